@@ -1,0 +1,125 @@
+/*
+ * cpu.h - one struct cpu a CPU, found through GS, and the machine operations.
+ *
+ * In kernel mode GS always holds the CPU's struct cpu.  The kernel is not
+ * preempted in kernel mode: between two points where it may sleep, this_cpu()
+ * stays the same.
+ */
+#pragma once
+#include <weft/abi.h>
+#include <weft/time.h>
+#include "types.h"
+#include "spinlock.h"
+
+struct lwp;
+struct address_space;
+
+struct tss {
+	uint32_t reserved0;
+	uint64_t rsp[3];
+	uint64_t reserved1;
+	uint64_t ist
+		[7]; /* ist[0]: IST1, NMI; ist[1]: IST2, double fault; ist[2]: IST3, machine check */
+	uint64_t reserved2;
+	uint16_t reserved3, iomap;
+} __attribute__((packed));
+
+struct cpu {
+	/* Known to cpu/entry.S by offset (checked by static assertions in cpu.c). */
+	struct cpu *self;               /* 0 */
+	uint64_t kstack;                /* 8: where SYSCALL starts its stack */
+	uint64_t user_rsp;              /* 16: scratch of the SYSCALL entry */
+	struct lwp *lwp;                /* 24: who is on this CPU; the idle LWP when nobody is */
+	volatile uint32_t need_resched; /* 32: set to make user_return_work run */
+	uint32_t id;                    /* 36 */
+	uint64_t space[2];              /* 40, 48: for the exact-timing NMI path */
+
+	uint32_t apic_id;
+	volatile bool online;
+	bool in_panic;
+	uint32_t nlocks;          /* spin locks held, for assertions */
+	struct timerec *timerec;  /* this CPU's record in the time page */
+	struct lwp *idle;         /* this CPU's idle LWP */
+	struct address_space *as; /* address space in CR3 (mm/) */
+
+	struct dispq *dispq;      /* sched/disp.c */
+	struct timerq *timerq;    /* sched/timer.c */
+	struct page_cache *pages; /* mm/page.c: this CPU's free pages */
+	struct tlb_cpu *tlb;      /* mm/tlb.c */
+
+	uint64_t nipi, nirq, nswitch, nsteal;
+	hrtime_t idle_ns;
+	struct tss tss;
+	uint64_t gdt[8];
+} CACHE_ALIGNED;
+
+/* cpus[0..ncpu): CPU 0 booted; ncpu counts those in the MADT that started. */
+extern struct cpu *cpus[WEFT_MAXCPU];
+extern unsigned ncpu;
+
+static inline struct cpu *this_cpu(void)
+{
+	struct cpu *c;
+	__asm__ volatile("movq %%gs:0,%0" : "=r"(c));
+	return c;
+}
+static inline struct lwp *curlwp(void)
+{
+	struct lwp *l;
+	__asm__ volatile("movq %%gs:24,%0" : "=r"(l));
+	return l;
+}
+
+/*
+ * In spin loops.  A PAUSE costs the emulator several times a plain instruction
+ * and ends its slice, which hands the host CPU to the vCPU that we wait for.
+ */
+static inline void cpu_pause(void)
+{
+	__asm__ volatile("pause" ::: "memory");
+}
+
+static inline uint64_t rdmsr(uint32_t m)
+{
+	uint32_t a, d;
+	__asm__ volatile("rdmsr" : "=a"(a), "=d"(d) : "c"(m));
+	return (uint64_t)d << 32 | a;
+}
+static inline void wrmsr(uint32_t m, uint64_t v)
+{
+	__asm__ volatile("wrmsr" ::"c"(m), "a"((uint32_t)v), "d"((uint32_t)(v >> 32)) : "memory");
+}
+static inline uint64_t rdtsc(void)
+{
+	uint32_t a, d;
+	__asm__ volatile("rdtsc" : "=a"(a), "=d"(d)::"memory");
+	return (uint64_t)d << 32 | a;
+}
+static inline void outb(uint16_t p, uint8_t v)
+{
+	__asm__ volatile("outb %0,%1" ::"a"(v), "Nd"(p));
+}
+static inline uint8_t inb(uint16_t p)
+{
+	uint8_t v;
+	__asm__ volatile("inb %1,%0" : "=a"(v) : "Nd"(p));
+	return v;
+}
+
+/* cpu/lapic.c.  Vector to one CPU; NMI to one CPU.  Any context. */
+void lapic_ipi(struct cpu *to, unsigned vec);
+void lapic_nmi(struct cpu *to);
+void lapic_eoi(void);
+/* Arms this CPU's one-shot timer (VEC_TIMER) `ns` nanoseconds ahead; 0 stops it. */
+void lapic_timer(uint64_t ns);
+
+/* Boot order, called by kmain on the boot CPU (and cpu_init_ap by each other). */
+void cpu_init_early(void);   /* GDT, IDT, TSS, GS, SYSCALL of CPU 0; needs no memory */
+void cpu_init_acpi(void);    /* MADT: cpus[], ncpu, IOAPIC; needs page allocator */
+void cpu_start_others(void); /* INIT-SIPI-SIPI, one by one; returns when all are online */
+/* Where a started CPU ends up, on its idle LWP's stack: sched/ supplies it. */
+void sched_cpu_main(void) NORETURN;
+
+/* cpu/exit.c: ends QEMU by the debug-exit device, or halts for ever. */
+void machine_exit(int qemu_value) NORETURN;
+void machine_reset(void) NORETURN;

@@ -1,0 +1,48 @@
+/* list.h - an intrusive doubly-linked list with a head node.  The caller locks. */
+#pragma once
+#include "types.h"
+
+struct list {
+	struct list *next, *prev;
+};
+
+#define LIST_INIT(l)                                                                               \
+	{                                                                                          \
+		&(l), &(l)                                                                         \
+	}
+
+static inline void list_init(struct list *l)
+{
+	l->next = l->prev = l;
+}
+static inline bool list_empty(const struct list *l)
+{
+	return l->next == l;
+}
+static inline void list_insert_before(struct list *at, struct list *n)
+{
+	n->prev = at->prev;
+	n->next = at;
+	at->prev->next = n;
+	at->prev = n;
+}
+static inline void list_push_back(struct list *l, struct list *n)
+{
+	list_insert_before(l, n);
+}
+static inline void list_push_front(struct list *l, struct list *n)
+{
+	list_insert_before(l->next, n);
+}
+/* Leaves n pointing at itself, so that removing twice is harmless. */
+static inline void list_remove(struct list *n)
+{
+	n->prev->next = n->next;
+	n->next->prev = n->prev;
+	list_init(n);
+}
+
+#define LIST_FIRST(l, type, member) CONTAINER_OF((l)->next, type, member)
+#define LIST_FOREACH(l, var, type, member)                                                         \
+	for (type *var = CONTAINER_OF((l)->next, type, member); &var->member != (l);               \
+	     var = CONTAINER_OF(var->member.next, type, member))

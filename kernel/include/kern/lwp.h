@@ -1,0 +1,86 @@
+/*
+ * lwp.h - the LWP: the kernel's schedulable entity.
+ *
+ * Life: lwp_alloc makes it (LWP_ST_IDLE), lwp_start makes it runnable; it runs
+ * until lwp_exit_self, which makes it a zombie; lwp_reap frees it once it is off
+ * its CPU.  struct lwp comes from a type-stable cache: whoever holds a pointer
+ * that may be stale locks l->lock and checks that l->proc and l->id are the ones
+ * it means.
+ *
+ * l->lock guards state, the dispatcher's fields and the parking permit.  It is
+ * held across the switch away from the LWP: the CPU that puts an LWP down takes
+ * l->lock, sets the new state, switches, and the next context on that CPU gives
+ * the lock up (sched_finish_switch).  So whoever gets l->lock finds the LWP's
+ * registers saved whenever state is not LWP_ST_ONPROC.
+ */
+#pragma once
+#include <weft/lwp.h>
+#include <weft/schedctl.h>
+#include "list.h"
+#include "spinlock.h"
+#include "timer.h"
+#include "trap.h"
+#include "types.h"
+
+struct proc;
+struct sched_class;
+
+/* l->ast: reasons to enter user_return_work, set by anyone (atomic OR). */
+#define AST_EXIT 0x1  /* the process is exiting, or this LWP is told to */
+#define AST_STOP 0x2  /* lwp_suspend */
+#define AST_YIELD 0x4 /* preemption control: the grace has run out */
+
+/* Microstates: where an LWP's time goes. */
+enum { MS_USER, MS_SYSTEM, MS_SLEEP, MS_WAITCPU, MS_STOPPED, NMSTATE };
+
+struct lwp {
+	/* Known to cpu/entry.S by offset. */
+	uint64_t ksp;          /* 0: saved kernel stack pointer while switched away */
+	volatile uint32_t ast; /* 8: AST_*, atomic */
+	uint32_t id;           /* 12: in its process; from 1 */
+
+	void *kstack;            /* top of the kernel stack */
+	struct trapframe *frame; /* user registers: at the top of the kernel stack */
+	struct proc *proc;       /* NULL: a kernel LWP */
+	uint64_t fsbase, gsbase; /* the user's, while switched away */
+	void (*kfn)(void *);     /* a kernel LWP's function */
+	void *karg;
+
+	struct spinlock lock;
+	uint32_t state; /* LWP_ST_*; lock */
+	uint32_t flags; /* LWP_DETACHED ...; proc->lock */
+	volatile uint32_t on_cpu_hint;
+
+	/* Dispatcher; lock, and the dispatch queue's lock while on one. */
+	const struct sched_class *sclass;
+	int pri;      /* global priority: higher runs first */
+	int base_pri; /* time-share: the level that the table moves */
+	uint32_t cpu; /* CPU whose queue it is on, or where it last ran */
+	struct list runlink;
+	hrtime_t slice_end; /* end of the time slice */
+	hrtime_t enqueued;  /* since when it waits for a CPU */
+	bool grace_used;    /* preemption control: held off once already */
+
+	/* Sleeping; lock. */
+	uint32_t sleep_flags; /* SLEEP_* */
+	uint32_t wake_reason; /* why it was made runnable */
+	const char *wchan;
+	struct ktimer timer; /* the time-out of the current sleep */
+	uint32_t permit;     /* park: a wake-up that came first */
+	uint32_t stop_count; /* lwp_suspend is not counted: 0 or 1 */
+
+	struct schedctl *sc; /* kernel address of the shared record */
+	vaddr_t sc_user;     /* the user's address of it */
+
+	/* Accounting; only the LWP itself and its CPU write. */
+	uint32_t mstate;
+	hrtime_t mstart;
+	uint64_t mtime[NMSTATE];
+	uint64_t nvcsw, nivcsw, minflt;
+	uint32_t syscall; /* number of the current call, or ~0 */
+
+	struct list proc_link; /* proc->lwps; proc->lock */
+	struct list wait_link; /* proc->zombies or the free list; proc->lock */
+
+	uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE, while switched away */
+};

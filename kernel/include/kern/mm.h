@@ -1,0 +1,180 @@
+/*
+ * mm.h - memory: pages, object caches, kernel stacks, address spaces, user
+ * copies, TLB shoot-down.
+ *
+ * Layout of the kernel half (shared by all address spaces; its top-level
+ * entries are made at boot and never change):
+ *
+ *	KDIRECT  all physical memory, RW, NX
+ *	KSTACKS  kernel stacks, each with an unmapped guard page below
+ *	KIMAGE   the kernel: text R-X, rodata R--, data RW-
+ */
+#pragma once
+#include "types.h"
+#include "spinlock.h"
+#include "sync.h"
+#include "tree.h"
+
+#define KDIRECT 0xffff800000000000ull
+#define KSTACKS 0xffffc00000000000ull
+#define KIMAGE 0xffffffff80000000ull
+
+static inline void *phys_to_virt(paddr_t p)
+{
+	return (void *)(KDIRECT + p);
+}
+static inline paddr_t virt_to_phys(const void *v) /* direct map only */
+{
+	return (paddr_t)v - KDIRECT;
+}
+/* Physical address of an object in the kernel image. */
+static inline paddr_t image_to_phys(const void *v)
+{
+	return (paddr_t)v - KIMAGE;
+}
+
+/* --- pages (mm/page.c) ------------------------------------------------- */
+
+void page_init(void);     /* from boot_info; CPU 0, before any allocation */
+void page_init_cpu(void); /* this CPU's cache */
+
+#define PG_ZERO 1 /* filled with zeros */
+#define PG_USER 2 /* for a user mapping: leaves the kernel's reserve alone */
+
+/* One page, or 0 when there is none.  Any context, never blocks. */
+paddr_t page_alloc(unsigned flags);
+void page_free(paddr_t p);
+/* 2^order contiguous pages, aligned to their size; 0: none. */
+paddr_t page_alloc_order(unsigned order, unsigned flags);
+void page_free_order(paddr_t p, unsigned order);
+/* Pages are counted: page_alloc gives count 1, page_free drops one. */
+void page_hold(paddr_t p);
+unsigned page_count(paddr_t p);
+uint64_t page_total(void), page_free_count(void); /* in pages; the caches' pages count as free */
+
+/* --- object caches (mm/cache.c) ---------------------------------------- */
+
+/*
+ * Fixed-size kernel objects.  The memory of a type-stable cache (KC_STABLE)
+ * never becomes anything else: a pointer to a freed object still points at an
+ * object of that type, so one may lock it and then check whether it is the one
+ * meant.  The constructor runs once for each object, when its slab is made.
+ */
+struct kcache;
+#define KC_STABLE 1
+struct kcache *kcache_create(const char *name, size_t size, size_t align, unsigned flags,
+			     void (*ctor)(void *));
+void *kcache_alloc(struct kcache *c); /* NULL: out of memory.  Never blocks. */
+void kcache_free(struct kcache *c, void *obj);
+/* Odd sizes, up to 1 MiB; aligned to 16. */
+void *kmalloc(size_t size);
+void *kzalloc(size_t size);
+void kfree(void *p); /* NULL is harmless */
+
+/* --- kernel stacks (mm/kstack.c) --------------------------------------- */
+
+#ifdef WEFT_DEBUG
+#define KSTACK_SIZE (16 * 1024)
+#else
+#define KSTACK_SIZE (8 * 1024)
+#endif
+/* Returns the top (16-byte aligned), NULL when out of memory.  Freed stacks are
+ * cached, mapped, so that LWP creation seldom touches page tables.  No TLB
+ * shoot-down is needed: a stack's address is never used for anything else. */
+void *kstack_alloc(void);
+void kstack_free(void *top);
+/* Does this address lie in a guard page? (for the double-fault message) */
+bool kstack_is_guard(uint64_t addr);
+
+/* --- address spaces (mm/space.c, mm/fault.c) --------------------------- */
+
+struct vnode;
+
+struct mapping { /* [start, end), page-aligned, one protection, one origin */
+	struct tree_node node;
+	vaddr_t start, end;
+	uint8_t prot;        /* WEFT_PROT_* */
+	uint32_t flags;      /* WEFT_MAP_* */
+	struct vnode *vnode; /* file of an ELF segment; NULL: anonymous */
+	uint64_t off;        /* offset in the file of `start` */
+	uint64_t file_end;   /* bytes beyond this offset read as zero */
+};
+
+struct address_space {
+	struct krwlock lock;     /* mappings: read by faults, written by mmap etc.  Sleeps. */
+	struct tree mappings;    /* by address, no overlaps */
+	struct mapping *hint;    /* last one found; owned by lock */
+	struct spinlock pt_lock; /* page tables below the top level */
+	paddr_t pml4;
+	uint64_t size; /* bytes mapped */
+	uint64_t rss;  /* pages resident */
+	vaddr_t brk_start, brk;
+	volatile uint64_t cpus; /* CPUs that may hold translations (bit mask) */
+};
+
+struct address_space *as_create(void); /* NULL: out of memory */
+/* Frees all; no CPU may be using it. */
+void as_destroy(struct address_space *as);
+
+/*
+ * Maps [addr, addr + len) afresh, or anywhere below the stack when addr is 0 and
+ * WEFT_MAP_FIXED is not set.  Returns the address, or a negative error: -EINVAL
+ * (zero or wrapping length, unaligned fixed address, both or none of SHARED and
+ * PRIVATE), -ENOMEM (no room, no memory for the mapping; addresses outside user
+ * space).  Replaces what was there if FIXED.  Takes as->lock; may sleep.
+ */
+int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, uint32_t flags,
+	       struct vnode *vn, uint64_t off, uint64_t file_end);
+int as_unmap(struct address_space *as, vaddr_t addr, uint64_t len);
+int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot);
+/* brk(2): grows or shrinks the heap; returns the break (unchanged if it cannot). */
+vaddr_t as_brk(struct address_space *as, vaddr_t to);
+/* Maps one page of the kernel's choosing at a fixed user address (time page,
+ * schedctl pages); prot is what the user gets.  The page gets one more hold. */
+int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot);
+
+#define FAULT_WRITE 1
+#define FAULT_USER 2
+#define FAULT_EXEC 4
+/*
+ * Resolves a fault at addr: 0, -EFAULT (no mapping, or one that forbids it),
+ * -ENOMEM (no page).  Takes as->lock for reading; may sleep; interrupts on.
+ */
+int as_fault(struct address_space *as, vaddr_t addr, unsigned access);
+
+/* Makes `as` (NULL: the kernel's own) current on this CPU.  Interrupts off. */
+void as_switch(struct address_space *as);
+
+/* --- user memory (mm/usercopy.S, usercopy.c) --------------------------- */
+
+/*
+ * All may fault the page in, so may sleep; no spin lock may be held.  0, or
+ * -EFAULT when any byte is not the current process's to read or write.
+ */
+int copyin(void *dst, vaddr_t src, size_t n);
+int copyout(vaddr_t dst, const void *src, size_t n);
+/* Copies a string with its NUL; the length without it, or -EFAULT,
+ * -ENAMETOOLONG when size bytes hold no NUL. */
+int64_t copyinstr(char *dst, vaddr_t src, size_t size);
+
+/* --- page faults from the kernel's side (cpu/trap.c calls) -------------- */
+
+/*
+ * A page fault: tries as_fault; when that fails in kernel mode, resumes at the
+ * fix-up of the user copy that faulted.  0: resolved or fixed up; -EFAULT or
+ * -ENOMEM: the user's fault (frame_is_user).  Panics on a bug of the kernel.
+ */
+int page_fault(struct trapframe *f, uint64_t addr);
+
+/* --- TLB (mm/tlb.c) ----------------------------------------------------- */
+
+/*
+ * Makes every CPU forget its translations of [start, end) in `as`.  Called with
+ * interrupts on and no spin lock held: it waits for the other CPUs.  Requests to
+ * one CPU are batched: a CPU that has not yet answered gets no second interrupt.
+ */
+void tlb_shootdown(struct address_space *as, vaddr_t start, vaddr_t end);
+void tlb_interrupt(void); /* VEC_TLB */
+
+void mm_init(void);     /* kernel page tables with W^X, direct map, caches; CPU 0 */
+void mm_init_cpu(void); /* each CPU: CR0.WP, NX, SMEP, SMAP, caches */

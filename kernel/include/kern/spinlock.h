@@ -1,0 +1,74 @@
+/*
+ * spinlock.h - the kernel's spin lock.
+ *
+ * A spin lock is held with interrupts off, so that an interrupt handler may
+ * take it too.  Its holder never sleeps, never touches user memory and never
+ * waits for another CPU's interrupt handler (a TLB shoot-down, for one): that
+ * CPU may be spinning for this lock with interrupts off.
+ *
+ * Memory ordering: taking is an acquire, releasing a release; all that one
+ * holder wrote, the next one sees.
+ *
+ * In exact timing the acquirer's virtual clock may lag behind the release that
+ * it saw; `released` lets it catch up (timing_advance).
+ *
+ * The order in which locks nest stands in kernel/README.md.  With DEBUG=1 each
+ * CPU keeps the stack of locks that it holds, and an order that contradicts one
+ * seen before is a panic.
+ */
+#pragma once
+#include "types.h"
+
+struct spinlock {
+	uint32_t locked;   /* 0 or 1 */
+	uint32_t holder;   /* CPU + 1, for assertions; 0: free */
+	uint64_t released; /* time of the last release (exact timing) */
+	const char *name;
+};
+
+#define SPINLOCK_INIT(n)                                                                           \
+	{                                                                                          \
+		.name = (n)                                                                        \
+	}
+
+typedef uint64_t irqstate_t; /* RFLAGS as they were */
+
+static inline irqstate_t irq_save(void)
+{
+	irqstate_t s;
+	__asm__ volatile("pushfq; popq %0; cli" : "=r"(s)::"memory");
+	return s;
+}
+static inline void irq_restore(irqstate_t s)
+{
+	if (s & 0x200)
+		__asm__ volatile("sti" ::: "memory");
+}
+static inline bool irq_enabled(void)
+{
+	uint64_t s;
+	__asm__ volatile("pushfq; popq %0" : "=r"(s));
+	return s & 0x200;
+}
+
+void spin_init(struct spinlock *l, const char *name);
+/* Takes l; interrupts must be off already and stay off. */
+void spin_acquire(struct spinlock *l);
+/* Gives l up; interrupts stay off. */
+void spin_release(struct spinlock *l);
+/* Takes l if it is free; interrupts must be off. */
+bool spin_try(struct spinlock *l);
+bool spin_held(const struct spinlock *l); /* by this CPU */
+
+/* Turns interrupts off and takes l; the result goes to spin_unlock. */
+static inline irqstate_t spin_lock(struct spinlock *l)
+{
+	irqstate_t s = irq_save();
+	spin_acquire(l);
+	return s;
+}
+static inline void spin_unlock(struct spinlock *l, irqstate_t s)
+{
+	spin_release(l);
+	irq_restore(s);
+}

@@ -1,0 +1,87 @@
+/*
+ * sync.h - how kernel code sleeps: wait queues, and the sleeping locks made of
+ * them (kernel/sync/).
+ *
+ * The interface of the wait queue makes a lost wake-up impossible to write: the
+ * condition is always tested under a spin lock that the sleeper gives up only
+ * after it stands in the queue, and that whoever makes the condition true holds:
+ *
+ *	irqstate_t s = spin_lock(&obj->lock);
+ *	wait_event(&obj->waiters, &obj->lock, obj->count > 0);
+ *	obj->count--;
+ *	spin_unlock(&obj->lock, s);
+ *
+ *	irqstate_t s = spin_lock(&obj->lock);
+ *	obj->count++;
+ *	waitq_wake_one(&obj->waiters);
+ *	spin_unlock(&obj->lock, s);
+ *
+ * A wait queue has no lock of its own: the object's lock guards it.
+ */
+#pragma once
+#include "types.h"
+#include "list.h"
+#include "spinlock.h"
+
+struct waitq {
+	struct list sleepers; /* of struct waiter, in order of arrival; object's lock */
+	const char *name;     /* what lwps shows as wchan */
+};
+
+struct lwp;
+struct waiter { /* on the sleeper's stack */
+	struct list link;
+	struct lwp *lwp;
+};
+
+void waitq_init(struct waitq *q, const char *name);
+/* Wakes the first, or all; the object's lock is held. */
+void waitq_wake_one(struct waitq *q);
+void waitq_wake_all(struct waitq *q);
+
+/*
+ * Sleeps once: enters the queue, gives lock up, switches away; takes lock again
+ * and leaves the queue.  For the macros below.  deadline: HRTIME_NEVER or a
+ * time.  Returns 0, -EINTR when intr and the LWP has been told to exit or stop
+ * or has a signal, -ETIMEDOUT.  Spurious returns of 0 are allowed.
+ */
+int waitq_sleep(struct waitq *q, struct spinlock *lock, hrtime_t deadline, bool intr);
+
+#define wait_event(q, lock, cond)                                                                  \
+	do {                                                                                       \
+		while (!(cond))                                                                    \
+			waitq_sleep(q, lock, HRTIME_NEVER, false);                                 \
+	} while (0)
+
+/* 0 when cond holds, or -EINTR. */
+#define wait_event_intr(q, lock, cond)                                                             \
+	({                                                                                         \
+		int we_err = 0;                                                                    \
+		while (!(cond) && we_err == 0)                                                     \
+			we_err = waitq_sleep(q, lock, HRTIME_NEVER, true);                         \
+		we_err;                                                                            \
+	})
+
+/* A sleeping mutex.  Not recursive; released by its owner. */
+struct kmutex {
+	struct spinlock lock;
+	struct lwp *owner;
+	struct waitq waiters;
+};
+void kmutex_init(struct kmutex *m, const char *name);
+void kmutex_enter(struct kmutex *m);
+void kmutex_exit(struct kmutex *m);
+bool kmutex_owned(const struct kmutex *m);
+
+/* A sleeping readers-writer lock; a waiting writer holds off new readers. */
+struct krwlock {
+	struct spinlock lock;
+	int holders; /* readers, or -1 for a writer */
+	unsigned writers_waiting;
+	struct waitq waiters;
+};
+void krw_init(struct krwlock *l, const char *name);
+void krw_read_enter(struct krwlock *l);
+void krw_read_exit(struct krwlock *l);
+void krw_write_enter(struct krwlock *l);
+void krw_write_exit(struct krwlock *l);

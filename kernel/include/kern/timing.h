@@ -1,0 +1,47 @@
+/*
+ * timing.h - the small interface between the dispatcher and the two kinds of
+ * time.
+ *
+ * Fast timing (cpu/timing_fast.c) implements it with the LAPIC timer, HLT and an
+ * IPI; exact timing with the token scheme.  The dispatcher, the timer queues and
+ * the idle loop know only this file.
+ */
+#pragma once
+#include "cpu.h"
+
+extern struct timepage *timepage; /* kernel address of the page that users read */
+extern paddr_t timepage_pa;
+
+struct timing {
+	const char *name;
+	/* Makes VEC_TIMER arrive on this CPU at time `when` (HRTIME_NEVER: not at
+	 * all); a time in the past arrives at once.  Interrupts off. */
+	void (*set_timer)(hrtime_t when);
+	/* Gives the CPU up until an interrupt or a kick.  Interrupts off on entry
+	 * and return; they are taken inside.  A kick that came since the caller
+	 * last looked at its queues makes it return at once. */
+	void (*idle)(void);
+	/* Makes `c` run its VEC_RESCHED handler soon, idle or not. */
+	void (*kick)(struct cpu *c);
+	/* Moves this CPU's clock forward to `t` if it is behind (exact timing). */
+	void (*advance)(hrtime_t t);
+};
+
+extern const struct timing *timing;
+
+void timing_init_early(void); /* measures the TSC and the LAPIC timer; CPU 0 */
+void timing_init_cpu(void);   /* this CPU's record and timer */
+
+/* Nanoseconds since boot.  Any context; interrupts may be on. */
+static inline hrtime_t time_now(void)
+{
+	for (;;) {
+		const struct timerec *t = this_cpu()->timerec;
+		uint64_t seq = __atomic_load_n(&t->seq, __ATOMIC_ACQUIRE);
+		hrtime_t v =
+			t->vbase + (hrtime_t)((unsigned __int128)(rdtsc() - t->ws) * t->mult >> 32);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (this_cpu()->timerec == t && __atomic_load_n(&t->seq, __ATOMIC_RELAXED) == seq)
+			return v;
+	}
+}

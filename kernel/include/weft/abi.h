@@ -1,0 +1,42 @@
+/*
+ * abi.h - limits and constants of the system that user space may rely on.
+ *
+ * The headers in this folder are everything that user space shares with the
+ * kernel.  Each constant and structure that crosses the boundary is defined
+ * here once, with a comment that says who writes it.  They are plain C with no
+ * include outside this folder but <stdint.h>, so that the kernel, libc and
+ * libthread see the very same text.
+ */
+#pragma once
+#include <stdint.h>
+
+#define WEFT_MAXCPU 64      /* CPUs that the kernel can drive */
+#define WEFT_PAGE_SIZE 4096 /* bytes; the only page size user space sees */
+#define WEFT_HZ 100         /* ticks a second; a time slice is a number of ticks */
+#define WEFT_TICK_NS (1000000000ll / WEFT_HZ)
+
+/*
+ * User addresses.  Nothing can be mapped at or above WEFT_USER_END, which is a
+ * page short of the canonical limit: a SYSCALL in the last page would otherwise
+ * return to a non-canonical address.
+ */
+#define WEFT_USER_START 0x0000000000400000ull
+#define WEFT_USER_END 0x00007ffffffff000ull
+
+/*
+ * The first stack of a process holds argc, argv, envp and this vector, in the
+ * order and layout of the System V ABI for x86-64 (3.4.1).  Tags below 32 have
+ * the values of that ABI; those from 0x1000 are weft's.
+ */
+enum {
+	AT_NULL = 0,
+	AT_PAGESZ = 6,
+	AT_ENTRY = 9,
+	AT_WEFT_TIMEPAGE = 0x1000, /* address of struct timepage (time.h) */
+	AT_WEFT_NCPU = 0x1001,     /* CPUs online when the process started */
+	AT_WEFT_SCHEDCTL = 0x1002, /* the first LWP's struct schedctl */
+};
+
+struct auxv {
+	uint64_t tag, value;
+};

@@ -1,0 +1,68 @@
+/*
+ * file.h - files, directories and the console.  The values of the open flags,
+ * mode bits and seek origins are newlib's.
+ */
+#pragma once
+#include "abi.h"
+
+#define WEFT_O_RDONLY 0
+#define WEFT_O_WRONLY 1
+#define WEFT_O_RDWR 2
+#define WEFT_O_ACCMODE 3
+#define WEFT_O_APPEND 0x0008
+#define WEFT_O_CREAT 0x0200
+#define WEFT_O_TRUNC 0x0400
+#define WEFT_O_EXCL 0x0800
+#define WEFT_O_NONBLOCK 0x4000
+#define WEFT_O_CLOEXEC 0x40000
+#define WEFT_O_DIRECTORY 0x200000
+
+#define WEFT_S_IFMT 0170000
+#define WEFT_S_IFDIR 0040000
+#define WEFT_S_IFCHR 0020000
+#define WEFT_S_IFREG 0100000
+
+#define WEFT_SEEK_SET 0
+#define WEFT_SEEK_CUR 1
+#define WEFT_SEEK_END 2
+
+struct weft_stat { /* kernel writes all */
+	uint64_t ino;
+	uint32_t mode; /* WEFT_S_IF* and permissions */
+	uint32_t nlink;
+	uint64_t size;  /* bytes */
+	uint64_t mtime; /* nanoseconds since 1970 */
+	uint64_t dev, rdev;
+};
+
+/* getdents fills a buffer with these, each padded to 8 bytes. */
+struct weft_dirent { /* kernel writes all */
+	uint64_t ino;
+	uint16_t reclen; /* bytes to the next one */
+	uint16_t type;   /* WEFT_S_IF* >> 12 */
+	char name[];     /* ends with NUL */
+};
+
+/*
+ * ioctl requests on the console.  Flag values and the size of the structure are
+ * those of <termios.h> in user/libc.
+ */
+#define WEFT_TCGETS 0x5401     /* arg: struct weft_termios *, kernel writes */
+#define WEFT_TCSETS 0x5402     /* arg: const struct weft_termios * */
+#define WEFT_TIOCGPGRP 0x540f  /* arg: int32_t *, kernel writes */
+#define WEFT_TIOCSPGRP 0x5410  /* arg: const int32_t * */
+#define WEFT_TIOCGWINSZ 0x5413 /* arg: struct weft_winsize *, kernel writes */
+
+#define WEFT_ICANON 0x2  /* lflag: lines, with erase and end-of-file */
+#define WEFT_ECHO 0x8    /* lflag: show what is typed */
+#define WEFT_ISIG 0x1    /* lflag: Ctrl-C kills the foreground group */
+#define WEFT_OPOST 0x1   /* oflag: newline goes out as CR LF */
+#define WEFT_ICRNL 0x100 /* iflag: CR comes in as newline */
+
+struct weft_termios {
+	uint32_t iflag, oflag, cflag, lflag;
+	uint8_t cc[16];
+};
+struct weft_winsize {
+	uint16_t row, col, xpixel, ypixel;
+};

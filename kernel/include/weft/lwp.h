@@ -1,0 +1,42 @@
+/*
+ * lwp.h - LWPs as user space sees them: creation and inspection.
+ */
+#pragma once
+#include "abi.h"
+
+/* Flags of lwp_create (Solaris: _lwp_create(2)). */
+#define LWP_DETACHED 0x1  /* its id is free as soon as it exits; lwp_wait refuses it */
+#define LWP_SUSPENDED 0x2 /* starts stopped; lwp_continue sets it going */
+
+struct lwp_create {
+	uint64_t entry;    /* caller writes: first instruction */
+	uint64_t stack;    /* caller writes: initial RSP, 8 mod 16 at a function's entry */
+	uint64_t arg;      /* caller writes: RDI at entry */
+	uint64_t fsbase;   /* caller writes: thread pointer */
+	uint32_t flags;    /* caller writes: LWP_* */
+	uint32_t id;       /* kernel writes: the new LWP's id, 1 or more */
+	uint64_t schedctl; /* kernel writes: address of its struct schedctl */
+};
+
+/* What a process (weft_procinfo) or LWP (lwp_info) is doing, for ps and lwps. */
+enum {
+	LWP_ST_IDLE = 0, /* being created */
+	LWP_ST_RUN,      /* on a dispatch queue */
+	LWP_ST_ONPROC,   /* on a CPU */
+	LWP_ST_SLEEP,    /* blocked in the kernel */
+	LWP_ST_STOP,     /* suspended */
+	LWP_ST_ZOMB,     /* exited, not yet waited for */
+};
+
+struct lwp_info { /* kernel writes all */
+	uint32_t id;
+	uint32_t state;   /* LWP_ST_* */
+	int32_t pri;      /* global priority, 0 to 169 */
+	uint32_t cpu;     /* CPU it is on or was last on */
+	uint64_t utime;   /* nanoseconds in user mode */
+	uint64_t stime;   /* nanoseconds in the kernel */
+	uint32_t flags;   /* LWP_* as created */
+	uint32_t syscall; /* number of the call that it is in, or ~0 */
+	char wchan[16];   /* what it sleeps on, or empty */
+	char sclass[8];   /* scheduling class */
+};

@@ -1,0 +1,69 @@
+/*
+ * proc.h - processes as user space sees them: creation, status, inspection.
+ */
+#pragma once
+#include "abi.h"
+
+#define WEFT_ARG_MAX 65536 /* bytes of argument and environment strings */
+#define WEFT_PATH_MAX 1024 /* bytes of a path, the NUL included */
+#define WEFT_NAME_MAX 255  /* bytes of one component of a path */
+#define WEFT_OPEN_MAX 1024 /* descriptors a process */
+
+/* Flags of spawn. */
+#define SPAWN_NEWGROUP 0x1   /* the child leads a new process group */
+#define SPAWN_FOREGROUND 0x2 /* and that group takes the console (Ctrl-C goes to it) */
+
+struct spawn_args {    /* caller writes all */
+	uint64_t path; /* const char * */
+	uint64_t argv; /* char *const *, ends with NULL */
+	uint64_t envp; /* char *const *, ends with NULL */
+	uint64_t cwd;  /* const char *, or NULL: the caller's */
+	int32_t fd[3]; /* the caller's descriptors that become 0, 1, 2; -1: none */
+	uint32_t flags;
+};
+
+/* waitpid: options, and the status word (the traditional encoding). */
+#define WEFT_WNOHANG 1
+#define WEFT_W_EXITCODE(code, sig) (((code)&0xff) << 8 | ((sig)&0x7f))
+
+struct weft_rusage { /* kernel writes: times of a process with all its LWPs, ns */
+	uint64_t utime, stime;
+	uint64_t nvcsw;  /* switches because an LWP blocked */
+	uint64_t nivcsw; /* switches because it was preempted */
+	uint64_t minflt; /* page faults */
+};
+
+struct weft_procinfo { /* kernel writes all */
+	int32_t pid, ppid, pgrp;
+	uint32_t nlwp;
+	uint32_t state; /* that of its most active LWP; LWP_ST_ZOMB: exited */
+	uint32_t spare;
+	uint64_t size, rss; /* bytes mapped, bytes resident */
+	uint64_t start;     /* nanoseconds since boot */
+	struct weft_rusage ru;
+	char name[32];
+};
+
+struct weft_cpuinfo { /* kernel writes all */
+	uint32_t id, apic_id;
+	uint32_t online, spare;
+	int32_t pid; /* who is on it; 0: idle */
+	uint32_t lwpid;
+	uint32_t nrunnable; /* length of its dispatch queue */
+	uint32_t spare2;
+	uint64_t switches; /* LWP switches since boot */
+	uint64_t steals;   /* LWPs taken from another CPU's queue */
+	uint64_t ipis;     /* inter-processor interrupts received */
+	uint64_t idle_ns;  /* time without an LWP */
+};
+
+struct weft_sysinfo {                 /* kernel writes all */
+	uint64_t mem_total, mem_free; /* bytes */
+	uint64_t kernel_pages;        /* pages that the kernel holds for itself */
+	uint32_t ncpu, nproc, nlwp;
+	uint32_t spare;
+};
+
+/* reboot(how, status): status becomes the exit status of `weft run`. */
+#define WEFT_REBOOT_HALT 0
+#define WEFT_REBOOT_RESET 1

@@ -1,0 +1,82 @@
+/*
+ * syscall.h - the system calls.
+ *
+ * RAX holds the number, RDI RSI RDX R10 R8 R9 the arguments; RCX and R11 are
+ * lost.  The result comes back in RAX: 0 or more, or the negative of an error
+ * number (errno.h).  An unknown number gives -ENOSYS.  A bad pointer gives
+ * -EFAULT.  `long` arguments are 64 bits; ids and flags use the low 32.
+ *
+ * SYSCALLS(X) is the one list: the kernel makes its table from it, libc its
+ * stubs and truss its names.  X(number, name, number of arguments).
+ */
+#pragma once
+
+#define SYSCALLS(X)                                                                                \
+	/* nothing: the cost of entering and leaving the kernel */                                 \
+	X(0, null, 0)                                                                              \
+	/* processes */                                                                            \
+	X(1, exit, 1)    /* (int status): ends the process */                                      \
+	X(2, spawn, 1)   /* (const struct spawn_args *) = pid */                                   \
+	X(3, waitpid, 4) /* (pid, int *status, options, struct weft_rusage *) */                   \
+	X(4, getpid, 0)                                                                            \
+	X(5, getppid, 0)                                                                           \
+	X(6, kill, 2)      /* (pid, sig): negative pid: a process group */                         \
+	X(7, getrusage, 2) /* (who, struct weft_rusage *): 0 self, -1 children */                  \
+	X(8, setpgrp, 2)   /* (pid, pgrp) */                                                       \
+	X(9, getpgrp, 1)   /* (pid) */                                                             \
+	/* LWPs */                                                                                 \
+	X(16, lwp_create, 1) /* (struct lwp_create *) = id */                                      \
+	X(17, lwp_exit, 0)                                                                         \
+	X(18, lwp_wait, 2) /* (id or 0 for any, int *departed) */                                  \
+	X(19, lwp_self, 0)                                                                         \
+	X(20, lwp_suspend, 1)  /* (id) */                                                          \
+	X(21, lwp_continue, 1) /* (id) */                                                          \
+	X(22, lwp_kill, 2)     /* (id, sig) */                                                     \
+	X(23, lwp_yield, 0)                                                                        \
+	X(24, lwp_park, 2)       /* (const struct weft_timespec *deadline, unpark id) */           \
+	X(25, lwp_unpark, 1)     /* (id) */                                                        \
+	X(26, lwp_unpark_all, 2) /* (const uint32_t *ids, n) */                                    \
+	X(27, lwp_schedctl, 0)   /* = address of the caller's struct schedctl */                   \
+	X(28, lwp_sleep, 3)      /* (clock, flags, const struct weft_timespec *) */                \
+	X(29, lwp_detach, 1)     /* (id) */                                                        \
+	/* time */                                                                                 \
+	X(32, clock_gettime, 2) /* (clock, struct weft_timespec *) */                              \
+	/* memory */                                                                               \
+	X(40, mmap, 6) /* (addr, len, prot, flags, fd, off) = addr */                              \
+	X(41, munmap, 2)                                                                           \
+	X(42, mprotect, 3)                                                                         \
+	X(43, brk, 1) /* (addr or 0) = the break */                                                \
+	/* files */                                                                                \
+	X(48, open, 3)                                                                             \
+	X(49, close, 1)                                                                            \
+	X(50, read, 3)                                                                             \
+	X(51, write, 3)                                                                            \
+	X(52, lseek, 3)                                                                            \
+	X(53, fstat, 2)                                                                            \
+	X(54, stat, 2)                                                                             \
+	X(55, getdents, 3) /* (fd, buffer, bytes) = bytes filled */                                \
+	X(56, ioctl, 3)                                                                            \
+	X(57, chdir, 1)                                                                            \
+	X(58, getcwd, 2) /* (buffer, bytes) = bytes with the NUL */                                \
+	X(59, dup, 1)                                                                              \
+	X(60, dup2, 2)                                                                             \
+	/* the system */                                                                           \
+	X(72, procinfo, 2) /* (pid, struct weft_procinfo *): the first with pid >= */              \
+	X(73, lwp_info, 3) /* (pid, id, struct lwp_info *): the first with id >= */                \
+	X(74, cpuinfo, 2)  /* (cpu, struct weft_cpuinfo *) */                                      \
+	X(75, sysinfo, 1)  /* (struct weft_sysinfo *) */                                           \
+	X(76, reboot, 2)   /* (how, status) */
+
+#define WEFT_SYSCALL_MAX 80
+
+#define X(number, name, nargs) SYS_##name = number,
+enum { SYSCALLS(X) };
+#undef X
+
+/* struct timespec of newlib on x86-64, under a name of its own. */
+struct weft_timespec {
+	int64_t sec;
+	int64_t nsec; /* 0 to 999,999,999 */
+};
+
+#define LWP_SLEEP_ABSTIME 1 /* flags of lwp_sleep: the time is a point, not a length */

@@ -1,0 +1,36 @@
+/*
+ * time.h - time without a system call.
+ *
+ * Time is a count of nanoseconds since boot (CLOCK_MONOTONIC).  The kernel maps
+ * a read-only page with one record a CPU into every process.  A reader finds
+ * its CPU and the time stamp counter in one instruction (RDTSCP, whose third
+ * result is the CPU number), scales, and reads again if the record changed or
+ * the CPU did:
+ *
+ *	now = vbase + ((tsc - ws) * mult >> 32)
+ *
+ * In fast timing the record never changes after boot and is the same on every
+ * CPU.  In exact timing the kernel writes it at the start of each window of the
+ * CPU, with mult = 2^32 (one instruction a nanosecond).
+ */
+#pragma once
+#include "abi.h"
+
+struct timerec {
+	uint64_t seq;   /* kernel writes: changes when the record does */
+	uint64_t vbase; /* kernel writes: nanoseconds at tsc == ws */
+	uint64_t ws;    /* kernel writes: time stamp counter at vbase */
+	uint64_t mult;  /* kernel writes: nanoseconds a count, 32.32 fixed point */
+};
+
+struct timepage {
+	struct timerec cpu[WEFT_MAXCPU];
+	uint64_t boot_realtime; /* kernel writes: CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
+	uint64_t exact;         /* kernel writes: 1 in exact timing, else 0 */
+};
+
+/* Clocks of clock_gettime, lwp_sleep.  newlib's values. */
+#define WEFT_CLOCK_REALTIME 1
+#define WEFT_CLOCK_PROCESS_CPUTIME 2
+#define WEFT_CLOCK_THREAD_CPUTIME 3
+#define WEFT_CLOCK_MONOTONIC 4
