@@ -1,0 +1,37 @@
+/*
+ * start.h - how a process starts: what crt0, libc and libthread tell each other.
+ *
+ * The order is fixed.  crt0 finds the vectors that the kernel put on the first
+ * stack and calls __libc_start, which sets the three variables below and then
+ * calls __libthread_init: no thread pointer is valid before, so nothing of
+ * newlib (errno included) may be used until it returns.  Then come stdio,
+ * constructors, main and exit.
+ */
+#pragma once
+#include <weft/abi.h>
+#include <weft/time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* libc writes these once, before __libthread_init; everyone else reads. */
+extern const struct timepage *__timepage; /* time without a system call (time.h) */
+extern unsigned __ncpu;                   /* CPUs online when the process started */
+extern const struct auxv *__auxv;         /* ends with AT_NULL */
+
+/* Value of an entry of the auxiliary vector, or 0 if it has none. */
+uint64_t __auxval(uint64_t tag);
+
+/*
+ * Defined by libthread: sets FS base for the first thread, with _GLOBAL_REENT as
+ * its reent, and chooses the model.  Runs on the kernel's initial stack.
+ */
+void __libthread_init(int argc, char **argv, char **envp, const struct auxv *auxv);
+
+/* Nanoseconds since boot (CLOCK_MONOTONIC), in user mode; never goes back on one CPU. */
+int64_t gethrtime(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,134 @@
+/*
+ * sys.h - raw system calls: __sys_NAME for every name of SYSCALLS
+ * (weft/syscall.h), where each call is described.  They return 0 or more, or the
+ * negative of an error number, and leave errno alone; so they need no thread
+ * pointer and may be used from any context.
+ */
+#pragma once
+#include <stddef.h>
+#include <stdint.h>
+#include <weft/syscall.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct lwp_create;
+struct lwp_info;
+struct spawn_args;
+struct weft_cpuinfo;
+struct weft_procinfo;
+struct weft_rusage;
+struct weft_stat;
+struct weft_sysinfo;
+
+long __sys_null(void);
+/* processes */
+void __sys_exit(int status) __attribute__((noreturn));
+long __sys_spawn(const struct spawn_args *args);
+long __sys_waitpid(int pid, int *status, int options, struct weft_rusage *ru);
+long __sys_getpid(void);
+long __sys_getppid(void);
+long __sys_kill(int pid, int sig);
+long __sys_getrusage(int who, struct weft_rusage *ru);
+long __sys_setpgrp(int pid, int pgrp);
+long __sys_getpgrp(int pid);
+/* LWPs */
+long __sys_lwp_create(struct lwp_create *args);
+void __sys_lwp_exit(void) __attribute__((noreturn));
+long __sys_lwp_wait(uint32_t id, int *departed);
+long __sys_lwp_self(void);
+long __sys_lwp_suspend(uint32_t id);
+long __sys_lwp_continue(uint32_t id);
+long __sys_lwp_kill(uint32_t id, int sig);
+long __sys_lwp_yield(void);
+long __sys_lwp_park(const struct weft_timespec *deadline, uint32_t unpark);
+long __sys_lwp_unpark(uint32_t id);
+long __sys_lwp_unpark_all(const uint32_t *ids, uint64_t n);
+long __sys_lwp_schedctl(void);
+long __sys_lwp_sleep(int clock, int flags, const struct weft_timespec *time);
+long __sys_lwp_detach(uint32_t id);
+/* time */
+long __sys_clock_gettime(int clock, struct weft_timespec *time);
+/* memory */
+long __sys_mmap(void *addr, size_t len, int prot, int flags, int fd, int64_t off);
+long __sys_munmap(void *addr, size_t len);
+long __sys_mprotect(void *addr, size_t len, int prot);
+long __sys_brk(void *addr);
+/* files */
+long __sys_open(const char *path, int flags, unsigned mode);
+long __sys_close(int fd);
+long __sys_read(int fd, void *buf, size_t n);
+long __sys_write(int fd, const void *buf, size_t n);
+long __sys_lseek(int fd, int64_t off, int whence);
+long __sys_fstat(int fd, struct weft_stat *st);
+long __sys_stat(const char *path, struct weft_stat *st);
+long __sys_getdents(int fd, void *buf, size_t n);
+long __sys_ioctl(int fd, unsigned long request, void *arg);
+long __sys_chdir(const char *path);
+long __sys_getcwd(char *buf, size_t n);
+long __sys_dup(int fd);
+long __sys_dup2(int fd, int to);
+/* the system */
+long __sys_procinfo(int pid, struct weft_procinfo *info);
+long __sys_lwp_info(int pid, uint32_t id, struct lwp_info *info);
+long __sys_cpuinfo(uint32_t cpu, struct weft_cpuinfo *info);
+long __sys_sysinfo(struct weft_sysinfo *info);
+long __sys_reboot(int how, int status);
+
+/*
+ * The same without a call, for code that must not touch its stack or that makes
+ * the call in the middle of something.  RCX and R11 are lost, memory may change.
+ */
+static inline long __syscall6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline long __syscall3(long nr, long a, long b, long c)
+{
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline long __syscall2(long nr, long a, long b)
+{
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret) : "a"(nr), "D"(a), "S"(b) : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline long __syscall1(long nr, long a)
+{
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret) : "a"(nr), "D"(a) : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline long __syscall0(long nr)
+{
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret) : "a"(nr) : "rcx", "r11", "memory");
+	return ret;
+}
+
+#ifdef __cplusplus
+}
+#endif
