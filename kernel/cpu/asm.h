@@ -1,0 +1,31 @@
+/*
+ * asm.h - numbers that assembly and C must agree on; cpu.c asserts that they
+ * match the structures.
+ */
+#pragma once
+
+/* Where the first instructions of a starting CPU lie: a page of the first MiB,
+ * which the page allocator leaves alone. */
+#define AP_TRAMPOLINE 0x8000
+
+/* struct cpu */
+#define CPU_SELF 0
+#define CPU_KSTACK 8
+#define CPU_USER_RSP 16
+#define CPU_LWP 24
+#define CPU_NEED_RESCHED 32
+
+/* struct lwp */
+#define LWP_KSP 0
+#define LWP_AST 8
+
+/* struct trapframe */
+#define TF_RCX 96
+#define TF_R11 32
+#define TF_RAX 112
+#define TF_VEC 120
+#define TF_RIP 136
+#define TF_CS 144
+#define TF_RFLAGS 152
+#define TF_RSP 160
+#define TF_SIZE 176
