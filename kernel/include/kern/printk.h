@@ -7,12 +7,17 @@
  * which is a leaf, and never blocks.
  */
 #pragma once
+#include <stdarg.h>
 #include "types.h"
 
 void printk(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* As printk, but silent when the command line holds "quiet": progress of the boot. */
 void printk_info(const char *fmt, ...) PRINTF_LIKE(1, 2);
+void vprintk(const char *fmt, va_list ap);
+/* The result always ends with NUL (if size is not 0); returns the length that it
+ * would have had with room enough. */
 int snprintk(char *buf, size_t size, const char *fmt, ...) PRINTF_LIKE(3, 4);
+int vsnprintk(char *buf, size_t size, const char *fmt, va_list ap);
 
 /*
  * A broken invariant.  Stops every other CPU (NMI), prints the message and a

@@ -1,0 +1,11 @@
+/* serial.h - the 16550 UART at COM1 (dev/serial.c). */
+#pragma once
+#include "types.h"
+
+/* 115,200 baud, 8 bits, FIFO on, interrupts off.  False: there is none (output
+ * then goes nowhere).  CPU 0, before any other call. */
+bool serial_init(void);
+/* Writes all n bytes, polling for room.  The caller keeps writers apart. */
+void serial_write(const char *s, size_t n);
+/* fn(c) gets every byte received, from interrupt context on CPU 0.  Once. */
+void serial_on_input(void (*fn)(char c));

@@ -1,0 +1,191 @@
+/*
+ * printk.c - formatted output of the kernel.
+ *
+ * A message is formatted into a buffer on the stack and handed to the console
+ * in one piece, so that the lines of two CPUs do not mix; only a message longer
+ * than the buffer goes out in several.  No lock is held here: the console's own
+ * is taken inside of console_write.
+ */
+#include <stdarg.h>
+#include <kern/boot.h>
+#include <kern/file.h>
+#include <kern/printk.h>
+
+/* Where formatted text goes: at most `size` bytes of buf; then flush, if there is one. */
+struct sink {
+	char *buf;
+	size_t size, used;
+	size_t total; /* bytes produced, also those that found no room */
+	void (*flush)(struct sink *);
+};
+
+static void put(struct sink *s, char c)
+{
+	s->total++;
+	if (s->used == s->size && s->flush != NULL)
+		s->flush(s);
+	if (s->used < s->size)
+		s->buf[s->used++] = c;
+}
+
+static void put_field(struct sink *s, const char *text, size_t len, unsigned width, bool left,
+		      char pad)
+{
+	size_t fill = width > len ? width - len : 0;
+	for (size_t i = 0; !left && i < fill; i++)
+		put(s, pad);
+	for (size_t i = 0; i < len; i++)
+		put(s, text[i]);
+	for (size_t i = 0; left && i < fill; i++)
+		put(s, ' ');
+}
+
+static void put_number(struct sink *s, uint64_t v, bool negative, unsigned base, bool upper,
+		       unsigned width, bool left, bool zero)
+{
+	const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+	char text[24];
+	size_t at = sizeof(text);
+
+	do
+		text[--at] = digits[v % base];
+	while ((v /= base) != 0);
+	if (negative) {
+		if (zero && !left) { /* the sign goes before the zeros */
+			put(s, '-');
+			width -= width > 0;
+		} else {
+			text[--at] = '-';
+		}
+	}
+	put_field(s, text + at, sizeof(text) - at, width, left, zero ? '0' : ' ');
+}
+
+static void format(struct sink *s, const char *fmt, va_list ap)
+{
+	for (; *fmt; fmt++) {
+		if (*fmt != '%') {
+			put(s, *fmt);
+			continue;
+		}
+		bool left = false, zero = false;
+		unsigned width = 0, precision = ~0u, longs = 0;
+
+		for (fmt++; *fmt == '-' || *fmt == '0'; fmt++)
+			*(*fmt == '-' ? &left : &zero) = true;
+		if (*fmt == '*') {
+			width = va_arg(ap, int);
+			fmt++;
+		}
+		for (; *fmt >= '0' && *fmt <= '9'; fmt++)
+			width = width * 10 + *fmt - '0';
+		if (*fmt == '.') {
+			precision = 0;
+			if (*++fmt == '*') {
+				precision = va_arg(ap, int);
+				fmt++;
+			}
+			for (; *fmt >= '0' && *fmt <= '9'; fmt++)
+				precision = precision * 10 + *fmt - '0';
+		}
+		for (; *fmt == 'l' || *fmt == 'z'; fmt++)
+			longs++;
+
+		switch (*fmt) {
+		case 'd':
+		case 'i': {
+			int64_t v = longs ? va_arg(ap, int64_t) : va_arg(ap, int);
+			put_number(s, v < 0 ? -(uint64_t)v : (uint64_t)v, v < 0, 10, false, width,
+				   left, zero);
+			break;
+		}
+		case 'u':
+		case 'x':
+		case 'X': {
+			uint64_t v = longs ? va_arg(ap, uint64_t) : va_arg(ap, unsigned);
+			put_number(s, v, false, *fmt == 'u' ? 10 : 16, *fmt == 'X', width, left,
+				   zero);
+			break;
+		}
+		case 'p':
+			put(s, '0');
+			put(s, 'x');
+			put_number(s, va_arg(ap, uint64_t), false, 16, false, 16, false, true);
+			break;
+		case 's': {
+			const char *text = va_arg(ap, const char *);
+			if (text == NULL)
+				text = "(null)";
+			put_field(s, text, strnlen(text, precision), width, left, ' ');
+			break;
+		}
+		case 'c': {
+			char c = va_arg(ap, int);
+			put_field(s, &c, 1, width, left, ' ');
+			break;
+		}
+		case '%':
+			put(s, '%');
+			break;
+		default: /* unknown, or the format ends here: show it as it stands */
+			put(s, '%');
+			fmt--;
+			break;
+		}
+	}
+}
+
+int vsnprintk(char *buf, size_t size, const char *fmt, va_list ap)
+{
+	struct sink s = {.buf = buf, .size = size > 0 ? size - 1 : 0};
+	format(&s, fmt, ap);
+	if (size > 0)
+		buf[s.used] = '\0';
+	return s.total;
+}
+
+int snprintk(char *buf, size_t size, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	int n = vsnprintk(buf, size, fmt, ap);
+	va_end(ap);
+	return n;
+}
+
+static void to_console(struct sink *s)
+{
+	console_write(s->buf, s->used);
+	s->used = 0;
+}
+
+void vprintk(const char *fmt, va_list ap)
+{
+	char buf[256];
+	struct sink s = {.buf = buf, .size = sizeof(buf), .flush = to_console};
+	format(&s, fmt, ap);
+	to_console(&s);
+}
+
+void printk(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vprintk(fmt, ap);
+	va_end(ap);
+}
+
+void printk_info(const char *fmt, ...)
+{
+	static int quiet = -1; /* the command line never changes: a race is harmless */
+	if (quiet < 0) {
+		char value[2];
+		quiet = boot_option("quiet", value, sizeof(value));
+	}
+	if (quiet)
+		return;
+	va_list ap;
+	va_start(ap, fmt);
+	vprintk(fmt, ap);
+	va_end(ap);
+}
