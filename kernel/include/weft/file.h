@@ -59,6 +59,21 @@ struct weft_dirent { /* kernel writes all */
 #define WEFT_OPOST 0x1   /* oflag: newline goes out as CR LF */
 #define WEFT_ICRNL 0x100 /* iflag: CR comes in as newline */
 
+/*
+ * Indices in cc[].  A character of 0 is switched off.  Without ICANON a read
+ * returns when it has VMIN bytes (or all that were asked for); VTIME, if not 0, is
+ * how long in tenths of a second it waits for the next byte, or with VMIN 0 for
+ * the first.
+ */
+#define WEFT_VINTR 0
+#define WEFT_VQUIT 1
+#define WEFT_VERASE 2 /* Backspace (0x08) and Delete (0x7f) both erase, beside this */
+#define WEFT_VKILL 3
+#define WEFT_VEOF 4
+#define WEFT_VTIME 5
+#define WEFT_VMIN 6
+
+/* Bits that have no name above are ignored on TCSETS and read as 0. */
 struct weft_termios {
 	uint32_t iflag, oflag, cflag, lflag;
 	uint8_t cc[16];
