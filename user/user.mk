@@ -1,0 +1,132 @@
+# user.mk - builds what runs in user space: the C library's port, the sysroot that
+# programs are compiled against, and the programs.
+#
+# Included by the top-level Makefile, which sets B (build directory), P (prefix of
+# the compiler), CC, AR, DEBUG and V.  For other parts it sets
+#
+#	NEWLIB		where newlib is installed
+#	SYSROOT		include/, lib/ and the files cflags and ldflags: options, one
+#			a line, to compile and to link any program with ("weft cc")
+#	U_CFLAGS	to compile our own user-space code with
+#	U_PROGRAMS	the programs, $(B)/bin/NAME, all of which go into /bin
+#
+# A program is a file FOLDER/NAME.c or a folder FOLDER/NAME/ with *.c, for each FOLDER
+# of U_FOLDERS.  libthread.mk makes $(SYSROOT)/lib/libthread.a, which every
+# program is linked with: it gives newlib its locks and per-thread state.
+
+NEWLIB := build/newlib
+SYSROOT := $(B)/sysroot
+U_FOLDERS := user/bin user/bench user/demo tests/guest
+
+U_Q := $(if $(filter 1,$(V)),,@)
+U_SAY = $(if $(filter 1,$(V)),,@echo "  $(1)	$(2)";)
+
+# What the ABI of every object is.  A Linux compiler defines __linux__; we are not.
+# Frame pointers cost little and let a debugger walk any stack without tables.
+U_UNDEF := -U__linux__ -U__linux -Ulinux -U__gnu_linux__ -U__unix__ -U__unix -Uunix
+U_ABI := -O2 -g -fno-pie -fno-stack-protector -fcf-protection=none \
+	-fno-asynchronous-unwind-tables -fno-omit-frame-pointer -ffunction-sections \
+	-fdata-sections -U_FORTIFY_SOURCE $(U_UNDEF) -D__weft__ -D__DYNAMIC_REENT__ -nostdinc
+U_GCCINC := $(shell $(CC) -print-file-name=include)
+U_LIBGCC := $(shell $(CC) -print-libgcc-file-name)
+
+U_CFLAGS := -std=gnu11 $(U_ABI) -Wall -Wextra -Werror -Wno-unused-parameter \
+	-Wmissing-prototypes -Wstrict-prototypes $(if $(filter 1,$(DEBUG)),-DWEFT_DEBUG) \
+	-Ilibthread/include -Iuser/libc/include -Ikernel/include \
+	-isystem $(NEWLIB)/x86_64-elf/include -isystem $(U_GCCINC)
+
+# Our headers come before newlib's: several take the place of newlib's or add to them.
+SYSROOT_CFLAGS := $(U_ABI) -isystem $(abspath $(SYSROOT)/include) \
+	-isystem $(abspath $(SYSROOT)/newlib/include) -isystem $(U_GCCINC)
+SYSROOT_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none \
+	-Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,-z,norelro \
+	$(abspath $(SYSROOT)/lib/crt0.o) -L$(abspath $(SYSROOT)/lib) \
+	-Wl,--start-group -lthread -lweft -lc -lm $(U_LIBGCC) -Wl,--end-group
+
+U_OBJ_SRC :=
+
+# --- newlib ---------------------------------------------------------------
+
+$(NEWLIB)/stamp: tools/newlib.sh
+	$(U_Q)tools/newlib.sh "$(P)"
+
+# --- objects ----------------------------------------------------------------
+
+define U_COMPILE
+$(call U_SAY,$(1),$<)mkdir -p $(@D) && $(CC) $(U_CFLAGS) -MMD -MP -c -o $@ $<
+endef
+
+$(B)/user/%.c.o: user/%.c user/user.mk $(NEWLIB)/stamp
+	$(call U_COMPILE,CC)
+
+$(B)/user/%.S.o: user/%.S user/user.mk $(NEWLIB)/stamp
+	$(call U_COMPILE,AS)
+
+$(B)/tests/guest/%.c.o: tests/guest/%.c user/user.mk $(NEWLIB)/stamp
+	$(call U_COMPILE,CC)
+
+# --- the sysroot -------------------------------------------------------------
+
+U_HEADERS := $(sort $(shell find libthread/include user/libc/include kernel/include/weft \
+	-name '*.h' 2>/dev/null))
+U_LIBC_SRC := $(sort $(wildcard user/libc/*.c))
+U_LIBC_OBJ := $(U_LIBC_SRC:%=$(B)/%.o)
+U_OBJ_SRC += $(U_LIBC_SRC) user/libc/crt0.S
+U_LIBS := $(SYSROOT)/lib/crt0.o $(SYSROOT)/lib/libweft.a $(SYSROOT)/lib/libthread.a \
+	$(SYSROOT)/lib/newlib-stamp
+
+# Headers are copied afresh when one changes, comes or goes.
+$(SYSROOT)/include-list: U_FORCE
+	$(U_Q)mkdir -p $(@D) && echo "$(U_HEADERS)" | cmp -s - $@ || echo "$(U_HEADERS)" > $@
+
+$(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
+	$(call U_SAY,COPY,$(SYSROOT)/include)rm -rf $(SYSROOT)/include $(SYSROOT)/newlib && \
+	mkdir -p $(SYSROOT)/include/weft $(SYSROOT)/newlib && \
+	cp -R $(NEWLIB)/x86_64-elf/include $(SYSROOT)/newlib/ && \
+	for d in user/libc/include libthread/include; do \
+		if [ -d $$d ]; then cp -R $$d/. $(SYSROOT)/include/; fi; \
+	done && cp kernel/include/weft/*.h $(SYSROOT)/include/weft/ && touch $@
+
+$(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp
+	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \
+		$(@D) && touch $@
+
+$(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
+	$(U_Q)mkdir -p $(@D) && cp $< $@
+
+$(SYSROOT)/lib/libweft.a: $(U_LIBC_OBJ) user/user.mk
+	$(call U_SAY,AR,$@)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(U_LIBC_OBJ)
+
+$(SYSROOT)/cflags: user/user.mk
+	$(U_Q)mkdir -p $(@D) && printf '%s\n' $(SYSROOT_CFLAGS) > $@
+
+$(SYSROOT)/ldflags: user/user.mk
+	$(U_Q)mkdir -p $(@D) && printf '%s\n' $(SYSROOT_LDFLAGS) > $@
+
+sysroot: $(U_LIBS) $(SYSROOT)/include-stamp $(SYSROOT)/cflags $(SYSROOT)/ldflags
+
+# --- programs ----------------------------------------------------------------
+
+U_FILES := $(sort $(foreach d,$(U_FOLDERS),$(wildcard $(d)/*.c)))
+U_SUBDIRS := $(patsubst %/,%,$(sort $(dir $(foreach d,$(U_FOLDERS),$(wildcard $(d)/*/*.c)))))
+U_NAMES := $(notdir $(U_FILES:.c=) $(U_SUBDIRS))
+U_PROGRAMS := $(addprefix $(B)/bin/,$(sort $(U_NAMES)))
+ifneq ($(words $(U_NAMES)),$(words $(sort $(U_NAMES))))
+$(error two programs have the same name: $(foreach n,$(sort $(U_NAMES)),$(if \
+	$(word 2,$(filter $(n),$(U_NAMES))),$(n))))
+endif
+
+# $(1): program, $(2): its sources
+define U_PROGRAM
+U_OBJ_SRC += $(2)
+$(B)/bin/$(1): $(2:%=$(B)/%.o) $(U_LIBS) user/user.mk
+	$$(call U_SAY,LD,$$@)mkdir -p $$(@D) && \
+	$(CC) -o $$@ $(2:%=$(B)/%.o) $(SYSROOT_LDFLAGS)
+endef
+$(foreach f,$(U_FILES),$(eval $(call U_PROGRAM,$(basename $(notdir $(f))),$(f))))
+$(foreach d,$(U_SUBDIRS),$(eval $(call U_PROGRAM,$(notdir $(d)),$(sort $(wildcard $(d)/*.c)))))
+
+U_FORCE:
+.PHONY: U_FORCE sysroot
+
+-include $(U_OBJ_SRC:%=$(B)/%.d)
