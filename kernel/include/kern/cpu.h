@@ -123,3 +123,5 @@ void sched_cpu_main(void) NORETURN;
 /* cpu/exit.c: ends QEMU by the debug-exit device, or halts for ever. */
 void machine_exit(int qemu_value) NORETURN;
 void machine_reset(void) NORETURN;
+/* The orderly end: tells the host tool `status` on the console, then machine_exit. */
+void machine_halt(int status) NORETURN;

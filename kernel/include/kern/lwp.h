@@ -26,9 +26,8 @@ struct proc;
 struct sched_class;
 
 /* l->ast: reasons to enter user_return_work, set by anyone (atomic OR). */
-#define AST_EXIT 0x1  /* the process is exiting, or this LWP is told to */
-#define AST_STOP 0x2  /* lwp_suspend */
-#define AST_YIELD 0x4 /* preemption control: the grace has run out */
+#define AST_EXIT 0x1 /* the process is exiting, or this LWP is told to */
+#define AST_STOP 0x2 /* lwp_suspend */
 
 /* Microstates: where an LWP's time goes. */
 enum { MS_USER, MS_SYSTEM, MS_SLEEP, MS_WAITCPU, MS_STOPPED, NMSTATE };
@@ -49,17 +48,17 @@ struct lwp {
 	struct spinlock lock;
 	uint32_t state; /* LWP_ST_*; lock */
 	uint32_t flags; /* LWP_DETACHED ...; proc->lock */
-	volatile uint32_t on_cpu_hint;
+	bool reap_self; /* freed when it is off its CPU: nobody waits for it */
 
 	/* Dispatcher; lock, and the dispatch queue's lock while on one. */
 	const struct sched_class *sclass;
 	int pri;      /* global priority: higher runs first */
-	int base_pri; /* time-share: the level that the table moves */
 	uint32_t cpu; /* CPU whose queue it is on, or where it last ran */
 	struct list runlink;
-	hrtime_t slice_end; /* end of the time slice */
-	hrtime_t enqueued;  /* since when it waits for a CPU */
-	bool grace_used;    /* preemption control: held off once already */
+	hrtime_t slice_left; /* of its time slice, while it is off its CPU; 0: a fresh one */
+	hrtime_t enqueued;   /* since when it waits for a CPU */
+	bool grace_used;     /* preemption control: held off once already */
+	hrtime_t grace_end;  /* ... until here */
 
 	/* Sleeping; lock. */
 	uint32_t sleep_flags; /* SLEEP_* */
@@ -67,10 +66,10 @@ struct lwp {
 	const char *wchan;
 	struct ktimer timer; /* the time-out of the current sleep */
 	uint32_t permit;     /* park: a wake-up that came first */
-	uint32_t stop_count; /* lwp_suspend is not counted: 0 or 1 */
 
-	struct schedctl *sc; /* kernel address of the shared record */
-	vaddr_t sc_user;     /* the user's address of it */
+	struct schedctl *sc;     /* kernel address of the shared record */
+	vaddr_t sc_user;         /* the user's address of it */
+	struct sc_page *sc_page; /* the page of records that holds it */
 
 	/* Accounting; only the LWP itself and its CPU write. */
 	uint32_t mstate;
@@ -79,8 +78,37 @@ struct lwp {
 	uint64_t nvcsw, nivcsw, minflt;
 	uint32_t syscall; /* number of the current call, or ~0 */
 
-	struct list proc_link; /* proc->lwps; proc->lock */
-	struct list wait_link; /* proc->zombies or the free list; proc->lock */
+	struct list proc_link; /* proc->lwps, or proc->zombies; proc->lock */
 
 	uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE, while switched away */
 };
+
+/* --- proc/lwp.c ------------------------------------------------------------ */
+
+void lwp_init(void); /* the cache of LWPs */
+/*
+ * A new LWP of p (LWP_ST_IDLE), set to enter user mode as `arg` says, in the
+ * class and at the priority of `parent` (NULL: the class's default).  Fills
+ * arg->id and arg->schedctl.  -EAGAIN: no memory or no id left, or p is exiting.
+ * May sleep; takes p->lock.
+ */
+int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, struct lwp **out);
+/* Sets a new LWP going. */
+void lwp_start(struct lwp *l);
+/*
+ * The LWP of p with this id, its lock held (interrupts off), or NULL.  p is the
+ * current process, or p->lock is held.
+ */
+struct lwp *lwp_lock_by_id(struct proc *p, uint32_t id);
+/* Ends the current LWP, and with the last one the process. */
+void lwp_exit_self(void) NORETURN;
+/*
+ * Waits until LWP `id` of the current process (0: any that is not detached) has
+ * exited, and frees its id.  Returns the id, or -ESRCH (no such LWP), -EINVAL
+ * (detached), -EDEADLK (itself, or only itself is left), -EINTR.  Blocks.
+ */
+int64_t lwp_wait(uint32_t id);
+/* Frees an exited LWP.  p->lock held; l is on no list. */
+void lwp_free_zombie(struct proc *p, struct lwp *l);
+/* Makes l run to its next return to user mode and look at its ASTs there. */
+void lwp_post_ast(struct lwp *l, uint32_t ast);

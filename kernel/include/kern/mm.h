@@ -164,6 +164,7 @@ int64_t copyinstr(char *dst, vaddr_t src, size_t size);
  * fix-up of the user copy that faulted.  0: resolved or fixed up; -EFAULT or
  * -ENOMEM: the user's fault (frame_is_user).  Panics on a bug of the kernel.
  */
+struct trapframe;
 int page_fault(struct trapframe *f, uint64_t addr);
 
 /* --- TLB (mm/tlb.c) ----------------------------------------------------- */

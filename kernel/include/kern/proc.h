@@ -7,17 +7,27 @@
  */
 #pragma once
 #include <weft/proc.h>
+#include "cpu.h"
 #include "file.h"
 #include "lwp.h"
 #include "mm.h"
 #include "sync.h"
 
-/* A process's table of LWPs by id: two levels, so that a reader needs no lock
- * (the parts are freed only with the process). */
+/*
+ * A process's LWPs by id, in two levels, so that a reader needs no lock: the
+ * parts are freed only with the process.  A slot holds a struct lwp *, or 0, or
+ * (an id that was given back) the next such id shifted left with bit 0 set.
+ */
 #define LWPTAB_LEAF 512
 #define LWPTAB_ROOT 512
 #define LWP_ID_MAX (LWPTAB_LEAF * LWPTAB_ROOT - 1)
 
+/* Strings of a new program: argv and envp, gathered from the caller. */
+struct exec_strings {
+	char *buf; /* kmalloc'ed: all strings, each with its NUL */
+	size_t len;
+	unsigned argc, envc;
+};
 struct proc {
 	struct spinlock lock;
 	int pid;
@@ -32,17 +42,17 @@ struct proc {
 	struct address_space *as;
 	struct fdtable files;
 
-	struct list lwps;     /* live LWPs, by proc_link */
-	struct list zombies;  /* exited, not detached, not waited for: wait_link */
-	unsigned nlwp;        /* live ones */
-	struct lwp ***lwptab; /* [id / LEAF][id % LEAF] */
-	uint32_t lwp_next_id; /* ids never used before */
-	uint32_t *free_ids;   /* ring of ids given back: reused oldest first */
-	uint32_t free_head, free_count, free_size;
-	struct waitq lwp_waiters; /* lwp_wait; p->lock */
+	struct list lwps;               /* live LWPs, by proc_link */
+	struct list zombies;            /* exited, not detached, not waited for: proc_link */
+	unsigned nlwp;                  /* live ones */
+	uintptr_t **lwptab;             /* [id / LEAF][id % LEAF]; written with p->lock */
+	uint32_t next_id;               /* ids from here on were never used */
+	uint32_t free_first, free_last; /* ids given back, reused oldest first; 0: none */
+	struct waitq lwp_waiters;       /* lwp_wait; p->lock */
 
-	struct list sc_pages; /* schedctl pages; p->lock */
-	struct schedctl_page *sc_partial;
+	struct list sc_partial; /* schedctl pages with a free record; p->lock */
+	struct list sc_full;
+	unsigned sc_npages;
 
 	bool exiting;
 	bool zombie;
@@ -59,10 +69,9 @@ extern struct spinlock proc_tree_lock;
 void proc_init(void);
 /* Starts the first process from `path`; argv and envp are kernel strings. */
 int proc_spawn_first(const char *path, char *const argv[], char *const envp[]);
+extern struct proc *init_proc; /* the first process: adopts orphans; its end halts the machine */
 
 /* The current process; NULL on a kernel LWP. */
-static inline struct proc *curproc(void);
-#include "cpu.h"
 static inline struct proc *curproc(void)
 {
 	return curlwp()->proc;
@@ -72,8 +81,44 @@ static inline struct proc *curproc(void)
 void proc_exit(int status) NORETURN;
 /* Tells every LWP of p to exit (no lock held); p ends with this status. */
 void proc_kill(struct proc *p, int status);
-/* Ctrl-C: kills the processes of a group.  Any context that may take proc_tree_lock. */
+/*
+ * Sends sig to the processes of a group (the console's Ctrl-C).  From any context
+ * without a spin lock.  0, or -ESRCH.
+ */
 int proc_kill_group(int pgrp, int sig);
+/* Carries out the default action of sig on p.  proc_tree_lock held. */
+void proc_signal(struct proc *p, int sig);
+/* The process with this id, or NULL.  proc_tree_lock held. */
+struct proc *proc_find(int pid);
+/* Calls fn on each process until it returns true.  proc_tree_lock held. */
+void proc_each(bool (*fn)(struct proc *, void *), void *arg);
+
+/*
+ * Starts a program.  Its strings and descriptors are the kernel's copies; the
+ * parent is NULL for the first process.  Returns the pid, or -ENOMEM, -EAGAIN
+ * (out of processes), errors of elf_load and vfs_lookup.  May sleep.
+ */
+int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_strings *strings,
+		   const char *cwd, const int fd[3], uint32_t flags);
+/* waitpid(2) for the current process; *status and *ru are kernel memory.  Blocks. */
+int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru);
+/* Adds up the times of p's LWPs, living and gone.  p->lock held. */
+void proc_rusage(struct proc *p, struct weft_rusage *ru);
+/* The last LWP's part of the end of a process: never returns.  Interrupts on. */
+void proc_last_exit(struct proc *p) NORETURN;
+
+/* --- the shared records (proc/schedctl.c) ---------------------------------- */
+
+/* User addresses of the pages that the kernel puts into every process: far from
+ * what grows up from the program and what grows down from the stack. */
+#define TIMEPAGE_USER 0x0000100000000000ull
+#define SCHEDCTL_USER 0x0000100000100000ull
+
+/* Gives l a record.  -ENOMEM.  May sleep; takes p->lock. */
+int schedctl_attach(struct proc *p, struct lwp *l);
+/* Takes l's record back.  p->lock held; takes l->lock. */
+void schedctl_detach(struct proc *p, struct lwp *l);
+void schedctl_free_all(struct proc *p); /* no LWP is left */
 
 /* --- ELF (proc/elf.c) ----------------------------------------------------- */
 
@@ -88,12 +133,6 @@ struct elf_image {
  */
 int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out);
 
-/* Strings of a new program: argv and envp, gathered from the caller. */
-struct exec_strings {
-	char *buf; /* kmalloc'ed: all strings, each with its NUL */
-	size_t len;
-	unsigned argc, envc;
-};
 /* Copies argv and envp from user space.  -E2BIG beyond WEFT_ARG_MAX, -EFAULT, -ENOMEM. */
 int exec_strings_copyin(struct exec_strings *s, vaddr_t argv, vaddr_t envp);
 int exec_strings_kernel(struct exec_strings *s, char *const argv[], char *const envp[]);

@@ -1,11 +1,26 @@
 /*
- * sched.h - the dispatcher and its classes (sched/).
+ * sched.h - the dispatcher, its classes, and the states of an LWP (sched/).
+ *
+ * Who may change l->state:
+ *
+ *	ONPROC -> SLEEP, STOP, ZOMB   the LWP itself, with l->lock, which stays held
+ *	                              until its registers are saved
+ *	ONPROC -> RUN                 the same (preempted, or yields)
+ *	IDLE, SLEEP, STOP -> RUN      anyone, with l->lock
+ *	RUN -> ONPROC                 the CPU on whose queue it is, with the queue's
+ *	                              lock only
+ *
+ * So whoever holds l->lock and reads RUN must take the queue's lock as well
+ * before acting on it; any other state is stable under l->lock.
  */
 #pragma once
 #include "lwp.h"
 #include "types.h"
 
+struct cpu;
+
 /* Global priorities: 0-59 time-share, 60-99 kernel, 100-159 real-time. */
+#define PRI_IDLE (-1)
 #define PRI_TS_MAX 59
 #define PRI_SYS 60
 #define PRI_SYS_MAX 99
@@ -15,7 +30,8 @@
 
 /*
  * A scheduling class decides priorities and slices; the dispatcher only ever
- * runs the highest priority.  All operations are called with l->lock held.
+ * runs the highest priority.  All operations are called with l->lock held,
+ * except starved: that one has the lock of the queue on which l waits.
  */
 struct sched_class {
 	const char *name;
@@ -23,18 +39,96 @@ struct sched_class {
 	hrtime_t (*quantum)(const struct lwp *l); /* length of a fresh slice, ns */
 	void (*slice_used)(struct lwp *l);        /* it ran to the end of its slice */
 	void (*wakeup)(struct lwp *l);            /* it comes back from a sleep */
-	/* Once a second for an LWP that waits on a dispatch queue since `since`. */
-	void (*starved)(struct lwp *l, hrtime_t since);
+	/* Once a second for an LWP that has waited on a queue for a second or
+	 * more: returns the priority that it should have. */
+	int (*starved)(struct lwp *l);
 };
 extern const struct sched_class ts_class, sys_class;
 
-void sched_init(void);              /* caches, classes, CPU 0's idle LWP */
-void sched_init_cpu(struct cpu *c); /* dispatch queue and idle LWP of a CPU, before it starts */
+void sched_init(void);              /* CPU 0's dispatch queue and idle LWP */
+void sched_init_cpu(struct cpu *c); /* those of another CPU, before it starts */
+
+/* --- switching (sched/disp.c); interrupts off ------------------------------- */
+
+/*
+ * Puts the current LWP down and takes up the best one of this CPU's queue, or
+ * the idle LWP.  The caller holds the current LWP's lock and has set its state;
+ * a state of RUN puts it back on this CPU's queue (at_front: before its equals).
+ * Returns when the LWP is taken up again, on whatever CPU, with the lock given up.
+ */
+void sched_switch(bool at_front);
+
+/* How lwp_runnable may place the LWP. */
+enum {
+	PLACE_ANY,     /* the last CPU if idle, or another idle one */
+	PLACE_HANDOFF, /* the caller is about to sleep: this CPU counts as idle */
+};
+/* IDLE, SLEEP or STOP -> RUN.  l->lock held. */
+void lwp_runnable(struct lwp *l, int place);
+
+/* The first thing that a new LWP runs (cpu/entry.S: lwp_trampoline). */
+void sched_lwp_first(void);
+/* Is there anything on this CPU's queue that should run instead of `l`? */
+int sched_best_waiting(void); /* highest priority on this CPU's queue, or PRI_IDLE */
+
+/* --- sleeping and waking (sched/sleep.c) ------------------------------------- */
+
+#define SLEEP_INTR 0x1 /* ends when the LWP is told to exit */
+#define SLEEP_PARK 0x2 /* lwp_park: ends by lwp_unpark */
+
+enum { WAKE_NONE, WAKE_EVENT, WAKE_TIMEOUT, WAKE_INTR };
+
+/*
+ * Sleeps.  The caller holds the current LWP's lock (l->lock, given up here),
+ * interrupts off; `also`, if not NULL, is given up as soon as the LWP counts as
+ * asleep.  Returns WAKE_*, with no lock held.
+ */
+int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, uint32_t flags,
+		     hrtime_t deadline);
+/* Wakes l if it sleeps: true when this call did it.  Takes l->lock. */
+bool lwp_wake(struct lwp *l, int reason);
+/* Wakes l, whose lock is held, if it sleeps with one of these flags. */
+bool lwp_wake_locked(struct lwp *l, int reason, uint32_t flags, int place);
+
+/* lwp_park and lwp_unpark (weft/syscall.h) for an LWP that is locked. */
+int lwp_park(hrtime_t deadline);
+void lwp_unpark_locked(struct lwp *l, int place);
+
+/* Stops the current LWP until lwp_continue, if AST_STOP is set.  Interrupts off. */
+void lwp_stop_self(void);
+
+/* --- preemption (sched/preempt.c) ---------------------------------------------- */
+
+void resched_interrupt(void); /* VEC_RESCHED */
+void sched_slice_check(void); /* from the timer interrupt: is the slice over? */
+/* Gives the CPU to an LWP of the same priority, if there is one. */
+void sched_yield(void);
+/* A long loop in the kernel calls this where it may sleep, to let others in. */
+void preempt_point(void);
+
+/*
+ * After an lwp_runnable with PLACE_HANDOFF whose caller did not sleep after all:
+ * the LWP that waits on this CPU's queue is offered to an idle CPU.
+ */
+void sched_handoff_failed(void);
+
+/* --- accounting ---------------------------------------------------------------------- */
+
+/*
+ * From `now` on the LWP's time goes to microstate ms.  By the LWP itself, or
+ * with l->lock while it is off its CPU.
+ */
+static inline void lwp_mstate_at(struct lwp *l, uint32_t ms, hrtime_t now)
+{
+	l->mtime[l->mstate] += now - l->mstart;
+	l->mstate = ms;
+	l->mstart = now;
+}
+
+extern struct kcache *lwp_cache;
+
+/* What CPU c does now, for cpuinfo: waiting LWPs, and whose LWP it runs (0: idle). */
+void sched_cpu_load(struct cpu *c, uint32_t *waiting, int32_t *pid, uint32_t *lwpid);
 
 /* A kernel LWP (priority PRI_SYS) that runs fn(arg); NULL: out of memory. */
 struct lwp *kernel_lwp(const char *name, void (*fn)(void *), void *arg);
-
-/* VEC_RESCHED: need_resched is set; nothing else to do. */
-void resched_interrupt(void);
-/* A long loop in the kernel calls this where it may sleep, to let others in. */
-void preempt_point(void);

@@ -1,0 +1,375 @@
+/*
+ * lwp.c - the life of an LWP: creation, lookup by id, exit, being waited for.
+ *
+ * A struct lwp lies in a type-stable cache (kern/lwp.h), so that a lookup needs
+ * no lock but the LWP's own.  Its id is taken and given back under p->lock.  Ids
+ * that were given back are used again oldest first: a late lwp_unpark for an LWP
+ * that is gone seldom meets a new one, and when it does, that one's park returns
+ * once too early, which its callers must expect anyhow.
+ *
+ * Lock order: p->lock, then l->lock.
+ */
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/timing.h>
+#include <weft/errno.h>
+
+struct kcache *lwp_cache;
+
+static void lwp_construct(void *obj)
+{
+	struct lwp *l = obj;
+	spin_init(&l->lock, "lwp");
+	list_init(&l->runlink);
+	list_init(&l->proc_link);
+}
+
+void lwp_init(void)
+{
+	lwp_cache = kcache_create("lwp", sizeof(struct lwp), 64, KC_STABLE, lwp_construct);
+	if (lwp_cache == NULL)
+		panic("no memory for the cache of LWPs");
+}
+
+/* --- ids: p->lock held ------------------------------------------------------------ */
+
+static uintptr_t *id_slot(struct proc *p, uint32_t id)
+{
+	return &p->lwptab[id / LWPTAB_LEAF][id % LWPTAB_LEAF];
+}
+
+/* A free id, or 0: all are in use, or no memory for the table. */
+static uint32_t id_take(struct proc *p, struct lwp *l)
+{
+	uint32_t id = p->free_first;
+	if (id != 0) {
+		p->free_first = *id_slot(p, id) >> 1;
+		if (p->free_first == 0)
+			p->free_last = 0;
+	} else {
+		id = p->next_id;
+		if (id > LWP_ID_MAX)
+			return 0;
+		uintptr_t **leaf = &p->lwptab[id / LWPTAB_LEAF];
+		if (*leaf == NULL) {
+			uintptr_t *fresh = kzalloc(LWPTAB_LEAF * sizeof(uintptr_t));
+			if (fresh == NULL)
+				return 0;
+			/* Release: a reader without the lock finds zeros. */
+			__atomic_store_n(leaf, fresh, __ATOMIC_RELEASE);
+		}
+		p->next_id++;
+	}
+	l->id = id;
+	__atomic_store_n(id_slot(p, id), (uintptr_t)l, __ATOMIC_RELEASE);
+	return id;
+}
+
+static void id_give_back(struct proc *p, uint32_t id)
+{
+	__atomic_store_n(id_slot(p, id), 1, __ATOMIC_RELAXED);
+	if (p->free_last != 0)
+		__atomic_store_n(id_slot(p, p->free_last), (uintptr_t)id << 1 | 1,
+				 __ATOMIC_RELAXED);
+	else
+		p->free_first = id;
+	p->free_last = id;
+}
+
+struct lwp *lwp_lock_by_id(struct proc *p, uint32_t id)
+{
+	if (id == 0 || id > LWP_ID_MAX)
+		return NULL;
+	uintptr_t *leaf = __atomic_load_n(&p->lwptab[id / LWPTAB_LEAF], __ATOMIC_ACQUIRE);
+	if (leaf == NULL)
+		return NULL;
+	uintptr_t v = __atomic_load_n(&leaf[id % LWPTAB_LEAF], __ATOMIC_ACQUIRE);
+	if (v == 0 || (v & 1))
+		return NULL;
+	struct lwp *l = (struct lwp *)v;
+	spin_acquire(&l->lock);
+	/* It may have gone, and come back as another, before we had its lock. */
+	if (l->proc == p && l->id == id)
+		return l;
+	spin_release(&l->lock);
+	return NULL;
+}
+
+/* --- creation --------------------------------------------------------------------------- */
+
+/* cpu/entry.S: pops what swtch pushed and goes to sched_lwp_first. */
+void lwp_trampoline(void);
+
+/* Everything of a fresh LWP that does not depend on its process. */
+static struct lwp *lwp_alloc(void)
+{
+	struct lwp *l = kcache_alloc(lwp_cache);
+	if (l == NULL)
+		return NULL;
+	void *kstack = kstack_alloc();
+	if (kstack == NULL) {
+		kcache_free(lwp_cache, l);
+		return NULL;
+	}
+	irqstate_t s = spin_lock(&l->lock);
+	l->kstack = kstack;
+	l->frame = (struct trapframe *)kstack - 1;
+	l->ast = 0;
+	l->state = LWP_ST_IDLE;
+	l->reap_self = false;
+	l->slice_left = 0;
+	l->grace_used = false;
+	l->permit = 0;
+	l->wchan = NULL;
+	l->sc = NULL;
+	l->cpu = this_cpu()->id;
+	l->mstate = MS_STOPPED;
+	l->mstart = time_now();
+	memset(l->mtime, 0, sizeof(l->mtime));
+	l->nvcsw = l->nivcsw = l->minflt = 0;
+	l->syscall = ~0u;
+	memset(&l->timer, 0, sizeof(l->timer));
+	memset(l->frame, 0, sizeof(*l->frame));
+
+	/* swtch's frame: six registers, then where it returns to. */
+	uint64_t *sp = (uint64_t *)l->frame;
+	*--sp = (uint64_t)lwp_trampoline;
+	for (int i = 0; i < 6; i++)
+		*--sp = 0;
+	l->ksp = (uint64_t)sp;
+
+	memset(l->fpu, 0, sizeof(l->fpu));
+	*(uint16_t *)(l->fpu + 0) = 0x37f;   /* FCW: all exceptions masked, 64-bit precision */
+	*(uint32_t *)(l->fpu + 24) = 0x1f80; /* MXCSR: all exceptions masked */
+	spin_unlock(&l->lock, s);
+	return l;
+}
+
+int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, struct lwp **out)
+{
+	struct lwp *l = lwp_alloc();
+	if (l == NULL)
+		return -EAGAIN;
+	l->fsbase = arg->fsbase;
+	l->gsbase = 0;
+	l->flags = arg->flags;
+	l->frame->rip = arg->entry;
+	l->frame->rsp = arg->stack;
+	l->frame->rdi = arg->arg;
+	l->frame->cs = SEL_UCODE;
+	l->frame->ss = SEL_UDATA;
+	l->frame->rflags = 0x202; /* interrupts on */
+	l->frame->vec = TRAP_SYSCALL;
+	l->sclass = parent ? parent->sclass : &ts_class;
+	l->sclass->init(l, parent);
+	if (schedctl_attach(p, l) != 0) {
+		kstack_free(l->kstack);
+		kcache_free(lwp_cache, l);
+		return -EAGAIN;
+	}
+
+	irqstate_t s = spin_lock(&p->lock);
+	/* Once proc_kill has told all LWPs to go, none may come. */
+	uint32_t id = p->exiting ? 0 : id_take(p, l);
+	if (id == 0) {
+		schedctl_detach(p, l);
+		spin_unlock(&p->lock, s);
+		kstack_free(l->kstack);
+		kcache_free(lwp_cache, l);
+		return -EAGAIN;
+	}
+	l->sc->lwpid = id;
+	spin_acquire(&l->lock);
+	l->proc = p; /* from here on a lookup finds it */
+	if (l->flags & LWP_SUSPENDED)
+		l->ast |= AST_STOP;
+	spin_release(&l->lock);
+	list_push_back(&p->lwps, &l->proc_link);
+	p->nlwp++;
+	arg->id = id;
+	arg->schedctl = l->sc_user;
+	spin_unlock(&p->lock, s);
+	*out = l;
+	return 0;
+}
+
+void lwp_start(struct lwp *l)
+{
+	irqstate_t s = spin_lock(&l->lock);
+	if (l->ast & AST_EXIT)
+		l->ast &= ~AST_STOP;
+	if (l->ast & AST_STOP) {
+		l->state = LWP_ST_STOP;
+		__atomic_store_n(&l->sc->state, SC_STOPPED, __ATOMIC_RELEASE);
+	} else {
+		lwp_runnable(l, PLACE_ANY);
+	}
+	spin_unlock(&l->lock, s);
+}
+
+struct lwp *kernel_lwp(const char *name, void (*fn)(void *), void *arg)
+{
+	struct lwp *l = lwp_alloc();
+	if (l == NULL)
+		return NULL;
+	l->proc = NULL;
+	l->id = 0;
+	l->kfn = fn;
+	l->karg = arg;
+	l->wchan = name;
+	l->sclass = &sys_class;
+	l->sclass->init(l, NULL);
+	irqstate_t s = spin_lock(&l->lock);
+	lwp_runnable(l, PLACE_ANY);
+	spin_unlock(&l->lock, s);
+	return l;
+}
+
+/* --- ASTs -------------------------------------------------------------------------------- */
+
+/* l->lock held.  The target sees it before its next user instruction: on a CPU,
+ * by the interrupt; elsewhere, when it is next taken up. */
+static void post_ast_locked(struct lwp *l, uint32_t ast)
+{
+	__atomic_fetch_or(&l->ast, ast, __ATOMIC_SEQ_CST);
+	if (l->state == LWP_ST_STOP && (ast & AST_EXIT))
+		lwp_runnable(l, PLACE_ANY);
+	else if (ast & AST_EXIT)
+		lwp_wake_locked(l, WAKE_INTR, SLEEP_INTR, PLACE_ANY);
+	/* RUN may turn ONPROC without l->lock: then it passes user_return_work
+	 * first, or has passed it just before and gets the interrupt. */
+	struct cpu *c = cpus[l->cpu];
+	if ((l->state == LWP_ST_ONPROC || l->state == LWP_ST_RUN) && l != curlwp())
+		timing->kick(c);
+}
+
+void lwp_post_ast(struct lwp *l, uint32_t ast)
+{
+	irqstate_t s = spin_lock(&l->lock);
+	post_ast_locked(l, ast);
+	spin_unlock(&l->lock, s);
+}
+
+/* --- exit and wait -------------------------------------------------------------------------- */
+
+static void add_rusage(struct weft_rusage *ru, const struct lwp *l)
+{
+	ru->utime += l->mtime[MS_USER];
+	ru->stime += l->mtime[MS_SYSTEM];
+	ru->nvcsw += l->nvcsw;
+	ru->nivcsw += l->nivcsw;
+	ru->minflt += l->minflt;
+}
+
+void proc_rusage(struct proc *p, struct weft_rusage *ru)
+{
+	*ru = p->ru_dead;
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		add_rusage(ru, l);
+}
+
+void lwp_exit_self(void)
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+
+	irqstate_t s = spin_lock(&p->lock);
+	if (p->nlwp == 1) {
+		/* Nobody is left to create another. */
+		spin_unlock(&p->lock, s);
+		proc_last_exit(p);
+	}
+	/* Off the address space before nlwp drops: the last LWP destroys it. */
+	as_switch(NULL);
+	schedctl_detach(p, l);
+	lwp_mstate_at(l, MS_SYSTEM, time_now());
+	add_rusage(&p->ru_dead, l);
+	list_remove(&l->proc_link);
+	p->nlwp--;
+	bool joinable = !(l->flags & LWP_DETACHED) && !p->exiting;
+	uint32_t id = l->id;
+	spin_acquire(&l->lock);
+	l->state = LWP_ST_ZOMB;
+	if (joinable) {
+		list_push_back(&p->zombies, &l->proc_link);
+	} else {
+		l->reap_self = true;
+		l->proc = NULL;
+		id_give_back(p, id);
+	}
+	waitq_wake_all(&p->lwp_waiters);
+	/* A waiter that finds us may free us only with l->lock: off the CPU. */
+	spin_release(&p->lock);
+	sched_switch(false);
+	panic("an exited LWP runs");
+}
+
+void lwp_free_zombie(struct proc *p, struct lwp *l)
+{
+	spin_acquire(&l->lock);
+	assert(l->state == LWP_ST_ZOMB);
+	l->proc = NULL;
+	spin_release(&l->lock);
+	id_give_back(p, l->id);
+	kcache_free(lwp_cache, l);
+}
+
+/* The LWP with this id, living or exited.  p->lock held. */
+static struct lwp *lwp_by_id(struct proc *p, uint32_t id)
+{
+	struct lwp *l = lwp_lock_by_id(p, id);
+	if (l != NULL)
+		spin_release(&l->lock);
+	return l;
+}
+
+/* May a wait for any LWP end some day?  p->lock held. */
+static bool others_joinable(struct proc *p)
+{
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		if (l != curlwp() && !(l->flags & LWP_DETACHED))
+			return true;
+	return false;
+}
+
+int64_t lwp_wait(uint32_t id)
+{
+	struct proc *p = curproc();
+	int64_t r = 0;
+
+	irqstate_t s = spin_lock(&p->lock);
+	for (;;) {
+		struct lwp *l = NULL;
+		if (id != 0) {
+			l = lwp_by_id(p, id);
+			if (l == NULL)
+				r = -ESRCH;
+			else if (l == curlwp())
+				r = -EDEADLK;
+			else if (l->flags & LWP_DETACHED)
+				r = -EINVAL;
+			else if (l->state != LWP_ST_ZOMB)
+				l = NULL;
+		} else if (!list_empty(&p->zombies)) {
+			l = LIST_FIRST(&p->zombies, struct lwp, proc_link);
+		} else if (!others_joinable(p)) {
+			r = -EDEADLK;
+		}
+		if (r < 0)
+			break;
+		if (l != NULL) {
+			r = l->id;
+			list_remove(&l->proc_link);
+			lwp_free_zombie(p, l);
+			break;
+		}
+		r = waitq_sleep(&p->lwp_waiters, &p->lock, HRTIME_NEVER, true);
+		if (r < 0)
+			break;
+	}
+	spin_unlock(&p->lock, s);
+	return r;
+}

@@ -1,0 +1,398 @@
+/*
+ * proc.c - processes: the table, start, signals' default actions, end, waiting.
+ *
+ * proc_tree_lock guards the table and the links between parents and children; a
+ * process is in the table from its start until its parent has waited for it.
+ * Lock order: proc_tree_lock, p->lock, l->lock.  Both of the former are spin
+ * locks: all that may sleep (address spaces, files) happens outside of them.
+ */
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/timing.h>
+#include <weft/errno.h>
+#include <weft/mman.h>
+#include <weft/signal.h>
+
+#define PID_MAX 99999
+#define PID_HASH 256
+
+struct spinlock proc_tree_lock = SPINLOCK_INIT("process tree");
+struct proc *init_proc;
+static struct list all_procs = LIST_INIT(all_procs); /* in order of creation */
+static struct list pid_hash[PID_HASH];
+static int last_pid;
+
+void proc_init(void)
+{
+	for (unsigned i = 0; i < PID_HASH; i++)
+		list_init(&pid_hash[i]);
+	lwp_init();
+}
+
+struct proc *proc_find(int pid)
+{
+	assert(spin_held(&proc_tree_lock));
+	LIST_FOREACH (&pid_hash[(unsigned)pid % PID_HASH], p, struct proc, hash_link)
+		if (p->pid == pid)
+			return p;
+	return NULL;
+}
+
+void proc_each(bool (*fn)(struct proc *, void *), void *arg)
+{
+	assert(spin_held(&proc_tree_lock));
+	LIST_FOREACH (&all_procs, p, struct proc, all_link)
+		if (fn(p, arg))
+			return;
+}
+
+/* --- start ------------------------------------------------------------------------ */
+
+static struct proc *proc_alloc(const char *path)
+{
+	struct proc *p = kzalloc(sizeof(*p));
+	if (p == NULL)
+		return NULL;
+	spin_init(&p->lock, "process");
+	list_init(&p->children);
+	list_init(&p->lwps);
+	list_init(&p->zombies);
+	list_init(&p->sc_partial);
+	list_init(&p->sc_full);
+	waitq_init(&p->lwp_waiters, "lwp_wait");
+	waitq_init(&p->child_waiters, "wait");
+	p->next_id = 1;
+	p->start = time_now();
+	const char *base = path;
+	for (const char *s = path; *s; s++)
+		if (*s == '/' && s[1] != '\0')
+			base = s + 1;
+	strlcpy(p->name, base, sizeof(p->name));
+	p->lwptab = kzalloc(LWPTAB_ROOT * sizeof(p->lwptab[0]));
+	p->as = as_create();
+	if (p->lwptab == NULL || p->as == NULL || fdtable_init(&p->files) != 0) {
+		if (p->as != NULL)
+			as_destroy(p->as);
+		kfree(p->lwptab);
+		kfree(p);
+		return NULL;
+	}
+	return p;
+}
+
+/* Frees a process that has no LWP: one that never started, or a zombie. */
+static void proc_free(struct proc *p)
+{
+	if (p->as != NULL) {
+		fdtable_destroy(&p->files);
+		as_destroy(p->as);
+	}
+	schedctl_free_all(p);
+	for (unsigned i = 0; i < LWPTAB_ROOT; i++)
+		kfree(p->lwptab[i]);
+	kfree(p->lwptab);
+	kfree(p);
+}
+
+/* The program and its first stack. */
+static int load(struct proc *p, struct proc *parent, const char *path,
+		const struct exec_strings *strings, struct lwp_create *first)
+{
+	struct vnode *vn;
+	struct elf_image image;
+
+	int err = vfs_lookup(parent ? parent->files.cwd : vfs_root(), path, &vn);
+	if (err != 0)
+		return err;
+	err = elf_load(p->as, vn, &image);
+	vnode_rele(vn);
+	if (err != 0)
+		return err;
+	p->as->brk_start = p->as->brk = image.brk;
+	err = as_map_page(p->as, TIMEPAGE_USER, timepage_pa, WEFT_PROT_READ);
+	if (err != 0)
+		return err;
+	const struct auxv aux[] = {
+		{AT_PAGESZ, PAGE_SIZE},
+		{AT_ENTRY, image.entry},
+		{AT_WEFT_TIMEPAGE, TIMEPAGE_USER},
+		{AT_WEFT_NCPU, ncpu},
+		/* The first LWP's record is the first of the first page. */
+		{AT_WEFT_SCHEDCTL, SCHEDCTL_USER},
+	};
+	first->entry = image.entry;
+	return exec_stack(p->as, strings, aux, ARRAY_LEN(aux), &first->stack);
+}
+
+/* A pid, and the places in the table and under the parent.  proc_tree_lock held. */
+static int enter_table(struct proc *p, struct proc *parent, uint32_t flags)
+{
+	for (int tries = 0; tries < PID_MAX; tries++) {
+		last_pid = last_pid == PID_MAX ? 2 : last_pid + 1;
+		if (proc_find(last_pid) == NULL) {
+			p->pid = last_pid;
+			p->pgrp =
+				parent == NULL || (flags & SPAWN_NEWGROUP) ? p->pid : parent->pgrp;
+			p->parent = parent;
+			if (parent)
+				list_push_back(&parent->children, &p->sibling);
+			list_push_back(&all_procs, &p->all_link);
+			list_push_back(&pid_hash[p->pid % PID_HASH], &p->hash_link);
+			return 0;
+		}
+	}
+	return -EAGAIN;
+}
+
+static void leave_table(struct proc *p)
+{
+	if (p->parent)
+		list_remove(&p->sibling);
+	list_remove(&p->all_link);
+	list_remove(&p->hash_link);
+}
+
+int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_strings *strings,
+		   const char *cwd, const int fd[3], uint32_t flags)
+{
+	struct lwp_create first = {0};
+	struct lwp *l;
+
+	struct proc *p = proc_alloc(path);
+	if (p == NULL)
+		return -ENOMEM;
+	int err = load(p, parent, path, strings, &first);
+	if (err == 0)
+		err = parent ? fdtable_inherit(&p->files, &parent->files, fd, cwd)
+			     : fdtable_open_console(&p->files);
+	if (err == 0)
+		err = lwp_new(p, &first, NULL, &l);
+	if (err != 0) {
+		proc_free(p);
+		return err;
+	}
+	assert(first.schedctl == SCHEDCTL_USER);
+
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	/* An exiting parent hands its children on while it holds this lock. */
+	err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, flags);
+	int pid = p->pid;
+	if (err == 0 && (flags & SPAWN_FOREGROUND))
+		console_set_foreground(p->pgrp);
+	spin_unlock(&proc_tree_lock, s);
+	if (err != 0) {
+		/* Its LWP has never run, and nobody else has seen it. */
+		s = spin_lock(&p->lock);
+		schedctl_detach(p, l);
+		spin_unlock(&p->lock, s);
+		kstack_free(l->kstack);
+		kcache_free(lwp_cache, l);
+		proc_free(p);
+		return err;
+	}
+	lwp_start(l);
+	return pid;
+}
+
+int proc_spawn_first(const char *path, char *const argv[], char *const envp[])
+{
+	struct exec_strings strings;
+	const int no_fd[3] = {-1, -1, -1};
+
+	int err = exec_strings_kernel(&strings, argv, envp);
+	if (err != 0)
+		return err;
+	int64_t pid = proc_spawn(NULL, path, &strings, NULL, no_fd, SPAWN_FOREGROUND);
+	exec_strings_free(&strings);
+	if (pid < 0)
+		return pid;
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	init_proc = proc_find(pid);
+	spin_unlock(&proc_tree_lock, s);
+	return 0;
+}
+
+/* --- signals: the default actions only ------------------------------------------------ */
+
+/* Tells every LWP of p to go.  p->lock held. */
+static void kill_locked(struct proc *p, int status)
+{
+	if (p->exiting)
+		return;
+	p->exiting = true;
+	p->status = status;
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		lwp_post_ast(l, AST_EXIT);
+}
+
+void proc_kill(struct proc *p, int status)
+{
+	irqstate_t s = spin_lock(&p->lock);
+	kill_locked(p, status);
+	spin_unlock(&p->lock, s);
+}
+
+void proc_signal(struct proc *p, int sig)
+{
+	/* Ignored by default; 0 only asks whether the process exists. */
+	if (sig == 0 || sig == WEFT_SIGCHLD)
+		return;
+	proc_kill(p, WEFT_W_EXITCODE(0, sig));
+}
+
+struct group_signal {
+	int pgrp, sig;
+	bool found;
+};
+
+static bool signal_if_member(struct proc *p, void *arg)
+{
+	struct group_signal *g = arg;
+	if (p->pgrp == g->pgrp && !p->zombie) {
+		g->found = true;
+		proc_signal(p, g->sig);
+	}
+	return false;
+}
+
+int proc_kill_group(int pgrp, int sig)
+{
+	struct group_signal g = {.pgrp = pgrp, .sig = sig};
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	proc_each(signal_if_member, &g);
+	spin_unlock(&proc_tree_lock, s);
+	return g.found ? 0 : -ESRCH;
+}
+
+/* --- end -------------------------------------------------------------------------------- */
+
+void proc_exit(int status)
+{
+	proc_kill(curproc(), status);
+	irq_restore(0x200);
+	lwp_exit_self();
+}
+
+/* Orphans go to the first process.  proc_tree_lock held. */
+static void hand_on_children(struct proc *p)
+{
+	while (!list_empty(&p->children)) {
+		struct proc *child = LIST_FIRST(&p->children, struct proc, sibling);
+		list_remove(&child->sibling);
+		child->parent = init_proc;
+		list_push_back(&init_proc->children, &child->sibling);
+		if (child->zombie)
+			waitq_wake_all(&init_proc->child_waiters);
+	}
+}
+
+void proc_last_exit(struct proc *p)
+{
+	struct lwp *l = curlwp();
+
+	proc_kill(p, 0); /* the last LWP may have gone by lwp_exit: nobody may be added now */
+	if (p == init_proc)
+		machine_halt(p->status >> 8 & 0xff);
+	while (!list_empty(&p->zombies)) {
+		irqstate_t s = spin_lock(&p->lock);
+		struct lwp *z = LIST_FIRST(&p->zombies, struct lwp, proc_link);
+		list_remove(&z->proc_link);
+		lwp_free_zombie(p, z);
+		spin_unlock(&p->lock, s);
+	}
+	fdtable_destroy(&p->files);
+
+	irqstate_t s = spin_lock(&p->lock);
+	struct address_space *as = p->as;
+	p->as = NULL;
+	as_switch(NULL);
+	spin_unlock(&p->lock, s);
+	as_destroy(as);
+
+	s = spin_lock(&proc_tree_lock);
+	spin_acquire(&p->lock);
+	schedctl_detach(p, l);
+	lwp_mstate_at(l, MS_SYSTEM, time_now());
+	proc_rusage(p, &p->ru_dead);
+	list_remove(&l->proc_link);
+	p->nlwp = 0;
+	spin_release(&p->lock);
+	hand_on_children(p);
+	p->zombie = true;
+	waitq_wake_all(&p->parent->child_waiters);
+	/* The parent may free p as soon as it has the lock: from here on only l. */
+	spin_acquire(&l->lock);
+	l->proc = NULL;
+	l->reap_self = true;
+	l->state = LWP_ST_ZOMB;
+	spin_release(&proc_tree_lock);
+	sched_switch(false);
+	panic("an exited LWP runs");
+}
+
+/* --- waiting --------------------------------------------------------------------------------- */
+
+static void add(struct weft_rusage *to, const struct weft_rusage *a)
+{
+	to->utime += a->utime;
+	to->stime += a->stime;
+	to->nvcsw += a->nvcsw;
+	to->nivcsw += a->nivcsw;
+	to->minflt += a->minflt;
+}
+
+static bool matches(const struct proc *child, const struct proc *me, int pid)
+{
+	if (pid > 0)
+		return child->pid == pid;
+	if (pid == -1)
+		return true;
+	return child->pgrp == (pid == 0 ? me->pgrp : -pid);
+}
+
+int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
+{
+	struct proc *me = curproc();
+	struct proc *found = NULL;
+	int64_t r = 0;
+
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	for (;;) {
+		bool any = false;
+		LIST_FOREACH (&me->children, c, struct proc, sibling) {
+			if (!matches(c, me, pid))
+				continue;
+			any = true;
+			if (c->zombie) {
+				found = c;
+				break;
+			}
+		}
+		if (found != NULL || (options & WEFT_WNOHANG))
+			break;
+		r = any ? waitq_sleep(&me->child_waiters, &proc_tree_lock, HRTIME_NEVER, true)
+			: -ECHILD;
+		if (r < 0)
+			break;
+	}
+	if (found == NULL) {
+		if (r == 0 && list_empty(&me->children))
+			r = -ECHILD;
+		spin_unlock(&proc_tree_lock, s);
+		return r;
+	}
+	leave_table(found);
+	*status = found->status;
+	*ru = found->ru_dead;
+	add(ru, &found->ru_children);
+	spin_acquire(&me->lock);
+	add(&me->ru_children, ru);
+	spin_release(&me->lock);
+	spin_unlock(&proc_tree_lock, s);
+	r = found->pid;
+	proc_free(found);
+	return r;
+}

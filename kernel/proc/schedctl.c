@@ -1,0 +1,110 @@
+/*
+ * schedctl.c - the pages of preemption-control records that a process shares
+ * with the kernel (weft/schedctl.h).
+ *
+ * A record belongs to one LWP at a time.  A page holds 64; the kernel keeps its
+ * own hold on each page, so that a process that unmaps one harms only itself.
+ * p->lock guards the lists of pages and their bit maps.
+ */
+#include <kern/mm.h>
+#include <kern/proc.h>
+#include <weft/errno.h>
+#include <weft/mman.h>
+
+#define RECORDS (PAGE_SIZE / sizeof(struct schedctl))
+_Static_assert(sizeof(struct schedctl) == 64 && RECORDS == 64, "one bit a record in a word");
+
+struct sc_page {
+	struct list link;
+	struct schedctl *records; /* direct map */
+	vaddr_t user;
+	uint64_t used; /* bit i: record i has an LWP */
+};
+
+/* One more page of records, mapped into p. */
+static int add_page(struct proc *p)
+{
+	struct sc_page *sp = kmalloc(sizeof(*sp));
+	if (sp == NULL)
+		return -ENOMEM;
+	paddr_t page = page_alloc(PG_ZERO);
+	if (page == 0) {
+		kfree(sp);
+		return -ENOMEM;
+	}
+	irqstate_t s = spin_lock(&p->lock);
+	unsigned n = p->sc_npages++; /* an address is never used twice */
+	spin_unlock(&p->lock, s);
+
+	sp->records = phys_to_virt(page);
+	sp->user = SCHEDCTL_USER + n * PAGE_SIZE;
+	sp->used = 0;
+	int err = as_map_page(p->as, sp->user, page, WEFT_PROT_READ | WEFT_PROT_WRITE);
+	if (err != 0) {
+		page_free(page);
+		kfree(sp);
+		return err;
+	}
+	s = spin_lock(&p->lock);
+	list_push_back(&p->sc_partial, &sp->link);
+	spin_unlock(&p->lock, s);
+	return 0;
+}
+
+int schedctl_attach(struct proc *p, struct lwp *l)
+{
+	irqstate_t s = spin_lock(&p->lock);
+	while (list_empty(&p->sc_partial)) {
+		spin_unlock(&p->lock, s);
+		int err = add_page(p);
+		if (err != 0)
+			return err;
+		s = spin_lock(&p->lock);
+	}
+	struct sc_page *sp = LIST_FIRST(&p->sc_partial, struct sc_page, link);
+	unsigned i = __builtin_ctzll(~sp->used);
+	sp->used |= 1ull << i;
+	if (sp->used == ~0ull) {
+		list_remove(&sp->link);
+		list_push_back(&p->sc_full, &sp->link);
+	}
+	struct schedctl *sc = &sp->records[i];
+	*sc = (struct schedctl){.state = SC_STOPPED, .cpu = l->cpu};
+	l->sc = sc;
+	l->sc_user = sp->user + i * sizeof(*sc);
+	l->sc_page = sp;
+	spin_unlock(&p->lock, s);
+	return 0;
+}
+
+void schedctl_detach(struct proc *p, struct lwp *l)
+{
+	struct sc_page *sp = l->sc_page;
+	unsigned i = l->sc - sp->records;
+
+	__atomic_store_n(&l->sc->state, SC_FREE, __ATOMIC_RELEASE);
+	spin_acquire(&l->lock); /* a waker may be about to publish a state */
+	l->sc = NULL;
+	spin_release(&l->lock);
+	if (sp->used == ~0ull) {
+		list_remove(&sp->link);
+		list_push_back(&p->sc_partial, &sp->link);
+	}
+	sp->used &= ~(1ull << i);
+}
+
+static void free_list(struct list *pages)
+{
+	while (!list_empty(pages)) {
+		struct sc_page *sp = LIST_FIRST(pages, struct sc_page, link);
+		list_remove(&sp->link);
+		page_free(virt_to_phys(sp->records));
+		kfree(sp);
+	}
+}
+
+void schedctl_free_all(struct proc *p)
+{
+	free_list(&p->sc_partial);
+	free_list(&p->sc_full);
+}

@@ -1,0 +1,426 @@
+/*
+ * disp.c - the dispatcher: which LWP runs where.
+ *
+ * Queues and locks: disp.h.  States: kern/sched.h.  The policy:
+ *
+ *	- a CPU runs the highest priority of its own queue, first come first served
+ *	  within a priority;
+ *	- a woken LWP goes to the CPU where it last ran if that is idle, else to
+ *	  another idle CPU, else to the CPU with the lowest priority if it beats that,
+ *	  else to its last CPU's queue;
+ *	- an idle CPU takes work from the queues of others before it halts.
+ */
+#include "disp.h"
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/timing.h>
+
+volatile uint64_t idle_cpus;
+
+/* cpu/entry.S */
+void swtch(uint64_t *save_ksp, uint64_t load_ksp);
+
+/* --- the queue ----------------------------------------------------------------- */
+
+int dispq_best(const struct dispq *q)
+{
+	for (int w = ARRAY_LEN(q->bits) - 1; w >= 0; w--)
+		if (q->bits[w])
+			return w * 64 + 63 - __builtin_clzll(q->bits[w]);
+	return PRI_IDLE;
+}
+
+static void dispq_insert(struct dispq *q, struct lwp *l, bool at_front)
+{
+	assert(spin_held(&q->lock) && l->pri >= 0 && l->pri <= PRI_MAX);
+	if (at_front)
+		list_push_front(&q->list[l->pri], &l->runlink);
+	else
+		list_push_back(&q->list[l->pri], &l->runlink);
+	q->bits[l->pri / 64] |= 1ull << l->pri % 64;
+	q->count++;
+}
+
+static void dispq_remove(struct dispq *q, struct lwp *l)
+{
+	assert(spin_held(&q->lock));
+	list_remove(&l->runlink);
+	if (list_empty(&q->list[l->pri]))
+		q->bits[l->pri / 64] &= ~(1ull << l->pri % 64);
+	q->count--;
+}
+
+static struct lwp *dispq_first(struct dispq *q)
+{
+	int pri = dispq_best(q);
+	return pri == PRI_IDLE ? NULL : LIST_FIRST(&q->list[pri], struct lwp, runlink);
+}
+
+void dispq_change_pri(struct dispq *q, struct lwp *l, int pri)
+{
+	dispq_remove(q, l);
+	l->pri = pri;
+	dispq_insert(q, l, false);
+}
+
+/*
+ * Lets a class lift those who have waited long, so that a busy system starves
+ * nobody (Solaris's ts_update).  Within a priority the longest waiting come
+ * first, but for the few put back at the front: so each list is read only up to
+ * the first recent one.
+ */
+void dispq_age(struct dispq *q, hrtime_t now)
+{
+	irqstate_t s = spin_lock(&q->lock);
+	for (int pri = PRI_TS_MAX; pri >= 0; pri--) {
+		struct list *at = q->list[pri].next;
+		while (at != &q->list[pri]) {
+			struct lwp *l = CONTAINER_OF(at, struct lwp, runlink);
+			at = at->next;
+			if (now - l->enqueued < 1000000000ull)
+				break;
+			int to = l->sclass->starved(l);
+			if (to != l->pri)
+				dispq_change_pri(q, l, to);
+		}
+	}
+	spin_unlock(&q->lock, s);
+}
+
+/* --- placement ------------------------------------------------------------------- */
+
+/* Claims an idle CPU, `prefer` if it is one; NULL when none is idle.  Claiming
+ * clears the bit, so that two wake-ups in a row go to two CPUs. */
+static struct cpu *claim_idle(unsigned prefer)
+{
+	uint64_t idle = __atomic_load_n(&idle_cpus, __ATOMIC_SEQ_CST);
+	while (idle) {
+		/* The next one from `prefer` upward, around. */
+		uint64_t rot = idle >> prefer | (prefer ? idle << (64 - prefer) : 0);
+		unsigned id = (prefer + __builtin_ctzll(rot)) % 64;
+		uint64_t old = __atomic_fetch_and(&idle_cpus, ~(1ull << id), __ATOMIC_SEQ_CST);
+		if (old & 1ull << id)
+			return cpus[id];
+		idle = old & ~(1ull << id);
+	}
+	return NULL;
+}
+
+/* The CPU with the lowest running priority below `pri`, from `last` on; NULL: none. */
+static struct cpu *lowest_below(unsigned last, int pri)
+{
+	struct cpu *best = NULL;
+	for (unsigned i = 0, id = last; i < ncpu; i++, id = id + 1 == ncpu ? 0 : id + 1) {
+		int running = cpus[id]->dispq->running_pri;
+		if (running < pri) {
+			pri = running;
+			best = cpus[id];
+		}
+	}
+	return best;
+}
+
+static struct cpu *choose_cpu(struct lwp *l, int place)
+{
+	struct cpu *last = cpus[l->cpu];
+	if (place == PLACE_HANDOFF && last == this_cpu() && last->dispq->count == 0)
+		return last;
+	struct cpu *c = claim_idle(l->cpu);
+	if (c != NULL)
+		return c;
+	if (last->dispq->running_pri < l->pri)
+		return last;
+	c = lowest_below(l->cpu, l->pri);
+	if (c != NULL)
+		return c;
+	/* Nothing to gain at once: keep the queues of neighbours about even. */
+	c = cpus[(l->cpu + 1) % ncpu];
+	return last->dispq->count > c->dispq->count + 2 ? c : last;
+}
+
+/* Makes `c` look at its queue. */
+static void resched(struct cpu *c)
+{
+	c->need_resched = 1;
+	if (c != this_cpu())
+		timing->kick(c);
+}
+
+void lwp_runnable(struct lwp *l, int place)
+{
+	assert(spin_held(&l->lock) && l->state != LWP_ST_RUN && l->state != LWP_ST_ONPROC);
+	struct cpu *c = choose_cpu(l, place);
+	struct dispq *q = c->dispq;
+
+	l->cpu = c->id;
+	l->enqueued = time_now();
+	lwp_mstate_at(l, MS_WAITCPU, l->enqueued);
+	if (l->sc)
+		__atomic_store_n(&l->sc->state, SC_RUNNABLE, __ATOMIC_RELEASE);
+
+	spin_acquire(&q->lock);
+	l->state = LWP_ST_RUN;
+	int pri = l->pri;
+	dispq_insert(q, l, false);
+	spin_release(&q->lock); /* from here on l may run */
+
+	bool handoff = place == PLACE_HANDOFF && c == this_cpu();
+	if (pri > q->running_pri) {
+		if (!handoff)
+			resched(c);
+	} else if (!handoff) {
+		/* A CPU may have gone idle since claim_idle looked: let it steal. */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		struct cpu *idle = claim_idle(c->id);
+		if (idle)
+			resched(idle);
+	}
+}
+
+void sched_handoff_failed(void)
+{
+	irqstate_t s = irq_save();
+	struct cpu *c = this_cpu();
+	if (c->dispq->count != 0) {
+		struct cpu *idle = claim_idle(c->id);
+		if (idle)
+			resched(idle);
+		else
+			c->need_resched = 1;
+	}
+	irq_restore(s);
+}
+
+/* --- switching ---------------------------------------------------------------------- */
+
+/* The LWP that this CPU has just put down, until finish_switch has seen to it:
+ * kept per CPU because the stack that knew it belongs to that LWP. */
+static struct lwp *put_down[WEFT_MAXCPU];
+
+/*
+ * The second half of a switch, on the stack of the LWP taken up.  A dead LWP's
+ * stack is free now.  Its structure goes too if nobody waits for it; otherwise
+ * whoever waits may free it as soon as we let its lock go, so look before.
+ */
+static void finish_switch(void)
+{
+	struct cpu *c = this_cpu();
+	struct lwp *prev = put_down[c->id];
+	spin_release(&c->dispq->lock);
+	bool dead = prev->state == LWP_ST_ZOMB;
+	bool reap = dead && prev->reap_self;
+	void *kstack = prev->kstack;
+	spin_release(&prev->lock);
+	if (dead)
+		kstack_free(kstack);
+	if (reap)
+		kcache_free(lwp_cache, prev);
+}
+
+static void take_up(struct cpu *c, struct lwp *l, hrtime_t now)
+{
+	struct dispq *q = c->dispq;
+
+	l->state = LWP_ST_ONPROC;
+	l->cpu = c->id;
+	c->lwp = l;
+	c->nswitch++;
+	q->running_pri = l->pri;
+	c->need_resched = 0;
+	c->kstack = c->tss.rsp[0] = (uint64_t)l->kstack;
+	if (l == c->idle) {
+		q->slice_end = HRTIME_NEVER;
+		return;
+	}
+	lwp_mstate_at(l, MS_SYSTEM, now);
+	if (l->slice_left == 0)
+		l->slice_left = l->sclass->quantum(l);
+	q->slice_end = now + l->slice_left;
+	timerq_want(q->slice_end);
+	if (l->proc != NULL) {
+		as_switch(l->proc->as);
+		__asm__ volatile("wrfsbase %0" ::"r"(l->fsbase));
+		__asm__ volatile("swapgs; wrgsbase %0; swapgs" ::"r"(l->gsbase));
+		__asm__ volatile("fxrstor64 %0" ::"m"(l->fpu));
+	}
+	if (l->sc) {
+		l->sc->cpu = c->id;
+		__atomic_store_n(&l->sc->state, SC_ONCPU, __ATOMIC_RELEASE);
+	}
+}
+
+static void put_away(struct cpu *c, struct lwp *l, hrtime_t now)
+{
+	static const struct {
+		uint8_t sc, ms;
+	} off[] = {
+		[LWP_ST_RUN] = {SC_RUNNABLE, MS_WAITCPU},
+		[LWP_ST_SLEEP] = {SC_SLEEPING, MS_SLEEP},
+		[LWP_ST_STOP] = {SC_STOPPED, MS_STOPPED},
+		[LWP_ST_ZOMB] = {SC_FREE, MS_SLEEP},
+	};
+	if (l == c->idle)
+		return;
+	/* First of all, so that nobody spins for an LWP that is on its way off. */
+	if (l->sc)
+		__atomic_store_n(&l->sc->state, off[l->state].sc, __ATOMIC_RELEASE);
+	lwp_mstate_at(l, off[l->state].ms, now);
+	hrtime_t end = c->dispq->slice_end;
+	l->slice_left = l->state == LWP_ST_RUN && end > now ? end - now : 0;
+	if (l->proc != NULL && l->state != LWP_ST_ZOMB) {
+		__asm__ volatile("rdfsbase %0" : "=r"(l->fsbase));
+		__asm__ volatile("swapgs; rdgsbase %0; swapgs" : "=r"(l->gsbase));
+		__asm__ volatile("fxsave64 %0" : "=m"(l->fpu));
+	}
+}
+
+void sched_switch(bool at_front)
+{
+	struct cpu *c = this_cpu();
+	struct lwp *prev = c->lwp;
+	struct dispq *q = c->dispq;
+
+	assert(!irq_enabled() && spin_held(&prev->lock) && prev->state != LWP_ST_ONPROC);
+	hrtime_t now = time_now();
+	put_away(c, prev, now);
+	spin_acquire(&q->lock);
+	assert(c->nlocks == 2); /* sleeping with another spin lock held */
+	if (prev->state == LWP_ST_RUN && prev != c->idle) {
+		prev->enqueued = now;
+		dispq_insert(q, prev, at_front);
+	}
+	struct lwp *next = dispq_first(q);
+	if (next != NULL)
+		dispq_remove(q, next);
+	else
+		next = c->idle;
+	if (next == prev) { /* its own equals are all gone: go on */
+		spin_release(&prev->lock);
+		take_up(c, next, now);
+		spin_release(&q->lock);
+		return;
+	}
+	put_down[c->id] = prev;
+	take_up(c, next, now);
+	swtch(&prev->ksp, next->ksp);
+	/* Another CPU may have taken us up: c is stale. */
+	finish_switch();
+}
+
+void sched_lwp_first(void)
+{
+	finish_switch();
+	struct lwp *l = curlwp();
+	if (l->proc != NULL) {
+		lwp_mstate_at(l, MS_USER, time_now());
+		return; /* to user mode, through the frame */
+	}
+	irq_restore(0x200);
+	l->kfn(l->karg);
+	panic("a kernel LWP returned");
+}
+
+int sched_best_waiting(void)
+{
+	return dispq_best(this_cpu()->dispq);
+}
+
+void sched_cpu_load(struct cpu *c, uint32_t *waiting, int32_t *pid, uint32_t *lwpid)
+{
+	/* Its structure is type-stable, and its process cannot go while we hold
+	 * the tree; that it may be another LWP by now is the nature of the answer. */
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct lwp *l = c->lwp;
+	spin_acquire(&l->lock);
+	*waiting = c->dispq->count;
+	*pid = l->proc ? l->proc->pid : 0;
+	*lwpid = l->proc ? l->id : 0;
+	spin_release(&l->lock);
+	spin_unlock(&proc_tree_lock, s);
+}
+
+/* --- idle ----------------------------------------------------------------------------- */
+
+/* Takes the best LWP of another CPU's queue over to this one's. */
+static bool steal(struct cpu *c)
+{
+	for (unsigned i = 1; i < ncpu; i++) {
+		struct dispq *q = cpus[(c->id + i) % ncpu]->dispq;
+		if (q->count == 0)
+			continue;
+		spin_acquire(&q->lock);
+		struct lwp *l = dispq_first(q);
+		if (l == NULL) {
+			spin_release(&q->lock);
+			continue;
+		}
+		dispq_remove(q, l);
+		spin_release(&q->lock);
+		/* On no queue, and still RUN: only a reader with l->lock could
+		 * look for it on a queue, and none removes it from there. */
+		spin_acquire(&c->dispq->lock);
+		l->cpu = c->id;
+		dispq_insert(c->dispq, l, false);
+		spin_release(&c->dispq->lock);
+		c->nsteal++;
+		return true;
+	}
+	return false;
+}
+
+/* Each CPU ends up here, on its idle LWP. */
+void sched_cpu_main(void)
+{
+	struct cpu *c = this_cpu();
+	uint64_t bit = 1ull << c->id;
+
+	irq_save();
+	for (;;) {
+		__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
+		if (c->dispq->count == 0 && !steal(c)) {
+			hrtime_t start = time_now();
+			timing->idle();
+			c->idle_ns += time_now() - start;
+		}
+		__atomic_fetch_and(&idle_cpus, ~bit, __ATOMIC_SEQ_CST);
+		if (c->dispq->count != 0) {
+			spin_acquire(&c->idle->lock);
+			c->idle->state = LWP_ST_RUN;
+			sched_switch(false);
+		}
+	}
+}
+
+/* --- start-up ------------------------------------------------------------------------- */
+
+void sched_init_cpu(struct cpu *c)
+{
+	struct dispq *q = kzalloc(sizeof(*q));
+	struct lwp *idle = kzalloc(sizeof(*idle));
+	if (q == NULL || idle == NULL)
+		panic("no memory for CPU %u", c->id);
+	spin_init(&q->lock, "dispatch queue");
+	for (unsigned i = 0; i < NPRI; i++)
+		list_init(&q->list[i]);
+	q->running_pri = PRI_IDLE;
+	q->slice_end = HRTIME_NEVER;
+	spin_init(&idle->lock, "lwp");
+	idle->sclass = &sys_class;
+	idle->pri = PRI_IDLE;
+	idle->state = LWP_ST_ONPROC;
+	idle->cpu = c->id;
+	idle->syscall = ~0u;
+	list_init(&idle->runlink);
+	idle->kstack = kstack_alloc();
+	if (idle->kstack == NULL)
+		panic("no stack for CPU %u", c->id);
+	c->dispq = q;
+	c->idle = c->lwp = idle;
+	timerq_init(c);
+}
+
+void sched_init(void)
+{
+	sched_init_cpu(cpus[0]);
+}

@@ -1,0 +1,124 @@
+/*
+ * sleep.c - how an LWP blocks and how it is woken: the one mechanism under wait
+ * queues, timed sleeps, parking and suspension.
+ *
+ * A sleep and its wake-up cannot miss each other because both decide under
+ * l->lock: the sleeper sets SLEEP with the lock held and keeps it until its
+ * registers are saved; a waker that gets the lock first leaves something that the
+ * sleeper checks under the same lock (a permit, an AST), one that gets it later
+ * finds SLEEP.
+ *
+ * Lock order: the object's lock (`also`), l->lock, then the dispatch queue's or
+ * the timer queue's.
+ */
+#include "disp.h"
+#include <kern/printk.h>
+#include <kern/timing.h>
+#include <weft/errno.h>
+
+/* The time-out of a sleep.  l is asleep or has been woken and not yet run: its
+ * sleeper cancels the timer before it goes on. */
+static void sleep_timeout(struct ktimer *t)
+{
+	lwp_wake(CONTAINER_OF(t, struct lwp, timer), WAKE_TIMEOUT);
+}
+
+int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, uint32_t flags,
+		     hrtime_t deadline)
+{
+	assert(l == curlwp() && spin_held(&l->lock));
+	if ((flags & SLEEP_INTR) && (l->ast & AST_EXIT)) {
+		spin_release(&l->lock);
+		if (also)
+			spin_release(also);
+		return WAKE_INTR;
+	}
+	l->state = LWP_ST_SLEEP;
+	l->sleep_flags = flags;
+	l->wchan = wchan;
+	l->wake_reason = WAKE_NONE;
+	if (deadline != HRTIME_NEVER)
+		ktimer_arm(&l->timer, deadline, sleep_timeout);
+	/* Asleep for all who look under l->lock: the object may be had again. */
+	if (also)
+		spin_release(also);
+	/* A sleep pays what preemption control owes, as lwp_yield does. */
+	l->grace_used = false;
+	if (l->sc)
+		l->sc->yield = 0;
+	l->nvcsw++;
+	sched_switch(false);
+	if (deadline != HRTIME_NEVER)
+		ktimer_cancel(&l->timer);
+	l->wchan = NULL;
+	return l->wake_reason;
+}
+
+bool lwp_wake_locked(struct lwp *l, int reason, uint32_t flags, int place)
+{
+	if (l->state != LWP_ST_SLEEP || (flags && !(l->sleep_flags & flags)))
+		return false;
+	l->wake_reason = reason;
+	l->sclass->wakeup(l);
+	lwp_runnable(l, place);
+	return true;
+}
+
+bool lwp_wake(struct lwp *l, int reason)
+{
+	irqstate_t s = spin_lock(&l->lock);
+	bool woke = lwp_wake_locked(l, reason, 0, PLACE_ANY);
+	spin_unlock(&l->lock, s);
+	return woke;
+}
+
+/*
+ * Blocks the calling LWP until it has its permit, and takes it.  0; -ETIMEDOUT
+ * when time_now() reaches deadline first; -EINTR when it is told to exit.  A
+ * permit that arrives beside a time-out wins, so that no unpark is lost.  Blocks.
+ */
+int lwp_park(hrtime_t deadline)
+{
+	struct lwp *l = curlwp();
+	irqstate_t s = spin_lock(&l->lock);
+	int reason = WAKE_NONE;
+
+	if (!l->permit) {
+		if (deadline != HRTIME_NEVER && time_now() >= deadline) {
+			spin_unlock(&l->lock, s);
+			return -ETIMEDOUT;
+		}
+		reason = lwp_sleep_locked(l, NULL, "park", SLEEP_INTR | SLEEP_PARK, deadline);
+		spin_acquire(&l->lock);
+	}
+	if (l->permit) {
+		l->permit = 0;
+		reason = WAKE_NONE;
+	}
+	spin_unlock(&l->lock, s);
+	return reason == WAKE_TIMEOUT ? -ETIMEDOUT : reason == WAKE_INTR ? -EINTR : 0;
+}
+
+/* Gives l its permit, and wakes it if it is parked. */
+void lwp_unpark_locked(struct lwp *l, int place)
+{
+	if (l->permit)
+		return;
+	l->permit = 1;
+	lwp_wake_locked(l, WAKE_EVENT, SLEEP_PARK, place);
+}
+
+void lwp_stop_self(void)
+{
+	struct lwp *l = curlwp();
+
+	spin_acquire(&l->lock);
+	/* lwp_continue clears AST_STOP under the same lock. */
+	if ((l->ast & (AST_STOP | AST_EXIT)) == AST_STOP) {
+		l->state = LWP_ST_STOP;
+		l->nvcsw++;
+		sched_switch(false);
+	} else {
+		spin_release(&l->lock);
+	}
+}

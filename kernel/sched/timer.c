@@ -1,0 +1,119 @@
+/*
+ * timer.c - per-CPU timer queues, and the CPU's one hardware timer.
+ *
+ * A queue is a tree sorted by time, so that arming and cancelling cost O(log n)
+ * with any number of sleepers.  The hardware timer is armed for the earliest of
+ * the queue's first timer, the end of the time slice and the next second; it is
+ * left alone when it would come earlier than needed (a switch of LWPs moves the
+ * end of the slice every few microseconds): then it finds nothing to do and is
+ * armed again.
+ *
+ * Lock order: q->lock is a leaf below l->lock.  A timer's function runs without
+ * it, because the function takes l->lock.
+ */
+#include "disp.h"
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/timer.h>
+#include <kern/timing.h>
+
+struct timerq {
+	struct spinlock lock;
+	struct tree tree;
+	struct ktimer *running; /* its function is being called now */
+	hrtime_t armed;         /* what the hardware timer is set to; own CPU only */
+	hrtime_t next_second;   /* when the dispatch queue is aged; own CPU only */
+};
+
+void timerq_init(struct cpu *c)
+{
+	struct timerq *q = kzalloc(sizeof(*q));
+	if (q == NULL)
+		panic("no memory for CPU %u", c->id);
+	spin_init(&q->lock, "timer queue");
+	q->armed = HRTIME_NEVER;
+	c->timerq = q;
+}
+
+void timerq_want(hrtime_t when)
+{
+	struct timerq *q = this_cpu()->timerq;
+	if (when < q->armed) {
+		q->armed = when;
+		timing->set_timer(when);
+	}
+}
+
+static int by_time(const struct tree_node *a, const struct tree_node *b)
+{
+	hrtime_t x = CONTAINER_OF(a, struct ktimer, node)->when;
+	hrtime_t y = CONTAINER_OF(b, struct ktimer, node)->when;
+	return x < y ? -1 : x > y;
+}
+
+void ktimer_arm(struct ktimer *t, hrtime_t when, void (*fn)(struct ktimer *))
+{
+	irqstate_t s = irq_save();
+	struct timerq *q = this_cpu()->timerq;
+
+	spin_acquire(&q->lock);
+	assert(!t->node.linked);
+	t->when = when;
+	t->fn = fn;
+	t->queue = q;
+	tree_insert(&q->tree, &t->node, by_time);
+	spin_release(&q->lock);
+	timerq_want(when);
+	irq_restore(s);
+}
+
+bool ktimer_cancel(struct ktimer *t)
+{
+	struct timerq *q = t->queue;
+	for (;;) {
+		irqstate_t s = spin_lock(&q->lock);
+		bool pending = t->node.linked;
+		bool running = q->running == t;
+		if (pending)
+			tree_remove(&q->tree, &t->node);
+		spin_unlock(&q->lock, s);
+		if (!running)
+			return pending;
+		cpu_pause(); /* its CPU is in the function, with interrupts off: soon over */
+	}
+}
+
+void timer_interrupt(void)
+{
+	struct cpu *c = this_cpu();
+	struct timerq *q = c->timerq;
+
+	assert(!irq_enabled());
+	q->armed = HRTIME_NEVER;
+	hrtime_t now = time_now(), next = HRTIME_NEVER;
+	for (;;) {
+		spin_acquire(&q->lock);
+		struct tree_node *n = tree_first(&q->tree);
+		struct ktimer *t = n ? CONTAINER_OF(n, struct ktimer, node) : NULL;
+		if (t == NULL || t->when > now) {
+			next = t ? t->when : HRTIME_NEVER;
+			spin_release(&q->lock);
+			break;
+		}
+		tree_remove(&q->tree, n);
+		q->running = t;
+		spin_release(&q->lock);
+		t->fn(t);
+		/* Release: whoever sees it gone sees what the function did. */
+		__atomic_store_n(&q->running, NULL, __ATOMIC_RELEASE);
+	}
+	timerq_want(next);
+	sched_slice_check();
+	/* An idle CPU has nobody to age, and needs no tick. */
+	if (c->dispq->count != 0) {
+		if (now >= q->next_second) {
+			dispq_age(c->dispq, now);
+			q->next_second = now + 1000000000ull;
+		}
+	}
+}

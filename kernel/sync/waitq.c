@@ -1,0 +1,49 @@
+/*
+ * waitq.c - wait queues (kern/sync.h).
+ *
+ * A waiter is linked while its sleeper has not been chosen by a wake-up.  It lies
+ * on the sleeper's stack, which stays put: the sleeper leaves waitq_sleep only
+ * with the object's lock, and the waker holds that lock throughout.
+ */
+#include <kern/cpu.h>
+#include <kern/sched.h>
+#include <kern/sync.h>
+#include <weft/errno.h>
+
+void waitq_init(struct waitq *q, const char *name)
+{
+	list_init(&q->sleepers);
+	q->name = name;
+}
+
+void waitq_wake_one(struct waitq *q)
+{
+	if (list_empty(&q->sleepers))
+		return;
+	struct waiter *w = LIST_FIRST(&q->sleepers, struct waiter, link);
+	list_remove(&w->link);
+	lwp_wake(w->lwp, WAKE_EVENT);
+}
+
+void waitq_wake_all(struct waitq *q)
+{
+	while (!list_empty(&q->sleepers))
+		waitq_wake_one(q);
+}
+
+int waitq_sleep(struct waitq *q, struct spinlock *lock, hrtime_t deadline, bool intr)
+{
+	struct lwp *l = curlwp();
+	struct waiter w = {.lwp = l};
+
+	list_push_back(&q->sleepers, &w.link);
+	spin_acquire(&l->lock);
+	int reason = lwp_sleep_locked(l, lock, q->name, intr ? SLEEP_INTR : 0, deadline);
+	spin_acquire(lock);
+	bool chosen = w.link.next == &w.link;
+	list_remove(&w.link);
+	/* One chosen by wake_one must not pass its wake-up up, whatever else woke it. */
+	if (chosen || reason == WAKE_EVENT)
+		return 0;
+	return reason == WAKE_TIMEOUT ? -ETIMEDOUT : -EINTR;
+}

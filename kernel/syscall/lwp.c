@@ -1,0 +1,318 @@
+/*
+ * lwp.c - the system calls on LWPs (after Solaris's _lwp_*(2) and lwp_park).
+ * Ids are those of the calling process.
+ */
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/syscall.h>
+#include <kern/timing.h>
+#include <weft/signal.h>
+#include <weft/time.h>
+
+/*
+ * lwp_create(struct lwp_create *): a new LWP of the process, in the caller's
+ * class and at its priority.  It starts at `entry` with RSP = stack, RDI = arg
+ * and FS base = fsbase.  Returns its id, also stored in the structure with the
+ * address of its schedctl record.  EFAULT; EINVAL: unknown flags, an entry or
+ * FS base outside user space; EAGAIN: no memory, or no id left.  May sleep.
+ */
+int64_t sys_lwp_create(const uint64_t arg[6])
+{
+	struct lwp_create c;
+	struct lwp *l;
+
+	if (copyin(&c, arg[0], sizeof(c)) != 0)
+		return -EFAULT;
+	if ((c.flags & ~(LWP_DETACHED | LWP_SUSPENDED)) || c.entry >= WEFT_USER_END ||
+	    c.fsbase >= WEFT_USER_END)
+		return -EINVAL;
+	int err = lwp_new(curproc(), &c, curlwp(), &l);
+	if (err != 0)
+		return err;
+	/* The structure was readable just now; that it cannot be written is found
+	 * out before the LWP runs, but undone by letting it exit. */
+	err = copyout(arg[0], &c, sizeof(c));
+	if (err != 0) {
+		l->flags |= LWP_DETACHED;
+		lwp_post_ast(l, AST_EXIT);
+	}
+	lwp_start(l);
+	return err != 0 ? err : (int64_t)c.id;
+}
+
+/* lwp_exit(): ends the calling LWP; with the last one the process, status 0. */
+int64_t sys_lwp_exit(const uint64_t arg[6])
+{
+	lwp_exit_self();
+}
+
+/*
+ * lwp_wait(id, int *departed): waits until LWP id (0: any) has exited, and frees
+ * the id.  0, *departed = its id (departed may be NULL).  ESRCH, EINVAL
+ * (detached), EDEADLK (itself; 0 and no other is left to wait for), EINTR,
+ * EFAULT (the id is freed all the same).  Blocks.
+ */
+int64_t sys_lwp_wait(const uint64_t arg[6])
+{
+	int64_t r = lwp_wait(arg[0]);
+	if (r < 0)
+		return r;
+	int32_t id = r;
+	return arg[1] ? copyout(arg[1], &id, sizeof(id)) : 0;
+}
+
+/* lwp_self() = the caller's id. */
+int64_t sys_lwp_self(const uint64_t arg[6])
+{
+	return curlwp()->id;
+}
+
+/* lwp_detach(id): nobody will wait for it.  ESRCH, EINVAL (is detached). */
+int64_t sys_lwp_detach(const uint64_t arg[6])
+{
+	struct proc *p = curproc();
+	int err = 0;
+
+	irqstate_t s = spin_lock(&p->lock);
+	struct lwp *l = lwp_lock_by_id(p, arg[0]);
+	if (l == NULL) {
+		err = -ESRCH;
+	} else {
+		bool zombie = l->state == LWP_ST_ZOMB;
+		if (l->flags & LWP_DETACHED)
+			err = -EINVAL;
+		else
+			l->flags |= LWP_DETACHED;
+		spin_release(&l->lock);
+		if (err == 0 && zombie) {
+			list_remove(&l->proc_link);
+			lwp_free_zombie(p, l);
+		}
+		waitq_wake_all(&p->lwp_waiters); /* who waited for it gets EINVAL or ESRCH */
+	}
+	spin_unlock(&p->lock, s);
+	return err;
+}
+
+/*
+ * lwp_suspend(id): LWP id executes no user instruction after the call returns,
+ * until lwp_continue.  A blocked one stops when it would return from its call.
+ * ESRCH.  Waits for the target's CPU to take an interrupt.
+ */
+int64_t sys_lwp_suspend(const uint64_t arg[6])
+{
+	struct proc *p = curproc();
+	uint32_t id = arg[0];
+
+	if (id == curlwp()->id) {
+		lwp_post_ast(curlwp(), AST_STOP);
+		return 0; /* stops on the way out */
+	}
+	for (bool posted = false;; posted = true) {
+		irqstate_t s = irq_save();
+		struct lwp *l = lwp_lock_by_id(p, id);
+		if (l == NULL || l->state == LWP_ST_ZOMB) {
+			if (l)
+				spin_release(&l->lock);
+			irq_restore(s);
+			return posted ? 0 : -ESRCH;
+		}
+		if (!posted)
+			__atomic_fetch_or(&l->ast, AST_STOP, __ATOMIC_SEQ_CST);
+		bool stopped = l->state != LWP_ST_ONPROC || !(l->ast & AST_STOP);
+		struct cpu *c = cpus[l->cpu];
+		spin_release(&l->lock);
+		irq_restore(s);
+		if (stopped)
+			return 0;
+		if (!posted)
+			timing->kick(c);
+		/* It is on another CPU, which enters the kernel within an
+		 * interrupt's time; two LWPs that suspend each other both get
+		 * here, and one of them stops. */
+		if (curlwp()->ast)
+			return 0;
+		preempt_point();
+		cpu_pause();
+	}
+}
+
+/* lwp_continue(id): undoes lwp_suspend.  ESRCH. */
+int64_t sys_lwp_continue(const uint64_t arg[6])
+{
+	irqstate_t s = irq_save();
+	struct lwp *l = lwp_lock_by_id(curproc(), arg[0]);
+	if (l == NULL || l->state == LWP_ST_ZOMB) {
+		if (l)
+			spin_release(&l->lock);
+		irq_restore(s);
+		return -ESRCH;
+	}
+	__atomic_fetch_and(&l->ast, ~AST_STOP, __ATOMIC_SEQ_CST);
+	if (l->state == LWP_ST_STOP)
+		lwp_runnable(l, PLACE_ANY);
+	spin_unlock(&l->lock, s);
+	return 0;
+}
+
+/*
+ * lwp_kill(id, sig): as kill(2) by way of one LWP.  The default actions are the
+ * process's, so that the effect is the same.  ESRCH, EINVAL.
+ */
+int64_t sys_lwp_kill(const uint64_t arg[6])
+{
+	struct proc *p = curproc();
+	int sig = arg[1];
+
+	if (sig < 0 || sig >= WEFT_NSIG)
+		return -EINVAL;
+	irqstate_t s = irq_save();
+	struct lwp *l = lwp_lock_by_id(p, arg[0]);
+	bool there = l != NULL && l->state != LWP_ST_ZOMB;
+	if (l)
+		spin_release(&l->lock);
+	irq_restore(s);
+	if (!there)
+		return -ESRCH;
+	proc_signal(p, sig);
+	return 0;
+}
+
+/* lwp_yield(): lets an LWP of the same priority run; pays what preemption control owes. */
+int64_t sys_lwp_yield(const uint64_t arg[6])
+{
+	sched_yield();
+	return 0;
+}
+
+static int unpark(uint32_t id, int place)
+{
+	irqstate_t s = irq_save();
+	struct lwp *l = lwp_lock_by_id(curproc(), id);
+	if (l == NULL) {
+		irq_restore(s);
+		return -ESRCH;
+	}
+	lwp_unpark_locked(l, place);
+	spin_unlock(&l->lock, s);
+	return 0;
+}
+
+/* An absolute CLOCK_MONOTONIC time from user space; NULL: never. */
+static int copyin_deadline(uint64_t user, hrtime_t *when)
+{
+	struct weft_timespec ts;
+
+	*when = HRTIME_NEVER;
+	if (user == 0)
+		return 0;
+	if (copyin(&ts, user, sizeof(ts)) != 0)
+		return -EFAULT;
+	if (ts.nsec < 0 || ts.nsec >= 1000000000)
+		return -EINVAL;
+	if (ts.sec < 0)
+		*when = 0;
+	else if ((uint64_t)ts.sec < HRTIME_NEVER / 1000000000 - 1)
+		*when = ts.sec * 1000000000ull + ts.nsec;
+	return 0;
+}
+
+/*
+ * lwp_park(deadline, id): unparks LWP id (0: none) and blocks the caller until it
+ * is unparked itself; at once if that has happened since it last parked.
+ * deadline: absolute CLOCK_MONOTONIC, or NULL.  0; ETIMEDOUT; EINTR (spurious
+ * for all the caller knows); EFAULT, EINVAL (deadline), ESRCH (no LWP id): in
+ * these three nobody is unparked and the caller does not block.
+ */
+int64_t sys_lwp_park(const uint64_t arg[6])
+{
+	hrtime_t deadline;
+
+	int err = copyin_deadline(arg[0], &deadline);
+	if (err != 0)
+		return err;
+	if ((uint32_t)arg[1] == 0)
+		return lwp_park(deadline);
+	err = unpark(arg[1], PLACE_HANDOFF);
+	if (err != 0)
+		return err;
+	uint64_t slept = curlwp()->nvcsw;
+	err = lwp_park(deadline);
+	if (curlwp()->nvcsw == slept)
+		sched_handoff_failed();
+	return err;
+}
+
+/* lwp_unpark(id): gives LWP id its permit.  ESRCH. */
+int64_t sys_lwp_unpark(const uint64_t arg[6])
+{
+	return unpark(arg[0], PLACE_ANY);
+}
+
+/*
+ * lwp_unpark_all(ids, n): unparks n LWPs in one entry.  EFAULT: those before the
+ * bad address have been unparked; EINVAL: n is negative or absurd; ESRCH: some
+ * id is none, and all the others have been unparked.
+ */
+int64_t sys_lwp_unpark_all(const uint64_t arg[6])
+{
+	uint32_t ids[64];
+	int64_t n = arg[1];
+	int err = 0;
+
+	if (n < 0 || n > LWP_ID_MAX)
+		return -EINVAL;
+	for (int64_t done = 0; done < n;) {
+		unsigned some = MIN((size_t)(n - done), ARRAY_LEN(ids));
+		if (copyin(ids, arg[0] + done * sizeof(ids[0]), some * sizeof(ids[0])) != 0)
+			return -EFAULT;
+		for (unsigned i = 0; i < some; i++)
+			if (unpark(ids[i], PLACE_ANY) != 0)
+				err = -ESRCH;
+		done += some;
+		preempt_point();
+	}
+	return err;
+}
+
+/* lwp_schedctl() = the address of the caller's struct schedctl. */
+int64_t sys_lwp_schedctl(const uint64_t arg[6])
+{
+	return curlwp()->sc_user;
+}
+
+/*
+ * lwp_sleep(clock, flags, ts): sleeps for ts, or until ts with LWP_SLEEP_ABSTIME.
+ * Clocks: WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME.  EINVAL, EFAULT, EINTR.
+ * Blocks.
+ */
+int64_t sys_lwp_sleep(const uint64_t arg[6])
+{
+	hrtime_t when;
+
+	if (arg[2] == 0)
+		return -EFAULT;
+	if ((arg[0] != WEFT_CLOCK_MONOTONIC && arg[0] != WEFT_CLOCK_REALTIME) ||
+	    (arg[1] & ~(uint64_t)LWP_SLEEP_ABSTIME))
+		return -EINVAL;
+	int err = copyin_deadline(arg[2], &when);
+	if (err != 0)
+		return err;
+	if (!(arg[1] & LWP_SLEEP_ABSTIME)) {
+		hrtime_t now = time_now();
+		when = when < HRTIME_NEVER - now ? now + when : HRTIME_NEVER;
+	} else if (arg[0] == WEFT_CLOCK_REALTIME && when != HRTIME_NEVER) {
+		when = when > timepage->boot_realtime ? when - timepage->boot_realtime : 0;
+	}
+	struct lwp *l = curlwp();
+	while (time_now() < when) {
+		irqstate_t s = spin_lock(&l->lock);
+		int reason = lwp_sleep_locked(l, NULL, "sleep", SLEEP_INTR, when);
+		irq_restore(s);
+		if (reason == WAKE_INTR)
+			return -EINTR;
+	}
+	return 0;
+}

@@ -1,0 +1,196 @@
+/*
+ * proc.c - the system calls on processes.
+ */
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/syscall.h>
+#include <kern/timing.h>
+#include <weft/signal.h>
+#include <weft/time.h>
+
+/* exit(status): ends the process with all its LWPs. */
+int64_t sys_exit(const uint64_t arg[6])
+{
+	proc_exit(WEFT_W_EXITCODE((int)arg[0], 0));
+}
+
+/*
+ * spawn(const struct spawn_args *): starts a program in a new process (the system
+ * call under posix_spawn(3)).  Returns its pid.  EFAULT; EINVAL (flags); ENOENT,
+ * ENOTDIR, ENAMETOOLONG (path, cwd); ENOEXEC, EACCES; EBADF (fd); E2BIG;
+ * ENOMEM, EAGAIN.  May sleep.
+ */
+int64_t sys_spawn(const uint64_t arg[6])
+{
+	struct spawn_args a;
+	struct exec_strings strings;
+
+	if (copyin(&a, arg[0], sizeof(a)) != 0)
+		return -EFAULT;
+	if (a.flags & ~(SPAWN_NEWGROUP | SPAWN_FOREGROUND))
+		return -EINVAL;
+	char *path = kmalloc(2 * WEFT_PATH_MAX);
+	if (path == NULL)
+		return -ENOMEM;
+	char *cwd = path + WEFT_PATH_MAX;
+	int64_t r = copyinstr(path, a.path, WEFT_PATH_MAX);
+	if (r >= 0 && a.cwd != 0)
+		r = copyinstr(cwd, a.cwd, WEFT_PATH_MAX);
+	if (r >= 0)
+		r = exec_strings_copyin(&strings, a.argv, a.envp);
+	if (r >= 0) {
+		const int fd[3] = {a.fd[0], a.fd[1], a.fd[2]};
+		r = proc_spawn(curproc(), path, &strings, a.cwd ? cwd : NULL, fd, a.flags);
+		exec_strings_free(&strings);
+	}
+	kfree(path);
+	return r;
+}
+
+/*
+ * waitpid(pid, int *status, options, struct weft_rusage *): waits for a child to
+ * exit and frees its pid.  pid > 0: that child; -1: any; 0: any of the caller's
+ * group; < -1: any of group -pid.  status and rusage may be NULL.  Returns its
+ * pid, or 0 with WEFT_WNOHANG when none has exited.  ECHILD, EINVAL (options),
+ * EINTR, EFAULT (the child is gone all the same).  Blocks.
+ */
+int64_t sys_waitpid(const uint64_t arg[6])
+{
+	int status;
+	struct weft_rusage ru;
+
+	if (arg[2] & ~(uint64_t)WEFT_WNOHANG)
+		return -EINVAL;
+	int64_t pid = proc_wait((int)arg[0], arg[2], &status, &ru);
+	if (pid <= 0)
+		return pid;
+	if (arg[1] && copyout(arg[1], &status, sizeof(status)) != 0)
+		return -EFAULT;
+	if (arg[3] && copyout(arg[3], &ru, sizeof(ru)) != 0)
+		return -EFAULT;
+	return pid;
+}
+
+int64_t sys_getpid(const uint64_t arg[6])
+{
+	return curproc()->pid;
+}
+
+int64_t sys_getppid(const uint64_t arg[6])
+{
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct proc *parent = curproc()->parent;
+	int pid = parent ? parent->pid : 0;
+	spin_unlock(&proc_tree_lock, s);
+	return pid;
+}
+
+/*
+ * kill(pid, sig): carries out the default action of sig on process pid, or on
+ * every process of group -pid.  sig 0 only checks.  EINVAL, ESRCH.
+ */
+int64_t sys_kill(const uint64_t arg[6])
+{
+	int pid = arg[0], sig = arg[1];
+
+	if (sig < 0 || sig >= WEFT_NSIG || pid == 0)
+		return -EINVAL;
+	if (pid < 0)
+		return proc_kill_group(-pid, sig);
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct proc *p = proc_find(pid);
+	if (p != NULL && !p->zombie)
+		proc_signal(p, sig);
+	spin_unlock(&proc_tree_lock, s);
+	return p != NULL ? 0 : -ESRCH;
+}
+
+/* getrusage(who, struct weft_rusage *): 0: the caller's process, -1: its children
+ * that were waited for.  EINVAL, EFAULT. */
+int64_t sys_getrusage(const uint64_t arg[6])
+{
+	struct weft_rusage ru;
+	struct proc *p = curproc();
+	int who = arg[0];
+
+	if (who != 0 && who != -1)
+		return -EINVAL;
+	irqstate_t s = spin_lock(&p->lock);
+	if (who == 0) {
+		lwp_mstate_at(curlwp(), MS_SYSTEM, time_now());
+		proc_rusage(p, &ru);
+	} else {
+		ru = p->ru_children;
+	}
+	spin_unlock(&p->lock, s);
+	return copyout(arg[1], &ru, sizeof(ru));
+}
+
+/*
+ * setpgrp(pid, pgrp): puts a process (0: the caller, else it or a child of it)
+ * into a group (0: one of its own).  ESRCH, EINVAL.
+ */
+int64_t sys_setpgrp(const uint64_t arg[6])
+{
+	int pid = arg[0], pgrp = arg[1], err = 0;
+
+	if (pgrp < 0)
+		return -EINVAL;
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct proc *p = pid == 0 ? curproc() : proc_find(pid);
+	if (p == NULL || p->zombie || (p != curproc() && p->parent != curproc()))
+		err = -ESRCH;
+	else
+		p->pgrp = pgrp == 0 ? p->pid : pgrp;
+	spin_unlock(&proc_tree_lock, s);
+	return err;
+}
+
+/* getpgrp(pid; 0: the caller) = its process group.  ESRCH. */
+int64_t sys_getpgrp(const uint64_t arg[6])
+{
+	int pid = arg[0];
+
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct proc *p = pid == 0 ? curproc() : proc_find(pid);
+	int pgrp = p ? p->pgrp : -ESRCH;
+	spin_unlock(&proc_tree_lock, s);
+	return pgrp;
+}
+
+/*
+ * clock_gettime(clock, struct weft_timespec *): libc reads MONOTONIC and REALTIME
+ * from the time page without this call; it is here for the CPU-time clocks, and
+ * whole.  EINVAL, EFAULT.
+ */
+int64_t sys_clock_gettime(const uint64_t arg[6])
+{
+	struct lwp *l = curlwp();
+	hrtime_t now = time_now(), v;
+
+	switch (arg[0]) {
+	case WEFT_CLOCK_MONOTONIC:
+		v = now;
+		break;
+	case WEFT_CLOCK_REALTIME:
+		v = now + timepage->boot_realtime;
+		break;
+	case WEFT_CLOCK_THREAD_CPUTIME:
+		v = l->mtime[MS_USER] + l->mtime[MS_SYSTEM] + now - l->mstart;
+		break;
+	case WEFT_CLOCK_PROCESS_CPUTIME: {
+		struct weft_rusage ru;
+		irqstate_t s = spin_lock(&l->proc->lock);
+		proc_rusage(l->proc, &ru);
+		spin_unlock(&l->proc->lock, s);
+		v = ru.utime + ru.stime + now - l->mstart;
+		break;
+	}
+	default:
+		return -EINVAL;
+	}
+	struct weft_timespec ts = {.sec = v / 1000000000, .nsec = v % 1000000000};
+	return copyout(arg[1], &ts, sizeof(ts));
+}
