@@ -1,0 +1,52 @@
+/*
+ * rawlwp.h - LWPs without libthread, for tests of the kernel's own calls.  Such an
+ * LWP has no thread behind it: its function may use raw system calls and atomics
+ * only, nothing of the C library.
+ */
+#pragma once
+#include <stdint.h>
+#include <stdlib.h>
+#include <weft/errno.h>
+#include <weft/lwp.h>
+#include <weft/schedctl.h>
+#include <weft/sys.h>
+
+#define RAW_STACK 16384
+
+struct raw {
+	void (*fn)(struct raw *);
+	uint64_t arg;
+	uint32_t id;
+	struct schedctl *sc;
+	char *stack;
+};
+
+static void raw_main(struct raw *r)
+{
+	r->fn(r);
+	__sys_lwp_exit();
+}
+
+/* Creates an LWP that runs fn(r) and exits; the error of lwp_create, or 0. */
+__attribute__((unused)) static int raw_start(struct raw *r, void (*fn)(struct raw *), uint64_t arg,
+					     unsigned flags)
+{
+	r->fn = fn;
+	r->arg = arg;
+	if (r->stack == NULL)
+		r->stack = malloc(RAW_STACK);
+	if (r->stack == NULL)
+		return -ENOMEM;
+	struct lwp_create c = {
+		.entry = (uint64_t)raw_main,
+		.stack = ((uint64_t)(r->stack + RAW_STACK) & ~15ull) - 8,
+		.arg = (uint64_t)r,
+		.flags = flags,
+	};
+	long id = __sys_lwp_create(&c);
+	if (id < 0)
+		return id;
+	r->id = id;
+	r->sc = (struct schedctl *)c.schedctl;
+	return 0;
+}
