@@ -44,12 +44,14 @@ jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 
 # stdio, exit and malloc rely on these: reent through __getreent() of libthread,
 # its locks, system calls under their plain names, and an exit() that does not
-# wait for a stream which another thread reads (BSD semantics).
+# wait for a stream which another thread reads (BSD semantics).  read and write
+# return ssize_t, not newlib's int; programs are compiled with the same definition.
 CFLAGS_FOR_TARGET="-O2 -g0 -ffreestanding -fno-pie -fno-stack-protector \
 -fcf-protection=none -fno-asynchronous-unwind-tables -fno-common \
 -ffunction-sections -fdata-sections -mno-red-zone -nostdinc $UND \
 -D__DYNAMIC_REENT__ -DGETREENT_PROVIDED -DREENTRANT_SYSCALLS_PROVIDED \
 -DSIGNAL_PROVIDED -D_STDIO_BSD_SEMANTICS -DHAVE_FCNTL \
+-D_READ_WRITE_RETURN_TYPE=_ssize_t \
 -isystem $("${P}gcc" -print-file-name=include)"
 export CFLAGS_FOR_TARGET
 export CC_FOR_TARGET="${P}gcc" AR_FOR_TARGET="${P}ar" RANLIB_FOR_TARGET="${P}ranlib"

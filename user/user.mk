@@ -26,7 +26,8 @@ U_SAY = $(if $(filter 1,$(V)),,@echo "  $(1)	$(2)";)
 U_UNDEF := -U__linux__ -U__linux -Ulinux -U__gnu_linux__ -U__unix__ -U__unix -Uunix
 U_ABI := -O2 -g -fno-pie -fno-stack-protector -fcf-protection=none \
 	-fno-asynchronous-unwind-tables -fno-omit-frame-pointer -ffunction-sections \
-	-fdata-sections -U_FORTIFY_SOURCE $(U_UNDEF) -D__weft__ -D__DYNAMIC_REENT__ -nostdinc
+	-fdata-sections -U_FORTIFY_SOURCE $(U_UNDEF) -D__weft__ -D__DYNAMIC_REENT__ \
+	-D_READ_WRITE_RETURN_TYPE=_ssize_t -nostdinc
 U_GCCINC := $(shell $(CC) -print-file-name=include)
 U_LIBGCC := $(shell $(CC) -print-libgcc-file-name)
 

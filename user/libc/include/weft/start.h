@@ -2,7 +2,7 @@
  * start.h - how a process starts: what crt0, libc and libthread tell each other.
  *
  * The order is fixed.  crt0 finds the vectors that the kernel put on the first
- * stack and calls __libc_start, which sets the three variables below and then
+ * stack and calls __libc_start, which sets the variables below and then
  * calls __libthread_init: no thread pointer is valid before, so nothing of
  * newlib (errno included) may be used until it returns.  Then come stdio,
  * constructors, main and exit.
@@ -19,6 +19,7 @@ extern "C" {
 extern const struct timepage *__timepage; /* time without a system call (time.h) */
 extern unsigned __ncpu;                   /* CPUs online when the process started */
 extern const struct auxv *__auxv;         /* ends with AT_NULL */
+extern const char *__argv0;               /* argv[0], or NULL */
 
 /* Value of an entry of the auxiliary vector, or 0 if it has none. */
 uint64_t __auxval(uint64_t tag);

@@ -1,0 +1,236 @@
+/*
+ * file.c - descriptors and paths.  Plain calls: each sets errno to what the
+ * kernel said.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <weft/file.h>
+#include <weft/proc.h>
+#include "libc.h"
+
+_Static_assert(O_RDONLY == WEFT_O_RDONLY && O_WRONLY == WEFT_O_WRONLY && O_RDWR == WEFT_O_RDWR &&
+		       O_APPEND == WEFT_O_APPEND && O_CREAT == WEFT_O_CREAT &&
+		       O_TRUNC == WEFT_O_TRUNC && O_EXCL == WEFT_O_EXCL &&
+		       O_NONBLOCK == WEFT_O_NONBLOCK && O_CLOEXEC == WEFT_O_CLOEXEC &&
+		       O_DIRECTORY == WEFT_O_DIRECTORY,
+	       "open flags");
+_Static_assert(S_IFMT == WEFT_S_IFMT && S_IFDIR == WEFT_S_IFDIR && S_IFCHR == WEFT_S_IFCHR &&
+		       S_IFREG == WEFT_S_IFREG,
+	       "file types");
+_Static_assert(SEEK_SET == WEFT_SEEK_SET && SEEK_CUR == WEFT_SEEK_CUR && SEEK_END == WEFT_SEEK_END,
+	       "seek origins");
+_Static_assert(sizeof(struct winsize) == sizeof(struct weft_winsize), "struct winsize");
+
+int open(const char *path, int flags, ...)
+{
+	unsigned mode = 0;
+	va_list ap;
+
+	if (flags & O_CREAT) {
+		va_start(ap, flags);
+		mode = va_arg(ap, unsigned);
+		va_end(ap);
+	}
+	return result(__sys_open(path, flags, mode));
+}
+
+int close(int fd)
+{
+	return result(__sys_close(fd));
+}
+
+ssize_t read(int fd, void *buf, size_t n)
+{
+	return result(__sys_read(fd, buf, n));
+}
+
+ssize_t write(int fd, const void *buf, size_t n)
+{
+	return result(__sys_write(fd, buf, n));
+}
+
+off_t lseek(int fd, off_t off, int whence)
+{
+	return result(__sys_lseek(fd, off, whence));
+}
+
+int dup(int fd)
+{
+	return result(__sys_dup(fd));
+}
+
+int dup2(int fd, int to)
+{
+	return result(__sys_dup2(fd, to));
+}
+
+/*
+ * F_GETFL tells the access mode alone, found by reading and writing no bytes: it
+ * is what fdopen wants to know.  A child inherits only the descriptors that
+ * spawn names, so that every descriptor has FD_CLOEXEC set and keeps it.
+ */
+int fcntl(int fd, int cmd, ...)
+{
+	long r, w;
+
+	switch (cmd) {
+	case F_GETFD:
+	case F_SETFD:
+		r = __sys_lseek(fd, 0, SEEK_CUR);
+		if (r == -EBADF)
+			return fails(EBADF);
+		return cmd == F_GETFD ? FD_CLOEXEC : 0;
+	case F_GETFL:
+		r = __sys_read(fd, NULL, 0);
+		w = __sys_write(fd, NULL, 0);
+		if (r == -EBADF && w == -EBADF)
+			return fails(EBADF);
+		return w < 0 ? O_RDONLY : r == -EBADF ? O_WRONLY : O_RDWR;
+	default:
+		return fails(EINVAL);
+	}
+}
+
+static void stat_convert(struct stat *st, const struct weft_stat *k)
+{
+	memset(st, 0, sizeof(*st));
+	st->st_dev = k->dev;
+	st->st_ino = k->ino;
+	st->st_mode = k->mode;
+	st->st_nlink = k->nlink;
+	st->st_rdev = k->rdev;
+	st->st_size = k->size;
+	st->st_mtim.tv_sec = k->mtime / 1000000000;
+	st->st_mtim.tv_nsec = k->mtime % 1000000000;
+	st->st_atim = st->st_ctim = st->st_mtim;
+	st->st_blksize = WEFT_PAGE_SIZE;
+	st->st_blocks = (k->size + S_BLKSIZE - 1) / S_BLKSIZE;
+}
+
+int fstat(int fd, struct stat *st)
+{
+	struct weft_stat k;
+
+	if (result(__sys_fstat(fd, &k)) < 0)
+		return -1;
+	stat_convert(st, &k);
+	return 0;
+}
+
+int stat(const char *path, struct stat *st)
+{
+	struct weft_stat k;
+
+	if (result(__sys_stat(path, &k)) < 0)
+		return -1;
+	stat_convert(st, &k);
+	return 0;
+}
+
+/* There are no symbolic links. */
+int lstat(const char *path, struct stat *st)
+{
+	return stat(path, st);
+}
+
+/* There is one user, who may do all that the file system can. */
+int access(const char *path, int mode)
+{
+	struct weft_stat k;
+
+	if (result(__sys_stat(path, &k)) < 0)
+		return -1;
+	if ((mode & W_OK) && !S_ISCHR(k.mode))
+		return fails(EROFS);
+	if ((mode & X_OK) && S_ISREG(k.mode) && !(k.mode & 0111))
+		return fails(EACCES);
+	return 0;
+}
+
+int isatty(int fd)
+{
+	struct weft_termios t;
+
+	return result(__sys_ioctl(fd, WEFT_TCGETS, &t)) < 0 ? 0 : 1;
+}
+
+int ioctl(int fd, unsigned long request, ...)
+{
+	va_list ap;
+	void *arg;
+
+	va_start(ap, request);
+	arg = va_arg(ap, void *);
+	va_end(ap);
+	return result(__sys_ioctl(fd, request, arg));
+}
+
+int chdir(const char *path)
+{
+	return result(__sys_chdir(path));
+}
+
+/* With buf NULL, allocates as much as it takes, as other systems do. */
+char *getcwd(char *buf, size_t size)
+{
+	char path[WEFT_PATH_MAX];
+	long n;
+
+	if (buf)
+		return result(__sys_getcwd(buf, size)) < 0 ? NULL : buf;
+	n = result(__sys_getcwd(path, sizeof(path)));
+	if (n < 0)
+		return NULL;
+	buf = malloc(size > (size_t)n ? size : (size_t)n);
+	return buf ? memcpy(buf, path, n) : NULL;
+}
+
+/*
+ * The root file system is the initial RAM disk.  There is no call that changes a
+ * directory, so these fail as on a read-only file system.
+ */
+int unlink(const char *path)
+{
+	return fails(EROFS);
+}
+
+int link(const char *from, const char *to)
+{
+	return fails(EROFS);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	return fails(EROFS);
+}
+
+int rmdir(const char *path)
+{
+	return fails(EROFS);
+}
+
+int chmod(const char *path, mode_t mode)
+{
+	return fails(EROFS);
+}
+
+int ftruncate(int fd, off_t length)
+{
+	return fails(EROFS);
+}
+
+/* No file is ever written: there is nothing to wait for. */
+int fsync(int fd)
+{
+	return result(__sys_lseek(fd, 0, SEEK_CUR)) < 0 && errno == EBADF ? -1 : 0;
+}
+
+int pipe(int fd[2])
+{
+	return fails(ENOSYS);
+}

@@ -1,0 +1,21 @@
+/*
+ * spawn.h - newlib's, and two additions of the GNU library.
+ *
+ * What weft's spawn can do: a child gets the descriptors 0, 1 and 2 and no other;
+ * attributes other than POSIX_SPAWN_SETPGROUP (with group 0) are refused.
+ */
+#pragma once
+#include_next <spawn.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The child's group takes the console: Ctrl-C goes to it. */
+int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *fa, int fd);
+/* The child starts in this directory. */
+int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *fa, const char *path);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,23 @@
+/*
+ * libc.h - inside the C library's port: from a raw result to errno.
+ */
+#pragma once
+#include <errno.h>
+#include <weft/sys.h>
+
+/* Hands on a result of 0 or more; else sets errno and returns -1. */
+static inline long result(long r)
+{
+	if (r < 0) {
+		errno = -r;
+		return -1;
+	}
+	return r;
+}
+
+/* What a call that does not exist here does. */
+static inline int fails(int error)
+{
+	errno = error;
+	return -1;
+}

@@ -1,0 +1,162 @@
+/*
+ * process.c - identity, waiting and accounting of processes.
+ */
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/times.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <weft/proc.h>
+#include <weft/start.h>
+#include "libc.h"
+
+_Static_assert(WNOHANG == WEFT_WNOHANG, "waitpid options");
+_Static_assert(WIFEXITED(WEFT_W_EXITCODE(3, 0)) && WEXITSTATUS(WEFT_W_EXITCODE(3, 0)) == 3 &&
+		       WIFSIGNALED(WEFT_W_EXITCODE(0, 9)) && WTERMSIG(WEFT_W_EXITCODE(0, 9)) == 9,
+	       "wait status");
+
+#define USEC_NS 1000ull
+#define SEC_NS 1000000000ull
+
+pid_t getpid(void)
+{
+	return __sys_getpid();
+}
+
+pid_t getppid(void)
+{
+	return __sys_getppid();
+}
+
+pid_t getpgid(pid_t pid)
+{
+	return result(__sys_getpgrp(pid));
+}
+
+pid_t getpgrp(void)
+{
+	return result(__sys_getpgrp(0));
+}
+
+int setpgid(pid_t pid, pid_t pgrp)
+{
+	return result(__sys_setpgrp(pid, pgrp));
+}
+
+/* There is one user. */
+uid_t getuid(void)
+{
+	return 0;
+}
+
+uid_t geteuid(void)
+{
+	return 0;
+}
+
+gid_t getgid(void)
+{
+	return 0;
+}
+
+gid_t getegid(void)
+{
+	return 0;
+}
+
+static struct timeval timeval(uint64_t ns)
+{
+	return (struct timeval){.tv_sec = ns / SEC_NS, .tv_usec = ns % SEC_NS / USEC_NS};
+}
+
+static void rusage_convert(struct rusage *ru, const struct weft_rusage *k)
+{
+	memset(ru, 0, sizeof(*ru));
+	ru->ru_utime = timeval(k->utime);
+	ru->ru_stime = timeval(k->stime);
+	ru->ru_minflt = k->minflt;
+	ru->ru_nvcsw = k->nvcsw;
+	ru->ru_nivcsw = k->nivcsw;
+}
+
+pid_t wait4(pid_t pid, int *status, int options, struct rusage *ru)
+{
+	struct weft_rusage k = {0};
+	pid_t child = result(__sys_waitpid(pid, status, options, &k));
+
+	if (child > 0 && ru)
+		rusage_convert(ru, &k);
+	return child;
+}
+
+pid_t waitpid(pid_t pid, int *status, int options)
+{
+	return result(__sys_waitpid(pid, status, options, NULL));
+}
+
+pid_t wait(int *status)
+{
+	return waitpid(-1, status, 0);
+}
+
+int getrusage(int who, struct rusage *ru)
+{
+	struct weft_rusage k;
+
+	if (result(__sys_getrusage(who, &k)) < 0)
+		return -1;
+	rusage_convert(ru, &k);
+	return 0;
+}
+
+/* In microseconds, the unit of clock_t (CLOCKS_PER_SEC, sysconf(_SC_CLK_TCK)). */
+clock_t times(struct tms *t)
+{
+	struct weft_rusage self, children;
+
+	if (result(__sys_getrusage(RUSAGE_SELF, &self)) < 0 ||
+	    result(__sys_getrusage(RUSAGE_CHILDREN, &children)) < 0)
+		return -1;
+	t->tms_utime = self.utime / USEC_NS;
+	t->tms_stime = self.stime / USEC_NS;
+	t->tms_cutime = children.utime / USEC_NS;
+	t->tms_cstime = children.stime / USEC_NS;
+	return gethrtime() / USEC_NS;
+}
+
+/* newlib's counts children too. */
+clock_t clock(void)
+{
+	struct tms t;
+
+	return times(&t) == (clock_t)-1 ? (clock_t)-1 : t.tms_utime + t.tms_stime;
+}
+
+/*
+ * A process comes into being by spawn alone (posix_spawn).
+ */
+pid_t fork(void)
+{
+	return fails(ENOSYS);
+}
+
+pid_t vfork(void)
+{
+	return fails(ENOSYS);
+}
+
+int execve(const char *path, char *const argv[], char *const envp[])
+{
+	return fails(ENOSYS);
+}
+
+int execv(const char *path, char *const argv[])
+{
+	return fails(ENOSYS);
+}
+
+int execvp(const char *file, char *const argv[])
+{
+	return fails(ENOSYS);
+}

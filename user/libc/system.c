@@ -1,0 +1,94 @@
+/*
+ * system.c - what the system is and how large.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <weft/errno.h>
+#include <weft/proc.h>
+#include <weft/start.h>
+#include "libc.h"
+
+int getpagesize(void)
+{
+	return WEFT_PAGE_SIZE;
+}
+
+/* -1 with errno unchanged: no limit, or not supported; with EINVAL: no such name. */
+long sysconf(int name)
+{
+	struct weft_sysinfo info;
+
+	switch (name) {
+	case _SC_NPROCESSORS_CONF:
+	case _SC_NPROCESSORS_ONLN:
+		return __ncpu;
+	case _SC_PAGESIZE:
+		return WEFT_PAGE_SIZE;
+	case _SC_PHYS_PAGES:
+	case _SC_AVPHYS_PAGES:
+		if (result(__sys_sysinfo(&info)) < 0)
+			return -1;
+		return (name == _SC_PHYS_PAGES ? info.mem_total : info.mem_free) / WEFT_PAGE_SIZE;
+	case _SC_CLK_TCK:
+		return CLOCKS_PER_SEC;
+	case _SC_ARG_MAX:
+		return WEFT_ARG_MAX;
+	case _SC_OPEN_MAX:
+		return WEFT_OPEN_MAX;
+	case _SC_VERSION:
+	case _SC_THREADS:
+	case _SC_THREAD_SAFE_FUNCTIONS:
+	case _SC_THREAD_ATTR_STACKADDR:
+	case _SC_THREAD_ATTR_STACKSIZE:
+	case _SC_TIMERS:
+	case _SC_TIMEOUTS:
+	case _SC_MONOTONIC_CLOCK:
+	case _SC_CLOCK_SELECTION:
+	case _SC_CPUTIME:
+	case _SC_THREAD_CPUTIME:
+	case _SC_BARRIERS:
+	case _SC_READER_WRITER_LOCKS:
+	case _SC_SPIN_LOCKS:
+	case _SC_SEMAPHORES:
+	case _SC_SPAWN:
+	case _SC_MEMORY_PROTECTION:
+		return 200809;
+	case _SC_THREAD_STACK_MIN:
+		return 4 * WEFT_PAGE_SIZE;
+	case _SC_THREAD_THREADS_MAX:
+	case _SC_CHILD_MAX:
+	case _SC_JOB_CONTROL:
+	case _SC_REALTIME_SIGNALS:
+	case _SC_SHARED_MEMORY_OBJECTS:
+	case _SC_MAPPED_FILES:
+	case _SC_ASYNCHRONOUS_IO:
+	case _SC_MEMLOCK:
+	case _SC_THREAD_PRIO_INHERIT:
+	case _SC_THREAD_PRIO_PROTECT:
+	case _SC_THREAD_PRIORITY_SCHEDULING:
+	case _SC_THREAD_PROCESS_SHARED:
+		return -1;
+	default:
+		return fails(EINVAL);
+	}
+}
+
+int uname(struct utsname *u)
+{
+	*u = (struct utsname){.sysname = "weft",
+			      .nodename = "weft",
+			      .release = "1",
+			      .version = "SMP",
+			      .machine = "x86_64"};
+	return 0;
+}
+
+int gethostname(char *name, size_t size)
+{
+	if (strlcpy(name, "weft", size) >= size)
+		return fails(ENAMETOOLONG);
+	return 0;
+}
