@@ -10,6 +10,7 @@
  *	KIMAGE   the kernel: text R-X, rodata R--, data RW-
  */
 #pragma once
+#include <weft/abi.h>
 #include "types.h"
 #include "spinlock.h"
 #include "sync.h"
@@ -90,6 +91,14 @@ bool kstack_is_guard(uint64_t addr);
 
 struct vnode;
 
+/*
+ * Where exec_stack puts the first stack of a process: at the top, with a guard
+ * below it that forbids all access.  as_map without an address stays below both.
+ */
+#define USER_STACK_TOP WEFT_USER_END
+#define USER_STACK_SIZE (8ull << 20)
+#define USER_STACK_GUARD (64ull << 10)
+
 struct mapping { /* [start, end), page-aligned, one protection, one origin */
 	struct tree_node node;
 	vaddr_t start, end;
@@ -141,6 +150,13 @@ int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot);
  * -ENOMEM (no page).  Takes as->lock for reading; may sleep; interrupts on.
  */
 int as_fault(struct address_space *as, vaddr_t addr, unsigned access);
+
+/*
+ * copyout into an address space that need not be the current one (the stack of a
+ * process that has not started): faults each page in for writing and copies
+ * through the direct map.  0, -EFAULT, -ENOMEM.  Takes as->lock; may sleep.
+ */
+int as_copyout(struct address_space *as, vaddr_t dst, const void *src, size_t n);
 
 /* Makes `as` (NULL: the kernel's own) current on this CPU.  Interrupts off. */
 void as_switch(struct address_space *as);
