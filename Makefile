@@ -1,0 +1,115 @@
+# Makefile - builds weft, and calls its host command (tools/weft) for all else.
+#
+# Everything that is made lies in build/ (with DEBUG=1: build/debug, except for the
+# C library).  kernel/, libthread/ and user/ each bring a part of this file, which
+# defines the rules of its outputs; there is no recursive make, except where a tool
+# has to be installed before the rules can be read.
+#
+# Set here for the parts: B (build directory), P (prefix of the compiler), CC LD AR NM
+# OBJCOPY, DEBUG (1: assertions and lock-order checks), V (1: show the commands).
+# Set by the parts: U_PROGRAMS, every program that goes to /bin of the initial RAM disk.
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+DEBUG ?=
+V ?=
+B := $(if $(filter 1,$(DEBUG)),build/debug,build)
+PYTHON ?= python3
+WEFT := tools/weft
+
+# These need no compiler, or have to install it first.
+HOST_GOALS := help clean setup run bench test gdb format check-format
+
+ifneq ($(filter-out $(HOST_GOALS),$(or $(MAKECMDGOALS),all)),)
+CC := $(shell tools/find-cc)
+ifeq ($(CC),)
+$(error there is no compiler that makes x86-64 code; `make setup` installs it or says how to)
+endif
+P := $(CC:%gcc=%)
+LD := $(P)ld
+AR := $(P)ar
+NM := $(P)nm
+OBJCOPY := $(P)objcopy
+
+all: $(B)/weft.elf $(B)/initrd.cpio
+include kernel/kernel.mk
+include $(wildcard libthread/libthread.mk)
+include user/user.mk
+endif
+
+Q := $(if $(filter 1,$(V)),,@)
+SAY = $(if $(filter 1,$(V)),,@echo "  $(1)	$(2)";)
+
+# --- the initial RAM disk and the ISO image --------------------------------------------
+
+# Without debugging information: the loader of the machine copies all of it.
+STRIPPED := $(U_PROGRAMS:$(B)/bin/%=$(B)/initrd/bin/%)
+
+$(STRIPPED): $(B)/initrd/bin/%: $(B)/bin/%
+	$(Q)mkdir -p $(@D) && $(OBJCOPY) --strip-debug $< $@
+
+# Changes when a program comes or goes, so that the archive is made afresh.
+$(B)/initrd/programs: FORCE
+	$(Q)mkdir -p $(@D) && echo "$(U_PROGRAMS)" | cmp -s - $@ || echo "$(U_PROGRAMS)" > $@
+
+$(B)/initrd.cpio: $(STRIPPED) $(B)/initrd/programs tools/weft_host/cpio.py
+	$(call SAY,CPIO,$@)$(PYTHON) tools/weft_host/cpio.py $@ bin/ etc/ tmp/ host/ dev/ \
+		$(foreach p,$(STRIPPED),$(p):bin/$(notdir $(p)))
+
+iso: $(B)/weft.iso
+$(B)/weft.iso: $(B)/weft.elf $(B)/initrd.cpio tools/weft_host/iso.py
+	$(call SAY,ISO,$@)$(PYTHON) tools/weft_host/iso.py $@ $(B)/weft.elf $(B)/initrd.cpio
+
+# --- the host command ------------------------------------------------------------------
+
+# make run SMP=4 MEM=1G MODEL=mxn OPTIONS=queue=fifo CMD="pp -v -i 1000" ARGS="--timeout 60"
+RUN_ARGS := $(if $(SMP),--smp $(SMP)) $(if $(MEM),--mem $(MEM)) $(if $(MODEL),--model $(MODEL)) \
+	$(if $(OPTIONS),--options $(OPTIONS)) $(if $(filter 1,$(DEBUG)),--debug) $(ARGS) \
+	$(if $(CMD),-- $(CMD))
+
+run:
+	@$(WEFT) run $(RUN_ARGS)
+
+gdb:
+	@$(WEFT) gdb $(RUN_ARGS)
+
+# Installs what is missing where it may, else says what to install and stops.
+setup:
+	@tools/setup.sh
+
+bench: setup
+	@$(WEFT) bench $(ARGS)
+
+# PYTEST="-k pingpong --soak 10" hands options to pytest.
+test: setup
+	@$(MAKE) all iso
+	@$(MAKE) DEBUG=1 all
+	@$(WEFT) pytest $(PYTEST)
+
+format check-format:
+	@$(WEFT) $@
+
+clean:
+	rm -rf build
+
+help:
+	@sed -n 's/^#: //p' Makefile
+
+FORCE:
+.PHONY: all run gdb iso setup bench test format check-format clean help FORCE
+
+#: make                 builds the kernel, the programs and the initial RAM disk into build/
+#: make DEBUG=1         the same with assertions and lock-order checks, into build/debug/
+#: make run             boots weft with a shell (leave it: Ctrl-A x)
+#:      SMP=4 MEM=1G MODEL=lwp|mxn|n1 OPTIONS=... CMD="pp -v -i 1000"
+#: make gdb             the same, stopped before the first instruction, under GDB
+#: make bench           does all the set-up, then measures and prints the papers' tables
+#: make test            does all the set-up, then runs every test  (PYTEST="-k name")
+#: make iso             a bootable CD image, build/weft.iso
+#: make setup           installs the packages that are missing, or lists them
+#: make format          formats the C sources; make check-format only checks
+#: make clean           removes build/
+#: tools/weft --help    all that the host command can do

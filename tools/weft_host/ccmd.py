@@ -1,0 +1,56 @@
+"""weft cc: compiles a C program against libthread and the C library.
+
+The options to compile and to link with are those that the programs of this repository are
+built with; the build writes them to the sysroot.  All others go to GCC as they are.
+"""
+
+import shlex
+import subprocess
+
+from . import build
+from .machine import HostError, UsageError
+from .paths import TOP, build_dir
+
+USAGE = """\
+usage: weft cc FILE.c... -o PROG [-c] [-O2 -g -I DIR -D NAME -l NAME ...]
+
+Compiles a C program against libthread and the C library, to be run by
+`weft run --file PROG -- PROG`.  Options are GCC's, and:
+  --debug     against the build with DEBUG=1
+  --no-build  do not call make first
+"""
+
+# A program written for another system may ask for threads, which weft always has.
+NOT_NEEDED = ("-pthread", "-lpthread", "-lthread", "-lrt")
+
+
+def compiler():
+    """The command that compiles x86-64 code.  Raises HostError."""
+    found = subprocess.run([TOP / "tools/find-cc"], capture_output=True, text=True)
+    if found.returncode != 0:
+        raise HostError("there is no compiler that makes x86-64 code; see `make setup`")
+    return found.stdout.strip()
+
+
+def _words(path):
+    if not path.is_file():
+        raise HostError(f"{path} is not built; call make")
+    return shlex.split(path.read_text())
+
+
+def cc(argv):
+    """The compiler's exit status.  argv is not for argparse: the order of GCC's options counts."""
+    if not argv or argv[0] in ("-h", "--help"):
+        print(USAGE, end="")
+        return 0 if argv else 2
+    debug, may_build = "--debug" in argv, "--no-build" not in argv
+    own = [word for word in argv if word not in ("--debug", "--no-build", *NOT_NEEDED)]
+    if not any(word.startswith("-o") for word in own):
+        raise UsageError("-o PROG is missing")
+    if may_build:
+        build.make("sysroot", debug=debug)
+    sysroot = build_dir(debug) / "sysroot"
+    command = [compiler(), *_words(sysroot / "cflags"), *own]
+    if not {"-c", "-S", "-E"} & set(own):
+        command += _words(sysroot / "ldflags")
+    return subprocess.run(command).returncode

@@ -1,0 +1,75 @@
+"""The command line: one subcommand a job."""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+
+from . import bench, ccmd, check, gdbcmd, runcmd
+from .machine import HostError, UsageError
+
+STATUS_USAGE = 2
+STATUS_HOST = 69
+
+EXIT_STATUSES = """\
+exit status of run: the program's; 128 + N if signal N killed it; 127 no such program;
+124 time-out; 70 kernel panic or reset; 69 the host could not do it; 2 wrong usage"""
+
+
+def _parser():
+    parser = argparse.ArgumentParser(
+        prog="weft", description="A laboratory for thread models: the host command.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def add(name, handler, text, **more):
+        sub = commands.add_parser(name, help=text, description=text, **more)
+        sub.set_defaults(handler=handler)
+        return sub
+
+    runcmd.add_machine_options(add(
+        "run", runcmd.run, "boots a guest: a shell, or one command",
+        usage="weft run [OPTION]... [-- CMD ARG...]", epilog=EXIT_STATUSES))
+    add("cc", None, "compiles a C program against libthread and the C library")
+    gdbcmd.add_options(add(
+        "gdb", gdbcmd.gdb, "boots a guest stopped before its first instruction, under GDB"))
+    bench.add_options(add("bench", bench.main, "runs experiments and prints their tables"))
+    add("check-format", check.check_format, "says which C sources clang-format would change")
+    add("format", check.format_all, "formats the C sources")
+    add("pytest", None, "runs the tests; options are pytest's")
+    return parser
+
+
+# These take options of another program, which argparse need not understand.
+PASS_ON = {"cc": ccmd.cc, "pytest": check.run_pytest}
+
+
+def _leave_on_signal(number, _frame):
+    # An exception, so that guests are ended and terminals restored on the way out.
+    sys.exit(128 + number)
+
+
+def main(argv):
+    """Returns the exit status."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave_on_signal)
+    try:
+        if argv and argv[0] in PASS_ON:
+            return PASS_ON[argv[0]](argv[1:])
+        # What follows the first -- is the guest's, whatever it looks like.
+        own = argv[:argv.index("--")] if "--" in argv else argv
+        args = _parser().parse_args(own)
+        args.argv = argv[len(own) + 1:]
+        return args.handler(args)
+    except UsageError as error:
+        print(f"weft {argv[0]}: {error}", file=sys.stderr)
+        return STATUS_USAGE
+    except (HostError, subprocess.SubprocessError) as error:
+        print(f"weft {argv[0]}: {error}", file=sys.stderr)
+        return STATUS_HOST
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        # Whoever read our output has gone; nothing more can be said to it.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE

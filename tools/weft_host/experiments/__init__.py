@@ -1,0 +1,1 @@
+"""The experiments of `weft bench`, one module each; bench.py says what a module supplies."""

@@ -1,0 +1,225 @@
+"""A running guest: QEMU, its console, and how it ends.
+
+    result = run(Machine(argv=["pp", "-i", "1000"], smp=2, timeout=60))
+    result.status, result.output
+
+QEMU's standard input and output are the guest's serial console.  Whatever happens to the
+caller (an exception, a signal, a closed pipe), QEMU does not outlive it.
+"""
+
+import ctypes
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+
+from .console import ConsoleFilter
+from .machine import HostError
+
+STATUS_TIMEOUT = 124
+STATUS_PANIC = 70
+STATUS_HOST = 69  # QEMU could not do its work
+
+QEMU_HALTED = 33  # 2 * QEMU_EXIT_OK + 1
+QEMU_PANICKED = 35  # 2 * QEMU_EXIT_PANIC + 1
+
+CTRL_A, CTRL_D = b"\x01", b"\x04"
+
+
+@dataclass
+class Result:
+    """How a guest ended.  error: why status is not the program's, or empty."""
+
+    status: int
+    output: str = ""
+    error: str = ""
+    panic: str = ""  # the kernel's report
+    seconds: float = 0.0  # on the host, from QEMU's start to its end
+
+    @property
+    def timed_out(self):
+        return self.error != "" and self.status == STATUS_TIMEOUT
+
+
+class Leave(Exception):
+    """The user typed Ctrl-A x."""
+
+
+class Guest:
+    """Start it by `with`; relay() then serves the console until the guest ends."""
+
+    def __init__(self, machine, terminal=False):
+        self.machine = machine
+        self.terminal = terminal  # a person's terminal, in raw mode, is at the console
+        self.filter = ConsoleFilter(crlf_to_lf=not terminal)
+        self._to_guest = bytearray()
+        self._source_open = True
+        self._last_sent = b"\n"
+        self._escape = False
+
+    def __enter__(self):
+        self._work = tempfile.TemporaryDirectory(prefix="weft.")
+        try:
+            command = self.machine.qemu(self._work.name, self.terminal, "stdio,signal=off")
+            self._errors = open(os.path.join(self._work.name, "stderr"), "w+")
+            self.started = time.monotonic()
+            # A session of its own: Ctrl-C on our terminal is ours to handle.
+            self.qemu = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                         stderr=self._errors, start_new_session=True,
+                                         preexec_fn=_die_with_parent, bufsize=0)
+        except BaseException:
+            self._work.cleanup()
+            raise
+        os.set_blocking(self.qemu.stdin.fileno(), False)
+        return self
+
+    def __exit__(self, *exc):
+        self.qemu.kill()
+        self.qemu.wait()
+        self.qemu.stdin.close()
+        self.qemu.stdout.close()
+        self._errors.close()
+        self._work.cleanup()
+
+    def relay(self, sink, source=None):
+        """Serves the console until the guest ends or its time is up; returns its Result.
+
+        sink is called with each piece of the program's output.  source is a file descriptor
+        to read the console's input from; None: there is none.  The end of the input becomes
+        Ctrl-D.  Raises Leave.
+        """
+        if source is None:
+            self._end_of_input()
+        timeout = self.machine.timeout
+        deadline = None if timeout is None else self.started + timeout
+        out, into = self.qemu.stdout.fileno(), self.qemu.stdin.fileno()
+        while True:
+            # Input goes in only after init has set the console up.
+            wants = [out]
+            if self.filter.ready and source is not None and len(self._to_guest) < 4096:
+                if self._source_open:
+                    wants.append(source)
+            sends = [into] if self.filter.ready and self._to_guest else []
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0:
+                self._flush(sink)
+                if self.filter.panicked:
+                    return self._result(STATUS_PANIC, "the kernel panicked, and hung")
+                return self._result(STATUS_TIMEOUT, f"time-out after {timeout:g} s")
+            readable, writable = _wait(wants, sends, left)
+            if source in readable:
+                self._take_input(source)
+            if writable:
+                self._send(into)
+            if out in readable:
+                data = os.read(out, 65536)
+                if not data:
+                    break
+                text = self.filter.feed(data)
+                if text:
+                    sink(text)
+        self._flush(sink)
+        return self._ended(self.qemu.wait())
+
+    def _flush(self, sink):
+        text = self.filter.finish()
+        if text:
+            sink(text)
+
+    def _take_input(self, source):
+        data = os.read(source, 1024)
+        if not data:
+            self._end_of_input()
+        elif self.terminal:
+            for byte in (data[i:i + 1] for i in range(len(data))):
+                self._type(byte)
+        else:
+            self._to_guest += data
+            self._last_sent = data[-1:]
+
+    def _type(self, byte):
+        """Ctrl-A x leaves; Ctrl-A Ctrl-A is one Ctrl-A."""
+        if self._escape:
+            self._escape = False
+            if byte in (b"x", b"X"):
+                raise Leave
+            self._to_guest += byte if byte == CTRL_A else CTRL_A + byte
+        elif byte == CTRL_A:
+            self._escape = True
+        else:
+            self._to_guest += byte
+
+    def _end_of_input(self):
+        # The console takes Ctrl-D for the end of the input only at the start of a line; within
+        # one, the first ends the line.
+        self._source_open = False
+        self._to_guest += CTRL_D if self._last_sent == b"\n" else CTRL_D + CTRL_D
+
+    def _send(self, into):
+        try:
+            sent = os.write(into, self._to_guest)
+        except BlockingIOError:
+            return
+        except BrokenPipeError:  # QEMU is gone; its output says so too
+            sent = len(self._to_guest)
+        del self._to_guest[:sent]
+
+    def _result(self, status, error=""):
+        report = self.filter.report.decode(errors="replace").replace("\r\n", "\n")
+        return Result(status, error=error, panic=report,
+                      seconds=time.monotonic() - self.started)
+
+    def _ended(self, code):
+        if self.filter.panicked or code == QEMU_PANICKED:
+            return self._result(STATUS_PANIC, "the kernel panicked")
+        if code == QEMU_HALTED and self.filter.status is not None:
+            return self._result(self.filter.status & 0xff)
+        if code == 0:
+            # With -no-reboot, QEMU ends so on a reset.
+            return self._result(STATUS_PANIC, "the guest reset itself (a triple fault?)")
+        self._errors.seek(0)
+        said = self._errors.read().strip()
+        return self._result(STATUS_HOST, f"QEMU ended with status {code}" +
+                            (f": {said}" if said else ""))
+
+
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+PR_SET_PDEATHSIG = 1
+
+
+def _die_with_parent():
+    """In the child, on Linux: SIGKILL when the parent dies, even of SIGKILL."""
+    if _LIBC is not None:
+        _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _wait(reads, writes, timeout):
+    with selectors.DefaultSelector() as selector:
+        for fd in reads:
+            try:
+                selector.register(fd, selectors.EVENT_READ)
+            except PermissionError:  # a regular file is always ready
+                return [fd], []
+        for fd in writes:
+            selector.register(fd, selectors.EVENT_WRITE)
+        events = selector.select(timeout)
+    return ([key.fd for key, event in events if event & selectors.EVENT_READ],
+            [key.fd for key, event in events if event & selectors.EVENT_WRITE])
+
+
+def run(machine, stdin=b""):
+    """Runs a machine to its end with this input, and returns its Result with the output."""
+    output = bytearray()
+    with tempfile.TemporaryFile() as source, Guest(machine) as guest:
+        source.write(stdin)
+        source.seek(0)
+        result = guest.relay(output.extend, source.fileno() if stdin else None)
+    result.output = output.decode(errors="replace")
+    return result
+
+
+__all__ = ["Guest", "HostError", "Leave", "Result", "run"]

@@ -1,0 +1,142 @@
+"""One machine to boot: its options, its initial RAM disk and its QEMU command line."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from . import iso
+from .cpio import Archive
+from .paths import build_dir
+
+QEMU = "qemu-system-x86_64"
+MAX_CPUS = 64  # WEFT_MAXCPU
+
+
+class HostError(Exception):
+    """The host cannot do what was asked; the text says why."""
+
+
+class UsageError(HostError):
+    """What was asked makes no sense."""
+
+
+@dataclass
+class Machine:
+    """What `weft run` can choose.  argv empty: an interactive shell."""
+
+    argv: list = field(default_factory=list)
+    smp: int = 1
+    mem: str = "512M"
+    model: str | None = None
+    options: str | None = None
+    env: dict = field(default_factory=dict)
+    files: list = field(default_factory=list)  # HOST or HOST:GUEST
+    timing: str = "fast"
+    accel: str = "tcg"
+    boot: str = "kernel"
+    timeout: float | None = None  # seconds
+    debug: bool = False
+    append: str = ""  # more words for the kernel's command line
+    verbose: bool = False  # the kernel tells of its boot
+
+    def check(self):
+        """Raises UsageError."""
+        if not 1 <= self.smp <= MAX_CPUS:
+            raise UsageError(f"--smp: 1 to {MAX_CPUS} CPUs, not {self.smp}")
+        if not re.fullmatch(r"[1-9][0-9]*[MG]", self.mem):
+            raise UsageError(f"--mem: a size such as 512M or 2G, not {self.mem!r}")
+        if self.timing != "fast":
+            raise UsageError("--timing exact is not available yet")
+        if self.timeout is not None and self.timeout <= 0:
+            raise UsageError("--timeout: a number of seconds above 0")
+        for name in self.env:
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+                raise UsageError(f"--env: {name!r} is no name of a variable")
+
+    def _guest_files(self):
+        """Pairs of host path and guest path."""
+        for item in self.files:
+            host, colon, guest = item.partition(":")
+            path = Path(host)
+            if not path.is_file():
+                raise UsageError(f"--file: {host}: no such file")
+            if colon and not guest.startswith("/"):
+                raise UsageError(f"--file: {guest!r} is not an absolute path of the guest")
+            yield path, guest or f"/host/{path.name}"
+
+    def host_program(self):
+        """The ELF file, with symbols, of the program that argv names, or None."""
+        name = self.argv[0] if self.argv else "sh"
+        for path, guest in self._guest_files():
+            if name in (guest, path.name) and guest == f"/host/{path.name}" or name == guest:
+                return path
+        path = build_dir(self.debug) / "bin" / Path(name).name
+        return path if path.is_file() else None
+
+    def run_file(self, terminal):
+        """/etc/weft-run: what init shall start.  Strings, each with its NUL: NAME=VALUE ...,
+        an empty one, argv ...  WEFT_CONSOLE tells init how to set the console up."""
+        env = {"WEFT_CONSOLE": "tty" if terminal else "pipe"}
+        if self.model is not None:
+            env["LIBTHREAD"] = self.model
+        if self.options is not None:
+            env["LIBTHREAD_OPTIONS"] = self.options
+        env.update(self.env)
+        strings = [f"{name}={value}" for name, value in env.items()]
+        strings += ["", *(self.argv or ["sh"])]
+        if any("\0" in s for s in strings):
+            raise UsageError("an argument holds a NUL")
+        return b"".join(s.encode() + b"\0" for s in strings)
+
+    def write_initrd(self, path, terminal):
+        """The build's initial RAM disk, and a second archive with this run's files."""
+        extra = Archive()
+        extra.file("/etc/weft-run", self.run_file(terminal))
+        for host, guest in self._guest_files():
+            try:
+                extra.file(guest, host.read_bytes(), 0o755)
+            except OSError as error:
+                raise UsageError(f"--file: {error}") from error
+        base = build_dir(self.debug) / "initrd.cpio"
+        with open(path, "wb") as out:
+            with open(base, "rb") as archive:
+                shutil.copyfileobj(archive, out)
+            out.write(extra.bytes())
+
+    def cmdline(self):
+        words = [] if self.verbose else ["quiet"]
+        words.append(f"timing={self.timing}")
+        if self.append:
+            words.append(self.append)
+        return " ".join(words)
+
+    def qemu(self, work, terminal, console):
+        """The command line of QEMU; what it needs is written into the directory `work`.
+        console: the back end of the serial console, a -chardev without its id."""
+        self.check()
+        if shutil.which(QEMU) is None:
+            raise HostError(f"{QEMU} is not installed (Debian: qemu-system-x86; `make setup`)")
+        build = build_dir(self.debug)
+        kernel, initrd = build / "weft.elf", Path(work) / "initrd.cpio"
+        for need in (kernel, build / "initrd.cpio"):
+            if not need.is_file():
+                raise HostError(f"{need} is not built; call make")
+        self.write_initrd(initrd, terminal)
+        command = [QEMU, "-machine", "pc", "-accel", self.accel, "-cpu", "max",
+                   "-smp", str(self.smp), "-m", self.mem,
+                   "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
+                   "-chardev", f"{console},id=console", "-serial", "chardev:console",
+                   "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
+        if self.boot == "kernel":
+            command += ["-kernel", str(kernel), "-initrd", str(initrd), "-append", self.cmdline()]
+        else:
+            image = Path(work) / "weft.iso"
+            try:
+                iso.make(image, kernel, initrd, self.cmdline())
+            except (iso.IsoError, OSError, subprocess.SubprocessError) as error:
+                raise HostError(str(error)) from error
+            initrd.unlink()
+            command += ["-cdrom", str(image), "-boot", "d"]
+        return command

@@ -1,0 +1,13 @@
+"""Where things are."""
+
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[2]
+BUILD = TOP / "build"  # shared by both builds: C library, Python environment, results
+VENV = BUILD / "venv"
+RESULTS = BUILD / "results"
+
+
+def build_dir(debug):
+    """The directory of the plain build, or of the one with DEBUG=1."""
+    return BUILD / "debug" if debug else BUILD

@@ -1,0 +1,109 @@
+"""weft run, and the options that it shares with weft gdb."""
+
+import os
+import shutil
+import sys
+import termios
+import tty
+
+from . import build
+from .guest import STATUS_PANIC, STATUS_TIMEOUT, Guest, Leave
+from .machine import Machine, UsageError
+
+
+def add_machine_options(parser):
+    parser.add_argument("--smp", type=int, default=1, metavar="N", help="CPUs, 1 to 64")
+    parser.add_argument("--mem", default="512M", metavar="SIZE", help="memory, as 512M or 1G")
+    parser.add_argument("--model", metavar="M",
+                        help="how threads map to LWPs: lwp, mxn, n1 (sets LIBTHREAD)")
+    parser.add_argument("--options", metavar="O",
+                        help="mechanisms of the threads library (sets LIBTHREAD_OPTIONS)")
+    parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE",
+                        help="a variable of the program's environment; may be repeated")
+    parser.add_argument("--file", action="append", default=[], metavar="HOST[:GUEST]",
+                        help="puts a file into the guest, as /host/NAME or GUEST; "
+                             "may be repeated")
+    parser.add_argument("--timing", choices=("fast", "exact"), default="fast",
+                        help="kind of time")
+    parser.add_argument("--seed", type=int, metavar="S", help="the interleaving (exact timing)")
+    parser.add_argument("--accel", choices=("tcg", "kvm"), default="tcg",
+                        help="what executes the guest's instructions")
+    parser.add_argument("--boot", choices=("kernel", "iso"), default="kernel",
+                        help="by QEMU itself, or by GRUB from a CD")
+    parser.add_argument("--timeout", type=float, metavar="S",
+                        help="ends the guest after S seconds, with status 124")
+    parser.add_argument("--append", default="", metavar="WORDS",
+                        help="more words for the kernel's command line")
+    parser.add_argument("--verbose", action="store_true", help="let the kernel tell of its boot")
+    parser.add_argument("--debug", action="store_true", help="the build with DEBUG=1")
+    parser.add_argument("--no-build", action="store_true", help="do not call make first")
+
+
+def machine_from(args):
+    """The Machine that the options describe.  Raises UsageError."""
+    if args.seed is not None and args.timing != "exact":
+        raise UsageError("--seed has no meaning without --timing exact")
+    env = {}
+    for item in args.env:
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise UsageError(f"--env: {item!r} is not NAME=VALUE")
+        env[name] = value
+    machine = Machine(argv=args.argv, smp=args.smp, mem=args.mem, model=args.model,
+                      options=args.options, env=env, files=args.file, timing=args.timing,
+                      accel=args.accel, boot=args.boot, timeout=args.timeout, debug=args.debug,
+                      append=args.append, verbose=args.verbose)
+    machine.check()
+    return machine
+
+
+class RawTerminal:
+    """Standard input's terminal, without line editing and signals of its own, for a while."""
+
+    def __enter__(self):
+        self._fd = sys.stdin.fileno()
+        self._saved = termios.tcgetattr(self._fd)
+        tty.setraw(self._fd)
+
+    def __exit__(self, *exc):
+        termios.tcsetattr(self._fd, termios.TCSADRAIN, self._saved)
+
+
+def _print(text):
+    while text:
+        text = text[os.write(sys.stdout.fileno(), text):]
+
+
+def _interactive(machine):
+    size = shutil.get_terminal_size()
+    machine.env = {"TERM": os.environ.get("TERM", "vt100"), "COLUMNS": str(size.columns),
+                   "LINES": str(size.lines), **machine.env}
+    print("weft: leave with Ctrl-A x", file=sys.stderr)
+    with Guest(machine, terminal=True) as guest, RawTerminal():
+        try:
+            return guest.relay(_print, sys.stdin.fileno())
+        except Leave:
+            return None
+
+
+def run(args):
+    """weft run: the exit status."""
+    machine = machine_from(args)
+    if not args.no_build:
+        build.make(debug=machine.debug)
+    if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
+        result = _interactive(machine)
+        if result is None:
+            print(file=sys.stderr)
+            return 0
+    else:
+        with Guest(machine) as guest:
+            result = guest.relay(_print, sys.stdin.fileno() if sys.stdin else None)
+    if result.panic:
+        sys.stderr.write(result.panic.rstrip("\n") + "\n")
+    if result.error:
+        print(f"weft: {result.error}", file=sys.stderr)
+    return result.status
+
+
+__all__ = ["STATUS_PANIC", "STATUS_TIMEOUT", "add_machine_options", "machine_from", "run"]
