@@ -1,0 +1,342 @@
+/*
+ * file.c - open files and descriptor tables.
+ *
+ * Locks: t->lock guards all of a table but is held only to look up or exchange
+ * pointers.  It is a leaf: memory is allocated before it is taken, and files and
+ * vnodes are released after it is given up, since a release may sleep.
+ *
+ * The LWPs of a process share its table.  A call takes a hold of the file (or of
+ * the current directory) under t->lock, so what another LWP closes or leaves in
+ * the meantime stays alive until the call is done.
+ */
+#include <weft/errno.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include "fs.h"
+
+#define FIRST_SIZE 16 /* descriptors that a table starts with */
+
+/* --- open files -------------------------------------------------------------- */
+
+int file_open(struct vnode *vn, uint32_t flags, struct file **out)
+{
+	struct file *f = kmalloc(sizeof(*f));
+	if (f == NULL)
+		return -ENOMEM;
+	*f = (struct file){.refs = 1, .flags = flags, .vn = vn};
+	kmutex_init(&f->lock, "file");
+	*out = f;
+	return 0;
+}
+
+void file_hold(struct file *f)
+{
+	uint32_t was = __atomic_fetch_add(&f->refs, 1, __ATOMIC_RELAXED);
+	debug_assert(was > 0);
+	(void)was;
+}
+
+void file_rele(struct file *f)
+{
+	uint32_t was = __atomic_fetch_sub(&f->refs, 1, __ATOMIC_RELEASE);
+	debug_assert(was > 0);
+	if (was == 1) {
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		vnode_rele(f->vn);
+		kfree(f);
+	}
+}
+
+/* --- descriptors --------------------------------------------------------------- */
+
+int fdtable_init(struct fdtable *t)
+{
+	*t = (struct fdtable){.size = FIRST_SIZE};
+	spin_init(&t->lock, "fdtable");
+	t->files = kzalloc(FIRST_SIZE * sizeof(*t->files));
+	t->cwd_path = kmalloc(2);
+	if (t->files == NULL || t->cwd_path == NULL) {
+		kfree(t->files);
+		kfree(t->cwd_path);
+		return -ENOMEM;
+	}
+	memcpy(t->cwd_path, "/", 2);
+	t->cwd = vfs_root();
+	vnode_hold(t->cwd);
+	return 0;
+}
+
+void fdtable_destroy(struct fdtable *t)
+{
+	for (unsigned fd = 0; fd < t->size; fd++)
+		if (t->files[fd] != NULL)
+			file_rele(t->files[fd]);
+	kfree(t->files);
+	vnode_rele(t->cwd);
+	kfree(t->cwd_path);
+}
+
+/* The lowest free descriptor, or -EMFILE.  t->lock held. */
+static int lowest_free(const struct fdtable *t)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(t->used); i++)
+		if (t->used[i] != UINT64_MAX)
+			return 64 * i + __builtin_ctzll(~t->used[i]);
+	return -EMFILE;
+}
+
+/* Sets files[fd], fd < size, and returns what was there.  t->lock held. */
+static struct file *exchange(struct fdtable *t, int fd, struct file *f)
+{
+	struct file *old = t->files[fd];
+	t->files[fd] = f;
+	if (f != NULL)
+		t->used[fd / 64] |= 1ull << fd % 64;
+	else
+		t->used[fd / 64] &= ~(1ull << fd % 64);
+	return old;
+}
+
+/*
+ * Makes room for descriptor fd.  Takes t->lock, and so must be called without
+ * it; the table never shrinks, so the room stays.
+ */
+static int grow(struct fdtable *t, int fd)
+{
+	unsigned size = FIRST_SIZE;
+	while (size <= (unsigned)fd)
+		size *= 2;
+	struct file **files = kzalloc(size * sizeof(*files));
+	if (files == NULL)
+		return -ENOMEM;
+
+	irqstate_t s = spin_lock(&t->lock);
+	struct file **unwanted = files;
+	if (t->size < size) { /* or else another LWP was faster */
+		memcpy(files, t->files, t->size * sizeof(*files));
+		unwanted = t->files;
+		t->files = files;
+		t->size = size;
+	}
+	spin_unlock(&t->lock, s);
+	kfree(unwanted);
+	return 0;
+}
+
+struct file *fd_get(struct fdtable *t, int fd)
+{
+	struct file *f = NULL;
+	irqstate_t s = spin_lock(&t->lock);
+	if (fd >= 0 && (unsigned)fd < t->size)
+		f = t->files[fd];
+	if (f != NULL)
+		file_hold(f);
+	spin_unlock(&t->lock, s);
+	return f;
+}
+
+int fd_install(struct fdtable *t, struct file *f)
+{
+	for (;;) {
+		irqstate_t s = spin_lock(&t->lock);
+		int fd = lowest_free(t);
+		bool fits = fd < 0 || (unsigned)fd < t->size;
+		if (fd >= 0 && fits)
+			exchange(t, fd, f);
+		spin_unlock(&t->lock, s);
+		if (fits)
+			return fd;
+		int err = grow(t, fd);
+		if (err != 0)
+			return err;
+	}
+}
+
+int fd_replace(struct fdtable *t, int fd, struct file *f)
+{
+	if (fd < 0 || fd >= WEFT_OPEN_MAX)
+		return -EBADF;
+	for (;;) {
+		struct file *old = NULL;
+		irqstate_t s = spin_lock(&t->lock);
+		bool fits = (unsigned)fd < t->size;
+		if (fits)
+			old = exchange(t, fd, f);
+		spin_unlock(&t->lock, s);
+		if (old != NULL)
+			file_rele(old);
+		if (fits)
+			return fd;
+		int err = grow(t, fd);
+		if (err != 0)
+			return err;
+	}
+}
+
+int fd_close(struct fdtable *t, int fd)
+{
+	struct file *f = NULL;
+	irqstate_t s = spin_lock(&t->lock);
+	if (fd >= 0 && (unsigned)fd < t->size)
+		f = exchange(t, fd, NULL);
+	spin_unlock(&t->lock, s);
+	if (f == NULL)
+		return -EBADF;
+	file_rele(f);
+	return 0;
+}
+
+int fdtable_inherit(struct fdtable *child, struct fdtable *parent, const int from[3],
+		    const char *cwd)
+{
+	/* The child starts where its parent is, and goes on from there. */
+	char *path = kmalloc(WEFT_PATH_MAX);
+	if (path == NULL)
+		return -ENOMEM;
+	irqstate_t s = spin_lock(&parent->lock);
+	strlcpy(path, parent->cwd_path, WEFT_PATH_MAX);
+	struct vnode *dir = parent->cwd;
+	vnode_hold(dir);
+	spin_unlock(&parent->lock, s);
+
+	kfree(child->cwd_path);
+	vnode_rele(child->cwd);
+	child->cwd_path = path;
+	child->cwd = dir;
+	if (cwd != NULL) {
+		int err = fdtable_chdir(child, cwd);
+		if (err != 0)
+			return err;
+	}
+
+	for (int i = 0; i < 3; i++) {
+		if (from[i] == -1)
+			continue;
+		struct file *f = fd_get(parent, from[i]);
+		if (f == NULL)
+			return -EBADF;
+		int err = fd_replace(child, i, f);
+		if (err < 0) {
+			file_rele(f);
+			return err;
+		}
+	}
+	return 0;
+}
+
+int fdtable_open_console(struct fdtable *t)
+{
+	struct file *f;
+	vnode_hold(console_vnode());
+	int err = file_open(console_vnode(), WEFT_O_RDWR, &f);
+	if (err != 0) {
+		vnode_rele(console_vnode());
+		return err;
+	}
+	for (int fd = 0; fd < 3 && err >= 0; fd++) {
+		file_hold(f);
+		err = fd_replace(t, fd, f);
+		if (err < 0)
+			file_rele(f);
+	}
+	file_rele(f);
+	return MIN(err, 0);
+}
+
+/* --- the current directory ---------------------------------------------------------- */
+
+int fdtable_lookup(struct fdtable *t, const char *path, struct vnode **out)
+{
+	irqstate_t s = spin_lock(&t->lock);
+	struct vnode *cwd = t->cwd;
+	vnode_hold(cwd);
+	spin_unlock(&t->lock, s);
+	int err = vfs_lookup(cwd, path, out);
+	vnode_rele(cwd);
+	return err;
+}
+
+/*
+ * Appends `path` to the absolute path in `abs` (size bytes) and takes out "." and
+ * "..", which is right because there are no symbolic links.
+ */
+static int join_path(char *abs, size_t size, const char *path)
+{
+	size_t len = *path == '/' ? 0 : strlen(abs); /* without a "/" at the end */
+	if (len == 1)
+		len = 0;
+	for (;;) {
+		while (*path == '/')
+			path++;
+		if (*path == '\0')
+			break;
+		const char *name = path;
+		while (*path != '\0' && *path != '/')
+			path++;
+		size_t n = path - name;
+		if (n == 1 && name[0] == '.')
+			continue;
+		if (n == 2 && name[0] == '.' && name[1] == '.') {
+			while (len > 0 && abs[--len] != '/')
+				;
+			continue;
+		}
+		if (len + 1 + n + 1 > size)
+			return -ENAMETOOLONG;
+		abs[len++] = '/';
+		memcpy(abs + len, name, n);
+		len += n;
+	}
+	if (len == 0)
+		abs[len++] = '/';
+	abs[len] = '\0';
+	return 0;
+}
+
+int fdtable_chdir(struct fdtable *t, const char *path)
+{
+	char *abs = kmalloc(WEFT_PATH_MAX);
+	if (abs == NULL)
+		return -ENOMEM;
+
+	/* The directory and its name are read, and later set, together. */
+	irqstate_t s = spin_lock(&t->lock);
+	strlcpy(abs, t->cwd_path, WEFT_PATH_MAX);
+	struct vnode *cwd = t->cwd, *to;
+	vnode_hold(cwd);
+	spin_unlock(&t->lock, s);
+
+	int err = vfs_lookup(cwd, path, &to);
+	vnode_rele(cwd);
+	if (err == 0) {
+		err = (to->mode & WEFT_S_IFMT) == WEFT_S_IFDIR ? 0 : -ENOTDIR;
+		if (err == 0)
+			err = join_path(abs, WEFT_PATH_MAX, path);
+		if (err != 0)
+			vnode_rele(to);
+	}
+	if (err != 0) {
+		kfree(abs);
+		return err;
+	}
+
+	s = spin_lock(&t->lock);
+	char *old_path = t->cwd_path;
+	struct vnode *old = t->cwd;
+	t->cwd_path = abs;
+	t->cwd = to;
+	spin_unlock(&t->lock, s);
+	vnode_rele(old);
+	kfree(old_path);
+	return 0;
+}
+
+int64_t fdtable_getcwd(struct fdtable *t, char *buf, size_t size)
+{
+	irqstate_t s = spin_lock(&t->lock);
+	size_t need = strlen(t->cwd_path) + 1;
+	if (need <= size)
+		memcpy(buf, t->cwd_path, need);
+	spin_unlock(&t->lock, s);
+	return need <= size ? (int64_t)need : -ERANGE;
+}
