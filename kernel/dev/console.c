@@ -1,0 +1,247 @@
+/*
+ * console.c - the console: the kernel's messages, and /dev/console with its line
+ * discipline (dev/ldisc.c), over the serial port.
+ *
+ * Locks, in this order:
+ *
+ *	writers		sleeping; one user's write at a time
+ *	tty.lock	spin; the line discipline's state and its readers
+ *	console_lock	spin, a leaf; the serial port's transmitter
+ *
+ * The input interrupt takes tty.lock and, to echo, console_lock.  It sends a
+ * signal only after it has given both up, because proc_kill_group takes locks that
+ * come first.
+ *
+ * The transmitter is polled with interrupts off.  So that this stays short, a
+ * user's write gives console_lock up every PIECE bytes; what the kernel itself
+ * says (a line at most, as a rule) goes out whole.
+ */
+#include <weft/errno.h>
+#include <kern/mm.h>
+#include <kern/proc.h>
+#include <kern/serial.h>
+#include <kern/timing.h>
+#include "ldisc.h"
+
+#define PIECE 128
+#define VTIME_NS 100000000ull /* the unit of cc[VTIME] */
+
+static struct spinlock console_lock = SPINLOCK_INIT("console");
+static bool broken; /* a panic: no lock any more */
+
+static struct kmutex writers;
+
+static struct {
+	struct spinlock lock;
+	struct ldisc ld;
+	struct waitq readers;
+	hrtime_t last_input;
+	int pgrp; /* atomic: the foreground process group, or 0 */
+} tty = {.lock = SPINLOCK_INIT("tty")};
+
+/* --- output ----------------------------------------------------------------------- */
+
+static irqstate_t transmitter_lock(void)
+{
+	if (__atomic_load_n(&broken, __ATOMIC_RELAXED))
+		return irq_save();
+	return spin_lock(&console_lock);
+}
+
+static void transmitter_unlock(irqstate_t s)
+{
+	if (!__atomic_load_n(&broken, __ATOMIC_RELAXED)) /* else nobody takes it any more */
+		spin_release(&console_lock);
+	irq_restore(s);
+}
+
+void console_write(const char *text, size_t n)
+{
+	irqstate_t s = transmitter_lock();
+	while (n > 0) {
+		char out[PIECE];
+		size_t used, len = ldisc_output(out, sizeof(out), text, n, true, &used);
+		serial_write(out, len);
+		text += used;
+		n -= used;
+	}
+	transmitter_unlock(s);
+}
+
+/* The holder of the lock may have been stopped for good: do without. */
+void console_panic(void)
+{
+	__atomic_store_n(&broken, true, __ATOMIC_RELAXED);
+}
+
+static void echo(const char *text, size_t n)
+{
+	irqstate_t s = transmitter_lock();
+	serial_write(text, n);
+	transmitter_unlock(s);
+}
+
+/* A user's write: in one piece among users.  May sleep. */
+static int64_t console_vn_write(struct vnode *vn, uint64_t off, const void *buf, size_t n)
+{
+	const char *text = buf;
+	size_t left = n;
+
+	kmutex_enter(&writers);
+	while (left > 0) {
+		char out[PIECE];
+		size_t used;
+		bool crlf = __atomic_load_n(&tty.ld.tio.oflag, __ATOMIC_RELAXED) & WEFT_OPOST;
+		size_t len = ldisc_output(out, sizeof(out), text, left, crlf, &used);
+		echo(out, len);
+		text += used;
+		left -= used;
+	}
+	kmutex_exit(&writers);
+	return n;
+}
+
+/* --- input ------------------------------------------------------------------------- */
+
+/* From the serial interrupt. */
+static void console_input(char c)
+{
+	irqstate_t s = spin_lock(&tty.lock);
+	int sig = ldisc_input(&tty.ld, c, echo);
+	int pgrp = tty.pgrp;
+	tty.last_input = time_now();
+	/* A reader with VTIME starts its clock again at each byte, so it looks at
+	 * every one; in canonical mode only a whole line is news. */
+	if (tty.ld.count > 0 && (tty.ld.lines > 0 || !(tty.ld.tio.lflag & WEFT_ICANON)))
+		waitq_wake_all(&tty.readers);
+	spin_unlock(&tty.lock, s);
+	if (sig != 0 && pgrp != 0)
+		proc_kill_group(pgrp, sig);
+}
+
+/*
+ * Waits until a read of n bytes has its answer: 0, or -EINTR.  tty.lock held; given
+ * up while asleep.  The modes may change meanwhile and are looked at every time.
+ */
+static int wait_input(size_t n)
+{
+	hrtime_t start = time_now();
+	int err = 0;
+
+	while (!ldisc_ready(&tty.ld, n)) {
+		const struct weft_termios *t = &tty.ld.tio;
+		hrtime_t deadline = HRTIME_NEVER;
+		bool first = t->cc[WEFT_VMIN] == 0; /* the time is for the first byte */
+
+		if (!(t->lflag & WEFT_ICANON) && t->cc[WEFT_VTIME] != 0 &&
+		    (first || tty.ld.count > 0))
+			deadline = (first ? start : MAX(start, tty.last_input)) +
+				   t->cc[WEFT_VTIME] * VTIME_NS;
+		if (deadline != HRTIME_NEVER && time_now() >= deadline)
+			break;
+		err = waitq_sleep(&tty.readers, &tty.lock, deadline, true);
+		if (err == -EINTR)
+			break;
+	}
+	return err == -EINTR ? err : 0;
+}
+
+/*
+ * A line, or in raw mode what VMIN and VTIME say.  -EINTR: told to exit or stop
+ * before there was any.
+ */
+static int64_t console_read(struct vnode *vn, uint64_t off, void *buf, size_t n)
+{
+	irqstate_t s = spin_lock(&tty.lock);
+	int64_t r = wait_input(n);
+	if (r == 0)
+		r = ldisc_read(&tty.ld, buf, n);
+	spin_unlock(&tty.lock, s);
+	return r;
+}
+
+/* --- control ------------------------------------------------------------------------ */
+
+void console_set_pgrp(int pgrp)
+{
+	__atomic_store_n(&tty.pgrp, pgrp, __ATOMIC_RELAXED);
+}
+
+/* -EFAULT; -EINVAL: not a process group; -ENOTTY: unknown request. */
+static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
+{
+	switch (req) {
+	case WEFT_TCGETS: {
+		irqstate_t s = spin_lock(&tty.lock);
+		struct weft_termios t = tty.ld.tio;
+		spin_unlock(&tty.lock, s);
+		return copyout(arg, &t, sizeof(t));
+	}
+	case WEFT_TCSETS: {
+		struct weft_termios t;
+		int err = copyin(&t, arg, sizeof(t));
+		if (err != 0)
+			return err;
+		/* Output that a write has begun goes out under the modes it began with. */
+		kmutex_enter(&writers);
+		irqstate_t s = spin_lock(&tty.lock);
+		ldisc_set(&tty.ld, &t);
+		waitq_wake_all(&tty.readers);
+		spin_unlock(&tty.lock, s);
+		kmutex_exit(&writers);
+		return 0;
+	}
+	case WEFT_TIOCGPGRP: {
+		int32_t pgrp = __atomic_load_n(&tty.pgrp, __ATOMIC_RELAXED);
+		return copyout(arg, &pgrp, sizeof(pgrp));
+	}
+	case WEFT_TIOCSPGRP: {
+		int32_t pgrp;
+		int err = copyin(&pgrp, arg, sizeof(pgrp));
+		if (err != 0)
+			return err;
+		if (pgrp <= 0)
+			return -EINVAL;
+		console_set_pgrp(pgrp);
+		return 0;
+	}
+	case WEFT_TIOCGWINSZ: {
+		/* A serial line does not tell; this is what terminals start with. */
+		struct weft_winsize w = {.row = 24, .col = 80};
+		return copyout(arg, &w, sizeof(w));
+	}
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct vnode_ops console_ops = {
+	.read = console_read,
+	.write = console_vn_write,
+	.ioctl = console_ioctl,
+};
+
+static struct vnode vnode = {
+	.ops = &console_ops,
+	.refs = 1, /* for ever */
+	.mode = WEFT_S_IFCHR | 0620,
+	.rdev = 5 << 8 | 1,
+};
+
+struct vnode *console_vnode(void)
+{
+	return &vnode;
+}
+
+void console_init_early(void)
+{
+	serial_init();
+}
+
+void console_init(void)
+{
+	kmutex_init(&writers, "console");
+	ldisc_init(&tty.ld);
+	waitq_init(&tty.readers, "console");
+	serial_on_input(console_input);
+}
