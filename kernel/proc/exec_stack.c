@@ -1,0 +1,174 @@
+/*
+ * exec_stack.c - the strings of a new program, and its first stack.
+ *
+ * The stack belongs to an address space that no CPU has in use yet.  It is mapped
+ * like any anonymous memory and written through the direct map (as_copyout), which
+ * faults in the pages that it touches.  The other way, pages of the kernel's
+ * choosing entered by as_map_page, would leave a mapping a page and pages unlike
+ * those beside them, which fork and munmap would have to know about.
+ *
+ * From the top down, as the System V ABI for x86-64 has it (3.4.1):
+ *
+ *	USER_STACK_TOP
+ *	  the strings of argv, then those of envp
+ *	  up to 15 bytes, so that RSP is a multiple of 16
+ *	  the auxiliary vector, ending with AT_NULL
+ *	  envp[], NULL
+ *	  argv[], NULL
+ *	  argc                                       <- RSP
+ */
+#include <weft/errno.h>
+#include <weft/mman.h>
+#include <kern/proc.h>
+
+/* --- gathering the strings -------------------------------------------------------- */
+
+static int begin(struct exec_strings *s)
+{
+	*s = (struct exec_strings){.buf = kmalloc(WEFT_ARG_MAX)};
+	return s->buf != NULL ? 0 : -ENOMEM;
+}
+
+/* Appends the strings of one vector in user memory and counts them. */
+static int add_user(struct exec_strings *s, vaddr_t vec, unsigned *count)
+{
+	for (;; vec += sizeof(uint64_t)) {
+		uint64_t p;
+		int err = copyin(&p, vec, sizeof(p));
+		if (err != 0)
+			return err;
+		if (p == 0)
+			return 0;
+		int64_t len = copyinstr(s->buf + s->len, p, WEFT_ARG_MAX - s->len);
+		if (len < 0)
+			return len == -ENAMETOOLONG ? -E2BIG : len;
+		s->len += len + 1;
+		++*count;
+	}
+}
+
+int exec_strings_copyin(struct exec_strings *s, vaddr_t argv, vaddr_t envp)
+{
+	int err = begin(s);
+	if (err != 0)
+		return err;
+	err = add_user(s, argv, &s->argc);
+	if (err == 0)
+		err = add_user(s, envp, &s->envc);
+	if (err != 0)
+		exec_strings_free(s);
+	return err;
+}
+
+static int add_kernel(struct exec_strings *s, char *const vec[], unsigned *count)
+{
+	for (; *vec != NULL; vec++) {
+		size_t size = strlen(*vec) + 1;
+		if (size > WEFT_ARG_MAX - s->len)
+			return -E2BIG;
+		memcpy(s->buf + s->len, *vec, size);
+		s->len += size;
+		++*count;
+	}
+	return 0;
+}
+
+int exec_strings_kernel(struct exec_strings *s, char *const argv[], char *const envp[])
+{
+	int err = begin(s);
+	if (err != 0)
+		return err;
+	err = add_kernel(s, argv, &s->argc);
+	if (err == 0)
+		err = add_kernel(s, envp, &s->envc);
+	if (err != 0)
+		exec_strings_free(s);
+	return err;
+}
+
+void exec_strings_free(struct exec_strings *s)
+{
+	kfree(s->buf);
+	*s = (struct exec_strings){0};
+}
+
+/* --- laying out the stack ------------------------------------------------------------ */
+
+/* Writes the words below the strings in pieces, upwards from `at`. */
+struct words {
+	struct address_space *as;
+	vaddr_t at;
+	unsigned n;
+	uint64_t buf[64];
+	int err;
+};
+
+static void flush_words(struct words *w)
+{
+	if (w->err == 0)
+		w->err = as_copyout(w->as, w->at, w->buf, w->n * sizeof(uint64_t));
+	w->at += w->n * sizeof(uint64_t);
+	w->n = 0;
+}
+
+static void put_word(struct words *w, uint64_t v)
+{
+	if (w->n == ARRAY_LEN(w->buf))
+		flush_words(w);
+	w->buf[w->n++] = v;
+}
+
+/*
+ * argv or envp: the addresses that the next `count` strings have in the new
+ * process, and NULL.  *off moves over the strings.
+ */
+static void put_pointers(struct words *w, const struct exec_strings *s, vaddr_t strings,
+			 unsigned count, size_t *off)
+{
+	for (unsigned i = 0; i < count; i++) {
+		put_word(w, strings + *off);
+		*off += strlen(s->buf + *off) + 1;
+	}
+	put_word(w, 0);
+}
+
+static int map_stack(struct address_space *as)
+{
+	const uint32_t flags = WEFT_MAP_PRIVATE | WEFT_MAP_ANON | WEFT_MAP_FIXED;
+	vaddr_t bottom = USER_STACK_TOP - USER_STACK_SIZE;
+
+	int64_t at = as_map(as, bottom, USER_STACK_SIZE, WEFT_PROT_READ | WEFT_PROT_WRITE, flags,
+			    NULL, 0, 0);
+	if (at >= 0)
+		at = as_map(as, bottom - USER_STACK_GUARD, USER_STACK_GUARD, WEFT_PROT_NONE, flags,
+			    NULL, 0, 0);
+	return at < 0 ? at : 0;
+}
+
+int exec_stack(struct address_space *as, const struct exec_strings *s, const struct auxv *aux,
+	       unsigned naux, vaddr_t *sp)
+{
+	int err = map_stack(as);
+	if (err != 0)
+		return err;
+
+	/* WEFT_ARG_MAX bounds the strings, and so (each has its NUL) the pointers:
+	 * all of it is far smaller than the stack. */
+	vaddr_t strings = USER_STACK_TOP - s->len;
+	uint64_t nwords = 1 + s->argc + 1 + s->envc + 1 + 2 * (naux + 1);
+	struct words w = {.as = as, .at = (strings - nwords * sizeof(uint64_t)) & ~15ull};
+	size_t off = 0;
+
+	*sp = w.at;
+	put_word(&w, s->argc);
+	put_pointers(&w, s, strings, s->argc, &off);
+	put_pointers(&w, s, strings, s->envc, &off);
+	for (unsigned i = 0; i < naux; i++) {
+		put_word(&w, aux[i].tag);
+		put_word(&w, aux[i].value);
+	}
+	put_word(&w, AT_NULL);
+	put_word(&w, 0);
+	flush_words(&w);
+	return w.err != 0 ? w.err : as_copyout(as, strings, s->buf, s->len);
+}
