@@ -7,7 +7,7 @@
 #
 # Set here for the parts: B (build directory), P (prefix of the compiler), CC LD AR NM
 # OBJCOPY, DEBUG (1: assertions and lock-order checks), V (1: show the commands).
-# Set by the parts: U_PROGRAMS, every program that goes to /bin of the initial RAM disk.
+# Set by the parts: PROGRAMS, every program that goes to /bin of the initial RAM disk.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -46,14 +46,14 @@ SAY = $(if $(filter 1,$(V)),,@echo "  $(1)	$(2)";)
 # --- the initial RAM disk and the ISO image --------------------------------------------
 
 # Without debugging information: the loader of the machine copies all of it.
-STRIPPED := $(U_PROGRAMS:$(B)/bin/%=$(B)/initrd/bin/%)
+STRIPPED := $(PROGRAMS:$(B)/bin/%=$(B)/initrd/bin/%)
 
 $(STRIPPED): $(B)/initrd/bin/%: $(B)/bin/%
 	$(Q)mkdir -p $(@D) && $(OBJCOPY) --strip-debug $< $@
 
 # Changes when a program comes or goes, so that the archive is made afresh.
 $(B)/initrd/programs: FORCE
-	$(Q)mkdir -p $(@D) && echo "$(U_PROGRAMS)" | cmp -s - $@ || echo "$(U_PROGRAMS)" > $@
+	$(Q)mkdir -p $(@D) && echo "$(PROGRAMS)" | cmp -s - $@ || echo "$(PROGRAMS)" > $@
 
 $(B)/initrd.cpio: $(STRIPPED) $(B)/initrd/programs tools/weft_host/cpio.py
 	$(call SAY,CPIO,$@)$(PYTHON) tools/weft_host/cpio.py $@ bin/ etc/ tmp/ host/ dev/ \
