@@ -130,10 +130,13 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 		if (!posted)
 			timing->kick(c);
 		/* It is on another CPU, which enters the kernel within an
-		 * interrupt's time; two LWPs that suspend each other both get
-		 * here, and one of them stops. */
-		if (curlwp()->ast)
-			return 0;
+		 * interrupt's time.  It may be suspending us meanwhile: then one of
+		 * the two stops here, and looks again when it is continued. */
+		if (curlwp()->ast & AST_EXIT)
+			return -EINTR;
+		s = irq_save();
+		lwp_stop_self();
+		irq_restore(s);
 		preempt_point();
 		cpu_pause();
 	}

@@ -53,9 +53,11 @@ static void storm(struct raw *r)
 			__sys_lwp_park(&ts, lwp[(x >> 8) % N].id);
 			break;
 		case 5:
-			if (lwp[(x >> 8) % N].id != r->id) {
-				__sys_lwp_suspend(lwp[(x >> 8) % N].id);
-				__sys_lwp_continue(lwp[(x >> 8) % N].id);
+			/* Only ever a later one: two that stop each other stay so. */
+			if (r->arg + 1 < N) {
+				uint32_t to = r->arg + 1 + (x >> 8) % (N - r->arg - 1);
+				__sys_lwp_suspend(lwp[to].id);
+				__sys_lwp_continue(lwp[to].id);
 			}
 			break;
 		}
@@ -93,7 +95,6 @@ int main(int argc, char **argv)
 	__atomic_store_n(&ids_ready, 1, __ATOMIC_RELEASE);
 	int unfinished = 0;
 	for (int i = 0; i < N; i++) {
-		/* One that was suspended last and never continued would hang us. */
 		__sys_lwp_wait(lwp[i].id, NULL);
 		unfinished += done[i] != rounds;
 	}
