@@ -40,25 +40,34 @@ static void put_field(struct sink *s, const char *text, size_t len, unsigned wid
 		put(s, ' ');
 }
 
-static void put_number(struct sink *s, uint64_t v, bool negative, unsigned base, bool upper,
-		       unsigned width, bool left, bool zero)
+struct number {
+	uint64_t value;
+	unsigned base;
+	bool upper;
+	const char *before; /* sign or base: "", "-" or "0x" */
+	unsigned width;
+	bool left, zero;
+};
+
+static void put_number(struct sink *s, const struct number *n)
 {
-	const char *digits = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+	const char *digits = n->upper ? "0123456789ABCDEF" : "0123456789abcdef";
 	char text[24];
-	size_t at = sizeof(text);
+	size_t at = sizeof(text), before = strlen(n->before);
+	unsigned width = n->width;
+	uint64_t v = n->value;
 
 	do
-		text[--at] = digits[v % base];
-	while ((v /= base) != 0);
-	if (negative) {
-		if (zero && !left) { /* the sign goes before the zeros */
-			put(s, '-');
-			width -= width > 0;
-		} else {
-			text[--at] = '-';
-		}
+		text[--at] = digits[v % n->base];
+	while ((v /= n->base) != 0);
+	if (n->zero && !n->left) { /* the zeros come between */
+		put_field(s, n->before, before, 0, false, ' ');
+		width = width > before ? width - before : 0;
+	} else {
+		at -= before;
+		memcpy(text + at, n->before, before);
 	}
-	put_field(s, text + at, sizeof(text) - at, width, left, zero ? '0' : ' ');
+	put_field(s, text + at, sizeof(text) - at, width, n->left, n->zero ? '0' : ' ');
 }
 
 static void format(struct sink *s, const char *fmt, va_list ap)
@@ -68,11 +77,11 @@ static void format(struct sink *s, const char *fmt, va_list ap)
 			put(s, *fmt);
 			continue;
 		}
-		bool left = false, zero = false;
+		bool left = false, zero = false, prefix = false;
 		unsigned width = 0, precision = ~0u, longs = 0;
 
-		for (fmt++; *fmt == '-' || *fmt == '0'; fmt++)
-			*(*fmt == '-' ? &left : &zero) = true;
+		for (fmt++; *fmt == '-' || *fmt == '0' || *fmt == '#'; fmt++)
+			*(*fmt == '-' ? &left : *fmt == '0' ? &zero : &prefix) = true;
 		if (*fmt == '*') {
 			width = va_arg(ap, int);
 			fmt++;
@@ -95,22 +104,22 @@ static void format(struct sink *s, const char *fmt, va_list ap)
 		case 'd':
 		case 'i': {
 			int64_t v = longs ? va_arg(ap, int64_t) : va_arg(ap, int);
-			put_number(s, v < 0 ? -(uint64_t)v : (uint64_t)v, v < 0, 10, false, width,
-				   left, zero);
+			put_number(s, &(struct number){v < 0 ? -(uint64_t)v : (uint64_t)v, 10,
+						       false, v < 0 ? "-" : "", width, left, zero});
 			break;
 		}
 		case 'u':
 		case 'x':
 		case 'X': {
 			uint64_t v = longs ? va_arg(ap, uint64_t) : va_arg(ap, unsigned);
-			put_number(s, v, false, *fmt == 'u' ? 10 : 16, *fmt == 'X', width, left,
-				   zero);
+			put_number(s, &(struct number){v, *fmt == 'u' ? 10 : 16, *fmt == 'X',
+						       prefix && *fmt != 'u' ? "0x" : "", width,
+						       left, zero});
 			break;
 		}
 		case 'p':
-			put(s, '0');
-			put(s, 'x');
-			put_number(s, va_arg(ap, uint64_t), false, 16, false, 16, false, true);
+			put_number(s, &(struct number){va_arg(ap, uint64_t), 16, false, "0x", width,
+						       left, zero});
 			break;
 		case 's': {
 			const char *text = va_arg(ap, const char *);

@@ -2,7 +2,7 @@
  * printk.h - what the kernel says, and how it dies.
  *
  * printk formats as printf does: %d %i %u %x %X %p %s %c %% with l, ll, z,
- * width, '-', '0' and precision for %s.  It may be called from anywhere, with
+ * width, '-', '0', '#' and precision for %s.  It may be called from anywhere, with
  * any lock held, with interrupts on or off: it takes only the console lock,
  * which is a leaf, and never blocks.
  */

@@ -1,0 +1,57 @@
+/*
+ * main.c - the order in which the kernel starts.
+ *
+ * CPU 0 runs all of this with interrupts off, on the start-up stack, as its own
+ * idle LWP from sched_init on; nothing here may sleep.  Each step may use what
+ * the steps above it have set up, and nothing else.
+ */
+#include <kern/boot.h>
+#include <kern/cpu.h>
+#include <kern/file.h>
+#include <kern/lwp.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/timing.h>
+#include "../cpu/machine.h"
+
+static void start_init(void)
+{
+	char path[WEFT_PATH_MAX] = "/bin/init";
+	char *argv[] = {path, NULL};
+	char *envp[] = {"PATH=/host:/bin", "HOME=/", NULL};
+
+	boot_option("init", path, sizeof(path));
+	int err = proc_spawn_first(path, argv, envp);
+	if (err != 0)
+		panic("cannot start %s: error %d", path, -err);
+}
+
+void kmain(void)
+{
+	console_init_early();
+	cpu_init_early();
+	if (boot_info.nregions == 0)
+		panic("the boot loader (%s) gave no memory map", boot_info.loader);
+	page_init();
+	mm_init();
+	mm_init_cpu();
+	cpu_init_acpi();
+	timing_init_early();
+	timing_init_cpu();
+	printk_info("weft: booted by %s, %llu MiB, %u CPU%s\n", boot_info.loader,
+		    page_total() * PAGE_SIZE >> 20, ncpu, ncpu == 1 ? "" : "s");
+
+	sched_init();
+	for (unsigned i = 1; i < ncpu; i++)
+		sched_init_cpu(cpus[i]);
+	proc_init();
+	vfs_init();
+	console_init();
+	cpu_start_others();
+	printk_info("weft: %u CPU%s online after %lu ms\n", ncpu, ncpu == 1 ? "" : "s",
+		    time_now() / 1000000);
+	start_init();
+	cpu_call_on_stack(this_cpu()->idle->kstack, sched_cpu_main);
+}

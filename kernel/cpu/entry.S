@@ -1,0 +1,266 @@
+/*
+ * entry.S - every way into the kernel and out of it, and the switch of stacks.
+ *
+ * Invariants.  In kernel mode GS holds the CPU's struct cpu, in user mode the
+ * user's value, and SWAPGS at the boundary exchanges the two.  Every entry
+ * builds a struct trapframe; from user mode it lies at the very top of the
+ * LWP's kernel stack.  C code is entered with interrupts off and with the
+ * direction, alignment-check and trap flags clear.
+ *
+ * Three events may come anywhere, also between an entry and its SWAPGS or while
+ * RSP is still the user's: NMI, double fault and machine check.  They run on
+ * stacks of their own (IST) and assume nothing about GS: the word above such a
+ * stack points at the struct cpu, and GS is saved and restored by value, which
+ * is right in every state of SWAPGS, and also when the user has put a kernel
+ * address there.
+ */
+#include "asm.h"
+
+#define SEL_UDATA 0x23
+#define SEL_UCODE 0x2b
+#define TRAP_SYSCALL 0x100
+#define T_PROTECT 13
+
+	.macro PUSH_REGS
+	pushq %rax
+	pushq %rbx
+	pushq %rcx
+	pushq %rdx
+	pushq %rsi
+	pushq %rdi
+	pushq %rbp
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	.endm
+
+	.macro POP_REGS
+	popq %r15
+	popq %r14
+	popq %r13
+	popq %r12
+	popq %r11
+	popq %r10
+	popq %r9
+	popq %r8
+	popq %rbp
+	popq %rdi
+	popq %rsi
+	popq %rdx
+	popq %rcx
+	popq %rbx
+	popq %rax
+	.endm
+
+	/* Flags as C wants them.  An interrupt gate clears IF and TF only; CLAC
+	 * would do for AC, but not every CPU has it. */
+	.macro CLEAR_FLAGS
+	pushq $2
+	popfq
+	.endm
+
+	/* Jumps to \work if the LWP has something to do before user mode.
+	 * Interrupts are off, so nothing is lost between here and there. */
+	.macro CHECK_USER_WORK work
+	movq %gs:CPU_LWP, %rax
+	movl LWP_AST(%rax), %eax
+	orl %gs:CPU_NEED_RESCHED, %eax
+	jnz \work
+	.endm
+
+	.text
+
+/* --- SYSCALL --------------------------------------------------------------- */
+
+	.globl syscall_entry, syscall_entry_gap_end, syscall_exit_gap, syscall_exit_gap_end
+	.balign 16
+syscall_entry:
+	swapgs
+	movq %rsp, %gs:CPU_USER_RSP
+	movq %gs:CPU_KSTACK, %rsp
+syscall_entry_gap_end:
+	pushq $SEL_UDATA
+	pushq %gs:CPU_USER_RSP
+	pushq %r11 /* the user's RFLAGS; the flags that matter are masked by the CPU */
+	pushq $SEL_UCODE
+	pushq %rcx
+	pushq $0
+	pushq $TRAP_SYSCALL
+	PUSH_REGS
+	xorl %ebp, %ebp /* backtraces end here */
+	movq %rsp, %rdi
+	call syscall_dispatch
+1:	CHECK_USER_WORK 2f
+	/* SYSRET takes RIP from RCX and RFLAGS from R11, faults in kernel mode on
+	 * a RIP that is not canonical, and cannot restore RF; what the frame asks
+	 * beyond that is for IRET. */
+	movq TF_RIP(%rsp), %rcx
+	cmpq %rcx, TF_RCX(%rsp)
+	jne return_by_iret
+	movq TF_RFLAGS(%rsp), %r11
+	cmpq %r11, TF_R11(%rsp)
+	jne return_by_iret
+	testl $0x10100, %r11d /* RF, TF */
+	jnz return_by_iret
+	cmpq $SEL_UCODE, TF_CS(%rsp)
+	jne return_by_iret
+	shrq $47, %rcx
+	jnz return_by_iret
+	POP_REGS
+	movq TF_RSP - TF_VEC(%rsp), %rsp
+syscall_exit_gap:
+	swapgs
+	sysretq
+syscall_exit_gap_end:
+
+2:	movq %rsp, %rdi
+	call user_return_work
+	jmp 1b
+
+/* --- traps and interrupts -------------------------------------------------- */
+
+	/* Vector \n enters at trap_stubs + 16 * \n. */
+	.altmacro
+	.macro STUB n
+	.balign 16
+	.if !(\n == 8 || (\n >= 10 && \n <= 14) || \n == 17 || \n == 21 || \n == 29 || \n == 30)
+	pushq $0
+	.endif
+	pushq $\n
+	jmp trap_common
+	.endm
+
+	.globl trap_stubs
+	.balign 16
+trap_stubs:
+	.set i, 0
+	.rept 256
+	STUB %i
+	.set i, i + 1
+	.endr
+
+	.globl trap_call_end, trap_iretq
+	.balign 16
+trap_common:
+	testb $3, TF_CS - TF_VEC(%rsp)
+	jz from_kernel
+	swapgs
+	PUSH_REGS
+	xorl %ebp, %ebp
+	jmp 1f
+from_kernel:
+	cmpq $trap_iretq, TF_RIP - TF_VEC(%rsp)
+	jne 2f
+	swapgs /* that IRET has failed with GS already the user's */
+2:	PUSH_REGS
+1:	CLEAR_FLAGS
+	movq %rsp, %rdi
+	call trap
+trap_call_end:
+	testb $3, TF_CS(%rsp)
+	jz return_to_kernel
+return_to_user: /* RSP: the frame; interrupts off */
+	CHECK_USER_WORK 3f
+return_by_iret:
+	POP_REGS
+	addq $16, %rsp
+	swapgs
+trap_iretq:
+	iretq
+3:	movq %rsp, %rdi
+	call user_return_work
+	jmp return_to_user
+
+return_to_kernel:
+	POP_REGS
+	addq $16, %rsp
+	iretq
+
+	/* An IRET to user mode failed: its frame holds what no user may have, a
+	 * RIP that is not canonical for one.  The stack is as before it, and the
+	 * general registers are the user's: make it a fault at the user's RIP. */
+	.section .extable, "a"
+	.quad trap_iretq, iret_failed
+	.text
+iret_failed:
+	pushq $0
+	pushq $T_PROTECT
+	PUSH_REGS
+	xorl %ebp, %ebp
+	movq %rsp, %rdi
+	call trap
+	jmp return_to_user
+
+/* --- events that may come anywhere ----------------------------------------- */
+
+	.globl nmi_entry, double_fault_entry, machine_check_entry, anywhere_call_end
+nmi_entry:
+	pushq $0
+	pushq $2
+	jmp anywhere
+double_fault_entry: /* with an error code */
+	pushq $8
+	jmp anywhere
+machine_check_entry:
+	pushq $0
+	pushq $18
+anywhere:
+	PUSH_REGS
+	CLEAR_FLAGS
+	movq TF_SIZE(%rsp), %rbx /* the word above the stack: struct cpu */
+	rdgsbase %r12
+	wrgsbase %rbx
+	movq %rsp, %rdi
+	call trap_anywhere
+anywhere_call_end:
+	wrgsbase %r12
+	POP_REGS
+	addq $16, %rsp
+	iretq
+
+/* --- switching --------------------------------------------------------------- */
+
+/*
+ * void swtch(uint64_t *save_ksp, uint64_t load_ksp)
+ * Puts the callee-saved registers on this stack, goes over to the other one and
+ * takes them from there.  A new LWP's stack looks as if it had called swtch from
+ * lwp_trampoline: six words of registers and that address.
+ */
+	.globl swtch
+swtch:
+	pushq %rbp
+	pushq %rbx
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	movq %rsp, (%rdi)
+	movq %rsi, %rsp
+	popq %r15
+	popq %r14
+	popq %r13
+	popq %r12
+	popq %rbx
+	popq %rbp
+	ret
+
+	/* RSP: a user LWP's frame; a kernel LWP does not come back. */
+	.globl lwp_trampoline
+lwp_trampoline:
+	call sched_lwp_first
+	jmp return_to_user
+
+/* void cpu_call_on_stack(void *top, void (*fn)(void)): fn does not return. */
+	.globl cpu_call_on_stack
+cpu_call_on_stack:
+	movq %rdi, %rsp
+	xorl %ebp, %ebp
+	call *%rsi
+	ud2
+
+	.section .note.GNU-stack, "", @progbits

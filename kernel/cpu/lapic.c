@@ -1,0 +1,154 @@
+/*
+ * lapic.c - the local interrupt controller of each CPU: inter-processor
+ * interrupts and the CPU's timer.
+ *
+ * Registers are reached through model-specific registers where the CPU has the
+ * x2APIC, else through memory; all CPUs use the same.  Everything here concerns
+ * the calling CPU's own controller, so there is no lock; an interrupt command
+ * takes two stores in memory, so interrupts are off around it.
+ */
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/trap.h>
+#include "machine.h"
+
+#define MSR_APIC_BASE 0x1b
+#define APIC_BASE_X2 0x400
+#define APIC_BASE_ENABLE 0x800
+#define MSR_X2APIC 0x800 /* register r is this plus r / 16 */
+
+enum { /* registers, by their offset in memory */
+       ID = 0x20,
+       TPR = 0x80,
+       EOI = 0xb0,
+       SPURIOUS = 0xf0,
+       ICR = 0x300,
+       ICR_HIGH = 0x310,
+       LVT_TIMER = 0x320,
+       LVT_LINT0 = 0x350,
+       LVT_LINT1 = 0x360,
+       LVT_ERROR = 0x370,
+       TIMER_INITIAL = 0x380,
+       TIMER_CURRENT = 0x390,
+       TIMER_DIVIDE = 0x3e0,
+};
+
+#define LVT_MASKED 0x10000
+#define LVT_NMI 0x400
+#define SPURIOUS_ENABLE 0x100
+#define DIVIDE_BY_1 0xb
+#define ICR_PENDING 0x1000
+#define ICR_NMI 0x4400
+#define ICR_INIT 0x4500
+#define ICR_STARTUP 0x4600
+#define ICR_FIXED 0x4000
+
+static bool x2apic;
+static volatile uint32_t *memory; /* NULL: not set up yet, or x2APIC */
+static uint64_t timer_hz;
+
+static void write(unsigned reg, uint32_t v)
+{
+	if (x2apic)
+		wrmsr(MSR_X2APIC + reg / 16, v);
+	else
+		memory[reg / 4] = v;
+}
+
+static uint32_t read(unsigned reg)
+{
+	return x2apic ? rdmsr(MSR_X2APIC + reg / 16) : memory[reg / 4];
+}
+
+void lapic_init_cpu(void)
+{
+	uint64_t base = rdmsr(MSR_APIC_BASE) | APIC_BASE_ENABLE;
+	if (this_cpu()->id == 0) {
+		uint32_t r[4];
+		cpuid(1, r);
+		x2apic = r[2] & 1u << 21;
+		memory = phys_to_virt(base & 0xffffff000);
+	}
+	wrmsr(MSR_APIC_BASE, x2apic ? base | APIC_BASE_X2 : base);
+
+	write(SPURIOUS, SPURIOUS_ENABLE | VEC_SPURIOUS);
+	write(TPR, 0);
+	write(LVT_LINT0, LVT_MASKED); /* the legacy controller */
+	write(LVT_LINT1, LVT_NMI);
+	write(LVT_ERROR, LVT_MASKED);
+	write(TIMER_DIVIDE, DIVIDE_BY_1);
+	write(LVT_TIMER, VEC_TIMER); /* one-shot */
+	write(TIMER_INITIAL, 0);
+}
+
+uint32_t lapic_id(void)
+{
+	return x2apic ? read(ID) : read(ID) >> 24;
+}
+
+void lapic_eoi(void)
+{
+	write(EOI, 0);
+}
+
+static void send(uint32_t apic_id, uint32_t command)
+{
+	irqstate_t s = irq_save();
+	if (x2apic) {
+		/* This write, unlike one to memory, does not wait for earlier
+		 * stores to become visible; the receiver must see them. */
+		__asm__ volatile("mfence; lfence" ::: "memory");
+		wrmsr(MSR_X2APIC + ICR / 16, (uint64_t)apic_id << 32 | command);
+	} else {
+		while (read(ICR) & ICR_PENDING)
+			cpu_pause();
+		write(ICR_HIGH, apic_id << 24);
+		write(ICR, command);
+	}
+	irq_restore(s);
+}
+
+void lapic_ipi(struct cpu *to, unsigned vec)
+{
+	send(to->apic_id, ICR_FIXED | vec);
+}
+
+void lapic_nmi(struct cpu *to)
+{
+	send(to->apic_id, ICR_NMI);
+}
+
+void lapic_send_init(uint32_t apic_id)
+{
+	send(apic_id, ICR_INIT);
+}
+
+void lapic_send_startup(uint32_t apic_id, paddr_t entry)
+{
+	send(apic_id, ICR_STARTUP | (uint32_t)(entry >> PAGE_SHIFT));
+}
+
+void lapic_timer_start(void)
+{
+	write(TIMER_INITIAL, UINT32_MAX);
+}
+
+uint32_t lapic_timer_left(void)
+{
+	return read(TIMER_CURRENT);
+}
+
+void lapic_timer_set_hz(uint64_t hz)
+{
+	timer_hz = hz;
+}
+
+/* A time beyond the counter's range is cut to it: the timer then comes early. */
+void lapic_timer(uint64_t ns)
+{
+	unsigned __int128 count = (unsigned __int128)ns * timer_hz / 1000000000;
+	if (ns != 0)
+		count = count == 0 ? 1 : MIN(count, UINT32_MAX);
+	write(TIMER_INITIAL, count);
+}

@@ -1,0 +1,62 @@
+/* machine.h - what the files of cpu/ and boot/ share among themselves. */
+#pragma once
+#include <kern/cpu.h>
+#include <kern/trap.h>
+#include <kern/types.h>
+#include <kern/timing.h>
+
+/* cpu.c: EAX, EBX, ECX, EDX of a leaf (sub-leaf 0). */
+void cpuid(uint32_t leaf, uint32_t out[4]);
+/* A struct cpu with its stacks, entered as cpus[id]; panics without memory. */
+struct cpu *cpu_alloc(unsigned id);
+void cpu_ap_main(struct cpu *c) NORETURN;
+/* entry.S: leaves the current stack for ever. */
+void cpu_call_on_stack(void *top, void (*fn)(void)) NORETURN;
+
+/* trap.c: the NMI, double faults, machine checks; on their own stacks. */
+void trap_anywhere(struct trapframe *f);
+
+/* lapic.c */
+void lapic_init_cpu(void); /* the first caller decides between xAPIC and x2APIC */
+uint32_t lapic_id(void);
+void lapic_send_init(uint32_t apic_id);
+void lapic_send_startup(uint32_t apic_id, paddr_t entry); /* a page below 1 MiB */
+/* For calibration: starts counting down from the highest value; what is left. */
+void lapic_timer_start(void);
+uint32_t lapic_timer_left(void);
+void lapic_timer_set_hz(uint64_t hz); /* counts a second */
+
+/* acpi.c: the MADT, reduced to what weft uses. */
+#define ACPI_MAX_IOAPIC 8
+struct acpi_madt {
+	unsigned ncpu; /* enabled CPUs; those beyond WEFT_MAXCPU are left out */
+	uint32_t apic_id[WEFT_MAXCPU];
+	unsigned nioapic;
+	struct {
+		paddr_t base;
+		uint32_t gsi_base; /* its first global interrupt */
+	} ioapic[ACPI_MAX_IOAPIC];
+	struct {
+		uint32_t gsi;
+		bool low, level; /* active low, level-triggered */
+	} isa[16];
+};
+/* Without usable tables: no CPU, no IOAPIC, ISA interrupts one to one; false. */
+bool acpi_read_madt(struct acpi_madt *m);
+
+/* ioapic.c: masks all pins. */
+void ioapic_init(const struct acpi_madt *m);
+void irq_interrupt(unsigned pin); /* VEC_EXTERNAL + pin has come */
+
+/* panic.c: as panic, with the backtrace of what was interrupted. */
+void panic_at(const struct trapframe *f, const char *fmt, ...) NORETURN PRINTF_LIKE(2, 3);
+/* Stops all other CPUs, for good.  Interrupts off. */
+void stop_others(void);
+/* The NMI by which stop_others does it: does not return then. */
+void stop_nmi(const struct trapframe *f);
+
+/* backtrace.c: prints one line a call, from an instruction and a frame pointer. */
+void backtrace(uint64_t rip, uint64_t rbp);
+
+/* trap.c: where to go on after a fault at rip, or 0. */
+uint64_t extable_find(uint64_t rip);

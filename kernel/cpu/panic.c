@@ -1,0 +1,139 @@
+/*
+ * panic.c - the end after a broken invariant: every CPU stopped, its backtrace
+ * on the console, QEMU told.
+ *
+ * The first CPU to panic prints everything; the others are stopped by NMI, which
+ * comes with interrupts off too, and leave their trap frame for it to read.  No
+ * lock is taken: the console's is broken once nobody else runs.
+ */
+#include <stdarg.h>
+#include <kern/cpu.h>
+#include <kern/file.h>
+#include <kern/lwp.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/trap.h>
+#include "machine.h"
+
+/* CPU + 1 of the one that has stopped the others; 0: none. */
+static uint32_t stopper;
+/* Where each stopped CPU was; set by itself. */
+static const struct trapframe *stopped_at[WEFT_MAXCPU];
+
+/* Counts of the TSC to wait for a CPU to stop: a second or a few, whatever the
+ * frequency, which may not be known yet. */
+#define STOP_TIMEOUT 4000000000ull
+
+static void NORETURN halt(void)
+{
+	for (;;)
+		__asm__ volatile("cli; hlt");
+}
+
+void stop_nmi(const struct trapframe *f)
+{
+	if (__atomic_load_n(&stopper, __ATOMIC_ACQUIRE) == 0)
+		return; /* not from here: a stray one */
+	__atomic_store_n(&stopped_at[this_cpu()->id], f, __ATOMIC_RELEASE);
+	halt();
+}
+
+void stop_others(void)
+{
+	struct cpu *self = this_cpu();
+	uint32_t nobody = 0;
+
+	if (!__atomic_compare_exchange_n(&stopper, &nobody, self->id + 1, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE)) {
+		if (nobody == self->id + 1)
+			return;
+		halt(); /* another was first: its NMI comes */
+	}
+	for (unsigned i = 0; i < ncpu; i++)
+		if (cpus[i] != NULL && cpus[i] != self && cpus[i]->online)
+			lapic_nmi(cpus[i]);
+	uint64_t begin = rdtsc();
+	for (unsigned i = 0; i < ncpu; i++)
+		while (cpus[i] != NULL && cpus[i] != self && cpus[i]->online &&
+		       __atomic_load_n(&stopped_at[i], __ATOMIC_ACQUIRE) == NULL &&
+		       rdtsc() - begin < STOP_TIMEOUT)
+			cpu_pause();
+	console_panic();
+}
+
+static void print_cpu(const struct cpu *c)
+{
+	const struct lwp *l = c->lwp;
+	printk("CPU %u", c->id);
+	if (l == NULL)
+		printk(", starting");
+	else if (l == c->idle)
+		printk(", idle");
+	else if (l->proc == NULL)
+		printk(", kernel lwp");
+	else
+		printk(", pid %d (%s) lwp %u", l->proc->pid, l->proc->name, l->id);
+	printk(":\n");
+}
+
+static void print_others(void)
+{
+	for (unsigned i = 0; i < ncpu; i++) {
+		struct cpu *c = cpus[i];
+		if (c == NULL || c == this_cpu() || !c->online)
+			continue;
+		print_cpu(c);
+		const struct trapframe *f = stopped_at[i];
+		if (f == NULL)
+			printk("    does not answer\n");
+		else if (frame_is_user(f))
+			printk("    %p in user mode\n", (void *)f->rip);
+		else
+			backtrace(f->rip, f->rbp);
+	}
+}
+
+static void NORETURN die(uint64_t rip, uint64_t rbp, const struct trapframe *f, const char *fmt,
+			 va_list ap)
+{
+	irq_save();
+	struct cpu *c = this_cpu();
+	if (c->in_panic) { /* the report itself has failed: end with what there is */
+		printk("weft: panic in a panic: ");
+		vprintk(fmt, ap);
+		printk("\n");
+		machine_exit(QEMU_EXIT_PANIC);
+	}
+	c->in_panic = true;
+	stop_others();
+
+	printk("\nweft: panic: ");
+	vprintk(fmt, ap);
+	printk("\n");
+	print_cpu(c);
+	if (f != NULL)
+		printk("    rax %p rbx %p rcx %p rdx %p\n    rsi %p rdi %p rbp %p rsp %p\n"
+		       "    r8 %p r9 %p r10 %p r11 %p\n    r12 %p r13 %p r14 %p r15 %p\n",
+		       (void *)f->rax, (void *)f->rbx, (void *)f->rcx, (void *)f->rdx,
+		       (void *)f->rsi, (void *)f->rdi, (void *)f->rbp, (void *)f->rsp,
+		       (void *)f->r8, (void *)f->r9, (void *)f->r10, (void *)f->r11, (void *)f->r12,
+		       (void *)f->r13, (void *)f->r14, (void *)f->r15);
+	backtrace(rip, rbp);
+	print_others();
+	machine_exit(QEMU_EXIT_PANIC);
+}
+
+void panic(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	die((uint64_t)__builtin_return_address(0), *(uint64_t *)__builtin_frame_address(0), NULL,
+	    fmt, ap);
+}
+
+void panic_at(const struct trapframe *f, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	die(f->rip, f->rbp, f, fmt, ap);
+}

@@ -1,0 +1,86 @@
+/*
+ * smp.c - the other CPUs: found in the MADT, started one after another.
+ *
+ * Runs on CPU 0 while the kernel starts.  A started CPU comes through boot.S and
+ * cpu_ap_main and reports itself by its `online`; until then it owns ap_start.
+ */
+#include <kern/boot.h>
+#include <kern/lwp.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include "asm.h"
+#include "machine.h"
+
+/* What boot.S gives a CPU that starts. */
+struct {
+	uint64_t cr3, stack;
+	struct cpu *cpu;
+} ap_start;
+
+extern const char ap_trampoline[], ap_trampoline_end[]; /* boot.S */
+
+/* A CPU that has not come after this long is left out. */
+#define START_TIMEOUT_NS 5000000000ull
+/* The start-up IPI is lost if it overtakes the INIT: send it again this often. */
+#define RETRY_NS 10000000ull
+
+void cpu_init_acpi(void)
+{
+	struct acpi_madt m;
+
+	if (!acpi_read_madt(&m))
+		printk("weft: no usable ACPI tables: one CPU, no device interrupts\n");
+	lapic_init_cpu();
+	ioapic_init(&m);
+
+	cpus[0]->apic_id = lapic_id();
+	ncpu = 1;
+	for (unsigned i = 0; i < m.ncpu; i++)
+		if (m.apic_id[i] != cpus[0]->apic_id && ncpu < WEFT_MAXCPU) {
+			cpu_alloc(ncpu)->apic_id = m.apic_id[i];
+			ncpu++;
+		}
+}
+
+static bool start(struct cpu *c)
+{
+	ap_start.cpu = c;
+	ap_start.stack = (uint64_t)c->idle->kstack;
+	lapic_send_init(c->apic_id);
+	hrtime_t begin = time_now(), retry = begin;
+	while (!__atomic_load_n(&c->online, __ATOMIC_ACQUIRE)) {
+		hrtime_t now = time_now();
+		if (now - begin > START_TIMEOUT_NS)
+			return false;
+		if (now >= retry) {
+			/* No effect on a CPU that runs already. */
+			lapic_send_startup(c->apic_id, AP_TRAMPOLINE);
+			retry = now + RETRY_NS;
+		}
+		cpu_pause();
+	}
+	return true;
+}
+
+void cpu_start_others(void)
+{
+	memcpy(phys_to_virt(AP_TRAMPOLINE), ap_trampoline, ap_trampoline_end - ap_trampoline);
+	__asm__ volatile("movq %%cr3, %0" : "=r"(ap_start.cr3));
+
+	unsigned started = 1;
+	for (unsigned i = 1; i < ncpu; i++) {
+		/* Numbers have no gaps: the next one to try inherits what was
+		 * prepared for one that does not come. */
+		struct cpu *c = cpus[started];
+		c->apic_id = cpus[i]->apic_id;
+		if (start(c)) {
+			started++;
+		} else {
+			lapic_send_init(c->apic_id); /* it must not come later */
+			printk("weft: the CPU with APIC id %u does not start\n", c->apic_id);
+		}
+	}
+	for (unsigned i = started; i < ncpu; i++)
+		cpus[i] = NULL;
+	ncpu = started;
+}
