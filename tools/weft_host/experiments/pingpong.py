@@ -1,0 +1,259 @@
+"""The ping-pong table: appendix C of "Multithreading in the Solaris Operating Environment".
+
+Each of the paper's eleven runs is made again in weft: its old libthread is our model mxn, its
+new one our model lwp; CPU count and arguments are the paper's.
+
+The paper plays 1,000,000 iterations.  How many this host plays in a few seconds is found by a
+short probe; the table states the number.  So that runs of different length compare, the ratio
+of a run is the time it would take for the paper's number of iterations, over the same of the
+baseline.
+"""
+
+import csv
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from ..machine import HostError
+
+TITLE = "Ping-Pong: the baseline and tests 1 to 10 of the Solaris paper, appendix C"
+
+PAPER = Path(__file__).resolve().parents[1] / "papers" / "ping-pong.csv"
+MODELS = {"new": "lwp", "old": "mxn"}
+DEFAULT_ITERATIONS = 1_000_000  # of pp, when -i is not given
+
+RUN_SECONDS = 5.0  # what a run of the table should take
+PROBE_ITERATIONS = 2_000
+NOT_SUPPORTED = "process-shared mutexes are not supported"  # pp says so
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of the paper: what was run, and what came out."""
+
+    name: str
+    model: str
+    cpus: int
+    arguments: tuple  # of strings, without -i; a misprint is put right
+    iterations: int  # of each game
+    misprint: bool
+    init_ms: int
+    completed_ms: int
+    real: float  # seconds, as the next two
+    user: float
+    sys: float
+
+    @property
+    def fixed(self):
+        """A short game of many threads, where setting them up counts: played as in the paper."""
+        return self.iterations < PROBE_ITERATIONS
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What pp -v and ptime print: milliseconds, and seconds of real, user and system time."""
+
+    threads: int
+    init_ms: int
+    games: int
+    completed_ms: int
+    real: float
+    user: float
+    sys: float
+
+
+def paper_runs():
+    """The eleven runs, in the paper's order."""
+    runs = []
+    with PAPER.open(newline="") as file:
+        for row in csv.DictReader(file):
+            words = row["arguments"].split()
+            misprint = words[:2] == ["-n", "-n"]
+            if misprint:
+                words[0] = "-v"
+            iterations = DEFAULT_ITERATIONS
+            if "-i" in words:
+                at = words.index("-i")
+                iterations = int(words[at + 1])
+                del words[at:at + 2]
+            runs.append(Run(name=row["run"], model=MODELS[row["library"]], cpus=int(row["cpus"]),
+                            arguments=tuple(words), iterations=iterations, misprint=misprint,
+                            init_ms=int(row["init_ms"]), completed_ms=int(row["completed_ms"]),
+                            real=float(row["real_s"]), user=float(row["user_s"]),
+                            sys=float(row["sys_s"])))
+    return runs
+
+
+def seconds(text):
+    """Reads ptime's 12.345, 1:02.345 or 1:00:02.345."""
+    total = 0.0
+    for part in text.split(":"):
+        total = total * 60 + float(part)
+    return total
+
+
+def parse(output):
+    """Reads the output of `ptime pp -v`; a ValueError says what is missing, and quotes all of it."""
+
+    def find(pattern):
+        match = re.search(pattern, output, re.MULTILINE)
+        if match is None:
+            raise ValueError(f"no line like {pattern!r} in the output of ptime pp -v:\n{output}")
+        return match
+
+    def clock(name):
+        return seconds(find(rf"^{name}\s+((?:\d+:)*\d+\.\d+)\s*$")[1])
+
+    setup = find(r"^(\d+) threads initialised in (\d+)ms\s*$")
+    games = find(r"^(\d+) games completed in (\d+)ms\s*$")
+    return Measured(threads=int(setup[1]), init_ms=int(setup[2]), games=int(games[1]),
+                    completed_ms=int(games[2]), real=clock("real"), user=clock("user"),
+                    sys=clock("sys"))
+
+
+def round_down(number):
+    """To 1, 2 or 5 times a power of ten: a table of such iteration counts is easy to read."""
+    power = 10 ** (len(str(int(number))) - 1)
+    return max(step * power for step in (1, 2, 5) if step * power <= number)
+
+
+def scaled_iterations(run, probe_ms):
+    """As many as fit into RUN_SECONDS, but not fewer than the probe's, nor more than the paper's."""
+    fit = RUN_SECONDS * 1000 * PROBE_ITERATIONS / max(probe_ms, 1)
+    return min(run.iterations, max(PROBE_ITERATIONS, round_down(fit)))
+
+
+def play(ctx, arguments, iterations, *, cpus, model, mem="512M"):
+    """One boot of `ptime pp`.  Measured; None if pp says that weft has no process-shared mutexes."""
+    command = ["ptime", "pp", *arguments, "-i", str(iterations)]
+    result = ctx.guest(command, smp=cpus, model=model, mem=mem)
+    if result.status != 0 and NOT_SUPPORTED in result.output:
+        return None
+    if result.status != 0:
+        raise HostError(f"{' '.join(command)} (model {model}, {cpus} CPUs): status "
+                        f"{result.status}\n{result.output}")
+    return parse(result.output)
+
+
+def measure(ctx, run):
+    """(iterations, Measured); both None if weft cannot make this run yet."""
+    where = {"cpus": run.cpus, "model": run.model}
+    if run.fixed:
+        iterations, where["mem"] = run.iterations, "1G"
+    else:
+        probe = play(ctx, run.arguments, PROBE_ITERATIONS, **where)
+        if probe is None:
+            return None, None
+        iterations = scaled_iterations(run, probe.completed_ms)
+    measured = play(ctx, run.arguments, iterations, **where)
+    return (None, None) if measured is None else (iterations, measured)
+
+
+def row_of(run, iterations, measured):
+    """One row of the results; the ratios come in when all are there."""
+    row = {"run": run.name, "model": run.model, "cpus": run.cpus,
+           "arguments": " ".join(run.arguments), "iterations": iterations,
+           "threads": None, "init_ms": None, "ms": None, "us_per_iteration": None, "ratio": None,
+           "real_s": None, "user_s": None, "sys_s": None,
+           "paper_iterations": run.iterations, "paper_init_ms": run.init_ms,
+           "paper_ms": run.completed_ms, "paper_ratio": None,
+           "paper_real_s": run.real, "paper_user_s": run.user, "paper_sys_s": run.sys,
+           "misprint": run.misprint, "note": NOT_SUPPORTED}
+    if measured is not None:
+        per_iteration = measured.completed_ms * 1000 / (iterations * measured.games)
+        row |= {"threads": measured.threads, "init_ms": measured.init_ms,
+                "ms": measured.completed_ms, "us_per_iteration": round(per_iteration, 3),
+                "real_s": measured.real, "user_s": measured.user, "sys_s": measured.sys,
+                "note": ""}
+    return row
+
+
+def add_ratios(rows):
+    """The time for the paper's iterations, over that of the first row, the baseline."""
+
+    def full_ms(row):
+        return row["ms"] * row["paper_iterations"] / row["iterations"]
+
+    for row in rows:
+        row["paper_ratio"] = round(row["paper_ms"] / rows[0]["paper_ms"], 3)
+        if row["ms"] is not None and rows[0]["ms"]:
+            row["ratio"] = round(full_ms(row) / full_ms(rows[0]), 3)
+
+
+def run(ctx):
+    """Measures all runs; for each one row."""
+    runs = paper_runs()
+    rows = []
+    ctx.steps(len(runs))
+    for one in runs:
+        ctx.step(f"{one.name}: {one.model}, {one.cpus} CPUs, pp {' '.join(one.arguments)}")
+        rows.append(row_of(one, *measure(ctx, one)))
+    add_ratios(rows)
+    return rows
+
+
+def grid(columns, wrap="arguments"):
+    """An empty table that is sparing of width; columns: pairs of heading and justification."""
+    empty = Table(box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False, show_edge=False)
+    for heading, justify in columns:
+        empty.add_column(heading, justify=justify, no_wrap=heading != wrap)
+    return empty
+
+
+def _number(value):
+    """Three digits or more, and - for what was not measured."""
+    if value is None:
+        return "-"
+    if isinstance(value, int):
+        return str(value)
+    return format(value, ".2f" if value < 100 else ".1f" if value < 1000 else ".0f")
+
+
+def _name(row):
+    """baseline and test1 become base and 1, with the marks of the footnotes."""
+    name = row["run"].removeprefix("test").removesuffix("line")
+    return name + ("*" if row["ms"] is None else "") + ("†" if row["misprint"] else "")
+
+
+def table(rows):
+    """Two tables that fit into 80 columns: the games, and where the time went."""
+    games = grid([
+        ("test", "left"), ("model", "left"), ("CPUs", "right"), ("arguments", "left"),
+        ("iter.", "right"), ("ms", "right"), ("µs/iter.", "right"), ("ratio", "right"),
+        ("paper ms", "right"), ("ratio", "right")])
+    times = grid([
+        ("test", "left"), ("set-up ms", "right"), ("real s", "right"), ("user", "right"),
+        ("sys", "right"), ("paper: set-up ms", "right"), ("real s", "right"), ("user", "right"),
+        ("sys", "right")])
+    for row in rows:
+        games.add_row(_name(row), row["model"], str(row["cpus"]),
+                      row["arguments"].removeprefix("-v").strip(),
+                      _number(row["iterations"]), _number(row["ms"]),
+                      _number(row["us_per_iteration"]), _number(row["ratio"]),
+                      _number(row["paper_ms"]), _number(row["paper_ratio"]))
+        times.add_row(_name(row), *(_number(row[key]) for key in (
+            "init_ms", "real_s", "user_s", "sys_s",
+            "paper_init_ms", "paper_real_s", "paper_user_s", "paper_sys_s")))
+    return Group("", games, "", times, "", *(Text(note) for note in _notes(rows)), "")
+
+
+def _notes(rows):
+    notes = [
+        "arguments: those of pp, after -v. iter.: iterations of each game (-i); the paper's are "
+        "1,000,000, and 100 in tests 8 to 10. µs/iter.: elapsed time, divided by the iterations "
+        "of all games. ratio: time for the paper's number of iterations, over the baseline's.",
+        "Fast timing: guest time is host time, so the figures depend on the host and its load. "
+        f"This host has {os.cpu_count()} CPUs: where more threads want to run at once, the "
+        "virtual CPUs wait for each other.",
+    ]
+    if any(row["ms"] is None for row in rows):
+        notes.append(f"* not run: {NOT_SUPPORTED}.")
+    if any(row["misprint"] for row in rows):
+        notes.append("† -n -n in the paper, whose output shows that -v -n was meant.")
+    return notes
