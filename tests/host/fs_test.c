@@ -1,0 +1,208 @@
+/*
+ * fs_test.c - the RAM file system and its archive parser (kernel/fs), on the host.
+ *
+ *	fs_test list FILE		unpacks an archive and prints the tree
+ *	fs_test fuzz FILE SEED COUNT	damages it at random; nothing may break
+ *	fs_test lookup FILE CWD PATH...	resolves paths and prints what came out
+ *
+ * The archive lies at the end of a block of its own, so that the address
+ * sanitizer sees a read beyond it.  Under fuzz, memory runs out at random too.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdarg.h>
+#include <kern/boot.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <weft/errno.h>
+#include "../../kernel/fs/fs.h"
+
+struct boot_info boot_info;
+static bool quiet;
+static unsigned fail_one_in; /* allocations that fail; 0: none */
+
+/* --- what the kernel's files need of the rest of the kernel ------------------- */
+
+void *kmalloc(size_t size)
+{
+	return fail_one_in && rand() % fail_one_in == 0 ? NULL : malloc(size);
+}
+
+void *kzalloc(size_t size)
+{
+	void *p = kmalloc(size);
+	return p ? memset(p, 0, size) : NULL;
+}
+
+void kfree(void *p)
+{
+	free(p);
+}
+
+void printk(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	if (!quiet)
+		vprintf(fmt, ap);
+	va_end(ap);
+}
+
+void printk_info(const char *fmt, ...)
+{
+}
+
+void panic(const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	fputc('\n', stderr);
+	exit(1);
+}
+
+static struct vnode console = {.refs = 1, .mode = WEFT_S_IFCHR | 0620};
+
+struct vnode *console_vnode(void)
+{
+	static const struct vnode_ops ops;
+	console.ops = &ops;
+	return &console;
+}
+
+/* --- the tests -------------------------------------------------------------------- */
+
+#define CHECK(e) ((e) ? (void)0 : panic("fs_test.c:%d: %s", __LINE__, #e))
+
+/* Walks the tree below dir, reads every byte, and checks what readdir and lookup say. */
+static void walk(struct vnode *dir, const char *path)
+{
+	char buf[300], child_path[8192];
+	struct weft_dirent *e = (void *)buf;
+	uint64_t pos = 0, last;
+	int64_t used;
+	unsigned entries = 0, dirs = 2;
+
+	CHECK(dir->ops->readdir(dir, &pos, buf, 8) == -EINVAL && pos == 0);
+	for (;;) {
+		last = pos;
+		used = dir->ops->readdir(dir, &pos, buf, sizeof(buf));
+		if (used == 0)
+			break;
+		CHECK(used > 0 && used == e->reclen && used % 8 == 0 && pos > last);
+		size_t len = strlen(e->name);
+		if (entries++ < 2) {
+			CHECK(strcmp(e->name, entries == 1 ? "." : "..") == 0);
+			continue;
+		}
+		struct vnode *vn;
+		CHECK(len > 0 && len <= WEFT_NAME_MAX && strchr(e->name, '/') == NULL);
+		CHECK(dir->ops->lookup(dir, e->name, len, &vn) == 0);
+		CHECK(vn->ino == e->ino && (vn->mode & WEFT_S_IFMT) >> 12 == e->type);
+		snprintf(child_path, sizeof(child_path), "%s/%s", path, e->name);
+
+		uint32_t sum = 0, type = vn->mode & WEFT_S_IFMT;
+		if (type == WEFT_S_IFREG) {
+			uint8_t part[1000];
+			int64_t got;
+			for (uint64_t off = 0; (got = vn->ops->read(vn, off, part, 1000)) > 0;
+			     off += got)
+				for (int64_t i = 0; i < got; i++)
+					sum = sum * 31 + part[i];
+			CHECK(vn->ops->read(vn, vn->size, part, 1) == 0);
+			CHECK(vn->ops->read(vn, UINT64_MAX, part, 1) == 0);
+			CHECK(vn->nlink >= 1);
+		}
+		if (!quiet)
+			printf("%c %o %u %" PRIu64 " %u %" PRIu64 " %s\n",
+			       type == WEFT_S_IFREG   ? 'f'
+			       : type == WEFT_S_IFDIR ? 'd'
+						      : 'c',
+			       vn->mode & 07777, vn->nlink, vn->size, sum, vn->mtime / 1000000000,
+			       child_path);
+		if (type == WEFT_S_IFDIR) {
+			dirs++;
+			walk(vn, child_path);
+		}
+		vnode_rele(vn);
+	}
+	CHECK(dir->nlink == dirs);
+}
+
+static uint8_t *load(const char *file, size_t *size)
+{
+	FILE *f = fopen(file, "rb");
+	CHECK(f != NULL);
+	fseek(f, 0, SEEK_END);
+	*size = ftell(f);
+	rewind(f);
+	uint8_t *bytes = malloc(*size ? *size : 1);
+	CHECK(fread(bytes, 1, *size, f) == *size);
+	fclose(f);
+	return bytes;
+}
+
+static void boot(const uint8_t *bytes, size_t size)
+{
+	boot_info.initrd = (paddr_t)(uintptr_t)bytes - KDIRECT;
+	boot_info.initrd_size = size;
+	vfs_init();
+}
+
+static void fuzz(const uint8_t *bytes, size_t size, unsigned seed, unsigned count)
+{
+	static const char *const words[] = {"00000000", "FFFFFFFF", "ffffffff", "7fffffff",
+					    "80000000", "00000001", "070701",   "TRAILER!!!",
+					    "..",       "/",        "0000006e", "00000400"};
+	quiet = true;
+	srand(seed);
+	while (count-- > 0) {
+		size_t len = rand() % 3 == 0 ? (size_t)rand() % (size + 1) : size;
+		uint8_t *copy = malloc(len ? len : 1);
+		memcpy(copy, bytes, len);
+		for (int n = rand() % 6; n > 0 && len > 0; n--) {
+			size_t at = rand() % len;
+			const char *w = words[rand() % ARRAY_LEN(words)];
+			if (rand() % 2) /* where a header's numbers are, often */
+				at = MIN(len - 1, at / 4 * 4 + 2);
+			if (rand() % 2)
+				memcpy(copy + at, w, MIN(strlen(w), len - at));
+			else
+				copy[at] = rand();
+		}
+		fail_one_in = 0;
+		struct vnode *root = ramfs_root();
+		fail_one_in = rand() % 2 ? 1 + rand() % 20 : 0;
+		initrd_unpack(root, copy, len);
+		fail_one_in = 0;
+		walk(root, "");
+		free(copy);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	size_t size;
+	CHECK(argc >= 3);
+	uint8_t *bytes = load(argv[2], &size);
+
+	if (strcmp(argv[1], "list") == 0) {
+		boot(bytes, size);
+		walk(vfs_root(), "");
+	} else if (strcmp(argv[1], "fuzz") == 0 && argc == 5) {
+		fuzz(bytes, size, atoi(argv[3]), atoi(argv[4]));
+	} else if (strcmp(argv[1], "lookup") == 0 && argc >= 4) {
+		struct vnode *cwd, *vn;
+		boot(bytes, size);
+		CHECK(vfs_lookup(vfs_root(), argv[3], &cwd) == 0);
+		for (int i = 4; i < argc; i++) {
+			int err = vfs_lookup(cwd, argv[i], &vn);
+			printf("%d %" PRIu64 "\n", -err, err ? 0 : vn->ino);
+			if (err == 0)
+				vnode_rele(vn);
+		}
+		CHECK(cwd->refs == 2); /* its entry or the root, and ours */
+	}
+	return 0;
+}
