@@ -1,0 +1,138 @@
+"""pp, the ping-pong benchmark, in the guest: its options and its output in every model.
+
+pp itself checks that the moves of each game come in strict order, and that each game has its
+full number of them, and fails if not; so status 0 says a lot.
+"""
+
+import re
+
+import pytest
+
+from weft_host.guest import run
+from weft_host.machine import Machine
+
+MODELS = ["lwp", "mxn", "n1"]
+every_model = pytest.mark.parametrize("model", MODELS)
+every_smp = pytest.mark.parametrize("smp", [1, 2, 4])
+
+
+def pp(*options, model="lwp", smp=1, mem="512M", timeout=120):
+    """Boots a guest that runs pp with these options; its Result."""
+    result = run(Machine(argv=["pp", *options], model=model, smp=smp, mem=mem, timeout=timeout))
+    assert not result.error, f"{result.error}\n{result.panic}\n{result.output}"
+    return result
+
+
+def completed_ms(output):
+    return int(re.search(r"games completed in (\d+)ms$", output, re.MULTILINE)[1])
+
+
+@every_model
+def test_verbose_output_is_the_papers(model):
+    result = pp("-v", "-i", "500", "-n", "3", "-c", "2", "-S", "65536", model=model)
+    assert result.status == 0
+    assert re.fullmatch(
+        r"""
+PING-PONG CONFIGURATION:
+
+target          \(-i\) = 500
+ntables         \(-n\) = 3
+sleepms         \(-z\) = 0
+pthread_scope   \(-s\) = process
+pthread_process \(-p\) = private
+concurrency     \(-c\) = 2
+stacksize       \(-S\) = 65536
+
+6 threads initialised in \d+ms
+3 games completed in \d+ms
+""", result.output)
+
+
+def test_silent_without_v():
+    result = pp("-i", "10")
+    assert (result.status, result.output) == (0, "")
+
+
+@every_model
+@every_smp
+def test_fifty_games_with_error_checking_mutexes(model, smp):
+    result = pp("-v", "-e", "-n", "50", "-i", "100", model=model, smp=smp)
+    assert result.status == 0, result.output
+    assert "100 threads initialised in" in result.output
+    assert "50 games completed in" in result.output
+
+
+@every_model
+@every_smp
+def test_bound_threads(model, smp):
+    result = pp("-v", "-s", "system", "-n", "4", "-i", "500", model=model, smp=smp)
+    assert result.status == 0, result.output
+    assert "pthread_scope   (-s) = system\n" in result.output
+
+
+@every_smp
+def test_concurrency_of_the_pool(smp):
+    result = pp("-v", "-c", "8", "-n", "4", "-i", "500", model="mxn", smp=smp)
+    assert result.status == 0, result.output
+
+
+@every_model
+def test_sleep_in_every_move(model):
+    # 2 players, 10 moves each, one after the other, 5 ms in each.
+    result = pp("-v", "-z", "5", "-i", "10", model=model, smp=2)
+    assert result.status == 0, result.output
+    assert completed_ms(result.output) >= 100
+
+
+@every_model
+@every_smp
+def test_global_bottleneck(model, smp):
+    result = pp("-v", "-z", "-1", "-n", "8", "-i", "200", model=model, smp=smp)
+    assert result.status == 0, result.output
+    assert "sleepms         (-z) = -1\n" in result.output
+
+
+@pytest.mark.parametrize("options, said", [
+    (["-i", "0"], "-i 0: not a number from 1 to"),
+    (["-n", "5x"], "-n 5x: not a number from 1 to"),
+    (["-z", "-2"], "-z -2: not a number from -1 to"),
+    (["-i", "99999999999999999999"], "not a number from 1 to"),
+    (["-p", "public"], "-p public: neither private nor shared"),
+    (["-s", ""], "-s : neither process nor system"),
+    (["-q"], "usage: pp"),
+    (["-i"], "usage: pp"),
+    (["100"], "100: not an option"),
+])
+def test_wrong_usage(options, said):
+    result = pp(*options)
+    assert result.status == 2
+    assert said in result.output and "usage: pp" in result.output
+
+
+def test_a_stack_that_is_too_small():
+    result = pp("-S", "64")
+    assert result.status == 1
+    assert result.output.startswith("pp: pthread_attr_setstacksize: ")
+
+
+def test_process_shared_mutexes():
+    result = pp("-p", "shared", "-i", "10")
+    assert result.status == 1
+    assert result.output == "pp: process-shared mutexes are not supported\n"
+
+
+def test_more_threads_than_memory():
+    """The guest says which call failed, and lives on to report the status."""
+    result = pp("-n", "5000", "-i", "1", "-S", "1048576", mem="64M")
+    assert result.status == 1
+    assert re.search(r"^pp: (pthread_create: |no memory for )", result.output, re.MULTILINE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["lwp", "mxn"])
+def test_ten_thousand_threads(model):
+    result = pp("-v", "-n", "5000", "-i", "100", "-S", "32768", model=model, smp=4, mem="1G",
+                timeout=600)
+    assert result.status == 0, result.output
+    assert "10000 threads initialised in" in result.output
+    assert "5000 games completed in" in result.output
