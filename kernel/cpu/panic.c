@@ -15,6 +15,9 @@
 #include <kern/trap.h>
 #include "machine.h"
 
+/* Tells the host tool that all that follows is the report. */
+#define PANIC_MARK "\033]weft;panic\a"
+
 /* CPU + 1 of the one that has stopped the others; 0: none. */
 static uint32_t stopper;
 /* Where each stopped CPU was; set by itself. */
@@ -107,7 +110,7 @@ static void NORETURN die(uint64_t rip, uint64_t rbp, const struct trapframe *f, 
 	c->in_panic = true;
 	stop_others();
 
-	printk("\nweft: panic: ");
+	printk(PANIC_MARK "\nweft: panic: ");
 	vprintk(fmt, ap);
 	printk("\n");
 	print_cpu(c);
