@@ -1,0 +1,17 @@
+"""GDB commands for weft; `weft gdb` loads this file.
+
+    weft-cpus               what each CPU runs
+    weft-lwps [PID]         the LWPs of every process, or of one
+    weft-threads [-s] [PID] libthread's threads of a process, also those that are on no LWP
+    weft-program FILE       takes the symbols of a user program from its ELF file
+
+They use the types that the debugging information describes, so they need no change when a
+structure of the kernel or of libthread does.
+"""
+
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import weft_gdb.commands  # noqa: E402, F401  (registers the commands)

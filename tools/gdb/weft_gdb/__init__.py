@@ -1,0 +1,1 @@
+"""What the GDB commands of weft consist of."""

@@ -1,0 +1,174 @@
+"""The commands themselves: arguments, and what is printed."""
+
+import os
+
+import gdb
+
+from . import kernel
+from .threads import threads
+
+program = None  # name of the program whose symbols weft-program has loaded
+
+
+class Command(gdb.Command):
+    """A command whose errors read like GDB's own."""
+
+    def __init__(self, name, kind=gdb.COMMAND_STATUS, completer=gdb.COMPLETE_NONE):
+        super().__init__(name, kind, completer)
+
+    def invoke(self, argument, from_tty):
+        try:
+            self.call(gdb.string_to_argv(argument))
+        except gdb.MemoryError as error:
+            raise gdb.GdbError(f"{error} (has the kernel booted yet?)") from error
+
+    def table(self, rows):
+        """Prints rows in columns as wide as need be."""
+        widths = [max(len(str(cell)) for cell in column) for column in zip(*rows)]
+        for row in rows:
+            cells = (str(cell).ljust(width) for cell, width in zip(row, widths))
+            print("  ".join(cells).rstrip())
+
+
+class Cpus(Command):
+    """weft-cpus: what each CPU runs.
+
+Columns: the CPU, its LWP as PID/LWP, the process, whether it is in user or in kernel mode,
+and the instruction that it executes next."""
+
+    def __init__(self):
+        super().__init__("weft-cpus")
+
+    def call(self, argv):
+        rows = [("CPU", "LWP", "PROCESS", "PRI", "MODE", "AT")]
+        for vcpu in kernel.virtual_cpus():
+            lwp, proc = vcpu.lwp, vcpu.lwp["proc"]
+            has_process = int(proc) != 0
+            idle = int(lwp) == int(vcpu.cpu["idle"])
+            rows.append((int(vcpu.cpu["id"]),
+                         f"{int(proc['pid'])}/{int(lwp['id'])}" if has_process else "-",
+                         kernel.proc_name(proc) if has_process else
+                         "(idle)" if idle else "(kernel)",
+                         int(lwp["pri"]), "user" if vcpu.user else "kernel",
+                         kernel.where(vcpu.registers["rip"])))
+        self.table(rows)
+
+
+class Lwps(Command):
+    """weft-lwps [PID]: the LWPs of every process, or of one.
+
+Columns: process, LWP, state, the CPU that it is or was last on, its priority, what it sleeps
+on, the system call that it is in, and where it left user mode."""
+
+    def __init__(self):
+        super().__init__("weft-lwps")
+
+    def call(self, argv):
+        if len(argv) > 1:
+            raise gdb.GdbError("usage: weft-lwps [PID]")
+        vcpus = kernel.virtual_cpus()
+        procs = [kernel.find_process(_pid(argv[0]))] if argv else kernel.processes()
+        rows = [("PID", "PROCESS", "LWP", "STATE", "CPU", "PRI", "WCHAN", "SYSCALL", "USER AT")]
+        for proc in procs:
+            for lwp in kernel.process_lwps(proc):
+                registers = kernel.user_registers(lwp, vcpus)
+                rows.append((int(proc["pid"]), kernel.proc_name(proc), int(lwp["id"]),
+                             kernel.lwp_state(lwp), int(lwp["cpu"]), int(lwp["pri"]),
+                             kernel.lwp_wchan(lwp) or "-",
+                             kernel.syscall_name(int(lwp["syscall"])) or "-",
+                             kernel.where(registers["rip"])))
+        self.table(rows)
+
+
+class Threads(Command):
+    """weft-threads [-s] [PID]: libthread's threads of a process.
+
+Without PID, the process that runs the program given to weft-program.  Each thread is shown with
+its state, the LWP that it is on, what it waits for, its registers and its backtrace; a thread on
+no LWP has them saved in its own memory.  -s leaves registers and backtraces out."""
+
+    def __init__(self):
+        super().__init__("weft-threads")
+
+    def call(self, argv):
+        short = "-s" in argv
+        argv = [word for word in argv if word != "-s"]
+        if len(argv) > 1:
+            raise gdb.GdbError("usage: weft-threads [-s] [PID]")
+        proc = kernel.find_process(_pid(argv[0])) if argv else _process_of_program()
+        for thread in threads(proc, kernel.virtual_cpus()):
+            self.show(thread, short)
+
+    def show(self, thread, short):
+        on = f"on LWP {thread.lwp}" if thread.lwp else "on no LWP"
+        line = f"thread {thread.id}: {'exited' if thread.exited else thread.state}, {on}, " \
+               f"{'bound' if thread.bound else 'unbound'}, priority {thread.priority}"
+        if thread.wchan:
+            line += f", waits for {kernel.where(thread.wchan)}"
+        if thread.start:
+            line += f", started at {kernel.where(thread.start)}"
+        print(line)
+        if short or thread.registers is None:
+            return
+        registers = list(thread.registers.items())
+        for begin in range(0, len(registers), 4):
+            print("    " + "  ".join(f"{name:3} {value:#018x}"
+                                     for name, value in registers[begin:begin + 4]))
+        for depth, address in enumerate(thread.backtrace()):
+            # A return address may be the first one after the calling function.
+            print(f"    #{depth:<3}{address:#x} {kernel.where(address - (depth > 0))}")
+
+
+class Program(Command):
+    """weft-program FILE: takes the symbols of a user program from its ELF file.
+
+The symbols of the program loaded before are forgotten: all programs lie at the same addresses."""
+
+    def __init__(self):
+        super().__init__("weft-program", gdb.COMMAND_FILES, gdb.COMPLETE_FILENAME)
+        self._loaded = None
+
+    def call(self, argv):
+        global program
+        if len(argv) != 1 or not os.path.isfile(argv[0]):
+            raise gdb.GdbError("usage: weft-program FILE")
+        path = os.path.realpath(argv[0])
+        if self._loaded is not None:
+            gdb.execute(f"remove-symbol-file -a {self._loaded:#x}", to_string=True)
+        confirm = gdb.parameter("confirm")
+        gdb.execute("set confirm off")
+        try:
+            gdb.execute(f'add-symbol-file "{path}"', to_string=True)
+        finally:
+            gdb.execute(f"set confirm {'on' if confirm else 'off'}")
+        self._loaded = _text_address(path)
+        program = os.path.basename(path)
+
+
+def _text_address(path):
+    """An address in the .text section, by which GDB knows the file again."""
+    for line in gdb.execute("info files", to_string=True).splitlines():
+        words = line.split()
+        if len(words) == 7 and words[4:] == [".text", "in", path]:
+            return int(words[0], 16)
+    raise gdb.GdbError(f"{path} has no .text section")
+
+
+def _pid(word):
+    try:
+        return int(word)
+    except ValueError:
+        raise gdb.GdbError(f"{word} is no process id") from None
+
+
+def _process_of_program():
+    if program is None:
+        raise gdb.GdbError("no program is loaded: weft-program FILE, or name a PID")
+    found = [p for p in kernel.processes() if kernel.proc_name(p) == program]
+    if not found:
+        raise gdb.GdbError(f"no process runs {program}")
+    return found[-1]
+
+
+for command in (Cpus, Lwps, Threads, Program):
+    command()

@@ -1,0 +1,87 @@
+"""libthread's threads, found in the user memory of their process."""
+
+import struct
+
+import gdb
+
+from .kernel import USER_REGISTERS, process_lwps, user_memory, user_registers
+
+STATES = {"TS_STOPPED": "Stopped", "TS_BLOCKED": "Blocked", "TS_RUNQUEUE": "RunQueue",
+          "TS_DISPATCHABLE": "Dispatchable", "TS_ONLWP": "OnLWP"}
+DEEPEST = 40  # frames of a backtrace
+
+# What a switch between threads leaves at struct thread's rsp (libthread/core/impl.h): MXCSR and
+# FCW in one word, then these; the thread's own stack goes on above.
+SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")
+
+
+class Thread:
+    """One struct thread, and where it is."""
+
+    def __init__(self, memory, value, registers_of_lwp):
+        self.id = int(value["id"])
+        self.priority = int(value["pri"])
+        names = {f.enumval: f.name for f in gdb.lookup_type("enum thread_state").fields()}
+        self.state = STATES[names[int(value["state"])]]
+        self.bound = bool(value["bound"])
+        self.exited = bool(value["exited"])
+        self.wchan = int(value["wchan"])
+        self.start = int(value["start"])
+        lwp = value["lwp"]
+        self.lwp = int(memory.value(int(lwp), lwp.type.target())["id"])
+        self._memory = memory
+        if self.exited:
+            self.registers = None
+        elif self.lwp:
+            self.registers = registers_of_lwp.get(self.lwp)
+        else:
+            self.registers = self._saved(int(value["rsp"]))
+
+    def _saved(self, rsp):
+        words = struct.unpack("<8Q", self._memory.read(rsp, 64))
+        return {**dict(zip(SAVED, words[1:])), "rsp": rsp + 64}
+
+    def backtrace(self):
+        """Addresses, the innermost first, by frame pointers: all of weft's user code has them."""
+        if self.registers is None:
+            return
+        yield self.registers["rip"]
+        frame = self.registers["rbp"]
+        for _ in range(DEEPEST):
+            try:
+                outer, address = struct.unpack("<2Q", self._memory.read(frame, 16))
+            except gdb.MemoryError:
+                return
+            if address == 0:
+                return
+            yield address
+            if outer <= frame:
+                return
+            frame = outer
+
+
+def program_symbol(name):
+    """The user address of a global variable of the program whose symbols are loaded."""
+    symbol = gdb.lookup_global_symbol(name)
+    if symbol is None:
+        raise gdb.GdbError("no program with libthread is loaded: weft-program FILE")
+    return int(symbol.value().address)
+
+
+def threads(proc, vcpus):
+    """The threads of a process, by their ids."""
+    memory = user_memory(proc)
+    registers = {int(lwp["id"]): user_registers(lwp, vcpus) for lwp in process_lwps(proc)}
+    kind = gdb.lookup_type("struct thread")
+    found = []
+    at = memory.word(program_symbol("__thread_list"))
+    seen = set()
+    while at and at not in seen:
+        seen.add(at)
+        value = memory.value(at, kind)
+        found.append(Thread(memory, value, registers))
+        at = int(value["list_next"])
+    return sorted(found, key=lambda t: t.id)
+
+
+__all__ = ["Thread", "USER_REGISTERS", "threads"]
