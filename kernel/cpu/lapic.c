@@ -46,7 +46,7 @@ enum { /* registers, by their offset in memory */
 
 static bool x2apic;
 static volatile uint32_t *memory; /* NULL: not set up yet, or x2APIC */
-static uint64_t timer_hz;
+static uint64_t timer_mult;       /* counts a nanosecond, 32.32 fixed point */
 
 static void write(unsigned reg, uint32_t v)
 {
@@ -141,13 +141,13 @@ uint32_t lapic_timer_left(void)
 
 void lapic_timer_set_hz(uint64_t hz)
 {
-	timer_hz = hz;
+	timer_mult = (hz << 32) / 1000000000;
 }
 
 /* A time beyond the counter's range is cut to it: the timer then comes early. */
 void lapic_timer(uint64_t ns)
 {
-	unsigned __int128 count = (unsigned __int128)ns * timer_hz / 1000000000;
+	unsigned __int128 count = (unsigned __int128)ns * timer_mult >> 32;
 	if (ns != 0)
 		count = count == 0 ? 1 : MIN(count, UINT32_MAX);
 	write(TIMER_INITIAL, count);

@@ -79,8 +79,10 @@ static void calibrate(uint64_t *tsc_hz, uint64_t *lapic_hz)
 		panic("no PIT to measure time against");
 	*tsc_hz = (b.tsc - a.tsc) * PIT_HZ / ticks;
 	*lapic_hz = (uint64_t)(a.lapic - b.lapic) * PIT_HZ / ticks;
-	if (*tsc_hz == 0 || *lapic_hz == 0)
-		panic("a clock stands still: TSC %lu Hz, LAPIC timer %lu Hz", *tsc_hz, *lapic_hz);
+	/* Below 1 MHz it is no clock; above 4 GHz the LAPIC's scale overflows. */
+	if (*tsc_hz < 1000000 || *lapic_hz < 1000000 || *lapic_hz >> 32 != 0)
+		panic("clocks that make no sense: TSC %lu Hz, LAPIC timer %lu Hz", *tsc_hz,
+		      *lapic_hz);
 }
 
 /* --- the time of day --------------------------------------------------------- */
@@ -174,7 +176,7 @@ void timing_init_early(void)
 		panic("no memory for the time page");
 	timepage = phys_to_virt(timepage_pa);
 	record.ws = rdtsc();
-	record.mult = (unsigned __int128)1000000000 * (1ull << 32) / tsc_hz;
+	record.mult = (1000000000ull << 32) / tsc_hz;
 	timepage->boot_realtime = rtc_seconds() * 1000000000ull;
 	printk_info("weft: TSC %lu.%03lu MHz, LAPIC timer %lu.%03lu MHz\n", tsc_hz / 1000000,
 		    tsc_hz / 1000 % 1000, lapic_hz / 1000000, lapic_hz / 1000 % 1000);
