@@ -109,6 +109,8 @@ void user_return_work(struct trapframe *f)
 		else
 			break;
 	}
+	if (l->mstate != MS_USER) /* it was put down meanwhile */
+		lwp_mstate_at(l, MS_USER, time_now());
 }
 
 void sched_yield(void)
