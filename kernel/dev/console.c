@@ -27,7 +27,11 @@
 #define VTIME_NS 100000000ull /* the unit of cc[VTIME] */
 
 static struct spinlock console_lock = SPINLOCK_INIT("console");
-static bool broken; /* a panic: no lock any more */
+/*
+ * Is console_lock in use?  Not while CPU 0 is alone and has no per-CPU area yet,
+ * and not in a panic, when its holder may have been stopped for good.
+ */
+static bool locking;
 
 static struct kmutex writers;
 
@@ -36,21 +40,23 @@ static struct {
 	struct ldisc ld;
 	struct waitq readers;
 	hrtime_t last_input;
-	int pgrp; /* atomic: the foreground process group, or 0 */
+	bool stopped; /* the receiver, by control_flow */
+	int pgrp;     /* atomic: the foreground process group, or 0 */
 } tty = {.lock = SPINLOCK_INIT("tty")};
 
 /* --- output ----------------------------------------------------------------------- */
 
 static irqstate_t transmitter_lock(void)
 {
-	if (__atomic_load_n(&broken, __ATOMIC_RELAXED))
-		return irq_save();
-	return spin_lock(&console_lock);
+	irqstate_t s = irq_save();
+	if (__atomic_load_n(&locking, __ATOMIC_RELAXED))
+		spin_acquire(&console_lock);
+	return s;
 }
 
 static void transmitter_unlock(irqstate_t s)
 {
-	if (!__atomic_load_n(&broken, __ATOMIC_RELAXED)) /* else nobody takes it any more */
+	if (__atomic_load_n(&locking, __ATOMIC_RELAXED))
 		spin_release(&console_lock);
 	irq_restore(s);
 }
@@ -68,10 +74,9 @@ void console_write(const char *text, size_t n)
 	transmitter_unlock(s);
 }
 
-/* The holder of the lock may have been stopped for good: do without. */
 void console_panic(void)
 {
-	__atomic_store_n(&broken, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&locking, false, __ATOMIC_RELAXED);
 }
 
 static void echo(const char *text, size_t n)
@@ -103,6 +108,18 @@ static int64_t console_vn_write(struct vnode *vn, uint64_t off, const void *buf,
 
 /* --- input ------------------------------------------------------------------------- */
 
+/*
+ * The ring is filling up, or no longer: stops or restarts the receiver, if CRTSCTS
+ * says so, and with it the sender.  After every change of the ring; tty.lock held.
+ */
+static void control_flow(void)
+{
+	bool stop = ldisc_stop(&tty.ld);
+	if (stop != tty.stopped)
+		serial_receive(!stop);
+	tty.stopped = stop;
+}
+
 /* From the serial interrupt. */
 static void console_input(char c)
 {
@@ -114,6 +131,7 @@ static void console_input(char c)
 	 * every one; in canonical mode only a whole line is news. */
 	if (tty.ld.count > 0 && (tty.ld.lines > 0 || !(tty.ld.tio.lflag & WEFT_ICANON)))
 		waitq_wake_all(&tty.readers);
+	control_flow();
 	spin_unlock(&tty.lock, s);
 	if (sig != 0 && pgrp != 0)
 		proc_kill_group(pgrp, sig);
@@ -156,6 +174,7 @@ static int64_t console_read(struct vnode *vn, uint64_t off, void *buf, size_t n)
 	int64_t r = wait_input(n);
 	if (r == 0)
 		r = ldisc_read(&tty.ld, buf, n);
+	control_flow();
 	spin_unlock(&tty.lock, s);
 	return r;
 }
@@ -187,6 +206,7 @@ static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 		irqstate_t s = spin_lock(&tty.lock);
 		ldisc_set(&tty.ld, &t);
 		waitq_wake_all(&tty.readers);
+		control_flow();
 		spin_unlock(&tty.lock, s);
 		kmutex_exit(&writers);
 		return 0;
@@ -240,8 +260,9 @@ void console_init_early(void)
 
 void console_init(void)
 {
-	kmutex_init(&writers, "console");
+	kmutex_init(&writers, "tty write");
 	ldisc_init(&tty.ld);
-	waitq_init(&tty.readers, "console");
+	waitq_init(&tty.readers, "tty read");
+	locking = true; /* the other CPUs start after this */
 	serial_on_input(console_input);
 }

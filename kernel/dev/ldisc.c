@@ -7,13 +7,18 @@
  * erased.  Without ICANON no entry is marked, lines is 0, and every entry is a
  * byte that can be read.  ldisc_set carries the ring over from one to the other.
  *
- * A full ring drops what comes, with a BEL as echo.  The last place is kept for
+ * With CRTSCTS the sender is stopped before the ring is full (ldisc_stop), which
+ * suits a pipe: nothing is lost.  Without it, as suits a person who may yet want to
+ * type Ctrl-C, a full ring drops what comes, with a BEL as echo.  The last place is kept for
  * the end of a line, so that a line that is too long can still be finished.
  */
 #include <weft/signal.h>
 #include "ldisc.h"
 
 #define LFLAGS (WEFT_ISIG | WEFT_ICANON | WEFT_ECHO)
+
+/* Room in the ring at which the sender is stopped: for what is on its way. */
+#define STOP_MARGIN 64
 
 #define BEL 0x07
 #define BACKSPACE 0x08
@@ -175,6 +180,12 @@ bool ldisc_ready(const struct ldisc *d, size_t n)
 	return d->count >= MIN(n, d->tio.cc[WEFT_VMIN]);
 }
 
+bool ldisc_stop(const struct ldisc *d)
+{
+	return (d->tio.cflag & WEFT_CRTSCTS) && d->count >= LDISC_RING - STOP_MARGIN &&
+	       (d->lines > 0 || !canonical(d));
+}
+
 size_t ldisc_read(struct ldisc *d, uint8_t *buf, size_t n)
 {
 	size_t got = 0;
@@ -206,7 +217,7 @@ void ldisc_set(struct ldisc *d, const struct weft_termios *tio)
 	d->tio = *tio;
 	d->tio.iflag &= WEFT_ICRNL;
 	d->tio.oflag &= WEFT_OPOST;
-	d->tio.cflag = 0;
+	d->tio.cflag &= WEFT_CRTSCTS;
 	d->tio.lflag &= LFLAGS;
 	if (was == canonical(d))
 		return;

@@ -28,6 +28,11 @@ void ldisc_init(struct ldisc *d);
 int ldisc_input(struct ldisc *d, uint8_t c, void (*echo)(const char *, size_t));
 /* Would a read of n bytes (1 or more) return now, VTIME aside? */
 bool ldisc_ready(const struct ldisc *d, size_t n);
+/*
+ * With CRTSCTS: should the sender stop, because the ring is nearly full?  Not for
+ * a line that is too long, which only more input can end.
+ */
+bool ldisc_stop(const struct ldisc *d);
 /* Takes up to n bytes: a line or a part of it, or (no ICANON) what is there. */
 size_t ldisc_read(struct ldisc *d, uint8_t *buf, size_t n);
 /* New modes.  What has been typed stays, and is seen under the new modes. */

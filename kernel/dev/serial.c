@@ -27,6 +27,7 @@ enum { /* registers */
 #define FIFO_SIZE 16
 
 static bool present;
+static bool receiving;
 static void (*on_input)(char);
 
 bool serial_init(void)
@@ -57,8 +58,16 @@ void serial_write(const char *s, size_t n)
 
 static void serial_interrupt(void)
 {
-	while (inb(COM1 + LSR) & LSR_RECEIVED)
+	while (__atomic_load_n(&receiving, __ATOMIC_RELAXED) && (inb(COM1 + LSR) & LSR_RECEIVED))
 		on_input(inb(COM1 + DATA));
+}
+
+void serial_receive(bool on)
+{
+	if (!present)
+		return;
+	__atomic_store_n(&receiving, on, __ATOMIC_RELAXED);
+	outb(COM1 + IER, on); /* received data; what came meanwhile interrupts at once */
 }
 
 void serial_on_input(void (*fn)(char))
@@ -67,5 +76,5 @@ void serial_on_input(void (*fn)(char))
 		return;
 	on_input = fn;
 	irq_register(COM1_IRQ, serial_interrupt);
-	outb(COM1 + IER, 0x01); /* received data */
+	serial_receive(true);
 }

@@ -7,7 +7,7 @@ import pytest
 from hostcc import compile_c
 
 RING = 4096
-ICANON, ECHO, ISIG, OPOST, ICRNL = 0x2, 0x8, 0x1, 0x1, 0x100
+ICANON, ECHO, ISIG, OPOST, ICRNL, CRTSCTS = 0x2, 0x8, 0x1, 0x1, 0x100, 0x80000000
 VMIN, VERASE, VINTR = 6, 2, 0
 SIGINT, SIGQUIT = 2, 3
 
@@ -30,7 +30,7 @@ Echo = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
 def lib(tmp_path_factory):
     so = compile_c(tmp_path_factory.mktemp("ldisc") / "ldisc.so", "kernel/dev/ldisc.c", shared=True)
     lib = ctypes.CDLL(str(so))
-    lib.ldisc_ready.restype = ctypes.c_bool
+    lib.ldisc_ready.restype = lib.ldisc_stop.restype = ctypes.c_bool
     lib.ldisc_read.restype = lib.ldisc_output.restype = ctypes.c_size_t
     return lib
 
@@ -65,11 +65,15 @@ class Terminal:
         text, self.screen = self.screen, b""
         return text
 
-    def set(self, clear=0, lflag=0, cc=None, iflag=None, oflag=None):
+    def stops(self):
+        return self.lib.ldisc_stop(ctypes.byref(self.d))
+
+    def set(self, clear=0, lflag=0, cc=None, iflag=None, oflag=None, cflag=None):
         t = Termios.from_buffer_copy(self.d.tio)
         t.lflag = (t.lflag & ~clear) | lflag
         t.iflag = t.iflag if iflag is None else iflag
         t.oflag = t.oflag if oflag is None else oflag
+        t.cflag = t.cflag if cflag is None else cflag
         for i, v in (cc or {}).items():
             t.cc[i] = v
         self.lib.ldisc_set(ctypes.byref(self.d), ctypes.byref(t))
@@ -214,6 +218,32 @@ def test_full_ring(term):
     while term.ready():
         lines.append(term.read())
     assert lines[:1365] == [b"ab\n"] * 1365 and len(lines) <= 1366
+
+
+def test_stop_the_sender(term):
+    """With CRTSCTS a fast sender loses nothing, whatever it sends."""
+    def send(data, line):
+        sent, got = 0, b""
+        while len(got) < len(data):
+            while sent < len(data) and not term.stops():
+                term.type(data[sent:sent + 16])  # what the receiver may still hold
+                sent += 16
+            assert term.d.count < RING
+            got += term.read(line)
+        assert got == data and not term.stops()
+
+    term.type("x\n" * 3000)
+    assert not term.stops()
+    term.read(), term.set(cflag=CRTSCTS)
+    assert term.stops()
+    while term.ready():
+        term.read()
+    send(b"".join(b"line %d\n" % i for i in range(3000)), RING)
+    term.set(clear=ICANON | ECHO | ISIG, iflag=0)
+    send(random.Random(1).randbytes(20000), 1000)
+    term.set(lflag=ICANON)
+    term.type("x" * RING)  # only its end can help a line that is too long
+    assert not term.stops()
 
 
 def test_unknown_flags_are_dropped(term):

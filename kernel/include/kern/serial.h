@@ -9,3 +9,6 @@ bool serial_init(void);
 void serial_write(const char *s, size_t n);
 /* fn(c) gets every byte received, from interrupt context on CPU 0.  Once. */
 void serial_on_input(void (*fn)(char c));
+/* Stops or resumes input.  While it is stopped the sender waits once the receiver's
+ * FIFO is full.  The caller keeps calls apart; also from fn. */
+void serial_receive(bool on);

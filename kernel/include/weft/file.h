@@ -53,11 +53,12 @@ struct weft_dirent { /* kernel writes all */
 #define WEFT_TIOCSPGRP 0x5410  /* arg: const int32_t * */
 #define WEFT_TIOCGWINSZ 0x5413 /* arg: struct weft_winsize *, kernel writes */
 
-#define WEFT_ICANON 0x2  /* lflag: lines, with erase and end-of-file */
-#define WEFT_ECHO 0x8    /* lflag: show what is typed */
-#define WEFT_ISIG 0x1    /* lflag: Ctrl-C kills the foreground group */
-#define WEFT_OPOST 0x1   /* oflag: newline goes out as CR LF */
-#define WEFT_ICRNL 0x100 /* iflag: CR comes in as newline */
+#define WEFT_ICANON 0x2         /* lflag: lines, with erase and end-of-file */
+#define WEFT_ECHO 0x8           /* lflag: show what is typed */
+#define WEFT_ISIG 0x1           /* lflag: Ctrl-C kills the foreground group */
+#define WEFT_OPOST 0x1          /* oflag: newline goes out as CR LF */
+#define WEFT_CRTSCTS 0x80000000 /* cflag: a full input buffer stops the sender */
+#define WEFT_ICRNL 0x100        /* iflag: CR comes in as newline */
 
 /*
  * Indices in cc[].  A character of 0 is switched off.  Without ICANON a read
