@@ -21,40 +21,66 @@
 #define TRAP_SYSCALL 0x100
 #define T_PROTECT 13
 
+	/* So that a debugger sees through a trap frame: it starts with RSP at the
+	 * vector, with all that is above on the stack. */
+	.cfi_sections .debug_frame
+	.macro FRAME_BEGIN
+	.cfi_startproc simple
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, TF_SIZE - TF_VEC
+	.cfi_offset %rip, TF_RIP - TF_SIZE
+	.cfi_offset %rsp, TF_RSP - TF_SIZE
+	.endm
+
+	.macro PUSH reg
+	pushq %\reg
+	.cfi_adjust_cfa_offset 8
+	.cfi_rel_offset %\reg, 0
+	.endm
+	.macro POP reg
+	popq %\reg
+	.cfi_adjust_cfa_offset -8
+	.cfi_restore %\reg
+	.endm
+	.macro DROP bytes
+	addq $\bytes, %rsp
+	.cfi_adjust_cfa_offset -\bytes
+	.endm
+
 	.macro PUSH_REGS
-	pushq %rax
-	pushq %rbx
-	pushq %rcx
-	pushq %rdx
-	pushq %rsi
-	pushq %rdi
-	pushq %rbp
-	pushq %r8
-	pushq %r9
-	pushq %r10
-	pushq %r11
-	pushq %r12
-	pushq %r13
-	pushq %r14
-	pushq %r15
+	PUSH rax
+	PUSH rbx
+	PUSH rcx
+	PUSH rdx
+	PUSH rsi
+	PUSH rdi
+	PUSH rbp
+	PUSH r8
+	PUSH r9
+	PUSH r10
+	PUSH r11
+	PUSH r12
+	PUSH r13
+	PUSH r14
+	PUSH r15
 	.endm
 
 	.macro POP_REGS
-	popq %r15
-	popq %r14
-	popq %r13
-	popq %r12
-	popq %r11
-	popq %r10
-	popq %r9
-	popq %r8
-	popq %rbp
-	popq %rdi
-	popq %rsi
-	popq %rdx
-	popq %rcx
-	popq %rbx
-	popq %rax
+	POP r15
+	POP r14
+	POP r13
+	POP r12
+	POP r11
+	POP r10
+	POP r9
+	POP r8
+	POP rbp
+	POP rdi
+	POP rsi
+	POP rdx
+	POP rcx
+	POP rbx
+	POP rax
 	.endm
 
 	/* Flags as C wants them.  An interrupt gate clears IF and TF only; CLAC
@@ -80,6 +106,10 @@
 	.globl syscall_entry, syscall_entry_gap_end, syscall_exit_gap, syscall_exit_gap_end
 	.balign 16
 syscall_entry:
+	.cfi_startproc simple
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, 0
+	.cfi_register %rip, %rcx
 	swapgs
 	movq %rsp, %gs:CPU_USER_RSP
 	movq %gs:CPU_KSTACK, %rsp
@@ -91,8 +121,10 @@ syscall_entry_gap_end:
 	pushq %rcx
 	pushq $0
 	pushq $TRAP_SYSCALL
+	.cfi_endproc
+	FRAME_BEGIN
 	PUSH_REGS
-	xorl %ebp, %ebp /* backtraces end here */
+	xorl %ebp, %ebp
 	movq %rsp, %rdi
 	call syscall_dispatch
 1:	CHECK_USER_WORK 2f
@@ -111,16 +143,18 @@ syscall_entry_gap_end:
 	jne return_by_iret
 	shrq $47, %rcx
 	jnz return_by_iret
+	.cfi_remember_state
 	POP_REGS
 	movq TF_RSP - TF_VEC(%rsp), %rsp
 syscall_exit_gap:
 	swapgs
 	sysretq
 syscall_exit_gap_end:
-
+	.cfi_restore_state
 2:	movq %rsp, %rdi
 	call user_return_work
 	jmp 1b
+	.cfi_endproc
 
 /* --- traps and interrupts -------------------------------------------------- */
 
@@ -147,12 +181,15 @@ trap_stubs:
 	.globl trap_call_end, trap_iretq
 	.balign 16
 trap_common:
+	FRAME_BEGIN
 	testb $3, TF_CS - TF_VEC(%rsp)
 	jz from_kernel
 	swapgs
+	.cfi_remember_state
 	PUSH_REGS
-	xorl %ebp, %ebp
+	xorl %ebp, %ebp /* backtraces end here */
 	jmp 1f
+	.cfi_restore_state
 from_kernel:
 	cmpq $trap_iretq, TF_RIP - TF_VEC(%rsp)
 	jne 2f
@@ -167,19 +204,22 @@ trap_call_end:
 return_to_user: /* RSP: the frame; interrupts off */
 	CHECK_USER_WORK 3f
 return_by_iret:
+	.cfi_remember_state
 	POP_REGS
-	addq $16, %rsp
+	DROP 16
 	swapgs
 trap_iretq:
 	iretq
+	.cfi_restore_state
 3:	movq %rsp, %rdi
 	call user_return_work
 	jmp return_to_user
 
 return_to_kernel:
 	POP_REGS
-	addq $16, %rsp
+	DROP 16
 	iretq
+	.cfi_endproc
 
 	/* An IRET to user mode failed: its frame holds what no user may have, a
 	 * RIP that is not canonical for one.  The stack is as before it, and the
@@ -190,11 +230,13 @@ return_to_kernel:
 iret_failed:
 	pushq $0
 	pushq $T_PROTECT
+	FRAME_BEGIN
 	PUSH_REGS
 	xorl %ebp, %ebp
 	movq %rsp, %rdi
 	call trap
 	jmp return_to_user
+	.cfi_endproc
 
 /* --- events that may come anywhere ----------------------------------------- */
 
@@ -210,6 +252,7 @@ machine_check_entry:
 	pushq $0
 	pushq $18
 anywhere:
+	FRAME_BEGIN
 	PUSH_REGS
 	CLEAR_FLAGS
 	movq TF_SIZE(%rsp), %rbx /* the word above the stack: struct cpu */
@@ -220,8 +263,9 @@ anywhere:
 anywhere_call_end:
 	wrgsbase %r12
 	POP_REGS
-	addq $16, %rsp
+	DROP 16
 	iretq
+	.cfi_endproc
 
 /* --- switching --------------------------------------------------------------- */
 
@@ -233,27 +277,35 @@ anywhere_call_end:
  */
 	.globl swtch
 swtch:
-	pushq %rbp
-	pushq %rbx
-	pushq %r12
-	pushq %r13
-	pushq %r14
-	pushq %r15
+	.cfi_startproc
+	PUSH rbp
+	PUSH rbx
+	PUSH r12
+	PUSH r13
+	PUSH r14
+	PUSH r15
 	movq %rsp, (%rdi)
 	movq %rsi, %rsp
-	popq %r15
-	popq %r14
-	popq %r13
-	popq %r12
-	popq %rbx
-	popq %rbp
+	POP r15
+	POP r14
+	POP r13
+	POP r12
+	POP rbx
+	POP rbp
 	ret
+	.cfi_endproc
 
 	/* RSP: a user LWP's frame; a kernel LWP does not come back. */
 	.globl lwp_trampoline
 lwp_trampoline:
+	.cfi_startproc simple
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, TF_SIZE
+	.cfi_offset %rip, TF_RIP - TF_SIZE
+	.cfi_offset %rsp, TF_RSP - TF_SIZE
 	call sched_lwp_first
 	jmp return_to_user
+	.cfi_endproc
 
 /* void cpu_call_on_stack(void *top, void (*fn)(void)): fn does not return. */
 	.globl cpu_call_on_stack

@@ -108,16 +108,18 @@ static void kernel_trap(struct trapframe *f)
 	uint64_t addr = f->vec == T_PAGE ? read_cr2() : 0;
 	uint64_t fixup = extable_find(f->rip);
 
-	/* A user copy, which may sleep for its page.  A panic must not. */
-	if (f->vec == T_PAGE && fixup != 0 && !this_cpu()->in_panic && f->rflags & RFLAGS_IF) {
+	/* A failed IRET, or a backtrace that looks at a broken stack. */
+	if (fixup != 0 && (f->vec != T_PAGE || this_cpu()->in_panic)) {
+		f->rip = fixup;
+		return;
+	}
+	/* A user copy, which may sleep for its page. */
+	if (fixup != 0 && f->rflags & RFLAGS_IF) {
 		irq_restore(RFLAGS_IF);
 		int err = page_fault(f, addr);
 		irq_save();
 		if (err == 0)
 			return;
-	} else if ((f->vec == T_PAGE || f->vec == T_PROTECT) && fixup != 0) {
-		f->rip = fixup;
-		return;
 	}
 	kernel_fault(f, addr);
 }
