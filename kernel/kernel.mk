@@ -36,7 +36,7 @@ $(B)/kernel/pass1.elf: $(K_OBJ) $(K_LDSCRIPT) $(B)/kernel/objects
 	$(K_Q)$(LD) $(K_LDFLAGS) -T $(K_LDSCRIPT) -o $@ $(K_OBJ)
 
 $(B)/kernel/ksyms.S: $(B)/kernel/pass1.elf tools/ksyms.py
-	$(K_Q)$(NM) -n $< | python3 tools/ksyms.py > $@.new && mv $@.new $@
+	$(K_Q)$(NM) -n $< | $(or $(PYTHON),python3) tools/ksyms.py > $@.new && mv $@.new $@
 
 $(B)/kernel/ksyms.o: $(B)/kernel/ksyms.S
 	$(K_Q)$(CC) -c -o $@ $<
