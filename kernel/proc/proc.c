@@ -181,7 +181,7 @@ int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_stri
 	err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, flags);
 	int pid = p->pid;
 	if (err == 0 && (flags & SPAWN_FOREGROUND))
-		console_set_foreground(p->pgrp);
+		console_set_pgrp(p->pgrp);
 	spin_unlock(&proc_tree_lock, s);
 	if (err != 0) {
 		/* Its LWP has never run, and nobody else has seen it. */

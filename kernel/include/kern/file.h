@@ -108,7 +108,5 @@ void console_write(const char *s, size_t n);
 struct vnode *console_vnode(void); /* not held */
 /* The process group that Ctrl-C on the console kills; 0: nobody. */
 void console_set_pgrp(int pgrp);
-/* The process group that Ctrl-C goes to.  Takes the console lock (a leaf). */
-void console_set_foreground(int pgrp);
 /* In a panic: break the console lock and go on writing. */
 void console_panic(void);
