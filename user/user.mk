@@ -8,7 +8,7 @@
 #	SYSROOT		include/, lib/ and the files cflags and ldflags: options, one
 #			a line, to compile and to link any program with ("weft cc")
 #	U_CFLAGS	to compile our own user-space code with
-#	U_PROGRAMS	the programs, $(B)/bin/NAME, all of which go into /bin
+#	PROGRAMS	the programs, $(B)/bin/NAME, all of which go into /bin
 #
 # A program is a file FOLDER/NAME.c or a folder FOLDER/NAME/ with *.c, for each FOLDER
 # of U_FOLDERS.  libthread.mk makes $(SYSROOT)/lib/libthread.a, which every
@@ -88,9 +88,12 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
 		if [ -d $$d ]; then cp -R $$d/. $(SYSROOT)/include/; fi; \
 	done && cp kernel/include/weft/*.h $(SYSROOT)/include/weft/ && touch $@
 
-$(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp
+# Without the objects that libthread (locks) and we define instead: a linker that met
+# newlib's first would then find them twice.
+$(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp user/user.mk
 	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \
-		$(@D) && touch $@
+		$(@D) && \
+	$(AR) d $(@D)/libc.a lib_a-lock.o lib_a-clock.o lib_a-system.o && touch $@
 
 $(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
 	$(U_Q)mkdir -p $(@D) && cp $< $@
@@ -111,7 +114,7 @@ sysroot: $(U_LIBS) $(SYSROOT)/include-stamp $(SYSROOT)/cflags $(SYSROOT)/ldflags
 U_FILES := $(sort $(foreach d,$(U_FOLDERS),$(wildcard $(d)/*.c)))
 U_SUBDIRS := $(patsubst %/,%,$(sort $(dir $(foreach d,$(U_FOLDERS),$(wildcard $(d)/*/*.c)))))
 U_NAMES := $(notdir $(U_FILES:.c=) $(U_SUBDIRS))
-U_PROGRAMS := $(addprefix $(B)/bin/,$(sort $(U_NAMES)))
+PROGRAMS += $(addprefix $(B)/bin/,$(sort $(U_NAMES)))
 ifneq ($(words $(U_NAMES)),$(words $(sort $(U_NAMES))))
 $(error two programs have the same name: $(foreach n,$(sort $(U_NAMES)),$(if \
 	$(word 2,$(filter $(n),$(U_NAMES))),$(n))))

@@ -1,0 +1,156 @@
+/*
+ * init.c - the first process.  It runs one command, adopts and reaps the orphans of all
+ * others, and halts the machine with the command's status when it ends.
+ *
+ * The host tool says what to run in /etc/weft-run: strings, each with its NUL:
+ * NAME=VALUE for the environment, an empty one, then the command and its arguments.
+ * Without that file it is an interactive shell.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+#include <weft/proc.h>
+#include <weft/sys.h>
+
+#define RUN_FILE "/etc/weft-run"
+
+/* Tells the host tool that the console is set up: input may come. */
+#define READY "\033]weft;ready\a"
+
+/* A process group that nobody is in: Ctrl-C must not kill init. */
+#define NO_GROUP 0x7fffffff
+
+static void halt(int status) __attribute__((noreturn));
+static void halt(int status)
+{
+	fflush(NULL);
+	__sys_reboot(WEFT_REBOOT_HALT, status);
+	_exit(status); /* never: halting does not fail */
+}
+
+/* The whole file with a NUL behind it, or NULL if there is none; *size gets its bytes. */
+static char *read_file(const char *path, size_t *size)
+{
+	char *buf = NULL, *grown;
+	size_t have = 0;
+	ssize_t n;
+	int fd = open(path, O_RDONLY);
+
+	if (fd < 0)
+		return NULL;
+	for (;;) {
+		grown = realloc(buf, have + 4096 + 1);
+		if (!grown)
+			goto fail;
+		buf = grown;
+		n = read(fd, buf + have, 4096);
+		if (n < 0)
+			goto fail;
+		if (n == 0)
+			break;
+		have += n;
+	}
+	close(fd);
+	buf[have] = '\0';
+	*size = have;
+	return buf;
+fail:
+	warn("%s", path);
+	halt(1);
+}
+
+/* Sets the environment as the run file says; returns the command, NULL at its end. */
+static char **parse_run_file(char *p, size_t size)
+{
+	char *end = p + size, **argv;
+	size_t argc = 0;
+
+	for (; p < end && *p; p += strlen(p) + 1)
+		putenv(p);
+	argv = calloc(end - p + 1, sizeof(*argv)); /* no more words than bytes */
+	if (!argv) {
+		warn(RUN_FILE);
+		halt(1);
+	}
+	for (p++; p < end; p += strlen(p) + 1)
+		argv[argc++] = p;
+	return argv;
+}
+
+/* With a person at the console it echoes what is typed; a pipe wants the output alone. */
+static void set_up_console(void)
+{
+	const char *kind = getenv("WEFT_CONSOLE");
+	struct termios t;
+
+	if (kind && !strcmp(kind, "pipe") && tcgetattr(STDIN_FILENO, &t) == 0) {
+		t.c_lflag &= ~ECHO;
+		tcsetattr(STDIN_FILENO, TCSANOW, &t);
+	}
+	unsetenv("WEFT_CONSOLE");
+	tcsetpgrp(STDIN_FILENO, NO_GROUP);
+	write(STDOUT_FILENO, READY, sizeof(READY) - 1);
+}
+
+/* In a group of its own, which has the console.  An error number, or 0. */
+static int start(pid_t *pid, char **argv)
+{
+	posix_spawn_file_actions_t fa;
+	posix_spawnattr_t attr;
+	int error = posix_spawn_file_actions_init(&fa);
+
+	if (error)
+		return error;
+	error = posix_spawnattr_init(&attr);
+	if (!error) {
+		posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+		error = posix_spawn_file_actions_addtcsetpgrp_np(&fa, STDIN_FILENO);
+		if (!error)
+			error = posix_spawnp(pid, argv[0], &fa, &attr, argv, environ);
+		posix_spawnattr_destroy(&attr);
+	}
+	posix_spawn_file_actions_destroy(&fa);
+	return error;
+}
+
+int main(void)
+{
+	static char *shell[] = {"sh", NULL};
+	char **argv = shell, *file;
+	pid_t command, pid;
+	int status, error;
+	size_t size;
+
+	setenv("PATH", "/host:/bin", 1);
+	setenv("HOME", "/", 1);
+	file = read_file(RUN_FILE, &size);
+	if (file)
+		argv = parse_run_file(file, size);
+	set_up_console();
+	if (!argv[0]) {
+		warnx(RUN_FILE ": names no command");
+		halt(1);
+	}
+	error = start(&command, argv);
+	if (error) {
+		errno = error;
+		warn("%s", argv[0]);
+		halt(error == ENOENT ? 127 : 126);
+	}
+	do {
+		pid = wait(&status);
+		if (pid < 0 && errno != EINTR) {
+			warn("wait");
+			halt(1);
+		}
+	} while (pid != command);
+	halt(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+}

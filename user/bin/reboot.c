@@ -1,0 +1,26 @@
+/*
+ * reboot.c - reboot [-r] [STATUS]: halts the machine, and with it QEMU; STATUS becomes
+ * the exit status of `weft run`.  -r: resets the machine instead.
+ */
+#include <err.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <weft/proc.h>
+#include <weft/sys.h>
+
+int main(int argc, char **argv)
+{
+	int how = WEFT_REBOOT_HALT, c;
+
+	while ((c = getopt(argc, argv, "r")) != -1) {
+		if (c == '?') {
+			fputs("usage: reboot [-r] [STATUS]\n", stderr);
+			return 2;
+		}
+		how = WEFT_REBOOT_RESET;
+	}
+	errno = -__sys_reboot(how, optind < argc ? atoi(argv[optind]) : 0);
+	err(1, "reboot");
+}

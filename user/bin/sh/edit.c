@@ -1,0 +1,329 @@
+/*
+ * edit.c - the line editor: cursor keys, Home, End, Delete, ^A ^B ^D ^E ^F ^H ^K ^L ^N ^P
+ * ^U ^W, and a history of the lines.
+ *
+ * The line is shown in one row of the terminal, scrolled sideways if it is longer.
+ * Text is UTF-8; the cursor moves by characters, each of which takes one column.
+ *
+ * The terminal has two settings: while a line is edited the shell gets every key
+ * (Ctrl-C among them), at all other times it is as the shell found it.  Signals
+ * cannot be ignored, so the shell never is in the terminal's foreground group: that
+ * is the command's, or one that nobody is in.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+#include "sh.h"
+
+#define CTRL(c) ((c) - '@')
+#define ESC '\033'
+#define NO_GROUP 0x7fffffff
+#define HISTORY 500
+
+enum { KEY_EOF = -1, KEY_LEFT = 256, KEY_RIGHT, KEY_UP, KEY_DOWN, KEY_HOME, KEY_END, KEY_DELETE };
+
+static struct termios normal;
+
+static struct {
+	const char *prompt;
+	struct str line;
+	size_t cursor; /* bytes before it */
+} ed;
+
+static char *history[HISTORY]; /* oldest first */
+static int history_len;
+
+void edit_init(void)
+{
+	tcgetattr(STDIN_FILENO, &normal);
+	edit_take_back();
+}
+
+void edit_take_back(void)
+{
+	tcsetpgrp(STDIN_FILENO, NO_GROUP);
+}
+
+static void raw_mode(void)
+{
+	struct termios raw = normal;
+
+	raw.c_lflag &= ~(ICANON | ECHO | ISIG);
+	raw.c_iflag &= ~ICRNL;
+	raw.c_cc[VMIN] = 1;
+	raw.c_cc[VTIME] = 0;
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+}
+
+/* --- history ------------------------------------------------------------------ */
+
+void history_add(const char *line)
+{
+	if (!*line || (history_len && !strcmp(history[history_len - 1], line)))
+		return;
+	if (history_len == HISTORY) {
+		free(history[0]);
+		memmove(history, history + 1, --history_len * sizeof(*history));
+	}
+	history[history_len++] = xstrdup(line);
+}
+
+/* --- the screen ----------------------------------------------------------------- */
+
+static bool continuation(char c)
+{
+	return (c & 0xc0) == 0x80;
+}
+
+static int columns(const char *s, size_t n)
+{
+	int c = 0;
+
+	while (n--)
+		c += !continuation(*s++);
+	return c;
+}
+
+static int screen_width(void)
+{
+	struct winsize w;
+
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
+}
+
+static size_t next(size_t at)
+{
+	do
+		at++;
+	while (at < ed.line.len && continuation(ed.line.s[at]));
+	return at;
+}
+
+static size_t previous(size_t at)
+{
+	do
+		at--;
+	while (at > 0 && continuation(ed.line.s[at]));
+	return at;
+}
+
+/* Draws prompt and line anew, with as much of it as there is room for around the cursor. */
+static void refresh(void)
+{
+	int prompt = columns(ed.prompt, strlen(ed.prompt));
+	int room = screen_width() - prompt - 1, column;
+	size_t from = 0, to;
+
+	if (room < 8)
+		room = 8;
+	while (columns(ed.line.s + from, ed.cursor - from) > room)
+		from = next(from);
+	for (to = from; to < ed.line.len && columns(ed.line.s + from, to - from) < room;)
+		to = next(to);
+	column = prompt + columns(ed.line.s + from, ed.cursor - from);
+	printf("\r%s%.*s\033[K\r", ed.prompt, (int)(to - from), ed.line.s + from);
+	if (column)
+		printf("\033[%dC", column);
+	fflush(stdout);
+}
+
+/* --- editing -------------------------------------------------------------------- */
+
+static void set_line(const char *s)
+{
+	ed.line.len = 0;
+	while (*s)
+		str_add(&ed.line, *s++);
+	if (ed.line.s)
+		ed.line.s[ed.line.len] = '\0';
+	ed.cursor = ed.line.len;
+}
+
+static void insert(char c)
+{
+	str_add(&ed.line, c);
+	memmove(ed.line.s + ed.cursor + 1, ed.line.s + ed.cursor, ed.line.len - 1 - ed.cursor);
+	ed.line.s[ed.cursor++] = c;
+}
+
+static void erase(size_t from, size_t to)
+{
+	memmove(ed.line.s + from, ed.line.s + to, ed.line.len - to + 1);
+	ed.line.len -= to - from;
+	ed.cursor = from;
+}
+
+static size_t word_start(void)
+{
+	size_t at = ed.cursor;
+
+	while (at > 0 && ed.line.s[at - 1] == ' ')
+		at--;
+	while (at > 0 && ed.line.s[at - 1] != ' ')
+		at--;
+	return at;
+}
+
+/*
+ * One byte at a time: what comes after the line belongs to the command that it starts.
+ */
+static int read_byte(void)
+{
+	unsigned char c;
+
+	return read(STDIN_FILENO, &c, 1) == 1 ? c : KEY_EOF;
+}
+
+/* A key that sends ESC [ X, ESC O X or ESC [ number ~; unknown ones are 0. */
+static int escape_sequence(void)
+{
+	int c = read_byte(), number = 0;
+
+	if (c != '[' && c != 'O')
+		return c == KEY_EOF ? KEY_EOF : 0;
+	while ((c = read_byte()) >= '0' && c <= '9')
+		number = (number * 10 + c - '0') % 1000;
+	while (c == ';' || (c >= '0' && c <= '9')) /* with Shift, Alt, Ctrl: the same */
+		c = read_byte();
+	switch (c) {
+	case 'A':
+		return KEY_UP;
+	case 'B':
+		return KEY_DOWN;
+	case 'C':
+		return KEY_RIGHT;
+	case 'D':
+		return KEY_LEFT;
+	case 'H':
+		return KEY_HOME;
+	case 'F':
+		return KEY_END;
+	case '~':
+		return number == 1 || number == 7   ? KEY_HOME
+		       : number == 4 || number == 8 ? KEY_END
+		       : number == 3                ? KEY_DELETE
+						    : 0;
+	case KEY_EOF:
+		return KEY_EOF;
+	default:
+		return 0;
+	}
+}
+
+static int read_key(void)
+{
+	int c = read_byte();
+
+	return c == ESC ? escape_sequence() : c;
+}
+
+/* Moves through the history; what was typed last is kept in *typed meanwhile. */
+static void recall(int to, int *at, char **typed)
+{
+	if (to < 0 || to > history_len)
+		return;
+	if (*at == history_len) {
+		free(*typed);
+		*typed = xstrdup(ed.line.s);
+	}
+	*at = to;
+	set_line(to == history_len ? *typed : history[to]);
+}
+
+/* Carries out an editing key; other keys do nothing. */
+static void edit_key(int key)
+{
+	switch (key) {
+	case KEY_LEFT:
+	case CTRL('B'):
+		if (ed.cursor > 0)
+			ed.cursor = previous(ed.cursor);
+		break;
+	case KEY_RIGHT:
+	case CTRL('F'):
+		if (ed.cursor < ed.line.len)
+			ed.cursor = next(ed.cursor);
+		break;
+	case KEY_HOME:
+	case CTRL('A'):
+		ed.cursor = 0;
+		break;
+	case KEY_END:
+	case CTRL('E'):
+		ed.cursor = ed.line.len;
+		break;
+	case CTRL('H'):
+	case 0x7f:
+		if (ed.cursor > 0)
+			erase(previous(ed.cursor), ed.cursor);
+		break;
+	case KEY_DELETE:
+	case CTRL('D'):
+		if (ed.cursor < ed.line.len)
+			erase(ed.cursor, next(ed.cursor));
+		break;
+	case CTRL('U'):
+		erase(0, ed.cursor);
+		break;
+	case CTRL('K'):
+		ed.line.s[ed.line.len = ed.cursor] = '\0';
+		break;
+	case CTRL('W'):
+		erase(word_start(), ed.cursor);
+		break;
+	case CTRL('L'):
+		fputs("\033[H\033[2J", stdout);
+		break;
+	case '\t':
+		insert(' ');
+		break;
+	default:
+		if (key >= ' ' && key < 256)
+			insert(key);
+	}
+}
+
+const char *edit_line(const char *prompt, bool *interrupted)
+{
+	int key, at = history_len;
+	char *typed = NULL;
+	const char *line;
+
+	ed.prompt = prompt;
+	str_add(&ed.line, '\0'); /* so that there is a string */
+	set_line("");
+	*interrupted = false;
+	raw_mode();
+	for (;;) {
+		refresh();
+		key = read_key();
+		if (key == '\r' || key == '\n' || key == CTRL('C') || key == KEY_EOF ||
+		    (key == CTRL('D') && ed.line.len == 0))
+			break;
+		if (key == KEY_UP || key == CTRL('P'))
+			recall(at - 1, &at, &typed);
+		else if (key == KEY_DOWN || key == CTRL('N'))
+			recall(at + 1, &at, &typed);
+		else
+			edit_key(key);
+	}
+	free(typed);
+	line = ed.line.s;
+	if (key == CTRL('C')) {
+		fputs("^C", stdout);
+		set_line("");
+		*interrupted = true;
+	} else if (key == KEY_EOF || key == CTRL('D')) {
+		line = NULL;
+	} else {
+		ed.cursor = ed.line.len; /* the output goes below, not over the line */
+		refresh();
+	}
+	putchar('\n');
+	fflush(stdout);
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &normal);
+	return line;
+}

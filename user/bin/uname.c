@@ -1,0 +1,33 @@
+/* uname.c - uname [-asnrvm]: the name of the system; -a: all there is to say. */
+#include <stdio.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	static const char letters[] = "snrvm"; /* in the order of struct utsname */
+	unsigned want = 0, i;
+	struct utsname u;
+	const char *field[] = {u.sysname, u.nodename, u.release, u.version, u.machine};
+	int c, first = 1;
+
+	while ((c = getopt(argc, argv, "asnrvm")) != -1) {
+		if (c == '?') {
+			fputs("usage: uname [-asnrvm]\n", stderr);
+			return 2;
+		}
+		for (i = 0; i < 5; i++)
+			if (c == 'a' || c == letters[i])
+				want |= 1u << i;
+	}
+	if (!want)
+		want = 1;
+	uname(&u);
+	for (i = 0; i < 5; i++)
+		if (want & 1u << i) {
+			printf("%s%s", first ? "" : " ", field[i]);
+			first = 0;
+		}
+	putchar('\n');
+	return 0;
+}
