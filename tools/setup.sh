@@ -22,6 +22,12 @@ have_gdb() {
 	return 1
 }
 
+# The host's own compiler: newlib's configure wants it, and so do some tests.
+have_host_cc() {
+	echo '#include <stdio.h>
+int main(void) { return puts("") < 0; }' | gcc -x c -o /dev/null - 2>/dev/null
+}
+
 have_newlib() {
 	[ -e build/newlib/stamp ] || [ -n "${NEWLIB_SOURCE:-}" ] ||
 		ls /usr/src/newlib/newlib-*.tar.* >/dev/null 2>&1
@@ -33,7 +39,7 @@ have_grub() {
 }
 
 case $(uname -m) in
-x86_64 | amd64) native=yes gcc=gcc gdb=gdb ;;
+x86_64 | amd64) native=yes gcc="gcc libc6-dev" gdb=gdb ;;
 *) native=no gcc=gcc-x86-64-linux-gnu gdb=gdb-multiarch ;;
 esac
 
@@ -48,6 +54,8 @@ check() {
 	packages= tools=
 	tools/find-cc >/dev/null ||
 		need "$gcc" "GCC and binutils for x86-64 (x86_64-elf-gcc or x86_64-linux-gnu-gcc)"
+	have_host_cc || need "gcc libc6-dev" "a C compiler for this machine"
+	have xz || need xz-utils xz
 	have_newlib || need newlib-source "newlib's source, 3.3.0 (set NEWLIB_SOURCE to the archive)"
 	have qemu-system-x86_64 || need qemu-system-x86 "QEMU, 7.2 or newer (qemu-system-x86_64)"
 	have_gdb || need "$gdb" "GDB with Python that knows x86-64"

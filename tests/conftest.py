@@ -1,0 +1,59 @@
+"""What the tests share: the way to the host command, and guests.
+
+    --soak N    runs each racing guest test N times in a row
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TOP / "tools"))
+
+from weft_host.guest import run as run_guest  # noqa: E402
+from weft_host.machine import Machine  # noqa: E402
+
+CPU_COUNTS = (1, 2, 4, 8)
+MODELS = ("lwp", "mxn", "n1")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--soak", type=int, default=1, metavar="N",
+                     help="repeat the racing tests N times in a row")
+
+
+@pytest.fixture(scope="session")
+def soak(request):
+    return request.config.getoption("--soak")
+
+
+@pytest.fixture(scope="session")
+def guest():
+    """guest(argv, **options of Machine) boots a guest, runs argv and returns its Result; a
+    guest that panics, hangs or resets fails the test unless may_fail is set."""
+
+    def run(argv, stdin=b"", may_fail=False, timeout=60, **options):
+        result = run_guest(Machine(argv=[str(a) for a in argv], timeout=timeout, **options), stdin)
+        if result.error and not may_fail:
+            pytest.fail(f"{result.error}\n{result.panic}{result.output}", pytrace=False)
+        return result
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def weft():
+    """weft("run", ...) calls the host command as a user does; make test has built all."""
+
+    def call(*argv, stdin=b"", timeout=120, **options):
+        argv = [str(a) for a in argv]
+        if argv and argv[0] in ("run", "cc", "gdb"):
+            argv.insert(1, "--no-build")
+        return subprocess.run([TOP / "tools/weft", *argv], input=stdin, timeout=timeout,
+                              capture_output=True, env={**os.environ, "LC_ALL": "C.UTF-8"},
+                              **options)
+
+    return call
