@@ -37,8 +37,8 @@ _Static_assert(sizeof(struct elf_header) == 64 && sizeof(struct elf_segment) == 
 
 #define MAX_SEGMENTS 64 /* headers, of any type */
 
-/* Half of the user's addresses stay free above the image: for mmap and the stack. */
-#define IMAGE_END (WEFT_USER_END / 2)
+/* Above lie what the kernel puts into every process, then mmap's room and the stack. */
+#define IMAGE_END TIMEPAGE_USER
 
 /* Reads n bytes at off, all or -ENOEXEC. */
 static int read_exactly(struct vnode *vn, uint64_t off, void *buf, size_t n)

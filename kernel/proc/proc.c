@@ -104,7 +104,8 @@ static int load(struct proc *p, struct proc *parent, const char *path,
 	struct vnode *vn;
 	struct elf_image image;
 
-	int err = vfs_lookup(parent ? parent->files.cwd : vfs_root(), path, &vn);
+	int err = parent ? fdtable_lookup(&parent->files, path, &vn)
+			 : vfs_lookup(vfs_root(), path, &vn);
 	if (err != 0)
 		return err;
 	err = elf_load(p->as, vn, &image);
