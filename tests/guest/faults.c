@@ -16,6 +16,8 @@ static void fault_in_lwp(struct raw *r)
 	*(volatile int *)0x28 = 1;
 }
 
+int main(int argc, char **argv);
+
 static void commit(const char *what)
 {
 	static struct raw r;
@@ -34,14 +36,14 @@ static void commit(const char *what)
 	else if (strcmp(what, "noncanonical") == 0)
 		zero = *(volatile int *)0x1234567890abcdefull;
 	else if (strcmp(what, "text-write") == 0)
-		*(volatile char *)(uintptr_t)commit = 1;
+		*(volatile char *)(uintptr_t)main = 1;
 	else if (strcmp(what, "rodata-write") == 0)
 		*(volatile char *)&constant = 2;
 	else if (strcmp(what, "stack-exec") == 0) {
 		unsigned char code[] = {0xc3};
 		((void (*)(void))(uintptr_t)code)();
 	} else if (strcmp(what, "divide") == 0)
-		zero = 1 / zero;
+		zero = 100 / zero; /* 1 / x needs no division */
 	else if (strcmp(what, "ud2") == 0)
 		__asm__ volatile("ud2");
 	else if (strcmp(what, "cli") == 0)
