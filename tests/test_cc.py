@@ -1,0 +1,71 @@
+"""weft cc: programs written for another system compile unchanged, and run in every model."""
+
+import subprocess
+
+import pytest
+from conftest import MODELS, TOP
+
+SOURCE = TOP / "tests/cc/linux_threads.c"
+EXPECTED = """\
+timed wait: timed out
+items 2000, sum 2001000, fullest 32, once 1, destroyed 2000
+done
+"""
+
+
+@pytest.fixture(scope="module")
+def program(weft, tmp_path_factory):
+    path = tmp_path_factory.mktemp("cc") / "linux_threads"
+    done = weft("cc", "-O2", "-g", "-Wall", "-Werror", "-pthread", SOURCE, "-o", path)
+    assert done.returncode == 0, done.stderr.decode()
+    return path
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_linux_program(guest, program, model, cpus):
+    result = guest([program.name, "an argument"], files=[program], model=model, smp=cpus)
+    assert (result.status, result.output) == (42, EXPECTED)
+
+
+def test_the_program_is_plain_posix(tmp_path):
+    """It compiles and does the same on the host itself."""
+    path = tmp_path / "native"
+    done = subprocess.run(["cc", "-O2", "-pthread", SOURCE, "-o", path], capture_output=True)
+    if done.returncode != 0:
+        pytest.skip("no compiler for the host itself")
+    done = subprocess.run([path, "an argument"], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, timeout=60, text=True)
+    assert done.returncode == 42
+    assert sorted(done.stdout.splitlines()) == sorted(EXPECTED.splitlines())
+
+
+def test_several_files_and_options(weft, guest, tmp_path):
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc/part.h").write_text("double part(double);\n")
+    (tmp_path / "part.c").write_text(
+        "#include <part.h>\n#include <math.h>\ndouble part(double x) { return sqrt(x); }\n")
+    (tmp_path / "main.c").write_text(
+        '#include <part.h>\n#include <stdio.h>\nint main(void) { printf("%g\\n", part(N)); }\n')
+    inc = ["-I", tmp_path / "inc"]
+    done = weft("cc", "-c", *inc, tmp_path / "part.c", "-o", tmp_path / "part.o")
+    assert done.returncode == 0, done.stderr.decode()
+    done = weft("cc", *inc, "-D", "N=144", tmp_path / "main.c", tmp_path / "part.o", "-lm",
+                "-o", tmp_path / "root")
+    assert done.returncode == 0, done.stderr.decode()
+    result = guest(["root"], files=[tmp_path / "root"])
+    assert (result.status, result.output) == (0, "12\n")
+
+
+def test_an_error_is_the_compilers(weft, tmp_path):
+    (tmp_path / "bad.c").write_text("int main(void) { return undeclared; }\n")
+    done = weft("cc", tmp_path / "bad.c", "-o", tmp_path / "bad")
+    assert done.returncode == 1
+    assert b"undeclared" in done.stderr
+    assert not (tmp_path / "bad").exists()
+
+
+def test_no_output_named(weft):
+    done = weft("cc", SOURCE)
+    assert done.returncode == 2
+    assert b"-o PROG" in done.stderr

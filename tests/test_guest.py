@@ -1,0 +1,77 @@
+"""Runs the test programs of tests/guest, at the CPU counts and models of guest.toml."""
+
+import pytest
+from conftest import TOP
+from tap import failures
+from weft_host.guest import Result
+
+try:
+    import tomllib
+except ImportError:  # Python 3.10
+    import tomli as tomllib
+
+GUEST = TOP / "tests/guest"
+TABLE = tomllib.loads((TOP / "tests/guest.toml").read_text())
+
+
+def programs():
+    """Names, as user.mk finds them: NAME.c or NAME/*.c."""
+    names = {path.stem for path in GUEST.glob("*.c")}
+    return sorted(names | {path.parent.name for path in GUEST.glob("*/*.c")})
+
+
+def settings(name):
+    return {**TABLE["default"], **TABLE.get(name, {})}
+
+
+def cases():
+    for name in programs():
+        how = settings(name)
+        if how["tool"]:
+            continue
+        builds = [(cpus, False) for cpus in how["cpus"]]
+        builds += [(cpus, True) for cpus in how["debug_cpus"]]
+        for cpus, debug in builds:
+            for model in how["models"]:
+                label = f"{name}-{model}-{cpus}cpu" + ("-debug" if debug else "")
+                marks = [pytest.mark.racing] if how["racing"] else []
+                yield pytest.param(name, cpus, model, debug, id=label, marks=marks)
+
+
+def test_the_table_names_programs():
+    known = {"default", *programs()}
+    for name, section in TABLE.items():
+        assert name in known, f"guest.toml: no program {name}"
+        assert set(section) <= set(TABLE["default"]), f"guest.toml: unknown word in [{name}]"
+
+
+@pytest.mark.parametrize("name, cpus, model, debug", cases())
+def test_guest(guest, soak, name, cpus, model, debug):
+    how = settings(name)
+    argv = [name, *how["args"]]
+    repeat = soak if how["racing"] else 1
+    if repeat > 1:
+        argv = ["repeat", repeat, *argv]
+    result = guest(argv, smp=cpus, model=model, debug=debug, mem=how["mem"],
+                   timeout=how["timeout"] * repeat)
+    if repeat > 1:  # it shows only a run that failed
+        assert result.status == 0, result.output
+        return
+    wrong = failures(result)
+    if wrong:
+        pytest.fail("\n".join(wrong) + "\n--- the end of its output ---\n" +
+                    "\n".join(result.output.splitlines()[-30:]), pytrace=False)
+
+
+@pytest.mark.parametrize("output, status, good", [
+    ("ok a\nok b\n1..2\n", 0, True),
+    ("ok a\nnot ok b: why\n1..2\n", 1, False),
+    ("ok a\nnot ok b: why\n1..2\n", 0, False),
+    ("ok a\nok b\n1..2\n", 3, False),
+    ("ok a\n", 0, False),
+    ("ok a\n1..2\n", 0, False),
+    ("1..0\n", 0, False),
+    ("", 0, False),
+])
+def test_the_reader_of_reports(output, status, good):
+    assert (failures(Result(status, output)) == []) == good
