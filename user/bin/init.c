@@ -85,7 +85,10 @@ static char **parse_run_file(char *p, size_t size)
 	return argv;
 }
 
-/* With a person at the console it echoes what is typed; a pipe wants the output alone. */
+/*
+ * With a person at the console it echoes what is typed; a pipe wants the output alone, and
+ * is made to wait when nobody reads.
+ */
 static void set_up_console(void)
 {
 	const char *kind = getenv("WEFT_CONSOLE");
@@ -93,6 +96,7 @@ static void set_up_console(void)
 
 	if (kind && !strcmp(kind, "pipe") && tcgetattr(STDIN_FILENO, &t) == 0) {
 		t.c_lflag &= ~ECHO;
+		t.c_cflag |= CRTSCTS;
 		tcsetattr(STDIN_FILENO, TCSANOW, &t);
 	}
 	unsetenv("WEFT_CONSOLE");

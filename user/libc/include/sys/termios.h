@@ -48,6 +48,7 @@ struct termios { /* laid out as struct weft_termios */
 #define CS8 0x30
 #define CREAD 0x80
 #define PARENB 0x100
+#define CRTSCTS WEFT_CRTSCTS
 
 /* c_lflag */
 #define ISIG WEFT_ISIG
