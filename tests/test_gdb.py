@@ -1,0 +1,140 @@
+"""GDB on a guest: breakpoints in the kernel and in a program, steps, and the helpers."""
+
+import re
+
+import pytest
+
+# Goes on from look_here to look_here until the three threads have come to rest.
+AWAIT_REST = """\
+break look_here
+continue
+python
+for _ in range(500):
+    if gdb.execute("weft-threads -s", to_string=True).count(": Blocked,") == 3:
+        break
+    gdb.execute("continue", to_string=True)
+end
+"""
+
+
+@pytest.fixture
+def gdb(weft, tmp_path):
+    """gdb(commands, "--smp", "2", ..., argv=[...]) returns what GDB printed."""
+
+    def run(commands, *options, argv=("at_rest",)):
+        script = tmp_path / "commands"
+        script.write_text("set width 0\n" + commands)
+        done = weft("gdb", *options, "--batch-commands", script, "--", *argv, timeout=120)
+        output = done.stdout.decode(errors="replace")
+        assert done.returncode == 0, output + done.stderr.decode(errors="replace")
+        return output
+
+    return run
+
+
+def test_kernel_breakpoint_and_steps(gdb):
+    output = gdb("""\
+break kmain
+continue
+next
+info symbol $rip
+break sys_spawn
+continue
+backtrace
+finish
+""")
+    assert re.search(r"Breakpoint 1, kmain \(\) at kernel/boot/main\.c:\d+", output)
+    assert re.search(r"^kmain( \+ \d+)? in section", output, re.MULTILINE)
+    assert re.search(r"Breakpoint 2, sys_spawn \(", output)
+    assert re.search(r"#0 +sys_spawn .*\n#1 .*syscall_dispatch .*", output)
+    assert "Run till exit from #0  sys_spawn" in output
+    assert "Value returned is" in output
+
+
+def test_user_breakpoint_and_steps(gdb):
+    output = gdb("""\
+break look_here
+continue
+backtrace
+finish
+next
+next
+print round
+weft-cpus
+continue
+print round
+""")
+    assert re.search(r"Breakpoint 1, look_here \(round=0\) at tests/guest/at_rest\.c:\d+", output)
+    assert re.search(r"#1 .* main \(.*\) at tests/guest/at_rest\.c:\d+", output)
+    assert re.search(r"^0 +\d+/1 +at_rest +\d+ +user +(main|look_here|nanosleep)", output,
+                     re.MULTILINE), output
+    assert re.search(r"Breakpoint 1, look_here \(round=1\)", output)
+
+
+@pytest.mark.parametrize("cpus", [1, 4])
+def test_cpus(gdb, cpus):
+    output = gdb("break look_here\ncontinue\nweft-cpus\n", "--smp", str(cpus))
+    rows = re.findall(r"^(\d+) +(\S+) +(\S+) +(-?\d+) +(user|kernel) +(.*)$", output, re.MULTILINE)
+    assert [int(row[0]) for row in rows] == list(range(cpus)), output
+    here = [row for row in rows if row[5].startswith("look_here")]
+    assert len(here) == 1
+    assert here[0][2] == "at_rest" and here[0][4] == "user"
+    assert all(row[4] == "kernel" for row in rows if row[2] == "(idle)")
+
+
+def test_lwps(gdb):
+    output = gdb(AWAIT_REST + "weft-lwps\n", "--smp", "2", "--model", "lwp")
+    rows = [line.split() for line in output.splitlines() if re.match(r"\d+ +(init|at_rest) ", line)]
+    assert [row[1] for row in rows].count("init") == 1
+    mine = [row for row in rows if row[1] == "at_rest"]
+    assert len(mine) >= 4, output  # a thread each, and the library's own if it has any
+    assert [row[3] for row in mine].count("ONPROC") == 1
+    asleep = [row for row in mine if row[3] == "SLEEP"]
+    assert len(asleep) >= 3
+    assert sum(row[7] == "lwp_park" for row in asleep) >= 3, output
+    init = next(row for row in rows if row[1] == "init")
+    assert init[3] == "SLEEP" and init[7] == "waitpid"
+
+
+def test_lwps_of_one_process_or_of_none(gdb):
+    output = gdb(AWAIT_REST + "weft-lwps 1\npython\ntry:\n    gdb.execute('weft-lwps 999')\n"
+                 "except gdb.error as e:\n    print('error:', e)\nend\n")
+    assert re.search(r"^1 +init ", output, re.MULTILINE)
+    assert not re.search(r"^\d+ +at_rest ", output, re.MULTILINE)
+    assert "error: there is no process 999" in output
+
+
+@pytest.mark.parametrize("model", ["lwp", "mxn", "n1"])
+def test_threads(gdb, model):
+    """Whether its LWP sleeps in the kernel or it has none, a thread shows where it waits."""
+    output = gdb(AWAIT_REST + "weft-threads\n", "--smp", "2", "--model", model)
+    blocks = re.split(r"^(?=thread \d+:)", output, flags=re.MULTILINE)[1:]
+    assert len(blocks) == 4, output
+    by_start = {}
+    for block in blocks:
+        match = re.search(r"started at (\w+)", block.splitlines()[0])
+        by_start[match[1] if match else "main"] = block
+    place = "on no LWP" if model != "lwp" else "on LWP "
+    for start, waits_for, callers in [
+            ("lock_taker", "lock", ["pthread_mutex_lock", "wants_lock", "wants_lock",
+                                    "wants_lock", "lock_taker"]),
+            ("news_reader", "news", ["pthread_cond_wait", "news_reader"]),
+            ("token_taker", "tokens", ["sem_wait", "token_taker"])]:
+        block = by_start[start]
+        assert f": Blocked, {place}" in block, block
+        assert f"waits for {waits_for}" in block, block
+        assert re.search(r"rip 0x[0-9a-f]{16}", block), block
+        functions = re.findall(r"^    #\d+ +0x[0-9a-f]+ (\w+)", block, re.MULTILINE)
+        at = functions.index(callers[0])
+        assert functions[at:at + len(callers)] == callers, block
+    main = by_start["main"]
+    assert ": OnLWP, on LWP " in main
+    assert re.search(r"#0 +0x[0-9a-f]+ look_here", main), main
+
+
+def test_before_the_kernel_runs(gdb):
+    """The helpers say that it is too early; nothing breaks."""
+    output = gdb("python\nfor c in ('weft-cpus', 'weft-lwps', 'weft-threads'):\n    try:\n"
+                 "        gdb.execute(c)\n    except gdb.error as e:\n        print('error:', e)\n"
+                 "end\n")
+    assert output.count("error: ") == 3, output
