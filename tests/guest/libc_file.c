@@ -1,0 +1,152 @@
+/*
+ * libc_file.c - descriptors, directories, the console's settings, and what the
+ * system says about itself; good and bad arguments.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <termios.h>
+#include "tap.h"
+
+#define SELF "/bin/libc_file"
+
+/* An expression that must fail with an errno. */
+#define fails(name, expression, error)                                                             \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		long tap_r = (long)(expression);                                                   \
+		tap_report(tap_r == -1 && errno == (error), name, "result %ld, %s", tap_r,         \
+			   strerror(errno));                                                       \
+	} while (0)
+
+static void files(void)
+{
+	char a[16] = "", b[16];
+	struct stat st, st2;
+	int fd, fd2;
+
+	fd = open(SELF, O_RDONLY);
+	ok("open", fd > 2);
+	is("read", read(fd, a, 4), 4);
+	ok("what it read", !memcmp(a, "\177ELF", 4));
+	fd2 = dup(fd);
+	ok("dup", fd2 > 2 && fd2 != fd);
+	is("lseek", lseek(fd, 1, SEEK_SET), 1);
+	is("dup shares the offset", read(fd2, b, 3) == 3 && !memcmp(b, "ELF", 3), 1);
+	is("dup2", dup2(fd, 50), 50);
+	is("its offset", lseek(50, 0, SEEK_CUR), 4);
+	is("close", close(50) + close(fd2), 0);
+	is("fstat", fstat(fd, &st), 0);
+	ok("a regular file", S_ISREG(st.st_mode) && (st.st_mode & 0111) && st.st_size > 4096);
+	ok("stat says the same",
+	   stat(SELF, &st2) == 0 && st2.st_ino == st.st_ino && st2.st_size == st.st_size);
+	is("lseek to the end", lseek(fd, 0, SEEK_END), st.st_size);
+	is("read there", read(fd, a, 4), 0);
+	is("fcntl F_GETFL", fcntl(fd, F_GETFL), O_RDONLY);
+	is("fcntl F_GETFL of the console", fcntl(1, F_GETFL) & O_ACCMODE, O_RDWR);
+	fails("write to it", write(fd, "x", 1), EBADF);
+	fails("read to a bad address", (lseek(fd, 0, SEEK_SET), read(fd, (void *)8, 4)), EFAULT);
+	fails("lseek before the start", lseek(fd, -1, SEEK_SET), EINVAL);
+	close(fd);
+	fails("read of a closed descriptor", read(fd, a, 4), EBADF);
+	fails("close of a closed descriptor", close(fd), EBADF);
+	fails("fcntl of a closed descriptor", fcntl(fd, F_GETFL), EBADF);
+	fails("open of nothing", open("/nonexistent", O_RDONLY), ENOENT);
+	fails("open below a file", open(SELF "/x", O_RDONLY), ENOTDIR);
+	fails("open of a bad address", open((char *)8, O_RDONLY), EFAULT);
+	fails("open to create", open("/tmp/new", O_WRONLY | O_CREAT, 0644), EROFS);
+	fails("open a file as a directory", open(SELF, O_RDONLY | O_DIRECTORY), ENOTDIR);
+	fails("unlink", unlink(SELF), EROFS);
+	fails("mkdir", mkdir("/tmp/d", 0755), EROFS);
+	fails("rename", rename(SELF, "/tmp/x"), EROFS);
+	fails("pipe", pipe((int[2]){0}), ENOSYS);
+	is("access", access(SELF, R_OK | X_OK), 0);
+	fails("access to write", access(SELF, W_OK), EROFS);
+	fails("access of nothing", access("/nonexistent", F_OK), ENOENT);
+}
+
+static void directories(void)
+{
+	char path[100], *p;
+	struct dirent *d;
+	int found = 0, again = 0, n = 0;
+	DIR *dir;
+
+	dir = opendir("/bin");
+	if (!dir)
+		bail("opendir: %s", strerror(errno));
+	while ((d = readdir(dir)) != NULL) {
+		found += !strcmp(d->d_name, "libc_file") && d->d_type == DT_REG;
+		n++;
+	}
+	is("readdir finds this program", found, 1);
+	ok("and others", n > 20);
+	rewinddir(dir);
+	while ((d = readdir(dir)) != NULL)
+		again++;
+	is("rewinddir", again, n);
+	is("closedir", closedir(dir), 0);
+	errno = 0;
+	ok("opendir of a file", !opendir(SELF) && errno == ENOTDIR);
+	ok("opendir of nothing", !opendir("/nonexistent") && errno == ENOENT);
+
+	is("chdir", chdir("/bin"), 0);
+	ok("getcwd", getcwd(path, sizeof(path)) && !strcmp(path, "/bin"));
+	ok("a relative path", access("libc_file", F_OK) == 0 && access("../bin/./sh", F_OK) == 0);
+	p = getcwd(NULL, 0);
+	ok("getcwd allocates", p && !strcmp(p, "/bin"));
+	free(p);
+	errno = 0;
+	ok("getcwd without room", !getcwd(path, 3) && errno == ERANGE);
+	fails("chdir to a file", chdir("/bin/sh"), ENOTDIR);
+	fails("chdir to nothing", chdir("/nonexistent"), ENOENT);
+	is("chdir back", chdir("/"), 0);
+}
+
+static void console(void)
+{
+	struct termios old, t, back;
+	struct winsize w;
+	int null = open("/dev/null", O_RDWR);
+
+	is("tcgetattr", tcgetattr(0, &old), 0);
+	t = old;
+	cfmakeraw(&t);
+	is("tcsetattr", tcsetattr(0, TCSANOW, &t), 0);
+	is("tcgetattr again", tcgetattr(0, &back), 0);
+	is("raw mode", back.c_lflag & (ICANON | ECHO | ISIG), 0);
+	is("set back", tcsetattr(0, TCSADRAIN, &old), 0);
+	ok("as it was", tcgetattr(0, &back) == 0 && !memcmp(&back, &old, sizeof(old)));
+	fails("tcsetattr: when", tcsetattr(0, 9, &old), EINVAL);
+	fails("tcgetattr of /dev/null", tcgetattr(null, &t), ENOTTY);
+	fails("ioctl: unknown", ioctl(0, 0x1234, NULL), ENOTTY);
+	is("TIOCGWINSZ", ioctl(0, TIOCGWINSZ, &w), 0);
+	is("tcgetpgrp", tcgetpgrp(0), getpgrp());
+	is("/dev/null: read", read(null, &t, 1), 0);
+	is("/dev/null: write", write(null, "x", 1), 1);
+	close(null);
+}
+
+static void system_says(void)
+{
+	struct utsname u;
+
+	ok("uname", uname(&u) == 0 && !strcmp(u.sysname, "weft") && !strcmp(u.machine, "x86_64"));
+	is("page size", sysconf(_SC_PAGESIZE), 4096);
+	ok("CPUs", sysconf(_SC_NPROCESSORS_ONLN) >= 1);
+	ok("memory",
+	   sysconf(_SC_PHYS_PAGES) > sysconf(_SC_AVPHYS_PAGES) && sysconf(_SC_AVPHYS_PAGES) > 0);
+	fails("sysconf of nothing", sysconf(9999), EINVAL);
+}
+
+int main(void)
+{
+	files();
+	directories();
+	console();
+	system_says();
+	return tap_done();
+}
