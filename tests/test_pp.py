@@ -7,20 +7,20 @@ full number of them, and fails if not; so status 0 says a lot.
 import re
 
 import pytest
+from conftest import MODELS
 
-from weft_host.guest import run
-from weft_host.machine import Machine
-
-MODELS = ["lwp", "mxn", "n1"]
 every_model = pytest.mark.parametrize("model", MODELS)
 every_smp = pytest.mark.parametrize("smp", [1, 2, 4])
 
 
-def pp(*options, model="lwp", smp=1, mem="512M", timeout=120):
-    """Boots a guest that runs pp with these options; its Result."""
-    result = run(Machine(argv=["pp", *options], model=model, smp=smp, mem=mem, timeout=timeout))
-    assert not result.error, f"{result.error}\n{result.panic}\n{result.output}"
-    return result
+@pytest.fixture
+def pp(guest):
+    """pp(option..., model=, smp=, ...): boots a guest that runs pp; its Result."""
+
+    def run(*options, model="lwp", timeout=120, **machine):
+        return guest(["pp", *options], model=model, timeout=timeout, **machine)
+
+    return run
 
 
 def completed_ms(output):
@@ -28,7 +28,7 @@ def completed_ms(output):
 
 
 @every_model
-def test_verbose_output_is_the_papers(model):
+def test_verbose_output_is_the_papers(pp, model):
     result = pp("-v", "-i", "500", "-n", "3", "-c", "2", "-S", "65536", model=model)
     assert result.status == 0
     assert re.fullmatch(
@@ -48,14 +48,14 @@ stacksize       \(-S\) = 65536
 """, result.output)
 
 
-def test_silent_without_v():
+def test_silent_without_v(pp):
     result = pp("-i", "10")
     assert (result.status, result.output) == (0, "")
 
 
 @every_model
 @every_smp
-def test_fifty_games_with_error_checking_mutexes(model, smp):
+def test_fifty_games_with_error_checking_mutexes(pp, model, smp):
     result = pp("-v", "-e", "-n", "50", "-i", "100", model=model, smp=smp)
     assert result.status == 0, result.output
     assert "100 threads initialised in" in result.output
@@ -64,20 +64,20 @@ def test_fifty_games_with_error_checking_mutexes(model, smp):
 
 @every_model
 @every_smp
-def test_bound_threads(model, smp):
+def test_bound_threads(pp, model, smp):
     result = pp("-v", "-s", "system", "-n", "4", "-i", "500", model=model, smp=smp)
     assert result.status == 0, result.output
     assert "pthread_scope   (-s) = system\n" in result.output
 
 
 @every_smp
-def test_concurrency_of_the_pool(smp):
+def test_concurrency_of_the_pool(pp, smp):
     result = pp("-v", "-c", "8", "-n", "4", "-i", "500", model="mxn", smp=smp)
     assert result.status == 0, result.output
 
 
 @every_model
-def test_sleep_in_every_move(model):
+def test_sleep_in_every_move(pp, model):
     # 2 players, 10 moves each, one after the other, 5 ms in each.
     result = pp("-v", "-z", "5", "-i", "10", model=model, smp=2)
     assert result.status == 0, result.output
@@ -86,7 +86,7 @@ def test_sleep_in_every_move(model):
 
 @every_model
 @every_smp
-def test_global_bottleneck(model, smp):
+def test_global_bottleneck(pp, model, smp):
     result = pp("-v", "-z", "-1", "-n", "8", "-i", "200", model=model, smp=smp)
     assert result.status == 0, result.output
     assert "sleepms         (-z) = -1\n" in result.output
@@ -103,34 +103,33 @@ def test_global_bottleneck(model, smp):
     (["-i"], "usage: pp"),
     (["100"], "100: not an option"),
 ])
-def test_wrong_usage(options, said):
+def test_wrong_usage(pp, options, said):
     result = pp(*options)
     assert result.status == 2
     assert said in result.output and "usage: pp" in result.output
 
 
-def test_a_stack_that_is_too_small():
+def test_a_stack_that_is_too_small(pp):
     result = pp("-S", "64")
     assert result.status == 1
     assert result.output.startswith("pp: pthread_attr_setstacksize: ")
 
 
-def test_process_shared_mutexes():
+def test_process_shared_mutexes(pp):
     result = pp("-p", "shared", "-i", "10")
     assert result.status == 1
     assert result.output == "pp: process-shared mutexes are not supported\n"
 
 
-def test_more_threads_than_memory():
+def test_more_threads_than_memory(pp):
     """The guest says which call failed, and lives on to report the status."""
     result = pp("-n", "5000", "-i", "1", "-S", "1048576", mem="64M")
     assert result.status == 1
     assert re.search(r"^pp: (pthread_create: |no memory for )", result.output, re.MULTILINE)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("model", ["lwp", "mxn"])
-def test_ten_thousand_threads(model):
+def test_ten_thousand_threads(pp, model):
     result = pp("-v", "-n", "5000", "-i", "100", "-S", "32768", model=model, smp=4, mem="1G",
                 timeout=600)
     assert result.status == 0, result.output
