@@ -41,7 +41,7 @@ static void *token_taker(void *arg)
 	return arg;
 }
 
-__attribute__((noinline)) void look_here(int round)
+__attribute__((noinline)) static void look_here(int round)
 {
 	__asm__ volatile("" : : "r"(round) : "memory");
 }
