@@ -1,0 +1,119 @@
+/* attr.c - attributes of threads.  All functions: EINVAL if the object is not initialised. */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdint.h>
+#include "attr.h"
+
+int pthread_attr_init(pthread_attr_t *attr)
+{
+	*attr = (pthread_attr_t){
+		.__stacksize = DEFAULT_STACK,
+		.__guardsize = DEFAULT_GUARD,
+		.__detachstate = PTHREAD_CREATE_JOINABLE,
+		.__scope = PTHREAD_SCOPE_PROCESS,
+		.__valid = ATTR_VALID,
+	};
+	return 0;
+}
+
+int pthread_attr_destroy(pthread_attr_t *attr)
+{
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	attr->__valid = 0;
+	return 0;
+}
+
+int pthread_attr_getdetachstate(const pthread_attr_t *attr, int *state)
+{
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	*state = attr->__detachstate;
+	return 0;
+}
+
+/* EINVAL: neither PTHREAD_CREATE_JOINABLE nor PTHREAD_CREATE_DETACHED. */
+int pthread_attr_setdetachstate(pthread_attr_t *attr, int state)
+{
+	if (attr->__valid != ATTR_VALID ||
+	    (state != PTHREAD_CREATE_JOINABLE && state != PTHREAD_CREATE_DETACHED))
+		return EINVAL;
+	attr->__detachstate = state;
+	return 0;
+}
+
+int pthread_attr_getguardsize(const pthread_attr_t *attr, size_t *size)
+{
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	*size = attr->__guardsize;
+	return 0;
+}
+
+/* Bytes below the stack that fault; rounded up to pages when used, ignored with setstack. */
+int pthread_attr_setguardsize(pthread_attr_t *attr, size_t size)
+{
+	if (attr->__valid != ATTR_VALID || size > PTRDIFF_MAX / 4)
+		return EINVAL;
+	attr->__guardsize = size;
+	return 0;
+}
+
+int pthread_attr_getscope(const pthread_attr_t *attr, int *scope)
+{
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	*scope = attr->__scope;
+	return 0;
+}
+
+/*
+ * Bound (PTHREAD_SCOPE_SYSTEM) or unbound (PTHREAD_SCOPE_PROCESS).  A model that has only
+ * one kind takes either and ignores it.  EINVAL: neither.
+ */
+int pthread_attr_setscope(pthread_attr_t *attr, int scope)
+{
+	if (attr->__valid != ATTR_VALID ||
+	    (scope != PTHREAD_SCOPE_PROCESS && scope != PTHREAD_SCOPE_SYSTEM))
+		return EINVAL;
+	attr->__scope = scope;
+	return 0;
+}
+
+int pthread_attr_getstack(const pthread_attr_t *attr, void **addr, size_t *size)
+{
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	*addr = attr->__stackaddr;
+	*size = attr->__stacksize;
+	return 0;
+}
+
+/* EINVAL: size below PTHREAD_STACK_MIN, or the ends not on 16 bytes. */
+int pthread_attr_setstack(pthread_attr_t *attr, void *addr, size_t size)
+{
+	if (attr->__valid != ATTR_VALID || addr == NULL || size < PTHREAD_STACK_MIN ||
+	    ((uintptr_t)addr | size) % 16 != 0)
+		return EINVAL;
+	attr->__stackaddr = addr;
+	attr->__stacksize = size;
+	return 0;
+}
+
+int pthread_attr_getstacksize(const pthread_attr_t *attr, size_t *size)
+{
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	*size = attr->__stacksize;
+	return 0;
+}
+
+/* EINVAL: below PTHREAD_STACK_MIN, or beyond any address space. */
+int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
+{
+	if (attr->__valid != ATTR_VALID || size < PTHREAD_STACK_MIN || size > PTRDIFF_MAX / 4)
+		return EINVAL;
+	attr->__stacksize = size;
+	return 0;
+}

@@ -1,0 +1,279 @@
+/*
+ * impl.h - what every part of libthread knows: the thread, the LWP under it, and the
+ * library's own spin lock.
+ *
+ * FS base of every LWP points at the struct thread that it runs (never at nothing: an
+ * idle LWP of a pool runs a scheduler context, which is a struct thread too).  What
+ * lies below the structure is free for thread-local storage.
+ *
+ * Memory of struct thread, and of the LWP records that it points at, is type-stable: it
+ * is never unmapped and never becomes anything else.  A thread that spins for a mutex
+ * reads the owner's LWP record with plain loads, and the owner may exit meanwhile; what
+ * it reads then is stale, which costs it a few turns of a loop, but never a fault.
+ *
+ * Locks of the library, in the order in which they nest:
+ *
+ *	__threads_lock		list of threads, ids, joining, free threads (core/thread.c)
+ *	sleep queues of condition variables, then sleep queues of all other objects,
+ *				or the one lock of a model instead of both (core/sleepq.h)
+ *	everything else is innermost.
+ *
+ * Names that another file uses begin with two underscores, since a program that is
+ * linked statically with this library may use any other name itself.
+ */
+#pragma once
+#include <reent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <weft/schedctl.h>
+#include <weft/start.h>
+#include <weft/sys.h>
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+typedef uint64_t deadline_t; /* CLOCK_MONOTONIC, nanoseconds */
+#define NEVER UINT64_MAX
+
+struct sleepq;
+
+/*
+ * An LWP as the library knows it.  Written by the LWP itself alone.
+ *
+ * critical counts the library's spin locks that are held on it.  With schedctl=on it is
+ * the record's nopreempt, so that the kernel sees it too; with schedctl=off it is
+ * no_suspend.
+ *
+ * An LWP may not be stopped by thr_suspend while critical or no_suspend is above 0: others
+ * would wait for it.  owes is the LWP that it is about to unpark: whoever stops it does it
+ * in its place.
+ */
+struct lwp {
+	struct schedctl *sc;
+	volatile uint32_t *critical;
+	volatile uint32_t no_suspend;
+	volatile uint32_t owes;
+	uint32_t id;
+};
+
+/* The LWP of every thread that is on none: its state is never SC_ONCPU. */
+extern struct lwp __nowhere;
+
+/* States of a thread (ThreadMon paper, 3.2.1). */
+enum thread_state {
+	TS_STOPPED = 0,  /* suspended */
+	TS_BLOCKED,      /* on a sleep queue */
+	TS_RUNQUEUE,     /* runnable, waits for an LWP of the pool */
+	TS_DISPATCHABLE, /* an LWP has been found and unparked for it */
+	TS_ONLWP,        /* an LWP runs it; that LWP itself may wait for a CPU */
+};
+
+#define TSD_FAST 16 /* keys whose values lie in struct thread itself */
+
+/*
+ * Who writes what: "self" the thread alone; "queue" under the lock of the sleep queue
+ * that it stands in; "list" under __threads_lock; "model" the model, under its own rules.
+ *
+ * For debuggers: a thread whose lwp->id is 0 has its registers saved at rsp, lowest
+ * address first: MXCSR (4 bytes), FCW (4 bytes, upper half unused), R15, R14, R13, R12,
+ * RBX, RBP, RIP; its RSP will be rsp + 64.
+ */
+struct thread {
+	struct thread *self;     /* at %fs:0 */
+	struct _reent *reent;    /* newlib's per-thread state */
+	struct lwp *lwp;         /* model: where it runs, or &__nowhere */
+	uint64_t rsp;            /* model: see above */
+	uint64_t fp_control;     /* MXCSR, and FCW above it, that it begins with */
+	volatile uint32_t state; /* model: TS_* */
+	int pri;                 /* 0 to 127 */
+	uint32_t id;             /* pthread_t and thread_t; 0: not a thread of the program */
+	uint32_t readlocks;      /* self: reader-writer locks that it holds for reading */
+
+	/* Asleep, or about to be. */
+	const void *volatile wchan;     /* queue: the object that it waits for; NULL: no longer */
+	struct sleepq *volatile q;      /* queue: where it stands while wchan is set */
+	struct thread *q_next, *q_prev; /* queue: others that wait for the object */
+	struct thread *q_tail;          /* queue: the first of them only: the last */
+	struct thread *q_chain;         /* queue: the first only: the next object's first */
+	const void *wait_arg;           /* self, before it sleeps: see the object's file */
+
+	/* Thread-specific data. */
+	void *tsd[TSD_FAST];
+	void **tsd_more;  /* self: values of the keys from TSD_FAST on, or NULL */
+	uint32_t tsd_top; /* self: no key from here on ever had a value */
+
+	/* Life. */
+	bool bound;                 /* has an LWP of its own: own_lwp */
+	bool detached;              /* list */
+	bool exited;                /* list: waits to be joined, or for reuse */
+	bool suspended;             /* model: thr_suspend has been called */
+	volatile uint32_t on_stack; /* 1 until its exit no longer uses its stack */
+	struct thread *joiner;      /* list: who claims it */
+	void *(*start)(void *);
+	void *arg;
+	void *status;
+	struct lwp own_lwp;
+	struct thread *list_next, *list_prev; /* list: __thread_list */
+	struct thread *hash_next;             /* list */
+	struct thread *free_next, *free_prev; /* list: free threads; exited ones */
+	char *stack;                          /* lowest address, above the guard */
+	size_t stack_size, guard_size;
+	bool user_stack; /* belongs to the program */
+
+	/* Model mxn, under its lock: run queue, LWPs of the pool, time-outs. */
+	struct thread *run_next, *run_prev;
+	struct thread *volatile partner; /* see model/mxn/pool.c */
+	bool parked;
+	deadline_t deadline;
+	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
+	bool to_armed;
+	const void *timed_out; /* the object that it waited for in vain, or NULL */
+
+	struct _reent own_reent;
+} __attribute__((aligned(64)));
+
+/* All threads of the program, also those that have exited and wait to be joined. */
+extern struct thread *__thread_list;
+extern struct thread __main_thread;
+
+/* The calling thread: never changes while a function runs, wherever it is run. */
+static inline struct thread *thread_self(void)
+{
+	struct thread *t;
+
+	__asm__("movq %%fs:0, %0" : "=r"(t));
+	return t;
+}
+
+static inline void set_thread_pointer(struct thread *t)
+{
+	__asm__ volatile("wrfsbase %0" : : "r"(t) : "memory");
+}
+
+/* MXCSR, and FCW in the upper half: a new thread has them from its creator. */
+static inline uint64_t fp_control(void)
+{
+	uint32_t mxcsr;
+	uint16_t fcw;
+
+	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(fcw));
+	return (uint64_t)fcw << 32 | mxcsr;
+}
+
+/* In a loop that waits for another CPU.  PAUSE costs the host too much in exact timing. */
+static inline void spin_hint(void)
+{
+	if (!__timepage->exact)
+		__builtin_ia32_pause();
+}
+
+/* Assertions are on in every build. */
+void __assert_failed(const char *what, const char *file, int line) __attribute__((noreturn));
+#define ASSERT(x)                                                                                  \
+	do {                                                                                       \
+		if (unlikely(!(x)))                                                                \
+			__assert_failed(#x, __FILE__, __LINE__);                                   \
+	} while (0)
+
+/*
+ * Preemption control (weft/schedctl.h).  In a critical section the kernel lets the LWP
+ * go on for a little beyond its time; whoever leaves the last one pays by a yield if the
+ * kernel asked for it.  An unbound thread cannot change its LWP inside, since it does so
+ * only where it calls the model.
+ */
+void __critical_pay(void);
+
+static inline void critical_enter(void)
+{
+	volatile uint32_t *c = thread_self()->lwp->critical;
+
+	*c += 1;
+	__asm__ volatile("" : : : "memory");
+}
+
+static inline void critical_exit(void)
+{
+	struct lwp *l = thread_self()->lwp;
+
+	__asm__ volatile("" : : : "memory");
+	if ((*l->critical -= 1) == 0 && unlikely(l->sc->yield))
+		__critical_pay();
+}
+
+/*
+ * The library's own lock.  Spins, with preemption control.  Nobody who holds one blocks
+ * or runs code of the program.  Memory: taking is an acquire, giving up a release.
+ */
+struct ilock {
+	volatile uint32_t held;
+};
+
+/* The caller must not be suspended: others depend on what it does next. */
+static inline void no_suspend_enter(void)
+{
+	thread_self()->lwp->no_suspend += 1;
+	__asm__ volatile("" : : : "memory");
+}
+
+static inline void no_suspend_exit(void)
+{
+	__asm__ volatile("" : : : "memory");
+	thread_self()->lwp->no_suspend -= 1;
+}
+
+/* Returns the number of times that it gave up its CPU on the way. */
+unsigned __ilock_wait(struct ilock *l);
+/* One turn of a loop that waits for an LWP which may need this CPU; *turns is 0 at first. */
+void __backoff(unsigned *turns);
+
+static inline void ilock_lock(struct ilock *l)
+{
+	critical_enter();
+	if (unlikely(__atomic_exchange_n(&l->held, 1, __ATOMIC_ACQUIRE) != 0))
+		__ilock_wait(l);
+}
+
+static inline void ilock_unlock(struct ilock *l)
+{
+	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
+	critical_exit();
+}
+
+/* core/deadline.c */
+int __deadline(clockid_t clock, const struct timespec *abstime, deadline_t *deadline);
+
+/* core/lwp.c: what the models share about LWPs. */
+int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped);
+void __lwp_adopt(struct lwp *l, struct schedctl *sc);
+void __lwp_leave(struct thread *self) __attribute__((noreturn));
+const void *__lwp_wait_woken(struct thread *self, deadline_t deadline);
+void __lwp_unpark_owed(struct lwp *l);
+int __lwp_try_suspend(struct lwp *l);
+long __lwp_park(deadline_t deadline, uint32_t unpark);
+
+/* core/memory.c */
+void *__pages_alloc(size_t size);
+struct thread *__thread_get(size_t stack_size, size_t guard_size, void *user_stack);
+void __thread_put(struct thread *t);
+void __stacks_trim(void);
+
+/* core/thread.c */
+extern struct ilock __threads_lock;
+struct create_args {
+	void *stack; /* of the program, or NULL: allocated */
+	size_t stack_size, guard_size;
+	bool detached, bound, new_lwp, suspended;
+};
+int __thread_create(const struct create_args *args, void *(*start)(void *), void *arg,
+		    unsigned long *id);
+int __thread_join(unsigned long id, unsigned long *departed, void **status);
+int __thread_detach(unsigned long id);
+void __thread_exit(void *status) __attribute__((noreturn));
+void __thread_first(struct thread *t);
+void __thread_main(struct thread *self) __attribute__((noreturn));
+struct thread *__thread_find(unsigned long id);
+
+/* core/tsd.c */
+void __tsd_exit(struct thread *self);

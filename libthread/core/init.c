@@ -1,0 +1,48 @@
+/*
+ * init.c - libthread at the start of a process (weft/start.h), and assertions.
+ */
+#include <string.h>
+#include <weft/signal.h>
+#include "impl.h"
+#include "model.h"
+
+struct thread __main_thread;
+
+void __libthread_init(int argc, char **argv, char **envp, const struct auxv *auxv)
+{
+	struct thread *t = &__main_thread;
+
+	t->self = t;
+	t->reent = _GLOBAL_REENT;
+	t->lwp = &t->own_lwp;
+	t->state = TS_ONLWP;
+	t->on_stack = 1;
+	t->user_stack = true;
+	t->own_lwp.critical = &t->own_lwp.no_suspend;
+	set_thread_pointer(t);
+	__choose_model(envp);
+	__lwp_adopt(t->lwp, (struct schedctl *)__auxval(AT_WEFT_SCHEDCTL));
+	t->bound = __model->scope == SCOPE_ALL_BOUND;
+	__thread_first(t);
+	__ops->init();
+}
+
+/* stdio may be what is broken. */
+void __assert_failed(const char *what, const char *file, int line)
+{
+	char number[12], *p = number + sizeof(number);
+
+	*--p = '\0';
+	do {
+		*--p = '0' + line % 10;
+	} while ((line /= 10) > 0);
+	__sys_write(2, "libthread: ", 11);
+	__sys_write(2, file, strlen(file));
+	__sys_write(2, ":", 1);
+	__sys_write(2, p, strlen(p));
+	__sys_write(2, ": assertion failed: ", 20);
+	__sys_write(2, what, strlen(what));
+	__sys_write(2, "\n", 1);
+	__sys_kill(__sys_getpid(), WEFT_SIGABRT);
+	__sys_exit(128 + WEFT_SIGABRT);
+}

@@ -1,0 +1,148 @@
+/*
+ * lwp.c - what the models share about LWPs: starting one for a thread, leaving it,
+ * blocking on it, stopping it.
+ */
+#include <weft/errno.h>
+#include <weft/lwp.h>
+#include "impl.h"
+#include "model.h"
+#include "sleepq.h"
+
+static struct schedctl no_record = {.state = SC_SLEEPING};
+
+struct lwp __nowhere = {.sc = &no_record, .critical = &__nowhere.no_suspend};
+
+/* The calling LWP is l from now on; sc is its record. */
+void __lwp_adopt(struct lwp *l, struct schedctl *sc)
+{
+	l->id = sc->lwpid;
+	l->no_suspend = l->owes = 0;
+	l->critical = __options.schedctl ? &sc->nopreempt : &l->no_suspend;
+	*l->critical = 0; /* the record's last owner left it inside of a critical section */
+	__atomic_store_n(&l->sc, sc, __ATOMIC_RELEASE);
+}
+
+static void lwp_main(struct thread *self)
+{
+	void (*entry)(struct thread *) = (void (*)(struct thread *))self->rsp;
+
+	uint32_t mxcsr = self->fp_control;
+	uint16_t fcw = self->fp_control >> 32;
+
+	__asm__ volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(mxcsr), "m"(fcw));
+	self->rsp = 0;
+	__lwp_adopt(self->lwp, (struct schedctl *)__sys_lwp_schedctl());
+	entry(self);
+	__builtin_unreachable();
+}
+
+/*
+ * Makes an LWP for t, which has a stack and whose t->lwp is set, and starts it at
+ * entry(t), which does not return.  0, EAGAIN, ENOMEM.
+ */
+int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped)
+{
+	struct lwp_create c = {
+		.entry = (uint64_t)lwp_main,
+		.arg = (uint64_t)t,
+		.fsbase = (uint64_t)t,
+		.flags = LWP_DETACHED | (stopped ? LWP_SUSPENDED : 0),
+	};
+	uint64_t *sp = (uint64_t *)((uintptr_t)(t->stack + t->stack_size) & -16ul);
+	long r;
+
+	*--sp = 0; /* a return address of 0 ends the backtrace */
+	c.stack = (uint64_t)sp;
+	t->rsp = (uint64_t)entry;
+	/* One by one: someone may still spin on the record's last owner. */
+	__atomic_store_n(&t->lwp->sc, &no_record, __ATOMIC_RELAXED);
+	t->lwp->critical = &t->lwp->no_suspend;
+	t->lwp->no_suspend = t->lwp->owes = 0;
+	t->lwp->id = 0;
+	r = __sys_lwp_create(&c);
+	if (r < 0)
+		return r == -ENOMEM ? ENOMEM : EAGAIN;
+	/* A stopped one cannot write its id; any other may be gone by now, and t be reused. */
+	if (stopped)
+		t->lwp->id = c.id;
+	return 0;
+}
+
+/*
+ * Ends the calling LWP, whose thread is inside of a critical section, and lets its stack
+ * go.  From the store on, someone else may use the stack, so there is nothing between
+ * that and the system call that does; being in a critical section keeps the moment short.
+ */
+void __lwp_leave(struct thread *self)
+{
+	__asm__ volatile("movl $0, %0\n\t"
+			 "syscall\n\t"
+			 "ud2"
+			 : "=m"(self->on_stack)
+			 : "a"((long)SYS_lwp_exit)
+			 : "memory");
+	__builtin_unreachable();
+}
+
+/* lwp_park: 0, -ETIMEDOUT, -EINTR, -ESRCH (unpark: there is no such LWP; not parked). */
+long __lwp_park(deadline_t deadline, uint32_t unpark)
+{
+	struct weft_timespec ts;
+
+	if (deadline == NEVER)
+		return __sys_lwp_park(NULL, unpark);
+	ts.sec = deadline / 1000000000;
+	ts.nsec = deadline % 1000000000;
+	return __sys_lwp_park(&ts, unpark);
+}
+
+/* Unparks an LWP; see struct lwp about `owes`, which the caller has set. */
+void __lwp_unpark_owed(struct lwp *l)
+{
+	__sys_lwp_unpark(l->owes);
+	l->owes = 0;
+}
+
+/*
+ * The calling thread, which has an LWP of its own and stands or stood in a sleep queue,
+ * blocks until it is woken; on the way, unparks the LWP that its own owes an unpark, if
+ * any.  Returns what block does (model.h).
+ *
+ * No wake-up is lost: the waker first sets wchan to NULL, then unparks, and a permit
+ * stays with the LWP.  If we read wchan before that, the park returns at once.  A permit
+ * may also be left over from a wake-up that we saw before it reached us, or from an
+ * earlier owner of the LWP's id: then park returns for no reason, and we look again.
+ */
+const void *__lwp_wait_woken(struct thread *self, deadline_t deadline)
+{
+	while (__atomic_load_n(&self->wchan, __ATOMIC_ACQUIRE) != NULL) {
+		long r = __lwp_park(deadline, self->lwp->owes);
+
+		self->lwp->owes = 0;
+		if (r == -ETIMEDOUT)
+			return __sleepq_give_up(self);
+	}
+	if (self->lwp->owes != 0)
+		__lwp_unpark_owed(self->lwp);
+	return NULL;
+}
+
+/*
+ * Stops l, another LWP, unless it is where it may not be stopped (struct lwp).  Once
+ * stopped it executes nothing, so what its fields tell then is true until it goes on.
+ * 0; EAGAIN: it may not be stopped now; ESRCH: it has exited.
+ */
+int __lwp_try_suspend(struct lwp *l)
+{
+	if (l->id == 0)
+		return EAGAIN; /* it has not even begun */
+	if (__sys_lwp_suspend(l->id) < 0)
+		return ESRCH;
+	if (*l->critical != 0 || l->no_suspend != 0) {
+		__sys_lwp_continue(l->id);
+		return EAGAIN;
+	}
+	if (l->owes != 0) /* perhaps done already: then it is one too many, which is allowed */
+		__sys_lwp_unpark(l->owes);
+	return 0;
+}

@@ -1,0 +1,111 @@
+/*
+ * model.h - what a model is: how threads are mapped to LWPs, as a table of operations.
+ *
+ * The model is chosen once, before main, by the environment variable LIBTHREAD, and its
+ * mechanisms are set by LIBTHREAD_OPTIONS (core/options.c).  core/ and sync/ know models
+ * by this file alone, and a model knows no other model.
+ */
+#pragma once
+#include "impl.h"
+
+enum spin { SPIN_ADAPTIVE, SPIN_ALWAYS, SPIN_NEVER };
+
+/* Set before main, then constant. */
+struct options {
+	enum spin spin;       /* a mutex that is held: spin while the owner is on a CPU ... */
+	bool fifo;            /* sleep queues: first in, first out; else near-LIFO */
+	bool adaptive_unlock; /* let a spinner take the mutex before waking a sleeper */
+	bool schedctl;        /* preemption control */
+	int concurrency;      /* LWPs of the pool at the start */
+	int max_concurrency;  /* and at most (no option: the model's) */
+	bool may_spin;        /* derived: spin at all? (more than one CPU, or spin=always) */
+};
+extern struct options __options;
+
+/* Which options a model has. */
+#define OPT_SPIN 0x1
+#define OPT_QUEUE 0x2
+#define OPT_UNLOCK 0x4
+#define OPT_SCHEDCTL 0x8
+#define OPT_CONCURRENCY 0x10
+
+struct thr_schedlock_stats;
+
+/*
+ * The operations.  "The lock of q" is what lock(q) takes: a model may have one lock for
+ * all queues.  All are called by a thread of the program, none blocks unless it says so.
+ */
+struct model_ops {
+	/* Once, on the first LWP, which runs __main_thread; its LWP is own_lwp already. */
+	void (*init)(void);
+
+	/* Locks of sleep queues.  also_lock: q2 too, with the lock of a q that comes
+	 * before it in the order of locks held. */
+	void (*lock)(struct sleepq *q);
+	void (*unlock)(struct sleepq *q);
+	void (*also_lock)(struct sleepq *q2);
+	void (*also_unlock)(struct sleepq *q2);
+
+	/*
+	 * Blocks the calling thread until its wchan is NULL or the deadline has passed.
+	 * Called with the lock of q held, gives it up.  The caller stands in a sleep
+	 * queue, or has been taken from it already; `wake`, if any, is a thread that the
+	 * caller has just taken from q and that is woken on the way.  Returns NULL when
+	 * woken, or the object that the caller waited for, from whose queue it has
+	 * been removed, when it was too late.
+	 */
+	const void *(*block)(struct sleepq *q, deadline_t deadline, struct thread *wake);
+
+	/*
+	 * Wakes the threads of a list (linked by q_next) that have been taken from q.
+	 * Called with the lock of q held, gives it up.  From the moment that it is
+	 * woken, a thread may do anything, so the caller must be through with the
+	 * object: it may no longer exist.
+	 */
+	void (*wake)(struct sleepq *q, struct thread *list);
+
+	/* Before the first wait with a deadline.  0 or an error number. */
+	int (*prepare_timed)(void);
+
+	/*
+	 * Starts t, which is complete, has a stack and is in the list, at
+	 * __thread_main(t).  0; EAGAIN, ENOMEM: no LWP for it.
+	 */
+	int (*create)(struct thread *t, bool new_lwp, bool suspended);
+	/*
+	 * Ends the calling thread, which is inside of one critical section.  Clears
+	 * on_stack when its stack is no longer used.
+	 */
+	void (*exit)(void) __attribute__((noreturn));
+	void (*yield)(void);
+
+	/*
+	 * Blocks t where it is, until resume.  t is the caller, or lives and cannot go.
+	 * 0; EAGAIN: t is in a critical section, try later; ESRCH: it is exiting; ENOMEM.
+	 */
+	int (*suspend)(struct thread *t);
+	int (*resume)(struct thread *t);
+	void (*set_priority)(struct thread *t, int pri);
+
+	/* level 0: as many LWPs as there should be, after suspend has stopped one. */
+	int (*set_concurrency)(int level);
+	/* NULL if the model has no such lock. */
+	void (*schedlock_stats)(struct thr_schedlock_stats *stats);
+};
+
+enum scope { SCOPE_EITHER, SCOPE_ALL_BOUND, SCOPE_ALL_UNBOUND };
+
+struct model {
+	const char *name;
+	const char *like; /* instead of ops: the model whose operations it has */
+	const struct model_ops *ops;
+	enum scope scope;
+	unsigned options; /* OPT_* that it has */
+	struct options defaults;
+};
+
+extern const struct model *__model;
+extern const struct model_ops *__ops;
+
+/* core/options.c: from LIBTHREAD and LIBTHREAD_OPTIONS; ends the process if they are bad. */
+void __choose_model(char **envp);

@@ -1,0 +1,132 @@
+/*
+ * newlib.c - what newlib needs of a threads library: the per-thread reent and its locks.
+ *
+ * All of its locks are recursive mutexes here; zero is unlocked.  They are in one object
+ * file because newlib's archive has them in one too: an archive member that defined only
+ * some of them would be linked beside newlib's and clash.
+ */
+#include <limits.h>
+#include <pthread.h>
+#include <reent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/lock.h>
+#include "impl.h"
+
+struct __lock {
+	pthread_mutex_t mutex;
+	struct __lock *next; /* while free */
+};
+
+/* clang-format off */
+#define LOCK(name) struct __lock name = { .mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP }
+/* clang-format on */
+LOCK(__lock___sinit_recursive_mutex);
+LOCK(__lock___sfp_recursive_mutex);
+LOCK(__lock___atexit_recursive_mutex);
+LOCK(__lock___at_quick_exit_mutex);
+LOCK(__lock___malloc_recursive_mutex);
+LOCK(__lock___env_recursive_mutex);
+LOCK(__lock___tz_mutex);
+LOCK(__lock___dd_hash_mutex);
+LOCK(__lock___arc4random_mutex);
+
+/* Stands in for any lock that there was no memory for: coarse, but right. */
+static LOCK(shared);
+
+static struct ilock pool_lock;
+static struct __lock *pool;
+
+struct _reent *__getreent(void)
+{
+	return thread_self()->reent;
+}
+
+/* A pool of our own: malloc would take a lock of this very kind. */
+void __retarget_lock_init_recursive(_LOCK_T *lock)
+{
+	struct __lock *l, *page;
+
+	ilock_lock(&pool_lock);
+	if (pool == NULL) {
+		page = __pages_alloc(WEFT_PAGE_SIZE);
+		for (unsigned i = 0; page != NULL && i < WEFT_PAGE_SIZE / sizeof(*page); i++) {
+			page[i].next = pool;
+			pool = &page[i];
+		}
+	}
+	l = pool;
+	if (l != NULL)
+		pool = l->next;
+	ilock_unlock(&pool_lock);
+	if (l != NULL)
+		*l = (struct __lock){.mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
+	*lock = l != NULL ? l : &shared;
+}
+
+void __retarget_lock_init(_LOCK_T *lock)
+{
+	__retarget_lock_init_recursive(lock);
+}
+
+void __retarget_lock_close_recursive(_LOCK_T lock)
+{
+	if (lock == &shared)
+		return;
+	ilock_lock(&pool_lock);
+	lock->next = pool;
+	pool = lock;
+	ilock_unlock(&pool_lock);
+}
+
+void __retarget_lock_close(_LOCK_T lock)
+{
+	__retarget_lock_close_recursive(lock);
+}
+
+void __retarget_lock_acquire_recursive(_LOCK_T lock)
+{
+	pthread_mutex_lock(&lock->mutex);
+}
+
+void __retarget_lock_acquire(_LOCK_T lock)
+{
+	pthread_mutex_lock(&lock->mutex);
+}
+
+/* Not 0: taken. */
+int __retarget_lock_try_acquire_recursive(_LOCK_T lock)
+{
+	return pthread_mutex_trylock(&lock->mutex) == 0;
+}
+
+int __retarget_lock_try_acquire(_LOCK_T lock)
+{
+	return pthread_mutex_trylock(&lock->mutex) == 0;
+}
+
+void __retarget_lock_release_recursive(_LOCK_T lock)
+{
+	pthread_mutex_unlock(&lock->mutex);
+}
+
+void __retarget_lock_release(_LOCK_T lock)
+{
+	pthread_mutex_unlock(&lock->mutex);
+}
+
+/* newlib declares these and leaves them to us. */
+void flockfile(FILE *file)
+{
+	__retarget_lock_acquire_recursive(file->_lock);
+}
+
+int ftrylockfile(FILE *file)
+{
+	return __retarget_lock_try_acquire_recursive(file->_lock) ? 0 : -1;
+}
+
+void funlockfile(FILE *file)
+{
+	__retarget_lock_release_recursive(file->_lock);
+}

@@ -1,0 +1,189 @@
+/*
+ * options.c - LIBTHREAD chooses the model, LIBTHREAD_OPTIONS sets its mechanisms.
+ *
+ * LIBTHREAD_OPTIONS is a list NAME=VALUE,NAME=VALUE,...  Anything that is not known, or
+ * that the model does not have, is told on standard error together with what is known,
+ * and ends the process with status 2: an experiment that silently measured something else
+ * would be worse than none.
+ */
+#include <string.h>
+#include "impl.h"
+#include "model.h"
+
+extern const struct model __model_lwp, __model_mxn, __model_n1;
+
+static const struct model *const models[] = {&__model_lwp, &__model_mxn, &__model_n1};
+#define NMODELS (sizeof(models) / sizeof(models[0]))
+
+#define MAX_CONCURRENCY 1024
+
+const struct model *__model;
+const struct model_ops *__ops;
+struct options __options;
+
+static const struct option {
+	const char *name;
+	const char *values; /* between bars; value i sets option i */
+	unsigned bit;
+} known[] = {
+	{"spin", "adaptive|always|never", OPT_SPIN}, {"queue", "lifo|fifo", OPT_QUEUE},
+	{"unlock", "plain|adaptive", OPT_UNLOCK},    {"schedctl", "off|on", OPT_SCHEDCTL},
+	{"concurrency", "N", OPT_CONCURRENCY},
+};
+#define NKNOWN (sizeof(known) / sizeof(known[0]))
+
+/* stdio is not set up yet. */
+static void say(const char *s, size_t n)
+{
+	__sys_write(2, s, n);
+}
+#define SAY(s) say(s, strlen(s))
+
+static void __attribute__((noreturn)) refuse(void)
+{
+	__sys_exit(2);
+}
+
+static void __attribute__((noreturn)) bad_model(const char *name)
+{
+	SAY("libthread: unknown model \"");
+	SAY(name);
+	SAY("\"; LIBTHREAD is one of:");
+	for (unsigned i = 0; i < NMODELS; i++) {
+		SAY(" ");
+		SAY(models[i]->name);
+	}
+	SAY("\n");
+	refuse();
+}
+
+/* item, of n bytes, is at fault; why ends the sentence. */
+static void __attribute__((noreturn)) bad_option(const char *item, size_t n, const char *why)
+{
+	SAY("libthread: option \"");
+	say(item, n);
+	SAY("\" ");
+	SAY(why);
+	SAY("; LIBTHREAD_OPTIONS of model ");
+	SAY(__model->name);
+	SAY(":");
+	for (unsigned i = 0; i < NKNOWN; i++) {
+		if (!(__model->options & known[i].bit))
+			continue;
+		SAY(" ");
+		SAY(known[i].name);
+		SAY("=");
+		SAY(known[i].values);
+	}
+	SAY("\n");
+	refuse();
+}
+
+/* Which of the values between bars this one is, or -1. */
+static int value_index(const char *values, const char *value, size_t n)
+{
+	for (int i = 0;; i++) {
+		size_t len = strcspn(values, "|");
+
+		if (len == n && memcmp(values, value, n) == 0)
+			return i;
+		if (values[len] == '\0')
+			return -1;
+		values += len + 1;
+	}
+}
+
+/* 1 to MAX_CONCURRENCY, or -1. */
+static int number(const char *s, size_t n)
+{
+	int value = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] < '0' || s[i] > '9' || value > MAX_CONCURRENCY)
+			return -1;
+		value = value * 10 + s[i] - '0';
+	}
+	return value >= 1 && value <= MAX_CONCURRENCY ? value : -1;
+}
+
+static void set_option(const char *item, size_t n)
+{
+	const char *value = memchr(item, '=', n);
+	const struct option *o;
+	size_t name_len, value_len;
+	int v;
+
+	if (value == NULL)
+		bad_option(item, n, "is not NAME=VALUE");
+	name_len = value++ - item;
+	value_len = n - name_len - 1;
+	for (o = known; o < known + NKNOWN; o++)
+		if (strlen(o->name) == name_len && memcmp(o->name, item, name_len) == 0)
+			break;
+	if (o == known + NKNOWN)
+		bad_option(item, n, "is unknown");
+	if (!(__model->options & o->bit))
+		bad_option(item, n, "makes no sense in this model");
+	v = o->bit == OPT_CONCURRENCY ? number(value, value_len)
+				      : value_index(o->values, value, value_len);
+	if (v < 0)
+		bad_option(item, n, "has an unknown value");
+
+	switch (o->bit) {
+	case OPT_SPIN:
+		__options.spin = v;
+		break;
+	case OPT_QUEUE:
+		__options.fifo = v;
+		break;
+	case OPT_UNLOCK:
+		__options.adaptive_unlock = v;
+		break;
+	case OPT_SCHEDCTL:
+		__options.schedctl = v;
+		break;
+	case OPT_CONCURRENCY:
+		__options.concurrency = v;
+		break;
+	}
+}
+
+static const struct model *find_model(const char *name)
+{
+	for (unsigned i = 0; i < NMODELS; i++)
+		if (strcmp(models[i]->name, name) == 0)
+			return models[i];
+	return NULL;
+}
+
+static const char *variable(char **envp, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (; *envp != NULL; envp++)
+		if (strncmp(*envp, name, n) == 0 && (*envp)[n] == '=')
+			return *envp + n + 1;
+	return NULL;
+}
+
+void __choose_model(char **envp)
+{
+	const char *name = variable(envp, "LIBTHREAD");
+	const char *list = variable(envp, "LIBTHREAD_OPTIONS");
+
+	if (name == NULL || *name == '\0')
+		name = "lwp";
+	__model = find_model(name);
+	if (__model == NULL)
+		bad_model(name);
+	__ops = __model->like != NULL ? find_model(__model->like)->ops : __model->ops;
+	__options = __model->defaults;
+	while (list != NULL && *list != '\0') {
+		size_t n = strcspn(list, ",");
+
+		set_option(list, n);
+		list += n + (list[n] == ',');
+	}
+	__options.may_spin =
+		__options.spin == SPIN_ALWAYS || (__options.spin == SPIN_ADAPTIVE && __ncpu > 1);
+}

@@ -1,0 +1,146 @@
+/* sleepq.c - user-level sleep queues (sleepq.h). */
+#include "sleepq.h"
+
+struct sleepq __sleepq_cond[1 << SLEEPQ_BITS], __sleepq_other[1 << SLEEPQ_BITS];
+
+#define TAIL_EVERY 16 /* near-LIFO: one in so many goes to the tail */
+
+/* Where the chain points at the first waiter of obj; *result is NULL if there is none. */
+static inline struct thread **find(struct sleepq *q, const void *obj)
+{
+	struct thread **p = &q->first;
+
+	while (*p != NULL && (*p)->wchan != obj)
+		p = &(*p)->q_chain;
+	return p;
+}
+
+/* t becomes the first of those whose first, so far, *p is. */
+static void push_front(struct thread **p, struct thread *t)
+{
+	struct thread *old = *p;
+
+	t->q_chain = old->q_chain;
+	t->q_tail = old->q_tail;
+	t->q_next = old;
+	t->q_prev = NULL;
+	old->q_prev = t;
+	*p = t;
+}
+
+/* The first at p leaves; the next one, or the next object, takes its place. */
+static void pop_front(struct thread **p)
+{
+	struct thread *t = *p, *next = t->q_next;
+
+	if (next == NULL) {
+		*p = t->q_chain;
+		return;
+	}
+	next->q_chain = t->q_chain;
+	next->q_tail = t->q_tail;
+	next->q_prev = NULL;
+	*p = next;
+}
+
+void __sleepq_enter(struct sleepq *q, const void *obj, struct thread *t, enum order order)
+{
+	struct thread **p = find(q, obj), *first = *p, *after;
+	bool fifo = order == ORDER_FIFO || __options.fifo || ++q->enqueued % TAIL_EVERY == 0;
+
+	t->wchan = obj;
+	t->q = q;
+	if (first == NULL) {
+		t->q_next = t->q_prev = t->q_chain = NULL;
+		t->q_tail = t;
+		*p = t;
+		return;
+	}
+	if (fifo ? first->pri < t->pri : first->pri <= t->pri) {
+		push_front(p, t);
+		return;
+	}
+	/* Behind `after`, the last that goes before t; from the end at which it is likely. */
+	if (fifo) {
+		for (after = first->q_tail; after->pri < t->pri;)
+			after = after->q_prev;
+	} else {
+		for (after = first; after->q_next != NULL && after->q_next->pri > t->pri;)
+			after = after->q_next;
+	}
+	t->q_prev = after;
+	t->q_next = after->q_next;
+	after->q_next = t;
+	if (t->q_next != NULL)
+		t->q_next->q_prev = t;
+	else
+		first->q_tail = t;
+}
+
+struct thread *__sleepq_first(struct sleepq *q, const void *obj)
+{
+	return *find(q, obj);
+}
+
+struct thread *__sleepq_take(struct sleepq *q, const void *obj, bool *more)
+{
+	struct thread **p = find(q, obj), *t = *p;
+
+	*more = false;
+	if (t != NULL) {
+		*more = t->q_next != NULL;
+		pop_front(p);
+		t->q_next = NULL;
+	}
+	return t;
+}
+
+struct thread *__sleepq_take_all(struct sleepq *q, const void *obj)
+{
+	struct thread **p = find(q, obj), *t = *p;
+
+	if (t != NULL)
+		*p = t->q_chain;
+	return t;
+}
+
+void __sleepq_remove(struct sleepq *q, struct thread *t)
+{
+	if (t->q_prev == NULL) {
+		struct thread **p = find(q, t->wchan);
+
+		ASSERT(*p == t);
+		pop_front(p);
+		return;
+	}
+	t->q_prev->q_next = t->q_next;
+	if (t->q_next != NULL)
+		t->q_next->q_prev = t->q_prev;
+	else
+		(*find(q, t->wchan))->q_tail = t->q_prev;
+}
+
+/*
+ * Until the lock is held, whoever signals a condition variable may move the thread to a
+ * mutex's queue (then q has changed), or wake it (then wchan is NULL).
+ */
+const void *__sleepq_give_up(struct thread *self)
+{
+	const void *obj;
+
+	for (;;) {
+		struct sleepq *q = self->q;
+
+		__ops->lock(q);
+		obj = self->wchan;
+		if (obj == NULL || self->q == q) {
+			if (obj != NULL) {
+				__sleepq_remove(q, self);
+				self->wchan = NULL;
+			}
+			__ops->unlock(q);
+			return obj;
+		}
+		__ops->unlock(q);
+	}
+}

@@ -1,0 +1,75 @@
+/*
+ * sleepq.h - user-level sleep queues: where threads wait for synchronisation objects.
+ *
+ * There are two tables of queues, one for condition variables and one for all other
+ * objects, each hashed by the object's address.  So an object needs no room for a
+ * queue, and whoever wakes the next waiter of an object that may cease to exist in
+ * that very moment touches memory that stays.  A thread stands in one queue at most.
+ *
+ * A queue is guarded by its lock (model.h: a model may use one lock for all).  The lock
+ * of a condition variable's queue comes before that of another object's.
+ *
+ * A queue is a chain of objects, each represented by the first of the threads that wait
+ * for it; the others hang behind that one.
+ *
+ *	sleepq.first -> A1 --q_chain-> B1 -> NULL		A, B: objects
+ *	                |q_next        |
+ *	                A2             NULL
+ *	                |
+ *	                A3  (A1->q_tail)
+ *
+ * Order of the threads that wait for an object: by priority; within a priority
+ * near-LIFO, that is at the head, but every sixteenth time at the tail lest someone
+ * starve; or FIFO with queue=fifo, or if the object's kind needs it.
+ */
+#pragma once
+#include "impl.h"
+#include "model.h"
+
+struct sleepq {
+	struct ilock lock;
+	uint32_t enqueued;          /* counts, for every sixteenth */
+	struct thread *first;       /* chain of objects */
+	uint32_t spinners;          /* atomic: threads that spin for one of the mutexes here */
+	const void *volatile taken; /* see sync/mutex.c, adaptive unlock */
+} __attribute__((aligned(32)));
+
+#define SLEEPQ_BITS 12
+extern struct sleepq __sleepq_cond[1 << SLEEPQ_BITS], __sleepq_other[1 << SLEEPQ_BITS];
+
+static inline unsigned sleepq_hash(const void *obj)
+{
+	return (uintptr_t)obj * 0x9e3779b97f4a7c15u >> (64 - SLEEPQ_BITS);
+}
+static inline struct sleepq *sleepq_of_cond(const void *obj)
+{
+	return &__sleepq_cond[sleepq_hash(obj)];
+}
+static inline struct sleepq *sleepq_of(const void *obj)
+{
+	return &__sleepq_other[sleepq_hash(obj)];
+}
+
+/* All of these: with the lock of q held. */
+
+enum order { ORDER_OPTION, ORDER_FIFO };
+
+/* Puts t, which stands in no queue, into q to wait for obj. */
+void __sleepq_enter(struct sleepq *q, const void *obj, struct thread *t, enum order order);
+/* The thread that would come out next, or NULL. */
+struct thread *__sleepq_first(struct sleepq *q, const void *obj);
+/*
+ * Takes out the first of those that wait for obj, or gives NULL; *more tells whether
+ * others are left.  Its wchan stays set until it is woken.
+ */
+struct thread *__sleepq_take(struct sleepq *q, const void *obj, bool *more);
+/* Takes out all, as a list linked by q_next, in order. */
+struct thread *__sleepq_take_all(struct sleepq *q, const void *obj);
+/* Takes t out, wherever it stands. */
+void __sleepq_remove(struct sleepq *q, struct thread *t);
+
+/*
+ * The calling thread gives up waiting: takes the lock of its queue.  Returns the object
+ * that it has waited for, or NULL if it has been woken already.
+ */
+const void *__sleepq_give_up(struct thread *self);

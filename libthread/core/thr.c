@@ -1,0 +1,191 @@
+/*
+ * thr.c - UNIX International threads: the same threads under Solaris's names.
+ *
+ * A file of its own for functions whose names a POSIX program may have itself: it is
+ * linked only if the program uses one of them.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <thread.h>
+#include "attr.h"
+#include "impl.h"
+#include "model.h"
+
+/*
+ * stack NULL: allocated, of size bytes (0: the default) and with a red zone.  EINVAL: a
+ * size below thr_min_stack(), unknown flags; EAGAIN, ENOMEM: no memory or LWP for it.
+ */
+int thr_create(void *stack, size_t size, void *(*start)(void *), void *arg, long flags,
+	       thread_t *thread)
+{
+	struct create_args args = {
+		.stack = stack,
+		.stack_size = size != 0 ? size : DEFAULT_STACK,
+		.guard_size = DEFAULT_GUARD,
+		.detached = flags & THR_DETACHED,
+		.bound = flags & THR_BOUND,
+		.new_lwp = flags & THR_NEW_LWP,
+		.suspended = flags & THR_SUSPENDED,
+	};
+	unsigned long id;
+	int error;
+
+	if ((stack != NULL || size != 0) && size < PTHREAD_STACK_MIN)
+		return EINVAL;
+	if (flags & ~(THR_DETACHED | THR_BOUND | THR_NEW_LWP | THR_SUSPENDED) || start == NULL)
+		return EINVAL;
+	error = __thread_create(&args, start, arg, &id);
+	if (error == 0 && thread != NULL)
+		*thread = id;
+	return error;
+}
+
+/* thread 0: any.  ESRCH: no such thread, or nobody may join it; EDEADLK: would never end. */
+int thr_join(thread_t thread, thread_t *departed, void **status)
+{
+	unsigned long id;
+	int error = __thread_join(thread, &id, status);
+
+	if (error == 0 && departed != NULL)
+		*departed = id;
+	return error == EINVAL ? ESRCH : error;
+}
+
+void thr_exit(void *status)
+{
+	__thread_exit(status);
+}
+
+thread_t thr_self(void)
+{
+	return thread_self()->id;
+}
+
+int thr_main(void)
+{
+	return thread_self() == &__main_thread;
+}
+
+void thr_yield(void)
+{
+	__ops->yield();
+}
+
+/*
+ * The model's operation on a thread that lives.  It is called with __threads_lock held,
+ * so that the thread cannot go; EAGAIN from it: try again.
+ */
+static int with_thread(thread_t id, int (*op)(struct thread *))
+{
+	unsigned turns = 0;
+	int error;
+
+	for (;;) {
+		struct thread *t;
+
+		ilock_lock(&__threads_lock);
+		t = __thread_find(id);
+		error = t == NULL || t->exited ? ESRCH : op(t);
+		ilock_unlock(&__threads_lock);
+		if (error != EAGAIN)
+			return error;
+		__backoff(&turns);
+	}
+}
+
+/*
+ * On return the thread executes nothing, until thr_continue; suspending twice is the same
+ * as once.  It may hold any lock of the program, malloc's too.  ESRCH: no such thread;
+ * ENOMEM: no LWP could take the place of the one that stopped with it (it goes on then).
+ */
+int thr_suspend(thread_t thread)
+{
+	int error;
+
+	if (thread == thread_self()->id)
+		return __ops->suspend(thread_self());
+	error = with_thread(thread, __ops->suspend);
+	if (error == 0 && __ops->set_concurrency(0) != 0) {
+		thr_continue(thread);
+		error = ENOMEM;
+	}
+	return error;
+}
+
+int thr_continue(thread_t thread)
+{
+	return with_thread(thread, __ops->resume);
+}
+
+size_t thr_min_stack(void)
+{
+	return PTHREAD_STACK_MIN;
+}
+
+int thr_getconcurrency(void)
+{
+	return pthread_getconcurrency();
+}
+
+int thr_setconcurrency(int level)
+{
+	return pthread_setconcurrency(level);
+}
+
+int thr_getprio(thread_t thread, int *priority)
+{
+	struct thread *t;
+
+	ilock_lock(&__threads_lock);
+	t = __thread_find(thread);
+	if (t != NULL)
+		*priority = t->pri;
+	ilock_unlock(&__threads_lock);
+	return t == NULL ? ESRCH : 0;
+}
+
+/*
+ * Decides who goes first in the library's queues, not what the kernel does with LWPs.
+ * ESRCH: no such thread; EINVAL: priority out of range.
+ */
+int thr_setprio(thread_t thread, int priority)
+{
+	struct thread *t;
+
+	if (priority < THREAD_MIN_PRIORITY || priority > THREAD_MAX_PRIORITY)
+		return EINVAL;
+	ilock_lock(&__threads_lock);
+	t = __thread_find(thread);
+	if (t != NULL)
+		__ops->set_priority(t, priority);
+	ilock_unlock(&__threads_lock);
+	return t == NULL ? ESRCH : 0;
+}
+
+int thr_keycreate(thread_key_t *key, void (*destructor)(void *))
+{
+	return pthread_key_create(key, destructor);
+}
+
+/* EINVAL: no such key, as far as can be told without a lock. */
+int thr_getspecific(thread_key_t key, void **value)
+{
+	if (key >= PTHREAD_KEYS_MAX)
+		return EINVAL;
+	*value = pthread_getspecific(key);
+	return 0;
+}
+
+int thr_setspecific(thread_key_t key, void *value)
+{
+	return pthread_setspecific(key, value);
+}
+
+int thr_schedlock_stats(struct thr_schedlock_stats *stats)
+{
+	if (__ops->schedlock_stats == NULL)
+		return ENOTSUP;
+	__ops->schedlock_stats(stats);
+	return 0;
+}

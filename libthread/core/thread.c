@@ -1,0 +1,376 @@
+/*
+ * thread.c - the life of threads: creation, exit, joining, detaching, and finding one by
+ * its id.
+ *
+ * All threads of the program are in a circular list and in a hash table by id.  Ids count
+ * up from 1, the first thread's, and are not used again until they wrap, so a stale id
+ * is found out.  __threads_lock guards both, and everything marked "list" in impl.h.
+ *
+ * Whoever is to join a thread claims it first (joiner), so that no two do.  A thread that
+ * exits unclaimed and not detached goes to the list of exited ones, from which
+ * thr_join(0, ...) takes.  A joiner waits in the sleep queue of the thread that it has
+ * claimed, or of any_exit.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "impl.h"
+#include "model.h"
+#include "sleepq.h"
+
+struct ilock __threads_lock;
+struct thread *__thread_list;
+
+static unsigned running; /* atomic: threads that have not begun to exit */
+
+static struct thread *first_table[64];
+static struct thread **table = first_table; /* by id; chained by hash_next */
+static uint32_t table_mask = 63;
+static uint32_t listed; /* threads in it */
+static uint32_t last_id;
+static bool ids_wrapped;
+
+static struct thread *exited_first, *exited_last; /* not claimed, oldest first */
+static unsigned unclaimed;                        /* threads not detached and not claimed */
+static unsigned any_waiters;                      /* in thr_join(0, ...) */
+static char any_exit;                             /* what they wait for */
+
+/* NULL: no such thread.  __threads_lock is held. */
+struct thread *__thread_find(unsigned long id)
+{
+	struct thread *t = table[id & table_mask];
+
+	while (t != NULL && t->id != id)
+		t = t->hash_next;
+	return t;
+}
+
+/* Keeps chains short.  Without memory for a larger table they grow, and that is all. */
+static void grow_table(void)
+{
+	uint32_t mask = table_mask * 4 + 3;
+	struct thread **new = __pages_alloc((mask + 1ul) * sizeof(*new)), **old = NULL, *t;
+	size_t old_size = (table_mask + 1ul) * sizeof(*new);
+
+	if (new == NULL)
+		return;
+	ilock_lock(&__threads_lock);
+	if (mask == table_mask * 4 + 3) { /* nobody else has done it meanwhile */
+		t = __thread_list;
+		do {
+			t->hash_next = new[t->id & mask];
+			new[t->id & mask] = t;
+			t = t->list_next;
+		} while (t != __thread_list);
+		old = table;
+		table = new;
+		table_mask = mask;
+	}
+	ilock_unlock(&__threads_lock);
+	if (old == NULL)
+		__sys_munmap(new, (mask + 1ul) * sizeof(*new));
+	else if (old != first_table)
+		__sys_munmap(old, old_size);
+}
+
+static void enlist(struct thread *t)
+{
+	do {
+		if (++last_id == 0)
+			ids_wrapped = true;
+	} while (last_id == 0 || (ids_wrapped && __thread_find(last_id) != NULL));
+	t->id = last_id;
+	t->hash_next = table[t->id & table_mask];
+	table[t->id & table_mask] = t;
+	if (__thread_list == NULL) {
+		t->list_next = t->list_prev = __thread_list = t;
+	} else {
+		t->list_next = __thread_list;
+		t->list_prev = __thread_list->list_prev;
+		t->list_prev->list_next = t;
+		__thread_list->list_prev = t;
+	}
+	listed++;
+	unclaimed += !t->detached;
+}
+
+static void delist(struct thread *t)
+{
+	struct thread **p = &table[t->id & table_mask];
+
+	while (*p != t)
+		p = &(*p)->hash_next;
+	*p = t->hash_next;
+	t->list_prev->list_next = t->list_next;
+	t->list_next->list_prev = t->list_prev;
+	if (__thread_list == t)
+		__thread_list = t->list_next == t ? NULL : t->list_next;
+	listed--;
+	t->id = 0;
+}
+
+/* The first thread, before main. */
+void __thread_first(struct thread *t)
+{
+	running = 1;
+	ilock_lock(&__threads_lock);
+	enlist(t);
+	ilock_unlock(&__threads_lock);
+}
+
+/* Where every other thread begins, on its own stack. */
+void __thread_main(struct thread *self)
+{
+	__thread_exit(self->start(self->arg));
+}
+
+/* *id gets the new thread's id before it runs.  0, EAGAIN, ENOMEM. */
+int __thread_create(const struct create_args *args, void *(*start)(void *), void *arg,
+		    unsigned long *id)
+{
+	struct thread *t = __thread_get(args->stack_size, args->guard_size, args->stack);
+	int error;
+
+	if (t == NULL)
+		return EAGAIN;
+	t->self = t;
+	t->reent = &t->own_reent;
+	_REENT_INIT_PTR(t->reent);
+	t->lwp = &__nowhere;
+	t->state = TS_STOPPED;
+	t->pri = thread_self()->pri;
+	t->readlocks = 0;
+	t->fp_control = fp_control();
+	t->wchan = NULL;
+	t->bound = __model->scope == SCOPE_EITHER ? args->bound : __model->scope == SCOPE_ALL_BOUND;
+	t->detached = args->detached;
+	t->exited = t->suspended = t->to_armed = false;
+	t->on_stack = 1;
+	t->joiner = NULL;
+	t->start = start;
+	t->arg = arg;
+
+	if (unlikely(listed > 2 * table_mask))
+		grow_table();
+	__atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
+	ilock_lock(&__threads_lock);
+	enlist(t);
+	*id = t->id;
+	ilock_unlock(&__threads_lock);
+
+	error = __ops->create(t, args->new_lwp, args->suspended);
+	if (error == 0)
+		return 0;
+	__atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
+	ilock_lock(&__threads_lock);
+	unclaimed -= !t->detached;
+	delist(t);
+	t->on_stack = 0;
+	__thread_put(t);
+	ilock_unlock(&__threads_lock);
+	return error;
+}
+
+/* One thread that waits in q for obj, if any, goes on.  __threads_lock is held. */
+static void wake_one(const void *obj)
+{
+	struct sleepq *q = sleepq_of(obj);
+	struct thread *t;
+	bool more;
+
+	__ops->lock(q);
+	t = __sleepq_take(q, obj, &more);
+	if (t != NULL)
+		__ops->wake(q, t);
+	else
+		__ops->unlock(q);
+}
+
+/* Those who wait for any thread to exit count again who is left. */
+static void recount_any(void)
+{
+	struct sleepq *q = sleepq_of(&any_exit);
+	struct thread *list;
+
+	if (any_waiters == 0)
+		return;
+	__ops->lock(q);
+	list = __sleepq_take_all(q, &any_exit);
+	if (list != NULL)
+		__ops->wake(q, list);
+	else
+		__ops->unlock(q);
+}
+
+static void add_exited(struct thread *t)
+{
+	t->free_next = NULL;
+	t->free_prev = exited_last;
+	if (exited_last != NULL)
+		exited_last->free_next = t;
+	else
+		exited_first = t;
+	exited_last = t;
+}
+
+/* t, which is not claimed, is not for thr_join(0, ...) to take any more. */
+static void claim(struct thread *t)
+{
+	unclaimed--;
+	if (!t->exited)
+		return;
+	if (t->free_prev != NULL)
+		t->free_prev->free_next = t->free_next;
+	else
+		exited_first = t->free_next;
+	if (t->free_next != NULL)
+		t->free_next->free_prev = t->free_prev;
+	else
+		exited_last = t->free_prev;
+}
+
+/*
+ * Ends the calling thread; the process too, with status 0, if it is the last one.
+ *
+ * From the critical section on, until the model has left the stack, a joiner or creator
+ * may wait for on_stack, so nothing here blocks.
+ */
+void __thread_exit(void *status)
+{
+	struct thread *self = thread_self();
+
+	__tsd_exit(self);
+	if (__atomic_sub_fetch(&running, 1, __ATOMIC_ACQ_REL) == 0)
+		exit(0);
+	if (self->reent == &self->own_reent)
+		_reclaim_reent(self->reent);
+	self->status = status;
+
+	critical_enter();
+	ilock_lock(&__threads_lock);
+	self->exited = true;
+	if (self->detached) {
+		delist(self);
+		if (self != &__main_thread)
+			__thread_put(self);
+	} else if (self->joiner != NULL) {
+		wake_one(self);
+	} else {
+		add_exited(self);
+		if (any_waiters > 0)
+			wake_one(&any_exit);
+	}
+	ilock_unlock(&__threads_lock);
+	__ops->exit();
+}
+
+/* Blocks in the queue of obj.  Called with __threads_lock held, returns with it. */
+static void wait_for_exit(const void *obj)
+{
+	struct sleepq *q = sleepq_of(obj);
+
+	__ops->lock(q);
+	__sleepq_enter(q, obj, thread_self(), ORDER_FIFO);
+	ilock_unlock(&__threads_lock);
+	__ops->block(q, NEVER, NULL);
+	ilock_lock(&__threads_lock);
+}
+
+/* Frees t, which has exited and is claimed or detached.  Gives up __threads_lock. */
+static void reap(struct thread *t)
+{
+	unsigned turns = 0;
+
+	delist(t);
+	if (t->on_stack != 0) { /* its last few instructions on another LWP */
+		ilock_unlock(&__threads_lock);
+		while (__atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0)
+			__backoff(&turns);
+		ilock_lock(&__threads_lock);
+	}
+	if (t != &__main_thread)
+		__thread_put(t);
+	ilock_unlock(&__threads_lock);
+	__stacks_trim();
+}
+
+/* For id 0: any thread that has exited.  *t is then claimed.  __threads_lock is held. */
+static int claim_any(struct thread *self, struct thread **t)
+{
+	while (exited_first == NULL) {
+		if (unclaimed == (!self->detached && self->joiner == NULL))
+			return EDEADLK; /* there is nobody but the caller */
+		any_waiters++;
+		wait_for_exit(&any_exit);
+		any_waiters--;
+	}
+	*t = exited_first;
+	claim(*t);
+	(*t)->joiner = self;
+	return 0;
+}
+
+/*
+ * Waits until the thread has exited, and frees it.  id 0: any that nobody else joins.
+ * ESRCH: no such thread; EINVAL: it is detached, or someone else joins it; EDEADLK: it is
+ * the caller, or it is joining the caller, or there is none to wait for.  Blocks.
+ */
+int __thread_join(unsigned long id, unsigned long *departed, void **status)
+{
+	struct thread *self = thread_self(), *t;
+	int error = 0;
+
+	ilock_lock(&__threads_lock);
+	if (id == 0) {
+		error = claim_any(self, &t);
+	} else if ((t = __thread_find(id)) == NULL) {
+		error = ESRCH;
+	} else if (t == self || self->joiner == t) {
+		error = EDEADLK;
+	} else if (t->detached || t->joiner != NULL) {
+		error = EINVAL;
+	} else {
+		claim(t);
+		t->joiner = self;
+		recount_any();
+		if (!t->exited)
+			wait_for_exit(t);
+		ASSERT(t->exited);
+	}
+	if (error != 0) {
+		ilock_unlock(&__threads_lock);
+		return error;
+	}
+	if (departed != NULL)
+		*departed = t->id;
+	if (status != NULL)
+		*status = t->status;
+	reap(t);
+	return 0;
+}
+
+/* ESRCH: no such thread; EINVAL: detached already, or someone joins it. */
+int __thread_detach(unsigned long id)
+{
+	struct thread *t;
+	int error = 0;
+
+	ilock_lock(&__threads_lock);
+	t = __thread_find(id);
+	if (t == NULL)
+		error = ESRCH;
+	else if (t->detached || t->joiner != NULL)
+		error = EINVAL;
+	if (error != 0) {
+		ilock_unlock(&__threads_lock);
+		return error;
+	}
+	claim(t);
+	t->detached = true;
+	recount_any();
+	if (t->exited)
+		reap(t);
+	else
+		ilock_unlock(&__threads_lock);
+	return 0;
+}

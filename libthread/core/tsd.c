@@ -1,0 +1,144 @@
+/*
+ * tsd.c - thread-specific data.
+ *
+ * The values of the first TSD_FAST keys lie in struct thread; the others in a table that
+ * a thread gets when it first sets one of them.  Reading takes no lock and calls nothing.
+ *
+ * keys_lock guards the table of keys.  A key that is deleted is cleared in every thread
+ * (under __threads_lock, which comes after it), so that it may be given out again: the
+ * program may not use a key while it deletes it.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include "impl.h"
+
+#define TSD_MORE (PTHREAD_KEYS_MAX - TSD_FAST)
+
+static struct ilock keys_lock;
+static struct key {
+	bool used;
+	void (*destructor)(void *);
+} keys[PTHREAD_KEYS_MAX];
+
+/* EAGAIN: there are PTHREAD_KEYS_MAX keys. */
+int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
+{
+	ilock_lock(&keys_lock);
+	for (unsigned k = 0; k < PTHREAD_KEYS_MAX; k++) {
+		if (!keys[k].used) {
+			keys[k] = (struct key){.used = true, .destructor = destructor};
+			ilock_unlock(&keys_lock);
+			*key = k;
+			return 0;
+		}
+	}
+	ilock_unlock(&keys_lock);
+	return EAGAIN;
+}
+
+static void clear(struct thread *t, pthread_key_t key)
+{
+	if (key < TSD_FAST)
+		t->tsd[key] = NULL;
+	else if (t->tsd_more != NULL)
+		t->tsd_more[key - TSD_FAST] = NULL;
+}
+
+/* Calls no destructor.  EINVAL: there is no such key. */
+int pthread_key_delete(pthread_key_t key)
+{
+	struct thread *t;
+
+	ilock_lock(&keys_lock);
+	if (key >= PTHREAD_KEYS_MAX || !keys[key].used) {
+		ilock_unlock(&keys_lock);
+		return EINVAL;
+	}
+	ilock_lock(&__threads_lock);
+	t = __thread_list;
+	do {
+		clear(t, key);
+		t = t->list_next;
+	} while (t != __thread_list);
+	ilock_unlock(&__threads_lock);
+	keys[key].used = false;
+	ilock_unlock(&keys_lock);
+	return 0;
+}
+
+/* NULL for a key that does not exist, and before the thread has set a value. */
+void *pthread_getspecific(pthread_key_t key)
+{
+	struct thread *self = thread_self();
+
+	if (likely(key < TSD_FAST))
+		return self->tsd[key];
+	if (key >= PTHREAD_KEYS_MAX || self->tsd_more == NULL)
+		return NULL;
+	return self->tsd_more[key - TSD_FAST];
+}
+
+/* EINVAL: there is no such key; ENOMEM. */
+int pthread_setspecific(pthread_key_t key, const void *value)
+{
+	struct thread *self = thread_self();
+
+	if (key >= PTHREAD_KEYS_MAX || !keys[key].used)
+		return EINVAL;
+	if (key < TSD_FAST) {
+		self->tsd[key] = (void *)value;
+	} else {
+		if (self->tsd_more == NULL) {
+			if (value == NULL)
+				return 0;
+			self->tsd_more = calloc(TSD_MORE, sizeof(void *));
+			if (self->tsd_more == NULL)
+				return ENOMEM;
+		}
+		self->tsd_more[key - TSD_FAST] = (void *)value;
+	}
+	if (key >= self->tsd_top)
+		self->tsd_top = key + 1;
+	return 0;
+}
+
+static bool destroy(struct thread *self, unsigned top)
+{
+	bool any = false;
+
+	for (pthread_key_t k = 0; k < top && k < PTHREAD_KEYS_MAX; k++) {
+		void *value = pthread_getspecific(k);
+		void (*destructor)(void *) = keys[k].destructor;
+
+		if (value == NULL)
+			continue;
+		clear(self, k);
+		if (keys[k].used && destructor != NULL) {
+			any = true;
+			destructor(value);
+		}
+	}
+	return any;
+}
+
+/*
+ * The calling thread exits: calls the destructors of all values, again for values that
+ * destructors set, at most PTHREAD_DESTRUCTOR_ITERATIONS times.  What is left then is
+ * forgotten.
+ */
+void __tsd_exit(struct thread *self)
+{
+	int rounds = 0;
+
+	if (self->tsd_top == 0)
+		return;
+	while (destroy(self, self->tsd_top) && ++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+		;
+	for (unsigned k = 0; k < TSD_FAST; k++)
+		self->tsd[k] = NULL;
+	free(self->tsd_more);
+	self->tsd_more = NULL;
+	self->tsd_top = 0;
+}

@@ -1,0 +1,140 @@
+/*
+ * pthread.h - POSIX threads.
+ *
+ * What POSIX.1-2008 says holds, in every model (LIBTHREAD=lwp, mxn, n1); what a
+ * model does differently by design stands in libthread/README.md.  Functions return
+ * 0 or an error number.  PTHREAD_PROCESS_SHARED is refused with ENOTSUP.
+ */
+#ifndef _PTHREAD_H
+#define _PTHREAD_H
+
+#include <limits.h>
+#include <sched.h>
+#include <sys/types.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PTHREAD_CREATE_JOINABLE 0
+#define PTHREAD_CREATE_DETACHED 1
+#define PTHREAD_SCOPE_PROCESS 0 /* unbound */
+#define PTHREAD_SCOPE_SYSTEM 1  /* bound */
+#define PTHREAD_PROCESS_PRIVATE 0
+#define PTHREAD_PROCESS_SHARED 1
+
+#define PTHREAD_MUTEX_NORMAL 0
+#define PTHREAD_MUTEX_RECURSIVE 1
+#define PTHREAD_MUTEX_ERRORCHECK 2
+#define PTHREAD_MUTEX_DEFAULT PTHREAD_MUTEX_NORMAL
+
+#define PTHREAD_BARRIER_SERIAL_THREAD (-1)
+
+/* clang-format off */
+#define PTHREAD_ONCE_INIT { 0 }
+#define PTHREAD_MUTEX_INITIALIZER { 0, 0, PTHREAD_MUTEX_NORMAL }
+#define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP { 0, 0, PTHREAD_MUTEX_RECURSIVE }
+#define PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP { 0, 0, PTHREAD_MUTEX_ERRORCHECK }
+#define PTHREAD_COND_INITIALIZER { 0, 0 }
+#define PTHREAD_RWLOCK_INITIALIZER { 0, 0 }
+/* clang-format on */
+
+/* Threads */
+int pthread_create(pthread_t *__target, const pthread_attr_t *__attr, void *(*__start)(void *),
+		   void *__arg);
+int pthread_join(pthread_t __target, void **__status);
+int pthread_detach(pthread_t __target);
+void pthread_exit(void *__status) __attribute__((__noreturn__));
+pthread_t pthread_self(void);
+int pthread_equal(pthread_t __a, pthread_t __b);
+int pthread_once(pthread_once_t *__once, void (*__init)(void));
+int pthread_getconcurrency(void);
+int pthread_setconcurrency(int __level);
+int pthread_yield(void); /* before POSIX called it sched_yield */
+
+/* Attributes of threads */
+int pthread_attr_init(pthread_attr_t *__attr);
+int pthread_attr_destroy(pthread_attr_t *__attr);
+int pthread_attr_getdetachstate(const pthread_attr_t *__attr, int *__state);
+int pthread_attr_setdetachstate(pthread_attr_t *__attr, int __state);
+int pthread_attr_getguardsize(const pthread_attr_t *__attr, size_t *__size);
+int pthread_attr_setguardsize(pthread_attr_t *__attr, size_t __size);
+int pthread_attr_getscope(const pthread_attr_t *__attr, int *__scope);
+int pthread_attr_setscope(pthread_attr_t *__attr, int __scope);
+int pthread_attr_getstack(const pthread_attr_t *__attr, void **__addr, size_t *__size);
+int pthread_attr_setstack(pthread_attr_t *__attr, void *__addr, size_t __size);
+int pthread_attr_getstacksize(const pthread_attr_t *__attr, size_t *__size);
+int pthread_attr_setstacksize(pthread_attr_t *__attr, size_t __size);
+
+/* Thread-specific data */
+int pthread_key_create(pthread_key_t *__key, void (*__destructor)(void *));
+int pthread_key_delete(pthread_key_t __key);
+void *pthread_getspecific(pthread_key_t __key);
+int pthread_setspecific(pthread_key_t __key, const void *__value);
+
+/* Mutexes */
+int pthread_mutex_init(pthread_mutex_t *__mutex, const pthread_mutexattr_t *__attr);
+int pthread_mutex_destroy(pthread_mutex_t *__mutex);
+int pthread_mutex_lock(pthread_mutex_t *__mutex);
+int pthread_mutex_trylock(pthread_mutex_t *__mutex);
+int pthread_mutex_timedlock(pthread_mutex_t *__mutex, const struct timespec *__abstime);
+int pthread_mutex_unlock(pthread_mutex_t *__mutex);
+int pthread_mutexattr_init(pthread_mutexattr_t *__attr);
+int pthread_mutexattr_destroy(pthread_mutexattr_t *__attr);
+int pthread_mutexattr_gettype(const pthread_mutexattr_t *__attr, int *__type);
+int pthread_mutexattr_settype(pthread_mutexattr_t *__attr, int __type);
+int pthread_mutexattr_getpshared(const pthread_mutexattr_t *__attr, int *__pshared);
+int pthread_mutexattr_setpshared(pthread_mutexattr_t *__attr, int __pshared);
+
+/* Condition variables */
+int pthread_cond_init(pthread_cond_t *__cond, const pthread_condattr_t *__attr);
+int pthread_cond_destroy(pthread_cond_t *__cond);
+int pthread_cond_signal(pthread_cond_t *__cond);
+int pthread_cond_broadcast(pthread_cond_t *__cond);
+int pthread_cond_wait(pthread_cond_t *__cond, pthread_mutex_t *__mutex);
+int pthread_cond_timedwait(pthread_cond_t *__cond, pthread_mutex_t *__mutex,
+			   const struct timespec *__abstime);
+int pthread_condattr_init(pthread_condattr_t *__attr);
+int pthread_condattr_destroy(pthread_condattr_t *__attr);
+int pthread_condattr_getclock(const pthread_condattr_t *__attr, clockid_t *__clock);
+int pthread_condattr_setclock(pthread_condattr_t *__attr, clockid_t __clock);
+int pthread_condattr_getpshared(const pthread_condattr_t *__attr, int *__pshared);
+int pthread_condattr_setpshared(pthread_condattr_t *__attr, int __pshared);
+
+/* Reader-writer locks */
+int pthread_rwlock_init(pthread_rwlock_t *__lock, const pthread_rwlockattr_t *__attr);
+int pthread_rwlock_destroy(pthread_rwlock_t *__lock);
+int pthread_rwlock_rdlock(pthread_rwlock_t *__lock);
+int pthread_rwlock_tryrdlock(pthread_rwlock_t *__lock);
+int pthread_rwlock_timedrdlock(pthread_rwlock_t *__lock, const struct timespec *__abstime);
+int pthread_rwlock_wrlock(pthread_rwlock_t *__lock);
+int pthread_rwlock_trywrlock(pthread_rwlock_t *__lock);
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *__lock, const struct timespec *__abstime);
+int pthread_rwlock_unlock(pthread_rwlock_t *__lock);
+int pthread_rwlockattr_init(pthread_rwlockattr_t *__attr);
+int pthread_rwlockattr_destroy(pthread_rwlockattr_t *__attr);
+int pthread_rwlockattr_getpshared(const pthread_rwlockattr_t *__attr, int *__pshared);
+int pthread_rwlockattr_setpshared(pthread_rwlockattr_t *__attr, int __pshared);
+
+/* Barriers */
+int pthread_barrier_init(pthread_barrier_t *__barrier, const pthread_barrierattr_t *__attr,
+			 unsigned __count);
+int pthread_barrier_destroy(pthread_barrier_t *__barrier);
+int pthread_barrier_wait(pthread_barrier_t *__barrier);
+int pthread_barrierattr_init(pthread_barrierattr_t *__attr);
+int pthread_barrierattr_destroy(pthread_barrierattr_t *__attr);
+int pthread_barrierattr_getpshared(const pthread_barrierattr_t *__attr, int *__pshared);
+int pthread_barrierattr_setpshared(pthread_barrierattr_t *__attr, int __pshared);
+
+/* Spin locks */
+int pthread_spin_init(pthread_spinlock_t *__lock, int __pshared);
+int pthread_spin_destroy(pthread_spinlock_t *__lock);
+int pthread_spin_lock(pthread_spinlock_t *__lock);
+int pthread_spin_trylock(pthread_spinlock_t *__lock);
+int pthread_spin_unlock(pthread_spinlock_t *__lock);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

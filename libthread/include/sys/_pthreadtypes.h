@@ -1,0 +1,77 @@
+/*
+ * sys/_pthreadtypes.h - the types of POSIX threads, for <sys/types.h>.
+ *
+ * Comes before newlib's file of this name on the include path: newlib's types are
+ * 4 bytes each, and a program compiled with them would overwrite its neighbours
+ * without a warning from anyone.
+ *
+ * Every object that is all zero is a valid, free object with default attributes.
+ * The fields belong to libthread; what their bits mean stands at the top of the
+ * file in libthread/sync/ that works on them.
+ */
+#ifndef _SYS__PTHREADTYPES_H_
+#define _SYS__PTHREADTYPES_H_
+
+#include <stddef.h>
+#include <sys/sched.h>
+
+typedef unsigned long pthread_t; /* a small number; thr_* calls the same number thread_t */
+typedef unsigned int pthread_key_t;
+
+typedef struct {
+	unsigned long __owner; /* struct thread * of the owner, and flags */
+	unsigned int __count;  /* recursive: locks beyond the first; owner */
+	unsigned char __type;  /* PTHREAD_MUTEX_* */
+} pthread_mutex_t;
+
+typedef struct {
+	unsigned int __waiters; /* 0: certainly nobody waits */
+	unsigned char __clock;  /* of timed waits: a clockid_t; 0: CLOCK_REALTIME */
+} pthread_cond_t;
+
+typedef struct {
+	unsigned int __word;    /* holders and flags */
+	unsigned long __writer; /* struct thread * of the writer, or 0 */
+} pthread_rwlock_t;
+
+typedef struct {
+	unsigned int __count;   /* threads that a cycle takes; 0: not initialised */
+	unsigned int __arrived; /* in this cycle */
+} pthread_barrier_t;
+
+typedef struct {
+	int __held;
+} pthread_spinlock_t;
+
+typedef struct {
+	int __state;
+} pthread_once_t;
+
+typedef struct {
+	void *__stackaddr; /* lowest address, or NULL: libthread allocates */
+	size_t __stacksize;
+	size_t __guardsize;
+	int __detachstate;
+	int __scope;
+	int __valid; /* a constant while initialised */
+} pthread_attr_t;
+
+typedef struct {
+	int __type;
+	int __pshared;
+} pthread_mutexattr_t;
+
+typedef struct {
+	int __clock;
+	int __pshared;
+} pthread_condattr_t;
+
+typedef struct {
+	int __pshared;
+} pthread_rwlockattr_t;
+
+typedef struct {
+	int __pshared;
+} pthread_barrierattr_t;
+
+#endif

@@ -1,0 +1,201 @@
+/*
+ * lwp.c - model lwp: every thread has its LWP (Solaris 9; the alternate libthread of
+ * Solaris 8 before it).
+ *
+ * The kernel does all scheduling.  What is left is the sleep queues, each under its own
+ * spin lock, and park and unpark.  Blocking: enter a queue, give its lock up, park until
+ * wchan is NULL.  Waking: take out of the queue, set wchan to NULL, give the lock up,
+ * unpark.  Why no wake-up is lost stands at __lwp_wait_woken (core/lwp.c).
+ *
+ * Once wchan is NULL the woken thread may run, return, exit, and its LWP's id may belong
+ * to another LWP; so a waker reads all that it needs before, and an unpark that comes so
+ * late gives someone a permit that he does not expect, or is refused.  Both are harmless.
+ *
+ * States: OnLWP, Blocked and Stopped only.
+ */
+#include <errno.h>
+#include "../../core/impl.h"
+#include "../../core/model.h"
+#include "../../core/sleepq.h"
+
+#define UNPARK_BATCH 128
+
+static void lwp_init(void)
+{
+}
+
+static void lwp_lock(struct sleepq *q)
+{
+	ilock_lock(&q->lock);
+}
+
+static void lwp_unlock(struct sleepq *q)
+{
+	ilock_unlock(&q->lock);
+}
+
+/* t may go: afterwards it is no longer ours.  Returns its LWP's id. */
+static uint32_t release(struct thread *t)
+{
+	uint32_t id = t->lwp->id;
+
+	__atomic_store_n(&t->wchan, NULL, __ATOMIC_RELEASE);
+	return id;
+}
+
+static const void *lwp_block(struct sleepq *q, deadline_t deadline, struct thread *wake)
+{
+	struct thread *self = thread_self();
+	const void *waited_for;
+
+	if (wake != NULL)
+		self->lwp->owes = release(wake);
+	self->state = TS_BLOCKED;
+	ilock_unlock(&q->lock);
+	waited_for = __lwp_wait_woken(self, deadline);
+	self->state = TS_ONLWP;
+	return waited_for;
+}
+
+/* A list that is longer than the array is ours only while we have the lock. */
+static void wake_many(struct sleepq *q, struct thread *list)
+{
+	uint32_t ids[UNPARK_BATCH];
+	unsigned n = 0;
+
+	no_suspend_enter();
+	while (list != NULL) {
+		struct thread *t = list;
+
+		list = t->q_next;
+		ids[n++] = release(t);
+		if (n == UNPARK_BATCH && list != NULL) {
+			__sys_lwp_unpark_all(ids, n);
+			n = 0;
+		}
+	}
+	ilock_unlock(&q->lock);
+	__sys_lwp_unpark_all(ids, n);
+	no_suspend_exit();
+}
+
+static void lwp_wake(struct sleepq *q, struct thread *list)
+{
+	struct lwp *l = thread_self()->lwp;
+
+	if (unlikely(list->q_next != NULL)) {
+		wake_many(q, list);
+		return;
+	}
+	l->owes = release(list);
+	ilock_unlock(&q->lock);
+	__lwp_unpark_owed(l);
+}
+
+static int lwp_prepare_timed(void)
+{
+	return 0;
+}
+
+static void run(struct thread *self)
+{
+	__thread_main(self);
+}
+
+static int lwp_create(struct thread *t, bool new_lwp, bool suspended)
+{
+	t->lwp = &t->own_lwp;
+	t->state = suspended ? TS_STOPPED : TS_ONLWP;
+	return __lwp_start(t, run, suspended);
+}
+
+static void __attribute__((noreturn)) lwp_exit(void)
+{
+	__lwp_leave(thread_self());
+}
+
+static void lwp_yield(void)
+{
+	__sys_lwp_yield();
+}
+
+/* Stopping one that is stopped does nothing. */
+static int lwp_suspend(struct thread *t)
+{
+	int error;
+
+	if (t == thread_self()) {
+		t->state = TS_STOPPED;
+		__sys_lwp_suspend(t->lwp->id);
+		t->state = TS_ONLWP;
+		return 0;
+	}
+	error = __lwp_try_suspend(t->lwp);
+	if (error == 0 && t->state == TS_ONLWP)
+		t->state = TS_STOPPED;
+	return error;
+}
+
+static int lwp_resume(struct thread *t)
+{
+	if (t->state == TS_STOPPED)
+		t->state = TS_ONLWP;
+	return __sys_lwp_continue(t->lwp->id) < 0 ? ESRCH : 0;
+}
+
+/* If t is in a queue, it moves to where its new priority belongs. */
+static void lwp_set_priority(struct thread *t, int pri)
+{
+	struct sleepq *q;
+	const void *obj;
+
+	for (;;) {
+		q = t->q;
+		if (q == NULL)
+			break;
+		ilock_lock(&q->lock);
+		if (t->q == q)
+			break;
+		ilock_unlock(&q->lock);
+	}
+	obj = q != NULL ? t->wchan : NULL;
+	if (obj != NULL)
+		__sleepq_remove(q, t);
+	t->pri = pri;
+	if (obj != NULL)
+		__sleepq_enter(q, obj, t, ORDER_OPTION);
+	if (q != NULL)
+		ilock_unlock(&q->lock);
+}
+
+/* There is no pool. */
+static int lwp_set_concurrency(int level)
+{
+	return 0;
+}
+
+static const struct model_ops ops = {
+	.init = lwp_init,
+	.lock = lwp_lock,
+	.unlock = lwp_unlock,
+	.also_lock = lwp_lock,
+	.also_unlock = lwp_unlock,
+	.block = lwp_block,
+	.wake = lwp_wake,
+	.prepare_timed = lwp_prepare_timed,
+	.create = lwp_create,
+	.exit = lwp_exit,
+	.yield = lwp_yield,
+	.suspend = lwp_suspend,
+	.resume = lwp_resume,
+	.set_priority = lwp_set_priority,
+	.set_concurrency = lwp_set_concurrency,
+};
+
+const struct model __model_lwp = {
+	.name = "lwp",
+	.ops = &ops,
+	.scope = SCOPE_ALL_BOUND,
+	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL,
+	.defaults = {.spin = SPIN_ADAPTIVE, .adaptive_unlock = true, .schedctl = true},
+};

@@ -1,0 +1,230 @@
+/*
+ * mxn.c - model mxn: creation, exit and suspension of threads; the table of operations.
+ *
+ * A bound thread lives as in any 1:1 model, on own_lwp, except that its sleep queues are
+ * under _schedlock.
+ */
+#include <errno.h>
+#include "mxn.h"
+
+static void mxn_init(void)
+{
+	__pool_init();
+}
+
+static void mxn_lock(struct sleepq *q)
+{
+	schedlock();
+}
+
+static void mxn_unlock(struct sleepq *q)
+{
+	schedunlock();
+}
+
+/* Held already, with that of the first queue. */
+static void mxn_also(struct sleepq *q)
+{
+}
+
+/* Where an unbound thread begins: after a switch from prev, with _schedlock held. */
+static void begin(struct thread *prev)
+{
+	__arrived(prev);
+	schedunlock();
+	__thread_main(thread_self());
+}
+
+static void begin_bound(struct thread *self)
+{
+	__thread_main(self);
+}
+
+static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
+{
+	uint32_t unpark = 0;
+	int error;
+
+	if (t->bound) {
+		t->lwp = &t->own_lwp;
+		t->state = suspended ? TS_STOPPED : TS_ONLWP;
+		return __lwp_start(t, begin_bound, suspended);
+	}
+	if (new_lwp) {
+		error = __pool_one_more();
+		if (error != 0)
+			return error;
+	}
+	__mxn_prepare(t, begin);
+	schedlock();
+	t->suspended = suspended;
+	if (!suspended)
+		unpark = __make_runnable(t);
+	thread_self()->lwp->owes = unpark;
+	schedunlock();
+	if (unpark != 0)
+		__lwp_unpark_owed(thread_self()->lwp);
+	return 0;
+}
+
+static void __attribute__((noreturn)) mxn_exit(void)
+{
+	struct thread *self = thread_self();
+
+	if (self->bound)
+		__lwp_leave(self);
+	schedlock();
+	*self->lwp->critical -= 1; /* the caller's section; the LWP lives on */
+	__leave_lwp(self);
+	__builtin_unreachable();
+}
+
+static int suspend_bound(struct thread *t)
+{
+	int error = 0;
+
+	if (t == thread_self()) {
+		t->state = TS_STOPPED;
+		__sys_lwp_suspend(t->lwp->id);
+		t->state = TS_ONLWP;
+		return 0;
+	}
+	error = __lwp_try_suspend(t->lwp);
+	if (error == 0 && t->state == TS_ONLWP)
+		t->state = TS_STOPPED;
+	return error;
+}
+
+static int resume_bound(struct thread *t)
+{
+	if (t->state == TS_STOPPED)
+		t->state = TS_ONLWP;
+	return __sys_lwp_continue(t->lwp->id) < 0 ? ESRCH : 0;
+}
+
+/*
+ * An unbound thread that runs on another LWP stops together with that LWP, since only the
+ * kernel can stop it where it is; the pool gets another one instead.
+ */
+static int suspend_unbound(struct thread *t)
+{
+	int error;
+
+	switch (t->state) {
+	case TS_RUNQUEUE:
+		__runq_remove(t);
+		t->state = TS_STOPPED;
+		break;
+	case TS_DISPATCHABLE: /* its LWP is under way, and will find no partner */
+		t->partner->partner = NULL;
+		t->state = TS_STOPPED;
+		break;
+	case TS_ONLWP:
+		error = __lwp_try_suspend(t->lwp);
+		if (error != 0)
+			return error;
+		__pool_stopped(1);
+		t->state = TS_STOPPED;
+		break;
+	}
+	t->suspended = true; /* a Blocked one stops when it is woken */
+	return 0;
+}
+
+static int mxn_suspend(struct thread *t)
+{
+	int error = 0;
+
+	if (t->bound)
+		return suspend_bound(t);
+	schedlock();
+	if (t == thread_self()) {
+		t->suspended = true;
+		t->state = TS_STOPPED;
+		__leave_lwp(t);
+	} else if (!t->suspended) {
+		error = suspend_unbound(t);
+	}
+	schedunlock();
+	return error;
+}
+
+static int mxn_resume(struct thread *t)
+{
+	uint32_t unpark = 0;
+
+	if (t->bound)
+		return resume_bound(t);
+	schedlock();
+	if (t->suspended && t->state == TS_STOPPED) {
+		if (t->lwp != &__nowhere) {
+			t->state = TS_ONLWP;
+			__pool_stopped(-1);
+			__sys_lwp_continue(t->lwp->id);
+		} else {
+			unpark = __make_runnable(t);
+		}
+	}
+	t->suspended = false;
+	schedunlock();
+	if (unpark != 0)
+		__sys_lwp_unpark(unpark);
+	return 0;
+}
+
+/* If t is in a queue, it moves to where its new priority belongs. */
+static void mxn_set_priority(struct thread *t, int pri)
+{
+	const void *obj;
+
+	schedlock();
+	obj = t->wchan;
+	if (obj != NULL)
+		__sleepq_remove(t->q, t);
+	if (t->state == TS_RUNQUEUE)
+		__runq_remove(t);
+	t->pri = pri;
+	if (obj != NULL)
+		__sleepq_enter(t->q, obj, t, ORDER_OPTION);
+	if (t->state == TS_RUNQUEUE)
+		__runq_push(t);
+	schedunlock();
+}
+
+static void mxn_schedlock_stats(struct thr_schedlock_stats *stats)
+{
+	schedlock();
+	*stats = _schedlock.stats;
+	schedunlock();
+}
+
+static const struct model_ops ops = {
+	.init = mxn_init,
+	.lock = mxn_lock,
+	.unlock = mxn_unlock,
+	.also_lock = mxn_also,
+	.also_unlock = mxn_also,
+	.block = __mxn_block,
+	.wake = __mxn_wake,
+	.prepare_timed = __timeout_prepare,
+	.create = mxn_create,
+	.exit = mxn_exit,
+	.yield = __mxn_yield,
+	.suspend = mxn_suspend,
+	.resume = mxn_resume,
+	.set_priority = mxn_set_priority,
+	.set_concurrency = __pool_set_concurrency,
+	.schedlock_stats = mxn_schedlock_stats,
+};
+
+const struct model __model_mxn = {
+	.name = "mxn",
+	.ops = &ops,
+	.scope = SCOPE_EITHER,
+	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_CONCURRENCY,
+	.defaults = {.spin = SPIN_ADAPTIVE,
+		     .fifo = true,
+		     .schedctl = true,
+		     .concurrency = 1,
+		     .max_concurrency = 1024},
+};

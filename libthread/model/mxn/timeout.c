@@ -1,0 +1,162 @@
+/*
+ * timeout.c - deadlines of unbound threads.
+ *
+ * An LWP of the pool that runs a thread cannot wait for a deadline of another, and all of
+ * them may be running for long.  So there is one LWP that does nothing else, as the old
+ * library had its callout LWP: made at the first timed wait, parked until the earliest
+ * deadline, it takes the threads whose time is up out of their sleep queues and makes
+ * them runnable.  Who arms a deadline that is earlier than what that LWP parks for
+ * unparks it.  (Bound threads park with their deadline in the kernel.)
+ *
+ * The deadlines are a pairing heap, threaded through struct thread: insertion and looking
+ * at the earliest are O(1), removal O(log n) amortised, and nothing is allocated.  to_prev
+ * of a first child is its parent, of any other its left sibling.  All under _schedlock.
+ */
+#include <errno.h>
+#include "mxn.h"
+
+#define TIMER_STACK 16384
+
+static struct thread *heap;
+static struct thread *volatile timer;        /* the LWP's context, once there is one */
+static struct ilock timer_lock;              /* held while it is made */
+static deadline_t timer_parks_until = NEVER; /* _schedlock */
+
+/* Two heaps, neither of which has siblings, become one. */
+static struct thread *meld(struct thread *a, struct thread *b)
+{
+	if (a == NULL)
+		return b;
+	if (b == NULL)
+		return a;
+	if (b->deadline < a->deadline) {
+		struct thread *t = a;
+
+		a = b;
+		b = t;
+	}
+	b->to_next = a->to_child;
+	if (b->to_next != NULL)
+		b->to_next->to_prev = b;
+	b->to_prev = a;
+	a->to_child = b;
+	a->to_next = NULL;
+	return a;
+}
+
+/* Siblings become one heap: melded in pairs from the left, then all from the right. */
+static struct thread *meld_siblings(struct thread *t)
+{
+	struct thread *pairs = NULL, *all = NULL;
+
+	while (t != NULL) {
+		struct thread *a = t, *b = t->to_next, *pair;
+
+		t = b != NULL ? b->to_next : NULL;
+		a->to_next = NULL;
+		if (b != NULL)
+			b->to_next = NULL;
+		pair = meld(a, b);
+		pair->to_next = pairs;
+		pairs = pair;
+	}
+	while (pairs != NULL) {
+		struct thread *rest = pairs->to_next;
+
+		pairs->to_next = NULL;
+		all = meld(all, pairs);
+		pairs = rest;
+	}
+	return all;
+}
+
+void __timeout_arm(struct thread *t, deadline_t deadline)
+{
+	t->deadline = deadline;
+	t->to_armed = true;
+	t->to_child = t->to_next = t->to_prev = NULL;
+	heap = meld(heap, t);
+	if (deadline < timer_parks_until) {
+		timer_parks_until = deadline;
+		__sys_lwp_unpark(timer->own_lwp.id);
+	}
+}
+
+void __timeout_cancel(struct thread *t)
+{
+	struct thread *children = meld_siblings(t->to_child);
+
+	t->to_armed = false;
+	if (t == heap) {
+		heap = children;
+		return;
+	}
+	if (t->to_prev->to_child == t)
+		t->to_prev->to_child = t->to_next;
+	else
+		t->to_prev->to_next = t->to_next;
+	if (t->to_next != NULL)
+		t->to_next->to_prev = t->to_prev;
+	heap = meld(heap, children);
+}
+
+/* The deadline of t has passed.  Returns an LWP to unpark, or 0. */
+static uint32_t expire(struct thread *t)
+{
+	t->timed_out = t->wchan;
+	__sleepq_remove(t->q, t);
+	return __release(t); /* takes it out of the heap too */
+}
+
+#define UNPARK_BATCH 64
+
+static void __attribute__((noreturn)) timer_main(struct thread *self)
+{
+	uint32_t ids[UNPARK_BATCH];
+
+	for (;;) {
+		deadline_t now = gethrtime(), next;
+		unsigned n = 0;
+
+		schedlock();
+		while (heap != NULL && heap->deadline <= now && n < UNPARK_BATCH) {
+			ids[n] = expire(heap);
+			n += ids[n] != 0;
+		}
+		next = timer_parks_until = heap != NULL ? heap->deadline : NEVER;
+		schedunlock();
+		if (n > 0)
+			__sys_lwp_unpark_all(ids, n);
+		if (next > now)
+			__lwp_park(next, 0);
+	}
+}
+
+/* Makes the LWP if there is none.  0, EAGAIN, ENOMEM. */
+int __timeout_prepare(void)
+{
+	struct thread *t;
+	int error = 0;
+
+	if (__atomic_load_n(&timer, __ATOMIC_ACQUIRE) != NULL || thread_self()->bound)
+		return 0;
+	ilock_lock(&timer_lock);
+	if (timer == NULL) {
+		t = __thread_get(TIMER_STACK, WEFT_PAGE_SIZE, NULL);
+		error = ENOMEM;
+		if (t != NULL) {
+			t->self = t;
+			t->reent = _GLOBAL_REENT; /* not used */
+			t->lwp = &t->own_lwp;
+			t->state = TS_ONLWP;
+			t->bound = true;
+			t->on_stack = 1;
+			t->fp_control = fp_control();
+			error = __lwp_start(t, timer_main, false);
+			if (error == 0)
+				__atomic_store_n(&timer, t, __ATOMIC_RELEASE);
+		}
+	}
+	ilock_unlock(&timer_lock);
+	return error;
+}

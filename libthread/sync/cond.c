@@ -1,0 +1,186 @@
+/*
+ * cond.c - condition variables.
+ *
+ * A waiter stands in the condition variable's queue before it gives the mutex up.  So
+ * whoever changes the condition under the mutex later, and signals, finds it there, or
+ * finds __waiters set at least: that is how a signal which comes between the waiter's
+ * unlock and its sleep is not lost.  The waiter then finds, in block(), that it has
+ * been taken out, and does not sleep.
+ *
+ * __waiters is set when a thread enters the queue, and cleared by a signaller that found
+ * it empty, both under the lock of the queue.  It may be set though nobody waits (a waiter
+ * whose time was up is gone), never the other way round.
+ *
+ * If the signaller owns the waiter's mutex, waking the waiter would only make it run
+ * into that mutex.  It is moved to the mutex's queue instead, and wakes when the mutex is
+ * given up.  This takes the locks of both queues, the condition variable's first.  The
+ * waiter's wait_arg is the mutex; it cannot cease to exist before the waiter has it back.
+ *
+ * If time is up for a waiter, it has failed only if it was in the condition variable's
+ * queue until then; if it had been moved, it was signalled.
+ *
+ * Nothing touches the condition variable after the wake-up: the one that is woken may
+ * destroy it at once.
+ */
+#include <errno.h>
+#include "mutex.h"
+#include "../core/model.h"
+#include "../core/sleepq.h"
+
+/*
+ * The caller has entered c's queue cq, whose lock is held: gives m up, blocks, and takes
+ * m again.  In the contended case the wake-up of m's first waiter and the park are one
+ * system call.  Returns what block does.
+ */
+static const void *release_and_block(pthread_mutex_t *m, struct sleepq *cq, deadline_t deadline)
+{
+	struct sleepq *mq;
+	struct thread *next;
+	unsigned long self = (unsigned long)thread_self();
+	unsigned count = m->__count;
+	const void *waited_for;
+	bool more;
+
+	if (count != 0) { /* a recursive mutex is given up altogether */
+		m->__count = 0;
+		__atomic_and_fetch(&m->__owner, ~M_RECURSED, __ATOMIC_RELAXED);
+	}
+	if (likely(__atomic_compare_exchange_n(&m->__owner, &self, 0, false, __ATOMIC_RELEASE,
+					       __ATOMIC_RELAXED))) {
+		waited_for = __ops->block(cq, deadline, NULL);
+	} else {
+		__ops->unlock(cq);
+		mq = sleepq_of(m);
+		__ops->lock(mq);
+		next = __sleepq_take(mq, m, &more);
+		__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
+		waited_for = __ops->block(mq, deadline, next);
+	}
+	pthread_mutex_lock(m);
+	if (count != 0) {
+		m->__count = count;
+		__atomic_or_fetch(&m->__owner, M_RECURSED, __ATOMIC_RELAXED);
+	}
+	return waited_for;
+}
+
+static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
+{
+	struct thread *self = thread_self();
+	struct sleepq *q = sleepq_of_cond(c);
+
+	if (mutex_owner(m) != self)
+		return EPERM;
+	__ops->lock(q);
+	c->__waiters = 1;
+	self->wait_arg = m;
+	__sleepq_enter(q, c, self, ORDER_OPTION);
+	return release_and_block(m, q, deadline) == c ? ETIMEDOUT : 0;
+}
+
+/* Gives m up and waits for a signal; has m again on return.  EPERM: it did not have it. */
+int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
+{
+	return wait(c, m, NEVER);
+}
+
+/*
+ * The same until abstime, by c's clock.  ETIMEDOUT; EPERM; EINVAL: abstime out of range,
+ * ENOMEM (m has not been given up then).
+ */
+int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *abstime)
+{
+	deadline_t deadline;
+	int error = __deadline(c->__clock != 0 ? (clockid_t)c->__clock : CLOCK_REALTIME, abstime,
+			       &deadline);
+
+	return error != 0 ? error : wait(c, m, deadline);
+}
+
+/*
+ * Moves a list of threads that have been taken from a condition variable's queue, whose
+ * lock is held, to the queue of m, which the caller owns.
+ */
+static void move_to_mutex(struct thread *list, pthread_mutex_t *m, enum order order)
+{
+	struct sleepq *mq = sleepq_of(m);
+
+	__ops->also_lock(mq);
+	__atomic_or_fetch(&m->__owner, M_WAITERS, __ATOMIC_RELAXED);
+	while (list != NULL) {
+		struct thread *t = list;
+
+		list = t->q_next;
+		__sleepq_enter(mq, m, t, order);
+	}
+	__ops->also_unlock(mq);
+}
+
+/* The caller owns the mutex that t gave up when it began to wait. */
+static bool owns_mutex_of(struct thread *t)
+{
+	return mutex_owner(t->wait_arg) == thread_self();
+}
+
+/* One waiter, if any, goes on. */
+int pthread_cond_signal(pthread_cond_t *c)
+{
+	struct sleepq *q = sleepq_of_cond(c);
+	struct thread *t;
+	bool more;
+
+	if (__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) == 0)
+		return 0;
+	__ops->lock(q);
+	t = __sleepq_take(q, c, &more);
+	if (!more)
+		c->__waiters = 0;
+	if (t != NULL && !owns_mutex_of(t)) {
+		__ops->wake(q, t);
+		return 0;
+	}
+	if (t != NULL)
+		move_to_mutex(t, (pthread_mutex_t *)t->wait_arg, ORDER_OPTION);
+	__ops->unlock(q);
+	return 0;
+}
+
+/* All waiters go on, in the order of the queue. */
+int pthread_cond_broadcast(pthread_cond_t *c)
+{
+	struct sleepq *q = sleepq_of_cond(c);
+	struct thread *list;
+
+	if (__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) == 0)
+		return 0;
+	__ops->lock(q);
+	list = __sleepq_take_all(q, c);
+	c->__waiters = 0;
+	/* POSIX: all who wait at one time use the same mutex. */
+	if (list != NULL && !owns_mutex_of(list)) {
+		__ops->wake(q, list);
+		return 0;
+	}
+	if (list != NULL)
+		move_to_mutex(list, (pthread_mutex_t *)list->wait_arg, ORDER_FIFO);
+	__ops->unlock(q);
+	return 0;
+}
+
+int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
+{
+	*c = (pthread_cond_t){.__clock = attr != NULL ? attr->__clock : 0};
+	return 0;
+}
+
+/* EBUSY: threads wait for it. */
+int pthread_cond_destroy(pthread_cond_t *c)
+{
+	struct sleepq *q = sleepq_of_cond(c);
+	bool busy;
+
+	__ops->lock(q);
+	busy = __sleepq_first(q, c) != NULL;
+	__ops->unlock(q);
+	return busy ? EBUSY : 0;
+}

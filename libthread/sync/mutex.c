@@ -1,0 +1,263 @@
+/*
+ * mutex.c - mutexes.
+ *
+ * __owner holds the owner's struct thread, or 0, and flags.  The fast paths are one
+ * compare-and-swap between 0 and the caller: taking fails on anything but a free mutex
+ * without waiters; giving up fails if there are waiters, if the owner has locked it more
+ * than once, or if the caller is not the owner.  So no fast path looks at the type.
+ *
+ * M_WAITERS.  Whenever a thread is in the mutex's sleep queue, the flag is set, free or
+ * held; it may also be set when nobody is.  It is set and cleared under the lock of the
+ * queue only, and those who take the mutex keep it.  From this follows that no wake-up is
+ * lost: a thread that goes to sleep has set the flag in a word that says "held", under the
+ * lock; so the owner, whose release then finds the flag, goes to the queue and finds the
+ * thread there.
+ *
+ * A thread that is woken does not get the mutex, but competes for it like everyone else
+ * (whoever is on a CPU wins, as the Solaris paper has it).  It tries at least once
+ * before it gives up for lack of time; so a wake-up spent on it is not wasted while
+ * others sleep: either it takes the mutex, or somebody else has, and keeps the flag.
+ *
+ * Use after release.  As soon as a mutex is free, another thread may take it, give it up
+ * and unmap the memory.  So after the store that releases, nothing touches the mutex
+ * again: waking works on the queue, with the mutex's address as a name.
+ *
+ * Adaptive lock: while the owner is on a CPU, whoever wants the mutex spins, with
+ * ordinary loads of __owner and of the kernel's record of the owner's LWP.
+ *
+ * Adaptive unlock: if there are sleepers and somebody spins (queue->spinners), the
+ * releaser leaves M_WAITERS in the free mutex and looks for a moment whether the spinner
+ * takes it.  If so, the sleepers are now the new owner's business.  The sign is that the
+ * spinner wrote the mutex's address into queue->taken: it cannot be in the mutex, for the
+ * reason above.  A stale sign does no harm: the releaser clears it while it still owns
+ * the mutex, and all who own it before have written theirs before they gave it up; so the
+ * address appears again only when someone took it after this release.  That another
+ * mutex of the same queue overwrites a sign costs one needless wake-up.
+ */
+#include <errno.h>
+#include <limits.h>
+#include "mutex.h"
+#include "../core/model.h"
+#include "../core/sleepq.h"
+
+#define LOCK_SPINS 1000   /* turns of the adaptive lock before it sleeps after all */
+#define RELEASE_SPINS 200 /* turns of the adaptive unlock */
+
+static inline bool try_take(pthread_mutex_t *m, unsigned long seen)
+{
+	return __atomic_compare_exchange_n(&m->__owner, &seen,
+					   (unsigned long)thread_self() | (seen & M_WAITERS), false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* Takes m if it is free, or becomes free while it makes sense to spin. */
+static bool spin(pthread_mutex_t *m)
+{
+	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+	struct sleepq *q;
+	bool taken = false;
+
+	if ((seen & ~M_FLAGS) == 0 && try_take(m, seen))
+		return true;
+	if (!__options.may_spin || (seen & ~M_FLAGS) == (unsigned long)thread_self())
+		return false;
+	q = sleepq_of(m);
+	__atomic_add_fetch(&q->spinners, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < LOCK_SPINS; i++) {
+		struct thread *owner;
+
+		seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+		owner = (struct thread *)(seen & ~M_FLAGS);
+		if (owner == NULL) {
+			taken = try_take(m, seen);
+			if (taken) {
+				__atomic_store_n(&q->taken, m, __ATOMIC_RELAXED);
+				break;
+			}
+		} else if (__options.spin == SPIN_ADAPTIVE) {
+			struct lwp *l = __atomic_load_n(&owner->lwp, __ATOMIC_RELAXED);
+
+			if (l->sc->state != SC_ONCPU)
+				break;
+		}
+		spin_hint();
+	}
+	__atomic_sub_fetch(&q->spinners, 1, __ATOMIC_RELAXED);
+	return taken;
+}
+
+/*
+ * With the lock of m's queue held: takes m if it is free, else makes sure that M_WAITERS
+ * is set.
+ */
+static bool take_or_mark(pthread_mutex_t *m)
+{
+	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+
+	for (;;) {
+		if ((seen & ~M_FLAGS) == 0) {
+			if (try_take(m, seen))
+				return true;
+			seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+		} else if (seen & M_WAITERS ||
+			   __atomic_compare_exchange_n(&m->__owner, &seen, seen | M_WAITERS, false,
+						       __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+			return false;
+		}
+	}
+}
+
+int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
+{
+	struct sleepq *q = sleepq_of(m);
+
+	while (!spin(m)) {
+		__ops->lock(q);
+		if (take_or_mark(m)) {
+			__ops->unlock(q);
+			break;
+		}
+		__sleepq_enter(q, m, thread_self(), ORDER_OPTION);
+		if (__ops->block(q, deadline, NULL) != NULL)
+			return ETIMEDOUT;
+	}
+	return 0;
+}
+
+/* The caller owns m already. */
+static int relock(pthread_mutex_t *m)
+{
+	switch (m->__type) {
+	case PTHREAD_MUTEX_ERRORCHECK:
+		return EDEADLK;
+	case PTHREAD_MUTEX_RECURSIVE:
+		if (m->__count == UINT_MAX)
+			return EAGAIN;
+		if (m->__count++ == 0)
+			__atomic_or_fetch(&m->__owner, M_RECURSED, __ATOMIC_RELAXED);
+		return 0;
+	default:
+		return __mutex_lock_slow(m, NEVER); /* a deadlock, as POSIX wants it */
+	}
+}
+
+static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m)
+{
+	return mutex_owner(m) == thread_self() ? relock(m) : __mutex_lock_slow(m, NEVER);
+}
+
+/*
+ * Takes m; waits while another thread has it.  EDEADLK: the caller has it (error check);
+ * EAGAIN: locked too often (recursive).
+ */
+int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	unsigned long none = 0;
+
+	if (likely(__atomic_compare_exchange_n(&m->__owner, &none, (unsigned long)thread_self(),
+					       false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)))
+		return 0;
+	return lock_slow(m);
+}
+
+/* EBUSY: somebody has it, the caller perhaps; EAGAIN: as for lock. */
+int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+
+	while ((seen & ~M_FLAGS) == 0) {
+		if (try_take(m, seen))
+			return 0;
+		seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+	}
+	if (m->__type == PTHREAD_MUTEX_RECURSIVE && mutex_owner(m) == thread_self())
+		return relock(m);
+	return EBUSY;
+}
+
+/* Errors: as lock; ETIMEDOUT; EINVAL: abstime (CLOCK_REALTIME) out of range; ENOMEM. */
+int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abstime)
+{
+	deadline_t deadline;
+	int error = pthread_mutex_trylock(m);
+
+	if (error != EBUSY)
+		return error;
+	if (mutex_owner(m) == thread_self() && m->__type == PTHREAD_MUTEX_ERRORCHECK)
+		return EDEADLK;
+	error = __deadline(CLOCK_REALTIME, abstime, &deadline);
+	return error != 0 ? error : __mutex_lock_slow(m, deadline);
+}
+
+/* Lets a spinner take m, which the caller owns and which has sleepers; see the top. */
+static bool release_to_spinner(pthread_mutex_t *m, struct sleepq *q)
+{
+	__atomic_store_n(&q->taken, NULL, __ATOMIC_RELAXED);
+	__atomic_store_n(&m->__owner, M_WAITERS, __ATOMIC_RELEASE);
+	for (int i = 0; i < RELEASE_SPINS; i++) {
+		if (__atomic_load_n(&q->taken, __ATOMIC_RELAXED) == m)
+			return true;
+		spin_hint();
+	}
+	return false;
+}
+
+static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
+{
+	struct sleepq *q = sleepq_of(m);
+	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+	bool released = false, more;
+	struct thread *t;
+
+	if ((seen & ~M_FLAGS) != (unsigned long)thread_self()) {
+		/* Solaris lets anyone give up a normal mutex, and programs rely on it. */
+		if (m->__type != PTHREAD_MUTEX_NORMAL || (seen & ~M_FLAGS) == 0)
+			return EPERM;
+	} else if (seen & M_RECURSED) {
+		if (--m->__count == 0)
+			__atomic_and_fetch(&m->__owner, ~M_RECURSED, __ATOMIC_RELAXED);
+		return 0;
+	}
+
+	no_suspend_enter(); /* a free mutex with sleepers must not stay so */
+	if (__options.adaptive_unlock && __atomic_load_n(&q->spinners, __ATOMIC_RELAXED) != 0) {
+		if (release_to_spinner(m, q)) {
+			no_suspend_exit();
+			return 0;
+		}
+		released = true;
+	}
+	__ops->lock(q);
+	no_suspend_exit();
+	t = __sleepq_take(q, m, &more);
+	if (!released)
+		__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
+	if (t != NULL)
+		__ops->wake(q, t);
+	else
+		__ops->unlock(q);
+	return 0;
+}
+
+/* EPERM: the caller does not have it (recursive, error check), or nobody has. */
+int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	unsigned long self = (unsigned long)thread_self();
+
+	if (likely(__atomic_compare_exchange_n(&m->__owner, &self, 0, false, __ATOMIC_RELEASE,
+					       __ATOMIC_RELAXED)))
+		return 0;
+	return unlock_slow(m);
+}
+
+int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
+{
+	*m = (pthread_mutex_t){.__type = attr != NULL ? attr->__type : PTHREAD_MUTEX_DEFAULT};
+	return 0;
+}
+
+/* EBUSY: somebody has it. */
+int pthread_mutex_destroy(pthread_mutex_t *m)
+{
+	return mutex_owner(m) != NULL ? EBUSY : 0;
+}

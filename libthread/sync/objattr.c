@@ -1,0 +1,78 @@
+/*
+ * objattr.c - attributes of mutexes, condition variables, reader-writer locks and
+ * barriers.
+ *
+ * What is shared between processes needs objects of the kernel, which does not have them
+ * yet: PTHREAD_PROCESS_SHARED gives ENOTSUP, any other unknown value EINVAL.
+ */
+#include <errno.h>
+#include <pthread.h>
+
+static int set_pshared(int *where, int pshared)
+{
+	if (pshared == PTHREAD_PROCESS_SHARED)
+		return ENOTSUP;
+	if (pshared != PTHREAD_PROCESS_PRIVATE)
+		return EINVAL;
+	*where = pshared;
+	return 0;
+}
+
+/* The four functions that every kind of attributes object has. */
+#define OBJECT_ATTRIBUTES(kind)                                                                    \
+	int pthread_##kind##attr_init(pthread_##kind##attr_t *attr)                                \
+	{                                                                                          \
+		*attr = (pthread_##kind##attr_t){0};                                               \
+		return 0;                                                                          \
+	}                                                                                          \
+	int pthread_##kind##attr_destroy(pthread_##kind##attr_t *attr)                             \
+	{                                                                                          \
+		return 0;                                                                          \
+	}                                                                                          \
+	int pthread_##kind##attr_getpshared(const pthread_##kind##attr_t *attr, int *pshared)      \
+	{                                                                                          \
+		*pshared = attr->__pshared;                                                        \
+		return 0;                                                                          \
+	}                                                                                          \
+	int pthread_##kind##attr_setpshared(pthread_##kind##attr_t *attr, int pshared)             \
+	{                                                                                          \
+		return set_pshared(&attr->__pshared, pshared);                                     \
+	}
+
+_Static_assert(PTHREAD_MUTEX_DEFAULT == 0 && PTHREAD_PROCESS_PRIVATE == 0, "zero is the default");
+
+OBJECT_ATTRIBUTES(mutex)
+OBJECT_ATTRIBUTES(cond)
+OBJECT_ATTRIBUTES(rwlock)
+OBJECT_ATTRIBUTES(barrier)
+
+int pthread_mutexattr_gettype(const pthread_mutexattr_t *attr, int *type)
+{
+	*type = attr->__type;
+	return 0;
+}
+
+/* EINVAL: no such type. */
+int pthread_mutexattr_settype(pthread_mutexattr_t *attr, int type)
+{
+	if (type != PTHREAD_MUTEX_NORMAL && type != PTHREAD_MUTEX_RECURSIVE &&
+	    type != PTHREAD_MUTEX_ERRORCHECK)
+		return EINVAL;
+	attr->__type = type;
+	return 0;
+}
+
+int pthread_condattr_getclock(const pthread_condattr_t *attr, clockid_t *clock)
+{
+	*clock = attr->__clock != 0 ? (clockid_t)attr->__clock : CLOCK_REALTIME;
+	return 0;
+}
+
+/* EINVAL: neither CLOCK_REALTIME nor CLOCK_MONOTONIC. */
+int pthread_condattr_setclock(pthread_condattr_t *attr, clockid_t clock)
+{
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+		return EINVAL;
+	attr->__clock = clock;
+	return 0;
+}

@@ -1,0 +1,259 @@
+/*
+ * rwlock.c - reader-writer locks.
+ *
+ * __word: WRITER while a writer has the lock, else the number of readers; WAITING if
+ * threads may be in the lock's queue.  While WAITING is set, the word changes under the
+ * lock of the queue only.  __writer names the writer; only whether it is the caller is
+ * ever asked, so the writer may set and clear it as it likes.
+ *
+ * Whoever gives up the last hold while threads wait hands the lock over (grant): to the
+ * first in the queue if that is a writer, or to all readers up to the first writer.  The
+ * woken ones have it.  The queue is FIFO within a priority, and a new reader waits if
+ * anyone else does; so writers are not starved, nor are readers.  One exception: a
+ * thread that holds some lock for reading already may read on past waiting writers, since
+ * if it is this very lock, it would wait for itself.
+ *
+ * A waiter's wait_arg tells grant what it wants.  Nothing touches the lock after the
+ * wake-up.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include "../core/impl.h"
+#include "../core/model.h"
+#include "../core/sleepq.h"
+
+#define WRITER 0x80000000u
+#define WAITING 0x40000000u
+#define READERS_MAX (WAITING - 1)
+
+static const char want_read, want_write; /* values of wait_arg */
+
+static inline bool cas(pthread_rwlock_t *l, unsigned *seen, unsigned new, int order)
+{
+	return __atomic_compare_exchange_n(&l->__word, seen, new, false, order, __ATOMIC_RELAXED);
+}
+
+static inline bool try_read(pthread_rwlock_t *l)
+{
+	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
+
+	while (likely(seen < READERS_MAX)) { /* no flag either */
+		if (likely(cas(l, &seen, seen + 1, __ATOMIC_ACQUIRE))) {
+			thread_self()->readlocks++;
+			return true;
+		}
+	}
+	return false;
+}
+
+static inline bool try_write(pthread_rwlock_t *l)
+{
+	unsigned free = 0;
+
+	if (!cas(l, &free, WRITER, __ATOMIC_ACQUIRE))
+		return false;
+	__atomic_store_n(&l->__writer, (unsigned long)thread_self(), __ATOMIC_RELAXED);
+	return true;
+}
+
+static inline bool is_writer(pthread_rwlock_t *l)
+{
+	return __atomic_load_n(&l->__writer, __ATOMIC_RELAXED) == (unsigned long)thread_self();
+}
+
+/*
+ * With the lock of the queue and WAITING set, and no writer: hands the lock to whom it
+ * suits, and returns them as a list to be woken.  The word then says who has it.
+ */
+static struct thread *grant(pthread_rwlock_t *l, struct sleepq *q)
+{
+	unsigned readers = l->__word & READERS_MAX;
+	struct thread *t = __sleepq_first(q, l), *list = NULL, **end = &list;
+	bool more = t != NULL;
+
+	if (t != NULL && t->wait_arg == &want_write) {
+		if (readers == 0) {
+			list = __sleepq_take(q, l, &more);
+			__atomic_store_n(&l->__writer, (unsigned long)list, __ATOMIC_RELAXED);
+			__atomic_store_n(&l->__word, WRITER | (more ? WAITING : 0),
+					 __ATOMIC_RELEASE);
+		}
+		return list;
+	}
+	while (t != NULL && t->wait_arg == &want_read) {
+		*end = __sleepq_take(q, l, &more);
+		end = &(*end)->q_next;
+		readers++;
+		t = __sleepq_first(q, l);
+	}
+	__atomic_store_n(&l->__word, readers | (more ? WAITING : 0), __ATOMIC_RELEASE);
+	return list;
+}
+
+/* grant, and wake them; gives up the lock of the queue. */
+static void grant_and_wake(pthread_rwlock_t *l, struct sleepq *q)
+{
+	struct thread *list = grant(l, q);
+
+	if (list != NULL)
+		__ops->wake(q, list);
+	else
+		__ops->unlock(q);
+}
+
+/* With the lock of the queue: takes l if it may be taken, else sees that WAITING is set. */
+static bool take_or_mark(pthread_rwlock_t *l, bool write)
+{
+	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
+
+	for (;;) {
+		bool free = write ? seen == 0 : seen < READERS_MAX;
+
+		/* The exception of the top: WAITING, but readers have it. */
+		if (!write && (seen & (WRITER | WAITING)) == WAITING &&
+		    thread_self()->readlocks > 0 && (seen & READERS_MAX) < READERS_MAX)
+			free = true;
+		if (free) {
+			if (!cas(l, &seen, write ? WRITER : seen + 1, __ATOMIC_ACQUIRE))
+				continue;
+			if (write)
+				__atomic_store_n(&l->__writer, (unsigned long)thread_self(),
+						 __ATOMIC_RELAXED);
+			else
+				thread_self()->readlocks++;
+			return true;
+		}
+		if (seen & WAITING || cas(l, &seen, seen | WAITING, __ATOMIC_RELAXED))
+			return false;
+	}
+}
+
+/* 0, EDEADLK, EAGAIN, ETIMEDOUT. */
+static int __attribute__((noinline)) lock_slow(pthread_rwlock_t *l, bool write, deadline_t deadline)
+{
+	struct sleepq *q = sleepq_of(l);
+	struct thread *self = thread_self();
+
+	if (is_writer(l))
+		return EDEADLK;
+	if (!write && (__atomic_load_n(&l->__word, __ATOMIC_RELAXED) & ~WAITING) == READERS_MAX)
+		return EAGAIN;
+	__ops->lock(q);
+	if (take_or_mark(l, write)) {
+		__ops->unlock(q);
+		return 0;
+	}
+	self->wait_arg = write ? &want_write : &want_read;
+	__sleepq_enter(q, l, self, ORDER_FIFO);
+	if (__ops->block(q, deadline, NULL) == NULL) {
+		self->readlocks += !write;
+		return 0;
+	}
+	/* Readers may have waited for this writer, and now wait for nobody. */
+	__ops->lock(q);
+	if ((l->__word & (WRITER | WAITING)) == WAITING)
+		grant_and_wake(l, q);
+	else
+		__ops->unlock(q);
+	return ETIMEDOUT;
+}
+
+/* EDEADLK: the caller has it for writing; EAGAIN: too many readers.  Blocks. */
+int pthread_rwlock_rdlock(pthread_rwlock_t *l)
+{
+	if (likely(try_read(l)))
+		return 0;
+	return lock_slow(l, false, NEVER);
+}
+
+/* EBUSY: a writer has it or waits for it. */
+int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
+{
+	return try_read(l) ? 0 : EBUSY;
+}
+
+/* EDEADLK: the caller has it for writing.  Blocks. */
+int pthread_rwlock_wrlock(pthread_rwlock_t *l)
+{
+	if (likely(try_write(l)))
+		return 0;
+	return lock_slow(l, true, NEVER);
+}
+
+int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
+{
+	return try_write(l) ? 0 : EBUSY;
+}
+
+static int timed(pthread_rwlock_t *l, bool write, const struct timespec *abstime)
+{
+	deadline_t deadline;
+	int error = __deadline(CLOCK_REALTIME, abstime, &deadline);
+
+	return error != 0 ? error : lock_slow(l, write, deadline);
+}
+
+/* As rdlock; ETIMEDOUT; EINVAL: abstime (CLOCK_REALTIME) out of range; ENOMEM. */
+int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *abstime)
+{
+	return try_read(l) ? 0 : timed(l, false, abstime);
+}
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *abstime)
+{
+	return try_write(l) ? 0 : timed(l, true, abstime);
+}
+
+/* Threads wait, or did a moment ago: gives up one hold under the lock of the queue. */
+static int __attribute__((noinline)) unlock_slow(pthread_rwlock_t *l)
+{
+	struct sleepq *q = sleepq_of(l);
+	unsigned seen, holders;
+
+	__ops->lock(q);
+	seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
+	do {
+		holders = seen & ~WAITING;
+		holders = holders == WRITER ? 0 : holders - 1;
+	} while (!cas(l, &seen, holders | (seen & WAITING), __ATOMIC_RELEASE));
+	if (holders == 0 && seen & WAITING)
+		grant_and_wake(l, q);
+	else
+		__ops->unlock(q);
+	return 0;
+}
+
+/* EPERM: nobody has it, or another thread has it for writing. */
+int pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
+
+	if (seen & WRITER) {
+		if (!is_writer(l))
+			return EPERM;
+		__atomic_store_n(&l->__writer, 0, __ATOMIC_RELAXED);
+		seen = WRITER;
+		if (likely(cas(l, &seen, 0, __ATOMIC_RELEASE)))
+			return 0;
+		return unlock_slow(l);
+	}
+	if (unlikely((seen & ~WAITING) == 0))
+		return EPERM;
+	thread_self()->readlocks--;
+	while (!(seen & WAITING))
+		if (likely(cas(l, &seen, seen - 1, __ATOMIC_RELEASE)))
+			return 0;
+	return unlock_slow(l);
+}
+
+int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attr)
+{
+	*l = (pthread_rwlock_t){0};
+	return 0;
+}
+
+/* EBUSY: somebody has it. */
+int pthread_rwlock_destroy(pthread_rwlock_t *l)
+{
+	return l->__word & ~WAITING ? EBUSY : 0;
+}

@@ -1,0 +1,155 @@
+/*
+ * sema.c - semaphores.
+ *
+ * __word is the value, or WAITING: then the value is 0 and threads may be in the
+ * semaphore's queue.  While WAITING is set, the word changes under the lock of the queue
+ * only.  A post that finds waiters hands its unit to the first of them, so the woken one
+ * has it and nobody can get in between; it touches the semaphore last before the
+ * wake-up, since the one that is woken may destroy it.
+ *
+ * No wake-up is lost: a waiter sets WAITING under the lock of the queue, in a word that is
+ * 0, and is in the queue before it gives the lock up; a post either came before, and the
+ * word was not 0, or finds WAITING, takes the lock, and finds the waiter.
+ */
+#include <errno.h>
+#include <semaphore.h>
+#include "../core/impl.h"
+#include "../core/model.h"
+#include "../core/sleepq.h"
+
+#define WAITING 0x80000000u
+
+_Static_assert(SEM_VALUE_MAX == WAITING - 1, "values leave room for the flag");
+
+static int fail(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* Takes a unit if there is one. */
+static inline bool try(sem_t *s)
+{
+	unsigned seen = __atomic_load_n(&s->__word, __ATOMIC_RELAXED);
+
+	while ((int)seen > 0)
+		if (likely(__atomic_compare_exchange_n(&s->__word, &seen, seen - 1, false,
+						       __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)))
+			return true;
+	return false;
+}
+
+/* Returns an error number. */
+static int __attribute__((noinline)) wait_slow(sem_t *s, deadline_t deadline)
+{
+	struct sleepq *q = sleepq_of(s);
+	unsigned seen;
+
+	__ops->lock(q);
+	do {
+		if (try(s)) {
+			__ops->unlock(q);
+			return 0;
+		}
+		seen = 0;
+	} while (!__atomic_compare_exchange_n(&s->__word, &seen, WAITING, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED) &&
+		 seen != WAITING);
+	__sleepq_enter(q, s, thread_self(), ORDER_OPTION);
+	return __ops->block(q, deadline, NULL) != NULL ? ETIMEDOUT : 0;
+}
+
+/* Takes a unit; waits until there is one. */
+int sem_wait(sem_t *s)
+{
+	if (likely(try(s)))
+		return 0;
+	return wait_slow(s, NEVER);
+}
+
+/* EAGAIN: there is none. */
+int sem_trywait(sem_t *s)
+{
+	return try(s) ? 0 : fail(EAGAIN);
+}
+
+/* ETIMEDOUT; EINVAL: abstime (CLOCK_REALTIME) out of range; ENOMEM. */
+int sem_timedwait(sem_t *s, const struct timespec *abstime)
+{
+	deadline_t deadline;
+	int error;
+
+	if (likely(try(s)))
+		return 0;
+	error = __deadline(CLOCK_REALTIME, abstime, &deadline);
+	if (error == 0)
+		error = wait_slow(s, deadline);
+	return error != 0 ? fail(error) : 0;
+}
+
+static int __attribute__((noinline)) post_slow(sem_t *s)
+{
+	struct sleepq *q = sleepq_of(s);
+	struct thread *t;
+	bool more;
+
+	__ops->lock(q);
+	if (__atomic_load_n(&s->__word, __ATOMIC_RELAXED) != WAITING) {
+		__ops->unlock(q); /* other posts have woken all meanwhile */
+		return sem_post(s);
+	}
+	t = __sleepq_take(q, s, &more);
+	if (t == NULL) /* the time of all waiters was up */
+		__atomic_store_n(&s->__word, 1, __ATOMIC_RELEASE);
+	else if (!more)
+		__atomic_store_n(&s->__word, 0, __ATOMIC_RELAXED);
+	if (t != NULL)
+		__ops->wake(q, t);
+	else
+		__ops->unlock(q);
+	return 0;
+}
+
+/* Adds a unit, or gives it to a waiter.  EOVERFLOW: the value is SEM_VALUE_MAX. */
+int sem_post(sem_t *s)
+{
+	unsigned seen = __atomic_load_n(&s->__word, __ATOMIC_RELAXED);
+
+	while (likely(seen < SEM_VALUE_MAX))
+		if (likely(__atomic_compare_exchange_n(&s->__word, &seen, seen + 1, false,
+						       __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
+			return 0;
+	return seen == WAITING ? post_slow(s) : fail(EOVERFLOW);
+}
+
+/* 0 while threads wait. */
+int sem_getvalue(sem_t *s, int *value)
+{
+	unsigned seen = __atomic_load_n(&s->__word, __ATOMIC_RELAXED);
+
+	*value = seen == WAITING ? 0 : seen;
+	return 0;
+}
+
+/* EINVAL: value beyond SEM_VALUE_MAX; ENOTSUP: pshared. */
+int sem_init(sem_t *s, int pshared, unsigned value)
+{
+	if (value > SEM_VALUE_MAX)
+		return fail(EINVAL);
+	if (pshared)
+		return fail(ENOTSUP);
+	s->__word = value;
+	return 0;
+}
+
+/* EBUSY: threads wait for it. */
+int sem_destroy(sem_t *s)
+{
+	struct sleepq *q = sleepq_of(s);
+	bool busy;
+
+	__ops->lock(q);
+	busy = __sleepq_first(q, s) != NULL;
+	__ops->unlock(q);
+	return busy ? fail(EBUSY) : 0;
+}

@@ -1,0 +1,176 @@
+/*
+ * synch.c - UNIX International synchronisation objects, which are the POSIX ones under
+ * other names (synch.h).  A file of its own, as core/thr.c is, for names that a POSIX
+ * program may use itself.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <synch.h>
+#include "../core/impl.h"
+
+/* 0; ENOTSUP: USYNC_PROCESS; EINVAL: another type. */
+static int check_type(int type, int allowed)
+{
+	if (type & USYNC_PROCESS)
+		return ENOTSUP;
+	return type & ~allowed ? EINVAL : 0;
+}
+
+int mutex_init(mutex_t *m, int type, void *arg)
+{
+	pthread_mutexattr_t attr = {.__type = PTHREAD_MUTEX_NORMAL};
+	int error = check_type(type, LOCK_RECURSIVE | LOCK_ERRORCHECK);
+
+	if (error != 0)
+		return error;
+	if (type & LOCK_RECURSIVE)
+		attr.__type = PTHREAD_MUTEX_RECURSIVE;
+	else if (type & LOCK_ERRORCHECK)
+		attr.__type = PTHREAD_MUTEX_ERRORCHECK;
+	return pthread_mutex_init(m, &attr);
+}
+
+int mutex_destroy(mutex_t *m)
+{
+	return pthread_mutex_destroy(m);
+}
+
+int mutex_lock(mutex_t *m)
+{
+	return pthread_mutex_lock(m);
+}
+
+int mutex_trylock(mutex_t *m)
+{
+	return pthread_mutex_trylock(m);
+}
+
+int mutex_unlock(mutex_t *m)
+{
+	return pthread_mutex_unlock(m);
+}
+
+int cond_init(cond_t *c, int type, void *arg)
+{
+	int error = check_type(type, 0);
+
+	return error != 0 ? error : pthread_cond_init(c, NULL);
+}
+
+int cond_destroy(cond_t *c)
+{
+	return pthread_cond_destroy(c);
+}
+
+int cond_wait(cond_t *c, mutex_t *m)
+{
+	return pthread_cond_wait(c, m);
+}
+
+int cond_timedwait(cond_t *c, mutex_t *m, timestruc_t *abstime)
+{
+	int error = pthread_cond_timedwait(c, m, abstime);
+
+	return error == ETIMEDOUT ? ETIME : error;
+}
+
+/* EINVAL: reltime is negative or its nanoseconds are out of range. */
+int cond_reltimedwait(cond_t *c, mutex_t *m, timestruc_t *reltime)
+{
+	timestruc_t until;
+
+	if (reltime->tv_sec < 0 || reltime->tv_nsec < 0 || reltime->tv_nsec >= 1000000000)
+		return EINVAL;
+	clock_gettime(c->__clock != 0 ? (clockid_t)c->__clock : CLOCK_REALTIME, &until);
+	until.tv_nsec += reltime->tv_nsec;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
+	}
+	if (__builtin_add_overflow(until.tv_sec, reltime->tv_sec, &until.tv_sec))
+		return cond_wait(c, m); /* longer than anything lasts */
+	return cond_timedwait(c, m, &until);
+}
+
+int cond_signal(cond_t *c)
+{
+	return pthread_cond_signal(c);
+}
+
+int cond_broadcast(cond_t *c)
+{
+	return pthread_cond_broadcast(c);
+}
+
+int rwlock_init(rwlock_t *l, int type, void *arg)
+{
+	int error = check_type(type, 0);
+
+	return error != 0 ? error : pthread_rwlock_init(l, NULL);
+}
+
+int rwlock_destroy(rwlock_t *l)
+{
+	return pthread_rwlock_destroy(l);
+}
+
+int rw_rdlock(rwlock_t *l)
+{
+	return pthread_rwlock_rdlock(l);
+}
+
+int rw_wrlock(rwlock_t *l)
+{
+	return pthread_rwlock_wrlock(l);
+}
+
+int rw_tryrdlock(rwlock_t *l)
+{
+	return pthread_rwlock_tryrdlock(l);
+}
+
+int rw_trywrlock(rwlock_t *l)
+{
+	return pthread_rwlock_trywrlock(l);
+}
+
+int rw_unlock(rwlock_t *l)
+{
+	return pthread_rwlock_unlock(l);
+}
+
+/* From POSIX's -1 and errno to an error number. */
+static int number(int result)
+{
+	return result < 0 ? errno : 0;
+}
+
+int sema_init(sema_t *s, unsigned count, int type, void *arg)
+{
+	int error = check_type(type, 0);
+
+	return error != 0 ? error : number(sem_init(s, 0, count));
+}
+
+int sema_destroy(sema_t *s)
+{
+	return number(sem_destroy(s));
+}
+
+int sema_wait(sema_t *s)
+{
+	return number(sem_wait(s));
+}
+
+/* EBUSY: the count is 0. */
+int sema_trywait(sema_t *s)
+{
+	int error = number(sem_trywait(s));
+
+	return error == EAGAIN ? EBUSY : error;
+}
+
+int sema_post(sema_t *s)
+{
+	return number(sem_post(s));
+}
