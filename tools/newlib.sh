@@ -82,6 +82,8 @@ echo "newlib: building from $(basename "$src"), about a minute (log: build/newli
 
 new=$work/root$inst
 [ -f "$new/x86_64-elf/lib/libc.a" ] || die "the build left no libc.a; see build/newlib.log"
+# It uses types that it does not include, so the compiler's own is to be found instead.
+rm -f "$new/x86_64-elf/include/stdatomic.h"
 echo "$stamp" >"$new/stamp"
 rm -rf "$inst"
 mv "$new" "$inst" 2>/dev/null || [ -f "$inst/stamp" ] || die "cannot install into build/newlib"

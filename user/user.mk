@@ -90,10 +90,12 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
 
 # Without the objects that libthread (locks) and we define instead: a linker that met
 # newlib's first would then find them twice.
+U_REPLACED := lock clock system
+
 $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp user/user.mk
 	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \
 		$(@D) && \
-	$(AR) d $(@D)/libc.a lib_a-lock.o lib_a-clock.o lib_a-system.o && touch $@
+	$(AR) d $(@D)/libc.a $(U_REPLACED:%=lib_a-%.o) $(U_REPLACED:%=libc_a-%.o) && touch $@
 
 $(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
 	$(U_Q)mkdir -p $(@D) && cp $< $@
