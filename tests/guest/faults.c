@@ -13,10 +13,17 @@ static const char constant = 1;
 
 static void fault_in_lwp(struct raw *r)
 {
-	*(volatile int *)0x28 = 1;
+	*at(0x28) = 1;
 }
 
 int main(int argc, char **argv);
+
+/* An address that the compiler knows nothing of. */
+static volatile int *at(uint64_t addr)
+{
+	__asm__("" : "+r"(addr));
+	return (volatile int *)addr;
+}
 
 static void commit(const char *what)
 {
@@ -24,17 +31,17 @@ static void commit(const char *what)
 	volatile int zero = 0;
 
 	if (strcmp(what, "null-read") == 0)
-		zero = *(volatile int *)8;
+		zero = *at(8);
 	else if (strcmp(what, "null-write") == 0)
-		*(volatile int *)16 = 1;
+		*at(16) = 1;
 	else if (strcmp(what, "null-call") == 0)
-		((void (*)(void))0)();
+		((void (*)(void))(uintptr_t)at(0))();
 	else if (strcmp(what, "kernel-read") == 0)
-		zero = *(volatile int *)0xffffffff80000000ull;
+		zero = *at(0xffffffff80000000ull);
 	else if (strcmp(what, "kernel-write") == 0)
-		*(volatile int *)0xffff800000100000ull = 1;
+		*at(0xffff800000100000ull) = 1;
 	else if (strcmp(what, "noncanonical") == 0)
-		zero = *(volatile int *)0x1234567890abcdefull;
+		zero = *at(0x1234567890abcdefull);
 	else if (strcmp(what, "text-write") == 0)
 		*(volatile char *)(uintptr_t)main = 1;
 	else if (strcmp(what, "rodata-write") == 0)
