@@ -11,19 +11,19 @@
 extern char **environ;
 static const char constant = 1;
 
-static void fault_in_lwp(struct raw *r)
-{
-	*at(0x28) = 1;
-}
-
-int main(int argc, char **argv);
-
 /* An address that the compiler knows nothing of. */
 static volatile int *at(uint64_t addr)
 {
 	__asm__("" : "+r"(addr));
 	return (volatile int *)addr;
 }
+
+static void fault_in_lwp(struct raw *r)
+{
+	*at(0x28) = 1;
+}
+
+int main(int argc, char **argv);
 
 static void commit(const char *what)
 {
