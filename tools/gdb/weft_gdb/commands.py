@@ -6,8 +6,9 @@ import gdb
 
 from . import kernel
 from .threads import threads
+from .unwind import Unwinder
 
-program = None  # name of the program whose symbols weft-program has loaded
+program = None  # path of the program whose symbols weft-program has loaded
 
 
 class Command(gdb.Command):
@@ -96,10 +97,12 @@ no LWP has them saved in its own memory.  -s leaves registers and backtraces out
         if len(argv) > 1:
             raise gdb.GdbError("usage: weft-threads [-s] [PID]")
         proc = kernel.find_process(_pid(argv[0])) if argv else _process_of_program()
-        for thread in threads(proc, kernel.virtual_cpus()):
-            self.show(thread, short)
+        found = threads(proc, kernel.virtual_cpus())
+        unwinder = None if short else Unwinder(program)
+        for thread in found:
+            self.show(thread, unwinder)
 
-    def show(self, thread, short):
+    def show(self, thread, unwinder):
         on = f"on LWP {thread.lwp}" if thread.lwp else "on no LWP"
         line = f"thread {thread.id}: {'exited' if thread.exited else thread.state}, {on}, " \
                f"{'bound' if thread.bound else 'unbound'}, priority {thread.priority}"
@@ -108,13 +111,13 @@ no LWP has them saved in its own memory.  -s leaves registers and backtraces out
         if thread.start:
             line += f", started at {kernel.where(thread.start)}"
         print(line)
-        if short or thread.registers is None:
+        if unwinder is None or thread.registers is None:
             return
         registers = list(thread.registers.items())
         for begin in range(0, len(registers), 4):
             print("    " + "  ".join(f"{name:3} {value:#018x}"
                                      for name, value in registers[begin:begin + 4]))
-        for depth, address in enumerate(thread.backtrace()):
+        for depth, address in enumerate(thread.backtrace(unwinder)):
             # A return address may be the first one after the calling function.
             print(f"    #{depth:<3}{address:#x} {kernel.where(address - (depth > 0))}")
 
@@ -126,32 +129,21 @@ The symbols of the program loaded before are forgotten: all programs lie at the 
 
     def __init__(self):
         super().__init__("weft-program", gdb.COMMAND_FILES, gdb.COMPLETE_FILENAME)
-        self._loaded = None
 
     def call(self, argv):
         global program
         if len(argv) != 1 or not os.path.isfile(argv[0]):
             raise gdb.GdbError("usage: weft-program FILE")
         path = os.path.realpath(argv[0])
-        if self._loaded is not None:
-            gdb.execute(f"remove-symbol-file -a {self._loaded:#x}", to_string=True)
         confirm = gdb.parameter("confirm")
         gdb.execute("set confirm off")
         try:
+            if program is not None:
+                gdb.execute(f'remove-symbol-file "{program}"')
             gdb.execute(f'add-symbol-file "{path}"', to_string=True)
         finally:
             gdb.execute(f"set confirm {'on' if confirm else 'off'}")
-        self._loaded = _text_address(path)
-        program = os.path.basename(path)
-
-
-def _text_address(path):
-    """An address in the .text section, by which GDB knows the file again."""
-    for line in gdb.execute("info files", to_string=True).splitlines():
-        words = line.split()
-        if len(words) == 7 and words[4:] == [".text", "in", path]:
-            return int(words[0], 16)
-    raise gdb.GdbError(f"{path} has no .text section")
+        program = path
 
 
 def _pid(word):
@@ -164,9 +156,10 @@ def _pid(word):
 def _process_of_program():
     if program is None:
         raise gdb.GdbError("no program is loaded: weft-program FILE, or name a PID")
-    found = [p for p in kernel.processes() if kernel.proc_name(p) == program]
+    name = os.path.basename(program)
+    found = [p for p in kernel.processes() if kernel.proc_name(p) == name]
     if not found:
-        raise gdb.GdbError(f"no process runs {program}")
+        raise gdb.GdbError(f"no process runs {name}")
     return found[-1]
 
 

@@ -58,11 +58,6 @@ def process_lwps(proc):
     yield from list_items(proc["zombies"], lwp_type(), "proc_link")
 
 
-def text(value):
-    """A C string, or '' for NULL."""
-    return value.string(errors="replace") if int(value.address or value) else ""
-
-
 def proc_name(proc):
     return proc["name"].string(errors="replace")
 

@@ -4,11 +4,10 @@ import struct
 
 import gdb
 
-from .kernel import USER_REGISTERS, process_lwps, user_memory, user_registers
+from .kernel import process_lwps, user_memory, user_registers
 
 STATES = {"TS_STOPPED": "Stopped", "TS_BLOCKED": "Blocked", "TS_RUNQUEUE": "RunQueue",
           "TS_DISPATCHABLE": "Dispatchable", "TS_ONLWP": "OnLWP"}
-DEEPEST = 40  # frames of a backtrace
 
 # What a switch between threads leaves at struct thread's rsp (libthread/core/impl.h): MXCSR and
 # FCW in one word, then these; the thread's own stack goes on above.
@@ -41,23 +40,10 @@ class Thread:
         words = struct.unpack("<8Q", self._memory.read(rsp, 64))
         return {**dict(zip(SAVED, words[1:])), "rsp": rsp + 64}
 
-    def backtrace(self):
-        """Addresses, the innermost first, by frame pointers: all of weft's user code has them."""
-        if self.registers is None:
-            return
-        yield self.registers["rip"]
-        frame = self.registers["rbp"]
-        for _ in range(DEEPEST):
-            try:
-                outer, address = struct.unpack("<2Q", self._memory.read(frame, 16))
-            except gdb.MemoryError:
-                return
-            if address == 0:
-                return
-            yield address
-            if outer <= frame:
-                return
-            frame = outer
+    def backtrace(self, unwinder):
+        """Addresses, the innermost first."""
+        if self.registers is not None:
+            yield from unwinder.backtrace(self._memory, self.registers)
 
 
 def program_symbol(name):
@@ -83,5 +69,3 @@ def threads(proc, vcpus):
         at = int(value["list_next"])
     return sorted(found, key=lambda t: t.id)
 
-
-__all__ = ["Thread", "USER_REGISTERS", "threads"]
