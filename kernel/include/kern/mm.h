@@ -5,7 +5,8 @@
  * Layout of the kernel half (shared by all address spaces; its top-level
  * entries are made at boot and never change):
  *
- *	KDIRECT  all physical memory, RW, NX
+ *	KDIRECT  all physical memory, RW, NX; at least the first 4 GiB, uncached where
+ *	         there is no RAM: device registers are reached here too
  *	KSTACKS  kernel stacks, each with an unmapped guard page below
  *	KIMAGE   the kernel: text R-X, rodata R--, data RW-
  */
@@ -52,6 +53,7 @@ void page_free_order(paddr_t p, unsigned order);
 void page_hold(paddr_t p);
 unsigned page_count(paddr_t p);
 uint64_t page_total(void), page_free_count(void); /* in pages; the caches' pages count as free */
+uint64_t page_user_count(void);                   /* given out with PG_USER, in pages */
 
 /* --- object caches (mm/cache.c) ---------------------------------------- */
 
@@ -99,9 +101,11 @@ struct vnode;
 #define USER_STACK_SIZE (8ull << 20)
 #define USER_STACK_GUARD (64ull << 10)
 
-struct mapping { /* [start, end), page-aligned, one protection, one origin */
-	struct tree_node node;
+struct mapping {                   /* [start, end), page-aligned, one protection, one origin */
+	struct tree_node node;     /* as->mappings */
+	struct tree_node gap_node; /* as->gaps, while gap is not 0 */
 	vaddr_t start, end;
+	uint64_t gap;        /* free bytes below it that as_map may choose */
 	uint8_t prot;        /* WEFT_PROT_* */
 	uint32_t flags;      /* WEFT_MAP_* */
 	struct vnode *vnode; /* file of an ELF segment; NULL: anonymous */
@@ -111,14 +115,16 @@ struct mapping { /* [start, end), page-aligned, one protection, one origin */
 
 struct address_space {
 	struct krwlock lock;     /* mappings: read by faults, written by mmap etc.  Sleeps. */
-	struct tree mappings;    /* by address, no overlaps */
-	struct mapping *hint;    /* last one found; owned by lock */
-	struct spinlock pt_lock; /* page tables below the top level */
+	struct tree mappings;    /* by address, no overlaps; the last is `limit` */
+	struct tree gaps;        /* by size of the gap below */
+	struct mapping limit;    /* stands for what is above user space: empty, at its end */
+	struct mapping *hint;    /* last one found: of readers, so atomic */
+	struct spinlock pt_lock; /* page tables, among readers of lock; a writer is alone */
 	paddr_t pml4;
-	uint64_t size; /* bytes mapped */
-	uint64_t rss;  /* pages resident */
+	uint64_t size; /* bytes mapped; lock */
+	uint64_t rss;  /* pages resident; pt_lock, or lock for writing */
 	vaddr_t brk_start, brk;
-	volatile uint64_t cpus; /* CPUs that may hold translations (bit mask) */
+	uint64_t cpus; /* CPUs that may hold translations (bit mask); atomic, mm/tlb.c */
 };
 
 struct address_space *as_create(void); /* NULL: out of memory */
@@ -126,20 +132,38 @@ struct address_space *as_create(void); /* NULL: out of memory */
 void as_destroy(struct address_space *as);
 
 /*
- * Maps [addr, addr + len) afresh, or anywhere below the stack when addr is 0 and
- * WEFT_MAP_FIXED is not set.  Returns the address, or a negative error: -EINVAL
- * (zero or wrapping length, unaligned fixed address, both or none of SHARED and
- * PRIVATE), -ENOMEM (no room, no memory for the mapping; addresses outside user
- * space).  Replaces what was there if FIXED.  Takes as->lock; may sleep.
+ * Maps [addr, addr + len) afresh; without WEFT_MAP_FIXED, if that is not free (or
+ * addr is 0), anywhere below the stack.  Returns the address, or a negative error:
+ * -EINVAL (zero or wrapping length, unaligned fixed address, both or none of SHARED
+ * and PRIVATE, unknown bits), -ENOMEM (no room, no memory for the mapping; addresses
+ * outside user space; without WEFT_MAP_NORESERVE more writable memory than the
+ * machine has).  Replaces what was there if FIXED.  SHARED memory is not shared with
+ * anybody yet: there is no fork.  Takes as->lock; may sleep.
  */
 int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, uint32_t flags,
 	       struct vnode *vn, uint64_t off, uint64_t file_end);
+/*
+ * Unmaps what lies in the range, if anything.  When it returns no CPU can reach the
+ * pages.  -EINVAL: unaligned, empty, or not all user space; -ENOMEM: no memory to
+ * make two mappings out of one.  Takes as->lock; waits for other CPUs; may sleep.
+ */
 int as_unmap(struct address_space *as, vaddr_t addr, uint64_t len);
+/*
+ * Changes the protection of all of the range; pages keep their contents under
+ * WEFT_PROT_NONE too.  When it returns no CPU has a right that was taken away.
+ * -EINVAL: unaligned, or unknown bits; -ENOMEM: not all of it is mapped, or no memory
+ * to split a mapping; -EACCES: it holds pages of the kernel's (as_map_page).  After
+ * an error nothing has changed.  Takes as->lock; waits for other CPUs; may sleep.
+ */
 int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot);
-/* brk(2): grows or shrinks the heap; returns the break (unchanged if it cannot). */
+/*
+ * brk(2): grows or shrinks the heap; returns the break (unchanged if it cannot).
+ * Takes as->lock; may wait and sleep as as_unmap.
+ */
 vaddr_t as_brk(struct address_space *as, vaddr_t to);
 /* Maps one page of the kernel's choosing at a fixed user address (time page,
- * schedctl pages); prot is what the user gets.  The page gets one more hold. */
+ * schedctl pages); prot is what the user gets, for good.  The page gets one more
+ * hold.  -EINVAL; -ENOMEM, also when something is mapped there already. */
 int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot);
 
 #define FAULT_WRITE 1

@@ -1,0 +1,492 @@
+/*
+ * cache.c - caches of kernel objects, and kmalloc on top of them.
+ *
+ * The design is Bonwick's: slabs ("The Slab Allocator", USENIX 1994) under
+ * magazines (Bonwick and Adams, "Magazines and Vmem", USENIX 2001).
+ *
+ *	magazine layer	each CPU has two magazines, arrays of free objects; an
+ *			allocation or a free takes from or adds to them with
+ *			interrupts off and no lock.  Two, so that a CPU at the edge
+ *			of one does not go to the depot each time.
+ *	depot		full magazines, to exchange for empty ones
+ *	slab layer	a slab is 2^order pages: a header, then the objects.  Free
+ *			objects are linked by indices in the header, never in the
+ *			objects themselves, which stay as they are: the constructor
+ *			has run, and someone may look at an object of a KC_STABLE
+ *			cache after it was freed.
+ *
+ * Slabs with free objects are on `partial`, the emptiest last; one without any object in
+ * use is kept, more are given back to page.c, except with KC_STABLE.  The depot is
+ * bounded, so what a burst of allocations took returns when the objects are freed.
+ *
+ * With WEFT_DEBUG a word behind each object says whether it is in use, which finds
+ * overflows and double frees, and free objects without a constructor are filled
+ * with a pattern that is checked when they are used again.
+ *
+ * Locks: a cache's lock guards depot and slabs; page.c's are taken under it.  Two
+ * caches' locks are never held together.
+ */
+#include <kern/cpu.h>
+#include <kern/list.h>
+#include <kern/printk.h>
+#include "impl.h"
+
+#define ROUNDS 16     /* objects in a magazine */
+#define DEPOT_FULL 16 /* full magazines that a depot keeps */
+#define MAX_SLAB_ORDER 3
+#define NO_MAGAZINES 0x80 /* internal flag: the cache of magazines itself */
+
+struct magazine {
+	struct magazine *next; /* in the depot */
+	unsigned n;
+	void *round[ROUNDS];
+};
+
+struct slab {
+	struct list link; /* kcache.partial; alone when full */
+	struct kcache *cache;
+	uint16_t used, first; /* objects handed out; first free one, or NO_OBJECT */
+	uint16_t next[];      /* of each free object */
+};
+#define NO_OBJECT 0xffff
+
+struct kcache {
+	const char *name;
+	size_t size;    /* that the user sees */
+	size_t stride;  /* from object to object */
+	unsigned flags; /* KC_* */
+	void (*ctor)(void *);
+	unsigned order, nobj, offset; /* of a slab: pages, objects, where they begin */
+	struct kcache *next;          /* of all; set once */
+
+	struct spinlock lock;
+	struct list partial;
+	unsigned nempty; /* slabs on partial with no object in use: the last ones */
+	struct magazine *full, *empty;
+	unsigned nfull;
+
+	struct {
+		struct magazine *loaded, *previous;
+	} CACHE_ALIGNED cpu[WEFT_MAXCPU];
+};
+
+static struct kcache *all_caches;
+static struct kcache cache_cache = {.name = "kcache"}, magazine_cache = {.name = "magazine"};
+
+/* --- debugging: a word behind each object ---------------------------------------------- */
+
+#ifdef WEFT_DEBUG
+
+#define WORD_FREE 0xf4eef4eef4eef4eeull
+#define WORD_USED 0xa11ca11ca11ca11cull
+#define DEBUG_WORD sizeof(uint64_t)
+#define POISON 0x6b
+
+static uint64_t *word_of(struct kcache *c, void *obj)
+{
+	return (uint64_t *)((char *)obj + ((c->size + 7) & ~7ull));
+}
+
+static bool poisoned(const struct kcache *c)
+{
+	return c->ctor == NULL && !(c->flags & KC_STABLE);
+}
+
+static void debug_made(struct kcache *c, void *obj)
+{
+	*word_of(c, obj) = WORD_FREE;
+	if (poisoned(c))
+		memset(obj, POISON, c->size);
+}
+
+static void debug_out(struct kcache *c, void *obj)
+{
+	if (*word_of(c, obj) != WORD_FREE)
+		panic("%s object %p: written behind its end while free, or in use (%#lx)", c->name,
+		      obj, *word_of(c, obj));
+	for (size_t i = 0; poisoned(c) && i < c->size; i++)
+		if (((uint8_t *)obj)[i] != POISON)
+			panic("%s object %p: written at offset %zu while free", c->name, obj, i);
+	*word_of(c, obj) = WORD_USED;
+}
+
+static void debug_back(struct kcache *c, void *obj)
+{
+	if (*word_of(c, obj) == WORD_FREE)
+		panic("%s object %p: freed twice", c->name, obj);
+	if (*word_of(c, obj) != WORD_USED)
+		panic("%s object %p: written behind its end (%#lx)", c->name, obj,
+		      *word_of(c, obj));
+	debug_made(c, obj);
+}
+
+#else
+
+#define DEBUG_WORD 0
+static inline void debug_made(struct kcache *c, void *obj)
+{
+}
+static inline void debug_out(struct kcache *c, void *obj)
+{
+}
+static inline void debug_back(struct kcache *c, void *obj)
+{
+}
+
+#endif
+
+/* --- slabs; the cache's lock held -------------------------------------------------------- */
+
+static struct slab *slab_of(const struct kcache *c, void *obj)
+{
+	return (struct slab *)((uint64_t)obj & ~((PAGE_SIZE << c->order) - 1));
+}
+
+static struct slab *slab_make(struct kcache *c)
+{
+	paddr_t p = page_alloc_order(c->order, c->flags & KC_USER ? PG_USER : 0);
+	if (p == 0)
+		return NULL;
+	page_set_use(p, c->order, USE_SLAB);
+	struct slab *b = phys_to_virt(p);
+	*b = (struct slab){.cache = c};
+	for (unsigned i = 0; i < c->nobj; i++) {
+		void *obj = (char *)b + c->offset + i * c->stride;
+		b->next[i] = i + 1 < c->nobj ? i + 1 : NO_OBJECT;
+		debug_made(c, obj);
+		if (c->ctor != NULL)
+			c->ctor(obj);
+	}
+	list_push_back(&c->partial, &b->link);
+	c->nempty++;
+	return b;
+}
+
+static void slab_unmake(struct kcache *c, struct slab *b)
+{
+	paddr_t p = virt_to_phys(b);
+	list_remove(&b->link);
+	c->nempty--;
+	page_set_use(p, c->order, USE_OTHER);
+	page_free_order(p, c->order);
+}
+
+static void *slab_take(struct kcache *c)
+{
+	struct slab *b =
+		list_empty(&c->partial) ? slab_make(c) : LIST_FIRST(&c->partial, struct slab, link);
+	if (b == NULL)
+		return NULL;
+	unsigned i = b->first;
+	if (b->used++ == 0)
+		c->nempty--;
+	b->first = b->next[i];
+	if (b->first == NO_OBJECT)
+		list_remove(&b->link);
+	return (char *)b + c->offset + i * c->stride;
+}
+
+static void slab_put(struct kcache *c, void *obj)
+{
+	struct slab *b = slab_of(c, obj);
+	unsigned i = ((char *)obj - (char *)b - c->offset) / c->stride;
+
+	assert(b->cache == c && b->used > 0);
+	if (b->first == NO_OBJECT)
+		list_push_front(&c->partial, &b->link);
+	b->next[i] = b->first;
+	b->first = i;
+	if (--b->used == 0) {
+		list_remove(&b->link);
+		list_push_back(&c->partial, &b->link);
+		c->nempty++;
+		if (c->nempty > 1 && !(c->flags & KC_STABLE))
+			slab_unmake(c, b);
+	}
+}
+
+/* --- the depot and the CPUs' magazines ----------------------------------------------------- */
+
+static struct magazine *pop(struct magazine **list)
+{
+	struct magazine *m = *list;
+	if (m != NULL)
+		*list = m->next;
+	return m;
+}
+
+static void push(struct magazine **list, struct magazine *m)
+{
+	m->next = *list;
+	*list = m;
+}
+
+/* The CPU's magazines are empty: a full one from the depot, or a single object. */
+static void *alloc_slow(struct kcache *c, unsigned cpu)
+{
+	void *obj = NULL;
+
+	spin_acquire(&c->lock);
+	struct magazine *m = pop(&c->full);
+	if (m != NULL) {
+		c->nfull--;
+		if (c->cpu[cpu].previous != NULL)
+			push(&c->empty, c->cpu[cpu].previous);
+		c->cpu[cpu].previous = c->cpu[cpu].loaded;
+		c->cpu[cpu].loaded = m;
+		obj = m->round[--m->n];
+	} else {
+		obj = slab_take(c);
+	}
+	spin_release(&c->lock);
+	return obj;
+}
+
+void *kcache_alloc(struct kcache *c)
+{
+	irqstate_t s = irq_save();
+	unsigned cpu = this_cpu()->id;
+	struct magazine *m = c->cpu[cpu].loaded;
+	void *obj;
+
+	if (m == NULL || m->n == 0) {
+		m = c->cpu[cpu].previous;
+		if (m != NULL && m->n > 0) {
+			c->cpu[cpu].previous = c->cpu[cpu].loaded;
+			c->cpu[cpu].loaded = m;
+		}
+	}
+	if (m != NULL && m->n > 0)
+		obj = m->round[--m->n];
+	else
+		obj = alloc_slow(c, cpu);
+	irq_restore(s);
+	if (obj != NULL)
+		debug_out(c, obj);
+	return obj;
+}
+
+/*
+ * The CPU's magazines are full: an empty one from the depot takes the object.
+ * Without one, it goes back to its slab.
+ */
+static void free_slow(struct kcache *c, unsigned cpu, void *obj)
+{
+	struct magazine *fresh = NULL, *surplus = NULL;
+
+	/* Looked at without the lock: in the worst case an empty one too many. */
+	if (!(c->flags & NO_MAGAZINES) && __atomic_load_n(&c->empty, __ATOMIC_RELAXED) == NULL) {
+		fresh = kcache_alloc(&magazine_cache);
+		if (fresh != NULL)
+			fresh->n = 0;
+	}
+	spin_acquire(&c->lock);
+	if (fresh != NULL)
+		push(&c->empty, fresh);
+	struct magazine *m = pop(&c->empty);
+	if (m != NULL) {
+		surplus = c->cpu[cpu].previous;
+		c->cpu[cpu].previous = c->cpu[cpu].loaded;
+		c->cpu[cpu].loaded = m;
+		m->round[m->n++] = obj;
+		if (surplus != NULL && c->nfull < DEPOT_FULL) {
+			push(&c->full, surplus);
+			c->nfull++;
+			surplus = NULL;
+		}
+		while (surplus != NULL && surplus->n > 0)
+			slab_put(c, surplus->round[--surplus->n]);
+		if (surplus != NULL)
+			push(&c->empty, surplus);
+	} else {
+		slab_put(c, obj);
+	}
+	spin_release(&c->lock);
+}
+
+void kcache_free(struct kcache *c, void *obj)
+{
+	debug_back(c, obj);
+	irqstate_t s = irq_save();
+	unsigned cpu = this_cpu()->id;
+	struct magazine *m = c->cpu[cpu].loaded;
+
+	if (m == NULL || m->n == ROUNDS) {
+		m = c->cpu[cpu].previous;
+		if (m != NULL && m->n == 0) {
+			c->cpu[cpu].previous = c->cpu[cpu].loaded;
+			c->cpu[cpu].loaded = m;
+		}
+	}
+	if (m != NULL && m->n < ROUNDS && m == c->cpu[cpu].loaded)
+		m->round[m->n++] = obj;
+	else
+		free_slow(c, cpu, obj);
+	irq_restore(s);
+}
+
+/* Empties depot and slabs, and this CPU's magazines. */
+static void reap(struct kcache *c)
+{
+	irqstate_t s = spin_lock(&c->lock);
+	struct magazine **mine[] = {&c->cpu[this_cpu()->id].loaded,
+				    &c->cpu[this_cpu()->id].previous};
+	struct magazine *m, *empty;
+
+	for (unsigned i = 0; i < ARRAY_LEN(mine); i++)
+		if (*mine[i] != NULL) {
+			push(&c->full, *mine[i]);
+			*mine[i] = NULL;
+		}
+	c->nfull = 0;
+	while ((m = pop(&c->full)) != NULL) {
+		while (m->n > 0)
+			slab_put(c, m->round[--m->n]);
+		push(&c->empty, m);
+	}
+	if (c->nempty > 0 && !(c->flags & KC_STABLE))
+		slab_unmake(c, CONTAINER_OF(c->partial.prev, struct slab, link));
+	empty = c->empty;
+	c->empty = NULL;
+	spin_unlock(&c->lock, s);
+	while ((m = pop(&empty)) != NULL)
+		kcache_free(&magazine_cache, m);
+}
+
+void cache_reap(void)
+{
+	for (struct kcache *c = __atomic_load_n(&all_caches, __ATOMIC_ACQUIRE); c != NULL;
+	     c = c->next)
+		reap(c);
+}
+
+/* --- making a cache --------------------------------------------------------------------------- */
+
+/* How many objects fit into a slab of this order, and where the first begins. */
+static void layout(struct kcache *c, size_t align)
+{
+	size_t bytes = PAGE_SIZE << c->order;
+	c->nobj = (bytes - sizeof(struct slab)) / (c->stride + sizeof(uint16_t));
+	for (;; c->nobj--) {
+		c->offset = (sizeof(struct slab) + c->nobj * sizeof(uint16_t) + align - 1) &
+			    ~(align - 1);
+		if (c->offset + c->nobj * c->stride <= bytes)
+			break;
+	}
+}
+
+static void cache_setup(struct kcache *c, const char *name, size_t size, size_t align,
+			unsigned flags, void (*ctor)(void *))
+{
+	align = MAX(align, sizeof(uint64_t));
+	assert(size > 0 && (align & (align - 1)) == 0 && align <= PAGE_SIZE);
+	c->name = name;
+	c->size = size;
+	c->stride = (((size + 7) & ~7ull) + DEBUG_WORD + align - 1) & ~(align - 1);
+	c->flags = flags;
+	c->ctor = ctor;
+	spin_init(&c->lock, "object cache");
+	list_init(&c->partial);
+	/* The smallest slab that wastes at most an eighth. */
+	for (c->order = 0;; c->order++) {
+		layout(c, align);
+		size_t bytes = PAGE_SIZE << c->order;
+		if (c->nobj > 0 && (bytes - c->nobj * c->stride) * 8 <= bytes)
+			break;
+		if (c->order == MAX_SLAB_ORDER)
+			break;
+	}
+	assert(c->nobj > 0);
+
+	struct kcache *head = __atomic_load_n(&all_caches, __ATOMIC_RELAXED);
+	do
+		c->next = head;
+	while (!__atomic_compare_exchange_n(&all_caches, &head, c, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED));
+}
+
+struct kcache *kcache_create(const char *name, size_t size, size_t align, unsigned flags,
+			     void (*ctor)(void *))
+{
+	struct kcache *c = kcache_alloc(&cache_cache);
+	if (c == NULL)
+		return NULL;
+	memset(c, 0, sizeof(*c));
+	cache_setup(c, name, size, align, flags, ctor);
+	return c;
+}
+
+/* --- kmalloc -------------------------------------------------------------------------------------- */
+
+/* Four or fewer classes from one power of two to the next; larger ones get pages. */
+static const struct {
+	uint16_t size;
+	const char *name;
+} class_size[] = {
+	{16, "kmalloc-16"},     {32, "kmalloc-32"},     {48, "kmalloc-48"},
+	{64, "kmalloc-64"},     {96, "kmalloc-96"},     {128, "kmalloc-128"},
+	{192, "kmalloc-192"},   {256, "kmalloc-256"},   {384, "kmalloc-384"},
+	{512, "kmalloc-512"},   {768, "kmalloc-768"},   {1024, "kmalloc-1024"},
+	{1536, "kmalloc-1536"}, {2048, "kmalloc-2048"},
+};
+#define MAX_CLASS 2048
+#define MAX_KMALLOC (1u << 20)
+
+static struct kcache classes[ARRAY_LEN(class_size)];
+static uint8_t class_of[MAX_CLASS / 16 + 1]; /* by size in units of 16, rounded up */
+
+void *kmalloc(size_t size)
+{
+	if (size <= MAX_CLASS)
+		return kcache_alloc(&classes[class_of[(size + 15) / 16]]);
+	if (size > MAX_KMALLOC)
+		return NULL;
+	unsigned order = 0;
+	while (PAGE_SIZE << order < size)
+		order++;
+	paddr_t p = page_alloc_order(order, 0);
+	if (p == 0)
+		return NULL;
+	page_set_use(p, order, USE_LARGE);
+	return phys_to_virt(p);
+}
+
+void *kzalloc(size_t size)
+{
+	void *p = kmalloc(size);
+	if (p != NULL)
+		memset(p, 0, size);
+	return p;
+}
+
+void kfree(void *p)
+{
+	unsigned order;
+
+	if (p == NULL)
+		return;
+	paddr_t pa = virt_to_phys(p);
+	enum page_use use = page_use(pa, &order);
+	if (use == USE_SLAB) {
+		struct slab *b = (struct slab *)((uint64_t)p & ~((PAGE_SIZE << order) - 1));
+		kcache_free(b->cache, p);
+	} else {
+		assert(use == USE_LARGE && pa % (PAGE_SIZE << order) == 0);
+		page_set_use(pa, order, USE_OTHER);
+		page_free_order(pa, order);
+	}
+}
+
+void cache_init(void)
+{
+	cache_setup(&magazine_cache, "magazine", sizeof(struct magazine), 0, NO_MAGAZINES, NULL);
+	cache_setup(&cache_cache, "kcache", sizeof(struct kcache), 64, 0, NULL);
+	unsigned class = 0;
+	for (unsigned i = 0; i < ARRAY_LEN(class_of); i++) {
+		if (i * 16 > class_size[class].size)
+			class ++;
+		class_of[i] = class;
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(classes); i++)
+		cache_setup(&classes[i], class_size[i].name, class_size[i].size, 16, 0, NULL);
+}

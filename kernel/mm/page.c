@@ -1,0 +1,489 @@
+/*
+ * page.c - physical pages: a buddy allocator with a cache a CPU in front of it.
+ *
+ * A page is known by its frame number (address / PAGE_SIZE).  The frame table has a
+ * struct frame for each page up to the highest usable one; links between free
+ * blocks are kept there and not in the pages, so that memory which is not mapped
+ * yet can be managed.  Frame 0 is never handed out and stands for "none".
+ *
+ * A free block of order n is 2^n pages, aligned to its size; only its first frame
+ * says FRAME_FREE.  When both halves of a larger block are free they become one
+ * (Knuth, The Art of Computer Programming 1, 2.5).
+ *
+ * Single pages go through the CPU's cache, which is filled from and emptied into
+ * the buddy lists a batch at a time.  A cache has a lock, which only its CPU takes
+ * but for the moments when memory is short and someone collects what the others
+ * have.
+ *
+ * The reserve: allocations with PG_USER are refused when the buddy lists hold no
+ * more than `reserve` pages, so that the kernel still has memory for its own
+ * needs when programs have taken all of theirs.
+ *
+ * Locks: a cache's, then buddy.lock; both are taken in any context.
+ */
+#include <kern/boot.h>
+#include <kern/cpu.h>
+#include <kern/printk.h>
+#include "impl.h"
+
+#define MAX_ORDER 10 /* the largest block: 4 MiB */
+
+enum {
+	FRAME_NONE = 0, /* not managed, or inside of a free block */
+	FRAME_FREE,     /* the first of a free block */
+	FRAME_CACHED,   /* in a CPU's cache */
+	FRAME_USED,     /* handed out */
+	FRAME_USER,     /* handed out with PG_USER */
+};
+
+struct frame {
+	uint32_t next, prev; /* FRAME_FREE: neighbours in the list of its order */
+	uint32_t count;      /* holds; atomic */
+	uint8_t state;       /* FRAME_* */
+	uint8_t order;       /* FRAME_FREE: of the block; else as page_set_use said */
+	uint8_t use;         /* enum page_use */
+	uint8_t spare;
+};
+_Static_assert(sizeof(struct frame) == 16, "0.4 % of memory");
+
+static struct frame *frames;
+static uint32_t nframes;
+
+static struct {
+	struct spinlock lock;
+	uint32_t first[MAX_ORDER + 1]; /* free blocks of each order */
+	uint32_t nonempty;             /* bit n: first[n] is not 0 */
+	uint64_t free;                 /* pages in all lists */
+	uint64_t total, reserve;       /* pages managed; kept from users */
+} buddy = {.lock = SPINLOCK_INIT("pages")};
+
+#define CACHE_SIZE 64
+#define CACHE_BATCH 32
+
+struct page_cache {
+	struct spinlock lock;
+	uint32_t n;
+	uint32_t frame[CACHE_SIZE]; /* the last is the warmest */
+	int64_t user;               /* pages given out with PG_USER less those that came back */
+} CACHE_ALIGNED;
+
+static struct page_cache caches[WEFT_MAXCPU];
+
+static struct frame *frame_of(paddr_t p)
+{
+	debug_assert(p % PAGE_SIZE == 0);
+	assert(p >> PAGE_SHIFT < nframes);
+	return &frames[p >> PAGE_SHIFT];
+}
+
+static inline paddr_t frame_addr(uint32_t f)
+{
+	return (paddr_t)f << PAGE_SHIFT;
+}
+
+/* --- the buddy lists; buddy.lock held ---------------------------------------------- */
+
+static void list_add(uint32_t f, unsigned order)
+{
+	uint32_t next = buddy.first[order];
+	frames[f].state = FRAME_FREE;
+	frames[f].order = order;
+	frames[f].next = next;
+	frames[f].prev = 0;
+	if (next != 0)
+		frames[next].prev = f;
+	buddy.first[order] = f;
+	buddy.nonempty |= 1u << order;
+}
+
+static void list_del(uint32_t f)
+{
+	struct frame *p = &frames[f];
+	if (p->next != 0)
+		frames[p->next].prev = p->prev;
+	if (p->prev != 0)
+		frames[p->prev].next = p->next;
+	else
+		buddy.first[p->order] = p->next;
+	if (buddy.first[p->order] == 0)
+		buddy.nonempty &= ~(1u << p->order);
+	p->state = FRAME_NONE;
+}
+
+static void buddy_free(uint32_t f, unsigned order)
+{
+	buddy.free += 1ull << order;
+	for (; order < MAX_ORDER; order++) {
+		uint32_t other = f ^ 1u << order;
+		if (other >= nframes || frames[other].state != FRAME_FREE ||
+		    frames[other].order != order)
+			break;
+		list_del(other);
+		f &= ~(1u << order);
+	}
+	list_add(f, order);
+}
+
+/* The first frame of a block, or 0. */
+static uint32_t buddy_alloc(unsigned order)
+{
+	uint32_t orders = buddy.nonempty >> order << order;
+	if (orders == 0)
+		return 0;
+	unsigned have = __builtin_ctz(orders);
+	uint32_t f = buddy.first[have];
+	list_del(f);
+	while (have > order) {
+		have--;
+		list_add(f + (1u << have), have);
+	}
+	buddy.free -= 1ull << order;
+	return f;
+}
+
+/* --- the caches; the cache's lock held ---------------------------------------------- */
+
+/* From the buddy lists: a batch, or one page when little is left. */
+static void refill(struct page_cache *c, bool user)
+{
+	spin_acquire(&buddy.lock);
+	unsigned n = buddy.free > buddy.reserve + CACHE_BATCH ? CACHE_BATCH
+		     : user && buddy.free <= buddy.reserve    ? 0
+							      : 1;
+	while (n-- > 0) {
+		uint32_t f = buddy_alloc(0);
+		if (f == 0)
+			break;
+		frames[f].state = FRAME_CACHED;
+		c->frame[c->n++] = f;
+	}
+	spin_release(&buddy.lock);
+}
+
+/* The n coldest pages go to the buddy lists. */
+static void drain(struct page_cache *c, unsigned n)
+{
+	spin_acquire(&buddy.lock);
+	for (unsigned i = 0; i < n; i++)
+		buddy_free(c->frame[i], 0);
+	spin_release(&buddy.lock);
+	c->n -= n;
+	memmove(c->frame, c->frame + n, c->n * sizeof(c->frame[0]));
+}
+
+/* Memory is short: collects what all CPUs have in their caches. */
+static void drain_all(void)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(caches); i++) {
+		struct page_cache *c = &caches[i];
+		if (__atomic_load_n(&c->n, __ATOMIC_RELAXED) == 0)
+			continue;
+		irqstate_t s = spin_lock(&c->lock);
+		drain(c, c->n);
+		spin_unlock(&c->lock, s);
+	}
+}
+
+static uint32_t cache_take(unsigned flags)
+{
+	irqstate_t s = irq_save();
+	struct page_cache *c = this_cpu()->pages;
+	uint32_t f = 0;
+
+	spin_acquire(&c->lock);
+	if (c->n == 0)
+		refill(c, flags & PG_USER);
+	if (c->n > 0) {
+		f = c->frame[--c->n];
+		if (flags & PG_USER)
+			c->user++;
+	}
+	spin_unlock(&c->lock, s);
+	return f;
+}
+
+static void cache_put(uint32_t f, bool user)
+{
+	irqstate_t s = irq_save();
+	struct page_cache *c = this_cpu()->pages;
+
+	spin_acquire(&c->lock);
+	if (c->n == CACHE_SIZE)
+		drain(c, CACHE_BATCH);
+	c->frame[c->n++] = f;
+	if (user)
+		c->user--;
+	spin_unlock(&c->lock, s);
+}
+
+/* --- handing out and taking back -------------------------------------------------------- */
+
+#define POISON 0xa5
+
+static paddr_t hand_out(uint32_t f, unsigned order, unsigned flags)
+{
+	struct frame *p = &frames[f];
+	assert(p->count == 0);
+	p->state = flags & PG_USER ? FRAME_USER : FRAME_USED;
+	p->order = order;
+	p->use = USE_OTHER;
+	__atomic_store_n(&p->count, 1, __ATOMIC_RELAXED);
+	if (flags & PG_ZERO)
+		memset(phys_to_virt(frame_addr(f)), 0, PAGE_SIZE << order);
+	return frame_addr(f);
+}
+
+/* The last hold is gone. */
+static void taken_back(struct frame *p, unsigned order)
+{
+#ifdef WEFT_DEBUG
+	memset(phys_to_virt(frame_addr(p - frames)), POISON, PAGE_SIZE << order);
+#endif
+	p->state = order == 0 ? FRAME_CACHED : FRAME_NONE;
+}
+
+paddr_t page_alloc(unsigned flags)
+{
+	uint32_t f = cache_take(flags);
+	if (f == 0) {
+		drain_all();
+		f = cache_take(flags);
+	}
+	return f != 0 ? hand_out(f, 0, flags) : 0;
+}
+
+void page_free(paddr_t addr)
+{
+	struct frame *p = frame_of(addr);
+	uint32_t left = __atomic_sub_fetch(&p->count, 1, __ATOMIC_ACQ_REL);
+	assert(left != UINT32_MAX && (p->state == FRAME_USED || p->state == FRAME_USER));
+	if (left != 0)
+		return;
+	bool user = p->state == FRAME_USER;
+	taken_back(p, 0);
+	cache_put(p - frames, user);
+}
+
+paddr_t page_alloc_order(unsigned order, unsigned flags)
+{
+	if (order == 0)
+		return page_alloc(flags);
+	if (order > MAX_ORDER)
+		return 0;
+	for (int try = 0; try < 2; try++) {
+		irqstate_t s = spin_lock(&buddy.lock);
+		uint64_t need = (1ull << order) + (flags & PG_USER ? buddy.reserve : 0);
+		uint32_t f = buddy.free >= need ? buddy_alloc(order) : 0;
+		spin_unlock(&buddy.lock, s);
+		if (f != 0)
+			return hand_out(f, order, flags & ~PG_USER);
+		drain_all(); /* pages in the caches keep blocks apart */
+	}
+	return 0;
+}
+
+void page_free_order(paddr_t addr, unsigned order)
+{
+	if (order == 0) {
+		page_free(addr);
+		return;
+	}
+	struct frame *p = frame_of(addr);
+	assert(p->count == 1 && p->state == FRAME_USED && p->order == order);
+	p->count = 0;
+	taken_back(p, order);
+	irqstate_t s = spin_lock(&buddy.lock);
+	buddy_free(p - frames, order);
+	spin_unlock(&buddy.lock, s);
+}
+
+void page_hold(paddr_t addr)
+{
+	/* Relaxed: the caller has a hold, so the page cannot go meanwhile. */
+	uint32_t before = __atomic_fetch_add(&frame_of(addr)->count, 1, __ATOMIC_RELAXED);
+	assert(before != 0);
+}
+
+unsigned page_count(paddr_t addr)
+{
+	return __atomic_load_n(&frame_of(addr)->count, __ATOMIC_RELAXED);
+}
+
+void page_set_use(paddr_t addr, unsigned order, enum page_use use)
+{
+	struct frame *p = frame_of(addr);
+	for (unsigned i = 0; i < 1u << order; i++) {
+		p[i].order = order;
+		p[i].use = use;
+	}
+}
+
+enum page_use page_use(paddr_t addr, unsigned *order)
+{
+	const struct frame *p = frame_of(PAGE_ROUND_DOWN(addr));
+	*order = p->order;
+	return p->use;
+}
+
+/* --- counts: exact when nobody allocates meanwhile -------------------------------------- */
+
+uint64_t page_total(void)
+{
+	return buddy.total;
+}
+
+uint64_t page_free_count(void)
+{
+	irqstate_t s = spin_lock(&buddy.lock);
+	uint64_t n = buddy.free;
+	spin_unlock(&buddy.lock, s);
+	for (unsigned i = 0; i < ARRAY_LEN(caches); i++)
+		n += __atomic_load_n(&caches[i].n, __ATOMIC_RELAXED);
+	return n;
+}
+
+uint64_t page_user_count(void)
+{
+	int64_t n = 0;
+	for (unsigned i = 0; i < ARRAY_LEN(caches); i++)
+		n += __atomic_load_n(&caches[i].user, __ATOMIC_RELAXED);
+	return n > 0 ? n : 0;
+}
+
+/* --- start-up ----------------------------------------------------------------------------- */
+
+/* What the boot page tables map, and so all that can be used until mm_init is done. */
+#define BOOT_REACH (1ull << 32)
+
+#define RESERVE_MIN 64
+#define RESERVE_MAX 1024
+
+struct range {
+	paddr_t start, end;
+};
+
+/* Page-aligned, disjoint: what is ours to hand out. */
+static struct range usable[3 * BOOT_MAX_REGIONS];
+static unsigned nusable;
+
+/* All that overlaps a usable region and must be left alone. */
+static struct range taken[BOOT_MAX_REGIONS + 3];
+static unsigned ntaken;
+
+static void take(paddr_t start, paddr_t end)
+{
+	taken[ntaken++] = (struct range){PAGE_ROUND_DOWN(start), PAGE_ROUND_UP(end)};
+}
+
+/* Adds what nobody has taken of [from, end) to usable[]. */
+static void add_usable(paddr_t from, paddr_t end)
+{
+	from = PAGE_ROUND_UP(from);
+	end = PAGE_ROUND_DOWN(end);
+	while (from < end) {
+		paddr_t stop = end, skip = 0;
+		for (unsigned i = 0; i < ntaken; i++) {
+			if (taken[i].start <= from && from < taken[i].end)
+				skip = MAX(skip, taken[i].end);
+			else if (taken[i].start > from && taken[i].start < stop)
+				stop = taken[i].start;
+		}
+		if (skip != 0) {
+			from = skip;
+			continue;
+		}
+		if (nusable < ARRAY_LEN(usable))
+			usable[nusable++] = (struct range){from, stop};
+		from = stop;
+	}
+}
+
+static void find_usable(void)
+{
+	extern char __text_start[], __kernel_end[];
+
+	take(image_to_phys(__text_start), image_to_phys(__kernel_end));
+	if (boot_info.initrd_size != 0)
+		take(boot_info.initrd, boot_info.initrd + boot_info.initrd_size);
+	for (unsigned i = 0; i < boot_info.nregions; i++) {
+		const struct boot_region *r = &boot_info.region[i];
+		if (!r->usable)
+			take(r->base, r->base + r->size);
+	}
+	for (unsigned i = 0; i < boot_info.nregions; i++) {
+		const struct boot_region *r = &boot_info.region[i];
+		if (!r->usable)
+			continue;
+		add_usable(r->base, r->base + r->size);
+		/* Firmware may describe a piece twice: the second time it is taken. */
+		take(r->base, r->base + r->size);
+	}
+}
+
+/* Puts the frame table where the boot page tables reach. */
+static void place_frames(void)
+{
+	uint64_t size = PAGE_ROUND_UP(nframes * sizeof(struct frame));
+	for (unsigned i = 0; i < nusable; i++) {
+		struct range *r = &usable[i];
+		if (r->start + size > MIN(r->end, BOOT_REACH))
+			continue;
+		frames = phys_to_virt(r->start);
+		memset(frames, 0, size);
+		r->start += size;
+		return;
+	}
+	panic("no room for the table of %u page frames", nframes);
+}
+
+/* Hands [start, end) to the buddy lists, in the largest aligned blocks. */
+static void add_pages(paddr_t start, paddr_t end)
+{
+	irqstate_t s = spin_lock(&buddy.lock);
+	for (uint64_t f = start >> PAGE_SHIFT; f < end >> PAGE_SHIFT;) {
+		unsigned order = MIN(__builtin_ctzll(f), MAX_ORDER);
+		while (f + (1ull << order) > end >> PAGE_SHIFT)
+			order--;
+		buddy_free(f, order);
+		buddy.total += 1ull << order;
+		f += 1ull << order;
+	}
+	uint64_t reserve = buddy.total / 64;
+	buddy.reserve = MAX(RESERVE_MIN, MIN(reserve, RESERVE_MAX));
+	spin_unlock(&buddy.lock, s);
+}
+
+paddr_t page_top(void)
+{
+	return frame_addr(nframes);
+}
+
+void page_init_cpu(void)
+{
+	struct cpu *c = this_cpu();
+	c->pages = &caches[c->id];
+}
+
+void page_init(void)
+{
+	find_usable();
+	paddr_t top = 0;
+	for (unsigned i = 0; i < nusable; i++)
+		top = MAX(top, usable[i].end);
+	/* Frame numbers are 32 bits: 16 TiB. */
+	top = MIN(top, frame_addr(UINT32_MAX));
+	nframes = top >> PAGE_SHIFT;
+	place_frames();
+	for (unsigned i = 0; i < ARRAY_LEN(caches); i++)
+		spin_init(&caches[i].lock, "page cache");
+	page_init_cpu();
+	for (unsigned i = 0; i < nusable; i++)
+		add_pages(MIN(usable[i].start, BOOT_REACH), MIN(usable[i].end, BOOT_REACH));
+}
+
+void page_init_high(void)
+{
+	for (unsigned i = 0; i < nusable; i++)
+		add_pages(MIN(MAX(usable[i].start, BOOT_REACH), page_top()),
+			  MIN(MAX(usable[i].end, BOOT_REACH), page_top()));
+}

@@ -1,0 +1,288 @@
+/*
+ * space.c - address spaces: mmap, munmap, mprotect and brk upon the set of mappings
+ * (mappings.c) and the page tables (upt.c).
+ *
+ * All that changes mappings holds as->lock for writing from the first check to the
+ * end of the shoot-down, so a fault finds either all of the old or all of the new.
+ * Memory that a change needs is allocated before anything changes: a call that fails
+ * has done nothing.
+ *
+ * Memory is not set aside when it is mapped: pages come with the first access, and a
+ * process for which there is none is killed then.  Only what can never be there is
+ * refused at once: a single piece of writable memory larger than the machine's.
+ *
+ * Locks: as->lock (sleeps), then the object caches' and the page allocator's.
+ */
+#include <weft/errno.h>
+#include <weft/mman.h>
+#include <kern/file.h>
+#include <kern/printk.h>
+#include "impl.h"
+
+#define PROT_ALL (WEFT_PROT_READ | WEFT_PROT_WRITE | WEFT_PROT_EXEC)
+#define SHARING (WEFT_MAP_SHARED | WEFT_MAP_PRIVATE)
+#define MAP_ALL (SHARING | WEFT_MAP_FIXED | WEFT_MAP_ANON | WEFT_MAP_NORESERVE)
+
+/* Of the stacks that a process leaves behind, so many stay for the next ones. */
+#define KEEP_STACKS 256
+
+/* --- life --------------------------------------------------------------------------------- */
+
+struct address_space *as_create(void)
+{
+	struct address_space *as = kzalloc(sizeof(*as));
+	paddr_t pml4 = page_alloc(PG_ZERO);
+	if (as == NULL || pml4 == 0) {
+		kfree(as);
+		if (pml4 != 0)
+			page_free(pml4);
+		return NULL;
+	}
+	const size_t half = PAGE_SIZE / 2;
+	memcpy((char *)phys_to_virt(pml4) + half, (char *)phys_to_virt(kernel_pml4) + half, half);
+	as->pml4 = pml4;
+	krw_init(&as->lock, "address space");
+	spin_init(&as->pt_lock, "user page tables");
+	mappings_init_space(as);
+	return as;
+}
+
+void as_destroy(struct address_space *as)
+{
+	tlb_evict(as);
+	mapping_remove(as, 0, WEFT_USER_END, NULL);
+	upt_release(as, 0, PT_SPAN(4) * PT_ENTRIES / 2, 0, PT_SPAN(4) * PT_ENTRIES / 2);
+	assert(as->size == 0 && as->rss == 0);
+	page_free(as->pml4);
+	kfree(as);
+	kstack_trim(KEEP_STACKS);
+}
+
+/* --- helpers; as->lock held for writing ---------------------------------------------------- */
+
+static bool in_user(vaddr_t addr, uint64_t len)
+{
+	return addr >= WEFT_USER_START && addr <= WEFT_USER_END && len <= WEFT_USER_END - addr;
+}
+
+static bool is_free(struct address_space *as, vaddr_t start, vaddr_t end)
+{
+	return mapping_above(as, start)->start >= end;
+}
+
+/*
+ * Unmaps [start, end) and frees its pages.  -ENOMEM: it lies in the middle of a
+ * mapping, and there is no memory for a second one.
+ */
+static int unmap(struct address_space *as, vaddr_t start, vaddr_t end)
+{
+	struct mapping *spare = NULL;
+
+	if (is_free(as, start, end))
+		return 0;
+	if (mapping_needs_spare(as, start, end)) {
+		spare = mapping_alloc();
+		if (spare == NULL)
+			return -ENOMEM;
+	}
+	mapping_remove(as, start, end, spare);
+
+	struct mapping *above = mapping_above(as, start);
+	struct tree_node *n = tree_prev(&above->node);
+	vaddr_t low = n != NULL ? CONTAINER_OF(n, struct mapping, node)->end : 0;
+	if (upt_revoke(as, start, end, low, above->start))
+		tlb_shootdown(as, start, end);
+	upt_release(as, start, end, low, above->start);
+	return 0;
+}
+
+/* --- mmap and munmap -------------------------------------------------------------------------- */
+
+static bool too_much(uint64_t len)
+{
+	return len > page_total() * PAGE_SIZE;
+}
+
+/* Where a mapping without WEFT_MAP_FIXED goes, or 0. */
+static vaddr_t choose(struct address_space *as, vaddr_t hint, uint64_t len)
+{
+	hint = PAGE_ROUND_DOWN(hint);
+	if (in_user(hint, len) && is_free(as, hint, hint + len))
+		return hint;
+	return mapping_find_space(as, len);
+}
+
+int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, uint32_t flags,
+	       struct vnode *vn, uint64_t off, uint64_t file_end)
+{
+	bool fixed = flags & WEFT_MAP_FIXED;
+	uint32_t sharing = flags & SHARING;
+
+	len = PAGE_ROUND_UP(len);
+	if (len == 0 || (prot & ~PROT_ALL) || (flags & ~MAP_ALL) || sharing == 0 ||
+	    sharing == SHARING || (fixed && addr % PAGE_SIZE != 0) || off % PAGE_SIZE != 0)
+		return -EINVAL;
+	if (fixed && !in_user(addr, len))
+		return -ENOMEM;
+	if ((prot & WEFT_PROT_WRITE) && !(flags & WEFT_MAP_NORESERVE) && too_much(len))
+		return -ENOMEM;
+
+	krw_write_enter(&as->lock);
+	int64_t r = -ENOMEM;
+	struct mapping *m = mapping_alloc();
+	if (!fixed)
+		addr = choose(as, addr, len);
+	if (m != NULL && addr != 0)
+		r = fixed ? unmap(as, addr, addr + len) : 0;
+	if (r == 0) {
+		m->start = addr;
+		m->end = addr + len;
+		m->prot = prot;
+		m->flags = sharing;
+		m->vnode = vn;
+		m->off = off;
+		m->file_end = file_end;
+		if (vn != NULL)
+			vnode_hold(vn);
+		mapping_insert(as, m);
+		r = addr;
+	} else {
+		mapping_free(m);
+	}
+	krw_write_exit(&as->lock);
+	return r;
+}
+
+int as_unmap(struct address_space *as, vaddr_t addr, uint64_t len)
+{
+	len = PAGE_ROUND_UP(len);
+	if (addr % PAGE_SIZE != 0 || len == 0 || addr > WEFT_USER_END || len > WEFT_USER_END - addr)
+		return -EINVAL;
+	krw_write_enter(&as->lock);
+	int err = unmap(as, addr, addr + len);
+	krw_write_exit(&as->lock);
+	return err;
+}
+
+int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot)
+{
+	int err = -ENOMEM;
+
+	if (addr % PAGE_SIZE != 0 || !in_user(addr, PAGE_SIZE))
+		return -EINVAL;
+	krw_write_enter(&as->lock);
+	struct mapping *m = mapping_alloc();
+	uint64_t *e = NULL;
+	if (m != NULL && is_free(as, addr, addr + PAGE_SIZE))
+		e = upt_make(as, addr);
+	if (e != NULL) {
+		m->start = addr;
+		m->end = addr + PAGE_SIZE;
+		m->prot = prot;
+		m->flags = WEFT_MAP_SHARED | MAPPING_KERNEL;
+		mapping_insert(as, m);
+		page_hold(page);
+		as->rss++;
+		__atomic_store_n(e, page | upt_flags(prot), __ATOMIC_RELEASE);
+		err = 0;
+	} else {
+		mapping_free(m);
+	}
+	krw_write_exit(&as->lock);
+	return err;
+}
+
+/* --- mprotect ------------------------------------------------------------------------------------ */
+
+/* Is all of [start, end) mapped, and the user's to protect? */
+static int may_protect(struct address_space *as, vaddr_t start, vaddr_t end)
+{
+	for (vaddr_t at = start; at < end;) {
+		const struct mapping *m = mapping_above(as, at);
+		if (m->start > at)
+			return -ENOMEM;
+		if (m->flags & MAPPING_KERNEL)
+			return -EACCES;
+		at = m->end;
+	}
+	return 0;
+}
+
+/* The two mappings that splitting at both ends may need. */
+static int alloc_two(struct mapping *m[2])
+{
+	m[0] = mapping_alloc();
+	m[1] = mapping_alloc();
+	if (m[0] != NULL && m[1] != NULL)
+		return 0;
+	mapping_free(m[0]);
+	mapping_free(m[1]);
+	return -ENOMEM;
+}
+
+int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
+{
+	struct mapping *spare[2];
+	vaddr_t end = addr + PAGE_ROUND_UP(len);
+
+	if (addr % PAGE_SIZE != 0 || (prot & ~PROT_ALL))
+		return -EINVAL;
+	if (len == 0)
+		return 0;
+	if (end <= addr || !in_user(addr, end - addr))
+		return -ENOMEM;
+
+	krw_write_enter(&as->lock);
+	int err = may_protect(as, addr, end);
+	if (err == 0)
+		err = alloc_two(spare);
+	if (err == 0) {
+		if (mapping_split(as, addr, spare[0]))
+			spare[0] = NULL;
+		if (mapping_split(as, end, spare[1]))
+			spare[1] = NULL;
+		mapping_set_prot(as, addr, end, prot);
+		if (upt_protect(as, addr, end, prot))
+			tlb_shootdown(as, addr, end);
+		mapping_free(spare[0]);
+		mapping_free(spare[1]);
+	}
+	krw_write_exit(&as->lock);
+	return err;
+}
+
+/* --- brk --------------------------------------------------------------------------------------------- */
+
+/* Maps [from, to) as heap. */
+static int grow_heap(struct address_space *as, vaddr_t from, vaddr_t to)
+{
+	if (to > WEFT_USER_END || too_much(to - as->brk_start) || !is_free(as, from, to))
+		return -ENOMEM;
+	struct mapping *m = mapping_alloc();
+	if (m == NULL)
+		return -ENOMEM;
+	m->start = from;
+	m->end = to;
+	m->prot = WEFT_PROT_READ | WEFT_PROT_WRITE;
+	m->flags = WEFT_MAP_PRIVATE;
+	mapping_insert(as, m);
+	return 0;
+}
+
+vaddr_t as_brk(struct address_space *as, vaddr_t to)
+{
+	krw_write_enter(&as->lock);
+	if (to >= as->brk_start && to <= WEFT_USER_END) {
+		vaddr_t old = PAGE_ROUND_UP(as->brk), new = PAGE_ROUND_UP(to);
+		int err = 0;
+		if (new > old)
+			err = grow_heap(as, old, new);
+		else if (new < old)
+			err = unmap(as, new, old);
+		if (err == 0)
+			as->brk = to;
+	}
+	to = as->brk;
+	krw_write_exit(&as->lock);
+	return to;
+}

@@ -1,0 +1,237 @@
+/*
+ * tlb.c - which CPU holds translations of which address space, and how it is made
+ * to forget them.
+ *
+ * as->cpus has a bit for every CPU that has the address space in CR3.  Loading CR3
+ * forgets the old one's translations, so a CPU without its bit holds none, and one
+ * that comes later starts afresh: only the CPUs with a bit are asked.  An idle CPU
+ * keeps the last address space in CR3, since it will most likely go back to it;
+ * when it is asked to forget something it rather drops the address space, and is
+ * not asked again.
+ *
+ * Memory ordering.
+ *
+ *	as_switch		tlb_shootdown (after its page-table stores)
+ *	set the bit		fence
+ *	load CR3, walk tables	look at the bits
+ *
+ * Setting the bit is a locked instruction and so a full fence: if the asker does
+ * not see the bit, the CPU's walks see the new tables.  A bit is cleared only after
+ * CR3 has another address space: who does not see it any more knows that nothing
+ * is left.
+ *
+ * Requests.  Each CPU has one record of what it still has to forget; who asks
+ * merges his range into it and takes a number.  Only the first to ask sends the
+ * interrupt.  The CPU takes the whole record and then publishes the highest number
+ * that was in it (release); the asker waits until that has come to his (acquire),
+ * with interrupts on, so that two CPUs which ask each other both answer.  A CPU
+ * that has interrupts off answers when it turns them on, which never takes long;
+ * therefore nobody may ask with interrupts off or a spin lock held.
+ *
+ * Locks: a CPU's request lock, a leaf, one at a time.
+ */
+#include <kern/cpu.h>
+#include <kern/lwp.h>
+#include <kern/printk.h>
+#include <kern/trap.h>
+#include "impl.h"
+
+/* Beyond this many pages it is cheaper to forget everything. */
+#define MAX_INVLPG 32
+
+enum scope { NOTHING, RANGE, SPACE, EVERYTHING };
+
+struct tlb_cpu {
+	struct spinlock lock;
+	enum scope scope;            /* lock */
+	vaddr_t start, end;          /* lock: of scope RANGE */
+	uint64_t requested;          /* lock: the last number taken */
+	uint64_t done CACHE_ALIGNED; /* all requests up to this one; written by the CPU */
+} CACHE_ALIGNED;
+
+static struct tlb_cpu tlb_cpus[WEFT_MAXCPU];
+
+void tlb_init_cpu(void)
+{
+	struct cpu *c = this_cpu();
+	spin_init(&tlb_cpus[c->id].lock, "TLB requests");
+	c->tlb = &tlb_cpus[c->id];
+}
+
+/* --- on the CPU itself; interrupts off ------------------------------------------------- */
+
+static void flush_space(void)
+{
+	uint64_t cr3;
+	__asm__ volatile("movq %%cr3, %0" : "=r"(cr3));
+	load_cr3(cr3);
+}
+
+/* Global pages too: changing CR4.PGE does that. */
+static void flush_everything(void)
+{
+	uint64_t cr4;
+	__asm__ volatile("movq %%cr4, %0" : "=r"(cr4));
+	__asm__ volatile("movq %0, %%cr4" ::"r"(cr4 ^ 1u << 7) : "memory");
+	__asm__ volatile("movq %0, %%cr4" ::"r"(cr4) : "memory");
+}
+
+static void flush(enum scope scope, vaddr_t start, vaddr_t end)
+{
+	switch (scope) {
+	case NOTHING:
+		break;
+	case RANGE:
+		for (vaddr_t va = start; va < end; va += PAGE_SIZE)
+			__asm__ volatile("invlpg (%0)" ::"r"(va) : "memory");
+		break;
+	case SPACE:
+		flush_space();
+		break;
+	case EVERYTHING:
+		flush_everything();
+		break;
+	}
+}
+
+void as_switch(struct address_space *as)
+{
+	struct cpu *c = this_cpu();
+	struct address_space *old = c->as;
+	uint64_t bit = 1ull << c->id;
+
+	if (old == as)
+		return;
+	if (as != NULL)
+		__atomic_fetch_or(&as->cpus, bit, __ATOMIC_SEQ_CST);
+	load_cr3(as != NULL ? as->pml4 : kernel_pml4);
+	c->as = as;
+	if (old != NULL)
+		__atomic_fetch_and(&old->cpus, ~bit, __ATOMIC_SEQ_CST);
+}
+
+void tlb_interrupt(void)
+{
+	struct cpu *c = this_cpu();
+	struct tlb_cpu *t = c->tlb;
+
+	spin_acquire(&t->lock);
+	enum scope scope = t->scope;
+	vaddr_t start = t->start, end = t->end;
+	uint64_t number = t->requested;
+	t->scope = NOTHING;
+	spin_release(&t->lock);
+
+	if (scope == EVERYTHING)
+		flush_everything();
+	else if (c->as != NULL && curlwp()->proc == NULL)
+		as_switch(NULL); /* kept for no reason but to save a reload */
+	else if (c->as != NULL)
+		flush(scope, start, end);
+	__atomic_store_n(&t->done, number, __ATOMIC_RELEASE);
+}
+
+/* --- asking other CPUs ---------------------------------------------------------------------- */
+
+/* Whose requests to wait for. */
+struct pending {
+	uint64_t cpus;
+	uint64_t number[WEFT_MAXCPU];
+};
+
+static uint64_t ask_one(struct cpu *c, enum scope scope, vaddr_t start, vaddr_t end)
+{
+	struct tlb_cpu *t = c->tlb;
+	irqstate_t s = spin_lock(&t->lock);
+	bool first = t->scope == NOTHING;
+
+	if (first) {
+		t->start = start;
+		t->end = end;
+	} else if (scope == RANGE && t->scope == RANGE) {
+		t->start = MIN(t->start, start);
+		t->end = MAX(t->end, end);
+		if (t->end - t->start > MAX_INVLPG * PAGE_SIZE)
+			t->scope = SPACE;
+	}
+	t->scope = MAX(t->scope, scope);
+	uint64_t number = ++t->requested;
+	spin_unlock(&t->lock, s);
+	if (first)
+		lapic_ipi(c, VEC_TLB);
+	return number;
+}
+
+static void ask(struct pending *p, uint64_t mask, enum scope scope, vaddr_t start, vaddr_t end)
+{
+	p->cpus = mask;
+	for (; mask != 0; mask &= mask - 1) {
+		unsigned id = __builtin_ctzll(mask);
+		p->number[id] = ask_one(cpus[id], scope, start, end);
+	}
+}
+
+static void wait_for(const struct pending *p)
+{
+	if (p->cpus == 0)
+		return;
+	assert(irq_enabled() && this_cpu()->nlocks == 0);
+	for (uint64_t left = p->cpus; left != 0; left &= left - 1) {
+		unsigned id = __builtin_ctzll(left);
+		while (__atomic_load_n(&cpus[id]->tlb->done, __ATOMIC_ACQUIRE) < p->number[id])
+			cpu_pause();
+	}
+}
+
+/* From all CPUs of `as`, this one included if it is one of them. */
+static void shootdown(struct address_space *as, enum scope scope, vaddr_t start, vaddr_t end)
+{
+	struct cpu *c = this_cpu();
+	struct pending p;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the page tables before the bits */
+	uint64_t mask = __atomic_load_n(&as->cpus, __ATOMIC_SEQ_CST);
+	ask(&p, mask & ~(1ull << c->id), scope, start, end);
+	if (c->as == as) {
+		irqstate_t s = irq_save();
+		flush(scope, start, end);
+		irq_restore(s);
+	}
+	wait_for(&p);
+}
+
+void tlb_shootdown(struct address_space *as, vaddr_t start, vaddr_t end)
+{
+	if (end - start > MAX_INVLPG * PAGE_SIZE)
+		shootdown(as, SPACE, 0, 0);
+	else
+		shootdown(as, RANGE, start, end);
+}
+
+void tlb_evict(struct address_space *as)
+{
+	irqstate_t s = irq_save();
+	if (this_cpu()->as == as)
+		as_switch(NULL);
+	irq_restore(s);
+	if (__atomic_load_n(&as->cpus, __ATOMIC_SEQ_CST) != 0)
+		shootdown(as, SPACE, 0, 0);
+	assert(__atomic_load_n(&as->cpus, __ATOMIC_SEQ_CST) == 0);
+}
+
+void tlb_flush_kernel(void)
+{
+	struct pending p;
+	uint64_t mask = 0;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	/* A CPU that comes online from here on has not walked the old tables. */
+	for (unsigned i = 0; i < ncpu; i++)
+		if (cpus[i] != this_cpu() && __atomic_load_n(&cpus[i]->online, __ATOMIC_ACQUIRE))
+			mask |= 1ull << i;
+	ask(&p, mask, EVERYTHING, 0, 0);
+	irqstate_t s = irq_save();
+	flush_everything();
+	irq_restore(s);
+	wait_for(&p);
+}

@@ -1,0 +1,160 @@
+/*
+ * upt.c - the user half of an address space's page tables.
+ *
+ * An entry of the lowest level is 0 (no page), present, or not present but with an
+ * address: a page that nobody may access (WEFT_PROT_NONE) or that is being taken
+ * away.  An entry higher up is 0 or names a table; not present with an address, it
+ * is being taken away with everything under it.
+ *
+ * Pages go in two steps, because their memory may be used again only when no CPU
+ * has a translation left: upt_revoke clears the present bits, a whole table at a
+ * time where it can; then comes the shoot-down; then upt_release walks the same
+ * range and frees.  So nothing has to be remembered in between, whatever the size.
+ * Tables are freed as soon as no mapping lies in the addresses that they cover.
+ *
+ * The caller holds as->lock.  Page faults hold it for reading, and as->pt_lock
+ * among themselves.  Entries are exchanged as a whole, since the CPUs set bits in
+ * them.
+ */
+#include <weft/mman.h>
+#include <kern/printk.h>
+#include <kern/sched.h>
+#include "impl.h"
+
+uint64_t upt_flags(int prot)
+{
+	if (prot == WEFT_PROT_NONE)
+		return PTE_U | PTE_NX;
+	/* Accessed and dirty are set already: nobody reads them, and the CPU need
+	 * not write them. */
+	return PTE_P | PTE_U | PTE_A | (prot & WEFT_PROT_WRITE ? PTE_W | PTE_D : 0) |
+	       (prot & WEFT_PROT_EXEC ? 0 : PTE_NX);
+}
+
+uint64_t *upt_find(struct address_space *as, vaddr_t addr)
+{
+	uint64_t *t = phys_to_virt(as->pml4);
+	for (int level = PT_LEVELS; level > 1; level--) {
+		uint64_t e = __atomic_load_n(&t[pt_index(addr, level)], __ATOMIC_ACQUIRE);
+		if (e == 0)
+			return NULL;
+		t = pt_table(e);
+	}
+	return &t[pt_index(addr, 1)];
+}
+
+uint64_t *upt_make(struct address_space *as, vaddr_t addr)
+{
+	uint64_t *t = phys_to_virt(as->pml4);
+	for (int level = PT_LEVELS; level > 1; level--) {
+		uint64_t *e = &t[pt_index(addr, level)];
+		if (*e == 0) {
+			paddr_t p = page_alloc(PG_ZERO | PG_USER);
+			if (p == 0)
+				return NULL;
+			/* Release: CPUs that walk the table find it zeroed. */
+			__atomic_store_n(e, p | PTE_P | PTE_W | PTE_U | PTE_A, __ATOMIC_RELEASE);
+		}
+		t = pt_table(*e);
+	}
+	return &t[pt_index(addr, 1)];
+}
+
+/* A range to take away, and the room without mappings around it. */
+struct cut {
+	vaddr_t start, end, low, high;
+};
+
+/* Does all that an entry for [at, at + span) covers go away? */
+static bool covers(const struct cut *c, vaddr_t at, uint64_t span)
+{
+	return at >= c->low && at + span <= c->high;
+}
+
+/* The first address that an entry of this level covers, among those of the range. */
+static vaddr_t first_at(const struct cut *c, vaddr_t base, int level)
+{
+	return MAX(base, c->start & ~(PT_SPAN(level) - 1));
+}
+
+static bool revoke(uint64_t *table, int level, vaddr_t base, const struct cut *c)
+{
+	uint64_t span = PT_SPAN(level);
+	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
+	bool any = false;
+
+	for (vaddr_t at = first_at(c, base, level); at < stop; at += span) {
+		uint64_t *e = &table[pt_index(at, level)];
+		if (!(*e & PTE_P))
+			continue;
+		if (level == 1 || covers(c, at, span)) {
+			__atomic_fetch_and(e, ~PTE_P, __ATOMIC_RELAXED);
+			any = true;
+		} else {
+			any |= revoke(pt_table(*e), level - 1, at, c);
+		}
+	}
+	return any;
+}
+
+static void release(struct address_space *as, uint64_t *table, int level, vaddr_t base,
+		    const struct cut *c)
+{
+	uint64_t span = PT_SPAN(level);
+	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
+
+	for (vaddr_t at = first_at(c, base, level); at < stop; at += span) {
+		uint64_t *e = &table[pt_index(at, level)];
+		if (*e == 0)
+			continue;
+		if (level > 1)
+			release(as, pt_table(*e), level - 1, at, c);
+		if (level == 1)
+			as->rss--;
+		else if (!covers(c, at, span))
+			continue;
+		page_free(*e & PTE_ADDR);
+		*e = 0;
+		if (level == 2)
+			preempt_point();
+	}
+}
+
+bool upt_revoke(struct address_space *as, vaddr_t start, vaddr_t end, vaddr_t low, vaddr_t high)
+{
+	struct cut c = {start, end, low, high};
+	return revoke(phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
+}
+
+void upt_release(struct address_space *as, vaddr_t start, vaddr_t end, vaddr_t low, vaddr_t high)
+{
+	struct cut c = {start, end, low, high};
+	release(as, phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
+}
+
+static bool protect(uint64_t *table, int level, vaddr_t base, const struct cut *c, uint64_t flags)
+{
+	uint64_t span = PT_SPAN(level);
+	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
+	bool lost = false;
+
+	for (vaddr_t at = first_at(c, base, level); at < stop; at += span) {
+		uint64_t *e = &table[pt_index(at, level)];
+		if (*e == 0)
+			continue;
+		if (level > 1) {
+			lost |= protect(pt_table(*e), level - 1, at, c, flags);
+			continue;
+		}
+		uint64_t old = __atomic_exchange_n(e, (*e & PTE_ADDR) | flags, __ATOMIC_RELAXED);
+		lost |= (old & PTE_P) &&
+			((old & ~flags & (PTE_P | PTE_W)) || (flags & ~old & PTE_NX));
+	}
+	return lost;
+}
+
+bool upt_protect(struct address_space *as, vaddr_t start, vaddr_t end, int prot)
+{
+	struct cut c = {.start = start, .end = end};
+	return protect(phys_to_virt(as->pml4), PT_LEVELS, 0, &c, upt_flags(prot));
+}
