@@ -57,6 +57,3 @@ void stop_nmi(const struct trapframe *f);
 
 /* backtrace.c: prints one line a call, from an instruction and a frame pointer. */
 void backtrace(uint64_t rip, uint64_t rbp);
-
-/* trap.c: where to go on after a fault at rip, or 0. */
-uint64_t extable_find(uint64_t rip);

@@ -58,6 +58,8 @@ enum {
 
 /* cpu/trap.c: every trap, fault and interrupt but SYSCALL; interrupts off. */
 void trap(struct trapframe *f);
+/* Where to go on after a fault of the instruction at rip (.extable), or 0. */
+uint64_t extable_find(uint64_t rip);
 
 /*
  * Registers the handler of an IOAPIC pin (ISA interrupts after the MADT's
