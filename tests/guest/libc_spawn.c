@@ -45,7 +45,7 @@ static int child(int argc, char **argv)
 		    "fds")) /* which of the three are: terminal t, null n, file f, none - */
 		for (int i = 0; i < 3; i++) {
 			c = isatty(i) ? 't' : '-';
-			if (c != 't' && (fcntl(i, F_GETFL) & O_ACCMODE) == O_RDWR && errno != EBADF)
+			if (c != 't' && (fcntl(i, F_GETFL) & O_ACCMODE) == O_RDWR)
 				c = 'n';
 			if (c == '-' && lseek(i, 0, SEEK_CUR) >= 0)
 				c = 'f';
