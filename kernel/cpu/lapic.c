@@ -73,13 +73,16 @@ void lapic_init_cpu(void)
 	wrmsr(MSR_APIC_BASE, x2apic ? base | APIC_BASE_X2 : base);
 
 	write(SPURIOUS, SPURIOUS_ENABLE | VEC_SPURIOUS);
-	write(TPR, 0);
 	write(LVT_LINT0, LVT_MASKED); /* the legacy controller */
 	write(LVT_LINT1, LVT_NMI);
 	write(LVT_ERROR, LVT_MASKED);
 	write(TIMER_DIVIDE, DIVIDE_BY_1);
 	write(LVT_TIMER, VEC_TIMER); /* one-shot */
 	write(TIMER_INITIAL, 0);
+	/* Last: the legacy controller may have interrupted the CPU before LINT0 was
+	 * masked.  QEMU forgets that only when it looks at priorities again; else
+	 * the first STI takes an interrupt that has no vector. */
+	write(TPR, 0);
 }
 
 uint32_t lapic_id(void)
