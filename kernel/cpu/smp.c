@@ -30,8 +30,10 @@ void cpu_init_acpi(void)
 
 	if (!acpi_read_madt(&m))
 		printk("weft: no usable ACPI tables: one CPU, no device interrupts\n");
-	lapic_init_cpu();
+	/* The legacy controllers are silenced while CPU 0's LINT0 still listens to them: an
+	 * interrupt that the firmware left pending is then taken back with them. */
 	ioapic_init(&m);
+	lapic_init_cpu();
 
 	cpus[0]->apic_id = lapic_id();
 	ncpu = 1;
