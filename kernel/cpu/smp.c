@@ -30,10 +30,8 @@ void cpu_init_acpi(void)
 
 	if (!acpi_read_madt(&m))
 		printk("weft: no usable ACPI tables: one CPU, no device interrupts\n");
-	/* The legacy controllers are silenced while CPU 0's LINT0 still listens to them: an
-	 * interrupt that the firmware left pending is then taken back with them. */
-	ioapic_init(&m);
 	lapic_init_cpu();
+	ioapic_init(&m);
 
 	cpus[0]->apic_id = lapic_id();
 	ncpu = 1;
