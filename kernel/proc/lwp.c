@@ -291,6 +291,7 @@ void lwp_exit_self(void)
 	p->nlwp--;
 	bool joinable = !(l->flags & LWP_DETACHED) && !p->exiting;
 	uint32_t id = l->id;
+	waitq_wake_all(&p->lwp_waiters); /* they go on when p->lock is free */
 	spin_acquire(&l->lock);
 	l->state = LWP_ST_ZOMB;
 	if (joinable) {
@@ -300,7 +301,6 @@ void lwp_exit_self(void)
 		l->proc = NULL;
 		id_give_back(p, id);
 	}
-	waitq_wake_all(&p->lwp_waiters);
 	/* A waiter that finds us may free us only with l->lock: off the CPU. */
 	spin_release(&p->lock);
 	sched_switch(false);
