@@ -17,7 +17,6 @@
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/trap.h>
-#include "../cpu/machine.h"
 #include "impl.h"
 
 /* Bits of a page fault's error code (Intel SDM 3A, 4.7). */
