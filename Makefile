@@ -34,7 +34,7 @@ AR := $(P)ar
 NM := $(P)nm
 OBJCOPY := $(P)objcopy
 
-all: $(B)/weft.elf $(B)/initrd.cpio
+all: $(B)/weft.elf $(B)/initrd.cpio sysroot
 include kernel/kernel.mk
 include $(wildcard libthread/libthread.mk)
 include user/user.mk

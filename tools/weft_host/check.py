@@ -42,5 +42,7 @@ def run_pytest(argv):
     """pytest on tests/, two tests side by side: most of them wait for a guest."""
     os.chdir(TOP)
     options = [] if any(word in ("-n", "--pdb") for word in argv) else ["-n", "2"]
+    if not any(os.path.exists(word.partition("::")[0]) for word in argv):
+        options.append("tests")
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *options, *argv])
