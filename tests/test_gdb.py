@@ -47,7 +47,6 @@ finish
     assert re.search(r"^kmain( \+ \d+)? in section", output, re.MULTILINE)
     assert re.search(r"Breakpoint 2, sys_spawn \(", output)
     assert re.search(r"#0 +sys_spawn .*\n#1 .*syscall_dispatch .*", output)
-    assert "Run till exit from #0  sys_spawn" in output
     assert "Value returned is" in output
 
 
@@ -64,11 +63,11 @@ weft-cpus
 continue
 print round
 """)
-    assert re.search(r"Breakpoint 1, look_here \(round=0\) at tests/guest/at_rest\.c:\d+", output)
+    assert re.search(r"Breakpoint 1, look_here \(round=.*0\) at tests/guest/at_rest\.c:\d+", output)
     assert re.search(r"#1 .* main \(.*\) at tests/guest/at_rest\.c:\d+", output)
     assert re.search(r"^0 +\d+/1 +at_rest +\d+ +user +(main|look_here|nanosleep)", output,
                      re.MULTILINE), output
-    assert re.search(r"Breakpoint 1, look_here \(round=1\)", output)
+    assert re.search(r"Breakpoint 1, look_here \(round=.*1\)", output)
 
 
 @pytest.mark.parametrize("cpus", [1, 4])
@@ -94,6 +93,8 @@ def test_lwps(gdb):
     assert sum(row[7] == "lwp_park" for row in asleep) >= 3, output
     init = next(row for row in rows if row[1] == "init")
     assert init[3] == "SLEEP" and init[7] == "waitpid"
+    # The symbols are those of another program.
+    assert init[8].startswith("0x")
 
 
 def test_lwps_of_one_process_or_of_none(gdb):
@@ -116,16 +117,18 @@ def test_threads(gdb, model):
         by_start[match[1] if match else "main"] = block
     place = "on no LWP" if model != "lwp" else "on LWP "
     for start, waits_for, callers in [
-            ("lock_taker", "lock", ["pthread_mutex_lock", "wants_lock", "wants_lock",
-                                    "wants_lock", "lock_taker"]),
-            ("news_reader", "news", ["pthread_cond_wait", "news_reader"]),
-            ("token_taker", "tokens", ["sem_wait", "token_taker"])]:
+            ("lock_taker", "lock", ["wants_lock", "wants_lock", "wants_lock", "lock_taker"]),
+            ("news_reader", "news", ["news_reader"]),
+            ("token_taker", "tokens", ["token_taker"])]:
         block = by_start[start]
         assert f": Blocked, {place}" in block, block
         assert f"waits for {waits_for}" in block, block
-        assert re.search(r"rip 0x[0-9a-f]{16}", block), block
+        rip = re.search(r"rip 0x([0-9a-f]{16})  rsp 0x", block)
+        first = re.search(r"^    #0 +0x([0-9a-f]+) ", block, re.MULTILINE)
+        assert int(rip[1], 16) == int(first[1], 16), block
         functions = re.findall(r"^    #\d+ +0x[0-9a-f]+ (\w+)", block, re.MULTILINE)
         at = functions.index(callers[0])
+        assert at >= 1, block  # inside of the library
         assert functions[at:at + len(callers)] == callers, block
     main = by_start["main"]
     assert ": OnLWP, on LWP " in main

@@ -3,6 +3,7 @@
  * own, for test_gdb.py, which stops the guest in look_here.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <time.h>
@@ -60,6 +61,7 @@ int main(void)
 		struct timespec ms = {.tv_nsec = 1000000};
 
 		look_here(round);
+		sched_yield(); /* with one LWP for all, a sleep in the kernel lets nobody in */
 		nanosleep(&ms, NULL);
 	}
 }

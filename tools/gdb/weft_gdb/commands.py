@@ -51,6 +51,7 @@ and the instruction that it executes next."""
                          kernel.proc_name(proc) if has_process else
                          "(idle)" if idle else "(kernel)",
                          int(lwp["pri"]), "user" if vcpu.user else "kernel",
+                         _where(proc, vcpu.registers["rip"]) if vcpu.user else
                          kernel.where(vcpu.registers["rip"])))
         self.table(rows)
 
@@ -77,7 +78,7 @@ on, the system call that it is in, and where it left user mode."""
                              kernel.lwp_state(lwp), int(lwp["cpu"]), int(lwp["pri"]),
                              kernel.lwp_wchan(lwp) or "-",
                              kernel.syscall_name(int(lwp["syscall"])) or "-",
-                             kernel.where(registers["rip"])))
+                             _where(proc, registers["rip"])))
         self.table(rows)
 
 
@@ -113,7 +114,7 @@ no LWP has them saved in its own memory.  -s leaves registers and backtraces out
         print(line)
         if unwinder is None or thread.registers is None:
             return
-        registers = list(thread.registers.items())
+        registers = [(name, thread.registers[name]) for name in kernel.USER_REGISTERS]
         for begin in range(0, len(registers), 4):
             print("    " + "  ".join(f"{name:3} {value:#018x}"
                                      for name, value in registers[begin:begin + 4]))
@@ -153,13 +154,21 @@ def _pid(word):
         raise gdb.GdbError(f"{word} is no process id") from None
 
 
+def _runs_program(proc):
+    return program is not None and kernel.proc_name(proc) == os.path.basename(program)
+
+
+def _where(proc, address):
+    """A user address of a process: all programs have the same, so the symbols fit only one."""
+    return kernel.where(address) if _runs_program(proc) else f"{address:#x}"
+
+
 def _process_of_program():
     if program is None:
         raise gdb.GdbError("no program is loaded: weft-program FILE, or name a PID")
-    name = os.path.basename(program)
-    found = [p for p in kernel.processes() if kernel.proc_name(p) == name]
+    found = [p for p in kernel.processes() if _runs_program(p)]
     if not found:
-        raise gdb.GdbError(f"no process runs {name}")
+        raise gdb.GdbError(f"no process runs {os.path.basename(program)}")
     return found[-1]
 
 
