@@ -58,10 +58,20 @@ export CC_FOR_TARGET="${P}gcc" AR_FOR_TARGET="${P}ar" RANLIB_FOR_TARGET="${P}ran
 export AS_FOR_TARGET="${P}as" LD_FOR_TARGET="${P}ld" NM_FOR_TARGET="${P}nm"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
+# "%2$s": printf and scanf take the address of a parameter of type va_list.  Where that
+# type is an array, as it is here, the parameter is a pointer to it already, and they crash.
+mend() {
+	for f in "$1"/newlib/libc/stdio/vf*.c; do
+		sed 's/\(get_arg (.*\)&ap, /\1(va_list *) ap, /' "$f" >"$work/mended"
+		cmp -s "$f" "$work/mended" || cp "$work/mended" "$f"
+	done
+}
+
 build() {
 	cd "$work"
 	tar xf "$src"
 	set -- */configure
+	mend "$(dirname "$1")"
 	mkdir obj
 	cd obj
 	"../$1" --target=x86_64-elf --prefix="$inst" --disable-multilib --disable-libgloss \

@@ -57,13 +57,14 @@ static int child(int argc, char **argv)
 	return 0;
 }
 
-static int finish(int error, pid_t pid)
+/* What became of a child: its status, or the negative of posix_spawn's error. */
+static int finish(int error, const pid_t *pid)
 {
 	int status;
 
 	if (error)
 		return -error;
-	return waitpid(pid, &status, 0) == pid ? status : -1000;
+	return waitpid(*pid, &status, 0) == *pid ? status : -1000;
 }
 
 static int run(const char *what, const char *arg, const posix_spawn_file_actions_t *fa,
@@ -73,7 +74,7 @@ static int run(const char *what, const char *arg, const posix_spawn_file_actions
 	pid_t pid = 0;
 
 	errno = 0;
-	return finish(posix_spawn(&pid, SELF, fa, attr, argv, environ), pid);
+	return finish(posix_spawn(&pid, SELF, fa, attr, argv, environ), &pid);
 }
 
 static int plain(const char *what, const char *arg)
@@ -166,7 +167,7 @@ static void search(void)
 	pid_t pid = 0;
 
 	is("posix_spawnp",
-	   WEXITSTATUS(finish(posix_spawnp(&pid, "libc_spawn", NULL, NULL, argv, environ), pid)),
+	   WEXITSTATUS(finish(posix_spawnp(&pid, "libc_spawn", NULL, NULL, argv, environ), &pid)),
 	   5);
 	is("posix_spawnp of nothing", posix_spawnp(&pid, "no-such", NULL, NULL, argv, environ),
 	   ENOENT);

@@ -36,6 +36,8 @@ static void formats(void)
 	format("%p", "0x1234", "%p", (void *)0x1234);
 	format("%*.*f", "   3.14", "%*.*f", 7, 2, M_PI);
 	format("positional", "two one", "%2$s %1$s", "one", "two");
+	format("positional, of all kinds", "2.5 -3 x 9000000000 7", "%5$g %1$d %4$c %2$ld %3$u", -3,
+	       9000000000, 7u, 'x', 2.5);
 	format("%f", "0.000000 -1.500000 100000000000000000000.000000", "%f %f %f", 0.0, -1.5,
 	       1e20);
 	format("%g", "0.1 1e-05 123457 1e+100", "%g %g %g %g", 0.1, 1e-5, 123456.7, 1e100);
@@ -81,6 +83,8 @@ static void scans(void)
 	is("sscanf", n, 5);
 	ok("sscanf values",
 	   a == 12 && b == 31 && f == 2.5 && !strcmp(word, "hello") && l == -9000000000);
+	is("sscanf, positional", sscanf("1 2", "%2$d %1$d", &a, &b), 2);
+	ok("its values", a == 2 && b == 1);
 	is("strtol", strtol("-0x10", NULL, 0), -16);
 	errno = 0;
 	is("strtol overflow", strtol("99999999999999999999", NULL, 10), INT64_MAX);

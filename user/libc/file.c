@@ -4,6 +4,7 @@
  */
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -200,6 +201,11 @@ int unlink(const char *path)
 }
 
 int link(const char *from, const char *to)
+{
+	return fails(EROFS);
+}
+
+int rename(const char *from, const char *to)
 {
 	return fails(EROFS);
 }
