@@ -101,7 +101,7 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 	bool entry_ok = false;
 
 	if ((vn->mode & WEFT_S_IFMT) != WEFT_S_IFREG || vn->ops->read == NULL)
-		return -ENOEXEC;
+		return -EACCES;
 	int err = read_exactly(vn, 0, &h, sizeof(h));
 	if (err != 0)
 		return err;

@@ -128,8 +128,8 @@ struct elf_image {
 };
 /*
  * Maps the segments of an ELF-64 x86-64 static executable into a fresh address
- * space, W^X as the program headers say.  -ENOEXEC: not one, or a malformed
- * one; -ENOMEM; errors of the file system.  May sleep.
+ * space, W^X as the program headers say.  -EACCES: not a regular file; -ENOEXEC:
+ * not such an executable, or a malformed one; -ENOMEM; errors of the file system.  May sleep.
  */
 int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out);
 
