@@ -43,11 +43,11 @@ class Recorded:
     def step(self, text):
         self.begun += 1
 
-    def guest(self, argv, *, smp, model, mem):
+    def guest(self, argv, *, smp, model, options, mem):
         def option(name, preset):
             return int(argv[argv.index(name) + 1]) if name in argv else preset
 
-        self.calls.append((model, smp, argv))
+        self.calls.append((model, smp, options, argv))
         if "shared" in argv:
             return Result(1, NOT_SUPPORTED)
         games, iterations = option("-n", 1), option("-i", None)
@@ -92,7 +92,7 @@ def test_round_down(number, rounded):
 
 
 @pytest.mark.parametrize("probe_ms, iterations", [
-    (0, 1_000_000), (20, 500_000), (100, 100_000), (4_000, 2_000), (60_000, 2_000)])
+    (0, 1_000_000), (8, 500_000), (40, 100_000), (2_000, 2_000), (60_000, 2_000)])
 def test_iterations_follow_the_probe(probe_ms, iterations):
     baseline = pingpong.paper_runs()[0]
     assert pingpong.scaled_iterations(baseline, probe_ms) == iterations
@@ -101,11 +101,11 @@ def test_iterations_follow_the_probe(probe_ms, iterations):
 def test_rows_compare_runs_of_different_length():
     ctx = Recorded(lambda model, smp: 50 if model == "mxn" else 10)
     rows = {row["run"]: row for row in pingpong.run(ctx)}
-    assert ctx.begun == ctx.total == 11
-    assert rows["baseline"]["iterations"] == 500_000
-    assert rows["test1"]["iterations"] == 100_000
-    # Five times as slow, although it took the same time for fewer iterations.
-    assert rows["baseline"]["ms"] == rows["test1"]["ms"] == 5000
+    assert ctx.begun == ctx.total == len(rows) == 13
+    assert rows["baseline"]["iterations"] == 200_000
+    assert rows["test1"]["iterations"] == 20_000
+    # Five times as slow, although it took less time for fewer iterations.
+    assert (rows["baseline"]["ms"], rows["test1"]["ms"]) == (2000, 1000)
     assert rows["test1"]["us_per_iteration"] == 50
     assert rows["test1"]["ratio"] == 5
     assert rows["test1"]["paper_ratio"] == pytest.approx(13881 / 6798, abs=0.001)
@@ -124,6 +124,21 @@ def test_runs_that_need_shared_mutexes_say_so():
     assert missing == ["test7", "test10"]
     for row in rows:
         assert (row["note"] == pingpong.NOT_SUPPORTED) == (row["run"] in missing)
+
+
+def test_the_fastest_of_three_counts():
+    speeds = iter([10, 30, 20, 25] * 13)  # the probe's, and the three runs'
+    rows = pingpong.run(Recorded(lambda model, smp: next(speeds)))
+    assert rows[0]["us_per_iteration"] == 20
+
+
+def test_two_runs_without_spinning():
+    ctx = Recorded(lambda model, smp: 10)
+    rows = pingpong.run(ctx)
+    assert [row["run"] for row in rows if row["options"] == "spin=never"] == ["test2n", "test6n"]
+    assert {(model, smp) for model, smp, options, _ in ctx.calls if options == "spin=never"} == {
+        ("mxn", 2), ("mxn", 8)}
+    assert rows[2]["arguments"] == rows[3]["arguments"] == "-v -c 2"
 
 
 def test_a_failing_pp_is_not_a_result():
