@@ -24,6 +24,7 @@ static struct timerec record; /* the one that every CPU gets */
 #define PIT_CHANNEL2 0x42
 #define PIT_COMMAND 0x43
 #define PIT_GATE 0x61
+#define PIT_OUTPUT 0x20              /* at the gate's port: the counter has passed 0 */
 #define CALIBRATE_PIT (PIT_HZ / 100) /* 10 ms */
 #define TRIES 20
 
@@ -60,22 +61,36 @@ static struct sample take_sample(void)
 	return best;
 }
 
-static void calibrate(uint64_t *tsc_hz, uint64_t *lapic_hz)
+/*
+ * Takes two samples at least CALIBRATE_PIT apart.  False: the counter passed 0 in between
+ * (its output went high), since the host kept the CPU for more than the 55 ms that it
+ * counts; then their distance means nothing.
+ */
+static bool sample_twice(struct sample *a, struct sample *b)
 {
-	outb(PIT_GATE, (inb(PIT_GATE) & ~0x02) | 0x01); /* speaker off, counter on */
-	outb(PIT_COMMAND, 0xb0);                        /* channel 2: count down once */
+	outb(PIT_COMMAND, 0xb0); /* channel 2: count down once */
 	outb(PIT_CHANNEL2, 0xff);
 	outb(PIT_CHANNEL2, 0xff);
 	lapic_timer_start();
-
-	struct sample a = take_sample(), b;
+	*a = take_sample();
 	uint64_t limit = rdtsc() + 10000000000ull;
 	do
-		b = take_sample();
-	while (a.pit - b.pit < CALIBRATE_PIT && a.pit >= b.pit && rdtsc() < limit);
+		*b = take_sample();
+	while (a->pit - b->pit < CALIBRATE_PIT && a->pit >= b->pit && rdtsc() < limit);
+	return (inb(PIT_GATE) & PIT_OUTPUT) == 0;
+}
+
+static void calibrate(uint64_t *tsc_hz, uint64_t *lapic_hz)
+{
+	struct sample a, b;
+	unsigned tries = 0;
+
+	outb(PIT_GATE, (inb(PIT_GATE) & ~0x02) | 0x01); /* speaker off, counter on */
+	while (!sample_twice(&a, &b) && ++tries < TRIES)
+		;
 	lapic_timer(0);
 	uint32_t ticks = a.pit - b.pit;
-	if (a.pit <= b.pit || ticks < CALIBRATE_PIT)
+	if (tries == TRIES || a.pit <= b.pit || ticks < CALIBRATE_PIT)
 		panic("no PIT to measure time against");
 	*tsc_hz = (b.tsc - a.tsc) * PIT_HZ / ticks;
 	*lapic_hz = (uint64_t)(a.lapic - b.lapic) * PIT_HZ / ticks;
