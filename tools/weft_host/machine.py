@@ -58,7 +58,7 @@ class Machine:
     def _guest_files(self):
         """Pairs of host path and guest path."""
         for item in self.files:
-            host, colon, guest = item.partition(":")
+            host, colon, guest = str(item).partition(":")
             path = Path(host)
             if not path.is_file():
                 raise UsageError(f"--file: {host}: no such file")
