@@ -32,6 +32,7 @@ void kmain(void)
 {
 	console_init_early();
 	cpu_init_early();
+	timing_choose();
 	if (boot_info.nregions == 0)
 		panic("the boot loader (%s) gave no memory map", boot_info.loader);
 	page_init();
@@ -52,6 +53,7 @@ void kmain(void)
 	cpu_start_others();
 	printk_info("weft: %u CPU%s online after %lu ms\n", ncpu, ncpu == 1 ? "" : "s",
 		    time_now() / 1000000);
+	timing->start();
 	start_init();
 	cpu_call_on_stack(this_cpu()->idle->kstack, sched_cpu_main);
 }

@@ -14,6 +14,18 @@
 #define CPU_USER_RSP 16
 #define CPU_LWP 24
 #define CPU_NEED_RESCHED 32
+#define CPU_ID 36
+#define CPU_WAITING 40
+#define CPU_PARKED 44
+#define CPU_WAIT_RSP 48
+#define CPU_NMI_STACK_A 56
+#define CPU_NMI_STACK_B 64
+#define CPU_IST1 72
+#define CPU_TIMEREC 80
+#define CPU_INWIN 88
+
+/* struct timerec */
+#define TIMEREC_WS 16
 
 /* struct lwp */
 #define LWP_KSP 0

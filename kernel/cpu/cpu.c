@@ -20,6 +20,16 @@ _Static_assert(offsetof(struct cpu, kstack) == CPU_KSTACK, "");
 _Static_assert(offsetof(struct cpu, user_rsp) == CPU_USER_RSP, "");
 _Static_assert(offsetof(struct cpu, lwp) == CPU_LWP, "");
 _Static_assert(offsetof(struct cpu, need_resched) == CPU_NEED_RESCHED, "");
+_Static_assert(offsetof(struct cpu, id) == CPU_ID, "");
+_Static_assert(offsetof(struct cpu, waiting) == CPU_WAITING, "");
+_Static_assert(offsetof(struct cpu, parked) == CPU_PARKED, "");
+_Static_assert(offsetof(struct cpu, wait_rsp) == CPU_WAIT_RSP, "");
+_Static_assert(offsetof(struct cpu, nmi_stack) == CPU_NMI_STACK_A, "");
+_Static_assert(offsetof(struct cpu, nmi_stack[1]) == CPU_NMI_STACK_B, "");
+_Static_assert(offsetof(struct cpu, ist1) == CPU_IST1, "");
+_Static_assert(offsetof(struct cpu, timerec) == CPU_TIMEREC, "");
+_Static_assert(offsetof(struct cpu, inwin) == CPU_INWIN, "");
+_Static_assert(offsetof(struct timerec, ws) == TIMEREC_WS, "");
 _Static_assert(offsetof(struct lwp, ksp) == LWP_KSP, "");
 _Static_assert(offsetof(struct lwp, ast) == LWP_AST, "");
 _Static_assert(offsetof(struct trapframe, rcx) == TF_RCX, "");
@@ -58,6 +68,7 @@ struct ist_stack {
 struct cpu_area {
 	struct cpu cpu;
 	struct ist_stack ist[3];
+	struct ist_stack nmi_second; /* exact timing: an NMI while the first holds a frame */
 } __attribute__((aligned(4096)));
 
 struct cpu *cpus[WEFT_MAXCPU];
@@ -121,6 +132,10 @@ static void fill_area(struct cpu_area *a, unsigned id)
 		a->ist[i].cpu = c;
 		c->tss.ist[i] = (uint64_t)&a->ist[i].cpu;
 	}
+	a->nmi_second.cpu = c;
+	c->nmi_stack[0] = (uint64_t)&a->ist[0].cpu;
+	c->nmi_stack[1] = (uint64_t)&a->nmi_second.cpu;
+	c->ist1 = (uint64_t *)((char *)&c->tss + offsetof(struct tss, ist));
 	c->tss.iomap = sizeof(c->tss);
 	c->gdt[SEL_KCODE / 8] = 0x00af9a000000ffff;
 	c->gdt[SEL_KDATA / 8] = 0x00cf92000000ffff;
@@ -206,6 +221,11 @@ static void init_this_cpu(struct cpu *c)
 	wrmsr(MSR_FMASK, SYSCALL_CLEARS);
 }
 
+void cpu_set_nmi_entry(void (*entry)(void))
+{
+	set_gate(T_NMI, (uint64_t)entry, 1, 0);
+}
+
 void cpu_init_early(void)
 {
 	fill_idt();
@@ -236,5 +256,6 @@ void cpu_ap_main(struct cpu *c)
 	timing_init_cpu();
 	/* From here on the CPU takes part: cpu_start_others waits for this. */
 	__atomic_store_n(&c->online, true, __ATOMIC_RELEASE);
+	timing->start_cpu();
 	sched_cpu_main();
 }

@@ -10,6 +10,8 @@ void cpuid(uint32_t leaf, uint32_t out[4]);
 /* A struct cpu with its stacks, entered as cpus[id]; panics without memory. */
 struct cpu *cpu_alloc(unsigned id);
 void cpu_ap_main(struct cpu *c) NORETURN;
+/* Where every CPU's NMI goes from now on. */
+void cpu_set_nmi_entry(void (*entry)(void));
 /* entry.S: leaves the current stack for ever. */
 void cpu_call_on_stack(void *top, void (*fn)(void)) NORETURN;
 
@@ -25,6 +27,16 @@ void lapic_send_startup(uint32_t apic_id, paddr_t entry); /* a page below 1 MiB 
 void lapic_timer_start(void);
 uint32_t lapic_timer_left(void);
 void lapic_timer_set_hz(uint64_t hz); /* counts a second */
+
+/* Exact timing: this CPU's timer ends windows by an NMI from now on; 0 counts stop it. */
+void lapic_timer_nmi(void);
+/* The register that arms it, for lockstep.S. */
+volatile uint32_t *lapic_timer_register(void);
+
+/* lockstep.c: takes the place of fast timing; before lapic_init_cpu. */
+void lockstep_init(void);
+/* Ends exact timing: NMIs mean what they mean otherwise.  For a panic. */
+void lockstep_stop(void);
 
 /* acpi.c: the MADT, reduced to what weft uses. */
 #define ACPI_MAX_IOAPIC 8

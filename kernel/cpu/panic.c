@@ -35,7 +35,8 @@ static void NORETURN halt(void)
 
 void stop_nmi(const struct trapframe *f)
 {
-	if (__atomic_load_n(&stopper, __ATOMIC_ACQUIRE) == 0)
+	uint32_t by = __atomic_load_n(&stopper, __ATOMIC_ACQUIRE);
+	if (by == 0 || by == this_cpu()->id + 1)
 		return; /* not from here: a stray one */
 	__atomic_store_n(&stopped_at[this_cpu()->id], f, __ATOMIC_RELEASE);
 	halt();
@@ -52,6 +53,7 @@ void stop_others(void)
 			return;
 		halt(); /* another was first: its NMI comes */
 	}
+	lockstep_stop();
 	for (unsigned i = 0; i < ncpu; i++)
 		if (cpus[i] != NULL && cpus[i] != self && cpus[i]->online)
 			lapic_nmi(cpus[i]);

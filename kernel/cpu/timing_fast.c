@@ -6,6 +6,7 @@
  * HLT.  The records of the time page are written before their CPU uses them
  * and never change after that.
  */
+#include <kern/boot.h>
 #include <kern/cpu.h>
 #include <kern/mm.h>
 #include <kern/printk.h>
@@ -167,23 +168,38 @@ static void fast_idle(void)
 	__asm__ volatile("sti; hlt; cli" ::: "memory");
 }
 
-static void fast_kick(struct cpu *c)
+static void fast_start(void)
 {
-	lapic_ipi(c, VEC_RESCHED);
 }
 
 static const struct timing fast = {
 	.name = "fast",
 	.set_timer = fast_set_timer,
 	.idle = fast_idle,
-	.kick = fast_kick,
+	.ipi = lapic_ipi,
+	.start = fast_start,
+	.start_cpu = fast_start,
 };
 const struct timing *timing = &fast;
+
+void timing_choose(void)
+{
+	char name[16];
+
+	if (!boot_option("timing", name, sizeof(name)) || strcmp(name, "fast") == 0)
+		return;
+	if (strcmp(name, "exact") != 0)
+		panic("timing=%s: there are fast and exact", name);
+	lockstep_init();
+}
 
 void timing_init_early(void)
 {
 	uint64_t tsc_hz, lapic_hz;
-	calibrate(&tsc_hz, &lapic_hz);
+	if (timing == &fast)
+		calibrate(&tsc_hz, &lapic_hz);
+	else
+		tsc_hz = lapic_hz = 1000000000; /* every clock counts instructions */
 	lapic_timer_set_hz(lapic_hz);
 
 	timepage_pa = page_alloc(PG_ZERO);
@@ -192,6 +208,7 @@ void timing_init_early(void)
 	timepage = phys_to_virt(timepage_pa);
 	record.ws = rdtsc();
 	record.mult = (1000000000ull << 32) / tsc_hz;
+	timepage->exact = timing != &fast;
 	timepage->boot_realtime = rtc_seconds() * 1000000000ull;
 	printk_info("weft: TSC %lu.%03lu MHz, LAPIC timer %lu.%03lu MHz\n", tsc_hz / 1000000,
 		    tsc_hz / 1000 % 1000, lapic_hz / 1000000, lapic_hz / 1000 % 1000);

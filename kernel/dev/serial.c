@@ -10,6 +10,7 @@
 #include <kern/serial.h>
 #include <kern/trap.h>
 
+#define DEBUG_PORT 0xe9 /* QEMU: isa-debugcon */
 #define COM1 0x3f8
 #define COM1_IRQ 4
 
@@ -27,6 +28,7 @@ enum { /* registers */
 #define FIFO_SIZE 16
 
 static bool present;
+static bool debug_port; /* instead of the UART */
 static bool receiving;
 static void (*on_input)(char);
 
@@ -46,8 +48,16 @@ bool serial_init(void)
 	return true;
 }
 
+void serial_use_debug_port(void)
+{
+	present = false;
+	debug_port = true;
+}
+
 void serial_write(const char *s, size_t n)
 {
+	for (; debug_port && n > 0; n--)
+		outb(DEBUG_PORT, *s++);
 	while (present && n > 0) {
 		while (!(inb(COM1 + LSR) & LSR_SENT))
 			cpu_pause();

@@ -33,6 +33,7 @@
 #include <kern/cpu.h>
 #include <kern/lwp.h>
 #include <kern/printk.h>
+#include <kern/timing.h>
 #include <kern/trap.h>
 #include "impl.h"
 
@@ -158,7 +159,7 @@ static uint64_t ask_one(struct cpu *c, enum scope scope, vaddr_t start, vaddr_t 
 	uint64_t number = ++t->requested;
 	spin_unlock(&t->lock, s);
 	if (first)
-		lapic_ipi(c, VEC_TLB);
+		timing->ipi(c, VEC_TLB);
 	return number;
 }
 

@@ -243,7 +243,7 @@ static void post_ast_locked(struct lwp *l, uint32_t ast)
 	 * first, or has passed it just before and gets the interrupt. */
 	struct cpu *c = cpus[l->cpu];
 	if ((l->state == LWP_ST_ONPROC || l->state == LWP_ST_RUN) && l != curlwp())
-		timing->kick(c);
+		timing_kick(c);
 }
 
 void lwp_post_ast(struct lwp *l, uint32_t ast)

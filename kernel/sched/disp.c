@@ -144,7 +144,7 @@ static void resched(struct cpu *c)
 {
 	c->need_resched = 1;
 	if (c != this_cpu())
-		timing->kick(c);
+		timing_kick(c);
 }
 
 void lwp_runnable(struct lwp *l, int place)

@@ -128,7 +128,7 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 		if (stopped)
 			return 0;
 		if (!posted)
-			timing->kick(c);
+			timing_kick(c);
 		/* It is on another CPU, which enters the kernel within an
 		 * interrupt's time.  It may be suspending us meanwhile: then one of
 		 * the two stops here, and looks again when it is continued. */

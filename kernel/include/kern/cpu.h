@@ -32,13 +32,19 @@ struct cpu {
 	struct lwp *lwp;                /* 24: who is on this CPU; the idle LWP when nobody is */
 	volatile uint32_t need_resched; /* 32: set to make user_return_work run */
 	uint32_t id;                    /* 36 */
-	uint64_t space[2];              /* 40, 48: for the exact-timing NMI path */
+	/* Exact timing (cpu/lockstep.S, lockstep.c). */
+	volatile uint32_t waiting; /* 40: gave the token up and has not got it back */
+	volatile uint32_t parked;  /* 44: has reached the HLT of its wait */
+	uint64_t wait_rsp;         /* 48: its stack in the wait */
+	uint64_t nmi_stack[2];     /* 56, 64: tops of the stacks that the NMI takes in turn */
+	volatile uint64_t *ist1;   /* 72: which of them is next: tss.ist[0] */
+	struct timerec *timerec;   /* 80: this CPU's record in the time page */
+	volatile uint32_t inwin;   /* 88: in a window */
 
 	uint32_t apic_id;
 	volatile bool online;
 	bool in_panic;
 	uint32_t nlocks;          /* spin locks held, for assertions */
-	struct timerec *timerec;  /* this CPU's record in the time page */
 	struct lwp *idle;         /* this CPU's idle LWP */
 	struct address_space *as; /* address space in CR3 (mm/) */
 
@@ -106,7 +112,8 @@ static inline uint8_t inb(uint16_t p)
 	return v;
 }
 
-/* cpu/lapic.c.  Vector to one CPU; NMI to one CPU.  Any context. */
+/* cpu/lapic.c.  Vector to one CPU, which may be idle: use timing->ipi; NMI to one CPU.
+ * Any context. */
 void lapic_ipi(struct cpu *to, unsigned vec);
 void lapic_nmi(struct cpu *to);
 void lapic_eoi(void);

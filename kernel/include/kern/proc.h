@@ -90,6 +90,8 @@ int proc_kill_group(int pgrp, int sig);
 void proc_signal(struct proc *p, int sig);
 /* The process with this id, or NULL.  proc_tree_lock held. */
 struct proc *proc_find(int pid);
+/* A line for every LWP; when nothing runs any more: takes no lock. */
+void proc_print_lwps(void);
 /* Calls fn on each process until it returns true.  proc_tree_lock held. */
 void proc_each(bool (*fn)(struct proc *, void *), void *arg);
 

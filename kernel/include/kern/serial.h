@@ -5,6 +5,9 @@
 /* 115,200 baud, 8 bits, FIFO on, interrupts off.  False: there is none (output
  * then goes nowhere).  CPU 0, before any other call. */
 bool serial_init(void);
+/* Exact timing: output goes to the debug console port, which needs no polling; there is
+ * no input. */
+void serial_use_debug_port(void);
 /* Writes all n bytes, polling for room.  The caller keeps writers apart. */
 void serial_write(const char *s, size_t n);
 /* fn(c) gets every byte received, from interrupt context on CPU 0.  Once. */

@@ -8,6 +8,7 @@
  */
 #pragma once
 #include "cpu.h"
+#include "trap.h"
 
 extern struct timepage *timepage; /* kernel address of the page that users read */
 extern paddr_t timepage_pa;
@@ -21,14 +22,25 @@ struct timing {
 	 * and return; they are taken inside.  A kick that came since the caller
 	 * last looked at its queues makes it return at once. */
 	void (*idle)(void);
-	/* Makes `c` run its VEC_RESCHED handler soon, idle or not. */
-	void (*kick)(struct cpu *c);
+	/* Sends an interrupt to `c`, idle or not. */
+	void (*ipi)(struct cpu *c, unsigned vec);
+	/* CPU 0, when all others are in start_cpu: virtual time begins (exact timing). */
+	void (*start)(void);
+	/* Each other CPU, before it first looks for work. */
+	void (*start_cpu)(void);
 	/* Moves this CPU's clock forward to `t` if it is behind (exact timing). */
 	void (*advance)(hrtime_t t);
 };
 
 extern const struct timing *timing;
 
+/* Makes `c` run its VEC_RESCHED handler soon, idle or not. */
+static inline void timing_kick(struct cpu *c)
+{
+	timing->ipi(c, VEC_RESCHED);
+}
+
+void timing_choose(void);     /* by the command line's timing=fast|exact; CPU 0, first of all */
 void timing_init_early(void); /* measures the TSC and the LAPIC timer; CPU 0 */
 void timing_init_cpu(void);   /* this CPU's record and timer */
 

@@ -1,0 +1,200 @@
+/*
+ * lockstep.S - the assembly half of exact timing: windows begin and end here.
+ *
+ * A window is the time in which a CPU runs.  It ends by an NMI of the CPU's own
+ * LAPIC timer (lockstep_nmi) or by its own choice (lockstep_op).  Both build the
+ * same frame,
+ *
+ *	GS base, pad, 15 registers, RIP CS RFLAGS RSP SS
+ *
+ * call lockstep_switch, which chooses the CPU that runs next and returns when it
+ * is this one's turn again, and leave through window_begin.  Everything between
+ * the RDTSC that ends a window and the RDTSC that begins the next one lies outside
+ * of virtual time.
+ *
+ * The NMI may come anywhere: user code, the gap before SWAPGS, a moment in which
+ * RSP is still the user's.  So it has a stack of its own with the struct cpu in
+ * the word above, and saves and restores GS by value.  While a CPU waits for the
+ * token its frame lies on one IST stack and the NMI that hands it the token must
+ * come in on the other: window_begin points IST1 back.
+ *
+ * NMI_TO_RDTSC and the two numbers in window_begin count instructions between the
+ * points named there.  Whoever edits these lines counts again: the self-test at
+ * boot panics when a window is one instruction off.
+ */
+#include "asm.h"
+
+	.macro PUSH_REGS
+	pushq %rax
+	pushq %rbx
+	pushq %rcx
+	pushq %rdx
+	pushq %rsi
+	pushq %rdi
+	pushq %rbp
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	.endm
+
+	.macro POP_REGS
+	popq %r15
+	popq %r14
+	popq %r13
+	popq %r12
+	popq %r11
+	popq %r10
+	popq %r9
+	popq %r8
+	popq %rbp
+	popq %rdi
+	popq %rsi
+	popq %rdx
+	popq %rcx
+	popq %rbx
+	popq %rax
+	.endm
+
+#define FRAME_RIP 120 /* above the registers */
+#define FRAME_CPU 160
+
+	.text
+
+	/* From the first instruction of lockstep_nmi up to its RDTSC, both included. */
+	.globl lockstep_nmi_to_rdtsc
+	.set lockstep_nmi_to_rdtsc, 21
+
+	.globl lockstep_nmi
+lockstep_nmi:
+	cld
+	PUSH_REGS
+	movq FRAME_CPU(%rsp), %rbx
+	cmpl $0, lockstep_stopped(%rip)
+	jne nmi_elsewhere
+	cmpl $0, CPU_WAITING(%rbx)
+	jne nmi_waiting
+	rdtsc
+	cmpl $0, CPU_INWIN(%rbx) /* a late timer between two windows */
+	je nmi_ignore
+	movl $0, CPU_INWIN(%rbx)
+	shlq $32, %rdx
+	orq %rax, %rdx
+	rdgsbase %rcx
+	pushq %rcx
+	pushq %rcx
+	wrgsbase %rbx
+	movq CPU_NMI_STACK_B(%rbx), %rcx
+	movq CPU_IST1(%rbx), %rsi
+	movq %rcx, (%rsi)
+	movq %rbx, %rdi
+	xorl %esi, %esi /* LS_EXPIRE */
+	xorl %ebp, %ebp
+	call lockstep_switch /* (cpu, why, tsc): the length of the window */
+window_begin:            /* RBX: cpu, RAX: length */
+	movq lockstep_icr(%rip), %r8
+	leal 15(%rax), %edi /* the timer ends at count + 1; 16 instructions follow the store */
+	movq CPU_NMI_STACK_A(%rbx), %rcx
+	movq CPU_IST1(%rbx), %rdx
+	movq %rcx, (%rdx)
+	movq CPU_TIMEREC(%rbx), %rsi
+	movl $1, CPU_INWIN(%rbx)
+	popq %rcx
+	popq %rcx
+	wrgsbase %rcx
+	rdtsc
+	shlq $32, %rdx
+	leaq 21(%rax, %rdx), %rax /* from RDTSC to IRETQ, both included */
+	movq %rax, TIMEREC_WS(%rsi)
+	movl %edi, (%r8)
+	POP_REGS
+	iretq
+nmi_ignore:
+	POP_REGS
+	iretq
+nmi_elsewhere: /* lockstep has ended (a panic): the ordinary NMI */
+	POP_REGS
+	jmp nmi_entry
+nmi_waiting: /* a kick: for us only if we are in the wait and hold the token */
+	movq FRAME_RIP(%rsp), %rax
+	cmpq $wait_begin, %rax
+	jb nmi_ignore
+	cmpq $wait_end, %rax
+	ja nmi_ignore
+	movl lockstep_token(%rip), %eax
+	cmpl CPU_ID(%rbx), %eax
+	jne nmi_ignore
+got_token: /* drops the frame; in the NMI, others stay masked until window_begin's IRETQ */
+	cli
+	movl $0, CPU_WAITING(%rbx)
+	movq CPU_WAIT_RSP(%rbx), %rsp
+	popq %r15
+	popq %r14
+	popq %r13
+	popq %r12
+	popq %rbp
+	popq %rbx
+	ret
+
+/*
+ * void lockstep_wait(struct cpu *c): gives the CPU up until it has the token.
+ * IRETQ unmasks the NMI.  Interrupts stay off: they wait until a window.
+ */
+	.globl lockstep_wait
+lockstep_wait:
+	pushq %rbx
+	pushq %rbp
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	movq %rdi, %rbx
+	movq %rsp, CPU_WAIT_RSP(%rbx)
+	movq %rsp, %rax
+	pushq $0x10
+	pushq %rax
+	pushq $2
+	pushq $8
+	pushq $wait_begin
+	iretq
+wait_begin:
+	movl lockstep_token(%rip), %eax
+	cmpl CPU_ID(%rbx), %eax
+	je got_token
+	movl $1, CPU_PARKED(%rbx)
+1:	hlt
+wait_end:
+	jmp 1b
+
+/* void lockstep_op(int why): ends the window by choice. */
+	.globl lockstep_op
+lockstep_op:
+	popq %rcx
+	pushfq
+	popq %r8
+	cli
+	movl $0, %gs:CPU_INWIN /* first: from here on a timer's NMI is ignored */
+	movq lockstep_icr(%rip), %rax
+	movl $0, (%rax)
+	rdtsc
+	shlq $32, %rdx
+	orq %rax, %rdx
+	movq %rsp, %rax
+	pushq $0x10
+	pushq %rax
+	pushq %r8
+	pushq $8
+	pushq %rcx
+	PUSH_REGS
+	movq %gs:CPU_SELF, %rbx
+	pushq %rbx
+	pushq %rbx
+	movl %edi, %esi
+	movq %rbx, %rdi
+	xorl %ebp, %ebp
+	call lockstep_switch
+	jmp window_begin

@@ -1,0 +1,457 @@
+/*
+ * lockstep.c - exact timing: N virtual CPUs that each execute one instruction a
+ * virtual nanosecond, to the instruction, on any host.
+ *
+ * QEMU runs all CPUs in turn on one host thread, and every clock of the machine
+ * counts executed instructions (-accel tcg,thread=single -icount shift=0,sleep=off).
+ * Alone that is no SMP: slices are uneven, and idle time is everyone's.  So the
+ * kernel passes a token: only its holder runs, all others sit in HLT.  The holder
+ * runs a window; its LAPIC timer ends the window by an NMI after an exact number of
+ * instructions, and the NMI handler gives the token to the CPU with the smallest
+ * clock (lockstep.S).
+ *
+ * Clocks.  Each CPU's clock counts the instructions that it has executed in its
+ * windows, and jumps over the time in which it is idle.  Time advances in rounds of
+ * Q: each active CPU's clock is brought to the end of the round before the next one
+ * begins.  So CPUs see each other's stores up to Q early or late: Q is the latency
+ * of the model's communication.  Where that matters to the kernel itself its
+ * spin locks mend it: who takes a lock advances to the moment of its release.
+ * With a seed, each round draws its length from Q/2 to 3Q/2 and another first CPU.
+ *
+ * An idle CPU takes no part and costs nothing; a wake-up sets its clock to the
+ * waker's; timers are compared with the clocks and cut windows exactly; when all
+ * are idle, time jumps to the next timer.  When there is none, nothing can ever
+ * happen again, and we say so.
+ *
+ * What is here runs on the token's holder, outside of windows: it needs no lock
+ * and costs no virtual time.  An access to another CPU's record is ordered by the
+ * single host thread; volatile keeps the compiler from caching it.
+ *
+ * Not modelled: caches, buses, TLBs, pipelines.  Every instruction costs the same.
+ */
+#include <kern/boot.h>
+#include <kern/cpu.h>
+#include <kern/file.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/serial.h>
+#include <kern/timing.h>
+#include "machine.h"
+
+/* Why a window ends. */
+enum { LS_EXPIRE, LS_IDLE, LS_YIELD, LS_RESCHED, LS_JOIN, LS_ADVANCE };
+
+#define NEVER UINT64_MAX
+#define NOBODY (~0u)
+/* A window of the only active CPU: long, but short of QEMU's 32-bit timer. */
+#define SOLE_WINDOW 1000000
+
+/* lockstep.S */
+extern char lockstep_nmi_to_rdtsc[];
+void lockstep_nmi(void);
+void lockstep_op(int why);
+void lockstep_wait(struct cpu *c);
+uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc);
+
+/* Read by lockstep.S. */
+volatile uint32_t lockstep_token, lockstep_stopped;
+volatile uint32_t *lockstep_icr;
+
+/* All times here are instructions, not nanoseconds: --mips tells how they relate. */
+static struct lsclock {
+	volatile uint64_t now;   /* local clock at the start of the window */
+	volatile uint64_t timer; /* when VEC_TIMER is due; NEVER */
+	volatile uint64_t advance_to;
+	volatile uint32_t len;   /* of the current window */
+	volatile uint32_t active;
+	volatile uint32_t wakeup; /* a kick that an idle CPU has not seen yet */
+} ls[WEFT_MAXCPU];
+
+static void standstill(struct cpu *c) NORETURN;
+
+static uint64_t quantum, round_end, seed, mips;
+static uint32_t rng, first; /* who comes first in this round */
+static volatile uint32_t prev; /* who gave the token last */
+static volatile bool sole;
+static uint64_t short_windows, long_windows; /* windows not of exactly their length */
+
+static uint64_t to_ns(uint64_t instructions)
+{
+	return instructions * 1000 / mips;
+}
+
+static uint64_t to_instructions(hrtime_t ns)
+{
+	return ns < NEVER / mips - 1000 ? (ns * mips + 999) / 1000 : NEVER;
+}
+
+/* --- rounds -------------------------------------------------------------------- */
+
+static uint32_t draw(void)
+{
+	rng ^= rng << 13;
+	rng ^= rng >> 17;
+	rng ^= rng << 5;
+	return rng;
+}
+
+static void new_round(uint64_t now)
+{
+	if (now - round_end > quantum) /* an idle gap: start where somebody wakes */
+		round_end = now;
+	do {
+		uint64_t len = quantum;
+		if (seed != 0) {
+			uint32_t x = draw();
+			len = quantum / 2 + x % (quantum + 1);
+			first = (x >> 16) % ncpu;
+		}
+		round_end += len;
+	} while (round_end <= now);
+}
+
+/* Back to the grid of rounds after a window that had time to itself, so that
+ * how long it was leaves no trace. */
+static void end_sole(uint64_t now)
+{
+	if (!sole)
+		return;
+	sole = false;
+	round_end = seed != 0 ? now : now - now % quantum;
+	do
+		new_round(now < round_end ? round_end : now);
+	while (round_end <= now);
+}
+
+/* When this CPU wants to run next; NEVER: idle without a timer. */
+static uint64_t wants(const struct lsclock *c)
+{
+	return c->active || c->timer < c->now ? c->now : c->timer;
+}
+
+/* The CPU with the smallest clock, in turn from `first`; NOBODY: all sleep for ever. */
+static uint32_t choose(void)
+{
+	uint32_t best = NOBODY;
+	uint64_t earliest = NEVER;
+	for (uint32_t n = 0, i = first % ncpu; n < ncpu; n++, i = i + 1 == ncpu ? 0 : i + 1) {
+		uint64_t t = wants(&ls[i]);
+		if (t < earliest) {
+			earliest = t;
+			best = i;
+		}
+	}
+	if (best == NOBODY)
+		return NOBODY;
+	if (earliest >= round_end)
+		new_round(earliest);
+	ls[best].now = earliest;
+	ls[best].active = 1;
+	return best;
+}
+
+/* May the chosen CPU go on alone?  Until another one's timer, or a while. */
+static uint64_t sole_until(uint32_t id)
+{
+	uint64_t limit = ls[id].now + SOLE_WINDOW;
+	for (uint32_t i = 0; i < ncpu; i++) {
+		if (i == id)
+			continue;
+		if (ls[i].active)
+			return 0;
+		uint64_t t = wants(&ls[i]);
+		if (t < limit)
+			limit = t;
+	}
+	return limit;
+}
+
+/* --- windows ---------------------------------------------------------------------- */
+
+/* Makes VEC_TIMER pending on this CPU if its time has come. */
+static void timer_due(struct cpu *c, struct lsclock *me)
+{
+	if (me->timer <= me->now) {
+		me->timer = NEVER;
+		lapic_ipi(c, VEC_TIMER);
+	}
+}
+
+/* Brings the clock to the end of the window that is over. */
+static void account(struct lsclock *me, int why, uint64_t ran)
+{
+	if (why != LS_EXPIRE) {
+		me->now += ran;
+		return;
+	}
+	ran -= (uint64_t)lockstep_nmi_to_rdtsc;
+	/* The clock goes by what was promised; a deviation is a fault of the
+	 * counts in lockstep.S, which the self-test finds. */
+	short_windows += ran < me->len;
+	long_windows += ran > me->len;
+	me->now += me->len;
+}
+
+/*
+ * A window of `c` is over: chooses the next CPU, and returns the length of c's next
+ * window when c has the token again.  On c, outside of windows, interrupts off.
+ */
+uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
+{
+	struct lsclock *me = &ls[c->id];
+
+	if (why == LS_JOIN) {
+		c->waiting = 1;
+		lockstep_wait(c);
+	} else {
+		account(me, why, tsc - c->timerec->ws);
+		end_sole(me->now);
+		if (why == LS_IDLE) {
+			if (!me->wakeup)
+				me->active = 0;
+			me->wakeup = 0;
+		} else if (why == LS_ADVANCE && me->now < me->advance_to) {
+			me->now = me->advance_to;
+		} else if (why == LS_YIELD && me->now < round_end) {
+			me->now = me->timer > me->now && me->timer < round_end ? me->timer
+									       : round_end;
+		}
+		if (me->active)
+			timer_due(c, me);
+		uint32_t next = choose();
+		if (next == NOBODY)
+			standstill(c);
+		if (next != c->id) {
+			c->waiting = 1;
+			c->parked = 0;
+			prev = c->id;
+			lockstep_token = next;
+			lapic_nmi(cpus[next]);
+			lockstep_wait(c);
+		}
+	}
+	/* The giver must be in its HLT before we begin, and gets a slice to
+	 * execute it: else it would share our window. */
+	while (prev != c->id && !cpus[prev]->parked)
+		cpu_pause();
+	cpu_pause();
+
+	me->active = 1;
+	if (me->now >= round_end)
+		new_round(me->now);
+	timer_due(c, me);
+	uint64_t end = round_end, alone = sole_until(c->id);
+	if (alone > end) {
+		end = round_end = alone;
+		sole = true;
+	}
+	if (me->timer < end)
+		end = me->timer;
+	me->len = end - me->now;
+
+	struct timerec *t = c->timerec; /* its reader is this CPU, or looks again: seq */
+	t->vbase = to_ns(me->now);
+	t->seq++;
+	return me->len;
+}
+
+/* --- the operations of kern/timing.h ------------------------------------------------ */
+
+/* This CPU's clock, in instructions.  In a window. */
+static uint64_t clock_now(struct cpu *c)
+{
+	for (;;) {
+		uint64_t seq = c->timerec->seq;
+		uint64_t v = ls[c->id].now + rdtsc() - c->timerec->ws;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (seq == *(volatile uint64_t *)&c->timerec->seq)
+			return v;
+	}
+}
+
+static void exact_set_timer(hrtime_t when)
+{
+	struct cpu *c = this_cpu();
+	struct lsclock *me = &ls[c->id];
+
+	me->timer = when == HRTIME_NEVER ? NEVER : to_instructions(when);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (me->timer < me->now + me->len)
+		lockstep_op(LS_RESCHED); /* the window must end there */
+}
+
+static void exact_idle(void)
+{
+	lockstep_op(LS_IDLE);
+	/* What came meanwhile is taken here, inside of the window. */
+	__asm__ volatile("sti; nop; cli" ::: "memory");
+}
+
+/* Makes an idle CPU active at this CPU's time. */
+static void wake(struct cpu *c)
+{
+	struct lsclock *it = &ls[c->id];
+
+	it->wakeup = 1;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (it->active)
+		return; /* or on its way to idle, where it finds wakeup */
+	uint64_t now = clock_now(this_cpu());
+	if (it->now < now)
+		it->now = now;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	it->active = 1;
+	if (sole)
+		lockstep_op(LS_RESCHED);
+}
+
+static void exact_ipi(struct cpu *c, unsigned vec)
+{
+	lapic_ipi(c, vec);
+	if (c != this_cpu())
+		wake(c);
+}
+
+static void exact_advance(hrtime_t t)
+{
+	if (time_now() >= t)
+		return;
+	struct cpu *c = this_cpu();
+	ls[c->id].advance_to = to_instructions(t);
+	lockstep_op(LS_ADVANCE);
+}
+
+/* --- start and end ------------------------------------------------------------------- */
+
+/* Virtual time begins here: later than any boot takes, so that it does not depend on it. */
+#define BEGIN 1000000000ull
+
+static uint64_t selftest_end;
+static volatile uint64_t share[WEFT_MAXCPU]; /* turns of a loop in the self-test */
+
+/*
+ * All CPUs run the same loop until the same moment: their shares must be equal, and
+ * every window must have had exactly its length.
+ */
+static void selftest(void)
+{
+	uint64_t turns = 0;
+
+	while (time_now() < selftest_end)
+		turns++;
+	share[this_cpu()->id] = turns;
+}
+
+static void judge_selftest(void)
+{
+	uint64_t least = NEVER, most = 0;
+
+	for (unsigned i = 0; i < ncpu; i++) {
+		while (share[i] == 0) /* it is at most a round behind */
+			__asm__ volatile("" ::: "memory");
+		least = MIN(least, share[i]);
+		most = MAX(most, share[i]);
+	}
+	if (short_windows + long_windows != 0)
+		panic("exact timing does not hold: %llu windows too short, %llu too long",
+		      (unsigned long long)short_windows, (unsigned long long)long_windows);
+	/* The host tool reads this, and refuses to speak of speed-ups if they differ. */
+	printk("\033]weft;shares;%llu;%llu\a", (unsigned long long)least,
+	       (unsigned long long)most);
+}
+
+static void begin_windows(struct cpu *c)
+{
+	lapic_timer_nmi();
+	lockstep_icr = lapic_timer_register(); /* the same for all */
+	c->timerec->mult = (1000ull << 32) / mips;
+}
+
+/* On CPU 0; the others are in exact_start_cpu, or soon will be. */
+static void exact_start(void)
+{
+	struct cpu *c = this_cpu();
+
+	for (unsigned i = 1; i < ncpu; i++)
+		while (!cpus[i]->parked)
+			cpu_pause();
+	cpu_set_nmi_entry(lockstep_nmi);
+	begin_windows(c);
+	for (unsigned i = 0; i < ncpu; i++) {
+		ls[i].now = to_instructions(BEGIN);
+		ls[i].timer = NEVER;
+		cpus[i]->timerec->vbase = BEGIN;
+	}
+	round_end = ls[0].now + quantum;
+	ls[0].active = 1;
+	prev = lockstep_token = c->id;
+	c->timerec->ws = rdtsc();
+	lockstep_op(LS_RESCHED);
+
+	selftest_end = BEGIN + boot_option_num("selftest", 1000) * 1000;
+	for (unsigned i = 1; i < ncpu; i++)
+		wake(cpus[i]);
+	selftest();
+	judge_selftest();
+}
+
+static void exact_start_cpu(void)
+{
+	struct cpu *c = this_cpu();
+
+	begin_windows(c);
+	c->timerec->ws = rdtsc();
+	lockstep_op(LS_JOIN);
+	selftest();
+}
+
+void lockstep_stop(void)
+{
+	struct cpu *c = this_cpu();
+
+	if (lockstep_icr == NULL)
+		return;
+	/* In this order: an NMI that comes in between is ignored. */
+	c->inwin = 0;
+	*lockstep_icr = 0;
+	lockstep_stopped = 1;
+}
+
+/*
+ * Every CPU is idle and no timer is set: with input from outside shut out, nothing can
+ * change that.  A lost wake-up ends here, at the same instruction on every run.
+ */
+static void NORETURN standstill(struct cpu *c)
+{
+	lockstep_stop();
+	console_panic();
+	printk("\033]weft;panic\a\nweft: standstill at %llu ns: every LWP sleeps, and no timer is set\n",
+	       (unsigned long long)to_ns(ls[c->id].now));
+	proc_print_lwps();
+	machine_exit(QEMU_EXIT_STANDSTILL);
+}
+
+static const struct timing exact = {
+	.name = "exact",
+	.set_timer = exact_set_timer,
+	.idle = exact_idle,
+	.ipi = exact_ipi,
+	.start = exact_start,
+	.start_cpu = exact_start_cpu,
+	.advance = exact_advance,
+};
+
+void lockstep_init(void)
+{
+	quantum = boot_option_num("quantum", 1000);
+	mips = boot_option_num("mips", 1000);
+	seed = boot_option_num("seed", 0);
+	if (quantum < 50 || quantum > SOLE_WINDOW || mips == 0 || mips > 1000000)
+		panic("quantum=%llu mips=%llu: out of range", (unsigned long long)quantum,
+		      (unsigned long long)mips);
+	rng = seed * 2654435761u + 1;
+	if (rng == 0)
+		rng = 1;
+	timing = &exact;
+	serial_use_debug_port();
+}
