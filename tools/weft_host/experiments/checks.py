@@ -56,4 +56,5 @@ def table(rows):
                       f"{row['ratio']:.2f}", f"{row['required']:.1f}",
                       "yes" if row["holds"] else "NO")
     return Group("", lines, "", Text(f"pp -v -i {ITERATIONS}, the best of {REPEATS} runs; in brackets the "
-                            "model and the CPUs."), "")
+                            "model and the CPUs. On a busy host the first may not show: a turn "
+                            "waits for a virtual CPU that the host has taken away."), "")
