@@ -31,9 +31,10 @@ from .paths import RESULTS
 class Context:
     """What an experiment works with."""
 
-    def __init__(self, progress, task, accel):
+    def __init__(self, progress, task, timing, accel):
         self._progress = progress
         self._task = task
+        self.timing = timing
         self._accel = accel
 
     def steps(self, total):
@@ -49,11 +50,12 @@ class Context:
             self._progress.console.print(f"{task.description}: {text}")
 
     def guest(self, argv, *, smp=1, model=None, options=None, mem="512M", env=None, files=(),
-              timeout=600):
+              timeout=600, quantum=None, seed=None, mips=None):
         """Boots a guest that runs argv, and returns its Result (guest.py).  A guest that
         panics or runs out of time raises HostError."""
         result = run_guest(Machine(argv=[str(a) for a in argv], smp=smp, mem=mem, model=model,
                                    options=options, env=dict(env or {}), files=list(files),
+                                   timing=self.timing, quantum=quantum, seed=seed, mips=mips,
                                    accel=self._accel, timeout=timeout))
         if result.error:
             raise HostError(f"{' '.join(map(str, argv))}: {result.error}\n{result.panic}"
@@ -104,8 +106,6 @@ def main(args):
         for name, module in modules.items():
             print(f"{name:16}{module.TITLE}")
         return 0
-    if args.timing != "fast":
-        raise UsageError("--timing exact is not available yet")
     unknown = [name for name in args.names if name not in modules]
     if unknown:
         raise UsageError(f"no experiment {unknown[0]!r}; there are: {', '.join(modules)}")
@@ -117,7 +117,7 @@ def main(args):
                       TextColumn("{task.fields[doing]}"), console=err, transient=True,
                       disable=not err.is_terminal) as progress:
             task = progress.add_task(name, total=None, doing="", begun=0)
-            rows = module.run(Context(progress, task, args.accel))
+            rows = module.run(Context(progress, task, args.timing, args.accel))
         _save(name, module.TITLE, args.timing, rows)
         out.print(module.TITLE, style="bold", highlight=False)
         out.print(module.table(rows))

@@ -26,6 +26,7 @@ STATUS_HOST = 69  # QEMU could not do its work
 
 QEMU_HALTED = 33  # 2 * QEMU_EXIT_OK + 1
 QEMU_PANICKED = 35  # 2 * QEMU_EXIT_PANIC + 1
+QEMU_STANDSTILL = 37  # 2 * QEMU_EXIT_STANDSTILL + 1
 
 CTRL_A, CTRL_D = b"\x01", b"\x04"
 
@@ -38,6 +39,7 @@ class Result:
     output: str = ""
     error: str = ""
     panic: str = ""  # the kernel's report
+    shares: tuple | None = None  # exact timing: least and most work of a CPU in the self-test
     seconds: float = 0.0  # on the host, from QEMU's start to its end
 
     @property
@@ -170,10 +172,12 @@ class Guest:
 
     def _result(self, status, error=""):
         report = self.filter.report.decode(errors="replace").replace("\r\n", "\n")
-        return Result(status, error=error, panic=report,
+        return Result(status, error=error, panic=report, shares=self.filter.shares,
                       seconds=time.monotonic() - self.started)
 
     def _ended(self, code):
+        if code == QEMU_STANDSTILL:
+            return self._result(STATUS_TIMEOUT, "nothing could happen any more")
         if self.filter.panicked or code == QEMU_PANICKED:
             return self._result(STATUS_PANIC, "the kernel panicked")
         if code == QEMU_HALTED and self.filter.status is not None:
@@ -214,6 +218,8 @@ def _wait(reads, writes, timeout):
 def run(machine, stdin=b""):
     """Runs a machine to its end with this input, and returns its Result with the output."""
     output = bytearray()
+    if machine.timing == "exact":
+        machine.stdin, stdin = stdin, b""
     with tempfile.TemporaryFile() as source, Guest(machine) as guest:
         source.write(stdin)
         source.seek(0)

@@ -34,6 +34,10 @@ class Machine:
     env: dict = field(default_factory=dict)
     files: list = field(default_factory=list)  # HOST or HOST:GUEST
     timing: str = "fast"
+    seed: int | None = None  # the three are for exact timing
+    quantum: int | None = None  # virtual nanoseconds of a round
+    mips: int | None = None  # speed of a virtual CPU, million instructions a second
+    stdin: bytes = b""  # exact timing: the program's whole input
     accel: str = "tcg"
     boot: str = "kernel"
     timeout: float | None = None  # seconds
@@ -47,13 +51,28 @@ class Machine:
             raise UsageError(f"--smp: 1 to {MAX_CPUS} CPUs, not {self.smp}")
         if not re.fullmatch(r"[1-9][0-9]*[MG]", self.mem):
             raise UsageError(f"--mem: a size such as 512M or 2G, not {self.mem!r}")
-        if self.timing != "fast":
-            raise UsageError("--timing exact is not available yet")
+        self._check_timing()
         if self.timeout is not None and self.timeout <= 0:
             raise UsageError("--timeout: a number of seconds above 0")
         for name in self.env:
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
                 raise UsageError(f"--env: {name!r} is no name of a variable")
+
+    def _check_timing(self):
+        limits = {"seed": (0, 2**32 - 1), "quantum": (50, 1_000_000), "mips": (1, 1_000_000)}
+        for name, (least, most) in limits.items():
+            value = getattr(self, name)
+            if value is None:
+                continue
+            if self.timing != "exact":
+                raise UsageError(f"--{name} has no meaning without --timing exact")
+            if not least <= value <= most:
+                raise UsageError(f"--{name}: a number from {least} to {most}, not {value}")
+        if self.timing == "exact" and not self.argv:
+            raise UsageError("--timing exact runs a command (after --): what is typed comes at "
+                             "no exact time")
+        if self.timing == "exact" and self.accel != "tcg":
+            raise UsageError("--timing exact needs --accel tcg, which counts instructions")
 
     def _guest_files(self):
         """Pairs of host path and guest path."""
@@ -94,6 +113,8 @@ class Machine:
         """The build's initial RAM disk, and a second archive with this run's files."""
         extra = Archive()
         extra.file("/etc/weft-run", self.run_file(terminal))
+        if self.timing == "exact":
+            extra.file("/etc/weft-stdin", self.stdin)
         for host, guest in self._guest_files():
             try:
                 extra.file(guest, host.read_bytes(), 0o755)
@@ -105,9 +126,21 @@ class Machine:
                 shutil.copyfileobj(archive, out)
             out.write(extra.bytes())
 
+    def _clock_and_console(self):
+        if self.timing == "fast":
+            return ["-accel", self.accel, "-cpu", "max", "-serial", "chardev:console"]
+        # All CPUs in turn on one host thread, and every clock counts instructions; output
+        # without polling, and a date that is always the same.
+        return ["-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off", "-cpu", "max",
+                "-rtc", "base=2020-01-01,clock=vm", "-serial", "none",
+                "-device", "isa-debugcon,iobase=0xe9,chardev=console"]
+
     def cmdline(self):
         words = [] if self.verbose else ["quiet"]
         words.append(f"timing={self.timing}")
+        for name in ("seed", "quantum", "mips"):
+            if getattr(self, name) is not None:
+                words.append(f"{name}={getattr(self, name)}")
         if self.append:
             words.append(self.append)
         return " ".join(words)
@@ -124,10 +157,10 @@ class Machine:
             if not need.is_file():
                 raise HostError(f"{need} is not built; call make")
         self.write_initrd(initrd, terminal)
-        command = [QEMU, "-machine", "pc", "-accel", self.accel, "-cpu", "max",
+        command = [QEMU, "-machine", "pc", *self._clock_and_console(),
                    "-smp", str(self.smp), "-m", self.mem,
                    "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-                   "-chardev", f"{console},id=console", "-serial", "chardev:console",
+                   "-chardev", f"{console},id=console",
                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
         if self.boot == "kernel":
             command += ["-kernel", str(kernel), "-initrd", str(initrd), "-append", self.cmdline()]

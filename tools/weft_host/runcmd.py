@@ -25,7 +25,14 @@ def add_machine_options(parser):
                              "may be repeated")
     parser.add_argument("--timing", choices=("fast", "exact"), default="fast",
                         help="kind of time")
-    parser.add_argument("--seed", type=int, metavar="S", help="the interleaving (exact timing)")
+    parser.add_argument("--seed", type=int, metavar="S",
+                        help="exact timing: one interleaving out of many")
+    parser.add_argument("--quantum", type=int, metavar="Q",
+                        help="exact timing: nanoseconds of a round, 1000 by default: how late "
+                             "CPUs see each other's stores")
+    parser.add_argument("--mips", type=int, metavar="M",
+                        help="exact timing: speed of a CPU, million instructions a second, 1000 "
+                             "by default")
     parser.add_argument("--accel", choices=("tcg", "kvm"), default="tcg",
                         help="what executes the guest's instructions")
     parser.add_argument("--boot", choices=("kernel", "iso"), default="kernel",
@@ -41,8 +48,6 @@ def add_machine_options(parser):
 
 def machine_from(args):
     """The Machine that the options describe.  Raises UsageError."""
-    if args.seed is not None and args.timing != "exact":
-        raise UsageError("--seed has no meaning without --timing exact")
     env = {}
     for item in args.env:
         name, equals, value = item.partition("=")
@@ -51,6 +56,7 @@ def machine_from(args):
         env[name] = value
     machine = Machine(argv=args.argv, smp=args.smp, mem=args.mem, model=args.model,
                       options=args.options, env=env, files=args.file, timing=args.timing,
+                      seed=args.seed, quantum=args.quantum, mips=args.mips,
                       accel=args.accel, boot=args.boot, timeout=args.timeout, debug=args.debug,
                       append=args.append, verbose=args.verbose)
     machine.check()
@@ -91,7 +97,12 @@ def run(args):
     machine = machine_from(args)
     if not args.no_build:
         build.make(debug=machine.debug)
-    if sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
+    if machine.timing == "exact":
+        if sys.stdin and not sys.stdin.isatty():
+            machine.stdin = sys.stdin.buffer.read()
+        with Guest(machine) as guest:
+            result = guest.relay(_print)
+    elif sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         result = _interactive(machine)
         if result is None:
             print(file=sys.stderr)

@@ -21,6 +21,7 @@
 #include <weft/sys.h>
 
 #define RUN_FILE "/etc/weft-run"
+#define STDIN_FILE "/etc/weft-stdin" /* if it is there: the command's input, not the console */
 
 /* Tells the host tool that the console is set up: input may come. */
 #define READY "\033]weft;ready\a"
@@ -117,6 +118,9 @@ static int start(pid_t *pid, char **argv)
 	if (!error) {
 		posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
 		error = posix_spawn_file_actions_addtcsetpgrp_np(&fa, STDIN_FILENO);
+		if (!error && access(STDIN_FILE, R_OK) == 0)
+			error = posix_spawn_file_actions_addopen(&fa, STDIN_FILENO, STDIN_FILE,
+								 O_RDONLY, 0);
 		if (!error)
 			error = posix_spawnp(pid, argv[0], &fa, &attr, argv, environ);
 		posix_spawnattr_destroy(&attr);
