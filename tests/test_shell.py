@@ -227,9 +227,9 @@ def test_jobs(sh):
     sh.expect(r"\[2\] \d+ Exit 4 +sh -c 'exit 4'\r\n")
     sh.expect(r"\[3\] \d+ Exit 1 +false && true\r\n")
     sh.expect_exact(PROMPT)
-    sh.send("echo none &\r")
+    sh.send("sleep 1000 &\r")
     sh.expect(r"\[1\] \d+\r\n")  # the lowest number is free again
-    sh.expect_exact("none\r\n")
+    sh.expect_exact(PROMPT)
 
 
 @at_terminal

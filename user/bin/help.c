@@ -20,7 +20,8 @@ static const char text[] =
 	"  ; & && ||  'quotes' \"quotes\" \\ $NAME $? $! NAME=VALUE #comment\n"
 	"  cd exit export unset jobs wait kill\n"
 	"  Keys: cursor keys, Home, End, Delete, ^A ^E ^U ^K ^W ^L; ^C ends a command,\n"
-	"  ^D the shell.  `wait %1' brings a job to the foreground until it ends.\n";
+	"  ^D the shell.  `wait %1' brings a job to the foreground until it ends.\n"
+	"  `weft run' keeps ^A for itself: ^A x leaves, ^A ^A is one ^A.\n";
 
 int main(void)
 {
