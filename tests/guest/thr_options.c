@@ -1,0 +1,107 @@
+/*
+ * thr_options.c - LIBTHREAD and LIBTHREAD_OPTIONS: what is known works; what is not known, or
+ * makes no sense in the model, ends the process with status 2 (test_libthread.py reads the
+ * messages).  With an argument: the program that is started; it uses locks enough to go
+ * through the mechanisms that the options choose.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <thread.h>
+#include <unistd.h>
+#include "tap.h"
+
+/* --- the program ---------------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static sem_t ping, pong;
+static volatile long count;
+
+static void *work(void *arg)
+{
+	for (int i = 0; i < 500; i++) {
+		pthread_mutex_lock(&lock);
+		count++;
+		if (i % 8 == 0)
+			sched_yield();
+		pthread_mutex_unlock(&lock);
+		if (arg == NULL)
+			continue;
+		sem_wait(&ping);
+		sem_post(&pong);
+	}
+	return NULL;
+}
+
+static int program(void)
+{
+	struct thr_schedlock_stats stats;
+	pthread_t t[3];
+	int r;
+
+	sem_init(&ping, 0, 0);
+	sem_init(&pong, 0, 0);
+	for (long i = 0; i < 3; i++)
+		if (pthread_create(&t[i], NULL, work, i == 0 ? &ping : NULL) != 0)
+			return 1;
+	for (int i = 0; i < 500; i++) {
+		sem_post(&ping);
+		sem_wait(&pong);
+	}
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	r = thr_schedlock_stats(&stats);
+	if (r != ENOTSUP && (r != 0 || stats.acquisitions < 1000 || stats.hold_samples == 0 ||
+			     stats.hold_max_ns > stats.hold_ns))
+		return 3;
+	return count == 1500 ? 0 : 1;
+}
+
+/* --- the test --------------------------------------------------------------------------------- */
+
+static void with(char *model, char *options, int status)
+{
+	char *args[] = {"thr_options", "run", NULL}, *env[] = {model, options, NULL};
+	char name[120];
+	int how = -1;
+	pid_t pid;
+
+	if (posix_spawn(&pid, "/bin/thr_options", NULL, NULL, args, env) != 0)
+		bail("spawn");
+	snprintf(name, sizeof(name), "%s %s", model, options);
+	if (waitpid(pid, &how, 0) != pid || !WIFEXITED(how))
+		bail("%s: killed by a signal", name);
+	is(name, WEXITSTATUS(how), status);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return program();
+
+	with("LIBTHREAD=", "LIBTHREAD_OPTIONS=", 0);
+	with("LIBTHREAD=lwp",
+	     "LIBTHREAD_OPTIONS=spin=adaptive,queue=lifo,unlock=adaptive,schedctl=on", 0);
+	with("LIBTHREAD=lwp", "LIBTHREAD_OPTIONS=spin=always,queue=fifo,unlock=plain,schedctl=off",
+	     0);
+	with("LIBTHREAD=lwp", "LIBTHREAD_OPTIONS=spin=never", 0);
+	with("LIBTHREAD=mxn",
+	     "LIBTHREAD_OPTIONS=spin=always,queue=lifo,unlock=adaptive,concurrency=3", 0);
+	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=schedctl=off,concurrency=4,spin=never", 0);
+	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=concurrency=8,queue=fifo", 0);
+	with("LIBTHREAD=n1", "LIBTHREAD_OPTIONS=queue=lifo,schedctl=off", 0);
+
+	with("LIBTHREAD=nm", "LIBTHREAD_OPTIONS=", 2);
+	with("LIBTHREAD=lwp", "LIBTHREAD_OPTIONS=concurrency=2", 2);
+	with("LIBTHREAD=n1", "LIBTHREAD_OPTIONS=concurrency=2", 2);
+	with("LIBTHREAD=n1", "LIBTHREAD_OPTIONS=spin=always", 2);
+	with("LIBTHREAD=n1", "LIBTHREAD_OPTIONS=unlock=plain", 2);
+	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=concurrency=0", 2);
+	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=concurrency=99999999999", 2);
+	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=colour=red", 2);
+	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=queue=fifo,spin", 2);
+	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=queue=", 2);
+	return tap_done();
+}

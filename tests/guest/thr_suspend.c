@@ -1,0 +1,298 @@
+/*
+ * thr_suspend.c [ROUNDS] - thr_suspend and thr_continue: of threads that run, wait, are
+ * about to run, or suspend themselves; among other threads' locking, which must go on;
+ * THR_SUSPENDED; and priorities of the run queue and the sleep queues.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <synch.h>
+#include <thread.h>
+#include <time.h>
+#include "tap.h"
+
+static long rounds = 300;
+static bool one_lwp; /* model n1 */
+
+static void nap(long us)
+{
+	struct timespec t = {.tv_nsec = us * 1000};
+
+	nanosleep(&t, NULL);
+}
+
+/* --- one target that counts ------------------------------------------------------------- */
+
+static volatile unsigned long count;
+static volatile bool stop;
+
+static void *counts(void *arg)
+{
+	while (!stop) {
+		count++;
+		if (arg != NULL)
+			thr_yield();
+	}
+	return NULL;
+}
+
+/* Whether count moves within some time, in which others may run. */
+static bool moves_in(int turns)
+{
+	unsigned long before = count;
+
+	for (int i = 0; i < turns; i++) {
+		if (count != before)
+			return true;
+		thr_yield();
+		if (i % 100 == 99)
+			nap(100);
+	}
+	return false;
+}
+
+/* Waits for something that must happen, and would on a busy host too. */
+static bool moves(void)
+{
+	return moves_in(1000000);
+}
+
+/* Waits for what must not happen. */
+static bool rests(void)
+{
+	return !moves_in(1000);
+}
+
+static void test_running(long flags)
+{
+	thread_t t;
+
+	/* Over one LWP, a thread that never yields would never let us run. */
+	bool yields = one_lwp || !(flags & THR_BOUND);
+
+	stop = false;
+	is("create suspended",
+	   thr_create(NULL, 0, counts, (void *)yields, flags | THR_SUSPENDED, &t), 0);
+	ok("it does not run", rests());
+	is("suspend it, suspended", thr_suspend(t), 0);
+	is("continue it", thr_continue(t), 0);
+	ok("it runs", moves());
+	is("continue it, running", thr_continue(t), 0);
+	for (long i = 0; i < rounds / 10; i++) {
+		if (thr_suspend(t) != 0)
+			bail("thr_suspend");
+		if (i % 16 == 0 && !rests())
+			bail("it runs though suspended");
+		if (thr_continue(t) != 0)
+			bail("thr_continue");
+		if (!moves())
+			bail("it does not run though continued");
+	}
+	stop = true;
+	is("join it", thr_join(t, NULL, NULL), 0);
+	is("suspend it, gone", thr_suspend(t), ESRCH);
+	is("continue it, gone", thr_continue(t), ESRCH);
+}
+
+/* --- suspending oneself ------------------------------------------------------------------- */
+
+static sem_t ready, token;
+
+static void *stops(void *arg)
+{
+	for (int i = 0; i < 20; i++) {
+		sem_post(&ready);
+		thr_suspend(thr_self());
+		count++;
+		sem_wait(&token);
+	}
+	return NULL;
+}
+
+static void test_self(long flags)
+{
+	thread_t t;
+
+	count = 0;
+	thr_create(NULL, 0, stops, NULL, flags, &t);
+	for (unsigned long i = 0; i < 20; i++) {
+		sem_wait(&ready);
+		if (!rests())
+			bail("it runs though it has suspended itself");
+		while (count == i) { /* the first may come before it has stopped */
+			thr_continue(t);
+			thr_yield();
+		}
+		sem_post(&token);
+	}
+	is("one that suspends itself", thr_join(t, NULL, NULL), 0);
+}
+
+/* --- suspended while it waits -------------------------------------------------------------- */
+
+static void *waits(void *arg)
+{
+	sem_wait(&token);
+	count++;
+	return NULL;
+}
+
+static void test_waiting(long flags)
+{
+	thread_t t;
+
+	count = 0;
+	thr_create(NULL, 0, waits, NULL, flags, &t);
+	for (int i = 0; i < 100; i++)
+		thr_yield();
+	is("suspend one that waits", thr_suspend(t), 0);
+	sem_post(&token);
+	ok("it does not go on with what it waited for", rests());
+	is("continue it", thr_continue(t), 0);
+	is("now it does", thr_join(t, NULL, NULL), 0);
+	is("once", count, 1);
+}
+
+/* --- amid others who lock ------------------------------------------------------------------- */
+
+#define VICTIMS 4
+
+static mutex_t lock = DEFAULTMUTEX;
+static sema_t ping[2], pong[2];
+static volatile long bystander_rounds[2];
+
+/* Uses the library all the time, but nothing that the bystanders use. */
+static void *victim(void *arg)
+{
+	static sema_t s[VICTIMS];
+	long me = (long)arg;
+
+	while (!stop) {
+		sema_post(&s[me]);
+		sema_wait(&s[me]);
+		mutex_lock(&lock);
+		thr_yield();
+		mutex_unlock(&lock);
+	}
+	return NULL;
+}
+
+static void *bystander(void *arg)
+{
+	long me = (long)arg, game = me / 2;
+
+	while (!stop) {
+		if (me % 2) {
+			sema_wait(&ping[game]);
+			sema_post(&pong[game]);
+		} else {
+			sema_post(&ping[game]);
+			sema_wait(&pong[game]);
+			bystander_rounds[game]++;
+		}
+		if (stop) /* lets the partner see it too */
+			sema_post(me % 2 ? &pong[game] : &ping[game]);
+	}
+	sema_post(me % 2 ? &pong[game] : &ping[game]);
+	return NULL;
+}
+
+static void test_amid_others(void)
+{
+	thread_t v[VICTIMS], b[4];
+	unsigned seed = 1;
+
+	stop = false;
+	for (long i = 0; i < VICTIMS; i++)
+		thr_create(NULL, 0, victim, (void *)i, i % 2 ? THR_BOUND : 0, &v[i]);
+	for (long i = 0; i < 4; i++)
+		thr_create(NULL, 0, bystander, (void *)i, i / 2 ? THR_BOUND : 0, &b[i]);
+	for (long i = 0; i < rounds; i++) {
+		thread_t t = v[(seed = seed * 1103515245 + 12345) >> 16 & 3];
+		long before[2] = {bystander_rounds[0], bystander_rounds[1]};
+
+		if (thr_suspend(t) != 0)
+			bail("thr_suspend");
+		for (int g = 0; g < 2; g++)
+			while (bystander_rounds[g] <
+			       before[g] + 2) /* hangs if the victim has a lock */
+				thr_yield();
+		if (thr_continue(t) != 0)
+			bail("thr_continue");
+	}
+	stop = true;
+	for (int i = 0; i < VICTIMS; i++)
+		thr_join(v[i], NULL, NULL);
+	for (int i = 0; i < 4; i++)
+		thr_join(b[i], NULL, NULL);
+	ok("a suspended thread holds no lock of the library", true);
+}
+
+/* --- priorities -------------------------------------------------------------------------------- */
+
+static int order[8], arrived;
+
+static void *takes_turn(void *arg)
+{
+	sem_wait(&token);
+	order[__atomic_fetch_add(&arrived, 1, __ATOMIC_SEQ_CST)] = (long)arg;
+	sem_post(&ready);
+	return NULL;
+}
+
+static void test_priorities(void)
+{
+	static const int pri[8] = {3, 1, 127, 0, 64, 63, 2, 100};
+	static const int want[8] = {127, 100, 64, 63, 3, 2, 1, 0};
+	thread_t t[8];
+	int wrong = 0;
+
+	arrived = 0;
+	for (int i = 0; i < 8; i++) {
+		thr_create(NULL, 0, takes_turn, (void *)(long)pri[i], THR_SUSPENDED, &t[i]);
+		if (i % 2)
+			thr_setprio(t[i], pri[i]);
+		thr_continue(t[i]);
+	}
+	for (int i = 0; i < 200; i++)
+		thr_yield(); /* all wait by now, or nearly: give those with an LWP time */
+	nap(20000);
+	for (int i = 0; i < 8; i += 2)
+		thr_setprio(t[i], pri[i]); /* moves it in the queue */
+	for (int i = 0; i < 8; i++) {
+		sem_post(&token);
+		sem_wait(&ready);
+	}
+	for (int i = 0; i < 8; i++) {
+		thr_join(t[i], NULL, NULL);
+		wrong += order[i] != want[i];
+	}
+	is("waiters come out by priority", wrong, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const char *model = getenv("LIBTHREAD");
+
+	one_lwp = model != NULL && strcmp(model, "n1") == 0;
+	if (argc > 1)
+		rounds = atol(argv[1]);
+	sem_init(&ready, 0, 0);
+	sem_init(&token, 0, 0);
+	is("suspend nobody", thr_suspend(99999), ESRCH);
+	is("continue nobody", thr_continue(99999), ESRCH);
+	for (int concurrency = 1; concurrency <= 4; concurrency *= 4) {
+		thr_setconcurrency(concurrency);
+		test_running(0);
+		test_running(THR_BOUND);
+		test_self(0);
+		test_self(THR_BOUND);
+		test_waiting(0);
+		test_waiting(THR_BOUND);
+		test_priorities();
+		test_amid_others();
+	}
+	return tap_done();
+}

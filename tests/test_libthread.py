@@ -1,0 +1,46 @@
+"""What libthread says when LIBTHREAD or LIBTHREAD_OPTIONS are wrong: everything that is known.
+
+What the options do is tested in the guest (tests/guest/thr_options.c).
+"""
+
+import pytest
+
+KNOWN = {
+    "lwp": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on",
+    "mxn": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
+           "concurrency=N",
+    "n1": "queue=lifo|fifo schedctl=off|on",
+}
+
+
+def env(guest, model, options):
+    return guest(["env", f"LIBTHREAD={model}", f"LIBTHREAD_OPTIONS={options}", "pp", "-i", "1"])
+
+
+def test_unknown_model(guest):
+    result = env(guest, "nm", "")
+    assert result.status == 2
+    assert result.output.strip() == \
+        'libthread: unknown model "nm"; LIBTHREAD is one of: lwp mxn n1'
+
+
+@pytest.mark.parametrize("model, options, wrong, why", [
+    ("lwp", "spin=often", "spin=often", "has an unknown value"),
+    ("lwp", "queue=fifo,colour=red", "colour=red", "is unknown"),
+    ("lwp", "concurrency=2", "concurrency=2", "makes no sense in this model"),
+    ("mxn", "unlock", "unlock", "is not NAME=VALUE"),
+    ("mxn", "concurrency=0", "concurrency=0", "has an unknown value"),
+    ("mxn", "concurrency=1025", "concurrency=1025", "has an unknown value"),
+    ("n1", "spin=never", "spin=never", "makes no sense in this model"),
+])
+def test_bad_option(guest, model, options, wrong, why):
+    result = env(guest, model, options)
+    assert result.status == 2
+    assert result.output.strip() == \
+        f'libthread: option "{wrong}" {why}; LIBTHREAD_OPTIONS of model {model}: {KNOWN[model]}'
+
+
+def test_good_options(guest):
+    for model, options in [("lwp", "spin=never,schedctl=off"), ("mxn", "concurrency=1024"),
+                           ("n1", "queue=lifo")]:
+        assert env(guest, model, options).status == 0
