@@ -1,0 +1,184 @@
+/*
+ * mm_oom.c - memory runs out: a call says ENOMEM, an access kills its process alone, the
+ * system lives on, and all of the memory comes back.  Started with a word it is one
+ * of those who take it all.
+ */
+#include "mmtest.h"
+
+#define PATH "/bin/mm_oom"
+#define CHUNK (1ul << 20)
+
+static void touch(char *p, size_t len)
+{
+	for (size_t i = 0; i < len; i += PAGE)
+		p[i] = 1;
+}
+
+/* Takes memory until less than `left` pages are free. */
+static void fill(uint64_t left)
+{
+	while (free_pages() > left) {
+		long p = map(NULL, CHUNK, RW, ANON);
+		if (p < 0)
+			break;
+		uint64_t some = free_pages() - left;
+		touch((char *)p, some * PAGE < CHUNK ? some * PAGE : CHUNK);
+	}
+}
+
+/* More memory than there is, by access. */
+static int hog(void)
+{
+	for (;;) {
+		long p = map(NULL, CHUNK, RW, ANON);
+		if (p < 0)
+			return 2;
+		touch((char *)p, CHUNK);
+	}
+}
+
+/* The same by the kernel's hand: a copy fails instead. */
+static int copies(void)
+{
+	for (;;) {
+		long p = map(NULL, CHUNK, RW, ANON);
+		if (p < 0)
+			return 2;
+		for (size_t i = 0; i < CHUNK; i += PAGE)
+			if (!writable((char *)p + i))
+				return 0;
+	}
+}
+
+/* So many mappings that there is no memory for one more. */
+static int mappings(void)
+{
+	const size_t n = 1ul << 20;
+
+	fill(6000);
+	long p = map(NULL, n * PAGE, R, ANON);
+	if (p < 0 || !readable((char *)p + PAGE))
+		return 2;
+	for (size_t i = 0; i < n; i += 2) {
+		long r = __sys_mprotect((char *)p + i * PAGE, PAGE, NONE);
+		if (r == -ENOMEM) {
+			/* Nothing was changed, and what can be given back can be. */
+			if (!readable((char *)p + PAGE))
+				return 3;
+			return __sys_munmap((void *)p, n * PAGE) == 0 ? 0 : 4;
+		}
+		if (r != 0)
+			return 5;
+	}
+	return 6;
+}
+
+static int brk_until_refused(void)
+{
+	char *p = (char *)__sys_brk(NULL);
+	for (unsigned i = 0; i < 1u << 20; i++) {
+		if (__sys_brk(p + 64 * CHUNK) == (long)p)
+			return i > 0 ? 0 : 2;
+		p += 64 * CHUNK;
+	}
+	return 3;
+}
+
+static void sleep_for_ever(struct raw *r)
+{
+	for (;;)
+		__sys_lwp_park(NULL, 0);
+}
+
+/* LWPs until the kernel has no memory for another. */
+static int lwps(void)
+{
+	fill(4000);
+	char *stack = must_map(PAGE, RW);
+	struct raw r = {.fn = sleep_for_ever};
+	for (unsigned i = 0; i < 1000000; i++) {
+		struct lwp_create c = {
+			.entry = (uint64_t)raw_main,
+			.stack = (uint64_t)stack + PAGE - 8,
+			.arg = (uint64_t)&r,
+			.flags = LWP_SUSPENDED,
+		};
+		long id = __sys_lwp_create(&c);
+		if (id == -EAGAIN)
+			return i > 10 ? 0 : 2;
+		if (id < 0)
+			return 3;
+	}
+	return 4;
+}
+
+/* Starts programs while there is hardly memory for one, above what the kernel keeps. */
+static int spawns(void)
+{
+	fill(1500);
+	for (unsigned i = 0; i < 20; i++) {
+		long r = run_child("/bin/true", "x");
+		if (r != EXITED(0) && r != KILLED(WEFT_SIGBUS) && r != -ENOMEM && r != -EAGAIN)
+			return 2;
+	}
+	return 0;
+}
+
+static const struct {
+	const char *what;
+	int (*fn)(void);
+	int status;
+} takers[] = {
+	{"hog", hog, KILLED(WEFT_SIGBUS)}, {"copies", copies, EXITED(0)},
+	{"mappings", mappings, EXITED(0)}, {"brk", brk_until_refused, EXITED(0)},
+	{"lwps", lwps, EXITED(0)},         {"spawns", spawns, EXITED(0)},
+};
+#define TAKERS (sizeof(takers) / sizeof(takers[0]))
+
+/* Caches may keep a little more or less; a leak of one page in a hundred would show. */
+#define SLACK 400
+
+static void one_after_another(void)
+{
+	char name[64];
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < TAKERS; i++) {
+			uint64_t before = free_pages();
+			is(takers[i].what, run_child(PATH, takers[i].what), takers[i].status);
+			long lost = before - free_pages();
+			/* The first time, caches may grow to what they will keep. */
+			if (round == 0)
+				continue;
+			snprintf(name, sizeof(name), "%s: its memory comes back", takers[i].what);
+			tap_report(lost < SLACK, name, "%ld pages are missing", lost);
+		}
+	}
+}
+
+static void two_at_once(void)
+{
+	int status[2] = {-1, -1};
+	long pid[2];
+	uint64_t before = free_pages();
+	char *mine = must_map(PAGE, RW);
+
+	mine[0] = 77;
+	for (int i = 0; i < 2; i++)
+		pid[i] = start_child(PATH, "hog");
+	for (int i = 0; i < 2; i++)
+		__sys_waitpid(pid[i], &status[i], 0, NULL);
+	ok("two at once", status[0] == KILLED(WEFT_SIGBUS) && status[1] == KILLED(WEFT_SIGBUS));
+	is("who took nothing is unharmed", mine[0], 77);
+	long lost = before - free_pages();
+	tap_report(lost < SLACK, "their memory comes back", "%ld pages are missing", lost);
+}
+
+int main(int argc, char **argv)
+{
+	for (unsigned i = 0; argc > 1 && i < TAKERS; i++)
+		if (strcmp(argv[1], takers[i].what) == 0)
+			return takers[i].fn();
+	one_after_another();
+	two_at_once();
+	return tap_done();
+}
