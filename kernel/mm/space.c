@@ -24,7 +24,7 @@
 #define MAP_ALL (SHARING | WEFT_MAP_FIXED | WEFT_MAP_ANON | WEFT_MAP_NORESERVE)
 
 /* Of the stacks that a process leaves behind, so many stay for the next ones. */
-#define KEEP_STACKS 256
+#define KEEP_STACKS 64
 
 /* --- life --------------------------------------------------------------------------------- */
 

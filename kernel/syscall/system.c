@@ -157,6 +157,7 @@ int64_t sys_sysinfo(const uint64_t arg[6])
 		.mem_free = page_free_count() * PAGE_SIZE,
 		.ncpu = ncpu,
 	};
+	i.kernel_pages = page_total() - i.mem_free / PAGE_SIZE - page_user_count();
 	irqstate_t s = spin_lock(&proc_tree_lock);
 	proc_each(count_proc, &i);
 	spin_unlock(&proc_tree_lock, s);
