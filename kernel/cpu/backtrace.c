@@ -68,9 +68,8 @@ static void print_line(uint64_t rip, bool is_return)
 		printk("    %p\n", (void *)rip);
 }
 
-void backtrace(uint64_t rip, uint64_t rbp)
+void backtrace(uint64_t rip, uint64_t rbp, bool is_return)
 {
-	bool is_return = false;
 	uint64_t last = 0;
 	for (unsigned n = 0; n < MAX_FRAMES; n++) {
 		print_line(rip, is_return);

@@ -67,5 +67,6 @@ void stop_others(void);
 /* The NMI by which stop_others does it: does not return then. */
 void stop_nmi(const struct trapframe *f);
 
-/* backtrace.c: prints one line a call, from an instruction and a frame pointer. */
-void backtrace(uint64_t rip, uint64_t rbp);
+/* backtrace.c: prints one line a call, from a frame pointer and an instruction, the
+ * one that was interrupted or (is_return) the one after a call. */
+void backtrace(uint64_t rip, uint64_t rbp, bool is_return);

@@ -94,7 +94,7 @@ static void print_others(void)
 		else if (frame_is_user(f))
 			printk("    %p in user mode\n", (void *)f->rip);
 		else
-			backtrace(f->rip, f->rbp);
+			backtrace(f->rip, f->rbp, false);
 	}
 }
 
@@ -123,7 +123,7 @@ static void NORETURN die(uint64_t rip, uint64_t rbp, const struct trapframe *f, 
 		       (void *)f->rsi, (void *)f->rdi, (void *)f->rbp, (void *)f->rsp,
 		       (void *)f->r8, (void *)f->r9, (void *)f->r10, (void *)f->r11, (void *)f->r12,
 		       (void *)f->r13, (void *)f->r14, (void *)f->r15);
-	backtrace(rip, rbp);
+	backtrace(rip, rbp, f == NULL);
 	print_others();
 	machine_exit(QEMU_EXIT_PANIC);
 }
