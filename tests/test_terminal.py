@@ -3,10 +3,14 @@
 import os
 import random
 import re
+import termios
+import time
 
 import pexpect
 import pytest
 from conftest import TOP
+
+PROMPT = r"\$ \x1b\[K\r\x1b\[\d+C$"  # and nothing typed yet
 
 pytestmark = pytest.mark.parametrize("smp", [1, 4])
 
@@ -23,6 +27,11 @@ def terminal(smp):
         child.delaybeforesend = None
         children.append(child)
         child.expect_exact("leave with Ctrl-A x")
+        # What is typed before weft has taken its terminal over is lost.
+        deadline = time.monotonic() + 30
+        while termios.tcgetattr(child.child_fd)[3] & termios.ICANON:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
         return child
 
     yield start
@@ -40,8 +49,8 @@ def test_lines(terminal):
     cat = terminal("cat")
     cat.send("hello\r")
     cat.expect_exact("hello\r\nhello\r\n")  # the echo, then the line
-    cat.send("two\rlines\r")
-    cat.expect_exact("two\r\nlines\r\n")
+    cat.send("\r")
+    cat.expect_exact("\r\n\r\n")
     cat.send("\x04")
     assert status(cat) == 0
 
@@ -59,20 +68,24 @@ def test_editing(terminal):
 
 
 def test_interrupt(terminal):
-    cat = terminal("cat")
-    cat.send("some\r")
-    cat.expect_exact("some\r\nsome\r\n")
-    cat.send("text\x03")
-    cat.expect_exact("text^C\r\n")
-    assert status(cat) == 128 + 2
+    program = terminal("console_modes", "lines")
+    program.expect_exact("ready\r\n")
+    program.send("some\r")
+    program.expect_exact("some\r\ngot some\r\n")
+    program.send("text\x03")
+    program.expect_exact("text^C\r\n")
+    assert status(program) == 128 + 2
 
 
-def test_interrupt_of_a_spinning_program(terminal):
-    states = terminal("proc_calls", "spin")
-    states.send("typed\r")
-    states.expect_exact("typed\r\n")  # echo needs no reader
-    states.send("\x03")
-    assert status(states) == 128 + 2
+def test_interrupt_of_a_program_that_does_not_read(terminal):
+    program = terminal("console_modes", "spin")
+    program.expect_exact("ready\r\n")
+    program.send("typed\r")
+    program.expect_exact("typed\r\n")  # echo needs no reader
+    program.send("x" * 5000)
+    program.expect_exact("\a")  # nor does Ctrl-C, even when there is room for nothing else
+    program.send("\x03")
+    assert status(program) == 128 + 2
 
 
 def test_raw(terminal):
@@ -86,16 +99,17 @@ def test_raw(terminal):
 def test_shell_and_its_children(terminal):
     """Ctrl-C kills the child and not the shell; what is typed ahead is kept."""
     sh = terminal("sh")
-    sh.send("cat\r")
-    sh.expect_exact("cat\r\n")
+    sh.expect(PROMPT)
+    sh.send("console_modes lines\r")
+    sh.expect_exact("\r\nready\r\n")
     sh.send("one\r")
-    sh.expect_exact("one\r\none\r\n")
+    sh.expect_exact("one\r\ngot one\r\n")
     sh.send("\x03")
-    sh.expect_exact("^C")
+    sh.expect(PROMPT)
     sh.send("echo alive $?\r")
-    sh.expect_exact("\nalive 130")
+    sh.expect_exact("\r\nalive 130\r\n")
     sh.send("sleep 1\recho typed ahead\r")
-    sh.expect_exact("\ntyped ahead")
+    sh.expect_exact("\r\ntyped ahead\r\n")
     sh.send("exit 7\r")
     assert status(sh) == 7
 

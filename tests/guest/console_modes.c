@@ -1,8 +1,9 @@
 /*
  * console_modes.c - the console's modes and controls, with good and bad arguments.
  * Needs nobody to type.  With an argument it does what tests/test_console.py asks
- * for: "raw" shows each byte typed in hexadecimal until a "q", "writers" writes
- * lines from several LWPs at once.
+ * for: "raw" shows each byte typed in hexadecimal until a "q"; "lines" repeats each
+ * line; "spin" takes no notice of anything; "writers" writes lines from several LWPs
+ * at once.
  */
 #include "filetest.h"
 #include "rawlwp.h"
@@ -221,6 +222,25 @@ static int show_raw(void)
 	return 0;
 }
 
+static int show_lines(void)
+{
+	char line[300] = "got ";
+	long got;
+
+	__sys_write(1, "ready\n", 6);
+	while ((got = __sys_read(0, line + 4, sizeof(line) - 4)) > 0)
+		__sys_write(1, line, 4 + got);
+	return got < 0;
+}
+
+static int spin(void)
+{
+	__sys_write(1, "ready\n", 6);
+	for (volatile int on = 1; on;)
+		;
+	return 0;
+}
+
 static void write_lines(struct raw *r)
 {
 	char line[200];
@@ -247,6 +267,8 @@ int main(int argc, char **argv)
 		bail("standard input is not the console");
 	if (argc > 1)
 		return strcmp(argv[1], "raw") == 0       ? show_raw()
+		       : strcmp(argv[1], "lines") == 0   ? show_lines()
+		       : strcmp(argv[1], "spin") == 0    ? spin()
 		       : strcmp(argv[1], "writers") == 0 ? writers()
 							 : child(argv[1]);
 	controls();

@@ -51,8 +51,8 @@ static void raw_mode(void)
 {
 	struct termios raw = normal;
 
+	/* ICRNL stays: what is typed ahead for a command must have its line ends. */
 	raw.c_lflag &= ~(ICANON | ECHO | ISIG);
-	raw.c_iflag &= ~ICRNL;
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
