@@ -177,7 +177,10 @@ bool ldisc_ready(const struct ldisc *d, size_t n)
 {
 	if (canonical(d))
 		return d->lines > 0;
-	return d->count >= MIN(n, d->tio.cc[WEFT_VMIN]);
+	unsigned want = d->tio.cc[WEFT_VMIN];
+	if (want == 0 && d->tio.cc[WEFT_VTIME] != 0)
+		want = 1;
+	return d->count >= MIN(n, want);
 }
 
 bool ldisc_stop(const struct ldisc *d)

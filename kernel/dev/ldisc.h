@@ -26,7 +26,7 @@ void ldisc_init(struct ldisc *d);
  * the foreground group.
  */
 int ldisc_input(struct ldisc *d, uint8_t c, void (*echo)(const char *, size_t));
-/* Would a read of n bytes (1 or more) return now, VTIME aside? */
+/* Would a read of n bytes (1 or more) return now, whatever VTIME's clock says? */
 bool ldisc_ready(const struct ldisc *d, size_t n);
 /*
  * With CRTSCTS: should the sender stop, because the ring is nearly full?  Not for

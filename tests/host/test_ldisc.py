@@ -8,7 +8,7 @@ from hostcc import compile_c
 
 RING = 4096
 ICANON, ECHO, ISIG, OPOST, ICRNL, CRTSCTS = 0x2, 0x8, 0x1, 0x1, 0x100, 0x80000000
-VMIN, VERASE, VINTR = 6, 2, 0
+VMIN, VTIME, VERASE, VINTR = 6, 5, 2, 0
 SIGINT, SIGQUIT = 2, 3
 
 
@@ -189,6 +189,10 @@ def test_raw_minimum(term):
     assert term.read(10) == b"abc"
     term.set(cc={VMIN: 0})
     assert term.read(10) == b""
+    term.set(cc={VMIN: 0, VTIME: 1})
+    assert not term.ready()
+    term.type("d")
+    assert term.read(10) == b"d"
 
 
 def test_switch_to_raw(term):
