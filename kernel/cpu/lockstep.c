@@ -64,7 +64,7 @@ static struct lsclock {
 	volatile uint64_t advance_to;
 	volatile uint32_t len;   /* of the current window */
 	volatile uint32_t active;
-	volatile uint32_t wakeup; /* a kick that an idle CPU has not seen yet */
+	volatile uint32_t wakeup; /* an interrupt has been sent since it last went idle */
 } ls[WEFT_MAXCPU];
 
 static void standstill(struct cpu *c) NORETURN;
@@ -168,11 +168,15 @@ static uint64_t sole_until(uint32_t id)
 
 /* --- windows ---------------------------------------------------------------------- */
 
-/* Makes VEC_TIMER pending on this CPU if its time has come. */
+/*
+ * Makes VEC_TIMER pending on this CPU if its time has come.  It may be about to idle,
+ * with interrupts off: then it must not, or the interrupt would wait for another one.
+ */
 static void timer_due(struct cpu *c, struct lsclock *me)
 {
 	if (me->timer <= me->now) {
 		me->timer = NEVER;
+		me->wakeup = 1;
 		lapic_ipi(c, VEC_TIMER);
 	}
 }

@@ -1,0 +1,76 @@
+"""Exact timing: the same bytes from the same command line, whatever the host does."""
+
+import subprocess
+import sys
+
+import pytest
+
+PINGPONG = ["ptime", "pp", "-v", "-i", "2000"]
+
+
+@pytest.fixture
+def busy_host():
+    """Both of the host's cores, or more, are taken while the test runs."""
+    load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    yield
+    for process in load:
+        process.kill()
+        process.wait()
+
+
+@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("cpus", [1, 2, 4, 8])
+def test_same_bytes_on_a_busy_host(guest, busy_host, cpus, model):
+    first, second = (guest(PINGPONG, smp=cpus, model=model, timing="exact", timeout=120)
+                     for _ in range(2))
+    assert first.status == 0, first.output
+    assert first.output == second.output
+    assert first.shares == second.shares
+
+
+def test_a_seed_is_an_interleaving(guest):
+    def run(seed):
+        return guest(["disp_stress", "20"], smp=4, timing="exact", seed=seed, timeout=120)
+
+    assert run(5).output == run(5).output
+    # What pp prints is rounded: the shares of the self-test are not.
+    assert len({run(seed).shares for seed in range(1, 5)}) > 1
+
+
+@pytest.mark.parametrize("cpus", [2, 4, 8])
+def test_shares(guest, cpus):
+    """Every CPU gets the same share of virtual time, to 0.01 %."""
+    result = guest(["true"], smp=cpus, timing="exact", append="selftest=10000", timeout=120)
+    least, most = result.shares
+    assert most - least <= most / 10000, result.shares
+
+
+def test_standstill(guest):
+    """A program that waits for ever is found out, at a time that is always the same."""
+    results = [guest(["deadlock"], smp=2, timing="exact", may_fail=True) for _ in range(2)]
+    assert [r.status for r in results] == [124, 124]
+    assert "every LWP sleeps, and no timer is set" in results[0].panic
+    assert "(deadlock) lwp 1: asleep: park" in results[0].panic
+    assert results[0].panic == results[1].panic
+
+
+def test_input_comes_from_the_ram_disk(guest):
+    result = guest(["cat"], stdin=b"one\ntwo", timing="exact")
+    assert (result.status, result.output) == (0, "one\ntwo")
+    assert guest(["cat"], timing="exact").output == ""
+
+
+def test_idle_time_is_skipped(guest):
+    """An hour of sleep ends within the time limit of any test."""
+    result = guest(["ptime", "sleep", "3600"], smp=2, timing="exact", timeout=30)
+    assert result.status == 0
+    assert "1:00:00" in result.output or "60:00" in result.output, result.output
+
+
+def test_mips_scale_the_clock(guest):
+    """A CPU of 100 million instructions a second takes ten times as long."""
+    def took(mips):
+        out = guest(["spin_for", "1000000"], timing="exact", mips=mips).output
+        return int(out)
+
+    assert took(100) == pytest.approx(10 * took(1000), rel=0.01)
