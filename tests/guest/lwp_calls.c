@@ -210,7 +210,7 @@ static void sleeping(void)
 	ok("sleep: absolute: long enough", gethrtime() >= start);
 	struct weft_timespec real;
 	is("clock_gettime", __sys_clock_gettime(WEFT_CLOCK_REALTIME, &real), 0);
-	ok("clock_gettime: this century", real.sec > 1700000000);
+	ok("clock_gettime: this century", real.sec > 1500000000);
 	is("sleep: absolute real time",
 	   __sys_lwp_sleep(WEFT_CLOCK_REALTIME, LWP_SLEEP_ABSTIME, &real), 0);
 	is("sleep: clock", __sys_lwp_sleep(77, 0, &ts), -EINVAL);
