@@ -42,7 +42,7 @@ bool serial_init(void)
 	outb(COM1 + DATA, 1);
 	outb(COM1 + IER, 0);
 	outb(COM1 + LCR, 0x03); /* 8 data bits, 1 stop bit, no parity */
-	outb(COM1 + FCR, 0x07); /* on and cleared, an interrupt for each byte */
+	outb(COM1 + FCR, 0xc7); /* on and cleared; an interrupt at 14 bytes, or 4 byte times */
 	outb(COM1 + MCR, 0x0b); /* DTR, RTS, and OUT2: the gate of the interrupt line */
 	present = true;
 	return true;
