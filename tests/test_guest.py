@@ -52,8 +52,9 @@ def test_guest(guest, soak, name, cpus, model, debug):
     repeat = soak if how["racing"] else 1
     if repeat > 1:
         argv = ["repeat", repeat, *argv]
+    exact = {"timing": "exact", "mips": how["mips"]} if how["timing"] == "exact" else {}
     result = guest(argv, smp=cpus, model=model, debug=debug, mem=how["mem"],
-                   timeout=how["timeout"] * repeat)
+                   timeout=how["timeout"] * repeat, **exact)
     if repeat > 1:  # it shows only a run that failed
         assert result.status == 0, result.output
         return

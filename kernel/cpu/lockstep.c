@@ -62,7 +62,7 @@ static struct lsclock {
 	volatile uint64_t now;   /* local clock at the start of the window */
 	volatile uint64_t timer; /* when VEC_TIMER is due; NEVER */
 	volatile uint64_t advance_to;
-	volatile uint32_t len;   /* of the current window */
+	volatile uint32_t len; /* of the current window */
 	volatile uint32_t active;
 	volatile uint32_t wakeup; /* an interrupt has been sent since it last went idle */
 } ls[WEFT_MAXCPU];
@@ -70,7 +70,7 @@ static struct lsclock {
 static void standstill(struct cpu *c) NORETURN;
 
 static uint64_t quantum, round_end, seed, mips;
-static uint32_t rng, first; /* who comes first in this round */
+static uint32_t rng, first;    /* who comes first in this round */
 static volatile uint32_t prev; /* who gave the token last */
 static volatile bool sole;
 static uint64_t short_windows, long_windows; /* windows not of exactly their length */
@@ -360,8 +360,7 @@ static void judge_selftest(void)
 		panic("exact timing does not hold: %llu windows too short, %llu too long",
 		      (unsigned long long)short_windows, (unsigned long long)long_windows);
 	/* The host tool reads this, and refuses to speak of speed-ups if they differ. */
-	printk("\033]weft;shares;%llu;%llu\a", (unsigned long long)least,
-	       (unsigned long long)most);
+	printk("\033]weft;shares;%llu;%llu\a", (unsigned long long)least, (unsigned long long)most);
 }
 
 static void begin_windows(struct cpu *c)
@@ -429,7 +428,8 @@ static void NORETURN standstill(struct cpu *c)
 {
 	lockstep_stop();
 	console_panic();
-	printk("\033]weft;panic\a\nweft: standstill at %llu ns: every LWP sleeps, and no timer is set\n",
+	printk("\033]weft;panic\a\nweft: standstill at %llu ns: every LWP sleeps, and no timer is "
+	       "set\n",
 	       (unsigned long long)to_ns(ls[c->id].now));
 	proc_print_lwps();
 	machine_exit(QEMU_EXIT_STANDSTILL);

@@ -51,10 +51,11 @@ void proc_each(bool (*fn)(struct proc *, void *), void *arg)
 
 void proc_print_lwps(void)
 {
-	static const char *const state[] = {"new", "runnable", "on a CPU", "asleep", "stopped", "gone"};
+	static const char *const state[] = {"new",    "runnable", "on a CPU",
+					    "asleep", "stopped",  "gone"};
 
-	LIST_FOREACH(&all_procs, p, struct proc, all_link)
-		LIST_FOREACH(&p->lwps, l, struct lwp, proc_link)
+	LIST_FOREACH (&all_procs, p, struct proc, all_link)
+		LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
 			printk("    pid %d (%s) lwp %u: %s%s%s\n", p->pid, p->name, l->id,
 			       state[l->state], l->wchan ? ": " : "", l->wchan ? l->wchan : "");
 }

@@ -8,7 +8,8 @@
  *	- a woken LWP goes to the CPU where it last ran if that is idle, else to
  *	  another idle CPU, else to the CPU with the lowest priority if it beats that,
  *	  else to its last CPU's queue;
- *	- an idle CPU takes work from the queues of others before it halts.
+ *	- an idle CPU takes work from the queues of others before it halts, and a busy one
+ *	  at the end of a time slice if another's queue is longer by two.
  */
 #include "disp.h"
 #include <kern/mm.h>
@@ -107,18 +108,38 @@ static struct cpu *claim_idle(unsigned prefer)
 	return NULL;
 }
 
-/* The CPU with the lowest running priority below `pri`, from `last` on; NULL: none. */
-static struct cpu *lowest_below(unsigned last, int pri)
+/* LWPs that a CPU has to share itself between. */
+static unsigned load(const struct cpu *c)
 {
-	struct cpu *best = NULL;
-	for (unsigned i = 0, id = last; i < ncpu; i++, id = id + 1 == ncpu ? 0 : id + 1) {
-		int running = cpus[id]->dispq->running_pri;
+	return c->dispq->count + (c->dispq->running_pri != PRI_IDLE);
+}
+
+/*
+ * Where an LWP of this priority runs soonest when no CPU is idle: on the CPU with the
+ * lowest priority, if it beats that, else on one with at least two LWPs fewer than its
+ * last; else it stays.
+ */
+static struct cpu *best_busy(struct cpu *last, int pri)
+{
+	struct cpu *lowest = NULL, *lightest = last;
+	unsigned least = load(last);
+
+	for (unsigned i = 0, id = last->id; i < ncpu; i++, id = id + 1 == ncpu ? 0 : id + 1) {
+		struct cpu *c = cpus[id];
+		int running = c->dispq->running_pri;
 		if (running < pri) {
 			pri = running;
-			best = cpus[id];
+			lowest = c;
+		}
+		unsigned n = load(c);
+		if (n < least) {
+			least = n;
+			lightest = c;
 		}
 	}
-	return best;
+	if (lowest != NULL)
+		return lowest;
+	return load(last) >= least + 2 ? lightest : last;
 }
 
 static struct cpu *choose_cpu(struct lwp *l, int place)
@@ -131,12 +152,7 @@ static struct cpu *choose_cpu(struct lwp *l, int place)
 		return c;
 	if (last->dispq->running_pri < l->pri)
 		return last;
-	c = lowest_below(l->cpu, l->pri);
-	if (c != NULL)
-		return c;
-	/* Nothing to gain at once: keep the queues of neighbours about even. */
-	c = cpus[(l->cpu + 1) % ncpu];
-	return last->dispq->count > c->dispq->count + 2 ? c : last;
+	return best_busy(last, l->pri);
 }
 
 /* Makes `c` look at its queue. */
@@ -342,31 +358,47 @@ void sched_cpu_load(struct cpu *c, uint32_t *waiting, int32_t *pid, uint32_t *lw
 
 /* --- idle ----------------------------------------------------------------------------- */
 
-/* Takes the best LWP of another CPU's queue over to this one's. */
+/* Takes the best LWP of q over to the queue of c, this CPU. */
+static bool steal_from(struct dispq *q, struct cpu *c)
+{
+	spin_acquire(&q->lock);
+	struct lwp *l = dispq_first(q);
+	if (l == NULL) {
+		spin_release(&q->lock);
+		return false;
+	}
+	dispq_remove(q, l);
+	spin_release(&q->lock);
+	/* On no queue, and still RUN: only a reader with l->lock could look for it
+	 * on a queue, and none removes it from there. */
+	spin_acquire(&c->dispq->lock);
+	l->cpu = c->id;
+	dispq_insert(c->dispq, l, false);
+	spin_release(&c->dispq->lock);
+	c->nsteal++;
+	return true;
+}
+
 static bool steal(struct cpu *c)
 {
 	for (unsigned i = 1; i < ncpu; i++) {
 		struct dispq *q = cpus[(c->id + i) % ncpu]->dispq;
-		if (q->count == 0)
-			continue;
-		spin_acquire(&q->lock);
-		struct lwp *l = dispq_first(q);
-		if (l == NULL) {
-			spin_release(&q->lock);
-			continue;
-		}
-		dispq_remove(q, l);
-		spin_release(&q->lock);
-		/* On no queue, and still RUN: only a reader with l->lock could
-		 * look for it on a queue, and none removes it from there. */
-		spin_acquire(&c->dispq->lock);
-		l->cpu = c->id;
-		dispq_insert(c->dispq, l, false);
-		spin_release(&c->dispq->lock);
-		c->nsteal++;
-		return true;
+		if (q->count != 0 && steal_from(q, c))
+			return true;
 	}
 	return false;
+}
+
+void sched_balance(void)
+{
+	struct cpu *c = this_cpu();
+	struct dispq *longest = c->dispq;
+
+	for (unsigned i = 0; i < ncpu; i++)
+		if (cpus[i]->dispq->count > longest->count)
+			longest = cpus[i]->dispq;
+	if (longest->count >= c->dispq->count + 2)
+		steal_from(longest, c);
 }
 
 /* Each CPU ends up here, on its idle LWP. */

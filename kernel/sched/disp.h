@@ -32,5 +32,7 @@ void dispq_change_pri(struct dispq *q, struct lwp *l, int pri);
 /* Makes this CPU's timer come no later than `when`. */
 void timerq_want(hrtime_t when);
 void timerq_init(struct cpu *c);
+/* At the end of a slice: takes an LWP from the longest queue if it is longer by two. */
+void sched_balance(void);
 /* Once a second on each CPU, from timer_interrupt. */
 void dispq_age(struct dispq *q, hrtime_t now);

@@ -44,6 +44,7 @@ static bool must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ov
 		l->slice_left = l->sclass->quantum(l);
 		q->slice_end = now + l->slice_left;
 		timerq_want(q->slice_end);
+		sched_balance();
 	}
 	int best = dispq_best(q); /* without the queue's lock: a hint; sched_switch looks again */
 	return best > l->pri || (*slice_over && best == l->pri);
