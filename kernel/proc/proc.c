@@ -306,8 +306,10 @@ void proc_last_exit(struct proc *p)
 	struct lwp *l = curlwp();
 
 	proc_kill(p, 0); /* the last LWP may have gone by lwp_exit: nobody may be added now */
-	if (p == init_proc)
-		machine_halt(p->status >> 8 & 0xff);
+	if (p == init_proc) {
+		int sig = p->status & 0x7f;
+		machine_halt(sig ? 128 + sig : p->status >> 8 & 0xff);
+	}
 	while (!list_empty(&p->zombies)) {
 		irqstate_t s = spin_lock(&p->lock);
 		struct lwp *z = LIST_FIRST(&p->zombies, struct lwp, proc_link);
