@@ -1,0 +1,47 @@
+"""The kernel boots with any initial RAM disk as far as that can take it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft_host.guest import STATUS_PANIC, run
+from weft_host.machine import Machine
+
+
+@dataclass
+class Damaged(Machine):
+    """Its archive with something in front and behind; or, without `keep`, that alone."""
+
+    front: bytes = b""
+    behind: bytes = b""
+    keep: bool = True
+
+    def write_initrd(self, path, terminal):
+        super().write_initrd(path, terminal)
+        good = Path(path).read_bytes() if self.keep else b""
+        Path(path).write_bytes(self.front + good + self.behind)
+
+
+def boot(**how):
+    return run(Damaged(argv=["echo", "alive"], timeout=60, **how))
+
+
+def test_garbage_behind_the_archives():
+    """What came before the damage can be used, and the console says what is wrong."""
+    result = boot(behind=b"garbage!")
+    assert (result.status, result.error) == (0, "")
+    assert 'initrd: damaged at byte' in result.output
+    assert result.output.endswith("the rest is lost\nalive\n")
+
+
+def test_padding_anywhere():
+    result = boot(front=b"\0" * 4096, behind=b"\0" * 1021)
+    assert (result.status, result.output) == (0, "alive\n")
+
+
+def test_an_archive_cut_off():
+    """Without /bin/init the kernel says so, after it has said why."""
+    for start in (b"", b"\x1f\x8b compressed", b"070701" + b"f" * 104, b"\0"):
+        result = boot(front=start + b"xxxx", keep=False)
+        assert result.status == STATUS_PANIC
+        assert "initrd: damaged at byte" in result.output
+        assert "cannot start /bin/init: error 2" in result.panic
