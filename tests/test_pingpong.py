@@ -32,6 +32,8 @@ NOT_SUPPORTED = "pp: process-shared mutexes are not supported\n"
 class Recorded:
     """In place of the context: answers with what pp would print at a given speed."""
 
+    timing = "fast"
+
     def __init__(self, us_per_iteration):
         self.us = us_per_iteration
         self.calls = []

@@ -70,7 +70,8 @@ def _names():
 def add_options(parser):
     parser.add_argument("names", nargs="*", metavar="EXPERIMENT", help="default: all")
     parser.add_argument("--list", action="store_true", help="lists the experiments")
-    parser.add_argument("--timing", choices=("fast", "exact"), default="fast")
+    parser.add_argument("--timing", choices=("fast", "exact"), default="exact",
+                        help="kind of time; exact: the same figures on every host")
     parser.add_argument("--accel", choices=("tcg", "kvm"), default="tcg")
 
 
