@@ -79,6 +79,10 @@ void kstack_trim(unsigned keep);
  */
 void mm_reclaim(void);
 
+/* --- selftest.c ------------------------------------------------------------------------- */
+
+void mm_selftest(void); /* if the command line asks for it */
+
 /* --- tlb.c ------------------------------------------------------------------------------- */
 
 void tlb_init_cpu(void);

@@ -151,6 +151,7 @@ void mm_init(void)
 	page_init_high();
 	cache_init();
 	mappings_init();
+	mm_selftest();
 }
 
 void mm_init_cpu(void)

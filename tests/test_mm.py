@@ -1,0 +1,24 @@
+"""Memory: the kernel's self-test, and machines with little and with much of it."""
+
+import re
+
+import pytest
+
+
+@pytest.mark.parametrize("debug", [False, True], ids=["plain", "debug"])
+@pytest.mark.parametrize("mem", ["48M", "512M"])
+def test_selftest(guest, mem, debug):
+    result = guest(["true"], mem=mem, debug=debug, append="selftest=mm", timeout=120)
+    assert result.status == 0
+    assert "weft: selftest of mm: ok," in result.output
+
+
+@pytest.mark.parametrize("boot", ["kernel", "iso"])
+@pytest.mark.parametrize("mem, least, most", [("32M", 15, 32), ("3G", 3000, 3072),
+                                              ("8G", 8000, 8192)])
+def test_size_of_memory(guest, boot, mem, least, most):
+    """All of it is found, also what lies above the hole below 4 GiB; programs run."""
+    result = guest(["mm_calls"], mem=mem, boot=boot, smp=2, verbose=True)
+    assert result.status == 0, result.output
+    found = int(re.search(r"booted by \w+, (\d+) MiB", result.output)[1])
+    assert least <= found <= most
