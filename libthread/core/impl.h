@@ -42,20 +42,21 @@ struct sleepq;
 /*
  * An LWP as the library knows it.  Written by the LWP itself alone.
  *
- * critical counts the library's spin locks that are held on it.  With schedctl=on it is
- * the record's nopreempt, so that the kernel sees it too; with schedctl=off it is
- * no_suspend.
+ * critical->nopreempt counts the library's spin locks that are held on it.  With
+ * schedctl=on critical is the kernel's record, so that the kernel sees it too; with
+ * schedctl=off it is `uncontrolled`, where no one ever asks for a yield.
  *
- * An LWP may not be stopped by thr_suspend while critical or no_suspend is above 0: others
- * would wait for it.  owes is the LWP that it is about to unpark: whoever stops it does it
- * in its place.
+ * An LWP may not be stopped by thr_suspend while it holds such a lock or no_suspend is
+ * above 0: others would wait for it.  owes is the LWP that it is about to unpark: whoever
+ * stops it does it in its place.
  */
 struct lwp {
 	struct schedctl *sc;
-	volatile uint32_t *critical;
-	volatile uint32_t no_suspend;
+	struct schedctl *critical;
 	volatile uint32_t owes;
 	uint32_t id;
+	volatile uint32_t no_suspend;
+	struct schedctl uncontrolled;
 };
 
 /* The LWP of every thread that is on none: its state is never SC_ONCPU. */
@@ -104,11 +105,19 @@ struct thread {
 	void **tsd_more;  /* self: values of the keys from TSD_FAST on, or NULL */
 	uint32_t tsd_top; /* self: no key from here on ever had a value */
 
+	/* What a scheduler has to look at before it treats t like any other. */
+	union {
+		struct {
+			bool bound;     /* has an LWP of its own: own_lwp */
+			bool suspended; /* model: thr_suspend has been called */
+			bool to_armed;  /* model mxn: is among the time-outs */
+		};
+		uint32_t unusual; /* not 0: one of them */
+	};
+
 	/* Life. */
-	bool bound;                 /* has an LWP of its own: own_lwp */
 	bool detached;              /* list */
 	bool exited;                /* list: waits to be joined, or for reuse */
-	bool suspended;             /* model: thr_suspend has been called */
 	volatile uint32_t on_stack; /* 1 until its exit no longer uses its stack */
 	struct thread *joiner;      /* list: who claims it */
 	void *(*start)(void *);
@@ -128,7 +137,6 @@ struct thread {
 	bool parked;
 	deadline_t deadline;
 	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
-	bool to_armed;
 	const void *timed_out; /* the object that it waited for in vain, or NULL */
 
 	struct _reent own_reent;
@@ -187,19 +195,22 @@ void __critical_pay(void);
 
 static inline void critical_enter(void)
 {
-	volatile uint32_t *c = thread_self()->lwp->critical;
-
-	*c += 1;
+	thread_self()->lwp->critical->nopreempt += 1;
 	__asm__ volatile("" : : : "memory");
 }
 
 static inline void critical_exit(void)
 {
-	struct lwp *l = thread_self()->lwp;
+	struct schedctl *c = thread_self()->lwp->critical;
 
 	__asm__ volatile("" : : : "memory");
-	if ((*l->critical -= 1) == 0 && unlikely(l->sc->yield))
+	if ((c->nopreempt -= 1) == 0 && unlikely(c->yield))
 		__critical_pay();
+}
+
+static inline bool in_critical(const struct lwp *l)
+{
+	return l->critical->nopreempt != 0;
 }
 
 /*

@@ -10,15 +10,15 @@
 
 static struct schedctl no_record = {.state = SC_SLEEPING};
 
-struct lwp __nowhere = {.sc = &no_record, .critical = &__nowhere.no_suspend};
+struct lwp __nowhere = {.sc = &no_record, .critical = &__nowhere.uncontrolled};
 
 /* The calling LWP is l from now on; sc is its record. */
 void __lwp_adopt(struct lwp *l, struct schedctl *sc)
 {
 	l->id = sc->lwpid;
 	l->no_suspend = l->owes = 0;
-	l->critical = __options.schedctl ? &sc->nopreempt : &l->no_suspend;
-	*l->critical = 0; /* the record's last owner left it inside of a critical section */
+	l->critical = __options.schedctl ? sc : &l->uncontrolled;
+	l->critical->nopreempt = 0; /* its last owner left it inside of a critical section */
 	__atomic_store_n(&l->sc, sc, __ATOMIC_RELEASE);
 }
 
@@ -56,7 +56,8 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped)
 	t->rsp = (uint64_t)entry;
 	/* One by one: someone may still spin on the record's last owner. */
 	__atomic_store_n(&t->lwp->sc, &no_record, __ATOMIC_RELAXED);
-	t->lwp->critical = &t->lwp->no_suspend;
+	t->lwp->critical = &t->lwp->uncontrolled;
+	t->lwp->uncontrolled.nopreempt = 0;
 	t->lwp->no_suspend = t->lwp->owes = 0;
 	t->lwp->id = 0;
 	r = __sys_lwp_create(&c);
@@ -138,7 +139,7 @@ int __lwp_try_suspend(struct lwp *l)
 		return EAGAIN; /* it has not even begun */
 	if (__sys_lwp_suspend(l->id) < 0)
 		return ESRCH;
-	if (*l->critical != 0 || l->no_suspend != 0) {
+	if (in_critical(l) || l->no_suspend != 0) {
 		__sys_lwp_continue(l->id);
 		return EAGAIN;
 	}

@@ -77,7 +77,7 @@ struct model_ops {
 	 * on_stack when its stack is no longer used.
 	 */
 	void (*exit)(void) __attribute__((noreturn));
-	void (*yield)(void);
+	int (*yield)(void); /* 0, as sched_yield */
 
 	/*
 	 * Blocks t where it is, until resume.  t is the caller, or lives and cannot go.

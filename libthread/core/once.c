@@ -43,7 +43,7 @@ int pthread_once(pthread_once_t *once, void (*init)(void))
 		__ops->unlock(q);
 		return 0;
 	}
-	__sleepq_enter(q, once, thread_self(), ORDER_FIFO);
+	sleepq_enter(q, once, thread_self(), ORDER_FIFO);
 	__ops->block(q, NEVER, NULL);
 	return 0;
 }

@@ -53,12 +53,10 @@ int pthread_equal(pthread_t a, pthread_t b)
 
 int sched_yield(void)
 {
-	__ops->yield();
-	return 0;
+	return __ops->yield();
 }
 
 int pthread_yield(void)
 {
-	__ops->yield();
-	return 0;
+	return __ops->yield();
 }

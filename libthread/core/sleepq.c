@@ -43,7 +43,7 @@ static void pop_front(struct thread **p)
 	*p = next;
 }
 
-void __sleepq_enter(struct sleepq *q, const void *obj, struct thread *t, enum order order)
+void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, enum order order)
 {
 	struct thread **p = find(q, obj), *first = *p, *after;
 	bool fifo = order == ORDER_FIFO || __options.fifo || ++q->enqueued % TAIL_EVERY == 0;
@@ -82,7 +82,7 @@ struct thread *__sleepq_first(struct sleepq *q, const void *obj)
 	return *find(q, obj);
 }
 
-struct thread *__sleepq_take(struct sleepq *q, const void *obj, bool *more)
+struct thread *__sleepq_take_from(struct sleepq *q, const void *obj, bool *more)
 {
 	struct thread **p = find(q, obj), *t = *p;
 

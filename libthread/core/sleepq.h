@@ -54,15 +54,42 @@ static inline struct sleepq *sleepq_of(const void *obj)
 
 enum order { ORDER_OPTION, ORDER_FIFO };
 
+/* The general cases of the functions below. */
+void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, enum order order);
+struct thread *__sleepq_take_from(struct sleepq *q, const void *obj, bool *more);
+
 /* Puts t, which stands in no queue, into q to wait for obj. */
-void __sleepq_enter(struct sleepq *q, const void *obj, struct thread *t, enum order order);
-/* The thread that would come out next, or NULL. */
-struct thread *__sleepq_first(struct sleepq *q, const void *obj);
+static inline void sleepq_enter(struct sleepq *q, const void *obj, struct thread *t,
+				enum order order)
+{
+	if (unlikely(q->first != NULL)) {
+		__sleepq_enter_among(q, obj, t, order);
+		return;
+	}
+	t->wchan = obj;
+	t->q = q;
+	t->q_next = t->q_prev = t->q_chain = NULL;
+	t->q_tail = t;
+	q->first = t;
+}
+
 /*
  * Takes out the first of those that wait for obj, or gives NULL; *more tells whether
  * others are left.  Its wchan stays set until it is woken.
  */
-struct thread *__sleepq_take(struct sleepq *q, const void *obj, bool *more);
+static inline struct thread *sleepq_take(struct sleepq *q, const void *obj, bool *more)
+{
+	struct thread *t = q->first;
+
+	if (unlikely(t == NULL || t->wchan != obj || t->q_next != NULL))
+		return __sleepq_take_from(q, obj, more);
+	q->first = t->q_chain;
+	*more = false;
+	return t;
+}
+
+/* The thread that would come out next, or NULL. */
+struct thread *__sleepq_first(struct sleepq *q, const void *obj);
 /* Takes out all, as a list linked by q_next, in order. */
 struct thread *__sleepq_take_all(struct sleepq *q, const void *obj);
 /* Takes t out, wherever it stands. */

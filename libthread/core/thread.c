@@ -142,9 +142,10 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->readlocks = 0;
 	t->fp_control = fp_control();
 	t->wchan = NULL;
+	t->unusual = 0;
 	t->bound = __model->scope == SCOPE_EITHER ? args->bound : __model->scope == SCOPE_ALL_BOUND;
 	t->detached = args->detached;
-	t->exited = t->suspended = t->to_armed = false;
+	t->exited = false;
 	t->on_stack = 1;
 	t->joiner = NULL;
 	t->start = start;
@@ -179,7 +180,7 @@ static void wake_one(const void *obj)
 	bool more;
 
 	__ops->lock(q);
-	t = __sleepq_take(q, obj, &more);
+	t = sleepq_take(q, obj, &more);
 	if (t != NULL)
 		__ops->wake(q, t);
 	else
@@ -270,7 +271,7 @@ static void wait_for_exit(const void *obj)
 	struct sleepq *q = sleepq_of(obj);
 
 	__ops->lock(q);
-	__sleepq_enter(q, obj, thread_self(), ORDER_FIFO);
+	sleepq_enter(q, obj, thread_self(), ORDER_FIFO);
 	ilock_unlock(&__threads_lock);
 	__ops->block(q, NEVER, NULL);
 	ilock_lock(&__threads_lock);

@@ -47,7 +47,7 @@ int pthread_barrier_wait(pthread_barrier_t *b)
 		return EINVAL;
 	}
 	if (++b->__arrived < b->__count) {
-		__sleepq_enter(q, b, thread_self(), ORDER_FIFO);
+		sleepq_enter(q, b, thread_self(), ORDER_FIFO);
 		__ops->block(q, NEVER, NULL);
 		return 0;
 	}

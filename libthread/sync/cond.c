@@ -52,7 +52,7 @@ static const void *release_and_block(pthread_mutex_t *m, struct sleepq *cq, dead
 		__ops->unlock(cq);
 		mq = sleepq_of(m);
 		__ops->lock(mq);
-		next = __sleepq_take(mq, m, &more);
+		next = sleepq_take(mq, m, &more);
 		__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
 		waited_for = __ops->block(mq, deadline, next);
 	}
@@ -74,7 +74,7 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 	__ops->lock(q);
 	c->__waiters = 1;
 	self->wait_arg = m;
-	__sleepq_enter(q, c, self, ORDER_OPTION);
+	sleepq_enter(q, c, self, ORDER_OPTION);
 	return release_and_block(m, q, deadline) == c ? ETIMEDOUT : 0;
 }
 
@@ -111,7 +111,7 @@ static void move_to_mutex(struct thread *list, pthread_mutex_t *m, enum order or
 		struct thread *t = list;
 
 		list = t->q_next;
-		__sleepq_enter(mq, m, t, order);
+		sleepq_enter(mq, m, t, order);
 	}
 	__ops->also_unlock(mq);
 }
@@ -132,7 +132,7 @@ int pthread_cond_signal(pthread_cond_t *c)
 	if (__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) == 0)
 		return 0;
 	__ops->lock(q);
-	t = __sleepq_take(q, c, &more);
+	t = sleepq_take(q, c, &more);
 	if (!more)
 		c->__waiters = 0;
 	if (t != NULL && !owns_mutex_of(t)) {

@@ -117,7 +117,7 @@ int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 			__ops->unlock(q);
 			break;
 		}
-		__sleepq_enter(q, m, thread_self(), ORDER_OPTION);
+		sleepq_enter(q, m, thread_self(), ORDER_OPTION);
 		if (__ops->block(q, deadline, NULL) != NULL)
 			return ETIMEDOUT;
 	}
@@ -229,7 +229,7 @@ static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
 	}
 	__ops->lock(q);
 	no_suspend_exit();
-	t = __sleepq_take(q, m, &more);
+	t = sleepq_take(q, m, &more);
 	if (!released)
 		__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
 	if (t != NULL)

@@ -73,7 +73,7 @@ static struct thread *grant(pthread_rwlock_t *l, struct sleepq *q)
 
 	if (t != NULL && t->wait_arg == &want_write) {
 		if (readers == 0) {
-			list = __sleepq_take(q, l, &more);
+			list = sleepq_take(q, l, &more);
 			__atomic_store_n(&l->__writer, (unsigned long)list, __ATOMIC_RELAXED);
 			__atomic_store_n(&l->__word, WRITER | (more ? WAITING : 0),
 					 __ATOMIC_RELEASE);
@@ -81,7 +81,7 @@ static struct thread *grant(pthread_rwlock_t *l, struct sleepq *q)
 		return list;
 	}
 	while (t != NULL && t->wait_arg == &want_read) {
-		*end = __sleepq_take(q, l, &more);
+		*end = sleepq_take(q, l, &more);
 		end = &(*end)->q_next;
 		readers++;
 		t = __sleepq_first(q, l);
@@ -144,7 +144,7 @@ static int __attribute__((noinline)) lock_slow(pthread_rwlock_t *l, bool write, 
 		return 0;
 	}
 	self->wait_arg = write ? &want_write : &want_read;
-	__sleepq_enter(q, l, self, ORDER_FIFO);
+	sleepq_enter(q, l, self, ORDER_FIFO);
 	if (__ops->block(q, deadline, NULL) == NULL) {
 		self->readlocks += !write;
 		return 0;

@@ -55,7 +55,7 @@ static int __attribute__((noinline)) wait_slow(sem_t *s, deadline_t deadline)
 	} while (!__atomic_compare_exchange_n(&s->__word, &seen, WAITING, false, __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED) &&
 		 seen != WAITING);
-	__sleepq_enter(q, s, thread_self(), ORDER_OPTION);
+	sleepq_enter(q, s, thread_self(), ORDER_OPTION);
 	return __ops->block(q, deadline, NULL) != NULL ? ETIMEDOUT : 0;
 }
 
@@ -98,7 +98,7 @@ static int __attribute__((noinline)) post_slow(sem_t *s)
 		__ops->unlock(q); /* other posts have woken all meanwhile */
 		return sem_post(s);
 	}
-	t = __sleepq_take(q, s, &more);
+	t = sleepq_take(q, s, &more);
 	if (t == NULL) /* the time of all waiters was up */
 		__atomic_store_n(&s->__word, 1, __ATOMIC_RELEASE);
 	else if (!more)

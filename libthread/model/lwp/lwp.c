@@ -114,9 +114,9 @@ static void __attribute__((noreturn)) lwp_exit(void)
 	__lwp_leave(thread_self());
 }
 
-static void lwp_yield(void)
+static int lwp_yield(void)
 {
-	__sys_lwp_yield();
+	return __sys_lwp_yield();
 }
 
 /* Stopping one that is stopped does nothing. */
@@ -163,7 +163,7 @@ static void lwp_set_priority(struct thread *t, int pri)
 		__sleepq_remove(q, t);
 	t->pri = pri;
 	if (obj != NULL)
-		__sleepq_enter(q, obj, t, ORDER_OPTION);
+		sleepq_enter(q, obj, t, ORDER_OPTION);
 	if (q != NULL)
 		ilock_unlock(&q->lock);
 }

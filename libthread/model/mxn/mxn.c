@@ -30,7 +30,7 @@ static void mxn_also(struct sleepq *q)
 /* Where an unbound thread begins: after a switch from prev, with _schedlock held. */
 static void begin(struct thread *prev)
 {
-	__arrived(prev);
+	arrived(prev);
 	schedunlock();
 	__thread_main(thread_self());
 }
@@ -74,8 +74,8 @@ static void __attribute__((noreturn)) mxn_exit(void)
 	if (self->bound)
 		__lwp_leave(self);
 	schedlock();
-	*self->lwp->critical -= 1; /* the caller's section; the LWP lives on */
-	__leave_lwp(self);
+	self->lwp->critical->nopreempt -= 1; /* the caller's section; the LWP lives on */
+	leave_lwp(self);
 	__builtin_unreachable();
 }
 
@@ -141,7 +141,7 @@ static int mxn_suspend(struct thread *t)
 	if (t == thread_self()) {
 		t->suspended = true;
 		t->state = TS_STOPPED;
-		__leave_lwp(t);
+		leave_lwp(t);
 	} else if (!t->suspended) {
 		error = suspend_unbound(t);
 	}
@@ -185,9 +185,9 @@ static void mxn_set_priority(struct thread *t, int pri)
 		__runq_remove(t);
 	t->pri = pri;
 	if (obj != NULL)
-		__sleepq_enter(t->q, obj, t, ORDER_OPTION);
+		sleepq_enter(t->q, obj, t, ORDER_OPTION);
 	if (t->state == TS_RUNQUEUE)
-		__runq_push(t);
+		runq_push(t);
 	schedunlock();
 }
 
@@ -195,6 +195,7 @@ static void mxn_schedlock_stats(struct thr_schedlock_stats *stats)
 {
 	schedlock();
 	*stats = _schedlock.stats;
+	stats->acquisitions += HOLDS_A_SAMPLE - _schedlock.until_sample;
 	schedunlock();
 }
 

@@ -72,9 +72,9 @@ static void __attribute__((noreturn)) scheduler(struct thread *self)
 
 		self->partner = NULL;
 		if (next == NULL)
-			next = __runq_pop();
+			next = runq_pop();
 		if (next != NULL)
-			__switch_to(self, next);
+			switch_to(self, next);
 		else if (size > wanted)
 			retire(self);
 		else
@@ -85,7 +85,7 @@ static void __attribute__((noreturn)) scheduler(struct thread *self)
 /* The context of the first LWP, which is entered by a switch. */
 static void scheduler_after(struct thread *prev)
 {
-	__arrived(prev);
+	arrived(prev);
 	scheduler(thread_self());
 }
 
@@ -108,7 +108,8 @@ static struct thread *new_context(void)
 	c->lwp = &c->own_lwp;
 	c->state = TS_ONLWP;
 	c->pri = 0;
-	c->bound = c->exited = c->suspended = c->to_armed = c->parked = false;
+	c->unusual = 0;
+	c->exited = c->parked = false;
 	c->on_stack = 1;
 	c->partner = NULL;
 	c->fp_control = fp_control();

@@ -10,13 +10,8 @@
 
 _Static_assert(offsetof(struct thread, rsp) == 24, "switch.S");
 
-struct schedlock _schedlock;
-
-/* One queue a priority, circular; `first` points at the head. */
-static struct {
-	uint64_t bitmap[2]; /* priorities that have threads */
-	struct thread *first[THREAD_MAX_PRIORITY + 1];
-} runq;
+struct schedlock _schedlock = {.until_sample = HOLDS_A_SAMPLE};
+struct runq __runq;
 
 /* --- the lock ------------------------------------------------------------------- */
 
@@ -28,7 +23,14 @@ void __schedlock_contended(void)
 	_schedlock.stats.yields += turns;
 }
 
-void __schedlock_timed(void)
+void __schedlock_begin_sample(void)
+{
+	_schedlock.until_sample = HOLDS_A_SAMPLE;
+	_schedlock.stats.acquisitions += HOLDS_A_SAMPLE;
+	_schedlock.since = gethrtime();
+}
+
+void __schedlock_end_sample(void)
 {
 	struct thr_schedlock_stats *s = &_schedlock.stats;
 	int64_t held = gethrtime() - _schedlock.since;
@@ -36,93 +38,55 @@ void __schedlock_timed(void)
 	_schedlock.since = 0;
 	s->hold_samples++;
 	s->hold_ns += held;
-	if ((unsigned long long)held > s->hold_max_ns)
+	if (held > (int64_t)s->hold_max_ns)
 		s->hold_max_ns = held;
 }
 
 /* --- the run queue -------------------------------------------------------------- */
 
-void __runq_push(struct thread *t)
+int __runq_top_above(void)
 {
-	struct thread **first = &runq.first[t->pri], *head = *first;
+	int word = __runq.bitmap[1] != 0;
 
-	if (head == NULL) {
-		t->run_next = t->run_prev = t;
-		*first = t;
-		runq.bitmap[t->pri / 64] |= 1ul << t->pri % 64;
-		return;
-	}
-	t->run_next = head;
-	t->run_prev = head->run_prev;
-	head->run_prev->run_next = t;
-	head->run_prev = t;
+	/* The guess of one who has not got the lock may come while the last one leaves. */
+	return __runq.bitmap[word] != 0 ? word * 64 + 63 - __builtin_clzl(__runq.bitmap[word]) : 0;
+}
+
+void __runq_push_above(struct thread *t)
+{
+	run_list_append(&__runq.pri[t->pri], t);
+	__runq.bitmap[t->pri / 64] |= 1ul << t->pri % 64;
+	__runq.above++;
 }
 
 void __runq_remove(struct thread *t)
 {
-	struct thread **first = &runq.first[t->pri];
+	struct run_list *l = t->pri == 0 ? &__runq.zero : &__runq.pri[t->pri];
 
-	if (t->run_next == t) {
-		*first = NULL;
-		runq.bitmap[t->pri / 64] &= ~(1ul << t->pri % 64);
+	if (t->run_prev != NULL)
+		t->run_prev->run_next = t->run_next;
+	else
+		l->first = t->run_next;
+	if (t->run_next != NULL)
+		t->run_next->run_prev = t->run_prev;
+	else
+		l->last = t->run_prev;
+	if (t->pri == 0)
 		return;
-	}
-	t->run_prev->run_next = t->run_next;
-	t->run_next->run_prev = t->run_prev;
-	if (*first == t)
-		*first = t->run_next;
+	__runq.above--;
+	if (l->first == NULL)
+		__runq.bitmap[t->pri / 64] &= ~(1ul << t->pri % 64);
 }
 
-/* The highest priority in the run queue, or -1; without the lock a guess. */
-static inline int runq_top(void)
+struct thread *__runq_pop_above(void)
 {
-	if (unlikely(runq.bitmap[1] != 0))
-		return 127 - __builtin_clzl(runq.bitmap[1]);
-	return runq.bitmap[0] != 0 ? 63 - __builtin_clzl(runq.bitmap[0]) : -1;
-}
+	struct thread *t = __runq.pri[__runq_top_above()].first;
 
-struct thread *__runq_pop(void)
-{
-	int top = runq_top();
-	struct thread *t;
-
-	if (top < 0)
-		return NULL;
-	t = runq.first[top];
 	__runq_remove(t);
 	return t;
 }
 
-/* --- from thread to thread ------------------------------------------------------- */
-
-/* prev has been left for good or for a while; its stack is no longer used. */
-static inline void left(struct thread *prev)
-{
-	if (unlikely(prev->exited))
-		__atomic_store_n(&prev->on_stack, 0, __ATOMIC_RELEASE);
-}
-
-void __switch_to(struct thread *self, struct thread *next)
-{
-	struct lwp *l = self->lwp;
-
-	self->lwp = &__nowhere;
-	next->lwp = l;
-	next->state = TS_ONLWP;
-	left(__mxn_switch(self, next));
-}
-
-void __arrived(struct thread *prev)
-{
-	left(prev);
-}
-
-void __leave_lwp(struct thread *self)
-{
-	struct thread *next = __runq_pop();
-
-	__switch_to(self, next != NULL ? next : context_of(self));
-}
+/* --- blocking and waking ---------------------------------------------------------- */
 
 void __mxn_prepare(struct thread *t, void (*entry)(struct thread *prev))
 {
@@ -136,15 +100,13 @@ void __mxn_prepare(struct thread *t, void (*entry)(struct thread *prev))
 	t->rsp = (uint64_t)sp;
 }
 
-/* --- blocking and waking ---------------------------------------------------------- */
-
 uint32_t __make_runnable(struct thread *t)
 {
 	struct thread *idle = __pool_take_idle();
 
 	if (idle == NULL) {
 		t->state = TS_RUNQUEUE;
-		__runq_push(t);
+		runq_push(t);
 		return 0;
 	}
 	t->state = TS_DISPATCHABLE;
@@ -165,18 +127,18 @@ static inline bool woken(struct thread *t, uint32_t *unpark)
 	bool blocked = t->state == TS_BLOCKED;
 
 	*unpark = 0;
-	if (unlikely(t->to_armed))
+	if (likely(t->unusual == 0)) {
+		t->wchan = NULL;
+		return blocked;
+	}
+	if (t->to_armed)
 		__timeout_cancel(t);
-	if (unlikely(t->bound)) {
-		*unpark = blocked ? t->lwp->id : 0;
-		__atomic_store_n(&t->wchan, NULL, __ATOMIC_RELEASE);
-		return false;
-	}
-	t->wchan = NULL;
-	if (unlikely(t->suspended) && blocked) {
+	if (t->bound && blocked)
+		*unpark = t->lwp->id;
+	if (t->suspended && blocked && !t->bound)
 		t->state = TS_STOPPED;
-		return false;
-	}
+	blocked &= !t->bound && !t->suspended;
+	__atomic_store_n(&t->wchan, NULL, __ATOMIC_RELEASE); /* a bound one may go on here */
 	return blocked;
 }
 
@@ -210,20 +172,20 @@ const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wa
 
 		if (woken(wake, &unpark)) {
 			wake->state = TS_RUNQUEUE;
-			__runq_push(wake);
+			runq_push(wake);
 		} else if (unpark != 0) {
 			__sys_lwp_unpark(unpark);
 		}
 	}
 	self->state = TS_BLOCKED;
 	if (likely(deadline == NEVER)) {
-		__leave_lwp(self);
+		leave_lwp(self);
 		schedunlock();
 		return NULL;
 	}
 	self->timed_out = NULL;
 	__timeout_arm(self, deadline);
-	__leave_lwp(self);
+	leave_lwp(self);
 	schedunlock();
 	return self->timed_out;
 }
@@ -233,7 +195,7 @@ static void give_way(int pri)
 {
 	struct thread *self = thread_self();
 
-	if (pri > self->pri && !self->bound && *self->lwp->critical == 0 && runq_top() > self->pri)
+	if (pri > self->pri && !self->bound && !in_critical(self->lwp) && runq_top() > self->pri)
 		__mxn_yield();
 }
 
@@ -268,19 +230,23 @@ static void wake_many(struct thread *list)
 
 void __mxn_wake(struct sleepq *q, struct thread *list)
 {
-	struct thread *self = thread_self();
-	struct lwp *l = self->lwp;
+	struct lwp *l = thread_self()->lwp;
 	int pri = list->pri;
+	uint32_t unpark;
 
 	if (unlikely(list->q_next != NULL)) {
 		wake_many(list);
 		return;
 	}
-	l->owes = __release(list);
-	schedunlock();
-	if (l->owes != 0)
+	unpark = __release(list);
+	if (unlikely(unpark != 0)) {
+		l->owes = unpark;
+		schedunlock();
 		__lwp_unpark_owed(l);
-	if (unlikely(pri > self->pri))
+	} else {
+		schedunlock();
+	}
+	if (unlikely(pri > 0))
 		give_way(pri);
 }
 
@@ -288,20 +254,19 @@ void __mxn_wake(struct sleepq *q, struct thread *list)
  * To a thread of the same or a higher priority; without one, to another LWP of the
  * machine.
  */
-void __mxn_yield(void)
+int __mxn_yield(void)
 {
 	struct thread *self = thread_self(), *next;
 
-	if (self->bound || runq_top() < self->pri) {
-		__sys_lwp_yield();
-		return;
-	}
+	if (self->bound || runq_top() < self->pri)
+		return __sys_lwp_yield();
 	schedlock();
 	if (likely(runq_top() >= self->pri)) {
-		next = __runq_pop();
+		next = runq_pop();
 		self->state = TS_RUNQUEUE;
-		__runq_push(self);
-		__switch_to(self, next);
+		runq_push(self);
+		switch_to(self, next);
 	}
 	schedunlock();
+	return 0;
 }

@@ -149,6 +149,7 @@ int __timeout_prepare(void)
 			t->reent = _GLOBAL_REENT; /* not used */
 			t->lwp = &t->own_lwp;
 			t->state = TS_ONLWP;
+			t->unusual = 0;
 			t->bound = true;
 			t->on_stack = 1;
 			t->fp_control = fp_control();
