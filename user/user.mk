@@ -100,7 +100,7 @@ $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp user/user.mk
 $(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
 	$(U_Q)mkdir -p $(@D) && cp $< $@
 
-$(SYSROOT)/lib/libweft.a: $(U_LIBC_OBJ) user/user.mk
+$(SYSROOT)/lib/libweft.a: $(U_LIBC_OBJ) user/libc user/user.mk
 	$(call U_SAY,AR,$@)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(U_LIBC_OBJ)
 
 $(SYSROOT)/cflags: user/user.mk
@@ -122,15 +122,16 @@ $(error two programs have the same name: $(foreach n,$(sort $(U_NAMES)),$(if \
 	$(word 2,$(filter $(n),$(U_NAMES))),$(n))))
 endif
 
-# $(1): program, $(2): its sources
+# $(1): program, $(2): its sources, $(3): the folder that it is made of, if any: it changes
+# when a source comes or goes.
 define U_PROGRAM
 U_OBJ_SRC += $(2)
-$(B)/bin/$(1): $(2:%=$(B)/%.o) $(U_LIBS) user/user.mk
+$(B)/bin/$(1): $(2:%=$(B)/%.o) $(3) $(U_LIBS) user/user.mk
 	$$(call U_SAY,LD,$$@)mkdir -p $$(@D) && \
 	$(CC) -o $$@ $(2:%=$(B)/%.o) $(SYSROOT_LDFLAGS)
 endef
 $(foreach f,$(U_FILES),$(eval $(call U_PROGRAM,$(basename $(notdir $(f))),$(f))))
-$(foreach d,$(U_SUBDIRS),$(eval $(call U_PROGRAM,$(notdir $(d)),$(sort $(wildcard $(d)/*.c)))))
+$(foreach d,$(U_SUBDIRS),$(eval $(call U_PROGRAM,$(notdir $(d)),$(sort $(wildcard $(d)/*.c)),$(d))))
 
 U_FORCE:
 .PHONY: U_FORCE sysroot

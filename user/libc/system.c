@@ -2,6 +2,7 @@
  * system.c - what the system is and how large.
  */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -57,7 +58,13 @@ long sysconf(int name)
 	case _SC_MEMORY_PROTECTION:
 		return 200809;
 	case _SC_THREAD_STACK_MIN:
-		return 4 * WEFT_PAGE_SIZE;
+		return PTHREAD_STACK_MIN;
+	case _SC_THREAD_KEYS_MAX:
+		return PTHREAD_KEYS_MAX;
+	case _SC_THREAD_DESTRUCTOR_ITERATIONS:
+		return PTHREAD_DESTRUCTOR_ITERATIONS;
+	case _SC_SEM_VALUE_MAX:
+		return SEM_VALUE_MAX;
 	case _SC_THREAD_THREADS_MAX:
 	case _SC_CHILD_MAX:
 	case _SC_JOB_CONTROL:
