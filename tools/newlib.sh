@@ -3,9 +3,9 @@
 #
 # PREFIX is the compiler's (x86_64-linux-gnu-, x86_64-elf-, or empty for plain
 # gcc).  The source is Debian's newlib-source (3.3.0 and 4.5.0 are known to do);
-# NEWLIB_SOURCE names another archive.  Does nothing if build/newlib was made by this very recipe with this
-# compiler from this archive.  The result appears in one rename, so neither an
-# interrupted run nor two at once leave half a library behind.
+# NEWLIB_SOURCE names another archive.  Does nothing if build/newlib was made by
+# this very recipe with this compiler from this archive.  The result appears in one
+# rename, so neither an interrupted run nor two at once leave half a library behind.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: newlib.sh PREFIX" >&2; exit 2; }
