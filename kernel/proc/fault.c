@@ -33,7 +33,11 @@ static const char *signal_name(int sig)
 void user_fault(struct trapframe *f, uint64_t addr, int sig)
 {
 	struct proc *p = curproc();
+	int status = WEFT_W_EXITCODE(0, sig);
 
+	/* Of many LWPs that fault at once, one ends the process and is named. */
+	if (!proc_kill(p, status))
+		proc_exit(status);
 	if (f->vec == T_PAGE)
 		printk("weft: pid %d (%s) lwp %u: %s at address %p, instruction %p (%s, %s)\n",
 		       p->pid, p->name, curlwp()->id, signal_name(sig), (void *)addr,
@@ -46,5 +50,5 @@ void user_fault(struct trapframe *f, uint64_t addr, int sig)
 		printk("weft: pid %d (%s) lwp %u: %s at instruction %p (trap %lu, error %#lx)\n",
 		       p->pid, p->name, curlwp()->id, signal_name(sig), (void *)f->rip, f->vec,
 		       f->err);
-	proc_exit(WEFT_W_EXITCODE(0, sig));
+	proc_exit(status);
 }

@@ -229,22 +229,24 @@ int proc_spawn_first(const char *path, char *const argv[], char *const envp[])
 
 /* --- signals: the default actions only ------------------------------------------------ */
 
-/* Tells every LWP of p to go.  p->lock held. */
-static void kill_locked(struct proc *p, int status)
+/* Tells every LWP of p to go; false: that was done before.  p->lock held. */
+static bool kill_locked(struct proc *p, int status)
 {
 	if (p->exiting)
-		return;
+		return false;
 	p->exiting = true;
 	p->status = status;
 	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
 		lwp_post_ast(l, AST_EXIT);
+	return true;
 }
 
-void proc_kill(struct proc *p, int status)
+bool proc_kill(struct proc *p, int status)
 {
 	irqstate_t s = spin_lock(&p->lock);
-	kill_locked(p, status);
+	bool first = kill_locked(p, status);
 	spin_unlock(&p->lock, s);
+	return first;
 }
 
 void proc_signal(struct proc *p, int sig)

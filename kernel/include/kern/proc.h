@@ -79,8 +79,9 @@ static inline struct proc *curproc(void)
 
 /* Ends the current process: every LWP goes.  status: waitpid's word. */
 void proc_exit(int status) NORETURN;
-/* Tells every LWP of p to exit (no lock held); p ends with this status. */
-void proc_kill(struct proc *p, int status);
+/* Tells every LWP of p to exit (no lock held); p ends with this status.  False: it was
+ * ending already, with the status of whoever was first. */
+bool proc_kill(struct proc *p, int status);
 /*
  * Sends sig to the processes of a group (the console's Ctrl-C).  From any context
  * without a spin lock.  0, or -ESRCH.
