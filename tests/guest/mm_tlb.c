@@ -12,7 +12,7 @@
 #define PATH "/bin/mm_tlb"
 #define MAX 16
 
-static int64_t duration = 1000; /* of a race, ms */
+static int64_t duration = 500; /* of a race, ms */
 static struct raw lwp[MAX];
 static unsigned nlwp; /* as many as there are CPUs besides ours, at least 2 */
 static volatile int stop;
@@ -230,7 +230,7 @@ static void leave(struct raw *r)
 static void come_and_go(void)
 {
 	page = (uint64_t *)must_map(PAGE, RW);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 2; i++) {
 		start_all(leave);
 		stop_all();
 	}
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 	all_at_once();
 	for (unsigned i = 0; i < 3; i++)
 		is(ways[i], run_child(PATH, ways[i]), KILLED(WEFT_SIGSEGV));
-	for (unsigned i = 0; i < 40; i++)
+	for (unsigned i = 0; i < 12; i++)
 		bad += run_child(PATH, "leave") != EXITED(0);
 	is("processes end while CPUs idle in them", bad, 0);
 	return tap_done();
