@@ -124,7 +124,7 @@ static void *player(void *arg)
 	for (long i = 0; i < rounds; i++) {
 		pthread_mutex_lock(&table.m);
 		while (table.turn != me) {
-			struct timespec t = later(CLOCK_REALTIME, i % 50 * 20);
+			struct timespec t = later(CLOCK_REALTIME, 40 + i % 50 * 20);
 
 			if (table.timed)
 				pthread_cond_timedwait(&table.c[me], &table.m, &t);
@@ -297,7 +297,7 @@ static void *taker(void *arg)
 {
 	pthread_mutex_lock(&race.m);
 	for (long i = 0;; i++) {
-		struct timespec t = later(CLOCK_REALTIME, i % 7 * 30);
+		struct timespec t = later(CLOCK_REALTIME, 20 + i % 7 * 30);
 		int error = 0;
 
 		while (race.tokens == 0 && !race.done && error == 0)

@@ -110,7 +110,7 @@ static void take(sem_t *s, long i)
 		return;
 	}
 	do
-		t = later(i % 40 * 10);
+		t = later(40 + i % 40 * 10);
 	while (sem_timedwait(s, &t) != 0);
 }
 
@@ -158,7 +158,7 @@ static int in_use, too_many;
 static void *user(void *arg)
 {
 	for (long i = 0; i < rounds / 2; i++) {
-		struct timespec t = later(i % 20 * 10);
+		struct timespec t = later(20 + i % 20 * 10);
 
 		if ((long)arg % 3 == 0 ? sem_timedwait(&units, &t) : sem_wait(&units))
 			continue;

@@ -215,10 +215,13 @@ static void test_amid_others(void)
 
 		if (thr_suspend(t) != 0)
 			bail("thr_suspend");
-		for (int g = 0; g < 2; g++)
-			while (bystander_rounds[g] <
-			       before[g] + 2) /* hangs if the victim has a lock */
+		for (int g = 0; g < 2; g++) {
+			/* Hangs if the victim has a lock. */
+			while (bystander_rounds[g] < before[g] + 2) {
 				thr_yield();
+				nap(20); /* who sleeps has a high priority, unlike who yields */
+			}
+		}
 		if (thr_continue(t) != 0)
 			bail("thr_continue");
 	}
