@@ -65,9 +65,6 @@ enum page_use page_use(paddr_t p, unsigned *order);
 
 /* --- cache.c, kstack.c ----------------------------------------------------------------- */
 
-/* For kcache_create: grows from memory that is a user's to fill (PG_USER). */
-#define KC_USER 2
-
 void cache_init(void);
 void cache_reap(void); /* gives memory that no object needs back to page.c */
 /* Gives back all free stacks but `keep`.  Interrupts on, no spin lock held. */

@@ -31,7 +31,7 @@
 struct address_space *as_create(void)
 {
 	struct address_space *as = kzalloc(sizeof(*as));
-	paddr_t pml4 = page_alloc(PG_ZERO);
+	paddr_t pml4 = page_alloc(PG_ZERO | PG_USER);
 	if (as == NULL || pml4 == 0) {
 		kfree(as);
 		if (pml4 != 0)

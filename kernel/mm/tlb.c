@@ -226,7 +226,7 @@ void tlb_flush_kernel(void)
 	uint64_t mask = 0;
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	/* A CPU that comes online from here on has not walked the old tables. */
+	/* One that has not come online yet will load CR3 first. */
 	for (unsigned i = 0; i < ncpu; i++)
 		if (cpus[i] != this_cpu() && __atomic_load_n(&cpus[i]->online, __ATOMIC_ACQUIRE))
 			mask |= 1ull << i;

@@ -29,7 +29,8 @@ static void lwp_construct(void *obj)
 
 void lwp_init(void)
 {
-	lwp_cache = kcache_create("lwp", sizeof(struct lwp), 64, KC_STABLE, lwp_construct);
+	lwp_cache =
+		kcache_create("lwp", sizeof(struct lwp), 64, KC_STABLE | KC_USER, lwp_construct);
 	if (lwp_cache == NULL)
 		panic("no memory for the cache of LWPs");
 }

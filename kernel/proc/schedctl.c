@@ -27,7 +27,7 @@ static int add_page(struct proc *p)
 	struct sc_page *sp = kmalloc(sizeof(*sp));
 	if (sp == NULL)
 		return -ENOMEM;
-	paddr_t page = page_alloc(PG_ZERO);
+	paddr_t page = page_alloc(PG_ZERO | PG_USER);
 	if (page == 0) {
 		kfree(sp);
 		return -ENOMEM;

@@ -65,6 +65,7 @@ uint64_t page_user_count(void);                   /* given out with PG_USER, in 
  */
 struct kcache;
 #define KC_STABLE 1
+#define KC_USER 2 /* programs decide how many there are: leaves the kernel's reserve alone */
 struct kcache *kcache_create(const char *name, size_t size, size_t align, unsigned flags,
 			     void (*ctor)(void *));
 void *kcache_alloc(struct kcache *c); /* NULL: out of memory.  Never blocks. */
