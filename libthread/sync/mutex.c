@@ -189,25 +189,41 @@ int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abstime)
 	return error != 0 ? error : __mutex_lock_slow(m, deadline);
 }
 
-/* Lets a spinner take m, which the caller owns and which has sleepers; see the top. */
-static bool release_to_spinner(pthread_mutex_t *m, struct sleepq *q)
+/*
+ * The adaptive unlock of m, which the caller owns; see the top.  The mutex must not stay
+ * free while it has sleepers, so the caller may not be suspended meanwhile.
+ */
+static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct sleepq *q)
 {
+	struct thread *t;
+	bool more;
+
+	no_suspend_enter();
 	__atomic_store_n(&q->taken, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&m->__owner, M_WAITERS, __ATOMIC_RELEASE);
 	for (int i = 0; i < RELEASE_SPINS; i++) {
-		if (__atomic_load_n(&q->taken, __ATOMIC_RELAXED) == m)
-			return true;
+		if (__atomic_load_n(&q->taken, __ATOMIC_RELAXED) == m) {
+			no_suspend_exit();
+			return 0;
+		}
 		spin_hint();
 	}
-	return false;
+	__ops->lock(q);
+	no_suspend_exit();
+	t = sleepq_take(q, m, &more);
+	if (t != NULL)
+		__ops->wake(q, t);
+	else
+		__ops->unlock(q);
+	return 0;
 }
 
 static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
 {
 	struct sleepq *q = sleepq_of(m);
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
-	bool released = false, more;
 	struct thread *t;
+	bool more;
 
 	if ((seen & ~M_FLAGS) != (unsigned long)thread_self()) {
 		/* Solaris lets anyone give up a normal mutex, and programs rely on it. */
@@ -217,21 +233,13 @@ static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
 		if (--m->__count == 0)
 			__atomic_and_fetch(&m->__owner, ~M_RECURSED, __ATOMIC_RELAXED);
 		return 0;
-	}
-
-	no_suspend_enter(); /* a free mutex with sleepers must not stay so */
-	if (__options.adaptive_unlock && __atomic_load_n(&q->spinners, __ATOMIC_RELAXED) != 0) {
-		if (release_to_spinner(m, q)) {
-			no_suspend_exit();
-			return 0;
-		}
-		released = true;
+	} else if (__options.adaptive_unlock &&
+		   __atomic_load_n(&q->spinners, __ATOMIC_RELAXED) != 0) {
+		return unlock_adaptive(m, q);
 	}
 	__ops->lock(q);
-	no_suspend_exit();
 	t = sleepq_take(q, m, &more);
-	if (!released)
-		__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
 	if (t != NULL)
 		__ops->wake(q, t);
 	else
