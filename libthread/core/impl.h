@@ -110,7 +110,7 @@ struct thread {
 		struct {
 			bool bound;     /* has an LWP of its own: own_lwp */
 			bool suspended; /* model: thr_suspend has been called */
-			bool to_armed;  /* model mxn: is among the time-outs */
+			bool to_armed;  /* model: is among its time-outs */
 		};
 		uint32_t unusual; /* not 0: one of them */
 	};
@@ -131,9 +131,9 @@ struct thread {
 	size_t stack_size, guard_size;
 	bool user_stack; /* belongs to the program */
 
-	/* Model mxn, under its lock: run queue, LWPs of the pool, time-outs. */
+	/* A model that schedules threads itself: run queue, LWPs of its pool, time-outs. */
 	struct thread *run_next, *run_prev;
-	struct thread *volatile partner; /* see model/mxn/pool.c */
+	struct thread *volatile partner; /* Dispatchable thread and its LWP's context */
 	bool parked;
 	deadline_t deadline;
 	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
