@@ -15,8 +15,8 @@
  *			has run, and someone may look at an object of a KC_STABLE
  *			cache after it was freed.
  *
- * Slabs with free objects are on `partial`, the emptiest last; one without any object in
- * use is kept, more are given back to page.c, except with KC_STABLE.  The depot is
+ * Slabs with free objects are on `partial`, those without any object in use last.  One
+ * such is kept, more are given back to page.c, except with KC_STABLE.  The depot is
  * bounded, so what a burst of allocations took returns when the objects are freed.
  *
  * With WEFT_DEBUG a word behind each object says whether it is in use, which finds
@@ -73,7 +73,7 @@ struct kcache {
 static struct kcache *all_caches;
 static struct kcache cache_cache = {.name = "kcache"}, magazine_cache = {.name = "magazine"};
 
-/* --- debugging: a word behind each object ---------------------------------------------- */
+/* --- debugging: a word behind each object -------------------------------------------- */
 
 #ifdef WEFT_DEBUG
 
@@ -135,7 +135,7 @@ static inline void debug_back(struct kcache *c, void *obj)
 
 #endif
 
-/* --- slabs; the cache's lock held -------------------------------------------------------- */
+/* --- slabs; the cache's lock held ---------------------------------------------------- */
 
 static struct slab *slab_of(const struct kcache *c, void *obj)
 {
@@ -205,7 +205,7 @@ static void slab_put(struct kcache *c, void *obj)
 	}
 }
 
-/* --- the depot and the CPUs' magazines ----------------------------------------------------- */
+/* --- the depot and the CPUs' magazines ----------------------------------------------- */
 
 static struct magazine *pop(struct magazine **list)
 {
@@ -360,7 +360,7 @@ void cache_reap(void)
 		reap(c);
 }
 
-/* --- making a cache --------------------------------------------------------------------------- */
+/* --- making a cache ------------------------------------------------------------------ */
 
 /* How many objects fit into a slab of this order, and where the first begins. */
 static void layout(struct kcache *c, size_t align)
@@ -416,7 +416,7 @@ struct kcache *kcache_create(const char *name, size_t size, size_t align, unsign
 	return c;
 }
 
-/* --- kmalloc -------------------------------------------------------------------------------------- */
+/* --- kmalloc ------------------------------------------------------------------------- */
 
 /* Four or fewer classes from one power of two to the next; larger ones get pages. */
 static const struct {

@@ -4,7 +4,7 @@
 #pragma once
 #include <kern/mm.h>
 
-/* --- page-table entries (Intel SDM 3A, 4.5) -------------------------------------- */
+/* --- page-table entries (Intel SDM 3A, 4.5) ------------------------------------------ */
 
 #define PTE_P (1ull << 0)
 #define PTE_W (1ull << 1)
@@ -32,7 +32,7 @@ static inline uint64_t *pt_table(uint64_t entry)
 	return phys_to_virt(entry & PTE_ADDR);
 }
 
-/* --- pagetable.c: the kernel's own tables --------------------------------------------- */
+/* --- pagetable.c: the kernel's own tables -------------------------------------------- */
 
 extern paddr_t kernel_pml4;
 extern bool cpu_has_smap; /* usercopy.S reads it */
@@ -49,7 +49,7 @@ static inline void load_cr3(paddr_t pml4)
  */
 uint64_t *kernel_pte(uint64_t va);
 
-/* --- page.c ------------------------------------------------------------------------------ */
+/* --- page.c -------------------------------------------------------------------------- */
 
 /* Memory that the boot page tables do not reach: once the final ones are in place. */
 void page_init_high(void);
@@ -63,7 +63,7 @@ enum page_use { USE_OTHER, USE_SLAB, USE_LARGE };
 void page_set_use(paddr_t p, unsigned order, enum page_use use);
 enum page_use page_use(paddr_t p, unsigned *order);
 
-/* --- cache.c, kstack.c ----------------------------------------------------------------- */
+/* --- cache.c, kstack.c --------------------------------------------------------------- */
 
 void cache_init(void);
 void cache_reap(void); /* gives memory that no object needs back to page.c */
@@ -76,11 +76,11 @@ void kstack_trim(unsigned keep);
  */
 void mm_reclaim(void);
 
-/* --- selftest.c ------------------------------------------------------------------------- */
+/* --- selftest.c ---------------------------------------------------------------------- */
 
 void mm_selftest(void); /* if the command line asks for it */
 
-/* --- tlb.c ------------------------------------------------------------------------------- */
+/* --- tlb.c --------------------------------------------------------------------------- */
 
 void tlb_init_cpu(void);
 /* Makes every CPU forget all of the kernel's translations too.  As tlb_shootdown. */
@@ -88,7 +88,7 @@ void tlb_flush_kernel(void);
 /* Takes `as` off the CPUs that have it in CR3 for no reason but to save a reload. */
 void tlb_evict(struct address_space *as);
 
-/* --- mappings.c: the set of mappings of an address space; as->lock held ------------------ */
+/* --- mappings.c: the set of mappings of an address space; as->lock held -------------- */
 
 /* A page of the kernel's choosing (as_map_page): the user cannot change its protection. */
 #define MAPPING_KERNEL 0x80000000u
@@ -119,7 +119,7 @@ void mapping_set_prot(struct address_space *as, vaddr_t start, vaddr_t end, int 
 /* Where len bytes are free below the stack, or 0. */
 vaddr_t mapping_find_space(struct address_space *as, uint64_t len);
 
-/* --- upt.c: the user half of an address space's page tables -------------------------------- */
+/* --- upt.c: the user half of an address space's page tables -------------------------- */
 
 /* Flags of an entry that gives the user prot; no P for WEFT_PROT_NONE. */
 uint64_t upt_flags(int prot);

@@ -57,7 +57,7 @@ static inline uint64_t slot_bottom(uint64_t slot)
 	return KSTACKS + slot * SLOT_SIZE + SLOT_SIZE - KSTACK_SIZE;
 }
 
-/* --- making and unmaking --------------------------------------------------------------- */
+/* --- making and unmaking ------------------------------------------------------------- */
 
 static int64_t bare_next(uint64_t slot)
 {
@@ -105,7 +105,7 @@ static void *make_stack(void)
 		if (first != NULL)
 			push_bare(slot);
 		else if ((uint64_t)slot == stacks.next_slot - 1)
-			stacks.next_slot--; /* else its 8 KiB of addresses are lost */
+			stacks.next_slot--; /* else its addresses are lost */
 		spin_unlock(&stacks.lock, s);
 		return NULL;
 	}
@@ -155,7 +155,7 @@ void kstack_trim(unsigned keep)
 	}
 }
 
-/* --- the interface -------------------------------------------------------------------------- */
+/* --- the interface ------------------------------------------------------------------- */
 
 void *kstack_alloc(void)
 {

@@ -46,7 +46,7 @@ static int cmp_gap(const struct tree_node *a, const struct tree_node *b)
 	return x < y ? -1 : x > y;
 }
 
-/* --- single mappings -------------------------------------------------------------------- */
+/* --- single mappings ----------------------------------------------------------------- */
 
 void mappings_init(void)
 {
@@ -83,7 +83,7 @@ static bool alike(const struct mapping *a, const struct mapping *b)
 		(a->file_end == b->file_end && a->off + (b->start - a->start) == b->off));
 }
 
-/* --- the two trees -------------------------------------------------------------------------- */
+/* --- the two trees ------------------------------------------------------------------- */
 
 /* What lies below m has changed. */
 static void update_gap(struct address_space *as, struct mapping *m)
@@ -180,7 +180,7 @@ vaddr_t mapping_find_space(struct address_space *as, uint64_t len)
 	return best != NULL ? MIN(best->start, AUTO_TOP) - len : 0;
 }
 
-/* --- changing the set ------------------------------------------------------------------------- */
+/* --- changing the set ---------------------------------------------------------------- */
 
 /* Makes m and the one above it one mapping, if they touch and are alike. */
 static void merge_up(struct address_space *as, struct mapping *m)

@@ -81,7 +81,7 @@ static inline paddr_t frame_addr(uint32_t f)
 	return (paddr_t)f << PAGE_SHIFT;
 }
 
-/* --- the buddy lists; buddy.lock held ---------------------------------------------- */
+/* --- the buddy lists; buddy.lock held ------------------------------------------------ */
 
 static void list_add(uint32_t f, unsigned order)
 {
@@ -141,7 +141,7 @@ static uint32_t buddy_alloc(unsigned order)
 	return f;
 }
 
-/* --- the caches; the cache's lock held ---------------------------------------------- */
+/* --- the caches; the cache's lock held ----------------------------------------------- */
 
 /* From the buddy lists: a batch, or one page when little is left. */
 static void refill(struct page_cache *c, bool user)
@@ -216,7 +216,7 @@ static void cache_put(uint32_t f, bool user)
 	spin_unlock(&c->lock, s);
 }
 
-/* --- handing out and taking back -------------------------------------------------------- */
+/* --- handing out and taking back ----------------------------------------------------- */
 
 #define POISON 0xa5
 
@@ -325,7 +325,7 @@ enum page_use page_use(paddr_t addr, unsigned *order)
 	return p->use;
 }
 
-/* --- counts: exact when nobody allocates meanwhile -------------------------------------- */
+/* --- counts: exact when nobody allocates meanwhile ----------------------------------- */
 
 uint64_t page_total(void)
 {
@@ -350,7 +350,7 @@ uint64_t page_user_count(void)
 	return n > 0 ? n : 0;
 }
 
-/* --- start-up ----------------------------------------------------------------------------- */
+/* --- start-up ------------------------------------------------------------------------ */
 
 /* What the boot page tables map, and so all that can be used until mm_init is done. */
 #define BOOT_REACH (1ull << 32)

@@ -17,6 +17,7 @@
 #include <kern/boot.h>
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include "../cpu/machine.h"
 #include "impl.h"
 
 #define CR0_WP (1u << 16)
@@ -58,7 +59,7 @@ uint64_t *kernel_pte(uint64_t va)
 	return t != NULL ? &t[pt_index(va, 1)] : NULL;
 }
 
-/* --- start-up -------------------------------------------------------------------------- */
+/* --- start-up ------------------------------------------------------------------------ */
 
 static bool has_1g_pages;
 
@@ -122,13 +123,6 @@ static void map_direct(void)
 		map(KDIRECT + p, p, end - p, PTE_W | PTE_NX | (ram ? 0 : PTE_PCD | PTE_PWT));
 		p = end;
 	}
-}
-
-static void cpuid(uint32_t leaf, uint32_t out[4])
-{
-	__asm__ volatile("cpuid"
-			 : "=a"(out[0]), "=b"(out[1]), "=c"(out[2]), "=d"(out[3])
-			 : "a"(leaf), "c"(0));
 }
 
 void mm_init(void)

@@ -24,7 +24,7 @@ static uint32_t next_random(void)
 
 static void *things[N];
 
-/* --- pages ------------------------------------------------------------------------------ */
+/* --- pages --------------------------------------------------------------------------- */
 
 /* Marks both ends of a block, or checks the marks. */
 static void mark_block(paddr_t p, unsigned order)
@@ -118,7 +118,7 @@ static void test_holds(void)
 	assert(page_free_count() == before);
 }
 
-/* --- objects ---------------------------------------------------------------------------- */
+/* --- objects ------------------------------------------------------------------------- */
 
 static unsigned constructed;
 
@@ -188,7 +188,7 @@ static void test_kmalloc(void)
 	kfree(NULL);
 }
 
-/* --- stacks and page tables ----------------------------------------------------------------- */
+/* --- stacks and page tables ---------------------------------------------------------- */
 
 static void test_stacks(void)
 {

@@ -26,7 +26,7 @@
 /* Of the stacks that a process leaves behind, so many stay for the next ones. */
 #define KEEP_STACKS 64
 
-/* --- life --------------------------------------------------------------------------------- */
+/* --- life ---------------------------------------------------------------------------- */
 
 struct address_space *as_create(void)
 {
@@ -58,7 +58,7 @@ void as_destroy(struct address_space *as)
 	kstack_trim(KEEP_STACKS);
 }
 
-/* --- helpers; as->lock held for writing ---------------------------------------------------- */
+/* --- helpers; as->lock held for writing ---------------------------------------------- */
 
 static bool in_user(vaddr_t addr, uint64_t len)
 {
@@ -96,7 +96,7 @@ static int unmap(struct address_space *as, vaddr_t start, vaddr_t end)
 	return 0;
 }
 
-/* --- mmap and munmap -------------------------------------------------------------------------- */
+/* --- mmap and munmap ----------------------------------------------------------------- */
 
 static bool too_much(uint64_t len)
 {
@@ -192,7 +192,7 @@ int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot)
 	return err;
 }
 
-/* --- mprotect ------------------------------------------------------------------------------------ */
+/* --- mprotect ------------------------------------------------------------------------ */
 
 /* Is all of [start, end) mapped, and the user's to protect? */
 static int may_protect(struct address_space *as, vaddr_t start, vaddr_t end)
@@ -251,7 +251,7 @@ int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 	return err;
 }
 
-/* --- brk --------------------------------------------------------------------------------------------- */
+/* --- brk ----------------------------------------------------------------------------- */
 
 /* Maps [from, to) as heap. */
 static int grow_heap(struct address_space *as, vaddr_t from, vaddr_t to)

@@ -59,7 +59,7 @@ void tlb_init_cpu(void)
 	c->tlb = &tlb_cpus[c->id];
 }
 
-/* --- on the CPU itself; interrupts off ------------------------------------------------- */
+/* --- on the CPU itself; interrupts off ----------------------------------------------- */
 
 static void flush_space(void)
 {
@@ -132,7 +132,7 @@ void tlb_interrupt(void)
 	__atomic_store_n(&t->done, number, __ATOMIC_RELEASE);
 }
 
-/* --- asking other CPUs ---------------------------------------------------------------------- */
+/* --- asking other CPUs --------------------------------------------------------------- */
 
 /* Whose requests to wait for. */
 struct pending {
