@@ -1,6 +1,7 @@
 """What the tests share: the way to the host command, and guests.
 
     --soak N    runs each racing guest test N times in a row
+    --seeds N   runs each test of test_seeds.py under N seeds
 """
 
 import os
@@ -23,11 +24,18 @@ MODELS = ("lwp", "mxn", "n1")
 def pytest_addoption(parser):
     parser.addoption("--soak", type=int, default=1, metavar="N",
                      help="repeat the racing tests N times in a row")
+    parser.addoption("--seeds", type=int, default=4, metavar="N",
+                     help="run the racing tests under N seeds of exact timing")
 
 
 @pytest.fixture(scope="session")
 def soak(request):
     return request.config.getoption("--soak")
+
+
+@pytest.fixture(scope="session")
+def seeds(request):
+    return request.config.getoption("--seeds")
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,12 @@
 
 static unsigned tap_count, tap_failed;
 
+/* A check has failed: a place for breakpoints. */
+__attribute__((noinline, unused)) static void tap_not_ok(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
 __attribute__((format(printf, 3, 4), unused)) static int tap_report(int passed, const char *name,
 								    const char *fmt, ...)
 {
@@ -31,8 +37,10 @@ __attribute__((format(printf, 3, 4), unused)) static int tap_report(int passed, 
 	line[n++] = '\n';
 	write(1, line, n);
 	__atomic_fetch_add(&tap_count, 1, __ATOMIC_RELAXED);
-	if (!passed)
+	if (!passed) {
 		__atomic_fetch_add(&tap_failed, 1, __ATOMIC_RELAXED);
+		tap_not_ok();
+	}
 	return passed;
 }
 
