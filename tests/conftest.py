@@ -58,7 +58,7 @@ def weft():
 
     def call(*argv, stdin=b"", timeout=120, **options):
         argv = [str(a) for a in argv]
-        if argv and argv[0] in ("run", "cc", "gdb"):
+        if argv and argv[0] in ("run", "cc", "gdb", "doctor"):
             argv.insert(1, "--no-build")
         return subprocess.run([TOP / "tools/weft", *argv], input=stdin, timeout=timeout,
                               capture_output=True, env={**os.environ, "LC_ALL": "C.UTF-8"},

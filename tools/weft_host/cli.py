@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from . import bench, ccmd, check, gdbcmd, runcmd
+from . import bench, ccmd, check, doctor, gdbcmd, runcmd
 from .machine import HostError, UsageError
 
 STATUS_USAGE = 2
@@ -34,6 +34,8 @@ def _parser():
     gdbcmd.add_options(add(
         "gdb", gdbcmd.gdb, "boots a guest stopped before its first instruction, under GDB"))
     bench.add_options(add("bench", bench.main, "runs experiments and prints their tables"))
+    doctor.add_options(add(
+        "doctor", doctor.doctor, "says whether weft works on this host, and what to do if not"))
     add("check-format", check.check_format, "says which C sources clang-format would change")
     add("format", check.format_all, "formats the C sources")
     add("pytest", None, "runs the tests; options are pytest's")

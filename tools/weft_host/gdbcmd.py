@@ -30,7 +30,7 @@ def add_options(parser):
                         help="GDB obeys FILE and ends, instead of asking for commands")
 
 
-def _gdb():
+def find_gdb():
     """A GDB that knows x86-64 and has Python."""
     for name in ("x86_64-elf-gdb", "gdb-multiarch", "x86_64-linux-gnu-gdb", "gdb"):
         if shutil.which(name):
@@ -53,7 +53,7 @@ def _await_socket(path, qemu):
 
 
 def _gdb_command(args, machine, socket):
-    command = [_gdb(), "-q", *(["-nx", "-batch"] if args.batch_commands else []),
+    command = [find_gdb(), "-q", *(["-nx", "-batch"] if args.batch_commands else []),
                str(build_dir(machine.debug) / "weft.elf"),
                "-ex", f"source {HELPERS}", "-ex", f"target remote {socket}"]
     program = machine.host_program()

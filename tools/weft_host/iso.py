@@ -29,7 +29,8 @@ class IsoError(Exception):
     """The image cannot be made; the text says why."""
 
 
-def _grub_mkrescue():
+def grub_mkrescue():
+    """The command, under whatever name.  Raises IsoError."""
     for name in ("grub-mkrescue", "grub2-mkrescue", "i686-elf-grub-mkrescue",
                  "x86_64-elf-grub-mkrescue"):
         if shutil.which(name):
@@ -39,7 +40,7 @@ def _grub_mkrescue():
 
 def make(image, kernel, initrd, cmdline):
     """Writes `image`, in one rename.  Raises IsoError."""
-    tool = _grub_mkrescue()
+    tool = grub_mkrescue()
     if not shutil.which("xorriso") or not shutil.which("mformat"):
         raise IsoError(MISSING)
     image = Path(image)
