@@ -96,6 +96,10 @@ void lapic_eoi(void)
 	write(EOI, 0);
 }
 
+/*
+ * In exact timing the NMI that ends a window may come between the two stores, and send an
+ * interrupt of its own: so whoever sends leaves ICR_HIGH as it was.
+ */
 static void send(uint32_t apic_id, uint32_t command)
 {
 	irqstate_t s = irq_save();
@@ -107,8 +111,10 @@ static void send(uint32_t apic_id, uint32_t command)
 	} else {
 		while (read(ICR) & ICR_PENDING)
 			cpu_pause();
+		uint32_t interrupted = read(ICR_HIGH);
 		write(ICR_HIGH, apic_id << 24);
 		write(ICR, command);
+		write(ICR_HIGH, interrupted);
 	}
 	irq_restore(s);
 }
