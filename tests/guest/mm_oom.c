@@ -112,16 +112,33 @@ static int lwps(void)
 	return 4;
 }
 
-/* Starts programs while there is hardly memory for one, above what the kernel keeps. */
+/*
+ * Starts programs when there is no memory at all, and then again with a little more each
+ * time: so it runs out at every step of a start.
+ */
 static int spawns(void)
 {
-	fill(1500);
-	for (unsigned i = 0; i < 20; i++) {
+	unsigned failed = 0, done = 0;
+	long p = map(NULL, 1ul << 40, RW, ANON | WEFT_MAP_NORESERVE);
+	size_t n = 0;
+
+	/* All that the calls below touch of our own is there from now on. */
+	if (p < 0 || run_child("/bin/true", "x") != EXITED(0))
+		return 2;
+	while (writable((char *)p + n * PAGE))
+		n++;
+	for (unsigned i = 0; i < 60; i++) {
 		long r = run_child("/bin/true", "x");
-		if (r != EXITED(0) && r != KILLED(WEFT_SIGBUS) && r != -ENOMEM && r != -EAGAIN)
-			return 2;
+		if (r == EXITED(0))
+			done++;
+		else if (r == KILLED(WEFT_SIGBUS) || r == -ENOMEM || r == -EAGAIN)
+			failed++;
+		else
+			return 3;
+		n -= 8;
+		__sys_munmap((char *)p + n * PAGE, 8 * PAGE);
 	}
-	return 0;
+	return failed > 0 && done > 0 ? 0 : 4;
 }
 
 static const struct {
