@@ -214,8 +214,8 @@ static inline bool in_critical(const struct lwp *l)
 }
 
 /*
- * The library's own lock.  Spins, with preemption control.  Nobody who holds one blocks
- * or runs code of the program.  Memory: taking is an acquire, giving up a release.
+ * The library's own lock.  Spins, with preemption control.  Nobody who holds one waits
+ * for another thread or runs code of the program.  Memory: taking is an acquire, giving up a release.
  */
 struct ilock {
 	volatile uint32_t held;

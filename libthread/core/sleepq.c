@@ -47,6 +47,7 @@ void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, e
 {
 	struct thread **p = find(q, obj), *first = *p, *after;
 	bool fifo = order == ORDER_FIFO || __options.fifo || ++q->enqueued % TAIL_EVERY == 0;
+	int pri = __atomic_load_n(&t->pri, __ATOMIC_RELAXED); /* may change until t is in */
 
 	t->wchan = obj;
 	t->q = q;
@@ -56,16 +57,16 @@ void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, e
 		*p = t;
 		return;
 	}
-	if (fifo ? first->pri < t->pri : first->pri <= t->pri) {
+	if (fifo ? first->pri < pri : first->pri <= pri) {
 		push_front(p, t);
 		return;
 	}
 	/* Behind `after`, the last that goes before t; from the end at which it is likely. */
 	if (fifo) {
-		for (after = first->q_tail; after->pri < t->pri;)
+		for (after = first->q_tail; after != first && after->pri < pri;)
 			after = after->q_prev;
 	} else {
-		for (after = first; after->q_next != NULL && after->q_next->pri > t->pri;)
+		for (after = first; after->q_next != NULL && after->q_next->pri > pri;)
 			after = after->q_next;
 	}
 	t->q_prev = after;

@@ -232,10 +232,14 @@ static void test_starvation(void)
 
 /* A writer gives up; the readers behind it must not wait for it any longer. */
 static sem_t may_finish;
+static volatile bool gave_up;
 
 static void *writer_in_a_hurry(void *arg)
 {
-	return (void *)(long)timed_write(&lock);
+	long r = timed_write(&lock);
+
+	gave_up = true;
+	return (void *)r;
 }
 
 static void *patient_reader(void *arg)
@@ -253,9 +257,10 @@ static void test_writer_gives_up(void)
 
 	pthread_rwlock_init(&lock, NULL);
 	sem_init(&may_finish, 0, 0);
+	gave_up = false;
 	pthread_rwlock_rdlock(&lock);
 	w = start(writer_in_a_hurry, NULL, PTHREAD_SCOPE_SYSTEM);
-	while (!(lock.__word & 0x40000000))
+	while (!(lock.__word & 0x40000000) && !gave_up) /* it waits, or had no patience for us */
 		sched_yield();
 	r = start(patient_reader, NULL, PTHREAD_SCOPE_PROCESS);
 	sem_wait(&may_finish); /* hangs if the reader still waits */
