@@ -113,7 +113,8 @@ def test_boot_from_cd(weft):
     (["--smp", "65"], "CPUs"),
     (["--smp", "x"], "--smp"),
     (["--mem", "lots"], "--mem"),
-    (["--timing", "exact"], "runs a command"),
+    (["--timing", "exact", "--accel", "kvm"], "tcg"),
+    (["--mips", "5"], "--mips"),
     (["--seed", "1"], "--seed"),
     (["--timeout", "0"], "--timeout"),
     (["--file", "/no/such/file"], "no such file"),
@@ -126,6 +127,12 @@ def test_wrong_usage(weft, words, says):
     done = weft("run", *words, "--", "true", cwd=TOP)
     assert done.returncode == 2
     assert says in done.stderr.decode()
+
+
+def test_exact_timing_has_no_shell(weft):
+    done = weft("run", "--timing", "exact")
+    assert done.returncode == 2
+    assert b"runs a command" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["report", "monitor", "trace", "grade", "torture", ""])

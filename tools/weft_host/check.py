@@ -1,9 +1,11 @@
 """What `make test`, `make format` and `make check-format` call."""
 
 import os
+import re
 import subprocess
 import sys
 
+from .machine import HostError
 from .paths import TOP, VENV
 
 CLANG_FORMAT = VENV / "bin/clang-format"
@@ -18,19 +20,22 @@ def c_sources():
 
 
 def badly_formatted(files):
-    """Those that clang-format would change."""
-    bad = []
-    for path in files:
-        done = subprocess.run([CLANG_FORMAT, "--dry-run", "-Werror", path], capture_output=True)
-        if done.returncode != 0:
-            bad.append(path.relative_to(TOP))
-    return bad
+    """Those that clang-format would change, with what it says first about each."""
+    done = subprocess.run([CLANG_FORMAT, "--dry-run", "-Werror", *files], capture_output=True,
+                          text=True)
+    said = {}
+    for line in done.stderr.splitlines():
+        if match := re.fullmatch(r"(.+?):(\d+):\d+: error: (.*)", line):
+            said.setdefault(match[1], f"{match[1]}:{match[2]}: {match[3]}")
+    if done.returncode != 0 and not said:
+        raise HostError(f"clang-format failed: {done.stderr.strip()}")
+    return list(said.values())
 
 
 def check_format(args):
     bad = badly_formatted(c_sources())
-    for path in bad:
-        print(f"{path}: clang-format would change it (make format)", file=sys.stderr)
+    for line in bad:
+        print(line, file=sys.stderr)
     return 1 if bad else 0
 
 
