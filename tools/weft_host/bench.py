@@ -5,6 +5,7 @@ An experiment is a module of the package `experiments`, named like the experimen
     TITLE                   one line
     run(ctx) -> rows        measures; a row is a dict with the same keys in each
     table(rows)             what to print: a rich renderable, or a text
+    store_baseline(rows)    if it has one: what tests compare with from now on; returns its path
 
 ctx is a Context: it runs guest commands and shows how far the experiment has come.
 """
@@ -50,13 +51,13 @@ class Context:
             self._progress.console.print(f"{task.description}: {text}")
 
     def guest(self, argv, *, smp=1, model=None, options=None, mem="512M", env=None, files=(),
-              timeout=600, quantum=None, seed=None, mips=None):
+              timeout=600, quantum=None, seed=None, mips=None, append=""):
         """Boots a guest that runs argv, and returns its Result (guest.py).  A guest that
         panics or runs out of time raises HostError."""
         result = run_guest(Machine(argv=[str(a) for a in argv], smp=smp, mem=mem, model=model,
                                    options=options, env=dict(env or {}), files=list(files),
                                    timing=self.timing, quantum=quantum, seed=seed, mips=mips,
-                                   accel=self._accel, timeout=timeout))
+                                   accel=self._accel, timeout=timeout, append=append))
         if result.error:
             raise HostError(f"{' '.join(map(str, argv))}: {result.error}\n{result.panic}"
                             f"{result.output}")
@@ -73,6 +74,8 @@ def add_options(parser):
     parser.add_argument("--timing", choices=("fast", "exact"), default="exact",
                         help="kind of time; exact: the same figures on every host")
     parser.add_argument("--accel", choices=("tcg", "kvm"), default="tcg")
+    parser.add_argument("--update-baseline", action="store_true",
+                        help="stores the figures as those that the tests compare with (micro)")
 
 
 def _host():
@@ -82,10 +85,14 @@ def _host():
 
 
 def _save(name, title, timing, rows):
-    """Both files appear whole, or the old ones stay."""
+    """Both files appear whole, or the old ones stay.  Exact timing gives the same bytes on every
+    host and day; so they stand only where they matter."""
     RESULTS.mkdir(parents=True, exist_ok=True)
-    facts = {"experiment": name, "title": title, "timing": timing, "host": _host(),
-             "when": datetime.now(timezone.utc).isoformat(timespec="seconds"), "rows": rows}
+    facts = {"experiment": name, "title": title, "timing": timing}
+    if timing != "exact":
+        facts |= {"host": _host(),
+                  "when": datetime.now(timezone.utc).isoformat(timespec="seconds")}
+    facts["rows"] = rows
     for suffix in ("csv", "json"):
         fresh = RESULTS / f".{name}.{suffix}"
         with open(fresh, "w", newline="") as file:
@@ -110,6 +117,11 @@ def main(args):
     unknown = [name for name in args.names if name not in modules]
     if unknown:
         raise UsageError(f"no experiment {unknown[0]!r}; there are: {', '.join(modules)}")
+    if args.update_baseline and not (args.names and all(
+            hasattr(modules[name], "store_baseline") for name in args.names)):
+        raise UsageError("--update-baseline: name an experiment that has one: "
+                         + ", ".join(name for name in modules
+                                     if hasattr(modules[name], "store_baseline")))
     build.make()
     out, err = Console(), Console(stderr=True)
     for name in args.names or modules:
@@ -123,4 +135,6 @@ def main(args):
         out.print(module.TITLE, style="bold", highlight=False)
         out.print(module.table(rows))
         print(f"weft: {RESULTS / name}.csv and .json", file=sys.stderr)
+        if args.update_baseline:
+            print(f"weft: {module.store_baseline(rows)}", file=sys.stderr)
     return 0

@@ -1,0 +1,28 @@
+"""The micro benchmark holds a line: no figure grows by more than 2 % against the stored ones."""
+
+import subprocess
+
+from conftest import TOP
+from weft_host.experiments import micro
+from weft_host.paths import RESULTS
+
+
+def test_complaints():
+    """A figure that grows, comes or goes is complained of; one that shrinks is not."""
+    stored = {("mutex", 1, "lwp"): 20.0, ("yield", 1, "mxn"): 100.0, ("gone", 1, "lwp"): 5.0}
+    fresh = {("mutex", 1, "lwp"): 21.0, ("yield", 1, "mxn"): 101.0, ("new", 1, "lwp"): 5.0}
+    wrong = "\n".join(micro.complaints(fresh, stored))
+    assert "mutex, 1 CPUs, lwp: 21 instructions, 5.0 % more" in wrong
+    assert "new, 1 CPUs, lwp: is not in the baseline" in wrong
+    assert "gone, 1 CPUs, lwp: is no longer measured" in wrong
+    assert "yield" not in wrong
+    assert micro.complaints(stored, stored) == []
+
+
+def test_no_figure_has_grown():
+    """Whoever means a figure to grow stores it anew: weft bench micro --update-baseline."""
+    subprocess.run([TOP / "tools/weft", "bench", "micro"], check=True, capture_output=True,
+                   timeout=600)
+    _, measured = micro.read_rows(RESULTS / "micro.csv")
+    _, stored = micro.read_rows(micro.BASELINE)
+    assert micro.complaints(measured, stored) == []

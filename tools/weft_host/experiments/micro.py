@@ -1,0 +1,164 @@
+"""What operations of the kernel and of libthread cost, in instructions.
+
+The program micro measures; its source says what each figure is.  Exact timing at 1,000 million
+instructions a second makes nanoseconds instructions, so that a figure is the same on every host,
+and changes only when the code does (or the compiler).
+
+The figures of the last commit are in the repository (BASELINE); a test fails if one has grown by
+more than TOLERANCE.  Whoever means that, stores them anew: weft bench micro --update-baseline.
+"""
+
+import csv
+import subprocess
+
+from rich.console import Group
+from rich.text import Text
+
+from ..machine import HostError, UsageError
+from ..paths import TOP
+from .pingpong import grid
+
+TITLE = "Instructions an operation, of the kernel and of libthread"
+
+BASELINE = TOP / "tests/baseline/micro.csv"
+TOLERANCE = 0.02
+COLUMNS = ("figure", "cpus", "model", "instructions")
+
+MODELS = ("lwp", "mxn")
+CPU_COUNTS = (1, 2, 4, 8)
+QUANTUM = 200  # CPUs see each other's stores up to so many instructions late
+
+# On one CPU: what lwp and mxn shall need at most, and what Linux 6.1 with glibc 2.36 needs in the
+# same mode on the same QEMU.
+TARGETS = {
+    "null_syscall": (110, 110, 329),
+    "clock_gettime": (40, 40, 74),
+    "mutex": (30, 30, 61),
+    "rwlock_read": (36, 36, 67),
+    "semaphore": (28, 28, 35),
+    "getspecific": (10, 10, 21),
+    "create_join": (6_000, 600, 69_917),
+    "yield_pair": (450, 130, 891),
+    "semaphore_round_trip": (1_600, 260, 6_754),
+    "condition_round_trip": (2_600, 520, 12_698),
+    "pingpong_iteration": (2_600, 500, 11_150),
+}
+
+
+def parse(output, cpus):
+    """Pairs of figure and instructions; a ValueError quotes a line that is none of this machine."""
+    figures = []
+    for line in output.splitlines():
+        words = line.split()
+        if len(words) != 3 or words[1] != str(cpus):
+            raise ValueError(f"not a figure of {cpus} CPUs: {line!r}")
+        figures.append((words[0], float(words[2])))
+    if not figures:
+        raise ValueError("micro printed no figure")
+    return figures
+
+
+def run(ctx):
+    """One boot for each model and number of CPUs."""
+    if ctx.timing != "exact":
+        raise UsageError("micro counts instructions: it needs --timing exact")
+    measured = {}
+    ctx.steps(len(CPU_COUNTS) * len(MODELS))
+    for cpus in CPU_COUNTS:
+        for model in MODELS:
+            ctx.step(f"{model}, {cpus} CPUs")
+            result = ctx.guest(["micro"], smp=cpus, model=model, quantum=QUANTUM)
+            if result.status != 0:
+                raise HostError(f"micro (model {model}, {cpus} CPUs): status {result.status}\n"
+                                f"{result.output}")
+            for figure, instructions in parse(result.output, cpus):
+                measured[figure, cpus, model] = instructions
+    order = list(dict.fromkeys(figure for figure, _, _ in measured))
+    return [_row(*key, measured[key])
+            for key in sorted(measured, key=lambda key: (order.index(key[0]), key[1]))]
+
+
+def _row(figure, cpus, model, instructions):
+    target = linux = None
+    if cpus == 1 and figure in TARGETS:
+        *targets, linux = TARGETS[figure]
+        target = targets[MODELS.index(model)]
+    return dict(zip(COLUMNS, (figure, cpus, model, instructions))) | {
+        "target": target, "linux": linux}
+
+
+# --- the baseline --------------------------------------------------------------------------------
+
+def compiler():
+    """Which one makes the code that is measured."""
+    cc = subprocess.run([TOP / "tools/find-cc"], capture_output=True, text=True, check=True, cwd=TOP)
+    version = subprocess.run([cc.stdout.strip(), "-dumpfullversion"], capture_output=True, text=True,
+                             check=True)
+    return f"gcc {version.stdout.strip()}"
+
+
+def store_baseline(rows):
+    """Its first line is a comment: the compiler."""
+    BASELINE.parent.mkdir(exist_ok=True)
+    with BASELINE.open("w", newline="") as file:
+        file.write(f"# {compiler()}\n")
+        writer = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return BASELINE
+
+
+def _by_key(rows):
+    return {(row["figure"], int(row["cpus"]), row["model"]): float(row["instructions"])
+            for row in rows}
+
+
+def read_rows(path):
+    """(compiler or None, {(figure, cpus, model): instructions}) of a baseline or a result."""
+    with path.open(newline="") as file:
+        lines = file.read().splitlines()
+    made_by = lines.pop(0)[2:] if lines[0].startswith("# ") else None
+    return made_by, _by_key(csv.DictReader(lines))
+
+
+def complaints(measured, baseline):
+    """What keeps the figures from being as good as the baseline's: one line each."""
+    lines = []
+    for key in sorted(measured.keys() | baseline.keys()):
+        name = "{}, {} CPUs, {}".format(*key)
+        if key not in measured:
+            lines.append(f"{name}: is no longer measured")
+        elif key not in baseline:
+            lines.append(f"{name}: is not in the baseline")
+        elif measured[key] > baseline[key] * (1 + TOLERANCE):
+            growth = (measured[key] / baseline[key] - 1) * 100
+            lines.append(f"{name}: {measured[key]:g} instructions, {growth:.1f} % more than "
+                         f"{baseline[key]:g}")
+    return lines
+
+
+# --- the table -----------------------------------------------------------------------------------
+
+def _number(value):
+    """Small figures with a decimal."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.1f}"
+
+
+def table(rows):
+    """A line for each figure and number of CPUs."""
+    lines = grid([("operation", "left"), ("CPUs", "right"), ("lwp", "right"), ("target", "right"),
+                  ("mxn", "right"), ("target", "right"), ("Linux", "right")], wrap="operation")
+    by_key = {(row["figure"], row["cpus"], row["model"]): row for row in rows}
+    for figure, cpus in dict.fromkeys((row["figure"], row["cpus"]) for row in rows):
+        lwp, mxn = (by_key[figure, cpus, model] for model in MODELS)
+        lines.add_row(figure.replace("_", " "), str(cpus),
+                      *(_number(row[key]) for row in (lwp, mxn) for key in ("instructions", "target")),
+                      _number(lwp["linux"]))
+    note = (f"Exact timing: every instruction costs the same, and CPUs see each other's stores up "
+            f"to {QUANTUM} instructions late. Loops and calls are included. mutex contended: as "
+            "many threads as CPUs, each with 1,000 instructions under the mutex, which count. tlb "
+            "shootdown: mprotect while the process runs on all CPUs. target: what is aimed at. "
+            "Linux: 6.1 with glibc 2.36, in the same mode.")
+    return Group("", lines, "", Text(note), "")

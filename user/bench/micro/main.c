@@ -1,0 +1,124 @@
+/*
+ * main.c - micro: what operations of the kernel and of libthread cost.
+ *
+ *	micro [FIGURE...]
+ *
+ * Prints one line a figure,
+ *
+ *	NAME CPUS NANOSECONDS
+ *
+ * where CPUS is what the machine has.  In exact timing, at the default speed of 1,000
+ * million instructions a second, nanoseconds are instructions.  Without arguments it
+ * measures all figures that are defined for this number of CPUs.
+ *
+ * A figure is the mean over many turns of a loop, with nothing taken off: it includes the
+ * loop itself (two instructions, and what passes the arguments), and the two calls of
+ * gethrtime(), which the number of turns makes invisible.  A number of turns beforehand is
+ * not measured: what happens once, at first use, is not what an operation costs.
+ *
+ * Each figure is measured in a process of its own, so that it does not depend on which
+ * ones came before.
+ */
+#include <err.h>
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "micro.h"
+
+extern char **environ;
+
+#define ON(cpus) (1u << (cpus))
+#define ONE ON(1)
+#define ONE_OR_TWO (ON(1) | ON(2))
+#define SEVERAL (ON(2) | ON(4) | ON(8))
+
+static const struct figure {
+	const char *name;
+	unsigned cpus; /* CPU counts that it makes sense for */
+	int64_t (*measure)(long n);
+	long n;
+	long before; /* turns that are not counted; 0: the function makes some itself */
+} figures[] = {
+	{"null_syscall", ONE, null_syscall, 20000, 20},
+	{"clock_gettime", ONE, clock_gettime_, 20000, 20},
+	{"mutex", ONE, mutex_free, 20000, 20},
+	{"mutex_contended", SEVERAL, mutex_contended, 1600, 0},
+	{"rwlock_read", ONE, rwlock_free, 20000, 20},
+	{"semaphore", ONE, sema_free, 20000, 20},
+	{"getspecific", ONE, getspecific, 20000, 20},
+	{"create_join", ONE_OR_TWO, create_join, 500, 20},
+	{"yield_pair", ONE, yield_pair, 2000, 0},
+	{"semaphore_round_trip", ONE_OR_TWO, sema_round_trip, 1000, 0},
+	{"condition_round_trip", ONE_OR_TWO, cond_round_trip, 1000, 0},
+	{"pingpong_iteration", ONE_OR_TWO, pingpong, 1000, 0},
+	{"park_unpark_round_trip", ONE_OR_TWO, park_unpark, 1000, 0},
+	{"park_handoff_round_trip", ONE_OR_TWO, park_handoff, 1000, 0},
+	{"lwp_create_exit", ONE, lwp_create_exit, 500, 20},
+	{"page_fault", ONE, page_fault, 1000, 100},
+	{"mmap_munmap", ONE, map_unmap, 1000, 20},
+	{"mmap_touch_munmap", ONE, map_touch_unmap, 500, 20},
+	{"tlb_shootdown", ONE | SEVERAL, tlb_shootdown, 300, 0},
+	{"spawn_wait", ONE, spawn_wait, 40, 2},
+};
+#define NFIGURES (sizeof(figures) / sizeof(figures[0]))
+
+void must(int error, const char *what)
+{
+	if (error != 0) {
+		errno = error;
+		err(1, "%s", what);
+	}
+}
+
+/* Hundredths, rounded: a figure of a few instructions needs them. */
+static void measure(const struct figure *f)
+{
+	int64_t hundredths;
+
+	if (f->before != 0)
+		f->measure(f->before);
+	hundredths = (f->measure(f->n) * 100 + f->n / 2) / f->n;
+	printf("%s %u %lld.%02lld\n", f->name, __ncpu, (long long)hundredths / 100,
+	       (long long)hundredths % 100);
+}
+
+static void measure_in_child(const struct figure *f)
+{
+	char *argv[] = {(char *)"micro", (char *)f->name, NULL};
+	int status;
+	pid_t pid;
+
+	must(posix_spawnp(&pid, "micro", NULL, NULL, argv, environ), "micro");
+	if (waitpid(pid, &status, 0) != pid)
+		err(1, "waitpid");
+	if (status != 0)
+		errx(1, "%s: status %#x", f->name, status);
+}
+
+static const struct figure *find(const char *name)
+{
+	for (size_t i = 0; i < NFIGURES; i++)
+		if (strcmp(figures[i].name, name) == 0)
+			return &figures[i];
+	fprintf(stderr, "micro: no figure %s; there are:", name);
+	for (size_t i = 0; i < NFIGURES; i++)
+		fprintf(stderr, " %s", figures[i].name);
+	fprintf(stderr, "\n");
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		for (int i = 1; i < argc; i++)
+			measure(find(argv[i]));
+		return 0;
+	}
+	for (size_t i = 0; i < NFIGURES; i++)
+		if (__ncpu < 32 && figures[i].cpus & ON(__ncpu))
+			measure_in_child(&figures[i]);
+	return 0;
+}

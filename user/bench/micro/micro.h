@@ -1,0 +1,46 @@
+/*
+ * micro.h - what the figures of micro are made of; main.c says what they mean.
+ *
+ * A measuring function does its operation n times, and returns the nanoseconds that this
+ * took: the difference of two calls of gethrtime().  What it sets up lies outside.
+ */
+#pragma once
+#include <pthread.h>
+#include <stdint.h>
+#include <weft/start.h>
+
+/* Loops of one thread: single.c. */
+int64_t null_syscall(long n);
+int64_t clock_gettime_(long n);
+int64_t mutex_free(long n);
+int64_t rwlock_free(long n);
+int64_t sema_free(long n);
+int64_t getspecific(long n);
+int64_t create_join(long n);
+
+/* Two threads or more: pairs.c. */
+int64_t yield_pair(long n);
+int64_t sema_round_trip(long n);
+int64_t cond_round_trip(long n);
+int64_t pingpong(long n);
+int64_t mutex_contended(long n);
+
+/* The kernel's part, without the library's: kernel.c. */
+int64_t park_unpark(long n);
+int64_t park_handoff(long n);
+int64_t lwp_create_exit(long n);
+int64_t page_fault(long n);
+int64_t map_unmap(long n);
+int64_t map_touch_unmap(long n);
+int64_t tlb_shootdown(long n);
+int64_t spawn_wait(long n);
+
+/* error is 0 or an error number; anything else ends the program with status 1. */
+void must(int error, const char *what);
+/* A model with a pool gets LWPs for so many threads, but not more than there are CPUs. */
+void lwps_for(unsigned threads);
+/*
+ * The instructions of n turns of ours(n), while a second thread makes as many of its own.
+ * Some turns that are not counted come before.
+ */
+int64_t pair(void (*ours)(long), void (*theirs)(long), const pthread_attr_t *attr, long n);
