@@ -18,6 +18,8 @@ DEBUG ?=
 V ?=
 B := $(if $(filter 1,$(DEBUG)),build/debug,build)
 PYTHON ?= python3
+# For a make that we call; whoever says -j himself is obeyed.
+PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN || echo 2))
 WEFT := tools/weft
 
 # These need no compiler, or have to install it first.
@@ -85,8 +87,8 @@ bench: setup
 
 # PYTEST="-k pingpong --soak 10" hands options to pytest.
 test: setup
-	@$(MAKE) all iso
-	@$(MAKE) DEBUG=1 all
+	@$(MAKE) $(PARALLEL) all iso
+	@$(MAKE) $(PARALLEL) DEBUG=1 all
 	@$(WEFT) pytest $(PYTEST)
 
 format check-format:
