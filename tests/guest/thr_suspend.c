@@ -179,6 +179,11 @@ static void *victim(void *arg)
 	return NULL;
 }
 
+/*
+ * Two play.  They rest now and then: bound ones that wake each other all the time keep a high
+ * priority, and would leave another bystander's LWP no CPU until the time-share class lifts it
+ * for having waited seconds.
+ */
 static void *bystander(void *arg)
 {
 	long me = (long)arg, game = me / 2;
@@ -190,7 +195,8 @@ static void *bystander(void *arg)
 		} else {
 			sema_post(&ping[game]);
 			sema_wait(&pong[game]);
-			bystander_rounds[game]++;
+			if (++bystander_rounds[game] % 16 == 0)
+				nap(200);
 		}
 		if (stop) /* lets the partner see it too */
 			sema_post(me % 2 ? &pong[game] : &ping[game]);
