@@ -22,6 +22,13 @@ struct vnode_ops {
 	 * name, at most size bytes): bytes used, 0 at the end, -EINVAL: too small. */
 	int64_t (*readdir)(struct vnode *, uint64_t *pos, void *buf, size_t size); /* -ENOTDIR */
 	int (*ioctl)(struct vnode *, uint64_t req, vaddr_t arg);                   /* -ENOTTY */
+	/*
+	 * For mmap: the page with bytes [index * PAGE_SIZE, + PAGE_SIZE) of a file whose
+	 * contents are pages (kern/pageset.h), held for the caller; a hole becomes a page
+	 * of zeros.  The same page at every call, until it is truncated: shared mappings
+	 * write it, and it is what read and write use.  -EINVAL (beyond the end), -ENOMEM.
+	 * Missing: shared mappings -ENODEV; private ones read the file. */
+	int (*getpage)(struct vnode *, uint64_t index, paddr_t *page);
 	void (*release)(struct vnode *); /* last reference gone */
 };
 

@@ -67,7 +67,7 @@
 	X(75, sysinfo, 1)  /* (struct weft_sysinfo *) */                                           \
 	X(76, reboot, 2)   /* (how, status) */
 
-#define WEFT_SYSCALL_MAX 80
+#define WEFT_SYSCALL_MAX 256
 
 #define X(number, name, nargs) SYS_##name = number,
 enum { SYSCALLS(X) };

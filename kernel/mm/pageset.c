@@ -1,0 +1,170 @@
+/*
+ * pageset.c - pages by index: a radix tree whose nodes are pages of 512 entries, as deep
+ * as the largest index needs.
+ *
+ * An entry is 0, or the address of a node or (in the lowest level) of a page of the file.
+ * A node without entries is freed at once, so what a sparse file costs depends on its
+ * pages alone.
+ *
+ * Locks: ps->lock, then the page allocator's.  Pages are filled with zeros outside of it:
+ * of two that make the same page, the second finds the first's and gives its own back.
+ */
+#include <weft/errno.h>
+#include <kern/pageset.h>
+#include <kern/printk.h>
+#include <kern/sched.h>
+
+#define BITS 9
+#define ENTRIES (1u << BITS)
+#define MAX_LEVELS 4
+_Static_assert(1ull << (BITS * MAX_LEVELS) == PAGESET_MAX, "depth of the tree");
+
+static unsigned slot_of(uint64_t index, unsigned level)
+{
+	return index >> (BITS * (level - 1)) & (ENTRIES - 1);
+}
+
+void pageset_init(struct pageset *ps)
+{
+	*ps = (struct pageset){0};
+	spin_init(&ps->lock, "pages of a file");
+}
+
+/* --- ps->lock held ------------------------------------------------------------------- */
+
+static bool reaches(const struct pageset *ps, uint64_t index)
+{
+	return ps->levels > 0 && index >> (BITS * ps->levels) == 0;
+}
+
+/* The entry of a page, or NULL if a node above it is missing. */
+static uint64_t *find(const struct pageset *ps, uint64_t index)
+{
+	if (!reaches(ps, index))
+		return NULL;
+	uint64_t *node = phys_to_virt(ps->root);
+	for (unsigned level = ps->levels; level > 1; level--) {
+		paddr_t next = node[slot_of(index, level)];
+		if (next == 0)
+			return NULL;
+		node = phys_to_virt(next);
+	}
+	return &node[slot_of(index, 1)];
+}
+
+/* The same, with the nodes made; NULL: no memory, and the tree is as good as before. */
+static uint64_t *make(struct pageset *ps, uint64_t index, unsigned flags)
+{
+	while (!reaches(ps, index)) {
+		paddr_t top = page_alloc(PG_ZERO | flags);
+		if (top == 0)
+			return NULL;
+		*(uint64_t *)phys_to_virt(top) = ps->root;
+		ps->root = top;
+		ps->levels++;
+	}
+	uint64_t *node = phys_to_virt(ps->root);
+	for (unsigned level = ps->levels; level > 1; level--) {
+		uint64_t *e = &node[slot_of(index, level)];
+		if (*e == 0 && (*e = page_alloc(PG_ZERO | flags)) == 0)
+			return NULL;
+		node = phys_to_virt(*e);
+	}
+	return &node[slot_of(index, 1)];
+}
+
+/* Pages that were taken out, to be freed without the lock. */
+struct batch {
+	unsigned n;
+	paddr_t page[64];
+};
+
+/*
+ * Takes pages from `from` on out of a node that begins at index `base`, until the batch is
+ * full.  True: nothing is left in the node.
+ */
+static bool take(struct pageset *ps, uint64_t *node, unsigned level, uint64_t base, uint64_t from,
+		 struct batch *b)
+{
+	uint64_t span = 1ull << (BITS * (level - 1));
+
+	for (unsigned i = 0; i < ENTRIES; i++) {
+		uint64_t at = base + i * span;
+		if (node[i] == 0 || at + span <= from)
+			continue;
+		if (b->n == ARRAY_LEN(b->page))
+			return false;
+		if (level == 1) {
+			b->page[b->n++] = node[i];
+			ps->npages--;
+		} else if (take(ps, phys_to_virt(node[i]), level - 1, at, from, b)) {
+			page_free(node[i]);
+		} else {
+			continue;
+		}
+		node[i] = 0;
+	}
+	for (unsigned i = 0; i < ENTRIES; i++)
+		if (node[i] != 0)
+			return false;
+	return true;
+}
+
+/* --- the interface ------------------------------------------------------------------- */
+
+paddr_t pageset_find(struct pageset *ps, uint64_t index)
+{
+	irqstate_t s = spin_lock(&ps->lock);
+	const uint64_t *e = find(ps, index);
+	paddr_t page = e != NULL ? *e : 0;
+	if (page != 0)
+		page_hold(page);
+	spin_unlock(&ps->lock, s);
+	return page;
+}
+
+int pageset_get(struct pageset *ps, uint64_t index, unsigned flags, paddr_t *page)
+{
+	if (index >= PAGESET_MAX)
+		return -EFBIG;
+	*page = pageset_find(ps, index);
+	if (*page != 0)
+		return 0;
+	paddr_t fresh = page_alloc(PG_ZERO | flags);
+	if (fresh == 0)
+		return -ENOMEM;
+	irqstate_t s = spin_lock(&ps->lock);
+	uint64_t *e = make(ps, index, flags);
+	if (e != NULL && *e == 0) {
+		*e = fresh;
+		ps->npages++;
+		fresh = 0;
+	}
+	*page = e != NULL ? *e : 0;
+	if (*page != 0)
+		page_hold(*page);
+	spin_unlock(&ps->lock, s);
+	if (fresh != 0)
+		page_free(fresh);
+	return *page != 0 ? 0 : -ENOMEM;
+}
+
+void pageset_truncate(struct pageset *ps, uint64_t from)
+{
+	struct batch b;
+
+	do {
+		b.n = 0;
+		irqstate_t s = spin_lock(&ps->lock);
+		if (ps->levels > 0 && take(ps, phys_to_virt(ps->root), ps->levels, 0, from, &b)) {
+			page_free(ps->root);
+			ps->root = 0;
+			ps->levels = 0;
+		}
+		spin_unlock(&ps->lock, s);
+		for (unsigned i = 0; i < b.n; i++)
+			page_free(b.page[i]);
+		preempt_point();
+	} while (b.n == ARRAY_LEN(b.page));
+	assert(from != 0 || ps->npages == 0);
+}
