@@ -125,6 +125,29 @@ int as_copyout(struct address_space *as, vaddr_t dst, const void *src, size_t n)
 	return 0;
 }
 
+int as_copyin(struct address_space *as, void *dst, vaddr_t src, size_t n)
+{
+	char *to = dst;
+
+	if (src > WEFT_USER_END || n > WEFT_USER_END - src)
+		return -EFAULT;
+	while (n > 0) {
+		size_t some = MIN(n, PAGE_SIZE - src % PAGE_SIZE);
+		paddr_t page;
+		krw_read_enter(&as->lock);
+		int err = resolve(as, src, 0, &page);
+		if (err == 0)
+			memcpy(to, (char *)phys_to_virt(page) + src % PAGE_SIZE, some);
+		krw_read_exit(&as->lock);
+		if (err != 0)
+			return err;
+		src += some;
+		to += some;
+		n -= some;
+	}
+	return 0;
+}
+
 int page_fault(struct trapframe *f, uint64_t addr)
 {
 	struct proc *p = curproc();

@@ -41,14 +41,23 @@ struct address_space *as_create(void)
 	const size_t half = PAGE_SIZE / 2;
 	memcpy((char *)phys_to_virt(pml4) + half, (char *)phys_to_virt(kernel_pml4) + half, half);
 	as->pml4 = pml4;
+	as->refs = 1;
 	krw_init(&as->lock, "address space");
 	spin_init(&as->pt_lock, "user page tables");
 	mappings_init_space(as);
 	return as;
 }
 
+void as_hold(struct address_space *as)
+{
+	__atomic_fetch_add(&as->refs, 1, __ATOMIC_RELAXED);
+}
+
 void as_destroy(struct address_space *as)
 {
+	/* What others did with it comes before its end. */
+	if (__atomic_sub_fetch(&as->refs, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
 	tlb_evict(as);
 	mapping_remove(as, 0, WEFT_USER_END, NULL);
 	upt_release(as, 0, PT_SPAN(4) * PT_ENTRIES / 2, 0, PT_SPAN(4) * PT_ENTRIES / 2);

@@ -4,6 +4,7 @@
  */
 #include <kern/printk.h>
 #include <kern/proc.h>
+#include <kern/trace.h>
 #include <kern/trap.h>
 #include <weft/signal.h>
 
@@ -35,6 +36,7 @@ void user_fault(struct trapframe *f, uint64_t addr, int sig)
 	struct proc *p = curproc();
 	int status = WEFT_W_EXITCODE(0, sig);
 
+	trace_fault(f->vec, addr, sig);
 	/* Of many LWPs that fault at once, one ends the process and is named. */
 	if (!proc_kill(p, status))
 		proc_exit(status);

@@ -15,6 +15,7 @@
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/timing.h>
+#include <kern/trace.h>
 #include <weft/errno.h>
 
 struct kcache *lwp_cache;
@@ -190,6 +191,7 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	spin_release(&l->lock);
 	list_push_back(&p->lwps, &l->proc_link);
 	p->nlwp++;
+	trace_new_lwp(p, l);
 	arg->id = id;
 	arg->schedctl = l->sc_user;
 	spin_unlock(&p->lock, s);
@@ -239,7 +241,7 @@ static void post_ast_locked(struct lwp *l, uint32_t ast)
 	if (l->state == LWP_ST_STOP && (ast & AST_EXIT))
 		lwp_runnable(l, PLACE_ANY);
 	else if (ast & AST_EXIT)
-		lwp_wake_locked(l, WAKE_INTR, SLEEP_INTR, PLACE_ANY);
+		lwp_wake_locked(l, WAKE_INTR, SLEEP_INTR | SLEEP_KILL, PLACE_ANY);
 	/* RUN may turn ONPROC without l->lock: then it passes user_return_work
 	 * first, or has passed it just before and gets the interrupt. */
 	struct cpu *c = cpus[l->cpu];
@@ -277,6 +279,7 @@ void lwp_exit_self(void)
 	struct lwp *l = curlwp();
 	struct proc *p = l->proc;
 
+	trace_lwp_exit();
 	irqstate_t s = spin_lock(&p->lock);
 	if (p->nlwp == 1) {
 		/* Nobody is left to create another. */
@@ -367,7 +370,7 @@ int64_t lwp_wait(uint32_t id)
 			lwp_free_zombie(p, l);
 			break;
 		}
-		r = waitq_sleep(&p->lwp_waiters, &p->lock, HRTIME_NEVER, true);
+		r = waitq_sleep(&p->lwp_waiters, &p->lock, HRTIME_NEVER, SLEEP_INTR);
 		if (r < 0)
 			break;
 	}

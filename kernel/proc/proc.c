@@ -12,6 +12,7 @@
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/timing.h>
+#include <kern/trace.h>
 #include <weft/errno.h>
 #include <weft/mman.h>
 #include <weft/signal.h>
@@ -192,6 +193,8 @@ int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_stri
 	/* An exiting parent hands its children on while it holds this lock. */
 	err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, flags);
 	int pid = p->pid;
+	if (err == 0 && parent)
+		trace_new_child(parent, p);
 	if (err == 0 && (flags & SPAWN_FOREGROUND))
 		console_set_pgrp(p->pgrp);
 	spin_unlock(&proc_tree_lock, s);
@@ -312,6 +315,7 @@ void proc_last_exit(struct proc *p)
 		int sig = p->status & 0x7f;
 		machine_halt(sig ? 128 + sig : p->status >> 8 & 0xff);
 	}
+	trace_tracer_ends(p);
 	while (!list_empty(&p->zombies)) {
 		irqstate_t s = spin_lock(&p->lock);
 		struct lwp *z = LIST_FIRST(&p->zombies, struct lwp, proc_link);
@@ -335,6 +339,7 @@ void proc_last_exit(struct proc *p)
 	proc_rusage(p, &p->ru_dead);
 	list_remove(&l->proc_link);
 	p->nlwp = 0;
+	trace_ended(p);
 	spin_release(&p->lock);
 	hand_on_children(p);
 	p->zombie = true;
@@ -389,7 +394,7 @@ int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 		}
 		if (found != NULL || (options & WEFT_WNOHANG))
 			break;
-		r = any ? waitq_sleep(&me->child_waiters, &proc_tree_lock, HRTIME_NEVER, true)
+		r = any ? waitq_sleep(&me->child_waiters, &proc_tree_lock, HRTIME_NEVER, SLEEP_INTR)
 			: -ECHILD;
 		if (r < 0)
 			break;

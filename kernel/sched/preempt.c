@@ -9,6 +9,7 @@
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/timing.h>
+#include <kern/trace.h>
 
 void resched_interrupt(void)
 {
@@ -105,6 +106,8 @@ void user_return_work(struct trapframe *f)
 		}
 		if (l->ast & AST_STOP)
 			lwp_stop_self();
+		else if (l->ast & AST_TRACE)
+			trace_hold_self();
 		else if (this_cpu()->need_resched)
 			maybe_preempt();
 		else

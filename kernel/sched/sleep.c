@@ -27,7 +27,7 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 		     hrtime_t deadline)
 {
 	assert(l == curlwp() && spin_held(&l->lock));
-	if ((flags & SLEEP_INTR) && (l->ast & AST_EXIT)) {
+	if ((flags & (SLEEP_INTR | SLEEP_KILL)) && (l->ast & AST_EXIT)) {
 		spin_release(&l->lock);
 		if (also)
 			spin_release(also);

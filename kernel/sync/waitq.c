@@ -31,14 +31,14 @@ void waitq_wake_all(struct waitq *q)
 		waitq_wake_one(q);
 }
 
-int waitq_sleep(struct waitq *q, struct spinlock *lock, hrtime_t deadline, bool intr)
+int waitq_sleep(struct waitq *q, struct spinlock *lock, hrtime_t deadline, uint32_t flags)
 {
 	struct lwp *l = curlwp();
 	struct waiter w = {.lwp = l};
 
 	list_push_back(&q->sleepers, &w.link);
 	spin_acquire(&l->lock);
-	int reason = lwp_sleep_locked(l, lock, q->name, intr ? SLEEP_INTR : 0, deadline);
+	int reason = lwp_sleep_locked(l, lock, q->name, flags, deadline);
 	spin_acquire(lock);
 	bool chosen = w.link.next == &w.link;
 	list_remove(&w.link);

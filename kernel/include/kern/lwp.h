@@ -26,8 +26,9 @@ struct proc;
 struct sched_class;
 
 /* l->ast: reasons to enter user_return_work, set by anyone (atomic OR). */
-#define AST_EXIT 0x1 /* the process is exiting, or this LWP is told to */
-#define AST_STOP 0x2 /* lwp_suspend */
+#define AST_EXIT 0x1    /* the process is exiting, or this LWP is told to */
+#define AST_STOP 0x2    /* lwp_suspend */
+#define AST_TRACE 0x100 /* its process is held by a tracer */
 
 /* Microstates: where an LWP's time goes. */
 enum { MS_USER, MS_SYSTEM, MS_SLEEP, MS_WAITCPU, MS_STOPPED, NMSTATE };
@@ -77,6 +78,9 @@ struct lwp {
 	uint64_t mtime[NMSTATE];
 	uint64_t nvcsw, nivcsw, minflt;
 	uint32_t syscall; /* number of the current call, or ~0 */
+	/* Calls below this number take the short way: WEFT_SYSCALL_MAX, or 0 while it is
+	 * traced.  Its process's tracer writes, atomically. */
+	uint64_t ncalls;
 
 	struct list proc_link; /* proc->lwps, or proc->zombies; proc->lock */
 

@@ -125,11 +125,14 @@ struct address_space {
 	uint64_t size; /* bytes mapped; lock */
 	uint64_t rss;  /* pages resident; pt_lock, or lock for writing */
 	vaddr_t brk_start, brk;
+	uint32_t refs; /* as_create, as_hold; atomic */
 	uint64_t cpus; /* CPUs that may hold translations (bit mask); atomic, mm/tlb.c */
 };
 
 struct address_space *as_create(void); /* NULL: out of memory */
-/* Frees all; no CPU may be using it. */
+/* One more who may look at it.  Whoever takes p->as from a process does, under p->lock. */
+void as_hold(struct address_space *as);
+/* Drops one hold, as_create's or as_hold's; the last frees all: no CPU may be using it. */
 void as_destroy(struct address_space *as);
 
 /*
@@ -182,6 +185,8 @@ int as_fault(struct address_space *as, vaddr_t addr, unsigned access);
  * through the direct map.  0, -EFAULT, -ENOMEM.  Takes as->lock; may sleep.
  */
 int as_copyout(struct address_space *as, vaddr_t dst, const void *src, size_t n);
+/* copyin from an address space that need not be the current one: the same way. */
+int as_copyin(struct address_space *as, void *dst, vaddr_t src, size_t n);
 
 /* Makes `as` (NULL: the kernel's own) current on this CPU.  Interrupts off. */
 void as_switch(struct address_space *as);

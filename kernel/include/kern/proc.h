@@ -59,6 +59,9 @@ struct proc {
 	int status;                 /* as waitpid gives it */
 	struct waitq child_waiters; /* waitpid of this process; proc_tree_lock */
 
+	struct traced *traced;  /* who traces it; proc/trace.c says which locks */
+	struct tracer *tracing; /* it traces others; atomic, set once */
+
 	hrtime_t start;
 	struct weft_rusage ru_dead;     /* of LWPs that are gone; p->lock */
 	struct weft_rusage ru_children; /* of children waited for; p->lock */

@@ -75,6 +75,7 @@ int sched_best_waiting(void); /* highest priority on this CPU's queue, or PRI_ID
 
 #define SLEEP_INTR 0x1 /* ends when the LWP is told to exit */
 #define SLEEP_PARK 0x2 /* lwp_park: ends by lwp_unpark */
+#define SLEEP_KILL 0x4 /* ends when the LWP is told to exit, and by nothing less */
 
 enum { WAKE_NONE, WAKE_EVENT, WAKE_TIMEOUT, WAKE_INTR };
 

@@ -19,9 +19,10 @@
  * A wait queue has no lock of its own: the object's lock guards it.
  */
 #pragma once
-#include "types.h"
 #include "list.h"
+#include "sched.h"
 #include "spinlock.h"
+#include "types.h"
 
 struct waitq {
 	struct list sleepers; /* of struct waiter, in order of arrival; object's lock */
@@ -42,15 +43,15 @@ void waitq_wake_all(struct waitq *q);
 /*
  * Sleeps once: enters the queue, gives lock up, switches away; takes lock again
  * and leaves the queue.  For the macros below.  deadline: HRTIME_NEVER or a
- * time.  Returns 0, -EINTR when intr and the LWP has been told to exit or stop
- * or has a signal, -ETIMEDOUT.  Spurious returns of 0 are allowed.
+ * time.  Returns 0, -EINTR when flags (SLEEP_*) ask for it and the LWP has been told
+ * to exit or stop or has a signal, -ETIMEDOUT.  Spurious returns of 0 are allowed.
  */
-int waitq_sleep(struct waitq *q, struct spinlock *lock, hrtime_t deadline, bool intr);
+int waitq_sleep(struct waitq *q, struct spinlock *lock, hrtime_t deadline, uint32_t flags);
 
 #define wait_event(q, lock, cond)                                                                  \
 	do {                                                                                       \
 		while (!(cond))                                                                    \
-			waitq_sleep(q, lock, HRTIME_NEVER, false);                                 \
+			waitq_sleep(q, lock, HRTIME_NEVER, 0);                                     \
 	} while (0)
 
 /* 0 when cond holds, or -EINTR. */
@@ -58,7 +59,7 @@ int waitq_sleep(struct waitq *q, struct spinlock *lock, hrtime_t deadline, bool 
 	({                                                                                         \
 		int we_err = 0;                                                                    \
 		while (!(cond) && we_err == 0)                                                     \
-			we_err = waitq_sleep(q, lock, HRTIME_NEVER, true);                         \
+			we_err = waitq_sleep(q, lock, HRTIME_NEVER, SLEEP_INTR);                   \
 		we_err;                                                                            \
 	})
 

@@ -65,7 +65,13 @@
 	X(73, lwp_info, 3) /* (pid, id, struct lwp_info *): the first with id >= */                \
 	X(74, cpuinfo, 2)  /* (cpu, struct weft_cpuinfo *) */                                      \
 	X(75, sysinfo, 1)  /* (struct weft_sysinfo *) */                                           \
-	X(76, reboot, 2)   /* (how, status) */
+	X(76, reboot, 2)   /* (how, status) */                                                     \
+	/* watching processes (trace.h) */                                                         \
+	X(176, trace_attach, 2) /* (pid, flags) */                                                 \
+	X(177, trace_detach, 1) /* (pid) */                                                        \
+	X(178, trace_wait, 2)   /* (struct trace_event *, n) = events */                           \
+	X(179, proc_read, 4)    /* (pid, address, buffer, bytes) = bytes */                        \
+	X(180, lwp_regs, 3)     /* (pid, id, struct lwp_regs *): the first with id >= */
 
 #define WEFT_SYSCALL_MAX 256
 

@@ -15,7 +15,9 @@ extern "C" {
 
 struct lwp_create;
 struct lwp_info;
+struct lwp_regs;
 struct spawn_args;
+struct trace_event;
 struct weft_cpuinfo;
 struct weft_procinfo;
 struct weft_rusage;
@@ -75,6 +77,12 @@ long __sys_lwp_info(int pid, uint32_t id, struct lwp_info *info);
 long __sys_cpuinfo(uint32_t cpu, struct weft_cpuinfo *info);
 long __sys_sysinfo(struct weft_sysinfo *info);
 long __sys_reboot(int how, int status);
+/* watching processes */
+long __sys_trace_attach(int pid, unsigned flags);
+long __sys_trace_detach(int pid);
+long __sys_trace_wait(struct trace_event *events, size_t n);
+long __sys_proc_read(int pid, uint64_t addr, void *buf, size_t n);
+long __sys_lwp_regs(int pid, uint32_t id, struct lwp_regs *regs);
 
 /*
  * The same without a call, for code that must not touch its stack or that makes

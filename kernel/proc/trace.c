@@ -1,0 +1,468 @@
+/*
+ * trace.c - one process watches others (weft/trace.h).
+ *
+ * A tracer is a ring of events with three marks, which only grow:
+ *
+ *	released <= handed <= head
+ *
+ * Events up to head have happened, those below handed have been given to the tracer, and
+ * those below released it has done with: it says so by asking for more.  An LWP that has
+ * to stand still sleeps on the slot of its event until that is released; one that finds
+ * the ring full sleeps until a slot is.  Both go on when the process is detached or told
+ * to exit.  The end of a process waits for nobody: its place in the list of ended ones
+ * was allocated when it was attached.
+ *
+ * struct traced links a process to its tracer.  p->traced changes with proc_tree_lock,
+ * p->lock and the tracer's lock held, so that any of them is enough to read it; the
+ * lists of a tracer's processes belong to proc_tree_lock.  An LWP that reports finds its
+ * tracer by way of p->lock, and counts as a user of it as long as it sleeps there.
+ *
+ * Lock order: proc_tree_lock, p->lock, the tracer's lock, l->lock.
+ */
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/sched.h>
+#include <kern/timing.h>
+#include <kern/trace.h>
+#include <weft/errno.h>
+
+#define RING 128
+
+struct slot {
+	struct trace_event event;
+	struct waitq stopped; /* the LWP of this event */
+};
+
+struct tracer {
+	struct spinlock lock;
+	struct proc *proc;
+	unsigned users;       /* the process, and LWPs that sleep here; the last one frees */
+	bool reading;         /* an LWP is in trace_wait */
+	bool children;        /* the process's own children are traced as ... */
+	uint32_t child_flags; /* ... this says; both: proc_tree_lock */
+	struct list traced;   /* of struct traced; proc_tree_lock */
+	unsigned ntraced;
+	struct list ended; /* of struct traced whose process has ended */
+	uint64_t head, handed, released;
+	struct waitq room, readers, held;
+	struct slot ring[RING];
+};
+
+static struct slot *slot_of(struct tracer *t, uint64_t seq)
+{
+	return &t->ring[seq % RING];
+}
+
+/* t->lock held, and given up. */
+static void leave(struct tracer *t, irqstate_t s)
+{
+	bool last = --t->users == 0;
+	spin_unlock(&t->lock, s);
+	if (last)
+		kfree(t);
+}
+
+/* --- the side of the traced process ------------------------------------------------- */
+
+/* The current process's tracer, locked, with the caller as one of its users; or NULL. */
+static struct tracer *enter(struct proc *p, struct traced **tr, irqstate_t *s)
+{
+	*s = spin_lock(&p->lock);
+	*tr = p->traced;
+	if (*tr == NULL) {
+		spin_unlock(&p->lock, *s);
+		return NULL;
+	}
+	struct tracer *t = (*tr)->tracer;
+	spin_acquire(&t->lock);
+	spin_release(&p->lock);
+	t->users++;
+	return t;
+}
+
+/* Does the tracer want to hear of this? */
+static bool wanted(const struct traced *tr, const struct trace_event *e)
+{
+	return !(tr->flags & TRACE_HOLD) && !(e->kind == TRACE_ENTRY && (tr->flags & TRACE_STREAM));
+}
+
+/* Reports an event of the current LWP, and stands still until the tracer has seen it. */
+static void report(struct trace_event *e)
+{
+	struct proc *p = curproc();
+	struct traced *tr;
+	irqstate_t s;
+	int err = 0;
+
+	struct tracer *t = enter(p, &tr, &s);
+	if (t == NULL)
+		return;
+	e->pid = p->pid;
+	e->lwp = curlwp()->id;
+	while (p->traced == tr && wanted(tr, e) && t->head - t->released == RING && err == 0)
+		err = waitq_sleep(&t->room, &t->lock, HRTIME_NEVER, SLEEP_KILL);
+	if (p->traced == tr && wanted(tr, e) && err == 0) {
+		uint64_t seq = t->head++;
+		struct slot *slot = slot_of(t, seq);
+		slot->event = *e;
+		waitq_wake_all(&t->readers);
+		while (p->traced == tr && !(tr->flags & TRACE_STREAM) && t->released <= seq &&
+		       err == 0)
+			err = waitq_sleep(&slot->stopped, &t->lock, HRTIME_NEVER, SLEEP_KILL);
+	}
+	leave(t, s);
+}
+
+/* What the current LWP has used of the CPU in the kernel. */
+static hrtime_t system_time(hrtime_t now)
+{
+	const struct lwp *l = curlwp();
+	return l->mtime[MS_SYSTEM] + (l->mstate == MS_SYSTEM ? now - l->mstart : 0);
+}
+
+void trace_entry(struct trace_call *c, uint64_t number, const uint64_t arg[6])
+{
+	struct trace_event e = {.kind = TRACE_ENTRY, .call = number, .time = time_now()};
+
+	memcpy(e.arg, arg, sizeof(e.arg));
+	report(&e);
+	c->entry = time_now();
+	c->cpu = system_time(c->entry);
+}
+
+void trace_return(const struct trace_call *c, uint64_t number, int64_t result)
+{
+	hrtime_t now = time_now();
+	struct trace_event e = {
+		.kind = TRACE_RETURN,
+		.call = number,
+		.time = now,
+		.arg = {result, c->entry, system_time(now) - c->cpu},
+	};
+
+	report(&e);
+}
+
+void trace_signal(int sig, int action)
+{
+	if (!lwp_traced(curlwp()))
+		return;
+	struct trace_event e = {.kind = TRACE_SIGNAL, .time = time_now(), .arg = {sig, action}};
+	report(&e);
+}
+
+void trace_fault(uint64_t vec, uint64_t addr, int sig)
+{
+	if (!lwp_traced(curlwp()))
+		return;
+	struct trace_event e = {.kind = TRACE_FAULT, .time = time_now(), .arg = {vec, addr, sig}};
+	report(&e);
+}
+
+void trace_lwp_exit(void)
+{
+	if (!lwp_traced(curlwp()))
+		return;
+	struct trace_event e = {.kind = TRACE_LWP_EXIT, .time = time_now()};
+	report(&e);
+}
+
+void trace_hold_self(void)
+{
+	struct lwp *l = curlwp();
+	struct traced *tr;
+	irqstate_t s;
+	int err = 0;
+
+	__atomic_fetch_and(&l->ast, ~AST_TRACE, __ATOMIC_SEQ_CST);
+	struct tracer *t = enter(l->proc, &tr, &s);
+	if (t == NULL)
+		return;
+	while (l->proc->traced == tr && (tr->flags & TRACE_HOLD) && err == 0)
+		err = waitq_sleep(&t->held, &t->lock, HRTIME_NEVER, SLEEP_KILL);
+	leave(t, s);
+}
+
+/* --- attaching and detaching: proc_tree_lock held ------------------------------------ */
+
+/* l runs as p->traced wants it to.  p->lock held. */
+static void set_lwp(struct proc *p, struct lwp *l)
+{
+	__atomic_store_n(&l->ncalls, p->traced ? 0 : WEFT_SYSCALL_MAX, __ATOMIC_RELAXED);
+	if (p->traced && (p->traced->flags & TRACE_HOLD))
+		lwp_post_ast(l, AST_TRACE);
+}
+
+void trace_new_lwp(struct proc *p, struct lwp *l)
+{
+	assert(spin_held(&p->lock));
+	set_lwp(p, l);
+}
+
+static void attach(struct tracer *t, struct traced *tr, struct proc *p, uint32_t flags)
+{
+	assert(spin_held(&proc_tree_lock));
+	*tr = (struct traced){.tracer = t, .proc = p, .pid = p->pid, .flags = flags};
+	spin_acquire(&p->lock);
+	spin_acquire(&t->lock);
+	list_push_back(&t->traced, &tr->link);
+	t->ntraced++;
+	p->traced = tr;
+	spin_release(&t->lock);
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		set_lwp(p, l);
+	spin_release(&p->lock);
+}
+
+/* Takes p off its tracer, whose lock is held, as is p->lock; its LWPs go on. */
+static struct traced *unlink_traced(struct tracer *t, struct proc *p)
+{
+	struct traced *tr = p->traced;
+
+	p->traced = NULL;
+	list_remove(&tr->link);
+	t->ntraced--;
+	for (uint64_t seq = t->released; seq < t->head; seq++)
+		if (slot_of(t, seq)->event.pid == tr->pid)
+			waitq_wake_all(&slot_of(t, seq)->stopped);
+	waitq_wake_all(&t->room);
+	waitq_wake_all(&t->held);
+	if (t->ntraced == 0)
+		waitq_wake_all(&t->readers);
+	return tr;
+}
+
+static void detach(struct traced *tr)
+{
+	struct tracer *t = tr->tracer;
+	struct proc *p = tr->proc;
+
+	assert(spin_held(&proc_tree_lock));
+	spin_acquire(&p->lock);
+	spin_acquire(&t->lock);
+	unlink_traced(t, p);
+	spin_release(&t->lock);
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		set_lwp(p, l);
+	spin_release(&p->lock);
+	kfree(tr);
+}
+
+void trace_new_child(struct proc *parent, struct proc *child)
+{
+	struct tracer *t = NULL;
+	uint32_t flags = 0;
+
+	assert(spin_held(&proc_tree_lock));
+	if (parent->traced != NULL && (parent->traced->flags & TRACE_FOLLOW)) {
+		t = parent->traced->tracer;
+		flags = parent->traced->flags;
+	} else if (parent->tracing != NULL && parent->tracing->children) {
+		t = parent->tracing;
+		flags = t->child_flags;
+	}
+	if (t == NULL)
+		return;
+	/* Without memory the child goes untraced: better than that it fails. */
+	struct traced *tr = kmalloc(sizeof(*tr));
+	if (tr != NULL)
+		attach(t, tr, child, flags);
+}
+
+void trace_ended(struct proc *p)
+{
+	assert(spin_held(&proc_tree_lock) && spin_held(&p->lock));
+	if (p->traced == NULL)
+		return;
+	struct tracer *t = p->traced->tracer;
+	spin_acquire(&t->lock);
+	struct traced *tr = unlink_traced(t, p);
+	tr->status = p->status;
+	tr->end = time_now();
+	list_push_back(&t->ended, &tr->link);
+	waitq_wake_all(&t->readers);
+	spin_release(&t->lock);
+}
+
+void trace_tracer_ends(struct proc *p)
+{
+	struct tracer *t = p->tracing;
+
+	if (t == NULL)
+		return;
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	while (!list_empty(&t->traced))
+		detach(LIST_FIRST(&t->traced, struct traced, link));
+	p->tracing = NULL;
+	spin_unlock(&proc_tree_lock, s);
+	while (!list_empty(&t->ended)) {
+		struct traced *tr = LIST_FIRST(&t->ended, struct traced, link);
+		list_remove(&tr->link);
+		kfree(tr);
+	}
+	s = spin_lock(&t->lock);
+	leave(t, s);
+}
+
+/* --- the side of the tracer ------------------------------------------------------------ */
+
+/* The current process as a tracer; NULL: no memory. */
+static struct tracer *become_tracer(void)
+{
+	struct proc *p = curproc();
+	struct tracer *t = __atomic_load_n(&p->tracing, __ATOMIC_ACQUIRE);
+
+	if (t != NULL)
+		return t;
+	t = kzalloc(sizeof(*t));
+	if (t == NULL)
+		return NULL;
+	spin_init(&t->lock, "tracer");
+	t->proc = p;
+	t->users = 1;
+	list_init(&t->traced);
+	list_init(&t->ended);
+	waitq_init(&t->room, "traced");
+	waitq_init(&t->held, "traced");
+	waitq_init(&t->readers, "trace");
+	for (unsigned i = 0; i < RING; i++)
+		waitq_init(&t->ring[i].stopped, "traced");
+	struct tracer *other = NULL; /* another LWP may have been faster */
+	if (!__atomic_compare_exchange_n(&p->tracing, &other, t, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE)) {
+		kfree(t);
+		t = other;
+	}
+	return t;
+}
+
+/* Does p, directly or by way of others, trace the current process?  They would wait for
+ * each other. */
+static bool traces_us(const struct proc *p)
+{
+	for (struct proc *q = curproc(); q->traced != NULL;) {
+		q = q->traced->tracer->proc;
+		if (q == p)
+			return true;
+	}
+	return false;
+}
+
+int trace_attach(int pid, uint32_t flags)
+{
+	if (flags & ~(TRACE_FOLLOW | TRACE_STREAM | TRACE_HOLD) || pid < 0)
+		return -EINVAL;
+	struct tracer *t = become_tracer();
+	struct traced *tr = kmalloc(sizeof(*tr));
+	if (t == NULL || tr == NULL) {
+		kfree(tr);
+		return -ENOMEM;
+	}
+	int err = 0;
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	if (pid == 0) {
+		t->children = true;
+		t->child_flags = flags;
+	} else {
+		struct proc *p = proc_find(pid);
+		if (p == NULL || p->zombie)
+			err = -ESRCH;
+		else if (p == curproc() || p == init_proc || traces_us(p))
+			err = -EPERM;
+		else if (p->traced != NULL)
+			err = -EBUSY;
+		else
+			attach(t, tr, p, flags);
+	}
+	spin_unlock(&proc_tree_lock, s);
+	if (pid == 0 || err != 0)
+		kfree(tr);
+	return err;
+}
+
+int trace_detach(int pid)
+{
+	int err = -ESRCH;
+
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct tracer *t = curproc()->tracing;
+	if (pid == 0 && t != NULL && t->children) {
+		t->children = false;
+		err = 0;
+	} else if (pid != 0 && t != NULL) {
+		struct proc *p = proc_find(pid);
+		if (p != NULL && p->traced != NULL && p->traced->tracer == t) {
+			detach(p->traced);
+			err = 0;
+		}
+	}
+	spin_unlock(&proc_tree_lock, s);
+	return err;
+}
+
+/* The tracer has done with what it was given: LWPs go on.  t->lock held. */
+static void release_handed(struct tracer *t)
+{
+	for (; t->released < t->handed; t->released++) {
+		waitq_wake_all(&slot_of(t, t->released)->stopped);
+		waitq_wake_one(&t->room);
+	}
+}
+
+/* Hands out the end of a process.  t->lock is not held: only a reader takes from the list,
+ * and there is one. */
+static int64_t give_end(struct traced *tr, vaddr_t user)
+{
+	struct trace_event e = {
+		.kind = TRACE_EXIT, .pid = tr->pid, .time = tr->end, .arg = {tr->status}};
+
+	int err = copyout(user, &e, sizeof(e));
+	return err != 0 ? err : 1;
+}
+
+int64_t trace_wait(vaddr_t user, uint64_t n)
+{
+	struct tracer *t = __atomic_load_n(&curproc()->tracing, __ATOMIC_ACQUIRE);
+	int64_t r = 0;
+
+	if (n == 0 || n > RING)
+		return -EINVAL;
+	if (t == NULL)
+		return 0;
+	irqstate_t s = spin_lock(&t->lock);
+	if (t->reading) {
+		spin_unlock(&t->lock, s);
+		return -EBUSY;
+	}
+	t->reading = true;
+	release_handed(t);
+	while (r == 0 && t->head == t->handed && list_empty(&t->ended) && t->ntraced > 0)
+		r = waitq_sleep(&t->readers, &t->lock, HRTIME_NEVER, SLEEP_INTR);
+	struct traced *ended = NULL;
+	uint64_t some = MIN(n, t->head - t->handed);
+	if (r == 0 && some == 0 && !list_empty(&t->ended))
+		ended = LIST_FIRST(&t->ended, struct traced, link);
+	spin_unlock(&t->lock, s);
+
+	/* Slots up to head stay as they are until they are released. */
+	if (ended != NULL)
+		r = give_end(ended, user);
+	else if (r == 0) {
+		for (uint64_t i = 0; i < some && r >= 0; i++)
+			r = copyout(user + i * sizeof(struct trace_event),
+				    &slot_of(t, t->handed + i)->event, sizeof(struct trace_event));
+		r = r < 0 ? r : (int64_t)some;
+	}
+
+	s = spin_lock(&t->lock);
+	if (r > 0 && ended == NULL)
+		t->handed += r;
+	else if (r > 0)
+		list_remove(&ended->link);
+	t->reading = false;
+	spin_unlock(&t->lock, s);
+	if (r > 0 && ended != NULL)
+		kfree(ended);
+	return r;
+}
