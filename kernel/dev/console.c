@@ -17,7 +17,9 @@
  * says (a line at most, as a rule) goes out whole.
  */
 #include <weft/errno.h>
+#include <weft/poll.h>
 #include <kern/mm.h>
+#include <kern/poll.h>
 #include <kern/proc.h>
 #include <kern/serial.h>
 #include <kern/timing.h>
@@ -39,6 +41,7 @@ static struct {
 	struct spinlock lock;
 	struct ldisc ld;
 	struct waitq readers;
+	struct pollhead polls;
 	hrtime_t last_input;
 	bool stopped; /* the receiver, by control_flow */
 	int pgrp;     /* atomic: the foreground process group, or 0 */
@@ -87,7 +90,7 @@ static void echo(const char *text, size_t n)
 }
 
 /* A user's write: in one piece among users.  May sleep. */
-static int64_t console_vn_write(struct vnode *vn, uint64_t off, const void *buf, size_t n)
+static int64_t console_send(struct vnode *vn, const void *buf, size_t n, unsigned flags)
 {
 	const char *text = buf;
 	size_t left = n;
@@ -120,6 +123,12 @@ static void control_flow(void)
 	tty.stopped = stop;
 }
 
+/* Is there a line, or in raw mode a byte?  tty.lock held. */
+static bool readable(void)
+{
+	return tty.ld.count > 0 && (tty.ld.lines > 0 || !(tty.ld.tio.lflag & WEFT_ICANON));
+}
+
 /* From the serial interrupt. */
 static void console_input(char c)
 {
@@ -129,8 +138,10 @@ static void console_input(char c)
 	tty.last_input = time_now();
 	/* A reader with VTIME starts its clock again at each byte, so it looks at
 	 * every one; in canonical mode only a whole line is news. */
-	if (tty.ld.count > 0 && (tty.ld.lines > 0 || !(tty.ld.tio.lflag & WEFT_ICANON)))
+	if (readable()) {
 		waitq_wake_all(&tty.readers);
+		pollhead_wake(&tty.polls);
+	}
 	control_flow();
 	spin_unlock(&tty.lock, s);
 	if (sig != 0 && pgrp != 0)
@@ -168,13 +179,27 @@ static int wait_input(size_t n)
  * A line, or in raw mode what VMIN and VTIME say.  -EINTR: told to exit or stop
  * before there was any.
  */
-static int64_t console_read(struct vnode *vn, uint64_t off, void *buf, size_t n)
+static int64_t console_recv(struct vnode *vn, void *buf, size_t n, unsigned flags)
 {
 	irqstate_t s = spin_lock(&tty.lock);
-	int64_t r = wait_input(n);
+	int64_t r;
+	if (flags & WEFT_O_NONBLOCK)
+		r = readable() ? 0 : -EAGAIN;
+	else
+		r = wait_input(n);
 	if (r == 0)
 		r = ldisc_read(&tty.ld, buf, n);
 	control_flow();
+	spin_unlock(&tty.lock, s);
+	return r;
+}
+
+static int console_poll(struct vnode *vn, int events, struct poll_entry *e)
+{
+	irqstate_t s = spin_lock(&tty.lock);
+	int r = events & (WEFT_POLLOUT | (readable() ? WEFT_POLLIN : 0));
+	if (r == 0)
+		pollhead_join(&tty.polls, e, &tty.lock);
 	spin_unlock(&tty.lock, s);
 	return r;
 }
@@ -206,6 +231,7 @@ static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 		irqstate_t s = spin_lock(&tty.lock);
 		ldisc_set(&tty.ld, &t);
 		waitq_wake_all(&tty.readers);
+		pollhead_wake(&tty.polls);
 		control_flow();
 		spin_unlock(&tty.lock, s);
 		kmutex_exit(&writers);
@@ -236,8 +262,9 @@ static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 }
 
 static const struct vnode_ops console_ops = {
-	.read = console_read,
-	.write = console_vn_write,
+	.recv = console_recv,
+	.send = console_send,
+	.poll = console_poll,
 	.ioctl = console_ioctl,
 };
 
@@ -263,6 +290,7 @@ void console_init(void)
 	kmutex_init(&writers, "tty write");
 	ldisc_init(&tty.ld);
 	waitq_init(&tty.readers, "tty read");
+	pollhead_init(&tty.polls);
 	locking = true; /* the other CPUs start after this */
 	serial_on_input(console_input);
 }

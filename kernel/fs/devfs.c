@@ -8,17 +8,17 @@
 
 #define DEVFS_DEV 2
 
-static int64_t null_read(struct vnode *vn, uint64_t off, void *buf, size_t n)
+static int64_t null_recv(struct vnode *vn, void *buf, size_t n, unsigned flags)
 {
 	return 0;
 }
 
-static int64_t null_write(struct vnode *vn, uint64_t off, const void *buf, size_t n)
+static int64_t null_send(struct vnode *vn, const void *buf, size_t n, unsigned flags)
 {
 	return n;
 }
 
-static const struct vnode_ops null_ops = {.read = null_read, .write = null_write};
+static const struct vnode_ops null_ops = {.recv = null_recv, .send = null_send};
 
 static struct vnode null_vnode = {
 	.ops = &null_ops,

@@ -76,24 +76,35 @@ void fdtable_destroy(struct fdtable *t)
 	kfree(t->cwd_path);
 }
 
-/* The lowest free descriptor, or -EMFILE.  t->lock held. */
-static int lowest_free(const struct fdtable *t)
+/* The lowest free descriptor from `least` on, or -EMFILE.  t->lock held. */
+static int lowest_free(const struct fdtable *t, int least)
 {
-	for (unsigned i = 0; i < ARRAY_LEN(t->used); i++)
-		if (t->used[i] != UINT64_MAX)
-			return 64 * i + __builtin_ctzll(~t->used[i]);
+	for (unsigned i = least / 64; i < ARRAY_LEN(t->used); i++) {
+		uint64_t free = ~t->used[i];
+		if (i == (unsigned)least / 64)
+			free &= UINT64_MAX << least % 64;
+		if (free != 0)
+			return 64 * i + __builtin_ctzll(free);
+	}
 	return -EMFILE;
 }
 
+/* Sets or clears bit fd of a map. */
+static void set_bit(uint64_t *map, int fd, bool on)
+{
+	if (on)
+		map[fd / 64] |= 1ull << fd % 64;
+	else
+		map[fd / 64] &= ~(1ull << fd % 64);
+}
+
 /* Sets files[fd], fd < size, and returns what was there.  t->lock held. */
-static struct file *exchange(struct fdtable *t, int fd, struct file *f)
+static struct file *exchange(struct fdtable *t, int fd, struct file *f, bool cloexec)
 {
 	struct file *old = t->files[fd];
 	t->files[fd] = f;
-	if (f != NULL)
-		t->used[fd / 64] |= 1ull << fd % 64;
-	else
-		t->used[fd / 64] &= ~(1ull << fd % 64);
+	set_bit(t->used, fd, f != NULL);
+	set_bit(t->cloexec, fd, cloexec);
 	return old;
 }
 
@@ -135,14 +146,14 @@ struct file *fd_get(struct fdtable *t, int fd)
 	return f;
 }
 
-int fd_install(struct fdtable *t, struct file *f)
+int fd_install(struct fdtable *t, struct file *f, int least, bool cloexec)
 {
 	for (;;) {
 		irqstate_t s = spin_lock(&t->lock);
-		int fd = lowest_free(t);
+		int fd = lowest_free(t, least);
 		bool fits = fd < 0 || (unsigned)fd < t->size;
 		if (fd >= 0 && fits)
-			exchange(t, fd, f);
+			exchange(t, fd, f, cloexec);
 		spin_unlock(&t->lock, s);
 		if (fits)
 			return fd;
@@ -152,7 +163,7 @@ int fd_install(struct fdtable *t, struct file *f)
 	}
 }
 
-int fd_replace(struct fdtable *t, int fd, struct file *f)
+int fd_replace(struct fdtable *t, int fd, struct file *f, bool cloexec)
 {
 	if (fd < 0 || fd >= WEFT_OPEN_MAX)
 		return -EBADF;
@@ -161,7 +172,7 @@ int fd_replace(struct fdtable *t, int fd, struct file *f)
 		irqstate_t s = spin_lock(&t->lock);
 		bool fits = (unsigned)fd < t->size;
 		if (fits)
-			old = exchange(t, fd, f);
+			old = exchange(t, fd, f, cloexec);
 		spin_unlock(&t->lock, s);
 		if (old != NULL)
 			file_rele(old);
@@ -178,11 +189,80 @@ int fd_close(struct fdtable *t, int fd)
 	struct file *f = NULL;
 	irqstate_t s = spin_lock(&t->lock);
 	if (fd >= 0 && (unsigned)fd < t->size)
-		f = exchange(t, fd, NULL);
+		f = exchange(t, fd, NULL, false);
 	spin_unlock(&t->lock, s);
 	if (f == NULL)
 		return -EBADF;
 	file_rele(f);
+	return 0;
+}
+
+int fd_get_cloexec(struct fdtable *t, int fd)
+{
+	int r = -EBADF;
+	irqstate_t s = spin_lock(&t->lock);
+	if (fd >= 0 && (unsigned)fd < t->size && t->files[fd] != NULL)
+		r = t->cloexec[fd / 64] >> fd % 64 & 1;
+	spin_unlock(&t->lock, s);
+	return r;
+}
+
+int fd_set_cloexec(struct fdtable *t, int fd, bool on)
+{
+	int r = -EBADF;
+	irqstate_t s = spin_lock(&t->lock);
+	if (fd >= 0 && (unsigned)fd < t->size && t->files[fd] != NULL) {
+		set_bit(t->cloexec, fd, on);
+		r = 0;
+	}
+	spin_unlock(&t->lock, s);
+	return r;
+}
+
+void fdtable_close_on_exec(struct fdtable *t)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(t->cloexec); i++) {
+		uint64_t bits;
+		/* This LWP is the only one of its process: nobody sets bits meanwhile. */
+		while ((bits = t->cloexec[i]) != 0)
+			fd_close(t, 64 * i + __builtin_ctzll(bits));
+	}
+}
+
+int fdtable_copy(struct fdtable *child, struct fdtable *parent)
+{
+	char *path = kmalloc(WEFT_PATH_MAX);
+	if (path == NULL)
+		return -ENOMEM;
+
+	irqstate_t s = spin_lock(&parent->lock);
+	/* The parent's other LWPs may open more files before there is room for all. */
+	while (child->size < parent->size) {
+		int last = parent->size - 1;
+		spin_unlock(&parent->lock, s);
+		int err = grow(child, last);
+		if (err != 0) {
+			kfree(path);
+			return err;
+		}
+		s = spin_lock(&parent->lock);
+	}
+	for (unsigned fd = 0; fd < parent->size; fd++) {
+		child->files[fd] = parent->files[fd];
+		if (child->files[fd] != NULL)
+			file_hold(child->files[fd]);
+	}
+	memcpy(child->used, parent->used, sizeof(child->used));
+	memcpy(child->cloexec, parent->cloexec, sizeof(child->cloexec));
+	strlcpy(path, parent->cwd_path, WEFT_PATH_MAX);
+	struct vnode *dir = parent->cwd;
+	vnode_hold(dir);
+	spin_unlock(&parent->lock, s);
+
+	kfree(child->cwd_path);
+	vnode_rele(child->cwd);
+	child->cwd_path = path;
+	child->cwd = dir;
 	return 0;
 }
 
@@ -215,7 +295,7 @@ int fdtable_inherit(struct fdtable *child, struct fdtable *parent, const int fro
 		struct file *f = fd_get(parent, from[i]);
 		if (f == NULL)
 			return -EBADF;
-		int err = fd_replace(child, i, f);
+		int err = fd_replace(child, i, f, false);
 		if (err < 0) {
 			file_rele(f);
 			return err;
@@ -235,7 +315,7 @@ int fdtable_open_console(struct fdtable *t)
 	}
 	for (int fd = 0; fd < 3 && err >= 0; fd++) {
 		file_hold(f);
-		err = fd_replace(t, fd, f);
+		err = fd_replace(t, fd, f, false);
 		if (err < 0)
 			file_rele(f);
 	}

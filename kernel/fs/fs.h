@@ -4,6 +4,7 @@
  */
 #pragma once
 #include <kern/file.h>
+#include <weft/poll.h>
 
 /* --- ramfs.c: directories and files in memory; see there for the rules ------ */
 
@@ -23,6 +24,15 @@ int ramfs_replace(struct vnode *dir, const char *name, size_t len, struct vnode 
 struct vnode *ramfs_file(uint32_t mode, uint64_t mtime);
 /* Its bytes, which are used where they lie and must stay there. */
 void ramfs_set_content(struct vnode *file, const void *bytes, uint64_t size);
+
+/* --- poll.c ------------------------------------------------------------------------ */
+
+/*
+ * Fills in fd[i].revents for the descriptors of t.  Returns how many have something to
+ * tell, waiting until one has or time_now() reaches deadline (0: does not wait).  -EINTR,
+ * -ENOMEM.
+ */
+int file_poll(struct fdtable *t, struct weft_pollfd *fd, unsigned n, hrtime_t deadline);
 
 /* --- cpio.c: the parser --------------------------------------------------------- */
 

@@ -88,6 +88,7 @@ void vfs_init(void)
 {
 	if (boot_info.initrd_size == 0)
 		panic("no initial RAM disk: give QEMU -initrd, or GRUB a module2 line");
+	pipe_init();
 	root = ramfs_root();
 	if (root == NULL)
 		panic("out of memory for the root directory");

@@ -1,75 +1,13 @@
 /*
- * file.c - the system calls on files.
- *
- * Data moves through a kernel buffer of at most CHUNK bytes, so a vnode operation
- * never sees user memory, and a large transfer lets others have the CPU between
- * chunks.  A transfer that fails in the middle returns what it moved; the error
- * comes only when it moved nothing.  -EFAULT from a read of a file or directory
- * leaves the offset where the moved bytes end; from a read of a device it leaves
- * the input there, because the buffer is tried before the device is asked.
- *
- * Locks: a file's kmutex is held across a transfer, so that two LWPs that share
- * an offset do not read the same bytes; as->lock (page faults of the user's
- * buffer) comes after it.  Devices have no offset and are not serialised here: a
- * reader asleep on the console does not keep another LWP from writing to it.
+ * file.c - the system calls on descriptors and names: open, dup, fcntl, pipe, poll, stat,
+ * directories.  Those that move bytes are in rw.c.
  */
+#include <weft/poll.h>
 #include <kern/mm.h>
-#include <kern/proc.h>
-#include <kern/sched.h>
 #include <kern/syscall.h>
-
-#define CHUNK 4096
-#define SMALL 256 /* transfers up to here need no allocation */
-
-static struct fdtable *my_files(void)
-{
-	return &curproc()->files;
-}
-
-static bool is_dir(const struct vnode *vn)
-{
-	return (vn->mode & WEFT_S_IFMT) == WEFT_S_IFDIR;
-}
-static bool is_device(const struct vnode *vn)
-{
-	return (vn->mode & WEFT_S_IFMT) == WEFT_S_IFCHR;
-}
-
-/*
- * A buffer for n bytes or a part of them: `small` on the caller's stack, or a
- * page.  Without memory the small one does, in more steps.
- */
-struct buffer {
-	char *p;
-	size_t size;
-	char small[SMALL];
-};
-
-static void buffer_get(struct buffer *b, uint64_t n)
-{
-	b->p = b->small;
-	b->size = SMALL;
-	if (n <= SMALL)
-		return;
-	char *p = kmalloc(CHUNK);
-	if (p != NULL) {
-		b->p = p;
-		b->size = CHUNK;
-	}
-}
-
-static void buffer_put(struct buffer *b)
-{
-	if (b->p != b->small)
-		kfree(b->p);
-}
-
-/* Between chunks: may this LWP go on, or is its process being killed? */
-static bool told_to_exit(void)
-{
-	preempt_point();
-	return __atomic_load_n(&curlwp()->ast, __ATOMIC_RELAXED) & AST_EXIT;
-}
+#include <kern/timing.h>
+#include "../fs/fs.h"
+#include "files.h"
 
 /*
  * The path in user memory, kmalloc'ed.  -EFAULT, -ENAMETOOLONG, -ENOMEM.
@@ -104,7 +42,7 @@ static int lookup_user(vaddr_t user, struct vnode **out)
 
 #define OPEN_FLAGS                                                                                 \
 	(WEFT_O_ACCMODE | WEFT_O_APPEND | WEFT_O_CREAT | WEFT_O_TRUNC | WEFT_O_EXCL |              \
-	 WEFT_O_CLOEXEC | WEFT_O_DIRECTORY)
+	 WEFT_O_CLOEXEC | WEFT_O_DIRECTORY | WEFT_O_NONBLOCK)
 
 /* May vn be opened with these flags? */
 static int check_open(const struct vnode *vn, uint32_t flags)
@@ -117,17 +55,32 @@ static int check_open(const struct vnode *vn, uint32_t flags)
 		return writes || (flags & (WEFT_O_CREAT | WEFT_O_TRUNC)) ? -EISDIR : 0;
 	if (flags & WEFT_O_DIRECTORY)
 		return -ENOTDIR;
-	if (writes && vn->ops->write == NULL)
+	if (writes && vn->ops->write == NULL && vn->ops->send == NULL)
 		return -EROFS;
-	if ((flags & WEFT_O_TRUNC) && !is_device(vn))
+	if ((flags & WEFT_O_TRUNC) && !is_stream(vn))
 		return -EROFS;
 	return 0;
+}
+
+/* An open file on vn, whose hold it takes over in any case, and a descriptor for it. */
+static int open_as_fd(struct vnode *vn, uint32_t flags)
+{
+	struct file *f;
+	int err = file_open(vn, flags, &f);
+	if (err != 0) {
+		vnode_rele(vn);
+		return err;
+	}
+	int fd = fd_install(my_files(), f, 0, flags & WEFT_O_CLOEXEC);
+	if (fd < 0)
+		file_rele(f);
+	return fd;
 }
 
 /*
  * open(path, flags, mode) = the lowest free descriptor.  mode is not looked at: a
  * file that is not there cannot be made (-EROFS).
- * -EINVAL: unknown flags (O_NONBLOCK is one) or access mode; -EFAULT, path
+ * -EINVAL: unknown flags or access mode; -EFAULT, path
  * errors; -EEXIST: O_CREAT | O_EXCL; -EISDIR: a directory is only read;
  * -ENOTDIR: O_DIRECTORY; -EROFS: writing, creating, truncating; -EMFILE, -ENOMEM.
  */
@@ -144,18 +97,12 @@ int64_t sys_open(const uint64_t arg[6])
 	if (err != 0)
 		return err;
 
-	struct file *f;
 	err = check_open(vn, flags);
-	if (err == 0)
-		err = file_open(vn, flags, &f);
 	if (err != 0) {
 		vnode_rele(vn);
 		return err;
 	}
-	int fd = fd_install(my_files(), f);
-	if (fd < 0)
-		file_rele(f);
-	return fd;
+	return open_as_fd(vn, flags);
 }
 
 /*
@@ -167,16 +114,22 @@ int64_t sys_close(const uint64_t arg[6])
 	return fd_close(my_files(), (int)arg[0]);
 }
 
+/* A new descriptor from `least` on for the open file of fd. */
+static int64_t dup_from(int fd, int least, bool cloexec)
+{
+	struct file *f = fd_get(my_files(), fd);
+	if (f == NULL)
+		return -EBADF;
+	int to = fd_install(my_files(), f, least, cloexec);
+	if (to < 0)
+		file_rele(f);
+	return to;
+}
+
 /* dup(fd) = the lowest free descriptor, for the same open file.  -EBADF, -EMFILE, -ENOMEM. */
 int64_t sys_dup(const uint64_t arg[6])
 {
-	struct file *f = fd_get(my_files(), (int)arg[0]);
-	if (f == NULL)
-		return -EBADF;
-	int fd = fd_install(my_files(), f);
-	if (fd < 0)
-		file_rele(f);
-	return fd;
+	return dup_from((int)arg[0], 0, false);
 }
 
 /*
@@ -193,171 +146,136 @@ int64_t sys_dup2(const uint64_t arg[6])
 		file_rele(f);
 		return to;
 	}
-	int fd = fd_replace(my_files(), to, f);
+	int fd = fd_replace(my_files(), to, f, false);
 	if (fd < 0)
 		file_rele(f);
 	return fd;
 }
 
-/* --- read, write, lseek -------------------------------------------------------- */
+#define SETFL_FLAGS (WEFT_O_APPEND | WEFT_O_NONBLOCK)
+#define GETFL_FLAGS (WEFT_O_ACCMODE | SETFL_FLAGS)
 
 /*
- * Can the user's n bytes at p be written now?  Faults them in, so that a device
- * is not asked for bytes that could then not be delivered.  Another LWP may still
- * unmap them in between; then they are lost, as they would be a moment later.
+ * fcntl(fd, command, arg):
+ *
+ *	WEFT_F_DUPFD, _CLOEXEC	a new descriptor, the lowest free one from arg on
+ *	WEFT_F_GETFD, _SETFD	the descriptor's WEFT_FD_CLOEXEC
+ *	WEFT_F_GETFL, _SETFL	the open file's access mode, O_APPEND and O_NONBLOCK; the
+ *				latter two are set, other bits of arg are ignored
+ *
+ * -EBADF; -EINVAL: another command, or arg of F_DUPFD out of range; -EMFILE, -ENOMEM.
  */
-static int try_user(vaddr_t p, size_t n)
+int64_t sys_fcntl(const uint64_t arg[6])
 {
-	struct address_space *as = curproc()->as;
-	if (p + n < p || p + n > WEFT_USER_END)
-		return -EFAULT;
-	for (vaddr_t page = PAGE_ROUND_DOWN(p); page < p + n; page += PAGE_SIZE) {
-		int err = as_fault(as, page, FAULT_WRITE | FAULT_USER);
-		if (err != 0)
-			return -EFAULT;
+	struct fdtable *t = my_files();
+	int fd = arg[0], cmd = arg[1];
+	int64_t r = -EINVAL;
+
+	struct file *f = fd_get(t, fd);
+	if (f == NULL)
+		return -EBADF;
+	switch (cmd) {
+	case WEFT_F_DUPFD:
+	case WEFT_F_DUPFD_CLOEXEC:
+		if ((int)arg[2] >= 0 && (int)arg[2] < WEFT_OPEN_MAX)
+			r = dup_from(fd, (int)arg[2], cmd == WEFT_F_DUPFD_CLOEXEC);
+		break;
+	case WEFT_F_GETFD:
+		r = fd_get_cloexec(t, fd);
+		break;
+	case WEFT_F_SETFD:
+		r = fd_set_cloexec(t, fd, arg[2] & WEFT_FD_CLOEXEC);
+		break;
+	case WEFT_F_GETFL:
+		r = file_flags(f) & GETFL_FLAGS;
+		break;
+	case WEFT_F_SETFL: {
+		uint32_t old = file_flags(f), new;
+		do
+			new = (old & ~SETFL_FLAGS) | (arg[2] & SETFL_FLAGS);
+		while (!__atomic_compare_exchange_n(&f->flags, &old, new, false, __ATOMIC_RELAXED,
+						    __ATOMIC_RELAXED));
+		r = 0;
+		break;
 	}
-	return 0;
+	}
+	file_rele(f);
+	return r;
 }
 
-/* A device is asked once: what it has now is the result. */
-static int64_t read_device(struct file *f, struct buffer *b, vaddr_t to, uint64_t n)
+/* --- pipes, poll ------------------------------------------------------------------- */
+
+/*
+ * pipe(int fd[2], flags): fd[0] reads what fd[1] writes.  flags: O_CLOEXEC, O_NONBLOCK.
+ * -EINVAL: other flags; -EMFILE, -ENOMEM; -EFAULT.  Leaves nothing open after an error.
+ */
+int64_t sys_pipe(const uint64_t arg[6])
 {
-	n = MIN(n, b->size);
-	int err = try_user(to, n);
+	uint32_t flags = arg[1];
+	struct vnode *end[2];
+	int32_t fd[2];
+
+	if (flags & ~(WEFT_O_CLOEXEC | WEFT_O_NONBLOCK))
+		return -EINVAL;
+	int err = pipe_new(end);
 	if (err != 0)
 		return err;
-	int64_t got = f->vn->ops->read(f->vn, 0, b->p, n);
-	if (got > 0 && copyout(to, b->p, got) != 0)
-		return -EFAULT;
-	return got;
-}
-
-static int64_t read_file(struct file *f, struct buffer *b, vaddr_t to, uint64_t n)
-{
-	uint64_t done = 0;
-	int64_t err = 0;
-
-	kmutex_enter(&f->lock);
-	while (done < n && err == 0) {
-		size_t want = MIN(n - done, b->size);
-		int64_t got = f->vn->ops->read(f->vn, f->off, b->p, want);
-		if (got <= 0) {
-			err = got;
-			break;
-		}
-		err = copyout(to + done, b->p, got);
-		if (err == 0) {
-			f->off += got;
-			done += got;
-		}
-		if (err == 0 && (size_t)got < want)
-			break; /* the end of the file */
-		if (done < n && told_to_exit())
-			err = -EINTR;
-	}
-	kmutex_exit(&f->lock);
-	return done > 0 ? (int64_t)done : err;
+	fd[0] = open_as_fd(end[0], flags | WEFT_O_RDONLY);
+	fd[1] = open_as_fd(end[1], flags | WEFT_O_WRONLY);
+	if (fd[0] < 0 || fd[1] < 0)
+		err = MIN(fd[0], fd[1]);
+	else
+		err = copyout(arg[0], fd, sizeof(fd));
+	for (int i = 0; i < 2 && err != 0; i++)
+		if (fd[i] >= 0)
+			fd_close(my_files(), fd[i]);
+	return err;
 }
 
 /*
- * read(fd, buffer, n) = bytes read; 0 at the end of the file.  A device may give
- * less than was asked for and is then not asked again.
- * -EBADF: no such descriptor, or not open for reading; -EISDIR; -EINVAL: n too
- * large, or a vnode that cannot be read; -EFAULT; -EINTR.  Blocks on the console.
+ * poll(struct weft_pollfd *, n, const struct weft_timespec *): waits until one of n
+ * descriptors has what its events ask for, or an error or hang-up, or the time (a length;
+ * NULL: for ever) is over.  Returns how many have something in revents.  A file is always
+ * ready.  -EINVAL: n above WEFT_OPEN_MAX, or a bad time; -EFAULT; -ENOMEM; -EINTR.  Blocks.
  */
-int64_t sys_read(const uint64_t arg[6])
+int64_t sys_poll(const uint64_t arg[6])
 {
-	uint64_t n = arg[2];
-	struct file *f = fd_get(my_files(), (int)arg[0]);
-	int64_t r;
+	uint64_t n = arg[1];
+	hrtime_t deadline = HRTIME_NEVER;
 
-	if (f == NULL)
-		return -EBADF;
-	if ((f->flags & WEFT_O_ACCMODE) == WEFT_O_WRONLY) {
-		r = -EBADF;
-	} else if (is_dir(f->vn)) {
-		r = -EISDIR;
-	} else if (n > INT64_MAX || f->vn->ops->read == NULL) {
-		r = -EINVAL;
-	} else if (n == 0) {
-		r = 0;
-	} else {
-		struct buffer b;
-		buffer_get(&b, n);
-		if (is_device(f->vn))
-			r = read_device(f, &b, arg[1], n);
-		else
-			r = read_file(f, &b, arg[1], n);
-		buffer_put(&b);
+	if (n > WEFT_OPEN_MAX)
+		return -EINVAL;
+	if (arg[2] != 0) {
+		struct weft_timespec ts;
+		hrtime_t ns;
+		if (copyin(&ts, arg[2], sizeof(ts)) != 0)
+			return -EFAULT;
+		if (ts.sec < 0 || ts.nsec < 0 || ts.nsec >= 1000000000)
+			return -EINVAL;
+		if (ts.sec == 0 && ts.nsec == 0)
+			deadline = 0;
+		else if (!__builtin_mul_overflow(ts.sec, 1000000000ull, &ns) &&
+			 !__builtin_add_overflow(ns, ts.nsec, &ns) &&
+			 __builtin_add_overflow(ns, time_now(), &deadline))
+			deadline = HRTIME_NEVER;
 	}
-	file_rele(f);
+	struct weft_pollfd *fd = kmalloc(n * sizeof(*fd) + 1);
+	if (fd == NULL)
+		return -ENOMEM;
+	int64_t r = copyin(fd, arg[0], n * sizeof(*fd));
+	if (r == 0)
+		r = file_poll(my_files(), fd, n, deadline);
+	if (r >= 0 && copyout(arg[0], fd, n * sizeof(*fd)) != 0)
+		r = -EFAULT;
+	kfree(fd);
 	return r;
 }
 
-static int64_t write_chunks(struct file *f, struct buffer *b, vaddr_t from, uint64_t n)
-{
-	bool offset = !is_device(f->vn);
-	uint64_t done = 0;
-	int64_t err = 0;
-
-	if (offset) {
-		kmutex_enter(&f->lock);
-		if (f->flags & WEFT_O_APPEND)
-			f->off = f->vn->size;
-	}
-	while (done < n && err == 0) {
-		size_t want = MIN(n - done, b->size);
-		err = copyin(b->p, from + done, want);
-		if (err != 0)
-			break;
-		int64_t put = f->vn->ops->write(f->vn, f->off, b->p, want);
-		if (put < 0) {
-			err = put;
-			break;
-		}
-		if (offset)
-			f->off += put;
-		done += put;
-		if ((size_t)put < want)
-			break;
-		if (done < n && told_to_exit())
-			err = -EINTR;
-	}
-	if (offset)
-		kmutex_exit(&f->lock);
-	return done > 0 ? (int64_t)done : err;
-}
-
-/*
- * write(fd, buffer, n) = bytes written.  Up to CHUNK bytes go to the console in
- * one piece.  -EBADF: no such descriptor, or not open for writing; -EINVAL: n too
- * large; -EFAULT; -EINTR.
- */
-int64_t sys_write(const uint64_t arg[6])
-{
-	uint64_t n = arg[2];
-	struct file *f = fd_get(my_files(), (int)arg[0]);
-	int64_t r;
-
-	if (f == NULL)
-		return -EBADF;
-	if ((f->flags & WEFT_O_ACCMODE) == WEFT_O_RDONLY) {
-		r = -EBADF;
-	} else if (n > INT64_MAX) {
-		r = -EINVAL;
-	} else {
-		struct buffer b;
-		buffer_get(&b, n);
-		r = write_chunks(f, &b, arg[1], n);
-		buffer_put(&b);
-	}
-	file_rele(f);
-	return r;
-}
+/* --- lseek ----------------------------------------------------------------------- */
 
 /*
  * lseek(fd, offset, whence) = the new offset.  In a directory the offset is what
- * an earlier lseek returned, or 0.  -EBADF; -ESPIPE: a device; -EINVAL: whence, a
+ * an earlier lseek returned, or 0.  -EBADF; -ESPIPE: a device or pipe; -EINVAL: whence, a
  * result below 0, SEEK_END in a directory; -EOVERFLOW.
  */
 int64_t sys_lseek(const uint64_t arg[6])
@@ -367,7 +285,7 @@ int64_t sys_lseek(const uint64_t arg[6])
 
 	if (f == NULL)
 		return -EBADF;
-	if (is_device(f->vn)) {
+	if (is_stream(f->vn)) {
 		file_rele(f);
 		return -ESPIPE;
 	}

@@ -112,7 +112,6 @@ static void bad_open(void)
 	__sys_close(fd);
 	is("open: unknown flag", __sys_open(SELF, 0x100000, 0), -EINVAL);
 	is("open: access mode 3", __sys_open(SELF, WEFT_O_ACCMODE, 0), -EINVAL);
-	is("open: O_NONBLOCK", __sys_open(SELF, WEFT_O_NONBLOCK, 0), -EINVAL);
 	is("open: for writing", __sys_open(SELF, WEFT_O_WRONLY, 0), -EROFS);
 	is("open: for both", __sys_open(SELF, WEFT_O_RDWR, 0), -EROFS);
 	is("open: truncate", __sys_open(SELF, WEFT_O_TRUNC, 0), -EROFS);

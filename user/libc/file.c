@@ -2,6 +2,7 @@
  * file.c - descriptors and paths.  Plain calls: each sets errno to what the
  * kernel said.
  */
+#define _GNU_SOURCE /* pipe2 */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,8 +21,12 @@ _Static_assert(O_RDONLY == WEFT_O_RDONLY && O_WRONLY == WEFT_O_WRONLY && O_RDWR 
 		       O_NONBLOCK == WEFT_O_NONBLOCK && O_CLOEXEC == WEFT_O_CLOEXEC &&
 		       O_DIRECTORY == WEFT_O_DIRECTORY,
 	       "open flags");
+_Static_assert(F_DUPFD == WEFT_F_DUPFD && F_GETFD == WEFT_F_GETFD && F_SETFD == WEFT_F_SETFD &&
+		       F_GETFL == WEFT_F_GETFL && F_SETFL == WEFT_F_SETFL &&
+		       F_DUPFD_CLOEXEC == WEFT_F_DUPFD_CLOEXEC && FD_CLOEXEC == WEFT_FD_CLOEXEC,
+	       "fcntl");
 _Static_assert(S_IFMT == WEFT_S_IFMT && S_IFDIR == WEFT_S_IFDIR && S_IFCHR == WEFT_S_IFCHR &&
-		       S_IFREG == WEFT_S_IFREG,
+		       S_IFREG == WEFT_S_IFREG && S_IFIFO == WEFT_S_IFIFO,
 	       "file types");
 _Static_assert(SEEK_SET == WEFT_SEEK_SET && SEEK_CUR == WEFT_SEEK_CUR && SEEK_END == WEFT_SEEK_END,
 	       "seek origins");
@@ -70,31 +75,25 @@ int dup2(int fd, int to)
 	return result(__sys_dup2(fd, to));
 }
 
-/*
- * F_GETFL tells the access mode alone, found by reading and writing no bytes: it
- * is what fdopen wants to know.  A child inherits only the descriptors that
- * spawn names, so that every descriptor has FD_CLOEXEC set and keeps it.
- */
 int fcntl(int fd, int cmd, ...)
 {
-	long r, w;
+	va_list ap;
+	long arg;
 
-	switch (cmd) {
-	case F_GETFD:
-	case F_SETFD:
-		r = __sys_lseek(fd, 0, SEEK_CUR);
-		if (r == -EBADF)
-			return fails(EBADF);
-		return cmd == F_GETFD ? FD_CLOEXEC : 0;
-	case F_GETFL:
-		r = __sys_read(fd, NULL, 0);
-		w = __sys_write(fd, NULL, 0);
-		if (r == -EBADF && w == -EBADF)
-			return fails(EBADF);
-		return w < 0 ? O_RDONLY : r == -EBADF ? O_WRONLY : O_RDWR;
-	default:
-		return fails(EINVAL);
-	}
+	va_start(ap, cmd);
+	arg = va_arg(ap, long); /* of commands without one, the kernel looks at none */
+	va_end(ap);
+	return result(__sys_fcntl(fd, cmd, arg));
+}
+
+int pipe2(int fd[2], int flags)
+{
+	return result(__sys_pipe(fd, flags));
+}
+
+int pipe(int fd[2])
+{
+	return pipe2(fd, 0);
 }
 
 static void stat_convert(struct stat *st, const struct weft_stat *k)
@@ -234,9 +233,4 @@ int ftruncate(int fd, off_t length)
 int fsync(int fd)
 {
 	return result(__sys_lseek(fd, 0, SEEK_CUR)) < 0 && errno == EBADF ? -1 : 0;
-}
-
-int pipe(int fd[2])
-{
-	return fails(ENOSYS);
 }

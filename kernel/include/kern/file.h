@@ -9,13 +9,29 @@
 
 struct vnode;
 
+struct poll_entry;
+
+/* Flags of recv and send, beside WEFT_O_NONBLOCK. */
+#define IO_PART 1 /* send: a part of something larger, so it need not stay in one piece */
+
 /*
  * What a kind of file can do.  Missing operations give the error named.  Buffers
  * are kernel memory; offsets and sizes are bytes.  All may sleep.
+ *
+ * A file has read and write, and an offset in each open file.  A stream (a device, a
+ * pipe) has recv and send in their place, and no offset.  They wait until they can
+ * give or take something, unless flags has WEFT_O_NONBLOCK: then -EAGAIN.  They return
+ * how much it was (recv: 0 at the end), -EINTR when that is nothing, or another error.
  */
 struct vnode_ops {
 	int64_t (*read)(struct vnode *, uint64_t off, void *buf, size_t n);        /* -EINVAL */
 	int64_t (*write)(struct vnode *, uint64_t off, const void *buf, size_t n); /* -EROFS */
+	int64_t (*recv)(struct vnode *, void *buf, size_t n, unsigned flags);
+	int64_t (*send)(struct vnode *, const void *buf, size_t n, unsigned flags);
+	/* WEFT_POLL* that hold now: of `events`, and those that nobody need ask for.  If
+	 * there are none and e is not NULL, e joins the object's pollhead, under the lock
+	 * that any change of the answer takes.  Missing: always ready.  Does not sleep. */
+	int (*poll)(struct vnode *, int events, struct poll_entry *e);
 	int (*lookup)(struct vnode *dir, const char *name, size_t len,
 		      struct vnode **out); /* -ENOTDIR */
 	/* Entry number *pos of a directory into buf (a struct weft_dirent with its
@@ -57,25 +73,30 @@ void vfs_init(void); /* unpacks the initial RAM disk; panics if there is none */
  */
 struct file {
 	uint32_t refs;      /* atomic */
-	uint32_t flags;     /* WEFT_O_* of open; does not change */
+	uint32_t flags;     /* WEFT_O_*; atomic: F_SETFL changes O_APPEND and O_NONBLOCK */
 	struct vnode *vn;   /* held */
 	struct kmutex lock; /* off; held across a transfer, so before any as->lock */
-	uint64_t off;       /* unused by character devices */
+	uint64_t off;       /* unused by streams */
 };
 
 /* An open file on vn, whose hold it takes over on success.  -ENOMEM. */
 int file_open(struct vnode *vn, uint32_t flags, struct file **out);
+static inline uint32_t file_flags(const struct file *f)
+{
+	return __atomic_load_n(&f->flags, __ATOMIC_RELAXED);
+}
 void file_hold(struct file *);
 void file_rele(struct file *); /* may release the vnode: no spin lock held */
 
 /* A process's descriptors and its current directory. */
 struct fdtable {
-	struct spinlock lock;              /* leaf */
-	struct file **files;               /* grows; NULL: free */
-	unsigned size;                     /* of files[] */
-	uint64_t used[WEFT_OPEN_MAX / 64]; /* bit map of descriptors in use */
-	struct vnode *cwd;                 /* held */
-	char *cwd_path;                    /* its absolute path, kmalloc'ed */
+	struct spinlock lock;                 /* leaf */
+	struct file **files;                  /* grows; NULL: free */
+	unsigned size;                        /* of files[] */
+	uint64_t used[WEFT_OPEN_MAX / 64];    /* bit map of descriptors in use */
+	uint64_t cloexec[WEFT_OPEN_MAX / 64]; /* those with FD_CLOEXEC; clear where unused */
+	struct vnode *cwd;                    /* held */
+	char *cwd_path;                       /* its absolute path, kmalloc'ed */
 };
 
 int fdtable_init(struct fdtable *t); /* empty, cwd "/" ; -ENOMEM */
@@ -87,17 +108,29 @@ int fdtable_init(struct fdtable *t); /* empty, cwd "/" ; -ENOMEM */
  */
 int fdtable_inherit(struct fdtable *child, struct fdtable *parent, const int from[3],
 		    const char *cwd);
+/*
+ * Makes `child`, fresh from fdtable_init, a copy of parent: descriptors with their
+ * flags and the current directory, as fork does.  -ENOMEM: the child has some of it and
+ * is the caller's to destroy.  May sleep.
+ */
+int fdtable_copy(struct fdtable *child, struct fdtable *parent);
+/* What exec does: closes the descriptors with FD_CLOEXEC.  May sleep. */
+void fdtable_close_on_exec(struct fdtable *t);
 void fdtable_destroy(struct fdtable *t); /* closes all; no LWP may be using it */
 /* Opens the console as 0, 1 and 2 (for the first process).  -ENOMEM. */
 int fdtable_open_console(struct fdtable *t);
 
 /* The open file behind fd, held; NULL: there is none. */
 struct file *fd_get(struct fdtable *t, int fd);
-/* Lowest free descriptor for f, whose hold it takes over on success.  -EMFILE, -ENOMEM. */
-int fd_install(struct fdtable *t, struct file *f);
+/* Lowest free descriptor from `least` (0 or more) on for f, whose hold it takes over on
+ * success.  -EMFILE, -ENOMEM. */
+int fd_install(struct fdtable *t, struct file *f, int least, bool cloexec);
 /* Makes fd stand for f, closing what it stood for.  fd, or -EBADF (out of range), -ENOMEM. */
-int fd_replace(struct fdtable *t, int fd, struct file *f);
+int fd_replace(struct fdtable *t, int fd, struct file *f, bool cloexec);
 int fd_close(struct fdtable *t, int fd); /* -EBADF */
+/* FD_CLOEXEC: 0 or 1, or -EBADF. */
+int fd_get_cloexec(struct fdtable *t, int fd);
+int fd_set_cloexec(struct fdtable *t, int fd, bool on);
 
 /* As vfs_lookup, from the table's current directory. */
 int fdtable_lookup(struct fdtable *t, const char *path, struct vnode **out);
@@ -105,6 +138,13 @@ int fdtable_lookup(struct fdtable *t, const char *path, struct vnode **out);
 int fdtable_chdir(struct fdtable *t, const char *path);
 /* Copies the current directory's path; its length with the NUL, or -ERANGE. */
 int64_t fdtable_getcwd(struct fdtable *t, char *buf, size_t size);
+
+/* --- pipes (fs/pipe.c) ---------------------------------------------------- */
+
+/* A new pipe: the vnodes of the end to read from and the end to write to, both held.
+ * -ENOMEM. */
+int pipe_new(struct vnode *end[2]);
+void pipe_init(void);
 
 /* --- the console (dev/console.c over dev/serial.c) ----------------------- */
 

@@ -57,3 +57,9 @@ static inline hrtime_t time_now(void)
 			return v;
 	}
 }
+
+/* Nanoseconds since 1970: what files' times are. */
+static inline uint64_t time_real(void)
+{
+	return timepage->boot_realtime + time_now();
+}

@@ -21,6 +21,25 @@
 #define WEFT_S_IFDIR 0040000
 #define WEFT_S_IFCHR 0020000
 #define WEFT_S_IFREG 0100000
+#define WEFT_S_IFIFO 0010000
+
+/* fcntl: commands. */
+#define WEFT_F_DUPFD 0
+#define WEFT_F_GETFD 1
+#define WEFT_F_SETFD 2
+#define WEFT_F_GETFL 3
+#define WEFT_F_SETFL 4
+#define WEFT_F_DUPFD_CLOEXEC 14
+#define WEFT_FD_CLOEXEC 1 /* the one flag of a descriptor */
+
+/* A write of at most this many bytes to a pipe goes in one piece. */
+#define WEFT_PIPE_BUF 4096
+
+#define WEFT_IOV_MAX 1024 /* pieces of memory in a readv or writev */
+struct weft_iovec {       /* caller writes all */
+	uint64_t base;    /* void * */
+	uint64_t len;
+};
 
 #define WEFT_SEEK_SET 0
 #define WEFT_SEEK_CUR 1

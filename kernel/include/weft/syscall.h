@@ -60,6 +60,13 @@
 	X(58, getcwd, 2) /* (buffer, bytes) = bytes with the NUL */                                \
 	X(59, dup, 1)                                                                              \
 	X(60, dup2, 2)                                                                             \
+	X(61, pipe, 2)   /* (int fd[2], flags): fd[0] to read, fd[1] to write */                   \
+	X(62, fcntl, 3)  /* (fd, WEFT_F_*, arg) */                                                 \
+	X(63, poll, 3)   /* (struct weft_pollfd *, n, const struct weft_timespec *) */             \
+	X(64, pread, 4)  /* (fd, buffer, n, offset) */                                             \
+	X(65, pwrite, 4) /* (fd, buffer, n, offset) */                                             \
+	X(66, readv, 3)  /* (fd, const struct weft_iovec *, n) */                                  \
+	X(67, writev, 3) /* (fd, const struct weft_iovec *, n) */                                  \
 	/* the system */                                                                           \
 	X(72, procinfo, 2) /* (pid, struct weft_procinfo *): the first with pid >= */              \
 	X(73, lwp_info, 3) /* (pid, id, struct lwp_info *): the first with id >= */                \

@@ -1,0 +1,36 @@
+/*
+ * files.h - what the system calls on files share (syscall/file.c, rw.c).
+ */
+#pragma once
+#include <kern/proc.h>
+#include <kern/sched.h>
+
+static inline struct fdtable *my_files(void)
+{
+	return &curproc()->files;
+}
+
+static inline bool is_dir(const struct vnode *vn)
+{
+	return (vn->mode & WEFT_S_IFMT) == WEFT_S_IFDIR;
+}
+/* A device or a pipe: no offset, and asked once. */
+static inline bool is_stream(const struct vnode *vn)
+{
+	return vn->ops->recv != NULL || vn->ops->send != NULL;
+}
+
+/* Between chunks: is this LWP's process being killed?  May give up the CPU. */
+static inline bool told_to_exit(void)
+{
+	preempt_point();
+	return __atomic_load_n(&curlwp()->ast, __ATOMIC_RELAXED) & AST_EXIT;
+}
+
+/* Sends sig to the caller's process.  No lock held. */
+static inline void signal_self(int sig)
+{
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	proc_signal(curproc(), sig);
+	spin_unlock(&proc_tree_lock, s);
+}

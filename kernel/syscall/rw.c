@@ -1,0 +1,409 @@
+/*
+ * rw.c - the system calls that move bytes: read and write, at an offset, and from and to
+ * several pieces of memory.
+ *
+ * Data moves through a kernel buffer of at most CHUNK bytes, so a vnode operation
+ * never sees user memory, and a large transfer lets others have the CPU between
+ * chunks.  A transfer that fails in the middle returns what it moved; the error
+ * comes only when it moved nothing.  -EFAULT from a read of a file leaves the offset where
+ * the moved bytes end; from a read of a stream it leaves the input there, because the
+ * user's memory is tried before the stream is asked.
+ *
+ * Locks: a file's kmutex is held across a transfer that uses its offset, so that two LWPs
+ * that share it do not read the same bytes; as->lock (page faults of the user's
+ * buffer) comes after it.  Streams have no offset and are not serialised here: a
+ * reader asleep on the console does not keep another LWP from writing to it.
+ */
+#include <weft/signal.h>
+#include <kern/mm.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/syscall.h>
+#include "files.h"
+
+#define CHUNK WEFT_PIPE_BUF /* a write to a pipe that must go in one piece is one chunk */
+#define SMALL 256           /* transfers up to here need no allocation */
+
+/*
+ * A buffer for n bytes or a part of them: `small` on the caller's stack, or a
+ * page.  Without memory the small one does, in more steps.
+ */
+struct buffer {
+	char *p;
+	size_t size;
+	char small[SMALL];
+};
+
+static void buffer_get(struct buffer *b, uint64_t n)
+{
+	b->p = b->small;
+	b->size = SMALL;
+	if (n <= SMALL)
+		return;
+	char *p = kmalloc(CHUNK);
+	if (p != NULL) {
+		b->p = p;
+		b->size = CHUNK;
+	}
+}
+
+static void buffer_put(struct buffer *b)
+{
+	if (b->p != b->small)
+		kfree(b->p);
+}
+
+/* --- the user's memory: pieces, of which the first `at` bytes are done ------------------ */
+
+struct pieces {
+	struct weft_iovec *iov, one; /* iov: `one`, or kmalloc'ed */
+	unsigned n;
+	uint64_t at;   /* in iov[0] */
+	uint64_t left; /* bytes in all */
+};
+
+static void pieces_of(struct pieces *p, vaddr_t base, uint64_t n)
+{
+	p->one = (struct weft_iovec){.base = base, .len = n};
+	p->iov = &p->one;
+	p->n = 1;
+	p->at = 0;
+	p->left = n;
+}
+
+/* -EINVAL: n out of range, or more than INT64_MAX bytes in all; -EFAULT, -ENOMEM. */
+static int pieces_in(struct pieces *p, vaddr_t user, uint64_t n)
+{
+	if (n > WEFT_IOV_MAX)
+		return -EINVAL;
+	*p = (struct pieces){.iov = &p->one, .n = n};
+	if (n == 0)
+		return 0;
+	if (n > 1 && (p->iov = kmalloc(n * sizeof(*p->iov))) == NULL)
+		return -ENOMEM;
+	int err = copyin(p->iov, user, n * sizeof(*p->iov));
+	for (unsigned i = 0; i < n && err == 0; i++) {
+		p->left += p->iov[i].len;
+		if (p->iov[i].len > INT64_MAX || p->left > INT64_MAX)
+			err = -EINVAL;
+	}
+	if (err != 0 && n > 1)
+		kfree(p->iov);
+	return err;
+}
+
+static void pieces_put(struct pieces *p, struct weft_iovec *first)
+{
+	if (first != &p->one)
+		kfree(first);
+}
+
+enum { TO_USER, FROM_USER, TRY };
+
+/* Can the user's n bytes at p be written now?  Faults them in, so that a stream
+ * is not asked for bytes that could then not be delivered.  Another LWP may still
+ * unmap them in between; then they are lost, as they would be a moment later. */
+static int try_user(vaddr_t p, size_t n)
+{
+	struct address_space *as = curproc()->as;
+	if (p + n < p || p + n > WEFT_USER_END)
+		return -EFAULT;
+	for (vaddr_t page = PAGE_ROUND_DOWN(p); page < p + n; page += PAGE_SIZE) {
+		int err = as_fault(as, page, FAULT_WRITE | FAULT_USER);
+		if (err != 0)
+			return -EFAULT;
+	}
+	return 0;
+}
+
+/*
+ * Moves n bytes (n <= p->left) between buf and the pieces, and the pieces on; TRY does
+ * neither.  After -EFAULT the pieces are where they were.
+ */
+static int move(struct pieces *p, char *buf, size_t n, int how)
+{
+	struct pieces to = *p;
+
+	while (n > 0) {
+		if (to.at == to.iov->len) {
+			to.iov++;
+			to.n--;
+			to.at = 0;
+			continue;
+		}
+		size_t some = MIN(n, to.iov->len - to.at);
+		vaddr_t user = to.iov->base + to.at;
+		int err = how == TRY         ? try_user(user, some)
+			  : how == FROM_USER ? copyin(buf, user, some)
+					     : copyout(user, buf, some);
+		if (err != 0)
+			return err;
+		to.at += some;
+		to.left -= some;
+		buf += some;
+		n -= some;
+	}
+	if (how == TRY)
+		return 0;
+	p->iov = to.iov;
+	p->n = to.n;
+	p->at = to.at;
+	p->left = to.left;
+	return 0;
+}
+
+/* --- reading ----------------------------------------------------------------------------- */
+
+/* A stream is asked once: what it has now is the result. */
+static int64_t read_stream(struct file *f, struct buffer *b, struct pieces *to)
+{
+	size_t n = MIN(to->left, b->size);
+	int err = move(to, NULL, n, TRY);
+	if (err != 0)
+		return err;
+	int64_t got = f->vn->ops->recv(f->vn, b->p, n, file_flags(f) & WEFT_O_NONBLOCK);
+	if (got > 0 && move(to, b->p, got, TO_USER) != 0)
+		return -EFAULT;
+	return got;
+}
+
+/* From *off on, which moves. */
+static int64_t read_file(struct file *f, struct buffer *b, struct pieces *to, uint64_t *off)
+{
+	uint64_t done = 0;
+	int64_t err = 0;
+
+	while (to->left > 0 && err == 0) {
+		size_t want = MIN(to->left, b->size);
+		int64_t got = f->vn->ops->read(f->vn, *off, b->p, want);
+		if (got <= 0) {
+			err = got;
+			break;
+		}
+		err = move(to, b->p, got, TO_USER);
+		if (err == 0) {
+			*off += got;
+			done += got;
+		}
+		if (err == 0 && (size_t)got < want)
+			break; /* the end of the file */
+		if (to->left > 0 && told_to_exit())
+			err = -EINTR;
+	}
+	return done > 0 ? (int64_t)done : err;
+}
+
+/* off: NULL for the file's own. */
+static int64_t do_read(int fd, struct pieces *to, uint64_t *off)
+{
+	struct file *f = fd_get(my_files(), fd);
+	int64_t r;
+
+	if (f == NULL)
+		return -EBADF;
+	const struct vnode_ops *ops = f->vn->ops;
+	if ((file_flags(f) & WEFT_O_ACCMODE) == WEFT_O_WRONLY) {
+		r = -EBADF;
+	} else if (is_dir(f->vn)) {
+		r = -EISDIR;
+	} else if (off != NULL && is_stream(f->vn)) {
+		r = -ESPIPE;
+	} else if (ops->read == NULL && ops->recv == NULL) {
+		r = -EINVAL;
+	} else if (to->left == 0) {
+		r = 0;
+	} else {
+		struct buffer b;
+		buffer_get(&b, to->left);
+		if (ops->recv != NULL) {
+			r = read_stream(f, &b, to);
+		} else if (off != NULL) {
+			r = read_file(f, &b, to, off);
+		} else {
+			kmutex_enter(&f->lock);
+			r = read_file(f, &b, to, &f->off);
+			kmutex_exit(&f->lock);
+		}
+		buffer_put(&b);
+	}
+	file_rele(f);
+	return r;
+}
+
+/*
+ * read(fd, buffer, n) = bytes read; 0 at the end of the file.  A stream may give
+ * less than was asked for and is then not asked again.
+ * -EBADF: no such descriptor, or not open for reading; -EISDIR; -EINVAL: n too
+ * large, or a vnode that cannot be read; -EAGAIN: O_NONBLOCK, and there is nothing yet;
+ * -EFAULT; -EINTR.  Blocks on the console and on pipes.
+ */
+int64_t sys_read(const uint64_t arg[6])
+{
+	struct pieces to;
+	if (arg[2] > INT64_MAX)
+		return -EINVAL;
+	pieces_of(&to, arg[1], arg[2]);
+	return do_read((int)arg[0], &to, NULL);
+}
+
+/*
+ * pread(fd, buffer, n, offset): read at an offset; the file's own stays.  As read; -EINVAL:
+ * an offset below 0; -ESPIPE: a device or pipe.
+ */
+int64_t sys_pread(const uint64_t arg[6])
+{
+	struct pieces to;
+	uint64_t off = arg[3];
+	if (arg[2] > INT64_MAX || off > INT64_MAX)
+		return -EINVAL;
+	pieces_of(&to, arg[1], arg[2]);
+	return do_read((int)arg[0], &to, &off);
+}
+
+/* readv(fd, iov, n): read into several pieces of memory.  As read; -EINVAL: n above
+ * WEFT_IOV_MAX, or lengths whose sum is too large; -ENOMEM. */
+int64_t sys_readv(const uint64_t arg[6])
+{
+	struct pieces to;
+	int64_t r = pieces_in(&to, arg[1], arg[2]);
+	if (r == 0) {
+		struct weft_iovec *first = to.iov;
+		r = do_read((int)arg[0], &to, NULL);
+		pieces_put(&to, first);
+	}
+	return r;
+}
+
+/* --- writing ----------------------------------------------------------------------------- */
+
+static int64_t write_stream(struct file *f, struct buffer *b, struct pieces *from)
+{
+	unsigned flags = file_flags(f) & WEFT_O_NONBLOCK;
+	uint64_t done = 0;
+	int64_t err = 0;
+
+	if (from->left > WEFT_PIPE_BUF)
+		flags |= IO_PART;
+	else if (from->left > b->size && (f->vn->mode & WEFT_S_IFMT) == WEFT_S_IFIFO)
+		return -ENOMEM; /* it must go in one piece */
+	while (from->left > 0 && err == 0) {
+		struct pieces at = *from;
+		size_t want = MIN(from->left, b->size);
+		err = move(from, b->p, want, FROM_USER);
+		for (size_t put = 0; put < want && err == 0;) {
+			int64_t n = f->vn->ops->send(f->vn, b->p + put, want - put, flags);
+			if (n < 0) {
+				err = n;
+				*from = at;
+			} else {
+				put += n;
+				done += n;
+			}
+		}
+		if (err == 0 && from->left > 0 && told_to_exit())
+			err = -EINTR;
+	}
+	if (err == -EPIPE)
+		signal_self(WEFT_SIGPIPE);
+	return done > 0 ? (int64_t)done : err;
+}
+
+/* From *off on, which moves. */
+static int64_t write_file(struct file *f, struct buffer *b, struct pieces *from, uint64_t *off)
+{
+	uint64_t done = 0;
+	int64_t err = 0;
+
+	while (from->left > 0 && err == 0) {
+		size_t want = MIN(from->left, b->size);
+		err = move(from, b->p, want, FROM_USER);
+		if (err != 0)
+			break;
+		int64_t put = f->vn->ops->write(f->vn, *off, b->p, want);
+		if (put < 0) {
+			err = put;
+			break;
+		}
+		*off += put;
+		done += put;
+		if ((size_t)put < want)
+			break;
+		if (from->left > 0 && told_to_exit())
+			err = -EINTR;
+	}
+	return done > 0 ? (int64_t)done : err;
+}
+
+/* off: NULL for the file's own. */
+static int64_t do_write(int fd, struct pieces *from, uint64_t *off)
+{
+	struct file *f = fd_get(my_files(), fd);
+	int64_t r;
+
+	if (f == NULL)
+		return -EBADF;
+	const struct vnode_ops *ops = f->vn->ops;
+	if ((file_flags(f) & WEFT_O_ACCMODE) == WEFT_O_RDONLY) {
+		r = -EBADF;
+	} else if (off != NULL && is_stream(f->vn)) {
+		r = -ESPIPE;
+	} else {
+		struct buffer b;
+		buffer_get(&b, from->left);
+		if (ops->send != NULL) {
+			r = write_stream(f, &b, from);
+		} else if (off != NULL) {
+			r = write_file(f, &b, from, off);
+		} else {
+			kmutex_enter(&f->lock);
+			if (file_flags(f) & WEFT_O_APPEND)
+				f->off = f->vn->size;
+			r = write_file(f, &b, from, &f->off);
+			kmutex_exit(&f->lock);
+		}
+		buffer_put(&b);
+	}
+	file_rele(f);
+	return r;
+}
+
+/*
+ * write(fd, buffer, n) = bytes written.  Up to WEFT_PIPE_BUF bytes go to a pipe or the
+ * console in one piece.  -EBADF: no such descriptor, or not open for writing; -EINVAL: n too
+ * large; -EFAULT; -EPIPE, with SIGPIPE: nobody will read it; -EAGAIN: O_NONBLOCK, and no
+ * room; -ENOMEM; -EINTR.  Blocks on pipes.
+ */
+int64_t sys_write(const uint64_t arg[6])
+{
+	struct pieces from;
+	if (arg[2] > INT64_MAX)
+		return -EINVAL;
+	pieces_of(&from, arg[1], arg[2]);
+	return do_write((int)arg[0], &from, NULL);
+}
+
+/* pwrite(fd, buffer, n, offset): write at an offset, also with O_APPEND; the file's own
+ * stays.  As write; -EINVAL: an offset below 0; -ESPIPE: a device or pipe. */
+int64_t sys_pwrite(const uint64_t arg[6])
+{
+	struct pieces from;
+	uint64_t off = arg[3];
+	if (arg[2] > INT64_MAX || off > INT64_MAX)
+		return -EINVAL;
+	pieces_of(&from, arg[1], arg[2]);
+	return do_write((int)arg[0], &from, &off);
+}
+
+/* writev(fd, iov, n): write from several pieces of memory; up to WEFT_PIPE_BUF bytes in all
+ * are one write.  As write; -EINVAL as readv. */
+int64_t sys_writev(const uint64_t arg[6])
+{
+	struct pieces from;
+	int64_t r = pieces_in(&from, arg[1], arg[2]);
+	if (r == 0) {
+		struct weft_iovec *first = from.iov;
+		r = do_write((int)arg[0], &from, NULL);
+		pieces_put(&from, first);
+	}
+	return r;
+}
