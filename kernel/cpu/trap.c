@@ -20,6 +20,7 @@
 #include "machine.h"
 
 #define RFLAGS_IF 0x200
+#define PF_FETCH 16 /* a page fault's error code: an instruction fetch */
 
 static const char *const trap_name[] = {
 	[T_DIVIDE] = "divide error",
@@ -88,7 +89,11 @@ static void user_trap(struct trapframe *f)
 	struct lwp *l = curlwp();
 	uint64_t addr = f->vec == T_PAGE ? read_cr2() : f->rip;
 
-	lwp_mstate_at(l, MS_SYSTEM, time_now());
+	lwp_mstate_enter(l,
+			 f->vec != T_PAGE    ? MS_TRAP
+			 : f->err & PF_FETCH ? MS_TFAULT
+					     : MS_DFAULT,
+			 time_now_here());
 	irq_restore(RFLAGS_IF);
 	if (f->vec == T_PAGE) {
 		int err = page_fault(f, addr);
@@ -100,7 +105,7 @@ static void user_trap(struct trapframe *f)
 	}
 	irq_save();
 	assert(this_cpu()->nlocks == 0);
-	lwp_mstate_at(l, MS_USER, time_now());
+	lwp_mstate_at(l, MS_USER, time_now_here());
 }
 
 static void kernel_trap(struct trapframe *f)
@@ -115,9 +120,13 @@ static void kernel_trap(struct trapframe *f)
 	}
 	/* A user copy, which may sleep for its page. */
 	if (fixup != 0 && f->rflags & RFLAGS_IF) {
+		struct lwp *l = curlwp();
+		uint32_t before = l->mstate;
+		lwp_mstate_at(l, MS_KFAULT, time_now_here());
 		irq_restore(RFLAGS_IF);
 		int err = page_fault(f, addr);
 		irq_save();
+		lwp_mstate_at(l, before, time_now_here());
 		if (err == 0)
 			return;
 	}

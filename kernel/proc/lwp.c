@@ -128,10 +128,12 @@ static struct lwp *lwp_alloc(void)
 	l->wchan = NULL;
 	l->sc = NULL;
 	l->cpu = this_cpu()->id;
-	l->mstate = MS_STOPPED;
-	l->mstart = time_now();
 	memset(l->mtime, 0, sizeof(l->mtime));
-	l->nvcsw = l->nivcsw = l->minflt = 0;
+	l->created = time_now();
+	l->mstate = MS_STOPPED;
+	l->mresume = MS_SYSTEM;
+	l->mtime[MS_STOPPED] -= l->created;
+	l->nvcsw = l->nivcsw = l->minflt = l->nsyscall = 0;
 	l->syscall = ~0u;
 	memset(&l->timer, 0, sizeof(l->timer));
 	memset(l->frame, 0, sizeof(*l->frame));
@@ -258,22 +260,6 @@ void lwp_post_ast(struct lwp *l, uint32_t ast)
 
 /* --- exit and wait -------------------------------------------------------------------------- */
 
-static void add_rusage(struct weft_rusage *ru, const struct lwp *l)
-{
-	ru->utime += l->mtime[MS_USER];
-	ru->stime += l->mtime[MS_SYSTEM];
-	ru->nvcsw += l->nvcsw;
-	ru->nivcsw += l->nivcsw;
-	ru->minflt += l->minflt;
-}
-
-void proc_rusage(struct proc *p, struct weft_rusage *ru)
-{
-	*ru = p->ru_dead;
-	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
-		add_rusage(ru, l);
-}
-
 void lwp_exit_self(void)
 {
 	struct lwp *l = curlwp();
@@ -289,8 +275,7 @@ void lwp_exit_self(void)
 	/* Off the address space before nlwp drops: the last LWP destroys it. */
 	as_switch(NULL);
 	schedctl_detach(p, l);
-	lwp_mstate_at(l, MS_SYSTEM, time_now());
-	add_rusage(&p->ru_dead, l);
+	proc_account_dead(p, l);
 	list_remove(&l->proc_link);
 	p->nlwp--;
 	bool joinable = !(l->flags & LWP_DETACHED) && !p->exiting;

@@ -335,8 +335,7 @@ void proc_last_exit(struct proc *p)
 	s = spin_lock(&proc_tree_lock);
 	spin_acquire(&p->lock);
 	schedctl_detach(p, l);
-	lwp_mstate_at(l, MS_SYSTEM, time_now());
-	proc_rusage(p, &p->ru_dead);
+	proc_account_dead(p, l);
 	list_remove(&l->proc_link);
 	p->nlwp = 0;
 	trace_ended(p);
@@ -407,7 +406,9 @@ int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 	}
 	leave_table(found);
 	*status = found->status;
-	*ru = found->ru_dead;
+	spin_acquire(&found->lock);
+	proc_rusage(found, ru);
+	spin_release(&found->lock);
 	add(ru, &found->ru_children);
 	spin_acquire(&me->lock);
 	add(&me->ru_children, ru);

@@ -115,10 +115,12 @@ static void report(struct trace_event *e)
 }
 
 /* What the current LWP has used of the CPU in the kernel. */
-static hrtime_t system_time(hrtime_t now)
+static hrtime_t system_time(void)
 {
-	const struct lwp *l = curlwp();
-	return l->mtime[MS_SYSTEM] + (l->mstate == MS_SYSTEM ? now - l->mstart : 0);
+	struct mstimes t;
+
+	lwp_times(curlwp(), &t);
+	return ms_system(&t);
 }
 
 void trace_entry(struct trace_call *c, uint64_t number, const uint64_t arg[6])
@@ -128,7 +130,7 @@ void trace_entry(struct trace_call *c, uint64_t number, const uint64_t arg[6])
 	memcpy(e.arg, arg, sizeof(e.arg));
 	report(&e);
 	c->entry = time_now();
-	c->cpu = system_time(c->entry);
+	c->cpu = system_time();
 }
 
 void trace_return(const struct trace_call *c, uint64_t number, int64_t result)
@@ -138,7 +140,7 @@ void trace_return(const struct trace_call *c, uint64_t number, int64_t result)
 		.kind = TRACE_RETURN,
 		.call = number,
 		.time = now,
-		.arg = {result, c->entry, system_time(now) - c->cpu},
+		.arg = {result, c->entry, system_time() - c->cpu},
 	};
 
 	report(&e);

@@ -249,7 +249,7 @@ static void take_up(struct cpu *c, struct lwp *l, hrtime_t now)
 		q->slice_end = HRTIME_NEVER;
 		return;
 	}
-	lwp_mstate_at(l, MS_SYSTEM, now);
+	lwp_mstate_at(l, l->mresume, now);
 	if (l->slice_left == 0)
 		l->slice_left = l->sclass->quantum(l);
 	q->slice_end = now + l->slice_left;
@@ -281,7 +281,11 @@ static void put_away(struct cpu *c, struct lwp *l, hrtime_t now)
 	/* First of all, so that nobody spins for an LWP that is on its way off. */
 	if (l->sc)
 		__atomic_store_n(&l->sc->state, off[l->state].sc, __ATOMIC_RELEASE);
-	lwp_mstate_at(l, off[l->state].ms, now);
+	l->mresume = l->mstate;
+	lwp_mstate_at(l,
+		      l->state == LWP_ST_SLEEP && l->sleep_flags & SLEEP_LOCK ? MS_LOCK
+									      : off[l->state].ms,
+		      now);
 	hrtime_t end = c->dispq->slice_end;
 	l->slice_left = l->state == LWP_ST_RUN && end > now ? end - now : 0;
 	if (l->proc != NULL && l->state != LWP_ST_ZOMB) {

@@ -99,6 +99,7 @@ void user_return_work(struct trapframe *f)
 	struct lwp *l = curlwp();
 
 	assert(!irq_enabled());
+	lwp_mstate_at(l, MS_SYSTEM, time_now_here());
 	for (;;) {
 		if (l->ast & AST_EXIT) {
 			irq_restore(0x200);
@@ -113,8 +114,7 @@ void user_return_work(struct trapframe *f)
 		else
 			break;
 	}
-	if (l->mstate != MS_USER) /* it was put down meanwhile */
-		lwp_mstate_at(l, MS_USER, time_now());
+	lwp_mstate_at(l, MS_USER, time_now_here());
 }
 
 void sched_yield(void)

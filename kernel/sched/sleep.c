@@ -88,7 +88,8 @@ int lwp_park(hrtime_t deadline)
 			spin_unlock(&l->lock, s);
 			return -ETIMEDOUT;
 		}
-		reason = lwp_sleep_locked(l, NULL, "park", SLEEP_INTR | SLEEP_PARK, deadline);
+		reason = lwp_sleep_locked(l, NULL, "park", SLEEP_INTR | SLEEP_PARK | SLEEP_LOCK,
+					  deadline);
 		spin_acquire(&l->lock);
 	}
 	if (l->permit) {

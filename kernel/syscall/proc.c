@@ -119,7 +119,6 @@ int64_t sys_getrusage(const uint64_t arg[6])
 		return -EINVAL;
 	irqstate_t s = spin_lock(&p->lock);
 	if (who == 0) {
-		lwp_mstate_at(curlwp(), MS_SYSTEM, time_now());
 		proc_rusage(p, &ru);
 	} else {
 		ru = p->ru_children;
@@ -169,6 +168,7 @@ int64_t sys_clock_gettime(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
 	hrtime_t now = time_now(), v;
+	struct mstimes t;
 
 	switch (arg[0]) {
 	case WEFT_CLOCK_MONOTONIC:
@@ -178,14 +178,15 @@ int64_t sys_clock_gettime(const uint64_t arg[6])
 		v = now + timepage->boot_realtime;
 		break;
 	case WEFT_CLOCK_THREAD_CPUTIME:
-		v = l->mtime[MS_USER] + l->mtime[MS_SYSTEM] + now - l->mstart;
+		lwp_times(l, &t);
+		v = t.ms[MS_USER] + ms_system(&t);
 		break;
 	case WEFT_CLOCK_PROCESS_CPUTIME: {
 		struct weft_rusage ru;
 		irqstate_t s = spin_lock(&l->proc->lock);
 		proc_rusage(l->proc, &ru);
 		spin_unlock(&l->proc->lock, s);
-		v = ru.utime + ru.stime + now - l->mstart;
+		v = ru.utime + ru.stime;
 		break;
 	}
 	default:

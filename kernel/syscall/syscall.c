@@ -42,8 +42,9 @@ void syscall_dispatch(struct trapframe *f)
 	struct lwp *l = curlwp();
 	uint64_t number = f->rax;
 
-	lwp_mstate_at(l, MS_SYSTEM, time_now());
+	lwp_mstate_enter(l, MS_SYSTEM, time_now_here());
 	irq_restore(0x200);
+	l->nsyscall++;
 	if (number < l->ncalls && table[number] != NULL) {
 		const uint64_t arg[6] = {f->rdi, f->rsi, f->rdx, f->r10, f->r8, f->r9};
 		l->syscall = number;
@@ -54,7 +55,7 @@ void syscall_dispatch(struct trapframe *f)
 	}
 	irq_save();
 	assert(this_cpu()->nlocks == 0);
-	lwp_mstate_at(l, MS_USER, time_now());
+	lwp_mstate_at(l, MS_USER, time_now_here());
 }
 
 /* Does nothing: what entering and leaving the kernel costs. */

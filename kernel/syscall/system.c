@@ -75,15 +75,16 @@ int64_t sys_procinfo(const uint64_t arg[6])
 /* l->lock held. */
 static void fill_lwp_info(struct lwp *l, struct lwp_info *i)
 {
-	hrtime_t since = time_now() - l->mstart;
+	struct mstimes t;
 
+	lwp_times(l, &t);
 	*i = (struct lwp_info){
 		.id = l->id,
 		.state = l->state,
 		.pri = l->pri,
 		.cpu = l->cpu,
-		.utime = l->mtime[MS_USER] + (l->mstate == MS_USER ? since : 0),
-		.stime = l->mtime[MS_SYSTEM] + (l->mstate == MS_SYSTEM ? since : 0),
+		.utime = t.ms[MS_USER],
+		.stime = ms_system(&t),
 		.flags = l->flags,
 		.syscall = l->syscall,
 	};
@@ -120,6 +121,52 @@ int64_t sys_lwp_info(const uint64_t arg[6])
 		return -ESRCH;
 	int err = copyout(arg[2], &i, sizeof(i));
 	return err != 0 ? err : (int64_t)i.id;
+}
+
+/*
+ * msacct(pid, id, struct weft_msacct *): the microstates of LWP id of process pid (0: the
+ * caller's), or with id 0 of the process: of all LWPs that it has or had, also when it
+ * has exited and nobody has waited for it.  ESRCH: no such process, or no such LWP or
+ * one that has exited; EFAULT.
+ */
+int64_t sys_msacct(const uint64_t arg[6])
+{
+	struct weft_msacct a = {.lwpid = arg[1]};
+	struct mstimes t;
+	struct lwp_counts c;
+	bool found = false;
+
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct proc *p = arg[0] == 0 ? curproc() : proc_find(arg[0]);
+	if (p != NULL) {
+		spin_acquire(&p->lock);
+		a.pid = p->pid;
+		a.nlwp = p->nlwp;
+		a.created = p->start;
+		struct lwp *l = a.lwpid != 0 ? lwp_lock_by_id(p, a.lwpid) : NULL;
+		if (a.lwpid == 0) {
+			proc_times(p, &t, &c);
+			found = true;
+		} else if (l != NULL) {
+			found = l->state != LWP_ST_ZOMB;
+			lwp_times(l, &t);
+			c = (struct lwp_counts){l->nvcsw, l->nivcsw, l->minflt, l->nsyscall};
+			a.created = l->created;
+			spin_release(&l->lock);
+		}
+		spin_release(&p->lock);
+	}
+	spin_unlock(&proc_tree_lock, s);
+	if (!found)
+		return -ESRCH;
+	a.now = t.now;
+	a.elapsed = t.elapsed;
+	memcpy(a.ms, t.ms, sizeof(a.ms));
+	a.nvcsw = c.nvcsw;
+	a.nivcsw = c.nivcsw;
+	a.nsyscall = c.nsyscall;
+	a.minflt = c.minflt;
+	return copyout(arg[2], &a, sizeof(a));
 }
 
 /* cpuinfo(cpu, struct weft_cpuinfo *).  EINVAL: there is no such CPU; EFAULT. */

@@ -15,6 +15,7 @@
  */
 #pragma once
 #include <weft/lwp.h>
+#include <weft/msacct.h>
 #include <weft/schedctl.h>
 #include "list.h"
 #include "spinlock.h"
@@ -29,9 +30,6 @@ struct sched_class;
 #define AST_EXIT 0x1    /* the process is exiting, or this LWP is told to */
 #define AST_STOP 0x2    /* lwp_suspend */
 #define AST_TRACE 0x100 /* its process is held by a tracer */
-
-/* Microstates: where an LWP's time goes. */
-enum { MS_USER, MS_SYSTEM, MS_SLEEP, MS_WAITCPU, MS_STOPPED, NMSTATE };
 
 struct lwp {
 	/* Known to cpu/entry.S by offset. */
@@ -72,11 +70,12 @@ struct lwp {
 	vaddr_t sc_user;         /* the user's address of it */
 	struct sc_page *sc_page; /* the page of records that holds it */
 
-	/* Accounting; only the LWP itself and its CPU write. */
-	uint32_t mstate;
-	hrtime_t mstart;
+	/* Accounting; only the LWP itself and its CPU write (lwp_mstate_at). */
+	uint32_t mstate;  /* the microstate that it is in */
+	uint32_t mresume; /* the one to go on in when it has a CPU again */
 	uint64_t mtime[NMSTATE];
-	uint64_t nvcsw, nivcsw, minflt;
+	hrtime_t created;
+	uint64_t nvcsw, nivcsw, minflt, nsyscall;
 	uint32_t syscall; /* number of the current call, or ~0 */
 	/* Calls below this number take the short way: WEFT_SYSCALL_MAX, or 0 while it is
 	 * traced.  Its process's tracer writes, atomically. */

@@ -11,6 +11,7 @@
 #include "file.h"
 #include "lwp.h"
 #include "mm.h"
+#include "sched.h"
 #include "sync.h"
 
 /*
@@ -63,7 +64,8 @@ struct proc {
 	struct tracer *tracing; /* it traces others; atomic, set once */
 
 	hrtime_t start;
-	struct weft_rusage ru_dead;     /* of LWPs that are gone; p->lock */
+	struct mstimes dead_times; /* of LWPs that are gone; p->lock */
+	struct lwp_counts dead_counts;
 	struct weft_rusage ru_children; /* of children waited for; p->lock */
 };
 

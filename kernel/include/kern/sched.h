@@ -73,9 +73,10 @@ int sched_best_waiting(void); /* highest priority on this CPU's queue, or PRI_ID
 
 /* --- sleeping and waking (sched/sleep.c) ------------------------------------- */
 
-#define SLEEP_INTR 0x1 /* ends when the LWP is told to exit */
-#define SLEEP_PARK 0x2 /* lwp_park: ends by lwp_unpark */
-#define SLEEP_KILL 0x4 /* ends when the LWP is told to exit, and by nothing less */
+#define SLEEP_INTR 0x1   /* ends when the LWP is told to exit */
+#define SLEEP_PARK 0x2   /* lwp_park: ends by lwp_unpark */
+#define SLEEP_KILL 0x4   /* ends when the LWP is told to exit, and by nothing less */
+#define SLEEP_LOCK 0x100 /* for a user's lock: its time is MS_LOCK */
 
 enum { WAKE_NONE, WAKE_EVENT, WAKE_TIMEOUT, WAKE_INTR };
 
@@ -116,15 +117,46 @@ void sched_handoff_failed(void);
 /* --- accounting ---------------------------------------------------------------------- */
 
 /*
- * From `now` on the LWP's time goes to microstate ms.  By the LWP itself, or
- * with l->lock while it is off its CPU.
+ * From `now` on the LWP's time goes to microstate ms.  By the LWP itself with interrupts
+ * off, or with l->lock while it is off its CPU.
+ *
+ * mtime of the current state holds its time up to now, less now: so a change is an addition
+ * and a subtraction, and whoever reads adds the moment of the reading.  All of them
+ * add up to -created at any time but between those two: that is how a reader on
+ * another CPU knows that it has seen a whole change (lwp_times).
  */
 static inline void lwp_mstate_at(struct lwp *l, uint32_t ms, hrtime_t now)
 {
-	l->mtime[l->mstate] += now - l->mstart;
+	l->mtime[l->mstate] += now;
+	l->mtime[ms] -= now;
 	l->mstate = ms;
-	l->mstart = now;
 }
+
+/* The same for an LWP that enters the kernel, whose state is known: the fast path. */
+static inline void lwp_mstate_enter(struct lwp *l, uint32_t ms, hrtime_t now)
+{
+	l->mtime[MS_USER] += now;
+	l->mtime[ms] -= now;
+	l->mstate = ms;
+}
+
+/* An LWP's or a process's times by state, up to `now`, in nanoseconds. */
+struct mstimes {
+	hrtime_t now;
+	uint64_t elapsed; /* the sum of ms */
+	uint64_t ms[NMSTATE];
+};
+struct lwp_counts {
+	uint64_t nvcsw, nivcsw, minflt, nsyscall;
+};
+/* l's times; l stays an LWP meanwhile: a lock that keeps it is held, or it is the caller. */
+void lwp_times(const struct lwp *l, struct mstimes *t);
+/* Those of p's LWPs, living and gone.  p->lock held. */
+void proc_times(struct proc *p, struct mstimes *times, struct lwp_counts *counts);
+/* The current LWP, of p, ends: what it had is the process's.  p->lock held. */
+void proc_account_dead(struct proc *p, const struct lwp *l);
+/* The part of the times in which an LWP had a CPU in the kernel. */
+uint64_t ms_system(const struct mstimes *t);
 
 extern struct kcache *lwp_cache;
 

@@ -73,6 +73,8 @@
 	X(74, cpuinfo, 2)  /* (cpu, struct weft_cpuinfo *) */                                      \
 	X(75, sysinfo, 1)  /* (struct weft_sysinfo *) */                                           \
 	X(76, reboot, 2)   /* (how, status) */                                                     \
+	/* scheduling and accounting */                                                            \
+	X(113, msacct, 3) /* (pid, id or 0 for all of it, struct weft_msacct *) */                 \
 	/* watching processes (trace.h) */                                                         \
 	X(176, trace_attach, 2) /* (pid, flags) */                                                 \
 	X(177, trace_detach, 1) /* (pid) */                                                        \

@@ -19,6 +19,7 @@ struct lwp_regs;
 struct spawn_args;
 struct trace_event;
 struct weft_cpuinfo;
+struct weft_msacct;
 struct weft_iovec;
 struct weft_pollfd;
 struct weft_procinfo;
@@ -86,6 +87,8 @@ long __sys_lwp_info(int pid, uint32_t id, struct lwp_info *info);
 long __sys_cpuinfo(uint32_t cpu, struct weft_cpuinfo *info);
 long __sys_sysinfo(struct weft_sysinfo *info);
 long __sys_reboot(int how, int status);
+/* scheduling and accounting */
+long __sys_msacct(int pid, uint32_t id, struct weft_msacct *acct);
 /* watching processes */
 long __sys_trace_attach(int pid, unsigned flags);
 long __sys_trace_detach(int pid);
