@@ -172,10 +172,13 @@ void lwp_runnable(struct lwp *l, int place)
 	l->cpu = c->id;
 	l->enqueued = time_now();
 	lwp_mstate_at(l, MS_WAITCPU, l->enqueued);
-	if (l->sc)
-		__atomic_store_n(&l->sc->state, SC_RUNNABLE, __ATOMIC_RELEASE);
 
 	spin_acquire(&q->lock);
+	if (l->sc) {
+		bool at_once = q->running_pri == PRI_IDLE && q->count == 0;
+		__atomic_store_n(&l->sc->state, at_once ? SC_COMING : SC_RUNNABLE,
+				 __ATOMIC_RELEASE);
+	}
 	l->state = LWP_ST_RUN;
 	int pri = l->pri;
 	dispq_insert(q, l, false);

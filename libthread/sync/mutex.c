@@ -22,8 +22,10 @@
  * and unmap the memory.  So after the store that releases, nothing touches the mutex
  * again: waking works on the queue, with the mutex's address as a name.
  *
- * Adaptive lock: while the owner is on a CPU, whoever wants the mutex spins, with
- * ordinary loads of __owner and of the kernel's record of the owner's LWP.
+ * Adaptive lock: while the owner is on a CPU, or about to be, whoever wants the mutex
+ * spins, with ordinary loads of __owner and of the kernel's record of the owner's LWP.
+ * The owner may have just been woken, by the spinner itself perhaps: SC_COMING
+ * (weft/schedctl.h) says why it pays to wait for it.
  *
  * Adaptive unlock: if there are sleepers and somebody spins (queue->spinners), the
  * releaser leaves M_WAITERS in the free mutex and looks for a moment whether the spinner
@@ -50,6 +52,14 @@ static inline bool try_take(pthread_mutex_t *m, unsigned long seen)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
+/* Is t on a CPU, or an idle one about to take it up?  A hint. */
+static inline bool runs_or_will(const struct thread *t)
+{
+	uint32_t on = __atomic_load_n(&t->lwp, __ATOMIC_RELAXED)->sc->state;
+
+	return on == SC_ONCPU || on == SC_COMING || t->state == TS_DISPATCHABLE;
+}
+
 /* Takes m if it is free, or becomes free while it makes sense to spin. */
 static bool spin(pthread_mutex_t *m)
 {
@@ -74,11 +84,8 @@ static bool spin(pthread_mutex_t *m)
 				__atomic_store_n(&q->taken, m, __ATOMIC_RELAXED);
 				break;
 			}
-		} else if (__options.spin == SPIN_ADAPTIVE) {
-			struct lwp *l = __atomic_load_n(&owner->lwp, __ATOMIC_RELAXED);
-
-			if (l->sc->state != SC_ONCPU)
-				break;
+		} else if (__options.spin == SPIN_ADAPTIVE && !runs_or_will(owner)) {
+			break;
 		}
 		spin_hint();
 	}

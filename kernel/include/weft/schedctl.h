@@ -15,6 +15,12 @@
  * that the LWP had the CPU within the time that a store takes to become
  * visible; the value is a hint for spinning, never a proof.
  *
+ * SC_COMING is for spinners too.  A woken LWP is off its CPU for some hundred
+ * instructions more, until an idle CPU has left HLT and switched to it.  Who
+ * goes to sleep because of those waits for a wake-up that takes as long again,
+ * and lets the other in for the same: two LWPs that would hand over by spinning
+ * then sleep in turns, for as long as they go on.
+ *
  * One cache line a record, so that two LWPs never share one.
  */
 #pragma once
@@ -28,6 +34,7 @@ enum {
 	SC_RUNNABLE = 2, /* waiting for a CPU */
 	SC_SLEEPING = 3, /* blocked in the kernel */
 	SC_STOPPED = 4,  /* suspended */
+	SC_COMING = 5,   /* runnable, and next on a CPU that was idle */
 };
 
 struct schedctl {
