@@ -15,7 +15,9 @@
  * Q: each active CPU's clock is brought to the end of the round before the next one
  * begins.  So CPUs see each other's stores up to Q early or late: Q is the latency
  * of the model's communication.  Where that matters to the kernel itself its
- * spin locks mend it: who takes a lock advances to the moment of its release.
+ * spin locks mend it: who takes a lock advances to the moment of its release; who finds
+ * it held lets the others come to the end of the round first, and has then waited for as
+ * long as the lock was held, not for a multiple of Q.
  * With a seed, each round draws its length from Q/2 to 3Q/2 and another first CPU.
  *
  * An idle CPU takes no part and costs nothing; a wake-up sets its clock to the
@@ -39,7 +41,7 @@
 #include "machine.h"
 
 /* Why a window ends. */
-enum { LS_EXPIRE, LS_IDLE, LS_YIELD, LS_RESCHED, LS_JOIN, LS_ADVANCE };
+enum { LS_EXPIRE, LS_IDLE, LS_SPIN, LS_RESCHED, LS_JOIN, LS_ADVANCE, LS_WOKE };
 
 #define NEVER UINT64_MAX
 #define NOBODY (~0u)
@@ -129,23 +131,39 @@ static uint64_t wants(const struct lsclock *c)
 	return c->active || c->timer < c->now ? c->now : c->timer;
 }
 
-/* The CPU with the smallest clock, in turn from `first`; NOBODY: all sleep for ever. */
-static uint32_t choose(void)
+/* The CPU with the smallest clock, in turn from `first`, but not `but`.  NOBODY: all of
+ * them sleep for ever. */
+static uint32_t earliest(uint32_t but, uint64_t *when)
 {
 	uint32_t best = NOBODY;
-	uint64_t earliest = NEVER;
+	*when = NEVER;
 	for (uint32_t n = 0, i = first % ncpu; n < ncpu; n++, i = i + 1 == ncpu ? 0 : i + 1) {
 		uint64_t t = wants(&ls[i]);
-		if (t < earliest) {
-			earliest = t;
+		if (t < *when && i != but) {
+			*when = t;
 			best = i;
 		}
 	}
+	return best;
+}
+
+/*
+ * Who runs next.  `spins`, if any, waits for a lock that another CPU has: it lets all
+ * others come to the end of the round first, where its own turn would be in vain.
+ */
+static uint32_t choose(uint32_t spins)
+{
+	uint64_t when;
+	uint32_t best = earliest(spins, &when);
+	if (spins != NOBODY && when >= round_end) {
+		ls[spins].now = MAX(ls[spins].now, round_end);
+		best = earliest(NOBODY, &when);
+	}
 	if (best == NOBODY)
 		return NOBODY;
-	if (earliest >= round_end)
-		new_round(earliest);
-	ls[best].now = earliest;
+	if (when >= round_end)
+		new_round(when);
+	ls[best].now = when;
 	ls[best].active = 1;
 	return best;
 }
@@ -216,13 +234,10 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 			me->wakeup = 0;
 		} else if (why == LS_ADVANCE && me->now < me->advance_to) {
 			me->now = me->advance_to;
-		} else if (why == LS_YIELD && me->now < round_end) {
-			me->now = me->timer > me->now && me->timer < round_end ? me->timer
-									       : round_end;
 		}
 		if (me->active)
 			timer_due(c, me);
-		uint32_t next = choose();
+		uint32_t next = why == LS_WOKE ? c->id : choose(why == LS_SPIN ? c->id : NOBODY);
 		if (next == NOBODY)
 			standstill(c);
 		if (next != c->id) {
@@ -305,8 +320,10 @@ static void wake(struct cpu *c)
 		it->now = now;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	it->active = 1;
+	/* We go on up to the end of a round, as we would have if we had not been alone: the
+	 * other would first of all wait for the locks that we hold here. */
 	if (sole)
-		lockstep_op(LS_RESCHED);
+		lockstep_op(LS_WOKE);
 }
 
 static void exact_ipi(struct cpu *c, unsigned vec)
@@ -323,6 +340,14 @@ static void exact_advance(hrtime_t t)
 	struct cpu *c = this_cpu();
 	ls[c->id].advance_to = to_instructions(t);
 	lockstep_op(LS_ADVANCE);
+}
+
+static void exact_spin(void)
+{
+	if (this_cpu()->inwin)
+		lockstep_op(LS_SPIN);
+	else
+		cpu_pause(); /* before the windows begin, or after a panic */
 }
 
 /* --- start and end ------------------------------------------------------------------- */
@@ -443,6 +468,7 @@ static const struct timing exact = {
 	.start = exact_start,
 	.start_cpu = exact_start_cpu,
 	.advance = exact_advance,
+	.spin = exact_spin,
 };
 
 void lockstep_init(void)

@@ -172,6 +172,11 @@ static void fast_start(void)
 {
 }
 
+static void fast_spin(void)
+{
+	cpu_pause();
+}
+
 static const struct timing fast = {
 	.name = "fast",
 	.set_timer = fast_set_timer,
@@ -179,6 +184,7 @@ static const struct timing fast = {
 	.ipi = lapic_ipi,
 	.start = fast_start,
 	.start_cpu = fast_start,
+	.spin = fast_spin,
 };
 const struct timing *timing = &fast;
 

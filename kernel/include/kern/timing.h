@@ -30,6 +30,8 @@ struct timing {
 	void (*start_cpu)(void);
 	/* Moves this CPU's clock forward to `t` if it is behind (exact timing). */
 	void (*advance)(hrtime_t t);
+	/* In a loop that waits for another CPU to give up a lock.  Interrupts off. */
+	void (*spin)(void);
 };
 
 extern const struct timing *timing;
