@@ -386,11 +386,15 @@ static bool steal_from(struct dispq *q, struct cpu *c)
 	return true;
 }
 
+/*
+ * From a queue that has more than its CPU is about to take.  An idle CPU whose queue has
+ * one LWP has been told, and most likely has that LWP's data at hand.
+ */
 static bool steal(struct cpu *c)
 {
 	for (unsigned i = 1; i < ncpu; i++) {
 		struct dispq *q = cpus[(c->id + i) % ncpu]->dispq;
-		if (q->count != 0 && steal_from(q, c))
+		if (q->count > (q->running_pri == PRI_IDLE) && steal_from(q, c))
 			return true;
 	}
 	return false;
