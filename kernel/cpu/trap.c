@@ -118,6 +118,11 @@ static void kernel_trap(struct trapframe *f)
 		f->rip = fixup;
 		return;
 	}
+	/* A single access under a spin lock, which does without the page. */
+	if (fixup != 0 && !(f->rflags & RFLAGS_IF) && addr < WEFT_USER_END) {
+		f->rip = fixup;
+		return;
+	}
 	/* A user copy, which may sleep for its page. */
 	if (fixup != 0 && f->rflags & RFLAGS_IF) {
 		struct lwp *l = curlwp();

@@ -79,4 +79,47 @@ user_strcpy:
 	jmp 3b
 	MAY_FAULT 2b, 4b
 
+/*
+ * int user_load32(uint32_t *to, vaddr_t p), user_load64
+ * int user_cas32(vaddr_t p, uint32_t *old, uint32_t new), user_cas64
+ * Single accesses (kern/mm.h).
+ */
+	.macro USER_LOAD name, mov, reg
+	.globl \name
+	.balign 16
+\name:
+	USER_BEGIN
+1:	\mov (%rsi), \reg
+	USER_END
+	\mov \reg, (%rdi)
+	xorl %eax, %eax
+	ret
+	MAY_FAULT 1b, user_access_failed
+	.endm
+
+	.macro USER_CAS name, mov, cmpxchg, ax, new
+	.globl \name
+	.balign 16
+\name:
+	\mov (%rsi), \ax
+	USER_BEGIN
+1:	lock \cmpxchg \new, (%rdi)
+	setne %cl
+	USER_END
+	\mov \ax, (%rsi)
+	movzbl %cl, %eax
+	ret
+	MAY_FAULT 1b, user_access_failed
+	.endm
+
+	USER_LOAD user_load32, movl, %eax
+	USER_LOAD user_load64, movq, %rax
+	USER_CAS user_cas32, movl, cmpxchgl, %eax, %edx
+	USER_CAS user_cas64, movq, cmpxchgq, %rax, %rdx
+
+user_access_failed:
+	USER_END
+	movl $-14, %eax
+	ret
+
 	.section .note.GNU-stack, "", @progbits

@@ -10,6 +10,7 @@
  * Lock order: p->lock, then l->lock.
  */
 #include <kern/cpu.h>
+#include <kern/ksync.h>
 #include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
@@ -125,6 +126,7 @@ static struct lwp *lwp_alloc(void)
 	l->slice_left = 0;
 	l->grace_used = false;
 	l->permit = 0;
+	l->robust = false;
 	l->wchan = NULL;
 	l->sc = NULL;
 	l->cpu = this_cpu()->id;
@@ -266,6 +268,7 @@ void lwp_exit_self(void)
 	struct proc *p = l->proc;
 
 	trace_lwp_exit();
+	robust_lwp_exit(l);
 	irqstate_t s = spin_lock(&p->lock);
 	if (p->nlwp == 1) {
 		/* Nobody is left to create another. */

@@ -7,6 +7,7 @@
  * locks: all that may sleep (address spaces, files) happens outside of them.
  */
 #include <kern/cpu.h>
+#include <kern/ksync.h>
 #include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
@@ -31,6 +32,7 @@ void proc_init(void)
 	for (unsigned i = 0; i < PID_HASH; i++)
 		list_init(&pid_hash[i]);
 	lwp_init();
+	ksync_init();
 }
 
 struct proc *proc_find(int pid)
@@ -316,6 +318,7 @@ void proc_last_exit(struct proc *p)
 		machine_halt(sig ? 128 + sig : p->status >> 8 & 0xff);
 	}
 	trace_tracer_ends(p);
+	robust_proc_exit(p);
 	while (!list_empty(&p->zombies)) {
 		irqstate_t s = spin_lock(&p->lock);
 		struct lwp *z = LIST_FIRST(&p->zombies, struct lwp, proc_link);

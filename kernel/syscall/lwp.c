@@ -203,8 +203,7 @@ static int unpark(uint32_t id, int place)
 	return 0;
 }
 
-/* An absolute CLOCK_MONOTONIC time from user space; NULL: never. */
-static int copyin_deadline(uint64_t user, hrtime_t *when)
+int copyin_deadline(uint64_t user, hrtime_t *when)
 {
 	struct weft_timespec ts;
 

@@ -65,6 +65,7 @@ struct lwp {
 	const char *wchan;
 	struct ktimer timer; /* the time-out of the current sleep */
 	uint32_t permit;     /* park: a wake-up that came first */
+	bool robust;         /* itself: it has registered robust mutexes */
 
 	struct schedctl *sc;     /* kernel address of the shared record */
 	vaddr_t sc_user;         /* the user's address of it */

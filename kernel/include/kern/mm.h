@@ -203,6 +203,36 @@ int copyout(vaddr_t dst, const void *src, size_t n);
  * -ENAMETOOLONG when size bytes hold no NUL. */
 int64_t copyinstr(char *dst, vaddr_t src, size_t size);
 
+/*
+ * Single accesses that may be made under a spin lock, since they do not wait for a page:
+ * -EFAULT if it is not there, for reading or writing as needed; then as_fault brings it,
+ * or says why it cannot.  p is aligned, and below WEFT_USER_END.  Interrupts off.
+ * user_cas: 0: *p was *old and is `new` now; 1: it was not, and *old is what it was.
+ * Sequentially consistent.
+ */
+int user_load32(uint32_t *to, vaddr_t p);
+int user_load64(uint64_t *to, vaddr_t p);
+int user_cas32(vaddr_t p, uint32_t *old, uint32_t new);
+int user_cas64(vaddr_t p, uint64_t *old, uint64_t new);
+
+/*
+ * What names a place in memory to all who can reach it (mm/key.c): the object that is
+ * mapped there and the offset in it; for private memory the address space and the
+ * address.  So it is the same before and after a page is copied or replaced.
+ */
+struct user_key {
+	const void *object;
+	uint64_t offset;
+	struct vnode *held; /* keeps the object, if it is not the address space */
+};
+/*
+ * The key of addr in the current process; with shared false as for private memory,
+ * whatever is there.  -EFAULT: nothing is mapped there.  What comes back is held until
+ * user_key_put.  Takes as->lock; may sleep.
+ */
+int user_key_get(struct user_key *key, vaddr_t addr, bool shared);
+void user_key_put(struct user_key *key);
+
 /* --- page faults from the kernel's side (cpu/trap.c calls) -------------- */
 
 /*

@@ -55,6 +55,9 @@ struct proc {
 	struct list sc_full;
 	unsigned sc_npages;
 
+	struct tree robust; /* registered robust mutexes; p->lock (sync/robust.c) */
+	unsigned nrobust;
+
 	bool exiting;
 	bool zombie;
 	int status;                 /* as waitpid gives it */

@@ -12,3 +12,7 @@
 #define X(number, name, nargs) int64_t sys_##name(const uint64_t arg[6]);
 SYSCALLS(X)
 #undef X
+
+/* syscall/lwp.c: an absolute CLOCK_MONOTONIC time from user space; 0: HRTIME_NEVER.
+ * 0, -EFAULT, -EINVAL. */
+int copyin_deadline(uint64_t user, hrtime_t *when);

@@ -75,6 +75,22 @@
 	X(76, reboot, 2)   /* (how, status) */                                                     \
 	/* scheduling and accounting */                                                            \
 	X(113, msacct, 3) /* (pid, id or 0 for all of it, struct weft_msacct *) */                 \
+	/* locks in user memory (ksync.h); deadlines: const struct weft_timespec *, absolute */    \
+	X(120, lwp_mutex_lock, 2)       /* (struct lwp_mutex *, owner) */                          \
+	X(121, lwp_mutex_trylock, 2)    /* (struct lwp_mutex *, owner) */                          \
+	X(122, lwp_mutex_timedlock, 3)  /* (struct lwp_mutex *, owner, deadline) */                \
+	X(123, lwp_mutex_unlock, 2)     /* (struct lwp_mutex *, owner) */                          \
+	X(124, lwp_cond_wait, 3)        /* (struct lwp_cond *, struct lwp_mutex *, owner) */       \
+	X(125, lwp_cond_timedwait, 4)   /* (cond, mutex, owner, deadline) */                       \
+	X(126, lwp_cond_signal, 1)      /* (struct lwp_cond *) */                                  \
+	X(127, lwp_cond_broadcast, 1)   /* (struct lwp_cond *) */                                  \
+	X(128, lwp_sema_wait, 1)        /* (struct lwp_sema *) */                                  \
+	X(129, lwp_sema_trywait, 1)     /* (struct lwp_sema *) */                                  \
+	X(130, lwp_sema_timedwait, 2)   /* (struct lwp_sema *, deadline) */                        \
+	X(131, lwp_sema_post, 1)        /* (struct lwp_sema *) */                                  \
+	X(132, lwp_mutex_register, 1)   /* (struct lwp_mutex *) */                                 \
+	X(133, lwp_mutex_unregister, 1) /* (struct lwp_mutex *) */                                 \
+	X(134, lwp_mutex_abandon, 1)    /* (owner): robust mutexes that it holds are handed on */  \
 	/* watching processes (trace.h) */                                                         \
 	X(176, trace_attach, 2) /* (pid, flags) */                                                 \
 	X(177, trace_detach, 1) /* (pid) */                                                        \

@@ -16,6 +16,9 @@ extern "C" {
 struct lwp_create;
 struct lwp_info;
 struct lwp_regs;
+struct lwp_cond;
+struct lwp_mutex;
+struct lwp_sema;
 struct spawn_args;
 struct trace_event;
 struct weft_cpuinfo;
@@ -95,6 +98,24 @@ long __sys_trace_detach(int pid);
 long __sys_trace_wait(struct trace_event *events, size_t n);
 long __sys_proc_read(int pid, uint64_t addr, void *buf, size_t n);
 long __sys_lwp_regs(int pid, uint32_t id, struct lwp_regs *regs);
+/* locks in user memory */
+long __sys_lwp_mutex_lock(struct lwp_mutex *m, uint32_t owner);
+long __sys_lwp_mutex_trylock(struct lwp_mutex *m, uint32_t owner);
+long __sys_lwp_mutex_timedlock(struct lwp_mutex *m, uint32_t owner,
+			       const struct weft_timespec *deadline);
+long __sys_lwp_mutex_unlock(struct lwp_mutex *m, uint32_t owner);
+long __sys_lwp_cond_wait(struct lwp_cond *c, struct lwp_mutex *m, uint32_t owner);
+long __sys_lwp_cond_timedwait(struct lwp_cond *c, struct lwp_mutex *m, uint32_t owner,
+			      const struct weft_timespec *deadline);
+long __sys_lwp_cond_signal(struct lwp_cond *c);
+long __sys_lwp_cond_broadcast(struct lwp_cond *c);
+long __sys_lwp_sema_wait(struct lwp_sema *s);
+long __sys_lwp_sema_trywait(struct lwp_sema *s);
+long __sys_lwp_sema_timedwait(struct lwp_sema *s, const struct weft_timespec *deadline);
+long __sys_lwp_sema_post(struct lwp_sema *s);
+long __sys_lwp_mutex_register(struct lwp_mutex *m);
+long __sys_lwp_mutex_unregister(struct lwp_mutex *m);
+long __sys_lwp_mutex_abandon(uint32_t owner);
 
 /*
  * The same without a call, for code that must not touch its stack or that makes

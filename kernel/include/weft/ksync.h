@@ -1,0 +1,82 @@
+/*
+ * ksync.h - locks in user memory on which LWPs sleep in the kernel: what the calls
+ * lwp_mutex_*, lwp_cond_* and lwp_sema_* work on (after Solaris's _lwp_mutex_lock(2),
+ * _lwp_cond_wait(2), _lwp_sema_wait(2)).
+ *
+ * The lock is one word of the program's memory.  While nobody has to wait, it is taken
+ * and given up by compare-and-swap in user mode; the kernel comes in when the word says
+ * that LWPs wait, or that the caller must.  Both sides change the word by
+ * compare-and-swap only.
+ *
+ * Who sleeps is found by the memory that the word lies in: with the SHARED flag the
+ * object that is mapped there and the offset in it, so that processes meet on a lock
+ * which each may have mapped elsewhere; without it the process and the address.  All
+ * zero is a free lock, private to the process.
+ *
+ * Queues are ordered by the priority with which an LWP came, then first in, first out.
+ */
+#pragma once
+#include <stdint.h>
+
+/*
+ * A mutex.  The owner is the process and a number by which the process knows the
+ * holder: of raw LWPs the LWP's id, which is what 0 as the `owner` of a call stands
+ * for; a threads library, whose threads change their LWPs, uses numbers with
+ * LWP_OWNER_THREAD set.
+ *
+ * The word, aligned to 8 bytes:
+ *
+ *	bit 0		WAITERS	kernel: LWPs may sleep for it; whoever takes the mutex
+ *			keeps it, whoever gives it up then calls lwp_mutex_unlock
+ *	bit 1		the library's, while it owns the mutex: forces a release into
+ *			its slow path.  The kernel clears it when the mutex is given up
+ *	bit 2		OWNERDEAD: an owner died; the present one has got EOWNERDEAD, and
+ *			clears it once the data is consistent again
+ *	bit 3		NOTRECOVERABLE: given up while OWNERDEAD was set; for good
+ *	bits 4, 5, 63	ROBUST, ERRORCHECK, SHARED: set by who initialises it
+ *	bits 8 to 39	the owner's number; 0: free
+ *	bits 40 to 62	the owner's process
+ */
+struct lwp_mutex {
+	uint64_t word;
+};
+#define LWP_MUTEX_WAITERS 0x1ull
+#define LWP_MUTEX_LIBRARY 0x2ull
+#define LWP_MUTEX_OWNERDEAD 0x4ull
+#define LWP_MUTEX_NOTRECOVERABLE 0x8ull
+#define LWP_MUTEX_ROBUST 0x10ull     /* must be registered before it is taken */
+#define LWP_MUTEX_ERRORCHECK 0x20ull /* its owner who locks it again gets EDEADLK */
+#define LWP_MUTEX_SHARED (1ull << 63)
+#define LWP_MUTEX_KIND (LWP_MUTEX_ROBUST | LWP_MUTEX_ERRORCHECK | LWP_MUTEX_SHARED)
+#define LWP_MUTEX_OWNER 0x7fffffffffffff00ull
+#define LWP_OWNER_THREAD 0x80000000u
+
+static inline uint64_t lwp_mutex_owner(int32_t pid, uint32_t number)
+{
+	return (uint64_t)pid << 40 | (uint64_t)number << 8;
+}
+
+/* Robust mutexes that a process can have registered at one time. */
+#define LWP_MUTEX_REGISTERED_MAX 65536
+
+/*
+ * A condition variable: bit 0 WAITERS, set and cleared by the kernel: 0 means that
+ * certainly nobody waits, so that nobody need be told; bit 31 SHARED.
+ */
+struct lwp_cond {
+	uint32_t word;
+};
+#define LWP_COND_WAITERS 0x1u
+#define LWP_COND_SHARED 0x80000000u
+
+/*
+ * A semaphore: the value, or WAITING: then it is 0 and LWPs may sleep.  While WAITING is
+ * set only the kernel changes the word.
+ */
+struct lwp_sema {
+	uint32_t word;
+	uint32_t flags; /* LWP_SEMA_*; by who initialises it */
+};
+#define LWP_SEMA_WAITING 0x80000000u
+#define LWP_SEMA_MAX 0x7fffffffu
+#define LWP_SEMA_SHARED 0x1u

@@ -1,0 +1,270 @@
+/*
+ * ucond.c - condition variables and semaphores in user memory (weft/ksync.h), from the
+ * kernel's side.
+ *
+ * A waiter of a condition variable enters the queue and sets WAITERS before it gives its
+ * mutex up; so whoever changes the condition under the mutex later, and signals, finds it
+ * there.  It sleeps only if it has not been chosen by then.
+ *
+ * A semaphore is handed over: who is woken has its unit, and nobody comes in between.
+ */
+#include <kern/cpu.h>
+#include <kern/sched.h>
+#include <weft/errno.h>
+#include "ucond.h"
+
+/* The condition variable at addr.  -EINVAL: misaligned; -EFAULT. */
+static int cond_get(struct uobject *c, vaddr_t addr)
+{
+	uint32_t word;
+
+	if (addr % sizeof(word) != 0)
+		return -EINVAL;
+	if (copyin(&word, addr, sizeof(word)) != 0)
+		return -EFAULT;
+	return uobject_get(c, addr, word & LWP_COND_SHARED);
+}
+
+/* Sets WAITERS.  -EFAULT, -ENOMEM. */
+static int mark_waiters(struct uobject *c, irqstate_t *s)
+{
+	for (;;) {
+		uint32_t seen;
+		int err = user_load32(&seen, c->addr);
+		if (err == 0)
+			err = user_cas32(c->addr, &seen, seen | LWP_COND_WAITERS);
+		if (err == 0)
+			return 0;
+		if (err < 0)
+			err = uobject_fault(c, s);
+		if (err < 0)
+			return err;
+	}
+}
+
+/* Nobody waits any more.  If the page is missing, WAITERS stays, which does no harm. */
+static void clear_waiters(struct uobject *c)
+{
+	uint32_t seen;
+
+	if (user_load32(&seen, c->addr) != 0)
+		return;
+	while ((seen & LWP_COND_WAITERS) &&
+	       user_cas32(c->addr, &seen, seen & ~LWP_COND_WAITERS) == 1)
+		;
+}
+
+int ucond_wait(vaddr_t addr, vaddr_t mutex, uint64_t me, hrtime_t deadline)
+{
+	struct uobject c;
+	struct uwaiter w;
+
+	int err = cond_get(&c, addr);
+	if (err != 0)
+		return err;
+	irqstate_t s = spin_lock(&c.bucket->lock);
+	err = mark_waiters(&c, &s);
+	if (err == 0)
+		uwait_enter(&c, &w);
+	spin_unlock(&c.bucket->lock, s);
+	if (err == 0) {
+		err = umutex_unlock(mutex, me);
+		s = spin_lock(&c.bucket->lock);
+		if (err != 0)
+			uwait_leave(&c, &w);
+		else
+			err = uwait_sleep(&c, &w, "lwp_cond", deadline);
+		/* Whose signal was it, that of one who never slept or never goes on? */
+		if (w.chosen && (err != 0 || (curlwp()->ast & AST_EXIT)))
+			uwait_pass_on(&c);
+		spin_unlock(&c.bucket->lock, s);
+	}
+	uobject_put(&c);
+	return err;
+}
+
+int ucond_signal(vaddr_t addr)
+{
+	struct uobject c;
+	bool more;
+
+	int err = cond_get(&c, addr);
+	if (err != 0)
+		return err;
+	irqstate_t s = spin_lock(&c.bucket->lock);
+	struct uwaiter *w = uwait_first(&c, &more);
+	if (!more)
+		clear_waiters(&c);
+	if (w != NULL) {
+		uwait_choose(&c, w);
+		uwait_wake(w);
+	}
+	spin_unlock(&c.bucket->lock, s);
+	uobject_put(&c);
+	return 0;
+}
+
+#define SOME 32 /* woken before others get a look in */
+
+/*
+ * Takes out at most SOME of those who came no later than `last` into list; true: there may
+ * be more of them.
+ */
+static bool take_some(struct uobject *c, uint64_t last, struct uwaiter *list[], unsigned *n)
+{
+	bool more;
+
+	*n = 0;
+	struct uwaiter *w = uwait_first(c, &more);
+	while (w != NULL && *n < SOME) {
+		struct uwaiter *next = more ? uwait_next(c, w, &more) : NULL;
+		/* Of a later one nothing is asked; it stands in the way only for its priority. */
+		if (w->arrival <= last) {
+			uwait_choose(c, w);
+			list[(*n)++] = w;
+		}
+		w = next;
+	}
+	return w != NULL;
+}
+
+int ucond_broadcast(vaddr_t addr)
+{
+	struct uobject c;
+	struct uwaiter *list[SOME];
+	unsigned n;
+	bool rest, more;
+
+	int err = cond_get(&c, addr);
+	if (err != 0)
+		return err;
+	irqstate_t s = spin_lock(&c.bucket->lock);
+	uint64_t last = c.bucket->arrivals;
+	for (;;) {
+		rest = take_some(&c, last, list, &n);
+		if (uwait_first(&c, &more) == NULL)
+			clear_waiters(&c);
+		for (unsigned i = 0; i < n; i++)
+			uwait_wake(list[i]);
+		spin_unlock(&c.bucket->lock, s);
+		if (!rest)
+			break;
+		preempt_point();
+		s = spin_lock(&c.bucket->lock);
+	}
+	uobject_put(&c);
+	return 0;
+}
+
+/* --- semaphores ------------------------------------------------------------------------- */
+
+/* The semaphore at addr.  -EINVAL: misaligned, or unknown flags; -EFAULT. */
+static int sema_get(struct uobject *o, vaddr_t addr)
+{
+	struct lwp_sema sema;
+
+	if (addr % sizeof(sema.word) != 0)
+		return -EINVAL;
+	if (copyin(&sema, addr, sizeof(sema)) != 0)
+		return -EFAULT;
+	if (sema.flags & ~LWP_SEMA_SHARED)
+		return -EINVAL;
+	return uobject_get(o, addr, sema.flags & LWP_SEMA_SHARED);
+}
+
+/* Takes a unit: 0; else, with mark, sees to it that WAITING is set: -EAGAIN.  -EFAULT. */
+static int take_unit(const struct uobject *o, bool mark)
+{
+	uint32_t seen;
+
+	int err = user_load32(&seen, o->addr);
+	while (err >= 0) {
+		if (seen != 0 && seen != LWP_SEMA_WAITING) {
+			err = user_cas32(o->addr, &seen, seen - 1);
+			if (err == 0)
+				return 0;
+		} else if (seen == 0 && mark) {
+			err = user_cas32(o->addr, &seen, LWP_SEMA_WAITING);
+			if (err == 0)
+				return -EAGAIN;
+		} else {
+			return -EAGAIN;
+		}
+	}
+	return err;
+}
+
+/* Gives a unit to the first who waits, or to the word.  Lock held; -EFAULT, -EOVERFLOW. */
+static int give_unit(struct uobject *o)
+{
+	bool more;
+	struct uwaiter *w = uwait_first(o, &more);
+	uint32_t seen;
+
+	int err = user_load32(&seen, o->addr);
+	while (err >= 0) {
+		uint32_t want = more ? LWP_SEMA_WAITING : 0;
+		if (w == NULL) {
+			uint32_t value = seen == LWP_SEMA_WAITING ? 0 : seen;
+			if (value >= LWP_SEMA_MAX)
+				return -EOVERFLOW;
+			want = value + 1;
+		}
+		err = user_cas32(o->addr, &seen, want);
+		if (err == 0) {
+			if (w != NULL) {
+				uwait_choose(o, w);
+				uwait_wake(w);
+			}
+			return 0;
+		}
+	}
+	return err;
+}
+
+int usema_wait(vaddr_t addr, hrtime_t deadline, bool wait)
+{
+	struct uobject o;
+	struct uwaiter w;
+
+	int err = sema_get(&o, addr);
+	if (err != 0)
+		return err;
+	irqstate_t s = spin_lock(&o.bucket->lock);
+	while ((err = take_unit(&o, wait)) == -EFAULT) {
+		err = uobject_fault(&o, &s);
+		if (err != 0)
+			break;
+	}
+	if (err == -EAGAIN && wait) {
+		uwait_enter(&o, &w);
+		err = uwait_sleep(&o, &w, "lwp_sema", deadline);
+		if (err == 0 && (curlwp()->ast & AST_EXIT)) {
+			/* Nobody takes a unit into the grave. */
+			while (give_unit(&o) == -EFAULT && uobject_fault(&o, &s) == 0)
+				;
+			err = -EINTR;
+		}
+	}
+	spin_unlock(&o.bucket->lock, s);
+	uobject_put(&o);
+	return err;
+}
+
+int usema_post(vaddr_t addr)
+{
+	struct uobject o;
+
+	int err = sema_get(&o, addr);
+	if (err != 0)
+		return err;
+	irqstate_t s = spin_lock(&o.bucket->lock);
+	while ((err = give_unit(&o)) == -EFAULT) {
+		err = uobject_fault(&o, &s);
+		if (err != 0)
+			break;
+	}
+	spin_unlock(&o.bucket->lock, s);
+	uobject_put(&o);
+	return err;
+}

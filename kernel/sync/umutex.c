@@ -1,0 +1,168 @@
+/*
+ * umutex.c - the mutex in user memory (weft/ksync.h), from the kernel's side.
+ *
+ * Who is woken does not have the mutex: it competes for it with those who come by in user
+ * mode, and sleeps again if it loses.  So a mutex that is in demand need not wait for its
+ * next owner's CPU, and no LWP is left out for long: the longest sleeper of the highest
+ * priority is woken each time.
+ */
+#include <kern/cpu.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <weft/errno.h>
+#include "usleep.h"
+
+uint64_t umutex_owner(uint32_t number)
+{
+	return lwp_mutex_owner(curproc()->pid, number != 0 ? number : curlwp()->id);
+}
+
+/* The mutex at addr.  -EINVAL: misaligned; -EFAULT. */
+static int get(struct uobject *m, vaddr_t addr)
+{
+	uint64_t word;
+
+	if (addr % sizeof(word) != 0)
+		return -EINVAL;
+	if (copyin(&word, addr, sizeof(word)) != 0)
+		return -EFAULT;
+	return uobject_get(m, addr, word & LWP_MUTEX_SHARED);
+}
+
+/*
+ * Takes the mutex if it is free; else, with mark, sees to it that WAITERS is set.  0 and
+ * -EOWNERDEAD: taken; -EBUSY, -EDEADLK, -ENOTRECOVERABLE; -EFAULT: the page is missing.
+ */
+static int take(const struct uobject *m, uint64_t me, bool mark)
+{
+	uint64_t seen;
+	int r;
+
+	if (user_load64(&seen, m->addr) != 0)
+		return -EFAULT;
+	do {
+		uint64_t want;
+		if (seen & LWP_MUTEX_NOTRECOVERABLE)
+			return -ENOTRECOVERABLE;
+		if (!(seen & LWP_MUTEX_OWNER)) {
+			want = seen | me;
+			r = seen & LWP_MUTEX_OWNERDEAD ? -EOWNERDEAD : 0;
+		} else if ((seen & LWP_MUTEX_OWNER) == me && (seen & LWP_MUTEX_ERRORCHECK)) {
+			return -EDEADLK;
+		} else if (mark && !(seen & LWP_MUTEX_WAITERS)) {
+			want = seen | LWP_MUTEX_WAITERS;
+			r = -EBUSY;
+		} else {
+			return -EBUSY;
+		}
+		int err = user_cas64(m->addr, &seen, want);
+		if (err == 0)
+			return r;
+		if (err < 0)
+			return err;
+	} while (true);
+}
+
+int umutex_lock(vaddr_t addr, uint64_t me, hrtime_t deadline, bool wait)
+{
+	struct uobject m;
+	struct uwaiter w;
+	bool chosen = false;
+
+	int err = get(&m, addr);
+	if (err != 0)
+		return err;
+	irqstate_t s = spin_lock(&m.bucket->lock);
+	for (;;) {
+		err = take(&m, me, wait);
+		if (err == -EFAULT) {
+			err = uobject_fault(&m, &s);
+			if (err == 0)
+				continue;
+			break;
+		}
+		if (err != -EBUSY || !wait)
+			break;
+		uwait_enter(&m, &w);
+		err = uwait_sleep(&m, &w, "lwp_mutex", deadline);
+		chosen = err == 0;
+		/* Nobody takes a lock into the grave. */
+		if (chosen && (curlwp()->ast & AST_EXIT))
+			err = -EINTR;
+		if (err != 0)
+			break;
+	}
+	if (chosen && err != 0 && err != -EOWNERDEAD)
+		uwait_pass_on(&m);
+	spin_unlock(&m.bucket->lock, s);
+	uobject_put(&m);
+	return err;
+}
+
+/*
+ * Frees the mutex if its owner, under mask, is `owner`, and wakes the first who waits, or
+ * all when it cannot be recovered.  -EPERM: somebody else's, or nobody's; -EFAULT, -ENOMEM.
+ */
+static int give_up(struct uobject *m, uint64_t mask, uint64_t owner, bool died)
+{
+	bool more;
+	int err;
+
+	irqstate_t s = spin_lock(&m->bucket->lock);
+	for (;;) {
+		struct uwaiter *w = uwait_first(m, &more);
+		uint64_t seen;
+		err = user_load64(&seen, m->addr);
+		if (err == 0) {
+			uint64_t want = seen & LWP_MUTEX_KIND;
+			if ((seen & mask) != owner || (died && !(seen & LWP_MUTEX_ROBUST))) {
+				err = -EPERM;
+				break;
+			}
+			if (died)
+				want |= LWP_MUTEX_OWNERDEAD;
+			else if (seen & LWP_MUTEX_OWNERDEAD)
+				want |= LWP_MUTEX_NOTRECOVERABLE;
+			if (more)
+				want |= LWP_MUTEX_WAITERS;
+			err = user_cas64(m->addr, &seen, want);
+			if (err == 0) {
+				if (w != NULL) {
+					uwait_choose(m, w);
+					uwait_wake(w);
+				}
+				/* The next one, when it gets -ENOTRECOVERABLE, does so too. */
+				break;
+			}
+		}
+		if (err < 0) {
+			err = uobject_fault(m, &s);
+			if (err != 0)
+				break;
+		}
+	}
+	spin_unlock(&m->bucket->lock, s);
+	return err;
+}
+
+int umutex_unlock(vaddr_t addr, uint64_t me)
+{
+	struct uobject m;
+
+	int err = get(&m, addr);
+	if (err != 0)
+		return err;
+	err = give_up(&m, LWP_MUTEX_OWNER, me, false);
+	uobject_put(&m);
+	return err;
+}
+
+void umutex_owner_died(vaddr_t addr, uint64_t mask, uint64_t owner)
+{
+	struct uobject m;
+
+	if (get(&m, addr) == 0) {
+		give_up(&m, mask, owner, true);
+		uobject_put(&m);
+	}
+}

@@ -1,0 +1,148 @@
+/* usleep.c - queues of LWPs that sleep for locks in user memory (usleep.h). */
+#include <kern/cpu.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <weft/errno.h>
+#include "usleep.h"
+
+#define BUCKET_BITS 10
+static struct ubucket buckets[1 << BUCKET_BITS];
+
+static struct ubucket *bucket_of(const struct user_key *key)
+{
+	uint64_t h =
+		((uint64_t)key->object ^ key->offset * 0x9e3779b97f4a7c15u) * 0x9e3779b97f4a7c15u;
+	return &buckets[h >> (64 - BUCKET_BITS)];
+}
+
+void usleep_init(void)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(buckets); i++)
+		spin_init(&buckets[i].lock, "user lock queue");
+}
+
+int uobject_get(struct uobject *o, vaddr_t addr, bool shared)
+{
+	o->addr = addr;
+	int err = user_key_get(&o->key, addr, shared);
+	if (err == 0)
+		o->bucket = bucket_of(&o->key);
+	return err;
+}
+
+void uobject_put(struct uobject *o)
+{
+	user_key_put(&o->key);
+}
+
+static int key_cmp(const struct user_key *a, const struct user_key *b)
+{
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return 0;
+}
+
+static struct uwaiter *waiter(const struct tree_node *n)
+{
+	return CONTAINER_OF(n, struct uwaiter, node);
+}
+
+static int waiter_cmp(const struct tree_node *a, const struct tree_node *b)
+{
+	int c = key_cmp(waiter(a)->key, waiter(b)->key);
+	return c != 0 ? c : waiter(b)->pri - waiter(a)->pri;
+}
+
+void uwait_enter(struct uobject *o, struct uwaiter *w)
+{
+	struct lwp *l = curlwp();
+
+	*w = (struct uwaiter){
+		.key = &o->key, .lwp = l, .pri = l->pri, .arrival = ++o->bucket->arrivals};
+	tree_insert(&o->bucket->waiters, &w->node, waiter_cmp);
+}
+
+void uwait_leave(struct uobject *o, struct uwaiter *w)
+{
+	if (!w->chosen)
+		tree_remove(&o->bucket->waiters, &w->node);
+}
+
+/* Does another waiter for the same lock come after w? */
+static bool has_next(const struct uwaiter *w)
+{
+	const struct tree_node *n = tree_next(&w->node);
+	return n != NULL && key_cmp(w->key, waiter(n)->key) == 0;
+}
+
+struct uwaiter *uwait_first(const struct uobject *o, bool *more)
+{
+	struct tree_node *n = o->bucket->waiters.root;
+	struct uwaiter *first = NULL;
+
+	while (n != NULL) {
+		int c = key_cmp(&o->key, waiter(n)->key);
+		if (c == 0)
+			first = waiter(n);
+		n = n->child[c > 0];
+	}
+	*more = first != NULL && has_next(first);
+	return first;
+}
+
+struct uwaiter *uwait_next(const struct uobject *o, struct uwaiter *w, bool *more)
+{
+	w = waiter(tree_next(&w->node));
+	*more = has_next(w);
+	return w;
+}
+
+void uwait_choose(struct uobject *o, struct uwaiter *w)
+{
+	tree_remove(&o->bucket->waiters, &w->node);
+	w->chosen = true;
+}
+
+void uwait_wake(struct uwaiter *w)
+{
+	lwp_wake(w->lwp, WAKE_EVENT);
+}
+
+void uwait_pass_on(struct uobject *o)
+{
+	bool more;
+	struct uwaiter *w = uwait_first(o, &more);
+
+	if (w != NULL) {
+		uwait_choose(o, w);
+		uwait_wake(w);
+	}
+}
+
+int uwait_sleep(struct uobject *o, struct uwaiter *w, const char *wchan, hrtime_t deadline)
+{
+	struct lwp *l = curlwp();
+	int reason = WAKE_EVENT;
+
+	if (!w->chosen) {
+		spin_acquire(&l->lock);
+		reason = lwp_sleep_locked(l, &o->bucket->lock, wchan, SLEEP_INTR, deadline);
+		spin_acquire(&o->bucket->lock);
+	}
+	if (w->chosen)
+		return 0;
+	assert(reason != WAKE_EVENT);
+	uwait_leave(o, w);
+	return reason == WAKE_TIMEOUT ? -ETIMEDOUT : -EINTR;
+}
+
+int uobject_fault(struct uobject *o, irqstate_t *s)
+{
+	spin_unlock(&o->bucket->lock, *s);
+	int err = as_fault(curproc()->as, o->addr, FAULT_WRITE);
+	*s = spin_lock(&o->bucket->lock);
+	return err;
+}

@@ -1,0 +1,110 @@
+/*
+ * ksync.c - the system calls on locks in user memory (weft/ksync.h; after Solaris's
+ * _lwp_mutex_lock(2), _lwp_cond_wait(2), _lwp_sema_wait(2)).  Those on records of robust
+ * mutexes are in sync/robust.c.
+ *
+ * In all of them: EINVAL: the lock is misaligned; EFAULT: it does not lie in memory that the
+ * process may write; ENOMEM: its page could not be brought in.  A deadline is an absolute
+ * CLOCK_MONOTONIC time, and one in the past is no error: what can be had at once is had.
+ */
+#include <kern/proc.h>
+#include <kern/syscall.h>
+#include "../sync/ucond.h"
+
+/*
+ * lwp_mutex_lock(m, owner): takes m; sleeps while somebody has it.  EOWNERDEAD: taken, but
+ * its last owner died with it; ENOTRECOVERABLE: not taken, nor will it ever be; EDEADLK: the
+ * caller has it (ERRORCHECK; else it sleeps for ever); EINTR.  Blocks.
+ */
+int64_t sys_lwp_mutex_lock(const uint64_t arg[6])
+{
+	return umutex_lock(arg[0], umutex_owner(arg[1]), HRTIME_NEVER, true);
+}
+
+/* lwp_mutex_trylock(m, owner): the same without sleeping: EBUSY. */
+int64_t sys_lwp_mutex_trylock(const uint64_t arg[6])
+{
+	return umutex_lock(arg[0], umutex_owner(arg[1]), 0, false);
+}
+
+/*
+ * lwp_mutex_timedlock(m, owner, deadline): the same until a deadline: ETIMEDOUT; EINVAL,
+ * EFAULT: the deadline.  Blocks.
+ */
+int64_t sys_lwp_mutex_timedlock(const uint64_t arg[6])
+{
+	hrtime_t deadline;
+
+	int err = copyin_deadline(arg[2], &deadline);
+	return err != 0 ? err : umutex_lock(arg[0], umutex_owner(arg[1]), deadline, true);
+}
+
+/*
+ * lwp_mutex_unlock(m, owner): gives m up and wakes the first who sleeps for it.  Given up
+ * with OWNERDEAD set, it becomes NOTRECOVERABLE.  EPERM: it is not the caller's.
+ */
+int64_t sys_lwp_mutex_unlock(const uint64_t arg[6])
+{
+	return umutex_unlock(arg[0], umutex_owner(arg[1]));
+}
+
+/*
+ * lwp_cond_wait(c, m, owner): gives m up and sleeps until c is signalled, in one step for
+ * whoever signals with m in hand.  Returns without m: the caller takes it again, where it
+ * need not come into the kernel for that.  EPERM: m is not the caller's; EINTR.  In a
+ * process that exits, a signal goes to another waiter.  Blocks.
+ */
+int64_t sys_lwp_cond_wait(const uint64_t arg[6])
+{
+	return ucond_wait(arg[0], arg[1], umutex_owner(arg[2]), HRTIME_NEVER);
+}
+
+/* lwp_cond_timedwait(c, m, owner, deadline): the same until a deadline: ETIMEDOUT; EINVAL, EFAULT: the
+ * deadline; m has not been given up then.  Blocks. */
+int64_t sys_lwp_cond_timedwait(const uint64_t arg[6])
+{
+	hrtime_t deadline;
+
+	int err = copyin_deadline(arg[3], &deadline);
+	return err != 0 ? err : ucond_wait(arg[0], arg[1], umutex_owner(arg[2]), deadline);
+}
+
+/* lwp_cond_signal(c): the first who sleeps for c, if any, goes on. */
+int64_t sys_lwp_cond_signal(const uint64_t arg[6])
+{
+	return ucond_signal(arg[0]);
+}
+
+/* lwp_cond_broadcast(c): all who sleep for c go on, in their order. */
+int64_t sys_lwp_cond_broadcast(const uint64_t arg[6])
+{
+	return ucond_broadcast(arg[0]);
+}
+
+/* lwp_sema_wait(s): takes a unit; sleeps until there is one.  EINVAL: unknown flags; EINTR.  Blocks. */
+int64_t sys_lwp_sema_wait(const uint64_t arg[6])
+{
+	return usema_wait(arg[0], HRTIME_NEVER, true);
+}
+
+/* lwp_sema_trywait(s): the same without sleeping: EAGAIN. */
+int64_t sys_lwp_sema_trywait(const uint64_t arg[6])
+{
+	return usema_wait(arg[0], 0, false);
+}
+
+/* lwp_sema_timedwait(s, deadline): the same until a deadline: ETIMEDOUT; EINVAL, EFAULT: the deadline. Blocks. */
+int64_t sys_lwp_sema_timedwait(const uint64_t arg[6])
+{
+	hrtime_t deadline;
+
+	int err = copyin_deadline(arg[1], &deadline);
+	return err != 0 ? err : usema_wait(arg[0], deadline, true);
+}
+
+/* lwp_sema_post(s): hands a unit to the first who waits, or adds it.  EOVERFLOW: LWP_SEMA_MAX
+ * units are there. */
+int64_t sys_lwp_sema_post(const uint64_t arg[6])
+{
+	return usema_post(arg[0]);
+}
