@@ -90,7 +90,7 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
 
 # Without the objects that libthread (locks) and we define instead: a linker that met
 # newlib's first would then find them twice.  (newlib's rename calls itself.)
-U_REPLACED := lock clock rename system
+U_REPLACED := lock clock rename system abort raise signal strsignal psignal
 
 $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp user/user.mk
 	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \

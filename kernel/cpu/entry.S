@@ -119,7 +119,7 @@ syscall_entry_gap_end:
 	pushq %r11 /* the user's RFLAGS; the flags that matter are masked by the CPU */
 	pushq $SEL_UCODE
 	pushq %rcx
-	pushq $0
+	pushq %rax
 	pushq $TRAP_SYSCALL
 	.cfi_endproc
 	FRAME_BEGIN

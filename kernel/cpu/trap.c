@@ -16,7 +16,6 @@
 #include <kern/timing.h>
 #include <kern/trap.h>
 #include <weft/errno.h>
-#include <weft/signal.h>
 #include "machine.h"
 
 #define RFLAGS_IF 0x200
@@ -43,12 +42,23 @@ static const char *const trap_name[] = {
 	[T_SIMD] = "SIMD exception",
 };
 
-static const uint8_t trap_signal[] = {
-	[T_DIVIDE] = WEFT_SIGFPE,    [T_DEBUG] = WEFT_SIGTRAP,  [T_BREAK] = WEFT_SIGTRAP,
-	[T_OVERFLOW] = WEFT_SIGSEGV, [T_BOUND] = WEFT_SIGSEGV,  [T_ILLEGAL] = WEFT_SIGILL,
-	[T_NOFPU] = WEFT_SIGFPE,     [T_SEGMENT] = WEFT_SIGBUS, [T_STACK] = WEFT_SIGBUS,
-	[T_PROTECT] = WEFT_SIGSEGV,  [T_FPU] = WEFT_SIGFPE,     [T_ALIGN] = WEFT_SIGBUS,
-	[T_SIMD] = WEFT_SIGFPE,
+/* Signals, and their codes where there is no more to find out. */
+static const struct {
+	uint8_t sig, code;
+} trap_signal[] = {
+	[T_DIVIDE] = {WEFT_SIGFPE, WEFT_FPE_INTDIV},
+	[T_DEBUG] = {WEFT_SIGTRAP, WEFT_TRAP_TRACE},
+	[T_BREAK] = {WEFT_SIGTRAP, WEFT_TRAP_BRKPT},
+	[T_OVERFLOW] = {WEFT_SIGSEGV, WEFT_SI_KERNEL},
+	[T_BOUND] = {WEFT_SIGSEGV, WEFT_SI_KERNEL},
+	[T_ILLEGAL] = {WEFT_SIGILL, WEFT_ILL_ILLOPC},
+	[T_NOFPU] = {WEFT_SIGFPE, WEFT_FPE_FLTINV},
+	[T_SEGMENT] = {WEFT_SIGBUS, WEFT_SI_KERNEL},
+	[T_STACK] = {WEFT_SIGBUS, WEFT_SI_KERNEL},
+	[T_PROTECT] = {WEFT_SIGSEGV, WEFT_SI_KERNEL},
+	[T_FPU] = {WEFT_SIGFPE, 0},
+	[T_ALIGN] = {WEFT_SIGBUS, WEFT_BUS_ADRALN},
+	[T_SIMD] = {WEFT_SIGFPE, 0},
 };
 
 static inline uint64_t read_cr2(void)
@@ -84,6 +94,52 @@ static void NORETURN kernel_fault(struct trapframe *f, uint64_t addr)
 		 f->err);
 }
 
+/*
+ * Which of the unmasked floating-point exceptions it was.  The flags of both units stand in
+ * the same order, as do the masks, which are 7 bits higher in MXCSR.
+ */
+static int fpe_code(uint64_t vec)
+{
+	static const uint8_t code[] = {WEFT_FPE_FLTINV, WEFT_FPE_FLTINV, WEFT_FPE_FLTDIV,
+				       WEFT_FPE_FLTOVF, WEFT_FPE_FLTUND, WEFT_FPE_FLTRES};
+	uint32_t mxcsr, raised;
+	uint16_t fcw, fsw;
+
+	if (vec == T_SIMD) {
+		__asm__ volatile("stmxcsr %0" : "=m"(mxcsr));
+		raised = mxcsr & ~(mxcsr >> 7);
+	} else {
+		__asm__ volatile("fnstcw %0\n\tfnstsw %1" : "=m"(fcw), "=m"(fsw));
+		raised = fsw & ~fcw;
+	}
+	for (unsigned i = 0; i < ARRAY_LEN(code); i++)
+		if (raised & 1u << i)
+			return code[i];
+	return WEFT_FPE_FLTINV;
+}
+
+/* A fault that ends in a signal.  err: why page_fault could do nothing. */
+static void fault_signal(struct trapframe *f, uint64_t addr, int err)
+{
+	struct weft_siginfo info = {.signo = WEFT_SIGILL, .code = WEFT_SI_KERNEL, .addr = addr};
+
+	if (f->vec == T_PAGE) {
+		info.signo = err == -ENOMEM ? WEFT_SIGBUS : WEFT_SIGSEGV;
+		info.code = err == -ENOMEM   ? WEFT_BUS_OBJERR
+			    : err == -EACCES ? WEFT_SEGV_ACCERR
+					     : WEFT_SEGV_MAPERR;
+	} else if (f->vec < ARRAY_LEN(trap_signal) && trap_signal[f->vec].sig != 0) {
+		info.signo = trap_signal[f->vec].sig;
+		info.code = trap_signal[f->vec].code;
+		if (info.signo == WEFT_SIGFPE && info.code == 0)
+			info.code = fpe_code(f->vec);
+		/* The CPU does not tell what address it was. */
+		if (f->vec == T_PROTECT || f->vec == T_STACK)
+			info.addr = 0;
+	}
+	sig_fault(f, addr, &info);
+}
+
 static void user_trap(struct trapframe *f)
 {
 	struct lwp *l = curlwp();
@@ -98,10 +154,9 @@ static void user_trap(struct trapframe *f)
 	if (f->vec == T_PAGE) {
 		int err = page_fault(f, addr);
 		if (err != 0)
-			user_fault(f, addr, err == -ENOMEM ? WEFT_SIGBUS : WEFT_SIGSEGV);
+			fault_signal(f, addr, err);
 	} else {
-		int sig = f->vec < ARRAY_LEN(trap_signal) ? trap_signal[f->vec] : 0;
-		user_fault(f, addr, sig ? sig : WEFT_SIGILL);
+		fault_signal(f, addr, 0);
 	}
 	irq_save();
 	assert(this_cpu()->nlocks == 0);

@@ -61,8 +61,10 @@ static paddr_t make_page(const struct mapping *m, vaddr_t addr)
 static int resolve(struct address_space *as, vaddr_t addr, unsigned access, paddr_t *page)
 {
 	struct mapping *m = mapping_find(as, addr);
-	if (m == NULL || !permits(m->prot, access))
+	if (m == NULL)
 		return -EFAULT;
+	if (!permits(m->prot, access))
+		return -EACCES;
 
 	addr = PAGE_ROUND_DOWN(addr);
 	uint64_t *e = upt_find(as, addr);

@@ -129,6 +129,7 @@ static struct lwp *lwp_alloc(void)
 	l->robust = false;
 	l->wchan = NULL;
 	l->sc = NULL;
+	sig_lwp_init(l, NULL);
 	l->cpu = this_cpu()->id;
 	memset(l->mtime, 0, sizeof(l->mtime));
 	l->created = time_now();
@@ -171,6 +172,8 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	l->frame->vec = TRAP_SYSCALL;
 	l->sclass = parent ? parent->sclass : &ts_class;
 	l->sclass->init(l, parent);
+	if (parent != NULL)
+		sig_lwp_init(l, parent);
 	if (schedctl_attach(p, l) != 0) {
 		kstack_free(l->kstack);
 		kcache_free(lwp_cache, l);
@@ -192,6 +195,8 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	l->proc = p; /* from here on a lookup finds it */
 	if (l->flags & LWP_SUSPENDED)
 		l->ast |= AST_STOP;
+	if (p->sig.stopped)
+		l->ast |= AST_JOBSTOP;
 	spin_release(&l->lock);
 	list_push_back(&p->lwps, &l->proc_link);
 	p->nlwp++;
@@ -244,8 +249,9 @@ static void post_ast_locked(struct lwp *l, uint32_t ast)
 	__atomic_fetch_or(&l->ast, ast, __ATOMIC_SEQ_CST);
 	if (l->state == LWP_ST_STOP && (ast & AST_EXIT))
 		lwp_runnable(l, PLACE_ANY);
-	else if (ast & AST_EXIT)
-		lwp_wake_locked(l, WAKE_INTR, SLEEP_INTR | SLEEP_KILL, PLACE_ANY);
+	else if (ast & (AST_EXIT | AST_SIG))
+		lwp_wake_locked(l, WAKE_INTR, ast & AST_EXIT ? SLEEP_INTR | SLEEP_KILL : SLEEP_INTR,
+				PLACE_ANY);
 	/* RUN may turn ONPROC without l->lock: then it passes user_return_work
 	 * first, or has passed it just before and gets the interrupt. */
 	struct cpu *c = cpus[l->cpu];
@@ -257,6 +263,20 @@ void lwp_post_ast(struct lwp *l, uint32_t ast)
 {
 	irqstate_t s = spin_lock(&l->lock);
 	post_ast_locked(l, ast);
+	spin_unlock(&l->lock, s);
+}
+
+void lwp_clear_stop_locked(struct lwp *l, uint32_t ast)
+{
+	uint32_t left = __atomic_and_fetch(&l->ast, ~ast, __ATOMIC_SEQ_CST);
+	if (l->state == LWP_ST_STOP && !(left & AST_STOPS))
+		lwp_runnable(l, PLACE_ANY);
+}
+
+void lwp_clear_stop(struct lwp *l, uint32_t ast)
+{
+	irqstate_t s = spin_lock(&l->lock);
+	lwp_clear_stop_locked(l, ast);
 	spin_unlock(&l->lock, s);
 }
 
@@ -281,6 +301,7 @@ void lwp_exit_self(void)
 	proc_account_dead(p, l);
 	list_remove(&l->proc_link);
 	p->nlwp--;
+	sig_lwp_exit(p, l);
 	bool joinable = !(l->flags & LWP_DETACHED) && !p->exiting;
 	uint32_t id = l->id;
 	waitq_wake_all(&p->lwp_waiters); /* they go on when p->lock is free */

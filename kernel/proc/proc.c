@@ -76,6 +76,7 @@ static struct proc *proc_alloc(const char *path)
 	list_init(&p->zombies);
 	list_init(&p->sc_partial);
 	list_init(&p->sc_full);
+	sig_proc_init(p);
 	waitq_init(&p->lwp_waiters, "lwp_wait");
 	waitq_init(&p->child_waiters, "wait");
 	p->next_id = 1;
@@ -190,6 +191,10 @@ int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_stri
 		return err;
 	}
 	assert(first.schedctl == SCHEDCTL_USER);
+	if (parent) {
+		sig_fork(parent, curlwp(), p, l);
+		sig_exec(p, l);
+	}
 
 	irqstate_t s = spin_lock(&proc_tree_lock);
 	/* An exiting parent hands its children on while it holds this lock. */
@@ -232,10 +237,10 @@ int proc_spawn_first(const char *path, char *const argv[], char *const envp[])
 	return 0;
 }
 
-/* --- signals: the default actions only ------------------------------------------------ */
+/* --- killing ------------------------------------------------------------------------ */
 
-/* Tells every LWP of p to go; false: that was done before.  p->lock held. */
-static bool kill_locked(struct proc *p, int status)
+/* Tells every LWP of p to go; false: that was done before. */
+bool proc_kill_locked(struct proc *p, int status)
 {
 	if (p->exiting)
 		return false;
@@ -249,17 +254,9 @@ static bool kill_locked(struct proc *p, int status)
 bool proc_kill(struct proc *p, int status)
 {
 	irqstate_t s = spin_lock(&p->lock);
-	bool first = kill_locked(p, status);
+	bool first = proc_kill_locked(p, status);
 	spin_unlock(&p->lock, s);
 	return first;
-}
-
-void proc_signal(struct proc *p, int sig)
-{
-	/* Ignored by default; 0 only asks whether the process exists. */
-	if (sig == 0 || sig == WEFT_SIGCHLD)
-		return;
-	proc_kill(p, WEFT_W_EXITCODE(0, sig));
 }
 
 struct group_signal {
@@ -313,6 +310,7 @@ void proc_last_exit(struct proc *p)
 	struct lwp *l = curlwp();
 
 	proc_kill(p, 0); /* the last LWP may have gone by lwp_exit: nobody may be added now */
+	sig_proc_exit(p);
 	if (p == init_proc) {
 		int sig = p->status & 0x7f;
 		machine_halt(sig ? 128 + sig : p->status >> 8 & 0xff);
@@ -342,10 +340,17 @@ void proc_last_exit(struct proc *p)
 	list_remove(&l->proc_link);
 	p->nlwp = 0;
 	trace_ended(p);
+	sig_lwp_exit(p, l);
 	spin_release(&p->lock);
 	hand_on_children(p);
 	p->zombie = true;
 	waitq_wake_all(&p->parent->child_waiters);
+	if (sig_child_exited(p)) { /* the first process waits for all that it gets */
+		list_remove(&p->sibling);
+		p->parent = init_proc;
+		list_push_back(&init_proc->children, &p->sibling);
+		waitq_wake_all(&init_proc->child_waiters);
+	}
 	/* The parent may free p as soon as it has the lock: from here on only l. */
 	spin_acquire(&l->lock);
 	l->proc = NULL;
@@ -376,6 +381,23 @@ static bool matches(const struct proc *child, const struct proc *me, int pid)
 	return child->pgrp == (pid == 0 ? me->pgrp : -pid);
 }
 
+/* Has c stopped or gone on since its parent last asked?  Then *status tells. */
+static bool changed(struct proc *c, int options, int *status)
+{
+	spin_acquire(&c->lock);
+	bool stopped = (options & WEFT_WUNTRACED) && c->sig.wait_stopped;
+	bool continued = (options & WEFT_WCONTINUED) && c->sig.wait_continued;
+	if (stopped) {
+		c->sig.wait_stopped = false;
+		*status = WEFT_W_STOPCODE(c->sig.stop_sig);
+	} else if (continued) {
+		c->sig.wait_continued = false;
+		*status = WEFT_W_CONTINUED;
+	}
+	spin_release(&c->lock);
+	return stopped || continued;
+}
+
 int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 {
 	struct proc *me = curproc();
@@ -393,7 +415,14 @@ int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 				found = c;
 				break;
 			}
+			if (changed(c, options, status)) {
+				r = c->pid;
+				*ru = (struct weft_rusage){0};
+				break;
+			}
 		}
+		if (r > 0)
+			break;
 		if (found != NULL || (options & WEFT_WNOHANG))
 			break;
 		r = any ? waitq_sleep(&me->child_waiters, &proc_tree_lock, HRTIME_NEVER, SLEEP_INTR)

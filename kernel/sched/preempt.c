@@ -105,14 +105,20 @@ void user_return_work(struct trapframe *f)
 			irq_restore(0x200);
 			lwp_exit_self();
 		}
-		if (l->ast & AST_STOP)
+		if (l->ast & AST_STOPS) {
 			lwp_stop_self();
-		else if (l->ast & AST_TRACE)
+		} else if (l->ast & AST_TRACE) {
 			trace_hold_self();
-		else if (this_cpu()->need_resched)
+		} else if (l->ast & AST_SIG) {
+			lwp_mstate_at(l, MS_SYSTEM, time_now_here());
+			irq_restore(0x200);
+			sig_deliver(f);
+			irq_save();
+		} else if (this_cpu()->need_resched) {
 			maybe_preempt();
-		else
+		} else {
 			break;
+		}
 	}
 	lwp_mstate_at(l, MS_USER, time_now_here());
 }

@@ -27,7 +27,8 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 		     hrtime_t deadline)
 {
 	assert(l == curlwp() && spin_held(&l->lock));
-	if ((flags & (SLEEP_INTR | SLEEP_KILL)) && (l->ast & AST_EXIT)) {
+	uint32_t ends = flags & SLEEP_INTR ? AST_EXIT | AST_SIG : flags & SLEEP_KILL ? AST_EXIT : 0;
+	if (l->ast & ends) {
 		spin_release(&l->lock);
 		if (also)
 			spin_release(also);
@@ -74,8 +75,8 @@ bool lwp_wake(struct lwp *l, int reason)
 
 /*
  * Blocks the calling LWP until it has its permit, and takes it.  0; -ETIMEDOUT
- * when time_now() reaches deadline first; -EINTR when it is told to exit.  A
- * permit that arrives beside a time-out wins, so that no unpark is lost.  Blocks.
+ * when time_now() reaches deadline first; -EINTR when it is told to exit or has a
+ * signal.  A permit that arrives beside either wins, so that no unpark is lost.  Blocks.
  */
 int lwp_park(hrtime_t deadline)
 {
@@ -114,8 +115,8 @@ void lwp_stop_self(void)
 	struct lwp *l = curlwp();
 
 	spin_acquire(&l->lock);
-	/* lwp_continue clears AST_STOP under the same lock. */
-	if ((l->ast & (AST_STOP | AST_EXIT)) == AST_STOP) {
+	/* lwp_clear_stop works under the same lock. */
+	if ((l->ast & AST_STOPS) && !(l->ast & AST_EXIT)) {
 		l->state = LWP_ST_STOP;
 		l->nvcsw++;
 		sched_switch(false);

@@ -39,6 +39,8 @@ int waitq_sleep(struct waitq *q, struct spinlock *lock, hrtime_t deadline, uint3
 	list_push_back(&q->sleepers, &w.link);
 	spin_acquire(&l->lock);
 	int reason = lwp_sleep_locked(l, lock, q->name, flags, deadline);
+	if (reason == WAKE_INTR && !sig_interrupted())
+		reason = WAKE_EVENT; /* a spurious one */
 	spin_acquire(lock);
 	bool chosen = w.link.next == &w.link;
 	list_remove(&w.link);

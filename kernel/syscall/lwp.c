@@ -153,33 +153,8 @@ int64_t sys_lwp_continue(const uint64_t arg[6])
 		irq_restore(s);
 		return -ESRCH;
 	}
-	__atomic_fetch_and(&l->ast, ~AST_STOP, __ATOMIC_SEQ_CST);
-	if (l->state == LWP_ST_STOP)
-		lwp_runnable(l, PLACE_ANY);
+	lwp_clear_stop_locked(l, AST_STOP);
 	spin_unlock(&l->lock, s);
-	return 0;
-}
-
-/*
- * lwp_kill(id, sig): as kill(2) by way of one LWP.  The default actions are the
- * process's, so that the effect is the same.  ESRCH, EINVAL.
- */
-int64_t sys_lwp_kill(const uint64_t arg[6])
-{
-	struct proc *p = curproc();
-	int sig = arg[1];
-
-	if (sig < 0 || sig >= WEFT_NSIG)
-		return -EINVAL;
-	irqstate_t s = irq_save();
-	struct lwp *l = lwp_lock_by_id(p, arg[0]);
-	bool there = l != NULL && l->state != LWP_ST_ZOMB;
-	if (l)
-		spin_release(&l->lock);
-	irq_restore(s);
-	if (!there)
-		return -ESRCH;
-	proc_signal(p, sig);
 	return 0;
 }
 
@@ -203,7 +178,7 @@ static int unpark(uint32_t id, int place)
 	return 0;
 }
 
-int copyin_deadline(uint64_t user, hrtime_t *when)
+int copyin_deadline(vaddr_t user, hrtime_t *when)
 {
 	struct weft_timespec ts;
 
@@ -219,6 +194,12 @@ int copyin_deadline(uint64_t user, hrtime_t *when)
 	else if ((uint64_t)ts.sec < HRTIME_NEVER / 1000000000 - 1)
 		*when = ts.sec * 1000000000ull + ts.nsec;
 	return 0;
+}
+
+hrtime_t time_after(hrtime_t length)
+{
+	hrtime_t now = time_now();
+	return length < HRTIME_NEVER - now ? now + length : HRTIME_NEVER;
 }
 
 /*
@@ -303,8 +284,7 @@ int64_t sys_lwp_sleep(const uint64_t arg[6])
 	if (err != 0)
 		return err;
 	if (!(arg[1] & LWP_SLEEP_ABSTIME)) {
-		hrtime_t now = time_now();
-		when = when < HRTIME_NEVER - now ? now + when : HRTIME_NEVER;
+		when = time_after(when);
 	} else if (arg[0] == WEFT_CLOCK_REALTIME && when != HRTIME_NEVER) {
 		when = when > timepage->boot_realtime ? when - timepage->boot_realtime : 0;
 	}
@@ -313,7 +293,7 @@ int64_t sys_lwp_sleep(const uint64_t arg[6])
 		irqstate_t s = spin_lock(&l->lock);
 		int reason = lwp_sleep_locked(l, NULL, "sleep", SLEEP_INTR, when);
 		irq_restore(s);
-		if (reason == WAKE_INTR)
+		if (reason == WAKE_INTR && sig_interrupted())
 			return -EINTR;
 	}
 	return 0;

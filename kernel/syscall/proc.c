@@ -5,6 +5,7 @@
 #include <kern/mm.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/signal.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
 #include <weft/signal.h>
@@ -51,7 +52,8 @@ int64_t sys_spawn(const uint64_t arg[6])
 
 /*
  * waitpid(pid, int *status, options, struct weft_rusage *): waits for a child to
- * exit and frees its pid.  pid > 0: that child; -1: any; 0: any of the caller's
+ * exit and frees its pid; with WEFT_WUNTRACED or WEFT_WCONTINUED also for one that has
+ * stopped or gone on since (rusage is then 0).  pid > 0: that child; -1: any; 0: any of the caller's
  * group; < -1: any of group -pid.  status and rusage may be NULL.  Returns its
  * pid, or 0 with WEFT_WNOHANG when none has exited.  ECHILD, EINVAL (options),
  * EINTR, EFAULT (the child is gone all the same).  Blocks.
@@ -61,7 +63,7 @@ int64_t sys_waitpid(const uint64_t arg[6])
 	int status;
 	struct weft_rusage ru;
 
-	if (arg[2] & ~(uint64_t)WEFT_WNOHANG)
+	if (arg[2] & ~(uint64_t)(WEFT_WNOHANG | WEFT_WUNTRACED | WEFT_WCONTINUED))
 		return -EINVAL;
 	int64_t pid = proc_wait((int)arg[0], arg[2], &status, &ru);
 	if (pid <= 0)
@@ -85,26 +87,6 @@ int64_t sys_getppid(const uint64_t arg[6])
 	int pid = parent ? parent->pid : 0;
 	spin_unlock(&proc_tree_lock, s);
 	return pid;
-}
-
-/*
- * kill(pid, sig): carries out the default action of sig on process pid, or on
- * every process of group -pid.  sig 0 only checks.  EINVAL, ESRCH.
- */
-int64_t sys_kill(const uint64_t arg[6])
-{
-	int pid = arg[0], sig = arg[1];
-
-	if (sig < 0 || sig >= WEFT_NSIG || pid == 0)
-		return -EINVAL;
-	if (pid < 0)
-		return proc_kill_group(-pid, sig);
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	struct proc *p = proc_find(pid);
-	if (p != NULL && !p->zombie)
-		proc_signal(p, sig);
-	spin_unlock(&proc_tree_lock, s);
-	return p != NULL ? 0 : -ESRCH;
 }
 
 /* getrusage(who, struct weft_rusage *): 0: the caller's process, -1: its children

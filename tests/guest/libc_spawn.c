@@ -220,10 +220,6 @@ static void missing(void)
 	ok("fork", fork() < 0 && errno == ENOSYS);
 	errno = 0;
 	ok("execv", execv(SELF, (char *[]){SELF, NULL}) < 0 && errno == ENOSYS);
-	errno = 0;
-	ok("signal", signal(SIGINT, SIG_IGN) == SIG_ERR && errno == ENOSYS);
-	ok("signal: the default", signal(SIGINT, SIG_DFL) == SIG_DFL);
-	ok("signal: no such", signal(0, SIG_DFL) == SIG_ERR && errno == EINVAL);
 }
 
 int main(int argc, char **argv)

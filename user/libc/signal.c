@@ -1,22 +1,47 @@
 /*
- * signal.c - signals as far as the kernel has them: a signal that is sent has its
- * default action.  Handlers, ignoring and masks are not there, and a program that
- * asks for them is told so.  raise and abort are newlib's, over kill.
+ * signal.c - signals (POSIX).  The kernel does the work (weft/signal.h); a handler is
+ * entered by way of libthread's __sig_entry, which every action names.
  */
+#include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
-#include <weft/signal.h>
+#include <weft/start.h>
 #include "libc.h"
 
-_Static_assert(SIGHUP == WEFT_SIGHUP && SIGINT == WEFT_SIGINT && SIGQUIT == WEFT_SIGQUIT &&
-		       SIGILL == WEFT_SIGILL && SIGTRAP == WEFT_SIGTRAP &&
-		       SIGABRT == WEFT_SIGABRT && SIGFPE == WEFT_SIGFPE &&
-		       SIGKILL == WEFT_SIGKILL && SIGBUS == WEFT_SIGBUS &&
-		       SIGSEGV == WEFT_SIGSEGV && SIGSYS == WEFT_SIGSYS &&
-		       SIGPIPE == WEFT_SIGPIPE && SIGALRM == WEFT_SIGALRM &&
-		       SIGTERM == WEFT_SIGTERM && SIGCHLD == WEFT_SIGCHLD,
-	       "signal numbers");
+#define SAME(type, field, ktype, kfield)                                                           \
+	_Static_assert(offsetof(type, field) == offsetof(struct ktype, kfield) &&                  \
+			       sizeof(((type *)0)->field) == sizeof(((struct ktype *)0)->kfield),  \
+		       #field)
+SAME(siginfo_t, si_signo, weft_siginfo, signo);
+SAME(siginfo_t, si_code, weft_siginfo, code);
+SAME(siginfo_t, si_pid, weft_siginfo, pid);
+SAME(siginfo_t, si_status, weft_siginfo, status);
+SAME(siginfo_t, si_addr, weft_siginfo, addr);
+SAME(siginfo_t, si_value, weft_siginfo, value);
+SAME(siginfo_t, si_overrun, weft_siginfo, overrun);
+SAME(siginfo_t, si_lwpid, weft_siginfo, lwpid);
+SAME(stack_t, ss_sp, weft_stack, sp);
+SAME(stack_t, ss_flags, weft_stack, flags);
+SAME(stack_t, ss_size, weft_stack, size);
+SAME(ucontext_t, uc_stack, weft_ucontext, stack);
+SAME(ucontext_t, uc_sigmask, weft_ucontext, sigmask);
+SAME(ucontext_t, uc_mcontext.r8, weft_ucontext, r8);
+SAME(ucontext_t, uc_mcontext.rip, weft_ucontext, rip);
+SAME(ucontext_t, uc_mcontext.cr2, weft_ucontext, cr2);
+SAME(ucontext_t, uc_mcontext.fpu, weft_ucontext, fpu);
+_Static_assert(sizeof(siginfo_t) == sizeof(struct weft_siginfo) &&
+		       sizeof(ucontext_t) == sizeof(struct weft_ucontext) &&
+		       sizeof(sigset_t) == sizeof(uint64_t),
+	       "what the kernel writes");
+
+/* --- sending ------------------------------------------------------------------------ */
 
 int kill(pid_t pid, int sig)
 {
@@ -28,33 +53,245 @@ int killpg(pid_t pgrp, int sig)
 	return pgrp > 1 ? kill(-pgrp, sig) : fails(EINVAL);
 }
 
-/* EINVAL: no such signal; ENOSYS: anything but the default action. */
+int sigqueue(pid_t pid, int sig, const union sigval value)
+{
+	return result(__sys_sigqueue(pid, sig, (uint64_t)value.sival_ptr));
+}
+
+/* To the calling thread. */
+int raise(int sig)
+{
+	int error = pthread_kill(pthread_self(), sig);
+
+	return error ? fails(error) : 0;
+}
+
+int _raise_r(struct _reent *reent, int sig)
+{
+	return raise(sig);
+}
+
+/* A handler may run first; if it returns, the default action follows. */
+void abort(void)
+{
+	const struct sigaction dfl = {.sa_handler = SIG_DFL};
+	sigset_t set = WEFT_SIGBIT(SIGABRT);
+
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(SIGABRT);
+	sigaction(SIGABRT, &dfl, NULL);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	raise(SIGABRT);
+	_exit(128 + SIGABRT);
+}
+
+/* --- actions ------------------------------------------------------------------------- */
+
 int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	if (sig < 1 || sig >= WEFT_NSIG)
-		return fails(EINVAL);
-	if (act && act->sa_handler != SIG_DFL)
-		return fails(ENOSYS);
+	struct weft_sigaction new, was;
+
+	if (act)
+		new = (struct weft_sigaction){.handler = (uint64_t)act->sa_handler,
+					      .entry = (uint64_t)__sig_entry,
+					      .mask = act->sa_mask,
+					      .flags = act->sa_flags};
+	if (result(__sys_sigaction(sig, act ? &new : NULL, &was)) < 0)
+		return -1;
 	if (old)
-		*old = (struct sigaction){.sa_handler = SIG_DFL};
+		*old = (struct sigaction){.sa_handler = (_sig_func_ptr)was.handler,
+					  .sa_mask = was.mask,
+					  .sa_flags = was.flags};
 	return 0;
 }
 
+/* As in the BSDs: the handler stays, and system calls are restarted. */
 _sig_func_ptr signal(int sig, _sig_func_ptr handler)
 {
-	struct sigaction act = {.sa_handler = handler};
+	struct sigaction act = {.sa_handler = handler, .sa_flags = SA_RESTART}, old;
 
-	return sigaction(sig, &act, NULL) < 0 ? SIG_ERR : SIG_DFL;
+	return sigaction(sig, &act, &old) < 0 ? SIG_ERR : old.sa_handler;
 }
 
-/* ENOSYS: blocking any signal. */
+int siginterrupt(int sig, int flag)
+{
+	struct sigaction act;
+
+	if (sigaction(sig, NULL, &act) < 0)
+		return -1;
+	act.sa_flags = flag ? act.sa_flags & ~SA_RESTART : act.sa_flags | SA_RESTART;
+	return sigaction(sig, &act, NULL);
+}
+
+int sigaltstack(const stack_t *stack, stack_t *old)
+{
+	return result(
+		__sys_sigaltstack((const struct weft_stack *)stack, (struct weft_stack *)old));
+}
+
+/* --- sets ------------------------------------------------------------------------------ */
+
+static int change(sigset_t *set, int sig, bool in)
+{
+	if (sig < 1 || sig >= NSIG)
+		return fails(EINVAL);
+	*set = in ? *set | WEFT_SIGBIT(sig) : *set & ~WEFT_SIGBIT(sig);
+	return 0;
+}
+
+int sigaddset(sigset_t *set, int sig)
+{
+	return change(set, sig, true);
+}
+
+int sigdelset(sigset_t *set, int sig)
+{
+	return change(set, sig, false);
+}
+
+int sigismember(const sigset_t *set, int sig)
+{
+	if (sig < 1 || sig >= NSIG)
+		return fails(EINVAL);
+	return (*set & WEFT_SIGBIT(sig)) != 0;
+}
+
+int sigfillset(sigset_t *set)
+{
+	*set = WEFT_SIGBIT(NSIG) - 1;
+	return 0;
+}
+
+int sigemptyset(sigset_t *set)
+{
+	*set = 0;
+	return 0;
+}
+
+/* --- masks and waiting ------------------------------------------------------------------ */
+
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
-	if (set && how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
-		return fails(EINVAL);
-	if (set && *set && how != SIG_UNBLOCK)
-		return fails(ENOSYS);
-	if (old)
-		*old = 0;
+	int error = pthread_sigmask(how, set, old);
+
+	return error ? fails(error) : 0;
+}
+
+int sigpending(sigset_t *set)
+{
+	return result(__sys_sigpending(set));
+}
+
+int sigsuspend(const sigset_t *set)
+{
+	return result(__sys_sigsuspend(set));
+}
+
+int pause(void)
+{
+	sigset_t now;
+
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	return sigsuspend(&now);
+}
+
+int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+{
+	return result(__sys_sigtimedwait(set, (struct weft_siginfo *)info,
+					 (const struct weft_timespec *)timeout));
+}
+
+int sigwaitinfo(const sigset_t *set, siginfo_t *info)
+{
+	return sigtimedwait(set, info, NULL);
+}
+
+/* Returns an error number, and is not interrupted by handlers. */
+int sigwait(const sigset_t *set, int *sig)
+{
+	long r;
+
+	do
+		r = __sys_sigtimedwait(set, NULL, NULL);
+	while (r == -EINTR);
+	if (r < 0)
+		return -r;
+	*sig = r;
 	return 0;
+}
+
+void __sigjmp_save(sigjmp_buf env, int savemask)
+{
+	env->__saved = savemask;
+	if (savemask)
+		sigprocmask(SIG_BLOCK, NULL, &env->__mask);
+}
+
+void siglongjmp(sigjmp_buf env, int value)
+{
+	if (env->__saved)
+		sigprocmask(SIG_SETMASK, &env->__mask, NULL);
+	longjmp(env->__registers, value);
+}
+
+/* --- names -------------------------------------------------------------------------------- */
+
+static const char *const names[] = {
+	[SIGHUP] = "Hangup",
+	[SIGINT] = "Interrupt",
+	[SIGQUIT] = "Quit",
+	[SIGILL] = "Illegal instruction",
+	[SIGTRAP] = "Trace trap",
+	[SIGABRT] = "Aborted",
+	[SIGFPE] = "Arithmetic exception",
+	[SIGKILL] = "Killed",
+	[SIGBUS] = "Bus error",
+	[SIGSEGV] = "Segmentation fault",
+	[SIGSYS] = "Bad system call",
+	[SIGPIPE] = "Broken pipe",
+	[SIGALRM] = "Alarm clock",
+	[SIGTERM] = "Terminated",
+	[SIGURG] = "Urgent condition",
+	[SIGSTOP] = "Stopped (signal)",
+	[SIGTSTP] = "Stopped",
+	[SIGCONT] = "Continued",
+	[SIGCHLD] = "Child status changed",
+	[SIGTTIN] = "Stopped (tty input)",
+	[SIGTTOU] = "Stopped (tty output)",
+	[SIGIO] = "I/O possible",
+	[SIGXCPU] = "CPU time limit exceeded",
+	[SIGXFSZ] = "File size limit exceeded",
+	[SIGVTALRM] = "Virtual timer expired",
+	[SIGPROF] = "Profiling timer expired",
+	[SIGWINCH] = "Window size changed",
+	[SIGUSR1] = "User signal 1",
+	[SIGUSR2] = "User signal 2",
+	[SIGWAITING] = "All LWPs blocked",
+	[SIGLWP] = "Inter-LWP signal",
+};
+
+/* What it returns for a real-time or unknown signal is good until the next such call. */
+char *strsignal(int sig)
+{
+	static char text[40];
+
+	if (sig > 0 && sig < (int)(sizeof(names) / sizeof(names[0])) && names[sig])
+		return (char *)names[sig];
+	if (sig >= SIGRTMIN && sig <= SIGRTMAX)
+		snprintf(text, sizeof(text), "Real-time signal %d", sig - SIGRTMIN);
+	else
+		snprintf(text, sizeof(text), "Unknown signal %d", sig);
+	return text;
+}
+
+void psignal(int sig, const char *text)
+{
+	if (text && *text)
+		fprintf(stderr, "%s: ", text);
+	fprintf(stderr, "%s\n", strsignal(sig));
+}
+
+void psiginfo(const siginfo_t *info, const char *text)
+{
+	psignal(info->si_signo, text);
 }

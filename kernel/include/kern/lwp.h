@@ -18,6 +18,7 @@
 #include <weft/msacct.h>
 #include <weft/schedctl.h>
 #include "list.h"
+#include "signal.h"
 #include "spinlock.h"
 #include "timer.h"
 #include "trap.h"
@@ -29,6 +30,9 @@ struct sched_class;
 /* l->ast: reasons to enter user_return_work, set by anyone (atomic OR). */
 #define AST_EXIT 0x1    /* the process is exiting, or this LWP is told to */
 #define AST_STOP 0x2    /* lwp_suspend */
+#define AST_SIG 0x4     /* a signal may be deliverable (kern/signal.h) */
+#define AST_JOBSTOP 0x8 /* the process is stopped by a signal */
+#define AST_STOPS (AST_STOP | AST_JOBSTOP)
 #define AST_TRACE 0x100 /* its process is held by a tracer */
 
 struct lwp {
@@ -82,7 +86,8 @@ struct lwp {
 	 * traced.  Its process's tracer writes, atomically. */
 	uint64_t ncalls;
 
-	struct list proc_link; /* proc->lwps, or proc->zombies; proc->lock */
+	struct list proc_link;  /* proc->lwps, or proc->zombies; proc->lock */
+	struct lwp_signals sig; /* proc->lock (kern/signal.h) */
 
 	uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE, while switched away */
 };
@@ -116,3 +121,6 @@ int64_t lwp_wait(uint32_t id);
 void lwp_free_zombie(struct proc *p, struct lwp *l);
 /* Makes l run to its next return to user mode and look at its ASTs there. */
 void lwp_post_ast(struct lwp *l, uint32_t ast);
+/* Takes back AST_STOP or AST_JOBSTOP, and sets l going if no other one stops it. */
+void lwp_clear_stop(struct lwp *l, uint32_t ast);
+void lwp_clear_stop_locked(struct lwp *l, uint32_t ast);

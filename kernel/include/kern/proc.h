@@ -57,6 +57,7 @@ struct proc {
 
 	struct tree robust; /* registered robust mutexes; p->lock (sync/robust.c) */
 	unsigned nrobust;
+	struct proc_signals sig; /* p->lock (kern/signal.h) */
 
 	bool exiting;
 	bool zombie;
@@ -90,12 +91,13 @@ void proc_exit(int status) NORETURN;
 /* Tells every LWP of p to exit (no lock held); p ends with this status.  False: it was
  * ending already, with the status of whoever was first. */
 bool proc_kill(struct proc *p, int status);
+bool proc_kill_locked(struct proc *p, int status); /* with p->lock held */
 /*
  * Sends sig to the processes of a group (the console's Ctrl-C).  From any context
  * without a spin lock.  0, or -ESRCH.
  */
 int proc_kill_group(int pgrp, int sig);
-/* Carries out the default action of sig on p.  proc_tree_lock held. */
+/* Sends sig to p, as kill(2) (kern/signal.h).  proc_tree_lock held. */
 void proc_signal(struct proc *p, int sig);
 /* The process with this id, or NULL.  proc_tree_lock held. */
 struct proc *proc_find(int pid);

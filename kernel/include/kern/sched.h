@@ -73,7 +73,7 @@ int sched_best_waiting(void); /* highest priority on this CPU's queue, or PRI_ID
 
 /* --- sleeping and waking (sched/sleep.c) ------------------------------------- */
 
-#define SLEEP_INTR 0x1   /* ends when the LWP is told to exit */
+#define SLEEP_INTR 0x1   /* ends when the LWP is told to exit, or has a signal */
 #define SLEEP_PARK 0x2   /* lwp_park: ends by lwp_unpark */
 #define SLEEP_KILL 0x4   /* ends when the LWP is told to exit, and by nothing less */
 #define SLEEP_LOCK 0x100 /* for a user's lock: its time is MS_LOCK */
@@ -96,7 +96,7 @@ bool lwp_wake_locked(struct lwp *l, int reason, uint32_t flags, int place);
 int lwp_park(hrtime_t deadline);
 void lwp_unpark_locked(struct lwp *l, int place);
 
-/* Stops the current LWP until lwp_continue, if AST_STOP is set.  Interrupts off. */
+/* Stops the current LWP until lwp_clear_stop, if one of AST_STOPS is set.  Interrupts off. */
 void lwp_stop_self(void);
 
 /* --- preemption (sched/preempt.c) ---------------------------------------------- */

@@ -13,6 +13,8 @@
 SYSCALLS(X)
 #undef X
 
-/* syscall/lwp.c: an absolute CLOCK_MONOTONIC time from user space; 0: HRTIME_NEVER.
- * 0, -EFAULT, -EINVAL. */
-int copyin_deadline(uint64_t user, hrtime_t *when);
+/* A struct weft_timespec of user space as nanoseconds; NULL: HRTIME_NEVER.  A negative one
+ * is 0.  -EFAULT, -EINVAL. */
+int copyin_deadline(vaddr_t user, hrtime_t *when);
+/* The time that is `length` nanoseconds from now, HRTIME_NEVER at most. */
+hrtime_t time_after(hrtime_t length);

@@ -12,7 +12,7 @@ struct trapframe {
 	uint64_t rip, cs, rflags, rsp, ss;
 };
 
-#define TRAP_SYSCALL 0x100 /* vec of a frame made by SYSCALL */
+#define TRAP_SYSCALL 0x100 /* vec of a frame made by SYSCALL; err is the call's number */
 
 static inline bool frame_is_user(const struct trapframe *f)
 {
@@ -80,6 +80,3 @@ void syscall_dispatch(struct trapframe *f);
  * May switch to other LWPs and may not return (exit).
  */
 void user_return_work(struct trapframe *f);
-
-/* proc/fault.c: a fault in user mode that mm could not resolve.  Interrupts on. */
-void user_fault(struct trapframe *f, uint64_t addr, int sig);

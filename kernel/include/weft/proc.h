@@ -24,7 +24,11 @@ struct spawn_args {    /* caller writes all */
 
 /* waitpid: options, and the status word (the traditional encoding). */
 #define WEFT_WNOHANG 1
+#define WEFT_WUNTRACED 2  /* also for one that a signal has stopped */
+#define WEFT_WCONTINUED 8 /* and for one that SIGCONT has set going again */
 #define WEFT_W_EXITCODE(code, sig) (((code)&0xff) << 8 | ((sig)&0x7f))
+#define WEFT_W_STOPCODE(sig) ((sig) << 8 | 0x7f)
+#define WEFT_W_CONTINUED 0xffff
 
 struct weft_rusage { /* kernel writes: times of a process with all its LWPs, ns */
 	uint64_t utime, stime;

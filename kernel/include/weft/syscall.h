@@ -73,6 +73,16 @@
 	X(74, cpuinfo, 2)  /* (cpu, struct weft_cpuinfo *) */                                      \
 	X(75, sysinfo, 1)  /* (struct weft_sysinfo *) */                                           \
 	X(76, reboot, 2)   /* (how, status) */                                                     \
+	/* signals (signal.h); a set is a uint64_t */                                              \
+	X(80, sigaction, 3)    /* (sig, const struct weft_sigaction *, struct weft_sigaction *) */ \
+	X(81, sigprocmask, 3)  /* (how, const set *, set *old) */                                  \
+	X(82, sigpending, 1)   /* (set *) */                                                       \
+	X(83, sigsuspend, 1)   /* (const set *) */                                                 \
+	X(84, sigtimedwait, 3) /* (const set *, struct weft_siginfo *, const timespec *) = sig */  \
+	X(85, sigqueue, 3)     /* (pid, sig, value) */                                             \
+	X(86, sigaltstack, 2)  /* (const struct weft_stack *, struct weft_stack *old) */           \
+	X(87, sigreturn, 1)    /* (const struct weft_ucontext *): goes on there */                 \
+	X(88, lwp_sigqueue, 3) /* (id, sig, value) */                                              \
 	/* scheduling and accounting */                                                            \
 	X(113, msacct, 3) /* (pid, id or 0 for all of it, struct weft_msacct *) */                 \
 	/* locks in user memory (ksync.h); deadlines: const struct weft_timespec *, absolute */    \

@@ -2,6 +2,9 @@
 #pragma once
 #include_next <sys/wait.h>
 
+#define WCONTINUED 8
+#define WIFCONTINUED(w) ((w) == 0xffff)
+
 struct rusage;
 
 #ifdef __cplusplus

@@ -30,6 +30,15 @@ uint64_t __auxval(uint64_t tag);
  */
 void __libthread_init(int argc, char **argv, char **envp, const struct auxv *auxv);
 
+/*
+ * Defined by libthread: where the kernel enters every handler (struct weft_sigaction).
+ * Calls handler(sig, info, uc), and returns to what was interrupted.
+ */
+struct weft_siginfo;
+struct weft_ucontext;
+void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
+		 void (*handler)(int, struct weft_siginfo *, void *));
+
 /* Nanoseconds since boot (CLOCK_MONOTONIC), in user mode; never goes back on one CPU. */
 int64_t gethrtime(void);
 

@@ -28,7 +28,11 @@ struct weft_pollfd;
 struct weft_procinfo;
 struct weft_rusage;
 struct weft_stat;
+struct weft_sigaction;
+struct weft_siginfo;
+struct weft_stack;
 struct weft_sysinfo;
+struct weft_ucontext;
 
 long __sys_null(void);
 /* processes */
@@ -90,6 +94,17 @@ long __sys_lwp_info(int pid, uint32_t id, struct lwp_info *info);
 long __sys_cpuinfo(uint32_t cpu, struct weft_cpuinfo *info);
 long __sys_sysinfo(struct weft_sysinfo *info);
 long __sys_reboot(int how, int status);
+/* signals */
+long __sys_sigaction(int sig, const struct weft_sigaction *act, struct weft_sigaction *old);
+long __sys_sigprocmask(int how, const uint64_t *set, uint64_t *old);
+long __sys_sigpending(uint64_t *set);
+long __sys_sigsuspend(const uint64_t *set);
+long __sys_sigtimedwait(const uint64_t *set, struct weft_siginfo *info,
+			const struct weft_timespec *timeout);
+long __sys_sigqueue(int pid, int sig, uint64_t value);
+long __sys_sigaltstack(const struct weft_stack *stack, struct weft_stack *old);
+void __sys_sigreturn(const struct weft_ucontext *uc) __attribute__((noreturn));
+long __sys_lwp_sigqueue(uint32_t id, int sig, uint64_t value);
 /* scheduling and accounting */
 long __sys_msacct(int pid, uint32_t id, struct weft_msacct *acct);
 /* watching processes */

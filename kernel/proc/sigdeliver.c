@@ -1,0 +1,331 @@
+/*
+ * sigdeliver.c - delivering signals: the frame of a handler, the way back, faults, and what
+ * becomes of the system call that a signal interrupted.
+ *
+ * A handler's frame lies on the interrupted stack, below the red zone that the ABI gives a
+ * leaf function, or on the alternate stack.  Nothing of it is kept here: whatever sigreturn
+ * finds there is user space's, and is checked like any argument.
+ *
+ * The FPU's registers are the user's all through the kernel, which uses none: l->fpu is
+ * where the dispatcher saves them, and may be used with interrupts off for the moment
+ * between it and the registers.
+ */
+#include <kern/cpu.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/signal.h>
+#include <kern/syscall.h>
+#include <kern/trace.h>
+
+#define RED_ZONE 128 /* System V ABI for x86-64, 3.2.2 */
+
+/* What a program may decide in RFLAGS: CF PF AF ZF SF TF DF OF RF AC ID. */
+#define RFLAGS_USER 0x00250dd5ull
+#define RFLAGS_FIXED 0x202ull         /* IF, and the bit that is always 1 */
+#define RFLAGS_ENTRY_CLEAR 0x50500ull /* TF, DF, RF, AC: off when a handler begins */
+
+#define FXSAVE_MXCSR 24
+#define FXSAVE_MXCSR_MASK 28
+#define MXCSR_MASK_DEFAULT 0xffbf /* if the mask reads 0 (Intel SDM 1, 11.6.6) */
+
+struct sigframe {
+	uint64_t ret; /* where a return would go: backtraces look here */
+	struct weft_siginfo info;
+	struct weft_ucontext uc;
+};
+
+/* --- the frame --------------------------------------------------------------------- */
+
+static bool on_stack(const struct weft_stack *st, uint64_t sp)
+{
+	return st->size != 0 && sp - st->sp <= st->size && sp != st->sp;
+}
+
+static void save_context(struct lwp *l, const struct trapframe *f, uint64_t addr, uint64_t mask,
+			 struct weft_ucontext *uc)
+{
+	*uc = (struct weft_ucontext){
+		.stack = l->sig.stack,
+		.sigmask = mask,
+		.r8 = f->r8,
+		.r9 = f->r9,
+		.r10 = f->r10,
+		.r11 = f->r11,
+		.r12 = f->r12,
+		.r13 = f->r13,
+		.r14 = f->r14,
+		.r15 = f->r15,
+		.rdi = f->rdi,
+		.rsi = f->rsi,
+		.rbp = f->rbp,
+		.rbx = f->rbx,
+		.rdx = f->rdx,
+		.rax = f->rax,
+		.rcx = f->rcx,
+		.rsp = f->rsp,
+		.rip = f->rip,
+		.rflags = f->rflags,
+		.err = f->vec < 32 ? f->err : 0,
+		.trapno = f->vec < 32 ? f->vec : 0,
+		.cr2 = addr,
+	};
+	if (l->sig.stack.size == 0)
+		uc->stack.flags = WEFT_SS_DISABLE;
+	else if (on_stack(&l->sig.stack, f->rsp))
+		uc->stack.flags = WEFT_SS_ONSTACK;
+	irqstate_t s = irq_save();
+	__asm__ volatile("fxsave64 %0" : "=m"(l->fpu));
+	memcpy(uc->fpu, l->fpu, sizeof(uc->fpu));
+	irq_restore(s);
+}
+
+/*
+ * Makes f enter the handler of `info`; mask is what sigreturn will restore.  -EFAULT: the
+ * stack cannot be written, and f is as it was.
+ */
+static int push_frame(struct lwp *l, struct trapframe *f, const struct weft_sigaction *act,
+		      const struct weft_siginfo *info, uint64_t addr, uint64_t mask)
+{
+	const struct weft_stack *st = &l->sig.stack;
+	struct sigframe frame;
+	uint64_t sp = f->rsp - RED_ZONE;
+
+	if ((act->flags & WEFT_SA_ONSTACK) && st->size != 0 && !on_stack(st, f->rsp))
+		sp = st->sp + st->size;
+	/* At a function's entry RSP is 8 mod 16. */
+	sp = ((sp - sizeof(frame)) & ~15ull) - 8;
+	frame.ret = f->rip;
+	frame.info = *info;
+	save_context(l, f, addr, mask, &frame.uc);
+	if (copyout(sp, &frame, sizeof(frame)) != 0)
+		return -EFAULT;
+	f->rsp = sp;
+	f->rip = act->entry;
+	f->rdi = info->signo;
+	f->rsi = sp + offsetof(struct sigframe, info);
+	f->rdx = sp + offsetof(struct sigframe, uc);
+	f->rcx = act->handler;
+	f->rax = 0;
+	f->rflags &= ~RFLAGS_ENTRY_CLEAR;
+	f->vec = TRAP_SYSCALL; /* no fault any more, and no call that could be restarted */
+	f->err = SYS_sigreturn;
+	return 0;
+}
+
+/*
+ * Calls the handler of info->signo.  p->lock held, given up.  Without a usable stack the
+ * process ends by SIGSEGV.
+ */
+static void call_handler(struct lwp *l, struct trapframe *f, const struct weft_siginfo *info,
+			 uint64_t addr, irqstate_t s)
+{
+	struct proc *p = l->proc;
+	struct weft_sigaction *now = &p->sig.act[info->signo], act = *now;
+	uint64_t mask = l->sig.mask;
+
+	if (l->sig.restore_mask) { /* it interrupts sigsuspend */
+		mask = l->sig.saved_mask;
+		l->sig.restore_mask = false;
+	}
+	l->sig.mask |= act.mask;
+	if (!(act.flags & WEFT_SA_NODEFER))
+		l->sig.mask |= WEFT_SIGBIT(info->signo);
+	l->sig.mask &= ~SIG_UNBLOCKABLE;
+	if (act.flags & WEFT_SA_RESETHAND)
+		now->handler = WEFT_SIG_DFL;
+	spin_unlock(&p->lock, s);
+
+	trace_signal(info->signo, TRACE_SIG_CAUGHT);
+	if (push_frame(l, f, &act, info, addr, mask) != 0) {
+		int status = WEFT_W_EXITCODE(0, WEFT_SIGSEGV);
+		if (proc_kill(p, status))
+			printk("weft: pid %d (%s) lwp %u: SIGSEGV: no stack at %p for the handler "
+			       "of signal %d\n",
+			       p->pid, p->name, l->id, (void *)f->rsp, info->signo);
+		proc_exit(status);
+	}
+}
+
+/* --- interrupted system calls -------------------------------------------------------- */
+
+/*
+ * Calls that a signal may interrupt and that can simply be made again: what they had done
+ * is nothing, or their result would have said so (POSIX: sigaction, SA_RESTART).  Not those
+ * with a length of time, and not those whose purpose is to be interrupted.
+ */
+static bool can_restart(uint64_t call)
+{
+	switch (call) {
+	case SYS_open:
+	case SYS_read:
+	case SYS_write:
+	case SYS_ioctl:
+	case SYS_waitpid:
+	case SYS_lwp_wait:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool interrupted_call(const struct trapframe *f)
+{
+	return f->vec == TRAP_SYSCALL && f->rax == (uint64_t)-EINTR;
+}
+
+/* The frame goes back onto its SYSCALL instruction, which is two bytes long. */
+static void restart_call(struct trapframe *f)
+{
+	f->rax = f->err;
+	f->rip -= 2;
+}
+
+/* --- delivery --------------------------------------------------------------------------- */
+
+void sig_deliver(struct trapframe *f)
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+	struct weft_siginfo info;
+	bool first = true;
+
+	for (;;) {
+		irqstate_t s = spin_lock(&p->lock);
+		if (!sig_next(&info)) {
+			uint64_t back = l->sig.saved_mask;
+			bool restore = l->sig.restore_mask;
+			l->sig.restore_mask = false;
+			spin_unlock(&p->lock, s);
+			sig_tell_if_due(p);
+			if (restore) /* sigsuspend, and another LWP took the signal */
+				sig_set_mask(back);
+			/* For the program nothing has happened. */
+			if (first && interrupted_call(f) &&
+			    (can_restart(f->err) || f->err == SYS_sigsuspend))
+				restart_call(f);
+			return;
+		}
+		if (first && interrupted_call(f) && can_restart(f->err) &&
+		    (p->sig.act[info.signo].flags & WEFT_SA_RESTART))
+			restart_call(f);
+		first = false;
+		call_handler(l, f, &info, 0, s);
+	}
+}
+
+/* A register image from user space that FXRSTOR takes without a fault. */
+static void sane_fpu(uint8_t *fpu, const uint8_t *own)
+{
+	uint32_t *mxcsr = (uint32_t *)(fpu + FXSAVE_MXCSR);
+	uint32_t mask = *(const uint32_t *)(own + FXSAVE_MXCSR_MASK);
+
+	*mxcsr &= mask != 0 ? mask : MXCSR_MASK_DEFAULT;
+}
+
+int64_t sig_return(struct trapframe *f, vaddr_t user)
+{
+	struct lwp *l = curlwp();
+	struct weft_ucontext uc;
+
+	if (copyin(&uc, user, sizeof(uc)) != 0 || uc.rip >= WEFT_USER_END)
+		return -EFAULT;
+	sig_set_mask(uc.sigmask);
+	f->r8 = uc.r8;
+	f->r9 = uc.r9;
+	f->r10 = uc.r10;
+	f->r11 = uc.r11;
+	f->r12 = uc.r12;
+	f->r13 = uc.r13;
+	f->r14 = uc.r14;
+	f->r15 = uc.r15;
+	f->rdi = uc.rdi;
+	f->rsi = uc.rsi;
+	f->rbp = uc.rbp;
+	f->rbx = uc.rbx;
+	f->rdx = uc.rdx;
+	f->rcx = uc.rcx;
+	f->rsp = uc.rsp;
+	f->rip = uc.rip;
+	f->rflags = (uc.rflags & RFLAGS_USER) | RFLAGS_FIXED;
+	f->cs = SEL_UCODE;
+	f->ss = SEL_UDATA;
+	irqstate_t s = irq_save();
+	__asm__ volatile("fxsave64 %0" : "=m"(l->fpu));
+	sane_fpu(uc.fpu, l->fpu);
+	memcpy(l->fpu, uc.fpu, sizeof(l->fpu));
+	__asm__ volatile("fxrstor64 %0" ::"m"(l->fpu));
+	irq_restore(s);
+	return uc.rax;
+}
+
+/* --- faults ------------------------------------------------------------------------------- */
+
+static const char *signal_name(int sig)
+{
+	switch (sig) {
+	case WEFT_SIGILL:
+		return "SIGILL";
+	case WEFT_SIGTRAP:
+		return "SIGTRAP";
+	case WEFT_SIGFPE:
+		return "SIGFPE";
+	case WEFT_SIGBUS:
+		return "SIGBUS";
+	case WEFT_SIGSEGV:
+		return "SIGSEGV";
+	default:
+		return "signal";
+	}
+}
+
+/* Bits of a page fault's error code (Intel SDM 3A, 4.7). */
+#define PF_PRESENT 1
+#define PF_WRITE 2
+#define PF_FETCH 16
+
+static void report(const struct trapframe *f, uint64_t addr, const struct weft_siginfo *info)
+{
+	struct proc *p = curproc();
+
+	if (f->vec == T_PAGE)
+		printk("weft: pid %d (%s) lwp %u: %s at address %p, instruction %p (%s, %s)\n",
+		       p->pid, p->name, curlwp()->id, signal_name(info->signo), (void *)addr,
+		       (void *)f->rip,
+		       f->err & PF_FETCH   ? "execute"
+		       : f->err & PF_WRITE ? "write"
+					   : "read",
+		       f->err & PF_PRESENT ? "protected" : "not mapped");
+	else
+		printk("weft: pid %d (%s) lwp %u: %s at instruction %p (trap %lu, error %#lx)\n",
+		       p->pid, p->name, curlwp()->id, signal_name(info->signo), (void *)f->rip,
+		       f->vec, f->err);
+}
+
+/*
+ * The signal goes to the LWP that caused it, before any other.  If that LWP blocks it, or the
+ * process ignores it, it could not go on, and the process ends (POSIX leaves it undefined).
+ */
+void sig_fault(struct trapframe *f, uint64_t addr, struct weft_siginfo *info)
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+	int sig = info->signo;
+
+	trace_fault(f->vec, addr, sig);
+	info->trapno = f->vec;
+	info->lwpid = l->id;
+	info->pid = p->pid;
+	irqstate_t s = spin_lock(&p->lock);
+	if (p->sig.act[sig].handler > WEFT_SIG_IGN && !(l->sig.mask & WEFT_SIGBIT(sig)) &&
+	    !p->exiting) {
+		call_handler(l, f, info, addr, s);
+		return;
+	}
+	spin_unlock(&p->lock, s);
+	/* Of many LWPs that fault at once, one ends the process and is named. */
+	int status = WEFT_W_EXITCODE(0, sig);
+	if (proc_kill(p, status))
+		report(f, addr, info);
+	proc_exit(status);
+}

@@ -1,0 +1,468 @@
+/*
+ * signal.c - sending signals: pending sets, the choice of the LWP that takes one, default
+ * actions, stopping and continuing.
+ *
+ * A signal for an LWP waits in that LWP's set, one for the process in the process's.  If
+ * nobody blocks it, a default action is carried out by whoever sends it, at once: the
+ * target may sleep where no signal wakes it.  Otherwise the sender chooses one LWP and makes
+ * it look (AST_SIG); the signal stays in its set until an LWP takes it, so that one that is
+ * blocked by the chosen LWP in the last moment goes to the next that unblocks it.
+ *
+ * A process that stops does so at once as far as its parent can tell: each LWP stops before
+ * its next return to user mode, and those that sleep sleep on.
+ *
+ * Locks: proc_tree_lock, p->lock, l->lock.  What a stop or a continuation tells the parent
+ * is told after p->lock has been given up (sig_tell_parent), since it takes the parent's.
+ */
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/signal.h>
+#include <weft/errno.h>
+
+#define BIT(sig) WEFT_SIGBIT(WEFT_SIG##sig)
+
+#define IGNORED_BY_DEFAULT                                                                         \
+	(BIT(CHLD) | BIT(URG) | BIT(IO) | BIT(WINCH) | BIT(CONT) | BIT(WAITING) | BIT(LWP))
+#define STOPS_BY_DEFAULT (BIT(STOP) | BIT(TSTP) | BIT(TTIN) | BIT(TTOU))
+
+enum action { ACT_CATCH, ACT_IGNORE, ACT_STOP, ACT_KILL };
+
+/*
+ * Nobody could continue a process whose parent does no job control, and the first process
+ * does none (POSIX says it of orphaned groups): the terminal's stop signals do nothing there.
+ */
+static bool can_stop(const struct proc *p, int sig)
+{
+	return sig == WEFT_SIGSTOP || (p->parent != NULL && p->parent != init_proc);
+}
+
+static enum action action_of(const struct proc *p, int sig)
+{
+	uint64_t handler = p->sig.act[sig].handler;
+
+	if (handler == WEFT_SIG_IGN)
+		return ACT_IGNORE;
+	if (handler != WEFT_SIG_DFL)
+		return ACT_CATCH;
+	if (WEFT_SIGBIT(sig) & IGNORED_BY_DEFAULT)
+		return ACT_IGNORE;
+	if (WEFT_SIGBIT(sig) & STOPS_BY_DEFAULT)
+		return can_stop(p, sig) ? ACT_STOP : ACT_IGNORE;
+	return ACT_KILL;
+}
+
+bool sig_ignored(const struct proc *p, int sig)
+{
+	return action_of(p, sig) == ACT_IGNORE;
+}
+
+/* --- pending signals; p->lock held ------------------------------------------------ */
+
+static void pending_init(struct sigpending *pd)
+{
+	pd->set = 0;
+	list_init(&pd->queue);
+}
+
+static struct sigqueued *pending_find(const struct sigpending *pd, int sig)
+{
+	LIST_FOREACH (&pd->queue, q, struct sigqueued, link)
+		if (q->info.signo == sig)
+			return q;
+	return NULL;
+}
+
+static void dequeue(struct proc *p, struct sigqueued *q)
+{
+	list_remove(&q->link);
+	if (q->overrun != NULL) {
+		*q->overrun = q->info.overrun;
+	} else {
+		p->sig.queued--;
+		kfree(q);
+	}
+}
+
+/* Takes one signal `sig`, which is pending there. */
+static void pending_take(struct proc *p, struct sigpending *pd, int sig, struct weft_siginfo *info)
+{
+	struct sigqueued *q = pending_find(pd, sig);
+
+	*info = (struct weft_siginfo){.signo = sig, .code = WEFT_SI_KERNEL};
+	if (q != NULL) {
+		*info = q->info;
+		dequeue(p, q);
+	}
+	if (q == NULL || pending_find(pd, sig) == NULL)
+		pd->set &= ~WEFT_SIGBIT(sig);
+}
+
+static void pending_drop(struct proc *p, struct sigpending *pd, uint64_t set)
+{
+	struct list *at = pd->queue.next;
+
+	pd->set &= ~set;
+	while (at != &pd->queue) {
+		struct sigqueued *q = CONTAINER_OF(at, struct sigqueued, link);
+		at = at->next;
+		if (WEFT_SIGBIT(q->info.signo) & set)
+			dequeue(p, q);
+	}
+}
+
+void sig_forget(struct proc *p, uint64_t set)
+{
+	pending_drop(p, &p->sig.pending, set);
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		if (l->sig.pending.set & set)
+			pending_drop(p, &l->sig.pending, set);
+}
+
+/*
+ * Enters a signal.  One that is pending already is not entered again, unless it is a
+ * real-time signal.  -EAGAIN: must_queue, and there is no place.
+ */
+static int pending_add(struct proc *p, struct sigpending *pd, const struct weft_siginfo *info,
+		       struct sigqueued *own, bool must_queue)
+{
+	uint64_t bit = WEFT_SIGBIT(info->signo);
+	struct sigqueued *q = own;
+
+	if (own != NULL) {
+		own->info = *info;
+	} else if (info->signo < WEFT_SIGRTMIN && (pd->set & bit)) {
+		return 0;
+	} else {
+		q = p->sig.queued < WEFT_SIGQUEUE_MAX ? kmalloc(sizeof(*q)) : NULL;
+		if (q == NULL && must_queue)
+			return -EAGAIN;
+		if (q != NULL) {
+			*q = (struct sigqueued){.info = *info};
+			p->sig.queued++;
+		}
+	}
+	if (q != NULL)
+		list_push_back(&pd->queue, &q->link);
+	pd->set |= bit;
+	return 0;
+}
+
+/* --- stopping and continuing; p->lock held ------------------------------------------- */
+
+static void stop(struct proc *p, int sig)
+{
+	if (p->sig.stopped)
+		return;
+	p->sig.stopped = true;
+	p->sig.stop_sig = sig;
+	p->sig.tell_stopped = p->sig.wait_stopped = true;
+	p->sig.tell_continued = p->sig.wait_continued = false;
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		lwp_post_ast(l, AST_JOBSTOP);
+}
+
+static void go_on(struct proc *p)
+{
+	if (!p->sig.stopped)
+		return;
+	p->sig.stopped = false;
+	p->sig.tell_stopped = p->sig.wait_stopped = false;
+	p->sig.tell_continued = p->sig.wait_continued = true;
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		lwp_clear_stop(l, AST_JOBSTOP);
+}
+
+/* --- sending --------------------------------------------------------------------------- */
+
+struct weft_siginfo sig_info(int sig, int code, uint64_t value)
+{
+	struct proc *p = curproc();
+
+	return (struct weft_siginfo){
+		.signo = sig,
+		.code = p != NULL ? code : WEFT_SI_KERNEL,
+		.pid = p != NULL ? p->pid : 0,
+		.value = value,
+		.lwpid = curlwp()->id,
+	};
+}
+
+static bool takes(const struct lwp *l, uint64_t bit)
+{
+	return !(l->sig.mask & bit);
+}
+
+/*
+ * Who is to take a signal for the process: one that waits for it; the sender, if he is one
+ * of its LWPs; else the first that does not block it, to which end those found blocking it
+ * are put last.  NULL: all block it.
+ */
+static struct lwp *choose(struct proc *p, uint64_t bit)
+{
+	struct lwp *self = curlwp();
+
+	LIST_FOREACH (&p->sig.waiters, l, struct lwp, sig.wait_link)
+		if (l->sig.waits_for & bit)
+			return l;
+	if (self->proc == p && takes(self, bit) && self->state == LWP_ST_ONPROC)
+		return self;
+	struct list *last = p->lwps.prev;
+	for (struct list *at = p->lwps.next; at != &p->lwps;) {
+		struct lwp *l = CONTAINER_OF(at, struct lwp, proc_link);
+		if (takes(l, bit))
+			return l;
+		if (at == last)
+			break;
+		at = at->next;
+		list_remove(&l->proc_link);
+		list_push_back(&p->lwps, &l->proc_link);
+	}
+	return NULL;
+}
+
+int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *info,
+		    struct sigqueued *own, bool must_queue)
+{
+	int sig = info->signo;
+	uint64_t bit = WEFT_SIGBIT(sig);
+	struct lwp *l = to;
+
+	assert(spin_held(&p->lock) && sig > 0 && sig < WEFT_NSIG);
+	if (p->exiting)
+		return 0;
+	if (sig == WEFT_SIGCONT) {
+		sig_forget(p, STOPS_BY_DEFAULT);
+		go_on(p);
+	} else if (bit & STOPS_BY_DEFAULT) {
+		sig_forget(p, BIT(CONT));
+	}
+	if (to == NULL)
+		l = choose(p, bit);
+	else if (!takes(to, bit) && !(to->sig.waits_for & bit))
+		l = NULL;
+	if (l != NULL && !(l->sig.waits_for & bit)) {
+		switch (action_of(p, sig)) {
+		case ACT_CATCH:
+			break;
+		case ACT_IGNORE:
+			return 0;
+		case ACT_STOP:
+			stop(p, sig);
+			return 0;
+		case ACT_KILL:
+			proc_kill_locked(p, WEFT_W_EXITCODE(0, sig));
+			return 0;
+		}
+	}
+	int err = pending_add(p, to ? &to->sig.pending : &p->sig.pending, info, own, must_queue);
+	if (err == 0 && l != NULL)
+		lwp_post_ast(l, AST_SIG);
+	return err;
+}
+
+int sig_send(struct proc *p, const struct weft_siginfo *info, bool must_queue)
+{
+	assert(spin_held(&proc_tree_lock));
+	irqstate_t s = spin_lock(&p->lock);
+	int err = sig_send_locked(p, NULL, info, NULL, must_queue);
+	spin_unlock(&p->lock, s);
+	sig_tell_parent(p);
+	return err;
+}
+
+int sig_send_stable(struct proc *p, struct lwp *to, const struct weft_siginfo *info,
+		    struct sigqueued *own, bool must_queue)
+{
+	irqstate_t s = spin_lock(&p->lock);
+	int err = sig_send_locked(p, to, info, own, must_queue);
+	bool tell = p->sig.tell_stopped || p->sig.tell_continued;
+	spin_unlock(&p->lock, s);
+	if (tell) {
+		s = spin_lock(&proc_tree_lock);
+		sig_tell_parent(p);
+		spin_unlock(&proc_tree_lock, s);
+	}
+	return err;
+}
+
+static void send_sigchld(struct proc *child, int code, int status)
+{
+	struct weft_siginfo info = {
+		.signo = WEFT_SIGCHLD, .code = code, .pid = child->pid, .status = status};
+
+	sig_send(child->parent, &info, false);
+}
+
+void sig_tell_parent(struct proc *p)
+{
+	assert(spin_held(&proc_tree_lock));
+	irqstate_t s = spin_lock(&p->lock);
+	bool stopped = p->sig.tell_stopped, continued = p->sig.tell_continued;
+	p->sig.tell_stopped = p->sig.tell_continued = false;
+	spin_unlock(&p->lock, s);
+	if ((!stopped && !continued) || p->parent == NULL)
+		return;
+	waitq_wake_all(&p->parent->child_waiters);
+	if (!(p->parent->sig.act[WEFT_SIGCHLD].flags & WEFT_SA_NOCLDSTOP))
+		send_sigchld(p, stopped ? WEFT_CLD_STOPPED : WEFT_CLD_CONTINUED,
+			     stopped ? p->sig.stop_sig : WEFT_SIGCONT);
+}
+
+bool sig_child_exited(struct proc *child)
+{
+	struct proc *parent = child->parent;
+	const struct weft_sigaction *act = &parent->sig.act[WEFT_SIGCHLD];
+	int sig = child->status & 0x7f;
+
+	assert(spin_held(&proc_tree_lock));
+	send_sigchld(child, sig != 0 ? WEFT_CLD_KILLED : WEFT_CLD_EXITED,
+		     sig != 0 ? sig : child->status >> 8 & 0xff);
+	return act->handler == WEFT_SIG_IGN || (act->flags & WEFT_SA_NOCLDWAIT);
+}
+
+void proc_signal(struct proc *p, int sig)
+{
+	struct weft_siginfo info = sig_info(sig, WEFT_SI_USER, 0);
+
+	if (sig != 0) /* 0 only asks whether the process exists */
+		sig_send(p, &info, false);
+}
+
+/* --- taking; the current LWP ------------------------------------------------------------ */
+
+bool sig_take(uint64_t set, struct weft_siginfo *info)
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+	uint64_t found = (l->sig.pending.set | p->sig.pending.set) & set;
+
+	assert(spin_held(&p->lock));
+	if (found == 0)
+		return false;
+	int sig = __builtin_ctzll(found) + 1;
+	bool own = l->sig.pending.set & WEFT_SIGBIT(sig);
+	pending_take(p, own ? &l->sig.pending : &p->sig.pending, sig, info);
+	return true;
+}
+
+bool sig_next(struct weft_siginfo *info)
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+
+	assert(spin_held(&p->lock));
+	for (;;) {
+		uint64_t found = (l->sig.pending.set | p->sig.pending.set) & ~l->sig.mask;
+		struct weft_siginfo drop;
+
+		if (found == 0 || p->exiting) {
+			__atomic_fetch_and(&l->ast, ~AST_SIG, __ATOMIC_SEQ_CST);
+			return false;
+		}
+		int sig = __builtin_ctzll(found) + 1;
+		enum action action = action_of(p, sig);
+		if (action == ACT_CATCH) {
+			if (info != NULL)
+				sig_take(WEFT_SIGBIT(sig), info);
+			return true;
+		}
+		sig_take(WEFT_SIGBIT(sig), &drop);
+		if (action == ACT_STOP)
+			stop(p, sig);
+		else if (action == ACT_KILL)
+			proc_kill_locked(p, WEFT_W_EXITCODE(0, sig));
+	}
+}
+
+/* After sig_next, p->lock given up: a stop may have to be told. */
+void sig_tell_if_due(struct proc *p)
+{
+	if (!p->sig.tell_stopped)
+		return;
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	sig_tell_parent(p);
+	spin_unlock(&proc_tree_lock, s);
+}
+
+bool sig_interrupted(void)
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+
+	irqstate_t s = spin_lock(&p->lock);
+	bool found = sig_next(NULL) || p->exiting || (l->ast & AST_EXIT);
+	spin_unlock(&p->lock, s);
+	sig_tell_if_due(p);
+	return found;
+}
+
+void sig_set_mask(uint64_t mask)
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+
+	irqstate_t s = spin_lock(&p->lock);
+	l->sig.mask = mask & ~SIG_UNBLOCKABLE;
+	if ((l->sig.pending.set | p->sig.pending.set) & ~l->sig.mask)
+		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
+	spin_unlock(&p->lock, s);
+}
+
+/* --- life ------------------------------------------------------------------------------ */
+
+void sig_proc_init(struct proc *p)
+{
+	pending_init(&p->sig.pending);
+	list_init(&p->sig.waiters);
+}
+
+void sig_lwp_init(struct lwp *l, const struct lwp *creator)
+{
+	l->sig = (struct lwp_signals){.mask = creator ? creator->sig.mask : 0};
+	pending_init(&l->sig.pending);
+	list_init(&l->sig.wait_link);
+}
+
+void sig_lwp_exit(struct proc *p, struct lwp *l)
+{
+	pending_drop(p, &l->sig.pending, ~0ull);
+	/* It may have been chosen for a signal of the process: somebody else looks. */
+	uint64_t left = p->sig.pending.set & ~l->sig.mask;
+	l->sig.mask = ~0ull;
+	for (; left != 0 && !p->exiting; left &= left - 1) {
+		struct lwp *heir = choose(p, left & -left);
+		if (heir != NULL)
+			lwp_post_ast(heir, AST_SIG);
+	}
+}
+
+void sig_proc_exit(struct proc *p)
+{
+	irqstate_t s = spin_lock(&p->lock);
+	pending_drop(p, &p->sig.pending, ~0ull);
+	spin_unlock(&p->lock, s);
+}
+
+void sig_fork(struct proc *parent, const struct lwp *from, struct proc *child, struct lwp *to)
+{
+	irqstate_t s = spin_lock(&parent->lock);
+	memcpy(child->sig.act, parent->sig.act, sizeof(child->sig.act));
+	spin_unlock(&parent->lock, s);
+	to->sig.mask = from->sig.mask;
+	to->sig.stack = from->sig.stack;
+}
+
+void sig_exec(struct proc *p, struct lwp *l)
+{
+	irqstate_t s = spin_lock(&p->lock);
+	for (int sig = 1; sig < WEFT_NSIG; sig++) {
+		struct weft_sigaction *act = &p->sig.act[sig];
+		*act = (struct weft_sigaction){
+			.handler = act->handler == WEFT_SIG_IGN ? WEFT_SIG_IGN : WEFT_SIG_DFL};
+	}
+	l->sig.stack = (struct weft_stack){0};
+	spin_unlock(&p->lock, s);
+}

@@ -1,0 +1,326 @@
+/*
+ * signal.c - the system calls on signals (POSIX: sigaction(), kill() and their relatives;
+ * lwp_kill and lwp_sigqueue after Solaris's _lwp_kill(2)).
+ */
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/signal.h>
+#include <kern/syscall.h>
+#include <kern/timing.h>
+
+static bool is_signal(int sig)
+{
+	return sig > 0 && sig < WEFT_NSIG;
+}
+
+/* --- actions and masks --------------------------------------------------------------- */
+
+#define SA_ALL                                                                                     \
+	(WEFT_SA_NOCLDSTOP | WEFT_SA_SIGINFO | WEFT_SA_ONSTACK | WEFT_SA_RESTART |                 \
+	 WEFT_SA_NODEFER | WEFT_SA_RESETHAND | WEFT_SA_NOCLDWAIT)
+
+/*
+ * sigaction(sig, act, old): sets the action of sig (act NULL: does not) and tells what it
+ * was.  What is pending and ignored from now on is dropped.  EINVAL: no such signal, unknown
+ * flags, an entry outside user space, any action for SIGKILL or SIGSTOP; EFAULT (old: the
+ * action has been set all the same).
+ */
+int64_t sys_sigaction(const uint64_t arg[6])
+{
+	struct proc *p = curproc();
+	int sig = arg[0];
+	struct weft_sigaction act, old;
+
+	if (!is_signal(sig))
+		return -EINVAL;
+	if (arg[1] != 0) {
+		if (copyin(&act, arg[1], sizeof(act)) != 0)
+			return -EFAULT;
+		if ((act.flags & ~SA_ALL) || act.entry >= WEFT_USER_END ||
+		    (WEFT_SIGBIT(sig) & SIG_UNBLOCKABLE))
+			return -EINVAL;
+	}
+	irqstate_t s = spin_lock(&p->lock);
+	old = p->sig.act[sig];
+	if (arg[1] != 0) {
+		p->sig.act[sig] = act;
+		if (sig_ignored(p, sig))
+			sig_forget(p, WEFT_SIGBIT(sig));
+	}
+	spin_unlock(&p->lock, s);
+	return arg[2] != 0 ? copyout(arg[2], &old, sizeof(old)) : 0;
+}
+
+/*
+ * sigprocmask(how, set, old): changes what the calling LWP blocks (set NULL: does not).
+ * SIGKILL and SIGSTOP are never blocked.  A signal that is unblocked is delivered before the
+ * call returns.  EINVAL (how), EFAULT (old: the mask has been set all the same).
+ */
+int64_t sys_sigprocmask(const uint64_t arg[6])
+{
+	uint64_t set, old = curlwp()->sig.mask;
+
+	if (arg[1] != 0) {
+		if (copyin(&set, arg[1], sizeof(set)) != 0)
+			return -EFAULT;
+		switch ((int)arg[0]) {
+		case WEFT_SIG_BLOCK:
+			set |= old;
+			break;
+		case WEFT_SIG_UNBLOCK:
+			set = old & ~set;
+			break;
+		case WEFT_SIG_SETMASK:
+			break;
+		default:
+			return -EINVAL;
+		}
+		sig_set_mask(set);
+	}
+	return arg[2] != 0 ? copyout(arg[2], &old, sizeof(old)) : 0;
+}
+
+/* sigpending(set): what is blocked and pending for the LWP or its process.  EFAULT. */
+int64_t sys_sigpending(const uint64_t arg[6])
+{
+	struct lwp *l = curlwp();
+	uint64_t set = (l->sig.pending.set | l->proc->sig.pending.set) & l->sig.mask;
+
+	return copyout(arg[0], &set, sizeof(set));
+}
+
+/*
+ * sigaltstack(stack, old): the LWP's stack for handlers with SA_ONSTACK.  EINVAL (flags);
+ * ENOMEM: smaller than WEFT_MINSIGSTKSZ, or not in user space; EPERM: a handler runs on the
+ * present one; EFAULT.
+ */
+int64_t sys_sigaltstack(const uint64_t arg[6])
+{
+	struct lwp *l = curlwp();
+	struct weft_stack *now = &l->sig.stack, old = *now, new;
+	bool on_it = now->size != 0 && l->frame->rsp - now->sp < now->size;
+
+	if (old.size == 0)
+		old.flags = WEFT_SS_DISABLE;
+	else if (on_it)
+		old.flags = WEFT_SS_ONSTACK;
+	if (arg[0] != 0) {
+		if (copyin(&new, arg[0], sizeof(new)) != 0)
+			return -EFAULT;
+		if (on_it)
+			return -EPERM;
+		if (new.flags & ~WEFT_SS_DISABLE)
+			return -EINVAL;
+		if (new.flags & WEFT_SS_DISABLE)
+			new = (struct weft_stack){0};
+		else if (new.size < WEFT_MINSIGSTKSZ || new.sp >= WEFT_USER_END ||
+			 new.size > WEFT_USER_END - new.sp)
+			return -ENOMEM;
+		new.flags = 0;
+		*now = new;
+	}
+	return arg[1] != 0 ? copyout(arg[1], &old, sizeof(old)) : 0;
+}
+
+/*
+ * sigreturn(uc): leaves a handler: the LWP goes on with the registers and the mask of *uc.
+ * If that is no context that user space can have, the process ends by SIGSEGV.
+ */
+int64_t sys_sigreturn(const uint64_t arg[6])
+{
+	struct lwp *l = curlwp();
+	int64_t rax = sig_return(l->frame, arg[0]);
+	int status = WEFT_W_EXITCODE(0, WEFT_SIGSEGV);
+
+	if (l->frame->rip < WEFT_USER_END && rax != -EFAULT)
+		return rax;
+	if (proc_kill(l->proc, status))
+		printk("weft: pid %d (%s) lwp %u: SIGSEGV: no context at %p to return to\n",
+		       l->proc->pid, l->proc->name, l->id, (void *)arg[0]);
+	proc_exit(status);
+}
+
+/* --- waiting --------------------------------------------------------------------------- */
+
+/*
+ * sigsuspend(set): blocks exactly `set` until a handler has been called, and then what was
+ * blocked before.  Always -EINTR; EFAULT.  Blocks.
+ */
+int64_t sys_sigsuspend(const uint64_t arg[6])
+{
+	struct lwp *l = curlwp();
+	uint64_t set;
+
+	if (copyin(&set, arg[0], sizeof(set)) != 0)
+		return -EFAULT;
+	l->sig.saved_mask = l->sig.mask;
+	l->sig.restore_mask = true;
+	sig_set_mask(set);
+	do {
+		irqstate_t s = spin_lock(&l->lock);
+		lwp_sleep_locked(l, NULL, "sigsuspend", SLEEP_INTR, HRTIME_NEVER);
+		irq_restore(s);
+	} while (!sig_interrupted());
+	return -EINTR;
+}
+
+/*
+ * sigtimedwait(set, info, timeout): takes a pending signal of `set`, the lowest first, or
+ * waits for one, for at most `timeout` (NULL: for ever).  They should be blocked.  Returns
+ * the signal; info may be NULL.  EAGAIN: none came; EINTR: a handler was called for another
+ * signal; EINVAL (timeout); EFAULT (info: the signal is taken all the same).  Blocks.
+ */
+int64_t sys_sigtimedwait(const uint64_t arg[6])
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+	hrtime_t deadline;
+	struct weft_siginfo info;
+	uint64_t set;
+
+	if (copyin(&set, arg[0], sizeof(set)) != 0)
+		return -EFAULT;
+	set &= ~SIG_UNBLOCKABLE;
+	int err = copyin_deadline(arg[2], &deadline);
+	if (err != 0)
+		return err;
+	deadline = time_after(deadline);
+	irqstate_t s = spin_lock(&p->lock);
+	for (;;) {
+		if (sig_take(set, &info))
+			break;
+		err = deadline <= time_now() ? -EAGAIN : sig_next(NULL) || p->exiting ? -EINTR : 0;
+		if (err != 0)
+			break;
+		l->sig.waits_for = set;
+		list_push_back(&p->sig.waiters, &l->sig.wait_link);
+		spin_acquire(&l->lock);
+		lwp_sleep_locked(l, &p->lock, "sigwait", SLEEP_INTR, deadline);
+		spin_acquire(&p->lock);
+		list_remove(&l->sig.wait_link);
+		l->sig.waits_for = 0;
+	}
+	spin_unlock(&p->lock, s);
+	sig_tell_if_due(p);
+	if (err != 0)
+		return err;
+	if (arg[1] != 0 && copyout(arg[1], &info, sizeof(info)) != 0)
+		return -EFAULT;
+	return info.signo;
+}
+
+/* --- sending ------------------------------------------------------------------------------ */
+
+struct to_all {
+	const struct weft_siginfo *info;
+	bool found;
+};
+
+/* Not the first process, nor the caller's (POSIX lets a system leave out some). */
+static bool signal_any(struct proc *p, void *arg)
+{
+	struct to_all *a = arg;
+	if (p->zombie || p == init_proc || p == curproc())
+		return false;
+	a->found = true;
+	if (a->info->signo != 0)
+		sig_send(p, a->info, false);
+	return false;
+}
+
+static int64_t kill_all(int sig)
+{
+	struct weft_siginfo info = sig_info(sig, WEFT_SI_USER, 0);
+	struct to_all a = {.info = &info};
+
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	proc_each(signal_any, &a);
+	spin_unlock(&proc_tree_lock, s);
+	return a.found ? 0 : -ESRCH;
+}
+
+/*
+ * kill(pid, sig): sends sig to process pid; 0: to all of the caller's group; -1: to all
+ * processes but the first and the caller's; else to all of group -pid.  sig 0 only checks.
+ * EINVAL, ESRCH.
+ */
+int64_t sys_kill(const uint64_t arg[6])
+{
+	int pid = arg[0], sig = arg[1];
+
+	if (sig != 0 && !is_signal(sig))
+		return -EINVAL;
+	if (pid == -1)
+		return kill_all(sig);
+	if (pid <= 0)
+		return proc_kill_group(pid == 0 ? curproc()->pgrp : -pid, sig);
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct proc *p = proc_find(pid);
+	if (p != NULL && !p->zombie)
+		proc_signal(p, sig);
+	spin_unlock(&proc_tree_lock, s);
+	return p != NULL ? 0 : -ESRCH;
+}
+
+/*
+ * sigqueue(pid, sig, value): sends sig with a value to process pid; a real-time signal is
+ * queued behind those that are pending.  EINVAL, ESRCH; EAGAIN: WEFT_SIGQUEUE_MAX are
+ * queued, or there is no memory.
+ */
+int64_t sys_sigqueue(const uint64_t arg[6])
+{
+	int sig = arg[1], err = 0;
+
+	if (sig != 0 && !is_signal(sig))
+		return -EINVAL;
+	struct weft_siginfo info = sig_info(sig, WEFT_SI_QUEUE, arg[2]);
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct proc *p = (int)arg[0] > 0 ? proc_find(arg[0]) : NULL;
+	if (p == NULL)
+		err = -ESRCH;
+	else if (!p->zombie && sig != 0)
+		err = sig_send(p, &info, true);
+	spin_unlock(&proc_tree_lock, s);
+	return err;
+}
+
+/* To LWP id of the calling process. */
+static int64_t send_to_lwp(uint32_t id, int sig, int code, uint64_t value)
+{
+	struct proc *p = curproc();
+	int err = 0;
+
+	if (sig != 0 && !is_signal(sig))
+		return -EINVAL;
+	struct weft_siginfo info = sig_info(sig, code, value);
+	irqstate_t s = spin_lock(&p->lock);
+	struct lwp *l = lwp_lock_by_id(p, id);
+	bool there = l != NULL && l->state != LWP_ST_ZOMB;
+	if (l != NULL)
+		spin_release(&l->lock); /* p->lock keeps it from leaving */
+	if (!there)
+		err = -ESRCH;
+	else if (sig != 0)
+		err = sig_send_locked(p, l, &info, NULL, code == WEFT_SI_QUEUE);
+	spin_unlock(&p->lock, s);
+	sig_tell_if_due(p);
+	return err;
+}
+
+/*
+ * lwp_kill(id, sig): sends sig to one LWP of the process: only that one takes it.  A default
+ * action is the whole process's.  sig 0 only checks.  ESRCH, EINVAL.
+ */
+int64_t sys_lwp_kill(const uint64_t arg[6])
+{
+	return send_to_lwp(arg[0], arg[1], WEFT_SI_LWP, 0);
+}
+
+/* lwp_sigqueue(id, sig, value): sigqueue to one LWP.  ESRCH, EINVAL, EAGAIN. */
+int64_t sys_lwp_sigqueue(const uint64_t arg[6])
+{
+	return send_to_lwp(arg[0], arg[1], WEFT_SI_QUEUE, arg[2]);
+}

@@ -1,0 +1,25 @@
+/*
+ * ucontext.h - what a handler with SA_SIGINFO finds behind its third argument, and may
+ * change: the interrupted thread's registers and mask (struct weft_ucontext).  makecontext
+ * and its relatives are not here: POSIX has dropped them, and libthread has threads.
+ */
+#pragma once
+#include <signal.h>
+
+typedef struct { /* laid out as the end of struct weft_ucontext */
+	uint64_t r8, r9, r10, r11, r12, r13, r14, r15;
+	uint64_t rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp;
+	uint64_t rip, rflags;
+	uint64_t err, trapno;
+	uint64_t cr2; /* of a page fault: the address */
+	uint64_t __spare;
+	uint8_t fpu[512]; /* as FXSAVE lays it out */
+} mcontext_t;
+
+typedef struct ucontext {
+	uint64_t uc_flags;
+	struct ucontext *uc_link;
+	stack_t uc_stack;
+	sigset_t uc_sigmask;
+	mcontext_t uc_mcontext;
+} ucontext_t;
