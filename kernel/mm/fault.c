@@ -7,6 +7,12 @@
  * enters the page table.  Of two faults on one page, the second finds the entry and
  * gives its page back.
  *
+ * Copy on write.  A private mapping has a page to itself, and may write to it, only while
+ * the page's count is 1.  Others that may have the page too: the address spaces that fork
+ * made of one, and the file that the page came from.
+ *
+ * Locks: as->lock, as->copying (sleeps), as->pt_lock, then the page allocator's.
+ *
  * Whoever gained a right (mprotect) tells no other CPU: the CPU itself looks again
  * at the page tables when a remembered translation forbids an access.
  */
@@ -34,27 +40,143 @@ static bool permits(int prot, unsigned access)
 	return prot != WEFT_PROT_NONE;
 }
 
-/* A page with what m has at addr, or 0.  May sleep. */
-static paddr_t make_page(const struct mapping *m, vaddr_t addr)
+static paddr_t alloc_page(unsigned flags)
 {
-	uint64_t off = m->off + (addr - m->start);
-	uint64_t want = 0;
-	if (m->vnode != NULL && off < m->file_end)
-		want = MIN(PAGE_SIZE, m->file_end - off);
-
-	unsigned flags = PG_USER | (want < PAGE_SIZE ? PG_ZERO : 0);
-	paddr_t p = page_alloc(flags);
+	paddr_t p = page_alloc(PG_USER | flags);
 	if (p == 0) {
 		mm_reclaim();
-		p = page_alloc(flags);
+		p = page_alloc(PG_USER | flags);
 	}
-	if (p == 0 || want == 0)
-		return p;
-	int64_t got = m->vnode->ops->read(m->vnode, off, phys_to_virt(p), want);
+	return p;
+}
+
+/* A page of the caller's own, with the bytes of the file's page. */
+static int copy_page(paddr_t from, paddr_t *page)
+{
+	*page = alloc_page(0);
+	if (*page == 0)
+		return -ENOMEM;
+	memcpy(phys_to_virt(*page), phys_to_virt(from), PAGE_SIZE);
+	return 0;
+}
+
+/* A fresh page with what a file without pages has at off: at most `want` bytes, then zeros. */
+static int read_page(struct vnode *vn, uint64_t off, size_t want, paddr_t *page)
+{
+	paddr_t p = alloc_page(want < PAGE_SIZE ? PG_ZERO : 0);
+	if (p == 0)
+		return -ENOMEM;
+	*page = p;
+	if (want == 0)
+		return 0;
+	int64_t got = vn->ops->read(vn, off, phys_to_virt(p), want);
 	/* A file that is shorter than when it was mapped reads as zero. */
 	if (got < (int64_t)want)
 		memset((char *)phys_to_virt(p) + MAX(got, 0), 0, want - MAX(got, 0));
-	return p;
+	return 0;
+}
+
+/*
+ * A page with what m has at addr, held: the file's own page if m shares it or if it is
+ * only read; else one that nobody else has.  -EINVAL: beyond the end of the file; -ENOMEM.
+ * May sleep.
+ */
+static int make_page(const struct mapping *m, vaddr_t addr, unsigned access, paddr_t *page)
+{
+	uint64_t off = m->off + (addr - m->start);
+	struct vnode *vn = m->vnode;
+	bool whole = vn != NULL && off < m->file_end && m->file_end - off >= PAGE_SIZE;
+
+	if (vn == NULL || off >= m->file_end)
+		return read_page(NULL, 0, 0, page);
+	if (!whole || vn->ops->getpage == NULL) {
+		if (whole && off >= vn->size)
+			return -EINVAL;
+		return read_page(vn, off, MIN(PAGE_SIZE, m->file_end - off), page);
+	}
+	int err = vn->ops->getpage(vn, off / PAGE_SIZE, page);
+	if (err == 0 && (m->flags & WEFT_MAP_PRIVATE) && (access & FAULT_WRITE)) {
+		paddr_t shared = *page;
+		err = copy_page(shared, page);
+		page_free(shared);
+	}
+	return err;
+}
+
+/* What an entry for this page of m has: only who has a page alone may write to it. */
+static uint64_t entry_of(const struct mapping *m, paddr_t page)
+{
+	uint64_t flags = upt_flags(m->prot);
+	if ((m->flags & WEFT_MAP_PRIVATE) && page_count(page) != 1)
+		flags &= ~(PTE_W | PTE_D);
+	return page | flags;
+}
+
+/* Brings the page of addr, which has no entry, in.  0, or as make_page. */
+static int bring_in(struct address_space *as, const struct mapping *m, vaddr_t addr,
+		    unsigned access)
+{
+	paddr_t fresh;
+	int err = make_page(m, addr, access, &fresh);
+	if (err != 0)
+		return err;
+	irqstate_t s = spin_lock(&as->pt_lock);
+	uint64_t *e = upt_make(as, addr);
+	if (e != NULL && *e == 0) {
+		/* Release: CPUs that walk the table find the page filled. */
+		__atomic_store_n(e, entry_of(m, fresh), __ATOMIC_RELEASE);
+		as->rss++;
+		fresh = 0;
+	}
+	spin_unlock(&as->pt_lock, s);
+	if (fresh != 0)
+		page_free(fresh);
+	return e != NULL ? 0 : -ENOMEM;
+}
+
+/*
+ * A write to a page of a private mapping that others have too, whose entry was v: puts a
+ * copy in its place.  As long as some CPU may remember the old page, nobody must see the
+ * new one, or a store to it could be overtaken by a later one elsewhere: so the entry is
+ * not present until all CPUs have forgotten.  as->copying is held meanwhile, and who finds
+ * such an entry waits for it.  -ENOMEM.
+ */
+static int copy_on_write(struct address_space *as, const struct mapping *m, vaddr_t addr,
+			 uint64_t *e, uint64_t v)
+{
+	paddr_t old = v & PTE_ADDR, fresh;
+
+	kmutex_enter(&as->copying);
+	int err = copy_page(old, &fresh);
+	if (err == 0) {
+		irqstate_t s = spin_lock(&as->pt_lock);
+		bool mine = *e == v;
+		if (mine)
+			__atomic_store_n(e, v & ~PTE_P, __ATOMIC_RELAXED);
+		spin_unlock(&as->pt_lock, s);
+		if (mine) {
+			tlb_shootdown(as, addr, addr + PAGE_SIZE);
+			__atomic_store_n(e, fresh | upt_flags(m->prot), __ATOMIC_RELEASE);
+		}
+		page_free(mine ? old : fresh);
+	}
+	kmutex_exit(&as->copying);
+	return err;
+}
+
+/* Lets the caller write to a page that is there.  0: done, or look again; -ENOMEM. */
+static int make_writable(struct address_space *as, const struct mapping *m, vaddr_t addr,
+			 uint64_t *e, uint64_t v)
+{
+	/* Who has the only hold of a page has it alone: a second hold comes from a fork
+	 * of this address space, which would write as->lock, or from someone with one. */
+	if ((m->flags & WEFT_MAP_PRIVATE) && page_count(v & PTE_ADDR) != 1)
+		return copy_on_write(as, m, addr, e, v);
+	irqstate_t s = spin_lock(&as->pt_lock);
+	if (*e == v)
+		__atomic_store_n(e, v | PTE_W | PTE_D, __ATOMIC_RELAXED);
+	spin_unlock(&as->pt_lock, s);
+	return 0;
 }
 
 /* Sees to it that addr can be accessed; *page: where.  as->lock held for reading. */
@@ -67,31 +189,26 @@ static int resolve(struct address_space *as, vaddr_t addr, unsigned access, padd
 		return -EACCES;
 
 	addr = PAGE_ROUND_DOWN(addr);
-	uint64_t *e = upt_find(as, addr);
-	uint64_t v = e != NULL ? __atomic_load_n(e, __ATOMIC_ACQUIRE) : 0;
-	if (v == 0) {
-		assert(!(m->flags & MAPPING_KERNEL));
-		paddr_t fresh = make_page(m, addr);
-		if (fresh == 0)
-			return -ENOMEM;
-		irqstate_t s = spin_lock(&as->pt_lock);
-		e = upt_make(as, addr);
-		if (e != NULL && *e == 0) {
-			/* Release: CPUs that walk the table find the page filled. */
-			__atomic_store_n(e, fresh | upt_flags(m->prot), __ATOMIC_RELEASE);
-			as->rss++;
-			fresh = 0;
+	for (;;) {
+		uint64_t *e = upt_find(as, addr);
+		uint64_t v = e != NULL ? __atomic_load_n(e, __ATOMIC_ACQUIRE) : 0;
+		int err = 0;
+
+		if (v == 0) {
+			assert(!(m->flags & MAPPING_KERNEL));
+			err = bring_in(as, m, addr, access);
+		} else if (!(v & PTE_P)) {
+			kmutex_enter(&as->copying);
+			kmutex_exit(&as->copying);
+		} else if ((access & FAULT_WRITE) && !(v & PTE_W)) {
+			err = make_writable(as, m, addr, e, v);
+		} else {
+			*page = v & PTE_ADDR;
+			return 0;
 		}
-		v = e != NULL ? *e : 0;
-		spin_unlock(&as->pt_lock, s);
-		if (fresh != 0)
-			page_free(fresh);
-		if (v == 0)
-			return -ENOMEM;
+		if (err != 0)
+			return err;
 	}
-	debug_assert(v & PTE_P);
-	*page = v & PTE_ADDR;
-	return 0;
 }
 
 int as_fault(struct address_space *as, vaddr_t addr, unsigned access)

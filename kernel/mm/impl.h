@@ -101,6 +101,8 @@ void mapping_free(struct mapping *m);
 struct mapping *mapping_find(struct address_space *as, vaddr_t addr);
 /* The lowest mapping that ends above addr: at least as->limit. */
 struct mapping *mapping_above(struct address_space *as, vaddr_t addr);
+/* The next one: at last as->limit. */
+struct mapping *mapping_next(const struct mapping *m);
 /* Puts m, which overlaps nothing, in; merges it with its neighbours if it can. */
 void mapping_insert(struct address_space *as, struct mapping *m);
 /*
@@ -137,3 +139,15 @@ bool upt_revoke(struct address_space *as, vaddr_t start, vaddr_t end, vaddr_t lo
 void upt_release(struct address_space *as, vaddr_t start, vaddr_t end, vaddr_t low, vaddr_t high);
 /* Sets the protection of the pages that are there.  True if it took a right away. */
 bool upt_protect(struct address_space *as, vaddr_t start, vaddr_t end, int prot);
+/*
+ * Gives `to`, which is nobody's yet, the pages of [start, end) too; neither may write to
+ * them from now on.  *lost becomes true if a CPU may remember that it could.  -ENOMEM.
+ * as->lock for writing.
+ */
+int upt_share(struct address_space *as, struct address_space *to, vaddr_t start, vaddr_t end,
+	      bool *lost);
+
+/* --- shm.c --------------------------------------------------------------------------- */
+
+/* `size` bytes (whole pages) of memory that mappings can share, held; NULL: no memory. */
+struct vnode *shm_create(uint64_t size);

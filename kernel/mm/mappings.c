@@ -102,7 +102,7 @@ static void update_gap(struct address_space *as, struct mapping *m)
 		tree_insert(&as->gaps, &m->gap_node, cmp_gap);
 }
 
-static struct mapping *next_of(const struct mapping *m)
+struct mapping *mapping_next(const struct mapping *m)
 {
 	return of_node(tree_next(&m->node));
 }
@@ -112,13 +112,13 @@ static void link_mapping(struct address_space *as, struct mapping *m)
 	m->gap = 0;
 	tree_insert(&as->mappings, &m->node, cmp_address);
 	update_gap(as, m);
-	update_gap(as, next_of(m));
+	update_gap(as, mapping_next(m));
 	as->size += m->end - m->start;
 }
 
 static void unlink_mapping(struct address_space *as, struct mapping *m)
 {
-	struct mapping *next = next_of(m);
+	struct mapping *next = mapping_next(m);
 	if (m->gap != 0)
 		tree_remove(&as->gaps, &m->gap_node);
 	tree_remove(&as->mappings, &m->node);
@@ -185,13 +185,13 @@ vaddr_t mapping_find_space(struct address_space *as, uint64_t len)
 /* Makes m and the one above it one mapping, if they touch and are alike. */
 static void merge_up(struct address_space *as, struct mapping *m)
 {
-	struct mapping *next = next_of(m);
+	struct mapping *next = mapping_next(m);
 	if (m->end != next->start || next == &as->limit || !alike(m, next))
 		return;
 	unlink_mapping(as, next);
 	as->size += next->end - next->start;
 	m->end = next->end;
-	update_gap(as, next_of(m));
+	update_gap(as, mapping_next(m));
 	mapping_free(next);
 }
 
@@ -218,7 +218,7 @@ static void cut_above(struct address_space *as, struct mapping *m, vaddr_t end)
 {
 	as->size -= m->end - end;
 	m->end = end;
-	update_gap(as, next_of(m));
+	update_gap(as, mapping_next(m));
 }
 
 bool mapping_split(struct address_space *as, vaddr_t at, struct mapping *spare)
@@ -255,7 +255,7 @@ struct mapping *mapping_remove(struct address_space *as, vaddr_t start, vaddr_t 
 	}
 	struct mapping *m = mapping_above(as, start), *next;
 	for (; m->start < end; m = next) {
-		next = next_of(m);
+		next = mapping_next(m);
 		if (m->start < start) {
 			cut_above(as, m, start);
 		} else if (m->end > end) {
@@ -271,7 +271,7 @@ struct mapping *mapping_remove(struct address_space *as, vaddr_t start, vaddr_t 
 void mapping_set_prot(struct address_space *as, vaddr_t start, vaddr_t end, int prot)
 {
 	struct mapping *m = mapping_above(as, start);
-	for (struct mapping *p = m; p->start < end; p = next_of(p))
+	for (struct mapping *p = m; p->start < end; p = mapping_next(p))
 		p->prot = prot;
 	struct mapping *below = of_node(tree_prev(&m->node));
 	if (below != NULL)
@@ -280,6 +280,6 @@ void mapping_set_prot(struct address_space *as, vaddr_t start, vaddr_t end, int 
 		vaddr_t was = m->end;
 		merge_up(as, m);
 		if (m->end == was)
-			m = next_of(m);
+			m = mapping_next(m);
 	}
 }

@@ -306,7 +306,8 @@ void page_hold(paddr_t addr)
 
 unsigned page_count(paddr_t addr)
 {
-	return __atomic_load_n(&frame_of(addr)->count, __ATOMIC_RELAXED);
+	/* Acquire: who finds the others' holds gone writes after all that they read. */
+	return __atomic_load_n(&frame_of(addr)->count, __ATOMIC_ACQUIRE);
 }
 
 void page_set_use(paddr_t addr, unsigned order, enum page_use use)

@@ -44,6 +44,7 @@ struct address_space *as_create(void)
 	as->refs = 1;
 	krw_init(&as->lock, "address space");
 	spin_init(&as->pt_lock, "user page tables");
+	kmutex_init(&as->copying, "copy on write");
 	mappings_init_space(as);
 	return as;
 }
@@ -65,6 +66,56 @@ void as_destroy(struct address_space *as)
 	page_free(as->pml4);
 	kfree(as);
 	kstack_trim(KEEP_STACKS);
+}
+
+/* Enters a copy of m, of whose pages there are none yet, into `to`. */
+static int copy_mapping(struct address_space *to, const struct mapping *m)
+{
+	struct mapping *copy = mapping_alloc();
+	if (copy == NULL)
+		return -ENOMEM;
+	copy->start = m->start;
+	copy->end = m->end;
+	copy->prot = m->prot;
+	copy->flags = m->flags;
+	copy->vnode = m->vnode;
+	copy->off = m->off;
+	copy->file_end = m->file_end;
+	if (copy->vnode != NULL)
+		vnode_hold(copy->vnode);
+	mapping_insert(to, copy);
+	return 0;
+}
+
+int as_fork(struct address_space *as, struct address_space **out)
+{
+	struct address_space *to = as_create();
+	bool lost = false;
+	int err = 0;
+
+	if (to == NULL)
+		return -ENOMEM;
+	krw_write_enter(&as->lock);
+	for (struct mapping *m = mapping_above(as, 0); m != &as->limit && err == 0;
+	     m = mapping_next(m)) {
+		if (m->flags & MAPPING_KERNEL)
+			continue;
+		err = copy_mapping(to, m);
+		/* Pages of a shared mapping are found again where they came from. */
+		if (err == 0 && (m->flags & WEFT_MAP_PRIVATE))
+			err = upt_share(as, to, m->start, m->end, &lost);
+	}
+	to->brk_start = as->brk_start;
+	to->brk = as->brk;
+	/* From here on no CPU can write to what the child has too. */
+	if (lost)
+		tlb_shootdown(as, 0, WEFT_USER_END);
+	krw_write_exit(&as->lock);
+	if (err != 0)
+		as_destroy(to);
+	else
+		*out = to;
+	return err;
 }
 
 /* --- helpers; as->lock held for writing ---------------------------------------------- */
@@ -136,6 +187,16 @@ int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, u
 	if ((prot & WEFT_PROT_WRITE) && !(flags & WEFT_MAP_NORESERVE) && too_much(len))
 		return -ENOMEM;
 
+	if (vn != NULL) {
+		vnode_hold(vn);
+	} else if (sharing == WEFT_MAP_SHARED) {
+		vn = shm_create(len);
+		if (vn == NULL)
+			return -ENOMEM;
+		off = 0;
+		file_end = UINT64_MAX;
+	}
+
 	krw_write_enter(&as->lock);
 	int64_t r = -ENOMEM;
 	struct mapping *m = mapping_alloc();
@@ -151,14 +212,15 @@ int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, u
 		m->vnode = vn;
 		m->off = off;
 		m->file_end = file_end;
-		if (vn != NULL)
-			vnode_hold(vn);
+		vn = NULL;
 		mapping_insert(as, m);
 		r = addr;
 	} else {
 		mapping_free(m);
 	}
 	krw_write_exit(&as->lock);
+	if (vn != NULL)
+		vnode_rele(vn);
 	return r;
 }
 

@@ -16,6 +16,7 @@
  * among themselves.  Entries are exchanged as a whole, since the CPUs set bits in
  * them.
  */
+#include <weft/errno.h>
 #include <weft/mman.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
@@ -146,7 +147,12 @@ static bool protect(uint64_t *table, int level, vaddr_t base, const struct cut *
 			lost |= protect(pt_table(*e), level - 1, at, c, flags);
 			continue;
 		}
-		uint64_t old = __atomic_exchange_n(e, (*e & PTE_ADDR) | flags, __ATOMIC_RELAXED);
+		/* A right to write that it had not before waits for a fault, unless the
+		 * page is nobody else's (fault.c). */
+		uint64_t now = flags;
+		if (!(*e & PTE_W) && page_count(*e & PTE_ADDR) != 1)
+			now &= ~(PTE_W | PTE_D);
+		uint64_t old = __atomic_exchange_n(e, (*e & PTE_ADDR) | now, __ATOMIC_RELAXED);
 		lost |= (old & PTE_P) &&
 			((old & ~flags & (PTE_P | PTE_W)) || (flags & ~old & PTE_NX));
 	}
@@ -157,4 +163,60 @@ bool upt_protect(struct address_space *as, vaddr_t start, vaddr_t end, int prot)
 {
 	struct cut c = {.start = start, .end = end};
 	return protect(phys_to_virt(as->pml4), PT_LEVELS, 0, &c, upt_flags(prot));
+}
+
+/* What upt_share does, beside its range: where to, and what came of it. */
+struct share {
+	struct cut c;
+	struct address_space *to;
+	bool lost;
+};
+
+/* The lowest level: both tables have the same entries from now on. */
+static int share_entries(uint64_t *from, vaddr_t at, vaddr_t stop, struct share *sh)
+{
+	uint64_t *to = upt_make(sh->to, at);
+	if (to == NULL)
+		return -ENOMEM;
+	for (; at < stop; at += PAGE_SIZE, to++, from++) {
+		uint64_t e = *from;
+		if (e == 0)
+			continue;
+		if (e & PTE_W) {
+			e &= ~(PTE_W | PTE_D);
+			__atomic_store_n(from, e, __ATOMIC_RELAXED);
+			sh->lost = true;
+		}
+		page_hold(e & PTE_ADDR);
+		*to = e;
+		sh->to->rss++;
+	}
+	preempt_point();
+	return 0;
+}
+
+static int share(uint64_t *table, int level, vaddr_t base, struct share *sh)
+{
+	uint64_t span = PT_SPAN(level);
+	vaddr_t stop = MIN(sh->c.end, base + PT_ENTRIES * span);
+	vaddr_t at = first_at(&sh->c, base, level);
+	int err = 0;
+
+	if (level == 1)
+		return share_entries(&table[pt_index(at, 1)], at, stop, sh);
+	for (; at < stop && err == 0; at += span) {
+		uint64_t e = table[pt_index(at, level)];
+		if (e != 0)
+			err = share(pt_table(e), level - 1, at, sh);
+	}
+	return err;
+}
+
+int upt_share(struct address_space *as, struct address_space *to, vaddr_t start, vaddr_t end,
+	      bool *lost)
+{
+	struct share sh = {.c = {.start = start, .end = end}, .to = to};
+	int err = share(phys_to_virt(as->pml4), PT_LEVELS, 0, &sh);
+	*lost |= sh.lost;
+	return err;
 }

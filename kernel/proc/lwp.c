@@ -13,11 +13,11 @@
 #include <kern/ksync.h>
 #include <kern/mm.h>
 #include <kern/printk.h>
-#include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
 #include <weft/errno.h>
+#include "impl.h"
 
 struct kcache *lwp_cache;
 
@@ -82,6 +82,20 @@ static void id_give_back(struct proc *p, uint32_t id)
 	p->free_last = id;
 }
 
+void lwp_renumber(struct proc *p)
+{
+	struct lwp *l = curlwp();
+
+	/* Nobody looks an LWP up without p->lock but those that are gone. */
+	for (unsigned i = 0; i < LWPTAB_ROOT && p->lwptab[i] != NULL; i++)
+		memset(p->lwptab[i], 0, LWPTAB_LEAF * sizeof(uintptr_t));
+	p->free_first = p->free_last = 0;
+	p->next_id = 1;
+	spin_acquire(&l->lock);
+	id_take(p, l);
+	spin_release(&l->lock);
+}
+
 struct lwp *lwp_lock_by_id(struct proc *p, uint32_t id)
 {
 	if (id == 0 || id > LWP_ID_MAX)
@@ -105,6 +119,25 @@ struct lwp *lwp_lock_by_id(struct proc *p, uint32_t id)
 
 /* cpu/entry.S: pops what swtch pushed and goes to sched_lwp_first. */
 void lwp_trampoline(void);
+
+void lwp_init_frame(struct lwp *l, vaddr_t entry, vaddr_t stack)
+{
+	*l->frame = (struct trapframe){
+		.rip = entry,
+		.cs = SEL_UCODE,
+		.rflags = 0x202, /* interrupts on */
+		.rsp = stack,
+		.ss = SEL_UDATA,
+		.vec = TRAP_SYSCALL,
+	};
+}
+
+void lwp_init_fpu(struct lwp *l)
+{
+	memset(l->fpu, 0, sizeof(l->fpu));
+	*(uint16_t *)(l->fpu + 0) = 0x37f;   /* FCW: all exceptions masked, 64-bit precision */
+	*(uint32_t *)(l->fpu + 24) = 0x1f80; /* MXCSR: all exceptions masked */
+}
 
 /* Everything of a fresh LWP that does not depend on its process. */
 static struct lwp *lwp_alloc(void)
@@ -139,7 +172,6 @@ static struct lwp *lwp_alloc(void)
 	l->nvcsw = l->nivcsw = l->minflt = l->nsyscall = 0;
 	l->syscall = ~0u;
 	memset(&l->timer, 0, sizeof(l->timer));
-	memset(l->frame, 0, sizeof(*l->frame));
 
 	/* swtch's frame: six registers, then where it returns to. */
 	uint64_t *sp = (uint64_t *)l->frame;
@@ -148,9 +180,7 @@ static struct lwp *lwp_alloc(void)
 		*--sp = 0;
 	l->ksp = (uint64_t)sp;
 
-	memset(l->fpu, 0, sizeof(l->fpu));
-	*(uint16_t *)(l->fpu + 0) = 0x37f;   /* FCW: all exceptions masked, 64-bit precision */
-	*(uint32_t *)(l->fpu + 24) = 0x1f80; /* MXCSR: all exceptions masked */
+	lwp_init_fpu(l);
 	spin_unlock(&l->lock, s);
 	return l;
 }
@@ -163,13 +193,8 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	l->fsbase = arg->fsbase;
 	l->gsbase = 0;
 	l->flags = arg->flags;
-	l->frame->rip = arg->entry;
-	l->frame->rsp = arg->stack;
+	lwp_init_frame(l, arg->entry, arg->stack);
 	l->frame->rdi = arg->arg;
-	l->frame->cs = SEL_UCODE;
-	l->frame->ss = SEL_UDATA;
-	l->frame->rflags = 0x202; /* interrupts on */
-	l->frame->vec = TRAP_SYSCALL;
 	l->sclass = parent ? parent->sclass : &ts_class;
 	l->sclass->init(l, parent);
 	if (parent != NULL)
@@ -181,8 +206,8 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	}
 
 	irqstate_t s = spin_lock(&p->lock);
-	/* Once proc_kill has told all LWPs to go, none may come. */
-	uint32_t id = p->exiting ? 0 : id_take(p, l);
+	/* Once all LWPs, or all but one, have been told to go, none may come. */
+	uint32_t id = p->exiting || p->single ? 0 : id_take(p, l);
 	if (id == 0) {
 		schedctl_detach(p, l);
 		spin_unlock(&p->lock, s);

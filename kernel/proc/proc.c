@@ -1,5 +1,5 @@
 /*
- * proc.c - processes: the table, start, signals' default actions, end, waiting.
+ * proc.c - processes: the table, signals' default actions, end, waiting.
  *
  * proc_tree_lock guards the table and the links between parents and children; a
  * process is in the table from its start until its parent has waited for it.
@@ -15,8 +15,8 @@
 #include <kern/timing.h>
 #include <kern/trace.h>
 #include <weft/errno.h>
-#include <weft/mman.h>
 #include <weft/signal.h>
+#include "impl.h"
 
 #define PID_MAX 99999
 #define PID_HASH 256
@@ -63,9 +63,18 @@ void proc_print_lwps(void)
 			       state[l->state], l->wchan ? ": " : "", l->wchan ? l->wchan : "");
 }
 
-/* --- start ------------------------------------------------------------------------ */
+/* --- making and freeing -------------------------------------------------------------- */
 
-static struct proc *proc_alloc(const char *path)
+void proc_set_name(struct proc *p, const char *path)
+{
+	const char *base = path;
+	for (const char *s = path; *s; s++)
+		if (*s == '/' && s[1] != '\0')
+			base = s + 1;
+	strlcpy(p->name, base, sizeof(p->name));
+}
+
+struct proc *proc_alloc(const char *name, struct address_space *as)
 {
 	struct proc *p = kzalloc(sizeof(*p));
 	if (p == NULL)
@@ -81,15 +90,11 @@ static struct proc *proc_alloc(const char *path)
 	waitq_init(&p->child_waiters, "wait");
 	p->next_id = 1;
 	p->start = time_now();
-	const char *base = path;
-	for (const char *s = path; *s; s++)
-		if (*s == '/' && s[1] != '\0')
-			base = s + 1;
-	strlcpy(p->name, base, sizeof(p->name));
+	proc_set_name(p, name);
 	p->lwptab = kzalloc(LWPTAB_ROOT * sizeof(p->lwptab[0]));
-	p->as = as_create();
+	p->as = as != NULL ? as : as_create();
 	if (p->lwptab == NULL || p->as == NULL || fdtable_init(&p->files) != 0) {
-		if (p->as != NULL)
+		if (p->as != as)
 			as_destroy(p->as);
 		kfree(p->lwptab);
 		kfree(p);
@@ -98,8 +103,7 @@ static struct proc *proc_alloc(const char *path)
 	return p;
 }
 
-/* Frees a process that has no LWP: one that never started, or a zombie. */
-static void proc_free(struct proc *p)
+void proc_free(struct proc *p)
 {
 	if (p->as != NULL) {
 		fdtable_destroy(&p->files);
@@ -110,37 +114,6 @@ static void proc_free(struct proc *p)
 		kfree(p->lwptab[i]);
 	kfree(p->lwptab);
 	kfree(p);
-}
-
-/* The program and its first stack. */
-static int load(struct proc *p, struct proc *parent, const char *path,
-		const struct exec_strings *strings, struct lwp_create *first)
-{
-	struct vnode *vn;
-	struct elf_image image;
-
-	int err = parent ? fdtable_lookup(&parent->files, path, &vn)
-			 : vfs_lookup(vfs_root(), path, &vn);
-	if (err != 0)
-		return err;
-	err = elf_load(p->as, vn, &image);
-	vnode_rele(vn);
-	if (err != 0)
-		return err;
-	p->as->brk_start = p->as->brk = image.brk;
-	err = as_map_page(p->as, TIMEPAGE_USER, timepage_pa, WEFT_PROT_READ);
-	if (err != 0)
-		return err;
-	const struct auxv aux[] = {
-		{AT_PAGESZ, PAGE_SIZE},
-		{AT_ENTRY, image.entry},
-		{AT_WEFT_TIMEPAGE, TIMEPAGE_USER},
-		{AT_WEFT_NCPU, ncpu},
-		/* The first LWP's record is the first of the first page. */
-		{AT_WEFT_SCHEDCTL, SCHEDCTL_USER},
-	};
-	first->entry = image.entry;
-	return exec_stack(p->as, strings, aux, ARRAY_LEN(aux), &first->stack);
 }
 
 /* A pid, and the places in the table and under the parent.  proc_tree_lock held. */
@@ -171,37 +144,16 @@ static void leave_table(struct proc *p)
 	list_remove(&p->hash_link);
 }
 
-int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_strings *strings,
-		   const char *cwd, const int fd[3], uint32_t flags)
+int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent, uint32_t flags)
 {
-	struct lwp_create first = {0};
-	struct lwp *l;
-
-	struct proc *p = proc_alloc(path);
-	if (p == NULL)
-		return -ENOMEM;
-	int err = load(p, parent, path, strings, &first);
-	if (err == 0)
-		err = parent ? fdtable_inherit(&p->files, &parent->files, fd, cwd)
-			     : fdtable_open_console(&p->files);
-	if (err == 0)
-		err = lwp_new(p, &first, NULL, &l);
-	if (err != 0) {
-		proc_free(p);
-		return err;
-	}
-	assert(first.schedctl == SCHEDCTL_USER);
-	if (parent) {
-		sig_fork(parent, curlwp(), p, l);
-		sig_exec(p, l);
-	}
-
 	irqstate_t s = spin_lock(&proc_tree_lock);
 	/* An exiting parent hands its children on while it holds this lock. */
-	err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, flags);
+	int err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, flags);
 	int pid = p->pid;
 	if (err == 0 && parent)
 		trace_new_child(parent, p);
+	if (err == 0 && parent == NULL)
+		init_proc = p;
 	if (err == 0 && (flags & SPAWN_FOREGROUND))
 		console_set_pgrp(p->pgrp);
 	spin_unlock(&proc_tree_lock, s);
@@ -217,24 +169,6 @@ int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_stri
 	}
 	lwp_start(l);
 	return pid;
-}
-
-int proc_spawn_first(const char *path, char *const argv[], char *const envp[])
-{
-	struct exec_strings strings;
-	const int no_fd[3] = {-1, -1, -1};
-
-	int err = exec_strings_kernel(&strings, argv, envp);
-	if (err != 0)
-		return err;
-	int64_t pid = proc_spawn(NULL, path, &strings, NULL, no_fd, SPAWN_FOREGROUND);
-	exec_strings_free(&strings);
-	if (pid < 0)
-		return pid;
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	init_proc = proc_find(pid);
-	spin_unlock(&proc_tree_lock, s);
-	return 0;
 }
 
 /* --- killing ------------------------------------------------------------------------ */
@@ -305,6 +239,17 @@ static void hand_on_children(struct proc *p)
 	}
 }
 
+void proc_free_zombies(struct proc *p)
+{
+	while (!list_empty(&p->zombies)) {
+		irqstate_t s = spin_lock(&p->lock);
+		struct lwp *z = LIST_FIRST(&p->zombies, struct lwp, proc_link);
+		list_remove(&z->proc_link);
+		lwp_free_zombie(p, z);
+		spin_unlock(&p->lock, s);
+	}
+}
+
 void proc_last_exit(struct proc *p)
 {
 	struct lwp *l = curlwp();
@@ -317,13 +262,7 @@ void proc_last_exit(struct proc *p)
 	}
 	trace_tracer_ends(p);
 	robust_proc_exit(p);
-	while (!list_empty(&p->zombies)) {
-		irqstate_t s = spin_lock(&p->lock);
-		struct lwp *z = LIST_FIRST(&p->zombies, struct lwp, proc_link);
-		list_remove(&z->proc_link);
-		lwp_free_zombie(p, z);
-		spin_unlock(&p->lock, s);
-	}
+	proc_free_zombies(p);
 	fdtable_destroy(&p->files);
 
 	irqstate_t s = spin_lock(&p->lock);

@@ -7,9 +7,9 @@
  * p->lock guards the lists of pages and their bit maps.
  */
 #include <kern/mm.h>
-#include <kern/proc.h>
 #include <weft/errno.h>
 #include <weft/mman.h>
+#include "impl.h"
 
 #define RECORDS (PAGE_SIZE / sizeof(struct schedctl))
 _Static_assert(sizeof(struct schedctl) == 64 && RECORDS == 64, "one bit a record in a word");
@@ -21,34 +21,64 @@ struct sc_page {
 	uint64_t used; /* bit i: record i has an LWP */
 };
 
-/* One more page of records, mapped into p. */
-static int add_page(struct proc *p)
+/* Page number n of records, mapped into `as`. */
+static struct sc_page *make_page(struct address_space *as, unsigned n)
 {
 	struct sc_page *sp = kmalloc(sizeof(*sp));
 	if (sp == NULL)
-		return -ENOMEM;
+		return NULL;
 	paddr_t page = page_alloc(PG_ZERO | PG_USER);
 	if (page == 0) {
 		kfree(sp);
-		return -ENOMEM;
+		return NULL;
 	}
+	sp->records = phys_to_virt(page);
+	sp->user = SCHEDCTL_USER + n * PAGE_SIZE;
+	sp->used = 0;
+	if (as_map_page(as, sp->user, page, WEFT_PROT_READ | WEFT_PROT_WRITE) != 0) {
+		schedctl_free_page(sp);
+		return NULL;
+	}
+	return sp;
+}
+
+void schedctl_free_page(struct sc_page *sp)
+{
+	page_free(virt_to_phys(sp->records));
+	kfree(sp);
+}
+
+/* One more page of records for p. */
+static int add_page(struct proc *p)
+{
 	irqstate_t s = spin_lock(&p->lock);
 	unsigned n = p->sc_npages++; /* an address is never used twice */
 	spin_unlock(&p->lock, s);
 
-	sp->records = phys_to_virt(page);
-	sp->user = SCHEDCTL_USER + n * PAGE_SIZE;
-	sp->used = 0;
-	int err = as_map_page(p->as, sp->user, page, WEFT_PROT_READ | WEFT_PROT_WRITE);
-	if (err != 0) {
-		page_free(page);
-		kfree(sp);
-		return err;
-	}
+	struct sc_page *sp = make_page(p->as, n);
+	if (sp == NULL)
+		return -ENOMEM;
 	s = spin_lock(&p->lock);
 	list_push_back(&p->sc_partial, &sp->link);
 	spin_unlock(&p->lock, s);
 	return 0;
+}
+
+struct sc_page *schedctl_first_page(struct address_space *as)
+{
+	return make_page(as, 0);
+}
+
+/* Gives record i of sp, which is free, to l.  p->lock held, or l is nobody's yet. */
+static void give(struct sc_page *sp, unsigned i, struct lwp *l, uint32_t state)
+{
+	struct schedctl *sc = &sp->records[i];
+
+	sp->used |= 1ull << i;
+	*sc = (struct schedctl){.state = state, .cpu = l->cpu, .lwpid = l->id};
+	l->sc = sc;
+	l->sc_user = sp->user + i * sizeof(*sc);
+	l->sc_page = sp;
 }
 
 int schedctl_attach(struct proc *p, struct lwp *l)
@@ -62,17 +92,11 @@ int schedctl_attach(struct proc *p, struct lwp *l)
 		s = spin_lock(&p->lock);
 	}
 	struct sc_page *sp = LIST_FIRST(&p->sc_partial, struct sc_page, link);
-	unsigned i = __builtin_ctzll(~sp->used);
-	sp->used |= 1ull << i;
+	give(sp, __builtin_ctzll(~sp->used), l, SC_STOPPED);
 	if (sp->used == ~0ull) {
 		list_remove(&sp->link);
 		list_push_back(&p->sc_full, &sp->link);
 	}
-	struct schedctl *sc = &sp->records[i];
-	*sc = (struct schedctl){.state = SC_STOPPED, .cpu = l->cpu};
-	l->sc = sc;
-	l->sc_user = sp->user + i * sizeof(*sc);
-	l->sc_page = sp;
 	spin_unlock(&p->lock, s);
 	return 0;
 }
@@ -98,8 +122,7 @@ static void free_list(struct list *pages)
 	while (!list_empty(pages)) {
 		struct sc_page *sp = LIST_FIRST(pages, struct sc_page, link);
 		list_remove(&sp->link);
-		page_free(virt_to_phys(sp->records));
-		kfree(sp);
+		schedctl_free_page(sp);
 	}
 }
 
@@ -107,4 +130,14 @@ void schedctl_free_all(struct proc *p)
 {
 	free_list(&p->sc_partial);
 	free_list(&p->sc_full);
+}
+
+void schedctl_restart(struct proc *p, struct lwp *l, struct sc_page *first)
+{
+	spin_acquire(&l->lock); /* a waker may be about to publish a state */
+	give(first, 0, l, SC_ONCPU);
+	spin_release(&l->lock);
+	schedctl_free_all(p);
+	list_push_back(&p->sc_partial, &first->link);
+	p->sc_npages = 1;
 }

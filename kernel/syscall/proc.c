@@ -51,6 +51,41 @@ int64_t sys_spawn(const uint64_t arg[6])
 }
 
 /*
+ * fork() = the child's pid, 0 in the child: a copy of the process with the calling LWP
+ * alone (POSIX).  Private memory is copied when one of the two writes to it; shared
+ * mappings, open files and their offsets stay shared.  ENOMEM, EAGAIN: nothing has
+ * happened.  May sleep.
+ */
+int64_t sys_fork(const uint64_t arg[6])
+{
+	return proc_fork();
+}
+
+/*
+ * execve(path, argv, envp): the process runs another program from its beginning; the
+ * other LWPs end.  Returns only on error, with the process as it was: EFAULT; ENOENT,
+ * ENOTDIR, ENAMETOOLONG (path); ENOEXEC, EACCES; E2BIG; ENOMEM; EINTR (another LWP was
+ * faster).  May sleep.
+ */
+int64_t sys_execve(const uint64_t arg[6])
+{
+	struct exec_strings strings;
+
+	char *path = kmalloc(WEFT_PATH_MAX);
+	if (path == NULL)
+		return -ENOMEM;
+	int64_t r = copyinstr(path, arg[0], WEFT_PATH_MAX);
+	if (r >= 0)
+		r = exec_strings_copyin(&strings, arg[1], arg[2]);
+	if (r >= 0) {
+		r = proc_exec(path, &strings);
+		exec_strings_free(&strings);
+	}
+	kfree(path);
+	return r;
+}
+
+/*
  * waitpid(pid, int *status, options, struct weft_rusage *): waits for a child to
  * exit and frees its pid; with WEFT_WUNTRACED or WEFT_WCONTINUED also for one that has
  * stopped or gone on since (rusage is then 0).  pid > 0: that child; -1: any; 0: any of the caller's

@@ -268,6 +268,7 @@ long __lwp_park(deadline_t deadline, uint32_t unpark);
 void *__pages_alloc(size_t size);
 struct thread *__thread_get(size_t stack_size, size_t guard_size, void *user_stack);
 void __thread_put(struct thread *t);
+void __stacks_forked(void);
 void __stacks_trim(void);
 
 /* core/thread.c */
@@ -286,5 +287,11 @@ void __thread_first(struct thread *t);
 void __thread_main(struct thread *self) __attribute__((noreturn));
 struct thread *__thread_find(unsigned long id);
 
+void __threads_forked(struct thread *self);
+
 /* core/tsd.c */
 void __tsd_exit(struct thread *self);
+void __tsd_lock(void), __tsd_unlock(void), __tsd_forked(void);
+
+/* core/newlib.c: around fork; `forked` in the child, before `after`. */
+void __newlib_before_fork(void), __newlib_forked(void), __newlib_after_fork(void);

@@ -176,3 +176,14 @@ void __stacks_trim(void)
 		ilock_unlock(&__threads_lock);
 	}
 }
+
+/* In a child of fork: nobody stands on the stack of a free thread any more. */
+void __stacks_forked(void)
+{
+	struct free_list *lists[] = {&with_stack, &bare};
+
+	for (int i = 0; i < 2; i++)
+		for (struct thread *t = lists[i]->first; t != NULL; t = t->free_next)
+			if (t->on_stack != 0)
+				t->on_stack = 0;
+}

@@ -89,6 +89,15 @@ struct model_ops {
 
 	/* level 0: as many LWPs as there should be, after suspend has stopped one. */
 	int (*set_concurrency)(int level);
+	/*
+	 * fork: takes the model's locks, and gives them up; in the child instead, where
+	 * the calling thread's LWP is the only one, all is as if no other thread had ever
+	 * been: no locks, no thread asleep.  __threads_lock is held.
+	 */
+	void (*before_fork)(void);
+	void (*after_fork)(void);
+	void (*forked)(bool had_others);
+
 	/* NULL if the model has no such lock. */
 	void (*schedlock_stats)(struct thr_schedlock_stats *stats);
 };

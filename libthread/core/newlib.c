@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/lock.h>
+#include "../sync/mutex.h"
 #include "impl.h"
 
 struct __lock {
@@ -129,4 +130,44 @@ int ftrylockfile(FILE *file)
 void funlockfile(FILE *file)
 {
 	__retarget_lock_release_recursive(file->_lock);
+}
+
+/* --- fork ------------------------------------------------------------------------- */
+
+extern void __malloc_lock(struct _reent *), __malloc_unlock(struct _reent *);
+extern void __sfp_lock_acquire(void), __sfp_lock_release(void);
+extern int _fwalk(struct _reent *, int (*)(FILE *));
+
+/* The list of streams does not change, and malloc's arena is whole. */
+void __newlib_before_fork(void)
+{
+	__sfp_lock_acquire();
+	__malloc_lock(_REENT);
+	ilock_lock(&pool_lock);
+}
+
+/*
+ * A stream that another thread used at the time is nobody's now; what it has in its
+ * buffer may be in pieces, but it can be used.
+ */
+static int free_stream(FILE *file)
+{
+	_LOCK_T l = file->_lock;
+
+	if (l != NULL && mutex_owner(&l->mutex) != thread_self())
+		l->mutex = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+	return 0;
+}
+
+void __newlib_forked(void)
+{
+	critical_enter(); /* __newlib_after_fork gives up what the parent took */
+	_fwalk(_GLOBAL_REENT, free_stream);
+}
+
+void __newlib_after_fork(void)
+{
+	ilock_unlock(&pool_lock);
+	__malloc_unlock(_REENT);
+	__sfp_lock_release();
 }

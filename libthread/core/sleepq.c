@@ -145,3 +145,17 @@ const void *__sleepq_give_up(struct thread *self)
 		__ops->unlock(q);
 	}
 }
+
+static void forget(struct sleepq *q)
+{
+	/* Most are untouched, and a store would copy their page. */
+	for (unsigned i = 0; i < 1u << SLEEPQ_BITS; i++, q++)
+		if (q->first != NULL || q->lock.held || q->spinners || q->taken != NULL)
+			*q = (struct sleepq){.enqueued = q->enqueued};
+}
+
+void __sleepq_forked(void)
+{
+	forget(__sleepq_cond);
+	forget(__sleepq_other);
+}

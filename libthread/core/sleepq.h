@@ -95,6 +95,9 @@ struct thread *__sleepq_take_all(struct sleepq *q, const void *obj);
 /* Takes t out, wherever it stands. */
 void __sleepq_remove(struct sleepq *q, struct thread *t);
 
+/* In a child of fork: no thread is asleep, and no lock of a queue is held. */
+void __sleepq_forked(void);
+
 /*
  * The calling thread gives up waiting: takes the lock of its queue.  Returns the object
  * that it has waited for, or NULL if it has been woken already.

@@ -375,3 +375,30 @@ int __thread_detach(unsigned long id)
 		ilock_unlock(&__threads_lock);
 	return 0;
 }
+
+/* t is gone with the parent's LWPs; the memory is as a thread that has exited leaves it. */
+static void forget(struct thread *t)
+{
+	delist(t);
+	for (unsigned k = 0; k < TSD_FAST; k++)
+		t->tsd[k] = NULL;
+	t->tsd_more = NULL;
+	t->tsd_top = 0;
+	t->on_stack = 0;
+	if (t != &__main_thread)
+		__thread_put(t);
+}
+
+/* In a child of fork: self is the only thread, and __threads_lock free. */
+void __threads_forked(struct thread *self)
+{
+	__threads_lock.held = 0;
+	__stacks_forked();
+	while (self->list_next != self)
+		forget(self->list_next);
+	running = 1;
+	unclaimed = !self->detached;
+	exited_first = exited_last = NULL;
+	any_waiters = 0;
+	self->joiner = NULL;
+}

@@ -213,15 +213,6 @@ static void waiting(void)
 	is("and for the other", waitpid(pid, &status, 0), pid);
 }
 
-/* What is not there says so. */
-static void missing(void)
-{
-	errno = 0;
-	ok("fork", fork() < 0 && errno == ENOSYS);
-	errno = 0;
-	ok("execv", execv(SELF, (char *[]){SELF, NULL}) < 0 && errno == ENOSYS);
-}
-
 int main(int argc, char **argv)
 {
 	if (argc > 1)
@@ -231,6 +222,5 @@ int main(int argc, char **argv)
 	attributes();
 	search();
 	waiting();
-	missing();
 	return tap_done();
 }

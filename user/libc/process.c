@@ -132,31 +132,3 @@ clock_t clock(void)
 
 	return times(&t) == (clock_t)-1 ? (clock_t)-1 : t.tms_utime + t.tms_stime;
 }
-
-/*
- * A process comes into being by spawn alone (posix_spawn).
- */
-pid_t fork(void)
-{
-	return fails(ENOSYS);
-}
-
-pid_t vfork(void)
-{
-	return fails(ENOSYS);
-}
-
-int execve(const char *path, char *const argv[], char *const envp[])
-{
-	return fails(ENOSYS);
-}
-
-int execv(const char *path, char *const argv[])
-{
-	return fails(ENOSYS);
-}
-
-int execvp(const char *file, char *const argv[])
-{
-	return fails(ENOSYS);
-}

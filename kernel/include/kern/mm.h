@@ -121,6 +121,7 @@ struct address_space {
 	struct mapping limit;    /* stands for what is above user space: empty, at its end */
 	struct mapping *hint;    /* last one found: of readers, so atomic */
 	struct spinlock pt_lock; /* page tables, among readers of lock; a writer is alone */
+	struct kmutex copying;   /* copy on write (mm/fault.c); after lock */
 	paddr_t pml4;
 	uint64_t size; /* bytes mapped; lock */
 	uint64_t rss;  /* pages resident; pt_lock, or lock for writing */
@@ -134,6 +135,13 @@ struct address_space *as_create(void); /* NULL: out of memory */
 void as_hold(struct address_space *as);
 /* Drops one hold, as_create's or as_hold's; the last frees all: no CPU may be using it. */
 void as_destroy(struct address_space *as);
+/*
+ * A copy of an address space, for fork: the same mappings, private pages shared until
+ * somebody writes, shared mappings shared; but without the pages that the kernel puts into
+ * every process (as_map_page).  -ENOMEM: nothing has changed.  Takes as->lock; waits for
+ * other CPUs; may sleep.
+ */
+int as_fork(struct address_space *as, struct address_space **out);
 
 /*
  * Maps [addr, addr + len) afresh; without WEFT_MAP_FIXED, if that is not free (or
@@ -141,8 +149,8 @@ void as_destroy(struct address_space *as);
  * -EINVAL (zero or wrapping length, unaligned fixed address, both or none of SHARED
  * and PRIVATE, unknown bits), -ENOMEM (no room, no memory for the mapping; addresses
  * outside user space; without WEFT_MAP_NORESERVE more writable memory than the
- * machine has).  Replaces what was there if FIXED.  SHARED memory is not shared with
- * anybody yet: there is no fork.  Takes as->lock; may sleep.
+ * machine has).  Replaces what was there if FIXED.  SHARED memory without a file is
+ * shared with the processes that fork makes.  Takes as->lock; may sleep.
  */
 int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, uint32_t flags,
 	       struct vnode *vn, uint64_t off, uint64_t file_end);
@@ -174,8 +182,9 @@ int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot);
 #define FAULT_USER 2
 #define FAULT_EXEC 4
 /*
- * Resolves a fault at addr: 0, -EFAULT (no mapping, or one that forbids it),
- * -ENOMEM (no page).  Takes as->lock for reading; may sleep; interrupts on.
+ * Resolves a fault at addr: 0, -EFAULT (no mapping, or one that forbids it), -EINVAL
+ * (beyond the end of a mapped file), -ENOMEM (no page).  Takes as->lock for reading; may
+ * sleep; interrupts on.
  */
 int as_fault(struct address_space *as, vaddr_t addr, unsigned access);
 
@@ -237,8 +246,8 @@ void user_key_put(struct user_key *key);
 
 /*
  * A page fault: tries as_fault; when that fails in kernel mode, resumes at the
- * fix-up of the user copy that faulted.  0: resolved or fixed up; -EFAULT or
- * -ENOMEM: the user's fault (frame_is_user).  Panics on a bug of the kernel.
+ * fix-up of the user copy that faulted.  0: resolved or fixed up; -EFAULT, -EINVAL
+ * or -ENOMEM: the user's fault (frame_is_user).  Panics on a bug of the kernel.
  */
 struct trapframe;
 int page_fault(struct trapframe *f, uint64_t addr);

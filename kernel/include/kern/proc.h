@@ -59,7 +59,8 @@ struct proc {
 	unsigned nrobust;
 	struct proc_signals sig; /* p->lock (kern/signal.h) */
 
-	bool exiting;
+	bool exiting; /* all LWPs have been told to go */
+	bool single;  /* all but one have, by that one's exec; lock */
 	bool zombie;
 	int status;                 /* as waitpid gives it */
 	struct waitq child_waiters; /* waitpid of this process; proc_tree_lock */
@@ -113,6 +114,19 @@ void proc_each(bool (*fn)(struct proc *, void *), void *arg);
  */
 int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_strings *strings,
 		   const char *cwd, const int fd[3], uint32_t flags);
+/*
+ * fork(2): a child of the current process with a copy of its memory and descriptors and of
+ * the calling LWP alone, which returns 0 from its system call there.  The child's pid, or
+ * -ENOMEM, -EAGAIN (out of processes).  May sleep.
+ */
+int64_t proc_fork(void);
+/*
+ * Makes the current process run another program, with the calling LWP as its only one: 0,
+ * and the LWP's registers are the program's.  Errors of proc_spawn; -EINTR: the process is
+ * ending, or another LWP was faster.  After an error the process is what it was.  Waits
+ * for the other LWPs to go; may sleep.
+ */
+int proc_exec(const char *path, const struct exec_strings *strings);
 /* waitpid(2) for the current process; *status and *ru are kernel memory.  Blocks. */
 int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru);
 /* Adds up the times of p's LWPs, living and gone.  p->lock held. */

@@ -24,6 +24,8 @@
 	X(7, getrusage, 2) /* (who, struct weft_rusage *): 0 self, -1 children */                  \
 	X(8, setpgrp, 2)   /* (pid, pgrp) */                                                       \
 	X(9, getpgrp, 1)   /* (pid) */                                                             \
+	X(10, fork, 0)     /* = pid, and 0 in the child, which has the calling LWP alone */        \
+	X(11, execve, 3)   /* (path, char *const *argv, char *const *envp) */                      \
 	/* LWPs */                                                                                 \
 	X(16, lwp_create, 1) /* (struct lwp_create *) = id */                                      \
 	X(17, lwp_exit, 0)                                                                         \

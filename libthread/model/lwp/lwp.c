@@ -174,6 +174,17 @@ static int lwp_set_concurrency(int level)
 	return 0;
 }
 
+/* The queues have no common lock: they are not looked at in the child. */
+static void lwp_around_fork(void)
+{
+}
+
+static void lwp_forked(bool had_others)
+{
+	if (had_others)
+		__sleepq_forked();
+}
+
 static const struct model_ops ops = {
 	.init = lwp_init,
 	.lock = lwp_lock,
@@ -190,6 +201,9 @@ static const struct model_ops ops = {
 	.resume = lwp_resume,
 	.set_priority = lwp_set_priority,
 	.set_concurrency = lwp_set_concurrency,
+	.before_fork = lwp_around_fork,
+	.after_fork = lwp_around_fork,
+	.forked = lwp_forked,
 };
 
 const struct model __model_lwp = {

@@ -50,7 +50,7 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 		t->state = suspended ? TS_STOPPED : TS_ONLWP;
 		return __lwp_start(t, begin_bound, suspended);
 	}
-	if (new_lwp) {
+	if (new_lwp || unlikely(__pool_empty())) {
 		error = __pool_one_more();
 		if (error != 0)
 			return error;
@@ -191,6 +191,29 @@ static void mxn_set_priority(struct thread *t, int pri)
 	schedunlock();
 }
 
+static void mxn_before_fork(void)
+{
+	__timeout_before_fork();
+	schedlock();
+}
+
+static void mxn_after_fork(void)
+{
+	schedunlock();
+	__timeout_after_fork();
+}
+
+/* The LWP that the caller is on is the only one, and it is in no queue. */
+static void mxn_forked(bool had_others)
+{
+	_schedlock = (struct schedlock){.until_sample = HOLDS_A_SAMPLE};
+	__runq = (struct runq){0};
+	if (had_others)
+		__sleepq_forked();
+	__timeout_forked();
+	__pool_forked(thread_self());
+}
+
 static void mxn_schedlock_stats(struct thr_schedlock_stats *stats)
 {
 	schedlock();
@@ -215,6 +238,9 @@ static const struct model_ops ops = {
 	.resume = mxn_resume,
 	.set_priority = mxn_set_priority,
 	.set_concurrency = __pool_set_concurrency,
+	.before_fork = mxn_before_fork,
+	.after_fork = mxn_after_fork,
+	.forked = mxn_forked,
 	.schedlock_stats = mxn_schedlock_stats,
 };
 

@@ -191,6 +191,10 @@ int __pool_one_more(void);
 /* With _schedlock: an LWP of the pool has been stopped together with its thread, or goes
  * on again. */
 void __pool_stopped(int change);
+/* Is there no LWP at all?  Without the lock: only a bound thread in a child of fork sees it. */
+bool __pool_empty(void);
+/* In a child of fork, self its only thread. */
+void __pool_forked(struct thread *self);
 
 /* --- timeout.c ------------------------------------------------------------------ */
 
@@ -198,3 +202,5 @@ int __timeout_prepare(void);
 /* With _schedlock. */
 void __timeout_arm(struct thread *t, deadline_t deadline);
 void __timeout_cancel(struct thread *t);
+/* Around fork, with no lock held before; `forked` in the child. */
+void __timeout_before_fork(void), __timeout_after_fork(void), __timeout_forked(void);

@@ -205,3 +205,18 @@ void __pool_init(void)
 	/* Fewer than asked for are fewer, and no reason not to start. */
 	__pool_set_concurrency(__options.concurrency);
 }
+
+/*
+ * The LWP of a thread that forked is the pool, unless that thread was bound: then there is
+ * none until an unbound thread is created.
+ */
+void __pool_forked(struct thread *self)
+{
+	idle = NULL;
+	size = wanted = !self->bound;
+}
+
+bool __pool_empty(void)
+{
+	return size == 0;
+}

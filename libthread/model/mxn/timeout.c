@@ -161,3 +161,22 @@ int __timeout_prepare(void)
 	ilock_unlock(&timer_lock);
 	return error;
 }
+
+void __timeout_before_fork(void)
+{
+	ilock_lock(&timer_lock);
+}
+
+void __timeout_after_fork(void)
+{
+	ilock_unlock(&timer_lock);
+}
+
+/* The child has no such LWP until it needs one. */
+void __timeout_forked(void)
+{
+	heap = NULL;
+	timer = NULL;
+	timer_parks_until = NEVER;
+	timer_lock.held = 0;
+}

@@ -45,6 +45,8 @@ long __sys_kill(int pid, int sig);
 long __sys_getrusage(int who, struct weft_rusage *ru);
 long __sys_setpgrp(int pid, int pgrp);
 long __sys_getpgrp(int pid);
+long __sys_fork(void);
+long __sys_execve(const char *path, char *const argv[], char *const envp[]);
 /* LWPs */
 long __sys_lwp_create(struct lwp_create *args);
 void __sys_lwp_exit(void) __attribute__((noreturn));

@@ -1,0 +1,95 @@
+/*
+ * exec.c - a process becomes another program.
+ *
+ * The new program is loaded, whole, into an address space of its own while the old one
+ * is still there: until then any error leaves the process as it was.  Then the other LWPs
+ * are told to go; when the caller is alone, nothing can fail any more, and it takes the
+ * new address space for the old one.
+ *
+ * What stays: pid, parent, group, descriptors without FD_CLOEXEC, current directory, signal
+ * mask and ignored signals, scheduling class, times.
+ */
+#include <kern/cpu.h>
+#include <kern/ksync.h>
+#include <kern/printk.h>
+#include <kern/sched.h>
+#include <weft/errno.h>
+#include "impl.h"
+
+/*
+ * Sees to it that the caller is the only LWP of its process, and that no other comes.
+ * -EINTR: the process is ending, or another LWP is faster, and the caller is told to go.
+ */
+static int become_single(struct proc *p)
+{
+	struct lwp *me = curlwp();
+
+	irqstate_t s = spin_lock(&p->lock);
+	if (p->exiting || p->single) {
+		spin_unlock(&p->lock, s);
+		return -EINTR;
+	}
+	p->single = true;
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		if (l != me)
+			lwp_post_ast(l, AST_EXIT);
+	/* lwp_exit_self wakes us for each of them. */
+	int err = wait_event_intr(&p->lwp_waiters, &p->lock, p->nlwp == 1);
+	if (err != 0)
+		p->single = false;
+	spin_unlock(&p->lock, s);
+	if (err == 0)
+		proc_free_zombies(p);
+	return err;
+}
+
+/* The point of no return. */
+static void take_over(struct proc *p, struct address_space *as, struct sc_page *sc,
+		      const char *path, const struct lwp_create *first)
+{
+	struct lwp *l = curlwp();
+	struct address_space *old = p->as;
+
+	irqstate_t s = spin_lock(&p->lock);
+	p->as = as;
+	as_switch(as);
+	lwp_renumber(p);
+	schedctl_restart(p, l, sc);
+	proc_set_name(p, path);
+	p->single = false;
+	lwp_init_frame(l, first->entry, first->stack);
+	lwp_init_fpu(l);
+	__asm__ volatile("fxrstor64 %0" ::"m"(l->fpu));
+	__asm__ volatile("wrfsbase %0" ::"r"(0ull));
+	__asm__ volatile("swapgs; wrgsbase %0; swapgs" ::"r"(0ull));
+	spin_unlock(&p->lock, s);
+	as_destroy(old);
+}
+
+int proc_exec(const char *path, const struct exec_strings *strings)
+{
+	struct proc *p = curproc();
+	struct lwp_create first = {0};
+	struct sc_page *sc = NULL;
+
+	struct address_space *as = as_create();
+	if (as == NULL)
+		return -ENOMEM;
+	int err = proc_load(as, &p->files, path, strings, &first);
+	if (err == 0) {
+		sc = schedctl_first_page(as);
+		err = sc != NULL ? become_single(p) : -ENOMEM;
+	}
+	if (err != 0) {
+		if (sc != NULL)
+			schedctl_free_page(sc);
+		as_destroy(as);
+		return err;
+	}
+	robust_proc_exit(p);
+	curlwp()->robust = false;
+	fdtable_close_on_exec(&p->files);
+	sig_exec(p, curlwp());
+	take_over(p, as, sc, path, &first);
+	return 0;
+}

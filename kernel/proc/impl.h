@@ -1,0 +1,54 @@
+/*
+ * impl.h - what the files of proc/ share among themselves.
+ */
+#pragma once
+#include <kern/proc.h>
+
+/* --- proc.c -------------------------------------------------------------------------- */
+
+/*
+ * A process without LWPs that nobody knows yet, with `as` for its own (NULL: a fresh one)
+ * and an empty descriptor table; NULL: no memory, and `as` is the caller's still.
+ */
+struct proc *proc_alloc(const char *name, struct address_space *as);
+/* Frees a process that has no LWP: one that never started, or a zombie. */
+void proc_free(struct proc *p);
+/* p is called what comes after the last slash of the path.  p->lock held, or p is nobody's. */
+void proc_set_name(struct proc *p, const char *path);
+/*
+ * Makes p, with its only LWP, known as a child of parent (NULL: the first process), with a
+ * pid, and starts it.  Returns the pid; -EAGAIN: out of pids, or the parent is exiting:
+ * then p and l are freed.
+ */
+int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent, uint32_t flags);
+/* Frees the LWPs that nobody has waited for.  p has no other LWP than the caller. */
+void proc_free_zombies(struct proc *p);
+
+/* --- start.c ------------------------------------------------------------------------- */
+
+/*
+ * Loads the program at `path`, looked up from `files` (NULL: the root), into a fresh
+ * address space, with its first stack and the pages that the kernel puts into every
+ * process but the schedctl page.  first->entry and ->stack are what its LWP begins with.
+ * Errors of fdtable_lookup, elf_load, as_map_page, exec_stack.  May sleep.
+ */
+int proc_load(struct address_space *as, struct fdtable *files, const char *path,
+	      const struct exec_strings *strings, struct lwp_create *first);
+
+/* --- lwp.c --------------------------------------------------------------------------- */
+
+/* User registers as a program begins with them: all 0 but for these two. */
+void lwp_init_frame(struct lwp *l, vaddr_t entry, vaddr_t stack);
+/* The FPU as a program begins with it, in l->fpu. */
+void lwp_init_fpu(struct lwp *l);
+/* The current LWP's id becomes 1.  It is the only one, and no zombie is left; p->lock held. */
+void lwp_renumber(struct proc *p);
+
+/* --- schedctl.c ---------------------------------------------------------------------- */
+
+/* The first page of records of a program that is being loaded into `as`; NULL: no memory. */
+struct sc_page *schedctl_first_page(struct address_space *as);
+void schedctl_free_page(struct sc_page *sp);
+/* Gives l, the only LWP of p, the first record of `first`, and frees all other pages of p.
+ * p->lock held; takes l->lock. */
+void schedctl_restart(struct proc *p, struct lwp *l, struct sc_page *first);

@@ -1,0 +1,130 @@
+/*
+ * start.c - how a process comes into being: spawn, which loads a program into a fresh one
+ * at a cost that does not depend on the parent, and fork.
+ *
+ * A new process is built in full, its LWP included, before anybody can see it: who fails
+ * on the way frees it and has changed nothing.
+ */
+#include <kern/cpu.h>
+#include <kern/printk.h>
+#include <kern/sched.h>
+#include <kern/timing.h>
+#include <weft/errno.h>
+#include <weft/mman.h>
+#include "impl.h"
+
+int proc_load(struct address_space *as, struct fdtable *files, const char *path,
+	      const struct exec_strings *strings, struct lwp_create *first)
+{
+	struct vnode *vn;
+	struct elf_image image;
+
+	int err = files ? fdtable_lookup(files, path, &vn) : vfs_lookup(vfs_root(), path, &vn);
+	if (err != 0)
+		return err;
+	err = elf_load(as, vn, &image);
+	vnode_rele(vn);
+	if (err != 0)
+		return err;
+	as->brk_start = as->brk = image.brk;
+	err = as_map_page(as, TIMEPAGE_USER, timepage_pa, WEFT_PROT_READ);
+	if (err != 0)
+		return err;
+	const struct auxv aux[] = {
+		{AT_PAGESZ, PAGE_SIZE},
+		{AT_ENTRY, image.entry},
+		{AT_WEFT_TIMEPAGE, TIMEPAGE_USER},
+		{AT_WEFT_NCPU, ncpu},
+		/* The first LWP's record is the first of the first page. */
+		{AT_WEFT_SCHEDCTL, SCHEDCTL_USER},
+	};
+	first->entry = image.entry;
+	return exec_stack(as, strings, aux, ARRAY_LEN(aux), &first->stack);
+}
+
+/* --- spawn --------------------------------------------------------------------------- */
+
+int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_strings *strings,
+		   const char *cwd, const int fd[3], uint32_t flags)
+{
+	struct lwp_create first = {0};
+	struct lwp *l;
+
+	struct proc *p = proc_alloc(path, NULL);
+	if (p == NULL)
+		return -ENOMEM;
+	int err = proc_load(p->as, parent ? &parent->files : NULL, path, strings, &first);
+	if (err == 0)
+		err = parent ? fdtable_inherit(&p->files, &parent->files, fd, cwd)
+			     : fdtable_open_console(&p->files);
+	if (err == 0)
+		err = lwp_new(p, &first, NULL, &l);
+	if (err != 0) {
+		proc_free(p);
+		return err;
+	}
+	assert(first.schedctl == SCHEDCTL_USER);
+	if (parent) {
+		sig_fork(parent, curlwp(), p, l);
+		sig_exec(p, l);
+	}
+	return proc_begin(p, l, parent, flags);
+}
+
+int proc_spawn_first(const char *path, char *const argv[], char *const envp[])
+{
+	struct exec_strings strings;
+	const int no_fd[3] = {-1, -1, -1};
+
+	int err = exec_strings_kernel(&strings, argv, envp);
+	if (err != 0)
+		return err;
+	int64_t pid = proc_spawn(NULL, path, &strings, NULL, no_fd, SPAWN_FOREGROUND);
+	exec_strings_free(&strings);
+	return MIN(pid, 0);
+}
+
+/* --- fork ---------------------------------------------------------------------------- */
+
+/* l goes on where the caller is, in the child, with 0 for its result. */
+static void copy_registers(struct lwp *l)
+{
+	struct lwp *me = curlwp();
+
+	*l->frame = *me->frame;
+	l->frame->rax = 0;
+	irqstate_t s = irq_save();
+	__asm__ volatile("rdfsbase %0" : "=r"(l->fsbase));
+	__asm__ volatile("swapgs; rdgsbase %0; swapgs" : "=r"(l->gsbase));
+	__asm__ volatile("fxsave64 %0" : "=m"(l->fpu));
+	irq_restore(s);
+}
+
+int64_t proc_fork(void)
+{
+	struct proc *parent = curproc();
+	struct lwp_create first = {0};
+	struct address_space *as;
+	struct lwp *l;
+
+	int err = as_fork(parent->as, &as);
+	if (err != 0)
+		return err;
+	struct proc *p = proc_alloc(parent->name, as);
+	if (p == NULL) {
+		as_destroy(as);
+		return -ENOMEM;
+	}
+	err = as_map_page(p->as, TIMEPAGE_USER, timepage_pa, WEFT_PROT_READ);
+	if (err == 0)
+		err = fdtable_copy(&p->files, &parent->files);
+	if (err == 0)
+		err = lwp_new(p, &first, curlwp(), &l);
+	if (err != 0) {
+		proc_free(p);
+		return err;
+	}
+	copy_registers(l);
+	sig_fork(parent, curlwp(), p, l);
+	return proc_begin(p, l, parent, 0);
+}

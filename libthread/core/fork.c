@@ -1,0 +1,112 @@
+/*
+ * fork.c - fork in a process with threads (POSIX: the child has the calling thread alone),
+ * and pthread_atfork.
+ *
+ * The child's memory is a snapshot, taken while other threads were at work.  So that it is
+ * whole, the caller first takes every lock of the library that is held for short, and those
+ * of malloc and of stdio's list of streams; the sleep queues of a model without a common
+ * lock are not among them.  In the child all these locks are free again, and what only
+ * other threads had to do with is forgotten: the list of threads has one, no thread sleeps,
+ * and the model has the LWPs that fork left it, which is one.  What other threads held of
+ * the program's own locks stays held for ever, as POSIX has it; streams are made usable.
+ *
+ * Memory of the threads that are gone is free for new ones: they are on no CPU.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "impl.h"
+#include "model.h"
+
+/* --- pthread_atfork -------------------------------------------------------------- */
+
+struct handlers {
+	void (*prepare)(void), (*parent)(void), (*child)(void);
+	struct handlers *next, *prev;
+};
+/* Only ever added: once in the list, they stay, so that walking needs no lock. */
+static struct handlers *first, *last;
+static struct ilock handlers_lock;
+
+/* ENOMEM. */
+int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
+{
+	struct handlers *h = malloc(sizeof(*h));
+
+	if (h == NULL)
+		return ENOMEM;
+	*h = (struct handlers){.prepare = prepare, .parent = parent, .child = child};
+	ilock_lock(&handlers_lock);
+	h->prev = last;
+	if (last != NULL)
+		__atomic_store_n(&last->next, h, __ATOMIC_RELEASE);
+	else
+		__atomic_store_n(&first, h, __ATOMIC_RELEASE);
+	__atomic_store_n(&last, h, __ATOMIC_RELEASE);
+	ilock_unlock(&handlers_lock);
+	return 0;
+}
+
+/* --- fork ------------------------------------------------------------------------- */
+
+static void child(struct thread *self)
+{
+	bool had_others = self->list_next != self;
+
+	/* First of all: spin locks count in the LWP's record, and it has a new one. */
+	__lwp_adopt(self->lwp, (struct schedctl *)__sys_lwp_schedctl());
+	handlers_lock.held = 0;
+	__threads_forked(self);
+	__tsd_forked();
+	__ops->forked(had_others);
+	__newlib_forked();
+}
+
+/*
+ * Those registered with pthread_atfork while this runs are not called.  EAGAIN, ENOMEM:
+ * there is no child.
+ */
+pid_t fork(void)
+{
+	struct thread *self = thread_self();
+	struct handlers *newest = __atomic_load_n(&last, __ATOMIC_ACQUIRE), *h;
+	long pid;
+
+	for (h = newest; h != NULL; h = h->prev)
+		if (h->prepare != NULL)
+			h->prepare();
+
+	__newlib_before_fork();
+	ilock_lock(&handlers_lock);
+	__tsd_lock();
+	ilock_lock(&__threads_lock);
+	__ops->before_fork();
+	pid = __sys_fork();
+	if (pid == 0) {
+		child(self);
+	} else {
+		__ops->after_fork();
+		ilock_unlock(&__threads_lock);
+		__tsd_unlock();
+		ilock_unlock(&handlers_lock);
+	}
+	__newlib_after_fork();
+
+	for (h = newest != NULL ? first : NULL; h != NULL; h = h != newest ? h->next : NULL) {
+		void (*handler)(void) = pid == 0 ? h->child : h->parent;
+
+		if (handler != NULL)
+			handler();
+	}
+	if (pid < 0) {
+		errno = -pid;
+		return -1;
+	}
+	return pid;
+}
+
+/* A child that shares the parent's memory is posix_spawn's; copying on write is cheap. */
+pid_t vfork(void)
+{
+	return fork();
+}

@@ -1,0 +1,189 @@
+/*
+ * proc_exec.c - exec: the new program's arguments, what stays and what goes, errors that
+ * leave all as it was, and the end of the other LWPs.  Started with a word, it is the
+ * program that was asked for.
+ */
+#include "mmtest.h"
+
+#define SELF "/bin/proc_exec"
+
+static char *const env[] = {"WORD=1", "OTHER=two", NULL};
+
+/* Children exec this program, which says by its status what it found. */
+static int found(int argc, char **argv)
+{
+	struct weft_procinfo i;
+	uint16_t fcw;
+	uint32_t mxcsr;
+
+	if (strcmp(argv[1], "args") == 0)
+		return argc == 4 && strcmp(argv[2], "") == 0 && strcmp(argv[3], "last") == 0 &&
+				       strcmp(environ[0], "WORD=1") == 0 && environ[2] == NULL
+			       ? 40
+			       : 1;
+	if (strcmp(argv[1], "alone") == 0) {
+		if (__sys_procinfo(__sys_getpid(), &i) < 0 || i.nlwp != 1 || __sys_lwp_self() != 1)
+			return 2;
+		struct schedctl *sc = (struct schedctl *)__sys_lwp_schedctl();
+		if (sc->lwpid != 1 || sc->nopreempt != 0)
+			return 3;
+		return strcmp(i.name, "proc_exec") == 0 && i.pid == atoi(argv[2]) ? 41 : 4;
+	}
+	if (strcmp(argv[1], "fpu") == 0) {
+		__asm__ volatile("fnstcw %0; stmxcsr %1" : "=m"(fcw), "=m"(mxcsr));
+		return fcw == 0x37f && mxcsr == 0x1f80 ? 42 : 5;
+	}
+	if (strcmp(argv[1], "files") == 0) {
+		char cwd[16];
+		return __sys_lseek(atoi(argv[2]), 0, 1) == 3 &&
+				       __sys_getcwd(cwd, sizeof(cwd)) == 5 &&
+				       strcmp(cwd, "/bin") == 0
+			       ? 43
+			       : 6;
+	}
+	return 7;
+}
+
+static void exec_word(const char *word, const char *arg)
+{
+	char *argv[] = {"proc_exec", (char *)word, (char *)arg, NULL};
+	__sys_execve(SELF, argv, env);
+	__sys_exit(99);
+}
+
+static long end_of(long pid)
+{
+	int status = -1;
+	return __sys_waitpid(pid, &status, 0, NULL) == pid ? status : -1;
+}
+
+static void arguments(void)
+{
+	char *argv[] = {"proc_exec", "args", "", "last", NULL};
+	long pid = __sys_fork();
+	if (pid == 0) {
+		__sys_execve(SELF, argv, env);
+		__sys_exit(99);
+	}
+	is("argv and envp", end_of(pid), EXITED(40));
+
+	pid = __sys_fork();
+	if (pid == 0) {
+		uint16_t fcw = 0x27f;
+		uint32_t mxcsr = 0x1fc0;
+		__asm__ volatile("fldcw %0; ldmxcsr %1" : : "m"(fcw), "m"(mxcsr));
+		exec_word("fpu", NULL);
+	}
+	is("a fresh FPU", end_of(pid), EXITED(42));
+
+	pid = __sys_fork();
+	if (pid == 0) {
+		char number[8], c[3];
+		long fd = __sys_open("/bin/true", 0, 0);
+		__sys_read(fd, c, 3);
+		__sys_chdir("/bin");
+		snprintf(number, sizeof(number), "%ld", fd);
+		exec_word("files", number);
+	}
+	is("files and directory stay", end_of(pid), EXITED(43));
+}
+
+/* --- errors --------------------------------------------------------------------------- */
+
+static void errors(void)
+{
+	static char big[WEFT_ARG_MAX + 2], name[WEFT_PATH_MAX + 1];
+	char *argv[] = {"x", NULL}, *long_argv[] = {"x", big, NULL};
+	char *volatile bad = (char *)8;
+	char *wild[] = {"x", bad, NULL};
+
+	memset(big, 'a', sizeof(big) - 1);
+	memset(name, 'a', sizeof(name) - 1);
+	is("no such file", __sys_execve("/bin/none", argv, env), -ENOENT);
+	is("not a directory", __sys_execve("/bin/true/x", argv, env), -ENOTDIR);
+	is("a directory", __sys_execve("/bin", argv, env), -EACCES);
+	is("a device", __sys_execve("/dev/null", argv, env), -EACCES);
+	is("a long path", __sys_execve(name, argv, env), -ENAMETOOLONG);
+	is("a bad path", __sys_execve(bad, argv, env), -EFAULT);
+	is("a bad argv", __sys_execve(SELF, (char **)bad, env), -EFAULT);
+	is("a bad string", __sys_execve(SELF, wild, env), -EFAULT);
+	is("a bad envp", __sys_execve(SELF, argv, (char **)bad), -EFAULT);
+	is("too long", __sys_execve(SELF, long_argv, env), -E2BIG);
+}
+
+/* --- many LWPs -------------------------------------------------------------------------- */
+
+static void sleep_for_ever(struct raw *r)
+{
+	for (;;)
+		__sys_lwp_park(NULL, 0);
+}
+
+static void spin(struct raw *r)
+{
+	for (;;)
+		__asm__ volatile("");
+}
+
+static void exit_now(struct raw *r)
+{
+}
+
+static void exec_here(struct raw *r)
+{
+	exec_word("alone", (char *)r->arg);
+}
+
+static void many(void)
+{
+	static struct raw r[12];
+	static char pid_text[12];
+
+	long pid = __sys_fork();
+	if (pid == 0) {
+		snprintf(pid_text, sizeof(pid_text), "%ld", __sys_getpid());
+		((struct schedctl *)__sys_lwp_schedctl())->nopreempt = 1;
+		for (int i = 0; i < 8; i++)
+			raw_start(&r[i], i > 0 ? sleep_for_ever : spin, 0, 0);
+		raw_start(&r[8], exit_now, 0, 0); /* a zombie that nobody waits for */
+		raw_start(&r[9], spin, 0, LWP_SUSPENDED);
+		/* Two at once: one of them wins. */
+		raw_start(&r[10], exec_here, (uint64_t)pid_text, 0);
+		raw_start(&r[11], exec_here, (uint64_t)pid_text, 0);
+		for (;;)
+			__sys_lwp_park(NULL, 0);
+	}
+	is("an exec by one of many", end_of(pid), EXITED(41));
+}
+
+/* The old memory is gone: pages come back. */
+static void pages(void)
+{
+	uint64_t before = 0;
+
+	for (int i = 0; i < 6; i++) {
+		if (i == 2)
+			before = free_pages();
+		long pid = __sys_fork();
+		if (pid == 0) {
+			char *p = must_map(100 * PAGE, RW);
+			for (int n = 0; n < 100; n++)
+				p[n * PAGE] = 1;
+			exec_word("fpu", NULL);
+		}
+		end_of(pid);
+	}
+	long lost = before - free_pages();
+	tap_report(lost < 80, "memory comes back", "%ld pages are missing", lost);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return found(argc, argv);
+	arguments();
+	errors();
+	many();
+	pages();
+	return tap_done();
+}

@@ -1,0 +1,230 @@
+/*
+ * thr_fork.c - fork in a process with threads: the child has the calling thread alone, and
+ * a library that works; pthread_atfork.  argv[1]: rounds.
+ */
+#include "tap.h"
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <sys/wait.h>
+#include <time.h>
+
+static int rounds = 20;
+static volatile int stop;
+static sem_t sem;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_key_t key;
+
+static int status_of(pid_t pid)
+{
+	int status = -1;
+
+	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+/* --- the library in the child -------------------------------------------------- */
+
+static void *return_arg(void *arg)
+{
+	free(malloc(1000));
+	return arg;
+}
+
+static void *wait_for_sem(void *arg)
+{
+	while (sem_wait(&sem) != 0)
+		;
+	return arg;
+}
+
+/* All that a program does: memory, output, threads, locks, time-outs. */
+static int use_everything(void)
+{
+	pthread_t t[3];
+	struct timespec ts;
+	void *r;
+	char *p = malloc(100000);
+	FILE *f = fopen("/bin/true", "r");
+
+	if (p == NULL || f == NULL || fgetc(f) != 0x7f)
+		return 1;
+	fclose(f);
+	sem_init(&sem, 0, 0); /* the parent's waiter is not here */
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&t[i], NULL, i == 0 ? wait_for_sem : return_arg, p + i) != 0)
+			return 2;
+	sem_post(&sem);
+	for (int i = 0; i < 3; i++)
+		if (pthread_join(t[i], &r) != 0 || r != p + i)
+			return 3;
+	free(p);
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_nsec += 1000000;
+	if (ts.tv_nsec >= 1000000000) {
+		ts.tv_nsec -= 1000000000;
+		ts.tv_sec++;
+	}
+	pthread_mutex_lock(&mutex);
+	int error = pthread_cond_timedwait(&cond, &mutex, &ts);
+	pthread_mutex_unlock(&mutex);
+	if (error != ETIMEDOUT)
+		return 4;
+	if (pthread_getspecific(key) != &key)
+		return 5;
+	return 0;
+}
+
+/* Locks of the library are always in somebody's hands. */
+static void *make_noise(void *arg)
+{
+	pthread_t t;
+	FILE *null = fopen("/dev/null", "w");
+
+	while (!stop) {
+		free(malloc(200));
+		if (pthread_create(&t, NULL, return_arg, NULL) == 0)
+			pthread_join(t, NULL);
+		pthread_mutex_lock(&mutex);
+		pthread_cond_signal(&cond);
+		pthread_mutex_unlock(&mutex);
+		fputc('x', null);
+		fflush(null);
+	}
+	fclose(null);
+	return NULL;
+}
+
+static void in_noise(void)
+{
+	enum { N = 4 };
+	pthread_t t[N];
+	int bad = 0;
+
+	for (int i = 0; i < N; i++)
+		pthread_create(&t[i], NULL, i == 0 ? wait_for_sem : make_noise, NULL);
+	for (int i = 0; i < rounds; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(use_everything());
+		int status = status_of(pid);
+		if (status != 0 && bad++ == 0)
+			printf("# status %#x\n", status);
+	}
+	is("children of a busy process", bad, 0);
+	stop = 1;
+	sem_post(&sem);
+	for (int i = 0; i < N; i++)
+		pthread_join(t[i], NULL);
+}
+
+/* --- who is left ----------------------------------------------------------------- */
+
+static void *fork_and_exit(void *bound)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		/* The last thread's exit is the process's, with status 0. */
+		pthread_setspecific(key, &key);
+		int r = use_everything();
+		if (r != 0)
+			_exit(r);
+		pthread_exit(NULL);
+	}
+	return (void *)(intptr_t)status_of(pid);
+}
+
+static void only_thread(void)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+	void *status;
+
+	pthread_create(&t, NULL, fork_and_exit, NULL);
+	pthread_join(t, &status);
+	is("the child of a thread", (intptr_t)status, 0);
+	pthread_attr_init(&attr);
+	pthread_attr_setscope(&attr, PTHREAD_SCOPE_SYSTEM);
+	pthread_create(&t, &attr, fork_and_exit, NULL);
+	pthread_join(t, &status);
+	is("the child of a bound thread", (intptr_t)status, 0);
+}
+
+/* exit, with all that it has to do, in a child. */
+static void exits(void)
+{
+	pid_t pid;
+
+	pid = fork();
+	if (pid == 0) {
+		printf("# written by the child\n");
+		exit(7);
+	}
+	is("exit in the child", status_of(pid), 7 << 8);
+}
+
+/* --- pthread_atfork ---------------------------------------------------------------- */
+
+static char order[16];
+
+static void note(char c)
+{
+	order[strlen(order)] = c;
+}
+static void prepare1(void)
+{
+	note('p');
+}
+static void parent1(void)
+{
+	note('q');
+}
+static void child1(void)
+{
+	note('c');
+}
+static void prepare2(void)
+{
+	note('P');
+	pthread_mutex_lock(&mutex);
+}
+static void parent2(void)
+{
+	note('Q');
+	pthread_mutex_unlock(&mutex);
+}
+static void child2(void)
+{
+	note('C');
+	pthread_mutex_unlock(&mutex);
+}
+
+static void atfork(void)
+{
+	is("pthread_atfork", pthread_atfork(prepare1, parent1, child1), 0);
+	is("again", pthread_atfork(prepare2, parent2, child2), 0);
+	is("with no handlers", pthread_atfork(NULL, NULL, NULL), 0);
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(strcmp(order, "PpcC") == 0 && pthread_mutex_trylock(&mutex) == 0 ? 0 : 1);
+	is("in the child", status_of(pid), 0);
+	ok("in the parent", strcmp(order, "PpqQ") == 0);
+	is("the mutex is free", pthread_mutex_trylock(&mutex), 0);
+	pthread_mutex_unlock(&mutex);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		rounds = atoi(argv[1]);
+	sem_init(&sem, 0, 0);
+	pthread_key_create(&key, NULL);
+	pthread_setspecific(key, &key);
+	only_thread();
+	in_noise();
+	exits();
+	atfork();
+	return tap_done();
+}
