@@ -124,8 +124,10 @@ static void fault_signal(struct trapframe *f, uint64_t addr, int err)
 	struct weft_siginfo info = {.signo = WEFT_SIGILL, .code = WEFT_SI_KERNEL, .addr = addr};
 
 	if (f->vec == T_PAGE) {
-		info.signo = err == -ENOMEM ? WEFT_SIGBUS : WEFT_SIGSEGV;
+		bool bus = err == -ENOMEM || err == -EINVAL;
+		info.signo = bus ? WEFT_SIGBUS : WEFT_SIGSEGV;
 		info.code = err == -ENOMEM   ? WEFT_BUS_OBJERR
+			    : err == -EINVAL ? WEFT_BUS_ADRERR
 			    : err == -EACCES ? WEFT_SEGV_ACCERR
 					     : WEFT_SEGV_MAPERR;
 	} else if (f->vec < ARRAY_LEN(trap_signal) && trap_signal[f->vec].sig != 0) {

@@ -21,7 +21,7 @@
 
 #define PROT_ALL (WEFT_PROT_READ | WEFT_PROT_WRITE | WEFT_PROT_EXEC)
 #define SHARING (WEFT_MAP_SHARED | WEFT_MAP_PRIVATE)
-#define MAP_ALL (SHARING | WEFT_MAP_FIXED | WEFT_MAP_ANON | WEFT_MAP_NORESERVE)
+#define MAP_ALL (SHARING | WEFT_MAP_FIXED | WEFT_MAP_ANON | WEFT_MAP_NORESERVE | AS_MAP_READONLY)
 
 /* Of the stacks that a process leaves behind, so many stay for the next ones. */
 #define KEEP_STACKS 64
@@ -208,7 +208,7 @@ int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, u
 		m->start = addr;
 		m->end = addr + len;
 		m->prot = prot;
-		m->flags = sharing;
+		m->flags = sharing | (flags & (WEFT_MAP_NORESERVE | AS_MAP_READONLY));
 		m->vnode = vn;
 		m->off = off;
 		m->file_end = file_end;
@@ -265,17 +265,29 @@ int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot)
 
 /* --- mprotect ------------------------------------------------------------------------ */
 
-/* Is all of [start, end) mapped, and the user's to protect? */
-static int may_protect(struct address_space *as, vaddr_t start, vaddr_t end)
+/* Is all of [start, end) mapped?  *flags gets those that any of the mappings has. */
+static bool is_mapped(struct address_space *as, vaddr_t start, vaddr_t end, uint32_t *flags)
 {
+	*flags = 0;
 	for (vaddr_t at = start; at < end;) {
 		const struct mapping *m = mapping_above(as, at);
-		if (m->start > at)
-			return -ENOMEM;
-		if (m->flags & MAPPING_KERNEL)
-			return -EACCES;
+		if (m == NULL || m->start > at)
+			return false;
+		*flags |= m->flags;
 		at = m->end;
 	}
+	return true;
+}
+
+/* May the user give [start, end) this protection? */
+static int may_protect(struct address_space *as, vaddr_t start, vaddr_t end, int prot)
+{
+	uint32_t flags;
+
+	if (!is_mapped(as, start, end, &flags))
+		return -ENOMEM;
+	if ((flags & MAPPING_KERNEL) || ((flags & AS_MAP_READONLY) && (prot & WEFT_PROT_WRITE)))
+		return -EACCES;
 	return 0;
 }
 
@@ -304,7 +316,7 @@ int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 		return -ENOMEM;
 
 	krw_write_enter(&as->lock);
-	int err = may_protect(as, addr, end);
+	int err = may_protect(as, addr, end, prot);
 	if (err == 0)
 		err = alloc_two(spare);
 	if (err == 0) {
@@ -320,6 +332,48 @@ int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 	}
 	krw_write_exit(&as->lock);
 	return err;
+}
+
+/* --- madvise ------------------------------------------------------------------------- */
+
+int as_discard(struct address_space *as, vaddr_t addr, uint64_t len)
+{
+	vaddr_t end = addr + PAGE_ROUND_UP(len);
+	uint32_t flags;
+	int err = 0;
+
+	if (addr % PAGE_SIZE != 0)
+		return -EINVAL;
+	if (end < addr || !in_user(addr, end - addr))
+		return -ENOMEM;
+	krw_write_enter(&as->lock);
+	if (!is_mapped(as, addr, end, &flags)) {
+		err = -ENOMEM;
+	} else if (flags & MAPPING_KERNEL) {
+		err = -EINVAL;
+	} else {
+		/* No table goes: there are mappings all over. */
+		if (upt_revoke(as, addr, end, end, addr))
+			tlb_shootdown(as, addr, end);
+		upt_release(as, addr, end, end, addr);
+	}
+	krw_write_exit(&as->lock);
+	return err;
+}
+
+int as_check(struct address_space *as, vaddr_t addr, uint64_t len)
+{
+	vaddr_t end = addr + PAGE_ROUND_UP(len);
+	uint32_t flags;
+
+	if (addr % PAGE_SIZE != 0)
+		return -EINVAL;
+	if (end < addr || !in_user(addr, end - addr))
+		return -ENOMEM;
+	krw_read_enter(&as->lock);
+	bool mapped = is_mapped(as, addr, end, &flags);
+	krw_read_exit(&as->lock);
+	return mapped ? 0 : -ENOMEM;
 }
 
 /* --- brk ----------------------------------------------------------------------------- */

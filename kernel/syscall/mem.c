@@ -1,7 +1,7 @@
 /*
- * mem.c - the system calls for memory (weft/syscall.h, 40 to 43).  What they do to an
+ * mem.c - the system calls for memory (weft/syscall.h, 40 to 45).  What they do to an
  * address space, and which errors that may give, stands with as_map, as_unmap,
- * as_protect and as_brk (kern/mm.h).
+ * as_protect, as_discard and as_brk (kern/mm.h).
  */
 #include <weft/mman.h>
 #include <kern/mm.h>
@@ -9,16 +9,60 @@
 #include <kern/syscall.h>
 
 /*
- * mmap(addr, len, prot, flags, fd, off) = addr: anonymous memory, zero when first
- * touched.  fd and off are ignored for it.  -ENODEV: without WEFT_MAP_ANON; -EINVAL,
- * -ENOMEM as as_map.  May sleep.
+ * The file behind fd, if a mapping with this protection and these flags may be made of it;
+ * the vnode comes held.  *flags gets what as_map is to know.
+ */
+static int mapped_file(int fd, int prot, uint32_t *flags, struct vnode **vn)
+{
+	struct file *f = fd_get(&curproc()->files, fd);
+	int err = 0;
+
+	if (f == NULL)
+		return -EBADF;
+	uint32_t access = file_flags(f) & WEFT_O_ACCMODE;
+	bool shared = *flags & WEFT_MAP_SHARED;
+	*vn = f->vn;
+	if ((f->vn->mode & WEFT_S_IFMT) != WEFT_S_IFREG || (f->vn->ops->read == NULL) ||
+	    (shared && f->vn->ops->getpage == NULL))
+		err = -ENODEV;
+	else if (access == WEFT_O_WRONLY ||
+		 (shared && (prot & WEFT_PROT_WRITE) && access != WEFT_O_RDWR))
+		err = -EACCES;
+	else if (shared && access != WEFT_O_RDWR)
+		*flags |= AS_MAP_READONLY;
+	if (err == 0)
+		vnode_hold(*vn);
+	file_rele(f);
+	return err;
+}
+
+/*
+ * mmap(addr, len, prot, flags, fd, off) = addr: anonymous memory, zero when first touched
+ * (fd and off are ignored), or a file.  A private mapping of a file shows what the file has
+ * until the process writes to the page; a shared one is the file.  Touching a page beyond
+ * the end of the file is a SIGBUS; bytes after the end in its last page are zero.
+ * -EBADF: no such descriptor; -EACCES: not open for reading, or, for a shared mapping that
+ * can be written, for writing; -ENODEV: nothing that can be mapped; -EOVERFLOW: off + len is
+ * too large; -EINVAL, -ENOMEM as as_map.  May sleep.
  */
 int64_t sys_mmap(const uint64_t arg[6])
 {
+	uint64_t len = arg[1], off = arg[5];
 	uint32_t flags = arg[3];
-	if (!(flags & WEFT_MAP_ANON))
-		return -ENODEV;
-	return as_map(curproc()->as, arg[0], arg[1], arg[2], flags, NULL, 0, 0);
+	struct vnode *vn;
+
+	if (flags & AS_MAP_READONLY)
+		return -EINVAL;
+	if (flags & WEFT_MAP_ANON)
+		return as_map(curproc()->as, arg[0], len, arg[2], flags, NULL, 0, 0);
+	if (off > INT64_MAX || len > INT64_MAX - off)
+		return -EOVERFLOW;
+	int err = mapped_file(arg[4], arg[2], &flags, &vn);
+	if (err != 0)
+		return err;
+	int64_t r = as_map(curproc()->as, arg[0], len, arg[2], flags, vn, off, UINT64_MAX);
+	vnode_rele(vn);
+	return r;
 }
 
 /* munmap(addr, len): -EINVAL, -ENOMEM as as_unmap.  May sleep. */
@@ -37,4 +81,38 @@ int64_t sys_mprotect(const uint64_t arg[6])
 int64_t sys_brk(const uint64_t arg[6])
 {
 	return as_brk(curproc()->as, arg[0]);
+}
+
+/*
+ * madvise(addr, len, advice): WEFT_MADV_DONTNEED takes the pages of the range away now: an
+ * anonymous private one is zero at the next touch, any other what the file or the sharers
+ * have.  Other advice is heard and not followed.  -EINVAL: unknown advice, or as as_discard;
+ * -ENOMEM as as_discard.  May sleep.
+ */
+int64_t sys_madvise(const uint64_t arg[6])
+{
+	switch (arg[2]) {
+	case WEFT_MADV_NORMAL:
+	case WEFT_MADV_RANDOM:
+	case WEFT_MADV_SEQUENTIAL:
+	case WEFT_MADV_WILLNEED:
+		return as_check(curproc()->as, arg[0], arg[1]);
+	case WEFT_MADV_DONTNEED:
+		return as_discard(curproc()->as, arg[0], arg[1]);
+	default:
+		return -EINVAL;
+	}
+}
+
+/*
+ * msync(addr, len, flags): a mapping of a file is the file, so that there is nothing to
+ * write.  -EINVAL: flags, unaligned; -ENOMEM: not all of it is mapped.  May sleep.
+ */
+int64_t sys_msync(const uint64_t arg[6])
+{
+	const uint64_t all = WEFT_MS_ASYNC | WEFT_MS_INVALIDATE | WEFT_MS_SYNC;
+
+	if ((arg[2] & ~all) || (arg[2] & all) == (WEFT_MS_ASYNC | WEFT_MS_SYNC))
+		return -EINVAL;
+	return as_check(curproc()->as, arg[0], arg[1]);
 }

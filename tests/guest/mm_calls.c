@@ -32,7 +32,6 @@ static void bad_mmap(void)
 	is("mmap: the last page", map((void *)(WEFT_USER_END - PAGE), 2 * PAGE, RW, AT), -ENOMEM);
 	is("mmap: the kernel", map((void *)0xffff800000000000, PAGE, RW, AT), -ENOMEM);
 	is("mmap: a range that wraps", map(p, -(uint64_t)p, RW, AT), -ENOMEM);
-	is("mmap: a file", __sys_mmap(NULL, PAGE, R, WEFT_MAP_PRIVATE, 0, 0), -ENODEV);
 	is("mmap: more than the machine's memory", map(NULL, 1ul << 40, RW, ANON), -ENOMEM);
 	long big = map(NULL, 1ul << 40, RW, ANON | WEFT_MAP_NORESERVE);
 	ok("mmap: the same with NORESERVE", big > 0);

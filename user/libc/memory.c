@@ -1,14 +1,18 @@
 /*
- * memory.c - the break (malloc's arena) and anonymous mappings.
+ * memory.c - the break (malloc's arena), mappings, shared memory objects.
  *
  * The break is guarded by newlib's malloc lock, which is recursive: malloc holds it
  * when it calls sbrk.
  */
+#include <fcntl.h>
 #include <malloc.h>
 #include <reent.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <weft/proc.h>
 #include "libc.h"
 
 extern void __malloc_lock(struct _reent *);
@@ -53,4 +57,56 @@ int munmap(void *addr, size_t len)
 int mprotect(void *addr, size_t len, int prot)
 {
 	return result(__sys_mprotect(addr, len, prot));
+}
+
+int madvise(void *addr, size_t len, int advice)
+{
+	return result(__sys_madvise(addr, len, advice));
+}
+
+/* POSIX's MADV_DONTNEED is a hint, which must not lose what was written. */
+int posix_madvise(void *addr, size_t len, int advice)
+{
+	return -__sys_madvise(addr, len, advice == POSIX_MADV_DONTNEED ? WEFT_MADV_NORMAL : advice);
+}
+
+int msync(void *addr, size_t len, int flags)
+{
+	return result(__sys_msync(addr, len, flags));
+}
+
+/* --- shared memory objects: files in SHM_DIR ---------------------------------------- */
+
+#define SHM_DIR "/tmp"
+
+/* "/name", with no other slash.  -1: it is not of that form. */
+static int shm_path(const char *name, char path[WEFT_PATH_MAX])
+{
+	while (*name == '/')
+		name++;
+	if (*name == '\0' || strchr(name, '/'))
+		return fails(EINVAL);
+	if (strlen(name) > WEFT_NAME_MAX - strlen(".shm."))
+		return fails(ENAMETOOLONG);
+	snprintf(path, WEFT_PATH_MAX, SHM_DIR "/.shm.%s", name);
+	return 0;
+}
+
+/* EINVAL, ENAMETOOLONG: the name; errors of open. */
+int shm_open(const char *name, int flags, mode_t mode)
+{
+	char path[WEFT_PATH_MAX];
+
+	if (shm_path(name, path) < 0)
+		return -1;
+	return open(path, flags | O_CLOEXEC, mode);
+}
+
+int shm_unlink(const char *name)
+{
+	char path[WEFT_PATH_MAX];
+
+	if (shm_path(name, path) < 0)
+		return -1;
+	return unlink(path);
 }

@@ -154,6 +154,7 @@ int as_fork(struct address_space *as, struct address_space **out);
  */
 int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, uint32_t flags,
 	       struct vnode *vn, uint64_t off, uint64_t file_end);
+#define AS_MAP_READONLY 0x40000000u /* flag of as_map: as_protect never allows writing */
 /*
  * Unmaps what lies in the range, if anything.  When it returns no CPU can reach the
  * pages.  -EINVAL: unaligned, empty, or not all user space; -ENOMEM: no memory to
@@ -164,10 +165,19 @@ int as_unmap(struct address_space *as, vaddr_t addr, uint64_t len);
  * Changes the protection of all of the range; pages keep their contents under
  * WEFT_PROT_NONE too.  When it returns no CPU has a right that was taken away.
  * -EINVAL: unaligned, or unknown bits; -ENOMEM: not all of it is mapped, or no memory
- * to split a mapping; -EACCES: it holds pages of the kernel's (as_map_page).  After
+ * to split a mapping; -EACCES: it holds pages of the kernel's (as_map_page), or ones that
+ * the file forbids to write (AS_MAP_READONLY).  After
  * an error nothing has changed.  Takes as->lock; waits for other CPUs; may sleep.
  */
 int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot);
+/*
+ * Takes the pages of the range away, but not the mappings: the next touch brings them
+ * afresh.  -EINVAL: unaligned, or pages of the kernel's; -ENOMEM: not all of it is mapped.
+ * Takes as->lock; waits for other CPUs; may sleep.
+ */
+int as_discard(struct address_space *as, vaddr_t addr, uint64_t len);
+/* 0 if all of the range is mapped; -EINVAL: unaligned; -ENOMEM.  Takes as->lock. */
+int as_check(struct address_space *as, vaddr_t addr, uint64_t len);
 /*
  * brk(2): grows or shrinks the heap; returns the break (unchanged if it cannot).
  * Takes as->lock; may wait and sleep as as_unmap.

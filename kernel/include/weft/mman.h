@@ -1,4 +1,4 @@
-/* mman.h - protections and flags of mmap, mprotect.  The values of Linux. */
+/* mman.h - protections and flags of mmap, mprotect, madvise, msync.  The values of Linux. */
 #pragma once
 
 #define WEFT_PROT_NONE 0
@@ -11,3 +11,13 @@
 #define WEFT_MAP_FIXED 0x10
 #define WEFT_MAP_ANON 0x20
 #define WEFT_MAP_NORESERVE 0x4000
+
+#define WEFT_MADV_NORMAL 0
+#define WEFT_MADV_RANDOM 1
+#define WEFT_MADV_SEQUENTIAL 2
+#define WEFT_MADV_WILLNEED 3
+#define WEFT_MADV_DONTNEED 4
+
+#define WEFT_MS_ASYNC 1
+#define WEFT_MS_INVALIDATE 2
+#define WEFT_MS_SYNC 4

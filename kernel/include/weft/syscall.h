@@ -47,7 +47,9 @@
 	X(40, mmap, 6) /* (addr, len, prot, flags, fd, off) = addr */                              \
 	X(41, munmap, 2)                                                                           \
 	X(42, mprotect, 3)                                                                         \
-	X(43, brk, 1) /* (addr or 0) = the break */                                                \
+	X(43, brk, 1)     /* (addr or 0) = the break */                                            \
+	X(44, madvise, 3) /* (addr, len, WEFT_MADV_*) */                                           \
+	X(45, msync, 3)   /* (addr, len, WEFT_MS_*) */                                             \
 	/* files */                                                                                \
 	X(48, open, 3)                                                                             \
 	X(49, close, 1)                                                                            \

@@ -1,6 +1,5 @@
 /*
- * sys/mman.h - memory mappings.  Only anonymous memory can be mapped; mmap of a
- * file fails with ENODEV.
+ * sys/mman.h - memory mappings, and shared memory objects.
  */
 #pragma once
 #include <sys/types.h>
@@ -20,6 +19,21 @@
 #define MAP_STACK 0 /* any mapping will do */
 #define MAP_FAILED ((void *)-1)
 
+#define MADV_NORMAL WEFT_MADV_NORMAL
+#define MADV_RANDOM WEFT_MADV_RANDOM
+#define MADV_SEQUENTIAL WEFT_MADV_SEQUENTIAL
+#define MADV_WILLNEED WEFT_MADV_WILLNEED
+#define MADV_DONTNEED WEFT_MADV_DONTNEED
+#define POSIX_MADV_NORMAL WEFT_MADV_NORMAL
+#define POSIX_MADV_RANDOM WEFT_MADV_RANDOM
+#define POSIX_MADV_SEQUENTIAL WEFT_MADV_SEQUENTIAL
+#define POSIX_MADV_WILLNEED WEFT_MADV_WILLNEED
+#define POSIX_MADV_DONTNEED WEFT_MADV_DONTNEED
+
+#define MS_ASYNC WEFT_MS_ASYNC
+#define MS_INVALIDATE WEFT_MS_INVALIDATE
+#define MS_SYNC WEFT_MS_SYNC
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -27,6 +41,11 @@ extern "C" {
 void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off);
 int munmap(void *addr, size_t len);
 int mprotect(void *addr, size_t len, int prot);
+int madvise(void *addr, size_t len, int advice);
+int posix_madvise(void *addr, size_t len, int advice);
+int msync(void *addr, size_t len, int flags);
+int shm_open(const char *name, int flags, mode_t mode);
+int shm_unlink(const char *name);
 
 #ifdef __cplusplus
 }

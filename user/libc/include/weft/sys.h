@@ -69,6 +69,8 @@ long __sys_mmap(void *addr, size_t len, int prot, int flags, int fd, int64_t off
 long __sys_munmap(void *addr, size_t len);
 long __sys_mprotect(void *addr, size_t len, int prot);
 long __sys_brk(void *addr);
+long __sys_madvise(void *addr, size_t len, int advice);
+long __sys_msync(void *addr, size_t len, int flags);
 /* files */
 long __sys_open(const char *path, int flags, unsigned mode);
 long __sys_close(int fd);
