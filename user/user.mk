@@ -89,8 +89,9 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
 	done && cp kernel/include/weft/*.h $(SYSROOT)/include/weft/ && touch $@
 
 # Without the objects that libthread (locks) and we define instead: a linker that met
-# newlib's first would then find them twice.  (newlib's rename calls itself.)
-U_REPLACED := lock clock rename system abort raise signal strsignal psignal
+# newlib's first would then find them twice.  (newlib's rename calls itself, and its remove
+# knows no directories.)
+U_REPLACED := lock clock rename remove system abort raise signal strsignal psignal
 
 $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp user/user.mk
 	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \

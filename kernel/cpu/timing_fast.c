@@ -199,6 +199,11 @@ void timing_choose(void)
 	lockstep_init();
 }
 
+uint64_t time_real(void)
+{
+	return timepage->boot_realtime + time_now();
+}
+
 void timing_init_early(void)
 {
 	uint64_t tsc_hz, lapic_hz;

@@ -1,12 +1,20 @@
 /*
- * devfs.c - /dev: the console, and null.  Devices are vnodes like any other,
- * entered into a directory of the root file system at boot.
+ * devfs.c - /dev: the console, and the devices that need no hardware.  Devices are vnodes
+ * like any other, in a tmpfs of their own.
+ *
+ *	null	takes everything, has nothing
+ *	zero	takes everything, has zeros without end
+ *	full	as zero, but there is never room: -ENOSPC
+ *	random, urandom
+ *		bytes of a generator (SplitMix64, Steele et al., OOPSLA 2014) that the boot seeds
+ *		from the clock: for programs that want different numbers each time, in exact
+ *		timing the same at each run; not for secrets
  */
 #include <weft/errno.h>
+#include <kern/mm.h>
 #include <kern/printk.h>
+#include <kern/timing.h>
 #include "fs.h"
-
-#define DEVFS_DEV 2
 
 static int64_t null_recv(struct vnode *vn, void *buf, size_t n, unsigned flags)
 {
@@ -18,35 +26,81 @@ static int64_t null_send(struct vnode *vn, const void *buf, size_t n, unsigned f
 	return n;
 }
 
-static const struct vnode_ops null_ops = {.recv = null_recv, .send = null_send};
+static int64_t zero_recv(struct vnode *vn, void *buf, size_t n, unsigned flags)
+{
+	memset(buf, 0, n);
+	return n;
+}
 
-static struct vnode null_vnode = {
-	.ops = &null_ops,
-	.refs = 1, /* for ever */
-	.mode = WEFT_S_IFCHR | 0666,
-	.rdev = 1 << 8 | 3,
+static int64_t full_send(struct vnode *vn, const void *buf, size_t n, unsigned flags)
+{
+	return -ENOSPC;
+}
+
+static uint64_t random_state; /* atomic */
+
+static int64_t random_recv(struct vnode *vn, void *buf, size_t n, unsigned flags)
+{
+	for (size_t done = 0; done < n; done += 8) {
+		uint64_t z =
+			__atomic_add_fetch(&random_state, 0x9e3779b97f4a7c15, __ATOMIC_RELAXED);
+		z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+		z = (z ^ z >> 27) * 0x94d049bb133111eb;
+		z ^= z >> 31;
+		memcpy((char *)buf + done, &z, MIN(n - done, 8));
+	}
+	return n;
+}
+
+static const struct vnode_ops null_ops = {.recv = null_recv, .send = null_send};
+static const struct vnode_ops zero_ops = {.recv = zero_recv, .send = null_send};
+static const struct vnode_ops full_ops = {.recv = zero_recv, .send = full_send};
+static const struct vnode_ops random_ops = {.recv = random_recv, .send = null_send};
+
+static const struct {
+	const char *name;
+	const struct vnode_ops *ops;
+	unsigned minor; /* as in Linux; major 1 */
+} devices[] = {
+	{"null", &null_ops, 3},     {"zero", &zero_ops, 5},      {"full", &full_ops, 7},
+	{"random", &random_ops, 8}, {"urandom", &random_ops, 9},
 };
+static struct vnode device_vnodes[ARRAY_LEN(devices)];
 
 static void add_device(struct vnode *dir, const char *name, struct vnode *vn, uint64_t ino)
 {
-	vn->dev = DEVFS_DEV;
+	vn->dev = dir->dev;
 	vn->ino = ino;
-	int err = ramfs_replace(dir, name, strlen(name), vn);
+	vn->atime = vn->mtime = vn->ctime = time_real();
+	int err = tmpfs_enter(dir, name, vn);
 	if (err != 0)
 		panic("/dev/%s cannot be made: error %d", name, -err);
 }
 
-void devfs_init(struct vnode *root)
+void devfs_init(void)
 {
-	struct vnode *dev;
-	int err = root->ops->lookup(root, "dev", 3, &dev);
-	if (err == -ENOENT)
-		err = ramfs_mkdir(root, "dev", 3, 0755, 0, &dev);
+	static struct mount mount = {.type = "devfs"};
+	struct vnode *root = vfs_root();
+
+	mount.root = tmpfs_new();
+	if (mount.root == NULL)
+		panic("out of memory for /dev");
+	random_state = time_real();
+	uint64_t ino = 1000; /* apart from those of its directories */
+	for (unsigned i = 0; i < ARRAY_LEN(devices); i++) {
+		struct vnode *vn = &device_vnodes[i];
+		*vn = (struct vnode){
+			.ops = devices[i].ops,
+			.refs = 1, /* for ever */
+			.mode = WEFT_S_IFCHR | 0666,
+			.rdev = 1 << 8 | devices[i].minor,
+		};
+		add_device(mount.root, devices[i].name, vn, ino++);
+	}
+	add_device(mount.root, "console", console_vnode(), ino++);
+	int err = root->ops->mkdir(root, "dev", 3, 0755);
+	if (err == 0 || err == -EEXIST)
+		err = vfs_mount(&mount, "/dev");
 	if (err != 0)
-		panic("/dev cannot be made: error %d", -err);
-	if (dev->ops->lookup == NULL)
-		panic("the initial RAM disk has a file named dev");
-	add_device(dev, "null", &null_vnode, 1);
-	add_device(dev, "console", console_vnode(), 2);
-	vnode_rele(dev);
+		panic("/dev cannot be mounted: error %d", -err);
 }

@@ -54,13 +54,9 @@ int fdtable_init(struct fdtable *t)
 	*t = (struct fdtable){.size = FIRST_SIZE};
 	spin_init(&t->lock, "fdtable");
 	t->files = kzalloc(FIRST_SIZE * sizeof(*t->files));
-	t->cwd_path = kmalloc(2);
-	if (t->files == NULL || t->cwd_path == NULL) {
-		kfree(t->files);
-		kfree(t->cwd_path);
+	if (t->files == NULL)
 		return -ENOMEM;
-	}
-	memcpy(t->cwd_path, "/", 2);
+	t->umask = 022;
 	t->cwd = vfs_root();
 	vnode_hold(t->cwd);
 	return 0;
@@ -73,7 +69,6 @@ void fdtable_destroy(struct fdtable *t)
 			file_rele(t->files[fd]);
 	kfree(t->files);
 	vnode_rele(t->cwd);
-	kfree(t->cwd_path);
 }
 
 /* The lowest free descriptor from `least` on, or -EMFILE.  t->lock held. */
@@ -229,22 +224,23 @@ void fdtable_close_on_exec(struct fdtable *t)
 	}
 }
 
+/* What a child has of its parent's besides descriptors. */
+static void inherit_rest(struct fdtable *child, struct fdtable *parent)
+{
+	fdtable_chdir(child, fdtable_cwd(parent));
+	child->umask = __atomic_load_n(&parent->umask, __ATOMIC_RELAXED);
+}
+
 int fdtable_copy(struct fdtable *child, struct fdtable *parent)
 {
-	char *path = kmalloc(WEFT_PATH_MAX);
-	if (path == NULL)
-		return -ENOMEM;
-
 	irqstate_t s = spin_lock(&parent->lock);
 	/* The parent's other LWPs may open more files before there is room for all. */
 	while (child->size < parent->size) {
 		int last = parent->size - 1;
 		spin_unlock(&parent->lock, s);
 		int err = grow(child, last);
-		if (err != 0) {
-			kfree(path);
+		if (err != 0)
 			return err;
-		}
 		s = spin_lock(&parent->lock);
 	}
 	for (unsigned fd = 0; fd < parent->size; fd++) {
@@ -254,39 +250,25 @@ int fdtable_copy(struct fdtable *child, struct fdtable *parent)
 	}
 	memcpy(child->used, parent->used, sizeof(child->used));
 	memcpy(child->cloexec, parent->cloexec, sizeof(child->cloexec));
-	strlcpy(path, parent->cwd_path, WEFT_PATH_MAX);
-	struct vnode *dir = parent->cwd;
-	vnode_hold(dir);
 	spin_unlock(&parent->lock, s);
-
-	kfree(child->cwd_path);
-	vnode_rele(child->cwd);
-	child->cwd_path = path;
-	child->cwd = dir;
+	inherit_rest(child, parent);
 	return 0;
 }
 
 int fdtable_inherit(struct fdtable *child, struct fdtable *parent, const int from[3],
 		    const char *cwd)
 {
-	/* The child starts where its parent is, and goes on from there. */
-	char *path = kmalloc(WEFT_PATH_MAX);
-	if (path == NULL)
-		return -ENOMEM;
-	irqstate_t s = spin_lock(&parent->lock);
-	strlcpy(path, parent->cwd_path, WEFT_PATH_MAX);
-	struct vnode *dir = parent->cwd;
-	vnode_hold(dir);
-	spin_unlock(&parent->lock, s);
-
-	kfree(child->cwd_path);
-	vnode_rele(child->cwd);
-	child->cwd_path = path;
-	child->cwd = dir;
+	inherit_rest(child, parent);
 	if (cwd != NULL) {
-		int err = fdtable_chdir(child, cwd);
+		struct vnode *dir;
+		int err = fdtable_lookup(child, cwd, &dir);
 		if (err != 0)
 			return err;
+		if (!vnode_is(dir, WEFT_S_IFDIR)) {
+			vnode_rele(dir);
+			return -ENOTDIR;
+		}
+		fdtable_chdir(child, dir);
 	}
 
 	for (int i = 0; i < 3; i++) {
@@ -325,98 +307,36 @@ int fdtable_open_console(struct fdtable *t)
 
 /* --- the current directory ---------------------------------------------------------- */
 
-int fdtable_lookup(struct fdtable *t, const char *path, struct vnode **out)
+struct vnode *fdtable_cwd(struct fdtable *t)
 {
 	irqstate_t s = spin_lock(&t->lock);
 	struct vnode *cwd = t->cwd;
 	vnode_hold(cwd);
 	spin_unlock(&t->lock, s);
+	return cwd;
+}
+
+void fdtable_chdir(struct fdtable *t, struct vnode *dir)
+{
+	irqstate_t s = spin_lock(&t->lock);
+	struct vnode *old = t->cwd;
+	t->cwd = dir;
+	spin_unlock(&t->lock, s);
+	vnode_rele(old);
+}
+
+int fdtable_lookup(struct fdtable *t, const char *path, struct vnode **out)
+{
+	struct vnode *cwd = fdtable_cwd(t);
 	int err = vfs_lookup(cwd, path, out);
 	vnode_rele(cwd);
 	return err;
 }
 
-/*
- * Appends `path` to the absolute path in `abs` (size bytes) and takes out "." and
- * "..", which is right because there are no symbolic links.
- */
-static int join_path(char *abs, size_t size, const char *path)
+int fdtable_resolve(struct fdtable *t, const char *path, bool follow, struct vfs_name *out)
 {
-	size_t len = *path == '/' ? 0 : strlen(abs); /* without a "/" at the end */
-	if (len == 1)
-		len = 0;
-	for (;;) {
-		while (*path == '/')
-			path++;
-		if (*path == '\0')
-			break;
-		const char *name = path;
-		while (*path != '\0' && *path != '/')
-			path++;
-		size_t n = path - name;
-		if (n == 1 && name[0] == '.')
-			continue;
-		if (n == 2 && name[0] == '.' && name[1] == '.') {
-			while (len > 0 && abs[--len] != '/')
-				;
-			continue;
-		}
-		if (len + 1 + n + 1 > size)
-			return -ENAMETOOLONG;
-		abs[len++] = '/';
-		memcpy(abs + len, name, n);
-		len += n;
-	}
-	if (len == 0)
-		abs[len++] = '/';
-	abs[len] = '\0';
-	return 0;
-}
-
-int fdtable_chdir(struct fdtable *t, const char *path)
-{
-	char *abs = kmalloc(WEFT_PATH_MAX);
-	if (abs == NULL)
-		return -ENOMEM;
-
-	/* The directory and its name are read, and later set, together. */
-	irqstate_t s = spin_lock(&t->lock);
-	strlcpy(abs, t->cwd_path, WEFT_PATH_MAX);
-	struct vnode *cwd = t->cwd, *to;
-	vnode_hold(cwd);
-	spin_unlock(&t->lock, s);
-
-	int err = vfs_lookup(cwd, path, &to);
+	struct vnode *cwd = fdtable_cwd(t);
+	int err = vfs_resolve(cwd, path, follow, out);
 	vnode_rele(cwd);
-	if (err == 0) {
-		err = (to->mode & WEFT_S_IFMT) == WEFT_S_IFDIR ? 0 : -ENOTDIR;
-		if (err == 0)
-			err = join_path(abs, WEFT_PATH_MAX, path);
-		if (err != 0)
-			vnode_rele(to);
-	}
-	if (err != 0) {
-		kfree(abs);
-		return err;
-	}
-
-	s = spin_lock(&t->lock);
-	char *old_path = t->cwd_path;
-	struct vnode *old = t->cwd;
-	t->cwd_path = abs;
-	t->cwd = to;
-	spin_unlock(&t->lock, s);
-	vnode_rele(old);
-	kfree(old_path);
-	return 0;
-}
-
-int64_t fdtable_getcwd(struct fdtable *t, char *buf, size_t size)
-{
-	irqstate_t s = spin_lock(&t->lock);
-	size_t need = strlen(t->cwd_path) + 1;
-	if (need <= size)
-		memcpy(buf, t->cwd_path, need);
-	spin_unlock(&t->lock, s);
-	return need <= size ? (int64_t)need : -ERANGE;
+	return err;
 }

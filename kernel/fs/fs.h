@@ -1,29 +1,22 @@
 /*
- * fs.h - what the files of fs/ share: the RAM file system that the boot fills,
- * and the parser of its archive.
+ * fs.h - what the files of fs/ share: tmpfs, poll, and the parser of the initial RAM disk.
  */
 #pragma once
 #include <kern/file.h>
 #include <weft/poll.h>
 
-/* --- ramfs.c: directories and files in memory; see there for the rules ------ */
+/* --- tmpfs_dir.c --------------------------------------------------------------------- */
 
-/* A new root directory, held; NULL: out of memory. */
-struct vnode *ramfs_root(void);
-/*
- * Make an entry of a directory.  The name has 1 to WEFT_NAME_MAX bytes, none of
- * them '/' or NUL, and is not "." or "..".  -EEXIST, -ENOMEM.
- */
-int ramfs_mkdir(struct vnode *dir, const char *name, size_t len, uint32_t mode, uint64_t mtime,
-		struct vnode **out);
-/* Any vnode that is not a directory; the entry takes a hold of its own. */
-int ramfs_link(struct vnode *dir, const char *name, size_t len, struct vnode *vn);
-/* As above, in the place of an entry that is there already and no directory. */
-int ramfs_replace(struct vnode *dir, const char *name, size_t len, struct vnode *vn);
-/* A regular file without a name, held; NULL: out of memory. */
-struct vnode *ramfs_file(uint32_t mode, uint64_t mtime);
-/* Its bytes, which are used where they lie and must stay there. */
-void ramfs_set_content(struct vnode *file, const void *bytes, uint64_t size);
+/* The root directory of a new tmpfs, held; NULL: out of memory. */
+struct vnode *tmpfs_new(void);
+/* As its link operation, but for a vnode of any kind that is not in the tree yet. */
+int tmpfs_enter(struct vnode *dir, const char *name, struct vnode *vn);
+
+/* --- vfs.c ----------------------------------------------------------------------------- */
+
+/* One struct weft_dirent in buf, for readdir: its length, or -EINVAL: size is too small. */
+int64_t dirent_put(void *buf, size_t size, const char *name, size_t len, uint64_t ino,
+		   uint32_t mode);
 
 /* --- poll.c ------------------------------------------------------------------------ */
 
@@ -59,5 +52,5 @@ int cpio_next(struct cpio *c, struct cpio_entry *e);
 
 /* Fills `root` from the archives; says on the console what it could not use. */
 void initrd_unpack(struct vnode *root, const void *base, uint64_t size);
-/* Adds /dev with its devices.  Panics when it cannot. */
-void devfs_init(struct vnode *root);
+/* Mounts /dev with its devices.  Panics when it cannot. */
+void devfs_init(void);

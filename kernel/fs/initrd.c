@@ -4,9 +4,10 @@
  * A later entry of the same name takes the place of an earlier one, so that an
  * archive appended by the loader can override what the first one holds.  Missing
  * parent directories are made.  Names with the same inode number within one
- * archive are one file; the bytes stand with one of them, by custom the last.
+ * archive are one file; the bytes stand with one of them, by custom the last.  All is
+ * copied, so that the memory of the RAM disk can be given back.
  *
- * What cannot be used (device nodes, symbolic links, names with "..") is named on
+ * What cannot be used (device nodes, names with "..") is named on
  * the console and left out; a damaged archive ends the unpacking there, and what
  * came before it stays.  Runs on the boot CPU alone.
  */
@@ -14,6 +15,8 @@
 #include <kern/mm.h>
 #include <kern/printk.h>
 #include "fs.h"
+
+#define NS 1000000000ull /* in a second */
 
 /* A file with several names, by its identity in the archive; lives while unpacking. */
 struct link {
@@ -55,48 +58,104 @@ static void free_links(struct tree *links)
 	}
 }
 
-/* The file of an entry, held: a new one, or the one that it is another name of. */
-static struct vnode *file_of(struct tree *links, const struct cpio_entry *e)
+static void set_times(struct vnode *vn, uint32_t mode, uint64_t mtime)
+{
+	const struct vattr a = {.set = VATTR_MODE | VATTR_ATIME | VATTR_MTIME,
+				.mode = mode,
+				.atime = mtime,
+				.mtime = mtime};
+	vn->ops->setattr(vn, &a);
+}
+
+/* The file is a name of something in the archive, which may have others. */
+static int remember(struct tree *links, const struct link *key, struct vnode *vn)
+{
+	struct link *l = kmalloc(sizeof(*l));
+	if (l == NULL)
+		return -ENOMEM;
+	*l = *key;
+	l->vn = vn;
+	vnode_hold(vn);
+	tree_insert(links, &l->node, cmp_link);
+	return 0;
+}
+
+/* The entry's bytes become the contents of the file. */
+static int fill(struct vnode *vn, const struct cpio_entry *e)
+{
+	uint64_t off = 0;
+	if (e->size == 0)
+		return 0;
+	int err = vn->size > 0 ? vn->ops->truncate(vn, 0) : 0;
+	while (err == 0 && off < e->size) {
+		int64_t n = vn->ops->write(vn, &off, e->data + off, e->size - off, false);
+		err = MIN(n, 0);
+	}
+	return err;
+}
+
+/* Makes a regular file, in the place of one that is there. */
+static int make_file(struct vnode *dir, const char *name, size_t len, struct tree *links,
+		     const struct cpio_entry *e)
 {
 	struct link key = {.key = {e->archive, e->dev_major, e->dev_minor, e->ino}};
 	struct vnode *vn = e->nlink > 1 ? find_link(links, &key) : NULL;
+	int err = dir->ops->unlink(dir, name, len);
 
-	if (vn != NULL) {
+	if (err != 0 && err != -ENOENT)
+		return err;
+	if (vn != NULL && vn->nlink > 0) {
 		vnode_hold(vn);
+		err = dir->ops->link(dir, name, len, vn);
 	} else {
-		vn = ramfs_file(e->mode, e->mtime * 1000000000ull);
-		if (vn == NULL)
-			return NULL;
-		if (e->nlink > 1) {
-			struct link *l = kmalloc(sizeof(*l));
-			if (l == NULL) {
-				vnode_rele(vn);
-				return NULL;
-			}
-			*l = key;
-			l->vn = vn;
-			vnode_hold(vn);
-			tree_insert(links, &l->node, cmp_link);
-		}
+		err = dir->ops->create(dir, name, len, e->mode, &vn);
+		if (err != 0)
+			return err;
+		if (e->nlink > 1)
+			err = remember(links, &key, vn);
 	}
-	if (e->size > 0)
-		ramfs_set_content(vn, e->data, e->size);
-	return vn;
+	if (err == 0)
+		err = fill(vn, e);
+	set_times(vn, e->mode, e->mtime * NS);
+	vnode_rele(vn);
+	return err;
+}
+
+static int make_symlink(struct vnode *dir, const char *name, size_t len, const struct cpio_entry *e)
+{
+	char *target = kmalloc(WEFT_PATH_MAX);
+	if (target == NULL)
+		return -ENOMEM;
+	int err = e->size == 0 || e->size >= WEFT_PATH_MAX ? -ENAMETOOLONG : 0;
+	if (err == 0) {
+		memcpy(target, e->data, e->size);
+		target[e->size] = '\0';
+		err = dir->ops->unlink(dir, name, len);
+		if (err == 0 || err == -ENOENT)
+			err = dir->ops->symlink(dir, name, len, target);
+	}
+	kfree(target);
+	return err;
 }
 
 /*
- * Finds or makes the directory `name` in dir and moves *dir on to it.  Directories
- * of this file system are never freed, so nothing here needs a hold.
+ * Finds or makes the directory `name` in dir and moves *dir on to it.  Nothing removes
+ * directories meanwhile, so nothing here needs a hold.
  */
-static int enter(struct vnode **dir, const char *name, size_t len, uint32_t mode, uint64_t mtime)
+static int enter(struct vnode **dir, const char *name, size_t len, uint64_t mtime)
 {
 	struct vnode *next;
 	int err = (*dir)->ops->lookup(*dir, name, len, &next);
-	if (err == -ENOENT)
-		err = ramfs_mkdir(*dir, name, len, mode, mtime, &next);
+	if (err == -ENOENT) {
+		err = (*dir)->ops->mkdir(*dir, name, len, 0755);
+		if (err == 0)
+			err = (*dir)->ops->lookup(*dir, name, len, &next);
+		if (err == 0)
+			set_times(next, 0755, mtime);
+	}
 	if (err != 0)
 		return err;
-	bool is_dir = (next->mode & WEFT_S_IFMT) == WEFT_S_IFDIR;
+	bool is_dir = vnode_is(next, WEFT_S_IFDIR);
 	vnode_rele(next);
 	if (!is_dir)
 		return -ENOTDIR;
@@ -109,9 +168,9 @@ static int unpack_entry(struct vnode *root, struct tree *links, const struct cpi
 	struct vnode *dir = root;
 	const char *p = e->name;
 	uint32_t type = e->mode & WEFT_S_IFMT;
-	uint64_t mtime = e->mtime * 1000000000ull;
+	uint64_t mtime = e->mtime * NS;
 
-	if (type != WEFT_S_IFDIR && type != WEFT_S_IFREG)
+	if (type != WEFT_S_IFDIR && type != WEFT_S_IFREG && type != WEFT_S_IFLNK)
 		return -ENOTSUP;
 	for (;;) {
 		while (*p == '/')
@@ -123,39 +182,28 @@ static int unpack_entry(struct vnode *root, struct tree *links, const struct cpi
 		const char *rest = p;
 		while (*rest == '/')
 			rest++;
+		bool last = *rest == '\0';
 
 		if (len > WEFT_NAME_MAX)
 			return -ENAMETOOLONG;
 		if (len == 2 && memcmp(name, "..", 2) == 0)
 			return -EINVAL;
-		if (len == 0 || (len == 1 && *name == '.')) {
-			if (*rest != '\0')
-				continue;
-			/* The name is a directory that is there: "/", ".", "a/." */
-			if (type != WEFT_S_IFDIR)
-				return -EISDIR;
-			dir->mode = WEFT_S_IFDIR | (e->mode & 07777);
-			dir->mtime = mtime;
-			return 0;
-		}
-		if (*rest != '\0' || type == WEFT_S_IFDIR) {
-			bool last = *rest == '\0';
-			int err = enter(&dir, name, len, 0755, mtime);
+		bool here = len == 0 || (len == 1 && *name == '.'); /* "/", ".", "a/." */
+		if (here && last && type != WEFT_S_IFDIR)
+			return -EISDIR;
+		if (!here && last && type == WEFT_S_IFREG)
+			return make_file(dir, name, len, links, e);
+		if (!here && last && type == WEFT_S_IFLNK)
+			return make_symlink(dir, name, len, e);
+		if (!here) {
+			int err = enter(&dir, name, len, mtime);
 			if (err != 0)
 				return err;
-			if (last) {
-				dir->mode = WEFT_S_IFDIR | (e->mode & 07777);
-				dir->mtime = mtime;
-				return 0;
-			}
-			continue;
 		}
-		struct vnode *vn = file_of(links, e);
-		if (vn == NULL)
-			return -ENOMEM;
-		int err = ramfs_replace(dir, name, len, vn);
-		vnode_rele(vn);
-		return err == -EEXIST ? -EISDIR : err;
+		if (last) {
+			set_times(dir, e->mode, mtime);
+			return 0;
+		}
 	}
 }
 
@@ -163,13 +211,13 @@ static const char *why_not(int err)
 {
 	switch (err) {
 	case -ENOTSUP:
-		return "neither a regular file nor a directory";
+		return "neither a file nor a directory nor a symbolic link";
 	case -EISDIR:
 		return "there is a directory of that name";
 	case -ENOTDIR:
 		return "a part of the path is not a directory";
 	case -ENAMETOOLONG:
-		return "a part of the name is too long";
+		return "a part of the name, or a link's target, is too long or empty";
 	case -EINVAL:
 		return "the name has a \"..\" in it";
 	default:

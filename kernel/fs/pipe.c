@@ -30,8 +30,6 @@
 #define PIPE_SIZE (PIPE_PAGES * PAGE_SIZE)
 _Static_assert(PIPE_SIZE >= WEFT_PIPE_BUF, "a write in one piece must fit");
 
-#define PIPE_DEV 3
-
 enum { READ_END, WRITE_END };
 
 struct pipe_end {
@@ -52,6 +50,7 @@ struct pipe {
 
 static struct kcache *pipes;
 static uint64_t next_ino; /* atomic */
+static uint32_t pipe_dev;
 
 static struct pipe_end *to_end(struct vnode *vn)
 {
@@ -236,9 +235,11 @@ int pipe_new(struct vnode *end[2])
 			.refs = 1,
 			.mode = WEFT_S_IFIFO | 0600,
 			.ino = ino,
-			.dev = PIPE_DEV,
+			.dev = pipe_dev,
 			.nlink = 1,
+			.atime = now,
 			.mtime = now,
+			.ctime = now,
 		};
 		e->pipe = p;
 		e->open = true;
@@ -251,6 +252,7 @@ int pipe_new(struct vnode *end[2])
 
 void pipe_init(void)
 {
+	pipe_dev = vfs_new_dev();
 	pipes = kcache_create("pipe", sizeof(struct pipe), 0, KC_USER, NULL);
 	if (pipes == NULL)
 		panic("no memory for pipes");

@@ -70,12 +70,6 @@ void cache_reap(void); /* gives memory that no object needs back to page.c */
 /* Gives back all free stacks but `keep`.  Interrupts on, no spin lock held. */
 void kstack_trim(unsigned keep);
 
-/*
- * When memory has run out: gets back what the caches hold.  May wait for other CPUs:
- * interrupts on and no spin lock held, else it does less.
- */
-void mm_reclaim(void);
-
 /* --- selftest.c ---------------------------------------------------------------------- */
 
 void mm_selftest(void); /* if the command line asks for it */

@@ -421,6 +421,20 @@ static void find_usable(void)
 	}
 }
 
+/* The whole pages of the initial RAM disk, if it lies in memory that we may use. */
+static struct range initrd_range(void)
+{
+	paddr_t start = PAGE_ROUND_UP(boot_info.initrd);
+	paddr_t end = PAGE_ROUND_DOWN(boot_info.initrd + boot_info.initrd_size);
+
+	for (unsigned i = 0; i < boot_info.nregions && start < end; i++) {
+		const struct boot_region *r = &boot_info.region[i];
+		if (r->usable && r->base <= start && end <= r->base + r->size)
+			return (struct range){start, end};
+	}
+	return (struct range){0, 0};
+}
+
 /* Puts the frame table where the boot page tables reach. */
 static void place_frames(void)
 {
@@ -471,6 +485,7 @@ void page_init(void)
 	paddr_t top = 0;
 	for (unsigned i = 0; i < nusable; i++)
 		top = MAX(top, usable[i].end);
+	top = MAX(top, initrd_range().end);
 	/* Frame numbers are 32 bits: 16 TiB. */
 	top = MIN(top, frame_addr(UINT32_MAX));
 	nframes = top >> PAGE_SHIFT;
@@ -487,4 +502,10 @@ void page_init_high(void)
 	for (unsigned i = 0; i < nusable; i++)
 		add_pages(MIN(MAX(usable[i].start, BOOT_REACH), page_top()),
 			  MIN(MAX(usable[i].end, BOOT_REACH), page_top()));
+}
+
+void page_add_initrd(void)
+{
+	struct range r = initrd_range();
+	add_pages(MIN(r.start, page_top()), MIN(r.end, page_top()));
 }

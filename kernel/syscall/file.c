@@ -9,10 +9,7 @@
 #include "../fs/fs.h"
 #include "files.h"
 
-/*
- * The path in user memory, kmalloc'ed.  -EFAULT, -ENAMETOOLONG, -ENOMEM.
- */
-static int path_in(vaddr_t user, char **out)
+int path_in(vaddr_t user, char **out)
 {
 	char *path = kmalloc(WEFT_PATH_MAX);
 	if (path == NULL)
@@ -26,8 +23,7 @@ static int path_in(vaddr_t user, char **out)
 	return 0;
 }
 
-/* Resolves a path in user memory from the current directory; the vnode comes held. */
-static int lookup_user(vaddr_t user, struct vnode **out)
+int lookup_user(vaddr_t user, struct vnode **out)
 {
 	char *path;
 	int err = path_in(user, &path);
@@ -42,24 +38,62 @@ static int lookup_user(vaddr_t user, struct vnode **out)
 
 #define OPEN_FLAGS                                                                                 \
 	(WEFT_O_ACCMODE | WEFT_O_APPEND | WEFT_O_CREAT | WEFT_O_TRUNC | WEFT_O_EXCL |              \
-	 WEFT_O_CLOEXEC | WEFT_O_DIRECTORY | WEFT_O_NONBLOCK)
+	 WEFT_O_CLOEXEC | WEFT_O_DIRECTORY | WEFT_O_NOFOLLOW | WEFT_O_NONBLOCK | WEFT_O_NOCTTY |   \
+	 WEFT_O_SYNC)
 
-/* May vn be opened with these flags? */
+/* May vn, which was there, be opened with these flags? */
 static int check_open(const struct vnode *vn, uint32_t flags)
 {
 	bool writes = (flags & WEFT_O_ACCMODE) != WEFT_O_RDONLY;
 
 	if ((flags & (WEFT_O_CREAT | WEFT_O_EXCL)) == (WEFT_O_CREAT | WEFT_O_EXCL))
 		return -EEXIST;
+	if (vnode_is(vn, WEFT_S_IFLNK))
+		return -ELOOP;
 	if (is_dir(vn))
 		return writes || (flags & (WEFT_O_CREAT | WEFT_O_TRUNC)) ? -EISDIR : 0;
 	if (flags & WEFT_O_DIRECTORY)
 		return -ENOTDIR;
 	if (writes && vn->ops->write == NULL && vn->ops->send == NULL)
 		return -EROFS;
-	if ((flags & WEFT_O_TRUNC) && !is_stream(vn))
+	if ((flags & WEFT_O_TRUNC) && vn->ops->truncate == NULL && !is_stream(vn))
 		return -EROFS;
 	return 0;
+}
+
+/* The file that `path` names, held; made if it is not there and flags say so. */
+static int find_or_create(const char *path, uint32_t flags, uint32_t mode, struct vnode **out)
+{
+	bool follow = !(flags & WEFT_O_NOFOLLOW) &&
+		      (flags & (WEFT_O_CREAT | WEFT_O_EXCL)) != (WEFT_O_CREAT | WEFT_O_EXCL);
+
+	for (;;) {
+		struct vfs_name n;
+		int err = fdtable_resolve(my_files(), path, follow, &n);
+		if (err != 0)
+			return err;
+		if (n.vn != NULL) {
+			err = check_open(n.vn, flags);
+			if (err == 0 && (flags & WEFT_O_TRUNC) && !is_stream(n.vn))
+				err = n.vn->ops->truncate(n.vn, 0);
+			*out = n.vn;
+			vnode_hold(n.vn);
+		} else if (!(flags & WEFT_O_CREAT)) {
+			err = -ENOENT;
+		} else if (n.slash || (flags & WEFT_O_DIRECTORY)) {
+			err = n.slash ? -EISDIR : -EINVAL;
+		} else if (n.dir->ops->create == NULL) {
+			err = -EROFS;
+		} else {
+			err = n.dir->ops->create(n.dir, n.name, n.len, mode, out);
+		}
+		if (err != 0 && n.vn != NULL)
+			vnode_rele(n.vn);
+		bool raced = err == -EEXIST && n.vn == NULL && !(flags & WEFT_O_EXCL);
+		vfs_name_rele(&n);
+		if (!raced)
+			return err;
+	}
 }
 
 /* An open file on vn, whose hold it takes over in any case, and a descriptor for it. */
@@ -78,11 +112,12 @@ static int open_as_fd(struct vnode *vn, uint32_t flags)
 }
 
 /*
- * open(path, flags, mode) = the lowest free descriptor.  mode is not looked at: a
- * file that is not there cannot be made (-EROFS).
- * -EINVAL: unknown flags or access mode; -EFAULT, path
- * errors; -EEXIST: O_CREAT | O_EXCL; -EISDIR: a directory is only read;
- * -ENOTDIR: O_DIRECTORY; -EROFS: writing, creating, truncating; -EMFILE, -ENOMEM.
+ * open(path, flags, mode) = the lowest free descriptor.  mode, without the bits of the umask:
+ * the permissions of a file that is made.  O_SYNC and O_NOCTTY have nothing to do.
+ * -EINVAL: unknown flags or access mode, O_CREAT with O_DIRECTORY; -EFAULT, path errors;
+ * -ELOOP: also a symbolic link with O_NOFOLLOW; -EEXIST: O_CREAT | O_EXCL; -EISDIR: a
+ * directory is only read, and not made so; -ENOTDIR: O_DIRECTORY; -EROFS: writing, creating,
+ * truncating; -ENOSPC: no memory to create; -EMFILE, -ENOMEM.
  */
 int64_t sys_open(const uint64_t arg[6])
 {
@@ -90,19 +125,15 @@ int64_t sys_open(const uint64_t arg[6])
 	if ((flags & ~OPEN_FLAGS) != 0 || (flags & WEFT_O_ACCMODE) == WEFT_O_ACCMODE)
 		return -EINVAL;
 
+	char *path;
 	struct vnode *vn;
-	int err = lookup_user(arg[0], &vn);
-	if (err == -ENOENT && (flags & WEFT_O_CREAT))
-		return -EROFS;
+	int err = path_in(arg[0], &path);
 	if (err != 0)
 		return err;
-
-	err = check_open(vn, flags);
-	if (err != 0) {
-		vnode_rele(vn);
-		return err;
-	}
-	return open_as_fd(vn, flags);
+	uint32_t mask = __atomic_load_n(&my_files()->umask, __ATOMIC_RELAXED);
+	err = find_or_create(path, flags, arg[2] & 07777 & ~mask, &vn);
+	kfree(path);
+	return err != 0 ? err : open_as_fd(vn, flags);
 }
 
 /*
@@ -317,14 +348,22 @@ int64_t sys_lseek(const uint64_t arg[6])
 
 /* --- what a file is ------------------------------------------------------------- */
 
-static int stat_out(const struct vnode *vn, vaddr_t to)
+static uint64_t load(const uint64_t *time)
+{
+	return __atomic_load_n(time, __ATOMIC_RELAXED);
+}
+
+static int stat_out(struct vnode *vn, vaddr_t to)
 {
 	struct weft_stat st = {
 		.ino = vn->ino,
 		.mode = vn->mode,
 		.nlink = vn->nlink,
 		.size = vn->size,
-		.mtime = vn->mtime,
+		.allocated = vn->ops->allocated ? vn->ops->allocated(vn) : vn->size,
+		.atime = load(&vn->atime),
+		.mtime = load(&vn->mtime),
+		.ctime = load(&vn->ctime),
 		.dev = vn->dev,
 		.rdev = vn->rdev,
 	};
@@ -351,6 +390,23 @@ int64_t sys_stat(const uint64_t arg[6])
 		return err;
 	err = stat_out(vn, arg[1]);
 	vnode_rele(vn);
+	return err;
+}
+
+/* lstat(path, struct weft_stat *): as stat, but of a symbolic link itself. */
+int64_t sys_lstat(const uint64_t arg[6])
+{
+	char *path;
+	struct vfs_name n;
+	int err = path_in(arg[0], &path);
+	if (err != 0)
+		return err;
+	err = fdtable_resolve(my_files(), path, false, &n);
+	kfree(path);
+	if (err != 0)
+		return err;
+	err = n.vn == NULL ? -ENOENT : stat_out(n.vn, arg[1]);
+	vfs_name_rele(&n);
 	return err;
 }
 
@@ -412,33 +468,55 @@ int64_t sys_ioctl(const uint64_t arg[6])
 
 /* --- the current directory -------------------------------------------------------- */
 
-/*
- * chdir(path).  -EFAULT, path errors, -ENOTDIR, -ENOMEM; -ENAMETOOLONG also when
- * the absolute path would not fit WEFT_PATH_MAX.
- */
+/* Goes to vn, whose hold it takes over.  -ENOTDIR. */
+static int go_to(struct vnode *vn)
+{
+	if (!is_dir(vn)) {
+		vnode_rele(vn);
+		return -ENOTDIR;
+	}
+	fdtable_chdir(my_files(), vn);
+	return 0;
+}
+
+/* chdir(path).  -EFAULT, path errors, -ENOTDIR, -ENOMEM. */
 int64_t sys_chdir(const uint64_t arg[6])
 {
-	char *path;
-	int err = path_in(arg[0], &path);
-	if (err != 0)
-		return err;
-	err = fdtable_chdir(my_files(), path);
-	kfree(path);
+	struct vnode *vn;
+	int err = lookup_user(arg[0], &vn);
+	return err != 0 ? err : go_to(vn);
+}
+
+/* fchdir(fd).  -EBADF, -ENOTDIR. */
+int64_t sys_fchdir(const uint64_t arg[6])
+{
+	struct file *f = fd_get(my_files(), (int)arg[0]);
+	if (f == NULL)
+		return -EBADF;
+	vnode_hold(f->vn);
+	int err = go_to(f->vn);
+	file_rele(f);
 	return err;
 }
 
-/* getcwd(buffer, n) = bytes with the NUL.  -ERANGE: n is too small; -EFAULT, -ENOMEM. */
+/*
+ * getcwd(buffer, n) = bytes with the NUL.  -ERANGE: n is too small; -ENAMETOOLONG: longer than
+ * WEFT_PATH_MAX; -ENOENT: the directory was removed; -EFAULT, -ENOMEM.
+ */
 int64_t sys_getcwd(const uint64_t arg[6])
 {
 	char *path = kmalloc(WEFT_PATH_MAX);
 	if (path == NULL)
 		return -ENOMEM;
-	int64_t n = fdtable_getcwd(my_files(), path, MIN(arg[1], WEFT_PATH_MAX));
-	if (n > 0) {
-		int err = copyout(arg[0], path, n);
-		if (err != 0)
-			n = err;
-	}
+	struct vnode *cwd = fdtable_cwd(my_files());
+	int64_t n = vfs_path(cwd, path, WEFT_PATH_MAX);
+	vnode_rele(cwd);
+	if (n == -ERANGE)
+		n = -ENAMETOOLONG;
+	else if (n > 0 && (uint64_t)n > arg[1])
+		n = -ERANGE;
+	else if (n > 0 && copyout(arg[0], path, n) != 0)
+		n = -EFAULT;
 	kfree(path);
 	return n;
 }

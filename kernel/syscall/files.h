@@ -1,5 +1,5 @@
 /*
- * files.h - what the system calls on files share (syscall/file.c, rw.c).
+ * files.h - what the system calls on files share (syscall/file.c, names.c, rw.c).
  */
 #pragma once
 #include <kern/proc.h>
@@ -12,7 +12,7 @@ static inline struct fdtable *my_files(void)
 
 static inline bool is_dir(const struct vnode *vn)
 {
-	return (vn->mode & WEFT_S_IFMT) == WEFT_S_IFDIR;
+	return vnode_is(vn, WEFT_S_IFDIR);
 }
 /* A device or a pipe: no offset, and asked once. */
 static inline bool is_stream(const struct vnode *vn)
@@ -26,6 +26,11 @@ static inline bool told_to_exit(void)
 	preempt_point();
 	return __atomic_load_n(&curlwp()->ast, __ATOMIC_RELAXED) & AST_EXIT;
 }
+
+/* The path in user memory, kmalloc'ed.  -EFAULT, -ENAMETOOLONG, -ENOMEM. */
+int path_in(vaddr_t user, char **out);
+/* Resolves a path in user memory from the current directory; the vnode comes held. */
+int lookup_user(vaddr_t user, struct vnode **out);
 
 /* Sends sig to the caller's process.  No lock held. */
 static inline void signal_self(int sig)

@@ -308,8 +308,9 @@ static int64_t write_stream(struct file *f, struct buffer *b, struct pieces *fro
 	return done > 0 ? (int64_t)done : err;
 }
 
-/* From *off on, which moves. */
-static int64_t write_file(struct file *f, struct buffer *b, struct pieces *from, uint64_t *off)
+/* From *off on, or from the end on; *off moves to the end of what was written. */
+static int64_t write_file(struct file *f, struct buffer *b, struct pieces *from, uint64_t *off,
+			  bool append)
 {
 	uint64_t done = 0;
 	int64_t err = 0;
@@ -319,12 +320,11 @@ static int64_t write_file(struct file *f, struct buffer *b, struct pieces *from,
 		err = move(from, b->p, want, FROM_USER);
 		if (err != 0)
 			break;
-		int64_t put = f->vn->ops->write(f->vn, *off, b->p, want);
+		int64_t put = f->vn->ops->write(f->vn, off, b->p, want, append);
 		if (put < 0) {
 			err = put;
 			break;
 		}
-		*off += put;
 		done += put;
 		if ((size_t)put < want)
 			break;
@@ -353,12 +353,10 @@ static int64_t do_write(int fd, struct pieces *from, uint64_t *off)
 		if (ops->send != NULL) {
 			r = write_stream(f, &b, from);
 		} else if (off != NULL) {
-			r = write_file(f, &b, from, off);
+			r = write_file(f, &b, from, off, false);
 		} else {
 			kmutex_enter(&f->lock);
-			if (file_flags(f) & WEFT_O_APPEND)
-				f->off = f->vn->size;
-			r = write_file(f, &b, from, &f->off);
+			r = write_file(f, &b, from, &f->off, file_flags(f) & WEFT_O_APPEND);
 			kmutex_exit(&f->lock);
 		}
 		buffer_put(&b);
@@ -370,7 +368,7 @@ static int64_t do_write(int fd, struct pieces *from, uint64_t *off)
 /*
  * write(fd, buffer, n) = bytes written.  Up to WEFT_PIPE_BUF bytes go to a pipe or the
  * console in one piece.  -EBADF: no such descriptor, or not open for writing; -EINVAL: n too
- * large; -EFAULT; -EPIPE, with SIGPIPE: nobody will read it; -EAGAIN: O_NONBLOCK, and no
+ * large; -EFAULT; -EFBIG; -ENOSPC: no memory for the file; -EPIPE, with SIGPIPE: nobody will read it; -EAGAIN: O_NONBLOCK, and no
  * room; -ENOMEM; -EINTR.  Blocks on pipes.
  */
 int64_t sys_write(const uint64_t arg[6])

@@ -110,12 +110,8 @@ static void bad_open(void)
 	int fd = __sys_open(p + PAGE - sizeof(SELF), 0, 0);
 	ok("open: path that ends with its page", fd >= 0);
 	__sys_close(fd);
-	is("open: unknown flag", __sys_open(SELF, 0x100000, 0), -EINVAL);
+	is("open: unknown flag", __sys_open(SELF, 0x100, 0), -EINVAL);
 	is("open: access mode 3", __sys_open(SELF, WEFT_O_ACCMODE, 0), -EINVAL);
-	is("open: for writing", __sys_open(SELF, WEFT_O_WRONLY, 0), -EROFS);
-	is("open: for both", __sys_open(SELF, WEFT_O_RDWR, 0), -EROFS);
-	is("open: truncate", __sys_open(SELF, WEFT_O_TRUNC, 0), -EROFS);
-	is("open: create", __sys_open("/bin/new", WEFT_O_WRONLY | WEFT_O_CREAT, 0644), -EROFS);
 	is("open: create, no directory", __sys_open(SELF "/new", WEFT_O_CREAT, 0644), -ENOTDIR);
 	is("open: exclusive", __sys_open(SELF, WEFT_O_CREAT | WEFT_O_EXCL, 0644), -EEXIST);
 	fd = __sys_open(SELF, WEFT_O_CREAT, 0644);

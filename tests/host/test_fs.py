@@ -14,8 +14,8 @@ FILE, DIR, LINK, CHR = 0o100000, 0o040000, 0o120000, 0o020000
 def fs_test(tmp_path_factory):
     return compile_c(
         tmp_path_factory.mktemp("fs") / "fs_test", "tests/host/fs_test.c", "kernel/fs/cpio.c",
-        "kernel/fs/initrd.c", "kernel/fs/ramfs.c", "kernel/fs/vfs.c", "kernel/fs/devfs.c",
-        "kernel/lib/tree.c")
+        "kernel/fs/initrd.c", "kernel/fs/tmpfs_dir.c", "kernel/fs/tmpfs_file.c", "kernel/fs/vfs.c",
+        "kernel/fs/devfs.c", "kernel/lib/tree.c")
 
 
 def entry(name, data=b"", mode=FILE | 0o644, ino=0, nlink=1, mtime=7, **field):
@@ -40,7 +40,7 @@ class Tree:
         self.node, self.messages = {}, []
         for line in text.decode(errors="replace").splitlines():
             part = line.split(" ", 6)
-            if len(part) == 7 and part[0] in "fdc":
+            if len(part) == 7 and part[0] in "fdcl":
                 kind, mode, nlink, size, checksum, mtime, path = part
                 self.node[path] = (kind, int(mode, 8), int(nlink), int(size), int(checksum))
             else:
@@ -134,7 +134,8 @@ def test_many_names(unpack):
 
 @pytest.mark.parametrize("bad, why", [
     (entry("dev/sda", mode=CHR), "neither"),
-    (entry("l", b"target", mode=LINK | 0o777), "neither"),
+    (entry("l", b"", mode=LINK | 0o777), "target"),
+    (entry("l", b"x" * 1024, mode=LINK | 0o777), "target"),
     (entry("../x", b"1"), '".."'),
     (entry("a/../../x", b"1"), '".."'),
     (entry("d" * 256, b"1"), "too long"),

@@ -1,5 +1,5 @@
 /*
- * file.c - descriptors and paths.  Plain calls: each sets errno to what the
+ * file.c - descriptors, and what files say of themselves.  Plain calls: each sets errno to what the
  * kernel said.
  */
 #define _GNU_SOURCE /* pipe2 */
@@ -19,14 +19,16 @@ _Static_assert(O_RDONLY == WEFT_O_RDONLY && O_WRONLY == WEFT_O_WRONLY && O_RDWR 
 		       O_APPEND == WEFT_O_APPEND && O_CREAT == WEFT_O_CREAT &&
 		       O_TRUNC == WEFT_O_TRUNC && O_EXCL == WEFT_O_EXCL &&
 		       O_NONBLOCK == WEFT_O_NONBLOCK && O_CLOEXEC == WEFT_O_CLOEXEC &&
-		       O_DIRECTORY == WEFT_O_DIRECTORY,
+		       O_DIRECTORY == WEFT_O_DIRECTORY && O_NOFOLLOW == WEFT_O_NOFOLLOW &&
+		       O_NOCTTY == WEFT_O_NOCTTY && O_SYNC == WEFT_O_SYNC,
 	       "open flags");
 _Static_assert(F_DUPFD == WEFT_F_DUPFD && F_GETFD == WEFT_F_GETFD && F_SETFD == WEFT_F_SETFD &&
 		       F_GETFL == WEFT_F_GETFL && F_SETFL == WEFT_F_SETFL &&
 		       F_DUPFD_CLOEXEC == WEFT_F_DUPFD_CLOEXEC && FD_CLOEXEC == WEFT_FD_CLOEXEC,
 	       "fcntl");
 _Static_assert(S_IFMT == WEFT_S_IFMT && S_IFDIR == WEFT_S_IFDIR && S_IFCHR == WEFT_S_IFCHR &&
-		       S_IFREG == WEFT_S_IFREG && S_IFIFO == WEFT_S_IFIFO,
+		       S_IFREG == WEFT_S_IFREG && S_IFIFO == WEFT_S_IFIFO &&
+		       S_IFLNK == WEFT_S_IFLNK,
 	       "file types");
 _Static_assert(SEEK_SET == WEFT_SEEK_SET && SEEK_CUR == WEFT_SEEK_CUR && SEEK_END == WEFT_SEEK_END,
 	       "seek origins");
@@ -96,6 +98,11 @@ int pipe(int fd[2])
 	return pipe2(fd, 0);
 }
 
+static struct timespec timespec(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
 static void stat_convert(struct stat *st, const struct weft_stat *k)
 {
 	memset(st, 0, sizeof(*st));
@@ -105,11 +112,11 @@ static void stat_convert(struct stat *st, const struct weft_stat *k)
 	st->st_nlink = k->nlink;
 	st->st_rdev = k->rdev;
 	st->st_size = k->size;
-	st->st_mtim.tv_sec = k->mtime / 1000000000;
-	st->st_mtim.tv_nsec = k->mtime % 1000000000;
-	st->st_atim = st->st_ctim = st->st_mtim;
+	st->st_atim = timespec(k->atime);
+	st->st_mtim = timespec(k->mtime);
+	st->st_ctim = timespec(k->ctime);
 	st->st_blksize = WEFT_PAGE_SIZE;
-	st->st_blocks = (k->size + S_BLKSIZE - 1) / S_BLKSIZE;
+	st->st_blocks = (k->allocated + S_BLKSIZE - 1) / S_BLKSIZE;
 }
 
 int fstat(int fd, struct stat *st)
@@ -132,23 +139,13 @@ int stat(const char *path, struct stat *st)
 	return 0;
 }
 
-/* There are no symbolic links. */
 int lstat(const char *path, struct stat *st)
-{
-	return stat(path, st);
-}
-
-/* There is one user, who may do all that the file system can. */
-int access(const char *path, int mode)
 {
 	struct weft_stat k;
 
-	if (result(__sys_stat(path, &k)) < 0)
+	if (result(__sys_lstat(path, &k)) < 0)
 		return -1;
-	if ((mode & W_OK) && !S_ISCHR(k.mode))
-		return fails(EROFS);
-	if ((mode & X_OK) && S_ISREG(k.mode) && !(k.mode & 0111))
-		return fails(EACCES);
+	stat_convert(st, &k);
 	return 0;
 }
 
@@ -170,67 +167,37 @@ int ioctl(int fd, unsigned long request, ...)
 	return result(__sys_ioctl(fd, request, arg));
 }
 
-int chdir(const char *path)
+int ftruncate(int fd, off_t size)
 {
-	return result(__sys_chdir(path));
+	return result(__sys_ftruncate(fd, size));
 }
 
-/* With buf NULL, allocates as much as it takes, as other systems do. */
-char *getcwd(char *buf, size_t size)
+int truncate(const char *path, off_t size)
 {
-	char path[WEFT_PATH_MAX];
-	long n;
-
-	if (buf)
-		return result(__sys_getcwd(buf, size)) < 0 ? NULL : buf;
-	n = result(__sys_getcwd(path, sizeof(path)));
-	if (n < 0)
-		return NULL;
-	buf = malloc(size > (size_t)n ? size : (size_t)n);
-	return buf ? memcpy(buf, path, n) : NULL;
+	return result(__sys_truncate(path, size));
 }
 
-/*
- * The root file system is the initial RAM disk.  There is no call that changes a
- * directory, so these fail as on a read-only file system.
- */
-int unlink(const char *path)
+int fchmod(int fd, mode_t mode)
 {
-	return fails(EROFS);
+	return result(__sys_fchmod(fd, mode));
 }
 
-int link(const char *from, const char *to)
+int futimens(int fd, const struct timespec *times)
 {
-	return fails(EROFS);
+	return result(__sys_futimens(fd, (const struct weft_timespec *)times));
 }
 
-int rename(const char *from, const char *to)
-{
-	return fails(EROFS);
-}
-
-int mkdir(const char *path, mode_t mode)
-{
-	return fails(EROFS);
-}
-
-int rmdir(const char *path)
-{
-	return fails(EROFS);
-}
-
-int chmod(const char *path, mode_t mode)
-{
-	return fails(EROFS);
-}
-
-int ftruncate(int fd, off_t length)
-{
-	return fails(EROFS);
-}
-
-/* No file is ever written: there is nothing to wait for. */
+/* Files are in memory, and every read sees what was written: there is nothing to wait for. */
 int fsync(int fd)
 {
-	return result(__sys_lseek(fd, 0, SEEK_CUR)) < 0 && errno == EBADF ? -1 : 0;
+	return result(__sys_fcntl(fd, WEFT_F_GETFD, 0)) < 0 ? -1 : 0;
+}
+
+int fdatasync(int fd)
+{
+	return fsync(fd);
+}
+
+void sync(void)
+{
 }

@@ -1,70 +1,10 @@
 /*
- * file.h - vnodes, open files, descriptor tables, and the console device.
+ * file.h - open files, descriptor tables, pipes, and the console device.
  */
 #pragma once
-#include <weft/file.h>
-#include <weft/proc.h>
 #include "sync.h"
 #include "types.h"
-
-struct vnode;
-
-struct poll_entry;
-
-/* Flags of recv and send, beside WEFT_O_NONBLOCK. */
-#define IO_PART 1 /* send: a part of something larger, so it need not stay in one piece */
-
-/*
- * What a kind of file can do.  Missing operations give the error named.  Buffers
- * are kernel memory; offsets and sizes are bytes.  All may sleep.
- *
- * A file has read and write, and an offset in each open file.  A stream (a device, a
- * pipe) has recv and send in their place, and no offset.  They wait until they can
- * give or take something, unless flags has WEFT_O_NONBLOCK: then -EAGAIN.  They return
- * how much it was (recv: 0 at the end), -EINTR when that is nothing, or another error.
- */
-struct vnode_ops {
-	int64_t (*read)(struct vnode *, uint64_t off, void *buf, size_t n);        /* -EINVAL */
-	int64_t (*write)(struct vnode *, uint64_t off, const void *buf, size_t n); /* -EROFS */
-	int64_t (*recv)(struct vnode *, void *buf, size_t n, unsigned flags);
-	int64_t (*send)(struct vnode *, const void *buf, size_t n, unsigned flags);
-	/* WEFT_POLL* that hold now: of `events`, and those that nobody need ask for.  If
-	 * there are none and e is not NULL, e joins the object's pollhead, under the lock
-	 * that any change of the answer takes.  Missing: always ready.  Does not sleep. */
-	int (*poll)(struct vnode *, int events, struct poll_entry *e);
-	int (*lookup)(struct vnode *dir, const char *name, size_t len,
-		      struct vnode **out); /* -ENOTDIR */
-	/* Entry number *pos of a directory into buf (a struct weft_dirent with its
-	 * name, at most size bytes): bytes used, 0 at the end, -EINVAL: too small. */
-	int64_t (*readdir)(struct vnode *, uint64_t *pos, void *buf, size_t size); /* -ENOTDIR */
-	int (*ioctl)(struct vnode *, uint64_t req, vaddr_t arg);                   /* -ENOTTY */
-	/*
-	 * For mmap: the page with bytes [index * PAGE_SIZE, + PAGE_SIZE) of a file whose
-	 * contents are pages (kern/pageset.h), held for the caller; a hole becomes a page
-	 * of zeros.  The same page at every call, until it is truncated: shared mappings
-	 * write it, and it is what read and write use.  -EINVAL (beyond the end), -ENOMEM.
-	 * Missing: shared mappings -ENODEV; private ones read the file. */
-	int (*getpage)(struct vnode *, uint64_t index, paddr_t *page);
-	void (*release)(struct vnode *); /* last reference gone */
-};
-
-struct vnode {
-	const struct vnode_ops *ops;
-	uint32_t refs;             /* atomic */
-	uint32_t mode;             /* WEFT_S_IF* and permissions */
-	uint64_t ino, size, mtime; /* mtime: nanoseconds since 1970 */
-	uint32_t nlink, dev, rdev;
-	void *data; /* the file system's */
-};
-
-void vnode_hold(struct vnode *);
-void vnode_rele(struct vnode *);
-
-/* Resolves a path from `cwd` (absolute paths: the root).  The vnode comes held.
- * -ENOENT, -ENOTDIR, -ENAMETOOLONG.  May sleep. */
-int vfs_lookup(struct vnode *cwd, const char *path, struct vnode **out);
-struct vnode *vfs_root(void);
-void vfs_init(void); /* unpacks the initial RAM disk; panics if there is none */
+#include "vnode.h"
 
 /*
  * An open file: what open() makes and dup() shares.  It is counted: a descriptor
@@ -96,7 +36,7 @@ struct fdtable {
 	uint64_t used[WEFT_OPEN_MAX / 64];    /* bit map of descriptors in use */
 	uint64_t cloexec[WEFT_OPEN_MAX / 64]; /* those with FD_CLOEXEC; clear where unused */
 	struct vnode *cwd;                    /* held */
-	char *cwd_path;                       /* its absolute path, kmalloc'ed */
+	uint32_t umask;                       /* permissions that new files do not get; atomic */
 };
 
 int fdtable_init(struct fdtable *t); /* empty, cwd "/" ; -ENOMEM */
@@ -134,10 +74,11 @@ int fd_set_cloexec(struct fdtable *t, int fd, bool on);
 
 /* As vfs_lookup, from the table's current directory. */
 int fdtable_lookup(struct fdtable *t, const char *path, struct vnode **out);
-/* Path errors, -ENOTDIR, -ENOMEM; -ENAMETOOLONG also when the absolute path gets too long. */
-int fdtable_chdir(struct fdtable *t, const char *path);
-/* Copies the current directory's path; its length with the NUL, or -ERANGE. */
-int64_t fdtable_getcwd(struct fdtable *t, char *buf, size_t size);
+/* As vfs_resolve, likewise. */
+int fdtable_resolve(struct fdtable *t, const char *path, bool follow, struct vfs_name *out);
+/* The current directory becomes dir, whose hold it takes over. */
+void fdtable_chdir(struct fdtable *t, struct vnode *dir);
+struct vnode *fdtable_cwd(struct fdtable *t); /* held */
 
 /* --- pipes (fs/pipe.c) ---------------------------------------------------- */
 

@@ -52,6 +52,8 @@ void page_free_order(paddr_t p, unsigned order);
 /* Pages are counted: page_alloc gives count 1, page_free drops one. */
 void page_hold(paddr_t p);
 unsigned page_count(paddr_t p);
+/* The initial RAM disk has been read: its pages may be used.  CPU 0, once. */
+void page_add_initrd(void);
 uint64_t page_total(void), page_free_count(void); /* in pages; the caches' pages count as free */
 uint64_t page_user_count(void);                   /* given out with PG_USER, in pages */
 
@@ -74,6 +76,12 @@ void kcache_free(struct kcache *c, void *obj);
 void *kmalloc(size_t size);
 void *kzalloc(size_t size);
 void kfree(void *p); /* NULL is harmless */
+
+/*
+ * When memory has run out: gets back what the caches hold.  May wait for other CPUs:
+ * interrupts on and no spin lock held, else it does less.
+ */
+void mm_reclaim(void);
 
 /* --- kernel stacks (mm/kstack.c) --------------------------------------- */
 

@@ -4,6 +4,7 @@
  */
 #pragma once
 #include "abi.h"
+#include "proc.h"
 
 #define WEFT_O_RDONLY 0
 #define WEFT_O_WRONLY 1
@@ -13,14 +14,18 @@
 #define WEFT_O_CREAT 0x0200
 #define WEFT_O_TRUNC 0x0400
 #define WEFT_O_EXCL 0x0800
+#define WEFT_O_SYNC 0x2000
 #define WEFT_O_NONBLOCK 0x4000
+#define WEFT_O_NOCTTY 0x8000
 #define WEFT_O_CLOEXEC 0x40000
+#define WEFT_O_NOFOLLOW 0x100000
 #define WEFT_O_DIRECTORY 0x200000
 
 #define WEFT_S_IFMT 0170000
 #define WEFT_S_IFDIR 0040000
 #define WEFT_S_IFCHR 0020000
 #define WEFT_S_IFREG 0100000
+#define WEFT_S_IFLNK 0120000
 #define WEFT_S_IFIFO 0010000
 
 /* fcntl: commands. */
@@ -49,9 +54,21 @@ struct weft_stat { /* kernel writes all */
 	uint64_t ino;
 	uint32_t mode; /* WEFT_S_IF* and permissions */
 	uint32_t nlink;
-	uint64_t size;  /* bytes */
-	uint64_t mtime; /* nanoseconds since 1970 */
+	uint64_t size;                /* bytes */
+	uint64_t allocated;           /* bytes of memory that its contents take */
+	uint64_t atime, mtime, ctime; /* nanoseconds since 1970 */
 	uint64_t dev, rdev;
+};
+
+/* In the nsec of a time that utimens sets. */
+#define WEFT_UTIME_NOW (-2)
+#define WEFT_UTIME_OMIT (-1)
+
+struct weft_mount {          /* kernel writes all */
+	uint64_t dev;        /* weft_stat.dev of its files */
+	uint64_t size, free; /* bytes; 0: it takes no room */
+	char type[16];
+	char path[WEFT_PATH_MAX];
 };
 
 /* getdents fills a buffer with these, each padded to 8 bytes. */

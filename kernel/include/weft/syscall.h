@@ -71,6 +71,23 @@
 	X(65, pwrite, 4) /* (fd, buffer, n, offset) */                                             \
 	X(66, readv, 3)  /* (fd, const struct weft_iovec *, n) */                                  \
 	X(67, writev, 3) /* (fd, const struct weft_iovec *, n) */                                  \
+	X(68, lstat, 2)                                                                            \
+	X(69, readlink, 3)  /* (path, buffer, bytes) = bytes, without a NUL */                     \
+	X(70, truncate, 2)  /* (path, size) */                                                     \
+	X(71, ftruncate, 2) /* (fd, size) */                                                       \
+	X(160, mkdir, 2)    /* (path, mode) */                                                     \
+	X(161, rmdir, 1)                                                                           \
+	X(162, unlink, 1)                                                                          \
+	X(163, link, 2)    /* (old, new) */                                                        \
+	X(164, symlink, 2) /* (target, path) */                                                    \
+	X(165, rename, 2)  /* (old, new) */                                                        \
+	X(166, chmod, 2)                                                                           \
+	X(167, fchmod, 2)                                                                          \
+	X(168, utimens, 3)  /* (path, const struct weft_timespec[2] or NULL, follow) */            \
+	X(169, futimens, 2) /* (fd, const struct weft_timespec[2] or NULL) */                      \
+	X(170, umask, 1)                                                                           \
+	X(171, mountinfo, 2) /* (n, struct weft_mount *) */                                        \
+	X(172, fchdir, 1)                                                                          \
 	/* the system */                                                                           \
 	X(72, procinfo, 2) /* (pid, struct weft_procinfo *): the first with pid >= */              \
 	X(73, lwp_info, 3) /* (pid, id, struct lwp_info *): the first with id >= */                \

@@ -3,9 +3,11 @@
 #include <sys/types.h>
 
 #define DT_UNKNOWN 0
+#define DT_FIFO 1
 #define DT_CHR 2
 #define DT_DIR 4
 #define DT_REG 8
+#define DT_LNK 10
 
 struct dirent {
 	uint64_t d_ino;

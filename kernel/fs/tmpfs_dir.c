@@ -1,0 +1,598 @@
+/*
+ * tmpfs_dir.c - directories of tmpfs, a file system in memory: names, and what changes them.
+ *
+ * A directory sorts its entries twice: by name, for lookup, and by cookie, for
+ * readdir.  A cookie is a number given to an entry for good, so a position in a
+ * directory stays good whatever is added or removed, and finding it again is O(log n).
+ *
+ * An entry holds its vnode, and a directory its parent.  The circle is broken when the
+ * directory is removed from its parent: it is `dead` then, empty for good, and goes with the
+ * last hold; ".." still leads to where it was.
+ *
+ * Locks.  d->lock, which sleeps, guards a directory's entries, d->dead, and its vnode's link
+ * count.  d->parent and d->self change under the lock of d itself and that of the parent;
+ * d->parent moreover under fs->moves, so whoever holds that may go up the tree.  A rename
+ * from one directory to another holds fs->moves; then directories' locks are taken from the
+ * root downwards (a parent's before its child's), and two of which neither is above the
+ * other, only with fs->moves, by address.  Everybody else holds a parent and one child at
+ * most.  A file's link count is atomic, since its names may be in several directories.
+ */
+#include <weft/errno.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/timing.h>
+#include "tmpfs.h"
+
+struct tmpfs_entry {
+	struct tree_node by_name, by_cookie;
+	uint64_t cookie;
+	struct vnode *vn; /* held */
+	uint16_t len;
+	char name[]; /* len bytes */
+};
+
+struct tmpfs_dir {
+	struct vnode vn;
+	struct tmpfs *fs;
+	struct krwlock lock;
+	struct tmpfs_dir *parent; /* held; the root: itself, without a hold */
+	struct tmpfs_entry *self; /* its entry there; NULL: the root, or dead */
+	bool dead;
+	struct tree by_name, by_cookie;
+	uint64_t next_cookie;
+};
+
+/* Cookies 0 and 1 are "." and "..". */
+#define FIRST_COOKIE 2
+
+static const struct vnode_ops dir_ops;
+
+static struct tmpfs_dir *to_dir(struct vnode *vn)
+{
+	debug_assert(vn->ops == &dir_ops);
+	return (struct tmpfs_dir *)vn;
+}
+
+static bool is_dir(const struct vnode *vn)
+{
+	return vn->ops == &dir_ops;
+}
+
+static void set_time(uint64_t *time, uint64_t to)
+{
+	__atomic_store_n(time, to, __ATOMIC_RELAXED);
+}
+
+/* The entries of d have changed. */
+static void touch(struct tmpfs_dir *d)
+{
+	uint64_t now = time_real();
+	set_time(&d->vn.mtime, now);
+	set_time(&d->vn.ctime, now);
+}
+
+void tmpfs_init_vnode(struct vnode *vn, struct tmpfs *fs, const struct vnode_ops *ops,
+		      uint32_t mode)
+{
+	uint64_t now = time_real();
+	*vn = (struct vnode){
+		.ops = ops,
+		.refs = 1,
+		.mode = mode,
+		.ino = __atomic_add_fetch(&fs->next_ino, 1, __ATOMIC_RELAXED),
+		.dev = fs->dev,
+		.atime = now,
+		.mtime = now,
+		.ctime = now,
+	};
+}
+
+int tmpfs_setattr(struct vnode *vn, const struct vattr *a)
+{
+	/* One word each, and of two at a time one wins: no lock. */
+	if (a->set & VATTR_MODE)
+		__atomic_store_n(&vn->mode, (vn->mode & WEFT_S_IFMT) | (a->mode & 07777),
+				 __ATOMIC_RELAXED);
+	if (a->set & VATTR_ATIME)
+		set_time(&vn->atime, a->atime);
+	if (a->set & VATTR_MTIME)
+		set_time(&vn->mtime, a->mtime);
+	set_time(&vn->ctime, time_real());
+	return 0;
+}
+
+/* --- entries ------------------------------------------------------------------ */
+
+static int compare_names(const char *a, size_t alen, const char *b, size_t blen)
+{
+	int c = memcmp(a, b, MIN(alen, blen));
+	return c != 0 ? c : (alen > blen) - (alen < blen);
+}
+
+static int cmp_name(const struct tree_node *na, const struct tree_node *nb)
+{
+	const struct tmpfs_entry *a = CONTAINER_OF(na, struct tmpfs_entry, by_name);
+	const struct tmpfs_entry *b = CONTAINER_OF(nb, struct tmpfs_entry, by_name);
+	return compare_names(a->name, a->len, b->name, b->len);
+}
+
+static int cmp_cookie(const struct tree_node *na, const struct tree_node *nb)
+{
+	uint64_t a = CONTAINER_OF(na, struct tmpfs_entry, by_cookie)->cookie;
+	uint64_t b = CONTAINER_OF(nb, struct tmpfs_entry, by_cookie)->cookie;
+	return (a > b) - (a < b);
+}
+
+static struct tmpfs_entry *find_name(struct tmpfs_dir *d, const char *name, size_t len)
+{
+	struct tree_node *n = d->by_name.root;
+	while (n != NULL) {
+		struct tmpfs_entry *e = CONTAINER_OF(n, struct tmpfs_entry, by_name);
+		int c = compare_names(name, len, e->name, e->len);
+		if (c == 0)
+			return e;
+		n = n->child[c > 0];
+	}
+	return NULL;
+}
+
+/* The first entry whose cookie is `from` or more. */
+static struct tmpfs_entry *find_cookie(struct tmpfs_dir *d, uint64_t from)
+{
+	struct tree_node *n = d->by_cookie.root;
+	struct tmpfs_entry *best = NULL;
+	while (n != NULL) {
+		struct tmpfs_entry *e = CONTAINER_OF(n, struct tmpfs_entry, by_cookie);
+		if (e->cookie >= from)
+			best = e;
+		n = n->child[e->cookie < from];
+	}
+	return best;
+}
+
+static struct tmpfs_entry *new_entry(const char *name, size_t len)
+{
+	debug_assert(len > 0 && len <= WEFT_NAME_MAX);
+	struct tmpfs_entry *e = kmalloc(sizeof(*e) + len);
+	if (e != NULL) {
+		e->len = len;
+		memcpy(e->name, name, len);
+	}
+	return e;
+}
+
+/* e, with a vnode whose hold it has, becomes an entry of d.  d->lock for writing. */
+static void insert_entry(struct tmpfs_dir *d, struct tmpfs_entry *e)
+{
+	e->cookie = d->next_cookie++;
+	tree_insert(&d->by_name, &e->by_name, cmp_name);
+	tree_insert(&d->by_cookie, &e->by_cookie, cmp_cookie);
+	touch(d);
+}
+
+/* The reverse; the entry and its hold are the caller's to free. */
+static void remove_entry(struct tmpfs_dir *d, struct tmpfs_entry *e)
+{
+	tree_remove(&d->by_name, &e->by_name);
+	tree_remove(&d->by_cookie, &e->by_cookie);
+	touch(d);
+}
+
+static bool is_empty(const struct tmpfs_dir *d)
+{
+	return tree_first(&d->by_cookie) == NULL;
+}
+
+/* --- link counts of what is no directory ---------------------------------------------------- */
+
+/* One more name, for a file that has one, or is new; false: it lost the last one. */
+static bool link_file(struct vnode *vn, bool new)
+{
+	uint32_t n = __atomic_load_n(&vn->nlink, __ATOMIC_RELAXED);
+	do
+		if (n == 0 && !new)
+			return false;
+	while (!__atomic_compare_exchange_n(&vn->nlink, &n, n + 1, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED));
+	return true;
+}
+
+static void unlink_file(struct vnode *vn)
+{
+	__atomic_fetch_sub(&vn->nlink, 1, __ATOMIC_RELAXED);
+	set_time(&vn->ctime, time_real());
+}
+
+/* --- looking ------------------------------------------------------------------------------------ */
+
+static int dir_lookup(struct vnode *vn, const char *name, size_t len, struct vnode **out)
+{
+	struct tmpfs_dir *d = to_dir(vn);
+	int err = 0;
+
+	krw_read_enter(&d->lock);
+	if (len == 2 && memcmp(name, "..", 2) == 0) {
+		*out = &d->parent->vn;
+	} else {
+		struct tmpfs_entry *e = find_name(d, name, len);
+		if (e != NULL)
+			*out = e->vn;
+		else
+			err = -ENOENT;
+	}
+	if (err == 0)
+		vnode_hold(*out);
+	krw_read_exit(&d->lock);
+	return err;
+}
+
+static int64_t dir_readdir(struct vnode *vn, uint64_t *pos, void *buf, size_t size)
+{
+	struct tmpfs_dir *d = to_dir(vn);
+	uint64_t cookie = *pos;
+	int64_t r = 0;
+
+	krw_read_enter(&d->lock);
+	if (cookie < FIRST_COOKIE) {
+		r = dirent_put(buf, size, "..", cookie + 1,
+			       cookie == 0 ? vn->ino : d->parent->vn.ino, WEFT_S_IFDIR);
+	} else {
+		const struct tmpfs_entry *e = find_cookie(d, cookie);
+		if (e != NULL) {
+			cookie = e->cookie;
+			r = dirent_put(buf, size, e->name, e->len, e->vn->ino, e->vn->mode);
+		}
+	}
+	krw_read_exit(&d->lock);
+	if (r > 0)
+		*pos = cookie + 1;
+	return r;
+}
+
+static int dir_where(struct vnode *vn, char *name, struct vnode **parent)
+{
+	struct tmpfs_dir *d = to_dir(vn);
+	int err = -ENOENT;
+
+	kmutex_enter(&d->fs->moves); /* the parent stays the parent */
+	struct tmpfs_dir *p = d->parent;
+	krw_read_enter(&p->lock);
+	if (d->self != NULL) {
+		memcpy(name, d->self->name, d->self->len);
+		name[d->self->len] = '\0';
+		*parent = &p->vn;
+		vnode_hold(*parent);
+		err = 0;
+	}
+	krw_read_exit(&p->lock);
+	kmutex_exit(&d->fs->moves);
+	return err;
+}
+
+/* --- making ------------------------------------------------------------------------------------- */
+
+/* A new entry of d for vn, a hold of which it takes over on success. */
+static int add(struct tmpfs_dir *d, const char *name, size_t len, struct vnode *vn, bool new)
+{
+	struct tmpfs_entry *e = new_entry(name, len);
+	if (e == NULL)
+		return -ENOSPC;
+	krw_write_enter(&d->lock);
+	int err = 0;
+	if (find_name(d, name, len) != NULL)
+		err = -EEXIST;
+	else if (d->dead || (!is_dir(vn) && !link_file(vn, new)))
+		err = -ENOENT;
+	if (err == 0) {
+		e->vn = vn;
+		if (is_dir(vn)) {
+			to_dir(vn)->self = e;
+			d->vn.nlink++; /* for the new one's ".." */
+		}
+		insert_entry(d, e);
+	}
+	krw_write_exit(&d->lock);
+	if (err != 0)
+		kfree(e);
+	return err;
+}
+
+static int dir_create(struct vnode *vn, const char *name, size_t len, uint32_t mode,
+		      struct vnode **out)
+{
+	struct tmpfs_dir *d = to_dir(vn);
+	struct vnode *file = tmpfs_file(d->fs, mode);
+	if (file == NULL)
+		return -ENOSPC;
+	vnode_hold(file); /* for the caller */
+	int err = add(d, name, len, file, true);
+	if (err != 0) {
+		vnode_rele(file);
+		vnode_rele(file);
+		return err;
+	}
+	*out = file;
+	return 0;
+}
+
+static int dir_symlink(struct vnode *vn, const char *name, size_t len, const char *target)
+{
+	struct tmpfs_dir *d = to_dir(vn);
+	struct vnode *link = tmpfs_symlink(d->fs, target);
+	if (link == NULL)
+		return -ENOSPC;
+	int err = add(d, name, len, link, true);
+	if (err != 0)
+		vnode_rele(link);
+	return err;
+}
+
+static int dir_link(struct vnode *vn, const char *name, size_t len, struct vnode *file)
+{
+	vnode_hold(file);
+	int err = add(to_dir(vn), name, len, file, false);
+	if (err != 0)
+		vnode_rele(file);
+	else
+		set_time(&file->ctime, time_real());
+	return err;
+}
+
+int tmpfs_enter(struct vnode *dir, const char *name, struct vnode *vn)
+{
+	vnode_hold(vn);
+	int err = add(to_dir(dir), name, strlen(name), vn, true);
+	if (err != 0)
+		vnode_rele(vn);
+	return err;
+}
+
+static struct tmpfs_dir *new_dir(struct tmpfs *fs, uint32_t mode)
+{
+	struct tmpfs_dir *d = kzalloc(sizeof(*d));
+	if (d == NULL)
+		return NULL;
+	tmpfs_init_vnode(&d->vn, fs, &dir_ops, WEFT_S_IFDIR | (mode & 07777));
+	d->vn.nlink = 2; /* its name and its "." */
+	d->fs = fs;
+	krw_init(&d->lock, "directory");
+	d->next_cookie = FIRST_COOKIE;
+	return d;
+}
+
+static int dir_mkdir(struct vnode *vn, const char *name, size_t len, uint32_t mode)
+{
+	struct tmpfs_dir *parent = to_dir(vn);
+	struct tmpfs_dir *d = new_dir(parent->fs, mode);
+	if (d == NULL)
+		return -ENOSPC;
+	d->parent = parent;
+	vnode_hold(vn);
+	int err = add(parent, name, len, &d->vn, true);
+	if (err != 0)
+		vnode_rele(&d->vn);
+	return err;
+}
+
+/* --- removing ----------------------------------------------------------------------------------- */
+
+/* What was taken out of the tree, to be released when no lock is held. */
+static void drop(struct tmpfs_entry *e)
+{
+	vnode_rele(e->vn);
+	kfree(e);
+}
+
+/*
+ * d, a child of `parent`, is to lose its name: 0, and it is dead, or -ENOTEMPTY, -EBUSY.
+ * The parent's lock is held for writing.
+ */
+static int bury(struct tmpfs_dir *parent, struct tmpfs_dir *d)
+{
+	if (d->vn.mount != NULL)
+		return -EBUSY;
+	krw_write_enter(&d->lock);
+	bool empty = is_empty(d);
+	if (empty) {
+		d->dead = true;
+		d->self = NULL;
+		d->vn.nlink = 0;
+		parent->vn.nlink--;
+	}
+	krw_write_exit(&d->lock);
+	return empty ? 0 : -ENOTEMPTY;
+}
+
+static int dir_unlink(struct vnode *vn, const char *name, size_t len)
+{
+	struct tmpfs_dir *d = to_dir(vn);
+
+	krw_write_enter(&d->lock);
+	struct tmpfs_entry *e = find_name(d, name, len);
+	int err = e == NULL ? -ENOENT : is_dir(e->vn) ? -EISDIR : 0;
+	if (err == 0) {
+		remove_entry(d, e);
+		unlink_file(e->vn);
+	}
+	krw_write_exit(&d->lock);
+	if (err == 0)
+		drop(e);
+	return err;
+}
+
+static int dir_rmdir(struct vnode *vn, const char *name, size_t len)
+{
+	struct tmpfs_dir *d = to_dir(vn);
+
+	krw_write_enter(&d->lock);
+	struct tmpfs_entry *e = find_name(d, name, len);
+	int err = e == NULL ? -ENOENT : is_dir(e->vn) ? bury(d, to_dir(e->vn)) : -ENOTDIR;
+	if (err == 0)
+		remove_entry(d, e);
+	krw_write_exit(&d->lock);
+	if (err == 0)
+		drop(e);
+	return err;
+}
+
+/* --- renaming ----------------------------------------------------------------------------------- */
+
+/* Is a the same as d, or above it?  fs->moves is held, unless a and d are the same. */
+static bool is_above(const struct tmpfs_dir *a, const struct tmpfs_dir *d)
+{
+	for (;; d = d->parent) {
+		if (a == d)
+			return true;
+		if (d->parent == d)
+			return false;
+	}
+}
+
+/* Locks both for writing, in order (see the top). */
+static void lock_both(struct tmpfs_dir *a, struct tmpfs_dir *b)
+{
+	if (a != b && (is_above(b, a) || (!is_above(a, b) && b < a))) {
+		struct tmpfs_dir *first = b;
+		b = a;
+		a = first;
+	}
+	krw_write_enter(&a->lock);
+	if (b != a)
+		krw_write_enter(&b->lock);
+}
+
+/*
+ * May `what`, an entry of `from`, become an entry of `to`, in the place of `old` (or NULL)?
+ * If old is a directory it is dead after success.  Both locks are held.
+ */
+static int may_move(struct tmpfs_dir *from, struct vnode *what, struct tmpfs_dir *to,
+		    struct vnode *old)
+{
+	if (to->dead)
+		return -ENOENT;
+	if (is_dir(what)) {
+		if (what->mount != NULL)
+			return -EBUSY;
+		if (from != to && is_above(to_dir(what), to))
+			return -EINVAL;
+		if (old != NULL && !is_dir(old))
+			return -ENOTDIR;
+	} else if (old != NULL && is_dir(old)) {
+		return -EISDIR;
+	}
+	if (old == NULL || !is_dir(old))
+		return 0;
+	/* Not to be locked if it is above what we have locked; and then it is not empty. */
+	if (from != to && is_above(to_dir(old), from))
+		return -ENOTEMPTY;
+	return bury(to, to_dir(old));
+}
+
+/*
+ * In one step for all who look at the new name.  -EINVAL: a directory into itself;
+ * -ENOTEMPTY, -ENOTDIR, -EISDIR: what has the new name; -EBUSY: a mount.
+ */
+static int dir_rename(struct vnode *vn, const char *name, size_t len, struct vnode *to_vn,
+		      const char *to_name, size_t to_len)
+{
+	struct tmpfs_dir *from = to_dir(vn), *to = to_dir(to_vn);
+	struct tmpfs_entry *fresh = new_entry(to_name, to_len), *old = NULL;
+	int err = -ENOENT;
+
+	if (fresh == NULL)
+		return -ENOSPC;
+	if (from != to)
+		kmutex_enter(&from->fs->moves);
+	lock_both(from, to);
+	struct tmpfs_entry *e = find_name(from, name, len);
+	if (e != NULL) {
+		old = find_name(to, to_name, to_len);
+		if (old != NULL && old->vn == e->vn)
+			old = e = NULL; /* two names of one file: both stay */
+		err = e != NULL ? may_move(from, e->vn, to, old ? old->vn : NULL) : 0;
+	}
+	bool moved = err == 0 && e != NULL;
+	struct vnode *left = NULL; /* a parent that has one hold too many */
+	if (moved) {
+		if (old != NULL) {
+			remove_entry(to, old);
+			if (!is_dir(old->vn))
+				unlink_file(old->vn);
+		}
+		remove_entry(from, e);
+		fresh->vn = e->vn;
+		insert_entry(to, fresh);
+		if (is_dir(fresh->vn)) {
+			struct tmpfs_dir *d = to_dir(fresh->vn);
+			krw_write_enter(&d->lock);
+			d->self = fresh;
+			if (from != to) {
+				left = vn;
+				vnode_hold(to_vn);
+				d->parent = to;
+				from->vn.nlink--;
+				to->vn.nlink++;
+			}
+			krw_write_exit(&d->lock);
+		}
+		set_time(&fresh->vn->ctime, time_real());
+	}
+	krw_write_exit(&to->lock);
+	if (from != to) {
+		krw_write_exit(&from->lock);
+		kmutex_exit(&from->fs->moves);
+	}
+	kfree(moved ? e : fresh);
+	if (moved && old != NULL)
+		drop(old);
+	if (left != NULL)
+		vnode_rele(left);
+	return err;
+}
+
+/* --- life and death ----------------------------------------------------------------------------- */
+
+/* A dead directory may be all that holds a dead parent, and so on upwards: no recursion.
+ * The root is never released. */
+static void dir_release(struct vnode *vn)
+{
+	struct tmpfs_dir *d = to_dir(vn), *parent;
+
+	do {
+		assert(is_empty(d));
+		parent = d->parent;
+		kfree(d);
+		d = parent;
+	} while (vnode_unhold(&d->vn));
+}
+
+static const struct vnode_ops dir_ops = {
+	.lookup = dir_lookup,
+	.readdir = dir_readdir,
+	.where = dir_where,
+	.setattr = tmpfs_setattr,
+	.create = dir_create,
+	.mkdir = dir_mkdir,
+	.symlink = dir_symlink,
+	.link = dir_link,
+	.unlink = dir_unlink,
+	.rmdir = dir_rmdir,
+	.rename = dir_rename,
+	.release = dir_release,
+};
+
+struct vnode *tmpfs_new(void)
+{
+	struct tmpfs *fs = kzalloc(sizeof(*fs));
+	if (fs == NULL)
+		return NULL;
+	fs->dev = vfs_new_dev();
+	kmutex_init(&fs->moves, "rename");
+	struct tmpfs_dir *d = new_dir(fs, 0755);
+	if (d == NULL) {
+		kfree(fs);
+		return NULL;
+	}
+	d->parent = d;
+	return &d->vn;
+}
