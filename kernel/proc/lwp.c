@@ -157,7 +157,8 @@ static struct lwp *lwp_alloc(void)
 	l->state = LWP_ST_IDLE;
 	l->reap_self = false;
 	l->slice_left = 0;
-	l->grace_used = false;
+	l->grace = 0;
+	l->leaves = false;
 	l->permit = 0;
 	l->robust = false;
 	l->wchan = NULL;
@@ -195,8 +196,6 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	l->flags = arg->flags;
 	lwp_init_frame(l, arg->entry, arg->stack);
 	l->frame->rdi = arg->arg;
-	l->sclass = parent ? parent->sclass : &ts_class;
-	l->sclass->init(l, parent);
 	if (parent != NULL)
 		sig_lwp_init(l, parent);
 	if (schedctl_attach(p, l) != 0) {
@@ -216,6 +215,7 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 		return -EAGAIN;
 	}
 	l->sc->lwpid = id;
+	sched_inherit(l, parent, false);
 	spin_acquire(&l->lock);
 	l->proc = p; /* from here on a lookup finds it */
 	if (l->flags & LWP_SUSPENDED)
@@ -257,8 +257,9 @@ struct lwp *kernel_lwp(const char *name, void (*fn)(void *), void *arg)
 	l->kfn = fn;
 	l->karg = arg;
 	l->wchan = name;
+	sched_inherit(l, NULL, false);
 	l->sclass = &sys_class;
-	l->sclass->init(l, NULL);
+	l->sclass->set(l, NULL, true);
 	irqstate_t s = spin_lock(&l->lock);
 	lwp_runnable(l, PLACE_ANY);
 	spin_unlock(&l->lock, s);

@@ -150,6 +150,8 @@ int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent, uint32_t 
 	/* An exiting parent hands its children on while it holds this lock. */
 	int err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, flags);
 	int pid = p->pid;
+	if (err == 0)
+		sched_inherit(l, parent ? curlwp() : NULL, true); /* from now on others find it */
 	if (err == 0 && parent)
 		trace_new_child(parent, p);
 	if (err == 0 && parent == NULL)

@@ -44,7 +44,7 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 	if (also)
 		spin_release(also);
 	/* A sleep pays what preemption control owes, as lwp_yield does. */
-	l->grace_used = false;
+	l->grace = 0;
 	if (l->sc)
 		l->sc->yield = 0;
 	l->nvcsw++;

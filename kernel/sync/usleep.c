@@ -129,7 +129,8 @@ int uwait_sleep(struct uobject *o, struct uwaiter *w, const char *wchan, hrtime_
 
 	if (!w->chosen) {
 		spin_acquire(&l->lock);
-		reason = lwp_sleep_locked(l, &o->bucket->lock, wchan, SLEEP_INTR, deadline);
+		reason = lwp_sleep_locked(l, &o->bucket->lock, wchan, SLEEP_INTR | SLEEP_LOCK,
+					  deadline);
 		spin_acquire(&o->bucket->lock);
 	}
 	if (w->chosen)
