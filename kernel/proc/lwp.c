@@ -164,6 +164,7 @@ static struct lwp *lwp_alloc(void)
 	l->wchan = NULL;
 	l->sc = NULL;
 	sig_lwp_init(l, NULL);
+	l->watched = l->blocked = false;
 	l->cpu = this_cpu()->id;
 	memset(l->mtime, 0, sizeof(l->mtime));
 	l->created = time_now();
@@ -222,6 +223,7 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 		l->ast |= AST_STOP;
 	if (p->sig.stopped)
 		l->ast |= AST_JOBSTOP;
+	upcall_new_lwp(p, l);
 	spin_release(&l->lock);
 	list_push_back(&p->lwps, &l->proc_link);
 	p->nlwp++;
@@ -241,6 +243,8 @@ void lwp_start(struct lwp *l)
 	if (l->ast & AST_STOP) {
 		l->state = LWP_ST_STOP;
 		__atomic_store_n(&l->sc->state, SC_STOPPED, __ATOMIC_RELEASE);
+		if (l->watched)
+			upcall_blocks(l);
 	} else {
 		lwp_runnable(l, PLACE_ANY);
 	}
@@ -315,6 +319,7 @@ void lwp_exit_self(void)
 
 	trace_lwp_exit();
 	robust_lwp_exit(l);
+	itimer_lwp_exit(p, l);
 	irqstate_t s = spin_lock(&p->lock);
 	if (p->nlwp == 1) {
 		/* Nobody is left to create another. */
@@ -328,6 +333,7 @@ void lwp_exit_self(void)
 	list_remove(&l->proc_link);
 	p->nlwp--;
 	sig_lwp_exit(p, l);
+	upcall_lwp_exit(p, l);
 	bool joinable = !(l->flags & LWP_DETACHED) && !p->exiting;
 	uint32_t id = l->id;
 	waitq_wake_all(&p->lwp_waiters); /* they go on when p->lock is free */

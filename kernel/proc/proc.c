@@ -258,6 +258,7 @@ void proc_last_exit(struct proc *p)
 
 	proc_kill(p, 0); /* the last LWP may have gone by lwp_exit: nobody may be added now */
 	sig_proc_exit(p);
+	upcall_proc_exit(p);
 	if (p == init_proc) {
 		int sig = p->status & 0x7f;
 		machine_halt(sig ? 128 + sig : p->status >> 8 & 0xff);

@@ -18,6 +18,7 @@
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/timing.h>
+#include <kern/upcall.h>
 
 volatile uint64_t idle_cpus;
 struct pset psets[WEFT_MAXPSET + 1] = {[0].used = true};
@@ -280,6 +281,8 @@ static void place_on_queue(struct lwp *l, int place)
 void lwp_runnable(struct lwp *l, int place)
 {
 	assert(spin_held(&l->lock) && l->state != LWP_ST_RUN && l->state != LWP_ST_ONPROC);
+	if (l->blocked)
+		upcall_unblocks(l);
 	l->enqueued = time_now();
 	lwp_mstate_at(l, MS_WAITCPU, l->enqueued);
 	place_on_queue(l, place);

@@ -104,6 +104,15 @@
 	X(86, sigaltstack, 2)  /* (const struct weft_stack *, struct weft_stack *old) */           \
 	X(87, sigreturn, 1)    /* (const struct weft_ucontext *): goes on there */                 \
 	X(88, lwp_sigqueue, 3) /* (id, sig, value) */                                              \
+	X(89, upcall_wait, 1)  /* (events wanted) = events */                                      \
+	/* interval timers (signal.h) */                                                           \
+	X(90, setitimer, 3)        /* (which, const struct weft_itimerspec *, struct * old) */     \
+	X(91, getitimer, 2)        /* (which, struct weft_itimerspec *) */                         \
+	X(92, timer_create, 3)     /* (clock, const struct weft_sigevent *, int *id) */            \
+	X(93, timer_settime, 4)    /* (id, flags, const struct weft_itimerspec *, struct * old) */ \
+	X(94, timer_gettime, 2)    /* (id, struct weft_itimerspec *) */                            \
+	X(95, timer_getoverrun, 1) /* (id) = overruns */                                           \
+	X(96, timer_delete, 1)     /* (id) */                                                      \
 	/* scheduling and accounting */                                                            \
 	X(104, priocntl, 4)       /* (idtype, id, command, void *) */                              \
 	X(105, processor_bind, 4) /* (idtype, id, cpu, int *old) */                                \
