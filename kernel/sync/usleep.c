@@ -145,5 +145,5 @@ int uobject_fault(struct uobject *o, irqstate_t *s)
 	spin_unlock(&o->bucket->lock, *s);
 	int err = as_fault(curproc()->as, o->addr, FAULT_WRITE);
 	*s = spin_lock(&o->bucket->lock);
-	return err;
+	return err == 0 || err == -ENOMEM ? err : -EFAULT;
 }
