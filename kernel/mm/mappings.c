@@ -223,8 +223,8 @@ static void cut_above(struct address_space *as, struct mapping *m, vaddr_t end)
 
 bool mapping_split(struct address_space *as, vaddr_t at, struct mapping *spare)
 {
-	struct mapping *m = mapping_above(as, at);
-	if (m->start >= at)
+	struct mapping *m = mapping_find(as, at); /* NULL too at the end of user space */
+	if (m == NULL || m->start == at)
 		return false;
 	spare->start = at;
 	spare->end = m->end;

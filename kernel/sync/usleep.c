@@ -129,8 +129,7 @@ int uwait_sleep(struct uobject *o, struct uwaiter *w, const char *wchan, hrtime_
 
 	if (!w->chosen) {
 		spin_acquire(&l->lock);
-		reason = lwp_sleep_locked(l, &o->bucket->lock, wchan, SLEEP_INTR | SLEEP_LOCK,
-					  deadline);
+		reason = lwp_sleep_locked(l, &o->bucket->lock, wchan, SLEEP_INTR, deadline);
 		spin_acquire(&o->bucket->lock);
 	}
 	if (w->chosen)
@@ -145,5 +144,5 @@ int uobject_fault(struct uobject *o, irqstate_t *s)
 	spin_unlock(&o->bucket->lock, *s);
 	int err = as_fault(curproc()->as, o->addr, FAULT_WRITE);
 	*s = spin_lock(&o->bucket->lock);
-	return err == 0 || err == -ENOMEM ? err : -EFAULT;
+	return err;
 }

@@ -25,7 +25,7 @@ int64_t sys_lwp_create(const uint64_t arg[6])
 
 	if (copyin(&c, arg[0], sizeof(c)) != 0)
 		return -EFAULT;
-	if ((c.flags & ~(LWP_DETACHED | LWP_SUSPENDED | LWP_BOUND)) || c.entry >= WEFT_USER_END ||
+	if ((c.flags & ~(LWP_DETACHED | LWP_SUSPENDED)) || c.entry >= WEFT_USER_END ||
 	    c.fsbase >= WEFT_USER_END)
 		return -EINVAL;
 	int err = lwp_new(curproc(), &c, curlwp(), &l);
@@ -131,14 +131,21 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 			timing_kick(c);
 		/* It is on another CPU, which enters the kernel within an
 		 * interrupt's time.  It may be suspending us meanwhile: then one of
-		 * the two stops here, and looks again when it is continued. */
-		if (curlwp()->ast & AST_EXIT)
-			return -EINTR;
-		s = irq_save();
-		lwp_stop_self();
-		irq_restore(s);
-		preempt_point();
-		cpu_pause();
+		 * the two stops here, and looks again when it is continued.  The
+		 * look at its state is a hint, without its lock: who takes a lock
+		 * over and over keeps it from those who are to make the change. */
+		do {
+			if (curlwp()->ast & AST_EXIT)
+				return -EINTR;
+			if (curlwp()->ast & AST_STOP) {
+				s = irq_save();
+				lwp_stop_self();
+				irq_restore(s);
+			}
+			preempt_point();
+			cpu_pause();
+		} while (__atomic_load_n(&l->state, __ATOMIC_RELAXED) == LWP_ST_ONPROC &&
+			 (l->ast & AST_STOP));
 	}
 }
 
@@ -178,19 +185,6 @@ static int unpark(uint32_t id, int place)
 	return 0;
 }
 
-bool timespec_ns(const struct weft_timespec *ts, hrtime_t *ns)
-{
-	if (ts->nsec < 0 || ts->nsec >= 1000000000)
-		return false;
-	if (ts->sec < 0)
-		*ns = 0;
-	else if ((uint64_t)ts->sec < HRTIME_NEVER / 1000000000 - 1)
-		*ns = ts->sec * 1000000000ull + ts->nsec;
-	else
-		*ns = HRTIME_NEVER;
-	return true;
-}
-
 int copyin_deadline(vaddr_t user, hrtime_t *when)
 {
 	struct weft_timespec ts;
@@ -200,7 +194,13 @@ int copyin_deadline(vaddr_t user, hrtime_t *when)
 		return 0;
 	if (copyin(&ts, user, sizeof(ts)) != 0)
 		return -EFAULT;
-	return timespec_ns(&ts, when) ? 0 : -EINVAL;
+	if (ts.nsec < 0 || ts.nsec >= 1000000000)
+		return -EINVAL;
+	if (ts.sec < 0)
+		*when = 0;
+	else if ((uint64_t)ts.sec < HRTIME_NEVER / 1000000000 - 1)
+		*when = ts.sec * 1000000000ull + ts.nsec;
+	return 0;
 }
 
 hrtime_t time_after(hrtime_t length)

@@ -43,8 +43,6 @@ int64_t sys_sigaction(const uint64_t arg[6])
 		    (WEFT_SIGBIT(sig) & SIG_UNBLOCKABLE))
 			return -EINVAL;
 	}
-	if (sig == WEFT_SIGWAITING)
-		upcall_watch(p);
 	irqstate_t s = spin_lock(&p->lock);
 	old = p->sig.act[sig];
 	if (arg[1] != 0) {
@@ -186,8 +184,6 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 	if (copyin(&set, arg[0], sizeof(set)) != 0)
 		return -EFAULT;
 	set &= ~SIG_UNBLOCKABLE;
-	if (set & WEFT_SIGBIT(WEFT_SIGWAITING))
-		upcall_watch(p);
 	int err = copyin_deadline(arg[2], &deadline);
 	if (err != 0)
 		return err;
@@ -196,7 +192,10 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 	for (;;) {
 		if (sig_take(set, &info))
 			break;
-		err = deadline <= time_now() ? -EAGAIN : sig_next(NULL) || p->exiting ? -EINTR : 0;
+		if (deadline <= time_now())
+			err = -EAGAIN;
+		else if (sig_next(NULL) || p->exiting || (l->ast & AST_EXIT))
+			err = -EINTR; /* AST_EXIT alone: another LWP calls exec */
 		if (err != 0)
 			break;
 		l->sig.waits_for = set;

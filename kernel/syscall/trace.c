@@ -124,8 +124,8 @@ static void fill_regs(const struct lwp *l, struct lwp_regs *r)
 	};
 }
 
-/* One look for lwp_regs: the id, -ESRCH, -EBUSY; then *held: it is about to leave its CPU. */
-static int64_t try_regs(int pid, uint32_t id, struct lwp_regs *r, bool *held)
+/* One look for lwp_regs: the id, -ESRCH, -EBUSY; then *leaving: it is about to leave its CPU. */
+static int64_t try_regs(int pid, uint32_t id, struct lwp_regs *r, struct lwp **leaving)
 {
 	int64_t result = -ESRCH;
 	struct lwp *l = NULL;
@@ -142,7 +142,8 @@ static int64_t try_regs(int pid, uint32_t id, struct lwp_regs *r, bool *held)
 			}
 		}
 		if (l != NULL && l->state == LWP_ST_ONPROC && l != curlwp()) {
-			*held = p->traced != NULL && (p->traced->flags & TRACE_HOLD);
+			bool held = p->traced != NULL && (p->traced->flags & TRACE_HOLD);
+			*leaving = held ? l : NULL;
 			timing_kick(cpus[l->cpu]);
 			result = -EBUSY;
 		} else if (l != NULL) {
@@ -167,15 +168,20 @@ static int64_t try_regs(int pid, uint32_t id, struct lwp_regs *r, bool *held)
 int64_t sys_lwp_regs(const uint64_t arg[6])
 {
 	struct lwp_regs regs;
-	bool held = false;
+	struct lwp *l;
 
 	for (;;) {
-		int64_t r = try_regs(arg[0], arg[1], &regs, &held);
+		int64_t r = try_regs(arg[0], arg[1], &regs, &l);
 		if (r > 0)
 			return copyout(arg[2], &regs, sizeof(regs)) ?: r;
-		if (r != -EBUSY || !held || (curlwp()->ast & AST_EXIT))
+		if (r != -EBUSY || l == NULL)
 			return r;
-		preempt_point();
-		cpu_pause();
+		/* A hint: what was an LWP stays one, if perhaps another. */
+		while (__atomic_load_n(&l->state, __ATOMIC_RELAXED) == LWP_ST_ONPROC) {
+			if (curlwp()->ast & AST_EXIT)
+				return -EBUSY;
+			preempt_point();
+			cpu_pause();
+		}
 	}
 }

@@ -60,7 +60,6 @@ static void child(struct thread *self)
 	__tsd_forked();
 	__ops->forked(had_others);
 	__newlib_forked();
-	__shared_forked();
 }
 
 /*

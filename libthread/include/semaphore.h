@@ -11,8 +11,7 @@ extern "C" {
 #endif
 
 typedef struct {
-	unsigned int __word;  /* value, or a flag: threads wait */
-	unsigned int __flags; /* weft/ksync.h: shared between processes */
+	unsigned int __word; /* value, or a flag: threads wait */
 } sem_t;
 
 int sem_init(sem_t *__sem, int __pshared, unsigned __value);

@@ -70,6 +70,8 @@ static void bad_mprotect(void)
 	is("mprotect: beyond user space", __sys_mprotect((void *)WEFT_USER_END, PAGE, R), -ENOMEM);
 	is("mprotect: a hole in the range", __sys_mprotect(p, 4 * PAGE, R), -ENOMEM);
 	ok("nothing was protected", writable(p) && writable(p + PAGE) && writable(p + 3 * PAGE));
+	is("mprotect: up to the end of user space",
+	   __sys_mprotect((void *)(WEFT_USER_END - PAGE), PAGE, RW), 0);
 	is("mprotect: nothing at all", __sys_mprotect(p, 0, NONE), 0);
 	ok("which does nothing", writable(p));
 	is("mprotect: the time page", __sys_mprotect(timepage, PAGE, RW), -EACCES);

@@ -1,0 +1,312 @@
+/*
+ * sysdesc.c - the table of weft/sysdesc.h.
+ */
+#include <stddef.h>
+#include <weft/errno.h>
+#include <weft/file.h>
+#include <weft/ksync.h>
+#include <weft/lwp.h>
+#include <weft/mman.h>
+#include <weft/msacct.h>
+#include <weft/poll.h>
+#include <weft/proc.h>
+#include <weft/signal.h>
+#include <weft/syscall.h>
+#include <weft/sysdesc.h>
+#include <weft/time.h>
+#include <weft/trace.h>
+
+#define COUNT(a) (sizeof(a) / sizeof(*(a)))
+
+/* --- names of bits and values ----------------------------------------------------------- */
+
+#define BIT(prefix, name)                                                                          \
+	{                                                                                          \
+#name, prefix##name, prefix##name                                                  \
+	}
+#define VALUE(prefix, name)                                                                        \
+	{                                                                                          \
+#name, prefix##name, ~0u                                                           \
+	}
+
+#define FLAG_SETS(X)                                                                               \
+	X(open, {"O_RDONLY", 0, 3}, {"O_WRONLY", 1, 3}, {"O_RDWR", 2, 3}, BIT(WEFT_, O_APPEND),    \
+	  BIT(WEFT_, O_CREAT), BIT(WEFT_, O_TRUNC), BIT(WEFT_, O_EXCL), BIT(WEFT_, O_NONBLOCK),    \
+	  BIT(WEFT_, O_CLOEXEC), BIT(WEFT_, O_DIRECTORY))                                          \
+	X(prot, {"PROT_NONE", 0, ~0u}, BIT(WEFT_, PROT_READ), BIT(WEFT_, PROT_WRITE),              \
+	  BIT(WEFT_, PROT_EXEC))                                                                   \
+	X(map, BIT(WEFT_, MAP_SHARED), BIT(WEFT_, MAP_PRIVATE), BIT(WEFT_, MAP_FIXED),             \
+	  BIT(WEFT_, MAP_ANON), BIT(WEFT_, MAP_NORESERVE))                                         \
+	X(seek, VALUE(WEFT_, SEEK_SET), VALUE(WEFT_, SEEK_CUR), VALUE(WEFT_, SEEK_END))            \
+	X(clock, VALUE(WEFT_, CLOCK_REALTIME), VALUE(WEFT_, CLOCK_MONOTONIC),                      \
+	  VALUE(WEFT_, CLOCK_PROCESS_CPUTIME), VALUE(WEFT_, CLOCK_THREAD_CPUTIME))                 \
+	X(sleep, {"TIMER_ABSTIME", LWP_SLEEP_ABSTIME, LWP_SLEEP_ABSTIME})                          \
+	X(wait, BIT(WEFT_, WNOHANG))                                                               \
+	X(ioctl, VALUE(WEFT_, TCGETS), VALUE(WEFT_, TCSETS), VALUE(WEFT_, TIOCGPGRP),              \
+	  VALUE(WEFT_, TIOCSPGRP), VALUE(WEFT_, TIOCGWINSZ))                                       \
+	X(fcntl, VALUE(WEFT_, F_DUPFD), VALUE(WEFT_, F_GETFD), VALUE(WEFT_, F_SETFD),              \
+	  VALUE(WEFT_, F_GETFL), VALUE(WEFT_, F_SETFL), VALUE(WEFT_, F_DUPFD_CLOEXEC))             \
+	X(poll, BIT(WEFT_, POLLIN), BIT(WEFT_, POLLPRI), BIT(WEFT_, POLLOUT), BIT(WEFT_, POLLERR), \
+	  BIT(WEFT_, POLLHUP), BIT(WEFT_, POLLNVAL))                                               \
+	X(madvise, VALUE(WEFT_, MADV_NORMAL), VALUE(WEFT_, MADV_DONTNEED))                         \
+	X(msync, BIT(WEFT_, MS_ASYNC), BIT(WEFT_, MS_INVALIDATE), BIT(WEFT_, MS_SYNC))             \
+	X(how, VALUE(WEFT_, SIG_SETMASK), VALUE(WEFT_, SIG_BLOCK), VALUE(WEFT_, SIG_UNBLOCK))      \
+	X(sa, BIT(WEFT_, SA_SIGINFO), BIT(WEFT_, SA_RESTART), BIT(WEFT_, SA_NODEFER),              \
+	  BIT(WEFT_, SA_RESETHAND), BIT(WEFT_, SA_ONSTACK))                                        \
+	X(spawn, BIT(, SPAWN_NEWGROUP), BIT(, SPAWN_FOREGROUND))                                   \
+	X(lwp, BIT(, LWP_DETACHED), BIT(, LWP_SUSPENDED))                                          \
+	X(who, {"RUSAGE_SELF", 0, ~0u}, {"RUSAGE_CHILDREN", ~0u, ~0u})                             \
+	X(reboot, VALUE(WEFT_, REBOOT_HALT), VALUE(WEFT_, REBOOT_RESET))                           \
+	X(trace, BIT(, TRACE_FOLLOW), BIT(, TRACE_STREAM), BIT(, TRACE_HOLD))                      \
+	X(kind, VALUE(, TRACE_ENTRY), VALUE(, TRACE_RETURN), VALUE(, TRACE_SIGNAL),                \
+	  VALUE(, TRACE_FAULT), VALUE(, TRACE_LWP_EXIT), VALUE(, TRACE_EXIT))                      \
+	X(state, {"idle", LWP_ST_IDLE, ~0u}, {"run", LWP_ST_RUN, ~0u},                             \
+	  {"onproc", LWP_ST_ONPROC, ~0u}, {"sleep", LWP_ST_SLEEP, ~0u},                            \
+	  {"stop", LWP_ST_STOP, ~0u}, {"zombie", LWP_ST_ZOMB, ~0u})
+
+#define X(set, ...) static const struct flagdesc flags_##set[] = {__VA_ARGS__, {NULL, 0, 0}};
+FLAG_SETS(X)
+#undef X
+#define X(set, ...) FLAGS_##set,
+enum { FLAG_SETS(X) };
+#undef X
+#define X(set, ...) flags_##set,
+static const struct flagdesc *const flag_sets[] = {FLAG_SETS(X)};
+#undef X
+
+const struct flagdesc *sysdesc_flags(unsigned of)
+{
+	return flag_sets[of];
+}
+
+/* --- structures ----------------------------------------------------------------------------- */
+
+#define T(t)                                                                                       \
+	{                                                                                          \
+		T_##t, 0, 0                                                                        \
+	}
+#define FLAGS(set)                                                                                 \
+	{                                                                                          \
+		T_FLAGS, FLAGS_##set, 0                                                            \
+	}
+#define F(struct_name, member, t) FD(struct_name, member, T_##t, 0)
+#define FF(struct_name, member, set) FD(struct_name, member, T_FLAGS, FLAGS_##set)
+#define FD(struct_name, member, t, of)                                                             \
+	{                                                                                          \
+#member, offsetof(struct struct_name, member),                                     \
+			sizeof(((struct struct_name *)0)->member),                                 \
+		{                                                                                  \
+			t, of, 0                                                                   \
+		}                                                                                  \
+	}
+
+/* X(structure, its fields): those that tell something. */
+#define STRUCTS(X)                                                                                 \
+	X(weft_timespec, F(weft_timespec, sec, LONG), F(weft_timespec, nsec, LONG))                \
+	X(spawn_args, F(spawn_args, path, PATH), F(spawn_args, argv, STRV),                        \
+	  F(spawn_args, envp, PTR), F(spawn_args, cwd, PATH), FF(spawn_args, flags, spawn))        \
+	X(weft_rusage, F(weft_rusage, utime, NS), F(weft_rusage, stime, NS))                       \
+	X(lwp_create, F(lwp_create, entry, PTR), F(lwp_create, stack, PTR),                        \
+	  F(lwp_create, arg, PTR), F(lwp_create, fsbase, PTR), FF(lwp_create, flags, lwp))         \
+	X(weft_stat, F(weft_stat, ino, LONG), F(weft_stat, mode, OCT), F(weft_stat, nlink, INT),   \
+	  F(weft_stat, size, LONG), F(weft_stat, mtime, NS))                                       \
+	X(weft_procinfo, F(weft_procinfo, pid, PID), F(weft_procinfo, ppid, PID),                  \
+	  F(weft_procinfo, nlwp, INT), FF(weft_procinfo, state, state),                            \
+	  F(weft_procinfo, size, SIZE), F(weft_procinfo, rss, SIZE),                               \
+	  F(weft_procinfo, name, CHARS))                                                           \
+	X(lwp_info, F(lwp_info, id, LWP), FF(lwp_info, state, state), F(lwp_info, pri, INT),       \
+	  F(lwp_info, cpu, CPU), F(lwp_info, utime, NS), F(lwp_info, stime, NS),                   \
+	  F(lwp_info, wchan, CHARS))                                                               \
+	X(weft_cpuinfo, F(weft_cpuinfo, id, CPU), F(weft_cpuinfo, online, INT),                    \
+	  F(weft_cpuinfo, pid, PID), F(weft_cpuinfo, lwpid, LWP), F(weft_cpuinfo, nrunnable, INT)) \
+	X(weft_sysinfo, F(weft_sysinfo, mem_total, SIZE), F(weft_sysinfo, mem_free, SIZE),         \
+	  F(weft_sysinfo, ncpu, INT), F(weft_sysinfo, nproc, INT), F(weft_sysinfo, nlwp, INT))     \
+	X(weft_pollfd, F(weft_pollfd, fd, FD), FF(weft_pollfd, events, poll),                      \
+	  FF(weft_pollfd, revents, poll))                                                          \
+	X(weft_iovec, F(weft_iovec, base, PTR), F(weft_iovec, len, SIZE))                          \
+	X(weft_mount, F(weft_mount, path, CHARS), F(weft_mount, type, CHARS))                      \
+	X(weft_msacct, F(weft_msacct, pid, PID), F(weft_msacct, lwpid, LWP),                       \
+	  F(weft_msacct, elapsed, NS))                                                             \
+	X(lwp_mutex, F(lwp_mutex, word, HEX))                                                      \
+	X(lwp_cond, F(lwp_cond, word, HEX))                                                        \
+	X(lwp_sema, F(lwp_sema, word, HEX), F(lwp_sema, flags, HEX))                               \
+	X(weft_sigaction, F(weft_sigaction, handler, PTR), F(weft_sigaction, entry, PTR),          \
+	  F(weft_sigaction, mask, SET), FF(weft_sigaction, flags, sa))                             \
+	X(weft_siginfo, F(weft_siginfo, signo, SIG), F(weft_siginfo, code, INT),                   \
+	  F(weft_siginfo, pid, PID), F(weft_siginfo, addr, PTR), F(weft_siginfo, value, HEX))      \
+	X(weft_stack, F(weft_stack, sp, PTR), F(weft_stack, flags, HEX),                           \
+	  F(weft_stack, size, SIZE))                                                               \
+	X(weft_ucontext, F(weft_ucontext, sigmask, SET), F(weft_ucontext, rip, PTR),               \
+	  F(weft_ucontext, rsp, PTR))                                                              \
+	X(trace_event, FF(trace_event, kind, kind), F(trace_event, pid, PID),                      \
+	  F(trace_event, lwp, LWP), F(trace_event, call, INT))                                     \
+	X(lwp_regs, F(lwp_regs, id, LWP), F(lwp_regs, rip, PTR), F(lwp_regs, rsp, PTR),            \
+	  F(lwp_regs, rbp, PTR))
+
+#define X(name, ...) static const struct fielddesc fields_##name[] = {__VA_ARGS__};
+STRUCTS(X)
+#undef X
+#define X(name, ...) STRUCT_##name,
+enum { STRUCTS(X) };
+#undef X
+#define X(name, ...) {#name, sizeof(struct name), COUNT(fields_##name), fields_##name},
+static const struct structdesc structs[] = {STRUCTS(X)};
+#undef X
+
+const struct structdesc *sysdesc_struct(unsigned of)
+{
+	return &structs[of];
+}
+
+/* --- calls -------------------------------------------------------------------------------------- */
+
+#define IN(name)                                                                                   \
+	{                                                                                          \
+		T_STRUCT, STRUCT_##name, D_IN                                                      \
+	}
+#define OUT(name)                                                                                  \
+	{                                                                                          \
+		T_STRUCT, STRUCT_##name, D_OUT                                                     \
+	}
+#define INOUT(name)                                                                                \
+	{                                                                                          \
+		T_STRUCT, STRUCT_##name, D_IN | D_OUT                                              \
+	}
+#define INT T(INT)
+#define NONE T(NONE)
+
+/* D(name, its result, its arguments...) */
+#define CALLS(D)                                                                                   \
+	D(null, INT)                                                                               \
+	D(exit, NONE, INT)                                                                         \
+	D(spawn, T(PID), IN(spawn_args))                                                           \
+	D(waitpid, T(PID), T(PID), T(INT_OUT), FLAGS(wait), OUT(weft_rusage))                      \
+	D(getpid, T(PID))                                                                          \
+	D(getppid, T(PID))                                                                         \
+	D(kill, INT, T(PID), T(SIG))                                                               \
+	D(getrusage, INT, FLAGS(who), OUT(weft_rusage))                                            \
+	D(setpgrp, INT, T(PID), T(PID))                                                            \
+	D(getpgrp, T(PID), T(PID))                                                                 \
+	D(lwp_create, T(LWP), IN(lwp_create))                                                      \
+	D(lwp_exit, NONE)                                                                          \
+	D(lwp_wait, INT, T(LWP), T(INT_OUT))                                                       \
+	D(lwp_self, T(LWP))                                                                        \
+	D(lwp_suspend, INT, T(LWP))                                                                \
+	D(lwp_continue, INT, T(LWP))                                                               \
+	D(lwp_kill, INT, T(LWP), T(SIG))                                                           \
+	D(lwp_yield, INT)                                                                          \
+	D(lwp_park, INT, IN(weft_timespec), T(LWP))                                                \
+	D(lwp_unpark, INT, T(LWP))                                                                 \
+	D(lwp_unpark_all, INT, T(LWPS), T(SIZE))                                                   \
+	D(lwp_schedctl, T(PTR))                                                                    \
+	D(lwp_sleep, INT, FLAGS(clock), FLAGS(sleep), IN(weft_timespec))                           \
+	D(lwp_detach, INT, T(LWP))                                                                 \
+	D(clock_gettime, INT, FLAGS(clock), OUT(weft_timespec))                                    \
+	D(mmap, T(PTR), T(PTR), T(SIZE), FLAGS(prot), FLAGS(map), T(FD), T(LONG))                  \
+	D(munmap, INT, T(PTR), T(SIZE))                                                            \
+	D(mprotect, INT, T(PTR), T(SIZE), FLAGS(prot))                                             \
+	D(brk, T(PTR), T(PTR))                                                                     \
+	D(open, T(FD), T(PATH), FLAGS(open), T(OCT))                                               \
+	D(close, INT, T(FD))                                                                       \
+	D(read, T(LONG), T(FD), T(OUT), T(SIZE))                                                   \
+	D(write, T(LONG), T(FD), T(IN), T(SIZE))                                                   \
+	D(lseek, T(LONG), T(FD), T(LONG), FLAGS(seek))                                             \
+	D(fstat, INT, T(FD), OUT(weft_stat))                                                       \
+	D(stat, INT, T(PATH), OUT(weft_stat))                                                      \
+	D(getdents, T(LONG), T(FD), T(OUT), T(SIZE))                                               \
+	D(ioctl, INT, T(FD), FLAGS(ioctl), T(PTR))                                                 \
+	D(chdir, INT, T(PATH))                                                                     \
+	D(getcwd, T(LONG), T(OUT), T(SIZE))                                                        \
+	D(dup, T(FD), T(FD))                                                                       \
+	D(dup2, T(FD), T(FD), T(FD))                                                               \
+	D(pipe, INT, T(PAIR_OUT), FLAGS(open))                                                     \
+	D(fcntl, INT, T(FD), FLAGS(fcntl), T(LONG))                                                \
+	D(poll, INT, INOUT(weft_pollfd), T(SIZE), IN(weft_timespec))                               \
+	D(pread, T(LONG), T(FD), T(OUT), T(SIZE), T(LONG))                                         \
+	D(pwrite, T(LONG), T(FD), T(IN), T(SIZE), T(LONG))                                         \
+	D(readv, T(LONG), T(FD), IN(weft_iovec), T(SIZE))                                          \
+	D(writev, T(LONG), T(FD), IN(weft_iovec), T(SIZE))                                         \
+	D(procinfo, T(PID), T(PID), OUT(weft_procinfo))                                            \
+	D(lwp_info, T(LWP), T(PID), T(LWP), OUT(lwp_info))                                         \
+	D(cpuinfo, INT, T(CPU), OUT(weft_cpuinfo))                                                 \
+	D(sysinfo, INT, OUT(weft_sysinfo))                                                         \
+	D(reboot, NONE, FLAGS(reboot), INT)                                                        \
+	D(fork, T(PID))                                                                            \
+	D(execve, INT, T(PATH), T(STRV), T(PTR))                                                   \
+	D(madvise, INT, T(PTR), T(SIZE), FLAGS(madvise))                                           \
+	D(msync, INT, T(PTR), T(SIZE), FLAGS(msync))                                               \
+	D(sigaction, INT, T(SIG), IN(weft_sigaction), OUT(weft_sigaction))                         \
+	D(sigprocmask, INT, FLAGS(how), T(SET_IN), T(SET_OUT))                                     \
+	D(sigpending, INT, T(SET_OUT))                                                             \
+	D(sigsuspend, INT, T(SET_IN))                                                              \
+	D(sigtimedwait, T(SIG), T(SET_IN), OUT(weft_siginfo), IN(weft_timespec))                   \
+	D(sigqueue, INT, T(PID), T(SIG), T(HEX))                                                   \
+	D(sigaltstack, INT, IN(weft_stack), OUT(weft_stack))                                       \
+	D(sigreturn, NONE, IN(weft_ucontext))                                                      \
+	D(lwp_sigqueue, INT, T(LWP), T(SIG), T(HEX))                                               \
+	D(lstat, INT, T(PATH), OUT(weft_stat))                                                     \
+	D(readlink, T(LONG), T(PATH), T(OUT), T(SIZE))                                             \
+	D(truncate, INT, T(PATH), T(LONG))                                                         \
+	D(ftruncate, INT, T(FD), T(LONG))                                                          \
+	D(mkdir, INT, T(PATH), T(OCT))                                                             \
+	D(rmdir, INT, T(PATH))                                                                     \
+	D(unlink, INT, T(PATH))                                                                    \
+	D(link, INT, T(PATH), T(PATH))                                                             \
+	D(symlink, INT, T(PATH), T(PATH))                                                          \
+	D(rename, INT, T(PATH), T(PATH))                                                           \
+	D(chmod, INT, T(PATH), T(OCT))                                                             \
+	D(fchmod, INT, T(FD), T(OCT))                                                              \
+	D(utimens, INT, T(PATH), IN(weft_timespec), INT)                                           \
+	D(futimens, INT, T(FD), IN(weft_timespec))                                                 \
+	D(umask, T(OCT), T(OCT))                                                                   \
+	D(mountinfo, INT, INT, OUT(weft_mount))                                                    \
+	D(fchdir, INT, T(FD))                                                                      \
+	D(msacct, INT, T(PID), T(LWP), OUT(weft_msacct))                                           \
+	D(lwp_mutex_lock, INT, IN(lwp_mutex), T(HEX))                                              \
+	D(lwp_mutex_trylock, INT, IN(lwp_mutex), T(HEX))                                           \
+	D(lwp_mutex_timedlock, INT, IN(lwp_mutex), T(HEX), IN(weft_timespec))                      \
+	D(lwp_mutex_unlock, INT, IN(lwp_mutex), T(HEX))                                            \
+	D(lwp_cond_wait, INT, IN(lwp_cond), IN(lwp_mutex), T(HEX))                                 \
+	D(lwp_cond_timedwait, INT, IN(lwp_cond), IN(lwp_mutex), T(HEX), IN(weft_timespec))         \
+	D(lwp_cond_signal, INT, IN(lwp_cond))                                                      \
+	D(lwp_cond_broadcast, INT, IN(lwp_cond))                                                   \
+	D(lwp_sema_wait, INT, IN(lwp_sema))                                                        \
+	D(lwp_sema_trywait, INT, IN(lwp_sema))                                                     \
+	D(lwp_sema_timedwait, INT, IN(lwp_sema), IN(weft_timespec))                                \
+	D(lwp_sema_post, INT, IN(lwp_sema))                                                        \
+	D(lwp_mutex_register, INT, IN(lwp_mutex))                                                  \
+	D(lwp_mutex_unregister, INT, IN(lwp_mutex))                                                \
+	D(lwp_mutex_abandon, INT, T(HEX))                                                          \
+	D(trace_attach, INT, T(PID), FLAGS(trace))                                                 \
+	D(trace_detach, INT, T(PID))                                                               \
+	D(trace_wait, T(LONG), OUT(trace_event), T(SIZE))                                          \
+	D(proc_read, T(LONG), T(PID), T(PTR), T(PTR), T(SIZE))                                     \
+	D(lwp_regs, T(LWP), T(PID), T(LWP), OUT(lwp_regs))
+
+/* The number of arguments comes from here and from the list of calls: they must agree. */
+#define X(number, name, nargs) NARGS_##name = nargs,
+enum { SYSCALLS(X) };
+#undef X
+#define D(name, result, ...)                                                                       \
+	_Static_assert(NARGS_##name == sizeof((struct argdesc[]){__VA_ARGS__}) / 3,                \
+		       "the arguments of " #name);
+CALLS(D)
+#undef D
+
+#define D(name, result, ...) [SYS_##name] = {#name, NARGS_##name, result, {__VA_ARGS__}},
+static const struct sysdesc calls[WEFT_SYSCALL_MAX] = {CALLS(D)};
+#undef D
+
+const struct sysdesc *sysdesc(uint32_t number)
+{
+	return number < WEFT_SYSCALL_MAX && calls[number].name ? &calls[number] : NULL;
+}
+
+const char *sysdesc_name(uint32_t number)
+{
+#define X(nr, name, nargs) [nr] = #name,
+	static const char *const names[WEFT_SYSCALL_MAX] = {SYSCALLS(X)};
+#undef X
+
+	return number < WEFT_SYSCALL_MAX ? names[number] : NULL;
+}
