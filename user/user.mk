@@ -51,6 +51,9 @@ U_OBJ_SRC :=
 $(NEWLIB)/stamp: tools/newlib.sh
 	$(U_Q)tools/newlib.sh "$(P)"
 
+build/patterns/stamp: tools/newlib-patterns.sh $(NEWLIB)/stamp
+	$(U_Q)tools/newlib-patterns.sh "$(P)"
+
 # --- objects ----------------------------------------------------------------
 
 define U_COMPILE
@@ -93,10 +96,11 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
 # knows no directories.)
 U_REPLACED := lock clock rename remove system abort raise signal strsignal psignal
 
-$(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp user/user.mk
+$(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/patterns/stamp user/user.mk
 	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \
 		$(@D) && \
-	$(AR) d $(@D)/libc.a $(U_REPLACED:%=lib_a-%.o) $(U_REPLACED:%=libc_a-%.o) && touch $@
+	$(AR) d $(@D)/libc.a $(U_REPLACED:%=lib_a-%.o) $(U_REPLACED:%=libc_a-%.o) && \
+	$(AR) rD $(@D)/libc.a build/patterns/*.o && touch $@
 
 $(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
 	$(U_Q)mkdir -p $(@D) && cp $< $@
