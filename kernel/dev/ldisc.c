@@ -55,6 +55,7 @@ void ldisc_init(struct ldisc *d)
 						[WEFT_VKILL] = 'U' - '@',
 						[WEFT_VEOF] = 'D' - '@',
 						[WEFT_VMIN] = 1,
+						[WEFT_VSUSP] = 'Z' - '@',
 					},
 			},
 	};
@@ -144,6 +145,7 @@ int ldisc_input(struct ldisc *d, uint8_t c, void (*echo)(const char *, size_t))
 	if (d->tio.lflag & WEFT_ISIG) {
 		int sig = is_cc(d, WEFT_VINTR, c)   ? WEFT_SIGINT
 			  : is_cc(d, WEFT_VQUIT, c) ? WEFT_SIGQUIT
+			  : is_cc(d, WEFT_VSUSP, c) ? WEFT_SIGTSTP
 						    : 0;
 		if (sig != 0) {
 			flush(d);

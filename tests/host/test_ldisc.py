@@ -9,7 +9,7 @@ from hostcc import compile_c
 RING = 4096
 ICANON, ECHO, ISIG, OPOST, ICRNL, CRTSCTS = 0x2, 0x8, 0x1, 0x1, 0x100, 0x80000000
 VMIN, VTIME, VERASE, VINTR = 6, 5, 2, 0
-SIGINT, SIGQUIT = 2, 3
+SIGINT, SIGQUIT, SIGTSTP = 2, 3, 18
 
 
 class Termios(ctypes.Structure):
@@ -155,6 +155,7 @@ def test_signals(term):
     assert term.type("\x03") == [SIGINT]
     assert term.shown().endswith(b"half^C\r\n") and not term.ready()
     assert term.type("\x1c") == [SIGQUIT]
+    assert term.type("\x1a") == [SIGTSTP]
     term.set(clear=ISIG)
     assert term.type("\x03\n") == [] and term.read() == b"\x03\n"
     term.set(lflag=ISIG, cc={VINTR: 0})  # switched off

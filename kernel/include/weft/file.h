@@ -91,7 +91,7 @@ struct weft_dirent { /* kernel writes all */
 
 #define WEFT_ICANON 0x2         /* lflag: lines, with erase and end-of-file */
 #define WEFT_ECHO 0x8           /* lflag: show what is typed */
-#define WEFT_ISIG 0x1           /* lflag: Ctrl-C kills the foreground group */
+#define WEFT_ISIG 0x1           /* lflag: Ctrl-C, Ctrl-\ and Ctrl-Z signal the foreground group */
 #define WEFT_OPOST 0x1          /* oflag: newline goes out as CR LF */
 #define WEFT_CRTSCTS 0x80000000 /* cflag: a full input buffer stops the sender */
 #define WEFT_ICRNL 0x100        /* iflag: CR comes in as newline */
@@ -109,6 +109,7 @@ struct weft_dirent { /* kernel writes all */
 #define WEFT_VEOF 4
 #define WEFT_VTIME 5
 #define WEFT_VMIN 6
+#define WEFT_VSUSP 10
 
 /* Bits that have no name above are ignored on TCSETS and read as 0. */
 struct weft_termios {

@@ -19,6 +19,7 @@ typedef unsigned int speed_t;
 #define VEOF WEFT_VEOF
 #define VTIME WEFT_VTIME
 #define VMIN WEFT_VMIN
+#define VSUSP WEFT_VSUSP
 
 struct termios { /* laid out as struct weft_termios */
 	tcflag_t c_iflag, c_oflag, c_cflag, c_lflag;
