@@ -16,11 +16,14 @@ static const char text[] =
 	"  LIBTHREAD=lwp|mxn|n1   LIBTHREAD_OPTIONS=spin=never,queue=fifo,...\n"
 	"  LIBTHREAD=mxn ptime pp -v -i 100000\n"
 	"\n"
-	"The shell\n"
-	"  ; & && ||  'quotes' \"quotes\" \\ $NAME $? $! NAME=VALUE #comment\n"
-	"  cd exit export unset jobs wait kill\n"
+	"The shell is a POSIX one\n"
+	"  ; & && || ! | < > >> 2>&1 <<EOF ( ) { }   'quotes' \"quotes\" \\ #comment\n"
+	"  $NAME ${NAME:-word} $? $! $(command) $((1 + 2)) * ? [a-z] ~   NAME=VALUE\n"
+	"  if while until for case   NAME() { ... }   sh FILE, sh -c TEXT, #!\n"
+	"  . : [ bg break cd command continue echo eval exec exit export false fg jobs kill\n"
+	"  printf pwd read return set shift test trap true type unset wait\n"
 	"  Keys: cursor keys, Home, End, Delete, ^A ^E ^U ^K ^W ^L; ^C ends a command,\n"
-	"  ^D the shell.  `wait %1' brings a job to the foreground until it ends.\n"
+	"  ^Z stops it: `fg' and `bg' set it going again; ^D ends the shell.\n"
 	"  `weft run' keeps ^A for itself: ^A x leaves, ^A ^A is one ^A.\n";
 
 int main(void)

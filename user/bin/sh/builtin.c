@@ -1,44 +1,81 @@
 /*
- * builtin.c - commands that change the shell itself, or need its list of jobs.
+ * builtin.c - the table of built-in commands, and those that change the shell itself.
  */
+#include <ctype.h>
 #include <errno.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 #include "sh.h"
 
-static int colon(int argc, char **argv)
+static int usage(const char *how)
+{
+	fprintf(stderr, "usage: %s\n", how);
+	return STATUS_ERROR;
+}
+
+static int yes(int argc, char **argv)
 {
 	return 0;
+}
+
+static int no(int argc, char **argv)
+{
+	return 1;
+}
+
+/* A count or status; false: not a number. */
+static bool number(const char *name, const char *s, int *n)
+{
+	char *end;
+	long l = strtol(s, &end, 10);
+
+	if (!isdigit((unsigned char)*s) || *end || l > 0x7fffffff) {
+		complain("%s: not a number: %s", name, s);
+		return false;
+	}
+	*n = l;
+	return true;
 }
 
 /* cd [DIR | -]: DIR is $HOME if missing; -: where we were before. */
 static int cd(int argc, char **argv)
 {
 	const char *to = argc > 1 ? argv[1] : var_get("HOME");
+	bool back = to && !strcmp(to, "-");
 	char *old, *now;
 
-	if (to && !strcmp(to, "-"))
+	if (back)
 		to = var_get("OLDPWD");
-	if (argc > 2 || !to) {
-		fputs("usage: cd [DIR | -]\n", stderr);
-		return 2;
-	}
+	if (argc > 2 || !to)
+		return usage("cd [DIR | -]");
 	old = getcwd(NULL, 0);
 	if (chdir(to) < 0) {
-		fprintf(stderr, "cd: %s: %s\n", to, strerror(errno));
+		complain("cd: %s: %s", to, strerror(errno));
 		free(old);
 		return 1;
 	}
 	now = getcwd(NULL, 0);
 	if (old)
-		var_export("OLDPWD", old);
+		var_set("OLDPWD", old);
 	if (now)
-		var_export("PWD", now);
+		var_set("PWD", now);
+	if (back && now)
+		puts(now);
 	free(old);
+	free(now);
+	return 0;
+}
+
+static int pwd(int argc, char **argv)
+{
+	char *now = getcwd(NULL, 0);
+
+	if (!now) {
+		complain("pwd: %s", strerror(errno));
+		return 1;
+	}
+	puts(now);
 	free(now);
 	return 0;
 }
@@ -46,126 +83,307 @@ static int cd(int argc, char **argv)
 /* exit [STATUS]: $? if missing. */
 static int exit_shell(int argc, char **argv)
 {
-	exit(argc > 1 ? atoi(argv[1]) & 0xff : sh.status);
+	static bool warned;
+	int status = sh.status;
+
+	if (argc > 1 && !number("exit", argv[1], &status))
+		status = STATUS_ERROR;
+	if (sh.interactive && jobs_stopped() && !warned) {
+		warned = true;
+		fputs("There are stopped jobs.\n", stderr);
+		return 1;
+	}
+	leave(status & 0xff);
 }
 
-/* export [NAME[=VALUE]...]: commands get the variable; without arguments, lists them. */
+/* return [STATUS]: from a function or a dot script. */
+static int return_from(int argc, char **argv)
+{
+	int status = sh.status;
+
+	if (!sh.functions) {
+		complain("return: not in a function or dot script");
+		return 1;
+	}
+	if (argc > 1 && !number("return", argv[1], &status))
+		status = STATUS_ERROR;
+	sh.skip = SKIP_RETURN;
+	return status & 0xff;
+}
+
+/* break [N], continue [N]: out of N loops. */
+static int leave_loop(int argc, char **argv)
+{
+	int n = 1;
+
+	if (argc > 1 && (!number(argv[0], argv[1], &n) || n == 0))
+		return STATUS_ERROR;
+	if (!sh.loops) {
+		complain("%s: not in a loop", argv[0]);
+		return 1;
+	}
+	sh.skip = *argv[0] == 'b' ? SKIP_BREAK : SKIP_CONTINUE;
+	sh.skip_levels = n < sh.loops ? n : sh.loops;
+	return 0;
+}
+
+/* export [-p] [NAME[=VALUE]...]: commands get the variable; without names, lists them. */
 static int export(int argc, char **argv)
 {
-	int i, status = 0;
+	int i = 1, status = 0;
 	size_t n;
-	char **e;
 
-	for (e = environ; argc == 1 && *e; e++)
-		printf("export %s\n", *e);
-	for (i = 1; i < argc; i++) {
+	if (i < argc && !strcmp(argv[i], "-p"))
+		i++;
+	if (i == argc)
+		vars_print(true);
+	for (; i < argc; i++) {
 		n = name_length(argv[i]);
 		if (n == 0 || (argv[i][n] && argv[i][n] != '=')) {
-			fprintf(stderr, "export: not a name: %s\n", argv[i]);
+			complain("export: not a name: %s", argv[i]);
 			status = 1;
 			continue;
 		}
-		if (!argv[i][n]) {
-			var_export(argv[i], NULL);
-			continue;
-		}
+		if (argv[i][n])
+			vars_assign(argv[i]);
 		argv[i][n] = '\0';
-		var_export(argv[i], argv[i] + n + 1);
+		var_export(argv[i]);
 	}
 	return status;
 }
 
+/* unset [-f | -v] NAME... */
 static int unset(int argc, char **argv)
+{
+	bool functions = argc > 1 && !strcmp(argv[1], "-f");
+	int i = 1 + (functions || (argc > 1 && !strcmp(argv[1], "-v")));
+
+	for (; i < argc; i++)
+		if (functions)
+			function_unset(argv[i]);
+		else
+			var_unset(argv[i]);
+	return 0;
+}
+
+/* --- parameters and options ------------------------------------------------------- */
+
+void params_free(struct params *p)
+{
+	char **s;
+
+	for (s = p->owned; s && *s; s++)
+		free(*s);
+	free(p->owned);
+}
+
+void params_set(char **v, int n)
+{
+	char **copy = xrealloc(NULL, (n + 1) * sizeof(*copy));
+	int i;
+
+	for (i = 0; i < n; i++)
+		copy[i] = xstrdup(v[i]);
+	copy[n] = NULL;
+	params_free(&sh.params);
+	sh.params = (struct params){.n = n, .v = copy, .owned = copy};
+}
+
+static int shift(int argc, char **argv)
+{
+	int n = 1;
+
+	if (argc > 1 && !number("shift", argv[1], &n))
+		return STATUS_ERROR;
+	if (n > sh.params.n) {
+		complain("shift: there are only %d parameters", sh.params.n);
+		return 1;
+	}
+	sh.params.n -= n;
+	sh.params.v += n;
+	return 0;
+}
+
+bool set_options(const char *s)
+{
+	bool on = *s == '-';
+
+	for (s++; *s; s++) {
+		switch (*s) {
+		case 'e':
+			sh.errexit = on;
+			break;
+		case 'f':
+			sh.noglob = on;
+			break;
+		case 'u':
+			sh.nounset = on;
+			break;
+		case 'x':
+			sh.xtrace = on;
+			break;
+		default:
+			complain("no such option: %c", *s);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* set [-efux | +efux]... [[--] PARAMETER...]; without arguments, lists the variables. */
+static int set(int argc, char **argv)
 {
 	int i;
 
-	for (i = 1; i < argc; i++)
-		var_unset(argv[i]);
+	if (argc == 1)
+		vars_print(false);
+	for (i = 1; i < argc && (*argv[i] == '-' || *argv[i] == '+') && argv[i][1]; i++) {
+		if (!strcmp(argv[i], "--")) {
+			params_set(argv + i + 1, argc - i - 1);
+			return 0;
+		}
+		if (!set_options(argv[i]))
+			return STATUS_ERROR;
+	}
+	if (i < argc)
+		params_set(argv + i, argc - i);
 	return 0;
 }
 
-static int jobs(int argc, char **argv)
+/* --- commands that run commands ------------------------------------------------------ */
+
+static int eval(int argc, char **argv)
 {
-	jobs_list();
+	struct str text = {.arena = sh.tmp};
+	int i;
+
+	for (i = 1; i < argc; i++) {
+		if (i > 1)
+			str_add(&text, ' ');
+		str_append(&text, argv[i], strlen(argv[i]));
+	}
+	sh.status = 0;
+	run_string(str_done(&text), sh.line);
+	return sh.status;
+}
+
+static void end_dot(void *unused)
+{
+	sh.functions--;
+}
+
+/* . FILE: runs its commands here. */
+static int dot(int argc, char **argv)
+{
+	struct lexer outside = lexer;
+	const char *path;
+
+	if (argc != 2)
+		return usage(". FILE");
+	path = strchr(argv[1], '/') ? argv[1] : find_program(argv[1]);
+	if (!input_file(path ? path : argv[1])) {
+		complain(".: %s: %s", argv[1], strerror(errno));
+		return 1;
+	}
+	sh.functions++;
+	undo_later(end_dot, NULL);
+	sh.status = 0;
+	run_input();
+	undo();
+	input_pop();
+	lexer = outside;
+	if (sh.skip == SKIP_RETURN)
+		sh.skip = SKIP_NONE;
+	return sh.status;
+}
+
+/* exec [CMD ARG...]: becomes it; its redirections stay in any case. */
+int builtin_exec(int argc, char **argv)
+{
+	if (argc > 1)
+		become_program(argv + 1, vars_environ());
 	return 0;
 }
 
-/* wait [PID | %JOB]...: until they (none given: all jobs) have ended; status of the last. */
-static int wait_jobs(int argc, char **argv)
+/* What a name is, as command -v or, in words, as command -V and type. */
+static int describe(const char *name, bool words)
+{
+	const char *path;
+
+	if (function_find(name)) {
+		printf(words ? "%s is a function\n" : "%s\n", name);
+	} else if (builtin_find(name)) {
+		printf(words ? "%s is built into the shell\n" : "%s\n", name);
+	} else if ((path = find_program(name)) != NULL) {
+		if (words)
+			printf("%s is %s\n", name, path);
+		else
+			puts(path);
+	} else {
+		if (words)
+			complain("%s: not found", name);
+		return STATUS_NOT_FOUND;
+	}
+	return 0;
+}
+
+int builtin_type(int argc, char **argv)
 {
 	int i, status = 0;
-	pid_t pid;
 
-	if (argc == 1)
-		return jobs_wait_all();
-	for (i = 1; i < argc; i++) {
-		pid = job_find(argv[i]);
-		if (!pid)
-			fprintf(stderr, "wait: no such job: %s\n", argv[i]);
-		status = pid ? job_wait(pid) : STATUS_NOT_FOUND;
-	}
-	return status;
+	for (i = 1; i < argc; i++)
+		status |= describe(argv[i], true);
+	return status ? 1 : 0;
 }
 
-/* The number of a signal given by number or name, with or without SIG; -1: none. */
-static int signal_number(const char *s)
+/* command -v NAME, -V NAME; command NAME is run_simple's. */
+int builtin_command(int argc, char **argv)
 {
-	static const struct {
-		const char *name;
-		int number;
-	} names[] = {{"HUP", SIGHUP},   {"INT", SIGINT},   {"QUIT", SIGQUIT},
-		     {"ABRT", SIGABRT}, {"KILL", SIGKILL}, {"SEGV", SIGSEGV},
-		     {"PIPE", SIGPIPE}, {"ALRM", SIGALRM}, {"TERM", SIGTERM}};
-	char *end;
-	long n = strtol(s, &end, 10);
-	size_t i;
-
-	if (end != s && !*end)
-		return n;
-	if (!strncasecmp(s, "SIG", 3))
-		s += 3;
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strcasecmp(s, names[i].name))
-			return names[i].number;
-	return -1;
+	if (argc == 3 && !strcmp(argv[1], "-v"))
+		return describe(argv[2], false);
+	if (argc == 3 && !strcmp(argv[1], "-V"))
+		return describe(argv[2], true);
+	return argc == 1 ? 0 : usage("command [-v | -V] NAME [ARG...]");
 }
 
-/* kill [-SIGNAL] PID | %JOB ... */
-static int kill_jobs(int argc, char **argv)
-{
-	int i = 1, sig = SIGTERM, status = 0;
-	pid_t pid;
+static const struct builtin table[] = {
+	{".", dot, true},
+	{":", yes, true},
+	{"[", builtin_test, false},
+	{"bg", builtin_bg, false},
+	{"break", leave_loop, true},
+	{"cd", cd, false},
+	{"command", builtin_command, false},
+	{"continue", leave_loop, true},
+	{"echo", builtin_echo, false},
+	{"eval", eval, true},
+	{"exec", builtin_exec, true},
+	{"exit", exit_shell, true},
+	{"export", export, true},
+	{"false", no, false},
+	{"fg", builtin_fg, false},
+	{"jobs", builtin_jobs, false},
+	{"kill", builtin_kill, false},
+	{"printf", builtin_printf, false},
+	{"pwd", pwd, false},
+	{"read", builtin_read, false},
+	{"return", return_from, true},
+	{"set", set, true},
+	{"shift", shift, true},
+	{"test", builtin_test, false},
+	{"trap", builtin_trap, true},
+	{"true", yes, false},
+	{"type", builtin_type, false},
+	{"unset", unset, true},
+	{"wait", builtin_wait, false},
+};
 
-	if (argc > 1 && argv[1][0] == '-')
-		sig = signal_number(argv[i++] + 1);
-	if (i == argc || sig < 0) {
-		fputs("usage: kill [-SIGNAL] PID | %JOB ...\n", stderr);
-		return 2;
-	}
-	for (; i < argc; i++) {
-		pid = *argv[i] == '%' ? job_find(argv[i]) : atoi(argv[i]);
-		if (pid <= 0) {
-			fprintf(stderr, "kill: %s: no such job or process\n", argv[i]);
-			status = 1;
-		} else if (kill(pid, sig) < 0) {
-			fprintf(stderr, "kill: %s: %s\n", argv[i], strerror(errno));
-			status = 1;
-		}
-	}
-	return status;
+static int compare(const void *name, const void *b)
+{
+	return strcmp(name, ((const struct builtin *)b)->name);
 }
 
-builtin_fn *builtin_find(const char *name)
+const struct builtin *builtin_find(const char *name)
 {
-	static const struct {
-		const char *name;
-		builtin_fn *fn;
-	} table[] = {{":", colon},     {"cd", cd},     {"exit", exit_shell}, {"export", export},
-		     {"unset", unset}, {"jobs", jobs}, {"wait", wait_jobs},  {"kill", kill_jobs}};
-	size_t i;
-
-	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
-		if (!strcmp(name, table[i].name))
-			return table[i].fn;
-	return NULL;
+	return bsearch(name, table, sizeof(table) / sizeof(table[0]), sizeof(table[0]), compare);
 }

@@ -6,10 +6,9 @@
  * Text is UTF-8; the cursor moves by characters, each of which takes one column.
  *
  * The terminal has two settings: while a line is edited the shell gets every key
- * (Ctrl-C among them), at all other times it is as the shell found it.  Signals
- * cannot be ignored, so the shell never is in the terminal's foreground group: that
- * is the command's, or one that nobody is in.
+ * (Ctrl-C among them), at all other times it is as the shell found it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,6 @@
 
 #define CTRL(c) ((c) - '@')
 #define ESC '\033'
-#define NO_GROUP 0x7fffffff
 #define HISTORY 500
 
 enum { KEY_EOF = -1, KEY_LEFT = 256, KEY_RIGHT, KEY_UP, KEY_DOWN, KEY_HOME, KEY_END, KEY_DELETE };
@@ -39,12 +37,6 @@ static int history_len;
 void edit_init(void)
 {
 	tcgetattr(STDIN_FILENO, &normal);
-	edit_take_back();
-}
-
-void edit_take_back(void)
-{
-	tcsetpgrp(STDIN_FILENO, NO_GROUP);
 }
 
 static void raw_mode(void)
@@ -173,8 +165,12 @@ static size_t word_start(void)
 static int read_byte(void)
 {
 	unsigned char c;
+	ssize_t n;
 
-	return read(STDIN_FILENO, &c, 1) == 1 ? c : KEY_EOF;
+	do
+		n = read(STDIN_FILENO, &c, 1);
+	while (n < 0 && errno == EINTR);
+	return n == 1 ? c : KEY_EOF;
 }
 
 /* A key that sends ESC [ X, ESC O X or ESC [ number ~; unknown ones are 0. */

@@ -1,153 +1,432 @@
 /*
- * jobs.c - commands that run beside the shell.
+ * jobs.c - jobs: the processes of one pipeline, or of one command in the background.
  *
- * A job is in the list from its start until its end has been told: by a notice
- * before the next prompt, or by `wait`.
+ * A job is in the list from job_new on.  One in the foreground leaves it when it has
+ * ended; one that is stopped or in the background gets a number, and leaves when its end
+ * has been told: by a notice before the next prompt, or by `wait'.
+ *
+ * With job control each job is a process group, and the terminal belongs to that of the
+ * job in the foreground, or the shell's own.
  */
+#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "sh.h"
 
+struct process {
+	pid_t pid; /* 0: it could not be started */
+	bool ended, stopped;
+	int status; /* as waitpid's */
+};
+
 struct job {
-	struct job *next; /* by id */
-	int id;
-	pid_t pid; /* and its process group, if the shell is interactive */
-	bool ended;
-	int status; /* of waitpid */
+	struct job *next;
+	int id;      /* 0: in the foreground */
+	int touched; /* the job touched last is the current one */
+	pid_t group;
+	int nprocs;
+	struct process *procs; /* of a pipeline, in order: the last one's status counts */
 	char *text;
+	bool told_stopped;
 };
 static struct job *jobs;
+static int touches;
 
-void job_started(pid_t pid, const char *text, size_t len)
+struct job *job_new(const char *text)
 {
-	struct job **p = &jobs, *j = xrealloc(NULL, sizeof(*j));
-	int id = 1;
+	struct job *j = xrealloc(NULL, sizeof(*j));
 
-	for (; *p && (*p)->id == id; p = &(*p)->next) /* the lowest free id */
-		id++;
-	*j = (struct job){.next = *p, .id = id, .pid = pid};
-	j->text = xrealloc(NULL, len + 1);
-	memcpy(j->text, text, len);
-	j->text[len] = '\0';
-	*p = j;
-	sh.last_job = pid;
-	if (sh.interactive)
-		printf("[%d] %d\n", id, pid);
+	*j = (struct job){.next = jobs, .text = xstrdup(text)};
+	return jobs = j;
 }
 
-static void forget(struct job **p)
+static struct process *add_process(struct job *j)
 {
-	struct job *j = *p;
+	j->procs = xrealloc(j->procs, (j->nprocs + 1) * sizeof(*j->procs));
+	return &j->procs[j->nprocs++];
+}
 
+void job_add(struct job *j, pid_t pid)
+{
+	if (!j->group)
+		j->group = pid;
+	if (sh.job_control)
+		setpgid(pid, j->group); /* whichever of parent and child is first */
+	*add_process(j) = (struct process){.pid = pid};
+}
+
+void job_add_failed(struct job *j, int status)
+{
+	*add_process(j) = (struct process){.ended = true, .status = status << 8};
+}
+
+const char *job_text(const struct job *j)
+{
+	return j->text;
+}
+
+pid_t job_group(const struct job *j)
+{
+	return j->group;
+}
+
+static void forget(struct job *j)
+{
+	struct job **p = &jobs;
+
+	while (*p != j)
+		p = &(*p)->next;
 	*p = j->next;
+	free(j->procs);
 	free(j->text);
 	free(j);
 }
 
-void job_ended(pid_t pid, int status)
+void jobs_forget_all(void)
+{
+	while (jobs)
+		forget(jobs);
+}
+
+static bool has_ended(const struct job *j)
+{
+	int i;
+
+	for (i = 0; i < j->nprocs; i++)
+		if (!j->procs[i].ended)
+			return false;
+	return true;
+}
+
+static bool has_stopped(const struct job *j)
+{
+	bool stopped = false;
+	int i;
+
+	for (i = 0; i < j->nprocs; i++) {
+		if (!j->procs[i].ended && !j->procs[i].stopped)
+			return false;
+		stopped |= !j->procs[i].ended;
+	}
+	return stopped;
+}
+
+static int last_status(const struct job *j)
+{
+	return j->procs[j->nprocs - 1].status;
+}
+
+bool jobs_stopped(void)
 {
 	struct job *j;
 
 	for (j = jobs; j; j = j->next)
-		if (j->pid == pid && !j->ended) {
-			j->ended = true;
-			j->status = status;
+		if (has_stopped(j))
+			return true;
+	return false;
+}
+
+/* --- waiting ------------------------------------------------------------------------ */
+
+/* Notes what waitpid says of a child; those that are no job's are nobody's business. */
+static void note(pid_t pid, int status)
+{
+	struct job *j;
+	int i;
+
+	for (j = jobs; j; j = j->next)
+		for (i = 0; i < j->nprocs; i++) {
+			struct process *p = &j->procs[i];
+
+			if (p->pid != pid || p->ended)
+				continue;
+			p->stopped = WIFSTOPPED(status);
+			if (!WIFCONTINUED(status) && !p->stopped)
+				p->ended = true;
+			if (!WIFCONTINUED(status))
+				p->status = status;
+			if (p->stopped)
+				j->touched = ++touches;
+			j->told_stopped &= p->stopped;
+			return;
 		}
 }
 
-void jobs_poll(void)
+static void poll_children(void)
 {
 	int status;
 	pid_t pid;
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-		job_ended(pid, status);
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0)
+		note(pid, status);
 }
 
-static void print(const struct job *j)
+/* Blocks until something has changed, or a signal came (false). */
+static bool wait_change(void)
 {
-	char what[32];
+	int status;
+	pid_t pid = waitpid(-1, &status, WUNTRACED);
 
-	if (!j->ended)
+	if (pid > 0)
+		note(pid, status);
+	return pid > 0 || errno != EINTR;
+}
+
+/* $? of a status from waitpid; says on standard error if a signal ended it. */
+static int report(int status)
+{
+	int sig;
+
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	sig = WIFSTOPPED(status) ? WSTOPSIG(status) : WTERMSIG(status);
+	if (WIFSIGNALED(status) && sig != SIGINT && sig != SIGPIPE)
+		fprintf(stderr, "%s\n", strsignal(sig));
+	return STATUS_SIGNAL + sig;
+}
+
+int wait_for(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void job_take_terminal(pid_t group)
+{
+	tcsetpgrp(STDIN_FILENO, group);
+}
+
+static void give_number(struct job *j)
+{
+	struct job *i;
+
+	j->touched = ++touches;
+	if (j->id)
+		return;
+	j->id = 1; /* the lowest free one */
+	for (i = jobs; i;) {
+		if (i != j && i->id == j->id) {
+			j->id++;
+			i = jobs;
+		} else {
+			i = i->next;
+		}
+	}
+}
+
+/* The current job is the one that was touched last; the one before it is %-. */
+static struct job *recent(const struct job *but)
+{
+	struct job *j, *best = NULL;
+
+	for (j = jobs; j; j = j->next)
+		if (j != but && j->id && (!best || j->touched > best->touched))
+			best = j;
+	return best;
+}
+
+static void print(const struct job *j, char option)
+{
+	const struct job *current = recent(NULL), *previous = recent(current);
+	char what[32], mark = j == current ? '+' : j == previous ? '-' : ' ';
+	int status = j->nprocs ? last_status(j) : 0;
+
+	if (option == 'p') {
+		printf("%d\n", j->group);
+		return;
+	}
+	if (has_stopped(j))
+		strcpy(what, "Stopped");
+	else if (!has_ended(j))
 		strcpy(what, "Running");
-	else if (WIFSIGNALED(j->status))
-		strlcpy(what, strsignal(WTERMSIG(j->status)), sizeof(what));
-	else if (WEXITSTATUS(j->status))
-		snprintf(what, sizeof(what), "Exit %d", WEXITSTATUS(j->status));
+	else if (WIFSIGNALED(status))
+		snprintf(what, sizeof(what), "%s", strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status))
+		snprintf(what, sizeof(what), "Exit %d", WEXITSTATUS(status));
 	else
 		strcpy(what, "Done");
-	printf("[%d] %d %-12s %s\n", j->id, j->pid, what, j->text);
+	printf("[%d]%c %d %-12s %s\n", j->id, mark, j->group, what, j->text);
 }
 
-void jobs_notify(void)
+/* Stopped by Ctrl-Z or the like: it stays, and the shell goes on. */
+static int stopped(struct job *j)
 {
-	struct job **p = &jobs;
+	int i, sig = SIGSTOP;
 
-	jobs_poll();
-	while (*p) {
-		if (!(*p)->ended) {
-			p = &(*p)->next;
-			continue;
-		}
-		print(*p);
-		forget(p);
+	for (i = 0; i < j->nprocs; i++)
+		if (j->procs[i].stopped)
+			sig = WSTOPSIG(j->procs[i].status);
+	give_number(j);
+	j->told_stopped = true;
+	if (sh.interactive) {
+		print(j, 0);
+		fflush(stdout);
 	}
-	fflush(stdout);
+	return STATUS_SIGNAL + sig;
 }
 
-void jobs_list(void)
+int job_foreground(struct job *j, bool continued)
 {
-	struct job *j;
-
-	jobs_poll();
-	for (j = jobs; j; j = j->next)
-		print(j);
-}
-
-/* The job that is waited for has the terminal, so that Ctrl-C can end it. */
-int job_wait(pid_t pid)
-{
-	struct job **p = &jobs;
 	int status;
 
-	while (*p && (*p)->pid != pid)
-		p = &(*p)->next;
-	if (!*p)
-		return STATUS_NOT_FOUND;
-	if (!(*p)->ended) {
-		if (sh.interactive)
-			tcsetpgrp(STDIN_FILENO, pid);
-		job_ended(pid, wait_foreground(pid));
+	if (sh.job_control && j->group)
+		job_take_terminal(j->group);
+	if (continued)
+		job_continue(j);
+	while (!has_ended(j) && !has_stopped(j))
+		wait_change();
+	if (sh.job_control)
+		job_take_terminal(getpgrp());
+	if (has_stopped(j))
+		return stopped(j);
+	status = last_status(j);
+	forget(j);
+	if (sh.job_control && WIFSIGNALED(status) && WTERMSIG(status) == SIGINT)
+		interrupt();
+	return report(status);
+}
+
+void job_background(struct job *j)
+{
+	give_number(j);
+	sh.last_job = j->procs[j->nprocs - 1].pid;
+	if (sh.interactive) {
+		printf("[%d] %d\n", j->id, sh.last_job);
+		fflush(stdout);
 	}
-	status = (*p)->status;
-	forget(p);
-	return report_status(status);
+}
+
+void job_continue(struct job *j)
+{
+	int i;
+
+	for (i = 0; i < j->nprocs; i++)
+		j->procs[i].stopped = false;
+	j->told_stopped = false;
+	job_kill(j, SIGCONT);
+}
+
+int job_kill(const struct job *j, int sig)
+{
+	int i, r = 0;
+
+	if (sh.job_control && j->group)
+		return kill(-j->group, sig);
+	for (i = 0; i < j->nprocs; i++)
+		if (!j->procs[i].ended && kill(j->procs[i].pid, sig) < 0)
+			r = -1;
+	return r;
+}
+
+int job_wait(struct job *j)
+{
+	int status;
+
+	while (!has_ended(j) && !has_stopped(j)) {
+		signals_check();
+		if (!wait_change() && signal_came())
+			return STATUS_SIGNAL + signal_came();
+	}
+	if (has_stopped(j))
+		return stopped(j);
+	status = last_status(j);
+	forget(j);
+	return report(status);
 }
 
 int jobs_wait_all(void)
 {
-	int status = 0;
+	struct job *j = jobs;
+	int status;
 
-	while (jobs)
-		status = job_wait(jobs->pid);
-	return status;
+	while (j) {
+		if (has_stopped(j)) { /* would take for ever */
+			j = j->next;
+			continue;
+		}
+		status = job_wait(j);
+		if (status > STATUS_SIGNAL && signal_came())
+			return status;
+		j = jobs;
+	}
+	return 0;
 }
 
-pid_t job_find(const char *name)
-{
-	bool by_id = *name == '%';
-	char *end;
-	long n = strtol(name + by_id, &end, 10);
-	struct job *j;
+/* --- telling -------------------------------------------------------------------------- */
 
-	if (end == name + by_id || *end)
-		return 0;
+/* The one with the lowest number from `from' on. */
+static struct job *by_number(int from)
+{
+	struct job *j, *best = NULL;
+
 	for (j = jobs; j; j = j->next)
-		if (n == (by_id ? j->id : j->pid))
-			return j->pid;
-	return 0;
+		if (j->id >= from && (!best || j->id < best->id))
+			best = j;
+	return best;
+}
+
+void jobs_notify(void)
+{
+	struct job *j;
+	int from = 1;
+
+	poll_children();
+	while ((j = by_number(from)) != NULL) {
+		from = j->id + 1;
+		if (has_ended(j)) {
+			print(j, 0);
+			forget(j);
+		} else if (has_stopped(j) && !j->told_stopped) {
+			print(j, 0);
+			j->told_stopped = true;
+		}
+	}
+	fflush(stdout);
+}
+
+void jobs_list(char option)
+{
+	struct job *j;
+	int from = 1;
+
+	poll_children();
+	while ((j = by_number(from)) != NULL) {
+		from = j->id + 1;
+		print(j, option);
+		if (has_ended(j) && option != 'p')
+			forget(j);
+	}
+}
+
+struct job *job_find(const char *name)
+{
+	struct job *current = recent(NULL), *j;
+	char *end;
+	long n;
+	int i;
+
+	if (*name != '%') {
+		n = strtol(name, &end, 10);
+		for (j = jobs; j && n > 0 && !*end; j = j->next)
+			for (i = 0; i < j->nprocs; i++)
+				if (j->procs[i].pid == n)
+					return j;
+		return NULL;
+	}
+	name++;
+	if (!*name || !strcmp(name, "%") || !strcmp(name, "+"))
+		return current;
+	if (!strcmp(name, "-"))
+		return recent(current);
+	n = strtol(name, &end, 10);
+	for (j = jobs; j; j = j->next)
+		if (j->id && (*end ? !strncmp(j->text, name, strlen(name)) : j->id == n))
+			return j;
+	return NULL;
 }

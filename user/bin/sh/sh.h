@@ -1,115 +1,428 @@
 /*
- * sh.h - the shell's parts: vars.c (variables), scan.c (from text to commands),
- * run.c (running them), jobs.c (background jobs), builtin.c, edit.c (the line
- * editor), main.c.
+ * sh.h - what the shell's parts know of each other.
  *
- * The language: simple commands with assignments before them, 'single' and
- * "double" quotes, backslash, $NAME ${NAME} $? $$ $! $# $0 to $9, comments, and the
- * operators ; & && || and newline.  What it does not have (pipes, redirection,
- * if, for, patterns) is a syntax error where it has an operator, never ignored.
+ * Text comes from an input (input.c), is cut into tokens and words (lex.c), and becomes a
+ * tree (parse.c), one complete command at a time.  The tree is run (run.c): words are
+ * expanded to fields (expand.c, with param.c, arith.c, glob.c), files are opened
+ * (redir.c), programs started (start.c), and waited for (jobs.c).
+ *
+ * The language is that of POSIX (Shell Command Language), without alias, fc, getopts,
+ * hash, readonly, times, ulimit and umask.
+ *
+ * Memory: a complete command's tree lies in an arena of its own, which a function that it
+ * defines holds on to.  What an expansion makes lies in sh.tmp and goes when the simple
+ * command ends.  Errors unwind with longjmp to where the innermost text is run, so nothing
+ * that such a jump may skip is allocated in any other way.
  *
  * There is one thread.
  */
 #pragma once
+#include <setjmp.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /* Statuses that have a meaning of their own. */
-#define STATUS_SYNTAX 2
+#define STATUS_ERROR 2
 #define STATUS_CANNOT_RUN 126
 #define STATUS_NOT_FOUND 127
 #define STATUS_SIGNAL 128 /* plus the signal */
 
-struct shell {
-	bool interactive; /* a person is at the terminal */
-	int status;       /* of the last command: $? */
-	pid_t last_job;   /* $!; 0: there was none */
-	int argc;         /* $# and $0 to $9 */
-	char **argv;
-};
-extern struct shell sh;
+/* Descriptors from here on are the shell's own: scripts name 0 to 9. */
+#define FIRST_OWN_FD 10
+
+/* --- mem.c: memory ------------------------------------------------------------- */
 
 /* Memory or exit: a shell without memory can do nothing. */
 void *xrealloc(void *p, size_t size);
 char *xstrdup(const char *s);
 
-/* A string that grows. */
+/* Memory that is freed all at once.  Counts its holders. */
+struct arena;
+struct arena *arena_new(void); /* with one holder */
+void arena_hold(struct arena *a);
+void arena_drop(struct arena *a); /* frees it with the last one */
+void *arena_alloc(struct arena *a, size_t size);
+char *arena_string(struct arena *a, const char *s, size_t len);
+/* All that was allocated after the mark goes. */
+struct mark {
+	struct block *block;
+	size_t used;
+};
+struct mark arena_mark(const struct arena *a);
+void arena_release(struct arena *a, struct mark mark);
+
+/* A string that grows; ends with NUL.  With an arena, it lies there. */
 struct str {
-	char *s; /* ends with NUL, or NULL while empty */
+	struct arena *arena;
+	char *s; /* NULL while nothing was added */
 	size_t len, size;
 };
 void str_add(struct str *str, char c);
+void str_append(struct str *str, const char *s, size_t len);
+char *str_done(struct str *str); /* the text, never NULL; str is empty again (not freed) */
 void str_free(struct str *str);
 
-/* --- vars.c ---------------------------------------------------------------- */
+/* --- the tree ------------------------------------------------------------------- */
 
+struct part { /* of a word */
+	struct part *next;
+	enum { PART_TEXT, PART_PARAM, PART_COMMAND, PART_ARITH } kind;
+	bool quoted;
+	bool colon;       /* PARAM: the operator had one */
+	char op;          /* PARAM: 0, one of - = ? + % #, 'P' for %%, 'H' for ##, 'L' for length */
+	const char *text; /* TEXT; PARAM: the name */
+	struct word *word; /* PARAM: the operand; ARITH: the expression */
+	struct node *body; /* COMMAND */
+};
+
+struct word {
+	struct word *next;
+	struct part *parts; /* none: empty, as in ${x:-} */
+};
+
+enum redir_kind { REDIR_READ, REDIR_WRITE, REDIR_APPEND, REDIR_RDWR, REDIR_DUP, REDIR_HERE };
+
+struct redir {
+	struct redir *next;
+	enum redir_kind kind;
+	int fd;
+	struct word *word;     /* file, descriptor, or the here-document's text */
+	const char *delimiter; /* HERE, until its text is read */
+	struct redir *next_here;
+	bool literal, tabs; /* HERE: nothing is expanded; leading tabs go */
+};
+
+struct case_item {
+	struct case_item *next;
+	struct word *patterns;
+	struct node *body;
+};
+
+/*
+ * `next` chains commands of a list and of a pipeline.  Any but N_SIMPLE and N_FUNCTION may
+ * be without commands in `body` only where the grammar allows it.
+ */
+struct node {
+	struct node *next;
+	enum {
+		N_SIMPLE,
+		N_PIPE,     /* body: its commands */
+		N_AND,      /* body, other */
+		N_OR,       /* body, other */
+		N_NOT,      /* body */
+		N_SUBSHELL, /* body */
+		N_GROUP,    /* body */
+		N_IF,       /* test, body, other */
+		N_WHILE,    /* test, body */
+		N_UNTIL,    /* test, body */
+		N_FOR,      /* name, words, body; all_params: without `in' */
+		N_CASE,     /* words (one), items */
+		N_FUNCTION  /* name, body */
+	} kind;
+	int line;
+	bool async, all_params;
+	struct redir *redirs;
+	struct node *test, *body, *other;
+	struct word *assigns, *words;
+	struct case_item *items;
+	const char *name;
+	const char *text; /* what it looks like, for `jobs': of commands in lists and pipelines */
+};
+
+/* --- the shell's state ----------------------------------------------------------- */
+
+struct params { /* $1 and so on */
+	int n;
+	char **v;
+	char **owned; /* what to free, strings and vector, or NULL */
+};
+
+/* What break, continue and return have asked for, while lists are left one by one. */
+enum skip { SKIP_NONE, SKIP_BREAK, SKIP_CONTINUE, SKIP_RETURN };
+
+struct shell {
+	bool interactive; /* a person is at the terminal */
+	bool job_control; /* set -m: each job is a process group of its own */
+	bool errexit, nounset, xtrace, noglob;
+	int status;       /* of the last command: $? */
+	int substituted;  /* status of the last command substitution; -1: there was none */
+	int line;         /* of the command that runs */
+	pid_t pid;        /* $$ */
+	pid_t last_job;   /* $!; 0: there was none */
+	const char *name; /* $0 */
+	struct params params;
+	enum skip skip;
+	int skip_levels;    /* loops still to leave */
+	int loops;          /* that this command is in */
+	int tested;         /* > 0: somebody looks at the status, so set -e does not apply */
+	int functions;      /* functions and dot scripts that it is in */
+	struct arena *tree; /* that the command which runs lies in */
+	struct arena *tmp;
+	jmp_buf *unwind; /* interactive: where an error that ends the command goes */
+};
+extern struct shell sh;
+
+/* --- input.c: where text comes from ------------------------------------------------ */
+
+/* Each becomes the current input; input_pop goes back to the one before. */
+void input_string(const char *text, int line); /* its first line's number */
+bool input_file(const char *path);             /* all of it; false: errno says why not */
+void input_stdin(void);                        /* no more than the lines that are needed */
+void input_terminal(void);
+void input_pop(void);
+void input_reset(void);         /* only the first is left */
+void input_begin_command(void); /* what was read is done with; the next prompt is the first */
+#define END_OF_INPUT (-1)
+int peek_char(void);
+int next_char(void);
+int input_line(void); /* number of the line that the next character is on */
+/* Where the next character is, and the text from there to here: within one command. */
+size_t input_at(void);
+const char *input_text(size_t at);
+
+/* --- lex.c: tokens --------------------------------------------------------------- */
+
+enum token {
+	T_EOF,
+	T_NEWLINE,
+	T_WORD,
+	T_SEMI,
+	T_DSEMI,
+	T_AMP,
+	T_AND,
+	T_PIPE,
+	T_OR,
+	T_LPAREN,
+	T_RPAREN,
+	T_REDIR
+};
+
+struct lexer {
+	enum token token; /* the next one, if `peeked` */
+	bool peeked;
+	struct word *word;   /* T_WORD */
+	struct redir *redir; /* T_REDIR: without its word */
+	size_t start;        /* where it begins in the input */
+	size_t last_end;     /* where the one before it ended */
+	struct redir *here;  /* here-documents whose text begins on the next line */
+	struct arena *arena; /* for the tree */
+};
+extern struct lexer lexer;
+
+enum token peek_token(void);
+void take_token(void);
+/* Is the next token this reserved word?  Takes it, if so. */
+bool take_reserved(const char *name);
+bool at_reserved(const char *name);
+/* The word's text if it is one piece without quotes and expansions, else NULL. */
+const char *plain_text(const struct word *w);
+void syntax_error(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+void unexpected_token(void) __attribute__((noreturn));
+
+/* --- parse.c: the tree ------------------------------------------------------------- */
+
+/*
+ * The next complete command: a list that ends at a newline.  False: the input has ended.
+ * *list is NULL for an empty line.  Unwinds at a syntax error.
+ */
+bool parse_command(struct arena *a, struct node **list);
+/* The commands in a $( ), up to and with the parenthesis; in a ` `, up to the end. */
+struct node *parse_substitution(bool parenthesis);
+
+/* --- expand.c, param.c, arith.c, glob.c: from words to fields ------------------------- */
+
+struct fields {
+	int n, size;
+	char **v; /* ends with NULL */
+};
+void add_field(struct fields *f, char *s);
+/* All of these return memory of sh.tmp, and unwind on errors. */
+void expand_words(const struct word *w, struct fields *f); /* the whole list */
+char *expand_string(const struct word *w);     /* one field: no splitting, no file names */
+char *expand_pattern(const struct word *w);    /* the same; quoted text stays so, by backslashes */
+char *expand_assignment(const struct word *w); /* NAME=VALUE */
+
+/* Receives expanded text: quoted text is neither split nor a pattern. */
+struct sink {
+	void (*text)(struct sink *s, const char *text, size_t len, bool quoted);
+	void (*field)(struct sink *s); /* ends a field: between the parts of "$@" */
+	void (*empty)(struct sink *s); /* there is a field here, perhaps an empty one */
+};
+void expand_word(const struct word *w, struct sink *s);
+void sink_value(struct sink *s, const char *value, bool quoted); /* what a $ stood for */
+void expand_param(const struct part *p, struct sink *s);
+/* Value of an integer expression; unwinds on an error. */
+long arithmetic(const char *expr);
+/* Adds the files that fit, sorted; false: none.  Backslashes quote. */
+bool glob_files(const char *pattern, struct fields *f);
+bool match(const char *pattern, const char *s);
+
+/* --- unwind.c: errors -------------------------------------------------------------- */
+
+/* Ends the command that runs: back to the prompt, or out of the shell. */
+void fail(int status) __attribute__((noreturn));
+/* The same, after a message with the shell's name and the line. */
+void error(int status, const char *format, ...) __attribute__((noreturn, format(printf, 2, 3)));
+void complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Runs the EXIT trap and ends. */
+void leave(int status) __attribute__((noreturn));
+/*
+ * What is to be undone when a construct ends, by undo() or, if an error unwinds, by
+ * undo_all.  Last in, first out; lies in sh.tmp.
+ */
+void undo_later(void (*fn)(void *), void *arg);
+void undo(void); /* the last one */
+void undo_all(void);
+
+/* --- run.c: the tree ------------------------------------------------------------------ */
+
+/*
+ * Runs commands one after the other; sh.status is that of the last.
+ * RUN_EXIT: this process has nothing else to do, and may become the program.
+ */
+#define RUN_EXIT 0x1
+void run_list(const struct node *list, int flags);
+/* Reads and runs the current input to its end. */
+void run_input(void);
+/* The same for a text: eval, trap.  Its lines are numbered from `line' on. */
+void run_string(const char *text, int line);
+/* Output of commands, without the newlines at its end. */
+char *command_output(const struct node *body);
+
+/* --- command.c: simple commands -------------------------------------------------------- */
+
+void run_simple(const struct node *n, int flags);
+/*
+ * Starts the command as a process of its own, by spawn if that makes no difference.
+ * False: it could not be started; sh.status says why.
+ */
+struct place;
+pid_t start_command(const struct node *n, const struct place *place);
+void function_define(const char *name, const struct node *body);
+struct function {
+	struct function *next;
+	char *name;
+	const struct node *body;
+	struct arena *arena;
+};
+const struct function *function_find(const char *name);
+void function_unset(const char *name);
+
+/* --- redir.c ---------------------------------------------------------------------------- */
+
+/* A descriptor to be put in place: `from' becomes `fd'; -1: fd is closed. */
+struct move {
+	int fd, from;
+	bool owned; /* from was opened for this */
+	bool applied;
+	int saved; /* what fd was, while it is replaced; -1: nothing */
+};
+struct moves {
+	int n;
+	struct move *v;
+};
+/* Opens the files, in order.  False: one could not be, which has been said. */
+bool redir_open(const struct redir *r, struct moves *m);
+void redir_close(struct moves *m); /* what was opened */
+/* Puts them into place; with `save', so that redir_undo can go back. */
+bool redir_apply(struct moves *m, bool save);
+void redir_undo(void *moves);
+void redir_keep(void *moves); /* what was saved is not needed */
+/* A descriptor of the shell's own, out of a script's way, closed by exec. */
+int own_fd(int fd);
+
+/* --- start.c: processes -------------------------------------------------------------------- */
+
+struct job;
+/* How a process is to start: its place in a job, and its ends of pipes. */
+struct place {
+	struct job *job; /* to which it belongs; NULL: none */
+	bool background;
+	int in, out;   /* pipes that become its 0 and 1, or -1 */
+	int close_too; /* the other end of its output's pipe, or -1 */
+};
+#define NO_PLACE ((struct place){.in = -1, .out = -1, .close_too = -1})
+/* Forks.  0 in the child, which has its place, and the signals of a fresh process; -1: error. */
+pid_t start_fork(const struct place *place);
+/* Starts a program; 0, and sh.status: it could not be. */
+pid_t start_program(char **argv, char **env, struct moves *m, const struct place *place);
+/* Becomes the program. */
+void become_program(char **argv, char **env) __attribute__((noreturn));
+/* The file that a command's name stands for, in sh.tmp; NULL: none. */
+char *find_program(const char *name);
+
+/* --- jobs.c ---------------------------------------------------------------------------------- */
+
+struct job *job_new(const char *text);
+void job_add(struct job *j, pid_t pid);
+void job_add_failed(struct job *j, int status); /* a process that could not be started */
+const char *job_text(const struct job *j);
+pid_t job_group(const struct job *j); /* its process group; 0: it has none yet */
+/* Waits until it has ended or stopped; its status.  Unwinds if Ctrl-C ended it. */
+int job_foreground(struct job *j, bool continued);
+void job_background(struct job *j); /* it goes on beside the shell */
+void job_continue(struct job *j);   /* a stopped one, in the background */
+void jobs_notify(void);             /* says which have ended or stopped */
+void jobs_list(char option);
+void jobs_forget_all(void); /* in a child: they are the parent's */
+bool jobs_stopped(void);
+struct job *job_find(const char *name); /* %1 %% %+ %- %name, or a process id; NULL: none */
+/* Waits until it has ended; its status, or 128 + signal if a trapped signal came first. */
+int job_wait(struct job *j);
+int jobs_wait_all(void);
+int job_kill(const struct job *j, int sig);
+void job_take_terminal(pid_t group);
+/* Ends of a child that is no job: a subshell of a command substitution. */
+int wait_for(pid_t pid);
+
+/* --- trap.c: signals --------------------------------------------------------------------------- */
+
+void signals_init(void);             /* interactive: as a shell needs them */
+void signals_child(void);            /* those of a fresh process again */
+void signals_check(void);            /* runs the traps of signals that came; unwinds after Ctrl-C */
+int signal_came(void);               /* one that signals_check would act upon; 0: none */
+void trap_exit(void);                /* runs the EXIT trap, once */
+int signal_number(const char *name); /* with or without SIG; -1: none */
+const char *signal_name(int sig);
+void interrupt(void) __attribute__((noreturn)); /* as Ctrl-C: gives the command up */
+
+/* --- vars.c ---------------------------------------------------------------------------------------- */
+
+void vars_init(void);
 const char *var_get(const char *name); /* NULL: not set */
 void var_set(const char *name, const char *value);
-void var_export(const char *name, const char *value); /* value NULL: as it is */
+void var_export(const char *name);
 void var_unset(const char *name);
+void vars_print(bool exported);
+/* The environment of programs; valid until a variable changes. */
+char **vars_environ(void);
+void vars_assign(const char *text); /* NAME=VALUE */
+/* NAME=VALUE strings, exported, until the undo that this asks for. */
+void vars_push(const struct fields *assigns);
 /* Length of the name at the start of s; 0: there is none. */
 size_t name_length(const char *s);
 
-/* --- scan.c ----------------------------------------------------------------- */
-
-enum op { OP_END, OP_SEQ, OP_BG, OP_AND, OP_OR };
-
-struct command {
-	char **assign; /* NAME=VALUE strings, NULL at the end */
-	char **argv;   /* words, NULL at the end */
-	int nassign, argc;
-	enum op op;       /* what comes after it */
-	const char *text; /* where it begins in the source, and how long it is */
-	size_t len;
-};
-
-/* What next_command may return. */
-enum scan { SCAN_OK, SCAN_END, SCAN_ERROR, SCAN_UNFINISHED };
-
-/*
- * Takes the next command from *p, expanded, and moves *p on.  SCAN_END: there is
- * none.  SCAN_ERROR: *error says what is wrong.  SCAN_UNFINISHED: a quote is open
- * at the end of the text.  With SCAN_OK the caller owes a command_free.
- */
-enum scan next_command(const char **p, struct command *c, const char **error);
-void command_free(struct command *c);
-
-/* --- run.c ------------------------------------------------------------------- */
-
-/*
- * Checks the syntax of all of it, then runs it; sets sh.status.  False, and nothing
- * has been run: a quote is open at its end.
- */
-bool run_text(const char *text);
-/* $? of a status from waitpid; says on standard error if a signal ended it. */
-int report_status(int status);
-
-/* --- jobs.c ------------------------------------------------------------------- */
-
-void job_started(pid_t pid, const char *text, size_t len);
-/* A child that waitpid returned: if it is a job, remembers how it ended. */
-void job_ended(pid_t pid, int status);
-void jobs_poll(void);   /* looks for jobs that have ended */
-void jobs_notify(void); /* says which have, and forgets them */
-void jobs_list(void);
-int job_wait(pid_t pid); /* its status, STATUS_NOT_FOUND: no such job */
-int jobs_wait_all(void);
-pid_t job_find(const char *name); /* "%2", or a process id; 0: no such job */
-/* Blocks until a foreground child ends; its waitpid status. */
-int wait_foreground(pid_t pid);
-
-/* --- builtin.c ------------------------------------------------------------------ */
+/* --- builtin*.c, test.c -------------------------------------------------------------------------------- */
 
 typedef int builtin_fn(int argc, char **argv);
-builtin_fn *builtin_find(const char *name); /* NULL: not built in */
+struct builtin {
+	const char *name;
+	builtin_fn *run;
+	bool special; /* assignments before it stay; errors end a script */
+};
+const struct builtin *builtin_find(const char *name); /* NULL: not built in */
+bool set_options(const char *letters); /* behind - or +; false: one is wrong, which was said */
+void params_set(char **v, int n);      /* copies them */
+void params_free(struct params *p);
+builtin_fn builtin_echo, builtin_printf, builtin_read, builtin_test, builtin_jobs, builtin_fg,
+	builtin_bg, builtin_wait, builtin_kill, builtin_trap, builtin_exec, builtin_command,
+	builtin_type;
 
-/* --- edit.c --------------------------------------------------------------------- */
+/* --- edit.c ------------------------------------------------------------------------------------------------ */
 
-/* Takes the terminal over; call once, when interactive. */
 void edit_init(void);
-/* A command in the foreground has ended: the terminal is the shell's again. */
-void edit_take_back(void);
 /*
  * A line from the terminal, without its newline; NULL: end of file (Ctrl-D on an
  * empty line).  The line belongs to the editor until the next call.  A line that

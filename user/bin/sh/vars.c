@@ -1,47 +1,29 @@
 /*
- * vars.c - variables.  Those that are exported live in the environment itself;
- * the others in a list here.  No name is in both.
+ * vars.c - variables, in a hash table; those that are exported make the environment of
+ * programs, an array that is made when it is asked for and has changed.
  */
 #include <ctype.h>
-#include <err.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "sh.h"
+
+#define BUCKETS 256
 
 struct var {
 	struct var *next;
-	char *name, *value;
+	char *text; /* NAME=VALUE */
+	size_t name_len;
+	bool set, exported;
 };
-static struct var *locals;
+static struct var *table[BUCKETS];
+static char **env; /* NULL: to be made */
 
-void *xrealloc(void *p, size_t size)
-{
-	p = realloc(p, size);
-	if (!p)
-		errx(STATUS_CANNOT_RUN, "out of memory");
-	return p;
-}
-
-char *xstrdup(const char *s)
-{
-	return strcpy(xrealloc(NULL, strlen(s) + 1), s);
-}
-
-void str_add(struct str *str, char c)
-{
-	if (str->len + 2 > str->size) {
-		str->size = str->size ? 2 * str->size : 32;
-		str->s = xrealloc(str->s, str->size);
-	}
-	str->s[str->len++] = c;
-	str->s[str->len] = '\0';
-}
-
-void str_free(struct str *str)
-{
-	free(str->s);
-	*str = (struct str){0};
-}
+struct saved_var { /* in sh.tmp */
+	struct saved_var *before;
+	const char *name, *value; /* NULL: it was not set */
+	bool exported;
+};
 
 size_t name_length(const char *s)
 {
@@ -54,72 +36,213 @@ size_t name_length(const char *s)
 	return n;
 }
 
-static struct var **find(const char *name)
+static struct var **place_of(const char *name, size_t len)
 {
-	struct var **v = &locals;
+	unsigned hash = 0;
+	struct var **v;
+	size_t i;
 
-	while (*v && strcmp((*v)->name, name))
-		v = &(*v)->next;
+	for (i = 0; i < len; i++)
+		hash = hash * 31 + (unsigned char)name[i];
+	for (v = &table[hash % BUCKETS]; *v; v = &(*v)->next)
+		if ((*v)->name_len == len && !memcmp((*v)->text, name, len))
+			break;
 	return v;
+}
+
+static struct var *find(const char *name)
+{
+	return *place_of(name, strlen(name));
+}
+
+static struct var *find_or_make(const char *name, size_t len)
+{
+	struct var **place = place_of(name, len), *v = *place;
+
+	if (v)
+		return v;
+	v = xrealloc(NULL, sizeof(*v));
+	*v = (struct var){.text = xrealloc(NULL, len + 2), .name_len = len};
+	memcpy(v->text, name, len);
+	strcpy(v->text + len, "=");
+	return *place = v;
+}
+
+static void changed(void)
+{
+	static char *none[] = {NULL};
+
+	free(env);
+	env = NULL;
+	environ = none;
 }
 
 const char *var_get(const char *name)
 {
-	struct var *v = *find(name);
+	struct var *v = find(name);
 
-	return v ? v->value : getenv(name);
+	return v && v->set ? v->text + v->name_len + 1 : NULL;
 }
 
-static void export(const char *name, const char *value)
+static void set(struct var *v, const char *value)
 {
-	if (setenv(name, value, 1) != 0)
-		errx(STATUS_CANNOT_RUN, "out of memory");
+	char *text = xrealloc(NULL, v->name_len + strlen(value) + 2);
+
+	memcpy(text, v->text, v->name_len + 1);
+	strcpy(text + v->name_len + 1, value); /* which may be a part of the old one */
+	free(v->text);
+	v->text = text;
+	v->set = true;
+	if (v->exported)
+		changed();
 }
 
 void var_set(const char *name, const char *value)
 {
-	struct var *v = *find(name);
-
-	if (!v && getenv(name)) {
-		export(name, value);
-		return;
-	}
-	if (!v) {
-		v = xrealloc(NULL, sizeof(*v));
-		*v = (struct var){.next = locals, .name = xstrdup(name)};
-		locals = v;
-	}
-	free(v->value);
-	v->value = xstrdup(value);
+	set(find_or_make(name, strlen(name)), value);
 }
 
-static void forget_local(const char *name)
+void var_export(const char *name)
 {
-	struct var **p = find(name), *v = *p;
-
-	if (!v)
-		return;
-	*p = v->next;
-	free(v->name);
-	free(v->value);
-	free(v);
-}
-
-void var_export(const char *name, const char *value)
-{
-	struct var *v = *find(name);
-
-	if (!value && v)
-		value = v->value;
-	if (value)
-		export(name, value);
-	else if (!getenv(name))
-		export(name, "");
-	forget_local(name);
+	find_or_make(name, strlen(name))->exported = true;
+	changed();
 }
 
 void var_unset(const char *name)
 {
-	forget_local(name);
-	unsetenv(name);
+	struct var **place = place_of(name, strlen(name)), *v = *place;
+
+	if (!v)
+		return;
+	if (v->exported)
+		changed();
+	*place = v->next;
+	free(v->text);
+	free(v);
+}
+
+void vars_init(void)
+{
+	char **e, *eq;
+	struct var *v;
+
+	for (e = environ; e && *e; e++) {
+		eq = strchr(*e, '=');
+		if (!eq || name_length(*e) != (size_t)(eq - *e))
+			continue;
+		v = find_or_make(*e, eq - *e);
+		v->exported = true;
+		set(v, eq + 1);
+	}
+	var_set("IFS", " \t\n"); /* never from the environment (POSIX) */
+	v = find("IFS");
+	v->exported = false;
+}
+
+char **vars_environ(void)
+{
+	struct var *v;
+	int i, n = 0;
+
+	if (env)
+		return env;
+	for (i = 0; i < BUCKETS; i++)
+		for (v = table[i]; v; v = v->next)
+			n += v->exported && v->set;
+	env = xrealloc(NULL, (n + 1) * sizeof(*env));
+	n = 0;
+	for (i = 0; i < BUCKETS; i++)
+		for (v = table[i]; v; v = v->next)
+			if (v->exported && v->set)
+				env[n++] = v->text;
+	env[n] = NULL;
+	environ = env; /* posix_spawnp looks for PATH there */
+	return env;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp((*(struct var *const *)a)->text, (*(struct var *const *)b)->text);
+}
+
+/* In a form that the shell can read again. */
+static void print(const struct var *v, const char *before)
+{
+	const char *s = v->text + v->name_len + 1;
+
+	printf("%s%.*s", before, (int)v->name_len, v->text);
+	if (v->set) {
+		fputs("='", stdout);
+		for (; *s; s++)
+			if (*s == '\'')
+				fputs("'\\''", stdout);
+			else
+				putchar(*s);
+		putchar('\'');
+	}
+	putchar('\n');
+}
+
+void vars_print(bool exported)
+{
+	struct fields all = {0};
+	struct var *v;
+	int i;
+
+	for (i = 0; i < BUCKETS; i++)
+		for (v = table[i]; v; v = v->next)
+			if (exported ? v->exported : v->set)
+				add_field(&all, (char *)v);
+	if (all.n)
+		qsort(all.v, all.n, sizeof(*all.v), by_text);
+	for (i = 0; i < all.n; i++)
+		print((struct var *)all.v[i], exported ? "export " : "");
+}
+
+void vars_assign(const char *text)
+{
+	size_t n = name_length(text);
+
+	set(find_or_make(text, n), text + n + 1);
+}
+
+static void restore(void *arg)
+{
+	struct saved_var *s;
+	struct var *v;
+
+	for (s = arg; s; s = s->before) {
+		if (!s->value) {
+			var_unset(s->name);
+			continue;
+		}
+		v = find_or_make(s->name, strlen(s->name));
+		v->exported = s->exported;
+		set(v, s->value);
+		changed();
+	}
+}
+
+void vars_push(const struct fields *assigns)
+{
+	struct saved_var *saved = NULL, *s;
+	struct var *v;
+	int i;
+
+	for (i = 0; i < assigns->n; i++) {
+		s = arena_alloc(sh.tmp, sizeof(*s));
+		v = find_or_make(assigns->v[i], name_length(assigns->v[i]));
+		*s = (struct saved_var){
+			.before = saved,
+			.name = arena_string(sh.tmp, v->text, v->name_len),
+			.exported = v->exported,
+		};
+		if (v->set)
+			s->value = arena_string(sh.tmp, v->text + v->name_len + 1,
+						strlen(v->text) - v->name_len - 1);
+		saved = s;
+		v->exported = true;
+		vars_assign(assigns->v[i]);
+	}
+	undo_later(restore, saved);
 }

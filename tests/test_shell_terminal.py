@@ -1,0 +1,238 @@
+"""The shell with a person at it: editing lines, history, jobs, Ctrl-C and Ctrl-Z."""
+
+import re
+
+import pytest
+from test_terminal import status, terminal  # noqa: F401  (a fixture)
+
+PROMPT = "weft:/$ "
+
+CTRL_A = "\x01\x01"  # the host command takes one for its own
+CTRL = {c: chr(ord(c) - 64) for c in "BCDEFHKLNPUWZ"}
+UP, DOWN, RIGHT, LEFT = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D"
+HOME, END, DELETE = "\x1b[H", "\x1b[F", "\x1b[3~"
+
+@pytest.fixture
+def sh(terminal):  # noqa: F811
+    child = terminal("sh")
+    child.expect_exact(PROMPT)
+    return child
+
+
+def type_line(sh, keys, output):
+    """Types keys and Return; the command must print output, and the shell come back."""
+    sh.send(keys + "\r")
+    sh.expect_exact(f"\r\n{output}\r\n".encode())
+    sh.expect_exact("\r" + PROMPT)
+
+
+at_terminal = pytest.mark.parametrize("smp", [2])
+
+
+@at_terminal
+@pytest.mark.parametrize("keys, output", [
+    ("echo plain", "plain"),
+    ("echo abXc" + LEFT + "\x7f" + END + "d", "abcd"),
+    ("cho ab" + HOME + "e" + END + "c", "abc"),
+    ("cho ab" + CTRL_A + "e" + CTRL["E"] + "c", "abc"),
+    ("echo abXXcd" + LEFT * 4 + DELETE + CTRL["D"], "abcd"),
+    ("echo ac" + CTRL["B"] + "b" + CTRL["F"] + "d", "abcd"),
+    ("nonsense" + CTRL["U"] + "echo kept", "kept"),
+    ("echo abNO" + LEFT * 2 + CTRL["K"] + "c", "abc"),
+    ("echo one two  " + CTRL["W"] * 2 + "three", "three"),
+    ("echo ab" + CTRL["H"] * 2 + "x", "x"),
+    ("echo h\u00e4\u00f6x" + LEFT * 2 + "\x7f" + RIGHT + "y", "h\u00f6yx"),
+    ("echo " + "0123456789" * 12 + HOME + RIGHT * 5 + DELETE + END + "\x7f",
+     ("0123456789" * 12)[1:-1]),
+    ("echo a" + "\x1b[5~\x1b[1;5Q\x1bx" + "b", "ab"),
+    ("echo l" + CTRL["L"] + "m", "lm"),
+    (LEFT + RIGHT + "\x7f" + DELETE + HOME + END + "echo e", "e"),
+])
+def test_keys(sh, keys, output):
+    type_line(sh, keys, output)
+
+
+@at_terminal
+def test_history(sh):
+    type_line(sh, "echo first", "first")
+    type_line(sh, "echo second", "second")
+    type_line(sh, UP, "second")
+    type_line(sh, UP * 2, "first")  # a line is not kept twice in a row
+    type_line(sh, "echo third", "third")
+    type_line(sh, CTRL["P"] * 2 + CTRL["N"], "third")
+    type_line(sh, "echo typed" + UP * 3 + DOWN * 3 + " on", "typed on")
+    type_line(sh, UP * 50, "first")
+    type_line(sh, UP + "\x7f" * 5 + "changed", "changed")
+
+
+@at_terminal
+def test_prompt_shows_directory_and_status(sh):
+    sh.send("cd /bin\r")
+    sh.expect_exact("weft:/bin$ ")
+    sh.send("false\r")
+    sh.expect_exact("weft:/bin [1]$ ")
+    sh.send("true\r")
+    sh.expect_exact("weft:/bin$ ")
+    sh.send("exit 3\r")
+    assert status(sh) == 3
+
+
+@at_terminal
+def test_interrupt(sh):
+    """Ctrl-C gives up a line, or ends the command in the foreground and no other."""
+    sh.send("echo given up" + CTRL["C"])
+    sh.expect_exact("^C\r\n")
+    sh.expect_exact("weft:/ [130]$ ")
+    sh.send("sleep 1000 &\r")
+    sh.expect(r"\[1\] (\d+)\r\n")
+    sh.expect_exact(PROMPT)
+    sh.send("sh -c 'echo begun; sleep 2000'; echo never\r")
+    sh.expect_exact("\r\nbegun\r\n")
+    sh.send(CTRL["C"])
+    sh.expect_exact("^C\r\n")
+    sh.expect_exact("weft:/ [130]$ ")
+    sh.send("jobs\r")
+    sh.expect(r"\[1\]\+ \d+ Running +sleep 1000")
+    sh.expect_exact(PROMPT)
+    sh.send("fg\r")
+    sh.expect_exact("\r\nsleep 1000\r\n")
+    sh.send(CTRL["C"])
+    sh.expect_exact("weft:/ [130]$ ")
+    sh.send("jobs; echo none left\r")
+    sh.expect_exact("\r\nnone left\r\n")
+
+
+@at_terminal
+@pytest.mark.parametrize("command", [
+    "echo begun; while :; do :; done",
+    "echo begun; sleep 1000 | sleep 2000 | cat",
+    "(echo begun; sleep 1000)",
+    "f() { echo begun; x=$(sleep 1000); echo never; }; f",
+    "sleep 1000 & echo begun; wait",
+])
+def test_interrupt_of_anything(sh, command):
+    sh.send(f"{command}; echo never\r")
+    sh.expect_exact("\r\nbegun\r\n")
+    sh.send(CTRL["C"])
+    found = sh.expect_exact(["weft:/ [130]$ ", "never"])
+    assert found == 0
+    type_line(sh, "echo alive", "alive")
+
+
+@at_terminal
+def test_stop_and_continue(sh):
+    """Ctrl-Z, then fg and bg."""
+    sh.send("cat\r")
+    sh.expect_exact("\r\n")
+    sh.send("one\r")
+    sh.expect_exact("one\r\none\r\n")
+    sh.send(CTRL["Z"])
+    sh.expect(r"\[1\]\+ \d+ Stopped +cat\r\n")
+    sh.expect(r"weft:/ \[\d+\]\$ ")
+    sh.send("(echo begun; sleep 1000) | cat\r")
+    sh.expect_exact("\r\nbegun\r\n")
+    sh.send(CTRL["Z"])
+    sh.expect(r"\[2\]\+ \d+ Stopped +\(echo begun; sleep 1000\) \| cat\r\n")
+    sh.send("bg\r")
+    sh.expect_exact("\r\n(echo begun; sleep 1000) | cat &\r\n")
+    sh.expect_exact(PROMPT)
+    sh.send("jobs\r")
+    sh.expect(r"\[1\]. \d+ Stopped +cat\r\n\[2\]. \d+ Running +\(echo")
+    sh.send("fg %cat\r")
+    sh.expect_exact("\r\ncat\r\n")
+    sh.send("two\r")
+    sh.expect_exact("two\r\ntwo\r\n")
+    sh.send(CTRL["D"])
+    sh.expect_exact(PROMPT)
+    sh.send("kill %2; wait %2\r")
+    sh.expect_exact("Terminated\r\n")
+    sh.expect_exact("weft:/ [143]$ ")
+
+
+@at_terminal
+def test_leaving_stopped_jobs(sh):
+    sh.send("sh -c 'echo begun; sleep 1000'\r")
+    sh.expect_exact("\r\nbegun\r\n")
+    sh.send(CTRL["Z"])
+    sh.expect_exact("Stopped")
+    sh.expect(r"weft:/ \[\d+\]\$ ")
+    sh.send("exit\r")
+    sh.expect_exact("There are stopped jobs.\r\n")
+    sh.expect_exact("weft:/ [1]$ ")
+    sh.send("exit 4\r")
+    assert status(sh) == 4
+
+
+@at_terminal
+def test_jobs(sh):
+    sh.send("sleep 0.3 &\r")
+    sh.expect(r"\[1\] \d+\r\n")
+    sh.send("sh -c 'exit 4' & false && true &\r")
+    sh.expect(r"\[2\] \d+\r\n")
+    sh.expect(r"\[3\] \d+\r\n")
+    notices = [r"\[1\]. \d+ Done +sleep 0.3\r\n",
+               r"\[2\]. \d+ Exit 4 +sh -c 'exit 4'\r\n",
+               r"\[3\]. \d+ Exit 1 +false && true\r\n"]
+    while notices:  # each comes before some prompt, in any order
+        found = sh.expect([*notices, re.escape("\r" + PROMPT)])
+        if found < len(notices):
+            del notices[found]
+        else:
+            sh.send("\r")
+    sh.send("sleep 1000 &\r")
+    sh.expect(r"\[1\] \d+\r\n")  # the lowest number is free again
+    sh.expect_exact(PROMPT)
+
+
+@at_terminal
+def test_errors_return_to_the_prompt(sh):
+    for command, says, code in [("echo $((1/0))", "arithmetic: division by zero: 1/0", 2),
+                                ("f() { for i in 1 2; do echo ${u?}; done; }; f 1 2 >/dev/null",
+                                 "u: not set", 2),
+                                ("echo a; fi", "syntax error: unexpected fi", 2),
+                                ("nonexistent", "nonexistent: not found", 127)]:
+        sh.send(command + "\r")
+        sh.expect_exact(f"\r\nsh: {says}\r\n")
+        sh.expect_exact(f"weft:/ [{code}]$ ")
+        type_line(sh, "echo $# $?", f"0 {code}")
+
+
+@at_terminal
+def test_more_lines(sh):
+    sh.send("echo 'one\r")
+    sh.expect_exact("> ")
+    sh.send("two'\r")
+    sh.expect_exact("\r\none\r\ntwo\r\n")
+    sh.expect_exact(PROMPT)
+    sh.send("echo \"never")
+    sh.send("\r")
+    sh.expect_exact("> ")
+    sh.send(CTRL["C"])
+    sh.expect_exact("weft:/ [130]$ ")
+    type_line(sh, "echo alive", "alive")
+
+
+@at_terminal
+def test_end_of_file(sh):
+    type_line(sh, "echo x" + CTRL["D"], "x")  # not an empty line: nothing under the cursor
+    sh.send("false\r")
+    sh.expect_exact("weft:/ [1]$ ")
+    sh.send(CTRL["D"])
+    assert status(sh) == 1
+
+
+@at_terminal
+def test_a_program_that_leaves_the_terminal_raw(sh):
+    """It gets its own terminal settings, and the shell's come back after it."""
+    sh.send("console_modes raw\r")
+    sh.expect_exact("raw\r\n")
+    sh.send("q")
+    sh.expect_exact("<71>\r\n")
+    sh.expect_exact(PROMPT)
+    type_line(sh, "sh -c 'echo nested'", "nested")
+    sh.send("sh\r")
+    sh.expect_exact("\r" + PROMPT)
+    type_line(sh, "echo inner", "inner")
+    sh.send(CTRL["D"])
+    sh.expect_exact("\r" + PROMPT)
+    type_line(sh, "echo outer", "outer")

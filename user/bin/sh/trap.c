@@ -1,0 +1,237 @@
+/*
+ * trap.c - signals.
+ *
+ * A handler only notes that its signal came; what is to be done is done between commands,
+ * by signals_check, or where the shell waits.
+ *
+ * An interactive shell takes note of the keyboard's signals instead of ignoring them, so
+ * that programs start with the default actions again: only those caught go back by
+ * themselves.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "sh.h"
+
+#define NSIGNALS 65
+
+static struct {
+	char *action; /* of trap; NULL: none */
+	bool ours;    /* the interactive shell's own handler is there */
+
+	volatile sig_atomic_t came;
+} signals[NSIGNALS]; /* [0]: EXIT */
+static volatile sig_atomic_t any_came;
+
+static const struct {
+	const char *name;
+	int number;
+} names[] = {{"EXIT", 0},           {"HUP", SIGHUP},   {"INT", SIGINT},     {"QUIT", SIGQUIT},
+	     {"ILL", SIGILL},       {"TRAP", SIGTRAP}, {"ABRT", SIGABRT},   {"FPE", SIGFPE},
+	     {"KILL", SIGKILL},     {"BUS", SIGBUS},   {"SEGV", SIGSEGV},   {"SYS", SIGSYS},
+	     {"PIPE", SIGPIPE},     {"ALRM", SIGALRM}, {"TERM", SIGTERM},   {"URG", SIGURG},
+	     {"STOP", SIGSTOP},     {"TSTP", SIGTSTP}, {"CONT", SIGCONT},   {"CHLD", SIGCHLD},
+	     {"TTIN", SIGTTIN},     {"TTOU", SIGTTOU}, {"XCPU", SIGXCPU},   {"XFSZ", SIGXFSZ},
+	     {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF}, {"WINCH", SIGWINCH}, {"USR1", SIGUSR1},
+	     {"USR2", SIGUSR2}};
+#define NNAMES (sizeof(names) / sizeof(names[0]))
+
+static const int keyboard[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
+#define NKEYBOARD (sizeof(keyboard) / sizeof(keyboard[0]))
+
+int signal_number(const char *s)
+{
+	char *end;
+	long n = strtol(s, &end, 10);
+	size_t i;
+
+	if (end != s && !*end)
+		return n >= 0 && n < NSIGNALS ? n : -1;
+	if (!strncasecmp(s, "SIG", 3))
+		s += 3;
+	for (i = 0; i < NNAMES; i++)
+		if (!strcasecmp(s, names[i].name))
+			return names[i].number;
+	return -1;
+}
+
+const char *signal_name(int sig)
+{
+	size_t i;
+
+	for (i = 0; i < NNAMES; i++)
+		if (names[i].number == sig)
+			return names[i].name;
+	return NULL;
+}
+
+static void handler(int sig)
+{
+	signals[sig].came = 1;
+	any_came = 1;
+}
+
+static int set_handler(int sig, void (*to)(int))
+{
+	struct sigaction act = {.sa_handler = to};
+
+	return sigaction(sig, &act, NULL);
+}
+
+void signals_init(void)
+{
+	size_t i;
+
+	for (i = 0; i < NKEYBOARD; i++) {
+		signals[keyboard[i]].ours = true;
+		set_handler(keyboard[i], handler);
+	}
+}
+
+/* Traps go, but for signals to be ignored. */
+void signals_child(void)
+{
+	int sig;
+
+	any_came = 0;
+	for (sig = 0; sig < NSIGNALS; sig++) {
+		signals[sig].came = 0;
+		if (sig && (signals[sig].ours || (signals[sig].action && *signals[sig].action)))
+			set_handler(sig, SIG_DFL);
+		signals[sig].ours = false;
+		if (signals[sig].action && *signals[sig].action) {
+			free(signals[sig].action);
+			signals[sig].action = NULL;
+		}
+	}
+}
+
+void interrupt(void)
+{
+	sh.skip = SKIP_NONE;
+	fail(STATUS_SIGNAL + SIGINT);
+}
+
+int signal_came(void)
+{
+	int sig;
+
+	for (sig = 1; any_came && sig < NSIGNALS; sig++)
+		if (signals[sig].came && (signals[sig].action || (sig == SIGINT && sh.unwind)))
+			return sig;
+	return 0;
+}
+
+/* The status that the interrupted commands left stays. */
+static void run_action(int sig)
+{
+	int status = sh.status;
+	char *action = xstrdup(signals[sig].action); /* which may change its own trap */
+	struct mark mark = arena_mark(sh.tmp);
+
+	undo_later(free, action);
+	run_string(action, sh.line);
+	undo();
+	arena_release(sh.tmp, mark);
+	sh.status = status;
+}
+
+void signals_check(void)
+{
+	int sig;
+
+	while (any_came) {
+		sig = signal_came();
+		if (!sig) {
+			any_came = 0;
+			for (sig = 1; sig < NSIGNALS; sig++)
+				signals[sig].came = 0;
+			return;
+		}
+		signals[sig].came = 0;
+		if (!signals[sig].action)
+			interrupt();
+		run_action(sig);
+	}
+}
+
+void trap_exit(void)
+{
+	char *action = signals[0].action;
+	int status = sh.status;
+
+	signals[0].action = NULL;
+	if (!action)
+		return;
+	sh.skip = SKIP_NONE;
+	run_string(action, sh.line);
+	sh.status = status;
+	free(action);
+}
+
+/* action NULL: the default. */
+static bool set_trap(int sig, const char *action)
+{
+	free(signals[sig].action);
+	signals[sig].action = action ? xstrdup(action) : NULL;
+	if (sig == 0)
+		return true;
+	if (action && *action)
+		return set_handler(sig, handler) == 0;
+	if (action)
+		return set_handler(sig, SIG_IGN) == 0;
+	return set_handler(sig, signals[sig].ours ? handler : SIG_DFL) == 0;
+}
+
+static void list_traps(void)
+{
+	const char *s;
+	int sig;
+
+	for (sig = 0; sig < NSIGNALS; sig++) {
+		if (!signals[sig].action)
+			continue;
+		fputs("trap -- '", stdout);
+		for (s = signals[sig].action; *s; s++)
+			if (*s == '\'')
+				fputs("'\\''", stdout);
+			else
+				putchar(*s);
+		if (signal_name(sig))
+			printf("' %s\n", signal_name(sig));
+		else
+			printf("' %d\n", sig);
+	}
+}
+
+/* trap [ACTION | -] SIGNAL...; without arguments, lists. */
+int builtin_trap(int argc, char **argv)
+{
+	int i = 1, sig, status = 0;
+	const char *action = NULL;
+
+	if (i < argc && !strcmp(argv[i], "--"))
+		i++;
+	if (i == argc) {
+		list_traps();
+		return 0;
+	}
+	/* A number first: all are signals, to be as they were. */
+	if (argv[i][strspn(argv[i], "0123456789")] || !argv[i][0])
+		action = argv[i++];
+	if (action && !strcmp(action, "-"))
+		action = NULL;
+	for (; i < argc; i++) {
+		sig = signal_number(argv[i]);
+		if (sig < 0) {
+			complain("trap: %s: no such signal", argv[i]);
+			status = 1;
+		} else if (!set_trap(sig, action)) {
+			complain("trap: %s: %s", argv[i], strerror(errno));
+			status = 1;
+		}
+	}
+	return status;
+}
