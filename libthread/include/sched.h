@@ -1,15 +1,27 @@
-/* sched.h - the part of POSIX scheduling that threads use. */
+/* sched.h - POSIX scheduling of processes, and sched_yield. */
 #ifndef _SCHED_H
 #define _SCHED_H
 
 #include <sys/sched.h>
 #include <sys/types.h>
 
+#define SCHED_NT 16 /* the NT class; its priorities are levels, 1 to 31 */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+struct timespec;
+
 int sched_yield(void);
+/* Of the LWPs of a process; 0: the caller's (user/libc/sched.c). */
+int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param);
+int sched_getscheduler(pid_t pid);
+int sched_setparam(pid_t pid, const struct sched_param *param);
+int sched_getparam(pid_t pid, struct sched_param *param);
+int sched_get_priority_min(int policy);
+int sched_get_priority_max(int policy);
+int sched_rr_get_interval(pid_t pid, struct timespec *slice);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,48 @@
+/*
+ * procids.h - for the commands on scheduling: numbers and types of ids from the command
+ * line, and what runs a command.
+ */
+#pragma once
+#include <err.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/procset.h>
+#include <unistd.h>
+
+/* A number of the command line, from min to max; else says so and ends with 2. */
+static inline long number(const char *what, const char *text, long min, long max)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(text, &end, 10);
+	if (end == text || *end != '\0' || errno != 0 || n < min || n > max)
+		errx(2, "%s: %s is no number from %ld to %ld", what, text, min, max);
+	return n;
+}
+
+/* The type of id that `name` means (priocntl's -i); -1: none. */
+__attribute__((unused)) static int idtype_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		idtype_t type;
+	} types[] = {
+		{"pid", P_PID}, {"ppid", P_PPID}, {"pgid", P_PGID}, {"class", P_CID},
+		{"uid", P_UID}, {"gid", P_GID},   {"all", P_ALL},
+	};
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		if (strcmp(name, types[i].name) == 0)
+			return types[i].type;
+	return -1;
+}
+
+/* Becomes the command argv: 127: there is no such program, 126: it cannot be run. */
+__attribute__((noreturn, unused)) static void become(char **argv)
+{
+	execvp(argv[0], argv);
+	err(errno == ENOENT ? 127 : 126, "%s", argv[0]);
+}

@@ -1,0 +1,236 @@
+/*
+ * sched.c - scheduling: priocntl, CPUs and processor sets as Solaris has them; nice values
+ * and sched_*() of POSIX, made of priocntl.
+ *
+ * POSIX's policies are classes: SCHED_OTHER time-share, with the user's priority (-60 to
+ * 60) for a priority; SCHED_FIFO and SCHED_RR real-time, with a slice without end or
+ * that of the level.  A process is all its LWPs; what is told of it is told of the
+ * LWP that has the highest priority.
+ */
+#include <sched.h>
+#include <sys/priocntl.h>
+#include <sys/processor.h>
+#include <sys/pset.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include "libc.h"
+
+long priocntl(idtype_t type, id_t id, int command, void *arg)
+{
+	return result(__sys_priocntl(type, id, command, arg));
+}
+
+int p_online(processorid_t cpu, int flag)
+{
+	return result(__sys_p_online(cpu, flag));
+}
+
+int processor_bind(idtype_t type, id_t id, processorid_t cpu, processorid_t *old)
+{
+	return result(__sys_processor_bind(type, id, cpu, old));
+}
+
+int pset_create(psetid_t *set)
+{
+	return result(__sys_pset_create(set));
+}
+
+int pset_destroy(psetid_t set)
+{
+	return result(__sys_pset_destroy(set));
+}
+
+int pset_assign(psetid_t set, processorid_t cpu, psetid_t *old)
+{
+	return result(__sys_pset_assign(set, cpu, old));
+}
+
+int pset_bind(psetid_t set, idtype_t type, id_t id, psetid_t *old)
+{
+	return result(__sys_pset_bind(set, type, id, old));
+}
+
+int pset_info(psetid_t set, int *type, unsigned *ncpu, processorid_t *cpus)
+{
+	return result(__sys_pset_info(set, type, ncpu, cpus));
+}
+
+int pset_list(psetid_t *sets, unsigned *n)
+{
+	return result(__sys_pset_list(sets, n));
+}
+
+/* --- nice values --------------------------------------------------------------------- */
+
+static int donice(int which, id_t who, struct pcnice *n)
+{
+	static const idtype_t type[] = {
+		[PRIO_PROCESS] = P_PID, [PRIO_PGRP] = P_PGID, [PRIO_USER] = P_UID};
+
+	if (which < PRIO_PROCESS || which > PRIO_USER)
+		return fails(EINVAL);
+	if (who == 0 && which != PRIO_USER)
+		who = P_MYID;
+	return priocntl(type[which], who, PC_DONICE, n);
+}
+
+/*
+ * The lowest nice value, -20 to 19: -1 is one of them, so set errno to 0 first.  EINVAL: no
+ * such kind, or a class that knows no nice values; ESRCH.
+ */
+int getpriority(int which, id_t who)
+{
+	struct pcnice n = {.pc_op = PC_GETNICE};
+
+	return donice(which, who, &n) < 0 ? -1 : n.pc_val;
+}
+
+/* Values beyond the ends count as these.  EINVAL, ESRCH. */
+int setpriority(int which, id_t who, int value)
+{
+	struct pcnice n = {.pc_op = PC_SETNICE, .pc_val = value};
+
+	return donice(which, who, &n);
+}
+
+/* Returns the new value, as POSIX has it: with errno as for getpriority. */
+int nice(int more)
+{
+	struct pcnice n = {.pc_op = PC_GETNICE};
+
+	if (donice(PRIO_PROCESS, 0, &n) < 0)
+		return -1;
+	if (more < -40 || more > 40)
+		more = more < 0 ? -40 : 40;
+	n = (struct pcnice){.pc_op = PC_SETNICE, .pc_val = n.pc_val + more};
+	return donice(PRIO_PROCESS, 0, &n) < 0 ? -1 : n.pc_val;
+}
+
+/* --- POSIX ------------------------------------------------------------------------------ */
+
+#define TS_MAXUPRI 60
+
+static int get(pid_t pid, struct pcparms *p)
+{
+	if (pid < 0)
+		return fails(EINVAL);
+	p->pc_cid = PC_CLNULL;
+	return priocntl(P_PID, pid ? pid : P_MYID, PC_GETPARMS, p) < 0 ? -1 : 0;
+}
+
+static int policy_of(const struct pcparms *p)
+{
+	if (p->pc_cid == WEFT_CLASS_RT)
+		return p->rt.rt_tqnsecs == RT_TQINF ? SCHED_FIFO : SCHED_RR;
+	return p->pc_cid == WEFT_CLASS_TS ? SCHED_OTHER : SCHED_NT;
+}
+
+/* SCHED_OTHER, SCHED_FIFO, SCHED_RR; SCHED_NT for the NT class.  EINVAL, ESRCH. */
+int sched_getscheduler(pid_t pid)
+{
+	struct pcparms p;
+
+	return get(pid, &p) < 0 ? -1 : policy_of(&p);
+}
+
+/* The priority in its policy: the base level in SCHED_NT.  EINVAL, ESRCH. */
+int sched_getparam(pid_t pid, struct sched_param *param)
+{
+	struct pcparms p;
+
+	if (get(pid, &p) < 0)
+		return -1;
+	param->sched_priority = p.pc_cid == WEFT_CLASS_RT   ? p.rt.rt_pri
+				: p.pc_cid == WEFT_CLASS_TS ? p.ts.ts_upri
+							    : p.nt.nt_class;
+	return 0;
+}
+
+static int set(pid_t pid, int policy, const struct sched_param *param)
+{
+	struct pcparms p = {.pc_cid = WEFT_CLASS_RT};
+	int priority = param->sched_priority;
+
+	if (pid < 0 || priority < sched_get_priority_min(policy) ||
+	    priority > sched_get_priority_max(policy))
+		return fails(EINVAL);
+	if (policy == SCHED_OTHER) {
+		p.pc_cid = WEFT_CLASS_TS;
+		p.ts = (struct tsparms){.ts_uprilim = TS_MAXUPRI, .ts_upri = priority};
+	} else if (policy == SCHED_NT) {
+		p.pc_cid = WEFT_CLASS_NT;
+		p.nt = (struct ntparms){.nt_class = priority, .nt_relative = NT_NOCHANGE};
+	} else {
+		p.rt = (struct rtparms){
+			.rt_pri = priority,
+			.rt_tqnsecs = policy == SCHED_FIFO ? RT_TQINF : RT_TQDEF,
+		};
+	}
+	return priocntl(P_PID, pid ? pid : P_MYID, PC_SETPARMS, &p);
+}
+
+/* Returns the policy before.  EINVAL: pid, policy or priority out of range; ESRCH. */
+int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
+{
+	int old = sched_getscheduler(pid);
+
+	if (old < 0)
+		return -1;
+	return set(pid, policy, param) < 0 ? -1 : old;
+}
+
+/* Keeps the policy.  EINVAL: pid, or a priority that the policy does not have; ESRCH. */
+int sched_setparam(pid_t pid, const struct sched_param *param)
+{
+	int policy = sched_getscheduler(pid);
+
+	return policy < 0 ? -1 : set(pid, policy, param);
+}
+
+/* EINVAL: no such policy. */
+int sched_get_priority_min(int policy)
+{
+	switch (policy) {
+	case SCHED_OTHER:
+		return -TS_MAXUPRI;
+	case SCHED_FIFO:
+	case SCHED_RR:
+		return 0;
+	case SCHED_NT:
+		return 1;
+	default:
+		return fails(EINVAL);
+	}
+}
+
+int sched_get_priority_max(int policy)
+{
+	switch (policy) {
+	case SCHED_OTHER:
+		return TS_MAXUPRI;
+	case SCHED_FIFO:
+	case SCHED_RR:
+		return RT_LEVELS - 1;
+	case SCHED_NT:
+		return 31;
+	default:
+		return fails(EINVAL);
+	}
+}
+
+/* The slice of a SCHED_RR process; 0 for one without end.  EINVAL: pid, or another policy,
+ * whose slices vary; ESRCH. */
+int sched_rr_get_interval(pid_t pid, struct timespec *ts)
+{
+	struct pcparms p;
+
+	if (get(pid, &p) < 0)
+		return -1;
+	if (p.pc_cid != WEFT_CLASS_RT)
+		return fails(EINVAL);
+	*ts = (struct timespec){0};
+	if (p.rt.rt_tqnsecs != RT_TQINF)
+		*ts = (struct timespec){p.rt.rt_tqsecs, p.rt.rt_tqnsecs};
+	return 0;
+}
