@@ -26,7 +26,6 @@ real     5:50.976
 user     4:24.881
 sys   1:18:46.027
 """
-NOT_SUPPORTED = "pp: process-shared mutexes are not supported\n"
 
 
 class Recorded:
@@ -50,8 +49,6 @@ class Recorded:
             return int(argv[argv.index(name) + 1]) if name in argv else preset
 
         self.calls.append((model, smp, options, argv))
-        if "shared" in argv:
-            return Result(1, NOT_SUPPORTED)
         games, iterations = option("-n", 1), option("-i", None)
         ms = round(self.us(model, smp) * iterations * games / 1000)
         return Result(0, f"{2 * games} threads initialised in 3ms\n"
@@ -118,14 +115,6 @@ def test_rows_compare_runs_of_different_length():
     assert rows["test8"]["iterations"] == 100
     assert rows["test8"]["threads"] == 10_000
     assert rows["test8"]["us_per_iteration"] == 10
-
-
-def test_runs_that_need_shared_mutexes_say_so():
-    rows = pingpong.run(Recorded(lambda model, smp: 10))
-    missing = [row["run"] for row in rows if row["ms"] is None]
-    assert missing == ["test7", "test10"]
-    for row in rows:
-        assert (row["note"] == pingpong.NOT_SUPPORTED) == (row["run"] in missing)
 
 
 def test_the_fastest_of_three_counts():

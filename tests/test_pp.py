@@ -116,9 +116,10 @@ def test_a_stack_that_is_too_small(pp):
 
 
 def test_process_shared_mutexes(pp):
-    result = pp("-p", "shared", "-i", "10")
-    assert result.status == 1
-    assert result.output == "pp: process-shared mutexes are not supported\n"
+    for model in ("lwp", "mxn"):
+        result = pp("-v", "-p", "shared", "-n", "2", "-c", "4", "-i", "200", model=model)
+        assert result.status == 0, result.output
+        assert "pthread_process (-p) = shared\n" in result.output
 
 
 @every_model

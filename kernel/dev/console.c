@@ -206,6 +206,11 @@ static int console_poll(struct vnode *vn, int events, struct poll_entry *e)
 
 /* --- control ------------------------------------------------------------------------ */
 
+int console_pgrp(void)
+{
+	return __atomic_load_n(&tty.pgrp, __ATOMIC_RELAXED);
+}
+
 void console_set_pgrp(int pgrp)
 {
 	__atomic_store_n(&tty.pgrp, pgrp, __ATOMIC_RELAXED);

@@ -211,13 +211,24 @@ static int resolve(struct address_space *as, vaddr_t addr, unsigned access, padd
 	}
 }
 
-int as_fault(struct address_space *as, vaddr_t addr, unsigned access)
+static int fault_in(struct address_space *as, vaddr_t addr, unsigned access)
 {
 	paddr_t page;
 	krw_read_enter(&as->lock);
 	int err = resolve(as, addr, access, &page);
 	krw_read_exit(&as->lock);
 	return err;
+}
+
+/* To a system call it is all the same why an address is no good; to a signal it is not. */
+static int call_error(int err)
+{
+	return err == -EACCES ? -EFAULT : err;
+}
+
+int as_fault(struct address_space *as, vaddr_t addr, unsigned access)
+{
+	return call_error(fault_in(as, addr, access));
 }
 
 int as_copyout(struct address_space *as, vaddr_t dst, const void *src, size_t n)
@@ -236,7 +247,7 @@ int as_copyout(struct address_space *as, vaddr_t dst, const void *src, size_t n)
 			memcpy((char *)phys_to_virt(page) + dst % PAGE_SIZE, from, some);
 		krw_read_exit(&as->lock);
 		if (err != 0)
-			return err;
+			return call_error(err);
 		dst += some;
 		from += some;
 		n -= some;
@@ -259,7 +270,7 @@ int as_copyin(struct address_space *as, void *dst, vaddr_t src, size_t n)
 			memcpy(to, (char *)phys_to_virt(page) + src % PAGE_SIZE, some);
 		krw_read_exit(&as->lock);
 		if (err != 0)
-			return err;
+			return call_error(err);
 		src += some;
 		to += some;
 		n -= some;
@@ -278,7 +289,7 @@ int page_fault(struct trapframe *f, uint64_t addr)
 	if (f->err & PF_RESERVED)
 		panic("a page table is broken at %p", (void *)addr);
 	if (p != NULL && p->as != NULL && addr < WEFT_USER_END)
-		err = as_fault(p->as, addr, access);
+		err = fault_in(p->as, addr, access);
 	if (err == 0) {
 		curlwp()->minflt++;
 	} else if (!frame_is_user(f)) {

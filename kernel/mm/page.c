@@ -255,11 +255,13 @@ paddr_t page_alloc(unsigned flags)
 void page_free(paddr_t addr)
 {
 	struct frame *p = frame_of(addr);
+	/* Before our hold goes: then the page may go with another's, and be anything. */
+	bool user = p->state == FRAME_USER;
+	assert(user || p->state == FRAME_USED);
 	uint32_t left = __atomic_sub_fetch(&p->count, 1, __ATOMIC_ACQ_REL);
-	assert(left != UINT32_MAX && (p->state == FRAME_USED || p->state == FRAME_USER));
+	assert(left != UINT32_MAX);
 	if (left != 0)
 		return;
-	bool user = p->state == FRAME_USER;
 	taken_back(p, 0);
 	cache_put(p - frames, user);
 }

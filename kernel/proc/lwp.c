@@ -157,12 +157,14 @@ static struct lwp *lwp_alloc(void)
 	l->state = LWP_ST_IDLE;
 	l->reap_self = false;
 	l->slice_left = 0;
-	l->grace_used = false;
+	l->grace = 0;
+	l->leaves = false;
 	l->permit = 0;
 	l->robust = false;
 	l->wchan = NULL;
 	l->sc = NULL;
 	sig_lwp_init(l, NULL);
+	l->watched = l->blocked = false;
 	l->cpu = this_cpu()->id;
 	memset(l->mtime, 0, sizeof(l->mtime));
 	l->created = time_now();
@@ -195,8 +197,6 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	l->flags = arg->flags;
 	lwp_init_frame(l, arg->entry, arg->stack);
 	l->frame->rdi = arg->arg;
-	l->sclass = parent ? parent->sclass : &ts_class;
-	l->sclass->init(l, parent);
 	if (parent != NULL)
 		sig_lwp_init(l, parent);
 	if (schedctl_attach(p, l) != 0) {
@@ -216,12 +216,14 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 		return -EAGAIN;
 	}
 	l->sc->lwpid = id;
+	sched_inherit(l, parent, false);
 	spin_acquire(&l->lock);
 	l->proc = p; /* from here on a lookup finds it */
 	if (l->flags & LWP_SUSPENDED)
 		l->ast |= AST_STOP;
 	if (p->sig.stopped)
 		l->ast |= AST_JOBSTOP;
+	upcall_new_lwp(p, l);
 	spin_release(&l->lock);
 	list_push_back(&p->lwps, &l->proc_link);
 	p->nlwp++;
@@ -241,6 +243,8 @@ void lwp_start(struct lwp *l)
 	if (l->ast & AST_STOP) {
 		l->state = LWP_ST_STOP;
 		__atomic_store_n(&l->sc->state, SC_STOPPED, __ATOMIC_RELEASE);
+		if (l->watched)
+			upcall_blocks(l);
 	} else {
 		lwp_runnable(l, PLACE_ANY);
 	}
@@ -257,8 +261,9 @@ struct lwp *kernel_lwp(const char *name, void (*fn)(void *), void *arg)
 	l->kfn = fn;
 	l->karg = arg;
 	l->wchan = name;
+	sched_inherit(l, NULL, false);
 	l->sclass = &sys_class;
-	l->sclass->init(l, NULL);
+	l->sclass->set(l, NULL, true);
 	irqstate_t s = spin_lock(&l->lock);
 	lwp_runnable(l, PLACE_ANY);
 	spin_unlock(&l->lock, s);
@@ -314,6 +319,7 @@ void lwp_exit_self(void)
 
 	trace_lwp_exit();
 	robust_lwp_exit(l);
+	itimer_lwp_exit(p, l);
 	irqstate_t s = spin_lock(&p->lock);
 	if (p->nlwp == 1) {
 		/* Nobody is left to create another. */
@@ -327,6 +333,7 @@ void lwp_exit_self(void)
 	list_remove(&l->proc_link);
 	p->nlwp--;
 	sig_lwp_exit(p, l);
+	upcall_lwp_exit(p, l);
 	bool joinable = !(l->flags & LWP_DETACHED) && !p->exiting;
 	uint32_t id = l->id;
 	waitq_wake_all(&p->lwp_waiters); /* they go on when p->lock is free */

@@ -150,6 +150,8 @@ int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent, uint32_t 
 	/* An exiting parent hands its children on while it holds this lock. */
 	int err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, flags);
 	int pid = p->pid;
+	if (err == 0)
+		sched_inherit(l, parent ? curlwp() : NULL, true); /* from now on others find it */
 	if (err == 0 && parent)
 		trace_new_child(parent, p);
 	if (err == 0 && parent == NULL)
@@ -256,6 +258,7 @@ void proc_last_exit(struct proc *p)
 
 	proc_kill(p, 0); /* the last LWP may have gone by lwp_exit: nobody may be added now */
 	sig_proc_exit(p);
+	upcall_proc_exit(p);
 	if (p == init_proc) {
 		int sig = p->status & 0x7f;
 		machine_halt(sig ? 128 + sig : p->status >> 8 & 0xff);

@@ -163,6 +163,10 @@ static bool can_restart(uint64_t call)
 	case SYS_ioctl:
 	case SYS_waitpid:
 	case SYS_lwp_wait:
+	case SYS_lwp_mutex_lock:
+	case SYS_lwp_mutex_timedlock:
+	case SYS_lwp_sema_wait:
+	case SYS_lwp_sema_timedwait:
 		return true;
 	default:
 		return false;

@@ -121,6 +121,15 @@ void sig_forget(struct proc *p, uint64_t set)
 			pending_drop(p, &l->sig.pending, set);
 }
 
+void sig_withdraw(struct proc *p, struct sigqueued *q)
+{
+	if (list_empty(&q->link))
+		return;
+	list_remove(&q->link);
+	if (pending_find(q->in, q->info.signo) == NULL)
+		q->in->set &= ~WEFT_SIGBIT(q->info.signo);
+}
+
 /*
  * Enters a signal.  One that is pending already is not entered again, unless it is a
  * real-time signal.  -EAGAIN: must_queue, and there is no place.
@@ -133,6 +142,7 @@ static int pending_add(struct proc *p, struct sigpending *pd, const struct weft_
 
 	if (own != NULL) {
 		own->info = *info;
+		own->in = pd;
 	} else if (info->signo < WEFT_SIGRTMIN && (pd->set & bit)) {
 		return 0;
 	} else {
@@ -173,6 +183,7 @@ static void go_on(struct proc *p)
 	p->sig.tell_continued = p->sig.wait_continued = true;
 	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
 		lwp_clear_stop(l, AST_JOBSTOP);
+	upcall_continued(p);
 }
 
 /* --- sending --------------------------------------------------------------------------- */
@@ -417,6 +428,7 @@ void sig_proc_init(struct proc *p)
 {
 	pending_init(&p->sig.pending);
 	list_init(&p->sig.waiters);
+	itimer_proc_init(p);
 }
 
 void sig_lwp_init(struct lwp *l, const struct lwp *creator)
@@ -441,6 +453,7 @@ void sig_lwp_exit(struct proc *p, struct lwp *l)
 
 void sig_proc_exit(struct proc *p)
 {
+	itimer_proc_exit(p);
 	irqstate_t s = spin_lock(&p->lock);
 	pending_drop(p, &p->sig.pending, ~0ull);
 	spin_unlock(&p->lock, s);
@@ -465,4 +478,5 @@ void sig_exec(struct proc *p, struct lwp *l)
 	}
 	l->sig.stack = (struct weft_stack){0};
 	spin_unlock(&p->lock, s);
+	itimer_exec(p);
 }

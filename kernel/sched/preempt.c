@@ -18,17 +18,22 @@ void resched_interrupt(void)
 	c->need_resched = 1;
 }
 
-/* From the timer interrupt: a slice that is over is looked at on the way out. */
+/* From the timer interrupt: a slice, or a grace, that is over is looked at on the way out. */
 void sched_slice_check(void)
 {
 	struct cpu *c = this_cpu();
+	struct lwp *l = c->lwp;
 	hrtime_t end = c->dispq->slice_end;
+
 	if (end == HRTIME_NEVER)
 		return;
-	if (time_now() >= end)
+	hrtime_t now = time_now();
+	if (now >= end || (l->grace && now >= l->grace_end))
 		c->need_resched = 1;
-	else
+	if (now < end)
 		timerq_want(end);
+	if (l->grace && now < l->grace_end)
+		timerq_want(l->grace_end);
 }
 
 /*
@@ -38,32 +43,41 @@ void sched_slice_check(void)
  */
 static bool must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_over)
 {
-	*slice_over = now >= q->slice_end;
-	if (*slice_over) {
+	bool over = now >= q->slice_end;
+	if (over)
 		l->sclass->slice_used(l);
+	if (over || l->slice_left == 0) { /* 0: its parameters have changed (sched_change) */
 		q->running_pri = l->pri;
 		l->slice_left = l->sclass->quantum(l);
 		q->slice_end = now + l->slice_left;
 		timerq_want(q->slice_end);
-		sched_balance();
 	}
+	if (over)
+		sched_balance();
+	*slice_over = over || l->grace & GRACE_OWES;
 	int best = dispq_best(q); /* without the queue's lock: a hint; sched_switch looks again */
 	return best > l->pri || (*slice_over && best == l->pri);
 }
 
 /*
- * Preemption control: holds off once, for at most SC_GRACE_TICKS.  The record is
- * the user's to write: read once, and trusted for nothing but this.
+ * Preemption control: holds off once, for at most SC_GRACE_TICKS; a slice that ends
+ * meanwhile stays owed.  The record is the user's to write: read once, and trusted for
+ * nothing but this.
  */
-static bool hold_off(struct lwp *l, struct dispq *q, hrtime_t now)
+static bool hold_off(struct lwp *l, hrtime_t now, bool slice_over)
 {
 	if (l->sc == NULL || !l->sc->nopreempt)
 		return false;
-	if (l->grace_used)
-		return now < l->grace_end;
-	l->grace_used = true;
-	l->grace_end = now + SC_GRACE_TICKS * WEFT_TICK_NS;
-	l->sc->yield = 1;
+	if (!l->grace) {
+		l->grace = GRACE_USED;
+		l->grace_end = now + SC_GRACE_TICKS * WEFT_TICK_NS;
+		l->sc->yield = 1;
+	}
+	if (now >= l->grace_end)
+		return false;
+	if (slice_over)
+		l->grace |= GRACE_OWES;
+	timerq_want(l->grace_end);
 	return true;
 }
 
@@ -78,17 +92,13 @@ static void maybe_preempt(void)
 	c->need_resched = 0;
 	spin_acquire(&l->lock);
 	hrtime_t now = time_now();
-	if (!must_go(l, q, now, &slice_over)) {
+	bool go = must_go(l, q, now, &slice_over);
+	/* Where it may not be at all, nothing holds it. */
+	if (cpu_takes(c, l) && (!go || hold_off(l, now, slice_over))) {
 		spin_release(&l->lock);
 		return;
 	}
-	if (hold_off(l, q, now)) {
-		/* Look again when the grace is over; a slice that ended stays so. */
-		q->slice_end = l->grace_end;
-		timerq_want(q->slice_end);
-		spin_release(&l->lock);
-		return;
-	}
+	l->grace &= ~GRACE_OWES;
 	l->state = LWP_ST_RUN;
 	l->nivcsw++;
 	sched_switch(!slice_over);
@@ -128,10 +138,10 @@ void sched_yield(void)
 	struct lwp *l = curlwp();
 	irqstate_t s = spin_lock(&l->lock);
 
-	l->grace_used = false;
+	l->grace = 0;
 	if (l->sc)
 		l->sc->yield = 0;
-	if (sched_best_waiting() >= l->pri) {
+	if (sched_best_waiting() >= l->pri || !cpu_takes(this_cpu(), l)) {
 		l->state = LWP_ST_RUN;
 		l->nvcsw++;
 		sched_switch(false);

@@ -14,6 +14,7 @@
 #include "disp.h"
 #include <kern/printk.h>
 #include <kern/timing.h>
+#include <kern/upcall.h>
 #include <weft/errno.h>
 
 /* The time-out of a sleep.  l is asleep or has been woken and not yet run: its
@@ -40,11 +41,13 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 	l->wake_reason = WAKE_NONE;
 	if (deadline != HRTIME_NEVER)
 		ktimer_arm(&l->timer, deadline, sleep_timeout);
+	else if (l->watched && (flags & SLEEP_INTR))
+		upcall_blocks(l);
 	/* Asleep for all who look under l->lock: the object may be had again. */
 	if (also)
 		spin_release(also);
 	/* A sleep pays what preemption control owes, as lwp_yield does. */
-	l->grace_used = false;
+	l->grace = 0;
 	if (l->sc)
 		l->sc->yield = 0;
 	l->nvcsw++;
@@ -118,6 +121,8 @@ void lwp_stop_self(void)
 	/* lwp_clear_stop works under the same lock. */
 	if ((l->ast & AST_STOPS) && !(l->ast & AST_EXIT)) {
 		l->state = LWP_ST_STOP;
+		if (l->watched)
+			upcall_blocks(l);
 		l->nvcsw++;
 		sched_switch(false);
 	} else {

@@ -3,104 +3,222 @@
  *
  * Time-share is the table below, in the shape of Solaris's ts_dptbl(4): an LWP
  * that uses up its slice falls, one that comes back from a sleep rises, and low
- * priorities make up for their rarity with longer slices; one that has waited a
+ * levels make up for their rarity with longer slices; one that has waited a
  * second for a CPU is lifted, so that none starves.  The numbers are those of
- * the classic table: slices of 20 ticks at the bottom and 2 at the top.
+ * the classic table: slices of 200 ms at the bottom and 20 at the top.  The user's priority
+ * is added to the level and gives the global priority.
+ *
+ * The table may be replaced while it is in use (PC_ADMIN): each number is read by itself,
+ * and any mixture of two tables that make sense makes sense.
  */
 #include <kern/sched.h>
 #include <kern/types.h>
 #include <weft/abi.h>
+#include <weft/errno.h>
 
-struct ts_level {
-	uint8_t slice;  /* ticks */
-	uint8_t used;   /* new level when the slice is used up */
-	uint8_t wakeup; /* new level on return from a sleep */
-	uint8_t waited; /* new level after a second without a CPU */
-};
+#define MAXUPRI 60
+#define SLICE(ticks) ((ticks)*WEFT_TICK_NS / 1000)
 
-static const struct ts_level ts_table[PRI_TS_MAX + 1] = {
-	/* slice used wakeup waited */
-	[0] = {20, 0, 50, 50},   [1] = {20, 0, 50, 50},   [2] = {20, 0, 50, 50},
-	[3] = {20, 0, 50, 50},   [4] = {20, 0, 50, 50},   [5] = {20, 0, 50, 50},
-	[6] = {20, 0, 50, 50},   [7] = {20, 0, 50, 50},   [8] = {20, 0, 50, 50},
-	[9] = {20, 0, 50, 50},   [10] = {16, 0, 51, 51},  [11] = {16, 1, 51, 51},
-	[12] = {16, 2, 51, 51},  [13] = {16, 3, 51, 51},  [14] = {16, 4, 51, 51},
-	[15] = {16, 5, 51, 51},  [16] = {16, 6, 51, 51},  [17] = {16, 7, 51, 51},
-	[18] = {16, 8, 51, 51},  [19] = {16, 9, 51, 51},  [20] = {12, 10, 52, 52},
-	[21] = {12, 11, 52, 52}, [22] = {12, 12, 52, 52}, [23] = {12, 13, 52, 52},
-	[24] = {12, 14, 52, 52}, [25] = {12, 15, 52, 52}, [26] = {12, 16, 52, 52},
-	[27] = {12, 17, 52, 52}, [28] = {12, 18, 52, 52}, [29] = {12, 19, 52, 52},
-	[30] = {8, 20, 53, 53},  [31] = {8, 21, 53, 53},  [32] = {8, 22, 53, 53},
-	[33] = {8, 23, 53, 53},  [34] = {8, 24, 53, 53},  [35] = {8, 25, 54, 54},
-	[36] = {8, 26, 54, 54},  [37] = {8, 27, 54, 54},  [38] = {8, 28, 54, 54},
-	[39] = {8, 29, 54, 54},  [40] = {4, 30, 55, 55},  [41] = {4, 31, 55, 55},
-	[42] = {4, 32, 55, 55},  [43] = {4, 33, 55, 55},  [44] = {4, 34, 55, 55},
-	[45] = {4, 35, 56, 56},  [46] = {4, 36, 57, 57},  [47] = {4, 37, 58, 58},
-	[48] = {4, 38, 58, 58},  [49] = {4, 39, 58, 59},  [50] = {4, 40, 58, 59},
-	[51] = {4, 41, 58, 59},  [52] = {4, 42, 58, 59},  [53] = {4, 43, 58, 59},
-	[54] = {4, 44, 58, 59},  [55] = {4, 45, 58, 59},  [56] = {4, 46, 58, 59},
-	[57] = {4, 47, 58, 59},  [58] = {4, 48, 58, 59},  [59] = {2, 49, 59, 59},
+static struct tsdpent ts_table[TS_LEVELS] = {
+	/* slice, used up, after a sleep, (beyond a second's wait) 0, then */
+	[0] = {SLICE(20), 0, 50, 0, 50},   [1] = {SLICE(20), 0, 50, 0, 50},
+	[2] = {SLICE(20), 0, 50, 0, 50},   [3] = {SLICE(20), 0, 50, 0, 50},
+	[4] = {SLICE(20), 0, 50, 0, 50},   [5] = {SLICE(20), 0, 50, 0, 50},
+	[6] = {SLICE(20), 0, 50, 0, 50},   [7] = {SLICE(20), 0, 50, 0, 50},
+	[8] = {SLICE(20), 0, 50, 0, 50},   [9] = {SLICE(20), 0, 50, 0, 50},
+	[10] = {SLICE(16), 0, 51, 0, 51},  [11] = {SLICE(16), 1, 51, 0, 51},
+	[12] = {SLICE(16), 2, 51, 0, 51},  [13] = {SLICE(16), 3, 51, 0, 51},
+	[14] = {SLICE(16), 4, 51, 0, 51},  [15] = {SLICE(16), 5, 51, 0, 51},
+	[16] = {SLICE(16), 6, 51, 0, 51},  [17] = {SLICE(16), 7, 51, 0, 51},
+	[18] = {SLICE(16), 8, 51, 0, 51},  [19] = {SLICE(16), 9, 51, 0, 51},
+	[20] = {SLICE(12), 10, 52, 0, 52}, [21] = {SLICE(12), 11, 52, 0, 52},
+	[22] = {SLICE(12), 12, 52, 0, 52}, [23] = {SLICE(12), 13, 52, 0, 52},
+	[24] = {SLICE(12), 14, 52, 0, 52}, [25] = {SLICE(12), 15, 52, 0, 52},
+	[26] = {SLICE(12), 16, 52, 0, 52}, [27] = {SLICE(12), 17, 52, 0, 52},
+	[28] = {SLICE(12), 18, 52, 0, 52}, [29] = {SLICE(12), 19, 52, 0, 52},
+	[30] = {SLICE(8), 20, 53, 0, 53},  [31] = {SLICE(8), 21, 53, 0, 53},
+	[32] = {SLICE(8), 22, 53, 0, 53},  [33] = {SLICE(8), 23, 53, 0, 53},
+	[34] = {SLICE(8), 24, 53, 0, 53},  [35] = {SLICE(8), 25, 54, 0, 54},
+	[36] = {SLICE(8), 26, 54, 0, 54},  [37] = {SLICE(8), 27, 54, 0, 54},
+	[38] = {SLICE(8), 28, 54, 0, 54},  [39] = {SLICE(8), 29, 54, 0, 54},
+	[40] = {SLICE(4), 30, 55, 0, 55},  [41] = {SLICE(4), 31, 55, 0, 55},
+	[42] = {SLICE(4), 32, 55, 0, 55},  [43] = {SLICE(4), 33, 55, 0, 55},
+	[44] = {SLICE(4), 34, 55, 0, 55},  [45] = {SLICE(4), 35, 56, 0, 56},
+	[46] = {SLICE(4), 36, 57, 0, 57},  [47] = {SLICE(4), 37, 58, 0, 58},
+	[48] = {SLICE(4), 38, 58, 0, 58},  [49] = {SLICE(4), 39, 58, 0, 59},
+	[50] = {SLICE(4), 40, 58, 0, 59},  [51] = {SLICE(4), 41, 58, 0, 59},
+	[52] = {SLICE(4), 42, 58, 0, 59},  [53] = {SLICE(4), 43, 58, 0, 59},
+	[54] = {SLICE(4), 44, 58, 0, 59},  [55] = {SLICE(4), 45, 58, 0, 59},
+	[56] = {SLICE(4), 46, 58, 0, 59},  [57] = {SLICE(4), 47, 58, 0, 59},
+	[58] = {SLICE(4), 48, 58, 0, 59},  [59] = {SLICE(2), 49, 59, 0, 59},
 };
 
 #define TS_START 29 /* where a process begins; LWPs begin where their creator is */
 
-static void ts_init(struct lwp *l, const struct lwp *parent)
+static uint32_t ts_level(const struct lwp *l)
 {
-	l->pri = parent && parent->sclass == &ts_class ? parent->pri : TS_START;
+	return l->cl.ts.level;
+}
+
+/* The global priority is the level with the user's priority. */
+static void ts_to_level(struct lwp *l, int level)
+{
+	l->cl.ts.level = level;
+	l->pri = MAX(0, MIN(level + l->cl.ts.upri, PRI_TS_MAX));
+}
+
+static bool upri_ok(int upri)
+{
+	return upri == TS_NOCHANGE || (upri >= -MAXUPRI && upri <= MAXUPRI);
+}
+
+static int ts_check(const struct pcparms *p)
+{
+	return upri_ok(p->ts.ts_upri) && upri_ok(p->ts.ts_uprilim) ? 0 : -EINVAL;
+}
+
+/* A user priority above the limit is cut down to it, also when the limit falls. */
+static void ts_set(struct lwp *l, const struct pcparms *p, bool fresh)
+{
+	int upri = p->ts.ts_upri, limit = p->ts.ts_uprilim;
+
+	if (fresh) {
+		l->cl.ts.level = TS_START;
+		l->cl.ts.upri = l->cl.ts.uprilim = 0;
+	}
+	if (limit == TS_NOCHANGE)
+		limit = fresh && upri != TS_NOCHANGE ? MAX(upri, 0) : l->cl.ts.uprilim;
+	if (upri == TS_NOCHANGE)
+		upri = l->cl.ts.upri;
+	l->cl.ts.uprilim = limit;
+	l->cl.ts.upri = MIN(upri, limit);
+	l->cl.ts.nice = -l->cl.ts.upri / 3;
+	ts_to_level(l, ts_level(l));
+}
+
+static void ts_get(const struct lwp *l, struct pcparms *p)
+{
+	p->ts.ts_upri = l->cl.ts.upri;
+	p->ts.ts_uprilim = l->cl.ts.uprilim;
+}
+
+static int ts_get_nice(const struct lwp *l)
+{
+	return l->cl.ts.nice;
+}
+
+/* As Solaris does: the 40 nice values spread over the user priorities, and the limit
+ * goes with them. */
+static void ts_set_nice(struct lwp *l, int nice)
+{
+	l->cl.ts.nice = nice;
+	l->cl.ts.upri = l->cl.ts.uprilim = -nice * MAXUPRI / 20;
+	ts_to_level(l, ts_level(l));
+}
+
+/* What its parent has done says nothing about a process, which runs another program. */
+static void ts_fork(struct lwp *l, bool process)
+{
+	if (process)
+		ts_to_level(l, TS_START);
 }
 
 static hrtime_t ts_quantum(const struct lwp *l)
 {
-	return ts_table[l->pri].slice * WEFT_TICK_NS;
+	return ts_table[ts_level(l)].ts_quantum * 1000ull;
 }
 
 static void ts_slice_used(struct lwp *l)
 {
-	l->pri = ts_table[l->pri].used;
+	ts_to_level(l, ts_table[ts_level(l)].ts_tqexp);
 }
 
 static void ts_wakeup(struct lwp *l)
 {
-	l->pri = ts_table[l->pri].wakeup;
+	l->slice_left = 0;
+	ts_to_level(l, ts_table[ts_level(l)].ts_slpret);
 }
 
-static int ts_starved(struct lwp *l)
+static int ts_starved(struct lwp *l, hrtime_t waited)
 {
-	return ts_table[l->pri].waited;
+	const struct tsdpent *e = &ts_table[ts_level(l)];
+	int pri = l->pri;
+
+	/* dispq_change_pri sets l->pri, from the list of the old one. */
+	if (waited >= (e->ts_maxwait + 1) * 1000000000ull) {
+		ts_to_level(l, e->ts_lwait);
+		int to = l->pri;
+		l->pri = pri;
+		return to;
+	}
+	return pri;
+}
+
+static int ts_check_table(const void *table)
+{
+	const struct tsdpent *e = table;
+
+	for (unsigned i = 0; i < TS_LEVELS; i++, e++)
+		if (e->ts_quantum == 0 || e->ts_tqexp < 0 || e->ts_tqexp >= TS_LEVELS ||
+		    e->ts_slpret < 0 || e->ts_slpret >= TS_LEVELS || e->ts_maxwait < 0 ||
+		    e->ts_lwait < 0 || e->ts_lwait >= TS_LEVELS)
+			return -EINVAL;
+	return 0;
 }
 
 const struct sched_class ts_class = {
 	.name = "TS",
-	.init = ts_init,
+	.cid = WEFT_CLASS_TS,
+	.check = ts_check,
+	.set = ts_set,
+	.get = ts_get,
+	.get_nice = ts_get_nice,
+	.set_nice = ts_set_nice,
+	.fork = ts_fork,
 	.quantum = ts_quantum,
 	.slice_used = ts_slice_used,
 	.wakeup = ts_wakeup,
 	.starved = ts_starved,
+	.table = ts_table,
+	.table_size = sizeof(ts_table),
+	.check_table = ts_check_table,
 };
 
 /* Kernel LWPs: a fixed priority, no end of slice worth speaking of. */
-static void sys_init(struct lwp *l, const struct lwp *parent)
+static int sys_check(const struct pcparms *p)
+{
+	return -EINVAL;
+}
+
+static void sys_set(struct lwp *l, const struct pcparms *p, bool fresh)
 {
 	l->pri = PRI_SYS;
 }
 
+static void sys_get(const struct lwp *l, struct pcparms *p)
+{
+}
+
 static hrtime_t sys_quantum(const struct lwp *l)
 {
-	return WEFT_HZ * WEFT_TICK_NS;
+	return SLICE_FOREVER;
 }
 
 static void sys_keep(struct lwp *l)
 {
 }
 
-static int sys_starved(struct lwp *l)
+static int sys_starved(struct lwp *l, hrtime_t waited)
 {
 	return l->pri;
 }
 
 const struct sched_class sys_class = {
 	.name = "SYS",
-	.init = sys_init,
+	.cid = WEFT_CLASS_SYS,
+	.check = sys_check,
+	.set = sys_set,
+	.get = sys_get,
 	.quantum = sys_quantum,
 	.slice_used = sys_keep,
 	.wakeup = sys_keep,

@@ -42,12 +42,13 @@ static int mark_waiters(struct uobject *c, irqstate_t *s)
 	}
 }
 
-/* Nobody waits any more.  If the page is missing, WAITERS stays, which does no harm. */
+/* If nobody waits any more.  If the page is missing, WAITERS stays, which does no harm. */
 static void clear_waiters(struct uobject *c)
 {
 	uint32_t seen;
+	bool more;
 
-	if (user_load32(&seen, c->addr) != 0)
+	if (uwait_first(c, &more) != NULL || user_load32(&seen, c->addr) != 0)
 		return;
 	while ((seen & LWP_COND_WAITERS) &&
 	       user_cas32(c->addr, &seen, seen & ~LWP_COND_WAITERS) == 1)
@@ -77,6 +78,8 @@ int ucond_wait(vaddr_t addr, vaddr_t mutex, uint64_t me, hrtime_t deadline)
 		/* Whose signal was it, that of one who never slept or never goes on? */
 		if (w.chosen && (err != 0 || (curlwp()->ast & AST_EXIT)))
 			uwait_pass_on(&c);
+		if (err != 0)
+			clear_waiters(&c);
 		spin_unlock(&c.bucket->lock, s);
 	}
 	uobject_put(&c);
@@ -93,12 +96,11 @@ int ucond_signal(vaddr_t addr)
 		return err;
 	irqstate_t s = spin_lock(&c.bucket->lock);
 	struct uwaiter *w = uwait_first(&c, &more);
-	if (!more)
-		clear_waiters(&c);
-	if (w != NULL) {
+	if (w != NULL)
 		uwait_choose(&c, w);
+	clear_waiters(&c);
+	if (w != NULL)
 		uwait_wake(w);
-	}
 	spin_unlock(&c.bucket->lock, s);
 	uobject_put(&c);
 	return 0;
@@ -133,7 +135,7 @@ int ucond_broadcast(vaddr_t addr)
 	struct uobject c;
 	struct uwaiter *list[SOME];
 	unsigned n;
-	bool rest, more;
+	bool rest;
 
 	int err = cond_get(&c, addr);
 	if (err != 0)
@@ -142,8 +144,7 @@ int ucond_broadcast(vaddr_t addr)
 	uint64_t last = c.bucket->arrivals;
 	for (;;) {
 		rest = take_some(&c, last, list, &n);
-		if (uwait_first(&c, &more) == NULL)
-			clear_waiters(&c);
+		clear_waiters(&c);
 		for (unsigned i = 0; i < n; i++)
 			uwait_wake(list[i]);
 		spin_unlock(&c.bucket->lock, s);
@@ -170,6 +171,16 @@ static int sema_get(struct uobject *o, vaddr_t addr)
 	if (sema.flags & ~LWP_SEMA_SHARED)
 		return -EINVAL;
 	return uobject_get(o, addr, sema.flags & LWP_SEMA_SHARED);
+}
+
+/* The same for a semaphore. */
+static void clear_waiting(struct uobject *o)
+{
+	uint32_t seen = LWP_SEMA_WAITING;
+	bool more;
+
+	if (uwait_first(o, &more) == NULL)
+		user_cas32(o->addr, &seen, 0);
 }
 
 /* Takes a unit: 0; else, with mark, sees to it that WAITING is set: -EAGAIN.  -EFAULT. */
@@ -245,6 +256,8 @@ int usema_wait(vaddr_t addr, hrtime_t deadline, bool wait)
 				;
 			err = -EINTR;
 		}
+		if (err != 0)
+			clear_waiting(&o);
 	}
 	spin_unlock(&o.bucket->lock, s);
 	uobject_put(&o);

@@ -129,7 +129,8 @@ int uwait_sleep(struct uobject *o, struct uwaiter *w, const char *wchan, hrtime_
 
 	if (!w->chosen) {
 		spin_acquire(&l->lock);
-		reason = lwp_sleep_locked(l, &o->bucket->lock, wchan, SLEEP_INTR, deadline);
+		reason = lwp_sleep_locked(l, &o->bucket->lock, wchan, SLEEP_INTR | SLEEP_LOCK,
+					  deadline);
 		spin_acquire(&o->bucket->lock);
 	}
 	if (w->chosen)
@@ -144,5 +145,5 @@ int uobject_fault(struct uobject *o, irqstate_t *s)
 	spin_unlock(&o->bucket->lock, *s);
 	int err = as_fault(curproc()->as, o->addr, FAULT_WRITE);
 	*s = spin_lock(&o->bucket->lock);
-	return err;
+	return err == 0 || err == -ENOMEM ? err : -EFAULT;
 }

@@ -25,7 +25,7 @@ int64_t sys_lwp_create(const uint64_t arg[6])
 
 	if (copyin(&c, arg[0], sizeof(c)) != 0)
 		return -EFAULT;
-	if ((c.flags & ~(LWP_DETACHED | LWP_SUSPENDED)) || c.entry >= WEFT_USER_END ||
+	if ((c.flags & ~(LWP_DETACHED | LWP_SUSPENDED | LWP_BOUND)) || c.entry >= WEFT_USER_END ||
 	    c.fsbase >= WEFT_USER_END)
 		return -EINVAL;
 	int err = lwp_new(curproc(), &c, curlwp(), &l);
@@ -185,6 +185,19 @@ static int unpark(uint32_t id, int place)
 	return 0;
 }
 
+bool timespec_ns(const struct weft_timespec *ts, hrtime_t *ns)
+{
+	if (ts->nsec < 0 || ts->nsec >= 1000000000)
+		return false;
+	if (ts->sec < 0)
+		*ns = 0;
+	else if ((uint64_t)ts->sec < HRTIME_NEVER / 1000000000 - 1)
+		*ns = ts->sec * 1000000000ull + ts->nsec;
+	else
+		*ns = HRTIME_NEVER;
+	return true;
+}
+
 int copyin_deadline(vaddr_t user, hrtime_t *when)
 {
 	struct weft_timespec ts;
@@ -194,13 +207,7 @@ int copyin_deadline(vaddr_t user, hrtime_t *when)
 		return 0;
 	if (copyin(&ts, user, sizeof(ts)) != 0)
 		return -EFAULT;
-	if (ts.nsec < 0 || ts.nsec >= 1000000000)
-		return -EINVAL;
-	if (ts.sec < 0)
-		*when = 0;
-	else if ((uint64_t)ts.sec < HRTIME_NEVER / 1000000000 - 1)
-		*when = ts.sec * 1000000000ull + ts.nsec;
-	return 0;
+	return timespec_ns(&ts, when) ? 0 : -EINVAL;
 }
 
 hrtime_t time_after(hrtime_t length)

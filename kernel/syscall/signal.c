@@ -43,6 +43,8 @@ int64_t sys_sigaction(const uint64_t arg[6])
 		    (WEFT_SIGBIT(sig) & SIG_UNBLOCKABLE))
 			return -EINVAL;
 	}
+	if (sig == WEFT_SIGWAITING)
+		upcall_watch(p);
 	irqstate_t s = spin_lock(&p->lock);
 	old = p->sig.act[sig];
 	if (arg[1] != 0) {
@@ -184,6 +186,8 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 	if (copyin(&set, arg[0], sizeof(set)) != 0)
 		return -EFAULT;
 	set &= ~SIG_UNBLOCKABLE;
+	if (set & WEFT_SIGBIT(WEFT_SIGWAITING))
+		upcall_watch(p);
 	int err = copyin_deadline(arg[2], &deadline);
 	if (err != 0)
 		return err;

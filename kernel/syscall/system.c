@@ -178,7 +178,8 @@ int64_t sys_cpuinfo(const uint64_t arg[6])
 	struct weft_cpuinfo i = {
 		.id = c->id,
 		.apic_id = c->apic_id,
-		.online = c->online,
+		.online = !c->offline,
+		.pset = c->pset == 0 ? PS_NONE : c->pset,
 		.switches = c->nswitch,
 		.steals = c->nsteal,
 		.ipis = c->nipi,

@@ -60,6 +60,7 @@ static void child(struct thread *self)
 	__tsd_forked();
 	__ops->forked(had_others);
 	__newlib_forked();
+	__shared_forked();
 }
 
 /*

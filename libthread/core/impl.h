@@ -116,6 +116,7 @@ struct thread {
 	};
 
 	/* Life. */
+	bool robust;                /* self: may own robust mutexes */
 	bool detached;              /* list */
 	bool exited;                /* list: waits to be joined, or for reuse */
 	volatile uint32_t on_stack; /* 1 until its exit no longer uses its stack */
@@ -288,6 +289,10 @@ void __thread_main(struct thread *self) __attribute__((noreturn));
 struct thread *__thread_find(unsigned long id);
 
 void __threads_forked(struct thread *self);
+
+/* sync/shared.c */
+void __shared_thread_exit(void);
+void __shared_forked(void);
 
 /* core/tsd.c */
 void __tsd_exit(struct thread *self);

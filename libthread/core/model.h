@@ -16,6 +16,7 @@ struct options {
 	bool fifo;            /* sleep queues: first in, first out; else near-LIFO */
 	bool adaptive_unlock; /* let a spinner take the mutex before waking a sleeper */
 	bool schedctl;        /* preemption control */
+	bool spin_shared;     /* no option: a process-shared mutex too (unless spin=never) */
 	int concurrency;      /* LWPs of the pool at the start */
 	int max_concurrency;  /* and at most (no option: the model's) */
 	bool may_spin;        /* derived: spin at all? (more than one CPU, or spin=always) */

@@ -148,6 +148,7 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->exited = false;
 	t->on_stack = 1;
 	t->joiner = NULL;
+	t->robust = false;
 	t->start = start;
 	t->arg = arg;
 
@@ -241,6 +242,7 @@ void __thread_exit(void *status)
 	struct thread *self = thread_self();
 
 	__tsd_exit(self);
+	__shared_thread_exit();
 	if (__atomic_sub_fetch(&running, 1, __ATOMIC_ACQ_REL) == 0)
 		exit(0);
 	if (self->reent == &self->own_reent)

@@ -3,7 +3,8 @@
  *
  * What POSIX.1-2008 says holds, in every model (LIBTHREAD=lwp, mxn, n1); what a
  * model does differently by design stands in libthread/README.md.  Functions return
- * 0 or an error number.  PTHREAD_PROCESS_SHARED is refused with ENOTSUP.
+ * 0 or an error number.  Mutexes, condition variables and semaphores may be
+ * PTHREAD_PROCESS_SHARED; reader-writer locks and barriers refuse it with ENOTSUP.
  */
 #ifndef _PTHREAD_H
 #define _PTHREAD_H
@@ -28,6 +29,11 @@ extern "C" {
 #define PTHREAD_MUTEX_RECURSIVE 1
 #define PTHREAD_MUTEX_ERRORCHECK 2
 #define PTHREAD_MUTEX_DEFAULT PTHREAD_MUTEX_NORMAL
+
+#define PTHREAD_MUTEX_STALLED 0
+#define PTHREAD_MUTEX_ROBUST 1
+#define PTHREAD_MUTEX_STALL_NP PTHREAD_MUTEX_STALLED /* Solaris, before POSIX had it */
+#define PTHREAD_MUTEX_ROBUST_NP PTHREAD_MUTEX_ROBUST
 
 #define PTHREAD_BARRIER_SERIAL_THREAD (-1)
 
@@ -80,12 +86,15 @@ int pthread_mutex_lock(pthread_mutex_t *__mutex);
 int pthread_mutex_trylock(pthread_mutex_t *__mutex);
 int pthread_mutex_timedlock(pthread_mutex_t *__mutex, const struct timespec *__abstime);
 int pthread_mutex_unlock(pthread_mutex_t *__mutex);
+int pthread_mutex_consistent(pthread_mutex_t *__mutex);
 int pthread_mutexattr_init(pthread_mutexattr_t *__attr);
 int pthread_mutexattr_destroy(pthread_mutexattr_t *__attr);
 int pthread_mutexattr_gettype(const pthread_mutexattr_t *__attr, int *__type);
 int pthread_mutexattr_settype(pthread_mutexattr_t *__attr, int __type);
 int pthread_mutexattr_getpshared(const pthread_mutexattr_t *__attr, int *__pshared);
 int pthread_mutexattr_setpshared(pthread_mutexattr_t *__attr, int __pshared);
+int pthread_mutexattr_getrobust(const pthread_mutexattr_t *__attr, int *__robust);
+int pthread_mutexattr_setrobust(pthread_mutexattr_t *__attr, int __robust);
 
 /* Condition variables */
 int pthread_cond_init(pthread_cond_t *__cond, const pthread_condattr_t *__attr);

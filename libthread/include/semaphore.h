@@ -11,7 +11,8 @@ extern "C" {
 #endif
 
 typedef struct {
-	unsigned int __word; /* value, or a flag: threads wait */
+	unsigned int __word;  /* value, or a flag: threads wait */
+	unsigned int __flags; /* weft/ksync.h: shared between processes */
 } sem_t;
 
 int sem_init(sem_t *__sem, int __pshared, unsigned __value);

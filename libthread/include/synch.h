@@ -3,8 +3,8 @@
  *
  * They are the objects of pthread.h and semaphore.h under other names, so that a
  * mutex_t may be locked by pthread_mutex_lock.  All zero is a valid object of type
- * USYNC_THREAD.  USYNC_PROCESS is refused with ENOTSUP.  Functions return 0 or an
- * error number; a time-out is ETIME.
+ * USYNC_THREAD.  A rwlock_t refuses USYNC_PROCESS with ENOTSUP.  Functions return 0 or
+ * an error number; a time-out is ETIME.
  */
 #ifndef _SYNCH_H
 #define _SYNCH_H
@@ -27,6 +27,8 @@ typedef struct timespec timestruc_t;
 #define USYNC_PROCESS 0x01
 #define LOCK_RECURSIVE 0x02  /* mutex: may be locked again by its owner */
 #define LOCK_ERRORCHECK 0x04 /* mutex: mistakes are errors */
+#define LOCK_ROBUST 0x08     /* mutex: its owner's death is told to the next one */
+#define USYNC_PROCESS_ROBUST (USYNC_PROCESS | LOCK_ROBUST)
 
 /* clang-format off */
 #define DEFAULTMUTEX { 0, 0, 0 }
@@ -34,7 +36,7 @@ typedef struct timespec timestruc_t;
 #define ERRORCHECKMUTEX { 0, 0, 2 }
 #define DEFAULTCV { 0, 0 }
 #define DEFAULTRWLOCK { 0, 0 }
-#define DEFAULTSEMA { 0 }
+#define DEFAULTSEMA { 0, 0 }
 /* clang-format on */
 
 int mutex_init(mutex_t *__mutex, int __type, void *__arg);
@@ -42,6 +44,7 @@ int mutex_destroy(mutex_t *__mutex);
 int mutex_lock(mutex_t *__mutex);
 int mutex_trylock(mutex_t *__mutex);
 int mutex_unlock(mutex_t *__mutex);
+int mutex_consistent(mutex_t *__mutex);
 
 int cond_init(cond_t *__cond, int __type, void *__arg);
 int cond_destroy(cond_t *__cond);

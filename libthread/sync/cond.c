@@ -24,6 +24,7 @@
  */
 #include <errno.h>
 #include "mutex.h"
+#include "shared.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
 
@@ -64,21 +65,53 @@ static const void *release_and_block(pthread_mutex_t *m, struct sleepq *cq, dead
 	return waited_for;
 }
 
+/*
+ * The same with a shared mutex, whose queue is the kernel's: there is nothing to do for it
+ * in one step, since the caller stands in cq already.
+ */
+static const void *release_shared_and_block(pthread_mutex_t *m, struct sleepq *cq,
+					    deadline_t deadline, int *error)
+{
+	unsigned count = m->__count;
+	const void *waited_for;
+
+	__ops->unlock(cq);
+	m->__count = 0;
+	__shared_unlock(m);
+	__ops->lock(cq);
+	waited_for = __ops->block(cq, deadline, NULL);
+	*error = __shared_lock(m, NEVER);
+	if (*error == 0)
+		m->__count = count;
+	return waited_for;
+}
+
 static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct thread *self = thread_self();
 	struct sleepq *q = sleepq_of_cond(c);
+	const void *waited_for;
+	int error = 0;
 
-	if (mutex_owner(m) != self)
+	if (unlikely(cond_is_shared(c)))
+		return !mutex_is_shared(m) ? EINVAL
+		       : __shared_owned(m) ? __shared_cond_wait(c, m, deadline)
+					   : EPERM;
+	if (mutex_owner(m) != self && !(mutex_is_shared(m) && __shared_owned(m)))
 		return EPERM;
 	__ops->lock(q);
 	c->__waiters = 1;
 	self->wait_arg = m;
 	sleepq_enter(q, c, self, ORDER_OPTION);
-	return release_and_block(m, q, deadline) == c ? ETIMEDOUT : 0;
+	waited_for = likely(!mutex_is_shared(m)) ? release_and_block(m, q, deadline)
+						 : release_shared_and_block(m, q, deadline, &error);
+	return error != 0 ? error : waited_for == c ? ETIMEDOUT : 0;
 }
 
-/* Gives m up and waits for a signal; has m again on return.  EPERM: it did not have it. */
+/*
+ * Gives m up and waits for a signal; has m again on return.  EPERM: it did not have it;
+ * EINVAL: c is shared and m is not; EOWNERDEAD, ENOTRECOVERABLE: of m.
+ */
 int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
 	return wait(c, m, NEVER);
@@ -131,6 +164,8 @@ int pthread_cond_signal(pthread_cond_t *c)
 
 	if (__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) == 0)
 		return 0;
+	if (unlikely(cond_is_shared(c)))
+		return __shared_cond_wake(c, false);
 	__ops->lock(q);
 	t = sleepq_take(q, c, &more);
 	if (!more)
@@ -153,6 +188,8 @@ int pthread_cond_broadcast(pthread_cond_t *c)
 
 	if (__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) == 0)
 		return 0;
+	if (unlikely(cond_is_shared(c)))
+		return __shared_cond_wake(c, true);
 	__ops->lock(q);
 	list = __sleepq_take_all(q, c);
 	c->__waiters = 0;
@@ -170,6 +207,8 @@ int pthread_cond_broadcast(pthread_cond_t *c)
 int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
 {
 	*c = (pthread_cond_t){.__clock = attr != NULL ? attr->__clock : 0};
+	if (attr != NULL && attr->__pshared == PTHREAD_PROCESS_SHARED)
+		c->__waiters = LWP_COND_SHARED;
 	return 0;
 }
 
@@ -179,6 +218,8 @@ int pthread_cond_destroy(pthread_cond_t *c)
 	struct sleepq *q = sleepq_of_cond(c);
 	bool busy;
 
+	if (cond_is_shared(c))
+		return c->__waiters & LWP_COND_WAITERS ? EBUSY : 0;
 	__ops->lock(q);
 	busy = __sleepq_first(q, c) != NULL;
 	__ops->unlock(q);

@@ -39,6 +39,7 @@
 #include <errno.h>
 #include <limits.h>
 #include "mutex.h"
+#include "shared.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
 
@@ -131,6 +132,11 @@ int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 	return 0;
 }
 
+static bool owned_by_caller(const pthread_mutex_t *m)
+{
+	return mutex_is_shared(m) ? __shared_owned(m) : mutex_owner(m) == thread_self();
+}
+
 /* The caller owns m already. */
 static int relock(pthread_mutex_t *m)
 {
@@ -150,12 +156,15 @@ static int relock(pthread_mutex_t *m)
 
 static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m)
 {
+	if (mutex_is_shared(m))
+		return __shared_lock(m, NEVER);
 	return mutex_owner(m) == thread_self() ? relock(m) : __mutex_lock_slow(m, NEVER);
 }
 
 /*
  * Takes m; waits while another thread has it.  EDEADLK: the caller has it (error check);
- * EAGAIN: locked too often (recursive).
+ * EAGAIN: locked too often (recursive), or it is robust and no more can be registered;
+ * EOWNERDEAD: taken, but its last owner died with it; ENOTRECOVERABLE: not taken.
  */
 int pthread_mutex_lock(pthread_mutex_t *m)
 {
@@ -177,6 +186,8 @@ int pthread_mutex_trylock(pthread_mutex_t *m)
 			return 0;
 		seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 	}
+	if (mutex_is_shared(m))
+		return __shared_trylock(m);
 	if (m->__type == PTHREAD_MUTEX_RECURSIVE && mutex_owner(m) == thread_self())
 		return relock(m);
 	return EBUSY;
@@ -190,10 +201,12 @@ int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abstime)
 
 	if (error != EBUSY)
 		return error;
-	if (mutex_owner(m) == thread_self() && m->__type == PTHREAD_MUTEX_ERRORCHECK)
+	if (m->__type == PTHREAD_MUTEX_ERRORCHECK && owned_by_caller(m))
 		return EDEADLK;
 	error = __deadline(CLOCK_REALTIME, abstime, &deadline);
-	return error != 0 ? error : __mutex_lock_slow(m, deadline);
+	if (error != 0)
+		return error;
+	return mutex_is_shared(m) ? __shared_lock(m, deadline) : __mutex_lock_slow(m, deadline);
 }
 
 /*
@@ -232,6 +245,8 @@ static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
 	struct thread *t;
 	bool more;
 
+	if (mutex_is_shared(m))
+		return __shared_unlock(m);
 	if ((seen & ~M_FLAGS) != (unsigned long)thread_self()) {
 		/* Solaris lets anyone give up a normal mutex, and programs rely on it. */
 		if (m->__type != PTHREAD_MUTEX_NORMAL || (seen & ~M_FLAGS) == 0)
@@ -254,7 +269,7 @@ static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
 	return 0;
 }
 
-/* EPERM: the caller does not have it (recursive, error check), or nobody has. */
+/* EPERM: the caller does not have it (recursive, error check, shared, robust), or nobody has. */
 int pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	unsigned long self = (unsigned long)thread_self();
@@ -268,11 +283,17 @@ int pthread_mutex_unlock(pthread_mutex_t *m)
 int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
 {
 	*m = (pthread_mutex_t){.__type = attr != NULL ? attr->__type : PTHREAD_MUTEX_DEFAULT};
+	if (attr != NULL && attr->__robust == PTHREAD_MUTEX_ROBUST)
+		m->__owner = LWP_MUTEX_SHARED | LWP_MUTEX_ROBUST;
+	else if (attr != NULL && attr->__pshared == PTHREAD_PROCESS_SHARED)
+		m->__owner = LWP_MUTEX_SHARED;
 	return 0;
 }
 
 /* EBUSY: somebody has it. */
 int pthread_mutex_destroy(pthread_mutex_t *m)
 {
+	if (mutex_is_shared(m))
+		return __shared_destroy(m);
 	return mutex_owner(m) != NULL ? EBUSY : 0;
 }

@@ -2,24 +2,25 @@
  * objattr.c - attributes of mutexes, condition variables, reader-writer locks and
  * barriers.
  *
- * What is shared between processes needs objects of the kernel, which does not have them
- * yet: PTHREAD_PROCESS_SHARED gives ENOTSUP, any other unknown value EINVAL.
+ * Of these, mutexes and condition variables may be shared between processes (shared.c); for
+ * the others PTHREAD_PROCESS_SHARED gives ENOTSUP.  Any other unknown value: EINVAL.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <stdbool.h>
 
-static int set_pshared(int *where, int pshared)
+static int set_pshared(int *where, int pshared, bool allowed)
 {
-	if (pshared == PTHREAD_PROCESS_SHARED)
-		return ENOTSUP;
-	if (pshared != PTHREAD_PROCESS_PRIVATE)
+	if (pshared != PTHREAD_PROCESS_PRIVATE && pshared != PTHREAD_PROCESS_SHARED)
 		return EINVAL;
+	if (pshared == PTHREAD_PROCESS_SHARED && !allowed)
+		return ENOTSUP;
 	*where = pshared;
 	return 0;
 }
 
 /* The four functions that every kind of attributes object has. */
-#define OBJECT_ATTRIBUTES(kind)                                                                    \
+#define OBJECT_ATTRIBUTES(kind, sharing)                                                           \
 	int pthread_##kind##attr_init(pthread_##kind##attr_t *attr)                                \
 	{                                                                                          \
 		*attr = (pthread_##kind##attr_t){0};                                               \
@@ -36,15 +37,15 @@ static int set_pshared(int *where, int pshared)
 	}                                                                                          \
 	int pthread_##kind##attr_setpshared(pthread_##kind##attr_t *attr, int pshared)             \
 	{                                                                                          \
-		return set_pshared(&attr->__pshared, pshared);                                     \
+		return set_pshared(&attr->__pshared, pshared, sharing);                            \
 	}
 
 _Static_assert(PTHREAD_MUTEX_DEFAULT == 0 && PTHREAD_PROCESS_PRIVATE == 0, "zero is the default");
 
-OBJECT_ATTRIBUTES(mutex)
-OBJECT_ATTRIBUTES(cond)
-OBJECT_ATTRIBUTES(rwlock)
-OBJECT_ATTRIBUTES(barrier)
+OBJECT_ATTRIBUTES(mutex, true)
+OBJECT_ATTRIBUTES(cond, true)
+OBJECT_ATTRIBUTES(rwlock, false)
+OBJECT_ATTRIBUTES(barrier, false)
 
 int pthread_mutexattr_gettype(const pthread_mutexattr_t *attr, int *type)
 {
@@ -59,6 +60,21 @@ int pthread_mutexattr_settype(pthread_mutexattr_t *attr, int type)
 	    type != PTHREAD_MUTEX_ERRORCHECK)
 		return EINVAL;
 	attr->__type = type;
+	return 0;
+}
+
+int pthread_mutexattr_getrobust(const pthread_mutexattr_t *attr, int *robust)
+{
+	*robust = attr->__robust;
+	return 0;
+}
+
+/* EINVAL: neither PTHREAD_MUTEX_STALLED nor PTHREAD_MUTEX_ROBUST. */
+int pthread_mutexattr_setrobust(pthread_mutexattr_t *attr, int robust)
+{
+	if (robust != PTHREAD_MUTEX_STALLED && robust != PTHREAD_MUTEX_ROBUST)
+		return EINVAL;
+	attr->__robust = robust;
 	return 0;
 }
 

@@ -13,11 +13,12 @@
  */
 #include <errno.h>
 #include <semaphore.h>
+#include "shared.h"
 #include "../core/impl.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
 
-#define WAITING 0x80000000u
+#define WAITING LWP_SEMA_WAITING
 
 _Static_assert(SEM_VALUE_MAX == WAITING - 1, "values leave room for the flag");
 
@@ -45,6 +46,8 @@ static int __attribute__((noinline)) wait_slow(sem_t *s, deadline_t deadline)
 	struct sleepq *q = sleepq_of(s);
 	unsigned seen;
 
+	if (s->__flags & LWP_SEMA_SHARED)
+		return __shared_sem_wait(s, deadline);
 	__ops->lock(q);
 	do {
 		if (try(s)) {
@@ -59,7 +62,7 @@ static int __attribute__((noinline)) wait_slow(sem_t *s, deadline_t deadline)
 	return __ops->block(q, deadline, NULL) != NULL ? ETIMEDOUT : 0;
 }
 
-/* Takes a unit; waits until there is one. */
+/* Takes a unit; waits until there is one.  EINTR (shared). */
 int sem_wait(sem_t *s)
 {
 	if (likely(try(s)))
@@ -93,6 +96,10 @@ static int __attribute__((noinline)) post_slow(sem_t *s)
 	struct thread *t;
 	bool more;
 
+	if (s->__flags & LWP_SEMA_SHARED) {
+		int error = __shared_sem_post(s);
+		return error != 0 ? fail(error) : 0;
+	}
 	__ops->lock(q);
 	if (__atomic_load_n(&s->__word, __ATOMIC_RELAXED) != WAITING) {
 		__ops->unlock(q); /* other posts have woken all meanwhile */
@@ -131,14 +138,13 @@ int sem_getvalue(sem_t *s, int *value)
 	return 0;
 }
 
-/* EINVAL: value beyond SEM_VALUE_MAX; ENOTSUP: pshared. */
+/* EINVAL: value beyond SEM_VALUE_MAX. */
 int sem_init(sem_t *s, int pshared, unsigned value)
 {
 	if (value > SEM_VALUE_MAX)
 		return fail(EINVAL);
-	if (pshared)
-		return fail(ENOTSUP);
 	s->__word = value;
+	s->__flags = pshared ? LWP_SEMA_SHARED : 0;
 	return 0;
 }
 
@@ -148,6 +154,8 @@ int sem_destroy(sem_t *s)
 	struct sleepq *q = sleepq_of(s);
 	bool busy;
 
+	if (s->__flags & LWP_SEMA_SHARED)
+		return s->__word == WAITING ? fail(EBUSY) : 0;
 	__ops->lock(q);
 	busy = __sleepq_first(q, s) != NULL;
 	__ops->unlock(q);

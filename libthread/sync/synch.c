@@ -8,18 +8,22 @@
 #include <synch.h>
 #include "../core/impl.h"
 
-/* 0; ENOTSUP: USYNC_PROCESS; EINVAL: another type. */
+/* EINVAL: another type. */
 static int check_type(int type, int allowed)
 {
-	if (type & USYNC_PROCESS)
-		return ENOTSUP;
 	return type & ~allowed ? EINVAL : 0;
+}
+
+static int pshared_of(int type)
+{
+	return type & USYNC_PROCESS ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE;
 }
 
 int mutex_init(mutex_t *m, int type, void *arg)
 {
-	pthread_mutexattr_t attr = {.__type = PTHREAD_MUTEX_NORMAL};
-	int error = check_type(type, LOCK_RECURSIVE | LOCK_ERRORCHECK);
+	pthread_mutexattr_t attr = {.__type = PTHREAD_MUTEX_NORMAL, .__pshared = pshared_of(type)};
+	int error =
+		check_type(type, USYNC_PROCESS | LOCK_ROBUST | LOCK_RECURSIVE | LOCK_ERRORCHECK);
 
 	if (error != 0)
 		return error;
@@ -27,6 +31,8 @@ int mutex_init(mutex_t *m, int type, void *arg)
 		attr.__type = PTHREAD_MUTEX_RECURSIVE;
 	else if (type & LOCK_ERRORCHECK)
 		attr.__type = PTHREAD_MUTEX_ERRORCHECK;
+	if (type & LOCK_ROBUST)
+		attr.__robust = PTHREAD_MUTEX_ROBUST;
 	return pthread_mutex_init(m, &attr);
 }
 
@@ -50,11 +56,17 @@ int mutex_unlock(mutex_t *m)
 	return pthread_mutex_unlock(m);
 }
 
+int mutex_consistent(mutex_t *m)
+{
+	return pthread_mutex_consistent(m);
+}
+
 int cond_init(cond_t *c, int type, void *arg)
 {
-	int error = check_type(type, 0);
+	pthread_condattr_t attr = {.__pshared = pshared_of(type)};
+	int error = check_type(type, USYNC_PROCESS);
 
-	return error != 0 ? error : pthread_cond_init(c, NULL);
+	return error != 0 ? error : pthread_cond_init(c, &attr);
 }
 
 int cond_destroy(cond_t *c)
@@ -104,7 +116,7 @@ int cond_broadcast(cond_t *c)
 
 int rwlock_init(rwlock_t *l, int type, void *arg)
 {
-	int error = check_type(type, 0);
+	int error = type == USYNC_PROCESS ? ENOTSUP : check_type(type, 0);
 
 	return error != 0 ? error : pthread_rwlock_init(l, NULL);
 }
@@ -147,9 +159,9 @@ static int number(int result)
 
 int sema_init(sema_t *s, unsigned count, int type, void *arg)
 {
-	int error = check_type(type, 0);
+	int error = check_type(type, USYNC_PROCESS);
 
-	return error != 0 ? error : number(sem_init(s, 0, count));
+	return error != 0 ? error : number(sem_init(s, type & USYNC_PROCESS, count));
 }
 
 int sema_destroy(sema_t *s)

@@ -49,6 +49,9 @@ struct cpu {
 	struct address_space *as; /* address space in CR3 (mm/) */
 
 	struct dispq *dispq;      /* sched/disp.c */
+	volatile int takes;       /* the set whose unbound LWPs it runs, or none (sched/disp.h) */
+	int pset;                 /* the set that it is in; cpu_lock */
+	bool offline;             /* by p_online; cpu_lock */
 	struct timerq *timerq;    /* sched/timer.c */
 	struct page_cache *pages; /* mm/page.c: this CPU's free pages */
 	struct tlb_cpu *tlb;      /* mm/tlb.c */

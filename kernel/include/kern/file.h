@@ -96,5 +96,6 @@ void console_write(const char *s, size_t n);
 struct vnode *console_vnode(void); /* not held */
 /* The process group that Ctrl-C on the console kills; 0: nobody. */
 void console_set_pgrp(int pgrp);
+int console_pgrp(void); /* the foreground process group, or 0 */
 /* In a panic: break the console lock and go on writing. */
 void console_panic(void);

@@ -27,6 +27,29 @@
 struct proc;
 struct sched_class;
 
+/* l->grace */
+#define GRACE_USED 0x1 /* held off once, until l->grace_end */
+#define GRACE_OWES 0x2 /* and its slice ended before or in that time */
+
+/* What its class knows of an LWP (sched/ts.c, rt.c, nt.c). */
+union class_data {
+	struct {
+		int8_t level;         /* by use and sleep */
+		int8_t upri, uprilim; /* the user's addition to it, and its limit */
+		int8_t nice;
+	} ts;
+	struct {
+		uint8_t pri;
+		hrtime_t quantum; /* 0: the table's */
+	} rt;
+	struct {
+		uint8_t cls; /* base level of the process */
+		int8_t relative;
+		uint8_t base, level; /* of the LWP: without boosts, and now */
+		bool lifted;         /* had no CPU for long: top level for a double slice */
+	} nt;
+};
+
 /* l->ast: reasons to enter user_return_work, set by anyone (atomic OR). */
 #define AST_EXIT 0x1    /* the process is exiting, or this LWP is told to */
 #define AST_STOP 0x2    /* lwp_suspend */
@@ -51,16 +74,21 @@ struct lwp {
 	struct spinlock lock;
 	uint32_t state; /* LWP_ST_*; lock */
 	uint32_t flags; /* LWP_DETACHED ...; proc->lock */
+	bool leaves;    /* RUN, and its CPU sends it elsewhere when it is off it */
 	bool reap_self; /* freed when it is off its CPU: nobody waits for it */
 
 	/* Dispatcher; lock, and the dispatch queue's lock while on one. */
 	const struct sched_class *sclass;
-	int pri;      /* global priority: higher runs first */
-	uint32_t cpu; /* CPU whose queue it is on, or where it last ran */
+	union class_data cl;
+	int pri;       /* global priority: higher runs first */
+	uint32_t cpu;  /* CPU whose queue it is on, or where it last ran */
+	int16_t pset;  /* its processor set */
+	int16_t bound; /* the only CPU that it runs on, or PBIND_NONE */
 	struct list runlink;
+	int64_t order;       /* among its equals on the queue: the smaller goes first */
 	hrtime_t slice_left; /* of its time slice, while it is off its CPU; 0: a fresh one */
 	hrtime_t enqueued;   /* since when it waits for a CPU */
-	bool grace_used;     /* preemption control: held off once already */
+	uint8_t grace;       /* preemption control: GRACE_*; 0: not yet held off */
 	hrtime_t grace_end;  /* ... until here */
 
 	/* Sleeping; lock. */
@@ -69,6 +97,8 @@ struct lwp {
 	const char *wchan;
 	struct ktimer timer; /* the time-out of the current sleep */
 	uint32_t permit;     /* park: a wake-up that came first */
+	bool watched;        /* its sleeps and wake-ups are counted (proc/upcall.c) */
+	bool blocked;        /* counted as one that cannot run */
 	bool robust;         /* itself: it has registered robust mutexes */
 
 	struct schedctl *sc;     /* kernel address of the shared record */
@@ -97,7 +127,7 @@ struct lwp {
 void lwp_init(void); /* the cache of LWPs */
 /*
  * A new LWP of p (LWP_ST_IDLE), set to enter user mode as `arg` says, in the
- * class and at the priority of `parent` (NULL: the class's default).  Fills
+ * class, at the priority and with the binding of `parent`, the current LWP (NULL: the defaults).  Fills
  * arg->id and arg->schedctl.  -EAGAIN: no memory or no id left, or p is exiting.
  * May sleep; takes p->lock.
  */

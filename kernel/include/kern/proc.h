@@ -9,10 +9,12 @@
 #include <weft/proc.h>
 #include "cpu.h"
 #include "file.h"
+#include "itimer.h"
 #include "lwp.h"
 #include "mm.h"
 #include "sched.h"
 #include "sync.h"
+#include "upcall.h"
 
 /*
  * A process's LWPs by id, in two levels, so that a reader needs no lock: the
@@ -57,7 +59,9 @@ struct proc {
 
 	struct tree robust; /* registered robust mutexes; p->lock (sync/robust.c) */
 	unsigned nrobust;
-	struct proc_signals sig; /* p->lock (kern/signal.h) */
+	struct proc_signals sig;   /* p->lock (kern/signal.h) */
+	struct proc_upcalls up;    /* kern/upcall.h */
+	struct proc_timers timers; /* kern/itimer.h */
 
 	bool exiting; /* all LWPs have been told to go */
 	bool single;  /* all but one have, by that one's exec; lock */

@@ -14,6 +14,8 @@
  * before acting on it; any other state is stable under l->lock.
  */
 #pragma once
+#include <weft/priocntl.h>
+#include <weft/processor.h>
 #include "lwp.h"
 #include "types.h"
 
@@ -30,20 +32,66 @@ struct cpu;
 
 /*
  * A scheduling class decides priorities and slices; the dispatcher only ever
- * runs the highest priority.  All operations are called with l->lock held,
- * except starved: that one has the lock of the queue on which l waits.
+ * runs the highest priority.  All operations are called with l->lock held and l on no
+ * queue, except starved: that one has the lock of the queue on which l waits.
  */
 struct sched_class {
 	const char *name;
-	void (*init)(struct lwp *l, const struct lwp *parent);
+	int cid; /* WEFT_CLASS_* */
+	/* 0, or -EINVAL: parameters that no LWP can have.  No lock needed. */
+	int (*check)(const struct pcparms *parms);
+	/* Parameters that check has passed.  fresh: l comes from another class, and NOCHANGE
+	 * stands for the default.  Sets l->pri. */
+	void (*set)(struct lwp *l, const struct pcparms *parms, bool fresh);
+	void (*get)(const struct lwp *l, struct pcparms *parms);
+	/* The nice value, or a new one (-20 to 19); NULL: the class knows no such thing. */
+	int (*get_nice)(const struct lwp *l);
+	void (*set_nice)(struct lwp *l, int nice);
+	/* A new LWP, made a copy of its creator; process: it is the first of a process. */
+	void (*fork)(struct lwp *l, bool process);
 	hrtime_t (*quantum)(const struct lwp *l); /* length of a fresh slice, ns */
 	void (*slice_used)(struct lwp *l);        /* it ran to the end of its slice */
-	void (*wakeup)(struct lwp *l);            /* it comes back from a sleep */
-	/* Once a second for an LWP that has waited on a queue for a second or
-	 * more: returns the priority that it should have. */
-	int (*starved)(struct lwp *l);
+	/* It comes back from a sleep (l->wake_reason); l->slice_left: what it left of its
+	 * slice, 0 for a fresh one. */
+	void (*wakeup)(struct lwp *l);
+	/* Once a second for an LWP that has waited on a queue for a second or more, in
+	 * nanoseconds: returns the priority that it should have. */
+	int (*starved)(struct lwp *l, hrtime_t waited);
+	/* The class's table for PC_ADMIN: where, its size, and whether new contents make sense
+	 * (0 or -EINVAL).  NULL: it has none. */
+	void *table;
+	size_t table_size;
+	int (*check_table)(const void *table);
 };
-extern const struct sched_class ts_class, sys_class;
+extern const struct sched_class sys_class, ts_class, rt_class, nt_class;
+
+#define SLICE_FOREVER (1ull << 62) /* a slice that does not end: 146 years */
+
+/* --- classes (sched/class.c) -------------------------------------------------- */
+
+/* The class with this id, or NULL. */
+const struct sched_class *class_by_id(int cid);
+/*
+ * l, which nobody else knows yet, becomes what its creator is: class, parameters, binding.
+ * parent: the current LWP, or NULL: the system's defaults.  Called when l becomes one of
+ * its process's LWPs, with p->lock held, or (process) when its process does, with
+ * proc_tree_lock: whoever changes all LWPs of some kind holds these (procset_each), so
+ * that nobody is missed, and the parent stays as it is meanwhile.
+ */
+void sched_inherit(struct lwp *l, const struct lwp *parent, bool process);
+
+/*
+ * Calls fn on every LWP that (idtype, id) means (weft/procset.h).  0; -EINVAL: no such
+ * type; -ESRCH: there is no such LWP.  Holds proc_tree_lock, p->lock and l->lock.
+ */
+int procset_each(int idtype, int id, void (*fn)(struct lwp *l, void *arg), void *arg);
+
+/*
+ * Carries out change(l, arg), a change of what the dispatcher goes by, wherever l is: on a
+ * queue (it goes to the end of the one where it belongs then), on a CPU (which looks
+ * whether it should stay), or neither.  l->lock held.
+ */
+void sched_change(struct lwp *l, void (*change)(struct lwp *l, void *arg), void *arg);
 
 void sched_init(void);              /* CPU 0's dispatch queue and idle LWP */
 void sched_init_cpu(struct cpu *c); /* those of another CPU, before it starts */
@@ -159,6 +207,18 @@ void proc_account_dead(struct proc *p, const struct lwp *l);
 uint64_t ms_system(const struct mstimes *t);
 
 extern struct kcache *lwp_cache;
+
+/* --- CPUs and sets (sched/cpus.c): the calls of weft/processor.h; they may block -------- */
+
+int processor_bind(int idtype, int id, int cpu, int *old);
+int p_online(int cpu, int flag); /* the state that it had */
+int pset_create(int *id);
+int pset_destroy(int id);
+int pset_assign(int id, int cpu, int *old);
+int pset_bind(int id, int idtype, int who, int *old);
+/* The CPUs of a set, bit by bit, or -EINVAL.  pset_list: bit i, set i + 1 exists. */
+int pset_cpus(int id, uint64_t *mask);
+uint64_t pset_list(void);
 
 /* What CPU c does now, for cpuinfo: waiting LWPs, and whose LWP it runs (0: idle). */
 void sched_cpu_load(struct cpu *c, uint32_t *waiting, int32_t *pid, uint32_t *lwpid);

@@ -22,6 +22,7 @@ struct trapframe;
 struct sigqueued {
 	struct list link;
 	struct weft_siginfo info;
+	struct sigpending *in;
 	int32_t *overrun; /* a timer's, which owns it: gets info.overrun when it is taken */
 };
 
@@ -100,6 +101,8 @@ void sig_tell_parent(struct proc *p);
 bool sig_child_exited(struct proc *child);
 /* Drops these wherever they are pending.  p->lock held. */
 void sig_forget(struct proc *p, uint64_t set);
+/* Takes back a timer's signal if it is pending.  p->lock held. */
+void sig_withdraw(struct proc *p, struct sigqueued *q);
 /* Does the action of sig, as it is now, discard it? */
 bool sig_ignored(const struct proc *p, int sig);
 

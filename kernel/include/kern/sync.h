@@ -69,6 +69,10 @@ struct kmutex {
 	struct lwp *owner;
 	struct waitq waiters;
 };
+#define KMUTEX_INIT(m, n)                                                                          \
+	{                                                                                          \
+		.lock = SPINLOCK_INIT(n), .waiters = { LIST_INIT((m).waiters.sleepers), n }        \
+	}
 void kmutex_init(struct kmutex *m, const char *name);
 void kmutex_enter(struct kmutex *m);
 void kmutex_exit(struct kmutex *m);

@@ -16,5 +16,7 @@ SYSCALLS(X)
 /* A struct weft_timespec of user space as nanoseconds; NULL: HRTIME_NEVER.  A negative one
  * is 0.  -EFAULT, -EINVAL. */
 int copyin_deadline(vaddr_t user, hrtime_t *when);
+/* The same for one that has been copied in; false: it is no time. */
+bool timespec_ns(const struct weft_timespec *ts, hrtime_t *ns);
 /* The time that is `length` nanoseconds from now, HRTIME_NEVER at most. */
 hrtime_t time_after(hrtime_t length);

@@ -7,6 +7,7 @@
 /* Flags of lwp_create (Solaris: _lwp_create(2)). */
 #define LWP_DETACHED 0x1  /* its id is free as soon as it exits; lwp_wait refuses it */
 #define LWP_SUSPENDED 0x2 /* starts stopped; lwp_continue sets it going */
+#define LWP_BOUND 0x4     /* its exit is an event (UPCALL_EXIT in signal.h) */
 
 struct lwp_create {
 	uint64_t entry;    /* caller writes: first instruction */

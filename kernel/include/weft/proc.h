@@ -50,8 +50,9 @@ struct weft_procinfo { /* kernel writes all */
 
 struct weft_cpuinfo { /* kernel writes all */
 	uint32_t id, apic_id;
-	uint32_t online, spare;
-	int32_t pid; /* who is on it; 0: idle */
+	uint32_t online; /* 0: no LWP runs on it (p_online) */
+	int32_t pset;    /* its processor set, or PS_NONE */
+	int32_t pid;     /* who is on it; 0: idle */
 	uint32_t lwpid;
 	uint32_t nrunnable; /* length of its dispatch queue */
 	uint32_t spare2;

@@ -6,6 +6,7 @@
  */
 #pragma once
 #include "abi.h"
+#include "syscall.h"
 
 #define WEFT_SIGHUP 1
 #define WEFT_SIGINT 2
@@ -159,6 +160,11 @@ struct weft_ucontext {           /* kernel writes all */
 #define WEFT_ITIMER_PROF 2    /* SIGPROF, by its time in user mode and the kernel */
 /* With any of them: a timer of the calling LWP's own, whose signal goes to it. */
 #define WEFT_ITIMER_LWP 0x100
+
+struct weft_itimerspec {               /* caller writes; kernel writes the old one */
+	struct weft_timespec interval; /* 0: once */
+	struct weft_timespec value;    /* until the next expiry; 0: off */
+};
 
 #define WEFT_TIMER_MAX 64 /* timers a process, of all kinds */
 

@@ -104,8 +104,26 @@
 	X(86, sigaltstack, 2)  /* (const struct weft_stack *, struct weft_stack *old) */           \
 	X(87, sigreturn, 1)    /* (const struct weft_ucontext *): goes on there */                 \
 	X(88, lwp_sigqueue, 3) /* (id, sig, value) */                                              \
+	X(89, upcall_wait, 1)  /* (events wanted) = events */                                      \
+	/* interval timers (signal.h) */                                                           \
+	X(90, setitimer, 3)        /* (which, const struct weft_itimerspec *, struct * old) */     \
+	X(91, getitimer, 2)        /* (which, struct weft_itimerspec *) */                         \
+	X(92, timer_create, 3)     /* (clock, const struct weft_sigevent *, int *id) */            \
+	X(93, timer_settime, 4)    /* (id, flags, const struct weft_itimerspec *, struct * old) */ \
+	X(94, timer_gettime, 2)    /* (id, struct weft_itimerspec *) */                            \
+	X(95, timer_getoverrun, 1) /* (id) = overruns */                                           \
+	X(96, timer_delete, 1)     /* (id) */                                                      \
 	/* scheduling and accounting */                                                            \
-	X(113, msacct, 3) /* (pid, id or 0 for all of it, struct weft_msacct *) */                 \
+	X(104, priocntl, 4)       /* (idtype, id, command, void *) */                              \
+	X(105, processor_bind, 4) /* (idtype, id, cpu, int *old) */                                \
+	X(106, p_online, 2)       /* (cpu, flag) = state before */                                 \
+	X(107, pset_create, 1)    /* (int *id) */                                                  \
+	X(108, pset_destroy, 1)   /* (id) */                                                       \
+	X(109, pset_assign, 3)    /* (id, cpu, int *old) */                                        \
+	X(110, pset_bind, 4)      /* (set, idtype, id, int *old) */                                \
+	X(111, pset_info, 4)      /* (set, int *type, unsigned *n, int *cpus) */                   \
+	X(112, pset_list, 2)      /* (int *ids, unsigned *n) */                                    \
+	X(113, msacct, 3)         /* (pid, id or 0 for all of it, struct weft_msacct *) */         \
 	/* locks in user memory (ksync.h); deadlines: const struct weft_timespec *, absolute */    \
 	X(120, lwp_mutex_lock, 2)       /* (struct lwp_mutex *, owner) */                          \
 	X(121, lwp_mutex_trylock, 2)    /* (struct lwp_mutex *, owner) */                          \

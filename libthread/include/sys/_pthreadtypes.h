@@ -19,13 +19,13 @@ typedef unsigned long pthread_t; /* a small number; thr_* calls the same number 
 typedef unsigned int pthread_key_t;
 
 typedef struct {
-	unsigned long __owner; /* struct thread * of the owner, and flags */
+	unsigned long __owner; /* struct thread * of the owner, and flags; or weft/ksync.h */
 	unsigned int __count;  /* recursive: locks beyond the first; owner */
 	unsigned char __type;  /* PTHREAD_MUTEX_* */
 } pthread_mutex_t;
 
 typedef struct {
-	unsigned int __waiters; /* 0: certainly nobody waits */
+	unsigned int __waiters; /* 0: certainly nobody waits; or weft/ksync.h */
 	unsigned char __clock;  /* of timed waits: a clockid_t; 0: CLOCK_REALTIME */
 } pthread_cond_t;
 
@@ -59,6 +59,7 @@ typedef struct {
 typedef struct {
 	int __type;
 	int __pshared;
+	int __robust;
 } pthread_mutexattr_t;
 
 typedef struct {

@@ -211,5 +211,8 @@ const struct model __model_lwp = {
 	.ops = &ops,
 	.scope = SCOPE_ALL_BOUND,
 	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL,
-	.defaults = {.spin = SPIN_ADAPTIVE, .adaptive_unlock = true, .schedctl = true},
+	.defaults = {.spin = SPIN_ADAPTIVE,
+		     .adaptive_unlock = true,
+		     .schedctl = true,
+		     .spin_shared = true},
 };

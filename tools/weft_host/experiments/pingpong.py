@@ -46,8 +46,6 @@ EXACT_ITERATIONS = 20_000
 EXACT_DEAR_ITERATIONS = 2_000  # where each costs a sleep and a wake-up on many CPUs
 EXACT_FIXED_ITERATIONS = 20
 
-NOT_SUPPORTED = "process-shared mutexes are not supported"  # pp says so
-
 
 @dataclass(frozen=True)
 class Run:
@@ -70,6 +68,10 @@ class Run:
     def fixed(self):
         """A short game of many threads, where setting them up counts: played as in the paper."""
         return self.iterations < PROBE_ITERATIONS
+
+    @property
+    def shared(self):
+        return "shared" in self.arguments
 
 
 @dataclass(frozen=True)
@@ -157,12 +159,10 @@ def scaled_iterations(run, probe_ms):
 
 
 def play(ctx, arguments, iterations, *, cpus, model, options=None, mem="512M"):
-    """One boot of `ptime pp`.  Measured; None if pp says that weft has no process-shared mutexes."""
+    """One boot of `ptime pp`."""
     command = ["ptime", "pp", *arguments, "-i", str(iterations)]
     exact = EXACT if ctx.timing == "exact" else {}
     result = ctx.guest(command, smp=cpus, model=model, options=options, mem=mem, **exact)
-    if result.status != 0 and NOT_SUPPORTED in result.output:
-        return None
     if result.status != 0:
         raise HostError(f"{' '.join(command)} (model {model}, {cpus} CPUs): status "
                         f"{result.status}\n{result.output}")
@@ -170,44 +170,36 @@ def play(ctx, arguments, iterations, *, cpus, model, options=None, mem="512M"):
 
 
 def measure(ctx, run):
-    """(iterations, Measured); both None if weft cannot make this run yet."""
+    """(iterations, Measured)"""
     where = {"cpus": run.cpus, "model": run.model, "options": run.options}
     if run.fixed:
         iterations, where["mem"] = run.iterations, "1G"
     if ctx.timing == "exact":
         iterations = (EXACT_FIXED_ITERATIONS if run.fixed else
-                      EXACT_DEAR_ITERATIONS if run.options else EXACT_ITERATIONS)
-        measured = play(ctx, run.arguments, iterations, **where)
-        return (iterations, measured) if measured else (None, None)
+                      EXACT_DEAR_ITERATIONS if run.options or run.shared else
+                      EXACT_ITERATIONS)
+        return iterations, play(ctx, run.arguments, iterations, **where)
     if not run.fixed:
         probe = play(ctx, run.arguments, PROBE_ITERATIONS, **where)
-        if probe is None:
-            return None, None
         iterations = scaled_iterations(run, probe.completed_ms)
     repeats = [play(ctx, run.arguments, iterations, **where) for _ in range(REPEATS)]
-    if None in repeats:
-        return None, None
     return iterations, min(repeats, key=lambda measured: measured.completed_ms)
 
 
 def row_of(run, iterations, measured):
     """One row of the results; the ratios come in when all are there."""
-    row = {"run": run.name, "model": run.model, "cpus": run.cpus,
-           "options": run.options or "", "arguments": " ".join(run.arguments),
-           "iterations": iterations,
-           "threads": None, "init_ms": None, "ms": None, "us_per_iteration": None, "ratio": None,
-           "real_s": None, "user_s": None, "sys_s": None,
-           "paper_iterations": run.iterations, "paper_init_ms": run.init_ms,
-           "paper_ms": run.completed_ms, "paper_ratio": None,
-           "paper_real_s": run.real, "paper_user_s": run.user, "paper_sys_s": run.sys,
-           "misprint": run.misprint, "note": NOT_SUPPORTED}
-    if measured is not None:
-        per_iteration = measured.completed_ms * 1000 / (iterations * measured.games)
-        row |= {"threads": measured.threads, "init_ms": measured.init_ms,
-                "ms": measured.completed_ms, "us_per_iteration": round(per_iteration, 3),
-                "real_s": measured.real, "user_s": measured.user, "sys_s": measured.sys,
-                "note": ""}
-    return row
+    per_iteration = measured.completed_ms * 1000 / (iterations * measured.games)
+    return {"run": run.name, "model": run.model, "cpus": run.cpus,
+            "options": run.options or "", "arguments": " ".join(run.arguments),
+            "iterations": iterations,
+            "threads": measured.threads, "init_ms": measured.init_ms,
+            "ms": measured.completed_ms, "us_per_iteration": round(per_iteration, 3),
+            "ratio": None,
+            "real_s": measured.real, "user_s": measured.user, "sys_s": measured.sys,
+            "paper_iterations": run.iterations, "paper_init_ms": run.init_ms,
+            "paper_ms": run.completed_ms, "paper_ratio": None,
+            "paper_real_s": run.real, "paper_user_s": run.user, "paper_sys_s": run.sys,
+            "misprint": run.misprint}
 
 
 def add_ratios(rows):
@@ -218,7 +210,7 @@ def add_ratios(rows):
 
     for row in rows:
         row["paper_ratio"] = round(row["paper_ms"] / rows[0]["paper_ms"], 3)
-        if row["ms"] is not None and rows[0]["ms"]:
+        if rows[0]["ms"]:
             row["ratio"] = round(full_ms(row) / full_ms(rows[0]), 3)
 
 
@@ -255,7 +247,7 @@ def _number(value):
 def _name(row):
     """baseline and test1 become base and 1, with the marks of the footnotes."""
     name = row["run"].removeprefix("test").removesuffix("line")
-    return name + ("*" if row["ms"] is None else "") + ("†" if row["misprint"] else "")
+    return name + ("†" if row["misprint"] else "")
 
 
 def table(rows):
@@ -297,8 +289,6 @@ def _notes(rows):
     if any(row["options"] for row in rows):
         notes.append("n: with --options spin=never. In the paper's old library, adaptive mutexes "
                      "did not spin.")
-    if any(row["ms"] is None for row in rows):
-        notes.append(f"* not run: {NOT_SUPPORTED}.")
     if any(row["misprint"] for row in rows):
         notes.append("† -n -n in the paper, whose output shows that -v -n was meant.")
     return notes

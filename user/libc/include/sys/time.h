@@ -2,6 +2,10 @@
 #pragma once
 #include_next <sys/time.h>
 #include <stdint.h>
+#include <weft/signal.h>
+
+/* With any of ITIMER_*: a timer of the calling LWP, which gets the signal. */
+#define ITIMER_LWP WEFT_ITIMER_LWP
 
 typedef int64_t hrtime_t; /* nanoseconds */
 

@@ -29,7 +29,9 @@ struct weft_pollfd;
 struct weft_procinfo;
 struct weft_rusage;
 struct weft_stat;
+struct weft_itimerspec;
 struct weft_sigaction;
+struct weft_sigevent;
 struct weft_siginfo;
 struct weft_stack;
 struct weft_sysinfo;
@@ -127,7 +129,25 @@ long __sys_sigqueue(int pid, int sig, uint64_t value);
 long __sys_sigaltstack(const struct weft_stack *stack, struct weft_stack *old);
 void __sys_sigreturn(const struct weft_ucontext *uc) __attribute__((noreturn));
 long __sys_lwp_sigqueue(uint32_t id, int sig, uint64_t value);
+long __sys_upcall_wait(uint32_t events);
+long __sys_setitimer(int which, const struct weft_itimerspec *set, struct weft_itimerspec *old);
+long __sys_getitimer(int which, struct weft_itimerspec *now);
+long __sys_timer_create(int clock, const struct weft_sigevent *event, int *id);
+long __sys_timer_settime(int id, int flags, const struct weft_itimerspec *set,
+			 struct weft_itimerspec *old);
+long __sys_timer_gettime(int id, struct weft_itimerspec *now);
+long __sys_timer_getoverrun(int id);
+long __sys_timer_delete(int id);
 /* scheduling and accounting */
+long __sys_priocntl(int idtype, int id, int command, void *arg);
+long __sys_processor_bind(int idtype, int id, int cpu, int *old);
+long __sys_p_online(int cpu, int flag);
+long __sys_pset_create(int *id);
+long __sys_pset_destroy(int id);
+long __sys_pset_assign(int id, int cpu, int *old);
+long __sys_pset_bind(int set, int idtype, int id, int *old);
+long __sys_pset_info(int set, int *type, unsigned *n, int *cpus);
+long __sys_pset_list(int *ids, unsigned *n);
 long __sys_msacct(int pid, uint32_t id, struct weft_msacct *acct);
 /* watching processes */
 long __sys_trace_attach(int pid, unsigned flags);

@@ -1,0 +1,38 @@
+/*
+ * upcall.h - which LWPs of a process could run, for SIGWAITING and upcall_wait
+ * (proc/upcall.c).
+ */
+#pragma once
+#include "list.h"
+#include "timer.h"
+#include "types.h"
+
+struct lwp;
+struct proc;
+
+/* struct proc's part. */
+struct proc_upcalls {
+	bool watched;    /* somebody wants to know: the rest is kept up to date; p->lock */
+	int active;      /* LWPs that could run; atomic */
+	bool due;        /* one has blocked or gone since the last report; atomic */
+	bool grow;       /* and that has left fewer than there are CPUs; atomic */
+	bool exited;     /* one with LWP_BOUND has exited; p->lock */
+	uint32_t wanted; /* events of the LWP that waits; p->lock */
+	struct lwp *lwp; /* it, while it sleeps in upcall_wait; p->lock */
+	unsigned checks; /* requests for a check that have not been met; atomic */
+	struct ktimer timer;
+};
+
+/* l is about to sleep without a deadline, or to stop.  l->lock held. */
+void upcall_blocks(struct lwp *l);
+/* l, which did that, is made runnable.  l->lock held. */
+void upcall_unblocks(struct lwp *l);
+/* A new LWP of p; l, the current LWP, exits.  p->lock held. */
+void upcall_new_lwp(struct proc *p, struct lwp *l);
+void upcall_lwp_exit(struct proc *p, struct lwp *l);
+/* A signal sets p going that it had stopped.  p->lock held. */
+void upcall_continued(struct proc *p);
+/* From now on SIGWAITING is sent when it is due.  No lock held. */
+void upcall_watch(struct proc *p);
+/* The last LWP leaves. */
+void upcall_proc_exit(struct proc *p);

@@ -1,0 +1,114 @@
+/*
+ * priocntl.h - scheduling classes and their parameters (Solaris: priocntl(2)).
+ *
+ * Global priorities, higher first: 0 to 59 time-share (and the variable levels of NT), 60
+ * to 99 the kernel, 100 to 159 real-time.  Of two classes that share a range, levels
+ * compare by global priority.
+ */
+#pragma once
+#include "abi.h"
+#include "procset.h"
+
+/* Class ids. */
+enum {
+	WEFT_CLASS_SYS, /* the kernel's own: nobody can enter it */
+	WEFT_CLASS_TS,  /* time-share: falls with use, rises with sleep */
+	WEFT_CLASS_RT,  /* fixed priorities */
+	WEFT_CLASS_NT,  /* as Windows NT 4 */
+	WEFT_NCLASS,
+};
+#define PC_CLNULL (-1) /* PC_GETPARMS: whatever class it is */
+
+/* Commands of priocntl(idtype, id, command, argument). */
+enum {
+	PC_GETCID,    /* struct pcinfo: fills in the rest by its name */
+	PC_GETCLINFO, /* struct pcinfo: fills in the rest by its id */
+	PC_SETPARMS,  /* struct pcparms: class and parameters for every LWP meant */
+	PC_GETPARMS,  /* struct pcparms: of the LWP meant that has the highest priority */
+	PC_ADMIN,     /* struct pcadmin: a class's table */
+	PC_DONICE = 6 /* struct pcnice */
+};
+
+#define PC_CLNMSZ 16
+
+struct pcinfo {
+	int32_t pc_cid;
+	char pc_clname[PC_CLNMSZ];
+	int32_t pc_maxpri; /* TS: user priorities are -max to max; RT, NT: 0 or 1 to max */
+};
+
+/* Parameters: what the caller sets may be NOCHANGE, what the kernel returns is not. */
+#define TS_NOCHANGE (-32768)
+struct tsparms {
+	int16_t ts_uprilim; /* limit of the user priority */
+	int16_t ts_upri;    /* user priority: -60 to 60, added to what time-share finds */
+};
+
+#define RT_NOCHANGE (-1)
+#define RT_TQINF (-2) /* slice: without end (SCHED_FIFO) */
+#define RT_TQDEF (-3) /* slice: that of the level in the class's table (SCHED_RR) */
+struct rtparms {
+	int16_t rt_pri;     /* 0 to 59 */
+	uint32_t rt_tqsecs; /* slice: seconds and nanoseconds, */
+	int32_t rt_tqnsecs; /* ... or RT_* here */
+};
+
+/* Base levels that Windows gives the classes of processes; any from 1 to 31 will do. */
+#define NT_IDLE_CLASS 4
+#define NT_NORMAL_CLASS 8
+#define NT_HIGH_CLASS 13
+#define NT_REALTIME_CLASS 24
+#define NT_NOCHANGE (-32768)
+struct ntparms {
+	int16_t nt_class;    /* base level of the process: 1 to 15 variable, 16 to 31 fixed */
+	int16_t nt_relative; /* of the thread: -2 to 2, or -15 (idle), 15 (time-critical) */
+	int16_t nt_level;    /* kernel writes: the level it has now, boosts included */
+};
+
+struct pcparms {
+	int32_t pc_cid; /* WEFT_CLASS_*; PC_GETPARMS: in, the class that it must be in */
+	union {
+		int32_t pc_clparms[8];
+		struct tsparms ts;
+		struct rtparms rt;
+		struct ntparms nt;
+	};
+};
+
+#define PC_GETNICE 0
+#define PC_SETNICE 1
+struct pcnice {
+	int32_t pc_val; /* -20 to 19; beyond it the next of the two */
+	int32_t pc_op;  /* PC_GETNICE: the lowest of those meant; PC_SETNICE */
+};
+
+/* A class's table: TS a struct tsdpent a level, RT a struct rtdpent, NT one struct ntadmin. */
+#define PC_GETTABLE 0
+#define PC_SETTABLE 1
+struct pcadmin {
+	int32_t pc_cid;
+	int32_t pc_cmd;
+	uint64_t pc_table; /* void * */
+	uint64_t pc_size;  /* bytes: those of the table exactly */
+};
+
+#define TS_LEVELS 60
+struct tsdpent {             /* one level of ts_dptbl(4) */
+	uint32_t ts_quantum; /* slice in microseconds, 1 or more */
+	int16_t ts_tqexp;    /* new level when it is used up */
+	int16_t ts_slpret;   /* new level on return from a sleep */
+	int16_t ts_maxwait;  /* seconds without a CPU, beyond the first, before ... */
+	int16_t ts_lwait;    /* ... the level changes to this */
+};
+
+#define RT_LEVELS 60
+struct rtdpent {
+	uint32_t rt_quantum; /* slice in microseconds, 1 or more */
+};
+
+struct ntadmin {
+	uint32_t nt_quantum; /* microseconds, 3 or more: 20 ms a workstation, 120 ms a server */
+	uint32_t nt_stretch; /* slices of the foreground process: 1, 2 or 3 times as long */
+	uint32_t nt_boost;   /* levels up on a wake-up that is no time-out: 0 to 15 */
+	uint32_t nt_maxwait; /* milliseconds without a CPU before the lift to level 15; 0: never */
+};

@@ -1,0 +1,337 @@
+/*
+ * cpus.c - who may run where: CPUs online and offline, processor sets, binding.
+ *
+ * cpu_lock, which sleeps, serializes all of these calls.  What the dispatcher goes by (disp.h)
+ * changes under the locks that it holds itself, in this order:
+ *
+ *	- a CPU is closed: its bit leaves its set's `open`, and c->takes becomes none with
+ *	  the CPU's queue locked: nobody is put there any more;
+ *	- who waits on its queue is sent elsewhere, and the CPU is told to look again, so
+ *	  that who runs on it leaves at its next return to user mode.  When the call
+ *	  returns, that has happened;
+ *	- it is opened, perhaps for another set, and told again: it may have work to steal.
+ *
+ * An LWP bound to a CPU cannot be sent elsewhere: its CPU stays (EBUSY).  Timers that were
+ * armed on an offline CPU go off there, and device interrupts that are directed
+ * to it are taken there: it only runs no LWP.
+ *
+ * Lock order: cpu_lock, proc_tree_lock, p->lock, l->lock, a dispatch queue.
+ */
+#include "disp.h"
+#include <kern/proc.h>
+#include <kern/sync.h>
+#include <kern/timing.h>
+#include <weft/errno.h>
+
+static struct kmutex cpu_lock = KMUTEX_INIT(cpu_lock, "cpu_lock");
+
+static struct cpu *cpu_by_id(int id)
+{
+	return id >= 0 && id < (int)ncpu ? cpus[id] : NULL;
+}
+
+/* User space counts the sets from 1. */
+static struct pset *pset_by_id(int id)
+{
+	if (id == PS_NONE)
+		return &psets[0];
+	return id > 0 && id <= WEFT_MAXPSET && psets[id].used ? &psets[id] : NULL;
+}
+
+static int id_of(int set)
+{
+	return set == 0 ? PS_NONE : set;
+}
+
+/* --- who is where ----------------------------------------------------------------------- */
+
+/* What a change has to look at before it is made. */
+struct census {
+	int set, cpu;           /* in: of this set, bound to this CPU */
+	unsigned in_set, bound; /* out: LWPs there */
+};
+
+static void count(struct lwp *l, void *arg)
+{
+	struct census *c = arg;
+	c->in_set += l->pset == c->set;
+	c->bound += l->bound == c->cpu;
+}
+
+/* All LWPs.  No new one adds to a count that is 0: they inherit. */
+static struct census take_census(int set, int cpu)
+{
+	struct census c = {.set = set, .cpu = cpu};
+	procset_each(WEFT_P_ALL, 0, count, &c);
+	return c;
+}
+
+/* --- closing and opening ---------------------------------------------------------------- */
+
+static void set_takes(struct cpu *c, int set)
+{
+	irqstate_t s = spin_lock(&c->dispq->lock);
+	c->takes = set;
+	spin_unlock(&c->dispq->lock, s);
+}
+
+/* Is an LWP on c that may not be there? */
+static bool runs_stranger(struct cpu *c)
+{
+	irqstate_t s = irq_save();
+	struct lwp *l = c->lwp; /* its structure is type-stable */
+	spin_acquire(&l->lock);
+	bool stranger = c->lwp == l && l->state == LWP_ST_ONPROC && !cpu_takes(c, l);
+	spin_unlock(&l->lock, s);
+	return stranger;
+}
+
+/* c takes no unbound LWP; those it has are elsewhere when this returns. */
+static void close_cpu(struct cpu *c)
+{
+	__atomic_fetch_and(&psets[c->pset].open, ~(1ull << c->id), __ATOMIC_SEQ_CST);
+	set_takes(c, TAKES_NONE);
+	sched_drain(c);
+	irqstate_t s = irq_save();
+	resched(c);
+	irq_restore(s);
+	/* It enters the kernel within an interrupt's time; a call that it is in may
+	 * take longer.  If it is this CPU we are the stranger, and leave here. */
+	while (runs_stranger(c)) {
+		preempt_point();
+		cpu_pause();
+	}
+}
+
+/* c takes the unbound LWPs of its set. */
+static void open_cpu(struct cpu *c)
+{
+	set_takes(c, c->pset);
+	__atomic_fetch_or(&psets[c->pset].open, 1ull << c->id, __ATOMIC_SEQ_CST);
+	irqstate_t s = irq_save();
+	resched(c);
+	irq_restore(s);
+}
+
+/* Would set `set` lose its last CPU, and may it not?  c belongs to it. */
+static bool needed(const struct cpu *c, const struct census *n)
+{
+	bool last = (psets[c->pset].open & ~(1ull << c->id)) == 0;
+	return last && (c->pset == 0 || n->in_set != 0);
+}
+
+static void move_cpu(struct cpu *c, int set)
+{
+	if (!c->offline)
+		close_cpu(c);
+	psets[c->pset].cpus &= ~(1ull << c->id);
+	psets[set].cpus |= 1ull << c->id;
+	c->pset = set;
+	if (!c->offline)
+		open_cpu(c);
+}
+
+/* --- online and offline ----------------------------------------------------------------- */
+
+int p_online(int cpu, int flag)
+{
+	struct cpu *c = cpu_by_id(cpu);
+	int err = 0;
+
+	if (c == NULL || flag < P_OFFLINE || flag > P_STATUS)
+		return -EINVAL;
+	kmutex_enter(&cpu_lock);
+	int old = c->offline ? P_OFFLINE : P_ONLINE;
+	if (flag == P_OFFLINE && !c->offline) {
+		struct census n = take_census(c->pset, cpu);
+		if (n.bound != 0 || needed(c, &n)) {
+			err = -EBUSY;
+		} else {
+			c->offline = true;
+			close_cpu(c);
+		}
+	} else if (flag == P_ONLINE && c->offline) {
+		c->offline = false;
+		open_cpu(c);
+	}
+	kmutex_exit(&cpu_lock);
+	return err != 0 ? err : old;
+}
+
+/* --- binding to a CPU -------------------------------------------------------------------- */
+
+struct binding {
+	int to;  /* CPU or set (of the kernel's numbers) */
+	int old; /* of the last one met */
+	int err;
+};
+
+static void check_bind(struct lwp *l, void *arg)
+{
+	struct binding *b = arg;
+	b->old = l->bound;
+	if (b->to >= 0 && cpus[b->to]->pset != l->pset)
+		b->err = -EINVAL;
+}
+
+static void set_bound(struct lwp *l, void *arg)
+{
+	l->bound = ((struct binding *)arg)->to;
+}
+
+static void do_bind(struct lwp *l, void *arg)
+{
+	sched_change(l, set_bound, arg);
+}
+
+int processor_bind(int idtype, int id, int cpu, int *old)
+{
+	struct cpu *c = cpu_by_id(cpu);
+	struct binding b = {.to = cpu};
+
+	if (c == NULL && cpu != PBIND_NONE && cpu != PBIND_QUERY)
+		return -EINVAL;
+	kmutex_enter(&cpu_lock);
+	int err = c != NULL && c->offline ? -EINVAL : procset_each(idtype, id, check_bind, &b);
+	if (err == 0)
+		err = b.err;
+	if (err == 0 && cpu != PBIND_QUERY)
+		err = procset_each(idtype, id, do_bind, &b);
+	kmutex_exit(&cpu_lock);
+	*old = b.old;
+	return err;
+}
+
+/* --- sets ----------------------------------------------------------------------------------- */
+
+int pset_create(int *id)
+{
+	int err = -ENOMEM;
+
+	kmutex_enter(&cpu_lock);
+	for (int i = 1; i <= WEFT_MAXPSET && err != 0; i++)
+		if (!psets[i].used) {
+			psets[i] = (struct pset){.used = true};
+			*id = i;
+			err = 0;
+		}
+	kmutex_exit(&cpu_lock);
+	return err;
+}
+
+static void leave_set(struct lwp *l, void *arg)
+{
+	l->pset = 0;
+}
+
+static void evict(struct lwp *l, void *arg)
+{
+	if (l->pset == *(int *)arg)
+		sched_change(l, leave_set, NULL);
+}
+
+int pset_destroy(int id)
+{
+	int err = -EINVAL;
+
+	kmutex_enter(&cpu_lock);
+	struct pset *ps = pset_by_id(id);
+	if (ps != NULL && id != PS_NONE) {
+		/* Its LWPs first: without CPUs they could not run. */
+		procset_each(WEFT_P_ALL, 0, evict, &id);
+		for (unsigned i = 0; i < ncpu; i++)
+			if (ps->cpus >> i & 1)
+				move_cpu(cpus[i], 0);
+		ps->used = false;
+		err = 0;
+	}
+	kmutex_exit(&cpu_lock);
+	return err;
+}
+
+int pset_assign(int id, int cpu, int *old)
+{
+	struct cpu *c = cpu_by_id(cpu);
+	int err = 0;
+
+	kmutex_enter(&cpu_lock);
+	struct pset *ps = pset_by_id(id);
+	if (c == NULL || (id != PS_QUERY && ps == NULL)) {
+		err = -EINVAL;
+	} else {
+		*old = id_of(c->pset);
+		if (id != PS_QUERY && ps != &psets[c->pset]) {
+			struct census n = take_census(c->pset, cpu);
+			if (n.bound != 0 || (!c->offline && needed(c, &n)))
+				err = -EBUSY;
+			else
+				move_cpu(c, ps - psets);
+		}
+	}
+	kmutex_exit(&cpu_lock);
+	return err;
+}
+
+static void check_set(struct lwp *l, void *arg)
+{
+	struct binding *b = arg;
+	b->old = id_of(l->pset);
+	if (b->to >= 0 && l->bound != PBIND_NONE && cpus[l->bound]->pset != b->to)
+		b->err = -EBUSY;
+}
+
+static void set_pset(struct lwp *l, void *arg)
+{
+	l->pset = ((struct binding *)arg)->to;
+}
+
+static void do_set(struct lwp *l, void *arg)
+{
+	sched_change(l, set_pset, arg);
+}
+
+int pset_bind(int id, int idtype, int who, int *old)
+{
+	struct binding b = {.to = -1};
+	int err = 0;
+
+	kmutex_enter(&cpu_lock);
+	if (id == PS_MYID)
+		id = id_of(curlwp()->pset);
+	struct pset *ps = pset_by_id(id);
+	if (id != PS_QUERY && (ps == NULL || ps->open == 0))
+		err = -EINVAL;
+	else if (id != PS_QUERY)
+		b.to = ps - psets;
+	if (err == 0)
+		err = procset_each(idtype, who, check_set, &b);
+	if (err == 0)
+		err = b.err;
+	if (err == 0 && id != PS_QUERY)
+		err = procset_each(idtype, who, do_set, &b);
+	kmutex_exit(&cpu_lock);
+	*old = b.old;
+	return err;
+}
+
+int pset_cpus(int id, uint64_t *mask)
+{
+	kmutex_enter(&cpu_lock);
+	struct pset *ps = pset_by_id(id == PS_MYID ? id_of(curlwp()->pset) : id);
+	if (ps != NULL)
+		*mask = ps->cpus;
+	kmutex_exit(&cpu_lock);
+	return ps != NULL ? 0 : -EINVAL;
+}
+
+uint64_t pset_list(void)
+{
+	uint64_t found = 0;
+
+	kmutex_enter(&cpu_lock);
+	for (unsigned i = 1; i <= WEFT_MAXPSET; i++)
+		if (psets[i].used)
+			found |= 1ull << (i - 1);
+	kmutex_exit(&cpu_lock);
+	return found;
+}

@@ -1,0 +1,184 @@
+/*
+ * nt.c - the NT class: the scheduler of Windows NT 4, as Custer's and Solomon's "Inside
+ * Windows NT" describe it and the papers measure it.
+ *
+ * There are 32 levels: 0 is nobody's, 1 to 15 are variable, 16 to 31 fixed.  An LWP's base
+ * level is that of its process's class plus its own place in it.  In the variable range:
+ *
+ *	- a wake-up that is no time-out lifts it above its base, up to 15, at the price of a
+ *	  third of a tick of its slice, which goes on where the sleep interrupted it;
+ *	- each slice that it uses up takes it one level down, no further than its base;
+ *	- a slice is 2 ticks on a workstation, there doubled or tripled (stretched) for the
+ *	  process in the foreground, and 12 on a server, where all are equal;
+ *	- who has had no CPU for 3 seconds gets level 15 for one slice of double length, and
+ *	  then falls back to its base at once.
+ *
+ * New and woken LWPs go behind the running ones of their level, and whoever is preempted
+ * goes before its equals with the rest of its slice: the dispatcher does so for every
+ * class.  That is why many computing threads make an NT slow to answer: those that
+ * compute keep their slices, and nothing lifts who is new.
+ *
+ * In global priorities the variable levels share the range of time-share, 4 to a level,
+ * the fixed ones that of real-time.
+ */
+#include <kern/file.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/types.h>
+#include <weft/abi.h>
+#include <weft/errno.h>
+
+#define LEVEL_MAX 31
+#define VARIABLE_MAX 15
+#define FIXED_MIN 16
+#define WAIT_COSTS (WEFT_TICK_NS / 3)
+
+/* Read and replaced as the table of time-share (ts.c). */
+static struct ntadmin nt = {
+	.nt_quantum = 2 * WEFT_TICK_NS / 1000,
+	.nt_stretch = 3,
+	.nt_boost = 1,
+	.nt_maxwait = 3000,
+};
+
+static int global_pri(int level)
+{
+	return level <= VARIABLE_MAX ? 4 * level - 1 : PRI_RT + level - FIXED_MIN;
+}
+
+static void to_level(struct lwp *l, int level)
+{
+	l->cl.nt.level = level;
+	l->pri = global_pri(level);
+}
+
+static bool variable(const struct lwp *l)
+{
+	return l->cl.nt.base <= VARIABLE_MAX;
+}
+
+/* Time-critical and idle are the ends of the range; no other place leaves the range. */
+static int base_level(int cls, int relative)
+{
+	int low = cls <= VARIABLE_MAX ? 1 : FIXED_MIN;
+	int high = cls <= VARIABLE_MAX ? VARIABLE_MAX : LEVEL_MAX;
+	return MAX(low, MIN(cls + relative, high));
+}
+
+static int nt_check(const struct pcparms *p)
+{
+	int cls = p->nt.nt_class, rel = p->nt.nt_relative;
+
+	if (cls != NT_NOCHANGE && (cls < 1 || cls > LEVEL_MAX))
+		return -EINVAL;
+	if (rel != NT_NOCHANGE && (rel < -2 || rel > 2) && rel != -15 && rel != 15)
+		return -EINVAL;
+	return 0;
+}
+
+static void nt_set(struct lwp *l, const struct pcparms *p, bool fresh)
+{
+	if (fresh) {
+		l->cl.nt.cls = NT_NORMAL_CLASS;
+		l->cl.nt.relative = 0;
+	}
+	if (p->nt.nt_class != NT_NOCHANGE)
+		l->cl.nt.cls = p->nt.nt_class;
+	if (p->nt.nt_relative != NT_NOCHANGE)
+		l->cl.nt.relative = p->nt.nt_relative;
+	l->cl.nt.base = base_level(l->cl.nt.cls, l->cl.nt.relative);
+	l->cl.nt.lifted = false;
+	to_level(l, l->cl.nt.base);
+}
+
+static void nt_get(const struct lwp *l, struct pcparms *p)
+{
+	p->nt.nt_class = l->cl.nt.cls;
+	p->nt.nt_relative = l->cl.nt.relative;
+	p->nt.nt_level = l->cl.nt.level;
+}
+
+/* Boosts are not inherited. */
+static void nt_fork(struct lwp *l, bool process)
+{
+	l->cl.nt.lifted = false;
+	to_level(l, l->cl.nt.base);
+}
+
+static hrtime_t nt_quantum(const struct lwp *l)
+{
+	hrtime_t q = nt.nt_quantum * 1000ull;
+
+	if (l->cl.nt.lifted)
+		return 2 * q;
+	if (variable(l) && l->proc != NULL && l->proc->pgrp == console_pgrp())
+		q *= nt.nt_stretch;
+	return q;
+}
+
+static void nt_slice_used(struct lwp *l)
+{
+	if (l->cl.nt.lifted) {
+		l->cl.nt.lifted = false;
+		to_level(l, l->cl.nt.base);
+	} else if (variable(l) && l->cl.nt.level > l->cl.nt.base) {
+		to_level(l, l->cl.nt.level - 1);
+	}
+}
+
+static void nt_wakeup(struct lwp *l)
+{
+	if (!variable(l)) {
+		l->slice_left = 0;
+		return;
+	}
+	if (l->slice_left > WAIT_COSTS) {
+		l->slice_left -= WAIT_COSTS;
+	} else {
+		nt_slice_used(l);
+		l->slice_left = 0;
+	}
+	if (l->wake_reason == WAKE_TIMEOUT)
+		return;
+	int boosted = MIN(l->cl.nt.base + (int)nt.nt_boost, VARIABLE_MAX);
+	if (boosted > l->cl.nt.level)
+		to_level(l, boosted);
+}
+
+static int nt_starved(struct lwp *l, hrtime_t waited)
+{
+	hrtime_t limit = nt.nt_maxwait * 1000000ull;
+
+	if (!variable(l) || l->cl.nt.lifted || limit == 0 || waited < limit)
+		return l->pri;
+	l->cl.nt.lifted = true;
+	l->cl.nt.level = VARIABLE_MAX;
+	l->slice_left = 0;
+	return global_pri(VARIABLE_MAX);
+}
+
+static int nt_check_table(const void *table)
+{
+	const struct ntadmin *a = table;
+
+	return a->nt_quantum >= 3 && a->nt_stretch >= 1 && a->nt_stretch <= 3 &&
+			       a->nt_boost <= VARIABLE_MAX
+		       ? 0
+		       : -EINVAL;
+}
+
+const struct sched_class nt_class = {
+	.name = "NT",
+	.cid = WEFT_CLASS_NT,
+	.check = nt_check,
+	.set = nt_set,
+	.get = nt_get,
+	.fork = nt_fork,
+	.quantum = nt_quantum,
+	.slice_used = nt_slice_used,
+	.wakeup = nt_wakeup,
+	.starved = nt_starved,
+	.table = &nt,
+	.table_size = sizeof(nt),
+	.check_table = nt_check_table,
+};

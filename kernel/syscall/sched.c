@@ -1,0 +1,351 @@
+/*
+ * sched.c - the system calls on scheduling classes, CPUs and processor sets.  There is one
+ * user, who may do everything: no call fails with EPERM.  (idtype, id) says which
+ * LWPs a call is about (weft/procset.h).
+ */
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/sync.h>
+#include <kern/syscall.h>
+
+/* --- classes ------------------------------------------------------------------------------- */
+
+static int class_info(int cmd, uint64_t user)
+{
+	struct pcinfo info;
+	const struct sched_class *c = NULL;
+
+	if (copyin(&info, user, sizeof(info)) != 0)
+		return -EFAULT;
+	if (cmd == PC_GETCID) {
+		info.pc_clname[PC_CLNMSZ - 1] = '\0';
+		for (int i = 0; i < WEFT_NCLASS && c == NULL; i++)
+			if (strcmp(class_by_id(i)->name, info.pc_clname) == 0)
+				c = class_by_id(i);
+	} else {
+		c = class_by_id(info.pc_cid);
+	}
+	if (c == NULL)
+		return -EINVAL;
+	static const int16_t maxpri[WEFT_NCLASS] = {
+		[WEFT_CLASS_TS] = 60, [WEFT_CLASS_RT] = RT_LEVELS - 1, [WEFT_CLASS_NT] = 31};
+	memset(&info, 0, sizeof(info));
+	info.pc_cid = c->cid;
+	info.pc_maxpri = maxpri[c->cid];
+	strlcpy(info.pc_clname, c->name, sizeof(info.pc_clname));
+	return copyout(user, &info, sizeof(info)) != 0 ? -EFAULT : WEFT_NCLASS;
+}
+
+struct setting {
+	const struct sched_class *sclass;
+	struct pcparms parms;
+};
+
+static void set_parms(struct lwp *l, void *arg)
+{
+	const struct setting *to = arg;
+	bool fresh = l->sclass != to->sclass;
+
+	l->sclass = to->sclass;
+	l->sclass->set(l, &to->parms, fresh);
+}
+
+static void change_parms(struct lwp *l, void *arg)
+{
+	sched_change(l, set_parms, arg);
+}
+
+static int setparms(int idtype, int id, uint64_t user)
+{
+	struct setting to;
+
+	if (copyin(&to.parms, user, sizeof(to.parms)) != 0)
+		return -EFAULT;
+	to.sclass = class_by_id(to.parms.pc_cid);
+	if (to.sclass == NULL)
+		return -EINVAL;
+	int err = to.sclass->check(&to.parms);
+	return err != 0 ? err : procset_each(idtype, id, change_parms, &to);
+}
+
+struct getting {
+	int cid; /* or PC_CLNULL */
+	bool found;
+	int pri, pid;
+	struct pcparms parms;
+};
+
+static void get_parms(struct lwp *l, void *arg)
+{
+	struct getting *g = arg;
+
+	if ((g->cid != PC_CLNULL && g->cid != l->sclass->cid) || (g->found && l->pri <= g->pri))
+		return;
+	g->found = true;
+	g->pri = l->pri;
+	g->pid = l->proc->pid;
+	memset(&g->parms, 0, sizeof(g->parms));
+	g->parms.pc_cid = l->sclass->cid;
+	l->sclass->get(l, &g->parms);
+}
+
+static int getparms(int idtype, int id, uint64_t user)
+{
+	struct getting g = {0};
+
+	if (copyin(&g.parms, user, sizeof(g.parms)) != 0)
+		return -EFAULT;
+	g.cid = g.parms.pc_cid;
+	if (g.cid != PC_CLNULL && class_by_id(g.cid) == NULL)
+		return -EINVAL;
+	int err = procset_each(idtype, id, get_parms, &g);
+	if (err != 0)
+		return err;
+	if (!g.found)
+		return -ESRCH;
+	return copyout(user, &g.parms, sizeof(g.parms)) != 0 ? -EFAULT : g.pid;
+}
+
+/* One at a time writes a table; the classes read it without a lock (ts.c). */
+static struct kmutex table_lock = KMUTEX_INIT(table_lock, "class table");
+
+static int admin(uint64_t user)
+{
+	struct pcadmin a;
+
+	if (copyin(&a, user, sizeof(a)) != 0)
+		return -EFAULT;
+	const struct sched_class *c = class_by_id(a.pc_cid);
+	if (c == NULL || c->table == NULL || a.pc_size != c->table_size)
+		return -EINVAL;
+	if (a.pc_cmd == PC_GETTABLE)
+		return copyout(a.pc_table, c->table, c->table_size);
+	if (a.pc_cmd != PC_SETTABLE)
+		return -EINVAL;
+	void *fresh = kmalloc(c->table_size);
+	if (fresh == NULL)
+		return -ENOMEM;
+	int err = copyin(fresh, a.pc_table, c->table_size);
+	if (err == 0)
+		err = c->check_table(fresh);
+	if (err == 0) {
+		kmutex_enter(&table_lock);
+		/* In words, so that a reader sees no half of a number. */
+		for (size_t i = 0; i < c->table_size / sizeof(uint32_t); i++)
+			__atomic_store_n((uint32_t *)c->table + i, ((uint32_t *)fresh)[i],
+					 __ATOMIC_RELAXED);
+		kmutex_exit(&table_lock);
+	}
+	kfree(fresh);
+	return err;
+}
+
+struct niceness {
+	int value;
+	bool found, refused;
+};
+
+static void get_nice(struct lwp *l, void *arg)
+{
+	struct niceness *n = arg;
+
+	if (l->sclass->get_nice == NULL)
+		return;
+	int value = l->sclass->get_nice(l);
+	if (!n->found || value < n->value)
+		n->value = value;
+	n->found = true;
+}
+
+static void apply_nice(struct lwp *l, void *arg)
+{
+	l->sclass->set_nice(l, ((struct niceness *)arg)->value);
+}
+
+static void set_nice(struct lwp *l, void *arg)
+{
+	struct niceness *n = arg;
+
+	if (l->sclass->set_nice == NULL)
+		return;
+	n->found = true;
+	sched_change(l, apply_nice, n);
+}
+
+static int donice(int idtype, int id, uint64_t user)
+{
+	struct pcnice c;
+	struct niceness n = {0};
+
+	if (copyin(&c, user, sizeof(c)) != 0)
+		return -EFAULT;
+	if (c.pc_op != PC_GETNICE && c.pc_op != PC_SETNICE)
+		return -EINVAL;
+	n.value = MAX(-20, MIN(c.pc_val, 19));
+	int err = procset_each(idtype, id, c.pc_op == PC_GETNICE ? get_nice : set_nice, &n);
+	if (err != 0)
+		return err;
+	if (!n.found)
+		return -EINVAL;
+	c.pc_val = n.value;
+	return copyout(user, &c, sizeof(c));
+}
+
+/*
+ * priocntl(idtype, id, command, argument): classes and their parameters (Solaris:
+ * priocntl(2); weft/priocntl.h says what each command takes).  PC_GETCID and PC_GETCLINFO
+ * return the number of classes, PC_GETPARMS the process whose LWP it tells of, the
+ * others 0.  PC_SETPARMS and PC_SETNICE put an LWP behind its equals, with a fresh slice.
+ * EFAULT; EINVAL: no such command, type of id or class, parameters that the class does not
+ * have, a table of another size or that makes no sense, PC_DONICE where no LWP's
+ * class knows nice values; ESRCH: no such LWP; ENOMEM.
+ */
+int64_t sys_priocntl(const uint64_t arg[6])
+{
+	int idtype = arg[0], id = arg[1];
+
+	switch ((int)arg[2]) {
+	case PC_GETCID:
+	case PC_GETCLINFO:
+		return class_info(arg[2], arg[3]);
+	case PC_SETPARMS:
+		return setparms(idtype, id, arg[3]);
+	case PC_GETPARMS:
+		return getparms(idtype, id, arg[3]);
+	case PC_ADMIN:
+		return admin(arg[3]);
+	case PC_DONICE:
+		return donice(idtype, id, arg[3]);
+	default:
+		return -EINVAL;
+	}
+}
+
+/* --- CPUs and sets ------------------------------------------------------------------------ */
+
+/* The old value of something goes to the user, who may not care (NULL). */
+static int64_t give_old(int err, uint64_t user, int32_t old)
+{
+	return err != 0 || user == 0 ? err : copyout(user, &old, sizeof(old));
+}
+
+/*
+ * processor_bind(idtype, id, cpu, int *old): from now on these LWPs run on this CPU only,
+ * PBIND_NONE: on any of their set.  PBIND_QUERY changes nothing.  *old: where one of them
+ * was bound, or PBIND_NONE.  EINVAL: type of id; no such CPU, an offline one, or one
+ * that is not in the LWPs' set (nothing is changed then); ESRCH; EFAULT (the change is made).
+ */
+int64_t sys_processor_bind(const uint64_t arg[6])
+{
+	int old = PBIND_NONE;
+	int err = processor_bind(arg[0], arg[1], arg[2], &old);
+	return give_old(err, arg[3], old);
+}
+
+/*
+ * p_online(cpu, flag): P_ONLINE, P_OFFLINE, P_STATUS: the state that the CPU had.  When the
+ * call returns no LWP runs on an offline CPU.  EINVAL; EBUSY: an LWP is bound to it, it is the
+ * last one of the default set, or the last one of a set that has LWPs.  Waits until who
+ * runs there leaves the kernel.
+ */
+int64_t sys_p_online(const uint64_t arg[6])
+{
+	return p_online(arg[0], arg[1]);
+}
+
+/* pset_create(int *id): a set without CPUs.  ENOMEM: WEFT_MAXPSET exist; EFAULT. */
+int64_t sys_pset_create(const uint64_t arg[6])
+{
+	int id;
+	int err = pset_create(&id);
+	if (err != 0)
+		return err;
+	err = copyout(arg[0], &id, sizeof(id));
+	if (err != 0)
+		pset_destroy(id);
+	return err;
+}
+
+/* pset_destroy(id): its LWPs and CPUs go to the default set.  EINVAL: no such set. */
+int64_t sys_pset_destroy(const uint64_t arg[6])
+{
+	return pset_destroy(arg[0]);
+}
+
+/*
+ * pset_assign(id, cpu, int *old): the CPU goes to this set (PS_NONE: the default one;
+ * PS_QUERY: changes nothing).  *old: its set before.  When the call returns only LWPs of
+ * the new set run there.  EINVAL: no such CPU or set; EBUSY: as p_online; EFAULT (the
+ * change is made).  Waits as p_online does.
+ */
+int64_t sys_pset_assign(const uint64_t arg[6])
+{
+	int old = PS_NONE;
+	int err = pset_assign(arg[0], arg[1], &old);
+	return give_old(err, arg[2], old);
+}
+
+/*
+ * pset_bind(set, idtype, id, int *old): these LWPs go to this set (PS_NONE, PS_QUERY,
+ * PS_MYID).  *old: the set of one of them before.  EINVAL: type of id; no such set, or
+ * one without a CPU that is online; EBUSY: one of them is bound to a CPU of another
+ * set (nothing is changed then); ESRCH; EFAULT (the change is made).
+ */
+int64_t sys_pset_bind(const uint64_t arg[6])
+{
+	int old = PS_NONE;
+	int err = pset_bind(arg[0], arg[1], arg[2], &old);
+	return give_old(err, arg[3], old);
+}
+
+/* The numbers of the bits of mask, plus `first`, to an array of *n, which gets their number. */
+static int64_t give_list(uint64_t mask, int first, uint64_t list, uint64_t n_user)
+{
+	uint32_t room, n = 0;
+
+	if (n_user == 0)
+		return 0;
+	if (copyin(&room, n_user, sizeof(room)) != 0)
+		return -EFAULT;
+	for (unsigned i = 0; i < 64; i++) {
+		int32_t id = first + i;
+		if (!(mask >> i & 1))
+			continue;
+		if (list != 0 && n < room && copyout(list + n * sizeof(id), &id, sizeof(id)) != 0)
+			return -EFAULT;
+		n++;
+	}
+	return copyout(n_user, &n, sizeof(n));
+}
+
+/*
+ * pset_info(set, int *type, unsigned *n, int *cpus): of a set (PS_NONE, PS_MYID) its type, how
+ * many CPUs it has, and, up to *n as it was, which.  Each of the three may be NULL.
+ * EINVAL: no such set; EFAULT.
+ */
+int64_t sys_pset_info(const uint64_t arg[6])
+{
+	int32_t type = PS_PRIVATE;
+	uint64_t mask;
+	int id = arg[0];
+
+	if (id == PS_MYID)
+		id = curlwp()->pset == 0 ? PS_NONE : curlwp()->pset;
+	int err = pset_cpus(id, &mask);
+	if (err != 0)
+		return err;
+	if (id == PS_NONE)
+		type = PS_NONE;
+	if (arg[1] != 0 && copyout(arg[1], &type, sizeof(type)) != 0)
+		return -EFAULT;
+	return give_list(mask, 0, arg[3], arg[2]);
+}
+
+/* pset_list(int *ids, unsigned *n): how many sets there are, and, up to *n as it was,
+ * which.  Both may be NULL.  EFAULT. */
+int64_t sys_pset_list(const uint64_t arg[6])
+{
+	return give_list(pset_list(), 1, arg[0], arg[1]);
+}

@@ -1,0 +1,260 @@
+/*
+ * shared.c - mutexes, condition variables and semaphores that processes share, and robust
+ * mutexes, over the kernel's calls on locks in user memory (weft/ksync.h).
+ *
+ * The same in every model: a thread that waits blocks its LWP in the kernel.  A model that
+ * multiplexes threads gets nothing else to run on that LWP meanwhile; in exchange, these
+ * objects know nothing of its lock or queues.
+ *
+ * A robust mutex is one of these also if it is not for several processes, because only the
+ * kernel can see a process die.  Before a process first takes it, it is registered; that it
+ * is, is remembered here, in a small table that forgets: then it is registered once more,
+ * which costs a call and does no harm.  When a thread exits with robust mutexes in its
+ * hands, the kernel is told (__thread_exit); when the process ends, it sees for itself.
+ *
+ * Adaptive spinning is not for these: the owner's LWP may belong to another process.  As in
+ * the library of Solaris 9, the thread spins for a while if there is more than one CPU; as
+ * in the old one, in the models after that one it does not (options.spin_shared).
+ */
+#include <errno.h>
+#include <limits.h>
+#include "shared.h"
+#include "../core/model.h"
+
+#define SPINS 1000
+
+static int cached_pid; /* 0: not known */
+
+/* By which the kernel knows the caller. */
+static inline uint32_t number(const struct thread *t)
+{
+	return t->id | LWP_OWNER_THREAD;
+}
+
+static unsigned long owner_word(void)
+{
+	int pid = __atomic_load_n(&cached_pid, __ATOMIC_RELAXED);
+
+	if (pid == 0) {
+		pid = __sys_getpid();
+		__atomic_store_n(&cached_pid, pid, __ATOMIC_RELAXED);
+	}
+	return lwp_mutex_owner(pid, number(thread_self()));
+}
+
+bool __shared_owned(const pthread_mutex_t *m)
+{
+	return (__atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_OWNER) == owner_word();
+}
+
+static struct lwp_mutex *word_of(pthread_mutex_t *m)
+{
+	return (struct lwp_mutex *)&m->__owner;
+}
+
+/* --- robust mutexes --------------------------------------------------------------------- */
+
+#define CACHE_BITS 8
+static const pthread_mutex_t *registered[1 << CACHE_BITS]; /* atomic */
+
+static const pthread_mutex_t **cache_slot(const pthread_mutex_t *m)
+{
+	return &registered[(uintptr_t)m * 0x9e3779b97f4a7c15u >> (64 - CACHE_BITS)];
+}
+
+/* In a child of fork, which owns nothing, and has nothing registered. */
+void __shared_forked(void)
+{
+	cached_pid = 0;
+	for (unsigned i = 0; i < 1 << CACHE_BITS; i++)
+		registered[i] = NULL;
+	thread_self()->robust = false;
+}
+
+/* Before the caller takes m.  0, EAGAIN, ENOMEM. */
+static int make_known(pthread_mutex_t *m)
+{
+	const pthread_mutex_t **slot = cache_slot(m);
+
+	thread_self()->robust = true;
+	if (likely(__atomic_load_n(slot, __ATOMIC_RELAXED) == m))
+		return 0;
+	long r = __sys_lwp_mutex_register(word_of(m));
+	if (r == 0)
+		__atomic_store_n(slot, m, __ATOMIC_RELAXED);
+	return -r;
+}
+
+/* The calling thread exits. */
+void __shared_thread_exit(void)
+{
+	if (thread_self()->robust)
+		__sys_lwp_mutex_abandon(number(thread_self()));
+}
+
+/* EINVAL: m is not robust, or its last owner did not die, or it is not the caller's. */
+int pthread_mutex_consistent(pthread_mutex_t *m)
+{
+	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+
+	if (!mutex_is_shared(m) || !(seen & LWP_MUTEX_OWNERDEAD) || !__shared_owned(m))
+		return EINVAL;
+	__atomic_and_fetch(&m->__owner, ~LWP_MUTEX_OWNERDEAD, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* --- mutexes ----------------------------------------------------------------------------- */
+
+/* The caller owns m already. */
+static int relock(pthread_mutex_t *m)
+{
+	if (m->__type != PTHREAD_MUTEX_RECURSIVE)
+		return EBUSY;
+	if (m->__count == UINT_MAX)
+		return EAGAIN;
+	m->__count++;
+	return 0;
+}
+
+/* The caller has taken m from an owner that died, if dead. */
+static int taken(pthread_mutex_t *m, bool dead)
+{
+	if (!dead)
+		return 0;
+	m->__count = 0;
+	return EOWNERDEAD;
+}
+
+int __shared_trylock(pthread_mutex_t *m)
+{
+	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+	unsigned long self = owner_word();
+
+	if (seen & LWP_MUTEX_ROBUST) {
+		int error = make_known(m);
+		if (error != 0)
+			return error;
+	}
+	do {
+		if (seen & LWP_MUTEX_NOTRECOVERABLE)
+			return ENOTRECOVERABLE;
+		if (seen & LWP_MUTEX_OWNER)
+			return (seen & LWP_MUTEX_OWNER) == self ? relock(m) : EBUSY;
+	} while (!__atomic_compare_exchange_n(&m->__owner, &seen, seen | self, false,
+					      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+	return taken(m, seen & LWP_MUTEX_OWNERDEAD);
+}
+
+static bool becomes_free(pthread_mutex_t *m)
+{
+	if (!__options.may_spin || !__options.spin_shared)
+		return false;
+	for (int i = 0; i < SPINS; i++) {
+		if (!(__atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_OWNER))
+			return true;
+		spin_hint();
+	}
+	return false;
+}
+
+int __shared_lock(pthread_mutex_t *m, deadline_t deadline)
+{
+	struct weft_timespec ts = {.sec = deadline / 1000000000, .nsec = deadline % 1000000000};
+	uint32_t me = number(thread_self());
+	int error = __shared_trylock(m);
+	long r;
+
+	if (error == EBUSY && m->__type == PTHREAD_MUTEX_ERRORCHECK && __shared_owned(m))
+		return EDEADLK;
+	if (error == EBUSY && becomes_free(m))
+		error = __shared_trylock(m);
+	if (error != EBUSY)
+		return error;
+	do {
+		r = deadline == NEVER ? __sys_lwp_mutex_lock(word_of(m), me)
+				      : __sys_lwp_mutex_timedlock(word_of(m), me, &ts);
+	} while (r == -EINTR);
+	return r == 0 || r == -EOWNERDEAD ? taken(m, r != 0) : -r;
+}
+
+int __shared_unlock(pthread_mutex_t *m)
+{
+	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+
+	if ((seen & LWP_MUTEX_OWNER) != owner_word())
+		return EPERM;
+	if (m->__count > 0) {
+		m->__count--;
+		return 0;
+	}
+	if (!(seen & (LWP_MUTEX_WAITERS | LWP_MUTEX_OWNERDEAD)) &&
+	    __atomic_compare_exchange_n(&m->__owner, &seen, seen & LWP_MUTEX_KIND, false,
+					__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		return 0;
+	return -__sys_lwp_mutex_unlock(word_of(m), number(thread_self()));
+}
+
+int __shared_destroy(pthread_mutex_t *m)
+{
+	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+	const pthread_mutex_t **slot = cache_slot(m), *expected = m;
+
+	if (seen & LWP_MUTEX_OWNER)
+		return EBUSY;
+	if (seen & LWP_MUTEX_ROBUST) {
+		__atomic_compare_exchange_n(slot, &expected, NULL, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED);
+		__sys_lwp_mutex_unregister(word_of(m));
+	}
+	return 0;
+}
+
+/* --- condition variables ------------------------------------------------------------------ */
+
+int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
+{
+	struct weft_timespec ts = {.sec = deadline / 1000000000, .nsec = deadline % 1000000000};
+	struct lwp_cond *word = (struct lwp_cond *)&c->__waiters;
+	uint32_t me = number(thread_self());
+	unsigned count = m->__count;
+	int error;
+	long r;
+
+	m->__count = 0; /* a recursive mutex is given up altogether */
+	r = deadline == NEVER ? __sys_lwp_cond_wait(word, word_of(m), me)
+			      : __sys_lwp_cond_timedwait(word, word_of(m), me, &ts);
+	if (r != 0 && r != -ETIMEDOUT && r != -EINTR) {
+		m->__count = count;
+		return -r;
+	}
+	error = __shared_lock(m, NEVER);
+	if (error == 0)
+		m->__count = count;
+	return error != 0 ? error : r == -ETIMEDOUT ? ETIMEDOUT : 0;
+}
+
+int __shared_cond_wake(pthread_cond_t *c, bool all)
+{
+	struct lwp_cond *word = (struct lwp_cond *)&c->__waiters;
+
+	if (!(__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) & LWP_COND_WAITERS))
+		return 0;
+	return -(all ? __sys_lwp_cond_broadcast(word) : __sys_lwp_cond_signal(word));
+}
+
+/* --- semaphores ----------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(sem_t) == sizeof(struct lwp_sema), "the same, for the kernel");
+
+int __shared_sem_wait(sem_t *s, deadline_t deadline)
+{
+	struct weft_timespec ts = {.sec = deadline / 1000000000, .nsec = deadline % 1000000000};
+
+	return -(deadline == NEVER ? __sys_lwp_sema_wait((struct lwp_sema *)s)
+				   : __sys_lwp_sema_timedwait((struct lwp_sema *)s, &ts));
+}
+
+int __shared_sem_post(sem_t *s)
+{
+	return -__sys_lwp_sema_post((struct lwp_sema *)s);
+}

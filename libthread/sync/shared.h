@@ -1,0 +1,37 @@
+/*
+ * shared.h - objects that processes share, and robust mutexes: what the files of the
+ * objects themselves hand on to shared.c.
+ */
+#pragma once
+#include <pthread.h>
+#include <semaphore.h>
+#include <weft/ksync.h>
+#include "../core/impl.h"
+
+/*
+ * A mutex whose word is the kernel's (weft/ksync.h) never looks free to the fast paths,
+ * nor owned by the caller: no struct thread has an address with this bit.
+ */
+static inline bool mutex_is_shared(const pthread_mutex_t *m)
+{
+	return __atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_SHARED;
+}
+static inline bool cond_is_shared(const pthread_cond_t *c)
+{
+	return __atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) & LWP_COND_SHARED;
+}
+
+/* As pthread_mutex_lock, trylock, timedlock, unlock, destroy. */
+int __shared_lock(pthread_mutex_t *m, deadline_t deadline);
+int __shared_trylock(pthread_mutex_t *m);
+int __shared_unlock(pthread_mutex_t *m);
+int __shared_destroy(pthread_mutex_t *m);
+bool __shared_owned(const pthread_mutex_t *m); /* by the caller */
+
+/* c and m are both shared. */
+int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline);
+int __shared_cond_wake(pthread_cond_t *c, bool all);
+
+/* The slow paths; an error number. */
+int __shared_sem_wait(sem_t *s, deadline_t deadline);
+int __shared_sem_post(sem_t *s);

@@ -1,0 +1,289 @@
+/*
+ * proc_shared.c - processes that share memory, and locks in it: exclusion, condition
+ * variables, semaphores, and processes that are killed, or become another program, with a
+ * robust mutex in hand.
+ *
+ *	proc_shared [ROUNDS]
+ *	proc_shared exec		(the program that it becomes)
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <weft/start.h>
+#include <weft/sys.h>
+#include "tap.h"
+
+static int rounds = 300;
+
+#define PROCESSES 4
+
+static struct shared {
+	pthread_mutex_t m, robust;
+	pthread_cond_t c;
+	sem_t go, done;
+	volatile long counter, dead, wrong;
+	volatile long first, second; /* equal, unless somebody died in between */
+	volatile int full;
+} * sh;
+
+static void init(void)
+{
+	pthread_mutexattr_t ma;
+	pthread_condattr_t ca;
+
+	pthread_mutexattr_init(&ma);
+	pthread_mutexattr_setpshared(&ma, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&sh->m, &ma);
+	pthread_mutexattr_setrobust(&ma, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&sh->robust, &ma);
+	pthread_condattr_init(&ca);
+	pthread_condattr_setpshared(&ca, PTHREAD_PROCESS_SHARED);
+	pthread_cond_init(&sh->c, &ca);
+	sem_init(&sh->go, 1, 0);
+	sem_init(&sh->done, 1, 0);
+	sh->counter = sh->dead = sh->wrong = sh->full = 0;
+	sh->first = sh->second = 0;
+}
+
+/* A child that runs fn(arg) in the same memory, and exits with its result. */
+static pid_t child(int (*fn)(int), int arg)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		bail("fork: %d", errno);
+	if (pid == 0)
+		_exit(fn(arg));
+	return pid;
+}
+
+static int wait_for(pid_t pid)
+{
+	int status = -1;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static int everybody(int (*fn)(int))
+{
+	pid_t pid[PROCESSES];
+	int bad = 0;
+
+	for (int i = 0; i < PROCESSES; i++)
+		pid[i] = child(fn, i);
+	for (int i = 0; i < PROCESSES; i++)
+		bad |= wait_for(pid[i]);
+	return bad;
+}
+
+/* --- those that live ---------------------------------------------------------------------- */
+
+static int add(int me)
+{
+	for (int i = 0; i < rounds; i++) {
+		if (pthread_mutex_lock(&sh->m) != 0)
+			return 1;
+		long v = sh->counter;
+		if (i % 4 == 0)
+			sched_yield();
+		sh->counter = v + 1;
+		pthread_mutex_unlock(&sh->m);
+	}
+	return 0;
+}
+
+static int buffer(int me)
+{
+	for (int i = 0; i < rounds; i++) {
+		pthread_mutex_lock(&sh->m);
+		while (sh->full == !(me & 1))
+			pthread_cond_wait(&sh->c, &sh->m);
+		sh->full = !(me & 1);
+		sh->counter++;
+		pthread_cond_broadcast(&sh->c);
+		pthread_mutex_unlock(&sh->m);
+	}
+	return 0;
+}
+
+static int answer(int me)
+{
+	for (int i = 0; i < rounds; i++) {
+		while (sem_wait(&sh->go) != 0)
+			;
+		sem_post(&sh->done);
+	}
+	return 0;
+}
+
+static void living(void)
+{
+	init();
+	is("exclusion: all well", everybody(add), 0);
+	is("exclusion", sh->counter, PROCESSES * rounds);
+	init();
+	is("buffer: all well", everybody(buffer), 0);
+	is("buffer", sh->counter, PROCESSES * rounds);
+	is("buffer: empty", sh->full, 0);
+	init();
+	pid_t pid = child(answer, 0);
+	for (int i = 0; i < rounds; i++) {
+		sem_post(&sh->go);
+		while (sem_wait(&sh->done) != 0)
+			;
+	}
+	is("semaphores", wait_for(pid), 0);
+}
+
+/* A word at one place of a file, mapped twice at different addresses. */
+static void two_addresses(void)
+{
+	char *a = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *was = sh;
+
+	sh = (struct shared *)(a + 4096);
+	init();
+	pthread_mutex_lock(&sh->m);
+	pid_t pid = child(add, 0);
+	struct timespec ts = {0, 1000000};
+	nanosleep(&ts, NULL);
+	is("a parent that owns it: the child waits", sh->counter, 0);
+	pthread_mutex_unlock(&sh->m);
+	is("... and goes on", wait_for(pid), 0);
+	is("... to the end", sh->counter, rounds);
+	munmap(a, 8192);
+	sh = was;
+}
+
+/* Private memory is two memories after fork: locks in it have nothing in common. */
+static pthread_mutex_t own;
+
+static int lock_own(int me)
+{
+	return pthread_mutex_trylock(&own) != 0;
+}
+
+static void private_memory(void)
+{
+	pthread_mutexattr_t ma;
+
+	pthread_mutexattr_init(&ma);
+	pthread_mutexattr_setpshared(&ma, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&own, &ma);
+	is("private memory: the child's is another", wait_for(child(lock_own, 0)), 0);
+	is("... and the parent's is free", pthread_mutex_lock(&own), 0);
+	pthread_mutex_unlock(&own);
+}
+
+/* --- those that die -------------------------------------------------------------------------- */
+
+static int take_robust(void)
+{
+	int error = pthread_mutex_lock(&sh->robust);
+
+	if (error == EOWNERDEAD) {
+		sh->dead++;
+		if (sh->first != sh->second)
+			sh->second = sh->first; /* it died in between */
+		pthread_mutex_consistent(&sh->robust);
+		return 0;
+	}
+	if (error == 0 && sh->first != sh->second)
+		sh->wrong++;
+	return error;
+}
+
+/* Until it is killed. */
+static int work(int me)
+{
+	for (;;) {
+		if (take_robust() != 0)
+			return 1;
+		sh->first++;
+		if (sh->first % 8 == 0)
+			sched_yield();
+		sh->second++;
+		pthread_mutex_unlock(&sh->robust);
+	}
+}
+
+static int exit_with_it(int me)
+{
+	return pthread_mutex_lock(&sh->robust);
+}
+
+static int exec_with_it(int me)
+{
+	char *const argv[] = {"proc_shared", "exec", NULL};
+
+	pthread_mutex_lock(&sh->robust);
+	execv("/bin/proc_shared", argv);
+	return 1;
+}
+
+static void dying(void)
+{
+	init();
+	is("exit with it", wait_for(child(exit_with_it, 0)), 0);
+	is("... EOWNERDEAD", pthread_mutex_lock(&sh->robust), EOWNERDEAD);
+	is("... consistent", pthread_mutex_consistent(&sh->robust), 0);
+	is("... unlock", pthread_mutex_unlock(&sh->robust), 0);
+	is("exec with it", wait_for(child(exec_with_it, 0)), 0);
+	is("... EOWNERDEAD", pthread_mutex_trylock(&sh->robust), EOWNERDEAD);
+	is("... not made consistent", pthread_mutex_unlock(&sh->robust), 0);
+	is("... the child is told", WEXITSTATUS(wait_for(child(exit_with_it, 0))), ENOTRECOVERABLE);
+}
+
+/* Processes that work on the data, killed at points that nobody chose. */
+static void kills(void)
+{
+	pid_t pid[PROCESSES];
+	uint32_t seed = 12345;
+	int lives = rounds / 4 + PROCESSES, killed = 0, exited = 0;
+
+	init();
+	for (int i = 0; i < lives + PROCESSES; i++) {
+		if (i >= PROCESSES) {
+			seed = seed * 1103515245 + 12345;
+			struct timespec ts = {0, 10000 + seed / 16 % 200000};
+			nanosleep(&ts, NULL);
+			kill(pid[i % PROCESSES], SIGKILL);
+			int status = wait_for(pid[i % PROCESSES]);
+			killed += WIFSIGNALED(status);
+			exited += WIFEXITED(status);
+		}
+		if (i < lives)
+			pid[i % PROCESSES] = child(work, i);
+	}
+	is("kills: all were killed", killed, lives);
+	is("kills: nobody gave up", exited, 0);
+	int error = pthread_mutex_lock(&sh->robust);
+	ok("kills: it can be had", error == 0 || error == EOWNERDEAD);
+	is("kills: nobody saw half of a change", sh->wrong, 0);
+	ok("kills: not more deaths than told", sh->dead <= lives);
+	printf("# %ld of %d died with the mutex; %ld changes\n", sh->dead, lives, sh->second);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "exec") == 0)
+		return 0;
+	if (argc > 1)
+		rounds = atoi(argv[1]);
+	sh = mmap(NULL, sizeof(*sh), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (sh == MAP_FAILED)
+		bail("mmap: %d", errno);
+	living();
+	two_addresses();
+	private_memory();
+	dying();
+	kills();
+	return tap_done();
+}
