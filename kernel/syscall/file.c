@@ -440,6 +440,7 @@ int64_t sys_getdents(const uint64_t arg[6])
 			err = used;
 			break;
 		}
+		entry.d.next = pos;
 		err = copyout(arg[1] + done, &entry, used);
 		if (err == 0) {
 			f->off = pos;

@@ -4,6 +4,7 @@
 #pragma once
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/signal.h>
 
 static inline struct fdtable *my_files(void)
 {
@@ -32,10 +33,9 @@ int path_in(vaddr_t user, char **out);
 /* Resolves a path in user memory from the current directory; the vnode comes held. */
 int lookup_user(vaddr_t user, struct vnode **out);
 
-/* Sends sig to the caller's process.  No lock held. */
+/* Sends sig to the calling LWP.  No lock held. */
 static inline void signal_self(int sig)
 {
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	proc_signal(curproc(), sig);
-	spin_unlock(&proc_tree_lock, s);
+	struct weft_siginfo info = sig_info(sig, WEFT_SI_KERNEL, 0);
+	sig_send_stable(curproc(), curlwp(), &info, NULL, false);
 }

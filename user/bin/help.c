@@ -3,7 +3,9 @@
 
 static const char text[] =
 	"Commands\n"
-	"  ls cat echo pwd env sleep uname true false   as elsewhere\n"
+	"  ls cat head tail wc hexdump tee echo          as elsewhere\n"
+	"  cp mv rm mkdir rmdir ln readlink touch chmod  files; the root is a tmpfs\n"
+	"  df mount date env kill pwd sleep time true false uname\n"
 	"  ps                processes\n"
 	"  lwps [PID...]     LWPs: state, priority, CPU, what they wait for\n"
 	"  psrinfo [-v]      CPUs, what they run, their counters\n"

@@ -13,6 +13,7 @@
 struct __dir {
 	int fd;
 	unsigned pos, end; /* bytes of buf that were handed out, that are filled */
+	long where;        /* the position of the next entry, for telldir */
 	struct dirent entry;
 	char buf[4096] __attribute__((aligned(8)));
 };
@@ -25,6 +26,7 @@ DIR *fdopendir(int fd)
 		return NULL;
 	d->fd = fd;
 	d->pos = d->end = 0;
+	d->where = lseek(fd, 0, SEEK_CUR);
 	return d;
 }
 
@@ -55,6 +57,7 @@ struct dirent *readdir(DIR *d)
 	}
 	k = (const struct weft_dirent *)(d->buf + d->pos);
 	d->pos += k->reclen;
+	d->where = k->next;
 	d->entry.d_ino = k->ino;
 	d->entry.d_reclen = sizeof(d->entry);
 	d->entry.d_type = k->type;
@@ -62,10 +65,69 @@ struct dirent *readdir(DIR *d)
 	return &d->entry;
 }
 
+/* Good for as long as the directory is open, whatever is added or removed meanwhile. */
+long telldir(DIR *d)
+{
+	return d->where;
+}
+
+void seekdir(DIR *d, long where)
+{
+	d->where = lseek(d->fd, where, SEEK_SET);
+	d->pos = d->end = 0;
+}
+
 void rewinddir(DIR *d)
 {
-	lseek(d->fd, 0, SEEK_SET);
-	d->pos = d->end = 0;
+	seekdir(d, 0);
+}
+
+int alphasort(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static void free_list(struct dirent **list, int n)
+{
+	while (n > 0)
+		free(list[--n]);
+	free(list);
+}
+
+int scandir(const char *path, struct dirent ***out, int (*select)(const struct dirent *),
+	    int (*compare)(const struct dirent **, const struct dirent **))
+{
+	struct dirent **list = NULL, **grown, *e;
+	DIR *d = opendir(path);
+	int n = 0, room = 0, error;
+
+	if (!d)
+		return -1;
+	while (errno = 0, (e = readdir(d)) != NULL) {
+		if (select && !select(e))
+			continue;
+		if (n == room) {
+			room = room ? 2 * room : 16;
+			grown = realloc(list, room * sizeof(*list));
+			if (!grown)
+				break;
+			list = grown;
+		}
+		list[n] = malloc(sizeof(*e));
+		if (!list[n])
+			break;
+		*list[n++] = *e;
+	}
+	error = errno;
+	closedir(d);
+	if (error) {
+		free_list(list, n);
+		return fails(error);
+	}
+	if (compare && n > 1)
+		qsort(list, n, sizeof(*list), (int (*)(const void *, const void *))compare);
+	*out = list;
+	return n;
 }
 
 int dirfd(DIR *d)

@@ -1,7 +1,8 @@
 /*
- * termios.c - the console's settings and its foreground group.
+ * termios.c - the console's settings, its foreground group and its name.
  */
 #include <stddef.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -46,4 +47,28 @@ int tcsetpgrp(int fd, pid_t pgrp)
 	int32_t arg = pgrp;
 
 	return ioctl(fd, TIOCSPGRP, &arg);
+}
+
+#define CONSOLE "/dev/console"
+
+int ttyname_r(int fd, char *buf, size_t size)
+{
+	struct weft_termios t;
+	long r = __sys_ioctl(fd, WEFT_TCGETS, &t);
+
+	if (r < 0)
+		return -r;
+	return strlcpy(buf, CONSOLE, size) < size ? 0 : ERANGE;
+}
+
+char *ttyname(int fd)
+{
+	static char name[sizeof(CONSOLE)];
+	int error = ttyname_r(fd, name, sizeof(name));
+
+	if (error) {
+		errno = error;
+		return NULL;
+	}
+	return name;
 }

@@ -74,6 +74,7 @@ struct weft_mount {          /* kernel writes all */
 /* getdents fills a buffer with these, each padded to 8 bytes. */
 struct weft_dirent { /* kernel writes all */
 	uint64_t ino;
+	uint64_t next;   /* position of the entry behind it: what lseek takes */
 	uint16_t reclen; /* bytes to the next one */
 	uint16_t type;   /* WEFT_S_IF* >> 12 */
 	char name[];     /* ends with NUL */

@@ -174,6 +174,9 @@ int sigqueue(pid_t __pid, int __sig, const union sigval __value);
 int sigaltstack(const stack_t *__stack, stack_t *__old);
 int siginterrupt(int __sig, int __flag);
 void psiginfo(const siginfo_t *__info, const char *__text);
+#define SIG2STR_MAX 16
+int sig2str(int __sig, char *__name);
+int str2sig(const char *__name, int *__sig);
 
 #ifdef __cplusplus
 }

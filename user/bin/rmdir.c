@@ -1,0 +1,41 @@
+/* rmdir.c - rmdir [-p] DIR...: removes empty directories; -p: then those above, as DIR says. */
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int remove_one(char *path, int up)
+{
+	char *slash;
+
+	do {
+		if (rmdir(path) < 0) {
+			warn("%s", path);
+			return 1;
+		}
+		slash = strrchr(path, '/');
+		while (slash && slash > path && slash[-1] == '/')
+			slash--;
+		if (slash)
+			*slash = '\0';
+	} while (up && slash && *path);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int c, up = 0, failed = 0;
+
+	while ((c = getopt(argc, argv, "p")) != -1) {
+		if (c == '?')
+			optind = argc;
+		up = 1;
+	}
+	if (optind == argc) {
+		fputs("usage: rmdir [-p] DIR...\n", stderr);
+		return 2;
+	}
+	for (argv += optind; *argv; argv++)
+		failed |= remove_one(*argv, up);
+	return failed;
+}
