@@ -124,10 +124,8 @@ static void fault_signal(struct trapframe *f, uint64_t addr, int err)
 	struct weft_siginfo info = {.signo = WEFT_SIGILL, .code = WEFT_SI_KERNEL, .addr = addr};
 
 	if (f->vec == T_PAGE) {
-		bool bus = err == -ENOMEM || err == -EINVAL;
-		info.signo = bus ? WEFT_SIGBUS : WEFT_SIGSEGV;
-		info.code = err == -ENOMEM   ? WEFT_BUS_OBJERR
-			    : err == -EINVAL ? WEFT_BUS_ADRERR
+		info.signo = err == -EINVAL ? WEFT_SIGBUS : WEFT_SIGSEGV;
+		info.code = err == -EINVAL   ? WEFT_BUS_ADRERR
 			    : err == -EACCES ? WEFT_SEGV_ACCERR
 					     : WEFT_SEGV_MAPERR;
 	} else if (f->vec < ARRAY_LEN(trap_signal) && trap_signal[f->vec].sig != 0) {
@@ -155,7 +153,9 @@ static void user_trap(struct trapframe *f)
 	irq_restore(RFLAGS_IF);
 	if (f->vec == T_PAGE) {
 		int err = page_fault(f, addr);
-		if (err != 0)
+		if (err == -ENOMEM)
+			proc_out_of_memory(addr);
+		else if (err != 0)
 			fault_signal(f, addr, err);
 	} else {
 		fault_signal(f, addr, 0);

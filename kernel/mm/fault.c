@@ -40,36 +40,38 @@ static bool permits(int prot, unsigned access)
 	return prot != WEFT_PROT_NONE;
 }
 
-static paddr_t alloc_page(unsigned flags)
+/* A page for m, of which nobody else knows yet, or 0. */
+static paddr_t alloc_page(const struct mapping *m, unsigned flags)
 {
-	paddr_t p = page_alloc(PG_USER | flags);
+	flags |= m->flags & MAPPING_RESERVED ? PG_RESERVED : PG_USER;
+	paddr_t p = page_alloc(flags);
 	if (p == 0) {
 		mm_reclaim();
-		p = page_alloc(PG_USER | flags);
+		p = page_alloc(flags);
 	}
 	return p;
 }
 
 /* A page of the caller's own, with the bytes of the file's page. */
-static int copy_page(paddr_t from, paddr_t *page)
+static int copy_page(const struct mapping *m, paddr_t from, paddr_t *page)
 {
-	*page = alloc_page(0);
+	*page = alloc_page(m, 0);
 	if (*page == 0)
 		return -ENOMEM;
 	memcpy(phys_to_virt(*page), phys_to_virt(from), PAGE_SIZE);
 	return 0;
 }
 
-/* A fresh page with what a file without pages has at off: at most `want` bytes, then zeros. */
-static int read_page(struct vnode *vn, uint64_t off, size_t want, paddr_t *page)
+/* A fresh page with what the file of m has at off: at most `want` bytes, then zeros. */
+static int read_page(const struct mapping *m, uint64_t off, size_t want, paddr_t *page)
 {
-	paddr_t p = alloc_page(want < PAGE_SIZE ? PG_ZERO : 0);
+	paddr_t p = alloc_page(m, want < PAGE_SIZE ? PG_ZERO : 0);
 	if (p == 0)
 		return -ENOMEM;
 	*page = p;
 	if (want == 0)
 		return 0;
-	int64_t got = vn->ops->read(vn, off, phys_to_virt(p), want);
+	int64_t got = m->vnode->ops->read(m->vnode, off, phys_to_virt(p), want);
 	/* A file that is shorter than when it was mapped reads as zero. */
 	if (got < (int64_t)want)
 		memset((char *)phys_to_virt(p) + MAX(got, 0), 0, want - MAX(got, 0));
@@ -88,16 +90,16 @@ static int make_page(const struct mapping *m, vaddr_t addr, unsigned access, pad
 	bool whole = vn != NULL && off < m->file_end && m->file_end - off >= PAGE_SIZE;
 
 	if (vn == NULL || off >= m->file_end)
-		return read_page(NULL, 0, 0, page);
+		return read_page(m, 0, 0, page);
 	if (!whole || vn->ops->getpage == NULL) {
 		if (whole && off >= vn->size)
 			return -EINVAL;
-		return read_page(vn, off, MIN(PAGE_SIZE, m->file_end - off), page);
+		return read_page(m, off, MIN(PAGE_SIZE, m->file_end - off), page);
 	}
 	int err = vn->ops->getpage(vn, off / PAGE_SIZE, page);
 	if (err == 0 && (m->flags & WEFT_MAP_PRIVATE) && (access & FAULT_WRITE)) {
 		paddr_t shared = *page;
-		err = copy_page(shared, page);
+		err = copy_page(m, shared, page);
 		page_free(shared);
 	}
 	return err;
@@ -121,7 +123,7 @@ static int bring_in(struct address_space *as, const struct mapping *m, vaddr_t a
 	if (err != 0)
 		return err;
 	irqstate_t s = spin_lock(&as->pt_lock);
-	uint64_t *e = upt_make(as, addr);
+	uint64_t *e = upt_make(as, addr, upt_page_flags(m));
 	if (e != NULL && *e == 0) {
 		/* Release: CPUs that walk the table find the page filled. */
 		__atomic_store_n(e, entry_of(m, fresh), __ATOMIC_RELEASE);
@@ -147,7 +149,7 @@ static int copy_on_write(struct address_space *as, const struct mapping *m, vadd
 	paddr_t old = v & PTE_ADDR, fresh;
 
 	kmutex_enter(&as->copying);
-	int err = copy_page(old, &fresh);
+	int err = copy_page(m, old, &fresh);
 	if (err == 0) {
 		irqstate_t s = spin_lock(&as->pt_lock);
 		bool mine = *e == v;

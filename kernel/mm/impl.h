@@ -86,6 +86,8 @@ void tlb_evict(struct address_space *as);
 
 /* A page of the kernel's choosing (as_map_page): the user cannot change its protection. */
 #define MAPPING_KERNEL 0x80000000u
+/* All of its pages have been reserved (page_reserve). */
+#define MAPPING_RESERVED 0x20000000u
 
 void mappings_init(void);
 void mappings_init_space(struct address_space *as);
@@ -121,8 +123,14 @@ vaddr_t mapping_find_space(struct address_space *as, uint64_t len);
 uint64_t upt_flags(int prot);
 /* The entry for addr, or NULL if a table above it is missing.  as->lock. */
 uint64_t *upt_find(struct address_space *as, vaddr_t addr);
-/* The same, with the tables made; NULL: no memory.  as->lock and as->pt_lock. */
-uint64_t *upt_make(struct address_space *as, vaddr_t addr);
+/* The same, with the tables made, from pages with these flags; NULL: no memory.  as->lock and
+ * as->pt_lock. */
+uint64_t *upt_make(struct address_space *as, vaddr_t addr, unsigned flags);
+/* Flags for upt_make: for a page of m. */
+static inline unsigned upt_page_flags(const struct mapping *m)
+{
+	return PG_USER | (m->flags & MAPPING_RESERVED ? PG_URGENT : 0);
+}
 /*
  * Takes the pages of [start, end) away from the user, without freeing them yet.  No
  * mapping lies in [low, high), which contains the range: tables that lie inside of
@@ -143,5 +151,10 @@ int upt_share(struct address_space *as, struct address_space *to, vaddr_t start,
 
 /* --- shm.c --------------------------------------------------------------------------- */
 
-/* `size` bytes (whole pages) of memory that mappings can share, held; NULL: no memory. */
-struct vnode *shm_create(uint64_t size);
+/*
+ * `size` bytes (whole pages) of memory that mappings can share, held; reserved if asked for.
+ * NULL: no memory.
+ */
+struct vnode *shm_create(uint64_t size, bool reserve);
+/* page_reserve, after a reclaim if need be. */
+bool mm_reserve(uint64_t npages);

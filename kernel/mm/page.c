@@ -19,7 +19,15 @@
  * more than `reserve` pages, so that the kernel still has memory for its own
  * needs when programs have taken all of theirs.
  *
- * Locks: a cache's, then buddy.lock; both are taken in any context.
+ * Reservations: page_reserve sets pages aside for memory that is mapped and not yet
+ * touched, which then comes with PG_RESERVED.  Of the pages reserved, those that have
+ * not come yet are "promised": allocations with PG_USER alone leave them alone, too.  A
+ * page that fork shares is one page for two reservations, so the copy of it is promised.
+ * The kernel's own allocations know no promises; so that a promise is kept all the same, it
+ * may be kept from the upper half of the reserve, and the page tables for it too.
+ * Pages that wait in the CPUs' caches count as taken here, which errs on the safe side.
+ *
+ * Locks: reserved.lock, a cache's, then buddy.lock; the last two are taken in any context.
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
@@ -34,6 +42,7 @@ enum {
 	FRAME_CACHED,   /* in a CPU's cache */
 	FRAME_USED,     /* handed out */
 	FRAME_USER,     /* handed out with PG_USER */
+	FRAME_RESERVED, /* handed out with PG_RESERVED */
 };
 
 struct frame {
@@ -57,6 +66,13 @@ static struct {
 	uint64_t total, reserve;       /* pages managed; kept from users */
 } buddy = {.lock = SPINLOCK_INIT("pages")};
 
+#define TABLES 256 /* one page in so many is more than enough for page tables */
+
+static struct {
+	struct spinlock lock;
+	uint64_t pages; /* written with lock; read without it */
+} reserved = {.lock = SPINLOCK_INIT("reserved pages")};
+
 #define CACHE_SIZE 64
 #define CACHE_BATCH 32
 
@@ -65,9 +81,24 @@ struct page_cache {
 	uint32_t n;
 	uint32_t frame[CACHE_SIZE]; /* the last is the warmest */
 	int64_t user;               /* pages given out with PG_USER less those that came back */
+	int64_t backing;            /* of these, with PG_RESERVED */
 } CACHE_ALIGNED;
 
 static struct page_cache caches[WEFT_MAXCPU];
+
+/*
+ * Pages that are reserved and have not come yet; an upper bound, which costs less, if there
+ * are twice as many pages free as there are reserved.
+ */
+static uint64_t promised(uint64_t free)
+{
+	int64_t n = __atomic_load_n(&reserved.pages, __ATOMIC_RELAXED);
+	if ((uint64_t)n < free / 2)
+		return n;
+	for (unsigned i = 0; i < MAX(ncpu, 1u); i++)
+		n -= __atomic_load_n(&caches[i].backing, __ATOMIC_RELAXED);
+	return MAX(n, 0);
+}
 
 static struct frame *frame_of(paddr_t p)
 {
@@ -144,12 +175,18 @@ static uint32_t buddy_alloc(unsigned order)
 /* --- the caches; the cache's lock held ----------------------------------------------- */
 
 /* From the buddy lists: a batch, or one page when little is left. */
-static void refill(struct page_cache *c, bool user)
+static void refill(struct page_cache *c, unsigned flags)
 {
 	spin_acquire(&buddy.lock);
-	unsigned n = buddy.free > buddy.reserve + CACHE_BATCH ? CACHE_BATCH
-		     : user && buddy.free <= buddy.reserve    ? 0
-							      : 1;
+	uint64_t keep = 0;
+	if (flags & (PG_RESERVED | PG_URGENT))
+		keep = buddy.reserve / 2;
+	else if (flags & PG_USER)
+		keep = buddy.reserve + promised(buddy.free);
+	unsigned n = buddy.free > buddy.reserve + CACHE_BATCH && buddy.free > keep + CACHE_BATCH
+			     ? CACHE_BATCH
+		     : buddy.free <= keep ? 0
+					  : 1;
 	while (n-- > 0) {
 		uint32_t f = buddy_alloc(0);
 		if (f == 0)
@@ -192,17 +229,19 @@ static uint32_t cache_take(unsigned flags)
 
 	spin_acquire(&c->lock);
 	if (c->n == 0)
-		refill(c, flags & PG_USER);
+		refill(c, flags);
 	if (c->n > 0) {
 		f = c->frame[--c->n];
-		if (flags & PG_USER)
+		if (flags & (PG_USER | PG_RESERVED))
 			c->user++;
+		if (flags & PG_RESERVED)
+			c->backing++;
 	}
 	spin_unlock(&c->lock, s);
 	return f;
 }
 
-static void cache_put(uint32_t f, bool user)
+static void cache_put(uint32_t f, unsigned state)
 {
 	irqstate_t s = irq_save();
 	struct page_cache *c = this_cpu()->pages;
@@ -211,8 +250,10 @@ static void cache_put(uint32_t f, bool user)
 	if (c->n == CACHE_SIZE)
 		drain(c, CACHE_BATCH);
 	c->frame[c->n++] = f;
-	if (user)
+	if (state != FRAME_USED)
 		c->user--;
+	if (state == FRAME_RESERVED)
+		c->backing--;
 	spin_unlock(&c->lock, s);
 }
 
@@ -224,7 +265,7 @@ static paddr_t hand_out(uint32_t f, unsigned order, unsigned flags)
 {
 	struct frame *p = &frames[f];
 	assert(p->count == 0);
-	p->state = flags & PG_USER ? FRAME_USER : FRAME_USED;
+	p->state = flags & PG_RESERVED ? FRAME_RESERVED : flags & PG_USER ? FRAME_USER : FRAME_USED;
 	p->order = order;
 	p->use = USE_OTHER;
 	__atomic_store_n(&p->count, 1, __ATOMIC_RELAXED);
@@ -256,14 +297,14 @@ void page_free(paddr_t addr)
 {
 	struct frame *p = frame_of(addr);
 	/* Before our hold goes: then the page may go with another's, and be anything. */
-	bool user = p->state == FRAME_USER;
-	assert(user || p->state == FRAME_USED);
+	unsigned state = p->state;
+	assert(state >= FRAME_USED);
 	uint32_t left = __atomic_sub_fetch(&p->count, 1, __ATOMIC_ACQ_REL);
 	assert(left != UINT32_MAX);
 	if (left != 0)
 		return;
 	taken_back(p, 0);
-	cache_put(p - frames, user);
+	cache_put(p - frames, state);
 }
 
 paddr_t page_alloc_order(unsigned order, unsigned flags)
@@ -274,7 +315,9 @@ paddr_t page_alloc_order(unsigned order, unsigned flags)
 		return 0;
 	for (int try = 0; try < 2; try++) {
 		irqstate_t s = spin_lock(&buddy.lock);
-		uint64_t need = (1ull << order) + (flags & PG_USER ? buddy.reserve : 0);
+		uint64_t need = 1ull << order;
+		if (flags & PG_USER)
+			need += buddy.reserve + promised(buddy.free);
 		uint32_t f = buddy.free >= need ? buddy_alloc(order) : 0;
 		spin_unlock(&buddy.lock, s);
 		if (f != 0)
@@ -351,6 +394,30 @@ uint64_t page_user_count(void)
 	for (unsigned i = 0; i < ARRAY_LEN(caches); i++)
 		n += __atomic_load_n(&caches[i].user, __ATOMIC_RELAXED);
 	return n > 0 ? n : 0;
+}
+
+/* --- reservations -------------------------------------------------------------------- */
+
+bool page_reserve(uint64_t n)
+{
+	irqstate_t s = spin_lock(&reserved.lock);
+	uint64_t free = page_free_count();
+	free -= MIN(free, buddy.reserve);
+	free -= free / TABLES; /* page tables will be needed as well */
+	uint64_t taken = promised(free);
+	bool fits = taken <= free && n <= free - taken;
+	if (fits)
+		__atomic_store_n(&reserved.pages, reserved.pages + n, __ATOMIC_RELAXED);
+	spin_unlock(&reserved.lock, s);
+	return fits;
+}
+
+void page_unreserve(uint64_t n)
+{
+	irqstate_t s = spin_lock(&reserved.lock);
+	assert(reserved.pages >= n);
+	__atomic_store_n(&reserved.pages, reserved.pages - n, __ATOMIC_RELAXED);
+	spin_unlock(&reserved.lock, s);
 }
 
 /* --- start-up ------------------------------------------------------------------------ */

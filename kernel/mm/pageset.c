@@ -53,10 +53,10 @@ static uint64_t *find(const struct pageset *ps, uint64_t index)
 }
 
 /* The same, with the nodes made; NULL: no memory, and the tree is as good as before. */
-static uint64_t *make(struct pageset *ps, uint64_t index, unsigned flags)
+static uint64_t *make(struct pageset *ps, uint64_t index)
 {
 	while (!reaches(ps, index)) {
-		paddr_t top = page_alloc(PG_ZERO | flags);
+		paddr_t top = page_alloc(PG_ZERO | PG_USER);
 		if (top == 0)
 			return NULL;
 		*(uint64_t *)phys_to_virt(top) = ps->root;
@@ -66,7 +66,7 @@ static uint64_t *make(struct pageset *ps, uint64_t index, unsigned flags)
 	uint64_t *node = phys_to_virt(ps->root);
 	for (unsigned level = ps->levels; level > 1; level--) {
 		uint64_t *e = &node[slot_of(index, level)];
-		if (*e == 0 && (*e = page_alloc(PG_ZERO | flags)) == 0)
+		if (*e == 0 && (*e = page_alloc(PG_ZERO | PG_USER)) == 0)
 			return NULL;
 		node = phys_to_virt(*e);
 	}
@@ -134,7 +134,7 @@ int pageset_get(struct pageset *ps, uint64_t index, unsigned flags, paddr_t *pag
 	if (fresh == 0)
 		return -ENOMEM;
 	irqstate_t s = spin_lock(&ps->lock);
-	uint64_t *e = make(ps, index, flags);
+	uint64_t *e = make(ps, index);
 	if (e != NULL && *e == 0) {
 		*e = fresh;
 		ps->npages++;

@@ -178,3 +178,11 @@ void mm_reclaim(void)
 		kstack_trim(0);
 	cache_reap();
 }
+
+bool mm_reserve(uint64_t npages)
+{
+	if (npages == 0 || page_reserve(npages))
+		return true;
+	mm_reclaim();
+	return page_reserve(npages);
+}

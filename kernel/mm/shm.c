@@ -11,6 +11,7 @@
 struct shm {
 	struct vnode vn;
 	struct pageset pages;
+	bool reserved;
 };
 
 static int shm_getpage(struct vnode *vn, uint64_t index, paddr_t *page)
@@ -18,13 +19,15 @@ static int shm_getpage(struct vnode *vn, uint64_t index, paddr_t *page)
 	struct shm *m = CONTAINER_OF(vn, struct shm, vn);
 	if (index >= vn->size / PAGE_SIZE)
 		return -EINVAL;
-	return pageset_get(&m->pages, index, PG_USER, page);
+	return pageset_get(&m->pages, index, m->reserved ? PG_RESERVED : PG_USER, page);
 }
 
 static void shm_release(struct vnode *vn)
 {
 	struct shm *m = CONTAINER_OF(vn, struct shm, vn);
 	pageset_truncate(&m->pages, 0);
+	if (m->reserved)
+		page_unreserve(vn->size / PAGE_SIZE);
 	kfree(m);
 }
 
@@ -33,11 +36,14 @@ static const struct vnode_ops shm_ops = {
 	.release = shm_release,
 };
 
-struct vnode *shm_create(uint64_t size)
+struct vnode *shm_create(uint64_t size, bool reserve)
 {
 	struct shm *m = kzalloc(sizeof(*m));
-	if (m == NULL)
+	if (m == NULL || (reserve && !mm_reserve(size / PAGE_SIZE))) {
+		kfree(m);
 		return NULL;
+	}
+	m->reserved = reserve;
 	m->vn.ops = &shm_ops;
 	m->vn.refs = 1;
 	m->vn.mode = WEFT_S_IFREG | 0600;

@@ -7,9 +7,11 @@
  * Memory that a change needs is allocated before anything changes: a call that fails
  * has done nothing.
  *
- * Memory is not set aside when it is mapped: pages come with the first access, and a
- * process for which there is none is killed then.  Only what can never be there is
- * refused at once: a single piece of writable memory larger than the machine's.
+ * Pages come with the first access.  Memory that a process may write, and that nothing else
+ * holds, is reserved when it is mapped (page_reserve), so that a call says ENOMEM and no access
+ * fails later; as->reserved counts it, by mappings (MAPPING_RESERVED).  With
+ * WEFT_MAP_NORESERVE it is not, and a process that touches such memory when there is none
+ * left is killed.
  *
  * Locks: as->lock (sleeps), then the object caches' and the page allocator's.
  */
@@ -42,6 +44,7 @@ struct address_space *as_create(void)
 	memcpy((char *)phys_to_virt(pml4) + half, (char *)phys_to_virt(kernel_pml4) + half, half);
 	as->pml4 = pml4;
 	as->refs = 1;
+	as->max_size = as->max_data = UINT64_MAX;
 	krw_init(&as->lock, "address space");
 	spin_init(&as->pt_lock, "user page tables");
 	kmutex_init(&as->copying, "copy on write");
@@ -63,6 +66,7 @@ void as_destroy(struct address_space *as)
 	mapping_remove(as, 0, WEFT_USER_END, NULL);
 	upt_release(as, 0, PT_SPAN(4) * PT_ENTRIES / 2, 0, PT_SPAN(4) * PT_ENTRIES / 2);
 	assert(as->size == 0 && as->rss == 0);
+	page_unreserve(as->reserved);
 	page_free(as->pml4);
 	kfree(as);
 	kstack_trim(KEEP_STACKS);
@@ -96,6 +100,12 @@ int as_fork(struct address_space *as, struct address_space **out)
 	if (to == NULL)
 		return -ENOMEM;
 	krw_write_enter(&as->lock);
+	if (mm_reserve(as->reserved))
+		to->reserved = as->reserved;
+	else
+		err = -ENOMEM;
+	to->max_size = as->max_size;
+	to->max_data = as->max_data;
 	for (struct mapping *m = mapping_above(as, 0); m != &as->limit && err == 0;
 	     m = mapping_next(m)) {
 		if (m->flags & MAPPING_KERNEL)
@@ -130,6 +140,24 @@ static bool is_free(struct address_space *as, vaddr_t start, vaddr_t end)
 	return mapping_above(as, start)->start >= end;
 }
 
+/* Is memory with this protection and these flags to be reserved? */
+static bool to_reserve(int prot, uint32_t flags)
+{
+	return (prot & WEFT_PROT_WRITE) && (flags & WEFT_MAP_PRIVATE) &&
+	       !(flags & (WEFT_MAP_NORESERVE | MAPPING_RESERVED | MAPPING_KERNEL));
+}
+
+/* Pages of [start, end) that are reserved. */
+static uint64_t reserved_in(struct address_space *as, vaddr_t start, vaddr_t end)
+{
+	uint64_t bytes = 0;
+
+	for (struct mapping *m = mapping_above(as, start); m->start < end; m = mapping_next(m))
+		if (m->flags & MAPPING_RESERVED)
+			bytes += MIN(m->end, end) - MAX(m->start, start);
+	return bytes / PAGE_SIZE;
+}
+
 /*
  * Unmaps [start, end) and frees its pages.  -ENOMEM: it lies in the middle of a
  * mapping, and there is no memory for a second one.
@@ -145,6 +173,7 @@ static int unmap(struct address_space *as, vaddr_t start, vaddr_t end)
 		if (spare == NULL)
 			return -ENOMEM;
 	}
+	uint64_t reserved = reserved_in(as, start, end);
 	mapping_remove(as, start, end, spare);
 
 	struct mapping *above = mapping_above(as, start);
@@ -153,15 +182,12 @@ static int unmap(struct address_space *as, vaddr_t start, vaddr_t end)
 	if (upt_revoke(as, start, end, low, above->start))
 		tlb_shootdown(as, start, end);
 	upt_release(as, start, end, low, above->start);
+	as->reserved -= reserved;
+	page_unreserve(reserved);
 	return 0;
 }
 
 /* --- mmap and munmap ----------------------------------------------------------------- */
-
-static bool too_much(uint64_t len)
-{
-	return len > page_total() * PAGE_SIZE;
-}
 
 /* Where a mapping without WEFT_MAP_FIXED goes, or 0. */
 static vaddr_t choose(struct address_space *as, vaddr_t hint, uint64_t len)
@@ -184,31 +210,33 @@ int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, u
 		return -EINVAL;
 	if (fixed && !in_user(addr, len))
 		return -ENOMEM;
-	if ((prot & WEFT_PROT_WRITE) && !(flags & WEFT_MAP_NORESERVE) && too_much(len))
-		return -ENOMEM;
-
-	if (vn != NULL) {
-		vnode_hold(vn);
-	} else if (sharing == WEFT_MAP_SHARED) {
-		vn = shm_create(len);
+	if (vn == NULL && sharing == WEFT_MAP_SHARED) {
+		vn = shm_create(len, !(flags & WEFT_MAP_NORESERVE));
 		if (vn == NULL)
 			return -ENOMEM;
 		off = 0;
 		file_end = UINT64_MAX;
+	} else if (vn != NULL) {
+		vnode_hold(vn);
 	}
+	uint64_t reserve = to_reserve(prot, flags) ? len / PAGE_SIZE : 0;
+	bool reserved = mm_reserve(reserve);
 
 	krw_write_enter(&as->lock);
 	int64_t r = -ENOMEM;
 	struct mapping *m = mapping_alloc();
 	if (!fixed)
 		addr = choose(as, addr, len);
-	if (m != NULL && addr != 0)
+	if (m != NULL && addr != 0 && reserved && as->size <= as->max_size &&
+	    len <= as->max_size - as->size)
 		r = fixed ? unmap(as, addr, addr + len) : 0;
 	if (r == 0) {
 		m->start = addr;
 		m->end = addr + len;
 		m->prot = prot;
-		m->flags = sharing | (flags & (WEFT_MAP_NORESERVE | AS_MAP_READONLY));
+		m->flags = sharing | (flags & (WEFT_MAP_NORESERVE | AS_MAP_READONLY)) |
+			   (reserve != 0 ? MAPPING_RESERVED : 0);
+		as->reserved += reserve;
 		m->vnode = vn;
 		m->off = off;
 		m->file_end = file_end;
@@ -217,6 +245,8 @@ int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, u
 		r = addr;
 	} else {
 		mapping_free(m);
+		if (reserved)
+			page_unreserve(reserve);
 	}
 	krw_write_exit(&as->lock);
 	if (vn != NULL)
@@ -245,7 +275,7 @@ int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot)
 	struct mapping *m = mapping_alloc();
 	uint64_t *e = NULL;
 	if (m != NULL && is_free(as, addr, addr + PAGE_SIZE))
-		e = upt_make(as, addr);
+		e = upt_make(as, addr, PG_USER);
 	if (e != NULL) {
 		m->start = addr;
 		m->end = addr + PAGE_SIZE;
@@ -291,6 +321,17 @@ static int may_protect(struct address_space *as, vaddr_t start, vaddr_t end, int
 	return 0;
 }
 
+/* Of [start, end), what must be reserved before it may have this protection. */
+static uint64_t pages_to_reserve(struct address_space *as, vaddr_t start, vaddr_t end, int prot)
+{
+	uint64_t bytes = 0;
+
+	for (struct mapping *m = mapping_above(as, start); m->start < end; m = mapping_next(m))
+		if (to_reserve(prot, m->flags))
+			bytes += MIN(m->end, end) - MAX(m->start, start);
+	return bytes / PAGE_SIZE;
+}
+
 /* The two mappings that splitting at both ends may need. */
 static int alloc_two(struct mapping *m[2])
 {
@@ -317,13 +358,24 @@ int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 
 	krw_write_enter(&as->lock);
 	int err = may_protect(as, addr, end, prot);
-	if (err == 0)
+	uint64_t reserve = err == 0 ? pages_to_reserve(as, addr, end, prot) : 0;
+	if (err == 0 && !mm_reserve(reserve))
+		err = -ENOMEM;
+	if (err == 0) {
 		err = alloc_two(spare);
+		if (err != 0)
+			page_unreserve(reserve);
+	}
 	if (err == 0) {
 		if (mapping_split(as, addr, spare[0]))
 			spare[0] = NULL;
 		if (mapping_split(as, end, spare[1]))
 			spare[1] = NULL;
+		as->reserved += reserve;
+		for (struct mapping *m = mapping_above(as, addr); m->start < end;
+		     m = mapping_next(m))
+			if (to_reserve(prot, m->flags))
+				m->flags |= MAPPING_RESERVED;
 		mapping_set_prot(as, addr, end, prot);
 		if (upt_protect(as, addr, end, prot))
 			tlb_shootdown(as, addr, end);
@@ -381,15 +433,21 @@ int as_check(struct address_space *as, vaddr_t addr, uint64_t len)
 /* Maps [from, to) as heap. */
 static int grow_heap(struct address_space *as, vaddr_t from, vaddr_t to)
 {
-	if (to > WEFT_USER_END || too_much(to - as->brk_start) || !is_free(as, from, to))
+	uint64_t npages = (to - from) / PAGE_SIZE;
+
+	if (to > WEFT_USER_END || !is_free(as, from, to) || to - as->brk_start > as->max_data ||
+	    as->size + (to - from) > as->max_size || !mm_reserve(npages))
 		return -ENOMEM;
 	struct mapping *m = mapping_alloc();
-	if (m == NULL)
+	if (m == NULL) {
+		page_unreserve(npages);
 		return -ENOMEM;
+	}
+	as->reserved += npages;
 	m->start = from;
 	m->end = to;
 	m->prot = WEFT_PROT_READ | WEFT_PROT_WRITE;
-	m->flags = WEFT_MAP_PRIVATE;
+	m->flags = WEFT_MAP_PRIVATE | MAPPING_RESERVED;
 	mapping_insert(as, m);
 	return 0;
 }

@@ -44,13 +44,13 @@ uint64_t *upt_find(struct address_space *as, vaddr_t addr)
 	return &t[pt_index(addr, 1)];
 }
 
-uint64_t *upt_make(struct address_space *as, vaddr_t addr)
+uint64_t *upt_make(struct address_space *as, vaddr_t addr, unsigned flags)
 {
 	uint64_t *t = phys_to_virt(as->pml4);
 	for (int level = PT_LEVELS; level > 1; level--) {
 		uint64_t *e = &t[pt_index(addr, level)];
 		if (*e == 0) {
-			paddr_t p = page_alloc(PG_ZERO | PG_USER);
+			paddr_t p = page_alloc(PG_ZERO | flags);
 			if (p == 0)
 				return NULL;
 			/* Release: CPUs that walk the table find it zeroed. */
@@ -175,7 +175,7 @@ struct share {
 /* The lowest level: both tables have the same entries from now on. */
 static int share_entries(uint64_t *from, vaddr_t at, vaddr_t stop, struct share *sh)
 {
-	uint64_t *to = upt_make(sh->to, at);
+	uint64_t *to = upt_make(sh->to, at, PG_USER);
 	if (to == NULL)
 		return -ENOMEM;
 	for (; at < stop; at += PAGE_SIZE, to++, from++) {

@@ -134,7 +134,9 @@ static void put_pointers(struct words *w, const struct exec_strings *s, vaddr_t 
 
 static int map_stack(struct address_space *as)
 {
-	const uint32_t flags = WEFT_MAP_PRIVATE | WEFT_MAP_ANON | WEFT_MAP_FIXED;
+	/* Few programs use more than a few pages of it. */
+	const uint32_t flags =
+		WEFT_MAP_PRIVATE | WEFT_MAP_ANON | WEFT_MAP_FIXED | WEFT_MAP_NORESERVE;
 	vaddr_t bottom = USER_STACK_TOP - USER_STACK_SIZE;
 
 	int64_t at = as_map(as, bottom, USER_STACK_SIZE, WEFT_PROT_READ | WEFT_PROT_WRITE, flags,

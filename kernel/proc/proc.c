@@ -219,6 +219,18 @@ int proc_kill_group(int pgrp, int sig)
 	return g.found ? 0 : -ESRCH;
 }
 
+void proc_out_of_memory(vaddr_t addr)
+{
+	struct proc *p = curproc();
+
+	/* Of many LWPs that find none at once, one ends the process and is named. */
+	if (proc_kill(p, WEFT_W_EXITCODE(0, WEFT_SIGKILL)))
+		printk("weft: out of memory: pid %d (%s) lwp %u killed at address %p, "
+		       "%llu KiB resident\n",
+		       p->pid, p->name, curlwp()->id, (void *)addr,
+		       __atomic_load_n(&p->as->rss, __ATOMIC_RELAXED) * PAGE_SIZE / 1024);
+}
+
 /* --- end -------------------------------------------------------------------------------- */
 
 void proc_exit(int status)

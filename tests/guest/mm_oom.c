@@ -7,6 +7,7 @@
 
 #define PATH "/bin/mm_oom"
 #define CHUNK (1ul << 20)
+#define LAZY (ANON | WEFT_MAP_NORESERVE)
 
 static void touch(char *p, size_t len)
 {
@@ -18,7 +19,7 @@ static void touch(char *p, size_t len)
 static void fill(uint64_t left)
 {
 	while (free_pages() > left) {
-		long p = map(NULL, CHUNK, RW, ANON);
+		long p = map(NULL, CHUNK, RW, LAZY);
 		if (p < 0)
 			break;
 		uint64_t some = free_pages() - left;
@@ -30,7 +31,7 @@ static void fill(uint64_t left)
 static int hog(void)
 {
 	for (;;) {
-		long p = map(NULL, CHUNK, RW, ANON);
+		long p = map(NULL, CHUNK, RW, LAZY);
 		if (p < 0)
 			return 2;
 		touch((char *)p, CHUNK);
@@ -41,7 +42,7 @@ static int hog(void)
 static int copies(void)
 {
 	for (;;) {
-		long p = map(NULL, CHUNK, RW, ANON);
+		long p = map(NULL, CHUNK, RW, LAZY);
 		if (p < 0)
 			return 2;
 		for (size_t i = 0; i < CHUNK; i += PAGE)
@@ -71,6 +72,27 @@ static int mappings(void)
 			return 5;
 	}
 	return 6;
+}
+
+/* What is reserved is there: the call fails, no access does. */
+static int reserves(void)
+{
+	enum { MAX = 4096 };
+	static char *p[MAX];
+	unsigned n = 0;
+	long r = 0;
+
+	while (n < MAX && (r = map(NULL, CHUNK / 4, RW, ANON)) > 0)
+		p[n++] = (char *)r;
+	if (n < 10 || r != -ENOMEM)
+		return 2;
+	/* Nor does what is not reserved take any of it. */
+	long lazy = map(NULL, 4096 * CHUNK, RW, LAZY);
+	for (size_t i = 0; lazy > 0 && writable((char *)lazy + i); i += PAGE)
+		;
+	while (n-- > 0)
+		touch(p[n], CHUNK / 4);
+	return 0;
 }
 
 static int brk_until_refused(void)
@@ -131,7 +153,7 @@ static int spawns(void)
 		long r = run_child("/bin/true", "x");
 		if (r == EXITED(0))
 			done++;
-		else if (r == KILLED(WEFT_SIGBUS) || r == -ENOMEM || r == -EAGAIN)
+		else if (r == KILLED(WEFT_SIGKILL) || r == -ENOMEM || r == -EAGAIN)
 			failed++;
 		else
 			return 3;
@@ -146,9 +168,10 @@ static const struct {
 	int (*fn)(void);
 	int status;
 } takers[] = {
-	{"hog", hog, KILLED(WEFT_SIGBUS)}, {"copies", copies, EXITED(0)},
-	{"mappings", mappings, EXITED(0)}, {"brk", brk_until_refused, EXITED(0)},
-	{"lwps", lwps, EXITED(0)},         {"spawns", spawns, EXITED(0)},
+	{"hog", hog, KILLED(WEFT_SIGKILL)},    {"copies", copies, EXITED(0)},
+	{"reserves", reserves, EXITED(0)},     {"mappings", mappings, EXITED(0)},
+	{"brk", brk_until_refused, EXITED(0)}, {"lwps", lwps, EXITED(0)},
+	{"spawns", spawns, EXITED(0)},
 };
 #define TAKERS (sizeof(takers) / sizeof(takers[0]))
 
@@ -184,7 +207,7 @@ static void two_at_once(void)
 		pid[i] = start_child(PATH, "hog");
 	for (int i = 0; i < 2; i++)
 		__sys_waitpid(pid[i], &status[i], 0, NULL);
-	ok("two at once", status[0] == KILLED(WEFT_SIGBUS) && status[1] == KILLED(WEFT_SIGBUS));
+	ok("two at once", status[0] == KILLED(WEFT_SIGKILL) && status[1] == KILLED(WEFT_SIGKILL));
 	is("who took nothing is unharmed", mine[0], 77);
 	long lost = before - free_pages();
 	tap_report(lost < SLACK, "their memory comes back", "%ld pages are missing", lost);

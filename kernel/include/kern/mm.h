@@ -40,8 +40,10 @@ static inline paddr_t image_to_phys(const void *v)
 void page_init(void);     /* from boot_info; CPU 0, before any allocation */
 void page_init_cpu(void); /* this CPU's cache */
 
-#define PG_ZERO 1 /* filled with zeros */
-#define PG_USER 2 /* for a user mapping: leaves the kernel's reserve alone */
+#define PG_ZERO 1     /* filled with zeros */
+#define PG_USER 2     /* programs decide how many: leaves the kernel's reserve alone */
+#define PG_RESERVED 4 /* one of those that page_reserve has promised */
+#define PG_URGENT 8   /* with PG_USER: what goes with such a page */
 
 /* One page, or 0 when there is none.  Any context, never blocks. */
 paddr_t page_alloc(unsigned flags);
@@ -55,7 +57,14 @@ unsigned page_count(paddr_t p);
 /* The initial RAM disk has been read: its pages may be used.  CPU 0, once. */
 void page_add_initrd(void);
 uint64_t page_total(void), page_free_count(void); /* in pages; the caches' pages count as free */
-uint64_t page_user_count(void);                   /* given out with PG_USER, in pages */
+uint64_t page_user_count(void); /* given out with PG_USER or PG_RESERVED, in pages */
+/*
+ * Sets n pages aside for later allocations with PG_RESERVED: false if there are not so many
+ * free that are not promised to others.  page_unreserve takes it back, for pages that have
+ * come as for those that have not; a page that has come goes back by page_free as any other.
+ */
+bool page_reserve(uint64_t n);
+void page_unreserve(uint64_t n);
 
 /* --- object caches (mm/cache.c) ---------------------------------------- */
 
@@ -131,8 +140,10 @@ struct address_space {
 	struct spinlock pt_lock; /* page tables, among readers of lock; a writer is alone */
 	struct kmutex copying;   /* copy on write (mm/fault.c); after lock */
 	paddr_t pml4;
-	uint64_t size; /* bytes mapped; lock */
-	uint64_t rss;  /* pages resident; pt_lock, or lock for writing */
+	uint64_t size;               /* bytes mapped; lock */
+	uint64_t rss;                /* pages resident; pt_lock, or lock for writing */
+	uint64_t reserved;           /* pages of mappings with MAPPING_RESERVED; lock */
+	uint64_t max_size, max_data; /* RLIMIT_AS, RLIMIT_DATA: bytes; lock */
 	vaddr_t brk_start, brk;
 	uint32_t refs; /* as_create, as_hold; atomic */
 	uint64_t cpus; /* CPUs that may hold translations (bit mask); atomic, mm/tlb.c */
@@ -156,8 +167,8 @@ int as_fork(struct address_space *as, struct address_space **out);
  * addr is 0), anywhere below the stack.  Returns the address, or a negative error:
  * -EINVAL (zero or wrapping length, unaligned fixed address, both or none of SHARED
  * and PRIVATE, unknown bits), -ENOMEM (no room, no memory for the mapping; addresses
- * outside user space; without WEFT_MAP_NORESERVE more writable memory than the
- * machine has).  Replaces what was there if FIXED.  SHARED memory without a file is
+ * outside user space; beyond max_size; without WEFT_MAP_NORESERVE, memory to be written or
+ * shared that cannot be reserved).  Replaces what was there if FIXED.  SHARED memory without a file is
  * shared with the processes that fork makes.  Takes as->lock; may sleep.
  */
 int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, uint32_t flags,
@@ -173,7 +184,7 @@ int as_unmap(struct address_space *as, vaddr_t addr, uint64_t len);
  * Changes the protection of all of the range; pages keep their contents under
  * WEFT_PROT_NONE too.  When it returns no CPU has a right that was taken away.
  * -EINVAL: unaligned, or unknown bits; -ENOMEM: not all of it is mapped, or no memory
- * to split a mapping; -EACCES: it holds pages of the kernel's (as_map_page), or ones that
+ * to split a mapping or to reserve; -EACCES: it holds pages of the kernel's (as_map_page), or ones that
  * the file forbids to write (AS_MAP_READONLY).  After
  * an error nothing has changed.  Takes as->lock; waits for other CPUs; may sleep.
  */

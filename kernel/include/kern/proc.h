@@ -98,6 +98,11 @@ void proc_exit(int status) NORETURN;
 bool proc_kill(struct proc *p, int status);
 bool proc_kill_locked(struct proc *p, int status); /* with p->lock held */
 /*
+ * There is no page for what the current process touches at addr, which it has not reserved:
+ * the last resort is that it goes, as by SIGKILL, and is named on the console.
+ */
+void proc_out_of_memory(vaddr_t addr);
+/*
  * Sends sig to the processes of a group (the console's Ctrl-C).  From any context
  * without a spin lock.  0, or -ESRCH.
  */

@@ -97,7 +97,7 @@ enum {
 	WEFT_SEGV_ACCERR = 2, /* its protection forbids that */
 	WEFT_BUS_ADRALN = 1,
 	WEFT_BUS_ADRERR = 2,
-	WEFT_BUS_OBJERR = 3, /* no memory for the page */
+	WEFT_BUS_OBJERR = 3,
 	WEFT_TRAP_BRKPT = 1,
 	WEFT_TRAP_TRACE = 2,
 	WEFT_CLD_EXITED = 1,
