@@ -25,7 +25,8 @@ static bool fail_copy;
 int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, uint32_t flags,
 	       struct vnode *vn, uint64_t off, uint64_t file_end)
 {
-	CHECK(flags == (WEFT_MAP_PRIVATE | WEFT_MAP_ANON | WEFT_MAP_FIXED) && vn == NULL);
+	CHECK(flags == (WEFT_MAP_PRIVATE | WEFT_MAP_ANON | WEFT_MAP_FIXED | WEFT_MAP_NORESERVE) &&
+	      vn == NULL);
 	if (maps++ == 0) {
 		CHECK(addr == BOTTOM && len == USER_STACK_SIZE);
 		CHECK(prot == (WEFT_PROT_READ | WEFT_PROT_WRITE));
