@@ -39,7 +39,7 @@ static char *stack[STACKS];
 
 static char *stack_new(uint64_t stamp)
 {
-	long p = map(NULL, STACK, RW, ANON);
+	long p = map(NULL, STACK, RW, ANON | WEFT_MAP_NORESERVE);
 	if (p < 0 || __sys_mprotect((void *)p, PAGE, NONE) != 0)
 		return NULL;
 	*(uint64_t *)(p + STACK - 8) = stamp;
