@@ -27,7 +27,7 @@
  * may be kept from the upper half of the reserve, and the page tables for it too.
  * Pages that wait in the CPUs' caches count as taken here, which errs on the safe side.
  *
- * Locks: reserved.lock, a cache's, then buddy.lock; the last two are taken in any context.
+ * Locks: a cache's, then buddy.lock; both are taken in any context.
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
@@ -68,10 +68,7 @@ static struct {
 
 #define TABLES 256 /* one page in so many is more than enough for page tables */
 
-static struct {
-	struct spinlock lock;
-	uint64_t pages; /* written with lock; read without it */
-} reserved = {.lock = SPINLOCK_INIT("reserved pages")};
+static uint64_t reserved; /* pages; atomic */
 
 #define CACHE_SIZE 64
 #define CACHE_BATCH 32
@@ -86,18 +83,23 @@ struct page_cache {
 
 static struct page_cache caches[WEFT_MAXCPU];
 
-/*
- * Pages that are reserved and have not come yet; an upper bound, which costs less, if there
- * are twice as many pages free as there are reserved.
- */
-static uint64_t promised(uint64_t free)
+/* Of `pages` reserved, those that have not come. */
+static uint64_t not_yet_come(uint64_t pages)
 {
-	int64_t n = __atomic_load_n(&reserved.pages, __ATOMIC_RELAXED);
-	if ((uint64_t)n < free / 2)
-		return n;
+	int64_t n = pages;
 	for (unsigned i = 0; i < MAX(ncpu, 1u); i++)
 		n -= __atomic_load_n(&caches[i].backing, __ATOMIC_RELAXED);
 	return MAX(n, 0);
+}
+
+/*
+ * Pages that are promised; an upper bound, which costs less, if twice as many are free as
+ * there are reserved.
+ */
+static uint64_t promised(uint64_t free)
+{
+	uint64_t n = __atomic_load_n(&reserved, __ATOMIC_RELAXED);
+	return n < free / 2 ? n : not_yet_come(n);
 }
 
 static struct frame *frame_of(paddr_t p)
@@ -398,26 +400,34 @@ uint64_t page_user_count(void)
 
 /* --- reservations -------------------------------------------------------------------- */
 
-bool page_reserve(uint64_t n)
+/* Can n pages more be reserved if `before` are? */
+static bool can_reserve(uint64_t before, uint64_t n)
 {
-	irqstate_t s = spin_lock(&reserved.lock);
-	uint64_t free = page_free_count();
+	uint64_t free = __atomic_load_n(&buddy.free, __ATOMIC_RELAXED);
+	if (before < free / 4 && n < free / 4 && free > 2 * buddy.reserve)
+		return true;
+	free = page_free_count();
 	free -= MIN(free, buddy.reserve);
 	free -= free / TABLES; /* page tables will be needed as well */
-	uint64_t taken = promised(free);
-	bool fits = taken <= free && n <= free - taken;
-	if (fits)
-		__atomic_store_n(&reserved.pages, reserved.pages + n, __ATOMIC_RELAXED);
-	spin_unlock(&reserved.lock, s);
-	return fits;
+	uint64_t taken = not_yet_come(before);
+	return taken <= free && n <= free - taken;
+}
+
+bool page_reserve(uint64_t n)
+{
+	uint64_t before = __atomic_load_n(&reserved, __ATOMIC_RELAXED);
+	do {
+		if (!can_reserve(before, n))
+			return false;
+	} while (!__atomic_compare_exchange_n(&reserved, &before, before + n, false,
+					      __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+	return true;
 }
 
 void page_unreserve(uint64_t n)
 {
-	irqstate_t s = spin_lock(&reserved.lock);
-	assert(reserved.pages >= n);
-	__atomic_store_n(&reserved.pages, reserved.pages - n, __ATOMIC_RELAXED);
-	spin_unlock(&reserved.lock, s);
+	uint64_t before = __atomic_fetch_sub(&reserved, n, __ATOMIC_RELAXED);
+	assert(before >= n);
 }
 
 /* --- start-up ------------------------------------------------------------------------ */

@@ -326,6 +326,8 @@ static uint64_t pages_to_reserve(struct address_space *as, vaddr_t start, vaddr_
 {
 	uint64_t bytes = 0;
 
+	if (!(prot & WEFT_PROT_WRITE))
+		return 0;
 	for (struct mapping *m = mapping_above(as, start); m->start < end; m = mapping_next(m))
 		if (to_reserve(prot, m->flags))
 			bytes += MIN(m->end, end) - MAX(m->start, start);
@@ -372,7 +374,7 @@ int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 		if (mapping_split(as, end, spare[1]))
 			spare[1] = NULL;
 		as->reserved += reserve;
-		for (struct mapping *m = mapping_above(as, addr); m->start < end;
+		for (struct mapping *m = mapping_above(as, addr); reserve > 0 && m->start < end;
 		     m = mapping_next(m))
 			if (to_reserve(prot, m->flags))
 				m->flags |= MAPPING_RESERVED;
