@@ -15,7 +15,7 @@ static int list(const char *path, size_t n, uint64_t *hash)
 	while ((got = __sys_getdents(fd, buf, n)) > 0) {
 		for (long off = 0; off < got; entries++) {
 			struct weft_dirent *e = (void *)(buf + off);
-			if (e->reclen % 8 != 0 || e->reclen < 16 || off + e->reclen > got ||
+			if (e->reclen % 8 != 0 || e->reclen < 24 || off + e->reclen > got ||
 			    strnlen(e->name, e->reclen) == e->reclen)
 				return -1;
 			off += e->reclen;
@@ -72,16 +72,16 @@ static void getdents(void)
 	is("getdents: empty directory", list("/tmp", 65536, &hash), 2);
 
 	int fd = __sys_open("/bin", WEFT_O_RDONLY, 0);
-	is("getdents: no room for one", __sys_getdents(fd, buf, 15), -EINVAL);
+	is("getdents: no room for one", __sys_getdents(fd, buf, 23), -EINVAL);
 	is("getdents: no room at all", __sys_getdents(fd, buf, 0), -EINVAL);
 	is("getdents: NULL", __sys_getdents(fd, NULL, 400), -EFAULT);
 	is("getdents: kernel address", __sys_getdents(fd, KERNEL_ADDR, 400), -EFAULT);
 	ok("getdents: errors lose nothing",
-	   __sys_getdents(fd, buf, 16) == 16 &&
+	   __sys_getdents(fd, buf, 24) == 24 &&
 		   strcmp(((struct weft_dirent *)buf)->name, ".") == 0);
 	char *p = page_before_hole();
-	is("getdents: partly into a hole", __sys_getdents(fd, p + PAGE - 16, 400), 16);
-	ok("getdents: the part", strcmp(((struct weft_dirent *)(p + PAGE - 16))->name, "..") == 0);
+	is("getdents: partly into a hole", __sys_getdents(fd, p + PAGE - 24, 400), 24);
+	ok("getdents: the part", strcmp(((struct weft_dirent *)(p + PAGE - 24))->name, "..") == 0);
 	long mark = __sys_lseek(fd, 0, WEFT_SEEK_CUR);
 	long got = __sys_getdents(fd, buf, sizeof(buf));
 	char first[300];

@@ -2,6 +2,7 @@
  * names.c - directories and names: what takes a path.
  */
 #include <fcntl.h>
+#include <reent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,12 @@ int remove(const char *path)
 	long r = __sys_unlink(path);
 
 	return result(r == -EISDIR ? __sys_rmdir(path) : r);
+}
+
+/* newlib's own tmpfile calls it so. */
+int _remove_r(struct _reent *reent, const char *path)
+{
+	return remove(path);
 }
 
 int link(const char *from, const char *to)
