@@ -54,3 +54,5 @@ int cpio_next(struct cpio *c, struct cpio_entry *e);
 void initrd_unpack(struct vnode *root, const void *base, uint64_t size);
 /* Mounts /dev with its devices.  Panics when it cannot. */
 void devfs_init(void);
+/* Mounts /proc.  Panics when it cannot. */
+void procfs_init(void);

@@ -348,4 +348,5 @@ void vfs_init(void)
 	initrd_unpack(root, phys_to_virt(boot_info.initrd), boot_info.initrd_size);
 	page_add_initrd();
 	devfs_init();
+	procfs_init();
 }

@@ -220,3 +220,22 @@ int upt_share(struct address_space *as, struct address_space *to, vaddr_t start,
 	*lost |= sh.lost;
 	return err;
 }
+
+static uint64_t resident(uint64_t *table, int level, vaddr_t base, const struct cut *c)
+{
+	uint64_t span = PT_SPAN(level), n = 0;
+	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
+
+	for (vaddr_t at = first_at(c, base, level); at < stop; at += span) {
+		uint64_t e = __atomic_load_n(&table[pt_index(at, level)], __ATOMIC_ACQUIRE);
+		if (e != 0)
+			n += level == 1 ? 1 : resident(pt_table(e), level - 1, at, c);
+	}
+	return n;
+}
+
+uint64_t as_resident(struct address_space *as, vaddr_t start, vaddr_t end)
+{
+	struct cut c = {.start = start, .end = end};
+	return resident(phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
+}

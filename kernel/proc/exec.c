@@ -45,7 +45,8 @@ static int become_single(struct proc *p)
 
 /* The point of no return. */
 static void take_over(struct proc *p, struct address_space *as, struct sc_page *sc,
-		      const char *path, const struct lwp_create *first)
+		      const char *path, const struct exec_strings *strings,
+		      const struct lwp_create *first)
 {
 	struct lwp *l = curlwp();
 	struct address_space *old = p->as;
@@ -56,6 +57,7 @@ static void take_over(struct proc *p, struct address_space *as, struct sc_page *
 	lwp_renumber(p);
 	schedctl_restart(p, l, sc);
 	proc_set_name(p, path);
+	proc_set_args(p, strings);
 	p->single = false;
 	lwp_init_frame(l, first->entry, first->stack);
 	lwp_init_fpu(l);
@@ -90,6 +92,6 @@ int proc_exec(const char *path, const struct exec_strings *strings)
 	curlwp()->robust = false;
 	fdtable_close_on_exec(&p->files);
 	sig_exec(p, curlwp());
-	take_over(p, as, sc, path, &first);
+	take_over(p, as, sc, path, strings, &first);
 	return 0;
 }

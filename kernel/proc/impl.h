@@ -15,6 +15,8 @@ struct proc *proc_alloc(const char *name, struct address_space *as);
 void proc_free(struct proc *p);
 /* p is called what comes after the last slash of the path.  p->lock held, or p is nobody's. */
 void proc_set_name(struct proc *p, const char *path);
+/* p's arguments are these, for ps.  As proc_set_name. */
+void proc_set_args(struct proc *p, const struct exec_strings *strings);
 /*
  * Makes p, with its only LWP, known as a child of parent (NULL: the first process), with a
  * pid, and starts it.  Returns the pid; -EAGAIN: out of pids, or the parent is exiting:

@@ -74,6 +74,20 @@ void proc_set_name(struct proc *p, const char *path)
 	strlcpy(p->name, base, sizeof(p->name));
 }
 
+void proc_set_args(struct proc *p, const struct exec_strings *strings)
+{
+	size_t len = 0;
+
+	/* The strings of argv come first, each with its NUL. */
+	for (unsigned i = 0, at = 0; i < strings->argc && len < sizeof(p->args) - 1; i++) {
+		len += snprintk(p->args + len, sizeof(p->args) - len, i ? " %s" : "%s",
+				strings->buf + at);
+		len = MIN(len, sizeof(p->args) - 1);
+		at += strlen(strings->buf + at) + 1;
+	}
+	p->args[len] = '\0';
+}
+
 struct proc *proc_alloc(const char *name, struct address_space *as)
 {
 	struct proc *p = kzalloc(sizeof(*p));

@@ -64,6 +64,7 @@ int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_stri
 		return err;
 	}
 	assert(first.schedctl == SCHEDCTL_USER);
+	proc_set_args(p, strings);
 	if (parent) {
 		sig_fork(parent, curlwp(), p, l);
 		sig_exec(p, l);
@@ -125,6 +126,7 @@ int64_t proc_fork(void)
 		return err;
 	}
 	copy_registers(l);
+	memcpy(p->args, parent->args, sizeof(p->args));
 	sig_fork(parent, curlwp(), p, l);
 	return proc_begin(p, l, parent, 0);
 }

@@ -9,89 +9,19 @@
 #include <kern/syscall.h>
 #include <kern/timing.h>
 
-struct search {
-	int pid;
-	struct proc *best;
-};
-
-static bool nearest(struct proc *p, void *arg)
-{
-	struct search *s = arg;
-	if (p->pid >= s->pid && (s->best == NULL || p->pid < s->best->pid))
-		s->best = p;
-	return false;
-}
-
-/* p->lock held. */
-static void fill_procinfo(struct proc *p, struct weft_procinfo *i)
-{
-	static const uint8_t rank[] = {
-		[LWP_ST_ONPROC] = 4, [LWP_ST_RUN] = 3, [LWP_ST_SLEEP] = 2, [LWP_ST_STOP] = 1};
-
-	*i = (struct weft_procinfo){
-		.pid = p->pid,
-		.ppid = p->parent ? p->parent->pid : 0,
-		.pgrp = p->pgrp,
-		.nlwp = p->nlwp,
-		.state = p->zombie ? LWP_ST_ZOMB : LWP_ST_IDLE,
-		.start = p->start,
-	};
-	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
-		uint32_t st = l->state;
-		if (st < ARRAY_LEN(rank) && rank[st] > rank[i->state])
-			i->state = st;
-	}
-	if (p->as != NULL) {
-		i->size = p->as->size;
-		i->rss = p->as->rss * PAGE_SIZE;
-	}
-	proc_rusage(p, &i->ru);
-	strlcpy(i->name, p->name, sizeof(i->name));
-}
-
 /*
  * procinfo(pid, struct weft_procinfo *): the process with the smallest pid that is
  * not below pid.  Returns its pid.  ESRCH: there is none; EFAULT.
  */
 int64_t sys_procinfo(const uint64_t arg[6])
 {
-	struct search find = {.pid = arg[0]};
 	struct weft_procinfo i;
 
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	proc_each(nearest, &find);
-	if (find.best != NULL) {
-		spin_acquire(&find.best->lock);
-		fill_procinfo(find.best, &i);
-		spin_release(&find.best->lock);
-	}
-	spin_unlock(&proc_tree_lock, s);
-	if (find.best == NULL)
-		return -ESRCH;
+	int pid = proc_info(arg[0], &i);
+	if (pid < 0)
+		return pid;
 	int err = copyout(arg[1], &i, sizeof(i));
 	return err != 0 ? err : i.pid;
-}
-
-/* l->lock held. */
-static void fill_lwp_info(struct lwp *l, struct lwp_info *i)
-{
-	struct mstimes t;
-
-	lwp_times(l, &t);
-	*i = (struct lwp_info){
-		.id = l->id,
-		.state = l->state,
-		.pri = l->pri,
-		.cpu = l->cpu,
-		.utime = t.ms[MS_USER],
-		.stime = ms_system(&t),
-		.flags = l->flags,
-		.syscall = l->syscall,
-	};
-	const char *wchan = l->wchan; /* its LWP clears it without the lock */
-	if (l->state == LWP_ST_SLEEP && wchan != NULL)
-		strlcpy(i->wchan, wchan, sizeof(i->wchan));
-	strlcpy(i->sclass, l->sclass->name, sizeof(i->sclass));
 }
 
 /*
@@ -101,26 +31,12 @@ static void fill_lwp_info(struct lwp *l, struct lwp_info *i)
 int64_t sys_lwp_info(const uint64_t arg[6])
 {
 	struct lwp_info i;
-	struct lwp *l = NULL;
 
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	struct proc *p = arg[0] == 0 ? curproc() : proc_find(arg[0]);
-	if (p != NULL) {
-		spin_acquire(&p->lock);
-		uint32_t id = MAX((uint32_t)arg[1], 1u);
-		while (l == NULL && id < p->next_id)
-			l = lwp_lock_by_id(p, id++);
-		if (l != NULL) {
-			fill_lwp_info(l, &i);
-			spin_release(&l->lock);
-		}
-		spin_release(&p->lock);
-	}
-	spin_unlock(&proc_tree_lock, s);
-	if (l == NULL)
-		return -ESRCH;
+	int64_t id = lwp_info_get(arg[0], arg[1], &i);
+	if (id < 0)
+		return id;
 	int err = copyout(arg[2], &i, sizeof(i));
-	return err != 0 ? err : (int64_t)i.id;
+	return err != 0 ? err : id;
 }
 
 /*

@@ -39,24 +39,6 @@ int64_t sys_trace_wait(const uint64_t arg[6])
 	return trace_wait(arg[0], arg[1]);
 }
 
-/* The address space of a process, held; NULL: no such process, or it is ending. */
-static struct address_space *hold_as(int pid)
-{
-	struct address_space *as = NULL;
-
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	struct proc *p = pid == 0 ? curproc() : proc_find(pid);
-	if (p != NULL) {
-		spin_acquire(&p->lock);
-		as = p->as;
-		if (as != NULL)
-			as_hold(as);
-		spin_release(&p->lock);
-	}
-	spin_unlock(&proc_tree_lock, s);
-	return as;
-}
-
 /*
  * proc_read(pid, addr, buf, n): copies n bytes at addr of process pid (0: the caller) to
  * the caller's buf.  Returns how many, which is less than n if the memory behind them
@@ -69,7 +51,7 @@ int64_t sys_proc_read(const uint64_t arg[6])
 	uint64_t n = MIN(arg[3], WEFT_USER_END), done = 0;
 	int err = 0;
 
-	struct address_space *as = hold_as(arg[0]);
+	struct address_space *as = proc_hold_as(arg[0]);
 	if (as == NULL)
 		return -ESRCH;
 	char *page = kmalloc(PAGE_SIZE);

@@ -31,6 +31,8 @@ struct exec_strings {
 	size_t len;
 	unsigned argc, envc;
 };
+#define PROC_ARGS 128 /* bytes of a program's arguments that the kernel keeps, for ps */
+
 struct proc {
 	struct spinlock lock;
 	int pid;
@@ -41,6 +43,7 @@ struct proc {
 	struct list all_link; /* table of processes; proc_tree_lock */
 	struct list hash_link;
 	char name[32];
+	char args[PROC_ARGS]; /* its arguments, with spaces between them; proc_tree_lock, p->lock */
 
 	struct address_space *as;
 	struct fdtable files;
@@ -113,6 +116,16 @@ void proc_signal(struct proc *p, int sig);
 struct proc *proc_find(int pid);
 /* A line for every LWP; when nothing runs any more: takes no lock. */
 void proc_print_lwps(void);
+/*
+ * What is known of the process with the smallest pid that is not below pid; of the LWP of
+ * process pid (0: the current one) with the smallest id that is not below id (proc/info.c).
+ * Return its id, or -ESRCH.
+ */
+int proc_info(int pid, struct weft_procinfo *i);
+int64_t lwp_info_get(int pid, uint32_t id, struct lwp_info *i);
+/* The address space of a process (0: the current one), held; NULL: no such process, or it
+ * is ending. */
+struct address_space *proc_hold_as(int pid);
 /* Calls fn on each process until it returns true.  proc_tree_lock held. */
 void proc_each(bool (*fn)(struct proc *, void *), void *arg);
 
