@@ -32,6 +32,8 @@
 #include <weft/lwp.h>
 #include <weft/mman.h>
 #include <weft/proc.h>
+#include <weft/processor.h>
+#include <weft/procset.h>
 #include <weft/signal.h>
 #include <weft/sys.h>
 #include <weft/sysdesc.h>
@@ -327,6 +329,8 @@ static uint64_t value(struct rng *r, const struct argdesc *d)
 	case T_PTR:
 		return one_in(r, 400) ? pointer(r)
 				      : (uint64_t)play + (below(r, PLAY) & ~(uint64_t)4095);
+	case T_IDTYPE: /* not all processes, nor all of some class */
+		return one_in(r, 2) ? WEFT_P_PID : WEFT_P_LWPID;
 	case T_FLAGS: {
 		const struct flagdesc *f = sysdesc_flags(d->of);
 		unsigned n = 0;
@@ -370,10 +374,13 @@ static void arguments(struct rng *r, unsigned number, uint64_t arg[6])
 		if (d != NULL && i < d->nargs)
 			what = &d->arg[i];
 		bool is_pointer = what->type >= T_PATH && what->type != T_FLAGS &&
-				  what->type != T_SET && what->type != T_LWPS;
+				  what->type != T_IDTYPE && what->type != T_SET &&
+				  what->type != T_LWPS;
 		arg[i] = value(r, what);
 		if (one_in(r, 24))
 			arg[i] = is_pointer ? pointer(r) : wild(r);
+		if (what->type == T_IDTYPE)
+			arg[i] = value(r, what);
 		if (what->type == T_PID)
 			arg[i] = safe_pid(r, arg[i]);
 		if (what->type == T_LWP && (uint32_t)arg[i] == 1)
@@ -589,6 +596,19 @@ static void accuse(void)
 	errx(1, "processes that were killed %d ms ago are still there", KILL_MS);
 }
 
+/* Brings back what belongs to the whole machine: CPUs that are offline or in a set. */
+static void restore(void)
+{
+	int sets[WEFT_MAXPSET];
+	unsigned n = WEFT_MAXPSET;
+
+	if (__sys_pset_list(sets, &n) == 0)
+		while (n > 0)
+			__sys_pset_destroy(sets[--n]);
+	for (unsigned cpu = 0; __sys_p_online(cpu, P_ONLINE) >= 0; cpu++)
+		;
+}
+
 static void nap(void)
 {
 	const struct weft_timespec t = {0, POLL_MS * 1000000};
@@ -635,6 +655,7 @@ static uint64_t run(uint64_t run_seed, unsigned long *batch, uint64_t calls, uns
 			if (watched[i].pid != 0)
 				look(&watched[i]);
 		sweep(STRAY_MS * 1000000ull);
+		restore();
 		while ((pid = __sys_waitpid(-1, &status, WEFT_WNOHANG, NULL)) > 0) {
 			struct watched *w = find(pid);
 			if (w == NULL)
@@ -653,6 +674,7 @@ static uint64_t run(uint64_t run_seed, unsigned long *batch, uint64_t calls, uns
 			accuse();
 	}
 	memset(watched, 0, sizeof(watched));
+	restore();
 	clean(HOME);
 	rmdir(HOME);
 	return total;

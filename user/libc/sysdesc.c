@@ -9,7 +9,10 @@
 #include <weft/mman.h>
 #include <weft/msacct.h>
 #include <weft/poll.h>
+#include <weft/priocntl.h>
 #include <weft/proc.h>
+#include <weft/processor.h>
+#include <weft/procset.h>
 #include <weft/signal.h>
 #include <weft/syscall.h>
 #include <weft/sysdesc.h>
@@ -50,6 +53,17 @@
 	  BIT(WEFT_, POLLHUP), BIT(WEFT_, POLLNVAL))                                               \
 	X(madvise, VALUE(WEFT_, MADV_NORMAL), VALUE(WEFT_, MADV_DONTNEED))                         \
 	X(msync, BIT(WEFT_, MS_ASYNC), BIT(WEFT_, MS_INVALIDATE), BIT(WEFT_, MS_SYNC))             \
+	X(upcall, BIT(, UPCALL_BLOCKED), BIT(, UPCALL_GROW), BIT(, UPCALL_EXIT))                   \
+	X(itimer, {"ITIMER_REAL", 0, 0xff}, {"ITIMER_VIRTUAL", 1, 0xff}, {"ITIMER_PROF", 2, 0xff}, \
+	  BIT(WEFT_, ITIMER_LWP))                                                                  \
+	X(timer, {"TIMER_ABSTIME", WEFT_TIMER_ABSTIME, WEFT_TIMER_ABSTIME})                        \
+	X(sigev, VALUE(WEFT_, SIGEV_NONE), VALUE(WEFT_, SIGEV_SIGNAL), VALUE(WEFT_, SIGEV_LWP))    \
+	X(idtype, VALUE(WEFT_, P_PID), VALUE(WEFT_, P_PPID), VALUE(WEFT_, P_PGID),                 \
+	  VALUE(WEFT_, P_SID), VALUE(WEFT_, P_CID), VALUE(WEFT_, P_UID), VALUE(WEFT_, P_GID),      \
+	  VALUE(WEFT_, P_ALL), VALUE(WEFT_, P_LWPID))                                              \
+	X(priocntl, VALUE(, PC_GETCID), VALUE(, PC_GETCLINFO), VALUE(, PC_SETPARMS),               \
+	  VALUE(, PC_GETPARMS), VALUE(, PC_DONICE), VALUE(, PC_ADMIN))                             \
+	X(online, VALUE(, P_OFFLINE), VALUE(, P_ONLINE), VALUE(, P_STATUS))                        \
 	X(how, VALUE(WEFT_, SIG_SETMASK), VALUE(WEFT_, SIG_BLOCK), VALUE(WEFT_, SIG_UNBLOCK))      \
 	X(sa, BIT(WEFT_, SA_SIGINFO), BIT(WEFT_, SA_RESTART), BIT(WEFT_, SA_NODEFER),              \
 	  BIT(WEFT_, SA_RESETHAND), BIT(WEFT_, SA_ONSTACK))                                        \
@@ -125,6 +139,11 @@ const struct flagdesc *sysdesc_flags(unsigned of)
 	  FF(weft_pollfd, revents, poll))                                                          \
 	X(weft_iovec, F(weft_iovec, base, PTR), F(weft_iovec, len, SIZE))                          \
 	X(weft_mount, F(weft_mount, path, CHARS), F(weft_mount, type, CHARS))                      \
+	X(weft_itimerspec, F(weft_itimerspec, interval.sec, LONG),                                 \
+	  F(weft_itimerspec, interval.nsec, LONG), F(weft_itimerspec, value.sec, LONG),            \
+	  F(weft_itimerspec, value.nsec, LONG))                                                    \
+	X(weft_sigevent, FF(weft_sigevent, notify, sigev), F(weft_sigevent, signo, SIG),           \
+	  F(weft_sigevent, value, HEX), F(weft_sigevent, lwpid, LWP))                              \
 	X(weft_msacct, F(weft_msacct, pid, PID), F(weft_msacct, lwpid, LWP),                       \
 	  F(weft_msacct, elapsed, NS))                                                             \
 	X(lwp_mutex, F(lwp_mutex, word, HEX))                                                      \
@@ -171,6 +190,10 @@ const struct structdesc *sysdesc_struct(unsigned of)
 #define INOUT(name)                                                                                \
 	{                                                                                          \
 		T_STRUCT, STRUCT_##name, D_IN | D_OUT                                              \
+	}
+#define IDTYPE                                                                                     \
+	{                                                                                          \
+		T_IDTYPE, FLAGS_idtype, 0                                                          \
 	}
 #define INT T(INT)
 #define NONE T(NONE)
@@ -261,6 +284,23 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	D(umask, T(OCT), T(OCT))                                                                   \
 	D(mountinfo, INT, INT, OUT(weft_mount))                                                    \
 	D(fchdir, INT, T(FD))                                                                      \
+	D(upcall_wait, INT, FLAGS(upcall))                                                         \
+	D(setitimer, INT, FLAGS(itimer), IN(weft_itimerspec), OUT(weft_itimerspec))                \
+	D(getitimer, INT, FLAGS(itimer), OUT(weft_itimerspec))                                     \
+	D(timer_create, INT, FLAGS(clock), IN(weft_sigevent), T(INT_OUT))                          \
+	D(timer_settime, INT, INT, FLAGS(timer), IN(weft_itimerspec), OUT(weft_itimerspec))        \
+	D(timer_gettime, INT, INT, OUT(weft_itimerspec))                                           \
+	D(timer_getoverrun, INT, INT)                                                              \
+	D(timer_delete, INT, INT)                                                                  \
+	D(priocntl, INT, IDTYPE, T(PID), FLAGS(priocntl), T(PTR))                                  \
+	D(processor_bind, INT, IDTYPE, T(PID), T(CPU), T(INT_OUT))                                 \
+	D(p_online, INT, T(CPU), FLAGS(online))                                                    \
+	D(pset_create, INT, T(INT_OUT))                                                            \
+	D(pset_destroy, INT, INT)                                                                  \
+	D(pset_assign, INT, INT, T(CPU), T(INT_OUT))                                               \
+	D(pset_bind, INT, INT, IDTYPE, T(PID), T(INT_OUT))                                         \
+	D(pset_info, INT, INT, T(INT_OUT), T(INT_OUT), T(INT_OUT))                                 \
+	D(pset_list, INT, T(INT_OUT), T(INT_OUT))                                                  \
 	D(msacct, INT, T(PID), T(LWP), OUT(weft_msacct))                                           \
 	D(lwp_mutex_lock, INT, IN(lwp_mutex), T(HEX))                                              \
 	D(lwp_mutex_trylock, INT, IN(lwp_mutex), T(HEX))                                           \

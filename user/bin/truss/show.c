@@ -235,6 +235,7 @@ static void show_value(struct text *t, int pid, const struct argdesc *d, uint64_
 		else
 			add(t, v ? "%#" PRIx64 : "NULL", v);
 		break;
+	case T_IDTYPE:
 	case T_FLAGS:
 		show_flags(t, sysdesc_flags(d->of), v);
 		break;

@@ -32,6 +32,7 @@ enum argtype {
 	T_SET,      /* a set of signals, by value: in structures */
 	T_SET_IN,   /* const uint64_t *: a set of signals */
 	T_SET_OUT,
+	T_IDTYPE, /* what the next argument is an id of; shown as flags */
 	T_FLAGS,  /* bits or values with names: `of` says which */
 	T_STRUCT, /* structure: `of` says which, `dir` which way it goes */
 };
