@@ -45,7 +45,7 @@ def test_a_buffer_is_shown_when_it_is_filled(guest):
 
 def test_children_and_stamps(guest):
     """-f shows children, with process ids; -d and -l put time and LWP before the calls."""
-    output = trace(guest, "-f", "-d", "-l", "-t", "exit", "sh", "-c", "true; exit 5", status=5)
+    output = trace(guest, "-f", "-d", "-l", "-t", "exit", "sh", "-c", "/bin/true; exit 5", status=5)
     ends = re.findall(r"^(\d+)/1:\t +(\d+\.\d+) +exit\((\d+)\)$", output, re.MULTILINE)
     assert [end[2] for end in ends] == ["0", "5"], output
     assert ends[0][0] != ends[1][0]
