@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from tap import failures
 
 
 @pytest.mark.parametrize("debug", [False, True], ids=["plain", "debug"])
@@ -22,3 +23,10 @@ def test_size_of_memory(guest, boot, mem, least, most):
     assert result.status == 0, result.output
     found = int(re.search(r"booted by \w+, (\d+) MiB", result.output)[1])
     assert least <= found <= most
+
+
+@pytest.mark.parametrize("smp, mem", [(1, "48M"), (4, "96M")])
+def test_limit_of_lwps(guest, smp, mem):
+    """As many as the memory holds; the next is an EAGAIN, and all others are at work."""
+    result = guest(["lwp_many", "limit"], mem=mem, smp=smp, timeout=120)
+    assert not failures(result), result.output
