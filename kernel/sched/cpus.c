@@ -75,15 +75,15 @@ static void set_takes(struct cpu *c, int set)
 	spin_unlock(&c->dispq->lock, s);
 }
 
-/* Is an LWP on c that may not be there? */
+/*
+ * Is an LWP on c that may not be there?  Without its lock, which it needs on its way off: who
+ * polls under it may keep it there.  Its structure is type-stable, and what we read of it
+ * changes under cpu_lock alone.
+ */
 static bool runs_stranger(struct cpu *c)
 {
-	irqstate_t s = irq_save();
-	struct lwp *l = c->lwp; /* its structure is type-stable */
-	spin_acquire(&l->lock);
-	bool stranger = c->lwp == l && l->state == LWP_ST_ONPROC && !cpu_takes(c, l);
-	spin_unlock(&l->lock, s);
-	return stranger;
+	const struct lwp *l = __atomic_load_n(&c->lwp, __ATOMIC_ACQUIRE);
+	return l != c->idle && !cpu_takes(c, l);
 }
 
 /* c takes no unbound LWP; those it has are elsewhere when this returns. */
