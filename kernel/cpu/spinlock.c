@@ -174,7 +174,7 @@ static void __attribute__((noinline)) acquire_held(struct spinlock *l)
 	do {
 		while (__atomic_load_n(&l->locked, __ATOMIC_RELAXED) != 0) {
 			spin_check(l, begin);
-			timing->spin();
+			timing->spin(l);
 		}
 	} while (__atomic_exchange_n(&l->locked, 1, __ATOMIC_ACQUIRE) != 0);
 	got(l);
@@ -208,7 +208,12 @@ void spin_release(struct spinlock *l)
 		l->released = time_now();
 	l->holder = 0;
 	this_cpu()->nlocks--;
-	__atomic_store_n(&l->locked, 0, __ATOMIC_RELEASE);
+	if (__builtin_expect(l->waiters == 0, 1)) {
+		__atomic_store_n(&l->locked, 0, __ATOMIC_RELEASE);
+	} else {
+		__atomic_store_n(&l->locked, 0, __ATOMIC_RELEASE); /* l may be gone now */
+		timing->hand_over(l);
+	}
 }
 
 bool spin_held(const struct spinlock *l)

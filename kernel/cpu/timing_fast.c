@@ -172,7 +172,7 @@ static void fast_start(void)
 {
 }
 
-static void fast_spin(void)
+static void fast_spin(struct spinlock *l)
 {
 	cpu_pause();
 }

@@ -21,7 +21,8 @@
 
 struct spinlock {
 	uint32_t locked;   /* 0 or 1 */
-	uint32_t holder;   /* CPU + 1, for assertions; 0: free */
+	uint8_t holder;    /* CPU + 1, for assertions; 0: free */
+	uint8_t waiters;   /* atomic: CPUs in timing->spin for it (exact timing) */
 	uint64_t released; /* time of the last release (exact timing) */
 	const char *name;
 };

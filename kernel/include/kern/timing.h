@@ -30,8 +30,10 @@ struct timing {
 	void (*start_cpu)(void);
 	/* Moves this CPU's clock forward to `t` if it is behind (exact timing). */
 	void (*advance)(hrtime_t t);
-	/* In a loop that waits for another CPU to give up a lock.  Interrupts off. */
-	void (*spin)(void);
+	/* In a loop that waits for another CPU to give up l.  Interrupts off. */
+	void (*spin)(struct spinlock *l);
+	/* The caller has given up l, for which CPUs waited in spin (exact timing). */
+	void (*hand_over)(struct spinlock *l);
 };
 
 extern const struct timing *timing;
