@@ -1,5 +1,6 @@
 """One machine to boot: its options, its initial RAM disk and its QEMU command line."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,7 +11,8 @@ from . import iso
 from .cpio import Archive
 from .paths import build_dir
 
-QEMU = "qemu-system-x86_64"
+# A name, looked up in the PATH, or the path of another QEMU than the system's.
+QEMU = os.environ.get("WEFT_QEMU") or "qemu-system-x86_64"
 MAX_CPUS = 64  # WEFT_MAXCPU
 
 
