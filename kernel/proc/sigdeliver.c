@@ -106,6 +106,7 @@ static int push_frame(struct lwp *l, struct trapframe *f, const struct weft_siga
 	f->rsi = sp + offsetof(struct sigframe, info);
 	f->rdx = sp + offsetof(struct sigframe, uc);
 	f->rcx = act->handler;
+	f->r8 = l->sig.mask;
 	f->rax = 0;
 	f->rflags &= ~RFLAGS_ENTRY_CLEAR;
 	f->vec = TRAP_SYSCALL; /* no fault any more, and no call that could be restarted */
@@ -160,13 +161,19 @@ static bool can_restart(uint64_t call)
 	case SYS_open:
 	case SYS_read:
 	case SYS_write:
+	case SYS_pread:
+	case SYS_pwrite:
+	case SYS_readv:
+	case SYS_writev:
 	case SYS_ioctl:
+	case SYS_fcntl:
 	case SYS_waitpid:
 	case SYS_lwp_wait:
 	case SYS_lwp_mutex_lock:
-	case SYS_lwp_mutex_timedlock:
+	case SYS_lwp_mutex_timedlock: /* the deadline is a point in time */
 	case SYS_lwp_sema_wait:
 	case SYS_lwp_sema_timedwait:
+	case SYS_trace_wait:
 		return true;
 	default:
 		return false;
@@ -187,6 +194,29 @@ static void restart_call(struct trapframe *f)
 
 /* --- delivery --------------------------------------------------------------------------- */
 
+/*
+ * Is the LWP in a critical section (weft/schedctl.h)?  Then it is told that it owes a yield,
+ * and a sleep or that yield looks again: nothing else need, since a critical section is
+ * left by one of the two.
+ */
+static bool hold_off(struct lwp *l)
+{
+	if (l->sc->nopreempt)
+		l->sc->yield = 1;
+	else if (l->sc->nosignal)
+		l->sc->signalled = 1;
+	else
+		return false;
+	irqstate_t s = spin_lock(&l->proc->lock);
+	if (sig_next(NULL)) {
+		__atomic_fetch_and(&l->ast, ~AST_SIG, __ATOMIC_SEQ_CST);
+		l->sig.held = true;
+	}
+	spin_unlock(&l->proc->lock, s);
+	sig_tell_if_due(l->proc);
+	return true;
+}
+
 void sig_deliver(struct trapframe *f)
 {
 	struct lwp *l = curlwp();
@@ -194,6 +224,8 @@ void sig_deliver(struct trapframe *f)
 	struct weft_siginfo info;
 	bool first = true;
 
+	if (hold_off(l))
+		return;
 	for (;;) {
 		irqstate_t s = spin_lock(&p->lock);
 		if (!sig_next(&info)) {

@@ -461,9 +461,12 @@ void sig_proc_exit(struct proc *p)
 
 void sig_fork(struct proc *parent, const struct lwp *from, struct proc *child, struct lwp *to)
 {
-	irqstate_t s = spin_lock(&parent->lock);
-	memcpy(child->sig.act, parent->sig.act, sizeof(child->sig.act));
-	spin_unlock(&parent->lock, s);
+	if (parent->sig.any_act) {
+		irqstate_t s = spin_lock(&parent->lock);
+		memcpy(child->sig.act, parent->sig.act, sizeof(child->sig.act));
+		child->sig.any_act = true;
+		spin_unlock(&parent->lock, s);
+	}
 	to->sig.mask = from->sig.mask;
 	to->sig.stack = from->sig.stack;
 }
@@ -471,7 +474,7 @@ void sig_fork(struct proc *parent, const struct lwp *from, struct proc *child, s
 void sig_exec(struct proc *p, struct lwp *l)
 {
 	irqstate_t s = spin_lock(&p->lock);
-	for (int sig = 1; sig < WEFT_NSIG; sig++) {
+	for (int sig = 1; p->sig.any_act && sig < WEFT_NSIG; sig++) {
 		struct weft_sigaction *act = &p->sig.act[sig];
 		*act = (struct weft_sigaction){
 			.handler = act->handler == WEFT_SIG_IGN ? WEFT_SIG_IGN : WEFT_SIG_DFL};

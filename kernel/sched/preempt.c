@@ -140,7 +140,11 @@ void sched_yield(void)
 
 	l->grace = 0;
 	if (l->sc)
-		l->sc->yield = 0;
+		l->sc->yield = l->sc->signalled = 0;
+	if (l->sig.held) {
+		l->sig.held = false;
+		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
+	}
 	if (sched_best_waiting() >= l->pri || !cpu_takes(this_cpu(), l)) {
 		l->state = LWP_ST_RUN;
 		l->nvcsw++;

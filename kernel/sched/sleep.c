@@ -28,6 +28,10 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 		     hrtime_t deadline)
 {
 	assert(l == curlwp() && spin_held(&l->lock));
+	if (l->sig.held) {
+		l->sig.held = false;
+		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
+	}
 	uint32_t ends = flags & SLEEP_INTR ? AST_EXIT | AST_SIG : flags & SLEEP_KILL ? AST_EXIT : 0;
 	if (l->ast & ends) {
 		spin_release(&l->lock);

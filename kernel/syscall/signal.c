@@ -49,6 +49,7 @@ int64_t sys_sigaction(const uint64_t arg[6])
 	old = p->sig.act[sig];
 	if (arg[1] != 0) {
 		p->sig.act[sig] = act;
+		p->sig.any_act = true;
 		if (sig_ignored(p, sig))
 			sig_forget(p, WEFT_SIGBIT(sig));
 	}

@@ -42,21 +42,26 @@ struct sleepq;
 /*
  * An LWP as the library knows it.  Written by the LWP itself alone.
  *
- * critical->nopreempt counts the library's spin locks that are held on it.  With
- * schedctl=on critical is the kernel's record, so that the kernel sees it too; with
- * schedctl=off it is `uncontrolled`, where no one ever asks for a yield.
+ * critical->nopreempt counts the library's spin locks that are held on it.  It is the first
+ * pair of words in the kernel's record, or with schedctl=off the second one, nosignal and
+ * signalled, which the kernel heeds only before it calls a handler; `nowhere` before the LWP
+ * has begun.
  *
  * An LWP may not be stopped by thr_suspend while it holds such a lock or no_suspend is
  * above 0: others would wait for it.  owes is the LWP that it is about to unpark: whoever
  * stops it does it in its place.
  */
+struct section {
+	volatile uint32_t nopreempt, yield;
+};
+
 struct lwp {
 	struct schedctl *sc;
-	struct schedctl *critical;
+	struct section *critical;
 	volatile uint32_t owes;
 	uint32_t id;
 	volatile uint32_t no_suspend;
-	struct schedctl uncontrolled;
+	struct section nowhere;
 };
 
 /* The LWP of every thread that is on none: its state is never SC_ONCPU. */
@@ -116,9 +121,15 @@ struct thread {
 	};
 
 	/* Life. */
-	bool robust;                /* self: may own robust mutexes */
-	bool detached;              /* list */
-	bool exited;                /* list: waits to be joined, or for reuse */
+	bool robust;   /* self: may own robust mutexes */
+	bool detached; /* list */
+	union {
+		struct {
+			bool exited; /* list: waits to be joined, or for reuse */
+			bool masked; /* self: of an unbound thread, see sigmask */
+		};
+		uint16_t leaving; /* not 0: a switch from or to it is not all there is to do */
+	};
 	volatile uint32_t on_stack; /* 1 until its exit no longer uses its stack */
 	struct thread *joiner;      /* list: who claims it */
 	void *(*start)(void *);
@@ -139,6 +150,14 @@ struct thread {
 	deadline_t deadline;
 	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
 	const void *timed_out; /* the object that it waited for in vain, or NULL */
+
+	/*
+	 * Signals of an unbound thread.  Its mask is that of the LWP that it is on; when
+	 * masked is set, it is not the one that LWPs have otherwise (__base_mask), and
+	 * moves with the thread.
+	 */
+	uint64_t sigmask;          /* self */
+	volatile uint64_t sigkept; /* model: sent to it while it was on no LWP; then masked */
 
 	struct _reent own_reent;
 } __attribute__((aligned(64)));
@@ -188,8 +207,8 @@ void __assert_failed(const char *what, const char *file, int line) __attribute__
 
 /*
  * Preemption control (weft/schedctl.h).  In a critical section the kernel lets the LWP
- * go on for a little beyond its time; whoever leaves the last one pays by a yield if the
- * kernel asked for it.  An unbound thread cannot change its LWP inside, since it does so
+ * go on for a little beyond its time, and calls no handler; whoever leaves the last one pays
+ * by a yield if the kernel asked for it.  An unbound thread cannot change its LWP inside, since it does so
  * only where it calls the model.
  */
 void __critical_pay(void);
@@ -202,7 +221,7 @@ static inline void critical_enter(void)
 
 static inline void critical_exit(void)
 {
-	struct schedctl *c = thread_self()->lwp->critical;
+	struct section *c = thread_self()->lwp->critical;
 
 	__asm__ volatile("" : : : "memory");
 	if ((c->nopreempt -= 1) == 0 && unlikely(c->yield))
@@ -261,9 +280,14 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped);
 void __lwp_adopt(struct lwp *l, struct schedctl *sc);
 void __lwp_leave(struct thread *self) __attribute__((noreturn));
 const void *__lwp_wait_woken(struct thread *self, deadline_t deadline);
-void __lwp_unpark_owed(struct lwp *l);
+void __lwp_unpark_owed(struct lwp *l, uint32_t id);
 int __lwp_try_suspend(struct lwp *l);
 long __lwp_park(deadline_t deadline, uint32_t unpark);
+
+/* core/signal.c */
+extern uint64_t __base_mask;
+void __signals_init(void);
+void __mask_moved(struct thread *self);
 
 /* core/memory.c */
 void *__pages_alloc(size_t size);

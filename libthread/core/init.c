@@ -18,12 +18,13 @@ void __libthread_init(int argc, char **argv, char **envp, const struct auxv *aux
 	t->state = TS_ONLWP;
 	t->on_stack = 1;
 	t->user_stack = true;
-	t->own_lwp.critical = &t->own_lwp.uncontrolled;
+	t->own_lwp.critical = &t->own_lwp.nowhere;
 	set_thread_pointer(t);
 	__choose_model(envp);
 	__lwp_adopt(t->lwp, (struct schedctl *)__auxval(AT_WEFT_SCHEDCTL));
 	t->bound = __model->scope == SCOPE_ALL_BOUND;
 	__thread_first(t);
+	__signals_init();
 	__ops->init();
 }
 

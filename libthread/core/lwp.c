@@ -10,14 +10,19 @@
 
 static struct schedctl no_record = {.state = SC_SLEEPING};
 
-struct lwp __nowhere = {.sc = &no_record, .critical = &__nowhere.uncontrolled};
+struct lwp __nowhere = {.sc = &no_record, .critical = &__nowhere.nowhere};
+
+_Static_assert(offsetof(struct schedctl, yield) == offsetof(struct schedctl, nopreempt) + 4 &&
+		       offsetof(struct schedctl, signalled) ==
+			       offsetof(struct schedctl, nosignal) + 4,
+	       "struct section");
 
 /* The calling LWP is l from now on; sc is its record. */
 void __lwp_adopt(struct lwp *l, struct schedctl *sc)
 {
 	l->id = sc->lwpid;
 	l->no_suspend = l->owes = 0;
-	l->critical = __options.schedctl ? sc : &l->uncontrolled;
+	l->critical = (struct section *)(__options.schedctl ? &sc->nopreempt : &sc->nosignal);
 	l->critical->nopreempt = 0; /* its last owner left it inside of a critical section */
 	__atomic_store_n(&l->sc, sc, __ATOMIC_RELEASE);
 }
@@ -56,8 +61,8 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped)
 	t->rsp = (uint64_t)entry;
 	/* One by one: someone may still spin on the record's last owner. */
 	__atomic_store_n(&t->lwp->sc, &no_record, __ATOMIC_RELAXED);
-	t->lwp->critical = &t->lwp->uncontrolled;
-	t->lwp->uncontrolled.nopreempt = 0;
+	t->lwp->critical = &t->lwp->nowhere;
+	t->lwp->nowhere.nopreempt = 0;
 	t->lwp->no_suspend = t->lwp->owes = 0;
 	t->lwp->id = 0;
 	r = __sys_lwp_create(&c);
@@ -97,10 +102,14 @@ long __lwp_park(deadline_t deadline, uint32_t unpark)
 	return __sys_lwp_park(&ts, unpark);
 }
 
-/* Unparks an LWP; see struct lwp about `owes`, which the caller has set. */
-void __lwp_unpark_owed(struct lwp *l)
+/*
+ * Unparks LWP id; see struct lwp about `owes`, which the caller has set to it.  In between, a
+ * handler may have done it (core/signal.c), and an unbound thread that came onto this LWP have
+ * set it anew: then that one does what it owes by itself.
+ */
+void __lwp_unpark_owed(struct lwp *l, uint32_t id)
 {
-	__sys_lwp_unpark(l->owes);
+	__sys_lwp_unpark(id);
 	l->owes = 0;
 }
 
@@ -124,7 +133,7 @@ const void *__lwp_wait_woken(struct thread *self, deadline_t deadline)
 			return __sleepq_give_up(self);
 	}
 	if (self->lwp->owes != 0)
-		__lwp_unpark_owed(self->lwp);
+		__lwp_unpark_owed(self->lwp, self->lwp->owes);
 	return NULL;
 }
 

@@ -87,6 +87,9 @@ struct model_ops {
 	int (*suspend)(struct thread *t);
 	int (*resume)(struct thread *t);
 	void (*set_priority)(struct thread *t, int pri);
+	/* Sends a signal to t, which lives and cannot go.  0; EAGAIN: it has not begun, try
+	 * later; other error numbers. */
+	int (*kill)(struct thread *t, int sig);
 
 	/* level 0: as many LWPs as there should be, after suspend has stopped one. */
 	int (*set_concurrency)(int level);

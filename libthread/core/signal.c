@@ -1,5 +1,16 @@
 /*
  * signal.c - signals of threads: how a handler is entered and left, masks, pthread_kill.
+ *
+ * The kernel calls no handler while its LWP is in a critical section (weft/schedctl.h), so a
+ * handler never meets a lock of the library that its own thread holds, or an LWP between
+ * two threads: it may use whatever POSIX lets it use, sem_post first of all.  What it may not
+ * do, as POSIX says too, is block on an object while the thread that it interrupted waits
+ * in a queue: a thread stands in one queue at a time.
+ *
+ * A bound thread's mask is its LWP's.  An unbound one carries its own, and the LWP gets it
+ * when the thread comes; as long as all have the same mask, __base_mask, that costs nothing
+ * (struct thread).  An LWP that is idle keeps the mask of the thread that it ran last.  A handler's mask is the thread's too, for a thread that yields or blocks in
+ * a handler may go on on another LWP.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -7,42 +18,107 @@
 #include "impl.h"
 #include "model.h"
 
+uint64_t __base_mask; /* what the process began with */
+
+void __signals_init(void)
+{
+	__sys_sigprocmask(SIG_BLOCK, NULL, &__base_mask);
+	thread_self()->sigmask = __base_mask; /* a new thread's is its creator's */
+}
+
+static void set_mask(struct thread *self, uint64_t mask)
+{
+	self->sigmask = mask;
+	self->masked = mask != __base_mask;
+}
+
+/* Signals that were kept for self, and that it does not block, go to its LWP. */
+static void take_kept(struct thread *self)
+{
+	uint64_t open = __atomic_fetch_and(&self->sigkept, self->sigmask, __ATOMIC_RELAXED);
+
+	for (open &= ~self->sigmask; open != 0; open &= open - 1)
+		__sys_lwp_kill(self->lwp->id, __builtin_ctzl(open) + 1);
+}
+
+/* self has come onto an LWP whose mask may be another one, or has signals that were kept. */
+void __mask_moved(struct thread *self)
+{
+	__sys_sigprocmask(SIG_SETMASK, &self->sigmask, NULL);
+	self->masked = self->sigmask != __base_mask;
+	take_kept(self);
+}
+
 /*
- * Where the kernel enters a handler.  What it interrupted goes on as if nothing had been:
- * errno is as it was, and so is the unpark that the LWP owed, which the handler may have
- * overwritten with one of its own (sem_post).
+ * Where the kernel enters a handler.  What it interrupted goes on as if nothing had been,
+ * errno included.  It may have been about to unpark an LWP: that is done here, since the
+ * handler may do the same for another one, or never return; one unpark too many is harmless.
+ *
+ * The books of the mask are put back as they were found, not as the kernel will set it: they
+ * may be a step ahead, or another handler may come in between (then they are as it found
+ * them, again).
  */
 void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
-		 void (*handler)(int, struct weft_siginfo *, void *))
+		 void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask)
 {
 	struct thread *self = thread_self();
+	uint64_t before = self->sigmask, interrupted = uc->sigmask;
 	int saved_errno = errno;
 	uint32_t owes = self->lwp->owes;
 
-	self->lwp->owes = 0;
+	if (owes != 0)
+		__lwp_unpark_owed(self->lwp, owes);
+	set_mask(self, mask);
 	handler(sig, info, uc);
-	self->lwp->owes = owes;
+	set_mask(self, uc->sigmask == interrupted ? before : uc->sigmask);
 	errno = saved_errno;
 	__sys_sigreturn(uc);
 }
 
+/* EINVAL: how. */
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-	return -__sys_sigprocmask(how, set, old);
+	const uint64_t fixed = WEFT_SIGBIT(SIGKILL) | WEFT_SIGBIT(SIGSTOP);
+	uint64_t new, was;
+	long r;
+
+	if (set == NULL)
+		return -__sys_sigprocmask(how, NULL, old);
+	new = *set;
+	r = __sys_sigprocmask(how, set, &was);
+	if (r < 0)
+		return -r;
+	new = how == SIG_BLOCK ? was | new : how == SIG_UNBLOCK ? was & ~new : new;
+	set_mask(thread_self(), new & ~fixed);
+	if (thread_self()->sigkept != 0)
+		take_kept(thread_self());
+	if (old != NULL)
+		*old = was;
+	return 0;
 }
 
-/* ESRCH: no such thread; EINVAL: no such signal. */
+/*
+ * To one thread of the process.  An unbound thread that is on no LWP takes it when it is on
+ * one again.  ESRCH: no such thread; EINVAL: no such signal.  May wait for a thread that
+ * has just been created to begin.
+ */
 int pthread_kill(pthread_t thread, int sig)
 {
 	struct thread *t;
-	int error = ESRCH;
+	unsigned turns = 0;
+	int error;
 
+	if (sig < 0 || sig >= NSIG)
+		return EINVAL;
 	if (thread == thread_self()->id)
 		return -__sys_lwp_kill(__sys_lwp_self(), sig);
-	ilock_lock(&__threads_lock);
-	t = __thread_find(thread);
-	if (t != NULL && !t->exited)
-		error = -__sys_lwp_kill(t->lwp->id, sig);
-	ilock_unlock(&__threads_lock);
-	return error;
+	for (;;) {
+		ilock_lock(&__threads_lock);
+		t = __thread_find(thread);
+		error = t == NULL || t->exited ? ESRCH : __ops->kill(t, sig);
+		ilock_unlock(&__threads_lock);
+		if (error != EAGAIN)
+			return error;
+		__backoff(&turns);
+	}
 }

@@ -145,7 +145,9 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->unusual = 0;
 	t->bound = __model->scope == SCOPE_EITHER ? args->bound : __model->scope == SCOPE_ALL_BOUND;
 	t->detached = args->detached;
-	t->exited = false;
+	t->leaving = thread_self()->leaving; /* not exited; the mask is inherited */
+	t->sigmask = thread_self()->sigmask;
+	t->sigkept = 0;
 	t->on_stack = 1;
 	t->joiner = NULL;
 	t->robust = false;

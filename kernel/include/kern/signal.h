@@ -38,6 +38,7 @@ struct sigpending {
 /* struct proc's part. */
 struct proc_signals {
 	struct weft_sigaction act[WEFT_NSIG]; /* [sig]; 0 is not used */
+	bool any_act;                         /* one of them has been set */
 	struct sigpending pending;
 	unsigned queued;     /* of the process and its LWPs, without timers' */
 	struct list waiters; /* LWPs in sigtimedwait, by sigwait_link */
@@ -57,6 +58,7 @@ struct lwp_signals {
 	struct list wait_link;
 	uint64_t saved_mask; /* sigsuspend: the mask to go back to */
 	bool restore_mask;
+	bool held;               /* a handler is due, and waits for the end of a critical section */
 	struct weft_stack stack; /* alternate; size 0: none */
 };
 

@@ -9,6 +9,11 @@
  * which clears it; until that call nopreempt has no further effect.  So a
  * process that never pays gets no more CPU than its neighbours.
  *
+ * Signals.  While nopreempt or nosignal is not 0, no handler is called but for a fault of
+ * the LWP itself: it may hold a lock of the library's.  If one was due, yield or signalled
+ * is set, and the call to lwp_yield() that is owed then is where the handler is called.
+ * nosignal is for a library that wants no preemption control.
+ *
  * State.  A CPU that takes the LWP up writes cpu, then state = SC_ONCPU
  * (release).  The CPU that puts it down writes the new state before it switches
  * away.  So a reader on another CPU who sees SC_ONCPU (an ordinary load) knows
@@ -43,5 +48,7 @@ struct schedctl {
 	volatile uint32_t state;     /* kernel writes: SC_* */
 	volatile uint32_t cpu;       /* kernel writes: the CPU it is on or was last on */
 	volatile uint32_t lwpid;     /* kernel writes: the LWP that owns the record */
-	uint32_t spare[11];
+	volatile uint32_t nosignal;  /* library writes: not 0 = call no handler */
+	volatile uint32_t signalled; /* kernel sets 1: one is due; lwp_yield() clears */
+	uint32_t spare[9];
 };

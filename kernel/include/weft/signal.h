@@ -66,8 +66,8 @@
 
 /*
  * A handler is entered at `entry`, as entry(sig, struct weft_siginfo *, struct
- * weft_ucontext *, handler): the library's own function, which calls the handler and then
- * sigreturn.
+ * weft_ucontext *, handler, mask): the library's own function, which calls the handler and
+ * then sigreturn.  mask is what the LWP blocks now.
  */
 struct weft_sigaction { /* caller writes; kernel writes the old one */
 	uint64_t handler;

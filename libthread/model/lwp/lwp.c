@@ -87,9 +87,11 @@ static void lwp_wake(struct sleepq *q, struct thread *list)
 		wake_many(q, list);
 		return;
 	}
-	l->owes = release(list);
+	uint32_t id = release(list);
+
+	l->owes = id;
 	ilock_unlock(&q->lock);
-	__lwp_unpark_owed(l);
+	__lwp_unpark_owed(l, id);
 }
 
 static int lwp_prepare_timed(void)
@@ -168,6 +170,11 @@ static void lwp_set_priority(struct thread *t, int pri)
 		ilock_unlock(&q->lock);
 }
 
+static int lwp_kill(struct thread *t, int sig)
+{
+	return t->lwp->id != 0 ? -__sys_lwp_kill(t->lwp->id, sig) : EAGAIN;
+}
+
 /* There is no pool. */
 static int lwp_set_concurrency(int level)
 {
@@ -200,6 +207,7 @@ static const struct model_ops ops = {
 	.suspend = lwp_suspend,
 	.resume = lwp_resume,
 	.set_priority = lwp_set_priority,
+	.kill = lwp_kill,
 	.set_concurrency = lwp_set_concurrency,
 	.before_fork = lwp_around_fork,
 	.after_fork = lwp_around_fork,

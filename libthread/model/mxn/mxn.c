@@ -5,6 +5,7 @@
  * under _schedlock.
  */
 #include <errno.h>
+#include <weft/signal.h>
 #include "mxn.h"
 
 static void mxn_init(void)
@@ -30,7 +31,7 @@ static void mxn_also(struct sleepq *q)
 /* Where an unbound thread begins: after a switch from prev, with _schedlock held. */
 static void begin(struct thread *prev)
 {
-	arrived(prev);
+	arrived(prev, thread_self());
 	schedunlock();
 	__thread_main(thread_self());
 }
@@ -63,7 +64,7 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 	thread_self()->lwp->owes = unpark;
 	schedunlock();
 	if (unpark != 0)
-		__lwp_unpark_owed(thread_self()->lwp);
+		__lwp_unpark_owed(thread_self()->lwp, unpark);
 	return 0;
 }
 
@@ -214,6 +215,27 @@ static void mxn_forked(bool had_others)
 	__pool_forked(thread_self());
 }
 
+/*
+ * A thread that is on an LWP gets the signal by that LWP, which cannot change its thread while
+ * we have the lock.  For one that is not, it is kept until it comes onto one.
+ */
+static int mxn_kill(struct thread *t, int sig)
+{
+	int error = 0;
+
+	if (t->bound)
+		return t->lwp->id != 0 ? -__sys_lwp_kill(t->lwp->id, sig) : EAGAIN;
+	schedlock();
+	if (t->lwp != &__nowhere) {
+		error = -__sys_lwp_kill(t->lwp->id, sig);
+	} else if (sig != 0) {
+		__atomic_or_fetch(&t->sigkept, WEFT_SIGBIT(sig), __ATOMIC_RELAXED);
+		t->masked = true;
+	}
+	schedunlock();
+	return error;
+}
+
 static void mxn_schedlock_stats(struct thr_schedlock_stats *stats)
 {
 	schedlock();
@@ -237,6 +259,7 @@ static const struct model_ops ops = {
 	.suspend = mxn_suspend,
 	.resume = mxn_resume,
 	.set_priority = mxn_set_priority,
+	.kill = mxn_kill,
 	.set_concurrency = __pool_set_concurrency,
 	.before_fork = mxn_before_fork,
 	.after_fork = mxn_after_fork,

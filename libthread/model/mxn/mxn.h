@@ -131,11 +131,18 @@ static inline struct thread *runq_pop(void)
 uint32_t __make_runnable(struct thread *t);
 /* t need not wait any longer: the same, for any thread that stood in a sleep queue. */
 uint32_t __release(struct thread *t);
-/* A context that runs for the first time, after a switch from prev. */
-static inline void arrived(struct thread *prev)
+void __arrived_masked(struct thread *prev, struct thread *self);
+/*
+ * self has come onto the LWP that prev was on.  If prev has exited, it has now left its
+ * stack; if the mask of one of them is special, the LWP's changes.
+ */
+static inline void arrived(struct thread *prev, struct thread *self)
 {
-	/* If prev has exited, it has now left its stack. */
-	if (unlikely(prev->exited))
+	if (likely((prev->leaving | self->leaving) == 0))
+		return;
+	if (prev->masked || self->masked)
+		__arrived_masked(prev, self);
+	if (prev->exited)
 		__atomic_store_n(&prev->on_stack, 0, __ATOMIC_RELEASE);
 }
 
@@ -156,7 +163,7 @@ static inline void switch_to(struct thread *self, struct thread *next)
 	self->lwp = &__nowhere;
 	next->lwp = l;
 	next->state = TS_ONLWP;
-	arrived(__mxn_switch(self, next));
+	arrived(__mxn_switch(self, next), self);
 }
 
 /* The scheduler context of the LWP that an unbound thread is on. */

@@ -85,7 +85,7 @@ static void __attribute__((noreturn)) scheduler(struct thread *self)
 /* The context of the first LWP, which is entered by a switch. */
 static void scheduler_after(struct thread *prev)
 {
-	arrived(prev);
+	arrived(prev, thread_self());
 	scheduler(thread_self());
 }
 
@@ -104,12 +104,18 @@ static struct thread *new_context(void)
 	if (c == NULL)
 		return NULL;
 	c->self = c;
-	c->reent = _GLOBAL_REENT; /* not used: a context calls nothing of libc */
+	c->reent = &c->own_reent; /* for handlers that are called while the LWP is idle */
+	_REENT_INIT_PTR(c->reent);
 	c->lwp = &c->own_lwp;
 	c->state = TS_ONLWP;
 	c->pri = 0;
 	c->unusual = 0;
-	c->exited = c->parked = false;
+	c->bound = true; /* a handler that blocks or yields here keeps the LWP */
+	c->leaving = 0;
+	c->sigmask = thread_self()->sigmask;
+	c->masked = thread_self()->masked;
+	c->sigkept = 0;
+	c->parked = false;
 	c->on_stack = 1;
 	c->partner = NULL;
 	c->fp_control = fp_control();

@@ -100,6 +100,16 @@ void __mxn_prepare(struct thread *t, void (*entry)(struct thread *prev))
 	t->rsp = (uint64_t)sp;
 }
 
+void __arrived_masked(struct thread *prev, struct thread *self)
+{
+	if (self != context_of(self)) {
+		__mask_moved(self);
+	} else { /* going idle: the mask stays */
+		self->sigmask = prev->sigmask;
+		self->masked = prev->masked;
+	}
+}
+
 uint32_t __make_runnable(struct thread *t)
 {
 	struct thread *idle = __pool_take_idle();
@@ -242,7 +252,7 @@ void __mxn_wake(struct sleepq *q, struct thread *list)
 	if (unlikely(unpark != 0)) {
 		l->owes = unpark;
 		schedunlock();
-		__lwp_unpark_owed(l);
+		__lwp_unpark_owed(l, unpark);
 	} else {
 		schedunlock();
 	}

@@ -32,12 +32,12 @@ void __libthread_init(int argc, char **argv, char **envp, const struct auxv *aux
 
 /*
  * Defined by libthread: where the kernel enters every handler (struct weft_sigaction).
- * Calls handler(sig, info, uc), and returns to what was interrupted.
+ * Calls handler(sig, info, uc), with `mask` blocked, and returns to what was interrupted.
  */
 struct weft_siginfo;
 struct weft_ucontext;
 void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
-		 void (*handler)(int, struct weft_siginfo *, void *));
+		 void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask);
 
 /* Nanoseconds since boot (CLOCK_MONOTONIC), in user mode; never goes back on one CPU. */
 int64_t gethrtime(void);

@@ -1,0 +1,404 @@
+/*
+ * thr_signal.c - signals of threads in every model: masks that stay with their thread,
+ * pthread_kill, sigwait, handlers that run between any two instructions of the library.
+ * Arguments: rounds of the races; and `again`, of itself, without preemption control.
+ */
+#include "tap.h"
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+
+extern char **environ;
+
+static unsigned rounds = 200;
+
+static sigset_t set_of(int sig)
+{
+	sigset_t s;
+	sigemptyset(&s);
+	sigaddset(&s, sig);
+	return s;
+}
+
+static sigset_t mask_now(void)
+{
+	sigset_t s;
+	pthread_sigmask(SIG_BLOCK, NULL, &s);
+	return s;
+}
+
+static void catch (int sig, void (*handler)(int), int flags)
+{
+	struct sigaction act = {.sa_handler = handler, .sa_flags = flags};
+	sigaction(sig, &act, NULL);
+}
+
+/* --- masks --------------------------------------------------------------------------- */
+
+static volatile int wrong_masks;
+
+/* Each yields to the others, over and over, and must find its own mask every time. */
+static void *masked_thread(void *arg)
+{
+	int sig = SIGRTMIN + (long)arg;
+	sigset_t mine = set_of(sig);
+
+	if (arg == NULL)
+		mine = 0;
+	pthread_sigmask(SIG_SETMASK, &mine, NULL);
+	for (unsigned i = 0; i < rounds; i++) {
+		sched_yield();
+		if (mask_now() != mine)
+			wrong_masks++;
+	}
+	return NULL;
+}
+
+static void *report_mask(void *arg)
+{
+	*(sigset_t *)arg = mask_now();
+	return NULL;
+}
+
+static void masks(void)
+{
+	pthread_t t[4];
+	sigset_t usr1 = set_of(SIGUSR1), seen = 0, old;
+
+	for (long i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, masked_thread, (void *)i);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	is("a mask stays with its thread", wrong_masks, 0);
+	is("pthread_sigmask: how", pthread_sigmask(77, &usr1, NULL), EINVAL);
+	is("pthread_sigmask", pthread_sigmask(SIG_BLOCK, &usr1, &old), 0);
+	is("pthread_sigmask: old", old, 0);
+	pthread_create(&t[0], NULL, report_mask, &seen);
+	pthread_join(t[0], NULL);
+	ok("a thread begins with its creator's mask", seen == usr1);
+	pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+	is("pthread_sigmask: unblock", mask_now(), 0);
+}
+
+/* --- pthread_kill ---------------------------------------------------------------------- */
+
+static volatile pthread_t handled_by;
+static volatile int handled;
+
+static void note_thread(int sig)
+{
+	handled_by = pthread_self();
+	handled++;
+}
+
+static volatile int running, may_end;
+
+static void *spinner(void *arg)
+{
+	running = 1;
+	while (!may_end)
+		sched_yield();
+	return NULL;
+}
+
+static void *nothing(void *arg)
+{
+	return NULL;
+}
+
+static void kills(void)
+{
+	pthread_t t;
+
+	catch (SIGUSR1, note_thread, 0);
+	is("pthread_kill: self", pthread_kill(pthread_self(), SIGUSR1), 0);
+	ok("pthread_kill: self: at once", handled == 1 && handled_by == pthread_self());
+	pthread_create(&t, NULL, spinner, NULL);
+	while (!running)
+		sched_yield();
+	is("pthread_kill: 0", pthread_kill(t, 0), 0);
+	is("pthread_kill: no such signal", pthread_kill(t, NSIG), EINVAL);
+	is("pthread_kill", pthread_kill(t, SIGUSR1), 0);
+	while (handled == 1)
+		sched_yield();
+	ok("pthread_kill: that thread", handled_by == t);
+	may_end = 1;
+	pthread_join(t, NULL);
+	is("pthread_kill: gone", pthread_kill(t, SIGUSR1), ESRCH);
+	pthread_create(&t, NULL, nothing, NULL);
+	is("pthread_kill: not yet run, or gone", pthread_kill(t, 0) & ~ESRCH, 0);
+	pthread_join(t, NULL);
+	is("raise is to oneself", raise(SIGUSR1), 0);
+	is("raise: at once", handled, 3);
+}
+
+/* --- sigwait ----------------------------------------------------------------------------- */
+
+static sem_t got;
+static volatile int waited_for;
+
+static void *waiter(void *arg)
+{
+	sigset_t s = set_of(SIGUSR2);
+	int sig;
+
+	for (int i = 0; i < 3; i++) {
+		sigwait(&s, &sig);
+		waited_for += sig;
+		sem_post(&got);
+	}
+	return NULL;
+}
+
+static void sigwaits(void)
+{
+	sigset_t s = set_of(SIGUSR2);
+	pthread_attr_t bound;
+	pthread_t t;
+
+	sem_init(&got, 0, 0);
+	pthread_attr_init(&bound);
+	pthread_attr_setscope(&bound, PTHREAD_SCOPE_SYSTEM);
+	pthread_sigmask(SIG_BLOCK, &s, NULL);
+	if (strcmp(getenv("LIBTHREAD") ? getenv("LIBTHREAD") : "lwp", "n1") != 0) {
+		pthread_create(&t, &bound, waiter, NULL);
+		for (int i = 0; i < 3; i++) {
+			kill(getpid(), SIGUSR2);
+			sem_wait(&got);
+		}
+		pthread_join(t, NULL);
+		is("a thread waits for the process's signals", waited_for, 3 * SIGUSR2);
+	}
+	pthread_sigmask(SIG_UNBLOCK, &s, NULL);
+}
+
+/* --- handlers at any moment ---------------------------------------------------------------- */
+
+static sem_t posted;
+static volatile unsigned posts;
+
+static void post(int sig)
+{
+	posts++;
+	sem_post(&posted);
+}
+
+/*
+ * The handler posts what the main thread waits for, and interrupts threads that use every
+ * kind of object: a handler in the middle of the library's locks would hang.
+ */
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+static volatile int stop;
+static volatile unsigned long turns;
+
+static void *busy(void *arg)
+{
+	pthread_t t;
+
+	while (!stop) {
+		pthread_mutex_lock(&m);
+		turns++;
+		pthread_cond_signal(&c);
+		pthread_mutex_unlock(&m);
+		sched_yield();
+		if (turns % 64 == 0 && pthread_create(&t, NULL, nothing, NULL) == 0)
+			pthread_join(t, NULL);
+	}
+	return NULL;
+}
+
+static void *conds(void *arg)
+{
+	while (!stop) {
+		struct timespec soon;
+		clock_gettime(CLOCK_REALTIME, &soon);
+		soon.tv_nsec += 2000000;
+		soon.tv_sec += soon.tv_nsec / 1000000000;
+		soon.tv_nsec %= 1000000000;
+		pthread_mutex_lock(&m);
+		pthread_cond_timedwait(&c, &m, &soon);
+		pthread_mutex_unlock(&m);
+	}
+	return NULL;
+}
+
+static void storm(void)
+{
+	pthread_t t[4];
+	struct itimerval tick = {{0, 300}, {0, 300}}, off = {{0, 0}, {0, 0}};
+	unsigned waits = 0;
+
+	stop = 0;
+	posts = 0;
+	sem_init(&posted, 0, 0);
+	catch (SIGALRM, post, SA_RESTART);
+	catch (SIGUSR1, post, SA_RESTART);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&t[i], NULL, i % 2 ? conds : busy, NULL);
+	setitimer(ITIMER_REAL, &tick, NULL);
+	for (unsigned i = 0; i < rounds; i++) {
+		sem_wait(&posted);
+		waits++;
+		if (i % 3 == 0)
+			pthread_kill(t[i % 4], SIGUSR1);
+	}
+	setitimer(ITIMER_REAL, &off, NULL);
+	stop = 1;
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	while (sem_trywait(&posted) == 0)
+		waits++;
+	is("a storm of signals: every post arrives", waits, posts);
+	ok("and the threads got on", turns > 0);
+}
+
+/* Signals of each thread to its neighbour, who is at a lock, in a handler or asleep. */
+static pthread_t ring[3];
+static volatile unsigned long in_handler, sent;
+static volatile int dead;
+
+static void count(int sig)
+{
+	__atomic_add_fetch(&in_handler, 1, __ATOMIC_RELAXED);
+}
+
+static void *shooter(void *arg)
+{
+	long me = (long)arg;
+
+	while (!running)
+		sched_yield();
+	for (unsigned i = 0; i < rounds; i++) {
+		pthread_mutex_lock(&m);
+		sched_yield();
+		pthread_mutex_unlock(&m);
+		if (pthread_kill(ring[(me + 1) % 3], SIGRTMIN) == 0)
+			__atomic_add_fetch(&sent, 1, __ATOMIC_RELAXED);
+	}
+	/* Nobody leaves before all have shot. */
+	__atomic_add_fetch(&dead, 1, __ATOMIC_RELAXED);
+	while (dead < 3)
+		sched_yield();
+	return NULL;
+}
+
+static void neighbours(void)
+{
+	sigset_t rt = set_of(SIGRTMIN), old;
+
+	catch (SIGRTMIN, count, SA_RESTART);
+	pthread_sigmask(SIG_BLOCK, &rt, &old);
+	running = 0;
+	for (long i = 0; i < 3; i++)
+		pthread_create(&ring[i], NULL, shooter, (void *)i);
+	running = 1;
+	for (int i = 0; i < 3; i++)
+		pthread_join(ring[i], NULL);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	is("every shot is sent", sent, 3 * rounds);
+	is("none to a thread that blocks it", in_handler, 0);
+}
+
+/* sigsuspend in a thread against a signal that comes at any moment. */
+static volatile int suspended;
+
+static void *sender(void *arg)
+{
+	pthread_t to = *(pthread_t *)arg;
+
+	while (!stop) {
+		pthread_kill(to, SIGUSR1);
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void suspends(void)
+{
+	pthread_attr_t bound;
+	pthread_t t, self = pthread_self();
+	sigset_t usr1 = set_of(SIGUSR1), none = 0;
+	int wrong = 0;
+
+	pthread_attr_init(&bound);
+	pthread_attr_setscope(&bound, PTHREAD_SCOPE_SYSTEM);
+	catch (SIGUSR1, note_thread, 0);
+	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+	stop = 0;
+	if (strcmp(getenv("LIBTHREAD") ? getenv("LIBTHREAD") : "lwp", "n1") != 0) {
+		pthread_create(&t, &bound, sender, &self);
+		for (unsigned i = 0; i < rounds; i++) {
+			int before = handled;
+			sigsuspend(&none);
+			wrong += handled == before || errno != EINTR || mask_now() != usr1;
+		}
+		stop = 1;
+		pthread_join(t, NULL);
+		is("sigsuspend returns after a handler, with the old mask", wrong, 0);
+	}
+	pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+}
+
+/* A handler that does not return. */
+static sigjmp_buf env;
+
+static void jump(int sig)
+{
+	siglongjmp(env, 1);
+}
+
+static void jumps(void)
+{
+	volatile unsigned n = 0;
+
+	catch (SIGUSR1, jump, 0);
+	while (n < 10) {
+		if (sigsetjmp(env, 1) == 0)
+			raise(SIGUSR1);
+		n++;
+	}
+	is("siglongjmp out of a handler", n, 10);
+	is("and the mask is what it was", mask_now(), 0);
+	pthread_mutex_lock(&m);
+	pthread_mutex_unlock(&m);
+}
+
+/* The same in a process of its own without preemption control. */
+static void without_schedctl(char *self)
+{
+	char number[12];
+	char *argv[] = {self, number, "again", NULL};
+	int status = -1;
+	pid_t pid;
+
+	snprintf(number, sizeof(number), "%u", rounds);
+	setenv("LIBTHREAD_OPTIONS", "schedctl=off", 1);
+	if (posix_spawnp(&pid, self, NULL, NULL, argv, environ) != 0)
+		bail("spawn");
+	waitpid(pid, &status, 0);
+	is("schedctl=off", status, 0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		rounds = atoi(argv[1]);
+	masks();
+	kills();
+	sigwaits();
+	storm();
+	neighbours();
+	suspends();
+	jumps();
+	if (argc > 2)
+		return tap_failed != 0;
+	without_schedctl(argv[0]);
+	return tap_done();
+}
