@@ -148,23 +148,39 @@ static void test_ts(void)
 	ok("ts: falls to 9, for 200 ms", level_is(2, 9, 200));
 	ok("ts: falls to 0", level_is(3, 0, 0));
 
+	static struct tsdpent table[TS_LEVELS], quick[TS_LEVELS];
+	struct pcadmin a = {WEFT_CLASS_TS, PC_GETTABLE, (uint64_t)table, sizeof(table)};
+	__sys_priocntl(0, 0, PC_ADMIN, &a);
+	for (int i = 0; i < TS_LEVELS; i++)
+		quick[i] = (struct tsdpent){5000, i > 1 ? i - 1 : 0, 50, 0, 50};
+	a = (struct pcadmin){WEFT_CLASS_TS, PC_SETTABLE, (uint64_t)quick, sizeof(quick)};
+	is("ts: another table", __sys_priocntl(0, 0, PC_ADMIN, &a), 0);
+	nlevels = 0;
+	prepare(1, watch_self, &one);
+	go(1);
+	sleep_ms(60);
+	finish(1);
+	ok("ts: is in force", level_is(1, 28, 5) && level_is(2, 27, 5) && level_is(3, 26, 5));
+	a.pc_table = (uint64_t)table;
+	__sys_priocntl(0, 0, PC_ADMIN, &a);
+
 	struct pcparms unequal[] = {TS(20), TS(-20)};
 	prepare(2, compute, unequal);
 	go(2);
 	sleep_ms(800);
-	uint64_t a = cpu_ms(0), b = cpu_ms(1);
+	uint64_t x = cpu_ms(0), y = cpu_ms(1);
 	finish(2);
-	tap_report(a >= 790 && b <= 5, "ts: the user's priority", "%llu and %llu ms of 800",
-		   (unsigned long long)a, (unsigned long long)b);
+	tap_report(x >= 790 && y <= 5, "ts: the user's priority", "%llu and %llu ms of 800",
+		   (unsigned long long)x, (unsigned long long)y);
 
 	struct pcparms equal[] = {TS(0), TS(0)};
 	prepare(2, compute, equal);
 	go(2);
 	sleep_ms(4000);
-	a = cpu_ms(0), b = cpu_ms(1);
+	x = cpu_ms(0), y = cpu_ms(1);
 	finish(2);
-	tap_report(a > 1700 && b > 1700, "ts: equals share", "%llu and %llu ms of 4000",
-		   (unsigned long long)a, (unsigned long long)b);
+	tap_report(x > 1700 && y > 1700, "ts: equals share", "%llu and %llu ms of 4000",
+		   (unsigned long long)x, (unsigned long long)y);
 }
 
 /* --- real-time ----------------------------------------------------------------------------- */

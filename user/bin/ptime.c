@@ -1,19 +1,25 @@
 /*
- * ptime.c - ptime CMD ARG...: runs a command, then prints on standard error how long
+ * ptime.c - ptime [-m] CMD ARG...: runs a command, then prints on standard error how long
  * it took (real) and the CPU time that its LWPs had in user mode and in the
  * kernel, all CPUs together, in the format of Solaris: [[h:]mm:]ss.mmm.
+ * -m: all microstates, of all its LWPs together.
  *
  * Exits as the command does; 128 + signal if one killed it.
  */
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <weft/lwp.h>
+#include <weft/msacct.h>
 #include <weft/proc.h>
 #include <weft/sys.h>
 
@@ -32,23 +38,65 @@ static void print(const char *what, uint64_t ns)
 	fprintf(stderr, ".%03u\n", (unsigned)(ms % 1000));
 }
 
+static void nothing(int sig)
+{
+}
+
+/* Waits until the child has exited, and leaves it to be waited for: it has its times still. */
+static void wait_for_end(pid_t pid)
+{
+	struct weft_procinfo info;
+	sigset_t chld;
+	int sig;
+
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	/* Blocked only now, so that the command does not inherit it. */
+	sigprocmask(SIG_BLOCK, &chld, NULL);
+	while (__sys_procinfo(pid, &info) == pid && info.state != LWP_ST_ZOMB)
+		sigwait(&chld, &sig);
+}
+
+static void print_microstates(const struct weft_msacct *a)
+{
+	static const char *const name[NMSTATE] = {
+		[MS_USER] = "user",    [MS_SYSTEM] = "sys",  [MS_TRAP] = "trap",
+		[MS_TFAULT] = "tflt",  [MS_DFAULT] = "dflt", [MS_KFAULT] = "kflt",
+		[MS_LOCK] = "lock",    [MS_SLEEP] = "slp",   [MS_WAITCPU] = "lat",
+		[MS_STOPPED] = "stop",
+	};
+
+	for (int i = 0; i < NMSTATE; i++)
+		print(name[i], a->ms[i]);
+}
+
 int main(int argc, char **argv)
 {
+	struct sigaction chld = {.sa_handler = nothing};
 	struct weft_rusage ru;
+	struct weft_msacct acct;
+	bool microstates = argc > 1 && strcmp(argv[1], "-m") == 0;
+	char **command = argv + 1 + microstates;
 	hrtime_t start;
 	int status, error;
 	long r;
 	pid_t pid;
 
-	if (argc < 2) {
-		fputs("usage: ptime CMD ARG...\n", stderr);
+	if (*command == NULL || **command == '-') {
+		fputs("usage: ptime [-m] CMD ARG...\n", stderr);
 		return 2;
 	}
+	if (microstates)
+		sigaction(SIGCHLD, &chld, NULL);
 	start = gethrtime();
-	error = posix_spawnp(&pid, argv[1], NULL, NULL, argv + 1, environ);
+	error = posix_spawnp(&pid, *command, NULL, NULL, command, environ);
 	if (error) {
 		errno = error;
-		err(error == ENOENT ? 127 : 126, "%s", argv[1]);
+		err(error == ENOENT ? 127 : 126, "%s", *command);
+	}
+	if (microstates) {
+		wait_for_end(pid);
+		microstates = __sys_msacct(pid, 0, &acct) == 0;
 	}
 	r = __sys_waitpid(pid, &status, 0, &ru);
 	if (r < 0) {
@@ -58,7 +106,11 @@ int main(int argc, char **argv)
 	start = gethrtime() - start;
 	fputc('\n', stderr);
 	print("real", start);
-	print("user", ru.utime);
-	print("sys", ru.stime);
+	if (microstates) {
+		print_microstates(&acct);
+	} else {
+		print("user", ru.utime);
+		print("sys", ru.stime);
+	}
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
