@@ -45,6 +45,7 @@ long sysconf(int name)
 	case _SC_THREAD_ATTR_STACKADDR:
 	case _SC_THREAD_ATTR_STACKSIZE:
 	case _SC_TIMERS:
+	case _SC_REALTIME_SIGNALS:
 	case _SC_TIMEOUTS:
 	case _SC_MONOTONIC_CLOCK:
 	case _SC_CLOCK_SELECTION:
@@ -68,7 +69,6 @@ long sysconf(int name)
 	case _SC_THREAD_THREADS_MAX:
 	case _SC_CHILD_MAX:
 	case _SC_JOB_CONTROL:
-	case _SC_REALTIME_SIGNALS:
 	case _SC_SHARED_MEMORY_OBJECTS:
 	case _SC_MAPPED_FILES:
 	case _SC_ASYNCHRONOUS_IO:
