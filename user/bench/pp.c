@@ -85,6 +85,7 @@ static struct {
 	long concurrency;
 	long stack_size;
 	bool verbose;
+	bool microseconds;
 	bool errorcheck;
 } opt = {
 	.target = 1000000,
@@ -148,13 +149,16 @@ static void gate_pass(struct gate *gate)
 	unlock(&gate->lock);
 }
 
-static long now_ms(void)
+/* In the unit of the verbose output. */
+static long now(void)
 {
-	struct timespec now;
+	struct timespec time;
 
-	if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+	if (clock_gettime(CLOCK_MONOTONIC, &time) != 0)
 		fail("clock_gettime: %s", strerror(errno));
-	return (long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	if (opt.microseconds)
+		return (long)time.tv_sec * 1000000 + time.tv_nsec / 1000;
+	return (long)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
 static void sleep_ms(long ms)
@@ -263,9 +267,10 @@ static void print_configuration(void)
 static void __attribute__((noreturn)) usage(void)
 {
 	fprintf(stderr,
-		"usage: pp [-ve] [-i N] [-n N] [-z MS] [-p private|shared] [-s process|system]\n"
+		"usage: pp [-vue] [-i N] [-n N] [-z MS] [-p private|shared] [-s process|system]\n"
 		"          [-c N] [-S BYTES]\n"
 		"  -v  print the configuration and the times\n"
+		"  -u  times in microseconds, not milliseconds\n"
 		"  -i  iterations: moves of each player (1000000)\n"
 		"  -n  games at once, two threads each (1)\n"
 		"  -z  sleep in every move, milliseconds (0);\n"
@@ -307,10 +312,13 @@ static void parse_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "vei:n:z:p:s:c:S:")) != -1) {
+	while ((option = getopt(argc, argv, "vuei:n:z:p:s:c:S:")) != -1) {
 		switch (option) {
 		case 'v':
 			opt.verbose = true;
+			break;
+		case 'u':
+			opt.microseconds = true;
 			break;
 		case 'e':
 			opt.errorcheck = true;
@@ -356,9 +364,11 @@ int main(int argc, char **argv)
 	struct player *players;
 	struct game *games;
 	pthread_attr_t attr;
+	const char *unit;
 	long threads, start;
 
 	parse_options(argc, argv);
+	unit = opt.microseconds ? "us" : "ms";
 	threads = 2 * opt.tables;
 	check(pthread_attr_init(&attr), "pthread_attr_init");
 	set_scope(&attr);
@@ -368,7 +378,7 @@ int main(int argc, char **argv)
 	if (opt.verbose)
 		print_configuration();
 
-	start = now_ms();
+	start = now();
 	if (opt.concurrency != 0)
 		check(pthread_setconcurrency((int)opt.concurrency), "pthread_setconcurrency");
 	games = lay_tables();
@@ -386,15 +396,15 @@ int main(int argc, char **argv)
 	}
 	gate_pass(&setup_gate);
 	if (opt.verbose) {
-		printf("%ld threads initialised in %ldms\n", threads, now_ms() - start);
+		printf("%ld threads initialised in %ld%s\n", threads, now() - start, unit);
 		fflush(stdout);
 	}
 
-	start = now_ms();
+	start = now();
 	gate_pass(&begin_gate);
 	gate_pass(&end_gate);
 	if (opt.verbose) {
-		printf("%ld games completed in %ldms\n", opt.tables, now_ms() - start);
+		printf("%ld games completed in %ld%s\n", opt.tables, now() - start, unit);
 		fflush(stdout);
 	}
 
