@@ -37,7 +37,7 @@ class Machine:
     files: list = field(default_factory=list)  # HOST or HOST:GUEST
     timing: str = "fast"
     seed: int | None = None  # the three are for exact timing
-    quantum: int | None = None  # virtual nanoseconds of a round
+    quantum: int | None = None  # instructions of a round
     mips: int | None = None  # speed of a virtual CPU, million instructions a second
     stdin: bytes = b""  # exact timing: the program's whole input
     accel: str = "tcg"
