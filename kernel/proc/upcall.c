@@ -229,8 +229,8 @@ int64_t sys_upcall_wait(const uint64_t arg[6])
 	irqstate_t s = spin_lock(&p->lock);
 	for (;;) {
 		r = p->up.lwp != NULL ? -EBUSY : events(p, wanted);
-		if (r == 0 && (sig_next(NULL) || p->exiting))
-			r = -EINTR;
+		if (r == 0 && (sig_next(NULL) || p->exiting || (l->ast & AST_EXIT)))
+			r = -EINTR; /* AST_EXIT alone: another LWP calls exec */
 		if (r != 0)
 			break;
 		p->up.lwp = l;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <weft/ksync.h>
 #include <weft/signal.h>
 #include <weft/syscall.h>
 #include "rawlwp.h"
@@ -21,6 +22,24 @@ static void in_sigsuspend(struct raw *r)
 	uint64_t none = 0;
 
 	__sys_sigsuspend(&none);
+}
+
+static void in_upcall_wait(struct raw *r)
+{
+	__sys_upcall_wait(UPCALL_EXIT);
+}
+
+static void in_mutex_lock(struct raw *r)
+{
+	struct lwp_mutex m = {0};
+
+	__sys_lwp_mutex_lock(&m, 0x100);
+	__sys_lwp_mutex_lock(&m, 0x200);
+}
+
+static void in_poll(struct raw *r)
+{
+	__sys_poll(NULL, 0, NULL);
 }
 
 static void in_park(struct raw *r)
@@ -65,6 +84,9 @@ int main(void)
 {
 	is("sigtimedwait", status_of_exec(in_sigtimedwait), 0);
 	is("sigsuspend", status_of_exec(in_sigsuspend), 0);
+	is("upcall_wait", status_of_exec(in_upcall_wait), 0);
+	is("lwp_mutex_lock", status_of_exec(in_mutex_lock), 0);
+	is("poll", status_of_exec(in_poll), 0);
 	is("lwp_park", status_of_exec(in_park), 0);
 	is("lwp_wait", status_of_exec(in_lwp_wait), 0);
 	is("lwp_sleep", status_of_exec(in_sleep), 0);

@@ -400,6 +400,21 @@ static void arguments(struct rng *r, unsigned number, uint64_t arg[6])
 
 /* --- the victim: LWPs ------------------------------------------------------------------------- */
 
+/* Calls after which an LWP makes no other, or seldom: less often, so that there is time for
+ * the rest. */
+static bool is_last(unsigned number)
+{
+	static const uint16_t calls[] = {SYS_exit,         SYS_lwp_exit,       SYS_sigreturn,
+					 SYS_sigsuspend,   SYS_upcall_wait,    SYS_lwp_wait,
+					 SYS_execve,       SYS_lwp_mutex_lock, SYS_lwp_cond_wait,
+					 SYS_lwp_sema_wait};
+
+	for (unsigned i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
+		if (calls[i] == number)
+			return true;
+	return false;
+}
+
 /* True: we may be another process now. */
 static bool one_call(struct rng *r)
 {
@@ -409,9 +424,7 @@ static bool one_call(struct rng *r)
 	/* Numbers that are nobody's too. */
 	if (one_in(r, 64))
 		number = below(r, WEFT_SYSCALL_MAX + 8);
-	if (number == SYS_reboot || (number == SYS_exit && !one_in(r, 256)) ||
-	    (number == SYS_lwp_exit && !one_in(r, 64)) ||
-	    (number == SYS_sigreturn && !one_in(r, 256)))
+	if (number == SYS_reboot || (is_last(number) && !one_in(r, 64)))
 		return false;
 	if (sysdesc_name(number) != NULL)
 		arguments(r, number, arg);
@@ -778,7 +791,7 @@ int main(int argc, char **argv)
 	fflush(stdout);
 
 	/* What the kernel keeps for next time is there after the first victims. */
-	uint64_t done = run(run_seed, &batch, BATCH, processes, lwps, names);
+	uint64_t done = run(run_seed, &batch, calls / 4, processes, lwps, names);
 	uint64_t before = free_pages();
 	done += run(run_seed, &batch, calls, processes, lwps, names);
 	uint64_t after = free_pages();
