@@ -18,7 +18,7 @@ from tap import failures
 # under a few.  (On 2 CPUs, thr_rwlock waits for the ends of time slices: long runs.)
 PROGRAMS = [("lwp_park", 20, ["lwp"], [2, 4, 8]), ("disp_stress", 5, ["lwp"], [2, 4, 8]),
             ("file_pipe", 4, ["lwp"], [1, 4]), ("file_races", 60, ["lwp"], [4]),
-            ("lwp_sync", 20, ["lwp"], [2, 4]),
+            ("lwp_sync", 20, ["lwp"], [2, 4]), ("kobj", 15, ["lwp"], [2, 4]),
             ("thr_mutex", 20, ["lwp", "mxn"], [2, 4]), ("thr_cond", 8, ["lwp", "mxn"], [2, 4]),
             ("thr_sema", 15, ["lwp", "mxn"], [2, 4]),
             ("thr_shared", 10, ["lwp", "mxn"], [4]), ("proc_shared", 10, ["lwp"], [4]),

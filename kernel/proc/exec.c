@@ -90,6 +90,8 @@ int proc_exec(const char *path, const struct exec_strings *strings)
 	}
 	robust_proc_exit(p);
 	curlwp()->robust = false;
+	kobj_lwp_exit(curlwp());
+	kobj_close_all(&p->kobjs, true);
 	fdtable_close_on_exec(&p->files);
 	sig_exec(p, curlwp());
 	take_over(p, as, sc, path, strings, &first);

@@ -161,6 +161,7 @@ static struct lwp *lwp_alloc(void)
 	l->leaves = false;
 	l->permit = 0;
 	l->robust = false;
+	list_init(&l->mutexes);
 	l->wchan = NULL;
 	l->sc = NULL;
 	sig_lwp_init(l, NULL);
@@ -319,6 +320,7 @@ void lwp_exit_self(void)
 
 	trace_lwp_exit();
 	robust_lwp_exit(l);
+	kobj_lwp_exit(l);
 	itimer_lwp_exit(p, l);
 	irqstate_t s = spin_lock(&p->lock);
 	if (p->nlwp == 1) {

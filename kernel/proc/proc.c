@@ -100,6 +100,7 @@ struct proc *proc_alloc(const char *name, struct address_space *as)
 	list_init(&p->sc_partial);
 	list_init(&p->sc_full);
 	sig_proc_init(p);
+	kobj_table_init(&p->kobjs);
 	waitq_init(&p->lwp_waiters, "lwp_wait");
 	waitq_init(&p->child_waiters, "wait");
 	p->next_id = 1;
@@ -120,6 +121,7 @@ struct proc *proc_alloc(const char *name, struct address_space *as)
 void proc_free(struct proc *p)
 {
 	if (p->as != NULL) {
+		kobj_close_all(&p->kobjs, false);
 		fdtable_destroy(&p->files);
 		as_destroy(p->as);
 	}
@@ -291,6 +293,7 @@ void proc_last_exit(struct proc *p)
 	}
 	trace_tracer_ends(p);
 	robust_proc_exit(p);
+	kobj_close_all(&p->kobjs, false);
 	proc_free_zombies(p);
 	fdtable_destroy(&p->files);
 

@@ -57,6 +57,8 @@ int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_stri
 	if (err == 0)
 		err = parent ? fdtable_inherit(&p->files, &parent->files, fd, cwd)
 			     : fdtable_open_console(&p->files);
+	if (err == 0 && parent)
+		err = kobj_inherit(&p->kobjs, &parent->kobjs);
 	if (err == 0)
 		err = lwp_new(p, &first, NULL, &l);
 	if (err != 0) {
@@ -119,6 +121,8 @@ int64_t proc_fork(void)
 	err = as_map_page(p->as, TIMEPAGE_USER, timepage_pa, WEFT_PROT_READ);
 	if (err == 0)
 		err = fdtable_copy(&p->files, &parent->files);
+	if (err == 0)
+		err = kobj_inherit(&p->kobjs, &parent->kobjs);
 	if (err == 0)
 		err = lwp_new(p, &first, curlwp(), &l);
 	if (err != 0) {

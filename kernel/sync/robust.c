@@ -18,6 +18,7 @@
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/syscall.h>
+#include "kobj.h"
 #include "usleep.h"
 
 struct registered {
@@ -29,6 +30,7 @@ static struct kcache *cache;
 void ksync_init(void)
 {
 	usleep_init();
+	kobj_init();
 	cache = kcache_create("robust mutex", sizeof(struct registered), 8, KC_USER, NULL);
 	if (cache == NULL)
 		panic("no memory for the cache of robust mutexes");

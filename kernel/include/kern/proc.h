@@ -9,6 +9,7 @@
 #include <weft/proc.h>
 #include "cpu.h"
 #include "file.h"
+#include "kobj.h"
 #include "itimer.h"
 #include "lwp.h"
 #include "mm.h"
@@ -62,6 +63,7 @@ struct proc {
 
 	struct tree robust; /* registered robust mutexes; p->lock (sync/robust.c) */
 	unsigned nrobust;
+	struct kobj_table kobjs;   /* handles to kernel objects */
 	struct proc_signals sig;   /* p->lock (kern/signal.h) */
 	struct proc_upcalls up;    /* kern/upcall.h */
 	struct proc_timers timers; /* kern/itimer.h */

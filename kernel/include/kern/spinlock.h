@@ -25,6 +25,9 @@ struct spinlock {
 	uint8_t waiters;   /* atomic: CPUs in timing->spin for it (exact timing) */
 	uint64_t released; /* time of the last release (exact timing) */
 	const char *name;
+#ifdef WEFT_DEBUG
+	bool by_address;
+#endif
 };
 
 #define SPINLOCK_INIT(n)                                                                           \
@@ -53,6 +56,13 @@ static inline bool irq_enabled(void)
 }
 
 void spin_init(struct spinlock *l, const char *name);
+/* After spin_init: several of this kind may be held, taken in order of their addresses. */
+static inline void spin_by_address(struct spinlock *l)
+{
+#ifdef WEFT_DEBUG
+	l->by_address = true;
+#endif
+}
 /* Takes l; interrupts must be off already and stay off. */
 void spin_acquire(struct spinlock *l);
 /* Gives l up; interrupts stay off. */

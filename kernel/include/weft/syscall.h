@@ -140,6 +140,15 @@
 	X(132, lwp_mutex_register, 1)   /* (struct lwp_mutex *) */                                 \
 	X(133, lwp_mutex_unregister, 1) /* (struct lwp_mutex *) */                                 \
 	X(134, lwp_mutex_abandon, 1)    /* (owner): robust mutexes that it holds are handed on */  \
+	/* kernel objects with handles (kobj.h) */                                                 \
+	X(140, kobj_create, 1)        /* (struct kobj_create *) = handle */                        \
+	X(141, kobj_close, 1)         /* (handle) */                                               \
+	X(142, kobj_wait, 4)          /* (const uint32_t *handles, n, flags, deadline) = index */  \
+	X(143, kobj_mutex_release, 1) /* (handle) */                                               \
+	X(144, kobj_event_set, 1)     /* (handle) = was it set? */                                 \
+	X(145, kobj_event_reset, 1)   /* (handle) = was it set? */                                 \
+	X(146, kobj_event_pulse, 1)   /* (handle) = was it set? */                                 \
+	X(147, kobj_sema_release, 2)  /* (handle, n) = the count before */                         \
 	/* watching processes (trace.h) */                                                         \
 	X(176, trace_attach, 2) /* (pid, flags) */                                                 \
 	X(177, trace_detach, 1) /* (pid) */                                                        \

@@ -16,6 +16,7 @@ extern "C" {
 struct lwp_create;
 struct lwp_info;
 struct lwp_regs;
+struct kobj_create;
 struct lwp_cond;
 struct lwp_mutex;
 struct lwp_sema;
@@ -173,6 +174,16 @@ long __sys_lwp_sema_post(struct lwp_sema *s);
 long __sys_lwp_mutex_register(struct lwp_mutex *m);
 long __sys_lwp_mutex_unregister(struct lwp_mutex *m);
 long __sys_lwp_mutex_abandon(uint32_t owner);
+/* kernel objects with handles */
+long __sys_kobj_create(struct kobj_create *args);
+long __sys_kobj_close(uint32_t handle);
+long __sys_kobj_wait(const uint32_t *handles, uint64_t n, unsigned flags,
+		     const struct weft_timespec *deadline);
+long __sys_kobj_mutex_release(uint32_t handle);
+long __sys_kobj_event_set(uint32_t handle);
+long __sys_kobj_event_reset(uint32_t handle);
+long __sys_kobj_event_pulse(uint32_t handle);
+long __sys_kobj_sema_release(uint32_t handle, int32_t n);
 
 /*
  * The same without a call, for code that must not touch its stack or that makes

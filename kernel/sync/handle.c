@@ -1,0 +1,438 @@
+/*
+ * handle.c - handles and names of kernel objects (weft/kobj.h), and the calls on them.
+ *
+ * A handle is four times the number of its slot, and four more: never 0, as in NT.  Free
+ * slots are in a list, so that all is O(1).
+ *
+ * An object goes when its last reference is dropped.  One that has a name stays in the table
+ * of names until then; whoever finds it there without a reference left takes it for gone.
+ *
+ * In all calls: EBADF: no such handle; EINVAL: the object is of another kind.
+ *
+ * Locks (level 4), never two at a time: a table of handles; the table of names.
+ */
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/syscall.h>
+#include "kobj.h"
+
+/* --- names ------------------------------------------------------------------------------- */
+
+#define NAME_HASH 256
+static struct list names[NAME_HASH]; /* all zero: not yet used */
+static struct spinlock names_lock = SPINLOCK_INIT("names of kernel objects");
+
+static struct list *bucket_of(const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *name != '\0'; name++)
+		h = (h ^ (uint8_t)*name) * 16777619u;
+	struct list *b = &names[h % NAME_HASH];
+	if (b->next == NULL)
+		list_init(b);
+	return b;
+}
+
+void kobj_hold(struct kobj *o)
+{
+	__atomic_add_fetch(&o->refs, 1, __ATOMIC_RELAXED);
+}
+
+/* A further reference, unless the last one is gone. */
+static bool try_hold(struct kobj *o)
+{
+	uint32_t refs = __atomic_load_n(&o->refs, __ATOMIC_RELAXED);
+
+	while (refs != 0)
+		if (__atomic_compare_exchange_n(&o->refs, &refs, refs + 1, false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			return true;
+	return false;
+}
+
+void kobj_rele(struct kobj *o)
+{
+	if (__atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) != 0)
+		return;
+	if (o->name != NULL) {
+		irqstate_t s = spin_lock(&names_lock);
+		list_remove(&o->named);
+		spin_unlock(&names_lock, s);
+	}
+	kobj_free(o);
+}
+
+/* The object of this name, with a reference, or NULL.  names_lock held. */
+static struct kobj *find(const char *name)
+{
+	LIST_FOREACH (bucket_of(name), o, struct kobj, named)
+		if (strcmp(o->name, name) == 0 && try_hold(o))
+			return o;
+	return NULL;
+}
+
+/*
+ * The object of this name, or a new one: *existed tells.  -EEXIST, -ENOENT, -EINVAL (it is
+ * of another kind), -ENOMEM.
+ */
+static int named(const struct kobj_create *c, const char *name, struct kobj **out, bool *existed)
+{
+	struct kobj *fresh = NULL;
+
+	if (!(c->flags & KOBJ_OPEN)) {
+		fresh = kobj_alloc(c);
+		if (fresh == NULL)
+			return -ENOMEM;
+		fresh->name = kmalloc(strlen(name) + 1);
+		if (fresh->name == NULL) {
+			kobj_free(fresh);
+			return -ENOMEM;
+		}
+		strlcpy(fresh->name, name, strlen(name) + 1);
+	}
+	irqstate_t s = spin_lock(&names_lock);
+	struct kobj *o = find(name);
+	*existed = o != NULL;
+	if (o == NULL && fresh != NULL) {
+		o = fresh;
+		fresh = NULL;
+		list_push_back(bucket_of(name), &o->named);
+	}
+	spin_unlock(&names_lock, s);
+	if (fresh != NULL)
+		kobj_free(fresh);
+	if (o == NULL)
+		return -ENOENT;
+	int err = !*existed ? 0 : c->flags & KOBJ_NEW ? -EEXIST : o->kind != c->kind ? -EINVAL : 0;
+	if (err != 0)
+		kobj_rele(o);
+	*out = o;
+	return err;
+}
+
+/* --- tables of handles -------------------------------------------------------------------- */
+
+static uint32_t slot_of(uint32_t handle)
+{
+	return handle % 4 == 0 ? handle / 4 - 1 : ~0u;
+}
+
+void kobj_table_init(struct kobj_table *t)
+{
+	spin_init(&t->lock, "kernel object handles");
+}
+
+/* Makes room for twice as many.  -EMFILE, -ENOMEM. */
+static int grow(struct kobj_table *t)
+{
+	uint32_t had = __atomic_load_n(&t->nslots, __ATOMIC_RELAXED);
+	uint32_t n = had == 0 ? 16 : 2 * had;
+	struct kobj_slot *fresh, *old = NULL;
+
+	if (n > KOBJ_HANDLES_MAX)
+		return -EMFILE;
+	fresh = kzalloc(n * sizeof(*fresh));
+	if (fresh == NULL)
+		return -ENOMEM;
+	irqstate_t s = spin_lock(&t->lock);
+	old = fresh;
+	if (t->nslots == had) { /* nobody else was faster */
+		memcpy(fresh, t->slot, had * sizeof(*fresh));
+		for (uint32_t i = n; i-- > had;) {
+			fresh[i].next_free = t->free;
+			t->free = i + 1;
+		}
+		old = t->slot;
+		t->slot = fresh;
+		t->nslots = n;
+	}
+	spin_unlock(&t->lock, s);
+	kfree(old);
+	return 0;
+}
+
+/* A handle to o, whose reference it takes over on success.  -EMFILE, -ENOMEM. */
+static int64_t add(struct kobj_table *t, struct kobj *o, bool inherit)
+{
+	for (;;) {
+		irqstate_t s = spin_lock(&t->lock);
+		uint32_t i = t->free;
+		if (i != 0) {
+			struct kobj_slot *slot = &t->slot[i - 1];
+			t->free = slot->next_free;
+			*slot = (struct kobj_slot){.obj = o, .inherit = inherit};
+		}
+		spin_unlock(&t->lock, s);
+		if (i != 0)
+			return 4 * (int64_t)i;
+		int err = grow(t);
+		if (err != 0)
+			return err;
+	}
+}
+
+/* Takes the object out of a slot.  Lock held. */
+static struct kobj *take_out(struct kobj_table *t, uint32_t i)
+{
+	struct kobj *o = t->slot[i].obj;
+
+	t->slot[i] = (struct kobj_slot){.next_free = t->free};
+	t->free = i + 1;
+	return o;
+}
+
+/* The current process's object of this handle, with a reference, or NULL. */
+static struct kobj *get(uint32_t handle)
+{
+	struct kobj_table *t = &curproc()->kobjs;
+	uint32_t i = slot_of(handle);
+
+	irqstate_t s = spin_lock(&t->lock);
+	struct kobj *o = i < t->nslots ? t->slot[i].obj : NULL;
+	if (o != NULL)
+		kobj_hold(o);
+	spin_unlock(&t->lock, s);
+	return o;
+}
+
+int kobj_inherit(struct kobj_table *t, struct kobj_table *from)
+{
+	uint32_t n;
+
+	/* Nobody else has t yet; `from` may grow until its lock is held. */
+	while (t->nslots < (n = __atomic_load_n(&from->nslots, __ATOMIC_RELAXED)))
+		if (grow(t) != 0)
+			return -ENOMEM;
+	irqstate_t s = spin_lock(&from->lock);
+	n = MIN(t->nslots, from->nslots);
+	t->free = 0;
+	for (uint32_t i = t->nslots; i-- > 0;) {
+		if (i < n && from->slot[i].obj != NULL && from->slot[i].inherit) {
+			kobj_hold(from->slot[i].obj);
+			t->slot[i] = from->slot[i];
+		} else {
+			t->slot[i] = (struct kobj_slot){.next_free = t->free};
+			t->free = i + 1;
+		}
+	}
+	spin_unlock(&from->lock, s);
+	return 0;
+}
+
+void kobj_close_all(struct kobj_table *t, bool exec)
+{
+	/* The process has one LWP left, or none. */
+	for (uint32_t i = 0; i < t->nslots; i++)
+		if (t->slot[i].obj != NULL && !(exec && t->slot[i].inherit))
+			kobj_rele(take_out(t, i));
+	if (!exec) {
+		kfree(t->slot);
+		t->slot = NULL;
+		t->nslots = t->free = 0;
+	}
+}
+
+/* --- the calls ---------------------------------------------------------------------------------- */
+
+static bool valid(const struct kobj_create *c)
+{
+	uint32_t flags = KOBJ_INHERIT | (c->name != 0 ? KOBJ_OPEN | KOBJ_NEW : 0) |
+			 (c->kind == KOBJ_EVENT ? KOBJ_MANUAL_RESET : 0);
+
+	if ((c->flags & ~flags) || (c->flags & (KOBJ_OPEN | KOBJ_NEW)) == (KOBJ_OPEN | KOBJ_NEW))
+		return false;
+	switch (c->kind) {
+	case KOBJ_MUTEX:
+	case KOBJ_EVENT:
+		return c->initial == 0 || c->initial == 1;
+	case KOBJ_SEMAPHORE:
+		return (c->flags & KOBJ_OPEN) ||
+		       (c->max >= 1 && c->initial >= 0 && c->initial <= c->max);
+	default:
+		return false;
+	}
+}
+
+/*
+ * kobj_create(struct kobj_create *) = a handle to a new object, or to that of the name.
+ * EFAULT; EINVAL: unknown kind or flags, initial or max out of range, an empty name, a name of
+ * an object of another kind; ENAMETOOLONG; ENOENT, EEXIST: KOBJ_OPEN, KOBJ_NEW; EMFILE;
+ * ENOMEM.  Does not block.
+ */
+int64_t sys_kobj_create(const uint64_t arg[6])
+{
+	struct kobj_create c;
+	char name[KOBJ_NAME_MAX + 1];
+	struct kobj *o;
+	bool existed = false;
+
+	if (copyin(&c, arg[0], sizeof(c)) != 0)
+		return -EFAULT;
+	if (!valid(&c))
+		return -EINVAL;
+	int64_t r = 0;
+	if (c.name != 0) {
+		r = copyinstr(name, c.name, sizeof(name));
+		if (r <= 0)
+			return r < 0 ? r : -EINVAL;
+		r = named(&c, name, &o, &existed);
+	} else {
+		o = kobj_alloc(&c);
+		r = o != NULL ? 0 : -ENOMEM;
+	}
+	if (r != 0)
+		return r;
+	bool own = !existed && c.kind == KOBJ_MUTEX && c.initial;
+	if (own)
+		kobj_adopt(o);
+	r = add(&curproc()->kobjs, o, c.flags & KOBJ_INHERIT);
+	if (r > 0) {
+		c.handle = r;
+		c.existed = existed;
+		if (copyout(arg[0], &c, sizeof(c)) == 0)
+			return r;
+		irqstate_t s = spin_lock(&curproc()->kobjs.lock);
+		take_out(&curproc()->kobjs, slot_of(r));
+		spin_unlock(&curproc()->kobjs.lock, s);
+		r = -EFAULT;
+	}
+	if (own)
+		kobj_mutex_release(o);
+	kobj_rele(o);
+	return r;
+}
+
+/*
+ * kobj_close(handle): the handle is gone, and with the last one the object, unless somebody
+ * waits for it or owns it.
+ */
+int64_t sys_kobj_close(const uint64_t arg[6])
+{
+	struct kobj_table *t = &curproc()->kobjs;
+	struct kobj *o = NULL;
+	uint32_t i = slot_of(arg[0]);
+
+	irqstate_t s = spin_lock(&t->lock);
+	if (i < t->nslots && t->slot[i].obj != NULL)
+		o = take_out(t, i);
+	spin_unlock(&t->lock, s);
+	if (o == NULL)
+		return -EBADF;
+	kobj_rele(o);
+	return 0;
+}
+
+/*
+ * kobj_wait(const uint32_t *handles, n, flags, deadline): waits until one of the objects is
+ * signalled, or all of them are at one time (KOBJ_WAIT_ALL); a mutex is then the caller's, a
+ * semaphore has a unit less, an event without manual reset is reset; with WAIT_ALL, all of
+ * them in one step or none.  Returns the index of the object (the lowest of several), 0 for
+ * all; + KOBJ_ABANDONED.  deadline: absolute CLOCK_MONOTONIC, or NULL; in the past: does not
+ * wait.  EFAULT; EINVAL: n is 0 or more than KOBJ_WAIT_MAX, unknown flags, an object twice,
+ * the deadline; EBADF; ETIMEDOUT; EINTR; ENOMEM.  Blocks.
+ */
+int64_t sys_kobj_wait(const uint64_t arg[6])
+{
+	uint32_t handle[KOBJ_WAIT_MAX];
+	struct kobj *obj[KOBJ_WAIT_MAX];
+	unsigned n = arg[1], got;
+	hrtime_t deadline;
+
+	if (arg[1] == 0 || arg[1] > KOBJ_WAIT_MAX || (arg[2] & ~(uint64_t)KOBJ_WAIT_ALL))
+		return -EINVAL;
+	int err = copyin_deadline(arg[3], &deadline);
+	if (err != 0)
+		return err;
+	if (copyin(handle, arg[0], n * sizeof(handle[0])) != 0)
+		return -EFAULT;
+	for (got = 0; got < n; got++) {
+		obj[got] = get(handle[got]);
+		if (obj[got] == NULL)
+			break;
+	}
+	err = got < n ? -EBADF : kobj_wait(obj, n, arg[2] & KOBJ_WAIT_ALL, deadline);
+	while (got-- > 0)
+		kobj_rele(obj[got]);
+	return err;
+}
+
+/* The object of a handle and a kind, with a reference.  -EBADF, -EINVAL. */
+static int get_kind(uint32_t handle, int kind, struct kobj **out)
+{
+	struct kobj *o = get(handle);
+
+	if (o == NULL)
+		return -EBADF;
+	if (o->kind != kind) {
+		kobj_rele(o);
+		return -EINVAL;
+	}
+	*out = o;
+	return 0;
+}
+
+/* kobj_mutex_release(handle): undoes one wait.  EPERM: the caller does not own it. */
+int64_t sys_kobj_mutex_release(const uint64_t arg[6])
+{
+	struct kobj *o;
+
+	int err = get_kind(arg[0], KOBJ_MUTEX, &o);
+	if (err == 0) {
+		err = kobj_mutex_release(o);
+		kobj_rele(o);
+	}
+	return err;
+}
+
+static int64_t event(uint32_t handle, enum kobj_event_op op)
+{
+	struct kobj *o;
+
+	int r = get_kind(handle, KOBJ_EVENT, &o);
+	if (r == 0) {
+		r = kobj_event(o, op);
+		kobj_rele(o);
+	}
+	return r;
+}
+
+/* kobj_event_set(handle) = was it set?  Those who wait go on: one, or all with manual reset. */
+int64_t sys_kobj_event_set(const uint64_t arg[6])
+{
+	return event(arg[0], EVENT_SET);
+}
+
+/* kobj_event_reset(handle) = was it set? */
+int64_t sys_kobj_event_reset(const uint64_t arg[6])
+{
+	return event(arg[0], EVENT_RESET);
+}
+
+/*
+ * kobj_event_pulse(handle) = was it set?  Set and reset in one step: only who waits now goes
+ * on.  One that waits for all of several objects does not see it.
+ */
+int64_t sys_kobj_event_pulse(const uint64_t arg[6])
+{
+	return event(arg[0], EVENT_PULSE);
+}
+
+/*
+ * kobj_sema_release(handle, n) = the count before: n units more.  EINVAL: n is less than 1;
+ * EOVERFLOW: more than the maximum; nothing has changed then.
+ */
+int64_t sys_kobj_sema_release(const uint64_t arg[6])
+{
+	struct kobj *o;
+	int32_t n = arg[1];
+
+	int r = get_kind(arg[0], KOBJ_SEMAPHORE, &o);
+	if (r == 0) {
+		r = n >= 1 ? kobj_sema_release(o, n) : -EINVAL;
+		kobj_rele(o);
+	}
+	return r;
+}

@@ -1,0 +1,313 @@
+/*
+ * kobj.c - mutexes, events and semaphores of the kernel's own, and waiting for any or all of
+ * several (after the dispatcher objects of Windows NT).
+ *
+ * An object is signalled when an LWP that waits for it may go on.  Whoever makes it so
+ * (offer) looks at those who wait, in order.  One that waits for this object, or for any of
+ * several, has what it waits for at once: the waker does to the object what having it means,
+ * so nobody can come in between.  One that waits for all of several is woken to look for
+ * itself, and others behind it are not kept waiting meanwhile.
+ *
+ * An LWP waits with one block in the queue of each object, and one struct kwait whose state
+ * is settled once: WAITING turns into the index of what it has, or into RETRY, by
+ * compare-and-swap under the lock of the object that did it.  The LWP looks at the state
+ * under its own lock before it sleeps, and whoever settled it wakes it after that: so no
+ * wake-up is lost.  Blocks and kwait lie on the waiter's side; it leaves only when it has
+ * had the locks of all objects once more, so nobody can still be looking at them.
+ *
+ * To look at several objects at one time, an LWP takes the locks of all, in order of their
+ * addresses.  It does so only when it begins to wait and when it has been woken.  (NT had
+ * one lock for all objects of the machine instead.)
+ *
+ * A pulse reaches those who wait for the event alone or for any of several; who waits for
+ * all of several finds, when it looks, that it has passed.
+ *
+ * Locks: objects by address (level 4), then l->lock.
+ */
+#include "kobj.h"
+#include <kern/cpu.h>
+#include <kern/mm.h>
+#include <kern/printk.h>
+#include <kern/sched.h>
+#include <kern/timing.h>
+#include <weft/errno.h>
+
+enum { WAITING = -1, RETRY = -2 };
+
+struct kwait {
+	struct lwp *lwp;
+	bool all;
+	bool abandoned; /* of what it has */
+	int32_t state;  /* WAITING, RETRY, or the index of what it has */
+};
+struct kblock {
+	struct list link; /* obj->waiters; obj->lock */
+	struct kobj *obj; /* held */
+	struct kwait *wait;
+	uint32_t index; /* in the call */
+};
+
+static struct kcache *cache;
+
+void kobj_init(void)
+{
+	cache = kcache_create("kernel object", sizeof(struct kobj), 8, KC_USER, NULL);
+	if (cache == NULL)
+		panic("no memory for the cache of kernel objects");
+}
+
+struct kobj *kobj_alloc(const struct kobj_create *c)
+{
+	struct kobj *o = kcache_alloc(cache);
+
+	if (o == NULL)
+		return NULL;
+	memset(o, 0, sizeof(*o));
+	spin_init(&o->lock, "kernel object");
+	spin_by_address(&o->lock);
+	o->refs = 1;
+	o->kind = c->kind;
+	o->manual = c->flags & KOBJ_MANUAL_RESET;
+	list_init(&o->owned);
+	list_init(&o->waiters);
+	list_init(&o->named);
+	if (c->kind == KOBJ_MUTEX && c->initial) {
+		o->owner = curlwp();
+		o->recursion = 1;
+	} else {
+		o->signal = c->initial;
+	}
+	o->max = c->max;
+	return o;
+}
+
+void kobj_free(struct kobj *o)
+{
+	assert(list_empty(&o->waiters) && list_empty(&o->owned));
+	kfree(o->name);
+	kcache_free(cache, o);
+}
+
+/* --- having an object: its lock is held ----------------------------------------------------- */
+
+static bool signalled(const struct kobj *o, const struct lwp *l)
+{
+	return o->kind == KOBJ_MUTEX ? o->owner == NULL || o->owner == l : o->signal > 0;
+}
+
+/* l, for which o is signalled, has it; true: from an owner that died. */
+static bool have(struct kobj *o, struct lwp *l)
+{
+	bool abandoned = false;
+
+	if (o->kind == KOBJ_MUTEX) {
+		o->owner = l;
+		o->recursion++;
+		abandoned = o->abandoned;
+		o->abandoned = false;
+	} else if (!o->manual) {
+		o->signal--;
+	}
+	return abandoned;
+}
+
+/* o may have become signalled: those who wait for it go on, as many as can. */
+static void offer(struct kobj *o)
+{
+	for (struct list *at = o->waiters.next, *next; at != &o->waiters; at = next) {
+		struct kblock *b = CONTAINER_OF(at, struct kblock, link);
+		struct kwait *w = b->wait;
+		int32_t waiting = WAITING;
+		next = at->next;
+		if (!signalled(o, w->lwp))
+			break;
+		if (!__atomic_compare_exchange_n(&w->state, &waiting,
+						 w->all ? RETRY : (int)b->index, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+		if (!w->all)
+			w->abandoned = have(o, w->lwp);
+		lwp_wake(w->lwp, WAKE_EVENT);
+	}
+}
+
+/* --- the calls --------------------------------------------------------------------------------- */
+
+void kobj_adopt(struct kobj *o)
+{
+	if (o->kind == KOBJ_MUTEX && list_empty(&o->owned)) {
+		kobj_hold(o);
+		list_push_back(&curlwp()->mutexes, &o->owned);
+	}
+}
+
+int kobj_mutex_release(struct kobj *o)
+{
+	bool freed = false;
+
+	irqstate_t s = spin_lock(&o->lock);
+	int err = o->owner == curlwp() ? 0 : -EPERM;
+	if (err == 0 && --o->recursion == 0) {
+		list_remove(&o->owned);
+		o->owner = NULL;
+		freed = true;
+		offer(o);
+	}
+	spin_unlock(&o->lock, s);
+	if (freed)
+		kobj_rele(o);
+	return err;
+}
+
+void kobj_lwp_exit(struct lwp *l)
+{
+	while (!list_empty(&l->mutexes)) {
+		struct kobj *o = LIST_FIRST(&l->mutexes, struct kobj, owned);
+		irqstate_t s = spin_lock(&o->lock);
+		list_remove(&o->owned);
+		o->owner = NULL;
+		o->recursion = 0;
+		o->abandoned = true;
+		offer(o);
+		spin_unlock(&o->lock, s);
+		kobj_rele(o);
+	}
+}
+
+int kobj_event(struct kobj *o, enum kobj_event_op op)
+{
+	irqstate_t s = spin_lock(&o->lock);
+	int was = o->signal;
+	o->signal = op != EVENT_RESET;
+	offer(o);
+	if (op == EVENT_PULSE)
+		o->signal = 0;
+	spin_unlock(&o->lock, s);
+	return was;
+}
+
+int kobj_sema_release(struct kobj *o, int32_t n)
+{
+	irqstate_t s = spin_lock(&o->lock);
+	int was = o->signal;
+	if (n > o->max - was) {
+		was = -EOVERFLOW;
+	} else {
+		o->signal += n;
+		offer(o);
+	}
+	spin_unlock(&o->lock, s);
+	return was;
+}
+
+/* --- waiting -------------------------------------------------------------------------------------- */
+
+static irqstate_t lock_all(struct kblock *b, unsigned n)
+{
+	irqstate_t s = irq_save();
+	for (unsigned i = 0; i < n; i++)
+		spin_acquire(&b[i].obj->lock);
+	return s;
+}
+
+static void unlock_all(struct kblock *b, unsigned n, irqstate_t s)
+{
+	while (n-- > 0)
+		spin_release(&b[n].obj->lock);
+	irq_restore(s);
+}
+
+/*
+ * All locks held: if what w waits for can be had, has it, and settles the state: with any of
+ * several, the first in the order of the call.
+ */
+static void look(struct kwait *w, struct kblock *b, unsigned n)
+{
+	struct kblock *first = NULL;
+	unsigned ready = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!signalled(b[i].obj, w->lwp))
+			continue;
+		ready++;
+		if (first == NULL || b[i].index < first->index)
+			first = &b[i];
+	}
+	if (ready == 0 || (w->all && ready < n)) {
+		w->state = WAITING;
+	} else if (w->all) {
+		for (unsigned i = 0; i < n; i++)
+			w->abandoned |= have(b[i].obj, w->lwp);
+		w->state = 0;
+	} else {
+		w->abandoned = have(first->obj, w->lwp);
+		w->state = first->index;
+	}
+}
+
+/* Sleeps until w is settled: WAKE_*; at once if it is. */
+static int sleep(struct kwait *w, hrtime_t deadline)
+{
+	irqstate_t s = spin_lock(&w->lwp->lock);
+	if (__atomic_load_n(&w->state, __ATOMIC_ACQUIRE) != WAITING) {
+		spin_unlock(&w->lwp->lock, s);
+		return WAKE_EVENT;
+	}
+	int reason = lwp_sleep_locked(w->lwp, NULL, "kobj", SLEEP_INTR, deadline);
+	irq_restore(s);
+	return reason;
+}
+
+/* Waits with the blocks b, in order of their objects' addresses. */
+static int wait(struct kwait *w, struct kblock *b, unsigned n, hrtime_t deadline)
+{
+	int err = 0;
+
+	irqstate_t s = lock_all(b, n);
+	look(w, b, n);
+	if (w->state == WAITING && time_now() >= deadline) {
+		err = -ETIMEDOUT;
+	} else if (w->state == WAITING) {
+		for (unsigned i = 0; i < n; i++)
+			list_push_back(&b[i].obj->waiters, &b[i].link);
+		do {
+			unlock_all(b, n, s);
+			int reason = sleep(w, deadline);
+			s = lock_all(b, n);
+			if (w->state < 0)
+				look(w, b, n);
+			if (w->state == WAITING && reason != WAKE_EVENT)
+				err = reason == WAKE_TIMEOUT ? -ETIMEDOUT : -EINTR;
+		} while (w->state == WAITING && err == 0);
+		for (unsigned i = 0; i < n; i++)
+			list_remove(&b[i].link);
+	}
+	unlock_all(b, n, s);
+	return err;
+}
+
+int kobj_wait(struct kobj *const obj[], unsigned n, bool all, hrtime_t deadline)
+{
+	struct kblock few[4], *b = n <= ARRAY_LEN(few) ? few : kmalloc(n * sizeof(*b));
+	struct kwait w = {.lwp = curlwp(), .all = all, .state = WAITING};
+	int err = 0;
+
+	if (b == NULL)
+		return -ENOMEM;
+	for (unsigned i = 0; i < n; i++) {
+		unsigned at = i;
+		for (; at > 0 && b[at - 1].obj > obj[i]; at--)
+			b[at] = b[at - 1];
+		if (at > 0 && b[at - 1].obj == obj[i])
+			err = -EINVAL;
+		b[at] = (struct kblock){.obj = obj[i], .wait = &w, .index = i};
+	}
+	if (err == 0)
+		err = wait(&w, b, n, deadline);
+	for (unsigned i = 0; i < n && err == 0; i++)
+		if (all || b[i].index == (uint32_t)w.state)
+			kobj_adopt(b[i].obj);
+	if (b != few)
+		kfree(b);
+	return err != 0 ? err : w.state | (w.abandoned ? KOBJ_ABANDONED : 0);
+}

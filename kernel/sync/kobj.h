@@ -1,0 +1,40 @@
+/* kobj.h - kernel objects with handles: what the files of sync/ and the calls share. */
+#pragma once
+#include <kern/kobj.h>
+#include <kern/list.h>
+#include <kern/spinlock.h>
+#include <weft/kobj.h>
+
+struct kobj {
+	struct spinlock lock; /* of several: in order of address */
+	uint32_t refs;        /* atomic: handles, waits, the owner */
+	uint8_t kind;
+	bool manual;         /* event */
+	bool abandoned;      /* mutex: the next owner is to be told; lock */
+	int32_t signal, max; /* event: 0 or 1; semaphore: the count; lock */
+	struct lwp *owner;   /* mutex; lock */
+	uint64_t recursion;  /* mutex; lock */
+	struct list owned;   /* mutex: in owner->mutexes; the owner's alone */
+	struct list waiters; /* of kblock, first in, first out; lock */
+	struct list named;   /* in the table of names; its lock */
+	char *name;          /* or NULL; does not change */
+};
+
+/* --- kobj.c ----------------------------------------------------------------------------- */
+
+void kobj_init(void);
+struct kobj *kobj_alloc(const struct kobj_create *c); /* NULL: out of memory; one reference */
+void kobj_free(struct kobj *o);                       /* nobody refers to it */
+/* The caller owns o, a mutex: enters it among its own if it is not there. */
+void kobj_adopt(struct kobj *o);
+/* The calls; errors as there (syscall/kobj.c). */
+int kobj_mutex_release(struct kobj *o);
+enum kobj_event_op { EVENT_SET, EVENT_RESET, EVENT_PULSE };
+int kobj_event(struct kobj *o, enum kobj_event_op op);
+int kobj_sema_release(struct kobj *o, int32_t n);
+int kobj_wait(struct kobj *const obj[], unsigned n, bool all, hrtime_t deadline);
+
+/* --- handle.c ----------------------------------------------------------------------------- */
+
+void kobj_hold(struct kobj *o);
+void kobj_rele(struct kobj *o);
