@@ -125,7 +125,7 @@ static int taken(pthread_mutex_t *m, bool dead)
 	return EOWNERDEAD;
 }
 
-int __shared_trylock(pthread_mutex_t *m)
+static inline int try(pthread_mutex_t *m)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 	unsigned long self = owner_word();
@@ -145,6 +145,11 @@ int __shared_trylock(pthread_mutex_t *m)
 	return taken(m, seen & LWP_MUTEX_OWNERDEAD);
 }
 
+int __shared_trylock(pthread_mutex_t *m)
+{
+	return try(m);
+}
+
 static bool becomes_free(pthread_mutex_t *m)
 {
 	if (!__options.may_spin || !__options.spin_shared)
@@ -157,24 +162,32 @@ static bool becomes_free(pthread_mutex_t *m)
 	return false;
 }
 
-int __shared_lock(pthread_mutex_t *m, deadline_t deadline)
+static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m, deadline_t deadline)
 {
 	struct weft_timespec ts = {.sec = deadline / 1000000000, .nsec = deadline % 1000000000};
 	uint32_t me = number(thread_self());
-	int error = __shared_trylock(m);
+	int error;
 	long r;
 
-	if (error == EBUSY && m->__type == PTHREAD_MUTEX_ERRORCHECK && __shared_owned(m))
+	if (m->__type == PTHREAD_MUTEX_ERRORCHECK && __shared_owned(m))
 		return EDEADLK;
-	if (error == EBUSY && becomes_free(m))
-		error = __shared_trylock(m);
-	if (error != EBUSY)
-		return error;
+	if (becomes_free(m)) {
+		error = try(m);
+		if (error != EBUSY)
+			return error;
+	}
 	do {
 		r = deadline == NEVER ? __sys_lwp_mutex_lock(word_of(m), me)
 				      : __sys_lwp_mutex_timedlock(word_of(m), me, &ts);
 	} while (r == -EINTR);
 	return r == 0 || r == -EOWNERDEAD ? taken(m, r != 0) : -r;
+}
+
+int __shared_lock(pthread_mutex_t *m, deadline_t deadline)
+{
+	int error = try(m);
+
+	return error != EBUSY ? error : lock_slow(m, deadline);
 }
 
 int __shared_unlock(pthread_mutex_t *m)

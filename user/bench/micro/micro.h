@@ -35,6 +35,14 @@ int64_t map_touch_unmap(long n);
 int64_t tlb_shootdown(long n);
 int64_t spawn_wait(long n);
 
+/* Objects of the kernel: objects.c. */
+int64_t lwp_mutex(long n);
+int64_t shared_mutex(long n);
+int64_t robust_mutex(long n);
+int64_t shared_sema_round_trip(long n);
+int64_t kobj_mutex(long n);
+int64_t kobj_event_round_trip(long n);
+
 /* error is 0 or an error number; anything else ends the program with status 1. */
 void must(int error, const char *what);
 /* A model with a pool gets LWPs for so many threads, but not more than there are CPUs. */
