@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <weft/errno.h>
 #include <weft/file.h>
+#include <weft/kobj.h>
 #include <weft/ksync.h>
 #include <weft/lwp.h>
 #include <weft/mman.h>
@@ -74,6 +75,9 @@
 	X(trace, BIT(, TRACE_FOLLOW), BIT(, TRACE_STREAM), BIT(, TRACE_HOLD))                      \
 	X(kind, VALUE(, TRACE_ENTRY), VALUE(, TRACE_RETURN), VALUE(, TRACE_SIGNAL),                \
 	  VALUE(, TRACE_FAULT), VALUE(, TRACE_LWP_EXIT), VALUE(, TRACE_EXIT))                      \
+	X(object, VALUE(, KOBJ_MUTEX), VALUE(, KOBJ_EVENT), VALUE(, KOBJ_SEMAPHORE))               \
+	X(kobj, BIT(, KOBJ_MANUAL_RESET), BIT(, KOBJ_INHERIT), BIT(, KOBJ_OPEN), BIT(, KOBJ_NEW))  \
+	X(kobj_wait, BIT(, KOBJ_WAIT_ALL))                                                         \
 	X(state, {"idle", LWP_ST_IDLE, ~0u}, {"run", LWP_ST_RUN, ~0u},                             \
 	  {"onproc", LWP_ST_ONPROC, ~0u}, {"sleep", LWP_ST_SLEEP, ~0u},                            \
 	  {"stop", LWP_ST_STOP, ~0u}, {"zombie", LWP_ST_ZOMB, ~0u})
@@ -149,6 +153,9 @@ const struct flagdesc *sysdesc_flags(unsigned of)
 	X(lwp_mutex, F(lwp_mutex, word, HEX))                                                      \
 	X(lwp_cond, F(lwp_cond, word, HEX))                                                        \
 	X(lwp_sema, F(lwp_sema, word, HEX), F(lwp_sema, flags, HEX))                               \
+	X(kobj_create, FF(kobj_create, kind, object), FF(kobj_create, flags, kobj),                \
+	  F(kobj_create, initial, INT), F(kobj_create, max, INT), F(kobj_create, name, PATH),      \
+	  F(kobj_create, handle, INT))                                                             \
 	X(weft_sigaction, F(weft_sigaction, handler, PTR), F(weft_sigaction, entry, PTR),          \
 	  F(weft_sigaction, mask, SET), FF(weft_sigaction, flags, sa))                             \
 	X(weft_siginfo, F(weft_siginfo, signo, SIG), F(weft_siginfo, code, INT),                   \
@@ -317,6 +324,14 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	D(lwp_mutex_register, INT, IN(lwp_mutex))                                                  \
 	D(lwp_mutex_unregister, INT, IN(lwp_mutex))                                                \
 	D(lwp_mutex_abandon, INT, T(HEX))                                                          \
+	D(kobj_create, INT, IN(kobj_create))                                                       \
+	D(kobj_close, INT, INT)                                                                    \
+	D(kobj_wait, INT, T(LWPS), T(SIZE), FLAGS(kobj_wait), IN(weft_timespec))                   \
+	D(kobj_mutex_release, INT, INT)                                                            \
+	D(kobj_event_set, INT, INT)                                                                \
+	D(kobj_event_reset, INT, INT)                                                              \
+	D(kobj_event_pulse, INT, INT)                                                              \
+	D(kobj_sema_release, INT, INT, INT)                                                        \
 	D(trace_attach, INT, T(PID), FLAGS(trace))                                                 \
 	D(trace_detach, INT, T(PID))                                                               \
 	D(trace_wait, T(LONG), OUT(trace_event), T(SIZE))                                          \
