@@ -21,6 +21,7 @@
 #include <kern/mm.h>
 #include <kern/poll.h>
 #include <kern/proc.h>
+#include <kern/sched.h>
 #include <kern/serial.h>
 #include <kern/timing.h>
 #include "ldisc.h"
@@ -168,7 +169,7 @@ static int wait_input(size_t n)
 				   t->cc[WEFT_VTIME] * VTIME_NS;
 		if (deadline != HRTIME_NEVER && time_now() >= deadline)
 			break;
-		err = waitq_sleep(&tty.readers, &tty.lock, deadline, true);
+		err = waitq_sleep(&tty.readers, &tty.lock, deadline, SLEEP_INTR);
 		if (err == -EINTR)
 			break;
 	}
@@ -176,13 +177,45 @@ static int wait_input(size_t n)
 }
 
 /*
+ * Waits until the current process may read: its group is in the foreground, or none is.  Else
+ * its group gets SIGTTIN, which stops it as a rule; it looks again when it goes on.  -EINTR: a
+ * handler is to be called; -EIO: the LWP blocks that signal or the process ignores it (POSIX,
+ * 11.1.4).
+ */
+static int wait_foreground(void)
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+
+	for (;;) {
+		int pgrp = console_pgrp();
+		if (pgrp == 0 || p->pgrp == pgrp)
+			return 0;
+		irqstate_t s = spin_lock(&p->lock);
+		bool deaf = sig_ignored(p, WEFT_SIGTTIN) ||
+			    (l->sig.mask & WEFT_SIGBIT(WEFT_SIGTTIN)) != 0;
+		spin_unlock(&p->lock, s);
+		if (deaf)
+			return -EIO;
+		proc_kill_group(p->pgrp, WEFT_SIGTTIN);
+		if (sig_interrupted() || !(l->ast & AST_STOPS))
+			return -EINTR;
+		s = irq_save();
+		lwp_stop_self();
+		irq_restore(s);
+	}
+}
+
+/*
  * A line, or in raw mode what VMIN and VTIME say.  -EINTR: told to exit or stop
- * before there was any.
+ * before there was any; -EINTR, -EIO: in the background (wait_foreground).
  */
 static int64_t console_recv(struct vnode *vn, void *buf, size_t n, unsigned flags)
 {
+	int64_t r = wait_foreground();
+	if (r != 0)
+		return r;
 	irqstate_t s = spin_lock(&tty.lock);
-	int64_t r;
 	if (flags & WEFT_O_NONBLOCK)
 		r = readable() ? 0 : -EAGAIN;
 	else
@@ -226,7 +259,8 @@ static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 		spin_unlock(&tty.lock, s);
 		return copyout(arg, &t, sizeof(t));
 	}
-	case WEFT_TCSETS: {
+	case WEFT_TCSETS:
+	case WEFT_TCSETSF: {
 		struct weft_termios t;
 		int err = copyin(&t, arg, sizeof(t));
 		if (err != 0)
@@ -235,6 +269,8 @@ static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 		kmutex_enter(&writers);
 		irqstate_t s = spin_lock(&tty.lock);
 		ldisc_set(&tty.ld, &t);
+		if (req == WEFT_TCSETSF)
+			ldisc_flush(&tty.ld);
 		waitq_wake_all(&tty.readers);
 		pollhead_wake(&tty.polls);
 		control_flow();

@@ -93,7 +93,7 @@ static void echo_char(const struct ldisc *d, uint8_t c, void (*echo)(const char 
 
 /* --- input ------------------------------------------------------------------------- */
 
-static void flush(struct ldisc *d)
+void ldisc_flush(struct ldisc *d)
 {
 	d->count = 0;
 	d->lines = 0;
@@ -148,7 +148,7 @@ int ldisc_input(struct ldisc *d, uint8_t c, void (*echo)(const char *, size_t))
 			  : is_cc(d, WEFT_VSUSP, c) ? WEFT_SIGTSTP
 						    : 0;
 		if (sig != 0) {
-			flush(d);
+			ldisc_flush(d);
 			echo_char(d, c, echo);
 			echo_char(d, '\n', echo);
 			return sig;
@@ -228,7 +228,7 @@ void ldisc_set(struct ldisc *d, const struct weft_termios *tio)
 		return;
 
 	unsigned count = d->count;
-	flush(d);
+	ldisc_flush(d);
 	for (unsigned i = 0; i < count; i++) {
 		uint16_t e = *entry(d, i);
 		if (e & LDISC_EOF)

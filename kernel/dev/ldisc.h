@@ -35,6 +35,8 @@ bool ldisc_ready(const struct ldisc *d, size_t n);
 bool ldisc_stop(const struct ldisc *d);
 /* Takes up to n bytes: a line or a part of it, or (no ICANON) what is there. */
 size_t ldisc_read(struct ldisc *d, uint8_t *buf, size_t n);
+/* What has been typed and not read is forgotten. */
+void ldisc_flush(struct ldisc *d);
 /* New modes.  What has been typed stays, and is seen under the new modes. */
 void ldisc_set(struct ldisc *d, const struct weft_termios *tio);
 /*

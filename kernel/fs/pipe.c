@@ -22,6 +22,7 @@
 #include <kern/mm.h>
 #include <kern/poll.h>
 #include <kern/printk.h>
+#include <kern/sched.h>
 #include <kern/timing.h>
 #include <weft/poll.h>
 #include "fs.h"
@@ -82,7 +83,7 @@ static int64_t pipe_recv(struct vnode *vn, void *buf, size_t n, unsigned flags)
 		if ((flags & WEFT_O_NONBLOCK) && !p->reading)
 			err = -EAGAIN;
 		else
-			err = waitq_sleep(&me->waiters, &p->lock, HRTIME_NEVER, true);
+			err = waitq_sleep(&me->waiters, &p->lock, HRTIME_NEVER, SLEEP_INTR);
 		if (err != 0) {
 			spin_unlock(&p->lock, s);
 			return err;
@@ -124,7 +125,7 @@ static int64_t pipe_send(struct vnode *vn, const void *buf, size_t n, unsigned f
 		if ((flags & WEFT_O_NONBLOCK) && !p->writing)
 			err = -EAGAIN;
 		else
-			err = waitq_sleep(&me->waiters, &p->lock, HRTIME_NEVER, true);
+			err = waitq_sleep(&me->waiters, &p->lock, HRTIME_NEVER, SLEEP_INTR);
 		if (err != 0) {
 			spin_unlock(&p->lock, s);
 			return err;

@@ -14,6 +14,7 @@
 #include <kern/mm.h>
 #include <kern/poll.h>
 #include <kern/printk.h>
+#include <kern/sched.h>
 #include <kern/timing.h>
 #include "fs.h"
 
@@ -81,7 +82,7 @@ static int wait(struct poller *p, hrtime_t deadline)
 	int err = 0;
 	irqstate_t s = spin_lock(&p->lock);
 	while (!p->woken && err == 0)
-		err = waitq_sleep(&p->sleeper, &p->lock, deadline, true);
+		err = waitq_sleep(&p->sleeper, &p->lock, deadline, SLEEP_INTR);
 	p->woken = false;
 	spin_unlock(&p->lock, s);
 	return err;

@@ -263,16 +263,38 @@ int64_t sys_pipe(const uint64_t arg[6])
 	return err;
 }
 
+/* file_poll, with other signals blocked meanwhile.  One that interrupts it is delivered before
+ * the mask is what it was (sig_deliver). */
+static int64_t poll_masked(struct weft_pollfd *fd, unsigned n, hrtime_t deadline,
+			   const uint64_t *mask)
+{
+	struct lwp_signals *sig = &curlwp()->sig;
+
+	if (mask == NULL)
+		return file_poll(my_files(), fd, n, deadline);
+	uint64_t old = sig->mask;
+	sig_set_mask(*mask);
+	int64_t r = file_poll(my_files(), fd, n, deadline);
+	if (r == -EINTR) {
+		sig->saved_mask = old;
+		sig->restore_mask = true;
+	} else {
+		sig_set_mask(old);
+	}
+	return r;
+}
+
 /*
- * poll(struct weft_pollfd *, n, const struct weft_timespec *): waits until one of n
+ * poll(struct weft_pollfd *, n, const struct weft_timespec *, const uint64_t *mask): waits until one of n
  * descriptors has what its events ask for, or an error or hang-up, or the time (a length;
  * NULL: for ever) is over.  Returns how many have something in revents.  A file is always
- * ready.  -EINVAL: n above WEFT_OPEN_MAX, or a bad time; -EFAULT; -ENOMEM; -EINTR.  Blocks.
+ * ready.  mask (NULL: as it is): the signals that are blocked while it waits.  -EINVAL: n above WEFT_OPEN_MAX, or a bad time; -EFAULT; -ENOMEM; -EINTR.  Blocks.
  */
 int64_t sys_poll(const uint64_t arg[6])
 {
 	uint64_t n = arg[1];
 	hrtime_t deadline = HRTIME_NEVER;
+	uint64_t mask;
 
 	if (n > WEFT_OPEN_MAX)
 		return -EINVAL;
@@ -290,12 +312,14 @@ int64_t sys_poll(const uint64_t arg[6])
 			 __builtin_add_overflow(ns, time_now(), &deadline))
 			deadline = HRTIME_NEVER;
 	}
+	if (arg[3] != 0 && copyin(&mask, arg[3], sizeof(mask)) != 0)
+		return -EFAULT;
 	struct weft_pollfd *fd = kmalloc(n * sizeof(*fd) + 1);
 	if (fd == NULL)
 		return -ENOMEM;
 	int64_t r = copyin(fd, arg[0], n * sizeof(*fd));
 	if (r == 0)
-		r = file_poll(my_files(), fd, n, deadline);
+		r = poll_masked(fd, n, deadline, arg[3] != 0 ? &mask : NULL);
 	if (r >= 0 && copyout(arg[0], fd, n * sizeof(*fd)) != 0)
 		r = -EFAULT;
 	kfree(fd);

@@ -48,6 +48,8 @@ static void controls(void)
 						       u.cflag == WEFT_CRTSCTS &&
 						       u.lflag == saved.lflag);
 	set_saved();
+	is("TCSETSF", __sys_ioctl(0, WEFT_TCSETSF, &saved), 0);
+	is("TCSETSF: NULL", __sys_ioctl(0, WEFT_TCSETSF, NULL), -EFAULT);
 	is("TCGETS: NULL", __sys_ioctl(0, WEFT_TCGETS, NULL), -EFAULT);
 	is("TCGETS: kernel address", __sys_ioctl(0, WEFT_TCGETS, KERNEL_ADDR), -EFAULT);
 	is("TCSETS: NULL", __sys_ioctl(0, WEFT_TCSETS, NULL), -EFAULT);

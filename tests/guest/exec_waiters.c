@@ -39,7 +39,7 @@ static void in_mutex_lock(struct raw *r)
 
 static void in_poll(struct raw *r)
 {
-	__sys_poll(NULL, 0, NULL);
+	__sys_poll(NULL, 0, NULL, NULL);
 }
 
 static void in_park(struct raw *r)

@@ -19,7 +19,7 @@ static int now(int fd, int events)
 {
 	struct weft_pollfd p = {.fd = fd, .events = events, .revents = 0x5555};
 	struct weft_timespec zero = {0, 0};
-	long n = __sys_poll(&p, 1, &zero);
+	long n = __sys_poll(&p, 1, &zero, NULL);
 	return n < 0 ? n : n == (p.revents != 0) ? p.revents : -1000;
 }
 
@@ -232,7 +232,7 @@ static void poll_arguments(void)
 	struct weft_timespec t = ms(5), bad = {0, 1000000000}, before, after;
 	int null = __sys_open("/dev/null", 2, 0), self = __sys_open("/bin/file_pipe", 0, 0), fd[2];
 
-	is("poll: one is no descriptor", __sys_poll(p, 3, NULL), 1);
+	is("poll: one is no descriptor", __sys_poll(p, 3, NULL, NULL), 1);
 	ok("poll: below 0 is passed over", p[0].revents == 0);
 	is("poll: POLLNVAL", p[1].revents, WEFT_POLLNVAL);
 	is("poll: a device", now(null, WEFT_POLLIN | WEFT_POLLOUT), WEFT_POLLIN | WEFT_POLLOUT);
@@ -241,23 +241,24 @@ static void poll_arguments(void)
 	make(fd, 0);
 	p[0].fd = p[1].fd = fd[0];
 	__sys_clock_gettime(0, &before);
-	is("poll: time-out", __sys_poll(p, 1, &t), 0);
+	is("poll: time-out", __sys_poll(p, 1, &t, NULL), 0);
 	__sys_clock_gettime(0, &after);
 	ok("poll: it took that long",
 	   (after.sec - before.sec) * 1000000000 + after.nsec - before.nsec >= 5000000);
-	is("poll: nobody, for a time", __sys_poll(NULL, 0, &t), 0);
+	is("poll: nobody, for a time", __sys_poll(NULL, 0, &t, NULL), 0);
 	__sys_write(fd[1], "x", 1);
 	p[1].events = WEFT_POLLIN;
-	is("poll: one descriptor twice", __sys_poll(p, 2, NULL), 2);
-	is("poll: NULL", __sys_poll(NULL, 1, NULL), -EFAULT);
-	is("poll: kernel address", __sys_poll(KERNEL_ADDR, 1, NULL), -EFAULT);
-	is("poll: time at a bad address", __sys_poll(p, 1, UNMAPPED), -EFAULT);
-	is("poll: bad time", __sys_poll(p, 1, &bad), -EINVAL);
+	is("poll: one descriptor twice", __sys_poll(p, 2, NULL, NULL), 2);
+	is("poll: NULL", __sys_poll(NULL, 1, NULL, NULL), -EFAULT);
+	is("poll: kernel address", __sys_poll(KERNEL_ADDR, 1, NULL, NULL), -EFAULT);
+	is("poll: time at a bad address", __sys_poll(p, 1, UNMAPPED, NULL), -EFAULT);
+	is("poll: bad time", __sys_poll(p, 1, &bad, NULL), -EINVAL);
+	is("poll: mask at a bad address", __sys_poll(p, 1, NULL, KERNEL_ADDR), -EFAULT);
 	bad = (struct weft_timespec){-1, 0};
-	is("poll: time below 0", __sys_poll(p, 1, &bad), -EINVAL);
+	is("poll: time below 0", __sys_poll(p, 1, &bad, NULL), -EINVAL);
 	bad = (struct weft_timespec){INT64_MAX, 0};
-	is("poll: a very long time", __sys_poll(p, 1, &bad), 1);
-	is("poll: too many", __sys_poll(p, WEFT_OPEN_MAX + 1, NULL), -EINVAL);
+	is("poll: a very long time", __sys_poll(p, 1, &bad, NULL), 1);
+	is("poll: too many", __sys_poll(p, WEFT_OPEN_MAX + 1, NULL, NULL), -EINVAL);
 	__sys_close(fd[0]);
 	__sys_close(fd[1]);
 	__sys_close(null);
@@ -407,7 +408,7 @@ static void ping(struct raw *r)
 		__sys_write(to[r->arg][1], "x", 1);
 		/* Any of the answers will do: as many come as are awaited. */
 		do
-			__sys_poll(&p, 1, NULL);
+			__sys_poll(&p, 1, NULL, NULL);
 		while (__sys_read(back[0], &c, 1) != 1);
 	}
 	__sys_close(to[r->arg][1]);
@@ -430,7 +431,7 @@ static void pollers(void)
 		if (raw_start(&w[i], ping, i, 0) != 0)
 			bail("no LWP");
 	while (open > 0) {
-		if (__sys_poll(p, WRITERS, NULL) < 1)
+		if (__sys_poll(p, WRITERS, NULL, NULL) < 1)
 			bail("poll finds nothing");
 		for (unsigned i = 0; i < WRITERS; i++) {
 			if (p[i].revents & WEFT_POLLIN) {
@@ -472,7 +473,7 @@ static void closing(void)
 	make(race, 0);
 	p.fd = race[0];
 	raw_start(&r, close_late, 1, 0);
-	is("closing: a poller finds the end", __sys_poll(&p, 1, NULL), 1);
+	is("closing: a poller finds the end", __sys_poll(&p, 1, NULL, NULL), 1);
 	is("closing: POLLHUP", p.revents, WEFT_POLLHUP);
 	__sys_lwp_wait(r.id, NULL);
 	__sys_close(race[0]);
@@ -480,7 +481,7 @@ static void closing(void)
 	fill(race[1]);
 	p = (struct weft_pollfd){.fd = race[1], .events = WEFT_POLLOUT};
 	raw_start(&r, close_late, 0, 0);
-	is("closing: a poller finds no reader", __sys_poll(&p, 1, NULL), 1);
+	is("closing: a poller finds no reader", __sys_poll(&p, 1, NULL, NULL), 1);
 	is("closing: POLLERR", p.revents, WEFT_POLLERR);
 	__sys_lwp_wait(r.id, NULL);
 	__sys_close(race[1]);

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/select.h>
@@ -239,6 +240,80 @@ static void selects(void)
 	close(q[1]);
 }
 
+static volatile sig_atomic_t caught;
+
+static void catch (int sig)
+{
+	caught = sig;
+}
+
+static void masked_polls(void)
+{
+	struct timespec soon = {0, 1000000};
+	sigset_t usr1, none, now;
+	struct pollfd p;
+	int end[2];
+
+	pipe(end);
+	p = (struct pollfd){.fd = end[0], .events = POLLIN};
+	sigemptyset(&none);
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
+	signal(SIGUSR1, catch);
+	sigprocmask(SIG_BLOCK, &usr1, NULL);
+	raise(SIGUSR1);
+	is("ppoll: time-out", ppoll(&p, 1, &soon, NULL), 0);
+	is("ppoll: what is blocked stays so", ppoll(&p, 1, &soon, &usr1), 0);
+	is("ppoll: no handler yet", caught, 0);
+	fails("ppoll: interrupted", ppoll(&p, 1, NULL, &none), EINTR);
+	is("ppoll: by the handler", caught, SIGUSR1);
+	sigprocmask(SIG_BLOCK, NULL, &now);
+	ok("ppoll: the mask is as it was", sigismember(&now, SIGUSR1) == 1);
+	raise(SIGUSR1);
+	write(end[1], "x", 1);
+	caught = 0;
+	is("ppoll: input", ppoll(&p, 1, NULL, &usr1), 1);
+	fd_set in;
+	FD_ZERO(&in);
+	FD_SET(end[0], &in);
+	is("pselect: input", pselect(end[0] + 1, &in, NULL, NULL, NULL, &usr1), 1);
+	is("ppoll, pselect: no handler", caught, 0);
+	sigprocmask(SIG_UNBLOCK, &usr1, NULL);
+	is("afterwards: the handler", caught, SIGUSR1);
+	signal(SIGUSR1, SIG_DFL);
+	close(end[0]);
+	close(end[1]);
+}
+
+/* A process that is not in the foreground reads from the console. */
+static void background(void)
+{
+	int status = 0;
+	char c;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setpgid(0, 0);
+		read(0, &c, 1);
+		_exit(1);
+	}
+	is("SIGTTIN: wait", waitpid(pid, &status, WUNTRACED), pid);
+	ok("SIGTTIN: stops who reads", WIFSTOPPED(status) && WSTOPSIG(status) == SIGTTIN);
+	kill(pid, SIGCONT);
+	is("SIGTTIN: wait again", waitpid(pid, &status, WUNTRACED), pid);
+	ok("SIGTTIN: again, the read was restarted", WIFSTOPPED(status));
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	pid = fork();
+	if (pid == 0) {
+		setpgid(0, 0);
+		signal(SIGTTIN, SIG_IGN);
+		_exit(read(0, &c, 1) == -1 && errno == EIO ? 0 : 1);
+	}
+	is("SIGTTIN: wait for one that ignores it", waitpid(pid, &status, WUNTRACED), pid);
+	is("SIGTTIN: EIO for that one", status, 0);
+}
+
 static void others(void)
 {
 	struct iovec v[2] = {{"ab", 2}, {"cd", 2}};
@@ -289,6 +364,8 @@ int main(void)
 	directories();
 	commands();
 	selects();
+	masked_polls();
+	background();
 	others();
 	signal_names();
 	chdir("/");

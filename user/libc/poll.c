@@ -1,7 +1,8 @@
 /*
- * poll.c - poll, and select over it.
+ * poll.c - poll and ppoll, and select and pselect over them.
  */
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/select.h>
 #include <sys/time.h>
@@ -17,7 +18,13 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	struct weft_timespec ts = {timeout / 1000, timeout % 1000 * 1000000};
 
-	return result(__sys_poll((struct weft_pollfd *)fds, n, timeout < 0 ? NULL : &ts));
+	return result(__sys_poll((struct weft_pollfd *)fds, n, timeout < 0 ? NULL : &ts, NULL));
+}
+
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
+{
+	return result(__sys_poll((struct weft_pollfd *)fds, n,
+				 (const struct weft_timespec *)timeout, (const uint64_t *)mask));
 }
 
 /* What each of select's three sets asks for, and what puts a descriptor into its answer. */
@@ -29,7 +36,7 @@ static const struct {
 	{POLLPRI, POLLPRI},
 };
 
-static int select_ts(int n, fd_set *set[3], const struct weft_timespec *time)
+static int select_ts(int n, fd_set *set[3], const struct weft_timespec *time, const uint64_t *mask)
 {
 	struct pollfd *fds;
 	int i, k, used = 0, count = 0, ready, error = 0;
@@ -46,7 +53,7 @@ static int select_ts(int n, fd_set *set[3], const struct weft_timespec *time)
 				fds[used].events |= kinds[k].asks;
 		used += fds[used].events != 0;
 	}
-	ready = result(__sys_poll((struct weft_pollfd *)fds, used, time));
+	ready = result(__sys_poll((struct weft_pollfd *)fds, used, time, mask));
 	for (i = 0; i < used && ready > 0; i++)
 		if (fds[i].revents & POLLNVAL)
 			error = EBADF;
@@ -79,5 +86,12 @@ int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *timeo
 		ts.sec = timeout->tv_sec;
 		ts.nsec = timeout->tv_usec * 1000;
 	}
-	return select_ts(n, (fd_set *[3]){in, out, except}, timeout ? &ts : NULL);
+	return select_ts(n, (fd_set *[3]){in, out, except}, timeout ? &ts : NULL, NULL);
+}
+
+int pselect(int n, fd_set *in, fd_set *out, fd_set *except, const struct timespec *timeout,
+	    const sigset_t *mask)
+{
+	return select_ts(n, (fd_set *[3]){in, out, except}, (const struct weft_timespec *)timeout,
+			 (const uint64_t *)mask);
 }

@@ -251,7 +251,7 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	D(dup2, T(FD), T(FD), T(FD))                                                               \
 	D(pipe, INT, T(PAIR_OUT), FLAGS(open))                                                     \
 	D(fcntl, INT, T(FD), FLAGS(fcntl), T(LONG))                                                \
-	D(poll, INT, INOUT(weft_pollfd), T(SIZE), IN(weft_timespec))                               \
+	D(poll, INT, INOUT(weft_pollfd), T(SIZE), IN(weft_timespec), T(SET_IN))                    \
 	D(pread, T(LONG), T(FD), T(OUT), T(SIZE), T(LONG))                                         \
 	D(pwrite, T(LONG), T(FD), T(IN), T(SIZE), T(LONG))                                         \
 	D(readv, T(LONG), T(FD), IN(weft_iovec), T(SIZE))                                          \

@@ -22,7 +22,7 @@ int tcsetattr(int fd, int when, const struct termios *t)
 {
 	if (when < TCSANOW || when > TCSAFLUSH)
 		return fails(EINVAL);
-	return result(__sys_ioctl(fd, WEFT_TCSETS, (void *)t));
+	return result(__sys_ioctl(fd, when == TCSAFLUSH ? WEFT_TCSETSF : WEFT_TCSETS, (void *)t));
 }
 
 void cfmakeraw(struct termios *t)

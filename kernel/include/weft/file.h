@@ -86,6 +86,7 @@ struct weft_dirent { /* kernel writes all */
  */
 #define WEFT_TCGETS 0x5401     /* arg: struct weft_termios *, kernel writes */
 #define WEFT_TCSETS 0x5402     /* arg: const struct weft_termios * */
+#define WEFT_TCSETSF 0x5404    /* the same, and input that nobody has read is dropped */
 #define WEFT_TIOCGPGRP 0x540f  /* arg: int32_t *, kernel writes */
 #define WEFT_TIOCSPGRP 0x5410  /* arg: const int32_t * */
 #define WEFT_TIOCGWINSZ 0x5413 /* arg: struct weft_winsize *, kernel writes */

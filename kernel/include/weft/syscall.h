@@ -66,7 +66,7 @@
 	X(60, dup2, 2)                                                                             \
 	X(61, pipe, 2)   /* (int fd[2], flags): fd[0] to read, fd[1] to write */                   \
 	X(62, fcntl, 3)  /* (fd, WEFT_F_*, arg) */                                                 \
-	X(63, poll, 3)   /* (struct weft_pollfd *, n, const struct weft_timespec *) */             \
+	X(63, poll, 4)   /* (struct weft_pollfd *, n, const struct weft_timespec *, mask) */       \
 	X(64, pread, 4)  /* (fd, buffer, n, offset) */                                             \
 	X(65, pwrite, 4) /* (fd, buffer, n, offset) */                                             \
 	X(66, readv, 3)  /* (fd, const struct weft_iovec *, n) */                                  \

@@ -1,5 +1,6 @@
 /* poll.h - waiting for descriptors to become ready; the values are weft/poll.h's. */
 #pragma once
+#include <signal.h>
 #include <sys/types.h>
 #include <weft/poll.h>
 
@@ -24,6 +25,7 @@ extern "C" {
 #endif
 
 int poll(struct pollfd *fds, nfds_t n, int timeout);
+int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask);
 
 #ifdef __cplusplus
 }

@@ -62,7 +62,8 @@ struct termios { /* laid out as struct weft_termios */
 #define TOSTOP 0x100
 #define IEXTEN 0x8000
 
-/* tcsetattr: when.  All three act at once; input that was typed ahead is kept. */
+/* tcsetattr: when.  No write returns before all is out, so the first two are the same; the
+ * third drops the input that was typed ahead. */
 #define TCSANOW 0
 #define TCSADRAIN 1
 #define TCSAFLUSH 2

@@ -91,7 +91,8 @@ long __sys_dup(int fd);
 long __sys_dup2(int fd, int to);
 long __sys_pipe(int fd[2], int flags);
 long __sys_fcntl(int fd, int cmd, long arg);
-long __sys_poll(struct weft_pollfd *fds, uint64_t n, const struct weft_timespec *time);
+long __sys_poll(struct weft_pollfd *fds, uint64_t n, const struct weft_timespec *time,
+		const uint64_t *mask);
 long __sys_pread(int fd, void *buf, size_t n, int64_t off);
 long __sys_pwrite(int fd, const void *buf, size_t n, int64_t off);
 long __sys_readv(int fd, const struct weft_iovec *iov, uint64_t n);
