@@ -192,6 +192,10 @@ void pipe_init(void)
 {
 }
 
+void procfs_init(void)
+{
+}
+
 struct vnode *console_vnode(void)
 {
 	static const struct vnode_ops ops;
