@@ -28,7 +28,7 @@ def add_machine_options(parser):
     parser.add_argument("--seed", type=int, metavar="S",
                         help="exact timing: one interleaving out of many")
     parser.add_argument("--quantum", type=int, metavar="Q",
-                        help="exact timing: nanoseconds of a round, 1000 by default: how late "
+                        help="exact timing: instructions of a round, 1000 by default: how late "
                              "CPUs see each other's stores")
     parser.add_argument("--mips", type=int, metavar="M",
                         help="exact timing: speed of a CPU, million instructions a second, 1000 "
