@@ -51,7 +51,7 @@ void file_rele(struct file *f)
 
 int fdtable_init(struct fdtable *t)
 {
-	*t = (struct fdtable){.size = FIRST_SIZE};
+	*t = (struct fdtable){.size = FIRST_SIZE, .limit = WEFT_OPEN_MAX};
 	spin_init(&t->lock, "fdtable");
 	t->files = kzalloc(FIRST_SIZE * sizeof(*t->files));
 	if (t->files == NULL)
@@ -78,8 +78,10 @@ static int lowest_free(const struct fdtable *t, int least)
 		uint64_t free = ~t->used[i];
 		if (i == (unsigned)least / 64)
 			free &= UINT64_MAX << least % 64;
-		if (free != 0)
-			return 64 * i + __builtin_ctzll(free);
+		if (free != 0) {
+			unsigned fd = 64 * i + __builtin_ctzll(free);
+			return fd < t->limit ? (int)fd : -EMFILE;
+		}
 	}
 	return -EMFILE;
 }
@@ -160,7 +162,7 @@ int fd_install(struct fdtable *t, struct file *f, int least, bool cloexec)
 
 int fd_replace(struct fdtable *t, int fd, struct file *f, bool cloexec)
 {
-	if (fd < 0 || fd >= WEFT_OPEN_MAX)
+	if (fd < 0 || (unsigned)fd >= t->limit)
 		return -EBADF;
 	for (;;) {
 		struct file *old = NULL;

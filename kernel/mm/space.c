@@ -44,7 +44,7 @@ struct address_space *as_create(void)
 	memcpy((char *)phys_to_virt(pml4) + half, (char *)phys_to_virt(kernel_pml4) + half, half);
 	as->pml4 = pml4;
 	as->refs = 1;
-	as->max_size = as->max_data = UINT64_MAX;
+	as->max_size = as->max_data = as->max_stack = UINT64_MAX;
 	krw_init(&as->lock, "address space");
 	spin_init(&as->pt_lock, "user page tables");
 	kmutex_init(&as->copying, "copy on write");
@@ -104,8 +104,6 @@ int as_fork(struct address_space *as, struct address_space **out)
 		to->reserved = as->reserved;
 	else
 		err = -ENOMEM;
-	to->max_size = as->max_size;
-	to->max_data = as->max_data;
 	for (struct mapping *m = mapping_above(as, 0); m != &as->limit && err == 0;
 	     m = mapping_next(m)) {
 		if (m->flags & MAPPING_KERNEL)

@@ -52,6 +52,7 @@ static void take_over(struct proc *p, struct address_space *as, struct sc_page *
 	struct address_space *old = p->as;
 
 	irqstate_t s = spin_lock(&p->lock);
+	limits_apply(p, as); /* another LWP may have set one since */
 	p->as = as;
 	as_switch(as);
 	lwp_renumber(p);
@@ -77,6 +78,9 @@ int proc_exec(const char *path, const struct exec_strings *strings)
 	struct address_space *as = as_create();
 	if (as == NULL)
 		return -ENOMEM;
+	irqstate_t s = spin_lock(&p->lock);
+	limits_apply(p, as);
+	spin_unlock(&p->lock, s);
 	int err = proc_load(as, &p->files, path, strings, &first);
 	if (err == 0) {
 		sc = schedctl_first_page(as);

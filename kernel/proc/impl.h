@@ -37,6 +37,13 @@ void proc_free_zombies(struct proc *p);
 int proc_load(struct address_space *as, struct fdtable *files, const char *path,
 	      const struct exec_strings *strings, struct lwp_create *first);
 
+/* --- limits.c ------------------------------------------------------------------------ */
+
+/* The limits of p, which does not run yet: parent's, or (NULL) none. */
+void limits_init(struct proc *p, struct proc *parent);
+/* Those that `as` enforces.  p->lock held, or `as` is nobody's yet. */
+void limits_apply(struct proc *p, struct address_space *as);
+
 /* --- lwp.c --------------------------------------------------------------------------- */
 
 /* User registers as a program begins with them: all 0 but for these two. */

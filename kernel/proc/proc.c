@@ -26,6 +26,7 @@ struct proc *init_proc;
 static struct list all_procs = LIST_INIT(all_procs); /* in order of creation */
 static struct list pid_hash[PID_HASH];
 static int last_pid;
+static uint64_t nprocs; /* in the table */
 
 void proc_init(void)
 {
@@ -135,6 +136,8 @@ void proc_free(struct proc *p)
 /* A pid, and the places in the table and under the parent.  proc_tree_lock held. */
 static int enter_table(struct proc *p, struct proc *parent, uint32_t flags)
 {
+	if (parent && nprocs >= parent->limit[WEFT_RLIMIT_NPROC].cur)
+		return -EAGAIN;
 	for (int tries = 0; tries < PID_MAX; tries++) {
 		last_pid = last_pid == PID_MAX ? 2 : last_pid + 1;
 		if (proc_find(last_pid) == NULL) {
@@ -144,6 +147,7 @@ static int enter_table(struct proc *p, struct proc *parent, uint32_t flags)
 			p->parent = parent;
 			if (parent)
 				list_push_back(&parent->children, &p->sibling);
+			nprocs++;
 			list_push_back(&all_procs, &p->all_link);
 			list_push_back(&pid_hash[p->pid % PID_HASH], &p->hash_link);
 			return 0;
@@ -154,6 +158,7 @@ static int enter_table(struct proc *p, struct proc *parent, uint32_t flags)
 
 static void leave_table(struct proc *p)
 {
+	nprocs--;
 	if (p->parent)
 		list_remove(&p->sibling);
 	list_remove(&p->all_link);

@@ -53,6 +53,7 @@ int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_stri
 	struct proc *p = proc_alloc(path, NULL);
 	if (p == NULL)
 		return -ENOMEM;
+	limits_init(p, parent);
 	int err = proc_load(p->as, parent ? &parent->files : NULL, path, strings, &first);
 	if (err == 0)
 		err = parent ? fdtable_inherit(&p->files, &parent->files, fd, cwd)
@@ -118,6 +119,7 @@ int64_t proc_fork(void)
 		as_destroy(as);
 		return -ENOMEM;
 	}
+	limits_init(p, parent);
 	err = as_map_page(p->as, TIMEPAGE_USER, timepage_pa, WEFT_PROT_READ);
 	if (err == 0)
 		err = fdtable_copy(&p->files, &parent->files);

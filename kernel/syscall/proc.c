@@ -86,6 +86,22 @@ int64_t sys_execve(const uint64_t arg[6])
 }
 
 /*
+ * rlimit(which, new, old): reads and sets a limit of the process; new and old may be NULL.
+ * EINVAL, EPERM as limits_exchange; EFAULT (of old: the limit is set all the same).
+ */
+int64_t sys_rlimit(const uint64_t arg[6])
+{
+	struct weft_rlimit new, old;
+
+	if (arg[1] != 0 && copyin(&new, arg[1], sizeof(new)) != 0)
+		return -EFAULT;
+	int err = limits_exchange(curproc(), arg[0], arg[1] != 0 ? &new : NULL, &old);
+	if (err == 0 && arg[2] != 0)
+		err = copyout(arg[2], &old, sizeof(old));
+	return err;
+}
+
+/*
  * waitpid(pid, int *status, options, struct weft_rusage *): waits for a child to
  * exit and frees its pid; with WEFT_WUNTRACED or WEFT_WCONTINUED also for one that has
  * stopped or gone on since (rusage is then 0).  pid > 0: that child; -1: any; 0: any of the caller's

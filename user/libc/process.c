@@ -132,3 +132,29 @@ clock_t clock(void)
 
 	return times(&t) == (clock_t)-1 ? (clock_t)-1 : t.tms_utime + t.tms_stime;
 }
+
+_Static_assert(RLIMIT_AS == WEFT_RLIMIT_AS && RLIMIT_DATA == WEFT_RLIMIT_DATA &&
+		       RLIMIT_STACK == WEFT_RLIMIT_STACK && RLIMIT_NPROC == WEFT_RLIMIT_NPROC &&
+		       RLIMIT_NOFILE == WEFT_RLIMIT_NOFILE && RLIMIT_CORE == WEFT_RLIM_NLIMITS &&
+		       RLIM_INFINITY == WEFT_RLIM_INFINITY &&
+		       sizeof(struct rlimit) == sizeof(struct weft_rlimit),
+	       "resource limits");
+
+/* EINVAL: there is no such limit. */
+int getrlimit(int which, struct rlimit *limit)
+{
+	if (which >= RLIMIT_CORE && which <= RLIMIT_FSIZE) {
+		limit->rlim_cur = limit->rlim_max = which == RLIMIT_CORE ? 0 : RLIM_INFINITY;
+		return 0;
+	}
+	return result(__sys_rlimit(which, NULL, (struct weft_rlimit *)limit));
+}
+
+/* EINVAL: there is no such limit, it is one that cannot be set, or the soft one exceeds the
+ * hard one; EPERM: the hard one exceeds what the system can do. */
+int setrlimit(int which, const struct rlimit *limit)
+{
+	if (which == RLIMIT_CORE)
+		return limit->rlim_cur <= limit->rlim_max ? 0 : fails(EINVAL);
+	return result(__sys_rlimit(which, (const struct weft_rlimit *)limit, NULL));
+}

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@ int getpagesize(void)
 long sysconf(int name)
 {
 	struct weft_sysinfo info;
+	struct rlimit limit;
 
 	switch (name) {
 	case _SC_NPROCESSORS_CONF:
@@ -38,7 +40,11 @@ long sysconf(int name)
 	case _SC_ARG_MAX:
 		return WEFT_ARG_MAX;
 	case _SC_OPEN_MAX:
-		return WEFT_OPEN_MAX;
+		return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? -1 : (long)limit.rlim_cur;
+	case _SC_CHILD_MAX:
+		return getrlimit(RLIMIT_NPROC, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY
+			       ? -1
+			       : (long)limit.rlim_cur;
 	case _SC_VERSION:
 	case _SC_THREADS:
 	case _SC_THREAD_SAFE_FUNCTIONS:
@@ -67,7 +73,6 @@ long sysconf(int name)
 	case _SC_SEM_VALUE_MAX:
 		return SEM_VALUE_MAX;
 	case _SC_THREAD_THREADS_MAX:
-	case _SC_CHILD_MAX:
 	case _SC_JOB_CONTROL:
 	case _SC_SHARED_MEMORY_OBJECTS:
 	case _SC_MAPPED_FILES:

@@ -33,6 +33,7 @@ struct fdtable {
 	struct spinlock lock;                 /* leaf */
 	struct file **files;                  /* grows; NULL: free */
 	unsigned size;                        /* of files[] */
+	unsigned limit;                       /* descriptors are below: RLIMIT_NOFILE; atomic */
 	uint64_t used[WEFT_OPEN_MAX / 64];    /* bit map of descriptors in use */
 	uint64_t cloexec[WEFT_OPEN_MAX / 64]; /* those with FD_CLOEXEC; clear where unused */
 	struct vnode *cwd;                    /* held */

@@ -140,10 +140,10 @@ struct address_space {
 	struct spinlock pt_lock; /* page tables, among readers of lock; a writer is alone */
 	struct kmutex copying;   /* copy on write (mm/fault.c); after lock */
 	paddr_t pml4;
-	uint64_t size;               /* bytes mapped; lock */
-	uint64_t rss;                /* pages resident; pt_lock, or lock for writing */
-	uint64_t reserved;           /* pages of mappings with MAPPING_RESERVED; lock */
-	uint64_t max_size, max_data; /* RLIMIT_AS, RLIMIT_DATA: bytes; lock */
+	uint64_t size;                          /* bytes mapped; lock */
+	uint64_t rss;                           /* pages resident; pt_lock, or lock for writing */
+	uint64_t reserved;                      /* pages of mappings with MAPPING_RESERVED; lock */
+	uint64_t max_size, max_data, max_stack; /* limits in bytes (proc/limits.c); atomic */
 	vaddr_t brk_start, brk;
 	uint32_t refs; /* as_create, as_hold; atomic */
 	uint64_t cpus; /* CPUs that may hold translations (bit mask); atomic, mm/tlb.c */

@@ -68,6 +68,8 @@ struct proc {
 	struct proc_upcalls up;    /* kern/upcall.h */
 	struct proc_timers timers; /* kern/itimer.h */
 
+	struct weft_rlimit limit[WEFT_RLIM_NLIMITS]; /* lock (proc/limits.c) */
+
 	bool exiting; /* all LWPs have been told to go */
 	bool single;  /* all but one have, by that one's exec; lock */
 	bool zombie;
@@ -95,6 +97,13 @@ static inline struct proc *curproc(void)
 {
 	return curlwp()->proc;
 }
+
+/*
+ * *old gets the limit of p; then *new (NULL: nothing) takes its place.  -EINVAL: there is no
+ * such limit, or cur exceeds max; -EPERM: max exceeds what the system can do.
+ */
+int limits_exchange(struct proc *p, unsigned which, const struct weft_rlimit *new,
+		    struct weft_rlimit *old);
 
 /* Ends the current process: every LWP goes.  status: waitpid's word. */
 void proc_exit(int status) NORETURN;

@@ -37,6 +37,20 @@ struct weft_rusage { /* kernel writes: times of a process with all its LWPs, ns 
 	uint64_t minflt; /* page faults */
 };
 
+/* Resource limits (getrlimit(2)).  Who exceeds one gets the error named. */
+enum {
+	WEFT_RLIMIT_AS,     /* bytes mapped: ENOMEM */
+	WEFT_RLIMIT_DATA,   /* bytes of the heap (brk): the break stays */
+	WEFT_RLIMIT_STACK,  /* bytes of the first stack, from the next exec on: SIGSEGV */
+	WEFT_RLIMIT_NPROC,  /* processes in the system, when the process makes one: EAGAIN */
+	WEFT_RLIMIT_NOFILE, /* descriptors are below: EMFILE, EBADF */
+	WEFT_RLIM_NLIMITS
+};
+#define WEFT_RLIM_INFINITY UINT64_MAX
+struct weft_rlimit { /* caller writes what is new, kernel what is old */
+	uint64_t cur, max;
+};
+
 struct weft_procinfo { /* kernel writes all */
 	int32_t pid, ppid, pgrp;
 	uint32_t nlwp;

@@ -26,6 +26,7 @@
 	X(9, getpgrp, 1)   /* (pid) */                                                             \
 	X(10, fork, 0)     /* = pid, and 0 in the child, which has the calling LWP alone */        \
 	X(11, execve, 3)   /* (path, char *const *argv, char *const *envp) */                      \
+	X(12, rlimit, 3)   /* (which, const struct weft_rlimit *new, struct weft_rlimit *old) */   \
 	/* LWPs */                                                                                 \
 	X(16, lwp_create, 1) /* (struct lwp_create *) = id */                                      \
 	X(17, lwp_exit, 0)                                                                         \

@@ -21,10 +21,27 @@ struct rusage {
 	long __spare[4]; /* 0 */
 };
 
+#define RLIMIT_AS 0
+#define RLIMIT_DATA 1
+#define RLIMIT_STACK 2
+#define RLIMIT_NPROC 3
+#define RLIMIT_NOFILE 4
+#define RLIMIT_CORE 5 /* 0: there are no core files */
+#define RLIMIT_CPU 6  /* these cannot be limited */
+#define RLIMIT_FSIZE 7
+#define RLIM_INFINITY (~0ull)
+
+typedef unsigned long long rlim_t;
+struct rlimit {
+	rlim_t rlim_cur, rlim_max;
+};
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+int getrlimit(int which, struct rlimit *limit);
+int setrlimit(int which, const struct rlimit *limit);
 int getrusage(int who, struct rusage *ru);
 int getpriority(int which, id_t who);
 int setpriority(int which, id_t who, int value);

@@ -28,6 +28,7 @@ struct weft_iovec;
 struct weft_mount;
 struct weft_pollfd;
 struct weft_procinfo;
+struct weft_rlimit;
 struct weft_rusage;
 struct weft_stat;
 struct weft_itimerspec;
@@ -50,6 +51,7 @@ long __sys_getrusage(int who, struct weft_rusage *ru);
 long __sys_setpgrp(int pid, int pgrp);
 long __sys_getpgrp(int pid);
 long __sys_fork(void);
+long __sys_rlimit(unsigned which, const struct weft_rlimit *new_limit, struct weft_rlimit *old);
 long __sys_execve(const char *path, char *const argv[], char *const envp[]);
 /* LWPs */
 long __sys_lwp_create(struct lwp_create *args);

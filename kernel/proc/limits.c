@@ -1,0 +1,55 @@
+/*
+ * limits.c - resource limits of processes (getrlimit(2)).
+ *
+ * p->limit is what the process asked for, guarded by p->lock.  Where a limit is enforced
+ * there is a copy of its soft value: in the address space, in the descriptor table; so that
+ * memory and files know no processes.  A child has its parent's limits, and exec keeps them.
+ */
+#include <weft/errno.h>
+#include "impl.h"
+
+/* What no limit can exceed: the first stack has a fixed room, and a table its size. */
+static const uint64_t most[WEFT_RLIM_NLIMITS] = {
+	[WEFT_RLIMIT_AS] = WEFT_RLIM_INFINITY, [WEFT_RLIMIT_DATA] = WEFT_RLIM_INFINITY,
+	[WEFT_RLIMIT_STACK] = USER_STACK_SIZE, [WEFT_RLIMIT_NPROC] = WEFT_RLIM_INFINITY,
+	[WEFT_RLIMIT_NOFILE] = WEFT_OPEN_MAX,
+};
+
+void limits_init(struct proc *p, struct proc *parent)
+{
+	if (parent == NULL) {
+		for (unsigned i = 0; i < WEFT_RLIM_NLIMITS; i++)
+			p->limit[i] = (struct weft_rlimit){.cur = most[i], .max = most[i]};
+	} else {
+		irqstate_t s = spin_lock(&parent->lock);
+		memcpy(p->limit, parent->limit, sizeof(p->limit));
+		spin_unlock(&parent->lock, s);
+	}
+	limits_apply(p, p->as);
+	p->files.limit = p->limit[WEFT_RLIMIT_NOFILE].cur;
+}
+
+void limits_apply(struct proc *p, struct address_space *as)
+{
+	as->max_size = p->limit[WEFT_RLIMIT_AS].cur;
+	as->max_data = p->limit[WEFT_RLIMIT_DATA].cur;
+	as->max_stack = p->limit[WEFT_RLIMIT_STACK].cur;
+}
+
+int limits_exchange(struct proc *p, unsigned which, const struct weft_rlimit *new,
+		    struct weft_rlimit *old)
+{
+	if (which >= WEFT_RLIM_NLIMITS || (new != NULL &&new->cur > new->max))
+		return -EINVAL;
+	if (new != NULL &&new->max > most[which])
+		return -EPERM;
+	irqstate_t s = spin_lock(&p->lock);
+	*old = p->limit[which];
+	if (new != NULL) {
+		p->limit[which] = *new;
+		limits_apply(p, p->as);
+		p->files.limit = p->limit[WEFT_RLIMIT_NOFILE].cur;
+	}
+	spin_unlock(&p->lock, s);
+	return 0;
+}
