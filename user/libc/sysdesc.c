@@ -52,6 +52,8 @@
 	  VALUE(WEFT_, F_GETFL), VALUE(WEFT_, F_SETFL), VALUE(WEFT_, F_DUPFD_CLOEXEC))             \
 	X(poll, BIT(WEFT_, POLLIN), BIT(WEFT_, POLLPRI), BIT(WEFT_, POLLOUT), BIT(WEFT_, POLLERR), \
 	  BIT(WEFT_, POLLHUP), BIT(WEFT_, POLLNVAL))                                               \
+	X(rlimit, VALUE(WEFT_, RLIMIT_AS), VALUE(WEFT_, RLIMIT_DATA), VALUE(WEFT_, RLIMIT_STACK),  \
+	  VALUE(WEFT_, RLIMIT_NPROC), VALUE(WEFT_, RLIMIT_NOFILE))                                 \
 	X(madvise, VALUE(WEFT_, MADV_NORMAL), VALUE(WEFT_, MADV_DONTNEED))                         \
 	X(msync, BIT(WEFT_, MS_ASYNC), BIT(WEFT_, MS_INVALIDATE), BIT(WEFT_, MS_SYNC))             \
 	X(upcall, BIT(, UPCALL_BLOCKED), BIT(, UPCALL_GROW), BIT(, UPCALL_EXIT))                   \
@@ -137,6 +139,7 @@ const struct flagdesc *sysdesc_flags(unsigned of)
 	  F(lwp_info, wchan, CHARS))                                                               \
 	X(weft_cpuinfo, F(weft_cpuinfo, id, CPU), F(weft_cpuinfo, online, INT),                    \
 	  F(weft_cpuinfo, pid, PID), F(weft_cpuinfo, lwpid, LWP), F(weft_cpuinfo, nrunnable, INT)) \
+	X(weft_rlimit, F(weft_rlimit, cur, SIZE), F(weft_rlimit, max, SIZE))                       \
 	X(weft_sysinfo, F(weft_sysinfo, mem_total, SIZE), F(weft_sysinfo, mem_free, SIZE),         \
 	  F(weft_sysinfo, ncpu, INT), F(weft_sysinfo, nproc, INT), F(weft_sysinfo, nlwp, INT))     \
 	X(weft_pollfd, F(weft_pollfd, fd, FD), FF(weft_pollfd, events, poll),                      \
@@ -263,6 +266,7 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	D(reboot, NONE, FLAGS(reboot), INT)                                                        \
 	D(fork, T(PID))                                                                            \
 	D(execve, INT, T(PATH), T(STRV), T(PTR))                                                   \
+	D(rlimit, INT, FLAGS(rlimit), IN(weft_rlimit), OUT(weft_rlimit))                           \
 	D(madvise, INT, T(PTR), T(SIZE), FLAGS(madvise))                                           \
 	D(msync, INT, T(PTR), T(SIZE), FLAGS(msync))                                               \
 	D(sigaction, INT, T(SIG), IN(weft_sigaction), OUT(weft_sigaction))                         \
