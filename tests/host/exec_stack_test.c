@@ -22,6 +22,8 @@ static bool fail_copy;
 
 /* --- what the file needs of the rest of the kernel ---------------------------------- */
 
+static struct address_space space = {.max_stack = UINT64_MAX};
+
 int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, uint32_t flags,
 	       struct vnode *vn, uint64_t off, uint64_t file_end)
 {
@@ -113,7 +115,7 @@ static void lay_out(const struct exec_strings *s, char **argv, unsigned argc, ch
 	CHECK(s->argc == argc && s->envc == envc);
 	memset(stack, 0x55, sizeof(stack));
 	maps = 0;
-	CHECK(exec_stack(NULL, s, aux, naux, &sp) == 0);
+	CHECK(exec_stack(&space, s, aux, naux, &sp) == 0);
 	CHECK(sp % 16 == 0);
 	at = sp;
 	CHECK(next_word() == argc);
@@ -126,7 +128,7 @@ static void lay_out(const struct exec_strings *s, char **argv, unsigned argc, ch
 	CHECK(stack[sp - BOTTOM - 1] == 0x55);
 	maps = 0;
 	fail_copy = true;
-	CHECK(exec_stack(NULL, s, aux, naux, &sp) == -ENOMEM);
+	CHECK(exec_stack(&space, s, aux, naux, &sp) == -ENOMEM);
 	fail_copy = false;
 }
 
