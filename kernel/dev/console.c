@@ -149,21 +149,37 @@ static void console_input(char c)
 		proc_kill_group(pgrp, sig);
 }
 
+int console_pgrp(void)
+{
+	return __atomic_load_n(&tty.pgrp, __ATOMIC_RELAXED);
+}
+
+/*
+ * May the caller take input?  Not while it is in the background: what is typed is meant for
+ * the foreground group.  (Other systems send SIGTTIN; here such a read waits.)
+ */
+static bool in_foreground(void)
+{
+	int pgrp = console_pgrp();
+	return pgrp == 0 || pgrp == curproc()->pgrp;
+}
+
 /*
  * Waits until a read of n bytes has its answer: 0, or -EINTR.  tty.lock held; given
- * up while asleep.  The modes may change meanwhile and are looked at every time.
+ * up while asleep.  The modes and the foreground group may change meanwhile and are
+ * looked at every time.
  */
 static int wait_input(size_t n)
 {
 	hrtime_t start = time_now();
 	int err = 0;
 
-	while (!ldisc_ready(&tty.ld, n)) {
+	while (!in_foreground() || !ldisc_ready(&tty.ld, n)) {
 		const struct weft_termios *t = &tty.ld.tio;
 		hrtime_t deadline = HRTIME_NEVER;
 		bool first = t->cc[WEFT_VMIN] == 0; /* the time is for the first byte */
 
-		if (!(t->lflag & WEFT_ICANON) && t->cc[WEFT_VTIME] != 0 &&
+		if (in_foreground() && !(t->lflag & WEFT_ICANON) && t->cc[WEFT_VTIME] != 0 &&
 		    (first || tty.ld.count > 0))
 			deadline = (first ? start : MAX(start, tty.last_input)) +
 				   t->cc[WEFT_VTIME] * VTIME_NS;
@@ -217,7 +233,7 @@ static int64_t console_recv(struct vnode *vn, void *buf, size_t n, unsigned flag
 		return r;
 	irqstate_t s = spin_lock(&tty.lock);
 	if (flags & WEFT_O_NONBLOCK)
-		r = readable() ? 0 : -EAGAIN;
+		r = in_foreground() && readable() ? 0 : -EAGAIN;
 	else
 		r = wait_input(n);
 	if (r == 0)
@@ -239,14 +255,12 @@ static int console_poll(struct vnode *vn, int events, struct poll_entry *e)
 
 /* --- control ------------------------------------------------------------------------ */
 
-int console_pgrp(void)
-{
-	return __atomic_load_n(&tty.pgrp, __ATOMIC_RELAXED);
-}
-
 void console_set_pgrp(int pgrp)
 {
+	irqstate_t s = spin_lock(&tty.lock);
 	__atomic_store_n(&tty.pgrp, pgrp, __ATOMIC_RELAXED);
+	waitq_wake_all(&tty.readers);
+	spin_unlock(&tty.lock, s);
 }
 
 /* -EFAULT; -EINVAL: not a process group; -ENOTTY: unknown request. */
