@@ -51,8 +51,8 @@ U_OBJ_SRC :=
 $(NEWLIB)/stamp: tools/newlib.sh
 	$(U_Q)tools/newlib.sh "$(P)"
 
-build/patterns/stamp: tools/newlib-patterns.sh $(NEWLIB)/stamp
-	$(U_Q)tools/newlib-patterns.sh "$(P)"
+build/newlib-extra/stamp: tools/newlib-extra.sh $(NEWLIB)/stamp
+	$(U_Q)tools/newlib-extra.sh "$(P)"
 
 # --- objects ----------------------------------------------------------------
 
@@ -93,14 +93,14 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
 
 # Without the objects that libthread (locks) and we define instead: a linker that met
 # newlib's first would then find them twice.  (newlib's rename calls itself, and its remove
-# knows no directories.)
-U_REPLACED := lock clock rename remove system abort raise signal strsignal psignal
+# knows no directories; getopt: newlib-extra.sh.)
+U_REPLACED := getopt lock clock rename remove system abort raise signal strsignal psignal
 
-$(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/patterns/stamp user/user.mk
+$(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.mk
 	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \
 		$(@D) && \
 	$(AR) d $(@D)/libc.a $(U_REPLACED:%=lib_a-%.o) $(U_REPLACED:%=libc_a-%.o) && \
-	$(AR) rD $(@D)/libc.a build/patterns/*.o && touch $@
+	$(AR) rD $(@D)/libc.a build/newlib-extra/*.o && touch $@
 
 $(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
 	$(U_Q)mkdir -p $(@D) && cp $< $@
