@@ -4,6 +4,7 @@
 static const char text[] =
 	"Commands\n"
 	"  ls cat head tail wc hexdump tee echo          as elsewhere\n"
+	"  grep sort uniq cut tr seq find xargs basename dirname printenv which yes\n"
 	"  cp mv rm mkdir rmdir ln readlink touch chmod  files; the root is a tmpfs\n"
 	"  df mount date env kill pwd sleep time true false uname\n"
 	"  ps                processes\n"

@@ -1,0 +1,72 @@
+/*
+ * lines.h - what the text tools share: input files, lines of them, and the end of their
+ * output.
+ */
+#pragma once
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
+
+/* "-" is standard input.  NULL: it cannot be opened, which has been said. */
+static inline FILE *open_input(const char *name)
+{
+	FILE *f = strcmp(name, "-") ? fopen(name, "r") : stdin;
+
+	if (!f)
+		warn("%s", name);
+	return f;
+}
+
+/* False: not all of it could be read, which has been said. */
+static inline int close_input(FILE *f, const char *name)
+{
+	int good = !ferror(f);
+
+	if (!good)
+		warn("%s", name);
+	if (f != stdin)
+		fclose(f);
+	return good;
+}
+
+/*
+ * The next line without its newline, in *line, which grows; its length, or -1 at the end.
+ */
+static inline ssize_t next_line(char **line, size_t *size, FILE *f)
+{
+	ssize_t n = __getdelim(line, size, '\n', f);
+
+	if (n > 0 && (*line)[n - 1] == '\n')
+		(*line)[--n] = '\0';
+	return n;
+}
+
+/* The status to end with: 2 if the output could not be written. */
+static inline int end_output(int status)
+{
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		warn("standard output");
+		return 2;
+	}
+	return status;
+}
+
+static inline void *need(void *p)
+{
+	if (!p)
+		err(2, "memory");
+	return p;
+}
+
+/* A whole number from 0 on; else ends with a message. */
+static inline long natural(const char *s)
+{
+	char *end;
+	long n = strtol(s, &end, 10);
+
+	if (end == s || *end || n < 0)
+		errx(2, "not a number: %s", s);
+	return n;
+}
