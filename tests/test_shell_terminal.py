@@ -150,6 +150,21 @@ def test_stop_and_continue(sh):
 
 
 @at_terminal
+def test_reading_in_the_background(sh):
+    """What is typed is the foreground's; a background job has to wait for its turn."""
+    sh.send("cat &\r")
+    sh.expect(r"\[1\] \d+\r\n")
+    sh.expect_exact(PROMPT)
+    type_line(sh, "echo mine", "mine")
+    sh.send("fg\r")
+    sh.expect_exact("\r\ncat\r\n")
+    sh.send("yours\r")
+    sh.expect_exact("yours\r\nyours\r\n")
+    sh.send(CTRL["C"])
+    sh.expect_exact("weft:/ [130]$ ")
+
+
+@at_terminal
 def test_leaving_stopped_jobs(sh):
     sh.send("sh -c 'echo begun; sleep 1000'\r")
     sh.expect_exact("\r\nbegun\r\n")

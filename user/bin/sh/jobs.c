@@ -275,8 +275,10 @@ int job_foreground(struct job *j, bool continued)
 {
 	int status;
 
-	if (sh.job_control && j->group)
+	if (sh.job_control && j->group) {
 		job_take_terminal(j->group);
+		signals_pass_on(j);
+	}
 	if (continued)
 		job_continue(j);
 	while (!has_ended(j) && !has_stopped(j))

@@ -58,6 +58,7 @@ static void start_pipeline(const struct node *n, struct job *job, bool backgroun
 
 	place.job = job;
 	place.background = background;
+	place.pipeline = n->next != NULL;
 	for (; n; n = n->next) {
 		p[0] = p[1] = -1;
 		if (n->next && pipe(p) < 0) {

@@ -340,6 +340,7 @@ struct job;
 struct place {
 	struct job *job; /* to which it belongs; NULL: none */
 	bool background;
+	bool pipeline; /* more processes follow: the terminal is handed over after the last */
 	int in, out;   /* pipes that become its 0 and 1, or -1 */
 	int close_too; /* the other end of its output's pipe, or -1 */
 };
@@ -379,9 +380,11 @@ int wait_for(pid_t pid);
 
 /* --- trap.c: signals --------------------------------------------------------------------------- */
 
-void signals_init(void);             /* interactive: as a shell needs them */
-void signals_child(void);            /* those of a fresh process again */
-void signals_check(void);            /* runs the traps of signals that came; unwinds after Ctrl-C */
+void signals_init(void);  /* interactive: as a shell needs them */
+void signals_child(void); /* those of a fresh process again */
+void signals_check(void); /* runs the traps of signals that came; unwinds after Ctrl-C */
+/* What came from the keyboard while the job was being started was meant for it. */
+void signals_pass_on(const struct job *j);
 int signal_came(void);               /* one that signals_check would act upon; 0: none */
 void trap_exit(void);                /* runs the EXIT trap, once */
 int signal_number(const char *name); /* with or without SIG; -1: none */

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,10 +114,10 @@ static void in_child(const struct place *place)
 
 	if (job && sh.job_control) {
 		setpgid(0, job_group(job));
-		if (!place->background)
+		if (!place->background && !place->pipeline)
 			job_take_terminal(getpgrp());
 	}
-	if (place->background && place->in < 0) {
+	if (place->background && !sh.job_control && place->in < 0) {
 		null = open("/dev/null", O_RDONLY);
 		if (null > 0)
 			put_at(null, STDIN_FILENO);
@@ -134,9 +135,13 @@ static void in_child(const struct place *place)
 
 pid_t start_fork(const struct place *place)
 {
+	sigset_t all, before;
 	pid_t pid;
 
 	fflush(stdout);
+	/* A signal for the child must not meet the shell's handlers, which it still has. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
 	pid = fork();
 	if (pid < 0) {
 		complain("fork: %s", strerror(errno));
@@ -146,6 +151,7 @@ pid_t start_fork(const struct place *place)
 	} else if (place->job) {
 		job_add(place->job, pid);
 	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return pid;
 }
 
@@ -167,7 +173,7 @@ static int add_moves(posix_spawn_file_actions_t *fa, const struct moves *m,
 {
 	int i, error = 0;
 
-	if (place->background && place->in < 0)
+	if (place->background && !sh.job_control && place->in < 0)
 		error = posix_spawn_file_actions_addopen(fa, STDIN_FILENO, "/dev/null", O_RDONLY,
 							 0);
 	if (!error && place->in >= 0)
@@ -197,7 +203,7 @@ static int spawn(pid_t *pid, char **argv, char **env, const struct moves *m,
 		goto out;
 	if (group)
 		posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
-	if (group && !place->background)
+	if (group && !place->background && !place->pipeline)
 		error = posix_spawn_file_actions_addtcsetpgrp_np(&fa, STDIN_FILENO);
 	if (!error)
 		error = add_moves(&fa, m, place);

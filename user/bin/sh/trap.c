@@ -12,59 +12,37 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include "sh.h"
-
-#define NSIGNALS 65
 
 static struct {
 	char *action; /* of trap; NULL: none */
 	bool ours;    /* the interactive shell's own handler is there */
 
 	volatile sig_atomic_t came;
-} signals[NSIGNALS]; /* [0]: EXIT */
+} signals[NSIG]; /* [0]: EXIT */
 static volatile sig_atomic_t any_came;
-
-static const struct {
-	const char *name;
-	int number;
-} names[] = {{"EXIT", 0},           {"HUP", SIGHUP},   {"INT", SIGINT},     {"QUIT", SIGQUIT},
-	     {"ILL", SIGILL},       {"TRAP", SIGTRAP}, {"ABRT", SIGABRT},   {"FPE", SIGFPE},
-	     {"KILL", SIGKILL},     {"BUS", SIGBUS},   {"SEGV", SIGSEGV},   {"SYS", SIGSYS},
-	     {"PIPE", SIGPIPE},     {"ALRM", SIGALRM}, {"TERM", SIGTERM},   {"URG", SIGURG},
-	     {"STOP", SIGSTOP},     {"TSTP", SIGTSTP}, {"CONT", SIGCONT},   {"CHLD", SIGCHLD},
-	     {"TTIN", SIGTTIN},     {"TTOU", SIGTTOU}, {"XCPU", SIGXCPU},   {"XFSZ", SIGXFSZ},
-	     {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF}, {"WINCH", SIGWINCH}, {"USR1", SIGUSR1},
-	     {"USR2", SIGUSR2}};
-#define NNAMES (sizeof(names) / sizeof(names[0]))
 
 static const int keyboard[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 #define NKEYBOARD (sizeof(keyboard) / sizeof(keyboard[0]))
 
 int signal_number(const char *s)
 {
-	char *end;
-	long n = strtol(s, &end, 10);
-	size_t i;
+	int sig;
 
-	if (end != s && !*end)
-		return n >= 0 && n < NSIGNALS ? n : -1;
-	if (!strncasecmp(s, "SIG", 3))
+	if (!strcmp(s, "EXIT"))
+		return 0;
+	if (!strncmp(s, "SIG", 3))
 		s += 3;
-	for (i = 0; i < NNAMES; i++)
-		if (!strcasecmp(s, names[i].name))
-			return names[i].number;
-	return -1;
+	return str2sig(s, &sig) == 0 ? sig : -1;
 }
 
 const char *signal_name(int sig)
 {
-	size_t i;
+	static char name[SIG2STR_MAX];
 
-	for (i = 0; i < NNAMES; i++)
-		if (names[i].number == sig)
-			return names[i].name;
-	return NULL;
+	if (sig == 0)
+		return "EXIT";
+	return sig2str(sig, name) == 0 ? name : NULL;
 }
 
 static void handler(int sig)
@@ -96,7 +74,7 @@ void signals_child(void)
 	int sig;
 
 	any_came = 0;
-	for (sig = 0; sig < NSIGNALS; sig++) {
+	for (sig = 0; sig < NSIG; sig++) {
 		signals[sig].came = 0;
 		if (sig && (signals[sig].ours || (signals[sig].action && *signals[sig].action)))
 			set_handler(sig, SIG_DFL);
@@ -118,10 +96,22 @@ int signal_came(void)
 {
 	int sig;
 
-	for (sig = 1; any_came && sig < NSIGNALS; sig++)
+	for (sig = 1; any_came && sig < NSIG; sig++)
 		if (signals[sig].came && (signals[sig].action || (sig == SIGINT && sh.unwind)))
 			return sig;
 	return 0;
+}
+
+void signals_pass_on(const struct job *j)
+{
+	static const int sigs[] = {SIGINT, SIGQUIT, SIGTSTP};
+	size_t i;
+
+	for (i = 0; i < sizeof(sigs) / sizeof(sigs[0]); i++)
+		if (signals[sigs[i]].came) {
+			signals[sigs[i]].came = 0;
+			job_kill(j, sigs[i]);
+		}
 }
 
 /* The status that the interrupted commands left stays. */
@@ -146,7 +136,7 @@ void signals_check(void)
 		sig = signal_came();
 		if (!sig) {
 			any_came = 0;
-			for (sig = 1; sig < NSIGNALS; sig++)
+			for (sig = 1; sig < NSIG; sig++)
 				signals[sig].came = 0;
 			return;
 		}
@@ -190,7 +180,7 @@ static void list_traps(void)
 	const char *s;
 	int sig;
 
-	for (sig = 0; sig < NSIGNALS; sig++) {
+	for (sig = 0; sig < NSIG; sig++) {
 		if (!signals[sig].action)
 			continue;
 		fputs("trap -- '", stdout);
@@ -199,10 +189,7 @@ static void list_traps(void)
 				fputs("'\\''", stdout);
 			else
 				putchar(*s);
-		if (signal_name(sig))
-			printf("' %s\n", signal_name(sig));
-		else
-			printf("' %d\n", sig);
+		printf("' %s\n", signal_name(sig));
 	}
 }
 
