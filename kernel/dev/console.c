@@ -154,10 +154,7 @@ int console_pgrp(void)
 	return __atomic_load_n(&tty.pgrp, __ATOMIC_RELAXED);
 }
 
-/*
- * May the caller take input?  Not while it is in the background: what is typed is meant for
- * the foreground group.  (Other systems send SIGTTIN; here such a read waits.)
- */
+/* May the caller take input?  What is typed is meant for the foreground group, if there is one. */
 static bool in_foreground(void)
 {
 	int pgrp = console_pgrp();
@@ -165,21 +162,21 @@ static bool in_foreground(void)
 }
 
 /*
- * Waits until a read of n bytes has its answer: 0, or -EINTR.  tty.lock held; given
- * up while asleep.  The modes and the foreground group may change meanwhile and are
- * looked at every time.
+ * Waits until a read of n bytes has its answer: 0; -EINTR; -EAGAIN: the caller is in the
+ * background now.  tty.lock held; given up while asleep.  The modes and the foreground
+ * group may change meanwhile and are looked at every time.
  */
 static int wait_input(size_t n)
 {
 	hrtime_t start = time_now();
 	int err = 0;
 
-	while (!in_foreground() || !ldisc_ready(&tty.ld, n)) {
+	while (in_foreground() && !ldisc_ready(&tty.ld, n)) {
 		const struct weft_termios *t = &tty.ld.tio;
 		hrtime_t deadline = HRTIME_NEVER;
 		bool first = t->cc[WEFT_VMIN] == 0; /* the time is for the first byte */
 
-		if (in_foreground() && !(t->lflag & WEFT_ICANON) && t->cc[WEFT_VTIME] != 0 &&
+		if (!(t->lflag & WEFT_ICANON) && t->cc[WEFT_VTIME] != 0 &&
 		    (first || tty.ld.count > 0))
 			deadline = (first ? start : MAX(start, tty.last_input)) +
 				   t->cc[WEFT_VTIME] * VTIME_NS;
@@ -187,9 +184,9 @@ static int wait_input(size_t n)
 			break;
 		err = waitq_sleep(&tty.readers, &tty.lock, deadline, SLEEP_INTR);
 		if (err == -EINTR)
-			break;
+			return err;
 	}
-	return err == -EINTR ? err : 0;
+	return in_foreground() ? 0 : -EAGAIN;
 }
 
 /*
@@ -203,10 +200,7 @@ static int wait_foreground(void)
 	struct lwp *l = curlwp();
 	struct proc *p = l->proc;
 
-	for (;;) {
-		int pgrp = console_pgrp();
-		if (pgrp == 0 || p->pgrp == pgrp)
-			return 0;
+	while (!in_foreground()) {
 		irqstate_t s = spin_lock(&p->lock);
 		bool deaf = sig_ignored(p, WEFT_SIGTTIN) ||
 			    (l->sig.mask & WEFT_SIGBIT(WEFT_SIGTTIN)) != 0;
@@ -220,6 +214,7 @@ static int wait_foreground(void)
 		lwp_stop_self();
 		irq_restore(s);
 	}
+	return 0;
 }
 
 /*
@@ -228,18 +223,23 @@ static int wait_foreground(void)
  */
 static int64_t console_recv(struct vnode *vn, void *buf, size_t n, unsigned flags)
 {
-	int64_t r = wait_foreground();
-	if (r != 0)
-		return r;
-	irqstate_t s = spin_lock(&tty.lock);
-	if (flags & WEFT_O_NONBLOCK)
-		r = in_foreground() && readable() ? 0 : -EAGAIN;
-	else
-		r = wait_input(n);
-	if (r == 0)
-		r = ldisc_read(&tty.ld, buf, n);
-	control_flow();
-	spin_unlock(&tty.lock, s);
+	bool nonblock = flags & WEFT_O_NONBLOCK;
+	int64_t r;
+
+	do {
+		r = wait_foreground();
+		if (r != 0)
+			return r;
+		irqstate_t s = spin_lock(&tty.lock);
+		if (nonblock)
+			r = in_foreground() && readable() ? 0 : -EAGAIN;
+		else
+			r = wait_input(n);
+		if (r == 0)
+			r = ldisc_read(&tty.ld, buf, n);
+		control_flow();
+		spin_unlock(&tty.lock, s);
+	} while (r == -EAGAIN && !nonblock);
 	return r;
 }
 
