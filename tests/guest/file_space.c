@@ -201,23 +201,28 @@ static void many(void)
  * all that holds the next, and all go with one close. */
 static void deep(void)
 {
-	long before = pages_free();
-	int bad = 0;
 	const int depth = 1000;
-
-	__sys_chdir("/tmp");
-	for (int i = 0; i < depth; i++)
-		bad += __sys_mkdir("directory", 0755) != 0 || __sys_chdir("directory") != 0;
 	char path[WEFT_PATH_MAX];
-	is("deep: too long for a path", __sys_getcwd(path, sizeof(path)), -ENAMETOOLONG);
-	int lowest = __sys_open(".", WEFT_O_RDONLY, 0);
-	for (int i = 0; i < depth; i++)
-		bad += __sys_rmdir("../directory") != 0 || __sys_chdir("..") != 0;
+	int bad = 0;
+
+	for (int round = 0; round < 2; round++) {
+		long before = pages_free();
+
+		__sys_chdir("/tmp");
+		for (int i = 0; i < depth; i++)
+			bad += __sys_mkdir("directory", 0755) != 0 || __sys_chdir("directory") != 0;
+		is("deep: too long for a path", __sys_getcwd(path, sizeof(path)), -ENAMETOOLONG);
+		int lowest = __sys_open(".", WEFT_O_RDONLY, 0);
+		for (int i = 0; i < depth; i++)
+			bad += __sys_rmdir("../directory") != 0 || __sys_chdir("..") != 0;
+		if (round == 0)
+			ok("deep: it stays while it is open", before - pages_free() > 64);
+		__sys_chdir("/");
+		is("deep: close", __sys_close(lowest), 0);
+		if (round == 1) /* the first leaves the kernel's caches of objects filled */
+			ok("deep: all comes back", before - pages_free() < 64);
+	}
 	is("deep: errors", bad, 0);
-	ok("deep: it stays while it is open", before - pages_free() > 64);
-	__sys_chdir("/");
-	is("deep: close", __sys_close(lowest), 0);
-	ok("deep: all comes back", before - pages_free() < 64);
 }
 
 int main(void)
@@ -225,8 +230,8 @@ int main(void)
 	holes();
 	contents();
 	unlinked();
+	deep(); /* while the kernel's caches of objects are empty */
 	many();
-	deep();
 	no_space();
 	return tap_done();
 }
