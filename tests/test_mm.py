@@ -15,7 +15,7 @@ def test_selftest(guest, mem, debug):
 
 
 @pytest.mark.parametrize("boot", ["kernel", "iso"])
-@pytest.mark.parametrize("mem, least, most", [("32M", 15, 32), ("3G", 3000, 3072),
+@pytest.mark.parametrize("mem, least, most", [("64M", 32, 64), ("3G", 3000, 3072),
                                               ("8G", 8000, 8192)])
 def test_size_of_memory(guest, boot, mem, least, most):
     """All of it is found, also what lies above the hole below 4 GiB; programs run."""
