@@ -1,14 +1,10 @@
 /* head.c - head [-n LINES | -c BYTES] [FILE...]: the first lines (10) of files, or of standard
  * input.  -LINES is short for -n LINES. */
-#include <ctype.h>
-#include <err.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "ends.h"
 
 static long count = 10;
-static int bytes;
+static bool bytes;
 
 static int head(FILE *f, const char *name)
 {
@@ -35,38 +31,7 @@ static void number(const char *text)
 
 int main(int argc, char **argv)
 {
-	int c, failed = 0, many;
-	FILE *f;
-
-	if (argc > 1 && argv[1][0] == '-' && isdigit((unsigned char)argv[1][1])) {
-		number(argv[1] + 1);
-		argv[1] = argv[0];
-		argv++;
-		argc--;
-	}
-	while ((c = getopt(argc, argv, "n:c:")) != -1) {
-		if (c == '?') {
-			fputs("usage: head [-n LINES | -c BYTES] [FILE...]\n", stderr);
-			return 2;
-		}
-		bytes = c == 'c';
-		number(optarg);
-	}
-	if (optind == argc)
-		return head(stdin, "standard input");
-	many = argc - optind > 1;
-	for (argv += optind; *argv; argv++) {
-		f = strcmp(*argv, "-") ? fopen(*argv, "r") : stdin;
-		if (!f) {
-			warn("%s", *argv);
-			failed = 1;
-			continue;
-		}
-		if (many)
-			printf("==> %s <==\n", *argv);
-		failed |= head(f, *argv);
-		if (f != stdin)
-			fclose(f);
-	}
-	return failed;
+	return ends_main(
+		&(struct ends){"head [-n LINES | -c BYTES] [FILE...]", number, head, &bytes}, argc,
+		argv);
 }

@@ -4,15 +4,11 @@
  *
  * What may yet turn out to be the end is kept in memory: for lines, as many as are asked for.
  */
-#include <ctype.h>
-#include <err.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "ends.h"
 
 static long count = 10;
-static int bytes, from_start;
+static bool bytes, from_start;
 
 /* From line or byte number `count` on. */
 static void skip(FILE *f)
@@ -90,38 +86,7 @@ static void number(const char *text)
 
 int main(int argc, char **argv)
 {
-	int c, failed = 0, many;
-	FILE *f;
-
-	if (argc > 1 && argv[1][0] == '-' && isdigit((unsigned char)argv[1][1])) {
-		number(argv[1] + 1);
-		argv[1] = argv[0];
-		argv++;
-		argc--;
-	}
-	while ((c = getopt(argc, argv, "n:c:")) != -1) {
-		if (c == '?') {
-			fputs("usage: tail [-n [+]LINES | -c [+]BYTES] [FILE...]\n", stderr);
-			return 2;
-		}
-		bytes = c == 'c';
-		number(optarg);
-	}
-	if (optind == argc)
-		return tail(stdin, "standard input");
-	many = argc - optind > 1;
-	for (argv += optind; *argv; argv++) {
-		f = strcmp(*argv, "-") ? fopen(*argv, "r") : stdin;
-		if (!f) {
-			warn("%s", *argv);
-			failed = 1;
-			continue;
-		}
-		if (many)
-			printf("==> %s <==\n", *argv);
-		failed |= tail(f, *argv);
-		if (f != stdin)
-			fclose(f);
-	}
-	return failed;
+	return ends_main(
+		&(struct ends){"tail [-n [+]LINES | -c [+]BYTES] [FILE...]", number, tail, &bytes},
+		argc, argv);
 }
