@@ -6,13 +6,15 @@
  * library had its callout LWP: made at the first timed wait, parked until the earliest
  * deadline, it takes the threads whose time is up out of their sleep queues and makes
  * them runnable.  Who arms a deadline that is earlier than what that LWP parks for
- * unparks it.  (Bound threads park with their deadline in the kernel.)
+ * unparks it.  (Bound threads park with their deadline in the kernel.)  It is no thread of
+ * the program, so it blocks all signals: no handler may run on it.
  *
  * The deadlines are a pairing heap, threaded through struct thread: insertion and looking
  * at the earliest are O(1), removal O(log n) amortised, and nothing is allocated.  to_prev
  * of a first child is its parent, of any other its left sibling.  All under _schedlock.
  */
 #include <errno.h>
+#include <signal.h>
 #include "mxn.h"
 
 #define TIMER_STACK 16384
@@ -132,6 +134,19 @@ static void __attribute__((noreturn)) timer_main(struct thread *self)
 	}
 }
 
+/* A new LWP has its creator's mask from its first instruction on. */
+static int start_blocked(struct thread *t)
+{
+	const uint64_t all = ~0ul;
+	uint64_t before;
+	int error;
+
+	__sys_sigprocmask(SIG_SETMASK, &all, &before);
+	error = __lwp_start(t, timer_main, false);
+	__sys_sigprocmask(SIG_SETMASK, &before, NULL);
+	return error;
+}
+
 /* Makes the LWP if there is none.  0, EAGAIN, ENOMEM. */
 int __timeout_prepare(void)
 {
@@ -153,7 +168,7 @@ int __timeout_prepare(void)
 			t->bound = true;
 			t->on_stack = 1;
 			t->fp_control = fp_control();
-			error = __lwp_start(t, timer_main, false);
+			error = start_blocked(t);
 			if (error == 0)
 				__atomic_store_n(&timer, t, __ATOMIC_RELEASE);
 		}
