@@ -4,8 +4,8 @@
  *	repeat N PROGRAM [ARGUMENT...]
  *
  * The way to run a racing test hundreds of times without booting each time.  Output
- * of the program is shown only for a run that fails; a line a hundred runs tells
- * how far it is.  Exit status: 0, or that of the failed run (128 + signal).
+ * of the program is kept in a file and shown only for the run that fails; a line a hundred
+ * runs tells how far it is.  Exit status: 0, or that of the failed run (128 + signal).
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,25 +38,39 @@ static int run(char **argv, int out)
 	return (status & 0x7f) ? 128 + (status & 0x7f) : status >> 8;
 }
 
+static void show(int fd)
+{
+	char buf[4096];
+	ssize_t n;
+
+	lseek(fd, 0, SEEK_SET);
+	while ((n = read(fd, buf, sizeof(buf))) > 0)
+		write(STDOUT_FILENO, buf, n);
+}
+
 int main(int argc, char **argv)
 {
+	char output[] = "/tmp/repeat.XXXXXX";
+
 	if (argc < 3) {
 		fprintf(stderr, "usage: repeat N PROGRAM [ARGUMENT...]\n");
 		return 2;
 	}
 	int n = atoi(argv[1]);
-	int null = open("/dev/null", O_WRONLY);
-	if (null < 0) {
-		perror("repeat: /dev/null");
+	int out = mkstemp(output);
+	if (out < 0) {
+		perror("repeat: /tmp");
 		return 2;
 	}
+	unlink(output);
 	for (int i = 1; i <= n; i++) {
-		int status = run(argv + 2, null);
+		ftruncate(out, 0);
+		lseek(out, 0, SEEK_SET);
+		int status = run(argv + 2, out);
 		if (status != 0) {
-			printf("repeat: run %d of %s failed with status %d; once more, shown:\n", i,
-			       argv[2], status);
+			printf("repeat: run %d of %s failed with status %d:\n", i, argv[2], status);
 			fflush(stdout);
-			run(argv + 2, 1);
+			show(out);
 			return status;
 		}
 		if (i % 100 == 0) {
