@@ -142,6 +142,8 @@ char *command_output(const struct node *body)
 			run_child(body);
 	}
 	close(p[1]);
+	if (pid > 0)
+		interrupt_pass_on(pid);
 	while (pid > 0 && ((n = read(p[0], buf, sizeof(buf))) > 0 || (n < 0 && errno == EINTR)))
 		if (n > 0)
 			str_append(&s, buf, n);

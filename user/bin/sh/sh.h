@@ -385,6 +385,8 @@ void signals_child(void); /* those of a fresh process again */
 void signals_check(void); /* runs the traps of signals that came; unwinds after Ctrl-C */
 /* What came from the keyboard while the job was being started was meant for it. */
 void signals_pass_on(const struct job *j);
+/* The same for a Ctrl-C and a child in the shell's own group; it stays the shell's too. */
+void interrupt_pass_on(pid_t pid);
 int signal_came(void);               /* one that signals_check would act upon; 0: none */
 void trap_exit(void);                /* runs the EXIT trap, once */
 int signal_number(const char *name); /* with or without SIG; -1: none */

@@ -114,6 +114,12 @@ void signals_pass_on(const struct job *j)
 		}
 }
 
+void interrupt_pass_on(pid_t pid)
+{
+	if (signals[SIGINT].came)
+		kill(pid, SIGINT);
+}
+
 /* The status that the interrupted commands left stays. */
 static void run_action(int sig)
 {
