@@ -13,15 +13,6 @@
 
 #define SELF "/bin/libc_file"
 
-/* An expression that must fail with an errno. */
-#define fails(name, expression, error)                                                             \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		long tap_r = (long)(expression);                                                   \
-		tap_report(tap_r == -1 && errno == (error), name, "result %ld, %s", tap_r,         \
-			   strerror(errno));                                                       \
-	} while (0)
-
 static void files(void)
 {
 	char a[16] = "", b[16];

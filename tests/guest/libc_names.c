@@ -20,15 +20,6 @@
 
 #define DIR_NAME "/tmp/libc_names"
 
-/* An expression that must fail with an errno. */
-#define fails(name, expression, error)                                                             \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		long tap_r = (long)(expression);                                                   \
-		tap_report(tap_r == -1 && errno == (error), name, "result %ld, %s", tap_r,         \
-			   strerror(errno));                                                       \
-	} while (0)
-
 static void temporary(void)
 {
 	char name[] = "tmpXXXXXX", text[20] = "";

@@ -7,6 +7,7 @@
  * Checks may come from several threads: a line is one write(2).
  */
 #pragma once
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,15 @@ __attribute__((format(printf, 3, 4), unused)) static int tap_report(int passed, 
 		tap_report(tap_got == tap_want, name, "%s:%d: %s is %ld, not %ld", __FILE__,       \
 			   __LINE__, #got, tap_got, tap_want);                                     \
 	})
+
+/* An expression that must be -1 and leave this errno. */
+#define fails(name, expression, error)                                                             \
+	do {                                                                                       \
+		errno = 0;                                                                         \
+		long tap_r = (long)(expression);                                                   \
+		tap_report(tap_r == -1 && errno == (error), name, "result %ld, %s", tap_r,         \
+			   strerror(errno));                                                       \
+	} while (0)
 
 /* Ends the program at once: nothing after this could mean anything. */
 #define bail(...)                                                                                  \

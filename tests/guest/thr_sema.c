@@ -37,12 +37,6 @@ static pthread_t start(void *(*fn)(void *), void *arg, int scope)
 	return t;
 }
 
-#define fails(name, call, error)                                                                   \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		ok(name, (call) == -1 && errno == (error));                                        \
-	} while (0)
-
 static void *waits(void *arg)
 {
 	sem_wait(arg);
