@@ -102,6 +102,7 @@ struct proc *proc_alloc(const char *name, struct address_space *as)
 	list_init(&p->sc_full);
 	sig_proc_init(p);
 	kobj_table_init(&p->kobjs);
+	list_init(&p->at_end);
 	waitq_init(&p->lwp_waiters, "lwp_wait");
 	waitq_init(&p->child_waiters, "wait");
 	p->next_id = 1;
@@ -320,6 +321,7 @@ void proc_last_exit(struct proc *p)
 	spin_release(&p->lock);
 	hand_on_children(p);
 	p->zombie = true;
+	kobj_set_all(&p->at_end);
 	waitq_wake_all(&p->parent->child_waiters);
 	if (sig_child_exited(p)) { /* the first process waits for all that it gets */
 		list_remove(&p->sibling);

@@ -198,6 +198,21 @@ static struct kobj *get(uint32_t handle)
 	return o;
 }
 
+/* The object of a handle and a kind, with a reference.  -EBADF, -EINVAL. */
+static int get_kind(uint32_t handle, int kind, struct kobj **out)
+{
+	struct kobj *o = get(handle);
+
+	if (o == NULL)
+		return -EBADF;
+	if (o->kind != kind) {
+		kobj_rele(o);
+		return -EINVAL;
+	}
+	*out = o;
+	return 0;
+}
+
 int kobj_inherit(struct kobj_table *t, struct kobj_table *from)
 {
 	uint32_t n;
@@ -326,6 +341,56 @@ int64_t sys_kobj_close(const uint64_t arg[6])
 }
 
 /*
+ * kobj_dup(handle, flags) = another handle to the same object; flags: KOBJ_INHERIT, or 0.
+ * EINVAL: flags; EMFILE; ENOMEM.
+ */
+int64_t sys_kobj_dup(const uint64_t arg[6])
+{
+	if (arg[1] & ~(uint64_t)KOBJ_INHERIT)
+		return -EINVAL;
+	struct kobj *o = get(arg[0]);
+	if (o == NULL)
+		return -EBADF;
+	int64_t r = add(&curproc()->kobjs, o, arg[1] & KOBJ_INHERIT);
+	if (r < 0)
+		kobj_rele(o);
+	return r;
+}
+
+/* -ESRCH: p is no child of the caller.  One that has ended already sets o at once. */
+static int at_exit_of(int pid, struct kobj *o)
+{
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct proc *p = proc_find(pid);
+	int err = -ESRCH;
+	if (p != NULL && p->parent == curproc()) {
+		err = kobj_attach_proc(o, p);
+		if (err == 0 && p->zombie)
+			kobj_set_all(&p->at_end);
+	}
+	spin_unlock(&proc_tree_lock, s);
+	return err;
+}
+
+/*
+ * kobj_at_exit(handle, pid): the end of the calling LWP (pid 0), or of a child, will set the
+ * event, whatever becomes of its handles: so a thread or a process can be waited for like any
+ * object.  Of an LWP, after the mutexes that it owned have been abandoned; exec is an end
+ * too.  EBUSY: the event waits for some end already; ESRCH: no such child.
+ */
+int64_t sys_kobj_at_exit(const uint64_t arg[6])
+{
+	struct kobj *o;
+
+	int err = get_kind(arg[0], KOBJ_EVENT, &o);
+	if (err == 0) {
+		err = (int)arg[1] == 0 ? kobj_attach_lwp(o) : at_exit_of(arg[1], o);
+		kobj_rele(o);
+	}
+	return err;
+}
+
+/*
  * kobj_wait(const uint32_t *handles, n, flags, deadline): waits until one of the objects is
  * signalled, or all of them are at one time (KOBJ_WAIT_ALL); a mutex is then the caller's, a
  * semaphore has a unit less, an event without manual reset is reset; with WAIT_ALL, all of
@@ -357,21 +422,6 @@ int64_t sys_kobj_wait(const uint64_t arg[6])
 	while (got-- > 0)
 		kobj_rele(obj[got]);
 	return err;
-}
-
-/* The object of a handle and a kind, with a reference.  -EBADF, -EINVAL. */
-static int get_kind(uint32_t handle, int kind, struct kobj **out)
-{
-	struct kobj *o = get(handle);
-
-	if (o == NULL)
-		return -EBADF;
-	if (o->kind != kind) {
-		kobj_rele(o);
-		return -EINVAL;
-	}
-	*out = o;
-	return 0;
 }
 
 /* kobj_mutex_release(handle): undoes one wait.  EPERM: the caller does not own it. */

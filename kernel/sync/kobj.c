@@ -28,6 +28,7 @@
 #include <kern/cpu.h>
 #include <kern/mm.h>
 #include <kern/printk.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/timing.h>
 #include <weft/errno.h>
@@ -159,10 +160,51 @@ int kobj_mutex_release(struct kobj *o)
 	return err;
 }
 
+static int attach(struct kobj *o, struct list *events)
+{
+	irqstate_t s = spin_lock(&o->lock);
+	int err = o->attached ? -EBUSY : 0;
+	o->attached = true;
+	spin_unlock(&o->lock, s);
+	if (err == 0) {
+		kobj_hold(o);
+		list_push_back(events, &o->owned);
+	}
+	return err;
+}
+
+int kobj_attach_lwp(struct kobj *o)
+{
+	return attach(o, &curlwp()->mutexes);
+}
+
+int kobj_attach_proc(struct kobj *o, struct proc *p)
+{
+	return attach(o, &p->at_end);
+}
+
+void kobj_set_all(struct list *events)
+{
+	while (!list_empty(events)) {
+		struct kobj *o = LIST_FIRST(events, struct kobj, owned);
+		irqstate_t s = spin_lock(&o->lock);
+		list_remove(&o->owned);
+		o->attached = false;
+		o->signal = 1;
+		offer(o);
+		spin_unlock(&o->lock, s);
+		kobj_rele(o);
+	}
+}
+
+/* Mutexes first: whoever sees the event finds them abandoned. */
 void kobj_lwp_exit(struct lwp *l)
 {
-	while (!list_empty(&l->mutexes)) {
-		struct kobj *o = LIST_FIRST(&l->mutexes, struct kobj, owned);
+	for (struct list *at = l->mutexes.next, *next; at != &l->mutexes; at = next) {
+		struct kobj *o = CONTAINER_OF(at, struct kobj, owned);
+		next = at->next;
+		if (o->kind != KOBJ_MUTEX)
+			continue;
 		irqstate_t s = spin_lock(&o->lock);
 		list_remove(&o->owned);
 		o->owner = NULL;
@@ -172,6 +214,7 @@ void kobj_lwp_exit(struct lwp *l)
 		spin_unlock(&o->lock, s);
 		kobj_rele(o);
 	}
+	kobj_set_all(&l->mutexes);
 }
 
 int kobj_event(struct kobj *o, enum kobj_event_op op)

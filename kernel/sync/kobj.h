@@ -5,6 +5,8 @@
 #include <kern/spinlock.h>
 #include <weft/kobj.h>
 
+struct proc;
+
 struct kobj {
 	struct spinlock lock; /* of several: in order of address */
 	uint32_t refs;        /* atomic: handles, waits, the owner */
@@ -14,7 +16,9 @@ struct kobj {
 	int32_t signal, max; /* event: 0 or 1; semaphore: the count; lock */
 	struct lwp *owner;   /* mutex; lock */
 	uint64_t recursion;  /* mutex; lock */
-	struct list owned;   /* mutex: in owner->mutexes; the owner's alone */
+	bool attached;       /* event: somebody's end will set it; lock */
+	struct list owned;   /* mutex: in owner->mutexes, the owner's alone; attached event:
+			      * there, or in p->at_end (proc_tree_lock) */
 	struct list waiters; /* of kblock, first in, first out; lock */
 	struct list named;   /* in the table of names; its lock */
 	char *name;          /* or NULL; does not change */
@@ -27,6 +31,12 @@ struct kobj *kobj_alloc(const struct kobj_create *c); /* NULL: out of memory; on
 void kobj_free(struct kobj *o);                       /* nobody refers to it */
 /* The caller owns o, a mutex: enters it among its own if it is not there. */
 void kobj_adopt(struct kobj *o);
+/*
+ * The end of the current LWP, or of p (with proc_tree_lock held), will set the event o,
+ * which is held until then.  -EBUSY: it waits for some end already.
+ */
+int kobj_attach_lwp(struct kobj *o);
+int kobj_attach_proc(struct kobj *o, struct proc *p);
 /* The calls; errors as there (syscall/kobj.c). */
 int kobj_mutex_release(struct kobj *o);
 enum kobj_event_op { EVENT_SET, EVENT_RESET, EVENT_PULSE };

@@ -4,6 +4,7 @@
  *
  *	kobj [ROUNDS]
  *	kobj child EVENT MUTEX		(the program that it spawns: handles)
+ *	kobj nothing			(another)
  */
 #include "rawlwp.h"
 #include "tap.h"
@@ -447,10 +448,74 @@ static void processes(void)
 	__sys_kobj_close(named);
 }
 
+/* --- further handles, and ends ----------------------------------------------------------------- */
+
+static void further_handles(void)
+{
+	uint32_t s = made(KOBJ_SEMAPHORE, 0, 1, 2);
+	long h = __sys_kobj_dup(s, 0);
+
+	ok("dup: another handle", h > 0 && h != s);
+	__sys_kobj_close(s);
+	is("dup: ... which keeps the object", __sys_kobj_sema_release(h, 1), 1);
+	is("dup: flags: EINVAL", __sys_kobj_dup(h, KOBJ_OPEN), -EINVAL);
+	__sys_kobj_close(h);
+	is("dup: EBADF", __sys_kobj_dup(h, 0), -EBADF);
+}
+
+/* Owns obj[0], and its end sets obj[1]. */
+static void end_with_mutex(struct raw *r)
+{
+	result[0] = kobj_wait_one(obj[0], KOBJ_INFINITE);
+	result[1] = __sys_kobj_at_exit(obj[1], 0);
+	result[2] = __sys_kobj_at_exit(obj[1], 0);
+	__sys_kobj_close(obj[2]); /* nobody else has a handle to what this sets */
+}
+
+static void ends(void)
+{
+	static struct raw r;
+	char *const argv[] = {"kobj", "nothing", NULL};
+	struct weft_timespec now = {0};
+	pid_t pid;
+
+	obj[0] = made(KOBJ_MUTEX, 0, 0, 0);
+	obj[1] = made(KOBJ_EVENT, KOBJ_MANUAL_RESET, 0, 0);
+	obj[2] = made(KOBJ_EVENT, 0, 0, 0);
+	start(&r, end_with_mutex, 0);
+	is("at exit: of the LWP", kobj_wait_one(obj[1], KOBJ_INFINITE), 0);
+	is("at exit: its mutex is abandoned by then", __sys_kobj_wait(obj, 1, 0, &now),
+	   KOBJ_ABANDONED);
+	__sys_kobj_mutex_release(obj[0]);
+	__sys_lwp_wait(r.id, NULL);
+	is("at exit: an event", result[1], 0);
+	is("at exit: EBUSY", result[2], -EBUSY);
+	is("at exit: a mutex: EINVAL", __sys_kobj_at_exit(obj[0], 0), -EINVAL);
+	is("at exit: EBADF", __sys_kobj_at_exit(obj[2], 0), -EBADF);
+	is("at exit: not a child: ESRCH", __sys_kobj_at_exit(obj[1], 1), -ESRCH);
+	is("at exit: no such process: ESRCH", __sys_kobj_at_exit(obj[1], 999999), -ESRCH);
+
+	obj[2] = made(KOBJ_EVENT, 0, 0, 0);
+	is("spawn", posix_spawn(&pid, "/bin/kobj", NULL, NULL, argv, environ), 0);
+	is("at exit: a child", __sys_kobj_at_exit(obj[2], pid), 0);
+	is("at exit: of the child", kobj_wait_one(obj[2], KOBJ_INFINITE), 0);
+	is("at exit: of the child: its status is there", waitpid(pid, NULL, WNOHANG), pid);
+	is("spawn", posix_spawn(&pid, "/bin/kobj", NULL, NULL, argv, environ), 0);
+	is("at exit: a child", __sys_kobj_at_exit(obj[2], pid), 0);
+	kobj_wait_one(obj[2], KOBJ_INFINITE);
+	is("at exit: a child that has ended", __sys_kobj_at_exit(obj[2], pid), 0);
+	is("at exit: ... sets it at once", __sys_kobj_wait(&obj[2], 1, 0, &now), 0);
+	waitpid(pid, NULL, 0);
+	for (int i = 0; i < 3; i++)
+		__sys_kobj_close(obj[i]);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 4 && strcmp(argv[1], "child") == 0)
 		return be_child(argv[2], argv[3]);
+	if (argc == 2 && strcmp(argv[1], "nothing") == 0)
+		return 0;
 	if (argc > 1)
 		rounds = strtoull(argv[1], NULL, 10);
 	creation();
@@ -461,5 +526,7 @@ int main(int argc, char **argv)
 	dining();
 	units();
 	processes();
+	further_handles();
+	ends();
 	return tap_done();
 }

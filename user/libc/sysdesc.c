@@ -330,6 +330,8 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	D(lwp_mutex_abandon, INT, T(HEX))                                                          \
 	D(kobj_create, INT, IN(kobj_create))                                                       \
 	D(kobj_close, INT, INT)                                                                    \
+	D(kobj_dup, INT, INT, FLAGS(kobj))                                                         \
+	D(kobj_at_exit, INT, INT, INT)                                                             \
 	D(kobj_wait, INT, T(LWPS), T(SIZE), FLAGS(kobj_wait), IN(weft_timespec))                   \
 	D(kobj_mutex_release, INT, INT)                                                            \
 	D(kobj_event_set, INT, INT)                                                                \

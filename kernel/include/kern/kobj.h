@@ -3,6 +3,7 @@
  * (sync/handle.c, sync/kobj.c).
  */
 #pragma once
+#include "list.h"
 #include "spinlock.h"
 #include "types.h"
 
@@ -25,5 +26,8 @@ void kobj_table_init(struct kobj_table *t);
 int kobj_inherit(struct kobj_table *t, struct kobj_table *from);
 /* Closes all handles, or all that exec closes. */
 void kobj_close_all(struct kobj_table *t, bool exec);
-/* The current LWP gives up, as abandoned, the mutexes that it owns. */
+/* The current LWP gives up, as abandoned, the mutexes that it owns, and its end sets the events
+ * that wait for it (kobj_at_exit). */
 void kobj_lwp_exit(struct lwp *l);
+/* Sets the events of a list, which is empty then.  Whoever may add to it is kept out. */
+void kobj_set_all(struct list *events);

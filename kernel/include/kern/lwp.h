@@ -100,7 +100,8 @@ struct lwp {
 	bool watched;        /* its sleeps and wake-ups are counted (proc/upcall.c) */
 	bool blocked;        /* counted as one that cannot run */
 	bool robust;         /* itself: it has registered robust mutexes */
-	struct list mutexes; /* itself: kernel mutexes that it owns (sync/kobj.c) */
+	struct list mutexes; /* itself: kernel mutexes that it owns, and events that its end
+			      * sets (sync/kobj.c) */
 
 	struct schedctl *sc;     /* kernel address of the shared record */
 	vaddr_t sc_user;         /* the user's address of it */

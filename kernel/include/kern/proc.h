@@ -64,6 +64,7 @@ struct proc {
 	struct tree robust; /* registered robust mutexes; p->lock (sync/robust.c) */
 	unsigned nrobust;
 	struct kobj_table kobjs;   /* handles to kernel objects */
+	struct list at_end;        /* events that its end sets (sync/kobj.c); proc_tree_lock */
 	struct proc_signals sig;   /* p->lock (kern/signal.h) */
 	struct proc_upcalls up;    /* kern/upcall.h */
 	struct proc_timers timers; /* kern/itimer.h */

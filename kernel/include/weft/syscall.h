@@ -150,6 +150,8 @@
 	X(145, kobj_event_reset, 1)   /* (handle) = was it set? */                                 \
 	X(146, kobj_event_pulse, 1)   /* (handle) = was it set? */                                 \
 	X(147, kobj_sema_release, 2)  /* (handle, n) = the count before */                         \
+	X(195, kobj_dup, 2)           /* (handle, KOBJ_INHERIT or 0) = another handle */           \
+	X(196, kobj_at_exit, 2)       /* (handle of an event, pid or 0 for the calling LWP) */     \
 	/* watching processes (trace.h) */                                                         \
 	X(176, trace_attach, 2) /* (pid, flags) */                                                 \
 	X(177, trace_detach, 1) /* (pid) */                                                        \

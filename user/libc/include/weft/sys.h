@@ -180,6 +180,8 @@ long __sys_lwp_mutex_abandon(uint32_t owner);
 /* kernel objects with handles */
 long __sys_kobj_create(struct kobj_create *args);
 long __sys_kobj_close(uint32_t handle);
+long __sys_kobj_dup(uint32_t handle, unsigned flags);
+long __sys_kobj_at_exit(uint32_t handle, int pid);
 long __sys_kobj_wait(const uint32_t *handles, uint64_t n, unsigned flags,
 		     const struct weft_timespec *deadline);
 long __sys_kobj_mutex_release(uint32_t handle);
