@@ -336,8 +336,9 @@ static struct itimer *find_which(struct proc *p, uint64_t which)
 /*
  * setitimer(which, new, old): sets a timer of the process, or with WEFT_ITIMER_LWP of the
  * calling LWP, to send its signal after `value`, and then every `interval`; value 0: off.
- * *old (may be NULL) gets what was left.  EINVAL (which, times), EFAULT; EAGAIN: no memory,
- * or WEFT_TIMER_MAX.
+ * *old (may be NULL) gets what was left.
+ * EINVAL: which, or no times; EFAULT: new, or old (it has been set all the same); EAGAIN: no
+ * memory, or WEFT_TIMER_MAX.
  */
 int64_t sys_setitimer(const uint64_t arg[6])
 {
@@ -368,7 +369,7 @@ int64_t sys_setitimer(const uint64_t arg[6])
 	return arg[2] != 0 ? setting_out(arg[2], &old) : 0;
 }
 
-/* getitimer(which, now): what is left, and the interval.  EINVAL (which), EFAULT. */
+/* getitimer(which, now): what is left, and the interval.  EINVAL: which; EFAULT: now. */
 int64_t sys_getitimer(const uint64_t arg[6])
 {
 	struct proc *p = curproc();
@@ -392,8 +393,9 @@ int64_t sys_getitimer(const uint64_t arg[6])
 /*
  * timer_create(clock, event, id): a timer, off at first; CLOCK_MONOTONIC or CLOCK_REALTIME.
  * event says what an expiry does (NULL: SIGALRM with the timer's id as value); *id gets its
- * id.  EINVAL (clock, event), ESRCH (no such LWP), EFAULT; EAGAIN: no memory, or
- * WEFT_TIMER_MAX.
+ * id.
+ * EINVAL: clock, or event; ESRCH: event names no LWP; EFAULT: event, or id; EAGAIN: no memory,
+ * or WEFT_TIMER_MAX.
  */
 int64_t sys_timer_create(const uint64_t arg[6])
 {
@@ -450,8 +452,8 @@ static struct itimer *find_id(struct proc *p, uint64_t id)
 
 /*
  * timer_settime(id, flags, new, old): as setitimer; with WEFT_TIMER_ABSTIME value is a time of
- * the timer's clock.  One that has passed expires at once.  EINVAL (id, flags, times),
- * EFAULT (old: it has been set all the same).
+ * the timer's clock.  One that has passed expires at once.
+ * EINVAL: id, flags, or no times; EFAULT: new, or old (it has been set all the same).
  */
 int64_t sys_timer_settime(const uint64_t arg[6])
 {
@@ -473,7 +475,7 @@ int64_t sys_timer_settime(const uint64_t arg[6])
 	return arg[3] != 0 ? setting_out(arg[3], &old) : 0;
 }
 
-/* timer_gettime(id, now): what is left, and the interval.  EINVAL (id), EFAULT. */
+/* timer_gettime(id, now): what is left, and the interval.  EINVAL: id; EFAULT: now. */
 int64_t sys_timer_gettime(const uint64_t arg[6])
 {
 	struct proc *p = curproc();
@@ -490,8 +492,10 @@ int64_t sys_timer_gettime(const uint64_t arg[6])
 	return t == NULL ? -EINVAL : setting_out(arg[1], &v);
 }
 
-/* timer_getoverrun(id) = expiries that the signal taken last stands for, beyond its own.
- * EINVAL. */
+/*
+ * timer_getoverrun(id) = expiries that the signal taken last stands for, beyond its own.
+ * EINVAL: id.
+ */
 int64_t sys_timer_getoverrun(const uint64_t arg[6])
 {
 	struct proc *p = curproc();
@@ -503,7 +507,7 @@ int64_t sys_timer_getoverrun(const uint64_t arg[6])
 	return r;
 }
 
-/* timer_delete(id): a signal of it that is pending goes too.  EINVAL. */
+/* timer_delete(id): a signal of it that is pending goes too.  EINVAL: id. */
 int64_t sys_timer_delete(const uint64_t arg[6])
 {
 	struct proc *p = curproc();

@@ -214,7 +214,7 @@ static int events(struct proc *p, uint32_t wanted)
 /*
  * upcall_wait(wanted): blocks until one of the events `wanted` (UPCALL_*) has happened, and
  * returns those that have.  While an LWP waits for UPCALL_BLOCKED, SIGWAITING is not sent.
- * EINVAL: none, or unknown ones; EBUSY: another LWP of the process waits; EINTR.
+ * EINVAL: none, or unknown ones; EBUSY: another LWP of the process waits; EINTR: a signal.
  */
 int64_t sys_upcall_wait(const uint64_t arg[6])
 {

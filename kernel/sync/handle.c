@@ -7,7 +7,7 @@
  * An object goes when its last reference is dropped.  One that has a name stays in the table
  * of names until then; whoever finds it there without a reference left takes it for gone.
  *
- * In all calls: EBADF: no such handle; EINVAL: the object is of another kind.
+ * Handle errors: EBADF: no such handle; EINVAL: the object is of another kind.
  *
  * Locks (level 4), never two at a time: a table of handles; the table of names.
  */
@@ -272,10 +272,12 @@ static bool valid(const struct kobj_create *c)
 }
 
 /*
- * kobj_create(struct kobj_create *) = a handle to a new object, or to that of the name.
- * EFAULT; EINVAL: unknown kind or flags, initial or max out of range, an empty name, a name of
- * an object of another kind; ENAMETOOLONG; ENOENT, EEXIST: KOBJ_OPEN, KOBJ_NEW; EMFILE;
- * ENOMEM.  Does not block.
+ * kobj_create(struct kobj_create *) = a handle to a new object, or to that of the name.  Does
+ * not block.
+ * EFAULT: the structure, or the name; EINVAL: unknown kind or flags, initial or max out of
+ * range, an empty name, a name of an object of another kind; ENAMETOOLONG: more than
+ * KOBJ_NAME_MAX bytes; ENOENT: KOBJ_OPEN; EEXIST: KOBJ_NEW; EMFILE: KOBJ_HANDLES_MAX; ENOMEM:
+ * no memory.
  */
 int64_t sys_kobj_create(const uint64_t arg[6])
 {
@@ -323,6 +325,7 @@ int64_t sys_kobj_create(const uint64_t arg[6])
 /*
  * kobj_close(handle): the handle is gone, and with the last one the object, unless somebody
  * waits for it or owns it.
+ * EBADF: no such handle.
  */
 int64_t sys_kobj_close(const uint64_t arg[6])
 {
@@ -396,8 +399,10 @@ int64_t sys_kobj_at_exit(const uint64_t arg[6])
  * semaphore has a unit less, an event without manual reset is reset; with WAIT_ALL, all of
  * them in one step or none.  Returns the index of the object (the lowest of several), 0 for
  * all; + KOBJ_ABANDONED.  deadline: absolute CLOCK_MONOTONIC, or NULL; in the past: does not
- * wait.  EFAULT; EINVAL: n is 0 or more than KOBJ_WAIT_MAX, unknown flags, an object twice,
- * the deadline; EBADF; ETIMEDOUT; EINTR; ENOMEM.  Blocks.
+ * wait.  Blocks.
+ * EFAULT: handles, or the deadline; EINVAL: n is 0 or more than KOBJ_WAIT_MAX, unknown flags,
+ * an object twice, the deadline; EBADF: no such handle; ETIMEDOUT: the deadline; EINTR: a
+ * signal; ENOMEM: no memory.
  */
 int64_t sys_kobj_wait(const uint64_t arg[6])
 {
@@ -424,7 +429,10 @@ int64_t sys_kobj_wait(const uint64_t arg[6])
 	return err;
 }
 
-/* kobj_mutex_release(handle): undoes one wait.  EPERM: the caller does not own it. */
+/*
+ * kobj_mutex_release(handle): undoes one wait.
+ * Handle errors; EPERM: the caller does not own it.
+ */
 int64_t sys_kobj_mutex_release(const uint64_t arg[6])
 {
 	struct kobj *o;
@@ -449,13 +457,16 @@ static int64_t event(uint32_t handle, enum kobj_event_op op)
 	return r;
 }
 
-/* kobj_event_set(handle) = was it set?  Those who wait go on: one, or all with manual reset. */
+/*
+ * kobj_event_set(handle) = was it set?  Those who wait go on: one, or all with manual reset.
+ * Handle errors.
+ */
 int64_t sys_kobj_event_set(const uint64_t arg[6])
 {
 	return event(arg[0], EVENT_SET);
 }
 
-/* kobj_event_reset(handle) = was it set? */
+/* kobj_event_reset(handle) = was it set?  Handle errors. */
 int64_t sys_kobj_event_reset(const uint64_t arg[6])
 {
 	return event(arg[0], EVENT_RESET);
@@ -464,6 +475,7 @@ int64_t sys_kobj_event_reset(const uint64_t arg[6])
 /*
  * kobj_event_pulse(handle) = was it set?  Set and reset in one step: only who waits now goes
  * on.  One that waits for all of several objects does not see it.
+ * Handle errors.
  */
 int64_t sys_kobj_event_pulse(const uint64_t arg[6])
 {
@@ -471,8 +483,9 @@ int64_t sys_kobj_event_pulse(const uint64_t arg[6])
 }
 
 /*
- * kobj_sema_release(handle, n) = the count before: n units more.  EINVAL: n is less than 1;
- * EOVERFLOW: more than the maximum; nothing has changed then.
+ * kobj_sema_release(handle, n) = the count before: n units more.
+ * Handle errors; EINVAL: also n is less than 1; EOVERFLOW: more than the maximum (nothing has
+ * changed then).
  */
 int64_t sys_kobj_sema_release(const uint64_t arg[6])
 {

@@ -63,10 +63,12 @@ static struct registered *from(struct proc *p, vaddr_t addr)
 }
 
 /*
- * lwp_mutex_register(m): the process may own m, a robust mutex, when it dies, and the
- * calling LWP when it exits.  Once for each process (and, if it takes mutexes under its own
- * id, LWP); again does no harm.  Good for the address, whatever is mapped there by then.
- * EINVAL: misaligned, or not ROBUST; EFAULT; EAGAIN: too many; ENOMEM.  Does not block.
+ * lwp_mutex_register(m): the process may own m, a robust mutex, when it dies, and the calling
+ * LWP when it exits.  Once for each process (and, if it takes mutexes under its own id, LWP);
+ * again does no harm.  Good for the address, whatever is mapped there by then.  Does not
+ * block.
+ * EINVAL: misaligned, or not ROBUST; EFAULT: m cannot be read; EAGAIN:
+ * LWP_MUTEX_REGISTERED_MAX are registered; ENOMEM: no memory.
  */
 int64_t sys_lwp_mutex_register(const uint64_t arg[6])
 {
@@ -103,7 +105,10 @@ int64_t sys_lwp_mutex_register(const uint64_t arg[6])
 	return err;
 }
 
-/* lwp_mutex_unregister(m): the process will not own m any more.  ESRCH: it is not registered. */
+/*
+ * lwp_mutex_unregister(m): the process will not own m any more.
+ * ESRCH: it is not registered.
+ */
 int64_t sys_lwp_mutex_unregister(const uint64_t arg[6])
 {
 	struct proc *p = curproc();
@@ -142,9 +147,9 @@ static void owner_died(uint64_t owner)
 }
 
 /*
- * lwp_mutex_abandon(owner): the holder of this number has ended: the registered robust
- * mutexes that it owns are handed on as if it had died.  For a threads library, some of
- * whose threads end while their LWPs live on.  0.
+ * lwp_mutex_abandon(owner): the holder of this number has ended: the registered robust mutexes
+ * that it owns are handed on as if it had died.  For a threads library, some of whose threads
+ * end while their LWPs live on.
  */
 int64_t sys_lwp_mutex_abandon(const uint64_t arg[6])
 {

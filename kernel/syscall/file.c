@@ -114,10 +114,10 @@ static int open_as_fd(struct vnode *vn, uint32_t flags)
 /*
  * open(path, flags, mode) = the lowest free descriptor.  mode, without the bits of the umask:
  * the permissions of a file that is made.  O_SYNC and O_NOCTTY have nothing to do.
- * -EINVAL: unknown flags or access mode, O_CREAT with O_DIRECTORY; -EFAULT, path errors;
- * -ELOOP: also a symbolic link with O_NOFOLLOW; -EEXIST: O_CREAT | O_EXCL; -EISDIR: a
- * directory is only read, and not made so; -ENOTDIR: O_DIRECTORY; -EROFS: writing, creating,
- * truncating; -ENOSPC: no memory to create; -EMFILE, -ENOMEM.
+ * Path errors; EINVAL: unknown flags or access mode, O_CREAT with O_DIRECTORY; ELOOP: also a
+ * symbolic link with O_NOFOLLOW; EEXIST: O_CREAT | O_EXCL; EISDIR: a directory is only read,
+ * and not made so; ENOTDIR: also O_DIRECTORY; EROFS: writing, creating, truncating; ENOSPC: no
+ * memory to create; EMFILE: no descriptor is free.
  */
 int64_t sys_open(const uint64_t arg[6])
 {
@@ -137,8 +137,9 @@ int64_t sys_open(const uint64_t arg[6])
 }
 
 /*
- * close(fd).  Calls of other LWPs that are working on the file go on; the file is
- * released when the last is done.  -EBADF.
+ * close(fd).  Calls of other LWPs that are working on the file go on; the file is released
+ * when the last is done.
+ * EBADF: no such descriptor.
  */
 int64_t sys_close(const uint64_t arg[6])
 {
@@ -157,15 +158,19 @@ static int64_t dup_from(int fd, int least, bool cloexec)
 	return to;
 }
 
-/* dup(fd) = the lowest free descriptor, for the same open file.  -EBADF, -EMFILE, -ENOMEM. */
+/*
+ * dup(fd) = the lowest free descriptor, for the same open file.
+ * EBADF: no such descriptor; EMFILE: none is free; ENOMEM: no memory for a larger table.
+ */
 int64_t sys_dup(const uint64_t arg[6])
 {
 	return dup_from((int)arg[0], 0, false);
 }
 
 /*
- * dup2(fd, to) = to, which is closed first if it is open; the exchange is one step
- * for other LWPs.  If fd == to it only checks.  -EBADF, -ENOMEM.
+ * dup2(fd, to) = to, which is closed first if it is open; the exchange is one step for other
+ * LWPs.  If fd == to it only checks.
+ * EBADF: no such descriptor, or `to` is out of range; ENOMEM: no memory for a larger table.
  */
 int64_t sys_dup2(const uint64_t arg[6])
 {
@@ -194,7 +199,8 @@ int64_t sys_dup2(const uint64_t arg[6])
  *	WEFT_F_GETFL, _SETFL	the open file's access mode, O_APPEND and O_NONBLOCK; the
  *				latter two are set, other bits of arg are ignored
  *
- * -EBADF; -EINVAL: another command, or arg of F_DUPFD out of range; -EMFILE, -ENOMEM.
+ * EBADF: no such descriptor; EINVAL: another command, or arg of F_DUPFD out of range; EMFILE:
+ * none is free; ENOMEM: no memory for a larger table.
  */
 int64_t sys_fcntl(const uint64_t arg[6])
 {
@@ -238,7 +244,8 @@ int64_t sys_fcntl(const uint64_t arg[6])
 
 /*
  * pipe(int fd[2], flags): fd[0] reads what fd[1] writes.  flags: O_CLOEXEC, O_NONBLOCK.
- * -EINVAL: other flags; -EMFILE, -ENOMEM; -EFAULT.  Leaves nothing open after an error.
+ * Leaves nothing open after an error.
+ * EINVAL: other flags; EMFILE: no two descriptors are free; ENOMEM: no memory; EFAULT: fd.
  */
 int64_t sys_pipe(const uint64_t arg[6])
 {
@@ -285,10 +292,12 @@ static int64_t poll_masked(struct weft_pollfd *fd, unsigned n, hrtime_t deadline
 }
 
 /*
- * poll(struct weft_pollfd *, n, const struct weft_timespec *, const uint64_t *mask): waits until one of n
- * descriptors has what its events ask for, or an error or hang-up, or the time (a length;
- * NULL: for ever) is over.  Returns how many have something in revents.  A file is always
- * ready.  mask (NULL: as it is): the signals that are blocked while it waits.  -EINVAL: n above WEFT_OPEN_MAX, or a bad time; -EFAULT; -ENOMEM; -EINTR.  Blocks.
+ * poll(struct weft_pollfd *, n, const struct weft_timespec *, const uint64_t *mask): waits
+ * until one of n descriptors has what its events ask for, or an error or hang-up, or the time
+ * (a length; NULL: for ever) is over.  Returns how many have something in revents.  A file is
+ * always ready.  mask (NULL: as it is): the signals that are blocked while it waits.  Blocks.
+ * EINVAL: n above WEFT_OPEN_MAX, or no time; EFAULT: one of the three; ENOMEM: no memory;
+ * EINTR: a signal.
  */
 int64_t sys_poll(const uint64_t arg[6])
 {
@@ -329,9 +338,10 @@ int64_t sys_poll(const uint64_t arg[6])
 /* --- lseek ----------------------------------------------------------------------- */
 
 /*
- * lseek(fd, offset, whence) = the new offset.  In a directory the offset is what
- * an earlier lseek returned, or 0.  -EBADF; -ESPIPE: a device or pipe; -EINVAL: whence, a
- * result below 0, SEEK_END in a directory; -EOVERFLOW.
+ * lseek(fd, offset, whence) = the new offset.  In a directory the offset is what an earlier
+ * lseek returned, or 0.
+ * EBADF: no such descriptor; ESPIPE: a device or pipe; EINVAL: whence, a result below 0,
+ * SEEK_END in a directory; EOVERFLOW: the result is too large.
  */
 int64_t sys_lseek(const uint64_t arg[6])
 {
@@ -394,7 +404,7 @@ static int stat_out(struct vnode *vn, vaddr_t to)
 	return copyout(to, &st, sizeof(st));
 }
 
-/* fstat(fd, struct weft_stat *).  -EBADF, -EFAULT. */
+/* fstat(fd, struct weft_stat *).  EBADF: no such descriptor; EFAULT: the structure. */
 int64_t sys_fstat(const uint64_t arg[6])
 {
 	struct file *f = fd_get(my_files(), (int)arg[0]);
@@ -405,7 +415,7 @@ int64_t sys_fstat(const uint64_t arg[6])
 	return err;
 }
 
-/* stat(path, struct weft_stat *).  -EFAULT, path errors, -ENOMEM. */
+/* stat(path, struct weft_stat *).  Path errors; EFAULT: also the structure. */
 int64_t sys_stat(const uint64_t arg[6])
 {
 	struct vnode *vn;
@@ -417,7 +427,7 @@ int64_t sys_stat(const uint64_t arg[6])
 	return err;
 }
 
-/* lstat(path, struct weft_stat *): as stat, but of a symbolic link itself. */
+/* lstat(path, struct weft_stat *): as stat, but of a symbolic link itself.  Errors of stat. */
 int64_t sys_lstat(const uint64_t arg[6])
 {
 	char *path;
@@ -436,8 +446,8 @@ int64_t sys_lstat(const uint64_t arg[6])
 
 /*
  * getdents(fd, buffer, n) = bytes filled with struct weft_dirent; 0 at the end.
- * -EBADF; -ENOTDIR; -EINVAL: not even one entry fits; -EFAULT: then the entry
- * comes again next time.
+ * EBADF: no such descriptor; ENOTDIR: no directory; EINVAL: not even one entry fits; EFAULT:
+ * buffer (then the entry comes again next time); ENOMEM: no memory.
  */
 int64_t sys_getdents(const uint64_t arg[6])
 {
@@ -478,7 +488,12 @@ int64_t sys_getdents(const uint64_t arg[6])
 	return done > 0 ? (int64_t)done : err;
 }
 
-/* ioctl(fd, request, arg).  -EBADF; -ENOTTY: not for this file; the device's own errors. */
+/*
+ * ioctl(fd, request, arg): what a device does beside reading and writing: the console's modes,
+ * size and foreground group (weft/termios.h).
+ * EBADF: no such descriptor; ENOTTY: the file does not know the request; EFAULT: arg; EINVAL:
+ * no process group.
+ */
 int64_t sys_ioctl(const uint64_t arg[6])
 {
 	struct file *f = fd_get(my_files(), (int)arg[0]);
@@ -504,7 +519,7 @@ static int go_to(struct vnode *vn)
 	return 0;
 }
 
-/* chdir(path).  -EFAULT, path errors, -ENOTDIR, -ENOMEM. */
+/* chdir(path).  Path errors. */
 int64_t sys_chdir(const uint64_t arg[6])
 {
 	struct vnode *vn;
@@ -512,7 +527,7 @@ int64_t sys_chdir(const uint64_t arg[6])
 	return err != 0 ? err : go_to(vn);
 }
 
-/* fchdir(fd).  -EBADF, -ENOTDIR. */
+/* fchdir(fd).  EBADF: no such descriptor; ENOTDIR: no directory. */
 int64_t sys_fchdir(const uint64_t arg[6])
 {
 	struct file *f = fd_get(my_files(), (int)arg[0]);
@@ -525,8 +540,9 @@ int64_t sys_fchdir(const uint64_t arg[6])
 }
 
 /*
- * getcwd(buffer, n) = bytes with the NUL.  -ERANGE: n is too small; -ENAMETOOLONG: longer than
- * WEFT_PATH_MAX; -ENOENT: the directory was removed; -EFAULT, -ENOMEM.
+ * getcwd(buffer, n) = bytes with the NUL.
+ * ERANGE: n is too small; ENAMETOOLONG: longer than WEFT_PATH_MAX; ENOENT: the directory was
+ * removed; EFAULT: buffer; ENOMEM: no memory.
  */
 int64_t sys_getcwd(const uint64_t arg[6])
 {

@@ -3,33 +3,40 @@
  * _lwp_mutex_lock(2), _lwp_cond_wait(2), _lwp_sema_wait(2)).  Those on records of robust
  * mutexes are in sync/robust.c.
  *
- * In all of them: EINVAL: the lock is misaligned; EFAULT: it does not lie in memory that the
- * process may write; ENOMEM: its page could not be brought in.  A deadline is an absolute
- * CLOCK_MONOTONIC time, and one in the past is no error: what can be had at once is had.
+ * Lock errors: EINVAL: the lock is misaligned; EFAULT: it does not lie in memory that the
+ * process may write; ENOMEM: there is no memory for a copy of its page.
+ *
+ * A deadline is an absolute CLOCK_MONOTONIC time, and one in the past is no error: what can be
+ * had at once is had.
  */
 #include <kern/proc.h>
 #include <kern/syscall.h>
 #include "../sync/ucond.h"
 
 /*
- * lwp_mutex_lock(m, owner): takes m; sleeps while somebody has it.  EOWNERDEAD: taken, but
- * its last owner died with it; ENOTRECOVERABLE: not taken, nor will it ever be; EDEADLK: the
- * caller has it (ERRORCHECK; else it sleeps for ever); EINTR.  Blocks.
+ * lwp_mutex_lock(m, owner): takes m; sleeps while somebody has it.  Blocks.
+ * Lock errors; EOWNERDEAD: taken, but its last owner died with it; ENOTRECOVERABLE: not taken,
+ * nor will it ever be; EDEADLK: the caller has it (ERRORCHECK; else it sleeps for ever);
+ * EINTR: a signal.
  */
 int64_t sys_lwp_mutex_lock(const uint64_t arg[6])
 {
 	return umutex_lock(arg[0], umutex_owner(arg[1]), HRTIME_NEVER, true);
 }
 
-/* lwp_mutex_trylock(m, owner): the same without sleeping: EBUSY. */
+/*
+ * lwp_mutex_trylock(m, owner): the same without sleeping.
+ * Lock errors; EOWNERDEAD, ENOTRECOVERABLE, EDEADLK: as of lwp_mutex_lock; EBUSY: somebody has
+ * it.
+ */
 int64_t sys_lwp_mutex_trylock(const uint64_t arg[6])
 {
 	return umutex_lock(arg[0], umutex_owner(arg[1]), 0, false);
 }
 
 /*
- * lwp_mutex_timedlock(m, owner, deadline): the same until a deadline: ETIMEDOUT; EINVAL,
- * EFAULT: the deadline.  Blocks.
+ * lwp_mutex_timedlock(m, owner, deadline): the same until a deadline.  Blocks.
+ * Errors of lwp_mutex_lock; ETIMEDOUT: the deadline; EINVAL, EFAULT: also the deadline.
  */
 int64_t sys_lwp_mutex_timedlock(const uint64_t arg[6])
 {
@@ -40,8 +47,9 @@ int64_t sys_lwp_mutex_timedlock(const uint64_t arg[6])
 }
 
 /*
- * lwp_mutex_unlock(m, owner): gives m up and wakes the first who sleeps for it.  Given up
- * with OWNERDEAD set, it becomes NOTRECOVERABLE.  EPERM: it is not the caller's.
+ * lwp_mutex_unlock(m, owner): gives m up and wakes the first who sleeps for it.  Given up with
+ * OWNERDEAD set, it becomes NOTRECOVERABLE.
+ * Lock errors; EPERM: it is not the caller's.
  */
 int64_t sys_lwp_mutex_unlock(const uint64_t arg[6])
 {
@@ -50,17 +58,21 @@ int64_t sys_lwp_mutex_unlock(const uint64_t arg[6])
 
 /*
  * lwp_cond_wait(c, m, owner): gives m up and sleeps until c is signalled, in one step for
- * whoever signals with m in hand.  Returns without m: the caller takes it again, where it
- * need not come into the kernel for that.  EPERM: m is not the caller's; EINTR.  In a
- * process that exits, a signal goes to another waiter.  Blocks.
+ * whoever signals with m in hand.  Returns without m: the caller takes it again, where it need
+ * not come into the kernel for that.  In a process that exits, a signal goes to another
+ * waiter.  Blocks.
+ * Lock errors; EPERM: m is not the caller's; EINTR: a signal.
  */
 int64_t sys_lwp_cond_wait(const uint64_t arg[6])
 {
 	return ucond_wait(arg[0], arg[1], umutex_owner(arg[2]), HRTIME_NEVER);
 }
 
-/* lwp_cond_timedwait(c, m, owner, deadline): the same until a deadline: ETIMEDOUT; EINVAL, EFAULT: the
- * deadline; m has not been given up then.  Blocks. */
+/*
+ * lwp_cond_timedwait(c, m, owner, deadline): the same until a deadline.  Blocks.
+ * Errors of lwp_cond_wait; ETIMEDOUT: the deadline; EINVAL, EFAULT: also the deadline (m has
+ * not been given up then).
+ */
 int64_t sys_lwp_cond_timedwait(const uint64_t arg[6])
 {
 	hrtime_t deadline;
@@ -69,31 +81,46 @@ int64_t sys_lwp_cond_timedwait(const uint64_t arg[6])
 	return err != 0 ? err : ucond_wait(arg[0], arg[1], umutex_owner(arg[2]), deadline);
 }
 
-/* lwp_cond_signal(c): the first who sleeps for c, if any, goes on. */
+/*
+ * lwp_cond_signal(c): the first who sleeps for c, if any, goes on.
+ * EINVAL: c is misaligned; EFAULT: it cannot be read.
+ */
 int64_t sys_lwp_cond_signal(const uint64_t arg[6])
 {
 	return ucond_signal(arg[0]);
 }
 
-/* lwp_cond_broadcast(c): all who sleep for c go on, in their order. */
+/*
+ * lwp_cond_broadcast(c): all who sleep for c go on, in their order.
+ * EINVAL: c is misaligned; EFAULT: it cannot be read.
+ */
 int64_t sys_lwp_cond_broadcast(const uint64_t arg[6])
 {
 	return ucond_broadcast(arg[0]);
 }
 
-/* lwp_sema_wait(s): takes a unit; sleeps until there is one.  EINVAL: unknown flags; EINTR.  Blocks. */
+/*
+ * lwp_sema_wait(s): takes a unit; sleeps until there is one.  Blocks.
+ * Lock errors; EINVAL: also unknown flags; EINTR: a signal.
+ */
 int64_t sys_lwp_sema_wait(const uint64_t arg[6])
 {
 	return usema_wait(arg[0], HRTIME_NEVER, true);
 }
 
-/* lwp_sema_trywait(s): the same without sleeping: EAGAIN. */
+/*
+ * lwp_sema_trywait(s): the same without sleeping.
+ * Lock errors; EINVAL: also unknown flags; EAGAIN: there is none.
+ */
 int64_t sys_lwp_sema_trywait(const uint64_t arg[6])
 {
 	return usema_wait(arg[0], 0, false);
 }
 
-/* lwp_sema_timedwait(s, deadline): the same until a deadline: ETIMEDOUT; EINVAL, EFAULT: the deadline. Blocks. */
+/*
+ * lwp_sema_timedwait(s, deadline): the same until a deadline.  Blocks.
+ * Errors of lwp_sema_wait; ETIMEDOUT: the deadline; EINVAL, EFAULT: also the deadline.
+ */
 int64_t sys_lwp_sema_timedwait(const uint64_t arg[6])
 {
 	hrtime_t deadline;
@@ -102,8 +129,10 @@ int64_t sys_lwp_sema_timedwait(const uint64_t arg[6])
 	return err != 0 ? err : usema_wait(arg[0], deadline, true);
 }
 
-/* lwp_sema_post(s): hands a unit to the first who waits, or adds it.  EOVERFLOW: LWP_SEMA_MAX
- * units are there. */
+/*
+ * lwp_sema_post(s): hands a unit to the first who waits, or adds it.
+ * Lock errors; EINVAL: also unknown flags; EOVERFLOW: LWP_SEMA_MAX units are there.
+ */
 int64_t sys_lwp_sema_post(const uint64_t arg[6])
 {
 	return usema_post(arg[0]);

@@ -12,11 +12,11 @@
 #include <weft/time.h>
 
 /*
- * lwp_create(struct lwp_create *): a new LWP of the process, in the caller's
- * class and at its priority.  It starts at `entry` with RSP = stack, RDI = arg
- * and FS base = fsbase.  Returns its id, also stored in the structure with the
- * address of its schedctl record.  EFAULT; EINVAL: unknown flags, an entry or
- * FS base outside user space; EAGAIN: no memory, or no id left.  May sleep.
+ * lwp_create(struct lwp_create *): a new LWP of the process, in the caller's class and at its
+ * priority.  It starts at `entry` with RSP = stack, RDI = arg and FS base = fsbase.  Returns
+ * its id, also stored in the structure with the address of its schedctl record.  May sleep.
+ * EFAULT: the structure cannot be read or written; EINVAL: unknown flags, an entry or FS base
+ * outside user space; EAGAIN: no memory, or no id left.
  */
 int64_t sys_lwp_create(const uint64_t arg[6])
 {
@@ -49,10 +49,10 @@ int64_t sys_lwp_exit(const uint64_t arg[6])
 }
 
 /*
- * lwp_wait(id, int *departed): waits until LWP id (0: any) has exited, and frees
- * the id.  0, *departed = its id (departed may be NULL).  ESRCH, EINVAL
- * (detached), EDEADLK (itself; 0 and no other is left to wait for), EINTR,
- * EFAULT (the id is freed all the same).  Blocks.
+ * lwp_wait(id, int *departed): waits until LWP id (0: any) has exited, and frees the id.  0,
+ * *departed = its id (departed may be NULL).  Blocks.
+ * ESRCH: no such LWP; EINVAL: it is detached; EDEADLK: the caller, or id 0 and no other is
+ * left to wait for; EINTR: a signal; EFAULT: departed (the id is freed all the same).
  */
 int64_t sys_lwp_wait(const uint64_t arg[6])
 {
@@ -69,7 +69,7 @@ int64_t sys_lwp_self(const uint64_t arg[6])
 	return curlwp()->id;
 }
 
-/* lwp_detach(id): nobody will wait for it.  ESRCH, EINVAL (is detached). */
+/* lwp_detach(id): nobody will wait for it.  ESRCH: no such LWP; EINVAL: it is detached. */
 int64_t sys_lwp_detach(const uint64_t arg[6])
 {
 	struct proc *p = curproc();
@@ -97,9 +97,10 @@ int64_t sys_lwp_detach(const uint64_t arg[6])
 }
 
 /*
- * lwp_suspend(id): LWP id executes no user instruction after the call returns,
- * until lwp_continue.  A blocked one stops when it would return from its call.
- * ESRCH.  Waits for the target's CPU to take an interrupt.
+ * lwp_suspend(id): LWP id executes no user instruction after the call returns, until
+ * lwp_continue.  A blocked one stops when it would return from its call.  Waits for the
+ * target's CPU to take an interrupt.
+ * ESRCH: no such LWP, or it has exited.
  */
 int64_t sys_lwp_suspend(const uint64_t arg[6])
 {
@@ -149,7 +150,7 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 	}
 }
 
-/* lwp_continue(id): undoes lwp_suspend.  ESRCH. */
+/* lwp_continue(id): undoes lwp_suspend.  ESRCH: no such LWP, or it has exited. */
 int64_t sys_lwp_continue(const uint64_t arg[6])
 {
 	irqstate_t s = irq_save();
@@ -217,11 +218,11 @@ hrtime_t time_after(hrtime_t length)
 }
 
 /*
- * lwp_park(deadline, id): unparks LWP id (0: none) and blocks the caller until it
- * is unparked itself; at once if that has happened since it last parked.
- * deadline: absolute CLOCK_MONOTONIC, or NULL.  0; ETIMEDOUT; EINTR (spurious
- * for all the caller knows); EFAULT, EINVAL (deadline), ESRCH (no LWP id): in
- * these three nobody is unparked and the caller does not block.
+ * lwp_park(deadline, id): unparks LWP id (0: none) and blocks the caller until it is unparked
+ * itself; at once if that has happened since it last parked.  deadline: absolute
+ * CLOCK_MONOTONIC, or NULL.  Blocks.
+ * ETIMEDOUT: the deadline; EINTR: a signal (spurious for all the caller knows); EFAULT,
+ * EINVAL: deadline; ESRCH: no LWP id.  After the last three nobody is unparked.
  */
 int64_t sys_lwp_park(const uint64_t arg[6])
 {
@@ -242,16 +243,16 @@ int64_t sys_lwp_park(const uint64_t arg[6])
 	return err;
 }
 
-/* lwp_unpark(id): gives LWP id its permit.  ESRCH. */
+/* lwp_unpark(id): gives LWP id its permit.  ESRCH: no such LWP. */
 int64_t sys_lwp_unpark(const uint64_t arg[6])
 {
 	return unpark(arg[0], PLACE_ANY);
 }
 
 /*
- * lwp_unpark_all(ids, n): unparks n LWPs in one entry.  EFAULT: those before the
- * bad address have been unparked; EINVAL: n is negative or absurd; ESRCH: some
- * id is none, and all the others have been unparked.
+ * lwp_unpark_all(ids, n): unparks n LWPs in one entry.
+ * EINVAL: more than there can be; EFAULT: ids (those before the bad page have been unparked);
+ * ESRCH: one or more of them do not exist (the others have been unparked).
  */
 int64_t sys_lwp_unpark_all(const uint64_t arg[6])
 {
@@ -281,9 +282,9 @@ int64_t sys_lwp_schedctl(const uint64_t arg[6])
 }
 
 /*
- * lwp_sleep(clock, flags, ts): sleeps for ts, or until ts with LWP_SLEEP_ABSTIME.
- * Clocks: WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME.  EINVAL, EFAULT, EINTR.
- * Blocks.
+ * lwp_sleep(clock, flags, ts): sleeps for ts, or until ts with LWP_SLEEP_ABSTIME.  Clocks:
+ * WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME.  Blocks.
+ * EINVAL: clock, flags, or no time; EFAULT: ts; EINTR: a signal.
  */
 int64_t sys_lwp_sleep(const uint64_t arg[6])
 {

@@ -37,13 +37,14 @@ static int mapped_file(int fd, int prot, uint32_t *flags, struct vnode **vn)
 }
 
 /*
- * mmap(addr, len, prot, flags, fd, off) = addr: anonymous memory, zero when first touched
- * (fd and off are ignored), or a file.  A private mapping of a file shows what the file has
- * until the process writes to the page; a shared one is the file.  Touching a page beyond
- * the end of the file is a SIGBUS; bytes after the end in its last page are zero.
- * -EBADF: no such descriptor; -EACCES: not open for reading, or, for a shared mapping that
- * can be written, for writing; -ENODEV: nothing that can be mapped; -EOVERFLOW: off + len is
- * too large; -EINVAL, -ENOMEM as as_map.  May sleep.
+ * mmap(addr, len, prot, flags, fd, off) = addr: anonymous memory, zero when first touched (fd
+ * and off are ignored), or a file.  A private mapping of a file shows what the file has until
+ * the process writes to the page; a shared one is the file.  Touching a page beyond the end of
+ * the file is a SIGBUS; bytes after the end in its last page are zero.  May sleep.
+ * EINVAL: len is 0, prot or flags, an addr or off that is no multiple of a page; EBADF: no
+ * such descriptor; EACCES: it is not open for reading, or, for a shared mapping that can be
+ * written, for writing; ENODEV: nothing that can be mapped; EOVERFLOW: off + len is too large;
+ * ENOMEM: no memory or no room for it, a fixed range outside user space, WEFT_RLIMIT_AS.
  */
 int64_t sys_mmap(const uint64_t arg[6])
 {
@@ -65,13 +66,22 @@ int64_t sys_mmap(const uint64_t arg[6])
 	return r;
 }
 
-/* munmap(addr, len): -EINVAL, -ENOMEM as as_unmap.  May sleep. */
+/*
+ * munmap(addr, len): what is mapped there, if anything, is gone.  May sleep.
+ * EINVAL: addr is no multiple of a page, len is 0, a range outside user space; ENOMEM: no
+ * memory to split a mapping.
+ */
 int64_t sys_munmap(const uint64_t arg[6])
 {
 	return as_unmap(curproc()->as, arg[0], arg[1]);
 }
 
-/* mprotect(addr, len, prot): -EINVAL, -ENOMEM, -EACCES as as_protect.  May sleep. */
+/*
+ * mprotect(addr, len, prot).  May sleep.
+ * EINVAL: addr is no multiple of a page, prot; ENOMEM: not all of it is mapped, no memory to
+ * split a mapping, or for what can be written from now on; EACCES: pages of the kernel's, or
+ * writing to a shared mapping of a file that is not open for it.
+ */
 int64_t sys_mprotect(const uint64_t arg[6])
 {
 	return as_protect(curproc()->as, arg[0], arg[1], arg[2]);
@@ -86,8 +96,9 @@ int64_t sys_brk(const uint64_t arg[6])
 /*
  * madvise(addr, len, advice): WEFT_MADV_DONTNEED takes the pages of the range away now: an
  * anonymous private one is zero at the next touch, any other what the file or the sharers
- * have.  Other advice is heard and not followed.  -EINVAL: unknown advice, or as as_discard;
- * -ENOMEM as as_discard.  May sleep.
+ * have.  Other advice is heard and not followed.  May sleep.
+ * EINVAL: unknown advice, addr is no multiple of a page, DONTNEED of pages of the kernel's;
+ * ENOMEM: not all of it is mapped.
  */
 int64_t sys_madvise(const uint64_t arg[6])
 {
@@ -105,8 +116,9 @@ int64_t sys_madvise(const uint64_t arg[6])
 }
 
 /*
- * msync(addr, len, flags): a mapping of a file is the file, so that there is nothing to
- * write.  -EINVAL: flags, unaligned; -ENOMEM: not all of it is mapped.  May sleep.
+ * msync(addr, len, flags): a mapping of a file is the file, so that there is nothing to write.
+ * May sleep.
+ * EINVAL: flags, addr is no multiple of a page; ENOMEM: not all of it is mapped.
  */
 int64_t sys_msync(const uint64_t arg[6])
 {

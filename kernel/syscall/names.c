@@ -1,9 +1,13 @@
 /*
  * names.c - the system calls that change directories and what files say of themselves.
  *
- * Path errors, which each call that takes a path may give: -EFAULT, -ENAMETOOLONG, -ENOENT,
- * -ENOTDIR, -ELOOP (more than VFS_SYMLINKS_MAX symbolic links), -ENOMEM.  All may sleep, none
- * blocks for long.  There is one user, who may do everything: permissions are kept and shown.
+ * Path errors, which each call that takes a path may give: EFAULT: it cannot be read;
+ * ENAMETOOLONG: more than WEFT_PATH_MAX bytes, or WEFT_NAME_MAX in a name; ENOENT: a name is not
+ * there; ENOTDIR: one that must be a directory's is none; ELOOP: more than VFS_SYMLINKS_MAX
+ * symbolic links; ENOMEM: no memory.
+ *
+ * All may sleep, none blocks for long.  There is one user, who may do everything: permissions
+ * are kept and shown.
  */
 #include <kern/mm.h>
 #include <kern/syscall.h>
@@ -33,7 +37,11 @@ static uint32_t masked(uint32_t mode)
 	return mode & 07777 & ~__atomic_load_n(&my_files()->umask, __ATOMIC_RELAXED);
 }
 
-/* mkdir(path, mode): path errors; -EEXIST; -ENOSPC: no memory; -EROFS. */
+/*
+ * mkdir(path, mode).
+ * Path errors; EEXIST: the name is there; ENOSPC: no memory for it; EROFS: nothing can be made
+ * there.
+ */
 int64_t sys_mkdir(const uint64_t arg[6])
 {
 	struct vfs_name n;
@@ -51,9 +59,9 @@ int64_t sys_mkdir(const uint64_t arg[6])
 }
 
 /*
- * rmdir(path): path errors; -ENOTEMPTY; -ENOTDIR; -EINVAL: the last name is . or ..; -EBUSY:
- * the root, or a mount; -EROFS.  Whoever is in the directory stays there; nothing can be made
- * in it any more.
+ * rmdir(path).  Whoever is in the directory stays there; nothing can be made in it any more.
+ * Path errors; ENOTDIR: also no directory; ENOTEMPTY: there is something in it; EINVAL: the
+ * last name is "." or ".."; EBUSY: the root, or a mount; EROFS: nothing can be removed there.
  */
 int64_t sys_rmdir(const uint64_t arg[6])
 {
@@ -77,8 +85,10 @@ int64_t sys_rmdir(const uint64_t arg[6])
 	return err;
 }
 
-/* unlink(path): takes the name away; the file goes when nobody has it open or mapped any
- * more.  Path errors; -EISDIR; -EROFS. */
+/*
+ * unlink(path): takes the name away; the file goes when nobody has it open or mapped any more.
+ * Path errors; EISDIR: a directory; EROFS: nothing can be removed there.
+ */
 int64_t sys_unlink(const uint64_t arg[6])
 {
 	struct vfs_name n;
@@ -104,8 +114,9 @@ static int check_new(const struct vfs_name *n)
 }
 
 /*
- * link(old, new): one more name for a file; a symbolic link as `old` is not followed.  Path
- * errors; -EEXIST; -EPERM: a directory; -EXDEV: another file system; -ENOSPC; -EROFS.
+ * link(old, new): one more name for a file; a symbolic link as `old` is not followed.
+ * Path errors; EEXIST: new is there; EPERM: a directory; EXDEV: another file system; ENOSPC:
+ * no memory for the name; EROFS: nothing can be made there.
  */
 int64_t sys_link(const uint64_t arg[6])
 {
@@ -131,8 +142,9 @@ int64_t sys_link(const uint64_t arg[6])
 }
 
 /*
- * symlink(target, path): target may be anything that is not empty.  Path errors; -EEXIST;
- * -ENOSPC; -EROFS.
+ * symlink(target, path): target may be anything that is not empty.
+ * Path errors; EEXIST: path is there; ENOSPC: no memory for it; EROFS: nothing can be made
+ * there.
  */
 int64_t sys_symlink(const uint64_t arg[6])
 {
@@ -155,8 +167,8 @@ int64_t sys_symlink(const uint64_t arg[6])
 }
 
 /*
- * readlink(path, buffer, n) = bytes of the target, without a NUL, cut to n.  Path errors;
- * -EINVAL: no symbolic link, or n is 0.
+ * readlink(path, buffer, n) = bytes of the target, without a NUL, cut to n.
+ * Path errors; EFAULT: also buffer; EINVAL: no symbolic link, or n is 0.
  */
 int64_t sys_readlink(const uint64_t arg[6])
 {
@@ -196,10 +208,12 @@ static int check_rename(const struct vfs_name *old, const struct vfs_name *new)
 }
 
 /*
- * rename(old, new): in one step; what had the new name loses it.  Nothing happens if both
- * are names of one file.  Path errors; -EISDIR, -ENOTDIR: one is a directory, the other not;
- * -ENOTEMPTY: the new name's directory; -EINVAL: a directory into itself, or . or ..; -EBUSY:
- * the root, a mount; -EXDEV: another file system; -ENOSPC; -EROFS.
+ * rename(old, new): in one step; what had the new name loses it.  Nothing happens if both are
+ * names of one file.
+ * Path errors; EISDIR: new is a directory, old is not; ENOTDIR: also the reverse; ENOTEMPTY:
+ * the new name's directory; EINVAL: a directory into itself, or "."  or ".."; EBUSY: the root, or
+ * a mount; EXDEV: another file system; ENOSPC: no memory for the name; EROFS: nothing can be
+ * changed there.
  */
 int64_t sys_rename(const uint64_t arg[6])
 {
@@ -230,7 +244,7 @@ static int set_attr(struct vnode *vn, const struct vattr *a)
 	return vn->ops->setattr == NULL ? -EROFS : vn->ops->setattr(vn, a);
 }
 
-/* chmod(path, mode): path errors, -EROFS. */
+/* chmod(path, mode).  Path errors; EROFS: a file whose mode cannot change. */
 int64_t sys_chmod(const uint64_t arg[6])
 {
 	const struct vattr a = {.set = VATTR_MODE, .mode = arg[1]};
@@ -243,7 +257,7 @@ int64_t sys_chmod(const uint64_t arg[6])
 	return err;
 }
 
-/* fchmod(fd, mode): -EBADF; -EROFS. */
+/* fchmod(fd, mode).  EBADF: no such descriptor; EROFS: a file whose mode cannot change. */
 int64_t sys_fchmod(const uint64_t arg[6])
 {
 	const struct vattr a = {.set = VATTR_MODE, .mode = arg[1]};
@@ -286,7 +300,9 @@ static int times_in(vaddr_t user, struct vattr *a)
 /*
  * utimens(path, const struct weft_timespec[2], follow): time of the last access and of the
  * last change; NULL: both now; nsec may be WEFT_UTIME_NOW or WEFT_UTIME_OMIT.  follow 0: a
- * symbolic link's own.  Path errors; -EINVAL: a time; -EROFS.
+ * symbolic link's own.
+ * Path errors; EFAULT: also the times; EINVAL: no time; EROFS: a file whose times cannot
+ * change.
  */
 int64_t sys_utimens(const uint64_t arg[6])
 {
@@ -302,7 +318,11 @@ int64_t sys_utimens(const uint64_t arg[6])
 	return err;
 }
 
-/* futimens(fd, const struct weft_timespec[2]): as utimens.  -EBADF. */
+/*
+ * futimens(fd, const struct weft_timespec[2]): as utimens.
+ * EBADF: no such descriptor; EFAULT: the times; EINVAL: no time; EROFS: a file whose times
+ * cannot change.
+ */
 int64_t sys_futimens(const uint64_t arg[6])
 {
 	struct vattr a;
@@ -327,8 +347,9 @@ static int truncate_vnode(struct vnode *vn, int64_t size)
 }
 
 /*
- * truncate(path, size): shorter, or longer with a hole.  Path errors; -EISDIR; -EINVAL: a
- * size below 0, a device; -EFBIG; -EROFS.
+ * truncate(path, size): shorter, or longer with a hole.
+ * Path errors; EISDIR: a directory; EINVAL: a size below 0, a device; EFBIG: larger than a
+ * file can be; EROFS: a file that cannot change.
  */
 int64_t sys_truncate(const uint64_t arg[6])
 {
@@ -341,7 +362,11 @@ int64_t sys_truncate(const uint64_t arg[6])
 	return err;
 }
 
-/* ftruncate(fd, size): as truncate.  -EBADF; -EINVAL: not open for writing. */
+/*
+ * ftruncate(fd, size): as truncate.
+ * EBADF: no such descriptor; EINVAL: it is not open for writing, a size below 0, a device;
+ * EFBIG: larger than a file can be.
+ */
 int64_t sys_ftruncate(const uint64_t arg[6])
 {
 	struct file *f = fd_get(my_files(), (int)arg[0]);
@@ -361,8 +386,8 @@ int64_t sys_umask(const uint64_t arg[6])
 }
 
 /*
- * mountinfo(n, struct weft_mount *): mount number n, from 0 on.  -ENOENT: there are not so
- * many; -EFAULT; -ENOMEM.
+ * mountinfo(n, struct weft_mount *): mount number n, from 0 on.
+ * ENOENT: there are not so many; EFAULT: the structure; ENOMEM: no memory.
  */
 int64_t sys_mountinfo(const uint64_t arg[6])
 {

@@ -18,10 +18,12 @@ int64_t sys_exit(const uint64_t arg[6])
 }
 
 /*
- * spawn(const struct spawn_args *): starts a program in a new process (the system
- * call under posix_spawn(3)).  Returns its pid.  EFAULT; EINVAL (flags); ENOENT,
- * ENOTDIR, ENAMETOOLONG (path, cwd); ENOEXEC, EACCES; EBADF (fd); E2BIG;
- * ENOMEM, EAGAIN.  May sleep.
+ * spawn(const struct spawn_args *): starts a program in a new process (the system call under
+ * posix_spawn(3)).  Returns its pid.  May sleep.
+ * EFAULT: args, or a string; EINVAL: unknown flags; ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG: path
+ * or cwd; ENOEXEC: no static ELF program for this machine; EACCES: no regular file; EBADF: one
+ * of fd; E2BIG: strings of more than WEFT_ARG_MAX bytes; EAGAIN: WEFT_RLIMIT_NPROC, or no
+ * memory for the LWP; ENOMEM: no memory.
  */
 int64_t sys_spawn(const uint64_t arg[6])
 {
@@ -51,10 +53,11 @@ int64_t sys_spawn(const uint64_t arg[6])
 }
 
 /*
- * fork() = the child's pid, 0 in the child: a copy of the process with the calling LWP
- * alone (POSIX).  Private memory is copied when one of the two writes to it; shared
- * mappings, open files and their offsets stay shared.  ENOMEM, EAGAIN: nothing has
- * happened.  May sleep.
+ * fork() = the child's pid, 0 in the child: a copy of the process with the calling LWP alone
+ * (POSIX).  Private memory is copied when one of the two writes to it; shared mappings, open
+ * files and their offsets stay shared.  After an error nothing has happened.  May sleep.
+ * EAGAIN: WEFT_RLIMIT_NPROC, or no memory for the LWP; ENOMEM: no memory, or not so much as
+ * the copy may come to need.
  */
 int64_t sys_fork(const uint64_t arg[6])
 {
@@ -62,10 +65,12 @@ int64_t sys_fork(const uint64_t arg[6])
 }
 
 /*
- * execve(path, argv, envp): the process runs another program from its beginning; the
- * other LWPs end.  Returns only on error, with the process as it was: EFAULT; ENOENT,
- * ENOTDIR, ENAMETOOLONG (path); ENOEXEC, EACCES; E2BIG; ENOMEM; EINTR (another LWP was
- * faster).  May sleep.
+ * execve(path, argv, envp): the process runs another program from its beginning; the other
+ * LWPs end.  Returns only on error, with the process as it was.  May sleep.
+ * EFAULT: a string or vector; ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG: path; ENOEXEC: no static
+ * ELF program for this machine; EACCES: no regular file; E2BIG: strings of more than
+ * WEFT_ARG_MAX bytes; ENOMEM: no memory; EINTR: a signal came while the other LWPs ended (they
+ * have gone then).
  */
 int64_t sys_execve(const uint64_t arg[6])
 {
@@ -87,7 +92,8 @@ int64_t sys_execve(const uint64_t arg[6])
 
 /*
  * rlimit(which, new, old): reads and sets a limit of the process; new and old may be NULL.
- * EINVAL, EPERM as limits_exchange; EFAULT (of old: the limit is set all the same).
+ * EINVAL: which, or cur above max; EPERM: more than the system has for anybody; EFAULT: new,
+ * or old (the limit is set all the same).
  */
 int64_t sys_rlimit(const uint64_t arg[6])
 {
@@ -102,12 +108,13 @@ int64_t sys_rlimit(const uint64_t arg[6])
 }
 
 /*
- * waitpid(pid, int *status, options, struct weft_rusage *): waits for a child to
- * exit and frees its pid; with WEFT_WUNTRACED or WEFT_WCONTINUED also for one that has
- * stopped or gone on since (rusage is then 0).  pid > 0: that child; -1: any; 0: any of the caller's
- * group; < -1: any of group -pid.  status and rusage may be NULL.  Returns its
- * pid, or 0 with WEFT_WNOHANG when none has exited.  ECHILD, EINVAL (options),
- * EINTR, EFAULT (the child is gone all the same).  Blocks.
+ * waitpid(pid, int *status, options, struct weft_rusage *): waits for a child to exit and
+ * frees its pid; with WEFT_WUNTRACED or WEFT_WCONTINUED also for one that has stopped or gone
+ * on since (rusage is then 0).  pid > 0: that child; -1: any; 0: any of the caller's group; <
+ * -1: any of group -pid.  status and rusage may be NULL.  Returns its pid, or 0 with
+ * WEFT_WNOHANG when none has exited.  Blocks.
+ * ECHILD: there is no such child; EINVAL: unknown options; EINTR: a signal; EFAULT: status or
+ * rusage (the child is gone all the same).
  */
 int64_t sys_waitpid(const uint64_t arg[6])
 {
@@ -126,11 +133,13 @@ int64_t sys_waitpid(const uint64_t arg[6])
 	return pid;
 }
 
+/* getpid() = the caller's process. */
 int64_t sys_getpid(const uint64_t arg[6])
 {
 	return curproc()->pid;
 }
 
+/* getppid() = its parent, 0 for the first process. */
 int64_t sys_getppid(const uint64_t arg[6])
 {
 	irqstate_t s = spin_lock(&proc_tree_lock);
@@ -140,8 +149,11 @@ int64_t sys_getppid(const uint64_t arg[6])
 	return pid;
 }
 
-/* getrusage(who, struct weft_rusage *): 0: the caller's process, -1: its children
- * that were waited for.  EINVAL, EFAULT. */
+/*
+ * getrusage(who, struct weft_rusage *): 0: the caller's process, -1: its children that were
+ * waited for.
+ * EINVAL: who; EFAULT: the structure.
+ */
 int64_t sys_getrusage(const uint64_t arg[6])
 {
 	struct weft_rusage ru;
@@ -161,8 +173,9 @@ int64_t sys_getrusage(const uint64_t arg[6])
 }
 
 /*
- * setpgrp(pid, pgrp): puts a process (0: the caller, else it or a child of it)
- * into a group (0: one of its own).  ESRCH, EINVAL.
+ * setpgrp(pid, pgrp): puts a process (0: the caller, else it or a child of it) into a group
+ * (0: one of its own).
+ * EINVAL: pgrp below 0; ESRCH: neither the caller nor a child.
  */
 int64_t sys_setpgrp(const uint64_t arg[6])
 {
@@ -180,7 +193,7 @@ int64_t sys_setpgrp(const uint64_t arg[6])
 	return err;
 }
 
-/* getpgrp(pid; 0: the caller) = its process group.  ESRCH. */
+/* getpgrp(pid; 0: the caller) = its process group.  ESRCH: no such process. */
 int64_t sys_getpgrp(const uint64_t arg[6])
 {
 	int pid = arg[0];
@@ -193,9 +206,9 @@ int64_t sys_getpgrp(const uint64_t arg[6])
 }
 
 /*
- * clock_gettime(clock, struct weft_timespec *): libc reads MONOTONIC and REALTIME
- * from the time page without this call; it is here for the CPU-time clocks, and
- * whole.  EINVAL, EFAULT.
+ * clock_gettime(clock, struct weft_timespec *): libc reads MONOTONIC and REALTIME from the
+ * time page without this call; it is here for the CPU-time clocks, and whole.
+ * EINVAL: clock; EFAULT: the structure.
  */
 int64_t sys_clock_gettime(const uint64_t arg[6])
 {

@@ -231,11 +231,12 @@ static int64_t do_read(int fd, struct pieces *to, uint64_t *off)
 }
 
 /*
- * read(fd, buffer, n) = bytes read; 0 at the end of the file.  A stream may give
- * less than was asked for and is then not asked again.
- * -EBADF: no such descriptor, or not open for reading; -EISDIR; -EINVAL: n too
- * large, or a vnode that cannot be read; -EAGAIN: O_NONBLOCK, and there is nothing yet;
- * -EFAULT; -EINTR.  Blocks on the console and on pipes.
+ * read(fd, buffer, n) = bytes read; 0 at the end of the file.  A stream may give less than was
+ * asked for and is then not asked again.  Blocks on the console and on pipes.
+ * EBADF: no such descriptor, or not open for reading; EISDIR: a directory; EINVAL: n is too
+ * large; EAGAIN: O_NONBLOCK, and there is nothing yet; EFAULT: buffer; EINTR: a signal; EIO:
+ * of the console in the background, SIGTTIN blocked or ignored; ESRCH: a file of /proc whose
+ * process or LWP has gone; ENOMEM: no memory for the text of such a file.
  */
 int64_t sys_read(const uint64_t arg[6])
 {
@@ -247,8 +248,10 @@ int64_t sys_read(const uint64_t arg[6])
 }
 
 /*
- * pread(fd, buffer, n, offset): read at an offset; the file's own stays.  As read; -EINVAL:
- * an offset below 0; -ESPIPE: a device or pipe.
+ * pread(fd, buffer, n, offset): read at an offset; the file's own stays.
+ * EBADF: no such descriptor, or not open for reading; EISDIR: a directory; EINVAL: n is too
+ * large, an offset below 0; ESPIPE: a device or pipe; EFAULT: buffer; ESRCH, ENOMEM: as of
+ * read.
  */
 int64_t sys_pread(const uint64_t arg[6])
 {
@@ -260,8 +263,11 @@ int64_t sys_pread(const uint64_t arg[6])
 	return do_read((int)arg[0], &to, &off);
 }
 
-/* readv(fd, iov, n): read into several pieces of memory.  As read; -EINVAL: n above
- * WEFT_IOV_MAX, or lengths whose sum is too large; -ENOMEM. */
+/*
+ * readv(fd, iov, n): read into several pieces of memory.
+ * Errors of read; EFAULT: also iov; EINVAL: also n above WEFT_IOV_MAX, or lengths whose sum is
+ * too large; ENOMEM: also for iov.
+ */
 int64_t sys_readv(const uint64_t arg[6])
 {
 	struct pieces to;
@@ -366,10 +372,12 @@ static int64_t do_write(int fd, struct pieces *from, uint64_t *off)
 }
 
 /*
- * write(fd, buffer, n) = bytes written.  Up to WEFT_PIPE_BUF bytes go to a pipe or the
- * console in one piece.  -EBADF: no such descriptor, or not open for writing; -EINVAL: n too
- * large; -EFAULT; -EFBIG; -ENOSPC: no memory for the file; -EPIPE, with SIGPIPE: nobody will read it; -EAGAIN: O_NONBLOCK, and no
- * room; -ENOMEM; -EINTR.  Blocks on pipes.
+ * write(fd, buffer, n) = bytes written.  Up to WEFT_PIPE_BUF bytes go to a pipe or the console
+ * in one piece.  Blocks on pipes.
+ * EBADF: no such descriptor, or not open for writing; EINVAL: n is too large; EFAULT: buffer;
+ * EFBIG: the end is beyond what a file can be; ENOSPC: no memory for the file, or /dev/full;
+ * EPIPE: nobody will read it (SIGPIPE comes too); EAGAIN: O_NONBLOCK, and no room; ENOMEM: no
+ * memory for what must go in one piece; EINTR: a signal.
  */
 int64_t sys_write(const uint64_t arg[6])
 {
@@ -380,8 +388,12 @@ int64_t sys_write(const uint64_t arg[6])
 	return do_write((int)arg[0], &from, NULL);
 }
 
-/* pwrite(fd, buffer, n, offset): write at an offset, also with O_APPEND; the file's own
- * stays.  As write; -EINVAL: an offset below 0; -ESPIPE: a device or pipe. */
+/*
+ * pwrite(fd, buffer, n, offset): write at an offset, also with O_APPEND; the file's own stays.
+ * EBADF: no such descriptor, or not open for writing; EINVAL: n is too large, an offset below
+ * 0; ESPIPE: a device or pipe; EFAULT: buffer; EFBIG: the offset is beyond what a file can be;
+ * ENOSPC: no memory for the file.
+ */
 int64_t sys_pwrite(const uint64_t arg[6])
 {
 	struct pieces from;
@@ -392,8 +404,12 @@ int64_t sys_pwrite(const uint64_t arg[6])
 	return do_write((int)arg[0], &from, &off);
 }
 
-/* writev(fd, iov, n): write from several pieces of memory; up to WEFT_PIPE_BUF bytes in all
- * are one write.  As write; -EINVAL as readv. */
+/*
+ * writev(fd, iov, n): write from several pieces of memory; up to WEFT_PIPE_BUF bytes in all
+ * are one write.
+ * Errors of write; EFAULT: also iov; EINVAL: also n above WEFT_IOV_MAX, or lengths whose sum
+ * is too large; ENOMEM: also for iov.
+ */
 int64_t sys_writev(const uint64_t arg[6])
 {
 	struct pieces from;

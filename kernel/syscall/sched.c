@@ -194,13 +194,13 @@ static int donice(int idtype, int id, uint64_t user)
 }
 
 /*
- * priocntl(idtype, id, command, argument): classes and their parameters (Solaris:
- * priocntl(2); weft/priocntl.h says what each command takes).  PC_GETCID and PC_GETCLINFO
- * return the number of classes, PC_GETPARMS the process whose LWP it tells of, the
- * others 0.  PC_SETPARMS and PC_SETNICE put an LWP behind its equals, with a fresh slice.
- * EFAULT; EINVAL: no such command, type of id or class, parameters that the class does not
- * have, a table of another size or that makes no sense, PC_DONICE where no LWP's
- * class knows nice values; ESRCH: no such LWP; ENOMEM.
+ * priocntl(idtype, id, command, argument): classes and their parameters (Solaris: priocntl(2);
+ * weft/priocntl.h says what each command takes).  PC_GETCID and PC_GETCLINFO return the number
+ * of classes, PC_GETPARMS the process whose LWP it tells of, the others 0.  PC_SETPARMS and
+ * PC_SETNICE put an LWP behind its equals, with a fresh slice.
+ * EFAULT: argument; EINVAL: no such command, type of id or class, parameters that the class
+ * does not have, a table of another size or that makes no sense, PC_DONICE where no LWP's
+ * class knows nice values; ESRCH: no such LWP; ENOMEM: no memory for a table.
  */
 int64_t sys_priocntl(const uint64_t arg[6])
 {
@@ -233,9 +233,10 @@ static int64_t give_old(int err, uint64_t user, int32_t old)
 
 /*
  * processor_bind(idtype, id, cpu, int *old): from now on these LWPs run on this CPU only,
- * PBIND_NONE: on any of their set.  PBIND_QUERY changes nothing.  *old: where one of them
- * was bound, or PBIND_NONE.  EINVAL: type of id; no such CPU, an offline one, or one
- * that is not in the LWPs' set (nothing is changed then); ESRCH; EFAULT (the change is made).
+ * PBIND_NONE: on any of their set.  PBIND_QUERY changes nothing.  *old: where one of them was
+ * bound, or PBIND_NONE.
+ * EINVAL: type of id, no such CPU, an offline one, or one that is not in the LWPs' set
+ * (nothing is changed then); ESRCH: no such LWP; EFAULT: old (the change is made).
  */
 int64_t sys_processor_bind(const uint64_t arg[6])
 {
@@ -246,16 +247,16 @@ int64_t sys_processor_bind(const uint64_t arg[6])
 
 /*
  * p_online(cpu, flag): P_ONLINE, P_OFFLINE, P_STATUS: the state that the CPU had.  When the
- * call returns no LWP runs on an offline CPU.  EINVAL; EBUSY: an LWP is bound to it, it is the
- * last one of the default set, or the last one of a set that has LWPs.  Waits until who
- * runs there leaves the kernel.
+ * call returns no LWP runs on an offline CPU.  Waits until who runs there leaves the kernel.
+ * EINVAL: no such CPU or flag; EBUSY: an LWP is bound to it, it is the last one of the default
+ * set, or the last one of a set that has LWPs.
  */
 int64_t sys_p_online(const uint64_t arg[6])
 {
 	return p_online(arg[0], arg[1]);
 }
 
-/* pset_create(int *id): a set without CPUs.  ENOMEM: WEFT_MAXPSET exist; EFAULT. */
+/* pset_create(int *id): a set without CPUs.  ENOMEM: WEFT_MAXPSET exist; EFAULT: id. */
 int64_t sys_pset_create(const uint64_t arg[6])
 {
 	int id;
@@ -276,9 +277,9 @@ int64_t sys_pset_destroy(const uint64_t arg[6])
 
 /*
  * pset_assign(id, cpu, int *old): the CPU goes to this set (PS_NONE: the default one;
- * PS_QUERY: changes nothing).  *old: its set before.  When the call returns only LWPs of
- * the new set run there.  EINVAL: no such CPU or set; EBUSY: as p_online; EFAULT (the
- * change is made).  Waits as p_online does.
+ * PS_QUERY: changes nothing).  *old: its set before.  When the call returns only LWPs of the
+ * new set run there.  Waits as p_online does.
+ * EINVAL: no such CPU or set; EBUSY: as of p_online; EFAULT: old (the change is made).
  */
 int64_t sys_pset_assign(const uint64_t arg[6])
 {
@@ -289,9 +290,10 @@ int64_t sys_pset_assign(const uint64_t arg[6])
 
 /*
  * pset_bind(set, idtype, id, int *old): these LWPs go to this set (PS_NONE, PS_QUERY,
- * PS_MYID).  *old: the set of one of them before.  EINVAL: type of id; no such set, or
- * one without a CPU that is online; EBUSY: one of them is bound to a CPU of another
- * set (nothing is changed then); ESRCH; EFAULT (the change is made).
+ * PS_MYID).  *old: the set of one of them before.
+ * EINVAL: type of id, no such set, or one without a CPU that is online; EBUSY: one of them is
+ * bound to a CPU of another set (nothing is changed then); ESRCH: no such LWP; EFAULT: old
+ * (the change is made).
  */
 int64_t sys_pset_bind(const uint64_t arg[6])
 {
@@ -323,7 +325,7 @@ static int64_t give_list(uint64_t mask, int first, uint64_t list, uint64_t n_use
 /*
  * pset_info(set, int *type, unsigned *n, int *cpus): of a set (PS_NONE, PS_MYID) its type, how
  * many CPUs it has, and, up to *n as it was, which.  Each of the three may be NULL.
- * EINVAL: no such set; EFAULT.
+ * EINVAL: no such set; EFAULT: one of the three.
  */
 int64_t sys_pset_info(const uint64_t arg[6])
 {
@@ -343,8 +345,11 @@ int64_t sys_pset_info(const uint64_t arg[6])
 	return give_list(mask, 0, arg[3], arg[2]);
 }
 
-/* pset_list(int *ids, unsigned *n): how many sets there are, and, up to *n as it was,
- * which.  Both may be NULL.  EFAULT. */
+/*
+ * pset_list(int *ids, unsigned *n): how many sets there are, and, up to *n as it was, which.
+ * Both may be NULL.
+ * EFAULT: one of them.
+ */
 int64_t sys_pset_list(const uint64_t arg[6])
 {
 	return give_list(pset_list(), 1, arg[0], arg[1]);

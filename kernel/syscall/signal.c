@@ -23,10 +23,10 @@ static bool is_signal(int sig)
 	 WEFT_SA_NODEFER | WEFT_SA_RESETHAND | WEFT_SA_NOCLDWAIT)
 
 /*
- * sigaction(sig, act, old): sets the action of sig (act NULL: does not) and tells what it
- * was.  What is pending and ignored from now on is dropped.  EINVAL: no such signal, unknown
- * flags, an entry outside user space, any action for SIGKILL or SIGSTOP; EFAULT (old: the
- * action has been set all the same).
+ * sigaction(sig, act, old): sets the action of sig (act NULL: does not) and tells what it was.
+ * What is pending and ignored from now on is dropped.
+ * EINVAL: no such signal, unknown flags, an entry outside user space, any action for SIGKILL
+ * or SIGSTOP; EFAULT: act, or old (the action has been set all the same).
  */
 int64_t sys_sigaction(const uint64_t arg[6])
 {
@@ -60,7 +60,8 @@ int64_t sys_sigaction(const uint64_t arg[6])
 /*
  * sigprocmask(how, set, old): changes what the calling LWP blocks (set NULL: does not).
  * SIGKILL and SIGSTOP are never blocked.  A signal that is unblocked is delivered before the
- * call returns.  EINVAL (how), EFAULT (old: the mask has been set all the same).
+ * call returns.
+ * EINVAL: how; EFAULT: set, or old (the mask has been set all the same).
  */
 int64_t sys_sigprocmask(const uint64_t arg[6])
 {
@@ -86,7 +87,7 @@ int64_t sys_sigprocmask(const uint64_t arg[6])
 	return arg[2] != 0 ? copyout(arg[2], &old, sizeof(old)) : 0;
 }
 
-/* sigpending(set): what is blocked and pending for the LWP or its process.  EFAULT. */
+/* sigpending(set): what is blocked and pending for the LWP or its process.  EFAULT: set. */
 int64_t sys_sigpending(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
@@ -96,9 +97,9 @@ int64_t sys_sigpending(const uint64_t arg[6])
 }
 
 /*
- * sigaltstack(stack, old): the LWP's stack for handlers with SA_ONSTACK.  EINVAL (flags);
- * ENOMEM: smaller than WEFT_MINSIGSTKSZ, or not in user space; EPERM: a handler runs on the
- * present one; EFAULT.
+ * sigaltstack(stack, old): the LWP's stack for handlers with SA_ONSTACK.
+ * EINVAL: flags; ENOMEM: smaller than WEFT_MINSIGSTKSZ, or not in user space; EPERM: a handler
+ * runs on the present one; EFAULT: stack, or old (the stack has been set all the same).
  */
 int64_t sys_sigaltstack(const uint64_t arg[6])
 {
@@ -129,8 +130,8 @@ int64_t sys_sigaltstack(const uint64_t arg[6])
 }
 
 /*
- * sigreturn(uc): leaves a handler: the LWP goes on with the registers and the mask of *uc.
- * If that is no context that user space can have, the process ends by SIGSEGV.
+ * sigreturn(uc): leaves a handler: the LWP goes on with the registers and the mask of *uc.  If
+ * that is no context that user space can have, the process ends by SIGSEGV.
  */
 int64_t sys_sigreturn(const uint64_t arg[6])
 {
@@ -150,7 +151,8 @@ int64_t sys_sigreturn(const uint64_t arg[6])
 
 /*
  * sigsuspend(set): blocks exactly `set` until a handler has been called, and then what was
- * blocked before.  Always -EINTR; EFAULT.  Blocks.
+ * blocked before.  Never returns 0.  Blocks.
+ * EINTR: a handler has been called; EFAULT: set.
  */
 int64_t sys_sigsuspend(const uint64_t arg[6])
 {
@@ -172,9 +174,10 @@ int64_t sys_sigsuspend(const uint64_t arg[6])
 
 /*
  * sigtimedwait(set, info, timeout): takes a pending signal of `set`, the lowest first, or
- * waits for one, for at most `timeout` (NULL: for ever).  They should be blocked.  Returns
- * the signal; info may be NULL.  EAGAIN: none came; EINTR: a handler was called for another
- * signal; EINVAL (timeout); EFAULT (info: the signal is taken all the same).  Blocks.
+ * waits for one, for at most `timeout` (NULL: for ever).  They should be blocked.  Returns the
+ * signal; info may be NULL.  Blocks.
+ * EAGAIN: none came; EINTR: a handler was called for another signal; EINVAL: timeout; EFAULT:
+ * set, timeout, or info (the signal is taken all the same).
  */
 int64_t sys_sigtimedwait(const uint64_t arg[6])
 {
@@ -253,7 +256,7 @@ static int64_t kill_all(int sig)
 /*
  * kill(pid, sig): sends sig to process pid; 0: to all of the caller's group; -1: to all
  * processes but the first and the caller's; else to all of group -pid.  sig 0 only checks.
- * EINVAL, ESRCH.
+ * EINVAL: no such signal; ESRCH: no such process or group.
  */
 int64_t sys_kill(const uint64_t arg[6])
 {
@@ -275,8 +278,9 @@ int64_t sys_kill(const uint64_t arg[6])
 
 /*
  * sigqueue(pid, sig, value): sends sig with a value to process pid; a real-time signal is
- * queued behind those that are pending.  EINVAL, ESRCH; EAGAIN: WEFT_SIGQUEUE_MAX are
- * queued, or there is no memory.
+ * queued behind those that are pending.
+ * EINVAL: no such signal; ESRCH: no such process; EAGAIN: WEFT_SIGQUEUE_MAX are queued, or
+ * there is no memory.
  */
 int64_t sys_sigqueue(const uint64_t arg[6])
 {
@@ -320,14 +324,19 @@ static int64_t send_to_lwp(uint32_t id, int sig, int code, uint64_t value)
 
 /*
  * lwp_kill(id, sig): sends sig to one LWP of the process: only that one takes it.  A default
- * action is the whole process's.  sig 0 only checks.  ESRCH, EINVAL.
+ * action is the whole process's.  sig 0 only checks.
+ * EINVAL: no such signal; ESRCH: no such LWP, or it has exited.
  */
 int64_t sys_lwp_kill(const uint64_t arg[6])
 {
 	return send_to_lwp(arg[0], arg[1], WEFT_SI_LWP, 0);
 }
 
-/* lwp_sigqueue(id, sig, value): sigqueue to one LWP.  ESRCH, EINVAL, EAGAIN. */
+/*
+ * lwp_sigqueue(id, sig, value): sigqueue to one LWP.
+ * EINVAL: no such signal; ESRCH: no such LWP, or it has exited; EAGAIN: WEFT_SIGQUEUE_MAX are
+ * queued, or there is no memory.
+ */
 int64_t sys_lwp_sigqueue(const uint64_t arg[6])
 {
 	return send_to_lwp(arg[0], arg[1], WEFT_SI_QUEUE, arg[2]);

@@ -10,8 +10,9 @@
 #include <kern/timing.h>
 
 /*
- * procinfo(pid, struct weft_procinfo *): the process with the smallest pid that is
- * not below pid.  Returns its pid.  ESRCH: there is none; EFAULT.
+ * procinfo(pid, struct weft_procinfo *): the process with the smallest pid that is not below
+ * pid.  Returns its pid.
+ * ESRCH: there is none; EFAULT: the structure.
  */
 int64_t sys_procinfo(const uint64_t arg[6])
 {
@@ -25,8 +26,9 @@ int64_t sys_procinfo(const uint64_t arg[6])
 }
 
 /*
- * lwp_info(pid, id, struct lwp_info *): the LWP of process pid (0: the caller's)
- * with the smallest id that is not below id.  Returns its id.  ESRCH, EFAULT.
+ * lwp_info(pid, id, struct lwp_info *): the LWP of process pid (0: the caller's) with the
+ * smallest id that is not below id.  Returns its id.
+ * ESRCH: no such process, or no such LWP; EFAULT: the structure.
  */
 int64_t sys_lwp_info(const uint64_t arg[6])
 {
@@ -41,9 +43,9 @@ int64_t sys_lwp_info(const uint64_t arg[6])
 
 /*
  * msacct(pid, id, struct weft_msacct *): the microstates of LWP id of process pid (0: the
- * caller's), or with id 0 of the process: of all LWPs that it has or had, also when it
- * has exited and nobody has waited for it.  ESRCH: no such process, or no such LWP or
- * one that has exited; EFAULT.
+ * caller's), or with id 0 of the process: of all LWPs that it has or had, also when it has
+ * exited and nobody has waited for it.
+ * ESRCH: no such process, or no such LWP or one that has exited; EFAULT: the structure.
  */
 int64_t sys_msacct(const uint64_t arg[6])
 {
@@ -85,7 +87,7 @@ int64_t sys_msacct(const uint64_t arg[6])
 	return copyout(arg[2], &a, sizeof(a));
 }
 
-/* cpuinfo(cpu, struct weft_cpuinfo *).  EINVAL: there is no such CPU; EFAULT. */
+/* cpuinfo(cpu, struct weft_cpuinfo *).  EINVAL: there is no such CPU; EFAULT: the structure. */
 int64_t sys_cpuinfo(const uint64_t arg[6])
 {
 	if (arg[0] >= ncpu)
@@ -113,7 +115,7 @@ static bool count_proc(struct proc *p, void *arg)
 	return false;
 }
 
-/* sysinfo(struct weft_sysinfo *).  EFAULT. */
+/* sysinfo(struct weft_sysinfo *).  EFAULT: the structure. */
 int64_t sys_sysinfo(const uint64_t arg[6])
 {
 	struct weft_sysinfo i = {
@@ -129,8 +131,9 @@ int64_t sys_sysinfo(const uint64_t arg[6])
 }
 
 /*
- * reboot(how, status): ends the machine.  WEFT_REBOOT_HALT: QEMU ends, and the
- * host tool with this status (its low 8 bits); WEFT_REBOOT_RESET.  EINVAL.
+ * reboot(how, status): ends the machine.  WEFT_REBOOT_HALT: QEMU ends, and the host tool with
+ * this status (its low 8 bits); WEFT_REBOOT_RESET.
+ * EINVAL: how.
  */
 int64_t sys_reboot(const uint64_t arg[6])
 {

@@ -10,29 +10,31 @@
 #include <kern/trace.h>
 
 /*
- * trace_attach(pid, flags): the caller's process becomes the tracer of process pid, or
- * with pid 0 of the children that it starts from now on (TRACE_*).  EINVAL: unknown flags,
- * negative pid; ESRCH; EPERM: the caller itself, the first process, or one that traces the
- * caller; EBUSY: it has a tracer; ENOMEM.
+ * trace_attach(pid, flags): the caller's process becomes the tracer of process pid, or with
+ * pid 0 of the children that it starts from now on (TRACE_*).
+ * EINVAL: unknown flags, a pid below 0; ESRCH: no such process; EPERM: the caller itself, the
+ * first process, or one that traces the caller; EBUSY: it has a tracer; ENOMEM: no memory.
  */
 int64_t sys_trace_attach(const uint64_t arg[6])
 {
 	return trace_attach(arg[0], arg[1]);
 }
 
-/* trace_detach(pid): undoes trace_attach; LWPs that stand still go on.  ESRCH: the caller
- * does not trace it; 0: its future children. */
+/*
+ * trace_detach(pid): undoes trace_attach; LWPs that stand still go on.
+ * ESRCH: the caller does not trace it (0: its future children).
+ */
 int64_t sys_trace_detach(const uint64_t arg[6])
 {
 	return trace_detach(arg[0]);
 }
 
 /*
- * trace_wait(struct trace_event *events, n): lets the LWPs go on whose events came with
- * the last call, waits for at least one event, and returns how many it has stored: at
- * most n, 1 to 128; 0: none is left, and no process that could cause one.  EINVAL (n);
- * EBUSY: another LWP of the process waits; EFAULT: the events come with the next call;
- * EINTR.  Blocks.
+ * trace_wait(struct trace_event *events, n): lets the LWPs go on whose events came with the
+ * last call, waits for at least one event, and returns how many it has stored: at most n, 1 to
+ * 128; 0: none is left, and no process that could cause one.  Blocks.
+ * EINVAL: n; EBUSY: another LWP of the process waits; EFAULT: events (they come with the next
+ * call); EINTR: a signal.
  */
 int64_t sys_trace_wait(const uint64_t arg[6])
 {
@@ -40,10 +42,11 @@ int64_t sys_trace_wait(const uint64_t arg[6])
 }
 
 /*
- * proc_read(pid, addr, buf, n): copies n bytes at addr of process pid (0: the caller) to
- * the caller's buf.  Returns how many, which is less than n if the memory behind them
- * cannot be read.  ESRCH; EFAULT: not even the first byte can, or buf cannot be written;
- * ENOMEM.  May sleep.
+ * proc_read(pid, addr, buf, n): copies n bytes at addr of process pid (0: the caller) to the
+ * caller's buf.  Returns how many, which is less than n if the memory behind them cannot be
+ * read.  May sleep.
+ * ESRCH: no such process, or it has exited; EFAULT: not even the first byte can be read, or
+ * buf cannot be written; ENOMEM: no memory.
  */
 int64_t sys_proc_read(const uint64_t arg[6])
 {
@@ -141,11 +144,11 @@ static int64_t try_regs(int pid, uint32_t id, struct lwp_regs *r, struct lwp **l
 }
 
 /*
- * lwp_regs(pid, id, struct lwp_regs *): the user registers of the LWP of process pid (0:
- * the caller's) with the smallest id that is not below id, as they were when it last
- * entered the kernel.  Returns its id.  ESRCH; EFAULT; EBUSY: it is on a CPU, and the
- * process is not held (TRACE_HOLD); of a held one the call waits for the LWP's CPU to take
- * an interrupt.
+ * lwp_regs(pid, id, struct lwp_regs *): the user registers of the LWP of process pid (0: the
+ * caller's) with the smallest id that is not below id, as they were when it last entered the
+ * kernel.  Returns its id.  Of a held process it waits for the LWP's CPU to take an interrupt.
+ * ESRCH: no such process, or no such LWP; EFAULT: the structure; EBUSY: it is on a CPU, and
+ * the process is not held (TRACE_HOLD).
  */
 int64_t sys_lwp_regs(const uint64_t arg[6])
 {
