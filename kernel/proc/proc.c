@@ -401,7 +401,7 @@ int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 		}
 		if (r > 0)
 			break;
-		if (found != NULL || (options & WEFT_WNOHANG))
+		if (found != NULL || (any && (options & WEFT_WNOHANG)))
 			break;
 		r = any ? waitq_sleep(&me->child_waiters, &proc_tree_lock, HRTIME_NEVER, SLEEP_INTR)
 			: -ECHILD;
@@ -409,8 +409,6 @@ int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 			break;
 	}
 	if (found == NULL) {
-		if (r == 0 && list_empty(&me->children))
-			r = -ECHILD;
 		spin_unlock(&proc_tree_lock, s);
 		return r;
 	}
