@@ -345,7 +345,7 @@ int64_t sys_kobj_close(const uint64_t arg[6])
 
 /*
  * kobj_dup(handle, flags) = another handle to the same object; flags: KOBJ_INHERIT, or 0.
- * EINVAL: flags; EMFILE; ENOMEM.
+ * EBADF: no such handle; EINVAL: flags; EMFILE: KOBJ_HANDLES_MAX; ENOMEM: no memory.
  */
 int64_t sys_kobj_dup(const uint64_t arg[6])
 {
@@ -379,7 +379,8 @@ static int at_exit_of(int pid, struct kobj *o)
  * kobj_at_exit(handle, pid): the end of the calling LWP (pid 0), or of a child, will set the
  * event, whatever becomes of its handles: so a thread or a process can be waited for like any
  * object.  Of an LWP, after the mutexes that it owned have been abandoned; exec is an end
- * too.  EBUSY: the event waits for some end already; ESRCH: no such child.
+ * too.
+ * Handle errors; EBUSY: the event waits for some end already; ESRCH: no such child.
  */
 int64_t sys_kobj_at_exit(const uint64_t arg[6])
 {
