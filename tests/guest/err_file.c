@@ -1,0 +1,261 @@
+/*
+ * err_file.c - every error of the system calls on descriptors: open, read, write and the like.
+ * That there is no memory: err_memory.c.
+ */
+#include <weft/poll.h>
+#include "errtest.h"
+
+#define TOO_MANY ((size_t)1 << 63)
+#define BIGGEST (1l << 48)
+
+static char buf[WEFT_PIPE_BUF + 1];
+static struct weft_iovec piece = {.len = 8}, two_long[2] = {{0, INT64_MAX}, {0, 1}};
+static int fd, dir, in, out; /* a file; a directory; the ends of a pipe */
+
+/* Runs with no free descriptor beyond those that are open. */
+static void without_descriptors(void)
+{
+	struct weft_rlimit old, none;
+	int two[2];
+
+	__sys_rlimit(WEFT_RLIMIT_NOFILE, NULL, &old);
+	none = (struct weft_rlimit){0, old.max};
+	__sys_rlimit(WEFT_RLIMIT_NOFILE, &none, NULL);
+	gives(open, EMFILE, "no descriptor is free", "file", 0, 0);
+	gives(dup, EMFILE, "no descriptor is free", fd);
+	gives(fcntl, EMFILE, "no descriptor is free", fd, WEFT_F_DUPFD, 0);
+	gives(pipe, EMFILE, "no descriptor is free", two, 0);
+	gives(dup2, EBADF, "the new one is at the limit", fd, 0);
+	__sys_rlimit(WEFT_RLIMIT_NOFILE, &old, NULL);
+}
+
+static void opening(void)
+{
+	gives_path_errors(open, 0, 0);
+	gives(open, ENOENT, "the last name", "none", 0, 0);
+	gives(open, EINVAL, "an unknown flag", "file", 1 << 30, 0);
+	gives(open, EINVAL, "no access mode", "file", WEFT_O_ACCMODE, 0);
+	gives(open, EINVAL, "a new directory", "new", WEFT_O_CREAT | WEFT_O_DIRECTORY, 0);
+	gives(open, ELOOP, "a symbolic link with O_NOFOLLOW", "loop", WEFT_O_NOFOLLOW, 0);
+	gives(open, EEXIST, "O_EXCL", "file", WEFT_O_CREAT | WEFT_O_EXCL, 0);
+	gives(open, EISDIR, "to write to a directory", "dir", WEFT_O_WRONLY, 0);
+	gives(open, EISDIR, "to make a directory", "new/", WEFT_O_CREAT, 0);
+	gives(open, ENOTDIR, "O_DIRECTORY", "file", WEFT_O_DIRECTORY, 0);
+	gives(open, EROFS, "to write to /proc", "/proc/self/status", WEFT_O_WRONLY, 0);
+	gives(open, EROFS, "to create in /proc", "/proc/x", WEFT_O_CREAT, 0);
+	gives(open, EROFS, "to truncate in /proc", "/proc/self/status", WEFT_O_TRUNC, 0);
+	works(close, works(open, "file", 0, 0));
+	gives(close, EBADF, "no such descriptor", -1);
+	gives(close, EBADF, "not open", 1000);
+
+	gives(dup, EBADF, "no such descriptor", -1);
+	int d = works(dup, fd);
+	gives(dup2, EBADF, "no such descriptor", -1, d);
+	gives(dup2, EBADF, "the new one below 0", fd, -1);
+	gives(dup2, EBADF, "the new one too large", fd, WEFT_OPEN_MAX);
+	works(dup2, fd, d);
+	gives(fcntl, EBADF, "no such descriptor", -1, WEFT_F_GETFD, 0);
+	gives(fcntl, EINVAL, "an unknown command", fd, 9999, 0);
+	gives(fcntl, EINVAL, "F_DUPFD below 0", fd, WEFT_F_DUPFD, -1);
+	gives(fcntl, EINVAL, "F_DUPFD too large", fd, WEFT_F_DUPFD, WEFT_OPEN_MAX);
+	works(fcntl, fd, WEFT_F_GETFL, 0);
+	__sys_close(d);
+
+	int two[2];
+	gives(pipe, EINVAL, "unknown flags", two, WEFT_O_APPEND);
+	gives(pipe, EFAULT, "the array", NOWHERE, 0);
+	works(pipe, two, 0);
+	__sys_close(two[0]);
+	__sys_close(two[1]);
+}
+
+/* Descriptors that some call refuses. */
+static void asking(void)
+{
+	static struct weft_stat st;
+
+	gives(fstat, EBADF, "no such descriptor", -1, &st);
+	gives(fstat, EFAULT, "the structure", fd, NOWHERE);
+	works(fstat, fd, &st);
+
+	gives(lseek, EBADF, "no such descriptor", -1, 0, WEFT_SEEK_SET);
+	gives(lseek, ESPIPE, "a pipe", in, 0, WEFT_SEEK_SET);
+	gives(lseek, ESPIPE, "a device", 1, 0, WEFT_SEEK_SET);
+	gives(lseek, EINVAL, "whence", fd, 0, 3);
+	gives(lseek, EINVAL, "below 0", fd, -1, WEFT_SEEK_SET);
+	gives(lseek, EINVAL, "the end of a directory", dir, 0, WEFT_SEEK_END);
+	works(lseek, fd, 1, WEFT_SEEK_SET);
+	gives(lseek, EOVERFLOW, "beyond all numbers", fd, INT64_MAX, WEFT_SEEK_CUR);
+
+	gives(getdents, EBADF, "no such descriptor", -1, buf, sizeof(buf));
+	gives(getdents, ENOTDIR, "a file", fd, buf, sizeof(buf));
+	gives(getdents, EINVAL, "no room for an entry", dir, buf, 8);
+	gives(getdents, EFAULT, "the buffer", dir, NOWHERE, sizeof(buf));
+	works(getdents, dir, buf, sizeof(buf));
+
+	struct weft_termios t;
+	int none = 0;
+	gives(ioctl, EBADF, "no such descriptor", -1, WEFT_TCGETS, &t);
+	gives(ioctl, ENOTTY, "a file", fd, WEFT_TCGETS, &t);
+	gives(ioctl, ENOTTY, "an unknown request", 1, 1, &t);
+	gives(ioctl, EFAULT, "the structure", 1, WEFT_TCGETS, NOWHERE);
+	gives(ioctl, EFAULT, "the structure to set", 1, WEFT_TCSETS, NOWHERE);
+	gives(ioctl, EINVAL, "no process group", 1, WEFT_TIOCSPGRP, &none);
+	works(ioctl, 1, WEFT_TCGETS, &t);
+
+	struct weft_pollfd p = {.fd = in, .events = WEFT_POLLIN};
+	struct weft_timespec bad = {0, -1}, zero = {0, 0};
+	gives(poll, EINVAL, "too many", &p, WEFT_OPEN_MAX + 1, NULL, NULL);
+	gives(poll, EINVAL, "no time", &p, 1, &bad, NULL);
+	gives(poll, EFAULT, "the array", NOWHERE, 1, &zero, NULL);
+	gives(poll, EFAULT, "the time", &p, 1, NOWHERE, NULL);
+	gives(poll, EFAULT, "the mask", &p, 1, &zero, NOWHERE);
+	gives_eintr(poll, "a signal", &p, 1, NULL, NULL);
+	works(poll, &p, 1, &zero, NULL);
+}
+
+/* A file of /proc whose process has gone. */
+static int of_nobody(void)
+{
+	char name[40];
+	int status, pid = __sys_fork();
+
+	if (pid == 0)
+		__sys_lwp_park(NULL, 0);
+	snprintf(name, sizeof(name), "/proc/%d/status", pid);
+	int gone = __sys_open(name, 0, 0);
+	__sys_kill(pid, WEFT_SIGKILL);
+	__sys_waitpid(pid, &status, 0, NULL);
+	return gone;
+}
+
+/* What a process in the background gets from the console: its status is 0 if it is EIO. */
+static int in_background(int vector)
+{
+	int status = -1, pid = __sys_fork(), pgrp = __sys_getpgrp(0), had = 0;
+
+	if (pid == 0) {
+		__sys_setpgrp(0, 0);
+		signal(SIGTTIN, SIG_IGN);
+		__sys_ioctl(1, WEFT_TIOCGPGRP, &had);
+		__sys_ioctl(1, WEFT_TIOCSPGRP, &pgrp);
+		int console = __sys_open("/dev/console", 0, 0);
+		long r = vector ? __sys_readv(console, &piece, 1) : __sys_read(console, buf, 1);
+		if (had > 0)
+			__sys_ioctl(1, WEFT_TIOCSPGRP, &had);
+		__sys_exit(-r);
+	}
+	__sys_waitpid(pid, &status, 0, NULL);
+	return -(status >> 8 & 0xff);
+}
+
+static void reading(int gone)
+{
+	gives(read, EBADF, "no such descriptor", -1, buf, 1);
+	gives(read, EBADF, "not open for reading", out, buf, 1);
+	gives(read, EISDIR, "a directory", dir, buf, 1);
+	gives(read, EINVAL, "too much", fd, buf, TOO_MANY);
+	gives(read, EFAULT, "the buffer", fd, NOWHERE, 1);
+	gives(read, ESRCH, "a process that has gone", gone, buf, 1);
+	gives_eintr(read, "a signal", in, buf, 1);
+	err_result(in_background(0), -EIO, "read EIO: the console, in the background");
+
+	gives(pread, EBADF, "no such descriptor", -1, buf, 1, 0);
+	gives(pread, EBADF, "not open for reading", out, buf, 1, 0);
+	gives(pread, EISDIR, "a directory", dir, buf, 1, 0);
+	gives(pread, EINVAL, "too much", fd, buf, TOO_MANY, 0);
+	gives(pread, EINVAL, "an offset below 0", fd, buf, 1, -1);
+	gives(pread, ESPIPE, "a pipe", in, buf, 1, 0);
+	gives(pread, EFAULT, "the buffer", fd, NOWHERE, 1, 0);
+	gives(pread, ESRCH, "a process that has gone", gone, buf, 1, 0);
+	works(pread, fd, buf, 1, 0);
+
+	gives(readv, EBADF, "no such descriptor", -1, &piece, 1);
+	gives(readv, EISDIR, "a directory", dir, &piece, 1);
+	gives(readv, EINVAL, "too many pieces", fd, &piece, WEFT_IOV_MAX + 1);
+	gives(readv, EINVAL, "too much in all", fd, two_long, 2);
+	gives(readv, EFAULT, "the pieces", fd, NOWHERE, 1);
+	struct weft_iovec nowhere = {.base = (uint64_t)NOWHERE, .len = 1};
+	gives(readv, EFAULT, "a piece", fd, &nowhere, 1);
+	gives(readv, ESRCH, "a process that has gone", gone, &piece, 1);
+	gives_eintr(readv, "a signal", in, &piece, 1);
+	err_result(in_background(1), -EIO, "readv EIO: the console, in the background");
+
+	__sys_fcntl(in, WEFT_F_SETFL, WEFT_O_NONBLOCK);
+	gives(read, EAGAIN, "nothing yet", in, buf, 1);
+	gives(readv, EAGAIN, "nothing yet", in, &piece, 1);
+	__sys_write(out, buf, 9);
+	works(read, in, buf, 1);
+	works(readv, in, &piece, 1);
+}
+
+static void writing(void)
+{
+	int full = __sys_open("/dev/full", WEFT_O_WRONLY, 0);
+	int reader = __sys_open("file", WEFT_O_RDONLY, 0), broken[2];
+
+	gives(write, EBADF, "no such descriptor", -1, buf, 1);
+	gives(write, EBADF, "not open for writing", reader, buf, 1);
+	gives(write, EINVAL, "too much", fd, buf, TOO_MANY);
+	gives(write, EFAULT, "the buffer", fd, NOWHERE, 1);
+	gives(write, ENOSPC, "a full device", full, buf, 1);
+	gives(pwrite, EBADF, "no such descriptor", -1, buf, 1, 0);
+	gives(pwrite, EBADF, "not open for writing", reader, buf, 1, 0);
+	gives(pwrite, EINVAL, "too much", fd, buf, TOO_MANY, 0);
+	gives(pwrite, EINVAL, "an offset below 0", fd, buf, 1, -1);
+	gives(pwrite, ESPIPE, "a pipe", out, buf, 1, 0);
+	gives(pwrite, EFAULT, "the buffer", fd, NOWHERE, 1, 0);
+	gives(pwrite, EFBIG, "beyond what a file can be", fd, buf, 1, BIGGEST);
+	works(pwrite, fd, buf, 1, 0);
+	gives(writev, EBADF, "no such descriptor", -1, &piece, 1);
+	gives(writev, EINVAL, "too many pieces", fd, &piece, WEFT_IOV_MAX + 1);
+	gives(writev, EINVAL, "too much in all", fd, two_long, 2);
+	gives(writev, EFAULT, "the pieces", fd, NOWHERE, 1);
+	gives(writev, ENOSPC, "a full device", full, &piece, 1);
+
+	/* The pipe is filled: from then on a write waits. */
+	__sys_fcntl(out, WEFT_F_SETFL, WEFT_O_NONBLOCK);
+	while (__sys_write(out, buf, WEFT_PIPE_BUF) > 0)
+		;
+	gives(write, EAGAIN, "no room", out, buf, 1);
+	gives(writev, EAGAIN, "no room", out, &piece, 1);
+	__sys_fcntl(out, WEFT_F_SETFL, 0);
+	gives_eintr(write, "a signal", out, buf, 1);
+	gives_eintr(writev, "a signal", out, &piece, 1);
+
+	signal(SIGPIPE, SIG_IGN);
+	__sys_pipe(broken, 0);
+	__sys_close(broken[0]);
+	gives(write, EPIPE, "nobody will read it", broken[1], buf, 1);
+	gives(writev, EPIPE, "nobody will read it", broken[1], &piece, 1);
+
+	__sys_lseek(fd, BIGGEST, WEFT_SEEK_SET);
+	gives(write, EFBIG, "beyond what a file can be", fd, buf, 1);
+	gives(writev, EFBIG, "beyond what a file can be", fd, &piece, 1);
+	__sys_lseek(fd, 0, WEFT_SEEK_SET);
+	works(write, fd, buf, 1);
+	works(writev, fd, &piece, 1);
+}
+
+int main(void)
+{
+	int ends[2];
+
+	err_paths("/tmp/err_file");
+	piece.base = two_long[0].base = two_long[1].base = (uint64_t)buf;
+	fd = __sys_open("file", WEFT_O_RDWR, 0);
+	dir = __sys_open(".", WEFT_O_RDONLY, 0);
+	__sys_write(fd, "text", 4);
+	if (__sys_pipe(ends, 0) < 0)
+		bail("no pipe");
+	in = ends[0];
+	out = ends[1];
+	int gone = of_nobody();
+	opening();
+	without_descriptors();
+	asking();
+	__sys_lseek(fd, 0, WEFT_SEEK_SET);
+	reading(gone);
+	writing();
+	return tap_done();
+}
