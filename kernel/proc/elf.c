@@ -105,6 +105,7 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 	int err = read_exactly(vn, 0, &h, sizeof(h));
 	if (err != 0)
 		return err;
+	out->phdr = 0;
 	if (!header_ok(&h) || h.phoff > vn->size)
 		return -ENOEXEC;
 
@@ -123,6 +124,9 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 		if (err != 0)
 			return err;
 		above = PAGE_ROUND_UP(s.vaddr + s.memsz);
+		if (h.phoff >= s.offset && h.phoff - s.offset <= s.filesz &&
+		    h.phnum * sizeof(s) <= s.filesz - (h.phoff - s.offset))
+			out->phdr = s.vaddr + (h.phoff - s.offset);
 		if ((s.flags & PF_X) && h.entry >= s.vaddr && h.entry - s.vaddr < s.memsz)
 			entry_ok = true;
 	}
@@ -130,5 +134,7 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 		return -ENOEXEC;
 	out->entry = h.entry;
 	out->brk = above;
+	out->phnum = h.phnum;
+	out->phentsize = h.phentsize;
 	return 0;
 }

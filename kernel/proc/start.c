@@ -31,6 +31,9 @@ int proc_load(struct address_space *as, struct fdtable *files, const char *path,
 	if (err != 0)
 		return err;
 	const struct auxv aux[] = {
+		{AT_PHDR, image.phdr},
+		{AT_PHENT, image.phentsize},
+		{AT_PHNUM, image.phnum},
 		{AT_PAGESZ, PAGE_SIZE},
 		{AT_ENTRY, image.entry},
 		{AT_WEFT_TIMEPAGE, TIMEPAGE_USER},

@@ -3,8 +3,8 @@
  * library's own spin lock.
  *
  * FS base of every LWP points at the struct thread that it runs (never at nothing: an
- * idle LWP of a pool runs a scheduler context, which is a struct thread too).  What
- * lies below the structure is free for thread-local storage.
+ * idle LWP of a pool runs a scheduler context, which is a struct thread too).  Below the
+ * structure lie the thread's variables of thread-local storage (core/tls.h).
  *
  * Memory of struct thread, and of the LWP records that it points at, is type-stable: it
  * is never unmapped and never becomes anything else.  A thread that spins for a mutex
@@ -164,7 +164,7 @@ struct thread {
 
 /* All threads of the program, also those that have exited and wait to be joined. */
 extern struct thread *__thread_list;
-extern struct thread __main_thread;
+extern struct thread *__main_thread;
 
 /* The calling thread: never changes while a function runs, wherever it is run. */
 static inline struct thread *thread_self(void)
@@ -291,6 +291,7 @@ void __mask_moved(struct thread *self);
 
 /* core/memory.c */
 void *__pages_alloc(size_t size);
+struct thread *__thread_slots(size_t size, unsigned *n);
 struct thread *__thread_get(size_t stack_size, size_t guard_size, void *user_stack);
 void __thread_put(struct thread *t);
 void __stacks_forked(void);

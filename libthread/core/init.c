@@ -5,13 +5,31 @@
 #include <weft/signal.h>
 #include "impl.h"
 #include "model.h"
+#include "tls.h"
 
-struct thread __main_thread;
+struct thread *__main_thread;
+
+/* A program without thread-local storage needs no memory before its first instruction. */
+static struct thread *first_thread(void)
+{
+	static struct thread plain;
+	struct thread *t = &plain;
+	unsigned n;
+
+	__tls_find();
+	if (__tls.size == 0)
+		return t;
+	t = __thread_slots(0, &n);
+	ASSERT(t != NULL);
+	__tls_fill(t);
+	return t;
+}
 
 void __libthread_init(int argc, char **argv, char **envp, const struct auxv *auxv)
 {
-	struct thread *t = &__main_thread;
+	struct thread *t = first_thread();
 
+	__main_thread = t;
 	t->self = t;
 	t->reent = _GLOBAL_REENT;
 	t->lwp = &t->own_lwp;

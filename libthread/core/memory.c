@@ -11,6 +11,7 @@
  */
 #include <weft/mman.h>
 #include "impl.h"
+#include "tls.h"
 
 #define SLAB 65536u
 #define STACKS_KEPT 256
@@ -73,16 +74,42 @@ static bool map_stack(struct thread *t, size_t size, size_t guard)
 	return true;
 }
 
+/* From one struct thread to the next in a slab: the variables of the next lie between. */
+static size_t stride(void)
+{
+	return (sizeof(struct thread) + __tls.size + __tls.align - 1) & -__tls.align;
+}
+
+/*
+ * Zeroed memory for at least one struct thread, and as many as fit in `size` bytes: *n of
+ * them, stride() bytes apart.  NULL: out of memory.
+ */
+struct thread *__thread_slots(size_t size, unsigned *n)
+{
+	size_t least = stride() + __tls.size + __tls.align;
+	uintptr_t slab, first;
+
+	if (size < least)
+		size = (least + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
+	slab = (uintptr_t)__pages_alloc(size);
+	if (slab == 0)
+		return NULL;
+	first = (slab + __tls.size + __tls.align - 1) & -__tls.align;
+	*n = 1 + (slab + size - first - sizeof(struct thread)) / stride();
+	return (struct thread *)first;
+}
+
 /* Adds a slab of new ones to `bare`. */
 static bool more_threads(void)
 {
-	char *slab = __pages_alloc(SLAB);
+	unsigned n;
+	char *t = (char *)__thread_slots(SLAB, &n);
 
-	if (slab == NULL)
+	if (t == NULL)
 		return false;
 	ilock_lock(&__threads_lock);
-	for (unsigned i = 0; i + sizeof(struct thread) <= SLAB; i += sizeof(struct thread))
-		push(&bare, (struct thread *)(slab + i));
+	for (; n > 0; n--, t += stride())
+		push(&bare, (struct thread *)t);
 	ilock_unlock(&__threads_lock);
 	return true;
 }
@@ -106,7 +133,7 @@ static struct thread *find(struct free_list *l, size_t size, size_t guard)
  * one of stack_size usable bytes above guard_size bytes that fault, which are rounded up to
  * pages.  NULL: out of memory.  Takes __threads_lock.
  */
-struct thread *__thread_get(size_t stack_size, size_t guard_size, void *user_stack)
+static struct thread *get(size_t stack_size, size_t guard_size, void *user_stack)
 {
 	struct thread *t = NULL;
 
@@ -137,6 +164,15 @@ struct thread *__thread_get(size_t stack_size, size_t guard_size, void *user_sta
 		ilock_unlock(&__threads_lock);
 		return NULL;
 	}
+	return t;
+}
+
+struct thread *__thread_get(size_t stack_size, size_t guard_size, void *user_stack)
+{
+	struct thread *t = get(stack_size, guard_size, user_stack);
+
+	if (unlikely(__tls.size != 0) && t != NULL)
+		__tls_fill(t);
 	return t;
 }
 

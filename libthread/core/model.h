@@ -37,7 +37,7 @@ struct thr_schedlock_stats;
  * all queues.  All are called by a thread of the program, none blocks unless it says so.
  */
 struct model_ops {
-	/* Once, on the first LWP, which runs __main_thread; its LWP is own_lwp already. */
+	/* Once, on the first LWP, which runs *__main_thread; its LWP is own_lwp already. */
 	void (*init)(void);
 
 	/* Locks of sleep queues.  also_lock: q2 too, with the lock of a q that comes

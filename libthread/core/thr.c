@@ -64,7 +64,7 @@ thread_t thr_self(void)
 
 int thr_main(void)
 {
-	return thread_self() == &__main_thread;
+	return thread_self() == __main_thread;
 }
 
 void thr_yield(void)

@@ -256,7 +256,7 @@ void __thread_exit(void *status)
 	self->exited = true;
 	if (self->detached) {
 		delist(self);
-		if (self != &__main_thread)
+		if (self != __main_thread)
 			__thread_put(self);
 	} else if (self->joiner != NULL) {
 		wake_one(self);
@@ -293,7 +293,7 @@ static void reap(struct thread *t)
 			__backoff(&turns);
 		ilock_lock(&__threads_lock);
 	}
-	if (t != &__main_thread)
+	if (t != __main_thread)
 		__thread_put(t);
 	ilock_unlock(&__threads_lock);
 	__stacks_trim();
@@ -389,7 +389,7 @@ static void forget(struct thread *t)
 	t->tsd_more = NULL;
 	t->tsd_top = 0;
 	t->on_stack = 0;
-	if (t != &__main_thread)
+	if (t != __main_thread)
 		__thread_put(t);
 }
 

@@ -185,7 +185,9 @@ void schedctl_free_all(struct proc *p); /* no LWP is left */
 
 struct elf_image {
 	vaddr_t entry;
-	vaddr_t brk; /* first page-aligned address above the image */
+	vaddr_t brk;  /* first page-aligned address above the image */
+	vaddr_t phdr; /* program headers, or 0: no segment holds them */
+	unsigned phnum, phentsize;
 };
 /*
  * Maps the segments of an ELF-64 x86-64 static executable into a fresh address

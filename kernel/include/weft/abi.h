@@ -30,6 +30,9 @@
  */
 enum {
 	AT_NULL = 0,
+	AT_PHDR = 3,  /* address of the program headers; 0: they are in no segment */
+	AT_PHENT = 4, /* bytes of each */
+	AT_PHNUM = 5, /* how many */
 	AT_PAGESZ = 6,
 	AT_ENTRY = 9,
 	AT_WEFT_TIMEPAGE = 0x1000, /* address of struct timepage (time.h) */
