@@ -76,8 +76,11 @@ __attribute__((unused)) static const char *err_long(size_t n)
 	return path;
 }
 
+static volatile sig_atomic_t err_alarms; /* how many have been caught */
+
 __attribute__((unused)) static void err_on_alarm(int sig)
 {
+	err_alarms++;
 }
 
 /* From now on a caught signal comes every millisecond: whatever waits for something else is

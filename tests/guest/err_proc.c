@@ -1,0 +1,228 @@
+/*
+ * err_proc.c - every error of the system calls on processes and on the system.  That there is no
+ * memory: err_memory.c.  With the argument `reboot`, ends the machine with REBOOT_STATUS.
+ */
+#include <weft/lwp.h>
+#include <weft/msacct.h>
+#include <weft/proc.h>
+#include <weft/time.h>
+#include "errtest.h"
+#include "rawlwp.h"
+
+#define REBOOT_STATUS 7
+#define LONG_STRING 70000 /* more than WEFT_ARG_MAX */
+
+static char *no_args[] = {"true", NULL};
+static char *lies[] = {"true", (char *)0x10, NULL};
+static char *too_long[] = {NULL, NULL};
+
+static struct spawn_args program(const char *path)
+{
+	return (struct spawn_args){
+		.path = (uint64_t)path,
+		.argv = (uint64_t)no_args,
+		.envp = (uint64_t)&no_args[1],
+		.fd = {0, 1, 2},
+	};
+}
+
+static struct spawn_args in_directory(const char *cwd)
+{
+	struct spawn_args a = program("/bin/true");
+	a.cwd = (uint64_t)cwd;
+	return a;
+}
+
+static long spawn(struct spawn_args a)
+{
+	return __sys_spawn(&a);
+}
+
+static int status_of(long pid)
+{
+	int status = -1;
+	__sys_waitpid(pid, &status, 0, NULL);
+	return status;
+}
+
+#define spawn_gives(error, why, args) err_result(spawn(args), -(error), "spawn " #error ": " why)
+
+static void spawning(void)
+{
+	struct spawn_args a;
+
+	gives(spawn, EFAULT, "the structure", NOWHERE);
+	spawn_gives(EFAULT, "the path", program(NOWHERE));
+	spawn_gives(ENOENT, "the path", program("none"));
+	spawn_gives(ENOTDIR, "the path", program("file/x"));
+	spawn_gives(ELOOP, "the path", program("loop"));
+	spawn_gives(ENAMETOOLONG, "the path", program(err_long(256)));
+	spawn_gives(ENOEXEC, "an empty file", program("file"));
+	spawn_gives(EACCES, "a directory", program("dir"));
+	spawn_gives(EFAULT, "the directory", in_directory(NOWHERE));
+	spawn_gives(ENOENT, "the directory", in_directory("none"));
+	spawn_gives(ENOTDIR, "the directory is a file", in_directory("file"));
+	spawn_gives(ELOOP, "the directory", in_directory("loop"));
+	spawn_gives(ENAMETOOLONG, "the directory", in_directory(err_long(256)));
+	a = program("/bin/true");
+	a.flags = 1u << 31;
+	gives(spawn, EINVAL, "unknown flags", &a);
+	a = program("/bin/true");
+	a.argv = (uint64_t)lies;
+	gives(spawn, EFAULT, "an argument", &a);
+	a.argv = (uint64_t)too_long;
+	gives(spawn, E2BIG, "an argument", &a);
+	a = program("/bin/true");
+	a.fd[1] = 500;
+	gives(spawn, EBADF, "a descriptor", &a);
+	a = program("/bin/true");
+	status_of(works(spawn, &a));
+}
+
+static void park_for_ever(struct raw *r)
+{
+	for (;;)
+		__sys_lwp_park(NULL, 0);
+}
+
+/* Many LWPs have to end, and a signal comes all the time. */
+static void interrupted_exec(void)
+{
+	static struct raw others[20];
+	struct itimerval every = {{0, 20}, {0, 20}};
+
+	for (unsigned i = 0; i < 20; i++)
+		raw_start(&others[i], park_for_ever, 0, 0);
+	interrupts(1);
+	setitimer(ITIMER_REAL, &every, NULL);
+	__sys_exit(-__sys_execve("/bin/true", no_args, no_args + 1));
+}
+
+static void executing(void)
+{
+	char **env = no_args + 1;
+	long pid;
+
+	gives_path_errors(execve, no_args, env);
+	gives(execve, ENOENT, "the last name", "none", no_args, env);
+	gives(execve, EFAULT, "an argument", "/bin/true", lies, env);
+	gives(execve, EFAULT, "the environment", "/bin/true", no_args, NOWHERE);
+	gives(execve, ENOEXEC, "an empty file", "file", no_args, env);
+	gives(execve, EACCES, "a directory", "dir", no_args, env);
+	gives(execve, E2BIG, "an argument", "/bin/true", too_long, env);
+	if ((pid = __sys_fork()) == 0)
+		interrupted_exec();
+	is("execve EINTR: a signal while the others end", status_of(pid), EINTR << 8);
+	if ((pid = __sys_fork()) == 0) {
+		__sys_execve("/bin/true", no_args, env);
+		__sys_exit(1);
+	}
+	worked(execve, status_of(pid) == 0);
+}
+
+static void limits(void)
+{
+	struct weft_rlimit l = {2, 1}, old;
+
+	gives(rlimit, EINVAL, "which", WEFT_RLIM_NLIMITS, NULL, &old);
+	gives(rlimit, EINVAL, "cur above max", WEFT_RLIMIT_DATA, &l, NULL);
+	l = (struct weft_rlimit){WEFT_OPEN_MAX, WEFT_OPEN_MAX + 1};
+	gives(rlimit, EPERM, "more than there can be", WEFT_RLIMIT_NOFILE, &l, NULL);
+	gives(rlimit, EFAULT, "the new one", WEFT_RLIMIT_DATA, NOWHERE, NULL);
+	gives(rlimit, EFAULT, "the old one", WEFT_RLIMIT_DATA, NULL, NOWHERE);
+	works(rlimit, WEFT_RLIMIT_NPROC, NULL, &old);
+	l = (struct weft_rlimit){0, old.max};
+	__sys_rlimit(WEFT_RLIMIT_NPROC, &l, NULL);
+	spawn_gives(EAGAIN, "the limit of processes", program("/bin/true"));
+	gives(fork, EAGAIN, "the limit of processes");
+	__sys_rlimit(WEFT_RLIMIT_NPROC, &old, NULL);
+}
+
+static void waiting(void)
+{
+	int status;
+	long pid;
+
+	gives(waitpid, ECHILD, "there is none at all", -1, &status, 0, NULL);
+	pid = __sys_fork();
+	if (pid == 0)
+		park_for_ever(NULL);
+	worked(fork, pid > 0);
+	gives(waitpid, ECHILD, "another is none", __sys_getpid(), &status, 0, NULL);
+	gives(waitpid, ECHILD, "nor at once", __sys_getpid(), &status, WEFT_WNOHANG, NULL);
+	gives(waitpid, EINVAL, "unknown options", pid, &status, 1 << 20, NULL);
+	gives_eintr(waitpid, "a signal", pid, &status, 0, NULL);
+	works(kill, pid, WEFT_SIGKILL);
+	works(waitpid, pid, &status, 0, NULL);
+	for (int i = 0; i < 2; i++) {
+		if ((pid = __sys_fork()) == 0)
+			__sys_exit(5);
+		if (i == 0)
+			gives(waitpid, EFAULT, "the status", pid, NOWHERE, 0, NULL);
+		else
+			gives(waitpid, EFAULT, "the usage", pid, NULL, 0, NOWHERE);
+	}
+	if ((pid = __sys_fork()) == 0)
+		__sys_exit(5);
+	worked(exit, status_of(pid) == 5 << 8);
+}
+
+static void asking(void)
+{
+	struct weft_rusage ru;
+	struct weft_timespec ts;
+	struct weft_procinfo info;
+	struct lwp_info lwp;
+	struct weft_msacct acct;
+	struct weft_cpuinfo cpu;
+	struct weft_sysinfo sys;
+
+	works(null);
+	works(getpid);
+	works(getppid);
+	gives(getrusage, EINVAL, "who", 1, &ru);
+	gives(getrusage, EFAULT, "the structure", 0, NOWHERE);
+	works(getrusage, -1, &ru);
+	gives(setpgrp, EINVAL, "a group below 0", 0, -1);
+	gives(setpgrp, ESRCH, "no such process", INT32_MAX, 0);
+	gives(setpgrp, ESRCH, "no child", __sys_getppid(), 0);
+	works(setpgrp, 0, __sys_getpgrp(0));
+	gives(getpgrp, ESRCH, "no such process", INT32_MAX);
+	works(getpgrp, 0);
+	gives(clock_gettime, EINVAL, "the clock", 99, &ts);
+	gives(clock_gettime, EFAULT, "the structure", WEFT_CLOCK_MONOTONIC, NOWHERE);
+	works(clock_gettime, WEFT_CLOCK_PROCESS_CPUTIME, &ts);
+	gives(procinfo, ESRCH, "there is none above", INT32_MAX, &info);
+	gives(procinfo, EFAULT, "the structure", 1, NOWHERE);
+	works(procinfo, 1, &info);
+	gives(lwp_info, ESRCH, "no such process", INT32_MAX, 1, &lwp);
+	gives(lwp_info, ESRCH, "no such LWP", 0, 1000, &lwp);
+	gives(lwp_info, EFAULT, "the structure", 0, 1, NOWHERE);
+	works(lwp_info, 0, 1, &lwp);
+	gives(msacct, ESRCH, "no such process", INT32_MAX, 0, &acct);
+	gives(msacct, ESRCH, "no such LWP", 0, 1000, &acct);
+	gives(msacct, EFAULT, "the structure", 0, 0, NOWHERE);
+	works(msacct, 0, 1, &acct);
+	gives(cpuinfo, EINVAL, "no such CPU", 1000, &cpu);
+	gives(cpuinfo, EFAULT, "the structure", 0, NOWHERE);
+	works(cpuinfo, 0, &cpu);
+	gives(sysinfo, EFAULT, "the structure", NOWHERE);
+	works(sysinfo, &sys);
+	gives(reboot, EINVAL, "how", 99, 0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "reboot") == 0)
+		return __sys_reboot(WEFT_REBOOT_HALT, REBOOT_STATUS);
+	err_paths("/tmp/err_proc");
+	too_long[0] = malloc(LONG_STRING);
+	memset(too_long[0], 'x', LONG_STRING - 1);
+	too_long[0][LONG_STRING - 1] = '\0';
+	spawning();
+	executing();
+	limits();
+	waiting();
+	asking();
+	return tap_done();
+}
