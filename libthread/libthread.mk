@@ -4,7 +4,7 @@
 # and a frame would be half of them.
 
 LT_SRC := $(sort $(wildcard libthread/core/*.c libthread/sync/*.c libthread/model/*/*.c \
-	libthread/model/*/*.S))
+	libthread/model/*/*.S libthread/win/*.c libthread/win/*.S))
 LT_OBJ := $(LT_SRC:%=$(B)/%.o)
 LT_CFLAGS = $(U_CFLAGS) -momit-leaf-frame-pointer
 

@@ -1,5 +1,6 @@
 """weft cc: programs written for another system compile unchanged, and run in every model."""
 
+import re
 import subprocess
 
 import pytest
@@ -26,6 +27,47 @@ def program(weft, tmp_path_factory):
 def test_linux_program(guest, program, model, cpus):
     result = guest([program.name, "an argument"], files=[program], model=model, smp=cpus)
     assert (result.status, result.output) == (42, EXPECTED)
+
+
+# Console programs of Windows NT's time: their arguments, status and output (a pattern).
+WINDOWS = {
+    "nt_crowd": [
+        (["1", "2", "3", "6", "3", "2"], 0, "6 threads, critical section: 1200 of 1200\n"),
+        (["2", "1", "0", "4", "0", "4"], 0, "4 threads, two critical sections: 800 of 800\n"),
+        (["3", "2", "1", "5", "2", "3"], 0, "5 threads, mutex: 1000 of 1000\n"),
+    ],
+    "nt_buffer": [([], 0, r"produced 900, consumed 900, sum 405450, abandoned 1\n")],
+    "nt_timep": [
+        (["nt_timep", "quit", "9"], 9, r"quitting with 9\n"
+         r"Real Time: \d\d:\d\d:\d\d:\d{3}\nUser Time: .*\nSys Time:  .*\n"),
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def windows_programs(weft, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("nt")
+    for name in WINDOWS:
+        done = weft("cc", "-O2", "-Wall", "-Werror", TOP / f"tests/cc/{name}.c", "-o",
+                    folder / name)
+        assert done.returncode == 0, done.stderr.decode()
+    return folder
+
+
+@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("cpus", [1, 4])
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows_program(guest, windows_programs, name, cpus, model):
+    for argv, status, pattern in WINDOWS[name]:
+        result = guest([name, *argv], files=[windows_programs / name], model=model, smp=cpus,
+                       timing="exact")
+        assert result.status == status, result.output
+        assert re.fullmatch(pattern, result.output), result.output
+
+
+def test_a_model_without_bound_threads_refuses_windows_threads(guest, windows_programs):
+    result = guest(["nt_crowd", "1"], files=[windows_programs / "nt_crowd"], model="n1")
+    assert (result.status, result.output) == (1, "CreateThread: error 50\n")
 
 
 def test_the_program_is_plain_posix(tmp_path):

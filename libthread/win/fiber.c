@@ -1,0 +1,205 @@
+/*
+ * fiber.c - fibers: what a thread runs, switched by the program itself.
+ *
+ * A thread that is converted has a first fiber, which stands on the thread's own stack, and
+ * remembers which one it runs.  Any thread that has been converted may take up any fiber
+ * that nobody runs: `active` is claimed before a fiber is taken up, and given back when its
+ * registers are saved, so that a thread which is told of a fiber a moment too early waits
+ * for that moment.  (A fiber that stays active is waited for for ever, as a program that
+ * runs one fiber twice deserves.)
+ *
+ * A handler of a signal runs on the stack of the fiber that it interrupts.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <weft/mman.h>
+#include "../core/attr.h"
+#include "win.h"
+
+struct fiber {
+	uint64_t rsp;    /* while it is not active */
+	uint32_t active; /* atomic */
+	LPFIBER_START_ROUTINE start;
+	void *parameter;
+	char *stack; /* with its red zone; NULL: the thread's own */
+	size_t stack_size;
+	/* A thread's first fiber only: */
+	struct fiber *running; /* what the thread runs */
+	struct fiber *doomed;  /* to be freed once it is off its stack */
+};
+
+_Static_assert(offsetof(struct fiber, rsp) == 0 && offsetof(struct fiber, active) == 8,
+	       "offsets in fiber.S");
+void __win_fiber_switch(struct fiber *from, struct fiber *to);
+
+static pthread_key_t first_key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void make_key(void)
+{
+	int error = pthread_key_create(&first_key, free);
+
+	ASSERT(error == 0);
+}
+
+/* The calling thread's first fiber, or NULL: it has not been converted. */
+static struct fiber *first(void)
+{
+	pthread_once(&once, make_key);
+	return pthread_getspecific(first_key);
+}
+
+/* NULL: ERROR_ALREADY_FIBER; ERROR_NOT_ENOUGH_MEMORY. */
+LPVOID ConvertThreadToFiber(LPVOID parameter)
+{
+	struct fiber *f;
+
+	if (first() != NULL) {
+		SetLastError(ERROR_ALREADY_FIBER);
+		return NULL;
+	}
+	f = calloc(1, sizeof(*f));
+	if (f == NULL || pthread_setspecific(first_key, f) != 0) {
+		free(f);
+		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+		return NULL;
+	}
+	f->active = 1;
+	f->parameter = parameter;
+	f->running = f;
+	return f;
+}
+
+/* ERROR_INVALID_PARAMETER: the thread is no fiber, or runs another than its first. */
+BOOL ConvertFiberToThread(void)
+{
+	struct fiber *f = first();
+
+	if (f == NULL || f->running != f)
+		return __win_fails(ERROR_INVALID_PARAMETER);
+	pthread_setspecific(first_key, NULL);
+	free(f);
+	return TRUE;
+}
+
+static void free_fiber(struct fiber *f)
+{
+	if (f->stack != NULL)
+		__sys_munmap(f->stack, f->stack_size);
+	free(f);
+}
+
+/* f begins in entry, which does not return, when it is first taken up. */
+static void prepare(struct fiber *f, uint64_t top, void (*entry)(void))
+{
+	uint64_t *sp = (uint64_t *)(top & -16ul);
+
+	*--sp = 0; /* a return address of 0 ends the backtrace */
+	*--sp = (uint64_t)entry;
+	for (int i = 0; i < 6; i++)
+		*--sp = 0;
+	*--sp = (fp_control() >> 32) << 32 | (uint32_t)fp_control();
+	f->rsp = (uint64_t)sp;
+}
+
+/* Where every fiber begins.  When its function returns, the thread ends. */
+static void fiber_main(void)
+{
+	struct fiber *f = first()->running;
+
+	f->start(f->parameter);
+	ExitThread(0);
+}
+
+/* stack 0: the usual size.  NULL: ERROR_INVALID_PARAMETER: no function;
+ * ERROR_NOT_ENOUGH_MEMORY. */
+LPVOID CreateFiber(SIZE_T stack, LPFIBER_START_ROUTINE start, LPVOID parameter)
+{
+	size_t size = stack != 0 ? stack : DEFAULT_STACK;
+	struct fiber *f;
+
+	if (start == NULL) {
+		SetLastError(ERROR_INVALID_PARAMETER);
+		return NULL;
+	}
+	if (size < PTHREAD_STACK_MIN)
+		size = PTHREAD_STACK_MIN;
+	f = calloc(1, sizeof(*f));
+	if (f != NULL && size <= PTRDIFF_MAX / 4) {
+		f->stack_size =
+			((size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE) + DEFAULT_GUARD;
+		f->stack = __pages_alloc(f->stack_size);
+	}
+	if (f == NULL || f->stack == NULL ||
+	    __sys_mprotect(f->stack, DEFAULT_GUARD, WEFT_PROT_NONE) < 0) {
+		if (f != NULL)
+			free_fiber(f);
+		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+		return NULL;
+	}
+	f->start = start;
+	f->parameter = parameter;
+	prepare(f, (uint64_t)f->stack + f->stack_size, fiber_main);
+	return f;
+}
+
+/* The caller's thread must have been converted, and nobody else may run the fiber. */
+void SwitchToFiber(LPVOID fiber)
+{
+	struct fiber *to = fiber, *mine = first(), *from;
+	unsigned turns = 0;
+
+	ASSERT(mine != NULL);
+	from = mine->running;
+	if (to == from)
+		return;
+	while (__atomic_exchange_n(&to->active, 1, __ATOMIC_ACQUIRE) != 0)
+		__backoff(&turns);
+	mine->running = to;
+	__win_fiber_switch(from, to);
+}
+
+/* On the thread's own stack, when the fiber that it ran has deleted itself. */
+static void leave(void)
+{
+	free_fiber(first()->doomed);
+	ExitThread(1);
+}
+
+/*
+ * Of the fiber that the caller runs: its thread ends, with exit code 1.  Another thread's
+ * first fiber goes with that thread, and is not for others to delete.
+ */
+void DeleteFiber(LPVOID fiber)
+{
+	struct fiber *f = fiber, *mine = first();
+
+	if (mine == NULL || f != mine->running) {
+		free_fiber(f);
+		return;
+	}
+	if (f == mine)
+		ExitThread(1);
+	ASSERT(mine->active == 0); /* its stack is still where this thread left it */
+	mine->active = 1;
+	mine->doomed = f;
+	mine->running = mine;
+	prepare(mine, mine->rsp, leave);
+	__win_fiber_switch(f, mine);
+}
+
+/* NULL: the thread has not been converted. */
+LPVOID GetCurrentFiber(void)
+{
+	struct fiber *f = first();
+
+	return f != NULL ? f->running : NULL;
+}
+
+/* The parameter of the current fiber. */
+LPVOID GetFiberData(void)
+{
+	struct fiber *f = GetCurrentFiber();
+
+	return f != NULL ? f->parameter : NULL;
+}

@@ -1,0 +1,257 @@
+/*
+ * handle.c - handles, the objects behind those of threads and processes, and errors.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <weft/kobj.h>
+#include "win.h"
+
+static uint32_t lock;
+
+/* By the handle's slot (4, 8, 12 ...); lock. */
+static struct win_object *object_of[KOBJ_HANDLES_MAX];
+
+/* The holder may be off its CPU, and of a lower priority. */
+void __win_lock(void)
+{
+	unsigned turns = 0;
+
+	while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0)
+		__backoff(&turns);
+}
+
+void __win_unlock(void)
+{
+	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+}
+
+/* --- errors ------------------------------------------------------------------------------- */
+
+static pthread_key_t error_key;
+static pthread_once_t error_once = PTHREAD_ONCE_INIT;
+
+static void make_error_key(void)
+{
+	int error = pthread_key_create(&error_key, NULL);
+
+	ASSERT(error == 0);
+}
+
+/* The value of the key is the error itself. */
+void SetLastError(DWORD error)
+{
+	pthread_once(&error_once, make_error_key);
+	pthread_setspecific(error_key, (void *)(uintptr_t)error);
+}
+
+DWORD GetLastError(void)
+{
+	pthread_once(&error_once, make_error_key);
+	return (uintptr_t)pthread_getspecific(error_key);
+}
+
+DWORD __win_error(long result)
+{
+	switch (-result) {
+	case EBADF:
+		return ERROR_INVALID_HANDLE;
+	case ENOMEM:
+		return ERROR_NOT_ENOUGH_MEMORY;
+	case EMFILE:
+	case EAGAIN:
+		return ERROR_NO_SYSTEM_RESOURCES;
+	case EPERM:
+		return ERROR_NOT_OWNER;
+	case EOVERFLOW:
+		return ERROR_TOO_MANY_POSTS;
+	case ENOENT:
+		return ERROR_FILE_NOT_FOUND;
+	case ENOTDIR:
+		return ERROR_PATH_NOT_FOUND;
+	case EACCES:
+		return ERROR_ACCESS_DENIED;
+	case ENOEXEC:
+		return ERROR_BAD_FORMAT;
+	case ENAMETOOLONG:
+	case E2BIG:
+		return ERROR_FILENAME_EXCED_RANGE;
+	case EBUSY:
+		return ERROR_BUSY;
+	default:
+		return ERROR_INVALID_PARAMETER;
+	}
+}
+
+/* --- handles ------------------------------------------------------------------------------ */
+
+uint32_t __win_number(HANDLE h)
+{
+	if (h == CURRENT_THREAD) {
+		struct win_thread *w = __win_self();
+		return w != NULL ? (uint32_t)(uintptr_t)w->event : 0;
+	}
+	if (h == CURRENT_PROCESS) {
+		HANDLE event;
+		return __win_this_process(&event) != NULL ? (uint32_t)(uintptr_t)event : 0;
+	}
+	if ((uintptr_t)h > UINT32_MAX || h == NULL) {
+		SetLastError(ERROR_INVALID_HANDLE);
+		return 0;
+	}
+	return (uintptr_t)h;
+}
+
+HANDLE __win_event(void)
+{
+	return CreateEvent(NULL, TRUE, FALSE, NULL);
+}
+
+static struct win_object **slot(HANDLE h)
+{
+	uintptr_t i = (uintptr_t)h / 4 - 1;
+
+	return (uintptr_t)h % 4 == 0 && i < KOBJ_HANDLES_MAX ? &object_of[i] : NULL;
+}
+
+HANDLE __win_handle(HANDLE event, struct win_object *object, bool inherit)
+{
+	long r = __sys_kobj_dup((uintptr_t)event, inherit ? KOBJ_INHERIT : 0);
+
+	if (r < 0) {
+		SetLastError(__win_error(r));
+		return NULL;
+	}
+	__atomic_add_fetch(&object->refs, 1, __ATOMIC_RELAXED);
+	__win_lock();
+	*slot((HANDLE)r) = object;
+	__win_unlock();
+	return (HANDLE)r;
+}
+
+void __win_put(struct win_object *o)
+{
+	if (__atomic_sub_fetch(&o->refs, 1, __ATOMIC_ACQ_REL) != 0)
+		return;
+	if (o->kind == WIN_THREAD)
+		__win_thread_free((struct win_thread *)o);
+	else
+		__win_process_free((struct win_process *)o);
+}
+
+/* NULL: the handle is none, or to another kind of object. */
+static struct win_object *get(HANDLE h, int kind)
+{
+	struct win_object **at = slot(h), *o = NULL;
+
+	if (at != NULL) {
+		__win_lock();
+		o = *at;
+		if (o != NULL && (int)o->kind == kind)
+			__atomic_add_fetch(&o->refs, 1, __ATOMIC_RELAXED);
+		else
+			o = NULL;
+		__win_unlock();
+	}
+	if (o == NULL)
+		SetLastError(ERROR_INVALID_HANDLE);
+	return o;
+}
+
+struct win_thread *__win_thread(HANDLE h)
+{
+	if (h == CURRENT_THREAD) {
+		struct win_thread *w = __win_self();
+
+		if (w != NULL)
+			__atomic_add_fetch(&w->object.refs, 1, __ATOMIC_RELAXED);
+		return w;
+	}
+	return (struct win_thread *)get(h, WIN_THREAD);
+}
+
+struct win_process *__win_process(HANDLE h)
+{
+	if (h == CURRENT_PROCESS) {
+		struct win_process *p = __win_this_process(NULL);
+
+		if (p != NULL)
+			__atomic_add_fetch(&p->object.refs, 1, __ATOMIC_RELAXED);
+		return p;
+	}
+	return (struct win_process *)get(h, WIN_PROCESS);
+}
+
+/* ERROR_INVALID_HANDLE.  Pseudo handles need not be closed, and stay. */
+BOOL CloseHandle(HANDLE h)
+{
+	struct win_object **at = slot(h), *o = NULL;
+	long r;
+
+	if (h == CURRENT_THREAD || h == CURRENT_PROCESS)
+		return TRUE;
+	if (at != NULL) { /* before the kernel may give the number out again */
+		__win_lock();
+		o = *at;
+		*at = NULL;
+		__win_unlock();
+	}
+	r = at != NULL ? __sys_kobj_close((uintptr_t)h) : -EBADF;
+	if (o != NULL)
+		__win_put(o);
+	return r == 0 ? TRUE : __win_fails(__win_error(r));
+}
+
+/*
+ * Within the caller's process, for which either of its handles stands; a pseudo handle of a
+ * thread or process gives a real one.  Rights are not looked at.  ERROR_NOT_SUPPORTED: for
+ * another process; ERROR_INVALID_HANDLE.
+ */
+BOOL DuplicateHandle(HANDLE from_process, HANDLE h, HANDLE to_process, LPHANDLE copy, DWORD access,
+		     BOOL inherit, DWORD options)
+{
+	HANDLE processes[2] = {from_process, to_process}, made;
+	struct win_object *o = NULL, **at = slot(h);
+	uint32_t number;
+
+	for (int i = 0; i < 2; i++) {
+		struct win_process *p = __win_process(processes[i]);
+		bool own = p != NULL && p == __win_this_process(NULL);
+
+		if (p == NULL)
+			return FALSE;
+		__win_put(&p->object);
+		if (!own)
+			return __win_fails(ERROR_NOT_SUPPORTED);
+	}
+	number = __win_number(h);
+	if (number == 0)
+		return FALSE;
+	if (h == CURRENT_THREAD) {
+		o = &__win_self()->object;
+	} else if (h == CURRENT_PROCESS) {
+		o = &__win_this_process(NULL)->object;
+	} else if (at != NULL) {
+		__win_lock();
+		o = *at;
+		__win_unlock();
+	}
+	if (o != NULL) {
+		made = __win_handle((HANDLE)(uintptr_t)number, o, inherit);
+		if (made == NULL)
+			return FALSE;
+	} else {
+		long r = __sys_kobj_dup(number, inherit ? KOBJ_INHERIT : 0);
+
+		if (r < 0)
+			return __win_fails(__win_error(r));
+		made = (HANDLE)r;
+	}
+	if (options & DUPLICATE_CLOSE_SOURCE)
+		CloseHandle(h);
+	if (copy != NULL)
+		*copy = made;
+	else
+		CloseHandle(made);
+	return TRUE;
+}

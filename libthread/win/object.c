@@ -1,0 +1,207 @@
+/*
+ * object.c - mutexes, events, semaphores, and waiting: the kernel's objects with handles.
+ *
+ * What a mutex's owner is, the kernel sees by the LWP; so a thread that has none of its
+ * own (unbound, in a model that has such) must not hold one across anything that may change
+ * its LWP.  CreateThread's threads are bound.
+ */
+#include <errno.h>
+#include <weft/kobj.h>
+#include <weft/wait.h>
+#include "win.h"
+
+/*
+ * Last error on success: ERROR_ALREADY_EXISTS if there was one of this name, else 0.
+ * ERROR_INVALID_HANDLE: the name is of another kind of object; ERROR_FILENAME_EXCED_RANGE;
+ * ERROR_NOT_ENOUGH_MEMORY; ERROR_NO_SYSTEM_RESOURCES: too many handles.
+ */
+static HANDLE create(struct kobj_create *c, LPSECURITY_ATTRIBUTES security, LPCSTR name)
+{
+	long r;
+
+	if (security != NULL && security->bInheritHandle)
+		c->flags |= KOBJ_INHERIT;
+	c->name = name != NULL && *name != '\0' ? (uintptr_t)name : 0;
+	r = __sys_kobj_create(c);
+	if (r < 0) { /* arguments have been looked at: EINVAL can only mean the name's kind */
+		SetLastError(r == -EINVAL ? ERROR_INVALID_HANDLE : __win_error(r));
+		return NULL;
+	}
+	SetLastError(c->existed ? ERROR_ALREADY_EXISTS : ERROR_SUCCESS);
+	return (HANDLE)r;
+}
+
+/* ERROR_FILE_NOT_FOUND; ERROR_INVALID_PARAMETER: no name; otherwise as create. */
+static HANDLE open_named(uint32_t kind, BOOL inherit, LPCSTR name)
+{
+	struct kobj_create c = {.kind = kind, .flags = KOBJ_OPEN | (inherit ? KOBJ_INHERIT : 0)};
+
+	if (name == NULL || *name == '\0') {
+		SetLastError(ERROR_INVALID_PARAMETER);
+		return NULL;
+	}
+	return create(&c, NULL, name);
+}
+
+HANDLE CreateMutex(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCSTR name)
+{
+	struct kobj_create c = {.kind = KOBJ_MUTEX, .initial = owned != FALSE};
+
+	return create(&c, security, name);
+}
+
+HANDLE CreateEvent(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BOOL set, LPCSTR name)
+{
+	struct kobj_create c = {.kind = KOBJ_EVENT,
+				.flags = manual_reset ? KOBJ_MANUAL_RESET : 0,
+				.initial = set != FALSE};
+
+	return create(&c, security, name);
+}
+
+/* ERROR_INVALID_PARAMETER: not 0 <= count <= maximum, or maximum less than 1. */
+HANDLE CreateSemaphore(LPSECURITY_ATTRIBUTES security, LONG count, LONG maximum, LPCSTR name)
+{
+	struct kobj_create c = {.kind = KOBJ_SEMAPHORE, .initial = count, .max = maximum};
+
+	if (maximum < 1 || count < 0 || count > maximum) {
+		SetLastError(ERROR_INVALID_PARAMETER);
+		return NULL;
+	}
+	return create(&c, security, name);
+}
+
+HANDLE OpenMutex(DWORD access, BOOL inherit, LPCSTR name)
+{
+	return open_named(KOBJ_MUTEX, inherit, name);
+}
+
+HANDLE OpenEvent(DWORD access, BOOL inherit, LPCSTR name)
+{
+	return open_named(KOBJ_EVENT, inherit, name);
+}
+
+HANDLE OpenSemaphore(DWORD access, BOOL inherit, LPCSTR name)
+{
+	return open_named(KOBJ_SEMAPHORE, inherit, name);
+}
+
+/* Of a call on one kind of object; ERROR_INVALID_HANDLE: the handle is none to that kind. */
+static BOOL done(long r)
+{
+	if (r >= 0)
+		return TRUE;
+	return __win_fails(r == -EINVAL ? ERROR_INVALID_HANDLE : __win_error(r));
+}
+
+/* ERROR_NOT_OWNER: the caller does not own it. */
+BOOL ReleaseMutex(HANDLE mutex)
+{
+	uint32_t h = __win_number(mutex);
+
+	return h != 0 && done(__sys_kobj_mutex_release(h));
+}
+
+BOOL SetEvent(HANDLE event)
+{
+	uint32_t h = __win_number(event);
+
+	return h != 0 && done(__sys_kobj_event_set(h));
+}
+
+BOOL ResetEvent(HANDLE event)
+{
+	uint32_t h = __win_number(event);
+
+	return h != 0 && done(__sys_kobj_event_reset(h));
+}
+
+/* Who waits now goes on, all of them or one, and it is not set afterwards. */
+BOOL PulseEvent(HANDLE event)
+{
+	uint32_t h = __win_number(event);
+
+	return h != 0 && done(__sys_kobj_event_pulse(h));
+}
+
+/*
+ * *before gets the count as it was.  ERROR_TOO_MANY_POSTS: more than its maximum, and
+ * ERROR_INVALID_PARAMETER: n is less than 1; nothing has changed then.
+ */
+BOOL ReleaseSemaphore(HANDLE semaphore, LONG n, LPLONG before)
+{
+	uint32_t h = __win_number(semaphore);
+	long r;
+
+	if (h == 0)
+		return FALSE;
+	if (n < 1)
+		return __win_fails(ERROR_INVALID_PARAMETER);
+	r = __sys_kobj_sema_release(h, n);
+	if (r >= 0 && before != NULL)
+		*before = r;
+	return done(r);
+}
+
+/* --- waiting ----------------------------------------------------------------------------------- */
+
+/*
+ * Until one of the objects can be had, or all at one time; a handler in between does not end
+ * the wait.  WAIT_OBJECT_0 + the index of what the caller has (the lowest; 0 for all),
+ * WAIT_ABANDONED_0 + it if it is, or there is among them, a mutex whose last owner ended
+ * with it; WAIT_TIMEOUT: not within so many milliseconds (INFINITE; 0: does not wait).
+ * WAIT_FAILED: ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER: n is 0 or more than
+ * MAXIMUM_WAIT_OBJECTS, or an object is there twice; ERROR_NOT_ENOUGH_MEMORY.
+ */
+DWORD WaitForMultipleObjects(DWORD n, const HANDLE *objects, BOOL all, DWORD milliseconds)
+{
+	uint32_t handles[KOBJ_WAIT_MAX];
+	struct weft_timespec at = {0};
+	long r;
+
+	if (n == 0 || n > MAXIMUM_WAIT_OBJECTS) {
+		SetLastError(ERROR_INVALID_PARAMETER);
+		return WAIT_FAILED;
+	}
+	for (DWORD i = 0; i < n; i++) {
+		handles[i] = __win_number(objects[i]);
+		if (handles[i] == 0)
+			return WAIT_FAILED;
+	}
+	if (milliseconds != 0 && milliseconds != INFINITE) {
+		int64_t ns = gethrtime() + milliseconds * 1000000ll;
+
+		at.sec = ns / 1000000000;
+		at.nsec = ns % 1000000000;
+	}
+	do
+		r = __sys_kobj_wait(handles, n, all ? KOBJ_WAIT_ALL : 0,
+				    milliseconds == INFINITE ? NULL : &at);
+	while (r == -EINTR);
+	if (r >= 0)
+		return r;
+	if (r == -ETIMEDOUT)
+		return WAIT_TIMEOUT;
+	SetLastError(__win_error(r));
+	return WAIT_FAILED;
+}
+
+_Static_assert(KOBJ_WAIT_MAX == MAXIMUM_WAIT_OBJECTS && KOBJ_ABANDONED == WAIT_ABANDONED_0,
+	       "results of kobj_wait are those of Win32");
+
+DWORD WaitForSingleObject(HANDLE object, DWORD milliseconds)
+{
+	return WaitForMultipleObjects(1, &object, FALSE, milliseconds);
+}
+
+/* Nothing calls back: an alertable wait is like any other. */
+DWORD WaitForSingleObjectEx(HANDLE object, DWORD milliseconds, BOOL alertable)
+{
+	return WaitForMultipleObjects(1, &object, FALSE, milliseconds);
+}
+
+DWORD WaitForMultipleObjectsEx(DWORD n, const HANDLE *objects, BOOL all, DWORD milliseconds,
+			       BOOL alertable)
+{
+	return WaitForMultipleObjects(n, objects, all, milliseconds);
+}

@@ -1,0 +1,370 @@
+/*
+ * process.c - processes of Win32: children of this process, started by posix_spawn, and the
+ * process itself.
+ *
+ * A child's object is an event that its end sets (kobj_at_exit).  Its times and its status
+ * are taken when somebody asks for them after that, or closes the last handle; then it is
+ * waited for, and its id is free.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <weft/priocntl.h>
+#include <weft/wait.h>
+#include <sys/priocntl.h>
+#include "win.h"
+
+extern char **environ;
+
+static struct win_process this_process; /* all but refs is constant once it has an event */
+static HANDLE this_event;
+
+/* Whoever is late to make the event closes his. */
+struct win_process *__win_this_process(HANDLE *event)
+{
+	HANDLE seen = __atomic_load_n(&this_event, __ATOMIC_ACQUIRE);
+
+	if (seen == NULL) {
+		HANDLE made = __win_event();
+
+		if (made == NULL)
+			return NULL;
+		__win_lock();
+		if (this_event == NULL) {
+			this_process.object.refs = 1; /* for good */
+			this_process.object.kind = WIN_PROCESS;
+			this_process.pid = getpid();
+			__atomic_store_n(&this_event, made, __ATOMIC_RELEASE);
+			made = NULL;
+		}
+		__win_unlock();
+		if (made != NULL)
+			CloseHandle(made);
+	}
+	if (event != NULL)
+		*event = this_event;
+	return &this_process;
+}
+
+/* Takes the last that is to be known of a child that has ended.  False: it has not. */
+static bool reap(struct win_process *p)
+{
+	bool gone;
+
+	if (p == &this_process)
+		return false;
+	__win_lock();
+	if (!p->reaped) {
+		struct win_times t = {0};
+		int status;
+
+		__win_read_times(p->pid, 0, &t);
+		if (waitpid(p->pid, &status, WNOHANG) == p->pid) {
+			t.exited = gethrtime();
+			p->times = t;
+			p->status = status;
+			p->reaped = true;
+		}
+	}
+	gone = p->reaped;
+	__win_unlock();
+	return gone;
+}
+
+void __win_process_free(struct win_process *p)
+{
+	reap(p);
+	free(p);
+}
+
+/* --- the command line -------------------------------------------------------------------------- */
+
+/*
+ * The next argument of a command line, which is cut there; *line goes on behind it.  NULL:
+ * there is none.  As the C library of Windows: blanks part arguments unless in quotes; 2n
+ * backslashes before a quote are n of them, 2n + 1 are n and a quote that is a character.
+ */
+static char *next_argument(char **line)
+{
+	char *in = *line, *out, *argument;
+	bool quoted = false;
+
+	in += strspn(in, " \t");
+	if (*in == '\0')
+		return NULL;
+	argument = out = in;
+	for (; *in != '\0' && (quoted || (*in != ' ' && *in != '\t')); in++) {
+		size_t backslashes = strspn(in, "\\");
+
+		if (in[backslashes] == '"' && backslashes != 0) {
+			memset(out, '\\', backslashes / 2);
+			out += backslashes / 2;
+			in += backslashes;
+			if (backslashes % 2 == 0)
+				quoted = !quoted;
+			else
+				*out++ = '"';
+		} else if (*in == '"') {
+			quoted = !quoted;
+		} else {
+			*out++ = *in;
+		}
+	}
+	*line = *in != '\0' ? in + 1 : in;
+	*out = '\0';
+	return argument;
+}
+
+/* The strings of a command line, in one piece of memory that begins with the vector. */
+static char **arguments(const char *program, const char *line)
+{
+	size_t n = strlen(line) + 1, most = n / 2 + 2;
+	char **argv = malloc(most * sizeof(*argv) + n), *copy;
+	unsigned argc = 0;
+
+	if (argv == NULL)
+		return NULL;
+	copy = memcpy(argv + most, line, n);
+	do
+		argv[argc] = next_argument(&copy);
+	while (argv[argc] != NULL && ++argc < most - 1);
+	if (argc == 0)
+		argv[argc++] = (char *)program;
+	argv[argc] = NULL;
+	return argv;
+}
+
+/* NAME=VALUE strings one behind the other, an empty one at the end. */
+static char **strings(const char *block)
+{
+	char **vector;
+	size_t n = 0;
+
+	for (const char *s = block; *s != '\0'; s += strlen(s) + 1)
+		n++;
+	vector = malloc((n + 1) * sizeof(*vector));
+	n = 0;
+	for (const char *s = block; vector != NULL && *s != '\0'; s += strlen(s) + 1)
+		vector[n++] = (char *)s;
+	if (vector != NULL)
+		vector[n] = NULL;
+	return vector;
+}
+
+static int spawn(pid_t *pid, LPCSTR program, char **argv, char **envp, LPCSTR directory)
+{
+	posix_spawn_file_actions_t actions;
+	int error = posix_spawn_file_actions_init(&actions);
+
+	if (error != 0)
+		return error;
+	if (directory != NULL)
+		error = posix_spawn_file_actions_addchdir_np(&actions, directory);
+	if (error == 0)
+		error = posix_spawnp(pid, program != NULL ? program : argv[0], &actions, NULL, argv,
+				     envp);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
+/* Makes info's handles to child pid.  Without them, nobody will wait for it: it is killed. */
+static BOOL watch(pid_t pid, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
+		  LPPROCESS_INFORMATION info)
+{
+	struct win_process *p = calloc(1, sizeof(*p));
+	HANDLE event = p != NULL ? __win_event() : NULL;
+
+	if (p == NULL) {
+		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
+	} else {
+		p->object.refs = 1;
+		p->object.kind = WIN_PROCESS;
+		p->pid = pid;
+	}
+	if (event != NULL) {
+		__sys_kobj_at_exit((uintptr_t)event, pid);
+		*info = (PROCESS_INFORMATION){
+			.hProcess = __win_handle(event, &p->object, sp && sp->bInheritHandle),
+			.hThread = __win_handle(event, &p->object, st && st->bInheritHandle),
+			.dwProcessId = pid,
+			.dwThreadId = 1,
+		};
+		CloseHandle(event);
+		if (info->hProcess != NULL && info->hThread != NULL) {
+			__win_put(&p->object);
+			return TRUE;
+		}
+		CloseHandle(info->hProcess);
+		CloseHandle(info->hThread);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	free(p);
+	return FALSE;
+}
+
+/*
+ * program NULL: the first word of the command line, searched along PATH like program itself.
+ * flags: a priority class, or 0; a console of one's own and a group are not given, but taken.
+ * The child has the caller's standard streams, and all handles that are made to be
+ * inherited, whatever `inherit` says.  ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND,
+ * ERROR_ACCESS_DENIED, ERROR_BAD_FORMAT: the program; ERROR_INVALID_PARAMETER: neither program
+ * nor command line, unknown flags; ERROR_NOT_SUPPORTED: CREATE_SUSPENDED;
+ * ERROR_NOT_ENOUGH_MEMORY; ERROR_NO_SYSTEM_RESOURCES: processes, handles.
+ */
+BOOL CreateProcess(LPCSTR program, LPSTR line, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
+		   BOOL inherit, DWORD flags, LPVOID environment, LPCSTR directory,
+		   LPSTARTUPINFO startup, LPPROCESS_INFORMATION info)
+{
+	DWORD class = flags & ~(CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | CREATE_NEW_CONSOLE);
+	int level = class != 0 ? __win_class_level(class) : 0, error;
+	char **argv, **envp;
+	pid_t pid;
+
+	if (flags & CREATE_SUSPENDED)
+		return __win_fails(ERROR_NOT_SUPPORTED);
+	if ((class != 0 && level == 0) || info == NULL || (program == NULL && line == NULL))
+		return __win_fails(ERROR_INVALID_PARAMETER);
+	argv = arguments(program, line != NULL ? line : "");
+	envp = environment != NULL ? strings(environment) : environ;
+	if (argv == NULL || envp == NULL)
+		error = ENOMEM;
+	else if (argv[0] == NULL)
+		error = EINVAL;
+	else
+		error = spawn(&pid, program, argv, envp, directory);
+	free(argv);
+	if (environment != NULL)
+		free(envp);
+	if (error != 0)
+		return __win_fails(__win_error(-error));
+	if (level != 0) {
+		struct pcparms p = {.pc_cid = WEFT_CLASS_NT,
+				    .nt = {.nt_class = level, .nt_relative = 0}};
+		priocntl(P_PID, pid, PC_SETPARMS, &p); /* unless it has ended already */
+	}
+	return watch(pid, sp, st, info);
+}
+
+void GetStartupInfo(LPSTARTUPINFO startup)
+{
+	*startup = (STARTUPINFO){.cb = sizeof(*startup)};
+}
+
+/* --- ends -------------------------------------------------------------------------------------- */
+
+void ExitProcess(UINT code)
+{
+	exit(code);
+}
+
+/* The caller's process ends at once, without what exit does; a child as by SIGKILL, its exit
+ * code is not `code` then.  ERROR_INVALID_HANDLE; ERROR_ACCESS_DENIED: it has ended. */
+BOOL TerminateProcess(HANDLE process, UINT code)
+{
+	struct win_process *p = __win_process(process);
+	bool gone;
+
+	if (p == NULL)
+		return FALSE;
+	if (p == &this_process)
+		_exit(code);
+	gone = reap(p);
+	if (!gone)
+		kill(p->pid, SIGKILL);
+	__win_put(&p->object);
+	return gone ? __win_fails(ERROR_ACCESS_DENIED) : TRUE;
+}
+
+/* STILL_ACTIVE; else the low 8 bits of its code, or 128 and the signal that ended it.
+ * ERROR_INVALID_HANDLE. */
+BOOL GetExitCodeProcess(HANDLE process, LPDWORD code)
+{
+	struct win_process *p = __win_process(process);
+
+	if (p == NULL)
+		return FALSE;
+	if (!reap(p))
+		*code = STILL_ACTIVE;
+	else
+		*code = WIFSIGNALED(p->status) ? 128 + WTERMSIG(p->status) : WEXITSTATUS(p->status);
+	__win_put(&p->object);
+	return TRUE;
+}
+
+/* created and exited: when; kernel and user: how long, of all its threads.  exited is when the
+ * caller first asked after the end. */
+BOOL __win_process_times(HANDLE process, struct win_times *t)
+{
+	struct win_process *p = __win_process(process);
+
+	if (p == NULL)
+		return FALSE;
+	if (reap(p))
+		*t = p->times;
+	else
+		__win_read_times(p->pid, 0, t);
+	__win_put(&p->object);
+	return TRUE;
+}
+
+/* --- the caller's ------------------------------------------------------------------------------ */
+
+HANDLE GetCurrentProcess(void)
+{
+	return CURRENT_PROCESS;
+}
+
+DWORD GetCurrentProcessId(void)
+{
+	return getpid();
+}
+
+/* The kernel laid out argv, NULL, the environment, NULL and the auxiliary vector. */
+static char **first_argv(void)
+{
+	char **at = (char **)__auxv - 1;
+
+	while (*at != __argv0)
+		at--;
+	return at;
+}
+
+/* Arguments with blanks, or none, are in quotes.  NULL: no memory. */
+LPSTR GetCommandLine(void)
+{
+	static LPSTR line;
+	LPSTR made = __atomic_load_n(&line, __ATOMIC_ACQUIRE), none = NULL, out;
+	size_t n = 1;
+
+	if (made != NULL || __argv0 == NULL)
+		return made;
+	for (char **arg = first_argv(); *arg != NULL; arg++)
+		n += 2 * strlen(*arg) + 3;
+	made = out = malloc(n);
+	if (made == NULL)
+		return NULL;
+	for (char **arg = first_argv(); *arg != NULL; arg++) {
+		bool quote = **arg == '\0' || (*arg)[strcspn(*arg, " \t\"")] != '\0';
+
+		if (out != made)
+			*out++ = ' ';
+		if (quote)
+			*out++ = '"';
+		for (const char *c = *arg; *c != '\0'; *out++ = *c++)
+			if (*c == '"' || (*c == '\\' && c[strspn(c, "\\")] == '"'))
+				*out++ = '\\';
+		if (quote)
+			*out++ = '"';
+	}
+	*out = '\0';
+	if (!__atomic_compare_exchange_n(&line, &none, made, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_ACQUIRE)) {
+		free(made);
+		made = none;
+	}
+	return made;
+}

@@ -1,0 +1,224 @@
+/*
+ * schedule.c - priorities and CPUs of threads and processes, through the NT class
+ * (weft/priocntl.h) and processor_bind.
+ *
+ * A process enters the NT class with the first call that sets a priority; which class a
+ * program is in otherwise is its user's business (priocntl -e -c NT).  A thread that has not
+ * begun, or has no LWP of its own, keeps what it is told for when it has one.
+ */
+#include <sys/priocntl.h>
+#include <sys/processor.h>
+#include <sys/procset.h>
+#include "win.h"
+
+static DWORD_PTR process_mask; /* lock; 0: all CPUs */
+
+/* --- priorities ---------------------------------------------------------------------------- */
+
+static bool get(idtype_t type, id_t id, struct pcparms *p)
+{
+	*p = (struct pcparms){.pc_cid = PC_CLNULL};
+	return priocntl(type, id, PC_GETPARMS, p) >= 0;
+}
+
+static DWORD set(idtype_t type, id_t id, int level, int relative)
+{
+	struct pcparms p = {.pc_cid = WEFT_CLASS_NT,
+			    .nt = {.nt_class = level, .nt_relative = relative}};
+
+	return priocntl(type, id, PC_SETPARMS, &p) < 0 ? ERROR_INVALID_HANDLE : 0;
+}
+
+DWORD __win_apply_priority(struct win_thread *w)
+{
+	struct pcparms now;
+
+	if (get(P_LWPID, w->lwpid, &now) && now.pc_cid != WEFT_CLASS_NT)
+		set(P_PID, P_MYID, NT_NORMAL_CLASS, NT_NOCHANGE);
+	return set(P_LWPID, w->lwpid, NT_NOCHANGE, w->priority);
+}
+
+/* ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER: none of THREAD_PRIORITY_*. */
+BOOL SetThreadPriority(HANDLE thread, int priority)
+{
+	struct win_thread *w;
+	DWORD error = 0;
+
+	if ((priority < THREAD_PRIORITY_LOWEST || priority > THREAD_PRIORITY_HIGHEST) &&
+	    priority != THREAD_PRIORITY_IDLE && priority != THREAD_PRIORITY_TIME_CRITICAL)
+		return __win_fails(ERROR_INVALID_PARAMETER);
+	w = __win_thread(thread);
+	if (w == NULL)
+		return FALSE;
+	__win_lock();
+	w->priority = priority;
+	if (w->lwpid != 0)
+		error = __win_apply_priority(w);
+	__win_unlock();
+	__win_put(&w->object);
+	return error == 0 ? TRUE : __win_fails(error);
+}
+
+/* What was set, or its place in the NT class.  THREAD_PRIORITY_ERROR_RETURN:
+ * ERROR_INVALID_HANDLE. */
+int GetThreadPriority(HANDLE thread)
+{
+	struct win_thread *w = __win_thread(thread);
+	struct pcparms now;
+	int priority;
+
+	if (w == NULL)
+		return THREAD_PRIORITY_ERROR_RETURN;
+	__win_lock();
+	priority = w->priority;
+	if (w->lwpid != 0 && get(P_LWPID, w->lwpid, &now) && now.pc_cid == WEFT_CLASS_NT)
+		priority = now.nt.nt_relative;
+	__win_unlock();
+	__win_put(&w->object);
+	return priority;
+}
+
+static const struct {
+	DWORD priority_class;
+	int level;
+} classes[] = {
+	{IDLE_PRIORITY_CLASS, NT_IDLE_CLASS},
+	{NORMAL_PRIORITY_CLASS, NT_NORMAL_CLASS},
+	{HIGH_PRIORITY_CLASS, NT_HIGH_CLASS},
+	{REALTIME_PRIORITY_CLASS, NT_REALTIME_CLASS},
+};
+#define NCLASSES (sizeof(classes) / sizeof(classes[0]))
+
+int __win_class_level(DWORD priority_class)
+{
+	for (unsigned i = 0; i < NCLASSES; i++)
+		if (classes[i].priority_class == priority_class)
+			return classes[i].level;
+	return 0;
+}
+
+/* ERROR_INVALID_HANDLE: none, or it has ended; ERROR_INVALID_PARAMETER: no such class. */
+BOOL SetPriorityClass(HANDLE process, DWORD priority_class)
+{
+	int level = __win_class_level(priority_class);
+	struct win_process *p;
+	DWORD error;
+
+	if (level == 0)
+		return __win_fails(ERROR_INVALID_PARAMETER);
+	p = __win_process(process);
+	if (p == NULL)
+		return FALSE;
+	error = set(P_PID, p->pid, level, NT_NOCHANGE);
+	__win_put(&p->object);
+	return error == 0 ? TRUE : __win_fails(error);
+}
+
+/* NORMAL_PRIORITY_CLASS outside of the NT class.  0: ERROR_INVALID_HANDLE. */
+DWORD GetPriorityClass(HANDLE process)
+{
+	struct win_process *p = __win_process(process);
+	DWORD found = NORMAL_PRIORITY_CLASS;
+	struct pcparms now;
+
+	if (p == NULL)
+		return 0;
+	if (!get(P_PID, p->pid, &now)) {
+		found = 0;
+		SetLastError(ERROR_INVALID_HANDLE);
+	}
+	for (unsigned i = 0; i < NCLASSES && found != 0; i++)
+		if (now.pc_cid == WEFT_CLASS_NT && classes[i].level == now.nt.nt_class)
+			found = classes[i].priority_class;
+	__win_put(&p->object);
+	return found;
+}
+
+/* --- CPUs ----------------------------------------------------------------------------------- */
+
+static DWORD_PTR all_cpus(void)
+{
+	return __ncpu >= 64 ? ~(DWORD_PTR)0 : ((DWORD_PTR)1 << __ncpu) - 1;
+}
+
+/*
+ * The kernel binds to one CPU or to none: so a mask has one, or all.
+ * ERROR_INVALID_PARAMETER: no CPU, or one that there is not; ERROR_NOT_SUPPORTED.
+ */
+static DWORD bind(idtype_t type, id_t id, DWORD_PTR mask, bool apply)
+{
+	int cpu = mask == all_cpus() ? PBIND_NONE : __builtin_ctzll(mask | 1ull << 63);
+
+	if (mask == 0 || (mask & ~all_cpus()))
+		return ERROR_INVALID_PARAMETER;
+	if (cpu != PBIND_NONE && (mask & (mask - 1)))
+		return ERROR_NOT_SUPPORTED;
+	return apply && processor_bind(type, id, cpu, NULL) < 0 ? ERROR_INVALID_PARAMETER : 0;
+}
+
+DWORD __win_apply_affinity(struct win_thread *w)
+{
+	DWORD_PTR allowed = process_mask != 0 ? process_mask : all_cpus();
+
+	return bind(P_LWPID, w->lwpid, w->affinity != 0 ? w->affinity : allowed, true);
+}
+
+/* Returns the mask before; 0: errors of bind, ERROR_INVALID_HANDLE. */
+DWORD_PTR SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask)
+{
+	struct win_thread *w = __win_thread(thread);
+	DWORD_PTR before, allowed;
+	DWORD error;
+
+	if (w == NULL)
+		return 0;
+	__win_lock();
+	allowed = process_mask != 0 ? process_mask : all_cpus();
+	before = w->affinity != 0 ? w->affinity : allowed;
+	error = mask & ~allowed ? ERROR_INVALID_PARAMETER
+				: bind(P_LWPID, w->lwpid, mask, w->lwpid != 0);
+	if (error == 0)
+		w->affinity = mask;
+	__win_unlock();
+	__win_put(&w->object);
+	if (error == 0)
+		return before;
+	SetLastError(error);
+	return 0;
+}
+
+/* Of all threads of the caller's process, or of a child's.  Errors as above. */
+BOOL SetProcessAffinityMask(HANDLE process, DWORD_PTR mask)
+{
+	struct win_process *p = __win_process(process);
+	DWORD error;
+
+	if (p == NULL)
+		return FALSE;
+	error = bind(P_PID, p->pid, mask, true);
+	if (error == 0 && p == __win_this_process(NULL)) {
+		__win_lock();
+		process_mask = mask;
+		__win_unlock();
+	}
+	__win_put(&p->object);
+	return error == 0 ? TRUE : __win_fails(error);
+}
+
+/* ERROR_INVALID_HANDLE; ERROR_NOT_SUPPORTED: of another process. */
+BOOL GetProcessAffinityMask(HANDLE process, PDWORD_PTR mask, PDWORD_PTR system_mask)
+{
+	struct win_process *p = __win_process(process);
+	bool own = p != NULL && p == __win_this_process(NULL);
+
+	if (p == NULL)
+		return FALSE;
+	__win_put(&p->object);
+	if (!own)
+		return __win_fails(ERROR_NOT_SUPPORTED);
+	__win_lock();
+	*system_mask = all_cpus();
+	*mask = process_mask != 0 ? process_mask : *system_mask;
+	__win_unlock();
+	return TRUE;
+}
