@@ -3,6 +3,7 @@
 import re
 
 from conftest import TOP
+from test_errors import PROGRAMS
 
 
 def names_of(path, pattern):
@@ -16,6 +17,78 @@ def test_every_call_is_described():
     assert len(calls) > 50
     assert calls - described == set()
     assert described - calls == set()
+
+
+# What a decoded argument looks like, by its type in the table of sysdesc.c.
+NUMBER, NAME, TEXT, LIST = r"-?\d+", r"[A-Z]\w*(\|[A-Z]\w*)*", r'"', r"~?\["
+SHAPES = {
+    "INT": NUMBER, "FD": NUMBER, "PID": NUMBER, "LWP": NUMBER, "CPU": NUMBER, "LONG": NUMBER,
+    "SIZE": NUMBER, "OCT": r"0[0-7]*", "HEX": r"0x[0-9a-f]+|\d", "PTR": r"0x[0-9a-f]+|NULL",
+    "SIG": r"SIG[A-Z]", "FLAGS": NAME, "IDTYPE": NAME, "NAMED": NAME, "VARIANT": r"\{|\[|" + NAME,
+    "PATH": TEXT, "IN": TEXT, "OUT": TEXT, "STRV": LIST + TEXT, "LWPS": LIST, "INT_IN": LIST,
+    "INT_OUT": LIST, "PAIR_OUT": LIST, "INTS_OUT": LIST, "SET_IN": LIST, "SET_OUT": LIST,
+    "struct": r"\{[\w.]+=", "array": r"\[\{[\w.]+=",
+}
+
+
+def pieces(text):
+    """`text` cut at the commas outside of all brackets and strings."""
+    found, depth, quoted, at = [], 0, False, 0
+    for i, c in enumerate(text):
+        if c == '"' and not re.search(r"(?<!\\)(\\\\)*\\$", text[:i]):
+            quoted = not quoted
+        elif not quoted and c in "([{":
+            depth += 1
+        elif not quoted and c in ")]}":
+            depth -= 1
+        elif not quoted and depth == 0 and c == ",":
+            found.append(text[at:i].strip())
+            at = i + 1
+    return found + ([text[at:].strip()] if text.strip() else [])
+
+
+def shape_of(what):
+    """INT, T(PATH), FLAGS(open), IN(weft_stat), ... as a key of SHAPES."""
+    match = re.fullmatch(r"(\w+)(?:\((\w+)\))?", what)
+    if match[1] == "T":
+        return match[2]
+    if match[1] in ("INS", "INOUTS", "TWO_IN", "OUTS"):
+        return "array"
+    return "struct" if match[1] in ("IN", "OUT", "INOUT") else match[1]
+
+
+def shapes():
+    """Of each call, what its arguments are."""
+    table = (TOP / "user/libc/sysdesc.c").read_text()
+    table = re.sub(r"\s*\\\n\s*", " ", table[table.index("#define CALLS(D)"):])
+    calls = re.findall(r"\bD\((\w+), ((?:[^()]|\([^()]*\))*)\)(?= D\(|\n)", table.split("\n\n")[0])
+    return {call: [shape_of(what) for what in pieces(rest)[1:]] for call, rest in calls}
+
+
+def test_every_call_is_decoded(guest):
+    """The programs that provoke all errors make every call.  Each argument of each call must be
+    seen in words: flags by name, strings and structures with what is in them."""
+    script = "".join(f"truss -o /tmp/{name}.out {name} few > /dev/null; cat /tmp/{name}.out; "
+                     for name in PROGRAMS)
+    result = guest(["sh", "-c", script + "truss err_proc reboot"], smp=2, timing="exact",
+                   timeout=120)
+    lines = re.findall(r"^(?:/\d+:\t)?(\w+)\((.*)\)(?: += .*|  \(it ends here\))?$", result.output,
+                       re.MULTILINE)
+    seen = {}
+    for call, text in lines:
+        for i, arg in enumerate(pieces(text)):
+            seen.setdefault((call, i), []).append(arg)
+    wrong = []
+    for call, args in shapes().items():
+        if not args and not any(call == made for made, _ in lines):
+            wrong.append(f"{call}: it is never made")
+        for i, shape in enumerate(args):
+            if not any(re.match(SHAPES[shape], arg) for arg in seen.get((call, i), [])):
+                wrong.append(f"{call}: argument {i}, {shape}: {seen.get((call, i), [])[-3:]}")
+    assert not wrong, "\n".join([
+        "truss shows these arguments in no words (table: user/libc/sysdesc.c; calls are those of",
+        "the programs tests/guest/err_*.c):", *wrong])
+    assert "syscall" not in {call[:7] for call, _ in lines}
 
 
 def trace(guest, *argv, status=0, **options):

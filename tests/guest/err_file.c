@@ -3,6 +3,7 @@
  * That there is no memory: err_memory.c.
  */
 #include <weft/poll.h>
+#include <weft/signal.h>
 #include "errtest.h"
 
 #define TOO_MANY ((size_t)1 << 63)
@@ -111,7 +112,7 @@ static void asking(void)
 	gives(poll, EFAULT, "the time", &p, 1, NOWHERE, NULL);
 	gives(poll, EFAULT, "the mask", &p, 1, &zero, NOWHERE);
 	gives_eintr(poll, "a signal", &p, 1, NULL, NULL);
-	works(poll, &p, 1, &zero, NULL);
+	works(poll, &p, 1, &zero, &(uint64_t){WEFT_SIGBIT(WEFT_SIGUSR1)});
 }
 
 /* A file of /proc whose process has gone. */

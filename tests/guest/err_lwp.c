@@ -112,7 +112,7 @@ static void parking(void)
 	gives(lwp_sleep, EFAULT, "the time", WEFT_CLOCK_MONOTONIC, 0, NOWHERE);
 	struct weft_timespec hour = {3600, 0};
 	gives_eintr(lwp_sleep, "a signal", WEFT_CLOCK_MONOTONIC, 0, &hour);
-	works(lwp_sleep, WEFT_CLOCK_REALTIME, 0, &past);
+	works(lwp_sleep, WEFT_CLOCK_REALTIME, LWP_SLEEP_ABSTIME, &past);
 }
 
 static void upcalls(void)

@@ -101,9 +101,11 @@ static void sets(void)
 	gives(pset_info, EFAULT, "the number", id, NULL, NOWHERE, NULL);
 	gives(pset_info, EFAULT, "the CPUs", id, NULL, &n, NOWHERE);
 	works(pset_info, id, &type, &n, cpu);
+	works(pset_info, PS_NONE, &type, NULL, NULL);
 	gives(pset_list, EFAULT, "the number", NULL, NOWHERE);
 	gives(pset_list, EFAULT, "the ids", NOWHERE, &n);
-	works(pset_list, NULL, &n);
+	n = 8;
+	works(pset_list, cpu, &n);
 	works(pset_destroy, id);
 
 	while (made < WEFT_MAXPSET && __sys_pset_create(&more[made]) == 0)

@@ -157,7 +157,7 @@ static void timers(void)
 	gives(timer_settime, EINVAL, "the time", id, 0, &wrong, NULL);
 	gives(timer_settime, EFAULT, "the new one", id, 0, NOWHERE, NULL);
 	gives(timer_settime, EFAULT, "the old one", id, 0, &off, NOWHERE);
-	works(timer_settime, id, 0, &off, &now);
+	works(timer_settime, id, WEFT_TIMER_ABSTIME, &off, &now);
 	gives(timer_gettime, EINVAL, "no such timer", 99, &now);
 	gives(timer_gettime, EFAULT, "the structure", id, NOWHERE);
 	works(timer_gettime, id, &now);

@@ -59,7 +59,7 @@ static void attaching(void)
 	gives(trace_attach, EPERM, "the first process", 1, 0);
 	gives(trace_detach, ESRCH, "it is not traced", pid);
 	gives(trace_detach, ESRCH, "children are not", 0);
-	works(trace_attach, pid, 0);
+	works(trace_attach, pid, TRACE_STREAM);
 	gives(trace_attach, EBUSY, "it has a tracer", pid, 0);
 	works(trace_detach, pid);
 	end(pid);

@@ -33,10 +33,19 @@
 #name, prefix##name, ~0u                                                           \
 	}
 
+/* A value below 0. */
+#define BELOW(prefix, name)                                                                        \
+	{                                                                                          \
+#name, (uint32_t)prefix##name, ~0u                                                 \
+	}
+
 #define FLAG_SETS(X)                                                                               \
 	X(open, {"O_RDONLY", 0, 3}, {"O_WRONLY", 1, 3}, {"O_RDWR", 2, 3}, BIT(WEFT_, O_APPEND),    \
 	  BIT(WEFT_, O_CREAT), BIT(WEFT_, O_TRUNC), BIT(WEFT_, O_EXCL), BIT(WEFT_, O_NONBLOCK),    \
-	  BIT(WEFT_, O_CLOEXEC), BIT(WEFT_, O_DIRECTORY))                                          \
+	  BIT(WEFT_, O_CLOEXEC), BIT(WEFT_, O_DIRECTORY), BIT(WEFT_, O_NOFOLLOW),                  \
+	  BIT(WEFT_, O_NOCTTY), BIT(WEFT_, O_SYNC))                                                \
+	X(status, BIT(WEFT_, O_APPEND), BIT(WEFT_, O_NONBLOCK), BIT(WEFT_, O_CLOEXEC))             \
+	X(fd, BIT(WEFT_, FD_CLOEXEC))                                                              \
 	X(prot, {"PROT_NONE", 0, ~0u}, BIT(WEFT_, PROT_READ), BIT(WEFT_, PROT_WRITE),              \
 	  BIT(WEFT_, PROT_EXEC))                                                                   \
 	X(map, BIT(WEFT_, MAP_SHARED), BIT(WEFT_, MAP_PRIVATE), BIT(WEFT_, MAP_FIXED),             \
@@ -45,16 +54,21 @@
 	X(clock, VALUE(WEFT_, CLOCK_REALTIME), VALUE(WEFT_, CLOCK_MONOTONIC),                      \
 	  VALUE(WEFT_, CLOCK_PROCESS_CPUTIME), VALUE(WEFT_, CLOCK_THREAD_CPUTIME))                 \
 	X(sleep, {"TIMER_ABSTIME", LWP_SLEEP_ABSTIME, LWP_SLEEP_ABSTIME})                          \
-	X(wait, BIT(WEFT_, WNOHANG))                                                               \
-	X(ioctl, VALUE(WEFT_, TCGETS), VALUE(WEFT_, TCSETS), VALUE(WEFT_, TIOCGPGRP),              \
-	  VALUE(WEFT_, TIOCSPGRP), VALUE(WEFT_, TIOCGWINSZ))                                       \
+	X(wait, BIT(WEFT_, WNOHANG), BIT(WEFT_, WUNTRACED), BIT(WEFT_, WCONTINUED))                \
+	X(ioctl, VALUE(WEFT_, TCGETS), VALUE(WEFT_, TCSETS), VALUE(WEFT_, TCSETSF),                \
+	  VALUE(WEFT_, TIOCGPGRP), VALUE(WEFT_, TIOCSPGRP), VALUE(WEFT_, TIOCGWINSZ))              \
+	X(iflag, BIT(WEFT_, ICRNL))                                                                \
+	X(oflag, BIT(WEFT_, OPOST))                                                                \
+	X(cflag, BIT(WEFT_, CRTSCTS))                                                              \
+	X(lflag, BIT(WEFT_, ICANON), BIT(WEFT_, ECHO), BIT(WEFT_, ISIG))                           \
 	X(fcntl, VALUE(WEFT_, F_DUPFD), VALUE(WEFT_, F_GETFD), VALUE(WEFT_, F_SETFD),              \
 	  VALUE(WEFT_, F_GETFL), VALUE(WEFT_, F_SETFL), VALUE(WEFT_, F_DUPFD_CLOEXEC))             \
 	X(poll, BIT(WEFT_, POLLIN), BIT(WEFT_, POLLPRI), BIT(WEFT_, POLLOUT), BIT(WEFT_, POLLERR), \
 	  BIT(WEFT_, POLLHUP), BIT(WEFT_, POLLNVAL))                                               \
 	X(rlimit, VALUE(WEFT_, RLIMIT_AS), VALUE(WEFT_, RLIMIT_DATA), VALUE(WEFT_, RLIMIT_STACK),  \
 	  VALUE(WEFT_, RLIMIT_NPROC), VALUE(WEFT_, RLIMIT_NOFILE))                                 \
-	X(madvise, VALUE(WEFT_, MADV_NORMAL), VALUE(WEFT_, MADV_DONTNEED))                         \
+	X(madvise, VALUE(WEFT_, MADV_NORMAL), VALUE(WEFT_, MADV_RANDOM),                           \
+	  VALUE(WEFT_, MADV_SEQUENTIAL), VALUE(WEFT_, MADV_WILLNEED), VALUE(WEFT_, MADV_DONTNEED)) \
 	X(msync, BIT(WEFT_, MS_ASYNC), BIT(WEFT_, MS_INVALIDATE), BIT(WEFT_, MS_SYNC))             \
 	X(upcall, BIT(, UPCALL_BLOCKED), BIT(, UPCALL_GROW), BIT(, UPCALL_EXIT))                   \
 	X(itimer, {"ITIMER_REAL", 0, 0xff}, {"ITIMER_VIRTUAL", 1, 0xff}, {"ITIMER_PROF", 2, 0xff}, \
@@ -69,9 +83,18 @@
 	X(online, VALUE(, P_OFFLINE), VALUE(, P_ONLINE), VALUE(, P_STATUS))                        \
 	X(how, VALUE(WEFT_, SIG_SETMASK), VALUE(WEFT_, SIG_BLOCK), VALUE(WEFT_, SIG_UNBLOCK))      \
 	X(sa, BIT(WEFT_, SA_SIGINFO), BIT(WEFT_, SA_RESTART), BIT(WEFT_, SA_NODEFER),              \
-	  BIT(WEFT_, SA_RESETHAND), BIT(WEFT_, SA_ONSTACK))                                        \
+	  BIT(WEFT_, SA_RESETHAND), BIT(WEFT_, SA_ONSTACK), BIT(WEFT_, SA_NOCLDSTOP),              \
+	  BIT(WEFT_, SA_NOCLDWAIT))                                                                \
+	X(ss, BIT(WEFT_, SS_ONSTACK), BIT(WEFT_, SS_DISABLE))                                      \
+	X(myid, BELOW(WEFT_, P_MYID))                                                              \
+	X(bind, BELOW(, PBIND_NONE), BELOW(, PBIND_QUERY))                                         \
+	X(pset, BELOW(, PS_NONE), BELOW(, PS_QUERY), BELOW(, PS_MYID))                             \
+	X(class, {"TS", WEFT_CLASS_TS, ~0u}, {"RT", WEFT_CLASS_RT, ~0u},                           \
+	  {"NT", WEFT_CLASS_NT, ~0u}, BELOW(, PC_CLNULL))                                          \
+	X(donice, VALUE(, PC_GETNICE), VALUE(, PC_SETNICE))                                        \
+	X(admin, VALUE(, PC_GETTABLE), VALUE(, PC_SETTABLE))                                       \
 	X(spawn, BIT(, SPAWN_NEWGROUP), BIT(, SPAWN_FOREGROUND))                                   \
-	X(lwp, BIT(, LWP_DETACHED), BIT(, LWP_SUSPENDED))                                          \
+	X(lwp, BIT(, LWP_DETACHED), BIT(, LWP_SUSPENDED), BIT(, LWP_BOUND))                        \
 	X(who, {"RUSAGE_SELF", 0, ~0u}, {"RUSAGE_CHILDREN", ~0u, ~0u})                             \
 	X(reboot, VALUE(WEFT_, REBOOT_HALT), VALUE(WEFT_, REBOOT_RESET))                           \
 	X(trace, BIT(, TRACE_FOLLOW), BIT(, TRACE_STREAM), BIT(, TRACE_HOLD))                      \
@@ -120,6 +143,11 @@ const struct flagdesc *sysdesc_flags(unsigned of)
 		}                                                                                  \
 	}
 
+#define FV(struct_name, member, variants) FD(struct_name, member, T_VARIANT, VARIANTS_##variants)
+
+/* The sets of variants that structures and calls speak of, defined below them. */
+enum { VARIANTS_ioctl, VARIANTS_fcntl, VARIANTS_priocntl, VARIANTS_clparms };
+
 /* X(structure, its fields): those that tell something. */
 #define STRUCTS(X)                                                                                 \
 	X(weft_timespec, F(weft_timespec, sec, LONG), F(weft_timespec, nsec, LONG))                \
@@ -144,6 +172,20 @@ const struct flagdesc *sysdesc_flags(unsigned of)
 	  F(weft_sysinfo, ncpu, INT), F(weft_sysinfo, nproc, INT), F(weft_sysinfo, nlwp, INT))     \
 	X(weft_pollfd, F(weft_pollfd, fd, FD), FF(weft_pollfd, events, poll),                      \
 	  FF(weft_pollfd, revents, poll))                                                          \
+	X(weft_termios, FF(weft_termios, iflag, iflag), FF(weft_termios, oflag, oflag),            \
+	  FF(weft_termios, cflag, cflag), FF(weft_termios, lflag, lflag))                          \
+	X(weft_winsize, F(weft_winsize, row, INT), F(weft_winsize, col, INT))                      \
+	X(pcinfo, FF(pcinfo, pc_cid, class), F(pcinfo, pc_clname, CHARS),                          \
+	  F(pcinfo, pc_maxpri, INT))                                                               \
+	X(tsparms, F(tsparms, ts_uprilim, INT), F(tsparms, ts_upri, INT))                          \
+	X(rtparms, F(rtparms, rt_pri, INT), F(rtparms, rt_tqsecs, INT),                            \
+	  F(rtparms, rt_tqnsecs, INT))                                                             \
+	X(ntparms, F(ntparms, nt_class, INT), F(ntparms, nt_relative, INT),                        \
+	  F(ntparms, nt_level, INT))                                                               \
+	X(pcparms, FF(pcparms, pc_cid, class), FV(pcparms, pc_clparms, clparms))                   \
+	X(pcnice, F(pcnice, pc_val, INT), FF(pcnice, pc_op, donice))                               \
+	X(pcadmin, FF(pcadmin, pc_cid, class), FF(pcadmin, pc_cmd, admin),                         \
+	  F(pcadmin, pc_table, PTR), F(pcadmin, pc_size, SIZE))                                    \
 	X(weft_iovec, F(weft_iovec, base, PTR), F(weft_iovec, len, SIZE))                          \
 	X(weft_mount, F(weft_mount, path, CHARS), F(weft_mount, type, CHARS))                      \
 	X(weft_itimerspec, F(weft_itimerspec, interval.sec, LONG),                                 \
@@ -163,7 +205,7 @@ const struct flagdesc *sysdesc_flags(unsigned of)
 	  F(weft_sigaction, mask, SET), FF(weft_sigaction, flags, sa))                             \
 	X(weft_siginfo, F(weft_siginfo, signo, SIG), F(weft_siginfo, code, INT),                   \
 	  F(weft_siginfo, pid, PID), F(weft_siginfo, addr, PTR), F(weft_siginfo, value, HEX))      \
-	X(weft_stack, F(weft_stack, sp, PTR), F(weft_stack, flags, HEX),                           \
+	X(weft_stack, F(weft_stack, sp, PTR), FF(weft_stack, flags, ss),                           \
 	  F(weft_stack, size, SIZE))                                                               \
 	X(weft_ucontext, F(weft_ucontext, sigmask, SET), F(weft_ucontext, rip, PTR),               \
 	  F(weft_ucontext, rsp, PTR))                                                              \
@@ -201,12 +243,90 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	{                                                                                          \
 		T_STRUCT, STRUCT_##name, D_IN | D_OUT                                              \
 	}
+/* An array of structures: as long as the next argument says; of two; as long as the result. */
+#define INS(name)                                                                                  \
+	{                                                                                          \
+		T_STRUCT, STRUCT_##name, D_IN | D_COUNTED                                          \
+	}
+#define INOUTS(name)                                                                               \
+	{                                                                                          \
+		T_STRUCT, STRUCT_##name, D_IN | D_OUT | D_COUNTED                                  \
+	}
+#define TWO_IN(name)                                                                               \
+	{                                                                                          \
+		T_STRUCT, STRUCT_##name, D_IN | D_TWO                                              \
+	}
+#define OUTS(name)                                                                                 \
+	{                                                                                          \
+		T_STRUCT, STRUCT_##name, D_OUT | D_RETURNED                                        \
+	}
+#define NAMED(set)                                                                                 \
+	{                                                                                          \
+		T_NAMED, FLAGS_##set, 0                                                            \
+	}
+#define VARIANT(set)                                                                               \
+	{                                                                                          \
+		T_VARIANT, VARIANTS_##set, 0                                                       \
+	}
+/* Ints, as many as argument `n` points at. */
+#define INTS_OUT(n)                                                                                \
+	{                                                                                          \
+		T_INTS_OUT, n, 0                                                                   \
+	}
 #define IDTYPE                                                                                     \
 	{                                                                                          \
 		T_IDTYPE, FLAGS_idtype, 0                                                          \
 	}
 #define INT T(INT)
 #define NONE T(NONE)
+
+/* What depends on a command, or a class. */
+
+static const struct variantdesc ioctl_variants[] = {
+	{WEFT_TCGETS, OUT(weft_termios)},
+	{WEFT_TCSETS, IN(weft_termios)},
+	{WEFT_TCSETSF, IN(weft_termios)},
+	{WEFT_TIOCGPGRP, T(INT_OUT)},
+	{WEFT_TIOCSPGRP, T(INT_IN)},
+	{WEFT_TIOCGWINSZ, OUT(weft_winsize)},
+	{0, T(NONE)},
+};
+static const struct variantdesc fcntl_variants[] = {
+	{WEFT_F_DUPFD, T(FD)},  {WEFT_F_DUPFD_CLOEXEC, T(FD)},
+	{WEFT_F_GETFD, T(INT)}, {WEFT_F_SETFD, FLAGS(fd)},
+	{WEFT_F_GETFL, T(INT)}, {WEFT_F_SETFL, FLAGS(status)},
+	{0, T(NONE)},
+};
+static const struct variantdesc priocntl_variants[] = {
+	{PC_GETCID, INOUT(pcinfo)},
+	{PC_GETCLINFO, INOUT(pcinfo)},
+	{PC_SETPARMS, IN(pcparms)},
+	{PC_GETPARMS, INOUT(pcparms)},
+	{PC_ADMIN, IN(pcadmin)},
+	{PC_DONICE, INOUT(pcnice)},
+	{0, T(NONE)},
+};
+static const struct variantdesc clparms_variants[] = {
+	{WEFT_CLASS_TS, IN(tsparms)},
+	{WEFT_CLASS_RT, IN(rtparms)},
+	{WEFT_CLASS_NT, IN(ntparms)},
+	{0, T(NONE)},
+};
+
+const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
+{
+	static const struct variantdesc *const sets[] = {
+		[VARIANTS_ioctl] = ioctl_variants,
+		[VARIANTS_fcntl] = fcntl_variants,
+		[VARIANTS_priocntl] = priocntl_variants,
+		[VARIANTS_clparms] = clparms_variants,
+	};
+
+	for (const struct variantdesc *v = sets[of]; v->desc.type != T_NONE; v++)
+		if (v->value == value)
+			return &v->desc;
+	return NULL;
+}
 
 /* D(name, its result, its arguments...) */
 #define CALLS(D)                                                                                   \
@@ -247,18 +367,18 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	D(fstat, INT, T(FD), OUT(weft_stat))                                                       \
 	D(stat, INT, T(PATH), OUT(weft_stat))                                                      \
 	D(getdents, T(LONG), T(FD), T(OUT), T(SIZE))                                               \
-	D(ioctl, INT, T(FD), FLAGS(ioctl), T(PTR))                                                 \
+	D(ioctl, INT, T(FD), FLAGS(ioctl), VARIANT(ioctl))                                         \
 	D(chdir, INT, T(PATH))                                                                     \
 	D(getcwd, T(LONG), T(OUT), T(SIZE))                                                        \
 	D(dup, T(FD), T(FD))                                                                       \
 	D(dup2, T(FD), T(FD), T(FD))                                                               \
-	D(pipe, INT, T(PAIR_OUT), FLAGS(open))                                                     \
-	D(fcntl, INT, T(FD), FLAGS(fcntl), T(LONG))                                                \
-	D(poll, INT, INOUT(weft_pollfd), T(SIZE), IN(weft_timespec), T(SET_IN))                    \
+	D(pipe, INT, T(PAIR_OUT), FLAGS(status))                                                   \
+	D(fcntl, INT, T(FD), FLAGS(fcntl), VARIANT(fcntl))                                         \
+	D(poll, INT, INOUTS(weft_pollfd), T(SIZE), IN(weft_timespec), T(SET_IN))                   \
 	D(pread, T(LONG), T(FD), T(OUT), T(SIZE), T(LONG))                                         \
 	D(pwrite, T(LONG), T(FD), T(IN), T(SIZE), T(LONG))                                         \
-	D(readv, T(LONG), T(FD), IN(weft_iovec), T(SIZE))                                          \
-	D(writev, T(LONG), T(FD), IN(weft_iovec), T(SIZE))                                         \
+	D(readv, T(LONG), T(FD), INS(weft_iovec), T(SIZE))                                         \
+	D(writev, T(LONG), T(FD), INS(weft_iovec), T(SIZE))                                        \
 	D(procinfo, T(PID), T(PID), OUT(weft_procinfo))                                            \
 	D(lwp_info, T(LWP), T(PID), T(LWP), OUT(lwp_info))                                         \
 	D(cpuinfo, INT, T(CPU), OUT(weft_cpuinfo))                                                 \
@@ -290,8 +410,8 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	D(rename, INT, T(PATH), T(PATH))                                                           \
 	D(chmod, INT, T(PATH), T(OCT))                                                             \
 	D(fchmod, INT, T(FD), T(OCT))                                                              \
-	D(utimens, INT, T(PATH), IN(weft_timespec), INT)                                           \
-	D(futimens, INT, T(FD), IN(weft_timespec))                                                 \
+	D(utimens, INT, T(PATH), TWO_IN(weft_timespec), INT)                                       \
+	D(futimens, INT, T(FD), TWO_IN(weft_timespec))                                             \
 	D(umask, T(OCT), T(OCT))                                                                   \
 	D(mountinfo, INT, INT, OUT(weft_mount))                                                    \
 	D(fchdir, INT, T(FD))                                                                      \
@@ -303,15 +423,15 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	D(timer_gettime, INT, INT, OUT(weft_itimerspec))                                           \
 	D(timer_getoverrun, INT, INT)                                                              \
 	D(timer_delete, INT, INT)                                                                  \
-	D(priocntl, INT, IDTYPE, T(PID), FLAGS(priocntl), T(PTR))                                  \
-	D(processor_bind, INT, IDTYPE, T(PID), T(CPU), T(INT_OUT))                                 \
+	D(priocntl, INT, IDTYPE, NAMED(myid), FLAGS(priocntl), VARIANT(priocntl))                  \
+	D(processor_bind, INT, IDTYPE, NAMED(myid), NAMED(bind), T(INT_OUT))                       \
 	D(p_online, INT, T(CPU), FLAGS(online))                                                    \
 	D(pset_create, INT, T(INT_OUT))                                                            \
-	D(pset_destroy, INT, INT)                                                                  \
-	D(pset_assign, INT, INT, T(CPU), T(INT_OUT))                                               \
-	D(pset_bind, INT, INT, IDTYPE, T(PID), T(INT_OUT))                                         \
-	D(pset_info, INT, INT, T(INT_OUT), T(INT_OUT), T(INT_OUT))                                 \
-	D(pset_list, INT, T(INT_OUT), T(INT_OUT))                                                  \
+	D(pset_destroy, INT, NAMED(pset))                                                          \
+	D(pset_assign, INT, NAMED(pset), T(CPU), T(INT_OUT))                                       \
+	D(pset_bind, INT, NAMED(pset), IDTYPE, NAMED(myid), T(INT_OUT))                            \
+	D(pset_info, INT, NAMED(pset), T(INT_OUT), T(INT_OUT), INTS_OUT(2))                        \
+	D(pset_list, INT, INTS_OUT(1), T(INT_OUT))                                                 \
 	D(msacct, INT, T(PID), T(LWP), OUT(weft_msacct))                                           \
 	D(lwp_mutex_lock, INT, IN(lwp_mutex), T(HEX))                                              \
 	D(lwp_mutex_trylock, INT, IN(lwp_mutex), T(HEX))                                           \
@@ -340,8 +460,8 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	D(kobj_sema_release, INT, INT, INT)                                                        \
 	D(trace_attach, INT, T(PID), FLAGS(trace))                                                 \
 	D(trace_detach, INT, T(PID))                                                               \
-	D(trace_wait, T(LONG), OUT(trace_event), T(SIZE))                                          \
-	D(proc_read, T(LONG), T(PID), T(PTR), T(PTR), T(SIZE))                                     \
+	D(trace_wait, T(LONG), OUTS(trace_event), T(SIZE))                                         \
+	D(proc_read, T(LONG), T(PID), T(PTR), T(OUT), T(SIZE))                                     \
 	D(lwp_regs, T(LWP), T(PID), T(LWP), OUT(lwp_regs))
 
 /* The number of arguments comes from here and from the list of calls: they must agree. */

@@ -4,6 +4,7 @@
  */
 #include <ctype.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,14 +51,10 @@ const char *errno_name(int err)
 
 void show_signal(struct text *t, int sig)
 {
-#define S(name) [WEFT_SIG##name] = #name
-	static const char *const names[] = {
-		S(HUP), S(INT),  S(QUIT), S(ILL),  S(TRAP), S(ABRT), S(FPE),  S(KILL),
-		S(BUS), S(SEGV), S(SYS),  S(PIPE), S(ALRM), S(TERM), S(CHLD),
-	};
-#undef S
-	if (sig > 0 && (size_t)sig < sizeof(names) / sizeof(names[0]) && names[sig])
-		add(t, "SIG%s", names[sig]);
+	char name[SIG2STR_MAX];
+
+	if (sig2str(sig, name) == 0)
+		add(t, "SIG%s", name);
 	else
 		add(t, "%d", sig);
 }
@@ -168,33 +165,93 @@ static void show_vector(struct text *t, int pid, uint64_t at)
 
 static void show_value(struct text *t, int pid, const struct argdesc *d, uint64_t v);
 
+static void show_ints(struct text *t, const int *v, unsigned n)
+{
+	add(t, "[");
+	for (unsigned i = 0; i < n && i < ITEMS; i++)
+		add(t, i ? ", %d" : "%d", v[i]);
+	add(t, n > ITEMS ? ", ...]" : "]");
+}
+
+/* A number of `size` bytes, with its sign. */
+static uint64_t load(const char *at, size_t size)
+{
+	int16_t half;
+	int32_t word;
+	uint64_t v = 0;
+
+	if (size == sizeof(half))
+		return memcpy(&half, at, sizeof(half)), half;
+	if (size == sizeof(word))
+		return memcpy(&word, at, sizeof(word)), word;
+	memcpy(&v, at, size < sizeof(v) ? size : sizeof(v));
+	return v;
+}
+
+static void show_fields(struct text *t, int pid, const struct structdesc *s, const char *bytes)
+{
+	for (unsigned i = 0; i < s->nfields; i++) {
+		const struct fielddesc *f = &s->field[i];
+		const struct argdesc *d = &f->desc;
+		const char *at = bytes + f->offset;
+		int ints[ITEMS + 1];
+
+		add(t, i ? ", " : "");
+		if (d->type == T_VARIANT) {
+			const struct argdesc *v = sysdesc_variant(d->of, (uint32_t)load(bytes, 4));
+			if (v != NULL)
+				show_fields(t, pid, sysdesc_struct(v->of), at);
+			else
+				add(t, "%s=?", f->name);
+			continue;
+		}
+		add(t, "%s=", f->name);
+		if (d->type == T_CHARS) {
+			show_bytes(t, at, strnlen(at, f->size), 0);
+		} else if (d->type == T_INTS) {
+			memcpy(ints, at, f->size < sizeof(ints) ? f->size : sizeof(ints));
+			show_ints(t, ints, f->size / sizeof(ints[0]));
+		} else {
+			show_value(t, pid, d, load(at, f->size));
+		}
+	}
+}
+
 static void show_struct(struct text *t, int pid, const struct structdesc *s, uint64_t at)
 {
-	char bytes[1024];
+	char bytes[2048];
 
 	if (at == 0 || s->size > sizeof(bytes) || !fetch(pid, at, bytes, s->size)) {
 		add(t, at ? "%#" PRIx64 : "NULL", at);
 		return;
 	}
 	add(t, "{");
-	for (unsigned i = 0; i < s->nfields; i++) {
-		const struct fielddesc *f = &s->field[i];
-		uint64_t v = 0;
-		add(t, "%s%s=", i ? ", " : "", f->name);
-		if (f->desc.type == T_CHARS) {
-			show_bytes(t, bytes + f->offset, strnlen(bytes + f->offset, f->size), 0);
-			continue;
-		}
-		memcpy(&v, bytes + f->offset, f->size < 8 ? f->size : 8);
-		show_value(t, pid, &f->desc, v);
-	}
+	show_fields(t, pid, s, bytes);
 	add(t, "}");
+}
+
+/* An array of them. */
+static void show_structs(struct text *t, int pid, const struct structdesc *s, uint64_t at,
+			 uint64_t n)
+{
+	if (at == 0) {
+		add(t, "NULL");
+		return;
+	}
+	add(t, "[");
+	for (unsigned i = 0; i < n && i < ITEMS; i++) {
+		add(t, i ? ", " : "");
+		show_struct(t, pid, s, at + i * s->size);
+	}
+	add(t, n > ITEMS ? ", ...]" : "]");
 }
 
 /* A value that says all by itself, or points at what the call reads. */
 static void show_value(struct text *t, int pid, const struct argdesc *d, uint64_t v)
 {
+	const struct flagdesc *f;
 	uint64_t set;
+	int n;
 
 	switch (d->type) {
 	case T_INT:
@@ -216,8 +273,26 @@ static void show_value(struct text *t, int pid, const struct argdesc *d, uint64_
 	case T_OCT:
 		add(t, v ? "0%o" : "%o", (unsigned)v);
 		break;
+	case T_HEX:
+		add(t, "%#" PRIx64, v);
+		break;
 	case T_SIG:
 		show_signal(t, v);
+		break;
+	case T_NAMED:
+		for (f = sysdesc_flags(d->of);
+		     f->name != NULL && (uint32_t)f->value != (uint32_t)v;)
+			f++;
+		if (f->name != NULL)
+			add(t, "%s", f->name);
+		else
+			add(t, "%d", (int)v);
+		break;
+	case T_INT_IN:
+		if (v != 0 && fetch(pid, v, &n, sizeof(n)))
+			add(t, "[%d]", n);
+		else
+			add(t, v ? "%#" PRIx64 : "NULL", v);
 		break;
 	case T_PATH:
 		show_string(t, pid, v);
@@ -253,7 +328,35 @@ static void show_value(struct text *t, int pid, const struct argdesc *d, uint64_
 static bool is_out(const struct argdesc *d)
 {
 	return d->type == T_OUT || d->type == T_INT_OUT || d->type == T_PAIR_OUT ||
-	       d->type == T_SET_OUT || (d->type == T_STRUCT && (d->dir & D_OUT));
+	       d->type == T_INTS_OUT || d->type == T_SET_OUT ||
+	       (d->type == T_STRUCT && (d->dir & D_OUT));
+}
+
+/* What argument i of the call is, in this call. */
+static struct argdesc arg_of(const struct sysdesc *d, unsigned i, const uint64_t arg[6])
+{
+	static const struct argdesc unknown = {T_HEX, 0, 0};
+	const struct argdesc *a = &d->arg[i];
+
+	if (a->type == T_VARIANT)
+		a = sysdesc_variant(a->of, (uint32_t)arg[i - 1]) ?: &unknown;
+	return *a;
+}
+
+/* Structures, of which there are as many as the call says. */
+static void show_struct_arg(struct text *t, int pid, const struct argdesc *d, const uint64_t *arg,
+			    int64_t result)
+{
+	const struct structdesc *s = sysdesc_struct(d->of);
+
+	if (d->dir & D_COUNTED)
+		show_structs(t, pid, s, arg[0], arg[1]);
+	else if (d->dir & D_TWO)
+		show_structs(t, pid, s, arg[0], 2);
+	else if (d->dir & D_RETURNED)
+		show_structs(t, pid, s, arg[0], result);
+	else
+		show_struct(t, pid, s, arg[0]);
 }
 
 void show_entry(struct call_text *c, const struct trace_event *e)
@@ -267,11 +370,18 @@ void show_entry(struct call_text *c, const struct trace_event *e)
 		t->s[0] = '\0';
 		if (d == NULL) {
 			add(t, "%#" PRIx64, e->arg[i]);
-		} else if (i >= d->nargs || is_out(&d->arg[i])) {
 			continue;
-		} else if (d->arg[i].type == T_IN) {
+		} else if (i >= d->nargs) {
+			continue;
+		}
+		const struct argdesc a = arg_of(d, i, e->arg);
+		if (is_out(&a)) {
+			continue;
+		} else if (a.type == T_IN) {
 			show_buffer(t, e->pid, e->arg[i], e->arg[i + 1]);
-		} else if (d->arg[i].type == T_LWPS) {
+		} else if (a.type == T_STRUCT) {
+			show_struct_arg(t, e->pid, &a, e->arg + i, 0);
+		} else if (a.type == T_LWPS) {
 			add(t, "[");
 			for (unsigned k = 0; k < ITEMS && k < e->arg[i + 1] &&
 					     fetch(e->pid, e->arg[i] + 4 * k, &id, 4);
@@ -279,31 +389,49 @@ void show_entry(struct call_text *c, const struct trace_event *e)
 				add(t, k ? ", %u" : "%u", id);
 			add(t, e->arg[i + 1] > ITEMS ? ", ...]" : "]");
 		} else {
-			show_value(t, e->pid, &d->arg[i], e->arg[i]);
+			show_value(t, e->pid, &a, e->arg[i]);
 		}
 	}
+}
+
+/* What argument i points at, which the call has written. */
+static void show_out(struct text *t, const struct argdesc *a, const struct trace_event *e,
+		     unsigned i, int64_t result)
+{
+	uint64_t at = e->arg[i];
+	int v[ITEMS + 1] = {0}, n;
+
+	if (a->type == T_OUT)
+		show_buffer(t, e->pid, at, result);
+	else if (a->type == T_STRUCT)
+		show_struct_arg(t, e->pid, a, e->arg + i, result);
+	else if (a->type == T_INT_OUT && fetch(e->pid, at, v, sizeof(v[0])))
+		show_ints(t, v, 1);
+	else if (a->type == T_PAIR_OUT && fetch(e->pid, at, v, 2 * sizeof(v[0])))
+		show_ints(t, v, 2);
+	else if (a->type == T_INTS_OUT && fetch(e->pid, e->arg[a->of], &n, sizeof(n)) &&
+		 fetch(e->pid, at, v, (n < ITEMS ? n : ITEMS) * sizeof(v[0])))
+		show_ints(t, v, n);
+	else
+		show_value(t, e->pid, a, at);
 }
 
 void show_return(struct call_text *c, const struct trace_event *e, int64_t result)
 {
 	const struct sysdesc *d = sysdesc(e->call);
-	int v[2];
 
 	for (unsigned i = 0; d != NULL && i < d->nargs; i++) {
-		struct text *t = &c->arg[i];
-		uint64_t at = e->arg[i];
-		if (!is_out(&d->arg[i]))
+		const struct argdesc a = arg_of(d, i, e->arg);
+		if (!is_out(&a))
 			continue;
-		if (result < 0 || at == 0)
-			add(t, at ? "%#" PRIx64 : "NULL", at);
-		else if (d->arg[i].type == T_OUT)
-			show_buffer(t, e->pid, at, result);
-		else if (d->arg[i].type == T_INT_OUT && fetch(e->pid, at, v, sizeof(v[0])))
-			add(t, "[%d]", v[0]);
-		else if (d->arg[i].type == T_PAIR_OUT && fetch(e->pid, at, v, sizeof(v)))
-			add(t, "[%d, %d]", v[0], v[1]);
+		if (e->arg[i] == 0)
+			add(&c->arg[i], "NULL");
+		else if (result >= 0)
+			show_out(&c->arg[i], &a, e, i, result);
+		else if (a.type == T_STRUCT && (a.dir & D_IN)) /* as the call has left it */
+			show_struct_arg(&c->arg[i], e->pid, &a, e->arg + i, 0);
 		else
-			show_value(t, e->pid, &d->arg[i], at);
+			add(&c->arg[i], "%#" PRIx64, e->arg[i]);
 	}
 }
 
