@@ -2,8 +2,10 @@
 
 import re
 
+import pytest
 from conftest import TOP
 from test_errors import PROGRAMS
+from test_terminal import status, terminal  # noqa: F401  (a fixture)
 
 
 def names_of(path, pattern):
@@ -137,6 +139,60 @@ def test_the_end_by_a_signal(guest):
     output = trace(guest, "trace_calls", "crash", status=128 + 11)
     assert "Incurred fault #14, address = 0x10, SIGSEGV" in output
     assert "*** process killed by SIGSEGV ***" in output
+
+
+VICTIM = "while sleep 0.01; do echo tick >> /tmp/ticks; done & victim=$!; "
+GOES_ON = """
+    seen=$(wc -l < /tmp/ticks)
+    while test $(wc -l < /tmp/ticks) -eq $seen; do sleep 0.01; done
+    echo it goes on
+"""
+
+
+def test_processes_that_run(guest):
+    """-p: each line from then on; an interrupt lets the process go on as if nothing had been, and
+    it can be watched again, to its end."""
+    output = guest(["sh", "-c", VICTIM + """
+        truss -t waitpid -o /tmp/first -p $victim & truss=$!
+        while ! test -s /tmp/first; do sleep 0.01; done
+        truss -p $victim; echo a second one gets $?
+        kill -INT $truss; wait $truss; echo truss ended with $?
+        """ + GOES_ON + """
+        truss -t waitpid -o /tmp/second -p $victim & truss=$!
+        while ! test -s /tmp/second; do sleep 0.01; done
+        kill $victim; wait $truss; echo truss ended with $?
+        wait $victim; echo the victim with $?
+        cat /tmp/first; echo --; cat /tmp/second
+        truss -p 99999; echo nobody: $?; truss -p 0; echo no number: $?
+        """], smp=2, timing="exact").output
+    first, second = output.split("\n--\n")
+    assert "a second one gets 1\n" in first, output
+    assert first.count("truss ended with 0\n") == 2, output
+    assert "it goes on\n" in first and "the victim with 143\n" in first, output
+    line = r"^waitpid\(-?\d+, \[0\], .*\) += \d+$"
+    assert re.search(line, first, re.MULTILINE), output
+    assert re.search(line, second, re.MULTILINE), output
+    assert "Received signal" not in first
+    assert "*** process killed by SIGTERM ***" in second, output
+    assert "nobody: 1\n" in second and "no number: 2\n" in second, output
+
+
+@pytest.mark.parametrize("smp", [2])
+def test_interrupt_from_the_terminal(terminal):  # noqa: F811
+    """Ctrl-C is truss's alone: the process in the background goes on."""
+    sh = terminal("sh")
+    sh.expect_exact("weft:/$ ")
+    sh.send(VICTIM + "\r")
+    sh.expect_exact("weft:/$ ")
+    sh.send("truss -t waitpid -p $victim\r")
+    sh.expect_exact("\nwaitpid(")
+    sh.send("\x03")
+    sh.expect_exact("weft:/$ ")
+    sh.send("; ".join(GOES_ON.split("\n")[1:-1]).replace("do;", "do") + "\r")
+    sh.expect_exact("\nit goes on\r\n")
+    sh.expect_exact("weft:/$ ")
+    sh.send("kill $victim; exit 3\r")
+    assert status(sh) == 3
 
 
 def test_the_traffic_of_one_lock(guest):

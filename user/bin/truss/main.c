@@ -10,12 +10,14 @@
  *	-t	these calls only, or all but these
  *	-o	writes to FILE, not to standard error
  *
- * Exits as the command does; 128 + signal if one killed it.  Ctrl-C ends it, and leaves
- * processes of -p running.
+ * Exits as the command does; 128 + signal if one killed it.  With -p it ends when the last of the
+ * processes does; Ctrl-C ends it, and leaves them running.  1: there was a process that it could
+ * not watch.
  */
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -27,6 +29,7 @@
 #include <weft/proc.h>
 #include <weft/sys.h>
 #include <weft/sysdesc.h>
+#include "../procids.h"
 #include "truss.h"
 
 #define MAX_EVENTS 64
@@ -315,7 +318,7 @@ static int start(char **argv, unsigned flags)
 int main(int argc, char **argv)
 {
 	static struct trace_event events[MAX_EVENTS];
-	bool attach = false;
+	bool attach = false, failed = false;
 	int c, pid = 0, status = 0;
 	struct weft_rusage ru;
 	const char *file = NULL;
@@ -366,9 +369,11 @@ int main(int argc, char **argv)
 	if (!attach)
 		pid = start(argv + optind, flags);
 	for (int i = optind; attach && i < argc; i++) {
-		errno = -__sys_trace_attach(atoi(argv[i]), flags);
-		if (errno != 0)
+		errno = -__sys_trace_attach(number("process", argv[i], 1, INT_MAX), flags);
+		if (errno != 0) {
 			warn("process %s", argv[i]);
+			failed = true;
+		}
 	}
 	/* The command has the terminal's Ctrl-C too; when it ends, so do we. */
 	while ((n = __sys_trace_wait(events, MAX_EVENTS)) > 0 || (n == -EINTR && !attach)) {
@@ -383,5 +388,7 @@ int main(int argc, char **argv)
 	if (counting)
 		print_counts(attach ? NULL : &ru, gethrtime() - began);
 	fflush(out);
+	if (failed)
+		return 1;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
