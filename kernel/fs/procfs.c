@@ -1,6 +1,10 @@
 /*
  * procfs.c - /proc: what the kernel knows of each process, as text.
  *
+ *	kmem			the kernel's memory, in pages, and its caches of objects: name, bytes
+ *				of an object, objects in use, pages.  What is nobody's is the sum
+ *				of what is free and what waits in caches, stacks and tables: at
+ *				rest it comes back to the same number, which shows a leak
  *	self			the current process
  *	PID/status		identity, state, sizes, CPU time
  *	PID/cmdline		the program's arguments, as it was started; at most PROC_ARGS
@@ -68,6 +72,17 @@ static int fill_cmdline(struct gen_text *t, uint64_t pid)
 	if (p == NULL)
 		return -ESRCH;
 	gen_printf(t, "%s\n", args);
+	return 0;
+}
+
+static int fill_kmem(struct gen_text *t, uint64_t arg)
+{
+	struct kcache_info i;
+
+	gen_printf(t, "Total:\t%lu\nFree:\t%lu\nStacks:\t%lu\nTables:\t%lu\n", page_total(),
+		   page_free_count(), kstack_kept(), kernel_table_pages());
+	for (unsigned n = 0; kcache_info(n, &i); n++)
+		gen_printf(t, "Cache:\t%s\t%zu\t%lu\t%lu\n", i.name, i.size, i.used, i.pages);
 	return 0;
 }
 
@@ -243,6 +258,11 @@ static bool proc_next(uint64_t pid, uint64_t *pos, struct gen_entry *e)
 
 static const struct gen_dir_ops proc_dir = {proc_lookup, proc_next};
 
+/* Inode numbers in the root, besides those of processes. */
+#define INO_ROOT 0
+#define INO_SELF 1
+#define INO_KMEM (1ull << 63)
+
 static int root_lookup(struct vnode *dir, uint64_t arg, const char *name, size_t len,
 		       struct vnode **out)
 {
@@ -252,8 +272,10 @@ static int root_lookup(struct vnode *dir, uint64_t arg, const char *name, size_t
 
 	if (is_name(name, len, "self")) {
 		snprintk(text, sizeof(text), "%d", curproc() ? curproc()->pid : 0);
-		return given(gen_link(text, 1, procfs_dev), out);
+		return given(gen_link(text, INO_SELF, procfs_dev), out);
 	}
+	if (is_name(name, len, "kmem"))
+		return given(gen_file(fill_kmem, 0, INO_KMEM, 0444, procfs_dev), out);
 	if (!parse(name, len, INT32_MAX, &pid) || proc_info(pid, &i) != (int)pid)
 		return -ENOENT;
 	snprintk(text, sizeof(text), "%lu", pid);
@@ -268,12 +290,17 @@ static bool root_next(uint64_t arg, uint64_t *pos, struct gen_entry *e)
 	if (*pos == 0) {
 		*pos = 1;
 		strlcpy(e->name, "self", sizeof(e->name));
-		return entry(e, 1, WEFT_S_IFLNK);
+		return entry(e, INO_SELF, WEFT_S_IFLNK);
 	}
-	int pid = proc_info(*pos, &i);
+	if (*pos == 1) {
+		*pos = 2;
+		strlcpy(e->name, "kmem", sizeof(e->name));
+		return entry(e, INO_KMEM, WEFT_S_IFREG);
+	}
+	int pid = proc_info(*pos - 1, &i);
 	if (pid < 0)
 		return false;
-	*pos = pid + 1;
+	*pos = pid + 2;
 	snprintk(e->name, sizeof(e->name), "%d", pid);
 	return entry(e, proc_ino(pid, INO_DIR), WEFT_S_IFDIR);
 }
@@ -286,7 +313,7 @@ void procfs_init(void)
 	struct vnode *root = vfs_root();
 
 	procfs_dev = vfs_new_dev();
-	mount.root = gen_dir(NULL, "", &root_dir, 0, 0, 0555, procfs_dev);
+	mount.root = gen_dir(NULL, "", &root_dir, 0, INO_ROOT, 0555, procfs_dev);
 	if (mount.root == NULL)
 		panic("out of memory for /proc");
 	int err = root->ops->mkdir(root, "proc", 4, 0555);

@@ -62,6 +62,8 @@ struct kcache {
 	struct spinlock lock;
 	struct list partial;
 	unsigned nempty; /* slabs on partial with no object in use: the last ones */
+	uint64_t nslabs,
+		taken; /* slabs; objects that are not in them, but in use or in magazines */
 	struct magazine *full, *empty;
 	unsigned nfull;
 
@@ -159,6 +161,7 @@ static struct slab *slab_make(struct kcache *c)
 	}
 	list_push_back(&c->partial, &b->link);
 	c->nempty++;
+	c->nslabs++;
 	return b;
 }
 
@@ -167,6 +170,7 @@ static void slab_unmake(struct kcache *c, struct slab *b)
 	paddr_t p = virt_to_phys(b);
 	list_remove(&b->link);
 	c->nempty--;
+	c->nslabs--;
 	page_set_use(p, c->order, USE_OTHER);
 	page_free_order(p, c->order);
 }
@@ -178,6 +182,7 @@ static void *slab_take(struct kcache *c)
 	if (b == NULL)
 		return NULL;
 	unsigned i = b->first;
+	c->taken++;
 	if (b->used++ == 0)
 		c->nempty--;
 	b->first = b->next[i];
@@ -196,6 +201,7 @@ static void slab_put(struct kcache *c, void *obj)
 		list_push_front(&c->partial, &b->link);
 	b->next[i] = b->first;
 	b->first = i;
+	c->taken--;
 	if (--b->used == 0) {
 		list_remove(&b->link);
 		list_push_back(&c->partial, &b->link);
@@ -358,6 +364,36 @@ void cache_reap(void)
 	for (struct kcache *c = __atomic_load_n(&all_caches, __ATOMIC_ACQUIRE); c != NULL;
 	     c = c->next)
 		reap(c);
+}
+
+bool kcache_info(unsigned n, struct kcache_info *info)
+{
+	struct kcache *c = __atomic_load_n(&all_caches, __ATOMIC_ACQUIRE);
+
+	while (c != NULL && n-- > 0)
+		c = c->next;
+	if (c == NULL)
+		return false;
+	irqstate_t s = spin_lock(&c->lock);
+	uint64_t idle = 0;
+	for (struct magazine *m = c->full; m != NULL; m = m->next)
+		idle += m->n;
+	/* A CPU's magazines leave it under the lock alone, so they are magazines. */
+	for (unsigned i = 0; i < ARRAY_LEN(c->cpu); i++) {
+		const struct magazine *m[] = {
+			__atomic_load_n(&c->cpu[i].loaded, __ATOMIC_RELAXED),
+			__atomic_load_n(&c->cpu[i].previous, __ATOMIC_RELAXED)};
+		for (unsigned k = 0; k < ARRAY_LEN(m); k++)
+			idle += m[k] != NULL ? __atomic_load_n(&m[k]->n, __ATOMIC_RELAXED) : 0;
+	}
+	*info = (struct kcache_info){
+		.name = c->name,
+		.size = c->size,
+		.used = c->taken - MIN(idle, c->taken),
+		.pages = c->nslabs << c->order,
+	};
+	spin_unlock(&c->lock, s);
+	return true;
 }
 
 /* --- making a cache ------------------------------------------------------------------ */

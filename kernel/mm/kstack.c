@@ -198,6 +198,16 @@ void kstack_free(void *top)
 	irq_restore(s);
 }
 
+uint64_t kstack_kept(void)
+{
+	irqstate_t s = spin_lock(&stacks.lock);
+	uint64_t n = stacks.nfree;
+	spin_unlock(&stacks.lock, s);
+	for (unsigned i = 0; i < ARRAY_LEN(percpu); i++)
+		n += __atomic_load_n(&percpu[i].n, __ATOMIC_RELAXED);
+	return n * STACK_PAGES;
+}
+
 bool kstack_is_guard(uint64_t addr)
 {
 	return addr >= KSTACKS && (addr - KSTACKS) / SLOT_SIZE < stacks.next_slot &&

@@ -36,6 +36,8 @@ bool cpu_has_smap;
 /* Guards the tables below KSTACKS, which grow; the rest does not change. */
 static struct spinlock table_lock = SPINLOCK_INIT("kernel page tables");
 
+static uint64_t ntables; /* table_lock, but for the start */
+
 /* The table under an entry, made if it is missing; NULL: no memory. */
 static uint64_t *descend(uint64_t *entry)
 {
@@ -44,6 +46,7 @@ static uint64_t *descend(uint64_t *entry)
 		if (p == 0)
 			return NULL;
 		__atomic_store_n(entry, p | PTE_P | PTE_W | PTE_A, __ATOMIC_RELEASE);
+		ntables++;
 	}
 	assert(!(*entry & PTE_PS));
 	return pt_table(*entry);
@@ -57,6 +60,14 @@ uint64_t *kernel_pte(uint64_t va)
 		t = descend(&t[pt_index(va, level)]);
 	spin_unlock(&table_lock, s);
 	return t != NULL ? &t[pt_index(va, 1)] : NULL;
+}
+
+uint64_t kernel_table_pages(void)
+{
+	irqstate_t s = spin_lock(&table_lock);
+	uint64_t n = ntables;
+	spin_unlock(&table_lock, s);
+	return n;
 }
 
 /* --- start-up ------------------------------------------------------------------------ */

@@ -87,6 +87,17 @@ void *kzalloc(size_t size);
 void kfree(void *p); /* NULL is harmless */
 
 /*
+ * What cache number n holds, from 0; false: there are no more.  The objects that are in use
+ * are exact while nobody takes or gives back any.
+ */
+struct kcache_info {
+	const char *name;
+	size_t size;          /* of an object, bytes */
+	uint64_t used, pages; /* objects in use; pages of the cache's slabs */
+};
+bool kcache_info(unsigned n, struct kcache_info *info);
+
+/*
  * When memory has run out: gets back what the caches hold.  May wait for other CPUs:
  * interrupts on and no spin lock held, else it does less.
  */
@@ -104,6 +115,8 @@ void mm_reclaim(void);
  * shoot-down is needed: a stack's address is never used for anything else. */
 void *kstack_alloc(void);
 void kstack_free(void *top);
+/* Pages of stacks that wait for the next LWP: exact while none is made or ends. */
+uint64_t kstack_kept(void);
 /* Does this address lie in a guard page? (for the double-fault message) */
 bool kstack_is_guard(uint64_t addr);
 
@@ -296,6 +309,8 @@ int page_fault(struct trapframe *f, uint64_t addr);
  */
 void tlb_shootdown(struct address_space *as, vaddr_t start, vaddr_t end);
 void tlb_interrupt(void); /* VEC_TLB */
+
+uint64_t kernel_table_pages(void); /* pages of the kernel's page tables; they stay */
 
 void mm_init(void);     /* kernel page tables with W^X, direct map, caches; CPU 0 */
 void mm_init_cpu(void); /* each CPU: CR0.WP, NX, SMEP, SMAP, caches */
