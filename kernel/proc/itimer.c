@@ -9,7 +9,9 @@
  * on the calling LWP: the Solaris paper tells of the bug's end.  WEFT_ITIMER_LWP is that.)
  *
  * A timer queues one signal at a time: an expiry that finds it still pending is counted as an
- * overrun, so that a slow receiver costs no memory.
+ * overrun, so that a slow receiver costs no memory.  Those that would follow upon another
+ * sooner than REST come together, with overruns: however short the intervals of a process's
+ * timers, their interrupts leave its CPU time for something else.
  *
  * Locks: p->timers.lock serialises who makes, sets and deletes timers, and is held while the
  * kernel timer is cancelled, whose function takes p->lock.  p->lock guards the fields that
@@ -28,6 +30,7 @@
 #include <weft/time.h>
 
 #define CPU_LOOK 1000000ull /* ns: a CPU timer does not look more often */
+#define REST 50000ull       /* ns for each timer of the process, from an expiry to the next */
 
 #define NOBODY UINT32_MAX /* lwpid: of an LWP that is gone */
 #define OF_CREATE (-1)    /* which: made by timer_create */
@@ -81,10 +84,11 @@ static hrtime_t clock_now(const struct itimer *t)
 
 static void expire(struct ktimer *kt);
 
-/* Sets the kernel timer for t, which is on.  p->lock held; the timer is not set. */
-static void set(struct itimer *t, hrtime_t now)
+/* Sets the kernel timer for t, which is on, not before `least`.  p->lock held; the timer is not
+ * set. */
+static void set(struct itimer *t, hrtime_t now, hrtime_t least)
 {
-	hrtime_t when = t->expires;
+	hrtime_t when = MAX(t->expires, least);
 
 	if (by_cpu_time(t)) {
 		/* So many CPUs at most use up the rest side by side. */
@@ -123,6 +127,19 @@ static void notify(struct itimer *t, uint64_t n)
 	sig_send_locked(p, l, &info, &t->queued, false);
 }
 
+/* The first expiry on the beat of its interval after `now`, and *n: how many come before it.
+ * HRTIME_NEVER: it is beyond the end of time. */
+static hrtime_t next_expiry(const struct itimer *t, hrtime_t now, uint64_t *n)
+{
+	hrtime_t ahead, when;
+
+	*n = 1 + (t->interval != 0 ? (now - t->expires) / t->interval : 0);
+	if (t->interval == 0 || __builtin_mul_overflow(*n, t->interval, &ahead) ||
+	    __builtin_add_overflow(t->expires, ahead, &when))
+		return HRTIME_NEVER;
+	return when;
+}
+
 static void expire(struct ktimer *kt)
 {
 	struct itimer *t = CONTAINER_OF(kt, struct itimer, timer);
@@ -131,17 +148,14 @@ static void expire(struct ktimer *kt)
 	spin_acquire(&p->lock);
 	hrtime_t now = clock_now(t);
 	if (now >= t->expires) {
-		uint64_t n = 1;
-		if (t->interval != 0) {
-			n += (now - t->expires) / t->interval;
-			t->expires += n * t->interval;
-		} else {
-			t->expires = HRTIME_NEVER;
-		}
+		uint64_t n;
+		t->expires = next_expiry(t, now, &n);
 		notify(t, n);
 	}
+	/* The smallest free id is taken first: the largest tells how many there are. */
+	unsigned timers = 64 - __builtin_clzll(p->timers.ids);
 	if (t->expires != HRTIME_NEVER && !p->exiting)
-		set(t, now);
+		set(t, now, time_after(REST * timers));
 	spin_release(&p->lock);
 	sig_tell_if_due(p);
 }
@@ -302,7 +316,7 @@ static void change(struct itimer *t, const struct setting *new, bool absolute, s
 		if (absolute && t->realtime && t->expires != HRTIME_NEVER)
 			t->expires -= MIN(t->expires, timepage->boot_realtime);
 		if (t->expires != HRTIME_NEVER)
-			set(t, now);
+			set(t, now, 0);
 	}
 	spin_unlock(&p->lock, s);
 }
