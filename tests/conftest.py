@@ -2,6 +2,8 @@
 
     --soak N    runs each racing guest test N times in a row
     --seeds N   runs each test of test_seeds.py under N seeds
+    --fuzz-calls N
+                makes N random system calls, in pieces under different seeds
 """
 
 import os
@@ -26,6 +28,8 @@ def pytest_addoption(parser):
                      help="repeat the racing tests N times in a row")
     parser.addoption("--seeds", type=int, default=4, metavar="N",
                      help="run the racing tests under N seeds of exact timing")
+    parser.addoption("--fuzz-calls", type=int, default=0, metavar="N",
+                     help="make N random system calls, in pieces under different seeds")
 
 
 @pytest.fixture(scope="session")
@@ -36,6 +40,11 @@ def soak(request):
 @pytest.fixture(scope="session")
 def seeds(request):
     return request.config.getoption("--seeds")
+
+
+@pytest.fixture(scope="session")
+def fuzz_calls(request):
+    return request.config.getoption("--fuzz-calls")
 
 
 @pytest.fixture(scope="session")
