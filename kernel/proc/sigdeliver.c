@@ -173,6 +173,8 @@ static bool can_restart(uint64_t call)
 	case SYS_lwp_mutex_timedlock: /* the deadline is a point in time */
 	case SYS_lwp_sema_wait:
 	case SYS_lwp_sema_timedwait:
+	case SYS_lwp_rwlock_rdlock:
+	case SYS_lwp_rwlock_wrlock:
 	case SYS_trace_wait:
 		return true;
 	default:

@@ -106,34 +106,10 @@ int ucond_signal(vaddr_t addr)
 	return 0;
 }
 
-#define SOME 32 /* woken before others get a look in */
-
-/*
- * Takes out at most SOME of those who came no later than `last` into list; true: there may
- * be more of them.
- */
-static bool take_some(struct uobject *c, uint64_t last, struct uwaiter *list[], unsigned *n)
-{
-	bool more;
-
-	*n = 0;
-	struct uwaiter *w = uwait_first(c, &more);
-	while (w != NULL && *n < SOME) {
-		struct uwaiter *next = more ? uwait_next(c, w, &more) : NULL;
-		/* Of a later one nothing is asked; it stands in the way only for its priority. */
-		if (w->arrival <= last) {
-			uwait_choose(c, w);
-			list[(*n)++] = w;
-		}
-		w = next;
-	}
-	return w != NULL;
-}
-
 int ucond_broadcast(vaddr_t addr)
 {
 	struct uobject c;
-	struct uwaiter *list[SOME];
+	struct uwaiter *list[UWAIT_SOME];
 	unsigned n;
 	bool rest;
 
@@ -143,7 +119,7 @@ int ucond_broadcast(vaddr_t addr)
 	irqstate_t s = spin_lock(&c.bucket->lock);
 	uint64_t last = c.bucket->arrivals;
 	for (;;) {
-		rest = take_some(&c, last, list, &n);
+		rest = uwait_choose_some(&c, last, list, &n);
 		clear_waiters(&c);
 		for (unsigned i = 0; i < n; i++)
 			uwait_wake(list[i]);

@@ -111,6 +111,24 @@ void uwait_wake(struct uwaiter *w)
 	lwp_wake(w->lwp, WAKE_EVENT);
 }
 
+bool uwait_choose_some(struct uobject *o, uint64_t last, struct uwaiter *list[], unsigned *n)
+{
+	bool more;
+
+	*n = 0;
+	struct uwaiter *w = uwait_first(o, &more);
+	while (w != NULL && *n < UWAIT_SOME) {
+		struct uwaiter *next = more ? uwait_next(o, w, &more) : NULL;
+		/* Of a later one nothing is asked; it stands in the way only for its priority. */
+		if (w->arrival <= last) {
+			uwait_choose(o, w);
+			list[(*n)++] = w;
+		}
+		w = next;
+	}
+	return w != NULL;
+}
+
 void uwait_pass_on(struct uobject *o)
 {
 	bool more;

@@ -44,6 +44,7 @@ struct uwaiter {
 	int pri; /* of its LWP when it came */
 	uint64_t arrival;
 	bool chosen; /* taken out by a waker */
+	bool writes; /* reader-writer locks: what it wants */
 };
 
 /* A lock in user memory, as a call works on it. */
@@ -68,6 +69,12 @@ struct uwaiter *uwait_next(const struct uobject *o, struct uwaiter *w, bool *mor
 /* Takes w out; the wake-up comes with uwait_wake, before the lock is given up. */
 void uwait_choose(struct uobject *o, struct uwaiter *w);
 void uwait_wake(struct uwaiter *w);
+#define UWAIT_SOME 32 /* woken before others get a look in */
+/*
+ * Takes out at most UWAIT_SOME of those who came no later than `last` (arrivals of the
+ * bucket) into list; true: there may be more of them.
+ */
+bool uwait_choose_some(struct uobject *o, uint64_t last, struct uwaiter *list[], unsigned *n);
 /* The wake-up that the current LWP has had, and cannot use, goes to the next one. */
 void uwait_pass_on(struct uobject *o);
 /*

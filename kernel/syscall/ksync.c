@@ -12,6 +12,7 @@
 #include <kern/proc.h>
 #include <kern/syscall.h>
 #include "../sync/ucond.h"
+#include "../sync/urwlock.h"
 
 /*
  * lwp_mutex_lock(m, owner): takes m; sleeps while somebody has it.  Blocks.
@@ -136,4 +137,53 @@ int64_t sys_lwp_sema_timedwait(const uint64_t arg[6])
 int64_t sys_lwp_sema_post(const uint64_t arg[6])
 {
 	return usema_post(arg[0]);
+}
+
+/*
+ * lwp_rwlock_rdlock(l, flags, deadline): takes l for reading; sleeps while a writer has it or
+ * anybody waits for it; with LWP_RWLOCK_AGAIN, of a caller who may have it for reading already,
+ * only while a writer has it.  deadline NULL: for ever.  EAGAIN: too many readers; ETIMEDOUT;
+ * EINTR; EINVAL: flags, the deadline.  Blocks.
+ */
+int64_t sys_lwp_rwlock_rdlock(const uint64_t arg[6])
+{
+	hrtime_t deadline;
+
+	if ((uint32_t)arg[1] & ~LWP_RWLOCK_AGAIN)
+		return -EINVAL;
+	int err = copyin_deadline(arg[2], &deadline);
+	return err != 0 ? err : urwlock_read(arg[0], arg[1] & LWP_RWLOCK_AGAIN, deadline);
+}
+
+/* lwp_rwlock_wrlock(l, deadline): the same for writing; sleeps while anybody has it.  Blocks. */
+int64_t sys_lwp_rwlock_wrlock(const uint64_t arg[6])
+{
+	hrtime_t deadline;
+
+	int err = copyin_deadline(arg[1], &deadline);
+	return err != 0 ? err : urwlock_write(arg[0], deadline);
+}
+
+/*
+ * lwp_rwlock_unlock(l): gives up the writer's hold, or one reader's, and hands l to those
+ * who sleep for it: the first, if that is a writer, or all readers that come before the
+ * first writer.  EPERM: nobody has it.
+ */
+int64_t sys_lwp_rwlock_unlock(const uint64_t arg[6])
+{
+	return urwlock_unlock(arg[0]);
+}
+
+/*
+ * lwp_barrier_wait(b, cycle, flags): arrives at b, of which `cycle` cycles have been completed,
+ * and sleeps until this one is.  1 for the last to arrive, 0 for the others; EAGAIN: it is another
+ * cycle already, and the caller is not counted; EINTR: counted, but the cycle goes on: the
+ * caller comes again with LWP_BARRIER_ARRIVED.  EINVAL: flags, of the barrier too; the count is 0.
+ * Blocks.
+ */
+int64_t sys_lwp_barrier_wait(const uint64_t arg[6])
+{
+	if ((uint32_t)arg[2] & ~LWP_BARRIER_ARRIVED)
+		return -EINVAL;
+	return ubarrier_wait(arg[0], arg[1], arg[2] & LWP_BARRIER_ARRIVED);
 }

@@ -3,8 +3,7 @@
  *
  * What POSIX.1-2008 says holds, in every model (LIBTHREAD=lwp, mxn, n1); what a
  * model does differently by design stands in libthread/README.md.  Functions return
- * 0 or an error number.  Mutexes, condition variables and semaphores may be
- * PTHREAD_PROCESS_SHARED; reader-writer locks and barriers refuse it with ENOTSUP.
+ * 0 or an error number.
  */
 #ifndef _PTHREAD_H
 #define _PTHREAD_H
@@ -85,6 +84,8 @@ int pthread_mutex_destroy(pthread_mutex_t *__mutex);
 int pthread_mutex_lock(pthread_mutex_t *__mutex);
 int pthread_mutex_trylock(pthread_mutex_t *__mutex);
 int pthread_mutex_timedlock(pthread_mutex_t *__mutex, const struct timespec *__abstime);
+int pthread_mutex_clocklock(pthread_mutex_t *__mutex, clockid_t __clock,
+			    const struct timespec *__abstime);
 int pthread_mutex_unlock(pthread_mutex_t *__mutex);
 int pthread_mutex_consistent(pthread_mutex_t *__mutex);
 int pthread_mutexattr_init(pthread_mutexattr_t *__attr);
@@ -104,6 +105,8 @@ int pthread_cond_broadcast(pthread_cond_t *__cond);
 int pthread_cond_wait(pthread_cond_t *__cond, pthread_mutex_t *__mutex);
 int pthread_cond_timedwait(pthread_cond_t *__cond, pthread_mutex_t *__mutex,
 			   const struct timespec *__abstime);
+int pthread_cond_clockwait(pthread_cond_t *__cond, pthread_mutex_t *__mutex, clockid_t __clock,
+			   const struct timespec *__abstime);
 int pthread_condattr_init(pthread_condattr_t *__attr);
 int pthread_condattr_destroy(pthread_condattr_t *__attr);
 int pthread_condattr_getclock(const pthread_condattr_t *__attr, clockid_t *__clock);
@@ -117,9 +120,13 @@ int pthread_rwlock_destroy(pthread_rwlock_t *__lock);
 int pthread_rwlock_rdlock(pthread_rwlock_t *__lock);
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *__lock);
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *__lock, const struct timespec *__abstime);
+int pthread_rwlock_clockrdlock(pthread_rwlock_t *__lock, clockid_t __clock,
+			       const struct timespec *__abstime);
 int pthread_rwlock_wrlock(pthread_rwlock_t *__lock);
 int pthread_rwlock_trywrlock(pthread_rwlock_t *__lock);
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *__lock, const struct timespec *__abstime);
+int pthread_rwlock_clockwrlock(pthread_rwlock_t *__lock, clockid_t __clock,
+			       const struct timespec *__abstime);
 int pthread_rwlock_unlock(pthread_rwlock_t *__lock);
 int pthread_rwlockattr_init(pthread_rwlockattr_t *__attr);
 int pthread_rwlockattr_destroy(pthread_rwlockattr_t *__attr);

@@ -3,8 +3,7 @@
  *
  * They are the objects of pthread.h and semaphore.h under other names, so that a
  * mutex_t may be locked by pthread_mutex_lock.  All zero is a valid object of type
- * USYNC_THREAD.  A rwlock_t refuses USYNC_PROCESS with ENOTSUP.  Functions return 0 or
- * an error number; a time-out is ETIME.
+ * USYNC_THREAD.  Functions return 0 or an error number; a time-out is ETIME.
  */
 #ifndef _SYNCH_H
 #define _SYNCH_H

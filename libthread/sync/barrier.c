@@ -1,10 +1,13 @@
 /*
- * barrier.c - barriers.  All under the lock of the barrier's queue; the last to arrive
- * resets the barrier and then wakes the others, who touch it no more.  So any of them may
- * use it again, or destroy it, at once.
+ * barrier.c - barriers.  __word counts those that have arrived.  All under the lock of the
+ * barrier's queue; the last to arrive resets the barrier and then wakes the others, who touch
+ * it no more.  So any of them may use it again, or destroy it, at once.
+ *
+ * A barrier that processes share is the kernel's (weft/ksync.h), with the same promise.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <weft/ksync.h>
 #include "../core/impl.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
@@ -15,6 +18,8 @@ int pthread_barrier_init(pthread_barrier_t *b, const pthread_barrierattr_t *attr
 	if (count == 0)
 		return EINVAL;
 	*b = (pthread_barrier_t){.__count = count};
+	if (attr != NULL && attr->__pshared == PTHREAD_PROCESS_SHARED)
+		b->__flags = LWP_BARRIER_SHARED;
 	return 0;
 }
 
@@ -25,11 +30,36 @@ int pthread_barrier_destroy(pthread_barrier_t *b)
 	bool busy;
 
 	__ops->lock(q);
-	busy = b->__arrived != 0;
+	busy = (unsigned)b->__word != 0;
 	if (!busy)
 		b->__count = 0;
 	__ops->unlock(q);
 	return busy ? EBUSY : 0;
+}
+
+_Static_assert(sizeof(pthread_barrier_t) == sizeof(struct lwp_barrier), "the same, for the kernel");
+
+/*
+ * A signal takes the caller from its sleep, but not out of the barrier.  Once the cycle is
+ * over, the memory may be gone when it looks again.
+ */
+static int shared_wait(pthread_barrier_t *b)
+{
+	struct lwp_barrier *barrier = (struct lwp_barrier *)b;
+	uint32_t cycle;
+	long r;
+
+	do {
+		cycle = __atomic_load_n(&barrier->word, __ATOMIC_RELAXED) >> 32;
+		r = __sys_lwp_barrier_wait(barrier, cycle, 0);
+	} while (r == -EAGAIN);
+	if (r == -EINTR) {
+		do {
+			r = __sys_lwp_barrier_wait(barrier, cycle, LWP_BARRIER_ARRIVED);
+		} while (r == -EINTR);
+		return 0;
+	}
+	return r == 1 ? PTHREAD_BARRIER_SERIAL_THREAD : -r;
 }
 
 /*
@@ -41,17 +71,19 @@ int pthread_barrier_wait(pthread_barrier_t *b)
 	struct sleepq *q = sleepq_of(b);
 	struct thread *list;
 
+	if (b->__flags & LWP_BARRIER_SHARED)
+		return shared_wait(b);
 	__ops->lock(q);
 	if (b->__count == 0) {
 		__ops->unlock(q);
 		return EINVAL;
 	}
-	if (++b->__arrived < b->__count) {
+	if (++b->__word < b->__count) {
 		sleepq_enter(q, b, thread_self(), ORDER_FIFO);
 		__ops->block(q, NEVER, NULL);
 		return 0;
 	}
-	b->__arrived = 0;
+	b->__word = 0;
 	list = __sleepq_take_all(q, b);
 	if (list != NULL)
 		__ops->wake(q, list);

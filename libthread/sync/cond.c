@@ -123,9 +123,16 @@ int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
  */
 int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *abstime)
 {
+	return pthread_cond_clockwait(
+		c, m, c->__clock != 0 ? (clockid_t)c->__clock : CLOCK_REALTIME, abstime);
+}
+
+/* The same by a clock of its own choice: CLOCK_REALTIME or CLOCK_MONOTONIC; EINVAL: another. */
+int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+			   const struct timespec *abstime)
+{
 	deadline_t deadline;
-	int error = __deadline(c->__clock != 0 ? (clockid_t)c->__clock : CLOCK_REALTIME, abstime,
-			       &deadline);
+	int error = __deadline(clock, abstime, &deadline);
 
 	return error != 0 ? error : wait(c, m, deadline);
 }

@@ -193,8 +193,11 @@ int pthread_mutex_trylock(pthread_mutex_t *m)
 	return EBUSY;
 }
 
-/* Errors: as lock; ETIMEDOUT; EINVAL: abstime (CLOCK_REALTIME) out of range; ENOMEM. */
-int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abstime)
+/*
+ * As lock, until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC: ETIMEDOUT; EINVAL:
+ * another clock, abstime out of range; ENOMEM.  A free mutex is taken whatever they say.
+ */
+int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *abstime)
 {
 	deadline_t deadline;
 	int error = pthread_mutex_trylock(m);
@@ -203,10 +206,15 @@ int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abstime)
 		return error;
 	if (m->__type == PTHREAD_MUTEX_ERRORCHECK && owned_by_caller(m))
 		return EDEADLK;
-	error = __deadline(CLOCK_REALTIME, abstime, &deadline);
+	error = __deadline(clock, abstime, &deadline);
 	if (error != 0)
 		return error;
 	return mutex_is_shared(m) ? __shared_lock(m, deadline) : __mutex_lock_slow(m, deadline);
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abstime)
+{
+	return pthread_mutex_clocklock(m, CLOCK_REALTIME, abstime);
 }
 
 /*

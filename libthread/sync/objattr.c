@@ -1,26 +1,20 @@
 /*
  * objattr.c - attributes of mutexes, condition variables, reader-writer locks and
- * barriers.
- *
- * Of these, mutexes and condition variables may be shared between processes (shared.c); for
- * the others PTHREAD_PROCESS_SHARED gives ENOTSUP.  Any other unknown value: EINVAL.
+ * barriers.  A value that does not exist is EINVAL.
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 
-static int set_pshared(int *where, int pshared, bool allowed)
+static int set_pshared(int *where, int pshared)
 {
 	if (pshared != PTHREAD_PROCESS_PRIVATE && pshared != PTHREAD_PROCESS_SHARED)
 		return EINVAL;
-	if (pshared == PTHREAD_PROCESS_SHARED && !allowed)
-		return ENOTSUP;
 	*where = pshared;
 	return 0;
 }
 
 /* The four functions that every kind of attributes object has. */
-#define OBJECT_ATTRIBUTES(kind, sharing)                                                           \
+#define OBJECT_ATTRIBUTES(kind)                                                                    \
 	int pthread_##kind##attr_init(pthread_##kind##attr_t *attr)                                \
 	{                                                                                          \
 		*attr = (pthread_##kind##attr_t){0};                                               \
@@ -37,15 +31,15 @@ static int set_pshared(int *where, int pshared, bool allowed)
 	}                                                                                          \
 	int pthread_##kind##attr_setpshared(pthread_##kind##attr_t *attr, int pshared)             \
 	{                                                                                          \
-		return set_pshared(&attr->__pshared, pshared, sharing);                            \
+		return set_pshared(&attr->__pshared, pshared);                                     \
 	}
 
 _Static_assert(PTHREAD_MUTEX_DEFAULT == 0 && PTHREAD_PROCESS_PRIVATE == 0, "zero is the default");
 
-OBJECT_ATTRIBUTES(mutex, true)
-OBJECT_ATTRIBUTES(cond, true)
-OBJECT_ATTRIBUTES(rwlock, false)
-OBJECT_ATTRIBUTES(barrier, false)
+OBJECT_ATTRIBUTES(mutex)
+OBJECT_ATTRIBUTES(cond)
+OBJECT_ATTRIBUTES(rwlock)
+OBJECT_ATTRIBUTES(barrier)
 
 int pthread_mutexattr_gettype(const pthread_mutexattr_t *attr, int *type)
 {

@@ -6,6 +6,9 @@
  * lock of the queue only.  __writer names the writer; only whether it is the caller is
  * ever asked, so the writer may set and clear it as it likes.
  *
+ * The word of a lock that processes share has SHARED set, so that no fast path of taking succeeds;
+ * its queue is the kernel's, whose rules are the same (weft/ksync.h).
+ *
  * Whoever gives up the last hold while threads wait hands the lock over (grant): to the
  * first in the queue if that is a writer, or to all readers up to the first writer.  The
  * woken ones have it.  The queue is FIFO within a priority, and a new reader waits if
@@ -17,14 +20,13 @@
  * wake-up.
  */
 #include <errno.h>
-#include <pthread.h>
-#include "../core/impl.h"
+#include "shared.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
 
-#define WRITER 0x80000000u
-#define WAITING 0x40000000u
-#define READERS_MAX (WAITING - 1)
+#define WRITER LWP_RWLOCK_WRITER
+#define WAITING LWP_RWLOCK_WAITING
+#define READERS_MAX LWP_RWLOCK_READERS
 
 static const char want_read, want_write; /* values of wait_arg */
 
@@ -134,6 +136,8 @@ static int __attribute__((noinline)) lock_slow(pthread_rwlock_t *l, bool write, 
 	struct sleepq *q = sleepq_of(l);
 	struct thread *self = thread_self();
 
+	if (rwlock_is_shared(l))
+		return __shared_rwlock(l, write, deadline);
 	if (is_writer(l))
 		return EDEADLK;
 	if (!write && (__atomic_load_n(&l->__word, __ATOMIC_RELAXED) & ~WAITING) == READERS_MAX)
@@ -166,10 +170,26 @@ int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 	return lock_slow(l, false, NEVER);
 }
 
+static int timed(pthread_rwlock_t *l, bool write, clockid_t clock, const struct timespec *abstime)
+{
+	deadline_t deadline;
+	int error = write ? pthread_rwlock_trywrlock(l) : pthread_rwlock_tryrdlock(l);
+
+	if (error != EBUSY)
+		return error;
+	error = __deadline(clock, abstime, &deadline);
+	return error != 0 ? error : lock_slow(l, write, deadline);
+}
+
+static bool try_shared(pthread_rwlock_t *l, bool write)
+{
+	return rwlock_is_shared(l) && __shared_tryrwlock(l, write);
+}
+
 /* EBUSY: a writer has it or waits for it. */
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
-	return try_read(l) ? 0 : EBUSY;
+	return try_read(l) || try_shared(l, false) ? 0 : EBUSY;
 }
 
 /* EDEADLK: the caller has it for writing.  Blocks. */
@@ -180,28 +200,34 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 	return lock_slow(l, true, NEVER);
 }
 
+/* EBUSY: somebody has it. */
 int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
-	return try_write(l) ? 0 : EBUSY;
+	return try_write(l) || try_shared(l, true) ? 0 : EBUSY;
 }
 
-static int timed(pthread_rwlock_t *l, bool write, const struct timespec *abstime)
+/*
+ * As rdlock, until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC: ETIMEDOUT; EINVAL:
+ * another clock, abstime out of range; ENOMEM.  A lock that is free is taken whatever they say.
+ */
+int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abstime)
 {
-	deadline_t deadline;
-	int error = __deadline(CLOCK_REALTIME, abstime, &deadline);
-
-	return error != 0 ? error : lock_slow(l, write, deadline);
+	return timed(l, false, clock, abstime);
 }
 
-/* As rdlock; ETIMEDOUT; EINVAL: abstime (CLOCK_REALTIME) out of range; ENOMEM. */
+int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abstime)
+{
+	return timed(l, true, clock, abstime);
+}
+
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *abstime)
 {
-	return try_read(l) ? 0 : timed(l, false, abstime);
+	return timed(l, false, CLOCK_REALTIME, abstime);
 }
 
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *abstime)
 {
-	return try_write(l) ? 0 : timed(l, true, abstime);
+	return timed(l, true, CLOCK_REALTIME, abstime);
 }
 
 /* Threads wait, or did a moment ago: gives up one hold under the lock of the queue. */
@@ -210,6 +236,8 @@ static int __attribute__((noinline)) unlock_slow(pthread_rwlock_t *l)
 	struct sleepq *q = sleepq_of(l);
 	unsigned seen, holders;
 
+	if (rwlock_is_shared(l))
+		return __shared_rwlock_unlock(l);
 	__ops->lock(q);
 	seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
 	do {
@@ -229,6 +257,8 @@ int pthread_rwlock_unlock(pthread_rwlock_t *l)
 	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
 
 	if (seen & WRITER) {
+		if (rwlock_is_shared(l))
+			return __shared_rwlock_unlock(l);
 		if (!is_writer(l))
 			return EPERM;
 		__atomic_store_n(&l->__writer, 0, __ATOMIC_RELAXED);
@@ -237,7 +267,7 @@ int pthread_rwlock_unlock(pthread_rwlock_t *l)
 			return 0;
 		return unlock_slow(l);
 	}
-	if (unlikely((seen & ~WAITING) == 0))
+	if (unlikely((seen & READERS_MAX) == 0))
 		return EPERM;
 	thread_self()->readlocks--;
 	while (!(seen & WAITING))
@@ -248,12 +278,14 @@ int pthread_rwlock_unlock(pthread_rwlock_t *l)
 
 int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attr)
 {
-	*l = (pthread_rwlock_t){0};
+	bool shared = attr != NULL && attr->__pshared == PTHREAD_PROCESS_SHARED;
+
+	*l = (pthread_rwlock_t){.__word = shared ? LWP_RWLOCK_SHARED : 0};
 	return 0;
 }
 
 /* EBUSY: somebody has it. */
 int pthread_rwlock_destroy(pthread_rwlock_t *l)
 {
-	return l->__word & ~WAITING ? EBUSY : 0;
+	return l->__word & (WRITER | READERS_MAX) ? EBUSY : 0;
 }

@@ -76,18 +76,26 @@ int sem_trywait(sem_t *s)
 	return try(s) ? 0 : fail(EAGAIN);
 }
 
-/* ETIMEDOUT; EINVAL: abstime (CLOCK_REALTIME) out of range; ENOMEM. */
-int sem_timedwait(sem_t *s, const struct timespec *abstime)
+/*
+ * The same until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC: ETIMEDOUT; EINVAL:
+ * another clock, abstime out of range; ENOMEM.  A unit that is there is taken whatever they say.
+ */
+int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *abstime)
 {
 	deadline_t deadline;
 	int error;
 
 	if (likely(try(s)))
 		return 0;
-	error = __deadline(CLOCK_REALTIME, abstime, &deadline);
+	error = __deadline(clock, abstime, &deadline);
 	if (error == 0)
 		error = wait_slow(s, deadline);
 	return error != 0 ? fail(error) : 0;
+}
+
+int sem_timedwait(sem_t *s, const struct timespec *abstime)
+{
+	return sem_clockwait(s, CLOCK_REALTIME, abstime);
 }
 
 static int __attribute__((noinline)) post_slow(sem_t *s)

@@ -1,6 +1,6 @@
 /*
- * shared.c - mutexes, condition variables and semaphores that processes share, and robust
- * mutexes, over the kernel's calls on locks in user memory (weft/ksync.h).
+ * shared.c - mutexes, condition variables, semaphores and reader-writer locks that processes
+ * share, and robust mutexes, over the kernel's calls on locks in user memory (weft/ksync.h).
  *
  * The same in every model: a thread that waits blocks its LWP in the kernel.  A model that
  * multiplexes threads gets nothing else to run on that LWP meanwhile; in exchange, these
@@ -29,6 +29,11 @@ static int cached_pid; /* 0: not known */
 static inline uint32_t number(const struct thread *t)
 {
 	return t->id | LWP_OWNER_THREAD;
+}
+
+static struct weft_timespec timespec_of(deadline_t deadline)
+{
+	return (struct weft_timespec){deadline / 1000000000, deadline % 1000000000};
 }
 
 static unsigned long owner_word(void)
@@ -164,7 +169,7 @@ static bool becomes_free(pthread_mutex_t *m)
 
 static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m, deadline_t deadline)
 {
-	struct weft_timespec ts = {.sec = deadline / 1000000000, .nsec = deadline % 1000000000};
+	struct weft_timespec ts = timespec_of(deadline);
 	uint32_t me = number(thread_self());
 	int error;
 	long r;
@@ -226,7 +231,7 @@ int __shared_destroy(pthread_mutex_t *m)
 
 int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
-	struct weft_timespec ts = {.sec = deadline / 1000000000, .nsec = deadline % 1000000000};
+	struct weft_timespec ts = timespec_of(deadline);
 	struct lwp_cond *word = (struct lwp_cond *)&c->__waiters;
 	uint32_t me = number(thread_self());
 	unsigned count = m->__count;
@@ -261,7 +266,7 @@ _Static_assert(sizeof(sem_t) == sizeof(struct lwp_sema), "the same, for the kern
 
 int __shared_sem_wait(sem_t *s, deadline_t deadline)
 {
-	struct weft_timespec ts = {.sec = deadline / 1000000000, .nsec = deadline % 1000000000};
+	struct weft_timespec ts = timespec_of(deadline);
 
 	return -(deadline == NEVER ? __sys_lwp_sema_wait((struct lwp_sema *)s)
 				   : __sys_lwp_sema_timedwait((struct lwp_sema *)s, &ts));
@@ -270,4 +275,73 @@ int __shared_sem_wait(sem_t *s, deadline_t deadline)
 int __shared_sem_post(sem_t *s)
 {
 	return -__sys_lwp_sema_post((struct lwp_sema *)s);
+}
+
+/* --- reader-writer locks ----------------------------------------------------------------- */
+
+/* In a shared lock __writer names the process and the thread, as the word of a mutex does. */
+static bool shared_writer(const pthread_rwlock_t *l)
+{
+	return __atomic_load_n(&l->__writer, __ATOMIC_RELAXED) == owner_word();
+}
+
+static void rwlock_taken(pthread_rwlock_t *l, bool write)
+{
+	if (write)
+		__atomic_store_n(&l->__writer, owner_word(), __ATOMIC_RELAXED);
+	else
+		thread_self()->readlocks++;
+}
+
+bool __shared_tryrwlock(pthread_rwlock_t *l, bool write)
+{
+	const unsigned closed = LWP_RWLOCK_WRITER | LWP_RWLOCK_WAITING;
+	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
+
+	do {
+		if (write ? (seen & ~LWP_RWLOCK_SHARED) != 0
+			  : (seen & closed) || (seen & LWP_RWLOCK_READERS) == LWP_RWLOCK_READERS)
+			return false;
+	} while (!__atomic_compare_exchange_n(&l->__word, &seen,
+					      write ? seen | LWP_RWLOCK_WRITER : seen + 1, false,
+					      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+	rwlock_taken(l, write);
+	return true;
+}
+
+int __shared_rwlock(pthread_rwlock_t *l, bool write, deadline_t deadline)
+{
+	struct weft_timespec ts = timespec_of(deadline), *until = deadline == NEVER ? NULL : &ts;
+	struct lwp_rwlock *word = (struct lwp_rwlock *)&l->__word;
+	unsigned again = thread_self()->readlocks > 0 ? LWP_RWLOCK_AGAIN : 0;
+	long r;
+
+	if (__shared_tryrwlock(l, write))
+		return 0;
+	if (shared_writer(l))
+		return EDEADLK;
+	do {
+		r = write ? __sys_lwp_rwlock_wrlock(word, until)
+			  : __sys_lwp_rwlock_rdlock(word, again, until);
+	} while (r == -EINTR);
+	if (r == 0)
+		rwlock_taken(l, write);
+	return -r;
+}
+
+int __shared_rwlock_unlock(pthread_rwlock_t *l)
+{
+	struct lwp_rwlock *word = (struct lwp_rwlock *)&l->__word;
+	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
+
+	if (seen & LWP_RWLOCK_WRITER) {
+		if (!shared_writer(l))
+			return EPERM;
+		__atomic_store_n(&l->__writer, 0, __ATOMIC_RELAXED);
+		if (!(seen & LWP_RWLOCK_WAITING) &&
+		    __atomic_compare_exchange_n(&l->__word, &seen, LWP_RWLOCK_SHARED, false,
+						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+			return 0;
+	}
+	return -__sys_lwp_rwlock_unlock(word);
 }

@@ -20,6 +20,10 @@ static inline bool cond_is_shared(const pthread_cond_t *c)
 {
 	return __atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) & LWP_COND_SHARED;
 }
+static inline bool rwlock_is_shared(const pthread_rwlock_t *l)
+{
+	return __atomic_load_n(&l->__word, __ATOMIC_RELAXED) & LWP_RWLOCK_SHARED;
+}
 
 /* As pthread_mutex_lock, trylock, timedlock, unlock, destroy. */
 int __shared_lock(pthread_mutex_t *m, deadline_t deadline);
@@ -35,3 +39,9 @@ int __shared_cond_wake(pthread_cond_t *c, bool all);
 /* The slow paths; an error number. */
 int __shared_sem_wait(sem_t *s, deadline_t deadline);
 int __shared_sem_post(sem_t *s);
+
+/* Takes l if it is free, or readers have it and nobody waits for it. */
+bool __shared_tryrwlock(pthread_rwlock_t *l, bool write);
+/* Takes l: 0, EDEADLK, EAGAIN, ETIMEDOUT.  Gives it up: 0, EPERM. */
+int __shared_rwlock(pthread_rwlock_t *l, bool write, deadline_t deadline);
+int __shared_rwlock_unlock(pthread_rwlock_t *l);

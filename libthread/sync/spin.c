@@ -2,7 +2,8 @@
  * spin.c - spin locks of the program.
  *
  * The holder may be a thread that waits for this very LWP or CPU, so a waiter lets others
- * run from time to time.
+ * run from time to time.  There is nothing to a lock but its word, so that processes may
+ * share any.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,11 +12,11 @@
 
 #define SPINS_A_YIELD 1000
 
-/* ENOTSUP: PTHREAD_PROCESS_SHARED; EINVAL: neither that nor PTHREAD_PROCESS_PRIVATE. */
+/* EINVAL: neither PTHREAD_PROCESS_SHARED nor PTHREAD_PROCESS_PRIVATE. */
 int pthread_spin_init(pthread_spinlock_t *l, int pshared)
 {
-	if (pshared != PTHREAD_PROCESS_PRIVATE)
-		return pshared == PTHREAD_PROCESS_SHARED ? ENOTSUP : EINVAL;
+	if (pshared != PTHREAD_PROCESS_PRIVATE && pshared != PTHREAD_PROCESS_SHARED)
+		return EINVAL;
 	l->__held = 0;
 	return 0;
 }

@@ -116,9 +116,10 @@ int cond_broadcast(cond_t *c)
 
 int rwlock_init(rwlock_t *l, int type, void *arg)
 {
-	int error = type == USYNC_PROCESS ? ENOTSUP : check_type(type, 0);
+	pthread_rwlockattr_t attr = {.__pshared = pshared_of(type)};
+	int error = check_type(type, USYNC_PROCESS);
 
-	return error != 0 ? error : pthread_rwlock_init(l, NULL);
+	return error != 0 ? error : pthread_rwlock_init(l, &attr);
 }
 
 int rwlock_destroy(rwlock_t *l)

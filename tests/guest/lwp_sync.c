@@ -20,18 +20,6 @@ static struct weft_timespec after(int64_t ns)
 	return (struct weft_timespec){at / 1000000000, at % 1000000000};
 }
 
-/* Waits until LWP id sleeps in the kernel, for `what`. */
-static void wait_asleep(uint32_t id, const char *what)
-{
-	struct lwp_info info;
-
-	do {
-		__sys_lwp_yield();
-		if (__sys_lwp_info(__sys_getpid(), id, &info) < 0 || info.id != id)
-			return;
-	} while (info.state != LWP_ST_SLEEP || strcmp(info.wchan, what) != 0);
-}
-
 static void *page(int prot)
 {
 	long r = __sys_mmap(NULL, 4096, prot, WEFT_MAP_PRIVATE | WEFT_MAP_ANON, -1, 0);
@@ -248,7 +236,7 @@ static void start_sleepers(struct raw *r, int n, void (*fn)(struct raw *), const
 		if (raw_start(&r[i], fn, i, LWP_SUSPENDED) != 0)
 			bail("lwp_create failed");
 		__sys_lwp_continue(r[i].id);
-		wait_asleep(r[i].id, wchan);
+		raw_wait_asleep(r[i].id, wchan);
 	}
 }
 

@@ -1,6 +1,6 @@
 /*
  * proc_shared.c - processes that share memory, and locks in it: exclusion, condition
- * variables, semaphores, and processes that are killed, or become another program, with a
+ * variables, semaphores, reader-writer locks, barriers, spin locks, and processes that are killed, or become another program, with a
  * robust mutex in hand.
  *
  *	proc_shared [ROUNDS]
@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -18,14 +19,18 @@
 #include <weft/sys.h>
 #include "tap.h"
 
-static int rounds = 300;
-
 #define PROCESSES 4
+
+static int rounds = 300;
 
 static struct shared {
 	pthread_mutex_t m, robust;
 	pthread_cond_t c;
 	sem_t go, done;
+	pthread_rwlock_t lock;
+	pthread_barrier_t barrier;
+	pthread_spinlock_t spin;
+	int readers, serial, step[PROCESSES];
 	volatile long counter, dead, wrong;
 	volatile long first, second; /* equal, unless somebody died in between */
 	volatile int full;
@@ -35,6 +40,8 @@ static void init(void)
 {
 	pthread_mutexattr_t ma;
 	pthread_condattr_t ca;
+	pthread_rwlockattr_t ra;
+	pthread_barrierattr_t ba;
 
 	pthread_mutexattr_init(&ma);
 	pthread_mutexattr_setpshared(&ma, PTHREAD_PROCESS_SHARED);
@@ -46,6 +53,14 @@ static void init(void)
 	pthread_cond_init(&sh->c, &ca);
 	sem_init(&sh->go, 1, 0);
 	sem_init(&sh->done, 1, 0);
+	pthread_rwlockattr_init(&ra);
+	pthread_rwlockattr_setpshared(&ra, PTHREAD_PROCESS_SHARED);
+	pthread_rwlock_init(&sh->lock, &ra);
+	pthread_barrierattr_init(&ba);
+	pthread_barrierattr_setpshared(&ba, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&sh->barrier, &ba, PROCESSES);
+	pthread_spin_init(&sh->spin, PTHREAD_PROCESS_SHARED);
+	sh->readers = sh->serial = 0;
 	sh->counter = sh->dead = sh->wrong = sh->full = 0;
 	sh->first = sh->second = 0;
 }
@@ -123,6 +138,67 @@ static int answer(int me)
 	return 0;
 }
 
+/* Readers see no half of a change, and writers find no reader. */
+static int read_and_write(int me)
+{
+	for (int i = 0; i < rounds; i++) {
+		bool write = (i + me) % 4 == 0;
+
+		if ((write ? pthread_rwlock_wrlock(&sh->lock) : pthread_rwlock_rdlock(&sh->lock)) !=
+		    0)
+			return 1;
+		if (write) {
+			if (__atomic_load_n(&sh->readers, __ATOMIC_RELAXED) != 0)
+				sh->wrong++;
+			sh->first++;
+			if (i % 8 == 0)
+				sched_yield();
+			sh->second++;
+			sh->counter++;
+		} else {
+			__atomic_add_fetch(&sh->readers, 1, __ATOMIC_RELAXED);
+			if (sh->first != sh->second)
+				sh->wrong++;
+			if (i % 8 == 0)
+				sched_yield();
+			__atomic_sub_fetch(&sh->readers, 1, __ATOMIC_RELAXED);
+		}
+		if (pthread_rwlock_unlock(&sh->lock) != 0)
+			return 2;
+	}
+	return 0;
+}
+
+static int march(int me)
+{
+	for (int i = 1; i <= rounds; i++) {
+		int r;
+
+		__atomic_store_n(&sh->step[me], i, __ATOMIC_RELAXED);
+		r = pthread_barrier_wait(&sh->barrier);
+		if (r == PTHREAD_BARRIER_SERIAL_THREAD)
+			__atomic_add_fetch(&sh->serial, 1, __ATOMIC_RELAXED);
+		else if (r != 0)
+			return 1;
+		for (int k = 0; k < PROCESSES; k++) {
+			int step = __atomic_load_n(&sh->step[k], __ATOMIC_RELAXED);
+			if (step < i || step > i + 1)
+				return 2;
+		}
+	}
+	return 0;
+}
+
+static int spin(int me)
+{
+	for (int i = 0; i < rounds; i++) {
+		pthread_spin_lock(&sh->spin);
+		sh->counter++;
+		pthread_spin_unlock(&sh->spin);
+	}
+	return 0;
+}
+
 static void living(void)
 {
 	init();
@@ -140,6 +216,39 @@ static void living(void)
 			;
 	}
 	is("semaphores", wait_for(pid), 0);
+	init();
+	is("readers and writers: all well", everybody(read_and_write), 0);
+	is("readers and writers keep apart", sh->wrong, 0);
+	is("no write was lost", sh->second, sh->counter);
+
+	is("nobody has it", pthread_rwlock_destroy(&sh->lock), 0);
+	init();
+	is("barrier: all keep step", everybody(march), 0);
+	is("barrier: one of each cycle", sh->serial, rounds);
+	is("barrier: nobody waits", pthread_barrier_destroy(&sh->barrier), 0);
+	init();
+	is("spin lock: all well", everybody(spin), 0);
+	is("spin lock excludes", sh->counter, PROCESSES * rounds);
+}
+
+/* The writer's mark of one process means nothing in another. */
+static int write_too(int me)
+{
+	struct timespec past = {0, 0};
+
+	return pthread_rwlock_timedwrlock(&sh->lock, &past) == ETIMEDOUT &&
+			       pthread_rwlock_unlock(&sh->lock) == EPERM
+		       ? 0
+		       : 1;
+}
+
+static void another_writer(void)
+{
+	init();
+	pthread_rwlock_wrlock(&sh->lock);
+	is("the same thread of another process: no deadlock", wait_for(child(write_too, 0)), 0);
+	is("... and it is still ours", pthread_rwlock_wrlock(&sh->lock), EDEADLK);
+	is("... to give up", pthread_rwlock_unlock(&sh->lock), 0);
 }
 
 /* A word at one place of a file, mapped twice at different addresses. */
@@ -281,6 +390,7 @@ int main(int argc, char **argv)
 	if (sh == MAP_FAILED)
 		bail("mmap: %d", errno);
 	living();
+	another_writer();
 	two_addresses();
 	private_memory();
 	dying();

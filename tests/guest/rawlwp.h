@@ -6,6 +6,7 @@
 #pragma once
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <weft/errno.h>
 #include <weft/lwp.h>
 #include <weft/schedctl.h>
@@ -49,4 +50,16 @@ __attribute__((unused)) static int raw_start(struct raw *r, void (*fn)(struct ra
 	r->id = id;
 	r->sc = (struct schedctl *)c.schedctl;
 	return 0;
+}
+
+/* Waits until LWP id sleeps in the kernel, for `what`. */
+__attribute__((unused)) static void raw_wait_asleep(uint32_t id, const char *what)
+{
+	struct lwp_info info;
+
+	do {
+		__sys_lwp_yield();
+		if (__sys_lwp_info(__sys_getpid(), id, &info) < 0 || info.id != id)
+			return;
+	} while (info.state != LWP_ST_SLEEP || strcmp(info.wchan, what) != 0);
 }

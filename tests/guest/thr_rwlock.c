@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <synch.h>
 #include <time.h>
@@ -13,6 +14,7 @@
 #define THREADS 8
 
 static long rounds = 2000;
+static const char *model;
 
 static struct timespec later(long us)
 {
@@ -90,7 +92,7 @@ static int timed_wrongly(pthread_rwlock_t *l)
 	return pthread_rwlock_timedwrlock(l, &t);
 }
 
-static void test_arguments(void)
+static void test_arguments(int pshared)
 {
 	pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
 	pthread_rwlockattr_t attr;
@@ -98,9 +100,10 @@ static void test_arguments(void)
 	int v;
 
 	is("rwlockattr_init", pthread_rwlockattr_init(&attr), 0);
-	is("setpshared", pthread_rwlockattr_setpshared(&attr, PTHREAD_PROCESS_SHARED), ENOTSUP);
-	is("setpshared, unknown", pthread_rwlockattr_setpshared(&attr, 3), EINVAL);
 	is("getpshared", (pthread_rwlockattr_getpshared(&attr, &v), v), PTHREAD_PROCESS_PRIVATE);
+	is("setpshared", pthread_rwlockattr_setpshared(&attr, pshared), 0);
+	is("setpshared, unknown", pthread_rwlockattr_setpshared(&attr, 3), EINVAL);
+	is("getpshared again", (pthread_rwlockattr_getpshared(&attr, &v), v), pshared);
 	is("init", pthread_rwlock_init(&l, &attr), 0);
 	is("rwlockattr_destroy", pthread_rwlockattr_destroy(&attr), 0);
 
@@ -130,8 +133,8 @@ static void test_arguments(void)
 	is("unlock", pthread_rwlock_unlock(&l), 0);
 	is("destroy, free", pthread_rwlock_destroy(&l), 0);
 
-	is("rwlock_init, process", rwlock_init(&u, USYNC_PROCESS, NULL), ENOTSUP);
-	is("rwlock_init", rwlock_init(&u, USYNC_THREAD, NULL), 0);
+	is("rwlock_init, unknown", rwlock_init(&u, LOCK_ROBUST, NULL), EINVAL);
+	is("rwlock_init", rwlock_init(&u, pshared ? USYNC_PROCESS : USYNC_THREAD, NULL), 0);
 	is("rw_rdlock", rw_rdlock(&u), 0);
 	is("rw_tryrdlock", rw_tryrdlock(&u), 0);
 	is("rw_trywrlock", rw_trywrlock(&u), EBUSY);
@@ -295,26 +298,78 @@ static void *marches(void *arg)
 	return NULL;
 }
 
-static void test_barrier(int scope)
+static void test_barrier_arguments(int pshared)
 {
 	pthread_barrierattr_t attr;
+	int v;
 
-	pthread_barrierattr_init(&attr);
-	is("barrierattr_setpshared", pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED),
-	   ENOTSUP);
+	is("barrierattr_init", pthread_barrierattr_init(&attr), 0);
+	is("barrierattr_getpshared", (pthread_barrierattr_getpshared(&attr, &v), v),
+	   PTHREAD_PROCESS_PRIVATE);
+	is("barrierattr_setpshared", pthread_barrierattr_setpshared(&attr, pshared), 0);
+	is("barrierattr_setpshared, unknown", pthread_barrierattr_setpshared(&attr, 2), EINVAL);
+	is("barrierattr_getpshared again", (pthread_barrierattr_getpshared(&attr, &v), v), pshared);
 	is("barrier_init, 0", pthread_barrier_init(&barrier, &attr, 0), EINVAL);
 	is("barrier_init, 1", pthread_barrier_init(&barrier, &attr, 1), 0);
 	is("barrier for one", pthread_barrier_wait(&barrier), PTHREAD_BARRIER_SERIAL_THREAD);
 	is("barrier_destroy", pthread_barrier_destroy(&barrier), 0);
 	is("a destroyed one", pthread_barrier_wait(&barrier), EINVAL);
-	pthread_barrierattr_destroy(&attr);
+	is("barrierattr_destroy", pthread_barrierattr_destroy(&attr), 0);
+}
 
+static void test_barrier(int scope)
+{
 	serial = out_of_step = 0;
 	pthread_barrier_init(&barrier, NULL, THREADS);
 	all(marches, scope);
 	is("one serial thread a cycle", serial, rounds);
 	is("all keep step", out_of_step, 0);
 	is("barrier_destroy at the end", pthread_barrier_destroy(&barrier), 0);
+}
+
+/* A handler runs meanwhile; the barrier counts its thread once, and keeps it. */
+static volatile sig_atomic_t handled;
+static volatile bool passed;
+
+static void handler(int sig)
+{
+	handled = 1;
+}
+
+static void *waits(void *arg)
+{
+	long r = pthread_barrier_wait(&barrier);
+
+	passed = true;
+	return (void *)r;
+}
+
+static void test_barrier_signal(int pshared)
+{
+	pthread_barrierattr_t attr;
+	pthread_t t;
+	void *r;
+	int last;
+
+	pthread_barrierattr_init(&attr);
+	pthread_barrierattr_setpshared(&attr, pshared);
+	pthread_barrier_init(&barrier, &attr, 2);
+	signal(SIGUSR1, handler);
+	handled = passed = false;
+	t = start(waits, NULL, PTHREAD_SCOPE_SYSTEM);
+	while ((unsigned)*(volatile unsigned long *)&barrier.__word != 1)
+		sched_yield();
+	is("pthread_kill at a barrier", pthread_kill(t, SIGUSR1), 0);
+	if (pshared || strcmp(model, "lwp") == 0) /* elsewhere when it runs again */
+		while (!handled)
+			sched_yield();
+	ok("it waits on", !passed);
+	last = pthread_barrier_wait(&barrier);
+	pthread_join(t, &r);
+	is("its handler ran", handled, 1);
+	ok("one of the two is the serial one",
+	   last + (long)r == PTHREAD_BARRIER_SERIAL_THREAD && last * (long)r == 0);
+	is("barrier_destroy", pthread_barrier_destroy(&barrier), 0);
 }
 
 /* --- spin locks --------------------------------------------------------------------------------- */
@@ -339,7 +394,7 @@ static void *spins(void *arg)
 
 static void test_spin(int scope)
 {
-	is("spin_init, shared", pthread_spin_init(&spin, PTHREAD_PROCESS_SHARED), ENOTSUP);
+	is("spin_init, shared", pthread_spin_init(&spin, PTHREAD_PROCESS_SHARED), 0);
 	is("spin_init, unknown", pthread_spin_init(&spin, 8), EINVAL);
 	is("spin_init", pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE), 0);
 	is("spin_trylock", pthread_spin_trylock(&spin), 0);
@@ -357,7 +412,14 @@ int main(int argc, char **argv)
 {
 	if (argc > 1)
 		rounds = atol(argv[1]);
-	test_arguments();
+	model = getenv("LIBTHREAD") != NULL ? getenv("LIBTHREAD") : "lwp";
+	for (int pshared = PTHREAD_PROCESS_PRIVATE; pshared <= PTHREAD_PROCESS_SHARED; pshared++) {
+		test_arguments(pshared);
+		test_barrier_arguments(pshared);
+		/* Who waits for a shared one in n1 keeps the only LWP. */
+		if (!pshared || strcmp(model, "n1") != 0)
+			test_barrier_signal(pshared);
+	}
 	for (int concurrency = 1; concurrency <= 4; concurrency *= 4) {
 		pthread_setconcurrency(concurrency);
 		for (int scope = -1; scope < 2; scope++) {

@@ -198,6 +198,8 @@ enum { VARIANTS_ioctl, VARIANTS_fcntl, VARIANTS_priocntl, VARIANTS_clparms };
 	X(lwp_mutex, F(lwp_mutex, word, HEX))                                                      \
 	X(lwp_cond, F(lwp_cond, word, HEX))                                                        \
 	X(lwp_sema, F(lwp_sema, word, HEX), F(lwp_sema, flags, HEX))                               \
+	X(lwp_rwlock, F(lwp_rwlock, word, HEX))                                                    \
+	X(lwp_barrier, F(lwp_barrier, word, HEX), F(lwp_barrier, count, INT))                      \
 	X(kobj_create, FF(kobj_create, kind, object), FF(kobj_create, flags, kobj),                \
 	  F(kobj_create, initial, INT), F(kobj_create, max, INT), F(kobj_create, name, PATH),      \
 	  F(kobj_create, handle, INT))                                                             \
@@ -448,6 +450,10 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(lwp_mutex_register, INT, IN(lwp_mutex))                                                  \
 	D(lwp_mutex_unregister, INT, IN(lwp_mutex))                                                \
 	D(lwp_mutex_abandon, INT, T(HEX))                                                          \
+	D(lwp_rwlock_rdlock, INT, IN(lwp_rwlock), T(HEX), IN(weft_timespec))                       \
+	D(lwp_rwlock_wrlock, INT, IN(lwp_rwlock), IN(weft_timespec))                               \
+	D(lwp_rwlock_unlock, INT, IN(lwp_rwlock))                                                  \
+	D(lwp_barrier_wait, INT, IN(lwp_barrier), INT, T(HEX))                                     \
 	D(kobj_create, INT, IN(kobj_create))                                                       \
 	D(kobj_close, INT, INT)                                                                    \
 	D(kobj_dup, INT, INT, FLAGS(kobj))                                                         \

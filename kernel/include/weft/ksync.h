@@ -80,3 +80,32 @@ struct lwp_sema {
 #define LWP_SEMA_WAITING 0x80000000u
 #define LWP_SEMA_MAX 0x7fffffffu
 #define LWP_SEMA_SHARED 0x1u
+
+/*
+ * A reader-writer lock: who has it, and flags.  While WAITING is set only the kernel changes
+ * the word: whoever gives the last hold up hands the lock over.
+ *
+ *	bit 31		WRITER: a writer has it
+ *	bit 30		WAITING: LWPs may sleep for it
+ *	bit 29		SHARED: set by who initialises it
+ *	bits 0 to 28	the number of readers that have it
+ */
+struct lwp_rwlock {
+	uint32_t word;
+};
+#define LWP_RWLOCK_WRITER 0x80000000u
+#define LWP_RWLOCK_WAITING 0x40000000u
+#define LWP_RWLOCK_SHARED 0x20000000u
+#define LWP_RWLOCK_READERS 0x1fffffffu /* the field, and the largest number of them */
+
+#define LWP_RWLOCK_AGAIN 1 /* lwp_rwlock_rdlock: also past LWPs that wait */
+
+/* A barrier, aligned to 8 bytes.  The kernel writes word; count and flags who initialises it. */
+struct lwp_barrier {
+	uint64_t word;  /* lower half: LWPs that have arrived; upper: cycles completed */
+	uint32_t count; /* LWPs that a cycle takes, 1 or more */
+	uint32_t flags; /* LWP_BARRIER_* */
+};
+#define LWP_BARRIER_SHARED 0x1u
+
+#define LWP_BARRIER_ARRIVED 1 /* lwp_barrier_wait: the caller has been counted before */

@@ -141,6 +141,10 @@
 	X(132, lwp_mutex_register, 1)   /* (struct lwp_mutex *) */                                 \
 	X(133, lwp_mutex_unregister, 1) /* (struct lwp_mutex *) */                                 \
 	X(134, lwp_mutex_abandon, 1)    /* (owner): robust mutexes that it holds are handed on */  \
+	X(135, lwp_rwlock_rdlock, 3)    /* (struct lwp_rwlock *, LWP_RWLOCK_AGAIN, deadline) */    \
+	X(136, lwp_rwlock_wrlock, 2)    /* (struct lwp_rwlock *, deadline) */                      \
+	X(137, lwp_rwlock_unlock, 1)    /* (struct lwp_rwlock *) */                                \
+	X(138, lwp_barrier_wait, 3)     /* (struct lwp_barrier *, cycle, LWP_BARRIER_ARRIVED) */   \
 	/* kernel objects with handles (kobj.h) */                                                 \
 	X(140, kobj_create, 1)        /* (struct kobj_create *) = handle */                        \
 	X(141, kobj_close, 1)         /* (handle) */                                               \

@@ -31,12 +31,13 @@ typedef struct {
 
 typedef struct {
 	unsigned int __word;    /* holders and flags */
-	unsigned long __writer; /* struct thread * of the writer, or 0 */
+	unsigned long __writer; /* struct thread * of the writer, or 0; or weft/ksync.h */
 } pthread_rwlock_t;
 
 typedef struct {
-	unsigned int __count;   /* threads that a cycle takes; 0: not initialised */
-	unsigned int __arrived; /* in this cycle */
+	unsigned long __word; /* threads that have arrived; shared: weft/ksync.h */
+	unsigned int __count; /* threads that a cycle takes; 0: not initialised */
+	unsigned int __flags;
 } pthread_barrier_t;
 
 typedef struct {

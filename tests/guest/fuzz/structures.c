@@ -72,6 +72,19 @@ static void fill_sema(struct rng *r, void *at)
 	s->flags = one_in(r, 16) ? wild(r) : LWP_SEMA_SHARED * below(r, 2);
 }
 
+static void fill_rwlock(struct rng *r, void *at)
+{
+	((struct lwp_rwlock *)at)->word = one_in(r, 16) ? wild(r) : LWP_RWLOCK_SHARED * below(r, 2);
+}
+
+static void fill_barrier(struct rng *r, void *at)
+{
+	struct lwp_barrier *b = at;
+	b->word = one_in(r, 16) ? wild(r) : 0;
+	b->count = one_in(r, 16) ? wild(r) : 1 + below(r, 3);
+	b->flags = one_in(r, 16) ? wild(r) : LWP_BARRIER_SHARED * below(r, 2);
+}
+
 static void fill_kobj(struct rng *r, void *at)
 {
 	struct kobj_create *c = at;
@@ -101,6 +114,8 @@ static const struct special specials[] = {
 	{"lwp_mutex", 1, 1, fill_mutex},
 	{"lwp_cond", 1, 2, fill_cond},
 	{"lwp_sema", 1, 3, fill_sema},
+	{"lwp_rwlock", 1, 4, fill_rwlock},
+	{"lwp_barrier", 1, 5, fill_barrier},
 	{"kobj_create", 1, 0, fill_kobj},
 	{"spawn_args", 1, 0, fill_spawn},
 	{"weft_pollfd", 6, 0, NULL},

@@ -43,8 +43,19 @@ static unsigned nnumbers;
 /* Calls after which an LWP makes no other, or seldom: less often, so that there is time for
  * the rest. */
 static const uint16_t last_calls[] = {
-	SYS_exit,     SYS_lwp_exit, SYS_sigreturn,      SYS_sigsuspend,    SYS_upcall_wait,
-	SYS_lwp_wait, SYS_execve,   SYS_lwp_mutex_lock, SYS_lwp_cond_wait, SYS_lwp_sema_wait,
+	SYS_exit,
+	SYS_lwp_exit,
+	SYS_sigreturn,
+	SYS_sigsuspend,
+	SYS_upcall_wait,
+	SYS_lwp_wait,
+	SYS_execve,
+	SYS_lwp_mutex_lock,
+	SYS_lwp_cond_wait,
+	SYS_lwp_sema_wait,
+	SYS_lwp_rwlock_rdlock,
+	SYS_lwp_rwlock_wrlock,
+	SYS_lwp_barrier_wait,
 };
 #define NLAST (sizeof(last_calls) / sizeof(last_calls[0]))
 static unsigned forced; /* a call that this victim certainly makes; 0: none */

@@ -17,8 +17,10 @@ struct lwp_create;
 struct lwp_info;
 struct lwp_regs;
 struct kobj_create;
+struct lwp_barrier;
 struct lwp_cond;
 struct lwp_mutex;
+struct lwp_rwlock;
 struct lwp_sema;
 struct spawn_args;
 struct trace_event;
@@ -177,6 +179,11 @@ long __sys_lwp_sema_post(struct lwp_sema *s);
 long __sys_lwp_mutex_register(struct lwp_mutex *m);
 long __sys_lwp_mutex_unregister(struct lwp_mutex *m);
 long __sys_lwp_mutex_abandon(uint32_t owner);
+long __sys_lwp_rwlock_rdlock(struct lwp_rwlock *l, unsigned flags,
+			     const struct weft_timespec *deadline);
+long __sys_lwp_rwlock_wrlock(struct lwp_rwlock *l, const struct weft_timespec *deadline);
+long __sys_lwp_rwlock_unlock(struct lwp_rwlock *l);
+long __sys_lwp_barrier_wait(struct lwp_barrier *b, uint32_t cycle, unsigned flags);
 /* kernel objects with handles */
 long __sys_kobj_create(struct kobj_create *args);
 long __sys_kobj_close(uint32_t handle);

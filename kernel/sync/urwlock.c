@@ -1,0 +1,205 @@
+/*
+ * urwlock.c - reader-writer locks in user memory (weft/ksync.h), from the kernel's side.
+ *
+ * As libthread's own (libthread/sync/rwlock.c): a lock that is given up while LWPs wait is
+ * handed over, to the first of them if that is a writer, or to all readers before the first
+ * writer; and who comes waits if anyone does.  So neither writers nor readers starve within
+ * a priority.  An LWP that is woken has the lock.
+ *
+ * While WAITING is set, the word changes under the bucket's lock only.  Readers are let in
+ * UWAIT_SOME at a time; in between readers have the lock and WAITING is set, which is a state
+ * like any other: whoever gives up, or comes here next, lets in the rest.
+ */
+#include <kern/cpu.h>
+#include <kern/sched.h>
+#include <weft/errno.h>
+#include "urwlock.h"
+
+#define WRITER LWP_RWLOCK_WRITER
+#define WAITING LWP_RWLOCK_WAITING
+#define READERS LWP_RWLOCK_READERS
+
+/* The lock at addr.  -EINVAL: misaligned; -EFAULT. */
+static int get(struct uobject *l, vaddr_t addr)
+{
+	uint32_t word;
+
+	if (addr % sizeof(word) != 0)
+		return -EINVAL;
+	if (copyin(&word, addr, sizeof(word)) != 0)
+		return -EFAULT;
+	return uobject_get(l, addr, word & LWP_RWLOCK_SHARED);
+}
+
+/*
+ * Takes the lock if it may be taken; else sees to it that WAITING is set: -EBUSY.  -EAGAIN:
+ * too many readers; -EFAULT: the page is missing.
+ */
+static int take(const struct uobject *l, bool write, bool again)
+{
+	uint32_t seen;
+
+	int err = user_load32(&seen, l->addr);
+	while (err >= 0) {
+		uint32_t want, closed = again ? WRITER : WRITER | WAITING;
+		int r = 0;
+		if (write ? !(seen & ~LWP_RWLOCK_SHARED) : !(seen & closed)) {
+			if (!write && (seen & READERS) == READERS)
+				return -EAGAIN;
+			want = write ? seen | WRITER : seen + 1;
+		} else {
+			r = -EBUSY;
+			if (seen & WAITING)
+				return r;
+			want = seen | WAITING;
+		}
+		err = user_cas32(l->addr, &seen, want);
+		if (err == 0)
+			return r;
+	}
+	return err;
+}
+
+/* Gives up one hold.  -EPERM: nobody has it; -EFAULT: the page is missing. */
+static int drop(const struct uobject *l)
+{
+	uint32_t seen;
+
+	int err = user_load32(&seen, l->addr);
+	while (err >= 0) {
+		if (!(seen & (WRITER | READERS)))
+			return -EPERM;
+		err = user_cas32(l->addr, &seen, seen & WRITER ? seen & ~WRITER : seen - 1);
+		if (err == 0)
+			return 0;
+	}
+	return err;
+}
+
+/*
+ * Hands the lock to those that may have it now, at most UWAIT_SOME; their number.  -EFAULT:
+ * the page is missing.  The word is not touched after the first wake-up.
+ */
+static int grant_some(struct uobject *l)
+{
+	struct uwaiter *list[UWAIT_SOME];
+	uint32_t seen;
+
+	int err = user_load32(&seen, l->addr);
+	while (err >= 0) {
+		unsigned n = 0;
+		bool more;
+		if (!(seen & WAITING) || (seen & WRITER))
+			return 0;
+		struct uwaiter *w = uwait_first(l, &more);
+		uint32_t readers = seen & READERS, want;
+		if (w != NULL && w->writes) {
+			if (readers != 0)
+				return 0;
+			list[n++] = w;
+			want = WRITER | (more ? WAITING : 0);
+		} else {
+			while (w != NULL && !w->writes && n < UWAIT_SOME && readers + n < READERS) {
+				list[n++] = w;
+				w = more ? uwait_next(l, w, &more) : NULL;
+			}
+			want = (readers + n) | (w != NULL ? WAITING : 0);
+		}
+		err = user_cas32(l->addr, &seen, want | (seen & LWP_RWLOCK_SHARED));
+		if (err != 0)
+			continue;
+		for (unsigned i = 0; i < n; i++)
+			uwait_choose(l, list[i]);
+		for (unsigned i = 0; i < n; i++)
+			uwait_wake(list[i]);
+		return n;
+	}
+	return err;
+}
+
+/*
+ * Hands the lock to all that may have it now; gives the bucket's lock up now and then.  If
+ * the memory has gone meanwhile, nobody is left who could use the lock.
+ */
+static void grant(struct uobject *l, irqstate_t *s)
+{
+	for (;;) {
+		int n = grant_some(l);
+		if (n == -EFAULT ? uobject_fault(l, s) != 0 : n < UWAIT_SOME)
+			return;
+		spin_unlock(&l->bucket->lock, *s);
+		preempt_point();
+		*s = spin_lock(&l->bucket->lock);
+	}
+}
+
+/* -EPERM, -EFAULT, -ENOMEM. */
+static int drop_and_grant(struct uobject *l, irqstate_t *s)
+{
+	int err;
+
+	while ((err = drop(l)) == -EFAULT) {
+		err = uobject_fault(l, s);
+		if (err != 0)
+			return err;
+	}
+	if (err == 0)
+		grant(l, s);
+	return err;
+}
+
+static int lock(vaddr_t addr, bool write, bool again, hrtime_t deadline)
+{
+	struct uobject l;
+	struct uwaiter w;
+
+	int err = get(&l, addr);
+	if (err != 0)
+		return err;
+	irqstate_t s = spin_lock(&l.bucket->lock);
+	while ((err = take(&l, write, again)) == -EFAULT) {
+		err = uobject_fault(&l, &s);
+		if (err != 0)
+			break;
+	}
+	if (err == -EBUSY) {
+		uwait_enter(&l, &w);
+		w.writes = write;
+		err = uwait_sleep(&l, &w, "lwp_rwlock", deadline);
+		if (err != 0) {
+			/* Readers may have waited for this writer, and now wait for nobody. */
+			grant(&l, &s);
+		} else if (curlwp()->ast & AST_EXIT) {
+			/* Nobody takes a lock into the grave. */
+			drop_and_grant(&l, &s);
+			err = -EINTR;
+		}
+	}
+	spin_unlock(&l.bucket->lock, s);
+	uobject_put(&l);
+	return err;
+}
+
+int urwlock_read(vaddr_t addr, bool again, hrtime_t deadline)
+{
+	return lock(addr, false, again, deadline);
+}
+
+int urwlock_write(vaddr_t addr, hrtime_t deadline)
+{
+	return lock(addr, true, false, deadline);
+}
+
+int urwlock_unlock(vaddr_t addr)
+{
+	struct uobject l;
+
+	int err = get(&l, addr);
+	if (err != 0)
+		return err;
+	irqstate_t s = spin_lock(&l.bucket->lock);
+	err = drop_and_grant(&l, &s);
+	spin_unlock(&l.bucket->lock, s);
+	uobject_put(&l);
+	return err;
+}

@@ -1,0 +1,177 @@
+/*
+ * semname.c - semaphores with names: files of one sem_t each, which processes map shared.
+ *
+ * A file has its name only once it is whole: it is made under another one and linked to its
+ * own, which fails if somebody was faster.  So whoever finds the name finds a semaphore.
+ *
+ * A process that opens a semaphore twice gets the same address, until it has closed it as
+ * often; `opened` remembers it by device and inode, under opened_lock.  The mapping keeps the
+ * inode, so that a name that has been unlinked and made anew is another semaphore.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <weft/file.h>
+#include "shared.h"
+
+#define DIR "/tmp/"
+#define PREFIX ".sem."
+
+static struct opened {
+	struct opened *next;
+	sem_t *sem;
+	dev_t dev;
+	ino_t ino;
+	unsigned times;
+} * opened;
+static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static int fails(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* "/name", with no other slash.  EINVAL: it is not of that form; ENAMETOOLONG. */
+static int path_of(const char *name, char path[WEFT_PATH_MAX])
+{
+	while (*name == '/')
+		name++;
+	if (*name == '\0' || strchr(name, '/') != NULL)
+		return fails(EINVAL);
+	if (strlen(name) > WEFT_NAME_MAX - strlen(PREFIX))
+		return fails(ENAMETOOLONG);
+	snprintf(path, WEFT_PATH_MAX, DIR PREFIX "%s", name);
+	return 0;
+}
+
+/* Makes the file of a new semaphore.  Its descriptor, or -1: EEXIST, errors of open and write. */
+static int make(const char *path, mode_t mode, unsigned value)
+{
+	static unsigned count;
+	const sem_t fresh = {.__word = value, .__flags = LWP_SEMA_SHARED};
+	char whole[WEFT_PATH_MAX];
+	int fd, error = 0;
+
+	snprintf(whole, sizeof(whole), DIR ".newsem.%d.%u", (int)getpid(),
+		 __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+	fd = open(whole, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	if (fd < 0)
+		return -1;
+	if (write(fd, &fresh, sizeof(fresh)) != sizeof(fresh) || link(whole, path) < 0) {
+		error = errno;
+		close(fd);
+	}
+	unlink(whole);
+	return error == 0 ? fd : fails(error);
+}
+
+/* The semaphore in the file, or SEM_FAILED.  opened_lock is held. */
+static sem_t *map(int fd)
+{
+	struct opened *o;
+	struct stat st;
+	void *at;
+
+	if (fstat(fd, &st) < 0)
+		return SEM_FAILED;
+	for (o = opened; o != NULL; o = o->next) {
+		if (o->dev == st.st_dev && o->ino == st.st_ino) {
+			o->times++;
+			return o->sem;
+		}
+	}
+	if (st.st_size != sizeof(sem_t)) { /* no semaphore of ours */
+		errno = EINVAL;
+		return SEM_FAILED;
+	}
+	o = malloc(sizeof(*o));
+	if (o == NULL)
+		return SEM_FAILED;
+	at = mmap(NULL, sizeof(sem_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == MAP_FAILED) {
+		free(o);
+		return SEM_FAILED;
+	}
+	*o = (struct opened){opened, at, st.st_dev, st.st_ino, 1};
+	opened = o;
+	return at;
+}
+
+/*
+ * The semaphore of that name, made with `value` if there is none and flags have O_CREAT; or
+ * SEM_FAILED.  EEXIST: there is one, and flags have O_CREAT and O_EXCL; ENOENT: there is none;
+ * EINVAL: the name, or a value beyond SEM_VALUE_MAX; ENAMETOOLONG; EACCES, EMFILE, ENFILE,
+ * ENOSPC, ENOMEM as of open, write and mmap.
+ */
+sem_t *sem_open(const char *name, int flags, ...)
+{
+	char path[WEFT_PATH_MAX];
+	unsigned value = 0;
+	mode_t mode = 0;
+	sem_t *s;
+	int fd;
+
+	if (path_of(name, path) < 0)
+		return SEM_FAILED;
+	if (flags & O_CREAT) {
+		va_list ap;
+
+		va_start(ap, flags);
+		mode = va_arg(ap, unsigned);
+		value = va_arg(ap, unsigned);
+		va_end(ap);
+		if (value > SEM_VALUE_MAX) {
+			errno = EINVAL;
+			return SEM_FAILED;
+		}
+	}
+	do { /* another process may make or unlink it in between */
+		fd = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)
+			     ? fails(ENOENT)
+			     : open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT && (flags & O_CREAT))
+			fd = make(path, mode, value);
+	} while (fd < 0 && errno == EEXIST && !(flags & O_EXCL));
+	if (fd < 0)
+		return SEM_FAILED;
+	pthread_mutex_lock(&opened_lock);
+	s = map(fd);
+	pthread_mutex_unlock(&opened_lock);
+	close(fd);
+	return s;
+}
+
+/* EINVAL: s does not come from sem_open, or has been closed as often. */
+int sem_close(sem_t *s)
+{
+	struct opened **p, *o;
+
+	pthread_mutex_lock(&opened_lock);
+	for (p = &opened; (o = *p) != NULL && o->sem != s;)
+		p = &o->next;
+	if (o != NULL && --o->times == 0) {
+		*p = o->next;
+		munmap(s, sizeof(*s));
+		free(o);
+	}
+	pthread_mutex_unlock(&opened_lock);
+	return o != NULL ? 0 : fails(EINVAL);
+}
+
+/* The name goes at once, the semaphore with the last who has it open.  ENOENT; as sem_open. */
+int sem_unlink(const char *name)
+{
+	char path[WEFT_PATH_MAX];
+
+	return path_of(name, path) < 0 ? -1 : unlink(path);
+}

@@ -1,0 +1,167 @@
+/*
+ * thr_semname.c [ROUNDS] - semaphores with names: every error, one address for one semaphore,
+ * what unlinking does, and processes that meet by a name and that race to make one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <sys/wait.h>
+#include "tap.h"
+
+static int rounds = 50;
+
+static int fails_with(sem_t *s)
+{
+	return s == SEM_FAILED ? errno : 0;
+}
+
+static void test_errors(void)
+{
+	char name[400] = "/";
+	sem_t local;
+	int fd;
+
+	memset(name + 1, 'x', sizeof(name) - 2);
+	is("open, too long", fails_with(sem_open(name, O_CREAT, 0600, 0)), ENAMETOOLONG);
+	is("unlink, too long", sem_unlink(name) < 0 ? errno : 0, ENAMETOOLONG);
+	is("open, no name", fails_with(sem_open("/", O_CREAT, 0600, 0)), EINVAL);
+	is("open, a path", fails_with(sem_open("/a/b", O_CREAT, 0600, 0)), EINVAL);
+	is("open, none there", fails_with(sem_open("/none", 0)), ENOENT);
+	is("open, O_EXCL alone", fails_with(sem_open("/none", O_EXCL)), ENOENT);
+	is("unlink, none there", sem_unlink("/none") < 0 ? errno : 0, ENOENT);
+	is("open, value", fails_with(sem_open("/none", O_CREAT, 0600, (unsigned)SEM_VALUE_MAX + 1)),
+	   EINVAL);
+	sem_init(&local, 0, 0);
+	is("close, no named one", sem_close(&local) < 0 ? errno : 0, EINVAL);
+	fd = open("/tmp/.sem.other", O_RDWR | O_CREAT, 0600);
+	write(fd, "not a semaphore at all", 22);
+	close(fd);
+	is("open, another file", fails_with(sem_open("/other", 0)), EINVAL);
+	unlink("/tmp/.sem.other");
+}
+
+static void test_one_process(void)
+{
+	sem_t *s = sem_open("/one", O_CREAT | O_EXCL, 0600, 3), *again, *other;
+	int value;
+
+	ok("open", s != SEM_FAILED);
+	is("its value", (sem_getvalue(s, &value), value), 3);
+	is("O_EXCL, there", fails_with(sem_open("/one", O_CREAT | O_EXCL, 0600, 1)), EEXIST);
+	again = sem_open("/one", O_CREAT, 0600, 7);
+	ok("the same address", again == s);
+	is("... and value", (sem_getvalue(s, &value), value), 3);
+	ok("without the slash", sem_open("one", 0) == s);
+	is("wait", sem_wait(s) | sem_trywait(again) | sem_wait(s), 0);
+	is("trywait", sem_trywait(s) < 0 ? errno : 0, EAGAIN);
+	is("post", sem_post(s), 0);
+	is("unlink", sem_unlink("/one"), 0);
+	is("open, unlinked", fails_with(sem_open("/one", 0)), ENOENT);
+	other = sem_open("/one", O_CREAT, 0600, 5);
+	ok("a new one of the name is another", other != SEM_FAILED && other != s);
+	is("the old one lives on", sem_trywait(s), 0);
+	is("... with its own value", sem_trywait(s) < 0 ? errno : 0, EAGAIN);
+	is("close", sem_close(s) | sem_close(s) | sem_close(s), 0);
+	is("close once too often", sem_close(s) < 0 ? errno : 0, EINVAL);
+	is("close and unlink", sem_close(other) | sem_unlink("/one"), 0);
+}
+
+static pid_t child(int (*fn)(void))
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		bail("fork: %d", errno);
+	if (pid == 0)
+		_exit(fn());
+	return pid;
+}
+
+static int status_of(pid_t pid)
+{
+	int status;
+
+	if (waitpid(pid, &status, 0) != pid)
+		bail("waitpid: %d", errno);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Answers each ping with a pong. */
+static int answers(void)
+{
+	sem_t *ping = sem_open("/ping", 0), *pong = sem_open("/pong", 0);
+
+	if (ping == SEM_FAILED || pong == SEM_FAILED)
+		return 1;
+	for (int i = 0; i < rounds; i++)
+		if (sem_wait(ping) < 0 || sem_post(pong) < 0)
+			return 2;
+	return 0;
+}
+
+static void test_two_processes(void)
+{
+	sem_t *ping = sem_open("/ping", O_CREAT, 0600, 0),
+	      *pong = sem_open("/pong", O_CREAT, 0600, 0);
+	pid_t pid = child(answers);
+
+	for (int i = 0; i < rounds; i++) {
+		sem_post(ping);
+		sem_wait(pong);
+	}
+	is("two processes play", status_of(pid), 0);
+	sem_close(ping);
+	sem_close(pong);
+	is("unlink both", sem_unlink("/ping") | sem_unlink("/pong"), 0);
+}
+
+/* Whoever makes it, all get the same, and it is whole when its name appears. */
+static int races(void)
+{
+	sem_t *s = sem_open("/race", O_CREAT, 0600, 100), *all = sem_open("/all", 0);
+	int value;
+
+	if (s == SEM_FAILED || all == SEM_FAILED)
+		return 1;
+	if (sem_getvalue(s, &value) < 0 || value > 100 || value < 96)
+		return 2;
+	return sem_wait(s) < 0 || sem_post(all) < 0 ? 3 : 0;
+}
+
+static void test_race(void)
+{
+	sem_t *all = sem_open("/all", O_CREAT, 0600, 0);
+	int wrong = 0, value;
+
+	for (int i = 0; i < rounds / 4; i++) {
+		pid_t pid[4];
+		sem_t *s;
+
+		for (int k = 0; k < 4; k++)
+			pid[k] = child(races);
+		for (int k = 0; k < 4; k++) {
+			wrong |= status_of(pid[k]);
+			sem_wait(all);
+		}
+		s = sem_open("/race", 0);
+		sem_getvalue(s, &value);
+		wrong |= value != 96 ? 8 : 0;
+		sem_close(s);
+		sem_unlink("/race");
+	}
+	is("four make one semaphore", wrong, 0);
+	sem_close(all);
+	sem_unlink("/all");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		rounds = atoi(argv[1]);
+	test_errors();
+	test_one_process();
+	test_two_processes();
+	test_race();
+	return tap_done();
+}
