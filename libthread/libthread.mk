@@ -3,7 +3,7 @@
 # Leaf functions keep no frame: the fast paths of locks and thread-specific data are leaves,
 # and a frame would be half of them.
 
-LT_SRC := $(sort $(wildcard libthread/core/*.c libthread/sync/*.c libthread/model/*/*.c \
+LT_SRC := $(sort $(wildcard libthread/core/*.[cS] libthread/sync/*.c libthread/model/*/*.c \
 	libthread/model/*/*.S libthread/win/*.c libthread/win/*.S))
 LT_OBJ := $(LT_SRC:%=$(B)/%.o)
 LT_CFLAGS = $(U_CFLAGS) -momit-leaf-frame-pointer

@@ -31,6 +31,7 @@ _Static_assert(sizeof(struct elf_header) == 64 && sizeof(struct elf_segment) == 
 #define PT_LOAD 1
 #define PT_DYNAMIC 2
 #define PT_INTERP 3
+#define PT_TLS 7
 #define PF_X 1
 #define PF_W 2
 #define PF_R 4
@@ -97,7 +98,8 @@ static int map_segment(struct address_space *as, struct vnode *vn, const struct 
 int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 {
 	struct elf_header h;
-	vaddr_t above = 0;
+	vaddr_t above = 0, headers = 0;
+	unsigned tls = 0; /* 1 + the index of that header */
 	bool entry_ok = false;
 
 	if ((vn->mode & WEFT_S_IFMT) != WEFT_S_IFREG || vn->ops->read == NULL)
@@ -105,7 +107,6 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 	int err = read_exactly(vn, 0, &h, sizeof(h));
 	if (err != 0)
 		return err;
-	out->phdr = 0;
 	if (!header_ok(&h) || h.phoff > vn->size)
 		return -ENOEXEC;
 
@@ -116,6 +117,8 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 			return err;
 		if (s.type == PT_INTERP || s.type == PT_DYNAMIC)
 			return -ENOEXEC; /* not static */
+		if (s.type == PT_TLS && s.memsz != 0)
+			tls = i + 1;
 		if (s.type != PT_LOAD || s.memsz == 0)
 			continue;
 		if (!segment_ok(&s, vn->size, above))
@@ -126,7 +129,7 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 		above = PAGE_ROUND_UP(s.vaddr + s.memsz);
 		if (h.phoff >= s.offset && h.phoff - s.offset <= s.filesz &&
 		    h.phnum * sizeof(s) <= s.filesz - (h.phoff - s.offset))
-			out->phdr = s.vaddr + (h.phoff - s.offset);
+			headers = s.vaddr + (h.phoff - s.offset);
 		if ((s.flags & PF_X) && h.entry >= s.vaddr && h.entry - s.vaddr < s.memsz)
 			entry_ok = true;
 	}
@@ -134,7 +137,10 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 		return -ENOEXEC;
 	out->entry = h.entry;
 	out->brk = above;
-	out->phnum = h.phnum;
-	out->phentsize = h.phentsize;
+	out->tls = 0;
+	if (tls != 0 && headers == 0)
+		return -ENOEXEC; /* in no segment: the program could not find them */
+	if (tls != 0)
+		out->tls = headers + (tls - 1) * sizeof(struct elf_segment);
 	return 0;
 }

@@ -404,7 +404,7 @@ bool sig_interrupted(void)
 	struct proc *p = l->proc;
 
 	irqstate_t s = spin_lock(&p->lock);
-	bool found = sig_next(NULL) || p->exiting || (l->ast & AST_EXIT);
+	bool found = sig_next(NULL) || p->exiting || (l->ast & AST_EXIT) || lwp_cancelled(l);
 	spin_unlock(&p->lock, s);
 	sig_tell_if_due(p);
 	return found;

@@ -31,15 +31,13 @@ int proc_load(struct address_space *as, struct fdtable *files, const char *path,
 	if (err != 0)
 		return err;
 	const struct auxv aux[] = {
-		{AT_PHDR, image.phdr},
-		{AT_PHENT, image.phentsize},
-		{AT_PHNUM, image.phnum},
 		{AT_PAGESZ, PAGE_SIZE},
 		{AT_ENTRY, image.entry},
 		{AT_WEFT_TIMEPAGE, TIMEPAGE_USER},
 		{AT_WEFT_NCPU, ncpu},
 		/* The first LWP's record is the first of the first page. */
 		{AT_WEFT_SCHEDCTL, SCHEDCTL_USER},
+		{AT_WEFT_TLS, image.tls},
 	};
 	first->entry = image.entry;
 	return exec_stack(as, strings, aux, ARRAY_LEN(aux), &first->stack);

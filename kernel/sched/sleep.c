@@ -33,7 +33,7 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
 	}
 	uint32_t ends = flags & SLEEP_INTR ? AST_EXIT | AST_SIG : flags & SLEEP_KILL ? AST_EXIT : 0;
-	if (l->ast & ends) {
+	if ((l->ast & ends) || ((flags & SLEEP_INTR) && lwp_cancelled(l))) {
 		spin_release(&l->lock);
 		if (also)
 			spin_release(also);
@@ -115,6 +115,15 @@ void lwp_unpark_locked(struct lwp *l, int place)
 		return;
 	l->permit = 1;
 	lwp_wake_locked(l, WAKE_EVENT, SLEEP_PARK, place);
+}
+
+void lwp_cancel_locked(struct lwp *l, uint32_t thread, vaddr_t pc)
+{
+	l->cancel = thread;
+	l->cancel_pc = pc;
+	/* Asleep it is in a system call, so its frame does not change. */
+	if (l->state == LWP_ST_SLEEP && lwp_cancelled(l))
+		lwp_wake_locked(l, WAKE_INTR, SLEEP_INTR, PLACE_ANY);
 }
 
 void lwp_stop_self(void)

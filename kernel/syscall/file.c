@@ -282,7 +282,7 @@ static int64_t poll_masked(struct weft_pollfd *fd, unsigned n, hrtime_t deadline
 	uint64_t old = sig->mask;
 	sig_set_mask(*mask);
 	int64_t r = file_poll(my_files(), fd, n, deadline);
-	if (r == -EINTR) {
+	if (r == -EINTR && !lwp_cancelled(curlwp())) {
 		sig->saved_mask = old;
 		sig->restore_mask = true;
 	} else {

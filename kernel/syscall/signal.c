@@ -169,6 +169,10 @@ int64_t sys_sigsuspend(const uint64_t arg[6])
 		lwp_sleep_locked(l, NULL, "sigsuspend", SLEEP_INTR, HRTIME_NEVER);
 		irq_restore(s);
 	} while (!sig_interrupted());
+	if (lwp_cancelled(l) && l->sig.restore_mask) { /* no handler puts it back */
+		l->sig.restore_mask = false;
+		sig_set_mask(l->sig.saved_mask);
+	}
 	return -EINTR;
 }
 
@@ -202,7 +206,7 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 			break;
 		if (deadline <= time_now())
 			err = -EAGAIN;
-		else if (sig_next(NULL) || p->exiting || (l->ast & AST_EXIT))
+		else if (sig_next(NULL) || p->exiting || (l->ast & AST_EXIT) || lwp_cancelled(l))
 			err = -EINTR; /* AST_EXIT alone: another LWP calls exec */
 		if (err != 0)
 			break;

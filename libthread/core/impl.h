@@ -14,7 +14,7 @@
  * Locks of the library, in the order in which they nest:
  *
  *	__threads_lock		list of threads, ids, joining, free threads (core/thread.c)
- *	sleep queues of condition variables, then sleep queues of all other objects,
+ *	sleep queues of the first table, then those of the second,
  *				or the one lock of a model instead of both (core/sleepq.h)
  *	everything else is innermost.
  *
@@ -30,6 +30,7 @@
 #include <weft/schedctl.h>
 #include <weft/start.h>
 #include <weft/sys.h>
+#include "offsets.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -97,6 +98,24 @@ struct thread {
 	uint32_t id;             /* pthread_t and thread_t; 0: not a thread of the program */
 	uint32_t readlocks;      /* self: reader-writer locks that it holds for reading */
 
+	/* Cancellation (core/cancel.c). */
+	union {
+		struct {
+			union {
+				struct {
+					bool pending;  /* atomic: pthread_cancel has been called */
+					bool disabled; /* self, atomic */
+					uint16_t
+						held; /* self: locks of newlib, and that it exits */
+				};
+				uint32_t cancel; /* CANCEL_DUE: it is to exit at the next point */
+			};
+			bool cancel_async; /* self, atomic */
+		};
+		uint64_t cancel_all;
+	};
+	struct __pthread_cleanup *cleanup; /* self: handlers, the last pushed first */
+
 	/* Asleep, or about to be. */
 	const void *volatile wchan;     /* queue: the object that it waits for; NULL: no longer */
 	struct sleepq *volatile q;      /* queue: where it stands while wchan is set */
@@ -116,6 +135,7 @@ struct thread {
 			bool bound;     /* has an LWP of its own: own_lwp */
 			bool suspended; /* model: thr_suspend has been called */
 			bool to_armed;  /* model: is among its time-outs */
+			bool cancelled; /* model: ops->cancel has been called */
 		};
 		uint32_t unusual; /* not 0: one of them */
 	};
@@ -149,7 +169,7 @@ struct thread {
 	bool parked;
 	deadline_t deadline;
 	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
-	const void *timed_out; /* the object that it waited for in vain, or NULL */
+	const void *gave_up; /* the object that it waited for in vain, until block returns it */
 
 	/*
 	 * Signals of an unbound thread.  Its mask is that of the LWP that it is on; when
@@ -173,6 +193,22 @@ static inline struct thread *thread_self(void)
 
 	__asm__("movq %%fs:0, %0" : "=r"(t));
 	return t;
+}
+
+_Static_assert(offsetof(struct thread, id) == THREAD_ID &&
+		       offsetof(struct thread, cancel) == THREAD_CANCEL,
+	       "offsets.h");
+
+/* Is the caller to exit, at a cancellation point? */
+static inline bool cancel_due(void)
+{
+	bool due;
+
+	__asm__ volatile("cmpl %1, %%fs:%c2"
+			 : "=@cce"(due)
+			 : "i"(CANCEL_DUE), "i"(THREAD_CANCEL)
+			 : "memory");
+	return due;
 }
 
 static inline void set_thread_pointer(struct thread *t)
@@ -289,6 +325,10 @@ extern uint64_t __base_mask;
 void __signals_init(void);
 void __mask_moved(struct thread *self);
 
+/* core/cancel.c */
+int __cancelled(void);
+void __cancel_call(uint32_t lwp, const struct thread *t);
+
 /* core/memory.c */
 void *__pages_alloc(size_t size);
 struct thread *__thread_slots(size_t size, unsigned *n);
@@ -306,7 +346,7 @@ struct create_args {
 };
 int __thread_create(const struct create_args *args, void *(*start)(void *), void *arg,
 		    unsigned long *id);
-int __thread_join(unsigned long id, unsigned long *departed, void **status);
+int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed, void **status);
 int __thread_detach(unsigned long id);
 void __thread_exit(void *status) __attribute__((noreturn));
 void __thread_first(struct thread *t);

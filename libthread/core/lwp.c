@@ -20,7 +20,7 @@ _Static_assert(offsetof(struct schedctl, yield) == offsetof(struct schedctl, nop
 /* The calling LWP is l from now on; sc is its record. */
 void __lwp_adopt(struct lwp *l, struct schedctl *sc)
 {
-	l->id = sc->lwpid;
+	__atomic_store_n(&l->id, sc->lwpid, __ATOMIC_SEQ_CST); /* pthread_cancel: it is here */
 	l->no_suspend = l->owes = 0;
 	l->critical = (struct section *)(__options.schedctl ? &sc->nopreempt : &sc->nosignal);
 	l->critical->nopreempt = 0; /* its last owner left it inside of a critical section */
@@ -126,7 +126,14 @@ void __lwp_unpark_owed(struct lwp *l, uint32_t id)
 const void *__lwp_wait_woken(struct thread *self, deadline_t deadline)
 {
 	while (__atomic_load_n(&self->wchan, __ATOMIC_ACQUIRE) != NULL) {
-		long r = __lwp_park(deadline, self->lwp->owes);
+		long r;
+
+		if (unlikely(cancel_due()) && sleepq_is_point(self->q)) {
+			if (self->lwp->owes != 0)
+				__lwp_unpark_owed(self->lwp, self->lwp->owes);
+			return __sleepq_give_up(self);
+		}
+		r = __lwp_park(deadline, self->lwp->owes);
 
 		self->lwp->owes = 0;
 		if (r == -ETIMEDOUT)

@@ -133,7 +133,7 @@ static struct thread *find(struct free_list *l, size_t size, size_t guard)
  * one of stack_size usable bytes above guard_size bytes that fault, which are rounded up to
  * pages.  NULL: out of memory.  Takes __threads_lock.
  */
-static struct thread *get(size_t stack_size, size_t guard_size, void *user_stack)
+static inline struct thread *get(size_t stack_size, size_t guard_size, void *user_stack)
 {
 	struct thread *t = NULL;
 

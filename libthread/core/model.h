@@ -53,7 +53,8 @@ struct model_ops {
 	 * queue, or has been taken from it already; `wake`, if any, is a thread that the
 	 * caller has just taken from q and that is woken on the way.  Returns NULL when
 	 * woken, or the object that the caller waited for, from whose queue it has
-	 * been removed, when it was too late.
+	 * been removed, when it was too late, or when a cancellation is due and q is of the
+	 * first table (sleepq.h).
 	 */
 	const void *(*block)(struct sleepq *q, deadline_t deadline, struct thread *wake);
 
@@ -90,6 +91,11 @@ struct model_ops {
 	/* Sends a signal to t, which lives and cannot go.  0; EAGAIN: it has not begun, try
 	 * later; other error numbers. */
 	int (*kill)(struct thread *t, int sig);
+	/*
+	 * t, which lives and cannot go, has a cancellation pending: ends its wait (see
+	 * block), or its system call, if that is a point (core/cancel.c).
+	 */
+	void (*cancel)(struct thread *t);
 
 	/* level 0: as many LWPs as there should be, after suspend has stopped one. */
 	int (*set_concurrency)(int level);

@@ -85,51 +85,57 @@ void __retarget_lock_close(_LOCK_T lock)
 	__retarget_lock_close_recursive(lock);
 }
 
+/* A thread that has one of these is not cancelled: nobody would give it up. */
 void __retarget_lock_acquire_recursive(_LOCK_T lock)
 {
+	thread_self()->held++;
 	pthread_mutex_lock(&lock->mutex);
 }
 
 void __retarget_lock_acquire(_LOCK_T lock)
 {
-	pthread_mutex_lock(&lock->mutex);
+	__retarget_lock_acquire_recursive(lock);
 }
 
 /* Not 0: taken. */
 int __retarget_lock_try_acquire_recursive(_LOCK_T lock)
 {
-	return pthread_mutex_trylock(&lock->mutex) == 0;
+	int taken = pthread_mutex_trylock(&lock->mutex) == 0;
+
+	thread_self()->held += taken;
+	return taken;
 }
 
 int __retarget_lock_try_acquire(_LOCK_T lock)
 {
-	return pthread_mutex_trylock(&lock->mutex) == 0;
+	return __retarget_lock_try_acquire_recursive(lock);
 }
 
 void __retarget_lock_release_recursive(_LOCK_T lock)
 {
 	pthread_mutex_unlock(&lock->mutex);
+	thread_self()->held--;
 }
 
 void __retarget_lock_release(_LOCK_T lock)
 {
-	pthread_mutex_unlock(&lock->mutex);
+	__retarget_lock_release_recursive(lock);
 }
 
-/* newlib declares these and leaves them to us. */
+/* newlib declares these and leaves them to us.  The program's own, so with no such care. */
 void flockfile(FILE *file)
 {
-	__retarget_lock_acquire_recursive(file->_lock);
+	pthread_mutex_lock(&file->_lock->mutex);
 }
 
 int ftrylockfile(FILE *file)
 {
-	return __retarget_lock_try_acquire_recursive(file->_lock) ? 0 : -1;
+	return pthread_mutex_trylock(&file->_lock->mutex) == 0 ? 0 : -1;
 }
 
 void funlockfile(FILE *file)
 {
-	__retarget_lock_release_recursive(file->_lock);
+	pthread_mutex_unlock(&file->_lock->mutex);
 }
 
 /* --- fork ------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /*
- * once.c - pthread_once.  The state goes from 0 through RUNNING to DONE; threads that come
- * while it is RUNNING wait in the queue of the object.
+ * once.c - pthread_once.  The state goes from 0 through RUNNING to DONE, or back to 0 if the
+ * thread that calls the function is cancelled in it; threads that come while it is RUNNING wait
+ * in the queue of the object, and then look again.
  */
 #include <pthread.h>
 #include "impl.h"
@@ -9,13 +10,13 @@
 
 enum { RUNNING = 1, DONE = 2 };
 
-static void finish(pthread_once_t *once)
+static void finish(pthread_once_t *once, int state)
 {
 	struct sleepq *q = sleepq_of(once);
 	struct thread *list;
 
 	__ops->lock(q);
-	__atomic_store_n(&once->__state, DONE, __ATOMIC_RELEASE);
+	__atomic_store_n(&once->__state, state, __ATOMIC_RELEASE);
 	list = __sleepq_take_all(q, once);
 	if (list != NULL)
 		__ops->wake(q, list);
@@ -23,27 +24,42 @@ static void finish(pthread_once_t *once)
 		__ops->unlock(q);
 }
 
-/* Calls init unless it has been called for this object; it has returned when this does. */
+static void undo(void *once)
+{
+	finish(once, 0);
+}
+
+static void wait_while_running(pthread_once_t *once)
+{
+	struct sleepq *q = sleepq_of(once);
+
+	__ops->lock(q);
+	if (once->__state == RUNNING) {
+		sleepq_enter(q, once, thread_self(), ORDER_FIFO);
+		__ops->block(q, NEVER, NULL);
+	} else {
+		__ops->unlock(q);
+	}
+}
+
+/*
+ * Calls init unless it has been called for this object; it has returned when this does.  If the
+ * caller is cancelled in it, or exits, that is as if it had not come.  No cancellation point.
+ */
 int pthread_once(pthread_once_t *once, void (*init)(void))
 {
-	struct sleepq *q;
-	int none = 0;
+	while (unlikely(__atomic_load_n(&once->__state, __ATOMIC_ACQUIRE) != DONE)) {
+		int none = 0;
 
-	if (likely(__atomic_load_n(&once->__state, __ATOMIC_ACQUIRE) == DONE))
-		return 0;
-	if (__atomic_compare_exchange_n(&once->__state, &none, RUNNING, false, __ATOMIC_ACQUIRE,
-					__ATOMIC_RELAXED)) {
+		if (!__atomic_compare_exchange_n(&once->__state, &none, RUNNING, false,
+						 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+			wait_while_running(once);
+			continue;
+		}
+		pthread_cleanup_push(undo, once);
 		init();
-		finish(once);
-		return 0;
+		pthread_cleanup_pop(0);
+		finish(once, DONE);
 	}
-	q = sleepq_of(once);
-	__ops->lock(q);
-	if (once->__state == DONE) {
-		__ops->unlock(q);
-		return 0;
-	}
-	sleepq_enter(q, once, thread_self(), ORDER_FIFO);
-	__ops->block(q, NEVER, NULL);
 	return 0;
 }

@@ -28,17 +28,12 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 /* Errors and blocking: see __thread_join. */
 int pthread_join(pthread_t thread, void **status)
 {
-	return thread == 0 ? ESRCH : __thread_join(thread, NULL, status);
+	return thread == 0 ? ESRCH : __thread_join(thread, NEVER, NULL, status);
 }
 
 int pthread_detach(pthread_t thread)
 {
 	return __thread_detach(thread);
-}
-
-void pthread_exit(void *status)
-{
-	__thread_exit(status);
 }
 
 pthread_t pthread_self(void)

@@ -72,6 +72,9 @@ void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 	handler(sig, info, uc);
 	set_mask(self, uc->sigmask == interrupted ? before : uc->sigmask);
 	errno = saved_errno;
+	/* It may return into a system call that is to end, on another LWP (core/cancel.c). */
+	if (unlikely(cancel_due()))
+		__cancel_call(self->lwp->id, self);
 	__sys_sigreturn(uc);
 }
 
@@ -85,7 +88,9 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	if (set == NULL)
 		return -__sys_sigprocmask(how, NULL, old);
 	new = *set;
-	r = __sys_sigprocmask(how, set, &was);
+	if (how != SIG_UNBLOCK)
+		new &= ~WEFT_SIGBIT(SIGLWP);
+	r = __sys_sigprocmask(how, &new, &was);
 	if (r < 0)
 		return -r;
 	new = how == SIG_BLOCK ? was | new : how == SIG_UNBLOCK ? was & ~new : new;

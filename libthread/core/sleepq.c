@@ -1,7 +1,7 @@
 /* sleepq.c - user-level sleep queues (sleepq.h). */
 #include "sleepq.h"
 
-struct sleepq __sleepq_cond[1 << SLEEPQ_BITS], __sleepq_other[1 << SLEEPQ_BITS];
+struct sleepq __sleepq_point[1 << SLEEPQ_BITS], __sleepq_other[1 << SLEEPQ_BITS];
 
 #define TAIL_EVERY 16 /* near-LIFO: one in so many goes to the tail */
 
@@ -156,6 +156,6 @@ static void forget(struct sleepq *q)
 
 void __sleepq_forked(void)
 {
-	forget(__sleepq_cond);
+	forget(__sleepq_point);
 	forget(__sleepq_other);
 }

@@ -1,13 +1,13 @@
 /*
  * sleepq.h - user-level sleep queues: where threads wait for synchronisation objects.
  *
- * There are two tables of queues, one for condition variables and one for all other
- * objects, each hashed by the object's address.  So an object needs no room for a
+ * There are two tables of queues, one for objects that threads wait for at a cancellation
+ * point and one for all others, each hashed by the object's address.  So an object needs no room for a
  * queue, and whoever wakes the next waiter of an object that may cease to exist in
  * that very moment touches memory that stays.  A thread stands in one queue at most.
  *
  * A queue is guarded by its lock (model.h: a model may use one lock for all).  The lock
- * of a condition variable's queue comes before that of another object's.
+ * of a queue of the first table comes before that of one of the second.
  *
  * A queue is a chain of objects, each represented by the first of the threads that wait
  * for it; the others hang behind that one.
@@ -35,15 +35,19 @@ struct sleepq {
 } __attribute__((aligned(32)));
 
 #define SLEEPQ_BITS 12
-extern struct sleepq __sleepq_cond[1 << SLEEPQ_BITS], __sleepq_other[1 << SLEEPQ_BITS];
+extern struct sleepq __sleepq_point[1 << SLEEPQ_BITS], __sleepq_other[1 << SLEEPQ_BITS];
 
 static inline unsigned sleepq_hash(const void *obj)
 {
 	return (uintptr_t)obj * 0x9e3779b97f4a7c15u >> (64 - SLEEPQ_BITS);
 }
-static inline struct sleepq *sleepq_of_cond(const void *obj)
+static inline struct sleepq *sleepq_of_point(const void *obj)
 {
-	return &__sleepq_cond[sleepq_hash(obj)];
+	return &__sleepq_point[sleepq_hash(obj)];
+}
+static inline bool sleepq_is_point(const struct sleepq *q)
+{
+	return (uintptr_t)q - (uintptr_t)__sleepq_point < sizeof(__sleepq_point);
 }
 static inline struct sleepq *sleepq_of(const void *obj)
 {

@@ -45,7 +45,7 @@ int thr_create(void *stack, size_t size, void *(*start)(void *), void *arg, long
 int thr_join(thread_t thread, thread_t *departed, void **status)
 {
 	unsigned long id;
-	int error = __thread_join(thread, &id, status);
+	int error = __thread_join(thread, NEVER, &id, status);
 
 	if (error == 0 && departed != NULL)
 		*departed = id;
@@ -54,7 +54,7 @@ int thr_join(thread_t thread, thread_t *departed, void **status)
 
 void thr_exit(void *status)
 {
-	__thread_exit(status);
+	pthread_exit(status);
 }
 
 thread_t thr_self(void)

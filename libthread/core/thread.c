@@ -12,6 +12,7 @@
  * claimed, or of any_exit.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include "impl.h"
@@ -140,6 +141,8 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->state = TS_STOPPED;
 	t->pri = thread_self()->pri;
 	t->readlocks = 0;
+	t->cancel_all = 0;
+	t->cleanup = NULL;
 	t->fp_control = fp_control();
 	t->wchan = NULL;
 	t->unusual = 0;
@@ -178,7 +181,7 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 /* One thread that waits in q for obj, if any, goes on.  __threads_lock is held. */
 static void wake_one(const void *obj)
 {
-	struct sleepq *q = sleepq_of(obj);
+	struct sleepq *q = sleepq_of_point(obj);
 	struct thread *t;
 	bool more;
 
@@ -193,7 +196,7 @@ static void wake_one(const void *obj)
 /* Those who wait for any thread to exit count again who is left. */
 static void recount_any(void)
 {
-	struct sleepq *q = sleepq_of(&any_exit);
+	struct sleepq *q = sleepq_of_point(&any_exit);
 	struct thread *list;
 
 	if (any_waiters == 0)
@@ -233,6 +236,18 @@ static void claim(struct thread *t)
 		exited_last = t->free_prev;
 }
 
+/* Whoever had claimed t joins it no more. */
+static void unclaim(struct thread *t)
+{
+	t->joiner = NULL;
+	unclaimed++;
+	if (!t->exited)
+		return;
+	add_exited(t);
+	if (any_waiters > 0)
+		wake_one(&any_exit);
+}
+
 /*
  * Ends the calling thread; the process too, with status 0, if it is the last one.
  *
@@ -243,6 +258,7 @@ void __thread_exit(void *status)
 {
 	struct thread *self = thread_self();
 
+	self->held++; /* cancelled no more */
 	__tsd_exit(self);
 	__shared_thread_exit();
 	if (__atomic_sub_fetch(&running, 1, __ATOMIC_ACQ_REL) == 0)
@@ -269,16 +285,21 @@ void __thread_exit(void *status)
 	__ops->exit();
 }
 
-/* Blocks in the queue of obj.  Called with __threads_lock held, returns with it. */
-static void wait_for_exit(const void *obj)
+/*
+ * Blocks in the queue of obj.  Called with __threads_lock held, returns with it.  False: the
+ * time is up, or the caller is to be cancelled.
+ */
+static bool wait_for_exit(const void *obj, deadline_t deadline)
 {
-	struct sleepq *q = sleepq_of(obj);
+	struct sleepq *q = sleepq_of_point(obj);
+	bool woken;
 
 	__ops->lock(q);
 	sleepq_enter(q, obj, thread_self(), ORDER_FIFO);
 	ilock_unlock(&__threads_lock);
-	__ops->block(q, NEVER, NULL);
+	woken = __ops->block(q, deadline, NULL) == NULL;
 	ilock_lock(&__threads_lock);
+	return woken;
 }
 
 /* Frees t, which has exited and is claimed or detached.  Gives up __threads_lock. */
@@ -302,12 +323,16 @@ static void reap(struct thread *t)
 /* For id 0: any thread that has exited.  *t is then claimed.  __threads_lock is held. */
 static int claim_any(struct thread *self, struct thread **t)
 {
+	bool woken;
+
 	while (exited_first == NULL) {
 		if (unclaimed == (!self->detached && self->joiner == NULL))
 			return EDEADLK; /* there is nobody but the caller */
 		any_waiters++;
-		wait_for_exit(&any_exit);
+		woken = wait_for_exit(&any_exit, NEVER);
 		any_waiters--;
+		if (!woken)
+			return ETIMEDOUT;
 	}
 	*t = exited_first;
 	claim(*t);
@@ -318,13 +343,16 @@ static int claim_any(struct thread *self, struct thread **t)
 /*
  * Waits until the thread has exited, and frees it.  id 0: any that nobody else joins.
  * ESRCH: no such thread; EINVAL: it is detached, or someone else joins it; EDEADLK: it is
- * the caller, or it is joining the caller, or there is none to wait for.  Blocks.
+ * the caller, or it is joining the caller, or there is none to wait for; ETIMEDOUT.  Blocks;
+ * a cancellation point: then the thread is as if the caller had never come.
  */
-int __thread_join(unsigned long id, unsigned long *departed, void **status)
+int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed, void **status)
 {
 	struct thread *self = thread_self(), *t;
 	int error = 0;
 
+	if (unlikely(cancel_due()))
+		return __cancelled();
 	ilock_lock(&__threads_lock);
 	if (id == 0) {
 		error = claim_any(self, &t);
@@ -338,12 +366,17 @@ int __thread_join(unsigned long id, unsigned long *departed, void **status)
 		claim(t);
 		t->joiner = self;
 		recount_any();
-		if (!t->exited)
-			wait_for_exit(t);
-		ASSERT(t->exited);
+		if (!t->exited && !wait_for_exit(t, deadline)) {
+			unclaim(t);
+			error = ETIMEDOUT;
+		} else {
+			ASSERT(t->exited);
+		}
 	}
 	if (error != 0) {
 		ilock_unlock(&__threads_lock);
+		if (error == ETIMEDOUT)
+			pthread_testcancel();
 		return error;
 	}
 	if (departed != NULL)
@@ -388,6 +421,7 @@ static void forget(struct thread *t)
 		t->tsd[k] = NULL;
 	t->tsd_more = NULL;
 	t->tsd_top = 0;
+	t->gave_up = NULL;
 	t->on_stack = 0;
 	if (t != __main_thread)
 		__thread_put(t);

@@ -3,8 +3,8 @@
  *
  * A program is linked statically, so all of its variables are one block, at offsets from
  * FS base that the linker has computed: they end at FS base, which points at struct thread.
- * core/memory.c leaves room below each one.  The program headers tell how much; the kernel
- * tells where they are (AT_PHDR).
+ * core/memory.c leaves room below each one.  A program header tells how much, and the kernel
+ * where that is: most programs have none, and need not touch that page.
  */
 #include <string.h>
 #include "impl.h"
@@ -14,29 +14,23 @@ struct program_header { /* System V ABI, 64 bits */
 	uint32_t type, flags;
 	uint64_t offset, vaddr, paddr, filesz, memsz, align;
 };
-#define PT_TLS 7
 
 struct tls __tls = {.align = _Alignof(struct thread)};
 
 void __tls_find(void)
 {
-	const char *headers = (const char *)__auxval(AT_PHDR);
-	uint64_t n = headers != NULL ? __auxval(AT_PHNUM) : 0, each = __auxval(AT_PHENT);
+	const struct program_header *h = (const void *)__auxval(AT_WEFT_TLS);
 
-	for (uint64_t i = 0; i < n; i++) {
-		const struct program_header *h = (const void *)(headers + i * each);
-
-		if (h->type != PT_TLS || h->memsz == 0)
-			continue;
-		__tls.image = (const void *)h->vaddr;
-		__tls.image_size = h->filesz;
-		if (h->align > __tls.align)
-			__tls.align = h->align;
-		/* The block begins at an address like the image's, modulo its alignment. */
-		__tls.size = h->memsz;
-		if (h->align > 1)
-			__tls.size += -(h->memsz + h->vaddr) & (h->align - 1);
-	}
+	if (h == NULL)
+		return;
+	__tls.image = (const void *)h->vaddr;
+	__tls.image_size = h->filesz;
+	if (h->align > __tls.align)
+		__tls.align = h->align;
+	/* The block begins at an address like the image's, modulo its alignment. */
+	__tls.size = h->memsz;
+	if (h->align > 1)
+		__tls.size += -(h->memsz + h->vaddr) & (h->align - 1);
 }
 
 void __tls_fill(struct thread *t)

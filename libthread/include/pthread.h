@@ -34,6 +34,12 @@ extern "C" {
 #define PTHREAD_MUTEX_STALL_NP PTHREAD_MUTEX_STALLED /* Solaris, before POSIX had it */
 #define PTHREAD_MUTEX_ROBUST_NP PTHREAD_MUTEX_ROBUST
 
+#define PTHREAD_CANCEL_ENABLE 0
+#define PTHREAD_CANCEL_DISABLE 1
+#define PTHREAD_CANCEL_DEFERRED 0
+#define PTHREAD_CANCEL_ASYNCHRONOUS 1
+#define PTHREAD_CANCELED ((void *)-1)
+
 #define PTHREAD_BARRIER_SERIAL_THREAD (-1)
 
 /* clang-format off */
@@ -71,6 +77,30 @@ int pthread_attr_getstack(const pthread_attr_t *__attr, void **__addr, size_t *_
 int pthread_attr_setstack(pthread_attr_t *__attr, void *__addr, size_t __size);
 int pthread_attr_getstacksize(const pthread_attr_t *__attr, size_t *__size);
 int pthread_attr_setstacksize(pthread_attr_t *__attr, size_t __size);
+
+/* Cancellation */
+int pthread_cancel(pthread_t __target);
+int pthread_setcancelstate(int __state, int *__old);
+int pthread_setcanceltype(int __type, int *__old);
+void pthread_testcancel(void);
+
+/* Two macros, in pairs within one block: what is pushed last is called first. */
+struct __pthread_cleanup {
+	void (*__routine)(void *);
+	void *__arg;
+	struct __pthread_cleanup *__next;
+};
+void __pthread_cleanup_push(struct __pthread_cleanup *__handler);
+void __pthread_cleanup_pop(struct __pthread_cleanup *__handler, int __execute);
+/* clang-format off */
+#define pthread_cleanup_push(routine, arg)                                                         \
+	do {                                                                                       \
+		struct __pthread_cleanup __handler = {(routine), (arg), 0};                        \
+		__pthread_cleanup_push(&__handler);
+#define pthread_cleanup_pop(execute)                                                               \
+		__pthread_cleanup_pop(&__handler, (execute));                                      \
+	} while (0)
+/* clang-format on */
 
 /* Thread-specific data */
 int pthread_key_create(pthread_key_t *__key, void (*__destructor)(void *));

@@ -89,7 +89,7 @@ static const void *release_shared_and_block(pthread_mutex_t *m, struct sleepq *c
 static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct thread *self = thread_self();
-	struct sleepq *q = sleepq_of_cond(c);
+	struct sleepq *q = sleepq_of_point(c);
 	const void *waited_for;
 	int error = 0;
 
@@ -105,7 +105,12 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 	sleepq_enter(q, c, self, ORDER_OPTION);
 	waited_for = likely(!mutex_is_shared(m)) ? release_and_block(m, q, deadline)
 						 : release_shared_and_block(m, q, deadline, &error);
-	return error != 0 ? error : waited_for == c ? ETIMEDOUT : 0;
+	if (unlikely(waited_for == c)) {
+		pthread_testcancel();
+		if (error == 0)
+			error = ETIMEDOUT;
+	}
+	return error;
 }
 
 /*
@@ -165,7 +170,7 @@ static bool owns_mutex_of(struct thread *t)
 /* One waiter, if any, goes on. */
 int pthread_cond_signal(pthread_cond_t *c)
 {
-	struct sleepq *q = sleepq_of_cond(c);
+	struct sleepq *q = sleepq_of_point(c);
 	struct thread *t;
 	bool more;
 
@@ -190,7 +195,7 @@ int pthread_cond_signal(pthread_cond_t *c)
 /* All waiters go on, in the order of the queue. */
 int pthread_cond_broadcast(pthread_cond_t *c)
 {
-	struct sleepq *q = sleepq_of_cond(c);
+	struct sleepq *q = sleepq_of_point(c);
 	struct thread *list;
 
 	if (__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) == 0)
@@ -222,7 +227,7 @@ int pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr)
 /* EBUSY: threads wait for it. */
 int pthread_cond_destroy(pthread_cond_t *c)
 {
-	struct sleepq *q = sleepq_of_cond(c);
+	struct sleepq *q = sleepq_of_point(c);
 	bool busy;
 
 	if (cond_is_shared(c))

@@ -43,7 +43,7 @@ static inline bool try(sem_t *s)
 /* Returns an error number. */
 static int __attribute__((noinline)) wait_slow(sem_t *s, deadline_t deadline)
 {
-	struct sleepq *q = sleepq_of(s);
+	struct sleepq *q = sleepq_of_point(s);
 	unsigned seen;
 
 	if (s->__flags & LWP_SEMA_SHARED)
@@ -59,12 +59,17 @@ static int __attribute__((noinline)) wait_slow(sem_t *s, deadline_t deadline)
 					      __ATOMIC_RELAXED) &&
 		 seen != WAITING);
 	sleepq_enter(q, s, thread_self(), ORDER_OPTION);
-	return __ops->block(q, deadline, NULL) != NULL ? ETIMEDOUT : 0;
+	if (__ops->block(q, deadline, NULL) == NULL)
+		return 0;
+	pthread_testcancel();
+	return ETIMEDOUT;
 }
 
 /* Takes a unit; waits until there is one.  EINTR (shared). */
 int sem_wait(sem_t *s)
 {
+	if (unlikely(cancel_due()))
+		return __cancelled();
 	if (likely(try(s)))
 		return 0;
 	return wait_slow(s, NEVER);
@@ -85,6 +90,7 @@ int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *abstime)
 	deadline_t deadline;
 	int error;
 
+	pthread_testcancel();
 	if (likely(try(s)))
 		return 0;
 	error = __deadline(clock, abstime, &deadline);
@@ -100,7 +106,7 @@ int sem_timedwait(sem_t *s, const struct timespec *abstime)
 
 static int __attribute__((noinline)) post_slow(sem_t *s)
 {
-	struct sleepq *q = sleepq_of(s);
+	struct sleepq *q = sleepq_of_point(s);
 	struct thread *t;
 	bool more;
 
@@ -159,7 +165,7 @@ int sem_init(sem_t *s, int pshared, unsigned value)
 /* EBUSY: threads wait for it. */
 int sem_destroy(sem_t *s)
 {
-	struct sleepq *q = sleepq_of(s);
+	struct sleepq *q = sleepq_of_point(s);
 	bool busy;
 
 	if (s->__flags & LWP_SEMA_SHARED)

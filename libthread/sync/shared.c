@@ -18,6 +18,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <weft/point.h>
 #include "shared.h"
 #include "../core/model.h"
 
@@ -239,15 +240,18 @@ int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadlin
 	long r;
 
 	m->__count = 0; /* a recursive mutex is given up altogether */
-	r = deadline == NEVER ? __sys_lwp_cond_wait(word, word_of(m), me)
-			      : __sys_lwp_cond_timedwait(word, word_of(m), me, &ts);
+	r = deadline == NEVER ? __point_lwp_cond_wait(word, word_of(m), me)
+			      : __point_lwp_cond_timedwait(word, word_of(m), me, &ts);
 	if (r != 0 && r != -ETIMEDOUT && r != -EINTR) {
 		m->__count = count;
 		return -r;
 	}
-	error = __shared_lock(m, NEVER);
+	/* If the caller is to be cancelled, perhaps the call has not been made. */
+	error = r == -EINTR && __shared_owned(m) ? 0 : __shared_lock(m, NEVER);
 	if (error == 0)
 		m->__count = count;
+	if (r == -EINTR)
+		pthread_testcancel();
 	return error != 0 ? error : r == -ETIMEDOUT ? ETIMEDOUT : 0;
 }
 
@@ -268,8 +272,12 @@ int __shared_sem_wait(sem_t *s, deadline_t deadline)
 {
 	struct weft_timespec ts = timespec_of(deadline);
 
-	return -(deadline == NEVER ? __sys_lwp_sema_wait((struct lwp_sema *)s)
-				   : __sys_lwp_sema_timedwait((struct lwp_sema *)s, &ts));
+	long r = deadline == NEVER ? __point_lwp_sema_wait((struct lwp_sema *)s)
+				   : __point_lwp_sema_timedwait((struct lwp_sema *)s, &ts);
+
+	if (r == -EINTR)
+		pthread_testcancel();
+	return -r;
 }
 
 int __shared_sem_post(sem_t *s)

@@ -65,8 +65,7 @@ static int load(const uint8_t *file, size_t size)
 	CHECK(err == 0 || err == -ENOEXEC || (fail_maps && err == -ENOMEM));
 	if (err == 0) {
 		CHECK(image.brk == last_end && image.brk % PAGE_SIZE == 0);
-		CHECK(image.phdr == 0 || (image.phdr >= WEFT_USER_START && image.phnum > 0 &&
-					  image.phdr + image.phnum * image.phentsize < image.brk));
+		CHECK(image.tls == 0 || (image.tls >= WEFT_USER_START && image.tls < image.brk));
 		CHECK(image.entry >= WEFT_USER_START && image.entry < image.brk);
 	}
 	if (!quiet && err == 0)

@@ -32,14 +32,14 @@ DIR *fdopendir(int fd)
 
 DIR *opendir(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = result(__sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0));
 	DIR *d;
 
 	if (fd < 0)
 		return NULL;
 	d = fdopendir(fd);
 	if (!d)
-		close(fd);
+		__sys_close(fd);
 	return d;
 }
 
@@ -140,5 +140,5 @@ int closedir(DIR *d)
 	int fd = d->fd;
 
 	free(d);
-	return close(fd);
+	return result(__sys_close(fd));
 }

@@ -44,22 +44,27 @@ int open(const char *path, int flags, ...)
 		mode = va_arg(ap, unsigned);
 		va_end(ap);
 	}
-	return result(__sys_open(path, flags, mode));
+	return point_result(__point_open(path, flags, mode));
+}
+
+int creat(const char *path, mode_t mode)
+{
+	return open(path, O_WRONLY | O_CREAT | O_TRUNC, mode);
 }
 
 int close(int fd)
 {
-	return result(__sys_close(fd));
+	return point_result(__point_close(fd));
 }
 
 ssize_t read(int fd, void *buf, size_t n)
 {
-	return result(__sys_read(fd, buf, n));
+	return point_result(__point_read(fd, buf, n));
 }
 
 ssize_t write(int fd, const void *buf, size_t n)
 {
-	return result(__sys_write(fd, buf, n));
+	return point_result(__point_write(fd, buf, n));
 }
 
 off_t lseek(int fd, off_t off, int whence)
@@ -85,6 +90,8 @@ int fcntl(int fd, int cmd, ...)
 	va_start(ap, cmd);
 	arg = va_arg(ap, long); /* of commands without one, the kernel looks at none */
 	va_end(ap);
+	if (cmd == F_SETLKW)
+		pthread_testcancel();
 	return result(__sys_fcntl(fd, cmd, arg));
 }
 
@@ -190,6 +197,7 @@ int futimens(int fd, const struct timespec *times)
 /* Files are in memory, and every read sees what was written: there is nothing to wait for. */
 int fsync(int fd)
 {
+	pthread_testcancel();
 	return result(__sys_fcntl(fd, WEFT_F_GETFD, 0)) < 0 ? -1 : 0;
 }
 

@@ -3,7 +3,7 @@
  */
 #pragma once
 #include <errno.h>
-#include <weft/sys.h>
+#include <weft/point.h>
 
 /* Hands on a result of 0 or more; else sets errno and returns -1. */
 static inline long result(long r)
@@ -13,6 +13,14 @@ static inline long result(long r)
 		return -1;
 	}
 	return r;
+}
+
+/* The same of a call that is a cancellation point.  The caller holds nothing. */
+static inline long point_result(long r)
+{
+	if (r == -EINTR)
+		pthread_testcancel();
+	return result(r);
 }
 
 /* What a call that does not exist here does. */

@@ -72,6 +72,7 @@ int posix_madvise(void *addr, size_t len, int advice)
 
 int msync(void *addr, size_t len, int flags)
 {
+	pthread_testcancel();
 	return result(__sys_msync(addr, len, flags));
 }
 
@@ -99,7 +100,7 @@ int shm_open(const char *name, int flags, mode_t mode)
 
 	if (shm_path(name, path) < 0)
 		return -1;
-	return open(path, flags | O_CLOEXEC, mode);
+	return result(__sys_open(path, flags | O_CLOEXEC, mode));
 }
 
 int shm_unlink(const char *name)

@@ -18,13 +18,15 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	struct weft_timespec ts = {timeout / 1000, timeout % 1000 * 1000000};
 
-	return result(__sys_poll((struct weft_pollfd *)fds, n, timeout < 0 ? NULL : &ts, NULL));
+	return point_result(
+		__point_poll((struct weft_pollfd *)fds, n, timeout < 0 ? NULL : &ts, NULL));
 }
 
 int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
 {
-	return result(__sys_poll((struct weft_pollfd *)fds, n,
-				 (const struct weft_timespec *)timeout, (const uint64_t *)mask));
+	return point_result(__point_poll((struct weft_pollfd *)fds, n,
+					 (const struct weft_timespec *)timeout,
+					 (const uint64_t *)mask));
 }
 
 /* What each of select's three sets asks for, and what puts a descriptor into its answer. */
@@ -39,7 +41,8 @@ static const struct {
 static int select_ts(int n, fd_set *set[3], const struct weft_timespec *time, const uint64_t *mask)
 {
 	struct pollfd *fds;
-	int i, k, used = 0, count = 0, ready, error = 0;
+	int i, k, used = 0, count = 0, error = 0;
+	long ready;
 
 	if (n < 0 || n > FD_SETSIZE)
 		return fails(EINVAL);
@@ -53,7 +56,7 @@ static int select_ts(int n, fd_set *set[3], const struct weft_timespec *time, co
 				fds[used].events |= kinds[k].asks;
 		used += fds[used].events != 0;
 	}
-	ready = result(__sys_poll((struct weft_pollfd *)fds, used, time, mask));
+	ready = __point_poll((struct weft_pollfd *)fds, used, time, mask);
 	for (i = 0; i < used && ready > 0; i++)
 		if (fds[i].revents & POLLNVAL)
 			error = EBADF;
@@ -72,7 +75,7 @@ static int select_ts(int n, fd_set *set[3], const struct weft_timespec *time, co
 	free(fds);
 	if (error)
 		return fails(error);
-	return ready < 0 ? -1 : count;
+	return ready < 0 ? point_result(ready) : count;
 }
 
 /* Leaves *timeout as it was.  EBADF, EINVAL, EINTR, ENOMEM; then the sets are as they were. */

@@ -60,12 +60,12 @@ FILE *popen(const char *command, const char *mode)
 		error = errno;
 	else
 		error = start(command, end[reads], reads, &c->pid);
-	close(end[reads]);
+	__sys_close(end[reads]);
 	if (error) {
 		if (c->f)
 			fclose(c->f);
 		else
-			close(end[!reads]);
+			__sys_close(end[!reads]);
 		free(c);
 		errno = error;
 		return NULL;
@@ -82,7 +82,7 @@ int pclose(FILE *f)
 {
 	struct command **at, *c;
 	int status;
-	pid_t r;
+	long r;
 
 	pthread_mutex_lock(&lock);
 	for (at = &commands; *at && (*at)->f != f; at = &(*at)->next)
@@ -95,10 +95,10 @@ int pclose(FILE *f)
 		return fails(EINVAL);
 	fclose(f);
 	do
-		r = waitpid(c->pid, &status, 0);
-	while (r < 0 && errno == EINTR);
+		r = __sys_waitpid(c->pid, &status, 0, NULL);
+	while (r == -EINTR);
 	free(c);
-	return r < 0 ? -1 : status;
+	return result(r) < 0 ? -1 : status;
 }
 
 extern ssize_t __getdelim(char **line, size_t *size, int delimiter, FILE *f);

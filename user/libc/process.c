@@ -83,7 +83,7 @@ static void rusage_convert(struct rusage *ru, const struct weft_rusage *k)
 pid_t wait4(pid_t pid, int *status, int options, struct rusage *ru)
 {
 	struct weft_rusage k = {0};
-	pid_t child = result(__sys_waitpid(pid, status, options, &k));
+	pid_t child = point_result(__point_waitpid(pid, status, options, &k));
 
 	if (child > 0 && ru)
 		rusage_convert(ru, &k);
@@ -92,7 +92,7 @@ pid_t wait4(pid_t pid, int *status, int options, struct rusage *ru)
 
 pid_t waitpid(pid_t pid, int *status, int options)
 {
-	return result(__sys_waitpid(pid, status, options, NULL));
+	return point_result(__point_waitpid(pid, status, options, NULL));
 }
 
 pid_t wait(int *status)

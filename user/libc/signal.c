@@ -87,14 +87,17 @@ void abort(void)
 
 /* --- actions ------------------------------------------------------------------------- */
 
+/* SIGLWP is the threads library's: it can be neither caught nor blocked.  EINVAL, EFAULT. */
 int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	struct weft_sigaction new, was;
 
+	if (act && sig == SIGLWP)
+		return fails(EINVAL);
 	if (act)
 		new = (struct weft_sigaction){.handler = (uint64_t)act->sa_handler,
 					      .entry = (uint64_t)__sig_entry,
-					      .mask = act->sa_mask,
+					      .mask = act->sa_mask & ~WEFT_SIGBIT(SIGLWP),
 					      .flags = act->sa_flags};
 	if (result(__sys_sigaction(sig, act ? &new : NULL, &was)) < 0)
 		return -1;
@@ -184,7 +187,7 @@ int sigpending(sigset_t *set)
 
 int sigsuspend(const sigset_t *set)
 {
-	return result(__sys_sigsuspend(set));
+	return point_result(__point_sigsuspend(set));
 }
 
 int pause(void)
@@ -197,8 +200,8 @@ int pause(void)
 
 int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-	return result(__sys_sigtimedwait(set, (struct weft_siginfo *)info,
-					 (const struct weft_timespec *)timeout));
+	return point_result(__point_sigtimedwait(set, (struct weft_siginfo *)info,
+						 (const struct weft_timespec *)timeout));
 }
 
 int sigwaitinfo(const sigset_t *set, siginfo_t *info)
@@ -211,9 +214,8 @@ int sigwait(const sigset_t *set, int *sig)
 {
 	long r;
 
-	do
-		r = __sys_sigtimedwait(set, NULL, NULL);
-	while (r == -EINTR);
+	while ((r = __point_sigtimedwait(set, NULL, NULL)) == -EINTR)
+		pthread_testcancel();
 	if (r < 0)
 		return -r;
 	*sig = r;

@@ -181,7 +181,7 @@ static int replay(const posix_spawn_file_actions_t *fa, struct spawn_args *args,
 				return EBADF;
 			break;
 		case ACT_OPEN:
-			from = open(a->path, a->flags, a->mode);
+			from = result(__sys_open(a->path, a->flags, a->mode));
 			if (from < 0)
 				return errno;
 			opened->fd[opened->n++] = from;
@@ -241,7 +241,7 @@ static int spawn(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 	if (!r)
 		r = spawn_file(file, &args, search);
 	while (opened.n)
-		close(opened.fd[--opened.n]);
+		__sys_close(opened.fd[--opened.n]);
 	free(opened.fd);
 	if (r < 0)
 		return -r;
@@ -274,5 +274,5 @@ int system(const char *command)
 	error = posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ);
 	if (error)
 		return fails(error);
-	return waitpid(pid, &status, 0) < 0 ? -1 : status;
+	return result(__sys_waitpid(pid, &status, 0, NULL)) < 0 ? -1 : status;
 }

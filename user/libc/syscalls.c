@@ -1,7 +1,8 @@
 /*
  * syscalls.c - the raw system calls, made from the one list: __sys_NAME puts the
  * number in RAX, moves the fourth argument from where C has it (RCX) to where the
- * kernel wants it (R10), and returns what the kernel returned.
+ * kernel wants it (R10), and returns what the kernel returned.  __point_NAME does the same as a
+ * cancellation point (weft/point.h); the linker keeps those that are used.
  */
 #include <weft/sys.h>
 
@@ -17,6 +18,13 @@
 		"	syscall\n"                                                                       \
 		"	ret\n"                                                                           \
 		".size __sys_" #name ", . - __sys_" #name "\n"                                     \
+		".section .text.__point_" #name ", \"ax\", @progbits\n"                            \
+		".globl __point_" #name "\n"                                                       \
+		".type __point_" #name ", @function\n"                                             \
+		"__point_" #name ":\n"                                                             \
+		"	movl $" #number ", %eax\n"                                                 \
+		"	jmp __cancel_point\n"                                                            \
+		".size __point_" #name ", . - __point_" #name "\n"                                 \
 		".text\n");
 SYSCALLS(X)
 #undef X

@@ -468,7 +468,8 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(trace_detach, INT, T(PID))                                                               \
 	D(trace_wait, T(LONG), OUTS(trace_event), T(SIZE))                                         \
 	D(proc_read, T(LONG), T(PID), T(PTR), T(OUT), T(SIZE))                                     \
-	D(lwp_regs, T(LWP), T(PID), T(LWP), OUT(lwp_regs))
+	D(lwp_regs, T(LWP), T(PID), T(LWP), OUT(lwp_regs))                                         \
+	D(lwp_cancel, INT, T(LWP), T(INT), T(PTR))
 
 /* The number of arguments comes from here and from the list of calls: they must agree. */
 #define X(number, name, nargs) NARGS_##name = nargs,

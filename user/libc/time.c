@@ -102,8 +102,10 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, stru
 
 	if (flags & ~TIMER_ABSTIME)
 		return EINVAL;
-	r = __sys_lwp_sleep(clock, flags & TIMER_ABSTIME ? LWP_SLEEP_ABSTIME : 0,
-			    (const struct weft_timespec *)req);
+	r = __point_lwp_sleep(clock, flags & TIMER_ABSTIME ? LWP_SLEEP_ABSTIME : 0,
+			      (const struct weft_timespec *)req);
+	if (r == -EINTR)
+		pthread_testcancel();
 	if (r == -EINTR && rem && !(flags & TIMER_ABSTIME)) {
 		left = req->tv_sec * NSEC + req->tv_nsec - (gethrtime() - start);
 		if (left < 0)

@@ -10,20 +10,20 @@ _Static_assert(sizeof(struct iovec) == sizeof(struct weft_iovec), "struct iovec"
 
 ssize_t pread(int fd, void *buf, size_t n, off_t off)
 {
-	return result(__sys_pread(fd, buf, n, off));
+	return point_result(__point_pread(fd, buf, n, off));
 }
 
 ssize_t pwrite(int fd, const void *buf, size_t n, off_t off)
 {
-	return result(__sys_pwrite(fd, buf, n, off));
+	return point_result(__point_pwrite(fd, buf, n, off));
 }
 
 ssize_t readv(int fd, const struct iovec *iov, int n)
 {
-	return result(__sys_readv(fd, (const struct weft_iovec *)iov, n));
+	return point_result(__point_readv(fd, (const struct weft_iovec *)iov, n));
 }
 
 ssize_t writev(int fd, const struct iovec *iov, int n)
 {
-	return result(__sys_writev(fd, (const struct weft_iovec *)iov, n));
+	return point_result(__point_writev(fd, (const struct weft_iovec *)iov, n));
 }

@@ -97,6 +97,8 @@ struct lwp {
 	const char *wchan;
 	struct ktimer timer; /* the time-out of the current sleep */
 	uint32_t permit;     /* park: a wake-up that came first */
+	uint32_t cancel;     /* lwp_cancel: its calls for this thread do not sleep; 0: none */
+	vaddr_t cancel_pc;   /* ... if made here */
 	bool watched;        /* its sleeps and wake-ups are counted (proc/upcall.c) */
 	bool blocked;        /* counted as one that cannot run */
 	bool robust;         /* itself: it has registered robust mutexes */

@@ -185,9 +185,8 @@ void schedctl_free_all(struct proc *p); /* no LWP is left */
 
 struct elf_image {
 	vaddr_t entry;
-	vaddr_t brk;  /* first page-aligned address above the image */
-	vaddr_t phdr; /* program headers, or 0: no segment holds them */
-	unsigned phnum, phentsize;
+	vaddr_t brk; /* first page-aligned address above the image */
+	vaddr_t tls; /* the program header of thread-local storage, or 0: none */
 };
 /*
  * Maps the segments of an ELF-64 x86-64 static executable into a fresh address

@@ -121,12 +121,24 @@ int sched_best_waiting(void); /* highest priority on this CPU's queue, or PRI_ID
 
 /* --- sleeping and waking (sched/sleep.c) ------------------------------------- */
 
-#define SLEEP_INTR 0x1   /* ends when the LWP is told to exit, or has a signal */
+#define SLEEP_INTR                                                                                 \
+	0x1 /* ends when the LWP is told to exit, or has a signal, or lwp_cancel says so */
 #define SLEEP_PARK 0x2   /* lwp_park: ends by lwp_unpark */
 #define SLEEP_KILL 0x4   /* ends when the LWP is told to exit, and by nothing less */
 #define SLEEP_LOCK 0x100 /* for a user's lock: its time is MS_LOCK */
 
 enum { WAKE_NONE, WAKE_EVENT, WAKE_TIMEOUT, WAKE_INTR };
+
+/* lwp_cancel (weft/lwp.h).  l->lock held. */
+void lwp_cancel_locked(struct lwp *l, uint32_t thread, vaddr_t pc);
+/*
+ * Is the system call that l is in one that lwp_cancel ends?  l is the current LWP, or is asleep
+ * and its lock held.
+ */
+static inline bool lwp_cancelled(const struct lwp *l)
+{
+	return l->cancel != 0 && l->frame->r9 == l->cancel && l->frame->rip == l->cancel_pc;
+}
 
 /*
  * Sleeps.  The caller holds the current LWP's lock (l->lock, given up here),

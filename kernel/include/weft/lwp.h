@@ -19,6 +19,15 @@ struct lwp_create {
 	uint64_t schedctl; /* kernel writes: address of its struct schedctl */
 };
 
+/*
+ * lwp_cancel(id, thread, pc): a wait that user space wants to end without a signal.  From now
+ * on LWP `id` does not block in a system call that a signal could interrupt, or does not stay
+ * blocked in it, if the call was made for `thread` (R9, not 0) by the SYSCALL instruction that
+ * ends at pc: the call ends with -EINTR, and is not made again.  All other calls of the LWP are
+ * as before, so it does not matter whether the thread is still there.  Lasts until the next
+ * lwp_cancel of that LWP; thread 0: until now.
+ */
+
 /* What a process (weft_procinfo) or LWP (lwp_info) is doing, for ps and lwps. */
 enum {
 	LWP_ST_IDLE = 0, /* being created */

@@ -161,7 +161,9 @@
 	X(177, trace_detach, 1) /* (pid) */                                                        \
 	X(178, trace_wait, 2)   /* (struct trace_event *, n) = events */                           \
 	X(179, proc_read, 4)    /* (pid, address, buffer, bytes) = bytes */                        \
-	X(180, lwp_regs, 3)     /* (pid, id, struct lwp_regs *): the first with id >= */
+	X(180, lwp_regs, 3)     /* (pid, id, struct lwp_regs *): the first with id >= */           \
+	/* for the threads library */                                                              \
+	X(190, lwp_cancel, 3) /* (id, thread, pc): see lwp.h */
 
 #define WEFT_SYSCALL_MAX 256
 

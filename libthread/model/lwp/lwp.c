@@ -175,6 +175,17 @@ static int lwp_kill(struct thread *t, int sig)
 	return t->lwp->id != 0 ? -__sys_lwp_kill(t->lwp->id, sig) : EAGAIN;
 }
 
+/* Its LWP may not have begun: then it has not looked yet. */
+static void lwp_cancel(struct thread *t)
+{
+	uint32_t id = __atomic_load_n(&t->lwp->id, __ATOMIC_SEQ_CST);
+
+	if (id == 0)
+		return;
+	__cancel_call(id, t);
+	__sys_lwp_unpark(id);
+}
+
 /* There is no pool. */
 static int lwp_set_concurrency(int level)
 {
@@ -208,6 +219,7 @@ static const struct model_ops ops = {
 	.resume = lwp_resume,
 	.set_priority = lwp_set_priority,
 	.kill = lwp_kill,
+	.cancel = lwp_cancel,
 	.set_concurrency = lwp_set_concurrency,
 	.before_fork = lwp_around_fork,
 	.after_fork = lwp_around_fork,

@@ -236,6 +236,25 @@ static int mxn_kill(struct thread *t, int sig)
 	return error;
 }
 
+/* One that is about to block, or does so later, finds `cancelled` in block. */
+static void mxn_cancel(struct thread *t)
+{
+	uint32_t lwp, unpark = 0;
+
+	schedlock();
+	t->cancelled = true;
+	lwp = t->lwp->id;
+	if (lwp != 0)
+		__cancel_call(lwp, t);
+	if (t->bound)
+		unpark = lwp;
+	else if (t->state == TS_BLOCKED && t->cancel == CANCEL_DUE && sleepq_is_point(t->q))
+		unpark = __give_up(t);
+	schedunlock();
+	if (unpark != 0)
+		__sys_lwp_unpark(unpark);
+}
+
 static void mxn_schedlock_stats(struct thr_schedlock_stats *stats)
 {
 	schedlock();
@@ -260,6 +279,7 @@ static const struct model_ops ops = {
 	.resume = mxn_resume,
 	.set_priority = mxn_set_priority,
 	.kill = mxn_kill,
+	.cancel = mxn_cancel,
 	.set_concurrency = __pool_set_concurrency,
 	.before_fork = mxn_before_fork,
 	.after_fork = mxn_after_fork,

@@ -131,6 +131,8 @@ static inline struct thread *runq_pop(void)
 uint32_t __make_runnable(struct thread *t);
 /* t need not wait any longer: the same, for any thread that stood in a sleep queue. */
 uint32_t __release(struct thread *t);
+/* t, which is Blocked in a queue and unbound, waits no longer, and in vain: the same. */
+uint32_t __give_up(struct thread *t);
 void __arrived_masked(struct thread *prev, struct thread *self);
 /*
  * self has come onto the LWP that prev was on.  If prev has exited, it has now left its

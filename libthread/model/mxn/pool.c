@@ -115,6 +115,7 @@ static struct thread *new_context(void)
 	c->sigmask = thread_self()->sigmask;
 	c->masked = thread_self()->masked;
 	c->sigkept = 0;
+	c->cancel_all = 0;
 	c->parked = false;
 	c->on_stack = 1;
 	c->partner = NULL;

@@ -159,6 +159,37 @@ uint32_t __release(struct thread *t)
 	return woken(t, &unpark) ? __make_runnable(t) : unpark;
 }
 
+uint32_t __give_up(struct thread *t)
+{
+	t->gave_up = t->wchan;
+	__sleepq_remove(t->q, t);
+	return __release(t); /* takes it out of the time-outs too */
+}
+
+/* What there is to consider when the caller, with _schedlock, is not just any unbound thread. */
+static const void *block_specially(struct thread *self, deadline_t deadline, struct thread *wake)
+{
+	const void *obj = self->wchan, *waited_for;
+	uint32_t unpark = wake != NULL ? __release(wake) : 0;
+
+	if (!self->bound && obj != NULL) { /* to be cancelled here and now */
+		__sleepq_remove(self->q, self);
+		self->wchan = NULL;
+		self->lwp->owes = unpark;
+		schedunlock();
+		if (unpark != 0)
+			__lwp_unpark_owed(self->lwp, unpark);
+		return obj;
+	}
+	self->lwp->owes = unpark;
+	if (obj != NULL)
+		self->state = TS_BLOCKED;
+	schedunlock();
+	waited_for = __lwp_wait_woken(self, deadline);
+	self->state = TS_ONLWP;
+	return waited_for;
+}
+
 /*
  * A thread that blocks and wakes another keeps its LWP busy with that one (or with one of
  * higher priority), instead of unparking an idle LWP and going idle itself.
@@ -166,17 +197,11 @@ uint32_t __release(struct thread *t)
 const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wake)
 {
 	struct thread *self = thread_self();
-	const void *waited_for;
+	const void *gave_up;
 
-	if (unlikely(self->wchan == NULL || self->bound)) {
-		self->lwp->owes = wake != NULL ? __release(wake) : 0;
-		if (self->wchan != NULL)
-			self->state = TS_BLOCKED;
-		schedunlock();
-		waited_for = __lwp_wait_woken(self, deadline);
-		self->state = TS_ONLWP;
-		return waited_for;
-	}
+	if (unlikely(self->wchan == NULL || self->unusual) &&
+	    (self->wchan == NULL || self->bound || (cancel_due() && sleepq_is_point(self->q))))
+		return block_specially(self, deadline, wake);
 	if (wake != NULL) {
 		uint32_t unpark;
 
@@ -188,16 +213,14 @@ const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wa
 		}
 	}
 	self->state = TS_BLOCKED;
-	if (likely(deadline == NEVER)) {
-		leave_lwp(self);
-		schedunlock();
-		return NULL;
-	}
-	self->timed_out = NULL;
-	__timeout_arm(self, deadline);
+	if (unlikely(deadline != NEVER))
+		__timeout_arm(self, deadline);
 	leave_lwp(self);
 	schedunlock();
-	return self->timed_out;
+	gave_up = self->gave_up;
+	if (unlikely(gave_up != NULL))
+		self->gave_up = NULL;
+	return gave_up;
 }
 
 /* A thread of priority pri has been woken: it goes first if it ought to. */

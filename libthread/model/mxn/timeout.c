@@ -102,14 +102,6 @@ void __timeout_cancel(struct thread *t)
 	heap = meld(heap, children);
 }
 
-/* The deadline of t has passed.  Returns an LWP to unpark, or 0. */
-static uint32_t expire(struct thread *t)
-{
-	t->timed_out = t->wchan;
-	__sleepq_remove(t->q, t);
-	return __release(t); /* takes it out of the heap too */
-}
-
 #define UNPARK_BATCH 64
 
 static void __attribute__((noreturn)) timer_main(struct thread *self)
@@ -122,7 +114,7 @@ static void __attribute__((noreturn)) timer_main(struct thread *self)
 
 		schedlock();
 		while (heap != NULL && heap->deadline <= now && n < UNPARK_BATCH) {
-			ids[n] = expire(heap);
+			ids[n] = __give_up(heap);
 			n += ids[n] != 0;
 		}
 		next = timer_parks_until = heap != NULL ? heap->deadline : NEVER;

@@ -144,6 +144,8 @@ long __sys_timer_settime(int id, int flags, const struct weft_itimerspec *set,
 long __sys_timer_gettime(int id, struct weft_itimerspec *now);
 long __sys_timer_getoverrun(int id);
 long __sys_timer_delete(int id);
+/* for the threads library */
+long __sys_lwp_cancel(uint32_t id, uint32_t thread, const void *pc);
 /* scheduling and accounting */
 long __sys_priocntl(int idtype, int id, int command, void *arg);
 long __sys_processor_bind(int idtype, int id, int cpu, int *old);

@@ -1,0 +1,30 @@
+/*
+ * point.h - system calls as cancellation points (POSIX, 2.9.5), for libc and libthread.
+ *
+ * __point_NAME is __sys_NAME, except that it gives -EINTR, without a call or out of its sleep,
+ * if the calling thread is to be cancelled (libthread/core/cancel.c).  Who gets -EINTR lets go
+ * of what it holds and calls pthread_testcancel, which then does not return.
+ */
+#pragma once
+#include <pthread.h>
+#include <weft/sys.h>
+
+#define POINT(name) extern __typeof__(__sys_##name) __point_##name;
+POINT(open)
+POINT(close)
+POINT(read)
+POINT(write)
+POINT(pread)
+POINT(pwrite)
+POINT(readv)
+POINT(writev)
+POINT(poll)
+POINT(waitpid)
+POINT(lwp_sleep)
+POINT(sigsuspend)
+POINT(sigtimedwait)
+POINT(lwp_cond_wait)
+POINT(lwp_cond_timedwait)
+POINT(lwp_sema_wait)
+POINT(lwp_sema_timedwait)
+#undef POINT
