@@ -142,8 +142,9 @@ int64_t sys_lwp_sema_post(const uint64_t arg[6])
 /*
  * lwp_rwlock_rdlock(l, flags, deadline): takes l for reading; sleeps while a writer has it or
  * anybody waits for it; with LWP_RWLOCK_AGAIN, of a caller who may have it for reading already,
- * only while a writer has it.  deadline NULL: for ever.  EAGAIN: too many readers; ETIMEDOUT;
- * EINTR; EINVAL: flags, the deadline.  Blocks.
+ * only while a writer has it.  deadline NULL: for ever.  Blocks.
+ * Lock errors; EINVAL, EFAULT: also the deadline, or flags; EAGAIN: too many readers; ETIMEDOUT:
+ * the deadline; EINTR: a signal.
  */
 int64_t sys_lwp_rwlock_rdlock(const uint64_t arg[6])
 {
@@ -155,7 +156,10 @@ int64_t sys_lwp_rwlock_rdlock(const uint64_t arg[6])
 	return err != 0 ? err : urwlock_read(arg[0], arg[1] & LWP_RWLOCK_AGAIN, deadline);
 }
 
-/* lwp_rwlock_wrlock(l, deadline): the same for writing; sleeps while anybody has it.  Blocks. */
+/*
+ * lwp_rwlock_wrlock(l, deadline): the same for writing; sleeps while anybody has it.  Blocks.
+ * Lock errors; EINVAL, EFAULT: also the deadline; ETIMEDOUT: the deadline; EINTR: a signal.
+ */
 int64_t sys_lwp_rwlock_wrlock(const uint64_t arg[6])
 {
 	hrtime_t deadline;
@@ -167,7 +171,8 @@ int64_t sys_lwp_rwlock_wrlock(const uint64_t arg[6])
 /*
  * lwp_rwlock_unlock(l): gives up the writer's hold, or one reader's, and hands l to those
  * who sleep for it: the first, if that is a writer, or all readers that come before the
- * first writer.  EPERM: nobody has it.
+ * first writer.
+ * Lock errors; EPERM: nobody has it.
  */
 int64_t sys_lwp_rwlock_unlock(const uint64_t arg[6])
 {
@@ -176,10 +181,10 @@ int64_t sys_lwp_rwlock_unlock(const uint64_t arg[6])
 
 /*
  * lwp_barrier_wait(b, cycle, flags): arrives at b, of which `cycle` cycles have been completed,
- * and sleeps until this one is.  1 for the last to arrive, 0 for the others; EAGAIN: it is another
- * cycle already, and the caller is not counted; EINTR: counted, but the cycle goes on: the
- * caller comes again with LWP_BARRIER_ARRIVED.  EINVAL: flags, of the barrier too; the count is 0.
- * Blocks.
+ * and sleeps until this one is.  1 for the last to arrive, 0 for the others.  Blocks.
+ * Lock errors; EINVAL: also flags, of the barrier too, or its count is 0; EAGAIN: it is another
+ * cycle already, and the caller is not counted; EINTR: a signal (the caller has been counted, and
+ * comes again with LWP_BARRIER_ARRIVED).
  */
 int64_t sys_lwp_barrier_wait(const uint64_t arg[6])
 {

@@ -100,6 +100,8 @@ static struct {
 	struct lwp_mutex free, mine, robust[4096];
 	struct lwp_cond cond;
 	struct lwp_sema sema;
+	struct lwp_rwlock rwlock, held;
+	struct lwp_barrier barrier;
 } * shared, locks;
 
 static int touch(void *p)
@@ -129,6 +131,8 @@ static void prepare(void)
 	/* A page with locks that the child has too: to write to it takes a copy. */
 	shared = (void *)__sys_mmap(NULL, sizeof(*shared), RW, LAZY, -1, 0);
 	shared->sema.word = 1;
+	shared->held.word = 1;
+	shared->barrier.count = 2;
 	__sys_lwp_mutex_lock(&shared->mine, 0);
 	region = (char *)__sys_mmap(NULL, REGION_PAGES * PAGE, RW, LAZY, -1, 0);
 	lazy = (char *)__sys_mmap(NULL, 1ul << 36, RW, LAZY, -1, 0);
@@ -216,6 +220,10 @@ static void no_pages(void)
 	gives(lwp_sema_trywait, ENOMEM, "no copy of its page", &shared->sema);
 	gives(lwp_sema_timedwait, ENOMEM, "no copy of its page", &shared->sema, &now);
 	gives(lwp_sema_post, ENOMEM, "no copy of its page", &shared->sema);
+	gives(lwp_rwlock_rdlock, ENOMEM, "no copy of its page", &shared->rwlock, 0, NULL);
+	gives(lwp_rwlock_wrlock, ENOMEM, "no copy of its page", &shared->rwlock, NULL);
+	gives(lwp_rwlock_unlock, ENOMEM, "no copy of its page", &shared->held);
+	gives(lwp_barrier_wait, ENOMEM, "no copy of its page", &shared->barrier, 0, 0);
 }
 
 static void take_small(void)

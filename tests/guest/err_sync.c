@@ -192,6 +192,43 @@ static void semas(void)
 	works(lwp_sema_timedwait, &s, &past);
 }
 
+static void rwlocks(void)
+{
+	static struct lwp_rwlock l, full = {LWP_RWLOCK_READERS}, taken = {LWP_RWLOCK_WRITER};
+
+	gives_write_errors(lwp_rwlock_rdlock, 0, NULL);
+	gives(lwp_rwlock_rdlock, EINVAL, "unknown flags", &l, 0x80, NULL);
+	gives(lwp_rwlock_rdlock, EINVAL, "the deadline", &l, 0, &bad);
+	gives(lwp_rwlock_rdlock, EFAULT, "the deadline", &l, 0, NOWHERE);
+	gives(lwp_rwlock_rdlock, EAGAIN, "too many readers", &full, 0, NULL);
+	gives(lwp_rwlock_rdlock, ETIMEDOUT, "the deadline", &taken, 0, &past);
+	gives_eintr(lwp_rwlock_rdlock, "a signal", &taken, 0, NULL);
+	gives_write_errors(lwp_rwlock_wrlock, NULL);
+	gives(lwp_rwlock_wrlock, EINVAL, "the deadline", &l, &bad);
+	gives(lwp_rwlock_wrlock, EFAULT, "the deadline", &l, NOWHERE);
+	gives(lwp_rwlock_wrlock, ETIMEDOUT, "the deadline", &taken, &past);
+	gives_eintr(lwp_rwlock_wrlock, "a signal", &taken, NULL);
+	gives_lock_errors(lwp_rwlock_unlock);
+	gives(lwp_rwlock_unlock, EPERM, "nobody has it", &l);
+	works(lwp_rwlock_rdlock, &l, LWP_RWLOCK_AGAIN, &past);
+	works(lwp_rwlock_unlock, &l);
+	works(lwp_rwlock_wrlock, &l, &past);
+}
+
+static void barriers(void)
+{
+	static struct lwp_barrier one = {.count = 1}, two = {.count = 2}, none;
+	static struct lwp_barrier odd = {.count = 1, .flags = 0x80};
+
+	gives_lock_errors(lwp_barrier_wait, 0, 0);
+	gives(lwp_barrier_wait, EINVAL, "unknown flags", &one, 0, 0x80);
+	gives(lwp_barrier_wait, EINVAL, "unknown flags of the barrier", &odd, 0, 0);
+	gives(lwp_barrier_wait, EINVAL, "a barrier for nobody", &none, 0, 0);
+	gives(lwp_barrier_wait, EAGAIN, "another cycle", &two, 5, 0);
+	gives_eintr(lwp_barrier_wait, "a signal", &two, 0, 0);
+	works(lwp_barrier_wait, &one, 0, 0);
+}
+
 /* --- kernel objects ------------------------------------------------------------------------ */
 
 static uint32_t object(uint32_t kind, int initial)
@@ -303,6 +340,8 @@ int main(int argc, char **argv)
 	conds();
 	signalled_conds();
 	semas();
+	rwlocks();
+	barriers();
 	creating();
 	waiting();
 	using();
