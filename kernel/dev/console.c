@@ -154,11 +154,14 @@ int console_pgrp(void)
 	return __atomic_load_n(&tty.pgrp, __ATOMIC_RELAXED);
 }
 
-/* May the caller take input?  What is typed is meant for the foreground group, if there is one. */
+/*
+ * May the caller take input?  What is typed is meant for the foreground group, if there is one.
+ * Who has no controlling terminal, or another one, takes no part in job control.
+ */
 static bool in_foreground(void)
 {
 	int pgrp = console_pgrp();
-	return pgrp == 0 || pgrp == curproc()->pgrp;
+	return pgrp == 0 || pgrp == curproc()->pgrp || !proc_has_console(curproc());
 }
 
 /*
@@ -190,29 +193,38 @@ static int wait_input(size_t n)
 }
 
 /*
- * Waits until the current process may read: its group is in the foreground, or none is.  Else
- * its group gets SIGTTIN, which stops it as a rule; it looks again when it goes on.  -EINTR: a
+ * Waits until the current process's group is in the foreground, or none is.  Else its group gets
+ * sig, SIGTTIN or SIGTTOU, which stops it as a rule; it looks again when it goes on.  -EINTR: a
  * handler is to be called; -EIO: the LWP blocks that signal or the process ignores it (POSIX,
  * 11.1.4).
  */
-static int wait_foreground(void)
+static int wait_foreground(int sig)
 {
 	struct lwp *l = curlwp();
 	struct proc *p = l->proc;
 
 	while (!in_foreground()) {
 		irqstate_t s = spin_lock(&p->lock);
-		bool deaf = sig_ignored(p, WEFT_SIGTTIN) ||
-			    (l->sig.mask & WEFT_SIGBIT(WEFT_SIGTTIN)) != 0;
+		bool deaf = sig_ignored(p, sig) || (l->sig.mask & WEFT_SIGBIT(sig)) != 0;
+		bool caught = p->sig.act[sig].handler != WEFT_SIG_DFL;
 		spin_unlock(&p->lock, s);
 		if (deaf)
 			return -EIO;
-		proc_kill_group(p->pgrp, WEFT_SIGTTIN);
-		if (sig_interrupted() || !(l->ast & AST_STOPS))
+		proc_kill_group(p->pgrp, sig);
+		if (sig_interrupted())
 			return -EINTR;
 		s = irq_save();
-		lwp_stop_self();
+		bool stops = l->ast & AST_STOPS;
+		if (stops)
+			lwp_stop_self();
 		irq_restore(s);
+		if (stops)
+			continue;
+		/* Another LWP has it: it calls the handler, or is about to stop us all; or
+		 * SIGCONT has come already. */
+		if (caught)
+			return -EINTR;
+		preempt_point();
 	}
 	return 0;
 }
@@ -227,7 +239,7 @@ static int64_t console_recv(struct vnode *vn, void *buf, size_t n, unsigned flag
 	int64_t r;
 
 	do {
-		r = wait_foreground();
+		r = wait_foreground(WEFT_SIGTTIN);
 		if (r != 0)
 			return r;
 		irqstate_t s = spin_lock(&tty.lock);
@@ -263,7 +275,30 @@ void console_set_pgrp(int pgrp)
 	spin_unlock(&tty.lock, s);
 }
 
-/* -EFAULT; -EINVAL: not a process group; -ENOTTY: unknown request. */
+/*
+ * tcsetpgrp(3).  A process in the background stops by SIGTTOU, unless it blocks or ignores
+ * that.  -EINVAL: cannot be a group; -EPERM: there is no such group in the session; -EINTR.
+ */
+static int set_foreground(int pgrp)
+{
+	int err = wait_foreground(WEFT_SIGTTOU);
+
+	if (err == -EINTR)
+		return err;
+	if (pgrp <= 0)
+		return -EINVAL;
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	err = group_in_session(pgrp, curproc()->sid) ? 0 : -EPERM;
+	if (err == 0)
+		console_set_pgrp(pgrp);
+	spin_unlock(&proc_tree_lock, s);
+	return err;
+}
+
+/*
+ * Of the foreground group: -ENOTTY: the console is not the caller's controlling terminal;
+ * errors of set_foreground.  -EFAULT; -ENOTTY: unknown request.
+ */
 static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 {
 	switch (req) {
@@ -293,18 +328,16 @@ static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 		return 0;
 	}
 	case WEFT_TIOCGPGRP: {
-		int32_t pgrp = __atomic_load_n(&tty.pgrp, __ATOMIC_RELAXED);
-		return copyout(arg, &pgrp, sizeof(pgrp));
+		/* Without one: the id of a group that cannot be (POSIX, tcgetpgrp). */
+		int32_t pgrp = console_pgrp() ? console_pgrp() : INT32_MAX;
+		return proc_has_console(curproc()) ? copyout(arg, &pgrp, sizeof(pgrp)) : -ENOTTY;
 	}
 	case WEFT_TIOCSPGRP: {
 		int32_t pgrp;
+		if (!proc_has_console(curproc()))
+			return -ENOTTY;
 		int err = copyin(&pgrp, arg, sizeof(pgrp));
-		if (err != 0)
-			return err;
-		if (pgrp <= 0)
-			return -EINVAL;
-		console_set_pgrp(pgrp);
-		return 0;
+		return err != 0 ? err : set_foreground(pgrp);
 	}
 	case WEFT_TIOCGWINSZ: {
 		/* A serial line does not tell; this is what terminals start with. */

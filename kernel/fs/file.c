@@ -226,13 +226,6 @@ void fdtable_close_on_exec(struct fdtable *t)
 	}
 }
 
-/* What a child has of its parent's besides descriptors. */
-static void inherit_rest(struct fdtable *child, struct fdtable *parent)
-{
-	fdtable_chdir(child, fdtable_cwd(parent));
-	child->umask = __atomic_load_n(&parent->umask, __ATOMIC_RELAXED);
-}
-
 int fdtable_copy(struct fdtable *child, struct fdtable *parent)
 {
 	irqstate_t s = spin_lock(&parent->lock);
@@ -253,39 +246,8 @@ int fdtable_copy(struct fdtable *child, struct fdtable *parent)
 	memcpy(child->used, parent->used, sizeof(child->used));
 	memcpy(child->cloexec, parent->cloexec, sizeof(child->cloexec));
 	spin_unlock(&parent->lock, s);
-	inherit_rest(child, parent);
-	return 0;
-}
-
-int fdtable_inherit(struct fdtable *child, struct fdtable *parent, const int from[3],
-		    const char *cwd)
-{
-	inherit_rest(child, parent);
-	if (cwd != NULL) {
-		struct vnode *dir;
-		int err = fdtable_lookup(child, cwd, &dir);
-		if (err != 0)
-			return err;
-		if (!vnode_is(dir, WEFT_S_IFDIR)) {
-			vnode_rele(dir);
-			return -ENOTDIR;
-		}
-		fdtable_chdir(child, dir);
-	}
-
-	for (int i = 0; i < 3; i++) {
-		if (from[i] == -1)
-			continue;
-		struct file *f = fd_get(parent, from[i]);
-		if (f == NULL)
-			return -EBADF;
-		int err = fd_replace(child, i, f, false);
-		if (err < 0) {
-			file_rele(f);
-			return err;
-		}
-	}
-	return 0;
+	child->umask = __atomic_load_n(&parent->umask, __ATOMIC_RELAXED);
+	return fdtable_chdir(child, fdtable_cwd(parent));
 }
 
 int fdtable_open_console(struct fdtable *t)
@@ -318,13 +280,18 @@ struct vnode *fdtable_cwd(struct fdtable *t)
 	return cwd;
 }
 
-void fdtable_chdir(struct fdtable *t, struct vnode *dir)
+int fdtable_chdir(struct fdtable *t, struct vnode *dir)
 {
+	if (!vnode_is(dir, WEFT_S_IFDIR)) {
+		vnode_rele(dir);
+		return -ENOTDIR;
+	}
 	irqstate_t s = spin_lock(&t->lock);
 	struct vnode *old = t->cwd;
 	t->cwd = dir;
 	spin_unlock(&t->lock, s);
 	vnode_rele(old);
+	return 0;
 }
 
 int fdtable_lookup(struct fdtable *t, const char *path, struct vnode **out)

@@ -60,6 +60,7 @@ static void take_over(struct proc *p, struct address_space *as, struct sc_page *
 	proc_set_name(p, path);
 	proc_set_args(p, strings);
 	p->single = false;
+	__atomic_store_n(&p->execed, true, __ATOMIC_RELAXED);
 	lwp_init_frame(l, first->entry, first->stack);
 	lwp_init_fpu(l);
 	__asm__ volatile("fxrstor64 %0" ::"m"(l->fpu));

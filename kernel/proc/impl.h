@@ -19,23 +19,34 @@ void proc_set_name(struct proc *p, const char *path);
 void proc_set_args(struct proc *p, const struct exec_strings *strings);
 /*
  * Makes p, with its only LWP, known as a child of parent (NULL: the first process), with a
- * pid, and starts it.  Returns the pid; -EAGAIN: out of pids, or the parent is exiting:
- * then p and l are freed.
+ * pid, and starts it.  args (NULL: none) says which group it joins and how it is scheduled;
+ * foreground: its group gets the console.  Returns the pid; -EAGAIN: out of pids, or the parent
+ * is exiting; -EPERM: there is no such group in the parent's session: then p and l are freed.
  */
-int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent, uint32_t flags);
+int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent,
+		   const struct spawn_args *args, bool foreground);
 /* Frees the LWPs that nobody has waited for.  p has no other LWP than the caller. */
 void proc_free_zombies(struct proc *p);
 
 /* --- start.c ------------------------------------------------------------------------- */
 
 /*
- * Loads the program at `path`, looked up from `files` (NULL: the root), into a fresh
+ * Loads the program at `path`, looked up from `files`, into a fresh
  * address space, with its first stack and the pages that the kernel puts into every
  * process but the schedctl page.  first->entry and ->stack are what its LWP begins with.
  * Errors of fdtable_lookup, elf_load, as_map_page, exec_stack.  May sleep.
  */
 int proc_load(struct address_space *as, struct fdtable *files, const char *path,
 	      const struct exec_strings *strings, struct lwp_create *first);
+
+/* --- group.c: all with proc_tree_lock held ------------------------------------------- */
+
+void group_init(void);
+/* p, which is in none yet, is in this group and session. */
+void group_enter(struct proc *p, int pgrp, int sid);
+void group_leave(struct proc *p);
+/* Is there such a group or session?  Then its id is no pid for a new process. */
+bool group_id_used(int id);
 
 /* --- limits.c ------------------------------------------------------------------------ */
 

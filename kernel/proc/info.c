@@ -30,6 +30,7 @@ static void fill_procinfo(struct proc *p, struct weft_procinfo *i)
 		.pid = p->pid,
 		.ppid = p->parent ? p->parent->pid : 0,
 		.pgrp = p->pgrp,
+		.sid = p->sid,
 		.nlwp = p->nlwp,
 		.state = p->zombie ? LWP_ST_ZOMB : LWP_ST_IDLE,
 		.start = p->start,

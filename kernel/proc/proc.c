@@ -32,6 +32,7 @@ void proc_init(void)
 {
 	for (unsigned i = 0; i < PID_HASH; i++)
 		list_init(&pid_hash[i]);
+	group_init();
 	lwp_init();
 	ksync_init();
 }
@@ -134,17 +135,21 @@ void proc_free(struct proc *p)
 	kfree(p);
 }
 
-/* A pid, and the places in the table and under the parent.  proc_tree_lock held. */
-static int enter_table(struct proc *p, struct proc *parent, uint32_t flags)
+/* A pid, and the places in the table, under the parent and in a group.  proc_tree_lock held. */
+static int enter_table(struct proc *p, struct proc *parent, const struct spawn_args *args)
 {
+	bool set = args && (args->flags & SPAWN_SETPGROUP);
+	int pgrp = set ? args->pgroup : parent ? parent->pgrp : 0;
+
 	if (parent && nprocs >= parent->limit[WEFT_RLIMIT_NPROC].cur)
 		return -EAGAIN;
+	if (set && pgrp != 0 && !group_in_session(pgrp, parent->sid))
+		return -EPERM;
 	for (int tries = 0; tries < PID_MAX; tries++) {
 		last_pid = last_pid == PID_MAX ? 2 : last_pid + 1;
-		if (proc_find(last_pid) == NULL) {
+		if (proc_find(last_pid) == NULL && !group_id_used(last_pid)) {
 			p->pid = last_pid;
-			p->pgrp =
-				parent == NULL || (flags & SPAWN_NEWGROUP) ? p->pid : parent->pgrp;
+			group_enter(p, pgrp ? pgrp : p->pid, parent ? parent->sid : p->pid);
 			p->parent = parent;
 			if (parent)
 				list_push_back(&parent->children, &p->sibling);
@@ -164,21 +169,28 @@ static void leave_table(struct proc *p)
 		list_remove(&p->sibling);
 	list_remove(&p->all_link);
 	list_remove(&p->hash_link);
+	group_leave(p);
 }
 
-int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent, uint32_t flags)
+int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent,
+		   const struct spawn_args *args, bool foreground)
 {
 	irqstate_t s = spin_lock(&proc_tree_lock);
 	/* An exiting parent hands its children on while it holds this lock. */
-	int err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, flags);
+	int err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, args);
 	int pid = p->pid;
 	if (err == 0)
 		sched_inherit(l, parent ? curlwp() : NULL, true); /* from now on others find it */
+	if (err == 0 && args && (args->flags & SPAWN_SETSCHED)) {
+		spin_acquire(&l->lock);
+		class_set(l, &args->sched);
+		spin_release(&l->lock);
+	}
 	if (err == 0 && parent)
 		trace_new_child(parent, p);
 	if (err == 0 && parent == NULL)
 		init_proc = p;
-	if (err == 0 && (flags & SPAWN_FOREGROUND))
+	if (err == 0 && foreground)
 		console_set_pgrp(p->pgrp);
 	spin_unlock(&proc_tree_lock, s);
 	if (err != 0) {
@@ -215,30 +227,6 @@ bool proc_kill(struct proc *p, int status)
 	bool first = proc_kill_locked(p, status);
 	spin_unlock(&p->lock, s);
 	return first;
-}
-
-struct group_signal {
-	int pgrp, sig;
-	bool found;
-};
-
-static bool signal_if_member(struct proc *p, void *arg)
-{
-	struct group_signal *g = arg;
-	if (p->pgrp == g->pgrp && !p->zombie) {
-		g->found = true;
-		proc_signal(p, g->sig);
-	}
-	return false;
-}
-
-int proc_kill_group(int pgrp, int sig)
-{
-	struct group_signal g = {.pgrp = pgrp, .sig = sig};
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	proc_each(signal_if_member, &g);
-	spin_unlock(&proc_tree_lock, s);
-	return g.found ? 0 : -ESRCH;
 }
 
 void proc_out_of_memory(vaddr_t addr)

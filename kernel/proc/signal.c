@@ -471,6 +471,16 @@ void sig_fork(struct proc *parent, const struct lwp *from, struct proc *child, s
 	to->sig.stack = from->sig.stack;
 }
 
+void sig_preset(struct proc *child, struct lwp *l, const struct spawn_args *args)
+{
+	if (args->flags & SPAWN_SETSIGMASK)
+		l->sig.mask = args->sigmask & ~SIG_UNBLOCKABLE;
+	if (args->flags & SPAWN_SETSIGDEF)
+		for (int sig = 1; sig < WEFT_NSIG; sig++)
+			if (args->sigdefault & WEFT_SIGBIT(sig))
+				child->sig.act[sig] = (struct weft_sigaction){0};
+}
+
 void sig_exec(struct proc *p, struct lwp *l)
 {
 	irqstate_t s = spin_lock(&p->lock);

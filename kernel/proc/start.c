@@ -1,6 +1,5 @@
 /*
- * start.c - how a process comes into being: spawn, which loads a program into a fresh one
- * at a cost that does not depend on the parent, and fork.
+ * start.c - how a process comes into being: loading a program, and fork (spawn: spawn.c).
  *
  * A new process is built in full, its LWP included, before anybody can see it: who fails
  * on the way frees it and has changed nothing.
@@ -19,7 +18,7 @@ int proc_load(struct address_space *as, struct fdtable *files, const char *path,
 	struct vnode *vn;
 	struct elf_image image;
 
-	int err = files ? fdtable_lookup(files, path, &vn) : vfs_lookup(vfs_root(), path, &vn);
+	int err = fdtable_lookup(files, path, &vn);
 	if (err != 0)
 		return err;
 	err = elf_load(as, vn, &image);
@@ -41,52 +40,6 @@ int proc_load(struct address_space *as, struct fdtable *files, const char *path,
 	};
 	first->entry = image.entry;
 	return exec_stack(as, strings, aux, ARRAY_LEN(aux), &first->stack);
-}
-
-/* --- spawn --------------------------------------------------------------------------- */
-
-int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_strings *strings,
-		   const char *cwd, const int fd[3], uint32_t flags)
-{
-	struct lwp_create first = {0};
-	struct lwp *l;
-
-	struct proc *p = proc_alloc(path, NULL);
-	if (p == NULL)
-		return -ENOMEM;
-	limits_init(p, parent);
-	int err = proc_load(p->as, parent ? &parent->files : NULL, path, strings, &first);
-	if (err == 0)
-		err = parent ? fdtable_inherit(&p->files, &parent->files, fd, cwd)
-			     : fdtable_open_console(&p->files);
-	if (err == 0 && parent)
-		err = kobj_inherit(&p->kobjs, &parent->kobjs);
-	if (err == 0)
-		err = lwp_new(p, &first, NULL, &l);
-	if (err != 0) {
-		proc_free(p);
-		return err;
-	}
-	assert(first.schedctl == SCHEDCTL_USER);
-	proc_set_args(p, strings);
-	if (parent) {
-		sig_fork(parent, curlwp(), p, l);
-		sig_exec(p, l);
-	}
-	return proc_begin(p, l, parent, flags);
-}
-
-int proc_spawn_first(const char *path, char *const argv[], char *const envp[])
-{
-	struct exec_strings strings;
-	const int no_fd[3] = {-1, -1, -1};
-
-	int err = exec_strings_kernel(&strings, argv, envp);
-	if (err != 0)
-		return err;
-	int64_t pid = proc_spawn(NULL, path, &strings, NULL, no_fd, SPAWN_FOREGROUND);
-	exec_strings_free(&strings);
-	return MIN(pid, 0);
 }
 
 /* --- fork ---------------------------------------------------------------------------- */
@@ -135,5 +88,5 @@ int64_t proc_fork(void)
 	copy_registers(l);
 	memcpy(p->args, parent->args, sizeof(p->args));
 	sig_fork(parent, curlwp(), p, l);
-	return proc_begin(p, l, parent, 0);
+	return proc_begin(p, l, parent, NULL, false);
 }

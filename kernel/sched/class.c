@@ -20,6 +20,22 @@ const struct sched_class *class_by_id(int cid)
 	return cid >= 0 && cid < WEFT_NCLASS ? classes[cid] : NULL;
 }
 
+int class_check(const struct pcparms *parms)
+{
+	const struct sched_class *c = class_by_id(parms->pc_cid);
+
+	return c != NULL ? c->check(parms) : -EINVAL;
+}
+
+void class_set(struct lwp *l, const struct pcparms *parms)
+{
+	const struct sched_class *c = class_by_id(parms->pc_cid);
+	bool fresh = l->sclass != c;
+
+	l->sclass = c;
+	c->set(l, parms, fresh);
+}
+
 void sched_inherit(struct lwp *l, const struct lwp *parent, bool process)
 {
 	if (parent == NULL) {
@@ -65,6 +81,8 @@ static bool meant(const struct proc *p, const struct walk *w)
 		return p->parent != NULL && p->parent->pid == w->id;
 	case WEFT_P_PGID:
 		return p->pgrp == w->id;
+	case WEFT_P_SID:
+		return p->sid == w->id;
 	default:
 		return true;
 	}
@@ -98,6 +116,8 @@ static int own_id(int idtype)
 		return p->parent ? p->parent->pid : 0;
 	case WEFT_P_PGID:
 		return p->pgrp;
+	case WEFT_P_SID:
+		return p->sid;
 	case WEFT_P_CID:
 		return curlwp()->sclass->cid;
 	case WEFT_P_LWPID:
@@ -111,7 +131,7 @@ int procset_each(int idtype, int id, void (*fn)(struct lwp *, void *), void *arg
 {
 	struct walk w = {.idtype = idtype, .id = id, .fn = fn, .arg = arg};
 
-	if (idtype < WEFT_P_PID || idtype > WEFT_P_LWPID || idtype == WEFT_P_SID)
+	if (idtype < WEFT_P_PID || idtype > WEFT_P_LWPID)
 		return -EINVAL;
 	irqstate_t s = spin_lock(&proc_tree_lock);
 	if (id == WEFT_P_MYID)

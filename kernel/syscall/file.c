@@ -36,81 +36,6 @@ int lookup_user(vaddr_t user, struct vnode **out)
 
 /* --- open, close, dup ------------------------------------------------------- */
 
-#define OPEN_FLAGS                                                                                 \
-	(WEFT_O_ACCMODE | WEFT_O_APPEND | WEFT_O_CREAT | WEFT_O_TRUNC | WEFT_O_EXCL |              \
-	 WEFT_O_CLOEXEC | WEFT_O_DIRECTORY | WEFT_O_NOFOLLOW | WEFT_O_NONBLOCK | WEFT_O_NOCTTY |   \
-	 WEFT_O_SYNC)
-
-/* May vn, which was there, be opened with these flags? */
-static int check_open(const struct vnode *vn, uint32_t flags)
-{
-	bool writes = (flags & WEFT_O_ACCMODE) != WEFT_O_RDONLY;
-
-	if ((flags & (WEFT_O_CREAT | WEFT_O_EXCL)) == (WEFT_O_CREAT | WEFT_O_EXCL))
-		return -EEXIST;
-	if (vnode_is(vn, WEFT_S_IFLNK))
-		return -ELOOP;
-	if (is_dir(vn))
-		return writes || (flags & (WEFT_O_CREAT | WEFT_O_TRUNC)) ? -EISDIR : 0;
-	if (flags & WEFT_O_DIRECTORY)
-		return -ENOTDIR;
-	if (writes && vn->ops->write == NULL && vn->ops->send == NULL)
-		return -EROFS;
-	if ((flags & WEFT_O_TRUNC) && vn->ops->truncate == NULL && !is_stream(vn))
-		return -EROFS;
-	return 0;
-}
-
-/* The file that `path` names, held; made if it is not there and flags say so. */
-static int find_or_create(const char *path, uint32_t flags, uint32_t mode, struct vnode **out)
-{
-	bool follow = !(flags & WEFT_O_NOFOLLOW) &&
-		      (flags & (WEFT_O_CREAT | WEFT_O_EXCL)) != (WEFT_O_CREAT | WEFT_O_EXCL);
-
-	for (;;) {
-		struct vfs_name n;
-		int err = fdtable_resolve(my_files(), path, follow, &n);
-		if (err != 0)
-			return err;
-		if (n.vn != NULL) {
-			err = check_open(n.vn, flags);
-			if (err == 0 && (flags & WEFT_O_TRUNC) && !is_stream(n.vn))
-				err = n.vn->ops->truncate(n.vn, 0);
-			*out = n.vn;
-			vnode_hold(n.vn);
-		} else if (!(flags & WEFT_O_CREAT)) {
-			err = -ENOENT;
-		} else if (n.slash || (flags & WEFT_O_DIRECTORY)) {
-			err = n.slash ? -EISDIR : -EINVAL;
-		} else if (n.dir->ops->create == NULL) {
-			err = -EROFS;
-		} else {
-			err = n.dir->ops->create(n.dir, n.name, n.len, mode, out);
-		}
-		if (err != 0 && n.vn != NULL)
-			vnode_rele(n.vn);
-		bool raced = err == -EEXIST && n.vn == NULL && !(flags & WEFT_O_EXCL);
-		vfs_name_rele(&n);
-		if (!raced)
-			return err;
-	}
-}
-
-/* An open file on vn, whose hold it takes over in any case, and a descriptor for it. */
-static int open_as_fd(struct vnode *vn, uint32_t flags)
-{
-	struct file *f;
-	int err = file_open(vn, flags, &f);
-	if (err != 0) {
-		vnode_rele(vn);
-		return err;
-	}
-	int fd = fd_install(my_files(), f, 0, flags & WEFT_O_CLOEXEC);
-	if (fd < 0)
-		file_rele(f);
-	return fd;
-}
-
 /*
  * open(path, flags, mode) = the lowest free descriptor.  mode, without the bits of the umask:
  * the permissions of a file that is made.  O_SYNC and O_NOCTTY have nothing to do.
@@ -121,19 +46,21 @@ static int open_as_fd(struct vnode *vn, uint32_t flags)
  */
 int64_t sys_open(const uint64_t arg[6])
 {
-	uint32_t flags = arg[1];
-	if ((flags & ~OPEN_FLAGS) != 0 || (flags & WEFT_O_ACCMODE) == WEFT_O_ACCMODE)
-		return -EINVAL;
-
+	struct fdtable *t = my_files();
+	struct file *f;
 	char *path;
-	struct vnode *vn;
+
 	int err = path_in(arg[0], &path);
 	if (err != 0)
 		return err;
-	uint32_t mask = __atomic_load_n(&my_files()->umask, __ATOMIC_RELAXED);
-	err = find_or_create(path, flags, arg[2] & 07777 & ~mask, &vn);
+	err = file_open_path(t, path, arg[1], arg[2], &f);
 	kfree(path);
-	return err != 0 ? err : open_as_fd(vn, flags);
+	if (err != 0)
+		return err;
+	int fd = fd_install(t, f, 0, arg[1] & WEFT_O_CLOEXEC);
+	if (fd < 0)
+		file_rele(f);
+	return fd;
 }
 
 /*
@@ -241,6 +168,21 @@ int64_t sys_fcntl(const uint64_t arg[6])
 }
 
 /* --- pipes, poll ------------------------------------------------------------------- */
+
+/* An open file on vn, whose hold it takes over in any case, and a descriptor for it. */
+static int open_as_fd(struct vnode *vn, uint32_t flags)
+{
+	struct file *f;
+	int err = file_open(vn, flags, &f);
+	if (err != 0) {
+		vnode_rele(vn);
+		return err;
+	}
+	int fd = fd_install(my_files(), f, 0, flags & WEFT_O_CLOEXEC);
+	if (fd < 0)
+		file_rele(f);
+	return fd;
+}
 
 /*
  * pipe(int fd[2], flags): fd[0] reads what fd[1] writes.  flags: O_CLOEXEC, O_NONBLOCK.
@@ -350,7 +292,7 @@ int64_t sys_lseek(const uint64_t arg[6])
 
 	if (f == NULL)
 		return -EBADF;
-	if (is_stream(f->vn)) {
+	if (vnode_is_stream(f->vn)) {
 		file_rele(f);
 		return -ESPIPE;
 	}
@@ -491,8 +433,9 @@ int64_t sys_getdents(const uint64_t arg[6])
 /*
  * ioctl(fd, request, arg): what a device does beside reading and writing: the console's modes,
  * size and foreground group (weft/termios.h).
- * EBADF: no such descriptor; ENOTTY: the file does not know the request; EFAULT: arg; EINVAL:
- * no process group.
+ * EBADF: no such descriptor; ENOTTY: the file does not know the request, or is not the caller's
+ * controlling terminal; EFAULT: arg; EINVAL: no process group; EPERM: no group of the session;
+ * EINTR: a signal, also SIGTTOU for taking the terminal in the background.
  */
 int64_t sys_ioctl(const uint64_t arg[6])
 {
@@ -508,23 +451,12 @@ int64_t sys_ioctl(const uint64_t arg[6])
 
 /* --- the current directory -------------------------------------------------------- */
 
-/* Goes to vn, whose hold it takes over.  -ENOTDIR. */
-static int go_to(struct vnode *vn)
-{
-	if (!is_dir(vn)) {
-		vnode_rele(vn);
-		return -ENOTDIR;
-	}
-	fdtable_chdir(my_files(), vn);
-	return 0;
-}
-
 /* chdir(path).  Path errors. */
 int64_t sys_chdir(const uint64_t arg[6])
 {
 	struct vnode *vn;
 	int err = lookup_user(arg[0], &vn);
-	return err != 0 ? err : go_to(vn);
+	return err != 0 ? err : fdtable_chdir(my_files(), vn);
 }
 
 /* fchdir(fd).  EBADF: no such descriptor; ENOTDIR: no directory. */
@@ -534,7 +466,7 @@ int64_t sys_fchdir(const uint64_t arg[6])
 	if (f == NULL)
 		return -EBADF;
 	vnode_hold(f->vn);
-	int err = go_to(f->vn);
+	int err = fdtable_chdir(my_files(), f->vn);
 	file_rele(f);
 	return err;
 }

@@ -15,11 +15,6 @@ static inline bool is_dir(const struct vnode *vn)
 {
 	return vnode_is(vn, WEFT_S_IFDIR);
 }
-/* A device or a pipe: no offset, and asked once. */
-static inline bool is_stream(const struct vnode *vn)
-{
-	return vn->ops->recv != NULL || vn->ops->send != NULL;
-}
 
 /* Between chunks: is this LWP's process being killed?  May give up the CPU. */
 static inline bool told_to_exit(void)

@@ -341,7 +341,7 @@ static int truncate_vnode(struct vnode *vn, int64_t size)
 {
 	if (is_dir(vn))
 		return -EISDIR;
-	if (is_stream(vn))
+	if (vnode_is_stream(vn))
 		return -EINVAL;
 	return vn->ops->truncate == NULL ? -EROFS : vn->ops->truncate(vn, size);
 }

@@ -17,13 +17,20 @@ int64_t sys_exit(const uint64_t arg[6])
 	proc_exit(WEFT_W_EXITCODE((int)arg[0], 0));
 }
 
+#define SPAWN_FLAGS (SPAWN_SETPGROUP | SPAWN_SETSIGMASK | SPAWN_SETSIGDEF | SPAWN_SETSCHED)
+
 /*
  * spawn(const struct spawn_args *): starts a program in a new process (the system call under
- * posix_spawn(3)).  Returns its pid.  May sleep.
- * EFAULT: args, or a string; EINVAL: unknown flags; ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG: path
- * or cwd; ENOEXEC: no static ELF program for this machine; EACCES: no regular file; EBADF: one
- * of fd; E2BIG: strings of more than WEFT_ARG_MAX bytes; EAGAIN: WEFT_RLIMIT_NPROC, or no
- * memory for the LWP; ENOMEM: no memory.
+ * posix_spawn(3)), which has the caller's descriptors without those with FD_CLOEXEC, after the
+ * actions; its mask, ignored signals, directory, umask, limits and scheduling, if args do not
+ * say otherwise.  Returns its pid.  May sleep.
+ * Path errors, of path or an action's; EFAULT: args, a string, or an action; EINVAL: unknown
+ * flags or action, pgroup below 0, no such class or parameters, flags of an action's open;
+ * EPERM: no group pgroup in the caller's session; ENOEXEC: no static ELF program for this
+ * machine; EACCES: no regular file; EBADF: an action's descriptor; ENOTTY: SPAWN_TCSETPGRP of
+ * what is not the caller's terminal; EEXIST, EISDIR, EROFS: an action's open; E2BIG: strings of
+ * more than WEFT_ARG_MAX bytes; EAGAIN: WEFT_RLIMIT_NPROC, or no memory for the LWP; ENOMEM: no
+ * memory.
  */
 int64_t sys_spawn(const uint64_t arg[6])
 {
@@ -32,20 +39,18 @@ int64_t sys_spawn(const uint64_t arg[6])
 
 	if (copyin(&a, arg[0], sizeof(a)) != 0)
 		return -EFAULT;
-	if (a.flags & ~(SPAWN_NEWGROUP | SPAWN_FOREGROUND))
+	if ((a.flags & ~SPAWN_FLAGS) || ((a.flags & SPAWN_SETPGROUP) && a.pgroup < 0))
 		return -EINVAL;
-	char *path = kmalloc(2 * WEFT_PATH_MAX);
+	if ((a.flags & SPAWN_SETSCHED) && class_check(&a.sched) != 0)
+		return -EINVAL;
+	char *path = kmalloc(WEFT_PATH_MAX);
 	if (path == NULL)
 		return -ENOMEM;
-	char *cwd = path + WEFT_PATH_MAX;
 	int64_t r = copyinstr(path, a.path, WEFT_PATH_MAX);
-	if (r >= 0 && a.cwd != 0)
-		r = copyinstr(cwd, a.cwd, WEFT_PATH_MAX);
 	if (r >= 0)
 		r = exec_strings_copyin(&strings, a.argv, a.envp);
 	if (r >= 0) {
-		const int fd[3] = {a.fd[0], a.fd[1], a.fd[2]};
-		r = proc_spawn(curproc(), path, &strings, a.cwd ? cwd : NULL, fd, a.flags);
+		r = proc_spawn(curproc(), path, &strings, &a);
 		exec_strings_free(&strings);
 	}
 	kfree(path);
@@ -174,35 +179,53 @@ int64_t sys_getrusage(const uint64_t arg[6])
 
 /*
  * setpgrp(pid, pgrp): puts a process (0: the caller, else it or a child of it) into a group
- * (0: one of its own).
- * EINVAL: pgrp below 0; ESRCH: neither the caller nor a child.
+ * (0: one of its own), as setpgid(2).
+ * EINVAL: pgrp below 0; ESRCH: neither the caller nor a child; EACCES: a child that has become
+ * another program; EPERM: it leads a session or is in another one, or there is no such group in
+ * the caller's session.
  */
 int64_t sys_setpgrp(const uint64_t arg[6])
 {
-	int pid = arg[0], pgrp = arg[1], err = 0;
+	return proc_set_group(arg[0], arg[1]);
+}
 
-	if (pgrp < 0)
-		return -EINVAL;
+/* setsid() = the id of a new session and group, which the caller leads and is alone in, without
+ * a controlling terminal.  EPERM: there is a group with the caller's pid. */
+int64_t sys_setsid(const uint64_t arg[6])
+{
+	return proc_set_session();
+}
+
+/* What `read` says of process pid (0: the caller), or -ESRCH. */
+static int64_t of_proc(int pid, int (*read)(const struct proc *))
+{
 	irqstate_t s = spin_lock(&proc_tree_lock);
 	struct proc *p = pid == 0 ? curproc() : proc_find(pid);
-	if (p == NULL || p->zombie || (p != curproc() && p->parent != curproc()))
-		err = -ESRCH;
-	else
-		p->pgrp = pgrp == 0 ? p->pid : pgrp;
+	int r = p ? read(p) : -ESRCH;
 	spin_unlock(&proc_tree_lock, s);
-	return err;
+	return r;
+}
+
+static int read_pgrp(const struct proc *p)
+{
+	return p->pgrp;
+}
+
+static int read_sid(const struct proc *p)
+{
+	return p->sid;
 }
 
 /* getpgrp(pid; 0: the caller) = its process group.  ESRCH: no such process. */
 int64_t sys_getpgrp(const uint64_t arg[6])
 {
-	int pid = arg[0];
+	return of_proc(arg[0], read_pgrp);
+}
 
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	struct proc *p = pid == 0 ? curproc() : proc_find(pid);
-	int pgrp = p ? p->pgrp : -ESRCH;
-	spin_unlock(&proc_tree_lock, s);
-	return pgrp;
+/* getsid(pid; 0: the caller) = its session.  ESRCH: no such process. */
+int64_t sys_getsid(const uint64_t arg[6])
+{
+	return of_proc(arg[0], read_sid);
 }
 
 /*

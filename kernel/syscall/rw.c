@@ -206,7 +206,7 @@ static int64_t do_read(int fd, struct pieces *to, uint64_t *off)
 		r = -EBADF;
 	} else if (is_dir(f->vn)) {
 		r = -EISDIR;
-	} else if (off != NULL && is_stream(f->vn)) {
+	} else if (off != NULL && vnode_is_stream(f->vn)) {
 		r = -ESPIPE;
 	} else if (ops->read == NULL && ops->recv == NULL) {
 		r = -EINVAL;
@@ -351,7 +351,7 @@ static int64_t do_write(int fd, struct pieces *from, uint64_t *off)
 	const struct vnode_ops *ops = f->vn->ops;
 	if ((file_flags(f) & WEFT_O_ACCMODE) == WEFT_O_RDONLY) {
 		r = -EBADF;
-	} else if (off != NULL && is_stream(f->vn)) {
+	} else if (off != NULL && vnode_is_stream(f->vn)) {
 		r = -ESPIPE;
 	} else {
 		struct buffer b;

@@ -38,18 +38,9 @@ static int class_info(int cmd, uint64_t user)
 	return copyout(user, &info, sizeof(info)) != 0 ? -EFAULT : WEFT_NCLASS;
 }
 
-struct setting {
-	const struct sched_class *sclass;
-	struct pcparms parms;
-};
-
 static void set_parms(struct lwp *l, void *arg)
 {
-	const struct setting *to = arg;
-	bool fresh = l->sclass != to->sclass;
-
-	l->sclass = to->sclass;
-	l->sclass->set(l, &to->parms, fresh);
+	class_set(l, arg);
 }
 
 static void change_parms(struct lwp *l, void *arg)
@@ -59,14 +50,11 @@ static void change_parms(struct lwp *l, void *arg)
 
 static int setparms(int idtype, int id, uint64_t user)
 {
-	struct setting to;
+	struct pcparms to;
 
-	if (copyin(&to.parms, user, sizeof(to.parms)) != 0)
+	if (copyin(&to, user, sizeof(to)) != 0)
 		return -EFAULT;
-	to.sclass = class_by_id(to.parms.pc_cid);
-	if (to.sclass == NULL)
-		return -EINVAL;
-	int err = to.sclass->check(&to.parms);
+	int err = class_check(&to);
 	return err != 0 ? err : procset_each(idtype, id, change_parms, &to);
 }
 

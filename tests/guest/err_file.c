@@ -70,6 +70,22 @@ static void opening(void)
 	__sys_close(two[1]);
 }
 
+/* The status of a child in the background that wants the terminal for its group. */
+static int taking_the_terminal(void)
+{
+	struct sigaction act = {.sa_handler = err_on_alarm}; /* without SA_RESTART */
+	int status = -1, pid = __sys_fork();
+
+	if (pid == 0) {
+		__sys_setpgrp(0, 0);
+		pid = __sys_getpid();
+		sigaction(SIGTTOU, &act, NULL);
+		__sys_exit(-__sys_ioctl(1, WEFT_TIOCSPGRP, &pid));
+	}
+	__sys_waitpid(pid, &status, 0, NULL);
+	return status;
+}
+
 /* Descriptors that some call refuses. */
 static void asking(void)
 {
@@ -102,6 +118,9 @@ static void asking(void)
 	gives(ioctl, EFAULT, "the structure", 1, WEFT_TCGETS, NOWHERE);
 	gives(ioctl, EFAULT, "the structure to set", 1, WEFT_TCSETS, NOWHERE);
 	gives(ioctl, EINVAL, "no process group", 1, WEFT_TIOCSPGRP, &none);
+	none = INT32_MAX;
+	gives(ioctl, EPERM, "no group of the session", 1, WEFT_TIOCSPGRP, &none);
+	is("ioctl EINTR: caught SIGTTOU", taking_the_terminal(), EINTR << 8);
 	works(ioctl, 1, WEFT_TCGETS, &t);
 
 	struct weft_pollfd p = {.fd = in, .events = WEFT_POLLIN};
@@ -138,6 +157,7 @@ static int in_background(int vector)
 	if (pid == 0) {
 		__sys_setpgrp(0, 0);
 		signal(SIGTTIN, SIG_IGN);
+		signal(SIGTTOU, SIG_IGN);
 		__sys_ioctl(1, WEFT_TIOCGPGRP, &had);
 		__sys_ioctl(1, WEFT_TIOCSPGRP, &pgrp);
 		int console = __sys_open("/dev/console", 0, 0);

@@ -256,8 +256,7 @@ static void nothing(void)
 	static char *args[] = {"true", NULL};
 	struct spawn_args spawn = {.path = (uint64_t) "/bin/true",
 				   .argv = (uint64_t)args,
-				   .envp = (uint64_t)(args + 1),
-				   .fd = {0, 1, 2}};
+				   .envp = (uint64_t)(args + 1)};
 	struct pcadmin set = {.pc_cid = WEFT_CLASS_TS,
 			      .pc_cmd = PC_SETTABLE,
 			      .pc_table = (uint64_t)table,

@@ -24,15 +24,38 @@ static struct spawn_args program(const char *path)
 		.path = (uint64_t)path,
 		.argv = (uint64_t)no_args,
 		.envp = (uint64_t)&no_args[1],
-		.fd = {0, 1, 2},
 	};
+}
+
+/* With one action. */
+static struct spawn_args acting(const struct spawn_action *act)
+{
+	struct spawn_args a = program("/bin/true");
+	a.actions = (uint64_t)act;
+	a.nactions = 1;
+	return a;
 }
 
 static struct spawn_args in_directory(const char *cwd)
 {
-	struct spawn_args a = program("/bin/true");
-	a.cwd = (uint64_t)cwd;
-	return a;
+	static struct spawn_action act = {.what = SPAWN_CHDIR};
+	act.path = (uint64_t)cwd;
+	return acting(&act);
+}
+
+static struct spawn_args opening(const char *path, uint32_t flags)
+{
+	static struct spawn_action act = {.what = SPAWN_OPEN, .fd = 9, .mode = 0600};
+	act.path = (uint64_t)path;
+	act.flags = flags;
+	return acting(&act);
+}
+
+static struct spawn_args on_descriptor(uint32_t what, int fd)
+{
+	static struct spawn_action act;
+	act = (struct spawn_action){.what = what, .fd = fd, .from = fd};
+	return acting(&act);
 }
 
 static long spawn(struct spawn_args a)
@@ -74,9 +97,28 @@ static void spawning(void)
 	gives(spawn, EFAULT, "an argument", &a);
 	a.argv = (uint64_t)too_long;
 	gives(spawn, E2BIG, "an argument", &a);
+	spawn_gives(EFAULT, "an action", acting(NOWHERE));
+	spawn_gives(EINVAL, "an unknown action", on_descriptor(99, 1));
+	spawn_gives(EBADF, "dup2 of no descriptor", on_descriptor(SPAWN_DUP2, 500));
+	spawn_gives(EBADF, "close out of range", on_descriptor(SPAWN_CLOSE, WEFT_OPEN_MAX));
+	spawn_gives(EBADF, "no terminal", on_descriptor(SPAWN_TCSETPGRP, 500));
+	int fd = __sys_open("file", WEFT_O_RDONLY, 0);
+	spawn_gives(ENOTTY, "a file for a terminal", on_descriptor(SPAWN_TCSETPGRP, fd));
+	__sys_close(fd);
+	spawn_gives(EINVAL, "open: flags", opening("file", 1u << 31));
+	spawn_gives(EEXIST, "open: O_EXCL", opening("file", WEFT_O_CREAT | WEFT_O_EXCL));
+	spawn_gives(EISDIR, "open: a directory", opening("dir", WEFT_O_WRONLY));
+	spawn_gives(EROFS, "open: creates in /proc", opening("/proc/x", WEFT_O_CREAT));
 	a = program("/bin/true");
-	a.fd[1] = 500;
-	gives(spawn, EBADF, "a descriptor", &a);
+	a.flags = SPAWN_SETPGROUP;
+	a.pgroup = -1;
+	gives(spawn, EINVAL, "a group below 0", &a);
+	a.pgroup = INT32_MAX;
+	gives(spawn, EPERM, "no such group", &a);
+	a = program("/bin/true");
+	a.flags = SPAWN_SETSCHED;
+	a.sched.pc_cid = 99;
+	gives(spawn, EINVAL, "no such class", &a);
 	a = program("/bin/true");
 	status_of(works(spawn, &a));
 }
@@ -172,6 +214,40 @@ static void waiting(void)
 	worked(exit, status_of(pid) == 5 << 8);
 }
 
+/* A session leader: its status is 0 if it gets EPERM twice. */
+static int leading(void)
+{
+	long pid = __sys_fork();
+
+	if (pid == 0)
+		__sys_exit(__sys_setsid() != __sys_getpid() || __sys_setsid() != -EPERM ||
+			   __sys_setpgrp(0, 0) != -EPERM);
+	return status_of(pid);
+}
+
+static void groups(void)
+{
+	struct spawn_args a = program("/bin/err_proc");
+	char *argv[] = {"err_proc", "park", NULL};
+
+	gives(setpgrp, EINVAL, "a group below 0", 0, -1);
+	gives(setpgrp, ESRCH, "no such process", INT32_MAX, 0);
+	gives(setpgrp, ESRCH, "no child", __sys_getppid(), 0);
+	gives(setpgrp, EPERM, "no such group", 0, INT32_MAX);
+	a.argv = (uint64_t)argv;
+	long pid = __sys_spawn(&a);
+	gives(setpgrp, EACCES, "a child that is another program", pid, 0);
+	__sys_kill(pid, WEFT_SIGKILL);
+	status_of(pid);
+	works(setpgrp, 0, 0);
+	gives(setsid, EPERM, "it leads a group");
+	worked(setsid, leading() == 0);
+	gives(getsid, ESRCH, "no such process", INT32_MAX);
+	works(getsid, 0);
+	gives(getpgrp, ESRCH, "no such process", INT32_MAX);
+	works(getpgrp, 0);
+}
+
 static void asking(void)
 {
 	struct weft_rusage ru;
@@ -188,12 +264,6 @@ static void asking(void)
 	gives(getrusage, EINVAL, "who", 1, &ru);
 	gives(getrusage, EFAULT, "the structure", 0, NOWHERE);
 	works(getrusage, -1, &ru);
-	gives(setpgrp, EINVAL, "a group below 0", 0, -1);
-	gives(setpgrp, ESRCH, "no such process", INT32_MAX, 0);
-	gives(setpgrp, ESRCH, "no child", __sys_getppid(), 0);
-	works(setpgrp, 0, __sys_getpgrp(0));
-	gives(getpgrp, ESRCH, "no such process", INT32_MAX);
-	works(getpgrp, 0);
 	gives(clock_gettime, EINVAL, "the clock", 99, &ts);
 	gives(clock_gettime, EFAULT, "the structure", WEFT_CLOCK_MONOTONIC, NOWHERE);
 	works(clock_gettime, WEFT_CLOCK_PROCESS_CPUTIME, &ts);
@@ -220,6 +290,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "reboot") == 0)
 		return __sys_reboot(WEFT_REBOOT_HALT, REBOOT_STATUS);
+	if (argc > 1 && strcmp(argv[1], "park") == 0)
+		park_for_ever(NULL);
 	few = argc > 1 && strcmp(argv[1], "few") == 0;
 	err_paths("/tmp/err_proc");
 	too_long[0] = malloc(LONG_STRING);
@@ -230,5 +302,6 @@ int main(int argc, char **argv)
 	limits();
 	waiting();
 	asking();
+	groups();
 	return tap_done();
 }

@@ -109,8 +109,7 @@ int main(int argc, char **argv)
 		char *child[] = {"faults", (char *)faults[i].what, NULL};
 		struct spawn_args a = {.path = (uint64_t) "/bin/faults",
 				       .argv = (uint64_t)child,
-				       .envp = (uint64_t)environ,
-				       .fd = {0, 1, 2}};
+				       .envp = (uint64_t)environ};
 		int status = -1;
 		long pid = __sys_spawn(&a);
 		if (pid < 0)

@@ -90,7 +90,7 @@ static int child(void)
 		return 2;
 	if (__sys_write(1, "", 0) != 0)
 		return 3;
-	if (__sys_close(2) != -EBADF || __sys_close(3) != -EBADF)
+	if (__sys_close(2) != -EBADF || __sys_close(3) != -EBADF || __sys_close(4) != -EBADF)
 		return 4;
 	__sys_lseek(0, 77, WEFT_SEEK_SET); /* the parent sees it: one open file */
 	return 42;
@@ -99,33 +99,76 @@ static int child(void)
 static void inherit(void)
 {
 	char *argv[] = {"file_fds", "child", NULL}, *envp[] = {NULL};
-	int fd = open_self(), status = -1;
+	int fd = open_self(), hidden = open_self(), status = -1;
+	struct spawn_action act[] = {
+		{.what = SPAWN_CHDIR, .path = (uint64_t) "bin"},
+		{.what = SPAWN_CHDIR, .path = (uint64_t) "../dev"},
+		{.what = SPAWN_DUP2, .fd = 0, .from = fd},
+		{.what = SPAWN_CLOSE, .fd = fd},
+		{.what = SPAWN_CLOSE, .fd = 2},
+	};
 	struct spawn_args a = {
 		.path = (uint64_t)SELF,
 		.argv = (uint64_t)argv,
 		.envp = (uint64_t)envp,
-		.cwd = (uint64_t) "bin/../dev",
-		.fd = {fd, 1, -1},
+		.actions = (uint64_t)act,
+		.nactions = 5,
 	};
 
+	__sys_fcntl(hidden, WEFT_F_SETFD, WEFT_FD_CLOEXEC);
 	__sys_lseek(fd, 123, WEFT_SEEK_SET);
 	long pid = __sys_spawn(&a);
 	ok("inherit: spawn", pid > 0);
 	is("inherit: wait", __sys_waitpid(pid, &status, 0, NULL), pid);
 	is("inherit: what the child found", status, WEFT_W_EXITCODE(42, 0));
 	is("inherit: the offset is shared", __sys_lseek(fd, 0, WEFT_SEEK_CUR), 77);
-	a.fd[2] = 99;
-	is("inherit: not open", __sys_spawn(&a), -EBADF);
-	a.fd[2] = -2;
-	is("inherit: -2", __sys_spawn(&a), -EBADF);
-	a.fd[2] = 2;
-	a.cwd = (uint64_t) "/nothing";
-	is("inherit: no such directory", __sys_spawn(&a), -ENOENT);
-	a.cwd = (uint64_t)SELF;
-	is("inherit: no directory", __sys_spawn(&a), -ENOTDIR);
-	a.cwd = 0x10;
-	is("inherit: bad directory's address", __sys_spawn(&a), -EFAULT);
+	__sys_close(hidden);
 	__sys_close(fd);
+}
+
+/* Each error of one action; no child comes of it, and the caller's table stays. */
+static void bad_actions(void)
+{
+	static const struct {
+		const char *what;
+		struct spawn_action act;
+		long error;
+	} t[] = {
+		{"dup2 of what is not open", {.what = SPAWN_DUP2, .from = 99}, -EBADF},
+		{"dup2 of -2", {.what = SPAWN_DUP2, .from = -2}, -EBADF},
+		{"dup2 to 1024", {.what = SPAWN_DUP2, .fd = WEFT_OPEN_MAX}, -EBADF},
+		{"close of -1", {.what = SPAWN_CLOSE, .fd = -1}, -EBADF},
+		{"close of 1024", {.what = SPAWN_CLOSE, .fd = WEFT_OPEN_MAX}, -EBADF},
+		{"no such directory",
+		 {.what = SPAWN_CHDIR, .path = (uint64_t) "/nothing"},
+		 -ENOENT},
+		{"no directory", {.what = SPAWN_CHDIR, .path = (uint64_t)SELF}, -ENOTDIR},
+		{"bad directory's address", {.what = SPAWN_CHDIR, .path = 0x10}, -EFAULT},
+		{"open of nothing", {.what = SPAWN_OPEN, .path = (uint64_t) "/nothing"}, -ENOENT},
+		{"open to -1", {.what = SPAWN_OPEN, .path = (uint64_t)SELF, .fd = -1}, -EBADF},
+		{"open with unknown flags",
+		 {.what = SPAWN_OPEN, .path = (uint64_t)SELF, .flags = 1u << 30},
+		 -EINVAL},
+		{"terminal that is not open", {.what = SPAWN_TCSETPGRP, .fd = 99}, -EBADF},
+		{"unknown action", {.what = 99}, -EINVAL},
+	};
+	char *argv[] = {"file_fds", "child", NULL}, *envp[] = {NULL};
+	struct spawn_args a = {
+		.path = (uint64_t)SELF, .argv = (uint64_t)argv, .envp = (uint64_t)envp};
+	int fd = open_self();
+
+	for (unsigned i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+		a.actions = (uint64_t)&t[i].act;
+		a.nactions = 1;
+		is(t[i].what, __sys_spawn(&a), t[i].error);
+	}
+	struct spawn_action file = {.what = SPAWN_TCSETPGRP, .fd = fd};
+	a.actions = (uint64_t)&file;
+	is("terminal that is none", __sys_spawn(&a), -ENOTTY);
+	a.actions = 0x10;
+	is("actions' address", __sys_spawn(&a), -EFAULT);
+	is("no child of all that", __sys_waitpid(-1, NULL, 0, NULL), -ECHILD);
+	is("the table is as it was", __sys_close(fd), 0);
 }
 
 /* --- many LWPs, one table -------------------------------------------------------- */
@@ -240,6 +283,7 @@ int main(int argc, char **argv)
 	dups();
 	limit();
 	inherit();
+	bad_actions();
 	many_lwps();
 	return tap_done();
 }

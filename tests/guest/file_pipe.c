@@ -271,10 +271,12 @@ static void sigpipe(void)
 	char *argv[] = {"file_pipe", "write", NULL}, *envp[] = {NULL};
 	int fd[2], status = -1;
 	make(fd, 0);
+	struct spawn_action out = {.what = SPAWN_DUP2, .fd = 1, .from = fd[1]};
 	struct spawn_args a = {.path = (uint64_t) "/bin/file_pipe",
 			       .argv = (uint64_t)argv,
 			       .envp = (uint64_t)envp,
-			       .fd = {0, fd[1], 2}};
+			       .actions = (uint64_t)&out,
+			       .nactions = 1};
 	__sys_close(fd[0]);
 	long pid = __sys_spawn(&a);
 	is("SIGPIPE: wait", __sys_waitpid(pid, &status, 0, NULL), pid);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -52,6 +53,25 @@ static int child(int argc, char **argv)
 			if (c != argv[2][i])
 				return 1 + i;
 		}
+	if (!strcmp(argv[1], "open")) /* which of 3 to 9 are, as digits */
+		for (int i = 3; i < 10; i++)
+			if ((fcntl(i, F_GETFD) >= 0) != (strchr(argv[2], '0' + i) != NULL))
+				return i;
+	if (!strcmp(argv[1], "signals")) {
+		sigset_t set;
+		struct sigaction act;
+
+		sigprocmask(SIG_SETMASK, NULL, &set);
+		sigaction(SIGUSR1, NULL, &act);
+		return (sigismember(&set, SIGUSR1) ? 1 : 0) | (sigismember(&set, SIGUSR2) ? 2 : 0) |
+		       (act.sa_handler == SIG_IGN ? 4 : 0);
+	}
+	if (!strcmp(argv[1], "policy")) {
+		struct sched_param param;
+
+		sched_getparam(0, &param);
+		return sched_getscheduler(0) * 100 + param.sched_priority;
+	}
 	if (argc > 3 && !strcmp(argv[3], "alone"))
 		return fcntl(3, F_GETFL) < 0 && errno == EBADF ? 0 : 9; /* nothing inherited */
 	return 0;
@@ -67,14 +87,30 @@ static int finish(int error, const pid_t *pid)
 	return waitpid(*pid, &status, 0) == *pid ? status : -1000;
 }
 
-static int run(const char *what, const char *arg, const posix_spawn_file_actions_t *fa,
-	       const posix_spawnattr_t *attr)
+static int start_with(char **argv, const posix_spawn_file_actions_t *fa,
+		      const posix_spawnattr_t *attr)
 {
-	char *argv[] = {"libc_spawn", (char *)what, (char *)arg, "alone", NULL};
 	pid_t pid = 0;
 
 	errno = 0;
 	return finish(posix_spawn(&pid, SELF, fa, attr, argv, environ), &pid);
+}
+
+static int start_status(const char *what, const char *arg, const posix_spawn_file_actions_t *fa,
+			const posix_spawnattr_t *attr)
+{
+	char *argv[] = {"libc_spawn", (char *)what, (char *)arg, NULL};
+
+	return start_with(argv, fa, attr);
+}
+
+/* And the child checks that it has no descriptor beside 0 to 2. */
+static int run(const char *what, const char *arg, const posix_spawn_file_actions_t *fa,
+	       const posix_spawnattr_t *attr)
+{
+	char *argv[] = {"libc_spawn", (char *)what, (char *)arg, "alone", NULL};
+
+	return start_with(argv, fa, attr);
 }
 
 static int plain(const char *what, const char *arg)
@@ -110,7 +146,7 @@ static void statuses(void)
 static void file_actions(void)
 {
 	posix_spawn_file_actions_t fa;
-	int fd = open(SELF, O_RDONLY), null = open("/dev/null", O_RDWR);
+	int fd = open(SELF, O_RDONLY | O_CLOEXEC), null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	is("descriptors as they are", plain("fds", "ttt"), 0);
 	posix_spawn_file_actions_init(&fa);
@@ -130,8 +166,10 @@ static void file_actions(void)
 	posix_spawn_file_actions_destroy(&fa);
 
 	posix_spawn_file_actions_init(&fa);
-	posix_spawn_file_actions_adddup2(&fa, null, 7);
-	is("dup2 to a high descriptor", run("fds", "", &fa, NULL), -ENOTSUP);
+	is("adddup2 of -1", posix_spawn_file_actions_adddup2(&fa, -1, 0), EBADF);
+	is("adddup2 to 1024", posix_spawn_file_actions_adddup2(&fa, 0, 1024), EBADF);
+	is("addclose of -1", posix_spawn_file_actions_addclose(&fa, -1), EBADF);
+	is("addopen as -1", posix_spawn_file_actions_addopen(&fa, -1, "/", O_RDONLY, 0), EBADF);
 	posix_spawn_file_actions_destroy(&fa);
 
 	posix_spawn_file_actions_init(&fa);
@@ -147,6 +185,47 @@ static void file_actions(void)
 	close(null);
 }
 
+/* All that are not FD_CLOEXEC are inherited. */
+static void descriptors(void)
+{
+	posix_spawn_file_actions_t fa;
+	int fd = open(SELF, O_RDONLY), kept = open("/dev/null", O_RDWR);
+
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	is("inherited", start_status("open", "4", NULL, NULL), 0);
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_adddup2(&fa, fd, 7);
+	is("dup2 of FD_CLOEXEC to a high descriptor", start_status("open", "47", &fa, NULL), 0);
+	posix_spawn_file_actions_addopen(&fa, 9, "/dev/null", O_RDWR, 0);
+	posix_spawn_file_actions_addclose(&fa, kept);
+	is("high open, close", start_status("open", "79", &fa, NULL), 0);
+	posix_spawn_file_actions_adddup2(&fa, fd, fd);
+	is("dup2 to itself", start_status("open", "379", &fa, NULL), 0);
+	posix_spawn_file_actions_addopen(&fa, 9, "/dev/null", O_RDWR | O_CLOEXEC, 0);
+	posix_spawn_file_actions_addclose(&fa, 20);
+	is("open with O_CLOEXEC; close of what is not open", start_status("open", "37", &fa, NULL),
+	   0);
+	posix_spawn_file_actions_destroy(&fa);
+	is("the caller's flag stays", fcntl(fd, F_GETFD), FD_CLOEXEC);
+
+	/* An action is carried out once, however long PATH is. */
+	posix_spawn_file_actions_init(&fa);
+	posix_spawn_file_actions_addopen(&fa, 5, "/tmp/once", O_RDWR | O_CREAT | O_EXCL, 0600);
+	char *argv[] = {"libc_spawn", "open", "45", NULL};
+	char *path = strdup(getenv("PATH"));
+	pid_t pid = 0;
+	setenv("PATH", "/tmp:/nowhere:/dev/null:/bin", 1);
+	is("O_EXCL under a search",
+	   finish(posix_spawnp(&pid, "libc_spawn", &fa, NULL, argv, environ), &pid), 0);
+	is("and not twice", posix_spawnp(&pid, "libc_spawn", &fa, NULL, argv, environ), EEXIST);
+	setenv("PATH", path, 1);
+	free(path);
+	unlink("/tmp/once");
+	posix_spawn_file_actions_destroy(&fa);
+	close(fd);
+	close(kept);
+}
+
 static void attributes(void)
 {
 	posix_spawnattr_t attr;
@@ -155,9 +234,72 @@ static void attributes(void)
 	is("the caller's group", run("group", "", NULL, &attr), 0);
 	is("setflags", posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP), 0);
 	is("a group of its own", WEXITSTATUS(run("group", "", NULL, &attr)), 1);
-	is("another group", posix_spawnattr_setpgroup(&attr, 1), ENOTSUP);
-	is("a flag that is not there", posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK),
-	   ENOTSUP);
+	is("no group", posix_spawnattr_setpgroup(&attr, -1), EINVAL);
+	posix_spawnattr_setpgroup(&attr, 99998);
+	is("a group that is not there", run("group", "", NULL, &attr), -EPERM);
+	posix_spawnattr_setpgroup(&attr, getpgrp());
+	is("the caller's by name", run("group", "", NULL, &attr), 0);
+	is("a flag that is not there", posix_spawnattr_setflags(&attr, 0x4000), EINVAL);
+	is("RESETIDS", posix_spawnattr_setflags(&attr, POSIX_SPAWN_RESETIDS), 0);
+	is("RESETIDS: spawn", run("group", "", NULL, &attr), 0);
+	posix_spawnattr_destroy(&attr);
+}
+
+static void signals(void)
+{
+	posix_spawnattr_t attr;
+	sigset_t set, before;
+
+	posix_spawnattr_init(&attr);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_SETMASK, &set, &before);
+	signal(SIGUSR1, SIG_IGN);
+	is("mask and ignored signals stay", WEXITSTATUS(run("signals", "", NULL, &attr)), 1 | 4);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	posix_spawnattr_setsigmask(&attr, &set);
+	is("without the flag nothing is set", WEXITSTATUS(run("signals", "", NULL, &attr)), 1 | 4);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	is("SETSIGMASK", WEXITSTATUS(run("signals", "", NULL, &attr)), 2 | 4);
+	sigaddset(&set, SIGUSR1);
+	posix_spawnattr_setsigdefault(&attr, &set);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF);
+	is("SETSIGDEF", WEXITSTATUS(run("signals", "", NULL, &attr)), 1);
+	sigemptyset(&set);
+	posix_spawnattr_getsigdefault(&attr, &set);
+	ok("getsigdefault", sigismember(&set, SIGUSR1) && sigismember(&set, SIGUSR2));
+	posix_spawnattr_getsigmask(&attr, &set);
+	ok("getsigmask", !sigismember(&set, SIGUSR1) && sigismember(&set, SIGUSR2));
+	signal(SIGUSR1, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	posix_spawnattr_destroy(&attr);
+}
+
+static void scheduling(void)
+{
+	struct sched_param param = {.sched_priority = 7};
+	posix_spawnattr_t attr;
+	int policy = -1;
+
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setschedpolicy(&attr, SCHED_RR);
+	posix_spawnattr_setschedparam(&attr, &param);
+	is("without the flag", WEXITSTATUS(run("policy", "", NULL, &attr)), SCHED_OTHER * 100);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSCHEDPARAM);
+	is("SETSCHEDPARAM", WEXITSTATUS(run("policy", "", NULL, &attr)), SCHED_OTHER * 100 + 7);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSCHEDULER);
+	is("SETSCHEDULER", WEXITSTATUS(run("policy", "", NULL, &attr)),
+	   (SCHED_RR * 100 + 7) & 0xff);
+	param.sched_priority = 1000;
+	posix_spawnattr_setschedparam(&attr, &param);
+	is("no such priority", run("policy", "", NULL, &attr), -EINVAL);
+	posix_spawnattr_setschedpolicy(&attr, 77);
+	is("no such policy", run("policy", "", NULL, &attr), -EINVAL);
+	posix_spawnattr_getschedpolicy(&attr, &policy);
+	posix_spawnattr_getschedparam(&attr, &param);
+	ok("what was set", policy == 77 && param.sched_priority == 1000);
+	is("the caller's stays", sched_getscheduler(0), SCHED_OTHER);
 	posix_spawnattr_destroy(&attr);
 }
 
@@ -219,7 +361,10 @@ int main(int argc, char **argv)
 		return child(argc, argv);
 	statuses();
 	file_actions();
+	descriptors();
 	attributes();
+	signals();
+	scheduling();
 	search();
 	waiting();
 	return tap_done();

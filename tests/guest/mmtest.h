@@ -53,10 +53,8 @@ __attribute__((unused)) static int writable(volatile void *p)
 __attribute__((unused)) static long start_child(const char *path, const char *what)
 {
 	char *argv[] = {(char *)path, (char *)what, NULL};
-	struct spawn_args a = {.path = (uint64_t)path,
-			       .argv = (uint64_t)argv,
-			       .envp = (uint64_t)environ,
-			       .fd = {0, 1, 2}};
+	struct spawn_args a = {
+		.path = (uint64_t)path, .argv = (uint64_t)argv, .envp = (uint64_t)environ};
 	return __sys_spawn(&a);
 }
 

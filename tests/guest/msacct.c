@@ -172,10 +172,8 @@ static void test_another(void)
 static void test_zombie_process(void)
 {
 	char *argv[] = {"true", NULL};
-	struct spawn_args s = {.path = (uint64_t) "/bin/true",
-			       .argv = (uint64_t)argv,
-			       .envp = (uint64_t)environ,
-			       .fd = {0, 1, 2}};
+	struct spawn_args s = {
+		.path = (uint64_t) "/bin/true", .argv = (uint64_t)argv, .envp = (uint64_t)environ};
 	struct weft_procinfo info;
 	struct weft_msacct a, b;
 

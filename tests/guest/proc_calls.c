@@ -4,6 +4,7 @@
  */
 #include "rawlwp.h"
 #include "tap.h"
+#include <weft/file.h>
 #include <weft/proc.h>
 #include <weft/signal.h>
 #include <weft/start.h>
@@ -12,13 +13,12 @@
 
 extern char **environ;
 static const char *self;
+static int console; /* standard input need not be it */
 
 static struct spawn_args child_args(char **argv)
 {
-	return (struct spawn_args){.path = (uint64_t)self,
-				   .argv = (uint64_t)argv,
-				   .envp = (uint64_t)environ,
-				   .fd = {0, 1, 2}};
+	return (struct spawn_args){
+		.path = (uint64_t)self, .argv = (uint64_t)argv, .envp = (uint64_t)environ};
 }
 
 static long spawn(char *what)
@@ -155,11 +155,17 @@ static void bad_spawns(void)
 	a.path = (uint64_t) "/bin";
 	ok("spawn: a directory", __sys_spawn(&a) < 0);
 	a = child_args(argv);
-	a.cwd = (uint64_t) "/nowhere";
-	is("spawn: no such directory", __sys_spawn(&a), -ENOENT);
+	a.flags = SPAWN_SETPGROUP;
+	a.pgroup = -1;
+	is("spawn: group -1", __sys_spawn(&a), -EINVAL);
+	a.pgroup = 99998;
+	is("spawn: no such group", __sys_spawn(&a), -EPERM);
 	a = child_args(argv);
-	a.fd[1] = 900;
-	is("spawn: descriptor", __sys_spawn(&a), -EBADF);
+	a.flags = SPAWN_SETSCHED;
+	a.sched.pc_cid = 99;
+	is("spawn: no such class", __sys_spawn(&a), -EINVAL);
+	a.sched = (struct pcparms){.pc_cid = WEFT_CLASS_RT, .rt = {.rt_pri = 999}};
+	is("spawn: no such priority", __sys_spawn(&a), -EINVAL);
 	static char big[70000];
 	memset(big, 'x', sizeof(big) - 1);
 	char *huge[] = {"x", big, NULL};
@@ -175,17 +181,16 @@ static void groups_and_times(void)
 	struct spawn_args a = child_args(argv);
 	int status;
 
-	a.flags = SPAWN_NEWGROUP;
+	a.flags = SPAWN_SETPGROUP;
 	long pid = __sys_spawn(&a);
 	is("spawn: new group", __sys_getpgrp(pid), pid);
+	is("spawn: session", __sys_getsid(pid), __sys_getsid(0));
 	is("getpgrp: mine", __sys_getpgrp(0), __sys_getpgrp(__sys_getpid()));
 	is("getpgrp: no such", __sys_getpgrp(99999), -ESRCH);
-	long other = spawn("sleep");
-	is("setpgrp: child", __sys_setpgrp(other, pid), 0);
-	is("setpgrp: child: group", __sys_getpgrp(other), pid);
-	is("setpgrp: no such", __sys_setpgrp(99999, 1), -ESRCH);
-	is("setpgrp: not a child", __sys_setpgrp(1, 1), -ESRCH);
-	is("setpgrp: negative", __sys_setpgrp(0, -1), -EINVAL);
+	is("getsid: no such", __sys_getsid(99999), -ESRCH);
+	a.pgroup = pid;
+	long other = __sys_spawn(&a);
+	is("spawn: into a group", __sys_getpgrp(other), pid);
 	is("kill: group", __sys_kill(-pid, WEFT_SIGINT), 0);
 	__sys_waitpid(-pid, &status, 0, NULL);
 	is("kill: group: first", status, WEFT_W_EXITCODE(0, WEFT_SIGINT));
@@ -206,6 +211,135 @@ static void groups_and_times(void)
 	ok("getrusage: children add up", ru.utime >= before.utime + own);
 	is("getrusage: self", __sys_getrusage(0, &ru), 0);
 	ok("getrusage: self: both times", ru.utime > 0 && ru.stime > 0);
+}
+
+/* A child of fork's that sleeps. */
+static long forked(void)
+{
+	long pid = fork();
+
+	if (pid == 0)
+		for (;;)
+			__sys_lwp_park(NULL, 0);
+	return pid;
+}
+
+static void end(long pid)
+{
+	__sys_kill(pid, WEFT_SIGKILL);
+	__sys_waitpid(pid, NULL, 0, NULL);
+}
+
+/* What a session leader finds; its status is the number of what is wrong. */
+static int leader(long sibling)
+{
+	int32_t pgrp = __sys_getpid();
+
+	if (__sys_setsid() != __sys_getpid() || __sys_getsid(0) != __sys_getpid())
+		return 1;
+	if (__sys_getpgrp(0) != __sys_getpid())
+		return 2;
+	if (__sys_setsid() != -EPERM || __sys_setpgrp(0, 0) != -EPERM)
+		return 3;
+	if (__sys_setpgrp(sibling, 0) != -ESRCH)
+		return 4;
+	if (__sys_ioctl(console, WEFT_TIOCGPGRP, &pgrp) != -ENOTTY ||
+	    __sys_ioctl(console, WEFT_TIOCSPGRP, &pgrp) != -ENOTTY)
+		return 5;
+	long child = forked();
+	if (__sys_getsid(child) != __sys_getpid() || __sys_setpgrp(child, 0) != 0)
+		return 6;
+	if (__sys_setpgrp(child, __sys_getpgrp(__sys_getppid())) != -EPERM)
+		return 7; /* a group of another session */
+	end(child);
+	return 42;
+}
+
+static void groups_and_sessions(void)
+{
+	int status = -1;
+	long a = forked(), b = forked(), c;
+
+	is("setpgrp: child", __sys_setpgrp(a, 0), 0);
+	is("setpgrp: child: group", __sys_getpgrp(a), a);
+	is("setpgrp: into its group", __sys_setpgrp(b, a), 0);
+	is("setpgrp: into its group: group", __sys_getpgrp(b), a);
+	is("setpgrp: no such", __sys_setpgrp(99999, 1), -ESRCH);
+	is("setpgrp: not a child", __sys_setpgrp(1, 1), -ESRCH);
+	is("setpgrp: negative", __sys_setpgrp(0, -1), -EINVAL);
+	is("setpgrp: no such group", __sys_setpgrp(b, 99998), -EPERM);
+	end(a);
+	is("a group outlives its leader", __sys_getpgrp(b), a);
+	c = forked();
+	is("and takes new members", __sys_setpgrp(c, a), 0);
+	end(b);
+	end(c);
+	is("and goes with its last", __sys_setpgrp(0, a), -EPERM);
+
+	c = spawn("sleep");
+	is("setpgrp: after exec", __sys_setpgrp(c, 0), -EACCES);
+	b = fork();
+	if (b == 0)
+		__sys_exit(leader(c));
+	is("a session leader", __sys_waitpid(b, &status, 0, NULL), b);
+	is("what it found", status, WEFT_W_EXITCODE(42, 0));
+	b = fork();
+	if (b == 0) {
+		__sys_setsid();
+		__sys_lwp_park(NULL, 0);
+	}
+	while (__sys_getsid(b) != b)
+		__sys_lwp_yield();
+	is("setpgrp: of another session", __sys_setpgrp(b, 0), -EPERM);
+	end(b);
+	end(c);
+}
+
+/* tcsetpgrp(3); the last group is left as it was. */
+static void the_terminal(void)
+{
+	int32_t before, group = 99998;
+	uint64_t ttou = WEFT_SIGBIT(WEFT_SIGTTOU), old;
+	int status = -1;
+	long pid;
+
+	is("TIOCGPGRP", __sys_ioctl(console, WEFT_TIOCGPGRP, &before), 0);
+	is("in the foreground", before, __sys_getpgrp(0));
+	is("TIOCGPGRP: pointer", __sys_ioctl(console, WEFT_TIOCGPGRP, (void *)KERNEL_ADDR),
+	   -EFAULT);
+	is("TIOCSPGRP: pointer", __sys_ioctl(console, WEFT_TIOCSPGRP, (void *)KERNEL_ADDR),
+	   -EFAULT);
+	is("TIOCSPGRP: no such group", __sys_ioctl(console, WEFT_TIOCSPGRP, &group), -EPERM);
+	group = 0;
+	is("TIOCSPGRP: no group", __sys_ioctl(console, WEFT_TIOCSPGRP, &group), -EINVAL);
+
+	pid = forked();
+	__sys_setpgrp(pid, 0);
+	group = pid;
+	is("TIOCSPGRP: a child's", __sys_ioctl(console, WEFT_TIOCSPGRP, &group), 0);
+	__sys_sigprocmask(WEFT_SIG_BLOCK, &ttou, &old);
+	is("TIOCSPGRP: from the background", __sys_ioctl(console, WEFT_TIOCSPGRP, &before), 0);
+	__sys_sigprocmask(WEFT_SIG_SETMASK, &old, NULL);
+	end(pid);
+
+	pid = fork();
+	if (pid == 0) {
+		__sys_setpgrp(0, 0);
+		group = __sys_getpid();
+		__sys_exit(__sys_ioctl(console, WEFT_TIOCSPGRP, &group) != 0); /* stops first */
+	}
+	__sys_waitpid(pid, &status, WEFT_WUNTRACED, NULL);
+	is("TIOCSPGRP: stops the background", status, WEFT_W_STOPCODE(WEFT_SIGTTOU));
+	__sys_ioctl(console, WEFT_TIOCGPGRP, &group);
+	is("which changes nothing", group, before);
+	group = pid;
+	__sys_ioctl(console, WEFT_TIOCSPGRP, &group);
+	__sys_kill(pid, WEFT_SIGCONT);
+	__sys_waitpid(pid, &status, 0, NULL);
+	is("and goes on in the foreground", status, 0);
+	__sys_sigprocmask(WEFT_SIG_BLOCK, &ttou, &old);
+	__sys_ioctl(console, WEFT_TIOCSPGRP, &before);
+	__sys_sigprocmask(WEFT_SIG_SETMASK, &old, NULL);
 }
 
 static void the_system(void)
@@ -256,9 +390,12 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return child(argv[1]);
 	self = "/bin/proc_calls";
+	console = __sys_open("/dev/console", WEFT_O_RDWR | WEFT_O_CLOEXEC, 0);
 	spawn_and_wait();
 	bad_spawns();
 	groups_and_times();
+	groups_and_sessions();
+	the_terminal();
 	the_system();
 	no_leak();
 	return tap_done();

@@ -25,10 +25,12 @@ static int run(char **argv, int out)
 	int status;
 
 	snprintf(path, sizeof(path), strchr(argv[0], '/') ? "%s" : "/bin/%s", argv[0]);
+	struct spawn_action act = {.what = SPAWN_DUP2, .fd = 1, .from = out};
 	struct spawn_args a = {.path = (uint64_t)path,
 			       .argv = (uint64_t)argv,
 			       .envp = (uint64_t)environ,
-			       .fd = {0, out, 2}};
+			       .actions = (uint64_t)&act,
+			       .nactions = 1};
 	long pid = __sys_spawn(&a);
 	if (pid < 0) {
 		fprintf(stderr, "repeat: %s: %s\n", argv[0], strerror(-pid));

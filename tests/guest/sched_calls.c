@@ -142,7 +142,8 @@ static void test_who(void)
 	is("no children", __sys_priocntl(P_PPID, getpid(), PC_GETPARMS, &p), -ESRCH);
 	is("nobody in a class", __sys_priocntl(P_CID, WEFT_CLASS_NT, PC_GETPARMS, &p), -ESRCH);
 	is("no such user", __sys_priocntl(P_UID, 5, PC_GETPARMS, &p), -ESRCH);
-	is("sessions", __sys_priocntl(P_SID, 1, PC_GETPARMS, &p), -EINVAL);
+	ok("my session", __sys_priocntl(P_SID, P_MYID, PC_GETPARMS, &p) > 0);
+	is("no such session", __sys_priocntl(P_SID, 99998, PC_GETPARMS, &p), -ESRCH);
 	is("no such type", __sys_priocntl(9, 1, PC_GETPARMS, &p), -EINVAL);
 	is("the process", __sys_priocntl(P_PID, P_MYID, PC_GETPARMS, &p), getpid());
 	ok("its group", __sys_priocntl(P_PGID, P_MYID, PC_GETPARMS, &p) > 0);
@@ -306,7 +307,7 @@ static void test_binding(void)
 	is("bind: no such CPU", __sys_processor_bind(P_LWPID, me, __ncpu, &old), -EINVAL);
 	is("bind: below", __sys_processor_bind(P_LWPID, me, -3, &old), -EINVAL);
 	is("bind: nobody", __sys_processor_bind(P_PID, NOBODY, 0, &old), -ESRCH);
-	is("bind: type", __sys_processor_bind(P_SID, 0, 0, &old), -EINVAL);
+	is("bind: type", __sys_processor_bind(9, 0, 0, &old), -EINVAL);
 	is("bind: without old", __sys_processor_bind(P_LWPID, me, PBIND_NONE, NULL), 0);
 	is("bind: pointer", __sys_processor_bind(P_LWPID, me, PBIND_NONE, KERNEL_ADDR), -EFAULT);
 }

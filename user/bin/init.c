@@ -26,9 +26,6 @@
 /* Tells the host tool that the console is set up: input may come. */
 #define READY "\033]weft;ready\a"
 
-/* A process group that nobody is in: Ctrl-C must not kill init. */
-#define NO_GROUP 0x7fffffff
-
 static void halt(int status) __attribute__((noreturn));
 static void halt(int status)
 {
@@ -101,7 +98,6 @@ static void set_up_console(void)
 		tcsetattr(STDIN_FILENO, TCSANOW, &t);
 	}
 	unsetenv("WEFT_CONSOLE");
-	tcsetpgrp(STDIN_FILENO, NO_GROUP);
 	write(STDOUT_FILENO, READY, sizeof(READY) - 1);
 }
 

@@ -2,11 +2,9 @@
  * exec.c - the exec family over execve.  fork is libthread's: it knows what a child's only
  * thread needs.
  */
-#define _GNU_SOURCE /* strchrnul */
+#define _GNU_SOURCE /* execvpe */
 #include <alloca.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <weft/proc.h>
 #include "libc.h"
@@ -42,33 +40,13 @@ static int exec_or_script(const char *path, char *const argv[], char *const envp
 	return -1;
 }
 
-/* In each directory of PATH, if `file` has no slash. */
+/* In a directory of PATH, if `file` has no slash. */
 int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	const char *dir = getenv("PATH"), *end;
-	char path[WEFT_PATH_MAX];
-	int found = ENOENT;
-	size_t len;
+	char found[WEFT_PATH_MAX];
+	const char *path = __program_path(file, found);
 
-	if (strchr(file, '/') || !*file || !dir)
-		return exec_or_script(file, argv, envp);
-	for (;; dir = end + 1) {
-		end = strchrnul(dir, ':');
-		len = end - dir;
-		if (len + 1 + strlen(file) < sizeof(path)) {
-			memcpy(path, dir, len);
-			if (len)
-				path[len++] = '/';
-			strcpy(path + len, file);
-			exec_or_script(path, argv, envp);
-			if (errno == EACCES)
-				found = EACCES; /* there is one, but not to be run */
-			else if (errno != ENOENT && errno != ENOTDIR)
-				return -1;
-		}
-		if (!*end)
-			return fails(found);
-	}
+	return path ? exec_or_script(path, argv, envp) : -1;
 }
 
 int execvp(const char *file, char *const argv[])

@@ -23,6 +23,14 @@ static inline long point_result(long r)
 	return result(r);
 }
 
+/* path.c */
+const char *__program_path(const char *file, char *path);
+
+/* sched.c: the class and parameters of a policy and priority; an error number. */
+struct pcparms;
+struct sched_param;
+int __sched_parms(int policy, const struct sched_param *param, struct pcparms *p);
+
 /* What a call that does not exist here does. */
 static inline int fails(int error)
 {

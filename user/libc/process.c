@@ -39,6 +39,16 @@ pid_t getpgrp(void)
 	return result(__sys_getpgrp(0));
 }
 
+pid_t setsid(void)
+{
+	return result(__sys_setsid());
+}
+
+pid_t getsid(pid_t pid)
+{
+	return result(__sys_getsid(pid));
+}
+
 int setpgid(pid_t pid, pid_t pgrp)
 {
 	return result(__sys_setpgrp(pid, pgrp));

@@ -147,26 +147,34 @@ int sched_getparam(pid_t pid, struct sched_param *param)
 	return 0;
 }
 
-static int set(pid_t pid, int policy, const struct sched_param *param)
+int __sched_parms(int policy, const struct sched_param *param, struct pcparms *p)
 {
-	struct pcparms p = {.pc_cid = WEFT_CLASS_RT};
 	int priority = param->sched_priority;
 
-	if (pid < 0 || priority < sched_get_priority_min(policy) ||
-	    priority > sched_get_priority_max(policy))
-		return fails(EINVAL);
+	if (priority < sched_get_priority_min(policy) || priority > sched_get_priority_max(policy))
+		return EINVAL;
+	*p = (struct pcparms){.pc_cid = WEFT_CLASS_RT};
 	if (policy == SCHED_OTHER) {
-		p.pc_cid = WEFT_CLASS_TS;
-		p.ts = (struct tsparms){.ts_uprilim = TS_MAXUPRI, .ts_upri = priority};
+		p->pc_cid = WEFT_CLASS_TS;
+		p->ts = (struct tsparms){.ts_uprilim = TS_MAXUPRI, .ts_upri = priority};
 	} else if (policy == SCHED_NT) {
-		p.pc_cid = WEFT_CLASS_NT;
-		p.nt = (struct ntparms){.nt_class = priority, .nt_relative = NT_NOCHANGE};
+		p->pc_cid = WEFT_CLASS_NT;
+		p->nt = (struct ntparms){.nt_class = priority, .nt_relative = NT_NOCHANGE};
 	} else {
-		p.rt = (struct rtparms){
+		p->rt = (struct rtparms){
 			.rt_pri = priority,
 			.rt_tqnsecs = policy == SCHED_FIFO ? RT_TQINF : RT_TQDEF,
 		};
 	}
+	return 0;
+}
+
+static int set(pid_t pid, int policy, const struct sched_param *param)
+{
+	struct pcparms p;
+
+	if (pid < 0 || __sched_parms(policy, param, &p) != 0)
+		return fails(EINVAL);
 	return priocntl(P_PID, pid ? pid : P_MYID, PC_SETPARMS, &p);
 }
 

@@ -1,15 +1,9 @@
 /*
- * spawn.c - posix_spawn and system over the kernel's spawn.
- *
- * The kernel starts a program with three descriptors of the caller as its 0, 1 and
- * 2.  So the file actions are not carried out in the child: this file works out,
- * action by action, which descriptor of the caller each of the three would end up
- * as, and opens files in the caller for as long as the spawn takes.  An action that
- * cannot be expressed so (a descriptor above 2 in the child) fails with ENOTSUP.
+ * spawn.c - posix_spawn and system over the kernel's spawn, which carries out the file actions
+ * and sets the attributes: what is built here is what it takes.
  */
-#define _GNU_SOURCE /* strchrnul */
 #include <errno.h>
-#include <fcntl.h>
+#include <sched.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,23 +12,17 @@
 #include <weft/proc.h>
 #include "libc.h"
 
-struct action {
-	enum { ACT_OPEN, ACT_DUP2, ACT_CLOSE, ACT_FOREGROUND, ACT_CHDIR } what;
-	int fd;      /* in the child */
-	int from;    /* ACT_DUP2 */
-	int flags;   /* ACT_OPEN */
-	mode_t mode; /* ACT_OPEN */
-	char *path;  /* ACT_OPEN, ACT_CHDIR: ours */
-};
-
 struct __posix_spawn_file_actions {
 	unsigned n;
-	struct action *action;
+	struct spawn_action *action; /* path: ours */
 };
 
 struct __posix_spawnattr {
 	short flags;
 	pid_t pgroup;
+	sigset_t sigmask, sigdefault;
+	int policy;
+	struct sched_param param;
 };
 
 /* --- building the arguments: all return 0 or an error number ----------------- */
@@ -45,28 +33,34 @@ int posix_spawn_file_actions_init(posix_spawn_file_actions_t *fa)
 	return *fa ? 0 : ENOMEM;
 }
 
+static void *path_of(const struct spawn_action *a)
+{
+	return (void *)(uintptr_t)a->path;
+}
+
 int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *fa)
 {
 	unsigned i;
 
 	for (i = 0; i < (*fa)->n; i++)
-		free((*fa)->action[i].path);
+		free(path_of(&(*fa)->action[i]));
 	free((*fa)->action);
 	free(*fa);
 	return 0;
 }
 
-static int add(posix_spawn_file_actions_t *fa, struct action a, const char *path)
+/* EBADF: a descriptor that cannot be. */
+static int add(posix_spawn_file_actions_t *fa, struct spawn_action a, const char *path)
 {
-	struct action *grown;
+	struct spawn_action *grown;
 
-	if (a.fd < 0 || a.from < 0)
+	if (a.fd < 0 || a.fd >= WEFT_OPEN_MAX || a.from < 0 || a.from >= WEFT_OPEN_MAX)
 		return EBADF;
-	if (path && !(a.path = strdup(path)))
+	if (path && !(a.path = (uintptr_t)strdup(path)))
 		return ENOMEM;
 	grown = realloc((*fa)->action, ((*fa)->n + 1) * sizeof(a));
 	if (!grown) {
-		free(a.path);
+		free(path_of(&a));
 		return ENOMEM;
 	}
 	(*fa)->action = grown;
@@ -77,28 +71,30 @@ static int add(posix_spawn_file_actions_t *fa, struct action a, const char *path
 int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *fa, int fd, const char *path,
 				     int flags, mode_t mode)
 {
-	return add(fa, (struct action){.what = ACT_OPEN, .fd = fd, .flags = flags, .mode = mode},
-		   path);
+	return add(
+		fa,
+		(struct spawn_action){.what = SPAWN_OPEN, .fd = fd, .flags = flags, .mode = mode},
+		path);
 }
 
 int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *fa, int from, int fd)
 {
-	return add(fa, (struct action){.what = ACT_DUP2, .fd = fd, .from = from}, NULL);
+	return add(fa, (struct spawn_action){.what = SPAWN_DUP2, .fd = fd, .from = from}, NULL);
 }
 
 int posix_spawn_file_actions_addclose(posix_spawn_file_actions_t *fa, int fd)
 {
-	return add(fa, (struct action){.what = ACT_CLOSE, .fd = fd}, NULL);
+	return add(fa, (struct spawn_action){.what = SPAWN_CLOSE, .fd = fd}, NULL);
 }
 
 int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *fa, int fd)
 {
-	return add(fa, (struct action){.what = ACT_FOREGROUND, .fd = fd}, NULL);
+	return add(fa, (struct spawn_action){.what = SPAWN_TCSETPGRP, .fd = fd}, NULL);
 }
 
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *fa, const char *path)
 {
-	return add(fa, (struct action){.what = ACT_CHDIR}, path);
+	return add(fa, (struct spawn_action){.what = SPAWN_CHDIR}, path);
 }
 
 int posix_spawnattr_init(posix_spawnattr_t *attr)
@@ -113,10 +109,15 @@ int posix_spawnattr_destroy(posix_spawnattr_t *attr)
 	return 0;
 }
 
+#define KNOWN_FLAGS                                                                                \
+	(POSIX_SPAWN_RESETIDS | POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSCHEDPARAM |                \
+	 POSIX_SPAWN_SETSCHEDULER | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK)
+
+/* POSIX_SPAWN_RESETIDS has nothing to do: there is one user.  EINVAL: an unknown flag. */
 int posix_spawnattr_setflags(posix_spawnattr_t *attr, short flags)
 {
-	if (flags & ~POSIX_SPAWN_SETPGROUP)
-		return ENOTSUP;
+	if (flags & ~KNOWN_FLAGS)
+		return EINVAL;
 	(*attr)->flags = flags;
 	return 0;
 }
@@ -127,11 +128,11 @@ int posix_spawnattr_getflags(const posix_spawnattr_t *attr, short *flags)
 	return 0;
 }
 
-/* Only 0, a group of the child's own. */
+/* EINVAL: cannot be a group.  Whether there is such a group is looked at by posix_spawn. */
 int posix_spawnattr_setpgroup(posix_spawnattr_t *attr, pid_t pgroup)
 {
-	if (pgroup)
-		return ENOTSUP;
+	if (pgroup < 0)
+		return EINVAL;
 	(*attr)->pgroup = pgroup;
 	return 0;
 }
@@ -142,107 +143,97 @@ int posix_spawnattr_getpgroup(const posix_spawnattr_t *attr, pid_t *pgroup)
 	return 0;
 }
 
-/* --- spawning ------------------------------------------------------------------ */
-
-/* What the caller opened for the child, to be closed again. */
-struct opened {
-	unsigned n;
-	int *fd;
-};
-
-/*
- * Replays the actions upon the child's descriptors: args->fd[i] is the caller's
- * descriptor that the child would have as i, or -1.  An error number, or 0.
- */
-static int replay(const posix_spawn_file_actions_t *fa, struct spawn_args *args,
-		  struct opened *opened)
+int posix_spawnattr_setsigmask(posix_spawnattr_t *attr, const sigset_t *set)
 {
-	const struct action *a;
-	unsigned i;
-	int from = -1;
-
-	for (i = 0; fa && i < (*fa)->n; i++) {
-		a = &(*fa)->action[i];
-		switch (a->what) {
-		case ACT_FOREGROUND:
-			args->flags |= SPAWN_FOREGROUND;
-			continue;
-		case ACT_CHDIR:
-			args->cwd = (uintptr_t)a->path;
-			continue;
-		case ACT_CLOSE:
-			if (a->fd > 2)
-				continue; /* a child never has it */
-			from = -1;
-			break;
-		case ACT_DUP2:
-			from = a->from > 2 ? a->from : args->fd[a->from];
-			if (from < 0)
-				return EBADF;
-			break;
-		case ACT_OPEN:
-			from = result(__sys_open(a->path, a->flags, a->mode));
-			if (from < 0)
-				return errno;
-			opened->fd[opened->n++] = from;
-			break;
-		}
-		if (a->fd > 2)
-			return ENOTSUP;
-		args->fd[a->fd] = from;
-	}
+	(*attr)->sigmask = *set;
 	return 0;
 }
 
-/* Runs `file`, in each directory of PATH if it has no slash and search is set. */
-static long spawn_file(const char *file, struct spawn_args *args, int search)
+int posix_spawnattr_getsigmask(const posix_spawnattr_t *attr, sigset_t *set)
 {
-	const char *dir = getenv("PATH"), *end;
-	char path[WEFT_PATH_MAX];
-	long r, found = -ENOENT;
-	size_t len;
-
-	args->path = (uintptr_t)file;
-	if (!search || strchr(file, '/') || !*file || !dir)
-		return __sys_spawn(args);
-	args->path = (uintptr_t)path;
-	for (;; dir = end + 1) {
-		end = strchrnul(dir, ':');
-		len = end - dir;
-		if (len + 1 + strlen(file) < sizeof(path)) {
-			memcpy(path, dir, len);
-			if (len)
-				path[len++] = '/';
-			strcpy(path + len, file);
-			r = __sys_spawn(args);
-			if (r != -ENOENT && r != -ENOTDIR && r != -EACCES)
-				return r;
-			if (r == -EACCES)
-				found = r; /* there is one, but not to be run */
-		}
-		if (!*end)
-			return found;
-	}
+	*set = (*attr)->sigmask;
+	return 0;
 }
 
-static int spawn(pid_t *pid, const char *file, const posix_spawn_file_actions_t *fa,
-		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[], int search)
+int posix_spawnattr_setsigdefault(posix_spawnattr_t *attr, const sigset_t *set)
+{
+	(*attr)->sigdefault = *set;
+	return 0;
+}
+
+int posix_spawnattr_getsigdefault(const posix_spawnattr_t *attr, sigset_t *set)
+{
+	*set = (*attr)->sigdefault;
+	return 0;
+}
+
+int posix_spawnattr_setschedpolicy(posix_spawnattr_t *attr, int policy)
+{
+	(*attr)->policy = policy;
+	return 0;
+}
+
+int posix_spawnattr_getschedpolicy(const posix_spawnattr_t *attr, int *policy)
+{
+	*policy = (*attr)->policy;
+	return 0;
+}
+
+int posix_spawnattr_setschedparam(posix_spawnattr_t *attr, const struct sched_param *param)
+{
+	(*attr)->param = *param;
+	return 0;
+}
+
+int posix_spawnattr_getschedparam(const posix_spawnattr_t *attr, struct sched_param *param)
+{
+	*param = (*attr)->param;
+	return 0;
+}
+
+/* --- spawning ------------------------------------------------------------------ */
+
+/* An error number. */
+static int set_attributes(struct spawn_args *args, const struct __posix_spawnattr *attr)
+{
+	int policy = attr->policy;
+
+	if (attr->flags & POSIX_SPAWN_SETPGROUP)
+		args->flags |= SPAWN_SETPGROUP;
+	if (attr->flags & POSIX_SPAWN_SETSIGMASK)
+		args->flags |= SPAWN_SETSIGMASK;
+	if (attr->flags & POSIX_SPAWN_SETSIGDEF)
+		args->flags |= SPAWN_SETSIGDEF;
+	args->pgroup = attr->pgroup;
+	args->sigmask = attr->sigmask;
+	args->sigdefault = attr->sigdefault;
+	if (!(attr->flags & (POSIX_SPAWN_SETSCHEDULER | POSIX_SPAWN_SETSCHEDPARAM)))
+		return 0;
+	if (!(attr->flags & POSIX_SPAWN_SETSCHEDULER))
+		policy = sched_getscheduler(0);
+	args->flags |= SPAWN_SETSCHED;
+	return __sched_parms(policy, &attr->param, &args->sched);
+}
+
+/*
+ * Errors: EINVAL: a policy or priority that is not there; ENOMEM; those of the spawn system call
+ * with those of open, dup2 and chdir in file actions.
+ */
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *fa,
+		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
 	struct spawn_args args = {
-		.argv = (uintptr_t)argv, .envp = (uintptr_t)envp, .fd = {0, 1, 2}};
-	struct opened opened = {0};
+		.path = (uintptr_t)path, .argv = (uintptr_t)argv, .envp = (uintptr_t)envp};
+	int error = attr ? set_attributes(&args, *attr) : 0;
 	long r;
 
-	if (fa && (*fa)->n && !(opened.fd = malloc((*fa)->n * sizeof(int))))
-		return ENOMEM;
-	if (attr && ((*attr)->flags & POSIX_SPAWN_SETPGROUP))
-		args.flags |= SPAWN_NEWGROUP;
-	r = -replay(fa, &args, &opened);
-	if (!r)
-		r = spawn_file(file, &args, search);
-	while (opened.n)
-		__sys_close(opened.fd[--opened.n]);
-	free(opened.fd);
+	if (error)
+		return error;
+	if (fa) {
+		args.actions = (uintptr_t)(*fa)->action;
+		args.nactions = (*fa)->n;
+	}
+	r = __sys_spawn(&args);
 	if (r < 0)
 		return -r;
 	if (pid)
@@ -250,24 +241,24 @@ static int spawn(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 	return 0;
 }
 
-/* Errors: those of the spawn system call, of open, EBADF, ENOTSUP, ENOMEM. */
-int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *fa,
-		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
-{
-	return spawn(pid, path, fa, attr, argv, envp, 0);
-}
-
+/* As posix_spawn; PATH is searched before the file actions, from the caller's directory. */
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *fa,
 		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	return spawn(pid, file, fa, attr, argv, envp, 1);
+	char found[WEFT_PATH_MAX];
+	int saved = errno, error;
+	const char *path = __program_path(file, found);
+
+	error = path ? posix_spawn(pid, path, fa, attr, argv, envp) : errno;
+	errno = saved;
+	return error;
 }
 
 int system(const char *command)
 {
 	char *argv[] = {"sh", "-c", (char *)command, NULL};
 	int status, error;
-	pid_t pid;
+	pid_t pid = 0;
 
 	if (!command)
 		return 1;

@@ -93,7 +93,8 @@
 	  {"NT", WEFT_CLASS_NT, ~0u}, BELOW(, PC_CLNULL))                                          \
 	X(donice, VALUE(, PC_GETNICE), VALUE(, PC_SETNICE))                                        \
 	X(admin, VALUE(, PC_GETTABLE), VALUE(, PC_SETTABLE))                                       \
-	X(spawn, BIT(, SPAWN_NEWGROUP), BIT(, SPAWN_FOREGROUND))                                   \
+	X(spawn, BIT(, SPAWN_SETPGROUP), BIT(, SPAWN_SETSIGMASK), BIT(, SPAWN_SETSIGDEF),          \
+	  BIT(, SPAWN_SETSCHED))                                                                   \
 	X(lwp, BIT(, LWP_DETACHED), BIT(, LWP_SUSPENDED), BIT(, LWP_BOUND))                        \
 	X(who, {"RUSAGE_SELF", 0, ~0u}, {"RUSAGE_CHILDREN", ~0u, ~0u})                             \
 	X(reboot, VALUE(WEFT_, REBOOT_HALT), VALUE(WEFT_, REBOOT_RESET))                           \
@@ -152,7 +153,8 @@ enum { VARIANTS_ioctl, VARIANTS_fcntl, VARIANTS_priocntl, VARIANTS_clparms };
 #define STRUCTS(X)                                                                                 \
 	X(weft_timespec, F(weft_timespec, sec, LONG), F(weft_timespec, nsec, LONG))                \
 	X(spawn_args, F(spawn_args, path, PATH), F(spawn_args, argv, STRV),                        \
-	  F(spawn_args, envp, PTR), F(spawn_args, cwd, PATH), FF(spawn_args, flags, spawn))        \
+	  F(spawn_args, envp, PTR), F(spawn_args, actions, PTR), F(spawn_args, nactions, INT),     \
+	  FF(spawn_args, flags, spawn), F(spawn_args, pgroup, PID))                                \
 	X(weft_rusage, F(weft_rusage, utime, NS), F(weft_rusage, stime, NS))                       \
 	X(lwp_create, F(lwp_create, entry, PTR), F(lwp_create, stack, PTR),                        \
 	  F(lwp_create, arg, PTR), F(lwp_create, fsbase, PTR), FF(lwp_create, flags, lwp))         \
@@ -342,6 +344,8 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(getrusage, INT, FLAGS(who), OUT(weft_rusage))                                            \
 	D(setpgrp, INT, T(PID), T(PID))                                                            \
 	D(getpgrp, T(PID), T(PID))                                                                 \
+	D(setsid, T(PID))                                                                          \
+	D(getsid, T(PID), T(PID))                                                                  \
 	D(lwp_create, T(LWP), IN(lwp_create))                                                      \
 	D(lwp_exit, NONE)                                                                          \
 	D(lwp_wait, INT, T(LWP), T(INT_OUT))                                                       \

@@ -6,6 +6,8 @@
 #include "types.h"
 #include "vnode.h"
 
+struct fdtable;
+
 /*
  * An open file: what open() makes and dup() shares.  It is counted: a descriptor
  * holds it, and so does every call that works on it, so that a close by another
@@ -21,6 +23,16 @@ struct file {
 
 /* An open file on vn, whose hold it takes over on success.  -ENOMEM. */
 int file_open(struct vnode *vn, uint32_t flags, struct file **out);
+/*
+ * open(2) without the descriptor: an open file for `path`, from t's current directory, made
+ * with t's umask if flags say so.  May sleep.
+ * -EINVAL: unknown flags or access mode, O_CREAT with O_DIRECTORY; path errors; -ELOOP: also a
+ * symbolic link with O_NOFOLLOW; -EEXIST: O_CREAT | O_EXCL; -EISDIR: a directory is only read,
+ * and not made so; -ENOTDIR: O_DIRECTORY; -EROFS: writing, creating, truncating; -ENOSPC: no
+ * memory to create; -ENOMEM.
+ */
+int file_open_path(struct fdtable *t, const char *path, uint32_t flags, uint32_t mode,
+		   struct file **out);
 static inline uint32_t file_flags(const struct file *f)
 {
 	return __atomic_load_n(&f->flags, __ATOMIC_RELAXED);
@@ -41,14 +53,6 @@ struct fdtable {
 };
 
 int fdtable_init(struct fdtable *t); /* empty, cwd "/" ; -ENOMEM */
-/*
- * The child's table: from[i] of the parent becomes i, for 0 to 2 (-1: none);
- * cwd as given or the parent's when NULL.  The child's has come from fdtable_init
- * and is the caller's to destroy, also after an error.  -EBADF, -ENOMEM, or path
- * errors.  May sleep.
- */
-int fdtable_inherit(struct fdtable *child, struct fdtable *parent, const int from[3],
-		    const char *cwd);
 /*
  * Makes `child`, fresh from fdtable_init, a copy of parent: descriptors with their
  * flags and the current directory, as fork does.  -ENOMEM: the child has some of it and
@@ -77,8 +81,8 @@ int fd_set_cloexec(struct fdtable *t, int fd, bool on);
 int fdtable_lookup(struct fdtable *t, const char *path, struct vnode **out);
 /* As vfs_resolve, likewise. */
 int fdtable_resolve(struct fdtable *t, const char *path, bool follow, struct vfs_name *out);
-/* The current directory becomes dir, whose hold it takes over. */
-void fdtable_chdir(struct fdtable *t, struct vnode *dir);
+/* The current directory becomes dir, whose hold it takes over in any case.  -ENOTDIR. */
+int fdtable_chdir(struct fdtable *t, struct vnode *dir);
 struct vnode *fdtable_cwd(struct fdtable *t); /* held */
 
 /* --- pipes (fs/pipe.c) ---------------------------------------------------- */

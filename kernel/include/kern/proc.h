@@ -37,12 +37,14 @@ struct exec_strings {
 struct proc {
 	struct spinlock lock;
 	int pid;
-	int pgrp;
+	int pgrp, sid;        /* proc_tree_lock */
 	struct proc *parent;  /* proc_tree_lock */
 	struct list children; /* by sibling; proc_tree_lock */
 	struct list sibling;
 	struct list all_link; /* table of processes; proc_tree_lock */
 	struct list hash_link;
+	struct list group_link; /* of its group, of its session; proc_tree_lock (proc/group.c) */
+	struct list session_link;
 	char name[32];
 	char args[PROC_ARGS]; /* its arguments, with spaces between them; proc_tree_lock, p->lock */
 
@@ -71,6 +73,7 @@ struct proc {
 
 	struct weft_rlimit limit[WEFT_RLIM_NLIMITS]; /* lock (proc/limits.c) */
 
+	bool execed;  /* it runs another program than its parent did; atomic */
 	bool exiting; /* all LWPs have been told to go */
 	bool single;  /* all but one have, by that one's exec; lock */
 	bool zombie;
@@ -122,6 +125,13 @@ void proc_out_of_memory(vaddr_t addr);
  * without a spin lock.  0, or -ESRCH.
  */
 int proc_kill_group(int pgrp, int sig);
+/* setpgid(2), setsid(2) for the current process (syscall/proc.c says which errors). */
+int proc_set_group(int pid, int pgrp);
+int proc_set_session(void);
+/* Is there such a group, and in this session?  proc_tree_lock held. */
+bool group_in_session(int pgrp, int sid);
+/* Is the console p's controlling terminal? */
+bool proc_has_console(const struct proc *p);
 /* Sends sig to p, as kill(2) (kern/signal.h).  proc_tree_lock held. */
 void proc_signal(struct proc *p, int sig);
 /* The process with this id, or NULL.  proc_tree_lock held. */
@@ -142,12 +152,13 @@ struct address_space *proc_hold_as(int pid);
 void proc_each(bool (*fn)(struct proc *, void *), void *arg);
 
 /*
- * Starts a program.  Its strings and descriptors are the kernel's copies; the
- * parent is NULL for the first process.  Returns the pid, or -ENOMEM, -EAGAIN
- * (out of processes), errors of elf_load and vfs_lookup.  May sleep.
+ * Starts a program.  Its path and strings are the kernel's copies; of args the actions (in
+ * the caller's memory) and attributes count, which have been checked.  The parent is the
+ * current process, or NULL for the first one.  Returns the pid, or -ENOMEM, -EAGAIN (out of
+ * processes), -EPERM (pgroup), errors of the actions, elf_load and vfs_lookup.  May sleep.
  */
 int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_strings *strings,
-		   const char *cwd, const int fd[3], uint32_t flags);
+		   const struct spawn_args *args);
 /*
  * fork(2): a child of the current process with a copy of its memory and descriptors and of
  * the calling LWP alone, which returns 0 from its system call there.  The child's pid, or

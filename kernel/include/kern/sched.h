@@ -71,6 +71,10 @@ extern const struct sched_class sys_class, ts_class, rt_class, nt_class;
 
 /* The class with this id, or NULL. */
 const struct sched_class *class_by_id(int cid);
+/* 0, or -EINVAL: no such class, or parameters that no LWP of it can have. */
+int class_check(const struct pcparms *parms);
+/* l gets class and parameters that class_check has passed.  l->lock held; l waits on no queue. */
+void class_set(struct lwp *l, const struct pcparms *parms);
 /*
  * l, which nobody else knows yet, becomes what its creator is: class, parameters, binding.
  * parent: the current LWP, or NULL: the system's defaults.  Called when l becomes one of

@@ -16,6 +16,7 @@
 
 struct lwp;
 struct proc;
+struct spawn_args;
 struct trapframe;
 
 /* A signal that has been sent and not been taken. */
@@ -75,6 +76,10 @@ void sig_proc_exit(struct proc *p);
  * alternate stack of the LWP that forks.  Nothing is pending, no timer runs.  No p->lock held.
  */
 void sig_fork(struct proc *parent, const struct lwp *from, struct proc *child, struct lwp *to);
+/*
+ * And of a spawn, after that: its SPAWN_SETSIGMASK and SPAWN_SETSIGDEF.  As sig_fork.
+ */
+void sig_preset(struct proc *child, struct lwp *l, const struct spawn_args *args);
 /*
  * A new program: caught signals get their default action, ignored ones stay ignored; no
  * alternate stack, no timers of timer_create.  l is the only LWP.  No lock held.

@@ -113,6 +113,11 @@ static inline bool vnode_is(const struct vnode *vn, uint32_t type) /* WEFT_S_IF*
 {
 	return (vn->mode & WEFT_S_IFMT) == type;
 }
+/* A device or a pipe: no offset, and asked once. */
+static inline bool vnode_is_stream(const struct vnode *vn)
+{
+	return vn->ops->recv != NULL || vn->ops->send != NULL;
+}
 
 /* --- mounts (fs/vfs.c) ------------------------------------------------------------------ */
 

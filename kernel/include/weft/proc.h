@@ -3,23 +3,45 @@
  */
 #pragma once
 #include "abi.h"
+#include "priocntl.h"
 
 #define WEFT_ARG_MAX 65536 /* bytes of argument and environment strings */
 #define WEFT_PATH_MAX 1024 /* bytes of a path, the NUL included */
 #define WEFT_NAME_MAX 255  /* bytes of one component of a path */
 #define WEFT_OPEN_MAX 1024 /* descriptors a process */
 
-/* Flags of spawn. */
-#define SPAWN_NEWGROUP 0x1   /* the child leads a new process group */
-#define SPAWN_FOREGROUND 0x2 /* and that group takes the console (Ctrl-C goes to it) */
+/* Flags of spawn: what else is set in the child. */
+#define SPAWN_SETPGROUP 0x1  /* it joins pgroup (0: leads a group of its own) */
+#define SPAWN_SETSIGMASK 0x2 /* it begins with sigmask, not with what the caller blocks */
+#define SPAWN_SETSIGDEF 0x4  /* sigdefault: these have the default action */
+#define SPAWN_SETSCHED 0x8   /* it begins with class and parameters of sched */
 
-struct spawn_args {    /* caller writes all */
+/* Actions: what becomes of the child's descriptors, which begin as the caller's. */
+enum {
+	SPAWN_OPEN,      /* fd becomes an open file: path, flags, mode as in open() */
+	SPAWN_DUP2,      /* fd becomes what `from` is; if it is fd itself: without FD_CLOEXEC */
+	SPAWN_CLOSE,     /* fd goes, if it is there */
+	SPAWN_CHDIR,     /* path becomes the current directory */
+	SPAWN_TCSETPGRP, /* the child's group gets the terminal fd (Ctrl-C goes to it) */
+};
+struct spawn_action {  /* caller writes all */
 	uint64_t path; /* const char * */
-	uint64_t argv; /* char *const *, ends with NULL */
-	uint64_t envp; /* char *const *, ends with NULL */
-	uint64_t cwd;  /* const char *, or NULL: the caller's */
-	int32_t fd[3]; /* the caller's descriptors that become 0, 1, 2; -1: none */
+	uint32_t what; /* SPAWN_OPEN ... */
+	int32_t fd, from;
+	uint32_t flags, mode;
+	uint32_t spare;
+};
+
+struct spawn_args {       /* caller writes all */
+	uint64_t path;    /* const char *, from the directory that the child will be in */
+	uint64_t argv;    /* char *const *, ends with NULL */
+	uint64_t envp;    /* char *const *, ends with NULL */
+	uint64_t actions; /* const struct spawn_action *, carried out in order */
+	uint32_t nactions;
 	uint32_t flags;
+	uint64_t sigmask, sigdefault;
+	int32_t pgroup;
+	struct pcparms sched;
 };
 
 /* waitpid: options, and the status word (the traditional encoding). */
@@ -52,10 +74,9 @@ struct weft_rlimit { /* caller writes what is new, kernel what is old */
 };
 
 struct weft_procinfo { /* kernel writes all */
-	int32_t pid, ppid, pgrp;
+	int32_t pid, ppid, pgrp, sid;
 	uint32_t nlwp;
-	uint32_t state; /* that of its most active LWP; LWP_ST_ZOMB: exited */
-	uint32_t spare;
+	uint32_t state;     /* that of its most active LWP; LWP_ST_ZOMB: exited */
 	uint64_t size, rss; /* bytes mapped, bytes resident */
 	uint64_t start;     /* nanoseconds since boot */
 	struct weft_rusage ru;

@@ -8,7 +8,7 @@ enum {
 	WEFT_P_PID,   /* a process */
 	WEFT_P_PPID,  /* the children of a process */
 	WEFT_P_PGID,  /* the processes of a group */
-	WEFT_P_SID,   /* there are no sessions: EINVAL */
+	WEFT_P_SID,   /* the processes of a session */
 	WEFT_P_CID,   /* the LWPs of a scheduling class */
 	WEFT_P_UID,   /* there is one user, 0: all of them */
 	WEFT_P_GID,   /* there is one group, 0: all of them */

@@ -27,6 +27,8 @@
 	X(10, fork, 0)     /* = pid, and 0 in the child, which has the calling LWP alone */        \
 	X(11, execve, 3)   /* (path, char *const *argv, char *const *envp) */                      \
 	X(12, rlimit, 3)   /* (which, const struct weft_rlimit *new, struct weft_rlimit *old) */   \
+	X(13, setsid, 0)   /* = the new session, and group */                                      \
+	X(14, getsid, 1)   /* (pid) */                                                             \
 	/* LWPs */                                                                                 \
 	X(16, lwp_create, 1) /* (struct lwp_create *) = id */                                      \
 	X(17, lwp_exit, 0)                                                                         \

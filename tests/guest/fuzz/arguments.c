@@ -88,8 +88,7 @@ static uint64_t take(struct rng *r, unsigned kind, uint64_t other)
 	return v != 0 ? v : other;
 }
 
-/* Is all of [p, p + n) the arena's? */
-static bool in_arena(const void *p, size_t n)
+bool in_arena(const void *p, size_t n)
 {
 	return (char *)p >= arena && (char *)p + n <= arena + ARENA;
 }

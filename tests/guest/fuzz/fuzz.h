@@ -10,6 +10,7 @@
  */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <weft/syscall.h>
 
@@ -79,6 +80,8 @@ int be_victim(char **argv);
 /* Before any call: memory to point at.  Ids up to the harness's are left alone.  False: no
  * memory. */
 bool arguments_init(int harness, uint64_t seed);
+/* Is all of [p, p + n) of that memory? */
+bool in_arena(const void *p, size_t n);
 /* Makes up the arguments of a call.  `lwps`: ids up to about here are LWPs of ours. */
 void arguments(struct rng *r, unsigned number, unsigned lwps, uint64_t arg[6]);
 /* The call has returned: its results are good arguments for others. */

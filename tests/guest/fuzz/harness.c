@@ -47,7 +47,7 @@ void harness_init(void)
 			      .rt = {.rt_pri = RT_LEVELS - 1, .rt_tqnsecs = RT_TQDEF}};
 
 	/* The file lives as long as somebody has it mapped or open. */
-	reports_fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+	reports_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (reports_fd < 0 || unlink(path) != 0 || ftruncate(reports_fd, MAX_VICTIMS * 4096) != 0)
 		err(1, "%s", path);
 	reports = mmap(NULL, MAX_VICTIMS * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, reports_fd, 0);
@@ -85,12 +85,17 @@ static void start_victim(struct watched *w, const struct plan *p, unsigned long 
 	char id[16], slot[16], seed_text[32], number[32], nlwps[16];
 	char *argv[] = {"fuzz", "-v", id, slot, seed_text, number, nlwps, (char *)p->names, NULL};
 	char *envp[] = {NULL};
+	/* Nothing that it does gets out. */
+	const struct spawn_action fds[] = {{.what = SPAWN_DUP2, .from = reports_fd, .fd = 0},
+					   {.what = SPAWN_CLOSE, .fd = 1},
+					   {.what = SPAWN_CLOSE, .fd = 2}};
 	struct spawn_args a = {
 		.path = (uint64_t) "/bin/fuzz",
 		.argv = (uint64_t)argv,
 		.envp = (uint64_t)envp,
-		.fd = {reports_fd, -1, -1},
-		.flags = SPAWN_NEWGROUP,
+		.actions = (uint64_t)fds,
+		.nactions = 3,
+		.flags = SPAWN_SETPGROUP,
 	};
 
 	sprintf(id, "%d", getpid());

@@ -11,6 +11,7 @@
 #include <weft/priocntl.h>
 #include <weft/proc.h>
 #include <weft/signal.h>
+#include <weft/sys.h>
 
 /* What a new LWP runs: it ends at once, and needs no stack for it. */
 __attribute__((naked)) static void short_life(void)
@@ -96,13 +97,25 @@ static void fill_kobj(struct rng *r, void *at)
 		c->flags &= KOBJ_INHERIT | (c->kind == KOBJ_EVENT ? KOBJ_MANUAL_RESET : 0);
 }
 
+/* Its actions are behind it. */
 static void fill_spawn(struct rng *r, void *at)
 {
 	struct spawn_args *a = at;
-	for (int i = 0; i < 3; i++)
-		a->fd[i] = one_in(r, 2) ? -1 : (int)below(r, 8);
-	a->cwd = one_in(r, 2) ? 0 : a->cwd;
+	struct spawn_action *act = (struct spawn_action *)(a + 1);
+
 	a->envp = one_in(r, 8) ? a->envp : 0;
+	a->pgroup = one_in(r, 2) ? 0 : __sys_getpgrp(0);
+	a->nactions = one_in(r, 256) ? wild(r) : below(r, 4);
+	fill_parameters(r, PC_SETPARMS, &a->sched);
+	if (!one_in(r, 64))
+		a->actions = (uint64_t)act;
+	for (unsigned i = 0; i < 4 && in_arena((char *)(act + i), sizeof(*act)); i++)
+		act[i] = (struct spawn_action){.what = below(r, 6),
+					       .fd = (int)below(r, 12) - 1,
+					       .from = (int)below(r, 12) - 1,
+					       .flags = one_in(r, 8) ? wild(r) : below(r, 3),
+					       .mode = 0600,
+					       .path = a->path};
 }
 
 /* What its fields alone do not make; the last stands for all others. */

@@ -358,7 +358,7 @@ int main(int argc, char **argv)
 	if (optind == argc)
 		usage();
 	if (file != NULL) {
-		out = fopen(file, "w");
+		out = fopen(file, "we");
 		if (out == NULL)
 			err(1, "%s", file);
 	}

@@ -1,8 +1,5 @@
 /*
  * spawn.h - newlib's, and two additions of the GNU library.
- *
- * What weft's spawn can do: a child gets the descriptors 0, 1 and 2 and no other;
- * attributes other than POSIX_SPAWN_SETPGROUP (with group 0) are refused.
  */
 #pragma once
 #include_next <spawn.h>

@@ -52,6 +52,8 @@ long __sys_kill(int pid, int sig);
 long __sys_getrusage(int who, struct weft_rusage *ru);
 long __sys_setpgrp(int pid, int pgrp);
 long __sys_getpgrp(int pid);
+long __sys_setsid(void);
+long __sys_getsid(int pid);
 long __sys_fork(void);
 long __sys_rlimit(unsigned which, const struct weft_rlimit *new_limit, struct weft_rlimit *old);
 long __sys_execve(const char *path, char *const argv[], char *const envp[]);
