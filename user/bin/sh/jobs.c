@@ -54,7 +54,7 @@ void job_add(struct job *j, pid_t pid)
 	if (!j->group)
 		j->group = pid;
 	if (sh.job_control)
-		setpgid(pid, j->group); /* whichever of parent and child is first */
+		setpgid(pid, j->group); /* of fork's, whichever of parent and child is first */
 	*add_process(j) = (struct process){.pid = pid};
 }
 
@@ -197,9 +197,16 @@ int wait_for(pid_t pid)
 	return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* From the background too: SIGTTOU must not stop the shell that takes its terminal back. */
 void job_take_terminal(pid_t group)
 {
+	sigset_t ttou, before;
+
+	sigemptyset(&ttou);
+	sigaddset(&ttou, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &ttou, &before);
 	tcsetpgrp(STDIN_FILENO, group);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static void give_number(struct job *j)

@@ -1,10 +1,6 @@
 /*
- * start.c - processes: by spawn where the child does nothing but become a program, else
- * by fork.
- *
- * posix_spawn hands on the descriptors 0, 1 and 2, and can make a process group but not
- * join one.  What needs more is forked: a script that uses descriptors from 3 on, and the
- * commands of a pipeline after the first when each job has a group.
+ * start.c - processes: by spawn where the child does nothing but become a program, by fork
+ * where it is a shell.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "sh.h"
-
-/* Was a descriptor from 3 to 9 ever redirected?  Then programs are to have it. */
-static bool more_descriptors;
 
 /* --- finding programs ------------------------------------------------------------- */
 
@@ -157,16 +150,6 @@ pid_t start_fork(const struct place *place)
 
 /* --- spawn -------------------------------------------------------------------------- */
 
-static bool needs_fork(const struct moves *m, const struct place *place)
-{
-	int i;
-
-	for (i = 0; i < m->n; i++)
-		if (m->v[i].fd > STDERR_FILENO)
-			more_descriptors = true;
-	return more_descriptors || (sh.job_control && place->job && job_group(place->job));
-}
-
 /* An error number, or 0. */
 static int add_moves(posix_spawn_file_actions_t *fa, const struct moves *m,
 		     const struct place *place)
@@ -201,8 +184,10 @@ static int spawn(pid_t *pid, char **argv, char **env, const struct moves *m,
 	error = posix_spawnattr_init(&attr);
 	if (error)
 		goto out;
-	if (group)
+	if (group) {
 		posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+		posix_spawnattr_setpgroup(&attr, job_group(place->job));
+	}
 	if (group && !place->background && !place->pipeline)
 		error = posix_spawn_file_actions_addtcsetpgrp_np(&fa, STDIN_FILENO);
 	if (!error)
@@ -225,16 +210,13 @@ pid_t start_program(char **argv, char **env, struct moves *m, const struct place
 	pid_t pid;
 	int error;
 
-	if (needs_fork(m, place)) {
-		pid = start_fork(place);
-		if (pid == 0 && !redir_apply(m, false))
-			_exit(1);
-		if (pid == 0)
-			become_program(argv, env);
-		return pid;
-	}
 	fflush(stdout);
 	error = spawn(&pid, argv, env, m, place);
+	if (error == EBADF) {
+		complain("%s: redirected from a descriptor that is not open", argv[0]);
+		sh.status = 1;
+		return 0;
+	}
 	if (error) {
 		sh.status = cannot_run(argv[0], error);
 		return 0;
