@@ -18,12 +18,6 @@ extern char **environ;
 
 #define PAGE WEFT_PAGE_SIZE
 
-static void bound(pthread_attr_t *attr)
-{
-	must(pthread_attr_init(attr), "pthread_attr_init");
-	must(pthread_attr_setscope(attr, PTHREAD_SCOPE_SYSTEM), "pthread_attr_setscope");
-}
-
 /* --- park and unpark -------------------------------------------------------------------- */
 
 static volatile uint32_t lwp[2]; /* ids; 0: not there yet */

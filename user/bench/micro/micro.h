@@ -47,8 +47,12 @@ int64_t kobj_event_round_trip(long n);
 void must(int error, const char *what);
 /* A model with a pool gets LWPs for so many threads, but not more than there are CPUs. */
 void lwps_for(unsigned threads);
+/* Attributes of a thread with an LWP of its own. */
+void bound(pthread_attr_t *attr);
 /*
  * The instructions of n turns of ours(n), while a second thread makes as many of its own.
  * Some turns that are not counted come before.
  */
 int64_t pair(void (*ours)(long), void (*theirs)(long), const pthread_attr_t *attr, long n);
+/* A pair that hands the turn over by semaphores. */
+int64_t sema_turns(int pshared, const pthread_attr_t *attr, long n);

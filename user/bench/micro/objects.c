@@ -7,7 +7,6 @@
  * what the first one's LWP is.
  */
 #include <err.h>
-#include <semaphore.h>
 #include <weft/ksync.h>
 #include <weft/wait.h>
 #include "micro.h"
@@ -55,38 +54,12 @@ int64_t robust_mutex(long n)
 	return lock_unlock(PTHREAD_MUTEX_ROBUST, n);
 }
 
-static int64_t bound_pair(void (*ours)(long), void (*theirs)(long), long n)
+int64_t shared_sema_round_trip(long n)
 {
 	pthread_attr_t attr;
 
-	must(pthread_attr_init(&attr), "pthread_attr_init");
-	must(pthread_attr_setscope(&attr, PTHREAD_SCOPE_SYSTEM), "pthread_attr_setscope");
-	return pair(ours, theirs, &attr, n);
-}
-
-static sem_t there, back;
-
-static void sema_first(long n)
-{
-	for (; n > 0; n--) {
-		sem_post(&there);
-		sem_wait(&back);
-	}
-}
-
-static void sema_second(long n)
-{
-	for (; n > 0; n--) {
-		sem_wait(&there);
-		sem_post(&back);
-	}
-}
-
-int64_t shared_sema_round_trip(long n)
-{
-	sem_init(&there, 1, 0);
-	sem_init(&back, 1, 0);
-	return bound_pair(sema_first, sema_second, n);
+	bound(&attr);
+	return sema_turns(1, &attr, n);
 }
 
 static uint32_t make(uint32_t kind)
@@ -132,7 +105,10 @@ static void event_second(long n)
 
 int64_t kobj_event_round_trip(long n)
 {
+	pthread_attr_t attr;
+
+	bound(&attr);
 	event[0] = make(KOBJ_EVENT);
 	event[1] = make(KOBJ_EVENT);
-	return bound_pair(event_first, event_second, n);
+	return pair(event_first, event_second, &attr, n);
 }

@@ -16,6 +16,12 @@ void lwps_for(unsigned threads)
 	must(pthread_setconcurrency(threads < __ncpu ? threads : __ncpu), "pthread_setconcurrency");
 }
 
+void bound(pthread_attr_t *attr)
+{
+	must(pthread_attr_init(attr), "pthread_attr_init");
+	must(pthread_attr_setscope(attr, PTHREAD_SCOPE_SYSTEM), "pthread_attr_setscope");
+}
+
 struct turns {
 	void (*fn)(long);
 	long n;
@@ -96,11 +102,16 @@ static void sema_second(long n)
 	}
 }
 
+int64_t sema_turns(int pshared, const pthread_attr_t *attr, long n)
+{
+	sem_init(&there, pshared, 0);
+	sem_init(&back, pshared, 0);
+	return pair(sema_first, sema_second, attr, n);
+}
+
 int64_t sema_round_trip(long n)
 {
-	sem_init(&there, 0, 0);
-	sem_init(&back, 0, 0);
-	return pair(sema_first, sema_second, NULL, n);
+	return sema_turns(0, NULL, n);
 }
 
 /* --- condition variables --------------------------------------------------------------- */
