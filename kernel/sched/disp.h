@@ -52,8 +52,13 @@ static inline bool cpu_takes(const struct cpu *c, const struct lwp *l)
 
 /* Puts l, which is RUN and on no queue, on the one where it belongs. */
 void sched_place(struct lwp *l);
+/* Claims an idle CPU of `among`, `prefer` if it is one, which is going to look at all queues;
+ * NULL when none is idle. */
+struct cpu *claim_idle(unsigned prefer, uint64_t among);
 /* Makes `c` look at its queue. */
 void resched(struct cpu *c);
+/* A CPU that has started takes LWPs of the default set. */
+void sched_open_first(struct cpu *c);
 /* Sends the LWPs that wait for c, and may not any more, elsewhere. */
 void sched_drain(struct cpu *c);
 
@@ -64,9 +69,8 @@ extern volatile uint64_t idle_cpus;
 
 /* Makes this CPU's timer come no later than `when`. */
 void timerq_want(hrtime_t when);
-int dispq_best(const struct dispq *q); /* highest waiting priority, or PRI_IDLE */
-/* Moves a waiting LWP to another priority.  q->lock held. */
-void dispq_change_pri(struct dispq *q, struct lwp *l, int pri);
+/* Takes a waiting LWP off its queue; false: a CPU has taken it up meanwhile.  l->lock held. */
+bool dispq_take(struct lwp *l);
 void timerq_init(struct cpu *c);
 /* At the end of a slice: takes an LWP from the longest queue if it is longer by two. */
 void sched_balance(void);

@@ -5,8 +5,7 @@
  * The kernel itself is not preempted: need_resched and the ASTs take effect when
  * an LWP is about to return to user mode, or at preempt_point().
  */
-#include "disp.h"
-#include <kern/printk.h>
+#include "queue.h"
 #include <kern/proc.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
@@ -145,7 +144,7 @@ void sched_yield(void)
 		l->sig.held = false;
 		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
 	}
-	if (sched_best_waiting() >= l->pri || !cpu_takes(this_cpu(), l)) {
+	if (dispq_best(this_cpu()->dispq) >= l->pri || !cpu_takes(this_cpu(), l)) {
 		l->state = LWP_ST_RUN;
 		l->nvcsw++;
 		sched_switch(false);

@@ -144,7 +144,7 @@ static int ts_starved(struct lwp *l, hrtime_t waited)
 	const struct tsdpent *e = &ts_table[ts_level(l)];
 	int pri = l->pri;
 
-	/* dispq_change_pri sets l->pri, from the list of the old one. */
+	/* its caller sets l->pri, from the list of the old one. */
 	if (waited >= (e->ts_maxwait + 1) * 1000000000ull) {
 		ts_to_level(l, e->ts_lwait);
 		int to = l->pri;

@@ -100,7 +100,7 @@ void sched_change(struct lwp *l, void (*change)(struct lwp *l, void *arg), void 
 void sched_init(void);              /* CPU 0's dispatch queue and idle LWP */
 void sched_init_cpu(struct cpu *c); /* those of another CPU, before it starts */
 
-/* --- switching (sched/disp.c); interrupts off ------------------------------- */
+/* --- switching (sched/switch.c); interrupts off ------------------------------- */
 
 /*
  * Puts the current LWP down and takes up the best one of this CPU's queue, or
@@ -120,8 +120,6 @@ void lwp_runnable(struct lwp *l, int place);
 
 /* The first thing that a new LWP runs (cpu/entry.S: lwp_trampoline). */
 void sched_lwp_first(void);
-/* Is there anything on this CPU's queue that should run instead of `l`? */
-int sched_best_waiting(void); /* highest priority on this CPU's queue, or PRI_IDLE */
 
 /* --- sleeping and waking (sched/sleep.c) ------------------------------------- */
 

@@ -1,0 +1,120 @@
+/*
+ * balance.c - what a CPU does without work, and which work it takes from others.
+ *
+ * Locks: two queues are never locked together.  An LWP that has been taken from one and is
+ * not on the other yet is in the hands of this CPU alone (dispq_take waits for it).
+ */
+#include "queue.h"
+#include <kern/timing.h>
+
+/* Takes the best LWP of q that is not bound over to the queue of c, this CPU. */
+static bool steal_from(struct dispq *q, struct cpu *c)
+{
+	spin_acquire(&q->lock);
+	struct lwp *l = runq_first(&q->free);
+	if (l == NULL) {
+		spin_release(&q->lock);
+		return false;
+	}
+	dispq_remove(q, l);
+	spin_release(&q->lock);
+	/* On no queue, and still RUN: it is ours alone (dispq_take). */
+	spin_acquire(&c->dispq->lock);
+	bool ours = cpu_takes(c, l);
+	if (ours) {
+		l->cpu = c->id;
+		dispq_insert(c->dispq, l, false);
+	}
+	spin_release(&c->dispq->lock);
+	if (!ours) /* one of the two CPUs has just changed sets */
+		sched_place(l);
+	c->nsteal += ours;
+	return ours;
+}
+
+static uint64_t open_cpus(const struct cpu *c)
+{
+	int set = c->takes;
+	return set == TAKES_NONE ? 0 : psets[set].open;
+}
+
+/*
+ * From a queue that has more than its CPU is about to take.  An idle CPU whose queue has
+ * one LWP has been told, and most likely has that LWP's data at hand.
+ */
+static bool steal(struct cpu *c)
+{
+	uint64_t among = open_cpus(c);
+
+	for (unsigned i = 1; i < ncpu; i++) {
+		unsigned id = (c->id + i) % ncpu;
+		struct dispq *q = cpus[id]->dispq;
+		if (among >> id & 1 && q->count != q->ntied &&
+		    q->count > (q->running_pri == PRI_IDLE) && steal_from(q, c))
+			return true;
+	}
+	return false;
+}
+
+void sched_drain(struct cpu *c)
+{
+	struct dispq *q = c->dispq;
+
+	for (;;) {
+		irqstate_t s = spin_lock(&q->lock);
+		struct lwp *l = runq_first(&q->free);
+		if (l != NULL)
+			dispq_remove(q, l);
+		spin_release(&q->lock);
+		if (l != NULL)
+			sched_place(l);
+		irq_restore(s);
+		if (l == NULL)
+			return;
+	}
+}
+
+void sched_balance(void)
+{
+	struct cpu *c = this_cpu();
+	struct dispq *longest = c->dispq;
+	uint64_t among = open_cpus(c);
+
+	for (unsigned i = 0; i < ncpu; i++)
+		if (among >> i & 1 && cpus[i]->dispq->count > longest->count)
+			longest = cpus[i]->dispq;
+	if (longest->count >= c->dispq->count + 2)
+		steal_from(longest, c);
+}
+
+/* Atomic: several CPUs may start at once. */
+void sched_open_first(struct cpu *c)
+{
+	c->takes = 0;
+	__atomic_fetch_or(&psets[0].cpus, 1ull << c->id, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&psets[0].open, 1ull << c->id, __ATOMIC_SEQ_CST);
+}
+
+/* Each CPU ends up here, on its idle LWP. */
+void sched_cpu_main(void)
+{
+	struct cpu *c = this_cpu();
+	uint64_t bit = 1ull << c->id;
+
+	irq_save();
+	sched_open_first(c);
+	for (;;) {
+		__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
+		if (c->dispq->count == 0 && !steal(c)) {
+			hrtime_t start = time_now();
+			timing->idle();
+			c->idle_ns += time_now() - start;
+		}
+		__atomic_fetch_and(&idle_cpus, ~bit, __ATOMIC_SEQ_CST);
+		if (c->dispq->count != 0) {
+			spin_acquire(&c->idle->lock);
+			c->idle->state = LWP_ST_RUN;
+			sched_switch(false);
+		}
+	}
+}
