@@ -35,6 +35,8 @@ LD := $(P)ld
 AR := $(P)ar
 NM := $(P)nm
 OBJCOPY := $(P)objcopy
+# In exact timing an instruction that does nothing but align the next one costs as much as any.
+NO_PADDING := -fno-align-jumps -fno-align-labels -fno-align-loops
 
 all: $(B)/weft.elf $(B)/initrd.cpio sysroot
 include kernel/kernel.mk

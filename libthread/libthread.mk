@@ -1,15 +1,11 @@
 # libthread.mk - builds the threads library into the sysroot (user/user.mk).
-#
-# Leaf functions keep no frame: the fast paths of locks and thread-specific data are leaves,
-# and a frame would be half of them.
 
 LT_SRC := $(sort $(wildcard libthread/core/*.[cS] libthread/sync/*.c libthread/model/*/*.c \
 	libthread/model/*/*.S libthread/win/*.c libthread/win/*.S))
 LT_OBJ := $(LT_SRC:%=$(B)/%.o)
-LT_CFLAGS = $(U_CFLAGS) -momit-leaf-frame-pointer
 
 $(B)/libthread/%.o: libthread/% libthread/libthread.mk user/user.mk build/newlib/stamp
-	$(call U_SAY,CC,$<)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call U_SAY,CC,$<)mkdir -p $(@D) && $(CC) $(U_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/sysroot/lib/libthread.a: $(LT_OBJ) libthread/libthread.mk
 	$(call U_SAY,AR,$@)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(LT_OBJ)

@@ -31,7 +31,9 @@ U_ABI := -O2 -g -fno-pie -fno-stack-protector -fcf-protection=none \
 U_GCCINC := $(shell $(CC) -print-file-name=include)
 U_LIBGCC := $(shell $(CC) -print-libgcc-file-name)
 
-U_CFLAGS := -std=gnu11 $(U_ABI) -Wall -Wextra -Werror -Wno-unused-parameter \
+# Leaf functions keep no frame: the fast paths of locks, thread-specific data and clocks are
+# leaves, and a frame would be half of them.
+U_CFLAGS := -std=gnu11 $(U_ABI) $(NO_PADDING) -momit-leaf-frame-pointer -Wall -Wextra -Werror -Wno-unused-parameter \
 	-Wmissing-prototypes -Wstrict-prototypes $(if $(filter 1,$(DEBUG)),-DWEFT_DEBUG) \
 	-Ilibthread/include -Iuser/libc/include -Ikernel/include \
 	-isystem $(NEWLIB)/x86_64-elf/include -isystem $(U_GCCINC)
