@@ -25,7 +25,7 @@
 #define CPU_INWIN 88
 
 /* struct timerec */
-#define TIMEREC_WS 16
+#define TIMEREC_WS 8
 
 /* struct lwp */
 #define LWP_KSP 0

@@ -280,9 +280,7 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 		end = me->timer;
 	me->len = end - me->now;
 
-	struct timerec *t = c->timerec; /* its reader is this CPU, or looks again: seq */
-	t->vbase = to_ns(me->now);
-	t->seq++;
+	c->timerec->vbase = to_ns(me->now); /* window_begin writes ws */
 	return me->len;
 }
 
@@ -291,12 +289,11 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 /* This CPU's clock, in instructions.  In a window. */
 static uint64_t clock_now(struct cpu *c)
 {
-	for (;;) {
-		uint64_t seq = c->timerec->seq;
-		uint64_t v = ls[c->id].now + rdtsc() - c->timerec->ws;
-		__atomic_signal_fence(__ATOMIC_SEQ_CST);
-		if (seq == *(volatile uint64_t *)&c->timerec->seq)
-			return v;
+	for (;;) { /* as time_now */
+		uint64_t tsc = rdtsc(), ran;
+		uint64_t now = ls[c->id].now;
+		if (!__builtin_sub_overflow(tsc, *(volatile uint64_t *)&c->timerec->ws, &ran))
+			return now + ran;
 	}
 }
 

@@ -149,7 +149,7 @@ static void user_trap(struct trapframe *f)
 			 f->vec != T_PAGE    ? MS_TRAP
 			 : f->err & PF_FETCH ? MS_TFAULT
 					     : MS_DFAULT,
-			 time_now_here());
+			 time_now());
 	irq_restore(RFLAGS_IF);
 	if (f->vec == T_PAGE) {
 		int err = page_fault(f, addr);
@@ -162,7 +162,7 @@ static void user_trap(struct trapframe *f)
 	}
 	irq_save();
 	assert(this_cpu()->nlocks == 0);
-	lwp_mstate_at(l, MS_USER, time_now_here());
+	lwp_mstate_at(l, MS_USER, time_now());
 }
 
 static void kernel_trap(struct trapframe *f)
@@ -184,11 +184,11 @@ static void kernel_trap(struct trapframe *f)
 	if (fixup != 0 && f->rflags & RFLAGS_IF) {
 		struct lwp *l = curlwp();
 		uint32_t before = l->mstate;
-		lwp_mstate_at(l, MS_KFAULT, time_now_here());
+		lwp_mstate_at(l, MS_KFAULT, time_now());
 		irq_restore(RFLAGS_IF);
 		int err = page_fault(f, addr);
 		irq_save();
-		lwp_mstate_at(l, before, time_now_here());
+		lwp_mstate_at(l, before, time_now());
 		if (err == 0)
 			return;
 	}

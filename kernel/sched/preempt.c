@@ -108,7 +108,7 @@ void user_return_work(struct trapframe *f)
 	struct lwp *l = curlwp();
 
 	assert(!irq_enabled());
-	lwp_mstate_at(l, MS_SYSTEM, time_now_here());
+	lwp_mstate_at(l, MS_SYSTEM, time_now());
 	for (;;) {
 		if (l->ast & AST_EXIT) {
 			irq_restore(0x200);
@@ -119,7 +119,7 @@ void user_return_work(struct trapframe *f)
 		} else if (l->ast & AST_TRACE) {
 			trace_hold_self();
 		} else if (l->ast & AST_SIG) {
-			lwp_mstate_at(l, MS_SYSTEM, time_now_here());
+			lwp_mstate_at(l, MS_SYSTEM, time_now());
 			irq_restore(0x200);
 			sig_deliver(f);
 			irq_save();
@@ -129,7 +129,7 @@ void user_return_work(struct trapframe *f)
 			break;
 		}
 	}
-	lwp_mstate_at(l, MS_USER, time_now_here());
+	lwp_mstate_at(l, MS_USER, time_now());
 }
 
 void sched_yield(void)

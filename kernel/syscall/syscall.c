@@ -42,7 +42,7 @@ void syscall_dispatch(struct trapframe *f)
 	struct lwp *l = curlwp();
 	uint64_t number = f->rax;
 
-	lwp_mstate_enter(l, MS_SYSTEM, time_now_here());
+	lwp_mstate_enter(l, MS_SYSTEM, time_now());
 	irq_restore(0x200);
 	l->nsyscall++;
 	if (number < l->ncalls && table[number] != NULL) {
@@ -55,7 +55,7 @@ void syscall_dispatch(struct trapframe *f)
 	}
 	irq_save();
 	assert(this_cpu()->nlocks == 0);
-	lwp_mstate_at(l, MS_USER, time_now_here());
+	lwp_mstate_at(l, MS_USER, time_now());
 }
 
 /* Does nothing: what entering and leaving the kernel costs. */

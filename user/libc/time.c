@@ -22,51 +22,51 @@ _Static_assert(sizeof(struct timespec) == sizeof(struct weft_timespec) &&
 #define NSEC 1000000000ll
 
 /* The time stamp counter, and the CPU that it was read on, in one instruction. */
-static inline uint64_t rdtscp(uint32_t *cpu)
+static inline uint64_t rdtscp(uint64_t *cpu)
 {
-	uint32_t lo, hi;
+	uint64_t lo, hi; /* the upper halves of all three become 0 */
 
 	__asm__ volatile("rdtscp" : "=a"(lo), "=d"(hi), "=c"(*cpu) : : "memory");
-	return (uint64_t)hi << 32 | lo;
+	return hi << 32 | lo;
 }
 
 /*
  * The record may be replaced, or the LWP be moved to another CPU, between any two
- * instructions.  A record that is the same before and after the counter was read,
- * on the CPU that it was read on, was in force at that moment.
+ * instructions: weft/time.h says why the test suffices.
  */
+static inline uint64_t now(void)
+{
+	for (;;) {
+		uint64_t cpu, ran, tsc = rdtscp(&cpu);
+		const struct timerec *r = &__timepage->cpu[cpu];
+		uint64_t vbase = __atomic_load_n(&r->vbase, __ATOMIC_ACQUIRE);
+
+		if (!__builtin_sub_overflow(tsc, __atomic_load_n(&r->ws, __ATOMIC_RELAXED), &ran))
+			return vbase + (uint64_t)((unsigned __int128)ran * r->mult >> 32);
+	}
+}
+
 int64_t gethrtime(void)
 {
-	const struct timerec *r;
-	uint64_t seq, vbase, ws, mult, tsc;
-	uint32_t cpu, now_on;
+	return now();
+}
 
-	rdtscp(&cpu);
-	for (;;) {
-		r = &__timepage->cpu[cpu];
-		seq = __atomic_load_n(&r->seq, __ATOMIC_ACQUIRE);
-		vbase = __atomic_load_n(&r->vbase, __ATOMIC_RELAXED);
-		ws = __atomic_load_n(&r->ws, __ATOMIC_RELAXED);
-		mult = __atomic_load_n(&r->mult, __ATOMIC_RELAXED);
-		tsc = rdtscp(&now_on);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (now_on == cpu && __atomic_load_n(&r->seq, __ATOMIC_RELAXED) == seq)
-			break;
-		cpu = now_on;
-	}
-	return vbase + (int64_t)(((__int128)(int64_t)(tsc - ws) * mult) >> 32);
+static int __attribute__((noinline)) cpu_time(clockid_t clock, struct timespec *ts)
+{
+	return result(__sys_clock_gettime(clock, (struct weft_timespec *)ts));
 }
 
 /* EINVAL: no such clock. */
 int clock_gettime(clockid_t clock, struct timespec *ts)
 {
-	int64_t ns;
+	uint64_t ns;
 
-	if (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME)
-		return result(__sys_clock_gettime(clock, (struct weft_timespec *)ts));
-	ns = gethrtime();
-	if (clock == CLOCK_REALTIME)
-		ns += __timepage->boot_realtime;
+	if (clock == CLOCK_MONOTONIC)
+		ns = now();
+	else if (clock == CLOCK_REALTIME)
+		ns = now() + __timepage->boot_realtime;
+	else
+		return cpu_time(clock, ts);
 	ts->tv_sec = ns / NSEC;
 	ts->tv_nsec = ns % NSEC;
 	return 0;

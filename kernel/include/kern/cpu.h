@@ -100,9 +100,9 @@ static inline void wrmsr(uint32_t m, uint64_t v)
 }
 static inline uint64_t rdtsc(void)
 {
-	uint32_t a, d;
+	uint64_t a, d; /* the upper halves become 0 */
 	__asm__ volatile("rdtsc" : "=a"(a), "=d"(d)::"memory");
-	return (uint64_t)d << 32 | a;
+	return d << 32 | a;
 }
 static inline void outb(uint16_t p, uint8_t v)
 {

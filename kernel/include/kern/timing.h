@@ -49,33 +49,17 @@ void timing_init_early(void); /* measures the TSC and the LAPIC timer; CPU 0 */
 void timing_init_cpu(void);   /* this CPU's record and timer */
 
 /*
- * Nanoseconds since boot.  With interrupts off: this CPU's record stays the same, but exact
- * timing may begin a new window between any two instructions.
+ * Nanoseconds since boot.  Any context; interrupts may be on.  Exact timing may begin a new
+ * window between any two instructions: weft/time.h says why the test suffices.
  */
-static inline hrtime_t time_now_here(void)
+static inline hrtime_t time_now(void)
 {
 	const struct timerec *t = this_cpu()->timerec;
 	for (;;) {
-		uint64_t seq = __atomic_load_n(&t->seq, __ATOMIC_ACQUIRE);
-		hrtime_t v =
-			t->vbase + (hrtime_t)((unsigned __int128)(rdtsc() - t->ws) * t->mult >> 32);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (__atomic_load_n(&t->seq, __ATOMIC_RELAXED) == seq)
-			return v;
-	}
-}
-
-/* Nanoseconds since boot.  Any context; interrupts may be on. */
-static inline hrtime_t time_now(void)
-{
-	for (;;) {
-		const struct timerec *t = this_cpu()->timerec;
-		uint64_t seq = __atomic_load_n(&t->seq, __ATOMIC_ACQUIRE);
-		hrtime_t v =
-			t->vbase + (hrtime_t)((unsigned __int128)(rdtsc() - t->ws) * t->mult >> 32);
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (this_cpu()->timerec == t && __atomic_load_n(&t->seq, __ATOMIC_RELAXED) == seq)
-			return v;
+		uint64_t tsc = rdtsc(), ran;
+		hrtime_t vbase = __atomic_load_n(&t->vbase, __ATOMIC_ACQUIRE);
+		if (!__builtin_sub_overflow(tsc, __atomic_load_n(&t->ws, __ATOMIC_RELAXED), &ran))
+			return vbase + (hrtime_t)((unsigned __int128)ran * t->mult >> 32);
 	}
 }
 

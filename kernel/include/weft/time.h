@@ -4,23 +4,25 @@
  * Time is a count of nanoseconds since boot (CLOCK_MONOTONIC).  The kernel maps
  * a read-only page with one record a CPU into every process.  A reader finds
  * its CPU and the time stamp counter in one instruction (RDTSCP, whose third
- * result is the CPU number), scales, and reads again if the record changed or
- * the CPU did:
+ * result is the CPU number), then reads that CPU's record, and scales:
  *
  *	now = vbase + ((tsc - ws) * mult >> 32)
  *
  * In fast timing the record never changes after boot and is the same on every
  * CPU.  In exact timing the kernel writes it at the start of each window of the
- * CPU, with mult = 2^32 (one instruction a nanosecond).
+ * CPU, with mult = 2^32 (one instruction a nanosecond).  A counter that was read
+ * before the record was written is below its ws: so a reader reads vbase, then ws,
+ * and if the difference is negative starts again.  That holds wherever the reader runs
+ * by then, and whichever of the two it has read of the old record.
  */
 #pragma once
 #include "abi.h"
 
 struct timerec {
-	uint64_t seq;   /* kernel writes: changes when the record does */
 	uint64_t vbase; /* kernel writes: nanoseconds at tsc == ws */
-	uint64_t ws;    /* kernel writes: time stamp counter at vbase */
+	uint64_t ws;    /* kernel writes, after vbase: time stamp counter at vbase */
 	uint64_t mult;  /* kernel writes: nanoseconds a count, 32.32 fixed point */
+	uint64_t spare;
 };
 
 struct timepage {
