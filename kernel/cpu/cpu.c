@@ -127,6 +127,7 @@ static void fill_area(struct cpu_area *a, unsigned id)
 
 	c->self = c;
 	c->id = id;
+	c->holds = id + 1;
 	c->timerec = &no_time;
 	for (unsigned i = 0; i < ARRAY_LEN(a->ist); i++) {
 		a->ist[i].cpu = c;

@@ -133,7 +133,7 @@ static void end_sole(uint64_t now)
  */
 static uint64_t wants(const struct lsclock *c)
 {
-	if (c->lock != NULL && c->lock->locked != 0)
+	if (c->lock != NULL && c->lock->holder != 0)
 		return NEVER;
 	return c->active || c->timer < c->now ? c->now : c->timer;
 }
@@ -441,6 +441,8 @@ static void exact_start(void)
 			cpu_pause();
 	cpu_set_nmi_entry(lockstep_nmi);
 	begin_windows(c);
+	if (ncpu > 1)
+		spin_plain = false; /* clocks may differ: releases have a time */
 	for (unsigned i = 0; i < ncpu; i++) {
 		ls[i].now = to_instructions(BEGIN);
 		ls[i].timer = NEVER;

@@ -1,6 +1,8 @@
 /*
  * spinlock.c - the spin lock, and in DEBUG builds the check of the lock order.
  *
+ * Here is all that spin_plain leaves out, and the waiting.
+ *
  * A waiter spins on ordinary loads and tries the exchange only when it has seen
  * the lock free, so that waiting does not steal the holder's cache line.
  *
@@ -16,6 +18,7 @@
 #include <kern/timing.h>
 
 #ifdef WEFT_DEBUG
+bool spin_plain = false;
 
 #define MAX_CLASSES 64
 #define MAX_HELD 80                 /* kobj_wait takes up to 64 */
@@ -132,6 +135,7 @@ static inline void spin_check(const struct spinlock *l, uint64_t begin)
 }
 
 #else
+bool spin_plain = true;
 
 static inline void check_order(const struct spinlock *l)
 {
@@ -157,69 +161,53 @@ void spin_init(struct spinlock *l, const char *name)
 	*l = (struct spinlock)SPINLOCK_INIT(name);
 }
 
-static void got(struct spinlock *l)
+/* Takes l if it is free. */
+static bool take(struct spinlock *l)
 {
-	struct cpu *c = this_cpu();
-	l->holder = c->id + 1;
-	c->nlocks++;
+	uint32_t nobody = 0;
+
+	if (!__atomic_compare_exchange_n(&l->holder, &nobody, cpu_here->holds, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	cpu_here->nlocks++;
 	push_held(l);
 	/* In exact timing the release may lie ahead of this CPU's clock; then it lies
 	 * ahead of the clock at the start of the window, too. */
-	if (l->released > c->timerec->vbase)
+	if (l->released > cpu_here->timerec->vbase)
 		timing->advance(l->released);
+	return true;
 }
 
-/* Apart from spin_acquire, which needs no frame without it. */
-static void __attribute__((noinline)) acquire_held(struct spinlock *l)
-{
-	uint64_t begin = spin_begin();
-	do {
-		while (__atomic_load_n(&l->locked, __ATOMIC_RELAXED) != 0) {
-			spin_check(l, begin);
-			timing->spin(l);
-		}
-	} while (__atomic_exchange_n(&l->locked, 1, __ATOMIC_ACQUIRE) != 0);
-	got(l);
-}
-
-void spin_acquire(struct spinlock *l)
+void spin_acquire_slowly(struct spinlock *l)
 {
 	debug_assert(!irq_enabled());
 	check_order(l);
-	if (__atomic_exchange_n(&l->locked, 1, __ATOMIC_ACQUIRE) != 0)
-		acquire_held(l);
-	else
-		got(l);
+	if (take(l))
+		return;
+	uint64_t begin = spin_begin();
+	do {
+		while (__atomic_load_n(&l->holder, __ATOMIC_RELAXED) != 0) {
+			spin_check(l, begin);
+			timing->spin(l);
+		}
+	} while (!take(l));
 }
 
 bool spin_try(struct spinlock *l)
 {
 	debug_assert(!irq_enabled());
-	if (__atomic_load_n(&l->locked, __ATOMIC_RELAXED) != 0 ||
-	    __atomic_exchange_n(&l->locked, 1, __ATOMIC_ACQUIRE) != 0)
-		return false;
-	got(l);
-	return true;
+	return __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == 0 && take(l);
 }
 
-void spin_release(struct spinlock *l)
+void spin_release_slowly(struct spinlock *l)
 {
 	debug_assert(spin_held(l));
 	pop_held(l);
 	if (timing->advance != NULL)
 		l->released = time_now();
-	l->holder = 0;
-	this_cpu()->nlocks--;
-	if (__builtin_expect(l->waiters == 0, 1)) {
-		__atomic_store_n(&l->locked, 0, __ATOMIC_RELEASE);
-	} else {
-		__atomic_store_n(&l->locked, 0, __ATOMIC_RELEASE); /* l may be gone now */
+	cpu_here->nlocks--;
+	bool waiters = l->waiters != 0;
+	__atomic_store_n(&l->holder, 0, __ATOMIC_RELEASE); /* l may be gone now */
+	if (waiters)
 		timing->hand_over(l);
-	}
-}
-
-bool spin_held(const struct spinlock *l)
-{
-	return __atomic_load_n(&l->locked, __ATOMIC_RELAXED) != 0 &&
-	       l->holder == this_cpu()->id + 1;
 }

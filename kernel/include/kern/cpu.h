@@ -9,9 +9,9 @@
 #include <weft/abi.h>
 #include <weft/time.h>
 #include "types.h"
-#include "spinlock.h"
 
 struct lwp;
+struct spinlock;
 struct address_space;
 
 struct tss {
@@ -45,6 +45,7 @@ struct cpu {
 	volatile bool online;
 	bool in_panic;
 	uint32_t nlocks;          /* spin locks held, for assertions */
+	uint32_t holds;           /* id + 1: what a spin lock says while this CPU has it */
 	struct lwp *idle;         /* this CPU's idle LWP */
 	struct address_space *as; /* address space in CR3 (mm/) */
 
@@ -66,17 +67,16 @@ struct cpu {
 extern struct cpu *cpus[WEFT_MAXCPU];
 extern unsigned ncpu;
 
+/* This CPU's structure where one member is all that is wanted: an operand, not a pointer. */
+#define cpu_here ((struct cpu __seg_gs *)0)
+
 static inline struct cpu *this_cpu(void)
 {
-	struct cpu *c;
-	__asm__ volatile("movq %%gs:0,%0" : "=r"(c));
-	return c;
+	return cpu_here->self;
 }
 static inline struct lwp *curlwp(void)
 {
-	struct lwp *l;
-	__asm__ volatile("movq %%gs:24,%0" : "=r"(l));
-	return l;
+	return cpu_here->lwp;
 }
 
 /*

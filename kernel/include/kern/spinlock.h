@@ -9,20 +9,20 @@
  * Memory ordering: taking is an acquire, releasing a release; all that one
  * holder wrote, the next one sees.
  *
- * In exact timing the acquirer's virtual clock may lag behind the release that
- * it saw; `released` lets it catch up (timing_advance).
+ * In exact timing on several CPUs the acquirer's virtual clock may lag behind the release
+ * that it saw; `released` lets it catch up (timing->advance).
  *
  * The order in which locks nest stands in kernel/README.md.  With DEBUG=1 each
  * CPU keeps the stack of locks that it holds, and an order that contradicts one
  * seen before is a panic.
  */
 #pragma once
+#include "cpu.h"
 #include "types.h"
 
 struct spinlock {
-	uint32_t locked;   /* 0 or 1 */
-	uint8_t holder;    /* CPU + 1, for assertions; 0: free */
-	uint8_t waiters;   /* atomic: CPUs in timing->spin for it (exact timing) */
+	uint32_t holder;   /* atomic: CPU + 1, or 0: free */
+	uint32_t waiters;  /* atomic: CPUs in timing->spin for it (exact timing) */
 	uint64_t released; /* time of the last release (exact timing) */
 	const char *name;
 #ifdef WEFT_DEBUG
@@ -37,6 +37,14 @@ struct spinlock {
 
 typedef uint64_t irqstate_t; /* RFLAGS as they were */
 
+static inline void irq_off(void)
+{
+	__asm__ volatile("cli" ::: "memory");
+}
+static inline void irq_on(void)
+{
+	__asm__ volatile("sti" ::: "memory");
+}
 static inline irqstate_t irq_save(void)
 {
 	irqstate_t s;
@@ -46,7 +54,7 @@ static inline irqstate_t irq_save(void)
 static inline void irq_restore(irqstate_t s)
 {
 	if (s & 0x200)
-		__asm__ volatile("sti" ::: "memory");
+		irq_on();
 }
 static inline bool irq_enabled(void)
 {
@@ -63,13 +71,42 @@ static inline void spin_by_address(struct spinlock *l)
 	l->by_address = true;
 #endif
 }
+
+/* Nothing is to be done about a lock but to take it and give it up: no check of the order,
+ * and nobody who asks for the time of its release. */
+extern bool spin_plain;
+void spin_acquire_slowly(struct spinlock *l);
+void spin_release_slowly(struct spinlock *l);
+
 /* Takes l; interrupts must be off already and stay off. */
-void spin_acquire(struct spinlock *l);
+static inline void spin_acquire(struct spinlock *l)
+{
+	uint32_t nobody = 0;
+
+	if (__builtin_expect(spin_plain, 1) &&
+	    __atomic_compare_exchange_n(&l->holder, &nobody, cpu_here->holds, false,
+					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		cpu_here->nlocks++;
+	else
+		spin_acquire_slowly(l);
+}
 /* Gives l up; interrupts stay off. */
-void spin_release(struct spinlock *l);
+static inline void spin_release(struct spinlock *l)
+{
+	if (__builtin_expect(spin_plain, 1)) {
+		cpu_here->nlocks--;
+		__atomic_store_n(&l->holder, 0, __ATOMIC_RELEASE);
+	} else {
+		spin_release_slowly(l);
+	}
+}
 /* Takes l if it is free; interrupts must be off. */
 bool spin_try(struct spinlock *l);
-bool spin_held(const struct spinlock *l); /* by this CPU */
+/* By this CPU? */
+static inline bool spin_held(const struct spinlock *l)
+{
+	return __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == cpu_here->holds;
+}
 
 /* Turns interrupts off and takes l; the result goes to spin_unlock. */
 static inline irqstate_t spin_lock(struct spinlock *l)
