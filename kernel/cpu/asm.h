@@ -32,9 +32,7 @@
 #define LWP_AST 8
 
 /* struct trapframe */
-#define TF_RCX 96
-#define TF_R11 32
-#define TF_RAX 112
+#define TF_CALLER_REGS 40
 #define TF_VEC 120
 #define TF_RIP 136
 #define TF_CS 144

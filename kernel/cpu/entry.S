@@ -47,18 +47,20 @@
 	.cfi_adjust_cfa_offset -\bytes
 	.endm
 
+	/* The arguments of a system call lie side by side, and what a C function
+	 * keeps lies below all others: the way out of a call leaves those alone. */
 	.macro PUSH_REGS
 	PUSH rax
-	PUSH rbx
-	PUSH rcx
+	PUSH r9
+	PUSH r8
+	PUSH r10
 	PUSH rdx
 	PUSH rsi
 	PUSH rdi
-	PUSH rbp
-	PUSH r8
-	PUSH r9
-	PUSH r10
+	PUSH rcx
 	PUSH r11
+	PUSH rbp
+	PUSH rbx
 	PUSH r12
 	PUSH r13
 	PUSH r14
@@ -70,16 +72,19 @@
 	POP r14
 	POP r13
 	POP r12
-	POP r11
-	POP r10
-	POP r9
-	POP r8
+	POP rbx
+	POP_CALLER_REGS
+	.endm
+	.macro POP_CALLER_REGS
 	POP rbp
+	POP r11
+	POP rcx
 	POP rdi
 	POP rsi
 	POP rdx
-	POP rcx
-	POP rbx
+	POP r10
+	POP r8
+	POP r9
 	POP rax
 	.endm
 
@@ -127,33 +132,26 @@ syscall_entry_gap_end:
 	xorl %ebp, %ebp
 	movq %rsp, %rdi
 	call syscall_dispatch
-1:	CHECK_USER_WORK 2f
-	/* SYSRET takes RIP from RCX and RFLAGS from R11, faults in kernel mode on
-	 * a RIP that is not canonical, and cannot restore RF; what the frame asks
-	 * beyond that is for IRET. */
-	movq TF_RIP(%rsp), %rcx
-	cmpq %rcx, TF_RCX(%rsp)
-	jne return_by_iret
-	movq TF_RFLAGS(%rsp), %r11
-	cmpq %r11, TF_R11(%rsp)
-	jne return_by_iret
-	testl $0x10100, %r11d /* RF, TF */
-	jnz return_by_iret
-	cmpq $SEL_UCODE, TF_CS(%rsp)
-	jne return_by_iret
-	shrq $47, %rcx
-	jnz return_by_iret
+	CHECK_USER_WORK 1f
+	cmpl $TRAP_SYSCALL, TF_VEC(%rsp)
+	jne return_by_iret /* the call has written the frame anew */
+	/* SYSRET takes RIP from RCX and RFLAGS from R11, where SYSCALL has put them.
+	 * That RIP is canonical: nothing is mapped in the last page below 2^47. */
 	.cfi_remember_state
-	POP_REGS
+	DROP TF_CALLER_REGS
+	.irp reg, r15, r14, r13, r12, rbx /* C has restored them */
+	.cfi_restore \reg
+	.endr
+	POP_CALLER_REGS
 	movq TF_RSP - TF_VEC(%rsp), %rsp
 syscall_exit_gap:
 	swapgs
 	sysretq
 syscall_exit_gap_end:
 	.cfi_restore_state
-2:	movq %rsp, %rdi
+1:	movq %rsp, %rdi
 	call user_return_work
-	jmp 1b
+	jmp return_to_user
 	.cfi_endproc
 
 /* --- traps and interrupts -------------------------------------------------- */

@@ -292,7 +292,8 @@ static uint64_t clock_now(struct cpu *c)
 	for (;;) { /* as time_now */
 		uint64_t tsc = rdtsc(), ran;
 		uint64_t now = ls[c->id].now;
-		if (!__builtin_sub_overflow(tsc, *(volatile uint64_t *)&c->timerec->ws, &ran))
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (!__builtin_sub_overflow(tsc, c->timerec->ws, &ran))
 			return now + ran;
 	}
 }

@@ -145,11 +145,11 @@ static void user_trap(struct trapframe *f)
 	struct lwp *l = curlwp();
 	uint64_t addr = f->vec == T_PAGE ? read_cr2() : f->rip;
 
-	lwp_mstate_enter(l,
-			 f->vec != T_PAGE    ? MS_TRAP
-			 : f->err & PF_FETCH ? MS_TFAULT
-					     : MS_DFAULT,
-			 time_now());
+	lwp_mstate_move(l, MS_USER,
+			f->vec != T_PAGE    ? MS_TRAP
+			: f->err & PF_FETCH ? MS_TFAULT
+					    : MS_DFAULT,
+			time_now());
 	irq_restore(RFLAGS_IF);
 	if (f->vec == T_PAGE) {
 		int err = page_fault(f, addr);

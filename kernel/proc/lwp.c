@@ -128,7 +128,7 @@ void lwp_init_frame(struct lwp *l, vaddr_t entry, vaddr_t stack)
 		.rflags = 0x202, /* interrupts on */
 		.rsp = stack,
 		.ss = SEL_UDATA,
-		.vec = TRAP_SYSCALL,
+		.vec = TRAP_NONE,
 	};
 }
 

@@ -109,8 +109,7 @@ static int push_frame(struct lwp *l, struct trapframe *f, const struct weft_siga
 	f->r8 = l->sig.mask;
 	f->rax = 0;
 	f->rflags &= ~RFLAGS_ENTRY_CLEAR;
-	f->vec = TRAP_SYSCALL; /* no fault any more, and no call that could be restarted */
-	f->err = SYS_sigreturn;
+	f->vec = TRAP_NONE; /* no fault any more, and no call that could be restarted */
 	return 0;
 }
 
@@ -288,6 +287,7 @@ int64_t sig_return(struct trapframe *f, vaddr_t user)
 	f->rflags = (uc.rflags & RFLAGS_USER) | RFLAGS_FIXED;
 	f->cs = SEL_UCODE;
 	f->ss = SEL_UDATA;
+	f->vec = TRAP_NONE;
 	irqstate_t s = irq_save();
 	__asm__ volatile("fxsave64 %0" : "=m"(l->fpu));
 	sane_fpu(uc.fpu, l->fpu);

@@ -11,30 +11,31 @@
 
 typedef int64_t handler(const uint64_t arg[6]);
 
+static int64_t no_such_call(const uint64_t arg[6])
+{
+	return -ENOSYS;
+}
+
+#pragma GCC diagnostic ignored "-Woverride-init"
 #define X(number, name, nargs) [number] = sys_##name,
-static handler *const table[WEFT_SYSCALL_MAX] = {SYSCALLS(X)};
+static handler *const table[WEFT_SYSCALL_MAX] = {[0 ... WEFT_SYSCALL_MAX - 1] = no_such_call,
+						 SYSCALLS(X)};
 #undef X
 
-/* What the short way leaves: calls that do not exist, and all those of a traced LWP. */
-static __attribute__((noinline)) void call_slowly(struct lwp *l, struct trapframe *f)
+/* What the short way leaves: numbers beyond the table, and all calls of a traced LWP. */
+static __attribute__((noinline)) int64_t call_slowly(struct lwp *l, uint64_t number,
+						     const uint64_t arg[6])
 {
-	const uint64_t number = f->rax;
-	const uint64_t arg[6] = {f->rdi, f->rsi, f->rdx, f->r10, f->r8, f->r9};
-	handler *fn = number < WEFT_SYSCALL_MAX ? table[number] : NULL;
-	bool traced = lwp_traced(l);
 	struct trace_call trace;
-	int64_t result = -ENOSYS;
+	bool traced = lwp_traced(l);
 
 	if (traced)
 		trace_entry(&trace, number, arg);
-	if (fn != NULL) {
-		l->syscall = number;
-		result = fn(arg);
-		l->syscall = ~0u;
-	}
+	l->syscall = number;
+	int64_t result = number < WEFT_SYSCALL_MAX ? table[number](arg) : -ENOSYS;
 	if (traced)
 		trace_return(&trace, number, result);
-	f->rax = result;
+	return result;
 }
 
 void syscall_dispatch(struct trapframe *f)
@@ -42,20 +43,19 @@ void syscall_dispatch(struct trapframe *f)
 	struct lwp *l = curlwp();
 	uint64_t number = f->rax;
 
-	lwp_mstate_enter(l, MS_SYSTEM, time_now());
-	irq_restore(0x200);
+	lwp_mstate_move(l, MS_USER, MS_SYSTEM, time_now());
+	irq_on();
 	l->nsyscall++;
-	if (number < l->ncalls && table[number] != NULL) {
-		const uint64_t arg[6] = {f->rdi, f->rsi, f->rdx, f->r10, f->r8, f->r9};
+	if (__builtin_expect(number < l->ncalls, 1)) {
 		l->syscall = number;
-		f->rax = table[number](arg);
-		l->syscall = ~0u;
+		f->rax = table[number](f->arg);
 	} else {
-		call_slowly(l, f);
+		f->rax = call_slowly(l, number, f->arg);
 	}
-	irq_save();
-	assert(this_cpu()->nlocks == 0);
-	lwp_mstate_at(l, MS_USER, time_now());
+	l->syscall = ~0u;
+	irq_off();
+	assert(cpu_here->nlocks == 0);
+	lwp_mstate_move(l, MS_SYSTEM, MS_USER, time_now());
 }
 
 /* Does nothing: what entering and leaving the kernel costs. */

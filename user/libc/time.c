@@ -39,9 +39,10 @@ static inline uint64_t now(void)
 	for (;;) {
 		uint64_t cpu, ran, tsc = rdtscp(&cpu);
 		const struct timerec *r = &__timepage->cpu[cpu];
-		uint64_t vbase = __atomic_load_n(&r->vbase, __ATOMIC_ACQUIRE);
+		uint64_t vbase = r->vbase;
 
-		if (!__builtin_sub_overflow(tsc, __atomic_load_n(&r->ws, __ATOMIC_RELAXED), &ran))
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (!__builtin_sub_overflow(tsc, r->ws, &ran))
 			return vbase + (uint64_t)((unsigned __int128)ran * r->mult >> 32);
 	}
 }

@@ -17,6 +17,7 @@
 #include <weft/priocntl.h>
 #include <weft/processor.h>
 #include "lwp.h"
+#include "printk.h"
 #include "types.h"
 
 struct cpu;
@@ -194,12 +195,13 @@ static inline void lwp_mstate_at(struct lwp *l, uint32_t ms, hrtime_t now)
 	l->mstate = ms;
 }
 
-/* The same for an LWP that enters the kernel, whose state is known: the fast path. */
-static inline void lwp_mstate_enter(struct lwp *l, uint32_t ms, hrtime_t now)
+/* The same where it is known what state l is in. */
+static inline void lwp_mstate_move(struct lwp *l, uint32_t from, uint32_t to, hrtime_t now)
 {
-	l->mtime[MS_USER] += now;
-	l->mtime[ms] -= now;
-	l->mstate = ms;
+	debug_assert(l->mstate == from);
+	l->mtime[from] += now;
+	l->mtime[to] -= now;
+	l->mstate = to;
 }
 
 /* An LWP's or a process's times by state, up to `now`, in nanoseconds. */

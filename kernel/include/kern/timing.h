@@ -54,11 +54,12 @@ void timing_init_cpu(void);   /* this CPU's record and timer */
  */
 static inline hrtime_t time_now(void)
 {
-	const struct timerec *t = this_cpu()->timerec;
+	const struct timerec *t = cpu_here->timerec;
 	for (;;) {
 		uint64_t tsc = rdtsc(), ran;
-		hrtime_t vbase = __atomic_load_n(&t->vbase, __ATOMIC_ACQUIRE);
-		if (!__builtin_sub_overflow(tsc, __atomic_load_n(&t->ws, __ATOMIC_RELAXED), &ran))
+		hrtime_t vbase = t->vbase;
+		__atomic_signal_fence(__ATOMIC_SEQ_CST);
+		if (!__builtin_sub_overflow(tsc, t->ws, &ran))
 			return vbase + (hrtime_t)((unsigned __int128)ran * t->mult >> 32);
 	}
 }

@@ -6,13 +6,21 @@
 
 /* Built by cpu/entry.S on the kernel stack; the last five by the CPU itself. */
 struct trapframe {
-	uint64_t r15, r14, r13, r12, r11, r10, r9, r8;
-	uint64_t rbp, rdi, rsi, rdx, rcx, rbx, rax;
+	uint64_t r15, r14, r13, r12, rbx;
+	uint64_t rbp, r11, rcx;
+	union {
+		struct {
+			uint64_t rdi, rsi, rdx, r10, r8, r9;
+		};
+		uint64_t arg[6]; /* of a system call */
+	};
+	uint64_t rax;
 	uint64_t vec, err;
 	uint64_t rip, cs, rflags, rsp, ss;
 };
 
 #define TRAP_SYSCALL 0x100 /* vec of a frame made by SYSCALL; err is the call's number */
+#define TRAP_NONE 0x101    /* vec of a frame that was not made by an entry, or written anew */
 
 static inline bool frame_is_user(const struct trapframe *f)
 {
