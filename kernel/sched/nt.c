@@ -31,7 +31,7 @@
 #define LEVEL_MAX 31
 #define VARIABLE_MAX 15
 #define FIXED_MIN 16
-#define WAIT_COSTS (WEFT_TICK_NS / 3)
+#define WAIT_COSTS ((int64_t)WEFT_TICK_NS / 3)
 
 /* Read and replaced as the table of time-share (ts.c). */
 static struct ntadmin nt = {

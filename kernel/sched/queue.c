@@ -49,7 +49,7 @@ static void age(struct dispq *q, struct runq *rq, hrtime_t now)
 		while (at != &rq->list[pri]) {
 			struct lwp *l = CONTAINER_OF(at, struct lwp, runlink);
 			at = at->next;
-			if (now - l->enqueued < 1000000000ull)
+			if (now < l->enqueued + 1000000000ull) /* which may lie ahead of now */
 				break;
 			int to = l->sclass->starved(l, now - l->enqueued);
 			if (to != l->pri)

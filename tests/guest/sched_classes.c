@@ -84,11 +84,14 @@ static void finish(int n)
 		__sys_lwp_wait(lwp[i].id, NULL);
 }
 
-/* The n-th turn that was not cut off by the end of the run lasted so long. */
+/*
+ * The n-th turn that was not cut off by the end of the run lasted so long, but for some
+ * thousand instructions, 100 ns each: a first touch of a stack may be among them.
+ */
 static bool lasted(unsigned n, int64_t ms)
 {
 	int64_t ns = turns[n + 1].from - turns[n].from;
-	return n + 1 < nturns && ns > ms * MS - MS / 2 && ns < ms * MS + MS / 2;
+	return n + 1 < nturns && ns > ms * MS - MS && ns < ms * MS + MS;
 }
 
 /* Do the first n turns change between LWPs 0 and 1, each so long? */
