@@ -268,27 +268,18 @@ anywhere_call_end:
 /* --- switching --------------------------------------------------------------- */
 
 /*
- * void swtch(uint64_t *save_ksp, uint64_t load_ksp)
- * Puts the callee-saved registers on this stack, goes over to the other one and
- * takes them from there.  A new LWP's stack looks as if it had called swtch from
- * lwp_trampoline: six words of registers and that address.
+ * struct lwp *swtch(struct lwp *from, struct lwp *to)
+ * Leaves this stack, with RBP on it, for the other one's.  All other registers are the
+ * caller's business (sched/switch.c).  Returns `from`, to whoever put `to` down some time
+ * ago.  A new LWP's stack looks as if lwp_trampoline had called swtch.
  */
 	.globl swtch
 swtch:
 	.cfi_startproc
 	PUSH rbp
-	PUSH rbx
-	PUSH r12
-	PUSH r13
-	PUSH r14
-	PUSH r15
-	movq %rsp, (%rdi)
-	movq %rsi, %rsp
-	POP r15
-	POP r14
-	POP r13
-	POP r12
-	POP rbx
+	movq %rsp, LWP_KSP(%rdi)
+	movq LWP_KSP(%rsi), %rsp
+	movq %rdi, %rax
 	POP rbp
 	ret
 	.cfi_endproc
@@ -301,6 +292,7 @@ lwp_trampoline:
 	.cfi_def_cfa %rsp, TF_SIZE
 	.cfi_offset %rip, TF_RIP - TF_SIZE
 	.cfi_offset %rsp, TF_RSP - TF_SIZE
+	movq %rax, %rdi
 	call sched_lwp_first
 	jmp return_to_user
 	.cfi_endproc

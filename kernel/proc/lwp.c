@@ -155,10 +155,9 @@ static struct lwp *lwp_alloc(void)
 	l->frame = (struct trapframe *)kstack - 1;
 	l->ast = 0;
 	l->state = LWP_ST_IDLE;
-	l->reap_self = false;
+	l->then = THEN_NOTHING;
 	l->slice_left = 0;
 	l->grace = 0;
-	l->leaves = false;
 	l->permit = 0;
 	l->robust = false;
 	list_init(&l->mutexes);
@@ -176,11 +175,10 @@ static struct lwp *lwp_alloc(void)
 	l->syscall = ~0u;
 	memset(&l->timer, 0, sizeof(l->timer));
 
-	/* swtch's frame: six registers, then where it returns to. */
+	/* As if lwp_trampoline had called swtch: where it returns to, and RBP. */
 	uint64_t *sp = (uint64_t *)l->frame;
 	*--sp = (uint64_t)lwp_trampoline;
-	for (int i = 0; i < 6; i++)
-		*--sp = 0;
+	*--sp = 0;
 	l->ksp = (uint64_t)sp;
 
 	lwp_init_fpu(l);
@@ -343,14 +341,15 @@ void lwp_exit_self(void)
 	l->state = LWP_ST_ZOMB;
 	if (joinable) {
 		list_push_back(&p->zombies, &l->proc_link);
+		l->then = THEN_KSTACK;
 	} else {
-		l->reap_self = true;
+		l->then = THEN_FREE;
 		l->proc = NULL;
 		id_give_back(p, id);
 	}
 	/* A waiter that finds us may free us only with l->lock: off the CPU. */
 	spin_release(&p->lock);
-	sched_switch(false);
+	sched_switch(MS_SLEEP);
 	panic("an exited LWP runs");
 }
 

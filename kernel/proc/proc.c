@@ -320,10 +320,10 @@ void proc_last_exit(struct proc *p)
 	/* The parent may free p as soon as it has the lock: from here on only l. */
 	spin_acquire(&l->lock);
 	l->proc = NULL;
-	l->reap_self = true;
+	l->then = THEN_FREE;
 	l->state = LWP_ST_ZOMB;
 	spin_release(&proc_tree_lock);
-	sched_switch(false);
+	sched_switch(MS_SLEEP);
 	panic("an exited LWP runs");
 }
 

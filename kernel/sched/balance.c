@@ -2,7 +2,7 @@
  * balance.c - what a CPU does without work, and which work it takes from others.
  *
  * Locks: two queues are never locked together.  An LWP that has been taken from one and is
- * not on the other yet is in the hands of this CPU alone (dispq_take waits for it).
+ * not on the other yet is in the hands of this CPU alone (dispq_lock_of waits for it).
  */
 #include "queue.h"
 #include <kern/timing.h>
@@ -18,7 +18,7 @@ static bool steal_from(struct dispq *q, struct cpu *c)
 	}
 	dispq_remove(q, l);
 	spin_release(&q->lock);
-	/* On no queue, and still RUN: it is ours alone (dispq_take). */
+	/* On no queue, and still RUN: it is ours alone (dispq_lock_of). */
 	spin_acquire(&c->dispq->lock);
 	bool ours = cpu_takes(c, l);
 	if (ours) {
@@ -49,8 +49,8 @@ static bool steal(struct cpu *c)
 	for (unsigned i = 1; i < ncpu; i++) {
 		unsigned id = (c->id + i) % ncpu;
 		struct dispq *q = cpus[id]->dispq;
-		if (among >> id & 1 && q->count != q->ntied &&
-		    q->count > (q->running_pri == PRI_IDLE) && steal_from(q, c))
+		if (among >> id & 1 && runq_count(&q->free) != 0 &&
+		    dispq_count(q) > (running_pri(cpus[id]) == PRI_IDLE) && steal_from(q, c))
 			return true;
 	}
 	return false;
@@ -81,9 +81,9 @@ void sched_balance(void)
 	uint64_t among = open_cpus(c);
 
 	for (unsigned i = 0; i < ncpu; i++)
-		if (among >> i & 1 && cpus[i]->dispq->count > longest->count)
+		if (among >> i & 1 && dispq_count(cpus[i]->dispq) > dispq_count(longest))
 			longest = cpus[i]->dispq;
-	if (longest->count >= c->dispq->count + 2)
+	if (dispq_count(longest) >= dispq_count(c->dispq) + 2)
 		steal_from(longest, c);
 }
 
@@ -105,16 +105,16 @@ void sched_cpu_main(void)
 	sched_open_first(c);
 	for (;;) {
 		__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
-		if (c->dispq->count == 0 && !steal(c)) {
+		if (dispq_count(c->dispq) == 0 && !steal(c)) {
 			hrtime_t start = time_now();
 			timing->idle();
 			c->idle_ns += time_now() - start;
 		}
 		__atomic_fetch_and(&idle_cpus, ~bit, __ATOMIC_SEQ_CST);
-		if (c->dispq->count != 0) {
+		if (dispq_count(c->dispq) != 0) {
 			spin_acquire(&c->idle->lock);
-			c->idle->state = LWP_ST_RUN;
-			sched_switch(false);
+			c->idle->state = LWP_ST_SLEEP;
+			sched_switch(MS_SLEEP);
 		}
 	}
 }

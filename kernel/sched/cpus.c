@@ -76,7 +76,7 @@ static void set_takes(struct cpu *c, int set)
 }
 
 /*
- * Is an LWP on c that may not be there?  Without its lock, which it needs on its way off: who
+ * Is an LWP on c that may not be there?  Without a lock that it needs on its way off: who
  * polls under it may keep it there.  Its structure is type-stable, and what we read of it
  * changes under cpu_lock alone.
  */

@@ -49,7 +49,7 @@ struct cpu *claim_idle(unsigned prefer, uint64_t among)
 /* LWPs that a CPU has to share itself between. */
 static unsigned load(const struct cpu *c)
 {
-	return c->dispq->count + (c->dispq->running_pri != PRI_IDLE);
+	return dispq_count(c->dispq) + (running_pri(c) != PRI_IDLE);
 }
 
 /*
@@ -66,7 +66,7 @@ static struct cpu *best_busy(struct cpu *last, int pri, uint64_t among)
 		if (!(among >> id & 1))
 			continue;
 		struct cpu *c = cpus[id];
-		int running = c->dispq->running_pri;
+		int running = running_pri(c);
 		if (running < pri) {
 			pri = running;
 			lowest = c;
@@ -87,12 +87,12 @@ static struct cpu *choose_cpu(struct lwp *l, int place)
 	uint64_t among = cpus_for(l);
 	assert(among != 0);
 	struct cpu *last = cpus[among >> l->cpu & 1 ? l->cpu : (unsigned)__builtin_ctzll(among)];
-	if (place == PLACE_HANDOFF && last == this_cpu() && last->dispq->count == 0)
+	if (place == PLACE_HANDOFF && last == this_cpu() && dispq_count(last->dispq) == 0)
 		return last;
 	struct cpu *c = claim_idle(last->id, among);
 	if (c != NULL)
 		return c;
-	if (last->dispq->running_pri < l->pri)
+	if (running_pri(last) < l->pri)
 		return last;
 	return best_busy(last, l->pri, among);
 }
@@ -120,7 +120,7 @@ static void place_on_queue(struct lwp *l, int place)
 	}
 	l->cpu = c->id;
 	if (l->sc) {
-		bool at_once = q->running_pri == PRI_IDLE && q->count == 0;
+		bool at_once = running_pri(c) == PRI_IDLE && dispq_count(q) == 0;
 		__atomic_store_n(&l->sc->state, at_once ? SC_COMING : SC_RUNNABLE,
 				 __ATOMIC_RELEASE);
 	}
@@ -131,7 +131,7 @@ static void place_on_queue(struct lwp *l, int place)
 	spin_release(&q->lock); /* from here on l may run */
 
 	bool handoff = place == PLACE_HANDOFF && c == this_cpu();
-	if (pri > q->running_pri) {
+	if (pri > running_pri(c)) {
 		if (!handoff)
 			resched(c);
 	} else if (!handoff) {
@@ -160,29 +160,32 @@ void sched_place(struct lwp *l)
 
 void sched_change(struct lwp *l, void (*change)(struct lwp *, void *), void *arg)
 {
-	assert(spin_held(&l->lock));
-	bool waits = l->state == LWP_ST_RUN && dispq_take(l);
+	struct dispq *q = dispq_lock_of(l);
+	bool waits = l->state == LWP_ST_RUN;
+	struct cpu *on = l->state == LWP_ST_ONPROC ? cpus[l->cpu] : NULL;
+	if (waits)
+		dispq_remove(q, l);
 	change(l, arg);
-	if (waits) {
-		sched_place(l);
-	} else if (l->state == LWP_ST_ONPROC) {
-		struct cpu *c = cpus[l->cpu];
-		c->dispq->running_pri = l->pri;
+	if (on != NULL)
 		l->slice_left = 0; /* a fresh one */
-		resched(c);
-	}
+	if (q != NULL)
+		spin_release(&q->lock);
+	if (waits)
+		sched_place(l);
+	else if (on != NULL)
+		resched(on);
 }
 
 void sched_handoff_failed(void)
 {
 	irqstate_t s = irq_save();
 	struct cpu *c = this_cpu();
-	if (c->dispq->count != 0) {
+	if (dispq_count(c->dispq) != 0) {
 		struct cpu *idle =
 			c->takes == TAKES_NONE ? NULL : claim_idle(c->id, psets[c->takes].open);
 		if (idle)
 			resched(idle);
-		if (idle == NULL || c->dispq->ntied != 0)
+		if (idle == NULL || runq_count(&c->dispq->tied) != 0)
 			c->need_resched = 1;
 	}
 	irq_restore(s);
@@ -195,7 +198,7 @@ void sched_cpu_load(struct cpu *c, uint32_t *waiting, int32_t *pid, uint32_t *lw
 	irqstate_t s = spin_lock(&proc_tree_lock);
 	struct lwp *l = c->lwp;
 	spin_acquire(&l->lock);
-	*waiting = c->dispq->count;
+	*waiting = dispq_count(c->dispq);
 	*pid = l->proc ? l->proc->pid : 0;
 	*lwpid = l->proc ? l->id : 0;
 	spin_release(&l->lock);
@@ -215,7 +218,7 @@ void sched_init_cpu(struct cpu *c)
 		list_init(&q->free.list[i]);
 		list_init(&q->tied.list[i]);
 	}
-	q->running_pri = PRI_IDLE;
+	q->free.best = q->tied.best = PRI_IDLE;
 	q->slice_end = HRTIME_NEVER;
 	spin_init(&idle->lock, "lwp");
 	idle->sclass = &sys_class;

@@ -4,9 +4,9 @@
  * Each CPU has one: lists for every global priority and a bit map of the lists
  * that are not empty, so that insertion and choice take constant time.  Lock
  * order: l->lock, then queue->lock; two queues are never locked together.  The
- * CPU that switches holds its own queue's lock from the choice of the next LWP
- * until the previous one's registers are saved: an LWP that stands on a queue
- * whose lock one has got is therefore off its CPU.
+ * CPU that puts an LWP back on its queue keeps the queue's lock until the LWP's
+ * registers are saved: an LWP that stands on a queue whose lock one has got is
+ * therefore off its CPU.
  */
 #pragma once
 #include <kern/cpu.h>
@@ -14,17 +14,16 @@
 #include <weft/processor.h>
 
 struct runq {
-	uint64_t bits[(NPRI + 63) / 64];
 	struct list list[NPRI];
+	int best;       /* highest priority, or PRI_IDLE; this and ... */
+	unsigned count; /* LWPs, are read without the lock as a hint */
+	uint64_t bits[(NPRI + 63) / 64];
 };
 
 struct dispq {
 	struct spinlock lock;
-	volatile unsigned count;  /* LWPs waiting; read without the lock as a hint */
-	volatile unsigned ntied;  /* of them, those bound to this CPU; the same */
-	volatile int running_pri; /* of the LWP on the CPU; read without the lock as a hint */
-	hrtime_t slice_end;       /* of the LWP on the CPU; HRTIME_NEVER: idle.  Own CPU only */
-	int64_t front;            /* `order` of the last one put at the front: below 0 */
+	hrtime_t slice_end; /* of the LWP on the CPU; HRTIME_NEVER: idle.  Own CPU only */
+	int64_t front;      /* `order` of the last one put at the front: below 0 */
 	/* Those bound to this CPU wait apart, so that nobody who looks for work
 	 * comes by them. */
 	struct runq free, tied;
@@ -44,10 +43,14 @@ struct pset {
 extern struct pset psets[WEFT_MAXPSET + 1];
 #define TAKES_NONE (-1)
 
+static inline bool is_bound(const struct lwp *l)
+{
+	return __builtin_expect(l->bound != PBIND_NONE, 0);
+}
 /* May l run on c?  Also without l's lock, for an LWP that one has taken off a queue. */
 static inline bool cpu_takes(const struct cpu *c, const struct lwp *l)
 {
-	return l->bound == PBIND_NONE ? l->pset == c->takes : l->bound == (int)c->id;
+	return !is_bound(l) ? l->pset == c->takes : l->bound == (int)c->id;
 }
 
 /* Puts l, which is RUN and on no queue, on the one where it belongs. */
@@ -67,10 +70,38 @@ void sched_drain(struct cpu *c);
  * consistent): one of the two sees the other. */
 extern volatile uint64_t idle_cpus;
 
+/* LWPs that wait; those of them that any CPU of the set may take: hints. */
+static inline unsigned runq_count(const struct runq *rq)
+{
+	return __atomic_load_n(&rq->count, __ATOMIC_RELAXED);
+}
+static inline unsigned dispq_count(const struct dispq *q)
+{
+	return runq_count(&q->free) + runq_count(&q->tied);
+}
+/* The highest priority that waits, or PRI_IDLE: a hint without the lock. */
+static inline int dispq_best(const struct dispq *q)
+{
+	return MAX(q->free.best, q->tied.best);
+}
+/* The priority of what c runs, PRI_IDLE for nothing: a hint. */
+static inline int running_pri(const struct cpu *c)
+{
+	return __atomic_load_n(&c->lwp, __ATOMIC_RELAXED)->pri;
+}
+
+void timerq_arm(hrtime_t when);
 /* Makes this CPU's timer come no later than `when`. */
-void timerq_want(hrtime_t when);
-/* Takes a waiting LWP off its queue; false: a CPU has taken it up meanwhile.  l->lock held. */
-bool dispq_take(struct lwp *l);
+static inline void timerq_want(hrtime_t when)
+{
+	if (when < cpu_here->timer)
+		timerq_arm(when);
+}
+/*
+ * Locks the queue on which l waits, or that of the CPU which it is on: it stays there.
+ * NULL: neither.  l->lock held.
+ */
+struct dispq *dispq_lock_of(struct lwp *l);
 void timerq_init(struct cpu *c);
 /* At the end of a slice: takes an LWP from the longest queue if it is longer by two. */
 void sched_balance(void);

@@ -7,6 +7,7 @@
  */
 #include "queue.h"
 #include <kern/proc.h>
+#include <kern/syscall.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
 
@@ -46,7 +47,6 @@ static bool must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ov
 	if (over)
 		l->sclass->slice_used(l);
 	if (over || l->slice_left == 0) { /* 0: its parameters have changed (sched_change) */
-		q->running_pri = l->pri;
 		l->slice_left = l->sclass->quantum(l);
 		q->slice_end = now + l->slice_left;
 		timerq_want(q->slice_end);
@@ -54,7 +54,7 @@ static bool must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ov
 	if (over)
 		sched_balance();
 	*slice_over = over || l->grace & GRACE_OWES;
-	int best = dispq_best(q); /* without the queue's lock: a hint; sched_switch looks again */
+	int best = dispq_best(q); /* without the queue's lock: a hint; sched_put_back looks again */
 	return best > l->pri || (*slice_over && best == l->pri);
 }
 
@@ -93,14 +93,13 @@ static void maybe_preempt(void)
 	hrtime_t now = time_now();
 	bool go = must_go(l, q, now, &slice_over);
 	/* Where it may not be at all, nothing holds it. */
-	if (cpu_takes(c, l) && (!go || hold_off(l, now, slice_over))) {
-		spin_release(&l->lock);
-		return;
+	go = !cpu_takes(c, l) || (go && !hold_off(l, now, slice_over));
+	spin_release(&l->lock);
+	if (go) {
+		l->grace &= ~GRACE_OWES;
+		l->nivcsw++;
+		sched_put_back(!slice_over);
 	}
-	l->grace &= ~GRACE_OWES;
-	l->state = LWP_ST_RUN;
-	l->nivcsw++;
-	sched_switch(!slice_over);
 }
 
 void user_return_work(struct trapframe *f)
@@ -132,26 +131,26 @@ void user_return_work(struct trapframe *f)
 	lwp_mstate_at(l, MS_USER, time_now());
 }
 
-void sched_yield(void)
+/* lwp_yield(): lets an LWP of the same priority run; pays what preemption control owes. */
+int64_t sys_lwp_yield(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
-	irqstate_t s = spin_lock(&l->lock);
 
+	irq_off();
 	l->grace = 0;
-	if (l->sc)
-		l->sc->yield = l->sc->signalled = 0;
+	l->sc->yield = l->sc->signalled = 0;
 	if (l->sig.held) {
 		l->sig.held = false;
 		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
 	}
-	if (dispq_best(this_cpu()->dispq) >= l->pri || !cpu_takes(this_cpu(), l)) {
-		l->state = LWP_ST_RUN;
+	/* Without the queue's lock: who comes with a higher priority sets need_resched, and who
+	 * comes with the same one might as well have come later. */
+	if (dispq_best(cpu_here->dispq) >= l->pri) {
 		l->nvcsw++;
-		sched_switch(false);
-	} else {
-		spin_release(&l->lock);
+		sched_put_back(false);
 	}
-	irq_restore(s);
+	irq_on();
+	return 0;
 }
 
 void preempt_point(void)

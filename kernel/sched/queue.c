@@ -1,6 +1,6 @@
 /*
- * queue.c - the rarer operations on dispatch queues: taking an LWP off wherever it waits,
- * moving it to another priority, lifting those who have waited long.
+ * queue.c - the rarer operations on dispatch queues: finding the queue of an LWP, lifting
+ * those who have waited long.
  *
  * Locks: l->lock, then the queue's.
  */
@@ -14,26 +14,23 @@ static void change_pri(struct dispq *q, struct lwp *l, int pri)
 }
 
 /*
- * l is on the queue of l->cpu, which is written before it is linked there with that queue's
- * lock.  On none and still RUN, it is in the hands of a CPU that takes it from one queue to
- * another, with interrupts off and without l->lock: wait for it.
+ * A CPU that takes an LWP from one queue to another has neither's lock for a moment, nor
+ * l->lock, and interrupts off: wait for it.  l->cpu is written with the lock of the queue
+ * that it names, before l is linked there.
  */
-bool dispq_take(struct lwp *l)
+struct dispq *dispq_lock_of(struct lwp *l)
 {
-	for (;;) {
+	assert(spin_held(&l->lock));
+	while (l->state == LWP_ST_RUN || l->state == LWP_ST_ONPROC) {
 		uint32_t id = __atomic_load_n(&l->cpu, __ATOMIC_ACQUIRE);
 		struct dispq *q = cpus[id]->dispq;
 		spin_acquire(&q->lock);
-		bool there = l->state == LWP_ST_RUN && !list_empty(&l->runlink) && l->cpu == id;
-		if (there)
-			dispq_remove(q, l);
+		if (l->cpu == id && (l->state == LWP_ST_ONPROC || !list_empty(&l->runlink)))
+			return q;
 		spin_release(&q->lock);
-		if (there)
-			return true;
-		if (__atomic_load_n(&l->state, __ATOMIC_ACQUIRE) == LWP_ST_ONPROC)
-			return false;
 		cpu_pause();
 	}
+	return NULL;
 }
 
 /*

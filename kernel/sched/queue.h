@@ -6,7 +6,29 @@
 #include "disp.h"
 #include <kern/printk.h>
 
-static inline int runq_best(const struct runq *rq)
+static inline void dispq_insert(struct dispq *q, struct lwp *l, bool at_front)
+{
+	struct runq *rq = is_bound(l) ? &q->tied : &q->free;
+	unsigned pri = l->pri;
+	struct list *list = &rq->list[pri];
+
+	debug_assert(spin_held(&q->lock) && pri <= PRI_MAX);
+	if (list_empty(list)) {
+		rq->bits[pri / 64] |= 1ull << pri % 64;
+		rq->best = MAX(rq->best, l->pri);
+	}
+	if (at_front) {
+		l->order = --q->front;
+		list_push_front(list, &l->runlink);
+	} else {
+		l->order = l->enqueued;
+		list_push_back(list, &l->runlink);
+	}
+	rq->count++;
+}
+
+/* The highest priority by the bit map. */
+static inline int runq_scan(const struct runq *rq)
 {
 	for (int w = ARRAY_LEN(rq->bits) - 1; w >= 0; w--)
 		if (rq->bits[w])
@@ -14,61 +36,45 @@ static inline int runq_best(const struct runq *rq)
 	return PRI_IDLE;
 }
 
-static inline int dispq_best(const struct dispq *q)
+/* Takes l off rq, where it has the priority pri. */
+static inline void runq_remove(struct runq *rq, struct lwp *l, unsigned pri)
 {
-	int best = runq_best(&q->free);
-	return q->ntied == 0 ? best : MAX(best, runq_best(&q->tied));
-}
-
-static inline struct runq *runq_of(struct dispq *q, const struct lwp *l)
-{
-	return l->bound == PBIND_NONE ? &q->free : &q->tied;
-}
-
-static inline void dispq_insert(struct dispq *q, struct lwp *l, bool at_front)
-{
-	struct runq *rq = runq_of(q, l);
-
-	assert(spin_held(&q->lock) && l->pri >= 0 && l->pri <= PRI_MAX);
-	if (at_front) {
-		l->order = --q->front;
-		list_push_front(&rq->list[l->pri], &l->runlink);
-	} else {
-		l->order = l->enqueued;
-		list_push_back(&rq->list[l->pri], &l->runlink);
+	list_remove(&l->runlink);
+	rq->count--;
+	if (list_empty(&rq->list[pri])) {
+		rq->bits[pri / 64] &= ~(1ull << pri % 64);
+		rq->best = rq->count == 0 ? PRI_IDLE : runq_scan(rq);
 	}
-	rq->bits[l->pri / 64] |= 1ull << l->pri % 64;
-	q->count++;
-	if (rq == &q->tied)
-		q->ntied++;
 }
 
 static inline void dispq_remove(struct dispq *q, struct lwp *l)
 {
-	struct runq *rq = runq_of(q, l);
-
-	assert(spin_held(&q->lock));
-	list_remove(&l->runlink);
-	if (list_empty(&rq->list[l->pri]))
-		rq->bits[l->pri / 64] &= ~(1ull << l->pri % 64);
-	q->count--;
-	if (rq == &q->tied)
-		q->ntied--;
+	debug_assert(spin_held(&q->lock));
+	runq_remove(is_bound(l) ? &q->tied : &q->free, l, l->pri);
 }
 
-static inline struct lwp *runq_first(struct runq *rq)
+static inline struct lwp *runq_first(const struct runq *rq)
 {
-	int pri = runq_best(rq);
-	return pri == PRI_IDLE ? NULL : LIST_FIRST(&rq->list[pri], struct lwp, runlink);
+	return rq->best == PRI_IDLE ? NULL : LIST_FIRST(&rq->list[rq->best], struct lwp, runlink);
 }
 
-static inline struct lwp *dispq_first(struct dispq *q)
+/* Does the first of those bound to this CPU come before the first of the others? */
+static inline bool tied_first(const struct dispq *q)
 {
-	struct lwp *l = runq_first(&q->free);
-	if (q->ntied == 0)
-		return l;
-	struct lwp *t = runq_first(&q->tied);
-	if (l == NULL || t->pri > l->pri || (t->pri == l->pri && t->order < l->order))
-		return t;
+	const struct lwp *l = runq_first(&q->free), *t = runq_first(&q->tied);
+
+	return l == NULL || t->pri > l->pri || (t->pri == l->pri && t->order < l->order);
+}
+
+/* Takes off the LWP that is to run next; NULL: none waits. */
+static inline struct lwp *dispq_pop(struct dispq *q)
+{
+	struct runq *rq =
+		__builtin_expect(q->tied.count != 0, 0) && tied_first(q) ? &q->tied : &q->free;
+	struct lwp *l = runq_first(rq);
+
+	debug_assert(spin_held(&q->lock));
+	if (l != NULL)
+		runq_remove(rq, l, rq->best);
 	return l;
 }

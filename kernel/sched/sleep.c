@@ -55,7 +55,7 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 	if (l->sc)
 		l->sc->yield = 0;
 	l->nvcsw++;
-	sched_switch(false);
+	sched_switch(flags & SLEEP_LOCK ? MS_LOCK : MS_SLEEP);
 	if (deadline != HRTIME_NEVER)
 		ktimer_cancel(&l->timer);
 	l->wchan = NULL;
@@ -137,7 +137,7 @@ void lwp_stop_self(void)
 		if (l->watched)
 			upcall_blocks(l);
 		l->nvcsw++;
-		sched_switch(false);
+		sched_switch(MS_STOPPED);
 	} else {
 		spin_release(&l->lock);
 	}

@@ -1,145 +1,187 @@
 /*
  * switch.c - from one LWP to another on this CPU.
  *
- * Locks: l->lock of the LWP that is put down and the queue's lock cross the switch; the LWP
- * that is taken up gives them back (finish_switch).
+ * One lock crosses a switch, the one under which the LWP that is put down is found by others
+ * from then on: its own if it sleeps, stops or exits, the queue's if it goes back there.  The
+ * LWP that is taken up gives it back (finish_switch), on its own stack, when the registers of
+ * the other are saved.
+ *
+ * Every instruction here is part of each hand-over from thread to thread.
  */
 #include "queue.h"
 #include <kern/mm.h>
 #include <kern/proc.h>
 #include <kern/timing.h>
 
-/* cpu/entry.S */
-void swtch(uint64_t *save_ksp, uint64_t load_ksp);
-
-/* The LWP that this CPU has just put down, until finish_switch has seen to it:
- * kept per CPU because the stack that knew it belongs to that LWP. */
-static struct lwp *put_down[WEFT_MAXCPU];
+/* --- the registers ------------------------------------------------------------------- */
 
 /*
- * The second half of a switch, on the stack of the LWP taken up.  A dead LWP's
- * stack is free now.  Its structure goes too if nobody waits for it; otherwise
- * whoever waits may free it as soon as we let its lock go, so look before.
+ * The user's registers that the kernel leaves as they are.  Only an LWP with a schedctl
+ * record has some: not a kernel LWP, and not one that is about to exit.
  */
-static void finish_switch(void)
+static inline void save_user(struct lwp *l)
 {
-	struct cpu *c = this_cpu();
-	struct lwp *prev = put_down[c->id];
-	spin_release(&c->dispq->lock);
-	if (prev->leaves) {
-		prev->leaves = false;
-		sched_place(prev);
-	}
-	bool dead = prev->state == LWP_ST_ZOMB;
-	bool reap = dead && prev->reap_self;
-	void *kstack = prev->kstack;
-	spin_release(&prev->lock);
-	if (dead)
-		kstack_free(kstack);
-	if (reap)
-		kcache_free(lwp_cache, prev);
+	__asm__ volatile("rdfsbase %0" : "=r"(l->fsbase));
+	__asm__ volatile("swapgs; rdgsbase %0; swapgs" : "=r"(l->gsbase));
+	__asm__ volatile("fxsave64 %0" : "=m"(l->fpu));
 }
 
-static void take_up(struct cpu *c, struct lwp *l, hrtime_t now)
+static inline void load_user(const struct lwp *l)
 {
-	struct dispq *q = c->dispq;
+	if (cpu_here->as != l->proc->as)
+		as_switch(l->proc->as);
+	__asm__ volatile("wrfsbase %0" ::"r"(l->fsbase));
+	__asm__ volatile("swapgs; wrgsbase %0; swapgs" ::"r"(l->gsbase));
+	__asm__ volatile("fxrstor64 %0" ::"m"(l->fpu));
+}
 
+/*
+ * Goes over to the stack of `to`, and comes back when somebody takes `from` up again.  Returns
+ * whom that one has put down.  For the compiler the call changes all registers: what it
+ * needs of them afterwards it saves itself.
+ */
+static inline struct lwp *swtch(struct lwp *from, struct lwp *to)
+{
+	struct lwp *put_down;
+
+	__asm__ volatile("call swtch"
+			 : "=a"(put_down), "+D"(from), "+S"(to)
+			 :
+			 : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
+			   "r15", "memory", "cc");
+	return put_down;
+}
+
+/* --- off a CPU, and onto it ------------------------------------------------------------ */
+
+/* The current LWP goes off its CPU and into the microstate ms. */
+static inline void put_down(struct cpu *c, struct lwp *l, uint32_t ms, hrtime_t now)
+{
+	static const uint8_t sc[NMSTATE] = {
+		[MS_WAITCPU] = SC_RUNNABLE,
+		[MS_LOCK] = SC_SLEEPING,
+		[MS_SLEEP] = SC_SLEEPING,
+		[MS_STOPPED] = SC_STOPPED,
+	};
+	if (l->sc != NULL) {
+		/* First of all, so that nobody spins for an LWP that is on its way off. */
+		__atomic_store_n(&l->sc->state, sc[ms], __ATOMIC_RELEASE);
+		save_user(l);
+	}
+	l->mresume = l->mstate;
+	lwp_mstate_at(l, ms, now);
+	l->slice_left = c->dispq->slice_end - now;
+}
+
+/* This CPU is the best waiting LWP's from now on, or the idle one's.  q->lock held. */
+static inline __attribute__((always_inline)) struct lwp *take_next(struct cpu *c, struct dispq *q,
+								   hrtime_t now)
+{
+	struct lwp *l = dispq_pop(q);
+
+	if (l == NULL)
+		l = c->idle;
 	l->state = LWP_ST_ONPROC;
-	l->cpu = c->id;
 	c->lwp = l;
 	c->nswitch++;
-	q->running_pri = l->pri;
 	c->need_resched = 0;
 	c->kstack = c->tss.rsp[0] = (uint64_t)l->kstack;
 	if (l == c->idle) {
 		q->slice_end = HRTIME_NEVER;
-		return;
+		return l;
 	}
 	lwp_mstate_at(l, l->mresume, now);
-	if (l->slice_left == 0)
+	if (l->slice_left <= 0)
 		l->slice_left = l->sclass->quantum(l);
 	q->slice_end = now + l->slice_left;
 	timerq_want(q->slice_end);
-	if (l->proc != NULL) {
-		as_switch(l->proc->as);
-		__asm__ volatile("wrfsbase %0" ::"r"(l->fsbase));
-		__asm__ volatile("swapgs; wrgsbase %0; swapgs" ::"r"(l->gsbase));
-		__asm__ volatile("fxrstor64 %0" ::"m"(l->fpu));
-	}
-	if (l->sc) {
-		l->sc->cpu = c->id;
-		__atomic_store_n(&l->sc->state, SC_ONCPU, __ATOMIC_RELEASE);
-	}
+	return l;
 }
 
-static void put_away(struct cpu *c, struct lwp *l, hrtime_t now)
+/*
+ * What is left to do for an LWP that is off its CPU, beside giving its lock back.  Whoever
+ * waits for a dead one may free it as soon as the lock is free.
+ */
+static void __attribute__((noinline)) finish_then(struct lwp *prev, struct spinlock *lock)
 {
-	static const struct {
-		uint8_t sc, ms;
-	} off[] = {
-		[LWP_ST_RUN] = {SC_RUNNABLE, MS_WAITCPU},
-		[LWP_ST_SLEEP] = {SC_SLEEPING, MS_SLEEP},
-		[LWP_ST_STOP] = {SC_STOPPED, MS_STOPPED},
-		[LWP_ST_ZOMB] = {SC_FREE, MS_SLEEP},
-	};
-	if (l == c->idle)
+	uint8_t then = prev->then;
+	void *kstack = prev->kstack;
+
+	prev->then = THEN_NOTHING;
+	spin_release(lock);
+	if (then == THEN_PLACE) {
+		sched_place(prev);
 		return;
-	/* First of all, so that nobody spins for an LWP that is on its way off. */
-	if (l->sc)
-		__atomic_store_n(&l->sc->state, off[l->state].sc, __ATOMIC_RELEASE);
-	l->mresume = l->mstate;
-	lwp_mstate_at(l,
-		      l->state == LWP_ST_SLEEP && l->sleep_flags & SLEEP_LOCK ? MS_LOCK
-									      : off[l->state].ms,
-		      now);
-	hrtime_t end = c->dispq->slice_end;
-	l->slice_left = end > now ? end - now : 0;
-	if (l->proc != NULL && l->state != LWP_ST_ZOMB) {
-		__asm__ volatile("rdfsbase %0" : "=r"(l->fsbase));
-		__asm__ volatile("swapgs; rdgsbase %0; swapgs" : "=r"(l->gsbase));
-		__asm__ volatile("fxsave64 %0" : "=m"(l->fpu));
 	}
+	kstack_free(kstack);
+	if (then == THEN_FREE)
+		kcache_free(lwp_cache, prev);
 }
 
-void sched_switch(bool at_front)
+/* The second half of a switch, on the stack of the LWP taken up. */
+static inline void finish_switch(struct lwp *prev)
+{
+	/* If we hold it, it is the one that has crossed the switch. */
+	struct spinlock *lock = spin_held(&prev->lock) ? &prev->lock : &cpu_here->dispq->lock;
+
+	if (__builtin_expect(prev->then == THEN_NOTHING, 1))
+		spin_release(lock);
+	else
+		finish_then(prev, lock);
+}
+
+/* Returns when prev is taken up again: cpu_here is another one then, perhaps. */
+static inline void go_to(struct cpu *c, struct lwp *prev, struct lwp *next)
+{
+	if (next->sc != NULL) {
+		load_user(next);
+		next->sc->cpu = c->id;
+		__atomic_store_n(&next->sc->state, SC_ONCPU, __ATOMIC_RELEASE);
+	}
+	finish_switch(next == prev ? prev : swtch(prev, next));
+}
+
+void sched_switch(uint32_t ms)
 {
 	struct cpu *c = this_cpu();
-	struct lwp *prev = c->lwp;
+	struct lwp *l = c->lwp;
 	struct dispq *q = c->dispq;
-
-	assert(!irq_enabled() && spin_held(&prev->lock) && prev->state != LWP_ST_ONPROC);
 	hrtime_t now = time_now();
-	put_away(c, prev, now);
+
+	debug_assert(!irq_enabled());
+	assert(spin_held(&l->lock) && l->state != LWP_ST_ONPROC && l->state != LWP_ST_RUN);
+	put_down(c, l, ms, now);
 	spin_acquire(&q->lock);
 	assert(c->nlocks == 2); /* sleeping with another spin lock held */
-	if (prev->state == LWP_ST_RUN && prev != c->idle) {
-		prev->enqueued = now;
-		if (cpu_takes(c, prev))
-			dispq_insert(q, prev, at_front);
-		else
-			prev->leaves = true; /* as soon as its registers are saved */
-	}
-	struct lwp *next = dispq_first(q);
-	if (next != NULL)
-		dispq_remove(q, next);
-	else
-		next = c->idle;
-	if (next == prev) { /* its own equals are all gone: go on */
-		spin_release(&prev->lock);
-		take_up(c, next, now);
-		spin_release(&q->lock);
-		return;
-	}
-	put_down[c->id] = prev;
-	take_up(c, next, now);
-	swtch(&prev->ksp, next->ksp);
-	/* Another CPU may have taken us up: c is stale. */
-	finish_switch();
+	struct lwp *next = take_next(c, q, now);
+	spin_release(&q->lock);
+	go_to(c, l, next);
 }
 
-void sched_lwp_first(void)
+void sched_put_back(bool at_front)
 {
-	finish_switch();
+	struct cpu *c = this_cpu();
+	struct lwp *l = c->lwp;
+	struct dispq *q = c->dispq;
+	hrtime_t now = time_now();
+
+	debug_assert(!irq_enabled());
+	put_down(c, l, MS_WAITCPU, now);
+	spin_acquire(&q->lock);
+	assert(c->nlocks == 1);
+	/* Release: whoever reads it may read the saved registers. */
+	__atomic_store_n(&l->state, LWP_ST_RUN, __ATOMIC_RELEASE);
+	l->enqueued = now;
+	if (__builtin_expect(cpu_takes(c, l), 1))
+		dispq_insert(q, l, at_front);
+	else
+		l->then = THEN_PLACE;
+	go_to(c, l, take_next(c, q, now));
+}
+
+void sched_lwp_first(struct lwp *prev)
+{
+	finish_switch(prev);
 	struct lwp *l = curlwp();
 	if (l->proc != NULL) {
 		lwp_mstate_at(l, MS_USER, time_now());

@@ -21,7 +21,6 @@ struct timerq {
 	struct spinlock lock;
 	struct tree tree;
 	struct ktimer *running; /* its function is being called now */
-	hrtime_t armed;         /* what the hardware timer is set to; own CPU only */
 	hrtime_t next_second;   /* when the dispatch queue is aged; own CPU only */
 };
 
@@ -31,17 +30,14 @@ void timerq_init(struct cpu *c)
 	if (q == NULL)
 		panic("no memory for CPU %u", c->id);
 	spin_init(&q->lock, "timer queue");
-	q->armed = HRTIME_NEVER;
+	c->timer = HRTIME_NEVER;
 	c->timerq = q;
 }
 
-void timerq_want(hrtime_t when)
+void timerq_arm(hrtime_t when)
 {
-	struct timerq *q = this_cpu()->timerq;
-	if (when < q->armed) {
-		q->armed = when;
-		timing->set_timer(when);
-	}
+	cpu_here->timer = when;
+	timing->set_timer(when);
 }
 
 static int by_time(const struct tree_node *a, const struct tree_node *b)
@@ -89,7 +85,7 @@ void timer_interrupt(void)
 	struct timerq *q = c->timerq;
 
 	assert(!irq_enabled());
-	q->armed = HRTIME_NEVER;
+	c->timer = HRTIME_NEVER;
 	hrtime_t now = time_now(), next = HRTIME_NEVER;
 	for (;;) {
 		spin_acquire(&q->lock);
@@ -110,7 +106,7 @@ void timer_interrupt(void)
 	timerq_want(next);
 	sched_slice_check();
 	/* An idle CPU has nobody to age, and needs no tick. */
-	if (c->dispq->count != 0) {
+	if (dispq_count(c->dispq) != 0) {
 		if (now >= q->next_second) {
 			dispq_age(c->dispq, now);
 			q->next_second = now + 1000000000ull;

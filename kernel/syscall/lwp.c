@@ -166,13 +166,6 @@ int64_t sys_lwp_continue(const uint64_t arg[6])
 	return 0;
 }
 
-/* lwp_yield(): lets an LWP of the same priority run; pays what preemption control owes. */
-int64_t sys_lwp_yield(const uint64_t arg[6])
-{
-	sched_yield();
-	return 0;
-}
-
 static int unpark(uint32_t id, int place)
 {
 	irqstate_t s = irq_save();

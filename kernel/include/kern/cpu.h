@@ -54,6 +54,7 @@ struct cpu {
 	int pset;                 /* the set that it is in; cpu_lock */
 	bool offline;             /* by p_online; cpu_lock */
 	struct timerq *timerq;    /* sched/timer.c */
+	hrtime_t timer;           /* what the hardware timer is set to; own CPU only */
 	struct page_cache *pages; /* mm/page.c: this CPU's free pages */
 	struct tlb_cpu *tlb;      /* mm/tlb.c */
 

@@ -8,10 +8,12 @@
  * it means.
  *
  * l->lock guards state, the dispatcher's fields and the parking permit.  It is
- * held across the switch away from the LWP: the CPU that puts an LWP down takes
- * l->lock, sets the new state, switches, and the next context on that CPU gives
- * the lock up (sched_finish_switch).  So whoever gets l->lock finds the LWP's
- * registers saved whenever state is not LWP_ST_ONPROC.
+ * held across the switch away from an LWP that sleeps, stops or exits: who puts it
+ * down takes l->lock, sets the new state, switches, and the next context on that CPU
+ * gives the lock up (sched/switch.c).  One that could go on is put back on a queue, whose
+ * lock is held across the switch instead; its state becomes LWP_ST_RUN when its user
+ * registers are saved.  So whoever has l->lock finds them saved whenever state is not
+ * LWP_ST_ONPROC.
  */
 #pragma once
 #include <weft/lwp.h>
@@ -58,6 +60,14 @@ union class_data {
 #define AST_STOPS (AST_STOP | AST_JOBSTOP)
 #define AST_TRACE 0x100 /* its process is held by a tracer */
 
+/* l->then; written by itself before it is put down. */
+enum {
+	THEN_NOTHING,
+	THEN_PLACE,  /* RUN, and on no queue: its CPU may not run it any more */
+	THEN_KSTACK, /* dead: its kernel stack goes */
+	THEN_FREE,   /* dead, and nobody waits for it: the rest goes, too */
+};
+
 struct lwp {
 	/* Known to cpu/entry.S by offset. */
 	uint64_t ksp;          /* 0: saved kernel stack pointer while switched away */
@@ -74,8 +84,7 @@ struct lwp {
 	struct spinlock lock;
 	uint32_t state; /* LWP_ST_*; lock */
 	uint32_t flags; /* LWP_DETACHED ...; proc->lock */
-	bool leaves;    /* RUN, and its CPU sends it elsewhere when it is off it */
-	bool reap_self; /* freed when it is off its CPU: nobody waits for it */
+	uint8_t then;   /* what its CPU does when it is off it: THEN_* */
 
 	/* Dispatcher; lock, and the dispatch queue's lock while on one. */
 	const struct sched_class *sclass;
@@ -85,11 +94,11 @@ struct lwp {
 	int16_t pset;  /* its processor set */
 	int16_t bound; /* the only CPU that it runs on, or PBIND_NONE */
 	struct list runlink;
-	int64_t order;       /* among its equals on the queue: the smaller goes first */
-	hrtime_t slice_left; /* of its time slice, while it is off its CPU; 0: a fresh one */
-	hrtime_t enqueued;   /* since when it waits for a CPU */
-	uint8_t grace;       /* preemption control: GRACE_*; 0: not yet held off */
-	hrtime_t grace_end;  /* ... until here */
+	int64_t order;      /* among its equals on the queue: the smaller goes first */
+	int64_t slice_left; /* of its time slice, while it is off its CPU; <= 0: a fresh one */
+	hrtime_t enqueued;  /* since when it waits for a CPU */
+	uint8_t grace;      /* preemption control: GRACE_*; 0: not yet held off */
+	hrtime_t grace_end; /* ... until here */
 
 	/* Sleeping; lock. */
 	uint32_t sleep_flags; /* SLEEP_* */

@@ -5,13 +5,12 @@
  *
  *	ONPROC -> SLEEP, STOP, ZOMB   the LWP itself, with l->lock, which stays held
  *	                              until its registers are saved
- *	ONPROC -> RUN                 the same (preempted, or yields)
  *	IDLE, SLEEP, STOP -> RUN      anyone, with l->lock
- *	RUN -> ONPROC                 the CPU on whose queue it is, with the queue's
- *	                              lock only
+ *	ONPROC -> RUN, RUN -> ONPROC  the CPU that it is on, or on whose queue it is, with
+ *	                              the queue's lock only
  *
- * So whoever holds l->lock and reads RUN must take the queue's lock as well
- * before acting on it; any other state is stable under l->lock.
+ * So whoever holds l->lock and reads RUN or ONPROC must take the lock of that queue
+ * (l->cpu's) as well before acting on it; any other state is stable under l->lock.
  */
 #pragma once
 #include <weft/priocntl.h>
@@ -105,11 +104,16 @@ void sched_init_cpu(struct cpu *c); /* those of another CPU, before it starts */
 
 /*
  * Puts the current LWP down and takes up the best one of this CPU's queue, or
- * the idle LWP.  The caller holds the current LWP's lock and has set its state;
- * a state of RUN puts it back on this CPU's queue (at_front: before its equals).
+ * the idle LWP.  The caller holds the current LWP's lock and has set its state, to SLEEP,
+ * STOP or ZOMB; ms: the microstate for the time until it can run again.
  * Returns when the LWP is taken up again, on whatever CPU, with the lock given up.
  */
-void sched_switch(bool at_front);
+void sched_switch(uint32_t ms);
+/*
+ * The same for an LWP that can go on, and holds no lock: it goes back on this CPU's queue,
+ * at the front or at the end of its equals, and waits for its turn.
+ */
+void sched_put_back(bool at_front);
 
 /* How lwp_runnable may place the LWP. */
 enum {
@@ -120,7 +124,7 @@ enum {
 void lwp_runnable(struct lwp *l, int place);
 
 /* The first thing that a new LWP runs (cpu/entry.S: lwp_trampoline). */
-void sched_lwp_first(void);
+void sched_lwp_first(struct lwp *prev); /* prev: whom it has followed on this CPU */
 
 /* --- sleeping and waking (sched/sleep.c) ------------------------------------- */
 
@@ -166,8 +170,6 @@ void lwp_stop_self(void);
 
 void resched_interrupt(void); /* VEC_RESCHED */
 void sched_slice_check(void); /* from the timer interrupt: is the slice over? */
-/* Gives the CPU to an LWP of the same priority, if there is one. */
-void sched_yield(void);
 /* A long loop in the kernel calls this where it may sleep, to let others in. */
 void preempt_point(void);
 
