@@ -130,17 +130,3 @@ void make_home(void);
 /* Removes every file that was not there at machine_save; ends the program if one of those that
  * were is gone. */
 void clean_files(void);
-
-struct kmem {          /* what /proc/kmem says */
-	uint64_t idle; /* pages that are free, or wait in caches */
-	unsigned ncaches;
-	struct {
-		char name[24];
-		uint64_t used; /* objects */
-	} cache[64];
-};
-/* Reads it, when it no longer changes. */
-void kmem_settle(struct kmem *k);
-/* Waits until the kernel has as much as `before`; says what is missing if that does not
- * come.  True: nothing is. */
-bool kmem_returns(const struct kmem *before);

@@ -1,10 +1,5 @@
 /*
- * machine.c - what belongs to the whole machine: what victims may change there is put back, and
- * at the end the kernel's memory is compared with what it was before.
- *
- * The comparison is exact.  Memory that the kernel keeps for the next time (free objects in the
- * CPUs' magazines, slabs, kernel stacks and the page tables that map them) counts as free, and
- * objects are counted where they are in use, cache by cache, so that a leak has a name.
+ * machine.c - what belongs to the whole machine: what victims may change there is put back.
  */
 #include "fuzz.h"
 #include <dirent.h>
@@ -15,11 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <weft/abi.h>
 #include <weft/priocntl.h>
 #include <weft/processor.h>
 #include <weft/sys.h>
-#include <weft/time.h>
 
 /* --- CPUs and scheduling ------------------------------------------------------------------ */
 
@@ -117,22 +110,8 @@ static void keep_or_remove(const char *path, const struct stat *st)
 		errx(1, "%s has another size", path);
 }
 
-/* Takes as much stack and heap as we shall ever need, so that we are not what is missing. */
-static void grow(void)
-{
-	volatile char stack[64 << 10];
-	char *heap = malloc(sizeof(stack));
-
-	if (heap == NULL)
-		err(1, "malloc");
-	for (size_t i = 0; i < sizeof(stack); i += WEFT_PAGE_SIZE)
-		stack[i] = ((volatile char *)heap)[i] = 1;
-	free(heap);
-}
-
 void machine_save(void)
 {
-	grow();
 	admin(PC_GETTABLE);
 	walk("/", note);
 	qsort(files, nfiles, sizeof(files[0]), by_identity);
@@ -174,93 +153,4 @@ void make_home(void)
 	if (fd < 0 || ftruncate(fd, 4096) != 0)
 		err(1, HOME "/shared");
 	close(fd);
-}
-
-/* --- the kernel's memory ------------------------------------------------------------------ */
-
-#define SETTLE_MS 5
-#define SETTLED 4         /* looks that say the same */
-#define RETURN_LOOKS 2000 /* by then all is back, or is lost */
-
-static void nap(void)
-{
-	const struct weft_timespec t = {0, SETTLE_MS * 1000000};
-
-	__sys_lwp_sleep(WEFT_CLOCK_MONOTONIC, 0, &t);
-}
-
-/* All memory that looking needs is there before the first number counts. */
-static struct kmem seen, last;
-static char text[16384];
-
-static void look(struct kmem *k)
-{
-	size_t len = 0;
-	ssize_t n;
-	int fd = open("/proc/kmem", O_RDONLY);
-
-	while (fd >= 0 && (n = read(fd, text + len, sizeof(text) - 1 - len)) > 0)
-		len += n;
-	close(fd);
-	text[len] = '\0';
-	memset(k, 0, sizeof(*k));
-	char *end;
-	for (char *line = strtok_r(text, "\n", &end); line != NULL;
-	     line = strtok_r(NULL, "\n", &end)) {
-		unsigned long size, used, pages;
-		char word[16];
-		/* A name may have spaces. */
-		if (sscanf(line, "Cache:\t%23[^\t]\t%lu\t%lu\t%lu", k->cache[k->ncaches].name,
-			   &size, &used, &pages) == 4) {
-			k->cache[k->ncaches++].used = used;
-			k->idle += pages;
-		} else if (sscanf(line, "%15[^:]:\t%lu", word, &pages) == 2 &&
-			   strcmp(word, "Total") != 0) {
-			k->idle += pages;
-		}
-	}
-	if (k->ncaches == 0)
-		errx(1, "/proc/kmem cannot be read");
-}
-
-/* Magazines are what free objects wait in: their number says nothing. */
-static bool counts(const struct kmem *k, unsigned i)
-{
-	return strcmp(k->cache[i].name, "magazine") != 0;
-}
-
-static bool agree(const struct kmem *a, const struct kmem *b)
-{
-	for (unsigned i = 0; i < a->ncaches; i++)
-		if (counts(a, i) && a->cache[i].used != b->cache[i].used)
-			return false;
-	return a->idle == b->idle && a->ncaches == b->ncaches;
-}
-
-void kmem_settle(struct kmem *k)
-{
-	for (unsigned same = 0, looks = 0; same < SETTLED && looks < RETURN_LOOKS; looks++) {
-		look(&seen);
-		same = agree(&seen, &last) ? same + 1 : 0;
-		last = seen;
-		nap();
-	}
-	*k = seen;
-}
-
-bool kmem_returns(const struct kmem *before)
-{
-	for (unsigned looks = 0; looks < RETURN_LOOKS; looks++) {
-		look(&seen);
-		if (agree(before, &seen))
-			return true;
-		nap();
-	}
-	printf("fuzz: %lld pages are missing\n", (long long)(before->idle - seen.idle));
-	for (unsigned i = 0; i < seen.ncaches; i++)
-		if (counts(&seen, i) && seen.cache[i].used != before->cache[i].used)
-			printf("fuzz: %s: %llu objects in use, %llu before\n", seen.cache[i].name,
-			       (unsigned long long)seen.cache[i].used,
-			       (unsigned long long)before->cache[i].used);
-	return false;
 }

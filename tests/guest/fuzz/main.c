@@ -13,6 +13,7 @@
  * Calls come from SYSCALLS, arguments by the table of weft/sysdesc.h.  The whole run is a
  * function of its seed, in exact timing to the instruction.
  */
+#include "../kmem.h"
 #include "fuzz.h"
 #include <err.h>
 #include <stdio.h>
@@ -74,6 +75,7 @@ int main(int argc, char **argv)
 	/* What the first victims make once and for all is not missed later. */
 	harness_init();
 	machine_save();
+	kmem_init();
 	uint64_t done = run_victims(&plan, &batch, calls / 8);
 	kmem_settle(&before);
 	done += run_victims(&plan, &batch, calls - calls / 8);
