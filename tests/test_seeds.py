@@ -24,6 +24,7 @@ PROGRAMS = [("lwp_park", 20, ["lwp"], [2, 4, 8]), ("disp_stress", 5, ["lwp"], [2
             ("thr_shared", 10, ["lwp", "mxn"], [4]), ("proc_shared", 10, ["lwp"], [4]),
             ("thr_rwlock", 15, ["lwp", "mxn"], [4]),
             ("sig_waiting", 10, ["lwp"], [2, 4]), ("sig_races", 5, ["lwp"], [2, 4]),
+            ("sig_timers", 1, ["lwp"], [1, 4]),
             ("thr_signal", 15, ["lwp", "mxn"], [2, 4])]
 CASES = [(name, rounds, model, count) for name, rounds, models, counts in PROGRAMS
          for model in models for count in counts]

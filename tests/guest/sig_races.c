@@ -2,28 +2,25 @@
  * sig_races.c - interrupted system calls, and signals that race with what they meet: a call
  * about to sleep, sigsuspend, exit, stop and continue, parking.  Argument: rounds.
  *
- * The other side of each race is a child process, or a raw LWP.
+ * The other side of each race is a child process, or a raw LWP.  No clock decides anything: who
+ * interrupts a call looks first whether it has begun.
  */
 #include "rawlwp.h"
 #include "tap.h"
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <weft/syscall.h>
 
 static unsigned rounds = 50;
 static volatile unsigned caught;
-static volatile int write_to = -1;
 
-/* Lets go what it interrupted, if that is restarted. */
 static void handler(int sig)
 {
 	caught++;
-	if (write_to >= 0)
-		write(write_to, "x", 1);
 }
 
 static void catch (int sig, int flags)
@@ -41,10 +38,48 @@ static sigset_t set_of(int sig)
 	return s;
 }
 
-static void alarm_in(int usec)
+/* --- a signal for a call that has begun --------------------------------------------------- */
+
+static struct {
+	uint32_t lwp, call; /* whom, in which call */
+	int release;        /* written to when the handler has run, to end the call; or -1 */
+	int pid;
+} target;
+
+/* What comes once an LWP is in a call finds it asleep, or keeps it from falling asleep. */
+static void interrupter(struct raw *r)
 {
-	struct itimerval set = {.it_value.tv_usec = usec};
-	setitimer(ITIMER_REAL, &set, NULL);
+	struct lwp_info i = {.syscall = ~0u};
+
+	while (i.syscall != target.call)
+		__sys_lwp_info(target.pid, target.lwp, &i);
+	__sys_lwp_kill(target.lwp, SIGALRM);
+	if (target.release < 0)
+		return;
+	while (caught == 0)
+		__sys_lwp_yield();
+	__sys_write(target.release, "x", 1);
+}
+
+static struct raw helper;
+
+/* Sends us SIGALRM when we are in this call. */
+static void interrupt_in(uint32_t call, int release)
+{
+	target.lwp = __sys_lwp_self();
+	target.pid = getpid();
+	target.call = call;
+	target.release = release;
+	if (raw_start(&helper, interrupter, 0, 0) != 0)
+		bail("no LWP");
+}
+
+static void interrupted(void)
+{
+	int gone;
+
+	while (__sys_lwp_wait(helper.id, &gone) == -EINTR)
+		;
 }
 
 /* --- EINTR and SA_RESTART ------------------------------------------------------------- */
@@ -56,26 +91,24 @@ static void interrupted_calls(void)
 
 	pipe(fd);
 	catch (SIGALRM, 0);
-	alarm_in(2000);
+	interrupt_in(SYS_read, -1);
 	is("read: interrupted", read(fd[0], &c, 1), -1);
 	is("read: EINTR", errno, EINTR);
+	interrupted();
 
 	catch (SIGALRM, SA_RESTART);
-	write_to = fd[1];
-	alarm_in(2000);
+	interrupt_in(SYS_read, fd[1]);
 	is("read: restarted", read(fd[0], &c, 1), 1);
 	is("read: after the handler", caught, 1);
-	write_to = -1;
+	interrupted();
 
 	/* waitpid for a child that goes on when we have been interrupted. */
 	for (int restart = 0; restart < 2; restart++) {
 		catch (SIGALRM, restart ? SA_RESTART : 0);
 		pid_t pid = fork();
-		if (pid == 0) {
-			usleep(20000);
-			_exit(3);
-		}
-		alarm_in(2000);
+		if (pid == 0)
+			_exit(read(fd[0], &c, 1) == 1 ? 3 : 4);
+		interrupt_in(SYS_waitpid, fd[1]);
 		pid_t got = waitpid(pid, &status, 0);
 		if (restart) {
 			is("waitpid: restarted", got, pid);
@@ -83,6 +116,7 @@ static void interrupted_calls(void)
 			ok("waitpid: EINTR", got == -1 && errno == EINTR);
 			waitpid(pid, &status, 0);
 		}
+		interrupted();
 		is("waitpid: status", status, 3 << 8);
 		is("waitpid: handler", caught, 1);
 	}
@@ -90,15 +124,18 @@ static void interrupted_calls(void)
 	/* A length of time is not begun again, whatever the flag. */
 	catch (SIGALRM, SA_RESTART);
 	struct timespec ts = {.tv_sec = 3600};
-	alarm_in(2000);
+	interrupt_in(SYS_lwp_sleep, -1);
 	is("nanosleep: never restarted", nanosleep(&ts, NULL), -1);
-	alarm_in(2000);
+	interrupted();
+	interrupt_in(SYS_sigsuspend, -1);
 	is("pause", pause(), -1);
+	interrupted();
 	sigset_t usr2 = set_of(SIGUSR2);
 	sigprocmask(SIG_BLOCK, &usr2, NULL);
-	alarm_in(2000);
+	interrupt_in(SYS_sigtimedwait, -1);
 	is("sigwaitinfo: never restarted", sigwaitinfo(&usr2, NULL), -1);
 	is("sigwaitinfo: EINTR", errno, EINTR);
+	interrupted();
 	sigprocmask(SIG_UNBLOCK, &usr2, NULL);
 
 	/* No handler, no interruption: stopped and continued in the middle of a read. */
