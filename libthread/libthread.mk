@@ -1,11 +1,15 @@
 # libthread.mk - builds the threads library into the sysroot (user/user.mk).
+#
+# Fast paths call their slow paths behind the compiler's back (core/slow.S), hence no red zone.
+# Two stores are cheaper than one of a vector that has to be put together first.
 
-LT_SRC := $(sort $(wildcard libthread/core/*.[cS] libthread/sync/*.c libthread/model/*/*.c \
-	libthread/model/*/*.S libthread/win/*.c libthread/win/*.S))
+LT_SRC := $(sort $(wildcard libthread/core/*.[cS] libthread/sync/*.c libthread/model/*/*.[cS] \
+	libthread/win/*.[cS]))
 LT_OBJ := $(LT_SRC:%=$(B)/%.o)
+LT_CFLAGS = $(U_CFLAGS) -mno-red-zone -fno-tree-slp-vectorize
 
 $(B)/libthread/%.o: libthread/% libthread/libthread.mk user/user.mk build/newlib/stamp
-	$(call U_SAY,CC,$<)mkdir -p $(@D) && $(CC) $(U_CFLAGS) -MMD -MP -c -o $@ $<
+	$(call U_SAY,CC,$<)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(B)/sysroot/lib/libthread.a: $(LT_OBJ) libthread/libthread.mk
 	$(call U_SAY,AR,$@)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(LT_OBJ)

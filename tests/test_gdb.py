@@ -128,7 +128,8 @@ def test_threads(gdb, model):
         assert int(rip[1], 16) == int(first[1], 16), block
         functions = re.findall(r"^    #\d+ +0x[0-9a-f]+ (\w+)", block, re.MULTILINE)
         at = functions.index(callers[0])
-        assert at >= 1, block  # inside of the library
+        # Inside of the library; a fast path that ended in a switch has left no frame there.
+        assert at >= (model == "lwp"), block
         assert functions[at:at + len(callers)] == callers, block
     main = by_start["main"]
     assert ": OnLWP, on LWP " in main

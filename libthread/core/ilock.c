@@ -9,6 +9,7 @@
  */
 #include "impl.h"
 #include "model.h"
+#include "sleepq.h"
 
 #define SPINS 200         /* some 1,000 instructions; holds are shorter */
 #define YIELDS_A_SLEEP 50 /* some 5,000 instructions */
@@ -23,13 +24,18 @@ void __backoff(unsigned *turns)
 		__sys_lwp_yield();
 }
 
-unsigned __ilock_wait(struct ilock *l)
+bool __ilock_take(struct ilock *l)
+{
+	return l->held == 0 && ilock_try(l);
+}
+
+unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l))
 {
 	unsigned turns = 0;
 
 	for (;;) {
 		for (int i = __ncpu > 1 ? SPINS : 1; i > 0; i--) {
-			if (l->held == 0 && __atomic_exchange_n(&l->held, 1, __ATOMIC_ACQUIRE) == 0)
+			if (take(l))
 				return turns;
 			spin_hint();
 		}
@@ -39,8 +45,28 @@ unsigned __ilock_wait(struct ilock *l)
 	}
 }
 
-/* The kernel held off when it wanted the CPU: give it now.  lwp_yield clears `yield`. */
-void __critical_pay(void)
+/* ilock_lock has found l held; it is in its critical section. */
+void __ilock_contended(struct ilock *l)
 {
-	__sys_lwp_yield();
+	if (l == __one_lock)
+		__ops->one_lock_wait(l);
+	else
+		__ilock_wait(l, __ilock_take);
+}
+
+/*
+ * The last section has been left, or an inner or a timed one.  If the kernel held off when it
+ * wanted the CPU, it gets it now: lwp_yield clears `yield`.
+ */
+long __critical_left(void)
+{
+	struct section *c = this_section();
+
+	if (c->nopreempt >= SECTION_TIMED) {
+		__ops->timed_hold_over();
+		c->nopreempt -= SECTION_TIMED;
+	}
+	if (c->nopreempt == 0 && c->yield)
+		__sys_lwp_yield();
+	return 0;
 }

@@ -43,18 +43,26 @@ struct sleepq;
 /*
  * An LWP as the library knows it.  Written by the LWP itself alone.
  *
- * critical->nopreempt counts the library's spin locks that are held on it.  It is the first
+ * critical->nopreempt counts the library's spin locks that are held on it; SECTION_TIMED on
+ * top says that the model wants to be told when the next of them is given up.  It is the first
  * pair of words in the kernel's record, or with schedctl=off the second one, nosignal and
  * signalled, which the kernel heeds only before it calls a handler; `nowhere` before the LWP
- * has begun.
+ * has begun.  The kernel writes `yield` only while this very LWP is in it, so an instruction
+ * that changes both words needs no lock.
  *
  * An LWP may not be stopped by thr_suspend while it holds such a lock or no_suspend is
  * above 0: others would wait for it.  owes is the LWP that it is about to unpark: whoever
  * stops it does it in its place.
  */
 struct section {
-	volatile uint32_t nopreempt, yield;
+	union {
+		struct {
+			volatile uint32_t nopreempt, yield;
+		};
+		uint64_t both;
+	};
 };
+#define SECTION_TIMED 0x10000u
 
 struct lwp {
 	struct schedctl *sc;
@@ -84,19 +92,37 @@ enum thread_state {
  * that it stands in; "list" under __threads_lock; "model" the model, under its own rules.
  *
  * For debuggers: a thread whose lwp->id is 0 has its registers saved at rsp, lowest
- * address first: MXCSR (4 bytes), FCW (4 bytes, upper half unused), R15, R14, R13, R12,
- * RBX, RBP, RIP; its RSP will be rsp + 64.
+ * address first: R15, R14, R13, R12, RBX, RBP, RIP; its RSP will be rsp + 56.
  */
 struct thread {
-	struct thread *self;     /* at %fs:0 */
-	struct _reent *reent;    /* newlib's per-thread state */
-	struct lwp *lwp;         /* model: where it runs, or &__nowhere */
-	uint64_t rsp;            /* model: see above */
-	uint64_t fp_control;     /* MXCSR, and FCW above it, that it begins with */
-	volatile uint32_t state; /* model: TS_* */
-	int pri;                 /* 0 to 127 */
-	uint32_t id;             /* pthread_t and thread_t; 0: not a thread of the program */
-	uint32_t readlocks;      /* self: reader-writer locks that it holds for reading */
+	struct thread *self;      /* at %fs:0 */
+	struct _reent *reent;     /* self: newlib's per-thread state; NULL: not yet used */
+	struct lwp *lwp;          /* model: where it runs, or &__nowhere */
+	struct section *critical; /* lwp->critical, while it runs */
+	uint64_t rsp;             /* model: see above */
+	uint64_t fp_control;      /* MXCSR, and FCW above it, that it begins or goes on with */
+
+	/* What a scheduler looks at first; `special` tells whether it has to look closer. */
+	union {
+		struct {
+			volatile uint32_t state; /* model: TS_* */
+			union {
+				struct {
+					uint8_t pri;        /* 0 to 127 */
+					bool bound;         /* has an LWP of its own: own_lwp */
+					bool masked;        /* self: see sigmask */
+					bool suspended : 1; /* model: thr_suspend has been called */
+					bool to_armed : 1;  /* model: is among its time-outs */
+					bool cancelled : 1; /* model: ops->cancel has been called */
+				};
+				uint32_t special;
+			};
+		};
+		uint64_t state_and_special;
+	};
+	uint32_t id;                /* pthread_t and thread_t; 0: not a thread of the program */
+	uint32_t readlocks;         /* self: reader-writer locks that it holds for reading */
+	volatile uint32_t on_stack; /* 1 until its exit no longer uses its stack */
 
 	/* Cancellation (core/cancel.c). */
 	union {
@@ -117,41 +143,24 @@ struct thread {
 	struct __pthread_cleanup *cleanup; /* self: handlers, the last pushed first */
 
 	/* Asleep, or about to be. */
-	const void *volatile wchan;     /* queue: the object that it waits for; NULL: no longer */
-	struct sleepq *volatile q;      /* queue: where it stands while wchan is set */
-	struct thread *q_next, *q_prev; /* queue: others that wait for the object */
-	struct thread *q_tail;          /* queue: the first of them only: the last */
-	struct thread *q_chain;         /* queue: the first only: the next object's first */
-	const void *wait_arg;           /* self, before it sleeps: see the object's file */
+	const void *volatile wchan; /* queue: the object that it waits for; NULL: no longer */
+	struct sleepq *volatile q;  /* queue: where it stands while wchan is set */
+	struct thread *q_next;      /* queue: the next that waits for the object */
+	struct thread *q_prev;      /* queue: the one before; the first: nothing */
+	struct thread *q_tail;      /* queue: the first only, if there is a q_next: the last */
+	struct thread *q_chain;     /* queue: the first only: the next object's first */
+	const void *wait_arg;       /* self, before it sleeps: see the object's file */
 
 	/* Thread-specific data. */
 	void *tsd[TSD_FAST];
 	void **tsd_more;  /* self: values of the keys from TSD_FAST on, or NULL */
 	uint32_t tsd_top; /* self: no key from here on ever had a value */
 
-	/* What a scheduler has to look at before it treats t like any other. */
-	union {
-		struct {
-			bool bound;     /* has an LWP of its own: own_lwp */
-			bool suspended; /* model: thr_suspend has been called */
-			bool to_armed;  /* model: is among its time-outs */
-			bool cancelled; /* model: ops->cancel has been called */
-		};
-		uint32_t unusual; /* not 0: one of them */
-	};
-
 	/* Life. */
-	bool robust;   /* self: may own robust mutexes */
-	bool detached; /* list */
-	union {
-		struct {
-			bool exited; /* list: waits to be joined, or for reuse */
-			bool masked; /* self: of an unbound thread, see sigmask */
-		};
-		uint16_t leaving; /* not 0: a switch from or to it is not all there is to do */
-	};
-	volatile uint32_t on_stack; /* 1 until its exit no longer uses its stack */
-	struct thread *joiner;      /* list: who claims it */
+	bool robust;           /* self: may own robust mutexes */
+	bool detached;         /* list */
+	bool exited;           /* list: waits to be joined, or for reuse */
+	struct thread *joiner; /* list: who claims it */
 	void *(*start)(void *);
 	void *arg;
 	void *status;
@@ -196,7 +205,10 @@ static inline struct thread *thread_self(void)
 }
 
 _Static_assert(offsetof(struct thread, id) == THREAD_ID &&
-		       offsetof(struct thread, cancel) == THREAD_CANCEL,
+		       offsetof(struct thread, cancel) == THREAD_CANCEL &&
+		       offsetof(struct thread, rsp) == THREAD_RSP &&
+		       offsetof(struct thread, fp_control) == THREAD_FP_CONTROL &&
+		       offsetof(struct thread, on_stack) == THREAD_ON_STACK,
 	       "offsets.h");
 
 /* Is the caller to exit, at a cancellation point? */
@@ -216,14 +228,10 @@ static inline void set_thread_pointer(struct thread *t)
 	__asm__ volatile("wrfsbase %0" : : "r"(t) : "memory");
 }
 
-/* MXCSR, and FCW in the upper half: a new thread has them from its creator. */
-static inline uint64_t fp_control(void)
+/* MXCSR, and FCW above it; the upper half of that is left alone. */
+static inline void save_fp_control(uint64_t *to)
 {
-	uint32_t mxcsr;
-	uint16_t fcw;
-
-	__asm__ volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(mxcsr), "=m"(fcw));
-	return (uint64_t)fcw << 32 | mxcsr;
+	__asm__ volatile("stmxcsr %0\n\tfnstcw 4+%0" : "+m"(*to));
 }
 
 /* In a loop that waits for another CPU.  PAUSE costs the host too much in exact timing. */
@@ -244,24 +252,42 @@ void __assert_failed(const char *what, const char *file, int line) __attribute__
 /*
  * Preemption control (weft/schedctl.h).  In a critical section the kernel lets the LWP
  * go on for a little beyond its time, and calls no handler; whoever leaves the last one pays
- * by a yield if the kernel asked for it.  An unbound thread cannot change its LWP inside, since it does so
- * only where it calls the model.
+ * by a yield if the kernel asked for it.  An unbound thread cannot change its LWP inside, since
+ * it does so only where it calls the model.
+ *
+ * These are a part of every fast path, and so are written out: the section is found by one
+ * instruction, and the exit's result, not 0, says all at once that the kernel wants the CPU, that
+ * this was an inner section, or that it was timed.  __critical_left, always 0, tells which.
+ * slow.S says how it is called.
  */
-void __critical_pay(void);
+long __critical_left(void);
+
+/* Code that is hardly ever executed: behind the function.  It ends by a jump back to 1. */
+#define OUT_OF_THE_WAY(code) "\n1:\n\t.subsection 1\n2:\t" code "\n\tjmp 1b\n\t.previous"
+
+static inline struct section *this_section(void)
+{
+	struct section *c;
+
+	__asm__ volatile("movq %%fs:%c1, %0" : "=r"(c) : "i"(offsetof(struct thread, critical)));
+	return c;
+}
 
 static inline void critical_enter(void)
 {
-	thread_self()->lwp->critical->nopreempt += 1;
-	__asm__ volatile("" : : : "memory");
+	struct section *c = this_section();
+
+	__asm__ volatile("addl $1, %0" : "+m"(c->nopreempt) : : "memory", "cc");
 }
 
 static inline void critical_exit(void)
 {
-	struct section *c = thread_self()->lwp->critical;
+	struct section *c = this_section();
 
-	__asm__ volatile("" : : : "memory");
-	if ((c->nopreempt -= 1) == 0 && unlikely(c->yield))
-		__critical_pay();
+	__asm__ volatile __inline__("subq $1, %0\n\tjnz 2f" OUT_OF_THE_WAY("call __critical_slow")
+				    : "+m"(c->both)
+				    :
+				    : "memory", "cc");
 }
 
 static inline bool in_critical(const struct lwp *l)
@@ -271,11 +297,13 @@ static inline bool in_critical(const struct lwp *l)
 
 /*
  * The library's own lock.  Spins, with preemption control.  Nobody who holds one waits
- * for another thread or runs code of the program.  Memory: taking is an acquire, giving up a release.
+ * for another thread or runs code of the program.  Memory: taking is an acquire, giving up a
+ * release.  It is held when the highest bit is set; a model may use the others.
  */
 struct ilock {
 	volatile uint32_t held;
 };
+#define ILOCK_HELD 0x80000000u
 
 /* The caller must not be suspended: others depend on what it does next. */
 static inline void no_suspend_enter(void)
@@ -290,22 +318,55 @@ static inline void no_suspend_exit(void)
 	thread_self()->lwp->no_suspend -= 1;
 }
 
-/* Returns the number of times that it gave up its CPU on the way. */
-unsigned __ilock_wait(struct ilock *l);
+/*
+ * The slow side of ilock_lock: take(l) tries to take it.  Returns the number of times that it
+ * gave up its CPU on the way.
+ */
+unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l));
+bool __ilock_take(struct ilock *l);
+void __ilock_contended(struct ilock *l);
 /* One turn of a loop that waits for an LWP which may need this CPU; *turns is 0 at first. */
 void __backoff(unsigned *turns);
 
+static inline bool ilock_try(struct ilock *l)
+{
+	bool was_held;
+
+	__asm__ volatile("lock btsl $31, %0" : "+m"(l->held), "=@ccc"(was_held) : : "memory");
+	return likely(!was_held);
+}
+
+/* l is not on the caller's stack. */
 static inline void ilock_lock(struct ilock *l)
 {
 	critical_enter();
-	if (unlikely(__atomic_exchange_n(&l->held, 1, __ATOMIC_ACQUIRE) != 0))
-		__ilock_wait(l);
+	__asm__ volatile __inline__(
+		"lock btsl $31, %0\n\tjc 2f" OUT_OF_THE_WAY(
+			"pushq %%rdi\n\tleaq %0, %%rdi\n\tcall __ilock_slow\n\tpopq %%rdi")
+		: "+m"(l->held)
+		:
+		: "memory", "cc");
 }
 
 static inline void ilock_unlock(struct ilock *l)
 {
 	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
 	critical_exit();
+}
+
+/* The same when the caller is in another critical section too, and stays in it. */
+static inline void ilock_unlock_inner(struct ilock *l)
+{
+	struct section *c = this_section();
+
+	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
+	__asm__ volatile("subl $1, %0" : "+m"(c->nopreempt) : : "memory", "cc");
+}
+
+/* Gives l up, but stays in its critical section. */
+static inline void ilock_drop(struct ilock *l)
+{
+	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
 }
 
 /* core/deadline.c */
@@ -323,7 +384,7 @@ long __lwp_park(deadline_t deadline, uint32_t unpark);
 /* core/signal.c */
 extern uint64_t __base_mask;
 void __signals_init(void);
-void __mask_moved(struct thread *self);
+void __mask_moves(struct thread *t, struct lwp *l);
 
 /* core/cancel.c */
 int __cancelled(void);

@@ -36,7 +36,7 @@ void __libthread_init(int argc, char **argv, char **envp, const struct auxv *aux
 	t->state = TS_ONLWP;
 	t->on_stack = 1;
 	t->user_stack = true;
-	t->own_lwp.critical = &t->own_lwp.nowhere;
+	t->critical = t->own_lwp.critical = &t->own_lwp.nowhere;
 	set_thread_pointer(t);
 	__choose_model(envp);
 	__lwp_adopt(t->lwp, (struct schedctl *)__auxval(AT_WEFT_SCHEDCTL));

@@ -24,6 +24,7 @@ void __lwp_adopt(struct lwp *l, struct schedctl *sc)
 	l->no_suspend = l->owes = 0;
 	l->critical = (struct section *)(__options.schedctl ? &sc->nopreempt : &sc->nosignal);
 	l->critical->nopreempt = 0; /* its last owner left it inside of a critical section */
+	thread_self()->critical = l->critical;
 	__atomic_store_n(&l->sc, sc, __ATOMIC_RELEASE);
 }
 

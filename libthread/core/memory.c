@@ -35,7 +35,7 @@ static void push(struct free_list *l, struct thread *t)
 	l->count++;
 }
 
-static void take_out(struct free_list *l, struct thread *t)
+static inline void take_out(struct free_list *l, struct thread *t)
 {
 	if (t->free_prev != NULL)
 		t->free_prev->free_next = t->free_next;
@@ -114,13 +114,18 @@ static bool more_threads(void)
 	return true;
 }
 
-static struct thread *find(struct free_list *l, size_t size, size_t guard)
+static inline bool suits(struct thread *t, size_t size, size_t guard)
+{
+	return t->stack_size == size && t->guard_size == guard &&
+	       __atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) == 0;
+}
+
+static struct thread *__attribute__((noinline)) find(struct free_list *l, size_t size, size_t guard)
 {
 	struct thread *t = l->first;
 
 	for (int i = 0; i < LOOK_AT && t != NULL; i++, t = t->free_next) {
-		if (t->stack_size == size && t->guard_size == guard &&
-		    __atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) == 0) {
+		if (suits(t, size, guard)) {
 			take_out(l, t);
 			return t;
 		}
@@ -128,24 +133,12 @@ static struct thread *find(struct free_list *l, size_t size, size_t guard)
 	return NULL;
 }
 
-/*
- * A free struct thread with a stack: that of the program if user_stack is not NULL, else
- * one of stack_size usable bytes above guard_size bytes that fault, which are rounded up to
- * pages.  NULL: out of memory.  Takes __threads_lock.
- */
-static inline struct thread *get(size_t stack_size, size_t guard_size, void *user_stack)
+/* One whose stack is made for it, or is the program's. */
+static struct thread *__attribute__((noinline))
+make(size_t stack_size, size_t guard_size, void *user_stack)
 {
-	struct thread *t = NULL;
+	struct thread *t;
 
-	if (user_stack == NULL) {
-		stack_size = (stack_size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
-		guard_size = (guard_size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
-		ilock_lock(&__threads_lock);
-		t = find(&with_stack, stack_size, guard_size);
-		ilock_unlock(&__threads_lock);
-		if (t != NULL)
-			return t;
-	}
 	do {
 		ilock_lock(&__threads_lock);
 		t = find(&bare, 0, 0);
@@ -165,6 +158,29 @@ static inline struct thread *get(size_t stack_size, size_t guard_size, void *use
 		return NULL;
 	}
 	return t;
+}
+
+/*
+ * A free struct thread with a stack: that of the program if user_stack is not NULL, else
+ * one of stack_size usable bytes above guard_size bytes that fault, which are rounded up to
+ * pages.  NULL: out of memory.  Takes __threads_lock.
+ */
+static inline struct thread *get(size_t stack_size, size_t guard_size, void *user_stack)
+{
+	struct thread *t;
+
+	if (user_stack != NULL)
+		return make(stack_size, 0, user_stack);
+	stack_size = (stack_size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
+	guard_size = (guard_size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
+	ilock_lock(&__threads_lock);
+	t = with_stack.first;
+	if (likely(t != NULL && suits(t, stack_size, guard_size)))
+		take_out(&with_stack, t);
+	else
+		t = find(&with_stack, stack_size, guard_size);
+	ilock_unlock(&__threads_lock);
+	return likely(t != NULL) ? t : make(stack_size, guard_size, NULL);
 }
 
 struct thread *__thread_get(size_t stack_size, size_t guard_size, void *user_stack)

@@ -40,12 +40,12 @@ struct model_ops {
 	/* Once, on the first LWP, which runs *__main_thread; its LWP is own_lwp already. */
 	void (*init)(void);
 
-	/* Locks of sleep queues.  also_lock: q2 too, with the lock of a q that comes
-	 * before it in the order of locks held. */
+	/* Locks of sleep queues. */
 	void (*lock)(struct sleepq *q);
 	void (*unlock)(struct sleepq *q);
-	void (*also_lock)(struct sleepq *q2);
-	void (*also_unlock)(struct sleepq *q2);
+	/* With __one_lock (sleepq.h): waits for it; a timed hold is over (SECTION_TIMED). */
+	void (*one_lock_wait)(struct ilock *l);
+	void (*timed_hold_over)(void);
 
 	/*
 	 * Blocks the calling thread until its wchan is NULL or the deadline has passed.
@@ -59,12 +59,22 @@ struct model_ops {
 	const void *(*block)(struct sleepq *q, deadline_t deadline, struct thread *wake);
 
 	/*
+	 * The same for a caller who waits without a deadline, wakes nobody, and has held the
+	 * lock since it entered q.  Returns 0, or not at all: so a fast path may end in it.
+	 * If a cancellation is due and q is of the first table, the caller exits; there,
+	 * wait_arg is __ends_in_sleep for all who come here, and for nobody else.
+	 */
+	int (*sleep)(struct sleepq *q);
+
+	/*
 	 * Wakes the threads of a list (linked by q_next) that have been taken from q.
 	 * Called with the lock of q held, gives it up.  From the moment that it is
 	 * woken, a thread may do anything, so the caller must be through with the
 	 * object: it may no longer exist.
 	 */
 	void (*wake)(struct sleepq *q, struct thread *list);
+	/* The same for one thread, whatever its q_next.  Always 0. */
+	int (*wake_one)(struct sleepq *q, struct thread *t);
 
 	/* Before the first wait with a deadline.  0 or an error number. */
 	int (*prepare_timed)(void);
@@ -75,10 +85,11 @@ struct model_ops {
 	 */
 	int (*create)(struct thread *t, bool new_lwp, bool suspended);
 	/*
-	 * Ends the calling thread, which is inside of one critical section.  Clears
-	 * on_stack when its stack is no longer used.
+	 * Ends the calling thread, which is inside of one critical section: that of the lock
+	 * of q, from which it has taken `wake`, which is woken; or, if both are NULL, another.
+	 * Clears on_stack when its stack is no longer used.
 	 */
-	void (*exit)(void) __attribute__((noreturn));
+	void (*exit)(struct sleepq *q, struct thread *wake) __attribute__((noreturn));
 	int (*yield)(void); /* 0, as sched_yield */
 
 	/*
@@ -124,7 +135,7 @@ struct model {
 };
 
 extern const struct model *__model;
-extern const struct model_ops *__ops;
+extern struct model_ops __ops[1]; /* a copy, so that a call of one needs no load */
 
 /* core/options.c: from LIBTHREAD and LIBTHREAD_OPTIONS; ends the process if they are bad. */
 void __choose_model(char **envp);

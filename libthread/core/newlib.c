@@ -38,9 +38,21 @@ static LOCK(shared);
 static struct ilock pool_lock;
 static struct __lock *pool;
 
+/*
+ * Most threads that live shortly never need theirs.  A handler that comes in between may do
+ * the same: nothing has been stored by then.
+ */
+static struct _reent *__attribute__((noinline)) first_use(struct thread *self)
+{
+	_REENT_INIT_PTR(&self->own_reent);
+	return self->reent = &self->own_reent;
+}
+
 struct _reent *__getreent(void)
 {
-	return thread_self()->reent;
+	struct thread *self = thread_self();
+
+	return likely(self->reent != NULL) ? self->reent : first_use(self);
 }
 
 /* A pool of our own: malloc would take a lock of this very kind. */

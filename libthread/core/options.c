@@ -18,7 +18,7 @@ static const struct model *const models[] = {&__model_lwp, &__model_mxn, &__mode
 #define MAX_CONCURRENCY 1024
 
 const struct model *__model;
-const struct model_ops *__ops;
+struct model_ops __ops[1];
 struct options __options;
 
 static const struct option {
@@ -176,7 +176,7 @@ void __choose_model(char **envp)
 	__model = find_model(name);
 	if (__model == NULL)
 		bad_model(name);
-	__ops = __model->like != NULL ? find_model(__model->like)->ops : __model->ops;
+	*__ops = *(__model->like != NULL ? find_model(__model->like) : __model)->ops;
 	__options = __model->defaults;
 	while (list != NULL && *list != '\0') {
 		size_t n = strcspn(list, ",");

@@ -32,21 +32,24 @@ static void set_mask(struct thread *self, uint64_t mask)
 	self->masked = mask != __base_mask;
 }
 
-/* Signals that were kept for self, and that it does not block, go to its LWP. */
-static void take_kept(struct thread *self)
+/* Signals that were kept for t, and that it does not block, go to its LWP. */
+static void take_kept(struct thread *t, struct lwp *l)
 {
-	uint64_t open = __atomic_fetch_and(&self->sigkept, self->sigmask, __ATOMIC_RELAXED);
+	uint64_t open = __atomic_fetch_and(&t->sigkept, t->sigmask, __ATOMIC_RELAXED);
 
-	for (open &= ~self->sigmask; open != 0; open &= open - 1)
-		__sys_lwp_kill(self->lwp->id, __builtin_ctzl(open) + 1);
+	for (open &= ~t->sigmask; open != 0; open &= open - 1)
+		__sys_lwp_kill(l->id, __builtin_ctzl(open) + 1);
 }
 
-/* self has come onto an LWP whose mask may be another one, or has signals that were kept. */
-void __mask_moved(struct thread *self)
+/*
+ * t is about to run on l, the calling LWP, whose mask may be another one; or it has signals that
+ * were kept.  No handler is called before: the caller is in a critical section.
+ */
+void __mask_moves(struct thread *t, struct lwp *l)
 {
-	__sys_sigprocmask(SIG_SETMASK, &self->sigmask, NULL);
-	self->masked = self->sigmask != __base_mask;
-	take_kept(self);
+	__sys_sigprocmask(SIG_SETMASK, &t->sigmask, NULL);
+	t->masked = t->sigmask != __base_mask;
+	take_kept(t, l);
 }
 
 /*
@@ -96,7 +99,7 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	new = how == SIG_BLOCK ? was | new : how == SIG_UNBLOCK ? was & ~new : new;
 	set_mask(thread_self(), new & ~fixed);
 	if (thread_self()->sigkept != 0)
-		take_kept(thread_self());
+		take_kept(thread_self(), thread_self()->lwp);
 	if (old != NULL)
 		*old = was;
 	return 0;

@@ -2,6 +2,8 @@
 #include "sleepq.h"
 
 struct sleepq __sleepq_point[1 << SLEEPQ_BITS], __sleepq_other[1 << SLEEPQ_BITS];
+struct ilock *__one_lock;
+const char __ends_in_sleep;
 
 #define TAIL_EVERY 16 /* near-LIFO: one in so many goes to the tail */
 
@@ -23,7 +25,6 @@ static void push_front(struct thread **p, struct thread *t)
 	t->q_chain = old->q_chain;
 	t->q_tail = old->q_tail;
 	t->q_next = old;
-	t->q_prev = NULL;
 	old->q_prev = t;
 	*p = t;
 }
@@ -39,7 +40,6 @@ static void pop_front(struct thread **p)
 	}
 	next->q_chain = t->q_chain;
 	next->q_tail = t->q_tail;
-	next->q_prev = NULL;
 	*p = next;
 }
 
@@ -52,11 +52,12 @@ void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, e
 	t->wchan = obj;
 	t->q = q;
 	if (first == NULL) {
-		t->q_next = t->q_prev = t->q_chain = NULL;
-		t->q_tail = t;
+		t->q_next = t->q_chain = NULL;
 		*p = t;
 		return;
 	}
+	if (first->q_next == NULL)
+		first->q_tail = first;
 	if (fifo ? first->pri < pri : first->pri <= pri) {
 		push_front(p, t);
 		return;
@@ -107,10 +108,10 @@ struct thread *__sleepq_take_all(struct sleepq *q, const void *obj)
 
 void __sleepq_remove(struct sleepq *q, struct thread *t)
 {
-	if (t->q_prev == NULL) {
-		struct thread **p = find(q, t->wchan);
+	struct thread **p = find(q, t->wchan);
 
-		ASSERT(*p == t);
+	ASSERT(*p != NULL);
+	if (*p == t) {
 		pop_front(p);
 		return;
 	}
@@ -118,7 +119,7 @@ void __sleepq_remove(struct sleepq *q, struct thread *t)
 	if (t->q_next != NULL)
 		t->q_next->q_prev = t->q_prev;
 	else
-		(*find(q, t->wchan))->q_tail = t->q_prev;
+		(*p)->q_tail = t->q_prev;
 }
 
 /*

@@ -16,7 +16,7 @@
  *	                |q_next        |
  *	                A2             NULL
  *	                |
- *	                A3  (A1->q_tail)
+ *	                A3  (A1->q_tail, if there is more than A1)
  *
  * Order of the threads that wait for an object: by priority; within a priority
  * near-LIFO, that is at the head, but every sixteenth time at the tail lest someone
@@ -37,13 +37,17 @@ struct sleepq {
 #define SLEEPQ_BITS 12
 extern struct sleepq __sleepq_point[1 << SLEEPQ_BITS], __sleepq_other[1 << SLEEPQ_BITS];
 
-static inline unsigned sleepq_hash(const void *obj)
+/* By the highest bits of a product; the offset is made at once, which saves two shifts. */
+static inline struct sleepq *sleepq_at(struct sleepq *table, const void *obj)
 {
-	return (uintptr_t)obj * 0x9e3779b97f4a7c15u >> (64 - SLEEPQ_BITS);
+	const unsigned shift = 32 - SLEEPQ_BITS - __builtin_ctz(sizeof(struct sleepq));
+	uint32_t hash = (uint32_t)(uintptr_t)obj * 0x9e3779b1u;
+
+	return (struct sleepq *)((char *)table + (hash >> shift & -sizeof(struct sleepq)));
 }
 static inline struct sleepq *sleepq_of_point(const void *obj)
 {
-	return &__sleepq_point[sleepq_hash(obj)];
+	return sleepq_at(__sleepq_point, obj);
 }
 static inline bool sleepq_is_point(const struct sleepq *q)
 {
@@ -51,7 +55,40 @@ static inline bool sleepq_is_point(const struct sleepq *q)
 }
 static inline struct sleepq *sleepq_of(const void *obj)
 {
-	return &__sleepq_other[sleepq_hash(obj)];
+	return sleepq_at(__sleepq_other, obj);
+}
+
+extern const char __ends_in_sleep; /* see model.h, sleep */
+
+/* The lock of all queues, if the model has but one; set before main. */
+extern struct ilock *__one_lock;
+
+static inline struct ilock *sleepq_guard(struct sleepq *q)
+{
+	struct ilock *one = __one_lock;
+
+	return one != NULL ? one : &q->lock;
+}
+
+/* What lock(q) of the model does, for fast paths. */
+static inline void sleepq_lock(struct sleepq *q)
+{
+	ilock_lock(sleepq_guard(q));
+}
+
+/*
+ * A second queue too, or one of the two no longer; q2 comes after the queue whose lock is
+ * held in the order of locks.
+ */
+static inline void sleepq_also_lock(struct sleepq *q2)
+{
+	if (__one_lock == NULL)
+		ilock_lock(&q2->lock);
+}
+static inline void sleepq_also_unlock(struct sleepq *q2)
+{
+	if (__one_lock == NULL)
+		ilock_unlock(&q2->lock);
 }
 
 /* All of these: with the lock of q held. */
@@ -62,19 +99,31 @@ enum order { ORDER_OPTION, ORDER_FIFO };
 void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, enum order order);
 struct thread *__sleepq_take_from(struct sleepq *q, const void *obj, bool *more);
 
-/* Puts t, which stands in no queue, into q to wait for obj. */
+/* Puts t, which stands in no queue, into q, which is empty, to wait for obj. */
+static inline void sleepq_enter_empty(struct sleepq *q, const void *obj, struct thread *t)
+{
+	t->wchan = obj;
+	t->q = q;
+	t->q_next = t->q_chain = NULL;
+	q->first = t;
+}
+
+/* The same for any q. */
 static inline void sleepq_enter(struct sleepq *q, const void *obj, struct thread *t,
 				enum order order)
 {
-	if (unlikely(q->first != NULL)) {
+	if (likely(q->first == NULL))
+		sleepq_enter_empty(q, obj, t);
+	else
 		__sleepq_enter_among(q, obj, t, order);
-		return;
-	}
-	t->wchan = obj;
-	t->q = q;
-	t->q_next = t->q_prev = t->q_chain = NULL;
-	t->q_tail = t;
-	q->first = t;
+}
+
+/* Is there exactly one thread in q, and is it obj that it waits for?  Or NULL. */
+static inline struct thread *sleepq_only(struct sleepq *q, const void *obj)
+{
+	struct thread *t = q->first;
+
+	return likely(t != NULL && t->wchan == obj && t->q_next == NULL) ? t : NULL;
 }
 
 /*

@@ -76,14 +76,19 @@ static void grow_table(void)
 
 static void enlist(struct thread *t)
 {
-	do {
-		if (++last_id == 0)
-			ids_wrapped = true;
-	} while (last_id == 0 || (ids_wrapped && __thread_find(last_id) != NULL));
+	struct thread **p;
+
+	last_id++;
+	while (unlikely(last_id == 0 || ids_wrapped) &&
+	       (last_id == 0 || __thread_find(last_id) != NULL)) {
+		ids_wrapped = true;
+		last_id++;
+	}
 	t->id = last_id;
-	t->hash_next = table[t->id & table_mask];
-	table[t->id & table_mask] = t;
-	if (__thread_list == NULL) {
+	p = &table[last_id & table_mask];
+	t->hash_next = *p;
+	*p = t;
+	if (unlikely(__thread_list == NULL)) {
 		t->list_next = t->list_prev = __thread_list = t;
 	} else {
 		t->list_next = __thread_list;
@@ -135,20 +140,21 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	if (t == NULL)
 		return EAGAIN;
 	t->self = t;
-	t->reent = &t->own_reent;
-	_REENT_INIT_PTR(t->reent);
+	t->reent = NULL;
 	t->lwp = &__nowhere;
 	t->state = TS_STOPPED;
-	t->pri = thread_self()->pri;
 	t->readlocks = 0;
 	t->cancel_all = 0;
 	t->cleanup = NULL;
-	t->fp_control = fp_control();
+	save_fp_control(&t->fp_control); /* a new thread has its creator's */
 	t->wchan = NULL;
-	t->unusual = 0;
+	t->special = 0;
+	t->pri = thread_self()->pri;
 	t->bound = __model->scope == SCOPE_EITHER ? args->bound : __model->scope == SCOPE_ALL_BOUND;
 	t->detached = args->detached;
-	t->leaving = thread_self()->leaving; /* not exited; the mask is inherited */
+	t->exited = false;
+	if (unlikely(thread_self()->masked))
+		t->masked = true;
 	t->sigmask = thread_self()->sigmask;
 	t->sigkept = 0;
 	t->on_stack = 1;
@@ -199,8 +205,6 @@ static void recount_any(void)
 	struct sleepq *q = sleepq_of_point(&any_exit);
 	struct thread *list;
 
-	if (any_waiters == 0)
-		return;
 	__ops->lock(q);
 	list = __sleepq_take_all(q, &any_exit);
 	if (list != NULL)
@@ -249,6 +253,26 @@ static void unclaim(struct thread *t)
 }
 
 /*
+ * The end of the caller's exit, if its joiner is asleep: gives up __threads_lock, and wakes the
+ * joiner on the way out.  Returns, with the lock, if he is not there.
+ */
+static void exit_to_joiner(struct thread *self)
+{
+	struct sleepq *q = sleepq_of_point(self);
+	struct thread *t;
+	bool more;
+
+	sleepq_lock(q);
+	t = sleepq_take(q, self, &more);
+	if (t == NULL) {
+		__ops->unlock(q);
+		return;
+	}
+	ilock_unlock_inner(&__threads_lock);
+	__ops->exit(q, t);
+}
+
+/*
  * Ends the calling thread; the process too, with status 0, if it is the last one.
  *
  * From the critical section on, until the model has left the stack, a joiner or creator
@@ -259,15 +283,16 @@ void __thread_exit(void *status)
 	struct thread *self = thread_self();
 
 	self->held++; /* cancelled no more */
-	__tsd_exit(self);
-	__shared_thread_exit();
+	if (self->tsd_top != 0)
+		__tsd_exit(self);
+	if (self->robust)
+		__shared_thread_exit();
 	if (__atomic_sub_fetch(&running, 1, __ATOMIC_ACQ_REL) == 0)
 		exit(0);
 	if (self->reent == &self->own_reent)
 		_reclaim_reent(self->reent);
 	self->status = status;
 
-	critical_enter();
 	ilock_lock(&__threads_lock);
 	self->exited = true;
 	if (self->detached) {
@@ -275,14 +300,14 @@ void __thread_exit(void *status)
 		if (self != __main_thread)
 			__thread_put(self);
 	} else if (self->joiner != NULL) {
-		wake_one(self);
+		exit_to_joiner(self);
 	} else {
 		add_exited(self);
 		if (any_waiters > 0)
 			wake_one(&any_exit);
 	}
-	ilock_unlock(&__threads_lock);
-	__ops->exit();
+	ilock_drop(&__threads_lock);
+	__ops->exit(NULL, NULL);
 }
 
 /*
@@ -294,9 +319,10 @@ static bool wait_for_exit(const void *obj, deadline_t deadline)
 	struct sleepq *q = sleepq_of_point(obj);
 	bool woken;
 
-	__ops->lock(q);
+	sleepq_lock(q);
 	sleepq_enter(q, obj, thread_self(), ORDER_FIFO);
-	ilock_unlock(&__threads_lock);
+	thread_self()->wait_arg = NULL;
+	ilock_unlock_inner(&__threads_lock);
 	woken = __ops->block(q, deadline, NULL) == NULL;
 	ilock_lock(&__threads_lock);
 	return woken;
@@ -365,7 +391,8 @@ int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed
 	} else {
 		claim(t);
 		t->joiner = self;
-		recount_any();
+		if (unlikely(any_waiters != 0))
+			recount_any();
 		if (!t->exited && !wait_for_exit(t, deadline)) {
 			unclaim(t);
 			error = ETIMEDOUT;
@@ -405,7 +432,8 @@ int __thread_detach(unsigned long id)
 	}
 	claim(t);
 	t->detached = true;
-	recount_any();
+	if (any_waiters != 0)
+		recount_any();
 	if (t->exited)
 		reap(t);
 	else

@@ -124,7 +124,7 @@ static bool destroy(struct thread *self, unsigned top)
 }
 
 /*
- * The calling thread exits: calls the destructors of all values, again for values that
+ * The calling thread, which has set some value, exits: calls the destructors of all values, again for values that
  * destructors set, at most PTHREAD_DESTRUCTOR_ITERATIONS times.  What is left then is
  * forgotten.
  */
@@ -132,8 +132,6 @@ void __tsd_exit(struct thread *self)
 {
 	int rounds = 0;
 
-	if (self->tsd_top == 0)
-		return;
 	while (destroy(self, self->tsd_top) && ++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
 		;
 	for (unsigned k = 0; k < TSD_FAST; k++)

@@ -50,9 +50,9 @@ static const void *release_and_block(pthread_mutex_t *m, struct sleepq *cq, dead
 					       __ATOMIC_RELAXED))) {
 		waited_for = __ops->block(cq, deadline, NULL);
 	} else {
-		__ops->unlock(cq);
 		mq = sleepq_of(m);
-		__ops->lock(mq);
+		sleepq_also_lock(mq);
+		sleepq_also_unlock(cq);
 		next = sleepq_take(mq, m, &more);
 		__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
 		waited_for = __ops->block(mq, deadline, next);
@@ -99,7 +99,7 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 					   : EPERM;
 	if (mutex_owner(m) != self && !(mutex_is_shared(m) && __shared_owned(m)))
 		return EPERM;
-	__ops->lock(q);
+	sleepq_lock(q);
 	c->__waiters = 1;
 	self->wait_arg = m;
 	sleepq_enter(q, c, self, ORDER_OPTION);
@@ -146,19 +146,19 @@ int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t cloc
  * Moves a list of threads that have been taken from a condition variable's queue, whose
  * lock is held, to the queue of m, which the caller owns.
  */
-static void move_to_mutex(struct thread *list, pthread_mutex_t *m, enum order order)
+static void move_to_mutex(struct thread *list, pthread_mutex_t *m)
 {
 	struct sleepq *mq = sleepq_of(m);
 
-	__ops->also_lock(mq);
+	sleepq_also_lock(mq);
 	__atomic_or_fetch(&m->__owner, M_WAITERS, __ATOMIC_RELAXED);
 	while (list != NULL) {
 		struct thread *t = list;
 
 		list = t->q_next;
-		sleepq_enter(mq, m, t, order);
+		sleepq_enter(mq, m, t, ORDER_FIFO);
 	}
-	__ops->also_unlock(mq);
+	sleepq_also_unlock(mq);
 }
 
 /* The caller owns the mutex that t gave up when it began to wait. */
@@ -167,29 +167,53 @@ static bool owns_mutex_of(struct thread *t)
 	return mutex_owner(t->wait_arg) == thread_self();
 }
 
+/* t, taken from c's queue q, goes on, as far as its mutex lets it.  Gives up q's lock. */
+static inline int let_go(struct sleepq *q, struct thread *t)
+{
+	pthread_mutex_t *m = (pthread_mutex_t *)t->wait_arg;
+	struct sleepq *mq;
+
+	if (!owns_mutex_of(t))
+		return __ops->wake_one(q, t);
+	mq = sleepq_of(m);
+	sleepq_also_lock(mq);
+	__atomic_or_fetch(&m->__owner, M_WAITERS, __ATOMIC_RELAXED);
+	sleepq_enter(mq, m, t, ORDER_OPTION);
+	sleepq_also_unlock(mq);
+	__ops->unlock(q);
+	return 0;
+}
+
+static int __attribute__((noinline)) signal_locked(pthread_cond_t *c, struct sleepq *q)
+{
+	bool more;
+	struct thread *t = sleepq_take(q, c, &more);
+
+	if (!more)
+		c->__waiters = 0;
+	if (t != NULL)
+		return let_go(q, t);
+	__ops->unlock(q);
+	return 0;
+}
+
 /* One waiter, if any, goes on. */
 int pthread_cond_signal(pthread_cond_t *c)
 {
 	struct sleepq *q = sleepq_of_point(c);
 	struct thread *t;
-	bool more;
 
 	if (__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) == 0)
 		return 0;
 	if (unlikely(cond_is_shared(c)))
 		return __shared_cond_wake(c, false);
-	__ops->lock(q);
-	t = sleepq_take(q, c, &more);
-	if (!more)
-		c->__waiters = 0;
-	if (t != NULL && !owns_mutex_of(t)) {
-		__ops->wake(q, t);
-		return 0;
-	}
-	if (t != NULL)
-		move_to_mutex(t, (pthread_mutex_t *)t->wait_arg, ORDER_OPTION);
-	__ops->unlock(q);
-	return 0;
+	sleepq_lock(q);
+	t = sleepq_only(q, c);
+	if (unlikely(t == NULL))
+		return signal_locked(c, q);
+	q->first = t->q_chain;
+	c->__waiters = 0;
+	return let_go(q, t);
 }
 
 /* All waiters go on, in the order of the queue. */
@@ -211,7 +235,7 @@ int pthread_cond_broadcast(pthread_cond_t *c)
 		return 0;
 	}
 	if (list != NULL)
-		move_to_mutex(list, (pthread_mutex_t *)list->wait_arg, ORDER_FIFO);
+		move_to_mutex(list, (pthread_mutex_t *)list->wait_arg);
 	__ops->unlock(q);
 	return 0;
 }

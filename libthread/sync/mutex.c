@@ -120,13 +120,15 @@ int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 	struct sleepq *q = sleepq_of(m);
 
 	while (!spin(m)) {
-		__ops->lock(q);
+		sleepq_lock(q);
 		if (take_or_mark(m)) {
 			__ops->unlock(q);
 			break;
 		}
 		sleepq_enter(q, m, thread_self(), ORDER_OPTION);
-		if (__ops->block(q, deadline, NULL) != NULL)
+		if (likely(deadline == NEVER))
+			__ops->sleep(q);
+		else if (__ops->block(q, deadline, NULL) != NULL)
 			return ETIMEDOUT;
 	}
 	return 0;
@@ -240,9 +242,29 @@ static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct 
 	no_suspend_exit();
 	t = sleepq_take(q, m, &more);
 	if (t != NULL)
-		__ops->wake(q, t);
-	else
-		__ops->unlock(q);
+		return __ops->wake_one(q, t);
+	__ops->unlock(q);
+	return 0;
+}
+
+/* The release of m to its sleepers in general.  With the lock of the queue. */
+static int __attribute__((noinline)) unlock_locked(pthread_mutex_t *m, struct sleepq *q)
+{
+	struct thread *t;
+	bool more;
+
+	t = sleepq_take(q, m, &more);
+	__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
+	if (t != NULL)
+		return __ops->wake_one(q, t);
+	__ops->unlock(q);
+	return 0;
+}
+
+static int __attribute__((noinline)) unlock_recursed(pthread_mutex_t *m)
+{
+	if (--m->__count == 0)
+		__atomic_and_fetch(&m->__owner, ~M_RECURSED, __ATOMIC_RELAXED);
 	return 0;
 }
 
@@ -251,7 +273,6 @@ static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
 	struct sleepq *q = sleepq_of(m);
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 	struct thread *t;
-	bool more;
 
 	if (mutex_is_shared(m))
 		return __shared_unlock(m);
@@ -260,21 +281,18 @@ static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
 		if (m->__type != PTHREAD_MUTEX_NORMAL || (seen & ~M_FLAGS) == 0)
 			return EPERM;
 	} else if (seen & M_RECURSED) {
-		if (--m->__count == 0)
-			__atomic_and_fetch(&m->__owner, ~M_RECURSED, __ATOMIC_RELAXED);
-		return 0;
+		return unlock_recursed(m);
 	} else if (__options.adaptive_unlock &&
 		   __atomic_load_n(&q->spinners, __ATOMIC_RELAXED) != 0) {
 		return unlock_adaptive(m, q);
 	}
-	__ops->lock(q);
-	t = sleepq_take(q, m, &more);
-	__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
-	if (t != NULL)
-		__ops->wake(q, t);
-	else
-		__ops->unlock(q);
-	return 0;
+	sleepq_lock(q);
+	t = sleepq_only(q, m);
+	if (unlikely(t == NULL))
+		return unlock_locked(m, q);
+	q->first = t->q_chain;
+	__atomic_store_n(&m->__owner, 0, __ATOMIC_RELEASE);
+	return __ops->wake_one(q, t);
 }
 
 /* EPERM: the caller does not have it (recursive, error check, shared, robust), or nobody has. */

@@ -40,29 +40,55 @@ static inline bool try(sem_t *s)
 	return false;
 }
 
-/* Returns an error number. */
-static int __attribute__((noinline)) wait_slow(sem_t *s, deadline_t deadline)
+/* With the lock of the queue: takes a unit if there is one, else sees that WAITING is set. */
+static bool try_or_mark(sem_t *s)
 {
-	struct sleepq *q = sleepq_of_point(s);
-	unsigned seen;
+	for (;;) {
+		unsigned seen = 0;
 
-	if (s->__flags & LWP_SEMA_SHARED)
-		return __shared_sem_wait(s, deadline);
-	__ops->lock(q);
-	do {
-		if (try(s)) {
-			__ops->unlock(q);
-			return 0;
-		}
-		seen = 0;
-	} while (!__atomic_compare_exchange_n(&s->__word, &seen, WAITING, false, __ATOMIC_RELAXED,
-					      __ATOMIC_RELAXED) &&
-		 seen != WAITING);
+		if (__atomic_compare_exchange_n(&s->__word, &seen, WAITING, false, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED) ||
+		    seen == WAITING)
+			return false;
+		if (try(s))
+			return true;
+	}
+}
+
+/* The rest of a wait in general.  With the lock of the queue; returns an error number. */
+static int __attribute__((noinline)) wait_locked(sem_t *s, struct sleepq *q, deadline_t deadline)
+{
+	if (try_or_mark(s)) {
+		__ops->unlock(q);
+		return 0;
+	}
 	sleepq_enter(q, s, thread_self(), ORDER_OPTION);
+	thread_self()->wait_arg = NULL;
 	if (__ops->block(q, deadline, NULL) == NULL)
 		return 0;
 	pthread_testcancel();
 	return ETIMEDOUT;
+}
+
+/*
+ * Written out is what happens when two threads take turns: nobody waits yet, for this or for
+ * another object of the queue.
+ */
+static inline int wait_slow(sem_t *s, deadline_t deadline)
+{
+	struct sleepq *q = sleepq_of_point(s);
+	unsigned none = 0;
+
+	if (unlikely(s->__flags & LWP_SEMA_SHARED))
+		return __shared_sem_wait(s, deadline);
+	sleepq_lock(q);
+	if (unlikely(deadline != NEVER || q->first != NULL ||
+		     !__atomic_compare_exchange_n(&s->__word, &none, WAITING, false,
+						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
+		return wait_locked(s, q, deadline);
+	sleepq_enter_empty(q, s, thread_self());
+	thread_self()->wait_arg = &__ends_in_sleep;
+	return __ops->sleep(q);
 }
 
 /* Takes a unit; waits until there is one.  EINTR (shared). */
@@ -104,43 +130,64 @@ int sem_timedwait(sem_t *s, const struct timespec *abstime)
 	return sem_clockwait(s, CLOCK_REALTIME, abstime);
 }
 
-static int __attribute__((noinline)) post_slow(sem_t *s)
+static int post_shared(sem_t *s)
 {
-	struct sleepq *q = sleepq_of_point(s);
+	int error = __shared_sem_post(s);
+
+	return error != 0 ? fail(error) : 0;
+}
+
+/* The rest of a post in general.  With the lock of the queue. */
+static int __attribute__((noinline)) post_locked(sem_t *s, struct sleepq *q)
+{
 	struct thread *t;
 	bool more;
 
 	if (s->__flags & LWP_SEMA_SHARED) {
-		int error = __shared_sem_post(s);
-		return error != 0 ? fail(error) : 0;
+		__ops->unlock(q);
+		return post_shared(s);
 	}
-	__ops->lock(q);
 	if (__atomic_load_n(&s->__word, __ATOMIC_RELAXED) != WAITING) {
-		__ops->unlock(q); /* other posts have woken all meanwhile */
-		return sem_post(s);
+		__ops->unlock(q);
+		return sem_post(s); /* other posts have woken all meanwhile */
 	}
 	t = sleepq_take(q, s, &more);
-	if (t == NULL) /* the time of all waiters was up */
+	if (t == NULL) { /* the time of all waiters was up */
 		__atomic_store_n(&s->__word, 1, __ATOMIC_RELEASE);
-	else if (!more)
-		__atomic_store_n(&s->__word, 0, __ATOMIC_RELAXED);
-	if (t != NULL)
-		__ops->wake(q, t);
-	else
 		__ops->unlock(q);
-	return 0;
+		return 0;
+	}
+	if (!more)
+		__atomic_store_n(&s->__word, 0, __ATOMIC_RELAXED);
+	return __ops->wake_one(q, t);
+}
+
+static int __attribute__((noinline)) overflow(void)
+{
+	return fail(EOVERFLOW);
 }
 
 /* Adds a unit, or gives it to a waiter.  EOVERFLOW: the value is SEM_VALUE_MAX. */
 int sem_post(sem_t *s)
 {
 	unsigned seen = __atomic_load_n(&s->__word, __ATOMIC_RELAXED);
+	struct sleepq *q;
+	struct thread *t;
 
 	while (likely(seen < SEM_VALUE_MAX))
 		if (likely(__atomic_compare_exchange_n(&s->__word, &seen, seen + 1, false,
 						       __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
 			return 0;
-	return seen == WAITING ? post_slow(s) : fail(EOVERFLOW);
+	if (unlikely(seen != WAITING))
+		return overflow();
+	q = sleepq_of_point(s);
+	sleepq_lock(q);
+	t = sleepq_only(q, s); /* if so, the word is WAITING still, and s not shared */
+	if (unlikely(t == NULL))
+		return post_locked(s, q);
+	q->first = t->q_chain;
+	__atomic_store_n(&s->__word, 0, __ATOMIC_RELAXED);
+	return __ops->wake_one(q, t);
 }
 
 /* 0 while threads wait. */

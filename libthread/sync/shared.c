@@ -91,11 +91,10 @@ static int make_known(pthread_mutex_t *m)
 	return -r;
 }
 
-/* The calling thread exits. */
+/* The calling thread, which may own robust mutexes, exits. */
 void __shared_thread_exit(void)
 {
-	if (thread_self()->robust)
-		__sys_lwp_mutex_abandon(number(thread_self()));
+	__sys_lwp_mutex_abandon(number(thread_self()));
 }
 
 /* EINVAL: m is not robust, or its last owner did not die, or it is not the caller's. */

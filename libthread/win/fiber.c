@@ -98,7 +98,8 @@ static void prepare(struct fiber *f, uint64_t top, void (*entry)(void))
 	*--sp = (uint64_t)entry;
 	for (int i = 0; i < 6; i++)
 		*--sp = 0;
-	*--sp = (fp_control() >> 32) << 32 | (uint32_t)fp_control();
+	*--sp = 0;
+	save_fp_control(sp);
 	f->rsp = (uint64_t)sp;
 }
 

@@ -57,6 +57,11 @@ static const void *lwp_block(struct sleepq *q, deadline_t deadline, struct threa
 	return waited_for;
 }
 
+static int lwp_sleep(struct sleepq *q)
+{
+	return lwp_block(q, NEVER, NULL) == NULL ? 0 : __cancelled();
+}
+
 /* A list that is longer than the array is ours only while we have the lock. */
 static void wake_many(struct sleepq *q, struct thread *list)
 {
@@ -79,19 +84,23 @@ static void wake_many(struct sleepq *q, struct thread *list)
 	no_suspend_exit();
 }
 
-static void lwp_wake(struct sleepq *q, struct thread *list)
+static int lwp_wake_one(struct sleepq *q, struct thread *t)
 {
 	struct lwp *l = thread_self()->lwp;
-
-	if (unlikely(list->q_next != NULL)) {
-		wake_many(q, list);
-		return;
-	}
-	uint32_t id = release(list);
+	uint32_t id = release(t);
 
 	l->owes = id;
 	ilock_unlock(&q->lock);
 	__lwp_unpark_owed(l, id);
+	return 0;
+}
+
+static void lwp_wake(struct sleepq *q, struct thread *list)
+{
+	if (unlikely(list->q_next != NULL))
+		wake_many(q, list);
+	else
+		lwp_wake_one(q, list);
 }
 
 static int lwp_prepare_timed(void)
@@ -111,8 +120,14 @@ static int lwp_create(struct thread *t, bool new_lwp, bool suspended)
 	return __lwp_start(t, run, suspended);
 }
 
-static void __attribute__((noreturn)) lwp_exit(void)
+static void __attribute__((noreturn)) lwp_exit(struct sleepq *q, struct thread *wake)
 {
+	if (wake != NULL) {
+		uint32_t id = release(wake);
+
+		ilock_drop(&q->lock);
+		__sys_lwp_unpark(id);
+	}
 	__lwp_leave(thread_self());
 }
 
@@ -207,10 +222,10 @@ static const struct model_ops ops = {
 	.init = lwp_init,
 	.lock = lwp_lock,
 	.unlock = lwp_unlock,
-	.also_lock = lwp_lock,
-	.also_unlock = lwp_unlock,
 	.block = lwp_block,
+	.sleep = lwp_sleep,
 	.wake = lwp_wake,
+	.wake_one = lwp_wake_one,
 	.prepare_timed = lwp_prepare_timed,
 	.create = lwp_create,
 	.exit = lwp_exit,

@@ -10,6 +10,8 @@
 
 static void mxn_init(void)
 {
+	__one_lock = &_schedlock.lock;
+	__runq_init();
 	__pool_init();
 }
 
@@ -23,16 +25,9 @@ static void mxn_unlock(struct sleepq *q)
 	schedunlock();
 }
 
-/* Held already, with that of the first queue. */
-static void mxn_also(struct sleepq *q)
+/* Where an unbound thread begins. */
+static void begin(void)
 {
-}
-
-/* Where an unbound thread begins: after a switch from prev, with _schedlock held. */
-static void begin(struct thread *prev)
-{
-	arrived(prev, thread_self());
-	schedunlock();
 	__thread_main(thread_self());
 }
 
@@ -51,7 +46,7 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 		t->state = suspended ? TS_STOPPED : TS_ONLWP;
 		return __lwp_start(t, begin_bound, suspended);
 	}
-	if (new_lwp || unlikely(__pool_empty())) {
+	if (new_lwp || unlikely(pool_empty())) {
 		error = __pool_one_more();
 		if (error != 0)
 			return error;
@@ -61,23 +56,48 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 	t->suspended = suspended;
 	if (!suspended)
 		unpark = __make_runnable(t);
+	if (likely(unpark == 0)) {
+		schedunlock();
+		return 0;
+	}
 	thread_self()->lwp->owes = unpark;
 	schedunlock();
-	if (unpark != 0)
-		__lwp_unpark_owed(thread_self()->lwp, unpark);
+	__lwp_unpark_owed(thread_self()->lwp, unpark);
 	return 0;
 }
 
-static void __attribute__((noreturn)) mxn_exit(void)
+static void __attribute__((noreturn)) exit_bound(struct thread *self, struct thread *wake)
 {
-	struct thread *self = thread_self();
+	if (wake != NULL) {
+		uint32_t unpark = __release(wake);
 
-	if (self->bound)
-		__lwp_leave(self);
-	schedlock();
-	self->lwp->critical->nopreempt -= 1; /* the caller's section; the LWP lives on */
-	leave_lwp(self);
-	__builtin_unreachable();
+		critical_enter();
+		schedunlock();
+		if (unpark != 0)
+			__sys_lwp_unpark(unpark);
+	}
+	__lwp_leave(self);
+}
+
+static void __attribute__((noreturn)) mxn_exit(struct sleepq *q, struct thread *wake)
+{
+	struct thread *self = thread_self(), *next;
+
+	if (unlikely(self->bound))
+		exit_bound(self, wake);
+	if (likely(wake != NULL && goes_next(wake) && self->special == 0)) {
+		wake->wchan = NULL;
+		__mxn_leave(self, wake, hand_over(self, wake));
+	}
+	if (wake != NULL) {
+		__wake_first(wake);
+	} else {
+		schedlock();
+		self->critical->nopreempt -= 1; /* the caller's section; the LWP lives on */
+	}
+	next = next_for(self);
+	prepare_switch(self, next);
+	__mxn_leave(self, next, hand_over(self, next));
 }
 
 static int suspend_bound(struct thread *t)
@@ -142,10 +162,10 @@ static int mxn_suspend(struct thread *t)
 	if (t == thread_self()) {
 		t->suspended = true;
 		t->state = TS_STOPPED;
-		leave_lwp(t);
-	} else if (!t->suspended) {
-		error = suspend_unbound(t);
+		return switch_to(t, next_for(t));
 	}
+	if (!t->suspended)
+		error = suspend_unbound(t);
 	schedunlock();
 	return error;
 }
@@ -207,8 +227,8 @@ static void mxn_after_fork(void)
 /* The LWP that the caller is on is the only one, and it is in no queue. */
 static void mxn_forked(bool had_others)
 {
-	_schedlock = (struct schedlock){.until_sample = HOLDS_A_SAMPLE};
-	__runq = (struct runq){0};
+	_schedlock = (struct schedlock){.lock.held = SAMPLE_NOW};
+	__runq_init();
 	if (had_others)
 		__sleepq_forked();
 	__timeout_forked();
@@ -259,7 +279,7 @@ static void mxn_schedlock_stats(struct thr_schedlock_stats *stats)
 {
 	schedlock();
 	*stats = _schedlock.stats;
-	stats->acquisitions += HOLDS_A_SAMPLE - _schedlock.until_sample;
+	stats->acquisitions += _schedlock.lock.held - (ILOCK_HELD | SAMPLE_NOW);
 	schedunlock();
 }
 
@@ -267,10 +287,12 @@ static const struct model_ops ops = {
 	.init = mxn_init,
 	.lock = mxn_lock,
 	.unlock = mxn_unlock,
-	.also_lock = mxn_also,
-	.also_unlock = mxn_also,
+	.one_lock_wait = __schedlock_wait,
+	.timed_hold_over = __schedlock_timed,
 	.block = __mxn_block,
+	.sleep = __mxn_sleep,
 	.wake = __mxn_wake,
+	.wake_one = __mxn_wake_one,
 	.prepare_timed = __timeout_prepare,
 	.create = mxn_create,
 	.exit = mxn_exit,

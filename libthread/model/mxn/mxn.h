@@ -12,9 +12,9 @@
  * struct sleepq are not used), the pool, the time-outs, and all fields of threads that
  * impl.h marks "model".  It is what the Solaris papers found to be the bottleneck.
  *
- * It is held across a switch: taken by the thread that leaves, given up by the one that
- * comes, on the same LWP.  So nobody finds a thread in a queue before its registers are
- * saved and its stack is no longer used.
+ * It is held across a switch: taken by the thread that leaves, given up by the switch itself
+ * once it stands on the stack of the one that comes, on the same LWP.  So nobody finds a
+ * thread in a queue before its registers are saved and its stack is no longer used.
  *
  * Whenever a thread is in the run queue, no LWP of the pool is idle.
  */
@@ -26,34 +26,44 @@
 
 /* --- the lock ------------------------------------------------------------------- */
 
-#define HOLDS_A_SAMPLE 64 /* one hold in so many is timed */
+/*
+ * One hold in HOLDS_A_SAMPLE is timed, and the lock itself counts them: below ILOCK_HELD its
+ * word has a number that every release increments by the same addition that clears ILOCK_HELD.
+ * From SAMPLE_NOW it overflows into that bit after HOLDS_A_SAMPLE holds.  Then the lock looks held,
+ * but has a count of 0 (SAMPLE_DUE), which it has never else: the next one who wants it comes
+ * to the slow path, takes it there, and has its hold timed (SECTION_TIMED).
+ */
+#define HOLDS_A_SAMPLE 256
+#define SCHEDLOCK_RELEASE (ILOCK_HELD + 1)
+#define SAMPLE_DUE ILOCK_HELD
+#define SAMPLE_NOW (ILOCK_HELD - HOLDS_A_SAMPLE)
 
 struct schedlock {
 	struct ilock lock;
-	int32_t until_sample; /* acquisitions */
-	int64_t since;        /* when the lock was taken, if this hold is timed; else 0 */
+	int64_t since;                    /* when the lock was taken, if this hold is timed */
 	struct thr_schedlock_stats stats; /* acquisitions: up to the last sample */
 } __attribute__((aligned(64)));
 extern struct schedlock _schedlock;
 
-void __schedlock_contended(void);
-void __schedlock_begin_sample(void);
-void __schedlock_end_sample(void);
+void __schedlock_wait(struct ilock *l);
+void __schedlock_timed(void);
 
 static inline void schedlock(void)
 {
-	critical_enter();
-	if (unlikely(__atomic_exchange_n(&_schedlock.lock.held, 1, __ATOMIC_ACQUIRE) != 0))
-		__schedlock_contended();
-	if (unlikely(--_schedlock.until_sample == 0))
-		__schedlock_begin_sample();
+	ilock_lock(&_schedlock.lock);
 }
 
+/*
+ * The addition needs no bus lock: all that others do to a lock that is held is to set the bit
+ * that is set.  __mxn_switch does the same.
+ */
 static inline void schedunlock(void)
 {
-	if (unlikely(_schedlock.since != 0))
-		__schedlock_end_sample();
-	ilock_unlock(&_schedlock.lock);
+	__asm__ volatile("addl %1, %0"
+			 : "+m"(_schedlock.lock.held)
+			 : "i"((int)SCHEDLOCK_RELEASE)
+			 : "memory", "cc");
+	critical_exit();
 }
 
 /* --- the run queue ------------------------------------------------------------------ */
@@ -61,39 +71,36 @@ static inline void schedunlock(void)
 /*
  * By priority, FIFO within.  Threads of priority 0, which all are unless the program says
  * otherwise, are in a list of their own; `above` tells whether there are others at all.
- * All with _schedlock.
+ * Lists are rings: the list itself is a link between last and first, and to be named in a
+ * thread's links it passes for one (run_end).  All with _schedlock.
  */
 struct run_list {
-	struct thread *first, *last; /* NULL: empty */
+	struct thread *first, *last;
 };
 extern struct runq {
 	struct run_list zero;
 	uint32_t above;                               /* threads of higher priorities */
 	uint64_t bitmap[2];                           /* priorities that have some */
-	struct run_list pri[THREAD_MAX_PRIORITY + 1]; /* from 1 on */
+	struct run_list pri[THREAD_MAX_PRIORITY + 1]; /* from 1 on; valid if in the bitmap */
 } __runq;
 
-int __runq_top_above(void);
-void __runq_push_above(struct thread *t);
-struct thread *__runq_pop_above(void);
-void __runq_remove(struct thread *t);
-
-/* The highest priority there, or -1; without the lock a guess. */
-static inline int runq_top(void)
+static inline struct thread *run_end(struct run_list *l)
 {
-	if (unlikely(__runq.above != 0))
-		return __runq_top_above();
-	return __runq.zero.first != NULL ? 0 : -1;
+	return (struct thread *)((uintptr_t)l - offsetof(struct thread, run_next));
 }
+
+int __runq_top(void);
+void __runq_push_above(struct thread *t);
+void __runq_remove(struct thread *t);
+void __runq_init(void);
 
 static inline void run_list_append(struct run_list *l, struct thread *t)
 {
-	t->run_next = NULL;
-	t->run_prev = l->last;
-	if (l->last != NULL)
-		l->last->run_next = t;
-	else
-		l->first = t;
+	struct thread *last = l->last;
+
+	t->run_next = run_end(l);
+	t->run_prev = last;
+	last->run_next = t;
 	l->last = t;
 }
 
@@ -105,22 +112,37 @@ static inline void runq_push(struct thread *t)
 		__runq_push_above(t);
 }
 
-/* NULL: empty. */
-static inline struct thread *runq_pop(void)
+/*
+ * Can the LWP of self, and its mask, go over to the first of priority 0 as they are?  Then that
+ * is *first, and it has left the queue.
+ */
+static inline bool runq_pop_plain(struct thread *self, struct thread **first)
 {
 	struct thread *t = __runq.zero.first, *next;
 
-	if (unlikely(__runq.above != 0))
-		return __runq_pop_above();
-	if (t != NULL) {
-		next = t->run_next;
-		__runq.zero.first = next;
-		if (next != NULL)
-			next->run_prev = NULL;
-		else
-			__runq.zero.last = NULL;
-	}
-	return t;
+	if (unlikely(t == run_end(&__runq.zero) ||
+		     (self->special | t->special | __runq.above) != 0))
+		return false;
+	next = t->run_next;
+	__runq.zero.first = next;
+	next->run_prev = run_end(&__runq.zero);
+	*first = t;
+	return true;
+}
+
+/* Takes out the one that goes first.  NULL: empty. */
+struct thread *__runq_pop(void);
+
+/* t is off its LWP, of priority 0, and nothing is to be done for it but to let it run. */
+static inline bool just_blocked(const struct thread *t)
+{
+	return t->state_and_special == TS_BLOCKED;
+}
+
+/* Besides, there is nobody whose turn it is: whoever wakes t may give it his LWP at once. */
+static inline bool goes_next(const struct thread *t)
+{
+	return just_blocked(t) && __runq.above == 0 && __runq.zero.first == run_end(&__runq.zero);
 }
 
 /* --- sched.c -------------------------------------------------------------------- */
@@ -133,39 +155,56 @@ uint32_t __make_runnable(struct thread *t);
 uint32_t __release(struct thread *t);
 /* t, which is Blocked in a queue and unbound, waits no longer, and in vain: the same. */
 uint32_t __give_up(struct thread *t);
-void __arrived_masked(struct thread *prev, struct thread *self);
+
 /*
- * self has come onto the LWP that prev was on.  If prev has exited, it has now left its
- * stack; if the mask of one of them is special, the LWP's changes.
+ * switch.S: saves the registers of `from` on its stack, and its RSP; goes on with `to`, and
+ * gives up _schedlock, whose critical section is c, there.  Returns 0 when `from` has an LWP
+ * again.  __mxn_leave: `from` has exited, and its stack may go (on_stack).
  */
-static inline void arrived(struct thread *prev, struct thread *self)
+#define SAVED_REGISTERS 6 /* and above them the place to go on at */
+int __mxn_switch(struct thread *from, struct thread *to, struct section *c);
+const void *__mxn_switch_null(struct thread *from, struct thread *to, struct section *c) __asm__(
+	"__mxn_switch"); /* 0 as it is wanted: a caller may end in it */
+void __mxn_leave(struct thread *from, struct thread *to, struct section *c)
+	__attribute__((noreturn));
+
+/* The mask of one of them is special, or `to` is a scheduler context. */
+void __masks_move(struct thread *from, struct thread *to);
+
+/* Unless both are plain: does for masks what is to be done before the switch. */
+static inline void prepare_switch(struct thread *self, struct thread *next)
 {
-	if (likely((prev->leaving | self->leaving) == 0))
-		return;
-	if (prev->masked || self->masked)
-		__arrived_masked(prev, self);
-	if (prev->exited)
-		__atomic_store_n(&prev->on_stack, 0, __ATOMIC_RELEASE);
+	if (unlikely(self->special | next->special))
+		__masks_move(self, next);
 }
 
-/*
- * switch.S: saves the registers of `from` on its stack, and its RSP; goes on with `to`.
- * Returns, in the end, the thread that was left when this one came back.
- */
-struct thread *__mxn_switch(struct thread *from, struct thread *to);
-
-/*
- * The calling thread, whose state has been set, gives its LWP to next; returns when it
- * has one again.
- */
-static inline void switch_to(struct thread *self, struct thread *next)
+/* next is to have the LWP of the calling thread, whose state has been set. */
+static inline struct section *hand_over(struct thread *self, struct thread *next)
 {
 	struct lwp *l = self->lwp;
+	struct section *c = self->critical;
 
 	self->lwp = &__nowhere;
 	next->lwp = l;
+	next->critical = c;
 	next->state = TS_ONLWP;
-	arrived(__mxn_switch(self, next), self);
+	return c;
+}
+
+/*
+ * The calling thread gives its LWP to next.  Returns 0 when it has one again; _schedlock is
+ * given up.
+ */
+static inline int switch_to(struct thread *self, struct thread *next)
+{
+	prepare_switch(self, next);
+	return __mxn_switch(self, next, hand_over(self, next));
+}
+
+/* The same for threads neither of which is special. */
+static inline int switch_plain(struct thread *self, struct thread *next)
+{
+	return __mxn_switch(self, next, hand_over(self, next));
 }
 
 /* The scheduler context of the LWP that an unbound thread is on. */
@@ -174,24 +213,29 @@ static inline struct thread *context_of(struct thread *t)
 	return (struct thread *)((char *)t->lwp - offsetof(struct thread, own_lwp));
 }
 
-/* The same to the next in the run queue, or to the LWP's scheduler context. */
-static inline void leave_lwp(struct thread *self)
+/* Whom the LWP of self, which is about to leave it, runs next: a thread or its context. */
+static inline struct thread *next_for(struct thread *self)
 {
-	struct thread *next = runq_pop();
+	struct thread *next = __runq_pop();
 
-	switch_to(self, next != NULL ? next : context_of(self));
+	return next != NULL ? next : context_of(self);
 }
 
 const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wake);
+int __mxn_sleep(struct sleepq *q);
 void __mxn_wake(struct sleepq *q, struct thread *list);
+int __mxn_wake_one(struct sleepq *q, struct thread *t);
 int __mxn_yield(void);
+void __wake_first(struct thread *t);
 
-/* Prepares t, which has a stack, to begin in entry(prev) at the first switch to it. */
-void __mxn_prepare(struct thread *t, void (*entry)(struct thread *prev));
+/* Prepares t, which has a stack, to begin in entry() at the first switch to it. */
+void __mxn_prepare(struct thread *t, void (*entry)(void));
 
 /* --- pool.c --------------------------------------------------------------------- */
 
 void __pool_init(void);
+extern struct thread *__pool_idle; /* see pool.c; _schedlock */
+extern int __pool_size;            /* LWPs that run threads; _schedlock */
 /* With _schedlock: an idle LWP, which is idle no longer; or NULL. */
 struct thread *__pool_take_idle(void);
 /* Without it: sees that there are `level` LWPs; 0: as many as there should be. */
@@ -201,7 +245,10 @@ int __pool_one_more(void);
  * on again. */
 void __pool_stopped(int change);
 /* Is there no LWP at all?  Without the lock: only a bound thread in a child of fork sees it. */
-bool __pool_empty(void);
+static inline bool pool_empty(void)
+{
+	return __pool_size == 0;
+}
 /* In a child of fork, self its only thread. */
 void __pool_forked(struct thread *self);
 

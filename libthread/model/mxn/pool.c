@@ -21,17 +21,17 @@
 
 #define CONTEXT_STACK 16384
 
-static int size;            /* LWPs that run threads; _schedlock */
+int __pool_size;            /* LWPs that run threads; _schedlock */
 static int wanted;          /* _schedlock */
-static struct thread *idle; /* linked by run_next; _schedlock */
+struct thread *__pool_idle; /* linked by run_next; _schedlock */
 
 struct thread *__pool_take_idle(void)
 {
-	struct thread *c = idle;
+	struct thread *c = __pool_idle;
 
 	if (likely(c == NULL))
 		return NULL;
-	idle = c->run_next;
+	__pool_idle = c->run_next;
 	c->parked = false;
 	return c;
 }
@@ -39,7 +39,7 @@ struct thread *__pool_take_idle(void)
 /* One LWP too many: ends the calling one.  Called with _schedlock, which it gives up. */
 static void __attribute__((noreturn)) retire(struct thread *self)
 {
-	size--;
+	__pool_size--;
 	critical_enter();
 	schedunlock();
 	ilock_lock(&__threads_lock);
@@ -48,52 +48,45 @@ static void __attribute__((noreturn)) retire(struct thread *self)
 	__lwp_leave(self);
 }
 
-/* Parks until there is a partner.  Called and returns with _schedlock held. */
+/* Parks until there is a partner.  Called with _schedlock, which it gives up. */
 static void wait_for_partner(struct thread *self)
 {
-	self->run_next = idle;
-	idle = self;
+	self->run_next = __pool_idle;
+	__pool_idle = self;
 	self->parked = true;
 	schedunlock();
 	while (__atomic_load_n(&self->partner, __ATOMIC_ACQUIRE) == NULL &&
 	       __atomic_load_n(&self->parked, __ATOMIC_ACQUIRE))
 		__sys_lwp_park(NULL, 0);
-	schedlock();
 }
 
 /*
- * What an LWP does when it runs no thread.  _schedlock is held.  A partner may have been
- * taken away again by thr_suspend.
+ * What an LWP does when it runs no thread.  A partner may have been taken away again by
+ * thr_suspend.
  */
 static void __attribute__((noreturn)) scheduler(struct thread *self)
 {
 	for (;;) {
-		struct thread *next = self->partner;
+		struct thread *next;
 
+		schedlock();
+		next = self->partner;
 		self->partner = NULL;
 		if (next == NULL)
-			next = runq_pop();
+			next = __runq_pop();
 		if (next != NULL)
 			switch_to(self, next);
-		else if (size > wanted)
+		else if (__pool_size > wanted)
 			retire(self);
 		else
 			wait_for_partner(self);
 	}
 }
 
-/* The context of the first LWP, which is entered by a switch. */
-static void scheduler_after(struct thread *prev)
+/* The context of the first LWP is entered by a switch; all others begin in `scheduler`. */
+static void scheduler_after(void)
 {
-	arrived(prev, thread_self());
 	scheduler(thread_self());
-}
-
-/* All others begin here. */
-static void scheduler_first(struct thread *self)
-{
-	schedlock();
-	scheduler(self);
 }
 
 /* NULL: out of memory. */
@@ -104,14 +97,12 @@ static struct thread *new_context(void)
 	if (c == NULL)
 		return NULL;
 	c->self = c;
-	c->reent = &c->own_reent; /* for handlers that are called while the LWP is idle */
-	_REENT_INIT_PTR(c->reent);
+	c->reent = NULL;
 	c->lwp = &c->own_lwp;
 	c->state = TS_ONLWP;
-	c->pri = 0;
-	c->unusual = 0;
+	c->special = 0;
 	c->bound = true; /* a handler that blocks or yields here keeps the LWP */
-	c->leaving = 0;
+	c->exited = false;
 	c->sigmask = thread_self()->sigmask;
 	c->masked = thread_self()->masked;
 	c->sigkept = 0;
@@ -119,7 +110,7 @@ static struct thread *new_context(void)
 	c->parked = false;
 	c->on_stack = 1;
 	c->partner = NULL;
-	c->fp_control = fp_control();
+	save_fp_control(&c->fp_control);
 	return c;
 }
 
@@ -130,7 +121,7 @@ static int add_lwp(void)
 	int error = EAGAIN;
 
 	if (c != NULL) {
-		error = __lwp_start(c, scheduler_first, false);
+		error = __lwp_start(c, scheduler, false);
 		if (error == 0)
 			return 0;
 		ilock_lock(&__threads_lock);
@@ -139,7 +130,7 @@ static int add_lwp(void)
 		ilock_unlock(&__threads_lock);
 	}
 	schedlock();
-	size--;
+	__pool_size--;
 	schedunlock();
 	return error;
 }
@@ -152,8 +143,8 @@ static int fill(void)
 		bool short_of;
 
 		schedlock();
-		short_of = size < wanted;
-		size += short_of;
+		short_of = __pool_size < wanted;
+		__pool_size += short_of;
 		schedunlock();
 		if (!short_of)
 			return 0;
@@ -177,7 +168,7 @@ int __pool_set_concurrency(int level)
 	error = fill();
 	if (error != 0 && level > 0) {
 		schedlock();
-		wanted = size;
+		wanted = __pool_size;
 		schedunlock();
 	}
 	return error;
@@ -188,14 +179,14 @@ int __pool_one_more(void)
 	int level;
 
 	schedlock();
-	level = size + 1;
+	level = __pool_size + 1;
 	schedunlock();
 	return __pool_set_concurrency(level);
 }
 
 void __pool_stopped(int change)
 {
-	size -= change;
+	__pool_size -= change;
 }
 
 /* The first LWP, which runs the first thread, is the first of the pool. */
@@ -208,7 +199,7 @@ void __pool_init(void)
 	main->lwp = &c->own_lwp;
 	c->lwp = &__nowhere;
 	__mxn_prepare(c, scheduler_after);
-	size = wanted = 1;
+	__pool_size = wanted = 1;
 	/* Fewer than asked for are fewer, and no reason not to start. */
 	__pool_set_concurrency(__options.concurrency);
 }
@@ -219,11 +210,6 @@ void __pool_init(void)
  */
 void __pool_forked(struct thread *self)
 {
-	idle = NULL;
-	size = wanted = !self->bound;
-}
-
-bool __pool_empty(void)
-{
-	return size == 0;
+	__pool_idle = NULL;
+	__pool_size = wanted = !self->bound;
 }

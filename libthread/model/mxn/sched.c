@@ -5,37 +5,53 @@
  * higher priority than its waker takes over the waker's LWP at once, if no other is idle;
  * a lower one on another LWP runs until its next call of the scheduler.
  */
-#include <string.h>
 #include "mxn.h"
 
-_Static_assert(offsetof(struct thread, rsp) == 24, "switch.S");
+_Static_assert(SCHEDLOCK_RELEASE == 0x80000001 && offsetof(struct schedlock, lock) == 0,
+	       "switch.S");
 
-struct schedlock _schedlock = {.until_sample = HOLDS_A_SAMPLE};
+struct schedlock _schedlock = {.lock.held = SAMPLE_NOW};
 struct runq __runq;
 
 /* --- the lock ------------------------------------------------------------------- */
 
-void __schedlock_contended(void)
+/* Takes l if it is free, or only looks held because a sample is due. */
+static bool take(struct ilock *l)
 {
-	unsigned turns = __ilock_wait(&_schedlock.lock);
+	uint32_t seen = l->held;
 
+	if (!(seen & ILOCK_HELD))
+		return ilock_try(l);
+	if (seen != SAMPLE_DUE ||
+	    !__atomic_compare_exchange_n(&l->held, &seen, ILOCK_HELD | SAMPLE_NOW, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	_schedlock.stats.acquisitions += HOLDS_A_SAMPLE;
+	_schedlock.since = gethrtime();
+	this_section()->nopreempt += SECTION_TIMED;
+	return true;
+}
+
+void __schedlock_wait(struct ilock *l)
+{
+	unsigned turns;
+
+	if (take(l))
+		return;
+	turns = __ilock_wait(l, take);
 	_schedlock.stats.contentions++;
 	_schedlock.stats.yields += turns;
 }
 
-void __schedlock_begin_sample(void)
-{
-	_schedlock.until_sample = HOLDS_A_SAMPLE;
-	_schedlock.stats.acquisitions += HOLDS_A_SAMPLE;
-	_schedlock.since = gethrtime();
-}
-
-void __schedlock_end_sample(void)
+/*
+ * A timed hold is over, but not yet the critical section in which it was.  The next sample
+ * is many holds away; that its holder came so far already is not worth a lock.
+ */
+void __schedlock_timed(void)
 {
 	struct thr_schedlock_stats *s = &_schedlock.stats;
 	int64_t held = gethrtime() - _schedlock.since;
 
-	_schedlock.since = 0;
 	s->hold_samples++;
 	s->hold_ns += held;
 	if (held > (int64_t)s->hold_max_ns)
@@ -44,69 +60,77 @@ void __schedlock_end_sample(void)
 
 /* --- the run queue -------------------------------------------------------------- */
 
-int __runq_top_above(void)
+void __runq_init(void)
+{
+	__runq = (struct runq){.zero = {run_end(&__runq.zero), run_end(&__runq.zero)}};
+}
+
+/* The highest priority there, or -1; without the lock a guess. */
+int __runq_top(void)
 {
 	int word = __runq.bitmap[1] != 0;
 
 	/* The guess of one who has not got the lock may come while the last one leaves. */
-	return __runq.bitmap[word] != 0 ? word * 64 + 63 - __builtin_clzl(__runq.bitmap[word]) : 0;
+	if (__runq.above != 0 && __runq.bitmap[word] != 0)
+		return word * 64 + 63 - __builtin_clzl(__runq.bitmap[word]);
+	return __runq.zero.first != run_end(&__runq.zero) ? 0 : -1;
 }
 
 void __runq_push_above(struct thread *t)
 {
-	run_list_append(&__runq.pri[t->pri], t);
-	__runq.bitmap[t->pri / 64] |= 1ul << t->pri % 64;
+	struct run_list *l = &__runq.pri[t->pri];
+	uint64_t *word = &__runq.bitmap[t->pri / 64], bit = 1ul << t->pri % 64;
+
+	if (!(*word & bit))
+		l->first = l->last = run_end(l);
+	run_list_append(l, t);
+	*word |= bit;
 	__runq.above++;
 }
 
 void __runq_remove(struct thread *t)
 {
-	struct run_list *l = t->pri == 0 ? &__runq.zero : &__runq.pri[t->pri];
-
-	if (t->run_prev != NULL)
-		t->run_prev->run_next = t->run_next;
-	else
-		l->first = t->run_next;
-	if (t->run_next != NULL)
-		t->run_next->run_prev = t->run_prev;
-	else
-		l->last = t->run_prev;
+	t->run_prev->run_next = t->run_next;
+	t->run_next->run_prev = t->run_prev;
 	if (t->pri == 0)
 		return;
 	__runq.above--;
-	if (l->first == NULL)
+	if (t->run_next == t->run_prev) /* the list itself */
 		__runq.bitmap[t->pri / 64] &= ~(1ul << t->pri % 64);
 }
 
-struct thread *__runq_pop_above(void)
+struct thread *__runq_pop(void)
 {
-	struct thread *t = __runq.pri[__runq_top_above()].first;
+	int top = __runq_top();
+	struct thread *t;
 
+	if (top < 0)
+		return NULL;
+	t = top == 0 ? __runq.zero.first : __runq.pri[top].first;
 	__runq_remove(t);
 	return t;
 }
 
 /* --- blocking and waking ---------------------------------------------------------- */
 
-void __mxn_prepare(struct thread *t, void (*entry)(struct thread *prev))
+void __mxn_prepare(struct thread *t, void (*entry)(void))
 {
 	uint64_t *sp = (uint64_t *)((uintptr_t)(t->stack + t->stack_size) & -16ul);
 
-	*--sp = 0; /* a return address of 0 ends the backtrace */
-	*--sp = (uint64_t)entry;
-	for (int i = 0; i < 6; i++)
-		*--sp = 0;
-	*--sp = t->fp_control;
-	t->rsp = (uint64_t)sp;
+	sp[-1] = 0; /* a return address of 0 ends the backtrace */
+	sp[-2] = (uint64_t)entry;
+	sp[-3] = 0; /* RBP, as above; the others may be anything */
+	t->rsp = (uint64_t)(sp - 8);
 }
 
-void __arrived_masked(struct thread *prev, struct thread *self)
+void __masks_move(struct thread *from, struct thread *to)
 {
-	if (self != context_of(self)) {
-		__mask_moved(self);
+	if (to != context_of(from)) {
+		if (from->masked || to->masked)
+			__mask_moves(to, from->lwp);
 	} else { /* going idle: the mask stays */
-		self->sigmask = prev->sigmask;
-		self->masked = prev->masked;
+		to->sigmask = from->sigmask;
+		to->masked = from->masked;
 	}
 }
 
@@ -132,15 +156,11 @@ uint32_t __make_runnable(struct thread *t)
  * A thread that is OnLWP has entered its queue but has not come to block() yet: it will
  * find wchan NULL there.
  */
-static inline bool woken(struct thread *t, uint32_t *unpark)
+static bool woken(struct thread *t, uint32_t *unpark)
 {
 	bool blocked = t->state == TS_BLOCKED;
 
 	*unpark = 0;
-	if (likely(t->unusual == 0)) {
-		t->wchan = NULL;
-		return blocked;
-	}
 	if (t->to_armed)
 		__timeout_cancel(t);
 	if (t->bound && blocked)
@@ -159,30 +179,48 @@ uint32_t __release(struct thread *t)
 	return woken(t, &unpark) ? __make_runnable(t) : unpark;
 }
 
+/*
+ * Where a thread goes on of which somebody else has said that it waits in vain, before it returns
+ * from its wait: what this returns, that does.
+ */
+static const void *wake_in_vain(void)
+{
+	struct thread *self = thread_self();
+	const void *obj = self->gave_up;
+
+	self->gave_up = NULL;
+	if (self->wait_arg == &__ends_in_sleep)
+		__cancelled();
+	return obj;
+}
+
+/* Its registers move down by a word, to make room for a call of wake_in_vain. */
 uint32_t __give_up(struct thread *t)
 {
+	uint64_t *sp = (uint64_t *)t->rsp;
+
+	for (int i = 0; i < SAVED_REGISTERS; i++)
+		sp[i - 1] = sp[i];
+	sp[SAVED_REGISTERS - 1] = (uint64_t)wake_in_vain;
+	t->rsp = (uint64_t)(sp - 1);
 	t->gave_up = t->wchan;
 	__sleepq_remove(t->q, t);
 	return __release(t); /* takes it out of the time-outs too */
 }
 
-/* What there is to consider when the caller, with _schedlock, is not just any unbound thread. */
-static const void *block_specially(struct thread *self, deadline_t deadline, struct thread *wake)
+static inline void queue_to_run(struct thread *t)
 {
-	const void *obj = self->wchan, *waited_for;
-	uint32_t unpark = wake != NULL ? __release(wake) : 0;
+	t->wchan = NULL;
+	t->state = TS_RUNQUEUE;
+	run_list_append(&__runq.zero, t);
+}
 
-	if (!self->bound && obj != NULL) { /* to be cancelled here and now */
-		__sleepq_remove(self->q, self);
-		self->wchan = NULL;
-		self->lwp->owes = unpark;
-		schedunlock();
-		if (unpark != 0)
-			__lwp_unpark_owed(self->lwp, unpark);
-		return obj;
-	}
-	self->lwp->owes = unpark;
-	if (obj != NULL)
+static const void *block_bound(struct thread *self, deadline_t deadline, struct thread *wake)
+{
+	const void *waited_for;
+
+	self->lwp->owes = wake != NULL ? __release(wake) : 0;
+	if (self->wchan != NULL)
 		self->state = TS_BLOCKED;
 	schedunlock();
 	waited_for = __lwp_wait_woken(self, deadline);
@@ -191,36 +229,89 @@ static const void *block_specially(struct thread *self, deadline_t deadline, str
 }
 
 /*
+ * The caller, unbound, wakes t, and blocks or exits: t, or one of higher priority, gets its
+ * LWP.
+ */
+void __wake_first(struct thread *t)
+{
+	uint32_t unpark;
+
+	if (likely(just_blocked(t))) {
+		queue_to_run(t);
+	} else if (woken(t, &unpark)) {
+		t->state = TS_RUNQUEUE;
+		runq_push(t);
+	} else if (unpark != 0) {
+		__sys_lwp_unpark(unpark);
+	}
+}
+
+/* The caller is to be cancelled, here and now. */
+static const void *block_in_vain(struct thread *self, struct thread *wake)
+{
+	const void *obj = self->wchan;
+	uint32_t unpark = wake != NULL ? __release(wake) : 0;
+
+	__sleepq_remove(self->q, self);
+	self->wchan = NULL;
+	self->lwp->owes = unpark;
+	schedunlock();
+	if (unpark != 0)
+		__lwp_unpark_owed(self->lwp, unpark);
+	return obj;
+}
+
+static const void *__attribute__((noinline))
+block_special(struct thread *self, deadline_t deadline, struct thread *wake)
+{
+	struct thread *next;
+
+	if (self->wchan == NULL || self->bound)
+		return block_bound(self, deadline, wake);
+	if (self->cancelled && cancel_due() && sleepq_is_point(self->q))
+		return block_in_vain(self, wake);
+	if (wake != NULL)
+		__wake_first(wake);
+	self->state = TS_BLOCKED;
+	if (deadline != NEVER)
+		__timeout_arm(self, deadline);
+	next = next_for(self);
+	prepare_switch(self, next);
+	return __mxn_switch_null(self, next, hand_over(self, next));
+}
+
+/*
  * A thread that blocks and wakes another keeps its LWP busy with that one (or with one of
- * higher priority), instead of unparking an idle LWP and going idle itself.
+ * higher priority), instead of unparking an idle LWP and going idle itself.  Written out is the
+ * case of two threads that take turns.
  */
 const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wake)
 {
-	struct thread *self = thread_self();
-	const void *gave_up;
+	struct thread *self = thread_self(), *next = wake;
 
-	if (unlikely(self->wchan == NULL || self->unusual) &&
-	    (self->wchan == NULL || self->bound || (cancel_due() && sleepq_is_point(self->q))))
-		return block_specially(self, deadline, wake);
-	if (wake != NULL) {
-		uint32_t unpark;
-
-		if (woken(wake, &unpark)) {
-			wake->state = TS_RUNQUEUE;
-			runq_push(wake);
-		} else if (unpark != 0) {
-			__sys_lwp_unpark(unpark);
-		}
-	}
+	if (unlikely(deadline != NEVER || self->special != 0 || self->wchan == NULL))
+		return block_special(self, deadline, wake);
+	if (wake != NULL ? !goes_next(wake) : !runq_pop_plain(self, &next))
+		return block_special(self, deadline, wake);
+	if (wake != NULL)
+		wake->wchan = NULL;
 	self->state = TS_BLOCKED;
-	if (unlikely(deadline != NEVER))
-		__timeout_arm(self, deadline);
-	leave_lwp(self);
-	schedunlock();
-	gave_up = self->gave_up;
-	if (unlikely(gave_up != NULL))
-		self->gave_up = NULL;
-	return gave_up;
+	return __mxn_switch_null(self, next, hand_over(self, next));
+}
+
+static int __attribute__((noinline)) sleep_special(struct thread *self)
+{
+	return block_special(self, NEVER, NULL) == NULL ? 0 : __cancelled();
+}
+
+int __mxn_sleep(struct sleepq *q)
+{
+	struct thread *self = thread_self(), *next;
+
+	if (!runq_pop_plain(self, &next))
+		return sleep_special(self);
+	self->state = TS_BLOCKED;
+	return switch_plain(self, next);
 }
 
 /* A thread of priority pri has been woken: it goes first if it ought to. */
@@ -228,7 +319,7 @@ static void give_way(int pri)
 {
 	struct thread *self = thread_self();
 
-	if (pri > self->pri && !self->bound && !in_critical(self->lwp) && runq_top() > self->pri)
+	if (pri > self->pri && !self->bound && !in_critical(self->lwp) && __runq_top() > self->pri)
 		__mxn_yield();
 }
 
@@ -261,26 +352,53 @@ static void wake_many(struct thread *list)
 	give_way(highest);
 }
 
-void __mxn_wake(struct sleepq *q, struct thread *list)
+static int __attribute__((noinline)) wake_special(struct thread *t)
 {
 	struct lwp *l = thread_self()->lwp;
-	int pri = list->pri;
-	uint32_t unpark;
+	int pri = t->pri;
+	uint32_t unpark = __release(t);
 
-	if (unlikely(list->q_next != NULL)) {
-		wake_many(list);
-		return;
-	}
-	unpark = __release(list);
-	if (unlikely(unpark != 0)) {
-		l->owes = unpark;
-		schedunlock();
+	l->owes = unpark;
+	schedunlock();
+	if (unpark != 0)
 		__lwp_unpark_owed(l, unpark);
-	} else {
-		schedunlock();
-	}
-	if (unlikely(pri > 0))
+	if (pri > 0)
 		give_way(pri);
+	return 0;
+}
+
+int __mxn_wake_one(struct sleepq *q, struct thread *t)
+{
+	if (unlikely(!just_blocked(t) || __pool_idle != NULL))
+		return wake_special(t);
+	queue_to_run(t);
+	schedunlock();
+	return 0;
+}
+
+void __mxn_wake(struct sleepq *q, struct thread *list)
+{
+	if (unlikely(list->q_next != NULL))
+		wake_many(list);
+	else
+		__mxn_wake_one(q, list);
+}
+
+/* --- yielding ------------------------------------------------------------------------- */
+
+/* With _schedlock. */
+static int __attribute__((noinline)) yield_special(struct thread *self)
+{
+	struct thread *next;
+
+	if (self->bound || __runq_top() < self->pri) {
+		schedunlock();
+		return __sys_lwp_yield();
+	}
+	next = __runq_pop();
+	self->state = TS_RUNQUEUE;
+	runq_push(self);
+	return switch_to(self, next);
 }
 
 /*
@@ -291,15 +409,10 @@ int __mxn_yield(void)
 {
 	struct thread *self = thread_self(), *next;
 
-	if (self->bound || runq_top() < self->pri)
-		return __sys_lwp_yield();
 	schedlock();
-	if (likely(runq_top() >= self->pri)) {
-		next = runq_pop();
-		self->state = TS_RUNQUEUE;
-		runq_push(self);
-		switch_to(self, next);
-	}
-	schedunlock();
-	return 0;
+	if (!runq_pop_plain(self, &next))
+		return yield_special(self);
+	self->state = TS_RUNQUEUE;
+	run_list_append(&__runq.zero, self);
+	return switch_plain(self, next);
 }

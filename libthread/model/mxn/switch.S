@@ -1,17 +1,22 @@
 /*
  * switch.S - from one user-level thread to another, without the kernel.
  *
- * struct thread *__mxn_switch(struct thread *from, struct thread *to)
+ * long __mxn_switch(struct thread *from, struct thread *to, struct section *c)
+ * void __mxn_leave(struct thread *from, struct thread *to, struct section *c)
  *
- * Called with _schedlock held.  Saves what a function must preserve (RBX, RBP, R12 to
- * R15, the control words of SSE and x87; the flags' direction bit is clear at any call)
- * on the stack of `from`, and RSP in from->rsp; takes the same of `to`, and points FS
- * base at it.  The layout is described at struct thread (core/impl.h).
+ * Called with _schedlock held.  __mxn_switch saves what a function must preserve (RBX, RBP, R12
+ * to R15 on the stack of `from`, the control words of SSE and x87 in from->fp_control; the
+ * flags' direction bit is clear at any call), and RSP in from->rsp.  __mxn_leave saves nothing,
+ * and once it is off the stack of `from` it lets that go.  Both take the same of `to`, and point
+ * FS base at it.
  *
- * `from` comes out in RAX, and stays in RDI: the first switch to a new thread "returns"
- * into its entry function, which takes it as its argument.
+ * Then they give up _schedlock, and leave its critical section c, as schedunlock does, and return
+ * 0 on the stack of `to`.  A new thread "returns" into its entry function.  The layout is
+ * described at struct thread (core/impl.h).
  */
-#define THREAD_RSP 24 /* offsetof(struct thread, rsp), asserted in sched.c */
+#include "../../core/offsets.h"
+
+#define SCHEDLOCK_RELEASE 0x80000001
 
 	.text
 	.globl	__mxn_switch
@@ -24,23 +29,36 @@ __mxn_switch:
 	pushq	%r13
 	pushq	%r14
 	pushq	%r15
-	subq	$8, %rsp
-	stmxcsr	(%rsp)
-	fnstcw	4(%rsp)
+	stmxcsr	THREAD_FP_CONTROL(%rdi)
+	fnstcw	THREAD_FP_CONTROL + 4(%rdi)
 	movq	%rsp, THREAD_RSP(%rdi)
 
 	movq	THREAD_RSP(%rsi), %rsp
 	wrfsbase %rsi
-	ldmxcsr	(%rsp)
-	fldcw	4(%rsp)
-	addq	$8, %rsp
+.Ltake:	ldmxcsr	THREAD_FP_CONTROL(%rsi)
+	fldcw	THREAD_FP_CONTROL + 4(%rsi)
 	popq	%r15
 	popq	%r14
 	popq	%r13
 	popq	%r12
 	popq	%rbx
 	popq	%rbp
-	movq	%rdi, %rax
+
+	addl	$SCHEDLOCK_RELEASE, _schedlock(%rip)
+	subq	$1, (%rdx)
+	jne	1f
+	xorl	%eax, %eax
 	ret
+1:	jmp	__critical_left
 	.size	__mxn_switch, . - __mxn_switch
+
+	.globl	__mxn_leave
+	.type	__mxn_leave, @function
+	.p2align 4
+__mxn_leave:
+	movq	THREAD_RSP(%rsi), %rsp
+	wrfsbase %rsi
+	movl	$0, THREAD_ON_STACK(%rdi)
+	jmp	.Ltake
+	.size	__mxn_leave, . - __mxn_leave
 	.section .note.GNU-stack, "", @progbits

@@ -153,13 +153,13 @@ int __timeout_prepare(void)
 		error = ENOMEM;
 		if (t != NULL) {
 			t->self = t;
-			t->reent = _GLOBAL_REENT; /* not used */
+			t->reent = NULL;
 			t->lwp = &t->own_lwp;
 			t->state = TS_ONLWP;
-			t->unusual = 0;
+			t->special = 0;
 			t->bound = true;
 			t->on_stack = 1;
-			t->fp_control = fp_control();
+			save_fp_control(&t->fp_control);
 			error = start_blocked(t);
 			if (error == 0)
 				__atomic_store_n(&timer, t, __ATOMIC_RELEASE);

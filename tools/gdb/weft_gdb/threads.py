@@ -9,8 +9,8 @@ from .kernel import process_lwps, user_memory, user_registers
 STATES = {"TS_STOPPED": "Stopped", "TS_BLOCKED": "Blocked", "TS_RUNQUEUE": "RunQueue",
           "TS_DISPATCHABLE": "Dispatchable", "TS_ONLWP": "OnLWP"}
 
-# What a switch between threads leaves at struct thread's rsp (libthread/core/impl.h): MXCSR and
-# FCW in one word, then these; the thread's own stack goes on above.
+# What a switch between threads leaves at struct thread's rsp (libthread/core/impl.h); the
+# thread's own stack goes on above.
 SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")
 
 
@@ -37,8 +37,8 @@ class Thread:
             self.registers = self._saved(int(value["rsp"]))
 
     def _saved(self, rsp):
-        words = struct.unpack("<8Q", self._memory.read(rsp, 64))
-        return {**dict(zip(SAVED, words[1:])), "rsp": rsp + 64}
+        words = struct.unpack("<7Q", self._memory.read(rsp, 56))
+        return {**dict(zip(SAVED, words)), "rsp": rsp + 56}
 
     def backtrace(self, unwinder):
         """Addresses, the innermost first."""
