@@ -409,7 +409,7 @@ static int dir_unlink(struct vnode *vn, const char *name, size_t len)
 
 	krw_write_enter(&d->lock);
 	struct tmpfs_entry *e = find_name(d, name, len);
-	int err = e == NULL ? -ENOENT : is_dir(e->vn) ? -EISDIR : 0;
+	int err = e == NULL ? -ENOENT : is_dir(e->vn) ? -EPERM : 0;
 	if (err == 0) {
 		remove_entry(d, e);
 		unlink_file(e->vn);

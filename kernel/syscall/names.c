@@ -87,7 +87,7 @@ int64_t sys_rmdir(const uint64_t arg[6])
 
 /*
  * unlink(path): takes the name away; the file goes when nobody has it open or mapped any more.
- * Path errors; EISDIR: a directory; EROFS: nothing can be removed there.
+ * Path errors; EPERM: a directory; EROFS: nothing can be removed there.
  */
 int64_t sys_unlink(const uint64_t arg[6])
 {
@@ -98,7 +98,7 @@ int64_t sys_unlink(const uint64_t arg[6])
 	if (n.vn == NULL)
 		err = -ENOENT;
 	else if (is_dir(n.vn))
-		err = -EISDIR;
+		err = -EPERM;
 	else if (n.dir->ops->unlink == NULL)
 		err = -EROFS;
 	else

@@ -83,7 +83,7 @@ static void removing(void)
 
 	gives_path_errors(unlink);
 	gives(unlink, ENOENT, "the last name", "none");
-	gives(unlink, EISDIR, "a directory", "dir");
+	gives(unlink, EPERM, "a directory", "dir");
 	gives(unlink, EROFS, "in /proc", PROC);
 	works(unlink, "new");
 }

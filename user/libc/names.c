@@ -36,7 +36,7 @@ int remove(const char *path)
 {
 	long r = __sys_unlink(path);
 
-	return result(r == -EISDIR ? __sys_rmdir(path) : r);
+	return result(r == -EPERM ? __sys_rmdir(path) : r);
 }
 
 /* newlib's own tmpfile calls it so. */
