@@ -102,7 +102,7 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 	unsigned tls = 0; /* 1 + the index of that header */
 	bool entry_ok = false;
 
-	if ((vn->mode & WEFT_S_IFMT) != WEFT_S_IFREG || vn->ops->read == NULL)
+	if ((vn->mode & WEFT_S_IFMT) != WEFT_S_IFREG || !(vn->mode & 0111) || vn->ops->read == NULL)
 		return -EACCES;
 	int err = read_exactly(vn, 0, &h, sizeof(h));
 	if (err != 0)

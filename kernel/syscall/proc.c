@@ -27,10 +27,10 @@ int64_t sys_exit(const uint64_t arg[6])
  * Path errors, of path or an action's; EFAULT: args, a string, or an action; EINVAL: unknown
  * flags or action, pgroup below 0, no such class or parameters, flags of an action's open;
  * EPERM: no group pgroup in the caller's session; ENOEXEC: no static ELF program for this
- * machine; EACCES: no regular file; EBADF: an action's descriptor; ENOTTY: SPAWN_TCSETPGRP of
- * what is not the caller's terminal; EEXIST, EISDIR, EROFS: an action's open; E2BIG: strings of
- * more than WEFT_ARG_MAX bytes; EAGAIN: WEFT_RLIMIT_NPROC, or no memory for the LWP; ENOMEM: no
- * memory.
+ * machine; EACCES: no regular file, or one that nobody may execute; EBADF: an action's
+ * descriptor; ENOTTY: SPAWN_TCSETPGRP of what is not the caller's terminal; EEXIST, EISDIR,
+ * EROFS, ENOSPC: an action's open; E2BIG: strings of more than WEFT_ARG_MAX bytes; EAGAIN:
+ * WEFT_RLIMIT_NPROC, or no memory for the LWP; ENOMEM: no memory.
  */
 int64_t sys_spawn(const uint64_t arg[6])
 {
@@ -73,9 +73,9 @@ int64_t sys_fork(const uint64_t arg[6])
  * execve(path, argv, envp): the process runs another program from its beginning; the other
  * LWPs end.  Returns only on error, with the process as it was.  May sleep.
  * EFAULT: a string or vector; ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG: path; ENOEXEC: no static
- * ELF program for this machine; EACCES: no regular file; E2BIG: strings of more than
- * WEFT_ARG_MAX bytes; ENOMEM: no memory; EINTR: a signal came while the other LWPs ended (they
- * have gone then).
+ * ELF program for this machine; EACCES: no regular file, or one that nobody may execute;
+ * E2BIG: strings of more than WEFT_ARG_MAX bytes; ENOMEM: no memory; EINTR: a signal came
+ * while the other LWPs ended (they have gone then).
  */
 int64_t sys_execve(const uint64_t arg[6])
 {

@@ -84,6 +84,7 @@ static void spawning(void)
 	spawn_gives(ENAMETOOLONG, "the path", program(err_long(256)));
 	spawn_gives(ENOEXEC, "an empty file", program("file"));
 	spawn_gives(EACCES, "a directory", program("dir"));
+	spawn_gives(EACCES, "a file that nobody may execute", program("plain"));
 	spawn_gives(EFAULT, "the directory", in_directory(NOWHERE));
 	spawn_gives(ENOENT, "the directory", in_directory("none"));
 	spawn_gives(ENOTDIR, "the directory is a file", in_directory("file"));
@@ -153,6 +154,7 @@ static void executing(void)
 	gives(execve, EFAULT, "the environment", "/bin/true", no_args, NOWHERE);
 	gives(execve, ENOEXEC, "an empty file", "file", no_args, env);
 	gives(execve, EACCES, "a directory", "dir", no_args, env);
+	gives(execve, EACCES, "a file that nobody may execute", "plain", no_args, env);
 	gives(execve, E2BIG, "an argument", "/bin/true", too_long, env);
 	if (!few) {
 		if ((pid = __sys_fork()) == 0)
@@ -294,6 +296,9 @@ int main(int argc, char **argv)
 		park_for_ever(NULL);
 	few = argc > 1 && strcmp(argv[1], "few") == 0;
 	err_paths("/tmp/err_proc");
+	__sys_link("file", "plain");
+	__sys_unlink("file");
+	__sys_close(__sys_open("file", WEFT_O_CREAT, 0755));
 	too_long[0] = malloc(LONG_STRING);
 	memset(too_long[0], 'x', LONG_STRING - 1);
 	too_long[0][LONG_STRING - 1] = '\0';
