@@ -3,8 +3,8 @@
  * for an LWP) and timer_create.
  *
  * All are struct itimer, in a list of their process.  A timer of the clock is a kernel
- * timer that sends a signal.  A timer of CPU time (VIRTUAL, PROF) is one that looks how much
- * the process has used, and sets itself to the earliest moment at which it can have used
+ * timer that sends a signal.  A timer of CPU time (VIRTUAL, PROF, the CPU-time clocks of
+ * timer_create) is one that looks how much the process or the LWP has used, and sets itself to the earliest moment at which it can have used
  * enough; so it is late by up to CPU_LOOK, never early.  (The old systems had setitimer work
  * on the calling LWP: the Solaris paper tells of the bug's end.  WEFT_ITIMER_LWP is that.)
  *
@@ -42,7 +42,9 @@ struct itimer {
 	bool of_lwp;   /* setitimer's with WEFT_ITIMER_LWP */
 	bool realtime; /* absolute times are CLOCK_REALTIME's */
 	bool silent;   /* WEFT_SIGEV_NONE */
-	uint32_t lwpid;
+	enum { WALL, USER_TIME, CPU_TIME } clock;
+	uint32_t clock_lwp; /* whose time it is; 0: the process's */
+	uint32_t lwpid;     /* whom it signals; 0: the process */
 	int signo;
 	uint64_t value;
 	struct ktimer timer;
@@ -57,7 +59,7 @@ struct itimer {
 
 static bool by_cpu_time(const struct itimer *t)
 {
-	return t->which == WEFT_ITIMER_VIRTUAL || t->which == WEFT_ITIMER_PROF;
+	return t->clock != WALL;
 }
 
 /* p->lock held. */
@@ -68,16 +70,16 @@ static hrtime_t clock_now(const struct itimer *t)
 
 	if (!by_cpu_time(t))
 		return time_now();
-	if (t->lwpid == 0) {
+	if (t->clock_lwp == 0) {
 		proc_times(t->proc, &ms, &counts);
 	} else {
-		struct lwp *l = lwp_lock_by_id(t->proc, t->lwpid);
+		struct lwp *l = lwp_lock_by_id(t->proc, t->clock_lwp);
 		if (l == NULL)
 			return 0;
 		lwp_times(l, &ms);
 		spin_release(&l->lock);
 	}
-	return ms.ms[MS_USER] + (t->which == WEFT_ITIMER_PROF ? ms_system(&ms) : 0);
+	return ms.ms[MS_USER] + (t->clock == CPU_TIME ? ms_system(&ms) : 0);
 }
 
 /* --- expiry ------------------------------------------------------------------------------ */
@@ -92,7 +94,7 @@ static void set(struct itimer *t, hrtime_t now, hrtime_t least)
 
 	if (by_cpu_time(t)) {
 		/* So many CPUs at most use up the rest side by side. */
-		unsigned cpus = t->lwpid != 0 ? 1 : MIN(t->proc->nlwp, ncpu);
+		unsigned cpus = t->clock_lwp != 0 ? 1 : MIN(t->proc->nlwp, ncpu);
 		hrtime_t rest = t->expires > now ? t->expires - now : 0;
 		when = time_after(MAX(rest / MAX(cpus, 1u), CPU_LOOK));
 	}
@@ -229,9 +231,16 @@ static bool is_created(struct itimer *t, uint32_t arg)
 	return t->which == OF_CREATE;
 }
 
-/* One of timer_create stays, and has nobody to signal any more. */
+/* One of timer_create stays, and has nobody to signal any more, or time that stands still. */
 static bool is_of_lwp(struct itimer *t, uint32_t id)
 {
+	if (t->clock_lwp == id && !t->of_lwp) {
+		stop(t);
+		irqstate_t s = spin_lock(&t->proc->lock);
+		t->clock_lwp = NOBODY;
+		t->expires = HRTIME_NEVER;
+		spin_unlock(&t->proc->lock, s);
+	}
 	if (t->lwpid != id)
 		return false;
 	__atomic_store_n(&t->lwpid, NOBODY, __ATOMIC_RELAXED);
@@ -309,7 +318,7 @@ static void change(struct itimer *t, const struct setting *new, bool absolute, s
 	*old = setting_now(t);
 	t->interval = new->interval;
 	t->expires = HRTIME_NEVER;
-	if (new->value != 0) {
+	if (new->value != 0 && t->clock_lwp != NOBODY) {
 		hrtime_t now = clock_now(t);
 		hrtime_t base = !absolute ? now : 0;
 		t->expires = new->value < HRTIME_NEVER - base ? base + new->value : HRTIME_NEVER;
@@ -369,9 +378,13 @@ int64_t sys_setitimer(const uint64_t arg[6])
 	if (t == NULL && new.value != 0) {
 		int kind = arg[0] & ~WEFT_ITIMER_LWP;
 		t = make(p, kind, itimer_signal[kind]);
+		if (t != NULL)
+			t->clock = kind == WEFT_ITIMER_VIRTUAL ? USER_TIME
+				   : kind == WEFT_ITIMER_PROF  ? CPU_TIME
+							       : WALL;
 		if (t != NULL && (arg[0] & WEFT_ITIMER_LWP)) {
 			t->of_lwp = true;
-			t->lwpid = curlwp()->id;
+			t->lwpid = t->clock_lwp = curlwp()->id;
 		}
 		err = t == NULL ? -EAGAIN : 0;
 	}
@@ -405,8 +418,9 @@ int64_t sys_getitimer(const uint64_t arg[6])
 /* --- timer_create and its relatives ----------------------------------------------------------- */
 
 /*
- * timer_create(clock, event, id): a timer, off at first; CLOCK_MONOTONIC or CLOCK_REALTIME.
- * event says what an expiry does (NULL: SIGALRM with the timer's id as value); *id gets its
+ * timer_create(clock, event, id): a timer, off at first; of CLOCK_MONOTONIC, CLOCK_REALTIME, or
+ * the CPU time of the process or of the calling LWP, with whose end it goes off for good.  event
+ * says what an expiry does (NULL: SIGALRM with the timer's id as value); *id gets its
  * id.
  * EINVAL: clock, or event; ESRCH: event names no LWP; EFAULT: event, or id; EAGAIN: no memory,
  * or WEFT_TIMER_MAX.
@@ -416,7 +430,8 @@ int64_t sys_timer_create(const uint64_t arg[6])
 	struct proc *p = curproc();
 	struct weft_sigevent ev = {.notify = WEFT_SIGEV_SIGNAL, .signo = WEFT_SIGALRM};
 
-	if (arg[0] != WEFT_CLOCK_MONOTONIC && arg[0] != WEFT_CLOCK_REALTIME)
+	bool cpu = arg[0] == WEFT_CLOCK_PROCESS_CPUTIME || arg[0] == WEFT_CLOCK_THREAD_CPUTIME;
+	if (arg[0] != WEFT_CLOCK_MONOTONIC && arg[0] != WEFT_CLOCK_REALTIME && !cpu)
 		return -EINVAL;
 	if (arg[1] != 0) {
 		if (copyin(&ev, arg[1], sizeof(ev)) != 0)
@@ -444,6 +459,8 @@ int64_t sys_timer_create(const uint64_t arg[6])
 	if (t != NULL) {
 		id = t->id;
 		t->realtime = arg[0] == WEFT_CLOCK_REALTIME;
+		t->clock = cpu ? CPU_TIME : WALL;
+		t->clock_lwp = arg[0] == WEFT_CLOCK_THREAD_CPUTIME ? curlwp()->id : 0;
 		t->silent = ev.notify == WEFT_SIGEV_NONE;
 		t->lwpid = ev.notify == WEFT_SIGEV_LWP ? ev.lwpid : 0;
 		t->value = arg[1] != 0 ? ev.value : (uint64_t)id;

@@ -303,6 +303,98 @@ static void created(void)
 	sigprocmask(SIG_UNBLOCK, &s, NULL);
 }
 
+/* --- timers of CPU time ------------------------------------------------------------------- */
+
+static int64_t thread_time(void)
+{
+	struct timespec ts;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return ts.tv_sec * 1000 * MS + ts.tv_nsec;
+}
+
+static volatile int go_on;
+static timer_t of_raw;
+
+static void burns(struct raw *r)
+{
+	struct weft_itimerspec far = {.value = {1000, 0}};
+	int id;
+
+	if (r->arg) {
+		__sys_timer_create(WEFT_CLOCK_THREAD_CPUTIME, NULL, &id);
+		__sys_timer_settime(id, 0, &far, NULL);
+		of_raw = id;
+	}
+	while (go_on)
+		;
+}
+
+static void cpu_clocks(void)
+{
+	static struct raw r;
+	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
+	struct itimerspec set = after(10 * MS, 0), now;
+	timer_t id;
+	int gone;
+
+	catch (SIGUSR2);
+	is("CLOCK_PROCESS_CPUTIME_ID", timer_create(CLOCK_PROCESS_CPUTIME_ID, &ev, &id), 0);
+	int64_t t = cpu_time();
+	timer_settime(id, 0, &set, NULL);
+	usleep(30000);
+	ok("no time while asleep", count == 0 || cpu_time() - t >= 10 * MS);
+	timer_gettime(id, &now);
+	ok("what is left", count > 0 || (now.it_value.tv_sec == 0 && now.it_value.tv_nsec > 0 &&
+					 now.it_value.tv_nsec <= 10 * MS));
+	while (count == 0)
+		;
+	ok("after so much CPU time", cpu_time() - t >= 10 * MS);
+	t = cpu_time() + 5 * MS;
+	set = after(t, 0);
+	timer_settime(id, TIMER_ABSTIME, &set, NULL);
+	while (count == 1)
+		__sys_null();
+	ok("at a point of it", cpu_time() >= t);
+	timer_delete(id);
+
+	/* Another LWP's time is the process's, and not ours. */
+	catch (SIGUSR2);
+	is("CLOCK_THREAD_CPUTIME_ID", timer_create(CLOCK_THREAD_CPUTIME_ID, &ev, &id), 0);
+	t = thread_time();
+	set = after(1000 * MS, 0);
+	timer_settime(id, 0, &set, NULL);
+	go_on = 1;
+	raw_start(&r, burns, 0, 0);
+	int64_t all = cpu_time();
+	while (cpu_time() - all < 20 * MS)
+		usleep(1000);
+	set = after(thread_time() + 5 * MS, 0);
+	t = thread_time() + 5 * MS;
+	timer_settime(id, TIMER_ABSTIME, &set, NULL);
+	is("another's time is not ours", count, 0);
+	while (count == 0)
+		;
+	ok("our own is", thread_time() >= t - MS);
+	go_on = 0;
+	__sys_lwp_wait(r.id, &gone);
+	timer_delete(id);
+
+	/* Of an LWP that is gone: off, and for good. */
+	raw_start(&r, burns, 1, 0);
+	__sys_lwp_wait(r.id, &gone);
+	is("timer of an LWP that is gone", timer_gettime(of_raw, &now), 0);
+	ok("it is off", now.it_value.tv_sec == 0 && now.it_value.tv_nsec == 0);
+	timer_delete(of_raw);
+
+	is("clock_nanosleep: one's own time",
+	   clock_nanosleep(CLOCK_THREAD_CPUTIME_ID, 0, &now.it_value, NULL), EINVAL);
+	is("clock_nanosleep: the process's",
+	   clock_nanosleep(CLOCK_PROCESS_CPUTIME_ID, 0, &now.it_value, NULL), ENOTSUP);
+	struct timespec ts;
+	is("clock_gettime: no such clock", clock_gettime(77, &ts), -1);
+	is("clock_gettime: errno", errno, EINVAL);
+}
+
 /* --- timers of an LWP --------------------------------------------------------------------- */
 
 static volatile int64_t lwp_count;
@@ -362,6 +454,7 @@ int main(void)
 	extremes();
 	cpu();
 	created();
+	cpu_clocks();
 	of_lwps();
 	return tap_done();
 }

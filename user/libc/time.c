@@ -94,7 +94,7 @@ int gettimeofday(struct timeval *tv, void *tz)
 
 /*
  * Blocks the calling LWP.  Returns an error number: EINVAL (clock, flags or time
- * wrong), EINTR (then *rem, if given and the time is a length, gets what is left).
+ * wrong), ENOTSUP (the process's CPU time), EINTR (then *rem, if given and the time is a length, gets what is left).
  */
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem)
 {
@@ -103,6 +103,8 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, stru
 
 	if (flags & ~TIMER_ABSTIME)
 		return EINVAL;
+	if (clock == CLOCK_PROCESS_CPUTIME_ID)
+		return ENOTSUP;
 	r = __point_lwp_sleep(clock, flags & TIMER_ABSTIME ? LWP_SLEEP_ABSTIME : 0,
 			      (const struct weft_timespec *)req);
 	if (r == -EINTR)
