@@ -209,7 +209,7 @@ static int lwps_lookup(struct vnode *dir, uint64_t pid, const char *name, size_t
 static bool lwps_next(uint64_t pid, uint64_t *pos, struct gen_entry *e)
 {
 	struct lwp_info i;
-	int64_t id = lwp_info_get(pid, *pos, &i);
+	int64_t id = *pos <= LWP_ID_MAX ? lwp_info_get(pid, *pos, &i) : -ESRCH;
 
 	if (id < 0)
 		return false;
@@ -261,7 +261,7 @@ static const struct gen_dir_ops proc_dir = {proc_lookup, proc_next};
 /* Inode numbers in the root, besides those of processes. */
 #define INO_ROOT 0
 #define INO_SELF 1
-#define INO_KMEM (1ull << 63)
+#define INO_KMEM 2
 
 static int root_lookup(struct vnode *dir, uint64_t arg, const char *name, size_t len,
 		       struct vnode **out)
@@ -297,7 +297,7 @@ static bool root_next(uint64_t arg, uint64_t *pos, struct gen_entry *e)
 		strlcpy(e->name, "kmem", sizeof(e->name));
 		return entry(e, INO_KMEM, WEFT_S_IFREG);
 	}
-	int pid = proc_info(*pos - 1, &i);
+	int pid = *pos <= INT32_MAX ? proc_info(*pos - 1, &i) : -ESRCH;
 	if (pid < 0)
 		return false;
 	*pos = pid + 2;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <weft/file.h>
 #include <weft/priocntl.h>
 #include <weft/processor.h>
 #include <weft/sys.h>
@@ -66,10 +67,10 @@ static int by_identity(const void *a, const void *b)
 }
 
 /* Calls fn with everything below dir but /proc; a directory comes after what is in it. */
-static void walk(const char *dir, void (*fn)(const char *path, const struct stat *))
+static void walk(const char *dir, void (*fn)(const char *path, const struct weft_stat *))
 {
 	char path[1024];
-	struct stat st;
+	struct weft_stat st; /* the kernel's own: its inode numbers have 64 bits */
 	struct dirent *e;
 	DIR *d = opendir(dir);
 
@@ -77,9 +78,9 @@ static void walk(const char *dir, void (*fn)(const char *path, const struct stat
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		snprintf(path, sizeof(path), "%s/%s", strcmp(dir, "/") == 0 ? "" : dir, e->d_name);
-		if (strcmp(path, "/proc") == 0 || lstat(path, &st) != 0)
+		if (strcmp(path, "/proc") == 0 || __sys_lstat(path, &st) != 0)
 			continue;
-		if (S_ISDIR(st.st_mode))
+		if (S_ISDIR(st.mode))
 			walk(path, fn);
 		fn(path, &st);
 	}
@@ -87,26 +88,25 @@ static void walk(const char *dir, void (*fn)(const char *path, const struct stat
 		closedir(d);
 }
 
-static void note(const char *path, const struct stat *st)
+static void note(const char *path, const struct weft_stat *st)
 {
 	if (nfiles == sizeof(files) / sizeof(files[0]))
 		errx(1, "more files than expected: %s", path);
-	files[nfiles++] =
-		(struct file){st->st_dev, st->st_ino, S_ISREG(st->st_mode) ? st->st_size : 0};
+	files[nfiles++] = (struct file){st->dev, st->ino, S_ISREG(st->mode) ? st->size : 0};
 }
 
-static void keep_or_remove(const char *path, const struct stat *st)
+static void keep_or_remove(const char *path, const struct weft_stat *st)
 {
-	const struct file key = {st->st_dev, st->st_ino, 0};
+	const struct file key = {st->dev, st->ino, 0};
 	const struct file *was = bsearch(&key, files, nfiles, sizeof(files[0]), by_identity);
 
 	if (was == NULL) {
-		if ((S_ISDIR(st->st_mode) ? rmdir(path) : unlink(path)) != 0)
+		if ((S_ISDIR(st->mode) ? rmdir(path) : unlink(path)) != 0)
 			err(1, "%s: cannot be removed", path);
 		return;
 	}
 	nfound++;
-	if (S_ISREG(st->st_mode) && was->size != (uint64_t)st->st_size)
+	if (S_ISREG(st->mode) && was->size != st->size)
 		errx(1, "%s has another size", path);
 }
 
