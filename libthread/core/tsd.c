@@ -71,10 +71,12 @@ int pthread_key_delete(pthread_key_t key)
 /* NULL for a key that does not exist, and before the thread has set a value. */
 void *pthread_getspecific(pthread_key_t key)
 {
-	struct thread *self = thread_self();
+	struct thread *self;
 
 	if (likely(key < TSD_FAST))
-		return self->tsd[key];
+		return ((struct thread __seg_fs *)0)
+			->tsd[key]; /* FS base is the thread's address */
+	self = thread_self();
 	if (key >= PTHREAD_KEYS_MAX || self->tsd_more == NULL)
 		return NULL;
 	return self->tsd_more[key - TSD_FAST];
