@@ -1,13 +1,12 @@
 /*
  * preempt.c - giving up the CPU without blocking: preemption on the way to user
- * mode, preemption control (weft/schedctl.h), yielding.
+ * mode, preemption control (weft/schedctl.h).
  *
  * The kernel itself is not preempted: need_resched and the ASTs take effect when
  * an LWP is about to return to user mode, or at preempt_point().
  */
-#include "queue.h"
+#include "disp.h"
 #include <kern/proc.h>
-#include <kern/syscall.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
 
@@ -129,28 +128,6 @@ void user_return_work(struct trapframe *f)
 		}
 	}
 	lwp_mstate_at(l, MS_USER, time_now());
-}
-
-/* lwp_yield(): lets an LWP of the same priority run; pays what preemption control owes. */
-int64_t sys_lwp_yield(const uint64_t arg[6])
-{
-	struct lwp *l = curlwp();
-
-	irq_off();
-	l->grace = 0;
-	l->sc->yield = l->sc->signalled = 0;
-	if (l->sig.held) {
-		l->sig.held = false;
-		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
-	}
-	/* Without the queue's lock: who comes with a higher priority sets need_resched, and who
-	 * comes with the same one might as well have come later. */
-	if (dispq_best(cpu_here->dispq) >= l->pri) {
-		l->nvcsw++;
-		sched_put_back(false);
-	}
-	irq_on();
-	return 0;
 }
 
 void preempt_point(void)

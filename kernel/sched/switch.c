@@ -11,6 +11,7 @@
 #include "queue.h"
 #include <kern/mm.h>
 #include <kern/proc.h>
+#include <kern/syscall.h>
 #include <kern/timing.h>
 
 /* --- the registers ------------------------------------------------------------------- */
@@ -55,7 +56,7 @@ static inline struct lwp *swtch(struct lwp *from, struct lwp *to)
 /* --- off a CPU, and onto it ------------------------------------------------------------ */
 
 /* The current LWP goes off its CPU and into the microstate ms. */
-static inline void put_down(struct cpu *c, struct lwp *l, uint32_t ms, hrtime_t now)
+static inline void put_down(struct dispq *q, struct lwp *l, uint32_t ms, hrtime_t now)
 {
 	static const uint8_t sc[NMSTATE] = {
 		[MS_WAITCPU] = SC_RUNNABLE,
@@ -63,14 +64,16 @@ static inline void put_down(struct cpu *c, struct lwp *l, uint32_t ms, hrtime_t 
 		[MS_SLEEP] = SC_SLEEPING,
 		[MS_STOPPED] = SC_STOPPED,
 	};
-	if (l->sc != NULL) {
+	struct schedctl *shared = l->sc;
+
+	if (shared != NULL) {
 		/* First of all, so that nobody spins for an LWP that is on its way off. */
-		__atomic_store_n(&l->sc->state, sc[ms], __ATOMIC_RELEASE);
+		__atomic_store_n(&shared->state, sc[ms], __ATOMIC_RELEASE);
 		save_user(l);
 	}
 	l->mresume = l->mstate;
 	lwp_mstate_at(l, ms, now);
-	l->slice_left = c->dispq->slice_end - now;
+	l->slice_left = q->slice_end - now;
 }
 
 /* This CPU is the best waiting LWP's from now on, or the idle one's.  q->lock held. */
@@ -133,10 +136,12 @@ static inline void finish_switch(struct lwp *prev)
 /* Returns when prev is taken up again: cpu_here is another one then, perhaps. */
 static inline void go_to(struct cpu *c, struct lwp *prev, struct lwp *next)
 {
-	if (next->sc != NULL) {
+	struct schedctl *sc = next->sc;
+
+	if (sc != NULL) {
 		load_user(next);
-		next->sc->cpu = c->id;
-		__atomic_store_n(&next->sc->state, SC_ONCPU, __ATOMIC_RELEASE);
+		sc->cpu = c->id;
+		__atomic_store_n(&sc->state, SC_ONCPU, __ATOMIC_RELEASE);
 	}
 	finish_switch(next == prev ? prev : swtch(prev, next));
 }
@@ -150,7 +155,7 @@ void sched_switch(uint32_t ms)
 
 	debug_assert(!irq_enabled());
 	assert(spin_held(&l->lock) && l->state != LWP_ST_ONPROC && l->state != LWP_ST_RUN);
-	put_down(c, l, ms, now);
+	put_down(q, l, ms, now);
 	spin_acquire(&q->lock);
 	assert(c->nlocks == 2); /* sleeping with another spin lock held */
 	struct lwp *next = take_next(c, q, now);
@@ -158,7 +163,7 @@ void sched_switch(uint32_t ms)
 	go_to(c, l, next);
 }
 
-void sched_put_back(bool at_front)
+static inline __attribute__((always_inline)) void put_back(bool at_front)
 {
 	struct cpu *c = this_cpu();
 	struct lwp *l = c->lwp;
@@ -166,7 +171,7 @@ void sched_put_back(bool at_front)
 	hrtime_t now = time_now();
 
 	debug_assert(!irq_enabled());
-	put_down(c, l, MS_WAITCPU, now);
+	put_down(q, l, MS_WAITCPU, now);
 	spin_acquire(&q->lock);
 	assert(c->nlocks == 1);
 	/* Release: whoever reads it may read the saved registers. */
@@ -177,6 +182,34 @@ void sched_put_back(bool at_front)
 	else
 		l->then = THEN_PLACE;
 	go_to(c, l, take_next(c, q, now));
+}
+
+void sched_put_back(bool at_front)
+{
+	put_back(at_front);
+}
+
+/* lwp_yield(): lets an LWP of the same priority run; pays what preemption control owes. */
+int64_t sys_lwp_yield(const uint64_t arg[6])
+{
+	struct lwp *l = curlwp();
+	struct schedctl *sc = l->sc;
+
+	irq_off();
+	l->grace = 0;
+	sc->yield = sc->signalled = 0;
+	if (l->sig.held) {
+		l->sig.held = false;
+		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
+	}
+	/* Without the queue's lock: who comes with a higher priority sets need_resched, and who
+	 * comes with the same one might as well have come later. */
+	if (dispq_best(cpu_here->dispq) >= l->pri) {
+		l->nvcsw++;
+		put_back(false);
+	}
+	irq_on();
+	return 0;
 }
 
 void sched_lwp_first(struct lwp *prev)
