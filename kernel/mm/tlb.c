@@ -125,9 +125,11 @@ void tlb_interrupt(void)
 
 	if (scope == EVERYTHING)
 		flush_everything();
-	else if (c->as != NULL && curlwp()->proc == NULL)
+	/* Also when another's request was for everything: in the same record may be that of
+	 * one who counts on our leaving the address space (tlb_evict). */
+	if (c->as != NULL && curlwp()->proc == NULL)
 		as_switch(NULL); /* kept for no reason but to save a reload */
-	else if (c->as != NULL)
+	else if (c->as != NULL && scope != EVERYTHING)
 		flush(scope, start, end);
 	__atomic_store_n(&t->done, number, __ATOMIC_RELEASE);
 }
