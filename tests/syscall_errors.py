@@ -12,8 +12,8 @@ import re
 
 from conftest import TOP
 
-ERRNO = set(re.findall(r"^#define (E\w+) \d+", (TOP / "kernel/include/weft/errno.h").read_text(),
-                       re.MULTILINE))
+ERRNO = {name: int(number) for name, number in re.findall(
+    r"^#define (E\w+) (\d+)", (TOP / "kernel/include/weft/errno.h").read_text(), re.MULTILINE)}
 WORD = re.compile(r"\bE[A-Z0-9]{2,}\b")
 ITEM = re.compile(r"\b(E[A-Z0-9]+(?:, E[A-Z0-9]+)*): +(?=[^\s.;])")
 CALL = re.compile(r"/\*((?:(?!\*/).)*)\*/\nint64_t sys_(\w+)\(const uint64_t arg\[6\]\)", re.DOTALL)
@@ -55,7 +55,8 @@ class Comments:
     def loose(self, call):
         """Names of errors that stand outside of a list, or that there are not."""
         text = self.text[call]
-        return (set(WORD.findall(ITEM.sub("", text))) & ERRNO) | (listed(text) - ERRNO)
+        known = set(ERRNO)
+        return (set(WORD.findall(ITEM.sub("", text))) & known) | (listed(text) - known)
 
 
 def listed(text):

@@ -9,6 +9,10 @@ import re
 
 import pytest
 from conftest import TOP
+from syscall_errors import ERRNO, Comments
+
+COMMENTS = Comments()
+NAMES = {number: name for name, number in ERRNO.items()}
 
 CALLS = 20000
 PIECE = 100000  # calls of one boot in the long run
@@ -26,6 +30,10 @@ def fuzz(guest, calls, seed, **options):
     told = re.search(r"^fuzz: (\d+) calls by \d+ processes; memory is all back$", result.output,
                      re.MULTILINE)
     assert told, f"seed {seed}\n{result.output}"
+    for call, errors in re.findall(r"^fuzz: errors of (\w+)((?: \d+)+)$", result.output,
+                                   re.MULTILINE):
+        others = {NAMES.get(int(n), n) for n in errors.split()} - COMMENTS.errors(call)
+        assert not others, f"seed {seed}: {call} gave errors that its comment does not list: {others}"
     missing = [set(re.search(rf"^fuzz: never {word}:(.*)$", result.output, re.MULTILINE)[1].split())
                for word in ("made", "with success")]
     return int(told[1]), *missing

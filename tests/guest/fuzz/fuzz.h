@@ -54,17 +54,21 @@ static inline void seed(struct rng *r, uint64_t a, uint64_t b)
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define ANY(r, a) ((a)[below(r, COUNT(a))])
 
+#define ERRORS 192 /* error numbers are below */
+
 /* --- what was done ------------------------------------------------------------------------ */
 
 /*
- * A page a victim, of a file that the harness and the victim have mapped: it outlives the
+ * One a victim, in a file that the harness and the victim have mapped: it outlives the
  * victim, and forked copies of it count in the same one.  The victims write, atomically.
  */
 struct report {
 	uint64_t calls;
 	uint32_t made[WEFT_SYSCALL_MAX], good[WEFT_SYSCALL_MAX]; /* of each call; with success */
+	uint64_t errors[WEFT_SYSCALL_MAX][ERRORS / 64];          /* bit n: it gave error n */
 };
-_Static_assert(sizeof(struct report) <= 4096, "a page a victim");
+#define REPORT_SIZE (3 * 4096)
+_Static_assert(sizeof(struct report) <= REPORT_SIZE, "whole pages a victim");
 
 /* --- victim.c ----------------------------------------------------------------------------- */
 
@@ -118,6 +122,8 @@ void harness_init(void);
 uint64_t run_victims(const struct plan *p, unsigned long *batch, uint64_t calls);
 /* How often the victims have made a call, and with success. */
 void count_calls(unsigned number, uint64_t *made, uint64_t *good);
+/* Has any of them got this error from the call? */
+bool has_given(unsigned number, unsigned error);
 
 /* --- machine.c ---------------------------------------------------------------------------- */
 

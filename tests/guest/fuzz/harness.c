@@ -32,12 +32,12 @@ struct watched {
 };
 
 static struct watched watched[MAX_VICTIMS];
-static char *reports; /* a page each */
+static char *reports; /* REPORT_SIZE each */
 static int reports_fd;
 
 static struct report *report_of(const struct watched *w)
 {
-	return (struct report *)(reports + (w - watched) * 4096);
+	return (struct report *)(reports + (w - watched) * REPORT_SIZE);
 }
 
 void harness_init(void)
@@ -48,12 +48,14 @@ void harness_init(void)
 
 	/* The file lives as long as somebody has it mapped or open. */
 	reports_fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (reports_fd < 0 || unlink(path) != 0 || ftruncate(reports_fd, MAX_VICTIMS * 4096) != 0)
+	if (reports_fd < 0 || unlink(path) != 0 ||
+	    ftruncate(reports_fd, MAX_VICTIMS * REPORT_SIZE) != 0)
 		err(1, "%s", path);
-	reports = mmap(NULL, MAX_VICTIMS * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, reports_fd, 0);
+	reports = mmap(NULL, MAX_VICTIMS * REPORT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+		       reports_fd, 0);
 	if (reports == MAP_FAILED)
 		err(1, "mmap");
-	memset(reports, 0, MAX_VICTIMS * 4096);
+	memset(reports, 0, MAX_VICTIMS * REPORT_SIZE);
 	if (__sys_priocntl(WEFT_P_PID, getpid(), PC_SETPARMS, &top) < 0)
 		errx(1, "no real-time priority");
 }
@@ -65,6 +67,14 @@ void count_calls(unsigned number, uint64_t *made, uint64_t *good)
 		*made += report_of(&watched[i])->made[number];
 		*good += report_of(&watched[i])->good[number];
 	}
+}
+
+bool has_given(unsigned number, unsigned error)
+{
+	for (unsigned i = 0; i < MAX_VICTIMS; i++)
+		if (report_of(&watched[i])->errors[number][error / 64] >> error % 64 & 1)
+			return true;
+	return false;
 }
 
 static uint64_t now(void)

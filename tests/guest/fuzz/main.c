@@ -35,6 +35,24 @@ static void print_missing(const char *what, bool successes)
 	printf("\n");
 }
 
+/* Of each call, the numbers of the errors that it gave. */
+static void print_errors(void)
+{
+	for (unsigned i = 0; i < WEFT_SYSCALL_MAX; i++) {
+		const char *name = sysdesc_name(i);
+		unsigned n = 0;
+		for (unsigned error = 1; name != NULL && error < ERRORS; error++) {
+			if (!has_given(i, error))
+				continue;
+			if (n++ == 0)
+				printf("fuzz: errors of %s", name);
+			printf(" %u", error);
+		}
+		if (n > 0)
+			printf("\n");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct plan plan = {.seed = 1, .processes = 4, .lwps = 3};
@@ -82,6 +100,7 @@ int main(int argc, char **argv)
 	bool whole = kmem_returns(&before);
 	print_missing("made", false);
 	print_missing("with success", true);
+	print_errors();
 	printf("fuzz: %llu calls by %lu processes; memory %s\n", (unsigned long long)done, batch,
 	       whole ? "is all back" : "is missing");
 	return !whole;

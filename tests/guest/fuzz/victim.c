@@ -120,6 +120,9 @@ static bool one_call(struct rng *r, unsigned number)
 	long result = __syscall6(number, arg[0], arg[1], arg[2], arg[3], arg[4], arg[5]);
 	if (result >= 0)
 		count(report->good, number);
+	else if (number < WEFT_SYSCALL_MAX && -result < ERRORS)
+		__atomic_fetch_or(&report->errors[number][-result / 64], 1ull << -result % 64,
+				  __ATOMIC_RELAXED);
 	arguments_learn(number, arg, result);
 	return result == 0 && number == SYS_fork;
 }
@@ -198,7 +201,7 @@ int be_victim(char **argv)
 
 	choose_calls(argv[5]);
 	self = getpid();
-	report = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, 0, slot * 4096);
+	report = mmap(NULL, REPORT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, 0, slot * REPORT_SIZE);
 	close(0);
 	if (report == MAP_FAILED || chdir(HOME) != 0 || !arguments_init(harness, run_seed) ||
 	    __sys_priocntl(WEFT_P_PID, self, PC_SETPARMS, &ordinary) < 0)
