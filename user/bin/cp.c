@@ -6,15 +6,9 @@
  * before it overwrites.
  */
 #include <dirent.h>
-#include <err.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+#include "target.h"
 
 static int rflag, pflag, fflag, iflag, failed;
 
@@ -206,26 +200,22 @@ static int into_itself(void)
 	return !strncmp(into, source, len) && (into[len] == '/' || !into[len] || len == 1);
 }
 
-/* The last name of a path, in a buffer of PATH_MAX bytes. */
-static const char *base(const char *path, char *buf)
+static int copy_to(char *source, char *path)
 {
-	size_t len = strlen(path);
-	const char *name;
-
-	while (len > 1 && path[len - 1] == '/')
-		len--;
-	for (name = path + len; name > path && name[-1] != '/'; name--)
-		;
-	snprintf(buf, PATH_MAX, "%.*s", (int)(path + len - name), name);
-	return buf;
+	*from = *to = '\0';
+	if (!append(from, source) || !append(to, path))
+		return 1;
+	if (into_itself()) {
+		warnx("%s: not into itself (%s)", from, to);
+		return 1;
+	}
+	copy();
+	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	char name[PATH_MAX];
-	struct stat st;
-	int c, into;
-	const char *target;
+	int c;
 
 	while ((c = getopt(argc, argv, "Rrpfi")) != -1) {
 		switch (c) {
@@ -250,21 +240,5 @@ int main(int argc, char **argv)
 		fputs("usage: cp [-Rrpfi] SOURCE... TARGET\n", stderr);
 		return 2;
 	}
-	target = argv[argc - 1];
-	into = stat(target, &st) == 0 && S_ISDIR(st.st_mode);
-	if (argc - optind > 2 && !into)
-		errx(1, "%s: not a directory", target);
-	for (; optind < argc - 1; optind++) {
-		*from = *to = '\0';
-		if (!append(from, argv[optind]) || !append(to, target) ||
-		    (into && !append(to, base(argv[optind], name))))
-			continue;
-		if (into_itself()) {
-			warnx("%s: not into itself (%s)", from, to);
-			failed = 1;
-			continue;
-		}
-		copy();
-	}
-	return failed;
+	return each_target(argv + optind, argc - optind, copy_to) | failed;
 }

@@ -2,15 +2,10 @@
  * mv.c - mv [-fi] SOURCE TARGET, mv [-fi] SOURCE... DIRECTORY: renames; from one file system to
  * another, copies (cp -Rp) and removes.  -i: asks before it overwrites; -f: does not.
  */
-#include <err.h>
-#include <errno.h>
-#include <limits.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "target.h"
 
 static int iflag;
 
@@ -58,10 +53,7 @@ static int move(char *from, char *to)
 
 int main(int argc, char **argv)
 {
-	char to[PATH_MAX], *name, *target;
-	int c, into, failed = 0;
-	struct stat st;
-	size_t len;
+	int c;
 
 	while ((c = getopt(argc, argv, "fi")) != -1) {
 		if (c == '?')
@@ -72,22 +64,5 @@ int main(int argc, char **argv)
 		fputs("usage: mv [-fi] SOURCE... TARGET\n", stderr);
 		return 2;
 	}
-	target = argv[argc - 1];
-	into = stat(target, &st) == 0 && S_ISDIR(st.st_mode);
-	if (argc - optind > 2 && !into)
-		errx(1, "%s: not a directory", target);
-	for (; optind < argc - 1; optind++) {
-		if (!into) {
-			failed |= move(argv[optind], target);
-			continue;
-		}
-		for (len = strlen(argv[optind]); len > 1 && argv[optind][len - 1] == '/'; len--)
-			argv[optind][len - 1] = '\0';
-		name = strrchr(argv[optind], '/');
-		name = name && name[1] ? name + 1 : argv[optind];
-		if (snprintf(to, sizeof(to), "%s/%s", target, name) >= (int)sizeof(to))
-			errx(1, "%s: name too long", name);
-		failed |= move(argv[optind], to);
-	}
-	return failed;
+	return each_target(argv + optind, argc - optind, move);
 }
