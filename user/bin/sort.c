@@ -99,29 +99,66 @@ static const char *find_key(const struct key *k, const char *line, const char **
 	return s;
 }
 
-/* Numbers of any length: sign, digits, and digits behind a point. */
-static int compare_numbers(const char *a, const char *a_end, const char *b, const char *b_end)
-{
-	char na[64], nb[64];
-	size_t la = a_end - a, lb = b_end - b;
-	double x, y;
-
-	la = la < sizeof(na) ? la : sizeof(na) - 1;
-	lb = lb < sizeof(nb) ? lb : sizeof(nb) - 1;
-	memcpy(na, a, la);
-	memcpy(nb, b, lb);
-	na[la] = nb[lb] = '\0';
-	x = strtod(na, NULL);
-	y = strtod(nb, NULL);
-	return (x > y) - (x < y);
-}
-
 static int compare_bytes(const char *a, const char *a_end, const char *b, const char *b_end)
 {
 	size_t la = a_end - a, lb = b_end - b;
 	int r = memcmp(a, b, la < lb ? la : lb);
 
 	return r ? r : (la > lb) - (la < lb);
+}
+
+/* A number: blanks, a sign, digits, a point and digits; of any length, so it stays text. */
+struct number {
+	bool negative;
+	const char *digits, *point; /* without zeros in front; what is behind the digits */
+	const char *end;            /* of the digits behind the point, without zeros at their end */
+};
+
+static const char *skip_digits(const char *s, const char *end)
+{
+	while (s < end && isdigit((unsigned char)*s))
+		s++;
+	return s;
+}
+
+static struct number parse_number(const char *s, const char *end)
+{
+	struct number n = {0};
+
+	while (s < end && (*s == ' ' || *s == '\t'))
+		s++;
+	n.negative = s < end && *s == '-';
+	s += n.negative;
+	while (s < end && *s == '0')
+		s++;
+	n.digits = s;
+	n.point = n.end = skip_digits(s, end);
+	if (n.point < end && *n.point == '.') {
+		n.end = skip_digits(n.point + 1, end);
+		while (n.end[-1] == '0')
+			n.end--;
+		if (n.end == n.point + 1)
+			n.end = n.point;
+	}
+	if (n.end == n.digits) /* 0, or no number, which counts as 0 */
+		n.negative = false;
+	return n;
+}
+
+static int compare_numbers(const char *a, const char *a_end, const char *b, const char *b_end)
+{
+	struct number x = parse_number(a, a_end), y = parse_number(b, b_end);
+	size_t nx = x.point - x.digits, ny = y.point - y.digits;
+	int r;
+
+	if (x.negative != y.negative)
+		return x.negative ? -1 : 1;
+	r = (nx > ny) - (nx < ny);
+	if (!r)
+		r = memcmp(x.digits, y.digits, nx);
+	if (!r)
+		r = compare_bytes(x.point, x.end, y.point, y.end);
+	return x.negative ? -r : r;
 }
 
 static int compare_keys(const char *a, const char *b)
