@@ -253,7 +253,7 @@ static void walk(const char *path, const struct expr *e, long depth)
 
 int main(int argc, char **argv)
 {
-	static char *here[] = {".", NULL};
+	static char dot[] = ".", *here[] = {dot, NULL};
 	struct expr *e;
 	char **paths = argv + 1;
 	int n = 0;
@@ -270,7 +270,12 @@ int main(int argc, char **argv)
 		paths = here;
 		n = 1;
 	}
-	while (n-- > 0)
-		walk(*paths++, e, 0);
+	for (; n-- > 0; paths++) {
+		size_t len = strlen(*paths);
+
+		while (len > 1 && (*paths)[len - 1] == '/') /* or each name below had two */
+			(*paths)[--len] = '\0';
+		walk(*paths, e, 0);
+	}
 	return end_output(failed);
 }
