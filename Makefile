@@ -7,7 +7,8 @@
 #
 # Set here for the parts: B (build directory), P (prefix of the compiler), CC LD AR NM
 # OBJCOPY, DEBUG (1: assertions and lock-order checks), V (1: show the commands).
-# Set by the parts: PROGRAMS, every program that goes to /bin of the initial RAM disk.
+# Set by the parts: PROGRAMS, every program that goes to /bin of the initial RAM disk; LINKS, the
+# symbolic links there, each as LINK=TARGET.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -57,10 +58,11 @@ $(STRIPPED): $(B)/initrd/bin/%: $(B)/bin/%
 
 # Changes when a program comes or goes, so that the archive is made afresh.
 $(B)/initrd/programs: FORCE
-	$(Q)mkdir -p $(@D) && echo "$(PROGRAMS)" | cmp -s - $@ || echo "$(PROGRAMS)" > $@
+	$(Q)mkdir -p $(@D) && echo "$(PROGRAMS) $(LINKS)" | cmp -s - $@ || echo "$(PROGRAMS) $(LINKS)" > $@
 
 $(B)/initrd.cpio: $(STRIPPED) $(B)/initrd/programs tools/weft_host/cpio.py
 	$(call SAY,CPIO,$@)$(PYTHON) tools/weft_host/cpio.py $@ bin/ etc/ tmp/ host/ dev/ \
+		$(LINKS) \
 		$(foreach p,$(STRIPPED),$(p):bin/$(notdir $(p)))
 
 iso: $(B)/weft.iso

@@ -69,10 +69,10 @@ def test_files(weft, tmp_path):
 
 
 def test_a_file_is_executable_and_on_the_path(weft):
-    program = TOP / "build/bin/echo"
-    done = run(weft, "--file", program, "--", "sh", "-c", "/host/echo it runs")
-    assert (done.returncode, done.stdout) == (0, b"it runs\n")
-    done = run(weft, "--file", f"{program}:/host/my-echo", "--", "my-echo", "found")
+    program = TOP / "build/bin/basename"
+    done = run(weft, "--file", program, "--", "sh", "-c", "/host/basename it/runs")
+    assert (done.returncode, done.stdout) == (0, b"runs\n")
+    done = run(weft, "--file", f"{program}:/host/my-name", "--", "my-name", "found")
     assert (done.returncode, done.stdout) == (0, b"found\n")
 
 

@@ -88,3 +88,14 @@ def test_scripts(guest, tmp_path):
     assert result.output == ("/host/plain 1 a b\n3\n+ echo marked 1 2\nmarked 1 2\n"
                              "#!/bin/cat\nshown\nsh: line 1: lost: not found\n127\n"
                              "/host/plain 0 \n./plain 0 \nend\n")
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_wait_loses_no_trapped_signal(guest, seed):
+    """The signal comes at about the time when `wait' goes to sleep, for a child that does not
+    end: were it lost, the machine would stand still."""
+    script = """trap 'n=$((n + 1))' USR1
+        while [ ${n:-0} -lt 12 ]; do (kill -USR1 $$; read x </dev/console) & wait $!; done
+        echo $n; kill -9 $(jobs -p)"""
+    result = guest(["sh", "-c", script], smp=2, timing="exact", seed=seed, quantum=200)
+    assert result.output.startswith("12\n"), result.output

@@ -129,6 +129,9 @@ $(error two programs have the same name: $(foreach n,$(sort $(U_NAMES)),$(if \
 	$(word 2,$(filter $(n),$(U_NAMES))),$(n))))
 endif
 
+# What the shell is too (user/bin/sh/main.c).
+LINKS += $(foreach p,echo printf test [,bin/$(p)=sh)
+
 # $(1): program, $(2): its sources, $(3): the folder that it is made of, if any: it changes
 # when a source comes or goes.
 define U_PROGRAM

@@ -133,3 +133,28 @@ $ (exit 3) & (exit 4) & wait; echo $?
 $ trap 'echo interrupted' USR1; (sleep 0.1; kill -USR1 $$) & wait $!; wait; echo end
 interrupted
 end
+
+What a process may do.
+
+$ umask; umask -S; umask 077; >um; ls -l um | cut -c1-10; umask; umask 9; echo $?; umask a b; echo $?; rm um
+0022
+u=rwx,g=rx,o=rx
+-rw-------
+0077
+sh: line 1: umask: no octal number up to 777: 9
+1
+usage: umask [-S | MODE]
+2
+$ ulimit -n; ulimit -n 64; ulimit -n; ulimit -Hn; ulimit -Sn 32; ulimit -n; ulimit -Hn; ulimit -n x; echo $?; ulimit -z; echo $?
+1024
+64
+64
+32
+64
+sh: line 1: ulimit: not a number: x
+1
+usage: ulimit [-HS] [-a | -d | -n | -s | -u | -v] [LIMIT | unlimited]
+2
+$ trap 'echo caught' USR1; (kill -USR1 $$; sleep 100) & wait $!; echo $?; kill $! 2>/dev/null
+caught
+158

@@ -3,7 +3,7 @@
 Needs no privileges and no other program; runs outside of the virtual environment, since
 the Makefile calls it:
 
-    cpio.py ARCHIVE DIR/ ... FILE:GUEST ...
+    cpio.py ARCHIVE DIR/ ... LINK=TARGET ... FILE:GUEST ...
 
 An archive is padded to a multiple of 512 bytes, so that archives can be concatenated: the
 kernel unpacks one after the other, and a later file replaces an earlier one.
@@ -52,6 +52,12 @@ class Archive:
         self.directory(os.path.dirname(path))
         self._entry(path, stat.S_IFREG | mode, data, 1)
 
+    def link(self, path, target):
+        """Adds a symbolic link, after its directories."""
+        path = path.strip("/")
+        self.directory(os.path.dirname(path))
+        self._entry(path, stat.S_IFLNK | 0o777, target.encode(), 1)
+
     def bytes(self):
         """The whole archive, with its trailer."""
         self._inode = -1
@@ -62,11 +68,13 @@ class Archive:
 
 def main(argv):
     if len(argv) < 2:
-        sys.exit("usage: cpio.py ARCHIVE DIR/ ... FILE:GUEST ...")
+        sys.exit("usage: cpio.py ARCHIVE DIR/ ... LINK=TARGET ... FILE:GUEST ...")
     archive = Archive()
     for item in argv[1:]:
         if item.endswith("/"):
             archive.directory(item)
+        elif "=" in item:
+            archive.link(*item.split("="))
         else:
             source, _, guest = item.rpartition(":")
             archive.file(guest, Path(source).read_bytes(), os.stat(source).st_mode & 0o777)

@@ -374,6 +374,8 @@ static const struct builtin table[] = {
 	{"trap", builtin_trap, true},
 	{"true", yes, false},
 	{"type", builtin_type, false},
+	{"ulimit", builtin_ulimit, false},
+	{"umask", builtin_umask, false},
 	{"unset", unset, true},
 	{"wait", builtin_wait, false},
 };

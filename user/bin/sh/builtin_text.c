@@ -214,23 +214,15 @@ int builtin_printf(int argc, char **argv)
 /* --- read ----------------------------------------------------------------------------- */
 
 /*
- * A line, byte by byte, since what follows is another command's.  Without -r, a backslash
+ * A line.  Without -r, a backslash
  * joins lines and quotes a character, for which `quoted' has a 1.  False: no newline came.
  */
 static bool read_line(struct str *text, struct str *quoted, bool raw)
 {
 	bool escaped = false;
-	ssize_t n;
 	char c;
 
-	for (;;) {
-		n = read(STDIN_FILENO, &c, 1);
-		if (n < 0 && errno == EINTR) {
-			signals_check();
-			continue;
-		}
-		if (n != 1)
-			return false;
+	while (stdin_byte(&c)) {
 		if (escaped) {
 			escaped = false;
 			if (c == '\n')
@@ -246,6 +238,7 @@ static bool read_line(struct str *text, struct str *quoted, bool raw)
 			str_add(quoted, 0);
 		}
 	}
+	return false;
 }
 
 static bool is_blank(char c)

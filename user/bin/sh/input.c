@@ -82,27 +82,25 @@ bool input_file(const char *path)
 	return true;
 }
 
-/*
- * Byte by byte, so that the commands find what comes after the line.
- */
+bool stdin_byte(char *c)
+{
+	ssize_t n;
+
+	for (;;) {
+		n = signals_let_read() ? read(STDIN_FILENO, c, 1) : -1;
+		if (n >= 0 || errno != EINTR)
+			return n == 1;
+		signals_check();
+	}
+}
+
 static bool stdin_line(struct input *in)
 {
 	size_t before = in->own.len;
-	ssize_t n;
-	char c;
+	char c = '\0';
 
-	for (;;) {
-		n = read(STDIN_FILENO, &c, 1);
-		if (n < 0 && errno == EINTR) {
-			signals_check();
-			continue;
-		}
-		if (n != 1)
-			break;
+	while (c != '\n' && stdin_byte(&c))
 		str_add(&in->own, c);
-		if (c == '\n')
-			break;
-	}
 	return in->own.len > before;
 }
 

@@ -164,15 +164,29 @@ static void poll_children(void)
 		note(pid, status);
 }
 
-/* Blocks until something has changed, or a signal came (false). */
-static bool wait_change(void)
+/* Blocks until something has changed. */
+static void wait_change(void)
 {
 	int status;
 	pid_t pid = waitpid(-1, &status, WUNTRACED);
 
 	if (pid > 0)
 		note(pid, status);
-	return pid > 0 || errno != EINTR;
+}
+
+/* The same, or (false) until a signal has come that signals_check would act upon. */
+static bool wait_change_or_signal(void)
+{
+	int status, came;
+	pid_t pid;
+
+	signals_hold();
+	while (!(came = signal_came()) && (pid = waitpid(-1, &status, WUNTRACED | WNOHANG)) == 0)
+		signals_sleep();
+	signals_release();
+	if (!came && pid > 0)
+		note(pid, status);
+	return !came;
 }
 
 /* $? of a status from waitpid; says on standard error if a signal ended it. */
@@ -339,7 +353,7 @@ int job_wait(struct job *j)
 
 	while (!has_ended(j) && !has_stopped(j)) {
 		signals_check();
-		if (!wait_change() && signal_came())
+		if (!wait_change_or_signal())
 			return STATUS_SIGNAL + signal_came();
 	}
 	if (has_stopped(j))

@@ -143,6 +143,7 @@ struct params { /* $1 and so on */
 enum skip { SKIP_NONE, SKIP_BREAK, SKIP_CONTINUE, SKIP_RETURN };
 
 struct shell {
+	bool one_builtin; /* this is the program echo, printf, test or [ */
 	bool interactive; /* a person is at the terminal */
 	bool job_control; /* set -m: each job is a process group of its own */
 	bool errexit, nounset, xtrace, noglob;
@@ -169,7 +170,12 @@ extern struct shell sh;
 /* Each becomes the current input; input_pop goes back to the one before. */
 void input_string(const char *text, int line); /* its first line's number */
 bool input_file(const char *path);             /* all of it; false: errno says why not */
-void input_stdin(void);                        /* no more than the lines that are needed */
+/*
+ * The next byte of standard input, and no more, so that the commands find what comes after it.
+ * Signals are acted upon meanwhile.  False: the end, or an error.
+ */
+bool stdin_byte(char *c);
+void input_stdin(void); /* no more than the lines that are needed */
 void input_terminal(void);
 void input_pop(void);
 void input_reset(void);         /* only the first is left */
@@ -387,6 +393,15 @@ void signals_check(void); /* runs the traps of signals that came; unwinds after 
 void signals_pass_on(const struct job *j);
 /* The same for a Ctrl-C and a child in the shell's own group; it stays the shell's too. */
 void interrupt_pass_on(pid_t pid);
+/*
+ * Waiting that no signal slips past: between these two all signals are held back, and a
+ * SIGCHLD, whatever becomes of it, ends signals_sleep, which takes the next signal.
+ */
+void signals_hold(void);
+void signals_sleep(void);
+void signals_release(void);
+/* Waits until standard input can be read; false, with EINTR: a signal came first. */
+bool signals_let_read(void);
 int signal_came(void);               /* one that signals_check would act upon; 0: none */
 void trap_exit(void);                /* runs the EXIT trap, once */
 int signal_number(const char *name); /* with or without SIG; -1: none */
@@ -421,9 +436,9 @@ const struct builtin *builtin_find(const char *name); /* NULL: not built in */
 bool set_options(const char *letters); /* behind - or +; false: one is wrong, which was said */
 void params_set(char **v, int n);      /* copies them */
 void params_free(struct params *p);
-builtin_fn builtin_echo, builtin_printf, builtin_read, builtin_test, builtin_jobs, builtin_fg,
-	builtin_bg, builtin_wait, builtin_kill, builtin_trap, builtin_exec, builtin_command,
-	builtin_type;
+builtin_fn builtin_umask, builtin_ulimit, builtin_echo, builtin_printf, builtin_read, builtin_test,
+	builtin_jobs, builtin_fg, builtin_bg, builtin_wait, builtin_kill, builtin_trap,
+	builtin_exec, builtin_command, builtin_type;
 
 /* --- edit.c ------------------------------------------------------------------------------------------------ */
 

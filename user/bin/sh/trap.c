@@ -8,10 +8,13 @@
  * that programs start with the default actions again: only those caught go back by
  * themselves.
  */
+#define _GNU_SOURCE /* ppoll */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "sh.h"
 
 static struct {
@@ -21,6 +24,7 @@ static struct {
 	volatile sig_atomic_t came;
 } signals[NSIG]; /* [0]: EXIT */
 static volatile sig_atomic_t any_came;
+static bool trapped; /* a trap was ever set */
 
 static const int keyboard[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
 #define NKEYBOARD (sizeof(keyboard) / sizeof(keyboard[0]))
@@ -84,6 +88,57 @@ void signals_child(void)
 			signals[sig].action = NULL;
 		}
 	}
+}
+
+static struct {
+	sigset_t mask;
+	struct sigaction child;
+} held;
+
+static void wake(int sig)
+{
+}
+
+void signals_hold(void)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &held.mask);
+	sigaction(SIGCHLD, NULL, &held.child);
+	if (held.child.sa_handler != handler)
+		set_handler(SIGCHLD, wake);
+}
+
+void signals_sleep(void)
+{
+	sigset_t mask = held.mask;
+
+	sigdelset(&mask, SIGCHLD);
+	sigsuspend(&mask);
+}
+
+void signals_release(void)
+{
+	sigaction(SIGCHLD, &held.child, NULL);
+	sigprocmask(SIG_SETMASK, &held.mask, NULL);
+}
+
+bool signals_let_read(void)
+{
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+	sigset_t all, before;
+	bool ready;
+
+	if (!trapped && !sh.interactive)
+		return true; /* no signal matters */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	ready = !signal_came() && ppoll(&in, 1, NULL, &before) >= 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!ready)
+		errno = EINTR;
+	return ready;
 }
 
 void interrupt(void)
@@ -174,6 +229,7 @@ static bool set_trap(int sig, const char *action)
 	signals[sig].action = action ? xstrdup(action) : NULL;
 	if (sig == 0)
 		return true;
+	trapped |= action != NULL;
 	if (action && *action)
 		return set_handler(sig, handler) == 0;
 	if (action)

@@ -38,7 +38,9 @@ void undo_all(void)
 static void say(const char *format, va_list ap)
 {
 	fflush(stdout);
-	if (sh.interactive || !sh.line)
+	if (sh.one_builtin)
+		; /* which says who it is */
+	else if (sh.interactive || !sh.line)
 		fputs("sh: ", stderr);
 	else
 		fprintf(stderr, "%s: line %d: ", sh.name, sh.line);
