@@ -335,3 +335,147 @@ usage: which [-a] NAME...
 1
 no
 no
+
+sed.
+
+$ printf '%s\n' one two three | sed 's/o/0/'; echo aXbXc | sed 's/X/-/2;s/a/&&/'; echo aaa | sed s/a/b/g
+0ne
+tw0
+three
+aaXb-c
+bbb
+$ seq 5 | sed -n '2,4p'; seq 5 | sed '$d'; seq 3 | sed -n '$='; seq 5 | sed 2q
+2
+3
+4
+1
+2
+3
+4
+3
+1
+2
+$ printf '%s\n' a b c d | sed '/b/,/c/d'; printf '%s\n' a b c | sed '/b/!s/$/!/'; seq 4 | sed -n '2{p;p;}'
+a
+d
+a!
+b
+c!
+2
+2
+$ echo 'John Smith' | sed 's/\(.*\) \(.*\)/\2, \1/'; echo ab12 | sed -E 's/([a-z]+)([0-9]+)/\2\1/'; echo a/b | sed 's|/|::|'
+Smith, John
+12ab
+a::b
+$ seq 3 | sed '2i\
+> before' | sed '/3/a\
+> after'; seq 3 | sed '2c changed'; seq 4 | sed '2,3c\
+> both'
+1
+before
+2
+3
+after
+1
+changed
+3
+1
+both
+4
+$ seq 4 | sed 'N;s/\n/+/'; seq 3 | sed -n '1!G;h;$p'; seq 3 | sed '1{h;d;};x;$G' | tr '\n' ' '; echo
+1+2
+3+4
+3
+2
+1
+1 2 3 
+$ echo hello | sed y/elo/ipa/; printf 'a\tb\\\n' | sed -n l; seq 3 | sed n\;d
+hippa
+a\tb\\$
+1
+3
+$ printf '%s\n' a bb ccc | sed ':x
+> s/^.\{1,3\}$/ &/
+> tx'; echo aaa | sed -e :a -e 's/a/b/;ta'; printf 'x\ny\nz\n' | sed '$!N;P;D' | sed -n '$='
+   a
+  bb
+ ccc
+bbb
+3
+$ echo abc | sed 's/b*/x/g'; echo baaac | sed 's/a*/x/2'; printf 'no newline' | sed s/no/one/; echo .; echo AbA | sed s/a/x/gI
+xaxcx
+bxc
+one newline.
+xbx
+$ printf 's/1/one/\n# comment\n2d\n' >sf; seq 3 | sed -f sf; seq 2 >in; seq 2 | sed -n "1r in
+> 2w out"; cat out; seq 3 | sed -n 's/2/two/w out'; cat out; rm sf in out
+one
+3
+1
+2
+2
+two
+$ sed; sed k; sed 's/a/b'; sed '{p'; sed 'b x'; sed p nonexistent; echo $?; sed 's/\(/x/' </dev/null; echo $?
+usage: sed [-nE] SCRIPT [FILE...]
+       sed [-nE] [-e SCRIPT | -f FILE]... [FILE...]
+sed: command 1: no such command
+sed: command 1: its delimiter is missing
+sed: { without }
+sed: no such label: x
+sed: nonexistent: No such file or directory
+1
+sed: command 1: parentheses not balanced
+2
+
+pgrep and pkill.
+
+$ sleep 100 & p=$!; test $(pgrep -x sleep) = $p && echo found; test $(pgrep -fx 'sleep 100') = $p; echo $?; pkill -KILL slee; wait $p 2>/dev/null; echo $?; pgrep sleep; echo $?
+found
+0
+137
+1
+$ sleep 100 & sleep 101 & a=$!; test $(pgrep -n sleep) = $a; echo $?; pgrep -P $$ -d, sleep | tr -cd ,; echo; pkill -P $$ sleep; echo $?
+0
+,
+0
+$ pgrep; echo $?; pgrep '('; echo $?; pkill -NOSUCH x; echo $?
+usage: pgrep [-l] [-d SEPARATOR] [-fnovx] [-g PGRP] [-P PPID] [-s SESSION] [PATTERN]
+2
+pgrep: (: parentheses not balanced
+2
+pkill: NOSUCH: no such signal
+2
+
+Programs that are builtins too; sort's long numbers; where find starts; cp and mv into a directory.
+
+$ /bin/test 1 -lt 2; echo $?; /bin/[ a = b ]; echo $?; /bin/[ a; echo $?; /bin/printf '%s-%d\n' x 7; /bin/echo -n a b; echo; /bin/test a -eq b; echo $?
+0
+1
+[: ] is missing
+2
+x-7
+a b
+test: not a number: a
+test: not a number: b
+2
+$ n=123456789012345678901234567890123456789012345678901234567890123456789; printf '%s\n' ${n}1 ${n}0 -${n}1 -${n}0 0.10 .1 -0 3.05 3.5 | sort -n | sed "s/$n/N/"
+-N1
+-N0
+-0
+.1
+0.10
+3.05
+3.5
+N0
+N1
+$ mkdir -p d/e; find d/ ; find d///; rm -r d
+d
+d/e
+d
+d/e
+$ mkdir d; echo x >f; cp f f d//; mv f d/; ls d; cp -R d/ e; mv e/ d; ls d; cp nonexistent d; echo $?; rm -r d
+f
+e
+f
+cp: nonexistent: No such file or directory
+1

@@ -4,9 +4,9 @@
 static const char text[] =
 	"Commands\n"
 	"  ls cat head tail wc hexdump tee echo          as elsewhere\n"
-	"  grep sort uniq cut tr seq find xargs basename dirname printenv which yes\n"
+	"  grep sed sort uniq cut tr seq find xargs basename dirname which yes\n"
 	"  cp mv rm mkdir rmdir ln readlink touch chmod  files; the root is a tmpfs\n"
-	"  df mount date env kill pwd sleep time true false uname\n"
+	"  df mount date env kill pgrep pkill printenv pwd sleep time true false uname\n"
 	"  ps                processes\n"
 	"  lwps [PID...]     LWPs: state, priority, CPU, what they wait for\n"
 	"  prstat [-mL] [N]  who uses the CPUs, every N seconds; where the time goes\n"
@@ -27,7 +27,7 @@ static const char text[] =
 	"  $NAME ${NAME:-word} $? $! $(command) $((1 + 2)) * ? [a-z] ~   NAME=VALUE\n"
 	"  if while until for case   NAME() { ... }   sh FILE, sh -c TEXT, #!\n"
 	"  . : [ bg break cd command continue echo eval exec exit export false fg jobs kill\n"
-	"  printf pwd read return set shift test trap true type unset wait\n"
+	"  printf pwd read return set shift test trap true type ulimit umask unset wait\n"
 	"  Keys: cursor keys, Home, End, Delete, ^A ^E ^U ^K ^W ^L; ^C ends a command,\n"
 	"  ^Z stops it: `fg' and `bg' set it going again; ^D ends the shell.\n"
 	"  `weft run' keeps ^A for itself: ^A x leaves, ^A ^A is one ^A.\n";
