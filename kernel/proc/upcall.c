@@ -169,6 +169,8 @@ void upcall_watch(struct proc *p)
 				      !l->timer.node.linked);
 			if (!l->blocked)
 				__atomic_add_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
+			else /* nobody was told */
+				__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
 			spin_release(&l->lock);
 		}
 		__atomic_sub_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);

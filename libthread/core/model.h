@@ -9,6 +9,7 @@
 #include "impl.h"
 
 enum spin { SPIN_ADAPTIVE, SPIN_ALWAYS, SPIN_NEVER };
+enum waiting { WAITING_UPCALL, WAITING_SIGNAL, WAITING_NONE };
 
 /* Set before main, then constant. */
 struct options {
@@ -19,6 +20,8 @@ struct options {
 	bool spin_shared;     /* no option: a process-shared mutex too (unless spin=never) */
 	int concurrency;      /* LWPs of the pool at the start */
 	int max_concurrency;  /* and at most (no option: the model's) */
+	enum waiting waiting; /* by what the library learns that all LWPs are blocked */
+	int aging;            /* seconds after which an idle LWP leaves */
 	bool may_spin;        /* derived: spin at all? (more than one CPU, or spin=always) */
 };
 extern struct options __options;
@@ -29,6 +32,8 @@ extern struct options __options;
 #define OPT_UNLOCK 0x4
 #define OPT_SCHEDCTL 0x8
 #define OPT_CONCURRENCY 0x10
+#define OPT_WAITING 0x20
+#define OPT_AGING 0x40
 
 struct thr_schedlock_stats;
 

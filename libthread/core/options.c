@@ -16,6 +16,7 @@ static const struct model *const models[] = {&__model_lwp, &__model_mxn, &__mode
 #define NMODELS (sizeof(models) / sizeof(models[0]))
 
 #define MAX_CONCURRENCY 1024
+#define MAX_AGING 1000000 /* seconds */
 
 const struct model *__model;
 struct model_ops __ops[1];
@@ -26,9 +27,13 @@ static const struct option {
 	const char *values; /* between bars; value i sets option i */
 	unsigned bit;
 } known[] = {
-	{"spin", "adaptive|always|never", OPT_SPIN}, {"queue", "lifo|fifo", OPT_QUEUE},
-	{"unlock", "plain|adaptive", OPT_UNLOCK},    {"schedctl", "off|on", OPT_SCHEDCTL},
+	{"spin", "adaptive|always|never", OPT_SPIN},
+	{"queue", "lifo|fifo", OPT_QUEUE},
+	{"unlock", "plain|adaptive", OPT_UNLOCK},
+	{"schedctl", "off|on", OPT_SCHEDCTL},
 	{"concurrency", "N", OPT_CONCURRENCY},
+	{"waiting", "upcall|signal|none", OPT_WAITING},
+	{"aging", "SECONDS", OPT_AGING},
 };
 #define NKNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -93,17 +98,17 @@ static int value_index(const char *values, const char *value, size_t n)
 	}
 }
 
-/* 1 to MAX_CONCURRENCY, or -1. */
-static int number(const char *s, size_t n)
+/* 1 to max, or -1. */
+static int number(const char *s, size_t n, int max)
 {
 	int value = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (s[i] < '0' || s[i] > '9' || value > MAX_CONCURRENCY)
+		if (s[i] < '0' || s[i] > '9' || value > max)
 			return -1;
 		value = value * 10 + s[i] - '0';
 	}
-	return value >= 1 && value <= MAX_CONCURRENCY ? value : -1;
+	return value >= 1 && value <= max ? value : -1;
 }
 
 static void set_option(const char *item, size_t n)
@@ -124,8 +129,12 @@ static void set_option(const char *item, size_t n)
 		bad_option(item, n, "is unknown");
 	if (!(__model->options & o->bit))
 		bad_option(item, n, "makes no sense in this model");
-	v = o->bit == OPT_CONCURRENCY ? number(value, value_len)
-				      : value_index(o->values, value, value_len);
+	if (o->bit == OPT_CONCURRENCY)
+		v = number(value, value_len, MAX_CONCURRENCY);
+	else if (o->bit == OPT_AGING)
+		v = number(value, value_len, MAX_AGING);
+	else
+		v = value_index(o->values, value, value_len);
 	if (v < 0)
 		bad_option(item, n, "has an unknown value");
 
@@ -144,6 +153,12 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_CONCURRENCY:
 		__options.concurrency = v;
+		break;
+	case OPT_WAITING:
+		__options.waiting = v;
+		break;
+	case OPT_AGING:
+		__options.aging = v;
 		break;
 	}
 }

@@ -46,8 +46,10 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 		t->state = suspended ? TS_STOPPED : TS_ONLWP;
 		return __lwp_start(t, begin_bound, suspended);
 	}
-	if (new_lwp || unlikely(pool_empty())) {
-		error = __pool_one_more();
+	if (new_lwp || unlikely(!__pool_ready)) {
+		error = new_lwp ? __pool_one_more() : 0;
+		if (error == 0)
+			error = __pool_make_ready();
 		if (error != 0)
 			return error;
 	}
@@ -232,6 +234,7 @@ static void mxn_forked(bool had_others)
 	if (had_others)
 		__sleepq_forked();
 	__timeout_forked();
+	__grow_forked();
 	__pool_forked(thread_self());
 }
 
@@ -313,10 +316,12 @@ const struct model __model_mxn = {
 	.name = "mxn",
 	.ops = &ops,
 	.scope = SCOPE_EITHER,
-	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_CONCURRENCY,
+	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_CONCURRENCY |
+		   OPT_WAITING | OPT_AGING,
 	.defaults = {.spin = SPIN_ADAPTIVE,
 		     .fifo = true,
 		     .schedctl = true,
 		     .concurrency = 1,
-		     .max_concurrency = 1024},
+		     .max_concurrency = 1024,
+		     .aging = 300},
 };

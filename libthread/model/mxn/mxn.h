@@ -4,6 +4,7 @@
  *
  *	sched.c		the lock, the run queue, blocking, waking, yielding, the switch
  *	pool.c		the LWPs of the pool: idle, new, too many
+ *	grow.c		when it grows by itself
  *	timeout.c	deadlines of unbound threads
  *	mxn.c		creation, exit, suspension; the table of operations
  *	switch.S	from one thread to the other
@@ -244,13 +245,19 @@ int __pool_one_more(void);
 /* With _schedlock: an LWP of the pool has been stopped together with its thread, or goes
  * on again. */
 void __pool_stopped(int change);
-/* Is there no LWP at all?  Without the lock: only a bound thread in a child of fork sees it. */
-static inline bool pool_empty(void)
-{
-	return __pool_size == 0;
-}
+extern bool __pool_ready; /* there is one, and what makes it grow; else __pool_make_ready */
+/* 0, EAGAIN, ENOMEM: there is no LWP at all, and could not be one. */
+int __pool_make_ready(void);
+/* All LWPs of the process are blocked: adds one, if there is a thread for it. */
+void __pool_grow(void);
 /* In a child of fork, self its only thread. */
 void __pool_forked(struct thread *self);
+
+/* --- grow.c --------------------------------------------------------------------- */
+
+int __service_start(void (*entry)(struct thread *), struct thread **context);
+void __grow_start(void);
+void __grow_forked(void);
 
 /* --- timeout.c ------------------------------------------------------------------ */
 

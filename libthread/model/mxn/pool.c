@@ -11,18 +11,23 @@
  * then the LWP is unparked; it looks at partner after every return from park, and whether
  * it came late or for nothing makes no difference.
  *
- * `wanted` is the concurrency that there should be.  It only grows: the hint, the option,
- * THR_NEW_LWP.  When a thread is suspended while it runs, its LWP stops with it, and
- * another takes its place; when it goes on, there is one too many, and the next that is
- * idle leaves.
+ * `asked` is the concurrency that the program wants: the hint, the option, THR_NEW_LWP; it only
+ * grows.  `wanted` is what there should be now: more, when the pool has grown because all its
+ * LWPs were blocked (grow.c).  As in Solaris, an LWP beyond `asked` ages, and leaves when it has
+ * been idle for five minutes (aging=SECONDS).
+ *
+ * When a thread is suspended while it runs, its LWP stops with it, and another takes its
+ * place; when it goes on, there is one too many, and the next that is idle leaves.
  */
 #include <errno.h>
+#include <signal.h>
 #include "mxn.h"
 
 #define CONTEXT_STACK 16384
 
-int __pool_size;            /* LWPs that run threads; _schedlock */
-static int wanted;          /* _schedlock */
+int __pool_size;          /* LWPs that run threads; _schedlock */
+static int asked, wanted; /* _schedlock */
+bool __pool_ready;
 struct thread *__pool_idle; /* linked by run_next; _schedlock */
 
 struct thread *__pool_take_idle(void)
@@ -48,16 +53,40 @@ static void __attribute__((noreturn)) retire(struct thread *self)
 	__lwp_leave(self);
 }
 
+/* The calling LWP has been idle for so long: it leaves, unless it is needed or asked for. */
+static void aged(struct thread *self)
+{
+	struct thread **p = &__pool_idle;
+
+	schedlock();
+	if (self->parked && __pool_size > asked) {
+		while (*p != self)
+			p = &(*p)->run_next;
+		*p = self->run_next;
+		wanted--;
+		retire(self);
+	}
+	schedunlock();
+}
+
 /* Parks until there is a partner.  Called with _schedlock, which it gives up. */
 static void wait_for_partner(struct thread *self)
 {
+	deadline_t deadline = NEVER;
+
 	self->run_next = __pool_idle;
 	__pool_idle = self;
 	self->parked = true;
+	if (__pool_size > asked)
+		deadline = gethrtime() + __options.aging * 1000000000ul;
 	schedunlock();
 	while (__atomic_load_n(&self->partner, __ATOMIC_ACQUIRE) == NULL &&
-	       __atomic_load_n(&self->parked, __ATOMIC_ACQUIRE))
-		__sys_lwp_park(NULL, 0);
+	       __atomic_load_n(&self->parked, __ATOMIC_ACQUIRE)) {
+		if (__lwp_park(deadline, 0) == -ETIMEDOUT) {
+			aged(self);
+			deadline = NEVER;
+		}
+	}
 }
 
 /*
@@ -83,7 +112,14 @@ static void __attribute__((noreturn)) scheduler(struct thread *self)
 	}
 }
 
-/* The context of the first LWP is entered by a switch; all others begin in `scheduler`. */
+/* Where an LWP begins; whoever made it had perhaps another mask. */
+static void scheduler_first(struct thread *self)
+{
+	__sys_sigprocmask(SIG_SETMASK, &self->sigmask, NULL);
+	scheduler(self);
+}
+
+/* The context of the first LWP is entered by a switch. */
 static void scheduler_after(void)
 {
 	scheduler(thread_self());
@@ -103,8 +139,7 @@ static struct thread *new_context(void)
 	c->special = 0;
 	c->bound = true; /* a handler that blocks or yields here keeps the LWP */
 	c->exited = false;
-	c->sigmask = thread_self()->sigmask;
-	c->masked = thread_self()->masked;
+	c->sigmask = __base_mask;
 	c->sigkept = 0;
 	c->cancel_all = 0;
 	c->parked = false;
@@ -121,7 +156,7 @@ static int add_lwp(void)
 	int error = EAGAIN;
 
 	if (c != NULL) {
-		error = __lwp_start(c, scheduler, false);
+		error = __lwp_start(c, scheduler_first, false);
 		if (error == 0)
 			return 0;
 		ilock_lock(&__threads_lock);
@@ -162,13 +197,15 @@ int __pool_set_concurrency(int level)
 	schedlock();
 	if (level > __options.max_concurrency)
 		level = __options.max_concurrency;
-	if (level > wanted)
-		wanted = level;
+	if (level > asked)
+		asked = level;
+	if (asked > wanted)
+		wanted = asked;
 	schedunlock();
 	error = fill();
 	if (error != 0 && level > 0) {
 		schedlock();
-		wanted = __pool_size;
+		asked = wanted = __pool_size;
 		schedunlock();
 	}
 	return error;
@@ -189,6 +226,33 @@ void __pool_stopped(int change)
 	__pool_size -= change;
 }
 
+int __pool_make_ready(void)
+{
+	int error = __pool_size == 0 ? __pool_one_more() : 0;
+
+	if (error == 0)
+		__grow_start();
+	return error;
+}
+
+void __pool_grow(void)
+{
+	bool more;
+
+	schedlock();
+	more = __runq_top() >= 0 && __pool_size < __options.max_concurrency;
+	__pool_size += more;
+	if (__pool_size > wanted)
+		wanted = __pool_size;
+	schedunlock();
+	if (more && add_lwp() != 0) { /* the kernel will say so again */
+		schedlock();
+		if (wanted > asked)
+			wanted--;
+		schedunlock();
+	}
+}
+
 /* The first LWP, which runs the first thread, is the first of the pool. */
 void __pool_init(void)
 {
@@ -199,7 +263,7 @@ void __pool_init(void)
 	main->lwp = &c->own_lwp;
 	c->lwp = &__nowhere;
 	__mxn_prepare(c, scheduler_after);
-	__pool_size = wanted = 1;
+	__pool_size = asked = wanted = 1;
 	/* Fewer than asked for are fewer, and no reason not to start. */
 	__pool_set_concurrency(__options.concurrency);
 }
@@ -211,5 +275,5 @@ void __pool_init(void)
 void __pool_forked(struct thread *self)
 {
 	__pool_idle = NULL;
-	__pool_size = wanted = !self->bound;
+	__pool_size = asked = wanted = !self->bound;
 }

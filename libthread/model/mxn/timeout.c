@@ -6,18 +6,14 @@
  * library had its callout LWP: made at the first timed wait, parked until the earliest
  * deadline, it takes the threads whose time is up out of their sleep queues and makes
  * them runnable.  Who arms a deadline that is earlier than what that LWP parks for
- * unparks it.  (Bound threads park with their deadline in the kernel.)  It is no thread of
- * the program, so it blocks all signals: no handler may run on it.
+ * unparks it.  (Bound threads park with their deadline in the kernel.)
  *
  * The deadlines are a pairing heap, threaded through struct thread: insertion and looking
  * at the earliest are O(1), removal O(log n) amortised, and nothing is allocated.  to_prev
  * of a first child is its parent, of any other its left sibling.  All under _schedlock.
  */
 #include <errno.h>
-#include <signal.h>
 #include "mxn.h"
-
-#define TIMER_STACK 16384
 
 static struct thread *heap;
 static struct thread *volatile timer;        /* the LWP's context, once there is one */
@@ -126,19 +122,6 @@ static void __attribute__((noreturn)) timer_main(struct thread *self)
 	}
 }
 
-/* A new LWP has its creator's mask from its first instruction on. */
-static int start_blocked(struct thread *t)
-{
-	const uint64_t all = ~0ul;
-	uint64_t before;
-	int error;
-
-	__sys_sigprocmask(SIG_SETMASK, &all, &before);
-	error = __lwp_start(t, timer_main, false);
-	__sys_sigprocmask(SIG_SETMASK, &before, NULL);
-	return error;
-}
-
 /* Makes the LWP if there is none.  0, EAGAIN, ENOMEM. */
 int __timeout_prepare(void)
 {
@@ -149,21 +132,9 @@ int __timeout_prepare(void)
 		return 0;
 	ilock_lock(&timer_lock);
 	if (timer == NULL) {
-		t = __thread_get(TIMER_STACK, WEFT_PAGE_SIZE, NULL);
-		error = ENOMEM;
-		if (t != NULL) {
-			t->self = t;
-			t->reent = NULL;
-			t->lwp = &t->own_lwp;
-			t->state = TS_ONLWP;
-			t->special = 0;
-			t->bound = true;
-			t->on_stack = 1;
-			save_fp_control(&t->fp_control);
-			error = start_blocked(t);
-			if (error == 0)
-				__atomic_store_n(&timer, t, __ATOMIC_RELEASE);
-		}
+		error = __service_start(timer_main, &t);
+		if (error == 0)
+			__atomic_store_n(&timer, t, __ATOMIC_RELEASE);
 	}
 	ilock_unlock(&timer_lock);
 	return error;

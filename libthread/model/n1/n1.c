@@ -16,5 +16,6 @@ const struct model __model_n1 = {
 		     .fifo = true,
 		     .schedctl = true,
 		     .concurrency = 1,
-		     .max_concurrency = 1},
+		     .max_concurrency = 1,
+		     .waiting = WAITING_NONE},
 };

@@ -1,0 +1,122 @@
+/*
+ * thr_pool.c - model mxn: the pool grows when all of its LWPs are blocked, and only then, by what
+ * waiting= says; LWPs that it grew by leave when they have been idle for long.
+ * With the argument `work`, of itself: what the test watches.
+ */
+#include "tap.h"
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include <weft/proc.h>
+#include <weft/sys.h>
+
+/* --- the program that is watched --------------------------------------------------------- */
+
+#define READERS 3
+#define DIGITS(before, grown, then) (((before) % 6 * 6 + (grown) % 6) * 6 + (then) % 6)
+
+static int in[2], out[2];
+
+static unsigned lwps(void)
+{
+	struct weft_procinfo i;
+
+	return __sys_procinfo(__sys_getpid(), &i) > 0 ? i.nlwp : 0;
+}
+
+/* Keeps its LWP in the kernel until there is something for it. */
+static void *reader(void *arg)
+{
+	char c;
+
+	if (read(in[0], &c, 1) != 1)
+		_exit(90);
+	return NULL;
+}
+
+static void *writer(void *arg)
+{
+	char c[READERS + 1] = {0};
+
+	if (write(in[1], c, READERS) != READERS || write(out[1], c, 1) != 1)
+		_exit(91);
+	return NULL;
+}
+
+/*
+ * Status: LWPs at first, after the pool has grown, and when those that have nothing to do have had
+ * `idle` seconds, as digits of base 6 (6 is 0).  Three readers and the first thread block an LWP each; the writer needs a
+ * fifth.  One more is the LWP that waits for the kernel.
+ */
+static int work(unsigned idle)
+{
+	const struct timespec long_time = {.tv_sec = idle};
+	pthread_t t[READERS + 1];
+	unsigned before, grown;
+	char c;
+
+	if (pipe(in) != 0 || pipe(out) != 0)
+		return 92;
+	for (int i = 0; i < READERS; i++)
+		pthread_create(&t[i], NULL, reader, NULL);
+	before = lwps();
+	pthread_create(&t[READERS], NULL, writer, NULL);
+	if (read(out[0], &c, 1) != 1)
+		return 93;
+	grown = lwps();
+	for (int i = 0; i <= READERS; i++)
+		pthread_join(t[i], NULL);
+	nanosleep(&long_time, NULL);
+	return DIGITS(before, grown, lwps());
+}
+
+/* --- the test ------------------------------------------------------------------------------ */
+
+/* The status of a run with these options; -1: it had not ended after a while. */
+static int run(const char *options, const char *idle)
+{
+	char *args[] = {"thr_pool", "work", (char *)idle, NULL};
+	char *env[] = {"LIBTHREAD=mxn", (char *)options, NULL};
+	const struct timespec a_while = {.tv_sec = 1000};
+	int status;
+	pid_t pid;
+
+	if (posix_spawn(&pid, "/bin/thr_pool", NULL, NULL, args, env) != 0)
+		bail("spawn");
+	if (idle == NULL) {
+		nanosleep(&a_while, NULL);
+		if (waitpid(pid, &status, WNOHANG) == 0) {
+			kill(pid, SIGKILL);
+			waitpid(pid, &status, 0);
+			return -1;
+		}
+	} else if (waitpid(pid, &status, 0) != pid) {
+		bail("waitpid");
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -2;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1)
+		return work(argc > 2 ? atoi(argv[2]) : 0);
+
+	is("upcall: grows to what blocks, and stays",
+	   run("LIBTHREAD_OPTIONS=waiting=upcall", "299"), DIGITS(2, 6, 6));
+	is("signal: the same", run("LIBTHREAD_OPTIONS=waiting=signal", "299"), DIGITS(2, 6, 6));
+	is("none: stands still", run("LIBTHREAD_OPTIONS=waiting=none", NULL), -1);
+	is("none, with LWPs enough", run("LIBTHREAD_OPTIONS=waiting=none,concurrency=5", "0"),
+	   DIGITS(5, 5, 5));
+	is("LWPs leave after five minutes", run("LIBTHREAD_OPTIONS=", "301"), DIGITS(2, 6, 2));
+	is("aging=2", run("LIBTHREAD_OPTIONS=aging=2", "3"), DIGITS(2, 6, 2));
+	is("aging=2: not before", run("LIBTHREAD_OPTIONS=aging=2", "1"), DIGITS(2, 6, 6));
+	is("those that were asked for stay", run("LIBTHREAD_OPTIONS=aging=2,concurrency=3", "3"),
+	   DIGITS(4, 6, 4));
+	is("aging=0", run("LIBTHREAD_OPTIONS=aging=0", "0"), 2);
+	is("waiting=never", run("LIBTHREAD_OPTIONS=waiting=never", "0"), 2);
+	return tap_done();
+}
