@@ -438,6 +438,8 @@ $ sleep 100 & sleep 101 & a=$!; test $(pgrep -n sleep) = $a; echo $?; pgrep -P $
 0
 ,
 0
+$ test "$(ps -o sid -p $$ | tail -1)" -eq 1 && priocntl -d -i sid 1 | grep -c "^ *$$ "
+1
 $ pgrep; echo $?; pgrep '('; echo $?; pkill -NOSUCH x; echo $?
 usage: pgrep [-l] [-d SEPARATOR] [-fnovx] [-g PGRP] [-P PPID] [-s SESSION] [PATTERN]
 2

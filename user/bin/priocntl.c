@@ -85,6 +85,7 @@ static int meant(const struct weft_procinfo *p, int type, int id)
 	return type == P_PID    ? p->pid == id
 	       : type == P_PPID ? p->ppid == id
 	       : type == P_PGID ? p->pgrp == id
+	       : type == P_SID  ? p->sid == id
 				: 1;
 }
 

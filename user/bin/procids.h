@@ -30,8 +30,8 @@ __attribute__((unused)) static int idtype_of(const char *name)
 		const char *name;
 		idtype_t type;
 	} types[] = {
-		{"pid", P_PID}, {"ppid", P_PPID}, {"pgid", P_PGID}, {"class", P_CID},
-		{"uid", P_UID}, {"gid", P_GID},   {"all", P_ALL},
+		{"pid", P_PID},   {"ppid", P_PPID}, {"pgid", P_PGID}, {"sid", P_SID},
+		{"class", P_CID}, {"uid", P_UID},   {"gid", P_GID},   {"all", P_ALL},
 	};
 
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)

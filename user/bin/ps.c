@@ -63,6 +63,11 @@ static const char *show_pgid(struct line *l)
 	return number(l, l->proc.pgrp);
 }
 
+static const char *show_sid(struct line *l)
+{
+	return number(l, l->proc.sid);
+}
+
 static const char *show_nlwp(struct line *l)
 {
 	return number(l, l->proc.nlwp);
@@ -172,16 +177,27 @@ static const struct column {
 	int width; /* below 0: to the left */
 	const char *(*show)(struct line *);
 } columns[] = {
-	{"pid", "PID", 5, show_pid},         {"ppid", "PPID", 5, show_ppid},
-	{"pgid", "PGID", 5, show_pgid},      {"nlwp", "NLWP", 4, show_nlwp},
-	{"lwp", "LWP", 5, show_lwp},         {"s", "S", 1, show_s},
-	{"state", "STATE", -6, show_state},  {"vsz", "VSZ", 8, show_vsz},
-	{"rss", "RSS", 7, show_rss},         {"user", "USER", 9, show_user},
-	{"sys", "SYS", 9, show_sys},         {"time", "TIME", 9, show_time},
-	{"stime", "STIME", 8, show_stime},   {"class", "CLS", -4, show_class},
-	{"pri", "PRI", 3, show_pri},         {"psr", "CPU", 3, show_psr},
-	{"call", "CALL", -14, show_call},    {"wchan", "WCHAN", -10, show_wchan},
-	{"comm", "COMMAND", -10, show_comm}, {"args", "CMD", -20, show_args},
+	{"pid", "PID", 5, show_pid},
+	{"ppid", "PPID", 5, show_ppid},
+	{"pgid", "PGID", 5, show_pgid},
+	{"sid", "SID", 5, show_sid},
+	{"nlwp", "NLWP", 4, show_nlwp},
+	{"lwp", "LWP", 5, show_lwp},
+	{"s", "S", 1, show_s},
+	{"state", "STATE", -6, show_state},
+	{"vsz", "VSZ", 8, show_vsz},
+	{"rss", "RSS", 7, show_rss},
+	{"user", "USER", 9, show_user},
+	{"sys", "SYS", 9, show_sys},
+	{"time", "TIME", 9, show_time},
+	{"stime", "STIME", 8, show_stime},
+	{"class", "CLS", -4, show_class},
+	{"pri", "PRI", 3, show_pri},
+	{"psr", "CPU", 3, show_psr},
+	{"call", "CALL", -14, show_call},
+	{"wchan", "WCHAN", -10, show_wchan},
+	{"comm", "COMMAND", -10, show_comm},
+	{"args", "CMD", -20, show_args},
 };
 #define NCOLUMNS (sizeof(columns) / sizeof(columns[0]))
 
