@@ -135,15 +135,21 @@ static void put_pointers(struct words *w, const struct exec_strings *s, vaddr_t 
 #define USER_STACK_MIN (WEFT_ARG_MAX * 10 + 65536)
 _Static_assert(USER_STACK_MIN % PAGE_SIZE == 0, "whole pages");
 
+/* Room for the strings and their addresses there is always. */
+vaddr_t exec_stack_bottom(const struct address_space *as)
+{
+	uint64_t size = MAX(PAGE_ROUND_DOWN(as->max_stack), USER_STACK_MIN);
+
+	return USER_STACK_TOP - MIN(size, USER_STACK_SIZE);
+}
+
 static int map_stack(struct address_space *as)
 {
 	/* Few programs use more than a few pages of it. */
 	const uint32_t flags =
 		WEFT_MAP_PRIVATE | WEFT_MAP_ANON | WEFT_MAP_FIXED | WEFT_MAP_NORESERVE;
-	/* Room for the strings and their addresses there is always. */
-	uint64_t size = MAX(PAGE_ROUND_DOWN(as->max_stack), USER_STACK_MIN);
-	size = MIN(size, USER_STACK_SIZE);
-	vaddr_t bottom = USER_STACK_TOP - size;
+	vaddr_t bottom = exec_stack_bottom(as);
+	uint64_t size = USER_STACK_TOP - bottom;
 
 	int64_t at = as_map(as, bottom, size, WEFT_PROT_READ | WEFT_PROT_WRITE, flags, NULL, 0, 0);
 	if (at >= 0)

@@ -37,6 +37,8 @@ int proc_load(struct address_space *as, struct fdtable *files, const char *path,
 		/* The first LWP's record is the first of the first page. */
 		{AT_WEFT_SCHEDCTL, SCHEDCTL_USER},
 		{AT_WEFT_TLS, image.tls},
+		{AT_WEFT_STACK, exec_stack_bottom(as)},
+		{AT_WEFT_STACK_END, USER_STACK_TOP},
 	};
 	first->entry = image.entry;
 	return exec_stack(as, strings, aux, ARRAY_LEN(aux), &first->stack);

@@ -231,7 +231,7 @@ int64_t sys_getsid(const uint64_t arg[6])
 /*
  * clock_gettime(clock, struct weft_timespec *): libc reads MONOTONIC and REALTIME from the
  * time page without this call; it is here for the CPU-time clocks, and whole.
- * EINVAL: clock; EFAULT: the structure.
+ * EINVAL: clock, or its LWP does not exist; EFAULT: the structure.
  */
 int64_t sys_clock_gettime(const uint64_t arg[6])
 {
@@ -258,8 +258,20 @@ int64_t sys_clock_gettime(const uint64_t arg[6])
 		v = ru.utime + ru.stime;
 		break;
 	}
-	default:
-		return -EINVAL;
+	default: { /* of an LWP */
+		uint64_t id = arg[0] - WEFT_CLOCK_LWP(0);
+		irqstate_t s = irq_save();
+		struct lwp *of = id <= LWP_ID_MAX ? lwp_lock_by_id(l->proc, id) : NULL;
+		if (of != NULL) {
+			lwp_times(of, &t);
+			spin_release(&of->lock);
+		}
+		irq_restore(s);
+		if (of == NULL)
+			return -EINVAL;
+		v = t.ms[MS_USER] + ms_system(&t);
+		break;
+	}
 	}
 	struct weft_timespec ts = {.sec = v / 1000000000, .nsec = v % 1000000000};
 	return copyout(arg[1], &ts, sizeof(ts));

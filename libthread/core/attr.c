@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include "attr.h"
+#include "impl.h"
 
 int pthread_attr_init(pthread_attr_t *attr)
 {
@@ -12,6 +13,8 @@ int pthread_attr_init(pthread_attr_t *attr)
 		.__guardsize = DEFAULT_GUARD,
 		.__detachstate = PTHREAD_CREATE_JOINABLE,
 		.__scope = PTHREAD_SCOPE_PROCESS,
+		.__inheritsched = PTHREAD_INHERIT_SCHED,
+		.__policy = SCHED_OTHER,
 		.__valid = ATTR_VALID,
 	};
 	return 0;
@@ -115,5 +118,61 @@ int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
 	if (attr->__valid != ATTR_VALID || size < PTHREAD_STACK_MIN || size > PTRDIFF_MAX / 4)
 		return EINVAL;
 	attr->__stacksize = size;
+	return 0;
+}
+
+int pthread_attr_getinheritsched(const pthread_attr_t *attr, int *inherit)
+{
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	*inherit = attr->__inheritsched;
+	return 0;
+}
+
+/*
+ * Whether a thread has the policy and priority of its creator, or those of the attributes.
+ * EINVAL: neither PTHREAD_INHERIT_SCHED nor PTHREAD_EXPLICIT_SCHED.
+ */
+int pthread_attr_setinheritsched(pthread_attr_t *attr, int inherit)
+{
+	if (attr->__valid != ATTR_VALID ||
+	    (inherit != PTHREAD_INHERIT_SCHED && inherit != PTHREAD_EXPLICIT_SCHED))
+		return EINVAL;
+	attr->__inheritsched = inherit;
+	return 0;
+}
+
+int pthread_attr_getschedpolicy(const pthread_attr_t *attr, int *policy)
+{
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	*policy = attr->__policy;
+	return 0;
+}
+
+/* EINVAL: there is no such policy (sched.h). */
+int pthread_attr_setschedpolicy(pthread_attr_t *attr, int policy)
+{
+	if (attr->__valid != ATTR_VALID || !__sched_policy_known(policy))
+		return EINVAL;
+	attr->__policy = policy;
+	return 0;
+}
+
+int pthread_attr_getschedparam(const pthread_attr_t *attr, struct sched_param *param)
+{
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	*param = (struct sched_param){.sched_priority = attr->__priority};
+	return 0;
+}
+
+/* EINVAL: a priority that the policy of attr, which is to be set first, does not have. */
+int pthread_attr_setschedparam(pthread_attr_t *attr, const struct sched_param *param)
+{
+	if (attr->__valid != ATTR_VALID ||
+	    !__sched_priority_known(attr->__policy, param->sched_priority))
+		return EINVAL;
+	attr->__priority = param->sched_priority;
 	return 0;
 }

@@ -85,7 +85,8 @@ enum thread_state {
 	TS_ONLWP,        /* an LWP runs it; that LWP itself may wait for a CPU */
 };
 
-#define TSD_FAST 16 /* keys whose values lie in struct thread itself */
+#define THREAD_NAME 16 /* bytes of a thread's name */
+#define TSD_FAST 16    /* keys whose values lie in struct thread itself */
 
 /*
  * Who writes what: "self" the thread alone; "queue" under the lock of the sleep queue
@@ -137,6 +138,7 @@ struct thread {
 				uint32_t cancel; /* CANCEL_DUE: it is to exit at the next point */
 			};
 			bool cancel_async; /* self, atomic */
+			bool named;        /* list: name has been set */
 		};
 		uint64_t cancel_all;
 	};
@@ -171,6 +173,7 @@ struct thread {
 	char *stack;                          /* lowest address, above the guard */
 	size_t stack_size, guard_size;
 	bool user_stack; /* belongs to the program */
+	char name[THREAD_NAME];
 
 	/* A model that schedules threads itself: run queue, LWPs of its pool, time-outs. */
 	struct thread *run_next, *run_prev;
@@ -404,6 +407,8 @@ struct create_args {
 	void *stack; /* of the program, or NULL: allocated */
 	size_t stack_size, guard_size;
 	bool detached, bound, new_lwp, suspended;
+	bool explicit_sched; /* policy, priority */
+	int policy, priority;
 };
 int __thread_create(const struct create_args *args, void *(*start)(void *), void *arg,
 		    unsigned long *id);
@@ -413,8 +418,19 @@ void __thread_exit(void *status) __attribute__((noreturn));
 void __thread_first(struct thread *t);
 void __thread_main(struct thread *self) __attribute__((noreturn));
 struct thread *__thread_find(unsigned long id);
+/*
+ * Calls op(t, arg) for the thread with this id, with __threads_lock held, so that it cannot go;
+ * again as long as it returns EAGAIN: the thread has not quite begun.  Returns what it returned
+ * last.  ESRCH: no such thread, or it has exited.
+ */
+int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void *arg);
 
 void __threads_forked(struct thread *self);
+
+/* core/schedule.c */
+bool __sched_policy_known(int policy);
+bool __sched_priority_known(int policy, int priority);
+int __sched_set(struct thread *t, int policy, int priority);
 
 /* sync/shared.c */
 void __shared_thread_exit(void);

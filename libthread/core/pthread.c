@@ -6,7 +6,36 @@
 #include "impl.h"
 #include "model.h"
 
-/* EAGAIN: no memory or no LWP for it; EINVAL: attr is not initialised. */
+static int set_and_resume(struct thread *t, void *arg)
+{
+	const struct create_args *args = arg;
+	int error = __sched_set(t, args->policy, args->priority);
+
+	ASSERT(error == 0);
+	return __ops->resume(t);
+}
+
+/* It has its policy and priority before it runs. */
+static int create_explicit(struct create_args *args, void *(*start)(void *), void *arg,
+			   pthread_t *thread)
+{
+	bool bound =
+		__model->scope == SCOPE_EITHER ? args->bound : __model->scope == SCOPE_ALL_BOUND;
+	int error;
+
+	if (!__sched_priority_known(args->policy, args->priority))
+		return EINVAL;
+	if (!bound && (args->policy != SCHED_OTHER || args->priority < 0))
+		return ENOTSUP;
+	args->suspended = true;
+	error = __thread_create(args, start, arg, thread);
+	return error != 0 ? error : __thread_with(*thread, set_and_resume, args);
+}
+
+/*
+ * EAGAIN: no memory or no LWP for it; EINVAL: attr is not initialised, or its priority is none of
+ * its policy; ENOTSUP: its policy or priority is none for an unbound thread.
+ */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
 	struct create_args args = {.stack_size = DEFAULT_STACK, .guard_size = DEFAULT_GUARD};
@@ -20,8 +49,14 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 		args.guard_size = attr->__guardsize;
 		args.detached = attr->__detachstate == PTHREAD_CREATE_DETACHED;
 		args.bound = attr->__scope == PTHREAD_SCOPE_SYSTEM;
+		args.explicit_sched = attr->__inheritsched == PTHREAD_EXPLICIT_SCHED;
+		args.policy = attr->__policy;
+		args.priority = attr->__priority;
 	}
-	error = __thread_create(&args, start, arg, thread);
+	if (unlikely(args.explicit_sched))
+		error = create_explicit(&args, start, arg, thread);
+	else
+		error = __thread_create(&args, start, arg, thread);
 	return error == ENOMEM ? EAGAIN : error;
 }
 
@@ -29,6 +64,23 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 int pthread_join(pthread_t thread, void **status)
 {
 	return thread == 0 ? ESRCH : __thread_join(thread, NEVER, NULL, status);
+}
+
+/* EBUSY: it has not exited.  Errors else as pthread_join. */
+int pthread_tryjoin_np(pthread_t thread, void **status)
+{
+	return thread == 0 ? ESRCH : __thread_join(thread, 0, NULL, status);
+}
+
+/* ETIMEDOUT; EINVAL: also abstime (CLOCK_REALTIME) out of range; ENOMEM. */
+int pthread_timedjoin_np(pthread_t thread, void **status, const struct timespec *abstime)
+{
+	deadline_t deadline;
+	int error = thread == 0 ? ESRCH : __deadline(CLOCK_REALTIME, abstime, &deadline);
+
+	if (error == 0)
+		error = __thread_join(thread, deadline, NULL, status);
+	return error == EBUSY ? ETIMEDOUT : error;
 }
 
 int pthread_detach(pthread_t thread)

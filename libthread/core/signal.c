@@ -105,6 +105,11 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	return 0;
 }
 
+static int send(struct thread *t, void *sig)
+{
+	return __ops->kill(t, *(int *)sig);
+}
+
 /*
  * To one thread of the process.  An unbound thread that is on no LWP takes it when it is on
  * one again.  ESRCH: no such thread; EINVAL: no such signal.  May wait for a thread that
@@ -112,21 +117,9 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
  */
 int pthread_kill(pthread_t thread, int sig)
 {
-	struct thread *t;
-	unsigned turns = 0;
-	int error;
-
 	if (sig < 0 || sig >= NSIG)
 		return EINVAL;
 	if (thread == thread_self()->id)
 		return -__sys_lwp_kill(__sys_lwp_self(), sig);
-	for (;;) {
-		ilock_lock(&__threads_lock);
-		t = __thread_find(thread);
-		error = t == NULL || t->exited ? ESRCH : __ops->kill(t, sig);
-		ilock_unlock(&__threads_lock);
-		if (error != EAGAIN)
-			return error;
-		__backoff(&turns);
-	}
+	return __thread_with(thread, send, &sig);
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <thread.h>
 #include "attr.h"
 #include "impl.h"
@@ -72,26 +73,14 @@ void thr_yield(void)
 	__ops->yield();
 }
 
-/*
- * The model's operation on a thread that lives.  It is called with __threads_lock held,
- * so that the thread cannot go; EAGAIN from it: try again.
- */
-static int with_thread(thread_t id, int (*op)(struct thread *))
+static int suspend(struct thread *t, void *arg)
 {
-	unsigned turns = 0;
-	int error;
+	return __ops->suspend(t);
+}
 
-	for (;;) {
-		struct thread *t;
-
-		ilock_lock(&__threads_lock);
-		t = __thread_find(id);
-		error = t == NULL || t->exited ? ESRCH : op(t);
-		ilock_unlock(&__threads_lock);
-		if (error != EAGAIN)
-			return error;
-		__backoff(&turns);
-	}
+static int resume(struct thread *t, void *arg)
+{
+	return __ops->resume(t);
 }
 
 /*
@@ -105,7 +94,7 @@ int thr_suspend(thread_t thread)
 
 	if (thread == thread_self()->id)
 		return __ops->suspend(thread_self());
-	error = with_thread(thread, __ops->suspend);
+	error = __thread_with(thread, suspend, NULL);
 	if (error == 0 && __ops->set_concurrency(0) != 0) {
 		thr_continue(thread);
 		error = ENOMEM;
@@ -115,7 +104,7 @@ int thr_suspend(thread_t thread)
 
 int thr_continue(thread_t thread)
 {
-	return with_thread(thread, __ops->resume);
+	return __thread_with(thread, resume, NULL);
 }
 
 size_t thr_min_stack(void)
@@ -161,6 +150,32 @@ int thr_setprio(thread_t thread, int priority)
 		__ops->set_priority(t, priority);
 	ilock_unlock(&__threads_lock);
 	return t == NULL ? ESRCH : 0;
+}
+
+/* As pthread_kill. */
+int thr_kill(thread_t thread, int sig)
+{
+	return pthread_kill(thread, sig);
+}
+
+/* As pthread_sigmask. */
+int thr_sigsetmask(int how, const sigset_t *set, sigset_t *old)
+{
+	return pthread_sigmask(how, set, old);
+}
+
+/* The caller's stack: ss_sp is its highest address.  EAGAIN: it is not known. */
+int thr_stksegment(stack_t *stack)
+{
+	pthread_attr_t attr;
+	void *lowest;
+	size_t size;
+
+	if (pthread_getattr_np(pthread_self(), &attr) != 0)
+		return EAGAIN;
+	pthread_attr_getstack(&attr, &lowest, &size);
+	*stack = (stack_t){.ss_sp = (char *)lowest + size, .ss_size = size};
+	return 0;
 }
 
 int thr_keycreate(thread_key_t *key, void (*destructor)(void *))

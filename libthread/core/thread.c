@@ -115,6 +115,24 @@ static void delist(struct thread *t)
 	t->id = 0;
 }
 
+int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void *arg)
+{
+	unsigned turns = 0;
+	int error;
+
+	for (;;) {
+		struct thread *t;
+
+		ilock_lock(&__threads_lock);
+		t = __thread_find(id);
+		error = t == NULL || t->exited ? ESRCH : op(t, arg);
+		ilock_unlock(&__threads_lock);
+		if (error != EAGAIN)
+			return error;
+		__backoff(&turns);
+	}
+}
+
 /* The first thread, before main. */
 void __thread_first(struct thread *t)
 {
@@ -369,7 +387,8 @@ static int claim_any(struct thread *self, struct thread **t)
 /*
  * Waits until the thread has exited, and frees it.  id 0: any that nobody else joins.
  * ESRCH: no such thread; EINVAL: it is detached, or someone else joins it; EDEADLK: it is
- * the caller, or it is joining the caller, or there is none to wait for; ETIMEDOUT.  Blocks;
+ * the caller, or it is joining the caller, or there is none to wait for; ETIMEDOUT, or EBUSY
+ * with a deadline of 0: it has not exited.  Blocks;
  * a cancellation point: then the thread is as if the caller had never come.
  */
 int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed, void **status)
@@ -388,6 +407,8 @@ int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed
 		error = EDEADLK;
 	} else if (t->detached || t->joiner != NULL) {
 		error = EINVAL;
+	} else if (!t->exited && deadline == 0) {
+		error = EBUSY;
 	} else {
 		claim(t);
 		t->joiner = self;

@@ -21,6 +21,8 @@ extern "C" {
 #define PTHREAD_CREATE_DETACHED 1
 #define PTHREAD_SCOPE_PROCESS 0 /* unbound */
 #define PTHREAD_SCOPE_SYSTEM 1  /* bound */
+#define PTHREAD_INHERIT_SCHED 0
+#define PTHREAD_EXPLICIT_SCHED 1
 #define PTHREAD_PROCESS_PRIVATE 0
 #define PTHREAD_PROCESS_SHARED 1
 
@@ -55,6 +57,8 @@ extern "C" {
 int pthread_create(pthread_t *__target, const pthread_attr_t *__attr, void *(*__start)(void *),
 		   void *__arg);
 int pthread_join(pthread_t __target, void **__status);
+int pthread_tryjoin_np(pthread_t __target, void **__status);
+int pthread_timedjoin_np(pthread_t __target, void **__status, const struct timespec *__abstime);
 int pthread_detach(pthread_t __target);
 void pthread_exit(void *__status) __attribute__((__noreturn__));
 pthread_t pthread_self(void);
@@ -62,6 +66,7 @@ int pthread_equal(pthread_t __a, pthread_t __b);
 int pthread_once(pthread_once_t *__once, void (*__init)(void));
 int pthread_getconcurrency(void);
 int pthread_setconcurrency(int __level);
+int pthread_atfork(void (*__prepare)(void), void (*__parent)(void), void (*__child)(void));
 int pthread_yield(void); /* before POSIX called it sched_yield */
 
 /* Attributes of threads */
@@ -77,6 +82,25 @@ int pthread_attr_getstack(const pthread_attr_t *__attr, void **__addr, size_t *_
 int pthread_attr_setstack(pthread_attr_t *__attr, void *__addr, size_t __size);
 int pthread_attr_getstacksize(const pthread_attr_t *__attr, size_t *__size);
 int pthread_attr_setstacksize(pthread_attr_t *__attr, size_t __size);
+int pthread_attr_getinheritsched(const pthread_attr_t *__attr, int *__inherit);
+int pthread_attr_setinheritsched(pthread_attr_t *__attr, int __inherit);
+int pthread_attr_getschedpolicy(const pthread_attr_t *__attr, int *__policy);
+int pthread_attr_setschedpolicy(pthread_attr_t *__attr, int __policy);
+int pthread_attr_getschedparam(const pthread_attr_t *__attr, struct sched_param *__param);
+int pthread_attr_setschedparam(pthread_attr_t *__attr, const struct sched_param *__param);
+int pthread_getattr_np(pthread_t __target, pthread_attr_t *__attr);
+
+/* Scheduling.  ENOTSUP: of an unbound thread, what only an LWP of its own could have. */
+int pthread_getschedparam(pthread_t __target, int *__policy, struct sched_param *__param);
+int pthread_setschedparam(pthread_t __target, int __policy, const struct sched_param *__param);
+int pthread_setschedprio(pthread_t __target, int __priority);
+int pthread_getcpuclockid(pthread_t __target, clockid_t *__clock);
+int pthread_setaffinity_np(pthread_t __target, size_t __size, const cpu_set_t *__cpus);
+int pthread_getaffinity_np(pthread_t __target, size_t __size, cpu_set_t *__cpus);
+
+/* Names, of up to 15 characters */
+int pthread_setname_np(pthread_t __target, const char *__name);
+int pthread_getname_np(pthread_t __target, char *__name, size_t __size);
 
 /* Cancellation */
 int pthread_cancel(pthread_t __target);

@@ -13,6 +13,18 @@ extern "C" {
 
 struct timespec;
 
+/* Sets of CPUs, as GNU has them.  Here a set is one CPU or all (pthread_setaffinity_np). */
+#define CPU_SETSIZE 64
+typedef struct {
+	unsigned long __bits;
+} cpu_set_t;
+#define CPU_ZERO(set) ((void)((set)->__bits = 0))
+#define CPU_SET(cpu, set) ((void)((set)->__bits |= 1ul << (cpu)))
+#define CPU_CLR(cpu, set) ((void)((set)->__bits &= ~(1ul << (cpu))))
+#define CPU_ISSET(cpu, set) ((int)((set)->__bits >> (cpu)&1))
+#define CPU_COUNT(set) __builtin_popcountl((set)->__bits)
+#define CPU_EQUAL(a, b) ((a)->__bits == (b)->__bits)
+
 int sched_yield(void);
 /* Of the LWPs of a process; 0: the caller's (user/libc/sched.c). */
 int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param);

@@ -8,6 +8,7 @@
 #ifndef _THREAD_H
 #define _THREAD_H
 
+#include <signal.h>
 #include <synch.h>
 #include <sys/types.h>
 
@@ -42,6 +43,10 @@ int thr_setconcurrency(int __level);
 #define THREAD_MAX_PRIORITY 127
 int thr_getprio(thread_t __target, int *__priority);
 int thr_setprio(thread_t __target, int __priority);
+
+int thr_kill(thread_t __target, int __sig);
+int thr_sigsetmask(int __how, const sigset_t *__set, sigset_t *__old);
+int thr_stksegment(stack_t *__stack);
 
 int thr_keycreate(thread_key_t *__key, void (*__destructor)(void *));
 int thr_getspecific(thread_key_t __key, void **__value);

@@ -55,7 +55,7 @@ static bool try_or_mark(sem_t *s)
 	}
 }
 
-/* The rest of a wait in general.  With the lock of the queue; returns an error number. */
+/* The rest of a wait in general.  With the lock of the queue.  0; -1: ETIMEDOUT. */
 static int __attribute__((noinline)) wait_locked(sem_t *s, struct sleepq *q, deadline_t deadline)
 {
 	if (try_or_mark(s)) {
@@ -67,7 +67,15 @@ static int __attribute__((noinline)) wait_locked(sem_t *s, struct sleepq *q, dea
 	if (__ops->block(q, deadline, NULL) == NULL)
 		return 0;
 	pthread_testcancel();
-	return ETIMEDOUT;
+	return fail(ETIMEDOUT);
+}
+
+/* 0; -1: ETIMEDOUT, EINTR. */
+static int __attribute__((noinline)) wait_shared(sem_t *s, deadline_t deadline)
+{
+	int error = __shared_sem_wait(s, deadline);
+
+	return error != 0 ? fail(error) : 0;
 }
 
 /*
@@ -80,7 +88,7 @@ static inline int wait_slow(sem_t *s, deadline_t deadline)
 	unsigned none = 0;
 
 	if (unlikely(s->__flags & LWP_SEMA_SHARED))
-		return __shared_sem_wait(s, deadline);
+		return wait_shared(s, deadline);
 	sleepq_lock(q);
 	if (unlikely(deadline != NEVER || q->first != NULL ||
 		     !__atomic_compare_exchange_n(&s->__word, &none, WAITING, false,
@@ -120,9 +128,7 @@ int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *abstime)
 	if (likely(try(s)))
 		return 0;
 	error = __deadline(clock, abstime, &deadline);
-	if (error == 0)
-		error = wait_slow(s, deadline);
-	return error != 0 ? fail(error) : 0;
+	return error != 0 ? fail(error) : wait_slow(s, deadline);
 }
 
 int sem_timedwait(sem_t *s, const struct timespec *abstime)

@@ -507,6 +507,22 @@ static void test_others(void)
 	ok("read with flockfile is one", r == PTHREAD_CANCELED);
 }
 
+/* A handler without SA_RESTART ends a wait for a shared semaphore, and for no other. */
+static void *interrupted(void *arg)
+{
+	waiting = 1;
+	return (void *)(long)(sem_wait(&shared_zero) == -1 && errno == EINTR);
+}
+
+static void interrupt(pthread_t t)
+{
+	do {
+		sched_yield();
+		if (waiting)
+			pthread_kill(t, SIGUSR1);
+	} while (pthread_kill(t, 0) == 0);
+}
+
 static void *sleeps(void *arg)
 {
 	sem_wait(&zero);
@@ -556,6 +572,11 @@ int main(int argc, char **argv)
 	pthread_setconcurrency(3); /* those that block in the kernel keep their LWP */
 	test_points(n1);
 	test_others();
+	if (!n1) {
+		struct sigaction act = {.sa_handler = handler};
+		sigaction(SIGUSR1, &act, NULL);
+		ok("a shared semaphore and a handler", start_and_join(interrupted, 1, interrupt));
+	}
 	kill(child, SIGKILL);
 	return tap_done();
 }

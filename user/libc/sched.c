@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
+#include <weft/start.h>
 #include "libc.h"
 
 long priocntl(idtype_t type, id_t id, int command, void *arg)
@@ -119,6 +120,13 @@ static int get(pid_t pid, struct pcparms *p)
 	return priocntl(P_PID, pid ? pid : P_MYID, PC_GETPARMS, p) < 0 ? -1 : 0;
 }
 
+static int priority_of(const struct pcparms *p)
+{
+	return p->pc_cid == WEFT_CLASS_RT   ? p->rt.rt_pri
+	       : p->pc_cid == WEFT_CLASS_TS ? p->ts.ts_upri
+					    : p->nt.nt_class;
+}
+
 static int policy_of(const struct pcparms *p)
 {
 	if (p->pc_cid == WEFT_CLASS_RT)
@@ -141,9 +149,20 @@ int sched_getparam(pid_t pid, struct sched_param *param)
 
 	if (get(pid, &p) < 0)
 		return -1;
-	param->sched_priority = p.pc_cid == WEFT_CLASS_RT   ? p.rt.rt_pri
-				: p.pc_cid == WEFT_CLASS_TS ? p.ts.ts_upri
-							    : p.nt.nt_class;
+	param->sched_priority = priority_of(&p);
+	return 0;
+}
+
+/* Of an LWP of the caller's process, for libthread.  0 or an error number. */
+int __lwp_getsched(uint32_t id, int *policy, int *priority)
+{
+	struct pcparms p = {.pc_cid = PC_CLNULL};
+	long r = __sys_priocntl(P_LWPID, id, PC_GETPARMS, &p);
+
+	if (r < 0)
+		return -r;
+	*policy = policy_of(&p);
+	*priority = priority_of(&p);
 	return 0;
 }
 
@@ -176,6 +195,16 @@ static int set(pid_t pid, int policy, const struct sched_param *param)
 	if (pid < 0 || __sched_parms(policy, param, &p) != 0)
 		return fails(EINVAL);
 	return priocntl(P_PID, pid ? pid : P_MYID, PC_SETPARMS, &p);
+}
+
+/* EINVAL: no such policy, or a priority that it does not have; ESRCH. */
+int __lwp_setsched(uint32_t id, int policy, int priority)
+{
+	const struct sched_param param = {.sched_priority = priority};
+	struct pcparms p;
+	int error = __sched_parms(policy, &param, &p);
+
+	return error != 0 ? error : -__sys_priocntl(P_LWPID, id, PC_SETPARMS, &p);
 }
 
 /* Returns the policy before.  EINVAL: pid, policy or priority out of range; ESRCH. */

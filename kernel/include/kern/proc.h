@@ -216,5 +216,7 @@ void exec_strings_free(struct exec_strings *s);
  * vector (ending with AT_NULL).  *sp gets the initial RSP (16-byte aligned, at
  * argc).  May sleep.
  */
+/* Its lowest address will be this. */
+vaddr_t exec_stack_bottom(const struct address_space *as);
 int exec_stack(struct address_space *as, const struct exec_strings *s, const struct auxv *aux,
 	       unsigned naux, vaddr_t *sp);

@@ -32,10 +32,12 @@ enum {
 	AT_NULL = 0,
 	AT_PAGESZ = 6,
 	AT_ENTRY = 9,
-	AT_WEFT_TIMEPAGE = 0x1000, /* address of struct timepage (time.h) */
-	AT_WEFT_NCPU = 0x1001,     /* CPUs online when the process started */
-	AT_WEFT_SCHEDCTL = 0x1002, /* the first LWP's struct schedctl */
-	AT_WEFT_TLS = 0x1003,      /* the program header of type PT_TLS, if it has one */
+	AT_WEFT_TIMEPAGE = 0x1000,  /* address of struct timepage (time.h) */
+	AT_WEFT_NCPU = 0x1001,      /* CPUs online when the process started */
+	AT_WEFT_SCHEDCTL = 0x1002,  /* the first LWP's struct schedctl */
+	AT_WEFT_STACK = 0x1004,     /* the first stack: its lowest address, ... */
+	AT_WEFT_STACK_END = 0x1005, /* ... and the first above it */
+	AT_WEFT_TLS = 0x1003,       /* the program header of type PT_TLS, if it has one */
 };
 
 struct auxv {

@@ -36,3 +36,5 @@ struct timepage {
 #define WEFT_CLOCK_PROCESS_CPUTIME 2
 #define WEFT_CLOCK_THREAD_CPUTIME 3
 #define WEFT_CLOCK_MONOTONIC 4
+/* And of clock_gettime: the CPU time of LWP id of the caller's process. */
+#define WEFT_CLOCK_LWP(id) (0x1000000u | (id))

@@ -54,6 +54,9 @@ typedef struct {
 	size_t __guardsize;
 	int __detachstate;
 	int __scope;
+	int __inheritsched;
+	int __policy;
+	int __priority;
 	int __valid; /* a constant while initialised */
 } pthread_attr_t;
 

@@ -39,6 +39,10 @@ struct weft_ucontext;
 void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 		 void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask);
 
+/* Defined by libc: policy and priority of an LWP, as sched.h has them. */
+int __lwp_getsched(uint32_t id, int *policy, int *priority);
+int __lwp_setsched(uint32_t id, int policy, int priority);
+
 /* Nanoseconds since boot (CLOCK_MONOTONIC), in user mode; never goes back on one CPU. */
 int64_t gethrtime(void);
 

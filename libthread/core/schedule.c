@@ -1,0 +1,179 @@
+/*
+ * schedule.c - policies, priorities, CPUs and CPU time of threads.
+ *
+ * A bound thread has what its LWP has; the kernel knows it and does it.  An unbound one has
+ * SCHED_OTHER and a priority in the library's queues, which is that of thr_setprio; what would
+ * need an LWP of its own is ENOTSUP.  The priorities of bound threads count in the library's
+ * queues too: SCHED_OTHER's from 0 up, and beyond them those of SCHED_FIFO and SCHED_RR.
+ *
+ * All functions: ESRCH: no such thread, or it has exited.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <sys/processor.h>
+#include "impl.h"
+#include "model.h"
+
+#define OTHER_MAX 60 /* sched_get_priority_max(SCHED_OTHER) */
+
+bool __sched_policy_known(int policy)
+{
+	return policy == SCHED_OTHER || policy == SCHED_FIFO || policy == SCHED_RR ||
+	       policy == SCHED_NT;
+}
+
+bool __sched_priority_known(int policy, int priority)
+{
+	return __sched_policy_known(policy) && priority >= sched_get_priority_min(policy) &&
+	       priority <= sched_get_priority_max(policy);
+}
+
+/* What an operation on a thread is given, and gives back. */
+struct sched {
+	int policy, priority;
+};
+
+static int priority_in_queues(int policy, int priority)
+{
+	if (policy == SCHED_FIFO || policy == SCHED_RR)
+		return OTHER_MAX + 1 + priority;
+	return priority > 0 ? priority : 0;
+}
+
+/*
+ * The priority is one of the policy.  ENOTSUP: not of an unbound thread; EAGAIN: its LWP has
+ * not begun.  __threads_lock is held.
+ */
+int __sched_set(struct thread *t, int policy, int priority)
+{
+	int error = 0;
+
+	if (!t->bound)
+		error = policy == SCHED_OTHER && priority >= 0 ? 0 : ENOTSUP;
+	else if (t->lwp->id == 0)
+		error = EAGAIN;
+	else
+		error = __lwp_setsched(t->lwp->id, policy, priority);
+	if (error == 0)
+		__ops->set_priority(t, priority_in_queues(policy, priority));
+	return error;
+}
+
+static int get(struct thread *t, void *arg)
+{
+	struct sched *s = arg;
+
+	if (t->bound)
+		return t->lwp->id != 0 ? __lwp_getsched(t->lwp->id, &s->policy, &s->priority)
+				       : EAGAIN;
+	*s = (struct sched){SCHED_OTHER, t->pri <= OTHER_MAX ? t->pri : OTHER_MAX};
+	return 0;
+}
+
+static int set(struct thread *t, void *arg)
+{
+	const struct sched *s = arg;
+
+	return __sched_set(t, s->policy, s->priority);
+}
+
+static int set_priority(struct thread *t, void *arg)
+{
+	struct sched now;
+	int error = get(t, &now), priority = *(int *)arg;
+
+	if (error == 0 && !__sched_priority_known(now.policy, priority))
+		error = EINVAL;
+	return error != 0 ? error : __sched_set(t, now.policy, priority);
+}
+
+int pthread_getschedparam(pthread_t thread, int *policy, struct sched_param *param)
+{
+	struct sched s;
+	int error = __thread_with(thread, get, &s);
+
+	if (error == 0) {
+		*policy = s.policy;
+		*param = (struct sched_param){.sched_priority = s.priority};
+	}
+	return error;
+}
+
+/* EINVAL: no such policy, or a priority that it does not have; ENOTSUP. */
+int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
+{
+	struct sched s = {policy, param->sched_priority};
+
+	if (!__sched_priority_known(policy, s.priority))
+		return EINVAL;
+	return __thread_with(thread, set, &s);
+}
+
+/* Keeps the policy.  EINVAL: a priority that it does not have; ENOTSUP. */
+int pthread_setschedprio(pthread_t thread, int priority)
+{
+	return __thread_with(thread, set_priority, &priority);
+}
+
+static int own_lwp(struct thread *t, void *id)
+{
+	if (!t->bound)
+		return ENOTSUP;
+	*(uint32_t *)id = t->lwp->id;
+	return t->lwp->id != 0 ? 0 : EAGAIN;
+}
+
+/* For clock_gettime.  ENOENT: the thread is unbound, so that its time is not known. */
+int pthread_getcpuclockid(pthread_t thread, clockid_t *clock)
+{
+	uint32_t id;
+	int error = __thread_with(thread, own_lwp, &id);
+
+	if (error == 0)
+		*clock = WEFT_CLOCK_LWP(id);
+	return error == ENOTSUP ? ENOENT : error;
+}
+
+static unsigned long all_cpus(void)
+{
+	return __ncpu < 64 ? (1ul << __ncpu) - 1 : ~0ul;
+}
+
+/*
+ * The thread runs on these CPUs only: one, or all that there are.  EINVAL: size is not that of a
+ * cpu_set_t, or there is no such CPU, or none; ENOTSUP: several, but not all (processor sets can
+ * do that), or the thread is unbound.
+ */
+int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *cpus)
+{
+	unsigned long set;
+	int error, cpu;
+	uint32_t id;
+
+	if (size != sizeof(cpu_set_t))
+		return EINVAL;
+	set = cpus->__bits & all_cpus();
+	if (set == 0)
+		return EINVAL;
+	if (set != all_cpus() && (set & (set - 1)) != 0)
+		return ENOTSUP;
+	cpu = set == all_cpus() ? PBIND_NONE : __builtin_ctzl(set);
+	error = __thread_with(thread, own_lwp, &id);
+	return error != 0 ? error : -__sys_processor_bind(P_LWPID, id, cpu, NULL);
+}
+
+/* EINVAL: size is not that of a cpu_set_t; ENOTSUP: the thread is unbound. */
+int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *cpus)
+{
+	int error, cpu = PBIND_NONE;
+	uint32_t id;
+
+	if (size != sizeof(cpu_set_t))
+		return EINVAL;
+	error = __thread_with(thread, own_lwp, &id);
+	if (error == 0)
+		error = -__sys_processor_bind(P_LWPID, id, PBIND_QUERY, &cpu);
+	if (error == 0)
+		cpus->__bits = cpu == PBIND_NONE ? all_cpus() : 1ul << cpu;
+	return error;
+}
