@@ -4,7 +4,8 @@
 #
 # Regular expressions and file name patterns: newlib builds its POSIX folder for few systems,
 # and most of that folder is what our own libc has.  getopt, which takes a lone "-" for an
-# option, and starts with optind 0 (POSIX: 1).  PREFIX and the source: as newlib.sh, which
+# option, and starts with optind 0 (POSIX: 1).  mktemp, whose mkdtemp makes no directory without
+# HAVE_MKDIR.  PREFIX and the source: as newlib.sh, which
 # has been run before.
 set -eu
 
@@ -18,18 +19,20 @@ trap 'exit 130' INT TERM HUP
 
 cd "$work"
 tar xf "$src" --strip-components=4 --wildcards '*/newlib/libc/posix/*.[ch]' \
-	'*/newlib/libc/stdlib/getopt.c'
+	'*/newlib/libc/stdlib/getopt.c' '*/newlib/libc/stdio/mktemp.c'
 sed -i -e "s/argv_element\[0\] == '-')/argv_element[0] == '-' \&\& argv_element[1])/" \
 	-e 's/^int optind = 0;/int optind = 1;/' \
 	-e 's/^static int optwhere = 0;/static int optwhere = 1;/' getopt.c
+sed -i -e 's/_\(mkdir\|stat\|open\)_r *(ptr, /\1 (/; s/_getpid_r *(ptr)/getpid ()/' \
+	-e '1i #include <unistd.h>' mktemp.c
 # There is one collating order: that of the codes.
 echo "int __collate_load_error = 1;" >collorder.c
 mkdir objects
-for f in regcomp regexec regerror regfree fnmatch collcmp collorder getopt; do
+for f in regcomp regexec regerror regfree fnmatch collcmp collorder getopt mktemp; do
 	"${P}gcc" -O2 -ffreestanding -fno-pie -fno-stack-protector -fcf-protection=none \
 		-fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections \
 		-U__linux__ -U__linux -Ulinux -U__gnu_linux__ -U__unix__ -U__unix -Uunix \
-		-D_GNU_SOURCE -D__DYNAMIC_REENT__ -nostdinc -I. \
+		-D_GNU_SOURCE -D__DYNAMIC_REENT__ -DHAVE_MKDIR -nostdinc -I. \
 		-isystem "$top/build/newlib/x86_64-elf/include" \
 		-isystem "$("${P}gcc" -print-file-name=include)" -c "$f.c" -o "objects/$f.o"
 done

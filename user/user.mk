@@ -95,8 +95,8 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
 
 # Without the objects that libthread (locks) and we define instead: a linker that met
 # newlib's first would then find them twice.  (newlib's rename calls itself, and its remove
-# knows no directories; getopt: newlib-extra.sh.)
-U_REPLACED := getopt lock clock rename remove system abort raise signal strsignal psignal
+# knows no directories; getopt, mktemp: newlib-extra.sh.)
+U_REPLACED := getopt mktemp lock clock rename remove system abort raise signal strsignal psignal
 
 $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.mk
 	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \

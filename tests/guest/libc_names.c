@@ -27,6 +27,13 @@ static void temporary(void)
 	int fd = mkstemp(name);
 	FILE *f;
 
+	char made[] = "dirXXXXXX", nowhere[] = "none/XXXXXX", fixed[] = "dir";
+
+	ok("mkdtemp", mkdtemp(made) == made && strcmp(made, "dirXXXXXX") != 0);
+	ok("mkdtemp: is there", stat(made, &st) == 0 && st.st_mode == (S_IFDIR | 0700));
+	ok("mkdtemp: in no directory", mkdtemp(nowhere) == NULL && errno == ENOENT);
+	ok("mkdtemp: a name without X", mkdtemp(fixed) == NULL && errno == EINVAL);
+	rmdir(made);
 	ok("mkstemp", fd >= 0 && strcmp(name, "tmpXXXXXX") != 0);
 	ok("mkstemp: is there", stat(name, &st) == 0 && (st.st_mode & 0777) == 0600);
 	close(fd);
