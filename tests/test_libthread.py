@@ -1,14 +1,17 @@
-"""What libthread says when LIBTHREAD or LIBTHREAD_OPTIONS are wrong: everything that is known.
+"""What libthread says when LIBTHREAD or LIBTHREAD_OPTIONS are wrong: everything that is known; and
+how much memory many threads need.
 
 What the options do is tested in the guest (tests/guest/thr_options.c).
 """
+
+import re
 
 import pytest
 
 KNOWN = {
     "lwp": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on",
     "mxn": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
-           "concurrency=N",
+           "concurrency=N waiting=upcall|signal|none aging=SECONDS",
     "n1": "queue=lifo|fifo schedctl=off|on",
 }
 
@@ -31,6 +34,10 @@ def test_unknown_model(guest):
     ("mxn", "unlock", "unlock", "is not NAME=VALUE"),
     ("mxn", "concurrency=0", "concurrency=0", "has an unknown value"),
     ("mxn", "concurrency=1025", "concurrency=1025", "has an unknown value"),
+    ("mxn", "waiting=never", "waiting=never", "has an unknown value"),
+    ("mxn", "aging=0", "aging=0", "has an unknown value"),
+    ("lwp", "waiting=upcall", "waiting=upcall", "makes no sense in this model"),
+    ("n1", "aging=5", "aging=5", "makes no sense in this model"),
     ("n1", "spin=never", "spin=never", "makes no sense in this model"),
 ])
 def test_bad_option(guest, model, options, wrong, why):
@@ -44,3 +51,14 @@ def test_good_options(guest):
     for model, options in [("lwp", "spin=never,schedctl=off"), ("mxn", "concurrency=1024"),
                            ("n1", "queue=lifo")]:
         assert env(guest, model, options).status == 0
+
+
+@pytest.mark.parametrize("args, most", [(["-n", "30000"], 5300), (["-b", "-n", "5000"], 15000)])
+def test_memory_of_many_threads(guest, args, most):
+    """A twentieth or less of what 8 GiB and 2 GiB are to hold; exact timing, so that it is quick."""
+    result = guest(["many", *args], model="mxn", timing="exact")
+    assert result.status == 0, result.output
+    alive = re.search(r"^(\d+) threads alive at once: (\d+) bytes each", result.output, re.MULTILINE)
+    assert alive[1] == args[-1]
+    assert int(alive[2]) <= most
+    assert f"{alive[1]} threads ended" in result.output
