@@ -201,7 +201,10 @@ int be_victim(char **argv)
 
 	choose_calls(argv[5]);
 	self = getpid();
-	report = mmap(NULL, REPORT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, 0, slot * REPORT_SIZE);
+	/* Alone: addresses around the edges of what arguments point at do not reach it. */
+	char *room = mmap(NULL, REPORT_SIZE + 2 * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0);
+	report = mmap(room + 4096, REPORT_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, 0,
+		      slot * REPORT_SIZE);
 	close(0);
 	if (report == MAP_FAILED || chdir(HOME) != 0 || !arguments_init(harness, run_seed) ||
 	    __sys_priocntl(WEFT_P_PID, self, PC_SETPARMS, &ordinary) < 0)
