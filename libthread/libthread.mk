@@ -4,7 +4,7 @@
 # Two stores are cheaper than one of a vector that has to be put together first.
 
 LT_SRC := $(sort $(wildcard libthread/core/*.[cS] libthread/sync/*.c libthread/model/*/*.[cS] \
-	libthread/win/*.[cS]))
+	libthread/malloc/*.c libthread/win/*.[cS]))
 LT_OBJ := $(LT_SRC:%=$(B)/%.o)
 LT_CFLAGS = $(U_CFLAGS) -mno-red-zone -fno-tree-slp-vectorize
 

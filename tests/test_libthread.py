@@ -7,12 +7,14 @@ What the options do is tested in the guest (tests/guest/thr_options.c).
 import re
 
 import pytest
+from tap import failures
 
 KNOWN = {
-    "lwp": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on",
+    "lwp": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on"
+           " malloc=newlib|mt",
     "mxn": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
-           "concurrency=N waiting=upcall|signal|none aging=SECONDS",
-    "n1": "queue=lifo|fifo schedctl=off|on",
+           "concurrency=N waiting=upcall|signal|none aging=SECONDS malloc=newlib|mt",
+    "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt",
 }
 
 
@@ -45,6 +47,13 @@ def test_bad_option(guest, model, options, wrong, why):
     assert result.status == 2
     assert result.output.strip() == \
         f'libthread: option "{wrong}" {why}; LIBTHREAD_OPTIONS of model {model}: {KNOWN[model]}'
+
+
+@pytest.mark.parametrize("model, cpus", [("lwp", 1), ("lwp", 4), ("mxn", 4), ("n1", 2)])
+def test_malloc_of_many_threads(guest, model, cpus):
+    for program in (["libc_malloc"], ["thr_malloc", 60]):
+        result = guest(program, model=model, smp=cpus, options="malloc=mt", timeout=240)
+        assert failures(result) == []
 
 
 def test_good_options(guest):

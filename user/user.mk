@@ -96,13 +96,23 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
 # Without the objects that libthread (locks) and we define instead: a linker that met
 # newlib's first would then find them twice.  (newlib's rename calls itself, and its remove
 # knows no directories; getopt, mktemp: newlib-extra.sh.)
-U_REPLACED := getopt mktemp lock clock rename remove system abort raise signal strsignal psignal
+# What malloc is, is chosen at run time (libthread/malloc): newlib's functions are one choice,
+# under names of their own, and what called them calls the choice.
+U_MALLOC := mallocr freer callocr reallocr malignr msizer
+U_MALLOC_NAMES := malloc free calloc realloc memalign malloc_usable_size
+U_REPLACED := malloc calloc realloc malign msize getopt mktemp lock clock rename remove system \
+	abort raise signal strsignal psignal
 
 $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.mk
 	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \
 		$(@D) && \
 	$(AR) d $(@D)/libc.a $(U_REPLACED:%=lib_a-%.o) $(U_REPLACED:%=libc_a-%.o) && \
-	$(AR) rD $(@D)/libc.a build/newlib-extra/*.o && touch $@
+	$(AR) rD $(@D)/libc.a build/newlib-extra/*.o && \
+	rm -rf $(@D)/malloc && mkdir $(@D)/malloc && cd $(@D)/malloc && \
+	$(AR) x ../libc.a $(U_MALLOC:%=lib_a-%.o) && \
+	for o in *.o; do \
+		$(OBJCOPY) $(foreach f,$(U_MALLOC_NAMES),--redefine-sym _$(f)_r=__newlib_$(f)_r) $$o; \
+	done && $(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/malloc && touch $@
 
 $(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
 	$(U_Q)mkdir -p $(@D) && cp $< $@

@@ -91,7 +91,7 @@ pid_t fork(void)
 		__tsd_unlock();
 		ilock_unlock(&handlers_lock);
 	}
-	__newlib_after_fork();
+	__newlib_after_fork(pid == 0);
 
 	for (h = newest != NULL ? first : NULL; h != NULL; h = h != newest ? h->next : NULL) {
 		void (*handler)(void) = pid == 0 ? h->child : h->parent;

@@ -441,4 +441,4 @@ void __tsd_exit(struct thread *self);
 void __tsd_lock(void), __tsd_unlock(void), __tsd_forked(void);
 
 /* core/newlib.c: around fork; `forked` in the child, before `after`. */
-void __newlib_before_fork(void), __newlib_forked(void), __newlib_after_fork(void);
+void __newlib_before_fork(void), __newlib_forked(void), __newlib_after_fork(bool child);

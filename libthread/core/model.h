@@ -18,6 +18,7 @@ struct options {
 	bool adaptive_unlock; /* let a spinner take the mutex before waking a sleeper */
 	bool schedctl;        /* preemption control */
 	bool spin_shared;     /* no option: a process-shared mutex too (unless spin=never) */
+	bool mt_malloc;       /* malloc is malloc/mt.c's, not newlib's */
 	int concurrency;      /* LWPs of the pool at the start */
 	int max_concurrency;  /* and at most (no option: the model's) */
 	enum waiting waiting; /* by what the library learns that all LWPs are blocked */
@@ -34,6 +35,9 @@ extern struct options __options;
 #define OPT_CONCURRENCY 0x10
 #define OPT_WAITING 0x20
 #define OPT_AGING 0x40
+/* These every model has. */
+#define OPT_MALLOC 0x10000
+#define OPT_ALWAYS 0xffff0000
 
 struct thr_schedlock_stats;
 

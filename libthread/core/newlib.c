@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <sys/lock.h>
 #include "../sync/mutex.h"
+#include "../malloc/malloc.h"
 #include "impl.h"
+#include "model.h"
 
 struct __lock {
 	pthread_mutex_t mutex;
@@ -162,6 +164,8 @@ void __newlib_before_fork(void)
 	__sfp_lock_acquire();
 	__malloc_lock(_REENT);
 	ilock_lock(&pool_lock);
+	if (__options.mt_malloc)
+		__mt_before_fork();
 }
 
 /*
@@ -180,11 +184,15 @@ static int free_stream(FILE *file)
 void __newlib_forked(void)
 {
 	critical_enter(); /* __newlib_after_fork gives up what the parent took */
+	if (__options.mt_malloc)
+		__mt_forked();
 	_fwalk(_GLOBAL_REENT, free_stream);
 }
 
-void __newlib_after_fork(void)
+void __newlib_after_fork(bool child)
 {
+	if (__options.mt_malloc && !child)
+		__mt_after_fork();
 	ilock_unlock(&pool_lock);
 	__malloc_unlock(_REENT);
 	__sfp_lock_release();

@@ -34,6 +34,7 @@ static const struct option {
 	{"concurrency", "N", OPT_CONCURRENCY},
 	{"waiting", "upcall|signal|none", OPT_WAITING},
 	{"aging", "SECONDS", OPT_AGING},
+	{"malloc", "newlib|mt", OPT_MALLOC},
 };
 #define NKNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -73,7 +74,7 @@ static void __attribute__((noreturn)) bad_option(const char *item, size_t n, con
 	SAY(__model->name);
 	SAY(":");
 	for (unsigned i = 0; i < NKNOWN; i++) {
-		if (!(__model->options & known[i].bit))
+		if (!((__model->options | OPT_ALWAYS) & known[i].bit))
 			continue;
 		SAY(" ");
 		SAY(known[i].name);
@@ -127,7 +128,7 @@ static void set_option(const char *item, size_t n)
 			break;
 	if (o == known + NKNOWN)
 		bad_option(item, n, "is unknown");
-	if (!(__model->options & o->bit))
+	if (!((__model->options | OPT_ALWAYS) & o->bit))
 		bad_option(item, n, "makes no sense in this model");
 	if (o->bit == OPT_CONCURRENCY)
 		v = number(value, value_len, MAX_CONCURRENCY);
@@ -150,6 +151,9 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_SCHEDCTL:
 		__options.schedctl = v;
+		break;
+	case OPT_MALLOC:
+		__options.mt_malloc = v;
 		break;
 	case OPT_CONCURRENCY:
 		__options.concurrency = v;

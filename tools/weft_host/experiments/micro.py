@@ -169,7 +169,8 @@ def table(rows):
                       _number(lwp["linux"]))
     note = (f"Exact timing: every instruction costs the same, and CPUs see each other's stores up "
             f"to {QUANTUM} instructions late. Loops and calls are included. mutex contended: as "
-            "many threads as CPUs, each with 1,000 instructions under the mutex, which count. tlb "
+            "many threads as CPUs, each with 1,000 instructions under the mutex, which count. malloc "
+            "contended: what a block costs each of four threads; mt: malloc=mt. tlb "
             "shootdown: mprotect while the process runs on all CPUs. target: what is aimed at. "
             "Linux: 6.1 with glibc 2.36, in the same mode.")
     return Group("", lines, "", Text(note), "")

@@ -17,7 +17,7 @@
  * not measured: what happens once, at first use, is not what an operation costs.
  *
  * Each figure is measured in a process of its own, so that it does not depend on which
- * ones came before.
+ * ones came before; those that end in _mt with LIBTHREAD_OPTIONS=malloc=mt, unless it is set.
  */
 #include <err.h>
 #include <errno.h>
@@ -54,6 +54,11 @@ static const struct figure {
 	{"semaphore_round_trip", ONE_OR_TWO, sema_round_trip, 1000, 0},
 	{"condition_round_trip", ONE_OR_TWO, cond_round_trip, 1000, 0},
 	{"pingpong_iteration", ONE_OR_TWO, pingpong, 1000, 0},
+	{"malloc_free", ONE, malloc_free, 20000, 20},
+	{"malloc_free_mt", ONE, malloc_free, 20000, 20},
+	/* By its name alone: threads that fight for one lock make no figure that stays. */
+	{"malloc_contended", 0, malloc_contended, 6400, 640},
+	{"malloc_contended_mt", ON(4), malloc_contended, 6400, 640},
 	{"park_unpark_round_trip", ONE_OR_TWO, park_unpark, 1000, 0},
 	{"park_handoff_round_trip", ONE_OR_TWO, park_handoff, 1000, 0},
 	{"lwp_mutex", ONE, lwp_mutex, 2000, 20},
@@ -93,11 +98,16 @@ static void measure(const struct figure *f)
 
 static void measure_in_child(const struct figure *f)
 {
+	const char *options = getenv("LIBTHREAD_OPTIONS");
 	char *argv[] = {(char *)"micro", (char *)f->name, NULL};
 	int status;
 	pid_t pid;
 
+	if (options == NULL && strstr(f->name, "_mt") != NULL)
+		setenv("LIBTHREAD_OPTIONS", "malloc=mt", 1);
 	must(posix_spawnp(&pid, "micro", NULL, NULL, argv, environ), "micro");
+	if (options == NULL)
+		unsetenv("LIBTHREAD_OPTIONS");
 	if (waitpid(pid, &status, 0) != pid)
 		err(1, "waitpid");
 	if (status != 0)

@@ -25,6 +25,10 @@ int64_t cond_round_trip(long n);
 int64_t pingpong(long n);
 int64_t mutex_contended(long n);
 
+/* malloc and free: malloc.c. */
+int64_t malloc_free(long n);
+int64_t malloc_contended(long n);
+
 /* The kernel's part, without the library's: kernel.c. */
 int64_t park_unpark(long n);
 int64_t park_handoff(long n);
@@ -56,3 +60,8 @@ void bound(pthread_attr_t *attr);
 int64_t pair(void (*ours)(long), void (*theirs)(long), const pthread_attr_t *attr, long n);
 /* A pair that hands the turn over by semaphores. */
 int64_t sema_turns(int pshared, const pthread_attr_t *attr, long n);
+/*
+ * The instructions of n operations, from the first thread's beginning to the last one's end:
+ * work(share of n) on a thread for each CPU, up to 8.
+ */
+int64_t on_all_cpus(void (*work)(long), long n);

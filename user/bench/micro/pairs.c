@@ -207,18 +207,10 @@ int64_t pingpong(long n)
 
 #define HOLD 1000 /* instructions with the mutex: long against what CPUs see each other late */
 
-static pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t ready;
-static volatile long counter; /* contended */
-static long share;            /* of each thread */
+static void (*work)(long);
+static long share; /* of each thread */
 static int64_t began[MAX_THREADS], ended[MAX_THREADS];
-
-static void hold(void)
-{
-	long turns = HOLD / 2;
-
-	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(turns));
-}
 
 static void *compete(void *arg)
 {
@@ -226,27 +218,18 @@ static void *compete(void *arg)
 
 	pthread_barrier_wait(&ready);
 	began[self] = gethrtime();
-	for (long i = 0; i < share; i++) {
-		pthread_mutex_lock(&contended);
-		counter++;
-		hold();
-		pthread_mutex_unlock(&contended);
-	}
+	work(share);
 	ended[self] = gethrtime();
 	return NULL;
 }
 
-/*
- * As many threads as CPUs, and nothing between unlock and lock.  An operation is a lock by
- * whichever thread, HOLD instructions, and the unlock: what exceeds HOLD is the hand-over.
- */
-int64_t mutex_contended(long n)
+int64_t on_all_cpus(void (*fn)(long), long n)
 {
 	pthread_t others[MAX_THREADS];
 	unsigned threads = __ncpu < MAX_THREADS ? __ncpu : MAX_THREADS;
 	int64_t start, end;
 
-	counter = 0;
+	work = fn;
 	share = n / threads;
 	lwps_for(threads);
 	must(pthread_barrier_init(&ready, NULL, threads), "pthread_barrier_init");
@@ -261,7 +244,40 @@ int64_t mutex_contended(long n)
 		end = ended[i] > end ? ended[i] : end;
 	}
 	must(pthread_barrier_destroy(&ready), "pthread_barrier_destroy");
-	if (counter != share * (long)threads)
-		errx(1, "%ld instead of %ld", counter, share * threads);
-	return (end - start) * n / counter;
+	return (end - start) * n / (share * threads);
+}
+
+static pthread_mutex_t contended = PTHREAD_MUTEX_INITIALIZER;
+static volatile long counter; /* contended */
+
+static void hold(void)
+{
+	long turns = HOLD / 2;
+
+	__asm__ volatile("1: dec %0; jnz 1b" : "+r"(turns));
+}
+
+static void lock_and_hold(long n)
+{
+	for (; n > 0; n--) {
+		pthread_mutex_lock(&contended);
+		counter++;
+		hold();
+		pthread_mutex_unlock(&contended);
+	}
+}
+
+/*
+ * As many threads as CPUs, and nothing between unlock and lock.  An operation is a lock by
+ * whichever thread, HOLD instructions, and the unlock: what exceeds HOLD is the hand-over.
+ */
+int64_t mutex_contended(long n)
+{
+	int64_t ns;
+
+	counter = 0;
+	ns = on_all_cpus(lock_and_hold, n);
+	if (counter != n / __ncpu * __ncpu)
+		errx(1, "%ld instead of %ld", counter, n);
+	return ns;
 }

@@ -1,0 +1,14 @@
+/* malloc.h - the allocators that malloc can be: newlib's, and mt.c's. */
+#pragma once
+#include <stddef.h>
+
+/* NULL: no memory (errno is the caller's business).  Sizes may be 0. */
+void *__mt_malloc(size_t n);
+void *__mt_calloc(size_t n); /* bytes */
+void *__mt_realloc(void *p, size_t n);
+void *__mt_memalign(size_t align, size_t n); /* align: a power of 2 */
+void __mt_free(void *p);
+size_t __mt_usable(void *p);
+
+/* Around fork, with no other lock of this kind held; `forked` in the child. */
+void __mt_before_fork(void), __mt_after_fork(void), __mt_forked(void);

@@ -1,0 +1,467 @@
+/*
+ * mt.c - an allocator for many threads (malloc=mt), after Solaris's mtmalloc(3): caches side by
+ * side, so that threads on different CPUs do not meet at a lock.
+ *
+ * Each CPU has an arena, with a lock of its own that is hardly ever contended: a thread takes
+ * that of the CPU that it is on, for a few instructions, with preemption control.  (The
+ * number of threads may be a million; that of CPUs is not.)  No two ever hold each other up
+ * but when one frees what the other has allocated, or is moved in between.
+ *
+ * Up to SMALL_MAX bytes, sizes are rounded up to one of CLASSES: 16, 32, ... 256, then four
+ * to each doubling, so that a fifth is lost at most.  Objects of a class lie in spans: SPAN
+ * bytes, aligned to that, with a header in the first page.  So the header of any object is
+ * found by its address, and no object has one of its own.  A span belongs to one arena and
+ * class while it has objects that are in use; those that are free are chained through
+ * themselves, the one that came back last first, and what was never used lies behind `next`.
+ * Each class of an arena has a list of the spans with room.  A span that is empty goes back
+ * to a pool for all, unless it is the only one with room; what the pool has too many of is
+ * unmapped.
+ *
+ * Larger objects are mappings of their own, with such a header too; a few that have been
+ * freed are kept for the next who wants about as much.
+ *
+ * Guards: a bit for every 16 bytes of a span tells where an object in use begins.  Whoever
+ * frees what is none (freed already, or not from here) is stopped by an assertion.  It costs
+ * four instructions under the lock that is held anyway.
+ *
+ * Locks, in the order in which they nest (only around fork): arenas by number, the pool.
+ * Nobody makes a system call under one.  Since no handler runs meanwhile, malloc and free
+ * may be called in one.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <weft/mman.h>
+#include "../core/impl.h"
+#include "malloc.h"
+
+#define SPAN 262144ul
+#define HEADER 4096ul /* before the first object, which so is as aligned as its size */
+#define CHUNK 8       /* spans that are mapped at a time */
+#define SMALL_MAX 32768ul
+#define CLASSES 44
+#define NARENAS 64
+#define SPANS_KEPT 16
+#define LARGE_KEPT 8
+#define LARGE_KEPT_MAX 524288ul /* bytes of each */
+
+#define MAGIC 0x6d74737061616e31ul /* xor the header's address */
+
+struct span {
+	uintptr_t magic;
+	struct arena *arena; /* NULL: a large object */
+	uint32_t size;       /* of its objects */
+	uint32_t next;       /* offset of the first that was never used; arena's lock, as below */
+	uint32_t live;       /* in use */
+	uint8_t class;
+	bool zeroed;                      /* large: as mapped, never used */
+	void *free;                       /* chain */
+	struct span *with_room, **linked; /* its list, and what points at it; NULL: is full */
+	size_t mapped;                    /* large: bytes from the header on */
+	char *object;                     /* large */
+	uint64_t used[SPAN / 16 / 64];
+};
+_Static_assert(sizeof(struct span) <= HEADER, "header of a span");
+
+struct arena {
+	struct ilock lock;
+	struct span *with_room[CLASSES];
+} __attribute__((aligned(64)));
+
+static struct arena arenas[NARENAS];
+
+static struct {
+	struct ilock lock;
+	unsigned n;
+	struct span *first;             /* by with_room */
+	struct span *large[LARGE_KEPT]; /* or NULL */
+	unsigned oldest;
+} pool;
+
+/* n: 1 to SMALL_MAX. */
+static inline unsigned class_of(size_t n)
+{
+	unsigned log;
+
+	if (n <= 256)
+		return (n - 1) / 16;
+	log = 63 - __builtin_clzl(n - 1); /* 8 or more */
+	return 16 + (log - 8) * 4 + ((n - 1) >> (log - 2)) - 4;
+}
+
+static inline size_t class_size(unsigned class)
+{
+	return class < 16 ? (class + 1) * 16 : (class % 4 + 5ul) << (class / 4 + 2);
+}
+
+/* An object may begin where its span would end (memalign), never where it begins. */
+static inline struct span *span_of(const void *p)
+{
+	struct span *s = (struct span *)(((uintptr_t)p - 1) & -SPAN);
+
+	ASSERT(s->magic == ((uintptr_t)s ^ MAGIC)); /* else malloc has not given this pointer */
+	return s;
+}
+
+/* --- memory of the system ------------------------------------------------------------------- */
+
+static void unmap(void *from, void *to)
+{
+	if (from != to)
+		__sys_munmap(from, (char *)to - (char *)from);
+}
+
+/*
+ * Reserved, unlike __pages_alloc's: what malloc has given is there when it is touched.
+ * NULL: no memory.
+ */
+static char *map(size_t bytes)
+{
+	long r = __sys_mmap(NULL, bytes, WEFT_PROT_READ | WEFT_PROT_WRITE,
+			    WEFT_MAP_PRIVATE | WEFT_MAP_ANON, -1, 0);
+
+	return r < 0 ? NULL : (char *)r;
+}
+
+/* `bytes`, whole pages and zeroed, `before` of them in front of a multiple of align. */
+static char *map_aligned(size_t bytes, size_t before, size_t align)
+{
+	char *all, *at;
+
+	if (bytes > PTRDIFF_MAX - align)
+		return NULL;
+	all = map(bytes + align);
+	if (all == NULL)
+		return NULL;
+	at = (char *)(((uintptr_t)all + before + align - 1) & -align) - before;
+	unmap(all, at);
+	unmap(at + bytes, all + bytes + align);
+	return at;
+}
+
+static void pool_put(struct span *s)
+{
+	ilock_lock(&pool.lock);
+	if (pool.n < SPANS_KEPT) {
+		s->with_room = pool.first;
+		pool.first = s;
+		pool.n++;
+		s = NULL;
+	}
+	ilock_unlock(&pool.lock);
+	if (s != NULL)
+		unmap(s, (char *)s + SPAN);
+}
+
+static struct span *pool_get(void)
+{
+	struct span *s;
+	char *chunk;
+
+	ilock_lock(&pool.lock);
+	s = pool.first;
+	if (s != NULL) {
+		pool.first = s->with_room;
+		pool.n--;
+	}
+	ilock_unlock(&pool.lock);
+	if (s != NULL)
+		return s;
+	chunk = map_aligned(CHUNK * SPAN, 0, SPAN);
+	if (chunk == NULL)
+		return (struct span *)map_aligned(SPAN, 0, SPAN);
+	for (unsigned i = 1; i < CHUNK; i++)
+		pool_put((struct span *)(chunk + i * SPAN));
+	return (struct span *)chunk;
+}
+
+/* --- small objects ---------------------------------------------------------------------------- */
+
+/*
+ * The common ways call nothing, all else ends in a call of a function marked SLOW, so that
+ * the common ways need not save registers.
+ */
+#define SLOW __attribute__((noinline, cold))
+
+/* Gives up the lock of a and returns p. */
+static inline void *leave(struct arena *a, void *p)
+{
+	ilock_unlock(&a->lock);
+	return p;
+}
+
+/* All below with the arena's lock held, which they give up if they say so. */
+
+static void link(struct span *s)
+{
+	struct span **head = &s->arena->with_room[s->class];
+
+	s->with_room = *head;
+	if (s->with_room != NULL)
+		s->with_room->linked = &s->with_room;
+	s->linked = head;
+	*head = s;
+}
+
+static void unlink(struct span *s)
+{
+	*s->linked = s->with_room;
+	if (s->with_room != NULL)
+		s->with_room->linked = s->linked;
+	s->linked = NULL;
+}
+
+/* Gives up the lock. */
+static SLOW void *last_of_span(struct arena *a, struct span *s, void *p)
+{
+	unlink(s);
+	return leave(a, p);
+}
+
+static SLOW void *allocate_more(struct arena *a, unsigned class);
+
+/* Gives up the lock. */
+static inline void *allocate(struct arena *a, unsigned class)
+{
+	struct span *s = a->with_room[class];
+	size_t i;
+	void *p;
+
+	if (unlikely(s == NULL))
+		return allocate_more(a, class);
+	p = s->free;
+	if (likely(p != NULL)) {
+		s->free = *(void **)p;
+	} else {
+		p = (char *)s + s->next;
+		s->next += s->size;
+	}
+	i = ((uintptr_t)p & (SPAN - 1)) / 16;
+	s->used[i / 64] |= 1ul << i % 64;
+	s->live++;
+	if (unlikely(s->free == NULL && s->next + s->size > SPAN))
+		return last_of_span(a, s, p);
+	return leave(a, p);
+}
+
+/* The class has no span with room: the lock is given up to get one. */
+static SLOW void *allocate_more(struct arena *a, unsigned class)
+{
+	struct span *s;
+
+	leave(a, NULL);
+	s = pool_get();
+	if (s == NULL)
+		return NULL;
+	s->magic = (uintptr_t)s ^ MAGIC;
+	s->arena = a;
+	s->class = class;
+	s->size = class_size(class);
+	s->next = HEADER;
+	s->free = NULL;
+	ilock_lock(&a->lock);
+	link(s);
+	return allocate(a, class);
+}
+
+static inline void *small(unsigned class)
+{
+	struct arena *a = &arenas[thread_self()->lwp->sc->cpu % NARENAS];
+
+	ilock_lock(&a->lock);
+	return allocate(a, class);
+}
+
+/* There are other spans with room. */
+static inline bool is_spare(const struct arena *a, const struct span *s)
+{
+	return s->with_room != NULL || a->with_room[s->class] != s;
+}
+
+/* p has gone back to s, which was full, or is empty now.  Gives up the lock. */
+static SLOW void full_or_empty(struct arena *a, struct span *s)
+{
+	if (s->linked == NULL)
+		link(s);
+	if (s->live == 0 && is_spare(a, s)) {
+		unlink(s);
+		leave(a, NULL);
+		pool_put(s);
+		return;
+	}
+	leave(a, NULL);
+}
+
+/* Gives up the lock. */
+static inline void give_back(struct arena *a, struct span *s, void *p)
+{
+	size_t i = ((uintptr_t)p & (SPAN - 1)) / 16;
+	uint64_t bit = 1ul << i % 64;
+
+	ASSERT((uintptr_t)p % 16 == 0 && (s->used[i / 64] & bit)); /* else: freed twice */
+	s->used[i / 64] &= ~bit;
+	*(void **)p = s->free;
+	s->free = p;
+	s->live--;
+	if (unlikely(s->linked == NULL || (s->live == 0 && is_spare(a, s))))
+		full_or_empty(a, s);
+	else
+		leave(a, NULL);
+}
+
+static inline void free_small(struct span *s, void *p)
+{
+	struct arena *a = s->arena;
+
+	ilock_lock(&a->lock);
+	give_back(a, s, p);
+}
+
+/* --- large objects -------------------------------------------------------------------------------- */
+
+/* One that was kept, of bytes to twice as many, or NULL. */
+static struct span *kept(size_t bytes)
+{
+	struct span *s = NULL;
+
+	ilock_lock(&pool.lock);
+	for (unsigned i = 0; i < LARGE_KEPT && s == NULL; i++) {
+		s = pool.large[i];
+		if (s != NULL && s->mapped >= bytes && s->mapped / 2 <= bytes)
+			pool.large[i] = NULL;
+		else
+			s = NULL;
+	}
+	ilock_unlock(&pool.lock);
+	return s;
+}
+
+static SLOW void *large(size_t align, size_t n)
+{
+	size_t before = align < HEADER ? HEADER : align < SPAN ? align : SPAN, bytes;
+	struct span *s;
+
+	if (n > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 4)
+		return NULL;
+	bytes = (before + n + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
+	s = align <= HEADER ? kept(bytes) : NULL;
+	if (s != NULL) {
+		s->zeroed = false;
+	} else {
+		s = (struct span *)map_aligned(bytes, align > SPAN ? SPAN : 0,
+					       align > SPAN ? align : SPAN);
+		if (s == NULL)
+			return NULL;
+		s->magic = (uintptr_t)s ^ MAGIC;
+		s->mapped = bytes;
+		s->zeroed = true;
+	}
+	s->object = (char *)s + before;
+	return s->object;
+}
+
+static SLOW void free_large(struct span *s, void *p)
+{
+	ASSERT(s->object == p); /* else: freed twice, or malloc has not given this pointer */
+	s->object = NULL;
+	if (s->mapped <= LARGE_KEPT_MAX) {
+		struct span *out;
+
+		ilock_lock(&pool.lock);
+		out = pool.large[pool.oldest];
+		pool.large[pool.oldest] = s;
+		pool.oldest = (pool.oldest + 1) % LARGE_KEPT;
+		ilock_unlock(&pool.lock);
+		s = out;
+	}
+	if (s != NULL)
+		unmap(s, (char *)s + s->mapped);
+}
+
+/* --- the interface ---------------------------------------------------------------------------------- */
+
+void *__mt_malloc(size_t n)
+{
+	if (unlikely(n > SMALL_MAX))
+		return large(1, n);
+	return small(class_of(n + (n == 0)));
+}
+
+void __mt_free(void *p)
+{
+	struct span *s = span_of(p);
+
+	if (likely(s->arena != NULL))
+		free_small(s, p);
+	else
+		free_large(s, p);
+}
+
+size_t __mt_usable(void *p)
+{
+	struct span *s = span_of(p);
+
+	return s->arena != NULL ? s->size : s->mapped - (s->object - (char *)s);
+}
+
+void *__mt_calloc(size_t n)
+{
+	void *p = __mt_malloc(n);
+
+	if (p != NULL && (n <= SMALL_MAX || !span_of(p)->zeroed))
+		memset(p, 0, n);
+	return p;
+}
+
+/* Stays where it is if it fits, and does not leave more than half of it unused. */
+void *__mt_realloc(void *p, size_t n)
+{
+	size_t have = __mt_usable(p);
+	void *q;
+
+	if (n <= have && n >= have / 2)
+		return p;
+	q = __mt_malloc(n);
+	if (q != NULL) {
+		memcpy(q, p, n < have ? n : have);
+		__mt_free(p);
+	}
+	return q;
+}
+
+/* Of small ones, a class whose size is a multiple of align: a power of 2 is, at the latest. */
+void *__mt_memalign(size_t align, size_t n)
+{
+	unsigned class;
+
+	if (align > HEADER || n > SMALL_MAX)
+		return large(align, n);
+	class = class_of(n > align ? n : align);
+	while (class_size(class) % align != 0)
+		class ++;
+	return small(class);
+}
+
+/* --- fork ---------------------------------------------------------------------------------------- */
+
+void __mt_before_fork(void)
+{
+	for (unsigned i = 0; i < NARENAS; i++)
+		ilock_lock(&arenas[i].lock);
+	ilock_lock(&pool.lock);
+}
+
+void __mt_after_fork(void)
+{
+	ilock_unlock(&pool.lock);
+	for (unsigned i = NARENAS; i-- > 0;)
+		ilock_unlock(&arenas[i].lock);
+}
+
+/* The child's LWP has a new record, in which no lock counts. */
+void __mt_forked(void)
+{
+	pool.lock.held = 0;
+	for (unsigned i = 0; i < NARENAS; i++)
+		arenas[i].lock.held = 0;
+}
