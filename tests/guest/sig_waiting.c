@@ -56,7 +56,7 @@ static void start_watcher(uint32_t events, void (*fn)(long))
 	on_report = fn;
 	reports = mistakes = 0;
 	raw_start(&watcher, watch, 0, 0);
-	wait_ms(2);
+	raw_wait_asleep(watcher.id, "upcall");
 }
 
 /* The last report, which lets it go, is not for the test. */
@@ -105,8 +105,8 @@ static void calls(void)
 
 	/* Another one that waits for a while only. */
 	int gone;
-	raw_start(&raw[0], sleep_long, 0, 0);
 	int64_t t = gethrtime();
+	raw_start(&raw[0], sleep_long, 0, 0);
 	is("lwp_wait", __sys_lwp_wait(raw[0].id, &gone), 0);
 	ok("a timed sleep holds the report off", gethrtime() - t > 20000000);
 	is("no report meanwhile", reports, 2);
@@ -216,7 +216,7 @@ static void other_events(void)
 	raw_start(&raw[0], exit_at_once, 0, LWP_BOUND); /* it comes back with the old wish */
 	__sys_lwp_wait(raw[0].id, &gone);
 	until(reports >= 2);
-	wait_ms(2);
+	raw_wait_asleep(watcher.id, "upcall");
 	seen = 0;
 	raw_start(&raw[0], park_once, 0, 0); /* blocks; we are left, with CPUs to spare */
 	until(seen != 0);
