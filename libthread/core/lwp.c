@@ -62,7 +62,7 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped)
 	t->rsp = (uint64_t)entry;
 	/* One by one: someone may still spin on the record's last owner. */
 	__atomic_store_n(&t->lwp->sc, &no_record, __ATOMIC_RELAXED);
-	t->lwp->critical = &t->lwp->nowhere;
+	t->lwp->critical = t->critical = &t->lwp->nowhere; /* a handler may come before lwp_main */
 	t->lwp->nowhere.nopreempt = 0;
 	t->lwp->no_suspend = t->lwp->owes = 0;
 	t->lwp->id = 0;
