@@ -213,6 +213,7 @@ static const char *why_not(int err)
 	case -ENOTSUP:
 		return "neither a file nor a directory nor a symbolic link";
 	case -EISDIR:
+	case -EPERM: /* of unlink */
 		return "there is a directory of that name";
 	case -ENOTDIR:
 		return "a part of the path is not a directory";

@@ -282,7 +282,7 @@ static void empty(struct vnode *dir)
 		CHECK(dir->ops->lookup(dir, e->name, len, &vn) == 0);
 		if (vnode_is(vn, WEFT_S_IFDIR)) {
 			empty(vn);
-			CHECK(dir->ops->unlink(dir, e->name, len) == -EISDIR);
+			CHECK(dir->ops->unlink(dir, e->name, len) == -EPERM);
 			CHECK(dir->ops->rmdir(dir, e->name, len) == 0);
 			CHECK(vn->nlink == 0);
 		} else {
