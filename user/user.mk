@@ -142,13 +142,18 @@ endif
 # What the shell is too (user/bin/sh/main.c).
 LINKS += $(foreach p,echo printf test [,bin/$(p)=sh)
 
+# A breakpoint at a user address stops every program that has code there: where tests stop, no
+# other program has any (tests/guest/tap.h).
+U_TEST_LDFLAGS := -Wl,--section-start=.tap=0x10000000
+
 # $(1): program, $(2): its sources, $(3): the folder that it is made of, if any: it changes
 # when a source comes or goes.
 define U_PROGRAM
 U_OBJ_SRC += $(2)
 $(B)/bin/$(1): $(2:%=$(B)/%.o) $(3) $(U_LIBS) user/user.mk
 	$$(call U_SAY,LD,$$@)mkdir -p $$(@D) && \
-	$(CC) -o $$@ $(2:%=$(B)/%.o) $(SYSROOT_LDFLAGS)
+	$(CC) -o $$@ $(2:%=$(B)/%.o) $(if $(filter tests/guest/%,$(2)),$(U_TEST_LDFLAGS)) \
+		$(SYSROOT_LDFLAGS)
 endef
 $(foreach f,$(U_FILES),$(eval $(call U_PROGRAM,$(basename $(notdir $(f))),$(f))))
 $(foreach d,$(U_SUBDIRS),$(eval $(call U_PROGRAM,$(notdir $(d)),$(sort $(wildcard $(d)/*.c)),$(d))))
