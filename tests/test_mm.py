@@ -4,6 +4,7 @@ import re
 
 import pytest
 from tap import failures
+from weft_host.paths import build_dir
 
 
 @pytest.mark.parametrize("debug", [False, True], ids=["plain", "debug"])
@@ -12,6 +13,14 @@ def test_selftest(guest, mem, debug):
     result = guest(["true"], mem=mem, debug=debug, append="selftest=mm", timeout=120)
     assert result.status == 0
     assert "weft: selftest of mm: ok," in result.output
+
+
+def test_initrd_and_its_copy(guest):
+    """Memory for the initial RAM disk and a half of what is in it: the pages of what has been
+    unpacked hold what comes next."""
+    size = (build_dir(False) / "initrd.cpio").stat().st_size >> 20
+    result = guest(["echo", "up"], mem=f"{size * 3 // 2 + 4}M")
+    assert (result.status, result.output) == (0, "up\n")
 
 
 @pytest.mark.parametrize("boot", ["kernel", "iso"])

@@ -41,8 +41,10 @@ void kmain(void)
 	cpu_init_acpi();
 	timing_init_early();
 	timing_init_cpu();
+	/* The initial RAM disk is memory too, as soon as it has been read. */
 	printk_info("weft: booted by %s, %llu MiB, %u CPU%s\n", boot_info.loader,
-		    page_total() * PAGE_SIZE >> 20, ncpu, ncpu == 1 ? "" : "s");
+		    (page_total() * PAGE_SIZE + boot_info.initrd_size) >> 20, ncpu,
+		    ncpu == 1 ? "" : "s");
 
 	sched_init();
 	for (unsigned i = 1; i < ncpu; i++)

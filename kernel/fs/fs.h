@@ -50,7 +50,10 @@ int cpio_next(struct cpio *c, struct cpio_entry *e);
 
 /* --- initrd.c, devfs.c: what vfs_init calls --------------------------------------- */
 
-/* Fills `root` from the archives; says on the console what it could not use. */
+/*
+ * Fills `root` from the archives; says on the console what it could not use.  The memory of
+ * what it has read it gives back as it goes: none of it may be read again.
+ */
 void initrd_unpack(struct vnode *root, const void *base, uint64_t size);
 /* Mounts /dev with its devices.  Panics when it cannot. */
 void devfs_init(void);

@@ -5,7 +5,8 @@
  * archive appended by the loader can override what the first one holds.  Missing
  * parent directories are made.  Names with the same inode number within one
  * archive are one file; the bytes stand with one of them, by custom the last.  All is
- * copied, so that the memory of the RAM disk can be given back.
+ * copied, and what has been copied is given back at once: archive and copy together
+ * need not fit into memory, only the archive and the largest of its files.
  *
  * What cannot be used (device nodes, names with "..") is named on
  * the console and left out; a damaged archive ends the unpacking there, and what
@@ -240,11 +241,13 @@ void initrd_unpack(struct vnode *root, const void *base, uint64_t size)
 			files++;
 		else
 			printk("initrd: %s left out: %s\n", e.name, why_not(err));
+		page_add_initrd(c.pos);
 	}
 	free_links(&links);
 	if (more < 0)
 		printk("initrd: damaged at byte %llu of %llu: %s; the rest is lost\n",
 		       (unsigned long long)c.pos, (unsigned long long)size, c.error);
+	page_add_initrd(size);
 	printk_info("initrd: %u files and directories, %llu KiB\n", files,
 		    (unsigned long long)(size / 1024));
 }

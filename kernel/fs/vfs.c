@@ -346,7 +346,6 @@ void vfs_init(void)
 	root->mount = &root_mount;
 	list_push_back(&mounts, &root_mount.link);
 	initrd_unpack(root, phys_to_virt(boot_info.initrd), boot_info.initrd_size);
-	page_add_initrd();
 	devfs_init();
 	procfs_init();
 }

@@ -583,8 +583,15 @@ void page_init_high(void)
 			  MIN(MAX(usable[i].end, BOOT_REACH), page_top()));
 }
 
-void page_add_initrd(void)
+void page_add_initrd(uint64_t read)
 {
+	static paddr_t done; /* those below are in use already */
 	struct range r = initrd_range();
-	add_pages(MIN(r.start, page_top()), MIN(r.end, page_top()));
+	paddr_t start = MAX(r.start, done);
+	paddr_t end = MIN(MIN(r.end, PAGE_ROUND_DOWN(boot_info.initrd + read)), page_top());
+
+	if (start < end) {
+		add_pages(start, end);
+		done = end;
+	}
 }

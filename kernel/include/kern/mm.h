@@ -54,8 +54,11 @@ void page_free_order(paddr_t p, unsigned order);
 /* Pages are counted: page_alloc gives count 1, page_free drops one. */
 void page_hold(paddr_t p);
 unsigned page_count(paddr_t p);
-/* The initial RAM disk has been read: its pages may be used.  CPU 0, once. */
-void page_add_initrd(void);
+/*
+ * The first `read` bytes of the initial RAM disk will not be looked at again: the whole pages
+ * among them may be used.  CPU 0 alone.
+ */
+void page_add_initrd(uint64_t read);
 uint64_t page_total(void), page_free_count(void); /* in pages; the caches' pages count as free */
 uint64_t page_user_count(void); /* given out with PG_USER or PG_RESERVED, in pages */
 /*
