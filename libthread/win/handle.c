@@ -182,6 +182,17 @@ struct win_process *__win_process(HANDLE h)
 	return (struct win_process *)get(h, WIN_PROCESS);
 }
 
+BOOL __win_own_process(HANDLE h)
+{
+	struct win_process *p = __win_process(h);
+	bool own = p != NULL && p == __win_this_process(NULL);
+
+	if (p == NULL)
+		return FALSE;
+	__win_put(&p->object);
+	return own ? TRUE : __win_fails(ERROR_NOT_SUPPORTED);
+}
+
 /* ERROR_INVALID_HANDLE.  Pseudo handles need not be closed, and stay. */
 BOOL CloseHandle(HANDLE h)
 {
@@ -214,16 +225,9 @@ BOOL DuplicateHandle(HANDLE from_process, HANDLE h, HANDLE to_process, LPHANDLE 
 	struct win_object *o = NULL, **at = slot(h);
 	uint32_t number;
 
-	for (int i = 0; i < 2; i++) {
-		struct win_process *p = __win_process(processes[i]);
-		bool own = p != NULL && p == __win_this_process(NULL);
-
-		if (p == NULL)
+	for (int i = 0; i < 2; i++)
+		if (!__win_own_process(processes[i]))
 			return FALSE;
-		__win_put(&p->object);
-		if (!own)
-			return __win_fails(ERROR_NOT_SUPPORTED);
-	}
 	number = __win_number(h);
 	if (number == 0)
 		return FALSE;

@@ -208,14 +208,8 @@ BOOL SetProcessAffinityMask(HANDLE process, DWORD_PTR mask)
 /* ERROR_INVALID_HANDLE; ERROR_NOT_SUPPORTED: of another process. */
 BOOL GetProcessAffinityMask(HANDLE process, PDWORD_PTR mask, PDWORD_PTR system_mask)
 {
-	struct win_process *p = __win_process(process);
-	bool own = p != NULL && p == __win_this_process(NULL);
-
-	if (p == NULL)
+	if (!__win_own_process(process))
 		return FALSE;
-	__win_put(&p->object);
-	if (!own)
-		return __win_fails(ERROR_NOT_SUPPORTED);
 	__win_lock();
 	*system_mask = all_cpus();
 	*mask = process_mask != 0 ? process_mask : *system_mask;

@@ -75,6 +75,8 @@ HANDLE __win_handle(HANDLE event, struct win_object *object, bool inherit);
 /* The thread or process of a handle, with a reference, or NULL and the last error. */
 struct win_thread *__win_thread(HANDLE h);
 struct win_process *__win_process(HANDLE h);
+/* Is it the caller's?  FALSE: ERROR_INVALID_HANDLE; ERROR_NOT_SUPPORTED: another one. */
+BOOL __win_own_process(HANDLE h);
 void __win_put(struct win_object *o);
 
 /* --- thread.c, process.c -------------------------------------------------------------------- */
