@@ -41,6 +41,9 @@ static void *wait_for_sem(void *arg)
 /* All that a program does: memory, output, threads, locks, time-outs. */
 static int use_everything(void)
 {
+	/* Its own: others may have held those of the program when the child was made. */
+	pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;
+	pthread_cond_t never = PTHREAD_COND_INITIALIZER;
 	pthread_t t[3];
 	struct timespec ts;
 	void *r;
@@ -65,9 +68,9 @@ static int use_everything(void)
 		ts.tv_nsec -= 1000000000;
 		ts.tv_sec++;
 	}
-	pthread_mutex_lock(&mutex);
-	int error = pthread_cond_timedwait(&cond, &mutex, &ts);
-	pthread_mutex_unlock(&mutex);
+	pthread_mutex_lock(&own);
+	int error = pthread_cond_timedwait(&never, &own, &ts);
+	pthread_mutex_unlock(&own);
 	if (error != ETIMEDOUT)
 		return 4;
 	if (pthread_getspecific(key) != &key)
