@@ -11,6 +11,8 @@
 #include <synch.h>
 #include <thread.h>
 #include <time.h>
+#include <weft/lwp.h>
+#include <weft/sys.h>
 #include "tap.h"
 
 static long rounds = 300;
@@ -251,6 +253,28 @@ static void *takes_turn(void *arg)
 	return NULL;
 }
 
+/* LWPs of the process that sleep in lwp_park. */
+static int parked(void)
+{
+	struct lwp_info info = {0};
+	int n = 0;
+
+	while (__sys_lwp_info(0, info.id + 1, &info) > 0)
+		n += info.state == LWP_ST_SLEEP && strcmp(info.wchan, "park") == 0;
+	return n;
+}
+
+/* Until n threads wait: with an LWP each, or on ours, which a yield lends them until they do. */
+static void until_all_wait(int n)
+{
+	const char *model = getenv("LIBTHREAD");
+
+	for (int i = 0; i < 200; i++)
+		thr_yield();
+	while ((model == NULL || strcmp(model, "lwp") == 0) && parked() < n)
+		nap(1000);
+}
+
 static void test_priorities(void)
 {
 	static const int pri[8] = {3, 1, 127, 0, 64, 63, 2, 100};
@@ -265,9 +289,7 @@ static void test_priorities(void)
 			thr_setprio(t[i], pri[i]);
 		thr_continue(t[i]);
 	}
-	for (int i = 0; i < 200; i++)
-		thr_yield(); /* all wait by now, or nearly: give those with an LWP time */
-	nap(20000);
+	until_all_wait(8);
 	for (int i = 0; i < 8; i += 2)
 		thr_setprio(t[i], pri[i]); /* moves it in the queue */
 	for (int i = 0; i < 8; i++) {
