@@ -11,8 +11,6 @@
 #include <synch.h>
 #include <thread.h>
 #include <time.h>
-#include <weft/lwp.h>
-#include <weft/sys.h>
 #include "tap.h"
 
 static long rounds = 300;
@@ -243,36 +241,33 @@ static void test_amid_others(void)
 
 /* --- priorities -------------------------------------------------------------------------------- */
 
-static int order[8], arrived;
+static int order[8], arrived, waiting, tokens;
+static mutex_t turn_lock;
+static cond_t turn;
 
 static void *takes_turn(void *arg)
 {
-	sem_wait(&token);
-	order[__atomic_fetch_add(&arrived, 1, __ATOMIC_SEQ_CST)] = (long)arg;
+	mutex_lock(&turn_lock);
+	waiting++;
+	while (tokens == 0)
+		cond_wait(&turn, &turn_lock);
+	tokens--;
+	order[arrived++] = (long)arg;
+	mutex_unlock(&turn_lock);
 	sem_post(&ready);
 	return NULL;
 }
 
-/* LWPs of the process that sleep in lwp_park. */
-static int parked(void)
-{
-	struct lwp_info info = {0};
-	int n = 0;
-
-	while (__sys_lwp_info(0, info.id + 1, &info) > 0)
-		n += info.state == LWP_ST_SLEEP && strcmp(info.wchan, "park") == 0;
-	return n;
-}
-
-/* Until n threads wait: with an LWP each, or on ours, which a yield lends them until they do. */
+/* Until n threads wait: who counts itself gives the lock up by its wait alone. */
 static void until_all_wait(int n)
 {
-	const char *model = getenv("LIBTHREAD");
-
-	for (int i = 0; i < 200; i++)
-		thr_yield();
-	while ((model == NULL || strcmp(model, "lwp") == 0) && parked() < n)
-		nap(1000);
+	for (bool all = false; !all;) {
+		thr_yield(); /* to those without an LWP of their own ... */
+		nap(1000);   /* ... and to those with one */
+		mutex_lock(&turn_lock);
+		all = waiting == n;
+		mutex_unlock(&turn_lock);
+	}
 }
 
 static void test_priorities(void)
@@ -282,7 +277,7 @@ static void test_priorities(void)
 	thread_t t[8];
 	int wrong = 0;
 
-	arrived = 0;
+	arrived = waiting = 0;
 	for (int i = 0; i < 8; i++) {
 		thr_create(NULL, 0, takes_turn, (void *)(long)pri[i], THR_SUSPENDED, &t[i]);
 		if (i % 2)
@@ -293,7 +288,10 @@ static void test_priorities(void)
 	for (int i = 0; i < 8; i += 2)
 		thr_setprio(t[i], pri[i]); /* moves it in the queue */
 	for (int i = 0; i < 8; i++) {
-		sem_post(&token);
+		mutex_lock(&turn_lock);
+		tokens++;
+		cond_signal(&turn);
+		mutex_unlock(&turn_lock);
 		sem_wait(&ready);
 	}
 	for (int i = 0; i < 8; i++) {
