@@ -10,7 +10,8 @@
  * lock while it holds others, "held before taken" becomes an edge of a graph
  * over the classes; an edge that closes a cycle is an order that can deadlock,
  * and a panic, whether or not it deadlocks this time.  So is nesting within a
- * class, but in order of address for locks that allow it.  A lock taken by spin_try adds no edge: whoever tries does not wait.
+ * class, but in order of address for locks that allow it.  A lock taken by spin_try adds
+ * no edge: whoever tries does not wait.
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>

@@ -4,9 +4,10 @@
  *
  * All are struct itimer, in a list of their process.  A timer of the clock is a kernel
  * timer that sends a signal.  A timer of CPU time (VIRTUAL, PROF, the CPU-time clocks of
- * timer_create) is one that looks how much the process or the LWP has used, and sets itself to the earliest moment at which it can have used
- * enough; so it is late by up to CPU_LOOK, never early.  (The old systems had setitimer work
- * on the calling LWP: the Solaris paper tells of the bug's end.  WEFT_ITIMER_LWP is that.)
+ * timer_create) is one that looks how much the process or the LWP has used, and sets itself
+ * to the earliest moment at which it can have used enough; so it is late by up to CPU_LOOK,
+ * never early.  (The old systems had setitimer work on the calling LWP: the Solaris paper
+ * tells of the bug's end.  WEFT_ITIMER_LWP is that.)
  *
  * A timer queues one signal at a time: an expiry that finds it still pending is counted as an
  * overrun, so that a slow receiver costs no memory.  Those that would follow upon another

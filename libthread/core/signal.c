@@ -9,8 +9,9 @@
  *
  * A bound thread's mask is its LWP's.  An unbound one carries its own, and the LWP gets it
  * when the thread comes; as long as all have the same mask, __base_mask, that costs nothing
- * (struct thread).  An LWP that is idle keeps the mask of the thread that it ran last.  A handler's mask is the thread's too, for a thread that yields or blocks in
- * a handler may go on on another LWP.
+ * (struct thread).  An LWP that is idle keeps the mask of the thread that it ran last.  A
+ * handler's mask is the thread's too, for a thread that yields or blocks in a handler may
+ * go on on another LWP.
  */
 #include <errno.h>
 #include <pthread.h>

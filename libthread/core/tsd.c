@@ -126,9 +126,9 @@ static bool destroy(struct thread *self, unsigned top)
 }
 
 /*
- * The calling thread, which has set some value, exits: calls the destructors of all values, again for values that
- * destructors set, at most PTHREAD_DESTRUCTOR_ITERATIONS times.  What is left then is
- * forgotten.
+ * The calling thread, which has set some value, exits: calls the destructors of all values,
+ * again for values that destructors set, at most PTHREAD_DESTRUCTOR_ITERATIONS times.  What is
+ * left then is forgotten.
  */
 void __tsd_exit(struct thread *self)
 {

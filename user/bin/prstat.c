@@ -5,9 +5,9 @@
  *	-L  a line an LWP
  *	-m  microstates: what part of the time they were in user mode (USR), in the kernel
  *	    (SYS), in traps (TRP), in page faults of instructions (TFL) and data, the
- *	    kernel's included (DFL), waited for a lock (LCK), slept or were stopped (SLP) or waited for a CPU
- *	    (LAT), in percent; and how often they were switched because they blocked
- *	    (VCX) or were preempted (ICX), and called the system (SCL)
+ *	    kernel's included (DFL), waited for a lock (LCK), slept or were stopped (SLP) or
+ *	    waited for a CPU (LAT), in percent; and how often they were switched because
+ *	    they blocked (VCX) or were preempted (ICX), and called the system (SCL)
  *	-n  no more than N lines
  *	-p  only these processes
  *	-c  below each other, which it does anyhow

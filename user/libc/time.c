@@ -94,7 +94,8 @@ int gettimeofday(struct timeval *tv, void *tz)
 
 /*
  * Blocks the calling LWP.  Returns an error number: EINVAL (clock, flags or time
- * wrong), ENOTSUP (the process's CPU time), EINTR (then *rem, if given and the time is a length, gets what is left).
+ * wrong), ENOTSUP (the process's CPU time), EINTR (then *rem, if given and the time is a
+ * length, gets what is left).
  */
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem)
 {

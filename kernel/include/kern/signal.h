@@ -115,8 +115,8 @@ bool sig_ignored(const struct proc *p, int sig);
 
 /*
  * The current LWP has been woken from a sleep with AST_SIG: is a handler to be called (or
- * the process to end, or lwp_cancel to be heeded)?  Else the sleep goes on.  Carries out what needs no handler.  No
- * lock held.
+ * the process to end, or lwp_cancel to be heeded)?  Else the sleep goes on.  Carries out
+ * what needs no handler.  No lock held.
  */
 bool sig_interrupted(void);
 /* AST_SIG is set: calls handlers.  On the way to user mode, interrupts on. */
