@@ -94,34 +94,34 @@ static BOOL done(long r)
 	return __win_fails(r == -EINVAL ? ERROR_INVALID_HANDLE : __win_error(r));
 }
 
+/* The same for a call that needs but the object. */
+static BOOL ask(HANDLE object, long (*call)(uint32_t handle))
+{
+	uint32_t h = __win_number(object);
+
+	return h != 0 && done(call(h));
+}
+
 /* ERROR_NOT_OWNER: the caller does not own it. */
 BOOL ReleaseMutex(HANDLE mutex)
 {
-	uint32_t h = __win_number(mutex);
-
-	return h != 0 && done(__sys_kobj_mutex_release(h));
+	return ask(mutex, __sys_kobj_mutex_release);
 }
 
 BOOL SetEvent(HANDLE event)
 {
-	uint32_t h = __win_number(event);
-
-	return h != 0 && done(__sys_kobj_event_set(h));
+	return ask(event, __sys_kobj_event_set);
 }
 
 BOOL ResetEvent(HANDLE event)
 {
-	uint32_t h = __win_number(event);
-
-	return h != 0 && done(__sys_kobj_event_reset(h));
+	return ask(event, __sys_kobj_event_reset);
 }
 
 /* Who waits now goes on, all of them or one, and it is not set afterwards. */
 BOOL PulseEvent(HANDLE event)
 {
-	uint32_t h = __win_number(event);
-
-	return h != 0 && done(__sys_kobj_event_pulse(h));
+	return ask(event, __sys_kobj_event_pulse);
 }
 
 /*
