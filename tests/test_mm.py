@@ -8,7 +8,7 @@ from weft_host.paths import build_dir
 
 
 @pytest.mark.parametrize("debug", [False, True], ids=["plain", "debug"])
-@pytest.mark.parametrize("mem", ["64M", "512M"])
+@pytest.mark.parametrize("mem", ["48M", "512M"])
 def test_selftest(guest, mem, debug):
     result = guest(["true"], mem=mem, debug=debug, append="selftest=mm", timeout=120)
     assert result.status == 0
@@ -34,7 +34,7 @@ def test_size_of_memory(guest, boot, mem, least, most):
     assert least <= found <= most
 
 
-@pytest.mark.parametrize("smp, mem", [(1, "64M"), (4, "96M")])
+@pytest.mark.parametrize("smp, mem", [(1, "48M"), (4, "96M")])
 def test_limit_of_lwps(guest, smp, mem):
     """As many as the memory holds; the next is an EAGAIN, and all others are at work."""
     result = guest(["lwp_many", "limit"], mem=mem, smp=smp, timeout=120)
