@@ -132,14 +132,6 @@ static void sleep_reader(struct raw *r)
 	__atomic_store_n(&sleep_result, got, __ATOMIC_RELEASE);
 }
 
-static void wait_asleep(uint32_t id)
-{
-	struct lwp_info i;
-	do
-		__sys_lwp_yield();
-	while (__sys_lwp_info(0, id, &i) == id && i.state != LWP_ST_SLEEP);
-}
-
 static void sleepers(void)
 {
 	static struct raw r;
@@ -151,7 +143,7 @@ static void sleepers(void)
 	sleep_result = -1;
 	if (raw_start(&r, sleep_reader, 0, 0) != 0)
 		bail("no LWP");
-	wait_asleep(r.id);
+	raw_wait_asleep(r.id, NULL);
 	is("asleep: its file is closed", __sys_close(sleep_fd), 0);
 	is("asleep: closed for others", __sys_close(sleep_fd), -EBADF);
 	is("asleep: writing is possible", __sys_write(1, "#\n", 2), 2);
@@ -201,7 +193,7 @@ static int child(const char *what)
 	if (strcmp(what, "sleep") == 0)
 		return __sys_read(0, &c, 1);
 	raw_start(&r, sleep_reader, 0, 0);
-	wait_asleep(r.id);
+	raw_wait_asleep(r.id, NULL);
 	return 5;
 }
 

@@ -1,7 +1,7 @@
 /*
  * proc_shared.c - processes that share memory, and locks in it: exclusion, condition
- * variables, semaphores, reader-writer locks, barriers, spin locks, and processes that are killed, or become another program, with a
- * robust mutex in hand.
+ * variables, semaphores, reader-writer locks, barriers, spin locks, and processes that are
+ * killed, or become another program, with a robust mutex in hand.
  *
  *	proc_shared [ROUNDS]
  *	proc_shared exec		(the program that it becomes)

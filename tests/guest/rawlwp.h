@@ -52,7 +52,7 @@ __attribute__((unused)) static int raw_start(struct raw *r, void (*fn)(struct ra
 	return 0;
 }
 
-/* Waits until LWP id sleeps in the kernel, for `what`. */
+/* Waits until LWP id sleeps in the kernel, for `what`; NULL: for anything. */
 __attribute__((unused)) static void raw_wait_asleep(uint32_t id, const char *what)
 {
 	struct lwp_info info;
@@ -61,5 +61,5 @@ __attribute__((unused)) static void raw_wait_asleep(uint32_t id, const char *wha
 		__sys_lwp_yield();
 		if (__sys_lwp_info(__sys_getpid(), id, &info) < 0 || info.id != id)
 			return;
-	} while (info.state != LWP_ST_SLEEP || strcmp(info.wchan, what) != 0);
+	} while (info.state != LWP_ST_SLEEP || (what != NULL && strcmp(info.wchan, what) != 0));
 }

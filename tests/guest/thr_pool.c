@@ -49,8 +49,8 @@ static void *writer(void *arg)
 
 /*
  * Status: LWPs at first, after the pool has grown, and when those that have nothing to do have had
- * `idle` seconds, as digits of base 6 (6 is 0).  Three readers and the first thread block an LWP each; the writer needs a
- * fifth.  One more is the LWP that waits for the kernel.
+ * `idle` seconds, as digits of base 6 (6 is 0).  Three readers and the first thread block an
+ * LWP each; the writer needs a fifth.  One more is the LWP that waits for the kernel.
  */
 static int work(unsigned idle)
 {
