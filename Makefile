@@ -87,7 +87,7 @@ setup:
 	@tools/setup.sh
 
 bench: setup
-	@$(WEFT) bench $(ARGS)
+	@$(WEFT) bench $(if $(filter 1,$(FULL)),--full) $(ARGS)
 
 # PYTEST="-k pingpong --soak 10" hands options to pytest.
 test: setup
@@ -112,7 +112,8 @@ FORCE:
 #: make run             boots weft with a shell (leave it: Ctrl-A x)
 #:      SMP=4 MEM=1G MODEL=lwp|mxn|n1 OPTIONS=... CMD="pp -v -i 1000"
 #: make gdb             the same, stopped before the first instruction, under GDB
-#: make bench           does all the set-up, then measures and prints the papers' tables
+#: make bench           does all the set-up, then measures and prints the papers' tables, in a quick
+#:                      form; FULL=1: in full
 #: make test            does all the set-up, then runs every test  (PYTEST="-k name")
 #: make iso             a bootable CD image, build/weft.iso
 #: make setup           installs the packages that are missing, or lists them

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from . import bench, ccmd, check, doctor, gdbcmd, runcmd
+from . import bench, ccmd, check, doctor, gdbcmd, runcmd, venv
 from .machine import HostError, UsageError
 
 STATUS_USAGE = 2
@@ -34,12 +34,21 @@ def _parser():
     gdbcmd.add_options(add(
         "gdb", gdbcmd.gdb, "boots a guest stopped before its first instruction, under GDB"))
     bench.add_options(add("bench", bench.main, "runs experiments and prints their tables"))
+    add("setup", setup, "adds a set of Python packages that only some commands need").add_argument(
+        "names", nargs="+", choices=venv.SETS, metavar="SET", help=", ".join(venv.SETS))
     doctor.add_options(add(
         "doctor", doctor.doctor, "says whether weft works on this host, and what to do if not"))
     add("check-format", check.check_format, "says which C sources clang-format would change")
     add("format", check.format_all, "formats the C sources")
     add("pytest", None, "runs the tests; options are pytest's")
     return parser
+
+
+def setup(args):
+    """weft setup SET..."""
+    for name in args.names:
+        venv.add(name)
+    return 0
 
 
 # These take options of another program, which argparse need not understand.

@@ -215,12 +215,15 @@ def _wait(reads, writes, timeout):
             [key.fd for key, event in events if event & selectors.EVENT_WRITE])
 
 
-def run(machine, stdin=b""):
-    """Runs a machine to its end with this input, and returns its Result with the output."""
+def run(machine, stdin=b"", started=None):
+    """Runs a machine to its end with this input, and returns its Result with the output.  started
+    is called with the Guest as soon as it runs."""
     output = bytearray()
     if machine.timing == "exact":
         machine.stdin, stdin = stdin, b""
     with tempfile.TemporaryFile() as source, Guest(machine) as guest:
+        if started is not None:
+            started(guest)
         source.write(stdin)
         source.seek(0)
         result = guest.relay(output.extend, source.fileno() if stdin else None)

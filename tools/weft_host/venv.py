@@ -1,9 +1,13 @@
 """The virtual environment that the host command runs in: made on first use.
 
+requirements.txt is what every command needs.  Sets of packages that only some need are added to the
+same environment when they are asked for: requirements-SET.txt.
+
 Only the standard library here: this runs before the environment exists.
 """
 
 import fcntl
+import importlib
 import os
 import shutil
 import subprocess
@@ -13,6 +17,7 @@ from .paths import BUILD, TOP, VENV
 
 REQUIREMENTS = TOP / "tools/requirements.txt"
 STAMP = VENV / "requirements.txt"  # what the environment was made from
+SETS = ("report", "cluster", "browser")
 
 
 def _fresh():
@@ -36,6 +41,32 @@ def _make():
           "--disable-pip-version-check", "-r", str(REQUIREMENTS))
     # Last, so that an interrupted installation does not look complete.
     shutil.copyfile(REQUIREMENTS, STAMP)
+
+
+def add(name):
+    """Sees that a set of SETS is in the environment, in which this process runs."""
+    wanted, stamp = TOP / f"tools/requirements-{name}.txt", VENV / f"requirements-{name}.txt"
+
+    def there():
+        return stamp.is_file() and stamp.read_bytes() == wanted.read_bytes()
+
+    if there():
+        return
+    with open(BUILD / ".venv.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not there():
+            print(f"weft: installing the Python packages for {name} into build/venv (once)",
+                  file=sys.stderr, flush=True)
+            # The other sets' versions stay, also where this one would like newer ones.
+            done = subprocess.run(
+                [str(VENV / "bin/python"), "-m", "pip", "install", "--quiet",
+                 "--disable-pip-version-check", "-c", str(REQUIREMENTS), "-r", str(wanted)],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            if done.returncode != 0:
+                sys.exit(f"{done.stdout}weft: cannot install the packages of {wanted.name}; that "
+                         "needs, once, the network")
+            shutil.copyfile(wanted, stamp)
+    importlib.invalidate_caches()
 
 
 def enter():

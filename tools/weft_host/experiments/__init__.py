@@ -1,1 +1,1 @@
-"""The experiments of `weft bench`, one module each; bench.py says what a module supplies."""
+"""The experiments of `weft bench`: a file each, and modules where data cannot say what to do."""

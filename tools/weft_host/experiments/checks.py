@@ -9,8 +9,6 @@ from rich.text import Text
 
 from .pingpong import grid, play
 
-TITLE = "Hand-over: spinning against sleeping, user-level switch against the kernel's"
-
 ITERATIONS = 100_000
 EXACT_ITERATIONS = 20_000
 REPEATS = 3  # fast timing: the best counts, since what disturbs a run only adds to it

@@ -19,8 +19,6 @@ from ..machine import HostError, UsageError
 from ..paths import TOP
 from .pingpong import grid
 
-TITLE = "Instructions an operation, of the kernel and of libthread"
-
 BASELINE = TOP / "tests/baseline/micro.csv"
 TOLERANCE = 0.02
 TOLERANCE_SEVERAL = 0.04  # of several CPUs, whose spinning has phases

@@ -28,8 +28,6 @@ from rich.text import Text
 
 from ..machine import HostError
 
-TITLE = "Ping-Pong: the baseline and tests 1 to 10 of the Solaris paper, appendix C"
-
 PAPER = Path(__file__).resolve().parents[1] / "papers" / "ping-pong.csv"
 MODELS = {"new": "lwp", "old": "mxn"}
 DEFAULT_ITERATIONS = 1_000_000  # of pp, when -i is not given

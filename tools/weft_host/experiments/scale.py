@@ -16,13 +16,11 @@ from rich.console import Group
 from rich.text import Text
 
 from ..machine import HostError, UsageError
+from ..runner import check_shares
 from .pingpong import grid
-
-TITLE = "Speed-up of split work, page faults, wake-ups and ping-pong games, 1 to 64 CPUs"
 
 CPU_COUNTS = (1, 2, 4, 8, 16, 32, 64)
 QUANTUM = 1000  # CPUs see each other's stores up to so many instructions late
-SHARE_TOLERANCE = 1e-3  # largest difference of what two CPUs got in the self-test
 
 
 @dataclass(frozen=True)
@@ -40,18 +38,6 @@ KINDS = {
     "wakeups": Kind("wake-ups", 3_200),
     "games": Kind("ping-pong", 100, base=2),
 }
-
-
-def check_shares(result, cpus):
-    """A HostError if the CPUs of this machine were not equally fast."""
-    if result.shares is None:
-        raise HostError(f"{cpus} CPUs: the self-test did not report")
-    least, most = result.shares
-    if most - least > most * SHARE_TOLERANCE:
-        raise HostError(
-            f"{cpus} CPUs: their shares of time differ by {(most - least) / most * 100:.2f} %, more "
-            f"than {SHARE_TOLERANCE * 100:.1f} %: this QEMU does not count instructions faithfully "
-            "(see `weft doctor`), so there are no speed-ups to report")
 
 
 def guest(ctx, argv, cpus, quantum=QUANTUM, **options):

@@ -1,0 +1,214 @@
+"""Rows of results as the cells of tables: ours, the paper's, and both over a baseline cell.
+
+A selection is a table of axes and values, as {configuration = "bound", threads = 16}; it may also
+name another figure (value), a statistic over the rows that remain (mean is the preset), one seed, or
+another experiment.
+"""
+
+import csv
+import math
+import statistics
+
+from .experiment import PAPERS
+from .machine import UsageError
+from .runner import OK
+
+SCALE = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+Z99 = 2.576  # the normal distribution's quantile, as the papers use it
+
+
+class NotMeasured(Exception):
+    """There are no rows for what was asked, or those of failed runs."""
+
+
+def statistic(values, name):
+    """One of experiment.STATISTICS."""
+    match name:
+        case "mean":
+            # Of equal values exactly that value.
+            return values[0] if len(set(values)) == 1 else statistics.fmean(values)
+        case "sd":
+            return statistics.stdev(values) if len(values) > 1 else 0.0
+        case "median":
+            return statistics.median(values)
+        case "margin99":
+            sd = statistics.stdev(values) if len(values) > 1 else 0.0
+            return Z99 * sd / math.sqrt(len(values))
+    return {"max": max, "min": min}[name](values)
+
+
+def matches(row, selection):
+    return all(row.get(name) == value for name, value in selection.items())
+
+
+def values(experiment, rows, selection, figure=None):
+    """The figures of all good rows that a selection finds.  NotMeasured if there are none; a
+    UsageError if they differ in more than their seeds."""
+    selection = dict(selection)
+    figure = selection.pop("value", None) or figure or experiment.figure
+    selection.pop("statistic", None)
+    found = [row for row in rows if matches(row, selection)]
+    wrong = [row for row in found if row.get("status", OK) != OK]
+    if wrong:
+        raise NotMeasured(f"a run failed: {wrong[0]['status']}")
+    good = [row for row in found if isinstance(row.get(figure), (int, float))
+            and not isinstance(row[figure], bool)]
+    if not good:
+        raise NotMeasured(describe(selection))
+    for axis in experiment.axes:
+        met = {row.get(axis) for row in good}
+        if len(met) > 1 and axis not in experiment.keys:
+            raise UsageError(f"{experiment.name}: {describe(selection)} has several values of "
+                             f"{axis!r}")
+    return [row[figure] for row in good]
+
+
+def value(experiment, rows, selection, figure=None):
+    return statistic(values(experiment, rows, selection, figure),
+                     selection.get("statistic", "mean"))
+
+
+def describe(selection):
+    return ", ".join(str(one) if name == "configuration" else f"{name}={one}"
+                     for name, one in selection.items()
+                     if name not in ("value", "statistic", "experiment")) or "all"
+
+
+def number(value):
+    """Three digits or more, and what is small or large in a short form."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return "–" if value is None else str(value)
+    size = abs(value)
+    if size >= 1e7 or 0 < size < 1e-3:
+        return f"{value:.3g}"
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.{0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3}f}"
+
+
+def show(value, spread=None):
+    """A cell's text, with the standard deviation of several seeds."""
+    text = number(value)
+    return f"{text} ±{number(spread)}" if spread else text
+
+
+class Table:
+    """One table of an experiment: labels of rows and columns, and the cells between."""
+
+    def __init__(self, experiment, rows, view):
+        self.experiment, self.view = experiment, view
+        self._where = view.get("where", {})
+        self._statistic = view.get("statistic", "mean")
+        self.rows_axis = view["rows"]
+        self.columns_axis = "value" if "values" in view else view.get(
+            "columns", "configuration" if "configuration" in experiment.axes else "value")
+        self._figure = view.get("value", experiment.figure)
+        self._rows = [row for row in rows if matches(row, self._where)]
+        self.unit = view.get("unit", experiment.unit)
+        # Only figures in the experiment's own unit of time convert to another.
+        self._divide = (SCALE[self.unit] / SCALE[experiment.unit]
+                        if self.unit in SCALE and experiment.unit in SCALE else 1)
+        self.row_labels = self._labels(self.rows_axis)
+        self.column_labels = self._labels(self.columns_axis)
+        self.headings = [self._heading(label) for label in self.column_labels]
+        self.corner = self.rows_axis
+        self.title = view.get("title") or experiment.title
+        self.paper = paper_cells(view["paper"]) if "paper" in view else {}
+        self.paper_spread = paper_cells(view["paper"], "_sd") if "paper" in view else {}
+
+    def _labels(self, axis):
+        if axis == "value":
+            return list(self.view.get("values", {self._figure: ""}))
+        if axis == "statistic":
+            return ["mean", "sd", "max", "min", "margin99"]
+        return list(dict.fromkeys(row[axis] for row in self._rows if axis in row))
+
+    def _heading(self, label):
+        if self.columns_axis == "configuration":
+            return self.experiment.configurations[label].title
+        if self.columns_axis == "value":
+            return self.view.get("values", {}).get(label) or label
+        return f"{self.columns_axis} {label}" if isinstance(label, (int, float)) else str(label)
+
+    def row_title(self, label):
+        if self.rows_axis == "configuration":
+            return self.experiment.configurations[label].title
+        return str(label)
+
+    def _values(self, row, column):
+        selection, figure, name = {}, self._figure, self._statistic
+        for axis, label in ((self.rows_axis, row), (self.columns_axis, column)):
+            if axis == "value":
+                figure = label
+            elif axis == "statistic":
+                name = label
+            else:
+                selection[axis] = label
+        found = [r for r in self._rows if matches(r, selection)]
+        wrong = [r for r in found if r.get("status", OK) != OK]
+        if wrong:
+            return "failed", name
+        return [r[figure] for r in found if r.get(figure) not in (None, "")], name
+
+    def cell(self, row, column):
+        """A number in the table's unit, a word, or None: not measured."""
+        found, name = self._values(row, column)
+        if isinstance(found, str) or not found:
+            return found or None
+        if not all(isinstance(one, (int, float)) for one in found):
+            return found[0]
+        return self._scaled(statistic(found, name))
+
+    def _scaled(self, value):
+        if self._divide == 1 or "values" in self.view:
+            return value
+        return value / self._divide
+
+    def spread(self, row, column):
+        """The standard deviation over seeds, or None."""
+        found, name = self._values(row, column)
+        if isinstance(found, str) or len(found) < 2 or name != "mean" or not all(
+                isinstance(one, (int, float)) for one in found):
+            return None
+        return self._scaled(statistic(found, "sd"))
+
+    def baseline(self):
+        """(row, column) of the cell that the others are compared with, or None."""
+        given = self.view.get("normalise")
+        if not given:
+            return None
+        return (given.get(self.rows_axis, self.row_labels[0] if self.row_labels else None),
+                given.get(self.columns_axis, self.column_labels[0] if self.column_labels else None))
+
+
+def paper_cells(source, suffix=""):
+    """{(row label, configuration): number} of a paper's table."""
+    with (PAPERS / source["file"]).open(newline="") as file:
+        lines = [row for row in csv.DictReader(file)
+                 if all(row.get(name) == str(value)
+                        for name, value in source.get("where", {}).items())]
+    rename = source.get("rename", {})
+    found = {}
+    for line in lines:
+        if source["rows"] not in line:
+            raise UsageError(f"{source['file']}: no column {source['rows']!r}")
+        label = _label(line[source["rows"]])
+        label = rename.get(label, label) if isinstance(label, str) else label
+        for name, column in source["columns"].items():
+            if "pivot" in source:
+                text = line[source["value"]] if line[source["pivot"]] == column else ""
+                text = "" if suffix else text
+            else:
+                if not suffix and column not in line:
+                    raise UsageError(f"{source['file']}: no column {column!r}")
+                text = line.get(column + suffix, "")
+            if text:
+                found[label, name] = float(text)
+    return found
+
+
+def _label(text):
+    try:
+        return int(text)
+    except ValueError:
+        return text

@@ -1,0 +1,444 @@
+"""An experiment as data: what a TOML file says, checked, and the runs that follow from it.
+
+docs/experiments.md describes the file for those who write one.  Whatever is wrong with it is said
+when it is read, with the file and the key, so that nothing is measured for nothing.
+
+The words: a parameter varies over a grid; a configuration is a named choice of model, options,
+scheduling class and so on, as a column of a table is; a run is one boot of a guest, for one
+configuration, one point of the grid and one seed; it gives one row for each line of results.
+"""
+
+import itertools
+import shlex
+import string
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .formula import Formula
+from .machine import Machine, UsageError
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10; pytest brings it there
+    import tomli as tomllib
+
+HERE = Path(__file__).resolve().parent
+EXPERIMENTS = HERE / "experiments"
+PAPERS = HERE / "papers"
+
+NUMBER = (int, float)
+# What a machine or the start of a program can be given.  A grid may vary any of them.
+SETTINGS = {"smp": int, "model": str, "options": str, "class": str, "quantum": int, "mips": int,
+            "mem": str, "append": str, "timing": str, "timeout": NUMBER}
+SHOWN = ("model", "options", "class", "smp", "quantum", "mips", "timing")  # columns of the results
+PRESET = {"smp": 1, "mem": "512M", "timing": "exact", "timeout": 300}
+
+AXIS = {"rows": str, "columns": str}
+PAPER_TABLE = {"file": str, "rows": str, "columns": dict, "where": dict, "pivot": str, "value": str,
+               "unit": str, "rename": dict}
+TABLE = {"title": str, **AXIS, "value": str, "values": dict, "unit": str, "where": dict,
+         "paper": PAPER_TABLE, "normalise": dict, "statistic": str, "note": str}
+PLOT = {"title": str, "form": str, "x": str, "series": str, "value": str, "unit": str,
+        "where": dict, "log": str, "relative": dict, "paper": bool, "x_title": str, "y_title": str}
+FORMS = ("line", "bar", "histogram")
+CLAIM = {"id": str, "text": str, "kind": str, "value": str, "where": dict, "each": (str, dict),
+         "over": dict, "under": dict, "of": dict, "let": dict, "check": str, "order": list,
+         "x": str, "step": int, "tolerance": NUMBER, "factor": NUMBER, "at_least": NUMBER,
+         "at_most": NUMBER, "hardware": str, "not_measured": str, "explanation": str,
+         "evidence": list}
+# What each kind of claim needs; bounds: at_least or at_most.
+KINDS = {"ratio": ("over", "under", "bounds"), "range": ("of", "bounds"),
+         "spread": ("of", "bounds"), "linear": ("x", "tolerance"),
+         "staircase": ("x", "step", "tolerance"), "order": ("order",),
+         "expression": ("let", "check")}
+STATISTICS = ("mean", "sd", "max", "min", "median", "margin99")
+QUICK = {"parameters": (dict, list), "configurations": list, "seeds": (int, list), "run": dict,
+         "skip": bool}
+TOP = {"title": str, "paper": str, "section": str, "shows": str, "order": int, "text": str,
+       "scale": {"factor": NUMBER, "text": str}, "program": str, "arguments": str, "files": list,
+       "patterns": list, "module": str, "figure": str, "better": str, "unit": str, "keys": list,
+       "derive": dict, "run": SETTINGS | {"seeds": (int, list)}, "parameters": (dict, list),
+       "when": str, "configurations": dict, "quick": QUICK, "tables": list, "plots": list,
+       "claims": list}
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """A named choice; settings: of SETTINGS; parameters: further values for the arguments."""
+
+    name: str
+    title: str
+    settings: dict
+    parameters: dict
+
+
+@dataclass(frozen=True)
+class Run:
+    """One boot."""
+
+    experiment: str
+    configuration: str
+    parameters: dict
+    seed: int | None
+    settings: dict
+    argv: tuple
+    files: tuple = ()
+
+    def machine(self):
+        """The Machine that it needs."""
+        known = {name: value for name, value in self.settings.items() if name != "class"}
+        exact = known["timing"] == "exact"
+        machine = Machine(argv=list(self.argv), files=list(self.files),
+                          seed=self.seed if exact else None, **known)
+        machine.check()
+        return machine
+
+    def command(self):
+        """What to type to repeat it."""
+        words = ["tools/weft", "run", "--timing", self.settings["timing"]]
+        for name in ("smp", "mem", "model", "options", "quantum", "mips", "append"):
+            value = self.settings.get(name)
+            if value not in (None, "", PRESET.get(name)):
+                words += [f"--{name}", str(value)]
+        if self.seed is not None and self.settings["timing"] == "exact":
+            words += ["--seed", str(self.seed)]
+        for file in self.files:
+            words += ["--file", str(file)]
+        return shlex.join([*words, "--", *self.argv])
+
+    def row(self):
+        """What its rows of results begin with."""
+        return ({"configuration": self.configuration} | self.parameters | {"seed": self.seed}
+                | {name: self.settings.get(name) for name in SHOWN})
+
+
+@dataclass
+class Experiment:
+    """What a file says."""
+
+    name: str
+    path: Path
+    title: str
+    figure: str
+    paper: str = "weft"
+    section: str = ""
+    shows: str = ""  # which table or figure
+    order: int = 1000  # on the paper's page
+    text: str = ""
+    scale: dict | None = None
+    program: str = ""
+    arguments: str = ""
+    files: list = field(default_factory=list)
+    patterns: list = field(default_factory=list)
+    module: str | None = None
+    better: str = "less"
+    unit: str = "ns"  # of the figure
+    keys: list = field(default_factory=list)  # of a line of results: what tells it from others
+    derive: dict = field(default_factory=dict)
+    run: dict = field(default_factory=dict)
+    parameters: list = field(default_factory=lambda: [{}])
+    when: Formula | None = None
+    configurations: dict = field(default_factory=dict)
+    quick: dict = field(default_factory=dict)
+    tables: list = field(default_factory=list)
+    plots: list = field(default_factory=list)
+    claims: list = field(default_factory=list)
+
+    @property
+    def axes(self):
+        """Names that tell rows apart, in the order of the columns; seeds do not count."""
+        return list(dict.fromkeys(
+            [*([] if self.module else ["configuration"]),
+             *(name for grid in self.parameters for name in grid), *self.keys]))
+
+    def skipped(self, full):
+        return not full and self.quick.get("skip", False)
+
+    def runs(self, full):
+        """All runs of the full set, or of the quick one."""
+        quick = {} if full else self.quick
+        grids = self.parameters
+        if "parameters" in quick:
+            given = _grids(quick["parameters"])
+            grids = ([grids[0] | given[0]] if len(grids) == len(given) == 1 else given)
+        seeds = quick.get("seeds", self.run.get("seeds"))
+        seeds = list(range(1, seeds + 1)) if isinstance(seeds, int) else seeds or [None]
+        names = quick.get("configurations", list(self.configurations))
+        return [self._run(self.configurations[name], point, seed, quick.get("run", {}))
+                for grid in grids for point in _points(grid)
+                if self.when is None or self.when(point)
+                for name in names for seed in seeds]
+
+    def _run(self, configuration, point, seed, more):
+        settings = PRESET | {k: v for k, v in (self.run | more).items() if k != "seeds"}
+        settings |= configuration.settings
+        settings |= {name: value for name, value in point.items() if name in SETTINGS}
+        values = settings | {"seed": seed} | configuration.parameters | point
+        try:
+            argv = [self.program, *shlex.split(self.arguments.format_map(values))]
+        except KeyError as error:
+            raise UsageError(f"{self.path}: arguments: {configuration.name} has no "
+                             f"{error.args[0]!r}") from error
+        if settings.get("class"):
+            argv = ["priocntl", "-e", "-c", settings["class"], *argv]
+        parameters = {name: value for name, value in point.items()}
+        return Run(self.name, configuration.name, parameters, seed, settings, tuple(argv),
+                   tuple(self.files))
+
+
+def _grids(value):
+    return value if isinstance(value, list) else [value]
+
+
+def _points(grid):
+    lists = [value if isinstance(value, list) else [value] for value in grid.values()]
+    return [dict(zip(grid, choice)) for choice in itertools.product(*lists)]
+
+
+# --- reading -------------------------------------------------------------------------------------
+
+def _name_of(kind):
+    names = {str: "a text", int: "a whole number", bool: "true or false", dict: "a table",
+             list: "a list", float: "a number"}
+    if kind == NUMBER:
+        return "a number"
+    return " or ".join(names[one] for one in (kind if isinstance(kind, tuple) else (kind,)))
+
+
+class _Reader:
+    """Checks one file; its errors begin with the file's name."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def fail(self, where, text):
+        raise UsageError(f"{self.path}: {where}: {text}" if where else f"{self.path}: {text}")
+
+    def shape(self, where, value, known):
+        """value is a table of known keys, each of its type."""
+        if not isinstance(value, dict):
+            self.fail(where, "not a table")
+        for key, one in value.items():
+            if key not in known:
+                self.fail(where, f"unknown key {key!r}; known: {', '.join(known)}")
+            kind, at = known[key], f"{where}.{key}" if where else key
+            if isinstance(kind, dict):
+                self.shape(at, one, kind)
+            elif not isinstance(one, kind) or isinstance(one, bool) and kind is not bool:
+                self.fail(at, f"{_name_of(kind)} is needed, not {one!r}")
+
+    def need(self, where, value, *keys):
+        for key in keys:
+            if key not in value:
+                self.fail(where, f"{key!r} is missing")
+
+    def grid(self, where, grid):
+        if not isinstance(grid, dict):
+            self.fail(where, "not a table of lists")
+        for name, values in grid.items():
+            values = values if isinstance(values, list) else [values]
+            if not name.isidentifier() or name in ("configuration", "seed", "status"):
+                self.fail(f"{where}.{name}", "not a name for a parameter")
+            if not values:
+                self.fail(f"{where}.{name}", "has no values")
+            if len(set(map(repr, values))) != len(values):
+                self.fail(f"{where}.{name}", "has a value twice")
+            for value in values:
+                if not isinstance(value, (int, float, str)) or isinstance(value, bool):
+                    self.fail(f"{where}.{name}", f"{value!r} is neither number nor text")
+                kind = SETTINGS.get(name)
+                if kind and not isinstance(value, kind):
+                    self.fail(f"{where}.{name}", f"{_name_of(kind)} is needed, not {value!r}")
+
+    def seeds(self, where, seeds):
+        good = seeds > 0 if isinstance(seeds, int) else bool(seeds) and all(
+            isinstance(one, int) and one >= 0 for one in seeds) and len(set(seeds)) == len(seeds)
+        if not good:
+            self.fail(where, "how many, or a list of different ones, is needed")
+
+    def formula(self, where, text):
+        try:
+            return Formula(text)
+        except UsageError as error:
+            self.fail(where, str(error))
+
+
+def load(path):
+    """Reads an experiment; a UsageError says what is wrong with it."""
+    path = Path(path)
+    read = _Reader(path)
+    try:
+        data = tomllib.loads(path.read_text())
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        read.fail("", str(error))
+    read.shape("", data, TOP)
+    read.need("", data, "title", "figure")
+    if ("module" in data) == ("program" in data):
+        read.fail("", "either 'program' or 'module' is needed")
+    if data.get("better", "less") not in ("less", "more"):
+        read.fail("better", "less or more is needed")
+    _read_grid(read, data)
+    _read_configurations(read, data)
+    data["parameters"] = _grids(data.get("parameters", {}))
+    if "when" in data:
+        data["when"] = read.formula("when", data["when"])
+    data["derive"] = {name: read.formula(f"derive.{name}", text)
+                      for name, text in data.get("derive", {}).items()}
+    data["files"] = [path.parent / file for file in data.get("files", [])]
+    experiment = Experiment(name=path.stem, path=path, **data)
+    _check_names(read, experiment)
+    _read_views(read, experiment)
+    for number, claim in enumerate(experiment.claims):
+        _check_claim(read, experiment, f"claims[{number}]", claim)
+    ids = [claim["id"] for claim in experiment.claims]
+    for one in ids:
+        if ids.count(one) > 1:
+            read.fail("claims", f"there are two with the id {one!r}")
+    if not experiment.module:
+        for full in (True, False):
+            for run in experiment.runs(full):
+                try:
+                    run.machine()
+                except UsageError as error:
+                    read.fail(f"configuration {run.configuration}", str(error))
+    return experiment
+
+
+def _read_grid(read, data):
+    for where, value in (("parameters", data.get("parameters", {})),
+                         ("quick.parameters", data.get("quick", {}).get("parameters", {}))):
+        for grid in _grids(value):
+            read.grid(where, grid)
+    for where, part in (("run", data.get("run", {})), ("quick", data.get("quick", {}))):
+        if "seeds" in part:
+            read.seeds(f"{where}.seeds", part["seeds"])
+    read.shape("quick.run", data.get("quick", {}).get("run", {}), SETTINGS)
+
+
+def _read_configurations(read, data):
+    given = data.get("configurations", {"default": {}})
+    if not given:
+        read.fail("configurations", "has none")
+    known = SETTINGS | {"title": str, "parameters": dict}
+    data["configurations"] = {}
+    for name, one in given.items():
+        read.shape(f"configurations.{name}", one, known)
+        data["configurations"][name] = Configuration(
+            name, one.get("title", name),
+            {key: value for key, value in one.items() if key in SETTINGS},
+            one.get("parameters", {}))
+    for name in data.get("quick", {}).get("configurations", []):
+        if name not in given:
+            read.fail("quick.configurations", f"there is no {name!r}")
+
+
+def _check_names(read, experiment):
+    """The arguments and the condition use what there is."""
+    if experiment.module:
+        return
+    for name in experiment.configurations:
+        given = experiment.configurations[name].parameters
+        for grid in experiment.parameters:
+            values = PRESET | experiment.run | grid | given | {"seed": 0}
+            values |= experiment.configurations[name].settings
+            try:
+                fields = [part[1] for part in string.Formatter().parse(experiment.arguments)]
+            except ValueError as error:
+                read.fail("arguments", str(error))
+            for one in fields:
+                if one is not None and one not in values:
+                    read.fail("arguments", f"no parameter {one!r} for configuration {name!r}")
+            if experiment.when and not experiment.when.names <= set(grid):
+                read.fail("when", "is about parameters of the grid alone")
+
+
+def _read_views(read, experiment):
+    axes = [*experiment.axes, "statistic", "seed"]
+    for kind, known, views in (("tables", TABLE, experiment.tables),
+                               ("plots", PLOT, experiment.plots)):
+        for number, view in enumerate(views):
+            where = f"{kind}[{number}]"
+            read.shape(where, view, known)
+            for key in ("rows", "columns", "x", "series"):
+                if key in view and view[key] not in axes:
+                    read.fail(f"{where}.{key}", f"there is no {view[key]!r}; there are: "
+                              f"{', '.join(axes)}")
+            for key in ("where", "normalise", "relative"):
+                _check_selection(read, experiment, f"{where}.{key}", view.get(key, {}))
+            if kind == "tables":
+                read.need(where, view, "rows")
+                if "paper" in view:
+                    read.need(f"{where}.paper", view["paper"], "file", "rows", "columns")
+                    if not (PAPERS / view["paper"]["file"]).is_file():
+                        read.fail(f"{where}.paper", f"no file {view['paper']['file']!r}")
+                if view.get("statistic", "mean") not in STATISTICS:
+                    read.fail(f"{where}.statistic", f"one of {', '.join(STATISTICS)} is needed")
+            else:
+                if view.get("form", "line") not in FORMS:
+                    read.fail(f"{where}.form", f"one of {', '.join(FORMS)} is needed")
+                if view.get("form") != "histogram":
+                    read.need(where, view, "x")
+
+
+def _check_selection(read, experiment, where, selection):
+    """Each key is an axis; values of configuration exist."""
+    if not isinstance(selection, dict):
+        read.fail(where, "not a table")
+    if "experiment" in selection:  # another's: looked at when its results are
+        return
+    for key, value in selection.items():
+        if key in ("value", "statistic", "seed"):
+            continue
+        if key not in experiment.axes:
+            read.fail(where, f"there is no {key!r}; there are: {', '.join(experiment.axes)}")
+        if key == "configuration" and value not in experiment.configurations:
+            read.fail(where, f"there is no configuration {value!r}")
+        points = {repr(one) for grid in experiment.parameters if key in grid
+                  for one in _grids(grid[key])}
+        if points and repr(value) not in points:
+            read.fail(where, f"{key} is never {value!r}")
+
+
+def _check_claim(read, experiment, where, claim):
+    read.shape(where, claim, CLAIM)
+    read.need(where, claim, "id", "text")
+    where = f"claim {claim['id']}"
+    if "kind" not in claim:
+        if not ({"hardware", "not_measured"} & set(claim)):
+            read.fail(where, "needs a 'kind', or says why nothing is checked: 'hardware' or "
+                      "'not_measured'")
+        return
+    if claim["kind"] not in KINDS:
+        read.fail(where, f"kind: one of {', '.join(KINDS)}, not {claim['kind']!r}")
+    for need in KINDS[claim["kind"]]:
+        if need == "bounds":
+            if not ({"at_least", "at_most"} & set(claim)):
+                read.fail(where, "'at_least' or 'at_most' is missing")
+        else:
+            read.need(where, claim, need)
+    each = claim.get("each", {})
+    for name in [each] if isinstance(each, str) else each:
+        if name not in experiment.axes:
+            read.fail(where, f"each: there is no {name!r}")
+    for key in ("where", "over", "under", "of"):
+        _check_selection(read, experiment, f"{where}: {key}", claim.get(key, {}))
+    for one in claim.get("order", []):
+        _check_selection(read, experiment, f"{where}: order", one)
+    if claim["kind"] in ("linear", "staircase") and claim["x"] not in experiment.axes:
+        read.fail(where, f"x: there is no {claim['x']!r}")
+    if claim["kind"] == "expression":
+        for name, one in claim["let"].items():
+            _check_selection(read, experiment, f"{where}: let.{name}", one)
+        unknown = read.formula(where, claim["check"]).names - set(claim["let"])
+        if unknown:
+            read.fail(where, f"check: there is no {sorted(unknown)[0]!r} in 'let'")
+
+
+def all_experiments():
+    """Those that come with weft, by name."""
+    return {path.stem: load(path) for path in sorted(EXPERIMENTS.glob("*.toml"))}
+
+
+def papers():
+    """{key: facts} of papers/papers.toml, in its order."""
+    return tomllib.loads((PAPERS / "papers.toml").read_text())

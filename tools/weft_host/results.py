@@ -1,0 +1,126 @@
+"""Results of experiments as files, and what has changed from one set of them to another.
+
+NAME.json has all: title, kind of set, configuration, source revision, which columns tell rows apart,
+which figures are better when less or more, and the rows; NAME.csv has the rows.  Exact timing gives
+the same bytes on every host and day; so those facts stand only where they matter.
+"""
+
+import csv
+import json
+import os
+import platform
+import subprocess
+from datetime import datetime, timezone
+
+from .machine import QEMU, UsageError
+from .paths import RESULTS, TOP
+
+
+def revision():
+    """Of the source, with -dirty after it if files have changed since."""
+    try:
+        done = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=TOP,
+                              capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return done.stdout.strip()
+
+
+def host():
+    """What figures in fast timing depend on."""
+    version = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=True)
+    return {"machine": platform.machine(), "system": platform.platform(),
+            "cpus": os.cpu_count(), "qemu": version.stdout.splitlines()[0]}
+
+
+def save(experiment, rows, *, full, timing, failures=(), directory=None):
+    """Both files appear whole, or the old ones stay."""
+    directory = directory or RESULTS
+    directory.mkdir(parents=True, exist_ok=True)
+    made_from = revision()
+    rows = [row | {"revision": made_from} for row in rows]
+    facts = {"experiment": experiment.name, "title": experiment.title,
+             "set": "full" if full else "quick", "timing": timing, "revision": made_from,
+             "keys": experiment.axes + ([] if experiment.module else ["seed"]),
+             "figures": {experiment.figure: experiment.better}}
+    if timing != "exact":
+        facts |= {"host": host(), "when": datetime.now(timezone.utc).isoformat(timespec="seconds")}
+    facts |= {"failures": list(failures), "rows": rows}
+    columns = list(dict.fromkeys(name for row in rows for name in row if name != "revision"))
+    for suffix in ("csv", "json"):
+        fresh = directory / f".{experiment.name}.{suffix}"
+        with open(fresh, "w", newline="") as file:
+            if suffix == "json":
+                json.dump(facts, file, indent=2)
+                file.write("\n")
+            else:
+                writer = csv.DictWriter(file, [*columns, "revision"], lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(rows)
+        fresh.replace(directory / f"{experiment.name}.{suffix}")
+
+
+def load(path):
+    """The facts of one result, from its .json or the .csv beside it."""
+    path = path.with_suffix(".json")
+    try:
+        facts = json.loads(path.read_text())
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UsageError(f"{path}: not a result of weft bench: {error}") from error
+    missing = {"experiment", "rows", "keys", "figures"} - (
+        facts.keys() if isinstance(facts, dict) else set())
+    if missing:
+        raise UsageError(f"{path}: not a result of weft bench: it has no {min(missing)!r}")
+    return facts
+
+
+def load_set(path):
+    """{experiment: facts} of a directory, or of one file."""
+    if path.is_dir():
+        found = {file.stem: load(file) for file in sorted(path.glob("*.json"))}
+        if not found:
+            raise UsageError(f"{path}: no results in it")
+        return found
+    return {path.stem: load(path)}
+
+
+def _figures(facts):
+    """{(row's key, figure): value}; rows of one key count through."""
+    found, met = {}, {}
+    for row in facts["rows"]:
+        key = tuple(f"{name}={row[name]}" for name in facts["keys"] if row.get(name) is not None)
+        met[key] = met.get(key, 0) + 1
+        if met[key] > 1:
+            key += (f"line {met[key]}",)
+        for figure in facts["figures"]:
+            found[key, figure] = row.get(figure)
+    return found
+
+
+def compare(old, new, tolerance):
+    """What differs between two sets: dicts with experiment, key, figure, old, new, percent (of
+    change) and worse: whether the figure got worse by more than tolerance percent, is not
+    measured any more, or fails."""
+    changes = []
+    for name in sorted(old.keys() | new.keys()):
+        if name not in new or name not in old:
+            changes.append({"experiment": name, "key": "", "figure": "", "old": name in old,
+                            "new": name in new, "percent": None, "worse": name not in new})
+            continue
+        before, after = _figures(old[name]), _figures(new[name])
+        for key in dict.fromkeys([*before, *after]):
+            was, now = before.get(key), after.get(key)
+            if was == now:
+                continue
+            both = all(isinstance(one, (int, float)) for one in (was, now))
+            percent = None
+            if both:
+                percent = (now - was) / abs(was) * 100 if was else float("inf") * (1 if now > 0
+                                                                                  else -1)
+            less = new[name]["figures"].get(key[1], "less") == "less"
+            worse = was is not None if not both else (percent if less else -percent) > tolerance
+            changes.append({"experiment": name, "key": ", ".join(key[0]), "figure": key[1],
+                            "old": was, "new": now, "percent": percent, "worse": worse})
+    return changes

@@ -1,0 +1,247 @@
+"""Runs the guests of experiments, side by side over the host's cores or over a Dask cluster.
+
+Exact timing gives the same figures however many run at once.  Fast timing does not: its runs go
+one after the other.  Rows come out in the order of the runs, whichever ends first.  A run that
+fails keeps its row, which says how; it is not made again, and the others go on.
+"""
+
+import contextlib
+import hashlib
+import os
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+
+from .guest import run as run_guest
+from .machine import HostError, UsageError
+from .paths import TOP, build_dir
+
+SHARE_TOLERANCE = 1e-3  # largest difference of what two CPUs got in the self-test
+SAID_OF_A_FAILURE = 4000  # characters of its output
+OK = "ok"
+
+
+@dataclass
+class Outcome:
+    """What a run gave: one dict a line of results, or how it failed."""
+
+    status: str = OK
+    results: list = field(default_factory=list)
+    output: str = ""  # of a run that failed
+
+
+def check_shares(result, cpus):
+    """A HostError if the CPUs of this machine were not equally fast."""
+    if result.shares is None:
+        raise HostError(f"{cpus} CPUs: the self-test did not report")
+    least, most = result.shares
+    if most - least > most * SHARE_TOLERANCE:
+        raise HostError(
+            f"{cpus} CPUs: their shares of time differ by {(most - least) / most * 100:.2f} %, more "
+            f"than {SHARE_TOLERANCE * 100:.1f} %: this QEMU does not count instructions faithfully "
+            "(see `weft doctor`), so there are no speed-ups to report")
+
+
+def value_of(text):
+    """12 and 1.5 are numbers, 1:02.5 (of ptime) seconds, all else words."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    if re.fullmatch(r"(\d+:)+\d+(\.\d+)?", text):
+        total = 0
+        for part in text.split(":"):
+            total = total * 60 + float(part)
+        return round(total, 6)
+    return text
+
+
+def parse(output, patterns=()):
+    """The results that a program printed: of each line `result KEY=VALUE ...`, or, with patterns,
+    one of what their groups match.  A HostError says what is missing."""
+    if patterns:
+        found = {}
+        for pattern in patterns:
+            match = re.search(pattern, output, re.MULTILINE)
+            if match is None:
+                raise HostError(f"no line like {pattern!r}")
+            found |= {name: value_of(text) for name, text in match.groupdict().items()}
+        return [found]
+    results = []
+    for line in output.splitlines():
+        words = line.split()
+        if words[:1] != ["result"]:
+            continue
+        pairs = [word.partition("=") for word in words[1:]]
+        if not pairs or not all(key.isidentifier() and equals for key, equals, _ in pairs):
+            raise HostError(f"not a line of results: {line!r}")
+        results.append({key: value_of(text) for key, _, text in pairs})
+    if not results:
+        raise HostError("no line of results")
+    return results
+
+
+def execute(run, patterns=(), started=None):
+    """Boots one guest to its end; its Outcome.  Never raises for what the guest did."""
+    try:
+        machine = run.machine()
+        result = run_guest(machine, started=started)
+    except HostError as error:
+        return Outcome(str(error).splitlines()[0])
+    said = (result.panic + result.output)[-SAID_OF_A_FAILURE:]
+    if result.error:
+        return Outcome(result.error.splitlines()[0], output=said)
+    if result.status != 0:
+        return Outcome(f"exit status {result.status}", output=said)
+    try:
+        if machine.timing == "exact" and machine.smp > 1:
+            check_shares(result, machine.smp)
+        return Outcome(results=parse(result.output, patterns))
+    except HostError as error:
+        return Outcome(str(error), output=said)
+
+
+def rows_of(experiment, run, outcome):
+    """The rows of the results: one a line that the program printed, or one for a failure."""
+    head = run.row()
+    if outcome.status != OK:
+        return [head | {"status": outcome.status}]
+    rows = []
+    for result in outcome.results:
+        for name, value in result.items():
+            if name in head and head[name] != value:
+                return [head | {"status": f"the program says {name}={value}, but it is "
+                                f"{head[name]}"}]
+        row = head | {"status": OK} | result
+        try:
+            for name, formula in experiment.derive.items():
+                value = formula(row)
+                row[name] = round(value, 6) if isinstance(value, float) else value
+        except UsageError as error:
+            return [head | {"status": str(error)}]
+        if experiment.figure not in row:
+            return [head | {"status": f"the program printed no {experiment.figure}"}]
+        rows.append(row)
+    return rows
+
+
+class Local:
+    """This host: one guest a core."""
+
+    def __init__(self, jobs=None):
+        self._cores = sorted(_usable_cores())
+        self.jobs = jobs or len(self._cores)
+        self._pinned = 0
+        self._lock = threading.Lock()
+        self._serial = threading.Lock()  # held by a run in fast timing
+        self._guests = set()
+        self._stopped = False
+
+    def _pin(self):
+        """One core for each worker, as a batch job: side by side that halves the host's cost.
+        Linux gives both to the thread, which hands them on to its QEMUs."""
+        with self._lock:
+            core = self._cores[self._pinned % len(self._cores)]
+            self._pinned += 1
+        if hasattr(os, "sched_setaffinity") and self.jobs > 1:
+            with contextlib.suppress(OSError):
+                os.sched_setaffinity(0, {core})
+                os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+
+    def started(self, guest):
+        """Told of each guest, so that none outlives an interruption."""
+        with self._lock:
+            self._guests.add(guest)
+            if self._stopped:
+                guest.qemu.kill()
+
+    def _stop(self):
+        with self._lock:
+            self._stopped = True
+            for guest in self._guests:
+                guest.qemu.kill()
+
+    def _one(self, run, patterns, begun):
+        if self._stopped:
+            return Outcome("interrupted")
+        begun(run)
+        if run.settings["timing"] == "exact":
+            return execute(run, patterns, self.started)
+        with self._serial:
+            return execute(run, patterns, self.started)
+
+    def __call__(self, work, modules, begun):
+        """Yields (key, outcome) as runs end.  work: (key, run, patterns); modules: (key, function
+        without arguments), which make runs of their own."""
+        pinned = all(run.settings["timing"] == "exact" for _, run, _ in work)
+        pool = ThreadPoolExecutor(self.jobs, initializer=self._pin if pinned else None)
+        try:
+            futures = {pool.submit(function): key for key, function in modules}
+            futures |= {pool.submit(self._one, run, patterns, begun): key
+                        for key, run, patterns in work}
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            self._stop()
+            pool.shutdown(cancel_futures=True)
+
+
+def _usable_cores():
+    if hasattr(os, "sched_getaffinity"):
+        return os.sched_getaffinity(0)
+    return range(os.cpu_count() or 1)
+
+
+def build_digest():
+    """What tells one build from another: kernel and initial RAM disk."""
+    digest = hashlib.sha256()
+    for name in ("weft.elf", "initrd.cpio"):
+        digest.update((build_dir(False) / name).read_bytes())
+    return digest.hexdigest()
+
+
+class Cluster:
+    """A Dask cluster.  Its workers need QEMU, and this directory, built, under the same path, as on
+    a file system that they share: each run checks that the build is the one meant."""
+
+    def __init__(self, address, client=None):
+        if client is None:
+            try:
+                from distributed import Client
+            except ModuleNotFoundError as error:
+                raise UsageError("--scheduler needs the Python package distributed: install it "
+                                 "with `tools/weft setup cluster`") from error
+            try:
+                client = Client(address, timeout=10, set_as_default=False)
+            except (OSError, ValueError) as error:
+                raise HostError(f"--scheduler: {address}: {error}") from error
+        self._client = client
+        self.jobs = None
+
+    def __call__(self, work, modules, begun):
+        """As of Local.  Modules run here: they decide by one result what to measure next."""
+        from distributed import as_completed as completed
+
+        top, digest = str(TOP), build_digest()
+
+        # Local to this function, it goes to the worker by value: there it finds the package itself.
+        def remote(run, patterns):
+            import sys
+            sys.path.insert(0, f"{top}/tools")
+            from weft_host import runner
+            if runner.build_digest() != digest:
+                return runner.Outcome(f"this worker has another build in {top}")
+            return runner.execute(run, patterns)
+
+        futures = {}
+        try:
+            for key, run, patterns in work:
+                futures[self._client.submit(remote, run, patterns, pure=False, retries=0)] = key
+                begun(run)
+            yield from Local()([], modules, begun)
+            for future in completed(list(futures)):
+                error = future.exception()
+                yield futures[future], (future.result() if error is None
+                                        else Outcome(f"the worker failed: {error}"))
+        finally:
+            self._client.cancel(list(futures))

@@ -1,0 +1,43 @@
+"""The tables of `weft bench` on the terminal."""
+
+from rich.console import Group
+from rich.text import Text
+
+from . import cells
+from .experiments.pingpong import grid
+from .runner import OK
+
+
+def plain(experiment, rows):
+    """Each of the experiment's tables; without any, one of its figure by the first axis."""
+    parts = [""]
+    for view in experiment.tables or [{"rows": experiment.axes[-1]}]:
+        table = cells.Table(experiment, rows, view)
+        lines = grid([(table.corner, "left")] + [(heading, "right") for heading in table.headings],
+                     wrap=table.corner)
+        for label in table.row_labels:
+            lines.add_row(str(label), *(cells.show(table.cell(label, column), table.spread(
+                label, column)) for column in table.column_labels))
+        parts += [Text(table.title, style="italic"), lines, ""]
+    wrong = sum(1 for row in rows if row["status"] != OK)
+    if wrong:
+        parts.append(Text(f"{wrong} of {len(rows)} rows are of runs that failed.", style="red"))
+    return Group(*parts)
+
+
+def changes(found, tolerance):
+    """What --compare has found."""
+    if not found:
+        return Text("No difference.")
+    lines = grid([("experiment", "left"), ("row", "left"), ("figure", "left"), ("old", "right"),
+                  ("new", "right"), ("change", "right"), ("", "left")], wrap="row")
+    for one in found:
+        change = "" if one["percent"] is None else f"{one['percent']:+.2f} %"
+        if not one["key"]:
+            said = "is no longer measured" if one["worse"] else "is new"
+            lines.add_row(one["experiment"], "", "", "", "", said, "WORSE" if one["worse"] else "")
+            continue
+        lines.add_row(one["experiment"], one["key"], one["figure"], cells.show(one["old"]),
+                      cells.show(one["new"]), change, "WORSE" if one["worse"] else "")
+    worse = sum(one["worse"] for one in found)
+    return Group(lines, Text(f"{len(found)} differences; {worse} worse by more than {tolerance:g} %"))
