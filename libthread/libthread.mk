@@ -4,12 +4,16 @@
 # Two stores are cheaper than one of a vector that has to be put together first.
 
 LT_SRC := $(sort $(wildcard libthread/core/*.[cS] libthread/sync/*.c libthread/model/*/*.[cS] \
-	libthread/malloc/*.c libthread/win/*.[cS]))
+	libthread/malloc/*.c libthread/lockstat/*.c libthread/win/*.[cS]))
 LT_OBJ := $(LT_SRC:%=$(B)/%.o)
 LT_CFLAGS = $(U_CFLAGS) -mno-red-zone -fno-tree-slp-vectorize
 
 $(B)/libthread/%.o: libthread/% libthread/libthread.mk user/user.mk build/newlib/stamp
 	$(call U_SAY,CC,$<)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -MMD -MP -c -o $@ $<
+
+# The second copies of sync/: lines and functions are enough for a debugger, since these go into
+# every program.
+$(B)/libthread/lockstat/%.o: LT_CFLAGS += -g1
 
 $(B)/sysroot/lib/libthread.a: $(LT_OBJ) libthread/libthread.mk
 	$(call U_SAY,AR,$@)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(LT_OBJ)

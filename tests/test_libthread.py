@@ -11,10 +11,11 @@ from tap import failures
 
 KNOWN = {
     "lwp": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on"
-           " malloc=newlib|mt",
+           " malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD",
     "mxn": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
-           "concurrency=N waiting=upcall|signal|none aging=SECONDS malloc=newlib|mt",
-    "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt",
+           "concurrency=N waiting=upcall|signal|none aging=SECONDS malloc=newlib|mt "
+           "lockstat=off|exit|SIGNAL lockstat-fd=FD",
+    "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD",
 }
 
 
@@ -37,6 +38,8 @@ def test_unknown_model(guest):
     ("mxn", "concurrency=0", "concurrency=0", "has an unknown value"),
     ("mxn", "concurrency=1025", "concurrency=1025", "has an unknown value"),
     ("mxn", "waiting=never", "waiting=never", "has an unknown value"),
+    ("n1", "lockstat=on", "lockstat=on", "has an unknown value"),
+    ("lwp", "lockstat=0", "lockstat=0", "has an unknown value"),
     ("mxn", "aging=0", "aging=0", "has an unknown value"),
     ("lwp", "waiting=upcall", "waiting=upcall", "makes no sense in this model"),
     ("n1", "aging=5", "aging=5", "makes no sense in this model"),

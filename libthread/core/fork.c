@@ -61,6 +61,7 @@ static void child(struct thread *self)
 	__ops->forked(had_others);
 	__newlib_forked();
 	__shared_forked();
+	__lockstat_forked();
 }
 
 /*

@@ -191,6 +191,8 @@ struct thread {
 	uint64_t sigmask;          /* self */
 	volatile uint64_t sigkept; /* model: sent to it while it was on no LWP; then masked */
 
+	struct lockstat *lockstat; /* self: lockstat/lockstat.h; kept by the next thread */
+
 	struct _reent own_reent;
 } __attribute__((aligned(64)));
 
@@ -431,6 +433,9 @@ void __threads_forked(struct thread *self);
 bool __sched_policy_known(int policy);
 bool __sched_priority_known(int policy, int priority);
 int __sched_set(struct thread *t, int policy, int priority);
+
+/* lockstat/: before main; in a child of fork */
+void __lockstat_start(void), __lockstat_forked(void);
 
 /* sync/shared.c */
 void __shared_thread_exit(void);

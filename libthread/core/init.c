@@ -44,6 +44,7 @@ void __libthread_init(int argc, char **argv, char **envp, const struct auxv *aux
 	__thread_first(t);
 	__signals_init();
 	__ops->init();
+	__lockstat_start();
 }
 
 /* stdio may be what is broken. */

@@ -11,6 +11,8 @@
 enum spin { SPIN_ADAPTIVE, SPIN_ALWAYS, SPIN_NEVER };
 enum waiting { WAITING_UPCALL, WAITING_SIGNAL, WAITING_NONE };
 
+enum { LOCKSTAT_OFF = 0, LOCKSTAT_EXIT = 1000 };
+
 /* Set before main, then constant. */
 struct options {
 	enum spin spin;       /* a mutex that is held: spin while the owner is on a CPU ... */
@@ -19,6 +21,8 @@ struct options {
 	bool schedctl;        /* preemption control */
 	bool spin_shared;     /* no option: a process-shared mutex too (unless spin=never) */
 	bool mt_malloc;       /* malloc is malloc/mt.c's, not newlib's */
+	int lockstat;         /* lock statistics: LOCKSTAT_OFF, _EXIT, or the signal */
+	int lockstat_fd;      /* and where they are written to */
 	int concurrency;      /* LWPs of the pool at the start */
 	int max_concurrency;  /* and at most (no option: the model's) */
 	enum waiting waiting; /* by what the library learns that all LWPs are blocked */
@@ -37,6 +41,8 @@ extern struct options __options;
 #define OPT_AGING 0x40
 /* These every model has. */
 #define OPT_MALLOC 0x10000
+#define OPT_LOCKSTAT 0x20000
+#define OPT_LOCKSTAT_FD 0x40000
 #define OPT_ALWAYS 0xffff0000
 
 struct thr_schedlock_stats;

@@ -6,6 +6,7 @@
  * and ends the process with status 2: an experiment that silently measured something else
  * would be worse than none.
  */
+#include <signal.h>
 #include <string.h>
 #include "impl.h"
 #include "model.h"
@@ -17,6 +18,7 @@ static const struct model *const models[] = {&__model_lwp, &__model_mxn, &__mode
 
 #define MAX_CONCURRENCY 1024
 #define MAX_AGING 1000000 /* seconds */
+#define MAX_FD 65535
 
 const struct model *__model;
 struct model_ops __ops[1];
@@ -35,6 +37,8 @@ static const struct option {
 	{"waiting", "upcall|signal|none", OPT_WAITING},
 	{"aging", "SECONDS", OPT_AGING},
 	{"malloc", "newlib|mt", OPT_MALLOC},
+	{"lockstat", "off|exit|SIGNAL", OPT_LOCKSTAT},
+	{"lockstat-fd", "FD", OPT_LOCKSTAT_FD},
 };
 #define NKNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -112,6 +116,15 @@ static int number(const char *s, size_t n, int max)
 	return value >= 1 && value <= max ? value : -1;
 }
 
+/* off, exit, or the number of a signal; or -1. */
+static int when(const char *s, size_t n)
+{
+	static const int named[] = {LOCKSTAT_OFF, LOCKSTAT_EXIT};
+	int i = value_index("off|exit", s, n);
+
+	return i >= 0 ? named[i] : number(s, n, NSIG - 1);
+}
+
 static void set_option(const char *item, size_t n)
 {
 	const char *value = memchr(item, '=', n);
@@ -134,6 +147,10 @@ static void set_option(const char *item, size_t n)
 		v = number(value, value_len, MAX_CONCURRENCY);
 	else if (o->bit == OPT_AGING)
 		v = number(value, value_len, MAX_AGING);
+	else if (o->bit == OPT_LOCKSTAT)
+		v = when(value, value_len);
+	else if (o->bit == OPT_LOCKSTAT_FD)
+		v = number(value, value_len, MAX_FD);
 	else
 		v = value_index(o->values, value, value_len);
 	if (v < 0)
@@ -154,6 +171,12 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_MALLOC:
 		__options.mt_malloc = v;
+		break;
+	case OPT_LOCKSTAT:
+		__options.lockstat = v;
+		break;
+	case OPT_LOCKSTAT_FD:
+		__options.lockstat_fd = v;
 		break;
 	case OPT_CONCURRENCY:
 		__options.concurrency = v;
@@ -197,6 +220,7 @@ void __choose_model(char **envp)
 		bad_model(name);
 	*__ops = *(__model->like != NULL ? find_model(__model->like) : __model)->ops;
 	__options = __model->defaults;
+	__options.lockstat_fd = 2;
 	while (list != NULL && *list != '\0') {
 		size_t n = strcspn(list, ",");
 

@@ -27,6 +27,7 @@
 #include "shared.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
+#include "../lockstat/lockstat.h"
 
 /*
  * The caller has entered c's queue cq, whose lock is held: gives m up, blocks, and takes
@@ -93,16 +94,21 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 	const void *waited_for;
 	int error = 0;
 
-	if (unlikely(cond_is_shared(c)))
-		return !mutex_is_shared(m) ? EINVAL
-		       : __shared_owned(m) ? __shared_cond_wait(c, m, deadline)
-					   : EPERM;
+	if (unlikely(cond_is_shared(c))) {
+		if (!mutex_is_shared(m))
+			return EINVAL;
+		if (!__shared_owned(m))
+			return EPERM;
+		COUNT(blocks, 1);
+		return __shared_cond_wait(c, m, deadline);
+	}
 	if (mutex_owner(m) != self && !(mutex_is_shared(m) && __shared_owned(m)))
 		return EPERM;
 	sleepq_lock(q);
 	c->__waiters = 1;
 	self->wait_arg = m;
 	sleepq_enter(q, c, self, ORDER_OPTION);
+	COUNT(blocks, 1);
 	waited_for = likely(!mutex_is_shared(m)) ? release_and_block(m, q, deadline)
 						 : release_shared_and_block(m, q, deadline, &error);
 	if (unlikely(waited_for == c)) {
@@ -156,6 +162,7 @@ static void move_to_mutex(struct thread *list, pthread_mutex_t *m)
 		struct thread *t = list;
 
 		list = t->q_next;
+		COUNT(wakes, 1);
 		sleepq_enter(mq, m, t, ORDER_FIFO);
 	}
 	sleepq_also_unlock(mq);
@@ -173,6 +180,7 @@ static inline int let_go(struct sleepq *q, struct thread *t)
 	pthread_mutex_t *m = (pthread_mutex_t *)t->wait_arg;
 	struct sleepq *mq;
 
+	COUNT(wakes, 1);
 	if (!owns_mutex_of(t))
 		return __ops->wake_one(q, t);
 	mq = sleepq_of(m);
@@ -216,6 +224,16 @@ int pthread_cond_signal(pthread_cond_t *c)
 	return let_go(q, t);
 }
 
+/* Of a list linked by q_next. */
+static inline unsigned length(const struct thread *list)
+{
+	unsigned n = 0;
+
+	for (; list != NULL; list = list->q_next)
+		n++;
+	return n;
+}
+
 /* All waiters go on, in the order of the queue. */
 int pthread_cond_broadcast(pthread_cond_t *c)
 {
@@ -231,6 +249,7 @@ int pthread_cond_broadcast(pthread_cond_t *c)
 	c->__waiters = 0;
 	/* POSIX: all who wait at one time use the same mutex. */
 	if (list != NULL && !owns_mutex_of(list)) {
+		COUNT(wakes, length(list));
 		__ops->wake(q, list);
 		return 0;
 	}
@@ -261,3 +280,9 @@ int pthread_cond_destroy(pthread_cond_t *c)
 	__ops->unlock(q);
 	return busy ? EBUSY : 0;
 }
+
+LOCKSTAT_ENTRY(pthread_cond_wait);
+LOCKSTAT_ENTRY(pthread_cond_timedwait);
+LOCKSTAT_ENTRY(pthread_cond_clockwait);
+LOCKSTAT_ENTRY(pthread_cond_signal);
+LOCKSTAT_ENTRY(pthread_cond_broadcast);

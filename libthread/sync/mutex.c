@@ -42,6 +42,7 @@
 #include "shared.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
+#include "../lockstat/lockstat.h"
 
 #define LOCK_SPINS 1000   /* turns of the adaptive lock before it sleeps after all */
 #define RELEASE_SPINS 200 /* turns of the adaptive unlock */
@@ -77,11 +78,13 @@ static bool spin(pthread_mutex_t *m)
 	for (int i = 0; i < LOCK_SPINS; i++) {
 		struct thread *owner;
 
+		COUNT(turns, 1);
 		seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 		owner = (struct thread *)(seen & ~M_FLAGS);
 		if (owner == NULL) {
 			taken = try_take(m, seen);
 			if (taken) {
+				COUNT(spun, 1);
 				__atomic_store_n(&q->taken, m, __ATOMIC_RELAXED);
 				break;
 			}
@@ -126,6 +129,7 @@ int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 			break;
 		}
 		sleepq_enter(q, m, thread_self(), ORDER_OPTION);
+		COUNT(blocks, 1);
 		if (likely(deadline == NEVER))
 			__ops->sleep(q);
 		else if (__ops->block(q, deadline, NULL) != NULL)
@@ -241,6 +245,7 @@ static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct 
 	__ops->lock(q);
 	no_suspend_exit();
 	t = sleepq_take(q, m, &more);
+	COUNT(wakes, t != NULL);
 	if (t != NULL)
 		return __ops->wake_one(q, t);
 	__ops->unlock(q);
@@ -255,6 +260,7 @@ static int __attribute__((noinline)) unlock_locked(pthread_mutex_t *m, struct sl
 
 	t = sleepq_take(q, m, &more);
 	__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
+	COUNT(wakes, t != NULL);
 	if (t != NULL)
 		return __ops->wake_one(q, t);
 	__ops->unlock(q);
@@ -292,6 +298,7 @@ static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
 		return unlock_locked(m, q);
 	q->first = t->q_chain;
 	__atomic_store_n(&m->__owner, 0, __ATOMIC_RELEASE);
+	COUNT(wakes, 1);
 	return __ops->wake_one(q, t);
 }
 
@@ -323,3 +330,9 @@ int pthread_mutex_destroy(pthread_mutex_t *m)
 		return __shared_destroy(m);
 	return mutex_owner(m) != NULL ? EBUSY : 0;
 }
+
+LOCKSTAT_ENTRY(pthread_mutex_lock);
+LOCKSTAT_ENTRY(pthread_mutex_trylock);
+LOCKSTAT_ENTRY(pthread_mutex_clocklock);
+LOCKSTAT_ENTRY(pthread_mutex_timedlock);
+LOCKSTAT_ENTRY(pthread_mutex_unlock);

@@ -23,6 +23,7 @@
 #include "shared.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
+#include "../lockstat/lockstat.h"
 
 #define WRITER LWP_RWLOCK_WRITER
 #define WAITING LWP_RWLOCK_WAITING
@@ -76,6 +77,7 @@ static struct thread *grant(pthread_rwlock_t *l, struct sleepq *q)
 	if (t != NULL && t->wait_arg == &want_write) {
 		if (readers == 0) {
 			list = sleepq_take(q, l, &more);
+			COUNT(wakes, 1);
 			__atomic_store_n(&l->__writer, (unsigned long)list, __ATOMIC_RELAXED);
 			__atomic_store_n(&l->__word, WRITER | (more ? WAITING : 0),
 					 __ATOMIC_RELEASE);
@@ -84,6 +86,7 @@ static struct thread *grant(pthread_rwlock_t *l, struct sleepq *q)
 	}
 	while (t != NULL && t->wait_arg == &want_read) {
 		*end = sleepq_take(q, l, &more);
+		COUNT(wakes, 1);
 		end = &(*end)->q_next;
 		readers++;
 		t = __sleepq_first(q, l);
@@ -149,6 +152,7 @@ static int __attribute__((noinline)) lock_slow(pthread_rwlock_t *l, bool write, 
 	}
 	self->wait_arg = write ? &want_write : &want_read;
 	sleepq_enter(q, l, self, ORDER_FIFO);
+	COUNT(blocks, 1);
 	if (__ops->block(q, deadline, NULL) == NULL) {
 		self->readlocks += !write;
 		return 0;
@@ -289,3 +293,13 @@ int pthread_rwlock_destroy(pthread_rwlock_t *l)
 {
 	return l->__word & (WRITER | READERS_MAX) ? EBUSY : 0;
 }
+
+LOCKSTAT_ENTRY(pthread_rwlock_rdlock);
+LOCKSTAT_ENTRY(pthread_rwlock_tryrdlock);
+LOCKSTAT_ENTRY(pthread_rwlock_timedrdlock);
+LOCKSTAT_ENTRY(pthread_rwlock_clockrdlock);
+LOCKSTAT_ENTRY(pthread_rwlock_wrlock);
+LOCKSTAT_ENTRY(pthread_rwlock_trywrlock);
+LOCKSTAT_ENTRY(pthread_rwlock_timedwrlock);
+LOCKSTAT_ENTRY(pthread_rwlock_clockwrlock);
+LOCKSTAT_ENTRY(pthread_rwlock_unlock);

@@ -17,6 +17,7 @@
 #include "../core/impl.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
+#include "../lockstat/lockstat.h"
 
 #define WAITING LWP_SEMA_WAITING
 
@@ -63,6 +64,7 @@ static int __attribute__((noinline)) wait_locked(sem_t *s, struct sleepq *q, dea
 		return 0;
 	}
 	sleepq_enter(q, s, thread_self(), ORDER_OPTION);
+	COUNT(blocks, 1);
 	thread_self()->wait_arg = NULL;
 	if (__ops->block(q, deadline, NULL) == NULL)
 		return 0;
@@ -75,6 +77,7 @@ static int __attribute__((noinline)) wait_shared(sem_t *s, deadline_t deadline)
 {
 	int error = __shared_sem_wait(s, deadline);
 
+	COUNT(blocks, 1);
 	return error != 0 ? fail(error) : 0;
 }
 
@@ -95,6 +98,7 @@ static inline int wait_slow(sem_t *s, deadline_t deadline)
 						  __ATOMIC_RELAXED, __ATOMIC_RELAXED)))
 		return wait_locked(s, q, deadline);
 	sleepq_enter_empty(q, s, thread_self());
+	COUNT(blocks, 1);
 	thread_self()->wait_arg = &__ends_in_sleep;
 	return __ops->sleep(q);
 }
@@ -165,6 +169,7 @@ static int __attribute__((noinline)) post_locked(sem_t *s, struct sleepq *q)
 	}
 	if (!more)
 		__atomic_store_n(&s->__word, 0, __ATOMIC_RELAXED);
+	COUNT(wakes, 1);
 	return __ops->wake_one(q, t);
 }
 
@@ -193,6 +198,7 @@ int sem_post(sem_t *s)
 		return post_locked(s, q);
 	q->first = t->q_chain;
 	__atomic_store_n(&s->__word, 0, __ATOMIC_RELAXED);
+	COUNT(wakes, 1);
 	return __ops->wake_one(q, t);
 }
 
@@ -228,3 +234,9 @@ int sem_destroy(sem_t *s)
 	__ops->unlock(q);
 	return busy ? fail(EBUSY) : 0;
 }
+
+LOCKSTAT_ENTRY(sem_wait);
+LOCKSTAT_ENTRY(sem_trywait);
+LOCKSTAT_ENTRY(sem_timedwait);
+LOCKSTAT_ENTRY(sem_clockwait);
+LOCKSTAT_ENTRY(sem_post);

@@ -14,6 +14,7 @@ static const char text[] =
 	"  psrset, psradm    processor sets; CPUs offline and online\n"
 	"  priocntl, nice    scheduling classes and priorities; dispadmin: their tables\n"
 	"  ptime CMD...      runs a command and prints real, user and system time\n"
+	"  plockstat CMD...  runs a command and prints what its locks cost\n"
 	"  pp [-v] ...       ping-pong, the benchmark\n"
 	"  reboot [STATUS]   halts the machine (so does exit)\n"
 	"  ls /bin           shows all commands\n"
