@@ -24,7 +24,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell getconf _NPROCES
 WEFT := tools/weft
 
 # These need no compiler, or have to install it first.
-HOST_GOALS := help clean setup run bench test gdb format check-format
+HOST_GOALS := help clean setup run bench report test gdb format check-format
 
 ifneq ($(filter-out $(HOST_GOALS),$(or $(MAKECMDGOALS),all)),)
 CC := $(shell tools/find-cc)
@@ -84,12 +84,18 @@ gdb:
 
 # Installs what is missing where it may, else says what to install and stops.
 setup:
-	@tools/setup.sh
+	@tools/setup.sh $(SETUP_FOR)
 
 bench: setup
 	@$(WEFT) bench $(if $(filter 1,$(FULL)),--full) $(ARGS)
 
+# Of the results that are there; without any, after the quick experiments.
+report: setup
+	@ls build/results/*.json >/dev/null 2>&1 || $(WEFT) bench
+	@$(WEFT) report $(ARGS)
+
 # PYTEST="-k pingpong --soak 10" hands options to pytest.
+test: SETUP_FOR := test
 test: setup
 	@$(MAKE) $(PARALLEL) all iso
 	@$(MAKE) $(PARALLEL) DEBUG=1 all
@@ -105,7 +111,7 @@ help:
 	@sed -n 's/^#: //p' Makefile
 
 FORCE:
-.PHONY: all run gdb iso setup bench test format check-format clean help FORCE
+.PHONY: all run gdb iso setup bench report test format check-format clean help FORCE
 
 #: make                 builds the kernel, the programs and the initial RAM disk into build/
 #: make DEBUG=1         the same with assertions and lock-order checks, into build/debug/
@@ -114,6 +120,7 @@ FORCE:
 #: make gdb             the same, stopped before the first instruction, under GDB
 #: make bench           does all the set-up, then measures and prints the papers' tables, in a quick
 #:                      form; FULL=1: in full
+#: make report          writes build/report/index.html out of what make bench has measured
 #: make test            does all the set-up, then runs every test  (PYTEST="-k name")
 #: make iso             a bootable CD image, build/weft.iso
 #: make setup           installs the packages that are missing, or lists them

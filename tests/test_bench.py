@@ -267,6 +267,8 @@ def test_derived_figures(load, guests):
 class Client:
     """In place of distributed's: runs at once, in this process."""
 
+    loop = None
+
     def submit(self, function, *args, pure, retries):
         assert not pure and retries == 0
         future = Future()
@@ -282,7 +284,7 @@ class Client:
 
 def test_cluster(load, guests, monkeypatch):
     guests.answer = answer
-    fake = SimpleNamespace(as_completed=lambda futures: futures)
+    fake = SimpleNamespace(as_completed=lambda futures, loop: futures)
     monkeypatch.setitem(sys.modules, "distributed", fake)
     monkeypatch.setattr(runner, "build_digest", lambda: "same")
     one = load(GOOD)
@@ -294,7 +296,7 @@ def test_cluster(load, guests, monkeypatch):
 
 def test_cluster_with_another_build(load, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(
-        as_completed=lambda futures: futures))
+        as_completed=lambda futures, loop: futures))
     digests = iter(["ours", "another", "another"])
     monkeypatch.setattr(runner, "build_digest", lambda: next(digests))
     run = load(GOOD).runs(False)

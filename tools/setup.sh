@@ -1,5 +1,6 @@
 #!/bin/sh
-# setup.sh - sees that everything that weft needs on the host is there.
+# setup.sh [test] - sees that everything that weft needs on the host is there; test: also what only
+# its tests need.
 #
 # On Debian and Ubuntu it installs the packages that are missing if it may (root, or sudo
 # without a password); otherwise, and on other systems, it lists them and stops.
@@ -38,6 +39,16 @@ have_grub() {
 		have grub2-mkrescue || have i686-elf-grub-mkrescue || have x86_64-elf-grub-mkrescue
 }
 
+# The report's test drives one.  Ubuntu's package is a snap, which containers cannot run: there the test
+# gets one for itself.
+have_browser() {
+	have chromium || have google-chrome || have google-chrome-stable ||
+		[ -n "${WEFT_BROWSER:-}" ] || [ -d "/Applications/Google Chrome.app" ] ||
+		ls "$HOME"/.cache/ms-playwright/chromium* >/dev/null 2>&1 ||
+		grep -qx ID=ubuntu /etc/os-release 2>/dev/null
+}
+
+goal=${1:-}
 case $(uname -m) in
 x86_64 | amd64) native=yes gcc="gcc libc6-dev" gdb=gdb ;;
 *) native=no gcc=gcc-x86-64-linux-gnu gdb=gdb-multiarch ;;
@@ -65,6 +76,7 @@ check() {
 	have_grub || need "grub-common grub-pc-bin" "grub-mkrescue with GRUB's i386-pc modules"
 	have xorriso || need xorriso xorriso
 	have mformat || need mtools "mtools (mformat)"
+	[ "$goal" != test ] || have_browser || need chromium "Chromium or Chrome, for the report's test"
 }
 
 # GRUB's boot code for PCs is packaged for PCs alone, but it is data: taken as it is.

@@ -54,7 +54,7 @@ def values(experiment, rows, selection, figure=None):
     good = [row for row in found if isinstance(row.get(figure), (int, float))
             and not isinstance(row[figure], bool)]
     if not good:
-        raise NotMeasured(describe(selection))
+        raise NotMeasured(f"no figures of {describe(selection)}")
     for axis in experiment.axes:
         met = {row.get(axis) for row in good}
         if len(met) > 1 and axis not in experiment.keys:

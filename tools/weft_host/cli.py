@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from . import bench, ccmd, check, doctor, gdbcmd, runcmd, venv
+from . import bench, ccmd, check, doctor, gdbcmd, report, runcmd, venv
 from .machine import HostError, UsageError
 
 STATUS_USAGE = 2
@@ -34,6 +34,8 @@ def _parser():
     gdbcmd.add_options(add(
         "gdb", gdbcmd.gdb, "boots a guest stopped before its first instruction, under GDB"))
     bench.add_options(add("bench", bench.main, "runs experiments and prints their tables"))
+    report.add_options(add(
+        "report", report.main, "writes the papers' tables and figures beside weft's, as web pages"))
     add("setup", setup, "adds a set of Python packages that only some commands need").add_argument(
         "names", nargs="+", choices=venv.SETS, metavar="SET", help=", ".join(venv.SETS))
     doctor.add_options(add(

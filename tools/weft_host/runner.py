@@ -239,7 +239,7 @@ class Cluster:
                 futures[self._client.submit(remote, run, patterns, pure=False, retries=0)] = key
                 begun(run)
             yield from Local()([], modules, begun)
-            for future in completed(list(futures)):
+            for future in completed(list(futures), loop=self._client.loop):
                 error = future.exception()
                 yield futures[future], (future.result() if error is None
                                         else Outcome(f"the worker failed: {error}"))

@@ -1,0 +1,128 @@
+"""The pages: what of the results stands where.  How it looks is in templates/."""
+
+import jinja2
+
+from .. import cells, claims, experiment
+from ..machine import UsageError
+from ..runner import OK
+from . import plots
+
+CLASS = {claims.HOLDS: "good", claims.FAILS: "bad", claims.HARDWARE: "hardware",
+         claims.NOT_MEASURED: "none"}
+
+
+class _Judged:
+    """A claim with its verdict."""
+
+    def __init__(self, claim, verdict):
+        self.id, self.text = claim["id"], claim["text"]
+        self.explanation, self.evidence = claim.get("explanation", ""), claim.get("evidence", [])
+        self.verdict = verdict
+        self.kind = CLASS[verdict.verdict]
+        self.expectation = claims.expectation(claim)
+
+
+class _Section:
+    """An experiment on its paper's page."""
+
+    def __init__(self, one, facts, stale, judge):
+        self.one, self.name, self.facts = one, one.name, facts
+        self.stale = stale
+        self.claims = [_Judged(claim, judge.judge(one, claim)) for claim in one.claims]
+        self.tables, self.plots, self.commands = [], [], []
+        if facts is None:
+            return
+        rows = facts["rows"]
+        self.failed = sum(1 for row in rows if row.get("status", OK) != OK)
+        views = [cells.Table(one, rows, view) for view in one.tables]
+        self.tables = [table for view in views for table in _panels(view)]
+        self.plots = [plots.draw(one, rows, view, number, views)
+                      for number, view in enumerate(one.plots)]
+        if one.module:
+            self.commands = [f"tools/weft bench {one.name}"]
+        else:
+            full = facts.get("set") == "full"
+            self.commands = _commands(one.runs(full))
+
+
+def _commands(runs):
+    """One run of each configuration."""
+    return [run.command() for run in {run.configuration: run for run in reversed(runs)}.values()
+            ][::-1]
+
+
+class _Panel:
+    """One table as it is drawn: title, headings, and lines of (label, texts)."""
+
+    def __init__(self, title, unit, table, cell):
+        self.title, self.unit, self.corner = title, unit, table.corner
+        self.headings = table.headings
+        self.lines = [(table.row_title(row), [cell(row, column) for column in table.column_labels])
+                      for row in table.row_labels]
+
+
+def _panels(table):
+    """A group of panels that stand beside each other: ours and the paper's, absolute and over the
+    baseline cell."""
+    unit = table.unit if "values" not in table.view else ""
+    panels = [_Panel("weft", unit, table,
+                     lambda r, c: cells.show(table.cell(r, c), table.spread(r, c)))]
+    if table.paper:
+        panels.append(_Panel("the paper", table.view["paper"].get("unit", unit), table,
+                             lambda r, c: cells.show(table.paper.get((r, c)),
+                                                     table.paper_spread.get((r, c)))))
+    base = table.baseline()
+    if base and isinstance(table.cell(*base), (int, float)) and table.cell(*base):
+        ours = table.cell(*base)
+        named = ", ".join((f"{table.corner} {base[0]}" if isinstance(base[0], (int, float))
+                           else table.row_title(base[0]),
+                           table.headings[table.column_labels.index(base[1])]))
+        panels.append(_Panel(f"weft, {named} = 1", "", table,
+                             lambda r, c: _over(table.cell(r, c), ours)))
+        theirs = table.paper.get(base)
+        if theirs:
+            panels.append(_Panel(f"the paper, {named} = 1", "", table,
+                                 lambda r, c: _over(table.paper.get((r, c)), theirs)))
+    return [{"title": table.title, "note": table.view.get("note", ""), "panels": panels}]
+
+
+def _over(value, base):
+    return cells.show(value / base) if isinstance(value, (int, float)) else cells.show(value)
+
+
+def _stale(one, facts):
+    """Why these results are not of the experiment as it stands, or an empty text."""
+    known = set(one.configurations)
+    if not one.module and any(row.get("configuration") not in known for row in facts["rows"]):
+        return "measured with other configurations"
+    if set(facts["keys"]) - {"seed"} != set(one.axes):
+        return "measured with other parameters"
+    return ""
+
+
+def render(measured):
+    """{file name: text} of all pages."""
+    known, papers = experiment.all_experiments(), experiment.papers()
+    stale = {name: _stale(known[name], facts) for name, facts in measured.items() if name in known}
+    usable = {name: facts for name, facts in measured.items() if stale.get(name) == ""}
+    judge = claims.Judge({name: (known[name], facts["rows"]) for name, facts in usable.items()})
+    sections = {paper: [] for paper in papers}
+    for one in sorted(known.values(), key=lambda one: (one.order, one.name)):
+        if one.paper not in papers:
+            raise UsageError(f"{one.path}: no paper {one.paper!r} in papers.toml")
+        sections[one.paper].append(
+            _Section(one, usable.get(one.name), stale.get(one.name, ""), judge))
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader(__name__.rpartition(".")[0]), autoescape=True,
+        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters["kind"] = CLASS.get
+    where = {one.name: one.paper for one in known.values()}
+    shared = {"papers": papers, "sections": sections, "verdicts": claims.VERDICTS, "where": where,
+              "revisions": sorted({facts.get("revision", "unknown") for facts in usable.values()}),
+              "sets": sorted({facts.get("set", "") for facts in usable.values()})}
+    made = {"index.html": environment.get_template("index.html").render(
+        shared, current="index", title="weft: the papers' experiments")}
+    page = environment.get_template("paper.html")
+    for key, paper in papers.items():
+        made[f"{key}.html"] = page.render(shared, current=key, title=paper["title"], paper=paper)
+    return made
