@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <synch.h>
 #include <thread.h>
@@ -131,14 +132,19 @@ static void test_ui(void)
 
 struct other {
 	pthread_mutex_t *m;
+	sem_t go;
+	volatile bool began;
 	int try, unlock, timed;
 };
 
 static void *other(void *arg)
 {
 	struct other *o = arg;
-	struct timespec soon = in_ms(30);
+	struct timespec soon;
 
+	o->began = true;
+	sem_wait(&o->go); /* a wait that leaves nothing behind which the timed one could take up */
+	soon = in_ms(30);
 	o->try = pthread_mutex_trylock(o->m);
 	o->timed = pthread_mutex_timedlock(o->m, &soon);
 	o->unlock = pthread_mutex_unlock(o->m);
@@ -147,11 +153,15 @@ static void *other(void *arg)
 
 static struct other ask_other(pthread_mutex_t *m)
 {
-	struct other o = {.m = m};
+	struct other o = {.m = m, .timed = -1};
 	pthread_t t;
 
+	sem_init(&o.go, 0, 0);
 	if (pthread_create(&t, NULL, other, &o) != 0)
 		bail("pthread_create");
+	while (!o.began) /* an unbound one then runs until it waits */
+		sched_yield();
+	sem_post(&o.go);
 	pthread_join(t, NULL);
 	return o;
 }
