@@ -94,6 +94,7 @@ int proc_exec(const char *path, const struct exec_strings *strings)
 		return err;
 	}
 	robust_proc_exit(p);
+	inherit_exec(curlwp());
 	curlwp()->robust = false;
 	kobj_lwp_exit(curlwp());
 	kobj_close_all(&p->kobjs, true);

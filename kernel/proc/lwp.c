@@ -161,6 +161,8 @@ static struct lwp *lwp_alloc(void)
 	l->permit = 0;
 	l->robust = false;
 	list_init(&l->mutexes);
+	l->inherit = INHERIT_APART;
+	l->lent = 0;
 	l->wchan = NULL;
 	l->sc = NULL;
 	sig_lwp_init(l, NULL);
@@ -318,6 +320,7 @@ void lwp_exit_self(void)
 
 	trace_lwp_exit();
 	robust_lwp_exit(l);
+	inherit_exit(l);
 	kobj_lwp_exit(l);
 	itimer_lwp_exit(p, l);
 	irqstate_t s = spin_lock(&p->lock);

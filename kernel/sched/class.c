@@ -5,6 +5,7 @@
  * no process comes or goes, and the second for each process: whoever looks for LWPs of a
  * kind finds all, since a new one inherits under one of the two (sched_inherit).
  */
+#include <kern/ksync.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <weft/errno.h>
@@ -48,10 +49,25 @@ void sched_inherit(struct lwp *l, const struct lwp *parent, bool process)
 	}
 	l->sclass = parent->sclass;
 	l->cl = parent->cl;
-	l->pri = parent->pri;
+	sched_own_pri(l, parent->own_pri); /* what the parent is lent is not inherited */
 	l->pset = parent->pset;
 	l->bound = parent->bound;
 	l->sclass->fork(l, process);
+}
+
+static void set_lent(struct lwp *l, void *arg)
+{
+	l->lent = *(int *)arg;
+	sched_own_pri(l, l->own_pri);
+}
+
+int sched_lend(struct lwp *l, int pri)
+{
+	irqstate_t s = spin_lock(&l->lock);
+	sched_change(l, set_lent, &pri);
+	int now = l->pri;
+	spin_unlock(&l->lock, s);
+	return now;
 }
 
 /* --- which LWPs ------------------------------------------------------------------------ */
@@ -99,6 +115,7 @@ static bool each_of_process(struct proc *p, void *arg)
 		spin_acquire(&l->lock);
 		one(l, w);
 		spin_release(&l->lock);
+		inherit_repriced(l);
 	}
 	spin_release(&p->lock);
 	return false;
@@ -143,6 +160,7 @@ int procset_each(int idtype, int id, void (*fn)(struct lwp *, void *), void *arg
 		if (l != NULL) {
 			one(l, &w);
 			spin_release(&l->lock);
+			inherit_repriced(l);
 		}
 		spin_release(&p->lock);
 	} else if (idtype == WEFT_P_PID) {

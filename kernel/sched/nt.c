@@ -49,7 +49,7 @@ static int global_pri(int level)
 static void to_level(struct lwp *l, int level)
 {
 	l->cl.nt.level = level;
-	l->pri = global_pri(level);
+	sched_own_pri(l, global_pri(level));
 }
 
 static bool variable(const struct lwp *l)
@@ -153,8 +153,9 @@ static int nt_starved(struct lwp *l, hrtime_t waited)
 		return l->pri;
 	l->cl.nt.lifted = true;
 	l->cl.nt.level = VARIABLE_MAX;
+	l->own_pri = global_pri(VARIABLE_MAX);
 	l->slice_left = 0;
-	return global_pri(VARIABLE_MAX);
+	return MAX(l->own_pri, l->lent);
 }
 
 static int nt_check_table(const void *table)

@@ -52,7 +52,7 @@ static void rt_set(struct lwp *l, const struct pcparms *p, bool fresh)
 		l->cl.rt.quantum = SLICE_FOREVER;
 	else if (rt->rt_tqnsecs != RT_NOCHANGE)
 		l->cl.rt.quantum = rt->rt_tqsecs * 1000000000ull + rt->rt_tqnsecs;
-	l->pri = PRI_RT + l->cl.rt.pri;
+	sched_own_pri(l, PRI_RT + l->cl.rt.pri);
 }
 
 static hrtime_t rt_quantum(const struct lwp *l)

@@ -64,7 +64,7 @@ static uint32_t ts_level(const struct lwp *l)
 static void ts_to_level(struct lwp *l, int level)
 {
 	l->cl.ts.level = level;
-	l->pri = MAX(0, MIN(level + l->cl.ts.upri, PRI_TS_MAX));
+	sched_own_pri(l, MAX(0, MIN(level + l->cl.ts.upri, PRI_TS_MAX)));
 }
 
 static bool upri_ok(int upri)
@@ -192,7 +192,7 @@ static int sys_check(const struct pcparms *p)
 
 static void sys_set(struct lwp *l, const struct pcparms *p, bool fresh)
 {
-	l->pri = PRI_SYS;
+	sched_own_pri(l, PRI_SYS);
 }
 
 static void sys_get(const struct lwp *l, struct pcparms *p)

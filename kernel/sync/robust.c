@@ -30,6 +30,7 @@ static struct kcache *cache;
 void ksync_init(void)
 {
 	usleep_init();
+	inherit_init();
 	kobj_init();
 	cache = kcache_create("robust mutex", sizeof(struct registered), 8, KC_USER, NULL);
 	if (cache == NULL)

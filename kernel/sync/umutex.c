@@ -4,21 +4,23 @@
  * Who is woken does not have the mutex: it competes for it with those who come by in user
  * mode, and sleeps again if it loses.  So a mutex that is in demand need not wait for its
  * next owner's CPU, and no LWP is left out for long: the longest sleeper of the highest
- * priority is woken each time.
+ * priority is woken each time.  A mutex whose owner inherits (inherit.c) is handed over instead.
  */
 #include <kern/cpu.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <weft/errno.h>
-#include "usleep.h"
+#include "inherit.h"
 
 uint64_t umutex_owner(uint32_t number)
 {
 	return lwp_mutex_owner(curproc()->pid, number != 0 ? number : curlwp()->id);
 }
 
-/* The mutex at addr.  -EINVAL: misaligned; -EFAULT. */
-static int get(struct uobject *m, vaddr_t addr)
+#define INHERITS 1
+
+/* The mutex at addr.  0; INHERITS: its word has INHERIT; -EINVAL: misaligned; -EFAULT. */
+static inline int get(struct uobject *m, vaddr_t addr)
 {
 	uint64_t word;
 
@@ -26,7 +28,8 @@ static int get(struct uobject *m, vaddr_t addr)
 		return -EINVAL;
 	if (copyin(&word, addr, sizeof(word)) != 0)
 		return -EFAULT;
-	return uobject_get(m, addr, word & LWP_MUTEX_SHARED);
+	int err = uobject_get(m, addr, word & LWP_MUTEX_SHARED);
+	return err == 0 && (word & LWP_MUTEX_INHERIT) ? INHERITS : err;
 }
 
 /*
@@ -70,6 +73,11 @@ int umutex_lock(vaddr_t addr, uint64_t me, hrtime_t deadline, bool wait)
 	bool chosen = false;
 
 	int err = get(&m, addr);
+	if (err == INHERITS) {
+		err = imutex_lock(&m, me, deadline, wait);
+		uobject_put(&m);
+		return err;
+	}
 	if (err != 0)
 		return err;
 	irqstate_t s = spin_lock(&m.bucket->lock);
@@ -150,9 +158,10 @@ int umutex_unlock(vaddr_t addr, uint64_t me)
 	struct uobject m;
 
 	int err = get(&m, addr);
-	if (err != 0)
+	if (err < 0)
 		return err;
-	err = give_up(&m, LWP_MUTEX_OWNER, me, false);
+	err = err == INHERITS ? imutex_unlock(&m, LWP_MUTEX_OWNER, me, false)
+			      : give_up(&m, LWP_MUTEX_OWNER, me, false);
 	uobject_put(&m);
 	return err;
 }
@@ -161,8 +170,12 @@ void umutex_owner_died(vaddr_t addr, uint64_t mask, uint64_t owner)
 {
 	struct uobject m;
 
-	if (get(&m, addr) == 0) {
+	int err = get(&m, addr);
+	if (err < 0)
+		return;
+	if (err == INHERITS)
+		imutex_unlock(&m, mask, owner, true);
+	else
 		give_up(&m, mask, owner, true);
-		uobject_put(&m);
-	}
+	uobject_put(&m);
 }

@@ -36,7 +36,7 @@ void uobject_put(struct uobject *o)
 	user_key_put(&o->key);
 }
 
-static int key_cmp(const struct user_key *a, const struct user_key *b)
+int user_key_cmp(const struct user_key *a, const struct user_key *b)
 {
 	if (a->object != b->object)
 		return a->object < b->object ? -1 : 1;
@@ -52,7 +52,7 @@ static struct uwaiter *waiter(const struct tree_node *n)
 
 static int waiter_cmp(const struct tree_node *a, const struct tree_node *b)
 {
-	int c = key_cmp(waiter(a)->key, waiter(b)->key);
+	int c = user_key_cmp(waiter(a)->key, waiter(b)->key);
 	return c != 0 ? c : waiter(b)->pri - waiter(a)->pri;
 }
 
@@ -75,7 +75,7 @@ void uwait_leave(struct uobject *o, struct uwaiter *w)
 static bool has_next(const struct uwaiter *w)
 {
 	const struct tree_node *n = tree_next(&w->node);
-	return n != NULL && key_cmp(w->key, waiter(n)->key) == 0;
+	return n != NULL && user_key_cmp(w->key, waiter(n)->key) == 0;
 }
 
 struct uwaiter *uwait_first(const struct uobject *o, bool *more)
@@ -84,7 +84,7 @@ struct uwaiter *uwait_first(const struct uobject *o, bool *more)
 	struct uwaiter *first = NULL;
 
 	while (n != NULL) {
-		int c = key_cmp(&o->key, waiter(n)->key);
+		int c = user_key_cmp(&o->key, waiter(n)->key);
 		if (c == 0)
 			first = waiter(n);
 		n = n->child[c > 0];

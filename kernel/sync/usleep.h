@@ -54,6 +54,7 @@ struct uobject {
 	struct ubucket *bucket;
 };
 void usleep_init(void);
+int user_key_cmp(const struct user_key *a, const struct user_key *b); /* some order */
 
 /* The lock at addr.  -EFAULT.  Holds the memory's object until uobject_put.  May sleep. */
 int uobject_get(struct uobject *o, vaddr_t addr, bool shared);

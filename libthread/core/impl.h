@@ -109,7 +109,7 @@ struct thread {
 			volatile uint32_t state; /* model: TS_* */
 			union {
 				struct {
-					uint8_t pri;        /* 0 to 127 */
+					uint8_t pri;        /* 0 to 127; with what it inherits */
 					bool bound;         /* has an LWP of its own: own_lwp */
 					bool masked;        /* self: see sigmask */
 					bool suspended : 1; /* model: thr_suspend has been called */
@@ -153,13 +153,20 @@ struct thread {
 	struct thread *q_chain;     /* queue: the first only: the next object's first */
 	const void *wait_arg;       /* self, before it sleeps: see the object's file */
 
+	/* Priorities (sync/protocol.c). */
+	uint8_t base_pri; /* queue: its own; for set_priority */
+	uint8_t ceiling;  /* queue: of mutexes with a ceiling that it holds, 0: none */
+	void *protects;   /* self: these mutexes */
+	void *inherits;   /* queue: mutexes that it owns and that others have waited for */
+	void *pi_wait;    /* queue: the inheriting mutex that it waits for, or NULL */
+
 	/* Thread-specific data. */
 	void *tsd[TSD_FAST];
 	void **tsd_more;  /* self: values of the keys from TSD_FAST on, or NULL */
 	uint32_t tsd_top; /* self: no key from here on ever had a value */
 
 	/* Life. */
-	bool robust;           /* self: may own robust mutexes */
+	bool owns_special;     /* self: may own robust mutexes, or such with a protocol */
 	bool detached;         /* list */
 	bool exited;           /* list: waits to be joined, or for reuse */
 	struct thread *joiner; /* list: who claims it */
@@ -440,6 +447,10 @@ void __lockstat_start(void), __lockstat_forked(void);
 /* sync/shared.c */
 void __shared_thread_exit(void);
 void __shared_forked(void);
+
+/* sync/protocol.c: its own priority, to which it adds what it inherits.  t cannot go. */
+void __thread_set_priority(struct thread *t, int pri);
+void __protocol_thread_exit(void);
 
 /* core/tsd.c */
 void __tsd_exit(struct thread *self);

@@ -114,6 +114,11 @@ struct model_ops {
 	int (*suspend)(struct thread *t);
 	int (*resume)(struct thread *t);
 	void (*set_priority)(struct thread *t, int pri);
+	/*
+	 * The same with the lock of any queue held, in a model that has one lock for all and
+	 * schedules threads itself; NULL: the kernel does (sync/protocol.c).
+	 */
+	void (*change_priority)(struct thread *t, int pri);
 	/* Sends a signal to t, which lives and cannot go.  0; EAGAIN: it has not begun, try
 	 * later; other error numbers. */
 	int (*kill)(struct thread *t, int sig);

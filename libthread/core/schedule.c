@@ -55,7 +55,7 @@ int __sched_set(struct thread *t, int policy, int priority)
 	else
 		error = __lwp_setsched(t->lwp->id, policy, priority);
 	if (error == 0)
-		__ops->set_priority(t, priority_in_queues(policy, priority));
+		__thread_set_priority(t, priority_in_queues(policy, priority));
 	return error;
 }
 
@@ -66,7 +66,7 @@ static int get(struct thread *t, void *arg)
 	if (t->bound)
 		return t->lwp->id != 0 ? __lwp_getsched(t->lwp->id, &s->policy, &s->priority)
 				       : EAGAIN;
-	*s = (struct sched){SCHED_OTHER, t->pri <= OTHER_MAX ? t->pri : OTHER_MAX};
+	*s = (struct sched){SCHED_OTHER, t->base_pri <= OTHER_MAX ? t->base_pri : OTHER_MAX};
 	return 0;
 }
 

@@ -129,7 +129,7 @@ int thr_getprio(thread_t thread, int *priority)
 	ilock_lock(&__threads_lock);
 	t = __thread_find(thread);
 	if (t != NULL)
-		*priority = t->pri;
+		*priority = t->base_pri;
 	ilock_unlock(&__threads_lock);
 	return t == NULL ? ESRCH : 0;
 }
@@ -147,7 +147,7 @@ int thr_setprio(thread_t thread, int priority)
 	ilock_lock(&__threads_lock);
 	t = __thread_find(thread);
 	if (t != NULL)
-		__ops->set_priority(t, priority);
+		__thread_set_priority(t, priority);
 	ilock_unlock(&__threads_lock);
 	return t == NULL ? ESRCH : 0;
 }

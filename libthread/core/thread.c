@@ -167,7 +167,7 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	save_fp_control(&t->fp_control); /* a new thread has its creator's */
 	t->wchan = NULL;
 	t->special = 0;
-	t->pri = thread_self()->pri;
+	t->pri = t->base_pri = thread_self()->base_pri;
 	t->bound = __model->scope == SCOPE_EITHER ? args->bound : __model->scope == SCOPE_ALL_BOUND;
 	t->detached = args->detached;
 	t->exited = false;
@@ -177,7 +177,7 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->sigkept = 0;
 	t->on_stack = 1;
 	t->joiner = NULL;
-	t->robust = false;
+	t->owns_special = false;
 	t->start = start;
 	t->arg = arg;
 
@@ -303,8 +303,10 @@ void __thread_exit(void *status)
 	self->held++; /* cancelled no more */
 	if (self->tsd_top != 0)
 		__tsd_exit(self);
-	if (self->robust)
+	if (self->owns_special) {
 		__shared_thread_exit();
+		__protocol_thread_exit();
+	}
 	if (__atomic_sub_fetch(&running, 1, __ATOMIC_ACQ_REL) == 0)
 		exit(0);
 	if (self->reent == &self->own_reent)

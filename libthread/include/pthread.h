@@ -42,13 +42,17 @@ extern "C" {
 #define PTHREAD_CANCEL_ASYNCHRONOUS 1
 #define PTHREAD_CANCELED ((void *)-1)
 
+#define PTHREAD_PRIO_NONE 0
+#define PTHREAD_PRIO_INHERIT 1
+#define PTHREAD_PRIO_PROTECT 2
+
 #define PTHREAD_BARRIER_SERIAL_THREAD (-1)
 
 /* clang-format off */
 #define PTHREAD_ONCE_INIT { 0 }
-#define PTHREAD_MUTEX_INITIALIZER { 0, 0, PTHREAD_MUTEX_NORMAL }
-#define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP { 0, 0, PTHREAD_MUTEX_RECURSIVE }
-#define PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP { 0, 0, PTHREAD_MUTEX_ERRORCHECK }
+#define PTHREAD_MUTEX_INITIALIZER { 0, 0, PTHREAD_MUTEX_NORMAL, 0, 0, 0 }
+#define PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP { 0, 0, PTHREAD_MUTEX_RECURSIVE, 0, 0, 0 }
+#define PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP { 0, 0, PTHREAD_MUTEX_ERRORCHECK, 0, 0, 0 }
 #define PTHREAD_COND_INITIALIZER { 0, 0 }
 #define PTHREAD_RWLOCK_INITIALIZER { 0, 0 }
 /* clang-format on */
@@ -142,12 +146,19 @@ int pthread_mutex_clocklock(pthread_mutex_t *__mutex, clockid_t __clock,
 			    const struct timespec *__abstime);
 int pthread_mutex_unlock(pthread_mutex_t *__mutex);
 int pthread_mutex_consistent(pthread_mutex_t *__mutex);
+int pthread_mutex_getprioceiling(const pthread_mutex_t *__mutex, int *__ceiling);
+int pthread_mutex_setprioceiling(pthread_mutex_t *__mutex, int __ceiling, int *__old);
 int pthread_mutexattr_init(pthread_mutexattr_t *__attr);
 int pthread_mutexattr_destroy(pthread_mutexattr_t *__attr);
 int pthread_mutexattr_gettype(const pthread_mutexattr_t *__attr, int *__type);
 int pthread_mutexattr_settype(pthread_mutexattr_t *__attr, int __type);
 int pthread_mutexattr_getpshared(const pthread_mutexattr_t *__attr, int *__pshared);
 int pthread_mutexattr_setpshared(pthread_mutexattr_t *__attr, int __pshared);
+/* Ceilings are priorities of SCHED_FIFO (sched.h). */
+int pthread_mutexattr_getprotocol(const pthread_mutexattr_t *__attr, int *__protocol);
+int pthread_mutexattr_setprotocol(pthread_mutexattr_t *__attr, int __protocol);
+int pthread_mutexattr_getprioceiling(const pthread_mutexattr_t *__attr, int *__ceiling);
+int pthread_mutexattr_setprioceiling(pthread_mutexattr_t *__attr, int __ceiling);
 int pthread_mutexattr_getrobust(const pthread_mutexattr_t *__attr, int *__robust);
 int pthread_mutexattr_setrobust(pthread_mutexattr_t *__attr, int __robust);
 

@@ -30,9 +30,9 @@ typedef struct timespec timestruc_t;
 #define USYNC_PROCESS_ROBUST (USYNC_PROCESS | LOCK_ROBUST)
 
 /* clang-format off */
-#define DEFAULTMUTEX { 0, 0, 0 }
-#define RECURSIVEMUTEX { 0, 0, 1 }
-#define ERRORCHECKMUTEX { 0, 0, 2 }
+#define DEFAULTMUTEX { 0, 0, 0, 0, 0, 0 }
+#define RECURSIVEMUTEX { 0, 0, 1, 0, 0, 0 }
+#define ERRORCHECKMUTEX { 0, 0, 2, 0, 0, 0 }
 #define DEFAULTCV { 0, 0 }
 #define DEFAULTRWLOCK { 0, 0 }
 #define DEFAULTSEMA { 0, 0 }

@@ -8,6 +8,8 @@
 #define pthread_mutex_init __counted_mutex_init
 #define pthread_mutex_destroy __counted_mutex_destroy
 #define __mutex_lock_slow __counted_mutex_lock_slow
+#define __mutex_lock_plain __counted_mutex_lock_plain
+#define __mutex_unlock_plain __counted_mutex_unlock_plain
 #include "../sync/mutex.c"
 
 int __stat_pthread_mutex_lock(pthread_mutex_t *m);

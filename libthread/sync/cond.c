@@ -67,21 +67,21 @@ static const void *release_and_block(pthread_mutex_t *m, struct sleepq *cq, dead
 }
 
 /*
- * The same with a shared mutex, whose queue is the kernel's: there is nothing to do for it
- * in one step, since the caller stands in cq already.
+ * The same with a mutex that is shared, whose queue is the kernel's, or has a protocol: there is
+ * nothing to do for it in one step, since the caller stands in cq already.
  */
-static const void *release_shared_and_block(pthread_mutex_t *m, struct sleepq *cq,
-					    deadline_t deadline, int *error)
+static const void *release_special_and_block(pthread_mutex_t *m, struct sleepq *cq,
+					     deadline_t deadline, int *error)
 {
 	unsigned count = m->__count;
 	const void *waited_for;
 
 	__ops->unlock(cq);
 	m->__count = 0;
-	__shared_unlock(m);
+	pthread_mutex_unlock(m);
 	__ops->lock(cq);
 	waited_for = __ops->block(cq, deadline, NULL);
-	*error = __shared_lock(m, NEVER);
+	*error = pthread_mutex_lock(m);
 	if (*error == 0)
 		m->__count = count;
 	return waited_for;
@@ -91,6 +91,7 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct thread *self = thread_self();
 	struct sleepq *q = sleepq_of_point(c);
+	bool plain = mutex_is_plain_and_own(m);
 	const void *waited_for;
 	int error = 0;
 
@@ -102,15 +103,16 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 		COUNT(blocks, 1);
 		return __shared_cond_wait(c, m, deadline);
 	}
-	if (mutex_owner(m) != self && !(mutex_is_shared(m) && __shared_owned(m)))
+	if (unlikely(!plain) && mutex_owner(m) != self &&
+	    !(mutex_is_shared(m) && __shared_owned(m)))
 		return EPERM;
 	sleepq_lock(q);
 	c->__waiters = 1;
 	self->wait_arg = m;
 	sleepq_enter(q, c, self, ORDER_OPTION);
 	COUNT(blocks, 1);
-	waited_for = likely(!mutex_is_shared(m)) ? release_and_block(m, q, deadline)
-						 : release_shared_and_block(m, q, deadline, &error);
+	waited_for = likely(plain) ? release_and_block(m, q, deadline)
+				   : release_special_and_block(m, q, deadline, &error);
 	if (unlikely(waited_for == c)) {
 		pthread_testcancel();
 		if (error == 0)
@@ -168,10 +170,10 @@ static void move_to_mutex(struct thread *list, pthread_mutex_t *m)
 	sleepq_also_unlock(mq);
 }
 
-/* The caller owns the mutex that t gave up when it began to wait. */
+/* The caller owns the mutex that t gave up when it began to wait, and threads wait for it here. */
 static bool owns_mutex_of(struct thread *t)
 {
-	return mutex_owner(t->wait_arg) == thread_self();
+	return mutex_is_plain_and_own(t->wait_arg);
 }
 
 /* t, taken from c's queue q, goes on, as far as its mutex lets it.  Gives up q's lock. */

@@ -50,7 +50,7 @@
 static inline bool try_take(pthread_mutex_t *m, unsigned long seen)
 {
 	return __atomic_compare_exchange_n(&m->__owner, &seen,
-					   (unsigned long)thread_self() | (seen & M_WAITERS), false,
+					   (unsigned long)thread_self() | (seen & M_FLAGS), false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
@@ -138,6 +138,20 @@ int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 	return 0;
 }
 
+int __mutex_lock_plain(pthread_mutex_t *m, bool try, deadline_t deadline)
+{
+	unsigned long seen;
+
+	if (!try)
+		return __mutex_lock_slow(m, deadline);
+	do {
+		seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+		if ((seen & ~M_FLAGS) != 0)
+			return EBUSY;
+	} while (!try_take(m, seen));
+	return 0;
+}
+
 static bool owned_by_caller(const pthread_mutex_t *m)
 {
 	return mutex_is_shared(m) ? __shared_owned(m) : mutex_owner(m) == thread_self();
@@ -164,6 +178,8 @@ static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m)
 {
 	if (mutex_is_shared(m))
 		return __shared_lock(m, NEVER);
+	if (m->__protocol != PTHREAD_PRIO_NONE)
+		return __protocol_lock(m, false, NEVER);
 	return mutex_owner(m) == thread_self() ? relock(m) : __mutex_lock_slow(m, NEVER);
 }
 
@@ -187,13 +203,15 @@ int pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 
-	while ((seen & ~M_FLAGS) == 0) {
+	while ((seen & ~M_WAITERS) == 0) {
 		if (try_take(m, seen))
 			return 0;
 		seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 	}
 	if (mutex_is_shared(m))
 		return __shared_trylock(m);
+	if (m->__protocol != PTHREAD_PRIO_NONE)
+		return __protocol_lock(m, true, NEVER);
 	if (m->__type == PTHREAD_MUTEX_RECURSIVE && mutex_owner(m) == thread_self())
 		return relock(m);
 	return EBUSY;
@@ -215,7 +233,10 @@ int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct ti
 	error = __deadline(clock, abstime, &deadline);
 	if (error != 0)
 		return error;
-	return mutex_is_shared(m) ? __shared_lock(m, deadline) : __mutex_lock_slow(m, deadline);
+	if (mutex_is_shared(m))
+		return __shared_lock(m, deadline);
+	return m->__protocol != PTHREAD_PRIO_NONE ? __protocol_lock(m, false, deadline)
+						  : __mutex_lock_slow(m, deadline);
 }
 
 int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abstime)
@@ -234,7 +255,7 @@ static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct 
 
 	no_suspend_enter();
 	__atomic_store_n(&q->taken, NULL, __ATOMIC_RELAXED);
-	__atomic_store_n(&m->__owner, M_WAITERS, __ATOMIC_RELEASE);
+	__atomic_store_n(&m->__owner, M_WAITERS | (m->__owner & M_PROTOCOL), __ATOMIC_RELEASE);
 	for (int i = 0; i < RELEASE_SPINS; i++) {
 		if (__atomic_load_n(&q->taken, __ATOMIC_RELAXED) == m) {
 			no_suspend_exit();
@@ -259,7 +280,8 @@ static int __attribute__((noinline)) unlock_locked(pthread_mutex_t *m, struct sl
 	bool more;
 
 	t = sleepq_take(q, m, &more);
-	__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&m->__owner, (more ? M_WAITERS : 0) | (m->__owner & M_PROTOCOL),
+			 __ATOMIC_RELEASE);
 	COUNT(wakes, t != NULL);
 	if (t != NULL)
 		return __ops->wake_one(q, t);
@@ -274,14 +296,26 @@ static int __attribute__((noinline)) unlock_recursed(pthread_mutex_t *m)
 	return 0;
 }
 
-static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
+int __mutex_unlock_plain(pthread_mutex_t *m)
 {
 	struct sleepq *q = sleepq_of(m);
+
+	if (__options.adaptive_unlock && __atomic_load_n(&q->spinners, __ATOMIC_RELAXED) != 0)
+		return unlock_adaptive(m, q);
+	sleepq_lock(q);
+	return unlock_locked(m, q);
+}
+
+static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
+{
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+	struct sleepq *q = sleepq_of(m);
 	struct thread *t;
 
 	if (mutex_is_shared(m))
 		return __shared_unlock(m);
+	if (m->__protocol != PTHREAD_PRIO_NONE)
+		return __protocol_unlock(m);
 	if ((seen & ~M_FLAGS) != (unsigned long)thread_self()) {
 		/* Solaris lets anyone give up a normal mutex, and programs rely on it. */
 		if (m->__type != PTHREAD_MUTEX_NORMAL || (seen & ~M_FLAGS) == 0)
@@ -316,10 +350,21 @@ int pthread_mutex_unlock(pthread_mutex_t *m)
 int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
 {
 	*m = (pthread_mutex_t){.__type = attr != NULL ? attr->__type : PTHREAD_MUTEX_DEFAULT};
-	if (attr != NULL && attr->__robust == PTHREAD_MUTEX_ROBUST)
-		m->__owner = LWP_MUTEX_SHARED | LWP_MUTEX_ROBUST;
-	else if (attr != NULL && attr->__pshared == PTHREAD_PROCESS_SHARED)
-		m->__owner = LWP_MUTEX_SHARED;
+	if (attr == NULL)
+		return 0;
+	bool inherit = attr->__protocol == PTHREAD_PRIO_INHERIT;
+	bool robust = attr->__robust == PTHREAD_MUTEX_ROBUST;
+
+	m->__protocol = attr->__protocol;
+	m->__ceiling = attr->__ceiling;
+	if (robust || attr->__pshared == PTHREAD_PROCESS_SHARED ||
+	    (inherit && __ops->change_priority == NULL))
+		m->__owner = LWP_MUTEX_SHARED | (robust ? LWP_MUTEX_ROBUST : 0) |
+			     (inherit                                    ? LWP_MUTEX_INHERIT
+			      : attr->__protocol == PTHREAD_PRIO_PROTECT ? LWP_MUTEX_CEILING
+									 : 0);
+	else if (attr->__protocol != PTHREAD_PRIO_NONE)
+		m->__owner = M_PROTOCOL;
 	return 0;
 }
 

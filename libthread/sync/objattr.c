@@ -3,7 +3,7 @@
  * barriers.  A value that does not exist is EINVAL.
  */
 #include <errno.h>
-#include <pthread.h>
+#include "mutex.h"
 
 static int set_pshared(int *where, int pshared)
 {
@@ -54,6 +54,37 @@ int pthread_mutexattr_settype(pthread_mutexattr_t *attr, int type)
 	    type != PTHREAD_MUTEX_ERRORCHECK)
 		return EINVAL;
 	attr->__type = type;
+	return 0;
+}
+
+int pthread_mutexattr_getprotocol(const pthread_mutexattr_t *attr, int *protocol)
+{
+	*protocol = attr->__protocol;
+	return 0;
+}
+
+/* EINVAL: no such protocol. */
+int pthread_mutexattr_setprotocol(pthread_mutexattr_t *attr, int protocol)
+{
+	if (protocol != PTHREAD_PRIO_NONE && protocol != PTHREAD_PRIO_INHERIT &&
+	    protocol != PTHREAD_PRIO_PROTECT)
+		return EINVAL;
+	attr->__protocol = protocol;
+	return 0;
+}
+
+int pthread_mutexattr_getprioceiling(const pthread_mutexattr_t *attr, int *ceiling)
+{
+	*ceiling = attr->__ceiling;
+	return 0;
+}
+
+/* EINVAL: no priority of SCHED_FIFO. */
+int pthread_mutexattr_setprioceiling(pthread_mutexattr_t *attr, int ceiling)
+{
+	if (ceiling < PRIO_CEILING_MIN || ceiling > PRIO_CEILING_MAX)
+		return EINVAL;
+	attr->__ceiling = ceiling;
 	return 0;
 }
 

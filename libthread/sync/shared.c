@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <weft/point.h>
+#include "mutex.h"
 #include "shared.h"
 #include "../core/model.h"
 
@@ -37,7 +38,7 @@ static struct weft_timespec timespec_of(deadline_t deadline)
 	return (struct weft_timespec){deadline / 1000000000, deadline % 1000000000};
 }
 
-static unsigned long owner_word(void)
+static unsigned long owner_word_as(uint32_t number)
 {
 	int pid = __atomic_load_n(&cached_pid, __ATOMIC_RELAXED);
 
@@ -45,12 +46,29 @@ static unsigned long owner_word(void)
 		pid = __sys_getpid();
 		__atomic_store_n(&cached_pid, pid, __ATOMIC_RELAXED);
 	}
-	return lwp_mutex_owner(pid, number(thread_self()));
+	return lwp_mutex_owner(pid, number);
+}
+
+static inline unsigned long owner_word(void)
+{
+	return owner_word_as(number(thread_self()));
+}
+
+/*
+ * The caller's number as the owner of m: where that is to inherit priorities, an LWP's, if the
+ * thread has one of its own.
+ */
+static uint32_t number_for(const pthread_mutex_t *m)
+{
+	const struct thread *t = thread_self();
+
+	return m->__protocol == PTHREAD_PRIO_INHERIT && t->bound ? t->lwp->id : number(t);
 }
 
 bool __shared_owned(const pthread_mutex_t *m)
 {
-	return (__atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_OWNER) == owner_word();
+	return (__atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_OWNER) ==
+	       owner_word_as(number_for(m));
 }
 
 static struct lwp_mutex *word_of(pthread_mutex_t *m)
@@ -74,7 +92,6 @@ void __shared_forked(void)
 	cached_pid = 0;
 	for (unsigned i = 0; i < 1 << CACHE_BITS; i++)
 		registered[i] = NULL;
-	thread_self()->robust = false;
 }
 
 /* Before the caller takes m.  0, EAGAIN, ENOMEM. */
@@ -82,7 +99,7 @@ static int make_known(pthread_mutex_t *m)
 {
 	const pthread_mutex_t **slot = cache_slot(m);
 
-	thread_self()->robust = true;
+	thread_self()->owns_special = true;
 	if (likely(__atomic_load_n(slot, __ATOMIC_RELAXED) == m))
 		return 0;
 	long r = __sys_lwp_mutex_register(word_of(m));
@@ -94,7 +111,11 @@ static int make_known(pthread_mutex_t *m)
 /* The calling thread, which may own robust mutexes, exits. */
 void __shared_thread_exit(void)
 {
-	__sys_lwp_mutex_abandon(number(thread_self()));
+	const struct thread *self = thread_self();
+
+	__sys_lwp_mutex_abandon(number(self));
+	if (self->bound)
+		__sys_lwp_mutex_abandon(self->lwp->id);
 }
 
 /* EINVAL: m is not robust, or its last owner did not die, or it is not the caller's. */
@@ -130,12 +151,14 @@ static int taken(pthread_mutex_t *m, bool dead)
 	return EOWNERDEAD;
 }
 
-static inline int try(pthread_mutex_t *m)
+/* EBUSY also if m is of one of the kinds `not`. */
+static inline int try(pthread_mutex_t *m, unsigned long self, unsigned long not )
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
-	unsigned long self = owner_word();
 
-	if (seen & LWP_MUTEX_ROBUST) {
+	if (seen & (LWP_MUTEX_ROBUST | not )) {
+		if (seen & not )
+			return EBUSY;
 		int error = make_known(m);
 		if (error != 0)
 			return error;
@@ -152,12 +175,15 @@ static inline int try(pthread_mutex_t *m)
 
 int __shared_trylock(pthread_mutex_t *m)
 {
-	return try(m);
+	int error = try(m, owner_word(), LWP_MUTEX_PROTOCOL);
+
+	return error == EBUSY && m->__protocol != PTHREAD_PRIO_NONE ? __protocol_lock(m, true, 0)
+								    : error;
 }
 
 static bool becomes_free(pthread_mutex_t *m)
 {
-	if (!__options.may_spin || !__options.spin_shared)
+	if (!__options.may_spin || !__options.spin_shared || m->__protocol == PTHREAD_PRIO_INHERIT)
 		return false;
 	for (int i = 0; i < SPINS; i++) {
 		if (!(__atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_OWNER))
@@ -167,17 +193,18 @@ static bool becomes_free(pthread_mutex_t *m)
 	return false;
 }
 
-static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m, deadline_t deadline)
+/* The caller may have to wait. */
+static int wait_for(pthread_mutex_t *m, deadline_t deadline)
 {
 	struct weft_timespec ts = timespec_of(deadline);
-	uint32_t me = number(thread_self());
+	uint32_t me = number_for(m);
 	int error;
 	long r;
 
 	if (m->__type == PTHREAD_MUTEX_ERRORCHECK && __shared_owned(m))
 		return EDEADLK;
 	if (becomes_free(m)) {
-		error = try(m);
+		error = try(m, owner_word_as(me), 0);
 		if (error != EBUSY)
 			return error;
 	}
@@ -188,19 +215,29 @@ static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m, deadline_t de
 	return r == 0 || r == -EOWNERDEAD ? taken(m, r != 0) : -r;
 }
 
+int __shared_take(pthread_mutex_t *m, bool only_try, deadline_t deadline)
+{
+	int error = try(m, owner_word_as(number_for(m)), 0);
+
+	return error != EBUSY || only_try ? error : wait_for(m, deadline);
+}
+
+static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m, deadline_t deadline)
+{
+	return m->__protocol != PTHREAD_PRIO_NONE ? __protocol_lock(m, false, deadline)
+						  : wait_for(m, deadline);
+}
+
 int __shared_lock(pthread_mutex_t *m, deadline_t deadline)
 {
-	int error = try(m);
+	int error = try(m, owner_word(), LWP_MUTEX_PROTOCOL);
 
 	return error != EBUSY ? error : lock_slow(m, deadline);
 }
 
-int __shared_unlock(pthread_mutex_t *m)
+/* The word is this one, and says that m is the caller's. */
+static inline int give_up(pthread_mutex_t *m, unsigned long seen)
 {
-	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
-
-	if ((seen & LWP_MUTEX_OWNER) != owner_word())
-		return EPERM;
 	if (m->__count > 0) {
 		m->__count--;
 		return 0;
@@ -209,7 +246,21 @@ int __shared_unlock(pthread_mutex_t *m)
 	    __atomic_compare_exchange_n(&m->__owner, &seen, seen & LWP_MUTEX_KIND, false,
 					__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		return 0;
-	return -__sys_lwp_mutex_unlock(word_of(m), number(thread_self()));
+	return -__sys_lwp_mutex_unlock(word_of(m), number_for(m));
+}
+
+int __shared_give_up(pthread_mutex_t *m)
+{
+	return give_up(m, __atomic_load_n(&m->__owner, __ATOMIC_RELAXED));
+}
+
+int __shared_unlock(pthread_mutex_t *m)
+{
+	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+
+	if (unlikely((seen & (LWP_MUTEX_OWNER | LWP_MUTEX_PROTOCOL)) != owner_word()))
+		return m->__protocol != PTHREAD_PRIO_NONE ? __protocol_unlock(m) : EPERM;
+	return give_up(m, seen);
 }
 
 int __shared_destroy(pthread_mutex_t *m)
@@ -229,11 +280,12 @@ int __shared_destroy(pthread_mutex_t *m)
 
 /* --- condition variables ------------------------------------------------------------------ */
 
+/* With a ceiling, the caller keeps its priority: it will need it again before it has m. */
 int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct weft_timespec ts = timespec_of(deadline);
 	struct lwp_cond *word = (struct lwp_cond *)&c->__waiters;
-	uint32_t me = number(thread_self());
+	uint32_t me = number_for(m);
 	unsigned count = m->__count;
 	int error;
 	long r;
@@ -246,9 +298,11 @@ int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadlin
 		return -r;
 	}
 	/* If the caller is to be cancelled, perhaps the call has not been made. */
-	error = r == -EINTR && __shared_owned(m) ? 0 : __shared_lock(m, NEVER);
+	error = r == -EINTR && __shared_owned(m) ? 0 : __shared_take(m, false, NEVER);
 	if (error == 0)
 		m->__count = count;
+	else if (error != EOWNERDEAD)
+		__protocol_lost(m);
 	if (r == -EINTR)
 		pthread_testcancel();
 	return error != 0 ? error : r == -ETIMEDOUT ? ETIMEDOUT : 0;

@@ -32,6 +32,10 @@ int __shared_unlock(pthread_mutex_t *m);
 int __shared_destroy(pthread_mutex_t *m);
 bool __shared_owned(const pthread_mutex_t *m); /* by the caller */
 
+/* The same without m's protocol, if it has one; its owner gives it up. */
+int __shared_take(pthread_mutex_t *m, bool only_try, deadline_t deadline);
+int __shared_give_up(pthread_mutex_t *m);
+
 /* c and m are both shared. */
 int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline);
 int __shared_cond_wake(pthread_cond_t *c, bool all);

@@ -53,6 +53,9 @@ static void mutexes(void)
 {
 	static struct lwp_mutex m, mine = {LWP_MUTEX_ERRORCHECK};
 
+	gives(lwp_ceiling, EINVAL, "too high", 60, -1);
+	gives(lwp_ceiling, EINVAL, "limit too high", -1, 60);
+	works(lwp_ceiling, -1, -1);
 	works(lwp_mutex_lock, &mine, 0);
 	__sys_lwp_mutex_lock(&m, OTHER);
 	gives_write_errors(lwp_mutex_lock, 0);

@@ -458,6 +458,7 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(lwp_rwlock_wrlock, INT, IN(lwp_rwlock), IN(weft_timespec))                               \
 	D(lwp_rwlock_unlock, INT, IN(lwp_rwlock))                                                  \
 	D(lwp_barrier_wait, INT, IN(lwp_barrier), INT, T(HEX))                                     \
+	D(lwp_ceiling, INT, INT, INT)                                                              \
 	D(kobj_create, INT, IN(kobj_create))                                                       \
 	D(kobj_close, INT, INT)                                                                    \
 	D(kobj_dup, INT, INT, FLAGS(kobj))                                                         \

@@ -68,6 +68,9 @@ enum {
 	THEN_FREE,   /* dead, and nobody waits for it: the rest goes, too */
 };
 
+/* Its part in priority inheritance. */
+enum { INHERIT_APART, INHERIT_JOINED, INHERIT_EXITED };
+
 struct lwp {
 	/* Known to cpu/entry.S by offset. */
 	uint64_t ksp;          /* 0: saved kernel stack pointer while switched away */
@@ -89,7 +92,9 @@ struct lwp {
 	/* Dispatcher; lock, and the dispatch queue's lock while on one. */
 	const struct sched_class *sclass;
 	union class_data cl;
-	int pri;       /* global priority: higher runs first */
+	int pri;       /* global priority: higher runs first; the larger of these two: */
+	int own_pri;   /* ... as its class has it */
+	int lent;      /* ... as others lend it (sync/inherit.c); 0: nothing */
 	uint32_t cpu;  /* CPU whose queue it is on, or where it last ran */
 	int16_t pset;  /* its processor set */
 	int16_t bound; /* the only CPU that it runs on, or PBIND_NONE */
@@ -113,6 +118,12 @@ struct lwp {
 	bool robust;         /* itself: it has registered robust mutexes */
 	struct list mutexes; /* itself: kernel mutexes that it owns, and events that its end
 			      * sets (sync/kobj.c) */
+
+	/* Priority inheritance (sync/inherit.c); its lock, and valid from JOINED on. */
+	uint8_t inherit;        /* atomic: INHERIT_* */
+	int ceiling;            /* the least that it is lent */
+	struct list lenders;    /* mutexes that it owns and others sleep for */
+	struct isleeper *lends; /* what it sleeps for, or NULL */
 
 	struct schedctl *sc;     /* kernel address of the shared record */
 	vaddr_t sc_user;         /* the user's address of it */

@@ -97,6 +97,16 @@ int procset_each(int idtype, int id, void (*fn)(struct lwp *l, void *arg), void 
  */
 void sched_change(struct lwp *l, void (*change)(struct lwp *l, void *arg), void *arg);
 
+/* The priority that its class gives l.  l->lock held, l on no queue. */
+static inline void sched_own_pri(struct lwp *l, int pri)
+{
+	l->own_pri = pri;
+	l->pri = pri > l->lent ? pri : l->lent;
+}
+/* Lends l at least priority pri, instead of what it has been lent so far; 0: nothing.  Returns
+ * the priority that it has then.  Takes l->lock. */
+int sched_lend(struct lwp *l, int pri);
+
 void sched_init(void);              /* CPU 0's dispatch queue and idle LWP */
 void sched_init_cpu(struct cpu *c); /* those of another CPU, before it starts */
 

@@ -33,7 +33,7 @@
  *	bit 2		OWNERDEAD: an owner died; the present one has got EOWNERDEAD, and
  *			clears it once the data is consistent again
  *	bit 3		NOTRECOVERABLE: given up while OWNERDEAD was set; for good
- *	bits 4, 5, 63	ROBUST, ERRORCHECK, SHARED: set by who initialises it
+ *	bits 4 to 7, 63	ROBUST, ERRORCHECK, INHERIT, CEILING, SHARED: set by who initialises it
  *	bits 8 to 39	the owner's number; 0: free
  *	bits 40 to 62	the owner's process
  */
@@ -46,8 +46,16 @@ struct lwp_mutex {
 #define LWP_MUTEX_NOTRECOVERABLE 0x8ull
 #define LWP_MUTEX_ROBUST 0x10ull     /* must be registered before it is taken */
 #define LWP_MUTEX_ERRORCHECK 0x20ull /* its owner who locks it again gets EDEADLK */
+/*
+ * Its owner's LWP, if the number is an LWP's, inherits the priorities of those who sleep for
+ * it; and it is handed over to the first of them.
+ */
+#define LWP_MUTEX_INHERIT 0x40ull
+#define LWP_MUTEX_CEILING 0x80ull /* means nothing to the kernel: see lwp_ceiling */
+#define LWP_MUTEX_PROTOCOL (LWP_MUTEX_INHERIT | LWP_MUTEX_CEILING)
 #define LWP_MUTEX_SHARED (1ull << 63)
-#define LWP_MUTEX_KIND (LWP_MUTEX_ROBUST | LWP_MUTEX_ERRORCHECK | LWP_MUTEX_SHARED)
+#define LWP_MUTEX_KIND                                                                             \
+	(LWP_MUTEX_ROBUST | LWP_MUTEX_ERRORCHECK | LWP_MUTEX_PROTOCOL | LWP_MUTEX_SHARED)
 #define LWP_MUTEX_OWNER 0x7fffffffffffff00ull
 #define LWP_OWNER_THREAD 0x80000000u
 

@@ -147,6 +147,7 @@
 	X(136, lwp_rwlock_wrlock, 2)    /* (struct lwp_rwlock *, deadline) */                      \
 	X(137, lwp_rwlock_unlock, 1)    /* (struct lwp_rwlock *) */                                \
 	X(138, lwp_barrier_wait, 3)     /* (struct lwp_barrier *, cycle, LWP_BARRIER_ARRIVED) */   \
+	X(139, lwp_ceiling, 2)          /* (real-time priority or -1, limit or -1) */              \
 	/* kernel objects with handles (kobj.h) */                                                 \
 	X(140, kobj_create, 1)        /* (struct kobj_create *) = handle */                        \
 	X(141, kobj_close, 1)         /* (handle) */                                               \

@@ -19,9 +19,12 @@ typedef unsigned long pthread_t; /* a small number; thr_* calls the same number 
 typedef unsigned int pthread_key_t;
 
 typedef struct {
-	unsigned long __owner; /* struct thread * of the owner, and flags; or weft/ksync.h */
-	unsigned int __count;  /* recursive: locks beyond the first; owner */
-	unsigned char __type;  /* PTHREAD_MUTEX_* */
+	unsigned long __owner;    /* struct thread * of the owner, and flags; or weft/ksync.h */
+	unsigned int __count;     /* recursive: locks beyond the first; owner */
+	unsigned char __type;     /* PTHREAD_MUTEX_* */
+	unsigned char __protocol; /* PTHREAD_PRIO_* */
+	unsigned char __ceiling;  /* owner */
+	void *__next;             /* see sync/protocol.c */
 } pthread_mutex_t;
 
 typedef struct {
@@ -64,6 +67,8 @@ typedef struct {
 	int __type;
 	int __pshared;
 	int __robust;
+	int __protocol;
+	int __ceiling;
 } pthread_mutexattr_t;
 
 typedef struct {

@@ -196,11 +196,10 @@ static int mxn_resume(struct thread *t)
 }
 
 /* If t is in a queue, it moves to where its new priority belongs. */
-static void mxn_set_priority(struct thread *t, int pri)
+static void mxn_change_priority(struct thread *t, int pri)
 {
 	const void *obj;
 
-	schedlock();
 	obj = t->wchan;
 	if (obj != NULL)
 		__sleepq_remove(t->q, t);
@@ -211,6 +210,12 @@ static void mxn_set_priority(struct thread *t, int pri)
 		sleepq_enter(t->q, obj, t, ORDER_OPTION);
 	if (t->state == TS_RUNQUEUE)
 		runq_push(t);
+}
+
+static void mxn_set_priority(struct thread *t, int pri)
+{
+	schedlock();
+	mxn_change_priority(t, pri);
 	schedunlock();
 }
 
@@ -303,6 +308,7 @@ static const struct model_ops ops = {
 	.suspend = mxn_suspend,
 	.resume = mxn_resume,
 	.set_priority = mxn_set_priority,
+	.change_priority = mxn_change_priority,
 	.kill = mxn_kill,
 	.cancel = mxn_cancel,
 	.set_concurrency = __pool_set_concurrency,

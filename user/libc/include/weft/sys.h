@@ -188,6 +188,7 @@ long __sys_lwp_rwlock_rdlock(struct lwp_rwlock *l, unsigned flags,
 long __sys_lwp_rwlock_wrlock(struct lwp_rwlock *l, const struct weft_timespec *deadline);
 long __sys_lwp_rwlock_unlock(struct lwp_rwlock *l);
 long __sys_lwp_barrier_wait(struct lwp_barrier *b, uint32_t cycle, unsigned flags);
+long __sys_lwp_ceiling(int ceiling, int limit);
 /* kernel objects with handles */
 long __sys_kobj_create(struct kobj_create *args);
 long __sys_kobj_close(uint32_t handle);

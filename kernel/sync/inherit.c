@@ -1,0 +1,510 @@
+/*
+ * inherit.c - mutexes in user memory whose owner inherits the priorities of those who wait
+ * (LWP_MUTEX_INHERIT in weft/ksync.h), and what LWPs are lent.
+ *
+ * While LWPs sleep for such a mutex there is a struct imutex for it, which knows them in the
+ * order of their priorities, and its owner's LWP.  An LWP is lent the highest priority among the
+ * first sleepers of all mutexes that it owns, and its ceiling (lwp_ceiling); what it is lent
+ * counts as its priority wherever the dispatcher looks (sched_lend).  If it sleeps for such a
+ * mutex itself, it moves up among the sleepers there, and so on along the chain (settle).  The
+ * same on the way down: when a mutex is given up, a sleeper's time is up, or one is told to exit.
+ *
+ * A mutex is handed over: who gives it up makes the first sleeper its owner, in the word too, so
+ * that there is no moment in which it has sleepers and nobody who inherits from them.
+ *
+ * pi_lock guards all of this, for all processes: who waits for whom is one graph, and a chain
+ * leads from mutex to mutex and from process to process.  It is taken only where an LWP must
+ * sleep for such a mutex or has one that others sleep for.  It is one of the locks of objects;
+ * under it come l->lock, and, to look a foreign owner up, before it proc_tree_lock and p->lock.
+ */
+#include <kern/cpu.h>
+#include <kern/ksync.h>
+#include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/syscall.h>
+#include <weft/errno.h>
+#include "inherit.h"
+
+#define CHAIN_MAX 1024 /* links that a priority goes along: those behind keep theirs */
+
+struct imutex {
+	struct tree_node node;  /* in `contended` */
+	struct user_key key;    /* held by each sleeper */
+	struct tree sleepers;   /* struct isleeper, by priority, then by arrival; not empty */
+	struct lwp *owner;      /* NULL: none that could inherit */
+	struct list owner_link; /* in owner->lenders */
+};
+
+struct isleeper {
+	struct tree_node node;
+	struct imutex *m;
+	struct lwp *lwp;
+	uint64_t me; /* as the mutex's owner */
+	int pri;     /* of the LWP, what it is lent included */
+	bool chosen; /* it has the mutex, or never will; taken out */
+	int result;
+};
+
+static struct spinlock pi_lock = SPINLOCK_INIT("priority inheritance");
+static struct tree contended; /* struct imutex, by key */
+static struct kcache *cache;
+
+void inherit_init(void)
+{
+	cache = kcache_create("inheriting mutex", sizeof(struct imutex), 8, KC_USER, NULL);
+	if (cache == NULL)
+		panic("no memory for the cache of inheriting mutexes");
+}
+
+static struct imutex *imutex(const struct tree_node *n)
+{
+	return CONTAINER_OF(n, struct imutex, node);
+}
+
+static struct isleeper *sleeper(const struct tree_node *n)
+{
+	return CONTAINER_OF(n, struct isleeper, node);
+}
+
+static int imutex_cmp(const struct tree_node *a, const struct tree_node *b)
+{
+	return user_key_cmp(&imutex(a)->key, &imutex(b)->key);
+}
+
+static int sleeper_cmp(const struct tree_node *a, const struct tree_node *b)
+{
+	return sleeper(b)->pri - sleeper(a)->pri;
+}
+
+static struct imutex *find(const struct user_key *key)
+{
+	struct tree_node *n = contended.root;
+
+	while (n != NULL) {
+		int c = user_key_cmp(key, &imutex(n)->key);
+		if (c == 0)
+			return imutex(n);
+		n = n->child[c > 0];
+	}
+	return NULL;
+}
+
+static struct isleeper *first(const struct imutex *m)
+{
+	return sleeper(tree_first(&m->sleepers));
+}
+
+/* --- who is lent what ----------------------------------------------------------------- */
+
+/*
+ * l sleeps for such a mutex, owns one, or has a ceiling: from now on its fields are valid.  False:
+ * it has exited.  One that has never been here exits without the lock.  If it does so at this
+ * moment, either it is EXITED here, or finds there that it has JOINED, and waits for the lock to
+ * take itself out.  pi_lock held.
+ */
+static bool join(struct lwp *l)
+{
+	uint8_t was = INHERIT_APART;
+
+	if (!__atomic_compare_exchange_n(&l->inherit, &was, INHERIT_JOINED, false, __ATOMIC_SEQ_CST,
+					 __ATOMIC_SEQ_CST))
+		return was == INHERIT_JOINED;
+	l->ceiling = 0;
+	list_init(&l->lenders);
+	l->lends = NULL;
+	return true;
+}
+
+/* What l is lent may have changed: carries that on along the chain.  pi_lock held. */
+static void settle(struct lwp *l)
+{
+	for (unsigned links = 0; l != NULL && links < CHAIN_MAX; links++) {
+		int lent = l->ceiling;
+		LIST_FOREACH (&l->lenders, m, struct imutex, owner_link)
+			lent = MAX(lent, first(m)->pri);
+		if (lent == l->lent)
+			return;
+		int pri = sched_lend(l, lent);
+		struct isleeper *w = l->lends;
+		if (w == NULL || w->pri == pri)
+			return;
+		tree_remove(&w->m->sleepers, &w->node);
+		w->pri = pri;
+		tree_insert(&w->m->sleepers, &w->node, sleeper_cmp);
+		l = w->m->owner;
+	}
+}
+
+/* m gets an owner, who is lent what its sleepers have; NULL: none.  pi_lock held. */
+static void set_owner(struct imutex *m, struct lwp *l)
+{
+	struct lwp *was = m->owner;
+
+	if (was != NULL)
+		list_remove(&m->owner_link);
+	m->owner = l;
+	if (l != NULL)
+		list_push_back(&l->lenders, &m->owner_link);
+	settle(was);
+	settle(l);
+}
+
+/* w, the last of whose mutex's sleepers it may be, is taken out.  pi_lock held. */
+static void leave(struct isleeper *w)
+{
+	struct imutex *m = w->m;
+
+	tree_remove(&m->sleepers, &w->node);
+	w->lwp->lends = NULL;
+	if (tree_first(&m->sleepers) != NULL) {
+		settle(m->owner);
+		return;
+	}
+	tree_remove(&contended, &m->node);
+	struct lwp *owner = m->owner;
+	if (owner != NULL)
+		list_remove(&m->owner_link);
+	kcache_free(cache, m);
+	settle(owner);
+}
+
+void inherit_repriced(struct lwp *l)
+{
+	if (__atomic_load_n(&l->inherit, __ATOMIC_RELAXED) != INHERIT_JOINED)
+		return;
+	irqstate_t s = spin_lock(&pi_lock);
+	struct isleeper *w = l->lends;
+	if (w != NULL && w->pri != l->pri) {
+		tree_remove(&w->m->sleepers, &w->node);
+		w->pri = l->pri;
+		tree_insert(&w->m->sleepers, &w->node, sleeper_cmp);
+		settle(w->m->owner);
+	}
+	spin_unlock(&pi_lock, s);
+}
+
+static void disown(struct lwp *l)
+{
+	irqstate_t s = spin_lock(&pi_lock);
+	while (!list_empty(&l->lenders)) {
+		struct imutex *m = LIST_FIRST(&l->lenders, struct imutex, owner_link);
+		list_remove(&m->owner_link);
+		m->owner = NULL;
+	}
+	l->ceiling = 0;
+	settle(l);
+	spin_unlock(&pi_lock, s);
+}
+
+void inherit_exit(struct lwp *l)
+{
+	if (__atomic_exchange_n(&l->inherit, INHERIT_EXITED, __ATOMIC_SEQ_CST) == INHERIT_JOINED)
+		disown(l);
+}
+
+void inherit_exec(struct lwp *l)
+{
+	if (__atomic_load_n(&l->inherit, __ATOMIC_RELAXED) == INHERIT_JOINED)
+		disown(l);
+}
+
+/*
+ * lwp_ceiling(ceiling, limit): from now on the caller runs at no less than real-time priority
+ * `ceiling` (0 to 59; -1: its own), unless its own is real-time and above `limit` (-1: none).  For
+ * mutexes with a ceiling, of which the library knows which the caller holds.  Does not block.
+ * EINVAL: one of the two is no such priority; EINVAL: its own is above the limit, and nothing
+ * changes.
+ */
+int64_t sys_lwp_ceiling(const uint64_t arg[6])
+{
+	int ceiling = (int)arg[0], limit = (int)arg[1];
+	struct lwp *l = curlwp();
+
+	if (ceiling < -1 || ceiling >= RT_LEVELS || limit < -1 || limit >= RT_LEVELS)
+		return -EINVAL;
+	if (limit >= 0 && l->own_pri > PRI_RT + limit)
+		return -EINVAL;
+	irqstate_t s = spin_lock(&pi_lock);
+	join(l);
+	l->ceiling = ceiling < 0 ? 0 : PRI_RT + ceiling;
+	settle(l);
+	spin_unlock(&pi_lock, s);
+	return 0;
+}
+
+/* --- locks that are held together ------------------------------------------------------- */
+
+struct held {
+	irqstate_t s;
+	int pid;            /* of the process whose LWPs may be looked up, beside the caller's */
+	struct proc *other; /* it, if there is such a process */
+};
+
+/* pi_lock; before it what it takes to look up LWPs of process pid, if it is not the caller's. */
+static void lock(struct held *h, int pid)
+{
+	h->pid = pid;
+	h->other = NULL;
+	if (pid == 0 || pid == curproc()->pid) {
+		h->s = spin_lock(&pi_lock);
+		return;
+	}
+	h->s = spin_lock(&proc_tree_lock);
+	h->other = proc_find(pid);
+	if (h->other != NULL)
+		spin_acquire(&h->other->lock);
+	else
+		spin_release(&proc_tree_lock);
+	spin_acquire(&pi_lock);
+}
+
+/* All but pi_lock. */
+static void forget_other(struct held *h)
+{
+	if (h->other != NULL) {
+		spin_release(&h->other->lock);
+		spin_release(&proc_tree_lock);
+	}
+	h->other = NULL;
+}
+
+static void unlock(struct held *h)
+{
+	forget_other(h);
+	spin_unlock(&pi_lock, h->s);
+}
+
+/* Without the lock: the word's page is missing.  0, -EFAULT, -ENOMEM. */
+static int fault(const struct uobject *m)
+{
+	int err = as_fault(curproc()->as, m->addr, FAULT_WRITE);
+	return err == 0 || err == -ENOMEM ? err : -EFAULT;
+}
+
+static int pid_of(uint64_t word)
+{
+	return (word & LWP_MUTEX_OWNER) >> 40;
+}
+
+/*
+ * The LWP that the word names as its owner, or NULL: it is gone, or is not an LWP's number.
+ * -EAGAIN: it is of a process other than the one that h has been locked for.
+ */
+static int owner_lwp(const struct held *h, uint64_t word, struct lwp **owner)
+{
+	struct proc *p = pid_of(word) == curproc()->pid ? curproc() : h->other;
+	uint32_t number = (word & LWP_MUTEX_OWNER) >> 8;
+
+	*owner = NULL;
+	if (p != curproc() && h->pid != pid_of(word))
+		return -EAGAIN;
+	if (p == NULL || (number & LWP_OWNER_THREAD))
+		return 0;
+	struct lwp *l = lwp_lock_by_id(p, number);
+	if (l == NULL)
+		return 0;
+	if (join(l))
+		*owner = l;
+	spin_release(&l->lock);
+	return 0;
+}
+
+/* --- taking ------------------------------------------------------------------------------ */
+
+/*
+ * Takes the mutex if it is free; else, with mark, sees to it that WAITERS is set.  Results as
+ * of lwp_mutex_lock; -EBUSY, and *seen: the word.
+ */
+static int take(const struct uobject *m, uint64_t me, bool mark, uint64_t *seen)
+{
+	int err = user_load64(seen, m->addr);
+
+	while (err >= 0) {
+		uint64_t want = *seen | LWP_MUTEX_WAITERS;
+		int r = -EBUSY;
+		if (*seen & LWP_MUTEX_NOTRECOVERABLE)
+			return -ENOTRECOVERABLE;
+		if (!(*seen & LWP_MUTEX_OWNER)) {
+			want = *seen | me;
+			r = *seen & LWP_MUTEX_OWNERDEAD ? -EOWNERDEAD : 0;
+		} else if ((*seen & LWP_MUTEX_OWNER) == me && (*seen & LWP_MUTEX_ERRORCHECK)) {
+			return -EDEADLK;
+		} else if (!mark || (*seen & LWP_MUTEX_WAITERS)) {
+			return r;
+		}
+		err = user_cas64(m->addr, seen, want);
+		if (err == 0)
+			return r;
+	}
+	return err;
+}
+
+/* The current LWP becomes one of those who sleep for the mutex.  -EAGAIN: as owner_lwp. */
+static int enter(struct uobject *m, struct held *h, uint64_t word, struct imutex **fresh,
+		 struct isleeper *w)
+{
+	struct imutex *im = find(&m->key);
+
+	if (im == NULL) {
+		struct lwp *owner;
+		int err = owner_lwp(h, word, &owner);
+		if (err != 0)
+			return err;
+		im = *fresh;
+		*fresh = NULL;
+		*im = (struct imutex){.key = m->key, .owner = owner};
+		tree_insert(&contended, &im->node, imutex_cmp);
+		if (owner != NULL)
+			list_push_back(&owner->lenders, &im->owner_link);
+	}
+	struct lwp *l = curlwp();
+	join(l);
+	w->m = im;
+	w->lwp = l;
+	w->pri = l->pri;
+	tree_insert(&im->sleepers, &w->node, sleeper_cmp);
+	l->lends = w;
+	settle(im->owner);
+	return 0;
+}
+
+/* Sleeps until w is chosen: its result; -ETIMEDOUT, -EINTR: it was not, and has left. */
+static int sleep(struct uobject *m, struct isleeper *w, hrtime_t deadline)
+{
+	struct lwp *l = curlwp();
+
+	spin_acquire(&l->lock);
+	int reason = lwp_sleep_locked(l, &pi_lock, "lwp_mutex", SLEEP_INTR | SLEEP_LOCK, deadline);
+	spin_acquire(&pi_lock);
+	if (w->chosen)
+		return w->result;
+	bool last = tree_first(&w->m->sleepers) == tree_last(&w->m->sleepers);
+	leave(w);
+	/* If the page is missing WAITERS stays, which does no harm. */
+	uint64_t seen;
+	if (last && user_load64(&seen, m->addr) == 0)
+		while ((seen & LWP_MUTEX_WAITERS) &&
+		       user_cas64(m->addr, &seen, seen & ~LWP_MUTEX_WAITERS) == 1)
+			;
+	return reason == WAKE_TIMEOUT ? -ETIMEDOUT : -EINTR;
+}
+
+int imutex_lock(struct uobject *m, uint64_t me, hrtime_t deadline, bool wait)
+{
+	struct imutex *fresh = wait ? kcache_alloc(cache) : NULL;
+	struct isleeper w = {.me = me};
+	struct held h;
+	int pid = 0, err;
+
+	if (wait && fresh == NULL)
+		return -ENOMEM;
+	for (;;) {
+		uint64_t seen;
+		lock(&h, pid);
+		err = take(m, me, wait, &seen);
+		if (err == -EBUSY && wait) {
+			err = enter(m, &h, seen, &fresh, &w);
+			if (err == 0)
+				break;
+			pid = pid_of(seen);
+			unlock(&h);
+			continue;
+		}
+		unlock(&h);
+		if (err != -EFAULT)
+			goto out;
+		err = fault(m);
+		if (err != 0)
+			goto out;
+	}
+	forget_other(&h);
+	err = sleep(m, &w, deadline);
+	unlock(&h);
+	/* Nobody takes a lock into the grave. */
+	if ((err == 0 || err == -EOWNERDEAD) && w.chosen && (curlwp()->ast & AST_EXIT)) {
+		imutex_unlock(m, LWP_MUTEX_OWNER, me, err == -EOWNERDEAD);
+		err = -EINTR;
+	}
+out:
+	if (fresh != NULL)
+		kcache_free(cache, fresh);
+	return err;
+}
+
+/* --- giving up ----------------------------------------------------------------------------- */
+
+/* w is woken, with this result, and owns its mutex if that says so. */
+static void choose(struct isleeper *w, int result)
+{
+	struct lwp *l = w->lwp;
+
+	w->chosen = true;
+	w->result = result;
+	lwp_wake(l, WAKE_EVENT);
+}
+
+/*
+ * The word says that the first sleeper has the mutex: hands over what it is lent.  The last
+ * who leaves takes the struct imutex along.
+ */
+static void hand_over(struct imutex *m, bool more, int result)
+{
+	struct isleeper *w = first(m);
+	bool lwp = !((w->me >> 8) & LWP_OWNER_THREAD);
+
+	if (more) {
+		tree_remove(&m->sleepers, &w->node);
+		w->lwp->lends = NULL;
+		set_owner(m, lwp ? w->lwp : NULL);
+	} else {
+		leave(w);
+	}
+	choose(w, result);
+}
+
+int imutex_unlock(struct uobject *m, uint64_t mask, uint64_t owner, bool died)
+{
+	struct held h;
+	int err;
+
+	for (;;) {
+		uint64_t seen;
+		lock(&h, 0);
+		err = user_load64(&seen, m->addr);
+		while (err >= 0) {
+			struct imutex *im = find(&m->key);
+			struct tree_node *w = im != NULL ? tree_first(&im->sleepers) : NULL;
+			bool more = w != NULL && w != tree_last(&im->sleepers);
+			uint64_t want = seen & LWP_MUTEX_KIND;
+			if ((seen & mask) != owner || (died && !(seen & LWP_MUTEX_ROBUST))) {
+				err = -EPERM;
+				break;
+			}
+			bool lost = !died && (seen & LWP_MUTEX_OWNERDEAD);
+			if (lost)
+				want |= LWP_MUTEX_NOTRECOVERABLE;
+			else if (w != NULL)
+				want |= sleeper(w)->me | (more ? LWP_MUTEX_WAITERS : 0);
+			if (died)
+				want |= LWP_MUTEX_OWNERDEAD;
+			err = user_cas64(m->addr, &seen, want);
+			if (err != 0)
+				continue;
+			if (im != NULL && !lost)
+				hand_over(im, more, died ? -EOWNERDEAD : 0);
+			for (; lost && im != NULL; im = find(&m->key)) {
+				struct isleeper *next = first(im);
+				leave(next);
+				choose(next, -ENOTRECOVERABLE);
+			}
+			break;
+		}
+		unlock(&h);
+		if (err != -EFAULT)
+			return err;
+		err = fault(m);
+		if (err != 0)
+			return err;
+	}
+}

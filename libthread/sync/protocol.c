@@ -1,0 +1,348 @@
+/*
+ * protocol.c - mutexes with a protocol: PTHREAD_PRIO_INHERIT and PTHREAD_PRIO_PROTECT.
+ *
+ * Who decides on priorities decides how a protocol works:
+ *
+ *	PRIO_INHERIT, and the kernel schedules all threads (model lwp), or the mutex is robust or
+ *			shared: the word is the kernel's, with INHERIT (weft/ksync.h).  An
+ *			unbound thread owns such a mutex under a number that is no LWP's,
+ *			and inherits nothing, since its LWP is not its own.
+ *	PRIO_INHERIT, threads scheduled here: below, by the priorities of threads.
+ *	PRIO_PROTECT, of a thread with an LWP of its own: lwp_ceiling, by real-time priorities.
+ *	PRIO_PROTECT, of an unbound thread: by its own priority.
+ *
+ * The word of a mutex with a protocol that is not the kernel's has M_PROTOCOL set, free or
+ * held, so that no fast path of others succeeds.
+ *
+ * Inheritance here.  Only models with one lock for all queues do it, and that lock guards all of
+ * this; a thread's priority is the highest of its own (base_pri), the ceilings that it holds, and
+ * the first waiters of the inheriting mutexes that it owns (inherits, linked by __next: those
+ * with M_WAITERS, from when somebody has had to wait).  If it changes while the thread waits for
+ * such a mutex itself (pi_wait), the owner of that one is next (settle).  A mutex is handed over to
+ * the first who waits, who inherits nothing by it: none of the others comes before him.
+ *
+ * Ceilings.  A thread knows the mutexes with a ceiling that it holds (protects, linked by __next;
+ * its own business), and runs at the highest of their ceilings (ceiling, under the lock).  It is
+ * raised before it takes a mutex, and lowered after it has given it up.  A mutex that it does not
+ * hold yet is not in the list: __next is the holder's.
+ */
+#include <errno.h>
+#include <limits.h>
+#include "mutex.h"
+#include "shared.h"
+#include "../core/model.h"
+#include "../core/sleepq.h"
+
+static pthread_mutex_t *next_of(const pthread_mutex_t *m)
+{
+	return m->__next;
+}
+
+static void list_add(void **list, pthread_mutex_t *m)
+{
+	m->__next = *list;
+	*list = m;
+}
+
+static void list_remove(void **list, pthread_mutex_t *m)
+{
+	while (*list != NULL && *list != m)
+		list = &((pthread_mutex_t *)*list)->__next;
+	if (*list != NULL)
+		*list = m->__next;
+}
+
+static int highest_ceiling(const struct thread *t)
+{
+	int ceiling = -1;
+
+	for (const pthread_mutex_t *m = t->protects; m != NULL; m = next_of(m))
+		if (m->__ceiling > ceiling)
+			ceiling = m->__ceiling;
+	return ceiling;
+}
+
+/* --- inheritance between threads ----------------------------------------------------------- */
+
+/* The priorities of t and of those along the chain from it are what they should be. */
+static void settle(struct thread *t)
+{
+	while (t != NULL) {
+		int pri = t->ceiling > t->base_pri ? t->ceiling : t->base_pri;
+		pthread_mutex_t *m;
+
+		for (m = t->inherits; m != NULL; m = next_of(m)) {
+			struct thread *first = __sleepq_first(sleepq_of(m), m);
+
+			if (first != NULL && first->pri > pri)
+				pri = first->pri;
+		}
+		if (pri == t->pri)
+			return;
+		__ops->change_priority(t, pri);
+		m = t->pi_wait;
+		if (m == NULL || t->wchan != m)
+			return;
+		t = mutex_owner(m);
+	}
+}
+
+void __thread_set_priority(struct thread *t, int pri)
+{
+	struct sleepq *any = sleepq_of(t);
+
+	if (__ops->change_priority == NULL) {
+		t->base_pri = pri;
+		__ops->set_priority(t, pri);
+		return;
+	}
+	__ops->lock(any);
+	t->base_pri = pri;
+	settle(t);
+	__ops->unlock(any);
+}
+
+/*
+ * The caller exits.  It may still have such mutexes, which stay its own, so that nobody gets
+ * them any more; but the next thread in this memory has nothing to do with them.
+ */
+void __protocol_thread_exit(void)
+{
+	struct thread *self = thread_self();
+	struct sleepq *any = sleepq_of(self);
+
+	__ops->lock(any);
+	self->inherits = self->protects = NULL;
+	self->ceiling = 0;
+	__ops->unlock(any);
+}
+
+static bool inherits_here(const pthread_mutex_t *m)
+{
+	return m->__protocol == PTHREAD_PRIO_INHERIT && !mutex_is_shared(m);
+}
+
+static bool take_free(pthread_mutex_t *m)
+{
+	unsigned long free = M_PROTOCOL;
+
+	return __atomic_compare_exchange_n(&m->__owner, &free,
+					   (unsigned long)thread_self() | M_PROTOCOL, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* 0 or ETIMEDOUT.  Blocks. */
+static int inherit_lock(pthread_mutex_t *m, deadline_t deadline)
+{
+	struct sleepq *q = sleepq_of(m);
+	struct thread *self = thread_self(), *owner;
+	unsigned long seen;
+
+	if (take_free(m))
+		return 0;
+	__ops->lock(q);
+	do {
+		if (take_free(m)) {
+			__ops->unlock(q);
+			return 0;
+		}
+		seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
+		/* Without waiters the owner may give it up at any moment. */
+	} while ((seen & ~M_FLAGS) == 0 ||
+		 (!(seen & M_WAITERS) &&
+		  !__atomic_compare_exchange_n(&m->__owner, &seen, seen | M_WAITERS, false,
+					       __ATOMIC_RELAXED, __ATOMIC_RELAXED)));
+	owner = (struct thread *)(seen & ~M_FLAGS);
+	if (!(seen & M_WAITERS))
+		list_add(&owner->inherits, m);
+	self->pi_wait = m;
+	sleepq_enter(q, m, self, ORDER_OPTION);
+	settle(owner);
+	if (__ops->block(q, deadline, NULL) == NULL) {
+		self->pi_wait = NULL;
+		return 0;
+	}
+	__ops->lock(q);
+	self->pi_wait = NULL;
+	/* Nobody is m's owner any more if it has been given up since. */
+	if (mutex_owner(m) != NULL)
+		settle(mutex_owner(m));
+	__ops->unlock(q);
+	return ETIMEDOUT;
+}
+
+static void inherit_unlock(pthread_mutex_t *m)
+{
+	struct sleepq *q = sleepq_of(m);
+	struct thread *self = thread_self(), *t;
+	unsigned long held = (unsigned long)self | M_PROTOCOL;
+	bool more;
+
+	if (__atomic_compare_exchange_n(&m->__owner, &held, M_PROTOCOL, false, __ATOMIC_RELEASE,
+					__ATOMIC_RELAXED))
+		return;
+	__ops->lock(q);
+	t = sleepq_take(q, m, &more);
+	list_remove(&self->inherits, m);
+	if (more)
+		list_add(&t->inherits, m);
+	__atomic_store_n(&m->__owner, (unsigned long)t | M_PROTOCOL | (more ? M_WAITERS : 0),
+			 __ATOMIC_RELEASE);
+	settle(self);
+	if (t != NULL)
+		__ops->wake_one(q, t);
+	else
+		__ops->unlock(q);
+}
+
+/* --- ceilings ------------------------------------------------------------------------------ */
+
+/*
+ * The caller runs at its highest ceiling, and at no less than that of `more`, if any, which it is
+ * about to take.  EINVAL: its own priority is above that one.
+ */
+static int apply_ceilings(struct thread *self, const pthread_mutex_t *more)
+{
+	struct sleepq *any = sleepq_of(self);
+	int limit = more != NULL ? more->__ceiling : -1, ceiling = highest_ceiling(self), before;
+
+	if (ceiling < limit)
+		ceiling = limit;
+	if (self->bound)
+		return -__sys_lwp_ceiling(ceiling, limit);
+	if (limit >= 0 && self->base_pri > limit)
+		return EINVAL;
+	__ops->lock(any);
+	before = self->pri;
+	self->ceiling = ceiling > 0 ? ceiling : 0;
+	settle(self);
+	__ops->unlock(any);
+	if (self->pri < before) /* others may go before it now */
+		__ops->yield();
+	return 0;
+}
+
+/* --- mutexes ----------------------------------------------------------------------------------- */
+
+static bool owned(const pthread_mutex_t *m)
+{
+	return mutex_is_shared(m) ? __shared_owned(m) : mutex_owner(m) == thread_self();
+}
+
+/* What remains of locking m when its protocol has had its say: trying only, if `try`. */
+static int lock(pthread_mutex_t *m, bool try, deadline_t deadline)
+{
+	if (mutex_is_shared(m))
+		return __shared_take(m, try, deadline);
+	if (inherits_here(m))
+		return !try ? inherit_lock(m, deadline) : take_free(m) ? 0 : EBUSY;
+	return __mutex_lock_plain(m, try, deadline);
+}
+
+/* The caller owns m already. */
+static int relock(pthread_mutex_t *m, bool try, deadline_t deadline)
+{
+	if (m->__type == PTHREAD_MUTEX_RECURSIVE) {
+		if (m->__count == UINT_MAX)
+			return EAGAIN;
+		m->__count++;
+		return 0;
+	}
+	if (try)
+		return EBUSY;
+	return m->__type == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : lock(m, false, deadline);
+}
+
+int __protocol_lock(pthread_mutex_t *m, bool try, deadline_t deadline)
+{
+	bool protect = m->__protocol == PTHREAD_PRIO_PROTECT;
+	int error;
+
+	if (owned(m))
+		return relock(m, try, deadline);
+	thread_self()->owns_special = true;
+	if (protect && (error = apply_ceilings(thread_self(), m)) != 0)
+		return error;
+	error = lock(m, try, deadline);
+	if (protect && (error == 0 || error == EOWNERDEAD))
+		list_add(&thread_self()->protects, m);
+	else if (protect)
+		apply_ceilings(thread_self(), NULL);
+	return error;
+}
+
+int __protocol_unlock(pthread_mutex_t *m)
+{
+	int error = 0;
+
+	if (!owned(m))
+		return EPERM;
+	if (m->__count > 0) {
+		m->__count--;
+		return 0;
+	}
+	if (inherits_here(m)) {
+		inherit_unlock(m);
+		return 0;
+	}
+	if (m->__protocol != PTHREAD_PRIO_PROTECT)
+		return __shared_give_up(m);
+	/* Once it is free, m may be gone. */
+	list_remove(&thread_self()->protects, m);
+	error = mutex_is_shared(m) ? __shared_give_up(m) : __mutex_unlock_plain(m);
+	apply_ceilings(thread_self(), NULL);
+	return error;
+}
+
+/* The caller had m, gave it up behind the protocol's back, and did not get it again. */
+void __protocol_lost(pthread_mutex_t *m)
+{
+	if (m->__protocol == PTHREAD_PRIO_PROTECT) {
+		list_remove(&thread_self()->protects, m);
+		apply_ceilings(thread_self(), NULL);
+	}
+}
+
+/* EINVAL: m has no ceiling. */
+int pthread_mutex_getprioceiling(const pthread_mutex_t *m, int *ceiling)
+{
+	if (m->__protocol != PTHREAD_PRIO_PROTECT)
+		return EINVAL;
+	*ceiling = m->__ceiling;
+	return 0;
+}
+
+/*
+ * Takes m, whatever the caller's priority, gives it the new ceiling, and gives it up.  EINVAL: m
+ * has no ceiling, or no SCHED_FIFO priority; EDEADLK: the caller has it, and it is not recursive;
+ * errors of pthread_mutex_lock.  Blocks.
+ */
+int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old)
+{
+	int error;
+
+	if (m->__protocol != PTHREAD_PRIO_PROTECT || ceiling < PRIO_CEILING_MIN ||
+	    ceiling > PRIO_CEILING_MAX)
+		return EINVAL;
+	if (owned(m)) {
+		if (m->__type != PTHREAD_MUTEX_RECURSIVE)
+			return EDEADLK;
+		if (old != NULL)
+			*old = m->__ceiling;
+		m->__ceiling = ceiling;
+		apply_ceilings(thread_self(), NULL);
+		return 0;
+	}
+	error = lock(m, false, NEVER);
+	if (error != 0 && error != EOWNERDEAD)
+		return error;
+	if (old != NULL)
+		*old = m->__ceiling;
+	m->__ceiling = ceiling;
+	if (error != EOWNERDEAD)
+		return mutex_is_shared(m) ? __shared_give_up(m) : __mutex_unlock_plain(m);
+	/* The caller has it, and must make it consistent. */
+	list_add(&thread_self()->protects, m);
+	apply_ceilings(thread_self(), NULL);
+	return error;
+}
