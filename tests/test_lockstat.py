@@ -10,7 +10,6 @@ import re
 import pytest
 from conftest import MODELS
 from tap import failures
-from test_guest import settings
 
 COUNTING = 160  # instructions, at most, that a hold is longer than what the program measures
 TITLES = ["kind", "count", "contended", "turns", "spun", "blocks", "wakes", "wait-ns", "hold-ns",
@@ -159,11 +158,12 @@ def test_refusals(guest):
         assert message in result.output
 
 
-@pytest.mark.parametrize("program", ["thr_mutex", "thr_cond", "thr_rwlock", "thr_sema",
-                                     "thr_shared", "thr_cancel"])
+@pytest.mark.parametrize("program, rounds", [
+    ("thr_mutex", 100), ("thr_cond", 40), ("thr_rwlock", 40), ("thr_sema", 40), ("thr_cancel", None),
+    ("if_sync", None), ("if_ui", None)])
 @pytest.mark.parametrize("model", ["lwp", "mxn"])
-def test_counting_changes_nothing(guest, model, program):
+def test_counting_changes_nothing(guest, model, program, rounds):
     """The functions that count behave as the others do, errors and cancellation included."""
-    result = guest([program, *settings(program)["args"]], model=model, smp=2,
-                   options="lockstat=30")
+    argv = [program] + ([rounds] if rounds else [])
+    result = guest(argv, model=model, smp=2, options="lockstat=30")
     assert not failures(result), result.output

@@ -1,4 +1,8 @@
-/* attr.c - attributes of threads.  All functions: EINVAL if the object is not initialised. */
+/*
+ * attr.c - attributes of threads.
+ *
+ * All functions but pthread_attr_init: EINVAL: the object is not initialised.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -54,7 +58,10 @@ int pthread_attr_getguardsize(const pthread_attr_t *attr, size_t *size)
 	return 0;
 }
 
-/* Bytes below the stack that fault; rounded up to pages when used, ignored with setstack. */
+/*
+ * Bytes below the stack that fault; rounded up to pages when used, ignored with setstack.
+ * EINVAL: beyond any address space.
+ */
 int pthread_attr_setguardsize(pthread_attr_t *attr, size_t size)
 {
 	if (attr->__valid != ATTR_VALID || size > PTRDIFF_MAX / 4)

@@ -14,8 +14,6 @@ static int result(int error)
 		return thrd_success;
 	case EBUSY:
 		return thrd_busy;
-	case ENOMEM:
-		return thrd_nomem;
 	case ETIMEDOUT:
 		return thrd_timedout;
 	default:
@@ -122,13 +120,13 @@ int mtx_lock(mtx_t *mutex)
 	return result(pthread_mutex_lock(mutex));
 }
 
-/* thrd_busy. */
+/* thrd_busy: somebody has it, the caller perhaps; thrd_error: locked too often (recursive). */
 int mtx_trylock(mtx_t *mutex)
 {
 	return result(pthread_mutex_trylock(mutex));
 }
 
-/* thrd_timedout; thrd_error: utc out of range. */
+/* thrd_timedout: by then it could not be had; thrd_error: nanoseconds of utc out of range. */
 int mtx_timedlock(mtx_t *mutex, const struct timespec *utc)
 {
 	return result(pthread_mutex_timedlock(mutex, utc));
@@ -158,7 +156,10 @@ int cnd_wait(cnd_t *cond, mtx_t *mutex)
 	return result(pthread_cond_wait(cond, mutex));
 }
 
-/* thrd_timedout; thrd_error: also utc out of range. */
+/*
+ * thrd_timedout: no signal came; thrd_error: also nanoseconds of utc out of range.  Errors of
+ * cnd_wait.
+ */
 int cnd_timedwait(cnd_t *cond, mtx_t *mutex, const struct timespec *utc)
 {
 	return result(pthread_cond_timedwait(cond, mutex, utc));
@@ -192,7 +193,7 @@ void *tss_get(tss_t key)
 	return pthread_getspecific(key);
 }
 
-/* thrd_error: no such key; thrd_nomem. */
+/* thrd_error: no such key, or no memory for its value. */
 int tss_set(tss_t key, void *value)
 {
 	return result(pthread_setspecific(key, value));

@@ -7,8 +7,8 @@
 static int asked; /* atomic; 0: not yet */
 
 /*
- * 0 leaves it to the library.  A model without a pool takes the hint and does nothing.
- * EINVAL: negative; EAGAIN, ENOMEM: there could not be that many LWPs.
+ * 0 leaves it to the library.  A model without a pool takes the hint and does nothing.  EINVAL:
+ * negative; EAGAIN: no memory for so many LWPs.
  */
 int pthread_setconcurrency(int level)
 {

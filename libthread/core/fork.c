@@ -28,7 +28,7 @@ struct handlers {
 static struct handlers *first, *last;
 static struct ilock handlers_lock;
 
-/* ENOMEM. */
+/* Handlers around fork (POSIX says in which order).  ENOMEM: for the three. */
 int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
 {
 	struct handlers *h = malloc(sizeof(*h));

@@ -454,6 +454,7 @@ void __protocol_thread_exit(void);
 
 /* core/tsd.c */
 void __tsd_exit(struct thread *self);
+bool __tsd_exists(unsigned key);
 void __tsd_lock(void), __tsd_unlock(void), __tsd_forked(void);
 
 /* core/newlib.c: around fork; `forked` in the child, before `after`. */

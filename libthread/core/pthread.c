@@ -60,19 +60,27 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 	return error == ENOMEM ? EAGAIN : error;
 }
 
-/* Errors and blocking: see __thread_join. */
+/*
+ * ESRCH: no such thread; EINVAL: it is detached, or someone else joins it; EDEADLK: it is the
+ * caller, or it joins the caller.  Blocks; a cancellation point: then the thread is as if the
+ * caller had never come.
+ */
 int pthread_join(pthread_t thread, void **status)
 {
 	return thread == 0 ? ESRCH : __thread_join(thread, NEVER, NULL, status);
 }
 
-/* EBUSY: it has not exited.  Errors else as pthread_join. */
+/* EBUSY: it has not exited.  Errors of pthread_join. */
 int pthread_tryjoin_np(pthread_t thread, void **status)
 {
 	return thread == 0 ? ESRCH : __thread_join(thread, 0, NULL, status);
 }
 
-/* ETIMEDOUT; EINVAL: also abstime (CLOCK_REALTIME) out of range; ENOMEM. */
+/*
+ * As pthread_join, until abstime by CLOCK_REALTIME.  ETIMEDOUT: it has not exited by then;
+ * EINVAL: also nanoseconds of abstime out of range; ENOMEM: the model could not make ready for
+ * deadlines.  Errors of pthread_join.
+ */
 int pthread_timedjoin_np(pthread_t thread, void **status, const struct timespec *abstime)
 {
 	deadline_t deadline;
@@ -83,6 +91,7 @@ int pthread_timedjoin_np(pthread_t thread, void **status, const struct timespec 
 	return error == EBUSY ? ETIMEDOUT : error;
 }
 
+/* Nobody will join it.  ESRCH: no such thread; EINVAL: detached already, or someone joins it. */
 int pthread_detach(pthread_t thread)
 {
 	return __thread_detach(thread);
@@ -98,6 +107,7 @@ int pthread_equal(pthread_t a, pthread_t b)
 	return a == b;
 }
 
+/* Lets another thread run (libthread/README.md: which).  Never fails. */
 int sched_yield(void)
 {
 	return __ops->yield();

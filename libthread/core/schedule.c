@@ -99,7 +99,9 @@ int pthread_getschedparam(pthread_t thread, int *policy, struct sched_param *par
 	return error;
 }
 
-/* EINVAL: no such policy, or a priority that it does not have; ENOTSUP. */
+/*
+ * EINVAL: no such policy, or a priority that it does not have; ENOTSUP: not of an unbound thread.
+ */
 int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
 {
 	struct sched s = {policy, param->sched_priority};
@@ -109,7 +111,9 @@ int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param
 	return __thread_with(thread, set, &s);
 }
 
-/* Keeps the policy.  EINVAL: a priority that it does not have; ENOTSUP. */
+/*
+ * Keeps the policy.  EINVAL: a priority that it does not have; ENOTSUP: not of an unbound thread.
+ */
 int pthread_setschedprio(pthread_t thread, int priority)
 {
 	return __thread_with(thread, set_priority, &priority);

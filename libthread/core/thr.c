@@ -14,8 +14,8 @@
 #include "model.h"
 
 /*
- * stack NULL: allocated, of size bytes (0: the default) and with a red zone.  EINVAL: a
- * size below thr_min_stack(), unknown flags; EAGAIN, ENOMEM: no memory or LWP for it.
+ * stack NULL: allocated, of size bytes (0: the default) and with a red zone.  EINVAL: a size
+ * below thr_min_stack(), unknown flags, no function; EAGAIN: no memory or no LWP for it.
  */
 int thr_create(void *stack, size_t size, void *(*start)(void *), void *arg, long flags,
 	       thread_t *thread)
@@ -42,7 +42,10 @@ int thr_create(void *stack, size_t size, void *(*start)(void *), void *arg, long
 	return error;
 }
 
-/* thread 0: any.  ESRCH: no such thread, or nobody may join it; EDEADLK: would never end. */
+/*
+ * thread 0: any.  ESRCH: no such thread, or nobody may join it; EDEADLK: it would never end.
+ * Blocks; a cancellation point.
+ */
 int thr_join(thread_t thread, thread_t *departed, void **status)
 {
 	unsigned long id;
@@ -102,6 +105,7 @@ int thr_suspend(thread_t thread)
 	return error;
 }
 
+/* ESRCH: no such thread. */
 int thr_continue(thread_t thread)
 {
 	return __thread_with(thread, resume, NULL);
@@ -117,11 +121,13 @@ int thr_getconcurrency(void)
 	return pthread_getconcurrency();
 }
 
+/* Errors of pthread_setconcurrency. */
 int thr_setconcurrency(int level)
 {
 	return pthread_setconcurrency(level);
 }
 
+/* ESRCH: no such thread. */
 int thr_getprio(thread_t thread, int *priority)
 {
 	struct thread *t;
@@ -152,19 +158,19 @@ int thr_setprio(thread_t thread, int priority)
 	return t == NULL ? ESRCH : 0;
 }
 
-/* As pthread_kill. */
+/* Errors of pthread_kill. */
 int thr_kill(thread_t thread, int sig)
 {
 	return pthread_kill(thread, sig);
 }
 
-/* As pthread_sigmask. */
+/* Errors of pthread_sigmask. */
 int thr_sigsetmask(int how, const sigset_t *set, sigset_t *old)
 {
 	return pthread_sigmask(how, set, old);
 }
 
-/* The caller's stack: ss_sp is its highest address.  EAGAIN: it is not known. */
+/* The caller's stack: ss_sp is its highest address. */
 int thr_stksegment(stack_t *stack)
 {
 	pthread_attr_t attr;
@@ -178,25 +184,28 @@ int thr_stksegment(stack_t *stack)
 	return 0;
 }
 
+/* Errors of pthread_key_create. */
 int thr_keycreate(thread_key_t *key, void (*destructor)(void *))
 {
 	return pthread_key_create(key, destructor);
 }
 
-/* EINVAL: no such key, as far as can be told without a lock. */
+/* EINVAL: there is no such key. */
 int thr_getspecific(thread_key_t key, void **value)
 {
-	if (key >= PTHREAD_KEYS_MAX)
+	if (!__tsd_exists(key))
 		return EINVAL;
 	*value = pthread_getspecific(key);
 	return 0;
 }
 
+/* Errors of pthread_setspecific. */
 int thr_setspecific(thread_key_t key, void *value)
 {
 	return pthread_setspecific(key, value);
 }
 
+/* ENOTSUP: the model has no such lock (lwp). */
 int thr_schedlock_stats(struct thr_schedlock_stats *stats)
 {
 	if (__ops->schedlock_stats == NULL)

@@ -22,6 +22,11 @@ static struct key {
 	void (*destructor)(void *);
 } keys[PTHREAD_KEYS_MAX];
 
+bool __tsd_exists(pthread_key_t key)
+{
+	return key < PTHREAD_KEYS_MAX && keys[key].used;
+}
+
 /* EAGAIN: there are PTHREAD_KEYS_MAX keys. */
 int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
 {
@@ -82,12 +87,12 @@ void *pthread_getspecific(pthread_key_t key)
 	return self->tsd_more[key - TSD_FAST];
 }
 
-/* EINVAL: there is no such key; ENOMEM. */
+/* EINVAL: there is no such key; ENOMEM: for the values of keys beyond the first. */
 int pthread_setspecific(pthread_key_t key, const void *value)
 {
 	struct thread *self = thread_self();
 
-	if (key >= PTHREAD_KEYS_MAX || !keys[key].used)
+	if (!__tsd_exists(key))
 		return EINVAL;
 	if (key < TSD_FAST) {
 		self->tsd[key] = (void *)value;

@@ -122,25 +122,26 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 }
 
 /*
- * Gives m up and waits for a signal; has m again on return.  EPERM: it did not have it;
- * EINVAL: c is shared and m is not; EOWNERDEAD, ENOTRECOVERABLE: of m.
+ * Gives m up and waits for a signal; has m again on return.  EPERM: it did not have it; EINVAL: c
+ * is shared and m is not; EOWNERDEAD, ENOTRECOVERABLE: of m.  A cancellation point.
  */
 int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
 	return wait(c, m, NEVER);
 }
 
-/*
- * The same until abstime, by c's clock.  ETIMEDOUT; EPERM; EINVAL: abstime out of range,
- * ENOMEM (m has not been given up then).
- */
+/* The same until abstime, by c's clock.  Errors of pthread_cond_clockwait. */
 int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *abstime)
 {
 	return pthread_cond_clockwait(
 		c, m, c->__clock != 0 ? (clockid_t)c->__clock : CLOCK_REALTIME, abstime);
 }
 
-/* The same by a clock of its own choice: CLOCK_REALTIME or CLOCK_MONOTONIC; EINVAL: another. */
+/*
+ * The same by a clock of its own choice, CLOCK_REALTIME or CLOCK_MONOTONIC.  ETIMEDOUT: no signal
+ * came; EINVAL: also another clock, or nanoseconds of abstime out of range; ENOMEM: the model could
+ * not make ready for deadlines (m has not been given up then).  Errors of pthread_cond_wait.
+ */
 int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
 			   const struct timespec *abstime)
 {

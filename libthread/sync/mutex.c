@@ -184,9 +184,10 @@ static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m)
 }
 
 /*
- * Takes m; waits while another thread has it.  EDEADLK: the caller has it (error check);
- * EAGAIN: locked too often (recursive), or it is robust and no more can be registered;
- * EOWNERDEAD: taken, but its last owner died with it; ENOTRECOVERABLE: not taken.
+ * Takes m; waits while another thread has it. EDEADLK: the caller has it (error check); EINVAL: its
+ * ceiling is below the caller's priority; EAGAIN: locked too often (recursive), or it is robust and
+ * no more can be registered; EOWNERDEAD: taken, but its last owner died with it; ENOTRECOVERABLE:
+ * not taken, and it never can be again.
  */
 int pthread_mutex_lock(pthread_mutex_t *m)
 {
@@ -198,7 +199,10 @@ int pthread_mutex_lock(pthread_mutex_t *m)
 	return lock_slow(m);
 }
 
-/* EBUSY: somebody has it, the caller perhaps; EAGAIN: as for lock. */
+/*
+ * EBUSY: somebody has it, the caller perhaps; EAGAIN, EINVAL, EOWNERDEAD, ENOTRECOVERABLE: as for
+ * lock.
+ */
 int pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
@@ -218,8 +222,10 @@ int pthread_mutex_trylock(pthread_mutex_t *m)
 }
 
 /*
- * As lock, until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC: ETIMEDOUT; EINVAL:
- * another clock, abstime out of range; ENOMEM.  A free mutex is taken whatever they say.
+ * As lock, until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC. ETIMEDOUT: by then it
+ * could not be had; EINVAL: also another clock, nanoseconds of abstime out of range; ENOMEM: the
+ * model could not make ready for deadlines. A free mutex is taken whatever they say. Errors of
+ * pthread_mutex_lock.
  */
 int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *abstime)
 {
@@ -239,6 +245,7 @@ int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct ti
 						  : __mutex_lock_slow(m, deadline);
 }
 
+/* By CLOCK_REALTIME.  Errors of pthread_mutex_clocklock. */
 int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abstime)
 {
 	return pthread_mutex_clocklock(m, CLOCK_REALTIME, abstime);

@@ -29,6 +29,7 @@ static int set_pshared(int *where, int pshared)
 		*pshared = attr->__pshared;                                                        \
 		return 0;                                                                          \
 	}                                                                                          \
+	/* EINVAL: neither PTHREAD_PROCESS_PRIVATE nor PTHREAD_PROCESS_SHARED. */                  \
 	int pthread_##kind##attr_setpshared(pthread_##kind##attr_t *attr, int pshared)             \
 	{                                                                                          \
 		return set_pshared(&attr->__pshared, pshared);                                     \

@@ -313,9 +313,9 @@ int pthread_mutex_getprioceiling(const pthread_mutex_t *m, int *ceiling)
 }
 
 /*
- * Takes m, whatever the caller's priority, gives it the new ceiling, and gives it up.  EINVAL: m
- * has no ceiling, or no SCHED_FIFO priority; EDEADLK: the caller has it, and it is not recursive;
- * errors of pthread_mutex_lock.  Blocks.
+ * Takes m, whatever the caller's priority, gives it the new ceiling, and gives it up. EINVAL: m has
+ * no ceiling, or the new one is no priority of SCHED_FIFO; EDEADLK: the caller has it, and it is
+ * not recursive; EAGAIN, EOWNERDEAD, ENOTRECOVERABLE: as for lock. Blocks.
  */
 int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old)
 {

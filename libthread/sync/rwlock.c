@@ -185,15 +185,37 @@ static int timed(pthread_rwlock_t *l, bool write, clockid_t clock, const struct 
 	return error != 0 ? error : lock_slow(l, write, deadline);
 }
 
+/* Where rdlock would have not waited, this does not either: the exception of the top. */
+static int __attribute__((noinline)) tryread_slow(pthread_rwlock_t *l)
+{
+	struct sleepq *q = sleepq_of(l);
+	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
+	bool taken;
+
+	if (rwlock_is_shared(l))
+		return __shared_tryrwlock(l, false) ? 0 : EBUSY;
+	if ((seen & ~WAITING) == READERS_MAX)
+		return EAGAIN;
+	if (seen & WRITER || thread_self()->readlocks == 0)
+		return EBUSY;
+	__ops->lock(q);
+	taken = take_or_mark(l, false);
+	__ops->unlock(q);
+	return taken ? 0 : EBUSY;
+}
+
 static bool try_shared(pthread_rwlock_t *l, bool write)
 {
 	return rwlock_is_shared(l) && __shared_tryrwlock(l, write);
 }
 
-/* EBUSY: a writer has it or waits for it. */
+/*
+ * EBUSY: a writer has it, or waits for it and the caller reads nothing yet; EAGAIN: too many
+ * readers.
+ */
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
-	return try_read(l) || try_shared(l, false) ? 0 : EBUSY;
+	return try_read(l) ? 0 : tryread_slow(l);
 }
 
 /* EDEADLK: the caller has it for writing.  Blocks. */
@@ -211,24 +233,32 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 }
 
 /*
- * As rdlock, until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC: ETIMEDOUT; EINVAL:
- * another clock, abstime out of range; ENOMEM.  A lock that is free is taken whatever they say.
+ * As rdlock, until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC.  ETIMEDOUT: by then
+ * it could not be had; EINVAL: another clock, nanoseconds of abstime out of range; ENOMEM: the
+ * model could not make ready for deadlines.  A lock that is free is taken whatever they say.
+ * Errors of pthread_rwlock_rdlock.
  */
 int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abstime)
 {
 	return timed(l, false, clock, abstime);
 }
 
+/*
+ * The same for writing.  ETIMEDOUT, EINVAL, ENOMEM: as for clockrdlock.  Errors of
+ * pthread_rwlock_wrlock.
+ */
 int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abstime)
 {
 	return timed(l, true, clock, abstime);
 }
 
+/* By CLOCK_REALTIME.  Errors of pthread_rwlock_clockrdlock. */
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *abstime)
 {
 	return timed(l, false, CLOCK_REALTIME, abstime);
 }
 
+/* By CLOCK_REALTIME.  Errors of pthread_rwlock_clockwrlock. */
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *abstime)
 {
 	return timed(l, true, CLOCK_REALTIME, abstime);

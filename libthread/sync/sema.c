@@ -103,7 +103,10 @@ static inline int wait_slow(sem_t *s, deadline_t deadline)
 	return __ops->sleep(q);
 }
 
-/* Takes a unit; waits until there is one.  EINTR (shared). */
+/*
+ * Takes a unit; waits until there is one.  EINTR: a handler was called meanwhile (only of a
+ * shared one).  A cancellation point.
+ */
 int sem_wait(sem_t *s)
 {
 	if (unlikely(cancel_due()))
@@ -120,8 +123,10 @@ int sem_trywait(sem_t *s)
 }
 
 /*
- * The same until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC: ETIMEDOUT; EINVAL:
- * another clock, abstime out of range; ENOMEM.  A unit that is there is taken whatever they say.
+ * The same until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC.  ETIMEDOUT: by then
+ * there was no unit; EINVAL: another clock, nanoseconds of abstime out of range; ENOMEM: the model
+ * could not make ready for deadlines.  A unit that is there is taken whatever they say.  Errors of
+ * sem_wait.
  */
 int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *abstime)
 {
@@ -135,6 +140,7 @@ int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *abstime)
 	return error != 0 ? fail(error) : wait_slow(s, deadline);
 }
 
+/* By CLOCK_REALTIME.  Errors of sem_clockwait. */
 int sem_timedwait(sem_t *s, const struct timespec *abstime)
 {
 	return sem_clockwait(s, CLOCK_REALTIME, abstime);

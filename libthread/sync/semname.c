@@ -110,8 +110,8 @@ static sem_t *map(int fd)
 /*
  * The semaphore of that name, made with `value` if there is none and flags have O_CREAT; or
  * SEM_FAILED.  EEXIST: there is one, and flags have O_CREAT and O_EXCL; ENOENT: there is none;
- * EINVAL: the name, or a value beyond SEM_VALUE_MAX; ENAMETOOLONG; EACCES, EMFILE, ENFILE,
- * ENOSPC, ENOMEM as of open, write and mmap.
+ * EINVAL: the name has no characters or a slash, or a value beyond SEM_VALUE_MAX;
+ * ENAMETOOLONG: the name; EACCES, EMFILE, ENFILE, ENOSPC, ENOMEM: as of open, write and mmap.
  */
 sem_t *sem_open(const char *name, int flags, ...)
 {
@@ -168,7 +168,10 @@ int sem_close(sem_t *s)
 	return o != NULL ? 0 : fails(EINVAL);
 }
 
-/* The name goes at once, the semaphore with the last who has it open.  ENOENT; as sem_open. */
+/*
+ * The name goes at once, the semaphore with the last who has it open.  ENOENT: no such name;
+ * ENAMETOOLONG: the name; EINVAL: the name has no characters, or a slash.
+ */
 int sem_unlink(const char *name)
 {
 	char path[WEFT_PATH_MAX];

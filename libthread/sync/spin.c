@@ -27,6 +27,7 @@ int pthread_spin_destroy(pthread_spinlock_t *l)
 	return __atomic_load_n(&l->__held, __ATOMIC_RELAXED) != 0 ? EBUSY : 0;
 }
 
+/* EBUSY: somebody has it, the caller perhaps. */
 int pthread_spin_trylock(pthread_spinlock_t *l)
 {
 	if (__atomic_exchange_n(&l->__held, 1, __ATOMIC_ACQUIRE) != 0)

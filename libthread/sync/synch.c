@@ -19,6 +19,7 @@ static int pshared_of(int type)
 	return type & USYNC_PROCESS ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE;
 }
 
+/* EINVAL: unknown bits of type. */
 int mutex_init(mutex_t *m, int type, void *arg)
 {
 	pthread_mutexattr_t attr = {.__type = PTHREAD_MUTEX_NORMAL, .__pshared = pshared_of(type)};
@@ -36,31 +37,37 @@ int mutex_init(mutex_t *m, int type, void *arg)
 	return pthread_mutex_init(m, &attr);
 }
 
+/* Errors of pthread_mutex_destroy. */
 int mutex_destroy(mutex_t *m)
 {
 	return pthread_mutex_destroy(m);
 }
 
+/* Errors of pthread_mutex_lock. */
 int mutex_lock(mutex_t *m)
 {
 	return pthread_mutex_lock(m);
 }
 
+/* Errors of pthread_mutex_trylock. */
 int mutex_trylock(mutex_t *m)
 {
 	return pthread_mutex_trylock(m);
 }
 
+/* Errors of pthread_mutex_unlock. */
 int mutex_unlock(mutex_t *m)
 {
 	return pthread_mutex_unlock(m);
 }
 
+/* Errors of pthread_mutex_consistent. */
 int mutex_consistent(mutex_t *m)
 {
 	return pthread_mutex_consistent(m);
 }
 
+/* EINVAL: unknown bits of type. */
 int cond_init(cond_t *c, int type, void *arg)
 {
 	pthread_condattr_t attr = {.__pshared = pshared_of(type)};
@@ -69,16 +76,22 @@ int cond_init(cond_t *c, int type, void *arg)
 	return error != 0 ? error : pthread_cond_init(c, &attr);
 }
 
+/* Errors of pthread_cond_destroy. */
 int cond_destroy(cond_t *c)
 {
 	return pthread_cond_destroy(c);
 }
 
+/* Errors of pthread_cond_wait. */
 int cond_wait(cond_t *c, mutex_t *m)
 {
 	return pthread_cond_wait(c, m);
 }
 
+/*
+ * ETIME: no signal came; ENOMEM: the model could not make ready for deadlines; EINVAL:
+ * nanoseconds of abstime out of range.  Errors of pthread_cond_wait.
+ */
 int cond_timedwait(cond_t *c, mutex_t *m, timestruc_t *abstime)
 {
 	int error = pthread_cond_timedwait(c, m, abstime);
@@ -86,7 +99,7 @@ int cond_timedwait(cond_t *c, mutex_t *m, timestruc_t *abstime)
 	return error == ETIMEDOUT ? ETIME : error;
 }
 
-/* EINVAL: reltime is negative or its nanoseconds are out of range. */
+/* EINVAL: reltime is negative, or its nanoseconds are out of range.  Errors of cond_timedwait. */
 int cond_reltimedwait(cond_t *c, mutex_t *m, timestruc_t *reltime)
 {
 	timestruc_t until;
@@ -114,6 +127,7 @@ int cond_broadcast(cond_t *c)
 	return pthread_cond_broadcast(c);
 }
 
+/* EINVAL: unknown bits of type. */
 int rwlock_init(rwlock_t *l, int type, void *arg)
 {
 	pthread_rwlockattr_t attr = {.__pshared = pshared_of(type)};
@@ -122,31 +136,37 @@ int rwlock_init(rwlock_t *l, int type, void *arg)
 	return error != 0 ? error : pthread_rwlock_init(l, &attr);
 }
 
+/* Errors of pthread_rwlock_destroy. */
 int rwlock_destroy(rwlock_t *l)
 {
 	return pthread_rwlock_destroy(l);
 }
 
+/* Errors of pthread_rwlock_rdlock. */
 int rw_rdlock(rwlock_t *l)
 {
 	return pthread_rwlock_rdlock(l);
 }
 
+/* Errors of pthread_rwlock_wrlock. */
 int rw_wrlock(rwlock_t *l)
 {
 	return pthread_rwlock_wrlock(l);
 }
 
+/* Errors of pthread_rwlock_tryrdlock. */
 int rw_tryrdlock(rwlock_t *l)
 {
 	return pthread_rwlock_tryrdlock(l);
 }
 
+/* Errors of pthread_rwlock_trywrlock. */
 int rw_trywrlock(rwlock_t *l)
 {
 	return pthread_rwlock_trywrlock(l);
 }
 
+/* Errors of pthread_rwlock_unlock. */
 int rw_unlock(rwlock_t *l)
 {
 	return pthread_rwlock_unlock(l);
@@ -158,6 +178,7 @@ static int number(int result)
 	return result < 0 ? errno : 0;
 }
 
+/* EINVAL: unknown bits of type, or a count beyond SEM_VALUE_MAX. */
 int sema_init(sema_t *s, unsigned count, int type, void *arg)
 {
 	int error = check_type(type, USYNC_PROCESS);
@@ -165,11 +186,13 @@ int sema_init(sema_t *s, unsigned count, int type, void *arg)
 	return error != 0 ? error : number(sem_init(s, type & USYNC_PROCESS, count));
 }
 
+/* Errors of sem_destroy. */
 int sema_destroy(sema_t *s)
 {
 	return number(sem_destroy(s));
 }
 
+/* Errors of sem_wait. */
 int sema_wait(sema_t *s)
 {
 	return number(sem_wait(s));
@@ -183,6 +206,7 @@ int sema_trywait(sema_t *s)
 	return error == EAGAIN ? EBUSY : error;
 }
 
+/* Errors of sem_post. */
 int sema_post(sema_t *s)
 {
 	return number(sem_post(s));

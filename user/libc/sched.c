@@ -134,7 +134,10 @@ static int policy_of(const struct pcparms *p)
 	return p->pc_cid == WEFT_CLASS_TS ? SCHED_OTHER : SCHED_NT;
 }
 
-/* SCHED_OTHER, SCHED_FIFO, SCHED_RR; SCHED_NT for the NT class.  EINVAL, ESRCH. */
+/*
+ * SCHED_OTHER, SCHED_FIFO, SCHED_RR; SCHED_NT for the NT class.  EINVAL: pid is negative; ESRCH:
+ * no such process.
+ */
 int sched_getscheduler(pid_t pid)
 {
 	struct pcparms p;
@@ -142,7 +145,7 @@ int sched_getscheduler(pid_t pid)
 	return get(pid, &p) < 0 ? -1 : policy_of(&p);
 }
 
-/* The priority in its policy: the base level in SCHED_NT.  EINVAL, ESRCH. */
+/* The priority in its policy: the base level in SCHED_NT.  Errors of sched_getscheduler. */
 int sched_getparam(pid_t pid, struct sched_param *param)
 {
 	struct pcparms p;
@@ -207,7 +210,10 @@ int __lwp_setsched(uint32_t id, int policy, int priority)
 	return error != 0 ? error : -__sys_priocntl(P_LWPID, id, PC_SETPARMS, &p);
 }
 
-/* Returns the policy before.  EINVAL: pid, policy or priority out of range; ESRCH. */
+/*
+ * Returns the policy before.  EINVAL: also a policy or priority that there is not.  Errors of
+ * sched_getscheduler.
+ */
 int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
 {
 	int old = sched_getscheduler(pid);
@@ -217,7 +223,10 @@ int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
 	return set(pid, policy, param) < 0 ? -1 : old;
 }
 
-/* Keeps the policy.  EINVAL: pid, or a priority that the policy does not have; ESRCH. */
+/*
+ * Keeps the policy.  EINVAL: also a priority that the policy does not have.  Errors of
+ * sched_getscheduler.
+ */
 int sched_setparam(pid_t pid, const struct sched_param *param)
 {
 	int policy = sched_getscheduler(pid);
@@ -241,6 +250,7 @@ int sched_get_priority_min(int policy)
 	}
 }
 
+/* EINVAL: no such policy. */
 int sched_get_priority_max(int policy)
 {
 	switch (policy) {
@@ -256,8 +266,10 @@ int sched_get_priority_max(int policy)
 	}
 }
 
-/* The slice of a SCHED_RR process; 0 for one without end.  EINVAL: pid, or another policy,
- * whose slices vary; ESRCH. */
+/*
+ * The slice of a SCHED_RR process; 0 for one without end.  EINVAL: also another policy, whose
+ * slices vary.  Errors of sched_getscheduler.
+ */
 int sched_rr_get_interval(pid_t pid, struct timespec *ts)
 {
 	struct pcparms p;
