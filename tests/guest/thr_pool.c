@@ -1,13 +1,16 @@
 /*
  * thr_pool.c - model mxn: the pool grows when all of its LWPs are blocked, and only then, by what
  * waiting= says; LWPs that it grew by leave when they have been idle for long.
- * With the argument `work`, of itself: what the test watches.
+ * With an argument, of itself: what the test watches.
  */
 #include "tap.h"
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -74,12 +77,59 @@ static int work(unsigned idle)
 	return DIGITS(before, grown, lwps());
 }
 
+#define WAITERS 3
+
+static pthread_mutex_t mutex;
+static sem_t others_came;
+
+static void *locker(void *arg)
+{
+	if (pthread_mutex_lock(&mutex) != 0 || pthread_mutex_unlock(&mutex) != 0)
+		_exit(90);
+	return NULL;
+}
+
+static void *poster(void *arg)
+{
+	sem_post(&others_came);
+	return NULL;
+}
+
+/*
+ * The same with threads that wait for a mutex: of a shared one the kernel has the queue, and each
+ * keeps an LWP there; of another it does not.  The first thread waits for its semaphore without
+ * an LWP, and can go on when the last one has had one.
+ */
+static int lock(bool shared)
+{
+	pthread_t t[WAITERS + 1];
+	pthread_mutexattr_t attr;
+	unsigned before, grown;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr,
+				     shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
+	pthread_mutex_init(&mutex, &attr);
+	sem_init(&others_came, 0, 0);
+	pthread_mutex_lock(&mutex);
+	for (int i = 0; i < WAITERS; i++)
+		pthread_create(&t[i], NULL, locker, NULL);
+	before = lwps();
+	pthread_create(&t[WAITERS], NULL, poster, NULL);
+	sem_wait(&others_came);
+	grown = lwps();
+	pthread_mutex_unlock(&mutex);
+	for (int i = 0; i <= WAITERS; i++)
+		pthread_join(t[i], NULL);
+	return DIGITS(before, grown, lwps());
+}
+
 /* --- the test ------------------------------------------------------------------------------ */
 
 /* The status of a run with these options; -1: it had not ended after a while. */
-static int run(const char *options, const char *idle)
+static int run_this(const char *what, const char *options, const char *idle)
 {
-	char *args[] = {"thr_pool", "work", (char *)idle, NULL};
+	char *args[] = {"thr_pool", (char *)what, (char *)idle, NULL};
 	char *env[] = {"LIBTHREAD=mxn", (char *)options, NULL};
 	const struct timespec a_while = {.tv_sec = 1000};
 	int status;
@@ -100,10 +150,17 @@ static int run(const char *options, const char *idle)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -2;
 }
 
+static int run(const char *options, const char *idle)
+{
+	return run_this("read", options, idle);
+}
+
 int main(int argc, char **argv)
 {
-	if (argc > 1)
+	if (argc > 1 && strcmp(argv[1], "read") == 0)
 		return work(argc > 2 ? atoi(argv[2]) : 0);
+	if (argc > 1)
+		return lock(strcmp(argv[1], "shared") == 0);
 
 	is("upcall: grows to what blocks, and stays",
 	   run("LIBTHREAD_OPTIONS=waiting=upcall", "299"), DIGITS(2, 6, 6));
@@ -118,5 +175,12 @@ int main(int argc, char **argv)
 	   DIGITS(4, 6, 4));
 	is("aging=0", run("LIBTHREAD_OPTIONS=aging=0", "0"), 2);
 	is("waiting=never", run("LIBTHREAD_OPTIONS=waiting=never", "0"), 2);
+	is("upcall: a shared mutex keeps the LWPs of those who wait",
+	   run_this("shared", "LIBTHREAD_OPTIONS=waiting=upcall", ""), DIGITS(2, 5, 5));
+	is("signal: the same", run_this("shared", "LIBTHREAD_OPTIONS=waiting=signal", ""),
+	   DIGITS(2, 5, 5));
+	is("none: stands still", run_this("shared", "LIBTHREAD_OPTIONS=waiting=none", NULL), -1);
+	is("a private one does not", run_this("private", "LIBTHREAD_OPTIONS=waiting=upcall", ""),
+	   DIGITS(2, 2, 2));
 	return tap_done();
 }
