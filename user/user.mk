@@ -11,8 +11,9 @@
 #	PROGRAMS	the programs, $(B)/bin/NAME, all of which go into /bin
 #
 # A program is a file FOLDER/NAME.c or a folder FOLDER/NAME/ with *.c, for each FOLDER
-# of U_FOLDERS.  libthread.mk makes $(SYSROOT)/lib/libthread.a, which every
-# program is linked with: it gives newlib its locks and per-thread state.
+# of U_FOLDERS.  user/bench/common is none, but a library for the programs of user/bench.
+# libthread.mk makes $(SYSROOT)/lib/libthread.a, which every program is linked with: it gives
+# newlib its locks and per-thread state.
 
 NEWLIB := build/newlib
 SYSROOT := $(B)/sysroot
@@ -130,8 +131,18 @@ sysroot: $(U_LIBS) $(SYSROOT)/include-stamp $(SYSROOT)/cflags $(SYSROOT)/ldflags
 
 # --- programs ----------------------------------------------------------------
 
+U_COMMON := user/bench/common
+U_COMMON_LIB := $(B)/user/bench/common.a
+U_COMMON_OBJ := $(patsubst %,$(B)/%.o,$(sort $(wildcard $(U_COMMON)/*.c)))
+U_COMMON_OF = $(if $(filter user/bench/%,$(1)),$(U_COMMON_LIB))
+U_OBJ_SRC += $(wildcard $(U_COMMON)/*.c)
+
+$(U_COMMON_LIB): $(U_COMMON_OBJ) $(U_COMMON) user/user.mk
+	$(call U_SAY,AR,$@)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(U_COMMON_OBJ)
+
 U_FILES := $(sort $(foreach d,$(U_FOLDERS),$(wildcard $(d)/*.c)))
-U_SUBDIRS := $(patsubst %/,%,$(sort $(dir $(foreach d,$(U_FOLDERS),$(wildcard $(d)/*/*.c)))))
+U_SUBDIRS := $(filter-out $(U_COMMON),$(patsubst %/,%,$(sort $(dir \
+	$(foreach d,$(U_FOLDERS),$(wildcard $(d)/*/*.c))))))
 U_NAMES := $(notdir $(U_FILES:.c=) $(U_SUBDIRS))
 PROGRAMS += $(addprefix $(B)/bin/,$(sort $(U_NAMES)))
 ifneq ($(words $(U_NAMES)),$(words $(sort $(U_NAMES))))
@@ -150,10 +161,10 @@ U_TEST_LDFLAGS := -Wl,--section-start=.tap=0x10000000
 # when a source comes or goes.
 define U_PROGRAM
 U_OBJ_SRC += $(2)
-$(B)/bin/$(1): $(2:%=$(B)/%.o) $(3) $(U_LIBS) user/user.mk
+$(B)/bin/$(1): $(2:%=$(B)/%.o) $(call U_COMMON_OF,$(2)) $(3) $(U_LIBS) user/user.mk
 	$$(call U_SAY,LD,$$@)mkdir -p $$(@D) && \
-	$(CC) -o $$@ $(2:%=$(B)/%.o) $(if $(filter tests/guest/%,$(2)),$(U_TEST_LDFLAGS)) \
-		$(SYSROOT_LDFLAGS)
+	$(CC) -o $$@ $(2:%=$(B)/%.o) $(call U_COMMON_OF,$(2)) \
+		$(if $(filter tests/guest/%,$(2)),$(U_TEST_LDFLAGS)) $(SYSROOT_LDFLAGS)
 endef
 $(foreach f,$(U_FILES),$(eval $(call U_PROGRAM,$(basename $(notdir $(f))),$(f))))
 $(foreach d,$(U_SUBDIRS),$(eval $(call U_PROGRAM,$(notdir $(d)),$(sort $(wildcard $(d)/*.c)),$(d))))

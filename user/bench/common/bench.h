@@ -1,0 +1,40 @@
+/*
+ * bench.h - what the papers' programs share: arguments, work, time, and the lines of results.
+ *
+ * A line of results is `result key=value key=value ...`, one a measurement, without blanks in
+ * values; a key that ends in _ns is a time in nanoseconds.  All other lines are for people.
+ */
+#pragma once
+#include <stdint.h>
+#include <weft/sys.h>
+
+/* The name that messages begin with; the program's. */
+extern const char bench_name[];
+
+/* Prints "NAME: message" on standard error and ends the process with status 1, from any thread. */
+void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+
+/* fail() unless a call that returns its error has returned 0. */
+void must(int error, const char *call);
+
+/* The number that text is, or the end of the program with status 2 and a message about what. */
+long number(const char *what, const char *text, long min, long max);
+
+void *allocate(size_t n, size_t size); /* zeroed; fail() if there is no memory */
+
+/* Executes so many instructions, rounded down to an even number. */
+void compute(long instructions);
+
+/* A moment of this process. */
+struct moment {
+	int64_t real;          /* nanoseconds since boot */
+	int64_t user, sys;     /* CPU time of all its LWPs, the gone ones too */
+	int64_t waits_for_cpu; /* time in which an LWP could run and had no CPU, of all together */
+	int64_t blocked_on_lock; /* time parked or in a lock's call, of all together */
+	uint32_t lwps;           /* living ones */
+};
+struct moment moment(void);
+
+/* Prints " real_ns=.. user_ns=.. sys_ns=.. waitcpu_ns=.. lock_ns=.. lwps=.." of what has passed
+ * since then, and the end of the line.  lwps: as many as there are now. */
+void print_since(const struct moment *then, const struct moment *now);

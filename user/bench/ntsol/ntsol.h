@@ -1,0 +1,24 @@
+/*
+ * ntsol.h - what the tests of ntsol have in common.
+ *
+ * A test gets its column started, its arguments behind its name, and prints `result` and its own
+ * keys; then bench's print_since() ends the line.
+ */
+#pragma once
+#include "../common/bench.h"
+#include "../common/column.h"
+
+extern const struct column *column; /* main sets it once, before any thread */
+
+/* Creates a thread or fails; joins n threads that lie `size` bytes apart, each with its task at its
+ * beginning. */
+void create(struct task *task);
+void join_all(void *first, long n, size_t size);
+
+void test_max(char **args);
+void test_create(char **args);
+void test_loaded(char **args);
+void test_compute(char **args);
+void test_shared(char **args);
+void test_search(char **args);
+void test_burst(char **args);

@@ -1,0 +1,233 @@
+/*
+ * timemutex - how much time do critical sections and mutexes cost, and where does it go?
+ *
+ *	timemutex [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
+ *
+ * Written after the description of J. Hart's program in "Thread Performance, Critical Sections, and
+ * Mutexes" (1998), with its arguments and defaults, in Win32:
+ *
+ *	WHICH    1 a critical section, 2 two, one inside the other, 3 a mutex; and after D. Poulton
+ *	         4 a semaphore that counts to one, 5 an auto-reset event; 0 nothing
+ *	DEPTH    (1) so many calls to enter, then as many to leave; 4 and 5 have no owner, so at
+ *	         most 1; 0 no calls at all
+ *	DELAY    (0) turns of a loop inside, which waste the CPU
+ *	THREADS  (4) that contend, 1 to 64
+ *	SLEEPS   (0) 1: Sleep(0) inside, 2: outside, 3: both
+ *	ACTIVE   (THREADS) so many may be at it at once; the others wait on a semaphore for one of
+ *	         them to end
+ *
+ *	-n  turns that each thread makes (10000)
+ *	-p  each turn raises its priority once inside, and puts it back outside
+ *	-w  sleeps in each turn of the DELAY loop
+ *
+ * It runs in the NT class; in the foreground or the background, as it is started.  Prints
+ * one line of results: elapsed time, and that of its threads in user mode and in the kernel, as Hart's
+ * timep tells of a process (GetProcessTimes).
+ *
+ * If two threads are inside at once, or a turn is lost, it says so and ends with status 1.
+ */
+#include <windows.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "common/bench.h"
+
+#define MAX_THREADS MAXIMUM_WAIT_OBJECTS
+
+const char bench_name[] = "timemutex";
+
+static int which, depth = 1, delay, threads = 4, sleeps, active;
+static long turns = 10000;
+static bool raise_priority, sleep_in_loop;
+
+static CRITICAL_SECTION section, inner;
+static HANDLE object; /* the mutex, semaphore or event */
+static HANDLE gate;   /* semaphore: who may be at it */
+static long inside;   /* atomic: threads there, if there is any exclusion */
+static long done;     /* turns; guarded by what is measured */
+
+static void check(BOOL ok, const char *call)
+{
+	if (!ok)
+		fail("%s: error %u", call, (unsigned)GetLastError());
+}
+
+static void wait_for(HANDLE handle)
+{
+	check(WaitForSingleObject(handle, INFINITE) == WAIT_OBJECT_0, "WaitForSingleObject");
+}
+
+static void enter(void)
+{
+	switch (which) {
+	case 1:
+		EnterCriticalSection(&section);
+		break;
+	case 2:
+		EnterCriticalSection(&section);
+		EnterCriticalSection(&inner);
+		break;
+	case 3:
+	case 4:
+	case 5:
+		wait_for(object);
+		break;
+	}
+}
+
+static void leave(void)
+{
+	switch (which) {
+	case 1:
+		LeaveCriticalSection(&section);
+		break;
+	case 2:
+		LeaveCriticalSection(&inner);
+		LeaveCriticalSection(&section);
+		break;
+	case 3:
+		check(ReleaseMutex(object), "ReleaseMutex");
+		break;
+	case 4:
+		check(ReleaseSemaphore(object, 1, NULL), "ReleaseSemaphore");
+		break;
+	case 5:
+		check(SetEvent(object), "SetEvent");
+		break;
+	}
+}
+
+static void priority(int level)
+{
+	check(SetThreadPriority(GetCurrentThread(), level), "SetThreadPriority");
+}
+
+/* The paper's WasteTime: DELAY turns of a loop that a compiler cannot leave out. */
+static void waste_time(void)
+{
+	for (int i = 0; i < delay; i++) {
+		compute(100);
+		if (sleep_in_loop)
+			Sleep(0);
+	}
+}
+
+static void turn(bool exclusive)
+{
+	for (int i = 0; i < depth; i++)
+		enter();
+	if (raise_priority)
+		priority(THREAD_PRIORITY_HIGHEST);
+	if (exclusive && __atomic_add_fetch(&inside, 1, __ATOMIC_RELAXED) != 1)
+		fail("two threads are inside");
+	if (sleeps & 1)
+		Sleep(0);
+	waste_time();
+	done += exclusive;
+	if (exclusive)
+		__atomic_sub_fetch(&inside, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < depth; i++)
+		leave();
+	if (raise_priority)
+		priority(THREAD_PRIORITY_NORMAL);
+	if (sleeps & 2)
+		Sleep(0);
+}
+
+static DWORD WINAPI contend(LPVOID arg)
+{
+	bool exclusive = which != 0 && depth != 0;
+
+	wait_for(gate);
+	for (long i = 0; i < turns; i++)
+		turn(exclusive);
+	check(ReleaseSemaphore(gate, 1, NULL), "ReleaseSemaphore");
+	return 0;
+}
+
+static void __attribute__((noreturn)) usage(void)
+{
+	fputs("usage: timemutex [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS "
+	      "[ACTIVE]]]]]\n"
+	      "  WHICH: 0 nothing, 1 critical section, 2 two of them, 3 mutex, 4 semaphore, 5 "
+	      "event\n",
+	      stderr);
+	exit(2);
+}
+
+static void parse(int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt(argc, argv, "n:pw")) != -1) {
+		switch (option) {
+		case 'n':
+			turns = number("-n", optarg, 1, 1000000000);
+			break;
+		case 'p':
+			raise_priority = true;
+			break;
+		case 'w':
+			sleep_in_loop = true;
+			break;
+		default:
+			usage();
+		}
+	}
+	argc -= optind;
+	argv += optind;
+	if (argc < 1 || argc > 6)
+		usage();
+	which = number("WHICH", argv[0], 0, 5);
+	if (argc > 1)
+		depth = number("DEPTH", argv[1], 0, which > 3 ? 1 : 1000);
+	if (argc > 2)
+		delay = number("DELAY", argv[2], 0, 1000000);
+	if (argc > 3)
+		threads = number("THREADS", argv[3], 1, MAX_THREADS);
+	if (argc > 4)
+		sleeps = number("SLEEPS", argv[4], 0, 3);
+	active = argc > 5 ? number("ACTIVE", argv[5], 1, threads) : threads;
+}
+
+static void set_up(void)
+{
+	check(SetPriorityClass(GetCurrentProcess(), NORMAL_PRIORITY_CLASS), "SetPriorityClass");
+	InitializeCriticalSection(&section);
+	InitializeCriticalSection(&inner);
+	if (which == 3)
+		object = CreateMutex(NULL, FALSE, NULL);
+	else if (which == 4)
+		object = CreateSemaphore(NULL, 1, 1, NULL);
+	else if (which == 5)
+		object = CreateEvent(NULL, FALSE, TRUE, NULL);
+	check(which < 3 || object != NULL, "Create...");
+	gate = CreateSemaphore(NULL, 0, threads + active, NULL);
+	check(gate != NULL, "CreateSemaphore");
+}
+
+int main(int argc, char **argv)
+{
+	HANDLE thread[MAX_THREADS];
+	struct moment start, end;
+	DWORD id;
+
+	parse(argc, argv);
+	set_up();
+	for (int i = 0; i < threads; i++) {
+		thread[i] = CreateThread(NULL, 0, contend, NULL, 0, &id);
+		check(thread[i] != NULL, "CreateThread");
+	}
+	start = moment();
+	check(ReleaseSemaphore(gate, active, NULL), "ReleaseSemaphore");
+	check(WaitForMultipleObjects(threads, thread, TRUE, INFINITE) != WAIT_FAILED,
+	      "WaitForMultipleObjects");
+	end = moment();
+	printf("result which=%d depth=%d delay=%d threads=%d sleeps=%d active=%d turns=%ld", which,
+	       depth, delay, threads, sleeps, active, turns);
+	print_since(&start, &end);
+	if (which != 0 && depth != 0 && done != turns * threads)
+		fail("%ld of %ld turns were made", done, turns * threads);
+	return EXIT_SUCCESS;
+}
