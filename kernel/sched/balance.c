@@ -7,7 +7,10 @@
 #include "queue.h"
 #include <kern/timing.h>
 
-/* Takes the best LWP of q that is not bound over to the queue of c, this CPU. */
+/*
+ * Takes the best LWP of q that is not bound over to the queue of c, this CPU, before its equals:
+ * behind them it might be taken on by the next CPU each time before its turn comes.
+ */
 static bool steal_from(struct dispq *q, struct cpu *c)
 {
 	spin_acquire(&q->lock);
@@ -23,7 +26,7 @@ static bool steal_from(struct dispq *q, struct cpu *c)
 	bool ours = cpu_takes(c, l);
 	if (ours) {
 		l->cpu = c->id;
-		dispq_insert(c->dispq, l, false);
+		dispq_insert(c->dispq, l, true);
 	}
 	spin_release(&c->dispq->lock);
 	if (!ours) /* one of the two CPUs has just changed sets */
@@ -74,16 +77,29 @@ void sched_drain(struct cpu *c)
 	}
 }
 
-void sched_balance(void)
+/*
+ * Two more than here are a reason to take one over.  So is one more that could have this CPU at once:
+ * it then runs a slice here, who ran waits in its stead, and another CPU does the same with
+ * that one when its slice ends.  So five LWPs that compute share four CPUs evenly, although
+ * one queue is always longer.  (In Solaris, LWPs of the low levels go around in this way.)
+ * The lengths and priorities are hints, without the queues' locks.
+ */
+void sched_balance(int pri)
 {
 	struct cpu *c = this_cpu();
 	struct dispq *longest = c->dispq;
+	int own = dispq_count(c->dispq), most = own;
 	uint64_t among = open_cpus(c);
 
-	for (unsigned i = 0; i < ncpu; i++)
-		if (among >> i & 1 && dispq_count(cpus[i]->dispq) > dispq_count(longest))
+	for (unsigned i = 0; i < ncpu; i++) {
+		int n = dispq_count(cpus[i]->dispq) - (running_pri(cpus[i]) == PRI_IDLE);
+
+		if (among >> i & 1 && n > most) {
+			most = n;
 			longest = cpus[i]->dispq;
-	if (dispq_count(longest) >= dispq_count(c->dispq) + 2)
+		}
+	}
+	if (most >= own + 2 || (most > own && longest->free.best >= pri))
 		steal_from(longest, c);
 }
 

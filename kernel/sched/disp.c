@@ -9,7 +9,8 @@
  *	  another idle CPU, else to the CPU with the lowest priority if it beats that,
  *	  else to its last CPU's queue;
  *	- an idle CPU takes work from the queues of others before it halts, and a busy one
- *	  at the end of a time slice if another's queue is longer by two;
+ *	  at the end of a time slice if another's queue is longer: by two, or by one that has
+ *	  the priority to run here at once;
  *	- all this among the CPUs that take the LWP: those of its processor set that are
  *	  online, or the one that it is bound to (disp.h, cpus.c).
  */

@@ -103,7 +103,7 @@ static inline void timerq_want(hrtime_t when)
  */
 struct dispq *dispq_lock_of(struct lwp *l);
 void timerq_init(struct cpu *c);
-/* At the end of a slice: takes an LWP from the longest queue if it is longer by two. */
-void sched_balance(void);
+/* At the end of a slice of an LWP that now has this priority: may take one from a longer queue. */
+void sched_balance(int pri);
 /* Once a second on each CPU, from timer_interrupt. */
 void dispq_age(struct dispq *q, hrtime_t now);

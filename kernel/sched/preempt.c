@@ -51,7 +51,7 @@ static bool must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ov
 		timerq_want(q->slice_end);
 	}
 	if (over)
-		sched_balance();
+		sched_balance(l->pri);
 	*slice_over = over || l->grace & GRACE_OWES;
 	int best = dispq_best(q); /* without the queue's lock: a hint; sched_put_back looks again */
 	return best > l->pri || (*slice_over && best == l->pri);
