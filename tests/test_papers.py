@@ -1,0 +1,189 @@
+"""The programs of the papers: what follows from the thread models holds, in exact timing.
+
+Each program prints lines `result key=value ...`; times are virtual, the same on every host.  The
+units of work are the smallest that still show it.
+"""
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def results(guest):
+    """results(command, smp=..., ...) runs a command of the guest's shell in exact timing: its lines
+    of results, as dicts in which what is a number is one."""
+
+    def value(text):
+        return int(text) if text.lstrip("-").isdigit() else text
+
+    def run(command, **options):
+        result = guest(["sh", "-e", "-c", command], timing="exact", timeout=300, **options)
+        assert result.status == 0, result.output
+        return [{key: value(text) for key, text in
+                 (pair.split("=", 1) for pair in line.split()[1:])}
+                for line in result.output.splitlines() if line.startswith("result ")]
+
+    return run
+
+
+def column(results, name, *tests, **options):
+    """The lines of ntsol's tests in one column, on four CPUs."""
+    command = "; ".join(f"ntsol {name} {test}" for test in tests)
+    model = "lwp" if name == "nt" else "mxn"
+    return results(command, smp=4, model=model, **options)
+
+
+# --- Windows NT and Solaris --------------------------------------------------------------------
+
+
+def test_suspended_threads_are_counted(results):
+    for name in ("nt", "bound"):
+        line, = column(results, name, "max 300")
+        assert (line["threads"], line["ended_by"], line["lwps"]) == (300, "limit", 301)
+        assert line["memory_bytes"] > 300 * 4096
+
+
+def test_threads_end_with_the_memory(results):
+    line, = column(results, "bound", "max 100000", mem="64M")
+    assert line["ended_by"] in ("memory", "system")
+    assert line["threads"] > 100
+
+
+def test_unbound_threads_are_created_fastest(results):
+    took = [column(results, name, "create 200")[0]["create_ns"]
+            for name in ("unbound", "cl", "bound")]
+    assert took == sorted(took)
+
+
+def test_unbound_threads_compute_one_after_the_other(results):
+    """N units of work take N on one LWP, N/4 on four CPUs."""
+    unit = 2_000_000
+    for name in ("nt", "bound", "cl", "unbound"):
+        lines = column(results, name, f"compute 4 {unit}", f"compute 8 {unit}")
+        for n, line in zip((4, 8), lines, strict=True):
+            units = n if name == "unbound" else n / 4
+            assert line["real_ns"] == pytest.approx(units * unit, rel=0.05), (name, n)
+
+
+@pytest.mark.parametrize("threads", [5, 9])
+def test_four_cpus_are_shared_evenly(results, threads):
+    """Five and nine LWPs that compute for many slices: none has a CPU for itself."""
+    unit = 4_000_000  # a second, 33 slices
+    line, = column(results, "nt", f"compute {threads} {unit}", mips=4)
+    assert line["real_ns"] == pytest.approx(threads * unit * 250 / 4, rel=0.05)
+
+
+@pytest.mark.parametrize("kind", ["local", "global"])
+def test_shared_data_is_whole(results, kind):
+    """The program checks the sum."""
+    for name in ("nt", "bound", "cl", "unbound"):
+        line, = column(results, name, f"shared {kind} 20 100")
+        assert line["lock"] == kind
+
+
+def test_search_is_four_times_as_fast(results):
+    for name in ("nt", "bound", "cl"):
+        one, four = column(results, name, "search 1 13", "search 4 13")
+        assert one["length"] == four["length"] == 1805
+        assert one["nodes"] == four["nodes"]
+        assert one["real_ns"] / four["real_ns"] >= 3.9, name
+
+
+@pytest.mark.parametrize("burst", [0.5, 1, 4])
+def test_bursts(results, burst):
+    """An LWP a CPU is as good as one a thread, and the pool's growth no match for either: from 16
+    threads on, unbound ones take half as long again at least."""
+    unit = 200_000  # instructions; 20 ms at 10 million a second
+    test = f"burst 16 20 {int(burst * unit)} 3"
+    took = {name: column(results, name, test, mips=10)[0] for name in ("bound", "cl", "unbound")}
+    assert took["cl"]["real_ns"] <= 1.03 * took["bound"]["real_ns"]
+    assert took["unbound"]["real_ns"] >= 1.5 * took["bound"]["real_ns"]
+    # The watcher and the one for time-outs come on top of the pool.
+    assert took["cl"]["lwps"] == 4 + 2
+    assert 1 + 2 <= took["unbound"]["lwps"] <= took["cl"]["lwps"]
+
+
+# --- critical sections and mutexes ---------------------------------------------------------------
+
+
+def timemutex(results, *commands, **options):
+    return results("; ".join(f"timemutex -n 500 {args}" for args in commands), **options)
+
+
+def test_critical_section_is_three_times_as_fast(results):
+    """On one CPU, where nobody is in the way."""
+    section, mutex, semaphore, event = timemutex(results, "1", "3", "4", "5", smp=1)
+    for kernel_object in (mutex, semaphore, event):
+        assert kernel_object["real_ns"] >= 3 * section["real_ns"]
+        assert kernel_object["sys_ns"] >= 10 * section["sys_ns"]
+
+
+@pytest.mark.parametrize("which", [1, 2, 3])
+def test_time_is_linear_in_depth_and_delay(results, which):
+    for form in ("{} 0", "1 {}"):
+        one, four, seven = (line["real_ns"] for line in timemutex(
+            results, *(f"{which} {form.format(n)}" for n in (1, 4, 7)), smp=1))
+        assert four - one > 0
+        assert seven - four == pytest.approx(four - one, rel=0.02), form
+
+
+def test_two_critical_sections_cost_twice_one(results):
+    nothing, one, two = (line["real_ns"] for line in timemutex(
+        results, "0 10", "1 10", "2 10", smp=1))
+    assert two - nothing == pytest.approx(2 * (one - nothing), rel=0.15)
+
+
+def test_timemutex_excludes(results):
+    """It checks that by itself: more CPUs, threads that wait their turn to be active, priorities,
+    sleeping inside and outside."""
+    lines = timemutex(results, "1 1 1 6 3 2", "2 2 1 4 1", "3 3 1 4 0 1", "4 1 1 5 2", "5 1 1 3 1",
+                      "-p 1 1 1 3", "-w 3 1 2 3", smp=4)
+    assert [line["active"] for line in lines] == [2, 4, 1, 5, 3, 3, 3]
+
+
+# --- barriers --------------------------------------------------------------------------------------
+
+
+KINDS = ("-b", "")  # bound, unbound
+
+
+def barrier(results, *commands, **options):
+    """In mxn on four CPUs, with a pool of four LWPs.  Under the NT class, which has all LWPs that compute
+    in turn: in time-share a priority that was lost at one barrier counts for half a second
+    of the next, which is long beside the work here."""
+    command = "; ".join(f"priocntl -e -c NT barrier {args}" for args in commands)
+    return results(command, smp=4, model="mxn", **options)
+
+
+def test_fine_barrier_is_dearer_unbound(results):
+    """And the less so the more is done between two barriers; what a thread needs to come back onto an
+    LWP is what makes the difference."""
+    penalty = []
+    for iterations in (1, 2000):
+        unbound, bound = barrier(results, f"-s 2 -n 60 -i {iterations}",
+                                 f"-b -s 2 -n 60 -i {iterations}", mips=100)
+        penalty.append(unbound["barrier_ns"] / bound["barrier_ns"] - 1)
+    assert penalty[0] > 0.02
+    assert abs(penalty[1]) < 0.01
+
+
+def test_coarse_barrier_is_a_staircase_unbound(results):
+    """Four threads at a time, whatever their number; the time of bound ones is in proportion to it."""
+    args = "-s 40 -i 120 -n 2"
+    (one,), *lines = (barrier(results, *(f"{kind} -t {threads} {args}" for kind in kinds), mips=1)
+                      for threads, kinds in ((4, ["-b"]), (5, KINDS), (8, KINDS), (9, KINDS)))
+    for threads, (bound, unbound) in zip((5, 8, 9), lines, strict=True):
+        steps = -(-threads // 4)
+        assert unbound["barrier_ns"] == pytest.approx(steps * one["barrier_ns"], rel=0.03)
+        assert bound["barrier_ns"] == pytest.approx(threads / 4 * one["barrier_ns"], rel=0.10)
+        if threads % 4 != 0:
+            assert bound["barrier_ns"] < 0.9 * unbound["barrier_ns"]
+
+
+def test_bound_threads_keep_their_share_under_load(results):
+    """Of the CPU time of four CPUs, beside two processes that compute: eight bound threads get 8/10,
+    eight unbound ones on four LWPs no more than 4/6."""
+    args = "-t 8 -s 40 -i 120 -n 2 -l 2"
+    bound, unbound = barrier(results, f"-b {args}", args, mips=1)
+    shares = [line["user_ns"] / (4 * line["real_ns"]) for line in (bound, unbound)]
+    assert shares[0] == pytest.approx(8 / 10, rel=0.06)
+    assert shares[1] <= 4 / 6 * 1.02
