@@ -8,7 +8,8 @@
 #include <weft/proc.h>
 #include "ntsol.h"
 
-#define RESERVE (2 << 20) /* bytes that table 1 leaves free */
+/* Bytes that table 1 leaves free: more than CPUs hold in their caches and the kernel keeps back. */
+#define RESERVE (6 << 20)
 
 struct starter {
 	struct task task;
