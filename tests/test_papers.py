@@ -82,8 +82,8 @@ def test_shared_data_is_whole(results, kind):
 
 def test_search_is_four_times_as_fast(results):
     for name in ("nt", "bound", "cl"):
-        one, four = column(results, name, "search 1 13", "search 4 13")
-        assert one["length"] == four["length"] == 1805
+        one, four = column(results, name, "search 1 14", "search 4 14")
+        assert one["length"] == four["length"] == 1872
         assert one["nodes"] == four["nodes"]
         assert one["real_ns"] / four["real_ns"] >= 3.9, name
 
