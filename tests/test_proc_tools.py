@@ -31,7 +31,10 @@ def test_ps_refuses(guest):
 def test_pstack(guest):
     """Every LWP, with the functions that it is in, down to where its thread began."""
     output = sh(guest, AT_REST + "pstack 3")
-    stacks = re.split(r"-+  lwp# (\d+)(?:  in (\w+))?  -+\n", output)
+    # Each LWP runs the thread with its number; the second has a name.
+    threads = re.findall(r"lwp# (\d+) / thread# (\d+)(?: (\S.*?))?  ", output)
+    assert threads == [(i, i, "reads news" if i == "3" else "") for i in "1234"], output
+    stacks = re.split(r"-+  lwp# (\d+) / .*?(?:  in (\w+))?  -+\n", output)
     calls = dict(zip(stacks[1::3], stacks[2::3]))
     functions = {lwp: re.findall(r"^ [0-9a-f]{16} (\w+)\+", text, re.MULTILINE)
                  for lwp, text in zip(stacks[1::3], stacks[3::3])}
@@ -40,6 +43,12 @@ def test_pstack(guest):
     assert functions["2"][0] == "__sys_lwp_park", output
     assert functions["2"].count("wants_lock") == 3 and "lock_taker" in functions["2"], output
     assert "news_reader" in functions["3"] and "token_taker" in functions["4"], output
+
+
+def test_lwps_names_threads(guest):
+    output = sh(guest, AT_REST + "lwps 3")
+    assert re.findall(r" (\S+/.*|at_rest)$", output, re.MULTILINE) == \
+        ["at_rest", "at_rest", "at_rest/reads news", "at_rest"], output
 
 
 def test_pstack_lets_go(guest):

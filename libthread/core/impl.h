@@ -85,8 +85,7 @@ enum thread_state {
 	TS_ONLWP,        /* an LWP runs it; that LWP itself may wait for a CPU */
 };
 
-#define THREAD_NAME 16 /* bytes of a thread's name */
-#define TSD_FAST 16    /* keys whose values lie in struct thread itself */
+#define TSD_FAST 16 /* keys whose values lie in struct thread itself */
 
 /*
  * Who writes what: "self" the thread alone; "queue" under the lock of the sleep queue
@@ -220,7 +219,9 @@ _Static_assert(offsetof(struct thread, id) == THREAD_ID &&
 		       offsetof(struct thread, cancel) == THREAD_CANCEL &&
 		       offsetof(struct thread, rsp) == THREAD_RSP &&
 		       offsetof(struct thread, fp_control) == THREAD_FP_CONTROL &&
-		       offsetof(struct thread, on_stack) == THREAD_ON_STACK,
+		       offsetof(struct thread, on_stack) == THREAD_ON_STACK &&
+		       offsetof(struct thread, named) == THREAD_NAMED &&
+		       offsetof(struct thread, name) == THREAD_NAME_AT,
 	       "offsets.h");
 
 /* Is the caller to exit, at a cancellation point? */

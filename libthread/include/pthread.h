@@ -102,7 +102,7 @@ int pthread_getcpuclockid(pthread_t __target, clockid_t *__clock);
 int pthread_setaffinity_np(pthread_t __target, size_t __size, const cpu_set_t *__cpus);
 int pthread_getaffinity_np(pthread_t __target, size_t __size, cpu_set_t *__cpus);
 
-/* Names, of up to 15 characters */
+/* Names, of up to 15 characters, which pstack and lwps show */
 int pthread_setname_np(pthread_t __target, const char *__name);
 int pthread_getname_np(pthread_t __target, char *__name, size_t __size);
 

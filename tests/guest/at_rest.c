@@ -30,6 +30,7 @@ static void *lock_taker(void *arg)
 
 static void *news_reader(void *arg)
 {
+	pthread_setname_np(pthread_self(), "reads news");
 	pthread_mutex_lock(&news_lock);
 	for (;;)
 		pthread_cond_wait(&news, &news_lock);

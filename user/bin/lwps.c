@@ -1,7 +1,8 @@
 /*
  * lwps.c - lwps [PID...]: the LWPs of processes (none given: of all): state, scheduling
  * class and priority, the CPU it is on or was last on, CPU time in seconds, the
- * system call that it is in and what it sleeps on.
+ * system call that it is in and what it sleeps on, and the program's name.  Behind that, the
+ * name of the thread that it runs, if it has one and the LWP is on no CPU.
  */
 #include <err.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <weft/proc.h>
 #include <weft/sys.h>
 #include "states.h"
+#include "thread.h"
 
 static const char *syscall_name(uint32_t number)
 {
@@ -21,13 +23,20 @@ static const char *syscall_name(uint32_t number)
 
 static void list(const struct weft_procinfo *p)
 {
+	char thread[THREAD_NAME];
 	struct lwp_info l;
+	struct lwp_regs r;
 	long id;
 
-	for (id = 1; (id = __sys_lwp_info(p->pid, id, &l)) > 0; id++)
-		printf("%5d %5u %-6s %-4s %3d %3u %9.3f %9.3f %-12s %-12s %s\n", p->pid, l.id,
+	for (id = 1; (id = __sys_lwp_info(p->pid, id, &l)) > 0; id++) {
+		*thread = '\0';
+		if (__sys_lwp_regs(p->pid, id, &r) == id)
+			thread_of(p->pid, &r, thread);
+		printf("%5d %5u %-6s %-4s %3d %3u %9.3f %9.3f %-12s %-12s %s%s%s\n", p->pid, l.id,
 		       state_name(l.state), l.sclass, l.pri, l.cpu, l.utime / 1e9, l.stime / 1e9,
-		       syscall_name(l.syscall), *l.wchan ? l.wchan : "-", p->name);
+		       syscall_name(l.syscall), *l.wchan ? l.wchan : "-", p->name,
+		       *thread ? "/" : "", thread);
+	}
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,6 @@
 /*
- * pstack PID...: the stack of every LWP of a process: the functions that it is in,
- * innermost first.
+ * pstack PID...: the stack of every LWP of a process, with the thread that it runs, and that
+ * one's name: the functions that it is in, innermost first.
  *
  * The process stands still meanwhile (TRACE_HOLD).  Frames are found by their frame
  * pointers, which all our programs have, names in the symbol table of the program's file:
@@ -22,6 +22,7 @@
 #include <weft/sysdesc.h>
 #include <weft/trace.h>
 #include "symbols.h"
+#include "thread.h"
 
 #define MAX_DEPTH 64
 
@@ -104,7 +105,9 @@ static bool show(int pid)
 {
 	struct weft_procinfo info;
 	struct program program;
+	char name[THREAD_NAME];
 	struct lwp_regs r;
+	uint32_t thread;
 	long id;
 
 	errno = -__sys_trace_attach(pid, TRACE_HOLD);
@@ -118,8 +121,11 @@ static bool show(int pid)
 		warnx("process %d: no symbols: the file of %s is not to be found", pid, info.name);
 	for (id = 1; (id = __sys_lwp_regs(pid, id, &r)) > 0; id++) {
 		const char *call = sysdesc_name(r.syscall);
-		printf("-----------------  lwp# %ld%s%s  -----------------\n", id,
-		       call ? "  in " : "", call ? call : "");
+		printf("-----------------  lwp# %ld", id);
+		thread = thread_of(pid, &r, name);
+		if (thread != 0)
+			printf(" / thread# %u%s%s", thread, *name ? " " : "", name);
+		printf("%s%s  -----------------\n", call ? "  in " : "", call ? call : "");
 		print_stack(&program, pid, &r);
 	}
 	__sys_trace_detach(pid);
