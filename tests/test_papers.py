@@ -187,3 +187,20 @@ def test_bound_threads_keep_their_share_under_load(results):
     shares = [line["user_ns"] / (4 * line["real_ns"]) for line in (bound, unbound)]
     assert shares[0] == pytest.approx(8 / 10, rel=0.06)
     assert shares[1] <= 4 / 6 * 1.02
+
+
+# --- Linux, OpenSolaris, Windows -------------------------------------------------------------------
+
+
+def test_oscmp_takes_as_long_as_its_longest_part(results):
+    """Or as all of them, one after the other.  The program checks what it has made."""
+    for name, model in (("nt", "lwp"), ("bound", "lwp"), ("cl", "mxn")):
+        size = "-n 2 -i 20000 -e 500 -f 5"
+        lines = results("; ".join(f"oscmp {size} {name} {case}"
+                                  for case in ("linear", "threads", "stress")), smp=4, model=model)
+        assert [line["case"] for line in lines] == ["linear"] * 2 + ["threads"] * 2 + ["stress"] * 2
+        linear, threads = lines[1], lines[3]  # the first of each meets cold pages
+        parts = ("counter_ns", "equation_ns", "file_ns")
+        assert linear["iteration_ns"] == pytest.approx(sum(linear[part] for part in parts), rel=0.02)
+        assert threads["iteration_ns"] < 0.75 * linear["iteration_ns"]
+        assert threads["iteration_ns"] >= max(threads[part] for part in parts)
