@@ -83,6 +83,7 @@ static void fill_lwp_info(struct lwp *l, struct lwp_info *i)
 	if (l->state == LWP_ST_SLEEP && wchan != NULL)
 		strlcpy(i->wchan, wchan, sizeof(i->wchan));
 	strlcpy(i->sclass, l->sclass->name, sizeof(i->sclass));
+	memcpy(i->name, l->name, sizeof(i->name));
 }
 
 int64_t lwp_info_get(int pid, uint32_t id, struct lwp_info *i)

@@ -196,6 +196,8 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	l->fsbase = arg->fsbase;
 	l->gsbase = 0;
 	l->flags = arg->flags;
+	memcpy(l->name, arg->name, sizeof(l->name) - 1);
+	l->name[sizeof(l->name) - 1] = '\0';
 	lwp_init_frame(l, arg->entry, arg->stack);
 	l->frame->rdi = arg->arg;
 	if (parent != NULL)

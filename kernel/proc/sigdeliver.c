@@ -128,10 +128,8 @@ static void call_handler(struct lwp *l, struct trapframe *f, const struct weft_s
 		mask = l->sig.saved_mask;
 		l->sig.restore_mask = false;
 	}
-	l->sig.mask |= act.mask;
-	if (!(act.flags & WEFT_SA_NODEFER))
-		l->sig.mask |= WEFT_SIGBIT(info->signo);
-	l->sig.mask &= ~SIG_UNBLOCKABLE;
+	sig_set_mask_locked(l->sig.mask | act.mask |
+			    (act.flags & WEFT_SA_NODEFER ? 0 : WEFT_SIGBIT(info->signo)));
 	if (act.flags & WEFT_SA_RESETHAND)
 		now->handler = WEFT_SIG_DFL;
 	spin_unlock(&p->lock, s);

@@ -6,7 +6,13 @@
  * nobody blocks it, a default action is carried out by whoever sends it, at once: the
  * target may sleep where no signal wakes it.  Otherwise the sender chooses one LWP and makes
  * it look (AST_SIG); the signal stays in its set until an LWP takes it, so that one that is
- * blocked by the chosen LWP in the last moment goes to the next that unblocks it.
+ * blocked by the chosen LWP in the last moment goes to the next that unblocks it; and when the
+ * chosen one blocks it, becomes idle (weft/schedctl.h) or leaves, another is chosen (hand_on).
+ *
+ * A library that runs threads on fewer LWPs knows masks that no LWP has.  It gives one LWP to
+ * what nobody takes, the ASLWP of the Solaris paper (p. 13): sig_aslwp makes the caller that, and
+ * each time it is unparked, it looks at what is pending, finds a thread, and sees that the LWP
+ * which runs it looks too (sig_redirect).
  *
  * A process that stops does so at once as far as its parent can tell: each LWP stops before
  * its next return to user mode, and those that sleep sleep on.
@@ -201,9 +207,10 @@ struct weft_siginfo sig_info(int sig, int code, uint64_t value)
 	};
 }
 
+/* An idle LWP's mask is nobody's, but what cannot be blocked is for every LWP. */
 static bool takes(const struct lwp *l, uint64_t bit)
 {
-	return !(l->sig.mask & bit);
+	return !(l->sig.mask & bit) && (!l->sc->idle || (bit & SIG_UNBLOCKABLE));
 }
 
 /*
@@ -232,6 +239,37 @@ static struct lwp *choose(struct proc *p, uint64_t bit)
 		list_push_back(&p->lwps, &l->proc_link);
 	}
 	return NULL;
+}
+
+static void tell_aslwp(struct proc *p)
+{
+	struct lwp *l = p->sig.aslwp;
+
+	if (l == NULL)
+		return;
+	spin_acquire(&l->lock);
+	lwp_unpark_locked(l, PLACE_ANY);
+	spin_release(&l->lock);
+}
+
+/*
+ * Signals of `set` that are pending for the process are no longer for an LWP that may have been
+ * chosen for them: others look.
+ */
+static void hand_on(struct proc *p, uint64_t set)
+{
+	bool left = false;
+
+	set &= p->sig.pending.set & ~BIT(WAITING);
+	for (; set != 0 && !p->exiting; set &= set - 1) {
+		struct lwp *heir = choose(p, set & -set);
+		if (heir != NULL)
+			lwp_post_ast(heir, AST_SIG);
+		else
+			left = true;
+	}
+	if (left)
+		tell_aslwp(p);
 }
 
 int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *info,
@@ -271,6 +309,8 @@ int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *i
 	int err = pending_add(p, to ? &to->sig.pending : &p->sig.pending, info, own, must_queue);
 	if (err == 0 && l != NULL)
 		lwp_post_ast(l, AST_SIG);
+	else if (err == 0 && to == NULL && sig != WEFT_SIGWAITING)
+		tell_aslwp(p);
 	return err;
 }
 
@@ -369,6 +409,10 @@ bool sig_next(struct weft_siginfo *info)
 		uint64_t found = (l->sig.pending.set | p->sig.pending.set) & ~l->sig.mask;
 		struct weft_siginfo drop;
 
+		if (l->sc->idle && (found & ~SIG_UNBLOCKABLE) != 0) {
+			hand_on(p, found & ~SIG_UNBLOCKABLE);
+			found &= SIG_UNBLOCKABLE;
+		}
 		if (found == 0 || p->exiting) {
 			__atomic_fetch_and(&l->ast, ~AST_SIG, __ATOMIC_SEQ_CST);
 			return false;
@@ -416,10 +460,90 @@ void sig_set_mask(uint64_t mask)
 	struct proc *p = l->proc;
 
 	irqstate_t s = spin_lock(&p->lock);
-	l->sig.mask = mask & ~SIG_UNBLOCKABLE;
+	sig_set_mask_locked(mask);
 	if ((l->sig.pending.set | p->sig.pending.set) & ~l->sig.mask)
 		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
 	spin_unlock(&p->lock, s);
+}
+
+void sig_set_mask_locked(uint64_t mask)
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+	uint64_t was = l->sig.mask;
+
+	assert(spin_held(&p->lock));
+	l->sig.mask = mask & ~SIG_UNBLOCKABLE;
+	if (p->sig.pending.set & l->sig.mask & ~was)
+		hand_on(p, l->sig.mask & ~was);
+}
+
+/* --- what the threads library knows better ------------------------------------------------- */
+
+int sig_aslwp(void)
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+	int err = -EBUSY;
+
+	irqstate_t s = spin_lock(&p->lock);
+	if (p->sig.aslwp == NULL) {
+		p->sig.aslwp = l;
+		if (p->sig.pending.set != 0)
+			tell_aslwp(p);
+		err = 0;
+	}
+	spin_unlock(&p->lock, s);
+	return err;
+}
+
+int sig_redirect(uint32_t id, int sig)
+{
+	struct proc *p = curproc();
+	uint64_t bit = WEFT_SIGBIT(sig);
+	struct weft_siginfo info;
+	struct lwp *l = NULL;
+	int r = 1;
+
+	irqstate_t s = spin_lock(&p->lock);
+	if (id != 0) {
+		l = lwp_lock_by_id(p, id);
+		if (l == NULL) {
+			spin_unlock(&p->lock, s);
+			return -ESRCH;
+		}
+		spin_release(&l->lock); /* p->lock keeps it from leaving */
+	}
+	if (l != NULL && !takes(l, bit)) {
+		r = -EAGAIN;
+	} else if (p->sig.pending.set & bit) {
+		enum action action = action_of(p, sig);
+		if (action == ACT_CATCH) {
+			if (l != NULL)
+				lwp_post_ast(l, AST_SIG);
+			r = 0;
+		} else {
+			pending_take(p, &p->sig.pending, sig, &info);
+			if (action == ACT_STOP)
+				stop(p, sig);
+			else if (action == ACT_KILL)
+				proc_kill_locked(p, WEFT_W_EXITCODE(0, sig));
+		}
+	}
+	spin_unlock(&p->lock, s);
+	sig_tell_if_due(p);
+	return r;
+}
+
+uint64_t sig_take_back(void)
+{
+	struct lwp *l = curlwp();
+
+	irqstate_t s = spin_lock(&l->proc->lock);
+	uint64_t set = l->sig.pending.set;
+	pending_drop(l->proc, &l->sig.pending, set);
+	spin_unlock(&l->proc->lock, s);
+	return set;
 }
 
 /* --- life ------------------------------------------------------------------------------ */
@@ -441,14 +565,12 @@ void sig_lwp_init(struct lwp *l, const struct lwp *creator)
 void sig_lwp_exit(struct proc *p, struct lwp *l)
 {
 	pending_drop(p, &l->sig.pending, ~0ull);
+	if (p->sig.aslwp == l)
+		p->sig.aslwp = NULL;
 	/* It may have been chosen for a signal of the process: somebody else looks. */
-	uint64_t left = p->sig.pending.set & ~l->sig.mask;
+	uint64_t left = ~l->sig.mask;
 	l->sig.mask = ~0ull;
-	for (; left != 0 && !p->exiting; left &= left - 1) {
-		struct lwp *heir = choose(p, left & -left);
-		if (heir != NULL)
-			lwp_post_ast(heir, AST_SIG);
-	}
+	hand_on(p, left);
 }
 
 void sig_proc_exit(struct proc *p)

@@ -97,7 +97,8 @@ int64_t sys_sigpending(const uint64_t arg[6])
 }
 
 /*
- * sigaltstack(stack, old): the LWP's stack for handlers with SA_ONSTACK.
+ * sigaltstack(stack, old): the LWP's stack for handlers with SA_ONSTACK.  With WEFT_SS_LEAVING the
+ * caller may be on the present one: it is a library that is about to leave it for another thread's.
  * EINVAL: flags; ENOMEM: smaller than WEFT_MINSIGSTKSZ, or not in user space; EPERM: a handler
  * runs on the present one; EFAULT: stack, or old (the stack has been set all the same).
  */
@@ -114,9 +115,9 @@ int64_t sys_sigaltstack(const uint64_t arg[6])
 	if (arg[0] != 0) {
 		if (copyin(&new, arg[0], sizeof(new)) != 0)
 			return -EFAULT;
-		if (on_it)
+		if (on_it && !(new.flags &WEFT_SS_LEAVING))
 			return -EPERM;
-		if (new.flags & ~WEFT_SS_DISABLE)
+		if (new.flags & ~(WEFT_SS_DISABLE | WEFT_SS_LEAVING))
 			return -EINVAL;
 		if (new.flags & WEFT_SS_DISABLE)
 			new = (struct weft_stack){0};
@@ -225,6 +226,38 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 	if (arg[1] != 0 && copyout(arg[1], &info, sizeof(info)) != 0)
 		return -EFAULT;
 	return info.signo;
+}
+
+/* --- for a library with more threads than LWPs ------------------------------------------------ */
+
+/*
+ * sig_aslwp(): the calling LWP becomes the process's ASLWP (proc/signal.c): it is unparked (lwp_unpark)
+ * whenever a signal for the process is pending that no LWP takes.  Ends with the LWP.
+ * EBUSY: there is one.
+ */
+int64_t sys_sig_aslwp(const uint64_t arg[6])
+{
+	return sig_aslwp();
+}
+
+/*
+ * sig_redirect(id, sig): sig is pending for the process, and LWP id is to look: 0.  id 0 is any
+ * LWP, at a later time.  1: there is nothing to look for; a default action, or none, has been
+ * carried out.
+ * EINVAL: no such signal; ESRCH: no such LWP; EAGAIN: LWP id blocks it, or is idle.
+ */
+int64_t sys_sig_redirect(const uint64_t arg[6])
+{
+	return is_signal(arg[1]) ? sig_redirect(arg[0], arg[1]) : -EINVAL;
+}
+
+/*
+ * lwp_sigtake() = the set of signals that were pending for the calling LWP alone, and are no
+ * longer: they were for the thread that it has run, and stay with that.
+ */
+int64_t sys_lwp_sigtake(const uint64_t arg[6])
+{
+	return sig_take_back();
 }
 
 /* --- sending ------------------------------------------------------------------------------ */

@@ -149,8 +149,7 @@ static void look(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 {
 	struct thread *self = thread_self();
 
-	if (cancel_due() && self->cancel_async && self->wchan == NULL &&
-	    self->lwp->no_suspend == 0) {
+	if (cancel_due() && self->cancel_async && self->wchan == NULL && self->no_suspend == 0) {
 		if (self->lwp->owes != 0)
 			__lwp_unpark_owed(self->lwp, self->lwp->owes);
 		/* As if it had called, beyond its red zone: direction up, x87 stack empty. */

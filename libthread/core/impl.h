@@ -28,6 +28,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 #include <weft/schedctl.h>
+#include <weft/signal.h>
 #include <weft/start.h>
 #include <weft/sys.h>
 #include "offsets.h"
@@ -50,9 +51,8 @@ struct sleepq;
  * has begun.  The kernel writes `yield` only while this very LWP is in it, so an instruction
  * that changes both words needs no lock.
  *
- * An LWP may not be stopped by thr_suspend while it holds such a lock or no_suspend is
- * above 0: others would wait for it.  owes is the LWP that it is about to unpark: whoever
- * stops it does it in its place.
+ * An LWP may not be stopped by thr_suspend while it holds such a lock: others would wait for it.
+ * owes is the LWP that it is about to unpark: whoever stops it does it in its place.
  */
 struct section {
 	union {
@@ -69,7 +69,6 @@ struct lwp {
 	struct section *critical;
 	volatile uint32_t owes;
 	uint32_t id;
-	volatile uint32_t no_suspend;
 	struct section nowhere;
 };
 
@@ -84,6 +83,9 @@ enum thread_state {
 	TS_DISPATCHABLE, /* an LWP has been found and unparked for it */
 	TS_ONLWP,        /* an LWP runs it; that LWP itself may wait for a CPU */
 };
+
+#define CARRIES_MASK 1  /* its mask is not __base_mask */
+#define CARRIES_STACK 2 /* it has an alternate stack */
 
 #define TSD_FAST 16 /* keys whose values lie in struct thread itself */
 
@@ -110,19 +112,21 @@ struct thread {
 				struct {
 					uint8_t pri;        /* 0 to 127; with what it inherits */
 					bool bound;         /* has an LWP of its own: own_lwp */
-					bool masked;        /* self: see sigmask */
+					uint8_t carries;    /* self: CARRIES_*, see sigmask */
 					bool suspended : 1; /* model: thr_suspend has been called */
 					bool to_armed : 1;  /* model: is among its time-outs */
 					bool cancelled : 1; /* model: ops->cancel has been called */
+					bool kept : 1;      /* model: see sigkept */
 				};
 				uint32_t special;
 			};
 		};
 		uint64_t state_and_special;
 	};
-	uint32_t id;                /* pthread_t and thread_t; 0: not a thread of the program */
-	uint32_t readlocks;         /* self: reader-writer locks that it holds for reading */
-	volatile uint32_t on_stack; /* 1 until its exit no longer uses its stack */
+	uint32_t id;                  /* pthread_t and thread_t; 0: not a thread of the program */
+	uint32_t readlocks;           /* self: reader-writer locks that it holds for reading */
+	volatile uint32_t on_stack;   /* 1 until its exit no longer uses its stack */
+	volatile uint32_t no_suspend; /* self: not 0: may not be stopped, others would wait */
 
 	/* Cancellation (core/cancel.c). */
 	union {
@@ -190,12 +194,13 @@ struct thread {
 	const void *gave_up; /* the object that it waited for in vain, until block returns it */
 
 	/*
-	 * Signals of an unbound thread.  Its mask is that of the LWP that it is on; when
-	 * masked is set, it is not the one that LWPs have otherwise (__base_mask), and
-	 * moves with the thread.
+	 * Signals of an unbound thread; what it `carries` from LWP to LWP, if it is not what all
+	 * have (core/signal.c).  `kept`: signals were sent to it alone, or it is to look for one of
+	 * the process.  They are pending for its LWP while it is on one, and otherwise in sigkept.
 	 */
-	uint64_t sigmask;          /* self */
-	volatile uint64_t sigkept; /* model: sent to it while it was on no LWP; then masked */
+	uint64_t sigmask;           /* self */
+	uint64_t sigkept;           /* model */
+	struct weft_stack altstack; /* self: as sigaltstack has set it */
 
 	struct lockstat *lockstat; /* self: lockstat/lockstat.h; kept by the next thread */
 
@@ -286,11 +291,19 @@ static inline struct section *this_section(void)
 	return c;
 }
 
+/*
+ * A handler that comes between the two instructions and blocks may return to them on another LWP:
+ * so __sig_entry goes back to the first, which it knows by its CRITICAL_LOAD bytes.
+ */
+#define CRITICAL_LOAD 9
 static inline void critical_enter(void)
 {
-	struct section *c = this_section();
+	struct section *c;
 
-	__asm__ volatile("addl $1, %0" : "+m"(c->nopreempt) : : "memory", "cc");
+	__asm__ volatile("movq %%fs:%c1, %0\n\taddl $1, (%0)"
+			 : "=&r"(c)
+			 : "i"(offsetof(struct thread, critical))
+			 : "memory", "cc");
 }
 
 static inline void critical_exit(void)
@@ -321,14 +334,14 @@ struct ilock {
 /* The caller must not be suspended: others depend on what it does next. */
 static inline void no_suspend_enter(void)
 {
-	thread_self()->lwp->no_suspend += 1;
+	thread_self()->no_suspend += 1;
 	__asm__ volatile("" : : : "memory");
 }
 
 static inline void no_suspend_exit(void)
 {
 	__asm__ volatile("" : : : "memory");
-	thread_self()->lwp->no_suspend -= 1;
+	thread_self()->no_suspend -= 1;
 }
 
 /*
@@ -386,18 +399,17 @@ static inline void ilock_drop(struct ilock *l)
 int __deadline(clockid_t clock, const struct timespec *abstime, deadline_t *deadline);
 
 /* core/lwp.c: what the models share about LWPs. */
-int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped);
+int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped, const char *name);
 void __lwp_adopt(struct lwp *l, struct schedctl *sc);
 void __lwp_leave(struct thread *self) __attribute__((noreturn));
 const void *__lwp_wait_woken(struct thread *self, deadline_t deadline);
 void __lwp_unpark_owed(struct lwp *l, uint32_t id);
-int __lwp_try_suspend(struct lwp *l);
+int __lwp_try_suspend(struct thread *t);
 long __lwp_park(deadline_t deadline, uint32_t unpark);
 
 /* core/signal.c */
 extern uint64_t __base_mask;
 void __signals_init(void);
-void __mask_moves(struct thread *t, struct lwp *l);
 
 /* core/cancel.c */
 int __cancelled(void);
@@ -409,6 +421,7 @@ struct thread *__thread_slots(size_t size, unsigned *n);
 struct thread *__thread_get(size_t stack_size, size_t guard_size, void *user_stack);
 void __thread_put(struct thread *t);
 void __stacks_forked(void);
+bool __stacks_many(void);
 void __stacks_trim(void);
 
 /* core/thread.c */

@@ -2,6 +2,7 @@
  * lwp.c - what the models share about LWPs: starting one for a thread, leaving it,
  * blocking on it, stopping it.
  */
+#include <string.h>
 #include <weft/errno.h>
 #include <weft/lwp.h>
 #include "impl.h"
@@ -21,7 +22,7 @@ _Static_assert(offsetof(struct schedctl, yield) == offsetof(struct schedctl, nop
 void __lwp_adopt(struct lwp *l, struct schedctl *sc)
 {
 	__atomic_store_n(&l->id, sc->lwpid, __ATOMIC_SEQ_CST); /* pthread_cancel: it is here */
-	l->no_suspend = l->owes = 0;
+	l->owes = 0;
 	l->critical = (struct section *)(__options.schedctl ? &sc->nopreempt : &sc->nosignal);
 	l->critical->nopreempt = 0; /* its last owner left it inside of a critical section */
 	thread_self()->critical = l->critical;
@@ -44,9 +45,9 @@ static void lwp_main(struct thread *self)
 
 /*
  * Makes an LWP for t, which has a stack and whose t->lwp is set, and starts it at
- * entry(t), which does not return.  0, EAGAIN, ENOMEM.
+ * entry(t), which does not return.  name, or NULL: the LWP's.  0, EAGAIN, ENOMEM.
  */
-int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped)
+int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped, const char *name)
 {
 	struct lwp_create c = {
 		.entry = (uint64_t)lwp_main,
@@ -57,6 +58,8 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped)
 	uint64_t *sp = (uint64_t *)((uintptr_t)(t->stack + t->stack_size) & -16ul);
 	long r;
 
+	if (name != NULL)
+		strcpy(c.name, name);
 	*--sp = 0; /* a return address of 0 ends the backtrace */
 	c.stack = (uint64_t)sp;
 	t->rsp = (uint64_t)entry;
@@ -64,7 +67,7 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped)
 	__atomic_store_n(&t->lwp->sc, &no_record, __ATOMIC_RELAXED);
 	t->lwp->critical = t->critical = &t->lwp->nowhere; /* a handler may come before lwp_main */
 	t->lwp->nowhere.nopreempt = 0;
-	t->lwp->no_suspend = t->lwp->owes = 0;
+	t->lwp->owes = 0;
 	t->lwp->id = 0;
 	r = __sys_lwp_create(&c);
 	if (r < 0)
@@ -146,17 +149,19 @@ const void *__lwp_wait_woken(struct thread *self, deadline_t deadline)
 }
 
 /*
- * Stops l, another LWP, unless it is where it may not be stopped (struct lwp).  Once
+ * Stops the LWP of t, another one, unless it is where it may not be stopped (struct lwp).  Once
  * stopped it executes nothing, so what its fields tell then is true until it goes on.
  * 0; EAGAIN: it may not be stopped now; ESRCH: it has exited.
  */
-int __lwp_try_suspend(struct lwp *l)
+int __lwp_try_suspend(struct thread *t)
 {
+	struct lwp *l = t->lwp;
+
 	if (l->id == 0)
 		return EAGAIN; /* it has not even begun */
 	if (__sys_lwp_suspend(l->id) < 0)
 		return ESRCH;
-	if (in_critical(l) || l->no_suspend != 0) {
+	if (in_critical(l) || t->no_suspend != 0) {
 		__sys_lwp_continue(l->id);
 		return EAGAIN;
 	}

@@ -204,6 +204,12 @@ void __thread_put(struct thread *t)
 	push(&bare, t);
 }
 
+/* Are more stacks kept than need be?  A guess. */
+bool __stacks_many(void)
+{
+	return with_stack.count > STACKS_KEPT;
+}
+
 /* Unmaps the oldest stacks if too many are kept.  Takes __threads_lock. */
 void __stacks_trim(void)
 {

@@ -139,6 +139,9 @@ struct model_ops {
 	void (*after_fork)(void);
 	void (*forked)(bool had_others);
 
+	/* Stacks of detached threads pile up: has them freed (__stacks_trim), now or soon. */
+	void (*reap)(void);
+
 	/* NULL if the model has no such lock. */
 	void (*schedlock_stats)(struct thr_schedlock_stats *stats);
 };

@@ -7,9 +7,9 @@
  * do, as POSIX says too, is block on an object while the thread that it interrupted waits
  * in a queue: a thread stands in one queue at a time.
  *
- * A bound thread's mask is its LWP's.  An unbound one carries its own, and the LWP gets it
- * when the thread comes; as long as all have the same mask, __base_mask, that costs nothing
- * (struct thread).  An LWP that is idle keeps the mask of the thread that it ran last.  A
+ * A bound thread's mask, alternate stack and pending signals are its LWP's.  An unbound one
+ * carries its own, and the LWP gets them when the thread comes (model/mxn/signal.c); as long as
+ * all have the same mask, __base_mask, and nothing else, that costs nothing (struct thread).  A
  * handler's mask is the thread's too, for a thread that yields or blocks in a handler may
  * go on on another LWP.
  */
@@ -30,27 +30,33 @@ void __signals_init(void)
 static void set_mask(struct thread *self, uint64_t mask)
 {
 	self->sigmask = mask;
-	self->masked = mask != __base_mask;
-}
-
-/* Signals that were kept for t, and that it does not block, go to its LWP. */
-static void take_kept(struct thread *t, struct lwp *l)
-{
-	uint64_t open = __atomic_fetch_and(&t->sigkept, t->sigmask, __ATOMIC_RELAXED);
-
-	for (open &= ~t->sigmask; open != 0; open &= open - 1)
-		__sys_lwp_kill(l->id, __builtin_ctzl(open) + 1);
+	if (mask != __base_mask)
+		self->carries |= CARRIES_MASK;
+	else
+		self->carries &= ~CARRIES_MASK;
 }
 
 /*
- * t is about to run on l, the calling LWP, whose mask may be another one; or it has signals that
- * were kept.  No handler is called before: the caller is in a critical section.
+ * The handler, in which the thread has come onto another LWP, may have come between the two
+ * instructions of critical_enter: the pointer to the LWP's record has been loaded and not been
+ * used.  Then it is loaded again.
  */
-void __mask_moves(struct thread *t, struct lwp *l)
+static void load_section_again(struct weft_ucontext *uc)
 {
-	__sys_sigprocmask(SIG_SETMASK, &t->sigmask, NULL);
-	t->masked = t->sigmask != __base_mask;
-	take_kept(t, l);
+	extern const uint8_t __executable_start[], etext[];
+	static const uint8_t load[] = {0x64, 0x48, 0x8b, 0x04, 0x25}; /* movq %fs:..., %rax */
+	const uint8_t *at = (const uint8_t *)uc->rip - CRITICAL_LOAD;
+	uint32_t from;
+
+	if (at < __executable_start || at >= etext)
+		return;
+	/* REX.R and ModRM.reg are the register, whichever it is. */
+	if (at[0] != load[0] || (at[1] & ~4) != load[1] || at[2] != load[2] ||
+	    (at[3] & ~0x38) != load[3] || at[4] != load[4])
+		return;
+	__builtin_memcpy(&from, at + sizeof(load), sizeof(from));
+	if (from == offsetof(struct thread, critical))
+		uc->rip -= CRITICAL_LOAD;
 }
 
 /*
@@ -67,6 +73,7 @@ void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 {
 	struct thread *self = thread_self();
 	uint64_t before = self->sigmask, interrupted = uc->sigmask;
+	const struct section *section = self->critical;
 	int saved_errno = errno;
 	uint32_t owes = self->lwp->owes;
 
@@ -76,6 +83,8 @@ void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 	handler(sig, info, uc);
 	set_mask(self, uc->sigmask == interrupted ? before : uc->sigmask);
 	errno = saved_errno;
+	if (self->critical != section)
+		load_section_again(uc);
 	/* It may return into a system call that is to end, on another LWP (core/cancel.c). */
 	if (unlikely(cancel_due()))
 		__cancel_call(self->lwp->id, self);
@@ -99,11 +108,40 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 		return -r;
 	new = how == SIG_BLOCK ? was | new : how == SIG_UNBLOCK ? was & ~new : new;
 	set_mask(thread_self(), new & ~fixed);
-	if (thread_self()->sigkept != 0)
-		take_kept(thread_self(), thread_self()->lwp);
 	if (old != NULL)
 		*old = was;
 	return 0;
+}
+
+/*
+ * The calling thread's stack for handlers with SA_ONSTACK.  Fails as the kernel's call does: EINVAL,
+ * ENOMEM, EPERM, EFAULT.
+ */
+int sigaltstack(const stack_t *stack, stack_t *old)
+{
+	struct thread *self = thread_self();
+	const struct weft_stack off = {.flags = WEFT_SS_DISABLE};
+	struct weft_stack new = off;
+	long r;
+
+	if (stack != NULL)
+		new = *(const struct weft_stack *)stack;
+	new.flags &= ~WEFT_SS_LEAVING;
+	/* Its LWP must be the one that it is on when it has said what is to be carried. */
+	critical_enter();
+	r = __sys_sigaltstack(stack != NULL ? &new : NULL, (struct weft_stack *)old);
+	if (r == 0 && stack != NULL) {
+		self->altstack = new.flags &SS_DISABLE ? off : new;
+		if (new.flags & SS_DISABLE)
+			self->carries &= ~CARRIES_STACK;
+		else
+			self->carries |= CARRIES_STACK;
+	}
+	critical_exit();
+	if (r == 0)
+		return 0;
+	errno = -r;
+	return -1;
 }
 
 static int send(struct thread *t, void *sig)
@@ -112,15 +150,17 @@ static int send(struct thread *t, void *sig)
 }
 
 /*
- * To one thread of the process.  An unbound thread that is on no LWP takes it when it is on
- * one again.  ESRCH: no such thread; EINVAL: no such signal.  May wait for a thread that
- * has just been created to begin.
+ * To one thread of the process.  If it waits for an object its handler is called meanwhile, and
+ * it waits on; an unbound one that could run takes it when it does.  ESRCH: no such thread;
+ * EINVAL: no such signal.  May wait for a thread that has just been created to begin.
  */
 int pthread_kill(pthread_t thread, int sig)
 {
+	struct thread *self = thread_self();
+
 	if (sig < 0 || sig >= NSIG)
 		return EINVAL;
-	if (thread == thread_self()->id)
-		return -__sys_lwp_kill(__sys_lwp_self(), sig);
+	if (thread == self->id && self->bound)
+		return -__sys_lwp_kill(self->lwp->id, sig);
 	return __thread_with(thread, send, &sig);
 }

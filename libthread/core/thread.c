@@ -171,8 +171,8 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->bound = __model->scope == SCOPE_EITHER ? args->bound : __model->scope == SCOPE_ALL_BOUND;
 	t->detached = args->detached;
 	t->exited = false;
-	if (unlikely(thread_self()->masked))
-		t->masked = true;
+	if (unlikely(thread_self()->carries))
+		t->carries = thread_self()->carries & CARRIES_MASK;
 	t->sigmask = thread_self()->sigmask;
 	t->sigkept = 0;
 	t->on_stack = 1;
@@ -312,6 +312,8 @@ void __thread_exit(void *status)
 	if (self->reent == &self->own_reent)
 		_reclaim_reent(self->reent);
 	self->status = status;
+	if (unlikely(self->detached) && __stacks_many())
+		__ops->reap();
 
 	ilock_lock(&__threads_lock);
 	self->exited = true;

@@ -109,6 +109,15 @@ static void sending(void)
 	gives(lwp_sigqueue, EINVAL, "no such signal", lwp, WEFT_NSIG, 0);
 	gives(lwp_sigqueue, ESRCH, "no such LWP", NOBODY, WEFT_SIGRTMIN, 0);
 
+	works(sig_aslwp);
+	gives(sig_aslwp, EBUSY, "there is one");
+	gives(sig_redirect, EINVAL, "no such signal", 0, WEFT_NSIG);
+	gives(sig_redirect, ESRCH, "no such LWP", NOBODY, SIGUSR1);
+	gives(sig_redirect, EAGAIN, "it blocks the signal", __sys_lwp_self(), SIGUSR1);
+	works(sig_redirect, 0, SIGUSR1);
+	__sys_lwp_kill(__sys_lwp_self(), SIGUSR1);
+	is("what is pending for the LWP is taken back", works(lwp_sigtake), (long)usr1);
+
 	/* Nobody takes them, until there is no place for one more; then the process ends. */
 	int pid = __sys_fork();
 	if (pid == 0) {

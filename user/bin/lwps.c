@@ -2,11 +2,12 @@
  * lwps.c - lwps [PID...]: the LWPs of processes (none given: of all): state, scheduling
  * class and priority, the CPU it is on or was last on, CPU time in seconds, the
  * system call that it is in and what it sleeps on, and the program's name.  Behind that, the
- * name of the thread that it runs, if it has one and the LWP is on no CPU.
+ * LWP's own name, or that of the thread that it runs, if it has one and the LWP is on no CPU.
  */
 #include <err.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <weft/proc.h>
 #include <weft/sys.h>
 #include "states.h"
@@ -29,8 +30,8 @@ static void list(const struct weft_procinfo *p)
 	long id;
 
 	for (id = 1; (id = __sys_lwp_info(p->pid, id, &l)) > 0; id++) {
-		*thread = '\0';
-		if (__sys_lwp_regs(p->pid, id, &r) == id)
+		strcpy(thread, l.name);
+		if (*thread == '\0' && __sys_lwp_regs(p->pid, id, &r) == id)
 			thread_of(p->pid, &r, thread);
 		printf("%5d %5u %-6s %-4s %3d %3u %9.3f %9.3f %-12s %-12s %s%s%s\n", p->pid, l.id,
 		       state_name(l.state), l.sclass, l.pri, l.cpu, l.utime / 1e9, l.stime / 1e9,

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <weft/lwp.h>
 #include <weft/proc.h>
 #include <weft/sys.h>
 #include <weft/sysdesc.h>
@@ -108,6 +109,7 @@ static bool show(int pid)
 	char name[THREAD_NAME];
 	struct lwp_regs r;
 	uint32_t thread;
+	struct lwp_info l;
 	long id;
 
 	errno = -__sys_trace_attach(pid, TRACE_HOLD);
@@ -123,7 +125,11 @@ static bool show(int pid)
 		const char *call = sysdesc_name(r.syscall);
 		printf("-----------------  lwp# %ld", id);
 		thread = thread_of(pid, &r, name);
-		if (thread != 0)
+		*l.name = '\0';
+		__sys_lwp_info(pid, id, &l);
+		if (*l.name)
+			printf(" (%s)", l.name);
+		else if (thread != 0)
 			printf(" / thread# %u%s%s", thread, *name ? " " : "", name);
 		printf("%s%s  -----------------\n", call ? "  in " : "", call ? call : "");
 		print_stack(&program, pid, &r);

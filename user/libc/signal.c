@@ -126,12 +126,6 @@ int siginterrupt(int sig, int flag)
 	return sigaction(sig, &act, NULL);
 }
 
-int sigaltstack(const stack_t *stack, stack_t *old)
-{
-	return result(
-		__sys_sigaltstack((const struct weft_stack *)stack, (struct weft_stack *)old));
-}
-
 /* --- sets ------------------------------------------------------------------------------ */
 
 static int change(sigset_t *set, int sig, bool in)

@@ -85,7 +85,7 @@
 	X(sa, BIT(WEFT_, SA_SIGINFO), BIT(WEFT_, SA_RESTART), BIT(WEFT_, SA_NODEFER),              \
 	  BIT(WEFT_, SA_RESETHAND), BIT(WEFT_, SA_ONSTACK), BIT(WEFT_, SA_NOCLDSTOP),              \
 	  BIT(WEFT_, SA_NOCLDWAIT))                                                                \
-	X(ss, BIT(WEFT_, SS_ONSTACK), BIT(WEFT_, SS_DISABLE))                                      \
+	X(ss, BIT(WEFT_, SS_ONSTACK), BIT(WEFT_, SS_DISABLE), BIT(WEFT_, SS_LEAVING))              \
 	X(myid, BELOW(WEFT_, P_MYID))                                                              \
 	X(bind, BELOW(, PBIND_NONE), BELOW(, PBIND_QUERY))                                         \
 	X(pset, BELOW(, PS_NONE), BELOW(, PS_QUERY), BELOW(, PS_MYID))                             \
@@ -157,7 +157,8 @@ enum { VARIANTS_ioctl, VARIANTS_fcntl, VARIANTS_priocntl, VARIANTS_clparms };
 	  FF(spawn_args, flags, spawn), F(spawn_args, pgroup, PID))                                \
 	X(weft_rusage, F(weft_rusage, utime, NS), F(weft_rusage, stime, NS))                       \
 	X(lwp_create, F(lwp_create, entry, PTR), F(lwp_create, stack, PTR),                        \
-	  F(lwp_create, arg, PTR), F(lwp_create, fsbase, PTR), FF(lwp_create, flags, lwp))         \
+	  F(lwp_create, arg, PTR), F(lwp_create, fsbase, PTR), FF(lwp_create, flags, lwp),         \
+	  F(lwp_create, name, CHARS))                                                              \
 	X(weft_stat, F(weft_stat, ino, LONG), F(weft_stat, mode, OCT), F(weft_stat, nlink, INT),   \
 	  F(weft_stat, size, LONG), F(weft_stat, mtime, NS))                                       \
 	X(weft_procinfo, F(weft_procinfo, pid, PID), F(weft_procinfo, ppid, PID),                  \
@@ -166,7 +167,7 @@ enum { VARIANTS_ioctl, VARIANTS_fcntl, VARIANTS_priocntl, VARIANTS_clparms };
 	  F(weft_procinfo, name, CHARS))                                                           \
 	X(lwp_info, F(lwp_info, id, LWP), FF(lwp_info, state, state), F(lwp_info, pri, INT),       \
 	  F(lwp_info, cpu, CPU), F(lwp_info, utime, NS), F(lwp_info, stime, NS),                   \
-	  F(lwp_info, wchan, CHARS))                                                               \
+	  F(lwp_info, wchan, CHARS), F(lwp_info, name, CHARS))                                     \
 	X(weft_cpuinfo, F(weft_cpuinfo, id, CPU), F(weft_cpuinfo, online, INT),                    \
 	  F(weft_cpuinfo, pid, PID), F(weft_cpuinfo, lwpid, LWP), F(weft_cpuinfo, nrunnable, INT)) \
 	X(weft_rlimit, F(weft_rlimit, cur, SIZE), F(weft_rlimit, max, SIZE))                       \
@@ -474,7 +475,10 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(trace_wait, T(LONG), OUTS(trace_event), T(SIZE))                                         \
 	D(proc_read, T(LONG), T(PID), T(PTR), T(OUT), T(SIZE))                                     \
 	D(lwp_regs, T(LWP), T(PID), T(LWP), OUT(lwp_regs))                                         \
-	D(lwp_cancel, INT, T(LWP), T(INT), T(PTR))
+	D(lwp_cancel, INT, T(LWP), T(INT), T(PTR))                                                 \
+	D(sig_aslwp, INT)                                                                          \
+	D(sig_redirect, INT, T(LWP), T(SIG))                                                       \
+	D(lwp_sigtake, T(HEX))
 
 /* The number of arguments comes from here and from the list of calls: they must agree. */
 #define X(number, name, nargs) NARGS_##name = nargs,

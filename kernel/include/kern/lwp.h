@@ -85,9 +85,10 @@ struct lwp {
 	void *karg;
 
 	struct spinlock lock;
-	uint32_t state; /* LWP_ST_*; lock */
-	uint32_t flags; /* LWP_DETACHED ...; proc->lock */
-	uint8_t then;   /* what its CPU does when it is off it: THEN_* */
+	uint32_t state;      /* LWP_ST_*; lock */
+	uint32_t flags;      /* LWP_DETACHED ...; proc->lock */
+	char name[LWP_NAME]; /* lock */
+	uint8_t then;        /* what its CPU does when it is off it: THEN_* */
 
 	/* Dispatcher; lock, and the dispatch queue's lock while on one. */
 	const struct sched_class *sclass;

@@ -43,6 +43,7 @@ struct proc_signals {
 	struct sigpending pending;
 	unsigned queued;     /* of the process and its LWPs, without timers' */
 	struct list waiters; /* LWPs in sigtimedwait, by sigwait_link */
+	struct lwp *aslwp;   /* is unparked when nobody takes a signal (sig_aslwp), or NULL */
 	bool stopped;        /* by a signal: AST_JOBSTOP is set on every LWP */
 	bool tell_stopped;   /* the parent has not been told by SIGCHLD yet */
 	bool tell_continued;
@@ -123,6 +124,12 @@ bool sig_interrupted(void);
 void sig_deliver(struct trapframe *f);
 /* Replaces the current LWP's mask; what has become deliverable is seen to. */
 void sig_set_mask(uint64_t mask);
+/* The same by one who looks for signals himself.  p->lock held. */
+void sig_set_mask_locked(uint64_t mask);
+/* The work of the system calls of these names (syscall/signal.c); lwp_sigtake. */
+int sig_aslwp(void);
+int sig_redirect(uint32_t id, int sig);
+uint64_t sig_take_back(void);
 /*
  * A fault in user mode that nobody could resolve: calls the handler, or ends the process
  * and says so on the console.  info: signo, code, addr.

@@ -9,14 +9,17 @@
 #define LWP_SUSPENDED 0x2 /* starts stopped; lwp_continue sets it going */
 #define LWP_BOUND 0x4     /* its exit is an event (UPCALL_EXIT in signal.h) */
 
+#define LWP_NAME 16 /* bytes of an LWP's name, with the NUL */
+
 struct lwp_create {
-	uint64_t entry;    /* caller writes: first instruction */
-	uint64_t stack;    /* caller writes: initial RSP, 8 mod 16 at a function's entry */
-	uint64_t arg;      /* caller writes: RDI at entry */
-	uint64_t fsbase;   /* caller writes: thread pointer */
-	uint32_t flags;    /* caller writes: LWP_* */
-	uint32_t id;       /* kernel writes: the new LWP's id, 1 or more */
-	uint64_t schedctl; /* kernel writes: address of its struct schedctl */
+	uint64_t entry;      /* caller writes: first instruction */
+	uint64_t stack;      /* caller writes: initial RSP, 8 mod 16 at a function's entry */
+	uint64_t arg;        /* caller writes: RDI at entry */
+	uint64_t fsbase;     /* caller writes: thread pointer */
+	uint32_t flags;      /* caller writes: LWP_* */
+	uint32_t id;         /* kernel writes: the new LWP's id, 1 or more */
+	uint64_t schedctl;   /* kernel writes: address of its struct schedctl */
+	char name[LWP_NAME]; /* caller writes: for those who look at it; or empty */
 };
 
 /*
@@ -40,13 +43,14 @@ enum {
 
 struct lwp_info { /* kernel writes all */
 	uint32_t id;
-	uint32_t state;   /* LWP_ST_* */
-	int32_t pri;      /* global priority, 0 to 169 */
-	uint32_t cpu;     /* CPU it is on or was last on */
-	uint64_t utime;   /* nanoseconds in user mode */
-	uint64_t stime;   /* nanoseconds in the kernel */
-	uint32_t flags;   /* LWP_* as created */
-	uint32_t syscall; /* number of the call that it is in, or ~0 */
-	char wchan[16];   /* what it sleeps on, or empty */
-	char sclass[8];   /* scheduling class */
+	uint32_t state;      /* LWP_ST_* */
+	int32_t pri;         /* global priority, 0 to 169 */
+	uint32_t cpu;        /* CPU it is on or was last on */
+	uint64_t utime;      /* nanoseconds in user mode */
+	uint64_t stime;      /* nanoseconds in the kernel */
+	uint32_t flags;      /* LWP_* as created */
+	uint32_t syscall;    /* number of the call that it is in, or ~0 */
+	char wchan[16];      /* what it sleeps on, or empty */
+	char sclass[8];      /* scheduling class */
+	char name[LWP_NAME]; /* lwp_create's, or empty */
 };

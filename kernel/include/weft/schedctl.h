@@ -14,6 +14,9 @@
  * is set, and the call to lwp_yield() that is owed then is where the handler is called.
  * nosignal is for a library that wants no preemption control.
  *
+ * While idle is not 0 the LWP runs no thread, and takes no signals at all, whatever its mask: of
+ * those for the process, which it might have been chosen for, another one takes them.
+ *
  * State.  A CPU that takes the LWP up writes cpu, then state = SC_ONCPU
  * (release).  The CPU that puts it down writes the new state before it switches
  * away.  So a reader on another CPU who sees SC_ONCPU (an ordinary load) knows
@@ -50,5 +53,6 @@ struct schedctl {
 	volatile uint32_t lwpid;     /* kernel writes: the LWP that owns the record */
 	volatile uint32_t nosignal;  /* library writes: not 0 = call no handler */
 	volatile uint32_t signalled; /* kernel sets 1: one is due; lwp_yield() clears */
-	uint32_t spare[9];
+	volatile uint32_t idle;      /* library writes: not 0 = runs no thread, takes no signals */
+	uint32_t spare[8];
 };

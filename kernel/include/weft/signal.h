@@ -125,6 +125,7 @@ struct weft_siginfo { /* kernel writes all; fields that mean nothing are 0 */
 
 #define WEFT_SS_ONSTACK 1 /* the caller is on it now */
 #define WEFT_SS_DISABLE 2
+#define WEFT_SS_LEAVING 4 /* the caller leaves it: a threads library switches */
 #define WEFT_MINSIGSTKSZ 2048
 
 struct weft_stack {    /* caller writes; kernel writes the old one */

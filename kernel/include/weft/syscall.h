@@ -166,7 +166,10 @@
 	X(179, proc_read, 4)    /* (pid, address, buffer, bytes) = bytes */                        \
 	X(180, lwp_regs, 3)     /* (pid, id, struct lwp_regs *): the first with id >= */           \
 	/* for the threads library */                                                              \
-	X(190, lwp_cancel, 3) /* (id, thread, pc): see lwp.h */
+	X(190, lwp_cancel, 3) /* (id, thread, pc): see lwp.h */                                    \
+	X(182, sig_aslwp, 0)                                                                       \
+	X(183, sig_redirect, 2) /* (id, sig) */                                                    \
+	X(184, lwp_sigtake, 0)  /* = set */
 
 #define WEFT_SYSCALL_MAX 256
 

@@ -117,7 +117,7 @@ static int lwp_create(struct thread *t, bool new_lwp, bool suspended)
 {
 	t->lwp = &t->own_lwp;
 	t->state = suspended ? TS_STOPPED : TS_ONLWP;
-	return __lwp_start(t, run, suspended);
+	return __lwp_start(t, run, suspended, NULL);
 }
 
 static void __attribute__((noreturn)) lwp_exit(struct sleepq *q, struct thread *wake)
@@ -147,7 +147,7 @@ static int lwp_suspend(struct thread *t)
 		t->state = TS_ONLWP;
 		return 0;
 	}
-	error = __lwp_try_suspend(t->lwp);
+	error = __lwp_try_suspend(t);
 	if (error == 0 && t->state == TS_ONLWP)
 		t->state = TS_STOPPED;
 	return error;
@@ -239,6 +239,7 @@ static const struct model_ops ops = {
 	.before_fork = lwp_around_fork,
 	.after_fork = lwp_around_fork,
 	.forked = lwp_forked,
+	.reap = __stacks_trim,
 };
 
 const struct model __model_lwp = {

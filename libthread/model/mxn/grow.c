@@ -7,10 +7,14 @@
  * waits for that call, in upcall_wait (waiting=upcall); before, one waited for the signal
  * (waiting=signal).  With waiting=none there is no such LWP, and the pool grows only if asked to.
  *
- * The LWP is started with the first unbound thread that is created: before, there is nothing to run
- * on another one.  It adds one LWP at a time; if that one blocks too, the kernel says so again.
+ * It adds one LWP at a time; if that one blocks too, the kernel says so again.
  * Nothing is lost if a thread becomes runnable when all others are blocked already: whoever made
  * it so was not blocked, and is reported when he is.
+ *
+ * Besides it there are the ASLWP (signal.c) and the reaper of detached threads, so that with the
+ * first thread's a program that links the library has four LWPs, as the Solaris paper lists them
+ * (p. 16).  They are started with the process; in a child of fork, and in n1, which has the ASLWP
+ * alone, with the first thread that is created or when an LWP goes idle for the first time.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,17 +23,30 @@
 
 #define SERVICE_STACK 16384
 
-static struct ilock grow_lock; /* while the LWP is started */
+static struct ilock services_lock; /* while LWPs are started */
 
 /*
- * Starts an LWP at entry(context).  It is no thread of the program, so it blocks all signals, from
- * its first instruction on (its creator's mask): no handler may run on it.  0, EAGAIN, ENOMEM.
+ * Starts t's LWP with all signals blocked, from its first instruction on (its creator's mask): no
+ * handler may run on it.  0, EAGAIN, ENOMEM.
  */
-int __service_start(void (*entry)(struct thread *), struct thread **context)
+int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), const char *name)
 {
 	const uint64_t all = ~0ul;
-	struct thread *t = __thread_get(SERVICE_STACK, WEFT_PAGE_SIZE, NULL);
 	uint64_t before;
+	int error;
+
+	critical_enter(); /* no handler comes in between, which might change its LWP */
+	__sys_sigprocmask(SIG_SETMASK, &all, &before);
+	error = __lwp_start(t, entry, false, name);
+	__sys_sigprocmask(SIG_SETMASK, &before, NULL);
+	critical_exit();
+	return error;
+}
+
+/* Starts an LWP at entry(context).  It is no thread of the program.  0, EAGAIN, ENOMEM. */
+int __service_start(void (*entry)(struct thread *), const char *name, struct thread **context)
+{
+	struct thread *t = __thread_get(SERVICE_STACK, WEFT_PAGE_SIZE, NULL);
 	int error;
 
 	if (t == NULL)
@@ -44,11 +61,9 @@ int __service_start(void (*entry)(struct thread *), struct thread **context)
 	t->cancel_all = 0;
 	t->on_stack = 1;
 	save_fp_control(&t->fp_control);
-	__sys_sigprocmask(SIG_SETMASK, &all, &before);
-	error = __lwp_start(t, entry, false);
-	__sys_sigprocmask(SIG_SETMASK, &before, NULL);
+	error = __lwp_start_blocked(t, entry, name);
 	if (error == 0) {
-		*context = t;
+		__atomic_store_n(context, t, __ATOMIC_RELEASE);
 		return 0;
 	}
 	ilock_lock(&__threads_lock);
@@ -58,42 +73,92 @@ int __service_start(void (*entry)(struct thread *), struct thread **context)
 	return error;
 }
 
+/* It looks before it parks for the first time: if it has no id yet, it need not be told. */
+void __service_poke(struct thread *context)
+{
+	uint32_t id = context != NULL ? __atomic_load_n(&context->own_lwp.id, __ATOMIC_SEQ_CST) : 0;
+
+	if (id != 0)
+		__sys_lwp_unpark(id);
+}
+
+void __service_forgotten(struct thread *context)
+{
+	if (context == NULL)
+		return;
+	context->on_stack = 0;
+	__thread_put(context);
+}
+
 static void __attribute__((noreturn)) grow_main(struct thread *self)
 {
 	const uint64_t waiting = WEFT_SIGBIT(WEFT_SIGWAITING);
+	bool upcall = __options.waiting == WAITING_UPCALL;
 	long r;
 
 	do {
-		if (__options.waiting == WAITING_UPCALL)
-			r = __sys_upcall_wait(UPCALL_BLOCKED);
-		else
-			r = __sys_sigtimedwait(&waiting, NULL, NULL);
+		r = upcall ? __sys_upcall_wait(UPCALL_BLOCKED)
+			   : __sys_sigtimedwait(&waiting, NULL, NULL);
 		if (r > 0)
 			__pool_grow();
 	} while (r > 0 || r == -EINTR);
-	/* The program has an LWP of its own for this. */
-	critical_enter();
-	ilock_lock(&__threads_lock);
-	__thread_put(self);
-	ilock_unlock(&__threads_lock);
-	__lwp_leave(self);
+	/* The program has an LWP of its own for this; this one is not needed. */
+	for (;;)
+		__lwp_park(NEVER, 0);
 }
 
-/* Without an LWP for it the pool does not grow; the next that creates a thread tries again. */
-void __grow_start(void)
+/* Frees the stacks of detached threads.  Those of others are the business of who joins them. */
+static void __attribute__((noreturn)) reaper_main(struct thread *self)
 {
-	struct thread *context;
-
-	ilock_lock(&grow_lock);
-	if (!__pool_ready)
-		__pool_ready = __options.waiting == WAITING_NONE ||
-			       __service_start(grow_main, &context) == 0;
-	ilock_unlock(&grow_lock);
+	for (;;) {
+		__stacks_trim();
+		__lwp_park(NEVER, 0);
+	}
 }
 
-/* The child has no such LWP until it needs one. */
-void __grow_forked(void)
+static struct thread *grower, *aslwp, *reaper; /* written with services_lock */
+
+static bool started(struct thread **context, void (*entry)(struct thread *), const char *name)
 {
-	grow_lock.held = 0;
+	return *context != NULL || __service_start(entry, name, context) == 0;
+}
+
+/*
+ * A lost one is not missed before somebody needs it: the next that creates a thread, or an LWP that
+ * goes idle, tries again.
+ */
+void __services_start(void)
+{
+	bool all;
+
+	ilock_lock(&services_lock);
+	if (!__pool_ready) {
+		all = started(&aslwp, __aslwp_main, "aslwp");
+		if (__model->scope == SCOPE_EITHER)
+			all &= started(&reaper, reaper_main, "reaper");
+		if (__options.waiting != WAITING_NONE)
+			all &= started(&grower, grow_main,
+				       __options.waiting == WAITING_UPCALL ? "upcall"
+									   : "sigwaiting");
+		__pool_ready = all;
+	}
+	ilock_unlock(&services_lock);
+}
+
+void __services_forked(void)
+{
+	services_lock.held = 0;
+	__service_forgotten(grower);
+	__service_forgotten(aslwp);
+	__service_forgotten(reaper);
+	grower = aslwp = reaper = NULL;
 	__pool_ready = false;
+}
+
+void __reap(void)
+{
+	if (__atomic_load_n(&reaper, __ATOMIC_ACQUIRE) != NULL)
+		__service_poke(reaper);
+	else
+		__stacks_trim();
 }

@@ -5,7 +5,6 @@
  * under _schedlock.
  */
 #include <errno.h>
-#include <weft/signal.h>
 #include "mxn.h"
 
 static void mxn_init(void)
@@ -13,6 +12,8 @@ static void mxn_init(void)
 	__one_lock = &_schedlock.lock;
 	__runq_init();
 	__pool_init();
+	if (__model->scope == SCOPE_EITHER) /* the four LWPs of the Solaris paper (p. 16) */
+		__services_start();
 }
 
 static void mxn_lock(struct sleepq *q)
@@ -44,7 +45,7 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 	if (t->bound) {
 		t->lwp = &t->own_lwp;
 		t->state = suspended ? TS_STOPPED : TS_ONLWP;
-		return __lwp_start(t, begin_bound, suspended);
+		return __lwp_start(t, begin_bound, suspended, NULL);
 	}
 	if (new_lwp || unlikely(!__pool_ready)) {
 		error = new_lwp ? __pool_one_more() : 0;
@@ -112,7 +113,7 @@ static int suspend_bound(struct thread *t)
 		t->state = TS_ONLWP;
 		return 0;
 	}
-	error = __lwp_try_suspend(t->lwp);
+	error = __lwp_try_suspend(t);
 	if (error == 0 && t->state == TS_ONLWP)
 		t->state = TS_STOPPED;
 	return error;
@@ -133,6 +134,8 @@ static int suspend_unbound(struct thread *t)
 {
 	int error;
 
+	if (t->no_suspend != 0) /* it has yielded in a handler meanwhile */
+		return EAGAIN;
 	switch (t->state) {
 	case TS_RUNQUEUE:
 		__runq_remove(t);
@@ -143,7 +146,7 @@ static int suspend_unbound(struct thread *t)
 		t->state = TS_STOPPED;
 		break;
 	case TS_ONLWP:
-		error = __lwp_try_suspend(t->lwp);
+		error = __lwp_try_suspend(t);
 		if (error != 0)
 			return error;
 		__pool_stopped(1);
@@ -239,29 +242,8 @@ static void mxn_forked(bool had_others)
 	if (had_others)
 		__sleepq_forked();
 	__timeout_forked();
-	__grow_forked();
+	__services_forked();
 	__pool_forked(thread_self());
-}
-
-/*
- * A thread that is on an LWP gets the signal by that LWP, which cannot change its thread while
- * we have the lock.  For one that is not, it is kept until it comes onto one.
- */
-static int mxn_kill(struct thread *t, int sig)
-{
-	int error = 0;
-
-	if (t->bound)
-		return t->lwp->id != 0 ? -__sys_lwp_kill(t->lwp->id, sig) : EAGAIN;
-	schedlock();
-	if (t->lwp != &__nowhere) {
-		error = -__sys_lwp_kill(t->lwp->id, sig);
-	} else if (sig != 0) {
-		__atomic_or_fetch(&t->sigkept, WEFT_SIGBIT(sig), __ATOMIC_RELAXED);
-		t->masked = true;
-	}
-	schedunlock();
-	return error;
 }
 
 /* One that is about to block, or does so later, finds `cancelled` in block. */
@@ -309,13 +291,14 @@ static const struct model_ops ops = {
 	.resume = mxn_resume,
 	.set_priority = mxn_set_priority,
 	.change_priority = mxn_change_priority,
-	.kill = mxn_kill,
+	.kill = __mxn_kill,
 	.cancel = mxn_cancel,
 	.set_concurrency = __pool_set_concurrency,
 	.before_fork = mxn_before_fork,
 	.after_fork = mxn_after_fork,
 	.forked = mxn_forked,
 	.schedlock_stats = mxn_schedlock_stats,
+	.reap = __reap,
 };
 
 const struct model __model_mxn = {

@@ -4,7 +4,8 @@
  *
  *	sched.c		the lock, the run queue, blocking, waking, yielding, the switch
  *	pool.c		the LWPs of the pool: idle, new, too many
- *	grow.c		when it grows by itself
+ *	grow.c		when it grows by itself; the LWPs of the library's own
+ *	signal.c	signals of unbound threads, the ASLWP
  *	timeout.c	deadlines of unbound threads
  *	mxn.c		creation, exit, suspension; the table of operations
  *	switch.S	from one thread to the other
@@ -169,8 +170,8 @@ const void *__mxn_switch_null(struct thread *from, struct thread *to, struct sec
 void __mxn_leave(struct thread *from, struct thread *to, struct section *c)
 	__attribute__((noreturn));
 
-/* The mask of one of them is special, or `to` is a scheduler context. */
-void __masks_move(struct thread *from, struct thread *to);
+/* One of them carries something of its own, or is a scheduler context: signal.c. */
+void __masks_move(struct thread *from, struct thread *to); /* signal.c */
 
 /* Unless both are plain: does for masks what is to be done before the switch. */
 static inline void prepare_switch(struct thread *self, struct thread *next)
@@ -222,6 +223,14 @@ static inline struct thread *next_for(struct thread *self)
 	return next != NULL ? next : context_of(self);
 }
 
+/*
+ * t is off its LWP, in a switch that it has called to block.  When it comes onto one again
+ * function() is called first, and what that returns the call returns.
+ */
+void __mxn_call_first(struct thread *t, const void *(*function)(void));
+
+/* What __mxn_block does in any case that is not the plain one. */
+const void *__block_special(struct thread *self, deadline_t deadline, struct thread *wake);
 const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wake);
 int __mxn_sleep(struct sleepq *q);
 void __mxn_wake(struct sleepq *q, struct thread *list);
@@ -255,9 +264,24 @@ void __pool_forked(struct thread *self);
 
 /* --- grow.c --------------------------------------------------------------------- */
 
-int __service_start(void (*entry)(struct thread *), struct thread **context);
-void __grow_start(void);
-void __grow_forked(void);
+int __service_start(void (*entry)(struct thread *), const char *name, struct thread **context);
+/* Ends the calling one's wait; NULL: there is none. */
+void __service_poke(struct thread *context);
+/* In a child of fork: there is no such LWP any more. */
+void __service_forgotten(struct thread *context);
+int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), const char *name);
+void __services_start(void);
+void __services_forked(void);
+void __reap(void);
+
+/* --- signal.c ------------------------------------------------------------------- */
+
+int __mxn_kill(struct thread *t, int sig);
+void __aslwp_main(struct thread *self) __attribute__((noreturn));
+/* With _schedlock: has self, which is about to block, signals to take first?  Then ... */
+bool __signals_due(struct thread *self);
+/* ... it does, and blocks after that.  Gives _schedlock up; returns what block does. */
+const void *__signals_first(deadline_t deadline);
 
 /* --- timeout.c ------------------------------------------------------------------ */
 

@@ -5,6 +5,9 @@
  * thread of the program, with a small stack, in whose own_lwp the LWP lives.  The LWP runs
  * it when there is nothing else to run; threads switch to each other without it.
  *
+ * While an LWP runs its context it takes no signals (`idle` in weft/schedctl.h), so that no handler
+ * ever runs there.
+ *
  * An idle LWP stands in the list of idle ones and parks.  Who makes a thread runnable
  * takes an LWP from the list, the latest first, and makes the two partners: the thread is
  * Dispatchable, and it is that LWP that runs it.  No wake-up is lost: partner is set, and
@@ -98,6 +101,8 @@ static void __attribute__((noreturn)) scheduler(struct thread *self)
 	for (;;) {
 		struct thread *next;
 
+		if (unlikely(!__pool_ready)) /* without an ASLWP nobody would see its signals */
+			__services_start();
 		schedlock();
 		next = self->partner;
 		self->partner = NULL;
@@ -112,9 +117,10 @@ static void __attribute__((noreturn)) scheduler(struct thread *self)
 	}
 }
 
-/* Where an LWP begins; whoever made it had perhaps another mask. */
+/* Where an LWP begins.  Whoever made it had blocked all signals. */
 static void scheduler_first(struct thread *self)
 {
+	self->lwp->sc->idle = 1;
 	__sys_sigprocmask(SIG_SETMASK, &self->sigmask, NULL);
 	scheduler(self);
 }
@@ -156,7 +162,7 @@ static int add_lwp(void)
 	int error = EAGAIN;
 
 	if (c != NULL) {
-		error = __lwp_start(c, scheduler_first, false);
+		error = __lwp_start_blocked(c, scheduler_first, NULL);
 		if (error == 0)
 			return 0;
 		ilock_lock(&__threads_lock);
@@ -231,7 +237,7 @@ int __pool_make_ready(void)
 	int error = __pool_size == 0 ? __pool_one_more() : 0;
 
 	if (error == 0)
-		__grow_start();
+		__services_start();
 	return error;
 }
 

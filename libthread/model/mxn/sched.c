@@ -123,17 +123,6 @@ void __mxn_prepare(struct thread *t, void (*entry)(void))
 	t->rsp = (uint64_t)(sp - 8);
 }
 
-void __masks_move(struct thread *from, struct thread *to)
-{
-	if (to != context_of(from)) {
-		if (from->masked || to->masked)
-			__mask_moves(to, from->lwp);
-	} else { /* going idle: the mask stays */
-		to->sigmask = from->sigmask;
-		to->masked = from->masked;
-	}
-}
-
 uint32_t __make_runnable(struct thread *t)
 {
 	struct thread *idle = __pool_take_idle();
@@ -195,15 +184,19 @@ static const void *wake_in_vain(void)
 	return obj;
 }
 
-/* Its registers move down by a word, to make room for a call of wake_in_vain. */
-uint32_t __give_up(struct thread *t)
+void __mxn_call_first(struct thread *t, const void *(*function)(void))
 {
 	uint64_t *sp = (uint64_t *)t->rsp;
 
 	for (int i = 0; i < SAVED_REGISTERS; i++)
 		sp[i - 1] = sp[i];
-	sp[SAVED_REGISTERS - 1] = (uint64_t)wake_in_vain;
+	sp[SAVED_REGISTERS - 1] = (uint64_t)function;
 	t->rsp = (uint64_t)(sp - 1);
+}
+
+uint32_t __give_up(struct thread *t)
+{
+	__mxn_call_first(t, wake_in_vain);
 	t->gave_up = t->wchan;
 	__sleepq_remove(t->q, t);
 	return __release(t); /* takes it out of the time-outs too */
@@ -262,8 +255,8 @@ static const void *block_in_vain(struct thread *self, struct thread *wake)
 	return obj;
 }
 
-static const void *__attribute__((noinline))
-block_special(struct thread *self, deadline_t deadline, struct thread *wake)
+const void *__attribute__((noinline))
+__block_special(struct thread *self, deadline_t deadline, struct thread *wake)
 {
 	struct thread *next;
 
@@ -273,6 +266,8 @@ block_special(struct thread *self, deadline_t deadline, struct thread *wake)
 		return block_in_vain(self, wake);
 	if (wake != NULL)
 		__wake_first(wake);
+	if (unlikely(self->kept) && __signals_due(self)) /* they are not to be slept on */
+		return __signals_first(deadline);
 	self->state = TS_BLOCKED;
 	if (deadline != NEVER)
 		__timeout_arm(self, deadline);
@@ -291,9 +286,9 @@ const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wa
 	struct thread *self = thread_self(), *next = wake;
 
 	if (unlikely(deadline != NEVER || self->special != 0 || self->wchan == NULL))
-		return block_special(self, deadline, wake);
+		return __block_special(self, deadline, wake);
 	if (wake != NULL ? !goes_next(wake) : !runq_pop_plain(self, &next))
-		return block_special(self, deadline, wake);
+		return __block_special(self, deadline, wake);
 	if (wake != NULL)
 		wake->wchan = NULL;
 	self->state = TS_BLOCKED;
@@ -302,7 +297,7 @@ const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wa
 
 static int __attribute__((noinline)) sleep_special(struct thread *self)
 {
-	return block_special(self, NEVER, NULL) == NULL ? 0 : __cancelled();
+	return __block_special(self, NEVER, NULL) == NULL ? 0 : __cancelled();
 }
 
 int __mxn_sleep(struct sleepq *q)

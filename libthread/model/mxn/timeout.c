@@ -132,7 +132,7 @@ int __timeout_prepare(void)
 		return 0;
 	ilock_lock(&timer_lock);
 	if (timer == NULL) {
-		error = __service_start(timer_main, &t);
+		error = __service_start(timer_main, "callout", &t);
 		if (error == 0)
 			__atomic_store_n(&timer, t, __ATOMIC_RELEASE);
 	}
