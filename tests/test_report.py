@@ -123,11 +123,19 @@ def test_each_claim_is_in_the_summary(parsed):
             assert claim["id"] in parsed[f"{one.paper}.html"].ids
 
 
-def test_the_same_results_make_the_same_bytes(source, pages, tmp_path):
-    report.write(source, tmp_path)
-    for path in sorted(pages.rglob("*")):
+def test_the_same_results_make_the_same_bytes(source, tmp_path):
+    """Of two experiments, written twice."""
+    (tmp_path / "in").mkdir()
+    for name in ("pingpong-latency", "nt-compute"):
+        for suffix in (".csv", ".json"):
+            shutil.copyfile(source / (name + suffix), tmp_path / "in" / (name + suffix))
+    for name in ("one", "two"):
+        report.write(tmp_path / "in", tmp_path / name)
+    for path in sorted((tmp_path / "one").rglob("*")):
         if path.is_file():
-            assert path.read_bytes() == (tmp_path / path.relative_to(pages)).read_bytes()
+            again = tmp_path / "two" / path.relative_to(tmp_path / "one")
+            assert path.read_bytes() == again.read_bytes()
+    assert (tmp_path / "one/ping-pong.html").read_text().count("<svg") == 1
 
 
 def test_what_is_said(pages):

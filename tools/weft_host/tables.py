@@ -13,6 +13,8 @@ def plain(experiment, rows):
     parts = [""]
     for view in experiment.tables or [{"rows": experiment.axes[-1]}]:
         table = cells.Table(experiment, rows, view)
+        if not table.row_labels:
+            continue
         lines = grid([(table.corner, "left")] + [(heading, "right") for heading in table.headings],
                      wrap=table.corner)
         for label in table.row_labels:

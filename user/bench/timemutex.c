@@ -1,7 +1,7 @@
 /*
  * timemutex - how much time do critical sections and mutexes cost, and where does it go?
  *
- *	timemutex [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
+ *	timemutex [-b] [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
  *
  * Written after the description of J. Hart's program in "Thread Performance, Critical Sections, and
  * Mutexes" (1998), with its arguments and defaults, in Win32:
@@ -16,20 +16,23 @@
  *	ACTIVE   (THREADS) so many may be at it at once; the others wait on a semaphore for one of
  *	         them to end
  *
+ *	-b  in the background: in a child whose process group has not the console
  *	-n  turns that each thread makes (10000)
  *	-p  each turn raises its priority once inside, and puts it back outside
  *	-w  sleeps in each turn of the DELAY loop
  *
- * It runs in the NT class; in the foreground or the background, as it is started.  Prints
+ * It runs in the NT class, in the foreground unless -b is given.  Prints
  * one line of results: elapsed time, and that of its threads in user mode and in the kernel, as Hart's
  * timep tells of a process (GetProcessTimes).
  *
  * If two threads are inside at once, or a turn is lost, it says so and ends with status 1.
  */
 #include <windows.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "common/bench.h"
 
@@ -148,7 +151,7 @@ static DWORD WINAPI contend(LPVOID arg)
 
 static void __attribute__((noreturn)) usage(void)
 {
-	fputs("usage: timemutex [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS "
+	fputs("usage: timemutex [-b] [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS "
 	      "[ACTIVE]]]]]\n"
 	      "  WHICH: 0 nothing, 1 critical section, 2 two of them, 3 mutex, 4 semaphore, 5 "
 	      "event\n",
@@ -156,12 +159,30 @@ static void __attribute__((noreturn)) usage(void)
 	exit(2);
 }
 
+/* Goes on in a child whose group is not the console's; the parent ends with its status. */
+static void go_to_background(void)
+{
+	pid_t child = fork();
+	int status;
+
+	must(child < 0 ? errno : 0, "fork");
+	if (child == 0) {
+		must(setpgid(0, 0) < 0 ? errno : 0, "setpgid");
+		return;
+	}
+	must(waitpid(child, &status, 0) < 0 ? errno : 0, "waitpid");
+	exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
+}
+
 static void parse(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "n:pw")) != -1) {
+	while ((option = getopt(argc, argv, "bn:pw")) != -1) {
 		switch (option) {
+		case 'b':
+			go_to_background();
+			break;
 		case 'n':
 			turns = number("-n", optarg, 1, 1000000000);
 			break;

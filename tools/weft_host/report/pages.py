@@ -16,7 +16,10 @@ class _Judged:
 
     def __init__(self, claim, verdict):
         self.id, self.text = claim["id"], claim["text"]
-        self.explanation, self.evidence = claim.get("explanation", ""), claim.get("evidence", [])
+        # Why weft differs from the paper is worth telling only where it does.
+        differs = verdict.verdict == claims.FAILS
+        self.explanation = claim.get("explanation", "") if differs else ""
+        self.evidence = claim.get("evidence", []) if differs else []
         self.verdict = verdict
         self.kind = CLASS[verdict.verdict]
         self.expectation = claims.expectation(claim)
@@ -35,9 +38,10 @@ class _Section:
         rows = facts["rows"]
         self.failed = sum(1 for row in rows if row.get("status", OK) != OK)
         views = [cells.Table(one, rows, view) for view in one.tables]
-        self.tables = [table for view in views for table in _panels(view)]
-        self.plots = [plots.draw(one, rows, view, number, views)
-                      for number, view in enumerate(one.plots)]
+        self.tables = [table for view in views if view.row_labels for table in _panels(view)]
+        drawn = (plots.draw(one, rows, view, number, views)
+                 for number, view in enumerate(one.plots))
+        self.plots = [plot for plot in drawn if plot is not None]
         if one.module:
             self.commands = [f"tools/weft bench {one.name}"]
         else:

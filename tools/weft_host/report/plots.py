@@ -34,10 +34,12 @@ def _style(name):
 
 
 def draw(experiment, rows, view, number, tables):
-    """The drawing of a [[plots]] entry: {title, svg, text}."""
+    """The drawing of a [[plots]] entry: {title, svg}; None if nothing of it was measured."""
     name = f"{experiment.name}-{number}"
     title = view.get("title") or experiment.title
     panels = [("weft" if view.get("paper") else "", _curves(experiment, rows, view))]
+    if not panels[0][1]:
+        return None
     if view.get("paper"):
         theirs = next((table for table in tables if table.paper), None)
         if theirs is not None:
