@@ -11,7 +11,7 @@ from tap import failures
 
 KNOWN = {
     "lwp": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on"
-           " malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD",
+           " sleep=park|kernel malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD",
     "mxn": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
            "concurrency=N waiting=upcall|signal|none aging=SECONDS malloc=newlib|mt "
            "lockstat=off|exit|SIGNAL lockstat-fd=FD",
@@ -43,6 +43,9 @@ def test_unknown_model(guest):
     ("mxn", "aging=0", "aging=0", "has an unknown value"),
     ("lwp", "waiting=upcall", "waiting=upcall", "makes no sense in this model"),
     ("n1", "aging=5", "aging=5", "makes no sense in this model"),
+    ("lwp", "sleep=user", "sleep=user", "has an unknown value"),
+    ("mxn", "sleep=kernel", "sleep=kernel", "makes no sense in this model"),
+    ("n1", "sleep=park", "sleep=park", "makes no sense in this model"),
     ("n1", "spin=never", "spin=never", "makes no sense in this model"),
 ])
 def test_bad_option(guest, model, options, wrong, why):
@@ -57,6 +60,29 @@ def test_malloc_of_many_threads(guest, model, cpus):
     for program in (["libc_malloc"], ["thr_malloc", 60]):
         result = guest(program, model=model, smp=cpus, options="malloc=mt", timeout=240)
         assert failures(result) == []
+
+
+@pytest.mark.parametrize("cpus", [1, 4])
+@pytest.mark.parametrize("program", [["thr_mutex", 50], ["thr_cond", 10], ["thr_sema", 20],
+                                     ["thr_rwlock", 20], ["thr_cancel"], ["thr_protocol", 20]])
+def test_kernel_sleep(guest, program, cpus):
+    """Every object does all that it does with queues in the library."""
+    result = guest(program, smp=cpus, options="sleep=kernel", timing="exact", timeout=120)
+    assert result.status == 0
+    assert failures(result) == []
+
+
+@pytest.mark.parametrize("sleep, calls", [("kernel", "lwp_mutex_lock"), ("park", "lwp_park")])
+def test_where_threads_sleep(guest, sleep, calls):
+    """On one CPU, the players of ping-pong wait once in each turn."""
+    result = guest(["truss", "-c", "pp", "-i", "100"], options=f"sleep={sleep}", timing="exact")
+    assert result.status == 0
+    made = dict(re.findall(r"^(lwp_\w+) +[\d.]+ +(\d+)", result.output, re.MULTILINE))
+    for call in "lwp_mutex_lock", "lwp_park":
+        if call == calls:
+            assert int(made[call]) >= 100, result.output
+        else: # at most to be joined
+            assert int(made.get(call, 0)) <= 4, result.output
 
 
 def test_good_options(guest):

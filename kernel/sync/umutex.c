@@ -12,8 +12,12 @@
 #include <weft/errno.h>
 #include "inherit.h"
 
-uint64_t umutex_owner(uint32_t number)
+uint64_t umutex_owner(uint64_t owner)
 {
+	uint32_t number = owner;
+
+	if (owner & LWP_OWNER_WORD)
+		return owner & LWP_MUTEX_OWNER;
 	return lwp_mutex_owner(curproc()->pid, number != 0 ? number : curlwp()->id);
 }
 

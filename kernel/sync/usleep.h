@@ -90,7 +90,7 @@ int uwait_sleep(struct uobject *o, struct uwaiter *w, const char *wchan, hrtime_
 int uobject_fault(struct uobject *o, irqstate_t *s);
 
 /* The current LWP's process and `number` (0: the LWP's id) as an owner. */
-uint64_t umutex_owner(uint32_t number);
+uint64_t umutex_owner(uint64_t owner);
 /* Errors as of lwp_mutex_timedlock, and -EBUSY with wait false. */
 int umutex_lock(vaddr_t addr, uint64_t me, hrtime_t deadline, bool wait);
 /* Errors as of lwp_mutex_unlock. */

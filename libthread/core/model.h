@@ -19,6 +19,7 @@ struct options {
 	bool fifo;            /* sleep queues: first in, first out; else near-LIFO */
 	bool adaptive_unlock; /* let a spinner take the mutex before waking a sleeper */
 	bool schedctl;        /* preemption control */
+	bool kernel_sleep;    /* objects have their queues in the kernel, not here */
 	bool spin_shared;     /* no option: a process-shared mutex too (unless spin=never) */
 	bool mt_malloc;       /* malloc is malloc/mt.c's, not newlib's */
 	int lockstat;         /* lock statistics: LOCKSTAT_OFF, _EXIT, or the signal */
@@ -27,6 +28,7 @@ struct options {
 	int max_concurrency;  /* and at most (no option: the model's) */
 	enum waiting waiting; /* by what the library learns that all LWPs are blocked */
 	int aging;            /* seconds after which an idle LWP leaves */
+	bool unlock_special;  /* derived: adaptive_unlock or kernel_sleep */
 	bool may_spin;        /* derived: spin at all? (more than one CPU, or spin=always) */
 };
 extern struct options __options;
@@ -39,6 +41,7 @@ extern struct options __options;
 #define OPT_CONCURRENCY 0x10
 #define OPT_WAITING 0x20
 #define OPT_AGING 0x40
+#define OPT_SLEEP 0x80
 /* These every model has. */
 #define OPT_MALLOC 0x10000
 #define OPT_LOCKSTAT 0x20000

@@ -36,6 +36,7 @@ static const struct option {
 	{"concurrency", "N", OPT_CONCURRENCY},
 	{"waiting", "upcall|signal|none", OPT_WAITING},
 	{"aging", "SECONDS", OPT_AGING},
+	{"sleep", "park|kernel", OPT_SLEEP},
 	{"malloc", "newlib|mt", OPT_MALLOC},
 	{"lockstat", "off|exit|SIGNAL", OPT_LOCKSTAT},
 	{"lockstat-fd", "FD", OPT_LOCKSTAT_FD},
@@ -187,6 +188,9 @@ static void set_option(const char *item, size_t n)
 	case OPT_AGING:
 		__options.aging = v;
 		break;
+	case OPT_SLEEP:
+		__options.kernel_sleep = v;
+		break;
 	}
 }
 
@@ -227,6 +231,10 @@ void __choose_model(char **envp)
 		set_option(list, n);
 		list += n + (list[n] == ',');
 	}
+	/* Who gives a mutex to the kernel's queue does so in one call. */
+	if (__options.kernel_sleep)
+		__options.adaptive_unlock = false;
+	__options.unlock_special = __options.kernel_sleep || __options.adaptive_unlock;
 	__options.may_spin =
 		__options.spin == SPIN_ALWAYS || (__options.spin == SPIN_ADAPTIVE && __ncpu > 1);
 }

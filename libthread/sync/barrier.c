@@ -71,7 +71,7 @@ int pthread_barrier_wait(pthread_barrier_t *b)
 	struct sleepq *q = sleepq_of(b);
 	struct thread *list;
 
-	if (b->__flags & LWP_BARRIER_SHARED)
+	if (b->__flags & LWP_BARRIER_SHARED || __options.kernel_sleep)
 		return shared_wait(b);
 	__ops->lock(q);
 	if (b->__count == 0) {

@@ -87,6 +87,18 @@ static const void *release_special_and_block(pthread_mutex_t *m, struct sleepq *
 	return waited_for;
 }
 
+/* c's queue is the kernel's. */
+static int __attribute__((noinline))
+wait_in_kernel(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
+{
+	if (cond_is_shared(c) && !mutex_is_shared(m))
+		return EINVAL;
+	if (!__shared_owned(m))
+		return EPERM;
+	COUNT(blocks, 1);
+	return __shared_cond_wait(c, m, deadline);
+}
+
 static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct thread *self = thread_self();
@@ -95,14 +107,8 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 	const void *waited_for;
 	int error = 0;
 
-	if (unlikely(cond_is_shared(c))) {
-		if (!mutex_is_shared(m))
-			return EINVAL;
-		if (!__shared_owned(m))
-			return EPERM;
-		COUNT(blocks, 1);
-		return __shared_cond_wait(c, m, deadline);
-	}
+	if (unlikely(cond_is_in_kernel(c)))
+		return wait_in_kernel(c, m, deadline);
 	if (unlikely(!plain) && mutex_owner(m) != self &&
 	    !(mutex_is_shared(m) && __shared_owned(m)))
 		return EPERM;
@@ -216,7 +222,7 @@ int pthread_cond_signal(pthread_cond_t *c)
 
 	if (__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) == 0)
 		return 0;
-	if (unlikely(cond_is_shared(c)))
+	if (unlikely(cond_is_in_kernel(c)))
 		return __shared_cond_wake(c, false);
 	sleepq_lock(q);
 	t = sleepq_only(q, c);
@@ -245,7 +251,7 @@ int pthread_cond_broadcast(pthread_cond_t *c)
 
 	if (__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) == 0)
 		return 0;
-	if (unlikely(cond_is_shared(c)))
+	if (unlikely(cond_is_in_kernel(c)))
 		return __shared_cond_wake(c, true);
 	__ops->lock(q);
 	list = __sleepq_take_all(q, c);
@@ -276,7 +282,7 @@ int pthread_cond_destroy(pthread_cond_t *c)
 	struct sleepq *q = sleepq_of_point(c);
 	bool busy;
 
-	if (cond_is_shared(c))
+	if (cond_is_in_kernel(c))
 		return c->__waiters & LWP_COND_WAITERS ? EBUSY : 0;
 	__ops->lock(q);
 	busy = __sleepq_first(q, c) != NULL;

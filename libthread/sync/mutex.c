@@ -123,6 +123,10 @@ int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 	struct sleepq *q = sleepq_of(m);
 
 	while (!spin(m)) {
+		if (unlikely(__options.kernel_sleep)) {
+			COUNT(blocks, 1);
+			return __kernel_mutex_lock(m, deadline);
+		}
 		sleepq_lock(q);
 		if (take_or_mark(m)) {
 			__ops->unlock(q);
@@ -307,6 +311,8 @@ int __mutex_unlock_plain(pthread_mutex_t *m)
 {
 	struct sleepq *q = sleepq_of(m);
 
+	if (__options.kernel_sleep)
+		return __kernel_mutex_unlock(m, thread_self());
 	if (__options.adaptive_unlock && __atomic_load_n(&q->spinners, __ATOMIC_RELAXED) != 0)
 		return unlock_adaptive(m, q);
 	sleepq_lock(q);
@@ -329,9 +335,13 @@ static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
 			return EPERM;
 	} else if (seen & M_RECURSED) {
 		return unlock_recursed(m);
-	} else if (__options.adaptive_unlock &&
-		   __atomic_load_n(&q->spinners, __ATOMIC_RELAXED) != 0) {
-		return unlock_adaptive(m, q);
+	}
+	if (__options.unlock_special) {
+		if (__options.kernel_sleep)
+			return __kernel_mutex_unlock(m, (struct thread *)(seen & ~M_FLAGS));
+		if (__atomic_load_n(&q->spinners, __ATOMIC_RELAXED) != 0 &&
+		    (seen & ~M_FLAGS) == (unsigned long)thread_self())
+			return unlock_adaptive(m, q);
 	}
 	sleepq_lock(q);
 	t = sleepq_only(q, m);

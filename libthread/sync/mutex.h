@@ -10,7 +10,8 @@
 /* Flags in the low bits of __owner, which are free since a struct thread is aligned. */
 #define M_WAITERS 1ul  /* threads may be in the mutex's sleep queue */
 #define M_RECURSED 2ul /* __count is not 0 */
-#define M_PROTOCOL 4ul /* always: not PTHREAD_PRIO_NONE, and the word is not the kernel's */
+/* Always: not PTHREAD_PRIO_NONE, and the word is not the kernel's. */
+#define M_PROTOCOL LWP_MUTEX_CEILING
 #define M_FLAGS 63ul
 
 #define PRIO_CEILING_MIN 0 /* priorities of SCHED_FIFO */

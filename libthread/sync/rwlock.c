@@ -139,7 +139,7 @@ static int __attribute__((noinline)) lock_slow(pthread_rwlock_t *l, bool write, 
 	struct sleepq *q = sleepq_of(l);
 	struct thread *self = thread_self();
 
-	if (rwlock_is_shared(l))
+	if (rwlock_is_shared(l) || __options.kernel_sleep)
 		return __shared_rwlock(l, write, deadline);
 	if (is_writer(l))
 		return EDEADLK;
@@ -272,6 +272,8 @@ static int __attribute__((noinline)) unlock_slow(pthread_rwlock_t *l)
 
 	if (rwlock_is_shared(l))
 		return __shared_rwlock_unlock(l);
+	if (__options.kernel_sleep)
+		return __kernel_rwlock_unlock(l);
 	__ops->lock(q);
 	seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
 	do {

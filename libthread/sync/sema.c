@@ -90,7 +90,7 @@ static inline int wait_slow(sem_t *s, deadline_t deadline)
 	struct sleepq *q = sleepq_of_point(s);
 	unsigned none = 0;
 
-	if (unlikely(s->__flags & LWP_SEMA_SHARED))
+	if (unlikely(s->__flags & LWP_SEMA_SHARED || __options.kernel_sleep))
 		return wait_shared(s, deadline);
 	sleepq_lock(q);
 	if (unlikely(deadline != NEVER || q->first != NULL ||
@@ -159,7 +159,7 @@ static int __attribute__((noinline)) post_locked(sem_t *s, struct sleepq *q)
 	struct thread *t;
 	bool more;
 
-	if (s->__flags & LWP_SEMA_SHARED) {
+	if (s->__flags & LWP_SEMA_SHARED || __options.kernel_sleep) {
 		__ops->unlock(q);
 		return post_shared(s);
 	}
@@ -233,7 +233,7 @@ int sem_destroy(sem_t *s)
 	struct sleepq *q = sleepq_of_point(s);
 	bool busy;
 
-	if (s->__flags & LWP_SEMA_SHARED)
+	if (s->__flags & LWP_SEMA_SHARED || __options.kernel_sleep)
 		return s->__word == WAITING ? fail(EBUSY) : 0;
 	__ops->lock(q);
 	busy = __sleepq_first(q, s) != NULL;

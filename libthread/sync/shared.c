@@ -67,6 +67,8 @@ static uint32_t number_for(const pthread_mutex_t *m)
 
 bool __shared_owned(const pthread_mutex_t *m)
 {
+	if (!mutex_is_shared(m))
+		return mutex_owner(m) == thread_self();
 	return (__atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_OWNER) ==
 	       owner_word_as(number_for(m));
 }
@@ -278,14 +280,55 @@ int __shared_destroy(pthread_mutex_t *m)
 	return 0;
 }
 
+static uint64_t as_word(const struct thread *owner)
+{
+	return (uint64_t)owner | LWP_OWNER_WORD;
+}
+
+int __kernel_mutex_lock(pthread_mutex_t *m, deadline_t deadline)
+{
+	struct weft_timespec ts = timespec_of(deadline);
+	uint64_t me = as_word(thread_self());
+	long r;
+
+	do {
+		r = deadline == NEVER ? __sys_lwp_mutex_lock(word_of(m), me)
+				      : __sys_lwp_mutex_timedlock(word_of(m), me, &ts);
+	} while (r == -EINTR);
+	return -r;
+}
+
+int __kernel_mutex_unlock(pthread_mutex_t *m, const struct thread *owner)
+{
+	return -__sys_lwp_mutex_unlock(word_of(m), as_word(owner));
+}
+
 /* --- condition variables ------------------------------------------------------------------ */
+
+/* Takes m again, whatever it is, as it was. */
+static int retake(pthread_mutex_t *m, unsigned count)
+{
+	bool shared = mutex_is_shared(m);
+	int error = 0;
+
+	/* If the caller is to be cancelled, perhaps it has not been given up. */
+	if (!__shared_owned(m))
+		error = shared ? __shared_take(m, false, NEVER)
+			       : __mutex_lock_plain(m, false, NEVER);
+	if (error != 0)
+		return error;
+	m->__count = count;
+	if (count != 0 && !shared && m->__protocol == PTHREAD_PRIO_NONE)
+		__atomic_or_fetch(&m->__owner, M_RECURSED, __ATOMIC_RELAXED);
+	return 0;
+}
 
 /* With a ceiling, the caller keeps its priority: it will need it again before it has m. */
 int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct weft_timespec ts = timespec_of(deadline);
 	struct lwp_cond *word = (struct lwp_cond *)&c->__waiters;
-	uint32_t me = number_for(m);
+	uint64_t me = mutex_is_shared(m) ? number_for(m) : as_word(thread_self());
 	unsigned count = m->__count;
 	int error;
 	long r;
@@ -297,11 +340,8 @@ int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadlin
 		m->__count = count;
 		return -r;
 	}
-	/* If the caller is to be cancelled, perhaps the call has not been made. */
-	error = r == -EINTR && __shared_owned(m) ? 0 : __shared_take(m, false, NEVER);
-	if (error == 0)
-		m->__count = count;
-	else if (error != EOWNERDEAD)
+	error = retake(m, count);
+	if (error != 0 && error != EOWNERDEAD)
 		__protocol_lost(m);
 	if (r == -EINTR)
 		pthread_testcancel();
@@ -341,15 +381,20 @@ int __shared_sem_post(sem_t *s)
 /* --- reader-writer locks ----------------------------------------------------------------- */
 
 /* In a shared lock __writer names the process and the thread, as the word of a mutex does. */
-static bool shared_writer(const pthread_rwlock_t *l)
+static unsigned long writer_word(const pthread_rwlock_t *l)
 {
-	return __atomic_load_n(&l->__writer, __ATOMIC_RELAXED) == owner_word();
+	return rwlock_is_shared(l) ? owner_word() : (unsigned long)thread_self();
+}
+
+static bool is_writer(const pthread_rwlock_t *l)
+{
+	return __atomic_load_n(&l->__writer, __ATOMIC_RELAXED) == writer_word(l);
 }
 
 static void rwlock_taken(pthread_rwlock_t *l, bool write)
 {
 	if (write)
-		__atomic_store_n(&l->__writer, owner_word(), __ATOMIC_RELAXED);
+		__atomic_store_n(&l->__writer, writer_word(l), __ATOMIC_RELAXED);
 	else
 		thread_self()->readlocks++;
 }
@@ -379,7 +424,7 @@ int __shared_rwlock(pthread_rwlock_t *l, bool write, deadline_t deadline)
 
 	if (__shared_tryrwlock(l, write))
 		return 0;
-	if (shared_writer(l))
+	if (is_writer(l))
 		return EDEADLK;
 	do {
 		r = write ? __sys_lwp_rwlock_wrlock(word, until)
@@ -396,7 +441,7 @@ int __shared_rwlock_unlock(pthread_rwlock_t *l)
 	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
 
 	if (seen & LWP_RWLOCK_WRITER) {
-		if (!shared_writer(l))
+		if (!is_writer(l))
 			return EPERM;
 		__atomic_store_n(&l->__writer, 0, __ATOMIC_RELAXED);
 		if (!(seen & LWP_RWLOCK_WAITING) &&
@@ -405,4 +450,9 @@ int __shared_rwlock_unlock(pthread_rwlock_t *l)
 			return 0;
 	}
 	return -__sys_lwp_rwlock_unlock(word);
+}
+
+int __kernel_rwlock_unlock(pthread_rwlock_t *l)
+{
+	return -__sys_lwp_rwlock_unlock((struct lwp_rwlock *)&l->__word);
 }

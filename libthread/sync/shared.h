@@ -7,6 +7,7 @@
 #include <semaphore.h>
 #include <weft/ksync.h>
 #include "../core/impl.h"
+#include "../core/model.h"
 
 /*
  * A mutex whose word is the kernel's (weft/ksync.h) never looks free to the fast paths,
@@ -19,6 +20,10 @@ static inline bool mutex_is_shared(const pthread_mutex_t *m)
 static inline bool cond_is_shared(const pthread_cond_t *c)
 {
 	return __atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) & LWP_COND_SHARED;
+}
+static inline bool cond_is_in_kernel(const pthread_cond_t *c)
+{
+	return __options.kernel_sleep || cond_is_shared(c);
 }
 static inline bool rwlock_is_shared(const pthread_rwlock_t *l)
 {
@@ -36,7 +41,14 @@ bool __shared_owned(const pthread_mutex_t *m); /* by the caller */
 int __shared_take(pthread_mutex_t *m, bool only_try, deadline_t deadline);
 int __shared_give_up(pthread_mutex_t *m);
 
-/* c and m are both shared. */
+/*
+ * m's word is the library's, and its queue the kernel's: takes it (0, ETIMEDOUT); gives it up, its
+ * owner being this one.
+ */
+int __kernel_mutex_lock(pthread_mutex_t *m, deadline_t deadline);
+int __kernel_mutex_unlock(pthread_mutex_t *m, const struct thread *owner);
+
+/* c's queue is the kernel's; m is the caller's, and shared if c is. */
 int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline);
 int __shared_cond_wake(pthread_cond_t *c, bool all);
 
@@ -49,3 +61,4 @@ bool __shared_tryrwlock(pthread_rwlock_t *l, bool write);
 /* Takes l: 0, EDEADLK, EAGAIN, ETIMEDOUT.  Gives it up: 0, EPERM. */
 int __shared_rwlock(pthread_rwlock_t *l, bool write, deadline_t deadline);
 int __shared_rwlock_unlock(pthread_rwlock_t *l);
+int __kernel_rwlock_unlock(pthread_rwlock_t *l); /* of a private one that threads wait for */

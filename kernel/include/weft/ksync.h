@@ -33,9 +33,13 @@
  *	bit 2		OWNERDEAD: an owner died; the present one has got EOWNERDEAD, and
  *			clears it once the data is consistent again
  *	bit 3		NOTRECOVERABLE: given up while OWNERDEAD was set; for good
- *	bits 4 to 7, 63	ROBUST, ERRORCHECK, INHERIT, CEILING, SHARED: set by who initialises it
+ *	bits 4, 5, 61 to 63	ROBUST, CEILING, ERRORCHECK, INHERIT, SHARED: set by who
+ *			initialises it
  *	bits 8 to 39	the owner's number; 0: free
- *	bits 40 to 62	the owner's process
+ *	bits 40 to 60	the owner's process
+ *
+ * A process that shares the mutex with nobody may have anything it likes in bits 6 to 60, an
+ * address for example: it hands that over as the owner, with LWP_OWNER_WORD.
  */
 struct lwp_mutex {
 	uint64_t word;
@@ -44,20 +48,21 @@ struct lwp_mutex {
 #define LWP_MUTEX_LIBRARY 0x2ull
 #define LWP_MUTEX_OWNERDEAD 0x4ull
 #define LWP_MUTEX_NOTRECOVERABLE 0x8ull
-#define LWP_MUTEX_ROBUST 0x10ull     /* must be registered before it is taken */
-#define LWP_MUTEX_ERRORCHECK 0x20ull /* its owner who locks it again gets EDEADLK */
+#define LWP_MUTEX_ROBUST 0x10ull          /* must be registered before it is taken */
+#define LWP_MUTEX_CEILING 0x20ull         /* means nothing to the kernel: see lwp_ceiling */
+#define LWP_MUTEX_ERRORCHECK (1ull << 61) /* its owner who locks it again gets EDEADLK */
 /*
  * Its owner's LWP, if the number is an LWP's, inherits the priorities of those who sleep for
  * it; and it is handed over to the first of them.
  */
-#define LWP_MUTEX_INHERIT 0x40ull
-#define LWP_MUTEX_CEILING 0x80ull /* means nothing to the kernel: see lwp_ceiling */
+#define LWP_MUTEX_INHERIT (1ull << 62)
 #define LWP_MUTEX_PROTOCOL (LWP_MUTEX_INHERIT | LWP_MUTEX_CEILING)
 #define LWP_MUTEX_SHARED (1ull << 63)
 #define LWP_MUTEX_KIND                                                                             \
 	(LWP_MUTEX_ROBUST | LWP_MUTEX_ERRORCHECK | LWP_MUTEX_PROTOCOL | LWP_MUTEX_SHARED)
-#define LWP_MUTEX_OWNER 0x7fffffffffffff00ull
+#define LWP_MUTEX_OWNER 0x1fffffffffffffc0ull
 #define LWP_OWNER_THREAD 0x80000000u
+#define LWP_OWNER_WORD (1ull << 63)
 
 static inline uint64_t lwp_mutex_owner(int32_t pid, uint32_t number)
 {

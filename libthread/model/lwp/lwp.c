@@ -246,7 +246,7 @@ const struct model __model_lwp = {
 	.name = "lwp",
 	.ops = &ops,
 	.scope = SCOPE_ALL_BOUND,
-	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL,
+	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_SLEEP,
 	.defaults = {.spin = SPIN_ADAPTIVE,
 		     .adaptive_unlock = true,
 		     .schedctl = true,

@@ -169,13 +169,13 @@ long __sys_trace_wait(struct trace_event *events, size_t n);
 long __sys_proc_read(int pid, uint64_t addr, void *buf, size_t n);
 long __sys_lwp_regs(int pid, uint32_t id, struct lwp_regs *regs);
 /* locks in user memory */
-long __sys_lwp_mutex_lock(struct lwp_mutex *m, uint32_t owner);
-long __sys_lwp_mutex_trylock(struct lwp_mutex *m, uint32_t owner);
-long __sys_lwp_mutex_timedlock(struct lwp_mutex *m, uint32_t owner,
+long __sys_lwp_mutex_lock(struct lwp_mutex *m, uint64_t owner);
+long __sys_lwp_mutex_trylock(struct lwp_mutex *m, uint64_t owner);
+long __sys_lwp_mutex_timedlock(struct lwp_mutex *m, uint64_t owner,
 			       const struct weft_timespec *deadline);
-long __sys_lwp_mutex_unlock(struct lwp_mutex *m, uint32_t owner);
-long __sys_lwp_cond_wait(struct lwp_cond *c, struct lwp_mutex *m, uint32_t owner);
-long __sys_lwp_cond_timedwait(struct lwp_cond *c, struct lwp_mutex *m, uint32_t owner,
+long __sys_lwp_mutex_unlock(struct lwp_mutex *m, uint64_t owner);
+long __sys_lwp_cond_wait(struct lwp_cond *c, struct lwp_mutex *m, uint64_t owner);
+long __sys_lwp_cond_timedwait(struct lwp_cond *c, struct lwp_mutex *m, uint64_t owner,
 			      const struct weft_timespec *deadline);
 long __sys_lwp_cond_signal(struct lwp_cond *c);
 long __sys_lwp_cond_broadcast(struct lwp_cond *c);
