@@ -13,7 +13,9 @@
  * sigwait, upcall_wait itself), and those stopped by lwp_suspend.  A sleep with a deadline
  * ends by itself, and the paper's guarantee, that progress will always be made, needs no
  * help there; a sleep that no signal can end is for the kernel's own locks and devices, and
- * short.  Nothing is reported of a process that a signal has stopped.
+ * short.  But an LWP with LWP_APART, which will not run what others leave undone when its sleep
+ * ends, is blocked in any sleep that a signal can end.  Nothing is reported of a process that a
+ * signal has stopped.
  *
  * The count.  p->up.active is the number of LWPs that are not blocked, changed by single
  * atomic operations (sequentially consistent) under the l->lock of the LWP that blocks or is
@@ -114,6 +116,11 @@ static void leave(struct proc *p)
 		want_check(p);
 }
 
+bool upcall_blocked_by(const struct lwp *l, unsigned flags, bool timed)
+{
+	return (flags & SLEEP_INTR) && (!timed || (l->flags & LWP_APART));
+}
+
 void upcall_blocks(struct lwp *l)
 {
 	struct proc *p = l->proc;
@@ -165,8 +172,8 @@ void upcall_watch(struct proc *p)
 			spin_acquire(&l->lock);
 			l->watched = true;
 			l->blocked = l->state == LWP_ST_STOP ||
-				     (l->state == LWP_ST_SLEEP && (l->sleep_flags & SLEEP_INTR) &&
-				      !l->timer.node.linked);
+				     (l->state == LWP_ST_SLEEP &&
+				      upcall_blocked_by(l, l->sleep_flags, l->timer.node.linked));
 			if (!l->blocked)
 				__atomic_add_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
 			else /* nobody was told */

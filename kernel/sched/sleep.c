@@ -45,7 +45,7 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 	l->wake_reason = WAKE_NONE;
 	if (deadline != HRTIME_NEVER)
 		ktimer_arm(&l->timer, deadline, sleep_timeout);
-	else if (l->watched && (flags & SLEEP_INTR))
+	if (l->watched && upcall_blocked_by(l, flags, deadline != HRTIME_NEVER))
 		upcall_blocks(l);
 	/* Asleep for all who look under l->lock: the object may be had again. */
 	if (also)

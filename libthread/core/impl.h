@@ -399,7 +399,7 @@ static inline void ilock_drop(struct ilock *l)
 int __deadline(clockid_t clock, const struct timespec *abstime, deadline_t *deadline);
 
 /* core/lwp.c: what the models share about LWPs. */
-int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped, const char *name);
+int __lwp_start(struct thread *t, void (*entry)(struct thread *), uint32_t flags, const char *name);
 void __lwp_adopt(struct lwp *l, struct schedctl *sc);
 void __lwp_leave(struct thread *self) __attribute__((noreturn));
 const void *__lwp_wait_woken(struct thread *self, deadline_t deadline);

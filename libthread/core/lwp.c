@@ -45,15 +45,16 @@ static void lwp_main(struct thread *self)
 
 /*
  * Makes an LWP for t, which has a stack and whose t->lwp is set, and starts it at
- * entry(t), which does not return.  name, or NULL: the LWP's.  0, EAGAIN, ENOMEM.
+ * entry(t), which does not return; flags: LWP_SUSPENDED, LWP_APART.  name, or NULL: the LWP's.
+ * 0, EAGAIN, ENOMEM.
  */
-int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped, const char *name)
+int __lwp_start(struct thread *t, void (*entry)(struct thread *), uint32_t flags, const char *name)
 {
 	struct lwp_create c = {
 		.entry = (uint64_t)lwp_main,
 		.arg = (uint64_t)t,
 		.fsbase = (uint64_t)t,
-		.flags = LWP_DETACHED | (stopped ? LWP_SUSPENDED : 0),
+		.flags = LWP_DETACHED | flags,
 	};
 	uint64_t *sp = (uint64_t *)((uintptr_t)(t->stack + t->stack_size) & -16ul);
 	long r;
@@ -73,7 +74,7 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), bool stopped, 
 	if (r < 0)
 		return r == -ENOMEM ? ENOMEM : EAGAIN;
 	/* A stopped one cannot write its id; any other may be gone by now, and t be reused. */
-	if (stopped)
+	if (flags & LWP_SUSPENDED)
 		t->lwp->id = c.id;
 	return 0;
 }

@@ -80,6 +80,12 @@ static void park_once(struct raw *r)
 	__sys_lwp_park(NULL, 0);
 }
 
+static void park_till_doomsday(struct raw *r)
+{
+	struct weft_timespec ts = {.sec = 1000000000};
+	__sys_lwp_park(&ts, 0);
+}
+
 static void sleep_long(struct raw *r)
 {
 	struct weft_timespec ts = {.nsec = 30000000};
@@ -111,15 +117,23 @@ static void calls(void)
 	ok("a timed sleep holds the report off", gethrtime() - t > 20000000);
 	is("no report meanwhile", reports, 2);
 
+	/* One that serves others does not hold it off: the report comes, and lets us go. */
+	raw_start(&raw[0], park_till_doomsday, 0, LWP_APART);
+	__sys_lwp_park(NULL, 0);
+	until(reports == 3);
+	is("LWP_APART: a timed sleep is blocked", reports, 3);
+	__sys_lwp_unpark(raw[0].id);
+	__sys_lwp_wait(raw[0].id, &gone);
+
 	/* An LWP that is suspended cannot run either. */
 	raw_start(&raw[0], park_once, 0, LWP_SUSPENDED);
 	__sys_lwp_park(NULL, 0);
-	until(reports == 3);
-	is("a suspended one is blocked", reports, 3);
+	until(reports == 4);
+	is("a suspended one is blocked", reports, 4);
 	__sys_lwp_unpark(raw[0].id);
 	__sys_lwp_continue(raw[0].id);
 	__sys_lwp_wait(raw[0].id, &gone);
-	is("no report of an LWP that exits with others running", reports, 3);
+	is("no report of an LWP that exits with others running", reports, 4);
 	is("no mistakes", mistakes, 0);
 	stop_watcher();
 }

@@ -130,6 +130,50 @@ static int lock(bool shared)
 	return DIGITS(before, grown, lwps());
 }
 
+static const struct timespec far_off = {.tv_sec = 1000000000};
+static sem_t asleep, never;
+
+static void *sleeps(void *arg)
+{
+	sem_post(&asleep);
+	nanosleep(&far_off, NULL);
+	return NULL;
+}
+
+static void *waits_timed(void *arg)
+{
+	sem_post(&asleep);
+	sem_clockwait(&never, CLOCK_MONOTONIC, &far_off);
+	return NULL;
+}
+
+static void *writes_one(void *arg)
+{
+	return write(out[1], "x", 1) == 1 ? NULL : arg;
+}
+
+/*
+ * A bound thread sleeps, and an unbound one waits, for a deadline that is far off, each for as
+ * long as this lasts.  The only LWP of the pool blocks; nevertheless another thread gets one.
+ */
+static int sleepers(void)
+{
+	pthread_attr_t bound;
+	pthread_t t;
+	char c;
+
+	pthread_attr_init(&bound);
+	pthread_attr_setscope(&bound, PTHREAD_SCOPE_SYSTEM);
+	if (pipe(out) != 0 || pthread_create(&t, &bound, sleeps, NULL) != 0 ||
+	    pthread_create(&t, NULL, waits_timed, NULL) != 0)
+		return 92;
+	sem_wait(&asleep);
+	sem_wait(&asleep);
+	if (pthread_create(&t, NULL, writes_one, NULL) != 0 || read(out[0], &c, 1) != 1)
+		return 93;
+	exit(0);
+}
+
 /* --- the test ------------------------------------------------------------------------------ */
 
 /* The status of a run with these options; -1: it had not ended after a while. */
@@ -163,6 +207,8 @@ static int run(const char *options, const char *idle)
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "sleepers") == 0)
+		return sleepers();
 	if (argc > 1 && strcmp(argv[1], "read") == 0)
 		return work(argc > 2 ? atoi(argv[2]) : 0);
 	if (argc > 1)
@@ -188,5 +234,9 @@ int main(int argc, char **argv)
 	is("none: stands still", run_this("shared", "LIBTHREAD_OPTIONS=waiting=none", NULL), -1);
 	is("a private one does not", run_this("private", "LIBTHREAD_OPTIONS=waiting=upcall", ""),
 	   DIGITS(2, 2, 2));
+	is("deadlines of others do not keep it from growing",
+	   run_this("sleepers", "LIBTHREAD_OPTIONS=", NULL), 0);
+	is("the same with SIGWAITING",
+	   run_this("sleepers", "LIBTHREAD_OPTIONS=waiting=signal", NULL), 0);
 	return tap_done();
 }

@@ -95,7 +95,7 @@
 	X(admin, VALUE(, PC_GETTABLE), VALUE(, PC_SETTABLE))                                       \
 	X(spawn, BIT(, SPAWN_SETPGROUP), BIT(, SPAWN_SETSIGMASK), BIT(, SPAWN_SETSIGDEF),          \
 	  BIT(, SPAWN_SETSCHED))                                                                   \
-	X(lwp, BIT(, LWP_DETACHED), BIT(, LWP_SUSPENDED), BIT(, LWP_BOUND))                        \
+	X(lwp, BIT(, LWP_DETACHED), BIT(, LWP_SUSPENDED), BIT(, LWP_BOUND), BIT(, LWP_APART))      \
 	X(who, {"RUSAGE_SELF", 0, ~0u}, {"RUSAGE_CHILDREN", ~0u, ~0u})                             \
 	X(reboot, VALUE(WEFT_, REBOOT_HALT), VALUE(WEFT_, REBOOT_RESET))                           \
 	X(trace, BIT(, TRACE_FOLLOW), BIT(, TRACE_STREAM), BIT(, TRACE_HOLD))                      \

@@ -23,7 +23,9 @@ struct proc_upcalls {
 	struct ktimer timer;
 };
 
-/* l is about to sleep without a deadline, or to stop.  l->lock held. */
+/* Is a sleep with these flags one that l is blocked in?  timed: it has a deadline. */
+bool upcall_blocked_by(const struct lwp *l, unsigned flags, bool timed);
+/* l is about to sleep in that way, or to stop.  l->lock held. */
 void upcall_blocks(struct lwp *l);
 /* l, which did that, is made runnable.  l->lock held. */
 void upcall_unblocks(struct lwp *l);

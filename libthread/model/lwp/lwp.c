@@ -14,6 +14,7 @@
  * States: OnLWP, Blocked and Stopped only.
  */
 #include <errno.h>
+#include <weft/lwp.h>
 #include "../../core/impl.h"
 #include "../../core/model.h"
 #include "../../core/sleepq.h"
@@ -117,7 +118,7 @@ static int lwp_create(struct thread *t, bool new_lwp, bool suspended)
 {
 	t->lwp = &t->own_lwp;
 	t->state = suspended ? TS_STOPPED : TS_ONLWP;
-	return __lwp_start(t, run, suspended, NULL);
+	return __lwp_start(t, run, suspended ? LWP_SUSPENDED : 0, NULL);
 }
 
 static void __attribute__((noreturn)) lwp_exit(struct sleepq *q, struct thread *wake)

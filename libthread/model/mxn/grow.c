@@ -18,6 +18,7 @@
  */
 #include <errno.h>
 #include <signal.h>
+#include <weft/lwp.h>
 #include <weft/signal.h>
 #include "mxn.h"
 
@@ -29,7 +30,8 @@ static struct ilock services_lock; /* while LWPs are started */
  * Starts t's LWP with all signals blocked, from its first instruction on (its creator's mask): no
  * handler may run on it.  0, EAGAIN, ENOMEM.
  */
-int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), const char *name)
+int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32_t flags,
+			const char *name)
 {
 	const uint64_t all = ~0ul;
 	uint64_t before;
@@ -37,7 +39,7 @@ int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), const 
 
 	critical_enter(); /* no handler comes in between, which might change its LWP */
 	__sys_sigprocmask(SIG_SETMASK, &all, &before);
-	error = __lwp_start(t, entry, false, name);
+	error = __lwp_start(t, entry, flags, name);
 	__sys_sigprocmask(SIG_SETMASK, &before, NULL);
 	critical_exit();
 	return error;
@@ -61,7 +63,7 @@ int __service_start(void (*entry)(struct thread *), const char *name, struct thr
 	t->cancel_all = 0;
 	t->on_stack = 1;
 	save_fp_control(&t->fp_control);
-	error = __lwp_start_blocked(t, entry, name);
+	error = __lwp_start_blocked(t, entry, LWP_APART, name);
 	if (error == 0) {
 		__atomic_store_n(context, t, __ATOMIC_RELEASE);
 		return 0;

@@ -5,6 +5,7 @@
  * under _schedlock.
  */
 #include <errno.h>
+#include <weft/lwp.h>
 #include "mxn.h"
 
 static void mxn_init(void)
@@ -45,7 +46,9 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 	if (t->bound) {
 		t->lwp = &t->own_lwp;
 		t->state = suspended ? TS_STOPPED : TS_ONLWP;
-		return __lwp_start(t, begin_bound, suspended, NULL);
+		/* It sleeps for as long as it likes: that helps no unbound thread. */
+		return __lwp_start(t, begin_bound, LWP_APART | (suspended ? LWP_SUSPENDED : 0),
+				   NULL);
 	}
 	if (new_lwp || unlikely(!__pool_ready)) {
 		error = new_lwp ? __pool_one_more() : 0;

@@ -269,7 +269,8 @@ int __service_start(void (*entry)(struct thread *), const char *name, struct thr
 void __service_poke(struct thread *context);
 /* In a child of fork: there is no such LWP any more. */
 void __service_forgotten(struct thread *context);
-int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), const char *name);
+int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32_t flags,
+			const char *name);
 void __services_start(void);
 void __services_forked(void);
 void __reap(void);

@@ -162,7 +162,7 @@ static int add_lwp(void)
 	int error = EAGAIN;
 
 	if (c != NULL) {
-		error = __lwp_start_blocked(c, scheduler_first, NULL);
+		error = __lwp_start_blocked(c, scheduler_first, 0, NULL);
 		if (error == 0)
 			return 0;
 		ilock_lock(&__threads_lock);

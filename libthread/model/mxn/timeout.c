@@ -6,7 +6,8 @@
  * library had its callout LWP: made at the first timed wait, parked until the earliest
  * deadline, it takes the threads whose time is up out of their sleep queues and makes
  * them runnable.  Who arms a deadline that is earlier than what that LWP parks for
- * unparks it.  (Bound threads park with their deadline in the kernel.)
+ * unparks it.  It is parked for a far deadline, or one that has been cancelled, while all LWPs of
+ * the pool are blocked; so it must not count as one that could run (LWP_APART).  (Bound threads park with their deadline in the kernel.)
  *
  * The deadlines are a pairing heap, threaded through struct thread: insertion and looking
  * at the earliest are O(1), removal O(log n) amortised, and nothing is allocated.  to_prev
