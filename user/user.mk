@@ -164,7 +164,8 @@ U_OBJ_SRC += $(2)
 $(B)/bin/$(1): $(2:%=$(B)/%.o) $(call U_COMMON_OF,$(2)) $(3) $(U_LIBS) user/user.mk
 	$$(call U_SAY,LD,$$@)mkdir -p $$(@D) && \
 	$(CC) -o $$@ $(2:%=$(B)/%.o) $(call U_COMMON_OF,$(2)) \
-		$(if $(filter tests/guest/%,$(2)),$(U_TEST_LDFLAGS)) $(SYSROOT_LDFLAGS)
+		$(if $(filter tests/guest/% user/bench/torture/%,$(2)),$(U_TEST_LDFLAGS)) \
+		$(SYSROOT_LDFLAGS)
 endef
 $(foreach f,$(U_FILES),$(eval $(call U_PROGRAM,$(basename $(notdir $(f))),$(f))))
 $(foreach d,$(U_SUBDIRS),$(eval $(call U_PROGRAM,$(notdir $(d)),$(sort $(wildcard $(d)/*.c)),$(d))))

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from . import bench, ccmd, check, doctor, gdbcmd, report, runcmd, venv
+from . import bench, ccmd, check, doctor, gdbcmd, report, runcmd, torture, venv
 from .machine import HostError, UsageError
 
 STATUS_USAGE = 2
@@ -40,6 +40,8 @@ def _parser():
         "names", nargs="+", choices=venv.SETS, metavar="SET", help=", ".join(venv.SETS))
     doctor.add_options(add(
         "doctor", doctor.doctor, "says whether weft works on this host, and what to do if not"))
+    torture.add_options(add(
+        "torture", torture.torture, "seeded stress of the threads library"))
     add("check-format", check.check_format, "says which C sources clang-format would change")
     add("format", check.format_all, "formats the C sources")
     add("pytest", None, "runs the tests; options are pytest's")

@@ -1,0 +1,78 @@
+"""weft torture: a short run of it, and what it says of a run that fails."""
+
+import re
+import subprocess
+
+import pytest
+from conftest import MODELS, TOP
+from weft_host import torture
+
+SEEDS = 2  # of each model, in exact timing; the README says how to run an hour
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("cpus", [1, 2, 4, 8])
+def test_torture(weft, model, cpus):
+    """Settings that differ from case to case."""
+    first = 1 + SEEDS * (4 * MODELS.index(model) + cpus.bit_length() - 1)
+    done = weft("torture", "--no-build", "--runs", SEEDS, "--seed", first, "--jobs", 1,
+                "--timing", "exact", "--model", model, "--smp", cpus)
+    assert done.returncode == 0, done.stdout.decode()
+    assert done.stdout.decode().endswith(f"{SEEDS} runs, all well\n")
+
+
+def test_the_guest_program_finds_a_standstill(guest):
+    """One whose patience is shorter than the first move of the others lasts."""
+    result = guest(["torture", "-m", "stand still", "-t", 2, "-n", 1, "-w", 1], timing="exact")
+    assert result.status == 1
+    assert re.search(r"player 0\.0, thread \d+: what never comes at 0x[0-9a-f]+ for \d+ us",
+                     result.output), result.output
+
+
+def test_settings_are_the_seeds():
+    assert torture.setting(7) == torture.setting(7)
+    some = [torture.setting(seed) for seed in range(400)]
+    assert {one.model for one in some} == set(torture.MODELS)
+    assert {one.smp for one in some} == set(torture.CPU_COUNTS)
+    assert {one.timing for one in some} == set(torture.TIMINGS)
+    named = {option for one in some for option in one.options.split(",")}
+    for options in torture.OPTIONS.values():
+        for name, values in options.items():
+            assert {f"{name}={value}" for value in values if value} <= named
+    fixed = torture.setting(7, model="mxn", options="queue=fifo", smp=3, timing="exact")
+    assert (fixed.model, fixed.options, fixed.smp, fixed.timing) == \
+        ("mxn", "queue=fifo", 3, "exact")
+
+
+def test_a_failure_can_be_repeated(monkeypatch, capsys):
+    """The lines, and the exit status; what a run gave is made up."""
+    from weft_host.cli import main
+    from weft_host.guest import Result
+
+    monkeypatch.setattr(torture, "run_guest", lambda machine: Result(
+        1 if machine.seed == 12 else 0, "torture: ..., all well\n", seconds=1.0))
+    assert main(["torture", "--no-build", "--runs", "3", "--seed", "11", "--jobs", "2",
+                 "--timing", "exact", "--model", "lwp", "--smp", "4", "--options", ""]) == 1
+    told = capsys.readouterr().out
+    one = torture.setting(12, model="lwp", options="", smp=4, timing="exact")
+    line = (f"tools/weft run --smp 4 --model lwp --timing exact --seed 12 --quantum {one.quantum} "
+            f"-- torture -s 12 -t {one.workers} ")
+    assert line in told
+    assert line.replace("weft run", "weft gdb").split(" -- ")[0] in told
+    assert "--ex 'break torture_failed'" in told
+    assert told.endswith("1 of 3 runs failed: seeds 12\n")
+    assert main(["torture", "--no-build", "--runs", "1", "--timing", "exact"]) == 0
+
+
+@pytest.mark.parametrize("wrong", [["--runs", "0"], ["--jobs", "0"], ["--minutes", "-1"],
+                                   ["--seed", "-1"], ["--smp", "65"], ["--model", "nm"],
+                                   ["--runs", "3", "--minutes", "2"]])
+def test_wrong_usage(wrong):
+    done = subprocess.run([TOP / "tools/weft", "torture", "--no-build", *wrong],
+                          capture_output=True)
+    assert done.returncode == 2 and done.stdout == b""
+
+
+@pytest.mark.parametrize("wrong", [["-t", "0"], ["-n", "x"], ["-m", "nothing"], ["-k", "door"], ["-x"]])
+def test_wrong_usage_in_the_guest(guest, wrong):
+    assert guest(["torture", *wrong]).status == 2

@@ -1,0 +1,195 @@
+"""weft torture: seeded stress of the threads library, over its models and options.
+
+Every run boots a guest that plays user/bench/torture from one seed, in a setting (model, options,
+CPUs, timing) that the seed chooses too: so a seed, and what was fixed on the command line, tell
+all.  In exact timing the same seed is the same run, to the instruction; in fast timing the
+interleaving is the host's.
+"""
+
+import concurrent.futures
+import itertools
+import os
+import random
+import shlex
+import threading
+import time
+from dataclasses import dataclass
+
+from . import build
+from .guest import run as run_guest
+from .machine import Machine, UsageError
+
+CPU_COUNTS = (1, 2, 4, 8)
+MODELS = ("lwp", "mxn", "n1")
+TIMINGS = ("exact", "fast")
+
+# Per option, its values; "" stands for not to name it.
+EVERY = {"schedctl": ("", "off"), "malloc": ("", "mt"), "queue": ("", "lifo", "fifo")}
+SPINNING = {"spin": ("", "always", "never"), "unlock": ("", "adaptive", "plain")}
+OPTIONS = {
+    "lwp": EVERY | SPINNING,
+    "mxn": EVERY | SPINNING | {"concurrency": ("", "2", "5"),
+                               "waiting": ("", "", "signal", "none"), "aging": ("", "1")},
+    "n1": EVERY,
+}
+
+# Moves of each worker.  An exact run is short, for many seeds find more than long runs; a fast one
+# is long, for the host's interleavings come for nothing.
+MOVES = {"exact": 40, "fast": 400}
+PATIENCE = {"exact": 5, "fast": 100}  # guest's seconds that a player may wait
+TIMEOUT = {"exact": 300, "fast": 400}  # host's seconds for a run
+
+# Where GDB stops, if a run comes there: in the watchdog and at a failed check; in the kernel.
+STOPS = ("torture_failed", "panic", "standstill")
+
+TOLD = 60  # lines of a failing run's output
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What one run is made of."""
+
+    seed: int
+    model: str
+    options: str
+    smp: int
+    timing: str
+    quantum: int
+    workers: int
+    debug: bool = False
+
+    def argv(self):
+        return ["torture", "-s", str(self.seed), "-t", str(self.workers),
+                "-n", str(MOVES[self.timing]), "-w", str(PATIENCE[self.timing])]
+
+    def machine(self):
+        exact = {"seed": self.seed, "quantum": self.quantum} if self.timing == "exact" else {}
+        return Machine(argv=self.argv(), smp=self.smp, model=self.model, options=self.options,
+                       timing=self.timing, timeout=TIMEOUT[self.timing], debug=self.debug, **exact)
+
+    def words(self):
+        """Of the host command, before --."""
+        words = ["--smp", str(self.smp), "--model", self.model]
+        if self.options:
+            words += ["--options", self.options]
+        if self.debug:
+            words += ["--debug"]
+        words += ["--timing", self.timing]
+        if self.timing == "exact":
+            words += ["--seed", str(self.seed), "--quantum", str(self.quantum)]
+        return words
+
+    def __str__(self):
+        return f"seed {self.seed}: {self.timing}, {self.model}, {self.smp} CPUs" + (
+            f", {self.options}" if self.options else "")
+
+    def repeat(self):
+        """The lines that repeat it: as it was, and under GDB up to its failure."""
+        stops = [word for stop in STOPS for word in ("--ex", f"break {stop}")]
+        return "\n".join(shlex.join(line) for line in (
+            ["tools/weft", "run", *self.words(), "--", *self.argv()],
+            ["tools/weft", "gdb", *self.words(), *stops, "--ex", "continue", "--", *self.argv()]))
+
+
+def setting(seed, model=None, options=None, smp=None, timing=None, debug=False):
+    """The setting that the seed chooses, but for what is given."""
+    chance = random.Random(seed)
+    # Chosen all the same, so that what is given does not change the rest.
+    chosen = chance.choice(MODELS), chance.choice(CPU_COUNTS), chance.choice(TIMINGS)
+    model, smp, timing = model or chosen[0], smp or chosen[1], timing or chosen[2]
+    if options is None:
+        values = {name: chance.choice(of) for name, of in OPTIONS[model].items()}
+        options = ",".join(f"{name}={value}" for name, value in values.items() if value)
+    return Setting(seed, model, options, smp, timing, debug=debug,
+                   quantum=chance.choice((100, 200, 300, 1000)), workers=chance.randint(2, 8))
+
+
+def failure(result):
+    """Why a run's Result is none of a run that ended well; or empty."""
+    if result.error:
+        return result.error
+    if result.status != 0:
+        return f"status {result.status}"
+    return "" if ", all well" in result.output else "it did not say that all is well"
+
+
+class Torture:
+    """Makes runs side by side, and tells of each as it ends."""
+
+    def __init__(self, settings, jobs, until=None):
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._jobs = jobs
+        self._until = until  # time.monotonic(), after which no run begins
+        self.runs = 0
+        self.failed = []
+
+    def _next(self):
+        with self._lock:
+            if self._until is not None and time.monotonic() >= self._until:
+                return None
+            return next(self._settings, None)
+
+    def _work(self):
+        while (one := self._next()) is not None:
+            result = run_guest(one.machine())
+            why = failure(result)
+            with self._lock:
+                self.runs += 1
+                if why:
+                    self.failed.append(one)
+                print(f"{one}: {why or 'well'} ({result.seconds:.1f} s)", flush=True)
+                if why:
+                    told = result.output.splitlines()[-TOLD:] + result.panic.splitlines()
+                    print("\n".join(f"    {line}" for line in told))
+                    print(one.repeat(), flush=True)
+
+    def run(self):
+        with concurrent.futures.ThreadPoolExecutor(self._jobs) as pool:
+            for worker in [pool.submit(self._work) for _ in range(self._jobs)]:
+                worker.result()
+
+
+def add_options(parser):
+    parser.usage = "weft torture [OPTION]..."
+    how_long = parser.add_mutually_exclusive_group()
+    how_long.add_argument("--runs", type=int, default=24, metavar="N", help="24 by default")
+    how_long.add_argument("--minutes", type=float, metavar="M", help="as many as begin in M minutes")
+    parser.add_argument("--seed", type=int, default=1, metavar="S",
+                        help="of the first run; the others count on from it")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
+                        help="runs side by side; the host's CPUs by default")
+    parser.add_argument("--model", choices=MODELS, help="this one alone")
+    parser.add_argument("--options", metavar="O", help="these alone, of the threads library")
+    parser.add_argument("--smp", type=int, metavar="N", help="CPUs, always so many")
+    parser.add_argument("--timing", choices=TIMINGS, help="this one alone")
+    parser.add_argument("--debug", action="store_true", help="the build with DEBUG=1")
+    parser.add_argument("--no-build", action="store_true", help="do not call make first")
+
+
+def torture(args):
+    """The exit status: 1 if a run failed."""
+    if args.runs < 1 or args.jobs < 1 or (args.minutes is not None and args.minutes <= 0):
+        raise UsageError("--runs, --minutes, --jobs: numbers above 0")
+    if not 0 <= args.seed < 2**32:
+        raise UsageError(f"--seed: a number from 0 to {2**32 - 1}, not {args.seed}")
+    if args.smp is not None:
+        Machine(smp=args.smp).check()
+    if not args.no_build:
+        build.make(debug=args.debug)
+    seeds = (seed % 2**32 for seed in itertools.count(args.seed))
+    settings = (setting(seed, args.model, args.options, args.smp, args.timing, args.debug)
+                for seed in seeds)
+    until = None
+    if args.minutes is None:
+        settings = itertools.islice(settings, args.runs)
+    else:
+        until = time.monotonic() + 60 * args.minutes
+    all_runs = Torture(settings, args.jobs, until)
+    all_runs.run()
+    if all_runs.failed:
+        print(f"{len(all_runs.failed)} of {all_runs.runs} runs failed: seeds "
+              + " ".join(str(one.seed) for one in all_runs.failed))
+        return 1
+    print(f"{all_runs.runs} runs, all well")
+    return 0
