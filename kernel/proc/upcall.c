@@ -34,7 +34,8 @@
  *     count goes down, it makes sure that a block which came while the registered LWP was on
  *     its way back into upcall_wait is reported there and then: none is missed.  And it
  *     makes sure that a library which was told, and had no thread to run, is not told again
- *     before something has changed: the registered LWP's own going to sleep is no news.
+ *     before something has changed: the registered LWP's own going to sleep is no news, nor is
+ *     that of one which waits for SIGWAITING.
  *   - A block that comes while check() runs asks for another one (`checks`).
  *
  * Of the registered LWP: it counts as blocked while it waits, as any other does, so it is
@@ -125,8 +126,11 @@ void upcall_blocks(struct lwp *l)
 {
 	struct proc *p = l->proc;
 
+	/* Set by l itself, as it is about to wait for the report. */
+	bool waits_for_it = p->up.lwp == l || (l->sig.waits_for & WEFT_SIGBIT(WEFT_SIGWAITING));
+
 	l->blocked = true;
-	if (p->up.lwp != l) /* set by l itself */
+	if (!waits_for_it)
 		__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
 	leave(p);
 }

@@ -10,6 +10,7 @@
 #include "tap.h"
 #include <pthread.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <weft/start.h>
 
 #define STACKS 8
@@ -377,6 +378,52 @@ static void awake(unsigned rounds)
 	stop_watcher();
 }
 
+/* --- told once ---------------------------------------------------------------------------- */
+
+static volatile unsigned taken;
+
+static void takes_sigwaiting(struct raw *r)
+{
+	const uint64_t set = WEFT_SIGBIT(WEFT_SIGWAITING);
+
+	while (!stop)
+		if (__sys_sigtimedwait(&set, NULL, NULL) == WEFT_SIGWAITING)
+			taken++;
+	__sys_lwp_unpark(1);
+}
+
+static void alarmed(int sig)
+{
+	__sys_lwp_unpark(1); /* it may come before the park */
+}
+
+/* The LWP that has taken SIGWAITING blocks again, and that is no news. */
+static void told_once(void)
+{
+	const struct itimerval a_while = {.it_value.tv_usec = 20000};
+	const sigset_t waiting = WEFT_SIGBIT(WEFT_SIGWAITING);
+	sigset_t old;
+	int gone;
+
+	stop = 0;
+	taken = 0;
+	signal(SIGALRM, alarmed);
+	sigprocmask(SIG_BLOCK, &waiting, &old); /* and the LWP's */
+	raw_start(&raw[0], takes_sigwaiting, 0, 0);
+	raw_wait_asleep(raw[0].id, "sigwait");
+	unsigned blocks = 0;
+	for (; taken == 0; blocks++) {
+		setitimer(ITIMER_REAL, &a_while, NULL);
+		__sys_lwp_park(NULL, 0);
+	}
+	ok("sigtimedwait: one block, one SIGWAITING", taken <= blocks);
+	stop = 1;
+	__sys_lwp_park(NULL, 0);
+	while (__sys_lwp_wait(raw[0].id, &gone) == -EINTR)
+		;
+	sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	unsigned rounds = argc > 1 ? atoi(argv[1]) : 100;
@@ -386,6 +433,7 @@ int main(int argc, char **argv)
 	away();
 	other_events();
 	the_signal();
+	told_once();
 	ring(rounds);
 	awake(rounds);
 	return tap_done();
