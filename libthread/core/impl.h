@@ -418,11 +418,18 @@ void __cancel_call(uint32_t lwp, const struct thread *t);
 /* core/memory.c */
 void *__pages_alloc(size_t size);
 struct thread *__thread_slots(size_t size, unsigned *n);
-struct thread *__thread_get(size_t stack_size, size_t guard_size, void *user_stack);
+struct thread *__thread_take(size_t stack_size, size_t guard_size, void *user_stack);
+struct thread *__thread_get(size_t stack_size, size_t guard_size);
 void __thread_put(struct thread *t);
 void __stacks_forked(void);
-bool __stacks_many(void);
+#define STACKS_KEPT 256
+extern unsigned __stacks_kept;
 void __stacks_trim(void);
+/* Are there more than are kept?  Without the lock a guess, at which __stacks_trim looks again. */
+static inline bool stacks_many(void)
+{
+	return unlikely(__stacks_kept > STACKS_KEPT);
+}
 
 /* core/thread.c */
 extern struct ilock __threads_lock;

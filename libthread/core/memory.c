@@ -14,38 +14,47 @@
 #include "tls.h"
 
 #define SLAB 65536u
-#define STACKS_KEPT 256
 #define LOOK_AT 8 /* free threads looked at for one that suits */
 
+/*
+ * The newest first.  A list is a ring: it is itself a link between last and first, and to be named
+ * in a thread's links it passes for one (free_end).
+ */
 struct free_list {
-	struct thread *first, *last; /* the newest first */
-	unsigned count;
+	struct thread *first, *last;
 };
-static struct free_list with_stack, bare;
+#define free_end(l) ((struct thread *)((uintptr_t)(l)-offsetof(struct thread, free_next)))
+_Static_assert(offsetof(struct thread, free_prev) - offsetof(struct thread, free_next) ==
+		       offsetof(struct free_list, last),
+	       "free_end");
 
-static void push(struct free_list *l, struct thread *t)
+static struct free_list with_stack = {free_end(&with_stack), free_end(&with_stack)};
+static struct free_list bare = {free_end(&bare), free_end(&bare)};
+unsigned __stacks_kept; /* threads in with_stack */
+
+static inline void push(struct free_list *l, struct thread *t)
 {
-	t->free_prev = NULL;
-	t->free_next = l->first;
-	if (l->first != NULL)
-		l->first->free_prev = t;
-	else
-		l->last = t;
+	struct thread *first = l->first;
+
+	t->free_next = first;
+	t->free_prev = free_end(l);
+	first->free_prev = t;
 	l->first = t;
-	l->count++;
 }
 
-static inline void take_out(struct free_list *l, struct thread *t)
+static inline void take_out(struct thread *t)
 {
-	if (t->free_prev != NULL)
-		t->free_prev->free_next = t->free_next;
-	else
-		l->first = t->free_next;
-	if (t->free_next != NULL)
-		t->free_next->free_prev = t->free_prev;
-	else
-		l->last = t->free_prev;
-	l->count--;
+	t->free_prev->free_next = t->free_next;
+	t->free_next->free_prev = t->free_prev;
+}
+
+/* The same if t is the first of l. */
+static inline void take_first(struct free_list *l, struct thread *t)
+{
+	struct thread *next = t->free_next;
+
+	l->first = next;
+	next->free_prev = free_end(l);
 }
 
 /* Zeroed memory of whole pages, or NULL. */
@@ -124,16 +133,16 @@ static struct thread *__attribute__((noinline)) find(struct free_list *l, size_t
 {
 	struct thread *t = l->first;
 
-	for (int i = 0; i < LOOK_AT && t != NULL; i++, t = t->free_next) {
+	for (int i = 0; i < LOOK_AT && t != free_end(l); i++, t = t->free_next) {
 		if (suits(t, size, guard)) {
-			take_out(l, t);
+			take_out(t);
 			return t;
 		}
 	}
 	return NULL;
 }
 
-/* One whose stack is made for it, or is the program's. */
+/* One whose stack is made for it, or is the program's.  Takes __threads_lock. */
 static struct thread *__attribute__((noinline))
 make(size_t stack_size, size_t guard_size, void *user_stack)
 {
@@ -160,43 +169,67 @@ make(size_t stack_size, size_t guard_size, void *user_stack)
 	return t;
 }
 
+/* __thread_take when the newest free one does not suit. */
+static struct thread *__attribute__((noinline))
+take_another(size_t stack_size, size_t guard_size, void *user_stack)
+{
+	struct thread *t = NULL;
+
+	if (user_stack != NULL) {
+		guard_size = 0;
+	} else {
+		stack_size = (stack_size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
+		guard_size = (guard_size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
+		t = find(&with_stack, stack_size, guard_size);
+	}
+	if (t != NULL) {
+		__stacks_kept--;
+	} else {
+		ilock_unlock(&__threads_lock);
+		t = make(stack_size, guard_size, user_stack);
+		ilock_lock(&__threads_lock);
+	}
+	return t;
+}
+
 /*
  * A free struct thread with a stack: that of the program if user_stack is not NULL, else
  * one of stack_size usable bytes above guard_size bytes that fault, which are rounded up to
- * pages.  NULL: out of memory.  Takes __threads_lock.
+ * pages.  NULL: out of memory.  Called with __threads_lock, which it may give up for a while.
+ * The thread's variables are what they were (tls_fill).
  */
-static inline struct thread *get(size_t stack_size, size_t guard_size, void *user_stack)
+struct thread *__thread_take(size_t stack_size, size_t guard_size, void *user_stack)
+{
+	struct thread *t = with_stack.first;
+
+	/* Sizes in the list are whole pages; others, which are rounded there, equal none. */
+	if (unlikely(user_stack != NULL || t == free_end(&with_stack) ||
+		     !suits(t, stack_size, guard_size)))
+		return take_another(stack_size, guard_size, user_stack);
+	take_first(&with_stack, t);
+	__stacks_kept--;
+	return t;
+}
+
+/* The same, with a stack of the library's, ready to run.  Takes __threads_lock. */
+struct thread *__thread_get(size_t stack_size, size_t guard_size)
 {
 	struct thread *t;
 
-	if (user_stack != NULL)
-		return make(stack_size, 0, user_stack);
-	stack_size = (stack_size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
-	guard_size = (guard_size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
 	ilock_lock(&__threads_lock);
-	t = with_stack.first;
-	if (likely(t != NULL && suits(t, stack_size, guard_size)))
-		take_out(&with_stack, t);
-	else
-		t = find(&with_stack, stack_size, guard_size);
+	t = __thread_take(stack_size, guard_size, NULL);
 	ilock_unlock(&__threads_lock);
-	return likely(t != NULL) ? t : make(stack_size, guard_size, NULL);
-}
-
-struct thread *__thread_get(size_t stack_size, size_t guard_size, void *user_stack)
-{
-	struct thread *t = get(stack_size, guard_size, user_stack);
-
-	if (unlikely(__tls.size != 0) && t != NULL)
-		__tls_fill(t);
+	if (t != NULL)
+		tls_fill(t);
 	return t;
 }
 
 /* t is free, or will be when on_stack is 0.  __threads_lock is held. */
 void __thread_put(struct thread *t)
 {
-	if (!t->user_stack) {
+	if (likely(!t->user_stack)) {
 		push(&with_stack, t);
+		__stacks_kept++;
 		return;
 	}
 	t->stack = NULL;
@@ -204,25 +237,21 @@ void __thread_put(struct thread *t)
 	push(&bare, t);
 }
 
-/* Are more stacks kept than need be?  A guess. */
-bool __stacks_many(void)
-{
-	return with_stack.count > STACKS_KEPT;
-}
-
 /* Unmaps the oldest stacks if too many are kept.  Takes __threads_lock. */
 void __stacks_trim(void)
 {
-	while (with_stack.count > STACKS_KEPT) {
+	while (__stacks_kept > STACKS_KEPT) {
 		struct thread *t;
 
 		ilock_lock(&__threads_lock);
 		t = with_stack.last;
-		if (with_stack.count <= STACKS_KEPT ||
-		    __atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0)
+		if (__stacks_kept <= STACKS_KEPT ||
+		    __atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0) {
 			t = NULL;
-		else
-			take_out(&with_stack, t);
+		} else {
+			take_out(t);
+			__stacks_kept--;
+		}
 		ilock_unlock(&__threads_lock);
 		if (t == NULL)
 			return;
@@ -241,7 +270,7 @@ void __stacks_forked(void)
 	struct free_list *lists[] = {&with_stack, &bare};
 
 	for (int i = 0; i < 2; i++)
-		for (struct thread *t = lists[i]->first; t != NULL; t = t->free_next)
+		for (struct thread *t = lists[i]->first; t != free_end(lists[i]); t = t->free_next)
 			if (t->on_stack != 0)
 				t->on_stack = 0;
 }

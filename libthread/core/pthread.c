@@ -32,32 +32,40 @@ static int create_explicit(struct create_args *args, void *(*start)(void *), voi
 	return error != 0 ? error : __thread_with(*thread, set_and_resume, args);
 }
 
+static int __attribute__((noinline))
+create_with(const pthread_attr_t *attr, void *(*start)(void *), void *arg, pthread_t *thread)
+{
+	struct create_args args;
+
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	args = (struct create_args){
+		.stack = attr->__stackaddr,
+		.stack_size = attr->__stacksize,
+		.guard_size = attr->__guardsize,
+		.detached = attr->__detachstate == PTHREAD_CREATE_DETACHED,
+		.bound = attr->__scope == PTHREAD_SCOPE_SYSTEM,
+		.explicit_sched = attr->__inheritsched == PTHREAD_EXPLICIT_SCHED,
+		.policy = attr->__policy,
+		.priority = attr->__priority,
+	};
+	if (args.explicit_sched)
+		return create_explicit(&args, start, arg, thread);
+	return __thread_create(&args, start, arg, thread);
+}
+
 /*
  * EAGAIN: no memory or no LWP for it; EINVAL: attr is not initialised, or its priority is none of
  * its policy; ENOTSUP: its policy or priority is none for an unbound thread.
  */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
-	struct create_args args = {.stack_size = DEFAULT_STACK, .guard_size = DEFAULT_GUARD};
-	int error;
+	static const struct create_args plain = {.stack_size = DEFAULT_STACK,
+						 .guard_size = DEFAULT_GUARD};
+	int error = likely(attr == NULL) ? __thread_create(&plain, start, arg, thread)
+					 : create_with(attr, start, arg, thread);
 
-	if (attr != NULL) {
-		if (attr->__valid != ATTR_VALID)
-			return EINVAL;
-		args.stack = attr->__stackaddr;
-		args.stack_size = attr->__stacksize;
-		args.guard_size = attr->__guardsize;
-		args.detached = attr->__detachstate == PTHREAD_CREATE_DETACHED;
-		args.bound = attr->__scope == PTHREAD_SCOPE_SYSTEM;
-		args.explicit_sched = attr->__inheritsched == PTHREAD_EXPLICIT_SCHED;
-		args.policy = attr->__policy;
-		args.priority = attr->__priority;
-	}
-	if (unlikely(args.explicit_sched))
-		error = create_explicit(&args, start, arg, thread);
-	else
-		error = __thread_create(&args, start, arg, thread);
-	return error == ENOMEM ? EAGAIN : error;
+	return unlikely(error == ENOMEM) ? EAGAIN : error;
 }
 
 /*

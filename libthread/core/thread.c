@@ -18,6 +18,7 @@
 #include "impl.h"
 #include "model.h"
 #include "sleepq.h"
+#include "tls.h"
 
 struct ilock __threads_lock;
 struct thread *__thread_list;
@@ -29,7 +30,7 @@ static struct thread **table = first_table; /* by id; chained by hash_next */
 static uint32_t table_mask = 63;
 static uint32_t listed; /* threads in it */
 static uint32_t last_id;
-static bool ids_wrapped;
+static bool ids_wrapped; /* the next one may be in use */
 
 static struct thread *exited_first, *exited_last; /* not claimed, oldest first */
 static unsigned unclaimed;                        /* threads not detached and not claimed */
@@ -74,16 +75,20 @@ static void grow_table(void)
 		__sys_munmap(old, old_size);
 }
 
-static void enlist(struct thread *t)
+/* last_id becomes one that nobody has, and is not 0. */
+static void __attribute__((noinline)) look_for_id(void)
+{
+	ids_wrapped = true;
+	while (last_id == 0 || __thread_find(last_id) != NULL)
+		last_id++;
+}
+
+static inline void enlist(struct thread *t)
 {
 	struct thread **p;
 
-	last_id++;
-	while (unlikely(last_id == 0 || ids_wrapped) &&
-	       (last_id == 0 || __thread_find(last_id) != NULL)) {
-		ids_wrapped = true;
-		last_id++;
-	}
+	if (unlikely(++last_id == 0 || ids_wrapped))
+		look_for_id();
 	t->id = last_id;
 	p = &table[last_id & table_mask];
 	t->hash_next = *p;
@@ -97,7 +102,8 @@ static void enlist(struct thread *t)
 		__thread_list->list_prev = t;
 	}
 	listed++;
-	unclaimed += !t->detached;
+	if (likely(!t->detached))
+		unclaimed++;
 }
 
 static void delist(struct thread *t)
@@ -152,43 +158,45 @@ void __thread_main(struct thread *self)
 int __thread_create(const struct create_args *args, void *(*start)(void *), void *arg,
 		    unsigned long *id)
 {
-	struct thread *t = __thread_get(args->stack_size, args->guard_size, args->stack);
+	struct thread *self = thread_self(), *t;
 	int error;
 
-	if (t == NULL)
+	if (unlikely(listed > 2 * table_mask))
+		grow_table();
+	ilock_lock(&__threads_lock);
+	t = __thread_take(args->stack_size, args->guard_size, args->stack);
+	if (unlikely(t == NULL)) {
+		ilock_unlock(&__threads_lock);
 		return EAGAIN;
+	}
 	t->self = t;
 	t->reent = NULL;
 	t->lwp = &__nowhere;
-	t->state = TS_STOPPED;
+	t->state_and_special = TS_STOPPED;
 	t->readlocks = 0;
 	t->cancel_all = 0;
 	t->cleanup = NULL;
 	save_fp_control(&t->fp_control); /* a new thread has its creator's */
 	t->wchan = NULL;
-	t->special = 0;
-	t->pri = t->base_pri = thread_self()->base_pri;
+	t->pri = t->base_pri = self->base_pri;
 	t->bound = __model->scope == SCOPE_EITHER ? args->bound : __model->scope == SCOPE_ALL_BOUND;
 	t->detached = args->detached;
 	t->exited = false;
-	if (unlikely(thread_self()->carries))
-		t->carries = thread_self()->carries & CARRIES_MASK;
-	t->sigmask = thread_self()->sigmask;
+	if (unlikely(self->carries))
+		t->carries = self->carries & CARRIES_MASK;
+	t->sigmask = self->sigmask;
 	t->sigkept = 0;
 	t->on_stack = 1;
 	t->joiner = NULL;
 	t->owns_special = false;
 	t->start = start;
 	t->arg = arg;
-
-	if (unlikely(listed > 2 * table_mask))
-		grow_table();
 	__atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
-	ilock_lock(&__threads_lock);
 	enlist(t);
 	*id = t->id;
 	ilock_unlock(&__threads_lock);
 
+	tls_fill(t);
 	error = __ops->create(t, args->new_lwp, args->suspended);
 	if (error == 0)
 		return 0;
@@ -312,7 +320,7 @@ void __thread_exit(void *status)
 	if (self->reent == &self->own_reent)
 		_reclaim_reent(self->reent);
 	self->status = status;
-	if (unlikely(self->detached) && __stacks_many())
+	if (unlikely(self->detached) && stacks_many())
 		__ops->reap();
 
 	ilock_lock(&__threads_lock);
@@ -365,7 +373,8 @@ static void reap(struct thread *t)
 	if (t != __main_thread)
 		__thread_put(t);
 	ilock_unlock(&__threads_lock);
-	__stacks_trim();
+	if (stacks_many())
+		__stacks_trim();
 }
 
 /* For id 0: any thread that has exited.  *t is then claimed.  __threads_lock is held. */

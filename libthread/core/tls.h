@@ -22,3 +22,8 @@ struct thread;
 void __tls_find(void);
 /* The variables of t become what they are at first. */
 void __tls_fill(struct thread *t);
+static inline void tls_fill(struct thread *t)
+{
+	if (__builtin_expect(__tls.size != 0, 0))
+		__tls_fill(t);
+}

@@ -48,7 +48,7 @@ int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32
 /* Starts an LWP at entry(context).  It is no thread of the program.  0, EAGAIN, ENOMEM. */
 int __service_start(void (*entry)(struct thread *), const char *name, struct thread **context)
 {
-	struct thread *t = __thread_get(SERVICE_STACK, WEFT_PAGE_SIZE, NULL);
+	struct thread *t = __thread_get(SERVICE_STACK, WEFT_PAGE_SIZE);
 	int error;
 
 	if (t == NULL)

@@ -57,11 +57,16 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 		if (error != 0)
 			return error;
 	}
-	__mxn_prepare(t, begin);
+	mxn_prepare(t, begin);
 	schedlock();
-	t->suspended = suspended;
-	if (!suspended)
+	if (unlikely(suspended)) {
+		t->suspended = true;
+	} else if (likely(__pool_idle == NULL)) {
+		t->state = TS_RUNQUEUE;
+		runq_push(t);
+	} else {
 		unpark = __make_runnable(t);
+	}
 	if (likely(unpark == 0)) {
 		schedunlock();
 		return 0;

@@ -239,7 +239,15 @@ int __mxn_yield(void);
 void __wake_first(struct thread *t);
 
 /* Prepares t, which has a stack, to begin in entry() at the first switch to it. */
-void __mxn_prepare(struct thread *t, void (*entry)(void));
+static inline void mxn_prepare(struct thread *t, void (*entry)(void))
+{
+	uint64_t *sp = (uint64_t *)((uintptr_t)(t->stack + t->stack_size) & -16ul);
+
+	sp[-1] = 0; /* a return address of 0 ends the backtrace */
+	sp[-2] = (uint64_t)entry;
+	sp[-3] = 0; /* RBP, as above; the others may be anything */
+	t->rsp = (uint64_t)(sp - 8);
+}
 
 /* --- pool.c --------------------------------------------------------------------- */
 

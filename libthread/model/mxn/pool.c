@@ -134,7 +134,7 @@ static void scheduler_after(void)
 /* NULL: out of memory. */
 static struct thread *new_context(void)
 {
-	struct thread *c = __thread_get(CONTEXT_STACK, WEFT_PAGE_SIZE, NULL);
+	struct thread *c = __thread_get(CONTEXT_STACK, WEFT_PAGE_SIZE);
 
 	if (c == NULL)
 		return NULL;
@@ -268,7 +268,7 @@ void __pool_init(void)
 	__lwp_adopt(&c->own_lwp, main->own_lwp.sc);
 	main->lwp = &c->own_lwp;
 	c->lwp = &__nowhere;
-	__mxn_prepare(c, scheduler_after);
+	mxn_prepare(c, scheduler_after);
 	__pool_size = asked = wanted = 1;
 	/* Fewer than asked for are fewer, and no reason not to start. */
 	__pool_set_concurrency(__options.concurrency);

@@ -113,16 +113,6 @@ struct thread *__runq_pop(void)
 
 /* --- blocking and waking ---------------------------------------------------------- */
 
-void __mxn_prepare(struct thread *t, void (*entry)(void))
-{
-	uint64_t *sp = (uint64_t *)((uintptr_t)(t->stack + t->stack_size) & -16ul);
-
-	sp[-1] = 0; /* a return address of 0 ends the backtrace */
-	sp[-2] = (uint64_t)entry;
-	sp[-3] = 0; /* RBP, as above; the others may be anything */
-	t->rsp = (uint64_t)(sp - 8);
-}
-
 uint32_t __make_runnable(struct thread *t)
 {
 	struct thread *idle = __pool_take_idle();
