@@ -10,19 +10,19 @@
 
 /* struct cpu */
 #define CPU_SELF 0
-#define CPU_KSTACK 8
-#define CPU_USER_RSP 16
-#define CPU_LWP 24
-#define CPU_NEED_RESCHED 32
-#define CPU_ID 36
-#define CPU_WAITING 40
-#define CPU_PARKED 44
-#define CPU_WAIT_RSP 48
-#define CPU_NMI_STACK_A 56
-#define CPU_NMI_STACK_B 64
-#define CPU_IST1 72
-#define CPU_TIMEREC 80
-#define CPU_INWIN 88
+#define CPU_USER_RSP 8
+#define CPU_LWP 16
+#define CPU_NEED_RESCHED 24
+#define CPU_ID 28
+#define CPU_WAITING 32
+#define CPU_PARKED 36
+#define CPU_WAIT_RSP 40
+#define CPU_NMI_STACK_A 48
+#define CPU_NMI_STACK_B 56
+#define CPU_IST1 64
+#define CPU_TIMEREC 72
+#define CPU_INWIN 80
+#define CPU_TSS_RSP0 88
 
 /* struct timerec */
 #define TIMEREC_WS 8
@@ -30,9 +30,11 @@
 /* struct lwp */
 #define LWP_KSP 0
 #define LWP_AST 8
+#define LWP_FRAME 16
 
 /* struct trapframe */
 #define TF_CALLER_REGS 40
+#define TF_RAX 112
 #define TF_VEC 120
 #define TF_RIP 136
 #define TF_CS 144

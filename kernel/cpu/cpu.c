@@ -16,7 +16,6 @@
 #include "machine.h"
 
 _Static_assert(offsetof(struct cpu, self) == CPU_SELF, "");
-_Static_assert(offsetof(struct cpu, kstack) == CPU_KSTACK, "");
 _Static_assert(offsetof(struct cpu, user_rsp) == CPU_USER_RSP, "");
 _Static_assert(offsetof(struct cpu, lwp) == CPU_LWP, "");
 _Static_assert(offsetof(struct cpu, need_resched) == CPU_NEED_RESCHED, "");
@@ -29,12 +28,15 @@ _Static_assert(offsetof(struct cpu, nmi_stack[1]) == CPU_NMI_STACK_B, "");
 _Static_assert(offsetof(struct cpu, ist1) == CPU_IST1, "");
 _Static_assert(offsetof(struct cpu, timerec) == CPU_TIMEREC, "");
 _Static_assert(offsetof(struct cpu, inwin) == CPU_INWIN, "");
+_Static_assert(offsetof(struct cpu, tss.rsp) == CPU_TSS_RSP0, "");
 _Static_assert(offsetof(struct timerec, ws) == TIMEREC_WS, "");
 _Static_assert(offsetof(struct lwp, ksp) == LWP_KSP, "");
 _Static_assert(offsetof(struct lwp, ast) == LWP_AST, "");
+_Static_assert(offsetof(struct lwp, frame) == LWP_FRAME, "");
 _Static_assert(offsetof(struct trapframe, rbp) == TF_CALLER_REGS, "");
 _Static_assert(offsetof(struct trapframe, rdi) == offsetof(struct trapframe, arg), "");
 _Static_assert(offsetof(struct trapframe, r9) == offsetof(struct trapframe, arg[5]), "");
+_Static_assert(offsetof(struct trapframe, rax) == TF_RAX, "");
 _Static_assert(offsetof(struct trapframe, vec) == TF_VEC, "");
 _Static_assert(offsetof(struct trapframe, rip) == TF_RIP, "");
 _Static_assert(offsetof(struct trapframe, cs) == TF_CS, "");
@@ -128,6 +130,7 @@ static void fill_area(struct cpu_area *a, unsigned id)
 	c->self = c;
 	c->id = id;
 	c->holds = id + 1;
+	c->nobody = spin_plain ? 0 : SPIN_NEVER;
 	c->timerec = &no_time;
 	for (unsigned i = 0; i < ARRAY_LEN(a->ist); i++) {
 		a->ist[i].cpu = c;

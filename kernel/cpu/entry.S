@@ -108,7 +108,7 @@
 
 /* --- SYSCALL --------------------------------------------------------------- */
 
-	.globl syscall_entry, syscall_entry_gap_end, syscall_exit_gap, syscall_exit_gap_end
+	.globl syscall_entry
 	.balign 16
 syscall_entry:
 	.cfi_startproc simple
@@ -117,8 +117,7 @@ syscall_entry:
 	.cfi_register %rip, %rcx
 	swapgs
 	movq %rsp, %gs:CPU_USER_RSP
-	movq %gs:CPU_KSTACK, %rsp
-syscall_entry_gap_end:
+	movq %gs:CPU_TSS_RSP0, %rsp
 	pushq $SEL_UDATA
 	pushq %gs:CPU_USER_RSP
 	pushq %r11 /* the user's RFLAGS; the flags that matter are masked by the CPU */
@@ -144,10 +143,23 @@ syscall_entry_gap_end:
 	.endr
 	POP_CALLER_REGS
 	movq TF_RSP - TF_VEC(%rsp), %rsp
-syscall_exit_gap:
 	swapgs
 	sysretq
-syscall_exit_gap_end:
+	.cfi_restore_state
+
+	/* Where swtch_in_call lets an LWP go on: RSP is the frame.  The call gives 0. */
+call_resumed:
+	xorl %ebp, %ebp
+	movq %rax, %rdi
+	movq %rdx, %rsi
+	call sched_call_resumed
+	movq $0, TF_RAX(%rsp)
+	CHECK_USER_WORK 1f
+	.cfi_remember_state
+	POP_REGS
+	movq TF_RSP - TF_VEC(%rsp), %rsp
+	swapgs
+	sysretq
 	.cfi_restore_state
 1:	movq %rsp, %rdi
 	call user_return_work
@@ -268,19 +280,29 @@ anywhere_call_end:
 /* --- switching --------------------------------------------------------------- */
 
 /*
- * struct lwp *swtch(struct lwp *from, struct lwp *to)
- * Leaves this stack, with RBP on it, for the other one's.  All other registers are the
- * caller's business (sched/switch.c).  Returns `from`, to whoever put `to` down some time
- * ago.  A new LWP's stack looks as if lwp_trampoline had called swtch.
+ * swtch: RDI from, RSI to, RDX the lock that crosses the switch.
+ * Leaves this stack for the other one's.  The registers are the caller's business
+ * (sched/switch.c), who has pushed RBP last.  Returns, to whoever put `to` down some time ago,
+ * `from` in RAX and the lock in RDX.  A new LWP's stack looks as if lwp_trampoline had called
+ * swtch.
+ *
+ * swtch_in_call: the same when the system call that `from` is in has nothing left to do but to
+ * return 0.  So nothing on its stack is kept, and no register beside the user's, which its
+ * frame has: it goes on at call_resumed.
  */
-	.globl swtch
+	.globl swtch, swtch_in_call
+swtch_in_call:
+	.cfi_startproc
+	.cfi_undefined %rip
+	movq LWP_FRAME(%rdi), %rsp
+	pushq $call_resumed
+	.cfi_endproc
 swtch:
 	.cfi_startproc
-	PUSH rbp
+	.cfi_offset %rbp, 0
 	movq %rsp, LWP_KSP(%rdi)
 	movq LWP_KSP(%rsi), %rsp
 	movq %rdi, %rax
-	POP rbp
 	ret
 	.cfi_endproc
 
@@ -292,7 +314,9 @@ lwp_trampoline:
 	.cfi_def_cfa %rsp, TF_SIZE
 	.cfi_offset %rip, TF_RIP - TF_SIZE
 	.cfi_offset %rsp, TF_RSP - TF_SIZE
+	xorl %ebp, %ebp
 	movq %rax, %rdi
+	movq %rdx, %rsi
 	call sched_lwp_first
 	jmp return_to_user
 	.cfi_endproc

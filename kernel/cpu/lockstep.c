@@ -443,7 +443,7 @@ static void exact_start(void)
 	cpu_set_nmi_entry(lockstep_nmi);
 	begin_windows(c);
 	if (ncpu > 1)
-		spin_plain = false; /* clocks may differ: releases have a time */
+		spin_end_plain(); /* clocks may differ: releases have a time */
 	for (unsigned i = 0; i < ncpu; i++) {
 		ls[i].now = to_instructions(BEGIN);
 		ls[i].timer = NEVER;

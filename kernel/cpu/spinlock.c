@@ -157,6 +157,13 @@ static inline void spin_check(const struct spinlock *l, uint64_t begin)
 
 #endif
 
+void spin_end_plain(void)
+{
+	spin_plain = false;
+	for (unsigned i = 0; i < ncpu; i++)
+		cpus[i]->nobody = SPIN_NEVER;
+}
+
 void spin_init(struct spinlock *l, const char *name)
 {
 	*l = (struct spinlock)SPINLOCK_INIT(name);

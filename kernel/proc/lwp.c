@@ -117,7 +117,7 @@ struct lwp *lwp_lock_by_id(struct proc *p, uint32_t id)
 
 /* --- creation --------------------------------------------------------------------------- */
 
-/* cpu/entry.S: pops what swtch pushed and goes to sched_lwp_first. */
+/* cpu/entry.S: goes to sched_lwp_first. */
 void lwp_trampoline(void);
 
 void lwp_init_frame(struct lwp *l, vaddr_t entry, vaddr_t stack)
@@ -177,10 +177,9 @@ static struct lwp *lwp_alloc(void)
 	l->syscall = ~0u;
 	memset(&l->timer, 0, sizeof(l->timer));
 
-	/* As if lwp_trampoline had called swtch: where it returns to, and RBP. */
+	/* As if lwp_trampoline had called swtch: where it returns to. */
 	uint64_t *sp = (uint64_t *)l->frame;
 	*--sp = (uint64_t)lwp_trampoline;
-	*--sp = 0;
 	l->ksp = (uint64_t)sp;
 
 	lwp_init_fpu(l);

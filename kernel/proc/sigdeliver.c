@@ -206,10 +206,11 @@ static bool hold_off(struct lwp *l)
 		l->sc->signalled = 1;
 	else
 		return false;
+	l->grace |= GRACE_CALL;
 	irqstate_t s = spin_lock(&l->proc->lock);
 	if (sig_next(NULL)) {
 		__atomic_fetch_and(&l->ast, ~AST_SIG, __ATOMIC_SEQ_CST);
-		l->sig.held = true;
+		l->grace |= GRACE_SIGNAL;
 	}
 	spin_unlock(&l->proc->lock, s);
 	sig_tell_if_due(l->proc);

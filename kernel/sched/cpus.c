@@ -72,6 +72,7 @@ static void set_takes(struct cpu *c, int set)
 {
 	irqstate_t s = spin_lock(&c->dispq->lock);
 	c->takes = set;
+	c->need_resched = 1; /* before who runs there can put itself back (switch.c) */
 	spin_unlock(&c->dispq->lock, s);
 }
 

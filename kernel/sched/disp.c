@@ -167,8 +167,10 @@ void sched_change(struct lwp *l, void (*change)(struct lwp *, void *), void *arg
 	if (waits)
 		dispq_remove(q, l);
 	change(l, arg);
-	if (on != NULL)
-		l->slice_left = 0; /* a fresh one */
+	if (on != NULL) {
+		l->slice_left = 0;    /* a fresh one */
+		on->need_resched = 1; /* before it can put itself back (switch.c) */
+	}
 	if (q != NULL)
 		spin_release(&q->lock);
 	if (waits)

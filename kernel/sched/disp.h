@@ -53,6 +53,14 @@ static inline bool cpu_takes(const struct cpu *c, const struct lwp *l)
 	return !is_bound(l) ? l->pset == c->takes : l->bound == (int)c->id;
 }
 
+/*
+ * preempt.c.  The current LWP, l, sleeps or yields: what preemption control owes is settled
+ * (l->grace), and a handler that was held off is to be called on the way to user mode.  The second
+ * function does but the latter, for a sleep which that may forestall.
+ */
+void sched_settle(struct lwp *l);
+void sched_call_handler(struct lwp *l);
+
 /* Puts l, which is RUN and on no queue, on the one where it belongs. */
 void sched_place(struct lwp *l);
 /* Claims an idle CPU of `among`, `prefer` if it is one, which is going to look at all queues;

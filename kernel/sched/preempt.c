@@ -27,11 +27,12 @@ void sched_slice_check(void)
 	if (end == HRTIME_NEVER)
 		return;
 	hrtime_t now = time_now();
-	if (now >= end || (l->grace && now >= l->grace_end))
+	bool grace = l->grace & GRACE_USED;
+	if (now >= end || (grace && now >= l->grace_end))
 		c->need_resched = 1;
 	if (now < end)
 		timerq_want(end);
-	if (l->grace && now < l->grace_end)
+	if (grace && now < l->grace_end)
 		timerq_want(l->grace_end);
 }
 
@@ -66,8 +67,8 @@ static bool hold_off(struct lwp *l, hrtime_t now, bool slice_over)
 {
 	if (l->sc == NULL || !l->sc->nopreempt)
 		return false;
-	if (!l->grace) {
-		l->grace = GRACE_USED;
+	if (!(l->grace & GRACE_USED)) {
+		l->grace |= GRACE_USED;
 		l->grace_end = now + SC_GRACE_TICKS * WEFT_TICK_NS;
 		l->sc->yield = 1;
 	}
@@ -77,6 +78,21 @@ static bool hold_off(struct lwp *l, hrtime_t now, bool slice_over)
 		l->grace |= GRACE_OWES;
 	timerq_want(l->grace_end);
 	return true;
+}
+
+void sched_call_handler(struct lwp *l)
+{
+	l->grace &= ~GRACE_SIGNAL;
+	__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
+}
+
+void sched_settle(struct lwp *l)
+{
+	if (l->grace & GRACE_SIGNAL)
+		sched_call_handler(l);
+	l->grace = 0;
+	if (l->sc != NULL)
+		l->sc->yield = l->sc->signalled = 0;
 }
 
 /* Makes room if it must.  Interrupts off. */

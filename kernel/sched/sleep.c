@@ -28,10 +28,8 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 		     hrtime_t deadline)
 {
 	assert(l == curlwp() && spin_held(&l->lock));
-	if (l->sig.held) {
-		l->sig.held = false;
-		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
-	}
+	if (l->grace & GRACE_SIGNAL)
+		sched_call_handler(l);
 	uint32_t ends = flags & SLEEP_INTR ? AST_EXIT | AST_SIG : flags & SLEEP_KILL ? AST_EXIT : 0;
 	if ((l->ast & ends) || ((flags & SLEEP_INTR) && lwp_cancelled(l))) {
 		spin_release(&l->lock);
@@ -50,10 +48,8 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 	/* Asleep for all who look under l->lock: the object may be had again. */
 	if (also)
 		spin_release(also);
-	/* A sleep pays what preemption control owes, as lwp_yield does. */
-	l->grace = 0;
-	if (l->sc)
-		l->sc->yield = 0;
+	if (l->grace != 0)
+		sched_settle(l);
 	l->nvcsw++;
 	sched_switch(flags & SLEEP_LOCK ? MS_LOCK : MS_SLEEP);
 	if (deadline != HRTIME_NEVER)

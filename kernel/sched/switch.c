@@ -13,6 +13,7 @@
 #include <kern/proc.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
+#include <kern/trace.h>
 
 /* --- the registers ------------------------------------------------------------------- */
 
@@ -36,27 +37,43 @@ static inline void load_user(const struct lwp *l)
 	__asm__ volatile("fxrstor64 %0" ::"m"(l->fpu));
 }
 
+/* The same from one to the other, of one process. */
+static inline void exchange_user(struct lwp *from, const struct lwp *to)
+{
+	__asm__ volatile("rdfsbase %0" : "=r"(from->fsbase));
+	__asm__ volatile("wrfsbase %0" ::"r"(to->fsbase));
+	__asm__ volatile("swapgs; rdgsbase %0; wrgsbase %1; swapgs"
+			 : "=&r"(from->gsbase)
+			 : "r"(to->gsbase));
+	__asm__ volatile("fxsave64 %0" : "=m"(from->fpu));
+	__asm__ volatile("fxrstor64 %0" ::"m"(to->fpu));
+}
+
 /*
  * Goes over to the stack of `to`, and comes back when somebody takes `from` up again.  Returns
- * whom that one has put down.  For the compiler the call changes all registers: what it
+ * whom that one has put down.  *lock crosses the switch: it comes back as the one that has
+ * crossed that other switch.  For the compiler the call changes all registers: what it
  * needs of them afterwards it saves itself.
  */
-static inline struct lwp *swtch(struct lwp *from, struct lwp *to)
+static inline struct lwp *swtch(struct lwp *from, struct lwp *to, struct spinlock **lock)
 {
 	struct lwp *put_down;
 
-	__asm__ volatile("call swtch"
-			 : "=a"(put_down), "+D"(from), "+S"(to)
+	__asm__ volatile("pushq %%rbp; call swtch; popq %%rbp"
+			 : "=a"(put_down), "+D"(from), "+S"(to), "+d"(*lock)
 			 :
-			 : "rbx", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "r13", "r14",
-			   "r15", "memory", "cc");
+			 : "rbx", "rcx", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15",
+			   "memory", "cc");
 	return put_down;
 }
 
+/* Does not return: `from` goes on at the end of its system call (cpu/entry.S). */
+void swtch_in_call(struct lwp *from, struct lwp *to, struct spinlock *lock) NORETURN;
+
 /* --- off a CPU, and onto it ------------------------------------------------------------ */
 
-/* The current LWP goes off its CPU and into the microstate ms. */
-static inline void put_down(struct dispq *q, struct lwp *l, uint32_t ms, hrtime_t now)
+/* The current LWP goes off its CPU, to be in the microstate ms. */
+static inline void put_off(struct lwp *l, uint32_t ms)
 {
 	static const uint8_t sc[NMSTATE] = {
 		[MS_WAITCPU] = SC_RUNNABLE,
@@ -71,33 +88,49 @@ static inline void put_down(struct dispq *q, struct lwp *l, uint32_t ms, hrtime_
 		__atomic_store_n(&shared->state, sc[ms], __ATOMIC_RELEASE);
 		save_user(l);
 	}
+}
+
+/* This CPU's time is l's no more. */
+static inline void put_down(struct dispq *q, struct lwp *l, uint32_t ms, hrtime_t now)
+{
 	l->mresume = l->mstate;
 	lwp_mstate_at(l, ms, now);
 	l->slice_left = q->slice_end - now;
 }
 
-/* This CPU is the best waiting LWP's from now on, or the idle one's.  q->lock held. */
-static inline __attribute__((always_inline)) struct lwp *take_next(struct cpu *c, struct dispq *q,
-								   hrtime_t now)
+/* This CPU is that of l. */
+static inline void put_on(struct lwp *l)
 {
-	struct lwp *l = dispq_pop(q);
-
-	if (l == NULL)
-		l = c->idle;
 	l->state = LWP_ST_ONPROC;
-	c->lwp = l;
-	c->nswitch++;
-	c->need_resched = 0;
-	c->kstack = c->tss.rsp[0] = (uint64_t)l->kstack;
-	if (l == c->idle) {
-		q->slice_end = HRTIME_NEVER;
-		return l;
-	}
-	lwp_mstate_at(l, l->mresume, now);
+	cpu_here->lwp = l;
+	cpu_here->nswitch++;
+	cpu_here->tss.rsp[0] = (uint64_t)l->kstack;
+}
+
+/* So is its time, from now on; l is not the idle one.  q->lock held. */
+static inline void take_up(struct dispq *q, struct lwp *l, hrtime_t now)
+{
+	lwp_mstate_move(l, MS_WAITCPU, l->mresume, now);
 	if (l->slice_left <= 0)
 		l->slice_left = l->sclass->quantum(l);
 	q->slice_end = now + l->slice_left;
 	timerq_want(q->slice_end);
+}
+
+/* This CPU is from now on that of l, just off its queue, or the idle one's if that is NULL; the
+ * result is whose.  q->lock held. */
+static inline __attribute__((always_inline)) struct lwp *take_next(struct dispq *q, struct lwp *l,
+								   hrtime_t now)
+{
+	cpu_here->need_resched = 0;
+	if (l != NULL) {
+		put_on(l);
+		take_up(q, l, now);
+		return l;
+	}
+	l = cpu_here->idle;
+	put_on(l);
+	q->slice_end = HRTIME_NEVER;
 	return l;
 }
 
@@ -121,100 +154,181 @@ static void __attribute__((noinline)) finish_then(struct lwp *prev, struct spinl
 		kcache_free(lwp_cache, prev);
 }
 
-/* The second half of a switch, on the stack of the LWP taken up. */
-static inline void finish_switch(struct lwp *prev)
+/* The second half of a switch, on the stack of the LWP taken up: `lock` has crossed it. */
+static inline void finish_switch(struct lwp *prev, struct spinlock *lock)
 {
-	/* If we hold it, it is the one that has crossed the switch. */
-	struct spinlock *lock = spin_held(&prev->lock) ? &prev->lock : &cpu_here->dispq->lock;
-
+	debug_assert(spin_held(lock));
 	if (__builtin_expect(prev->then == THEN_NOTHING, 1))
 		spin_release(lock);
 	else
 		finish_then(prev, lock);
 }
 
-/* Returns when prev is taken up again: cpu_here is another one then, perhaps. */
-static inline void go_to(struct cpu *c, struct lwp *prev, struct lwp *next)
+/*
+ * With the lock that crosses the switch.  Returns when prev is taken up again: cpu_here is another
+ * one then, perhaps.
+ */
+static inline void go_to(struct lwp *prev, struct lwp *next, struct spinlock *lock)
 {
 	struct schedctl *sc = next->sc;
 
 	if (sc != NULL) {
 		load_user(next);
-		sc->cpu = c->id;
+		sc->cpu = cpu_here->id;
 		__atomic_store_n(&sc->state, SC_ONCPU, __ATOMIC_RELEASE);
 	}
-	finish_switch(next == prev ? prev : swtch(prev, next));
+	if (next != prev)
+		prev = swtch(prev, next, &lock);
+	finish_switch(prev, lock);
 }
 
+/* The time is taken late: the work before it counts for the one that leaves. */
 void sched_switch(uint32_t ms)
 {
-	struct cpu *c = this_cpu();
-	struct lwp *l = c->lwp;
-	struct dispq *q = c->dispq;
-	hrtime_t now = time_now();
+	struct lwp *l = curlwp(), *next;
+	struct dispq *q = cpu_here->dispq;
 
 	debug_assert(!irq_enabled());
 	assert(spin_held(&l->lock) && l->state != LWP_ST_ONPROC && l->state != LWP_ST_RUN);
-	put_down(q, l, ms, now);
+	put_off(l, ms);
 	spin_acquire(&q->lock);
-	assert(c->nlocks == 2); /* sleeping with another spin lock held */
-	struct lwp *next = take_next(c, q, now);
-	spin_release(&q->lock);
-	go_to(c, l, next);
-}
-
-static inline __attribute__((always_inline)) void put_back(bool at_front)
-{
-	struct cpu *c = this_cpu();
-	struct lwp *l = c->lwp;
-	struct dispq *q = c->dispq;
+	assert(cpu_here->nlocks == 2); /* sleeping with another spin lock held */
+	next = dispq_pop(q);
 	hrtime_t now = time_now();
-
-	debug_assert(!irq_enabled());
-	put_down(q, l, MS_WAITCPU, now);
-	spin_acquire(&q->lock);
-	assert(c->nlocks == 1);
-	/* Release: whoever reads it may read the saved registers. */
-	__atomic_store_n(&l->state, LWP_ST_RUN, __ATOMIC_RELEASE);
-	l->enqueued = now;
-	if (__builtin_expect(cpu_takes(c, l), 1))
-		dispq_insert(q, l, at_front);
-	else
-		l->then = THEN_PLACE;
-	go_to(c, l, take_next(c, q, now));
+	put_down(q, l, ms, now);
+	next = take_next(q, next, now);
+	spin_release(&q->lock);
+	go_to(l, next, &l->lock);
 }
 
 void sched_put_back(bool at_front)
 {
-	put_back(at_front);
+	struct lwp *l = curlwp();
+	struct dispq *q = cpu_here->dispq;
+
+	debug_assert(!irq_enabled());
+	put_off(l, MS_WAITCPU);
+	spin_acquire(&q->lock);
+	assert(cpu_here->nlocks == 1);
+	hrtime_t now = time_now();
+	put_down(q, l, MS_WAITCPU, now);
+	/* Release: whoever reads it may read the saved registers. */
+	__atomic_store_n(&l->state, LWP_ST_RUN, __ATOMIC_RELEASE);
+	l->enqueued = now;
+	if (__builtin_expect(cpu_takes(this_cpu(), l), 1))
+		dispq_insert(q, l, at_front);
+	else
+		l->then = THEN_PLACE;
+	go_to(l, take_next(q, dispq_pop(q), now), &q->lock);
+}
+
+/* --- taking turns ----------------------------------------------------------------------- */
+
+/*
+ * LWPs of one process and one priority that yield to each other: what is left of sched_put_back if
+ * nothing else is to be done.  An LWP that is in lwp_yield has nothing on its kernel stack that
+ * is worth keeping, so it goes on at the end of the call, already in the microstate of its user
+ * mode: what a switch costs is the time of the one that leaves (after Draves, Bershad, Rashid,
+ * Dean: Using Continuations to Implement Thread Management and Communication in Operating
+ * Systems, SOSP 1991).
+ */
+
+/* Rare, and out of the way, so that take_turns calls nothing that comes back. */
+static void __attribute__((noinline)) NORETURN arm_and_switch(struct lwp *l, struct lwp *next,
+							      struct dispq *q)
+{
+	timerq_arm(q->slice_end);
+	swtch_in_call(l, next, &q->lock);
+}
+
+/*
+ * Returns if more has to be done than this.  q->lock held.
+ * need_resched says, too, that l may not be on this CPU any more: whoever changes that sets it
+ * under the queue's lock.
+ */
+static inline __attribute__((always_inline)) void take_turns(struct dispq *q, struct lwp *l)
+{
+	unsigned pri = l->pri;
+	struct list *equals = &q->free.list[pri];
+	struct lwp *next = LIST_FIRST(equals, struct lwp, runlink);
+
+	if (q->free.best != (int)pri || q->tied.best != PRI_IDLE || cpu_here->need_resched ||
+	    is_bound(l))
+		return;
+	struct schedctl *sc = next->sc;
+	if (next->proc != l->proc || sc == NULL || next->slice_left <= 0)
+		return;
+	__atomic_store_n(&l->sc->state, SC_RUNNABLE, __ATOMIC_RELEASE);
+	l->nvcsw++;
+	l->syscall = ~0u;
+	/* Count, bit map and best priority of the queue stay as they are. */
+	list_remove_first(equals, &next->runlink);
+	list_push_back(equals, &l->runlink);
+	put_on(next);
+	exchange_user(l, next);
+	hrtime_t now = time_now();
+	l->mresume = MS_USER;
+	lwp_mstate_move(l, MS_SYSTEM, MS_WAITCPU, now);
+	lwp_mstate_move(next, MS_WAITCPU, next->mresume, now);
+	l->enqueued = l->order = now;
+	l->slice_left = q->slice_end - now;
+	hrtime_t end = q->slice_end = now + next->slice_left;
+	/* Release: whoever reads it may read the saved registers. */
+	__atomic_store_n(&l->state, LWP_ST_RUN, __ATOMIC_RELEASE);
+	sc->cpu = cpu_here->id;
+	__atomic_store_n(&sc->state, SC_ONCPU, __ATOMIC_RELEASE);
+	if (__builtin_expect(end < cpu_here->timer, 0))
+		arm_and_switch(l, next, q);
+	swtch_in_call(l, next, &q->lock);
+}
+
+/* An LWP that swtch_in_call has left goes on, at the end of its system call. */
+void sched_call_resumed(struct lwp *prev, struct spinlock *lock)
+{
+	finish_switch(prev, lock);
+}
+
+/* lwp_yield, when it could not have the lock at once, or (locked) take_turns was not enough. */
+static void __attribute__((noinline)) yield_slowly(struct dispq *q, struct lwp *l, bool locked)
+{
+	if (!locked) {
+		spin_acquire(&q->lock);
+		/* Of a call that is traced the end is reported: it must return. */
+		if (!lwp_traced(l))
+			take_turns(q, l);
+	}
+	spin_release(&q->lock);
+	l->nvcsw++;
+	sched_put_back(false);
 }
 
 /* lwp_yield(): lets an LWP of the same priority run; pays what preemption control owes. */
 int64_t sys_lwp_yield(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
-	struct schedctl *sc = l->sc;
+	struct dispq *q;
 
 	irq_off();
-	l->grace = 0;
-	sc->yield = sc->signalled = 0;
-	if (l->sig.held) {
-		l->sig.held = false;
-		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
+	if (__builtin_expect(l->grace != 0, 0)) {
+		sched_settle(l);
+		l = curlwp(); /* cheaper than to keep it, for all who do not come here */
 	}
+	q = cpu_here->dispq;
 	/* Without the queue's lock: who comes with a higher priority sets need_resched, and who
 	 * comes with the same one might as well have come later. */
-	if (dispq_best(cpu_here->dispq) >= l->pri) {
-		l->nvcsw++;
-		put_back(false);
+	if (q->free.best == l->pri || dispq_best(q) > l->pri || q->tied.best == l->pri) {
+		bool locked = !lwp_traced(l) && spin_try_plain(&q->lock);
+		if (__builtin_expect(locked, 1))
+			take_turns(q, l);
+		yield_slowly(q, l, locked);
 	}
 	irq_on();
 	return 0;
 }
 
-void sched_lwp_first(struct lwp *prev)
+void sched_lwp_first(struct lwp *prev, struct spinlock *lock)
 {
-	finish_switch(prev);
+	finish_switch(prev, lock);
 	struct lwp *l = curlwp();
 	if (l->proc != NULL) {
 		lwp_mstate_at(l, MS_USER, time_now());

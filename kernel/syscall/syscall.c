@@ -38,20 +38,24 @@ static __attribute__((noinline)) int64_t call_slowly(struct lwp *l, uint64_t num
 	return result;
 }
 
+/* After the handler, the LWP and its frame are looked up again: cheaper than to keep them. */
 void syscall_dispatch(struct trapframe *f)
 {
 	struct lwp *l = curlwp();
 	uint64_t number = f->rax;
+	int64_t result;
 
 	lwp_mstate_move(l, MS_USER, MS_SYSTEM, time_now());
 	irq_on();
 	l->nsyscall++;
 	if (__builtin_expect(number < l->ncalls, 1)) {
 		l->syscall = number;
-		f->rax = table[number](f->arg);
+		result = table[number](f->arg);
 	} else {
-		f->rax = call_slowly(l, number, f->arg);
+		result = call_slowly(l, number, f->arg);
 	}
+	l = curlwp();
+	l->frame->rax = result;
 	l->syscall = ~0u;
 	irq_off();
 	assert(cpu_here->nlocks == 0);

@@ -27,25 +27,26 @@ struct tss {
 struct cpu {
 	/* Known to cpu/entry.S by offset (checked by static assertions in cpu.c). */
 	struct cpu *self;               /* 0 */
-	uint64_t kstack;                /* 8: where SYSCALL starts its stack */
-	uint64_t user_rsp;              /* 16: scratch of the SYSCALL entry */
-	struct lwp *lwp;                /* 24: who is on this CPU; the idle LWP when nobody is */
-	volatile uint32_t need_resched; /* 32: set to make user_return_work run */
-	uint32_t id;                    /* 36 */
+	uint64_t user_rsp;              /* 8: scratch of the SYSCALL entry */
+	struct lwp *lwp;                /* 16: who is on this CPU; the idle LWP when nobody is */
+	volatile uint32_t need_resched; /* 24: set to make user_return_work run */
+	uint32_t id;                    /* 28 */
 	/* Exact timing (cpu/lockstep.S, lockstep.c). */
-	volatile uint32_t waiting; /* 40: gave the token up and has not got it back */
-	volatile uint32_t parked;  /* 44: has reached the HLT of its wait */
-	uint64_t wait_rsp;         /* 48: its stack in the wait */
-	uint64_t nmi_stack[2];     /* 56, 64: tops of the stacks that the NMI takes in turn */
-	volatile uint64_t *ist1;   /* 72: which of them is next: tss.ist[0] */
-	struct timerec *timerec;   /* 80: this CPU's record in the time page */
-	volatile uint32_t inwin;   /* 88: in a window */
+	volatile uint32_t waiting; /* 32: gave the token up and has not got it back */
+	volatile uint32_t parked;  /* 36: has reached the HLT of its wait */
+	uint64_t wait_rsp;         /* 40: its stack in the wait */
+	uint64_t nmi_stack[2];     /* 48, 56: tops of the stacks that the NMI takes in turn */
+	volatile uint64_t *ist1;   /* 64: which of them is next: tss.ist[0] */
+	struct timerec *timerec;   /* 72: this CPU's record in the time page */
+	volatile uint32_t inwin;   /* 80: in a window */
+	struct tss tss; /* 84; its rsp[0], at 88, is where SYSCALL starts its stack too */
 
 	uint32_t apic_id;
 	volatile bool online;
 	bool in_panic;
 	uint32_t nlocks;          /* spin locks held, for assertions */
 	uint32_t holds;           /* id + 1: what a spin lock says while this CPU has it */
+	uint32_t nobody;          /* what one says that is free and plain; SPIN_NEVER: none is */
 	struct lwp *idle;         /* this CPU's idle LWP */
 	struct address_space *as; /* address space in CR3 (mm/) */
 
@@ -60,7 +61,6 @@ struct cpu {
 
 	uint64_t nipi, nirq, nswitch, nsteal;
 	hrtime_t idle_ns;
-	struct tss tss;
 	uint64_t gdt[8];
 } CACHE_ALIGNED;
 

@@ -21,9 +21,11 @@ static inline bool list_empty(const struct list *l)
 }
 static inline void list_insert_before(struct list *at, struct list *n)
 {
-	n->prev = at->prev;
+	struct list *prev = at->prev;
+
+	n->prev = prev;
 	n->next = at;
-	at->prev->next = n;
+	prev->next = n;
 	at->prev = n;
 }
 static inline void list_push_back(struct list *l, struct list *n)
@@ -37,8 +39,19 @@ static inline void list_push_front(struct list *l, struct list *n)
 /* Leaves n pointing at itself, so that removing twice is harmless. */
 static inline void list_remove(struct list *n)
 {
-	n->prev->next = n->next;
-	n->next->prev = n->prev;
+	struct list *prev = n->prev, *next = n->next;
+
+	prev->next = next;
+	next->prev = prev;
+	list_init(n);
+}
+/* The same if n is the first of l. */
+static inline void list_remove_first(struct list *l, struct list *n)
+{
+	struct list *next = n->next;
+
+	l->next = next;
+	next->prev = l;
 	list_init(n);
 }
 

@@ -29,9 +29,11 @@
 struct proc;
 struct sched_class;
 
-/* l->grace */
-#define GRACE_USED 0x1 /* held off once, until l->grace_end */
-#define GRACE_OWES 0x2 /* and its slice ended before or in that time */
+/* l->grace: what the next lwp_yield or sleep settles; the record says that one is due. */
+#define GRACE_USED 0x1   /* held off once, until l->grace_end */
+#define GRACE_OWES 0x2   /* and its slice ended before or in that time */
+#define GRACE_CALL 0x4   /* a handler could not be called in the critical section */
+#define GRACE_SIGNAL 0x8 /* and is to be called now */
 
 /* What its class knows of an LWP (sched/ts.c, rt.c, nt.c). */
 union class_data {
@@ -77,8 +79,8 @@ struct lwp {
 	volatile uint32_t ast; /* 8: AST_*, atomic */
 	uint32_t id;           /* 12: in its process; from 1 */
 
+	struct trapframe *frame; /* 16: user registers: at the top of the kernel stack */
 	void *kstack;            /* top of the kernel stack */
-	struct trapframe *frame; /* user registers: at the top of the kernel stack */
 	struct proc *proc;       /* NULL: a kernel LWP */
 	uint64_t fsbase, gsbase; /* the user's, while switched away */
 	void (*kfn)(void *);     /* a kernel LWP's function */
@@ -103,7 +105,7 @@ struct lwp {
 	int64_t order;      /* among its equals on the queue: the smaller goes first */
 	int64_t slice_left; /* of its time slice, while it is off its CPU; <= 0: a fresh one */
 	hrtime_t enqueued;  /* since when it waits for a CPU */
-	uint8_t grace;      /* preemption control: GRACE_*; 0: not yet held off */
+	uint8_t grace;      /* preemption control: GRACE_*; itself */
 	hrtime_t grace_end; /* ... until here */
 
 	/* Sleeping; lock. */

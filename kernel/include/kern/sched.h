@@ -133,8 +133,13 @@ enum {
 /* IDLE, SLEEP or STOP -> RUN.  l->lock held. */
 void lwp_runnable(struct lwp *l, int place);
 
-/* The first thing that a new LWP runs (cpu/entry.S: lwp_trampoline). */
-void sched_lwp_first(struct lwp *prev); /* prev: whom it has followed on this CPU */
+/*
+ * The first thing that a new LWP runs (cpu/entry.S: lwp_trampoline), and one that goes on at the
+ * end of a system call (call_resumed).  prev: whom it has followed on this CPU; lock: the one that
+ * has crossed the switch.
+ */
+void sched_lwp_first(struct lwp *prev, struct spinlock *lock);
+void sched_call_resumed(struct lwp *prev, struct spinlock *lock);
 
 /* --- sleeping and waking (sched/sleep.c) ------------------------------------- */
 

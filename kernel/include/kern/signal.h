@@ -60,7 +60,6 @@ struct lwp_signals {
 	struct list wait_link;
 	uint64_t saved_mask; /* sigsuspend: the mask to go back to */
 	bool restore_mask;
-	bool held;               /* a handler is due, and waits for the end of a critical section */
 	struct weft_stack stack; /* alternate; size 0: none */
 };
 

@@ -72,22 +72,33 @@ static inline void spin_by_address(struct spinlock *l)
 #endif
 }
 
-/* Nothing is to be done about a lock but to take it and give it up: no check of the order,
- * and nobody who asks for the time of its release. */
+/*
+ * Locks are plain while nothing is to be done about them but to take them and give them up: no
+ * check of the order, and nobody who asks for the time of a release.  Who takes one learns it by
+ * the same comparison that tells that it is free: if they are not, none looks so (cpu->nobody).
+ */
 extern bool spin_plain;
+#define SPIN_NEVER 0xffffffffu /* no holder */
+/* From now on they are not. */
+void spin_end_plain(void);
 void spin_acquire_slowly(struct spinlock *l);
 void spin_release_slowly(struct spinlock *l);
 
+/* Takes l if that is done by one instruction; if not, spin_acquire may do better. */
+static inline bool spin_try_plain(struct spinlock *l)
+{
+	uint32_t nobody = cpu_here->nobody;
+
+	if (!__atomic_compare_exchange_n(&l->holder, &nobody, cpu_here->holds, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	cpu_here->nlocks++;
+	return true;
+}
 /* Takes l; interrupts must be off already and stay off. */
 static inline void spin_acquire(struct spinlock *l)
 {
-	uint32_t nobody = 0;
-
-	if (__builtin_expect(spin_plain, 1) &&
-	    __atomic_compare_exchange_n(&l->holder, &nobody, cpu_here->holds, false,
-					__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		cpu_here->nlocks++;
-	else
+	if (__builtin_expect(!spin_try_plain(l), 0))
 		spin_acquire_slowly(l);
 }
 /* Gives l up; interrupts stay off. */

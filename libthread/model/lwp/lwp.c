@@ -132,10 +132,8 @@ static void __attribute__((noreturn)) lwp_exit(struct sleepq *q, struct thread *
 	__lwp_leave(thread_self());
 }
 
-static int lwp_yield(void)
-{
-	return __sys_lwp_yield();
-}
+/* The system call's result is the operation's. */
+int lwp_yield(void) __asm__("__sys_lwp_yield");
 
 /* Stopping one that is stopped does nothing. */
 static int lwp_suspend(struct thread *t)
