@@ -29,6 +29,12 @@ static int fail(int error)
 	return -1;
 }
 
+/* Do its waiters stand in queues of the kernel?  LWP_SEMA_SHARED is the only flag. */
+static inline bool in_kernel(const sem_t *s)
+{
+	return (s->__flags | __options.kernel_sleep) != 0;
+}
+
 /* Takes a unit if there is one. */
 static inline bool try(sem_t *s)
 {
@@ -90,7 +96,7 @@ static inline int wait_slow(sem_t *s, deadline_t deadline)
 	struct sleepq *q = sleepq_of_point(s);
 	unsigned none = 0;
 
-	if (unlikely(s->__flags & LWP_SEMA_SHARED || __options.kernel_sleep))
+	if (unlikely(in_kernel(s)))
 		return wait_shared(s, deadline);
 	sleepq_lock(q);
 	if (unlikely(deadline != NEVER || q->first != NULL ||
@@ -159,7 +165,7 @@ static int __attribute__((noinline)) post_locked(sem_t *s, struct sleepq *q)
 	struct thread *t;
 	bool more;
 
-	if (s->__flags & LWP_SEMA_SHARED || __options.kernel_sleep) {
+	if (in_kernel(s)) {
 		__ops->unlock(q);
 		return post_shared(s);
 	}
@@ -233,7 +239,7 @@ int sem_destroy(sem_t *s)
 	struct sleepq *q = sleepq_of_point(s);
 	bool busy;
 
-	if (s->__flags & LWP_SEMA_SHARED || __options.kernel_sleep)
+	if (in_kernel(s))
 		return s->__word == WAITING ? fail(EBUSY) : 0;
 	__ops->lock(q);
 	busy = __sleepq_first(q, s) != NULL;
