@@ -135,7 +135,7 @@ def test_exact_timing_has_no_shell(weft):
     assert b"runs a command" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["report", "monitor", "trace", "grade", "torture", ""])
+@pytest.mark.parametrize("command", ["monitor", "trace", "grade", ""])
 def test_unknown_command(weft, command):
     assert weft(command).returncode == 2
 
