@@ -42,23 +42,40 @@ static int mark_waiters(struct uobject *c, irqstate_t *s)
 	}
 }
 
-/* If nobody waits any more.  If the page is missing, WAITERS stays, which does no harm. */
-static void clear_waiters(struct uobject *c)
+/* WAITERS goes.  -EFAULT: the page is missing. */
+static int clear_waiters(const struct uobject *c)
 {
 	uint32_t seen;
+	int err = user_load32(&seen, c->addr);
+
+	while (err >= 0 && (seen & LWP_COND_WAITERS)) {
+		err = user_cas32(c->addr, &seen, seen & ~LWP_COND_WAITERS);
+		if (err == 0)
+			break;
+	}
+	return err;
+}
+
+/*
+ * The first who waits, or NULL.  If there is no second one WAITERS goes, which must be before the
+ * first is chosen: the lock is given up if the page is missing, and a chosen one may go its way.
+ */
+static struct uwaiter *first_to_go(struct uobject *c, irqstate_t *s)
+{
+	struct uwaiter *w;
 	bool more;
 
-	if (uwait_first(c, &more) != NULL || user_load32(&seen, c->addr) != 0)
-		return;
-	while ((seen & LWP_COND_WAITERS) &&
-	       user_cas32(c->addr, &seen, seen & ~LWP_COND_WAITERS) == 1)
-		;
+	do
+		w = uwait_first(c, &more);
+	while (!more && clear_waiters(c) == -EFAULT && uobject_fault(c, s) == 0);
+	return w;
 }
 
 int ucond_wait(vaddr_t addr, vaddr_t mutex, uint64_t me, hrtime_t deadline)
 {
 	struct uobject c;
 	struct uwaiter w;
+	bool more;
 
 	int err = cond_get(&c, addr);
 	if (err != 0)
@@ -78,8 +95,9 @@ int ucond_wait(vaddr_t addr, vaddr_t mutex, uint64_t me, hrtime_t deadline)
 		/* Whose signal was it, that of one who never slept or never goes on? */
 		if (w.chosen && (err != 0 || (curlwp()->ast & AST_EXIT)))
 			uwait_pass_on(&c);
-		if (err != 0)
-			clear_waiters(&c);
+		while (err != 0 && uwait_first(&c, &more) == NULL && clear_waiters(&c) == -EFAULT &&
+		       uobject_fault(&c, &s) == 0)
+			;
 		spin_unlock(&c.bucket->lock, s);
 	}
 	uobject_put(&c);
@@ -89,18 +107,16 @@ int ucond_wait(vaddr_t addr, vaddr_t mutex, uint64_t me, hrtime_t deadline)
 int ucond_signal(vaddr_t addr)
 {
 	struct uobject c;
-	bool more;
 
 	int err = cond_get(&c, addr);
 	if (err != 0)
 		return err;
 	irqstate_t s = spin_lock(&c.bucket->lock);
-	struct uwaiter *w = uwait_first(&c, &more);
-	if (w != NULL)
+	struct uwaiter *w = first_to_go(&c, &s);
+	if (w != NULL) {
 		uwait_choose(&c, w);
-	clear_waiters(&c);
-	if (w != NULL)
 		uwait_wake(w);
+	}
 	spin_unlock(&c.bucket->lock, s);
 	uobject_put(&c);
 	return 0;
@@ -117,10 +133,12 @@ int ucond_broadcast(vaddr_t addr)
 	if (err != 0)
 		return err;
 	irqstate_t s = spin_lock(&c.bucket->lock);
+	/* All who wait now will go; who comes when the lock has been given up sets it again. */
+	while (clear_waiters(&c) == -EFAULT && uobject_fault(&c, &s) == 0)
+		;
 	uint64_t last = c.bucket->arrivals;
 	for (;;) {
 		rest = uwait_choose_some(&c, last, list, &n);
-		clear_waiters(&c);
 		for (unsigned i = 0; i < n; i++)
 			uwait_wake(list[i]);
 		spin_unlock(&c.bucket->lock, s);
@@ -149,14 +167,13 @@ static int sema_get(struct uobject *o, vaddr_t addr)
 	return uobject_get(o, addr, sema.flags & LWP_SEMA_SHARED);
 }
 
-/* The same for a semaphore. */
-static void clear_waiting(struct uobject *o)
+/* If nobody waits any more: WAITING goes.  -EFAULT: the page is missing. */
+static int clear_waiting(const struct uobject *o)
 {
 	uint32_t seen = LWP_SEMA_WAITING;
 	bool more;
 
-	if (uwait_first(o, &more) == NULL)
-		user_cas32(o->addr, &seen, 0);
+	return uwait_first(o, &more) == NULL ? user_cas32(o->addr, &seen, 0) : 0;
 }
 
 /* Takes a unit: 0; else, with mark, sees to it that WAITING is set: -EAGAIN.  -EFAULT. */
@@ -233,7 +250,8 @@ int usema_wait(vaddr_t addr, hrtime_t deadline, bool wait)
 			err = -EINTR;
 		}
 		if (err != 0)
-			clear_waiting(&o);
+			while (clear_waiting(&o) == -EFAULT && uobject_fault(&o, &s) == 0)
+				;
 	}
 	spin_unlock(&o.bucket->lock, s);
 	uobject_put(&o);

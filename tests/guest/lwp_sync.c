@@ -7,6 +7,8 @@
 #include "rawlwp.h"
 #include "tap.h"
 #include <weft/ksync.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <weft/mman.h>
 #include <weft/start.h>
 
@@ -282,6 +284,62 @@ static void first_in_first_out(void)
 	is("sema: nothing is left", the_sema.word, 0);
 }
 
+static void take_for_a_while(struct raw *r)
+{
+	struct weft_timespec soon = after(100000000);
+
+	result[r->arg] = __sys_lwp_sema_timedwait(&the_sema, &soon);
+}
+
+static void wait_for_a_while(struct raw *r)
+{
+	struct weft_timespec soon = after(100000000);
+
+	lock(&the_mutex, r->id);
+	result[r->arg] = __sys_lwp_cond_timedwait(&the_cond, &the_mutex, 0, &soon);
+}
+
+/* All pages are to be copied at the next store. */
+static void fork_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(0);
+	if (child < 0 || waitpid(child, NULL, 0) != child)
+		bail("fork");
+}
+
+/* The flags tell destroy whether somebody waits, so the last one to go takes them along. */
+static void flags_after_fork(void)
+{
+	static struct raw r[2];
+
+	the_sema.word = 0;
+	start_sleepers(r, 1, take_for_a_while, "lwp_sema");
+	fork_child();
+	join(r, 1);
+	is("sema: time is up, in a page to be copied", result[0], -ETIMEDOUT);
+	is("sema: no WAITING", the_sema.word, 0);
+
+	start_sleepers(r, 1, wait_for_a_while, "lwp_cond");
+	fork_child();
+	join(r, 1);
+	is("cond: time is up, in a page to be copied", result[0], -ETIMEDOUT);
+	is("cond: no WAITERS", the_cond.word, 0);
+
+	start_sleepers(r, 1, wait_once, "lwp_cond");
+	fork_child();
+	__sys_lwp_cond_signal(&the_cond);
+	join(r, 1);
+	is("cond: signal, in a page to be copied", the_cond.word, 0);
+	start_sleepers(r, 2, wait_once, "lwp_cond");
+	fork_child();
+	__sys_lwp_cond_broadcast(&the_cond);
+	join(r, 2);
+	is("cond: broadcast, in a page to be copied", the_cond.word, 0);
+}
+
 /* An owner that exits while others sleep, and one that leaves its mutex beyond repair. */
 static void own_and_exit(struct raw *r)
 {
@@ -483,6 +541,7 @@ int main(int argc, char **argv)
 	cond_and_sema_calls();
 	robust_calls();
 	first_in_first_out();
+	flags_after_fork();
 	robust_lwps();
 	exclusion("exclusion", add, 0);
 	exclusion("exclusion, with time-outs", add_timed, 0);
