@@ -6,9 +6,9 @@
  */
 #include "rawlwp.h"
 #include "tap.h"
-#include <weft/ksync.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <weft/ksync.h>
 #include <weft/mman.h>
 #include <weft/start.h>
 
@@ -203,8 +203,10 @@ static void robust_calls(void)
 /* --- sleepers ---------------------------------------------------------------------------- */
 
 static struct lwp_mutex the_mutex;
-static struct lwp_cond the_cond;
-static struct lwp_sema the_sema;
+static struct __attribute__((aligned(WEFT_PAGE_SIZE))) {
+	struct lwp_cond cond;
+	struct lwp_sema sema;
+} alone; /* in a page to which only the kernel stores while they wait */
 static volatile long result[8];
 static volatile uint32_t order[8], nth;
 
@@ -219,13 +221,13 @@ static void lock_once(struct raw *r)
 static void wait_once(struct raw *r)
 {
 	lock(&the_mutex, r->id);
-	result[r->arg] = __sys_lwp_cond_wait(&the_cond, &the_mutex, 0);
+	result[r->arg] = __sys_lwp_cond_wait(&alone.cond, &the_mutex, 0);
 	order[__atomic_fetch_add(&nth, 1, __ATOMIC_RELAXED)] = r->arg;
 }
 
 static void take_once(struct raw *r)
 {
-	result[r->arg] = __sys_lwp_sema_wait(&the_sema);
+	result[r->arg] = __sys_lwp_sema_wait(&alone.sema);
 	order[__atomic_fetch_add(&nth, 1, __ATOMIC_RELAXED)] = r->arg;
 }
 
@@ -261,34 +263,34 @@ static void first_in_first_out(void)
 	is("mutex: nothing is left", the_mutex.word, 0);
 	ok("mutex: first in, first out", order[0] == 0 && order[3] == 3);
 
-	the_cond.word = 0;
+	alone.cond.word = 0;
 	start_sleepers(r, 4, wait_once, "lwp_cond");
-	is("cond: WAITERS", the_cond.word, LWP_COND_WAITERS);
-	__sys_lwp_cond_signal(&the_cond);
+	is("cond: WAITERS", alone.cond.word, LWP_COND_WAITERS);
+	__sys_lwp_cond_signal(&alone.cond);
 	__sys_lwp_wait(r[0].id, NULL);
 	is("cond: one signal, one goes on", nth, 1);
-	is("cond: still WAITERS", the_cond.word, LWP_COND_WAITERS);
-	__sys_lwp_cond_broadcast(&the_cond);
+	is("cond: still WAITERS", alone.cond.word, LWP_COND_WAITERS);
+	__sys_lwp_cond_broadcast(&alone.cond);
 	join(r + 1, 3);
 	is("cond: all go on", nth, 4);
-	is("cond: nobody waits", the_cond.word, 0);
+	is("cond: nobody waits", alone.cond.word, 0);
 
-	the_sema.word = 0;
+	alone.sema.word = 0;
 	start_sleepers(r, 4, take_once, "lwp_sema");
-	is("sema: WAITING", the_sema.word, LWP_SEMA_WAITING);
+	is("sema: WAITING", alone.sema.word, LWP_SEMA_WAITING);
 	for (int i = 0; i < 4; i++) {
-		__sys_lwp_sema_post(&the_sema);
+		__sys_lwp_sema_post(&alone.sema);
 		__sys_lwp_wait(r[i].id, NULL);
 		is("sema: in their order", order[i], i);
 	}
-	is("sema: nothing is left", the_sema.word, 0);
+	is("sema: nothing is left", alone.sema.word, 0);
 }
 
 static void take_for_a_while(struct raw *r)
 {
 	struct weft_timespec soon = after(100000000);
 
-	result[r->arg] = __sys_lwp_sema_timedwait(&the_sema, &soon);
+	result[r->arg] = __sys_lwp_sema_timedwait(&alone.sema, &soon);
 }
 
 static void wait_for_a_while(struct raw *r)
@@ -296,7 +298,7 @@ static void wait_for_a_while(struct raw *r)
 	struct weft_timespec soon = after(100000000);
 
 	lock(&the_mutex, r->id);
-	result[r->arg] = __sys_lwp_cond_timedwait(&the_cond, &the_mutex, 0, &soon);
+	result[r->arg] = __sys_lwp_cond_timedwait(&alone.cond, &the_mutex, 0, &soon);
 }
 
 /* All pages are to be copied at the next store. */
@@ -315,29 +317,29 @@ static void flags_after_fork(void)
 {
 	static struct raw r[2];
 
-	the_sema.word = 0;
+	alone.sema.word = 0;
 	start_sleepers(r, 1, take_for_a_while, "lwp_sema");
 	fork_child();
 	join(r, 1);
 	is("sema: time is up, in a page to be copied", result[0], -ETIMEDOUT);
-	is("sema: no WAITING", the_sema.word, 0);
+	is("sema: no WAITING", alone.sema.word, 0);
 
 	start_sleepers(r, 1, wait_for_a_while, "lwp_cond");
 	fork_child();
 	join(r, 1);
 	is("cond: time is up, in a page to be copied", result[0], -ETIMEDOUT);
-	is("cond: no WAITERS", the_cond.word, 0);
+	is("cond: no WAITERS", alone.cond.word, 0);
 
 	start_sleepers(r, 1, wait_once, "lwp_cond");
 	fork_child();
-	__sys_lwp_cond_signal(&the_cond);
+	__sys_lwp_cond_signal(&alone.cond);
 	join(r, 1);
-	is("cond: signal, in a page to be copied", the_cond.word, 0);
+	is("cond: signal, in a page to be copied", alone.cond.word, 0);
 	start_sleepers(r, 2, wait_once, "lwp_cond");
 	fork_child();
-	__sys_lwp_cond_broadcast(&the_cond);
+	__sys_lwp_cond_broadcast(&alone.cond);
 	join(r, 2);
-	is("cond: broadcast, in a page to be copied", the_cond.word, 0);
+	is("cond: broadcast, in a page to be copied", alone.cond.word, 0);
 }
 
 /* An owner that exits while others sleep, and one that leaves its mutex beyond repair. */
