@@ -113,10 +113,7 @@ void move_kill_helper(void)
 	CHECK(sem_destroy(&end) == 0);
 }
 
-/*
- * Signals wait while they are blocked, and come before the mask is back.  One that waits does so at
- * the LWP: an unbound thread that blocks meanwhile may lose it to the next one there.
- */
+/* Signals wait while they are blocked, and come before the mask is back. */
 void move_mask(void)
 {
 	unsigned before;
@@ -127,10 +124,7 @@ void move_mask(void)
 	OK(pthread_sigmask(SIG_BLOCK, &usr1, &old));
 	before = me->signals;
 	OK(WAIT("pthread_kill", NULL, pthread_kill(pthread_self(), SIGUSR1)));
-	if (features.unbound)
-		compute();
-	else
-		move_hold();
+	move_hold();
 	CHECK(me->signals == before);
 	OK(pthread_sigmask(SIG_SETMASK, &old, NULL));
 	CHECK(me->signals > before);
