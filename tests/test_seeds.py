@@ -2,7 +2,7 @@
 
 The racing programs of tests/guest run here in exact timing under several seeds (--seeds N
 for more).  A failure prints the command that repeats it, and the one that stops at it under
-GDB.  That this finds bugs is shown by three classic ones, which are put into a copy of weft
+GDB.  That this finds bugs is shown by classic ones, which are put into a copy of weft
 (tests/bugs, broken.py).
 """
 
@@ -13,6 +13,7 @@ import subprocess
 import broken
 import pytest
 from tap import failures
+from weft_host import torture
 
 # Program, rounds, models, CPU counts.  Short runs under many seeds find more than long ones
 # under a few.  (On 2 CPUs, thr_rwlock waits for the ends of time slices: long runs.)
@@ -70,27 +71,34 @@ def test_seeds(guest, seeds, name, rounds, model, cpus):
                         pytrace=False)
 
 
-# --- three bugs that seeds find ---------------------------------------------------------
+# --- bugs that seeds find ---------------------------------------------------------------
 
-# The bug, a program with its rounds, CPUs, and how many seeds must be enough.  As written,
-# about every third seed finds the first two, and two of three find the last.
-PLANTED = [("lost-wakeup", "lwp_park", 20, 4, 30),
-           ("forgotten-waiter", "thr_mutex", 20, 2, 30),
-           ("no-recheck", "thr_mutex", 40, 2, 10)]
+def played(move, workers, moves):
+    return ["torture", "-m", move, "-t", workers, "-n", moves, "-w", 1]
+
+
+# The bug, model, CPUs, how many seeds must be enough, a program with its arguments.  As written,
+# about every third seed finds the first three, two of three find the next, and all the others.
+PLANTED = [("lost-wakeup", "lwp", 4, 30, ["lwp_park", 20]),
+           ("forgotten-waiter", "lwp", 2, 30, ["thr_mutex", 20]),
+           ("once-sleep", "lwp", 4, 30, played("once", 4, 30)),
+           ("no-recheck", "lwp", 2, 10, ["thr_mutex", 40]),
+           ("barrier-late-reset", "lwp", 4, 3, played("barrier", 3, 20)),
+           ("death-in-silence", "lwp", 2, 3, played("share with a child", 2, 6))]
 
 
 class Tree:
     """A copy of weft that has a bug."""
 
-    def __init__(self, path, bug, program, rounds, cpus):
+    def __init__(self, path, bug, model, cpus, argv):
         self._path = path
-        self._argv = [program, str(rounds)]
-        self._cpus = cpus
-        broken.make(path, bug, program)
+        self._argv = [str(word) for word in argv]
+        self._machine = cpus, model
+        broken.make(path, bug, argv[0])
 
     def _call(self, command, seed, *words):
         argv = [self._path / "tools/weft", command, "--no-build",
-                *options(self._cpus, "lwp", seed), "--file", f"build/bin/{self._argv[0]}", *words,
+                *options(*self._machine, seed), "--file", f"build/bin/{self._argv[0]}", *words,
                 "--", *self._argv]
         return subprocess.run(argv, cwd=self._path, stdin=subprocess.DEVNULL,
                               capture_output=True, timeout=TIMEOUT)
@@ -102,11 +110,11 @@ class Tree:
         return self._call("gdb", seed, "--batch-commands", script)
 
 
-@pytest.mark.parametrize("bug, program, rounds, cpus, enough", PLANTED,
+@pytest.mark.parametrize("bug, model, cpus, enough, argv", PLANTED,
                          ids=[planted[0] for planted in PLANTED])
-def test_seeds_find_a_bug(guest, tmp_path, bug, program, rounds, cpus, enough):
+def test_seeds_find_a_bug(guest, tmp_path, bug, model, cpus, enough, argv):
     (tmp_path / "tree").mkdir()
-    tree = Tree(tmp_path / "tree", bug, program, rounds, cpus)
+    tree = Tree(tmp_path / "tree", bug, model, cpus, argv)
     for seed in range(1, enough + 1):
         found = tree.run(seed)
         if found.returncode != 0:
@@ -121,17 +129,23 @@ def test_seeds_find_a_bug(guest, tmp_path, bug, program, rounds, cpus, enough):
         (again.returncode, again.stdout, again.stderr)
 
     # Not the test's fault: without the bug the same seed finds nothing.
-    sound = guest([program, rounds], smp=cpus, model="lwp", timing="exact", seed=seed,
+    sound = guest(argv, smp=cpus, model=model, timing="exact", seed=seed,
                   quantum=quantum(seed), timeout=TIMEOUT, may_fail=True)
-    assert failures(sound) == []
+    if argv[0] == "torture":
+        assert torture.failure(sound) == ""
+    else:
+        assert failures(sound) == []
 
     # GDB stops where it happened, and when.
     script = tmp_path / "commands"
-    script.write_text("set width 0\n" + "".join(f"break {stop}\n" for stop in STOPS) +
+    stops = torture.STOPS if argv[0] == "torture" else STOPS
+    script.write_text("set width 0\n" + "".join(f"break {stop}\n" for stop in stops) +
                       "continue\nprint ls[lockstep_token].now\n")
     seen = tree.gdb(seed, script).stdout.decode(errors="replace")
     if b"not ok " in found.stdout:
         assert re.search(r"hit Breakpoint \d+, tap_not_ok \(", seen), seen
+    elif b"torture: " in found.stdout:
+        assert re.search(r"hit Breakpoint \d+, torture_failed \(", seen), seen
     else:
         assert found.returncode == 124
         when = re.search(rb"standstill at (\d+) ns", found.stderr)[1].decode()
