@@ -232,14 +232,12 @@ static void mxn_set_priority(struct thread *t, int pri)
 
 static void mxn_before_fork(void)
 {
-	__timeout_before_fork();
 	schedlock();
 }
 
 static void mxn_after_fork(void)
 {
 	schedunlock();
-	__timeout_after_fork();
 }
 
 /* The LWP that the caller is on is the only one, and it is in no queue. */

@@ -298,5 +298,4 @@ int __timeout_prepare(void);
 /* With _schedlock. */
 void __timeout_arm(struct thread *t, deadline_t deadline);
 void __timeout_cancel(struct thread *t);
-/* Around fork, with no lock held before; `forked` in the child. */
-void __timeout_before_fork(void), __timeout_after_fork(void), __timeout_forked(void);
+void __timeout_forked(void); /* in the child of fork */

@@ -7,7 +7,8 @@
  * deadline, it takes the threads whose time is up out of their sleep queues and makes
  * them runnable.  Who arms a deadline that is earlier than what that LWP parks for
  * unparks it.  It is parked for a far deadline, or one that has been cancelled, while all LWPs of
- * the pool are blocked; so it must not count as one that could run (LWP_APART).  (Bound threads park with their deadline in the kernel.)
+ * the pool are blocked; so it must not count as one that could run (LWP_APART).  (Bound threads
+ * park with their deadline in the kernel.)
  *
  * The deadlines are a pairing heap, threaded through struct thread: insertion and looking
  * at the earliest are O(1), removal O(log n) amortised, and nothing is allocated.  to_prev
@@ -18,7 +19,7 @@
 
 static struct thread *heap;
 static struct thread *volatile timer;        /* the LWP's context, once there is one */
-static struct ilock timer_lock;              /* held while it is made */
+static struct ilock timer_lock;              /* held while it is made; before __threads_lock */
 static deadline_t timer_parks_until = NEVER; /* _schedlock */
 
 /* Two heaps, neither of which has siblings, become one. */
@@ -141,20 +142,14 @@ int __timeout_prepare(void)
 	return error;
 }
 
-void __timeout_before_fork(void)
-{
-	ilock_lock(&timer_lock);
-}
-
-void __timeout_after_fork(void)
-{
-	ilock_unlock(&timer_lock);
-}
-
-/* The child has no such LWP until it needs one. */
+/*
+ * The child has no such LWP until it needs one.  fork does not take timer_lock: another thread
+ * may have been making it.
+ */
 void __timeout_forked(void)
 {
 	heap = NULL;
+	__service_forgotten(timer);
 	timer = NULL;
 	timer_parks_until = NEVER;
 	timer_lock.held = 0;
