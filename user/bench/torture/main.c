@@ -284,7 +284,6 @@ static void find_features(uint64_t *random)
 	bool n1 = is("LIBTHREAD", "n1"), mxn = is("LIBTHREAD", "mxn");
 
 	features.bound = !n1;
-	features.unbound = n1 || mxn;
 	features.may_block = !n1 && !(mxn && options != NULL && strstr(options, "waiting=none"));
 	features.priorities = next_random(random) >> 63;
 	features.resources = 4 + next_random(random) % 12;

@@ -53,7 +53,6 @@ extern __thread struct player *me;
 /* What a run has; from the model, its options, and the seed. */
 extern struct features {
 	bool may_block;  /* an LWP that blocks in the kernel does not stop all unbound threads */
-	bool unbound;    /* threads change LWPs */
 	bool bound;      /* there are bound threads, each with an LWP */
 	bool priorities; /* then nobody spins */
 	int resources;
