@@ -27,7 +27,7 @@ TIMINGS = ("exact", "fast")
 EVERY = {"schedctl": ("", "off"), "malloc": ("", "mt"), "queue": ("", "lifo", "fifo")}
 SPINNING = {"spin": ("", "always", "never"), "unlock": ("", "adaptive", "plain")}
 OPTIONS = {
-    "lwp": EVERY | SPINNING,
+    "lwp": EVERY | SPINNING | {"sleep": ("", "", "kernel")},
     "mxn": EVERY | SPINNING | {"concurrency": ("", "2", "5"),
                                "waiting": ("", "", "signal", "none"), "aging": ("", "1")},
     "n1": EVERY,

@@ -259,6 +259,8 @@ void move_cancel_or_signal(void)
 
 /* --- asynchronously ---------------------------------------------------------------------- */
 
+#define COUNTS 200000 /* about a millisecond */
+
 struct counter {
 	volatile unsigned long turns;
 	volatile int cleaned;
@@ -269,14 +271,17 @@ static void cleaned(void *arg)
 	((struct counter *)arg)->cleaned++;
 }
 
-static void *counts_for_ever(void *arg)
+/* Not for ever: a pool all of whose LWPs are blocked does not grow while a bound thread computes. */
+static void *counts_and_rests(void *arg)
 {
 	struct counter *c = arg;
 
 	pthread_cleanup_push(cleaned, c);
 	OK(pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL));
-	for (;;)
+	while (c->turns < COUNTS)
 		c->turns++;
+	for (;;)
+		pause();
 	pthread_cleanup_pop(0);
 	return NULL;
 }
@@ -288,7 +293,7 @@ void move_cancel_async(void)
 
 	if (!features.bound) /* nobody else would run */
 		return;
-	helper_start(&h, 0, counts_for_ever, &c, true);
+	helper_start(&h, 0, counts_and_rests, &c, true);
 	dawdle();
 	OK(pthread_cancel(h.id));
 	CHECK(helper_join(&h) == PTHREAD_CANCELED);
