@@ -207,7 +207,10 @@ struct weft_siginfo sig_info(int sig, int code, uint64_t value)
 	};
 }
 
-/* An idle LWP's mask is nobody's, but what cannot be blocked is for every LWP. */
+/*
+ * An idle LWP's mask is nobody's, but what cannot be blocked is for every LWP.  One that exits has
+ * no record any more, and blocks all (sig_lwp_exit).
+ */
 static bool takes(const struct lwp *l, uint64_t bit)
 {
 	return !(l->sig.mask & bit) && (!l->sc->idle || (bit & SIG_UNBLOCKABLE));

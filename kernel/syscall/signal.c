@@ -115,7 +115,7 @@ int64_t sys_sigaltstack(const uint64_t arg[6])
 	if (arg[0] != 0) {
 		if (copyin(&new, arg[0], sizeof(new)) != 0)
 			return -EFAULT;
-		if (on_it && !(new.flags &WEFT_SS_LEAVING))
+		if (on_it && (new.flags &WEFT_SS_LEAVING) == 0)
 			return -EPERM;
 		if (new.flags & ~(WEFT_SS_DISABLE | WEFT_SS_LEAVING))
 			return -EINVAL;

@@ -73,7 +73,7 @@ static void block(int sig, int how)
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
-static sem_t s;
+static sem_t s, first;
 static pthread_t to_join;
 static volatile int ready, through, go;
 
@@ -140,6 +140,20 @@ static int in_near_timedwait(void)
 	return r;
 }
 
+/* After a wait for a semaphore, of which nothing must be left: that would end in sem_wait. */
+static int in_near_timedlock(void)
+{
+	struct timespec near;
+	int error;
+
+	sem_wait(&first);
+	near = after(200);
+	error = pthread_mutex_timedlock(&m, &near);
+	through = 1;
+	UNTIL(handled == 4);
+	return error == ETIMEDOUT ? 0 : -1;
+}
+
 static void *until_go(void *arg)
 {
 	UNTIL(go);
@@ -158,6 +172,7 @@ static const struct wait {
 	{"pthread_join", in_join, false},
 	{"sem_timedwait", in_far_timedwait, false},
 	{"sem_timedwait that ends", in_near_timedwait, true},
+	{"pthread_mutex_timedlock that ends", in_near_timedlock, true},
 };
 
 static void *waiter(void *arg)
@@ -194,12 +209,15 @@ static void one_wait(const struct wait *w)
 
 	handled = ready = through = go = 0;
 	sem_init(&s, 0, 0);
+	sem_init(&first, 0, 0);
 	pthread_create(&to_join, NULL, until_go, NULL);
 	if (w->wait != in_cond)
 		pthread_mutex_lock(&m);
 	pthread_rwlock_wrlock(&rw);
 	pthread_create(&t, NULL, waiter, (void *)w);
 	UNTIL(ready);
+	a_turn();
+	sem_post(&first);
 	for (int i = 0; i < 4; i++) {
 		handled_by = 0;
 		a_turn();

@@ -149,6 +149,15 @@ static inline bool goes_next(const struct thread *t)
 
 /* --- sched.c -------------------------------------------------------------------- */
 
+/*
+ * self's wait was in vain: was it one of ops->sleep, which then does not return?  What wait_arg
+ * says of one in the second table (sleepq.h) is about an earlier wait.
+ */
+static inline bool ends_in_sleep(const struct thread *self)
+{
+	return self->wait_arg == &__ends_in_sleep && sleepq_is_point(self->q);
+}
+
 /* All with _schedlock held. */
 
 /* t, which is Blocked or Stopped and unbound, may run.  Returns an LWP to unpark, or 0. */

@@ -168,8 +168,7 @@ static const void *wake_in_vain(void)
 	const void *obj = self->gave_up;
 
 	self->gave_up = NULL;
-	/* Of one that waited elsewhere, wait_arg tells about an earlier wait. */
-	if (self->wait_arg == &__ends_in_sleep && sleepq_is_point(self->q))
+	if (ends_in_sleep(self))
 		__cancelled();
 	return obj;
 }

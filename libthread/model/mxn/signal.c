@@ -88,8 +88,8 @@ static const void *sleep_on(deadline_t deadline)
 
 	schedlock();
 	obj = __block_special(self, deadline, NULL);
-	if (obj != NULL && self->wait_arg == &__ends_in_sleep)
-		__cancelled(); /* as wake_in_vain */
+	if (obj != NULL && ends_in_sleep(self)) /* whose caller would take it for a wake-up */
+		__cancelled();
 	return obj;
 }
 
