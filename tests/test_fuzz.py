@@ -6,6 +6,7 @@ The long run, which a release should have behind it (a piece takes a few seconds
 """
 
 import re
+from collections import Counter
 
 import pytest
 from conftest import TOP
@@ -21,50 +22,58 @@ PIECE = 100000  # calls of one boot in the long run
 # only an error to tell.
 NO_SUCCESS = {"exit", "lwp_exit", "execve", "sigreturn", "sigsuspend", "ioctl"}
 
+# These succeed less than once in six times, as measured over 300,000 calls, since they need
+# luck: an object in the right state, the lock's owner, a name that is not there yet.
+LUCK = set("""
+fchdir ftruncate futimens getdents kobj_at_exit kobj_dup kobj_event_pulse kobj_event_reset
+kobj_event_set kobj_mutex_release kobj_sema_release kobj_wait link lseek lwp_cond_timedwait
+lwp_mutex_register lwp_mutex_unlock lwp_mutex_unregister lwp_rwlock_unlock lwp_unpark_all mkdir
+mmap pread pset_destroy pwrite readlink readv rename rmdir spawn symlink timer_delete
+timer_getoverrun timer_gettime timer_settime trace_detach truncate unlink waitpid writev
+""".split())
+
 
 def fuzz(guest, calls, seed, **options):
-    """A run that must end well: how many calls were made; those never made; those that never
+    """A run that must end well: how many calls were made; how often each; how often each
     succeeded."""
     result = guest(["fuzz", "-n", calls, "-s", seed], **options)
     assert result.status == 0, f"seed {seed}\n{result.output}"
     told = re.search(r"^fuzz: (\d+) calls by \d+ processes; memory is all back$", result.output,
                      re.MULTILINE)
     assert told, f"seed {seed}\n{result.output}"
-    for call, errors in re.findall(r"^fuzz: errors of (\w+)((?: \d+)+)$", result.output,
-                                   re.MULTILINE):
+    made, good = {}, {}
+    for call, n, well, errors in re.findall(
+            r"^fuzz: (\w+): (\d+) made, (\d+) well, errors((?: \d+)*)$", result.output, re.MULTILINE):
+        made[call], good[call] = int(n), int(well)
         others = {NAMES.get(int(n), n) for n in errors.split()} - COMMENTS.errors(call)
         assert not others, f"seed {seed}: {call} gave errors that its comment does not list: {others}"
-    missing = [set(re.search(rf"^fuzz: never {word}:(.*)$", result.output, re.MULTILINE)[1].split())
-               for word in ("made", "with success")]
-    return int(told[1]), *missing
+    assert [call for call, n in made.items() if n == 0] == ["reboot"]
+    return int(told[1]), made, good
 
 
 @pytest.mark.parametrize("timing, debug", [("fast", False), ("fast", True), ("exact", False)],
                          ids=["fast", "fast-debug", "exact"])
 def test_random_calls(guest, timing, debug):
-    made, never_made, never_good = fuzz(guest, CALLS, 7, smp=4, timing=timing, debug=debug,
-                                        timeout=300)
-    assert made >= CALLS
-    assert never_made == {"reboot"}
-    # Some calls need luck to succeed; a table of arguments that is wrong shows.
-    assert len(never_good - NO_SUCCESS) < 16, never_good
+    total, made, good = fuzz(guest, CALLS, 7, smp=4, timing=timing, debug=debug, timeout=300)
+    assert total >= CALLS
+    # A call that is made 60 times and never succeeds, and is none of the lucky ones, has
+    # arguments that are wrong: a chance of one in 17,000 for the rarest.
+    assert {call for call in good if made[call] >= 60 and good[call] == 0} <= NO_SUCCESS | LUCK
 
 
 def test_pieces(guest, fuzz_calls):
     """--fuzz-calls: the same at length, each piece a boot of its own, with its own seed."""
     if fuzz_calls == 0:
         pytest.skip("--fuzz-calls")
-    made = seed = 0
-    never_good = None
-    while made < fuzz_calls:
+    total = seed = 0
+    well = Counter()
+    while total < fuzz_calls:
         seed += 1
-        calls, never_made, no_success = fuzz(guest, PIECE, 1000 + seed, smp=4, debug=seed % 8 == 0,
-                                             timeout=1200)
-        assert never_made == {"reboot"}
-        never_good = no_success if never_good is None else never_good & no_success
-        made += calls
-    print(f"{made} calls in {seed} pieces")
-    assert never_good <= NO_SUCCESS
+        calls, _, good = fuzz(guest, PIECE, 1000 + seed, smp=4, debug=seed % 8 == 0, timeout=1200)
+        well.update(good)
+        total += calls
+    print(f"{total} calls in {seed} pieces")
+    assert {call for call, n in well.items() if n == 0} <= NO_SUCCESS | {"reboot"}
 
 
 def test_every_call_is_in_some_guest_test():

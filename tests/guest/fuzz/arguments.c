@@ -67,7 +67,7 @@ static const char *const programs[] = {HOME "/true", HOME "/false", HOME "/f0", 
 
 /* --- what calls have returned --------------------------------------------------------------- */
 
-enum { FDS, PIDS, LWPS, IDS, ADDRESSES, POOLS };
+enum { FDS, PIDS, LWPS, ADDRESSES, HANDLES, TIMERS, SETS, IDS, POOLS };
 
 static struct {
 	uint32_t n;
@@ -81,11 +81,42 @@ static void put(unsigned kind, uint64_t v)
 	__atomic_store_n(&pool[kind].v[i % COUNT(pool[kind].v)], v, __ATOMIC_RELAXED);
 }
 
+/* Which pool the numbers are of that mean something to this call. */
+static unsigned ids_of(unsigned number)
+{
+	static const struct {
+		const char *calls;
+		unsigned pool;
+	} families[] = {{"kobj_", HANDLES}, {"timer_", TIMERS}, {"pset_", SETS}};
+
+	for (unsigned i = 0; i < COUNT(families); i++)
+		if (strncmp(sysdesc_name(number), families[i].calls, strlen(families[i].calls)) ==
+		    0)
+			return families[i].pool;
+	return IDS;
+}
+
 /* One of them; `other` if there is none. */
 static uint64_t take(struct rng *r, unsigned kind, uint64_t other)
 {
-	uint64_t v = __atomic_load_n(&ANY(r, pool[kind].v), __ATOMIC_RELAXED);
-	return v != 0 ? v : other;
+	uint32_t n = __atomic_load_n(&pool[kind].n, __ATOMIC_RELAXED);
+
+	if (n == 0)
+		return other;
+	n = below(r, n < COUNT(pool[kind].v) ? n : COUNT(pool[kind].v));
+	return __atomic_load_n(&pool[kind].v[n], __ATOMIC_RELAXED);
+}
+
+/* Most calls that want one of these would be made before the call that returns one. */
+static void first_handles(void)
+{
+	for (unsigned kind = KOBJ_MUTEX; kind <= KOBJ_SEMAPHORE; kind++) {
+		struct kobj_create c = {.kind = kind, .initial = kind != KOBJ_MUTEX, .max = 2};
+		long handle = __sys_kobj_create(&c);
+
+		if (handle >= 0)
+			put(HANDLES, handle);
+	}
 }
 
 bool in_arena(const void *p, size_t n)
@@ -104,11 +135,11 @@ void arguments_learn(unsigned number, const uint64_t arg[6], long result)
 	if (result > 0 && d->result.type < sizeof(pool_of) && pool_of[d->result.type] != 0)
 		put(pool_of[d->result.type] - 1, result);
 	if (number == SYS_kobj_create)
-		put(IDS, result);
+		put(HANDLES, result);
 	for (unsigned i = 0; i < d->nargs; i++) {
 		const int32_t *at = (const int32_t *)arg[i];
 		if (d->arg[i].type == T_INT_OUT && in_arena(at, 4)) {
-			put(IDS, at[0]);
+			put(ids_of(number), at[0]);
 		} else if (d->arg[i].type == T_PAIR_OUT && in_arena(at, 8)) {
 			put(FDS, at[0]);
 			put(FDS, at[1]);
@@ -295,7 +326,12 @@ static uint64_t some_flags(struct rng *r, unsigned of)
 	return one_in(r, 16) ? v ^ 1ull << below(r, 32) : v;
 }
 
+/*
+ * Of the call whose arguments are made.  Another LWP's call may take their place: then a few
+ * numbers have no meaning.
+ */
 static unsigned lwps_now; /* ids of ours are up to about here */
+static unsigned ids_now;  /* the pool of its numbers */
 
 static uint64_t some_lwp(struct rng *r)
 {
@@ -306,16 +342,21 @@ static uint64_t some_lwp(struct rng *r)
 	return (uint32_t)v == 1 ? 2 : v;
 }
 
+static uint64_t some_number(struct rng *r)
+{
+	return one_in(r, 8) ? wild(r) : one_in(r, 2) ? take(r, ids_now, below(r, 8)) : below(r, 16);
+}
+
 static uint64_t value(struct rng *r, const struct argdesc *d)
 {
 	char *at;
 
-	switch (d->type) {
+	switch ((enum argtype)d->type) {
+	case T_NAMED:
+		return one_in(r, 2) ? some_flags(r, d->of) : some_number(r);
 	case T_INT:
 	case T_ERRNO:
-		return one_in(r, 8)   ? wild(r)
-		       : one_in(r, 2) ? take(r, IDS, below(r, 8))
-				      : below(r, 16);
+		return some_number(r);
 	case T_HEX: /* a word of any meaning; an owner: 0 is the caller */
 		if (one_in(r, 2))
 			return 0;
@@ -366,7 +407,7 @@ static uint64_t value(struct rng *r, const struct argdesc *d)
 		bool handles = one_in(r, 2);
 		at = place(r);
 		for (unsigned i = 0; in_arena(at, 64) && i < 8; i++)
-			((uint32_t *)at)[i] = handles ? take(r, IDS, below(r, 8)) : some_lwp(r);
+			((uint32_t *)at)[i] = handles ? take(r, HANDLES, below(r, 8)) : some_lwp(r);
 		return (uint64_t)at;
 	}
 	case T_PTR:
@@ -386,9 +427,24 @@ static uint64_t value(struct rng *r, const struct argdesc *d)
 		if (in_arena(at, 8))
 			*(uint64_t *)at = next(r) & next(r);
 		return (uint64_t)at;
-	default:
-		return pointer(r);
+	case T_INT_IN:
+		at = place(r);
+		if (in_arena(at, 4))
+			*(int32_t *)at = some_number(r);
+		return (uint64_t)at;
+	case T_NONE:
+	case T_CHARS:
+	case T_IN:
+	case T_OUT:
+	case T_INT_OUT:
+	case T_PAIR_OUT:
+	case T_INTS_OUT:
+	case T_INTS:
+	case T_SET_OUT:
+	case T_VARIANT: /* see arguments() */
+		break;
 	}
+	return pointer(r);
 }
 
 /* --- all of a call's ------------------------------------------------------------------------- */
@@ -400,8 +456,10 @@ static bool is_pointer(const struct argdesc *d)
 	case T_STRV:
 	case T_IN:
 	case T_OUT:
+	case T_INT_IN:
 	case T_INT_OUT:
 	case T_PAIR_OUT:
+	case T_INTS_OUT:
 	case T_LWPS:
 	case T_SET_IN:
 	case T_SET_OUT:
@@ -428,13 +486,27 @@ static uint64_t argument(struct rng *r, const struct argdesc *d)
 	return v;
 }
 
+/* What the argument of type T_IDTYPE before it says. */
+static uint64_t id_of(struct rng *r, unsigned type)
+{
+	static const struct argdesc pid = {T_PID, 0, 0}, lwp = {T_LWP, 0, 0};
+
+	return one_in(r, 4) ? (uint64_t)WEFT_P_MYID : argument(r, type == WEFT_P_PID ? &pid : &lwp);
+}
+
 void arguments(struct rng *r, unsigned number, unsigned lwps, uint64_t arg[6])
 {
 	const struct sysdesc *d = sysdesc(number);
 
 	lwps_now = lwps;
+	ids_now = d != NULL ? ids_of(number) : IDS;
 	for (unsigned i = 0; i < 6; i++)
-		arg[i] = d != NULL && i < d->nargs ? argument(r, &d->arg[i]) : wild(r);
+		if (d == NULL || i >= d->nargs)
+			arg[i] = wild(r);
+		else if (i > 0 && d->arg[i - 1].type == T_IDTYPE)
+			arg[i] = id_of(r, arg[i - 1]);
+		else
+			arg[i] = argument(r, &d->arg[i]);
 	if (number == SYS_priocntl && !one_in(r, 8))
 		fill_parameters(r, arg[2], (void *)(arg[3] = roomy(r)));
 	if (number == SYS_execve || number == SYS_spawn) {
@@ -465,6 +537,7 @@ bool arguments_init(int harness_pid, uint64_t run_seed)
 	    mmap(arena, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != arena)
 		return false;
 	close(fd);
+	first_handles();
 	seed(&r, run_seed, 1000);
 	for (unsigned i = PAGE; i < ARENA; i += 8)
 		*(uint64_t *)(arena + i) = one_in(&r, 4) ? wild(&r) : below(&r, 256);

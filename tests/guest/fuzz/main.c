@@ -22,34 +22,21 @@
 #include <unistd.h>
 #include <weft/sysdesc.h>
 
-/* Calls that were not made, or never with success. */
-static void print_missing(const char *what, bool successes)
+/* Of each call: how often it was made, and with success; the numbers of the errors it gave. */
+static void print_calls(void)
 {
-	printf("fuzz: never %s:", what);
 	for (unsigned i = 0; i < WEFT_SYSCALL_MAX; i++) {
 		uint64_t made, good;
-		count_calls(i, &made, &good);
-		if (sysdesc_name(i) != NULL && (successes ? made > 0 && good == 0 : made == 0))
-			printf(" %s", sysdesc_name(i));
-	}
-	printf("\n");
-}
 
-/* Of each call, the numbers of the errors that it gave. */
-static void print_errors(void)
-{
-	for (unsigned i = 0; i < WEFT_SYSCALL_MAX; i++) {
-		const char *name = sysdesc_name(i);
-		unsigned n = 0;
-		for (unsigned error = 1; name != NULL && error < ERRORS; error++) {
-			if (!has_given(i, error))
-				continue;
-			if (n++ == 0)
-				printf("fuzz: errors of %s", name);
-			printf(" %u", error);
-		}
-		if (n > 0)
-			printf("\n");
+		if (sysdesc_name(i) == NULL)
+			continue;
+		count_calls(i, &made, &good);
+		printf("fuzz: %s: %llu made, %llu well, errors", sysdesc_name(i),
+		       (unsigned long long)made, (unsigned long long)good);
+		for (unsigned error = 1; error < ERRORS; error++)
+			if (has_given(i, error))
+				printf(" %u", error);
+		printf("\n");
 	}
 }
 
@@ -98,9 +85,7 @@ int main(int argc, char **argv)
 	kmem_settle(&before);
 	done += run_victims(&plan, &batch, calls - calls / 8);
 	bool whole = kmem_returns(&before);
-	print_missing("made", false);
-	print_missing("with success", true);
-	print_errors();
+	print_calls();
 	printf("fuzz: %llu calls by %lu processes; memory %s\n", (unsigned long long)done, batch,
 	       whole ? "is all back" : "is missing");
 	return !whole;

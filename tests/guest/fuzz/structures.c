@@ -105,7 +105,7 @@ static void fill_spawn(struct rng *r, void *at)
 
 	a->envp = one_in(r, 8) ? a->envp : 0;
 	a->pgroup = one_in(r, 2) ? 0 : __sys_getpgrp(0);
-	a->nactions = one_in(r, 256) ? wild(r) : below(r, 4);
+	a->nactions = one_in(r, 256) ? wild(r) : one_in(r, 2) ? below(r, 4) : 0;
 	fill_parameters(r, PC_SETPARMS, &a->sched);
 	if (!one_in(r, 64))
 		a->actions = (uint64_t)act;
