@@ -2,17 +2,20 @@
 
 import csv
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
-from concurrent.futures import Future
 from types import SimpleNamespace
 
 import pytest
-from weft_host import bench, cells, claims, cli, experiment, results, runcmd, runner, tables
+from weft_host import (bench, cells, claims, cli, experiment, results, runcmd, runner, tables,
+                       venv)
 from weft_host.formula import Formula
 from weft_host.guest import Result
-from weft_host.machine import HostError, UsageError
+from weft_host.machine import QEMU, HostError, UsageError
 
 GOOD = """
 title = "An experiment"
@@ -264,48 +267,6 @@ def test_derived_figures(load, guests):
 
 # --- a cluster -----------------------------------------------------------------------------------
 
-class Client:
-    """In place of distributed's: runs at once, in this process."""
-
-    loop = None
-
-    def submit(self, function, *args, pure, retries):
-        assert not pure and retries == 0
-        future = Future()
-        try:
-            future.set_result(function(*args))
-        except Exception as error:
-            future.set_exception(error)
-        return future
-
-    def cancel(self, futures):
-        self.cancelled = futures
-
-
-def test_cluster(load, guests, monkeypatch):
-    guests.answer = answer
-    fake = SimpleNamespace(as_completed=lambda futures, loop: futures)
-    monkeypatch.setitem(sys.modules, "distributed", fake)
-    monkeypatch.setattr(runner, "build_digest", lambda: "same")
-    one = load(GOOD)
-    work = [((one.name, n), run, ()) for n, run in enumerate(one.runs(True))]
-    done = dict(runner.Cluster("tcp://x", Client())(work, [], lambda run: None))
-    assert len(done) == 12
-    assert all(outcome.status == "ok" for outcome in done.values())
-
-
-def test_cluster_with_another_build(load, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(
-        as_completed=lambda futures, loop: futures))
-    digests = iter(["ours", "another", "another"])
-    monkeypatch.setattr(runner, "build_digest", lambda: next(digests))
-    run = load(GOOD).runs(False)
-    work = [(("mine", n), one, ()) for n, one in enumerate(run)]
-    done = dict(runner.Cluster("tcp://x", Client())(work, [], lambda run: None))
-    assert {outcome.status.split(" in ")[0] for outcome in done.values()} == {
-        "this worker has another build"}
-
-
 def test_without_the_package_for_clusters(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(UsageError, match="weft setup cluster"):
@@ -506,6 +467,61 @@ def test_an_experiment_of_ones_own(weft, tmp_path):
     assert found[0]["smp"] == "2" and found[0]["revision"]
     facts = json.loads((tmp_path / "one/mine.json").read_text())
     assert len(facts["failures"]) == 2 and facts["revision"] == found[0]["revision"]
+
+
+CLUSTER = """
+from distributed import LocalCluster
+if __name__ == "__main__":
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        print(cluster.scheduler_address, flush=True)
+        input()
+"""
+# Stands in for QEMU: kills the worker that calls it, once, if it is told to.
+FATAL = """#!/bin/sh
+if rm {order} 2>/dev/null; then kill -9 $PPID; fi
+exec {qemu} "$@"
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """A Dask cluster of processes that know nothing of weft: its address, and the file whose making
+    kills a worker."""
+    venv.add("cluster")
+    place = tmp_path_factory.mktemp("cluster")
+    order, script, fatal = place / "order", place / "cluster.py", place / "qemu"
+    script.write_text(CLUSTER)
+    fatal.write_text(FATAL.format(order=order, qemu=shutil.which(QEMU)))
+    fatal.chmod(0o755)
+    with open(place / "said", "w") as said, subprocess.Popen(
+            [sys.executable, script], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=said, text=True, env=os.environ | {"WEFT_QEMU": str(fatal)}) as started:
+        yield started.stdout.readline().strip(), order
+        started.communicate("\n", timeout=60)
+
+
+def test_cluster(weft, tmp_path, cluster):
+    """The same bytes as here.  A run whose worker died is a failure, though Dask makes it again."""
+    address, order = cluster
+    (tmp_path / "mine.toml").write_text(MINE.replace("[50, 100]", "[50]"))
+    for name, argv in (("here", ["--jobs", "1"]), ("there", ["--scheduler", address])):
+        done = weft("bench", "--no-build", *argv, "--results", tmp_path / name,
+                    tmp_path / "mine.toml")
+        assert done.returncode == 1, done.stderr
+    here, there = ((tmp_path / name / "mine.csv").read_bytes() for name in ("here", "there"))
+    assert here == there and b"exit status 2" in here
+    order.touch()
+    weft("bench", "--no-build", "--scheduler", address, "--results", tmp_path / "there",
+         tmp_path / "mine.toml")
+    found = list(csv.DictReader((tmp_path / "there/mine.csv").read_text().splitlines()))
+    assert "its worker died" in [row["status"] for row in found]
+
+
+def test_cluster_with_another_build(weft, load, monkeypatch, cluster):
+    monkeypatch.setattr(runner, "build_digest", lambda: "another")
+    one, = load(GOOD).runs(False)[:1]
+    (key, outcome), = runner.Cluster(cluster[0])([("key", one, ())], [], lambda run: None)
+    assert key == "key" and outcome.status.startswith("this worker has another build in ")
 
 
 @pytest.mark.parametrize("argv, why", [

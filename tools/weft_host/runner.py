@@ -8,6 +8,7 @@ fails keeps its row, which says how; it is not made again, and the others go on.
 import contextlib
 import hashlib
 import os
+import pickle
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -29,6 +30,7 @@ class Outcome:
     status: str = OK
     results: list = field(default_factory=list)
     output: str = ""  # of a run that failed
+    seconds: float = 0.0  # on the host
 
 
 def check_shares(result, cpus):
@@ -88,17 +90,19 @@ def execute(run, patterns=(), started=None):
         result = run_guest(machine, started=started)
     except HostError as error:
         return Outcome(str(error).splitlines()[0])
-    said = (result.panic + result.output)[-SAID_OF_A_FAILURE:]
-    if result.error:
-        return Outcome(result.error.splitlines()[0], output=said)
-    if result.status != 0:
-        return Outcome(f"exit status {result.status}", output=said)
+    outcome = Outcome(seconds=result.seconds)
     try:
+        if result.error:
+            raise HostError(result.error.splitlines()[0])
+        if result.status != 0:
+            raise HostError(f"exit status {result.status}")
         if machine.timing == "exact" and machine.smp > 1:
             check_shares(result, machine.smp)
-        return Outcome(results=parse(result.output, patterns))
+        outcome.results = parse(result.output, patterns)
     except HostError as error:
-        return Outcome(str(error), output=said)
+        outcome.status = str(error)
+        outcome.output = (result.panic + result.output)[-SAID_OF_A_FAILURE:]
+    return outcome
 
 
 def rows_of(experiment, run, outcome):
@@ -222,26 +226,50 @@ class Cluster:
         """As of Local.  Modules run here: they decide by one result what to measure next."""
         from distributed import as_completed as completed
 
-        top, digest = str(TOP), build_digest()
+        top, digest, topic = str(TOP), build_digest(), f"weft-{self._client.id}"
 
-        # Local to this function, it goes to the worker by value: there it finds the package itself.
-        def remote(run, patterns):
+        # Local to this function, it goes to the worker by value.  There it finds the package itself,
+        # which scheduler and worker do not have: so what goes to and fro is bytes to them.
+        def remote(number, packed):
+            import pickle
             import sys
+
+            import distributed
+
             sys.path.insert(0, f"{top}/tools")
             from weft_host import runner
+
             if runner.build_digest() != digest:
-                return runner.Outcome(f"this worker has another build in {top}")
-            return runner.execute(run, patterns)
+                outcome = runner.Outcome(f"this worker has another build in {top}")
+            else:
+                distributed.get_worker().log_event(topic, number)
+                outcome = runner.execute(*pickle.loads(packed))
+            return pickle.dumps(outcome)
+
+        times = [0] * len(work)  # each has begun
+
+        def begins(event):
+            _, number = event
+            times[number] += 1
+            if times[number] == 1:
+                begun(work[number][1])
 
         futures = {}
         try:
-            for key, run, patterns in work:
-                futures[self._client.submit(remote, run, patterns, pure=False, retries=0)] = key
-                begun(run)
+            self._client.subscribe_topic(topic, begins)
+            for number, (_, run, patterns) in enumerate(work):
+                futures[self._client.submit(remote, number, pickle.dumps((run, patterns)),
+                                            pure=False, retries=0)] = number
             yield from Local()([], modules, begun)
             for future in completed(list(futures), loop=self._client.loop):
-                error = future.exception()
-                yield futures[future], (future.result() if error is None
-                                        else Outcome(f"the worker failed: {error}"))
+                number, error = futures[future], future.exception()
+                if error is not None:
+                    outcome = Outcome(f"the worker failed: {error}")
+                elif times[number] > 1:  # Dask gives what a worker had when it died to another
+                    outcome = Outcome("its worker died")
+                else:
+                    outcome = pickle.loads(future.result())
+                yield work[number][0], outcome
         finally:
+            self._client.unsubscribe_topic(topic)
             self._client.cancel(list(futures))
