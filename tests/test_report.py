@@ -43,7 +43,8 @@ def source(tmp_path_factory):
             continue
         else:
             rows, failures = made_up(one)
-        results.save(one, rows, full=False, timing="exact", failures=failures, directory=directory)
+        results.save(one, rows, full=False, timing="exact", failures=failures, directory=directory,
+                     made_from="0123456789ab")
     return directory
 
 

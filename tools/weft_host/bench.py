@@ -11,8 +11,10 @@ module of the package `experiments`, with
 ctx is a Context: it runs guest commands and shows how far the experiment has come.
 """
 
+import collections
 import importlib
 import sys
+import time
 from pathlib import Path
 
 from rich.console import Console
@@ -152,6 +154,7 @@ class _Bench:
         self.executor = executor
         self.left = {}  # {experiment's name: runs that have not ended}
         self.outcomes = {}  # {experiment's name: [Outcome or rows] in the order of the runs}
+        self.seconds = collections.Counter()  # of all guests, {experiment's name: seconds}
         self.chosen = {one.name: one for one in chosen}
         self.work, self.modules, self.runs = [], [], {}
         for one in chosen:
@@ -179,10 +182,13 @@ class _Bench:
         """Of a module: its rows, or the Outcome that says why there are none."""
         context = Context(one.name, self.display, self.args.timing, self.args.accel,
                           getattr(self.executor, "started", None), self.args.full)
+        began = time.monotonic()
         try:
             return _module(one).run(context)
         except HostError as error:
             return runner.Outcome(str(error).splitlines()[0], output=str(error))
+        finally:
+            self.seconds[one.name] = time.monotonic() - began
 
     def _begun(self, run):
         self.display.begins(run.experiment, f"{run.configuration} " + " ".join(
@@ -193,6 +199,7 @@ class _Bench:
         """Yields (experiment, rows, failures) as experiments are complete."""
         for (name, number), outcome in self.executor(self.work, self.modules, self._begun):
             self.outcomes[name][number] = outcome
+            self.seconds[name] += getattr(outcome, "seconds", 0)
             self.left[name] -= 1
             if not self.chosen[name].module:
                 self.display.ended()
@@ -240,9 +247,11 @@ def main(args):
     out, err = Console(), Console(stderr=True)
     failed = False
     with Display(err) as display:
-        for one, rows, failures in _Bench(args, chosen, display, executor).run():
+        made_from = results.revision()
+        whole = _Bench(args, chosen, display, executor)
+        for one, rows, failures in whole.run():
             results.save(one, rows, full=args.full, timing=args.timing, failures=failures,
-                         directory=args.results)
+                         directory=args.results, made_from=made_from)
             out.print(one.title, style="bold", highlight=False)
             if rows:
                 out.print(_module(one).table(rows) if one.module else tables.plain(one, rows))
@@ -250,8 +259,8 @@ def main(args):
                 failed = True
                 err.print(f"FAILED: {failure['command']}\n  {failure['status']}\n"
                           f"{failure['output']}", style="red", highlight=False, markup=False)
-            err.print(f"weft: {args.results / one.name}.csv and .json", highlight=False,
-                      soft_wrap=True)
+            err.print(f"weft: {args.results / one.name}.csv and .json, after "
+                      f"{whole.seconds[one.name]:.0f} s of guests", highlight=False, soft_wrap=True)
             if args.update_baseline and not failures:
                 print(f"weft: {_module(one).store_baseline(rows)}", file=sys.stderr)
     return 1 if failed else 0

@@ -33,11 +33,11 @@ def host():
             "cpus": os.cpu_count(), "qemu": version.stdout.splitlines()[0]}
 
 
-def save(experiment, rows, *, full, timing, failures=(), directory=None):
-    """Both files appear whole, or the old ones stay."""
+def save(experiment, rows, *, full, timing, made_from, failures=(), directory=None):
+    """Both files appear whole, or the old ones stay.  made_from: the source's revision as the runs
+    began."""
     directory = directory or RESULTS
     directory.mkdir(parents=True, exist_ok=True)
-    made_from = revision()
     rows = [row | {"revision": made_from} for row in rows]
     facts = {"experiment": experiment.name, "title": experiment.title,
              "set": "full" if full else "quick", "timing": timing, "revision": made_from,
