@@ -225,7 +225,7 @@ static int fault_in(struct address_space *as, vaddr_t addr, unsigned access)
 /* To a system call it is all the same why an address is no good; to a signal it is not. */
 static int call_error(int err)
 {
-	return err == -EACCES ? -EFAULT : err;
+	return err == -EACCES || err == -EINVAL ? -EFAULT : err;
 }
 
 int as_fault(struct address_space *as, vaddr_t addr, unsigned access)

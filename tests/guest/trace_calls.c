@@ -132,6 +132,13 @@ static void errors(void)
 	is("proc_read: the kernel's", __sys_proc_read(self, ~0ul << 40, &c, 1), -EFAULT);
 	is("proc_read: a bad buffer", __sys_proc_read(self, (uint64_t)&c, (void *)8, 1), -EFAULT);
 	is("proc_read: nothing", __sys_proc_read(self, (uint64_t)&c, &c, 0), 0);
+	int empty = open("/tmp/empty", O_RDWR | O_CREAT, 0600);
+	char *behind = mmap(NULL, 4096, PROT_READ, MAP_SHARED, empty, 0);
+	is("proc_read: behind the end of a file", __sys_proc_read(self, (uint64_t)behind, &c, 1),
+	   -EFAULT);
+	munmap(behind, 4096);
+	close(empty);
+	unlink("/tmp/empty");
 	char *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
 	static char into[8192];
 	munmap(two + 4096, 4096);
