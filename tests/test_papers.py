@@ -184,12 +184,13 @@ def test_coarse_barrier_is_a_staircase_unbound(results):
 
 
 def test_bound_threads_keep_their_share_under_load(results):
-    """Of the CPU time of four CPUs, beside two processes that compute: eight bound threads get 8/10,
-    eight unbound ones on four LWPs no more than 4/6."""
+    """Of the CPU time of four CPUs, beside two processes that compute: eight bound threads get 8/10
+    (less what those wait at the barrier that are done a slice early), eight unbound ones on four
+    LWPs no more than 4/6."""
     args = "-t 8 -s 40 -i 120 -n 2 -l 2"
     bound, unbound = barrier(results, f"-b {args}", args, mips=1)
     shares = [line["user_ns"] / (4 * line["real_ns"]) for line in (bound, unbound)]
-    assert shares[0] == pytest.approx(8 / 10, rel=0.06)
+    assert shares[0] == pytest.approx(8 / 10, rel=0.08)
     assert shares[1] <= 4 / 6 * 1.02
 
 

@@ -68,11 +68,12 @@ def test_a_table_that_was_printed_can_be_set(guest, name, rows):
 
 
 @pytest.mark.parametrize("table, complaint", [
-    ("200 20 3 1 3000", "RES=N comes first"),
-    ("RES=1000\n20 3 1", "wants 1 lines of 4 numbers"),
+    ("200 20 3 1 3000 1", "RES=N comes first"),
+    ("RES=1000\n20 3 1", "wants 1 lines of 5 numbers"),
     ("RES=0", "RES is a number"),
-    ("RES=1000\n20 9 1 3000", "makes no sense"),
-    ("RES=1000\n20 3 1 99999999999", "out of range"),
+    ("RES=1000\n20 9 1 3000 1", "makes no sense"),
+    ("RES=1000\n20 3 1 3000 2", "makes no sense"),
+    ("RES=1000\n20 3 1 99999999999 1", "out of range"),
     ("RES=1000", "0 lines"),
 ])
 def test_a_table_that_makes_no_sense(guest, table, complaint):

@@ -5,13 +5,19 @@
  * There are 32 levels: 0 is nobody's, 1 to 15 are variable, 16 to 31 fixed.  An LWP's base
  * level is that of its process's class plus its own place in it.  In the variable range:
  *
- *	- a wake-up that is no time-out lifts it above its base, up to 15, at the price of a
- *	  third of a tick of its slice, which goes on where the sleep interrupted it;
+ *	- a wake-up that is no time-out lifts it above its base, up to 15;
+ *	- the clock measures slices: whom a tick finds on the CPU has had all of that tick, and
+ *	  who ran between two has had nothing, but for a third of a tick that each wait
+ *	  costs.  A slice goes on where the sleep interrupted it;
  *	- each slice that it uses up takes it one level down, no further than its base;
  *	- a slice is 2 ticks on a workstation, there doubled or tripled (stretched) for the
  *	  process in the foreground, and 12 on a server, where all are equal;
  *	- who has had no CPU for 3 seconds gets level 15 for one slice of double length, and
  *	  then falls back to its base at once.
+ *
+ * The clock matters where LWPs wait often.  Measured to the nanosecond (nt_clock = 0), a slice
+ * of such an LWP always ends with a wait, and never while it runs: it is never preempted for an
+ * equal, and LWPs that hand a lock around do so for ever (the experiment timemutex-clock).
  *
  * New and woken LWPs go behind the running ones of their level, and whoever is preempted
  * goes before its equals with the rest of its slice: the dispatcher does so for every
@@ -24,6 +30,7 @@
 #include <kern/file.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/timing.h>
 #include <kern/types.h>
 #include <weft/abi.h>
 #include <weft/errno.h>
@@ -31,7 +38,8 @@
 #define LEVEL_MAX 31
 #define VARIABLE_MAX 15
 #define FIXED_MIN 16
-#define WAIT_COSTS ((int64_t)WEFT_TICK_NS / 3)
+#define WAITS_A_TICK 3
+#define WAIT_COSTS ((int64_t)WEFT_TICK_NS / WAITS_A_TICK)
 
 /* Read and replaced as the table of time-share (ts.c). */
 static struct ntadmin nt = {
@@ -39,6 +47,7 @@ static struct ntadmin nt = {
 	.nt_stretch = 3,
 	.nt_boost = 1,
 	.nt_maxwait = 3000,
+	.nt_clock = 1,
 };
 
 static int global_pri(int level)
@@ -88,6 +97,7 @@ static void nt_set(struct lwp *l, const struct pcparms *p, bool fresh)
 		l->cl.nt.relative = p->nt.nt_relative;
 	l->cl.nt.base = base_level(l->cl.nt.cls, l->cl.nt.relative);
 	l->cl.nt.lifted = false;
+	l->cl.nt.waits = 0;
 	to_level(l, l->cl.nt.base);
 }
 
@@ -102,6 +112,7 @@ static void nt_get(const struct lwp *l, struct pcparms *p)
 static void nt_fork(struct lwp *l, bool process)
 {
 	l->cl.nt.lifted = false;
+	l->cl.nt.waits = 0;
 	to_level(l, l->cl.nt.base);
 }
 
@@ -118,6 +129,7 @@ static hrtime_t nt_quantum(const struct lwp *l)
 
 static void nt_slice_used(struct lwp *l)
 {
+	l->cl.nt.waits = 0;
 	if (l->cl.nt.lifted) {
 		l->cl.nt.lifted = false;
 		to_level(l, l->cl.nt.base);
@@ -126,18 +138,47 @@ static void nt_slice_used(struct lwp *l)
 	}
 }
 
-static void nt_wakeup(struct lwp *l)
+/* What a wait leaves of a slice that is measured to the nanosecond. */
+static void charge_exactly(struct lwp *l)
 {
-	if (!variable(l)) {
-		l->slice_left = 0;
-		return;
-	}
 	if (l->slice_left > WAIT_COSTS) {
 		l->slice_left -= WAIT_COSTS;
 	} else {
 		nt_slice_used(l);
 		l->slice_left = 0;
 	}
+}
+
+/*
+ * The same by the clock: what counts is how many more ticks may find it on the CPU, so the
+ * slice ends with one.  (It runs soon; one that has to wait for its CPU first has so much more.)
+ */
+static void charge_by_clock(struct lwp *l)
+{
+	int64_t tick = WEFT_TICK_NS;
+	int64_t ticks = l->slice_left > 0 ? (l->slice_left + tick - 1) / tick : 0;
+
+	if (++l->cl.nt.waits == WAITS_A_TICK) {
+		l->cl.nt.waits = 0;
+		ticks--;
+	}
+	if (ticks <= 0) {
+		nt_slice_used(l);
+		ticks = (nt_quantum(l) + tick - 1) / tick;
+	}
+	l->slice_left = ticks * tick - (int64_t)(time_now() % tick);
+}
+
+static void nt_wakeup(struct lwp *l)
+{
+	if (!variable(l)) {
+		l->slice_left = 0;
+		return;
+	}
+	if (nt.nt_clock)
+		charge_by_clock(l);
+	else
+		charge_exactly(l);
 	if (l->wake_reason == WAKE_TIMEOUT)
 		return;
 	int boosted = MIN(l->cl.nt.base + (int)nt.nt_boost, VARIABLE_MAX);
@@ -154,6 +195,7 @@ static int nt_starved(struct lwp *l, hrtime_t waited)
 	l->cl.nt.lifted = true;
 	l->cl.nt.level = VARIABLE_MAX;
 	l->own_pri = global_pri(VARIABLE_MAX);
+	l->cl.nt.waits = 0;
 	l->slice_left = 0;
 	return MAX(l->own_pri, l->lent);
 }
@@ -163,7 +205,7 @@ static int nt_check_table(const void *table)
 	const struct ntadmin *a = table;
 
 	return a->nt_quantum >= 3 && a->nt_stretch >= 1 && a->nt_stretch <= 3 &&
-			       a->nt_boost <= VARIABLE_MAX
+			       a->nt_boost <= VARIABLE_MAX && a->nt_clock <= 1
 		       ? 0
 		       : -EINVAL;
 }

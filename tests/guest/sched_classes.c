@@ -246,7 +246,7 @@ static void test_rt(void)
 
 /* --- NT --------------------------------------------------------------------------------------- */
 
-static struct ntadmin nt_default = {20000, 3, 1, 3000};
+static struct ntadmin nt_default = {20000, 3, 1, 3000, 1};
 
 static void nt_table(struct ntadmin t)
 {
@@ -280,10 +280,13 @@ static void nt_slices(const char *name, uint32_t quantum_us, uint32_t stretch, i
 	nt_table(nt_default);
 }
 
-/* Parks until it is unparked; then logs how its level falls. */
+static int parks;
+
+/* Parks so many times; then logs how its level falls. */
 static void boosted(struct raw *r)
 {
-	__sys_lwp_park(NULL, 0);
+	for (int i = 0; i < parks; i++)
+		__sys_lwp_park(NULL, 0);
 	while (!stop) {
 		int level = nt_level(r->id);
 		if ((nlevels == 0 || levels[nlevels - 1].pri != level) && nlevels < 20)
@@ -291,31 +294,64 @@ static void boosted(struct raw *r)
 	}
 }
 
-static void test_boost(void)
+/* Has an LWP that was lifted by 3 after so many waits; returns how long it stays so. */
+static int64_t first_slice(int waits, uint32_t clock)
 {
 	struct pcparms p = NT(8, 0);
 	struct ntadmin t = nt_default;
 
 	t.nt_boost = 3;
 	t.nt_stretch = 1;
+	t.nt_clock = clock;
 	nt_table(t);
 	nlevels = 0;
+	parks = waits;
 	prepare(1, boosted, &p);
 	go(1);
 	sleep_ms(5);
 	is("nt: asleep at its base", nt_level(lwp[0].id), 8);
-	__sys_lwp_unpark(lwp[0].id);
-	sleep_ms(100);
+	for (int i = 0; i < waits; i++) {
+		__sys_lwp_unpark(lwp[0].id);
+		sleep_ms(i + 1 < waits ? 5 : 100);
+	}
 	finish(1);
-	/* Its first slice is the rest of the one that it began, less a third of a tick. */
 	ok("nt: a wake-up lifts by the boost", levels[0].pri == 11);
 	ok("nt: a level down with the slice", level_is(1, 10, 20));
 	ok("nt: and the next", level_is(2, 9, 20));
 	ok("nt: not below the base", level_is(3, 8, 0) && nlevels == 4);
-	int64_t first = levels[1].since - levels[0].since;
-	tap_report(first > 15 * MS && first < 17 * MS, "nt: a wait costs a third of a tick",
-		   "the first slice is %lld us", (long long)first / 1000);
+	return levels[1].since - levels[0].since;
+}
 
+/* The slice that it began, of two ticks, goes on, less a third of a tick for each wait. */
+static void test_waits(void)
+{
+	int64_t tick = WEFT_TICK_NS;
+
+	for (int waits = 1; waits <= 3; waits += 2) {
+		int64_t first = first_slice(waits, 0);
+		tap_report(first > 20 * MS - waits * tick / 3 - MS &&
+				   first < 20 * MS - waits * tick / 3 + MS,
+			   "nt: a wait costs a third of a tick", "after %d the slice is %lld us",
+			   waits, (long long)first / 1000);
+		/* The clock sees no thirds: two more ticks may find it, and one after three waits. */
+		first = first_slice(waits, 1);
+		int64_t end = (waits == 1 ? 2 : 1) * tick - levels[0].since % tick;
+		tap_report(first > end - MS && first < end + MS, "nt: a slice ends with a tick",
+			   "after %d waits it is %lld us, not %lld", waits, (long long)first / 1000,
+			   (long long)end / 1000);
+	}
+}
+
+static void test_boost(void)
+{
+	struct pcparms p;
+	struct ntadmin t = nt_default;
+
+	test_waits();
+	t.nt_boost = 3;
+	t.nt_stretch = 1;
+	nt_table(t);
+	parks = 1;
 	nlevels = 0;
 	p = NT(14, 0);
 	prepare(1, boosted, &p);

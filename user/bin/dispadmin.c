@@ -40,9 +40,9 @@ static const struct shape {
 		{TS_LEVELS, 5, sizeof(table.ts),
 		 "# ts_quantum  ts_tqexp  ts_slpret  ts_maxwait ts_lwait  PRIORITY LEVEL"},
 	[WEFT_CLASS_RT] = {RT_LEVELS, 1, sizeof(table.rt), "# rt_quantum  PRIORITY LEVEL"},
-	/* The last one in milliseconds. */
-	[WEFT_CLASS_NT] = {1, 4, sizeof(table.nt),
-			   "# nt_quantum  nt_stretch  nt_boost  nt_maxwait"},
+	/* nt_maxwait in milliseconds. */
+	[WEFT_CLASS_NT] = {1, 5, sizeof(table.nt),
+			   "# nt_quantum  nt_stretch  nt_boost  nt_maxwait  nt_clock"},
 };
 
 static int list(void)
@@ -86,9 +86,10 @@ static int get(int cid)
 		else if (cid == WEFT_CLASS_RT)
 			printf("%12" PRIu64 "        # %5d\n", in_res(table.rt[i].rt_quantum), i);
 		else
-			printf("%12" PRIu64 " %11" PRIu32 " %9" PRIu32 " %11" PRIu32 "\n",
+			printf("%12" PRIu64 " %11" PRIu32 " %9" PRIu32 " %11" PRIu32 " %9" PRIu32
+			       "\n",
 			       in_res(table.nt.nt_quantum), table.nt.nt_stretch, table.nt.nt_boost,
-			       table.nt.nt_maxwait);
+			       table.nt.nt_maxwait, table.nt.nt_clock);
 	return 0;
 }
 
@@ -122,7 +123,7 @@ static void put_row(int cid, int row, const long *n)
 	else if (cid == WEFT_CLASS_RT)
 		table.rt[row] = (struct rtdpent){slice};
 	else
-		table.nt = (struct ntadmin){slice, n[1], n[2], n[3]};
+		table.nt = (struct ntadmin){slice, n[1], n[2], n[3], n[4]};
 }
 
 static int set(int cid, const char *path)

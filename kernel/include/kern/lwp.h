@@ -51,6 +51,7 @@ union class_data {
 		int8_t relative;
 		uint8_t base, level; /* of the LWP: without boosts, and now */
 		bool lifted;         /* had no CPU for long: top level for a double slice */
+		uint8_t waits;       /* that no whole tick has been charged for yet */
 	} nt;
 };
 
