@@ -29,14 +29,47 @@ def _copy_build(tree):
         (build / name).symlink_to(TOP / "build" / name)
 
 
-def make(tree, bug, program):
-    """Fills the new folder `tree`: its kernel and its `program` have the bug, the programs
-    of its RAM disk have not.  Raises CalledProcessError if the patch does not fit any more."""
-    _copy_sources(tree)
-    _copy_build(tree)
+def _build(tree, bug, program):
     env = {name: value for name, value in os.environ.items()
            if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     env["GIT_CEILING_DIRECTORIES"] = str(tree.parent)
     for command in (["git", "apply", BUGS / f"{bug}.patch"],
                     ["make", "-s", "build/weft.elf", f"build/bin/{program}"]):
         subprocess.run(command, cwd=tree, env=env, check=True, stdin=subprocess.DEVNULL)
+
+
+def make(tree, bug, program):
+    """Fills the new folder `tree`: its kernel and its `program` have the bug, the programs
+    of its RAM disk have not.  Raises CalledProcessError if the patch does not fit any more."""
+    _copy_sources(tree)
+    _copy_build(tree)
+    _build(tree, bug, program)
+
+
+class Workshop:
+    """One copy for many bugs, one at a time: what a bug has changed is put back, so that the
+    next one costs no more than what it changes itself."""
+
+    def __init__(self, tree):
+        self._tree = tree
+        _copy_sources(tree)
+        _copy_build(tree)
+
+    def make(self, bug, program, out):
+        """A kernel and a `program` with the bug into the folder `out`, which a Machine can have
+        as its build.  Raises CalledProcessError if the patch does not fit any more."""
+        _build(self._tree, bug, program)
+        shutil.copy2(self._tree / "build/weft.elf", out)
+        shutil.move(self._tree / "build/bin" / program, out)
+        (out / "initrd.cpio").symlink_to(TOP / "build/initrd.cpio")
+        self._put_back()
+
+    def _put_back(self):
+        for path in self._tree.rglob("*"):
+            if path.is_symlink() or not path.is_file():
+                continue
+            sound = TOP / path.relative_to(self._tree)
+            if not sound.is_file():
+                path.unlink()
+            elif path.stat().st_mtime_ns != sound.stat().st_mtime_ns:
+                shutil.copy2(sound, path)

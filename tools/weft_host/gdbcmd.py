@@ -14,7 +14,7 @@ import time
 
 from . import build
 from .machine import HostError
-from .paths import TOP, build_dir
+from .paths import TOP
 from .runcmd import add_machine_options, machine_from
 
 HELPERS = TOP / "tools/gdb/weft.py"
@@ -54,7 +54,7 @@ def _await_socket(path, qemu):
 
 def _gdb_command(args, machine, socket):
     command = [find_gdb(), "-q", *(["-nx", "-batch"] if args.batch_commands else []),
-               str(build_dir(machine.debug) / "weft.elf"),
+               str(machine.build / "weft.elf"),
                "-ex", f"source {HELPERS}", "-ex", f"target remote {socket}"]
     program = machine.host_program()
     if program is not None:

@@ -44,6 +44,7 @@ class Machine:
     boot: str = "kernel"
     timeout: float | None = None  # seconds
     debug: bool = False
+    build: Path | None = None  # whose kernel and programs; None: of this tree, see debug
     append: str = ""  # more words for the kernel's command line
     verbose: bool = False  # the kernel tells of its boot
 
@@ -76,6 +77,9 @@ class Machine:
         if self.timing == "exact" and self.accel != "tcg":
             raise UsageError("--timing exact needs --accel tcg, which counts instructions")
 
+    def __post_init__(self):
+        self.build = self.build or build_dir(self.debug)
+
     def _guest_files(self):
         """Pairs of host path and guest path."""
         for item in self.files:
@@ -93,7 +97,7 @@ class Machine:
         for path, guest in self._guest_files():
             if name in (guest, path.name) and guest == f"/host/{path.name}" or name == guest:
                 return path
-        path = build_dir(self.debug) / "bin" / Path(name).name
+        path = self.build / "bin" / Path(name).name
         return path if path.is_file() else None
 
     def run_file(self, terminal):
@@ -122,7 +126,7 @@ class Machine:
                 extra.file(guest, host.read_bytes(), 0o755)
             except OSError as error:
                 raise UsageError(f"--file: {error}") from error
-        base = build_dir(self.debug) / "initrd.cpio"
+        base = self.build / "initrd.cpio"
         with open(path, "wb") as out:
             with open(base, "rb") as archive:
                 shutil.copyfileobj(archive, out)
@@ -153,9 +157,8 @@ class Machine:
         self.check()
         if shutil.which(QEMU) is None:
             raise HostError(f"{QEMU} is not installed (Debian: qemu-system-x86; `make setup`)")
-        build = build_dir(self.debug)
-        kernel, initrd = build / "weft.elf", Path(work) / "initrd.cpio"
-        for need in (kernel, build / "initrd.cpio"):
+        kernel, initrd = self.build / "weft.elf", Path(work) / "initrd.cpio"
+        for need in (kernel, self.build / "initrd.cpio"):
             if not need.is_file():
                 raise HostError(f"{need} is not built; call make")
         self.write_initrd(initrd, terminal)
