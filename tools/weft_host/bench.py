@@ -250,8 +250,9 @@ def main(args):
         made_from = results.revision()
         whole = _Bench(args, chosen, display, executor)
         for one, rows, failures in whole.run():
-            results.save(one, rows, full=args.full, timing=args.timing, failures=failures,
-                         directory=args.results, made_from=made_from)
+            fast = args.timing == "fast" or any(row.get("timing") == "fast" for row in rows)
+            results.save(one, rows, full=args.full, timing="fast" if fast else "exact",
+                         failures=failures, directory=args.results, made_from=made_from)
             out.print(one.title, style="bold", highlight=False)
             if rows:
                 out.print(_module(one).table(rows) if one.module else tables.plain(one, rows))

@@ -1,7 +1,7 @@
 """Runs the guests of experiments, side by side over the host's cores or over a Dask cluster.
 
 Exact timing gives the same figures however many run at once.  Fast timing does not: its runs go
-one after the other.  Rows come out in the order of the runs, whichever ends first.  A run that
+one after the other, when all else has ended.  Rows come out in the order of the runs, whichever ends first.  A run that
 fails keeps its row, which says how; it is not made again, and the others go on.
 """
 
@@ -137,7 +137,6 @@ class Local:
         self.jobs = jobs or len(self._cores)
         self._pinned = 0
         self._lock = threading.Lock()
-        self._serial = threading.Lock()  # held by a run in fast timing
         self._guests = set()
         self._stopped = False
 
@@ -169,24 +168,29 @@ class Local:
         if self._stopped:
             return Outcome("interrupted")
         begun(run)
-        if run.settings["timing"] == "exact":
-            return execute(run, patterns, self.started)
-        with self._serial:
-            return execute(run, patterns, self.started)
+        return execute(run, patterns, self.started)
 
     def __call__(self, work, modules, begun):
         """Yields (key, outcome) as runs end.  work: (key, run, patterns); modules: (key, function
         without arguments), which make runs of their own."""
-        pinned = all(run.settings["timing"] == "exact" for _, run, _ in work)
-        pool = ThreadPoolExecutor(self.jobs, initializer=self._pin if pinned else None)
+        exact = [one for one in work if one[1].settings["timing"] == "exact"]
+        fast = [one for one in work if one[1].settings["timing"] != "exact"]
+        yield from self._batch(self.jobs, self._pin, exact, modules, begun)
+        yield from self._batch(1, None, fast, [], begun)
+
+    def _batch(self, jobs, initializer, work, modules, begun):
+        pool = ThreadPoolExecutor(jobs, initializer=initializer)
+        done = False
         try:
             futures = {pool.submit(function): key for key, function in modules}
             futures |= {pool.submit(self._one, run, patterns, begun): key
                         for key, run, patterns in work}
             for future in as_completed(futures):
                 yield futures[future], future.result()
+            done = True
         finally:
-            self._stop()
+            if not done:
+                self._stop()
             pool.shutdown(cancel_futures=True)
 
 
