@@ -209,3 +209,15 @@ def test_oscmp_takes_as_long_as_its_longest_part(results):
         assert linear["iteration_ns"] == pytest.approx(sum(linear[part] for part in parts), rel=0.02)
         assert threads["iteration_ns"] < 0.75 * linear["iteration_ns"]
         assert threads["iteration_ns"] >= max(threads[part] for part in parts)
+
+
+def test_oscmp_hands_values_over(results):
+    """By semaphores or conditions, in every column; a hundred threads that want a mutex meanwhile do
+    not make that dearer.  The program checks that nothing is lost."""
+    for name, model in (("nt", "lwp"), ("bound", "lwp"), ("cl", "mxn")):
+        size = "-n 1 -i 2000 -e 400 -f 1"
+        lines = results("; ".join(f"oscmp {size} {more} {name} stress" for more in (
+            "", "-t 0", "-c -l 3")), smp=4, model=model)
+        crowd, alone, _ = (line["equation_ns"] for line in lines)
+        assert lines[1]["counter_ns"] == 0
+        assert crowd == pytest.approx(alone, rel=0.1), name

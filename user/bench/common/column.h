@@ -31,6 +31,10 @@ struct place {
 	uint64_t object[4];
 };
 
+struct semaphore {
+	uint64_t object[6];
+};
+
 struct column {
 	const char *name;
 	/* Once, before all else.  concurrency: LWPs for the pool. */
@@ -44,6 +48,9 @@ struct column {
 	void (*place_init)(struct place *place);
 	void (*wait)(struct place *place, struct lock *lock); /* gives the lock up meanwhile */
 	void (*wake)(struct place *place);
+	void (*semaphore_init)(struct semaphore *semaphore, unsigned count);
+	void (*down)(struct semaphore *semaphore);
+	void (*up)(struct semaphore *semaphore);
 	/* Is idle, without its CPU, for so many milliseconds; an unbound thread also without its LWP. */
 	void (*idle)(unsigned ms);
 };

@@ -1,6 +1,6 @@
 /*
  * nt.c - the column of Windows NT: its threads under its scheduling class, its critical sections,
- * mutexes and events (column.h).
+ * mutexes, events and semaphores (column.h).
  */
 #include <windows.h>
 #include "bench.h"
@@ -93,6 +93,23 @@ static void wake(struct place *place)
 	check(SetEvent((HANDLE)place->object[0]), "SetEvent");
 }
 
+static void semaphore_init(struct semaphore *semaphore, unsigned count)
+{
+	semaphore->object[0] = (uintptr_t)CreateSemaphore(NULL, (LONG)count, INT32_MAX, NULL);
+	check(semaphore->object[0] != 0, "CreateSemaphore");
+}
+
+static void down(struct semaphore *semaphore)
+{
+	check(WaitForSingleObject((HANDLE)semaphore->object[0], INFINITE) == WAIT_OBJECT_0,
+	      "WaitForSingleObject");
+}
+
+static void up(struct semaphore *semaphore)
+{
+	check(ReleaseSemaphore((HANDLE)semaphore->object[0], 1, NULL), "ReleaseSemaphore");
+}
+
 static void idle(unsigned ms)
 {
 	Sleep(ms);
@@ -109,5 +126,8 @@ const struct column column_nt = {
 	.place_init = place_init,
 	.wait = wait_at,
 	.wake = wake,
+	.semaphore_init = semaphore_init,
+	.down = down,
+	.up = up,
 	.idle = idle,
 };

@@ -13,6 +13,7 @@
 
 _Static_assert(sizeof(mutex_t) <= sizeof(((struct lock *)0)->object), "");
 _Static_assert(sizeof(cond_t) <= sizeof(((struct place *)0)->object), "");
+_Static_assert(sizeof(sema_t) <= sizeof(((struct semaphore *)0)->object), "");
 
 static void start_cl(unsigned concurrency)
 {
@@ -90,6 +91,21 @@ static void wake(struct place *place)
 	must(cond_signal((cond_t *)place->object), "cond_signal");
 }
 
+static void semaphore_init(struct semaphore *semaphore, unsigned count)
+{
+	must(sema_init((sema_t *)semaphore->object, count, USYNC_THREAD, NULL), "sema_init");
+}
+
+static void down(struct semaphore *semaphore)
+{
+	must(sema_wait((sema_t *)semaphore->object), "sema_wait");
+}
+
+static void up(struct semaphore *semaphore)
+{
+	must(sema_post((sema_t *)semaphore->object), "sema_post");
+}
+
 /*
  * Waits for a condition variable that nobody signals: the library's way to be idle, which leaves the
  * LWP to other threads.  (nanosleep() would take it along.)
@@ -118,7 +134,8 @@ static void idle(unsigned ms)
 
 #define SOLARIS                                                                                    \
 	.join = join, .lock_init = lock_init, .lock = acquire, .unlock = release,                  \
-	.place_init = place_init, .wait = wait_at, .wake = wake, .idle = idle
+	.place_init = place_init, .wait = wait_at, .wake = wake, .semaphore_init = semaphore_init, \
+	.down = down, .up = up, .idle = idle
 
 const struct column column_bound = {
 	.name = "bound",
