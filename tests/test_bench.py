@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -256,6 +257,27 @@ def test_a_failure_is_told_and_the_others_go_on(load, guests, result, status):
         assert re.fullmatch(status, row["status"], re.DOTALL)
         assert "real_ns" not in row
         assert failure["command"].endswith("-- prog -n 4 -b")
+
+
+def test_fast_timing_runs_alone(load, guests):
+    """When all others have ended, one at a time; and the results say whose time it is."""
+    calls, running = [], []
+
+    def alone(machine):
+        running.append(machine)
+        time.sleep(0.01)  # for another to begin, if any may
+        calls.append((machine.timing, len(running)))
+        threads = machine.argv[machine.argv.index("-n") + 1]
+        running.remove(machine)
+        return Result(0, f"result threads={threads} real_ns=1\n", shares=(1, 1))
+
+    guests.answer = alone
+    one = load(GOOD.replace('class = "NT"', 'class = "NT"\ntiming = "fast"'))
+    rows, failures = measure(one)
+    assert failures == []
+    assert [timing for timing, _ in calls] == ["exact"] * 6 + ["fast"] * 6
+    assert {count for timing, count in calls if timing == "fast"} == {1}
+    assert {row["timing"] for row in rows if row["configuration"] == "nt"} == {"fast"}
 
 
 def test_derived_figures(load, guests):

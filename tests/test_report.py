@@ -23,11 +23,14 @@ PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 def made_up(one):
     """Rows for an experiment: figures that rise with the number of the run; one run failed."""
-    rows = []
+    rows, views = [], [*one.tables, *one.plots]
+    figures = {one.figure, *(view["value"] for view in views if "value" in view),
+               *(name for view in views for name in view.get("values", {}))}
     for number, run in enumerate(one.runs(False)):
         row = run.row()
         rows.append(row | ({"status": "exit status 1"} if number == 1 else
-                           {"status": runner.OK, one.figure: 1_000_000 * (number + 1)}))
+                           {"status": runner.OK} | dict.fromkeys(
+                               sorted(figures), 1_000_000 * (number + 1))))
     return rows, [{"command": one.runs(False)[1].command(), "status": "exit status 1",
                    "output": "<b>&"}]
 
@@ -198,26 +201,28 @@ CONTRAST = """() => {
 		const part = v => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
 		return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
 	};
+	const known = new Map();
 	const behind = node => {
-		for (; node; node = node.parentElement) {
+		if (!node)
+			return [255, 255, 255];
+		if (!known.has(node)) {
 			const color = rgb(getComputedStyle(node).backgroundColor);
-			if (color.length == 3 || color[3] > 0)
-				return color;
+			known.set(node, color.length == 3 || color[3] > 0 ? color : behind(node.parentElement));
 		}
-		return [255, 255, 255];
+		return known.get(node);
 	};
 	const ratio = (a, b) => {
 		const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
 		return (x + 0.05) / (y + 0.05);
 	};
+	const grid = rgb(getComputedStyle(document.documentElement).getPropertyValue("--grid")
+		.replace(/#(..)(..)(..)/, (_, r, g, b) => [r, g, b].map(x => parseInt(x, 16)).join(" ")));
 	const poor = [];
 	for (const node of document.querySelectorAll("body *")) {
 		const style = getComputedStyle(node), own = [...node.childNodes].some(
 			one => one.nodeType == Node.TEXT_NODE && one.textContent.trim());
 		const drawn = node.ownerSVGElement && node.tagName == "path" ? style.stroke : null;
 		const color = own ? (node.ownerSVGElement ? style.fill : style.color) : null;
-		const grid = rgb(getComputedStyle(document.documentElement).getPropertyValue("--grid")
-			.replace(/#(..)(..)(..)/, (_, r, g, b) => [r, g, b].map(x => parseInt(x, 16)).join(" ")));
 		const isGrid = drawn && drawn != "none" && String(rgb(drawn)) == String(grid);
 		if (own && node.tagName != "STYLE" && ratio(rgb(color), behind(node)) < 4.5)
 			poor.push(`${node.tagName} ${node.textContent.trim().slice(0, 40)} ${color}`);

@@ -92,6 +92,18 @@ def show(value, spread=None):
     return f"{text} ±{number(spread)}" if spread else text
 
 
+def divisor(experiment, view):
+    """What brings figures into a view's unit: only the experiment's own unit of time converts."""
+    unit = view.get("unit", experiment.unit)
+    return (SCALE[unit] / SCALE[experiment.unit]
+            if unit in SCALE and experiment.unit in SCALE else 1)
+
+
+def is_table(view):
+    """Whether a [[tables]] entry shows cells that weft measured."""
+    return view.get("kind", "cells") == "cells" and view.get("measured", True)
+
+
 class Table:
     """One table of an experiment: labels of rows and columns, and the cells between."""
 
@@ -105,9 +117,7 @@ class Table:
         self._figure = view.get("value", experiment.figure)
         self._rows = [row for row in rows if matches(row, self._where)]
         self.unit = view.get("unit", experiment.unit)
-        # Only figures in the experiment's own unit of time convert to another.
-        self._divide = (SCALE[self.unit] / SCALE[experiment.unit]
-                        if self.unit in SCALE and experiment.unit in SCALE else 1)
+        self._divide = divisor(experiment, view)
         self.row_labels = self._labels(self.rows_axis)
         self.column_labels = self._labels(self.columns_axis)
         self.headings = [self._heading(label) for label in self.column_labels]
@@ -190,9 +200,11 @@ def paper_cells(source, suffix=""):
     rename = source.get("rename", {})
     found = {}
     for line in lines:
-        if source["rows"] not in line:
-            raise UsageError(f"{source['file']}: no column {source['rows']!r}")
-        label = _label(line[source["rows"]])
+        names = source["rows"] if isinstance(source["rows"], list) else [source["rows"]]
+        for name in names:
+            if name not in line:
+                raise UsageError(f"{source['file']}: no column {name!r}")
+        label = _label(" ".join(line[name] for name in names))
         label = rename.get(label, label) if isinstance(label, str) else label
         for name, column in source["columns"].items():
             if "pivot" in source:

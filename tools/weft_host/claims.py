@@ -9,6 +9,9 @@ A claim's kind says what is checked:
     linear      value against x lies on a straight line, to `tolerance` of the largest value
     staircase   value against x is ceil(x / step) times the value at step, to `tolerance` of it
     expression  `check`, over the values that `let` names
+    sets        the `share` (faster, equal, slower) of the first of `pair` against the second, of
+                their samples in bins, lies within at_least and at_most
+    chi-square  the samples of `pair` differ, or do not (`differ`)
 
 With `each = "threads"` (all that were measured) or `each = {threads = [16, 32]}` it must hold for
 each of these.  The same check goes over the paper's own figures where its table has them.
@@ -18,9 +21,11 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from . import cells
+from . import cells, samples
 from .cells import NotMeasured
+from .experiment import SHARES
 from .formula import Formula
+from .runner import OK
 
 HOLDS, FAILS = "holds", "does not hold"
 NOT_MEASURED, HARDWARE = "not measured", "depends on hardware"
@@ -46,7 +51,7 @@ class Judge:
     def judge(self, experiment, claim):
         rows = self._results.get(experiment.name, (experiment, []))[1]
         found = self._verdict(experiment, rows, claim)
-        if "kind" in claim and "value" not in claim:
+        if "kind" in claim:
             found.paper = self._paper(experiment, claim)
         return found
 
@@ -65,8 +70,9 @@ class Judge:
 
     def _paper(self, experiment, claim):
         """The verdict of the paper's own figures, if its tables have all that it needs."""
-        for view in experiment.tables:
-            if "paper" not in view or view.get("columns", "configuration") != "configuration":
+        for view in experiment.tables if "value" not in claim else []:
+            if ("paper" not in view or not cells.is_table(view)
+                    or view.get("columns", "configuration") != "configuration"):
                 continue
             rows = [view.get("where", {}) | {view["rows"]: label, "configuration": name,
                                              experiment.figure: number}
@@ -76,9 +82,13 @@ class Judge:
             except NotMeasured:
                 continue
             return Verdict(HOLDS if good else FAILS, figures)
-        return None
+        try:
+            good, figures = self._check(experiment, [], claim, _PaperValues)
+        except NotMeasured:
+            return None
+        return Verdict(HOLDS if good else FAILS, figures)
 
-    def _check(self, experiment, rows, claim):
+    def _check(self, experiment, rows, claim, source=None):
         """(whether it holds, the figures); NotMeasured."""
         points = self._points(experiment, rows, claim)
         if not points:
@@ -86,7 +96,8 @@ class Judge:
         found = []
         for point in points:
             where = claim.get("where", {}) | point
-            good, text = getattr(self, "_" + claim["kind"])(_Values(
+            check = getattr(self, "_" + claim["kind"].replace("-", "_"))
+            good, text = check((source or _Values)(
                 self._results, experiment, rows, where, claim.get("value")), claim)
             found.append((good, (f"{cells.describe(point)}: " if point else "") + text))
         wrong = [text for good, text in found if not good]
@@ -163,6 +174,18 @@ class Judge:
         text = ", ".join(f"{name} = {cells.number(value)}" for name, value in values.items())
         return bool(Formula(claim["check"])(values)), text
 
+    @staticmethod
+    def _sets(get, claim):
+        shares = dict(zip(SHARES, samples.algebra(*get.pair(claim["pair"])).shares(), strict=True))
+        return _within(shares[claim["share"]], claim), ", ".join(
+            f"{name} {share * 100:.2f} %" for name, share in shares.items())
+
+    @staticmethod
+    def _chi_square(get, claim):
+        test = samples.chi_square(*get.pair(claim["pair"]))
+        return test.differ == claim["differ"], (
+            f"Q = {test.q:.3f}, χ² = {test.limit:.3f} for {test.degrees} degrees of freedom")
+
 
 class _Values:
     """Figures of one point of a claim."""
@@ -193,6 +216,53 @@ class _Values:
         xs = {row[axis] for row in self._rows
               if isinstance(row.get(axis), (int, float)) and cells.matches(row, self._where)}
         return [(x, self({axis: x})) for x in sorted(xs)]
+
+    def pair(self, names):
+        """The frequencies of two configurations."""
+        if any(row.get("status", OK) != OK for row in self._rows
+               if cells.matches(row, self._where)):
+            raise NotMeasured("a run failed")
+        return self._both(samples.of_rows(self._experiment, self._rows, {
+            "where": self._where, "value": self._figure or self._experiment.figure}), names)
+
+    @staticmethod
+    def _both(found, names):
+        if found is None or not set(names) <= set(found.counts):
+            raise NotMeasured(f"no samples of {' and '.join(names)}")
+        return [found.counts[name] for name in names]
+
+
+class _PaperValues(_Values):
+    """The same of the paper's tables of statistics and of frequencies, in their units."""
+
+    def _tables(self, experiment, figure, where):
+        """The views that stand beside such a table of the paper's."""
+        return [view for view in experiment.tables
+                if "paper" in view and view.get("measured", True)
+                and view.get("value", experiment.figure) == figure
+                and cells.matches(view.get("where", {}), where)]
+
+    def __call__(self, selection):
+        experiment, _, where = self._source(selection)
+        where = dict(where)
+        figure = where.pop("value", None) or self._figure or experiment.figure
+        key = where.pop("configuration", None), where.pop("statistic", "mean")
+        for view in self._tables(experiment, figure, where):
+            if cells.is_table(view) and view.get("columns") == "statistic":
+                found = cells.paper_cells(view["paper"]).get(key)
+                if found is not None:
+                    return found
+        raise NotMeasured(f"the paper has no figures of {cells.describe(selection)}")
+
+    def all(self, selection):
+        raise NotMeasured("the paper has no figures of single runs")
+
+    def pair(self, names):
+        figure = self._figure or self._experiment.figure
+        for view in self._tables(self._experiment, figure, self._where):
+            if view.get("kind") in ("frequencies", "sets", "chi-square"):
+                return self._both(samples.of_paper(view["paper"]), names)
+        raise NotMeasured("the paper has no frequencies")
 
 
 def _within(value, claim):
@@ -235,4 +305,10 @@ def expectation(claim):
                     f"{claim['tolerance'] * 100:g} %")
         case "expression":
             return claim["check"]
+        case "sets":
+            return (f"{claim['pair'][0]} is {claim['share']} against {claim['pair'][1]} in a share of "
+                    f"the samples of {bounds}")
+        case "chi-square":
+            return (f"the chi-square test tells {' from '.join(claim['pair'])}" if claim["differ"]
+                    else f"the chi-square test does not tell {' from '.join(claim['pair'])}")
     return ""

@@ -34,24 +34,33 @@ SHOWN = ("model", "options", "class", "smp", "quantum", "mips", "timing")  # col
 PRESET = {"smp": 1, "mem": "512M", "timing": "exact", "timeout": 300}
 
 AXIS = {"rows": str, "columns": str}
-PAPER_TABLE = {"file": str, "rows": str, "columns": dict, "where": dict, "pivot": str, "value": str,
-               "unit": str, "rename": dict}
+PAPER_TABLE = {"file": str, "rows": (str, list), "columns": dict, "where": dict, "pivot": str,
+               "value": str, "unit": str, "rename": dict, "titles": dict, "ranges": list}
 TABLE = {"title": str, **AXIS, "value": str, "values": dict, "unit": str, "where": dict,
-         "paper": PAPER_TABLE, "normalise": dict, "statistic": str, "note": str}
+         "paper": PAPER_TABLE, "normalise": dict, "statistic": str, "note": str, "kind": str,
+         "measured": bool, "pairs": list, "ranges": list, "of": dict, "kwh_price": NUMBER,
+         "watts": NUMBER}
+# What each kind of table needs; without a kind it shows cells.  The others need the whole samples of
+# the configurations (samples.py), and stand in the report alone.
+TABLE_KINDS = {"cells": ("rows",), "frequencies": (), "sets": ("pairs",), "chi-square": ("pairs",),
+               "ranges": ("ranges",), "cost": ("of", "kwh_price", "watts")}
 PLOT = {"title": str, "form": str, "x": str, "series": str, "value": str, "unit": str,
-        "where": dict, "log": str, "relative": dict, "paper": bool, "x_title": str, "y_title": str}
+        "where": dict, "log": str, "relative": dict, "paper": bool, "x_title": str, "y_title": str,
+        "values": dict, "statistic": str}
 FORMS = ("line", "bar", "histogram")
 CLAIM = {"id": str, "text": str, "kind": str, "value": str, "where": dict, "each": (str, dict),
          "over": dict, "under": dict, "of": dict, "let": dict, "check": str, "order": list,
          "x": str, "step": int, "tolerance": NUMBER, "factor": NUMBER, "at_least": NUMBER,
-         "at_most": NUMBER, "hardware": str, "not_measured": str, "explanation": str,
+         "at_most": NUMBER, "pair": list, "share": str, "differ": bool, "hardware": str, "not_measured": str, "explanation": str,
          "evidence": list}
 # What each kind of claim needs; bounds: at_least or at_most.
 KINDS = {"ratio": ("over", "under", "bounds"), "range": ("of", "bounds"),
          "spread": ("of", "bounds"), "linear": ("x", "tolerance"),
          "staircase": ("x", "step", "tolerance"), "order": ("order",),
+         "sets": ("pair", "share", "bounds"), "chi-square": ("pair", "differ"),
          "expression": ("let", "check")}
 STATISTICS = ("mean", "sd", "max", "min", "median", "margin99")
+SHARES = ("faster", "equal", "slower")
 QUICK = {"parameters": (dict, list), "configurations": list, "seeds": (int, list), "run": dict,
          "skip": bool}
 TOP = {"title": str, "paper": str, "section": str, "shows": str, "order": int, "text": str,
@@ -363,21 +372,35 @@ def _read_views(read, experiment):
                 if key in view and view[key] not in axes:
                     read.fail(f"{where}.{key}", f"there is no {view[key]!r}; there are: "
                               f"{', '.join(axes)}")
+            if view.get("statistic", "mean") not in STATISTICS:
+                read.fail(f"{where}.statistic", f"one of {', '.join(STATISTICS)} is needed")
             for key in ("where", "normalise", "relative"):
                 _check_selection(read, experiment, f"{where}.{key}", view.get(key, {}))
             if kind == "tables":
-                read.need(where, view, "rows")
+                one = view.get("kind", "cells")
+                if one not in TABLE_KINDS:
+                    read.fail(f"{where}.kind", f"one of {', '.join(TABLE_KINDS)} is needed")
+                read.need(where, view, *TABLE_KINDS[one] if view.get("measured", True)
+                          else {"paper"} | set(TABLE_KINDS[one]) - {"rows", "ranges", "of"})
+                for pair in view.get("pairs", []):
+                    _check_pair(read, experiment, f"{where}.pairs", pair)
                 if "paper" in view:
                     read.need(f"{where}.paper", view["paper"], "file", "rows", "columns")
                     if not (PAPERS / view["paper"]["file"]).is_file():
                         read.fail(f"{where}.paper", f"no file {view['paper']['file']!r}")
-                if view.get("statistic", "mean") not in STATISTICS:
-                    read.fail(f"{where}.statistic", f"one of {', '.join(STATISTICS)} is needed")
             else:
                 if view.get("form", "line") not in FORMS:
                     read.fail(f"{where}.form", f"one of {', '.join(FORMS)} is needed")
-                if view.get("form") != "histogram":
+                if view.get("form") != "histogram" and "values" not in view:
                     read.need(where, view, "x")
+
+
+def _check_pair(read, experiment, where, pair):
+    if not isinstance(pair, list) or len(pair) != 2 or pair[0] == pair[1]:
+        read.fail(where, f"two configurations are a pair, not {pair!r}")
+    for name in pair:
+        if name not in experiment.configurations:
+            read.fail(where, f"there is no configuration {name!r}")
 
 
 def _check_selection(read, experiment, where, selection):
@@ -424,6 +447,10 @@ def _check_claim(read, experiment, where, claim):
         _check_selection(read, experiment, f"{where}: {key}", claim.get(key, {}))
     for one in claim.get("order", []):
         _check_selection(read, experiment, f"{where}: order", one)
+    if "pair" in claim:
+        _check_pair(read, experiment, f"{where}: pair", claim["pair"])
+    if claim.get("share", "equal") not in SHARES:
+        read.fail(where, f"share: one of {', '.join(SHARES)}, not {claim['share']!r}")
     if claim["kind"] in ("linear", "staircase") and claim["x"] not in experiment.axes:
         read.fail(where, f"x: there is no {claim['x']!r}")
     if claim["kind"] == "expression":

@@ -9,9 +9,10 @@ from .runner import OK
 
 
 def plain(experiment, rows):
-    """Each of the experiment's tables; without any, one of its figure by the first axis."""
+    """Each of the experiment's tables of cells; without any, one of its figure by the first axis."""
     parts = [""]
-    for view in experiment.tables or [{"rows": experiment.axes[-1]}]:
+    views = [view for view in experiment.tables if cells.is_table(view)]
+    for view in views or [{"rows": experiment.axes[-1]}]:
         table = cells.Table(experiment, rows, view)
         if not table.row_labels:
             continue

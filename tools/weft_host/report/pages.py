@@ -5,7 +5,7 @@ import jinja2
 from .. import cells, claims, experiment
 from ..machine import UsageError
 from ..runner import OK
-from . import plots
+from . import panels, plots
 
 CLASS = {claims.HOLDS: "good", claims.FAILS: "bad", claims.HARDWARE: "hardware",
          claims.NOT_MEASURED: "none"}
@@ -28,7 +28,7 @@ class _Judged:
 class _Section:
     """An experiment on its paper's page."""
 
-    def __init__(self, one, facts, stale, judge):
+    def __init__(self, one, facts, stale, judge, results):
         self.one, self.name, self.facts = one, one.name, facts
         self.stale = stale
         self.claims = [_Judged(claim, judge.judge(one, claim)) for claim in one.claims]
@@ -37,9 +37,11 @@ class _Section:
             return
         rows = facts["rows"]
         self.failed = sum(1 for row in rows if row.get("status", OK) != OK)
-        views = [cells.Table(one, rows, view) for view in one.tables]
-        self.tables = [table for view in views if view.row_labels for table in _panels(view)]
-        drawn = (plots.draw(one, rows, view, number, views)
+        tables = [cells.Table(one, rows, view) if cells.is_table(view) else None
+                  for view in one.tables]
+        self.tables = [group for view, table in zip(one.tables, tables)
+                       for group in panels.groups(one, view, table, results)]
+        drawn = (plots.draw(one, rows, view, number, [table for table in tables if table])
                  for number, view in enumerate(one.plots))
         self.plots = [plot for plot in drawn if plot is not None]
         if one.module:
@@ -53,45 +55,6 @@ def _commands(runs):
     """One run of each configuration."""
     return [run.command() for run in {run.configuration: run for run in reversed(runs)}.values()
             ][::-1]
-
-
-class _Panel:
-    """One table as it is drawn: title, headings, and lines of (label, texts)."""
-
-    def __init__(self, title, unit, table, cell):
-        self.title, self.unit, self.corner = title, unit, table.corner
-        self.headings = table.headings
-        self.lines = [(table.row_title(row), [cell(row, column) for column in table.column_labels])
-                      for row in table.row_labels]
-
-
-def _panels(table):
-    """A group of panels that stand beside each other: ours and the paper's, absolute and over the
-    baseline cell."""
-    unit = table.unit if "values" not in table.view else ""
-    panels = [_Panel("weft", unit, table,
-                     lambda r, c: cells.show(table.cell(r, c), table.spread(r, c)))]
-    if table.paper:
-        panels.append(_Panel("the paper", table.view["paper"].get("unit", unit), table,
-                             lambda r, c: cells.show(table.paper.get((r, c)),
-                                                     table.paper_spread.get((r, c)))))
-    base = table.baseline()
-    if base and isinstance(table.cell(*base), (int, float)) and table.cell(*base):
-        ours = table.cell(*base)
-        named = ", ".join((f"{table.corner} {base[0]}" if isinstance(base[0], (int, float))
-                           else table.row_title(base[0]),
-                           table.headings[table.column_labels.index(base[1])]))
-        panels.append(_Panel(f"weft, {named} = 1", "", table,
-                             lambda r, c: _over(table.cell(r, c), ours)))
-        theirs = table.paper.get(base)
-        if theirs:
-            panels.append(_Panel(f"the paper, {named} = 1", "", table,
-                                 lambda r, c: _over(table.paper.get((r, c)), theirs)))
-    return [{"title": table.title, "note": table.view.get("note", ""), "panels": panels}]
-
-
-def _over(value, base):
-    return cells.show(value / base) if isinstance(value, (int, float)) else cells.show(value)
 
 
 def _stale(one, facts):
@@ -109,13 +72,14 @@ def render(measured):
     known, papers = experiment.all_experiments(), experiment.papers()
     stale = {name: _stale(known[name], facts) for name, facts in measured.items() if name in known}
     usable = {name: facts for name, facts in measured.items() if stale.get(name) == ""}
-    judge = claims.Judge({name: (known[name], facts["rows"]) for name, facts in usable.items()})
+    at_hand = {name: (known[name], facts["rows"]) for name, facts in usable.items()}
+    judge = claims.Judge(at_hand)
     sections = {paper: [] for paper in papers}
     for one in sorted(known.values(), key=lambda one: (one.order, one.name)):
         if one.paper not in papers:
             raise UsageError(f"{one.path}: no paper {one.paper!r} in papers.toml")
         sections[one.paper].append(
-            _Section(one, usable.get(one.name), stale.get(one.name, ""), judge))
+            _Section(one, usable.get(one.name), stale.get(one.name, ""), judge, at_hand))
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__name__.rpartition(".")[0]), autoescape=True,
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)

@@ -40,7 +40,10 @@ def draw(experiment, rows, view, number, tables):
     panels = [("weft" if view.get("paper") else "", _curves(experiment, rows, view))]
     if not panels[0][1]:
         return None
-    if view.get("paper"):
+    if view.get("paper") and "values" in view:
+        panels.append((f"the paper, {view.get('unit', '')}".rstrip(", "),
+                       _paper_values(experiment, tables, view)))
+    elif view.get("paper"):
         theirs = next((table for table in tables if table.paper), None)
         if theirs is not None:
             panels.append((f"the paper, {theirs.view['paper'].get('unit', '')}".rstrip(", "),
@@ -53,6 +56,8 @@ def draw(experiment, rows, view, number, tables):
             _panel(place, view, curves)
             place.set_title(said)
             place.set_xlabel(view.get("x_title", view.get("x", "")))
+            if place is not axes[0] and "values" in view:
+                place.legend()  # the paper's own names
         axes[0].set_ylabel(_y_title(experiment, view))
         if view.get("form") == "histogram":
             axes[0].set_xlabel(_y_title(experiment, view))
@@ -75,13 +80,14 @@ def _y_title(experiment, view):
 
 
 def _curves(experiment, rows, view):
-    """{label: ([x], [y])}; of a histogram ([], [all values])."""
+    """{label: ([x], [y])}; of a histogram ([], [all values]); of several values their headings."""
     good = [row for row in rows if cells.matches(row, view.get("where", {}))
             and row.get("status", OK) == OK]
     series = view.get("series", "configuration" if "configuration" in experiment.axes else None)
     figure = view.get("value", experiment.figure)
-    unit, own = view.get("unit", experiment.unit), experiment.unit
-    divide = cells.SCALE[unit] / cells.SCALE[own] if {unit, own} <= set(cells.SCALE) else 1
+    divide = cells.divisor(experiment, view)
+    if "values" in view:
+        return _values(experiment, good, view, series, divide)
     grouped = {}
     for row in good:
         value = row.get(figure)
@@ -99,6 +105,32 @@ def _curves(experiment, rows, view):
         means = {label: {x: (y / base[x] - 1) * 100 for x, y in curve.items() if base.get(x)}
                  for label, curve in means.items()}
     return {_label(experiment, series, label): _sorted(curve) for label, curve in means.items()}
+
+
+def _values(experiment, rows, view, series, divide):
+    curves = {}
+    for label in dict.fromkeys(row[series] for row in rows):
+        mine = [row for row in rows if row[series] == label]
+        found = {heading: [row[name] / divide for row in mine
+                           if isinstance(row.get(name), (int, float))]
+                 for name, heading in view["values"].items()}
+        curves[_label(experiment, series, label)] = _sorted({
+            heading: cells.statistic(values, view.get("statistic", "mean"))
+            for heading, values in found.items() if values})
+    return curves
+
+
+def _paper_values(experiment, tables, view):
+    """Of the paper's tables of statistics, one a figure; in its units."""
+    curves = {}
+    for name, heading in view["values"].items():
+        table = next((one for one in tables if one.paper and one.columns_axis == "statistic"
+                      and one.view.get("value", experiment.figure) == name), None)
+        for (label, statistic), value in table.paper.items() if table else ():
+            if statistic == view.get("statistic", "mean"):
+                called = table.view["paper"].get("titles", {}).get(label, str(label))
+                curves.setdefault(called, {})[heading] = value
+    return {label: _sorted(curve) for label, curve in curves.items()}
 
 
 def _label(experiment, series, label):
