@@ -51,10 +51,14 @@ BOOL SetThreadPriority(HANDLE thread, int priority)
 	if (w == NULL)
 		return FALSE;
 	__win_lock();
+	/* A thread that lowers itself would lose its CPU at once, with the lock, and to such as
+	 * wait for that. */
+	critical_enter();
 	w->priority = priority;
 	if (w->lwpid != 0)
 		error = __win_apply_priority(w);
 	__win_unlock();
+	critical_exit();
 	__win_put(&w->object);
 	return error == 0 ? TRUE : __win_fails(error);
 }
