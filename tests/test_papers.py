@@ -136,6 +136,17 @@ def test_two_critical_sections_cost_twice_one(results):
     assert two - nothing == pytest.approx(2 * (one - nothing), rel=0.15)
 
 
+def test_a_slice_that_ends_inside_makes_a_convoy(results):
+    """From then on each turn is handed over.  Of two threads one overtakes the other again; of eight
+    nobody does.  Who raises his priority inside is not preempted there."""
+    two, eight, raised = results("timemutex -n 3000 1 1 0 2; timemutex -n 3000 1 1 0 8;"
+                                 "timemutex -n 1000 -p 1 1 0 4", smp=1, mips=1)
+    assert two["blocks"] < 0.02 * 2 * 3000
+    assert eight["blocks"] > 0.5 * 8 * 3000
+    assert eight["real_ns"] > 5 * 4 * two["real_ns"]
+    assert raised["blocks"] < 0.02 * 4 * 1000
+
+
 def test_timemutex_excludes(results):
     """It checks that by itself: more CPUs, threads that wait their turn to be active, priorities,
     sleeping inside and outside."""

@@ -82,15 +82,20 @@ struct moment moment(void)
 		m.sys += acct.ms[i];
 	m.waits_for_cpu = acct.ms[MS_WAITCPU];
 	m.blocked_on_lock = acct.ms[MS_LOCK];
+	m.blocks = acct.nvcsw;
+	m.preempted = acct.nivcsw;
 	m.lwps = acct.nlwp;
 	return m;
 }
 
 void print_since(const struct moment *then, const struct moment *now)
 {
-	printf(" real_ns=%lld user_ns=%lld sys_ns=%lld waitcpu_ns=%lld lock_ns=%lld lwps=%u\n",
+	printf(" real_ns=%lld user_ns=%lld sys_ns=%lld waitcpu_ns=%lld lock_ns=%lld "
+	       "blocks=%lld preempted=%lld lwps=%u\n",
 	       (long long)(now->real - then->real), (long long)(now->user - then->user),
 	       (long long)(now->sys - then->sys),
 	       (long long)(now->waits_for_cpu - then->waits_for_cpu),
-	       (long long)(now->blocked_on_lock - then->blocked_on_lock), now->lwps);
+	       (long long)(now->blocked_on_lock - then->blocked_on_lock),
+	       (long long)(now->blocks - then->blocks),
+	       (long long)(now->preempted - then->preempted), now->lwps);
 }

@@ -30,11 +30,12 @@ struct moment {
 	int64_t real;          /* nanoseconds since boot */
 	int64_t user, sys;     /* CPU time of all its LWPs, the gone ones too */
 	int64_t waits_for_cpu; /* time in which an LWP could run and had no CPU, of all together */
-	int64_t blocked_on_lock; /* time parked or in a lock's call, of all together */
-	uint32_t lwps;           /* living ones */
+	int64_t blocked_on_lock;   /* time parked or in a lock's call, of all together */
+	int64_t blocks, preempted; /* times that an LWP blocked, and lost its CPU to another */
+	uint32_t lwps;             /* living ones */
 };
 struct moment moment(void);
 
-/* Prints " real_ns=.. user_ns=.. sys_ns=.. waitcpu_ns=.. lock_ns=.. lwps=.." of what has passed
- * since then, and the end of the line.  lwps: as many as there are now. */
+/* Prints " real_ns=.. user_ns=.. sys_ns=.. waitcpu_ns=.. lock_ns=.. blocks=.. preempted=.. lwps=.."
+ * of what has passed since then, and the end of the line.  lwps: as many as there are now. */
 void print_since(const struct moment *then, const struct moment *now);
