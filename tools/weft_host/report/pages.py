@@ -1,6 +1,9 @@
 """The pages: what of the results stands where.  How it looks is in templates/."""
 
+import re
+
 import jinja2
+from markupsafe import Markup, escape
 
 from .. import cells, claims, experiment
 from ..machine import UsageError
@@ -67,6 +70,15 @@ def _stale(one, facts):
     return ""
 
 
+def _marked(text):
+    """`words` are code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _sentence(text):
+    return text[:1].upper() + text[1:]
+
+
 def render(measured):
     """{file name: text} of all pages."""
     known, papers = experiment.all_experiments(), experiment.papers()
@@ -83,7 +95,7 @@ def render(measured):
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__name__.rpartition(".")[0]), autoescape=True,
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["kind"] = CLASS.get
+    environment.filters |= {"kind": CLASS.get, "marked": _marked, "sentence": _sentence}
     where = {one.name: one.paper for one in known.values()}
     shared = {"papers": papers, "sections": sections, "verdicts": claims.VERDICTS, "where": where,
               "revisions": sorted({facts.get("revision", "unknown") for facts in usable.values()}),
