@@ -18,9 +18,10 @@ NAMES = {number: name for name, number in ERRNO.items()}
 CALLS = 20000
 PIECE = 100000  # calls of one boot in the long run
 
-# These do not return when they succeed, or cannot: nobody has a console, and sigsuspend has
-# only an error to tell.
-NO_SUCCESS = {"exit", "lwp_exit", "execve", "sigreturn", "sigsuspend", "ioctl"}
+# These do not return when they succeed, or cannot: nobody has a console, and sigsuspend and
+# lwp_sigcatch have only an error to tell.
+NO_SUCCESS = {"exit", "lwp_exit", "execve", "sigreturn", "sigsuspend", "lwp_sigcatch",
+              "ioctl"}
 
 # These succeed less than once in six times, as measured over 300,000 calls, since they need
 # luck: an object in the right state, the lock's owner, a name that is not there yet.

@@ -7,7 +7,7 @@
  * target may sleep where no signal wakes it.  Otherwise the sender chooses one LWP and makes
  * it look (AST_SIG); the signal stays in its set until an LWP takes it, so that one that is
  * blocked by the chosen LWP in the last moment goes to the next that unblocks it; and when the
- * chosen one blocks it, becomes idle (weft/schedctl.h) or leaves, another is chosen (hand_on).
+ * chosen one blocks it, becomes idle (weft/schedctl.h) or leaves, another is chosen (sig_hand_on).
  *
  * A library that runs threads on fewer LWPs knows masks that no LWP has.  It gives one LWP to
  * what nobody takes, the ASLWP of the Solaris paper (p. 13): sig_aslwp makes the caller that, and
@@ -255,11 +255,7 @@ static void tell_aslwp(struct proc *p)
 	spin_release(&l->lock);
 }
 
-/*
- * Signals of `set` that are pending for the process are no longer for an LWP that may have been
- * chosen for them: others look.
- */
-static void hand_on(struct proc *p, uint64_t set)
+void sig_hand_on(struct proc *p, uint64_t set)
 {
 	bool left = false;
 
@@ -413,7 +409,7 @@ bool sig_next(struct weft_siginfo *info)
 		struct weft_siginfo drop;
 
 		if (l->sc->idle && (found & ~SIG_UNBLOCKABLE) != 0) {
-			hand_on(p, found & ~SIG_UNBLOCKABLE);
+			sig_hand_on(p, found & ~SIG_UNBLOCKABLE);
 			found &= SIG_UNBLOCKABLE;
 		}
 		if (found == 0 || p->exiting) {
@@ -478,7 +474,7 @@ void sig_set_mask_locked(uint64_t mask)
 	assert(spin_held(&p->lock));
 	l->sig.mask = mask & ~SIG_UNBLOCKABLE;
 	if (p->sig.pending.set & l->sig.mask & ~was)
-		hand_on(p, l->sig.mask & ~was);
+		sig_hand_on(p, l->sig.mask & ~was);
 }
 
 /* --- what the threads library knows better ------------------------------------------------- */
@@ -573,7 +569,7 @@ void sig_lwp_exit(struct proc *p, struct lwp *l)
 	/* It may have been chosen for a signal of the process: somebody else looks. */
 	uint64_t left = ~l->sig.mask;
 	l->sig.mask = ~0ull;
-	hand_on(p, left);
+	sig_hand_on(p, left);
 }
 
 void sig_proc_exit(struct proc *p)

@@ -190,6 +190,7 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 	struct proc *p = l->proc;
 	hrtime_t deadline;
 	struct weft_siginfo info;
+	bool waited = false;
 	uint64_t set;
 
 	if (copyin(&set, arg[0], sizeof(set)) != 0)
@@ -218,7 +219,10 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 		spin_acquire(&p->lock);
 		list_remove(&l->sig.wait_link);
 		l->sig.waits_for = 0;
+		waited = true;
 	}
+	if (waited) /* it may have been chosen for several, and takes one at most */
+		sig_hand_on(p, set);
 	spin_unlock(&p->lock, s);
 	sig_tell_if_due(p);
 	if (err != 0)
@@ -258,6 +262,30 @@ int64_t sys_sig_redirect(const uint64_t arg[6])
 int64_t sys_lwp_sigtake(const uint64_t arg[6])
 {
 	return sig_take_back();
+}
+
+/*
+ * lwp_sigcatch(set): sigsuspend that does not wait: blocks exactly `set` while handlers are called
+ * for what is pending, and then what was blocked before.  Never returns 0.  Not for an LWP in a
+ * critical section (weft/schedctl.h).
+ * EINTR: a handler has been called, or another LWP took the signal; EAGAIN: there was none to call;
+ * EFAULT: set.
+ */
+int64_t sys_lwp_sigcatch(const uint64_t arg[6])
+{
+	struct lwp *l = curlwp();
+	uint64_t set, was = l->sig.mask;
+
+	if (copyin(&set, arg[0], sizeof(set)) != 0)
+		return -EFAULT;
+	sig_set_mask(set);
+	if (sig_interrupted()) { /* on its way back to user mode it goes on as sigsuspend does */
+		l->sig.saved_mask = was;
+		l->sig.restore_mask = true;
+		return -EINTR;
+	}
+	sig_set_mask(was);
+	return -EAGAIN;
 }
 
 /* --- sending ------------------------------------------------------------------------------ */

@@ -142,6 +142,7 @@ struct thread {
 			};
 			bool cancel_async; /* self, atomic */
 			bool named;        /* list: name has been set */
+			bool caught;       /* self: a handler has been called (core/sigwait.c) */
 		};
 		uint64_t cancel_all;
 	};

@@ -126,6 +126,14 @@ struct model_ops {
 	 * later; other error numbers. */
 	int (*kill)(struct thread *t, int sig);
 	/*
+	 * Blocks the caller, who stands in no queue, until a signal of `set` may be pending for it
+	 * or for the process, its `caught` is set, or a cancellation is due.  False: the deadline
+	 * has passed.  NULL: threads that wait for signals keep their LWPs.
+	 */
+	bool (*await_signal)(uint64_t set, deadline_t deadline);
+	/* The caller has waited so, and goes without: what there is of set is for others. */
+	void (*leave_signals)(uint64_t set);
+	/*
 	 * t, which lives and cannot go, has a cancellation pending: ends its wait (see
 	 * block), or its system call, if that is a point (core/cancel.c).
 	 */

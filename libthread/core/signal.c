@@ -82,6 +82,7 @@ void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 	set_mask(self, mask);
 	handler(sig, info, uc);
 	set_mask(self, uc->sigmask == interrupted ? before : uc->sigmask);
+	self->caught = true;
 	errno = saved_errno;
 	if (self->critical != section)
 		load_section_again(uc);

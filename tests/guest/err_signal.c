@@ -78,6 +78,19 @@ static void waiting(void)
 	gives_eintr(sigsuspend, "a handler", &none);
 	worked(sigsuspend, err_alarms > before);
 
+	const uint64_t alarm = WEFT_SIGBIT(WEFT_SIGALRM);
+	gives(lwp_sigcatch, EFAULT, "the set", NOWHERE);
+	gives(lwp_sigcatch, EAGAIN, "nothing is pending", &none);
+	__sys_sigprocmask(WEFT_SIG_BLOCK, &alarm, NULL);
+	__sys_kill(__sys_getpid(), WEFT_SIGALRM);
+	gives(lwp_sigcatch, EAGAIN, "what is pending stays blocked", &alarm);
+	before = err_alarms;
+	gives(lwp_sigcatch, EINTR, "a handler", &none);
+	worked(lwp_sigcatch, err_alarms == before + 1);
+	__sys_kill(__sys_getpid(), WEFT_SIGALRM);
+	is("lwp_sigcatch: the mask is back", err_alarms, before + 1);
+	__sys_sigprocmask(WEFT_SIG_UNBLOCK, &alarm, NULL);
+
 	gives(sigtimedwait, EFAULT, "the set", NOWHERE, &info, &zero);
 	gives(sigtimedwait, EFAULT, "the time", &usr1, &info, NOWHERE);
 	gives(sigtimedwait, EINVAL, "the time", &usr1, &info, &bad);

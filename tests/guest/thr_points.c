@@ -209,7 +209,8 @@ static void do_shared_cond_wait(void)
 	pthread_cleanup_pop(1);
 }
 
-enum { USER = 1, KERNEL = 2, SHORT = 4 }; /* blocks in the library; in the kernel; does not */
+/* Blocks in the library; in the kernel; in either, as its thread is unbound or bound; does not. */
+enum { USER, KERNEL, SIGNAL, SHORT };
 
 static const struct point {
 	const char *name;
@@ -237,11 +238,11 @@ static const struct point {
 	{"clock_nanosleep", do_clock_nanosleep, KERNEL},
 	{"sleep", do_sleep, KERNEL},
 	{"usleep", do_usleep, KERNEL},
-	{"pause", do_pause, KERNEL},
-	{"sigsuspend", do_sigsuspend, KERNEL},
-	{"sigwait", do_sigwait, KERNEL},
-	{"sigwaitinfo", do_sigwaitinfo, KERNEL},
-	{"sigtimedwait", do_sigtimedwait, KERNEL},
+	{"pause", do_pause, SIGNAL},
+	{"sigsuspend", do_sigsuspend, SIGNAL},
+	{"sigwait", do_sigwait, SIGNAL},
+	{"sigwaitinfo", do_sigwaitinfo, SIGNAL},
+	{"sigtimedwait", do_sigtimedwait, SIGNAL},
 	{"wait", do_wait, KERNEL},
 	{"waitpid", do_waitpid, KERNEL},
 	{"pthread_join", do_join, USER},

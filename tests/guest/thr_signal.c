@@ -166,15 +166,13 @@ static void sigwaits(void)
 	pthread_attr_init(&bound);
 	pthread_attr_setscope(&bound, PTHREAD_SCOPE_SYSTEM);
 	pthread_sigmask(SIG_BLOCK, &s, NULL);
-	if (strcmp(getenv("LIBTHREAD") ? getenv("LIBTHREAD") : "lwp", "n1") != 0) {
-		pthread_create(&t, &bound, waiter, NULL);
-		for (int i = 0; i < 3; i++) {
-			kill(getpid(), SIGUSR2);
-			sem_wait(&got);
-		}
-		pthread_join(t, NULL);
-		is("a thread waits for the process's signals", waited_for, 3 * SIGUSR2);
+	pthread_create(&t, &bound, waiter, NULL);
+	for (int i = 0; i < 3; i++) {
+		kill(getpid(), SIGUSR2);
+		sem_wait(&got);
 	}
+	pthread_join(t, NULL);
+	is("a thread waits for the process's signals", waited_for, 3 * SIGUSR2);
 	pthread_sigmask(SIG_UNBLOCK, &s, NULL);
 }
 
@@ -332,17 +330,15 @@ static void suspends(void)
 	catch (SIGUSR1, note_thread, 0);
 	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
 	stop = 0;
-	if (strcmp(getenv("LIBTHREAD") ? getenv("LIBTHREAD") : "lwp", "n1") != 0) {
-		pthread_create(&t, &bound, sender, &self);
-		for (unsigned i = 0; i < rounds; i++) {
-			int before = handled;
-			sigsuspend(&none);
-			wrong += handled == before || errno != EINTR || mask_now() != usr1;
-		}
-		stop = 1;
-		pthread_join(t, NULL);
-		is("sigsuspend returns after a handler, with the old mask", wrong, 0);
+	pthread_create(&t, &bound, sender, &self);
+	for (unsigned i = 0; i < rounds; i++) {
+		int before = handled;
+		sigsuspend(&none);
+		wrong += handled == before || errno != EINTR || mask_now() != usr1;
 	}
+	stop = 1;
+	pthread_join(t, NULL);
+	is("sigsuspend returns after a handler, with the old mask", wrong, 0);
 	pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
 }
 

@@ -165,7 +165,7 @@ int sigemptyset(sigset_t *set)
 	return 0;
 }
 
-/* --- masks and waiting ------------------------------------------------------------------ */
+/* --- masks; waiting: libthread/core/sigwait.c ------------------------------------------------------------------ */
 
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
@@ -179,41 +179,12 @@ int sigpending(sigset_t *set)
 	return result(__sys_sigpending(set));
 }
 
-int sigsuspend(const sigset_t *set)
-{
-	return point_result(__point_sigsuspend(set));
-}
-
 int pause(void)
 {
 	sigset_t now;
 
 	sigprocmask(SIG_BLOCK, NULL, &now);
 	return sigsuspend(&now);
-}
-
-int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
-{
-	return point_result(__point_sigtimedwait(set, (struct weft_siginfo *)info,
-						 (const struct weft_timespec *)timeout));
-}
-
-int sigwaitinfo(const sigset_t *set, siginfo_t *info)
-{
-	return sigtimedwait(set, info, NULL);
-}
-
-/* Returns an error number, and is not interrupted by handlers. */
-int sigwait(const sigset_t *set, int *sig)
-{
-	long r;
-
-	while ((r = __point_sigtimedwait(set, NULL, NULL)) == -EINTR)
-		pthread_testcancel();
-	if (r < 0)
-		return -r;
-	*sig = r;
-	return 0;
 }
 
 void __sigjmp_save(sigjmp_buf env, int savemask)

@@ -478,7 +478,8 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(lwp_cancel, INT, T(LWP), T(INT), T(PTR))                                                 \
 	D(sig_aslwp, INT)                                                                          \
 	D(sig_redirect, INT, T(LWP), T(SIG))                                                       \
-	D(lwp_sigtake, T(HEX))
+	D(lwp_sigtake, T(HEX))                                                                     \
+	D(lwp_sigcatch, INT, T(SET_IN))
 
 /* The number of arguments comes from here and from the list of calls: they must agree. */
 #define X(number, name, nargs) NARGS_##name = nargs,

@@ -58,7 +58,7 @@ struct lwp_signals {
 	struct sigpending pending;
 	uint64_t waits_for; /* sigtimedwait: these; else 0 */
 	struct list wait_link;
-	uint64_t saved_mask; /* sigsuspend: the mask to go back to */
+	uint64_t saved_mask; /* sigsuspend, lwp_sigcatch: the mask to go back to */
 	bool restore_mask;
 	struct weft_stack stack; /* alternate; size 0: none */
 };
@@ -110,6 +110,11 @@ bool sig_child_exited(struct proc *child);
 void sig_forget(struct proc *p, uint64_t set);
 /* Takes back a timer's signal if it is pending.  p->lock held. */
 void sig_withdraw(struct proc *p, struct sigqueued *q);
+/*
+ * Signals of `set` that are pending for the process are no longer for an LWP that may have been
+ * chosen for them: others look.  p->lock held.
+ */
+void sig_hand_on(struct proc *p, uint64_t set);
 /* Does the action of sig, as it is now, discard it? */
 bool sig_ignored(const struct proc *p, int sig);
 

@@ -169,7 +169,8 @@
 	X(190, lwp_cancel, 3) /* (id, thread, pc): see lwp.h */                                    \
 	X(182, sig_aslwp, 0)                                                                       \
 	X(183, sig_redirect, 2) /* (id, sig) */                                                    \
-	X(184, lwp_sigtake, 0)  /* = set */
+	X(184, lwp_sigtake, 0)  /* = set */                                                        \
+	X(185, lwp_sigcatch, 1) /* (const set *) */
 
 #define WEFT_SYSCALL_MAX 256
 

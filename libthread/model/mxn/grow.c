@@ -147,6 +147,12 @@ void __services_start(void)
 	ilock_unlock(&services_lock);
 }
 
+/* It is to look at what is pending. */
+void __aslwp_poke(void)
+{
+	__service_poke(__atomic_load_n(&aslwp, __ATOMIC_ACQUIRE));
+}
+
 void __services_forked(void)
 {
 	services_lock.held = 0;

@@ -290,11 +290,14 @@ int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32
 			const char *name);
 void __services_start(void);
 void __services_forked(void);
+void __aslwp_poke(void);
 void __reap(void);
 
 /* --- signal.c ------------------------------------------------------------------- */
 
 int __mxn_kill(struct thread *t, int sig);
+bool __mxn_await_signal(uint64_t set, deadline_t deadline);
+void __mxn_leave_signals(uint64_t set);
 void __aslwp_main(struct thread *self) __attribute__((noreturn));
 /* With _schedlock: has self, which is about to block, signals to take first?  Then ... */
 bool __signals_due(struct thread *self);

@@ -2,7 +2,7 @@
  * signal.c - signals of unbound threads, and the LWP that finds a thread for those of the process.
  *
  * A thread's mask, alternate stack and pending signals are its LWP's while it is on one, so that
- * the kernel delivers what is for it, and sigsuspend, sigpending and the rest are the kernel's.
+ * the kernel delivers what is for it, and sigpending and the rest are the kernel's.
  * When it leaves the LWP it takes along what differs from what all have (struct thread, carries
  * and kept), and the LWP gets that of the thread that comes: __masks_move, part of the switch.
  *
@@ -20,7 +20,7 @@
  * the threads, and either "asks the kernel to redirect the pending signal" to an LWP that has one
  * by now, or makes the thread come and look.  The signal stays pending for the process all the
  * time, and it does not matter who takes it.  If the chosen thread blocks it in the last moment or
- * leaves its LWP, the kernel chooses anew (hand_on in kernel/proc/signal.c) and may tell the
+ * leaves its LWP, the kernel chooses anew (sig_hand_on in kernel/proc/signal.c) and may tell the
  * ASLWP again; if no thread takes it, it waits for one that unblocks it.  Unlike Solaris's, this
  * ASLWP is no bottleneck for signals that a running thread can take.
  *
@@ -93,6 +93,12 @@ static const void *sleep_on(deadline_t deadline)
 	return obj;
 }
 
+/* Signals that t waits for, asleep or about to be: those of await_signal. */
+static uint64_t awaited(const struct thread *t)
+{
+	return t->wchan == &t->sigmask ? *(const uint64_t *)t->wait_arg : 0;
+}
+
 static const void *interrupted(void)
 {
 	return sleep_on(thread_self()->deadline);
@@ -107,15 +113,24 @@ bool __signals_due(struct thread *self)
 const void *__signals_first(deadline_t deadline)
 {
 	struct thread *self = thread_self();
+	bool ends = self->wchan == &self->sigmask;
 
+	if (ends) {
+		__sleepq_remove(self->q, self);
+		self->wchan = NULL;
+	}
 	arrive(self, self->lwp, 0);
 	schedunlock(); /* here the handlers are called */
-	return sleep_on(deadline);
+	return ends ? NULL : sleep_on(deadline);
 }
 
 /* t, which is Blocked, is to take signals.  Returns an LWP to unpark, or 0. */
 static uint32_t interrupt(struct thread *t)
 {
+	if (t->wchan == &t->sigmask) {
+		__sleepq_remove(t->q, t);
+		return __release(t);
+	}
 	if (t->to_armed)
 		__timeout_cancel(t);
 	else
@@ -150,12 +165,51 @@ int __mxn_kill(struct thread *t, int sig)
 		error = -__sys_lwp_kill(t->lwp->id, sig);
 	} else if (sig != 0) {
 		t->sigkept |= bit;
-		unpark = make_look(t, !(t->sigmask & bit));
+		unpark = make_look(t, !(t->sigmask & bit) || (awaited(t) & bit));
 	}
 	schedunlock();
 	if (unpark != 0)
 		__sys_lwp_unpark(unpark);
 	return error;
+}
+
+/* --- waiting for signals ----------------------------------------------------------------------- */
+
+/*
+ * A thread that waits for signals stands in the queue of its own mask; wait_arg points to those
+ * that it waits for.  Whoever has one for it takes it out of there (interrupt), and it looks.
+ *
+ * None is slept on: the kernel first has a signal of the process pending, then tells the ASLWP,
+ * which looks at the threads under the lock.  If that is before this one has the lock, this one
+ * finds the signal pending; else the ASLWP finds this one asleep.
+ */
+bool __mxn_await_signal(uint64_t set, deadline_t deadline)
+{
+	struct thread *self = thread_self();
+	struct sleepq *q = sleepq_of_point(&self->sigmask);
+	const void *in_vain = NULL;
+	uint64_t pending;
+
+	schedlock();
+	__sys_sigpending(&pending);
+	if (self->caught || (pending & set)) {
+		schedunlock();
+	} else {
+		sleepq_enter(q, &self->sigmask, self, ORDER_FIFO);
+		self->wait_arg = &set;
+		in_vain = __mxn_block(q, deadline, NULL);
+	}
+	return in_vain == NULL || cancel_due();
+}
+
+/* The ASLWP may have woken the caller for one of them, and looked no further. */
+void __mxn_leave_signals(uint64_t set)
+{
+	uint64_t pending;
+
+	__sys_sigpending(&pending);
+	if (pending & set)
+		__aslwp_poke();
 }
 
 /* --- the ASLWP --------------------------------------------------------------------------------- */
@@ -177,6 +231,25 @@ static bool takes(struct thread *t, int sig, uint32_t *unpark)
 	return true;
 }
 
+/* All that wait for it are to look, since it may be queued several times.  Is there one? */
+static bool wake_waiters(uint64_t bit)
+{
+	struct thread *t = __thread_list;
+	bool found = false;
+	uint32_t unpark;
+
+	do {
+		if (t->state == TS_BLOCKED && (awaited(t) & bit)) {
+			found |= !t->suspended;
+			unpark = interrupt(t);
+			if (unpark != 0)
+				__sys_lwp_unpark(unpark);
+		}
+		t = t->list_next;
+	} while (t != __thread_list);
+	return found;
+}
+
 /* Nobody may take it: then it stays where it is. */
 static void find_taker(int sig)
 {
@@ -186,8 +259,9 @@ static void find_taker(int sig)
 	ilock_lock(&__threads_lock);
 	schedlock();
 	t = __thread_list;
-	while (!takes(t, sig, &unpark) && t->list_next != __thread_list)
-		t = t->list_next;
+	if (!wake_waiters(WEFT_SIGBIT(sig)))
+		while (!takes(t, sig, &unpark) && t->list_next != __thread_list)
+			t = t->list_next;
 	schedunlock();
 	ilock_unlock(&__threads_lock);
 	if (unpark != 0)

@@ -151,6 +151,7 @@ long __sys_lwp_cancel(uint32_t id, uint32_t thread, const void *pc);
 long __sys_sig_aslwp(void);
 long __sys_sig_redirect(uint32_t id, int sig);
 long __sys_lwp_sigtake(void);
+long __sys_lwp_sigcatch(const uint64_t *set);
 /* scheduling and accounting */
 long __sys_priocntl(int idtype, int id, int command, void *arg);
 long __sys_processor_bind(int idtype, int id, int cpu, int *old);
