@@ -14,6 +14,8 @@ from .machine import UsageError
 from .runner import OK
 
 SCALE = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+STATISTIC_TITLES = {"sd": "standard deviation", "max": "maximum", "min": "minimum",
+                    "margin99": "margin of error, 99 %"}
 Z99 = 2.576  # the normal distribution's quantile, as the papers use it
 
 
@@ -92,6 +94,11 @@ def show(value, spread=None):
     return f"{text} ±{number(spread)}" if spread else text
 
 
+def axis_title(axis):
+    """As it is called over a table's column and along a plot's axis."""
+    return {"smp": "CPUs", "configuration": ""}.get(axis, axis)
+
+
 def divisor(experiment, view):
     """What brings figures into a view's unit: only the experiment's own unit of time converts."""
     unit = view.get("unit", experiment.unit)
@@ -116,12 +123,13 @@ class Table:
             "columns", "configuration" if "configuration" in experiment.axes else "value")
         self._figure = view.get("value", experiment.figure)
         self._rows = [row for row in rows if matches(row, self._where)]
-        self.unit = view.get("unit", experiment.unit)
+        # Another figure than the experiment's has a unit only if the view says which.
+        self.unit = view.get("unit", experiment.unit if self._figure == experiment.figure else "")
         self._divide = divisor(experiment, view)
         self.row_labels = self._labels(self.rows_axis)
         self.column_labels = self._labels(self.columns_axis)
         self.headings = [self._heading(label) for label in self.column_labels]
-        self.corner = self.rows_axis
+        self.corner = axis_title(self.rows_axis)
         self.title = view.get("title") or experiment.title
         self.paper = paper_cells(view["paper"]) if "paper" in view else {}
         self.paper_spread = paper_cells(view["paper"], "_sd") if "paper" in view else {}
@@ -138,7 +146,10 @@ class Table:
             return self.experiment.configurations[label].title
         if self.columns_axis == "value":
             return self.view.get("values", {}).get(label) or label
-        return f"{self.columns_axis} {label}" if isinstance(label, (int, float)) else str(label)
+        if self.columns_axis == "statistic":
+            return STATISTIC_TITLES.get(label, label)
+        return (f"{axis_title(self.columns_axis)} {label}" if isinstance(label, (int, float))
+                else str(label))
 
     def row_title(self, label):
         if self.rows_axis == "configuration":
@@ -177,6 +188,8 @@ class Table:
     def spread(self, row, column):
         """The standard deviation over seeds, or None."""
         found, name = self._values(row, column)
+        if self.columns_axis == "statistic":  # it has a column of its own
+            return None
         if isinstance(found, str) or len(found) < 2 or name != "mean" or not all(
                 isinstance(one, (int, float)) for one in found):
             return None

@@ -13,6 +13,7 @@ import jinja2
 import matplotlib
 from markupsafe import Markup
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from .. import cells
 from ..runner import OK
@@ -55,7 +56,7 @@ def draw(experiment, rows, view, number, tables):
         for place, (said, curves) in zip(axes, panels):
             _panel(place, view, curves)
             place.set_title(said)
-            place.set_xlabel(view.get("x_title", view.get("x", "")))
+            place.set_xlabel(view.get("x_title", cells.axis_title(view.get("x", ""))))
             if place is not axes[0] and "values" in view:
                 place.legend()  # the paper's own names
         axes[0].set_ylabel(_y_title(experiment, view))
@@ -136,7 +137,8 @@ def _paper_values(experiment, tables, view):
 def _label(experiment, series, label):
     if series == "configuration" and label in experiment.configurations:
         return experiment.configurations[label].title
-    return f"{series} {label}" if isinstance(label, (int, float)) else str(label)
+    return (f"{cells.axis_title(series)} {label}" if isinstance(label, (int, float))
+            else str(label))
 
 
 def _sorted(curve):
@@ -164,13 +166,30 @@ def _panel(axes, view, curves):
             for (label, (xs, ys)), marker in zip(curves.items(), MARKERS * len(curves)):
                 axes.plot(xs, ys, label=label, marker=marker, markersize=4, linewidth=1.4)
     scales = view.get("log", "")
-    if "x" in scales and curves:
+    xs = sorted({x for xs, _ in curves.values() for x in xs if isinstance(x, (int, float))})
+    if "x" in scales and xs:
         axes.set_xscale("log", base=2)
-        axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        ticks = _apart(xs)
+        axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
+        axes.xaxis.set_minor_locator(NullLocator())
+    elif view.get("form", "line") == "line" and all(isinstance(x, int) for x in xs):
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if "y" in scales:
         axes.set_yscale("log")
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.yaxis.set_minor_formatter(NullFormatter())
     elif view.get("form") != "histogram" and "relative" not in view:
         axes.set_ylim(bottom=0)
+
+
+def _apart(xs):
+    """Those of rising values whose labels do not touch on a logarithmic axis."""
+    kept = xs[:1]
+    for x in xs[1:]:
+        if math.log(x / kept[-1]) >= math.log(xs[-1] / xs[0]) / 14:
+            kept.append(x)
+    return kept
 
 
 def _bars(axes, curves):
