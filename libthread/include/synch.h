@@ -24,9 +24,11 @@ typedef struct timespec timestruc_t;
 
 #define USYNC_THREAD 0x00
 #define USYNC_PROCESS 0x01
-#define LOCK_RECURSIVE 0x02  /* mutex: may be locked again by its owner */
-#define LOCK_ERRORCHECK 0x04 /* mutex: mistakes are errors */
-#define LOCK_ROBUST 0x08     /* mutex: its owner's death is told to the next one */
+#define LOCK_RECURSIVE 0x02    /* mutex: may be locked again by its owner */
+#define LOCK_ERRORCHECK 0x04   /* mutex: mistakes are errors */
+#define LOCK_ROBUST 0x08       /* mutex: its owner's death is told to the next one */
+#define LOCK_PRIO_INHERIT 0x10 /* mutex: PTHREAD_PRIO_INHERIT */
+#define LOCK_PRIO_PROTECT 0x20 /* mutex: PTHREAD_PRIO_PROTECT; arg: int *, the ceiling */
 #define USYNC_PROCESS_ROBUST (USYNC_PROCESS | LOCK_ROBUST)
 
 /* clang-format off */

@@ -19,15 +19,26 @@ static int pshared_of(int type)
 	return type & USYNC_PROCESS ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE;
 }
 
-/* EINVAL: unknown bits of type. */
+/*
+ * LOCK_PRIO_PROTECT: arg points to an int, the ceiling.  EINVAL: unknown bits of type, both
+ * protocols, or no priority of SCHED_FIFO for a ceiling.
+ */
 int mutex_init(mutex_t *m, int type, void *arg)
 {
+	const int protocols = LOCK_PRIO_INHERIT | LOCK_PRIO_PROTECT;
 	pthread_mutexattr_t attr = {.__type = PTHREAD_MUTEX_NORMAL, .__pshared = pshared_of(type)};
-	int error =
-		check_type(type, USYNC_PROCESS | LOCK_ROBUST | LOCK_RECURSIVE | LOCK_ERRORCHECK);
+	int error = check_type(type, USYNC_PROCESS | LOCK_ROBUST | LOCK_RECURSIVE |
+					     LOCK_ERRORCHECK | protocols);
 
-	if (error != 0)
-		return error;
+	if (error != 0 || (type & protocols) == protocols)
+		return EINVAL;
+	if (type & LOCK_PRIO_INHERIT)
+		attr.__protocol = PTHREAD_PRIO_INHERIT;
+	if (type & LOCK_PRIO_PROTECT) {
+		attr.__protocol = PTHREAD_PRIO_PROTECT;
+		if (arg == NULL || pthread_mutexattr_setprioceiling(&attr, *(int *)arg) != 0)
+			return EINVAL;
+	}
 	if (type & LOCK_RECURSIVE)
 		attr.__type = PTHREAD_MUTEX_RECURSIVE;
 	else if (type & LOCK_ERRORCHECK)

@@ -128,6 +128,10 @@ static void mutexes(void)
 
 	WORKS(mutex_init(&m, USYNC_THREAD, NULL));
 	GIVES(EINVAL, mutex_init(&checked, 0x100, NULL), "an unknown bit");
+	int ceiling = 1000;
+	GIVES(EINVAL, mutex_init(&checked, LOCK_PRIO_INHERIT | LOCK_PRIO_PROTECT, &ceiling), "two");
+	GIVES(EINVAL, mutex_init(&checked, LOCK_PRIO_PROTECT, &ceiling), "no such ceiling");
+	GIVES(EINVAL, mutex_init(&checked, LOCK_PRIO_PROTECT, NULL), "no ceiling");
 	mutex_init(&checked, USYNC_THREAD | LOCK_ERRORCHECK, NULL);
 	mutex_init(&recursive, USYNC_THREAD | LOCK_RECURSIVE, NULL);
 	mutex_init(&robust, USYNC_PROCESS_ROBUST, NULL);

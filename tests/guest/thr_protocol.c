@@ -15,6 +15,7 @@
 #include <sys/priocntl.h>
 #include <sys/processor.h>
 #include <sys/procset.h>
+#include <synch.h>
 #include <thread.h>
 #include <time.h>
 #include <weft/lwp.h>
@@ -59,10 +60,36 @@ static int lwp_priority(void)
 
 #define SHARED 2 /* besides PTHREAD_MUTEX_STALLED and _ROBUST */
 
+static bool by_ui; /* mutex_init instead of pthread_mutex_init */
+
+/* As UNIX International's interface has it. */
+static void init_ui(mutex_t *m, int protocol, int ceiling, int type, int kind)
+{
+	static const int protocols[] = {
+		[PTHREAD_PRIO_INHERIT] = LOCK_PRIO_INHERIT,
+		[PTHREAD_PRIO_PROTECT] = LOCK_PRIO_PROTECT,
+	};
+	static const int types[] = {
+		[PTHREAD_MUTEX_RECURSIVE] = LOCK_RECURSIVE,
+		[PTHREAD_MUTEX_ERRORCHECK] = LOCK_ERRORCHECK,
+	};
+	static const int kinds[] = {
+		[PTHREAD_MUTEX_ROBUST] = LOCK_ROBUST,
+		[SHARED] = USYNC_PROCESS,
+	};
+
+	if (mutex_init(m, protocols[protocol] | types[type] | kinds[kind], &ceiling) != 0)
+		bail("mutex_init");
+}
+
 static void init(pthread_mutex_t *m, int protocol, int ceiling, int type, int kind)
 {
 	pthread_mutexattr_t attr;
 
+	if (by_ui) {
+		init_ui(m, protocol, ceiling, type, kind);
+		return;
+	}
 	pthread_mutexattr_init(&attr);
 	pthread_mutexattr_setprotocol(&attr, protocol);
 	pthread_mutexattr_setprioceiling(&attr, ceiling);
@@ -594,6 +621,14 @@ static void test_exclusion(int protocol)
 	is("nor of the second one", counter[1], THREADS * rounds);
 }
 
+static void test_all_results(void)
+{
+	for (int p = PTHREAD_PRIO_INHERIT; p <= PTHREAD_PRIO_PROTECT; p++)
+		for (int type = 0; type < 3; type++)
+			for (int kind = 0; kind <= SHARED; kind++)
+				test_results(p, type, kind);
+}
+
 int main(int argc, char **argv)
 {
 	const char *model = getenv("LIBTHREAD");
@@ -602,16 +637,20 @@ int main(int argc, char **argv)
 		rounds = atol(argv[1]);
 	kernel_schedules = model == NULL || strcmp(model, "lwp") == 0;
 	test_attributes();
-	for (int p = PTHREAD_PRIO_INHERIT; p <= PTHREAD_PRIO_PROTECT; p++)
-		for (int type = 0; type < 3; type++)
-			for (int kind = 0; kind <= SHARED; kind++)
-				test_results(p, type, kind);
+	test_all_results();
+	by_ui = true;
+	test_all_results();
+	by_ui = false;
 	pthread_t t;
 	pthread_create(&t, NULL, ceilings, NULL);
 	pthread_join(t, NULL);
 	if (processor_bind(P_PID, P_MYID, 0, NULL) < 0)
 		bail("processor_bind: %d", errno);
 	test_inversion();
+	by_ui = true;
+	test_inversion();
+	test_chain();
+	by_ui = false;
 	test_repriced();
 	test_chain();
 	test_timeout();
