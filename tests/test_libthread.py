@@ -11,7 +11,7 @@ from tap import failures
 
 KNOWN = {
     "lwp": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on"
-           " sleep=park|kernel malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD",
+           " sleep=park|kernel unpark=combined|separate malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD",
     "mxn": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
            "concurrency=N waiting=upcall|signal|none aging=SECONDS malloc=newlib|mt "
            "lockstat=off|exit|SIGNAL lockstat-fd=FD",

@@ -20,6 +20,7 @@ struct options {
 	bool adaptive_unlock; /* let a spinner take the mutex before waking a sleeper */
 	bool schedctl;        /* preemption control */
 	bool kernel_sleep;    /* objects have their queues in the kernel, not here */
+	bool separate_unpark; /* who wakes and then blocks makes a call for each */
 	bool spin_shared;     /* no option: a process-shared mutex too (unless spin=never) */
 	bool mt_malloc;       /* malloc is malloc/mt.c's, not newlib's */
 	int lockstat;         /* lock statistics: LOCKSTAT_OFF, _EXIT, or the signal */
@@ -42,6 +43,7 @@ extern struct options __options;
 #define OPT_WAITING 0x20
 #define OPT_AGING 0x40
 #define OPT_SLEEP 0x80
+#define OPT_UNPARK 0x100
 /* These every model has. */
 #define OPT_MALLOC 0x10000
 #define OPT_LOCKSTAT 0x20000

@@ -37,6 +37,7 @@ static const struct option {
 	{"waiting", "upcall|signal|none", OPT_WAITING},
 	{"aging", "SECONDS", OPT_AGING},
 	{"sleep", "park|kernel", OPT_SLEEP},
+	{"unpark", "combined|separate", OPT_UNPARK},
 	{"malloc", "newlib|mt", OPT_MALLOC},
 	{"lockstat", "off|exit|SIGNAL", OPT_LOCKSTAT},
 	{"lockstat-fd", "FD", OPT_LOCKSTAT_FD},
@@ -190,6 +191,9 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_SLEEP:
 		__options.kernel_sleep = v;
+		break;
+	case OPT_UNPARK:
+		__options.separate_unpark = v;
 		break;
 	}
 }

@@ -53,6 +53,8 @@ static const void *lwp_block(struct sleepq *q, deadline_t deadline, struct threa
 		self->lwp->owes = release(wake);
 	self->state = TS_BLOCKED;
 	ilock_unlock(&q->lock);
+	if (wake != NULL && unlikely(__options.separate_unpark))
+		__lwp_unpark_owed(self->lwp, self->lwp->owes);
 	waited_for = __lwp_wait_woken(self, deadline);
 	self->state = TS_ONLWP;
 	return waited_for;
@@ -245,7 +247,7 @@ const struct model __model_lwp = {
 	.name = "lwp",
 	.ops = &ops,
 	.scope = SCOPE_ALL_BOUND,
-	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_SLEEP,
+	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_SLEEP | OPT_UNPARK,
 	.defaults = {.spin = SPIN_ADAPTIVE,
 		     .adaptive_unlock = true,
 		     .schedctl = true,
