@@ -81,7 +81,7 @@ class Context:
         self._display.begins(self._name, text)
 
     def guest(self, argv, *, smp=1, model=None, options=None, mem="512M", env=None, files=(),
-              timeout=600, quantum=None, seed=None, mips=None, append=""):
+              timeout=experiment.PRESET["timeout"], quantum=None, seed=None, mips=None, append=""):
         """Boots a guest that runs argv, and returns its Result (guest.py).  A guest that
         panics or runs out of time raises HostError."""
         result = run_guest(Machine(argv=[str(a) for a in argv], smp=smp, mem=mem, model=model,
