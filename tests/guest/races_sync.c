@@ -1,0 +1,326 @@
+/*
+ * races_sync.c RACE [ROUNDS] - the races that the objects of the library, in sync/ and in the kernel's
+ * queues below it, claim to close (race.h).
+ */
+#include <semaphore.h>
+#include "race.h"
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static sem_t sem;
+static volatile unsigned flag;
+static hrtime_t when; /* of a round's deadline */
+
+/* --- a signal, and a wait that has just begun -------------------------------------------------- */
+
+static void signal_wait(unsigned round)
+{
+	pthread_mutex_lock(&mutex);
+	while (flag != round)
+		pthread_cond_wait(&cond, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void signal_send(unsigned round)
+{
+	pthread_mutex_lock(&mutex);
+	flag = round;
+	if (round % 2)
+		pthread_cond_signal(&cond);
+	pthread_mutex_unlock(&mutex);
+	if (round % 2 == 0)
+		pthread_cond_signal(&cond);
+}
+
+static void take_mutex(unsigned round)
+{
+	pthread_mutex_lock(&mutex);
+	turns(draw(20));
+	pthread_mutex_unlock(&mutex);
+}
+
+/* --- time is up while somebody signals, or changes a priority ---------------------------------- */
+
+static void deadline_begin(void)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&cond, &attr);
+}
+
+static void deadline_prepare(unsigned round)
+{
+	when = gethrtime() + 15000;
+}
+
+/* An LWP needs some 1,500 instructions from its deadline to where it looks. */
+static void deadline_wait(unsigned round)
+{
+	struct timespec t = timespec_of(when);
+
+	pthread_mutex_lock(&mutex);
+	pthread_cond_timedwait(&cond, &mutex, &t);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void deadline_signal(unsigned round)
+{
+	until(when - 3000);
+	pthread_mutex_lock(&mutex);
+	until(when);
+	turns(draw(300));
+	pthread_cond_signal(&cond);
+	turns(draw(100));
+	pthread_mutex_unlock(&mutex);
+}
+
+static void deadline_priority(unsigned round)
+{
+	until(when);
+	turns(draw(300));
+	thr_setprio(party[0], round % 2);
+}
+
+/* --- memory that is used for something else as soon as its object is through ------------------- */
+
+static union {
+	unsigned char bytes[64];
+	pthread_cond_t cond;
+	pthread_rwlock_t rwlock;
+	sem_t sem;
+} object;
+static volatile unsigned users;
+#define USERS 3
+
+static void scribble(void)
+{
+	memset(&object, 0xa5, sizeof(object));
+}
+
+static void gone_check(unsigned round)
+{
+	for (unsigned i = 0; i < sizeof(object); i++)
+		MUST(object.bytes[i] == 0xa5);
+}
+
+static void gone_rwlock_prepare(unsigned round)
+{
+	pthread_rwlock_init(&object.rwlock, NULL);
+	users = USERS;
+}
+
+/* The last to have had it frees it; the others may not have come back from their calls. */
+static void gone_rwlock_use(unsigned round)
+{
+	unsigned left;
+
+	pthread_rwlock_wrlock(&object.rwlock);
+	turns(draw(100));
+	left = --users;
+	pthread_rwlock_unlock(&object.rwlock);
+	if (left == 0)
+		scribble();
+}
+
+static void gone_sem_prepare(unsigned round)
+{
+	sem_init(&object.sem, 0, 0);
+}
+
+static void gone_sem_wait(unsigned round)
+{
+	sem_wait(&object.sem);
+	scribble();
+}
+
+static void gone_sem_post(unsigned round)
+{
+	sem_post(&object.sem);
+}
+
+static void gone_cond_prepare(unsigned round)
+{
+	pthread_cond_init(&object.cond, NULL);
+	flag = 0;
+}
+
+static void gone_cond_wait(unsigned round)
+{
+	pthread_mutex_lock(&mutex);
+	flag = round;
+	pthread_cond_wait(&object.cond, &mutex);
+	scribble();
+	pthread_mutex_unlock(&mutex);
+}
+
+/* Only once the other one waits. */
+static void gone_cond_signal(unsigned round)
+{
+	UNTIL(flag == round);
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+	pthread_cond_signal(&object.cond);
+}
+
+/* --- units of a semaphore ---------------------------------------------------------------------- */
+
+static void units_begin(void)
+{
+	sem_init(&sem, 0, 0);
+}
+
+static void units_take(unsigned round)
+{
+	for (int i = 0; i < 3; i++)
+		sem_wait(&sem);
+}
+
+static void units_give_two(unsigned round)
+{
+	sem_post(&sem);
+	sem_post(&sem);
+}
+
+static void units_give(unsigned round)
+{
+	sem_post(&sem);
+}
+
+/* All at one time find that somebody waits. */
+static void units_give_late(unsigned round)
+{
+	UNTIL((int)sem.__word < 0);
+	turns(draw(20));
+	sem_post(&sem);
+}
+
+static void units_check(unsigned round)
+{
+	int value;
+
+	sem_getvalue(&sem, &value);
+	MUST(value == 0);
+}
+
+/* --- a deadline and a unit at one time --------------------------------------------------------- */
+
+static volatile bool got;
+
+static void shared_begin(void)
+{
+	sem_init(&sem, 1, 0);
+}
+
+static void unit_wait(unsigned round)
+{
+	struct timespec t = timespec_of(when);
+
+	got = sem_clockwait(&sem, CLOCK_MONOTONIC, &t) == 0;
+}
+
+static void unit_post(unsigned round)
+{
+	until(when - 1000);
+	turns(draw(500));
+	sem_post(&sem);
+}
+
+static void unit_check(unsigned round)
+{
+	int value;
+
+	sem_getvalue(&sem, &value);
+	MUST(got + value == 1);
+	sem_trywait(&sem);
+}
+
+/* --- the mutex, with waiters whose time is up -------------------------------------------------- */
+
+static void mutex_timed(unsigned round)
+{
+	struct timespec t = timespec_of(when);
+
+	if (pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &t) == 0)
+		pthread_mutex_unlock(&mutex);
+}
+
+static void mutex_hold(unsigned round)
+{
+	pthread_mutex_lock(&mutex);
+	until(when - 1000);
+	turns(draw(400));
+	pthread_mutex_unlock(&mutex);
+}
+
+static void mutex_bursts(unsigned round)
+{
+	for (unsigned i = 0; i < 5; i++) {
+		pthread_mutex_lock(&mutex);
+		turns(draw(30));
+		pthread_mutex_unlock(&mutex);
+		turns(draw(30));
+	}
+}
+
+/* --- a reader-writer lock ---------------------------------------------------------------------- */
+
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+
+static void rwlock_use(unsigned round)
+{
+	if (draw(2))
+		pthread_rwlock_rdlock(&rwlock);
+	else
+		pthread_rwlock_wrlock(&rwlock);
+	turns(draw(50));
+	pthread_rwlock_unlock(&rwlock);
+}
+
+static const struct race races[] = {
+	{.name = "signal", .spread = 200, .act = {signal_wait, signal_send, take_mutex}},
+	{.name = "deadline",
+	 .begin = deadline_begin,
+	 .prepare = deadline_prepare,
+	 .act = {deadline_wait, deadline_signal, deadline_priority}},
+	{.name = "gone-rwlock",
+	 .spread = 50,
+	 .prepare = gone_rwlock_prepare,
+	 .act = {gone_rwlock_use, gone_rwlock_use, gone_rwlock_use},
+	 .check = gone_check},
+	{.name = "gone-sem",
+	 .spread = 50,
+	 .prepare = gone_sem_prepare,
+	 .act = {gone_sem_wait, gone_sem_post},
+	 .check = gone_check},
+	{.name = "gone-cond",
+	 .spread = 50,
+	 .prepare = gone_cond_prepare,
+	 .act = {gone_cond_wait, gone_cond_signal},
+	 .check = gone_check},
+	{.name = "units",
+	 .spread = 100,
+	 .begin = units_begin,
+	 .act = {units_take, units_give_two, units_give},
+	 .check = units_check},
+	{.name = "units-at-once",
+	 .begin = units_begin,
+	 .act = {units_give_late, units_take, units_give_late, units_give_late},
+	 .check = units_check},
+	{.name = "shared-unit-in-time",
+	 .begin = shared_begin,
+	 .prepare = deadline_prepare,
+	 .act = {unit_wait, unit_post},
+	 .check = unit_check},
+	{.name = "mutex-in-time",
+	 .prepare = deadline_prepare,
+	 .act = {mutex_hold, mutex_timed, take_mutex}},
+	{.name = "mutex", .spread = 50, .act = {mutex_bursts, mutex_bursts, mutex_bursts}},
+	{.name = "rwlock", .spread = 50, .act = {rwlock_use, rwlock_use, rwlock_use}},
+};
+
+int main(int argc, char **argv)
+{
+	return run_races(races, sizeof(races) / sizeof(races[0]), argc, argv);
+}
