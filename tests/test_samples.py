@@ -159,7 +159,7 @@ def judge(tmp_path):
     return call
 
 
-FEW, MANY = [1000] * 10 + [1100] * 10, [2000] * 18 + [3000] * 2
+FEW, MANY = [1000] * 30 + [1100] * 30, [2000] * 54 + [3000] * 6
 SETS = 'kind = "sets"\npair = ["one", "other"]\nshare = "{}"\nat_least = {}'
 
 
@@ -180,6 +180,11 @@ def test_claims(judge, claim, verdict, of_paper):
 def test_claims_without_samples(judge):
     found = judge(SETS.format("faster", 1), one=FEW)
     assert found.verdict == "not measured" and "other" in found.figures[0]
+
+
+def test_claims_of_too_few_samples(judge):
+    found = judge(SETS.format("faster", 1), one=FEW[:49], other=MANY)
+    assert found.verdict == "not measured" and "49 samples are too few" in found.figures[0]
 
 
 def test_labels_of_bins_differ(tmp_path):

@@ -229,6 +229,9 @@ class _Values:
     def _both(found, names):
         if found is None or not set(names) <= set(found.counts):
             raise NotMeasured(f"no samples of {' and '.join(names)}")
+        least = min(sum(found.counts[name]) for name in names)
+        if least < samples.LEAST:
+            raise NotMeasured(f"{least} samples are too few: {samples.LEAST} are needed (--full)")
         return [found.counts[name] for name in names]
 
 

@@ -16,6 +16,7 @@ from . import cells
 from .runner import OK
 
 BINS = 10
+LEAST = 50  # samples of a column that a verdict can rest on
 ALPHA = 0.05  # the chance at which the study still believes that two samples are one
 
 
