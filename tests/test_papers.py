@@ -106,6 +106,27 @@ def test_bursts(results, burst):
     assert 1 + beside_the_pool <= took["unbound"]["lwps"] <= took["cl"]["lwps"]
 
 
+@pytest.mark.parametrize("test", ["compute 16 200000", "burst 16 2 100000 3"])
+def test_a_block_in_the_kernel_adds_an_lwp(results, test):
+    """That all LWPs are blocked while threads can run adds one to the pool, for good."""
+    none, one = (column(results, f"-r {reads} unbound", test, mips=100)[0] for reads in (0, 1))
+    assert one["lwps"] == none["lwps"] + 1
+    assert one["real_ns"] < 0.65 * none["real_ns"]
+
+
+def test_idle_until_a_whole_unit(results):
+    """One thread that computes for half a unit has half a unit to wait, not a whole one."""
+    wait, whole = (column(results, f"-i {idle} cl", "burst 1 20 1000000 4", mips=100)[0]
+                   for idle in ("wait", "whole"))
+    assert wait["real_ns"] == pytest.approx(4 * 30e6, rel=0.02)
+    assert 3 * 20e6 <= whole["real_ns"] <= 4.1 * 20e6
+
+
+def test_idle_in_the_kernel_grows_the_pool(results):
+    line, = column(results, "-i read unbound", "burst 8 5 100000 2", mips=100)
+    assert line["lwps"] > OWN_LWPS + 4
+
+
 # --- critical sections and mutexes ---------------------------------------------------------------
 
 
@@ -179,6 +200,28 @@ def test_fine_barrier_is_dearer_unbound(results):
         penalty.append(unbound["barrier_ns"] / bound["barrier_ns"] - 1)
     assert penalty[0] > 0.02
     assert abs(penalty[1]) < 0.01
+
+
+def test_states_of_threads_at_a_barrier(results):
+    """Five threads, four LWPs: half of the time one is on the run queue, the other half four are
+    Blocked.  With an LWP for each none waits for one."""
+    five, = barrier(results, "-t 5 -s 40 -i 120 -n 2", mips=1)
+    took = five["barrier_ns"]
+    states = [five[f"{state}_ns"] for state in ("blocked", "dispatchable", "runqueue", "onlwp")]
+    assert sum(states) == pytest.approx(took, abs=4)
+    assert 5 * five["runqueue_ns"] / took == pytest.approx(1 / 2, rel=0.05)
+    assert 5 / 4 * five["blocked_ns"] / took == pytest.approx(1 / 2, rel=0.05)
+    four, bound = barrier(results, "-s 2 -n 20 -i 100", "-b -s 2 -n 20 -i 100", mips=100)
+    assert four["runqueue_ns"] == bound["runqueue_ns"] == bound["dispatchable_ns"] == 0
+    assert four["dispatchable_ns"] > 0
+
+
+def test_pool_grows_when_all_report_at_once(results):
+    """Ten threads on four LWPs: while the first four are in a read that blocks, others can run."""
+    quiet, reports = barrier(results, "-t 10 -s 40 -i 40 -n 2", "-t 10 -s 40 -i 40 -n 2 -r 20000",
+                             mips=1)
+    assert quiet["lwps"] == quiet["lwps_first"]
+    assert reports["lwps"] > quiet["lwps"]
 
 
 def test_coarse_barrier_is_a_staircase_unbound(results):

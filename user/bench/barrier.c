@@ -2,6 +2,7 @@
  * barrier - threads that compute and meet at a barrier, again and again.
  *
  *	barrier [-b] [-c LWPS] [-t THREADS] [-i ITERATIONS] [-s SIZE] [-n BARRIERS] [-l CPUS]
+ *	        [-r US]
  *
  * The program of appendix A of "Performance of the M-to-N thread scheduling model" (the ThreadMon
  * paper), in UNIX International threads: between two barriers each thread increments each
@@ -16,12 +17,27 @@
  *	-s  rows and columns of a matrix (500)
  *	-n  barriers (10), after one that is not measured
  *	-l  as many other processes compute all the while (0)
+ *	-r  before it comes to the barrier each thread reports to another process, in a read that blocks
+ *	    for so many microseconds (0: no reports)
  *
- * The line of results, beside bench's: barrier_ns, from one barrier to the next; ready_ns, how long a
- * thread that the barrier lets go takes on an average until it goes on (Dispatchable while an LWP
- * is under way to it, or on the run queue, or its LWP waits for a CPU); lwps_first and lwps, those
- * of the process after the first barrier and in the end; of `mxn`, how often _schedlock was taken
- * and found taken.
+ * The line of results, beside bench's: barrier_ns, from one barrier to the next; of that, what a
+ * thread spends on an average
+ *
+ *	blocked_ns       Blocked: from its coming until the barrier opens
+ *	dispatchable_ns  Dispatchable: until it goes on, with the mutex, if an LWP was idle when the
+ *	                 barrier opened
+ *	runqueue_ns      RunQueue: the same if there was none for it
+ *	onlwp_ns         OnLWP: the rest.  A bound thread is so also while its LWP wakes up
+ *
+ * and ready_ns, the time from the opening until a thread goes on, of those who have waited, bound or
+ * not.  The LWPs of the process had a CPU for user_ns and sys_ns, could run and waited for one on the
+ * kernel's dispatch queues for waitcpu_ns, and were parked for lock_ns, all together.
+ * lwps_first and lwps are those of the process after the first barrier and in the end; of `mxn`, how
+ * often _schedlock was taken and found taken.
+ *
+ * Who is Dispatchable follows from the library's rule: at the opening all others are blocked, so
+ * all LWPs of the pool but the opener's are idle, and are given to those who wait in the order in
+ * which they came.
  *
  * One lock, barrier.lock; nothing is locked under it.
  */
@@ -36,6 +52,7 @@
 #include <thread.h>
 #include <unistd.h>
 #include "common/bench.h"
+#include "common/device.h"
 
 #define MAX_LOAD 64
 
@@ -43,7 +60,7 @@ const char bench_name[] = "barrier";
 
 static struct {
 	bool bound;
-	long concurrency, threads, iterations, size, barriers, load;
+	long concurrency, threads, iterations, size, barriers, load, report;
 } opt = {.threads = 4, .iterations = 10, .size = 500, .barriers = 10};
 
 static struct {
@@ -52,31 +69,72 @@ static struct {
 	long count;       /* threads that are here; lock */
 	long passed;      /* barriers that have opened; lock */
 	int64_t released; /* when the last one opened; lock */
+	long idle;        /* LWPs of the pool that were idle then; lock */
 	struct moment first, last;
 } barrier;
 
 struct worker {
 	thread_t thread;
 	volatile int *matrix;
-	int64_t ready; /* time from the opening of barriers until it went on, summed */
+	/* Times, summed over all barriers. */
+	int64_t blocked, dispatchable, runqueue;
+	int64_t ready; /* from the opening until it went on */
 };
+
+/* LWPs of the process that run none of the threads: the library's own, which were there before. */
+static long others;
+
+/* Of the first barrier, the last, and those where the pool may have grown meanwhile. */
+static void look(long mine)
+{
+	struct moment now;
+
+	if (mine != 0 && mine != opt.barriers && opt.report == 0)
+		return;
+	now = moment();
+	if (mine == 0)
+		barrier.first = now;
+	if (mine == opt.barriers)
+		barrier.last = now;
+	barrier.idle = opt.bound ? 0 : (long)now.lwps - others - 1;
+}
+
+/*
+ * self came to barrier `mine` as the one after `earlier` others, and waited from `came` on.  What is
+ * measured begins at the opening of the first barrier and ends at that of the last.
+ */
+static void account(struct worker *self, long mine, long earlier, int64_t came, int64_t released,
+		    long idle)
+{
+	int64_t waited = gethrtime() - released;
+
+	if (mine != 0)
+		self->blocked += released - came;
+	if (mine == opt.barriers)
+		return;
+	self->ready += waited;
+	if (opt.bound)
+		return;
+	if (earlier < idle)
+		self->dispatchable += waited;
+	else
+		self->runqueue += waited;
+}
 
 /* The last one to come notes the time and lets all go.  A thread that is let go cannot be overtaken by
  * two barriers, since the next one awaits it. */
 static void pass(struct worker *self)
 {
-	int64_t released;
-	long mine;
+	int64_t came = gethrtime(), released;
+	long mine, earlier, idle;
 
 	must(mutex_lock(&barrier.lock), "mutex_lock");
 	mine = barrier.passed;
+	earlier = barrier.count;
 	if (++barrier.count == opt.threads) {
 		barrier.count = 0;
 		barrier.passed++;
-		if (mine == 0)
-			barrier.first = moment();
-		if (mine == opt.barriers)
-			barrier.last = moment();
+		look(mine);
 		barrier.released = gethrtime();
 		must(cond_broadcast(&barrier.open), "cond_broadcast");
 		must(mutex_unlock(&barrier.lock), "mutex_unlock");
@@ -85,9 +143,9 @@ static void pass(struct worker *self)
 	while (barrier.passed == mine)
 		must(cond_wait(&barrier.open, &barrier.lock), "cond_wait");
 	released = barrier.released;
+	idle = barrier.idle;
 	must(mutex_unlock(&barrier.lock), "mutex_unlock");
-	if (mine != 0)
-		self->ready += gethrtime() - released;
+	account(self, mine, earlier, came, released, idle);
 }
 
 static void *work(void *arg)
@@ -98,6 +156,8 @@ static void *work(void *arg)
 		for (long i = 0; i < opt.iterations; i++)
 			for (long k = 0; k < opt.size * opt.size; k++)
 				self->matrix[k]++;
+		if (opt.report != 0)
+			device_wait(opt.report * 1000);
 		pass(self);
 	}
 	return NULL;
@@ -116,7 +176,7 @@ static void parse(int argc, char **argv)
 	int option;
 
 	opt.concurrency = sysconf(_SC_NPROCESSORS_ONLN);
-	while ((option = getopt(argc, argv, "bc:t:i:s:n:l:")) != -1) {
+	while ((option = getopt(argc, argv, "bc:t:i:s:n:l:r:")) != -1) {
 		switch (option) {
 		case 'b':
 			opt.bound = true;
@@ -139,6 +199,9 @@ static void parse(int argc, char **argv)
 		case 'l':
 			opt.load = number("-l", optarg, 0, MAX_LOAD);
 			break;
+		case 'r':
+			opt.report = number("-r", optarg, 0, 1000000);
+			break;
 		default:
 			goto usage;
 		}
@@ -146,8 +209,8 @@ static void parse(int argc, char **argv)
 	if (optind == argc)
 		return;
 usage:
-	fputs("usage: barrier [-b] [-c LWPS] [-t THREADS] [-i ITERATIONS] [-s SIZE] [-n BARRIERS] "
-	      "[-l CPUS]\n",
+	fputs("usage: barrier [-b] [-c LWPS] [-t THREADS] [-i ITERATIONS] [-s SIZE] [-n BARRIERS]\n"
+	      "               [-l CPUS] [-r US]\n",
 	      stderr);
 	exit(2);
 }
@@ -179,8 +242,9 @@ int main(int argc, char **argv)
 {
 	struct worker *workers;
 	pid_t parent = getpid(), loads[MAX_LOAD];
-	int64_t ready = 0;
-	long waits;
+	struct worker all = {0};
+	int64_t barrier_ns;
+	long waits, passes;
 
 	parse(argc, argv);
 	for (long i = 0; i < opt.load; i++) {
@@ -190,6 +254,9 @@ int main(int argc, char **argv)
 		if (loads[i] == 0)
 			load(parent);
 	}
+	if (opt.report != 0)
+		device_start();
+	others = (long)moment().lwps - 1;
 	must(mutex_init(&barrier.lock, USYNC_THREAD, NULL), "mutex_init");
 	must(cond_init(&barrier.open, USYNC_THREAD, NULL), "cond_init");
 	if (opt.concurrency != 0)
@@ -203,15 +270,23 @@ int main(int argc, char **argv)
 		     "thr_create");
 	for (long i = 0; i < opt.threads; i++) {
 		must(thr_join(workers[i].thread, NULL, NULL), "thr_join");
-		ready += workers[i].ready;
+		all.blocked += workers[i].blocked;
+		all.dispatchable += workers[i].dispatchable;
+		all.runqueue += workers[i].runqueue;
+		all.ready += workers[i].ready;
 	}
+	barrier_ns = (barrier.last.real - barrier.first.real) / opt.barriers;
+	passes = opt.barriers * opt.threads;
 	waits = opt.barriers * (opt.threads - 1);
 	printf("result kind=%s concurrency=%ld threads=%ld iterations=%ld size=%ld barriers=%ld "
-	       "load=%ld barrier_ns=%lld ready_ns=%lld lwps_first=%u",
+	       "load=%ld report=%ld barrier_ns=%lld blocked_ns=%lld dispatchable_ns=%lld "
+	       "runqueue_ns=%lld onlwp_ns=%lld ready_ns=%lld lwps_first=%u",
 	       opt.bound ? "bound" : "unbound", opt.concurrency, opt.threads, opt.iterations,
-	       opt.size, opt.barriers, opt.load,
-	       (long long)((barrier.last.real - barrier.first.real) / opt.barriers),
-	       (long long)(waits > 0 ? ready / waits : 0), barrier.first.lwps);
+	       opt.size, opt.barriers, opt.load, opt.report, (long long)barrier_ns,
+	       (long long)(all.blocked / passes), (long long)(all.dispatchable / passes),
+	       (long long)(all.runqueue / passes),
+	       (long long)(barrier_ns - (all.blocked + all.dispatchable + all.runqueue) / passes),
+	       (long long)(waits > 0 ? all.ready / waits : 0), barrier.first.lwps);
 	print_schedlock();
 	print_since(&barrier.first, &barrier.last);
 	for (long i = 0; i < opt.load; i++) {

@@ -51,8 +51,9 @@ struct column {
 	void (*semaphore_init)(struct semaphore *semaphore, unsigned count);
 	void (*down)(struct semaphore *semaphore);
 	void (*up)(struct semaphore *semaphore);
-	/* Is idle, without its CPU, for so many milliseconds; an unbound thread also without its LWP. */
-	void (*idle)(unsigned ms);
+	/* Is idle, without its CPU, for so many nanoseconds (NT: rounded up to milliseconds); an
+	 * unbound thread also without its LWP. */
+	void (*idle)(int64_t ns);
 };
 
 /* The column of this name, or the end of the program with status 2. */

@@ -110,9 +110,9 @@ static void up(struct semaphore *semaphore)
 	check(ReleaseSemaphore((HANDLE)semaphore->object[0], 1, NULL), "ReleaseSemaphore");
 }
 
-static void idle(unsigned ms)
+static void idle(int64_t ns)
 {
-	Sleep(ms);
+	Sleep((DWORD)((ns + 999999) / 1000000));
 }
 
 const struct column column_nt = {

@@ -110,7 +110,7 @@ static void up(struct semaphore *semaphore)
  * Waits for a condition variable that nobody signals: the library's way to be idle, which leaves the
  * LWP to other threads.  (nanosleep() would take it along.)
  */
-static void idle(unsigned ms)
+static void idle(int64_t ns)
 {
 	mutex_t mutex = DEFAULTMUTEX;
 	cond_t never = DEFAULTCV;
@@ -118,8 +118,8 @@ static void idle(unsigned ms)
 	int error;
 
 	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += ms / 1000;
-	end.tv_nsec += ms % 1000 * 1000000L;
+	end.tv_sec += ns / 1000000000;
+	end.tv_nsec += ns % 1000000000;
 	if (end.tv_nsec >= 1000000000) {
 		end.tv_nsec -= 1000000000;
 		end.tv_sec++;

@@ -8,7 +8,17 @@
 #include "../common/bench.h"
 #include "../common/column.h"
 
-extern const struct column *column; /* main sets it once, before any thread */
+/* main sets them once, before any thread. */
+extern const struct column *column;
+extern struct settings {
+	long locks; /* -k */
+	long reads; /* -r */
+	enum idle { IDLE_WAIT, IDLE_WHOLE, IDLE_READ } idle;
+	bool growth; /* -g */
+} settings;
+
+/* A thread's first step: of the first `reads` threads that come here, a read that blocks. */
+void begin_by_reading(void);
 
 /* Creates a thread or fails; joins n threads that lie `size` bytes apart, each with its task at its
  * beginning. */

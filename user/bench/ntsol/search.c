@@ -258,6 +258,7 @@ static void search(struct task *task)
 {
 	struct searcher *self = (struct searcher *)task;
 
+	begin_by_reading();
 	for (;;) {
 		const struct branch *b = NULL;
 		unsigned unvisited;
@@ -304,8 +305,8 @@ void test_search(char **args)
 	for (long i = 0; i < n; i++)
 		branches += threads[i].branches;
 	printf("result test=search column=%s threads=%ld cities=%d length=%d branches=%ld "
-	       "nodes=%ld",
-	       column->name, n, cities, pile.best, branches, pile.visited);
+	       "nodes=%ld reads=%ld",
+	       column->name, n, cities, pile.best, branches, pile.visited, settings.reads);
 	print_since(&start, &end);
 	if (pile.best != gr17_shortest[cities] || pile.better != 0)
 		fail("the shortest tour has length %d", gr17_shortest[cities]);

@@ -2,23 +2,30 @@
  * work.c - tables 4 to 6 and 8 to 10: threads that compute, alone, in turns with being idle, or with
  * data that they share.
  *
- * One lock, `shared.lock`; nothing is locked under it.
+ * Locks: shared.slot[].lock, one at a time; nothing is locked under it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
+#include "../common/device.h"
 #include "ntsol.h"
 
-#define SHARED_INTS 64 /* the data that is modified, in the manner of the example named "array" */
-
 static long unit, turns;
-static unsigned idle_ms;
+static int64_t idle_ns;
 
-static struct {
+/* The shared data: parts that have a lock each. */
+static struct slot {
 	struct lock lock;
-	unsigned next;          /* whose turn in ints[] it is; lock */
-	long ints[SHARED_INTS]; /* lock */
-} shared;
+	long whole;  /* lock */
+	double real; /* lock */
+} * slots;
+
+/* The first thread's turns: when they began, and the LWPs that there were. */
+static struct turn {
+	int64_t at;
+	uint32_t lwps;
+} * growth;
 
 static struct task *create_all(long n, void (*run)(struct task *))
 {
@@ -45,6 +52,7 @@ static void measure(long n, void (*run)(struct task *))
 
 static void one_unit(struct task *task)
 {
+	begin_by_reading();
 	compute(unit);
 }
 
@@ -60,37 +68,72 @@ void test_compute(char **args)
 static void modify(struct task *task)
 {
 	for (long i = 0; i < turns; i++) {
-		column->lock(&shared.lock);
-		shared.ints[shared.next]++;
-		shared.next = (shared.next + 1) % SHARED_INTS;
-		column->unlock(&shared.lock);
+		struct slot *slot = &slots[i % settings.locks];
+
+		column->lock(&slot->lock);
+		slot->whole += 2;
+		slot->real += 3.0;
+		column->unlock(&slot->lock);
 	}
 }
 
 void test_shared(char **args)
 {
 	bool global = strcmp(args[0], "global") == 0;
-	long n = number("shared", args[1], 1, 100000), sum = 0;
+	long n = number("shared", args[1], 1, 100000), whole = 0;
+	double real = 0;
 
 	if (!global && strcmp(args[0], "local") != 0) {
 		fprintf(stderr, "%s: shared %s: neither local nor global\n", bench_name, args[0]);
 		exit(2);
 	}
 	turns = number("turns", args[2], 1, 1000000000);
-	column->lock_init(&shared.lock, global ? LOCK_GLOBAL : LOCK_LOCAL);
-	printf("result test=shared column=%s lock=%s threads=%ld turns=%ld", column->name, args[0],
-	       n, turns);
+	slots = allocate(settings.locks, sizeof(*slots));
+	for (long i = 0; i < settings.locks; i++)
+		column->lock_init(&slots[i].lock, global ? LOCK_GLOBAL : LOCK_LOCAL);
+	printf("result test=shared column=%s lock=%s locks=%ld threads=%ld turns=%ld", column->name,
+	       args[0], settings.locks, n, turns);
 	measure(n, modify);
-	for (int i = 0; i < SHARED_INTS; i++)
-		sum += shared.ints[i];
-	if (sum != n * turns)
-		fail("%ld of %ld modifications are there", sum, n * turns);
+	for (long i = 0; i < settings.locks; i++) {
+		whole += slots[i].whole;
+		real += slots[i].real;
+	}
+	if (whole != 2 * n * turns || real != 3.0 * n * turns)
+		fail("%ld of %ld modifications are there", whole / 2, n * turns);
+	free(slots);
+}
+
+static void be_idle(void)
+{
+	switch (settings.idle) {
+	case IDLE_WAIT:
+		column->idle(idle_ns);
+		break;
+	case IDLE_WHOLE:
+		column->idle(idle_ns - gethrtime() % idle_ns);
+		break;
+	case IDLE_READ:
+		device_wait(idle_ns);
+		break;
+	}
 }
 
 static void bursts(struct task *task)
 {
+	begin_by_reading();
 	for (long i = 0; i < turns; i++) {
-		column->idle(idle_ms);
+		be_idle();
+		compute(unit);
+	}
+}
+
+/* Looks at the LWPs besides. */
+static void bursts_of_the_first(struct task *task)
+{
+	begin_by_reading();
+	for (long i = 0; i < turns; i++) {
+		be_idle();
+		growth[i] = (struct turn){gethrtime(), moment().lwps};
 		compute(unit);
 	}
 }
@@ -98,11 +141,33 @@ static void bursts(struct task *task)
 void test_burst(char **args)
 {
 	long n = number("burst", args[0], 1, 100000);
+	struct moment start, end;
+	struct task *tasks = allocate(n, sizeof(*tasks));
 
-	idle_ms = number("idle", args[1], 1, 100000);
+	idle_ns = number("idle", args[1], 1, 100000) * 1000000;
 	unit = number("burst", args[2], 2, 1000000000000);
 	turns = number("turns", args[3], 1, 1000000);
-	printf("result test=burst column=%s threads=%ld idle_ms=%u burst=%ld turns=%ld",
-	       column->name, n, idle_ms, unit, turns);
-	measure(n, bursts);
+	growth = allocate(turns, sizeof(*growth));
+	start = moment();
+	for (long i = 0; i < n; i++) {
+		tasks[i].run = i == 0 && settings.growth ? bursts_of_the_first : bursts;
+		create(&tasks[i]);
+	}
+	join_all(tasks, n, sizeof(*tasks));
+	end = moment();
+	if (settings.growth) {
+		for (long i = 0; i < turns; i++)
+			printf("result test=pool column=%s threads=%ld reads=%ld turn=%ld "
+			       "at_ns=%lld alive=%u\n",
+			       column->name, n, settings.reads, i + 1,
+			       (long long)(growth[i].at - start.real), growth[i].lwps);
+		goto out;
+	}
+	printf("result test=burst column=%s threads=%ld idle_ns=%lld burst=%ld turns=%ld "
+	       "reads=%ld lwps_first=%u",
+	       column->name, n, (long long)idle_ns, unit, turns, settings.reads, start.lwps);
+	print_since(&start, &end);
+out:
+	free(tasks);
+	free(growth);
 }
