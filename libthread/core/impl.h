@@ -458,6 +458,15 @@ int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void
 
 void __threads_forked(struct thread *self);
 
+/* core/service.c */
+int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32_t flags,
+			const char *name);
+int __service_start(void (*entry)(struct thread *), const char *name, struct thread **context);
+/* Ends the calling one's wait; NULL: there is none. */
+void __service_poke(struct thread *context);
+/* In a child of fork: there is no such LWP any more. */
+void __service_forgotten(struct thread *context);
+
 /* core/schedule.c */
 bool __sched_policy_known(int policy);
 bool __sched_priority_known(int policy, int priority);

@@ -11,11 +11,6 @@
 _Static_assert(sizeof(struct itimerspec) == sizeof(struct weft_itimerspec) &&
 		       offsetof(struct itimerspec, it_value) ==
 			       offsetof(struct weft_itimerspec, value) &&
-		       sizeof(struct sigevent) == sizeof(struct weft_sigevent) &&
-		       offsetof(struct sigevent, sigev_value) ==
-			       offsetof(struct weft_sigevent, value) &&
-		       offsetof(struct sigevent, sigev_notify_lwpid) ==
-			       offsetof(struct weft_sigevent, lwpid) &&
 		       TIMER_ABSTIME == WEFT_TIMER_ABSTIME,
 	       "what the kernel reads");
 _Static_assert(ITIMER_REAL == WEFT_ITIMER_REAL && ITIMER_VIRTUAL == WEFT_ITIMER_VIRTUAL &&
@@ -77,17 +72,7 @@ unsigned alarm(unsigned seconds)
 				      (old.it_value.tv_sec == 0 && old.it_value.tv_usec > 0));
 }
 
-/* --- timers of a process ---------------------------------------------------------------- */
-
-int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
-{
-	int id;
-
-	if (result(__sys_timer_create(clock, (const struct weft_sigevent *)event, &id)) < 0)
-		return -1;
-	*timer = id;
-	return 0;
-}
+/* --- timers of a process, that are made and deleted by the threads library --------------- */
 
 int timer_settime(timer_t timer, int flags, const struct itimerspec *set, struct itimerspec *old)
 {
@@ -103,9 +88,4 @@ int timer_gettime(timer_t timer, struct itimerspec *now)
 int timer_getoverrun(timer_t timer)
 {
 	return result(__sys_timer_getoverrun(timer));
-}
-
-int timer_delete(timer_t timer)
-{
-	return result(__sys_timer_delete(timer));
 }

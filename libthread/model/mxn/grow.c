@@ -1,5 +1,5 @@
 /*
- * grow.c - LWPs of the library's own, and the one that sees to it that the pool grows.
+ * grow.c - the model's LWPs of its own, and the one that sees to it that the pool grows.
  *
  * "When the kernel realizes that all of a process's LWPs are blocked at the kernel-level, it drops
  * a SIGWAITING on the process" (the ThreadMon paper, 3.2.2), and the library adds an LWP if there
@@ -22,75 +22,7 @@
 #include <weft/signal.h>
 #include "mxn.h"
 
-#define SERVICE_STACK 16384
-
 static struct ilock services_lock; /* while LWPs are started */
-
-/*
- * Starts t's LWP with all signals blocked, from its first instruction on (its creator's mask): no
- * handler may run on it.  0, EAGAIN, ENOMEM.
- */
-int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32_t flags,
-			const char *name)
-{
-	const uint64_t all = ~0ul;
-	uint64_t before;
-	int error;
-
-	critical_enter(); /* no handler comes in between, which might change its LWP */
-	__sys_sigprocmask(SIG_SETMASK, &all, &before);
-	error = __lwp_start(t, entry, flags, name);
-	__sys_sigprocmask(SIG_SETMASK, &before, NULL);
-	critical_exit();
-	return error;
-}
-
-/* Starts an LWP at entry(context).  It is no thread of the program.  0, EAGAIN, ENOMEM. */
-int __service_start(void (*entry)(struct thread *), const char *name, struct thread **context)
-{
-	struct thread *t = __thread_get(SERVICE_STACK, WEFT_PAGE_SIZE);
-	int error;
-
-	if (t == NULL)
-		return ENOMEM;
-	t->self = t;
-	t->reent = NULL;
-	t->lwp = &t->own_lwp;
-	t->state = TS_ONLWP;
-	t->special = 0;
-	t->bound = true;
-	t->exited = false;
-	t->cancel_all = 0;
-	t->on_stack = 1;
-	save_fp_control(&t->fp_control);
-	error = __lwp_start_blocked(t, entry, LWP_APART, name);
-	if (error == 0) {
-		__atomic_store_n(context, t, __ATOMIC_RELEASE);
-		return 0;
-	}
-	ilock_lock(&__threads_lock);
-	t->on_stack = 0;
-	__thread_put(t);
-	ilock_unlock(&__threads_lock);
-	return error;
-}
-
-/* It looks before it parks for the first time: if it has no id yet, it need not be told. */
-void __service_poke(struct thread *context)
-{
-	uint32_t id = context != NULL ? __atomic_load_n(&context->own_lwp.id, __ATOMIC_SEQ_CST) : 0;
-
-	if (id != 0)
-		__sys_lwp_unpark(id);
-}
-
-void __service_forgotten(struct thread *context)
-{
-	if (context == NULL)
-		return;
-	context->on_stack = 0;
-	__thread_put(context);
-}
 
 static void __attribute__((noreturn)) grow_main(struct thread *self)
 {

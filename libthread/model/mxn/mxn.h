@@ -4,7 +4,7 @@
  *
  *	sched.c		the lock, the run queue, blocking, waking, yielding, the switch
  *	pool.c		the LWPs of the pool: idle, new, too many
- *	grow.c		when it grows by itself; the LWPs of the library's own
+ *	grow.c		when it grows by itself; the model's LWPs of its own
  *	signal.c	signals of unbound threads, the ASLWP
  *	timeout.c	deadlines of unbound threads
  *	mxn.c		creation, exit, suspension; the table of operations
@@ -281,13 +281,6 @@ void __pool_forked(struct thread *self);
 
 /* --- grow.c --------------------------------------------------------------------- */
 
-int __service_start(void (*entry)(struct thread *), const char *name, struct thread **context);
-/* Ends the calling one's wait; NULL: there is none. */
-void __service_poke(struct thread *context);
-/* In a child of fork: there is no such LWP any more. */
-void __service_forgotten(struct thread *context);
-int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32_t flags,
-			const char *name);
 void __services_start(void);
 void __services_forked(void);
 void __aslwp_poke(void);

@@ -6,6 +6,7 @@
 #define _SYS_SIGNAL_H
 
 #include <stdint.h>
+#include <sys/_pthreadtypes.h>
 #include <sys/_sigset.h>
 #include <sys/_timespec.h>
 #include <sys/cdefs.h>
@@ -69,11 +70,15 @@ union sigval {
 #define SIGEV_SIGNAL WEFT_SIGEV_SIGNAL
 #define SIGEV_LWP WEFT_SIGEV_LWP /* to the LWP sigev_notify_lwpid of the process */
 
-struct sigevent {
+#define SIGEV_THREAD 3 /* a function is called in a new thread */
+
+struct sigevent { /* begins as struct weft_sigevent */
 	int sigev_notify;
 	int sigev_signo;
 	union sigval sigev_value;
 	unsigned sigev_notify_lwpid;
+	void (*sigev_notify_function)(union sigval);
+	pthread_attr_t *sigev_notify_attributes; /* NULL: the presets; the thread is detached */
 };
 
 typedef struct { /* laid out as struct weft_siginfo */
