@@ -53,6 +53,23 @@ def test_silent_without_v(pp):
     assert (result.status, result.output) == (0, "")
 
 
+def completed_us(output):
+    return int(re.search(r"games completed in (\d+)us$", output, re.MULTILINE)[1])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_nobody_spins_for_a_thread_that_waits_for_a_cpu(pp, seed):
+    """Sixteen LWPs on two CPUs: whoever has the mutex often is Dispatchable, on an LWP that gets no
+    CPU while others spin."""
+    def us(options):
+        result = pp("-vu", "-n", "8", "-c", "16", "-i", "500", model="mxn", smp=2, timing="exact",
+                    quantum=200, seed=seed, options=options)
+        assert result.status == 0, result.output
+        return completed_us(result.output)
+
+    assert us("spin=adaptive") < us("spin=never")
+
+
 @every_model
 @every_smp
 def test_fifty_games_with_error_checking_mutexes(pp, model, smp):

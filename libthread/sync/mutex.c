@@ -54,12 +54,20 @@ static inline bool try_take(pthread_mutex_t *m, unsigned long seen)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* Is t on a CPU, or an idle one about to take it up?  A hint. */
+/*
+ * Is t on a CPU, or an idle one about to take it up?  A hint.  Of a Dispatchable thread it is the LWP
+ * that was found for it that counts: asleep, it is being unparked; but where all CPUs have other work,
+ * the spinner's own for one, it may wait for long.
+ */
 static inline bool runs_or_will(const struct thread *t)
 {
-	uint32_t on = __atomic_load_n(&t->lwp, __ATOMIC_RELAXED)->sc->state;
+	const struct thread *partner = __atomic_load_n(&t->partner, __ATOMIC_RELAXED);
+	uint32_t on;
 
-	return on == SC_ONCPU || on == SC_COMING || t->state == TS_DISPATCHABLE;
+	if (t->state == TS_DISPATCHABLE && partner != NULL)
+		return partner->own_lwp.sc->state != SC_RUNNABLE;
+	on = __atomic_load_n(&t->lwp, __ATOMIC_RELAXED)->sc->state;
+	return on == SC_ONCPU || on == SC_COMING;
 }
 
 /* Takes m if it is free, or becomes free while it makes sense to spin. */
