@@ -515,10 +515,11 @@ static void *interrupted(void *arg)
 	return (void *)(long)(sem_wait(&shared_zero) == -1 && errno == EINTR);
 }
 
+/* With time to get to the wait in between: one signal after the other would leave it none. */
 static void interrupt(pthread_t t)
 {
 	do {
-		sched_yield();
+		nap();
 		if (waiting)
 			pthread_kill(t, SIGUSR1);
 	} while (pthread_kill(t, 0) == 0);
