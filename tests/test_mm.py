@@ -34,7 +34,7 @@ def test_size_of_memory(guest, boot, mem, least, most):
     assert least <= found <= most
 
 
-@pytest.mark.parametrize("smp, mem", [(1, "48M"), (4, "96M")])
+@pytest.mark.parametrize("smp, mem", [(1, "64M"), (4, "96M")])
 def test_limit_of_lwps(guest, smp, mem):
     """As many as the memory holds; the next is an EAGAIN, and all others are at work."""
     result = guest(["lwp_many", "limit"], mem=mem, smp=smp, timeout=120)
