@@ -77,6 +77,8 @@ void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 	int saved_errno = errno;
 	uint32_t owes = self->lwp->owes;
 
+	if (unlikely(self->lwp->id == 0)) /* it has come before lwp_main */
+		__lwp_adopt(self->lwp, (struct schedctl *)__sys_lwp_schedctl());
 	if (owes != 0)
 		__lwp_unpark_owed(self->lwp, owes);
 	set_mask(self, mask);
