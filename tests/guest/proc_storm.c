@@ -18,6 +18,12 @@
 static unsigned children = 150;
 static uint32_t seed;
 
+/* In the first shared page, behind what children count in: a round begins when all are ready. */
+struct gate {
+	uint32_t ready, open; /* atomic */
+};
+#define GATE(shared) ((struct gate *)((shared) + 64))
+
 static void sleep_a_little(struct raw *r)
 {
 	const struct weft_timespec ts = {.nsec = 100000};
@@ -122,9 +128,12 @@ static int worker(unsigned number, char *shared)
 
 	seed = 77 + number;
 	if ((long)mine < 0)
-		return 1;
+		bail("no memory, while there is some");
 	for (size_t i = 0; i < 64; i++)
 		mine[i * PAGE] = 1;
+	__atomic_add_fetch(&GATE(shared)->ready, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&GATE(shared)->open, __ATOMIC_ACQUIRE))
+		__sys_lwp_yield();
 	for (unsigned i = 0; i < children; i++)
 		bad += one_child(shared, mine);
 	return bad != 0;
@@ -132,19 +141,24 @@ static int worker(unsigned number, char *shared)
 
 static unsigned one_round(char *shared)
 {
+	struct gate *gate = GATE(shared);
 	long pid[WORKERS];
 	unsigned bad = 0;
 
+	*gate = (struct gate){0, 0};
 	for (unsigned i = 0; i < WORKERS; i++) {
 		pid[i] = __sys_fork();
 		if (pid[i] == 0)
 			__sys_exit(worker(i, shared));
-		bad += pid[i] < 0;
+		if (pid[i] < 0)
+			bail("fork, while there is memory");
 	}
+	while (__atomic_load_n(&gate->ready, __ATOMIC_ACQUIRE) < WORKERS)
+		__sys_lwp_yield();
+	__atomic_store_n(&gate->open, 1, __ATOMIC_RELEASE);
 	for (unsigned i = 0; i < WORKERS; i++) {
 		int status = 0;
-		if (pid[i] > 0)
-			__sys_waitpid(pid[i], &status, 0, NULL);
+		__sys_waitpid(pid[i], &status, 0, NULL);
 		/* A worker has reserved all that it needs but its stack. */
 		bad += status != 0 && status != KILLED(WEFT_SIGKILL);
 	}
