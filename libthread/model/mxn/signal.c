@@ -72,8 +72,12 @@ void __masks_move(struct thread *from, struct thread *to)
 		l->sc->idle = 1;
 		return;
 	}
-	if (from == context_of(from))
+	if (from == context_of(from)) {
+		/* What the thread blocks must not find the LWP first: it could end the process. */
+		if ((from->carries | to->carries) & CARRIES_MASK)
+			__sys_sigprocmask(SIG_SETMASK, &to->sigmask, NULL);
 		l->sc->idle = 0;
+	}
 	if (from->carries | to->carries | to->kept)
 		arrive(to, l, from->carries | to->carries);
 }
