@@ -17,7 +17,7 @@
  *
  * The clock matters where LWPs wait often.  Measured to the nanosecond (nt_clock = 0), a slice
  * of such an LWP always ends with a wait, and never while it runs: it is never preempted for an
- * equal, and LWPs that hand a lock around do so for ever (the experiment timemutex-clock).
+ * equal, and LWPs that hand a lock around do so for ever (the experiment timemutex-boost).
  *
  * New and woken LWPs go behind the running ones of their level, and whoever is preempted
  * goes before its equals with the rest of its slice: the dispatcher does so for every

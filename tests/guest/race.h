@@ -1,14 +1,14 @@
 /*
  * race.h - races on purpose: what programs share that bring two or more threads to the same few
- * instructions at the same time, again and again (races.c, races_mxn.c).
+ * instructions at the same time, again and again (races_*.c).
  *
  *	PROGRAM RACE [ROUNDS]
  *
  * A race has parties, a thread each, the first of them the main thread, and goes in rounds.  The
  * main thread prepares a round and starts it; each party draws how long it tarries, and acts; when all
  * have, the main thread looks at what has come of it.  Everybody waits in a loop, so the program needs
- * as many CPUs as it has parties, and more if they make threads.  A round that does not end fails the run as any other
- * mistake does: it has lost a wake-up.
+ * as many CPUs as it has parties, and more if they make threads.  A round that does not end fails
+ * the run as any other mistake does: it has lost a wake-up.
  *
  * In exact timing; what differs from seed to seed is who comes before whom.
  */
