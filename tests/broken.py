@@ -1,4 +1,4 @@
-"""A copy of weft, source and build, into which a patch of tests/bugs has put a bug."""
+"""A copy of weft, source and build, into which patches of tests/bugs have put a bug."""
 
 import os
 import shutil
@@ -29,11 +29,11 @@ def _copy_build(tree):
         (build / name).symlink_to(TOP / "build" / name)
 
 
-def _build(tree, bug, program):
+def _build(tree, patch, program):
     env = {name: value for name, value in os.environ.items()
            if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     env["GIT_CEILING_DIRECTORIES"] = str(tree.parent)
-    for command in (["git", "apply", BUGS / f"{bug}.patch"],
+    for command in (["git", "apply", BUGS / f"{patch}.patch"],
                     ["make", "-s", "build/weft.elf", f"build/bin/{program}"]):
         subprocess.run(command, cwd=tree, env=env, check=True, stdin=subprocess.DEVNULL)
 
@@ -55,13 +55,17 @@ class Workshop:
         _copy_sources(tree)
         _copy_build(tree)
 
-    def make(self, bug, program, out):
-        """A kernel and a `program` with the bug into the folder `out`, which a Machine can have
-        as its build.  Raises CalledProcessError if the patch does not fit any more."""
-        _build(self._tree, bug, program)
-        shutil.copy2(self._tree / "build/weft.elf", out)
-        shutil.move(self._tree / "build/bin" / program, out)
-        (out / "initrd.cpio").symlink_to(TOP / "build/initrd.cpio")
+    def make(self, patches, program, out):
+        """Applies the patches one after the other.  For each, a kernel and a `program` with it, and
+        with those before it, into the new folder out/PATCH, which a Machine can have as its build.
+        Raises CalledProcessError if a patch does not fit any more."""
+        for patch in patches:
+            _build(self._tree, patch, program)
+            made = out / patch
+            made.mkdir()
+            shutil.copy2(self._tree / "build/weft.elf", made)
+            shutil.copy2(self._tree / "build/bin" / program, made)
+            (made / "initrd.cpio").symlink_to(TOP / "build/initrd.cpio")
         self._put_back()
 
     def _put_back(self):

@@ -2,6 +2,10 @@
 these planted bugs (tests/bugs) takes out what closes one, and then some seeds of exact timing see
 it happen, in a program that brings its threads to that place (tests/guest/races*.c).
 
+Where the place is too narrow for that, another patch (*.wide.patch, perhaps of several bugs) widens it,
+by a delay say, and the bug is put into that.  The seed that finds it must find nothing in what is only
+widened, nor in the tree as it is.
+
 libthread/README.md has the table of claims.
 """
 
@@ -21,9 +25,16 @@ class Race:
     # the rarer, the more are tried.  Those behind the first that finds it cost nothing.
     enough: int = 16
     machine: dict = field(default_factory=dict)
+    wide: str = ""  # a patch that goes below that of the bug
 
-    def run(self, guest, seed, **where):
-        options = {"smp": 4, "model": "lwp", **self.machine, **where}
+    @property
+    def patches(self):
+        return [f"{self.wide}.wide", self.bug] if self.wide else [self.bug]
+
+    def run(self, guest, seed, build=None):
+        options = {"smp": 4, "model": "lwp", **self.machine}
+        if build:
+            options |= {"build": build, "files": [build / self.argv[0]]}
         return guest(self.argv, timing="exact", seed=seed, quantum=quantum(seed), may_fail=True,
                      **options)
 
@@ -61,6 +72,7 @@ RACES = [
     Race("signalled-before-block", ["races_mxn", "robust", 200], 24, MXN),
     Race("stopped-in-critical", ["races_life", "stop", 100], 32),
     Race("stopped-owing", ["races_life", "stop", 100], 32),
+    Race("stale-sign", ["races_sync", "mutex", 20], wide="spinner-gone"),
 ]
 
 
@@ -71,17 +83,18 @@ def workshop(tmp_path_factory):
 
 @pytest.mark.parametrize("race", RACES, ids=[race.bug for race in RACES])
 def test_race(guest, workshop, tmp_path, race):
-    workshop.make(race.bug, race.argv[0], tmp_path)
-    where = {"build": tmp_path, "files": [tmp_path / race.argv[0]]}
+    workshop.make(race.patches, race.argv[0], tmp_path)
+    *widened, broken_build = (tmp_path / patch for patch in race.patches)
     for seed in range(1, race.enough + 1):
-        found = race.run(guest, seed, **where)
+        found = race.run(guest, seed, broken_build)
         if failures(found):
             break
     else:
         pytest.fail(f"{race.enough} seeds do not find it")
     print(f"{race.bug}: found by seed {seed}")
 
-    again = race.run(guest, seed, **where)
+    again = race.run(guest, seed, broken_build)
     assert (found.status, found.output, found.error) == (again.status, again.output, again.error)
 
-    assert failures(race.run(guest, seed)) == []
+    for build in (*widened, None):
+        assert failures(race.run(guest, seed, build)) == []
