@@ -101,6 +101,24 @@ def test_contended(guest, model, smp):
     assert len(schedlock) == (model != "lwp")
 
 
+@pytest.mark.parametrize("model, kind, options", [
+    ("lwp", "shared", None), ("mxn", "shared", None), ("lwp", "inherit", None),
+    ("mxn", "inherit", None), ("lwp", "protect", None), ("mxn", "protect", None),
+    ("lwp", "contended", "sleep=kernel")])
+def test_contended_elsewhere(guest, model, kind, options):
+    """The same where the queue is the kernel's, or the mutex has a protocol."""
+    (report,), _ = plockstat(guest, "lock_load", kind, model=model, smp=2, options=options)
+    turns = report.rows["hot_mutex", "mutex"]["turns"]
+    assert report.counts("hot_mutex", "mutex") == (2, 1, turns, 0, 1, 1)
+    assert report.counts("hot_rwlock", "read") == (1, 1, 0, 0, 1, 0)
+    assert report.counts("hot_rwlock", "write") == (1, 0, 0, 0, 0, 1)
+    assert report.counts("sema", "sema") == (1, 1, 0, 0, 1, 1)
+    # One that processes share counts the wait for its mutex, too.
+    count, contended, _, _, blocks, wakes = report.counts("cond", "cond")
+    assert (count, contended, wakes) == (1, 1, 1)
+    assert blocks == 1 or kind == "shared" and blocks == 2
+
+
 @pytest.mark.parametrize("model", ["lwp", "mxn"])
 def test_spinning(guest, model):
     """Whoever spins until the owner is through gets the mutex without sleep or wake-up."""

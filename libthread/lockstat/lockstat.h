@@ -1,7 +1,7 @@
 /*
  * lockstat.h - lock statistics (LIBTHREAD_OPTIONS=lockstat=..., after Solaris's plockstat).
  *
- * Off, they cost nothing at all.  The files of sync/ are compiled twice: as they are, and once
+ * Off, they cost nothing at all, but for a test on some ways into the kernel.  The files of sync/ are compiled twice: as they are, and once
  * more with COUNTED (lockstat/mutex.c and so on), where COUNT counts, behind functions that keep
  * the times, __stat_NAME.  At the start of a process that wants statistics, each function that
  * LOCKSTAT_ENTRY names gets a jump to its __stat_ one as its first instruction (start.c): what
@@ -62,6 +62,16 @@ struct lockstat {
 	static const struct lockstat_entry __attribute__((section("lockstat_entries"), used))      \
 	entry_of_##name = {(char *)(name), __stat_##name}
 #endif
+
+/*
+ * In shared.c, which is compiled once, on the way into the kernel: there a test costs nothing that
+ * counts.  A thread has no table before its first operation that counts, and never while it is off.
+ */
+#define COUNT_IN_KERNEL(what, n)                                                                   \
+	do {                                                                                       \
+		if (unlikely(thread_self()->lockstat != NULL))                                     \
+			thread_self()->lockstat->now.what += (n);                                  \
+	} while (0)
 
 struct lockstat_entry {
 	char *plain, *counted;

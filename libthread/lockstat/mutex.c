@@ -7,6 +7,8 @@
 #define pthread_mutex_unlock __counted_mutex_unlock
 #define pthread_mutex_init __counted_mutex_init
 #define pthread_mutex_destroy __counted_mutex_destroy
+#define __protocol_lock __counted_protocol_lock
+#define __protocol_unlock __counted_protocol_unlock
 #define __mutex_lock_slow __counted_mutex_lock_slow
 #define __mutex_lock_plain __counted_mutex_lock_plain
 #define __mutex_unlock_plain __counted_mutex_unlock_plain

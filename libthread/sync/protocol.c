@@ -32,6 +32,7 @@
 #include "shared.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
+#include "../lockstat/lockstat.h"
 
 static pthread_mutex_t *next_of(const pthread_mutex_t *m)
 {
@@ -157,6 +158,7 @@ static int inherit_lock(pthread_mutex_t *m, deadline_t deadline)
 		list_add(&owner->inherits, m);
 	self->pi_wait = m;
 	sleepq_enter(q, m, self, ORDER_OPTION);
+	COUNT(blocks, 1);
 	settle(owner);
 	if (__ops->block(q, deadline, NULL) == NULL) {
 		self->pi_wait = NULL;
@@ -189,6 +191,7 @@ static void inherit_unlock(pthread_mutex_t *m)
 	__atomic_store_n(&m->__owner, (unsigned long)t | M_PROTOCOL | (more ? M_WAITERS : 0),
 			 __ATOMIC_RELEASE);
 	settle(self);
+	COUNT(wakes, t != NULL);
 	if (t != NULL)
 		__ops->wake_one(q, t);
 	else

@@ -156,6 +156,7 @@ static int post_shared(sem_t *s)
 {
 	int error = __shared_sem_post(s);
 
+	COUNT(wakes, error == 0);
 	return error != 0 ? fail(error) : 0;
 }
 

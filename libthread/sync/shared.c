@@ -22,6 +22,7 @@
 #include "mutex.h"
 #include "shared.h"
 #include "../core/model.h"
+#include "../lockstat/lockstat.h"
 
 #define SPINS 1000
 
@@ -188,10 +189,13 @@ static bool becomes_free(pthread_mutex_t *m)
 	if (!__options.may_spin || !__options.spin_shared || m->__protocol == PTHREAD_PRIO_INHERIT)
 		return false;
 	for (int i = 0; i < SPINS; i++) {
-		if (!(__atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_OWNER))
+		if (!(__atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_OWNER)) {
+			COUNT_IN_KERNEL(turns, i);
 			return true;
+		}
 		spin_hint();
 	}
+	COUNT_IN_KERNEL(turns, SPINS);
 	return false;
 }
 
@@ -207,9 +211,12 @@ static int wait_for(pthread_mutex_t *m, deadline_t deadline)
 		return EDEADLK;
 	if (becomes_free(m)) {
 		error = try(m, owner_word_as(me), 0);
-		if (error != EBUSY)
+		if (error != EBUSY) {
+			COUNT_IN_KERNEL(spun, 1);
 			return error;
+		}
 	}
+	COUNT_IN_KERNEL(blocks, 1);
 	do {
 		r = deadline == NEVER ? __sys_lwp_mutex_lock(word_of(m), me)
 				      : __sys_lwp_mutex_timedlock(word_of(m), me, &ts);
@@ -248,6 +255,7 @@ static inline int give_up(pthread_mutex_t *m, unsigned long seen)
 	    __atomic_compare_exchange_n(&m->__owner, &seen, seen & LWP_MUTEX_KIND, false,
 					__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		return 0;
+	COUNT_IN_KERNEL(wakes, (seen & LWP_MUTEX_WAITERS) != 0);
 	return -__sys_lwp_mutex_unlock(word_of(m), number_for(m));
 }
 
@@ -300,6 +308,8 @@ int __kernel_mutex_lock(pthread_mutex_t *m, deadline_t deadline)
 
 int __kernel_mutex_unlock(pthread_mutex_t *m, const struct thread *owner)
 {
+	COUNT_IN_KERNEL(wakes,
+			(__atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_WAITERS) != 0);
 	return -__sys_lwp_mutex_unlock(word_of(m), as_word(owner));
 }
 
@@ -354,6 +364,7 @@ int __shared_cond_wake(pthread_cond_t *c, bool all)
 
 	if (!(__atomic_load_n(&c->__waiters, __ATOMIC_RELAXED) & LWP_COND_WAITERS))
 		return 0;
+	COUNT_IN_KERNEL(wakes, 1);
 	return -(all ? __sys_lwp_cond_broadcast(word) : __sys_lwp_cond_signal(word));
 }
 
@@ -426,6 +437,7 @@ int __shared_rwlock(pthread_rwlock_t *l, bool write, deadline_t deadline)
 		return 0;
 	if (is_writer(l))
 		return EDEADLK;
+	COUNT_IN_KERNEL(blocks, 1);
 	do {
 		r = write ? __sys_lwp_rwlock_wrlock(word, until)
 			  : __sys_lwp_rwlock_rdlock(word, again, until);
@@ -449,10 +461,13 @@ int __shared_rwlock_unlock(pthread_rwlock_t *l)
 						__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			return 0;
 	}
+	COUNT_IN_KERNEL(wakes, (seen & LWP_RWLOCK_WAITING) != 0);
 	return -__sys_lwp_rwlock_unlock(word);
 }
 
 int __kernel_rwlock_unlock(pthread_rwlock_t *l)
 {
+	COUNT_IN_KERNEL(wakes,
+			(__atomic_load_n(&l->__word, __ATOMIC_RELAXED) & LWP_RWLOCK_WAITING) != 0);
 	return -__sys_lwp_rwlock_unlock((struct lwp_rwlock *)&l->__word);
 }

@@ -4,6 +4,9 @@
  *
  *	lock_load free		one thread
  *	lock_load contended	two threads
+ *	lock_load shared	the same, with objects for several processes
+ *	lock_load inherit	the same, with mutexes that hand priorities on
+ *	lock_load protect	the same, with mutexes that have a ceiling
  *	lock_load spin		two, one of which spins
  *	lock_load many		more locks at once than are timed
  *	lock_load fork		one thread, and a child that does as with many
@@ -134,11 +137,25 @@ static void *helper(void *arg)
 	return NULL;
 }
 
-static void contended_locks(void)
+static void contended_locks(int shared, int protocol)
 {
+	pthread_mutexattr_t mutex;
+	pthread_rwlockattr_t rwlock;
+	pthread_condattr_t condition;
 	pthread_t t;
 
-	sem_init(&sema, 0, 0);
+	pthread_mutexattr_init(&mutex);
+	pthread_mutexattr_setpshared(&mutex, shared);
+	check(pthread_mutexattr_setprotocol(&mutex, protocol), "protocol");
+	pthread_rwlockattr_init(&rwlock);
+	pthread_rwlockattr_setpshared(&rwlock, shared);
+	pthread_condattr_init(&condition);
+	pthread_condattr_setpshared(&condition, shared);
+	check(pthread_mutex_init(&hot_mutex, &mutex), "hot_mutex");
+	check(pthread_mutex_init(&cond_mutex, &mutex), "cond_mutex");
+	check(pthread_rwlock_init(&hot_rwlock, &rwlock), "hot_rwlock");
+	check(pthread_cond_init(&cond, &condition), "cond");
+	sem_init(&sema, shared == PTHREAD_PROCESS_SHARED, 0);
 	sem_init(&to_helper, 0, 0);
 	check(pthread_create(&t, NULL, helper, NULL), "pthread_create");
 	pthread_mutex_lock(&hot_mutex);
@@ -186,7 +203,13 @@ int main(int argc, char **argv)
 	if (strcmp(what, "free") == 0)
 		free_locks();
 	else if (strcmp(what, "contended") == 0)
-		contended_locks();
+		contended_locks(PTHREAD_PROCESS_PRIVATE, PTHREAD_PRIO_NONE);
+	else if (strcmp(what, "shared") == 0)
+		contended_locks(PTHREAD_PROCESS_SHARED, PTHREAD_PRIO_NONE);
+	else if (strcmp(what, "inherit") == 0)
+		contended_locks(PTHREAD_PROCESS_PRIVATE, PTHREAD_PRIO_INHERIT);
+	else if (strcmp(what, "protect") == 0)
+		contended_locks(PTHREAD_PROCESS_PRIVATE, PTHREAD_PRIO_PROTECT);
 	else if (strcmp(what, "spin") == 0)
 		spun_for();
 	else if (strcmp(what, "many") == 0)
@@ -199,6 +222,7 @@ int main(int argc, char **argv)
 			raise(sig);
 		}
 	else
-		errx(2, "usage: lock_load free|contended|spin|many|fork|signal SIG N");
+		errx(2, "usage: lock_load "
+			"free|contended|shared|inherit|protect|spin|many|fork|signal SIG N");
 	return 0;
 }
