@@ -406,6 +406,12 @@ void __lwp_leave(struct thread *self) __attribute__((noreturn));
 const void *__lwp_wait_woken(struct thread *self, deadline_t deadline);
 void __lwp_unpark_owed(struct lwp *l, uint32_t id);
 int __lwp_try_suspend(struct thread *t);
+/*
+ * What thr_suspend and thr_continue are of a thread with an LWP of its own (model.h: suspend,
+ * resume).  Stopping one that is stopped does nothing.
+ */
+int __lwp_suspend(struct thread *t);
+int __lwp_resume(struct thread *t);
 long __lwp_park(deadline_t deadline, uint32_t unpark);
 
 /* core/signal.c */

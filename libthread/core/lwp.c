@@ -170,3 +170,26 @@ int __lwp_try_suspend(struct thread *t)
 		__sys_lwp_unpark(l->owes);
 	return 0;
 }
+
+int __lwp_suspend(struct thread *t)
+{
+	int error;
+
+	if (t == thread_self()) {
+		t->state = TS_STOPPED;
+		__sys_lwp_suspend(t->lwp->id);
+		t->state = TS_ONLWP;
+		return 0;
+	}
+	error = __lwp_try_suspend(t);
+	if (error == 0 && t->state == TS_ONLWP)
+		t->state = TS_STOPPED;
+	return error;
+}
+
+int __lwp_resume(struct thread *t)
+{
+	if (t->state == TS_STOPPED)
+		t->state = TS_ONLWP;
+	return __sys_lwp_continue(t->lwp->id) < 0 ? ESRCH : 0;
+}

@@ -137,30 +137,6 @@ static void __attribute__((noreturn)) lwp_exit(struct sleepq *q, struct thread *
 /* The system call's result is the operation's. */
 int lwp_yield(void) __asm__("__sys_lwp_yield");
 
-/* Stopping one that is stopped does nothing. */
-static int lwp_suspend(struct thread *t)
-{
-	int error;
-
-	if (t == thread_self()) {
-		t->state = TS_STOPPED;
-		__sys_lwp_suspend(t->lwp->id);
-		t->state = TS_ONLWP;
-		return 0;
-	}
-	error = __lwp_try_suspend(t);
-	if (error == 0 && t->state == TS_ONLWP)
-		t->state = TS_STOPPED;
-	return error;
-}
-
-static int lwp_resume(struct thread *t)
-{
-	if (t->state == TS_STOPPED)
-		t->state = TS_ONLWP;
-	return __sys_lwp_continue(t->lwp->id) < 0 ? ESRCH : 0;
-}
-
 /* If t is in a queue, it moves to where its new priority belongs. */
 static void lwp_set_priority(struct thread *t, int pri)
 {
@@ -231,8 +207,8 @@ static const struct model_ops ops = {
 	.create = lwp_create,
 	.exit = lwp_exit,
 	.yield = lwp_yield,
-	.suspend = lwp_suspend,
-	.resume = lwp_resume,
+	.suspend = __lwp_suspend,
+	.resume = __lwp_resume,
 	.set_priority = lwp_set_priority,
 	.kill = lwp_kill,
 	.cancel = lwp_cancel,

@@ -111,29 +111,6 @@ static void __attribute__((noreturn)) mxn_exit(struct sleepq *q, struct thread *
 	__mxn_leave(self, next, hand_over(self, next));
 }
 
-static int suspend_bound(struct thread *t)
-{
-	int error = 0;
-
-	if (t == thread_self()) {
-		t->state = TS_STOPPED;
-		__sys_lwp_suspend(t->lwp->id);
-		t->state = TS_ONLWP;
-		return 0;
-	}
-	error = __lwp_try_suspend(t);
-	if (error == 0 && t->state == TS_ONLWP)
-		t->state = TS_STOPPED;
-	return error;
-}
-
-static int resume_bound(struct thread *t)
-{
-	if (t->state == TS_STOPPED)
-		t->state = TS_ONLWP;
-	return __sys_lwp_continue(t->lwp->id) < 0 ? ESRCH : 0;
-}
-
 /*
  * An unbound thread that runs on another LWP stops together with that LWP, since only the
  * kernel can stop it where it is; the pool gets another one instead.
@@ -170,7 +147,7 @@ static int mxn_suspend(struct thread *t)
 	int error = 0;
 
 	if (t->bound)
-		return suspend_bound(t);
+		return __lwp_suspend(t);
 	schedlock();
 	if (t == thread_self()) {
 		t->suspended = true;
@@ -188,7 +165,7 @@ static int mxn_resume(struct thread *t)
 	uint32_t unpark = 0;
 
 	if (t->bound)
-		return resume_bound(t);
+		return __lwp_resume(t);
 	schedlock();
 	if (t->suspended && t->state == TS_STOPPED) {
 		if (t->lwp != &__nowhere) {
