@@ -73,6 +73,18 @@ RACES = [
     Race("stopped-in-critical", ["races_life", "stop", 100], 32),
     Race("stopped-owing", ["races_life", "stop", 100], 32),
     Race("stale-sign", ["races_sync", "mutex", 20], wide="spinner-gone"),
+    Race("stopped-releasing", ["races_life", "stop-mutex", 60], wide="spinner-gone"),
+    Race("stopped-waking", ["races_life", "stop-many", 20], wide="slow-unpark"),
+    Race("no-record", ["races_life", "has-and-ends", 30], 24, wide="slow-spinner"),
+    Race("stopped-unbegun", ["races_life", "begin", 10]),
+    Race("killed-unbegun", ["races_life", "begin", 10]),
+    Race("uncounted", ["races_life", "any", 10]),
+    Race("async-too-late", ["races_life", "async", 20]),
+    Race("async-in-queue", ["races_life", "async-wait", 10]),
+    Race("trimmed-twice", ["races_life", "ends", 10], wide="stacks-kept"),
+    Race("owed-forgotten", ["races_sync", "signal-at-once", 30], machine=SLEEPING),
+    Race("late-list", ["races_sync", "broadcast", 20], wide="slow-waker"),
+    Race("list-let-go", ["races_sync", "broadcast-in-time", 10], wide="slow-waker"),
 ]
 
 

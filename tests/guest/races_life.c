@@ -27,6 +27,15 @@ static void post(unsigned round)
 	sem_post(&sem);
 }
 
+static volatile unsigned ended;
+
+static void *takes(void *arg)
+{
+	sem_wait(&sem);
+	__atomic_fetch_add(&ended, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
 /* --- cancellation ------------------------------------------------------------------------------ */
 
 static pthread_t victim;
@@ -112,9 +121,124 @@ static void unit_or_end_check(unsigned round)
 	sem_trywait(&sem);
 }
 
-/* --- threads that end while others begin ------------------------------------------------------- */
+/* POSIX does not let it call that while it may be cancelled anywhere, but the library does. */
+static void *victim_takes_async(void *arg)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	return victim_takes(arg);
+}
 
-static volatile unsigned ended;
+static volatile bool next_goes;
+static pthread_t next;
+
+static void *next_takes(void *arg)
+{
+	UNTIL(next_goes);
+	return takes(arg);
+}
+
+static void async_wait_prepare(unsigned round)
+{
+	ready = next_goes = false;
+	ended = 0;
+	next = new_thread(next_takes, NULL);
+	victim = new_thread(victim_takes_async, (void *)(uintptr_t)round);
+	UNTIL(ready);
+}
+
+/* It does not stand in the queue any more: the unit is the next one's. */
+static void async_wait_check(unsigned round)
+{
+	cancel_check(round);
+	next_goes = true;
+	sem_post(&sem);
+	UNTIL(ended == 1);
+	pthread_join(next, NULL);
+}
+
+static void *victim_computes(void *arg)
+{
+	const struct timespec nap = {.tv_nsec = 1000};
+
+	drawn = (uintptr_t)arg;
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	ready = true;
+	for (;;) {
+		in_time();
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+		MUST(nanosleep(&nap, NULL) == 0);
+		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+		turns(draw(10));
+	}
+}
+
+static void async_prepare(unsigned round)
+{
+	ready = false;
+	victim = new_thread(victim_computes, (void *)(uintptr_t)round);
+}
+
+static void async_cancel(unsigned round)
+{
+	UNTIL(ready);
+	turns(draw(300));
+	pthread_cancel(victim);
+}
+
+/* --- threads that have just been made ---------------------------------------------------------- */
+
+static volatile unsigned called;
+
+static void count_call(int sig)
+{
+	__atomic_fetch_add(&called, 1, __ATOMIC_RELAXED);
+}
+
+static void begin_begin(void)
+{
+	signal(SIGUSR1, count_call);
+	sem_init(&sem, 0, 0);
+}
+
+static void begin_kill_and_stop(unsigned round)
+{
+	pthread_t t = new_thread(takes, NULL);
+
+	called = 0;
+	MUST(pthread_kill(t, SIGUSR1) == 0);
+	UNTIL(called == 1);
+	sem_post(&sem);
+	pthread_join(t, NULL);
+	t = new_thread(takes, NULL);
+	MUST(thr_suspend(t) == 0);
+	MUST(thr_continue(t) == 0);
+	sem_post(&sem);
+	pthread_join(t, NULL);
+}
+
+/* --- whoever waits for any thread, when the last is somebody else's business ---------------------- */
+
+static void *detaches(void *arg)
+{
+	come_late();
+	pthread_detach(victim);
+	sem_post(&sem);
+	return NULL;
+}
+
+static void any_join(unsigned round)
+{
+	pthread_t other;
+
+	drawn = round;
+	victim = new_thread(takes, NULL);
+	other = new_thread(detaches, NULL);
+	pthread_detach(other);
+	come_late();
+	MUST(thr_join(0, NULL, NULL) == EDEADLK);
+}
+
+/* --- threads that end while others begin ------------------------------------------------------- */
 
 static void *ends(void *arg)
 {
@@ -126,6 +250,24 @@ static void *ends(void *arg)
 		MUST(deep[i] == (uintptr_t)arg + i);
 	__atomic_fetch_add(&ended, 1, __ATOMIC_RELAXED);
 	return NULL;
+}
+
+static void *has_and_ends(void *arg)
+{
+	take_mutex(0);
+	return ends(arg);
+}
+
+static void has_and_ends_create(unsigned round)
+{
+	for (uintptr_t i = 0; i < 3; i++)
+		pthread_detach(new_thread(has_and_ends, (void *)(i * 1000)));
+}
+
+static void take_mutex_often(unsigned round)
+{
+	for (int i = 0; i < 20; i++)
+		take_mutex(round);
 }
 
 static void ends_prepare(unsigned round)
@@ -219,6 +361,77 @@ static void handler_call(unsigned round)
 	pthread_kill(party[1], SIGUSR1);
 }
 
+/* --- the same of many others ------------------------------------------------------------------- */
+
+static volatile unsigned waiting;
+
+static void many_prepare(unsigned round)
+{
+	waiting = ended = 0;
+}
+
+static void many_wait(unsigned round)
+{
+	pthread_mutex_lock(&mutex);
+	waiting++;
+	pthread_cond_wait(&cond, &mutex);
+	ended++;
+	pthread_mutex_unlock(&mutex);
+}
+
+static void many_wake(unsigned round)
+{
+	UNTIL(waiting == 2);
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+	pthread_cond_broadcast(&cond);
+}
+
+/* If all have left the queue, all go on. */
+static void many_stop(unsigned round)
+{
+	UNTIL(waiting == 2);
+	turns(draw(300));
+	if (thr_suspend(party[1]) != 0)
+		return;
+	if (cond.__waiters == 0)
+		UNTIL(ended == 2);
+	thr_continue(party[1]);
+}
+
+/* --- a thread is stopped while it gives up a mutex ------------------------------------------------ */
+
+static volatile unsigned held;
+
+static void mutex_release(unsigned round)
+{
+	pthread_mutex_lock(&mutex);
+	held = round;
+	turns(draw(200));
+	held = 0;
+	pthread_mutex_unlock(&mutex);
+}
+
+static void mutex_take(unsigned round)
+{
+	UNTIL(held == round || finished[1] == round);
+	take_mutex(round);
+}
+
+/* Unless he has it, others can have it. */
+static void mutex_stop(unsigned round)
+{
+	unsigned long owner;
+
+	UNTIL((owner = mutex.__owner & ~63ul) != 0 || finished[1] == round);
+	turns(draw(800));
+	if (thr_suspend(party[1]) != 0)
+		return;
+	if ((mutex.__owner & ~63ul) != owner)
+		UNTIL(finished[2] == round && finished[3] == round);
+	thr_continue(party[1]);
+}
+
 static const struct race races[] = {
 	{.name = "cancel",
 	 .spread = 400,
@@ -232,10 +445,28 @@ static const struct race races[] = {
 	 .prepare = unit_or_end_prepare,
 	 .act = {cancel_victim, post},
 	 .check = unit_or_end_check},
+	{.name = "async-wait",
+	 .spread = 200,
+	 .begin = sem_begin,
+	 .prepare = async_wait_prepare,
+	 .act = {cancel_victim},
+	 .check = async_wait_check},
+	{.name = "async",
+	 .spread = 200,
+	 .prepare = async_prepare,
+	 .act = {async_cancel},
+	 .check = cancel_check},
+	{.name = "begin", .begin = begin_begin, .act = {begin_kill_and_stop}},
+	{.name = "any", .spread = 500, .begin = sem_begin, .act = {any_join}},
 	{.name = "ends",
 	 .spread = 100,
 	 .prepare = ends_prepare,
 	 .act = {ends_detached, ends_joined},
+	 .check = ends_check},
+	{.name = "has-and-ends",
+	 .spread = 100,
+	 .prepare = ends_prepare,
+	 .act = {has_and_ends_create, take_mutex_often, has_and_ends_create},
 	 .check = ends_check},
 	{.name = "own-stack", .spread = 60, .prepare = own_stack_prepare, .act = {own_stack_join}},
 	{.name = "stop", .spread = 300, .begin = sem_begin, .act = {stop_take, stop_post, stop}},
@@ -243,6 +474,13 @@ static const struct race races[] = {
 	 .spread = 300,
 	 .begin = handler_begin,
 	 .act = {stop_take, stop_post, handler_call}},
+	{.name = "stop-many",
+	 .spread = 100,
+	 .prepare = many_prepare,
+	 .act = {many_stop, many_wake, many_wait, many_wait}},
+	{.name = "stop-mutex",
+	 .spread = 100,
+	 .act = {mutex_stop, mutex_release, mutex_take, mutex_take}},
 };
 
 int main(int argc, char **argv)

@@ -32,6 +32,31 @@ static void signal_send(unsigned round)
 		pthread_cond_signal(&cond);
 }
 
+/* Signals it as soon as it stands in the queue; somebody else waits for the mutex that it gives up. */
+static void signal_at_once_wait(unsigned round)
+{
+	pthread_mutex_lock(&mutex);
+	flag = round;
+	turns(draw(300));
+	pthread_cond_wait(&cond, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void signal_at_once(unsigned round)
+{
+	while (finished[0] != round) {
+		pthread_cond_signal(&cond);
+		in_time();
+	}
+}
+
+static void signal_at_once_take(unsigned round)
+{
+	UNTIL(flag == round);
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
 static void take_mutex(unsigned round)
 {
 	pthread_mutex_lock(&mutex);
@@ -264,6 +289,49 @@ static void mutex_bursts(unsigned round)
 	}
 }
 
+/* --- many are woken at one time ---------------------------------------------------------------- */
+
+static void broadcast_in_time(unsigned round)
+{
+	until(when - 3000);
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+	until(when);
+	turns(draw(300));
+	pthread_cond_broadcast(&cond);
+}
+
+static pthread_barrier_t barrier;
+static volatile unsigned waiting;
+
+static void broadcast_begin(void)
+{
+	pthread_barrier_init(&barrier, NULL, 3);
+}
+
+static void broadcast_prepare(unsigned round)
+{
+	waiting = 0;
+}
+
+static void broadcast(unsigned round)
+{
+	UNTIL(waiting == 3);
+	pthread_mutex_lock(&mutex);
+	pthread_mutex_unlock(&mutex);
+	pthread_cond_broadcast(&cond);
+}
+
+/* And then for something else, in another queue. */
+static void broadcast_wait(unsigned round)
+{
+	pthread_mutex_lock(&mutex);
+	waiting++;
+	pthread_cond_wait(&cond, &mutex);
+	pthread_mutex_unlock(&mutex);
+	pthread_barrier_wait(&barrier);
+}
+
 /* --- a reader-writer lock ---------------------------------------------------------------------- */
 
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -280,6 +348,8 @@ static void rwlock_use(unsigned round)
 
 static const struct race races[] = {
 	{.name = "signal", .spread = 200, .act = {signal_wait, signal_send, take_mutex}},
+	{.name = "signal-at-once",
+	 .act = {signal_at_once_wait, signal_at_once, signal_at_once_take}},
 	{.name = "deadline",
 	 .begin = deadline_begin,
 	 .prepare = deadline_prepare,
@@ -317,6 +387,15 @@ static const struct race races[] = {
 	 .prepare = deadline_prepare,
 	 .act = {mutex_hold, mutex_timed, take_mutex}},
 	{.name = "mutex", .spread = 50, .act = {mutex_bursts, mutex_bursts, mutex_bursts}},
+	{.name = "broadcast-in-time",
+	 .begin = deadline_begin,
+	 .prepare = deadline_prepare,
+	 .act = {broadcast_in_time, deadline_wait, deadline_wait, deadline_wait}},
+	{.name = "broadcast",
+	 .spread = 100,
+	 .begin = broadcast_begin,
+	 .prepare = broadcast_prepare,
+	 .act = {broadcast, broadcast_wait, broadcast_wait, broadcast_wait}},
 	{.name = "rwlock", .spread = 50, .act = {rwlock_use, rwlock_use, rwlock_use}},
 };
 
