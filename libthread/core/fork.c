@@ -5,7 +5,8 @@
  * The child's memory is a snapshot, taken while other threads were at work.  So that it is
  * whole, the caller first takes every lock of the library that is held for short, and those
  * of malloc and of stdio's list of streams; the sleep queues of a model without a common
- * lock are not among them.  In the child all these locks are free again, and what only
+ * lock are not among them.  The lock of timers (notify.c) is, if the program has any: a child that
+ * found one half made could make no more.  In the child all these locks are free again, and what only
  * other threads had to do with is forgotten: the list of threads has one, no thread sleeps,
  * and the model has the LWPs that fork left it, which is one.  What other threads held of
  * the program's own locks stays held for ever, as POSIX has it; streams are made usable.
@@ -49,6 +50,10 @@ int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(vo
 
 /* --- fork ------------------------------------------------------------------------- */
 
+/* Of notify.c, which is there if the program calls timer_create. */
+__attribute__((weak)) void __notify_before_fork(void), __notify_after_fork(void),
+	__notify_forked(void);
+
 static void child(struct thread *self)
 {
 	bool had_others = self->list_next != self;
@@ -58,6 +63,8 @@ static void child(struct thread *self)
 	handlers_lock.held = 0;
 	__threads_forked(self);
 	__tsd_forked();
+	if (__notify_forked != NULL)
+		__notify_forked();
 	__ops->forked(had_others);
 	__newlib_forked();
 	__shared_forked();
@@ -81,6 +88,8 @@ pid_t fork(void)
 	__newlib_before_fork();
 	ilock_lock(&handlers_lock);
 	__tsd_lock();
+	if (__notify_before_fork != NULL)
+		__notify_before_fork();
 	ilock_lock(&__threads_lock);
 	__ops->before_fork();
 	pid = __sys_fork();
@@ -89,6 +98,8 @@ pid_t fork(void)
 	} else {
 		__ops->after_fork();
 		ilock_unlock(&__threads_lock);
+		if (__notify_after_fork != NULL)
+			__notify_after_fork();
 		__tsd_unlock();
 		ilock_unlock(&handlers_lock);
 	}

@@ -92,36 +92,34 @@ static void __attribute__((noreturn)) service_main(struct thread *self)
 	}
 }
 
-/* In a child of fork, which has none of the timers. */
-static void forked(void)
+/* Around fork (core/fork.c), before it takes __threads_lock. */
+void __notify_before_fork(void)
+{
+	ilock_lock(&notices_lock);
+}
+
+void __notify_after_fork(void)
+{
+	ilock_unlock(&notices_lock);
+}
+
+/* In the child, which has none of the timers, and where __threads_lock is free. */
+void __notify_forked(void)
 {
 	notices_lock.held = 0;
 	for (unsigned i = 0; i < WEFT_TIMER_MAX; i++)
 		notices[i].function = NULL;
-	ilock_lock(&__threads_lock);
 	__service_forgotten(service);
-	ilock_unlock(&__threads_lock);
 	service = NULL;
-}
-
-static int fork_told; /* 0: it will be, or an error number */
-
-static void tell_fork(void)
-{
-	fork_told = pthread_atfork(NULL, NULL, forked);
 }
 
 /* The id of the LWP, which is made if there is none; 0: it could not be.  May block. */
 static uint32_t service_lwp(void)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	unsigned turns = 0;
 	int error = 0;
 	uint32_t id;
 
-	pthread_once(&once, tell_fork);
-	if (fork_told != 0)
-		return 0;
 	ilock_lock(&notices_lock);
 	if (service == NULL)
 		error = __service_start(service_main, "notify", &service);

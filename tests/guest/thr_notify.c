@@ -1,6 +1,6 @@
 /*
  * thr_notify.c - timers with SIGEV_THREAD in every model: who calls the function, with what, how
- * often, with which attributes and mask; deletion, fork, errors.
+ * often, with which attributes and mask; deletion, fork, also beside the first of all; errors.
  */
 #include "tap.h"
 #include <pthread.h>
@@ -173,6 +173,62 @@ static void in_child(void)
 	timer_delete(timer);
 }
 
+static pthread_barrier_t both;
+static struct sigevent posts = {.sigev_notify = SIGEV_THREAD,
+				.sigev_value.sival_ptr = &called,
+				.sigev_notify_function = post};
+
+static void *makes_first(void *arg)
+{
+	timer_t timer;
+
+	pthread_barrier_wait(&both);
+	timer_create(CLOCK_MONOTONIC, &posts, &timer);
+	return NULL;
+}
+
+/* In a process that has made no timer yet: one thread makes it, the other a child that does too. */
+static int forks_meanwhile(int delay)
+{
+	const struct itimerspec soon = {.it_value.tv_nsec = MS};
+	timer_t timer;
+	pthread_t t;
+	pid_t pid;
+	int status;
+
+	pthread_barrier_init(&both, NULL, 2);
+	pthread_create(&t, NULL, makes_first, NULL);
+	pthread_barrier_wait(&both);
+	for (volatile int i = 0; i < delay; i++)
+		;
+	pid = fork();
+	if (pid == 0) {
+		if (timer_create(CLOCK_MONOTONIC, &posts, &timer) == 0 &&
+		    timer_settime(timer, 0, &soon, NULL) == 0)
+			_exit(sem_wait(&called));
+		_exit(1);
+	}
+	waitpid(pid, &status, 0);
+	pthread_join(t, NULL);
+	return status;
+}
+
+static void first_beside_fork(void)
+{
+	enum { N = 24, STEP = 40 }; /* over the whole of the first timer_create */
+	int status, bad = 0;
+
+	for (int i = 0; i < N; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			_exit(forks_meanwhile(i * STEP) != 0);
+		waitpid(pid, &status, 0);
+		bad += status != 0;
+	}
+	is("a fork beside the first timer of all", bad, 0);
+}
+
 static void errors(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = look};
@@ -198,6 +254,7 @@ static void errors(void)
 int main(void)
 {
 	sem_init(&called, 0, 0);
+	first_beside_fork();
 	one_call();
 	attributes();
 	periodic(post);
