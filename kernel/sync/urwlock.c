@@ -31,6 +31,18 @@ static int get(struct uobject *l, vaddr_t addr)
 	return uobject_get(l, addr, word & LWP_RWLOCK_SHARED);
 }
 
+/* Does the caller go before all that wait?  With the bucket's lock. */
+static bool goes_first(const struct uobject *l)
+{
+	const struct lwp *self = curlwp();
+	bool more;
+
+	if (self->sclass->cid != WEFT_CLASS_RT)
+		return false;
+	const struct uwaiter *w = uwait_first(l, &more);
+	return w != NULL && w->pri < self->pri;
+}
+
 /*
  * Takes the lock if it may be taken; else sees to it that WAITING is set: -EBUSY.  -EAGAIN:
  * too many readers; -EFAULT: the page is missing.
@@ -41,7 +53,8 @@ static int take(const struct uobject *l, bool write, bool again)
 
 	int err = user_load32(&seen, l->addr);
 	while (err >= 0) {
-		uint32_t want, closed = again ? WRITER : WRITER | WAITING;
+		bool past = again || (!write && (seen & WAITING) && goes_first(l));
+		uint32_t want, closed = past ? WRITER : WRITER | WAITING;
 		int r = 0;
 		if (write ? !(seen & ~LWP_RWLOCK_SHARED) : !(seen & closed)) {
 			if (!write && (seen & READERS) == READERS)

@@ -87,6 +87,8 @@ enum thread_state {
 #define CARRIES_MASK 1  /* its mask is not __base_mask */
 #define CARRIES_STACK 2 /* it has an alternate stack */
 
+#define PRI_REALTIME 61 /* one above sched_get_priority_max(SCHED_OTHER) */
+
 #define TSD_FAST 16 /* keys whose values lie in struct thread itself */
 
 /*
@@ -157,7 +159,7 @@ struct thread {
 	struct thread *q_chain;     /* queue: the first only: the next object's first */
 	const void *wait_arg;       /* self, before it sleeps: see the object's file */
 
-	/* Priorities (sync/protocol.c). */
+	/* Priorities (sync/protocol.c).  Of SCHED_FIFO and SCHED_RR: from PRI_REALTIME on. */
 	uint8_t base_pri; /* queue: its own; for set_priority */
 	uint8_t ceiling;  /* queue: of mutexes with a ceiling that it holds, 0: none */
 	void *protects;   /* self: these mutexes */

@@ -14,8 +14,6 @@
 #include "impl.h"
 #include "model.h"
 
-#define OTHER_MAX 60 /* sched_get_priority_max(SCHED_OTHER) */
-
 bool __sched_policy_known(int policy)
 {
 	return policy == SCHED_OTHER || policy == SCHED_FIFO || policy == SCHED_RR ||
@@ -36,7 +34,7 @@ struct sched {
 static int priority_in_queues(int policy, int priority)
 {
 	if (policy == SCHED_FIFO || policy == SCHED_RR)
-		return OTHER_MAX + 1 + priority;
+		return PRI_REALTIME + priority;
 	return priority > 0 ? priority : 0;
 }
 
@@ -66,7 +64,8 @@ static int get(struct thread *t, void *arg)
 	if (t->bound)
 		return t->lwp->id != 0 ? __lwp_getsched(t->lwp->id, &s->policy, &s->priority)
 				       : EAGAIN;
-	*s = (struct sched){SCHED_OTHER, t->base_pri <= OTHER_MAX ? t->base_pri : OTHER_MAX};
+	*s = (struct sched){SCHED_OTHER,
+			    t->base_pri < PRI_REALTIME ? t->base_pri : PRI_REALTIME - 1};
 	return 0;
 }
 

@@ -46,8 +46,9 @@ static void pop_front(struct thread **p)
 void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, enum order order)
 {
 	struct thread **p = find(q, obj), *first = *p, *after;
-	bool fifo = order == ORDER_FIFO || __options.fifo || ++q->enqueued % TAIL_EVERY == 0;
 	int pri = __atomic_load_n(&t->pri, __ATOMIC_RELAXED); /* may change until t is in */
+	bool fifo = order == ORDER_FIFO || __options.fifo || pri >= PRI_REALTIME ||
+		    ++q->enqueued % TAIL_EVERY == 0;
 
 	t->wchan = obj;
 	t->q = q;

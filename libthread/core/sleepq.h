@@ -20,7 +20,8 @@
  *
  * Order of the threads that wait for an object: by priority; within a priority
  * near-LIFO, that is at the head, but every sixteenth time at the tail lest someone
- * starve; or FIFO with queue=fifo, or if the object's kind needs it.
+ * starve; or FIFO with queue=fifo, if the object's kind needs it, or among threads of SCHED_FIFO
+ * and SCHED_RR (POSIX: the one that has waited longest is the next).
  */
 #pragma once
 #include "impl.h"

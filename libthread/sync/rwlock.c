@@ -12,9 +12,10 @@
  * Whoever gives up the last hold while threads wait hands the lock over (grant): to the
  * first in the queue if that is a writer, or to all readers up to the first writer.  The
  * woken ones have it.  The queue is FIFO within a priority, and a new reader waits if
- * anyone else does; so writers are not starved, nor are readers.  One exception: a
- * thread that holds some lock for reading already may read on past waiting writers, since
- * if it is this very lock, it would wait for itself.
+ * anyone else does; so writers are not starved, nor are readers.  Two exceptions, while readers
+ * have it: a thread that holds some lock for reading already may read on past waiting writers,
+ * since if it is this very lock, it would wait for itself; and so may one whose priority is higher
+ * than that of all who wait (POSIX, for SCHED_FIFO and SCHED_RR).
  *
  * A waiter's wait_arg tells grant what it wants.  Nothing touches the lock after the
  * wake-up.
@@ -106,6 +107,14 @@ static void grant_and_wake(pthread_rwlock_t *l, struct sleepq *q)
 		__ops->unlock(q);
 }
 
+/* The exceptions of the top.  With the lock of the queue. */
+static bool reads_past(pthread_rwlock_t *l)
+{
+	struct thread *self = thread_self(), *first = __sleepq_first(sleepq_of(l), l);
+
+	return self->readlocks > 0 || (first != NULL && first->pri < self->pri);
+}
+
 /* With the lock of the queue: takes l if it may be taken, else sees that WAITING is set. */
 static bool take_or_mark(pthread_rwlock_t *l, bool write)
 {
@@ -114,9 +123,8 @@ static bool take_or_mark(pthread_rwlock_t *l, bool write)
 	for (;;) {
 		bool free = write ? seen == 0 : seen < READERS_MAX;
 
-		/* The exception of the top: WAITING, but readers have it. */
 		if (!write && (seen & (WRITER | WAITING)) == WAITING &&
-		    thread_self()->readlocks > 0 && (seen & READERS_MAX) < READERS_MAX)
+		    (seen & READERS_MAX) < READERS_MAX && reads_past(l))
 			free = true;
 		if (free) {
 			if (!cas(l, &seen, write ? WRITER : seen + 1, __ATOMIC_ACQUIRE))
@@ -185,19 +193,22 @@ static int timed(pthread_rwlock_t *l, bool write, clockid_t clock, const struct 
 	return error != 0 ? error : lock_slow(l, write, deadline);
 }
 
-/* Where rdlock would have not waited, this does not either: the exception of the top. */
+/* Where rdlock would have not waited, this does not either: the exceptions of the top. */
 static int __attribute__((noinline)) tryread_slow(pthread_rwlock_t *l)
 {
 	struct sleepq *q = sleepq_of(l);
 	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
 	bool taken;
+	int error;
 
-	if (rwlock_is_shared(l))
-		return __shared_tryrwlock(l, false) ? 0 : EBUSY;
+	if (seen & WRITER)
+		return EBUSY;
+	if (rwlock_is_shared(l) || __options.kernel_sleep) {
+		error = __shared_rwlock(l, false, 0);
+		return error == ETIMEDOUT ? EBUSY : error;
+	}
 	if ((seen & ~WAITING) == READERS_MAX)
 		return EAGAIN;
-	if (seen & WRITER || thread_self()->readlocks == 0)
-		return EBUSY;
 	__ops->lock(q);
 	taken = take_or_mark(l, false);
 	__ops->unlock(q);
@@ -210,8 +221,8 @@ static bool try_shared(pthread_rwlock_t *l, bool write)
 }
 
 /*
- * EBUSY: a writer has it, or waits for it and the caller reads nothing yet; EAGAIN: too many
- * readers.
+ * EBUSY: a writer has it, or waits for it, and the caller reads nothing yet and has no higher
+ * priority; EAGAIN: too many readers.
  */
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
