@@ -22,7 +22,7 @@ WORD = re.compile(rf"\b{ERROR}\b")
 ITEM = re.compile(rf"\b({ERROR}(?:, {ERROR})*): +(?=[^\s.;])")
 PROTOTYPE = re.compile(r"^(?!typedef|#)[\w \*]*?\b(?!__)(\w+)\([^;{]*\)[^;{]*;", re.MULTILINE)
 DEFINITION = re.compile(r"(?:/\*((?:(?!\*/).)*)\*/\s*)?\n[ \t]*(?!static|return|else)[a-z]\w*[\w \*]*?"
-                        r"\b([a-z][\w@]+)\([^;{}()]*(?:\([^;{}()]*\)[^;{}()]*)*\)\n[ \t]*\{", re.DOTALL)
+                        r"\b(_?[a-z][\w@]+)\([^;{}()]*(?:\([^;{}()]*\)[^;{}()]*)*\)\n[ \t]*\{", re.DOTALL)
 ALL = re.compile(r"All functions(?: but ([\w, ]+))?: +(E.*?)(?:\.(?=\s)|\*/)", re.DOTALL)
 KINDS = ("mutex", "cond", "rwlock", "barrier")
 

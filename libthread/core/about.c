@@ -52,7 +52,8 @@ static int get_attr(struct thread *t, void *arg)
 	attr->__stackaddr = first ? (void *)lowest : t->stack;
 	attr->__stacksize = first ? __auxval(AT_WEFT_STACK_END) - lowest : t->stack_size;
 	attr->__guardsize = t->guard_size;
-	attr->__detachstate = t->detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE;
+	attr->__detachstate =
+		t->detached & DETACHED ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE;
 	attr->__scope = t->bound ? PTHREAD_SCOPE_SYSTEM : PTHREAD_SCOPE_PROCESS;
 	return 0;
 }

@@ -89,6 +89,9 @@ enum thread_state {
 
 #define PRI_REALTIME 61 /* one above sched_get_priority_max(SCHED_OTHER) */
 
+/* Who waits for a thread's end: nobody; neither the process nor thr_join(0), but who names it may. */
+enum { DETACHED = 1, DAEMON = 2 };
+
 #define TSD_FAST 16 /* keys whose values lie in struct thread itself */
 
 /*
@@ -173,7 +176,7 @@ struct thread {
 
 	/* Life. */
 	bool owns_special;     /* self: may own robust mutexes, or such with a protocol */
-	bool detached;         /* list */
+	uint8_t detached;      /* list: DETACHED, DAEMON */
 	bool exited;           /* list: waits to be joined, or for reuse */
 	struct thread *joiner; /* list: who claims it */
 	void *(*start)(void *);
@@ -445,7 +448,8 @@ extern struct ilock __threads_lock;
 struct create_args {
 	void *stack; /* of the program, or NULL: allocated */
 	size_t stack_size, guard_size;
-	bool detached, bound, new_lwp, suspended;
+	uint8_t detached; /* DETACHED, DAEMON */
+	bool bound, new_lwp, suspended;
 	bool explicit_sched; /* policy, priority */
 	int policy, priority;
 };

@@ -24,7 +24,8 @@ int thr_create(void *stack, size_t size, void *(*start)(void *), void *arg, long
 		.stack = stack,
 		.stack_size = size != 0 ? size : DEFAULT_STACK,
 		.guard_size = DEFAULT_GUARD,
-		.detached = flags & THR_DETACHED,
+		.detached =
+			(flags & THR_DETACHED ? DETACHED : 0) | (flags & THR_DAEMON ? DAEMON : 0),
 		.bound = flags & THR_BOUND,
 		.new_lwp = flags & THR_NEW_LWP,
 		.suspended = flags & THR_SUSPENDED,
@@ -34,7 +35,8 @@ int thr_create(void *stack, size_t size, void *(*start)(void *), void *arg, long
 
 	if ((stack != NULL || size != 0) && size < PTHREAD_STACK_MIN)
 		return EINVAL;
-	if (flags & ~(THR_DETACHED | THR_BOUND | THR_NEW_LWP | THR_SUSPENDED) || start == NULL)
+	if (flags & ~(THR_DETACHED | THR_BOUND | THR_NEW_LWP | THR_SUSPENDED | THR_DAEMON) ||
+	    start == NULL)
 		return EINVAL;
 	error = __thread_create(&args, start, arg, &id);
 	if (error == 0 && thread != NULL)

@@ -23,7 +23,7 @@
 struct ilock __threads_lock;
 struct thread *__thread_list;
 
-static unsigned running; /* atomic: threads that have not begun to exit */
+static unsigned running; /* atomic: threads, not daemons, that have not begun to exit */
 
 static struct thread *first_table[64];
 static struct thread **table = first_table; /* by id; chained by hash_next */
@@ -33,7 +33,7 @@ static uint32_t last_id;
 static bool ids_wrapped; /* the next one may be in use */
 
 static struct thread *exited_first, *exited_last; /* not claimed, oldest first */
-static unsigned unclaimed;                        /* threads not detached and not claimed */
+static unsigned unclaimed;                        /* neither claimed, nor detached, nor daemons */
 static unsigned any_waiters;                      /* in thr_join(0, ...) */
 static char any_exit;                             /* what they wait for */
 
@@ -102,8 +102,10 @@ static inline void enlist(struct thread *t)
 		__thread_list->list_prev = t;
 	}
 	listed++;
-	if (likely(!t->detached))
+	if (likely(t->detached == 0))
 		unclaimed++;
+	if (likely(!(t->detached & DAEMON)))
+		__atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
 }
 
 static void delist(struct thread *t)
@@ -142,7 +144,6 @@ int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void
 /* The first thread, before main. */
 void __thread_first(struct thread *t)
 {
-	running = 1;
 	ilock_lock(&__threads_lock);
 	enlist(t);
 	ilock_unlock(&__threads_lock);
@@ -191,7 +192,6 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->owns_special = false;
 	t->start = start;
 	t->arg = arg;
-	__atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
 	enlist(t);
 	*id = t->id;
 	ilock_unlock(&__threads_lock);
@@ -200,9 +200,10 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	error = __ops->create(t, args->new_lwp, args->suspended);
 	if (error == 0)
 		return 0;
-	__atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
+	if (!(t->detached & DAEMON))
+		__atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
 	ilock_lock(&__threads_lock);
-	unclaimed -= !t->detached;
+	unclaimed -= t->detached == 0;
 	delist(t);
 	t->on_stack = 0;
 	__thread_put(t);
@@ -251,8 +252,10 @@ static void add_exited(struct thread *t)
 }
 
 /* t, which is not claimed, is not for thr_join(0, ...) to take any more. */
-static void claim(struct thread *t)
+static inline void claim(struct thread *t)
 {
+	if (unlikely(t->detached != 0)) /* a daemon is not there */
+		return;
 	unclaimed--;
 	if (!t->exited)
 		return;
@@ -270,6 +273,8 @@ static void claim(struct thread *t)
 static void unclaim(struct thread *t)
 {
 	t->joiner = NULL;
+	if (t->detached != 0)
+		return;
 	unclaimed++;
 	if (!t->exited)
 		return;
@@ -298,8 +303,21 @@ static void exit_to_joiner(struct thread *self)
 	__ops->exit(q, t);
 }
 
+static inline bool was_last(void)
+{
+	return __atomic_sub_fetch(&running, 1, __ATOMIC_ACQ_REL) == 0;
+}
+
+/* The same in the exit of a thread that is detached or a daemon. */
+static bool __attribute__((noinline)) unjoined_was_last(struct thread *self)
+{
+	if (self->detached & DETACHED && stacks_many())
+		__ops->reap();
+	return !(self->detached & DAEMON) && was_last();
+}
+
 /*
- * Ends the calling thread; the process too, with status 0, if it is the last one.
+ * Ends the calling thread; the process too, with status 0, if it is the last one but daemons.
  *
  * From the critical section on, until the model has left the stack, a joiner or creator
  * may wait for on_stack, so nothing here blocks.
@@ -315,23 +333,21 @@ void __thread_exit(void *status)
 		__shared_thread_exit();
 		__protocol_thread_exit();
 	}
-	if (__atomic_sub_fetch(&running, 1, __ATOMIC_ACQ_REL) == 0)
+	if (unlikely(self->detached != 0) ? unjoined_was_last(self) : was_last())
 		exit(0);
 	if (self->reent == &self->own_reent)
 		_reclaim_reent(self->reent);
 	self->status = status;
-	if (unlikely(self->detached) && stacks_many())
-		__ops->reap();
 
 	ilock_lock(&__threads_lock);
 	self->exited = true;
-	if (self->detached) {
+	if (self->detached & DETACHED) {
 		delist(self);
 		if (self != __main_thread)
 			__thread_put(self);
 	} else if (self->joiner != NULL) {
 		exit_to_joiner(self);
-	} else {
+	} else if (self->detached == 0) {
 		add_exited(self);
 		if (any_waiters > 0)
 			wake_one(&any_exit);
@@ -383,7 +399,7 @@ static int claim_any(struct thread *self, struct thread **t)
 	bool woken;
 
 	while (exited_first == NULL) {
-		if (unclaimed == (!self->detached && self->joiner == NULL))
+		if (unclaimed == (self->detached == 0 && self->joiner == NULL))
 			return EDEADLK; /* there is nobody but the caller */
 		any_waiters++;
 		woken = wait_for_exit(&any_exit, NEVER);
@@ -418,7 +434,7 @@ int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed
 		error = ESRCH;
 	} else if (t == self || self->joiner == t) {
 		error = EDEADLK;
-	} else if (t->detached || t->joiner != NULL) {
+	} else if (t->detached & DETACHED || t->joiner != NULL) {
 		error = EINVAL;
 	} else if (!t->exited && deadline == 0) {
 		error = EBUSY;
@@ -458,14 +474,14 @@ int __thread_detach(unsigned long id)
 	t = __thread_find(id);
 	if (t == NULL)
 		error = ESRCH;
-	else if (t->detached || t->joiner != NULL)
+	else if (t->detached & DETACHED || t->joiner != NULL)
 		error = EINVAL;
 	if (error != 0) {
 		ilock_unlock(&__threads_lock);
 		return error;
 	}
 	claim(t);
-	t->detached = true;
+	t->detached |= DETACHED;
 	if (any_waiters != 0)
 		recount_any();
 	if (t->exited)
@@ -497,7 +513,8 @@ void __threads_forked(struct thread *self)
 	while (self->list_next != self)
 		forget(self->list_next);
 	running = 1;
-	unclaimed = !self->detached;
+	self->detached &= ~DAEMON; /* it is the last one */
+	unclaimed = self->detached == 0;
 	exited_first = exited_last = NULL;
 	any_waiters = 0;
 	self->joiner = NULL;

@@ -69,6 +69,17 @@ int sema_wait(sema_t *__sem);
 int sema_trywait(sema_t *__sem);
 int sema_post(sema_t *__sem);
 
+/* For assertions: not 0 if the caller has the lock, or the semaphore is 0. */
+int _mutex_held(mutex_t *__mutex);
+int _rw_read_held(rwlock_t *__lock);
+int _rw_write_held(rwlock_t *__lock);
+int _sema_held(sema_t *__sem);
+#define MUTEX_HELD(mutex) _mutex_held(mutex)
+#define RW_READ_HELD(lock) _rw_read_held(lock)
+#define RW_WRITE_HELD(lock) _rw_write_held(lock)
+#define RW_LOCK_HELD(lock) (_rw_read_held(lock) || _rw_write_held(lock))
+#define SEMA_HELD(sem) _sema_held(sem)
+
 #ifdef __cplusplus
 }
 #endif

@@ -24,6 +24,7 @@ typedef unsigned int thread_key_t;
 #define THR_NEW_LWP 0x00000002   /* one more LWP for the pool */
 #define THR_DETACHED 0x00000040  /* nobody will join it */
 #define THR_SUSPENDED 0x00000080 /* starts stopped; thr_continue sets it going */
+#define THR_DAEMON 0x00000100    /* the process ends without it; thr_join(0) does not wait for it */
 
 int thr_create(void *__stack, size_t __size, void *(*__start)(void *), void *__arg, long __flags,
 	       thread_t *__target);
@@ -35,6 +36,7 @@ void thr_yield(void);
 int thr_suspend(thread_t __target);
 int thr_continue(thread_t __target);
 size_t thr_min_stack(void);
+#define THR_MIN_STACK thr_min_stack()
 int thr_getconcurrency(void);
 int thr_setconcurrency(int __level);
 

@@ -397,7 +397,7 @@ static unsigned long writer_word(const pthread_rwlock_t *l)
 	return rwlock_is_shared(l) ? owner_word() : (unsigned long)thread_self();
 }
 
-static bool is_writer(const pthread_rwlock_t *l)
+bool __rwlock_is_writer(const pthread_rwlock_t *l)
 {
 	return __atomic_load_n(&l->__writer, __ATOMIC_RELAXED) == writer_word(l);
 }
@@ -435,7 +435,7 @@ int __shared_rwlock(pthread_rwlock_t *l, bool write, deadline_t deadline)
 
 	if (__shared_tryrwlock(l, write))
 		return 0;
-	if (is_writer(l))
+	if (__rwlock_is_writer(l))
 		return EDEADLK;
 	COUNT_IN_KERNEL(blocks, 1);
 	do {
@@ -453,7 +453,7 @@ int __shared_rwlock_unlock(pthread_rwlock_t *l)
 	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
 
 	if (seen & LWP_RWLOCK_WRITER) {
-		if (!is_writer(l))
+		if (!__rwlock_is_writer(l))
 			return EPERM;
 		__atomic_store_n(&l->__writer, 0, __ATOMIC_RELAXED);
 		if (!(seen & LWP_RWLOCK_WAITING) &&

@@ -56,6 +56,8 @@ int __shared_cond_wake(pthread_cond_t *c, bool all);
 int __shared_sem_wait(sem_t *s, deadline_t deadline);
 int __shared_sem_post(sem_t *s);
 
+bool __rwlock_is_writer(const pthread_rwlock_t *l); /* the caller; of any lock */
+
 /* Takes l if it is free, or readers have it and nobody waits for it. */
 bool __shared_tryrwlock(pthread_rwlock_t *l, bool write);
 /* Takes l: 0, EDEADLK, EAGAIN, ETIMEDOUT.  Gives it up: 0, EPERM. */

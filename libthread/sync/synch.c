@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <synch.h>
-#include "../core/impl.h"
+#include "shared.h"
 
 /* EINVAL: another type. */
 static int check_type(int type, int allowed)
@@ -221,4 +221,38 @@ int sema_trywait(sema_t *s)
 int sema_post(sema_t *s)
 {
 	return number(sem_post(s));
+}
+
+/* --- for assertions ------------------------------------------------------------------------ */
+
+/* Does the caller have it?  Not 0: yes. */
+int _mutex_held(mutex_t *m)
+{
+	return __shared_owned(m);
+}
+
+/*
+ * Does the caller have it for reading?  Who reads is counted, not noted: not 0 also if others do and
+ * the caller reads another one.
+ */
+int _rw_read_held(rwlock_t *l)
+{
+	unsigned word = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
+
+	return (word & LWP_RWLOCK_READERS) != 0 && thread_self()->readlocks > 0;
+}
+
+/* Does the caller have it for writing?  Not 0: yes. */
+int _rw_write_held(rwlock_t *l)
+{
+	return __rwlock_is_writer(l);
+}
+
+/* Is there no unit?  Not 0: yes. */
+int _sema_held(sema_t *s)
+{
+	int value;
+
+	sem_getvalue(s, &value);
+	return value == 0;
 }

@@ -136,6 +136,7 @@ static void mutexes(void)
 	mutex_init(&recursive, USYNC_THREAD | LOCK_RECURSIVE, NULL);
 	mutex_init(&robust, USYNC_PROCESS_ROBUST, NULL);
 	WORKS(mutex_lock(&m));
+	DOES(_mutex_held, MUTEX_HELD(&m) && !MUTEX_HELD(&checked));
 	GIVES(EBUSY, mutex_trylock(&m), "the caller has it");
 	GIVES(EBUSY, mutex_destroy(&m), "the caller has it");
 	WORKS(mutex_unlock(&m));
@@ -262,12 +263,15 @@ static void rwlocks(void)
 	GIVES(EINVAL, rwlock_init(&rw, 0x100, NULL), "an unknown bit");
 	WORKS(rw_rdlock(&rw));
 	WORKS(rw_tryrdlock(&rw));
+	DOES(_rw_read_held, RW_READ_HELD(&rw) && !RW_WRITE_HELD(&rw) && RW_LOCK_HELD(&rw));
 	GIVES(EBUSY, rw_trywrlock(&rw), "readers have it");
 	GIVES(EBUSY, rwlock_destroy(&rw), "readers have it");
 	WORKS(rw_unlock(&rw));
 	rw_unlock(&rw);
 	GIVES(EPERM, rw_unlock(&rw), "nobody has it");
+	ok("_rw_read_held: nobody reads", !RW_LOCK_HELD(&rw));
 	WORKS(rw_wrlock(&rw));
+	DOES(_rw_write_held, RW_WRITE_HELD(&rw) && !RW_READ_HELD(&rw));
 	GIVES(EDEADLK, rw_wrlock(&rw), "the caller writes");
 	GIVES(EDEADLK, rw_rdlock(&rw), "the caller writes");
 	rw_unlock(&rw);
@@ -300,8 +304,10 @@ static void semaphores(void)
 	GIVES(EINVAL, sema_init(&s, 2, 0x100, NULL), "an unknown bit");
 	GIVES(EINVAL, sema_init(&s, SEM_VALUE_MAX + 1u, USYNC_THREAD, NULL), "too large a count");
 	WORKS(sema_wait(&s));
+	ok("_sema_held: there is a unit", !SEMA_HELD(&s));
 	WORKS(sema_trywait(&s));
 	GIVES(EBUSY, sema_trywait(&s), "it is 0");
+	DOES(_sema_held, SEMA_HELD(&s));
 	thr_create(NULL, 0, takes_unit, NULL, 0, &t);
 	UNTIL(s.__word != 0);
 	GIVES(EBUSY, sema_destroy(&s), "a thread waits");

@@ -349,6 +349,44 @@ static void test_atfork(void)
 	is("the parent the same", strcmp(order, "bapq"), 0);
 }
 
+static void *naps(void *arg)
+{
+	for (;;)
+		sleep(1000);
+	return NULL;
+}
+
+/* Exits in the way of `last`; the process has a daemon besides. */
+static int process_with_daemon(int last)
+{
+	int status = -1;
+	pid_t pid = fork();
+	thread_t t;
+
+	if (pid == 0) {
+		if (thr_create(NULL, 0, naps, NULL, THR_DAEMON, &t) != 0 ||
+		    thr_create(NULL, 0, naps, NULL, THR_DAEMON | THR_DETACHED, NULL) != 0)
+			_exit(1);
+		if (last)
+			thr_exit(NULL);
+		_exit(thr_join(0, NULL, NULL) == EDEADLK ? 0 : 2);
+	}
+	waitpid(pid, &status, 0);
+	return status;
+}
+
+static void test_daemons(void)
+{
+	thread_t t;
+	void *r;
+
+	is("thr_create: a daemon", thr_create(NULL, 0, waits, NULL, THR_DAEMON, &t), 0);
+	sem_post(&go);
+	is("can be joined by its id", thr_join(t, NULL, &r), 0);
+	is("is not waited for by thr_join of any", process_with_daemon(0), 0);
+	is("nor by the process when the last other thread ends", process_with_daemon(1), 0);
+}
+
 static volatile int caught;
 
 static void handler(int sig)
@@ -395,6 +433,7 @@ int main(void)
 	if (many || one)
 		test_unbound();
 	test_joins();
+	test_daemons();
 	test_atfork();
 	test_ui();
 	return tap_done();
