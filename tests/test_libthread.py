@@ -101,3 +101,15 @@ def test_memory_of_many_threads(guest, args, most):
     assert alive[1] == args[-1]
     assert int(alive[2]) <= most
     assert f"{alive[1]} threads ended" in result.output
+
+
+@pytest.mark.parametrize("model, options", [
+    ("lwp", None), ("mxn", "concurrency=4,unlock=adaptive")])
+def test_a_stopped_spinner_delays_nobody(guest, model, options):
+    """After the last sleeper has been woken a mutex costs what it did before, though somebody counts
+    as a spinner who does not come."""
+    result = guest(["mutex_stopped"], timing="exact", smp=4, model=model, options=options)
+    assert not failures(result), result.output
+    before, after = (int(re.search(rf"^{word} (\d+)$", result.output, re.MULTILINE)[1])
+                     for word in ("before", "after"))
+    assert after == before

@@ -34,7 +34,8 @@
  * reason above.  A stale sign does no harm: the releaser clears it while it still owns
  * the mutex, and all who own it before have written theirs before they gave it up; so the
  * address appears again only when someone took it after this release.  That another
- * mutex of the same queue overwrites a sign costs one needless wake-up.
+ * mutex of the same queue overwrites a sign costs one needless wake-up.  A spinner may have lost
+ * its CPU: so M_WAITERS goes with the last sleeper, lest each release waits for it in vain.
  */
 #include <errno.h>
 #include <limits.h>
@@ -286,10 +287,14 @@ static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct 
 	no_suspend_exit();
 	t = sleepq_take(q, m, &more);
 	COUNT(wakes, t != NULL);
-	if (t != NULL)
-		return __ops->wake_one(q, t);
-	__ops->unlock(q);
-	return 0;
+	if (t == NULL) {
+		__ops->unlock(q);
+		return 0;
+	}
+	/* Whoever has m by now would come here for nothing.  Until t is woken, m is there. */
+	if (!more)
+		__atomic_and_fetch(&m->__owner, ~M_WAITERS, __ATOMIC_RELAXED);
+	return __ops->wake_one(q, t);
 }
 
 /* The release of m to its sleepers in general.  With the lock of the queue. */
