@@ -119,6 +119,59 @@ static void console(void)
 	close(null);
 }
 
+/* What unistd.h and sysconf say of POSIX's options must be the same. */
+#define OPTION(name)                                                                               \
+	{                                                                                          \
+#name, _SC_##name, _POSIX_##name                                                   \
+	}
+static const struct {
+	const char *text;
+	int name;
+	long here;
+} options[] = {
+	OPTION(BARRIERS),
+	OPTION(CLOCK_SELECTION),
+	OPTION(CPUTIME),
+	OPTION(FSYNC),
+	OPTION(JOB_CONTROL),
+	OPTION(MAPPED_FILES),
+	OPTION(MEMORY_PROTECTION),
+	OPTION(MONOTONIC_CLOCK),
+	OPTION(PRIORITY_SCHEDULING),
+	OPTION(READER_WRITER_LOCKS),
+	OPTION(REALTIME_SIGNALS),
+	OPTION(SEMAPHORES),
+	OPTION(SHARED_MEMORY_OBJECTS),
+	OPTION(SPAWN),
+	OPTION(SPIN_LOCKS),
+	OPTION(THREADS),
+	OPTION(THREAD_ATTR_STACKADDR),
+	OPTION(THREAD_ATTR_STACKSIZE),
+	OPTION(THREAD_CPUTIME),
+	OPTION(THREAD_PRIORITY_SCHEDULING),
+	OPTION(THREAD_PRIO_INHERIT),
+	OPTION(THREAD_PRIO_PROTECT),
+	OPTION(THREAD_PROCESS_SHARED),
+	OPTION(THREAD_ROBUST_PRIO_INHERIT),
+	OPTION(THREAD_ROBUST_PRIO_PROTECT),
+	OPTION(THREAD_SAFE_FUNCTIONS),
+	OPTION(TIMEOUTS),
+};
+
+/* The least that POSIX wants. */
+static const struct {
+	const char *text;
+	int name;
+	long least;
+} limits[] = {
+	{"RTSIG_MAX", _SC_RTSIG_MAX, 8},
+	{"SIGQUEUE_MAX", _SC_SIGQUEUE_MAX, 32},
+	{"TIMER_MAX", _SC_TIMER_MAX, 32},
+	{"SEM_VALUE_MAX", _SC_SEM_VALUE_MAX, 32767},
+	{"PTHREAD_KEYS_MAX", _SC_THREAD_KEYS_MAX, 128},
+	{"PTHREAD_DESTRUCTOR_ITERATIONS", _SC_THREAD_DESTRUCTOR_ITERATIONS, 4},
+};
+
 static void system_says(void)
 {
 	struct utsname u;
@@ -129,6 +182,10 @@ static void system_says(void)
 	ok("memory",
 	   sysconf(_SC_PHYS_PAGES) > sysconf(_SC_AVPHYS_PAGES) && sysconf(_SC_AVPHYS_PAGES) > 0);
 	fails("sysconf of nothing", sysconf(9999), EINVAL);
+	for (unsigned i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		is(options[i].text, sysconf(options[i].name), options[i].here);
+	for (unsigned i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		ok(limits[i].text, sysconf(limits[i].name) >= limits[i].least);
 }
 
 int main(void)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <weft/errno.h>
 #include <weft/proc.h>
+#include <weft/signal.h>
 #include <weft/start.h>
 #include "libc.h"
 
@@ -63,6 +64,16 @@ long sysconf(int name)
 	case _SC_SEMAPHORES:
 	case _SC_SPAWN:
 	case _SC_MEMORY_PROTECTION:
+	case _SC_MAPPED_FILES:
+	case _SC_SHARED_MEMORY_OBJECTS:
+	case _SC_FSYNC:
+	case _SC_PRIORITY_SCHEDULING:
+	case _SC_THREAD_PRIORITY_SCHEDULING:
+	case _SC_THREAD_PRIO_INHERIT:
+	case _SC_THREAD_PRIO_PROTECT:
+	case _SC_THREAD_ROBUST_PRIO_INHERIT:
+	case _SC_THREAD_ROBUST_PRIO_PROTECT:
+	case _SC_THREAD_PROCESS_SHARED:
 		return 200809;
 	case _SC_THREAD_STACK_MIN:
 		return PTHREAD_STACK_MIN;
@@ -72,16 +83,24 @@ long sysconf(int name)
 		return PTHREAD_DESTRUCTOR_ITERATIONS;
 	case _SC_SEM_VALUE_MAX:
 		return SEM_VALUE_MAX;
-	case _SC_THREAD_THREADS_MAX:
+	case _SC_RTSIG_MAX:
+		return WEFT_SIGRTMAX - WEFT_SIGRTMIN + 1;
+	case _SC_SIGQUEUE_MAX:
+		return WEFT_SIGQUEUE_MAX;
+	case _SC_TIMER_MAX:
+		return WEFT_TIMER_MAX;
 	case _SC_JOB_CONTROL:
-	case _SC_SHARED_MEMORY_OBJECTS:
-	case _SC_MAPPED_FILES:
+		return 1;
+	case _SC_THREAD_THREADS_MAX:
+	case _SC_SEM_NSEMS_MAX:
 	case _SC_ASYNCHRONOUS_IO:
 	case _SC_MEMLOCK:
-	case _SC_THREAD_PRIO_INHERIT:
-	case _SC_THREAD_PRIO_PROTECT:
-	case _SC_THREAD_PRIORITY_SCHEDULING:
-	case _SC_THREAD_PROCESS_SHARED:
+	case _SC_MEMLOCK_RANGE:
+	case _SC_MESSAGE_PASSING:
+	case _SC_PRIORITIZED_IO:
+	case _SC_SYNCHRONIZED_IO:
+	case _SC_SPORADIC_SERVER:
+	case _SC_THREAD_SPORADIC_SERVER:
 		return -1;
 	default:
 		return fails(EINVAL);
