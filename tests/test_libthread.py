@@ -64,7 +64,7 @@ def test_malloc_of_many_threads(guest, model, cpus):
 
 @pytest.mark.parametrize("cpus", [1, 4])
 @pytest.mark.parametrize("program", [["thr_mutex", 50], ["thr_cond", 10], ["thr_sema", 20],
-                                     ["thr_rwlock", 20], ["thr_cancel"], ["thr_protocol", 20],
+                                     ["thr_rwlock", 20], ["thr_cancel"], ["thr_cancel_race", 20], ["thr_protocol", 20],
                                      ["thr_inversion"]])
 def test_kernel_sleep(guest, program, cpus):
     """Every object does all that it does with queues in the library."""

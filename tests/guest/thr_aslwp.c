@@ -4,7 +4,7 @@
  * between any two instructions; and the LWPs that a program has.
  * Argument `die` or `live`, of itself: waits for a signal in all of its threads.
  */
-#include "tap.h"
+#include "sigtest.h"
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -22,44 +22,6 @@
 
 extern char **environ;
 static const char *model;
-
-/* Lets all others run, whatever they run on. */
-static void a_turn(void)
-{
-	const struct timespec nap = {.tv_nsec = 500000};
-
-	sched_yield();
-	nanosleep(&nap, NULL);
-}
-
-#define UNTIL(condition)                                                                           \
-	while (!(condition))                                                                       \
-	a_turn()
-
-static sigset_t set_of(int sig)
-{
-	sigset_t s;
-
-	sigemptyset(&s);
-	sigaddset(&s, sig);
-	return s;
-}
-
-static volatile pthread_t handled_by;
-static volatile int handled;
-
-static void note(int sig)
-{
-	handled_by = pthread_self();
-	__atomic_add_fetch(&handled, 1, __ATOMIC_SEQ_CST);
-}
-
-static void catch (int sig, void (*handler)(int), int flags)
-{
-	struct sigaction act = {.sa_handler = handler, .sa_flags = flags};
-
-	sigaction(sig, &act, NULL);
-}
 
 static void block(int sig, int how)
 {

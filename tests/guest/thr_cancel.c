@@ -1,9 +1,8 @@
 /*
- * thr_cancel.c - cancellation in every model: states and types, what happens in which order,
- * asynchronous cancellation, pthread_once, and the races of a cancellation with a wake-up.
- * (Which functions are points: thr_points.c.)  Argument: rounds of the races.
+ * thr_cancel.c - cancellation in every model: states and types, what happens in which order, waits,
+ * threads that do not run, pthread_once.  (Which functions are points: thr_points.c; at any moment:
+ * thr_cancel_race.c.)
  */
-#include "tap.h"
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -13,46 +12,7 @@
 #include <thread.h>
 #include <time.h>
 #include <unistd.h>
-
-static unsigned rounds = 50;
-
-static int one_lwp; /* model n1: who does not yield keeps it */
-
-static pthread_t start(void *(*fn)(void *), void *arg)
-{
-	pthread_t t;
-
-	if (pthread_create(&t, NULL, fn, arg) != 0)
-		bail("pthread_create");
-	return t;
-}
-
-/* With an LWP of its own where the model has that: it may keep it busy. */
-static pthread_t start_bound(void *(*fn)(void *), void *arg)
-{
-	pthread_attr_t attr;
-	pthread_t t;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setscope(&attr, PTHREAD_SCOPE_SYSTEM);
-	if (pthread_create(&t, &attr, fn, arg) != 0)
-		bail("pthread_create");
-	return t;
-}
-
-static void *result_of(pthread_t t)
-{
-	void *r = NULL;
-
-	is("join", pthread_join(t, &r), 0);
-	return r;
-}
-
-static void wait_for(volatile int *flag)
-{
-	while (!*flag)
-		sched_yield();
-}
+#include "cancel.h"
 
 /* --- states and types --------------------------------------------------------------- */
 
@@ -224,7 +184,7 @@ static void test_order(void)
 
 static pthread_mutex_t m = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
-static volatile int waiting, unlocked, go;
+static volatile int unlocked, go;
 
 static void unlock(void *arg)
 {
@@ -434,96 +394,6 @@ static void test_others(void)
 	ok("calls its handlers", sem_wait(&sem) == 0);
 }
 
-/* --- asynchronous ---------------------------------------------------------------------- */
-
-static void *computes(void *arg)
-{
-	volatile unsigned long n = 0;
-
-	pthread_cleanup_push(append, "a");
-	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-	waiting = 1;
-	for (;;) {
-		n = n * 5 + 1;
-		if (one_lwp)
-			sched_yield();
-	}
-	pthread_cleanup_pop(0);
-	return NULL;
-}
-
-/* May be cancelled at any instruction between the two, and else not at all. */
-static void *sometimes(void *arg)
-{
-	volatile int n = 0;
-	char *inside = arg;
-
-	waiting = 1;
-	for (;;) {
-		*inside = 1;
-		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-		for (int i = 0; i < 20; i++)
-			n++;
-		pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
-		*inside = 0;
-		for (int i = 0; i < 20; i++)
-			n++;
-		sched_yield();
-	}
-	return NULL;
-}
-
-/* The same for the state. */
-static void *enables(void *arg)
-{
-	volatile int n = 0;
-	char *inside = arg;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-	waiting = 1;
-	for (;;) {
-		*inside = 1;
-		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
-		for (int i = 0; i < 20; i++)
-			n++;
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-		*inside = 0;
-		for (int i = 0; i < 20; i++)
-			n++;
-		sched_yield();
-	}
-	return NULL;
-}
-
-static void test_async(void)
-{
-	pthread_t t;
-	char inside;
-	unsigned wrong = 0;
-
-	waiting = 0;
-	log[0] = '\0';
-	t = start_bound(computes, NULL);
-	wait_for(&waiting);
-	pthread_cancel(t);
-	ok("in the middle of a computation", result_of(t) == PTHREAD_CANCELED);
-	ok("with its handlers", strcmp(log, "a") == 0);
-	for (unsigned i = 0; i < 2 * rounds; i++) {
-		void *r;
-
-		waiting = 0;
-		t = start_bound(i & 1 ? sometimes : enables, &inside);
-		wait_for(&waiting);
-		for (int j = rand() % 8; j > 0; j--)
-			sched_yield();
-		pthread_cancel(t);
-		pthread_join(t, &r);
-		wrong += r != PTHREAD_CANCELED || !inside;
-	}
-	is("only where it is allowed", wrong, 0);
-}
-
 /* --- pthread_once ------------------------------------------------------------------------ */
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -571,122 +441,12 @@ static void test_once(void)
 	ok("once is no point", result_of(start(pending_once, NULL)) != PTHREAD_CANCELED);
 }
 
-/* --- races ---------------------------------------------------------------------------------- */
-
-static volatile int signalled;
-static int tickets;
-
-static void *ticket_waiter(void *arg)
+int main(void)
 {
-	pthread_mutex_lock(&m);
-	pthread_cleanup_push(unlock, NULL);
-	waiting++;
-	while (tickets == 0)
-		pthread_cond_wait(&c, &m);
-	tickets--;
-	pthread_cleanup_pop(1);
-	return NULL;
-}
-
-/* Of two waiters one is cancelled while one signal is sent: the other one must get it, unless
- * the first has. */
-static void race_with_signal(int with_mutex)
-{
-	pthread_t t[2];
-	void *r;
-
-	waiting = 0;
-	tickets = 0;
-	for (int i = 0; i < 2; i++)
-		t[i] = start(ticket_waiter, NULL);
-	for (int all = 0; !all; sched_yield()) {
-		pthread_mutex_lock(&m);
-		all = waiting == 2;
-		pthread_mutex_unlock(&m);
-	}
-	pthread_mutex_lock(&m);
-	tickets = 1;
-	if (with_mutex) {
-		pthread_cond_signal(&c); /* moves it to the mutex */
-		pthread_cancel(t[rand() & 1]);
-		pthread_mutex_unlock(&m);
-	} else {
-		pthread_mutex_unlock(&m);
-		if (rand() & 1) {
-			pthread_cancel(t[0]);
-			pthread_cond_signal(&c);
-		} else {
-			pthread_cond_signal(&c);
-			pthread_cancel(t[0]);
-		}
-	}
-	/* One of them takes the ticket. */
-	for (int left = 1; left; sched_yield()) {
-		pthread_mutex_lock(&m);
-		left = tickets;
-		pthread_mutex_unlock(&m);
-	}
-	for (int i = 0; i < 2; i++)
-		pthread_cancel(t[i]);
-	for (int i = 0; i < 2; i++)
-		pthread_join(t[i], &r);
-}
-
-static volatile int taken;
-
-static void *takes(void *arg)
-{
-	waiting++;
-	sem_wait(&sem);
-	__atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
-	return NULL;
-}
-
-static long race_with_post(void)
-{
-	pthread_t t[2];
-	int value;
-
-	waiting = taken = 0;
-	sem_init(&sem, 0, 0);
-	for (int i = 0; i < 2; i++)
-		t[i] = start(takes, NULL);
-	for (int i = rand() % 6; i > 0; i--)
-		sched_yield();
-	pthread_cancel(t[0]);
-	sem_post(&sem);
-	pthread_cancel(t[1]);
-	for (int i = 0; i < 2; i++)
-		pthread_join(t[i], NULL);
-	sem_getvalue(&sem, &value);
-	return taken + value;
-}
-
-static void test_races(void)
-{
-	unsigned right = 0;
-
-	for (unsigned i = 0; i < rounds; i++) {
-		race_with_signal(i & 1);
-		right += race_with_post() == 1;
-	}
-	ok("no signal is lost", 1);
-	is("no unit is lost", right, rounds);
-}
-
-int main(int argc, char **argv)
-{
-	const char *model = getenv("LIBTHREAD");
-
-	one_lwp = model && strcmp(model, "n1") == 0;
-	if (argc > 1)
-		rounds = atoi(argv[1]);
 	test_states();
 	test_order();
 	test_waits();
 	test_others();
-	test_async();
 	test_once();
-	test_races();
 	return tap_done();
 }

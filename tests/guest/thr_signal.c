@@ -3,7 +3,7 @@
  * pthread_kill, sigwait, handlers that run between any two instructions of the library.
  * Arguments: rounds of the races; and `again`, of itself, without preemption control.
  */
-#include "tap.h"
+#include "sigtest.h"
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -17,27 +17,6 @@
 extern char **environ;
 
 static unsigned rounds = 200;
-
-static sigset_t set_of(int sig)
-{
-	sigset_t s;
-	sigemptyset(&s);
-	sigaddset(&s, sig);
-	return s;
-}
-
-static sigset_t mask_now(void)
-{
-	sigset_t s;
-	pthread_sigmask(SIG_BLOCK, NULL, &s);
-	return s;
-}
-
-static void catch (int sig, void (*handler)(int), int flags)
-{
-	struct sigaction act = {.sa_handler = handler, .sa_flags = flags};
-	sigaction(sig, &act, NULL);
-}
 
 /* --- masks --------------------------------------------------------------------------- */
 
@@ -88,15 +67,6 @@ static void masks(void)
 
 /* --- pthread_kill ---------------------------------------------------------------------- */
 
-static volatile pthread_t handled_by;
-static volatile int handled;
-
-static void note_thread(int sig)
-{
-	handled_by = pthread_self();
-	handled++;
-}
-
 static volatile int running, may_end;
 
 static void *spinner(void *arg)
@@ -116,7 +86,7 @@ static void kills(void)
 {
 	pthread_t t;
 
-	catch (SIGUSR1, note_thread, 0);
+	catch (SIGUSR1, note, 0);
 	is("pthread_kill: self", pthread_kill(pthread_self(), SIGUSR1), 0);
 	ok("pthread_kill: self: at once", handled == 1 && handled_by == pthread_self());
 	pthread_create(&t, NULL, spinner, NULL);
@@ -327,7 +297,7 @@ static void suspends(void)
 
 	pthread_attr_init(&bound);
 	pthread_attr_setscope(&bound, PTHREAD_SCOPE_SYSTEM);
-	catch (SIGUSR1, note_thread, 0);
+	catch (SIGUSR1, note, 0);
 	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
 	stop = 0;
 	pthread_create(&t, &bound, sender, &self);

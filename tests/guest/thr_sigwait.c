@@ -3,7 +3,7 @@
  * return and what is known of it, who gets a signal, handlers, time-outs; and that unbound threads
  * which wait so keep no LWP.  Argument: signals of the race.
  */
-#include "tap.h"
+#include "sigtest.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -17,35 +17,6 @@
 static unsigned shots = 60;
 static const char *model;
 
-static void a_turn(void)
-{
-	const struct timespec nap = {.tv_nsec = 200000};
-
-	sched_yield();
-	nanosleep(&nap, NULL);
-}
-
-#define UNTIL(condition)                                                                           \
-	while (!(condition))                                                                       \
-	a_turn()
-
-static sigset_t set_of(int sig)
-{
-	sigset_t s;
-
-	sigemptyset(&s);
-	sigaddset(&s, sig);
-	return s;
-}
-
-static sigset_t mask_now(void)
-{
-	sigset_t s;
-
-	pthread_sigmask(SIG_BLOCK, NULL, &s);
-	return s;
-}
-
 static int lwps(void)
 {
 	struct lwp_info l;
@@ -56,14 +27,7 @@ static int lwps(void)
 	return n;
 }
 
-static volatile int handled, ready;
-static volatile pthread_t handled_by;
-
-static void note(int sig)
-{
-	handled_by = pthread_self();
-	__atomic_add_fetch(&handled, 1, __ATOMIC_SEQ_CST);
-}
+static volatile int ready;
 
 /* --- they keep no LWP ------------------------------------------------------------------------- */
 
