@@ -7,6 +7,7 @@ What the options do is tested in the guest (tests/guest/thr_options.c).
 import re
 
 import pytest
+from conftest import MODELS, TOP
 from tap import failures
 
 KNOWN = {
@@ -30,7 +31,7 @@ def test_unknown_model(guest):
         'libthread: unknown model "nm"; LIBTHREAD is one of: lwp mxn n1'
 
 
-@pytest.mark.parametrize("model, options, wrong, why", [
+BAD = [
     ("lwp", "spin=often", "spin=often", "has an unknown value"),
     ("lwp", "queue=fifo,colour=red", "colour=red", "is unknown"),
     ("lwp", "concurrency=2", "concurrency=2", "makes no sense in this model"),
@@ -47,12 +48,31 @@ def test_unknown_model(guest):
     ("mxn", "sleep=kernel", "sleep=kernel", "makes no sense in this model"),
     ("n1", "sleep=park", "sleep=park", "makes no sense in this model"),
     ("n1", "spin=never", "spin=never", "makes no sense in this model"),
-])
-def test_bad_option(guest, model, options, wrong, why):
-    result = env(guest, model, options)
-    assert result.status == 2
-    assert result.output.strip() == \
-        f'libthread: option "{wrong}" {why}; LIBTHREAD_OPTIONS of model {model}: {KNOWN[model]}'
+]
+
+
+def test_bad_options(guest):
+    script = "; ".join(f"LIBTHREAD={model} LIBTHREAD_OPTIONS={options} pp -i 1; echo $?"
+                       for model, options, _, _ in BAD)
+    lines = guest(["sh", "-c", script]).output.splitlines()
+    assert len(lines) == 2 * len(BAD), lines
+    for (model, _, wrong, why), message, status in zip(BAD, lines[::2], lines[1::2]):
+        assert message == (f'libthread: option "{wrong}" {why}; '
+                           f"LIBTHREAD_OPTIONS of model {model}: {KNOWN[model]}")
+        assert status == "2", message
+
+
+def test_the_table_of_options():
+    """libthread/README.md has the options that the messages list, for each model."""
+    text = (TOP / "libthread/README.md").read_text()
+    rows = re.findall(r"^\| `([\w-]+)=` \|(.*?)\|(.*?)\|(.*?)\|", text, re.MULTILINE)
+    for column, model in enumerate(MODELS, 1):
+        known = {item.split("=")[0]: item.split("=")[1] for item in KNOWN[model].split()}
+        listed = {row[0]: row[column].replace("*", "") for row in rows if row[column].strip()}
+        assert set(known) - {"lockstat-fd"} == set(listed), model  # that stands beside lockstat
+        for name, values in known.items():
+            if "|" in values:
+                assert set(values.split("|")) == set(listed[name].split()), f"{model}: {name}"
 
 
 @pytest.mark.parametrize("model, cpus", [("lwp", 1), ("lwp", 4), ("mxn", 4), ("n1", 2)])
@@ -64,8 +84,8 @@ def test_malloc_of_many_threads(guest, model, cpus):
 
 @pytest.mark.parametrize("cpus", [1, 4])
 @pytest.mark.parametrize("program", [["thr_mutex", 50], ["thr_cond", 10], ["thr_sema", 20],
-                                     ["thr_rwlock", 20], ["thr_cancel"], ["thr_cancel_race", 20], ["thr_protocol", 20],
-                                     ["thr_inversion"]])
+                                     ["thr_rwlock", 20], ["thr_cancel"], ["thr_cancel_race", 20],
+                                     ["thr_protocol", 20], ["thr_inversion"]])
 def test_kernel_sleep(guest, program, cpus):
     """Every object does all that it does with queues in the library."""
     result = guest(program, smp=cpus, options="sleep=kernel", timing="exact", timeout=120)

@@ -76,28 +76,65 @@ static void with(char *model, char *options, int status)
 	is(name, WEXITSTATUS(how), status);
 }
 
+/* Every value of every option, and the models that have it (libthread/README.md). */
+static const struct {
+	const char *option, *models;
+} every[] = {
+	{"spin=adaptive", "lwp mxn"},
+	{"spin=always", "lwp mxn"},
+	{"spin=never", "lwp mxn"},
+	{"unlock=adaptive", "lwp mxn"},
+	{"unlock=plain", "lwp mxn"},
+	{"queue=lifo", "lwp mxn n1"},
+	{"queue=fifo", "lwp mxn n1"},
+	{"sleep=park", "lwp"},
+	{"sleep=kernel", "lwp"},
+	{"unpark=combined", "lwp"},
+	{"unpark=separate", "lwp"},
+	{"malloc=newlib", "lwp mxn n1"},
+	{"malloc=mt", "lwp mxn n1"},
+	{"lockstat=off", "lwp mxn n1"},
+	{"lockstat=30", "lwp mxn n1"},
+	{"lockstat-fd=2", "lwp mxn n1"},
+	{"schedctl=on", "lwp mxn n1"},
+	{"schedctl=off", "lwp mxn n1"},
+	{"concurrency=2", "mxn"},
+	{"waiting=upcall", "mxn"},
+	{"waiting=signal", "mxn"},
+	{"waiting=none", "mxn"},
+	{"aging=1", "mxn"},
+};
+
+static void each_alone(void)
+{
+	static const char *const models[] = {"lwp", "mxn", "n1"};
+	char model[20], options[60];
+
+	for (int m = 0; m < 3; m++) {
+		snprintf(model, sizeof(model), "LIBTHREAD=%s", models[m]);
+		for (unsigned i = 0; i < sizeof(every) / sizeof(every[0]); i++) {
+			snprintf(options, sizeof(options), "LIBTHREAD_OPTIONS=%s", every[i].option);
+			with(model, options, strstr(every[i].models, models[m]) != NULL ? 0 : 2);
+		}
+	}
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1)
 		return program();
 
 	with("LIBTHREAD=", "LIBTHREAD_OPTIONS=", 0);
-	with("LIBTHREAD=lwp",
-	     "LIBTHREAD_OPTIONS=spin=adaptive,queue=lifo,unlock=adaptive,schedctl=on", 0);
+	each_alone();
 	with("LIBTHREAD=lwp", "LIBTHREAD_OPTIONS=spin=always,queue=fifo,unlock=plain,schedctl=off",
 	     0);
-	with("LIBTHREAD=lwp", "LIBTHREAD_OPTIONS=spin=never", 0);
+	with("LIBTHREAD=lwp", "LIBTHREAD_OPTIONS=sleep=kernel,unlock=adaptive,queue=lifo", 0);
 	with("LIBTHREAD=mxn",
 	     "LIBTHREAD_OPTIONS=spin=always,queue=lifo,unlock=adaptive,concurrency=3", 0);
 	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=schedctl=off,concurrency=4,spin=never", 0);
-	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=concurrency=8,queue=fifo", 0);
 	with("LIBTHREAD=n1", "LIBTHREAD_OPTIONS=queue=lifo,schedctl=off", 0);
 
 	with("LIBTHREAD=nm", "LIBTHREAD_OPTIONS=", 2);
-	with("LIBTHREAD=lwp", "LIBTHREAD_OPTIONS=concurrency=2", 2);
-	with("LIBTHREAD=n1", "LIBTHREAD_OPTIONS=concurrency=2", 2);
-	with("LIBTHREAD=n1", "LIBTHREAD_OPTIONS=spin=always", 2);
-	with("LIBTHREAD=n1", "LIBTHREAD_OPTIONS=unlock=plain", 2);
 	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=concurrency=0", 2);
 	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=concurrency=99999999999", 2);
 	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=colour=red", 2);
