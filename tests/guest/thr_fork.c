@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -168,6 +169,139 @@ static void exits(void)
 	is("exit in the child", status_of(pid), 7 << 8);
 }
 
+/* --- what a child has of the caller, and how a process ends ----------------------------------- */
+
+/* Runs fn in a child; its status. */
+static int in_child(void (*fn)(void))
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		fn();
+		_exit(1);
+	}
+	return status_of(pid);
+}
+
+static void looks_at_signals(void)
+{
+	sigset_t mask, pending;
+
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	_exit(pending != 0 ? 2 : mask == 1ul << (SIGUSR1 - 1) ? 0 : 3);
+}
+
+/* With its own mask, and a signal pending for it and one for the process. */
+static void *forks_with_signals(void *arg)
+{
+	sigset_t usr1 = 1ul << (SIGUSR1 - 1);
+	int status, sig;
+
+	pthread_sigmask(SIG_SETMASK, &usr1, NULL);
+	pthread_kill(pthread_self(), SIGUSR1);
+	sched_yield();
+	status = in_child(looks_at_signals);
+	sigwait(&usr1, &sig);
+	return (void *)(intptr_t)status;
+}
+
+static void at_exit(void)
+{
+	_exit(7);
+}
+
+static void destructor(void *value)
+{
+	_exit(8);
+}
+
+static pthread_t first;
+
+static void *outlives(void *arg)
+{
+	pthread_join(first, NULL);
+	return NULL; /* it is the last one */
+}
+
+static void last_one_returns(void)
+{
+	pthread_t t;
+
+	first = pthread_self();
+	atexit(at_exit);
+	pthread_create(&t, NULL, outlives, NULL);
+	pthread_exit(NULL);
+}
+
+static void first_one_has_data(void)
+{
+	pthread_key_t k;
+
+	pthread_key_create(&k, destructor);
+	pthread_setspecific(k, &k);
+	pthread_exit(NULL);
+}
+
+static void *aborts(void *arg)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	abort();
+}
+
+static void another_aborts(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, aborts, NULL);
+	pthread_join(t, NULL);
+}
+
+/* The program of exec_mask: is the mask what the thread had that made it? */
+static int exec_mask(void)
+{
+	sigset_t mask;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	return mask == 1ul << (SIGUSR1 - 1) ? 0 : 9;
+}
+
+static void *execs(void *arg)
+{
+	sigset_t usr1 = 1ul << (SIGUSR1 - 1);
+
+	pthread_sigmask(SIG_SETMASK, &usr1, NULL);
+	sched_yield();
+	execl("/bin/thr_fork", "thr_fork", "mask", NULL);
+	_exit(1);
+}
+
+static void another_execs(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, execs, NULL);
+	pthread_join(t, NULL);
+}
+
+static void processes(void)
+{
+	pthread_t t;
+	void *status;
+
+	pthread_create(&t, NULL, forks_with_signals, NULL);
+	pthread_join(t, &status);
+	is("a child has its maker's mask, and nothing pending", (intptr_t)status, 0);
+	is("the last thread's end is exit(0), atexit and all", in_child(last_one_returns), 7 << 8);
+	is("pthread_exit of the first thread calls destructors", in_child(first_one_has_data),
+	   8 << 8);
+	is("abort in a thread that blocks all", in_child(another_aborts), SIGABRT);
+	is("exec in another thread: its mask", in_child(another_execs), 0);
+}
+
 /* --- pthread_atfork ---------------------------------------------------------------- */
 
 static char order[16];
@@ -220,6 +354,8 @@ static void atfork(void)
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "mask") == 0)
+		return exec_mask();
 	if (argc > 1)
 		rounds = atoi(argv[1]);
 	sem_init(&sem, 0, 0);
@@ -228,6 +364,7 @@ int main(int argc, char **argv)
 	only_thread();
 	in_noise();
 	exits();
+	processes();
 	atfork();
 	return tap_done();
 }

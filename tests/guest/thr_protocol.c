@@ -114,8 +114,9 @@ static void test_results(int protocol, int type, int kind)
 
 static void *ceilings(void *arg)
 {
+	struct sched_param own;
 	pthread_mutex_t a, b;
-	int old;
+	int old, policy;
 
 	init(&a, PTHREAD_PRIO_PROTECT, 20, PTHREAD_MUTEX_NORMAL, 0);
 	init(&b, PTHREAD_PRIO_PROTECT, 30, PTHREAD_MUTEX_RECURSIVE, 0);
@@ -133,6 +134,8 @@ static void *ceilings(void *arg)
 	pthread_mutex_lock(&a);
 	if (kernel_schedules)
 		is("the highest of two", lwp_priority(), RT_FIRST + 30);
+	pthread_getschedparam(pthread_self(), &policy, &own);
+	is("pthread_getschedparam knows of no ceiling", own.sched_priority, 10);
 	pthread_mutex_unlock(&b);
 	if (kernel_schedules)
 		is("the other one", lwp_priority(), RT_FIRST + 20);

@@ -108,6 +108,72 @@ static void kills(void)
 	is("raise: at once", handled, 3);
 }
 
+/* --- pending signals ------------------------------------------------------------------------ */
+
+static sigset_t pending_now(void)
+{
+	sigset_t s;
+
+	sigpending(&s);
+	return s;
+}
+
+/* A new thread has its creator's mask, and nothing else of it. */
+static void *reports_pending(void *arg)
+{
+	stack_t stack = {0};
+	int state, type;
+
+	*(sigset_t *)arg = pending_now();
+	sigaltstack(NULL, &stack);
+	ok("no alternate stack of its creator's", stack.ss_flags == SS_DISABLE);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
+	ok("nor what that allows",
+	   state == PTHREAD_CANCEL_ENABLE && type == PTHREAD_CANCEL_DEFERRED);
+	return NULL;
+}
+
+static void pending(void)
+{
+	static char memory[SIGSTKSZ];
+	const stack_t stack = {.ss_sp = memory, .ss_size = sizeof(memory)},
+		      none = {.ss_flags = SS_DISABLE};
+	sigset_t usr1 = set_of(SIGUSR1), usr2 = set_of(SIGUSR2), both = usr1 | usr2, all, seen = 0;
+	pthread_t t;
+	int sig;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	sched_yield();
+	is("SIGKILL and SIGSTOP cannot be blocked",
+	   mask_now() & (set_of(SIGKILL) | set_of(SIGSTOP)), 0);
+	pthread_sigmask(SIG_SETMASK, &both, NULL);
+
+	pthread_kill(pthread_self(), SIGUSR1);
+	kill(getpid(), SIGUSR2);
+	sched_yield();
+	is("what is pending: of the thread and of the process", pending_now(), both);
+	sigaltstack(&stack, NULL);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_create(&t, NULL, reports_pending, &seen);
+	pthread_join(t, NULL);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	sigaltstack(&none, NULL);
+	is("another thread has those of the process", seen, usr2);
+	is("the thread's stay with it", pending_now(), both);
+	is("sigwait takes them", sigwait(&usr1, &sig) | sigwait(&usr2, &sig), 0);
+	is("and they are gone", pending_now(), 0);
+
+	/* No other thread can take it: it comes before kill returns. */
+	catch (SIGUSR1, note, 0);
+	handled = 0;
+	pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+	kill(getpid(), SIGUSR1);
+	is("kill of one's own process: at once", handled, 1);
+	pthread_sigmask(SIG_UNBLOCK, &usr2, NULL);
+}
+
 /* --- sigwait ----------------------------------------------------------------------------- */
 
 static sem_t got;
@@ -376,6 +442,7 @@ int main(int argc, char **argv)
 		return 1;
 	masks();
 	kills();
+	pending();
 	sigwaits();
 	storm();
 	neighbours();
