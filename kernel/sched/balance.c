@@ -26,6 +26,7 @@ static bool steal_from(struct dispq *q, struct cpu *c)
 	bool ours = cpu_takes(c, l);
 	if (ours) {
 		l->cpu = c->id;
+		__atomic_thread_fence(__ATOMIC_RELEASE); /* before the link (dispq_lock_of) */
 		dispq_insert(c->dispq, l, true);
 	}
 	spin_release(&c->dispq->lock);

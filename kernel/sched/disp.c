@@ -120,6 +120,7 @@ static void place_on_queue(struct lwp *l, int place)
 		spin_release(&q->lock); /* it has just closed */
 	}
 	l->cpu = c->id;
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* before the link (dispq_lock_of) */
 	if (l->sc) {
 		bool at_once = running_pri(c) == PRI_IDLE && dispq_count(q) == 0;
 		__atomic_store_n(&l->sc->state, at_once ? SC_COMING : SC_RUNNABLE,

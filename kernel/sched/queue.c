@@ -15,8 +15,12 @@ static void change_pri(struct dispq *q, struct lwp *l, int pri)
 
 /*
  * A CPU that takes an LWP from one queue to another has neither's lock for a moment, nor
- * l->lock, and interrupts off: wait for it.  l->cpu is written with the lock of the queue
- * that it names, before l is linked there.
+ * l->lock, and interrupts off: wait for it.
+ *
+ * l->cpu is written with the lock of the queue that it names, before l is linked there (release;
+ * disp.c, balance.c).  Here it is read after the link, or the state (acquire): if it still names
+ * the queue that we have locked, l is there.  Read before them it might be from before l was
+ * taken elsewhere, and the link from there.
  */
 struct dispq *dispq_lock_of(struct lwp *l)
 {
@@ -25,7 +29,9 @@ struct dispq *dispq_lock_of(struct lwp *l)
 		uint32_t id = __atomic_load_n(&l->cpu, __ATOMIC_ACQUIRE);
 		struct dispq *q = cpus[id]->dispq;
 		spin_acquire(&q->lock);
-		if (l->cpu == id && (l->state == LWP_ST_ONPROC || !list_empty(&l->runlink)))
+		bool somewhere = l->state == LWP_ST_ONPROC || !list_empty(&l->runlink);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (somewhere && l->cpu == id)
 			return q;
 		spin_release(&q->lock);
 		cpu_pause();
