@@ -3,6 +3,8 @@
 import os
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 
 from conftest import TOP
 
@@ -50,23 +52,31 @@ class Workshop:
     """One copy for many bugs, one at a time: what a bug has changed is put back, so that the
     next one costs no more than what it changes itself."""
 
-    def __init__(self, tree):
-        self._tree = tree
-        _copy_sources(tree)
-        _copy_build(tree)
+    def __init__(self, folder):
+        self._tree = folder / "tree"
+        self._folder = folder
+        self._made = {}
+        self._tree.mkdir()
+        _copy_sources(self._tree)
+        _copy_build(self._tree)
 
-    def make(self, patches, program, out):
-        """Applies the patches one after the other.  For each, a kernel and a `program` with it, and
-        with those before it, into the new folder out/PATCH, which a Machine can have as its build.
-        Raises CalledProcessError if a patch does not fit any more."""
-        for patch in patches:
-            _build(self._tree, patch, program)
-            made = out / patch
-            made.mkdir()
-            shutil.copy2(self._tree / "build/weft.elf", made)
-            shutil.copy2(self._tree / "build/bin" / program, made)
-            (made / "initrd.cpio").symlink_to(TOP / "build/initrd.cpio")
-        self._put_back()
+    def make(self, patches, program):
+        """Applies the patches one after the other.  For each a folder, which a Machine can have as
+        its build: a kernel and a `program` with it, and with those before it.  Raises
+        CalledProcessError if a patch does not fit any more."""
+        key = (*patches, program)
+        if key not in self._made:
+            self._made[key] = [self._make(patch, program) for patch in patches]
+            self._put_back()
+        return self._made[key]
+
+    def _make(self, patch, program):
+        _build(self._tree, patch, program)
+        made = Path(tempfile.mkdtemp(dir=self._folder, prefix=patch))
+        shutil.copy2(self._tree / "build/weft.elf", made)
+        shutil.copy2(self._tree / "build/bin" / program, made)
+        (made / "initrd.cpio").symlink_to(TOP / "build/initrd.cpio")
+        return made
 
     def _put_back(self):
         for path in self._tree.rglob("*"):

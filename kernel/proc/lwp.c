@@ -330,7 +330,7 @@ void lwp_exit_self(void)
 		spin_unlock(&p->lock, s);
 		proc_last_exit(p);
 	}
-	/* Off the address space before nlwp drops: the last LWP destroys it. */
+	/* Before nlwp drops: the last LWP, which destroys it, need not ask this CPU then. */
 	as_switch(NULL);
 	schedctl_detach(p, l);
 	proc_account_dead(p, l);

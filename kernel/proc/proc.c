@@ -176,7 +176,8 @@ int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent,
 		   const struct spawn_args *args, bool foreground)
 {
 	irqstate_t s = spin_lock(&proc_tree_lock);
-	/* An exiting parent hands its children on while it holds this lock. */
+	/* Whoever signals a group, or all, goes through the table with this lock: a child of one that
+	 * has been killed by that would not have been in it, and would go on. */
 	int err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, args);
 	int pid = p->pid;
 	if (err == 0)

@@ -1,0 +1,333 @@
+/*
+ * races_sched.c RACE [ROUNDS] - the races that the dispatcher and its sleeps claim to close
+ * (race.h): who is put on which CPU's queue while a CPU goes idle or offline, who sleeps while
+ * it is woken, told or stopped.
+ */
+#include <signal.h>
+#include <weft/lwp.h>
+#include <weft/procset.h>
+#include <weft/processor.h>
+#include <weft/sys.h>
+#include "race.h"
+
+#define SOON 150000 /* ns: many times what a switch takes, less than LONG */
+
+/* --- threads of one real-time priority, so that nobody makes room for anybody ------------------- */
+
+static void become_equal(void)
+{
+	const struct sched_param param = {.sched_priority = 5};
+
+	if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) != 0)
+		bail("pthread_setschedparam");
+}
+
+static void go_to_cpu(int cpu)
+{
+	int old;
+
+	if (__sys_processor_bind(WEFT_P_LWPID, WEFT_P_MYID, cpu, &old) != 0)
+		bail("processor_bind");
+}
+
+static uint32_t cpu_now(void)
+{
+	uint32_t lo, hi, cpu;
+
+	__asm__ volatile("rdtscp" : "=a"(lo), "=d"(hi), "=c"(cpu)::"memory");
+	return cpu;
+}
+
+/* Keeps its CPU meanwhile, and does not take long for an answer. */
+#define AT_ONCE(cond)                                                                              \
+	do {                                                                                       \
+		hrtime_t asked = gethrtime();                                                      \
+		while (!(cond))                                                                    \
+			MUST(gethrtime() - asked < SOON);                                          \
+	} while (0)
+
+/* Sleeps after each round on a CPU on which it has run last, but which it is not bound to. */
+struct sleeper {
+	int home;
+	pthread_t thread;
+	uint32_t lwp;
+	volatile unsigned ready, ran, leave; /* rounds */
+};
+static struct sleeper sleeper[2];
+
+static void *sleep_at_home(void *arg)
+{
+	struct sleeper *s = arg;
+
+	become_equal();
+	s->lwp = __sys_lwp_self();
+	for (unsigned round = 1; !over; round++) {
+		go_to_cpu(s->home);
+		go_to_cpu(PBIND_NONE);
+		s->ready = round;
+		__sys_lwp_park(NULL, 0);
+		s->ran = round;
+		while (s->leave != round)
+			;
+	}
+	return NULL;
+}
+
+static void new_sleeper(unsigned i, int home)
+{
+	sleeper[i].home = home;
+	sleeper[i].thread = new_thread(sleep_at_home, &sleeper[i]);
+}
+
+static bool asleep(uint32_t lwp)
+{
+	struct lwp_info info;
+
+	return __sys_lwp_info(0, lwp, &info) == (long)lwp && info.state == LWP_ST_SLEEP;
+}
+
+/* And the other parties have come back from their naps. */
+static void sleepers_ready(unsigned round)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct sleeper *s = &sleeper[i];
+		while (s->home >= 0 && (s->ready != round || !asleep(s->lwp)))
+			usleep(50);
+	}
+	since = gethrtime();
+	until(since + 110000);
+}
+
+static void no_sleepers(void)
+{
+	sleeper[0].home = sleeper[1].home = -1;
+}
+
+/* --- two wake-ups in a row, and two idle CPUs ------------------------------------------------------ */
+
+static void pair_begin(void)
+{
+	no_sleepers();
+	become_equal();
+	go_to_cpu(0);
+	new_sleeper(0, 1);
+	new_sleeper(1, 1);
+}
+
+static void pair_wake(unsigned round)
+{
+	const uint32_t both[] = {sleeper[0].lwp, sleeper[1].lwp};
+
+	__sys_lwp_unpark_all(both, 2);
+	AT_ONCE(sleeper[0].ran == round && sleeper[1].ran == round);
+	sleeper[0].leave = sleeper[1].leave = round;
+}
+
+/* --- a hand-over by one who then does not sleep ---------------------------------------------------- */
+
+static uint32_t giver;
+
+static void hand_over_begin(void)
+{
+	no_sleepers();
+	become_equal();
+	giver = __sys_lwp_self();
+	new_sleeper(0, 0);
+}
+
+static void hand_over_prepare(unsigned round)
+{
+	sleepers_ready(round);
+	go_to_cpu(0);
+	go_to_cpu(PBIND_NONE);
+}
+
+static void hand_over(unsigned round)
+{
+	__sys_lwp_park(NULL, sleeper[0].lwp);
+	AT_ONCE(sleeper[0].ran == round);
+	sleeper[0].leave = round;
+}
+
+static void unpark_giver(unsigned round)
+{
+	__sys_lwp_unpark(giver);
+}
+
+/* --- an LWP that another CPU takes over, and whose priority changes ------------------------------- */
+
+static void steal(unsigned round)
+{
+	const struct sched_param param = {.sched_priority = 5};
+
+	__sys_lwp_unpark(giver);
+	__sys_lwp_park(NULL, sleeper[0].lwp); /* it is on our queue, and an idle CPU is told */
+	turns(draw(30));
+	pthread_setschedparam(sleeper[0].thread, SCHED_FIFO, &param);
+	AT_ONCE(sleeper[0].ran == round);
+	sleeper[0].leave = round;
+}
+
+/* --- a CPU that goes offline while LWPs are put on its queue ------------------------------------- */
+
+#define AWAY 2 /* the CPU */
+static volatile bool away;
+static uint32_t roamer;
+
+static void offline_take(unsigned round)
+{
+	MUST(__sys_p_online(AWAY, P_OFFLINE) == P_ONLINE);
+	__atomic_store_n(&away, true, __ATOMIC_SEQ_CST);
+	turns(1000);
+	__atomic_store_n(&away, false, __ATOMIC_SEQ_CST);
+	MUST(__sys_p_online(AWAY, P_ONLINE) == P_OFFLINE);
+}
+
+/* It would rather stay on that CPU. */
+static void offline_prepare(unsigned round)
+{
+	int old;
+
+	if (roamer != 0) {
+		__sys_processor_bind(WEFT_P_LWPID, roamer, AWAY, &old);
+		__sys_processor_bind(WEFT_P_LWPID, roamer, PBIND_NONE, &old);
+	}
+}
+
+static void offline_roam(unsigned round)
+{
+	roamer = __sys_lwp_self();
+	for (unsigned i = 0; i < 8; i++) {
+		__sys_lwp_park(NULL, 0);
+		for (unsigned k = 0; k < 20; k++) {
+			bool before = __atomic_load_n(&away, __ATOMIC_SEQ_CST);
+			uint32_t here = cpu_now();
+			bool after = __atomic_load_n(&away, __ATOMIC_SEQ_CST);
+			MUST(here != AWAY || !before || !after);
+		}
+	}
+}
+
+static void offline_wake(unsigned round)
+{
+	while (finished[1] != round) {
+		__sys_lwp_unpark(roamer);
+		turns(draw(50));
+	}
+}
+
+/* --- a time-out of a sleep that has ended -------------------------------------------------------- */
+
+static uint32_t late_lwp;
+static volatile unsigned parked;
+
+static void timeout_begin(void)
+{
+	const struct sched_param param = {.sched_priority = 6};
+
+	late_lwp = __sys_lwp_self();
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+}
+
+static void timeout_prepare(unsigned round)
+{
+	since = gethrtime();
+	go_to_cpu(1); /* where the timer will go off */
+	go_to_cpu(PBIND_NONE);
+	parked = 0;
+}
+
+static void timeout_sleep(unsigned round)
+{
+	hrtime_t when = gethrtime() + 8000;
+	struct timespec t = timespec_of(when);
+
+	parked = 1;
+	__sys_lwp_park((struct weft_timespec *)&t, 0);
+	for (unsigned i = 0; i < 3; i++)
+		MUST(__sys_lwp_park(NULL, 0) != -ETIMEDOUT);
+}
+
+static void timeout_wake(unsigned round)
+{
+	UNTIL(parked == 1);
+	until(gethrtime() + 7000 + draw(2000));
+	__sys_lwp_unpark(late_lwp);
+	while (finished[0] != round) {
+		turns(2000);
+		__sys_lwp_unpark(late_lwp);
+	}
+}
+
+/* On the CPU of the timer, so that the sleeper goes on on another one. */
+static void timeout_occupy(unsigned round)
+{
+	if (round == 1)
+		go_to_cpu(1);
+	while (finished[0] != round)
+		;
+}
+
+/* --- two LWPs that suspend each other --------------------------------------------------------------- */
+
+static uint32_t partner[2];
+
+static bool stopped(uint32_t lwp)
+{
+	struct lwp_info info;
+
+	return __sys_lwp_info(0, lwp, &info) == (long)lwp && info.state == LWP_ST_STOP;
+}
+
+static void suspend_first(unsigned round)
+{
+	partner[0] = __sys_lwp_self();
+	UNTIL(partner[1] != 0);
+	__sys_lwp_suspend(partner[1]);
+}
+
+static void suspend_second(unsigned round)
+{
+	partner[1] = __sys_lwp_self();
+	UNTIL(partner[0] != 0);
+	__sys_lwp_suspend(partner[0]);
+}
+
+static void suspend_release(unsigned round)
+{
+	UNTIL(partner[0] != 0 && partner[1] != 0);
+	AT_ONCE(stopped(partner[0]) || stopped(partner[1]));
+	while (finished[1] != round || finished[2] != round) {
+		__sys_lwp_continue(partner[0]);
+		__sys_lwp_continue(partner[1]);
+		turns(100);
+	}
+}
+
+/* --------------------------------------------------------------------------------------------------- */
+
+static const struct race races[] = {
+	{"pair", 20, pair_begin, sleepers_ready, {pair_wake}, NULL, 0},
+	{"hand-over", 200, hand_over_begin, hand_over_prepare, {hand_over, unpark_giver}, NULL, 0},
+	{"offline",
+	 300,
+	 NULL,
+	 offline_prepare,
+	 {offline_take, offline_roam, offline_wake},
+	 NULL,
+	 0},
+	{"timeout",
+	 30,
+	 timeout_begin,
+	 timeout_prepare,
+	 {timeout_sleep, timeout_wake, timeout_occupy},
+	 NULL,
+	 0},
+	{"steal", 0, hand_over_begin, hand_over_prepare, {steal}, NULL, 0},
+	{"suspend", 20, NULL, NULL, {suspend_release, suspend_first, suspend_second}, NULL, 0},
+};
+
+int main(int argc, char **argv)
+{
+	return run_races(races, sizeof(races) / sizeof(races[0]), argc, argv);
+}

@@ -1,0 +1,70 @@
+"""The races that comments of the kernel claim to close, shown as those of the library are
+(test_races.py): a planted bug, and a seed that sees what it does, again and again.
+
+kernel/README.md has the table of claims.
+"""
+
+import pytest
+from test_races import Race, show, workshop  # noqa: F401
+
+
+def sched(bug, *argv, **options):
+    return Race(bug, ["races_sched", *argv], **options)
+
+
+def wait(bug, *argv, **options):
+    return Race(bug, ["races_wait", *argv], **options)
+
+
+def space(bug, *argv, **options):
+    return Race(bug, ["races_space", *argv], **options)
+
+
+RACES = [
+    sched("idle-claimed-twice", "pair", 10),
+    sched("hand-over-forgotten", "hand-over", 10),
+    sched("closed-queue", "offline", 60, enough=24, wide="placement"),
+    sched("taken-from-no-queue", "steal", 10, wide="steal"),
+    sched("taken-from-another-queue", "offline", 20, wide="placement"),
+    sched("stale-timeout", "timeout", 6, wide="timer-function"),
+    sched("both-suspended", "suspend", 5),
+    Race("blocked-unlooked", ["sig_waiting", 10]),
+    Race("blocked-long-ago", ["sig_waiting", 10]),
+    wait("signal-unseen", "sigsuspend", 20),
+    wait("signal-blocked-late", "mask", 20),
+    wait("signal-left-behind", "exit", 20),
+    wait("signal-of-another", "sigwait", 60),
+    wait("object-slept-on", "event", 20),
+    wait("settled-twice", "any", 40, wide="settle"),
+    wait("name-of-the-dead", "name", 30),
+    wait("read-together", "pipe", 20),
+    wait("rest-unread", "pipe", 10),
+    wait("wake-up-passed-up", "reader", 20),
+    wait("poll-forgets", "poll", 20),
+    wait("into-the-grave", "sema-grave", 2),
+    wait("into-the-grave", "rwlock-grave", 2),
+    wait("into-the-grave", "inherit-grave", 2),
+    wait("into-the-grave", "mutex-grave", 2),
+    wait("into-the-grave", "cond-grave", 2),
+    space("fork-escapes", "fork", 3),
+    space("born-too-late", "born-at-exit", 20),
+    space("born-too-late", "born-at-exec", 4),
+    space("stopped-at-birth", "suspended-at-exit", 30),
+    space("stopped-unasked", "stop", 20, wide="stop"),
+    space("page-entered-twice", "touch", 10),
+    space("page-made-twice", "file", 10),
+    space("page-copied-twice", "copy", 10),
+    space("copy-seen-early", "see", 60),
+    space("written-after-fork", "snapshot", 2),
+    space("file-of-the-dead", "dead", 40),
+    space("moved-in-a-circle", "circle", 40),
+    space("name-between", "replace", 40),
+    space("made-by-another", "create", 20),
+    space("read-from-one-place", "offset", 10),
+    space("held-too-late", "close", 10, wide="file-hold"),
+]
+
+
+@pytest.mark.parametrize("race", RACES, ids=[f"{race.bug}-{race.argv[1]}" for race in RACES])
+def test_race(guest, workshop, race):  # noqa: F811
+    show(guest, workshop, race)
