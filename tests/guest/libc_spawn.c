@@ -318,8 +318,40 @@ static void search(void)
 	is("posix_spawn of nothing", posix_spawn(&pid, "/no", NULL, NULL, argv, environ), ENOENT);
 	is("posix_spawn of a directory", posix_spawn(&pid, "/bin", NULL, NULL, argv, environ),
 	   EACCES);
+}
+
+static volatile int interrupts;
+
+static void on_interrupt(int sig)
+{
+	interrupts++;
+}
+
+static void commands(void)
+{
+	struct sigaction act = {.sa_handler = on_interrupt};
+	char interrupt[40];
+	sigset_t mask;
+	pid_t pid;
+	int status;
+
 	is("system", system("exit 6"), 6 << 8);
 	is("system(NULL)", system(NULL), 1);
+	pid = start("sleep");
+	is("system beside another child", system("exit 3"), 3 << 8);
+	is("... for whom it does not wait", waitpid(pid, &status, WNOHANG), 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	sigaction(SIGINT, &act, NULL);
+	snprintf(interrupt, sizeof(interrupt), "kill -INT %d && exit 4", getpid());
+	is("SIGINT meanwhile", system(interrupt), 4 << 8);
+	is("is ignored", interrupts, 0);
+	is("but not by the command", system("kill -INT $$"), SIGINT);
+	sigaction(SIGINT, NULL, &act);
+	ok("and is then as it was", act.sa_handler == on_interrupt);
+	signal(SIGINT, SIG_DFL);
+	sigprocmask(SIG_BLOCK, NULL, &mask);
+	is("as is the mask", mask, 0);
 }
 
 static void waiting(void)
@@ -366,6 +398,7 @@ int main(int argc, char **argv)
 	signals();
 	scheduling();
 	search();
+	commands();
 	waiting();
 	return tap_done();
 }

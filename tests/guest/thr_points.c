@@ -163,6 +163,10 @@ static void do_waitpid(void)
 {
 	waitpid(-1, NULL, 0);
 }
+static void do_system(void)
+{
+	system("sleep 3600");
+}
 static void do_join(void)
 {
 	pthread_join(sleeper_thread, NULL);
@@ -245,6 +249,7 @@ static const struct point {
 	{"sigtimedwait", do_sigtimedwait, SIGNAL},
 	{"wait", do_wait, KERNEL},
 	{"waitpid", do_waitpid, KERNEL},
+	{"system", do_system, KERNEL},
 	{"pthread_join", do_join, USER},
 	{"sem_wait", do_sem_wait, USER},
 	{"sem_wait, free", do_sem_wait_free, SHORT},
@@ -369,6 +374,7 @@ static void test_points(int n1)
 	is("points, in their sleep or on the way to it", blocked, expected);
 	is("the same of unbound threads", unbound, expected);
 	is("the same after a handler", interrupted, expected);
+	ok("system: SIGINT is as it was", signal(SIGINT, SIG_DFL) == SIG_DFL);
 	is("no mutex has been left locked", pthread_mutex_trylock(&m), 0);
 	pthread_mutex_unlock(&m);
 	is("nor a shared one", pthread_mutex_trylock(&shared_m), 0);

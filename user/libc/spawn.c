@@ -1,5 +1,5 @@
 /*
- * spawn.c - posix_spawn and system over the kernel's spawn, which carries out the file actions
+ * spawn.c - posix_spawn over the kernel's spawn, which carries out the file actions
  * and sets the attributes: what is built here is what it takes.
  */
 #include <errno.h>
@@ -7,8 +7,6 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <weft/proc.h>
 #include "libc.h"
 
@@ -252,18 +250,4 @@ int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t 
 	error = path ? posix_spawn(pid, path, fa, attr, argv, envp) : errno;
 	errno = saved;
 	return error;
-}
-
-int system(const char *command)
-{
-	char *argv[] = {"sh", "-c", (char *)command, NULL};
-	int status, error;
-	pid_t pid = 0;
-
-	if (!command)
-		return 1;
-	error = posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ);
-	if (error)
-		return fails(error);
-	return result(__sys_waitpid(pid, &status, 0, NULL)) < 0 ? -1 : status;
 }

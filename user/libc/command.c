@@ -1,0 +1,114 @@
+/*
+ * command.c - system (POSIX).
+ *
+ * While commands run, the process ignores SIGINT and SIGQUIT, which the terminal sends to the command
+ * too; calls may overlap, so the first one sets that, and the last one sets back what was.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "libc.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static unsigned commands;                /* that run */
+static struct sigaction interrupt, quit; /* what was before the first */
+
+struct command {
+	sigset_t mask; /* of the caller */
+	pid_t pid;     /* 0: there is none to wait for */
+};
+
+static void begin(struct command *c)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+	sigset_t chld;
+
+	*c = (struct command){.pid = 0};
+	pthread_mutex_lock(&lock);
+	if (commands++ == 0) {
+		sigaction(SIGINT, &ignore, &interrupt);
+		sigaction(SIGQUIT, &ignore, &quit);
+	}
+	pthread_mutex_unlock(&lock);
+	sigemptyset(&chld);
+	sigaddset(&chld, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &chld, &c->mask);
+}
+
+/* Also if the caller is cancelled: then nothing is left of the command. */
+static void end(void *arg)
+{
+	struct command *c = arg;
+
+	if (c->pid != 0) {
+		kill(c->pid, SIGKILL);
+		while (__sys_waitpid(c->pid, NULL, 0, NULL) == -EINTR)
+			;
+	}
+	pthread_mutex_lock(&lock);
+	if (--commands == 0) {
+		sigaction(SIGINT, &interrupt, NULL);
+		sigaction(SIGQUIT, &quit, NULL);
+	}
+	pthread_mutex_unlock(&lock);
+	sigprocmask(SIG_SETMASK, &c->mask, NULL);
+}
+
+/* With the caller's mask, and the signals as they were.  An error number, or 0. */
+static int start(struct command *c, const char *command)
+{
+	char *argv[] = {"sh", "-c", (char *)command, NULL};
+	posix_spawnattr_t attr;
+	sigset_t as_ever;
+	int error;
+
+	sigemptyset(&as_ever);
+	if (interrupt.sa_handler != SIG_IGN)
+		sigaddset(&as_ever, SIGINT);
+	if (quit.sa_handler != SIG_IGN)
+		sigaddset(&as_ever, SIGQUIT);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigdefault(&attr, &as_ever);
+	posix_spawnattr_setsigmask(&attr, &c->mask);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	error = posix_spawn(&c->pid, "/bin/sh", NULL, &attr, argv, environ);
+	if (error)
+		c->pid = 0;
+	posix_spawnattr_destroy(&attr);
+	return error;
+}
+
+/*
+ * Runs sh -c command, and waits for it: its status as waitpid gives it, that of exit(127) if the shell
+ * cannot be run.  NULL: 1, there is a shell.  Blocks; a cancellation point, and the command is killed
+ * then.  -1: EAGAIN, ENOMEM: there is no process for it; ECHILD: the process leaves none to wait for.
+ */
+int system(const char *command)
+{
+	int status = -1, error;
+	struct command c;
+	pid_t pid;
+
+	if (!command)
+		return 1;
+	begin(&c);
+	pthread_cleanup_push(end, &c);
+	error = start(&c, command);
+	if (error == 0) {
+		do
+			pid = waitpid(c.pid, &status, 0);
+		while (pid < 0 && errno == EINTR);
+		c.pid = 0;
+	}
+	pthread_cleanup_pop(1);
+	if (error == 0)
+		return status;
+	if (error != EAGAIN && error != ENOMEM)
+		return 127 << 8;
+	return fails(error);
+}
