@@ -133,7 +133,7 @@ struct model_ops {
 	 * has passed.  NULL: threads that wait for signals keep their LWPs.
 	 */
 	bool (*await_signal)(uint64_t set, deadline_t deadline);
-	/* The caller has waited so, and goes without: what there is of set is for others. */
+	/* The caller has waited so, and takes no more: what there is of set is for others. */
 	void (*leave_signals)(uint64_t set);
 	/*
 	 * t, which lives and cannot go, has a cancellation pending: ends its wait (see

@@ -87,7 +87,7 @@ static long timedwait(const sigset_t *set, siginfo_t *info, const struct timespe
 	struct thread *self = thread_self();
 	struct weft_siginfo *to = (struct weft_siginfo *)info;
 	deadline_t deadline;
-	bool in_time = true;
+	bool in_time = true, waited = false;
 	long r;
 
 	if (!waits_here(self) || (*set & ours) || !deadline_of(timeout, &deadline))
@@ -101,8 +101,10 @@ static long timedwait(const sigset_t *set, siginfo_t *info, const struct timespe
 			break;
 		}
 		in_time = __ops->await_signal(*set, deadline);
+		waited = true;
 	}
-	if (r < 0)
+	/* It may have been woken for several.  Without one it has looked since, and left none. */
+	if (r > 0 && waited)
 		__ops->leave_signals(*set);
 	return r;
 }

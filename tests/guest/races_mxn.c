@@ -60,6 +60,230 @@ static void signal_send(unsigned round)
 	sem_post(&sem);
 }
 
+static void on_process(int sig)
+{
+	MUST(pthread_self() == party[1]);
+	handled = started;
+}
+
+/* Only the thread that waits lets it through. */
+static void process_signal_begin(void)
+{
+	sigset_t set;
+
+	sem_begin();
+	signal(SIGUSR1, on_process);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static void process_signal_wait(unsigned round)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	pthread_sigmask(SIG_SETMASK, &set, NULL);
+	stopped_wait(round);
+}
+
+static void process_signal_send(unsigned round)
+{
+	kill(getpid(), SIGUSR1);
+	UNTIL(handled == round);
+	sem_post(&sem);
+}
+
+static void woken_wait(unsigned round)
+{
+	process_signal_wait(round);
+	sem_wait(&sem);
+}
+
+static void woken_post(unsigned round)
+{
+	turns(draw(300));
+	sem_post(&sem);
+}
+
+/* --- two signals, one for a handler ------------------------------------------------------------ */
+
+static void nested_begin(void)
+{
+	signal_begin();
+	signal(SIGUSR2, handler);
+}
+
+static volatile unsigned sent;
+
+static void nested_send(unsigned round)
+{
+	pthread_kill(party[1], SIGUSR1);
+	UNTIL(sent == round);
+	turns(1500 + draw(500));
+	handled = 0;
+	pthread_kill(party[1], SIGUSR1);
+	UNTIL(handled == round);
+	sem_post(&sem);
+}
+
+static void nested_send_other(unsigned round)
+{
+	turns(draw(1000));
+	pthread_kill(party[1], SIGUSR2);
+	sent = round;
+}
+
+/* --- a thread that waits for two signals, and another that has a handler for one of them -------- */
+
+static sigset_t both;
+
+static void two_begin(void)
+{
+	sigemptyset(&both);
+	sigaddset(&both, SIGUSR1);
+	sigaddset(&both, SIGUSR2);
+	process_signal_begin();
+	pthread_sigmask(SIG_BLOCK, &both, NULL);
+	signal(SIGUSR2, on_process);
+}
+
+static void two_handle(unsigned round)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_SETMASK, &set, NULL);
+	stopped_wait(round);
+}
+
+/* The other one is for a handler, or still for this. */
+static void two_wait(unsigned round)
+{
+	int sig;
+
+	MUST(sigwait(&both, &sig) == 0);
+	if (sig == SIGUSR2) {
+		sigset_t first = both;
+
+		sigdelset(&first, SIGUSR2);
+		MUST(sigwait(&first, &sig) == 0);
+	} else {
+		UNTIL(handled == round);
+	}
+	sem_post(&sem);
+}
+
+static void two_send(unsigned round)
+{
+	kill(getpid(), SIGUSR2);
+	turns(draw(200));
+	if (round % 2)
+		kill(getpid(), SIGUSR1);
+	else
+		pthread_kill(party[2], SIGUSR1);
+}
+
+/* --- an LWP that becomes busy while a signal comes that every thread blocks ----------------------- */
+
+static void *sends(void *arg)
+{
+	hrtime_t end = gethrtime() + 200000;
+
+	while (gethrtime() < end)
+		kill(getpid(), SIGUSR2);
+	return NULL;
+}
+
+/* Its action is the end of the process. */
+static void blocked_begin(void)
+{
+	pthread_attr_t attr;
+	pthread_t sender;
+
+	sem_begin();
+	thr_setconcurrency(4);
+	sigemptyset(&both);
+	sigaddset(&both, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &both, NULL);
+	pthread_attr_init(&attr);
+	pthread_attr_setscope(&attr, PTHREAD_SCOPE_SYSTEM);
+	if (pthread_create(&sender, &attr, sends, NULL) != 0)
+		bail("pthread_create");
+	turns(500);
+}
+
+static void blocked_wait(unsigned round)
+{
+	sem_wait(&sem);
+}
+
+static void blocked_post(unsigned round)
+{
+	sem_post(&sem);
+	sem_post(&sem);
+}
+
+/* --- a handler that comes back on another LWP ----------------------------------------------------- */
+
+static volatile unsigned handlers;
+
+static void yielding_handler(int sig)
+{
+	handlers++;
+	for (int i = 0; i < 3; i++)
+		sched_yield();
+}
+
+static void section_begin(void)
+{
+	signal(SIGUSR1, yielding_handler);
+}
+
+static void section_use(unsigned round)
+{
+	for (int i = 0; i < 30; i++)
+		thr_setprio(party[1], 0);
+}
+
+static void section_send(unsigned round)
+{
+	handlers = 0;
+	pthread_kill(party[1], SIGUSR1);
+	UNTIL(handlers == 1);
+}
+
+/* --- an LWP that has been idle for long ----------------------------------------------------------- */
+
+static int pipe_end[2];
+
+static void aging_begin(void)
+{
+	sem_begin();
+	if (pipe(pipe_end) != 0)
+		bail("pipe");
+}
+
+/* The pool has to grow for somebody to run, and is then larger than was asked for. */
+static void aging_read(unsigned round)
+{
+	char byte;
+
+	read(pipe_end[0], &byte, 1);
+	sem_wait(&sem);
+}
+
+static void aging_post(unsigned round)
+{
+	sched_yield();
+	write(pipe_end[1], "ab", 2);
+	until(gethrtime() + 18000);
+	turns(draw(1500));
+	sem_post(&sem);
+	sem_post(&sem);
+}
+
 /* --- a condition variable with a mutex whose queue is the kernel's ----------------------------- */
 
 static pthread_mutex_t mutex;
@@ -140,6 +364,40 @@ static const struct race races[] = {
 	 .spread = 100,
 	 .begin = signal_begin,
 	 .act = {signal_send, stopped_wait, yields}},
+	{.name = "signal-crowd",
+	 .spread = 100,
+	 .begin = signal_begin,
+	 .act = {signal_send, stopped_wait, yields, yields},
+	 .lwps = 2},
+	{.name = "process-signal",
+	 .spread = 100,
+	 .begin = process_signal_begin,
+	 .act = {process_signal_send, process_signal_wait, yields, yields}},
+	{.name = "process-signal-woken",
+	 .spread = 300,
+	 .begin = process_signal_begin,
+	 .act = {process_signal_send, woken_wait, woken_post}},
+	{.name = "nested",
+	 .spread = 300,
+	 .begin = nested_begin,
+	 .act = {nested_send, stopped_wait, nested_send_other}},
+	{.name = "two-signals",
+	 .spread = 200,
+	 .begin = two_begin,
+	 .act = {two_send, two_handle, two_wait}},
+	{.name = "blocked",
+	 .begin = blocked_begin,
+	 .act = {blocked_post, blocked_wait, blocked_wait}},
+	{.name = "section",
+	 .spread = 100,
+	 .begin = section_begin,
+	 .act = {section_send, section_use, yields, yields},
+	 .lwps = 2},
+	{.name = "aging",
+	 .spread = 50,
+	 .begin = aging_begin,
+	 .act = {aging_post, aging_read, aging_read},
+	 .lwps = 2},
 	{.name = "robust",
 	 .spread = 200,
 	 .begin = robust_begin,

@@ -206,7 +206,10 @@ bool __mxn_await_signal(uint64_t set, deadline_t deadline)
 	return in_vain == NULL || cancel_due();
 }
 
-/* The ASLWP may have woken the caller for one of them, and looked no further. */
+/*
+ * The ASLWP may have woken the caller for one of them, and looked no further: but the caller was
+ * sent another one itself, and takes that, or sigsuspend ends by a handler for that.
+ */
 void __mxn_leave_signals(uint64_t set)
 {
 	uint64_t pending;
