@@ -63,7 +63,10 @@ int __service_start(void (*entry)(struct thread *), const char *name, struct thr
 	return error;
 }
 
-/* It looks before it parks for the first time: if it has no id yet, it need not be told. */
+/*
+ * It looks before it parks for the first time (for the ASLWP the kernel does, sig_aslwp): if it has no
+ * id yet, it need not be told.
+ */
 void __service_poke(struct thread *context)
 {
 	uint32_t id = context != NULL ? __atomic_load_n(&context->own_lwp.id, __ATOMIC_SEQ_CST) : 0;

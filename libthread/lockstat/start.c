@@ -1,5 +1,6 @@
 /*
- * start.c - lock statistics are turned on: before main, while there is one thread.
+ * start.c - lock statistics are turned on: before main, while there is one thread, and the LWPs that a
+ * model has by then execute none of the functions that change.
  *
  * Each function that counts in another way (LOCKSTAT_ENTRY) is made to begin with a jump there.
  * The page is the process's own copy from then on, and the programs that run beside it, with

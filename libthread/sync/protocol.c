@@ -166,9 +166,7 @@ static int inherit_lock(pthread_mutex_t *m, deadline_t deadline)
 	}
 	__ops->lock(q);
 	self->pi_wait = NULL;
-	/* Nobody is m's owner any more if it has been given up since. */
-	if (mutex_owner(m) != NULL)
-		settle(mutex_owner(m));
+	settle(mutex_owner(m)); /* nobody, if it has been given up since */
 	__ops->unlock(q);
 	return ETIMEDOUT;
 }

@@ -205,7 +205,7 @@ static struct win_thread *create(LPSECURITY_ATTRIBUTES security, SIZE_T stack, v
 	*handle = __win_handle(w->event, &w->object, security != NULL && security->bInheritHandle);
 	if (*handle != NULL) {
 		stack = stack == 0 || stack >= PTHREAD_STACK_MIN ? stack : PTHREAD_STACK_MIN;
-		/* It begins stopped: nobody shall find it without its id. */
+		/* It begins stopped: it shall not end before _beginthread has said what it closes. */
 		error = thr_create(NULL, stack, entry, w, THR_BOUND | THR_DETACHED | THR_SUSPENDED,
 				   &id);
 		if (error == 0) {

@@ -1,0 +1,152 @@
+/*
+ * races_win.c RACE [ROUNDS] - the races that win/ of the library claims to close (race.h): critical
+ * sections, handles, threads that are suspended, terminated or end.
+ */
+#include <process.h>
+#include <windows.h>
+#include "race.h"
+
+/* --- critical sections: new ones, since the first waiter makes the event ----------------------- */
+
+static CRITICAL_SECTION section;
+static volatile unsigned inside;
+
+static void section_prepare(unsigned round)
+{
+	DeleteCriticalSection(&section);
+	InitializeCriticalSection(&section);
+}
+
+static void section_use(unsigned round)
+{
+	for (int i = 0; i < 3; i++) {
+		EnterCriticalSection(&section);
+		EnterCriticalSection(&section);
+		MUST(inside++ == 0);
+		turns(draw(40));
+		inside--;
+		LeaveCriticalSection(&section);
+		LeaveCriticalSection(&section);
+		turns(draw(40));
+	}
+}
+
+static void section_begin(void)
+{
+	InitializeCriticalSection(&section);
+}
+
+/* --- handles of threads, whose numbers are used again ------------------------------------------ */
+
+static DWORD returns(void *arg)
+{
+	return 7;
+}
+
+static void handles_use(unsigned round)
+{
+	for (int i = 0; i < 3; i++) {
+		HANDLE h = CreateThread(NULL, 0, returns, NULL, 0, NULL);
+
+		MUST(h != NULL);
+		turns(draw(300));
+		MUST(GetThreadPriority(h) != THREAD_PRIORITY_ERROR_RETURN);
+		MUST(CloseHandle(h));
+	}
+}
+
+/* --- suspension --------------------------------------------------------------------------------- */
+
+static HANDLE volatile target;
+
+static void target_makes_itself_known(void)
+{
+	HANDLE h;
+
+	if (target != NULL)
+		return;
+	MUST(DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(), &h, 0,
+			     FALSE, DUPLICATE_SAME_ACCESS));
+	target = h;
+}
+
+static void target_uses_books(unsigned round)
+{
+	target_makes_itself_known();
+	for (int i = 0; i < 10; i++)
+		GetThreadPriority(GetCurrentThread());
+}
+
+/* Nobody is stopped with the lock of the books. */
+static void suspend(unsigned round)
+{
+	UNTIL(target != NULL);
+	MUST(SuspendThread(target) == 0);
+	MUST(GetThreadPriority(GetCurrentThread()) == THREAD_PRIORITY_NORMAL);
+	MUST(ResumeThread(target) == 1);
+}
+
+/* In case that the others stand still. */
+static void watch(unsigned round)
+{
+	UNTIL(finished[0] == round);
+}
+
+static void target_suspends_itself(unsigned round)
+{
+	target_makes_itself_known();
+	MUST(SuspendThread(GetCurrentThread()) == 0);
+}
+
+static void resume(unsigned round)
+{
+	UNTIL(target != NULL);
+	while (ResumeThread(target) == 0)
+		in_time();
+}
+
+/* --- threads that are terminated, or end ------------------------------------------------------- */
+
+static void terminate(unsigned round)
+{
+	HANDLE h = CreateThread(NULL, 0, returns, NULL, 0, NULL);
+	DWORD code = 0;
+	BOOL terminated;
+
+	turns(draw(100));
+	terminated = TerminateThread(h, 99);
+	UNTIL(WaitForSingleObject(h, 0) == WAIT_OBJECT_0);
+	GetExitCodeThread(h, &code);
+	MUST(code == (terminated ? 99 : 7));
+	CloseHandle(h);
+}
+
+static void ends(void *arg)
+{
+}
+
+/* It closes the handle itself. */
+static void begin_thread(unsigned round)
+{
+	uintptr_t h = _beginthread(ends, 0, NULL);
+
+	UNTIL(WaitForSingleObject((HANDLE)h, 0) == WAIT_FAILED);
+}
+
+static const struct race races[] = {
+	{.name = "section",
+	 .spread = 50,
+	 .begin = section_begin,
+	 .prepare = section_prepare,
+	 .act = {section_use, section_use, section_use}},
+	{.name = "handles", .spread = 50, .act = {handles_use, handles_use, handles_use}},
+	{.name = "suspend", .spread = 100, .act = {suspend, target_uses_books, watch}},
+	{.name = "suspend-self", .spread = 100, .act = {resume, target_suspends_itself}},
+	{.name = "terminate", .act = {terminate}},
+	{.name = "begin-thread", .act = {begin_thread}},
+};
+
+int main(int argc, char **argv)
+{
+	return run_races(races, sizeof(races) / sizeof(races[0]), argc, argv);
+}
