@@ -85,7 +85,7 @@ RACES = [
     Race("opened-once", ["races_more", "name", 10]),
     Race("key-for-two", ["races_more", "key", 10], wide="slow-key"),
     Race("notice-of-another", ["races_more", "notify", 10]),
-    Race("section-kept", ["races_win", "section", 10], wide="slow-leave"),
+    Race("section-kept", ["races_win", "section", 20], wide="slow-leave"),
     Race("disowned", ["races_win", "section", 20], wide="slow-leave"),
     Race("two-events", ["races_win", "section", 10]),
     Race("closed-first", ["races_win", "handles", 10], wide="slow-books"),
