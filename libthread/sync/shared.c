@@ -437,7 +437,7 @@ int __shared_rwlock(pthread_rwlock_t *l, bool write, deadline_t deadline)
 		return 0;
 	if (__rwlock_is_writer(l))
 		return EDEADLK;
-	COUNT_IN_KERNEL(blocks, 1);
+	COUNT_IN_KERNEL(blocks, deadline != 0);
 	do {
 		r = write ? __sys_lwp_rwlock_wrlock(word, until)
 			  : __sys_lwp_rwlock_rdlock(word, again, until);
