@@ -113,6 +113,7 @@ static void deadline_priority(unsigned round)
 static union {
 	unsigned char bytes[64];
 	pthread_cond_t cond;
+	pthread_mutex_t mutex;
 	pthread_rwlock_t rwlock;
 	sem_t sem;
 } object;
@@ -145,6 +146,24 @@ static void gone_rwlock_use(unsigned round)
 	turns(draw(100));
 	left = --users;
 	pthread_rwlock_unlock(&object.rwlock);
+	if (left == 0)
+		scribble();
+}
+
+static void gone_mutex_prepare(unsigned round)
+{
+	pthread_mutex_init(&object.mutex, NULL);
+	users = USERS;
+}
+
+static void gone_mutex_use(unsigned round)
+{
+	unsigned left;
+
+	pthread_mutex_lock(&object.mutex);
+	turns(draw(100));
+	left = --users;
+	pthread_mutex_unlock(&object.mutex);
 	if (left == 0)
 		scribble();
 }
@@ -346,6 +365,28 @@ static void rwlock_use(unsigned round)
 	pthread_rwlock_unlock(&rwlock);
 }
 
+/* The other reader may wait for the writer, whose time is up before this one gives the lock up. */
+static void rwlock_keep(unsigned round)
+{
+	pthread_rwlock_rdlock(&rwlock);
+	UNTIL(finished[2] == round);
+	pthread_rwlock_unlock(&rwlock);
+}
+
+static void rwlock_write_in_time(unsigned round)
+{
+	struct timespec t = timespec_of(when);
+
+	if (pthread_rwlock_clockwrlock(&rwlock, CLOCK_MONOTONIC, &t) == 0)
+		pthread_rwlock_unlock(&rwlock);
+}
+
+static void rwlock_read(unsigned round)
+{
+	pthread_rwlock_rdlock(&rwlock);
+	pthread_rwlock_unlock(&rwlock);
+}
+
 static const struct race races[] = {
 	{.name = "signal", .spread = 200, .act = {signal_wait, signal_send, take_mutex}},
 	{.name = "signal-at-once",
@@ -354,6 +395,15 @@ static const struct race races[] = {
 	 .begin = deadline_begin,
 	 .prepare = deadline_prepare,
 	 .act = {deadline_wait, deadline_signal, deadline_priority}},
+	{.name = "gone-mutex",
+	 .spread = 50,
+	 .prepare = gone_mutex_prepare,
+	 .act = {gone_mutex_use, gone_mutex_use, gone_mutex_use},
+	 .check = gone_check},
+	{.name = "rwlock-in-time",
+	 .spread = 300,
+	 .prepare = deadline_prepare,
+	 .act = {rwlock_keep, rwlock_write_in_time, rwlock_read}},
 	{.name = "gone-rwlock",
 	 .spread = 50,
 	 .prepare = gone_rwlock_prepare,
