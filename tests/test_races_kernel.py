@@ -21,6 +21,7 @@ def space(bug, *argv, **options):
 
 
 RACES = [
+    sched("idle-not-looked-again", "idle", 80, enough=24, machine={"smp": 2}, wide="placement"),
     sched("idle-claimed-twice", "pair", 10),
     sched("hand-over-forgotten", "hand-over", 10),
     sched("closed-queue", "offline", 60, enough=24, wide="placement"),
@@ -29,7 +30,6 @@ RACES = [
     sched("stale-timeout", "timeout", 6, wide="timer-function"),
     sched("both-suspended", "suspend", 5),
     Race("blocked-unlooked", ["sig_waiting", 10]),
-    Race("blocked-long-ago", ["sig_waiting", 10]),
     wait("signal-unseen", "sigsuspend", 20),
     wait("signal-blocked-late", "mask", 20),
     wait("signal-left-behind", "exit", 20),
@@ -38,7 +38,6 @@ RACES = [
     wait("settled-twice", "any", 40, wide="settle"),
     wait("name-of-the-dead", "name", 30),
     wait("read-together", "pipe", 20),
-    wait("rest-unread", "pipe", 10),
     wait("wake-up-passed-up", "reader", 20),
     wait("poll-forgets", "poll", 20),
     wait("into-the-grave", "sema-grave", 2),
@@ -48,7 +47,7 @@ RACES = [
     wait("into-the-grave", "cond-grave", 2),
     space("fork-escapes", "fork", 3),
     space("born-too-late", "born-at-exit", 20),
-    space("born-too-late", "born-at-exec", 4),
+    space("born-too-late", "born-at-exec", 3),
     space("stopped-at-birth", "suspended-at-exit", 30),
     space("stopped-unasked", "stop", 20, wide="stop"),
     space("page-entered-twice", "touch", 10),
@@ -60,7 +59,6 @@ RACES = [
     space("moved-in-a-circle", "circle", 40),
     space("name-between", "replace", 40),
     space("made-by-another", "create", 20),
-    space("read-from-one-place", "offset", 10),
     space("held-too-late", "close", 10, wide="file-hold"),
 ]
 

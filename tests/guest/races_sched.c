@@ -103,6 +103,36 @@ static void no_sleepers(void)
 	sleeper[0].home = sleeper[1].home = -1;
 }
 
+/* --- a wake-up, and a CPU that has just become idle ---------------------------------------------- */
+
+static void idle_begin(void)
+{
+	no_sleepers();
+	become_equal();
+	go_to_cpu(0);
+	new_sleeper(0, 0);
+}
+
+/* On CPU 1, which has nobody else; the woken one was on CPU 0, which is kept busy. */
+static void idle_rest(unsigned round)
+{
+	const struct timespec nap = {.tv_nsec = 50000};
+
+	if (round == 1) {
+		become_equal();
+		go_to_cpu(1);
+	}
+	nanosleep(&nap, NULL);
+}
+
+static void idle_wake(unsigned round)
+{
+	turns(draw(150));
+	__sys_lwp_unpark(sleeper[0].lwp);
+	AT_ONCE(sleeper[0].ran == round);
+	sleeper[0].leave = round;
+}
+
 /* --- two wake-ups in a row, and two idle CPUs ------------------------------------------------------ */
 
 static void pair_begin(void)
@@ -307,6 +337,7 @@ static void suspend_release(unsigned round)
 /* --------------------------------------------------------------------------------------------------- */
 
 static const struct race races[] = {
+	{"idle", 300, idle_begin, sleepers_ready, {idle_wake, idle_rest}, NULL, 0},
 	{"pair", 20, pair_begin, sleepers_ready, {pair_wake}, NULL, 0},
 	{"hand-over", 200, hand_over_begin, hand_over_prepare, {hand_over, unpark_giver}, NULL, 0},
 	{"offline",

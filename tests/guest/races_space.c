@@ -381,37 +381,6 @@ static void create_check(unsigned round)
 	unlink(TOP "/c");
 }
 
-/* Two who read on from where the file is. */
-static uint64_t got[2];
-
-static void offset_begin(void)
-{
-	const uint64_t numbers[2] = {1, 2};
-
-	file_begin();
-	write(fd, numbers, sizeof(numbers));
-}
-
-static void offset_prepare(unsigned round)
-{
-	lseek(fd, 0, SEEK_SET);
-}
-
-static void offset_first(unsigned round)
-{
-	read(fd, &got[0], sizeof(got[0]));
-}
-
-static void offset_second(unsigned round)
-{
-	read(fd, &got[1], sizeof(got[1]));
-}
-
-static void offset_check(unsigned round)
-{
-	MUST(got[0] + got[1] == 3);
-}
-
 /* A descriptor that is closed, and its file freed and used again, while somebody writes there. */
 static int other;
 
@@ -462,13 +431,6 @@ static const struct race races[] = {
 	{"circle", 100, dirs_begin, circle_prepare, {circle_first, circle_second}, circle_check, 0},
 	{"replace", 300, replace_begin, replace_prepare, {replace_rename, replace_look}, NULL, 0},
 	{"create", 100, dirs_begin, NULL, {create_either, create_either}, create_check, 0},
-	{"offset",
-	 50,
-	 offset_begin,
-	 offset_prepare,
-	 {offset_first, offset_second},
-	 offset_check,
-	 0},
 	{"close", 50, dirs_begin, close_prepare, {close_it, close_write}, close_check, 0},
 };
 
