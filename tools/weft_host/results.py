@@ -99,6 +99,19 @@ def _figures(facts):
     return found
 
 
+def _labels(keys):
+    """{row's key: text}: of its parts as few, the last first to go, as tell all rows apart."""
+    def pick(key, names):
+        return tuple(part for part in key if part.partition("=")[0] in names)
+
+    kept = list(dict.fromkeys(part.partition("=")[0] for key in keys for part in key))
+    for name in kept[::-1]:
+        fewer = [one for one in kept if one != name]
+        if fewer and len({pick(key, fewer) for key in keys}) == len(keys):
+            kept = fewer
+    return {key: ", ".join(pick(key, kept)) for key in keys}
+
+
 def compare(old, new, tolerance):
     """What differs between two sets: dicts with experiment, key, figure, old, new, percent (of
     change) and worse: whether the figure got worse by more than tolerance percent, is not
@@ -110,6 +123,7 @@ def compare(old, new, tolerance):
                             "new": name in new, "percent": None, "worse": name not in new})
             continue
         before, after = _figures(old[name]), _figures(new[name])
+        labels = _labels({row for row, _ in [*before, *after]})
         for key in dict.fromkeys([*before, *after]):
             was, now = before.get(key), after.get(key)
             if was == now:
@@ -121,6 +135,6 @@ def compare(old, new, tolerance):
                                                                                   else -1)
             less = new[name]["figures"].get(key[1], "less") == "less"
             worse = was is not None if not both else (percent if less else -percent) > tolerance
-            changes.append({"experiment": name, "key": ", ".join(key[0]), "figure": key[1],
+            changes.append({"experiment": name, "key": labels[key[0]], "figure": key[1],
                             "old": was, "new": now, "percent": percent, "worse": worse})
     return changes

@@ -1,5 +1,7 @@
 """The tables of `weft bench` on the terminal."""
 
+from itertools import groupby
+
 from rich.console import Group
 from rich.text import Text
 
@@ -28,19 +30,23 @@ def plain(experiment, rows):
     return Group(*parts)
 
 
+def _change(one):
+    if not one["key"]:
+        said = "is no longer measured" if one["worse"] else "is new"
+    else:
+        percent = "" if one["percent"] is None else f"{one['percent']:+.2f} %"
+        said = (f"{one['figure']:20} {cells.show(one['old']):>11} {cells.show(one['new']):>11} "
+                f"{percent:>12}")
+    return Text(f"    {said}{'  WORSE' if one['worse'] else ''}", style="red" * one["worse"])
+
+
 def changes(found, tolerance):
     """What --compare has found."""
     if not found:
         return Text("No difference.")
-    lines = grid([("experiment", "left"), ("row", "left"), ("figure", "left"), ("old", "right"),
-                  ("new", "right"), ("change", "right"), ("", "left")], wrap="row")
-    for one in found:
-        change = "" if one["percent"] is None else f"{one['percent']:+.2f} %"
-        if not one["key"]:
-            said = "is no longer measured" if one["worse"] else "is new"
-            lines.add_row(one["experiment"], "", "", "", "", said, "WORSE" if one["worse"] else "")
-            continue
-        lines.add_row(one["experiment"], one["key"], one["figure"], cells.show(one["old"]),
-                      cells.show(one["new"]), change, "WORSE" if one["worse"] else "")
+    lines = []
+    for (experiment, key), figures in groupby(found, lambda one: (one["experiment"], one["key"])):
+        lines.append(Text(f"{experiment}: {key}" if key else experiment))
+        lines += [_change(one) for one in figures]
     worse = sum(one["worse"] for one in found)
-    return Group(lines, Text(f"{len(found)} differences; {worse} worse by more than {tolerance:g} %"))
+    return Group(*lines, Text(f"{len(found)} differences; {worse} worse by more than {tolerance:g} %"))
