@@ -107,9 +107,9 @@ void schedctl_detach(struct proc *p, struct lwp *l)
 	unsigned i = l->sc - sp->records;
 
 	__atomic_store_n(&l->sc->state, SC_FREE, __ATOMIC_RELEASE);
-	spin_acquire(&l->lock); /* a waker may be about to publish a state */
+	/* Who else looks at it holds p->lock (signal.c), or makes l runnable, which it is not
+	 * when it runs, or has not begun. */
 	l->sc = NULL;
-	spin_release(&l->lock);
 	if (sp->used == ~0ull) {
 		list_remove(&sp->link);
 		list_push_back(&p->sc_partial, &sp->link);
@@ -134,9 +134,7 @@ void schedctl_free_all(struct proc *p)
 
 void schedctl_restart(struct proc *p, struct lwp *l, struct sc_page *first)
 {
-	spin_acquire(&l->lock); /* a waker may be about to publish a state */
-	give(first, 0, l, SC_ONCPU);
-	spin_release(&l->lock);
+	give(first, 0, l, SC_ONCPU); /* l runs, and p->lock is held: as in schedctl_detach */
 	schedctl_free_all(p);
 	list_push_back(&p->sc_partial, &first->link);
 	p->sc_npages = 1;
