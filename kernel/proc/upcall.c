@@ -164,14 +164,14 @@ void upcall_lwp_exit(struct proc *p, struct lwp *l)
 
 /*
  * LWPs block and are woken while they are counted; each is counted under its lock, and does
- * its own counting from then on.  The caller's one on top of all keeps the count above 0.
+ * its own counting from then on.  One that blocks may make the count 0 before all are in it:
+ * the check which it asks for waits for p->lock, and sees them all.
  */
 void upcall_watch(struct proc *p)
 {
 	irqstate_t s = spin_lock(&p->lock);
 	if (!p->up.watched) {
 		p->up.watched = true;
-		__atomic_add_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
 		LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
 			spin_acquire(&l->lock);
 			l->watched = true;
@@ -184,7 +184,6 @@ void upcall_watch(struct proc *p)
 				__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
 			spin_release(&l->lock);
 		}
-		__atomic_sub_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
 	}
 	spin_unlock(&p->lock, s);
 }
