@@ -9,6 +9,7 @@
 #include <weft/processor.h>
 #include <weft/sys.h>
 #include "race.h"
+#include "rawlwp.h"
 
 #define SOON 150000 /* ns: many times what a switch takes, less than LONG */
 
@@ -334,6 +335,58 @@ static void suspend_release(unsigned round)
 	}
 }
 
+/* --- an LWP that is looked up as it exits, and its structure becomes another's --------------------- */
+
+static struct raw short_lived, next_one;
+static volatile bool may_go;
+static volatile long parked_for;
+
+static void go_soon(struct raw *r)
+{
+	while (!may_go)
+		;
+}
+
+static void park_unwoken(struct raw *r)
+{
+	struct timespec t = timespec_of(gethrtime() + 30000);
+
+	parked_for = __sys_lwp_park((struct weft_timespec *)&t, 0);
+}
+
+/* So that the next one does not get its number. */
+static void lookup_begin(void)
+{
+	struct raw spare[4] = {0};
+
+	may_go = true;
+	for (unsigned i = 0; i < 4; i++)
+		MUST(raw_start(&spare[i], go_soon, 0, 0) == 0);
+	for (unsigned i = 0; i < 4; i++)
+		__sys_lwp_wait(spare[i].id, NULL);
+}
+
+static void lookup_prepare(unsigned round)
+{
+	may_go = false;
+	MUST(raw_start(&short_lived, go_soon, 0, 0) == 0);
+}
+
+static void lookup_replace(unsigned round)
+{
+	may_go = true;
+	__sys_lwp_wait(short_lived.id, NULL);
+	MUST(raw_start(&next_one, park_unwoken, 0, 0) == 0);
+	__sys_lwp_wait(next_one.id, NULL);
+	MUST(parked_for == -ETIMEDOUT);
+}
+
+static void lookup_unpark(unsigned round)
+{
+	while (__sys_lwp_unpark(short_lived.id) == 0)
+		;
+}
+
 /* --------------------------------------------------------------------------------------------------- */
 
 static const struct race races[] = {
@@ -355,6 +408,7 @@ static const struct race races[] = {
 	 NULL,
 	 0},
 	{"steal", 0, hand_over_begin, hand_over_prepare, {steal}, NULL, 0},
+	{"lookup", 0, lookup_begin, lookup_prepare, {lookup_replace, lookup_unpark}, NULL, 0},
 	{"suspend", 20, NULL, NULL, {suspend_release, suspend_first, suspend_second}, NULL, 0},
 };
 

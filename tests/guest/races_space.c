@@ -381,6 +381,32 @@ static void create_check(unsigned round)
 	unlink(TOP "/c");
 }
 
+/* A file that gets two more names at once. */
+static void link_prepare(unsigned round)
+{
+	close(open(TOP "/f", O_WRONLY | O_CREAT, 0600));
+}
+
+static void link_first(unsigned round)
+{
+	link(TOP "/f", TOP "/x/f");
+}
+
+static void link_second(unsigned round)
+{
+	link(TOP "/f", TOP "/y/f");
+}
+
+static void link_check(unsigned round)
+{
+	struct stat st;
+
+	MUST(stat(TOP "/f", &st) == 0 && st.st_nlink == 3);
+	unlink(TOP "/x/f");
+	unlink(TOP "/y/f");
+	unlink(TOP "/f");
+}
+
 /* A descriptor that is closed, and its file freed and used again, while somebody writes there. */
 static int other;
 
@@ -430,6 +456,7 @@ static const struct race races[] = {
 	{"dead", 100, dirs_begin, dead_prepare, {dead_remove, dead_create}, dead_check, 0},
 	{"circle", 100, dirs_begin, circle_prepare, {circle_first, circle_second}, circle_check, 0},
 	{"replace", 300, replace_begin, replace_prepare, {replace_rename, replace_look}, NULL, 0},
+	{"link", 50, dirs_begin, link_prepare, {link_first, link_second}, link_check, 0},
 	{"create", 100, dirs_begin, NULL, {create_either, create_either}, create_check, 0},
 	{"close", 50, dirs_begin, close_prepare, {close_it, close_write}, close_check, 0},
 };

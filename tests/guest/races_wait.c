@@ -143,6 +143,28 @@ static void two_send(unsigned round)
 	kill(getpid(), SIGUSR2);
 }
 
+/* A timer that is deleted as it expires. */
+static timer_t timer_of_round;
+
+static void timer_prepare(unsigned round)
+{
+	struct sigevent ev = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1};
+
+	MUST(timer_create(CLOCK_MONOTONIC, &ev, &timer_of_round) == 0);
+}
+
+static void timer_expire(unsigned round)
+{
+	const struct itimerspec soon = {.it_value.tv_nsec = 2000 + draw(6000)};
+	sigset_t pending;
+
+	timer_settime(timer_of_round, 0, &soon, NULL);
+	turns(draw(2000));
+	timer_delete(timer_of_round);
+	sigpending(&pending);
+	MUST(!sigismember(&pending, SIGUSR1));
+}
+
 /* --- objects with handles ------------------------------------------------------------------------- */
 
 static uint32_t event[3];
@@ -307,6 +329,22 @@ static void write_and_see(unsigned round)
 		write_one(round);
 		usleep(50);
 	}
+}
+
+/* Both ends at once. */
+static void ends_prepare(unsigned round)
+{
+	pipe(pipe_end);
+}
+
+static void close_read_end(unsigned round)
+{
+	close(pipe_end[0]);
+}
+
+static void close_write_end(unsigned round)
+{
+	close(pipe_end[1]);
 }
 
 /* --- poll --------------------------------------------------------------------------------------------- */
@@ -487,6 +525,8 @@ static const struct race races[] = {
 	{"mask", 300, signal_begin, mask_prepare, {mask_block, send_to_all, mask_take}, NULL, 0},
 	{"exit", 300, signal_begin, exit_prepare, {send_to_all, exit_one}, exit_check, 0},
 	{"sigwait", 300, signal_begin, NULL, {two_send, two_wait, two_wait}, NULL, 0},
+	{"timer", 0, signal_begin, timer_prepare, {timer_expire}, NULL, 0},
+	{"ends", 100, NULL, ends_prepare, {close_read_end, close_write_end}, NULL, 0},
 	{"event", 300, event_begin, NULL, {event_set, event_wait}, NULL, 0},
 	{"any", 50, event_begin, NULL, {event_set, event_set_other, any_wait}, any_check, 0},
 	{"name", 30, NULL, name_prepare, {name_close, name_open}, name_check, 0},
