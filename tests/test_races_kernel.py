@@ -57,6 +57,7 @@ RACES = [
     space("page-made-twice", "file", 10),
     space("page-copied-twice", "copy", 10),
     space("copy-seen-early", "see", 60),
+    space("not-shot-down", "replace-page", 5),
     space("written-after-fork", "snapshot", 2),
     space("file-of-the-dead", "dead", 40),
     space("moved-in-a-circle", "circle", 40),

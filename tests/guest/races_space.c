@@ -274,6 +274,35 @@ static void unmap_area(unsigned round)
 	munmap((void *)area, PAGE);
 }
 
+/* A page that is replaced while somebody writes: who writes later writes to the new one. */
+static volatile bool replaced;
+
+static void replace_page_prepare(unsigned round)
+{
+	replaced = false;
+	touch_prepare(round);
+}
+
+static void replace_page(unsigned round)
+{
+	MUST(mmap((void *)area, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON | MAP_FIXED,
+		  -1, 0) == (void *)area);
+	replaced = true;
+}
+
+static void write_meanwhile(unsigned round)
+{
+	while (!replaced)
+		area[1] = 0;
+	area[2] = round;
+}
+
+static void replace_page_check(unsigned round)
+{
+	MUST(area[2] == round);
+	munmap((void *)area, PAGE);
+}
+
 /* --- names and descriptors ------------------------------------------------------------------------ */
 
 #define TOP "/tmp/t"
@@ -453,6 +482,13 @@ static const struct race races[] = {
 	{"copy", 50, copy_begin, copy_prepare, {touch_first, touch_second}, touch_check, 0},
 	{"see", 300, copy_begin, see_prepare, {touch_first, see_write, see_read}, unmap_area, 0},
 	{"snapshot", 0, NULL, snapshot_prepare, {snapshot_fork, snapshot_write}, unmap_area, 0},
+	{"replace-page",
+	 300,
+	 NULL,
+	 replace_page_prepare,
+	 {replace_page, write_meanwhile},
+	 replace_page_check,
+	 0},
 	{"dead", 100, dirs_begin, dead_prepare, {dead_remove, dead_create}, dead_check, 0},
 	{"circle", 100, dirs_begin, circle_prepare, {circle_first, circle_second}, circle_check, 0},
 	{"replace", 300, replace_begin, replace_prepare, {replace_rename, replace_look}, NULL, 0},
