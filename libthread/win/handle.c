@@ -232,16 +232,19 @@ BOOL DuplicateHandle(HANDLE from_process, HANDLE h, HANDLE to_process, LPHANDLE 
 	if (number == 0)
 		return FALSE;
 	if (h == CURRENT_THREAD) {
-		o = &__win_self()->object;
+		o = &__win_thread(h)->object;
 	} else if (h == CURRENT_PROCESS) {
-		o = &__win_this_process(NULL)->object;
+		o = &__win_process(h)->object;
 	} else if (at != NULL) {
 		__win_lock();
 		o = *at;
+		if (o != NULL) /* another thread may close h meanwhile */
+			__atomic_add_fetch(&o->refs, 1, __ATOMIC_RELAXED);
 		__win_unlock();
 	}
 	if (o != NULL) {
 		made = __win_handle((HANDLE)(uintptr_t)number, o, inherit);
+		__win_put(o);
 		if (made == NULL)
 			return FALSE;
 	} else {
