@@ -109,6 +109,10 @@ RACES = [
     Race("trimmed-twice", ["races_life", "ends", 10], wide="stacks-kept"),
     Race("owed-forgotten", ["races_sync", "signal-at-once", 30], machine=SLEEPING),
     Race("late-list", ["races_sync", "broadcast", 20], wide="slow-waker"),
+    Race("late-id", ["races_life", "id", 10], wide="slow-maker"),
+    Race("marked-unheld", ["races_mxn", "inherit", 20], 16, MXN, "slow-marker"),
+    Race("settled-with-nobody", ["races_mxn", "inherit-in-time", 30], machine=MXN),
+    Race("row-for-each", ["races_more", "row", 30], machine={"options": "lockstat=exit"}),
     Race("list-let-go", ["races_sync", "broadcast-in-time", 10], wide="slow-waker"),
 ]
 

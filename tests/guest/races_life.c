@@ -36,6 +36,8 @@ static void *takes(void *arg)
 	return NULL;
 }
 
+static void *ends(void *arg);
+
 /* --- cancellation ------------------------------------------------------------------------------ */
 
 static pthread_t victim;
@@ -214,6 +216,34 @@ static void begin_kill_and_stop(unsigned round)
 	MUST(thr_continue(t) == 0);
 	sem_post(&sem);
 	pthread_join(t, NULL);
+}
+
+/* The memory of one that has ended is another's by the time that its creator goes on. */
+static void id_detached(unsigned round)
+{
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	for (int i = 0; i < 3; i++)
+		MUST(pthread_create(&t, &attr, ends, NULL) == 0);
+}
+
+static void id_kill(unsigned round)
+{
+	pthread_t t[3];
+
+	for (int i = 0; i < 3; i++)
+		t[i] = new_thread(takes, NULL);
+	for (int i = 0; i < 15; i++) {
+		turns(50);
+		MUST(pthread_kill(t[i % 3], SIGUSR1) == 0);
+	}
+	for (int i = 0; i < 3; i++)
+		sem_post(&sem);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
 }
 
 /* --- whoever waits for any thread, when the last is somebody else's business ---------------------- */
@@ -457,6 +487,7 @@ static const struct race races[] = {
 	 .act = {async_cancel},
 	 .check = cancel_check},
 	{.name = "begin", .begin = begin_begin, .act = {begin_kill_and_stop}},
+	{.name = "id", .spread = 300, .begin = begin_begin, .act = {id_kill, id_detached}},
 	{.name = "any", .spread = 500, .begin = sem_begin, .act = {any_join}},
 	{.name = "ends",
 	 .spread = 100,

@@ -1,10 +1,11 @@
 /*
  * races_more.c RACE [ROUNDS] - the races that the rest of the library claims to close (race.h):
- * semaphores with names, keys, timers that call functions.
+ * semaphores with names, keys, timers that call functions, rows of lock statistics.
  */
 #include <fcntl.h>
 #include <semaphore.h>
 #include <signal.h>
+#include "../../libthread/lockstat/lockstat.h"
 #include "race.h"
 
 /* --- a semaphore with a name -------------------------------------------------------------------- */
@@ -93,10 +94,31 @@ static void notify(unsigned round)
 	MUST(calls_of_other == 0);
 }
 
+/* --- lock statistics: each round a lock of its own, and one caller ------------------------------- */
+
+static pthread_rwlock_t counted[500];
+
+static void row_use(unsigned round)
+{
+	pthread_rwlock_rdlock(&counted[round % 500]);
+	pthread_rwlock_unlock(&counted[round % 500]);
+}
+
+static void row_check(unsigned round)
+{
+	uint64_t key = (uintptr_t)&counted[round % 500] | (uint64_t)LOCK_READ << LOCK_KIND;
+	unsigned rows = 0;
+
+	for (unsigned i = 0; i < LOCK_ROWS; i++)
+		rows += __lock_rows[i].lock == key && __lock_rows[i].caller != 0;
+	MUST(rows == 1);
+}
+
 static const struct race races[] = {
 	{.name = "name", .spread = 300, .act = {name_open_0, name_open_1}, .check = name_check},
 	{.name = "key", .act = {key_0, key_1}, .check = key_check},
 	{.name = "notify", .act = {notify}},
+	{.name = "row", .act = {row_use, row_use, row_use}, .check = row_check},
 };
 
 int main(int argc, char **argv)

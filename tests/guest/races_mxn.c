@@ -258,6 +258,45 @@ static void section_send(unsigned round)
 	UNTIL(handlers == 1);
 }
 
+/* --- a mutex whose owner inherits priorities ------------------------------------------------------ */
+
+static pthread_mutex_t inheriting;
+
+static void inherit_begin(void)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&inheriting, &attr);
+}
+
+static void inherit_use(unsigned round)
+{
+	for (int i = 0; i < 5; i++) {
+		pthread_mutex_lock(&inheriting);
+		turns(draw(100));
+		pthread_mutex_unlock(&inheriting);
+		turns(draw(100));
+	}
+}
+
+/* In case that the others sleep for ever. */
+static void inherit_watch(unsigned round)
+{
+	UNTIL(finished[1] == round && finished[2] == round && finished[3] == round);
+}
+
+static void inherit_in_time(unsigned round)
+{
+	for (int i = 0; i < 5; i++) {
+		struct timespec t = timespec_of(gethrtime() + 100 + draw(3000));
+
+		if (pthread_mutex_clocklock(&inheriting, CLOCK_MONOTONIC, &t) == 0)
+			pthread_mutex_unlock(&inheriting);
+	}
+}
+
 /* --- an LWP that has been idle for long ----------------------------------------------------------- */
 
 static int pipe_end[2];
@@ -397,6 +436,14 @@ static const struct race races[] = {
 	 .begin = section_begin,
 	 .act = {section_send, section_use, yields, yields},
 	 .lwps = 2},
+	{.name = "inherit",
+	 .spread = 50,
+	 .begin = inherit_begin,
+	 .act = {inherit_watch, inherit_use, inherit_use, inherit_use}},
+	{.name = "inherit-in-time",
+	 .spread = 50,
+	 .begin = inherit_begin,
+	 .act = {inherit_use, inherit_in_time, inherit_in_time}},
 	{.name = "aging",
 	 .spread = 50,
 	 .begin = aging_begin,
