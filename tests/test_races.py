@@ -70,6 +70,7 @@ RACES = [
     Race("switch-unlocked", ["races_mxn", "crowd", 60], machine=MXN),
     Race("deadline-overwritten", ["races_mxn", "deadlines", 30], machine=MXN),
     Race("dispatchable-stopped", ["races_mxn", "stopped", 30], machine=MXN),
+    Race("resumed-unborn", ["races_mxn", "newborn", 100], machine=MXN),
     Race("signal-slept-on", ["races_mxn", "signal", 30], machine=MXN),
     Race("signalled-before-block", ["races_mxn", "robust", 200], 24, MXN),
     Race("not-taken-back", ["races_mxn", "signal-crowd", 30], machine=MXN),

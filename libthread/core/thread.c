@@ -173,6 +173,9 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->self = t;
 	t->reent = NULL;
 	t->lwp = &__nowhere;
+	t->rsp =
+		0; /* it has not begun: its id can be seen, and others may suspend it, before it does */
+	t->own_lwp.id = 0;
 	t->state_and_special = TS_STOPPED;
 	t->readlocks = 0;
 	t->cancel_all = 0;

@@ -38,6 +38,36 @@ static void stopped_post(unsigned round)
 	thr_continue(party[1]);
 }
 
+/* --- stopped before it begins ------------------------------------------------------------------ */
+
+static volatile pthread_t newborn;
+static volatile unsigned born;
+
+static void *is_born(void *arg)
+{
+	born++;
+	return NULL;
+}
+
+/* Its id can be seen as soon as it is written, which is before the thread is whole. */
+static void newborn_create(unsigned round)
+{
+	newborn = 0;
+	born = 0;
+	MUST(pthread_create((pthread_t *)&newborn, NULL, is_born, NULL) == 0);
+	MUST(pthread_join(newborn, NULL) == 0);
+	MUST(born == 1);
+}
+
+static void newborn_stop(unsigned round)
+{
+	pthread_t t;
+
+	UNTIL((t = newborn) != 0 || finished[0] == round);
+	if (thr_suspend(t) == 0)
+		thr_continue(t);
+}
+
 /* --- a signal for a thread that goes to sleep -------------------------------------------------- */
 
 static volatile unsigned handled;
@@ -403,6 +433,7 @@ static void yields(unsigned round)
 
 static const struct race races[] = {
 	{.name = "stopped", .spread = 100, .begin = sem_begin, .act = {stopped_post, stopped_wait}},
+	{.name = "newborn", .spread = 30, .act = {newborn_create, newborn_stop}},
 	{.name = "signal",
 	 .spread = 100,
 	 .begin = signal_begin,

@@ -57,9 +57,9 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 		if (error != 0)
 			return error;
 	}
-	mxn_prepare(t, begin);
 	schedlock();
-	if (unlikely(suspended)) {
+	mxn_prepare(t, begin);
+	if (unlikely(suspended || t->suspended)) {
 		t->suspended = true;
 	} else if (likely(__pool_idle == NULL)) {
 		t->state = TS_RUNQUEUE;
@@ -167,7 +167,8 @@ static int mxn_resume(struct thread *t)
 	if (t->bound)
 		return __lwp_resume(t);
 	schedlock();
-	if (t->suspended && t->state == TS_STOPPED) {
+	/* One that has not begun, but whose id can be seen, begins in mxn_create. */
+	if (t->suspended && t->state == TS_STOPPED && t->rsp != 0) {
 		if (t->lwp != &__nowhere) {
 			t->state = TS_ONLWP;
 			__pool_stopped(-1);
