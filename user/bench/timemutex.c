@@ -1,7 +1,7 @@
 /*
  * timemutex - how much time do critical sections and mutexes cost, and where does it go?
  *
- *	timemutex [-b] [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
+ *	timemutex [-b] [-l] [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
  *
  * Written after the description of J. Hart's program in "Thread Performance, Critical Sections, and
  * Mutexes" (1998), with its arguments and defaults, in Win32:
@@ -17,6 +17,7 @@
  *	         them to end
  *
  *	-b  in the background: in a child whose process group has not the console
+ *	-l  another process computes in the foreground all the while
  *	-n  turns that each thread makes (10000)
  *	-p  each turn raises its priority once inside, and puts it back outside
  *	-w  sleeps in each turn of the DELAY loop
@@ -42,7 +43,7 @@ const char bench_name[] = "timemutex";
 
 static int which, depth = 1, delay, threads = 4, sleeps, active;
 static long turns = 10000;
-static bool raise_priority, sleep_in_loop;
+static bool background, load, raise_priority, sleep_in_loop;
 
 static CRITICAL_SECTION section, inner;
 static HANDLE object; /* the mutex, semaphore or event */
@@ -151,7 +152,8 @@ static DWORD WINAPI contend(LPVOID arg)
 
 static void __attribute__((noreturn)) usage(void)
 {
-	fputs("usage: timemutex [-b] [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS "
+	fputs("usage: timemutex [-b] [-l] [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS "
+	      "[SLEEPS "
 	      "[ACTIVE]]]]]\n"
 	      "  WHICH: 0 nothing, 1 critical section, 2 two of them, 3 mutex, 4 semaphore, 5 "
 	      "event\n",
@@ -159,18 +161,24 @@ static void __attribute__((noreturn)) usage(void)
 	exit(2);
 }
 
-/* Goes on in a child whose group is not the console's; the parent ends with its status. */
-static void go_to_background(void)
+/*
+ * What is measured goes on in a child, whose group is not the console's if it is for the
+ * background.  Its parent ends with its status, and computes until then if there is to be a load.
+ */
+static void split(void)
 {
-	pid_t child = fork();
+	pid_t child = fork(), ended;
 	int status;
 
 	must(child < 0 ? errno : 0, "fork");
 	if (child == 0) {
-		must(setpgid(0, 0) < 0 ? errno : 0, "setpgid");
+		if (background)
+			must(setpgid(0, 0) < 0 ? errno : 0, "setpgid");
 		return;
 	}
-	must(waitpid(child, &status, 0) < 0 ? errno : 0, "waitpid");
+	while ((ended = waitpid(child, &status, load ? WNOHANG : 0)) == 0)
+		compute(50000);
+	must(ended < 0 ? errno : 0, "waitpid");
 	exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
 }
 
@@ -178,10 +186,13 @@ static void parse(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "bn:pw")) != -1) {
+	while ((option = getopt(argc, argv, "bln:pw")) != -1) {
 		switch (option) {
 		case 'b':
-			go_to_background();
+			background = true;
+			break;
+		case 'l':
+			load = true;
 			break;
 		case 'n':
 			turns = number("-n", optarg, 1, 1000000000);
@@ -215,6 +226,8 @@ static void parse(int argc, char **argv)
 static void set_up(void)
 {
 	check(SetPriorityClass(GetCurrentProcess(), NORMAL_PRIORITY_CLASS), "SetPriorityClass");
+	if (background || load)
+		split();
 	InitializeCriticalSection(&section);
 	InitializeCriticalSection(&inner);
 	if (which == 3)
