@@ -95,6 +95,7 @@ RACES = [
     Race("stopped-with-books", ["races_win", "suspend", 10]),
     Race("resumed-too-soon", ["races_win", "suspend-self", 10]),
     Race("terminated-unbegun", ["races_win", "terminate", 20]),
+    Race("ends-unheard", ["races_win", "terminate", 60]),
     Race("runs-too-soon", ["races_win", "begin-thread", 10], wide="slow-creator"),
     Race("stopped-in-critical", ["races_life", "stop", 100], 32),
     Race("stopped-owing", ["races_life", "stop", 100], 32),

@@ -98,12 +98,14 @@ static void make_key(void)
 static bool began(struct win_thread *w)
 {
 	bool goes_on;
-	int error = pthread_setspecific(thread_key, w);
+	int error;
 
-	ASSERT(error == 0); /* the key is one of the first, which need no memory */
-	w->id = thread_self()->id;
+	/* First, since once `terminated` knows w it may be the end. */
 	if (thread_self()->bound)
 		__sys_kobj_at_exit((uintptr_t)w->event, 0);
+	error = pthread_setspecific(thread_key, w);
+	ASSERT(error == 0); /* the key is one of the first, which need no memory */
+	w->id = thread_self()->id;
 	__win_lock();
 	if (thread_self()->bound) {
 		w->lwpid = thread_self()->lwp->id;
