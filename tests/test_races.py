@@ -115,6 +115,7 @@ RACES = [
     Race("marked-unheld", ["races_mxn", "inherit", 20], 16, MXN, "slow-marker"),
     Race("settled-with-nobody", ["races_mxn", "inherit-in-time", 30], machine=MXN),
     Race("row-for-each", ["races_more", "row", 30], machine={"options": "lockstat=exit"}),
+    Race("flag-left", ["mutex_stopped"]),
     Race("list-let-go", ["races_sync", "broadcast-in-time", 10], wide="slow-waker"),
 ]
 
