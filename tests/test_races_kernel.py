@@ -8,17 +8,11 @@ import pytest
 from test_races import Race, show, workshop  # noqa: F401
 
 
-def sched(bug, *argv, **options):
-    return Race(bug, ["races_sched", *argv], **options)
+def races_of(program):
+    return lambda bug, *argv, **options: Race(bug, [program, *argv], **options)
 
 
-def wait(bug, *argv, **options):
-    return Race(bug, ["races_wait", *argv], **options)
-
-
-def space(bug, *argv, **options):
-    return Race(bug, ["races_space", *argv], **options)
-
+sched, wait, space = map(races_of, ("races_sched", "races_wait", "races_space"))
 
 RACES = [
     sched("idle-not-looked-again", "idle", 80, enough=24, machine={"smp": 2}, wide="placement"),

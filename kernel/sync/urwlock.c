@@ -31,7 +31,11 @@ static int get(struct uobject *l, vaddr_t addr)
 	return uobject_get(l, addr, word & LWP_RWLOCK_SHARED);
 }
 
-/* Does the caller go before all that wait?  With the bucket's lock. */
+/*
+ * Does the caller go before all that wait?  Only one with a real-time priority may: those of time
+ * sharing come and go, and readers that always have a better one for the moment would starve
+ * the writers.  With the bucket's lock.
+ */
 static bool goes_first(const struct uobject *l)
 {
 	const struct lwp *self = curlwp();

@@ -173,8 +173,8 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->self = t;
 	t->reent = NULL;
 	t->lwp = &__nowhere;
-	t->rsp =
-		0; /* it has not begun: its id can be seen, and others may suspend it, before it does */
+	/* Once enlisted it can be found: without registers, or an LWP, until the model has begun it. */
+	t->rsp = 0;
 	t->own_lwp.id = 0;
 	t->state_and_special = TS_STOPPED;
 	t->readlocks = 0;

@@ -1,11 +1,11 @@
 /*
  * lockstat.h - lock statistics (LIBTHREAD_OPTIONS=lockstat=..., after Solaris's plockstat).
  *
- * Off, they cost nothing at all, but for a test on some ways into the kernel.  The files of sync/ are compiled twice: as they are, and once
- * more with COUNTED (lockstat/mutex.c and so on), where COUNT counts, behind functions that keep
- * the times, __stat_NAME.  At the start of a process that wants statistics, each function that
- * LOCKSTAT_ENTRY names gets a jump to its __stat_ one as its first instruction (start.c): what
- * DTrace does for plockstat, in its way.
+ * Off, they cost nothing at all, but for a test on some ways into the kernel.  The files of sync/
+ * are compiled twice: as they are, and once more with COUNTED (lockstat/mutex.c and so on), where
+ * COUNT counts, behind functions that keep the times, __stat_NAME.  At the start of a process that
+ * wants statistics, each function that LOCKSTAT_ENTRY names gets a jump to its __stat_ one as its
+ * first instruction (start.c): what DTrace does for plockstat, in its way.
  *
  * Rows of the table (table.c) are kept by lock and caller, and only ever grow.  All counters are
  * atomic and nothing takes a lock, so that what is measured is not disturbed by more than the

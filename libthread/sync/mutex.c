@@ -8,7 +8,8 @@
  *
  * M_WAITERS.  Whenever a thread is in the mutex's sleep queue, the flag is set, free or
  * held; it may also be set when nobody is.  It is set and cleared under the lock of the
- * queue only, and those who take the mutex keep it.  From this follows that no wake-up is
+ * queue only, but for the adaptive unlock, which may set it once more as it is being
+ * cleared; and those who take the mutex keep it.  From this follows that no wake-up is
  * lost: a thread that goes to sleep has set the flag in a word that says "held", under the
  * lock; so the owner, whose release then finds the flag, goes to the queue and finds the
  * thread there.
@@ -291,7 +292,8 @@ static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct 
 		__ops->unlock(q);
 		return 0;
 	}
-	/* Whoever has m by now would come here for nothing.  Until t is woken, m is there. */
+	/* Whoever has m by now would come here for nothing; if it is in its own adaptive unlock, it
+	 * may still.  Until t is woken, m is there. */
 	if (!more)
 		__atomic_and_fetch(&m->__owner, ~M_WAITERS, __ATOMIC_RELAXED);
 	return __ops->wake_one(q, t);

@@ -152,11 +152,10 @@ static DWORD WINAPI contend(LPVOID arg)
 
 static void __attribute__((noreturn)) usage(void)
 {
-	fputs("usage: timemutex [-b] [-l] [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS "
-	      "[SLEEPS "
-	      "[ACTIVE]]]]]\n"
-	      "  WHICH: 0 nothing, 1 critical section, 2 two of them, 3 mutex, 4 semaphore, 5 "
-	      "event\n",
+	fputs("usage: timemutex [-b] [-l] [-n TURNS] [-p] [-w] WHICH\n"
+	      "                 [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]\n"
+	      "  WHICH: 0 nothing, 1 critical section, 2 two of them, 3 mutex, 4 semaphore,\n"
+	      "         5 event\n",
 	      stderr);
 	exit(2);
 }

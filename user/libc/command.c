@@ -14,9 +14,9 @@
 #include <unistd.h>
 #include "libc.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned commands;                /* that run */
-static struct sigaction interrupt, quit; /* what was before the first */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* nothing is locked under it */
+static unsigned commands;                                /* that run */
+static struct sigaction interrupt, quit;                 /* what was before the first */
 
 struct command {
 	sigset_t mask; /* of the caller */

@@ -58,7 +58,7 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 			return error;
 	}
 	schedlock();
-	mxn_prepare(t, begin);
+	mxn_prepare(t, begin); /* mxn_resume looks at rsp, under this lock */
 	if (unlikely(suspended || t->suspended)) {
 		t->suspended = true;
 	} else if (likely(__pool_idle == NULL)) {
