@@ -31,7 +31,7 @@ static int check_open(const struct vnode *vn, uint32_t flags)
 }
 
 /* The file that `path` names, held; made if it is not there and flags say so. */
-static int find_or_create(struct fdtable *t, const char *path, uint32_t flags, uint32_t mode,
+static int find_or_create(struct vnode *dir, const char *path, uint32_t flags, uint32_t mode,
 			  struct vnode **out)
 {
 	bool follow = !(flags & WEFT_O_NOFOLLOW) &&
@@ -39,7 +39,7 @@ static int find_or_create(struct fdtable *t, const char *path, uint32_t flags, u
 
 	for (;;) {
 		struct vfs_name n;
-		int err = fdtable_resolve(t, path, follow, &n);
+		int err = vfs_resolve(dir, path, follow, &n);
 		if (err != 0)
 			return err;
 		if (n.vn != NULL) {
@@ -66,15 +66,15 @@ static int find_or_create(struct fdtable *t, const char *path, uint32_t flags, u
 	}
 }
 
-int file_open_path(struct fdtable *t, const char *path, uint32_t flags, uint32_t mode,
-		   struct file **out)
+int file_open_path(struct fdtable *t, struct vnode *dir, const char *path, uint32_t flags,
+		   uint32_t mode, struct file **out)
 {
 	uint32_t mask = __atomic_load_n(&t->umask, __ATOMIC_RELAXED);
 	struct vnode *vn;
 
 	if ((flags & ~OPEN_FLAGS) != 0 || (flags & WEFT_O_ACCMODE) == WEFT_O_ACCMODE)
 		return -EINVAL;
-	int err = find_or_create(t, path, flags, mode & 07777 & ~mask, &vn);
+	int err = find_or_create(dir, path, flags, mode & 07777 & ~mask, &vn);
 	if (err != 0)
 		return err;
 	err = file_open(vn, flags, out);

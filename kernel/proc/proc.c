@@ -339,8 +339,10 @@ static void add(struct weft_rusage *to, const struct weft_rusage *a)
 	to->minflt += a->minflt;
 }
 
-static bool matches(const struct proc *child, const struct proc *me, int pid)
+static bool matches(const struct proc *child, const struct proc *me, int pid, int options)
 {
+	if (options & WEFT_WGROUP)
+		return child->pgrp == pid;
 	if (pid > 0)
 		return child->pid == pid;
 	if (pid == -1)
@@ -354,11 +356,12 @@ static bool changed(struct proc *c, int options, int *status)
 	spin_acquire(&c->lock);
 	bool stopped = (options & WEFT_WUNTRACED) && c->sig.wait_stopped;
 	bool continued = (options & WEFT_WCONTINUED) && c->sig.wait_continued;
+	bool leave = options & WEFT_WNOWAIT;
 	if (stopped) {
-		c->sig.wait_stopped = false;
+		c->sig.wait_stopped = leave;
 		*status = WEFT_W_STOPCODE(c->sig.stop_sig);
 	} else if (continued) {
-		c->sig.wait_continued = false;
+		c->sig.wait_continued = leave;
 		*status = WEFT_W_CONTINUED;
 	}
 	spin_release(&c->lock);
@@ -375,14 +378,14 @@ int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 	for (;;) {
 		bool any = false;
 		LIST_FOREACH (&me->children, c, struct proc, sibling) {
-			if (!matches(c, me, pid))
+			if (!matches(c, me, pid, options))
 				continue;
 			any = true;
-			if (c->zombie) {
+			if (c->zombie && !(options & WEFT_WNOEXIT)) {
 				found = c;
 				break;
 			}
-			if (changed(c, options, status)) {
+			if (!c->zombie && changed(c, options, status)) {
 				r = c->pid;
 				*ru = (struct weft_rusage){0};
 				break;
@@ -401,12 +404,17 @@ int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 		spin_unlock(&proc_tree_lock, s);
 		return r;
 	}
-	leave_table(found);
 	*status = found->status;
 	spin_acquire(&found->lock);
 	proc_rusage(found, ru);
 	spin_release(&found->lock);
 	add(ru, &found->ru_children);
+	if (options & WEFT_WNOWAIT) {
+		r = found->pid;
+		spin_unlock(&proc_tree_lock, s);
+		return r;
+	}
+	leave_table(found);
 	spin_acquire(&me->lock);
 	add(&me->ru_children, ru);
 	spin_release(&me->lock);

@@ -156,6 +156,7 @@ static bool can_restart(uint64_t call)
 {
 	switch (call) {
 	case SYS_open:
+	case SYS_openat:
 	case SYS_read:
 	case SYS_write:
 	case SYS_pread:

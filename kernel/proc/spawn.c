@@ -29,7 +29,9 @@ static int act_on_path(struct fdtable *t, const struct spawn_action *a)
 		if (err == 0)
 			err = fdtable_chdir(t, dir);
 	} else if (err >= 0) {
-		err = file_open_path(t, path, a->flags, a->mode, &f);
+		dir = fdtable_cwd(t);
+		err = file_open_path(t, dir, path, a->flags, a->mode, &f);
+		vnode_rele(dir);
 		if (err == 0) {
 			err = fd_replace(t, a->fd, f, a->flags & WEFT_O_CLOEXEC);
 			if (err < 0)

@@ -36,6 +36,49 @@ int lookup_user(vaddr_t user, struct vnode **out)
 
 /* --- open, close, dup ------------------------------------------------------- */
 
+/* Where `path` begins, held: the directory of fd if it is a relative one. */
+static int base_of(struct fdtable *t, int fd, const char *path, struct vnode **dir)
+{
+	if (fd == WEFT_AT_FDCWD || *path == '/') {
+		*dir = fdtable_cwd(t);
+		return 0;
+	}
+	struct file *f = fd_get(t, fd);
+	if (f == NULL)
+		return -EBADF;
+	int err = is_dir(f->vn) ? 0 : -ENOTDIR;
+	if (err == 0) {
+		*dir = f->vn;
+		vnode_hold(*dir);
+	}
+	file_rele(f);
+	return err;
+}
+
+static int64_t open_at(int at, vaddr_t user, uint32_t flags, uint32_t mode)
+{
+	struct fdtable *t = my_files();
+	struct vnode *dir;
+	struct file *f;
+	char *path;
+
+	int err = path_in(user, &path);
+	if (err != 0)
+		return err;
+	err = base_of(t, at, path, &dir);
+	if (err == 0) {
+		err = file_open_path(t, dir, path, flags, mode, &f);
+		vnode_rele(dir);
+	}
+	kfree(path);
+	if (err != 0)
+		return err;
+	int fd = fd_install(t, f, 0, flags & WEFT_O_CLOEXEC);
+	if (fd < 0)
+		file_rele(f);
+	return fd;
+}
+
 /*
  * open(path, flags, mode) = the lowest free descriptor.  mode, without the bits of the umask:
  * the permissions of a file that is made.  O_SYNC and O_NOCTTY have nothing to do.
@@ -46,21 +89,17 @@ int lookup_user(vaddr_t user, struct vnode **out)
  */
 int64_t sys_open(const uint64_t arg[6])
 {
-	struct fdtable *t = my_files();
-	struct file *f;
-	char *path;
+	return open_at(WEFT_AT_FDCWD, arg[0], arg[1], arg[2]);
+}
 
-	int err = path_in(arg[0], &path);
-	if (err != 0)
-		return err;
-	err = file_open_path(t, path, arg[1], arg[2], &f);
-	kfree(path);
-	if (err != 0)
-		return err;
-	int fd = fd_install(t, f, 0, arg[1] & WEFT_O_CLOEXEC);
-	if (fd < 0)
-		file_rele(f);
-	return fd;
+/*
+ * openat(fd, path, flags, mode): as open, but a relative path begins at the directory that fd
+ * stands for; with WEFT_AT_FDCWD, as ever, at the current one.
+ * Errors of open; EBADF: no such descriptor; ENOTDIR: it is not a directory's.
+ */
+int64_t sys_openat(const uint64_t arg[6])
+{
+	return open_at((int)arg[0], arg[1], arg[2], arg[3]);
 }
 
 /*

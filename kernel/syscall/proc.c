@@ -112,12 +112,17 @@ int64_t sys_rlimit(const uint64_t arg[6])
 	return err;
 }
 
+#define WAIT_OPTIONS                                                                               \
+	(WEFT_WNOHANG | WEFT_WUNTRACED | WEFT_WCONTINUED | WEFT_WNOWAIT | WEFT_WNOEXIT |           \
+	 WEFT_WGROUP)
+
 /*
  * waitpid(pid, int *status, options, struct weft_rusage *): waits for a child to exit and
  * frees its pid; with WEFT_WUNTRACED or WEFT_WCONTINUED also for one that has stopped or gone
- * on since (rusage is then 0).  pid > 0: that child; -1: any; 0: any of the caller's group; <
- * -1: any of group -pid.  status and rusage may be NULL.  Returns its pid, or 0 with
- * WEFT_WNOHANG when none has exited.  Blocks.
+ * on since (rusage is then 0); with WEFT_WNOEXIT only for such; with WEFT_WNOWAIT the next call
+ * finds the same.  pid > 0: that child; -1: any; 0: any of the caller's group; < -1: any of group
+ * -pid; with WEFT_WGROUP any of group pid.  status and rusage may be NULL.  Returns its pid, or 0 with WEFT_WNOHANG when there is
+ * none yet.  Blocks.
  * ECHILD: there is no such child; EINVAL: unknown options; EINTR: a signal; EFAULT: status or
  * rusage (the child is gone all the same).
  */
@@ -126,7 +131,7 @@ int64_t sys_waitpid(const uint64_t arg[6])
 	int status;
 	struct weft_rusage ru;
 
-	if (arg[2] & ~(uint64_t)(WEFT_WNOHANG | WEFT_WUNTRACED | WEFT_WCONTINUED))
+	if (arg[2] & ~(uint64_t)WAIT_OPTIONS)
 		return -EINVAL;
 	int64_t pid = proc_wait((int)arg[0], arg[2], &status, &ru);
 	if (pid <= 0)

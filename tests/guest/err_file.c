@@ -23,6 +23,7 @@ static void without_descriptors(void)
 	none = (struct weft_rlimit){0, old.max};
 	__sys_rlimit(WEFT_RLIMIT_NOFILE, &none, NULL);
 	gives(open, EMFILE, "no descriptor is free", "file", 0, 0);
+	gives(openat, EMFILE, "no descriptor is free", WEFT_AT_FDCWD, "file", 0, 0);
 	gives(dup, EMFILE, "no descriptor is free", fd);
 	gives(fcntl, EMFILE, "no descriptor is free", fd, WEFT_F_DUPFD, 0);
 	gives(pipe, EMFILE, "no descriptor is free", two, 0);
@@ -30,21 +31,38 @@ static void without_descriptors(void)
 	__sys_rlimit(WEFT_RLIMIT_NOFILE, &old, NULL);
 }
 
+/* Of open, and of openat with the directory that `at` names (and a comma). */
+#define GIVES_OPEN_ERRORS(call, at)                                                                \
+	do {                                                                                       \
+		gives(call, ENOENT, "the last name", at "none", 0, 0);                             \
+		gives(call, EINVAL, "an unknown flag", at "file", 1 << 30, 0);                     \
+		gives(call, EINVAL, "no access mode", at "file", WEFT_O_ACCMODE, 0);               \
+		gives(call, EINVAL, "a new directory", at "new", WEFT_O_CREAT | WEFT_O_DIRECTORY,  \
+		      0);                                                                          \
+		gives(call, ELOOP, "a symbolic link with O_NOFOLLOW", at "loop", WEFT_O_NOFOLLOW,  \
+		      0);                                                                          \
+		gives(call, EEXIST, "O_EXCL", at "file", WEFT_O_CREAT | WEFT_O_EXCL, 0);           \
+		gives(call, EISDIR, "to write to a directory", at "dir", WEFT_O_WRONLY, 0);        \
+		gives(call, EISDIR, "to make a directory", at "new/", WEFT_O_CREAT, 0);            \
+		gives(call, ENOTDIR, "O_DIRECTORY", at "file", WEFT_O_DIRECTORY, 0);               \
+		gives(call, EROFS, "to write to /proc", at "/proc/self/status", WEFT_O_WRONLY, 0); \
+		gives(call, EROFS, "to create in /proc", at "/proc/x", WEFT_O_CREAT, 0);           \
+		gives(call, EROFS, "to truncate in /proc", at "/proc/self/status", WEFT_O_TRUNC,   \
+		      0);                                                                          \
+	} while (0)
+
 static void opening(void)
 {
+	int here = __sys_open(".", 0, 0);
+
 	gives_path_errors(open, 0, 0);
-	gives(open, ENOENT, "the last name", "none", 0, 0);
-	gives(open, EINVAL, "an unknown flag", "file", 1 << 30, 0);
-	gives(open, EINVAL, "no access mode", "file", WEFT_O_ACCMODE, 0);
-	gives(open, EINVAL, "a new directory", "new", WEFT_O_CREAT | WEFT_O_DIRECTORY, 0);
-	gives(open, ELOOP, "a symbolic link with O_NOFOLLOW", "loop", WEFT_O_NOFOLLOW, 0);
-	gives(open, EEXIST, "O_EXCL", "file", WEFT_O_CREAT | WEFT_O_EXCL, 0);
-	gives(open, EISDIR, "to write to a directory", "dir", WEFT_O_WRONLY, 0);
-	gives(open, EISDIR, "to make a directory", "new/", WEFT_O_CREAT, 0);
-	gives(open, ENOTDIR, "O_DIRECTORY", "file", WEFT_O_DIRECTORY, 0);
-	gives(open, EROFS, "to write to /proc", "/proc/self/status", WEFT_O_WRONLY, 0);
-	gives(open, EROFS, "to create in /proc", "/proc/x", WEFT_O_CREAT, 0);
-	gives(open, EROFS, "to truncate in /proc", "/proc/self/status", WEFT_O_TRUNC, 0);
+	GIVES_OPEN_ERRORS(open, );
+	gives_path_errors_at(openat, here, 0, 0);
+	GIVES_OPEN_ERRORS(openat, ERR_FIRST(here));
+	__sys_close(here);
+	gives(openat, EBADF, "no such descriptor", here, "file", 0, 0);
+	gives(openat, ENOTDIR, "not a directory's", fd, "file", 0, 0);
+	works(close, works(openat, WEFT_AT_FDCWD, "file", 0, 0));
 	works(close, works(open, "file", 0, 0));
 	gives(close, EBADF, "no such descriptor", -1);
 	gives(close, EBADF, "not open", 1000);

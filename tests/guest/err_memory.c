@@ -242,6 +242,8 @@ static void no_small_objects(void)
 	__sys_lwp_yield();
 	take_small();
 	gives(open, ENOSPC, "no memory for the file", long_name, WEFT_O_CREAT, 0644);
+	gives(openat, ENOSPC, "no memory for the file", WEFT_AT_FDCWD, long_name, WEFT_O_CREAT,
+	      0644);
 	gives(mkdir, ENOSPC, "no memory for the directory", long_name, 0755);
 	gives(symlink, ENOSPC, "no memory for the link", long_name, "new");
 	gives(link, ENOSPC, "no memory for the name", "file", long_name);
@@ -270,6 +272,7 @@ static void nothing(void)
 	gives(lstat, ENOMEM, "the path", "file", &st);
 	gives(mkdir, ENOMEM, "the path", "new", 0755);
 	gives(open, ENOMEM, "the path", "file", 0, 0);
+	gives(openat, ENOMEM, "the path", WEFT_AT_FDCWD, "file", 0, 0);
 	gives(readlink, ENOMEM, "the path", "loop", buf, sizeof(buf));
 	gives(rename, ENOMEM, "the paths", "file", "new");
 	gives(rmdir, ENOMEM, "the path", "dir");

@@ -37,16 +37,23 @@ __attribute__((unused)) static long err_works(long got, const char *name)
 
 /* The errors of a path; the current directory must have the names that err_paths makes.  `...`:
  * the arguments behind it. */
-#define gives_path_errors(call, ...)                                                               \
+#define gives_path_errors(call, ...) err_gives_path_errors(call, , ##__VA_ARGS__)
+/* The same, with the path behind another argument. */
+#define gives_path_errors_at(call, at, ...)                                                        \
+	err_gives_path_errors(call, ERR_FIRST(at), ##__VA_ARGS__)
+#define ERR_FIRST(argument) argument,
+
+#define err_gives_path_errors(call, at, ...)                                                       \
 	do {                                                                                       \
-		gives(call, EFAULT, "the path is nowhere", NOWHERE, ##__VA_ARGS__);                \
-		gives(call, EFAULT, "it ends in a hole", err_hole(), ##__VA_ARGS__);               \
-		gives(call, ENOENT, "a directory is not there", "none/x", ##__VA_ARGS__);          \
-		gives(call, ENOENT, "an empty path", "", ##__VA_ARGS__);                           \
-		gives(call, ENOTDIR, "a file in its middle", "file/x", ##__VA_ARGS__);             \
-		gives(call, ELOOP, "a link to itself", "loop/x", ##__VA_ARGS__);                   \
-		gives(call, ENAMETOOLONG, "a name of 256 bytes", err_long(256), ##__VA_ARGS__);    \
-		gives(call, ENAMETOOLONG, "a path of 1024 bytes", err_long(1024), ##__VA_ARGS__);  \
+		gives(call, EFAULT, "the path is nowhere", at NOWHERE, ##__VA_ARGS__);             \
+		gives(call, EFAULT, "it ends in a hole", at err_hole(), ##__VA_ARGS__);            \
+		gives(call, ENOENT, "a directory is not there", at "none/x", ##__VA_ARGS__);       \
+		gives(call, ENOENT, "an empty path", at "", ##__VA_ARGS__);                        \
+		gives(call, ENOTDIR, "a file in its middle", at "file/x", ##__VA_ARGS__);          \
+		gives(call, ELOOP, "a link to itself", at "loop/x", ##__VA_ARGS__);                \
+		gives(call, ENAMETOOLONG, "a name of 256 bytes", at err_long(256), ##__VA_ARGS__); \
+		gives(call, ENAMETOOLONG, "a path of 1024 bytes", at err_long(1024),               \
+		      ##__VA_ARGS__);                                                              \
 	} while (0)
 
 __attribute__((unused)) static void err_paths(const char *dir)

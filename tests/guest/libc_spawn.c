@@ -387,6 +387,57 @@ static void waiting(void)
 	is("and for the other", waitpid(pid, &status, 0), pid);
 }
 
+/* What waitid tells of a child. */
+static int told(const siginfo_t *info, pid_t pid, int code, int status)
+{
+	return info->si_signo == SIGCHLD && info->si_code == code && info->si_pid == pid &&
+	       info->si_status == status && info->si_uid == getuid();
+}
+
+static void waiting_by_id(void)
+{
+	posix_spawnattr_t attr;
+	siginfo_t info;
+	pid_t pid = start("sleep"), led;
+	int status;
+
+	info.si_signo = info.si_pid = 77;
+	is("waitid: WNOHANG", waitid(P_PID, pid, &info, WEXITED | WNOHANG), 0);
+	ok("waitid: nothing yet", info.si_signo == 0 && info.si_pid == 0);
+	kill(pid, SIGSTOP);
+	is("waitid: WSTOPPED, WNOWAIT", waitid(P_ALL, 0, &info, WSTOPPED | WNOWAIT), 0);
+	ok("waitid: stopped", told(&info, pid, CLD_STOPPED, SIGSTOP));
+	is("waitid: WSTOPPED", waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG), 0);
+	ok("waitid: that was left", told(&info, pid, CLD_STOPPED, SIGSTOP));
+	is("waitid: and is no more", waitid(P_ALL, 0, &info, WSTOPPED | WNOHANG), 0);
+	is("waitid: nothing", info.si_pid, 0);
+	kill(pid, SIGCONT);
+	is("waitid: WCONTINUED", waitid(P_PGID, getpgrp(), &info, WCONTINUED), 0);
+	ok("waitid: continued", told(&info, pid, CLD_CONTINUED, SIGCONT));
+	kill(pid, SIGTERM);
+	is("waitid: WNOWAIT", waitid(P_PID, pid, &info, WEXITED | WNOWAIT), 0);
+	ok("waitid: killed", told(&info, pid, CLD_KILLED, SIGTERM));
+	is("waitid: not asked for exits", waitid(P_PID, pid, &info, WSTOPPED | WNOHANG), 0);
+	is("waitid: tells none", info.si_pid, 0);
+	is("waitpid: it is still there", waitpid(pid, &status, WNOHANG), pid);
+	fails("waitid: not for long", waitid(P_PID, pid, &info, WEXITED), ECHILD);
+
+	pid = start("status");
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP);
+	posix_spawn(&led, SELF, NULL, &attr, (char *[]){"libc_spawn", "status", "7", NULL},
+		    environ);
+	is("waitid: P_PGID", waitid(P_PGID, led, &info, WEXITED), 0);
+	ok("waitid: exited", told(&info, led, CLD_EXITED, 7));
+	is("waitid: the other", waitid(P_ALL, 0, &info, WEXITED), 0);
+	ok("waitid: exited, too", told(&info, pid, CLD_EXITED, 0));
+	fails("waitid: no child", waitid(P_ALL, 0, &info, WEXITED), ECHILD);
+	fails("waitid: for nothing", waitid(P_ALL, 0, &info, WNOHANG), EINVAL);
+	fails("waitid: unknown options", waitid(P_ALL, 0, &info, WEXITED | 1 << 20), EINVAL);
+	fails("waitid: an id of something else", waitid(P_CID, 1, &info, WEXITED), EINVAL);
+	fails("waitid: no pid", waitid(P_PID, 0, &info, WEXITED), EINVAL);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 1)
@@ -400,5 +451,6 @@ int main(int argc, char **argv)
 	search();
 	commands();
 	waiting();
+	waiting_by_id();
 	return tap_done();
 }

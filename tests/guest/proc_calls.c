@@ -93,7 +93,7 @@ static void spawn_and_wait(void)
 	ok("waitpid: rusage", ru.utime + ru.stime > 0 && ru.minflt > 0);
 	is("waitpid: gone", __sys_waitpid(pid, &status, 0, NULL), -ECHILD);
 	is("waitpid: no child", __sys_waitpid(-1, NULL, 0, NULL), -ECHILD);
-	is("waitpid: options", __sys_waitpid(-1, NULL, 64, NULL), -EINVAL);
+	is("waitpid: options", __sys_waitpid(-1, NULL, 128, NULL), -EINVAL);
 
 	pid = spawn("lwps");
 	is("exit with LWPs", __sys_waitpid(-1, &status, 0, NULL), pid);

@@ -19,6 +19,7 @@
 #include <sys/select.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,6 +68,10 @@ static void do_pwrite(void)
 static void do_open(void)
 {
 	open("/dev/null", O_RDONLY);
+}
+static void do_openat(void)
+{
+	openat(AT_FDCWD, "/tmp/thr_points.2", O_WRONLY | O_CREAT, 0600);
 }
 static void do_creat(void)
 {
@@ -163,6 +168,15 @@ static void do_waitpid(void)
 {
 	waitpid(-1, NULL, 0);
 }
+static void do_waitid(void)
+{
+	siginfo_t info;
+	waitid(P_ALL, 0, &info, WEXITED);
+}
+static void do_tcdrain(void)
+{
+	tcdrain(1);
+}
 static void do_system(void)
 {
 	system("sleep 3600");
@@ -228,6 +242,7 @@ static const struct point {
 	{"pread", do_pread, SHORT},
 	{"pwrite", do_pwrite, SHORT},
 	{"open", do_open, SHORT},
+	{"openat", do_openat, SHORT},
 	{"creat", do_creat, SHORT},
 	{"close", do_close, SHORT},
 	{"fsync", do_fsync, SHORT},
@@ -249,6 +264,8 @@ static const struct point {
 	{"sigtimedwait", do_sigtimedwait, SIGNAL},
 	{"wait", do_wait, KERNEL},
 	{"waitpid", do_waitpid, KERNEL},
+	{"waitid", do_waitid, KERNEL},
+	{"tcdrain", do_tcdrain, SHORT},
 	{"system", do_system, KERNEL},
 	{"pthread_join", do_join, USER},
 	{"sem_wait", do_sem_wait, USER},
@@ -355,7 +372,7 @@ static void test_points(int n1)
 	}
 	is("points, with one pending", pending, NPOINTS);
 	ok("close: has not closed", fcntl(file, F_GETFD) >= 0);
-	is("open, creat: have made no file", access("/tmp/thr_points.2", F_OK), -1);
+	is("open, openat, creat: have made no file", access("/tmp/thr_points.2", F_OK), -1);
 	is("sem_wait: has not waited", sem_trywait(&one), 0);
 	sem_post(&one);
 

@@ -22,6 +22,7 @@ _Static_assert(O_RDONLY == WEFT_O_RDONLY && O_WRONLY == WEFT_O_WRONLY && O_RDWR 
 		       O_DIRECTORY == WEFT_O_DIRECTORY && O_NOFOLLOW == WEFT_O_NOFOLLOW &&
 		       O_NOCTTY == WEFT_O_NOCTTY && O_SYNC == WEFT_O_SYNC,
 	       "open flags");
+_Static_assert(AT_FDCWD == WEFT_AT_FDCWD, "openat");
 _Static_assert(F_DUPFD == WEFT_F_DUPFD && F_GETFD == WEFT_F_GETFD && F_SETFD == WEFT_F_SETFD &&
 		       F_GETFL == WEFT_F_GETFL && F_SETFL == WEFT_F_SETFL &&
 		       F_DUPFD_CLOEXEC == WEFT_F_DUPFD_CLOEXEC && FD_CLOEXEC == WEFT_FD_CLOEXEC,
@@ -45,6 +46,23 @@ int open(const char *path, int flags, ...)
 		va_end(ap);
 	}
 	return point_result(__point_open(path, flags, mode));
+}
+
+/*
+ * As open, but a relative path begins at the directory that fd is open for (AT_FDCWD: the current
+ * one).  A cancellation point.  Errors of open; EBADF, ENOTDIR: fd is no directory's.  (POSIX, openat.)
+ */
+int openat(int fd, const char *path, int flags, ...)
+{
+	unsigned mode = 0;
+	va_list ap;
+
+	if (flags & O_CREAT) {
+		va_start(ap, flags);
+		mode = va_arg(ap, unsigned);
+		va_end(ap);
+	}
+	return point_result(__point_openat(fd, path, flags, mode));
 }
 
 int creat(const char *path, mode_t mode)

@@ -11,7 +11,10 @@
 #include <weft/start.h>
 #include "libc.h"
 
-_Static_assert(WNOHANG == WEFT_WNOHANG, "waitpid options");
+_Static_assert(WNOHANG == WEFT_WNOHANG && WUNTRACED == WEFT_WUNTRACED &&
+		       WSTOPPED == WEFT_WUNTRACED && WCONTINUED == WEFT_WCONTINUED &&
+		       WNOWAIT == WEFT_WNOWAIT,
+	       "waitpid options");
 _Static_assert(WIFEXITED(WEFT_W_EXITCODE(3, 0)) && WEXITSTATUS(WEFT_W_EXITCODE(3, 0)) == 3 &&
 		       WIFSIGNALED(WEFT_W_EXITCODE(0, 9)) && WTERMSIG(WEFT_W_EXITCODE(0, 9)) == 9,
 	       "wait status");
@@ -108,6 +111,53 @@ pid_t waitpid(pid_t pid, int *status, int options)
 pid_t wait(int *status)
 {
 	return waitpid(-1, status, 0);
+}
+
+static void describe(siginfo_t *info, pid_t child, int status)
+{
+	*info = (siginfo_t){.si_signo = SIGCHLD, .si_pid = child};
+	if (WIFEXITED(status)) {
+		info->si_code = CLD_EXITED;
+		info->si_status = WEXITSTATUS(status);
+	} else if (WIFSIGNALED(status)) {
+		info->si_code = CLD_KILLED;
+		info->si_status = WTERMSIG(status);
+	} else if (WIFCONTINUED(status)) {
+		info->si_code = CLD_CONTINUED;
+		info->si_status = SIGCONT;
+	} else {
+		info->si_code = CLD_STOPPED;
+		info->si_status = WSTOPSIG(status);
+	}
+}
+
+/*
+ * Waits for what has become of a child: WEXITED, WSTOPPED, WCONTINUED.  With WNOWAIT the next call finds
+ * the same; with WNOHANG and nothing to tell, si_signo and si_pid are 0.  Blocks; a cancellation
+ * point.  -1: ECHILD: there is no such child; EINVAL: the options, or what kind of id; EINTR: a signal.
+ * (POSIX, waitid.)
+ */
+int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	const int events = options & (WEXITED | WSTOPPED | WCONTINUED);
+	int status, how = options & ~WEXITED;
+	pid_t child;
+
+	if (events == 0 || (options & ~(events | WNOHANG | WNOWAIT)) ||
+	    (type != P_ALL && type != P_PID && type != P_PGID) || (type == P_PID && id <= 0))
+		return fails(EINVAL);
+	if (!(events & WEXITED))
+		how |= WEFT_WNOEXIT;
+	if (type == P_PGID)
+		how |= WEFT_WGROUP;
+	child = point_result(__point_waitpid(type == P_ALL ? -1 : (pid_t)id, &status, how, NULL));
+	if (child < 0)
+		return -1;
+	if (child > 0)
+		describe(info, child, status);
+	else
+		*info = (siginfo_t){0};
+	return 0;
 }
 
 int getrusage(int who, struct rusage *ru)

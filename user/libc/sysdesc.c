@@ -54,7 +54,8 @@
 	X(clock, VALUE(WEFT_, CLOCK_REALTIME), VALUE(WEFT_, CLOCK_MONOTONIC),                      \
 	  VALUE(WEFT_, CLOCK_PROCESS_CPUTIME), VALUE(WEFT_, CLOCK_THREAD_CPUTIME))                 \
 	X(sleep, {"TIMER_ABSTIME", LWP_SLEEP_ABSTIME, LWP_SLEEP_ABSTIME})                          \
-	X(wait, BIT(WEFT_, WNOHANG), BIT(WEFT_, WUNTRACED), BIT(WEFT_, WCONTINUED))                \
+	X(wait, BIT(WEFT_, WNOHANG), BIT(WEFT_, WUNTRACED), BIT(WEFT_, WCONTINUED),                \
+	  BIT(WEFT_, WNOWAIT), BIT(WEFT_, WNOEXIT), BIT(WEFT_, WGROUP))                            \
 	X(ioctl, VALUE(WEFT_, TCGETS), VALUE(WEFT_, TCSETS), VALUE(WEFT_, TCSETSF),                \
 	  VALUE(WEFT_, TIOCGPGRP), VALUE(WEFT_, TIOCSPGRP), VALUE(WEFT_, TIOCGWINSZ))              \
 	X(iflag, BIT(WEFT_, ICRNL))                                                                \
@@ -86,6 +87,7 @@
 	  BIT(WEFT_, SA_RESETHAND), BIT(WEFT_, SA_ONSTACK), BIT(WEFT_, SA_NOCLDSTOP),              \
 	  BIT(WEFT_, SA_NOCLDWAIT))                                                                \
 	X(ss, BIT(WEFT_, SS_ONSTACK), BIT(WEFT_, SS_DISABLE), BIT(WEFT_, SS_LEAVING))              \
+	X(at, BELOW(WEFT_, AT_FDCWD))                                                              \
 	X(myid, BELOW(WEFT_, P_MYID))                                                              \
 	X(bind, BELOW(, PBIND_NONE), BELOW(, PBIND_QUERY))                                         \
 	X(pset, BELOW(, PS_NONE), BELOW(, PS_QUERY), BELOW(, PS_MYID))                             \
@@ -422,6 +424,7 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(umask, T(OCT), T(OCT))                                                                   \
 	D(mountinfo, INT, INT, OUT(weft_mount))                                                    \
 	D(fchdir, INT, T(FD))                                                                      \
+	D(openat, T(FD), NAMED(at), T(PATH), FLAGS(open), T(OCT))                                  \
 	D(upcall_wait, INT, FLAGS(upcall))                                                         \
 	D(setitimer, INT, FLAGS(itimer), IN(weft_itimerspec), OUT(weft_itimerspec))                \
 	D(getitimer, INT, FLAGS(itimer), OUT(weft_itimerspec))                                     \

@@ -25,6 +25,15 @@ int tcsetattr(int fd, int when, const struct termios *t)
 	return result(__sys_ioctl(fd, when == TCSAFLUSH ? WEFT_TCSETSF : WEFT_TCSETS, (void *)t));
 }
 
+/* Output is written when write returns: there is nothing to wait for.  A cancellation point. */
+int tcdrain(int fd)
+{
+	struct termios t;
+
+	pthread_testcancel();
+	return tcgetattr(fd, &t);
+}
+
 void cfmakeraw(struct termios *t)
 {
 	t->c_iflag &= ~(IGNBRK | BRKINT | PARMRK | ISTRIP | INLCR | IGNCR | ICRNL | IXON);

@@ -24,15 +24,15 @@ struct file {
 /* An open file on vn, whose hold it takes over on success.  -ENOMEM. */
 int file_open(struct vnode *vn, uint32_t flags, struct file **out);
 /*
- * open(2) without the descriptor: an open file for `path`, from t's current directory, made
+ * open(2) without the descriptor: an open file for `path`, from the directory dir, made
  * with t's umask if flags say so.  May sleep.
  * -EINVAL: unknown flags or access mode, O_CREAT with O_DIRECTORY; path errors; -ELOOP: also a
  * symbolic link with O_NOFOLLOW; -EEXIST: O_CREAT | O_EXCL; -EISDIR: a directory is only read,
  * and not made so; -ENOTDIR: O_DIRECTORY; -EROFS: writing, creating, truncating; -ENOSPC: no
  * memory to create; -ENOMEM.
  */
-int file_open_path(struct fdtable *t, const char *path, uint32_t flags, uint32_t mode,
-		   struct file **out);
+int file_open_path(struct fdtable *t, struct vnode *dir, const char *path, uint32_t flags,
+		   uint32_t mode, struct file **out);
 static inline uint32_t file_flags(const struct file *f)
 {
 	return __atomic_load_n(&f->flags, __ATOMIC_RELAXED);

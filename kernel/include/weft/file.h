@@ -21,6 +21,8 @@
 #define WEFT_O_NOFOLLOW 0x100000
 #define WEFT_O_DIRECTORY 0x200000
 
+#define WEFT_AT_FDCWD (-2) /* in place of a directory's descriptor: the current one */
+
 #define WEFT_S_IFMT 0170000
 #define WEFT_S_IFDIR 0040000
 #define WEFT_S_IFCHR 0020000

@@ -48,6 +48,9 @@ struct spawn_args {       /* caller writes all */
 #define WEFT_WNOHANG 1
 #define WEFT_WUNTRACED 2  /* also for one that a signal has stopped */
 #define WEFT_WCONTINUED 8 /* and for one that SIGCONT has set going again */
+#define WEFT_WNOWAIT 16   /* and leave it as it is, for another call to wait for */
+#define WEFT_WNOEXIT 32   /* not for one that has exited */
+#define WEFT_WGROUP 64    /* pid is a process group's id */
 #define WEFT_W_EXITCODE(code, sig) (((code)&0xff) << 8 | ((sig)&0x7f))
 #define WEFT_W_STOPCODE(sig) ((sig) << 8 | 0x7f)
 #define WEFT_W_CONTINUED 0xffff

@@ -91,6 +91,7 @@
 	X(170, umask, 1)                                                                           \
 	X(171, mountinfo, 2) /* (n, struct weft_mount *) */                                        \
 	X(172, fchdir, 1)                                                                          \
+	X(173, openat, 4) /* (fd of a directory or WEFT_AT_FDCWD, path, flags, mode) */            \
 	/* the system */                                                                           \
 	X(72, procinfo, 2) /* (pid, struct weft_procinfo *): the first with pid >= */              \
 	X(73, lwp_info, 3) /* (pid, id, struct lwp_info *): the first with id >= */                \

@@ -69,5 +69,6 @@ struct termios { /* laid out as struct weft_termios */
 #define TCSAFLUSH 2
 
 int tcgetattr(int fd, struct termios *t);
+int tcdrain(int fd);
 int tcsetattr(int fd, int when, const struct termios *t);
 void cfmakeraw(struct termios *t);

@@ -11,6 +11,7 @@
 
 #define POINT(name) extern __typeof__(__sys_##name) __point_##name;
 POINT(open)
+POINT(openat)
 POINT(close)
 POINT(read)
 POINT(write)

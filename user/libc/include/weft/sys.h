@@ -120,6 +120,7 @@ long __sys_futimens(int fd, const struct weft_timespec time[2]);
 long __sys_umask(unsigned mask);
 long __sys_mountinfo(unsigned n, struct weft_mount *info);
 long __sys_fchdir(int fd);
+long __sys_openat(int fd, const char *path, int flags, unsigned mode);
 /* the system */
 long __sys_procinfo(int pid, struct weft_procinfo *info);
 long __sys_lwp_info(int pid, uint32_t id, struct lwp_info *info);
