@@ -5,20 +5,23 @@
 #include <pthread.h>
 #include <sys/time.h>
 #include <thread.h>
+#include "../../libthread/core/sleepq.h"
 #include "../../libthread/sync/mutex.h"
 #include "tap.h"
 
 #define TURNS 100
+#define THREADS 20
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static volatile int coming, through;
+static volatile int coming;
+static int through;
 
 static void *waits(void *arg)
 {
 	coming++;
 	pthread_mutex_lock(&mutex);
 	pthread_mutex_unlock(&mutex);
-	through++;
+	__atomic_add_fetch(&through, 1, __ATOMIC_RELAXED);
 	return NULL;
 }
 
@@ -45,27 +48,46 @@ static long turn_ns(void)
 	return (gethrtime() - start) / TURNS;
 }
 
+/* One that counts as a spinner, and is stopped.  Whoever was asleep when he was to be stopped goes on,
+ * as one more sleeper.  Returns how many have come to the mutex. */
+static int stop_a_spinner(pthread_t *thread, int n)
+{
+	volatile uint32_t *spinners = &sleepq_of(&mutex)->spinners;
+
+	for (;;) {
+		if (n == THREADS)
+			bail("nobody is caught in the act");
+		thread[n] = start(n + 1);
+		for (int turn = 0; turn < 10000 && *spinners == 0; turn++)
+			;
+		if (thr_suspend(thread[n]) != 0)
+			bail("thr_suspend");
+		if (*spinners != 0)
+			return n + 1;
+		thr_continue(thread[n++]);
+	}
+}
+
 int main(void)
 {
 	const struct timespec off_the_cpu = {
 		.tv_nsec = 100000}; /* nobody spins for this thread then */
-	pthread_t sleeper, spinner;
+	pthread_t thread[THREADS];
 	long before;
+	int n;
 
 	before = turn_ns();
 	pthread_mutex_lock(&mutex);
-	sleeper = start(1);
+	thread[0] = start(1);
 	while (!(__atomic_load_n(&mutex.__owner, __ATOMIC_RELAXED) & M_WAITERS))
 		nanosleep(&off_the_cpu, NULL);
-	spinner = start(2);
-	is("suspend", thr_suspend(spinner), 0);
-	pthread_mutex_unlock(&mutex); /* wakes the sleeper */
-	while (through != 1)
-		;
-	pthread_join(sleeper, NULL);
+	n = stop_a_spinner(thread, 1);
+	pthread_mutex_unlock(&mutex); /* wakes a sleeper, and he the next */
+	for (int i = 0; i < n - 1; i++)
+		pthread_join(thread[i], NULL);
 	is("a lock and unlock takes as long as before", turn_ns(), before);
-	is("continue", thr_continue(spinner), 0);
-	pthread_join(spinner, NULL);
-	is("through", through, 2);
+	is("continue", thr_continue(thread[n - 1]), 0);
+	pthread_join(thread[n - 1], NULL);
+	is("through", through, n);
 	return tap_done();
 }
