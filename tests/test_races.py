@@ -126,18 +126,15 @@ def workshop(tmp_path_factory):
 
 
 def show(guest, workshop, race):
-    """Shows that the bug is found, that its seed finds it again, and that it is the bug's fault."""
+    """Shows that the bug is found, and that it is the bug's fault.  (That a seed finds it again:
+    test_seeds.py.)"""
     *widened, broken_build = workshop.make(race.patches, race.argv[0])
     for seed in range(1, race.enough + 1):
-        found = race.run(guest, seed, broken_build)
-        if failures(found):
+        if failures(race.run(guest, seed, broken_build)):
             break
     else:
         pytest.fail(f"{race.enough} seeds do not find it")
     print(f"{race.bug}: found by seed {seed}")
-
-    again = race.run(guest, seed, broken_build)
-    assert (found.status, found.output, found.error) == (again.status, again.output, again.error)
 
     for build in (*widened, None):
         assert failures(race.run(guest, seed, build)) == []

@@ -1,5 +1,5 @@
 """The races that comments of the kernel claim to close, shown as those of the library are
-(test_races.py): a planted bug, and a seed that sees what it does, again and again.
+(test_races.py): a planted bug, and a seed that sees what it does.
 
 kernel/README.md has the table of claims.
 """
