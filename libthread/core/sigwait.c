@@ -49,7 +49,6 @@ static int suspend_here(struct thread *self, uint64_t set)
 	do
 		__sys_lwp_sigcatch(&set);
 	while (!self->caught && !cancel_due() && __ops->await_signal(~set, NEVER));
-	__ops->leave_signals(~set);
 	if (set & ~before)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return result(-EINTR);

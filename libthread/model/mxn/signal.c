@@ -208,7 +208,7 @@ bool __mxn_await_signal(uint64_t set, deadline_t deadline)
 
 /*
  * The ASLWP may have woken the caller for one of them, and looked no further: but the caller was
- * sent another one itself, and takes that, or sigsuspend ends by a handler for that.
+ * sent another one itself, and takes that.
  */
 void __mxn_leave_signals(uint64_t set)
 {
