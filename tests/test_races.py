@@ -40,6 +40,7 @@ class Race:
 
 
 SLEEPING = {"options": "spin=never"}
+MALLOC = {"options": "malloc=mt"}
 MXN = {"model": "mxn"}
 RACES = [
     Race("moved-meanwhile", ["races_sync", "deadline", 100], 24),
@@ -81,12 +82,22 @@ RACES = [
     Race("left-to-none", ["races_mxn", "two-signals", 40], 16, MXN, "slow-kill"),
     Race("books-behind", ["races_mxn", "nested", 20], 16, MXN, "slow-return"),
     Race("stale-section", ["races_mxn", "section", 150], 32, MXN),
+    Race("stack-left-behind", ["races_mxn", "altstack", 30], 24, MXN),
+    Race("call-of-another-lwp", ["races_mxn", "call", 5], machine=MXN),
+    Race("services-open", ["races_mxn", "services", 3], 16, MXN, "slow-begin"),
+    Race("signal-blocked-late", ["races_mxn", "two-suspend", 20], machine=MXN),
     Race("busy-too-soon", ["races_mxn", "blocked", 1], 24, MXN),
     Race("aged-and-chosen", ["races_mxn", "aging", 10], 16, MXN | {"options": "aging=1"}, "young"),
     Race("half-a-semaphore", ["races_more", "name", 40]),
     Race("opened-twice", ["races_more", "name", 10], wide="slow-map"),
     Race("opened-once", ["races_more", "name", 10]),
     Race("key-for-two", ["races_more", "key", 10], wide="slow-key"),
+    Race("list-at-fork", ["races_more", "fork-threads", 5], wide="slow-delist"),
+    Race("heap-at-fork", ["races_more", "fork-malloc", 5]),
+    Race("streams-at-fork", ["races_more", "fork-streams", 5]),
+    Race("arenas-at-fork", ["races_more", "fork-arenas", 5], 16, MALLOC, "slow-last"),
+    Race("freed-unlocked", ["races_more", "arena", 20], machine=MALLOC),
+    Race("span-for-two", ["races_more", "pool", 40], machine=MALLOC),
     Race("notice-of-another", ["races_more", "notify", 10]),
     Race("section-kept", ["races_win", "section", 20], wide="slow-leave"),
     Race("disowned", ["races_win", "section", 20], wide="slow-leave"),
@@ -108,6 +119,7 @@ RACES = [
     Race("uncounted", ["races_life", "any", 10]),
     Race("async-too-late", ["races_life", "async", 20]),
     Race("async-in-queue", ["races_life", "async-wait", 10]),
+    Race("caught-too-soon", ["races_life", "async-first", 1], wide="slow-sigaction"),
     Race("trimmed-twice", ["races_life", "ends", 10], wide="stacks-kept"),
     Race("owed-forgotten", ["races_sync", "signal-at-once", 30], machine=SLEEPING),
     Race("late-list", ["races_sync", "broadcast", 20], wide="slow-waker"),
@@ -116,6 +128,7 @@ RACES = [
     Race("settled-with-nobody", ["races_mxn", "inherit-in-time", 30], machine=MXN),
     Race("row-for-each", ["races_more", "row", 30], machine={"options": "lockstat=exit"}),
     Race("flag-left", ["mutex_stopped"]),
+    Race("cycle-of-others", ["races_sync", "barrier", 30]),
     Race("list-let-go", ["races_sync", "broadcast-in-time", 10], wide="slow-waker"),
 ]
 

@@ -187,6 +187,33 @@ static void async_cancel(unsigned round)
 	pthread_cancel(victim);
 }
 
+/* Two threads that nobody could cancel anywhere before.  What catches that is made once in a process. */
+static pthread_t first_two[2];
+static volatile bool is_async[2];
+
+static void *victim_stays(void *arg)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	is_async[(uintptr_t)arg] = true;
+	until(since + 1000000);
+	bail("%s, round %u: not cancelled", race->name, started);
+	return NULL;
+}
+
+static void async_first_cancel(unsigned round)
+{
+	for (uintptr_t i = 0; i < 2; i++) {
+		is_async[i] = false;
+		first_two[i] = new_thread(victim_stays, (void *)i);
+	}
+	UNTIL(is_async[0] || is_async[1]);
+	for (int i = 0, which = is_async[1]; i < 2; i++, which = !which) {
+		UNTIL(is_async[which]);
+		pthread_cancel(first_two[which]);
+		pthread_join(first_two[which], NULL);
+	}
+}
+
 /* --- threads that have just been made ---------------------------------------------------------- */
 
 static volatile unsigned called;
@@ -486,6 +513,7 @@ static const struct race races[] = {
 	 .prepare = async_prepare,
 	 .act = {async_cancel},
 	 .check = cancel_check},
+	{.name = "async-first", .act = {async_first_cancel}},
 	{.name = "begin", .begin = begin_begin, .act = {begin_kill_and_stop}},
 	{.name = "id", .spread = 300, .begin = begin_begin, .act = {id_kill, id_detached}},
 	{.name = "any", .spread = 500, .begin = sem_begin, .act = {any_join}},

@@ -1,10 +1,13 @@
 /*
  * races_more.c RACE [ROUNDS] - the races that the rest of the library claims to close (race.h):
- * semaphores with names, keys, timers that call functions, rows of lock statistics.
+ * semaphores with names, keys, timers that call functions, malloc=mt, fork, rows of lock statistics.
  */
 #include <fcntl.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "../../libthread/lockstat/lockstat.h"
 #include "race.h"
 
@@ -114,10 +117,150 @@ static void row_check(unsigned round)
 	MUST(rows == 1);
 }
 
+/* --- malloc=mt ---------------------------------------------------------------------------------- */
+
+/* 7 such objects fill a span, which is aligned to its size. */
+#define SPAN 262144ul
+#define SEVENTH 32768ul
+
+static void fill_spans(unsigned n, char tag)
+{
+	char *p[2 * 7];
+
+	for (unsigned i = 0; i < n * 7; i++) {
+		p[i] = malloc(SEVENTH);
+		MUST((uintptr_t)p[i] % SPAN + SEVENTH <= SPAN);
+		*p[i] = tag + i;
+	}
+	for (unsigned i = 0; i < n * 7; i++) {
+		MUST(*p[i] == (char)(tag + i));
+		free(p[i]);
+	}
+}
+
+/* An arena keeps one span: of two, one is the pool's again. */
+static void pool_use_0(unsigned round)
+{
+	fill_spans(2, 0);
+}
+
+static void pool_use_1(unsigned round)
+{
+	fill_spans(2, 100);
+}
+
+static void fill_span(void)
+{
+	fill_spans(1, 0);
+}
+
+/* What one party allocates, the other frees a round later. */
+#define OBJECTS 10
+static unsigned *object[2][OBJECTS];
+
+static void arena_allocate(unsigned round)
+{
+	for (unsigned i = 0; i < OBJECTS; i++) {
+		object[round % 2][i] = malloc(sizeof(unsigned));
+		*object[round % 2][i] = i;
+	}
+}
+
+static void arena_free(unsigned round)
+{
+	for (unsigned i = 0; i < OBJECTS; i++)
+		free(object[!(round % 2)][i]);
+}
+
+static void arena_check(unsigned round)
+{
+	for (unsigned i = 0; i < OBJECTS; i++)
+		MUST(*object[round % 2][i] == i);
+}
+
+/* --- fork: a child has whole what others were changing ------------------------------------------- */
+
+static volatile unsigned at_work, forked; /* in this round */
+
+static void fork_and(void (*what)(void))
+{
+	int status = 0;
+	pid_t pid;
+
+	UNTIL(at_work == started);
+	come_late();
+	pid = fork();
+	if (pid == 0) {
+		what();
+		_exit(0);
+	}
+	forked = started;
+	MUST(pid > 0);
+	UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+	MUST(status == 0);
+}
+
+/* One party does `what` while the other forks, and then its child `in_child`. */
+#define FORK_RACE(name, what, in_child)                                                            \
+	static void fork_##name(unsigned round)                                                    \
+	{                                                                                          \
+		fork_and(in_child);                                                                \
+	}                                                                                          \
+	static void fork_##name##_meanwhile(unsigned round)                                        \
+	{                                                                                          \
+		for (at_work = round; forked != round;)                                            \
+			what();                                                                    \
+	}
+
+static void *returns(void *arg)
+{
+	return arg;
+}
+
+static void one_more_thread(void)
+{
+	MUST(pthread_join(new_thread(returns, NULL), NULL) == 0);
+}
+
+static void some_memory(void)
+{
+	void *volatile p = malloc(100); /* volatile: else the compiler needs none */
+
+	free(p);
+}
+
+static void one_more_stream(void)
+{
+	FILE *f = fopen("/dev/null", "w");
+
+	MUST(f != NULL && fclose(f) == 0);
+}
+
+static void fill_span_of_each(void)
+{
+	for (int cpu = 0; cpu < 4; cpu++) {
+		cpu_set_t one = {1ul << cpu};
+
+		MUST(pthread_setaffinity_np(pthread_self(), sizeof(one), &one) == 0);
+		fill_span();
+	}
+}
+
+FORK_RACE(threads, one_more_thread, one_more_thread)
+FORK_RACE(malloc, some_memory, some_memory)
+FORK_RACE(streams, one_more_stream, one_more_stream)
+FORK_RACE(arenas, fill_span, fill_span_of_each)
+
 static const struct race races[] = {
 	{.name = "name", .spread = 300, .act = {name_open_0, name_open_1}, .check = name_check},
 	{.name = "key", .act = {key_0, key_1}, .check = key_check},
 	{.name = "notify", .act = {notify}},
+	{.name = "pool", .spread = 10, .act = {pool_use_0, pool_use_1}},
+	{.name = "arena", .spread = 30, .act = {arena_allocate, arena_free}, .check = arena_check},
+	{.name = "fork-threads", .spread = 300, .act = {fork_threads, fork_threads_meanwhile}},
+	{.name = "fork-malloc", .spread = 300, .act = {fork_malloc, fork_malloc_meanwhile}},
+	{.name = "fork-arenas", .spread = 300, .act = {fork_arenas, fork_arenas_meanwhile}},
+	{.name = "fork-streams", .spread = 300, .act = {fork_streams, fork_streams_meanwhile}},
 	{.name = "row", .act = {row_use, row_use, row_use}, .check = row_check},
 };
 

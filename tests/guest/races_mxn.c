@@ -4,6 +4,8 @@
  */
 #include <semaphore.h>
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "../../libthread/core/impl.h"
 #include "race.h"
 
@@ -216,6 +218,37 @@ static void two_send(unsigned round)
 		pthread_kill(party[2], SIGUSR1);
 }
 
+/* The same with sigsuspend, which ends with the first handler. */
+static volatile bool got[NSIG];
+
+static void gets_one(int sig)
+{
+	got[sig] = true;
+}
+
+static void two_suspend_begin(void)
+{
+	struct sigaction one_by_one = {.sa_handler = gets_one};
+
+	two_begin();
+	one_by_one.sa_mask = both;
+	sigaction(SIGUSR1, &one_by_one, NULL);
+	sigaction(SIGUSR2, &one_by_one, NULL);
+}
+
+static void two_suspend(unsigned round)
+{
+	sigset_t mask = 0;
+
+	sigsuspend(&mask);
+	sigaddset(&mask, SIGUSR2);
+	while (!got[SIGUSR1])
+		sigsuspend(&mask);
+	UNTIL(got[SIGUSR2]);
+	got[SIGUSR1] = got[SIGUSR2] = false;
+	sem_post(&sem);
+}
+
 /* --- an LWP that becomes busy while a signal comes that every thread blocks ----------------------- */
 
 static void *sends(void *arg)
@@ -256,6 +289,44 @@ static void blocked_post(unsigned round)
 	sem_post(&sem);
 }
 
+/* --- a signal while LWPs of the library's own begin ------------------------------------------------ */
+
+static void on_thread(int sig)
+{
+	MUST(pthread_self() != 0);
+}
+
+static void *blocks(void *arg)
+{
+	pthread_sigmask(SIG_BLOCK, &both, NULL);
+	return NULL;
+}
+
+/* A process makes them with its first thread, and whoever makes that one lets all signals through. */
+static void services_make(unsigned round)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pthread_t t = new_thread(blocks, NULL);
+
+		pthread_sigmask(SIG_BLOCK, &both, NULL);
+		kill(getpid(), SIGUSR1);
+		pthread_join(t, NULL);
+		until(gethrtime() + 30000);
+		_exit(0);
+	}
+	UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+	MUST(status == 0);
+}
+
+static void services_begin(void)
+{
+	sigaddset(&both, SIGUSR1);
+	signal(SIGUSR1, on_thread);
+}
+
 /* --- a handler that comes back on another LWP ----------------------------------------------------- */
 
 static volatile unsigned handlers;
@@ -286,6 +357,93 @@ static void section_send(unsigned round)
 	handlers = 0;
 	pthread_kill(party[1], SIGUSR1);
 	UNTIL(handlers == 1);
+}
+
+/* --- a stack for handlers, and a handler that comes back on another LWP ---------------------------- */
+
+static char handlers_stack[16384] __attribute__((aligned(16)));
+static volatile bool on_it;
+
+static void looks_where_it_is(int sig)
+{
+	char here;
+
+	on_it = (uintptr_t)&here - (uintptr_t)handlers_stack < sizeof(handlers_stack);
+}
+
+static void altstack_begin(void)
+{
+	struct sigaction look = {.sa_handler = looks_where_it_is, .sa_flags = SA_ONSTACK};
+
+	sigaddset(&look.sa_mask, SIGUSR1);
+	sigaction(SIGUSR2, &look, NULL);
+	section_begin();
+}
+
+static void altstack_prepare(unsigned round)
+{
+	handlers = 0;
+}
+
+static void altstack_use(unsigned round)
+{
+	while (handlers == 0) {
+		stack_t s = {.ss_sp = handlers_stack, .ss_size = sizeof(handlers_stack)};
+
+		MUST(sigaltstack(&s, NULL) == 0);
+		pthread_kill(pthread_self(), SIGUSR2);
+		MUST(on_it);
+		s.ss_flags = SS_DISABLE;
+		MUST(sigaltstack(&s, NULL) == 0);
+		pthread_kill(pthread_self(), SIGUSR2);
+		MUST(!on_it);
+	}
+}
+
+static void altstack_send(unsigned round)
+{
+	turns(draw(500));
+	section_send(round);
+}
+
+/* --- a system call that goes on on another LWP, and is to end ------------------------------------- */
+
+static int never[2];
+static volatile bool reads;
+
+static void call_begin(void)
+{
+	struct sigaction act = {.sa_handler = yielding_handler, .sa_flags = SA_RESTART};
+
+	sigaction(SIGUSR1, &act, NULL);
+	if (pipe(never) != 0)
+		bail("pipe");
+}
+
+static void *reads_for_ever(void *arg)
+{
+	char byte;
+
+	reads = true;
+	read(never[0], &byte, 1);
+	return NULL;
+}
+
+static void call_end(unsigned round)
+{
+	pthread_t t;
+	void *result;
+
+	reads = false;
+	handlers = 0;
+	t = new_thread(reads_for_ever, NULL);
+	UNTIL(reads);
+	turns(draw(300));
+	pthread_kill(t, SIGUSR1);
+	UNTIL(handlers == 1);
+	turns(draw(100));
+	pthread_cancel(t);
+	MUST(pthread_join(t, &result) == 0 && result == PTHREAD_CANCELED);
 }
 
 /* --- a mutex whose owner inherits priorities ------------------------------------------------------ */
@@ -459,13 +617,29 @@ static const struct race races[] = {
 	 .spread = 200,
 	 .begin = two_begin,
 	 .act = {two_send, two_handle, two_wait}},
+	{.name = "two-suspend",
+	 .spread = 200,
+	 .begin = two_suspend_begin,
+	 .act = {two_send, two_handle, two_suspend}},
 	{.name = "blocked",
 	 .begin = blocked_begin,
 	 .act = {blocked_post, blocked_wait, blocked_wait}},
+	{.name = "services", .begin = services_begin, .act = {services_make}},
 	{.name = "section",
 	 .spread = 100,
 	 .begin = section_begin,
 	 .act = {section_send, section_use, yields, yields},
+	 .lwps = 2},
+	{.name = "altstack",
+	 .spread = 100,
+	 .begin = altstack_begin,
+	 .prepare = altstack_prepare,
+	 .act = {altstack_send, altstack_use, yields, yields},
+	 .lwps = 2},
+	{.name = "call",
+	 .spread = 100,
+	 .begin = call_begin,
+	 .act = {call_end, yields, yields, yields},
 	 .lwps = 2},
 	{.name = "inherit",
 	 .spread = 50,

@@ -3,6 +3,7 @@
  * queues below it, claim to close (race.h).
  */
 #include <semaphore.h>
+#include <signal.h>
 #include "race.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -387,7 +388,39 @@ static void rwlock_read(unsigned round)
 	pthread_rwlock_unlock(&rwlock);
 }
 
+/* --- a shared barrier, and a signal for one who waits ------------------------------------------ */
+
+static pthread_barrier_t barrier;
+
+static void ignore(int sig)
+{
+}
+
+static void barrier_begin(void)
+{
+	pthread_barrierattr_t attr;
+
+	pthread_barrierattr_init(&attr);
+	pthread_barrierattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&barrier, &attr, 2);
+	signal(SIGUSR1, ignore);
+}
+
+static void barrier_wait(unsigned round)
+{
+	pthread_barrier_wait(&barrier);
+}
+
+static void barrier_signal(unsigned round)
+{
+	pthread_kill(party[1], SIGUSR1);
+}
+
 static const struct race races[] = {
+	{.name = "barrier",
+	 .spread = 300,
+	 .begin = barrier_begin,
+	 .act = {barrier_wait, barrier_wait, barrier_signal}},
 	{.name = "signal", .spread = 200, .act = {signal_wait, signal_send, take_mutex}},
 	{.name = "signal-at-once",
 	 .act = {signal_at_once_wait, signal_at_once, signal_at_once_take}},
