@@ -47,9 +47,10 @@ static uint32_t cpu_now(void)
 			MUST(gethrtime() - asked < SOON);                                          \
 	} while (0)
 
-/* Sleeps after each round on a CPU on which it has run last, but which it is not bound to. */
+/* Sleeps after each round on a CPU on which it has run last, and is not bound to as a rule. */
 struct sleeper {
 	int home;
+	bool bound;
 	pthread_t thread;
 	uint32_t lwp;
 	volatile unsigned ready, ran, leave; /* rounds */
@@ -64,7 +65,8 @@ static void *sleep_at_home(void *arg)
 	s->lwp = __sys_lwp_self();
 	for (unsigned round = 1; !over; round++) {
 		go_to_cpu(s->home);
-		go_to_cpu(PBIND_NONE);
+		if (!s->bound)
+			go_to_cpu(PBIND_NONE);
 		s->ready = round;
 		__sys_lwp_park(NULL, 0);
 		s->ran = round;
@@ -387,6 +389,73 @@ static void lookup_unpark(unsigned round)
 		;
 }
 
+/* --- one who is woken before it has quite left its CPU -------------------------------------------- */
+
+static void park_begin(void)
+{
+	late_lwp = __sys_lwp_self();
+}
+
+static void park(unsigned round)
+{
+	__sys_lwp_park(NULL, 0);
+}
+
+static void unpark(unsigned round)
+{
+	__sys_lwp_unpark(late_lwp);
+}
+
+/* --- one who computes, and has to be told --------------------------------------------------------- */
+
+static volatile unsigned caught;
+
+static void catch (int sig)
+{
+	caught = started;
+}
+
+static void told_begin(void)
+{
+	signal(SIGUSR1, catch);
+}
+
+static void told_compute(unsigned round)
+{
+	while (caught != round)
+		;
+}
+
+static void told_send(unsigned round)
+{
+	pthread_kill(party[1], SIGUSR1);
+	AT_ONCE(caught == round);
+}
+
+/* The same by somebody with a higher priority, who may run nowhere else. */
+static void room_begin(void)
+{
+	no_sleepers();
+	sleeper[0].bound = true;
+	new_sleeper(0, 1);
+}
+
+static void room_compute(unsigned round)
+{
+	if (round == 1)
+		go_to_cpu(1);
+	while (sleeper[0].leave != round)
+		;
+}
+
+static void room_wake(unsigned round)
+{
+	turns(300);
+	__sys_lwp_unpark(sleeper[0].lwp);
+	AT_ONCE(sleeper[0].ran == round);
+	sleeper[0].leave = round;
+}
+
 /* --------------------------------------------------------------------------------------------------- */
 
 static const struct race races[] = {
@@ -409,6 +478,9 @@ static const struct race races[] = {
 	 0},
 	{"steal", 0, hand_over_begin, hand_over_prepare, {steal}, NULL, 0},
 	{"lookup", 0, lookup_begin, lookup_prepare, {lookup_replace, lookup_unpark}, NULL, 0},
+	{"park", 20, park_begin, NULL, {park, unpark}, NULL, 0},
+	{"told", 20, told_begin, NULL, {told_send, told_compute}, NULL, 0},
+	{"room", 20, room_begin, sleepers_ready, {room_wake, room_compute}, NULL, 0},
 	{"suspend", 20, NULL, NULL, {suspend_release, suspend_first, suspend_second}, NULL, 0},
 };
 
