@@ -55,6 +55,8 @@ RACES = [
     space("page-copied-twice", "copy", 10),
     space("copy-seen-early", "see", 60),
     space("not-shot-down", "replace-page", 5),
+    Race("freed-before-shot-down", ["races_memory", "pages", 2], wide="release"),
+    Race("stack-of-another", ["races_memory", "stacks", 2], wide="stacks-given-back"),
     space("written-after-fork", "snapshot", 2),
     space("file-of-the-dead", "dead", 40),
     space("moved-in-a-circle", "circle", 40),
