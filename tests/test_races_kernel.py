@@ -28,6 +28,8 @@ RACES = [
     sched("both-suspended", "suspend", 5),
     sched("another-by-its-id", "lookup", 5, wide="lookup"),
     Race("blocked-unlooked", ["sig_waiting", 10]),
+    sched("due-too-late", "blocked", 10, wide="leave"),
+    sched("check-unasked", "blocked", 10, wide="report"),
     wait("signal-unseen", "sigsuspend", 20),
     wait("signal-blocked-late", "mask", 20),
     wait("signal-left-behind", "exit", 20),

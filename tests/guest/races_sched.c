@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <weft/lwp.h>
 #include <weft/procset.h>
+#include <weft/start.h>
 #include <weft/processor.h>
 #include <weft/sys.h>
 #include "race.h"
@@ -301,6 +302,40 @@ static void timeout_occupy(unsigned round)
 		;
 }
 
+/* --- two who block, one of them again and again, and one who is told that both do --------------- */
+
+#define TIMES 3
+
+static uint32_t blocker[2];
+static volatile unsigned blocking; /* round */
+
+static void block_once(unsigned round)
+{
+	blocker[0] = __sys_lwp_self();
+	while (blocking != round)
+		;
+	turns(draw(400));
+	__sys_lwp_park(NULL, 0);
+}
+
+static void block_again(unsigned round)
+{
+	blocker[1] = __sys_lwp_self();
+	blocking = round;
+	for (unsigned i = 0; i < TIMES; i++)
+		__sys_lwp_park(NULL, 0);
+}
+
+static void blocked_tell(unsigned round)
+{
+	for (unsigned i = 0; i < TIMES; i++) {
+		turns(draw(2000));
+		MUST(__sys_upcall_wait(UPCALL_BLOCKED) == UPCALL_BLOCKED);
+		__sys_lwp_unpark(blocker[1]);
+	}
+	__sys_lwp_unpark(blocker[0]);
+}
+
 /* --- two LWPs that suspend each other --------------------------------------------------------------- */
 
 static uint32_t partner[2];
@@ -481,6 +516,7 @@ static const struct race races[] = {
 	{"park", 20, park_begin, NULL, {park, unpark}, NULL, 0},
 	{"told", 20, told_begin, NULL, {told_send, told_compute}, NULL, 0},
 	{"room", 20, room_begin, sleepers_ready, {room_wake, room_compute}, NULL, 0},
+	{"blocked", 0, NULL, NULL, {block_once, block_again, blocked_tell}, NULL, 0},
 	{"suspend", 20, NULL, NULL, {suspend_release, suspend_first, suspend_second}, NULL, 0},
 };
 
