@@ -28,6 +28,7 @@ RACES = [
     sched("both-suspended", "suspend", 5),
     sched("another-by-its-id", "lookup", 5, wide="lookup"),
     Race("blocked-unlooked", ["sig_waiting", 10]),
+    sched("lent-to-the-dead", "lend", 10, wide="disown"),
     sched("due-too-late", "blocked", 10, wide="leave"),
     sched("check-unasked", "blocked", 10, wide="report"),
     wait("signal-unseen", "sigsuspend", 20),

@@ -4,6 +4,7 @@
  * it is woken, told or stopped.
  */
 #include <signal.h>
+#include <weft/ksync.h>
 #include <weft/lwp.h>
 #include <weft/procset.h>
 #include <weft/start.h>
@@ -491,6 +492,63 @@ static void room_wake(unsigned round)
 	sleeper[0].leave = round;
 }
 
+/* --- an LWP that ends while somebody begins to lend it his priority -------------------------------- */
+
+static struct lwp_mutex left;
+
+/* It has something to do with inheritance, and leaves a mutex. */
+static void end_with_mutex(struct raw *r)
+{
+	__sys_lwp_ceiling(-1, -1);
+	__sys_lwp_mutex_lock(&left, 0);
+	while (!may_go)
+		;
+}
+
+static void set_policy(int policy, int priority)
+{
+	const struct sched_param param = {.sched_priority = priority};
+
+	MUST(pthread_setschedparam(party[1], policy, &param) == 0);
+}
+
+static void lend_prepare(unsigned round)
+{
+	set_policy(SCHED_OTHER, 0);
+	left.word = LWP_MUTEX_INHERIT;
+	may_go = false;
+	MUST(raw_start(&short_lived, end_with_mutex, 0, 0) == 0);
+	while (!(__atomic_load_n(&left.word, __ATOMIC_ACQUIRE) & LWP_MUTEX_OWNER))
+		;
+}
+
+/* Another one has its structure then, and nobody sleeps for anything that it has. */
+static void lend_replace(unsigned round)
+{
+	struct lwp_info info;
+
+	may_go = true;
+	__sys_lwp_wait(short_lived.id, NULL);
+	MUST(raw_start(&next_one, park_unwoken, 0, LWP_SUSPENDED) == 0);
+	MUST(__sys_lwp_info(0, next_one.id, &info) == next_one.id);
+	int before = info.pri;
+	set_policy(SCHED_FIFO, 5);
+	__sys_lwp_info(0, next_one.id, &info);
+	MUST(info.pri == before);
+	__sys_lwp_continue(next_one.id);
+	__sys_lwp_wait(next_one.id, NULL);
+}
+
+static void lend_sleep(unsigned round)
+{
+	struct timespec t = timespec_of(gethrtime() + 200000);
+
+	while (!may_go)
+		;
+	come_late();
+	MUST(__sys_lwp_mutex_timedlock(&left, 0, (struct weft_timespec *)&t) == -ETIMEDOUT);
+}
+
 /* --------------------------------------------------------------------------------------------------- */
 
 static const struct race races[] = {
@@ -517,6 +575,7 @@ static const struct race races[] = {
 	{"told", 20, told_begin, NULL, {told_send, told_compute}, NULL, 0},
 	{"room", 20, room_begin, sleepers_ready, {room_wake, room_compute}, NULL, 0},
 	{"blocked", 0, NULL, NULL, {block_once, block_again, blocked_tell}, NULL, 0},
+	{"lend", 300, lookup_begin, lend_prepare, {lend_replace, lend_sleep}, NULL, 0},
 	{"suspend", 20, NULL, NULL, {suspend_release, suspend_first, suspend_second}, NULL, 0},
 };
 
