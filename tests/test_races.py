@@ -93,6 +93,8 @@ RACES = [
     Race("opened-once", ["races_more", "name", 10]),
     Race("key-for-two", ["races_more", "key", 10], wide="slow-key"),
     Race("list-at-fork", ["races_more", "fork-threads", 5], wide="slow-delist"),
+    Race("keys-at-fork", ["races_more", "fork-keys", 5]),
+    Race("timers-at-fork", ["races_more", "fork-timers", 5]),
     Race("heap-at-fork", ["races_more", "fork-malloc", 5]),
     Race("streams-at-fork", ["races_more", "fork-streams", 5]),
     Race("arenas-at-fork", ["races_more", "fork-arenas", 5], 16, MALLOC, "slow-last"),

@@ -3,12 +3,12 @@
  * and pthread_atfork.
  *
  * The child's memory is a snapshot, taken while other threads were at work.  So that it is
- * whole, the caller first takes every lock of the library that is held for short, and those
- * of malloc and of stdio's list of streams; the sleep queues of a model without a common
- * lock are not among them.  The lock of timers (notify.c) is, if the program has any: a child that
- * found one half made could make no more.  In the child all these locks are free again, and what only
- * other threads had to do with is forgotten: the list of threads has one, no thread sleeps,
- * and the model has the LWPs that fork left it, which is one.  What other threads held of
+ * whole, the caller first takes the locks of what the child goes on with: the list of threads, malloc,
+ * stdio's list of streams, and the model's.  Others it need not take: sleep queues and timers begin
+ * anew in the child; and what is written so far of a key, or of handlers of pthread_atfork, that
+ * another thread is just making is nobody's there, and harms no other.  In the child all locks are free
+ * again, and what only other threads had to do with is forgotten: the list of threads has one, no thread
+ * sleeps, and the model has the LWPs that fork left it, which is one.  What other threads held of
  * the program's own locks stays held for ever, as POSIX has it; streams are made usable.
  *
  * Memory of the threads that are gone is free for new ones: they are on no CPU.
@@ -51,8 +51,7 @@ int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(vo
 /* --- fork ------------------------------------------------------------------------- */
 
 /* Of notify.c, which is there if the program calls timer_create. */
-__attribute__((weak)) void __notify_before_fork(void), __notify_after_fork(void),
-	__notify_forked(void);
+__attribute__((weak)) void __notify_forked(void);
 
 static void child(struct thread *self)
 {
@@ -86,10 +85,6 @@ pid_t fork(void)
 			h->prepare();
 
 	__newlib_before_fork();
-	ilock_lock(&handlers_lock);
-	__tsd_lock();
-	if (__notify_before_fork != NULL)
-		__notify_before_fork();
 	ilock_lock(&__threads_lock);
 	__ops->before_fork();
 	pid = __sys_fork();
@@ -98,10 +93,6 @@ pid_t fork(void)
 	} else {
 		__ops->after_fork();
 		ilock_unlock(&__threads_lock);
-		if (__notify_after_fork != NULL)
-			__notify_after_fork();
-		__tsd_unlock();
-		ilock_unlock(&handlers_lock);
 	}
 	__newlib_after_fork(pid == 0);
 

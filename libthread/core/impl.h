@@ -498,10 +498,10 @@ void __protocol_thread_exit(void);
 /* core/tsd.c */
 void __tsd_exit(struct thread *self);
 bool __tsd_exists(unsigned key);
-void __tsd_lock(void), __tsd_unlock(void), __tsd_forked(void);
+void __tsd_forked(void);
 
-/* core/notify.c: around fork, next to __threads_lock; `forked` in the child instead of `after` */
-void __notify_before_fork(void), __notify_after_fork(void), __notify_forked(void);
+/* core/notify.c: in a child of fork, where __threads_lock is free */
+void __notify_forked(void);
 
 /* core/newlib.c: around fork; `forked` in the child, before `after`. */
 void __newlib_before_fork(void), __newlib_forked(void), __newlib_after_fork(bool child);

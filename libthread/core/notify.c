@@ -92,18 +92,7 @@ static void __attribute__((noreturn)) service_main(struct thread *self)
 	}
 }
 
-/* Around fork (core/fork.c), before it takes __threads_lock. */
-void __notify_before_fork(void)
-{
-	ilock_lock(&notices_lock);
-}
-
-void __notify_after_fork(void)
-{
-	ilock_unlock(&notices_lock);
-}
-
-/* In the child, which has none of the timers, and where __threads_lock is free. */
+/* In a child of fork, which has none of the timers, and where __threads_lock is free. */
 void __notify_forked(void)
 {
 	notices_lock.held = 0;

@@ -148,17 +148,7 @@ void __tsd_exit(struct thread *self)
 	self->tsd_top = 0;
 }
 
-/* Around fork; in the child the lock is free. */
-void __tsd_lock(void)
-{
-	ilock_lock(&keys_lock);
-}
-
-void __tsd_unlock(void)
-{
-	ilock_unlock(&keys_lock);
-}
-
+/* In a child of fork. */
 void __tsd_forked(void)
 {
 	keys_lock.held = 0;

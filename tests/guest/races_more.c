@@ -246,6 +246,19 @@ static void fill_span_of_each(void)
 	}
 }
 
+static void one_more_key(void)
+{
+	MUST(pthread_key_create(&key[0], NULL) == 0);
+	MUST(pthread_key_delete(key[0]) == 0);
+}
+
+static void one_more_timer(void)
+{
+	timer_delete(new_timer(expected));
+}
+
+FORK_RACE(keys, one_more_key, one_more_key)
+FORK_RACE(timers, one_more_timer, one_more_timer)
 FORK_RACE(threads, one_more_thread, one_more_thread)
 FORK_RACE(malloc, some_memory, some_memory)
 FORK_RACE(streams, one_more_stream, one_more_stream)
@@ -257,6 +270,8 @@ static const struct race races[] = {
 	{.name = "notify", .act = {notify}},
 	{.name = "pool", .spread = 10, .act = {pool_use_0, pool_use_1}},
 	{.name = "arena", .spread = 30, .act = {arena_allocate, arena_free}, .check = arena_check},
+	{.name = "fork-keys", .spread = 300, .act = {fork_keys, fork_keys_meanwhile}},
+	{.name = "fork-timers", .spread = 300, .act = {fork_timers, fork_timers_meanwhile}},
 	{.name = "fork-threads", .spread = 300, .act = {fork_threads, fork_threads_meanwhile}},
 	{.name = "fork-malloc", .spread = 300, .act = {fork_malloc, fork_malloc_meanwhile}},
 	{.name = "fork-arenas", .spread = 300, .act = {fork_arenas, fork_arenas_meanwhile}},
