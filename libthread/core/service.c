@@ -21,11 +21,9 @@ int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32
 	uint64_t before;
 	int error;
 
-	critical_enter(); /* no handler comes in between, which might change its LWP */
 	__sys_sigprocmask(SIG_SETMASK, &all, &before);
 	error = __lwp_start(t, entry, flags, name);
 	__sys_sigprocmask(SIG_SETMASK, &before, NULL);
-	critical_exit();
 	return error;
 }
 
