@@ -10,11 +10,10 @@
 #include <kern/timing.h>
 #include <kern/trace.h>
 
+/* What was written before it was sent (resched, lwp_post_ast) is looked at on the way out. */
 void resched_interrupt(void)
 {
-	struct cpu *c = this_cpu();
-	c->nipi++;
-	c->need_resched = 1;
+	this_cpu()->nipi++;
 }
 
 /* From the timer interrupt: a slice, or a grace, that is over is looked at on the way out. */

@@ -4,8 +4,10 @@
  * it is woken, told or stopped.
  */
 #include <signal.h>
+#include <weft/ksync.h>
 #include <weft/lwp.h>
 #include <weft/procset.h>
+#include <weft/start.h>
 #include <weft/processor.h>
 #include <weft/sys.h>
 #include "race.h"
@@ -47,9 +49,10 @@ static uint32_t cpu_now(void)
 			MUST(gethrtime() - asked < SOON);                                          \
 	} while (0)
 
-/* Sleeps after each round on a CPU on which it has run last, but which it is not bound to. */
+/* Sleeps after each round on a CPU on which it has run last, and is not bound to as a rule. */
 struct sleeper {
 	int home;
+	bool bound;
 	pthread_t thread;
 	uint32_t lwp;
 	volatile unsigned ready, ran, leave; /* rounds */
@@ -64,7 +67,8 @@ static void *sleep_at_home(void *arg)
 	s->lwp = __sys_lwp_self();
 	for (unsigned round = 1; !over; round++) {
 		go_to_cpu(s->home);
-		go_to_cpu(PBIND_NONE);
+		if (!s->bound)
+			go_to_cpu(PBIND_NONE);
 		s->ready = round;
 		__sys_lwp_park(NULL, 0);
 		s->ran = round;
@@ -299,6 +303,40 @@ static void timeout_occupy(unsigned round)
 		;
 }
 
+/* --- two who block, one of them again and again, and one who is told that both do --------------- */
+
+#define TIMES 3
+
+static uint32_t blocker[2];
+static volatile unsigned blocking; /* round */
+
+static void block_once(unsigned round)
+{
+	blocker[0] = __sys_lwp_self();
+	while (blocking != round)
+		;
+	turns(draw(400));
+	__sys_lwp_park(NULL, 0);
+}
+
+static void block_again(unsigned round)
+{
+	blocker[1] = __sys_lwp_self();
+	blocking = round;
+	for (unsigned i = 0; i < TIMES; i++)
+		__sys_lwp_park(NULL, 0);
+}
+
+static void blocked_tell(unsigned round)
+{
+	for (unsigned i = 0; i < TIMES; i++) {
+		turns(draw(2000));
+		MUST(__sys_upcall_wait(UPCALL_BLOCKED) == UPCALL_BLOCKED);
+		__sys_lwp_unpark(blocker[1]);
+	}
+	__sys_lwp_unpark(blocker[0]);
+}
+
 /* --- two LWPs that suspend each other --------------------------------------------------------------- */
 
 static uint32_t partner[2];
@@ -387,6 +425,130 @@ static void lookup_unpark(unsigned round)
 		;
 }
 
+/* --- one who is woken before it has quite left its CPU -------------------------------------------- */
+
+static void park_begin(void)
+{
+	late_lwp = __sys_lwp_self();
+}
+
+static void park(unsigned round)
+{
+	__sys_lwp_park(NULL, 0);
+}
+
+static void unpark(unsigned round)
+{
+	__sys_lwp_unpark(late_lwp);
+}
+
+/* --- one who computes, and has to be told --------------------------------------------------------- */
+
+static volatile unsigned caught;
+
+static void catch (int sig)
+{
+	caught = started;
+}
+
+static void told_begin(void)
+{
+	signal(SIGUSR1, catch);
+}
+
+static void told_compute(unsigned round)
+{
+	while (caught != round)
+		;
+}
+
+static void told_send(unsigned round)
+{
+	pthread_kill(party[1], SIGUSR1);
+	AT_ONCE(caught == round);
+}
+
+/* The same by somebody with a higher priority, who may run nowhere else. */
+static void room_begin(void)
+{
+	no_sleepers();
+	sleeper[0].bound = true;
+	new_sleeper(0, 1);
+}
+
+static void room_compute(unsigned round)
+{
+	if (round == 1)
+		go_to_cpu(1);
+	while (sleeper[0].leave != round)
+		;
+}
+
+static void room_wake(unsigned round)
+{
+	turns(300);
+	__sys_lwp_unpark(sleeper[0].lwp);
+	AT_ONCE(sleeper[0].ran == round);
+	sleeper[0].leave = round;
+}
+
+/* --- an LWP that ends while somebody begins to lend it his priority -------------------------------- */
+
+static struct lwp_mutex left;
+
+/* It has something to do with inheritance, and leaves a mutex. */
+static void end_with_mutex(struct raw *r)
+{
+	__sys_lwp_ceiling(-1, -1);
+	__sys_lwp_mutex_lock(&left, 0);
+	while (!may_go)
+		;
+}
+
+static void set_policy(int policy, int priority)
+{
+	const struct sched_param param = {.sched_priority = priority};
+
+	MUST(pthread_setschedparam(party[1], policy, &param) == 0);
+}
+
+static void lend_prepare(unsigned round)
+{
+	set_policy(SCHED_OTHER, 0);
+	left.word = LWP_MUTEX_INHERIT;
+	may_go = false;
+	MUST(raw_start(&short_lived, end_with_mutex, 0, 0) == 0);
+	while (!(__atomic_load_n(&left.word, __ATOMIC_ACQUIRE) & LWP_MUTEX_OWNER))
+		;
+}
+
+/* Another one has its structure then, and nobody sleeps for anything that it has. */
+static void lend_replace(unsigned round)
+{
+	struct lwp_info info;
+
+	may_go = true;
+	__sys_lwp_wait(short_lived.id, NULL);
+	MUST(raw_start(&next_one, park_unwoken, 0, LWP_SUSPENDED) == 0);
+	MUST(__sys_lwp_info(0, next_one.id, &info) == next_one.id);
+	int before = info.pri;
+	set_policy(SCHED_FIFO, 5);
+	__sys_lwp_info(0, next_one.id, &info);
+	MUST(info.pri == before);
+	__sys_lwp_continue(next_one.id);
+	__sys_lwp_wait(next_one.id, NULL);
+}
+
+static void lend_sleep(unsigned round)
+{
+	struct timespec t = timespec_of(gethrtime() + 200000);
+
+	while (!may_go)
+		;
+	come_late();
+	MUST(__sys_lwp_mutex_timedlock(&left, 0, (struct weft_timespec *)&t) == -ETIMEDOUT);
+}
+
 /* --------------------------------------------------------------------------------------------------- */
 
 static const struct race races[] = {
@@ -409,6 +571,11 @@ static const struct race races[] = {
 	 0},
 	{"steal", 0, hand_over_begin, hand_over_prepare, {steal}, NULL, 0},
 	{"lookup", 0, lookup_begin, lookup_prepare, {lookup_replace, lookup_unpark}, NULL, 0},
+	{"park", 20, park_begin, NULL, {park, unpark}, NULL, 0},
+	{"told", 20, told_begin, NULL, {told_send, told_compute}, NULL, 0},
+	{"room", 20, room_begin, sleepers_ready, {room_wake, room_compute}, NULL, 0},
+	{"blocked", 0, NULL, NULL, {block_once, block_again, blocked_tell}, NULL, 0},
+	{"lend", 300, lookup_begin, lend_prepare, {lend_replace, lend_sleep}, NULL, 0},
 	{"suspend", 20, NULL, NULL, {suspend_release, suspend_first, suspend_second}, NULL, 0},
 };
 
