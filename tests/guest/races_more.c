@@ -1,6 +1,7 @@
 /*
  * races_more.c RACE [ROUNDS] - the races that the rest of the library claims to close (race.h):
- * semaphores with names, keys, timers that call functions, malloc=mt, fork, rows of lock statistics.
+ * semaphores with names, keys, timers that call functions, threads that begin with a signal or a policy,
+ * malloc=mt, fork, rows of lock statistics.
  */
 #include <fcntl.h>
 #include <semaphore.h>
@@ -95,6 +96,74 @@ static void notify(unsigned round)
 	until(gethrtime() + 30000);
 	timer_delete(timer);
 	MUST(calls_of_other == 0);
+}
+
+/* --- a signal for a thread that begins, whose handler waits ----------------------------------------- */
+
+static sem_t sem;
+static volatile unsigned entered, left;
+
+static void takes_unit(int sig)
+{
+	entered = started;
+	MUST(sem_wait(&sem) == 0);
+	left = started;
+}
+
+static void first_handler_begin(void)
+{
+	sem_init(&sem, 0, 0);
+	signal(SIGUSR1, takes_unit);
+}
+
+static void *stays(void *arg)
+{
+	UNTIL(left == started);
+	return NULL;
+}
+
+/* Only the new thread lets the signal through. */
+static void first_handler(unsigned round)
+{
+	pthread_t t;
+	sigset_t usr1 = 0;
+
+	sigaddset(&usr1, SIGUSR1);
+	t = new_thread(stays, NULL);
+	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+	kill(getpid(), SIGUSR1);
+	UNTIL(entered == round);
+	turns(2000);
+	sem_post(&sem);
+	UNTIL(left == round);
+	pthread_join(t, NULL);
+	pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
+}
+
+/* --- a thread with a policy of its own ------------------------------------------------------------- */
+
+static void *looks_at_policy(void *arg)
+{
+	struct sched_param param;
+	int policy;
+
+	MUST(pthread_getschedparam(pthread_self(), &policy, &param) == 0);
+	MUST(policy == SCHED_RR && param.sched_priority == 5);
+	return NULL;
+}
+
+static void policy(unsigned round)
+{
+	struct sched_param param = {.sched_priority = 5};
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(&attr, SCHED_RR);
+	pthread_attr_setschedparam(&attr, &param);
+	MUST(pthread_create(&t, &attr, looks_at_policy, NULL) == 0);
+	pthread_join(t, NULL);
 }
 
 /* --- lock statistics: each round a lock of its own, and one caller ------------------------------- */
@@ -268,6 +337,8 @@ static const struct race races[] = {
 	{.name = "name", .spread = 300, .act = {name_open_0, name_open_1}, .check = name_check},
 	{.name = "key", .act = {key_0, key_1}, .check = key_check},
 	{.name = "notify", .act = {notify}},
+	{.name = "first-handler", .begin = first_handler_begin, .act = {first_handler}},
+	{.name = "policy", .act = {policy}},
 	{.name = "pool", .spread = 10, .act = {pool_use_0, pool_use_1}},
 	{.name = "arena", .spread = 30, .act = {arena_allocate, arena_free}, .check = arena_check},
 	{.name = "fork-keys", .spread = 300, .act = {fork_keys, fork_keys_meanwhile}},

@@ -302,10 +302,17 @@ static void *blocks(void *arg)
 	return NULL;
 }
 
+static void ends_well(pid_t pid)
+{
+	int status = 0;
+
+	UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+	MUST(status == 0);
+}
+
 /* A process makes them with its first thread, and whoever makes that one lets all signals through. */
 static void services_make(unsigned round)
 {
-	int status = 0;
 	pid_t pid = fork();
 
 	if (pid == 0) {
@@ -317,14 +324,55 @@ static void services_make(unsigned round)
 		until(gethrtime() + 30000);
 		_exit(0);
 	}
-	UNTIL(waitpid(pid, &status, WNOHANG) == pid);
-	MUST(status == 0);
+	ends_well(pid);
 }
 
 static void services_begin(void)
 {
 	sigaddset(&both, SIGUSR1);
 	signal(SIGUSR1, on_thread);
+}
+
+/* Only a thread that sleeps lets the signal through, and the ASLWP has just been made. */
+static void *sleeps(void *arg)
+{
+	sigset_t none = 0;
+
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+	reached = started;
+	sem_wait(&sem);
+	return NULL;
+}
+
+static void aslwp_make(unsigned round)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pthread_sigmask(SIG_BLOCK, &both, NULL);
+		new_thread(sleeps, NULL);
+		while (reached != round)
+			sched_yield();
+		kill(getpid(), SIGUSR1);
+		while (handled != round) {
+			sched_yield(); /* its LWP is the only one */
+			in_time();
+		}
+		_exit(0);
+	}
+	ends_well(pid);
+}
+
+static void handled_now(int sig)
+{
+	handled = started;
+}
+
+static void aslwp_begin(void)
+{
+	services_begin();
+	sem_begin();
+	signal(SIGUSR1, handled_now);
 }
 
 /* --- a handler that comes back on another LWP ----------------------------------------------------- */
@@ -625,6 +673,7 @@ static const struct race races[] = {
 	 .begin = blocked_begin,
 	 .act = {blocked_post, blocked_wait, blocked_wait}},
 	{.name = "services", .begin = services_begin, .act = {services_make}},
+	{.name = "aslwp", .begin = aslwp_begin, .act = {aslwp_make}},
 	{.name = "section",
 	 .spread = 100,
 	 .begin = section_begin,

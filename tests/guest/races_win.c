@@ -1,6 +1,6 @@
 /*
  * races_win.c RACE [ROUNDS] - the races that win/ of the library claims to close (race.h): critical
- * sections, handles, threads that are suspended, terminated or end.
+ * sections, handles, fibers, threads that are suspended, terminated or end.
  */
 #include <process.h>
 #include <windows.h>
@@ -133,6 +133,53 @@ static void begin_thread(unsigned round)
 	UNTIL(WaitForSingleObject((HANDLE)h, 0) == WAIT_FAILED);
 }
 
+/* --- a fiber that another thread takes up as soon as it is told ---------------------------------- */
+
+static LPVOID home[2], shuttle;
+static volatile unsigned on, told, trips;
+
+static void WINAPI goes_back(void *arg)
+{
+	for (;;) {
+		LPVOID back = home[on];
+
+		trips++;
+		told = started;
+		SwitchToFiber(back);
+	}
+}
+
+static void fibers_begin(void)
+{
+	shuttle = CreateFiber(0, goes_back, NULL);
+	MUST(shuttle != NULL);
+}
+
+static void take_up(unsigned me)
+{
+	if (home[me] == NULL)
+		home[me] = ConvertThreadToFiber(NULL);
+	MUST(home[me] != NULL);
+	on = me;
+	SwitchToFiber(shuttle);
+}
+
+static void fiber_first(unsigned round)
+{
+	take_up(0);
+}
+
+static void fiber_then(unsigned round)
+{
+	UNTIL(told == round);
+	take_up(1);
+}
+
+static void fibers_check(unsigned round)
+{
+	MUST(trips == 2 * round);
+}
+
 static const struct race races[] = {
 	{.name = "section",
 	 .spread = 50,
@@ -143,6 +190,10 @@ static const struct race races[] = {
 	{.name = "suspend", .spread = 100, .act = {suspend, target_uses_books, watch}},
 	{.name = "suspend-self", .spread = 100, .act = {resume, target_suspends_itself}},
 	{.name = "terminate", .act = {terminate}},
+	{.name = "fibers",
+	 .begin = fibers_begin,
+	 .act = {fiber_first, fiber_then},
+	 .check = fibers_check},
 	{.name = "begin-thread", .act = {begin_thread}},
 };
 
