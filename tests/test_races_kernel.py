@@ -66,6 +66,9 @@ RACES = [
     space("name-between", "replace", 40),
     space("link-lost", "link", 5, wide="link"),
     space("made-by-another", "create", 20),
+    space("lines-mixed", "write", 3),
+    Race("tracer-twice", ["races_trace", "two-tracers", 2]),
+    Race("tracer-gone", ["races_trace", "free", 1], wide="poison"),
     space("held-too-late", "close", 10, wide="file-hold"),
 ]
 

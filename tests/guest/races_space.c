@@ -469,6 +469,18 @@ static void close_check(unsigned round)
 	close(fd);
 }
 
+/* Two who write to the console, more than it takes at a time: lines of their own, as ok() writes. */
+static void write_line(unsigned round)
+{
+	char line[301];
+
+	memset(line, '-', sizeof(line));
+	memcpy(line, "ok ", 3);
+	line[sizeof(line) - 1] = '\n';
+	MUST(write(1, line, sizeof(line)) == sizeof(line));
+	__atomic_fetch_add(&tap_count, 1, __ATOMIC_RELAXED);
+}
+
 /* --------------------------------------------------------------------------------------------------- */
 
 static const struct race races[] = {
@@ -494,6 +506,7 @@ static const struct race races[] = {
 	{"replace", 300, replace_begin, replace_prepare, {replace_rename, replace_look}, NULL, 0},
 	{"link", 50, dirs_begin, link_prepare, {link_first, link_second}, link_check, 0},
 	{"create", 100, dirs_begin, NULL, {create_either, create_either}, create_check, 0},
+	{"write", 100, NULL, NULL, {write_line, write_line}, NULL, 0},
 	{"close", 50, dirs_begin, close_prepare, {close_it, close_write}, close_check, 0},
 };
 
