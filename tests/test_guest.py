@@ -2,6 +2,7 @@
 
 from fnmatch import fnmatchcase
 
+import conformance
 import pytest
 from conftest import TOP
 from tap import failures
@@ -70,6 +71,8 @@ def test_guest(guest, soak, name, cpus, model, debug):
     if wrong:
         pytest.fail("\n".join(wrong) + "\n--- the end of its output ---\n" +
                     "\n".join(result.output.splitlines()[-30:]), pytrace=False)
+    if cpus == max(how["cpus"]):  # with fewer CPUs some leave out what they cannot show
+        assert conformance.missing(name, model, result.output) == [], "named in tests/conformance"
 
 
 @pytest.mark.parametrize("output, status, good", [
