@@ -2,6 +2,7 @@
 #include "tap.h"
 #include <limits.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <threads.h>
 
 static mtx_t m;
@@ -23,6 +24,24 @@ static int exits(void *arg)
 static int same(void *arg)
 {
 	return thrd_equal(thrd_current(), *(thrd_t *)arg);
+}
+
+static void handler(int sig)
+{
+}
+
+/* A handler ends a sleep, which tells how much of it was left. */
+static void interrupted(void)
+{
+	struct timespec hour = {.tv_sec = 3600}, left = {.tv_sec = -1};
+	struct itimerval on = {{0, 1000}, {0, 1000}}, off = {{0, 0}, {0, 0}};
+	struct sigaction act = {.sa_handler = handler};
+
+	sigaction(SIGALRM, &act, NULL);
+	setitimer(ITIMER_REAL, &on, NULL);
+	is("sleep: a handler", thrd_sleep(&hour, &left), -1);
+	setitimer(ITIMER_REAL, &off, NULL);
+	ok("sleep: what was left", left.tv_sec >= 3000 && left.tv_sec < 3600);
 }
 
 static void test_threads(void)
@@ -55,6 +74,7 @@ static void test_threads(void)
 	ok("for that long",
 	   (after.tv_sec - now.tv_sec) * 1000000000l + after.tv_nsec - now.tv_nsec >= 1000000);
 	ok("sleep: no length", thrd_sleep(&bad, NULL) < -1);
+	interrupted();
 }
 
 static int tries(void *arg)
@@ -165,6 +185,13 @@ static int sets(void *arg)
 	return tss_get(key) == NULL && tss_set(key, arg) == thrd_success && tss_get(key) == arg;
 }
 
+static int deletes(void *arg)
+{
+	tss_set(key, arg);
+	tss_delete(key);
+	return 0;
+}
+
 static void init(void)
 {
 	inits++;
@@ -181,6 +208,10 @@ static void test_rest(void)
 	is("the destructor, as often as is said", destroyed, TSS_DTOR_ITERATIONS);
 	ok("not the first thread's", tss_get(key) == NULL);
 	tss_delete(key);
+	int before = destroyed;
+	tss_create(&key, destroy);
+	run(deletes, &one);
+	is("tss_delete calls no destructor", destroyed, before);
 	is("tss_set: no such key", tss_set(key, &one), thrd_error);
 	while (n < PTHREAD_KEYS_MAX && tss_create(&keys[n], NULL) == thrd_success)
 		n++;

@@ -311,6 +311,7 @@ static void test_waits(void)
 	target = start(sem_waiter, "target");
 	t = cancel_waiter(start(joiner, (void *)target));
 	ok("join", result_of(t) == PTHREAD_CANCELED);
+	is("leaves the other to be joined", pthread_tryjoin_np(target, &r), EBUSY);
 	t = cancel_waiter(start(joiner, (void *)target));
 	sem_post(&sem);
 	r = result_of(t);

@@ -130,6 +130,32 @@ static void *held(void *arg)
 	return NULL;
 }
 
+/* By CLOCK_REALTIME alone; the thread that is waited for goes on. */
+static void *stays(void *go)
+{
+	sem_wait(go);
+	return go;
+}
+
+static void test_join(void)
+{
+	struct timespec t, now;
+	pthread_t thread;
+	void *status;
+	sem_t go;
+
+	sem_init(&go, 0, 0);
+	if (pthread_create(&thread, NULL, stays, &go) != 0)
+		bail("pthread_create");
+	t = from_now(CLOCK_REALTIME, 3000000);
+	is("timedjoin: soon", pthread_timedjoin_np(thread, &status, &t), ETIMEDOUT);
+	clock_gettime(CLOCK_REALTIME, &now);
+	ok("timedjoin: and not before", !earlier(&now, &t));
+	sem_post(&go);
+	is("timedjoin: it can be joined still", pthread_join(thread, &status), 0);
+	ok("timedjoin: with its status", status == &go);
+}
+
 static void test_free(void)
 {
 	const struct timespec odd = {0, -1};
@@ -186,6 +212,7 @@ static void test_all(int pshared)
 int main(void)
 {
 	test_condattr();
+	test_join();
 	test_all(PTHREAD_PROCESS_PRIVATE);
 	test_all(PTHREAD_PROCESS_SHARED);
 	return tap_done();

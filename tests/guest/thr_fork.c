@@ -260,6 +260,22 @@ static void another_aborts(void)
 	pthread_join(t, NULL);
 }
 
+static void *lives(void *arg)
+{
+	for (;;)
+		pause();
+	return arg;
+}
+
+static void kills_another(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, lives, NULL);
+	pthread_kill(t, SIGTERM);
+	pthread_join(t, NULL);
+}
+
 /* The program of exec_mask: is the mask what the thread had that made it? */
 static int exec_mask(void)
 {
@@ -299,6 +315,8 @@ static void processes(void)
 	is("pthread_exit of the first thread calls destructors", in_child(first_one_has_data),
 	   8 << 8);
 	is("abort in a thread that blocks all", in_child(another_aborts), SIGABRT);
+	is("the default action of pthread_kill's signal is the process's", in_child(kills_another),
+	   SIGTERM);
 	is("exec in another thread: its mask", in_child(another_execs), 0);
 }
 
@@ -310,8 +328,11 @@ static void note(char c)
 {
 	order[strlen(order)] = c;
 }
+static pthread_t forker; /* whom the handlers see */
+
 static void prepare1(void)
 {
+	forker = pthread_self();
 	note('p');
 }
 static void parent1(void)
@@ -338,18 +359,36 @@ static void child2(void)
 	pthread_mutex_unlock(&mutex);
 }
 
+static void *forks_once(void *arg)
+{
+	pid_t pid;
+
+	memset(order, 0, sizeof(order));
+	pid = fork();
+	if (pid == 0)
+		_exit(strcmp(order, "PpcC") == 0 && forker == pthread_self() ? 0 : 1);
+	return (void *)(intptr_t)status_of(pid);
+}
+
 static void atfork(void)
 {
 	is("pthread_atfork", pthread_atfork(prepare1, parent1, child1), 0);
 	is("again", pthread_atfork(prepare2, parent2, child2), 0);
 	is("with no handlers", pthread_atfork(NULL, NULL, NULL), 0);
 	pid_t pid = fork();
+	pthread_t t;
+	void *status;
+
 	if (pid == 0)
 		_exit(strcmp(order, "PpcC") == 0 && pthread_mutex_trylock(&mutex) == 0 ? 0 : 1);
 	is("in the child", status_of(pid), 0);
 	ok("in the parent", strcmp(order, "PpqQ") == 0);
 	is("the mutex is free", pthread_mutex_trylock(&mutex), 0);
 	pthread_mutex_unlock(&mutex);
+	pthread_create(&t, NULL, forks_once, NULL);
+	pthread_join(t, &status);
+	is("in a child that another thread makes", (intptr_t)status, 0);
+	ok("whose handlers it calls itself", forker == t);
 }
 
 int main(int argc, char **argv)

@@ -215,9 +215,33 @@ static void test_join(void)
 	is("two threads join each other", (long)status, EDEADLK);
 }
 
+/* What a thread holds it holds still when it has exited: only the process's end gives it up. */
+static pthread_mutex_t kept = PTHREAD_MUTEX_INITIALIZER;
+
+static void *keeps(void *arg)
+{
+	pthread_mutex_lock(&kept);
+	pthread_exit(arg);
+}
+
+static void test_exit(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, keeps, NULL);
+	pthread_join(t, NULL);
+	is("pthread_exit gives up no mutex", pthread_mutex_trylock(&kept), EBUSY);
+}
+
+static void *is_main(void *arg)
+{
+	return (void *)(long)thr_main();
+}
+
 static void test_ids(void)
 {
 	pthread_t t, u;
+	void *status;
 
 	ok("self", pthread_self() != 0 && pthread_equal(pthread_self(), pthread_self()));
 	pthread_create(&t, NULL, identity, NULL);
@@ -227,6 +251,9 @@ static void test_ids(void)
 	pthread_join(u, NULL);
 	is("a pthread_t is a thread_t", thr_self(), pthread_self());
 	is("thr_main", thr_main(), 1);
+	pthread_create(&t, NULL, is_main, NULL);
+	pthread_join(t, &status);
+	is("thr_main of another", (long)status, 0);
 }
 
 /* --- churn: creating, joining, detaching, all at once -------------------------------------- */
@@ -353,6 +380,10 @@ static void test_ui(void)
 	is("thr_getprio, nobody", thr_getprio(99999, &pri), ESRCH);
 	is("thr_setprio", thr_setprio(thr_self(), 3), 0);
 	is("priority now", (thr_getprio(thr_self(), &pri), pri), 3);
+	thr_create(NULL, 0, identity, NULL, THR_SUSPENDED, &t);
+	is("a new thread's is its creator's", (thr_getprio(t, &pri), pri), 3);
+	thr_continue(t);
+	thr_join(t, NULL, NULL);
 	thr_setprio(thr_self(), 0);
 	is("thr_setconcurrency, negative", thr_setconcurrency(-1), EINVAL);
 	is("thr_setconcurrency", thr_setconcurrency(3), 0);
@@ -371,6 +402,7 @@ int main(int argc, char **argv)
 	test_stacks();
 	test_floating_point();
 	test_join();
+	test_exit();
 	test_ids();
 	test_once();
 	test_ui();

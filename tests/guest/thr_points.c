@@ -185,6 +185,10 @@ static void do_join(void)
 {
 	pthread_join(sleeper_thread, NULL);
 }
+static void do_timedjoin(void)
+{
+	pthread_timedjoin_np(sleeper_thread, NULL, &never);
+}
 static void do_sem_wait(void)
 {
 	sem_wait(&zero);
@@ -268,6 +272,7 @@ static const struct point {
 	{"tcdrain", do_tcdrain, SHORT},
 	{"system", do_system, KERNEL},
 	{"pthread_join", do_join, USER},
+	{"pthread_timedjoin_np", do_timedjoin, USER},
 	{"sem_wait", do_sem_wait, USER},
 	{"sem_wait, free", do_sem_wait_free, SHORT},
 	{"sem_timedwait", do_sem_timedwait, USER},
@@ -417,6 +422,9 @@ static void *calls_others(void *arg)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct timespec past = {0};
+	struct sched_param param;
+	pthread_attr_t attr;
+	sigset_t set;
 	pthread_t t;
 	pthread_key_t key;
 	int end[2], value;
@@ -439,7 +447,21 @@ static void *calls_others(void *arg)
 	pthread_detach(t);
 	pthread_kill(pthread_self(), 0);
 	pthread_sigmask(SIG_BLOCK, &sigusr2, NULL);
+	raise(SIGUSR1);
+	sigqueue(getpid(), SIGUSR1, (union sigval){.sival_int = 1});
+	sigpending(&set);
 	sched_yield();
+	pthread_attr_init(&attr);
+	pthread_attr_destroy(&attr);
+	pthread_getschedparam(pthread_self(), &value, &param);
+	pthread_setschedparam(pthread_self(), value, &param);
+	pthread_setschedprio(pthread_self(), param.sched_priority);
+	pthread_setconcurrency(pthread_getconcurrency());
+	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &value);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &value);
+	pthread_cancel(pthread_self());
+	pthread_atfork(NULL, NULL, NULL);
+	sched_getparam(0, &param);
 	sem_post(&one);
 	sem_trywait(&one);
 	sem_getvalue(&one, &value);

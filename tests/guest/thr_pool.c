@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <thread.h>
 #include <time.h>
 #include <unistd.h>
 #include <weft/lwp.h>
@@ -130,6 +131,22 @@ static int lock(bool shared)
 	return DIGITS(before, grown, lwps());
 }
 
+/* What is asked for comes at once, and one more with each thread that brings its own. */
+static int asks(void)
+{
+	unsigned before = lwps(), grown;
+	thread_t t;
+
+	if (pthread_setconcurrency(3) != 0)
+		return 92;
+	grown = lwps();
+	if (pthread_setconcurrency(2) != 0 || lwps() != grown)
+		return 93;
+	if (thr_create(NULL, 0, poster, NULL, THR_NEW_LWP, &t) != 0 || thr_join(t, NULL, NULL) != 0)
+		return 94;
+	return DIGITS(before, grown, lwps());
+}
+
 static const struct timespec far_off = {.tv_sec = 1000000000};
 static sem_t asleep, never;
 
@@ -209,6 +226,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "sleepers") == 0)
 		return sleepers();
+	if (argc > 1 && strcmp(argv[1], "asks") == 0)
+		return asks();
 	if (argc > 1 && strcmp(argv[1], "read") == 0)
 		return work(argc > 2 ? atoi(argv[2]) : 0);
 	if (argc > 1)
@@ -234,6 +253,8 @@ int main(int argc, char **argv)
 	is("none: stands still", run_this("shared", "LIBTHREAD_OPTIONS=waiting=none", NULL), -1);
 	is("a private one does not", run_this("private", "LIBTHREAD_OPTIONS=waiting=upcall", ""),
 	   DIGITS(2, 2, 2));
+	is("setconcurrency and THR_NEW_LWP: the pool grows",
+	   run_this("asks", "LIBTHREAD_OPTIONS=waiting=none", ""), DIGITS(1, 3, 4));
 	is("deadlines of others do not keep it from growing",
 	   run_this("sleepers", "LIBTHREAD_OPTIONS=", NULL), 0);
 	is("the same with SIGWAITING",

@@ -171,7 +171,51 @@ static void pending(void)
 	pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
 	kill(getpid(), SIGUSR1);
 	is("kill of one's own process: at once", handled, 1);
+	is("sigqueue", sigqueue(getpid(), SIGUSR1, (union sigval){.sival_int = 1}), 0);
+	is("sigqueue to one's own process: at once", handled, 2);
 	pthread_sigmask(SIG_UNBLOCK, &usr2, NULL);
+}
+
+/* --- pthread_join ------------------------------------------------------------------------ */
+
+static sem_t end_it;
+
+static void *ends(void *arg)
+{
+	sem_wait(&end_it);
+	return arg;
+}
+
+static void *joins(void *arg)
+{
+	void *status = NULL;
+
+	running = 1;
+	return pthread_join(*(pthread_t *)arg, &status) == 0 ? status : NULL;
+}
+
+/* Handlers of whoever waits for another thread's end, which is still to come. */
+static void joined(void)
+{
+	pthread_t t, joiner;
+	void *r;
+
+	sem_init(&end_it, 0, 0);
+	catch (SIGUSR1, note, 0);
+	handled = running = 0;
+	pthread_create(&t, NULL, ends, &t);
+	pthread_create(&joiner, NULL, joins, &t);
+	UNTIL(running);
+	for (int i = 1; i <= 5; i++) {
+		a_turn();
+		pthread_kill(joiner, SIGUSR1);
+		UNTIL(handled == i);
+	}
+	ok("pthread_join: handlers of the joiner", handled_by == joiner);
+	is("... end no wait", pthread_kill(joiner, 0), 0);
+	sem_post(&end_it);
+	pthread_join(joiner, &r);
+	ok("... which gets the status", r == &t);
 }
 
 /* --- sigwait ----------------------------------------------------------------------------- */
@@ -443,6 +487,7 @@ int main(int argc, char **argv)
 	masks();
 	kills();
 	pending();
+	joined();
 	sigwaits();
 	storm();
 	neighbours();

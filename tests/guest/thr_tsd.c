@@ -91,6 +91,29 @@ static void sets_another(void *value)
 		pthread_setspecific(chain, (void *)2);
 }
 
+/* A destructor may delete keys, its own and one whose destructor is yet to come. */
+static pthread_key_t own, other;
+static int own_ran, other_ran;
+
+static void deletes(void *value)
+{
+	own_ran++;
+	if (pthread_key_delete(own) != 0 || pthread_key_delete(other) != 0)
+		own_ran = -100;
+}
+
+static void counts(void *value)
+{
+	other_ran++;
+}
+
+static void *sets_own(void *arg)
+{
+	pthread_setspecific(own, arg);
+	pthread_setspecific(other, arg);
+	return NULL;
+}
+
 static void *sets_two(void *arg)
 {
 	pthread_setspecific(low, arg);
@@ -149,6 +172,11 @@ static void test_destructors(long threads)
 	pthread_key_delete(low);
 	elsewhere(sets_two, (void *)5);
 	is("none for a deleted key", sum, 5);
+	pthread_key_create(&own, deletes);
+	pthread_key_create(&other, counts);
+	elsewhere(sets_own, &keys);
+	is("a destructor deletes keys", own_ran, 1);
+	is("... whose own are not called any more", other_ran, 0);
 }
 
 static void test_ui(void)
@@ -156,6 +184,9 @@ static void test_ui(void)
 	thread_key_t key;
 	void *value = &key;
 
+	is("thr_keycreate with a destructor", thr_keycreate(&own, counts), 0);
+	elsewhere(sets_own, &keys);
+	is("... which is called", other_ran, 1);
 	is("thr_keycreate", thr_keycreate(&key, NULL), 0);
 	is("thr_getspecific", thr_getspecific(key, &value), 0);
 	ok("no value yet", value == NULL);
