@@ -273,7 +273,8 @@ static void test_bound(void)
 
 	is("getcpuclockid", pthread_getcpuclockid(t, &clock), 0);
 	is("its time", clock_gettime(clock, &ts), 0);
-	ok("is its own, from its beginning on", ns_of(clock) + burn() <= ns_of(CLOCK_PROCESS_CPUTIME_ID));
+	ok("is its own, from its beginning on",
+	   ns_of(clock) + burn() <= ns_of(CLOCK_PROCESS_CPUTIME_ID));
 	is("its resolution", clock_getres(clock, &ts), 0);
 
 	CPU_ZERO(&set);
