@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/* As CreateThread; 0 and errno (EAGAIN, EINVAL, EACCES: no memory) instead of an error. */
+/* As CreateThread; 0 and errno (EINVAL, EAGAIN: no memory, for one) instead of an error. */
 uintptr_t _beginthreadex(void *security, unsigned stack, unsigned (*start)(void *), void *arg,
 			 unsigned flags, unsigned *id);
 void _endthreadex(unsigned code) __attribute__((__noreturn__));

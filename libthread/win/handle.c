@@ -104,7 +104,12 @@ uint32_t __win_number(HANDLE h)
 
 HANDLE __win_event(void)
 {
-	return CreateEvent(NULL, TRUE, FALSE, NULL);
+	DWORD error = GetLastError();
+	HANDLE event = CreateEvent(NULL, TRUE, FALSE, NULL);
+
+	if (event != NULL)
+		SetLastError(error);
+	return event;
 }
 
 static struct win_object **slot(HANDLE h)

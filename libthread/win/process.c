@@ -7,14 +7,13 @@
  * waited for, and its id is free.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <weft/priocntl.h>
 #include <weft/wait.h>
-#include <sys/priocntl.h>
 #include "win.h"
 
 extern char **environ;
@@ -154,18 +153,28 @@ static char **strings(const char *block)
 	return vector;
 }
 
-static int spawn(pid_t *pid, LPCSTR program, char **argv, char **envp, LPCSTR directory)
+/* The child begins at base level `level` of the NT class, 0: as the caller is scheduled. */
+static int spawn(pid_t *pid, LPCSTR program, char **argv, char **envp, LPCSTR directory, int level)
 {
+	const struct sched_param base = {.sched_priority = level};
 	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
 	int error = posix_spawn_file_actions_init(&actions);
 
 	if (error != 0)
 		return error;
+	posix_spawnattr_init(&attr);
+	if (level != 0) {
+		posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSCHEDULER);
+		posix_spawnattr_setschedpolicy(&attr, SCHED_NT);
+		posix_spawnattr_setschedparam(&attr, &base);
+	}
 	if (directory != NULL)
 		error = posix_spawn_file_actions_addchdir_np(&actions, directory);
 	if (error == 0)
-		error = posix_spawnp(pid, program != NULL ? program : argv[0], &actions, NULL, argv,
-				     envp);
+		error = posix_spawnp(pid, program != NULL ? program : argv[0], &actions, &attr,
+				     argv, envp);
+	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	return error;
 }
@@ -208,7 +217,8 @@ static BOOL watch(pid_t pid, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
 
 /*
  * program NULL: the first word of the command line, searched along PATH like program itself.
- * flags: a priority class, or 0; a console of one's own and a group are not given, but taken.
+ * flags: a priority class, or 0: of one that is in the NT class, a child is normal, or idle if its
+ * maker is; a console of one's own and a group are not given, but taken.
  * The child has the caller's standard streams, and all handles that are made to be
  * inherited, whatever `inherit` says.  ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND,
  * ERROR_ACCESS_DENIED, ERROR_BAD_FORMAT: the program; ERROR_INVALID_PARAMETER: neither program
@@ -220,7 +230,7 @@ BOOL CreateProcess(LPCSTR program, LPSTR line, LPSECURITY_ATTRIBUTES sp, LPSECUR
 		   LPSTARTUPINFO startup, LPPROCESS_INFORMATION info)
 {
 	DWORD class = flags & ~(CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | CREATE_NEW_CONSOLE);
-	int level = class != 0 ? __win_class_level(class) : 0, error;
+	int level = class != 0 ? __win_class_level(class) : __win_child_level(), error;
 	char **argv, **envp;
 	pid_t pid;
 
@@ -235,17 +245,13 @@ BOOL CreateProcess(LPCSTR program, LPSTR line, LPSECURITY_ATTRIBUTES sp, LPSECUR
 	else if (argv[0] == NULL)
 		error = EINVAL;
 	else
-		error = spawn(&pid, program, argv, envp, directory);
+		error = spawn(&pid, program, argv, envp, directory, level);
 	free(argv);
 	if (environment != NULL)
 		free(envp);
 	if (error != 0)
 		return __win_fails(__win_error(-error));
-	if (level != 0) {
-		struct pcparms p = {.pc_cid = WEFT_CLASS_NT,
-				    .nt = {.nt_class = level, .nt_relative = 0}};
-		priocntl(P_PID, pid, PC_SETPARMS, &p); /* unless it has ended already */
-	}
+	__win_child_affinity(pid);
 	return watch(pid, sp, st, info);
 }
 
@@ -261,8 +267,8 @@ void ExitProcess(UINT code)
 	exit(code);
 }
 
-/* The caller's process ends at once, without what exit does; a child as by SIGKILL, its exit
- * code is not `code` then.  ERROR_INVALID_HANDLE; ERROR_ACCESS_DENIED: it has ended. */
+/* The caller's process ends at once, without what exit does.  ERROR_INVALID_HANDLE;
+ * ERROR_ACCESS_DENIED: it has ended. */
 BOOL TerminateProcess(HANDLE process, UINT code)
 {
 	struct win_process *p = __win_process(process);
@@ -272,15 +278,21 @@ BOOL TerminateProcess(HANDLE process, UINT code)
 		return FALSE;
 	if (p == &this_process)
 		_exit(code);
-	gone = reap(p);
-	if (!gone)
+	reap(p);
+	__win_lock(); /* so that nobody takes its status, and its id is not another's */
+	gone = p->reaped;
+	if (!gone && !p->terminated) {
+		p->terminated = true;
+		p->code = code;
 		kill(p->pid, SIGKILL);
+	}
+	__win_unlock();
 	__win_put(&p->object);
 	return gone ? __win_fails(ERROR_ACCESS_DENIED) : TRUE;
 }
 
-/* STILL_ACTIVE; else the low 8 bits of its code, or 128 and the signal that ended it.
- * ERROR_INVALID_HANDLE. */
+/* STILL_ACTIVE; else the low 8 bits of its code, or that of TerminateProcess, or 128 and the signal
+ * that ended it.  ERROR_INVALID_HANDLE. */
 BOOL GetExitCodeProcess(HANDLE process, LPDWORD code)
 {
 	struct win_process *p = __win_process(process);
@@ -289,8 +301,12 @@ BOOL GetExitCodeProcess(HANDLE process, LPDWORD code)
 		return FALSE;
 	if (!reap(p))
 		*code = STILL_ACTIVE;
+	else if (!WIFSIGNALED(p->status))
+		*code = WEXITSTATUS(p->status);
 	else
-		*code = WIFSIGNALED(p->status) ? 128 + WTERMSIG(p->status) : WEXITSTATUS(p->status);
+		*code = p->terminated && WTERMSIG(p->status) == SIGKILL
+				? p->code
+				: 128 + (DWORD)WTERMSIG(p->status);
 	__win_put(&p->object);
 	return TRUE;
 }

@@ -11,7 +11,8 @@
 #include <sys/procset.h>
 #include "win.h"
 
-static DWORD_PTR process_mask; /* lock; 0: all CPUs */
+static DWORD_PTR process_mask; /* lock; 0: what the process began with */
+static unsigned masks_set;     /* lock: times that process_mask was set */
 
 /* --- priorities ---------------------------------------------------------------------------- */
 
@@ -101,6 +102,15 @@ int __win_class_level(DWORD priority_class)
 	return 0;
 }
 
+int __win_child_level(void)
+{
+	struct pcparms now;
+
+	if (!get(P_PID, P_MYID, &now) || now.pc_cid != WEFT_CLASS_NT)
+		return 0;
+	return now.nt.nt_class == NT_IDLE_CLASS ? NT_IDLE_CLASS : NT_NORMAL_CLASS;
+}
+
 /* ERROR_INVALID_HANDLE: none, or it has ended; ERROR_INVALID_PARAMETER: no such class. */
 BOOL SetPriorityClass(HANDLE process, DWORD priority_class)
 {
@@ -160,29 +170,59 @@ static DWORD bind(idtype_t type, id_t id, DWORD_PTR mask, bool apply)
 	return apply && processor_bind(type, id, cpu, NULL) < 0 ? ERROR_INVALID_PARAMETER : 0;
 }
 
+static DWORD_PTR mask_of(int cpu)
+{
+	return cpu == PBIND_NONE ? all_cpus() : (DWORD_PTR)1 << cpu;
+}
+
+/* With the lock: the CPUs of the process.  It began with those of its maker, which its first LWP has. */
+static DWORD_PTR allowed(void)
+{
+	int cpu = PBIND_NONE;
+
+	if (process_mask == 0) {
+		if (processor_bind(P_LWPID, 1, PBIND_QUERY, &cpu) < 0)
+			cpu = PBIND_NONE;
+		process_mask = mask_of(cpu);
+	}
+	return process_mask;
+}
+
+/* Its own, unless those of the process have been set since. */
+DWORD_PTR __win_affinity(const struct win_thread *w)
+{
+	return w->affinity != 0 && w->process_affinity == masks_set ? w->affinity : allowed();
+}
+
 DWORD __win_apply_affinity(struct win_thread *w)
 {
-	DWORD_PTR allowed = process_mask != 0 ? process_mask : all_cpus();
+	return bind(P_LWPID, w->lwpid, __win_affinity(w), true);
+}
 
-	return bind(P_LWPID, w->lwpid, w->affinity != 0 ? w->affinity : allowed, true);
+void __win_child_affinity(int pid)
+{
+	__win_lock();
+	bind(P_PID, pid, allowed(), true); /* unless it has ended already */
+	__win_unlock();
 }
 
 /* Returns the mask before; 0: errors of bind, ERROR_INVALID_HANDLE. */
 DWORD_PTR SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask)
 {
 	struct win_thread *w = __win_thread(thread);
-	DWORD_PTR before, allowed;
+	DWORD_PTR before;
 	DWORD error;
 
 	if (w == NULL)
 		return 0;
 	__win_lock();
-	allowed = process_mask != 0 ? process_mask : all_cpus();
-	before = w->affinity != 0 ? w->affinity : allowed;
-	error = mask & ~allowed ? ERROR_INVALID_PARAMETER
-				: bind(P_LWPID, w->lwpid, mask, w->lwpid != 0);
-	if (error == 0)
+	before = __win_affinity(w);
+	error = mask & ~allowed() ? ERROR_INVALID_PARAMETER
+				  : bind(P_LWPID, w->lwpid, mask, w->lwpid != 0);
+	if (error == 0) {
 		w->affinity = mask;
+		w->process_affinity = masks_set;
+	}
 	__win_unlock();
 	__win_put(&w->object);
 	if (error == 0)
@@ -199,24 +239,36 @@ BOOL SetProcessAffinityMask(HANDLE process, DWORD_PTR mask)
 
 	if (p == NULL)
 		return FALSE;
+	__win_lock();
 	error = bind(P_PID, p->pid, mask, true);
 	if (error == 0 && p == __win_this_process(NULL)) {
-		__win_lock();
 		process_mask = mask;
-		__win_unlock();
+		masks_set++;
 	}
+	__win_unlock();
 	__win_put(&p->object);
 	return error == 0 ? TRUE : __win_fails(error);
 }
 
-/* ERROR_INVALID_HANDLE; ERROR_NOT_SUPPORTED: of another process. */
+/* Of a child, the CPUs of its first LWP.  ERROR_INVALID_HANDLE: none, or it has ended. */
 BOOL GetProcessAffinityMask(HANDLE process, PDWORD_PTR mask, PDWORD_PTR system_mask)
 {
-	if (!__win_own_process(process))
+	struct win_process *p = __win_process(process);
+	bool known = true;
+	int cpu;
+
+	if (p == NULL)
 		return FALSE;
-	__win_lock();
 	*system_mask = all_cpus();
-	*mask = process_mask != 0 ? process_mask : *system_mask;
-	__win_unlock();
-	return TRUE;
+	if (p == __win_this_process(NULL)) {
+		__win_lock();
+		*mask = allowed();
+		__win_unlock();
+	} else if (processor_bind(P_PID, p->pid, PBIND_QUERY, &cpu) == 0) {
+		*mask = mask_of(cpu);
+	} else {
+		known = false;
+	}
+	__win_put(&p->object);
+	return known ? TRUE : __win_fails(ERROR_INVALID_HANDLE);
 }

@@ -111,7 +111,7 @@ static bool began(struct win_thread *w)
 		w->lwpid = thread_self()->lwp->id;
 		if (w->priority != w->inherited_priority)
 			__win_apply_priority(w);
-		if (w->affinity != w->inherited_affinity)
+		if (__win_affinity(w) != w->inherited_affinity)
 			__win_apply_affinity(w);
 	}
 	goes_on = !w->terminated;
@@ -154,12 +154,13 @@ struct win_thread *__win_self(void)
 	pthread_once(&once, make_key);
 	w = pthread_getspecific(thread_key);
 	if (w == NULL) { /* the first thread, or one of pthread_create */
-		DWORD error = GetLastError();
-
 		w = new_thread();
 		if (w != NULL) {
+			__win_lock();
+			w->inherited_affinity =
+				__win_affinity(w); /* or what POSIX's calls have set */
+			__win_unlock();
 			began(w);
-			SetLastError(error);
 		}
 	}
 	return w;
@@ -176,8 +177,8 @@ static void *entry(void *arg)
  * stack 0: the usual size; flags: CREATE_SUSPENDED.  The thread is bound, and begins at
  * THREAD_PRIORITY_NORMAL if its class is NT.  NULL: ERROR_INVALID_PARAMETER: unknown flags,
  * no function; ERROR_NOT_SUPPORTED: the model has no bound threads, and one that waited for
- * an object would stop them all; ERROR_NOT_ENOUGH_MEMORY; ERROR_NO_SYSTEM_RESOURCES: handles;
- * ERROR_MAX_THRDS_REACHED.
+ * an object would stop them all; ERROR_NOT_ENOUGH_MEMORY: or no LWP; ERROR_NO_SYSTEM_RESOURCES:
+ * handles.
  */
 static struct win_thread *create(LPSECURITY_ATTRIBUTES security, SIZE_T stack, void *start,
 				 LPVOID parameter, DWORD flags, HANDLE *handle)
@@ -202,7 +203,7 @@ static struct win_thread *create(LPSECURITY_ATTRIBUTES security, SIZE_T stack, v
 	w->suspends = (flags & CREATE_SUSPENDED) != 0;
 	__win_lock();
 	w->inherited_priority = self->priority;
-	w->inherited_affinity = self->affinity;
+	w->inherited_affinity = __win_affinity(self);
 	__win_unlock();
 	*handle = __win_handle(w->event, &w->object, security != NULL && security->bInheritHandle);
 	if (*handle != NULL) {
@@ -214,7 +215,7 @@ static struct win_thread *create(LPSECURITY_ATTRIBUTES security, SIZE_T stack, v
 			w->id = id;
 			return w;
 		}
-		SetLastError(error == EAGAIN ? ERROR_MAX_THRDS_REACHED : __win_error(-error));
+		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
 		CloseHandle(*handle);
 	}
 	CloseHandle(w->event);
@@ -244,9 +245,7 @@ HANDLE CreateThread(LPSECURITY_ATTRIBUTES security, SIZE_T stack, LPTHREAD_START
 
 static int errno_of(DWORD error)
 {
-	return error == ERROR_INVALID_PARAMETER   ? EINVAL
-	       : error == ERROR_NOT_ENOUGH_MEMORY ? EACCES
-						  : EAGAIN;
+	return error == ERROR_INVALID_PARAMETER ? EINVAL : EAGAIN;
 }
 
 uintptr_t _beginthreadex(void *security, unsigned stack, unsigned (*start)(void *), void *arg,
@@ -456,16 +455,16 @@ BOOL SwitchToThread(void)
 
 /* --- thread-local storage ----------------------------------------------------------------------- */
 
-/* TLS_OUT_OF_INDEXES: PTHREAD_KEYS_MAX are in use (ERROR_NO_SYSTEM_RESOURCES). */
+/* TLS_OUT_OF_INDEXES: PTHREAD_KEYS_MAX are in use (ERROR_NOT_ENOUGH_MEMORY). */
 DWORD TlsAlloc(void)
 {
 	pthread_key_t key;
 
 	pthread_once(&once, make_key); /* keep the first ones for this library */
-	SetLastError(ERROR_SUCCESS);
+	SetLastError(GetLastError());
 	if (pthread_key_create(&key, NULL) == 0)
 		return key;
-	SetLastError(ERROR_NO_SYSTEM_RESOURCES);
+	SetLastError(ERROR_NOT_ENOUGH_MEMORY);
 	return TLS_OUT_OF_INDEXES;
 }
 

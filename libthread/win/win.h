@@ -35,6 +35,7 @@ struct win_thread {
 	uint32_t lwpid;     /* lock; 0: it has not begun, has ended, or has no LWP of its own */
 	int priority;       /* lock: THREAD_PRIORITY_* */
 	DWORD_PTR affinity; /* lock; 0: as the process */
+	unsigned process_affinity; /* lock: how often the process's was set before that */
 	/* What its LWP has from its creator's, where Windows starts afresh. */
 	int inherited_priority;
 	DWORD_PTR inherited_affinity;
@@ -52,6 +53,8 @@ struct win_process {
 	int pid;
 	bool reaped; /* lock: the process is gone, status and times are its last */
 	int status;
+	bool terminated; /* lock: by TerminateProcess, with this code */
+	DWORD code;
 	struct win_times times;
 };
 
@@ -68,7 +71,7 @@ static inline BOOL __win_fails(DWORD error)
 DWORD __win_error(long result);
 /* The kernel's number of a handle, pseudo handles included; 0, and the last error: none. */
 uint32_t __win_number(HANDLE h);
-/* A manual-reset event without a name, or NULL and the last error. */
+/* A manual-reset event without a name, and the last error as it was; or NULL and the last error. */
 HANDLE __win_event(void);
 /* A further handle to event, for object, which gets a reference; NULL and the last error. */
 HANDLE __win_handle(HANDLE event, struct win_object *object, bool inherit);
@@ -96,8 +99,14 @@ void __win_process_free(struct win_process *p);
 /* With the lock held: gives w, which has an LWP, its priority and its CPUs. */
 DWORD __win_apply_priority(struct win_thread *w);
 DWORD __win_apply_affinity(struct win_thread *w);
+/* With the lock: the CPUs that w may use. */
+DWORD_PTR __win_affinity(const struct win_thread *w);
 /* The base level of a class of processes (weft/priocntl.h), or 0. */
 int __win_class_level(DWORD priority_class);
+/* That of a child for which no class is given; 0: the caller is not of the NT class. */
+int __win_child_level(void);
+/* A child may use the CPUs of the caller's process, whatever those of its thread are. */
+void __win_child_affinity(int pid);
 
 /* --- time.c -------------------------------------------------------------------------------------- */
 

@@ -148,11 +148,6 @@ static void many(void)
 
 /* --- the calendar ------------------------------------------------------------------------------------ */
 
-static uint64_t units(FILETIME t)
-{
-	return (uint64_t)t.dwHighDateTime << 32 | t.dwLowDateTime;
-}
-
 static void calendar(void)
 {
 	static const struct {

@@ -76,7 +76,7 @@ static void mutexes_and_semaphores(void)
 static void names(void)
 {
 	SECURITY_ATTRIBUTES inherit = {sizeof(inherit), NULL, TRUE};
-	char longest[80];
+	char longest[261];
 	HANDLE a, b;
 
 	FAILS("OpenMutex: no such name", OpenMutex(SYNCHRONIZE, FALSE, "m"), ERROR_FILE_NOT_FOUND);
@@ -110,9 +110,18 @@ static void names(void)
 	CloseHandle(a);
 	CloseHandle(b);
 	memset(longest, 'x', sizeof(longest));
-	longest[79] = '\0';
+	longest[260] = '\0';
 	FAILS("a name that is too long", CreateMutex(NULL, FALSE, longest),
 	      ERROR_FILENAME_EXCED_RANGE);
+	longest[259] = '\0';
+	a = CreateMutex(NULL, FALSE, longest);
+	ok("the longest name", a != NULL);
+	SetLastError(1);
+	b = CreateMutex(NULL, TRUE, longest);
+	is("CreateMutex, owned, of one that there is", GetLastError(), ERROR_ALREADY_EXISTS);
+	FAILS("... does not own it", ReleaseMutex(b), ERROR_NOT_OWNER);
+	CloseHandle(a);
+	CloseHandle(b);
 }
 
 static void several(void)
@@ -143,6 +152,70 @@ static void several(void)
 	      ERROR_INVALID_HANDLE);
 	for (int i = 0; i <= MAXIMUM_WAIT_OBJECTS; i++)
 		CloseHandle(h[i]);
+}
+
+static HANDLE awaited;
+static volatile long went;
+
+static DWORD WINAPI wait_for_awaited(LPVOID arg)
+{
+	DWORD how = WaitForSingleObject(awaited, INFINITE);
+
+	InterlockedIncrement(&went);
+	return how;
+}
+
+/* Until n of them have gone on; whether it is so many, and no more, a while later. */
+static BOOL only(long n)
+{
+	while (went < n)
+		Sleep(0);
+	Sleep(5);
+	return went == n;
+}
+
+static void waiters(void)
+{
+	HANDLE h[3];
+
+	for (int manual = 0; manual < 2; manual++) {
+		awaited = CreateEvent(NULL, manual, FALSE, NULL);
+		h[0] = create(wait_for_awaited, NULL, 0);
+		while (WaitForSingleObject(h[0], 1) == WAIT_TIMEOUT)
+			PulseEvent(awaited);
+		is(manual ? "manual: a pulse lets a waiter go" : "auto: a pulse lets a waiter go",
+		   join(h[0]), WAIT_OBJECT_0);
+		is("... and the event is not set", WaitForSingleObject(awaited, 0), WAIT_TIMEOUT);
+		CloseHandle(awaited);
+	}
+	went = 0;
+	awaited = CreateSemaphore(NULL, 0, 3, NULL);
+	for (int i = 0; i < 3; i++)
+		h[i] = create(wait_for_awaited, NULL, 0);
+	ReleaseSemaphore(awaited, 2, NULL);
+	is("two units for three", only(2), TRUE);
+	is("... are taken", WaitForSingleObject(awaited, 0), WAIT_TIMEOUT);
+	ReleaseSemaphore(awaited, 1, NULL);
+	for (int i = 0; i < 3; i++)
+		is("a unit for each", join(h[i]), WAIT_OBJECT_0);
+	CloseHandle(awaited);
+	went = 0;
+	awaited = CreateEvent(NULL, FALSE, FALSE, NULL);
+	for (int i = 0; i < 2; i++)
+		h[i] = create(wait_for_awaited, NULL, 0);
+	SetEvent(awaited);
+	is("auto: one goes on, the other does not", only(1), TRUE);
+	SetEvent(awaited);
+	for (int i = 0; i < 2; i++)
+		is("auto: until it is set again", join(h[i]), WAIT_OBJECT_0);
+	CloseHandle(awaited);
+	awaited = CreateEvent(NULL, TRUE, FALSE, NULL);
+	for (int i = 0; i < 3; i++)
+		h[i] = create(wait_for_awaited, NULL, 0);
+	SetEvent(awaited);
+	for (int i = 0; i < 3; i++)
+		is("manual: all go on", join(h[i]), WAIT_OBJECT_0);
+	CloseHandle(awaited);
 }
 
 static void duplicates(void)
@@ -392,6 +465,7 @@ int main(int argc, char **argv)
 	mutexes_and_semaphores();
 	names();
 	several();
+	waiters();
 	duplicates();
 	abandoned();
 	critical_sections(0);

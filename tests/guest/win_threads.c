@@ -1,15 +1,16 @@
 /*
  * win_threads.c - threads of Win32 (winthread.h): creation and end, suspension, termination,
- * priorities, CPUs, thread-local storage, times; and processes.
+ * priorities, CPUs, thread-local storage, times.
  *
  *	win_threads [ROUNDS]
- *	win_threads child CODE [ARGUMENT...]	(the program that it starts)
  */
 #include "wintest.h"
 #include <errno.h>
 #include <process.h>
 #include <pthread.h>
 #include <sys/priocntl.h>
+#include <sys/processor.h>
+#include <sys/procset.h>
 
 static long rounds = 100;
 
@@ -36,6 +37,11 @@ static DWORD WINAPI wait_at_gate(LPVOID arg)
 {
 	WaitForSingleObject(gate, INFINITE);
 	return 3;
+}
+
+static DWORD WINAPI set_gate(LPVOID arg)
+{
+	return SetEvent(gate);
 }
 
 static volatile int began;
@@ -82,16 +88,23 @@ static void life(void)
 	ok("_beginthreadex", h[0] != NULL && begin_id != 0);
 	is("_endthreadex", join(h[0]), 9);
 	is("... began", began, 1);
-	ok("_beginthread", _beginthread(begin, 0, gate) != (uintptr_t)-1);
+	h[0] = (HANDLE)_beginthread(begin, 0, gate);
+	ok("_beginthread", h[0] != INVALID_HANDLE_VALUE);
 	is("... _endthread", WaitForSingleObject(gate, INFINITE), WAIT_OBJECT_0);
 	is("... began", began, 2);
+	while (WaitForSingleObject(h[0], 0) != WAIT_FAILED)
+		Sleep(0);
+	is("_beginthread: its handle is closed", GetLastError(), ERROR_INVALID_HANDLE);
+	ResetEvent(gate);
+	CloseHandle(create(set_gate, NULL, 0));
+	is("without a handle it goes on", WaitForSingleObject(gate, INFINITE), WAIT_OBJECT_0);
 	CloseHandle(gate);
 
 	FAILS("no function", CreateThread(NULL, 0, NULL, NULL, 0, NULL), ERROR_INVALID_PARAMETER);
 	FAILS("unknown flags", CreateThread(NULL, 0, own_id, NULL, 0x100, NULL),
 	      ERROR_INVALID_PARAMETER);
 	FAILS("a stack beyond all memory", CreateThread(NULL, (SIZE_T)1 << 60, own_id, NULL, 0, 0),
-	      ERROR_MAX_THRDS_REACHED);
+	      ERROR_NOT_ENOUGH_MEMORY);
 	errno = 0;
 	ok("_beginthreadex: EINVAL",
 	   _beginthreadex(NULL, 0, NULL, NULL, 0, NULL) == 0 && errno == EINVAL);
@@ -281,6 +294,14 @@ static DWORD WINAPI own_priority(LPVOID arg)
 	return p.nt.nt_class * 100 + p.nt.nt_relative;
 }
 
+/* Asks the kernel. */
+static DWORD WINAPI own_cpus(LPVOID arg)
+{
+	int cpu = 0;
+
+	return processor_bind(P_LWPID, P_MYID, PBIND_QUERY, &cpu) == 0 && cpu == PBIND_NONE;
+}
+
 static void scheduling(void)
 {
 	HANDLE h = create(own_priority, NULL, CREATE_SUSPENDED), self = GetCurrentProcess();
@@ -288,6 +309,9 @@ static void scheduling(void)
 	SYSTEM_INFO info;
 
 	GetSystemInfo(&info);
+	ok("GetSystemInfo",
+	   info.dwNumberOfProcessors == (DWORD)__builtin_popcountll(info.dwActiveProcessorMask) &&
+		   info.dwPageSize == 4096);
 	is("normal at first", GetThreadPriority(h), THREAD_PRIORITY_NORMAL);
 	is("SetThreadPriority", SetThreadPriority(h, THREAD_PRIORITY_HIGHEST), TRUE);
 	is("GetThreadPriority", GetThreadPriority(h), THREAD_PRIORITY_HIGHEST);
@@ -319,8 +343,18 @@ static void scheduling(void)
 	is("SetThreadAffinityMask", SetThreadAffinityMask(GetCurrentThread(), 1), all);
 	is("... and back", SetThreadAffinityMask(GetCurrentThread(), all), 1);
 	is("SetProcessAffinityMask", SetProcessAffinityMask(self, 1), TRUE);
-	is("... is seen", GetProcessAffinityMask(self, &mask, &all) && mask == 1, TRUE);
+	is("GetProcessAffinityMask sees it", GetProcessAffinityMask(self, &mask, &all) && mask == 1,
+	   TRUE);
 	is("... and back", SetProcessAffinityMask(self, all), TRUE);
+	SetThreadAffinityMask(GetCurrentThread(), 1);
+	SetProcessAffinityMask(self, all);
+	is("SetProcessAffinityMask frees a thread", SetThreadAffinityMask(GetCurrentThread(), all),
+	   all);
+	SetThreadAffinityMask(GetCurrentThread(), 1);
+	h = create(own_cpus, NULL, CREATE_SUSPENDED);
+	SetThreadAffinityMask(GetCurrentThread(), all);
+	is("a new thread has the process's CPUs, not its creator's", (ResumeThread(h), join(h)),
+	   TRUE);
 	FAILS("SetThreadAffinityMask: no CPU", SetThreadAffinityMask(GetCurrentThread(), 0),
 	      ERROR_INVALID_PARAMETER);
 	FAILS("... one that there is not",
@@ -334,7 +368,24 @@ static void scheduling(void)
 	FAILS("GetProcessAffinityMask of none", GetProcessAffinityMask(NONE, &mask, &all),
 	      ERROR_INVALID_HANDLE);
 	is("SwitchToThread", SwitchToThread(), TRUE);
-	is("SleepEx", SleepEx(1, TRUE), 0);
+}
+
+/* What succeeds leaves the last error as it was; what makes objects with names does not. */
+static void last_error(void)
+{
+	DWORD code, index;
+	HANDLE h, event = CreateEvent(NULL, TRUE, TRUE, NULL);
+
+	SetLastError(77);
+	h = CreateThread(NULL, 0, double_it, NULL, 0, NULL);
+	index = TlsAlloc();
+	WaitForSingleObject(event, INFINITE);
+	join(h);
+	GetExitCodeThread(GetCurrentThread(), &code);
+	GetPriorityClass(GetCurrentProcess());
+	TlsFree(index);
+	CloseHandle(event);
+	is("success leaves the last error", GetLastError(), 77);
 }
 
 /* --- thread-local storage and times ------------------------------------------------------------------ */
@@ -369,14 +420,9 @@ static void local_storage(void)
 	while (n < 2000 && (many[n] = TlsAlloc()) != TLS_OUT_OF_INDEXES)
 		n++;
 	ok("as many as Windows has", n >= TLS_MINIMUM_AVAILABLE && n < 2000);
-	is("... and no more", GetLastError(), ERROR_NO_SYSTEM_RESOURCES);
+	is("TlsAlloc: no more", GetLastError(), ERROR_NOT_ENOUGH_MEMORY);
 	while (n-- > 0)
 		TlsFree(many[n]);
-}
-
-static uint64_t units(FILETIME t)
-{
-	return (uint64_t)t.dwHighDateTime << 32 | t.dwLowDateTime;
 }
 
 static DWORD WINAPI burn(LPVOID arg)
@@ -386,6 +432,25 @@ static DWORD WINAPI burn(LPVOID arg)
 	while ((LONG)(GetTickCount() - end) < 0)
 		turns++;
 	return 0;
+}
+
+static void sleeps(void)
+{
+	LARGE_INTEGER a, b, second;
+	DWORD ticks;
+
+	QueryPerformanceFrequency(&second);
+	QueryPerformanceCounter(&a);
+	ticks = GetTickCount();
+	Sleep(20);
+	ticks = GetTickCount() - ticks;
+	QueryPerformanceCounter(&b);
+	ok("Sleep: not shorter", (b.QuadPart - a.QuadPart) * 1000 >= 20 * second.QuadPart);
+	ok("GetTickCount: milliseconds", ticks >= 19);
+	QueryPerformanceCounter(&a);
+	is("SleepEx", SleepEx(5, TRUE), 0);
+	QueryPerformanceCounter(&b);
+	ok("SleepEx: not shorter", (b.QuadPart - a.QuadPart) * 1000 >= 5 * second.QuadPart);
 }
 
 static void times(void)
@@ -414,86 +479,8 @@ static void times(void)
 	      ERROR_INVALID_HANDLE);
 }
 
-/* --- processes ---------------------------------------------------------------------------------------- */
-
-static void processes(void)
-{
-	char line[] = "win_threads child 7 \"a \\\"b\\\" c\" \"\" d\\\\e";
-	char again[] = "win_threads child 1", for_ever[] = "sleep 1000";
-	FILETIME created, exited, kernel, user;
-	STARTUPINFO startup;
-	PROCESS_INFORMATION info;
-	DWORD code;
-
-	GetStartupInfo(&startup);
-	is("CreateProcess",
-	   CreateProcess(NULL, line, NULL, NULL, TRUE, 0, NULL, NULL, &startup, &info), TRUE);
-	ok("... id", info.dwProcessId > GetCurrentProcessId());
-	is("... its end", WaitForSingleObject(info.hProcess, INFINITE), WAIT_OBJECT_0);
-	is("... and of its thread", WaitForSingleObject(info.hThread, 0), WAIT_OBJECT_0);
-	is("... GetProcessTimes", GetProcessTimes(info.hProcess, &created, &exited, &kernel, &user),
-	   TRUE);
-	ok("... lived", CompareFileTime(&created, &exited) < 0 && units(user) + units(kernel) > 0);
-	is("... its code", GetExitCodeProcess(info.hProcess, &code) && code == 7, TRUE);
-	is("... once more", GetExitCodeProcess(info.hProcess, &code) && code == 7, TRUE);
-	FAILS("TerminateProcess of one that has ended", TerminateProcess(info.hProcess, 1),
-	      ERROR_ACCESS_DENIED);
-	CloseHandle(info.hThread);
-	CloseHandle(info.hProcess);
-
-	is("with a class, directory, environment",
-	   CreateProcess("/bin/win_threads", again, NULL, NULL, FALSE, HIGH_PRIORITY_CLASS,
-			 "A=1\0B=2\0", "/tmp", &startup, &info),
-	   TRUE);
-	WaitForSingleObject(info.hProcess, INFINITE);
-	is("... its code", GetExitCodeProcess(info.hProcess, &code) && code == 1, TRUE);
-	CloseHandle(info.hThread);
-	CloseHandle(info.hProcess);
-
-	CreateProcess(NULL, for_ever, NULL, NULL, FALSE, 0, NULL, NULL, &startup, &info);
-	is("one that goes on", GetExitCodeProcess(info.hProcess, &code) && code == STILL_ACTIVE,
-	   TRUE);
-	is("TerminateProcess", TerminateProcess(info.hProcess, 1), TRUE);
-	WaitForSingleObject(info.hProcess, INFINITE);
-	is("... killed", GetExitCodeProcess(info.hProcess, &code) && code == 128 + 9, TRUE);
-	CloseHandle(info.hThread);
-	CloseHandle(info.hProcess);
-
-	FAILS("no such program",
-	      CreateProcess("/bin/nothing", NULL, 0, 0, FALSE, 0, 0, NULL, &startup, &info),
-	      ERROR_FILE_NOT_FOUND);
-	FAILS("no program at all", CreateProcess(NULL, NULL, 0, 0, FALSE, 0, 0, 0, &startup, &info),
-	      ERROR_INVALID_PARAMETER);
-	FAILS("a suspended process",
-	      CreateProcess("/bin/sleep", NULL, 0, 0, 0, CREATE_SUSPENDED, 0, 0, &startup, &info),
-	      ERROR_NOT_SUPPORTED);
-	FAILS("unknown flags",
-	      CreateProcess("/bin/sleep", NULL, 0, 0, 0, 0x80000, 0, 0, &startup, &info),
-	      ERROR_INVALID_PARAMETER);
-	FAILS("GetExitCodeProcess of none", GetExitCodeProcess(NONE, &code), ERROR_INVALID_HANDLE);
-	FAILS("TerminateProcess of none", TerminateProcess(NONE, 1), ERROR_INVALID_HANDLE);
-	is("the caller", GetExitCodeProcess(GetCurrentProcess(), &code) && code == STILL_ACTIVE,
-	   TRUE);
-}
-
-/* What the first process above was started with. */
-static int be_child(int argc, char **argv)
-{
-	static const char *const want[] = {"a \"b\" c", "", "d\\\\e"};
-
-	for (int i = 3; i < argc; i++)
-		if (i > 5 || strcmp(argv[i], want[i - 3]) != 0)
-			return 100 + i;
-	if (argc > 3 &&
-	    strcmp(GetCommandLine(), "win_threads child 7 \"a \\\"b\\\" c\" \"\" d\\\\e") != 0)
-		return 99;
-	ExitProcess(atoi(argv[2]));
-}
-
 int main(int argc, char **argv)
 {
-	if (argc > 2 && strcmp(argv[1], "child") == 0)
-		return be_child(argc, argv);
 	if (argc > 1)
 		rounds = atol(argv[1]);
 	life();
@@ -501,8 +488,9 @@ int main(int argc, char **argv)
 	suspension();
 	termination();
 	scheduling();
+	last_error();
 	local_storage();
+	sleeps();
 	times();
-	processes();
 	return tap_done();
 }

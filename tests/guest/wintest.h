@@ -34,3 +34,8 @@ __attribute__((unused)) static DWORD join(HANDLE h)
 	CloseHandle(h);
 	return code;
 }
+
+__attribute__((unused)) static uint64_t units(FILETIME t)
+{
+	return (uint64_t)t.dwHighDateTime << 32 | t.dwLowDateTime;
+}

@@ -194,7 +194,7 @@ int posix_spawnattr_getschedparam(const posix_spawnattr_t *attr, struct sched_pa
 /* An error number. */
 static int set_attributes(struct spawn_args *args, const struct __posix_spawnattr *attr)
 {
-	int policy = attr->policy;
+	int policy = attr->policy, error;
 
 	if (attr->flags & POSIX_SPAWN_SETPGROUP)
 		args->flags |= SPAWN_SETPGROUP;
@@ -210,7 +210,10 @@ static int set_attributes(struct spawn_args *args, const struct __posix_spawnatt
 	if (!(attr->flags & POSIX_SPAWN_SETSCHEDULER))
 		policy = sched_getscheduler(0);
 	args->flags |= SPAWN_SETSCHED;
-	return __sched_parms(policy, &attr->param, &args->sched);
+	error = __sched_parms(policy, &attr->param, &args->sched);
+	if (args->sched.pc_cid == WEFT_CLASS_NT)
+		args->sched.nt.nt_relative = 0; /* not the caller's */
+	return error;
 }
 
 /*

@@ -19,7 +19,7 @@ enum { KOBJ_MUTEX = 1, KOBJ_EVENT = 2, KOBJ_SEMAPHORE = 3 };
 #define KOBJ_OPEN 0x4         /* the name must exist: ENOENT */
 #define KOBJ_NEW 0x8          /* the name must not exist: EEXIST */
 
-#define KOBJ_NAME_MAX 63 /* bytes, without the NUL */
+#define KOBJ_NAME_MAX 259 /* bytes, without the NUL */
 
 struct kobj_create {      /* the caller writes all but the last two */
 	uint32_t kind;    /* KOBJ_MUTEX ... */
