@@ -152,18 +152,31 @@ static int send(struct thread *t, void *sig)
 	return __ops->kill(t, *(int *)sig);
 }
 
+static int is_there(unsigned long id)
+{
+	int error;
+
+	ilock_lock(&__threads_lock);
+	error = __thread_find(id) != NULL ? 0 : ESRCH;
+	ilock_unlock(&__threads_lock);
+	return error;
+}
+
 /*
  * To one thread of the process.  If it waits for an object its handler is called meanwhile, and
- * it waits on; an unbound one that could run takes it when it does.  ESRCH: no such thread;
- * EINVAL: no such signal.  May wait for a thread that has just been created to begin.
+ * it waits on; an unbound one that could run takes it when it does.  Nothing happens if it has
+ * exited and is still to be joined.  ESRCH: no such thread; EINVAL: no such signal.  May wait for a
+ * thread that has just been created to begin.
  */
 int pthread_kill(pthread_t thread, int sig)
 {
 	struct thread *self = thread_self();
+	int error;
 
 	if (sig < 0 || sig >= NSIG)
 		return EINVAL;
 	if (thread == self->id && self->bound)
 		return -__sys_lwp_kill(self->lwp->id, sig);
-	return __thread_with(thread, send, &sig);
+	error = __thread_with(thread, send, &sig);
+	return error == ESRCH ? is_there(thread) : error;
 }

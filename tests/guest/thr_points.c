@@ -563,11 +563,13 @@ static void *interrupted(void *arg)
 /* With time to get to the wait in between: one signal after the other would leave it none. */
 static void interrupt(pthread_t t)
 {
+	char name[16];
+
 	do {
 		nap();
 		if (waiting)
 			pthread_kill(t, SIGUSR1);
-	} while (pthread_kill(t, 0) == 0);
+	} while (pthread_getname_np(t, name, sizeof(name)) == 0);
 }
 
 static void *sleeps(void *arg)
