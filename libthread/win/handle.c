@@ -72,7 +72,7 @@ DWORD __win_error(long result)
 	case EACCES:
 		return ERROR_ACCESS_DENIED;
 	case ENOEXEC:
-		return ERROR_BAD_FORMAT;
+		return ERROR_BAD_EXE_FORMAT;
 	case ENAMETOOLONG:
 	case E2BIG:
 		return ERROR_FILENAME_EXCED_RANGE;

@@ -10,9 +10,12 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <weft/proc.h>
 #include <weft/wait.h>
 #include "win.h"
 
@@ -153,9 +156,22 @@ static char **strings(const char *block)
 	return vector;
 }
 
+/* A path from the caller's directory is to lead from there, not from the child's: made absolute. */
+static LPCSTR from_here(LPCSTR path, char absolute[2 * WEFT_PATH_MAX])
+{
+	size_t n;
+
+	if (*path == '/' || getcwd(absolute, WEFT_PATH_MAX) == NULL)
+		return path;
+	n = strlen(absolute);
+	snprintf(absolute + n, 2 * WEFT_PATH_MAX - n, "/%s", path);
+	return absolute;
+}
+
 /* The child begins at base level `level` of the NT class, 0: as the caller is scheduled. */
 static int spawn(pid_t *pid, LPCSTR program, char **argv, char **envp, LPCSTR directory, int level)
 {
+	const bool search = program == NULL && strchr(argv[0], '/') == NULL;
 	const struct sched_param base = {.sched_priority = level};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
@@ -171,9 +187,14 @@ static int spawn(pid_t *pid, LPCSTR program, char **argv, char **envp, LPCSTR di
 	}
 	if (directory != NULL)
 		error = posix_spawn_file_actions_addchdir_np(&actions, directory);
-	if (error == 0)
-		error = posix_spawnp(pid, program != NULL ? program : argv[0], &actions, &attr,
-				     argv, envp);
+	if (error == 0 && search) {
+		error = posix_spawnp(pid, argv[0], &actions, &attr, argv, envp);
+	} else if (error == 0) {
+		char absolute[2 * WEFT_PATH_MAX];
+
+		program = from_here(program != NULL ? program : argv[0], absolute);
+		error = posix_spawn(pid, program, &actions, &attr, argv, envp);
+	}
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	return error;
@@ -216,13 +237,13 @@ static BOOL watch(pid_t pid, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
 }
 
 /*
- * program NULL: the first word of the command line, searched along PATH like program itself.
+ * program NULL: the first word of the command line, searched along PATH if it is a mere name.
  * flags: a priority class, or 0: of one that is in the NT class, a child is normal, or idle if its
  * maker is; a console of one's own and a group are not given, but taken.
  * The child has the caller's standard streams, and all handles that are made to be
  * inherited, whatever `inherit` says.  ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND,
- * ERROR_ACCESS_DENIED, ERROR_BAD_FORMAT: the program; ERROR_INVALID_PARAMETER: neither program
- * nor command line, unknown flags; ERROR_NOT_SUPPORTED: CREATE_SUSPENDED;
+ * ERROR_ACCESS_DENIED, ERROR_BAD_EXE_FORMAT: the program; ERROR_DIRECTORY: directory is none;
+ * ERROR_INVALID_PARAMETER: neither program nor command line, unknown flags; ERROR_NOT_SUPPORTED: CREATE_SUSPENDED;
  * ERROR_NOT_ENOUGH_MEMORY; ERROR_NO_SYSTEM_RESOURCES: processes, handles.
  */
 BOOL CreateProcess(LPCSTR program, LPSTR line, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
@@ -232,12 +253,15 @@ BOOL CreateProcess(LPCSTR program, LPSTR line, LPSECURITY_ATTRIBUTES sp, LPSECUR
 	DWORD class = flags & ~(CREATE_NEW_PROCESS_GROUP | DETACHED_PROCESS | CREATE_NEW_CONSOLE);
 	int level = class != 0 ? __win_class_level(class) : __win_child_level(), error;
 	char **argv, **envp;
+	struct stat at;
 	pid_t pid;
 
 	if (flags & CREATE_SUSPENDED)
 		return __win_fails(ERROR_NOT_SUPPORTED);
 	if ((class != 0 && level == 0) || info == NULL || (program == NULL && line == NULL))
 		return __win_fails(ERROR_INVALID_PARAMETER);
+	if (directory != NULL && (stat(directory, &at) != 0 || !S_ISDIR(at.st_mode)))
+		return __win_fails(ERROR_DIRECTORY);
 	argv = arguments(program, line != NULL ? line : "");
 	envp = environment != NULL ? strings(environment) : environ;
 	if (argv == NULL || envp == NULL)

@@ -7,6 +7,16 @@
  *	win_processes class|cpus|named|handle|threads ARGUMENT
  */
 #include "wintest.h"
+#include <fcntl.h>
+
+static void not_a_program(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+
+	if (fd < 0 || write(fd, "no program\n", 11) != 11)
+		bail("%s", path);
+	close(fd);
+}
 
 static void processes(void)
 {
@@ -61,6 +71,26 @@ static void processes(void)
 	FAILS("no such program",
 	      CreateProcess("/bin/nothing", NULL, 0, 0, FALSE, 0, 0, NULL, &startup, &info),
 	      ERROR_FILE_NOT_FOUND);
+	FAILS("a program is not searched for",
+	      CreateProcess("sleep", NULL, 0, 0, FALSE, 0, 0, NULL, &startup, &info),
+	      ERROR_FILE_NOT_FOUND);
+	chdir("/bin");
+	is("... but found from the caller's directory, not the child's",
+	   CreateProcess("win_processes", again, NULL, NULL, FALSE, 0, NULL, "/tmp", &startup,
+			 &info),
+	   TRUE);
+	WaitForSingleObject(info.hProcess, INFINITE);
+	CloseHandle(info.hThread);
+	CloseHandle(info.hProcess);
+	chdir("/");
+	FAILS("no such directory",
+	      CreateProcess("/bin/sleep", NULL, 0, 0, FALSE, 0, 0, "/nowhere", &startup, &info),
+	      ERROR_DIRECTORY);
+	not_a_program("/tmp/win_processes");
+	FAILS("no executable file",
+	      CreateProcess("/tmp/win_processes", NULL, 0, 0, 0, 0, 0, 0, &startup, &info),
+	      ERROR_BAD_EXE_FORMAT);
+	unlink("/tmp/win_processes");
 	FAILS("no program at all", CreateProcess(NULL, NULL, 0, 0, FALSE, 0, 0, 0, &startup, &info),
 	      ERROR_INVALID_PARAMETER);
 	FAILS("a suspended process",
