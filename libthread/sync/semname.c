@@ -107,6 +107,28 @@ static sem_t *map(int fd)
 	return at;
 }
 
+/* The semaphore in the file at path, which is made if flags say so; or SEM_FAILED. */
+static sem_t *open_at(const char *path, int flags, mode_t mode, unsigned value)
+{
+	sem_t *s;
+	int fd;
+
+	do { /* another process may make or unlink it in between */
+		fd = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)
+			     ? fails(ENOENT)
+			     : open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0 && errno == ENOENT && (flags & O_CREAT))
+			fd = make(path, mode, value);
+	} while (fd < 0 && errno == EEXIST && !(flags & O_EXCL));
+	if (fd < 0)
+		return SEM_FAILED;
+	pthread_mutex_lock(&opened_lock);
+	s = map(fd);
+	pthread_mutex_unlock(&opened_lock);
+	close(fd);
+	return s;
+}
+
 /*
  * The semaphore of that name, made with `value` if there is none and flags have O_CREAT; or
  * SEM_FAILED.  EEXIST: there is one, and flags have O_CREAT and O_EXCL; ENOENT: there is none;
@@ -119,7 +141,7 @@ sem_t *sem_open(const char *name, int flags, ...)
 	unsigned value = 0;
 	mode_t mode = 0;
 	sem_t *s;
-	int fd;
+	int state;
 
 	if (path_of(name, path) < 0)
 		return SEM_FAILED;
@@ -135,19 +157,10 @@ sem_t *sem_open(const char *name, int flags, ...)
 			return SEM_FAILED;
 		}
 	}
-	do { /* another process may make or unlink it in between */
-		fd = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)
-			     ? fails(ENOENT)
-			     : open(path, O_RDWR | O_CLOEXEC);
-		if (fd < 0 && errno == ENOENT && (flags & O_CREAT))
-			fd = make(path, mode, value);
-	} while (fd < 0 && errno == EEXIST && !(flags & O_EXCL));
-	if (fd < 0)
-		return SEM_FAILED;
-	pthread_mutex_lock(&opened_lock);
-	s = map(fd);
-	pthread_mutex_unlock(&opened_lock);
-	close(fd);
+	/* What it calls are cancellation points; it is none, and would leave files behind. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	s = open_at(path, flags, mode, value);
+	pthread_setcancelstate(state, NULL);
 	return s;
 }
 
