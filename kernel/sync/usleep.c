@@ -52,17 +52,33 @@ static struct uwaiter *waiter(const struct tree_node *n)
 
 static int waiter_cmp(const struct tree_node *a, const struct tree_node *b)
 {
-	int c = user_key_cmp(waiter(a)->key, waiter(b)->key);
-	return c != 0 ? c : waiter(b)->pri - waiter(a)->pri;
+	const struct uwaiter *x = waiter(a), *y = waiter(b);
+	int c = user_key_cmp(x->key, y->key);
+	if (c == 0)
+		c = y->pri - x->pri;
+	return c != 0 || x->pri < PRI_RT ? c : y->writes - x->writes;
+}
+
+static void enter(struct uobject *o, struct uwaiter *w, bool writes)
+{
+	struct lwp *l = curlwp();
+
+	*w = (struct uwaiter){.key = &o->key,
+			      .lwp = l,
+			      .pri = l->pri,
+			      .arrival = ++o->bucket->arrivals,
+			      .writes = writes};
+	tree_insert(&o->bucket->waiters, &w->node, waiter_cmp);
 }
 
 void uwait_enter(struct uobject *o, struct uwaiter *w)
 {
-	struct lwp *l = curlwp();
+	enter(o, w, false);
+}
 
-	*w = (struct uwaiter){
-		.key = &o->key, .lwp = l, .pri = l->pri, .arrival = ++o->bucket->arrivals};
-	tree_insert(&o->bucket->waiters, &w->node, waiter_cmp);
+void uwait_enter_to_write(struct uobject *o, struct uwaiter *w)
+{
+	enter(o, w, true);
 }
 
 void uwait_leave(struct uobject *o, struct uwaiter *w)

@@ -3,8 +3,8 @@
  * the mutex among these locks, which the condition variable needs too.
  *
  * A queue is found by hashing the lock's key (kern/mm.h: user_key) to a bucket.  A bucket
- * is one tree of waiters, ordered by key, then priority, then arrival; so entering,
- * leaving and finding the first of a key cost O(log n), however many LWPs wait for
+ * is one tree of waiters, ordered by key, then priority, then arrival (but of real-time ones
+ * of a priority, those that want to write before those that want to read); so entering, leaving and finding the first of a key cost O(log n), however many LWPs wait for
  * however many locks.  A waiter lies on its LWP's kernel stack.
  *
  * The bucket's lock guards the tree, and the words of the locks that hash there as far as
@@ -63,6 +63,7 @@ void uobject_put(struct uobject *o);
 /* All of these: with the lock of o's bucket held. */
 
 void uwait_enter(struct uobject *o, struct uwaiter *w); /* the current LWP */
+void uwait_enter_to_write(struct uobject *o, struct uwaiter *w);
 void uwait_leave(struct uobject *o, struct uwaiter *w); /* if it has not been chosen */
 /* The first that waits for o, or NULL; *more: there are others. */
 struct uwaiter *uwait_first(const struct uobject *o, bool *more);

@@ -12,7 +12,8 @@
  * Whoever gives up the last hold while threads wait hands the lock over (grant): to the
  * first in the queue if that is a writer, or to all readers up to the first writer.  The
  * woken ones have it.  The queue is FIFO within a priority, and a new reader waits if
- * anyone else does; so writers are not starved, nor are readers.  Two exceptions, while readers
+ * anyone else does; so writers are not starved, nor are readers.  (But of SCHED_FIFO and SCHED_RR,
+ * writers go before readers of their priority: POSIX.)  Two exceptions, while readers
  * have it: a thread that holds some lock for reading already may read on past waiting writers,
  * since if it is this very lock, it would wait for itself; and so may one whose priority is higher
  * than that of all who wait (POSIX, for SCHED_FIFO and SCHED_RR).
@@ -65,6 +66,30 @@ static inline bool is_writer(pthread_rwlock_t *l)
 	return __atomic_load_n(&l->__writer, __ATOMIC_RELAXED) == (unsigned long)thread_self();
 }
 
+/* t is the first in the queue, or NULL.  If it is to give way to a writer, that one. */
+static struct thread *writer_first(struct thread *t)
+{
+	struct thread *w = t;
+
+	if (t == NULL || t->pri < PRI_REALTIME)
+		return t;
+	while (w != NULL && w->pri == t->pri && w->wait_arg == &want_read)
+		w = w->q_next;
+	return w != NULL && w->pri == t->pri ? w : t;
+}
+
+/* Takes out w, which waits for l, the first or not. */
+static void take_out(struct sleepq *q, const pthread_rwlock_t *l, struct thread *w, bool *more)
+{
+	if (w == __sleepq_first(q, l)) {
+		sleepq_take(q, l, more);
+		return;
+	}
+	__sleepq_remove(q, w);
+	w->q_next = NULL;
+	*more = true;
+}
+
 /*
  * With the lock of the queue and WAITING set, and no writer: hands the lock to whom it
  * suits, and returns them as a list to be woken.  The word then says who has it.
@@ -72,12 +97,13 @@ static inline bool is_writer(pthread_rwlock_t *l)
 static struct thread *grant(pthread_rwlock_t *l, struct sleepq *q)
 {
 	unsigned readers = l->__word & READERS_MAX;
-	struct thread *t = __sleepq_first(q, l), *list = NULL, **end = &list;
+	struct thread *t = writer_first(__sleepq_first(q, l)), *list = NULL, **end = &list;
 	bool more = t != NULL;
 
 	if (t != NULL && t->wait_arg == &want_write) {
 		if (readers == 0) {
-			list = sleepq_take(q, l, &more);
+			list = t;
+			take_out(q, l, t, &more);
 			COUNT(wakes, 1);
 			__atomic_store_n(&l->__writer, (unsigned long)list, __ATOMIC_RELAXED);
 			__atomic_store_n(&l->__word, WRITER | (more ? WAITING : 0),
@@ -86,11 +112,15 @@ static struct thread *grant(pthread_rwlock_t *l, struct sleepq *q)
 		return list;
 	}
 	while (t != NULL && t->wait_arg == &want_read) {
+		int pri = t->pri;
+
 		*end = sleepq_take(q, l, &more);
 		COUNT(wakes, 1);
 		end = &(*end)->q_next;
 		readers++;
 		t = __sleepq_first(q, l);
+		if (t != NULL && t->pri != pri)
+			t = writer_first(t);
 	}
 	__atomic_store_n(&l->__word, readers | (more ? WAITING : 0), __ATOMIC_RELEASE);
 	return list;

@@ -482,6 +482,31 @@ static void test_readers(bool shared)
 	is("... has it", actors[3].result, 0);
 }
 
+static void writes_first(struct actor *a)
+{
+	pthread_rwlock_wrlock(&rw);
+	for (int i = 1; i <= 3; i++)
+		cue(i);
+	record('u');
+	pthread_rwlock_unlock(&rw);
+}
+
+/* POSIX, for SCHED_FIFO: of the same priority, writers before readers.  Else: who came first. */
+static void test_writers(bool shared)
+{
+	static const struct role cast[] = {
+		{'L', 10, writes_first}, {'r', 20, reads}, {'W', 20, writes}, {'V', 20, writes}};
+	static const struct role falling[] = {
+		{'L', 10, writes_first}, {'R', 30, reads}, {'r', 20, reads}, {'W', 20, writes}};
+
+	make_objects(shared);
+	perform(cast, 4);
+	same("writers go before readers of their priority, if that is SCHED_FIFO's", order,
+	     kernel_schedules ? "uWVrL" : "urWVL");
+	perform(falling, 4);
+	same("... and not before one of a higher", order, kernel_schedules ? "uRWrL" : "uRrWL");
+}
+
 int main(void)
 {
 	find_model();
@@ -502,9 +527,11 @@ int main(void)
 	test_condition(PTHREAD_PRIO_PROTECT);
 	test_next(false);
 	test_readers(false);
+	test_writers(false);
 	if (kernel_schedules) { /* in the others, shared objects are waited for by LWPs */
 		test_next(true);
 		test_readers(true);
+		test_writers(true);
 	}
 	return tap_done();
 }
