@@ -4,7 +4,8 @@
  *
  * A queue is found by hashing the lock's key (kern/mm.h: user_key) to a bucket.  A bucket
  * is one tree of waiters, ordered by key, then priority, then arrival (but of real-time ones
- * of a priority, those that want to write before those that want to read); so entering, leaving and finding the first of a key cost O(log n), however many LWPs wait for
+ * of a priority, those that want to write before those that want to read); so entering,
+ * leaving and finding the first of a key cost O(log n), however many LWPs wait for
  * however many locks.  A waiter lies on its LWP's kernel stack.
  *
  * The bucket's lock guards the tree, and the words of the locks that hash there as far as

@@ -49,7 +49,7 @@ static void test_arguments(void)
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 	pthread_condattr_t attr;
-	struct timespec t = {.tv_nsec = -1};
+	struct timespec t = {.tv_nsec = -1}, began;
 	clockid_t clock;
 	int v;
 
@@ -59,6 +59,14 @@ static void test_arguments(void)
 	   EINVAL);
 	is("setclock, monotonic", pthread_condattr_setclock(&attr, CLOCK_MONOTONIC), 0);
 	is("getclock", (pthread_condattr_getclock(&attr, &clock), clock), CLOCK_MONOTONIC);
+	is("condattr_setpshared: gives", pthread_condattr_setpshared(&attr, PTHREAD_PROCESS_SHARED),
+	   0);
+	is("condattr_getpshared: what was set", (pthread_condattr_getpshared(&attr, &v), v),
+	   PTHREAD_PROCESS_SHARED);
+	is("condattr_init, once more", pthread_condattr_init(&attr), 0);
+	is("the default clock again", (pthread_condattr_getclock(&attr, &clock), clock),
+	   CLOCK_REALTIME);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	is("setpshared", pthread_condattr_setpshared(&attr, 2), EINVAL);
 	is("setpshared, unknown", pthread_condattr_setpshared(&attr, 5), EINVAL);
 	is("getpshared", (pthread_condattr_getpshared(&attr, &v), v), PTHREAD_PROCESS_PRIVATE);
@@ -71,20 +79,25 @@ static void test_arguments(void)
 	t = (struct timespec){.tv_sec = -5};
 	is("timedwait, before 1970", pthread_cond_timedwait(&c, &m, &t), ETIMEDOUT);
 	t = later(CLOCK_REALTIME, 0);
-	is("timedwait, now", pthread_cond_timedwait(&c, &m, &t), ETIMEDOUT);
+	is("signals to nobody are not kept", pthread_cond_timedwait(&c, &m, &t), ETIMEDOUT);
 	is("the mutex is ours again", pthread_mutex_unlock(&m), 0);
 	is("destroy", pthread_cond_destroy(&c), 0);
-	is("init, monotonic", pthread_cond_init(&c, &attr), 0);
+	memset(&c, 0xff, sizeof(c));
+	is("init, destroyed, monotonic", pthread_cond_init(&c, &attr), 0);
+	pthread_condattr_setclock(&attr,
+				  CLOCK_REALTIME); /* no matter to c, nor is the end of attr */
+	pthread_condattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_condattr_destroy(&attr);
+	memset(&attr, 0xff, sizeof(attr));
 
 	for (long us = 1000; us <= 20000; us *= 20) {
-		struct timespec began;
 		long took;
 
 		clock_gettime(CLOCK_MONOTONIC, &began);
 		t = later(CLOCK_MONOTONIC, us);
 		pthread_mutex_lock(&m);
-		is("timedwait, monotonic", pthread_cond_timedwait(&c, &m, &t), ETIMEDOUT);
+		is("timedwait, by the clock that it was made with",
+		   pthread_cond_timedwait(&c, &m, &t), ETIMEDOUT);
 		pthread_mutex_unlock(&m);
 		took = us_since(&began);
 		ok("not too early", took >= us);
@@ -93,17 +106,189 @@ static void test_arguments(void)
 	is("cond_init, no such type", cond_init(&c, 0x40, NULL), EINVAL);
 	is("cond_init, unknown", cond_init(&c, 64, NULL), EINVAL);
 	is("cond_init", cond_init(&c, USYNC_THREAD, NULL), 0);
+	memset(&c, 0, sizeof(c));
+	cond_signal(&c);
 	mutex_lock(&m);
 	t = later(CLOCK_REALTIME, 1000);
-	is("cond_timedwait", cond_timedwait(&c, &m, &t), ETIME);
+	is("cond_timedwait, all zero, signalled before", cond_timedwait(&c, &m, &t), ETIME);
+	clock_gettime(CLOCK_MONOTONIC, &began);
 	t = (struct timespec){.tv_nsec = 1000000};
 	is("cond_reltimedwait", cond_reltimedwait(&c, &m, &t), ETIME);
+	ok("cond_reltimedwait: for that long", us_since(&began) >= 1000);
 	t.tv_nsec = 1000000000;
 	is("cond_reltimedwait, out of range", cond_reltimedwait(&c, &m, &t), EINVAL);
 	mutex_unlock(&m);
 	is("cond_signal", cond_signal(&c), 0);
 	is("cond_broadcast", cond_broadcast(&c), 0);
 	is("cond_destroy", cond_destroy(&c), 0);
+}
+
+/* --- who goes on ---------------------------------------------------------------------- */
+
+static struct {
+	pthread_mutex_t m;
+	pthread_cond_t *c;
+	int waiting, woken, wrong;
+	long may_go;
+} line = {.m = PTHREAD_MUTEX_INITIALIZER};
+
+static void *stands_in_line(void *arg)
+{
+	pthread_mutex_lock(&line.m);
+	line.waiting++;
+	do { /* all are equal: whoever comes back has been let go */
+		if (pthread_cond_wait(line.c, &line.m) != 0 || !MUTEX_HELD(&line.m))
+			line.wrong++;
+		line.woken++;
+	} while (line.may_go-- <= 0);
+	pthread_mutex_unlock(&line.m);
+	return NULL;
+}
+
+/* Until so many wait, or have been woken; comes back with the mutex. */
+static void until(const int *count, int n)
+{
+	pthread_mutex_lock(&line.m);
+	while (*count < n) {
+		pthread_mutex_unlock(&line.m);
+		sched_yield();
+		pthread_mutex_lock(&line.m);
+	}
+}
+
+static void form_line(pthread_t *t, int n)
+{
+	line.waiting = line.woken = line.wrong = line.may_go = 0;
+	for (int i = 0; i < n; i++)
+		t[i] = start(stands_in_line, NULL, i % 2);
+	until(&line.waiting, n);
+}
+
+/* With the mutex or without; some time for others, who would be wrong. */
+static void test_one_and_all(bool with_mutex)
+{
+	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+	pthread_t t[4];
+
+	line.c = &c;
+	form_line(t, 4);
+	line.may_go = 1;
+	if (with_mutex)
+		pthread_cond_signal(&c);
+	pthread_mutex_unlock(&line.m);
+	if (!with_mutex)
+		pthread_cond_signal(&c);
+	until(&line.woken, 1);
+	pthread_mutex_unlock(&line.m);
+	for (int i = 0; i < 50; i++)
+		sched_yield();
+	pthread_mutex_lock(&line.m);
+	is("a signal lets one go", line.woken, 1);
+	line.may_go = 3;
+	if (with_mutex)
+		pthread_cond_broadcast(&c);
+	pthread_mutex_unlock(&line.m);
+	if (!with_mutex)
+		pthread_cond_broadcast(&c);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	is("a broadcast lets all go", line.woken, 4);
+	is("each with the mutex", line.wrong, 0);
+}
+
+/* As soon as it has let all go, the one who did may destroy it, though they are on their way. */
+static void test_destroy(void)
+{
+	int errors = 0;
+
+	for (int i = 0; i < 20; i++) {
+		pthread_cond_t *c = malloc(sizeof(*c));
+		pthread_t t[3];
+
+		pthread_cond_init(c, NULL);
+		line.c = c;
+		form_line(t, 3);
+		line.may_go = 3;
+		if (i % 2)
+			pthread_mutex_unlock(&line.m);
+		errors += pthread_cond_broadcast(c) | pthread_cond_destroy(c);
+		memset(c, 0xa5, sizeof(*c));
+		free(c);
+		if (i % 2 == 0)
+			pthread_mutex_unlock(&line.m);
+		for (int k = 0; k < 3; k++)
+			pthread_join(t[k], NULL);
+		errors += line.wrong + (line.woken != 3);
+	}
+	is("destroyed right after a broadcast", errors, 0);
+}
+
+/* Which mutex belongs to it is a matter of who waits now. */
+static pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
+static volatile bool second_waits;
+
+static void *waits_with_second(void *c)
+{
+	long error;
+
+	pthread_mutex_lock(&second);
+	second_waits = true;
+	error = pthread_cond_wait(c, &second);
+	if (!MUTEX_HELD(&second))
+		error = -1;
+	pthread_mutex_unlock(&second);
+	return (void *)error;
+}
+
+static void test_other_mutex(void)
+{
+	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+	struct timespec past = {0};
+	pthread_t t;
+	void *error;
+
+	pthread_mutex_lock(&line.m);
+	pthread_cond_timedwait(&c, &line.m, &past);
+	t = start(waits_with_second, &c, PTHREAD_SCOPE_PROCESS);
+	while (!second_waits)
+		sched_yield();
+	pthread_mutex_lock(&second);
+	pthread_cond_signal(&c);
+	pthread_mutex_unlock(&second);
+	pthread_join(t, &error);
+	pthread_mutex_unlock(&line.m);
+	is("one mutex, and then another", (long)error, 0);
+}
+
+/* Time is up before it begins: even so it gives the mutex up in between. */
+static volatile bool wants, has_had;
+
+static void *wants_mutex(void *arg)
+{
+	wants = true;
+	pthread_mutex_lock(&line.m);
+	has_had = true;
+	pthread_mutex_unlock(&line.m);
+	return NULL;
+}
+
+static void test_past(void)
+{
+	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+	struct timespec past = {0};
+	long wrong = 0;
+	pthread_t t;
+
+	pthread_mutex_lock(&line.m);
+	wants = has_had = false;
+	t = start(wants_mutex, NULL, PTHREAD_SCOPE_PROCESS);
+	while (!wants)
+		sched_yield();
+	while (!has_had) /* for ever, if it keeps it */
+		wrong += pthread_cond_timedwait(&c, &line.m, &past) != ETIMEDOUT;
+	pthread_mutex_unlock(&line.m);
+	pthread_join(t, NULL);
+	is("gives the mutex up though time is up", wrong, 0);
 }
 
 /* --- round trips: each of two threads waits for the other --------------------------- */
@@ -348,8 +533,13 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		rounds = atol(argv[1]);
 	test_arguments();
+	test_other_mutex();
+	test_past();
 	for (int concurrency = 1; concurrency <= 4; concurrency *= 4) {
 		pthread_setconcurrency(concurrency);
+		test_one_and_all(true);
+		test_one_and_all(false);
+		test_destroy();
 		test_round_trips();
 		test_buffer();
 		test_storm();

@@ -58,17 +58,49 @@ static void test_attributes(void)
 	is("setpshared unknown", pthread_mutexattr_setpshared(&attr, 9), EINVAL);
 	is("getpshared", (pthread_mutexattr_getpshared(&attr, &v), v), PTHREAD_PROCESS_PRIVATE);
 	is("mutexattr_destroy", pthread_mutexattr_destroy(&attr), 0);
+	is("mutexattr_init, once more", pthread_mutexattr_init(&attr), 0);
+	is("the default again", (pthread_mutexattr_gettype(&attr, &v), v), PTHREAD_MUTEX_DEFAULT);
 }
 
-static void test_normal(void)
+/* What becomes of the attributes is nothing to the mutexes that have been made with them. */
+static void test_attributes_later(void)
+{
+	pthread_mutexattr_t attr;
+	pthread_mutex_t m;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
+	pthread_mutex_init(&m, &attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_PROTECT);
+	pthread_mutexattr_setprioceiling(&attr, 30);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_lock(&m);
+	is("attributes that change later: no matter", pthread_mutex_lock(&m), EDEADLK);
+	pthread_mutex_unlock(&m);
+	pthread_mutexattr_destroy(&attr);
+	memset(&attr, 0xff, sizeof(attr));
+	pthread_mutex_lock(&m);
+	is("attributes that are gone: no matter", pthread_mutex_lock(&m), EDEADLK);
+	is("a protocol that is set later: no matter", pthread_mutex_getprioceiling(&m, &(int){0}),
+	   EINVAL);
+	pthread_mutex_unlock(&m);
+}
+
+static void test_normal(const pthread_mutexattr_t *attr)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 	struct timespec soon = in_ms(20), bad = {.tv_nsec = 1000000000};
 
+	if (attr != NULL)
+		is("init, default attributes", pthread_mutex_init(&m, attr), 0);
+	is("free at first", pthread_mutex_trylock(&m), 0);
+	pthread_mutex_unlock(&m);
 	is("lock", pthread_mutex_lock(&m), 0);
 	is("trylock, own", pthread_mutex_trylock(&m), EBUSY);
 	is("destroy, locked", pthread_mutex_destroy(&m), EBUSY);
-	is("timedlock, own", pthread_mutex_timedlock(&m, &soon), ETIMEDOUT);
+	is("normal: its owner would wait for ever", pthread_mutex_timedlock(&m, &soon), ETIMEDOUT);
 	is("timedlock, time out of range", pthread_mutex_timedlock(&m, &bad), EINVAL);
 	is("unlock", pthread_mutex_unlock(&m), 0);
 	is("unlock, free", pthread_mutex_unlock(&m), EPERM);
@@ -77,6 +109,11 @@ static void test_normal(void)
 	is("timedlock, free, bad time", pthread_mutex_timedlock(&m, &bad), 0);
 	pthread_mutex_unlock(&m);
 	is("destroy", pthread_mutex_destroy(&m), 0);
+	memset(&m, 0xff, sizeof(m));
+	is("init, destroyed", pthread_mutex_init(&m, NULL), 0);
+	is("as new: free", pthread_mutex_trylock(&m), 0);
+	is("as new: normal", pthread_mutex_trylock(&m), EBUSY);
+	pthread_mutex_unlock(&m);
 }
 
 static void test_errorcheck(void)
@@ -117,13 +154,23 @@ static void test_ui(void)
 
 	is("mutex_lock", mutex_lock(&m), 0);
 	is("mutex_trylock", mutex_trylock(&m), EBUSY);
+	ok("MUTEX_HELD: the caller has it", MUTEX_HELD(&m));
 	is("a mutex_t is a pthread_mutex_t", pthread_mutex_unlock(&m), 0);
+	ok("MUTEX_HELD: nobody has it", !MUTEX_HELD(&m));
+	memset(&m, 0, sizeof(m));
+	is("all zero is a mutex_t", mutex_lock(&m), 0);
+	is("mutex_unlock", mutex_unlock(&m), 0);
+	is("mutex_trylock, free", mutex_trylock(&m), 0);
+	mutex_unlock(&m);
 	is("mutex_destroy", mutex_destroy(&m), 0);
 	is("mutex_init, no such type", mutex_init(&m, 0x40, NULL), EINVAL);
 	is("mutex_init, unknown", mutex_init(&m, 0x400, NULL), EINVAL);
 	is("mutex_init, recursive", mutex_init(&m, USYNC_THREAD | LOCK_RECURSIVE, NULL), 0);
 	is("mutex_lock twice", mutex_lock(&m) | mutex_lock(&m), 0);
-	is("mutex_unlock twice", mutex_unlock(&m) | mutex_unlock(&m), 0);
+	is("mutex_unlock once", mutex_unlock(&m), 0);
+	ok("mutex_unlock as often as locked", MUTEX_HELD(&m));
+	is("mutex_unlock twice", mutex_unlock(&m), 0);
+	ok("... then it is free", !MUTEX_HELD(&m));
 	is("mutex_init, errorcheck", mutex_init(&m, LOCK_ERRORCHECK, NULL), 0);
 	is("mutex_unlock, free", mutex_unlock(&m), EPERM);
 }
@@ -134,7 +181,7 @@ struct other {
 	pthread_mutex_t *m;
 	sem_t go;
 	volatile bool began;
-	int try, unlock, timed;
+	int try, unlock, timed, held;
 };
 
 static void *other(void *arg)
@@ -145,6 +192,7 @@ static void *other(void *arg)
 	o->began = true;
 	sem_wait(&o->go); /* a wait that leaves nothing behind which the timed one could take up */
 	soon = in_ms(30);
+	o->held = MUTEX_HELD(o->m);
 	o->try = pthread_mutex_trylock(o->m);
 	o->timed = pthread_mutex_timedlock(o->m, &soon);
 	o->unlock = pthread_mutex_unlock(o->m);
@@ -176,11 +224,41 @@ static void test_other(void)
 
 		pthread_mutex_lock(&m);
 		o = ask_other(&m);
+		ok("MUTEX_HELD: another has it", !o.held);
 		is("trylock, another's", o.try, EBUSY);
 		is("timedlock, another's", o.timed, ETIMEDOUT);
 		is("unlock, another's", o.unlock, EPERM);
 		is("unlock, after all that", pthread_mutex_unlock(&m), 0);
 	}
+}
+
+/* Locked three times, it is another's only after three unlocks. */
+static void *tries(void *m)
+{
+	int error = pthread_mutex_trylock(m);
+
+	if (error == 0)
+		pthread_mutex_unlock(m);
+	return (void *)(long)error;
+}
+
+static void test_levels(void)
+{
+	pthread_mutex_t m = of_type(PTHREAD_MUTEX_RECURSIVE);
+	int errors = 0;
+
+	for (int i = 0; i < 3; i++)
+		pthread_mutex_lock(&m);
+	for (int i = 3; i >= 0; i--) {
+		pthread_t t;
+		void *error;
+
+		pthread_create(&t, NULL, tries, &m);
+		pthread_join(t, &error);
+		errors += (long)error != (i > 0 ? EBUSY : 0);
+		pthread_mutex_unlock(&m);
+	}
+	is("recursive: another's after as many unlocks", errors, 0);
 }
 
 /* A thread whose time is up leaves others in the queue, who must still be woken. */
@@ -336,14 +414,20 @@ static void test_last_user_frees(void)
 
 int main(int argc, char **argv)
 {
+	pthread_mutexattr_t attr;
+
 	if (argc > 1)
 		rounds = atol(argv[1]);
+	pthread_mutexattr_init(&attr);
 	test_attributes();
-	test_normal();
+	test_attributes_later();
+	test_normal(NULL);
+	test_normal(&attr);
 	test_errorcheck();
 	test_recursive();
 	test_ui();
 	test_other();
+	test_levels();
 	for (int concurrency = 1; concurrency <= 4; concurrency *= 4) {
 		is("setconcurrency", pthread_setconcurrency(concurrency), 0);
 		test_exclusion("unbound", PTHREAD_MUTEX_NORMAL, PTHREAD_SCOPE_PROCESS);
