@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <synch.h>
 #include <time.h>
+#include <weft/ksync.h>
 #include "tap.h"
 
 #define THREADS 8
@@ -92,6 +93,25 @@ static int timed_wrongly(pthread_rwlock_t *l)
 	return pthread_rwlock_timedwrlock(l, &t);
 }
 
+static int written(pthread_rwlock_t *l)
+{
+	int error = pthread_rwlock_trywrlock(l);
+
+	return error != 0 ? error : pthread_rwlock_unlock(l);
+}
+
+static int read_too(pthread_rwlock_t *l)
+{
+	int error = pthread_rwlock_tryrdlock(l);
+
+	return error != 0 ? error : pthread_rwlock_unlock(l);
+}
+
+static int writer_of(rwlock_t *l)
+{
+	return RW_WRITE_HELD(l);
+}
+
 static void test_arguments(int pshared)
 {
 	pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
@@ -105,21 +125,30 @@ static void test_arguments(int pshared)
 	is("setpshared, unknown", pthread_rwlockattr_setpshared(&attr, 3), EINVAL);
 	is("getpshared again", (pthread_rwlockattr_getpshared(&attr, &v), v), pshared);
 	is("init", pthread_rwlock_init(&l, &attr), 0);
+	pthread_rwlockattr_setpshared(&attr, !pshared);
 	is("rwlockattr_destroy", pthread_rwlockattr_destroy(&attr), 0);
+	is("the attributes changed: no matter to the lock", (l.__word & LWP_RWLOCK_SHARED) != 0,
+	   pshared == PTHREAD_PROCESS_SHARED);
+	is("rwlockattr_init, destroyed", pthread_rwlockattr_init(&attr), 0);
+	is("the default again", (pthread_rwlockattr_getpshared(&attr, &v), v),
+	   PTHREAD_PROCESS_PRIVATE);
 
 	is("unlock, free", pthread_rwlock_unlock(&l), EPERM);
 	is("rdlock", pthread_rwlock_rdlock(&l), 0);
 	is("rdlock again", pthread_rwlock_rdlock(&l), 0);
 	is("tryrdlock too", pthread_rwlock_tryrdlock(&l), 0);
-	is("another reads", elsewhere(pthread_rwlock_tryrdlock, &l), 0);
+	is("another reads", elsewhere(read_too, &l), 0);
 	is("trywrlock", pthread_rwlock_trywrlock(&l), EBUSY);
-	is("destroy", pthread_rwlock_destroy(&l), EBUSY);
+	is("destroy, held", pthread_rwlock_destroy(&l), EBUSY);
 	is("timedwrlock", elsewhere(timed_write, &l), ETIMEDOUT);
 	is("timedwrlock, out of range", elsewhere(timed_wrongly, &l), EINVAL);
 	is("it left no trace", pthread_rwlock_tryrdlock(&l), 0);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 3; i++)
 		pthread_rwlock_unlock(&l);
+	is("read until as many unlocks", elsewhere(pthread_rwlock_trywrlock, &l), EBUSY);
+	is("the last unlock", pthread_rwlock_unlock(&l), 0);
 	is("one unlock too many", pthread_rwlock_unlock(&l), EPERM);
+	is("free, for a writer", elsewhere(written, &l), 0);
 
 	is("wrlock", pthread_rwlock_wrlock(&l), 0);
 	is("rdlock by the writer", pthread_rwlock_rdlock(&l), EDEADLK);
@@ -132,16 +161,33 @@ static void test_arguments(int pshared)
 	is("trywrlock, free", pthread_rwlock_trywrlock(&l), 0);
 	is("unlock", pthread_rwlock_unlock(&l), 0);
 	is("destroy, free", pthread_rwlock_destroy(&l), 0);
+	memset(&l, 0xff, sizeof(l));
+	is("init, destroyed", pthread_rwlock_init(&l, NULL), 0);
+	is("as new: free", elsewhere(written, &l), 0);
+	l = (pthread_rwlock_t)PTHREAD_RWLOCK_INITIALIZER;
+	is("PTHREAD_RWLOCK_INITIALIZER: free", elsewhere(written, &l), 0);
 
 	is("rwlock_init, unknown", rwlock_init(&u, LOCK_ROBUST, NULL), EINVAL);
 	is("rwlock_init", rwlock_init(&u, pshared ? USYNC_PROCESS : USYNC_THREAD, NULL), 0);
 	is("rw_rdlock", rw_rdlock(&u), 0);
 	is("rw_tryrdlock", rw_tryrdlock(&u), 0);
 	is("rw_trywrlock", rw_trywrlock(&u), EBUSY);
-	is("rw_unlock", rw_unlock(&u) | rw_unlock(&u), 0);
+	ok("RW_READ_HELD: the caller reads", RW_READ_HELD(&u) && !RW_WRITE_HELD(&u));
+	is("rw_unlock", rw_unlock(&u), 0);
+	is("rw_unlock: reads on", elsewhere(pthread_rwlock_trywrlock, &u), EBUSY);
+	is("rw_unlock: as often as locked", rw_unlock(&u), 0);
+	ok("RW_READ_HELD: nobody reads", !RW_READ_HELD(&u));
 	is("rw_wrlock", rw_wrlock(&u), 0);
+	ok("RW_WRITE_HELD: the caller writes", RW_WRITE_HELD(&u) && !RW_READ_HELD(&u));
+	is("RW_WRITE_HELD: another writes", elsewhere(writer_of, &u), 0);
+	is("rw_tryrdlock, rw_trywrlock: another writes",
+	   elsewhere(rw_tryrdlock, &u) == EBUSY && elsewhere(rw_trywrlock, &u) == EBUSY, 1);
 	is("a rwlock_t is a pthread_rwlock_t", pthread_rwlock_unlock(&u), 0);
+	ok("RW_WRITE_HELD: nobody writes", !RW_WRITE_HELD(&u));
+	is("rw_trywrlock, free", rw_trywrlock(&u) | rw_unlock(&u), 0);
 	is("rwlock_destroy", rwlock_destroy(&u), 0);
+	memset(&u, 0, sizeof(u));
+	is("all zero is a rwlock_t", elsewhere(written, &u), 0);
 }
 
 /* --- exclusion ----------------------------------------------------------------------------- */
@@ -263,7 +309,8 @@ static void test_writer_gives_up(void)
 	gave_up = false;
 	pthread_rwlock_rdlock(&lock);
 	w = start(writer_in_a_hurry, NULL, PTHREAD_SCOPE_SYSTEM);
-	while (!(lock.__word & 0x40000000) && !gave_up) /* it waits, or had no patience for us */
+	while (!(lock.__word & LWP_RWLOCK_WAITING) &&
+	       !gave_up) /* it waits, or had no patience for us */
 		sched_yield();
 	r = start(patient_reader, NULL, PTHREAD_SCOPE_PROCESS);
 	sem_wait(&may_finish); /* hangs if the reader still waits */
@@ -271,6 +318,42 @@ static void test_writer_gives_up(void)
 	pthread_join(w, &status);
 	pthread_join(r, NULL);
 	is("the writer gave up", (long)status, ETIMEDOUT);
+}
+
+/* Those who wait to read while somebody writes then read together: each waits for the others. */
+static pthread_barrier_t together;
+static int waiting;
+
+static void *reads_together(void *arg)
+{
+	long error;
+
+	__atomic_add_fetch(&waiting, 1, __ATOMIC_RELAXED);
+	error = pthread_rwlock_rdlock(&lock);
+	pthread_barrier_wait(&together); /* hangs if one is missing */
+	return (void *)(error | pthread_rwlock_unlock(&lock));
+}
+
+static void test_readers_together(void)
+{
+	pthread_t t[3];
+	void *error;
+	long errors = 0;
+
+	pthread_rwlock_init(&lock, NULL);
+	pthread_barrier_init(&together, NULL, 3);
+	waiting = 0;
+	pthread_rwlock_wrlock(&lock);
+	for (int i = 0; i < 3; i++)
+		t[i] = start(reads_together, NULL, i % 2);
+	while (waiting < 3 || !(lock.__word & LWP_RWLOCK_WAITING))
+		sched_yield();
+	pthread_rwlock_unlock(&lock);
+	for (int i = 0; i < 3; i++) {
+		pthread_join(t[i], &error);
+		errors |= (long)error;
+	}
+	is("those who wait to read read together", errors, 0);
 }
 
 /* --- barriers ---------------------------------------------------------------------------------- */
@@ -309,12 +392,22 @@ static void test_barrier_arguments(int pshared)
 	is("barrierattr_setpshared", pthread_barrierattr_setpshared(&attr, pshared), 0);
 	is("barrierattr_setpshared, unknown", pthread_barrierattr_setpshared(&attr, 2), EINVAL);
 	is("barrierattr_getpshared again", (pthread_barrierattr_getpshared(&attr, &v), v), pshared);
-	is("barrier_init, 0", pthread_barrier_init(&barrier, &attr, 0), EINVAL);
+	is("a count of 0 is refused", pthread_barrier_init(&barrier, &attr, 0), EINVAL);
 	is("barrier_init, 1", pthread_barrier_init(&barrier, &attr, 1), 0);
-	is("barrier for one", pthread_barrier_wait(&barrier), PTHREAD_BARRIER_SERIAL_THREAD);
+	pthread_barrierattr_setpshared(&attr, !pshared);
+	is("barrierattr_destroy", pthread_barrierattr_destroy(&attr), 0);
+	is("barrier attributes changed: no matter", barrier.__flags & LWP_BARRIER_SHARED, pshared);
+	for (int i = 0; i < 3; i++)
+		is("barrier for one", pthread_barrier_wait(&barrier),
+		   PTHREAD_BARRIER_SERIAL_THREAD);
 	is("barrier_destroy", pthread_barrier_destroy(&barrier), 0);
 	is("a destroyed one", pthread_barrier_wait(&barrier), EINVAL);
-	is("barrierattr_destroy", pthread_barrierattr_destroy(&attr), 0);
+	is("barrierattr_init, destroyed", pthread_barrierattr_init(&attr), 0);
+	is("barrierattr_getpshared, as at first", (pthread_barrierattr_getpshared(&attr, &v), v),
+	   PTHREAD_PROCESS_PRIVATE);
+	is("barrier_init, destroyed", pthread_barrier_init(&barrier, NULL, 1), 0);
+	is("a barrier once more", pthread_barrier_wait(&barrier), PTHREAD_BARRIER_SERIAL_THREAD);
+	pthread_barrier_destroy(&barrier);
 }
 
 static void test_barrier(int scope)
@@ -406,6 +499,10 @@ static void test_spin(int scope)
 	all(spins, scope);
 	is("spin lock excludes", spun, THREADS * rounds);
 	is("spin_destroy", pthread_spin_destroy(&spin), 0);
+	memset(&spin, 0xff, sizeof(spin));
+	is("spin_init, destroyed", pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE), 0);
+	is("as new: spin_trylock", pthread_spin_trylock(&spin), 0);
+	pthread_spin_unlock(&spin);
 }
 
 int main(int argc, char **argv)
@@ -427,6 +524,7 @@ int main(int argc, char **argv)
 			test_barrier(scope);
 			test_spin(scope);
 		}
+		test_readers_together();
 		test_starvation();
 		test_writer_gives_up();
 	}

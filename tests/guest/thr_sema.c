@@ -65,6 +65,7 @@ static void test_arguments(void)
 	t = later(2000);
 	fails("timedwait, in vain", sem_timedwait(&s, &t), ETIMEDOUT);
 	is("getvalue, after a time-out", (sem_getvalue(&s, &v), v), 0);
+	is("getvalue changes nothing", (sem_getvalue(&s, &v), sem_getvalue(&s, &v), v), 0);
 	is("post", sem_post(&s), 0);
 	is("getvalue, 1", (sem_getvalue(&s, &v), v), 1);
 	t.tv_nsec = -1;
@@ -73,20 +74,67 @@ static void test_arguments(void)
 	thread = start(waits, &s, PTHREAD_SCOPE_PROCESS);
 	for (int i = 0; i < 1000 && s.__word == 0; i++)
 		sched_yield();
-	if (s.__word != 0) /* it waits */
+	if (s.__word != 0) { /* it waits */
 		fails("destroy, in use", sem_destroy(&s), EBUSY);
+		is("getvalue, waited for", (v = -1, sem_getvalue(&s, &v), v), 0);
+	}
 	sem_post(&s);
 	pthread_join(thread, NULL);
+	is("a unit for a waiter is no value", (sem_getvalue(&s, &v), v), 0);
 	is("destroy, unused", sem_destroy(&s), 0);
+	memset(&s, 0xff, sizeof(s));
+	is("init, destroyed", sem_init(&s, 0, 7), 0);
+	is("as new: its value", (sem_getvalue(&s, &v), v), 7);
 
 	is("sema_init, no such type", sema_init(&u, 1, 0x40, NULL), EINVAL);
 	is("sema_init, too high", sema_init(&u, 0x80000000u, USYNC_THREAD, NULL), EINVAL);
-	is("sema_init", sema_init(&u, 1, USYNC_THREAD, NULL), 0);
+	is("sema_init", sema_init(&u, 2, USYNC_THREAD, NULL), 0);
 	is("sema_wait", sema_wait(&u), 0);
+	ok("SEMA_HELD: a unit is left", !SEMA_HELD(&u));
+	is("sema_trywait, free", sema_trywait(&u), 0);
+	ok("SEMA_HELD: none is left", SEMA_HELD(&u));
 	is("sema_trywait", sema_trywait(&u), EBUSY);
 	is("sema_post", sema_post(&u), 0);
+	ok("SEMA_HELD: one more", !SEMA_HELD(&u));
 	is("a sema_t is a sem_t", sem_trywait(&u), 0);
 	is("sema_destroy", sema_destroy(&u), 0);
+	memset(&u, 0, sizeof(u));
+	is("all zero is a sema_t", sema_trywait(&u), EBUSY);
+	is("... of 0 units", sema_post(&u) | sema_wait(&u), 0);
+}
+
+/* One post, one waiter; the others wait on. */
+static sem_t gate;
+static int passed;
+
+static void *passes(void *arg)
+{
+	sem_wait(&gate);
+	__atomic_add_fetch(&passed, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void test_one(void)
+{
+	pthread_t t[3];
+
+	passed = 0;
+	sem_init(&gate, 0, 0);
+	for (int i = 0; i < 3; i++)
+		t[i] = start(passes, NULL, i % 2);
+	for (int i = 0; i < 50; i++)
+		sched_yield();
+	is("nobody passes without a unit", passed, 0);
+	for (int n = 1; n <= 3; n++) {
+		sem_post(&gate);
+		while (__atomic_load_n(&passed, __ATOMIC_RELAXED) < n)
+			sched_yield();
+		for (int i = 0; i < 20; i++)
+			sched_yield();
+		is("a post lets one pass", __atomic_load_n(&passed, __ATOMIC_RELAXED), n);
+	}
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
 }
 
 /* --- round trips -------------------------------------------------------------------------- */
@@ -224,6 +272,7 @@ int main(int argc, char **argv)
 	test_arguments();
 	for (int concurrency = 1; concurrency <= 4; concurrency *= 4) {
 		pthread_setconcurrency(concurrency);
+		test_one();
 		test_round_trips();
 		test_units();
 		test_destroy(PTHREAD_SCOPE_PROCESS);
