@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include "tap.h"
 
@@ -87,6 +89,74 @@ static int status_of(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* --- what closing, unlinking and the end of a process do ----------------------------------- */
+
+static sem_t *inherited, *signals_back;
+
+static int uses_inherited(void)
+{
+	return sem_wait(inherited) | sem_post(inherited) | sem_post(inherited) |
+	       sem_close(inherited);
+}
+
+static int posts(void)
+{
+	sem_t *s = sem_open("/life", 0);
+
+	return s == SEM_FAILED || sem_post(s) < 0; /* and exits, with it open */
+}
+
+static int exec_posts(void)
+{
+	execl("/bin/thr_semname", "thr_semname", "post", NULL);
+	return 1;
+}
+
+static int waits_on(void)
+{
+	sem_post(signals_back);
+	return sem_wait(inherited) | sem_post(signals_back);
+}
+
+static void test_life(void)
+{
+	struct stat st;
+	pid_t pid;
+	int value;
+
+	umask(027);
+	inherited = sem_open("/life", O_CREAT, 0666, 1);
+	is("its mode, less the umask", stat("/tmp/.sem.life", &st) == 0 ? st.st_mode & 0777 : 0,
+	   0640);
+	is("a child has it open", status_of(child(uses_inherited)), 0);
+	is("... and what it does, it does to it", (sem_getvalue(inherited, &value), value), 2);
+	is("the end of a process changes nothing", status_of(child(posts)), 0);
+	is("... of the value", (sem_getvalue(inherited, &value), value), 3);
+	is("nor does another program", status_of(child(exec_posts)), 0);
+	is("closed by all", sem_close(inherited), 0);
+	inherited = sem_open("/life", 0);
+	is("... it has the value still", (sem_getvalue(inherited, &value), value), 4);
+	while (sem_trywait(inherited) == 0)
+		;
+	signals_back = sem_open("/back", O_CREAT, 0600, 0);
+	pid = child(waits_on);
+	sem_wait(signals_back);
+	while (inherited->__word == 0) /* until it waits */
+		sched_yield();
+	is("unlink waits for nobody who has it", sem_unlink("/life"), 0);
+	is("... and who waits for it waits on", sem_trywait(signals_back) < 0 ? errno : 0, EAGAIN);
+	is("... until a post", sem_post(inherited) | sem_wait(signals_back), 0);
+	is("... and goes on", status_of(pid), 0);
+	is("unlinked, and closed by all", sem_close(inherited), 0);
+	inherited = sem_open("/life", O_CREAT, 0600, 9);
+	is("the name is another's", (sem_getvalue(inherited, &value), value), 9);
+	sem_close(inherited);
+	sem_close(signals_back);
+	is("unlink at the end", sem_unlink("/life") | sem_unlink("/back"), 0);
+}
+
+/* --- processes ------------------------------------------------------------------------------ */
+
 /* Answers each ping with a pong. */
 static int answers(void)
 {
@@ -157,10 +227,13 @@ static void test_race(void)
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "post") == 0)
+		return posts();
 	if (argc > 1)
 		rounds = atoi(argv[1]);
 	test_errors();
 	test_one_process();
+	test_life();
 	test_two_processes();
 	test_race();
 	return tap_done();

@@ -10,6 +10,7 @@
 #include <synch.h>
 #include <thread.h>
 #include <time.h>
+#include <weft/ksync.h>
 #include "tap.h"
 
 static int rounds = 500;
@@ -159,6 +160,22 @@ static void die(void)
 	pthread_join(t, NULL);
 }
 
+/* What it gives in another thread, which ends with what it gets. */
+static void *asks(void *call)
+{
+	return (void *)(long)((int (*)(pthread_mutex_t *))call)(&m);
+}
+
+static long elsewhere(int (*call)(pthread_mutex_t *))
+{
+	pthread_t t;
+	void *answer;
+
+	start(&t, asks, call);
+	pthread_join(t, &answer);
+	return (long)answer;
+}
+
 static void robust(int pshared)
 {
 	init(&m, PTHREAD_MUTEX_RECURSIVE, pshared, PTHREAD_MUTEX_ROBUST);
@@ -178,6 +195,22 @@ static void robust(int pshared)
 	is("ENOTRECOVERABLE", pthread_mutex_lock(&m), ENOTRECOVERABLE);
 	is("trylock: ENOTRECOVERABLE", pthread_mutex_trylock(&m), ENOTRECOVERABLE);
 	is("consistent, too late: EINVAL", pthread_mutex_consistent(&m), EINVAL);
+	is("a lost one can be destroyed", pthread_mutex_destroy(&m), 0);
+	init(&m, PTHREAD_MUTEX_NORMAL, pshared, PTHREAD_MUTEX_ROBUST);
+	is("... and made again", pthread_mutex_lock(&m), 0);
+	is("unlock", pthread_mutex_unlock(&m), 0);
+	die();
+	is("unlock of a dead one's: EPERM", pthread_mutex_unlock(&m), EPERM);
+	is("consistent of a dead one's: EINVAL", pthread_mutex_consistent(&m), EINVAL);
+	is("a new owner is told of the death", pthread_mutex_lock(&m), EOWNERDEAD);
+	is("its owner again, not yet consistent: EBUSY", pthread_mutex_trylock(&m), EBUSY);
+	is("another: EBUSY", elsewhere(pthread_mutex_trylock), EBUSY);
+	is("consistent", pthread_mutex_consistent(&m), 0);
+	is("unlock", pthread_mutex_unlock(&m), 0);
+	is("consistent: others are told no more", elsewhere(pthread_mutex_trylock), 0);
+	is("... but of the one who has just died", pthread_mutex_trylock(&m), EOWNERDEAD);
+	pthread_mutex_consistent(&m);
+	pthread_mutex_unlock(&m);
 	is("destroy", pthread_mutex_destroy(&m), 0);
 
 	mutex_t ui;
@@ -186,6 +219,48 @@ static void robust(int pshared)
 	is("mutex_consistent: EINVAL", mutex_consistent(&ui), EINVAL);
 	is("mutex_unlock", mutex_unlock(&ui), 0);
 	mutex_destroy(&ui);
+}
+
+/* Those who wait for a robust mutex are told what becomes of it. */
+static void *waits_for_it(void *arg)
+{
+	return (void *)(long)pthread_mutex_lock(&m);
+}
+
+static pthread_t waiting_for_it(void)
+{
+	pthread_t t;
+
+	start(&t, waits_for_it, NULL);
+	while (!(m.__owner & LWP_MUTEX_WAITERS))
+		sched_yield();
+	return t;
+}
+
+static void *dies_waited_for(void *arg)
+{
+	pthread_mutex_lock(&m);
+	*(pthread_t *)arg = waiting_for_it();
+	return NULL;
+}
+
+static void told(int pshared)
+{
+	pthread_t t, waiter;
+	void *error;
+
+	init(&m, PTHREAD_MUTEX_NORMAL, pshared, PTHREAD_MUTEX_ROBUST);
+	start(&t, dies_waited_for, &waiter);
+	pthread_join(t, NULL);
+	pthread_join(waiter, &error);
+	is("one who waits is told of the death", (long)error, EOWNERDEAD);
+	/* And ends with it, too. */
+	is("... and the next, when that one dies", pthread_mutex_lock(&m), EOWNERDEAD);
+	waiter = waiting_for_it();
+	is("given up inconsistent", pthread_mutex_unlock(&m), 0);
+	pthread_join(waiter, &error);
+	is("one who waits is told that it is lost", (long)error, ENOTRECOVERABLE);
+	is("destroy", pthread_mutex_destroy(&m), 0);
 }
 
 /* --- races ------------------------------------------------------------------------------------ */
@@ -350,6 +425,8 @@ int main(int argc, char **argv)
 	/* With one LWP for all threads, one that waits in the kernel waits for ever. */
 	if (model != NULL && strcmp(model, "n1") == 0)
 		return tap_done();
+	told(PTHREAD_PROCESS_SHARED);
+	told(PTHREAD_PROCESS_PRIVATE);
 	exclusion(PTHREAD_MUTEX_STALLED);
 	exclusion(PTHREAD_MUTEX_ROBUST);
 	many_deaths();
