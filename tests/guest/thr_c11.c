@@ -84,6 +84,15 @@ static int tries(void *arg)
 	return mtx_trylock(arg) * 10 + mtx_timedlock(arg, &past);
 }
 
+static int can_have(void *arg)
+{
+	int r = mtx_trylock(arg);
+
+	if (r == thrd_success)
+		mtx_unlock(arg);
+	return r;
+}
+
 static int unlocks(void *arg)
 {
 	return mtx_unlock(arg);
@@ -109,6 +118,7 @@ static void test_mutexes(void)
 
 	for (int i = 0; i < 4; i++) {
 		is("mtx_init", mtx_init(&x, types[i]), thrd_success);
+		is("mtx_init: free", run(can_have, &x), thrd_success);
 		is("lock", mtx_lock(&x), thrd_success);
 		is("trylock and timedlock by another", run(tries, &x),
 		   thrd_busy * 10 + thrd_timedout);
@@ -119,15 +129,18 @@ static void test_mutexes(void)
 			is("unlock by another", run(unlocks, &x), thrd_error);
 			for (int n = 0; n < 3; n++)
 				mtx_unlock(&x);
+			is("as many unlocks as locks", run(can_have, &x), thrd_busy);
 		} else {
 			is("timedlock: no time", mtx_timedlock(&x, &bad), thrd_error);
 			is("trylock", mtx_trylock(&x), thrd_busy);
 		}
 		is("unlock", mtx_unlock(&x), thrd_success);
+		is("unlock: another can have it", run(can_have, &x), thrd_success);
 		is("trylock", mtx_trylock(&x), thrd_success);
 		mtx_unlock(&x);
 		is("unlock: not locked", mtx_unlock(&x), thrd_error);
 		mtx_destroy(&x);
+		memset(&x, 0xff, sizeof(x));
 	}
 	is("mtx_init: unknown", mtx_init(&x, 8), thrd_error);
 }
@@ -166,7 +179,95 @@ static void test_conditions(void)
 	is("has the mutex still", mtx_unlock(&m), thrd_success);
 	for (int i = 0; i < 2; i++)
 		thrd_join(t[i], NULL);
+	cnd_signal(&c);
+	cnd_broadcast(&c);
+	mtx_lock(&m);
+	is("signals to nobody are not kept", cnd_timedwait(&c, &m, &past), thrd_timedout);
+	mtx_unlock(&m);
 	cnd_destroy(&c);
+	memset(&c, 0xff, sizeof(c));
+	is("cnd_init, destroyed", cnd_init(&c), thrd_success);
+	cnd_destroy(&c);
+	mtx_destroy(&m);
+}
+
+/* Four wait; one signal lets one of them go, a broadcast the others. */
+static int passed, wrong;
+
+static int waits_once(void *arg)
+{
+	mtx_lock(&m);
+	stage++;
+	wrong += cnd_wait(&c, &m) != thrd_success;
+	passed++;
+	mtx_unlock(&m);
+	return 0;
+}
+
+static void until(const int *count, int n)
+{
+	for (int seen = -1; seen < n; thrd_yield()) {
+		mtx_lock(&m);
+		seen = *count;
+		mtx_unlock(&m);
+	}
+}
+
+static void test_one_and_all(void)
+{
+	thrd_t t[4];
+
+	mtx_init(&m, mtx_plain);
+	cnd_init(&c);
+	stage = 0;
+	for (int i = 0; i < 4; i++)
+		thrd_create(&t[i], waits_once, NULL);
+	until(&stage, 4);
+	cnd_signal(&c);
+	until(&passed, 1);
+	for (int i = 0; i < 50; i++)
+		thrd_yield();
+	mtx_lock(&m);
+	is("a signal lets one go", passed, 1);
+	cnd_broadcast(&c);
+	mtx_unlock(&m);
+	for (int i = 0; i < 4; i++)
+		thrd_join(t[i], NULL);
+	is("a broadcast lets all go", passed, 4);
+	is("each with success", wrong, 0);
+	cnd_destroy(&c);
+	mtx_destroy(&m);
+}
+
+/* What mutexes are for. */
+static int counter;
+
+static int counts(void *arg)
+{
+	for (int i = 0; i < 500; i++) {
+		int seen;
+
+		while (i % 3 == 0 ? mtx_trylock(&m) != thrd_success : mtx_lock(&m) != thrd_success)
+			thrd_yield();
+		seen = counter;
+		if (i % 32 == 0)
+			thrd_yield();
+		counter = seen + 1;
+		mtx_unlock(&m);
+	}
+	return 0;
+}
+
+static void test_exclusion(void)
+{
+	thrd_t t[4];
+
+	mtx_init(&m, mtx_plain);
+	for (int i = 0; i < 4; i++)
+		thrd_create(&t[i], counts, NULL);
+	for (int i = 0; i < 4; i++)
+		thrd_join(t[i], NULL);
+	is("one at a time", counter, 2000);
 	mtx_destroy(&m);
 }
 
@@ -228,6 +329,8 @@ int main(void)
 	test_threads();
 	test_mutexes();
 	test_conditions();
+	test_one_and_all();
+	test_exclusion();
 	test_rest();
 	return tap_done();
 }
