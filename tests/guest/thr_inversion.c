@@ -367,11 +367,12 @@ static void call_one_locked(void)
 }
 
 static const struct object objects[] = {
-	{"mutex", lock_m1, unlock_m1, false},
-	{"semaphore", take_unit, give_unit, true},
-	{"reader-writer lock", start_writing, stop_writing, false},
-	{"condition variable", wait_in_line, call_one, true},
-	{"condition variable, with the mutex", wait_in_line, call_one_locked, true},
+	{"mutex: by priority, then as they came", lock_m1, unlock_m1, false},
+	{"semaphore: by priority, then as they came", take_unit, give_unit, true},
+	{"write lock: by priority, then as they came", start_writing, stop_writing, false},
+	{"signal: by priority, then as they came", wait_in_line, call_one, true},
+	{"signal, with the mutex: by priority, then as they came", wait_in_line, call_one_locked,
+	 true},
 };
 
 static void has_it(struct actor *a)
