@@ -12,6 +12,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <synch.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -231,6 +232,34 @@ static void living(void)
 	is("spin lock excludes", sh->counter, PROCESSES * rounds);
 }
 
+/* The same objects, made by UNIX International's names. */
+static void made_by_ui(void)
+{
+	init();
+	mutex_init(&sh->m, USYNC_PROCESS, NULL);
+	is("mutex_init: all well", everybody(add), 0);
+	is("mutex_init: exclusion", sh->counter, PROCESSES * rounds);
+	init();
+	mutex_init(&sh->m, USYNC_PROCESS, NULL);
+	cond_init(&sh->c, USYNC_PROCESS, NULL);
+	is("cond_init: all well", everybody(buffer), 0);
+	is("cond_init: buffer", sh->counter, PROCESSES * rounds);
+	init();
+	sema_init(&sh->go, 0, USYNC_PROCESS, NULL);
+	sema_init(&sh->done, 0, USYNC_PROCESS, NULL);
+	pid_t pid = child(answer, 0);
+	for (int i = 0; i < rounds; i++) {
+		sema_post(&sh->go);
+		while (sema_wait(&sh->done) != 0)
+			;
+	}
+	is("sema_init: semaphores", wait_for(pid), 0);
+	init();
+	rwlock_init(&sh->lock, USYNC_PROCESS, NULL);
+	is("rwlock_init: all well", everybody(read_and_write), 0);
+	is("rwlock_init: readers and writers keep apart", sh->wrong, 0);
+}
+
 /* The writer's mark of one process means nothing in another. */
 static int write_too(int me)
 {
@@ -390,6 +419,7 @@ int main(int argc, char **argv)
 	if (sh == MAP_FAILED)
 		bail("mmap: %d", errno);
 	living();
+	made_by_ui();
 	another_writer();
 	two_addresses();
 	private_memory();

@@ -130,6 +130,7 @@ static struct {
 	pthread_cond_t *c;
 	int waiting, woken, wrong;
 	long may_go;
+	bool ui; /* by UNIX International's names */
 } line = {.m = PTHREAD_MUTEX_INITIALIZER};
 
 static void *stands_in_line(void *arg)
@@ -137,7 +138,10 @@ static void *stands_in_line(void *arg)
 	pthread_mutex_lock(&line.m);
 	line.waiting++;
 	do { /* all are equal: whoever comes back has been let go */
-		if (pthread_cond_wait(line.c, &line.m) != 0 || !MUTEX_HELD(&line.m))
+		int error =
+			line.ui ? cond_wait(line.c, &line.m) : pthread_cond_wait(line.c, &line.m);
+
+		if (error != 0 || !MUTEX_HELD(&line.m))
 			line.wrong++;
 		line.woken++;
 	} while (line.may_go-- <= 0);
@@ -164,36 +168,54 @@ static void form_line(pthread_t *t, int n)
 	until(&line.waiting, n);
 }
 
+static void signal_one(void)
+{
+	if (line.ui)
+		cond_signal(line.c);
+	else
+		pthread_cond_signal(line.c);
+}
+
+static void signal_all(void)
+{
+	if (line.ui)
+		cond_broadcast(line.c);
+	else
+		pthread_cond_broadcast(line.c);
+}
+
 /* With the mutex or without; some time for others, who would be wrong. */
-static void test_one_and_all(bool with_mutex)
+static void test_one_and_all(bool with_mutex, bool ui)
 {
 	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
 	pthread_t t[4];
 
 	line.c = &c;
+	line.ui = ui;
 	form_line(t, 4);
 	line.may_go = 1;
 	if (with_mutex)
-		pthread_cond_signal(&c);
+		signal_one();
 	pthread_mutex_unlock(&line.m);
 	if (!with_mutex)
-		pthread_cond_signal(&c);
+		signal_one();
 	until(&line.woken, 1);
 	pthread_mutex_unlock(&line.m);
 	for (int i = 0; i < 50; i++)
 		sched_yield();
 	pthread_mutex_lock(&line.m);
-	is("a signal lets one go", line.woken, 1);
+	is(ui ? "cond_signal lets one go" : "a signal lets one go", line.woken, 1);
 	line.may_go = 3;
 	if (with_mutex)
-		pthread_cond_broadcast(&c);
+		signal_all();
 	pthread_mutex_unlock(&line.m);
 	if (!with_mutex)
-		pthread_cond_broadcast(&c);
+		signal_all();
 	for (int i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
-	is("a broadcast lets all go", line.woken, 4);
-	is("each with the mutex", line.wrong, 0);
+	is(ui ? "cond_broadcast lets all go" : "a broadcast lets all go", line.woken, 4);
+	is(ui ? "cond_wait: each with the mutex" : "each with the mutex", line.wrong, 0);
+	line.ui = false;
 }
 
 /* As soon as it has let all go, the one who did may destroy it, though they are on their way. */
@@ -537,8 +559,8 @@ int main(int argc, char **argv)
 	test_past();
 	for (int concurrency = 1; concurrency <= 4; concurrency *= 4) {
 		pthread_setconcurrency(concurrency);
-		test_one_and_all(true);
-		test_one_and_all(false);
+		for (int how = 0; how < 4; how++)
+			test_one_and_all(how & 1, how & 2);
 		test_destroy();
 		test_round_trips();
 		test_buffer();

@@ -219,6 +219,18 @@ static void robust(int pshared)
 	is("mutex_consistent: EINVAL", mutex_consistent(&ui), EINVAL);
 	is("mutex_unlock", mutex_unlock(&ui), 0);
 	mutex_destroy(&ui);
+
+	mutex_init(&m, (pshared ? USYNC_PROCESS : USYNC_THREAD) | LOCK_ROBUST, NULL);
+	die();
+	is("mutex_trylock: told of the death", mutex_trylock(&m), EOWNERDEAD);
+	is("mutex_consistent", mutex_consistent(&m), 0);
+	is("mutex_unlock, consistent", mutex_unlock(&m), 0);
+	is("mutex_lock, consistent", mutex_lock(&m) | mutex_unlock(&m), 0);
+	die();
+	is("mutex_lock: told of the death", mutex_lock(&m), EOWNERDEAD);
+	is("mutex_unlock, inconsistent", mutex_unlock(&m), 0);
+	is("mutex_lock: lost", mutex_lock(&m), ENOTRECOVERABLE);
+	is("mutex_destroy, lost", mutex_destroy(&m), 0);
 }
 
 /* Those who wait for a robust mutex are told what becomes of it. */
