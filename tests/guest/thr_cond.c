@@ -223,7 +223,7 @@ static void test_destroy(void)
 {
 	int errors = 0;
 
-	for (int i = 0; i < 20; i++) {
+	for (int i = 0; i < 6; i++) {
 		pthread_cond_t *c = malloc(sizeof(*c));
 		pthread_t t[3];
 
@@ -557,11 +557,11 @@ int main(int argc, char **argv)
 	test_arguments();
 	test_other_mutex();
 	test_past();
+	for (int how = 0; how < 4; how++)
+		test_one_and_all(how & 1, how & 2);
+	test_destroy();
 	for (int concurrency = 1; concurrency <= 4; concurrency *= 4) {
 		pthread_setconcurrency(concurrency);
-		for (int how = 0; how < 4; how++)
-			test_one_and_all(how & 1, how & 2);
-		test_destroy();
 		test_round_trips();
 		test_buffer();
 		test_storm();

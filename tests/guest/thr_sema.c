@@ -275,10 +275,10 @@ int main(int argc, char **argv)
 	sem_init(&pong, 0, 0);
 	sem_init(&asked, 0, 0);
 	test_arguments();
+	test_one(false);
+	test_one(true);
 	for (int concurrency = 1; concurrency <= 4; concurrency *= 4) {
 		pthread_setconcurrency(concurrency);
-		test_one(false);
-		test_one(true);
 		test_round_trips();
 		test_units();
 		test_destroy(PTHREAD_SCOPE_PROCESS);
