@@ -101,6 +101,10 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
 # under names of their own, and what called them calls the choice.
 U_MALLOC := mallocr freer callocr reallocr malignr msizer
 U_MALLOC_NAMES := malloc free calloc realloc memalign malloc_usable_size
+# stdio's functions are no cancellation points: they have calls of their own (libc/plain.c).
+U_STDIO := lib_a-fopen lib_a-freopen lib_a-stdio lib_a-tmpfile lib_a-tmpnam lib_a-perror \
+	lib_a-__dprintf lib_a-vdprintf lib_a-vdiprintf mktemp
+U_STDIO_CALLS := open close read write
 U_REPLACED := malloc calloc realloc malign msize getopt mktemp lock clock rename remove system \
 	abort raise signal strsignal psignal
 
@@ -113,7 +117,12 @@ $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.
 	$(AR) x ../libc.a $(U_MALLOC:%=lib_a-%.o) && \
 	for o in *.o; do \
 		$(OBJCOPY) $(foreach f,$(U_MALLOC_NAMES),--redefine-sym _$(f)_r=__newlib_$(f)_r) $$o; \
-	done && $(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/malloc && touch $@
+	done && $(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/malloc
+	$(U_Q)rm -rf $(@D)/stdio && mkdir $(@D)/stdio && cd $(@D)/stdio && \
+	$(AR) x ../libc.a $(U_STDIO:%=%.o) && \
+	for o in *.o; do \
+		$(OBJCOPY) $(foreach f,$(U_STDIO_CALLS),--redefine-sym $(f)=__plain_$(f)) $$o; \
+	done && $(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/stdio && touch $@
 
 $(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
 	$(U_Q)mkdir -p $(@D) && cp $< $@

@@ -1,6 +1,6 @@
 /*
  * thr_points.c - which functions are cancellation points, and which are not (POSIX.1-2008,
- * 2.9.5.2), in every model.  Each point is tried with a cancellation that is pending before the
+ * 2.9.5.2), in every model.  (Those that may be, and are none: thr_nopoints.c.)  Each point is tried with a cancellation that is pending before the
  * call, and each that can block with one that comes at a random moment around its sleep.
  * Argument: how often the latter.
  */
@@ -501,34 +501,8 @@ static void cancel_and_let_go(pthread_t t)
 	pthread_barrier_wait(&barrier);
 }
 
-/* stdio may be a point, and is none here: no stream stays locked. */
-static void *prints(void *arg)
-{
-	FILE *f = arg;
-
-	pthread_cancel(pthread_self());
-	fprintf(f, "a line that is written\n");
-	fflush(f);
-	rewind(f);
-	fgetc(f);
-	return "returned";
-}
-
-/* But under the program's own lock a point is one. */
-static void *reads_locked(void *arg)
-{
-	FILE *f = arg;
-
-	flockfile(f);
-	pthread_cancel(pthread_self());
-	read(file, buf, 1);
-	return NULL;
-}
-
 static void test_others(void)
 {
-	FILE *f = fopen("/tmp/thr_points.3", "w+");
-	pthread_t t;
 	void *r;
 
 	pthread_barrier_init(&barrier, NULL, 1);
@@ -543,14 +517,6 @@ static void test_others(void)
 			break;
 	}
 	ok("waits for mutex, rwlock and barrier are none", r != PTHREAD_CANCELED);
-	pthread_create(&t, NULL, prints, f);
-	pthread_join(t, &r);
-	ok("stdio is none", r != PTHREAD_CANCELED);
-	is("its stream can be used", ftrylockfile(f), 0);
-	funlockfile(f);
-	pthread_create(&t, NULL, reads_locked, f);
-	pthread_join(t, &r);
-	ok("read with flockfile is one", r == PTHREAD_CANCELED);
 }
 
 /* A handler without SA_RESTART ends a wait for a shared semaphore, and for no other. */
