@@ -36,6 +36,7 @@ RACES = [
     wait("signal-left-behind", "exit", 20),
     wait("signal-of-another", "sigwait", 60),
     wait("timer-in-flight", "timer", 20, wide="withdraw"),
+    wait("one-handle-for-two", "table", 4),
     wait("object-slept-on", "event", 20),
     wait("settled-twice", "any", 40, wide="settle"),
     wait("name-of-the-dead", "name", 30),

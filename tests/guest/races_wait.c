@@ -177,6 +177,36 @@ static uint32_t new_object(uint32_t kind, uint32_t flags, const char *name)
 	return h < 0 ? 0 : h;
 }
 
+/* Two who make an object each when the table of handles is full. */
+static void table_prepare(unsigned round)
+{
+	while (new_object(KOBJ_EVENT, 0, NULL) / 4 != 16u << (round - 1))
+		;
+}
+
+static volatile unsigned second_here;
+
+static void table_first(unsigned round)
+{
+	while (second_here != round)
+		;
+	turns(draw(100));
+	event[0] = new_object(KOBJ_EVENT, 0, NULL);
+}
+
+static void table_second(unsigned round)
+{
+	second_here = round;
+	event[1] = new_object(KOBJ_EVENT, 0, NULL);
+}
+
+static void table_check(unsigned round)
+{
+	const uint32_t full = 4 * (16u << (round - 1));
+
+	MUST(event[0] > full && event[1] > full && event[0] != event[1]);
+}
+
 static void event_begin(void)
 {
 	for (unsigned i = 0; i < 3; i++)
@@ -527,6 +557,7 @@ static const struct race races[] = {
 	{"sigwait", 300, signal_begin, NULL, {two_send, two_wait, two_wait}, NULL, 0},
 	{"timer", 0, signal_begin, timer_prepare, {timer_expire}, NULL, 0},
 	{"ends", 100, NULL, ends_prepare, {close_read_end, close_write_end}, NULL, 0},
+	{"table", 0, NULL, table_prepare, {table_first, table_second}, table_check, 0},
 	{"event", 300, event_begin, NULL, {event_set, event_wait}, NULL, 0},
 	{"any", 50, event_begin, NULL, {event_set, event_set_other, any_wait}, any_check, 0},
 	{"name", 30, NULL, name_prepare, {name_close, name_open}, name_check, 0},
