@@ -52,6 +52,7 @@ int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(vo
 
 /* Of notify.c, which is there if the program calls timer_create. */
 __attribute__((weak)) void __notify_forked(void);
+__attribute__((weak)) void __semname_forked(void); /* the same of sem_open */
 
 static void child(struct thread *self)
 {
@@ -67,6 +68,8 @@ static void child(struct thread *self)
 	__ops->forked(had_others);
 	__newlib_forked();
 	__shared_forked();
+	if (__semname_forked != NULL)
+		__semname_forked();
 	__lockstat_forked();
 }
 

@@ -503,5 +503,8 @@ void __tsd_forked(void);
 /* core/notify.c: in a child of fork, where __threads_lock is free */
 void __notify_forked(void);
 
+/* sync/semname.c: in the child of fork */
+void __semname_forked(void);
+
 /* core/newlib.c: around fork; `forked` in the child, before `after`. */
 void __newlib_before_fork(void), __newlib_forked(void), __newlib_after_fork(bool child);

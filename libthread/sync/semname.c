@@ -6,7 +6,8 @@
  *
  * A process that opens a semaphore twice gets the same address, until it has closed it as
  * often; `opened` remembers it by device and inode, under opened_lock.  The mapping keeps the
- * inode, so that a name that has been unlinked and made anew is another semaphore.
+ * inode, so that a name that has been unlinked and made anew is another semaphore.  Fork does
+ * not take opened_lock: a handler may fork while its thread has it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -103,8 +104,18 @@ static sem_t *map(int fd)
 		return SEM_FAILED;
 	}
 	*o = (struct opened){opened, at, st.st_dev, st.st_ino, 1};
-	opened = o;
+	__atomic_store_n(&opened, o, __ATOMIC_RELEASE); /* whole in a child of fork, too */
 	return at;
+}
+
+/*
+ * In a child of fork.  Whoever had the lock is not here, and the list is whole at any moment; but
+ * perhaps it is the caller who has it, and forks in a signal handler.
+ */
+void __semname_forked(void)
+{
+	if (!__shared_owned(&opened_lock))
+		opened_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
 /* The semaphore in the file at path, which is made if flags say so; or SEM_FAILED. */

@@ -4,9 +4,11 @@
  */
 #include "tap.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -37,6 +39,14 @@ static void *wait_for_sem(void *arg)
 	while (sem_wait(&sem) != 0)
 		;
 	return arg;
+}
+
+/* A semaphore with a name, opened and closed. */
+static bool use_name(const char *name)
+{
+	sem_t *s = sem_open(name, O_CREAT, 0600, 0);
+
+	return s != SEM_FAILED && sem_close(s) == 0;
 }
 
 /* All that a program does: memory, output, threads, locks, time-outs. */
@@ -76,7 +86,15 @@ static int use_everything(void)
 		return 4;
 	if (pthread_getspecific(key) != &key)
 		return 5;
-	return 0;
+	return use_name("/child") ? 0 : 6;
+}
+
+static void *open_names(void *arg)
+{
+	while (!stop)
+		if (!use_name("/noise"))
+			bail("sem_open: %d", errno);
+	return NULL;
 }
 
 /* Locks of the library are always in somebody's hands. */
@@ -101,12 +119,14 @@ static void *make_noise(void *arg)
 
 static void in_noise(void)
 {
-	enum { N = 4 };
+	static void *(*const others[])(void *) = {wait_for_sem, make_noise, make_noise, make_noise,
+						  open_names};
+	enum { N = sizeof(others) / sizeof(*others) };
 	pthread_t t[N];
 	int bad = 0;
 
 	for (int i = 0; i < N; i++)
-		pthread_create(&t[i], NULL, i == 0 ? wait_for_sem : make_noise, NULL);
+		pthread_create(&t[i], NULL, others[i], NULL);
 	for (int i = 0; i < rounds; i++) {
 		pid_t pid = fork();
 
