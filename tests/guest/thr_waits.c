@@ -26,8 +26,14 @@ static void *waits(void *arg)
 	return (void *)(long)w->wait();
 }
 
+static void *waits_with_pending(void *arg)
+{
+	pthread_cancel(pthread_self());
+	return waits(arg);
+}
+
 /* Comes back when it waits. */
-static pthread_t start_waiting(const struct way *w, bool bound)
+static pthread_t start_waiting(const struct way *w, bool bound, bool cancelled)
 {
 	pthread_attr_t attr;
 	pthread_t t;
@@ -35,7 +41,7 @@ static pthread_t start_waiting(const struct way *w, bool bound)
 	began = given = early = held = false;
 	pthread_attr_init(&attr);
 	pthread_attr_setscope(&attr, bound ? PTHREAD_SCOPE_SYSTEM : PTHREAD_SCOPE_PROCESS);
-	if (pthread_create(&t, &attr, waits, (void *)w) != 0)
+	if (pthread_create(&t, &attr, cancelled ? waits_with_pending : waits, (void *)w) != 0)
 		bail("pthread_create");
 	while (!w->object->waited())
 		sched_yield();
@@ -73,7 +79,7 @@ static void test_handler(const struct way *w)
 		handled = 0;
 		w->object->make();
 		w->object->hold();
-		t = start_waiting(w, bound);
+		t = start_waiting(w, bound, false);
 		pthread_kill(t, SIGUSR1);
 		if (kernel_schedules || (bound && !one_lwp))
 			while (!handled)
@@ -87,12 +93,6 @@ static void test_handler(const struct way *w)
 }
 
 /* --- cancellation --------------------------------------------------------------------------- */
-
-static void *waits_with_pending(void *arg)
-{
-	pthread_cancel(pthread_self());
-	return waits(arg);
-}
 
 static bool cancelled_before(const struct way *w)
 {
@@ -119,7 +119,7 @@ static void test_point(const struct way *w)
 		sem_getvalue(&s, &units);
 	w->object->make();
 	w->object->hold();
-	t = start_waiting(w, false);
+	t = start_waiting(w, false, false);
 	pthread_cancel(t);
 	pthread_join(t, &r);
 	meanwhile = r == PTHREAD_CANCELED;
@@ -134,18 +134,24 @@ static void test_point(const struct way *w)
 	}
 }
 
+/* Neither if it need not wait, nor if it must, nor while it does. */
 static void test_no_point(const struct way *w)
 {
-	bool before = cancelled_before(w);
-	pthread_t t;
+	bool good = !cancelled_before(w);
 
-	w->object->make();
-	w->object->hold();
-	t = start_waiting(w, false);
-	pthread_cancel(t);
-	for (int i = 0; i < 20; i++)
-		sched_yield();
-	ok(label(w, "is no cancellation point"), !before && let_go(w, t) == NULL && !early);
+	for (int pending = 0; pending < 2; pending++) {
+		pthread_t t;
+
+		w->object->make();
+		w->object->hold();
+		t = start_waiting(w, false, pending);
+		if (!pending)
+			pthread_cancel(t);
+		for (int i = 0; i < 20; i++)
+			sched_yield();
+		good &= let_go(w, t) == NULL && !early;
+	}
+	ok(label(w, "is no cancellation point"), good);
 }
 
 static void test_ways(bool of_processes)
