@@ -108,6 +108,7 @@ RACES = [
     Race("section-kept", ["races_win", "section", 20], wide="slow-leave"),
     Race("disowned", ["races_win", "section", 20], wide="slow-leave"),
     Race("two-events", ["races_win", "section", 10]),
+    Race("closed-in-halves", ["races_win", "closed", 30]),
     Race("closed-first", ["races_win", "handles", 10], wide="slow-books"),
     Race("stopped-with-books", ["races_win", "suspend", 10]),
     Race("resumed-too-soon", ["races_win", "suspend-self", 10]),

@@ -119,19 +119,29 @@ static struct win_object **slot(HANDLE h)
 	return (uintptr_t)h % 4 == 0 && i < KOBJ_HANDLES_MAX ? &object_of[i] : NULL;
 }
 
+/* One more handle, of the object if there is one; lock. */
+static long duplicate(uintptr_t number, struct win_object *object, bool inherit)
+{
+	long r = __sys_kobj_dup(number, inherit ? KOBJ_INHERIT : 0);
+
+	if (r >= 0 && object != NULL) {
+		__atomic_add_fetch(&object->refs, 1, __ATOMIC_RELAXED);
+		*slot((HANDLE)r) = object;
+	}
+	return r;
+}
+
 HANDLE __win_handle(HANDLE event, struct win_object *object, bool inherit)
 {
-	long r = __sys_kobj_dup((uintptr_t)event, inherit ? KOBJ_INHERIT : 0);
+	long r;
 
-	if (r < 0) {
-		SetLastError(__win_error(r));
-		return NULL;
-	}
-	__atomic_add_fetch(&object->refs, 1, __ATOMIC_RELAXED);
 	__win_lock();
-	*slot((HANDLE)r) = object;
+	r = duplicate((uintptr_t)event, object, inherit);
 	__win_unlock();
-	return (HANDLE)r;
+	if (r >= 0)
+		return (HANDLE)r;
+	SetLastError(__win_error(r));
+	return NULL;
 }
 
 void __win_put(struct win_object *o)
@@ -206,13 +216,13 @@ BOOL CloseHandle(HANDLE h)
 
 	if (h == CURRENT_THREAD || h == CURRENT_PROCESS)
 		return TRUE;
-	if (at != NULL) { /* before the kernel may give the number out again */
-		__win_lock();
-		o = *at;
-		*at = NULL;
-		__win_unlock();
-	}
-	r = at != NULL ? __sys_kobj_close((uintptr_t)h) : -EBADF;
+	if (at == NULL)
+		return __win_fails(ERROR_INVALID_HANDLE);
+	__win_lock(); /* no other thread finds one half of it, nor gets its number again before */
+	o = *at;
+	*at = NULL;
+	r = __sys_kobj_close((uintptr_t)h);
+	__win_unlock();
 	if (o != NULL)
 		__win_put(o);
 	return r == 0 ? TRUE : __win_fails(__win_error(r));
@@ -226,9 +236,10 @@ BOOL CloseHandle(HANDLE h)
 BOOL DuplicateHandle(HANDLE from_process, HANDLE h, HANDLE to_process, LPHANDLE copy, DWORD access,
 		     BOOL inherit, DWORD options)
 {
-	HANDLE processes[2] = {from_process, to_process}, made;
-	struct win_object *o = NULL, **at = slot(h);
+	HANDLE processes[2] = {from_process, to_process};
+	struct win_object *own = NULL, **at = slot(h);
 	uint32_t number;
+	long r;
 
 	for (int i = 0; i < 2; i++)
 		if (!__win_own_process(processes[i]))
@@ -236,34 +247,22 @@ BOOL DuplicateHandle(HANDLE from_process, HANDLE h, HANDLE to_process, LPHANDLE 
 	number = __win_number(h);
 	if (number == 0)
 		return FALSE;
-	if (h == CURRENT_THREAD) {
-		o = &__win_thread(h)->object;
-	} else if (h == CURRENT_PROCESS) {
-		o = &__win_process(h)->object;
-	} else if (at != NULL) {
-		__win_lock();
-		o = *at;
-		if (o != NULL) /* another thread may close h meanwhile */
-			__atomic_add_fetch(&o->refs, 1, __ATOMIC_RELAXED);
-		__win_unlock();
-	}
-	if (o != NULL) {
-		made = __win_handle((HANDLE)(uintptr_t)number, o, inherit);
-		__win_put(o);
-		if (made == NULL)
-			return FALSE;
-	} else {
-		long r = __sys_kobj_dup(number, inherit ? KOBJ_INHERIT : 0);
-
-		if (r < 0)
-			return __win_fails(__win_error(r));
-		made = (HANDLE)r;
-	}
+	if (h == CURRENT_THREAD)
+		own = &__win_thread(h)->object;
+	else if (h == CURRENT_PROCESS)
+		own = &__win_process(h)->object;
+	__win_lock(); /* another thread may close h */
+	r = duplicate(number, own != NULL || at == NULL ? own : *at, inherit);
+	__win_unlock();
+	if (own != NULL)
+		__win_put(own);
+	if (r < 0)
+		return __win_fails(__win_error(r));
 	if (options & DUPLICATE_CLOSE_SOURCE)
 		CloseHandle(h);
 	if (copy != NULL)
-		*copy = made;
+		*copy = (HANDLE)r;
 	else
-		CloseHandle(made);
+		CloseHandle((HANDLE)r);
 	return TRUE;
 }

@@ -55,6 +55,44 @@ static void handles_use(unsigned round)
 	}
 }
 
+/* A handle that one thread duplicates and another closes. */
+static HANDLE shared;
+
+/* The library makes handles of its own at first: they must not get the number. */
+static void closed_begin(void)
+{
+	HANDLE self = GetCurrentProcess(), copy;
+
+	MUST(DuplicateHandle(self, GetCurrentThread(), self, &copy, 0, FALSE,
+			     DUPLICATE_SAME_ACCESS));
+	MUST(DuplicateHandle(self, copy, self, NULL, 0, FALSE, 0));
+}
+
+static void closed_prepare(unsigned round)
+{
+	shared = CreateThread(NULL, 0, returns, NULL, 0, NULL);
+	MUST(shared != NULL);
+	UNTIL(WaitForSingleObject(shared, 0) == WAIT_OBJECT_0);
+}
+
+static void closed_duplicate(unsigned round)
+{
+	HANDLE self = GetCurrentProcess(), copy;
+	DWORD code;
+
+	if (!DuplicateHandle(self, shared, self, &copy, 0, FALSE, DUPLICATE_SAME_ACCESS))
+		return;
+	UNTIL(finished[1] == round);
+	free(calloc(1, 100));
+	MUST(GetExitCodeThread(copy, &code) && code == 7);
+	MUST(CloseHandle(copy));
+}
+
+static void closed_close(unsigned round)
+{
+	MUST(CloseHandle(shared));
+}
+
 /* --- suspension --------------------------------------------------------------------------------- */
 
 static HANDLE volatile target;
@@ -187,6 +225,11 @@ static const struct race races[] = {
 	 .prepare = section_prepare,
 	 .act = {section_use, section_use, section_use}},
 	{.name = "handles", .spread = 50, .act = {handles_use, handles_use, handles_use}},
+	{.name = "closed",
+	 .spread = 100,
+	 .begin = closed_begin,
+	 .prepare = closed_prepare,
+	 .act = {closed_duplicate, closed_close}},
 	{.name = "suspend", .spread = 100, .act = {suspend, target_uses_books, watch}},
 	{.name = "suspend-self", .spread = 100, .act = {resume, target_suspends_itself}},
 	{.name = "terminate", .act = {terminate}},
