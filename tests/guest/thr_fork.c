@@ -117,6 +117,9 @@ static void in_noise(void)
 	pthread_t t[N];
 	int bad = 0;
 
+	/* A child among them gets a slice now and then: seconds of a host. */
+	if (sysconf(_SC_NPROCESSORS_ONLN) == 1 && rounds > 2)
+		rounds = 2;
 	for (int i = 0; i < N; i++)
 		pthread_create(&t[i], NULL, i == 0 ? wait_for_sem : make_noise, NULL);
 	for (int i = 0; i < rounds; i++) {
