@@ -4,7 +4,8 @@
  * As libthread's own (libthread/sync/rwlock.c): a lock that is given up while LWPs wait is
  * handed over, to the first of them if that is a writer, or to all readers before the first
  * writer; and who comes waits if anyone does.  So neither writers nor readers starve within
- * a priority, unless it is a real-time one, in which writers come first.  An LWP that is woken has the lock.
+ * a priority, unless it is a real-time one, in which writers come first.  An LWP that is woken has
+ * the lock.
  *
  * While WAITING is set, the word changes under the bucket's lock only.  Readers are let in
  * UWAIT_SOME at a time; in between readers have the lock and WAITING is set, which is a state
