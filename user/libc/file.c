@@ -37,15 +37,7 @@ _Static_assert(sizeof(struct winsize) == sizeof(struct weft_winsize), "struct wi
 
 int open(const char *path, int flags, ...)
 {
-	unsigned mode = 0;
-	va_list ap;
-
-	if (flags & O_CREAT) {
-		va_start(ap, flags);
-		mode = va_arg(ap, unsigned);
-		va_end(ap);
-	}
-	return point_result(__point_open(path, flags, mode));
+	return point_result(__point_open(path, flags, OPEN_MODE(flags)));
 }
 
 /*
@@ -54,15 +46,7 @@ int open(const char *path, int flags, ...)
  */
 int openat(int fd, const char *path, int flags, ...)
 {
-	unsigned mode = 0;
-	va_list ap;
-
-	if (flags & O_CREAT) {
-		va_start(ap, flags);
-		mode = va_arg(ap, unsigned);
-		va_end(ap);
-	}
-	return point_result(__point_openat(fd, path, flags, mode));
+	return point_result(__point_openat(fd, path, flags, OPEN_MODE(flags)));
 }
 
 int creat(const char *path, mode_t mode)

@@ -23,6 +23,19 @@ static inline long point_result(long r)
 	return result(r);
 }
 
+/* open's third argument, in a function whose last named one is `flags`. */
+#define OPEN_MODE(flags)                                                                           \
+	({                                                                                         \
+		unsigned open_mode = 0;                                                            \
+		va_list open_args;                                                                 \
+		if ((flags)&O_CREAT) {                                                             \
+			va_start(open_args, flags);                                                \
+			open_mode = va_arg(open_args, unsigned);                                   \
+			va_end(open_args);                                                         \
+		}                                                                                  \
+		open_mode;                                                                         \
+	})
+
 /* path.c */
 const char *__program_path(const char *file, char *path);
 

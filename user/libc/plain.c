@@ -15,15 +15,7 @@ ssize_t __plain_write(int fd, const void *buf, size_t n);
 
 int __plain_open(const char *path, int flags, ...)
 {
-	unsigned mode = 0;
-	va_list ap;
-
-	if (flags & O_CREAT) {
-		va_start(ap, flags);
-		mode = va_arg(ap, unsigned);
-		va_end(ap);
-	}
-	return result(__sys_open(path, flags, mode));
+	return result(__sys_open(path, flags, OPEN_MODE(flags)));
 }
 
 int __plain_close(int fd)
