@@ -121,8 +121,8 @@ int64_t sys_rlimit(const uint64_t arg[6])
  * frees its pid; with WEFT_WUNTRACED or WEFT_WCONTINUED also for one that has stopped or gone
  * on since (rusage is then 0); with WEFT_WNOEXIT only for such; with WEFT_WNOWAIT the next call
  * finds the same.  pid > 0: that child; -1: any; 0: any of the caller's group; < -1: any of group
- * -pid; with WEFT_WGROUP any of group pid.  status and rusage may be NULL.  Returns its pid, or 0 with WEFT_WNOHANG when there is
- * none yet.  Blocks.
+ * -pid; with WEFT_WGROUP any of group pid.  status and rusage may be NULL.  Returns its pid, or 0
+ * with WEFT_WNOHANG when there is none yet.  Blocks.
  * ECHILD: there is no such child; EINVAL: unknown options; EINTR: a signal; EFAULT: status or
  * rusage (the child is gone all the same).
  */

@@ -7,8 +7,8 @@
  * stdio's list of streams, and the model's.  Others it need not take: sleep queues and timers begin
  * anew in the child; and what is written so far of a key, or of handlers of pthread_atfork, that
  * another thread is just making is nobody's there, and harms no other.  In the child all locks are free
- * again, and what only other threads had to do with is forgotten: the list of threads has one, no thread
- * sleeps, and the model has the LWPs that fork left it, which is one.  What other threads held of
+ * again, and what only other threads had to do with is forgotten: the list of threads has one, no
+ * thread sleeps, and the model has the LWPs that fork left it, which is one.  What other threads held of
  * the program's own locks stays held for ever, as POSIX has it; streams are made usable.
  *
  * Memory of the threads that are gone is free for new ones: they are on no CPU.

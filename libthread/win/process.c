@@ -243,8 +243,8 @@ static BOOL watch(pid_t pid, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
  * The child has the caller's standard streams, and all handles that are made to be
  * inherited, whatever `inherit` says.  ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND,
  * ERROR_ACCESS_DENIED, ERROR_BAD_EXE_FORMAT: the program; ERROR_DIRECTORY: directory is none;
- * ERROR_INVALID_PARAMETER: neither program nor command line, unknown flags; ERROR_NOT_SUPPORTED: CREATE_SUSPENDED;
- * ERROR_NOT_ENOUGH_MEMORY; ERROR_NO_SYSTEM_RESOURCES: processes, handles.
+ * ERROR_INVALID_PARAMETER: neither program nor command line, unknown flags;
+ * ERROR_NOT_SUPPORTED: CREATE_SUSPENDED; ERROR_NOT_ENOUGH_MEMORY; ERROR_NO_SYSTEM_RESOURCES: processes, handles.
  */
 BOOL CreateProcess(LPCSTR program, LPSTR line, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
 		   BOOL inherit, DWORD flags, LPVOID environment, LPCSTR directory,
