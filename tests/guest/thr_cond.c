@@ -7,20 +7,10 @@
 #include <stdbool.h>
 #include <synch.h>
 #include <time.h>
+#include "start.h"
 #include "tap.h"
 
 static long rounds = 2000;
-
-static struct timespec later(clockid_t clock, long us)
-{
-	struct timespec t;
-
-	clock_gettime(clock, &t);
-	t.tv_nsec += us % 1000000 * 1000;
-	t.tv_sec += us / 1000000 + t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	return t;
-}
 
 static long us_since(const struct timespec *start)
 {
@@ -28,18 +18,6 @@ static long us_since(const struct timespec *start)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (t.tv_sec - start->tv_sec) * 1000000 + (t.tv_nsec - start->tv_nsec) / 1000;
-}
-
-static pthread_t start(void *(*fn)(void *), void *arg, int scope)
-{
-	pthread_attr_t attr;
-	pthread_t t;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setscope(&attr, scope);
-	if (pthread_create(&t, &attr, fn, arg) != 0)
-		bail("pthread_create");
-	return t;
 }
 
 /* --- arguments ---------------------------------------------------------------------- */

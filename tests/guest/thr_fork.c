@@ -2,6 +2,7 @@
  * thr_fork.c - fork in a process with threads: the child has the calling thread alone, and
  * a library that works; pthread_atfork.  argv[1]: rounds.
  */
+#include "start.h"
 #include "tap.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -157,16 +158,13 @@ static void *fork_and_exit(void *bound)
 
 static void only_thread(void)
 {
-	pthread_attr_t attr;
 	pthread_t t;
 	void *status;
 
 	pthread_create(&t, NULL, fork_and_exit, NULL);
 	pthread_join(t, &status);
 	is("the child of a thread", (intptr_t)status, 0);
-	pthread_attr_init(&attr);
-	pthread_attr_setscope(&attr, PTHREAD_SCOPE_SYSTEM);
-	pthread_create(&t, &attr, fork_and_exit, NULL);
+	t = start(fork_and_exit, NULL, PTHREAD_SCOPE_SYSTEM);
 	pthread_join(t, &status);
 	is("the child of a bound thread", (intptr_t)status, 0);
 }

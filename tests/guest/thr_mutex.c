@@ -10,6 +10,7 @@
 #include <synch.h>
 #include <thread.h>
 #include <time.h>
+#include "start.h"
 #include "tap.h"
 
 #define THREADS 8
@@ -325,17 +326,12 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void all(void *(*start)(void *), int scope)
+static void all(void *(*fn)(void *), int scope)
 {
 	pthread_t t[THREADS];
-	pthread_attr_t attr;
 
-	pthread_attr_init(&attr);
-	for (long i = 0; i < THREADS; i++) {
-		pthread_attr_setscope(&attr, scope >= 0 ? scope : i % 2);
-		if (pthread_create(&t[i], &attr, start, (void *)i) != 0)
-			bail("pthread_create");
-	}
+	for (long i = 0; i < THREADS; i++)
+		t[i] = start(fn, (void *)i, scope >= 0 ? scope : i % 2);
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
 }

@@ -1,10 +1,11 @@
 /*
  * thr_points.c - which functions are cancellation points, and which are not (POSIX.1-2008,
- * 2.9.5.2), in every model.  (Those that may be, and are none: thr_nopoints.c.)  Each point is tried with a cancellation that is pending before the
- * call, and each that can block with one that comes at a random moment around its sleep.
- * Argument: how often the latter.
+ * 2.9.5.2), in every model.  (Those that may be, and are none: thr_nopoints.c.)  Each point is
+ * tried with a cancellation that is pending before the call, and each that can block with one that
+ * comes at a random moment around its sleep.  Argument: how often the latter.
  */
 #define _GNU_SOURCE
+#include "start.h"
 #include "tap.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -310,15 +311,11 @@ static void *blocks(void *arg)
 
 static void *start_and_join(void *(*fn)(void *), int bound, void (*meanwhile)(pthread_t))
 {
-	pthread_attr_t attr;
 	pthread_t t;
 	void *r;
 
-	pthread_attr_init(&attr);
-	pthread_attr_setscope(&attr, bound ? PTHREAD_SCOPE_SYSTEM : PTHREAD_SCOPE_PROCESS);
 	waiting = 0;
-	if (pthread_create(&t, &attr, fn, NULL) != 0)
-		bail("pthread_create");
+	t = start(fn, NULL, bound ? PTHREAD_SCOPE_SYSTEM : PTHREAD_SCOPE_PROCESS);
 	if (meanwhile)
 		meanwhile(t);
 	pthread_join(t, &r);

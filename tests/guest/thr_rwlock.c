@@ -10,35 +10,13 @@
 #include <synch.h>
 #include <time.h>
 #include <weft/ksync.h>
+#include "start.h"
 #include "tap.h"
 
 #define THREADS 8
 
 static long rounds = 2000;
 static const char *model;
-
-static struct timespec later(long us)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_nsec += us * 1000;
-	t.tv_sec += t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	return t;
-}
-
-static pthread_t start(void *(*fn)(void *), void *arg, int scope)
-{
-	pthread_attr_t attr;
-	pthread_t t;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setscope(&attr, scope);
-	if (pthread_create(&t, &attr, fn, arg) != 0)
-		bail("pthread_create");
-	return t;
-}
 
 static void all(void *(*fn)(void *), int scope)
 {
@@ -74,14 +52,14 @@ static long elsewhere(int (*call)(pthread_rwlock_t *), pthread_rwlock_t *l)
 
 static int timed_read(pthread_rwlock_t *l)
 {
-	struct timespec t = later(2000);
+	struct timespec t = later(CLOCK_REALTIME, 2000);
 
 	return pthread_rwlock_timedrdlock(l, &t);
 }
 
 static int timed_write(pthread_rwlock_t *l)
 {
-	struct timespec t = later(2000);
+	struct timespec t = later(CLOCK_REALTIME, 2000);
 
 	return pthread_rwlock_timedwrlock(l, &t);
 }

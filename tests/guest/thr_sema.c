@@ -10,32 +10,10 @@
 #include <stdbool.h>
 #include <synch.h>
 #include <time.h>
+#include "start.h"
 #include "tap.h"
 
 static long rounds = 3000;
-
-static struct timespec later(long us)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_nsec += us * 1000;
-	t.tv_sec += t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	return t;
-}
-
-static pthread_t start(void *(*fn)(void *), void *arg, int scope)
-{
-	pthread_attr_t attr;
-	pthread_t t;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setscope(&attr, scope);
-	if (pthread_create(&t, &attr, fn, arg) != 0)
-		bail("pthread_create");
-	return t;
-}
 
 static void *waits(void *arg)
 {
@@ -62,7 +40,7 @@ static void test_arguments(void)
 	fails("trywait, 0", sem_trywait(&s), EAGAIN);
 	is("getvalue", (sem_getvalue(&s, &v), v), 0);
 	fails("timedwait, out of range", sem_timedwait(&s, &t), EINVAL);
-	t = later(2000);
+	t = later(CLOCK_REALTIME, 2000);
 	fails("timedwait, in vain", sem_timedwait(&s, &t), ETIMEDOUT);
 	is("getvalue, after a time-out", (sem_getvalue(&s, &v), v), 0);
 	is("getvalue changes nothing", (sem_getvalue(&s, &v), sem_getvalue(&s, &v), v), 0);
@@ -156,7 +134,7 @@ static void take(sem_t *s, long i)
 		return;
 	}
 	do
-		t = later(40 + i % 40 * 10);
+		t = later(CLOCK_REALTIME, 40 + i % 40 * 10);
 	while (sem_timedwait(s, &t) != 0);
 }
 
@@ -204,7 +182,7 @@ static int in_use, too_many;
 static void *user(void *arg)
 {
 	for (long i = 0; i < rounds / 2; i++) {
-		struct timespec t = later(20 + i % 20 * 10);
+		struct timespec t = later(CLOCK_REALTIME, 20 + i % 20 * 10);
 
 		if ((long)arg % 3 == 0 ? sem_timedwait(&units, &t) : sem_wait(&units))
 			continue;

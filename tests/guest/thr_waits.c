@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <signal.h>
+#include "start.h"
 #include "tap.h"
 #include "waits.h"
 
@@ -35,14 +36,11 @@ static void *waits_with_pending(void *arg)
 /* Comes back when it waits. */
 static pthread_t start_waiting(const struct way *w, bool bound, bool cancelled)
 {
-	pthread_attr_t attr;
 	pthread_t t;
 
 	began = given = early = held = false;
-	pthread_attr_init(&attr);
-	pthread_attr_setscope(&attr, bound ? PTHREAD_SCOPE_SYSTEM : PTHREAD_SCOPE_PROCESS);
-	if (pthread_create(&t, &attr, cancelled ? waits_with_pending : waits, (void *)w) != 0)
-		bail("pthread_create");
+	t = start(cancelled ? waits_with_pending : waits, (void *)w,
+		  bound ? PTHREAD_SCOPE_SYSTEM : PTHREAD_SCOPE_PROCESS);
 	while (!w->object->waited())
 		sched_yield();
 	return t;
