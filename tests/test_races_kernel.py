@@ -69,6 +69,8 @@ RACES = [
     space("made-by-another", "create", 20),
     space("lines-mixed", "write", 3),
     Race("tracer-twice", ["races_trace", "two-tracers", 2]),
+    Race("events-read-twice", ["races_trace", "two-readers", 2]),
+    Race("events-let-go", ["races_trace", "full-queue", 2]),
     Race("tracer-gone", ["races_trace", "free", 1], wide="poison"),
     space("held-too-late", "close", 10, wide="file-hold"),
 ]

@@ -104,6 +104,95 @@ static void two_tracers(unsigned round)
 	_exit(!both);
 }
 
+/* --- two LWPs read what their process has as a tracer ----------------------------------------------- */
+
+#define READS 20
+
+static uint64_t heard[2][READS]; /* by each: the times of what it has been given */
+
+static void read_events(uint64_t *times)
+{
+	struct trace_event e;
+
+	for (unsigned i = 0; i < READS;)
+		if (__sys_trace_wait(&e, 1) == 1) /* else the other one reads */
+			times[i++] = e.time;
+}
+
+static void read_second(struct raw *r)
+{
+	up = true;
+	read_events(heard[1]);
+	done = true;
+}
+
+/* Has the second been given what the first has? */
+static bool heard_twice(void)
+{
+	for (unsigned i = 0; i < READS; i++)
+		for (unsigned k = 0; k < READS; k++)
+			if (heard[0][i] == heard[1][k])
+				return true;
+	return false;
+}
+
+static void two_readers(unsigned round)
+{
+	pid_t pid = fork();
+
+	if (pid != 0) {
+		must_end_well(pid);
+		return;
+	}
+	called[0] = caller(PBIND_NONE);
+	__sys_trace_attach(called[0], TRACE_STREAM);
+	raw_start(&other, read_second, 0, 0);
+	while (!up)
+		;
+	read_events(heard[0]);
+	while (!done)
+		;
+	__sys_trace_detach(called[0]);
+	end(called[0]);
+	_exit(heard_twice());
+}
+
+/* --- events that are read while those who wait for room go on ---------------------------------------- */
+
+#define QUEUE 128 /* as many as there is room for */
+
+/* Into pages that are not there yet, so that it takes some time. */
+static void full_queue(unsigned round)
+{
+	const size_t size = QUEUE * sizeof(struct trace_event);
+	uint64_t last = 0;
+	bool in_order = true;
+	pid_t pid = fork();
+
+	if (pid != 0) {
+		must_end_well(pid);
+		return;
+	}
+	called[0] = caller(PBIND_NONE);
+	__sys_trace_attach(called[0], TRACE_STREAM);
+	for (unsigned i = 0; i < 5; i++) {
+		struct trace_event *e = mmap(NULL, size, PROT_READ | PROT_WRITE,
+					     MAP_PRIVATE | MAP_ANON, -1, 0);
+		long n;
+		for (unsigned before = *calls - 1; *calls != before; turns(5000))
+			before = *calls;
+		n = __sys_trace_wait(e, QUEUE);
+		for (long k = 0; k < n; k++) {
+			in_order = in_order && e[k].time > last;
+			last = e[k].time;
+		}
+		munmap(e, size);
+	}
+	__sys_trace_detach(called[0]);
+	end(called[0]);
+	_exit(!in_order);
+}
+
 /* --- a tracer that ends before the LWP that stands still has gone on ------------------------------- */
 
 #define BUSY 3 /* the CPU of that LWP, which is kept from it */
@@ -158,6 +247,8 @@ static void free_keep(unsigned round)
 
 static const struct race races[] = {
 	{"two-tracers", 0, share_counts, NULL, {two_tracers}, NULL, 0},
+	{"two-readers", 0, share_counts, NULL, {two_readers}, NULL, 0},
+	{"full-queue", 0, share_counts, NULL, {full_queue}, NULL, 0},
 	{"free", 0, share_counts, free_prepare, {free_end, free_keep}, NULL, 0},
 };
 
