@@ -176,8 +176,8 @@ static void full_queue(unsigned round)
 	called[0] = caller(PBIND_NONE);
 	__sys_trace_attach(called[0], TRACE_STREAM);
 	for (unsigned i = 0; i < 5; i++) {
-		struct trace_event *e = mmap(NULL, size, PROT_READ | PROT_WRITE,
-					     MAP_PRIVATE | MAP_ANON, -1, 0);
+		struct trace_event *e =
+			mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
 		long n;
 		for (unsigned before = *calls - 1; *calls != before; turns(5000))
 			before = *calls;
