@@ -119,6 +119,7 @@ RACES = [
     Race("stopped-owing", ["races_life", "stop", 100], 32),
     Race("stale-sign", ["races_sync", "mutex", 20], wide="spinner-gone"),
     Race("stopped-releasing", ["races_life", "stop-mutex", 60], wide="spinner-gone"),
+    Race("stopped-yielding", ["races_mxn", "releasing", 5], 16, MXN | {"options": "unlock=adaptive"}),
     Race("stopped-waking", ["races_life", "stop-many", 20], wide="slow-unpark"),
     Race("no-record", ["races_life", "has-and-ends", 30], 24, wide="slow-spinner"),
     Race("stopped-unbegun", ["races_life", "begin", 10]),

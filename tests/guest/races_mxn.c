@@ -3,7 +3,10 @@
  * threads, their deadlines and LWPs.  Their signals: races_signal.c.
  */
 #include <semaphore.h>
+#include <signal.h>
 #include <unistd.h>
+#include "../../libthread/core/sleepq.h"
+#include "../../libthread/sync/mutex.h"
 #include "race.h"
 
 static sem_t sem;
@@ -210,6 +213,79 @@ static void yields(unsigned round)
 		sched_yield();
 }
 
+/* --- stopped while it has yielded in a handler, with a mutex half given up ----------------------- */
+
+static pthread_mutex_t wanted = PTHREAD_MUTEX_INITIALIZER;
+static struct thread *volatile releaser;
+static volatile unsigned handlers;
+
+static void yielding_handler(int sig)
+{
+	handlers++;
+	yields(started);
+}
+
+/* Somebody to whom a handler can yield. */
+static void *is_there(void *arg)
+{
+	while (!over) {
+		turns(draw(100));
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* Every release looks whether a spinner comes: one that has lost its CPU counts as such. */
+static void releasing_begin(void)
+{
+	signal(SIGUSR1, yielding_handler);
+	sleepq_of(&wanted)->spinners = 1;
+	pthread_detach(new_thread(is_there, NULL));
+}
+
+static void releasing_prepare(unsigned round)
+{
+	handlers = 0;
+	releaser = NULL;
+}
+
+static void releasing_release(unsigned round)
+{
+	pthread_mutex_lock(&wanted);
+	releaser = mutex_owner(&wanted);
+	UNTIL(wanted.__owner & M_WAITERS);
+	pthread_mutex_unlock(&wanted);
+	turns(2000); /* where it may be stopped */
+}
+
+static void releasing_take(unsigned round)
+{
+	UNTIL(releaser != NULL);
+	pthread_mutex_lock(&wanted);
+	pthread_mutex_unlock(&wanted);
+}
+
+/* Unless he has it, another can have it. */
+static void releasing_stop(unsigned round)
+{
+	hrtime_t end;
+
+	UNTIL(releaser != NULL);
+	while (releaser->no_suspend == 0 && finished[1] != round)
+		;
+	pthread_kill(party[1], SIGUSR1);
+	while (handlers == 0)
+		;
+	if (thr_suspend(party[1]) != 0)
+		return;
+	end = gethrtime() + 500000;
+	while (mutex_owner(&wanted) != releaser && finished[2] != round) {
+		MUST(gethrtime() < end);
+		sched_yield();
+	}
+	thr_continue(party[1]);
+}
+
 static const struct race races[] = {
 	{.name = "stopped", .spread = 100, .begin = sem_begin, .act = {stopped_post, stopped_wait}},
 	{.name = "newborn", .spread = 30, .act = {newborn_create, newborn_stop}},
@@ -238,6 +314,12 @@ static const struct race races[] = {
 	 .spread = 30,
 	 .begin = idle_begin,
 	 .act = {idle_post, idle_first, idle_second, yields},
+	 .lwps = 2},
+	{.name = "releasing",
+	 .spread = 100,
+	 .begin = releasing_begin,
+	 .prepare = releasing_prepare,
+	 .act = {releasing_stop, releasing_release, releasing_take},
 	 .lwps = 2},
 	{.name = "idle",
 	 .spread = 30,
