@@ -5,6 +5,7 @@ kernel/README.md has the table of claims.
 """
 
 import pytest
+from tap import failures
 from test_races import Race, show, workshop  # noqa: F401
 
 
@@ -12,7 +13,15 @@ def races_of(program):
     return lambda bug, *argv, **options: Race(bug, [program, *argv], **options)
 
 
-sched, wait, space = map(races_of, ("races_sched", "races_wait", "races_space"))
+def in_two_modes(result):
+    """And what of races_console's writes went out under two modes: the host takes a CR before the
+    end of each line off, so that those which the console has put there are what differs."""
+    writes = result.output.split("ok ")
+    return failures(result) + [text for text in writes if "-\r\n" in text and "-\n" in text]
+
+
+sched, wait, space, console = map(races_of, ("races_sched", "races_wait", "races_space",
+                                             "races_console"))
 
 RACES = [
     sched("idle-not-looked-again", "idle", 80, enough=24, machine={"smp": 2}, wide="placement"),
@@ -68,6 +77,9 @@ RACES = [
     space("link-lost", "link", 5, wide="link"),
     space("made-by-another", "create", 20),
     space("lines-mixed", "write", 3),
+    console("background-slept-on", "foreground", 20),
+    console("modes-told-first", "modes", 30),
+    console("modes-mid-write", "write", 10, wrong=in_two_modes),
     Race("tracer-twice", ["races_trace", "two-tracers", 2]),
     Race("events-read-twice", ["races_trace", "two-readers", 2]),
     Race("events-let-go", ["races_trace", "full-queue", 2]),
