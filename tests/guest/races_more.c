@@ -1,16 +1,24 @@
 /*
  * races_more.c RACE [ROUNDS] - the races that the rest of the library claims to close (race.h):
  * semaphores with names, keys, timers that call functions, threads that begin with a signal or a policy,
- * malloc=mt, fork, rows of lock statistics.
+ * malloc=mt, fork, rows of lock statistics, variables of newlib, the table of ids.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <weft/proc.h>
+#include <weft/syscall.h>
 #include "../../libthread/lockstat/lockstat.h"
 #include "race.h"
+
+static void *returns(void *arg)
+{
+	return arg;
+}
 
 /* --- a semaphore with a name -------------------------------------------------------------------- */
 
@@ -166,6 +174,84 @@ static void policy(unsigned round)
 	pthread_join(t, NULL);
 }
 
+/* --- a handler while a thread's variables of newlib are made -------------------------------------- */
+
+static volatile bool uses, has_streams;
+
+static void looks_for_streams(int sig)
+{
+	has_streams = stdout != NULL;
+	entered = started;
+}
+
+static void variables_begin(void)
+{
+	signal(SIGUSR1, looks_for_streams);
+}
+
+static void *uses_variables(void *arg)
+{
+	drawn = (uintptr_t)arg;
+	uses = true;
+	turns(100 + draw(100));
+	errno = 0;
+	UNTIL(entered == started);
+	return NULL;
+}
+
+static void variables(unsigned round)
+{
+	pthread_t t;
+
+	uses = false;
+	t = new_thread(uses_variables, (void *)(uintptr_t)round);
+	UNTIL(uses);
+	pthread_kill(t, SIGUSR1);
+	UNTIL(entered == round);
+	MUST(has_streams);
+	pthread_join(t, NULL);
+}
+
+/* --- two threads that enlarge the table of ids ------------------------------------------------------ */
+
+#define LISTED 511 /* with so many, whoever makes one more enlarges it, from one page to two */
+#define SLAB 65536 /* what is mapped for further threads, perhaps at the same time */
+
+static char never_used[PTHREAD_STACK_MIN] __attribute__((aligned(16)));
+static uint64_t mapped;
+
+static uint64_t bytes_mapped(void)
+{
+	struct weft_procinfo info;
+
+	MUST(__sys_procinfo(getpid(), &info) == getpid());
+	return info.size;
+}
+
+/* Nobody will run on the stack, so it is everybody's. */
+static void never_runs(unsigned round)
+{
+	MUST(thr_create(never_used, sizeof(never_used), returns, NULL,
+			THR_SUSPENDED | THR_DAEMON | THR_DETACHED, NULL) == 0);
+}
+
+/* Besides the two that race. */
+static void table_begin(void)
+{
+	for (int i = 2; i < LISTED; i++)
+		never_runs(0);
+}
+
+static void table_prepare(unsigned round)
+{
+	mapped = bytes_mapped();
+}
+
+static void table_check(unsigned round)
+{
+	MUST((bytes_mapped() - mapped) % SLAB == WEFT_PAGE_SIZE);
+}
+
 /* --- lock statistics: each round a lock of its own, and one caller ------------------------------- */
 
 static pthread_rwlock_t counted[500];
@@ -281,11 +367,6 @@ static void fork_and(void (*what)(void))
 			what();                                                                    \
 	}
 
-static void *returns(void *arg)
-{
-	return arg;
-}
-
 static void one_more_thread(void)
 {
 	MUST(pthread_join(new_thread(returns, NULL), NULL) == 0);
@@ -347,6 +428,13 @@ static const struct race races[] = {
 	{.name = "fork-malloc", .spread = 300, .act = {fork_malloc, fork_malloc_meanwhile}},
 	{.name = "fork-arenas", .spread = 300, .act = {fork_arenas, fork_arenas_meanwhile}},
 	{.name = "fork-streams", .spread = 300, .act = {fork_streams, fork_streams_meanwhile}},
+	{.name = "variables", .begin = variables_begin, .act = {variables}},
+	{.name = "table",
+	 .spread = 20,
+	 .begin = table_begin,
+	 .prepare = table_prepare,
+	 .act = {never_runs, never_runs},
+	 .check = table_check},
 	{.name = "row", .act = {row_use, row_use, row_use}, .check = row_check},
 };
 

@@ -143,6 +143,32 @@ static void resume(unsigned round)
 		in_time();
 }
 
+/* --- a thread that lowers itself, with another ready to run on its CPU ----------------------------- */
+
+static volatile hrtime_t lowered;
+
+/* A tick lost is one that it has slept for the lock of the books. */
+static DWORD looks_at_books(void *arg)
+{
+	MUST(GetThreadPriority(GetCurrentThread()) == THREAD_PRIORITY_NORMAL);
+	MUST(lowered == 0 || gethrtime() - lowered < WEFT_TICK_NS / 2);
+	return 0;
+}
+
+static void lower(unsigned round)
+{
+	HANDLE h;
+
+	lowered = 0;
+	h = CreateThread(NULL, 0, looks_at_books, NULL, 0, NULL);
+	MUST(h != NULL);
+	lowered = gethrtime();
+	MUST(SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_LOWEST));
+	MUST(WaitForSingleObject(h, INFINITE) == WAIT_OBJECT_0);
+	MUST(SetThreadPriority(GetCurrentThread(), THREAD_PRIORITY_NORMAL));
+	MUST(CloseHandle(h));
+}
+
 /* --- threads that are terminated, or end ------------------------------------------------------- */
 
 static void terminate(unsigned round)
@@ -232,6 +258,7 @@ static const struct race races[] = {
 	 .act = {closed_duplicate, closed_close}},
 	{.name = "suspend", .spread = 100, .act = {suspend, target_uses_books, watch}},
 	{.name = "suspend-self", .spread = 100, .act = {resume, target_suspends_itself}},
+	{.name = "lower", .act = {lower}},
 	{.name = "terminate", .act = {terminate}},
 	{.name = "fibers",
 	 .begin = fibers_begin,
