@@ -34,6 +34,7 @@ RACES = [
     sched("woken-too-early", "park", 20, wide="leave-cpu"),
     sched("interrupt-before-ast", "told", 10, wide="kick"),
     sched("interrupt-before-resched", "room", 5, wide="kick"),
+    Race("changed-unnoticed", ["races_sets", "turns", 20], wide="change"),
     sched("both-suspended", "suspend", 5),
     sched("another-by-its-id", "lookup", 5, wide="lookup"),
     Race("blocked-unlooked", ["sig_waiting", 10]),

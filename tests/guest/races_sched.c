@@ -33,14 +33,6 @@ static void go_to_cpu(int cpu)
 		bail("processor_bind");
 }
 
-static uint32_t cpu_now(void)
-{
-	uint32_t lo, hi, cpu;
-
-	__asm__ volatile("rdtscp" : "=a"(lo), "=d"(hi), "=c"(cpu)::"memory");
-	return cpu;
-}
-
 /* Keeps its CPU meanwhile, and does not take long for an answer. */
 #define AT_ONCE(cond)                                                                              \
 	do {                                                                                       \

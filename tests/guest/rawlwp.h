@@ -52,6 +52,15 @@ __attribute__((unused)) static int raw_start(struct raw *r, void (*fn)(struct ra
 	return 0;
 }
 
+/* The CPU that the caller runs on. */
+__attribute__((unused)) static uint32_t cpu_now(void)
+{
+	uint32_t lo, hi, cpu;
+
+	__asm__ volatile("rdtscp" : "=a"(lo), "=d"(hi), "=c"(cpu)::"memory");
+	return cpu;
+}
+
 /* Waits until LWP id sleeps in the kernel, for `what`; NULL: for anything. */
 __attribute__((unused)) static void raw_wait_asleep(uint32_t id, const char *what)
 {

@@ -34,13 +34,6 @@ static unsigned draw(unsigned n)
 	return rng % n;
 }
 
-static uint32_t cpu_now(void)
-{
-	uint32_t lo, hi, cpu;
-	__asm__ volatile("rdtscp" : "=a"(lo), "=d"(hi), "=c"(cpu)::"memory");
-	return cpu;
-}
-
 static void worker(struct raw *r)
 {
 	int half = r->arg % 2;
