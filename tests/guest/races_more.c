@@ -1,7 +1,7 @@
 /*
  * races_more.c RACE [ROUNDS] - the races that the rest of the library claims to close (race.h):
  * semaphores with names, keys, timers that call functions, threads that begin with a signal or a policy,
- * malloc=mt, fork, rows of lock statistics, variables of newlib, the table of ids.
+ * malloc=mt, fork, rows of lock statistics, what newlib has, the table of ids.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -407,12 +407,51 @@ static void one_more_timer(void)
 	timer_delete(new_timer(expected));
 }
 
+/* For the first deadline of a process the model mxn makes an LWP. */
+static void one_deadline(void)
+{
+	struct timespec t = timespec_of(gethrtime() + 100);
+
+	MUST(sem_clockwait(&sem, CLOCK_MONOTONIC, &t) == -1 && errno == ETIMEDOUT);
+}
+
+static void deadline_begin(void)
+{
+	sem_init(&sem, 0, 0);
+}
+
+FORK_RACE(deadline, one_deadline, one_deadline)
 FORK_RACE(keys, one_more_key, one_more_key)
 FORK_RACE(timers, one_more_timer, one_more_timer)
 FORK_RACE(threads, one_more_thread, one_more_thread)
 FORK_RACE(malloc, some_memory, some_memory)
 FORK_RACE(streams, one_more_stream, one_more_stream)
 FORK_RACE(arenas, fill_span, fill_span_of_each)
+
+/* --- a thread that may be cancelled anywhere, while it has a lock of newlib ------------------------- */
+
+/* POSIX lets it call no such thing then, but the library does. */
+static void *uses_memory(void *arg)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	for (uses = true;; pthread_testcancel())
+		some_memory();
+	return NULL;
+}
+
+static void cancel_in_malloc(unsigned round)
+{
+	void *status;
+	pthread_t t;
+
+	uses = false;
+	t = new_thread(uses_memory, NULL);
+	UNTIL(uses);
+	turns(draw(200));
+	pthread_cancel(t);
+	MUST(pthread_join(t, &status) == 0 && status == PTHREAD_CANCELED);
+	some_memory();
+}
 
 static const struct race races[] = {
 	{.name = "name", .spread = 300, .act = {name_open_0, name_open_1}, .check = name_check},
@@ -428,6 +467,11 @@ static const struct race races[] = {
 	{.name = "fork-malloc", .spread = 300, .act = {fork_malloc, fork_malloc_meanwhile}},
 	{.name = "fork-arenas", .spread = 300, .act = {fork_arenas, fork_arenas_meanwhile}},
 	{.name = "fork-streams", .spread = 300, .act = {fork_streams, fork_streams_meanwhile}},
+	{.name = "fork-deadline",
+	 .spread = 50,
+	 .begin = deadline_begin,
+	 .act = {fork_deadline, fork_deadline_meanwhile}},
+	{.name = "cancel-in-malloc", .act = {cancel_in_malloc}},
 	{.name = "variables", .begin = variables_begin, .act = {variables}},
 	{.name = "table",
 	 .spread = 20,
