@@ -124,6 +124,8 @@ RACES = [
     Race("stale-sign", ["races_sync", "mutex", 20], wide="spinner-gone"),
     Race("stopped-releasing", ["races_life", "stop-mutex", 60], wide="spinner-gone"),
     Race("stopped-yielding", ["races_mxn", "releasing", 5], 16, MXN | {"options": "unlock=adaptive"}),
+    Race("cancelled-releasing", ["races_mxn", "releasing-cancelled", 10], 16,
+         MXN | {"options": "unlock=adaptive"}),
     Race("stopped-waking", ["races_life", "stop-many", 20], wide="slow-unpark"),
     Race("stopped-waking-mxn", ["races_life", "stop-many", 20], 16, MXN, "slow-unpark"),
     Race("no-record", ["races_life", "has-and-ends", 30], 24, wide="slow-spinner"),

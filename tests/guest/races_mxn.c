@@ -286,6 +286,33 @@ static void releasing_stop(unsigned round)
 	thr_continue(party[1]);
 }
 
+/* --- cancelled there --------------------------------------------------------------------------- */
+
+/* POSIX lets it call no such thing then, but the library does. */
+static void *releases(void *arg)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	releasing_release(started);
+	for (reached = started;;)
+		pthread_testcancel();
+	return NULL;
+}
+
+static void cancelled_begin(void)
+{
+	sleepq_of(&wanted)->spinners = 1;
+}
+
+static void cancelled_cancel(unsigned round)
+{
+	pthread_t t = new_thread(releases, NULL);
+
+	UNTIL(releaser != NULL);
+	UNTIL(releaser->no_suspend != 0 || reached == round);
+	pthread_cancel(t);
+	MUST(pthread_join(t, NULL) == 0);
+}
+
 static const struct race races[] = {
 	{.name = "stopped", .spread = 100, .begin = sem_begin, .act = {stopped_post, stopped_wait}},
 	{.name = "newborn", .spread = 30, .act = {newborn_create, newborn_stop}},
@@ -321,6 +348,11 @@ static const struct race races[] = {
 	 .prepare = releasing_prepare,
 	 .act = {releasing_stop, releasing_release, releasing_take},
 	 .lwps = 2},
+	{.name = "releasing-cancelled",
+	 .spread = 100,
+	 .begin = cancelled_begin,
+	 .prepare = releasing_prepare,
+	 .act = {cancelled_cancel, releasing_take}},
 	{.name = "idle",
 	 .spread = 30,
 	 .begin = idle_begin,
