@@ -7,10 +7,16 @@ from tap import failures
 from weft_host.paths import build_dir
 
 
+def disk_size(debug):
+    return (build_dir(debug) / "initrd.cpio").stat().st_size >> 20
+
+
 @pytest.mark.parametrize("debug", [False, True], ids=["plain", "debug"])
-@pytest.mark.parametrize("mem", ["48M", "512M"])
-def test_selftest(guest, mem, debug):
-    result = guest(["true"], mem=mem, debug=debug, append="selftest=mm", timeout=120)
+@pytest.mark.parametrize("beside", [14, 470])
+def test_selftest(guest, beside, debug):
+    """With little memory beside the initial RAM disk, and with much."""
+    result = guest(["true"], mem=f"{disk_size(debug) + beside}M", debug=debug, append="selftest=mm",
+                   timeout=120)
     assert result.status == 0
     assert "weft: selftest of mm: ok," in result.output
 
@@ -18,8 +24,7 @@ def test_selftest(guest, mem, debug):
 def test_initrd_and_its_copy(guest):
     """Memory for the initial RAM disk and a half of what is in it: the pages of what has been
     unpacked hold what comes next."""
-    size = (build_dir(False) / "initrd.cpio").stat().st_size >> 20
-    result = guest(["echo", "up"], mem=f"{size * 3 // 2 + 4}M")
+    result = guest(["echo", "up"], mem=f"{disk_size(False) * 3 // 2 + 4}M")
     assert (result.status, result.output) == (0, "up\n")
 
 
