@@ -465,13 +465,12 @@ static void mutex_release(unsigned round)
 	pthread_mutex_lock(&mutex);
 	held = round;
 	turns(draw(200));
-	held = 0;
 	pthread_mutex_unlock(&mutex);
 }
 
 static void mutex_take(unsigned round)
 {
-	UNTIL(held == round || finished[1] == round);
+	UNTIL(held == round);
 	take_mutex(round);
 }
 
