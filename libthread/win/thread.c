@@ -461,7 +461,7 @@ DWORD TlsAlloc(void)
 	pthread_key_t key;
 
 	pthread_once(&once, make_key); /* keep the first ones for this library */
-	SetLastError(GetLastError());
+	SetLastError(GetLastError());  /* so that it has its value before the keys run out */
 	if (pthread_key_create(&key, NULL) == 0)
 		return key;
 	SetLastError(ERROR_NOT_ENOUGH_MEMORY);

@@ -436,6 +436,7 @@ static void waiting_by_id(void)
 	fails("waitid: unknown options", waitid(P_ALL, 0, &info, WEXITED | 1 << 20), EINVAL);
 	fails("waitid: an id of something else", waitid(P_CID, 1, &info, WEXITED), EINVAL);
 	fails("waitid: no pid", waitid(P_PID, 0, &info, WEXITED), EINVAL);
+	fails("waitid: nor that", waitid(P_PID, -1, &info, WEXITED), EINVAL);
 }
 
 int main(int argc, char **argv)

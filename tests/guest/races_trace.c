@@ -42,12 +42,17 @@ static void end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static void must_end_well(pid_t pid)
+/* True in a new process; false in its maker, when it has ended, and well. */
+static bool in_a_child(void)
 {
+	pid_t pid = fork();
 	int status = 1;
 
+	if (pid == 0)
+		return true;
 	waitpid(pid, &status, 0);
 	MUST(status == 0);
+	return false;
 }
 
 /* --- two LWPs make a tracer of their process ------------------------------------------------------ */
@@ -82,12 +87,9 @@ static bool both_watched(void)
 static void two_tracers(unsigned round)
 {
 	unsigned late = draw(100);
-	pid_t pid = fork();
 
-	if (pid != 0) {
-		must_end_well(pid);
+	if (!in_a_child())
 		return;
-	}
 	called[0] = caller(PBIND_NONE);
 	called[1] = caller(PBIND_NONE);
 	raw_start(&other, watch_second, 0, 0);
@@ -138,12 +140,8 @@ static bool heard_twice(void)
 
 static void two_readers(unsigned round)
 {
-	pid_t pid = fork();
-
-	if (pid != 0) {
-		must_end_well(pid);
+	if (!in_a_child())
 		return;
-	}
 	called[0] = caller(PBIND_NONE);
 	__sys_trace_attach(called[0], TRACE_STREAM);
 	raw_start(&other, read_second, 0, 0);
@@ -167,12 +165,9 @@ static void full_queue(unsigned round)
 	const size_t size = QUEUE * sizeof(struct trace_event);
 	uint64_t last = 0;
 	bool in_order = true;
-	pid_t pid = fork();
 
-	if (pid != 0) {
-		must_end_well(pid);
+	if (!in_a_child())
 		return;
-	}
 	called[0] = caller(PBIND_NONE);
 	__sys_trace_attach(called[0], TRACE_STREAM);
 	for (unsigned i = 0; i < 5; i++) {

@@ -17,17 +17,6 @@
 
 static long rounds = 3000;
 
-static struct timespec in_ms(long ms)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	t.tv_nsec += ms % 1000 * 1000000;
-	t.tv_sec += ms / 1000 + t.tv_nsec / 1000000000;
-	t.tv_nsec %= 1000000000;
-	return t;
-}
-
 /* --- one thread --------------------------------------------------------------------- */
 
 static pthread_mutex_t of_type(int type)
@@ -92,7 +81,7 @@ static void test_attributes_later(void)
 static void test_normal(const pthread_mutexattr_t *attr)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-	struct timespec soon = in_ms(20), bad = {.tv_nsec = 1000000000};
+	struct timespec soon = later(CLOCK_REALTIME, 20000), bad = {.tv_nsec = 1000000000};
 
 	if (attr != NULL)
 		is("init, default attributes", pthread_mutex_init(&m, attr), 0);
@@ -120,7 +109,7 @@ static void test_normal(const pthread_mutexattr_t *attr)
 static void test_errorcheck(void)
 {
 	pthread_mutex_t m = of_type(PTHREAD_MUTEX_ERRORCHECK);
-	struct timespec soon = in_ms(20);
+	struct timespec soon = later(CLOCK_REALTIME, 20000);
 
 	is("errorcheck: unlock, free", pthread_mutex_unlock(&m), EPERM);
 	is("errorcheck: lock", pthread_mutex_lock(&m), 0);
@@ -133,7 +122,7 @@ static void test_errorcheck(void)
 static void test_recursive(void)
 {
 	pthread_mutex_t m = of_type(PTHREAD_MUTEX_RECURSIVE);
-	struct timespec soon = in_ms(20);
+	struct timespec soon = later(CLOCK_REALTIME, 20000);
 	int errors = 0;
 
 	for (int i = 0; i < 100; i++)
@@ -192,7 +181,7 @@ static void *other(void *arg)
 
 	o->began = true;
 	sem_wait(&o->go); /* a wait that leaves nothing behind which the timed one could take up */
-	soon = in_ms(30);
+	soon = later(CLOCK_REALTIME, 30000);
 	o->held = MUTEX_HELD(o->m);
 	o->try = pthread_mutex_trylock(o->m);
 	o->timed = pthread_mutex_timedlock(o->m, &soon);
@@ -269,7 +258,7 @@ static long got, timed_out;
 static void *impatient(void *arg)
 {
 	for (long i = 0; i < rounds / 10 + 1; i++) {
-		struct timespec t = in_ms(0);
+		struct timespec t = later(CLOCK_REALTIME, 0);
 
 		t.tv_nsec += (i * 7919 + (long)arg * 104729) % 300000;
 		if (t.tv_nsec >= 1000000000) {

@@ -144,7 +144,9 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	pid_t child;
 
 	if (events == 0 || (options & ~(events | WNOHANG | WNOWAIT)) ||
-	    (type != P_ALL && type != P_PID && type != P_PGID) || (type == P_PID && id <= 0))
+	    (type != P_ALL && type != P_PID && type != P_PGID) ||
+	    (type == P_PID &&
+	     (pid_t)id <= 0)) /* waitpid would take it for a group, or for any child */
 		return fails(EINVAL);
 	if (!(events & WEXITED))
 		how |= WEFT_WNOEXIT;
