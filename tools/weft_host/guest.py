@@ -7,6 +7,7 @@ QEMU's standard input and output are the guest's serial console.  Whatever happe
 caller (an exception, a signal, a closed pipe), QEMU does not outlive it.
 """
 
+import contextlib
 import ctypes
 import os
 import selectors
@@ -72,12 +73,17 @@ class Guest:
             # A session of its own: Ctrl-C on our terminal is ours to handle.
             self.qemu = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=self._errors, start_new_session=True,
-                                         preexec_fn=_die_with_parent, bufsize=0)
+                                         preexec_fn=self._in_child, bufsize=0)
         except BaseException:
             self._work.cleanup()
             raise
         os.set_blocking(self.qemu.stdin.fileno(), False)
         return self
+
+    def _in_child(self):
+        _die_with_parent()
+        if self.machine.background:
+            give_way()
 
     def __exit__(self, *exc):
         self.qemu.kill()
@@ -199,6 +205,15 @@ def _die_with_parent():
     """In the child, on Linux: SIGKILL when the parent dies, even of SIGKILL."""
     if _LIBC is not None:
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def give_way():
+    """Lets all other work of the host go before this process, which leads a session.  Linux may
+    share its time among sessions first: then a process's own niceness counts only within its
+    session (sched(7), "The autogroup feature")."""
+    os.nice(19)
+    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as group:
+        group.write("19")
 
 
 def _wait(reads, writes, timeout):
