@@ -6,6 +6,7 @@
                 makes N random system calls, in pieces under different seeds
 """
 
+import contextlib
 import fcntl
 import os
 import subprocess
@@ -48,21 +49,28 @@ def fuzz_calls(request):
     return request.config.getoption("--fuzz-calls")
 
 
+@contextlib.contextmanager
+def turn():
+    """What slows others down, or is slowed down by them, one at a time of all that run here."""
+    with open(TOP / "build/tests.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture(scope="session")
 def guest():
     """guest(argv, **options of Machine) boots a guest, runs argv and returns its Result; a
     guest that panics, hangs or resets fails the test unless may_fail is set.
 
-    In fast timing one guest runs at a time: where each of its CPUs has not a host thread that
-    runs, one waits for the other, and that lasts ten times as long.  In exact timing nothing
-    depends on the host, so these guests take what the others leave."""
+    In fast timing guests take turns: one whose CPUs do not each have a host thread that runs
+    waits for itself, and takes ten times as long.  In exact timing nothing depends on the host, so
+    these take what the others leave."""
 
-    def run(argv, stdin=b"", may_fail=False, timeout=60, timing="fast", **options):
-        machine = Machine(argv=[str(a) for a in argv], timeout=timeout, timing=timing,
-                          background=timing == "exact", **options)
-        with open(TOP / "build/fast-guest.lock", "w") as lock:
-            if timing == "fast":
-                fcntl.flock(lock, fcntl.LOCK_EX)
+    def run(argv, stdin=b"", may_fail=False, timeout=60, **options):
+        exact = options.get("timing") == "exact"
+        options.setdefault("background", exact)
+        machine = Machine(argv=[str(a) for a in argv], timeout=timeout, **options)
+        with contextlib.nullcontext() if exact else turn():
             result = run_guest(machine, stdin)
         if result.error and not may_fail:
             pytest.fail(f"{result.error}\n{result.panic}{result.output}", pytrace=False)

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import turn
 
 PINGPONG = ["ptime", "pp", "-v", "-i", "2000"]
 
@@ -11,17 +12,18 @@ PINGPONG = ["ptime", "pp", "-v", "-i", "2000"]
 @pytest.fixture
 def busy_host():
     """Both of the host's cores, or more, are taken while the test runs."""
-    load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
-    yield
-    for process in load:
-        process.kill()
-        process.wait()
+    with turn():
+        load = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+        yield
+        for process in load:
+            process.kill()
+            process.wait()
 
 
 @pytest.mark.parametrize("model", ["lwp", "mxn"])
 @pytest.mark.parametrize("cpus", [1, 2, 4, 8])
 def test_same_bytes_on_a_busy_host(guest, busy_host, cpus, model):
-    first, second = (guest(PINGPONG, smp=cpus, model=model, timing="exact", timeout=120)
+    first, second = (guest(PINGPONG, smp=cpus, model=model, timing="exact", background=False)
                      for _ in range(2))
     assert first.status == 0, first.output
     assert first.output == second.output

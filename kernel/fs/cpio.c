@@ -1,8 +1,8 @@
 /*
  * cpio.c - the parser of the initial RAM disk: one or more "newc" cpio archives
  * one after the other, as Linux accepts them (initramfs buffer format): zero
- * bytes may stand between archives, each archive starts at a multiple of 4, and
- * the last one may lack its trailer.
+ * bytes may stand between archives and between entries, each entry starts at a multiple
+ * of 4, and the last archive may lack its trailer.
  *
  * The archive comes from outside and may be anything: no length or offset in it
  * is used before it has been checked against what is left.  Nothing is copied or
@@ -66,11 +66,20 @@ static int bad_magic(struct cpio *c)
 	return damaged(c, "not a cpio header of format \"newc\"");
 }
 
+static void skip_zeros(struct cpio *c)
+{
+	while (c->pos < c->size && c->base[c->pos] == 0) {
+		uint64_t eight = 1;
+		if (c->pos % 8 == 0 && c->size - c->pos >= 8)
+			memcpy(&eight, c->base + c->pos, 8);
+		c->pos += eight == 0 ? 8 : 1;
+	}
+}
+
 int cpio_next(struct cpio *c, struct cpio_entry *e)
 {
 	for (;;) {
-		while (c->pos < c->size && c->base[c->pos] == 0)
-			c->pos++;
+		skip_zeros(c);
 		if (c->pos == c->size)
 			return 0;
 

@@ -12,6 +12,14 @@ struct vnode *tmpfs_new(void);
 /* As its link operation, but for a vnode of any kind that is not in the tree yet. */
 int tmpfs_enter(struct vnode *dir, const char *name, struct vnode *vn);
 
+/* --- tmpfs_file.c -------------------------------------------------------------------- */
+
+/*
+ * Appends a page, which becomes the file's own with the caller's hold of it, to a regular file
+ * of whole pages.  -ENOMEM, -EFBIG: the hold is still the caller's.  May block.
+ */
+int tmpfs_append_page(struct vnode *file, paddr_t page);
+
 /* --- vfs.c ----------------------------------------------------------------------------- */
 
 /* One struct weft_dirent in buf, for readdir: its length, or -EINVAL: size is too small. */

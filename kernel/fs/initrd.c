@@ -4,9 +4,11 @@
  * A later entry of the same name takes the place of an earlier one, so that an
  * archive appended by the loader can override what the first one holds.  Missing
  * parent directories are made.  Names with the same inode number within one
- * archive are one file; the bytes stand with one of them, by custom the last.  All is
- * copied, and what has been copied is given back at once: archive and copy together
- * need not fit into memory, only the archive and the largest of its files.
+ * archive are one file; the bytes stand with one of them, by custom the last.
+ *
+ * Bytes that begin at a page's begin in memory are not copied: their pages become the file's
+ * (tools/weft_host/cpio.py lays them out so).  All else is copied, and what has been copied is
+ * given back at once: archive and copies together need not fit into memory.
  *
  * What cannot be used (device nodes, names with "..") is named on
  * the console and left out; a damaged archive ends the unpacking there, and what
@@ -88,6 +90,14 @@ static int fill(struct vnode *vn, const struct cpio_entry *e)
 	if (e->size == 0)
 		return 0;
 	int err = vn->size > 0 ? vn->ops->truncate(vn, 0) : 0;
+	for (; err == 0 && e->size - off >= PAGE_SIZE; off += PAGE_SIZE) {
+		paddr_t page = virt_to_phys(e->data + off);
+		if (page % PAGE_SIZE != 0 || !page_keep_initrd(page))
+			break;
+		err = tmpfs_append_page(vn, page);
+		if (err != 0)
+			page_free(page);
+	}
 	while (err == 0 && off < e->size) {
 		int64_t n = vn->ops->write(vn, &off, e->data + off, e->size - off, false);
 		err = MIN(n, 0);

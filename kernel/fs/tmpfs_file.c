@@ -27,6 +27,8 @@ struct tmpfs_file {
 	struct pageset pages;
 };
 
+static const struct vnode_ops file_ops;
+
 static struct tmpfs_file *to_file(struct vnode *vn)
 {
 	return (struct tmpfs_file *)vn;
@@ -117,6 +119,19 @@ static int64_t file_write(struct vnode *vn, uint64_t *off, const void *buf, size
 	}
 	krw_write_exit(&f->lock);
 	return done > 0 ? (int64_t)done : err == -ENOMEM ? -ENOSPC : err;
+}
+
+int tmpfs_append_page(struct vnode *vn, paddr_t page)
+{
+	struct tmpfs_file *f = to_file(vn);
+
+	krw_write_enter(&f->lock);
+	assert(vn->ops == &file_ops && vn->size % PAGE_SIZE == 0);
+	int err = pageset_put(&f->pages, vn->size / PAGE_SIZE, page);
+	if (err == 0)
+		vn->size += PAGE_SIZE;
+	krw_write_exit(&f->lock);
+	return err;
 }
 
 static int file_truncate(struct vnode *vn, uint64_t size)

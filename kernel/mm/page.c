@@ -500,7 +500,10 @@ static void find_usable(void)
 	}
 }
 
-/* The whole pages of the initial RAM disk, if it lies in memory that we may use. */
+/* Those pages of the initial RAM disk that have not been given back yet. */
+static struct range initrd;
+
+/* All its whole pages, if it lies in memory that we may use. */
 static struct range initrd_range(void)
 {
 	paddr_t start = PAGE_ROUND_UP(boot_info.initrd);
@@ -530,6 +533,14 @@ static void place_frames(void)
 	panic("no room for the table of %u page frames", nframes);
 }
 
+/* So many pages more are managed.  buddy.lock held. */
+static void add_total(uint64_t pages)
+{
+	buddy.total += pages;
+	uint64_t reserve = buddy.total / 64;
+	buddy.reserve = MAX(RESERVE_MIN, MIN(reserve, RESERVE_MAX));
+}
+
 /* Hands [start, end) to the buddy lists, in the largest aligned blocks. */
 static void add_pages(paddr_t start, paddr_t end)
 {
@@ -539,11 +550,9 @@ static void add_pages(paddr_t start, paddr_t end)
 		while (f + (1ull << order) > end >> PAGE_SHIFT)
 			order--;
 		buddy_free(f, order);
-		buddy.total += 1ull << order;
 		f += 1ull << order;
 	}
-	uint64_t reserve = buddy.total / 64;
-	buddy.reserve = MAX(RESERVE_MIN, MIN(reserve, RESERVE_MAX));
+	add_total((end - start) >> PAGE_SHIFT);
 	spin_unlock(&buddy.lock, s);
 }
 
@@ -564,9 +573,11 @@ void page_init(void)
 	paddr_t top = 0;
 	for (unsigned i = 0; i < nusable; i++)
 		top = MAX(top, usable[i].end);
-	top = MAX(top, initrd_range().end);
+	initrd = initrd_range();
+	top = MAX(top, initrd.end);
 	/* Frame numbers are 32 bits: 16 TiB. */
 	top = MIN(top, frame_addr(UINT32_MAX));
+	initrd.end = MIN(initrd.end, top);
 	nframes = top >> PAGE_SHIFT;
 	place_frames();
 	for (unsigned i = 0; i < ARRAY_LEN(caches); i++)
@@ -583,15 +594,33 @@ void page_init_high(void)
 			  MIN(MAX(usable[i].end, BOOT_REACH), page_top()));
 }
 
+bool page_keep_initrd(paddr_t p)
+{
+	if (p < initrd.start || p + PAGE_SIZE > initrd.end)
+		return false;
+	assert(frame_of(p)->state == FRAME_NONE);
+	irqstate_t s = spin_lock(&buddy.lock);
+	add_total(1);
+	spin_unlock(&buddy.lock, s);
+	s = irq_save();
+	struct page_cache *c = this_cpu()->pages;
+	spin_acquire(&c->lock);
+	c->user++;
+	spin_unlock(&c->lock, s);
+	hand_out(p >> PAGE_SHIFT, 0, PG_USER);
+	return true;
+}
+
 void page_add_initrd(uint64_t read)
 {
-	static paddr_t done; /* those below are in use already */
-	struct range r = initrd_range();
-	paddr_t start = MAX(r.start, done);
-	paddr_t end = MIN(MIN(r.end, PAGE_ROUND_DOWN(boot_info.initrd + read)), page_top());
+	paddr_t end = MIN(initrd.end, PAGE_ROUND_DOWN(boot_info.initrd + read));
 
-	if (start < end) {
-		add_pages(start, end);
-		done = end;
+	while (initrd.start < end) {
+		paddr_t from = initrd.start;
+		while (initrd.start < end && frame_of(initrd.start)->state == FRAME_NONE)
+			initrd.start += PAGE_SIZE;
+		add_pages(from, initrd.start);
+		while (initrd.start < end && frame_of(initrd.start)->state != FRAME_NONE)
+			initrd.start += PAGE_SIZE;
 	}
 }

@@ -149,6 +149,21 @@ int pageset_get(struct pageset *ps, uint64_t index, unsigned flags, paddr_t *pag
 	return *page != 0 ? 0 : -ENOMEM;
 }
 
+int pageset_put(struct pageset *ps, uint64_t index, paddr_t page)
+{
+	if (index >= PAGESET_MAX)
+		return -EFBIG;
+	irqstate_t s = spin_lock(&ps->lock);
+	uint64_t *e = make(ps, index);
+	if (e != NULL) {
+		assert(*e == 0);
+		*e = page;
+		ps->npages++;
+	}
+	spin_unlock(&ps->lock, s);
+	return e != NULL ? 0 : -ENOMEM;
+}
+
 void pageset_truncate(struct pageset *ps, uint64_t from)
 {
 	struct batch b;

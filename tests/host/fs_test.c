@@ -2,6 +2,7 @@
  * fs_test.c - tmpfs, paths and the parser of the initial RAM disk (kernel/fs), on the host.
  *
  *	fs_test list FILE		unpacks an archive and prints the tree
+ *	fs_test kept FILE		the same; prints how many of its pages became those of files
  *	fs_test fuzz FILE SEED COUNT	damages it at random; nothing may break
  *	fs_test lookup FILE CWD PATH...	resolves paths and prints what came out
  *
@@ -18,6 +19,8 @@
 #include <kern/printk.h>
 #include <weft/errno.h>
 #include "../../kernel/fs/fs.h"
+
+#define CHECK(e) ((e) ? (void)0 : panic("fs_test.c:%d: %s", __LINE__, #e))
 
 struct boot_info boot_info;
 static bool quiet;
@@ -67,19 +70,38 @@ paddr_t pageset_find(struct pageset *ps, uint64_t index)
 	return p ? virt_to_phys(p->bytes) : 0;
 }
 
+static struct page *add_page(struct pageset *ps, uint64_t index)
+{
+	struct page *p = kzalloc(sizeof(*p));
+	if (p == NULL)
+		return NULL;
+	p->index = index;
+	p->next = (struct page *)ps->root;
+	ps->root = (paddr_t)p;
+	ps->npages++;
+	return p;
+}
+
 int pageset_get(struct pageset *ps, uint64_t index, unsigned flags, paddr_t *page)
 {
 	struct page *p = page_at(ps, index);
-	if (p == NULL) {
-		p = kzalloc(sizeof(*p));
-		if (p == NULL)
-			return -ENOMEM;
-		p->index = index;
-		p->next = (struct page *)ps->root;
-		ps->root = (paddr_t)p;
-		ps->npages++;
-	}
+	if (p == NULL)
+		p = add_page(ps, index);
+	if (p == NULL)
+		return -ENOMEM;
 	*page = virt_to_phys(p->bytes);
+	return 0;
+}
+
+/* The page is the set's now: nobody finds in it what it held. */
+int pageset_put(struct pageset *ps, uint64_t index, paddr_t page)
+{
+	CHECK(page_at(ps, index) == NULL);
+	struct page *p = add_page(ps, index);
+	if (p == NULL)
+		return -ENOMEM;
+	memcpy(p->bytes, phys_to_virt(page), PAGE_SIZE);
+	memset(phys_to_virt(page), 0xa5, PAGE_SIZE);
 	return 0;
 }
 
@@ -103,10 +125,37 @@ void page_free(paddr_t p)
 
 /* What has been given back is somebody else's. */
 static uint8_t *archive;
+static size_t archive_size, given_back;
+static unsigned kept; /* pages */
+
+bool page_keep_initrd(paddr_t p)
+{
+	size_t at = (uint8_t *)phys_to_virt(p) - archive;
+	if (at < given_back || at + PAGE_SIZE > archive_size)
+		return false;
+	kept++;
+	return true;
+}
 
 void page_add_initrd(uint64_t read)
 {
 	memset(archive, 0xa5, read);
+	given_back = read;
+}
+
+/* At a page's start, as QEMU and GRUB load it. */
+static uint8_t *new_archive(size_t size)
+{
+	void *bytes;
+	CHECK(posix_memalign(&bytes, PAGE_SIZE, MAX(size, (size_t)1)) == 0);
+	return bytes;
+}
+
+static void set_archive(uint8_t *bytes, size_t size)
+{
+	archive = bytes;
+	archive_size = size;
+	given_back = 0;
 }
 
 void mm_reclaim(void)
@@ -209,8 +258,6 @@ struct vnode *console_vnode(void)
 
 /* --- the tests -------------------------------------------------------------------- */
 
-#define CHECK(e) ((e) ? (void)0 : panic("fs_test.c:%d: %s", __LINE__, #e))
-
 /* Walks the tree below dir, reads every byte, and checks what readdir and lookup say. */
 static void walk(struct vnode *dir, const char *path)
 {
@@ -305,7 +352,7 @@ static uint8_t *load(const char *file, size_t *size)
 	fseek(f, 0, SEEK_END);
 	*size = ftell(f);
 	rewind(f);
-	uint8_t *bytes = malloc(*size ? *size : 1);
+	uint8_t *bytes = new_archive(*size);
 	CHECK(fread(bytes, 1, *size, f) == *size);
 	fclose(f);
 	return bytes;
@@ -313,7 +360,7 @@ static uint8_t *load(const char *file, size_t *size)
 
 static void boot(uint8_t *bytes, size_t size)
 {
-	archive = bytes;
+	set_archive(bytes, size);
 	boot_info.initrd = (paddr_t)(uintptr_t)bytes - KDIRECT;
 	boot_info.initrd_size = size;
 	vfs_init();
@@ -328,7 +375,7 @@ static void fuzz(const uint8_t *bytes, size_t size, unsigned seed, unsigned coun
 	srand(seed);
 	while (count-- > 0) {
 		size_t len = rand() % 3 == 0 ? (size_t)rand() % (size + 1) : size;
-		uint8_t *copy = malloc(len ? len : 1);
+		uint8_t *copy = new_archive(len);
 		memcpy(copy, bytes, len);
 		for (int n = rand() % 6; n > 0 && len > 0; n--) {
 			size_t at = rand() % len;
@@ -343,7 +390,7 @@ static void fuzz(const uint8_t *bytes, size_t size, unsigned seed, unsigned coun
 		fail_one_in = 0;
 		struct vnode *root = tmpfs_new();
 		fail_one_in = rand() % 2 ? 1 + rand() % 20 : 0;
-		archive = copy;
+		set_archive(copy, len);
 		initrd_unpack(root, copy, len);
 		fail_one_in = 0;
 		walk(root, "");
@@ -362,6 +409,9 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "list") == 0) {
 		boot(bytes, size);
 		walk(vfs_root(), "");
+	} else if (strcmp(argv[1], "kept") == 0) {
+		boot(bytes, size);
+		printf("%u\n", kept);
 	} else if (strcmp(argv[1], "fuzz") == 0 && argc == 5) {
 		fuzz(bytes, size, atoi(argv[3]), atoi(argv[4]));
 	} else if (strcmp(argv[1], "lookup") == 0 && argc >= 4) {

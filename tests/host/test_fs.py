@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 from hostcc import compile_c, run
+from weft_host.cpio import Archive
 
 ENOENT, ENOTDIR, ENAMETOOLONG = 2, 20, 91  # newlib's
 FILE, DIR, LINK, CHR = 0o100000, 0o040000, 0o120000, 0o020000
@@ -91,6 +92,23 @@ def test_concatenated_and_overridden(unpack):
             assert tree.messages == []
             assert tree.files() == {"/etc": ("d", 0o700, 2, 0, 0), "/etc/a": f(b"new!"),
                                     "/etc/b": f(b"kept")}
+
+
+def test_whole_pages_are_kept(unpack, fs_test, tmp_path):
+    """In archives as the build makes them.  The rest is copied, and all where no file's bytes start
+    with a page."""
+    ours = Archive()
+    data = {size: bytes((size + i) % 251 for i in range(size)) for size in (1, 4095, 4096, 10000, 8192)}
+    for size, bytes_of in data.items():
+        ours.file(f"d/{size}", bytes_of)
+    for front, pages in (b"", 1 + 2 + 2), (b"\0" * 4096, 5), (b"\0" * 512, 0):
+        made = front + ours.bytes()
+        tree = unpack(made)
+        assert tree.messages == []
+        assert tree.files() == {"/d": ("d", 0o755, 2, 0, 0)} | {
+            f"/d/{size}": f(bytes_of) for size, bytes_of in data.items()}
+        (tmp_path / "kept.cpio").write_bytes(made)
+        assert int(run(fs_test, "kept", tmp_path / "kept.cpio")) == pages
 
 
 def test_no_trailer(unpack):
@@ -181,7 +199,9 @@ def test_damaged(unpack, bad, why):
 
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_fuzz(fs_test, tmp_path, seed):
-    data = archive(
+    ours = Archive()
+    ours.file("bin/c", b"page" * 3000)
+    data = ours.bytes() + archive(
         entry("bin", mode=DIR | 0o755), entry("bin/a", b"abcdefg"), entry("bin/b", b"", ino=4, nlink=2),
         entry("c/d/e/f", b"xyz" * 100, ino=4, nlink=2)) + b"\0" * 8 + archive(entry("bin/a", b"!"))
     (tmp_path / "a.cpio").write_bytes(data)

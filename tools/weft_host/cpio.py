@@ -5,8 +5,10 @@ the Makefile calls it:
 
     cpio.py ARCHIVE DIR/ ... LINK=TARGET ... FILE:GUEST ...
 
-An archive is padded to a multiple of 512 bytes, so that archives can be concatenated: the
-kernel unpacks one after the other, and a later file replaces an earlier one.
+An archive is padded to a multiple of a page, so that archives can be concatenated: the kernel
+unpacks one after the other, and a later file replaces an earlier one.  The bytes of a file that
+fills a page start at a page's start, by NULs before its header: the kernel takes such pages over
+where it copies others.
 """
 
 import io
@@ -14,6 +16,14 @@ import os
 import stat
 import sys
 from pathlib import Path
+
+
+PAGE = 4096
+HEADER = 110  # bytes of a header without the name
+
+
+def _up(n):
+    return n + -n % 4
 
 
 class Archive:
@@ -26,6 +36,8 @@ class Archive:
 
     def _entry(self, path, mode, data, links):
         name = path.encode() + b"\0"
+        if len(data) >= PAGE:
+            self._out.write(bytes(-(self._out.tell() + _up(HEADER + len(name))) % PAGE))
         self._inode += 1
         # inode mode uid gid nlink mtime size devmajor devminor rdevmajor rdevminor namesize check
         fields = (self._inode, mode, 0, 0, links, 0, len(data), 0, 0, 0, 0, len(name), 0)
@@ -62,7 +74,7 @@ class Archive:
         """The whole archive, with its trailer."""
         self._inode = -1
         self._entry("TRAILER!!!", 0, b"", 1)
-        self._pad(512)
+        self._pad(PAGE)
         return self._out.getvalue()
 
 

@@ -55,8 +55,14 @@ void page_free_order(paddr_t p, unsigned order);
 void page_hold(paddr_t p);
 unsigned page_count(paddr_t p);
 /*
+ * The page at p may lie in the initial RAM disk: makes it the caller's, as if page_alloc(PG_USER)
+ * had given it out, with what it holds.  False: it is not a whole page of the disk, or not in memory
+ * that is ours to use.  Once a page; CPU 0 alone.
+ */
+bool page_keep_initrd(paddr_t p);
+/*
  * The first `read` bytes of the initial RAM disk will not be looked at again: the whole pages
- * among them may be used.  CPU 0 alone.
+ * among them that have not been kept may be used.  CPU 0 alone.
  */
 void page_add_initrd(uint64_t read);
 uint64_t page_total(void), page_free_count(void); /* in pages; the caches' pages count as free */

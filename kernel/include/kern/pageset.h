@@ -26,7 +26,12 @@ void pageset_init(struct pageset *ps);
  * page_alloc(flags | PG_ZERO).  -ENOMEM, -EFBIG (index).  Never blocks.
  */
 int pageset_get(struct pageset *ps, uint64_t index, unsigned flags, paddr_t *page);
-/* The same, but 0 if there is none: a hole reads as zeros. */
+/*
+ * Makes `page` the one with this index, which is not there; the set takes over the caller's
+ * hold.  -ENOMEM, -EFBIG (index): the hold is still the caller's.  Never blocks.
+ */
+int pageset_put(struct pageset *ps, uint64_t index, paddr_t page);
+/* As pageset_get, but 0 if there is none: a hole reads as zeros. */
 paddr_t pageset_find(struct pageset *ps, uint64_t index);
 /* Drops the pages from index `from` on; 0: all of them, and the set's own memory.  May
  * give up the CPU. */
