@@ -208,12 +208,12 @@ def _die_with_parent():
 
 
 def give_way():
-    """Lets all other work of the host go before this process, which leads a session.  Linux may
-    share its time among sessions first: then a process's own niceness counts only within its
-    session (sched(7), "The autogroup feature")."""
-    os.nice(19)
+    """Lets other work of the host go before this process, which leads a session, but for a tenth.
+    Linux may share its time among sessions first: then a process's own niceness counts only within
+    its session (sched(7), "The autogroup feature")."""
+    os.nice(10)
     with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as group:
-        group.write("19")
+        group.write("10")
 
 
 def _wait(reads, writes, timeout):
