@@ -7,6 +7,7 @@ interleaving is the host's.
 """
 
 import concurrent.futures
+import contextlib
 import itertools
 import os
 import random
@@ -65,7 +66,8 @@ class Setting:
     def machine(self):
         exact = {"seed": self.seed, "quantum": self.quantum} if self.timing == "exact" else {}
         return Machine(argv=self.argv(), smp=self.smp, model=self.model, options=self.options,
-                       timing=self.timing, timeout=TIMEOUT[self.timing], debug=self.debug, **exact)
+                       timing=self.timing, timeout=TIMEOUT[self.timing], debug=self.debug,
+                       background=self.timing == "exact", **exact)
 
     def words(self):
         """Of the host command, before --."""
@@ -114,11 +116,15 @@ def failure(result):
 
 
 class Torture:
-    """Makes runs side by side, and tells of each as it ends."""
+    """Makes runs side by side, and tells of each as it ends.
+
+    Of those in fast timing one at a time: its CPUs want a host thread each that runs, else one waits
+    for the other.  Those in exact timing take what it leaves."""
 
     def __init__(self, settings, jobs, until=None):
         self._settings = settings
         self._lock = threading.Lock()
+        self._fast = threading.Lock()
         self._jobs = jobs
         self._until = until  # time.monotonic(), after which no run begins
         self.runs = 0
@@ -132,7 +138,8 @@ class Torture:
 
     def _work(self):
         while (one := self._next()) is not None:
-            result = run_guest(one.machine())
+            with self._fast if one.timing == "fast" else contextlib.nullcontext():
+                result = run_guest(one.machine())
             why = failure(result)
             with self._lock:
                 self.runs += 1
