@@ -42,11 +42,13 @@ static struct __lock *pool;
 
 /*
  * Most threads that live shortly never need theirs.  A handler that comes in between may do
- * the same: nothing has been stored by then.
+ * the same: nothing has been stored by then.  Release, to this thread's handlers: they find all
+ * of it made, or none.
  */
 static struct _reent *__attribute__((noinline)) first_use(struct thread *self)
 {
 	_REENT_INIT_PTR(&self->own_reent);
+	__atomic_signal_fence(__ATOMIC_RELEASE);
 	return self->reent = &self->own_reent;
 }
 
