@@ -6,8 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from conftest import TOP
-
+TOP = Path(__file__).resolve().parents[1]
 BUGS = TOP / "tests/bugs"
 BUILT = ("kernel", "libthread", "user", "tests", "sysroot")  # folders of objects and libraries
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import broken
 import pytest
 
 TOP = Path(__file__).resolve().parents[1]
@@ -32,6 +33,19 @@ def pytest_addoption(parser):
                      help="run the racing tests under N seeds of exact timing")
     parser.addoption("--fuzz-calls", type=int, default=0, metavar="N",
                      help="make N random system calls, in pieces under different seeds")
+
+
+SPREAD = (("test_guest",), ("test_seeds", "test_races", "test_races_kernel"))
+
+
+def pytest_collection_modifyitems(items):
+    """Spreads the guests of fast timing, which take turns, among those of exact timing: one after
+    the other, all workers but one would wait."""
+    place = {}
+    for modules in SPREAD:
+        group = [item for item in items if item.path.stem in modules]
+        place |= {item: (i + 0.5) / len(group) for i, item in enumerate(group)}
+    items[:] = [item for item in items if item not in place] + sorted(place, key=place.get)
 
 
 @pytest.fixture(scope="session")
@@ -92,3 +106,8 @@ def weft():
                               **options)
 
     return call
+
+
+@pytest.fixture(scope="session")
+def workshop(tmp_path_factory):
+    return broken.Workshop(tmp_path_factory.mktemp("workshop"))

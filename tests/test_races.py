@@ -151,11 +151,6 @@ RACES = [
 ]
 
 
-@pytest.fixture(scope="session")
-def workshop(tmp_path_factory):
-    return broken.Workshop(tmp_path_factory.mktemp("workshop"))
-
-
 def show(guest, workshop, race):
     """Shows that the bug is found, and that it is the bug's fault.  (That a seed finds it again:
     test_seeds.py.)"""

@@ -6,7 +6,7 @@ kernel/README.md has the table of claims.
 
 import pytest
 from tap import failures
-from test_races import Race, show, workshop  # noqa: F401
+from test_races import Race, show
 
 
 def races_of(program):
@@ -90,5 +90,5 @@ RACES = [
 
 
 @pytest.mark.parametrize("race", RACES, ids=[f"{race.bug}-{race.argv[1]}" for race in RACES])
-def test_race(guest, workshop, race):  # noqa: F811
+def test_race(guest, workshop, race):
     show(guest, workshop, race)
