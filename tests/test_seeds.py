@@ -17,16 +17,16 @@ from weft_host import torture
 
 # Program, rounds, models, CPU counts.  Short runs under many seeds find more than long ones
 # under a few.  (On 2 CPUs, thr_rwlock waits for the ends of time slices: long runs.)
-PROGRAMS = [("lwp_park", 20, ["lwp"], [2, 4, 8]), ("disp_stress", 5, ["lwp"], [2, 4, 8]),
-            ("file_pipe", 4, ["lwp"], [1, 4]), ("file_races", 60, ["lwp"], [4]),
-            ("lwp_sync", 20, ["lwp"], [2, 4]), ("kobj", 15, ["lwp"], [2, 4]),
-            ("thr_mutex", 20, ["lwp", "mxn"], [2, 4]), ("thr_cond", 8, ["lwp", "mxn"], [2, 4]),
-            ("thr_sema", 15, ["lwp", "mxn"], [2, 4]),
-            ("thr_shared", 10, ["lwp", "mxn"], [4]), ("proc_shared", 10, ["lwp"], [4]),
-            ("thr_rwlock", 15, ["lwp", "mxn"], [4]),
-            ("sig_waiting", 10, ["lwp"], [2, 4]), ("sig_races", 5, ["lwp"], [2, 4]),
+PROGRAMS = [("lwp_park", 10, ["lwp"], [2, 4, 8]), ("disp_stress", 3, ["lwp"], [2, 4, 8]),
+            ("file_pipe", 3, ["lwp"], [1, 4]), ("file_races", 40, ["lwp"], [4]),
+            ("lwp_sync", 12, ["lwp"], [2, 4]), ("kobj", 10, ["lwp"], [2, 4]),
+            ("thr_mutex", 12, ["lwp", "mxn"], [2, 4]), ("thr_cond", 5, ["lwp", "mxn"], [2, 4]),
+            ("thr_sema", 10, ["lwp", "mxn"], [2, 4]),
+            ("thr_shared", 10, ["lwp", "mxn"], [4]), ("proc_shared", 6, ["lwp"], [4]),
+            ("thr_rwlock", 10, ["lwp", "mxn"], [4]),
+            ("sig_waiting", 6, ["lwp"], [2, 4]), ("sig_races", 3, ["lwp"], [2, 4]),
             ("sig_timers", 1, ["lwp"], [1, 4]),
-            ("thr_signal", 15, ["lwp", "mxn"], [2, 4])]
+            ("thr_signal", 5, ["lwp", "mxn"], [2, 4])]
 CASES = [(name, rounds, model, count) for name, rounds, models, counts in PROGRAMS
          for model in models for count in counts]
 
