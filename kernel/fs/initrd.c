@@ -6,7 +6,7 @@
  * parent directories are made.  Names with the same inode number within one
  * archive are one file; the bytes stand with one of them, by custom the last.
  *
- * Bytes that begin at a page's begin in memory are not copied: their pages become the file's
+ * Bytes that start with a page of memory are not copied: their pages become the file's
  * (tools/weft_host/cpio.py lays them out so).  All else is copied, and what has been copied is
  * given back at once: archive and copies together need not fit into memory.
  *

@@ -83,7 +83,7 @@ class Guest:
     def _in_child(self):
         _die_with_parent()
         if self.machine.background:
-            give_way()
+            _give_way()
 
     def __exit__(self, *exc):
         self.qemu.kill()
@@ -207,7 +207,7 @@ def _die_with_parent():
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def give_way():
+def _give_way():
     """Lets other work of the host go before this process, which leads a session, but for a tenth.
     Linux may share its time among sessions first: then a process's own niceness counts only within
     its session (sched(7), "The autogroup feature")."""

@@ -141,12 +141,12 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	const int events = options & (WEXITED | WSTOPPED | WCONTINUED);
 	int status, how = options & ~WEXITED;
+	/* waitpid would take it for a group, or for any child. */
+	int no_pid = type == P_PID && (pid_t)id <= 0;
 	pid_t child;
 
 	if (events == 0 || (options & ~(events | WNOHANG | WNOWAIT)) ||
-	    (type != P_ALL && type != P_PID && type != P_PGID) ||
-	    (type == P_PID &&
-	     (pid_t)id <= 0)) /* waitpid would take it for a group, or for any child */
+	    (type != P_ALL && type != P_PID && type != P_PGID) || no_pid)
 		return fails(EINVAL);
 	if (!(events & WEXITED))
 		how |= WEFT_WNOEXIT;
