@@ -503,6 +503,9 @@ static void forget(struct thread *t)
 	t->tsd_more = NULL;
 	t->tsd_top = 0;
 	t->gave_up = NULL;
+	t->no_suspend = 0;
+	t->inherits = t->protects = t->pi_wait = NULL;
+	t->ceiling = 0;
 	t->on_stack = 0;
 	if (t != __main_thread)
 		__thread_put(t);

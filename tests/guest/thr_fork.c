@@ -182,6 +182,62 @@ static void exits(void)
 	is("exit in the child", status_of(pid), 7 << 8);
 }
 
+/* --- memory of those who are gone ------------------------------------------------------------- */
+
+static pthread_mutex_t of_gone, of_child;
+static sem_t waited_for;
+
+static void *waits_a_while(void *m)
+{
+	struct timespec soon = later(CLOCK_REALTIME, 1000);
+
+	return (void *)(intptr_t)pthread_mutex_timedlock(m, &soon);
+}
+
+/* Another has waited for the mutex, which inherits, while it is held. */
+static void *is_waited_for(void *m)
+{
+	pthread_mutexattr_t attr;
+	pthread_t t;
+	void *r;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(m, &attr);
+	pthread_mutex_lock(m);
+	pthread_create(&t, NULL, waits_a_while, m);
+	pthread_join(t, &r);
+	if (m == &of_gone) {
+		sem_post(&waited_for);
+		wait_for_sem(NULL);
+	}
+	pthread_mutex_unlock(m);
+	return r;
+}
+
+/* A thread in the memory of one that is gone inherits from its own mutexes alone. */
+static void inherits_nothing(void)
+{
+	pthread_t t;
+	void *r;
+	pid_t pid;
+
+	sem_init(&waited_for, 0, 0);
+	pthread_create(&t, NULL, is_waited_for, &of_gone);
+	while (sem_wait(&waited_for) != 0)
+		;
+	pid = fork();
+	if (pid == 0) {
+		memset(&of_gone, 0xa5, sizeof(of_gone));
+		pthread_create(&t, NULL, is_waited_for, &of_child);
+		pthread_join(t, &r);
+		_exit((intptr_t)r != ETIMEDOUT);
+	}
+	is("a child's thread inherits nothing from one that is gone", status_of(pid), 0);
+	sem_post(&sem);
+	pthread_join(t, NULL);
+}
+
 /* --- what a child has of the caller, and how a process ends ----------------------------------- */
 
 /* Runs fn in a child; its status. */
@@ -416,6 +472,7 @@ int main(int argc, char **argv)
 	only_thread();
 	in_noise();
 	exits();
+	inherits_nothing();
 	processes();
 	atfork();
 	return tap_done();
