@@ -341,6 +341,8 @@ static void tell(int64_t at)
 		printf("\n");
 	}
 	fflush(stdout);
+	/* What the records cannot tell: is a thread that should run on an LWP, and that on a CPU? */
+	system("lwps; pstack $(pgrep -x torture)");
 }
 
 static bool someone_is_stuck(int64_t at)
