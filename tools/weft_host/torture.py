@@ -43,7 +43,7 @@ TIMEOUT = {"exact": 300, "fast": 400}  # host's seconds for a run
 # Where GDB stops, if a run comes there: in the watchdog and at a failed check; in the kernel.
 STOPS = ("torture_failed", "panic", "standstill")
 
-TOLD = 60  # lines of a failing run's output
+TOLD = 400  # lines of a failing run's output: stacks are among them
 
 
 @dataclass(frozen=True)
