@@ -51,8 +51,15 @@ uint64_t *kernel_pte(uint64_t va);
 
 /* --- page.c -------------------------------------------------------------------------- */
 
-/* Memory that the boot page tables do not reach: once the final ones are in place. */
-void page_init_high(void);
+/* For memory.c.  A table of all frames below `top`, and its place; then memory may come in. */
+uint64_t page_table_size(paddr_t top);
+void page_init_table(void *table, paddr_t top);
+/* [start, end) is free memory, in the largest aligned blocks. */
+void page_add(paddr_t start, paddr_t end);
+/* p, which has not come in, is as if page_alloc(PG_USER) had handed it out. */
+void page_adopt(paddr_t p);
+bool page_in_use(paddr_t p); /* handed out */
+
 paddr_t page_top(void); /* the end of the highest usable page */
 
 /*
@@ -62,6 +69,11 @@ paddr_t page_top(void); /* the end of the highest usable page */
 enum page_use { USE_OTHER, USE_SLAB, USE_LARGE };
 void page_set_use(paddr_t p, unsigned order, enum page_use use);
 enum page_use page_use(paddr_t p, unsigned *order);
+
+/* --- memory.c ------------------------------------------------------------------------ */
+
+/* Memory that the boot page tables do not reach: once the final ones are in place. */
+void page_init_high(void);
 
 /* --- cache.c, kstack.c --------------------------------------------------------------- */
 

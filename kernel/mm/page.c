@@ -29,7 +29,6 @@
  *
  * Locks: a cache's, then buddy.lock; both are taken in any context.
  */
-#include <kern/boot.h>
 #include <kern/cpu.h>
 #include <kern/printk.h>
 #include "impl.h"
@@ -430,107 +429,40 @@ void page_unreserve(uint64_t n)
 	assert(before >= n);
 }
 
-/* --- start-up ------------------------------------------------------------------------ */
-
-/* What the boot page tables map, and so all that can be used until mm_init is done. */
-#define BOOT_REACH (1ull << 32)
+/* --- memory comes in (memory.c) ------------------------------------------------------ */
 
 #define RESERVE_MIN 64
 #define RESERVE_MAX 1024
 
-struct range {
-	paddr_t start, end;
-};
-
-/* Page-aligned, disjoint: what is ours to hand out. */
-static struct range usable[3 * BOOT_MAX_REGIONS];
-static unsigned nusable;
-
-/* All that overlaps a usable region and must be left alone. */
-static struct range taken[BOOT_MAX_REGIONS + 3];
-static unsigned ntaken;
-
-static void take(paddr_t start, paddr_t end)
+uint64_t page_table_size(paddr_t top)
 {
-	taken[ntaken++] = (struct range){PAGE_ROUND_DOWN(start), PAGE_ROUND_UP(end)};
+	return (top >> PAGE_SHIFT) * sizeof(struct frame);
 }
 
-/* Adds what nobody has taken of [from, end) to usable[]. */
-static void add_usable(paddr_t from, paddr_t end)
+void page_init_table(void *table, paddr_t top)
 {
-	from = PAGE_ROUND_UP(from);
-	end = PAGE_ROUND_DOWN(end);
-	while (from < end) {
-		paddr_t stop = end, skip = 0;
-		for (unsigned i = 0; i < ntaken; i++) {
-			if (taken[i].start <= from && from < taken[i].end)
-				skip = MAX(skip, taken[i].end);
-			else if (taken[i].start > from && taken[i].start < stop)
-				stop = taken[i].start;
-		}
-		if (skip != 0) {
-			from = skip;
-			continue;
-		}
-		if (nusable < ARRAY_LEN(usable))
-			usable[nusable++] = (struct range){from, stop};
-		from = stop;
-	}
+	frames = table;
+	nframes = top >> PAGE_SHIFT;
+	memset(frames, 0, page_table_size(top));
+	for (unsigned i = 0; i < ARRAY_LEN(caches); i++)
+		spin_init(&caches[i].lock, "page cache");
+	page_init_cpu();
 }
 
-static void find_usable(void)
+void page_init_cpu(void)
 {
-	extern char __text_start[], __kernel_end[];
-
-	take(image_to_phys(__text_start), image_to_phys(__kernel_end));
-	if (boot_info.initrd_size != 0)
-		take(boot_info.initrd, boot_info.initrd + boot_info.initrd_size);
-	for (unsigned i = 0; i < boot_info.nregions; i++) {
-		const struct boot_region *r = &boot_info.region[i];
-		if (!r->usable)
-			take(r->base, r->base + r->size);
-	}
-	for (unsigned i = 0; i < boot_info.nregions; i++) {
-		const struct boot_region *r = &boot_info.region[i];
-		if (!r->usable)
-			continue;
-		add_usable(r->base, r->base + r->size);
-		/* Firmware may describe a piece twice: the second time it is taken. */
-		take(r->base, r->base + r->size);
-	}
+	struct cpu *c = this_cpu();
+	c->pages = &caches[c->id];
 }
 
-/* Those pages of the initial RAM disk that have not been given back yet. */
-static struct range initrd;
-
-/* All its whole pages, if it lies in memory that we may use. */
-static struct range initrd_range(void)
+paddr_t page_top(void)
 {
-	paddr_t start = PAGE_ROUND_UP(boot_info.initrd);
-	paddr_t end = PAGE_ROUND_DOWN(boot_info.initrd + boot_info.initrd_size);
-
-	for (unsigned i = 0; i < boot_info.nregions && start < end; i++) {
-		const struct boot_region *r = &boot_info.region[i];
-		if (r->usable && r->base <= start && end <= r->base + r->size)
-			return (struct range){start, end};
-	}
-	return (struct range){0, 0};
+	return frame_addr(nframes);
 }
 
-/* Puts the frame table where the boot page tables reach. */
-static void place_frames(void)
+bool page_in_use(paddr_t p)
 {
-	uint64_t size = PAGE_ROUND_UP(nframes * sizeof(struct frame));
-	for (unsigned i = 0; i < nusable; i++) {
-		struct range *r = &usable[i];
-		if (r->start + size > MIN(r->end, BOOT_REACH))
-			continue;
-		frames = phys_to_virt(r->start);
-		memset(frames, 0, size);
-		r->start += size;
-		return;
-	}
-	panic("no room for the table of %u page frames", nframes);
+	return frame_of(p)->state >= FRAME_USED;
 }
 
 /* So many pages more are managed.  buddy.lock held. */
@@ -541,8 +473,7 @@ static void add_total(uint64_t pages)
 	buddy.reserve = MAX(RESERVE_MIN, MIN(reserve, RESERVE_MAX));
 }
 
-/* Hands [start, end) to the buddy lists, in the largest aligned blocks. */
-static void add_pages(paddr_t start, paddr_t end)
+void page_add(paddr_t start, paddr_t end)
 {
 	irqstate_t s = spin_lock(&buddy.lock);
 	for (uint64_t f = start >> PAGE_SHIFT; f < end >> PAGE_SHIFT;) {
@@ -556,48 +487,8 @@ static void add_pages(paddr_t start, paddr_t end)
 	spin_unlock(&buddy.lock, s);
 }
 
-paddr_t page_top(void)
+void page_adopt(paddr_t p)
 {
-	return frame_addr(nframes);
-}
-
-void page_init_cpu(void)
-{
-	struct cpu *c = this_cpu();
-	c->pages = &caches[c->id];
-}
-
-void page_init(void)
-{
-	find_usable();
-	paddr_t top = 0;
-	for (unsigned i = 0; i < nusable; i++)
-		top = MAX(top, usable[i].end);
-	initrd = initrd_range();
-	top = MAX(top, initrd.end);
-	/* Frame numbers are 32 bits: 16 TiB. */
-	top = MIN(top, frame_addr(UINT32_MAX));
-	initrd.end = MIN(initrd.end, top);
-	nframes = top >> PAGE_SHIFT;
-	place_frames();
-	for (unsigned i = 0; i < ARRAY_LEN(caches); i++)
-		spin_init(&caches[i].lock, "page cache");
-	page_init_cpu();
-	for (unsigned i = 0; i < nusable; i++)
-		add_pages(MIN(usable[i].start, BOOT_REACH), MIN(usable[i].end, BOOT_REACH));
-}
-
-void page_init_high(void)
-{
-	for (unsigned i = 0; i < nusable; i++)
-		add_pages(MIN(MAX(usable[i].start, BOOT_REACH), page_top()),
-			  MIN(MAX(usable[i].end, BOOT_REACH), page_top()));
-}
-
-bool page_keep_initrd(paddr_t p)
-{
-	if (p < initrd.start || p + PAGE_SIZE > initrd.end)
-		return false;
 	assert(frame_of(p)->state == FRAME_NONE);
 	irqstate_t s = spin_lock(&buddy.lock);
 	add_total(1);
@@ -608,19 +499,4 @@ bool page_keep_initrd(paddr_t p)
 	c->user++;
 	spin_unlock(&c->lock, s);
 	hand_out(p >> PAGE_SHIFT, 0, PG_USER);
-	return true;
-}
-
-void page_add_initrd(uint64_t read)
-{
-	paddr_t end = MIN(initrd.end, PAGE_ROUND_DOWN(boot_info.initrd + read));
-
-	while (initrd.start < end) {
-		paddr_t from = initrd.start;
-		while (initrd.start < end && frame_of(initrd.start)->state == FRAME_NONE)
-			initrd.start += PAGE_SIZE;
-		add_pages(from, initrd.start);
-		while (initrd.start < end && frame_of(initrd.start)->state != FRAME_NONE)
-			initrd.start += PAGE_SIZE;
-	}
 }

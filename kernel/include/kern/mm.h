@@ -35,7 +35,7 @@ static inline paddr_t image_to_phys(const void *v)
 	return (paddr_t)v - KIMAGE;
 }
 
-/* --- pages (mm/page.c) ------------------------------------------------- */
+/* --- pages (mm/page.c, mm/memory.c) ------------------------------------ */
 
 void page_init(void);     /* from boot_info; CPU 0, before any allocation */
 void page_init_cpu(void); /* this CPU's cache */

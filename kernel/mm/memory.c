@@ -1,0 +1,153 @@
+/*
+ * memory.c - which memory there is: from what the boot loader tells to the pages that page.c
+ * hands out.
+ *
+ * It comes in three times: what the boot page tables reach, for the allocations by which the
+ * final ones are made; the rest, once these are in place; and the initial RAM disk piece by
+ * piece, as its files have been read or have taken its pages over.  CPU 0 alone.
+ */
+#include <kern/boot.h>
+#include <kern/cpu.h>
+#include <kern/printk.h>
+#include "impl.h"
+
+/* What the boot page tables map, and so all that can be used until mm_init is done. */
+#define BOOT_REACH (1ull << 32)
+
+struct range {
+	paddr_t start, end;
+};
+
+/* Page-aligned, disjoint: what is ours to hand out. */
+static struct range usable[3 * BOOT_MAX_REGIONS];
+static unsigned nusable;
+
+/* All that overlaps a usable region and must be left alone. */
+static struct range taken[BOOT_MAX_REGIONS + 3];
+static unsigned ntaken;
+
+static void take(paddr_t start, paddr_t end)
+{
+	taken[ntaken++] = (struct range){PAGE_ROUND_DOWN(start), PAGE_ROUND_UP(end)};
+}
+
+/* Adds what nobody has taken of [from, end) to usable[]. */
+static void add_usable(paddr_t from, paddr_t end)
+{
+	from = PAGE_ROUND_UP(from);
+	end = PAGE_ROUND_DOWN(end);
+	while (from < end) {
+		paddr_t stop = end, skip = 0;
+		for (unsigned i = 0; i < ntaken; i++) {
+			if (taken[i].start <= from && from < taken[i].end)
+				skip = MAX(skip, taken[i].end);
+			else if (taken[i].start > from && taken[i].start < stop)
+				stop = taken[i].start;
+		}
+		if (skip != 0) {
+			from = skip;
+			continue;
+		}
+		if (nusable < ARRAY_LEN(usable))
+			usable[nusable++] = (struct range){from, stop};
+		from = stop;
+	}
+}
+
+static void find_usable(void)
+{
+	extern char __text_start[], __kernel_end[];
+
+	take(image_to_phys(__text_start), image_to_phys(__kernel_end));
+	if (boot_info.initrd_size != 0)
+		take(boot_info.initrd, boot_info.initrd + boot_info.initrd_size);
+	for (unsigned i = 0; i < boot_info.nregions; i++) {
+		const struct boot_region *r = &boot_info.region[i];
+		if (!r->usable)
+			take(r->base, r->base + r->size);
+	}
+	for (unsigned i = 0; i < boot_info.nregions; i++) {
+		const struct boot_region *r = &boot_info.region[i];
+		if (!r->usable)
+			continue;
+		add_usable(r->base, r->base + r->size);
+		/* Firmware may describe a piece twice: the second time it is taken. */
+		take(r->base, r->base + r->size);
+	}
+}
+
+/* Those pages of the initial RAM disk that have not been given back yet. */
+static struct range initrd;
+
+/* All its whole pages, if it lies in memory that we may use. */
+static struct range initrd_range(void)
+{
+	paddr_t start = PAGE_ROUND_UP(boot_info.initrd);
+	paddr_t end = PAGE_ROUND_DOWN(boot_info.initrd + boot_info.initrd_size);
+
+	for (unsigned i = 0; i < boot_info.nregions && start < end; i++) {
+		const struct boot_region *r = &boot_info.region[i];
+		if (r->usable && r->base <= start && end <= r->base + r->size)
+			return (struct range){start, end};
+	}
+	return (struct range){0, 0};
+}
+
+/* A place for the frame table where the boot page tables reach. */
+static void *place_table(paddr_t top)
+{
+	uint64_t size = PAGE_ROUND_UP(page_table_size(top));
+	for (unsigned i = 0; i < nusable; i++) {
+		struct range *r = &usable[i];
+		if (r->start + size > MIN(r->end, BOOT_REACH))
+			continue;
+		r->start += size;
+		return phys_to_virt(r->start - size);
+	}
+	panic("no room for the table of %lu page frames", top >> PAGE_SHIFT);
+}
+
+void page_init(void)
+{
+	find_usable();
+	paddr_t top = 0;
+	for (unsigned i = 0; i < nusable; i++)
+		top = MAX(top, usable[i].end);
+	initrd = initrd_range();
+	top = MAX(top, initrd.end);
+	/* Frame numbers are 32 bits: 16 TiB. */
+	top = MIN(top, (paddr_t)UINT32_MAX << PAGE_SHIFT);
+	initrd.end = MIN(initrd.end, top);
+	page_init_table(place_table(top), top);
+	for (unsigned i = 0; i < nusable; i++)
+		page_add(MIN(usable[i].start, BOOT_REACH), MIN(usable[i].end, BOOT_REACH));
+}
+
+void page_init_high(void)
+{
+	for (unsigned i = 0; i < nusable; i++)
+		page_add(MIN(MAX(usable[i].start, BOOT_REACH), page_top()),
+			 MIN(MAX(usable[i].end, BOOT_REACH), page_top()));
+}
+
+bool page_keep_initrd(paddr_t p)
+{
+	if (p < initrd.start || p + PAGE_SIZE > initrd.end)
+		return false;
+	page_adopt(p);
+	return true;
+}
+
+void page_add_initrd(uint64_t read)
+{
+	paddr_t end = MIN(initrd.end, PAGE_ROUND_DOWN(boot_info.initrd + read));
+
+	while (initrd.start < end) {
+		paddr_t from = initrd.start;
+		while (initrd.start < end && !page_in_use(initrd.start))
+			initrd.start += PAGE_SIZE;
+		page_add(from, initrd.start);
+		while (initrd.start < end && page_in_use(initrd.start))
+			initrd.start += PAGE_SIZE;
+	}
+}
