@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread.h>
 #include <time.h>
@@ -191,6 +192,35 @@ static int sleepers(void)
 	exit(0);
 }
 
+static struct rlimit no_limit;
+
+static void *raises_limit(void *arg)
+{
+	const struct timespec second = {.tv_sec = 1};
+
+	nanosleep(&second, NULL);
+	return setrlimit(RLIMIT_AS, &no_limit) == 0 ? NULL : arg;
+}
+
+/* When the only LWP of the pool blocks there is no memory for another, but a second later. */
+static int limited(void)
+{
+	struct rlimit limit;
+	pthread_attr_t bound;
+	pthread_t t;
+	char c;
+
+	pthread_attr_init(&bound);
+	pthread_attr_setscope(&bound, PTHREAD_SCOPE_SYSTEM);
+	getrlimit(RLIMIT_AS, &no_limit);
+	limit = (struct rlimit){.rlim_cur = 0, .rlim_max = no_limit.rlim_max};
+	if (pipe(out) != 0 || pthread_create(&t, NULL, writes_one, NULL) != 0 ||
+	    pthread_create(&t, &bound, raises_limit, NULL) != 0 ||
+	    setrlimit(RLIMIT_AS, &limit) != 0)
+		return 92;
+	exit(read(out[0], &c, 1) != 1);
+}
+
 /* --- the test ------------------------------------------------------------------------------ */
 
 /* The status of a run with these options; -1: it had not ended after a while. */
@@ -226,6 +256,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "sleepers") == 0)
 		return sleepers();
+	if (argc > 1 && strcmp(argv[1], "limited") == 0)
+		return limited();
 	if (argc > 1 && strcmp(argv[1], "asks") == 0)
 		return asks();
 	if (argc > 1 && strcmp(argv[1], "read") == 0)
@@ -259,5 +291,9 @@ int main(int argc, char **argv)
 	   run_this("sleepers", "LIBTHREAD_OPTIONS=", NULL), 0);
 	is("the same with SIGWAITING",
 	   run_this("sleepers", "LIBTHREAD_OPTIONS=waiting=signal", NULL), 0);
+	is("an LWP that it could not have at first it gets later",
+	   run_this("limited", "LIBTHREAD_OPTIONS=", NULL), 0);
+	is("the same with SIGWAITING",
+	   run_this("limited", "LIBTHREAD_OPTIONS=waiting=signal", NULL), 0);
 	return tap_done();
 }

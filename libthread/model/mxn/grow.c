@@ -7,7 +7,8 @@
  * waits for that call, in upcall_wait (waiting=upcall); before, one waited for the signal
  * (waiting=signal).  With waiting=none there is no such LWP, and the pool grows only if asked to.
  *
- * It adds one LWP at a time; if that one blocks too, the kernel says so again.
+ * It adds one LWP at a time; if that one blocks too, the kernel says so again.  If none can be had
+ * it tries again with each tick: as long as nothing changes in this process the kernel says no more.
  * Nothing is lost if a thread becomes runnable when all others are blocked already: whoever made
  * it so was not blocked, and is reported when he is.
  *
@@ -27,14 +28,15 @@ static struct ilock services_lock; /* while LWPs are started */
 static void __attribute__((noreturn)) grow_main(struct thread *self)
 {
 	const uint64_t waiting = WEFT_SIGBIT(WEFT_SIGWAITING);
+	const struct weft_timespec tick = {.nsec = WEFT_TICK_NS};
 	bool upcall = __options.waiting == WAITING_UPCALL;
 	long r;
 
 	do {
 		r = upcall ? __sys_upcall_wait(UPCALL_BLOCKED)
 			   : __sys_sigtimedwait(&waiting, NULL, NULL);
-		if (r > 0)
-			__pool_grow();
+		while (r > 0 && !__pool_grow())
+			__sys_lwp_sleep(WEFT_CLOCK_MONOTONIC, 0, &tick);
 	} while (r > 0 || r == -EINTR);
 	/* The program has an LWP of its own for this; this one is not needed. */
 	for (;;)

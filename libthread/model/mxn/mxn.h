@@ -274,8 +274,8 @@ void __pool_stopped(int change);
 extern bool __pool_ready; /* there is one, and what makes it grow; else __pool_make_ready */
 /* 0, EAGAIN, ENOMEM: there is no LWP at all, and could not be one. */
 int __pool_make_ready(void);
-/* All LWPs of the process are blocked: adds one, if there is a thread for it. */
-void __pool_grow(void);
+/* All LWPs of the process are blocked: adds one, if there is a thread for it.  False: it could not. */
+bool __pool_grow(void);
 /* In a child of fork, self its only thread. */
 void __pool_forked(struct thread *self);
 

@@ -241,7 +241,7 @@ int __pool_make_ready(void)
 	return error;
 }
 
-void __pool_grow(void)
+bool __pool_grow(void)
 {
 	bool more;
 
@@ -251,12 +251,13 @@ void __pool_grow(void)
 	if (__pool_size > wanted)
 		wanted = __pool_size;
 	schedunlock();
-	if (more && add_lwp() != 0) { /* the kernel will say so again */
-		schedlock();
-		if (wanted > asked)
-			wanted--;
-		schedunlock();
-	}
+	if (!more || add_lwp() == 0)
+		return true;
+	schedlock();
+	if (wanted > asked)
+		wanted--;
+	schedunlock();
+	return false;
 }
 
 /* The first LWP, which runs the first thread, is the first of the pool. */
