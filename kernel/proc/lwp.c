@@ -93,6 +93,7 @@ void lwp_renumber(struct proc *p)
 	p->next_id = 1;
 	spin_acquire(&l->lock);
 	id_take(p, l);
+	l->cancel = 0; /* the threads of this program are numbered anew, too */
 	spin_release(&l->lock);
 }
 
@@ -159,6 +160,7 @@ static struct lwp *lwp_alloc(void)
 	l->slice_left = 0;
 	l->grace = 0;
 	l->permit = 0;
+	l->cancel = 0;
 	l->robust = false;
 	list_init(&l->mutexes);
 	l->inherit = INHERIT_APART;

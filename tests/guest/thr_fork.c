@@ -275,6 +275,42 @@ static void *forks_with_signals(void *arg)
 	return (void *)(intptr_t)status;
 }
 
+static void cancels_itself(void)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cancel(pthread_self());
+	_exit(0);
+}
+
+static void waits_in_kernel(void)
+{
+	struct timespec soon = later(CLOCK_REALTIME, 1000);
+	sem_t s;
+
+	sem_init(&s, 1, 0);
+	_exit(sem_timedwait(&s, &soon) == 0 ? 2 : errno == ETIMEDOUT ? 0 : errno);
+}
+
+/* The thread of one child has the number of that of another, and its LWP may be in the same memory. */
+static int waits_after_another(void)
+{
+	int status = 0;
+
+	for (int i = 0; i < 10 && status == 0; i++) {
+		status = in_child(cancels_itself);
+		if (status == 0)
+			status = in_child(waits_in_kernel);
+	}
+	return status;
+}
+
+static void cancels_itself_and_execs(void)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cancel(pthread_self());
+	execl("/bin/thr_fork", "thr_fork", "wait", NULL);
+}
+
 static void at_exit(void)
 {
 	_exit(7);
@@ -380,6 +416,8 @@ static void processes(void)
 	pthread_create(&t, NULL, forks_with_signals, NULL);
 	pthread_join(t, &status);
 	is("a child has its maker's mask, and nothing pending", (intptr_t)status, 0);
+	is("what is cancelled in one child ends no wait of another", waits_after_another(), 0);
+	is("nor one of the program that it executes", in_child(cancels_itself_and_execs), 0);
 	is("the last thread's end is exit(0), atexit and all", in_child(last_one_returns), 7 << 8);
 	is("pthread_exit of the first thread calls destructors", in_child(first_one_has_data),
 	   8 << 8);
@@ -464,6 +502,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1 && strcmp(argv[1], "mask") == 0)
 		return exec_mask();
+	if (argc > 1 && strcmp(argv[1], "wait") == 0)
+		waits_in_kernel();
 	if (argc > 1)
 		rounds = atoi(argv[1]);
 	sem_init(&sem, 0, 0);
