@@ -29,7 +29,7 @@ struct lwp_create {
  * blocked in it, if the call was made for `thread` (R9, not 0) by the SYSCALL instruction that
  * ends at pc: the call ends with -EINTR, and is not made again.  All other calls of the LWP are
  * as before, so it does not matter whether the thread is still there.  Lasts until the next
- * lwp_cancel of that LWP; thread 0: until now.
+ * lwp_cancel of that LWP, or its exec; thread 0: until now.
  */
 
 /* What a process (weft_procinfo) or LWP (lwp_info) is doing, for ps and lwps. */
