@@ -43,6 +43,7 @@ def test_pstack(guest):
     assert functions["2"][0] == "__sys_lwp_park", output
     assert functions["2"].count("wants_lock") == 3 and "lock_taker" in functions["2"], output
     assert "news_reader" in functions["3"] and "token_taker" in functions["4"], output
+    assert "????" not in output  # also of a function whose last instruction is a call
 
 
 def test_lwps_names_threads(guest):

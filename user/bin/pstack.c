@@ -69,10 +69,13 @@ static bool find_program(struct program *p, int pid, const char *name)
 
 /* --- stacks --------------------------------------------------------------------------------- */
 
-/* A line for the function that pc is in; true: it is the stub of a system call. */
-static bool print_frame(const struct program *p, uint64_t pc)
+/*
+ * A line for the function that pc is in; true: it is the stub of a system call.  A call that does
+ * not return may be the last instruction of its function: what it would return to is behind it.
+ */
+static bool print_frame(const struct program *p, uint64_t pc, bool returns_there)
 {
-	const struct elf_symbol *y = symbol_at(p, SYMBOL_FUNC, pc);
+	const struct elf_symbol *y = symbol_at(p, SYMBOL_FUNC, returns_there ? pc - 1 : pc);
 
 	if (y == NULL) {
 		printf(" %016" PRIx64 " ????????\n", pc);
@@ -89,14 +92,14 @@ static void print_stack(const struct program *p, int pid, const struct lwp_regs 
 	int depth = 1;
 
 	/* The stub of a call has no frame: its return address is on top of the stack. */
-	if (print_frame(p, r->rip) && __sys_proc_read(pid, r->rsp, frame, 8) == 8) {
-		print_frame(p, frame[0]);
+	if (print_frame(p, r->rip, false) && __sys_proc_read(pid, r->rsp, frame, 8) == 8) {
+		print_frame(p, frame[0], true);
 		depth++;
 	}
 	/* Frames lie one above the other, or the chain is none. */
 	while (depth++ < MAX_DEPTH && fp > last &&
 	       __sys_proc_read(pid, fp, frame, sizeof(frame)) == sizeof(frame) && frame[1] != 0) {
-		print_frame(p, frame[1]);
+		print_frame(p, frame[1], true);
 		last = fp;
 		fp = frame[0];
 	}
