@@ -55,7 +55,8 @@ static void take_over(struct proc *p, struct address_space *as, struct sc_page *
 	limits_apply(p, as); /* another LWP may have set one since */
 	p->as = as;
 	as_switch(as);
-	lwp_renumber(p);
+	lwp_begin_anew(p);
+	upcall_exec(p);
 	schedctl_restart(p, l, sc);
 	proc_set_name(p, path);
 	proc_set_args(p, strings);

@@ -61,8 +61,11 @@ void limits_apply(struct proc *p, struct address_space *as);
 void lwp_init_frame(struct lwp *l, vaddr_t entry, vaddr_t stack);
 /* The FPU as a program begins with it, in l->fpu. */
 void lwp_init_fpu(struct lwp *l);
-/* The current LWP's id becomes 1.  It is the only one, and no zombie is left; p->lock held. */
-void lwp_renumber(struct proc *p);
+/*
+ * The current LWP, the only one, is another program's first: its id is 1, and what the old program
+ * made it as, or asked of it, counts no more.  No zombie is left; p->lock held.
+ */
+void lwp_begin_anew(struct proc *p);
 
 /* --- schedctl.c ---------------------------------------------------------------------- */
 

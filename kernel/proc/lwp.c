@@ -82,7 +82,7 @@ static void id_give_back(struct proc *p, uint32_t id)
 	p->free_last = id;
 }
 
-void lwp_renumber(struct proc *p)
+void lwp_begin_anew(struct proc *p)
 {
 	struct lwp *l = curlwp();
 
@@ -93,7 +93,10 @@ void lwp_renumber(struct proc *p)
 	p->next_id = 1;
 	spin_acquire(&l->lock);
 	id_take(p, l);
-	l->cancel = 0; /* the threads of this program are numbered anew, too */
+	l->flags = 0;
+	l->name[0] = '\0';
+	l->permit = 0;
+	l->cancel = 0; /* threads are numbered anew, too */
 	spin_release(&l->lock);
 }
 

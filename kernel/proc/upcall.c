@@ -195,6 +195,20 @@ void upcall_continued(struct proc *p)
 		want_check(p);
 }
 
+void upcall_exec(struct proc *p)
+{
+	struct lwp *l = curlwp();
+
+	spin_acquire(&l->lock);
+	l->watched = false;
+	spin_release(&l->lock);
+	p->up.watched = p->up.exited = false;
+	__atomic_store_n(&p->up.active, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->up.due, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->up.grow, false, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->up.wanted, 0, __ATOMIC_RELAXED);
+}
+
 void upcall_proc_exit(struct proc *p)
 {
 	if (p->up.timer.queue != NULL)

@@ -3,11 +3,17 @@
  * leave all as it was, and the end of the other LWPs.  Started with a word, it is the
  * program that was asked for.
  */
+#include <signal.h>
+#include <unistd.h>
 #include "mmtest.h"
 
 #define SELF "/bin/proc_exec"
 
 static char *const env[] = {"WORD=1", "OTHER=two", NULL};
+
+static void nothing(int sig)
+{
+}
 
 /* Children exec this program, which says by its status what it found. */
 static int found(int argc, char **argv)
@@ -40,6 +46,14 @@ static int found(int argc, char **argv)
 				       strcmp(cwd, "/bin") == 0
 			       ? 43
 			       : 6;
+	}
+	if (strcmp(argv[1], "anew") == 0) {
+		struct lwp_info l;
+		signal(SIGALRM, nothing);
+		alarm(1);
+		if (__sys_lwp_info(0, 1, &l) != 1 || l.flags != 0)
+			return 8;
+		return __sys_upcall_wait(UPCALL_EXIT) == -EINTR ? 44 : 9;
 	}
 	return 7;
 }
@@ -156,6 +170,39 @@ static void many(void)
 	is("an exec by one of many", end_of(pid), EXITED(41));
 }
 
+static void waits_for_upcalls(struct raw *r)
+{
+	for (;;)
+		__sys_upcall_wait(UPCALL_BLOCKED);
+}
+
+static void exec_anew(struct raw *r)
+{
+	exec_word("anew", NULL);
+}
+
+/* What an LWP was made as, and what the kernel had to tell the old program, are not the new one's. */
+static void asked_of_the_old(void)
+{
+	static struct raw r[3];
+	struct lwp_info l;
+
+	long pid = __sys_fork();
+	if (pid == 0) {
+		raw_start(&r[0], waits_for_upcalls, 0, 0);
+		do
+			__sys_lwp_info(0, r[0].id, &l);
+		while (l.state != LWP_ST_SLEEP);
+		raw_start(&r[1], exit_now, 0, LWP_BOUND | LWP_DETACHED);
+		while (__sys_lwp_info(0, r[1].id, &l) == r[1].id)
+			;
+		raw_start(&r[2], exec_anew, 0, LWP_APART | LWP_DETACHED);
+		for (;;)
+			__sys_lwp_park(NULL, 0);
+	}
+	is("an exec by an LWP of a kind, after an upcall", end_of(pid), EXITED(44));
+}
+
 /* The old memory is gone: pages come back. */
 static void pages(void)
 {
@@ -184,6 +231,7 @@ int main(int argc, char **argv)
 	arguments();
 	errors();
 	many();
+	asked_of_the_old();
 	pages();
 	return tap_done();
 }

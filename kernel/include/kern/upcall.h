@@ -36,5 +36,8 @@ void upcall_lwp_exit(struct proc *p, struct lwp *l);
 void upcall_continued(struct proc *p);
 /* From now on SIGWAITING is sent when it is due.  No lock held. */
 void upcall_watch(struct proc *p);
+/* The only LWP, the current one, begins another program, where nobody wants to know so far.  p->lock
+ * held. */
+void upcall_exec(struct proc *p);
 /* The last LWP leaves. */
 void upcall_proc_exit(struct proc *p);
