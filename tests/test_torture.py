@@ -1,7 +1,10 @@
 """weft torture: a short run of it, and what it says of a run that fails."""
 
+import os
 import re
+import signal
 import subprocess
+import time
 
 import pytest
 from conftest import MODELS, TOP
@@ -62,6 +65,33 @@ def test_a_failure_can_be_repeated(monkeypatch, capsys):
     assert "--ex 'break torture_failed'" in told
     assert told.endswith("1 of 3 runs failed: seeds 12\n")
     assert main(["torture", "--no-build", "--runs", "1", "--timing", "exact"]) == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_stops_when_it_is_told_to(monkeypatch, number):
+    """Those under way end; it makes no more runs, though an hour was asked for."""
+    from weft_host.cli import main
+    from weft_host.guest import Result
+
+    runs = []
+
+    def run(machine):
+        runs.append(machine)
+        if len(runs) == 10:
+            os.kill(os.getpid(), number)
+        time.sleep(0.01)
+        assert len(runs) < 1000
+        return Result(0, "torture: ..., all well\n", seconds=1.0)
+
+    before = signal.getsignal(number)
+    monkeypatch.setattr(torture, "run_guest", run)
+    try:
+        status = main(["torture", "--no-build", "--minutes", "60", "--jobs", "2"])
+    except SystemExit as left:
+        status = left.code
+    finally:
+        signal.signal(number, before)
+    assert status == 128 + number and len(runs) < 1000
 
 
 @pytest.mark.parametrize("wrong", [["--runs", "0"], ["--jobs", "0"], ["--minutes", "-1"],

@@ -127,12 +127,13 @@ class Torture:
         self._fast = threading.Lock()
         self._jobs = jobs
         self._until = until  # time.monotonic(), after which no run begins
+        self._over = False
         self.runs = 0
         self.failed = []
 
     def _next(self):
         with self._lock:
-            if self._until is not None and time.monotonic() >= self._until:
+            if self._over or (self._until is not None and time.monotonic() >= self._until):
                 return None
             return next(self._settings, None)
 
@@ -153,8 +154,11 @@ class Torture:
 
     def run(self):
         with concurrent.futures.ThreadPoolExecutor(self._jobs) as pool:
-            for worker in [pool.submit(self._work) for _ in range(self._jobs)]:
-                worker.result()
+            try:
+                for worker in [pool.submit(self._work) for _ in range(self._jobs)]:
+                    worker.result()
+            finally:
+                self._over = True  # by Ctrl-C perhaps: no run begins while the pool waits for its own
 
 
 def add_options(parser):
