@@ -51,9 +51,10 @@ uint64_t *kernel_pte(uint64_t va);
 
 /* --- page.c -------------------------------------------------------------------------- */
 
-/* For memory.c.  A table of all frames below `top`, and its place; then memory may come in. */
-uint64_t page_table_size(paddr_t top);
-void page_init_table(void *table, paddr_t top);
+/* For memory.c.  The frame table for all below `top`: its bytes, and its place; then memory may come
+ * in. */
+uint64_t frames_size(paddr_t top);
+void frames_init(void *table, paddr_t top);
 /* [start, end) is free memory, in the largest aligned blocks. */
 void page_add(paddr_t start, paddr_t end);
 /* p, which has not come in, is as if page_alloc(PG_USER) had handed it out. */

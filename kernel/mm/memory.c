@@ -94,9 +94,9 @@ static struct range initrd_range(void)
 }
 
 /* A place for the frame table where the boot page tables reach. */
-static void *place_table(paddr_t top)
+static void *place_frames(paddr_t top)
 {
-	uint64_t size = PAGE_ROUND_UP(page_table_size(top));
+	uint64_t size = PAGE_ROUND_UP(frames_size(top));
 	for (unsigned i = 0; i < nusable; i++) {
 		struct range *r = &usable[i];
 		if (r->start + size > MIN(r->end, BOOT_REACH))
@@ -118,7 +118,7 @@ void page_init(void)
 	/* Frame numbers are 32 bits: 16 TiB. */
 	top = MIN(top, (paddr_t)UINT32_MAX << PAGE_SHIFT);
 	initrd.end = MIN(initrd.end, top);
-	page_init_table(place_table(top), top);
+	frames_init(place_frames(top), top);
 	for (unsigned i = 0; i < nusable; i++)
 		page_add(MIN(usable[i].start, BOOT_REACH), MIN(usable[i].end, BOOT_REACH));
 }

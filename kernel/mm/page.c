@@ -434,16 +434,16 @@ void page_unreserve(uint64_t n)
 #define RESERVE_MIN 64
 #define RESERVE_MAX 1024
 
-uint64_t page_table_size(paddr_t top)
+uint64_t frames_size(paddr_t top)
 {
 	return (top >> PAGE_SHIFT) * sizeof(struct frame);
 }
 
-void page_init_table(void *table, paddr_t top)
+void frames_init(void *table, paddr_t top)
 {
 	frames = table;
 	nframes = top >> PAGE_SHIFT;
-	memset(frames, 0, page_table_size(top));
+	memset(frames, 0, frames_size(top));
 	for (unsigned i = 0; i < ARRAY_LEN(caches); i++)
 		spin_init(&caches[i].lock, "page cache");
 	page_init_cpu();

@@ -195,6 +195,10 @@ void upcall_continued(struct proc *p)
 		want_check(p);
 }
 
+/*
+ * The others have gone, and with p->lock nobody counts or asks: plain order will do.  A check that
+ * they asked for may be under way still; it waits for p->lock, and finds nothing due.
+ */
 void upcall_exec(struct proc *p)
 {
 	struct lwp *l = curlwp();
