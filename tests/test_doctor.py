@@ -188,3 +188,13 @@ def test_a_fault_is_the_status(path, capsys):
     assert "-> install qemu-system-x86" in said
     assert "not tried, because of the faults above" in said
     assert "exact timing" not in said
+
+
+@pytest.mark.parametrize("levels, last", [([OK], "weft: all is well"),
+                                          ([FAULT], "weft: 1 fault: see the arrows"),
+                                          ([FAULT, NOTE, FAULT], "weft: 2 faults: see the arrows")])
+def test_the_last_line_counts_the_faults(monkeypatch, capsys, levels, last):
+    monkeypatch.setattr(doctor, "findings", lambda no_build: [
+        doctor.Finding(level, "what", "text") for level in levels])
+    doctor.doctor(SimpleNamespace(no_build=True))
+    assert capsys.readouterr().out.splitlines()[-1] == last

@@ -19,6 +19,7 @@ from . import build, ccmd, gdbcmd, iso, venv
 from .guest import run as run_guest
 from .machine import QEMU, HostError, Machine
 from .paths import BUILD
+from .counts import counted
 
 OLDEST_QEMU = (7, 2)
 SHARE_CPUS = (1, 2, 4, 8)
@@ -299,5 +300,5 @@ def doctor(args):
         print(f"{found.level:6} {found.what:13} {found.text}", flush=True)
         if found.advice:
             print(f"{'':21}-> {found.advice}", flush=True)
-    print(f"weft: {'all is well' if not faults else f'{faults} faults: see the arrows'}")
+    print(f"weft: {counted(faults, 'fault')}: see the arrows" if faults else "weft: all is well")
     return 1 if faults else 0
