@@ -6,8 +6,6 @@ which a terminal ignores:
     ready          init has set the console up: input that comes earlier would be lost
     exit;STATUS    the last output of an orderly halt; STATUS is weft's exit status
     panic          all that follows is a panic's report
-    shares;A;B     exact timing: turns that the slowest and the fastest CPU made in the
-                   self-test at boot
 """
 
 PREFIX = b"\x1b]weft;"
@@ -25,7 +23,6 @@ class ConsoleFilter:
         self.ready = False
         self.status = None  # of the exit sequence
         self.panicked = False
-        self.shares = None  # exact timing
         self.report = b""  # of a panic
         self._held = b""  # the beginning of what may be a sequence, or a CR
         self._crlf_to_lf = crlf_to_lf
@@ -76,8 +73,6 @@ class ConsoleFilter:
             self.ready = True
         elif word == b"exit" and argument.isdigit():
             self.status = int(argument)
-        elif word == b"shares":
-            self.shares = tuple(int(number) for number in argument.split(b";"))
         elif word == b"panic":
             self.panicked = True
 

@@ -40,7 +40,6 @@ class Result:
     output: str = ""
     error: str = ""
     panic: str = ""  # the kernel's report
-    shares: tuple | None = None  # exact timing: least and most work of a CPU in the self-test
     seconds: float = 0.0  # on the host, from QEMU's start to its end
 
     @property
@@ -178,8 +177,7 @@ class Guest:
 
     def _result(self, status, error=""):
         report = self.filter.report.decode(errors="replace").replace("\r\n", "\n")
-        return Result(status, error=error, panic=report, shares=self.filter.shares,
-                      seconds=time.monotonic() - self.started)
+        return Result(status, error=error, panic=report, seconds=time.monotonic() - self.started)
 
     def _ended(self, code):
         if code == QEMU_STANDSTILL:

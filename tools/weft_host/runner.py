@@ -18,7 +18,6 @@ from .guest import run as run_guest
 from .machine import HostError, UsageError
 from .paths import TOP, build_dir
 
-SHARE_TOLERANCE = 1e-3  # largest difference of what two CPUs got in the self-test
 SAID_OF_A_FAILURE = 4000  # characters of its output
 OK = "ok"
 
@@ -31,18 +30,6 @@ class Outcome:
     results: list = field(default_factory=list)
     output: str = ""  # of a run that failed
     seconds: float = 0.0  # on the host
-
-
-def check_shares(result, cpus):
-    """A HostError if the CPUs of this machine were not equally fast."""
-    if result.shares is None:
-        raise HostError(f"{cpus} CPUs: the self-test did not report")
-    least, most = result.shares
-    if most - least > most * SHARE_TOLERANCE:
-        raise HostError(
-            f"{cpus} CPUs: their shares of time differ by {(most - least) / most * 100:.2f} %, more "
-            f"than {SHARE_TOLERANCE * 100:.1f} %: this QEMU does not count instructions faithfully "
-            "(see `weft doctor`), so there are no speed-ups to report")
 
 
 def value_of(text):
@@ -96,8 +83,6 @@ def execute(run, patterns=(), started=None):
             raise HostError(result.error.splitlines()[0])
         if result.status != 0:
             raise HostError(f"exit status {result.status}")
-        if machine.timing == "exact" and machine.smp > 1:
-            check_shares(result, machine.smp)
         outcome.results = parse(result.output, patterns)
     except HostError as error:
         outcome.status = str(error)
