@@ -8,7 +8,7 @@
 # Set here for the parts: B (build directory), P (prefix of the compiler), CC LD AR NM
 # OBJCOPY, DEBUG (1: assertions and lock-order checks), V (1: show the commands).
 # Set by the parts: PROGRAMS, every program that goes to /bin of the initial RAM disk; LINKS, the
-# symbolic links there, each as LINK=TARGET.
+# symbolic links there, each as LINK=TARGET; TEST_PROGRAMS, those that only tests bring into a guest.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -56,6 +56,12 @@ STRIPPED := $(PROGRAMS:$(B)/bin/%=$(B)/initrd/bin/%)
 $(STRIPPED): $(B)/initrd/bin/%: $(B)/bin/%
 	$(Q)mkdir -p $(@D) && $(OBJCOPY) --strip-debug $< $@
 
+# A guest of a test gets those that its command names (tests/conftest.py).
+STRIPPED_TESTS := $(TEST_PROGRAMS:$(B)/bin/%=$(B)/tests/bin/%)
+test-programs: $(STRIPPED_TESTS)
+$(STRIPPED_TESTS): $(B)/tests/bin/%: $(B)/bin/%
+	$(Q)mkdir -p $(@D) && $(OBJCOPY) --strip-debug $< $@
+
 # Changes when a program comes or goes, so that the archive is made afresh.
 $(B)/initrd/programs: FORCE
 	$(Q)mkdir -p $(@D) && echo "$(PROGRAMS) $(LINKS)" | cmp -s - $@ || echo "$(PROGRAMS) $(LINKS)" > $@
@@ -97,8 +103,8 @@ report: setup
 # PYTEST="-k pingpong --soak 10" hands options to pytest.
 test: SETUP_FOR := test
 test: setup
-	@$(MAKE) $(PARALLEL) all iso
-	@$(MAKE) $(PARALLEL) DEBUG=1 all
+	@$(MAKE) $(PARALLEL) all test-programs iso
+	@$(MAKE) $(PARALLEL) DEBUG=1 all test-programs
 	@$(WEFT) pytest $(PYTEST)
 
 format check-format:
@@ -111,7 +117,7 @@ help:
 	@sed -n 's/^#: //p' Makefile
 
 FORCE:
-.PHONY: all run gdb iso setup bench report test format check-format clean help FORCE
+.PHONY: all test-programs run gdb iso python setup bench report test format check-format clean help FORCE
 
 #: make                 builds the kernel, the programs and the initial RAM disk into build/
 #: make DEBUG=1         the same with assertions and lock-order checks, into build/debug/

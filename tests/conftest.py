@@ -9,6 +9,7 @@
 import contextlib
 import fcntl
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +22,26 @@ sys.path.insert(0, str(TOP / "tools"))
 
 from weft_host.guest import run as run_guest  # noqa: E402
 from weft_host.machine import Machine  # noqa: E402
+from weft_host.paths import build_dir  # noqa: E402
 
 CPU_COUNTS = (1, 2, 4, 8)
 MODELS = ("lwp", "mxn", "n1")
+
+
+def guest_programs():
+    """Names of the programs of tests/guest, as user.mk finds them: NAME.c or NAME/*.c."""
+    names = {path.stem for path in (TOP / "tests/guest").glob("*.c")}
+    return names | {path.parent.name for path in (TOP / "tests/guest").glob("*/*.c")}
+
+
+GUEST_PROGRAMS = guest_programs()
+
+
+def brought(*texts, debug=False):
+    """What --file takes for the test programs that these texts name: they are no part of the initial
+    RAM disk, and lie in /bin."""
+    named = GUEST_PROGRAMS.intersection(re.findall(r"\w+", " ".join(map(str, texts))))
+    return [f"{build_dir(debug)}/tests/bin/{name}:/bin/{name}" for name in sorted(named)]
 
 
 def pytest_addoption(parser):
@@ -83,7 +101,9 @@ def guest():
     def run(argv, stdin=b"", may_fail=False, timeout=60, **options):
         exact = options.get("timing") == "exact"
         options.setdefault("background", exact)
-        machine = Machine(argv=[str(a) for a in argv], timeout=timeout, **options)
+        files = [*brought(*argv, stdin, debug=options.get("debug", False)),
+                 *options.pop("files", ())]
+        machine = Machine(argv=[str(a) for a in argv], files=files, timeout=timeout, **options)
         with contextlib.nullcontext() if exact else turn():
             result = run_guest(machine, stdin)
         if result.error and not may_fail:
@@ -95,10 +115,14 @@ def guest():
 
 @pytest.fixture(scope="session")
 def weft():
-    """weft("run", ...) calls the host command as a user does; make test has built all."""
+    """weft("run", ...) calls the host command as a user does; make test has built all.  Test programs
+    that a guest's command names come with --file."""
 
     def call(*argv, stdin=b"", timeout=120, **options):
         argv = [str(a) for a in argv]
+        if argv and argv[0] in ("run", "gdb") and "--" in argv:
+            files = brought(*argv[argv.index("--"):], debug="--debug" in argv)
+            argv[1:1] = [word for file in files for word in ("--file", file)]
         if argv and argv[0] in ("run", "cc", "gdb", "doctor"):
             argv.insert(1, "--no-build")
         return subprocess.run([TOP / "tools/weft", *argv], input=stdin, timeout=timeout,

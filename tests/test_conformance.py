@@ -5,9 +5,9 @@ import re
 
 import conformance
 import pytest
-from conftest import MODELS, TOP
+from conftest import GUEST_PROGRAMS, MODELS, TOP
 from interface_errors import functions
-from test_guest import programs, settings
+from test_guest import settings
 
 # Of signal.h and the like, which are not libthread's, but are about threads.
 ELSEWHERE = {"sigwait", "sigwaitinfo", "sigtimedwait", "sigsuspend", "sigqueue", "raise"}
@@ -32,7 +32,7 @@ def models_of(requirement):
     """Those in which its checks are made."""
     found = set()
     for program, _ in requirement.checks:
-        assert program in programs(), f"{requirement.where}: no program {program}"
+        assert program in GUEST_PROGRAMS, f"{requirement.where}: no program {program}"
         how = settings(program)
         assert not how["tool"], f"{requirement.where}: {program} does not run by itself"
         found |= set(how["models"])

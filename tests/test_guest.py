@@ -4,7 +4,7 @@ from fnmatch import fnmatchcase
 
 import conformance
 import pytest
-from conftest import TOP
+from conftest import GUEST_PROGRAMS, TOP
 from tap import failures
 from weft_host.guest import Result
 
@@ -13,14 +13,7 @@ try:
 except ImportError:  # Python 3.10
     import tomli as tomllib
 
-GUEST = TOP / "tests/guest"
 TABLE = tomllib.loads((TOP / "tests/guest.toml").read_text())
-
-
-def programs():
-    """Names, as user.mk finds them: NAME.c or NAME/*.c."""
-    names = {path.stem for path in GUEST.glob("*.c")}
-    return sorted(names | {path.parent.name for path in GUEST.glob("*/*.c")})
 
 
 def settings(name):
@@ -33,7 +26,7 @@ def settings(name):
 
 
 def cases():
-    for name in programs():
+    for name in sorted(GUEST_PROGRAMS):
         how = settings(name)
         if how["tool"]:
             continue
@@ -49,7 +42,7 @@ def cases():
 def test_the_table_names_programs():
     assert next(iter(TABLE)) == "default"
     for pattern, section in TABLE.items():
-        assert pattern == "default" or any(fnmatchcase(name, pattern) for name in programs()), \
+        assert pattern == "default" or any(fnmatchcase(name, pattern) for name in sorted(GUEST_PROGRAMS)), \
             f"guest.toml: no program {pattern}"
         assert set(section) <= set(TABLE["default"]), f"guest.toml: unknown word in [{pattern}]"
 

@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+from conftest import GUEST_PROGRAMS
 from weft_host.guest import STATUS_PANIC, run
 from weft_host.machine import Machine
+from weft_host.paths import build_dir
 
 
 @dataclass
@@ -45,3 +48,12 @@ def test_an_archive_cut_off():
         assert result.status == STATUS_PANIC
         assert "initrd: damaged at byte" in result.output
         assert "cannot start /bin/init: error 2" in result.panic
+
+
+def test_what_it_holds(guest):
+    """What a user needs, in 16 MiB; no program of a test."""
+    disk = build_dir(False) / "initrd.cpio"
+    assert disk.stat().st_size <= 16 << 20
+    names = set(guest(["ls", "/bin"]).output.split())
+    assert {"sh", "init", "pp"} <= names
+    assert not names & GUEST_PROGRAMS

@@ -8,7 +8,7 @@ import time
 
 import pexpect
 import pytest
-from conftest import TOP
+from conftest import TOP, brought
 
 PROMPT = r"\$ \x1b\[K\r\x1b\[\d+C$"  # and nothing typed yet
 
@@ -21,8 +21,10 @@ def terminal(smp):
     children = []
 
     def start(*argv):
+        files = [f"--file={file}" for file in brought("console_modes")]
         child = pexpect.spawn(str(TOP / "tools/weft"),
-                              ["run", "--no-build", "--smp", str(smp), "--", *argv], timeout=30,
+                              ["run", "--no-build", "--smp", str(smp), *files, "--", *argv],
+                              timeout=30,
                               env={**os.environ, "TERM": "vt100"})
         child.delaybeforesend = None
         children.append(child)

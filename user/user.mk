@@ -9,6 +9,7 @@
 #			a line, to compile and to link any program with ("weft cc")
 #	U_CFLAGS	to compile our own user-space code with
 #	PROGRAMS	the programs, $(B)/bin/NAME, all of which go into /bin
+#	TEST_PROGRAMS	those of tests/guest, which do not
 #
 # A program is a file FOLDER/NAME.c or a folder FOLDER/NAME/ with *.c, for each FOLDER
 # of U_FOLDERS.  user/bench/common is none, but a library for the programs of user/bench.
@@ -153,7 +154,9 @@ U_FILES := $(sort $(foreach d,$(U_FOLDERS),$(wildcard $(d)/*.c)))
 U_SUBDIRS := $(filter-out $(U_COMMON),$(patsubst %/,%,$(sort $(dir \
 	$(foreach d,$(U_FOLDERS),$(wildcard $(d)/*/*.c))))))
 U_NAMES := $(notdir $(U_FILES:.c=) $(U_SUBDIRS))
-PROGRAMS += $(addprefix $(B)/bin/,$(sort $(U_NAMES)))
+TEST_PROGRAMS := $(addprefix $(B)/bin/,$(notdir \
+	$(patsubst %.c,%,$(filter tests/guest/%,$(U_FILES) $(U_SUBDIRS)))))
+PROGRAMS += $(filter-out $(TEST_PROGRAMS),$(addprefix $(B)/bin/,$(sort $(U_NAMES))))
 ifneq ($(words $(U_NAMES)),$(words $(sort $(U_NAMES))))
 $(error two programs have the same name: $(foreach n,$(sort $(U_NAMES)),$(if \
 	$(word 2,$(filter $(n),$(U_NAMES))),$(n))))
