@@ -24,7 +24,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell getconf _NPROCES
 WEFT := tools/weft
 
 # These need no compiler, or have to install it first.
-HOST_GOALS := help clean setup run bench report test gdb format check-format
+HOST_GOALS := help clean python setup run bench report test gdb format check-format
 
 ifneq ($(filter-out $(HOST_GOALS),$(or $(MAKECMDGOALS),all)),)
 CC := $(shell tools/find-cc)
@@ -82,11 +82,16 @@ RUN_ARGS := $(if $(SMP),--smp $(SMP)) $(if $(MEM),--mem $(MEM)) $(if $(MODEL),--
 	$(if $(OPTIONS),--options $(OPTIONS)) $(if $(filter 1,$(DEBUG)),--debug) $(ARGS) \
 	$(if $(CMD),-- $(CMD))
 
-run:
+run: python
 	@$(WEFT) run $(RUN_ARGS)
 
-gdb:
+gdb: python
 	@$(WEFT) gdb $(RUN_ARGS)
+
+# What the host command cannot say itself.
+python:
+	@command -v $(PYTHON) >/dev/null || { echo "weft needs $(PYTHON), 3.10 or newer, with venv" \
+		"(Debian, Ubuntu: python3 python3-venv); 'make setup' installs it where it may" >&2; exit 1; }
 
 # Installs what is missing where it may, else says what to install and stops.
 setup:
@@ -107,7 +112,7 @@ test: setup
 	@$(MAKE) $(PARALLEL) DEBUG=1 all test-programs
 	@$(WEFT) pytest $(PYTEST)
 
-format check-format:
+format check-format: python
 	@$(WEFT) $@
 
 clean:
