@@ -106,7 +106,8 @@ report: setup
 	@$(WEFT) report $(ARGS)
 
 # PYTEST="-k pingpong --soak 10" hands options to pytest.
-test: SETUP_FOR := test
+# Of chosen tests, the report's get themselves a browser (tests/test_report.py).
+test: SETUP_FOR := $(if $(PYTEST),,test)
 test: setup
 	@$(MAKE) $(PARALLEL) all test-programs iso
 	@$(MAKE) $(PARALLEL) DEBUG=1 all test-programs

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import pytest
+from conftest import TOP
 from test_pingpong import Recorded
 from weft_host import cli, experiment, report, results, runner, venv
 from weft_host.experiments import pingpong
@@ -180,6 +181,8 @@ def browser():
     venv.add("browser")
     from playwright.sync_api import Error, sync_playwright
 
+    if find_browser() is None:  # `make test PYTEST=...` has not set it up
+        subprocess.run([TOP / "tools/setup.sh", "test"])
     path = find_browser()
     if path is None:
         subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"])
