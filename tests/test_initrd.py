@@ -57,3 +57,23 @@ def test_what_it_holds(guest):
     names = set(guest(["ls", "/bin"]).output.split())
     assert {"sh", "init", "pp"} <= names
     assert not names & GUEST_PROGRAMS
+
+
+def test_memory_that_is_free(guest, tmp_path):
+    """What --free says is what a program finds, whatever lies in the RAM disk."""
+    (tmp_path / "large").write_bytes(b"x" * (20 << 20))
+
+    def found(free, *files):
+        output = guest(["df"], free=free, files=files, timing="exact").output
+        return int(next(line for line in output.splitlines() if line.startswith("tmpfs")).split()[3])
+
+    plain = found("64M")
+    assert 62 << 10 <= plain <= 64 << 10  # KiB; init and df themselves take some
+    assert found("64M", tmp_path / "large") == plain
+    assert found("128M") - plain == pytest.approx(64 << 10, rel=0.02)
+
+
+def test_more_than_there_is(guest):
+    result = guest(["true"], mem="64M", append="free=64", may_fail=True)
+    assert result.status == STATUS_PANIC
+    assert "free=: only " in result.panic

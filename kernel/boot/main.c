@@ -16,6 +16,16 @@
 #include <kern/timing.h>
 #include "../cpu/machine.h"
 
+/* free=N: N MiB are free when init starts, whatever the kernel and the initial RAM disk take. */
+static void limit_memory(void)
+{
+	uint64_t wanted = boot_option_num("free", 0) << 20;
+
+	if (wanted != 0 && !page_limit(wanted / PAGE_SIZE))
+		panic("free=: only %llu MiB are free",
+		      (unsigned long long)(page_free_count() * PAGE_SIZE >> 20));
+}
+
 static void start_init(void)
 {
 	char path[WEFT_PATH_MAX] = "/bin/init";
@@ -56,6 +66,7 @@ void kmain(void)
 	printk_info("weft: %u CPU%s online after %lu ms\n", ncpu, ncpu == 1 ? "" : "s",
 		    time_now() / 1000000);
 	timing->start();
+	limit_memory();
 	start_init();
 	cpu_call_on_stack(this_cpu()->idle->kstack, sched_cpu_main);
 }

@@ -465,12 +465,17 @@ bool page_in_use(paddr_t p)
 	return frame_of(p)->state >= FRAME_USED;
 }
 
+/* The reserve is a part of so many pages.  buddy.lock held. */
+static void reserve_of(uint64_t pages)
+{
+	buddy.reserve = MAX(RESERVE_MIN, MIN(pages / 64, RESERVE_MAX));
+}
+
 /* So many pages more are managed.  buddy.lock held. */
 static void add_total(uint64_t pages)
 {
 	buddy.total += pages;
-	uint64_t reserve = buddy.total / 64;
-	buddy.reserve = MAX(RESERVE_MIN, MIN(reserve, RESERVE_MAX));
+	reserve_of(buddy.total);
 }
 
 void page_add(paddr_t start, paddr_t end)
@@ -499,4 +504,17 @@ void page_adopt(paddr_t p)
 	c->user++;
 	spin_unlock(&c->lock, s);
 	hand_out(p >> PAGE_SHIFT, 0, PG_USER);
+}
+
+bool page_limit(uint64_t pages)
+{
+	drain_all();
+	irqstate_t s = spin_lock(&buddy.lock);
+	bool enough = buddy.free >= pages;
+	for (; enough && buddy.free > pages; buddy.total--)
+		buddy_alloc(0); /* FRAME_NONE: nobody has it */
+	if (enough)
+		reserve_of(pages);
+	spin_unlock(&buddy.lock, s);
+	return enough;
 }

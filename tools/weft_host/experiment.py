@@ -29,7 +29,7 @@ PAPERS = HERE / "papers"
 NUMBER = (int, float)
 # What a machine or the start of a program can be given.  A grid may vary any of them.
 SETTINGS = {"smp": int, "model": str, "options": str, "class": str, "quantum": int, "mips": int,
-            "mem": str, "append": str, "timing": str, "timeout": NUMBER}
+            "mem": str, "free": str, "append": str, "timing": str, "timeout": NUMBER}
 SHOWN = ("model", "options", "class", "smp", "quantum", "mips", "timing")  # columns of the results
 # The timeout is of the host's clock: the longest run of the full set takes six minutes of a core of its
 # own, and others may want the core too.  A guest where nothing can happen any more ends by itself.
@@ -107,7 +107,7 @@ class Run:
     def command(self):
         """What to type to repeat it."""
         words = ["tools/weft", "run", "--timing", self.settings["timing"]]
-        for name in ("smp", "mem", "model", "options", "quantum", "mips", "append"):
+        for name in ("smp", "mem", "free", "model", "options", "quantum", "mips", "append"):
             value = self.settings.get(name)
             if value not in (None, "", PRESET.get(name)):
                 words += [f"--{name}", str(value)]

@@ -24,6 +24,10 @@ class UsageError(HostError):
     """What was asked makes no sense."""
 
 
+def _megabytes(size):
+    return int(size[:-1]) * (1024 if size[-1] == "G" else 1)
+
+
 @dataclass
 class Machine:
     """What `weft run` can choose.  argv empty: an interactive shell."""
@@ -31,6 +35,7 @@ class Machine:
     argv: list = field(default_factory=list)
     smp: int = 1
     mem: str = "512M"
+    free: str | None = None  # in place of mem: what of it is free when the first program starts
     model: str | None = None
     options: str | None = None
     env: dict = field(default_factory=dict)
@@ -53,8 +58,9 @@ class Machine:
         """Raises UsageError."""
         if not 1 <= self.smp <= MAX_CPUS:
             raise UsageError(f"--smp: 1 to {MAX_CPUS} CPUs, not {self.smp}")
-        if not re.fullmatch(r"[1-9][0-9]*[MG]", self.mem):
-            raise UsageError(f"--mem: a size such as 512M or 2G, not {self.mem!r}")
+        for name, size in (("mem", self.mem), ("free", self.free)):
+            if size is not None and not re.fullmatch(r"[1-9][0-9]*[MG]", size):
+                raise UsageError(f"--{name}: a size such as 512M or 2G, not {size!r}")
         self._check_timing()
         if self.timeout is not None and self.timeout <= 0:
             raise UsageError("--timeout: a number of seconds above 0")
@@ -148,9 +154,19 @@ class Machine:
         for name in ("seed", "quantum", "mips"):
             if getattr(self, name) is not None:
                 words.append(f"{name}={getattr(self, name)}")
+        if self.free is not None:
+            words.append(f"free={_megabytes(self.free)}")
         if self.append:
             words.append(self.append)
         return " ".join(words)
+
+    def _memory(self, initrd):
+        """For QEMU.  Beside what shall be free there is the initial RAM disk, whose files keep their
+        pages, and the kernel, which has a part of the whole in tables."""
+        if self.free is None:
+            return self.mem
+        free = _megabytes(self.free)
+        return f"{free + (initrd.stat().st_size >> 20) + 24 + free // 16}M"
 
     def qemu(self, work, terminal, console):
         """The command line of QEMU; what it needs is written into the directory `work`.
@@ -164,7 +180,7 @@ class Machine:
                 raise HostError(f"{need} is not built; call make")
         self.write_initrd(initrd, terminal)
         command = [QEMU, "-machine", "pc", *self._clock_and_console(),
-                   "-smp", str(self.smp), "-m", self.mem,
+                   "-smp", str(self.smp), "-m", self._memory(initrd),
                    "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                    "-chardev", f"{console},id=console",
                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]

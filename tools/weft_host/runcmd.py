@@ -14,6 +14,9 @@ from .machine import Machine, UsageError
 def add_machine_options(parser):
     parser.add_argument("--smp", type=int, default=1, metavar="N", help="CPUs, 1 to 64")
     parser.add_argument("--mem", default="512M", metavar="SIZE", help="memory, as 512M or 1G")
+    parser.add_argument("--free", metavar="SIZE",
+                        help="in place of --mem: so much memory is free when the program starts, "
+                             "whatever the kernel and the RAM disk take")
     parser.add_argument("--model", metavar="M",
                         help="how threads map to LWPs: lwp, mxn, n1 (sets LIBTHREAD)")
     parser.add_argument("--options", metavar="O",
@@ -54,7 +57,7 @@ def machine_from(args):
         if not equals:
             raise UsageError(f"--env: {item!r} is not NAME=VALUE")
         env[name] = value
-    machine = Machine(argv=args.argv, smp=args.smp, mem=args.mem, model=args.model,
+    machine = Machine(argv=args.argv, smp=args.smp, mem=args.mem, free=args.free, model=args.model,
                       options=args.options, env=env, files=args.file, timing=args.timing,
                       seed=args.seed, quantum=args.quantum, mips=args.mips,
                       accel=args.accel, boot=args.boot, timeout=args.timeout, debug=args.debug,

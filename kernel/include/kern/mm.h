@@ -66,6 +66,9 @@ bool page_keep_initrd(paddr_t p);
  */
 void page_add_initrd(uint64_t read);
 uint64_t page_total(void), page_free_count(void); /* in pages; the caches' pages count as free */
+/* At boot, on CPU 0: leaves so many pages free, and takes the others away for ever.  The reserve is then a
+ * part of these.  False, and nothing happens: there are not so many. */
+bool page_limit(uint64_t pages);
 uint64_t page_user_count(void); /* given out with PG_USER or PG_RESERVED, in pages */
 /*
  * Sets n pages aside for later allocations with PG_RESERVED: false if there are not so many
