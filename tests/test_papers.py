@@ -161,13 +161,14 @@ def test_two_critical_sections_cost_twice_one(results):
 
 def test_a_slice_that_ends_inside_makes_a_convoy(results):
     """From then on each turn is handed over.  Of two threads one overtakes the other again; of eight
-    nobody does.  Who raises his priority inside is not preempted there."""
+    nobody does.  A thread that raises its priority inside is not preempted there; the call by which it
+    does so takes long enough at this speed for a few slices to end in it."""
     two, eight, raised = results("timemutex -n 3000 1 1 0 2; timemutex -n 3000 1 1 0 8;"
                                  "timemutex -n 1000 -p 1 1 0 4", smp=1, mips=1)
     assert two["blocks"] < 0.02 * 2 * 3000
     assert eight["blocks"] > 0.5 * 8 * 3000
     assert eight["real_ns"] > 5 * 4 * two["real_ns"]
-    assert raised["blocks"] < 0.02 * 4 * 1000
+    assert raised["blocks"] < 0.05 * 4 * 1000
 
 
 def test_timemutex_excludes(results):
@@ -197,8 +198,8 @@ def test_fine_barrier_is_dearer_unbound(results):
     LWP is what makes the difference."""
     penalty = []
     for iterations in (1, 2000):
-        unbound, bound = barrier(results, f"-s 2 -n 60 -i {iterations}",
-                                 f"-b -s 2 -n 60 -i {iterations}", mips=100)
+        unbound, bound = barrier(results, f"-s 2 -n 120 -i {iterations}",
+                                 f"-b -s 2 -n 120 -i {iterations}", mips=100)
         penalty.append(unbound["barrier_ns"] / bound["barrier_ns"] - 1)
     assert penalty[0] > 0.02
     assert abs(penalty[1]) < 0.01
