@@ -133,6 +133,18 @@ static bool in_user(vaddr_t addr, uint64_t len)
 	return addr >= WEFT_USER_START && addr <= WEFT_USER_END && len <= WEFT_USER_END - addr;
 }
 
+/* The end of [addr, addr + len) in whole pages.  -EINVAL: unaligned; -ENOMEM: not all user space. */
+static int range_end(vaddr_t addr, uint64_t len, vaddr_t *end)
+{
+	if (addr % PAGE_SIZE != 0)
+		return -EINVAL;
+	/* A length that wraps when it is rounded would look like an empty range. */
+	if (len > WEFT_USER_END || !in_user(addr, PAGE_ROUND_UP(len)))
+		return -ENOMEM;
+	*end = addr + PAGE_ROUND_UP(len);
+	return 0;
+}
+
 static bool is_free(struct address_space *as, vaddr_t start, vaddr_t end)
 {
 	return mapping_above(as, start)->start >= end;
@@ -347,17 +359,18 @@ static int alloc_two(struct mapping *m[2])
 int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 {
 	struct mapping *spare[2];
-	vaddr_t end = addr + PAGE_ROUND_UP(len);
+	vaddr_t end;
 
 	if (addr % PAGE_SIZE != 0 || (prot & ~PROT_ALL))
 		return -EINVAL;
 	if (len == 0)
 		return 0;
-	if (end <= addr || !in_user(addr, end - addr))
-		return -ENOMEM;
+	int err = range_end(addr, len, &end);
+	if (err != 0)
+		return err;
 
 	krw_write_enter(&as->lock);
-	int err = may_protect(as, addr, end, prot);
+	err = may_protect(as, addr, end, prot);
 	uint64_t reserve = err == 0 ? pages_to_reserve(as, addr, end, prot) : 0;
 	if (err == 0 && !mm_reserve(reserve))
 		err = -ENOMEM;
@@ -390,14 +403,12 @@ int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 
 int as_discard(struct address_space *as, vaddr_t addr, uint64_t len)
 {
-	vaddr_t end = addr + PAGE_ROUND_UP(len);
+	vaddr_t end;
 	uint32_t flags;
-	int err = 0;
+	int err = range_end(addr, len, &end);
 
-	if (addr % PAGE_SIZE != 0)
-		return -EINVAL;
-	if (end < addr || !in_user(addr, end - addr))
-		return -ENOMEM;
+	if (err != 0)
+		return err;
 	krw_write_enter(&as->lock);
 	if (!is_mapped(as, addr, end, &flags)) {
 		err = -ENOMEM;
@@ -415,13 +426,12 @@ int as_discard(struct address_space *as, vaddr_t addr, uint64_t len)
 
 int as_check(struct address_space *as, vaddr_t addr, uint64_t len)
 {
-	vaddr_t end = addr + PAGE_ROUND_UP(len);
+	vaddr_t end;
 	uint32_t flags;
+	int err = range_end(addr, len, &end);
 
-	if (addr % PAGE_SIZE != 0)
-		return -EINVAL;
-	if (end < addr || !in_user(addr, end - addr))
-		return -ENOMEM;
+	if (err != 0)
+		return err;
 	krw_read_enter(&as->lock);
 	bool mapped = is_mapped(as, addr, end, &flags);
 	krw_read_exit(&as->lock);

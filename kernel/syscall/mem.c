@@ -41,7 +41,7 @@ static int mapped_file(int fd, int prot, uint32_t *flags, struct vnode **vn)
  * and off are ignored), or a file.  A private mapping of a file shows what the file has until
  * the process writes to the page; a shared one is the file.  Touching a page beyond the end of
  * the file is a SIGBUS; bytes after the end in its last page are zero.  May sleep.
- * EINVAL: len is 0, prot or flags, an addr or off that is no multiple of a page; EBADF: no
+ * EINVAL: len is 0 or close to 2^64, prot or flags, an addr or off that is no multiple of a page; EBADF: no
  * such descriptor; EACCES: it is not open for reading, or, for a shared mapping that can be
  * written, for writing; ENODEV: nothing that can be mapped; EOVERFLOW: off + len is too large;
  * ENOMEM: no memory or no room for it, a fixed range outside user space, WEFT_RLIMIT_AS.
@@ -98,7 +98,7 @@ int64_t sys_brk(const uint64_t arg[6])
  * anonymous private one is zero at the next touch, any other what the file or the sharers
  * have.  Other advice is heard and not followed.  May sleep.
  * EINVAL: unknown advice, addr is no multiple of a page, DONTNEED of pages of the kernel's;
- * ENOMEM: not all of it is mapped.
+ * ENOMEM: not all of it is mapped, or len leads beyond user space.
  */
 int64_t sys_madvise(const uint64_t arg[6])
 {

@@ -81,10 +81,33 @@ static void changing(void)
 	works(brk, NULL);
 }
 
+/* Lengths that wrap, when they are rounded up to pages or added to the address. */
+static void wrapping(void)
+{
+	char *p = at(__sys_mmap(NULL, PAGE, RW, ANON, -1, 0));
+	const uint64_t lens[] = {-1ul,         -PAGE + 1,           -PAGE,
+				 -(uint64_t)p, -(uint64_t)p + PAGE, 1ul << 63};
+
+	*p = 1;
+	for (unsigned i = 0; i < sizeof(lens) / sizeof(lens[0]); i++) {
+		uint64_t len = lens[i];
+		gives(madvise, ENOMEM, "a length that wraps", p, len, WEFT_MADV_NORMAL);
+		gives(madvise, ENOMEM, "a length that wraps, to discard", p, len,
+		      WEFT_MADV_DONTNEED);
+		gives(msync, ENOMEM, "a length that wraps", p, len, WEFT_MS_SYNC);
+		gives(mprotect, ENOMEM, "a length that wraps", p, len, R);
+		gives(munmap, EINVAL, "a length that wraps", p, len);
+	}
+	gives(mmap, EINVAL, "a length that wraps", NULL, -1ul, R, ANON, -1, 0);
+	ok("the page stays", *p == 1);
+	works(munmap, p, PAGE);
+}
+
 int main(void)
 {
 	err_paths("/tmp/err_memmap");
 	mapping();
 	changing();
+	wrapping();
 	return tap_done();
 }
