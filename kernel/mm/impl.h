@@ -106,6 +106,10 @@ void mappings_init(void);
 void mappings_init_space(struct address_space *as);
 struct mapping *mapping_alloc(void); /* NULL: out of memory */
 void mapping_free(struct mapping *m);
+/* May the address space have n mappings more (WEFT_MAPPINGS_MAX)? */
+bool mappings_fit(const struct address_space *as, unsigned n);
+/* Does a mapping begin below `at` and end above it, so that mapping_split makes two? */
+bool mapping_is_cut(struct address_space *as, vaddr_t at);
 /* The mapping that contains addr, or NULL. */
 struct mapping *mapping_find(struct address_space *as, vaddr_t addr);
 /* The lowest mapping that ends above addr: at least as->limit. */

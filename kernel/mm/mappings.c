@@ -18,6 +18,7 @@
  * functions that only find.
  */
 #include <weft/errno.h>
+#include <weft/mman.h>
 #include <kern/file.h>
 #include <kern/printk.h>
 #include "impl.h"
@@ -114,6 +115,7 @@ static void link_mapping(struct address_space *as, struct mapping *m)
 	update_gap(as, m);
 	update_gap(as, mapping_next(m));
 	as->size += m->end - m->start;
+	as->nmappings++;
 }
 
 static void unlink_mapping(struct address_space *as, struct mapping *m)
@@ -125,6 +127,7 @@ static void unlink_mapping(struct address_space *as, struct mapping *m)
 	m->gap = 0;
 	update_gap(as, next);
 	as->size -= m->end - m->start;
+	as->nmappings--;
 	/* No reader is at work while we have the lock for writing. */
 	if (as->hint == m)
 		as->hint = NULL;
@@ -219,6 +222,17 @@ static void cut_above(struct address_space *as, struct mapping *m, vaddr_t end)
 	as->size -= m->end - end;
 	m->end = end;
 	update_gap(as, mapping_next(m));
+}
+
+bool mappings_fit(const struct address_space *as, unsigned n)
+{
+	return as->nmappings + n <= WEFT_MAPPINGS_MAX;
+}
+
+bool mapping_is_cut(struct address_space *as, vaddr_t at)
+{
+	const struct mapping *m = mapping_find(as, at); /* NULL too at the end of user space */
+	return m != NULL && m->start < at;
 }
 
 bool mapping_split(struct address_space *as, vaddr_t at, struct mapping *spare)

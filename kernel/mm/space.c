@@ -179,7 +179,7 @@ static int unmap(struct address_space *as, vaddr_t start, vaddr_t end)
 	if (is_free(as, start, end))
 		return 0;
 	if (mapping_needs_spare(as, start, end)) {
-		spare = mapping_alloc();
+		spare = mappings_fit(as, 1) ? mapping_alloc() : NULL;
 		if (spare == NULL)
 			return -ENOMEM;
 	}
@@ -237,8 +237,10 @@ int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, u
 	struct mapping *m = mapping_alloc();
 	if (!fixed)
 		addr = choose(as, addr, len);
-	if (m != NULL && addr != 0 && reserved && as->size <= as->max_size &&
-	    len <= as->max_size - as->size)
+	/* One more, and what is there cut in two. */
+	unsigned more = fixed && mapping_needs_spare(as, addr, addr + len) ? 2 : 1;
+	if (m != NULL && addr != 0 && reserved && mappings_fit(as, more) &&
+	    as->size <= as->max_size && len <= as->max_size - as->size)
 		r = fixed ? unmap(as, addr, addr + len) : 0;
 	if (r == 0) {
 		m->start = addr;
@@ -284,7 +286,7 @@ int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot)
 	krw_write_enter(&as->lock);
 	struct mapping *m = mapping_alloc();
 	uint64_t *e = NULL;
-	if (m != NULL && is_free(as, addr, addr + PAGE_SIZE))
+	if (m != NULL && mappings_fit(as, 1) && is_free(as, addr, addr + PAGE_SIZE))
 		e = upt_make(as, addr, PG_USER);
 	if (e != NULL) {
 		m->start = addr;
@@ -371,6 +373,9 @@ int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 
 	krw_write_enter(&as->lock);
 	err = may_protect(as, addr, end, prot);
+	if (err == 0 && !mappings_fit(as, 2) &&
+	    !mappings_fit(as, mapping_is_cut(as, addr) + mapping_is_cut(as, end)))
+		err = -ENOMEM;
 	uint64_t reserve = err == 0 ? pages_to_reserve(as, addr, end, prot) : 0;
 	if (err == 0 && !mm_reserve(reserve))
 		err = -ENOMEM;
@@ -446,7 +451,7 @@ static int grow_heap(struct address_space *as, vaddr_t from, vaddr_t to)
 	uint64_t npages = (to - from) / PAGE_SIZE;
 
 	if (to > WEFT_USER_END || !is_free(as, from, to) || to - as->brk_start > as->max_data ||
-	    as->size + (to - from) > as->max_size || !mm_reserve(npages))
+	    as->size + (to - from) > as->max_size || !mappings_fit(as, 1) || !mm_reserve(npages))
 		return -ENOMEM;
 	struct mapping *m = mapping_alloc();
 	if (m == NULL) {

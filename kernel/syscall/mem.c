@@ -44,7 +44,8 @@ static int mapped_file(int fd, int prot, uint32_t *flags, struct vnode **vn)
  * EINVAL: len is 0 or close to 2^64, prot or flags, an addr or off that is no multiple of a page; EBADF: no
  * such descriptor; EACCES: it is not open for reading, or, for a shared mapping that can be
  * written, for writing; ENODEV: nothing that can be mapped; EOVERFLOW: off + len is too large;
- * ENOMEM: no memory or no room for it, a fixed range outside user space, WEFT_RLIMIT_AS.
+ * ENOMEM: no memory or no room for it, a fixed range outside user space, WEFT_RLIMIT_AS,
+ * WEFT_MAPPINGS_MAX.
  */
 int64_t sys_mmap(const uint64_t arg[6])
 {
@@ -69,7 +70,7 @@ int64_t sys_mmap(const uint64_t arg[6])
 /*
  * munmap(addr, len): what is mapped there, if anything, is gone.  May sleep.
  * EINVAL: addr is no multiple of a page, len is 0, a range outside user space; ENOMEM: no
- * memory to split a mapping.
+ * memory to split a mapping, or WEFT_MAPPINGS_MAX.
  */
 int64_t sys_munmap(const uint64_t arg[6])
 {
@@ -79,7 +80,7 @@ int64_t sys_munmap(const uint64_t arg[6])
 /*
  * mprotect(addr, len, prot).  May sleep.
  * EINVAL: addr is no multiple of a page, prot; ENOMEM: not all of it is mapped, no memory to
- * split a mapping, or for what can be written from now on; EACCES: pages of the kernel's, or
+ * split a mapping, or for what can be written from now on, WEFT_MAPPINGS_MAX; EACCES: pages of the kernel's, or
  * writing to a shared mapping of a file that is not open for it.
  */
 int64_t sys_mprotect(const uint64_t arg[6])
@@ -87,7 +88,10 @@ int64_t sys_mprotect(const uint64_t arg[6])
 	return as_protect(curproc()->as, arg[0], arg[1], arg[2]);
 }
 
-/* brk(addr) = the break, unchanged if it cannot be where addr says.  May sleep. */
+/*
+ * brk(addr) = the break, unchanged if it cannot be where addr says (no memory, WEFT_RLIMIT_DATA,
+ * WEFT_RLIMIT_AS, WEFT_MAPPINGS_MAX).  May sleep.
+ */
 int64_t sys_brk(const uint64_t arg[6])
 {
 	return as_brk(curproc()->as, arg[0]);

@@ -30,6 +30,36 @@ static void alternating(void)
 	ok("all gone", !readable(p) && !readable(p + (n - 2) * PAGE));
 }
 
+/* --- as many as there may be ---------------------------------------------------------------- */
+
+static void limit(void)
+{
+	const unsigned n = WEFT_MAPPINGS_MAX + 100, near = n - 10;
+	const int rx = R | WEFT_PROT_EXEC;
+	char *p = (char *)map(NULL, n * PAGE, RW, ANON | WEFT_MAP_NORESERVE);
+	unsigned i = 1;
+	long r = 0;
+
+	/* Each makes two more. */
+	for (; i < n && r == 0; i += 2)
+		r = __sys_mprotect(p + i * PAGE, PAGE, R);
+	is("too many mappings by mprotect", r, -ENOMEM);
+	ok("as many as there may be", i > WEFT_MAPPINGS_MAX - 100 && i <= WEFT_MAPPINGS_MAX);
+	map(NULL, PAGE, rx, ANON); /* if one was left */
+	is("mmap", map(NULL, PAGE, R, ANON), -ENOMEM);
+	is("mmap in the middle of one", map(p + near * PAGE, PAGE, rx, AT), -ENOMEM);
+	is("munmap in the middle of one", __sys_munmap(p + near * PAGE, PAGE), -ENOMEM);
+	ok("nothing has changed", writable(p + near * PAGE));
+	char *end = (char *)__sys_brk(NULL);
+	ok("brk", (char *)__sys_brk(end + 2 * PAGE) == end);
+	is("mprotect that makes none", __sys_mprotect(p, PAGE, NONE), 0);
+	is("munmap of one", __sys_munmap(p, PAGE), 0);
+	ok("makes room for one", map(NULL, PAGE, NONE, ANON) > 0);
+	is("and no more", map(NULL, PAGE, R, ANON), -ENOMEM);
+	is("all unmapped", __sys_munmap(p, n * PAGE), 0);
+	ok("mmap again", map(NULL, PAGE, R, ANON) > 0);
+}
+
 /* --- stacks -------------------------------------------------------------------------------- */
 
 #define STACKS 20000
@@ -172,6 +202,7 @@ static void random_changes(void)
 int main(void)
 {
 	alternating();
+	limit();
 	stacks();
 	random_changes();
 	return tap_done();

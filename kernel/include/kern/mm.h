@@ -165,9 +165,10 @@ struct address_space {
 	struct spinlock pt_lock; /* page tables, among readers of lock; a writer is alone */
 	struct kmutex copying;   /* copy on write (mm/fault.c); after lock */
 	paddr_t pml4;
-	uint64_t size;                          /* bytes mapped; lock */
-	uint64_t rss;                           /* pages resident; pt_lock, or lock for writing */
-	uint64_t reserved;                      /* pages of mappings with MAPPING_RESERVED; lock */
+	uint64_t size;       /* bytes mapped; lock */
+	uint32_t nmappings;  /* in `mappings`, without `limit`; lock */
+	uint64_t rss;        /* pages resident; pt_lock, or lock for writing */
+	uint64_t reserved;   /* pages of mappings with MAPPING_RESERVED; lock */
 	uint64_t max_size, max_data, max_stack; /* limits in bytes (proc/limits.c); atomic */
 	vaddr_t brk_start, brk;
 	uint32_t refs; /* as_create, as_hold; atomic */
@@ -191,8 +192,8 @@ int as_fork(struct address_space *as, struct address_space **out);
  * Maps [addr, addr + len) afresh; without WEFT_MAP_FIXED, if that is not free (or
  * addr is 0), anywhere below the stack.  Returns the address, or a negative error:
  * -EINVAL (zero or wrapping length, unaligned fixed address, both or none of SHARED
- * and PRIVATE, unknown bits), -ENOMEM (no room, no memory for the mapping; addresses
- * outside user space; beyond max_size; without WEFT_MAP_NORESERVE, memory to be written or
+ * and PRIVATE, unknown bits), -ENOMEM (no room, no memory for the mapping; more than
+ * WEFT_MAPPINGS_MAX; addresses outside user space; beyond max_size; without WEFT_MAP_NORESERVE, memory to be written or
  * shared that cannot be reserved).  Replaces what was there if FIXED.  SHARED memory without a file is
  * shared with the processes that fork makes.  Takes as->lock; may sleep.
  */
@@ -202,14 +203,14 @@ int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, u
 /*
  * Unmaps what lies in the range, if anything.  When it returns no CPU can reach the
  * pages.  -EINVAL: unaligned, empty, or not all user space; -ENOMEM: no memory to
- * make two mappings out of one.  Takes as->lock; waits for other CPUs; may sleep.
+ * make two mappings out of one, or more than WEFT_MAPPINGS_MAX.  Takes as->lock; waits for other CPUs; may sleep.
  */
 int as_unmap(struct address_space *as, vaddr_t addr, uint64_t len);
 /*
  * Changes the protection of all of the range; pages keep their contents under
  * WEFT_PROT_NONE too.  When it returns no CPU has a right that was taken away.
- * -EINVAL: unaligned, or unknown bits; -ENOMEM: not all of it is mapped, or no memory
- * to split a mapping or to reserve; -EACCES: it holds pages of the kernel's (as_map_page), or ones that
+ * -EINVAL: unaligned, or unknown bits; -ENOMEM: not all of it is mapped, no memory
+ * to split a mapping or to reserve, or more than WEFT_MAPPINGS_MAX; -EACCES: it holds pages of the kernel's (as_map_page), or ones that
  * the file forbids to write (AS_MAP_READONLY).  After
  * an error nothing has changed.  Takes as->lock; waits for other CPUs; may sleep.
  */

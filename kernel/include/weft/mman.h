@@ -1,5 +1,12 @@
-/* mman.h - protections and flags of mmap, mprotect, madvise, msync.  The values of Linux. */
+/* mman.h - protections and flags of mmap, mprotect, madvise, msync (the values of Linux). */
 #pragma once
+
+/*
+ * Mappings a process: a call that may need one more fails with ENOMEM, and has done nothing.
+ * Neighbours with the same protection and flags, of one file or anonymous, are one mapping.  A
+ * thread's stack with its guard is two.
+ */
+#define WEFT_MAPPINGS_MAX 262144
 
 #define WEFT_PROT_NONE 0
 #define WEFT_PROT_READ 1
