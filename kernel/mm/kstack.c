@@ -21,12 +21,14 @@
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/sched.h>
 #include "impl.h"
 
 #define SLOT_SIZE (2 * KSTACK_SIZE)
 #define MAX_SLOTS (PT_SPAN(4) / SLOT_SIZE) /* one top-level entry: 512 GiB of addresses */
 #define STACK_PAGES (KSTACK_SIZE / PAGE_SIZE)
 #define NONE (-1ll)
+#define TRIM_PIECE 64 /* stacks that become bare at a time */
 
 _Static_assert(PT_SPAN(2) % SLOT_SIZE == 0, "a slot lies in one page table");
 
@@ -116,22 +118,27 @@ static void *make_stack(void)
 	return (void *)(bottom + KSTACK_SIZE);
 }
 
-void kstack_trim(unsigned keep)
+/* Takes at most TRIM_PIECE free stacks beyond the first `keep` off the list: a chain, or NULL. */
+static void *take_surplus(unsigned keep)
 {
-	/* The surplus goes off the list in one piece. */
 	irqstate_t s = spin_lock(&stacks.lock);
-	if (stacks.nfree <= keep) {
-		spin_unlock(&stacks.lock, s);
-		return;
+	void *chain = NULL;
+	unsigned n = stacks.nfree > keep ? MIN(stacks.nfree - keep, TRIM_PIECE) : 0;
+	if (n > 0) {
+		chain = stacks.free;
+		void **at = &stacks.free;
+		for (unsigned i = 0; i < n; i++)
+			at = link_of(*at);
+		stacks.free = *at;
+		*at = NULL;
+		stacks.nfree -= n;
 	}
-	void **at = &stacks.free;
-	for (unsigned i = 0; i < keep; i++)
-		at = link_of(*at);
-	void *chain = *at;
-	*at = NULL;
-	stacks.nfree = keep;
 	spin_unlock(&stacks.lock, s);
+	return chain;
+}
 
+static void make_bare(void *chain)
+{
 	/* First no CPU can reach the stacks any more, then their memory goes.  The
 	 * link is read through the direct map once the stack is not mapped. */
 	for (void *top = chain, *next; top != NULL; top = next) {
@@ -139,6 +146,7 @@ void kstack_trim(unsigned keep)
 		uint64_t *e = kernel_pte((uint64_t)top - KSTACK_SIZE);
 		for (unsigned i = 0; i < STACK_PAGES; i++)
 			__atomic_fetch_and(&e[i], ~PTE_P, __ATOMIC_RELAXED);
+		preempt_point();
 	}
 	tlb_flush_kernel();
 	for (void *top = chain, *next; top != NULL; top = next) {
@@ -149,9 +157,25 @@ void kstack_trim(unsigned keep)
 		for (unsigned i = 0; i < STACK_PAGES; i++)
 			page_free(e[i] & PTE_ADDR);
 		memset(e, 0, STACK_PAGES * sizeof(*e));
-		s = spin_lock(&stacks.lock);
+		irqstate_t s = spin_lock(&stacks.lock);
 		push_bare((bottom - KSTACKS) / SLOT_SIZE);
 		spin_unlock(&stacks.lock, s);
+		preempt_point();
+	}
+}
+
+void kstack_trim(unsigned keep)
+{
+	void *chain;
+
+	/*
+	 * *Race:* this LWP gives up the CPU, and another LWP runs out of memory; *without this:* all
+	 * free stacks are on this LWP's chain, and the other LWP is told that there is no memory;
+	 * *closed by:* the pieces: the chain has at most TRIM_PIECE, and the rest is on the list.
+	 */
+	while ((chain = take_surplus(keep)) != NULL) {
+		make_bare(chain);
+		preempt_point();
 	}
 }
 

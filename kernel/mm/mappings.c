@@ -15,12 +15,14 @@
  * program, its heap and the kernel's pages in it.
  *
  * No page tables here.  The caller holds as->lock: for writing, but for the
- * functions that only find.
+ * functions that only find.  What goes over many mappings gives up the CPU in between if
+ * somebody wants it; the lock stays held.
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
 #include <kern/file.h>
 #include <kern/printk.h>
+#include <kern/sched.h>
 #include "impl.h"
 
 #define AUTO_BASE 0x0000200000000000ull
@@ -278,6 +280,7 @@ struct mapping *mapping_remove(struct address_space *as, vaddr_t start, vaddr_t 
 			unlink_mapping(as, m);
 			mapping_free(m);
 		}
+		preempt_point();
 	}
 	return spare;
 }
@@ -285,8 +288,10 @@ struct mapping *mapping_remove(struct address_space *as, vaddr_t start, vaddr_t 
 void mapping_set_prot(struct address_space *as, vaddr_t start, vaddr_t end, int prot)
 {
 	struct mapping *m = mapping_above(as, start);
-	for (struct mapping *p = m; p->start < end; p = mapping_next(p))
+	for (struct mapping *p = m; p->start < end; p = mapping_next(p)) {
 		p->prot = prot;
+		preempt_point();
+	}
 	struct mapping *below = of_node(tree_prev(&m->node));
 	if (below != NULL)
 		m = below;
@@ -295,5 +300,6 @@ void mapping_set_prot(struct address_space *as, vaddr_t start, vaddr_t end, int 
 		merge_up(as, m);
 		if (m->end == was)
 			m = mapping_next(m);
+		preempt_point();
 	}
 }

@@ -73,11 +73,20 @@ static uint64_t *make(struct pageset *ps, uint64_t index)
 	return &node[slot_of(index, 1)];
 }
 
-/* Pages that were taken out, to be freed without the lock. */
+/*
+ * Pages that were taken out, to be freed without the lock.  A batch is full with so many pages,
+ * or when so many nodes have been searched: in a sparse file each page may have its own.
+ */
+#define BATCH_NODES 16 /* more than twice MAX_LEVELS: each batch frees some, or is the last */
 struct batch {
-	unsigned n;
+	unsigned n, nodes;
 	paddr_t page[64];
 };
+
+static bool batch_is_full(const struct batch *b)
+{
+	return b->n == ARRAY_LEN(b->page) || b->nodes >= BATCH_NODES;
+}
 
 /*
  * Takes pages from `from` on out of a node that begins at index `base`, until the batch is
@@ -88,11 +97,12 @@ static bool take(struct pageset *ps, uint64_t *node, unsigned level, uint64_t ba
 {
 	uint64_t span = 1ull << (BITS * (level - 1));
 
+	b->nodes++;
 	for (unsigned i = 0; i < ENTRIES; i++) {
 		uint64_t at = base + i * span;
 		if (node[i] == 0 || at + span <= from)
 			continue;
-		if (b->n == ARRAY_LEN(b->page))
+		if (batch_is_full(b))
 			return false;
 		if (level == 1) {
 			b->page[b->n++] = node[i];
@@ -169,7 +179,7 @@ void pageset_truncate(struct pageset *ps, uint64_t from)
 	struct batch b;
 
 	do {
-		b.n = 0;
+		b.n = b.nodes = 0;
 		irqstate_t s = spin_lock(&ps->lock);
 		if (ps->levels > 0 && take(ps, phys_to_virt(ps->root), ps->levels, 0, from, &b)) {
 			page_free(ps->root);
@@ -180,6 +190,6 @@ void pageset_truncate(struct pageset *ps, uint64_t from)
 		for (unsigned i = 0; i < b.n; i++)
 			page_free(b.page[i]);
 		preempt_point();
-	} while (b.n == ARRAY_LEN(b.page));
+	} while (batch_is_full(&b));
 	assert(from != 0 || ps->npages == 0);
 }

@@ -7,6 +7,10 @@
  * Memory that a change needs is allocated before anything changes: a call that fails
  * has done nothing.
  *
+ * A loop over mappings gives up the CPU after each one if somebody wants it (preempt_point):
+ * the time of a call depends on its range, the delay of others does not.  as->lock stays held,
+ * so the mapping at which the loop stands, and the next one, are there when it goes on.
+ *
  * Pages come with the first access.  Memory that a process may write, and that nothing else
  * holds, is reserved when it is mapped (page_reserve), so that a call says ENOMEM and no access
  * fails later; as->reserved counts it, by mappings (MAPPING_RESERVED).  With
@@ -19,6 +23,7 @@
 #include <weft/mman.h>
 #include <kern/file.h>
 #include <kern/printk.h>
+#include <kern/sched.h>
 #include "impl.h"
 
 #define PROT_ALL (WEFT_PROT_READ | WEFT_PROT_WRITE | WEFT_PROT_EXEC)
@@ -112,6 +117,7 @@ int as_fork(struct address_space *as, struct address_space **out)
 		/* Pages of a shared mapping are found again where they came from. */
 		if (err == 0 && (m->flags & WEFT_MAP_PRIVATE))
 			err = upt_share(as, to, m->start, m->end, &lost);
+		preempt_point();
 	}
 	to->brk_start = as->brk_start;
 	to->brk = as->brk;
@@ -162,9 +168,11 @@ static uint64_t reserved_in(struct address_space *as, vaddr_t start, vaddr_t end
 {
 	uint64_t bytes = 0;
 
-	for (struct mapping *m = mapping_above(as, start); m->start < end; m = mapping_next(m))
+	for (struct mapping *m = mapping_above(as, start); m->start < end; m = mapping_next(m)) {
 		if (m->flags & MAPPING_RESERVED)
 			bytes += MIN(m->end, end) - MAX(m->start, start);
+		preempt_point();
+	}
 	return bytes / PAGE_SIZE;
 }
 
@@ -317,6 +325,7 @@ static bool is_mapped(struct address_space *as, vaddr_t start, vaddr_t end, uint
 			return false;
 		*flags |= m->flags;
 		at = m->end;
+		preempt_point();
 	}
 	return true;
 }
@@ -340,9 +349,11 @@ static uint64_t pages_to_reserve(struct address_space *as, vaddr_t start, vaddr_
 
 	if (!(prot & WEFT_PROT_WRITE))
 		return 0;
-	for (struct mapping *m = mapping_above(as, start); m->start < end; m = mapping_next(m))
+	for (struct mapping *m = mapping_above(as, start); m->start < end; m = mapping_next(m)) {
 		if (to_reserve(prot, m->flags))
 			bytes += MIN(m->end, end) - MAX(m->start, start);
+		preempt_point();
+	}
 	return bytes / PAGE_SIZE;
 }
 
@@ -391,9 +402,11 @@ int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 			spare[1] = NULL;
 		as->reserved += reserve;
 		for (struct mapping *m = mapping_above(as, addr); reserve > 0 && m->start < end;
-		     m = mapping_next(m))
+		     m = mapping_next(m)) {
 			if (to_reserve(prot, m->flags))
 				m->flags |= MAPPING_RESERVED;
+			preempt_point();
+		}
 		mapping_set_prot(as, addr, end, prot);
 		if (upt_protect(as, addr, end, prot))
 			tlb_shootdown(as, addr, end);

@@ -15,6 +15,12 @@
  * The caller holds as->lock.  Page faults hold it for reading, and as->pt_lock
  * among themselves.  Entries are exchanged as a whole, since the CPUs set bits in
  * them.
+ *
+ * Each function gives up the CPU before each table of level 1 if somebody wants it
+ * (preempt_point), so a range may be as long as it likes.  as->lock stays held meanwhile: faults and other calls
+ * of the address space wait, and the walk goes on in the same tables.  Programs that run on
+ * other CPUs, or meanwhile on this CPU, may still use translations of what has been revoked;
+ * that is harmless, because no page is free before the shoot-down.
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
@@ -84,6 +90,8 @@ static bool revoke(uint64_t *table, int level, vaddr_t base, const struct cut *c
 	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
 	bool any = false;
 
+	if (level == 1)
+		preempt_point();
 	for (vaddr_t at = first_at(c, base, level); at < stop; at += span) {
 		uint64_t *e = &table[pt_index(at, level)];
 		if (!(*e & PTE_P))
@@ -104,6 +112,8 @@ static void release(struct address_space *as, uint64_t *table, int level, vaddr_
 	uint64_t span = PT_SPAN(level);
 	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
 
+	if (level == 1)
+		preempt_point();
 	for (vaddr_t at = first_at(c, base, level); at < stop; at += span) {
 		uint64_t *e = &table[pt_index(at, level)];
 		if (*e == 0)
@@ -116,8 +126,6 @@ static void release(struct address_space *as, uint64_t *table, int level, vaddr_
 			continue;
 		page_free(*e & PTE_ADDR);
 		*e = 0;
-		if (level == 2)
-			preempt_point();
 	}
 }
 
@@ -139,6 +147,8 @@ static bool protect(uint64_t *table, int level, vaddr_t base, const struct cut *
 	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
 	bool lost = false;
 
+	if (level == 1)
+		preempt_point();
 	for (vaddr_t at = first_at(c, base, level); at < stop; at += span) {
 		uint64_t *e = &table[pt_index(at, level)];
 		if (*e == 0)
@@ -178,6 +188,7 @@ static int share_entries(uint64_t *from, vaddr_t at, vaddr_t stop, struct share 
 	uint64_t *to = upt_make(sh->to, at, PG_USER);
 	if (to == NULL)
 		return -ENOMEM;
+	preempt_point();
 	for (; at < stop; at += PAGE_SIZE, to++, from++) {
 		uint64_t e = *from;
 		if (e == 0)
@@ -191,7 +202,6 @@ static int share_entries(uint64_t *from, vaddr_t at, vaddr_t stop, struct share 
 		*to = e;
 		sh->to->rss++;
 	}
-	preempt_point();
 	return 0;
 }
 

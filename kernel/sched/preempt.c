@@ -145,10 +145,8 @@ void user_return_work(struct trapframe *f)
 	lwp_mstate_at(l, MS_USER, time_now());
 }
 
-void preempt_point(void)
+void preempt_now(void)
 {
-	if (!this_cpu()->need_resched)
-		return;
 	irqstate_t s = irq_save();
 	maybe_preempt();
 	irq_restore(s);

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 HOST_CC = os.environ.get("HOST_CC") or shutil.which("cc") or shutil.which("gcc")
 FLAGS = ["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter",
-         "-DWEFT_DEBUG", "-I", ROOT / "kernel/include"]
+         "-DWEFT_DEBUG", "-DWEFT_ON_HOST", "-I", ROOT / "kernel/include"]
 
 
 def compile_c(output, *sources, shared=False):

@@ -15,6 +15,7 @@
 #pragma once
 #include <weft/priocntl.h>
 #include <weft/processor.h>
+#include "cpu.h"
 #include "lwp.h"
 #include "printk.h"
 #include "types.h"
@@ -185,8 +186,20 @@ void lwp_stop_self(void);
 
 void resched_interrupt(void); /* VEC_RESCHED */
 void sched_slice_check(void); /* from the timer interrupt: is the slice over? */
-/* A long loop in the kernel calls this where it may sleep, to let others in. */
-void preempt_point(void);
+void preempt_now(void);       /* preempt_point's */
+/*
+ * Gives up the CPU if somebody wants it.  A loop in the kernel whose length a program chooses calls
+ * this in each round, or for each piece of work of some thousand instructions.  Sleeping locks may
+ * be held, spin locks not.
+ */
+static inline void preempt_point(void)
+{
+#ifndef WEFT_ON_HOST /* where tests/host run parts of the kernel there is no CPU to give up */
+	debug_assert(this_cpu()->nlocks == 0);
+	if (cpu_here->need_resched)
+		preempt_now();
+#endif
+}
 
 /*
  * After an lwp_runnable with PLACE_HANDOFF whose caller did not sleep after all:
