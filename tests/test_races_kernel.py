@@ -60,6 +60,7 @@ RACES = [
     wait("into-the-grave", "mutex-grave", 2),
     wait("into-the-grave", "cond-grave", 2),
     space("fork-escapes", "fork", 3),
+    space("exec-goes-on", "exit-in-exec", 6),
     space("born-too-late", "born-at-exit", 20),
     space("born-too-late", "born-at-exec", 3),
     space("stopped-at-birth", "suspended-at-exit", 30),

@@ -26,13 +26,12 @@ static int become_single(struct proc *p)
 
 	irqstate_t s = spin_lock(&p->lock);
 	if (p->exiting || p->single) {
+		proc_tell_self();
 		spin_unlock(&p->lock, s);
 		return -EINTR;
 	}
 	p->single = true;
-	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
-		if (l != me)
-			lwp_post_ast(l, AST_EXIT);
+	proc_tell_all(p, me, &s);
 	/* lwp_exit_self wakes us for each of them. */
 	int err = wait_event_intr(&p->lwp_waiters, &p->lock, p->nlwp == 1);
 	if (err != 0)

@@ -213,9 +213,12 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	}
 
 	irqstate_t s = spin_lock(&p->lock);
-	/* Once all LWPs, or all but one, have been told to go, none may come. */
-	uint32_t id = p->exiting || p->single ? 0 : id_take(p, l);
+	/* Once all LWPs, or all but one, are told to go, none may come. */
+	bool ends = p->exiting || p->single;
+	uint32_t id = ends ? 0 : id_take(p, l);
 	if (id == 0) {
+		if (ends && p == curproc())
+			proc_tell_self();
 		schedctl_detach(p, l);
 		spin_unlock(&p->lock, s);
 		kstack_free(l->kstack);

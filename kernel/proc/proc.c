@@ -210,22 +210,79 @@ int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent,
 
 /* --- killing ------------------------------------------------------------------------ */
 
-/* Tells every LWP of p to go; false: that was done before. */
+#define TELL_PIECE 64 /* LWPs that are told to go at a time */
+
+/* Tells the first n LWPs of p; they go to the end of the list.  p->lock held. */
+static void tell_some(struct proc *p, unsigned n, const struct lwp *but)
+{
+	for (; n > 0 && !list_empty(&p->lwps); n--) {
+		struct lwp *l = LIST_FIRST(&p->lwps, struct lwp, proc_link);
+		list_remove(&l->proc_link);
+		list_push_back(&p->lwps, &l->proc_link);
+		if (l != but)
+			lwp_post_ast(l, AST_EXIT);
+	}
+}
+
+/*
+ * *Race:* between two pieces LWPs exit, and another LWP begins to tell them, too; *without this:* an
+ * LWP that nobody has told is passed over, and the process never ends; *closed by:* the list is a
+ * ring, of which each walk makes as many steps as it had LWPs when it began; each step of any walk
+ * tells.  A step of an exec does not tell its own LWP: so exec stops when the process ends.
+ */
+void proc_tell_all(struct proc *p, const struct lwp *but, irqstate_t *s)
+{
+	unsigned left = p->nlwp;
+
+	while (left > TELL_PIECE) {
+		tell_some(p, TELL_PIECE, but);
+		left -= TELL_PIECE;
+		spin_unlock(&p->lock, *s);
+		preempt_point();
+		*s = spin_lock(&p->lock);
+		if (but != NULL && p->exiting)
+			return;
+	}
+	tell_some(p, left, but);
+}
+
+/*
+ * *Race:* an LWP that proc_tell_all has not come to yet calls lwp_create or exec, which fails; *without
+ * this:* it goes back to its program, which exits because of the error, and the process ends instead
+ * of becoming the program of the exec; *closed by:* the failing call tells it before it returns.
+ */
+void proc_tell_self(void)
+{
+	lwp_post_ast(curlwp(), AST_EXIT);
+}
+
+/* p ends with this status; false: it was ending already.  p->lock held. */
+static bool begin_end(struct proc *p, int status)
+{
+	bool first = !p->exiting;
+	if (first)
+		p->status = status;
+	p->exiting = true;
+	return first;
+}
+
+/* Also finishes what proc_kill has begun: its LWP may not run for long. */
 bool proc_kill_locked(struct proc *p, int status)
 {
-	if (p->exiting)
-		return false;
-	p->exiting = true;
-	p->status = status;
-	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
-		lwp_post_ast(l, AST_EXIT);
-	return true;
+	bool first = begin_end(p, status);
+	if (!p->told)
+		tell_some(p, p->nlwp, NULL);
+	p->told = true;
+	return first;
 }
 
 bool proc_kill(struct proc *p, int status)
 {
 	irqstate_t s = spin_lock(&p->lock);
-	bool first = proc_kill_locked(p, status);
+	bool first = begin_end(p, status);
+	if (!p->told)
+		proc_tell_all(p, NULL, &s);
+	p->told = true;
 	spin_unlock(&p->lock, s);
 	return first;
 }

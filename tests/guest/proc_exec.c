@@ -4,6 +4,7 @@
  * program that was asked for.
  */
 #include <signal.h>
+#include <sys/priocntl.h>
 #include <sys/time.h>
 #include "mmtest.h"
 
@@ -172,6 +173,52 @@ static void many(void)
 	is("an exec by one of many", end_of(pid), EXITED(41));
 }
 
+/* LWPs that have not begun: they only have to be told. */
+static long idle_lwp(void)
+{
+	struct lwp_create c = {.entry = (uint64_t)exit_now, .flags = LWP_SUSPENDED | LWP_DETACHED};
+	return __sys_lwp_create(&c);
+}
+
+static void real_time(void)
+{
+	struct pcparms rt = {.pc_cid = WEFT_CLASS_RT, .rt = {50, 0, RT_TQINF}};
+	__sys_priocntl(P_LWPID, P_MYID, PC_SETPARMS, &rt);
+}
+
+/* A program whose creation of a thread fails gives up. */
+static void create_or_exit(struct raw *r)
+{
+	const struct weft_timespec moment = {.nsec = 5000};
+
+	real_time();
+	for (;;) {
+		__sys_lwp_sleep(WEFT_CLOCK_MONOTONIC, 0, &moment);
+		if (idle_lwp() < 0)
+			__sys_exit(98);
+	}
+}
+
+/*
+ * The exec of a process of many LWPs gives up the CPU while it tells them to go.  An LWP that has
+ * not been told does not see its calls fail because of that: it would end the process.
+ */
+static void told_in_pieces(void)
+{
+	static struct raw r;
+	static char pid_text[12];
+
+	long pid = __sys_fork();
+	if (pid == 0) {
+		snprintf(pid_text, sizeof(pid_text), "%ld", __sys_getpid());
+		for (int i = 0; i < 1000; i++)
+			idle_lwp();
+		raw_start(&r, create_or_exit, 0, 0);
+		exec_word("alone", pid_text);
+	}
+	is("an exec while another LWP creates LWPs", end_of(pid), EXITED(41));
+}
+
 static void waits_for_upcalls(struct raw *r)
 {
 	for (;;)
@@ -233,6 +280,7 @@ int main(int argc, char **argv)
 	arguments();
 	errors();
 	many();
+	told_in_pieces();
 	asked_of_the_old();
 	pages();
 	return tap_done();

@@ -118,6 +118,46 @@ static void suspended_at_exit(unsigned round)
 	lwps_of_child(round, LWP_SUSPENDED, BY_EXIT);
 }
 
+/* A process of many LWPs, one of which ends it while another one makes it another program. */
+static void end_process(struct raw *r)
+{
+	up = true;
+	while (!go)
+		;
+	for (volatile unsigned i = 0; i < late; i++)
+		;
+	__sys_exit(0);
+}
+
+static void exit_in_exec(unsigned round)
+{
+	char *const argv[] = {"sleep", "1000", NULL};
+
+	late = draw(30000); /* as long as execve may take to load */
+	unsigned tarry = draw(100);
+	child = fork();
+	if (child == 0) {
+		for (unsigned i = 0; i < 150; i++) {
+			struct lwp_create c = {.entry = (uint64_t)stay, .flags = LWP_SUSPENDED};
+			if (__sys_lwp_create(&c) < 0)
+				_exit(1);
+		}
+		if (raw_start(&maker, end_process, 0, 0) != 0)
+			_exit(1);
+		while (!up)
+			;
+		go = true;
+		turns(tarry);
+		execv("/bin/sleep", argv);
+		_exit(1);
+	}
+	usleep(100000);
+	hrtime_t killed = gethrtime();
+	kill(child, SIGKILL); /* if the exec was faster */
+	waitpid(child, NULL, 0);
+	MUST(gethrtime() - killed < 1000000000);
+}
+
 /* A process that is stopped and continued. */
 static volatile unsigned *alive;
 
@@ -488,6 +528,7 @@ static const struct race races[] = {
 	{"born-at-exit", 0, NULL, NULL, {born_at_exit}, NULL, 0},
 	{"born-at-exec", 0, NULL, NULL, {born_at_exec}, NULL, 0},
 	{"suspended-at-exit", 0, NULL, NULL, {suspended_at_exit}, NULL, 0},
+	{"exit-in-exec", 0, NULL, NULL, {exit_in_exec}, NULL, 0},
 	{"stop", 30, stop_begin, NULL, {stop_child, continue_child}, stop_check, 0},
 	{"touch", 50, NULL, touch_prepare, {touch_first, touch_second}, touch_check, 0},
 	{"file", 50, file_begin, file_prepare, {touch_first, touch_alias}, file_check, 0},

@@ -74,8 +74,9 @@ struct proc {
 	struct weft_rlimit limit[WEFT_RLIM_NLIMITS]; /* lock (proc/limits.c) */
 
 	bool execed;  /* it runs another program than its parent did; atomic */
-	bool exiting; /* all LWPs have been told to go */
-	bool single;  /* all but one have, by that one's exec; lock */
+	bool exiting; /* all LWPs have been told to go, or are being told: no other comes */
+	bool told;    /* all have been; lock */
+	bool single;  /* all but one have or are, by that one's exec; lock */
 	bool zombie;
 	int status;                 /* as waitpid gives it */
 	struct waitq child_waiters; /* waitpid of this process; proc_tree_lock */
@@ -111,10 +112,11 @@ int limits_exchange(struct proc *p, unsigned which, const struct weft_rlimit *ne
 
 /* Ends the current process: every LWP goes.  status: waitpid's word. */
 void proc_exit(int status) NORETURN;
-/* Tells every LWP of p to exit (no lock held); p ends with this status.  False: it was
- * ending already, with the status of whoever was first. */
+/* Tells every LWP of the current process p to exit (no lock held); p ends with this status.
+ * False: it was ending already, with the status of the first call.  May give up the CPU. */
 bool proc_kill(struct proc *p, int status);
-bool proc_kill_locked(struct proc *p, int status); /* with p->lock held */
+/* The same of any process, in one piece.  p->lock held. */
+bool proc_kill_locked(struct proc *p, int status);
 /*
  * There is no page for what the current process touches at addr, which it has not reserved:
  * the last resort is that it goes, as by SIGKILL, and is named on the console.
