@@ -40,15 +40,29 @@ bool kmutex_owned(const struct kmutex *m)
 void krw_init(struct krwlock *l, const char *name)
 {
 	spin_init(&l->lock, name);
-	waitq_init(&l->waiters, name);
+	waitq_init(&l->readers, name);
+	waitq_init(&l->writers, name);
 	l->holders = 0;
 	l->writers_waiting = 0;
+}
+
+/*
+ * The lock has become free.  It goes to one writer, or to all readers: with n LWPs that wait, n
+ * hand-overs wake n LWPs and not n * n / 2.  An LWP that comes first may take the lock from the
+ * LWP that is woken, which then waits again; the exit of the former wakes the next.  l->lock held.
+ */
+static void krw_free(struct krwlock *l)
+{
+	if (l->writers_waiting > 0)
+		waitq_wake_one(&l->writers);
+	else
+		waitq_wake_all(&l->readers);
 }
 
 void krw_read_enter(struct krwlock *l)
 {
 	irqstate_t s = spin_lock(&l->lock);
-	wait_event(&l->waiters, &l->lock, l->holders >= 0 && l->writers_waiting == 0);
+	wait_event(&l->readers, &l->lock, l->holders >= 0 && l->writers_waiting == 0);
 	l->holders++;
 	spin_unlock(&l->lock, s);
 }
@@ -57,10 +71,8 @@ void krw_read_exit(struct krwlock *l)
 {
 	irqstate_t s = spin_lock(&l->lock);
 	assert(l->holders > 0);
-	/* Only a writer can be waiting for this, but readers may stand before it
-	 * in the queue: wake all, and let the condition choose. */
 	if (--l->holders == 0)
-		waitq_wake_all(&l->waiters);
+		krw_free(l);
 	spin_unlock(&l->lock, s);
 }
 
@@ -68,7 +80,7 @@ void krw_write_enter(struct krwlock *l)
 {
 	irqstate_t s = spin_lock(&l->lock);
 	l->writers_waiting++;
-	wait_event(&l->waiters, &l->lock, l->holders == 0);
+	wait_event(&l->writers, &l->lock, l->holders == 0);
 	l->writers_waiting--;
 	l->holders = -1;
 	spin_unlock(&l->lock, s);
@@ -79,6 +91,6 @@ void krw_write_exit(struct krwlock *l)
 	irqstate_t s = spin_lock(&l->lock);
 	assert(l->holders == -1);
 	l->holders = 0;
-	waitq_wake_all(&l->waiters);
+	krw_free(l);
 	spin_unlock(&l->lock, s);
 }

@@ -81,9 +81,9 @@ bool kmutex_owned(const struct kmutex *m);
 /* A sleeping readers-writer lock; a waiting writer holds off new readers. */
 struct krwlock {
 	struct spinlock lock;
-	int holders; /* readers, or -1 for a writer */
-	unsigned writers_waiting;
-	struct waitq waiters;
+	int holders;              /* readers, or -1 for a writer */
+	unsigned writers_waiting; /* asleep, or woken and without the lock yet */
+	struct waitq readers, writers;
 };
 void krw_init(struct krwlock *l, const char *name);
 void krw_read_enter(struct krwlock *l);
