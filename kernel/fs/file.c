@@ -12,6 +12,7 @@
 #include <weft/errno.h>
 #include <kern/mm.h>
 #include <kern/printk.h>
+#include <kern/sched.h>
 #include "fs.h"
 
 #define FIRST_SIZE 16 /* descriptors that a table starts with */
@@ -65,8 +66,10 @@ int fdtable_init(struct fdtable *t)
 void fdtable_destroy(struct fdtable *t)
 {
 	for (unsigned fd = 0; fd < t->size; fd++)
-		if (t->files[fd] != NULL)
+		if (t->files[fd] != NULL) {
 			file_rele(t->files[fd]);
+			preempt_point();
+		}
 	kfree(t->files);
 	vnode_rele(t->cwd);
 }
@@ -221,8 +224,10 @@ void fdtable_close_on_exec(struct fdtable *t)
 	for (unsigned i = 0; i < ARRAY_LEN(t->cloexec); i++) {
 		uint64_t bits;
 		/* This LWP is the only one of its process: nobody sets bits meanwhile. */
-		while ((bits = t->cloexec[i]) != 0)
+		while ((bits = t->cloexec[i]) != 0) {
 			fd_close(t, 64 * i + __builtin_ctzll(bits));
+			preempt_point();
+		}
 	}
 }
 

@@ -20,6 +20,7 @@
 #include <weft/errno.h>
 #include <kern/mm.h>
 #include <kern/printk.h>
+#include <kern/sched.h>
 #include <kern/timing.h>
 #include "tmpfs.h"
 
@@ -437,10 +438,12 @@ static int dir_rmdir(struct vnode *vn, const char *name, size_t len)
 
 /* --- renaming ----------------------------------------------------------------------------------- */
 
-/* Is a the same as d, or above it?  fs->moves is held, unless a and d are the same. */
+/* Is a the same as d, or above it?  fs->moves is held, unless a and d are the same: so the way
+ * up stays as it is when the CPU is given up. */
 static bool is_above(const struct tmpfs_dir *a, const struct tmpfs_dir *d)
 {
 	for (;; d = d->parent) {
+		preempt_point();
 		if (a == d)
 			return true;
 		if (d->parent == d)
@@ -563,6 +566,7 @@ static void dir_release(struct vnode *vn)
 		parent = d->parent;
 		kfree(d);
 		d = parent;
+		preempt_point(); /* the chain is as long as the tree was deep, and ours alone */
 	} while (vnode_unhold(&d->vn));
 }
 

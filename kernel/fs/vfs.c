@@ -12,6 +12,7 @@
 #include <kern/boot.h>
 #include <kern/mm.h>
 #include <kern/printk.h>
+#include <kern/sched.h>
 #include "fs.h"
 
 static struct vnode *root;
@@ -146,6 +147,7 @@ static int walk(struct walk *w, bool follow_last, struct vnode **vn, const char 
 		bool *slash)
 {
 	for (;;) {
+		preempt_point(); /* no lock is held between two names, only w->at */
 		while (*w->path == '/')
 			w->path++;
 		const char *first = w->path;

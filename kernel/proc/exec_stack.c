@@ -20,6 +20,9 @@
 #include <weft/errno.h>
 #include <weft/mman.h>
 #include <kern/proc.h>
+#include <kern/sched.h>
+
+#define STRING_PIECE 4096 /* bytes of a string that are copied at a time */
 
 /* --- gathering the strings -------------------------------------------------------- */
 
@@ -27,6 +30,26 @@ static int begin(struct exec_strings *s)
 {
 	*s = (struct exec_strings){.buf = kmalloc(WEFT_ARG_MAX)};
 	return s->buf != NULL ? 0 : -ENOMEM;
+}
+
+/* Appends one string in user memory: 0, -EFAULT, -E2BIG.  May give up the CPU. */
+static int add_string(struct exec_strings *s, vaddr_t p)
+{
+	for (;;) {
+		size_t room = MIN(WEFT_ARG_MAX - s->len, STRING_PIECE);
+		int64_t len = copyinstr(s->buf + s->len, p, room);
+		preempt_point();
+		if (len >= 0) {
+			s->len += len + 1;
+			return 0;
+		}
+		if (len != -ENAMETOOLONG)
+			return len;
+		s->len += room;
+		p += room;
+		if (s->len == WEFT_ARG_MAX)
+			return -E2BIG;
+	}
 }
 
 /* Appends the strings of one vector in user memory and counts them. */
@@ -39,10 +62,9 @@ static int add_user(struct exec_strings *s, vaddr_t vec, unsigned *count)
 			return err;
 		if (p == 0)
 			return 0;
-		int64_t len = copyinstr(s->buf + s->len, p, WEFT_ARG_MAX - s->len);
-		if (len < 0)
-			return len == -ENAMETOOLONG ? -E2BIG : len;
-		s->len += len + 1;
+		err = add_string(s, p);
+		if (err != 0)
+			return err;
 		++*count;
 	}
 }
@@ -128,6 +150,7 @@ static void put_pointers(struct words *w, const struct exec_strings *s, vaddr_t 
 	for (unsigned i = 0; i < count; i++) {
 		put_word(w, strings + *off);
 		*off += strlen(s->buf + *off) + 1;
+		preempt_point();
 	}
 	put_word(w, 0);
 }

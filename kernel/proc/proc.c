@@ -80,12 +80,15 @@ void proc_set_args(struct proc *p, const struct exec_strings *strings)
 {
 	size_t len = 0;
 
-	/* The strings of argv come first, each with its NUL. */
+	/* The strings of argv come first, each with its NUL.  A string is looked at only as far as
+	 * it fits: the caller may have a lock, and the string may be long. */
 	for (unsigned i = 0, at = 0; i < strings->argc && len < sizeof(p->args) - 1; i++) {
-		len += snprintk(p->args + len, sizeof(p->args) - len, i ? " %s" : "%s",
-				strings->buf + at);
-		len = MIN(len, sizeof(p->args) - 1);
-		at += strlen(strings->buf + at) + 1;
+		if (i > 0)
+			p->args[len++] = ' ';
+		size_t n = strnlen(strings->buf + at, sizeof(p->args) - 1 - len);
+		memcpy(p->args + len, strings->buf + at, n);
+		len += n;
+		at += n + 1; /* of one that was cut: the loop ends */
 	}
 	p->args[len] = '\0';
 }
@@ -329,6 +332,7 @@ void proc_free_zombies(struct proc *p)
 		list_remove(&z->proc_link);
 		lwp_free_zombie(p, z);
 		spin_unlock(&p->lock, s);
+		preempt_point();
 	}
 }
 

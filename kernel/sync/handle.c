@@ -18,6 +18,8 @@
 #include <kern/syscall.h>
 #include "kobj.h"
 
+#define INHERIT_PIECE 256 /* handles that a child gets at a time, with the lock */
+
 /* --- names ------------------------------------------------------------------------------- */
 
 #define NAME_HASH 256
@@ -221,19 +223,30 @@ int kobj_inherit(struct kobj_table *t, struct kobj_table *from)
 	while (t->nslots < (n = __atomic_load_n(&from->nslots, __ATOMIC_RELAXED)))
 		if (grow(t) != 0)
 			return -ENOMEM;
-	irqstate_t s = spin_lock(&from->lock);
-	n = MIN(t->nslots, from->nslots);
+	/*
+	 * *Race:* between two pieces another LWP of the parent closes or makes handles, or makes the
+	 * table larger; *without this:* the child gets an object that has been freed; *closed by:*
+	 * each piece reads the table afresh, under its lock, and takes its references there.  The
+	 * child may have a handle that is made or closed during the fork, or not.
+	 */
 	t->free = 0;
-	for (uint32_t i = t->nslots; i-- > 0;) {
-		if (i < n && from->slot[i].obj != NULL && from->slot[i].inherit) {
-			kobj_hold(from->slot[i].obj);
-			t->slot[i] = from->slot[i];
-		} else {
-			t->slot[i] = (struct kobj_slot){.next_free = t->free};
-			t->free = i + 1;
+	for (uint32_t i = t->nslots; i > 0;) {
+		uint32_t last = i - MIN(i, INHERIT_PIECE);
+		irqstate_t s = spin_lock(&from->lock);
+		n = from->nslots;
+		while (i > last) {
+			i--;
+			if (i < n && from->slot[i].obj != NULL && from->slot[i].inherit) {
+				kobj_hold(from->slot[i].obj);
+				t->slot[i] = from->slot[i];
+			} else {
+				t->slot[i] = (struct kobj_slot){.next_free = t->free};
+				t->free = i + 1;
+			}
 		}
+		spin_unlock(&from->lock, s);
+		preempt_point();
 	}
-	spin_unlock(&from->lock, s);
 	return 0;
 }
 
@@ -241,8 +254,10 @@ void kobj_close_all(struct kobj_table *t, bool exec)
 {
 	/* The process has one LWP left, or none. */
 	for (uint32_t i = 0; i < t->nslots; i++)
-		if (t->slot[i].obj != NULL && !(exec && t->slot[i].inherit))
+		if (t->slot[i].obj != NULL && !(exec && t->slot[i].inherit)) {
 			kobj_rele(take_out(t, i));
+			preempt_point();
+		}
 	if (!exec) {
 		kfree(t->slot);
 		t->slot = NULL;

@@ -61,10 +61,8 @@ int64_t copyinstr(char *dst, vaddr_t src, size_t size)
 	if (src < PAGE_SIZE)
 		return -EFAULT;
 	size_t len = strnlen((const char *)(uintptr_t)src, size);
-	if (len == size)
-		return -ENAMETOOLONG;
-	memcpy(dst, (const char *)(uintptr_t)src, len + 1);
-	return len;
+	memcpy(dst, (const char *)(uintptr_t)src, MIN(len + 1, size));
+	return len == size ? -ENAMETOOLONG : (int64_t)len;
 }
 
 static unsigned allocated;

@@ -270,7 +270,7 @@ void as_switch(struct address_space *as);
 int copyin(void *dst, vaddr_t src, size_t n);
 int copyout(vaddr_t dst, const void *src, size_t n);
 /* Copies a string with its NUL; the length without it, or -EFAULT,
- * -ENAMETOOLONG when size bytes hold no NUL. */
+ * -ENAMETOOLONG when size bytes hold no NUL: dst has them then. */
 int64_t copyinstr(char *dst, vaddr_t src, size_t size);
 
 /*
