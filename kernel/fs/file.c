@@ -21,7 +21,7 @@
 
 int file_open(struct vnode *vn, uint32_t flags, struct file **out)
 {
-	struct file *f = kmalloc(sizeof(*f));
+	struct file *f = kmalloc_user(sizeof(*f));
 	if (f == NULL)
 		return -ENOMEM;
 	*f = (struct file){.refs = 1, .flags = flags, .vn = vn};
@@ -117,7 +117,7 @@ static int grow(struct fdtable *t, int fd)
 	unsigned size = FIRST_SIZE;
 	while (size <= (unsigned)fd)
 		size *= 2;
-	struct file **files = kzalloc(size * sizeof(*files));
+	struct file **files = kzalloc_user(size * sizeof(*files));
 	if (files == NULL)
 		return -ENOMEM;
 

@@ -48,7 +48,7 @@ static bool room(struct gen_text *t, size_t n)
 	size_t size = MAX(t->size, 256u);
 	while (size < t->len + n + 1)
 		size *= 2;
-	char *buf = kmalloc(size);
+	char *buf = kmalloc_user(size);
 	if (buf == NULL) {
 		t->failed = true;
 		return false;
@@ -100,7 +100,7 @@ static struct gen_node *new_node(const struct vnode_ops *ops, uint32_t mode, uin
 				 uint64_t ino, uint32_t dev, const char *name)
 {
 	size_t len = strlen(name);
-	struct gen_node *n = kzalloc(sizeof(*n) + len + 1);
+	struct gen_node *n = kzalloc_user(sizeof(*n) + len + 1);
 	if (n == NULL)
 		return NULL;
 	uint64_t now = time_real();

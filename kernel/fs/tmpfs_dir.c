@@ -275,7 +275,7 @@ static int dir_where(struct vnode *vn, char *name, struct vnode **parent)
 /* A new entry of d for vn, a hold of which it takes over on success. */
 static int add(struct tmpfs_dir *d, const char *name, size_t len, struct vnode *vn, bool new)
 {
-	struct tmpfs_entry *e = new_entry(name, len);
+	struct tmpfs_entry *e = mm_spare(PG_USER | PG_STORE) ? new_entry(name, len) : NULL;
 	if (e == NULL)
 		return -ENOSPC;
 	krw_write_enter(&d->lock);
@@ -499,9 +499,12 @@ static int dir_rename(struct vnode *vn, const char *name, size_t len, struct vno
 		      const char *to_name, size_t to_len)
 {
 	struct tmpfs_dir *from = to_dir(vn), *to = to_dir(to_vn);
-	struct tmpfs_entry *fresh = new_entry(to_name, to_len), *old = NULL;
+	struct tmpfs_entry *fresh = NULL, *old = NULL;
 	int err = -ENOENT;
 
+	/* A name that is not longer than the old one needs nothing for good. */
+	if (to_len <= len || mm_spare(PG_USER | PG_STORE))
+		fresh = new_entry(to_name, to_len);
 	if (fresh == NULL)
 		return -ENOSPC;
 	if (from != to)

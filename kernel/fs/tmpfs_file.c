@@ -42,10 +42,10 @@ static void set_time(uint64_t *time, uint64_t to)
 /* The page that holds byte `off`, made if it is not there, held. */
 static int make_page(struct tmpfs_file *f, uint64_t off, paddr_t *page)
 {
-	int err = pageset_get(&f->pages, off / PAGE_SIZE, PG_USER, page);
+	int err = pageset_get(&f->pages, off / PAGE_SIZE, PG_USER | PG_STORE, page);
 	if (err == -ENOMEM) {
 		mm_reclaim();
-		err = pageset_get(&f->pages, off / PAGE_SIZE, PG_USER, page);
+		err = pageset_get(&f->pages, off / PAGE_SIZE, PG_USER | PG_STORE, page);
 	}
 	return err;
 }

@@ -35,6 +35,7 @@
 #define DEPOT_FULL 16 /* full magazines that a depot keeps */
 #define MAX_SLAB_ORDER 3
 #define NO_MAGAZINES 0x80 /* internal flag: the cache of magazines itself */
+#define KC_CALL 0x40      /* internal flag: kmalloc's: pages with PG_CALL */
 
 struct magazine {
 	struct magazine *next; /* in the depot */
@@ -146,7 +147,8 @@ static struct slab *slab_of(const struct kcache *c, void *obj)
 
 static struct slab *slab_make(struct kcache *c)
 {
-	paddr_t p = page_alloc_order(c->order, c->flags & KC_USER ? PG_USER : 0);
+	unsigned flags = c->flags & KC_USER ? PG_USER : c->flags & KC_CALL ? PG_CALL : 0;
+	paddr_t p = page_alloc_order(c->order, flags);
 	if (p == 0)
 		return NULL;
 	page_set_use(p, c->order, USE_SLAB);
@@ -480,7 +482,7 @@ void *kmalloc(size_t size)
 	unsigned order = 0;
 	while (PAGE_SIZE << order < size)
 		order++;
-	paddr_t p = page_alloc_order(order, 0);
+	paddr_t p = page_alloc_order(order, PG_CALL);
 	if (p == 0)
 		return NULL;
 	page_set_use(p, order, USE_LARGE);
@@ -493,6 +495,16 @@ void *kzalloc(size_t size)
 	if (p != NULL)
 		memset(p, 0, size);
 	return p;
+}
+
+void *kmalloc_user(size_t size)
+{
+	return page_spare(PG_USER) ? kmalloc(size) : NULL;
+}
+
+void *kzalloc_user(size_t size)
+{
+	return page_spare(PG_USER) ? kzalloc(size) : NULL;
 }
 
 void kfree(void *p)
@@ -524,5 +536,5 @@ void cache_init(void)
 		class_of[i] = class;
 	}
 	for (unsigned i = 0; i < ARRAY_LEN(classes); i++)
-		cache_setup(&classes[i], class_size[i].name, class_size[i].size, 16, 0, NULL);
+		cache_setup(&classes[i], class_size[i].name, class_size[i].size, 16, KC_CALL, NULL);
 }

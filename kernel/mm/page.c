@@ -23,8 +23,13 @@
  * touched, which then comes with PG_RESERVED.  Of the pages reserved, those that have
  * not come yet are "promised": allocations with PG_USER alone leave them alone, too.  A
  * page that fork shares is one page for two reservations, so the copy of it is promised.
- * The kernel's own allocations know no promises; so that a promise is kept all the same, it
- * may be kept from the upper half of the reserve, and the page tables for it too.
+ * What the kernel needs for a call (PG_CALL) leaves promises alone, too, and three quarters of the
+ * reserve.  Only allocations without a flag know no promises; so that a promise is kept all the
+ * same, it may be kept from the upper half of the reserve, and the page tables for it too.
+ *
+ * The room for programs: what stays when processes end, which is files (PG_STORE), leaves ROOM pages
+ * more alone.  So when the files have taken all that they can have, a program can still be started
+ * that removes them.
  * Pages that wait in the CPUs' caches count as taken here, which errs on the safe side.
  *
  * Locks: a cache's, then buddy.lock; both are taken in any context.
@@ -63,7 +68,14 @@ static struct {
 	uint32_t nonempty;             /* bit n: first[n] is not 0 */
 	uint64_t free;                 /* pages in all lists */
 	uint64_t total, reserve;       /* pages managed; kept from users */
+	/*
+	 * An allocation was refused, and none has got a batch since.  Meanwhile the caches stay
+	 * empty: what a call had from the reserve becomes no program's page.  Atomic.
+	 */
+	bool refused;
 } buddy = {.lock = SPINLOCK_INIT("pages")};
+
+#define ROOM 256 /* 1 MiB: twice what a shell and the `rm` that it starts need */
 
 #define TABLES 256 /* one page in so many is more than enough for page tables */
 
@@ -173,21 +185,33 @@ static uint32_t buddy_alloc(unsigned order)
 	return f;
 }
 
+/* Pages in the lists that an allocation with these flags leaves alone. */
+static uint64_t pages_kept(unsigned flags)
+{
+	uint64_t free = __atomic_load_n(&buddy.free, __ATOMIC_RELAXED);
+
+	if (flags & (PG_RESERVED | PG_URGENT))
+		return buddy.reserve / 2;
+	if (flags & PG_STORE)
+		return buddy.reserve + promised(free) + ROOM;
+	if (flags & PG_USER)
+		return buddy.reserve + promised(free);
+	if (flags & PG_CALL)
+		return buddy.reserve / 4 * 3 + promised(free);
+	return 0;
+}
+
 /* --- the caches; the cache's lock held ----------------------------------------------- */
 
 /* From the buddy lists: a batch, or one page when little is left. */
 static void refill(struct page_cache *c, unsigned flags)
 {
 	spin_acquire(&buddy.lock);
-	uint64_t keep = 0;
-	if (flags & (PG_RESERVED | PG_URGENT))
-		keep = buddy.reserve / 2;
-	else if (flags & PG_USER)
-		keep = buddy.reserve + promised(buddy.free);
-	unsigned n = buddy.free > buddy.reserve + CACHE_BATCH && buddy.free > keep + CACHE_BATCH
-			     ? CACHE_BATCH
-		     : buddy.free <= keep ? 0
-					  : 1;
+	/* What is in the cache is anybody's: a batch only if programs may have it. */
+	uint64_t keep = pages_kept(flags), most = MAX(keep, pages_kept(PG_USER));
+	unsigned n = buddy.free > most + CACHE_BATCH ? CACHE_BATCH : buddy.free > keep;
+	if (n != 1)
+		__atomic_store_n(&buddy.refused, n == 0, __ATOMIC_RELAXED);
 	while (n-- > 0) {
 		uint32_t f = buddy_alloc(0);
 		if (f == 0)
@@ -251,6 +275,8 @@ static void cache_put(uint32_t f, unsigned state)
 	if (c->n == CACHE_SIZE)
 		drain(c, CACHE_BATCH);
 	c->frame[c->n++] = f;
+	if (__atomic_load_n(&buddy.refused, __ATOMIC_RELAXED))
+		drain(c, c->n);
 	if (state != FRAME_USED)
 		c->user--;
 	if (state == FRAME_RESERVED)
@@ -308,6 +334,16 @@ void page_free(paddr_t addr)
 	cache_put(p - frames, state);
 }
 
+bool page_spare(unsigned flags)
+{
+	for (int try = 0; try < 2; try++) {
+		if (__atomic_load_n(&buddy.free, __ATOMIC_RELAXED) > pages_kept(flags))
+			return true;
+		drain_all();
+	}
+	return false;
+}
+
 paddr_t page_alloc_order(unsigned order, unsigned flags)
 {
 	if (order == 0)
@@ -316,9 +352,7 @@ paddr_t page_alloc_order(unsigned order, unsigned flags)
 		return 0;
 	for (int try = 0; try < 2; try++) {
 		irqstate_t s = spin_lock(&buddy.lock);
-		uint64_t need = 1ull << order;
-		if (flags & PG_USER)
-			need += buddy.reserve + promised(buddy.free);
+		uint64_t need = (1ull << order) + pages_kept(flags);
 		uint32_t f = buddy.free >= need ? buddy_alloc(order) : 0;
 		spin_unlock(&buddy.lock, s);
 		if (f != 0)

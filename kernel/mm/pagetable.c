@@ -190,6 +190,14 @@ void mm_reclaim(void)
 	cache_reap();
 }
 
+bool mm_spare(unsigned flags)
+{
+	if (page_spare(flags))
+		return true;
+	mm_reclaim();
+	return page_spare(flags);
+}
+
 bool mm_reserve(uint64_t npages)
 {
 	if (npages == 0 || page_reserve(npages))

@@ -152,7 +152,7 @@ static int pending_add(struct proc *p, struct sigpending *pd, const struct weft_
 	} else if (info->signo < WEFT_SIGRTMIN && (pd->set & bit)) {
 		return 0;
 	} else {
-		q = p->sig.queued < WEFT_SIGQUEUE_MAX ? kmalloc(sizeof(*q)) : NULL;
+		q = p->sig.queued < WEFT_SIGQUEUE_MAX ? kmalloc_user(sizeof(*q)) : NULL;
 		if (q == NULL && must_queue)
 			return -EAGAIN;
 		if (q != NULL) {

@@ -267,7 +267,7 @@ void trace_new_child(struct proc *parent, struct proc *child)
 	if (t == NULL)
 		return;
 	/* Without memory the child goes untraced: better than that it fails. */
-	struct traced *tr = kmalloc(sizeof(*tr));
+	struct traced *tr = kmalloc_user(sizeof(*tr));
 	if (tr != NULL)
 		attach(t, tr, child, flags);
 }
@@ -317,7 +317,7 @@ static struct tracer *become_tracer(void)
 
 	if (t != NULL)
 		return t;
-	t = kzalloc(sizeof(*t));
+	t = kzalloc_user(sizeof(*t));
 	if (t == NULL)
 		return NULL;
 	spin_init(&t->lock, "tracer");
@@ -356,7 +356,7 @@ int trace_attach(int pid, uint32_t flags)
 	if (flags & ~(TRACE_FOLLOW | TRACE_STREAM | TRACE_HOLD) || pid < 0)
 		return -EINVAL;
 	struct tracer *t = become_tracer();
-	struct traced *tr = kmalloc(sizeof(*tr));
+	struct traced *tr = kmalloc_user(sizeof(*tr));
 	if (t == NULL || tr == NULL) {
 		kfree(tr);
 		return -ENOMEM;

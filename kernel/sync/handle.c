@@ -88,7 +88,7 @@ static int named(const struct kobj_create *c, const char *name, struct kobj **ou
 		fresh = kobj_alloc(c);
 		if (fresh == NULL)
 			return -ENOMEM;
-		fresh->name = kmalloc(strlen(name) + 1);
+		fresh->name = kmalloc_user(strlen(name) + 1);
 		if (fresh->name == NULL) {
 			kobj_free(fresh);
 			return -ENOMEM;
@@ -136,17 +136,19 @@ static int grow(struct kobj_table *t)
 
 	if (n > KOBJ_HANDLES_MAX)
 		return -EMFILE;
-	fresh = kzalloc(n * sizeof(*fresh));
+	fresh = kmalloc_user(n * sizeof(*fresh));
 	if (fresh == NULL)
 		return -ENOMEM;
+	for (uint32_t i = had; i < n; i++) {
+		fresh[i] = (struct kobj_slot){.next_free = i + 2}; /* the one behind it */
+		preempt_point();
+	}
 	irqstate_t s = spin_lock(&t->lock);
 	old = fresh;
 	if (t->nslots == had) { /* nobody else was faster */
 		memcpy(fresh, t->slot, had * sizeof(*fresh));
-		for (uint32_t i = n; i-- > had;) {
-			fresh[i].next_free = t->free;
-			t->free = i + 1;
-		}
+		fresh[n - 1].next_free = t->free;
+		t->free = had + 1;
 		old = t->slot;
 		t->slot = fresh;
 		t->nslots = n;

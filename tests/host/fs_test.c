@@ -33,6 +33,11 @@ void *kmalloc(size_t size)
 	return fail_one_in && rand() % fail_one_in == 0 ? NULL : malloc(size);
 }
 
+bool mm_spare(unsigned flags)
+{
+	return fail_one_in == 0 || rand() % fail_one_in != 0;
+}
+
 void *kzalloc(size_t size)
 {
 	void *p = kmalloc(size);

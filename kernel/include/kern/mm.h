@@ -44,6 +44,8 @@ void page_init_cpu(void); /* this CPU's cache */
 #define PG_USER 2     /* programs decide how many: leaves the kernel's reserve alone */
 #define PG_RESERVED 4 /* one of those that page_reserve has promised */
 #define PG_URGENT 8   /* with PG_USER: what goes with such a page */
+#define PG_STORE 16   /* with PG_USER: stays when processes end; leaves room to start some */
+#define PG_CALL 32    /* goes with the call; may have a part of the reserve, no promised page */
 
 /* One page, or 0 when there is none.  Any context, never blocks. */
 paddr_t page_alloc(unsigned flags);
@@ -65,6 +67,11 @@ bool page_keep_initrd(paddr_t p);
  * among them that have not been kept may be used.  CPU 0 alone.
  */
 void page_add_initrd(uint64_t read);
+/*
+ * Would page_alloc give a page with these flags?  The creator of an object that is smaller than a page
+ * asks first, because the object's slab may have come with other flags.  Any context, never blocks.
+ */
+bool page_spare(unsigned flags);
 uint64_t page_total(void), page_free_count(void); /* in pages; the caches' pages count as free */
 /* At boot, on CPU 0: leaves so many pages free, and takes the others away for ever.  The reserve is then a
  * part of these.  False, and nothing happens: there are not so many. */
@@ -93,9 +100,16 @@ struct kcache *kcache_create(const char *name, size_t size, size_t align, unsign
 			     void (*ctor)(void *));
 void *kcache_alloc(struct kcache *c); /* NULL: out of memory.  Never blocks. */
 void kcache_free(struct kcache *c, void *obj);
-/* Odd sizes, up to 1 MiB; aligned to 16. */
+/*
+ * Odd sizes, up to 1 MiB; aligned to 16.  NULL: out of memory.  Any context, never blocks.
+ * kmalloc and kzalloc are for what goes with the call, or with something that takes pages with
+ * PG_USER; the others for what programs decide how many there are: NULL, too, if page_spare says
+ * no to PG_USER.
+ */
 void *kmalloc(size_t size);
 void *kzalloc(size_t size);
+void *kmalloc_user(size_t size);
+void *kzalloc_user(size_t size);
 void kfree(void *p); /* NULL is harmless */
 
 /*
@@ -114,6 +128,8 @@ bool kcache_info(unsigned n, struct kcache_info *info);
  * interrupts on and no spin lock held, else it does less.
  */
 void mm_reclaim(void);
+/* page_spare, after a reclaim if need be. */
+bool mm_spare(unsigned flags);
 
 /* --- kernel stacks (mm/kstack.c) --------------------------------------- */
 
