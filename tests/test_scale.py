@@ -10,6 +10,7 @@ import re
 import subprocess
 
 import pytest
+from conftest import brought
 from rich.console import Console
 
 from weft_host.experiments import scale
@@ -92,6 +93,23 @@ def test_idle_cpus_cost_the_host_nothing(tmp_path):
     """One busy CPU of eight costs at most 1.5 times what it costs alone."""
     alone, of_eight = (min(host_seconds(tmp_path, cpus) for _ in range(3)) for cpus in (1, 8))
     assert of_eight <= 1.5 * alone
+
+
+def loads_of_cr3(tmp_path, lwps):
+    """How often the guest's CPU has loaded CR3, which empties its TLB: QEMU's log has a line each."""
+    machine = Machine(argv=["lwp_end", str(lwps)], smp=1, timing="exact", files=brought("lwp_end"))
+    log = tmp_path / f"mmu.{lwps}"
+    subprocess.run([*machine.qemu(tmp_path, False, "file,path=/dev/null"),
+                    "-d", "mmu", "-D", str(log)], stdin=subprocess.DEVNULL, timeout=300)
+    with log.open() as lines:
+        return sum("CR3 update" in line for line in lines)
+
+
+def test_lwps_that_end_leave_the_tlb_alone(tmp_path):
+    """The last LWP of a process takes the address space off the CPUs; the others need not."""
+    few, many = (loads_of_cr3(tmp_path, lwps) for lwps in (10, 510))
+    assert few > 0
+    assert many - few < 50
 
 
 def test_sleep_is_skipped(guest):

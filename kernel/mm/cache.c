@@ -16,8 +16,13 @@
  *			cache after it was freed.
  *
  * Slabs with free objects are on `partial`, those without any object in use last.  One
- * such is kept, more are given back to page.c, except with KC_STABLE.  The depot is
+ * such is kept, more are given back to page.c.  The depot is
  * bounded, so what a burst of allocations took returns when the objects are freed.
+ *
+ * Slabs of a KC_STABLE cache wait for cache_trim_stable.  The holder of a stale pointer has
+ * interrupts off from the moment when it finds the pointer until it has done with it.  So
+ * cache_trim_stable takes empty slabs off the cache, waits until each CPU has had interrupts on,
+ * and only then gives the memory back: nobody can find such a pointer any more, and nobody has one.
  *
  * With WEFT_DEBUG a word behind each object says whether it is in use, which finds
  * overflows and double frees, and free objects without a constructor are filled
@@ -29,6 +34,7 @@
 #include <kern/cpu.h>
 #include <kern/list.h>
 #include <kern/printk.h>
+#include <kern/sched.h>
 #include "impl.h"
 
 #define ROUNDS 16     /* objects in a magazine */
@@ -167,14 +173,20 @@ static struct slab *slab_make(struct kcache *c)
 	return b;
 }
 
-static void slab_unmake(struct kcache *c, struct slab *b)
+/* The memory of b, which is not on `partial` any more. */
+static void slab_give_back(const struct kcache *c, struct slab *b)
 {
 	paddr_t p = virt_to_phys(b);
+	page_set_use(p, c->order, USE_OTHER);
+	page_free_order(p, c->order);
+}
+
+static void slab_unmake(struct kcache *c, struct slab *b)
+{
 	list_remove(&b->link);
 	c->nempty--;
 	c->nslabs--;
-	page_set_use(p, c->order, USE_OTHER);
-	page_free_order(p, c->order);
+	slab_give_back(c, b);
 }
 
 static void *slab_take(struct kcache *c)
@@ -359,6 +371,59 @@ static void reap(struct kcache *c)
 	spin_unlock(&c->lock, s);
 	while ((m = pop(&empty)) != NULL)
 		kcache_free(&magazine_cache, m);
+}
+
+/* Empty slabs that are taken off a cache, and given back, at a time. */
+#define TRIM_PIECE 32
+
+/* Moves at most TRIM_PIECE of the empty slabs of c beyond `keep` to `list`. */
+static void cache_surplus(struct kcache *c, unsigned keep, struct list *list)
+{
+	irqstate_t s = spin_lock(&c->lock);
+	for (unsigned n = 0; n < TRIM_PIECE && c->nempty > keep; n++) {
+		struct slab *b = CONTAINER_OF(c->partial.prev, struct slab, link);
+		list_remove(&b->link);
+		list_push_back(list, &b->link);
+		c->nempty--;
+		c->nslabs--;
+	}
+	spin_unlock(&c->lock, s);
+}
+
+/* False: c has no empty slabs beyond `keep`.  Gives up the CPU with none of them (kstack_trim). */
+static bool cache_trim_piece(struct kcache *c, unsigned keep)
+{
+	struct list surplus = LIST_INIT(surplus);
+
+	cache_surplus(c, keep, &surplus);
+	if (list_empty(&surplus))
+		return false;
+	/*
+	 * Race: an LWP looks another up by its id, which is freed, with its whole slab, before the
+	 * former has its lock.  Without this: it locks a word of a page that is somebody else's.
+	 * Closed by: each CPU answers with interrupts on, so after its lookup.
+	 */
+	tlb_flush_kernel();
+	while (!list_empty(&surplus)) {
+		struct slab *b = LIST_FIRST(&surplus, struct slab, link);
+		list_remove(&b->link);
+		slab_give_back(c, b);
+	}
+	preempt_point();
+	return true;
+}
+
+void cache_trim_stable(unsigned most, unsigned keep)
+{
+	for (struct kcache *c = __atomic_load_n(&all_caches, __ATOMIC_ACQUIRE); c != NULL;
+	     c = c->next)
+		/* Without the lock a guess. */
+		if ((c->flags & KC_STABLE) &&
+		    __atomic_load_n(&c->nempty, __ATOMIC_RELAXED) > most) {
+			reap(c); /* free objects of the depot keep slabs that are empty otherwise */
+			while (cache_trim_piece(c, keep))
+				;
+		}
 }
 
 void cache_reap(void)

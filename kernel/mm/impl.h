@@ -80,7 +80,12 @@ void page_init_high(void);
 
 void cache_init(void);
 void cache_reap(void); /* gives memory that no object needs back to page.c */
-/* Gives back all free stacks but `keep`.  Interrupts on, no spin lock held. */
+/*
+ * Gives the empty slabs of KC_STABLE caches back, all but `keep` of a cache that has more than
+ * `most`.  Waits for all CPUs if there are any.  Interrupts on, no spin lock held.
+ */
+void cache_trim_stable(unsigned most, unsigned keep);
+/* Gives back all free stacks but `keep`.  Waits as the former. */
 void kstack_trim(unsigned keep);
 
 /* --- selftest.c ---------------------------------------------------------------------- */

@@ -185,9 +185,13 @@ void mm_init_cpu(void)
 
 void mm_reclaim(void)
 {
-	if (irq_enabled() && this_cpu()->nlocks == 0)
+	bool wait = irq_enabled() && this_cpu()->nlocks == 0;
+
+	if (wait)
 		kstack_trim(0);
 	cache_reap();
+	if (wait)
+		cache_trim_stable(0, 0);
 }
 
 bool mm_spare(unsigned flags)

@@ -30,8 +30,10 @@
 #define SHARING (WEFT_MAP_SHARED | WEFT_MAP_PRIVATE)
 #define MAP_ALL (SHARING | WEFT_MAP_FIXED | WEFT_MAP_ANON | WEFT_MAP_NORESERVE | AS_MAP_READONLY)
 
-/* Of the stacks that a process leaves behind, so many stay for the next ones. */
+/* Of the stacks that a process leaves behind, so many stay for the next ones; of the empty slabs
+ * of its LWPs, if they have come to twice as many, so many. */
 #define KEEP_STACKS 64
+#define KEEP_SLABS 16
 
 /* --- life ---------------------------------------------------------------------------- */
 
@@ -75,6 +77,7 @@ void as_destroy(struct address_space *as)
 	page_free(as->pml4);
 	kfree(as);
 	kstack_trim(KEEP_STACKS);
+	cache_trim_stable(2 * KEEP_SLABS, KEEP_SLABS);
 }
 
 /* Enters a copy of m, of whose pages there are none yet, into `to`. */

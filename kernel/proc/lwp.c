@@ -102,6 +102,7 @@ void lwp_begin_anew(struct proc *p)
 
 struct lwp *lwp_lock_by_id(struct proc *p, uint32_t id)
 {
+	debug_assert(!irq_enabled()); /* until it is locked its memory stays an LWP's */
 	if (id == 0 || id > LWP_ID_MAX)
 		return NULL;
 	uintptr_t *leaf = __atomic_load_n(&p->lwptab[id / LWPTAB_LEAF], __ATOMIC_ACQUIRE);
@@ -338,8 +339,8 @@ void lwp_exit_self(void)
 		spin_unlock(&p->lock, s);
 		proc_last_exit(p);
 	}
-	/* Before nlwp drops: the last LWP, which destroys it, need not ask this CPU then. */
-	as_switch(NULL);
+	/* The CPU keeps the address space, mostly for the next LWP of the process, because to load CR3
+	 * twice for each LWP empties the TLB twice.  The last LWP takes it off all CPUs (tlb_evict). */
 	schedctl_detach(p, l);
 	proc_account_dead(p, l);
 	list_remove(&l->proc_link);

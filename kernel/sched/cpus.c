@@ -78,13 +78,16 @@ static void set_takes(struct cpu *c, int set)
 
 /*
  * Is an LWP on c that may not be there?  Without a lock that it needs on its way off: who
- * polls under it may keep it there.  Its structure is type-stable, and what we read of it
- * changes under cpu_lock alone.
+ * polls under it may keep it there.  Its structure is type-stable while interrupts are off, and
+ * what we read of it changes under cpu_lock alone.
  */
 static bool runs_stranger(struct cpu *c)
 {
+	irqstate_t s = irq_save();
 	const struct lwp *l = __atomic_load_n(&c->lwp, __ATOMIC_ACQUIRE);
-	return l != c->idle && !cpu_takes(c, l);
+	bool stranger = l != c->idle && !cpu_takes(c, l);
+	irq_restore(s);
+	return stranger;
 }
 
 /* c takes no unbound LWP; those it has are elsewhere when this returns. */

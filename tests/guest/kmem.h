@@ -112,7 +112,7 @@ static void kmem_settle(struct kmem *k)
 
 /* Waits until the kernel has as much as `before`; says what is missing if that does not
  * come.  True: nothing is. */
-static bool kmem_returns(const struct kmem *before)
+__attribute__((unused)) static bool kmem_returns(const struct kmem *before)
 {
 	for (unsigned looks = 0; looks < KMEM_LOOKS; looks++) {
 		kmem_look(&kmem_seen);

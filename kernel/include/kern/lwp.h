@@ -3,9 +3,9 @@
  *
  * Life: lwp_alloc makes it (LWP_ST_IDLE), lwp_start makes it runnable; it runs
  * until lwp_exit_self, which makes it a zombie; lwp_reap frees it once it is off
- * its CPU.  struct lwp comes from a type-stable cache: whoever holds a pointer
- * that may be stale locks l->lock and checks that l->proc and l->id are the ones
- * it means.
+ * its CPU.  struct lwp comes from a type-stable cache: the holder of a pointer
+ * that may be stale has had interrupts off since it found it, locks l->lock and checks that
+ * l->proc and l->id are the ones it means.
  *
  * l->lock guards state, the dispatcher's fields and the parking permit.  It is
  * held across the switch away from an LWP that sleeps, stops or exits: who puts it

@@ -88,10 +88,10 @@ void page_unreserve(uint64_t n);
 /* --- object caches (mm/cache.c) ---------------------------------------- */
 
 /*
- * Fixed-size kernel objects.  The memory of a type-stable cache (KC_STABLE)
- * never becomes anything else: a pointer to a freed object still points at an
- * object of that type, so one may lock it and then check whether it is the one
- * meant.  The constructor runs once for each object, when its slab is made.
+ * Fixed-size kernel objects.  The memory of a type-stable cache (KC_STABLE) becomes nothing else
+ * while a CPU has interrupts off: so a pointer that is found with interrupts off points at an
+ * object of that type until they are on again, freed or not; one may lock it and then check whether
+ * it is the one meant.  The constructor runs once for each object, when its slab is made.
  */
 struct kcache;
 #define KC_STABLE 1
