@@ -4,11 +4,16 @@
  * Nothing here is cached: a vnode is what one lookup made, and several vnodes may stand for
  * one thing.  A directory holds its parent, so that ".." and the way up need no search.
  *
- * Lock: n->lock, a mutex, is held while a file's text is generated; then it never changes.
+ * A file's text is generated piece by piece.  Reading on generates each piece once.  Reading
+ * further back than the piece that is there begins anew: what comes before may be longer or
+ * shorter by then.
+ *
+ * Lock: n->lock, a mutex, is held while a file's text is generated and copied.
  */
 #include <weft/errno.h>
 #include <kern/mm.h>
 #include <kern/printk.h>
+#include <kern/sched.h>
 #include <kern/timing.h>
 #include "fs.h"
 
@@ -22,7 +27,8 @@ struct gen_node {
 	struct kmutex lock;
 	int (*fill)(struct gen_text *, uint64_t arg);
 	bool filled;
-	struct gen_text text; /* also a link's target */
+	uint64_t start;       /* offset of `text` in the file */
+	struct gen_text text; /* the piece that is there; also a link's target */
 	/* directories */
 	char name[];
 };
@@ -74,13 +80,15 @@ void gen_printf(struct gen_text *t, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	int n = vsnprintk(NULL, 0, fmt, ap);
+	size_t n = vsnprintk(t->buf + t->len, t->size - t->len, fmt, ap);
 	va_end(ap);
-	if (!room(t, n))
-		return;
-	va_start(ap, fmt);
-	vsnprintk(t->buf + t->len, n + 1, fmt, ap);
-	va_end(ap);
+	if (n >= t->size - t->len) {
+		if (!room(t, n))
+			return;
+		va_start(ap, fmt);
+		vsnprintk(t->buf + t->len, n + 1, fmt, ap);
+		va_end(ap);
+	}
 	t->len += n;
 }
 
@@ -176,30 +184,48 @@ static const struct vnode_ops dir_ops = {
 	.release = node_release,
 };
 
+/* The next piece, or, `again`, the first.  An error leaves none.  n->lock held. */
+static int next_piece(struct gen_node *n, bool again)
+{
+	struct gen_text *t = &n->text;
+
+	n->start = again ? 0 : n->start + t->len;
+	t->from = again ? 0 : t->next;
+	t->next = GEN_END;
+	t->len = 0;
+	t->failed = false;
+	int err = n->fill(t, n->arg);
+	if (err == 0 && t->failed)
+		err = -ENOMEM;
+	n->filled = err == 0;
+	return err;
+}
+
 static int64_t file_read(struct vnode *vn, uint64_t off, void *buf, size_t size)
 {
 	struct gen_node *n = to_node(vn);
-	int64_t err = 0;
+	struct gen_text *t = &n->text;
+	size_t done = 0;
+	int err = 0;
 
 	kmutex_enter(&n->lock);
-	if (!n->filled) {
-		err = n->fill(&n->text, n->arg);
-		if (err == 0 && n->text.failed)
-			err = -ENOMEM;
-		n->filled = err == 0;
-		if (err != 0) {
-			kfree(n->text.buf);
-			n->text = (struct gen_text){0};
+	if (!n->filled || off < n->start)
+		err = next_piece(n, true);
+	while (err == 0 && done < size) {
+		uint64_t at = off + done - n->start;
+		if (at < t->len) {
+			size_t some = MIN(size - done, t->len - at);
+			memcpy((char *)buf + done, t->buf + at, some);
+			done += some;
+		} else if (t->next != GEN_END) {
+			preempt_point();
+			err = next_piece(n, false);
+		} else {
+			break;
 		}
 	}
 	kmutex_exit(&n->lock);
-	if (err < 0)
-		return err;
-	if (off >= n->text.len)
-		return 0;
-	size = MIN(size, n->text.len - off);
-	memcpy(buf, n->text.buf + off, size);
-	return size;
+	return done > 0 ? (int64_t)done : err;
 }
 
 static const struct vnode_ops file_ops = {.read = file_read, .release = node_release};

@@ -12,8 +12,8 @@
  *				KiB resident, what it is
  *	PID/lwp/ID/status	one LWP: state, class, priority, CPU, call, what it waits for
  *
- * A file is one moment's view, taken under the locks that guard what it tells; names are
- * looked up afresh each time.
+ * A file is one moment's view, taken under the locks that guard what it tells, except PID/maps: each
+ * of its lines is.  Names are looked up afresh each time.
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
@@ -101,24 +101,55 @@ static const char *what_is(const struct address_space *as, const struct mapping 
 	return "[anon]";
 }
 
+#define MAPS_PIECE 1024 /* bytes, some twenty mappings */
+
+/*
+ * The line of the first mapping that ends above addr: the end of that mapping, or GEN_END if there is
+ * none.  What a line tells is of one moment, except that the pages of a large mapping are
+ * counted in several steps: so as->lock is never held for long.
+ */
+static uint64_t print_mapping(struct gen_text *t, struct address_space *as, vaddr_t addr)
+{
+	krw_read_enter(&as->lock);
+	const struct mapping *m = as_mapping_above(as, addr);
+	if (m == NULL) {
+		krw_read_exit(&as->lock);
+		return GEN_END;
+	}
+	/* It may have grown downwards since the line before. */
+	vaddr_t start = MAX(m->start, addr), end = m->end, at = start;
+	uint64_t off = m->off + (start - m->start);
+	uint64_t ino = m->vnode ? m->vnode->ino : 0;
+	uint32_t flags = m->flags, dev = m->vnode ? m->vnode->dev : 0;
+	uint8_t prot = m->prot;
+	const char *what = what_is(as, m);
+	uint64_t pages = as_resident(as, &at, end);
+	krw_read_exit(&as->lock);
+	while (at < end) {
+		preempt_point();
+		krw_read_enter(&as->lock);
+		pages += as_resident(as, &at, end);
+		krw_read_exit(&as->lock);
+	}
+	gen_printf(t, "%lx-%lx %c%c%c%c %lx %x:%x %lu %lu %s\n", start, end,
+		   prot & WEFT_PROT_READ ? 'r' : '-', prot & WEFT_PROT_WRITE ? 'w' : '-',
+		   prot & WEFT_PROT_EXEC ? 'x' : '-', flags & WEFT_MAP_SHARED ? 's' : 'p', off,
+		   dev >> 8, dev & 0xff, ino, (uint64_t)(pages * PAGE_SIZE / 1024), what);
+	return end;
+}
+
 static int fill_maps(struct gen_text *t, uint64_t pid)
 {
 	struct address_space *as = proc_hold_as(pid);
+	uint64_t at = t->from;
 
 	if (as == NULL)
 		return -ESRCH;
-	krw_read_enter(&as->lock);
-	for (const struct mapping *m = as_first_mapping(as); m != NULL; m = as_next_mapping(as, m))
-		gen_printf(t, "%lx-%lx %c%c%c%c %lx %x:%x %lu %lu %s\n", m->start, m->end,
-			   m->prot & WEFT_PROT_READ ? 'r' : '-',
-			   m->prot & WEFT_PROT_WRITE ? 'w' : '-',
-			   m->prot & WEFT_PROT_EXEC ? 'x' : '-',
-			   m->flags & WEFT_MAP_SHARED ? 's' : 'p', m->off,
-			   m->vnode ? m->vnode->dev >> 8 : 0, m->vnode ? m->vnode->dev & 0xff : 0,
-			   m->vnode ? m->vnode->ino : 0,
-			   (uint64_t)(as_resident(as, m->start, m->end) * PAGE_SIZE / 1024),
-			   what_is(as, m));
-	krw_read_exit(&as->lock);
+	while (at != GEN_END && t->len < MAPS_PIECE && !t->failed) {
+		at = print_mapping(t, as, at);
+		preempt_point();
+	}
+	t->next = at;
 	as_destroy(as);
 	return 0;
 }

@@ -503,17 +503,8 @@ vaddr_t as_brk(struct address_space *as, vaddr_t to)
 
 /* --- looking ------------------------------------------------------------------------- */
 
-static const struct mapping *unless_limit(struct address_space *as, const struct mapping *m)
+const struct mapping *as_mapping_above(struct address_space *as, vaddr_t addr)
 {
+	const struct mapping *m = addr < WEFT_USER_END ? mapping_above(as, addr) : &as->limit;
 	return m != &as->limit ? m : NULL;
-}
-
-const struct mapping *as_first_mapping(struct address_space *as)
-{
-	return unless_limit(as, mapping_above(as, 0));
-}
-
-const struct mapping *as_next_mapping(struct address_space *as, const struct mapping *m)
-{
-	return unless_limit(as, mapping_next(m));
 }

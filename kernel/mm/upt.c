@@ -231,21 +231,36 @@ int upt_share(struct address_space *as, struct address_space *to, vaddr_t start,
 	return err;
 }
 
-static uint64_t resident(uint64_t *table, int level, vaddr_t base, const struct cut *c)
+/* What as_resident does: entries of tables that it may still look at, and from which address on. */
+struct count {
+	uint64_t left;
+	vaddr_t at, end;
+};
+#define COUNT_STEP 8192
+
+static uint64_t resident(uint64_t *table, int level, vaddr_t base, struct count *c)
 {
 	uint64_t span = PT_SPAN(level), n = 0;
 	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
 
-	for (vaddr_t at = first_at(c, base, level); at < stop; at += span) {
-		uint64_t e = __atomic_load_n(&table[pt_index(at, level)], __ATOMIC_ACQUIRE);
-		if (e != 0)
-			n += level == 1 ? 1 : resident(pt_table(e), level - 1, at, c);
+	while (c->at < stop && c->left > 0) {
+		uint64_t e = __atomic_load_n(&table[pt_index(c->at, level)], __ATOMIC_ACQUIRE);
+		vaddr_t from = c->at & ~(span - 1);
+		c->left--;
+		if (e != 0 && level > 1) {
+			n += resident(pt_table(e), level - 1, from, c);
+		} else {
+			n += e != 0;
+			c->at = from + span;
+		}
 	}
 	return n;
 }
 
-uint64_t as_resident(struct address_space *as, vaddr_t start, vaddr_t end)
+uint64_t as_resident(struct address_space *as, vaddr_t *at, vaddr_t end)
 {
-	struct cut c = {.start = start, .end = end};
-	return resident(phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
+	struct count c = {.left = COUNT_STEP, .at = *at, .end = end};
+	uint64_t n = resident(phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
+	*at = MIN(c.at, end);
+	return n;
 }

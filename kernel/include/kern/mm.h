@@ -268,11 +268,13 @@ int as_copyout(struct address_space *as, vaddr_t dst, const void *src, size_t n)
 /* copyin from an address space that need not be the current one: the same way. */
 int as_copyin(struct address_space *as, void *dst, vaddr_t src, size_t n);
 
-/* Its mappings in order; NULL: no more.  as->lock held. */
-const struct mapping *as_first_mapping(struct address_space *as);
-const struct mapping *as_next_mapping(struct address_space *as, const struct mapping *m);
-/* How many pages of [start, end) are there.  as->lock held. */
-uint64_t as_resident(struct address_space *as, vaddr_t start, vaddr_t end);
+/* The first mapping that ends above addr; NULL: none.  as->lock held. */
+const struct mapping *as_mapping_above(struct address_space *as, vaddr_t addr);
+/*
+ * Counts the pages of [*at, end) that are there, as far as it comes in some 0.1 ms, and moves *at up
+ * to where it has stopped: to `end` when it is done.  as->lock held.
+ */
+uint64_t as_resident(struct address_space *as, vaddr_t *at, vaddr_t end);
 
 /* Makes `as` (NULL: the kernel's own) current on this CPU.  Interrupts off. */
 void as_switch(struct address_space *as);

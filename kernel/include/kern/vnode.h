@@ -173,15 +173,20 @@ void vfs_init(void); /* unpacks the initial RAM disk; panics if there is none */
 
 /*
  * For file systems that show what the kernel knows (/proc).  Their vnodes are made by each
- * lookup and vanish with the last hold.  A file's text is generated when it is first read,
- * and stays as it is until the vnode goes: an open file is one moment's view.
+ * lookup and vanish with the last hold.  A file's text is generated as it is read, piece by piece,
+ * of which the vnode keeps one.  Each piece is one moment's view; a short file is one piece, which
+ * stays as it is until the vnode goes.
  */
 
-/* Text that grows; without memory it stops, and the read gives -ENOMEM. */
+#define GEN_END UINT64_MAX
+
+/* A piece of text, which grows; without memory it stops, and the read gives -ENOMEM. */
 struct gen_text {
 	char *buf; /* kmalloc'ed */
 	size_t len, size;
 	bool failed;
+	uint64_t from; /* where this piece begins, in numbers of the file's own; 0: the first */
+	uint64_t next; /* fill sets it: where the next one begins; else it is GEN_END */
 };
 void gen_write(struct gen_text *t, const void *bytes, size_t n); /* need not be text */
 void gen_printf(struct gen_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -207,7 +212,10 @@ struct gen_dir_ops {
  */
 struct vnode *gen_dir(struct vnode *parent, const char *name, const struct gen_dir_ops *ops,
 		      uint64_t arg, uint64_t ino, uint32_t mode, uint32_t dev);
-/* fill writes the text; an error (below 0) is what read returns. */
+/*
+ * fill writes a piece of the text, which is not empty unless it is the last; an error (below 0) is
+ * what read returns.
+ */
 struct vnode *gen_file(int (*fill)(struct gen_text *, uint64_t arg), uint64_t arg, uint64_t ino,
 		       uint32_t mode, uint32_t dev);
 struct vnode *gen_link(const char *target, uint64_t ino, uint32_t dev);
