@@ -34,11 +34,6 @@ static struct tmpfs_file *to_file(struct vnode *vn)
 	return (struct tmpfs_file *)vn;
 }
 
-static void set_time(uint64_t *time, uint64_t to)
-{
-	__atomic_store_n(time, to, __ATOMIC_RELAXED);
-}
-
 /* The page that holds byte `off`, made if it is not there, held. */
 static int make_page(struct tmpfs_file *f, uint64_t off, paddr_t *page)
 {
@@ -81,7 +76,7 @@ static int64_t file_read(struct vnode *vn, uint64_t off, void *buf, size_t n)
 		done += some;
 	}
 	krw_read_exit(&f->lock);
-	set_time(&vn->atime, time_real());
+	vnode_read(vn);
 	return n;
 }
 
@@ -113,9 +108,7 @@ static int64_t file_write(struct vnode *vn, uint64_t *off, const void *buf, size
 	if (done > 0) {
 		*off = start + done;
 		vn->size = MAX(vn->size, start + done);
-		uint64_t now = time_real();
-		set_time(&vn->mtime, now);
-		set_time(&vn->ctime, now);
+		vnode_written(vn);
 	}
 	krw_write_exit(&f->lock);
 	return done > 0 ? (int64_t)done : err == -ENOMEM ? -ENOSPC : err;
@@ -145,9 +138,7 @@ static int file_truncate(struct vnode *vn, uint64_t size)
 		pageset_truncate(&f->pages, PAGE_ROUND_UP(size) / PAGE_SIZE);
 	clear_tail(f, MIN(size, vn->size));
 	vn->size = size;
-	uint64_t now = time_real();
-	set_time(&vn->mtime, now);
-	set_time(&vn->ctime, now);
+	vnode_written(vn);
 	krw_write_exit(&f->lock);
 	return 0;
 }

@@ -13,10 +13,24 @@
 #include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
+#include <kern/timing.h>
 #include "fs.h"
 
 static struct vnode *root;
 static struct list mounts = LIST_INIT(mounts);
+
+void vnode_read(struct vnode *vn)
+{
+	__atomic_store_n(&vn->atime, time_real(), __ATOMIC_RELAXED);
+}
+
+void vnode_written(struct vnode *vn)
+{
+	uint64_t now = time_real();
+
+	__atomic_store_n(&vn->mtime, now, __ATOMIC_RELAXED);
+	__atomic_store_n(&vn->ctime, now, __ATOMIC_RELAXED);
+}
 
 void vnode_hold(struct vnode *vn)
 {

@@ -105,11 +105,17 @@ static int make_page(const struct mapping *m, vaddr_t addr, unsigned access, pad
 	return err;
 }
 
-/* What an entry for this page of m has: only who has a page alone may write to it. */
-static uint64_t entry_of(const struct mapping *m, paddr_t page)
+/*
+ * What an entry for this page of m has.  A private page can be written by its only holder; a page
+ * of a shared file once it is written, so that each first write since an msync faults.
+ */
+static uint64_t entry_of(const struct mapping *m, paddr_t page, unsigned access)
 {
 	uint64_t flags = upt_flags(m->prot);
-	if ((m->flags & WEFT_MAP_PRIVATE) && page_count(page) != 1)
+	bool later = m->flags & WEFT_MAP_PRIVATE
+			     ? page_count(page) != 1
+			     : !(access & FAULT_WRITE) && mapping_shares_file(m);
+	if (later)
 		flags &= ~(PTE_W | PTE_D);
 	return page | flags;
 }
@@ -126,7 +132,7 @@ static int bring_in(struct address_space *as, const struct mapping *m, vaddr_t a
 	uint64_t *e = upt_make(as, addr, upt_page_flags(m));
 	if (e != NULL && *e == 0) {
 		/* Release: CPUs that walk the table find the page filled. */
-		__atomic_store_n(e, entry_of(m, fresh), __ATOMIC_RELEASE);
+		__atomic_store_n(e, entry_of(m, fresh, access), __ATOMIC_RELEASE);
 		as->rss++;
 		fresh = 0;
 	}
@@ -210,6 +216,9 @@ static int resolve(struct address_space *as, vaddr_t addr, unsigned access, padd
 		}
 		if (err != 0)
 			return err;
+		if ((access & FAULT_WRITE) && (m->flags & WEFT_MAP_SHARED) &&
+		    mapping_shares_file(m))
+			vnode_written(m->vnode);
 	}
 }
 

@@ -107,6 +107,9 @@ void tlb_evict(struct address_space *as);
 /* All of its pages have been reserved (page_reserve). */
 #define MAPPING_RESERVED 0x20000000u
 
+/* Is it the pages of a file that read finds too?  (Not shared anonymous memory.) */
+bool mapping_shares_file(const struct mapping *m);
+
 void mappings_init(void);
 void mappings_init_space(struct address_space *as);
 struct mapping *mapping_alloc(void); /* NULL: out of memory */

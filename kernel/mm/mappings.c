@@ -105,6 +105,11 @@ static void update_gap(struct address_space *as, struct mapping *m)
 		tree_insert(&as->gaps, &m->gap_node, cmp_gap);
 }
 
+bool mapping_shares_file(const struct mapping *m)
+{
+	return (m->flags & WEFT_MAP_SHARED) && m->vnode != NULL && m->vnode->ops->read != NULL;
+}
+
 struct mapping *mapping_next(const struct mapping *m)
 {
 	return of_node(tree_next(&m->node));

@@ -459,6 +459,32 @@ int as_check(struct address_space *as, vaddr_t addr, uint64_t len)
 	return mapped ? 0 : -ENOMEM;
 }
 
+int as_sync(struct address_space *as, vaddr_t addr, uint64_t len)
+{
+	vaddr_t end;
+	uint32_t flags;
+	int err = range_end(addr, len, &end);
+
+	if (err != 0)
+		return err;
+	krw_write_enter(&as->lock);
+	if (!is_mapped(as, addr, end, &flags))
+		err = -ENOMEM;
+	for (struct mapping *m = mapping_above(as, addr); err == 0 && m != NULL && m->start < end;
+	     m = mapping_next(m)) {
+		vaddr_t from = MAX(m->start, addr), to = MIN(m->end, end);
+		int prot = (m->prot & ~WEFT_PROT_WRITE) | WEFT_PROT_READ;
+		if ((m->prot & WEFT_PROT_WRITE) && mapping_shares_file(m) &&
+		    upt_protect(as, from, to, prot)) {
+			tlb_shootdown(as, from, to);
+			vnode_written(m->vnode);
+		}
+		preempt_point();
+	}
+	krw_write_exit(&as->lock);
+	return err;
+}
+
 /* --- brk ----------------------------------------------------------------------------- */
 
 /* Maps [from, to) as heap. */

@@ -64,6 +64,8 @@ int64_t sys_mmap(const uint64_t arg[6])
 		return err;
 	int64_t r = as_map(curproc()->as, arg[0], len, arg[2], flags, vn, off, UINT64_MAX);
 	vnode_rele(vn);
+	if (r >= 0 && vn != NULL)
+		vnode_read(vn);
 	return r;
 }
 
@@ -121,8 +123,10 @@ int64_t sys_madvise(const uint64_t arg[6])
 
 /*
  * msync(addr, len, flags): a mapping of a file is the file, so that there is nothing to write.
- * May sleep.
- * EINVAL: flags, addr is no multiple of a page; ENOMEM: not all of it is mapped.
+ * A file that has been written through a shared mapping there since the last msync gets its
+ * times of change.  May sleep.
+ * EINVAL: flags, addr is no multiple of a page; ENOMEM: not all of it is mapped, or len leads
+ * beyond user space.
  */
 int64_t sys_msync(const uint64_t arg[6])
 {
@@ -130,5 +134,5 @@ int64_t sys_msync(const uint64_t arg[6])
 
 	if ((arg[2] & ~all) || (arg[2] & all) == (WEFT_MS_ASYNC | WEFT_MS_SYNC))
 		return -EINVAL;
-	return as_check(curproc()->as, arg[0], arg[1]);
+	return as_sync(curproc()->as, arg[0], arg[1]);
 }

@@ -215,6 +215,55 @@ static void shm(void)
 	close(fd);
 }
 
+/* Which of its times have moved since the last call: 1 atime, 2 mtime, 4 ctime. */
+static int times_moved(int fd)
+{
+	static struct stat was;
+	struct stat st;
+
+	usleep(1000);
+	fstat(fd, &st);
+#define MOVED(t) (st.t.tv_sec != was.t.tv_sec || st.t.tv_nsec != was.t.tv_nsec)
+	int moved = MOVED(st_atim) | MOVED(st_mtim) << 1 | MOVED(st_ctim) << 2;
+	was = st;
+	return moved;
+}
+
+static void times(void)
+{
+	int fd = open("/tmp/mm_times", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	ftruncate(fd, 2 * PAGE);
+	times_moved(fd);
+	volatile char *p = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	int sum = p[0] + p[PAGE];
+	is("times: a mapping that is read: atime", sum == 0 ? times_moved(fd) : -1, 1);
+	msync((void *)p, 2 * PAGE, MS_SYNC);
+	is("times: msync of what was not written", times_moved(fd), 0);
+	p[0] = 1;
+	msync((void *)p, 2 * PAGE, MS_SYNC);
+	is("times: written, msync: mtime and ctime", times_moved(fd), 6);
+	msync((void *)p, 2 * PAGE, MS_SYNC);
+	is("times: again, nothing written", times_moved(fd), 0);
+	p[1] = 1;
+	times_moved(fd);
+	p[2] = 1;
+	is("times: written again", times_moved(fd), 0);
+	msync((void *)p, 2 * PAGE, MS_ASYNC);
+	is("times: and msync with MS_ASYNC", times_moved(fd), 6);
+	p[PAGE] = 1;
+	munmap((void *)p, 2 * PAGE);
+	is("times: written, without msync", times_moved(fd), 6);
+	volatile char *q = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	times_moved(fd);
+	q[0] = 9;
+	msync((void *)q, PAGE, MS_SYNC);
+	is("times: a private mapping changes nothing", times_moved(fd), 0);
+	munmap((void *)q, PAGE);
+	close(fd);
+	unlink("/tmp/mm_times");
+}
+
 int main(void)
 {
 	int fd = make_file();
@@ -225,5 +274,6 @@ int main(void)
 	sparse();
 	discard();
 	shm();
+	times();
 	return tap_done();
 }

@@ -240,6 +240,11 @@ int as_discard(struct address_space *as, vaddr_t addr, uint64_t len);
 /* 0 if all of the range is mapped; -EINVAL: unaligned; -ENOMEM.  Takes as->lock. */
 int as_check(struct address_space *as, vaddr_t addr, uint64_t len);
 /*
+ * The same, and marks files as changed that were written through shared mappings there since
+ * the last call.  Waits for other CPUs.
+ */
+int as_sync(struct address_space *as, vaddr_t addr, uint64_t len);
+/*
  * brk(2): grows or shrinks the heap; returns the break (unchanged if it cannot).
  * Takes as->lock; may wait and sleep as as_unmap.
  */

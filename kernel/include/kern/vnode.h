@@ -105,6 +105,10 @@ struct vnode {
 	struct mount *mount; /* of which it is the root, or that covers it; set at boot */
 };
 
+/* Times of now: of reading; of changes and status.  Atomic each; whatever locks are held. */
+void vnode_read(struct vnode *);
+void vnode_written(struct vnode *);
+
 void vnode_hold(struct vnode *);
 void vnode_rele(struct vnode *);
 /* Gives a hold up; true: it was the last one, and the caller must do what release does. */
