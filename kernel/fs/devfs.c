@@ -3,7 +3,8 @@
  * like any other, in a tmpfs of their own.
  *
  *	null	takes everything, has nothing
- *	zero	takes everything, has zeros without end
+ *	zero	takes everything, has zeros without end; a mapping of it is anonymous memory, as
+ *		SVR4's programs get it
  *	full	as zero, but there is never room: -ENOSPC
  *	random, urandom
  *		bytes of a generator (SplitMix64, Steele et al., OOPSLA 2014) that the boot seeds
@@ -53,9 +54,11 @@ static int64_t random_recv(struct vnode *vn, void *buf, size_t n, unsigned flags
 }
 
 static const struct vnode_ops null_ops = {.recv = null_recv, .send = null_send};
-static const struct vnode_ops zero_ops = {.recv = zero_recv, .send = null_send};
-static const struct vnode_ops full_ops = {.recv = zero_recv, .send = full_send};
-static const struct vnode_ops random_ops = {.recv = random_recv, .send = null_send};
+static const struct vnode_ops zero_ops = {
+	.recv = zero_recv, .send = null_send, .endless = true, .zeros = true};
+static const struct vnode_ops full_ops = {.recv = zero_recv, .send = full_send, .endless = true};
+static const struct vnode_ops random_ops = {
+	.recv = random_recv, .send = null_send, .endless = true};
 
 static const struct {
 	const char *name;

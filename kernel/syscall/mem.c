@@ -10,7 +10,8 @@
 
 /*
  * The file behind fd, if a mapping with this protection and these flags may be made of it;
- * the vnode comes held.  *flags gets what as_map is to know.
+ * the vnode comes held.  /dev/zero is anonymous memory, and gives NULL.  *flags gets what
+ * as_map is to know.
  */
 static int mapped_file(int fd, int prot, uint32_t *flags, struct vnode **vn)
 {
@@ -21,16 +22,17 @@ static int mapped_file(int fd, int prot, uint32_t *flags, struct vnode **vn)
 		return -EBADF;
 	uint32_t access = file_flags(f) & WEFT_O_ACCMODE;
 	bool shared = *flags & WEFT_MAP_SHARED;
-	*vn = f->vn;
-	if ((f->vn->mode & WEFT_S_IFMT) != WEFT_S_IFREG || (f->vn->ops->read == NULL) ||
-	    (shared && f->vn->ops->getpage == NULL))
+	bool zeros = f->vn->ops->zeros;
+	*vn = zeros ? NULL : f->vn;
+	if (!zeros && ((f->vn->mode & WEFT_S_IFMT) != WEFT_S_IFREG || f->vn->ops->read == NULL ||
+		       (shared && f->vn->ops->getpage == NULL)))
 		err = -ENODEV;
 	else if (access == WEFT_O_WRONLY ||
 		 (shared && (prot & WEFT_PROT_WRITE) && access != WEFT_O_RDWR))
 		err = -EACCES;
 	else if (shared && access != WEFT_O_RDWR)
 		*flags |= AS_MAP_READONLY;
-	if (err == 0)
+	if (err == 0 && !zeros)
 		vnode_hold(*vn);
 	file_rele(f);
 	return err;
@@ -38,8 +40,8 @@ static int mapped_file(int fd, int prot, uint32_t *flags, struct vnode **vn)
 
 /*
  * mmap(addr, len, prot, flags, fd, off) = addr: anonymous memory, zero when first touched (fd
- * and off are ignored), or a file.  A private mapping of a file shows what the file has until
- * the process writes to the page; a shared one is the file.  Touching a page beyond the end of
+ * and off are ignored, or fd is /dev/zero), or a file.  A private mapping of a file shows what the file has until
+ * the process writes to the page; a shared one is the file.  The call marks the file as read.  Touching a page beyond the end of
  * the file is a SIGBUS; bytes after the end in its last page are zero.  May sleep.
  * EINVAL: len is 0 or close to 2^64, prot or flags, an addr or off that is no multiple of a page; EBADF: no
  * such descriptor; EACCES: it is not open for reading, or, for a shared mapping that can be
@@ -63,9 +65,10 @@ int64_t sys_mmap(const uint64_t arg[6])
 	if (err != 0)
 		return err;
 	int64_t r = as_map(curproc()->as, arg[0], len, arg[2], flags, vn, off, UINT64_MAX);
-	vnode_rele(vn);
 	if (r >= 0 && vn != NULL)
 		vnode_read(vn);
+	if (vn != NULL)
+		vnode_rele(vn);
 	return r;
 }
 

@@ -21,8 +21,9 @@
 #include <kern/syscall.h>
 #include "files.h"
 
-#define CHUNK WEFT_PIPE_BUF /* a write to a pipe that must go in one piece is one chunk */
-#define SMALL 256           /* transfers up to here need no allocation */
+#define CHUNK WEFT_PIPE_BUF     /* a write to a pipe that must go in one piece is one chunk */
+#define SMALL 256               /* transfers up to here need no allocation */
+#define ENDLESS_MAX (32u << 20) /* what one read of /dev/urandom gives, and of its like */
 
 /*
  * A buffer for n bytes or a part of them: `small` on the caller's stack, or a
@@ -167,6 +168,26 @@ static int64_t read_stream(struct file *f, struct buffer *b, struct pieces *to)
 	return got;
 }
 
+/* A device that never waits is asked again until the read is full, or has given ENDLESS_MAX bytes. */
+static int64_t read_endless(struct file *f, struct buffer *b, struct pieces *to)
+{
+	uint64_t done = 0, n = MIN(to->left, ENDLESS_MAX);
+	int err = 0;
+
+	while (done < n && err == 0) {
+		size_t want = MIN(n - done, b->size);
+		f->vn->ops->recv(f->vn, b->p, want, 0);
+		err = move(to, b->p, want, TO_USER);
+		if (err != 0)
+			break;
+		done += want;
+		if (told_to_exit())
+			err = -EINTR;
+		preempt_point();
+	}
+	return done > 0 ? (int64_t)done : err;
+}
+
 /* From *off on, which moves. */
 static int64_t read_file(struct file *f, struct buffer *b, struct pieces *to, uint64_t *off)
 {
@@ -216,7 +237,7 @@ static int64_t do_read(int fd, struct pieces *to, uint64_t *off)
 		struct buffer b;
 		buffer_get(&b, to->left);
 		if (ops->recv != NULL) {
-			r = read_stream(f, &b, to);
+			r = ops->endless ? read_endless(f, &b, to) : read_stream(f, &b, to);
 		} else if (off != NULL) {
 			r = read_file(f, &b, to, off);
 		} else {
@@ -232,7 +253,7 @@ static int64_t do_read(int fd, struct pieces *to, uint64_t *off)
 
 /*
  * read(fd, buffer, n) = bytes read; 0 at the end of the file.  A stream may give less than was
- * asked for and is then not asked again.  Blocks on the console and on pipes.
+ * asked for and is then not asked again; /dev/zero, full, random and urandom give all, up to 32 MiB.  Blocks on the console and on pipes.
  * EBADF: no such descriptor, or not open for reading; EISDIR: a directory; EINVAL: n is too
  * large; EAGAIN: O_NONBLOCK, and there is nothing yet; EFAULT: buffer; EINTR: a signal; EIO:
  * of the console in the background, SIGTTIN blocked or ignored; ESRCH: a file of /proc whose

@@ -398,6 +398,24 @@ static void mounts(void)
 	ok("mount: .. leads out", st("/dev/..").ino == st("/").ino && st("/dev/../tmp").nlink >= 2);
 }
 
+/* One read gives all, over pages and up to where the memory ends. */
+static void endless(const char *path)
+{
+	static char buf[100003];
+	char *hole = (char *)__sys_mmap(NULL, 3 * 4096, WEFT_PROT_READ | WEFT_PROT_WRITE,
+					WEFT_MAP_PRIVATE | WEFT_MAP_ANON, -1, 0);
+	int fd = __sys_open(path, WEFT_O_RDONLY, 0);
+
+	memset(buf, 1, sizeof(buf));
+	is("endless: all of 100,003 bytes", __sys_read(fd, buf, sizeof(buf)), sizeof(buf));
+	ok("endless: the last ones too", memcmp(buf + sizeof(buf) - 8, "\1\1\1\1\1\1\1\1", 8) != 0);
+	__sys_munmap(hole + 2 * 4096, 4096);
+	is("endless: as far as the memory goes", __sys_read(fd, hole, 3 * 4096), 2 * 4096);
+	is("endless: no memory at all", __sys_read(fd, hole + 2 * 4096, 1), -EFAULT);
+	__sys_munmap(hole, 2 * 4096);
+	__sys_close(fd);
+}
+
 static void devices(void)
 {
 	char buf[300], zeros[300] = "", other[300];
@@ -421,6 +439,8 @@ static void devices(void)
 	is("null: write", __sys_write(fd, buf, 300), 300);
 	is("null: read", __sys_read(fd, buf, 300), 0);
 	__sys_close(fd);
+	endless("/dev/zero");
+	endless("/dev/urandom");
 }
 
 int main(void)

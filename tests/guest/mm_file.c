@@ -264,6 +264,38 @@ static void times(void)
 	unlink("/tmp/mm_times");
 }
 
+/* SVR4's way to memory without a file. */
+static void dev_zero(void)
+{
+	int fd = open("/dev/zero", O_RDWR), reads = open("/dev/zero", O_RDONLY);
+	volatile char *shared = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	volatile char *again = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	volatile char *mine = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, reads, PAGE);
+
+	if (shared == MAP_FAILED || again == MAP_FAILED || mine == MAP_FAILED)
+		bail("mmap of /dev/zero: %s", strerror(errno));
+	ok("/dev/zero: mapped writable and shared, it must be open for that",
+	   mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, reads, 0) == MAP_FAILED &&
+		   errno == EACCES);
+	const volatile char *read_only = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, reads, 0);
+	ok("/dev/zero: or stays read-only",
+	   mprotect((void *)read_only, PAGE, PROT_READ | PROT_WRITE) < 0 && errno == EACCES);
+	ok("/dev/zero: an offset within a page",
+	   mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fd, 1) == MAP_FAILED && errno == EINVAL);
+	close(fd);
+	close(reads);
+	is("/dev/zero: zeros", shared[0] + shared[PAGE] + mine[0] + read_only[0], 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		shared[PAGE] = mine[0] = 6;
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	is("/dev/zero: shared with a child", shared[PAGE], 6);
+	is("/dev/zero: private", mine[0], 0);
+	is("/dev/zero: each mapping is memory of its own", again[0], 0);
+}
+
 int main(void)
 {
 	int fd = make_file();
@@ -274,6 +306,7 @@ int main(void)
 	sparse();
 	discard();
 	shm();
+	dev_zero();
 	times();
 	return tap_done();
 }

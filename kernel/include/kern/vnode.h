@@ -93,6 +93,9 @@ struct vnode_ops {
 		      const char *to, size_t to_len);
 
 	void (*release)(struct vnode *); /* last reference gone */
+
+	bool endless; /* recv always has all that is asked for: a read goes on until it is full */
+	bool zeros;   /* mmap gives anonymous memory */
 };
 
 struct vnode {
