@@ -459,6 +459,12 @@ int as_check(struct address_space *as, vaddr_t addr, uint64_t len)
 	return mapped ? 0 : -ENOMEM;
 }
 
+uint64_t as_rss_max(const struct address_space *as)
+{
+	return MAX(__atomic_load_n(&as->rss, __ATOMIC_RELAXED),
+		   __atomic_load_n(&as->rss_before, __ATOMIC_RELAXED));
+}
+
 int as_sync(struct address_space *as, vaddr_t addr, uint64_t len)
 {
 	vaddr_t end;

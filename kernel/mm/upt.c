@@ -138,6 +138,7 @@ bool upt_revoke(struct address_space *as, vaddr_t start, vaddr_t end, vaddr_t lo
 void upt_release(struct address_space *as, vaddr_t start, vaddr_t end, vaddr_t low, vaddr_t high)
 {
 	struct cut c = {start, end, low, high};
+	as->rss_before = as_rss_max(as);
 	release(as, phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
 }
 

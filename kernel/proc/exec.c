@@ -52,6 +52,7 @@ static void take_over(struct proc *p, struct address_space *as, struct sc_page *
 
 	irqstate_t s = spin_lock(&p->lock);
 	limits_apply(p, as); /* another LWP may have set one since */
+	p->rss_before = MAX(p->rss_before, as_rss_max(old));
 	p->as = as;
 	as_switch(as);
 	lwp_begin_anew(p);

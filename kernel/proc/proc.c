@@ -355,6 +355,7 @@ void proc_last_exit(struct proc *p)
 
 	irqstate_t s = spin_lock(&p->lock);
 	struct address_space *as = p->as;
+	p->rss_before = MAX(p->rss_before, as_rss_max(as));
 	p->as = NULL;
 	as_switch(NULL);
 	spin_unlock(&p->lock, s);
@@ -398,6 +399,8 @@ static void add(struct weft_rusage *to, const struct weft_rusage *a)
 	to->nvcsw += a->nvcsw;
 	to->nivcsw += a->nivcsw;
 	to->minflt += a->minflt;
+	to->maxrss = MAX(to->maxrss, a->maxrss);
+	to->nsignals += a->nsignals;
 }
 
 static bool matches(const struct proc *child, const struct proc *me, int pid, int options)

@@ -247,6 +247,7 @@ void sig_deliver(struct trapframe *f)
 		    (p->sig.act[info.signo].flags & WEFT_SA_RESTART))
 			restart_call(f);
 		first = false;
+		p->nsignals++;
 		call_handler(l, f, &info, 0, s);
 	}
 }

@@ -97,5 +97,7 @@ void proc_rusage(struct proc *p, struct weft_rusage *ru)
 		.nvcsw = c.nvcsw,
 		.nivcsw = c.nivcsw,
 		.minflt = c.minflt,
+		.maxrss = MAX(p->rss_before, p->as != NULL ? as_rss_max(p->as) : 0) * PAGE_SIZE,
+		.nsignals = p->nsignals,
 	};
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -327,6 +328,39 @@ static void on_interrupt(int sig)
 	interrupts++;
 }
 
+/* 4 MiB more than before, which the program gives back. */
+static void usage(void)
+{
+	const size_t more = 4 << 20;
+	struct rusage before, after, children;
+	int status = -1;
+
+	getrusage(RUSAGE_SELF, &before);
+	ok("ru_maxrss: some memory", before.ru_maxrss > 10 && before.ru_maxrss < 1 << 20);
+	char *p = mmap(NULL, more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+	memset(p, 1, more);
+	munmap(p, more);
+	getrusage(RUSAGE_SELF, &after);
+	ok("ru_maxrss: it was more once", after.ru_maxrss >= before.ru_maxrss + 4000);
+	pid_t pid = fork();
+	if (pid == 0) {
+		p = mmap(NULL, 2 * more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+		memset(p, 1, 2 * more);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	getrusage(RUSAGE_CHILDREN, &children);
+	ok("ru_maxrss: of children, the largest's",
+	   status == 0 && children.ru_maxrss >= before.ru_maxrss + 8000 &&
+		   children.ru_maxrss < before.ru_maxrss + 12000);
+	signal(SIGUSR1, on_interrupt);
+	raise(SIGUSR1);
+	raise(SIGUSR1);
+	getrusage(RUSAGE_SELF, &after);
+	is("ru_nsignals", after.ru_nsignals - before.ru_nsignals, 2);
+	signal(SIGUSR1, SIG_DFL);
+}
+
 static void commands(void)
 {
 	struct sigaction act = {.sa_handler = on_interrupt};
@@ -377,6 +411,10 @@ static void waiting(void)
 	is("wait4", wait4(pid, &status, 0, &ru), pid);
 	ok("its user time", ru.ru_utime.tv_sec * 1000000 + ru.ru_utime.tv_usec > 1000);
 	is("getrusage of children", getrusage(RUSAGE_CHILDREN, &ru), 0);
+	is("they had no handlers called, and waited for no disk",
+	   ru.ru_nsignals + ru.ru_majflt + ru.ru_nswap + ru.ru_inblock + ru.ru_oublock +
+		   ru.ru_msgsnd + ru.ru_msgrcv + ru.ru_ixrss + ru.ru_idrss + ru.ru_isrss,
+	   0);
 	ok("their user time", ru.ru_utime.tv_sec * 1000000 + ru.ru_utime.tv_usec > 1000);
 
 	pid = start("sleep");
@@ -452,6 +490,7 @@ int main(int argc, char **argv)
 	search();
 	commands();
 	waiting();
+	usage();
 	waiting_by_id();
 	return tap_done();
 }

@@ -88,7 +88,9 @@ static void rusage_convert(struct rusage *ru, const struct weft_rusage *k)
 	memset(ru, 0, sizeof(*ru));
 	ru->ru_utime = timeval(k->utime);
 	ru->ru_stime = timeval(k->stime);
+	ru->ru_maxrss = k->maxrss / 1024;
 	ru->ru_minflt = k->minflt;
+	ru->ru_nsignals = k->nsignals;
 	ru->ru_nvcsw = k->nvcsw;
 	ru->ru_nivcsw = k->nivcsw;
 }

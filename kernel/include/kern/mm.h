@@ -184,6 +184,7 @@ struct address_space {
 	uint64_t size;       /* bytes mapped; lock */
 	uint32_t nmappings;  /* in `mappings`, without `limit`; lock */
 	uint64_t rss;        /* pages resident; pt_lock, or lock for writing */
+	uint64_t rss_before; /* the most before pages went; lock for writing (as_rss_max) */
 	uint64_t reserved;   /* pages of mappings with MAPPING_RESERVED; lock */
 	uint64_t max_size, max_data, max_stack; /* limits in bytes (proc/limits.c); atomic */
 	vaddr_t brk_start, brk;
@@ -192,6 +193,8 @@ struct address_space {
 };
 
 struct address_space *as_create(void); /* NULL: out of memory */
+/* The most pages that have been resident.  A rough answer while LWPs fault; no lock. */
+uint64_t as_rss_max(const struct address_space *as);
 /* One more who may look at it.  Whoever takes p->as from a process does, under p->lock. */
 void as_hold(struct address_space *as);
 /* Drops one hold, as_create's or as_hold's; the last frees all: no CPU may be using it. */

@@ -87,6 +87,8 @@ struct proc {
 	hrtime_t start;
 	struct mstimes dead_times; /* of LWPs that are gone; p->lock */
 	struct lwp_counts dead_counts;
+	uint64_t rss_before; /* most pages resident, in address spaces it has left; p->lock */
+	uint64_t nsignals;   /* handlers called; p->lock */
 	struct weft_rusage ru_children; /* of children waited for; p->lock */
 };
 

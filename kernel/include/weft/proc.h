@@ -57,9 +57,11 @@ struct spawn_args {       /* caller writes all */
 
 struct weft_rusage { /* kernel writes: times of a process with all its LWPs, ns */
 	uint64_t utime, stime;
-	uint64_t nvcsw;  /* switches because an LWP blocked */
-	uint64_t nivcsw; /* switches because it was preempted */
-	uint64_t minflt; /* page faults */
+	uint64_t nvcsw;    /* switches because an LWP blocked */
+	uint64_t nivcsw;   /* switches because it was preempted */
+	uint64_t minflt;   /* page faults */
+	uint64_t maxrss;   /* bytes resident, at most; of several processes, the largest */
+	uint64_t nsignals; /* handlers called */
 };
 
 /* Resource limits (getrlimit(2)).  Who exceeds one gets the error named. */

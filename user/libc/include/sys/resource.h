@@ -15,10 +15,14 @@
 
 struct rusage {
 	struct timeval ru_utime, ru_stime;
-	long ru_minflt;  /* page faults */
-	long ru_nvcsw;   /* switches because an LWP blocked */
-	long ru_nivcsw;  /* switches because it was preempted */
-	long __spare[4]; /* 0 */
+	long ru_maxrss;   /* KiB resident, at most; of children, the largest's */
+	long ru_minflt;   /* page faults */
+	long ru_nvcsw;    /* switches because an LWP blocked */
+	long ru_nivcsw;   /* switches because it was preempted */
+	long ru_nsignals; /* handlers called */
+	/* 0: there are no disks, and messages are not counted. */
+	long ru_ixrss, ru_idrss, ru_isrss, ru_majflt, ru_nswap;
+	long ru_inblock, ru_oublock, ru_msgsnd, ru_msgrcv;
 };
 
 #define RLIMIT_AS 0
