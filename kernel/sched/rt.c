@@ -2,7 +2,8 @@
  * rt.c - the real-time class: fixed priorities, for SCHED_FIFO and SCHED_RR.
  *
  * An LWP runs until a higher priority wants the CPU, or an equal one when its slice is
- * over.  The slice is that of its level in the table, a length of its own, or without end.
+ * over.  The slice is that of its level in the table, a length of its own, or without end.  A length
+ * of its own below WEFT_SLICE_MIN is rounded up to that.
  * Whoever is preempted goes before its equals and keeps the rest of its slice; whoever
  * comes from a sleep, or is given a priority, goes behind them (POSIX 1003.1, 2.8.4).
  */
@@ -51,7 +52,8 @@ static void rt_set(struct lwp *l, const struct pcparms *p, bool fresh)
 	else if (rt->rt_tqnsecs == RT_TQINF)
 		l->cl.rt.quantum = SLICE_FOREVER;
 	else if (rt->rt_tqnsecs != RT_NOCHANGE)
-		l->cl.rt.quantum = rt->rt_tqsecs * 1000000000ull + rt->rt_tqnsecs;
+		l->cl.rt.quantum =
+			MAX(rt->rt_tqsecs * 1000000000ull + rt->rt_tqnsecs, WEFT_SLICE_MIN);
 	sched_own_pri(l, PRI_RT + l->cl.rt.pri);
 }
 

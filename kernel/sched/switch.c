@@ -112,7 +112,7 @@ static inline void take_up(struct dispq *q, struct lwp *l, hrtime_t now)
 {
 	lwp_mstate_move(l, MS_WAITCPU, l->mresume, now);
 	if (l->slice_left <= 0)
-		l->slice_left = l->sclass->quantum(l);
+		l->slice_left = sched_slice(l);
 	q->slice_end = now + l->slice_left;
 	timerq_want(q->slice_end);
 }

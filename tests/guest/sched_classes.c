@@ -186,6 +186,37 @@ static void test_ts(void)
 		   (unsigned long long)x, (unsigned long long)y);
 }
 
+/* --- short slices ------------------------------------------------------------------------- */
+
+static void test_short(void)
+{
+	struct pcparms p = {.pc_cid = WEFT_CLASS_RT, .rt = {5, 0, 1}}, two[] = {p, p};
+	static struct tsdpent table[TS_LEVELS], least[TS_LEVELS];
+	struct pcadmin a = {WEFT_CLASS_TS, PC_GETTABLE, (uint64_t)table, sizeof(table)};
+
+	prepare(2, compute, two);
+	__sys_priocntl(P_LWPID, lwp[0].id, PC_GETPARMS, &p);
+	is("rt: a slice of 1 ns is rounded up", p.rt.rt_tqnsecs, WEFT_SLICE_MIN);
+	go(2);
+	sleep_ms(20);
+	finish(2);
+	ok("rt: and the LWPs run", alternate(10, 1));
+
+	__sys_priocntl(0, 0, PC_ADMIN, &a);
+	for (int i = 0; i < TS_LEVELS; i++)
+		least[i] = (struct tsdpent){1, 0, 0, 0, 0};
+	a = (struct pcadmin){WEFT_CLASS_TS, PC_SETTABLE, (uint64_t)least, sizeof(least)};
+	is("ts: a table of microseconds", __sys_priocntl(0, 0, PC_ADMIN, &a), 0);
+	struct pcparms ts[] = {TS(0), TS(0)};
+	prepare(2, compute, ts);
+	go(2);
+	sleep_ms(20);
+	finish(2);
+	ok("ts: its slices are rounded up", nturns > 10);
+	a.pc_table = (uint64_t)table;
+	__sys_priocntl(0, 0, PC_ADMIN, &a);
+}
+
 /* --- real-time ----------------------------------------------------------------------------- */
 
 static void test_rt(void)
@@ -441,6 +472,7 @@ int main(void)
 	set(__sys_lwp_self(), FIFO(TOP));
 	test_ts();
 	test_rt();
+	test_short();
 	test_nt();
 	return tap_done();
 }

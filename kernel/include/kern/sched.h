@@ -50,7 +50,7 @@ struct sched_class {
 	void (*set_nice)(struct lwp *l, int nice);
 	/* A new LWP, made a copy of its creator; process: it is the first of a process. */
 	void (*fork)(struct lwp *l, bool process);
-	hrtime_t (*quantum)(const struct lwp *l); /* length of a fresh slice, ns */
+	hrtime_t (*quantum)(const struct lwp *l); /* length of a fresh slice (sched_slice), ns */
 	void (*slice_used)(struct lwp *l);        /* it ran to the end of its slice */
 	/* It comes back from a sleep (l->wake_reason); l->slice_left: what it left of its
 	 * slice, 0 for a fresh one. */
@@ -68,6 +68,14 @@ extern const struct sched_class sys_class, ts_class, rt_class, nt_class;
 
 #define SLICE_FOREVER (1ull << 62) /* a slice that does not end: 146 years */
 
+/* The length of a fresh slice of l, which is at least what WEFT_SLICE_MIN says.  l->lock held, or
+ * the lock of the queue on which it waits. */
+static inline hrtime_t sched_slice(const struct lwp *l)
+{
+	hrtime_t q = l->sclass->quantum(l);
+
+	return q > WEFT_SLICE_MIN ? q : WEFT_SLICE_MIN;
+}
 /* --- classes (sched/class.c) -------------------------------------------------- */
 
 /* The class with this id, or NULL. */

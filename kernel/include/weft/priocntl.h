@@ -9,6 +9,13 @@
 #include "abi.h"
 #include "procset.h"
 
+/*
+ * ns: the shortest slice of any class.  In a shorter one an LWP would not execute one instruction of
+ * its own, because the switch to it and the interrupt that ends the slice take longer.  So shorter
+ * slices, in parameters and in tables, are rounded up to this.
+ */
+#define WEFT_SLICE_MIN 1000000ull
+
 /* Class ids. */
 enum {
 	WEFT_CLASS_SYS, /* the kernel's own: nobody can enter it */
@@ -49,8 +56,8 @@ struct tsparms {
 #define RT_TQDEF (-3) /* slice: that of the level in the class's table (SCHED_RR) */
 struct rtparms {
 	int16_t rt_pri;     /* 0 to 59 */
-	uint32_t rt_tqsecs; /* slice: seconds and nanoseconds, */
-	int32_t rt_tqnsecs; /* ... or RT_* here */
+	uint32_t rt_tqsecs; /* slice: seconds and nanoseconds, 1 ns or more, */
+	int32_t rt_tqnsecs; /* ... or RT_* here; below WEFT_SLICE_MIN it is rounded up */
 };
 
 /* Base levels that Windows gives the classes of processes; any from 1 to 31 will do. */
@@ -94,7 +101,7 @@ struct pcadmin {
 
 #define TS_LEVELS 60
 struct tsdpent {             /* one level of ts_dptbl(4) */
-	uint32_t ts_quantum; /* slice in microseconds, 1 or more */
+	uint32_t ts_quantum; /* slice in microseconds, 1 or more; see WEFT_SLICE_MIN */
 	int16_t ts_tqexp;    /* new level when it is used up */
 	int16_t ts_slpret;   /* new level on return from a sleep */
 	int16_t ts_maxwait;  /* seconds without a CPU, beyond the first, before ... */
@@ -103,7 +110,7 @@ struct tsdpent {             /* one level of ts_dptbl(4) */
 
 #define RT_LEVELS 60
 struct rtdpent {
-	uint32_t rt_quantum; /* slice in microseconds, 1 or more */
+	uint32_t rt_quantum; /* slice in microseconds, 1 or more; see WEFT_SLICE_MIN */
 };
 
 struct ntadmin {
