@@ -38,6 +38,15 @@ def column(results, name, *tests, **options):
     return results(command, smp=4, model=model, **options)
 
 
+# --- time-share starves none --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("neighbour", ["sleep", "alarm", "pingpong"])
+def test_half_of_a_fair_share(results, neighbour):
+    line, = results(f"shares TS {neighbour} 1 5000", smp=1, mips=20)
+    assert line["least"] >= 500
+
+
 # --- Windows NT and Solaris --------------------------------------------------------------------
 
 

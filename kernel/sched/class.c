@@ -35,6 +35,7 @@ void class_set(struct lwp *l, const struct pcparms *parms)
 
 	l->sclass = c;
 	c->set(l, parms, fresh);
+	l->slice_left = sched_slice_rest(l, l->slice_left);
 }
 
 void sched_inherit(struct lwp *l, const struct lwp *parent, bool process)

@@ -169,7 +169,7 @@ void sched_change(struct lwp *l, void (*change)(struct lwp *, void *), void *arg
 		dispq_remove(q, l);
 	change(l, arg);
 	if (on != NULL) {
-		l->slice_left = 0;    /* a fresh one */
+		l->slice_left = 0;    /* must_go looks what is left */
 		on->need_resched = 1; /* before it can put itself back (switch.c) */
 	}
 	if (q != NULL)

@@ -113,5 +113,6 @@ struct dispq *dispq_lock_of(struct lwp *l);
 void timerq_init(struct cpu *c);
 /* At the end of a slice of an LWP that now has this priority: may take one from a longer queue. */
 void sched_balance(int pri);
-/* Once a second on each CPU, from timer_interrupt. */
-void dispq_age(struct dispq *q, hrtime_t now);
+/* Every SCHED_LOOK ns on each CPU for which LWPs wait, from timer_interrupt. */
+#define SCHED_LOOK 250000000ull
+void dispq_age(struct cpu *c, hrtime_t now);

@@ -12,8 +12,9 @@
  *	- each slice that it uses up takes it one level down, no further than its base;
  *	- a slice is 2 ticks on a workstation, there doubled or tripled (stretched) for the
  *	  process in the foreground, and 12 on a server, where all are equal;
- *	- who has had no CPU for 3 seconds gets level 15 for one slice of double length, and
- *	  then falls back to its base at once.
+ *	- an LWP that has waited for a CPU for 3 seconds, in sum since it last slept or
+ *	  used up a slice, gets level 15 for one slice of double length, and then falls back to its
+ *	  base at once.
  *
  * The clock matters where LWPs wait often.  Measured to the nanosecond (nt_clock = 0), a slice
  * of such an LWP always ends with a wait, and never while it runs: it is never preempted for an
@@ -90,6 +91,7 @@ static void nt_set(struct lwp *l, const struct pcparms *p, bool fresh)
 	if (fresh) {
 		l->cl.nt.cls = NT_NORMAL_CLASS;
 		l->cl.nt.relative = 0;
+		l->cl.nt.waited = sched_waited(l, time_now());
 	}
 	if (p->nt.nt_class != NT_NOCHANGE)
 		l->cl.nt.cls = p->nt.nt_class;
@@ -113,6 +115,7 @@ static void nt_fork(struct lwp *l, bool process)
 {
 	l->cl.nt.lifted = false;
 	l->cl.nt.waits = 0;
+	l->cl.nt.waited = 0;
 	to_level(l, l->cl.nt.base);
 }
 
@@ -130,6 +133,7 @@ static hrtime_t nt_quantum(const struct lwp *l)
 static void nt_slice_used(struct lwp *l)
 {
 	l->cl.nt.waits = 0;
+	l->cl.nt.waited = l->mtime[MS_WAITCPU]; /* it runs, or sleeps */
 	if (l->cl.nt.lifted) {
 		l->cl.nt.lifted = false;
 		to_level(l, l->cl.nt.base);
@@ -175,6 +179,7 @@ static void nt_wakeup(struct lwp *l)
 		l->slice_left = 0;
 		return;
 	}
+	l->cl.nt.waited = l->mtime[MS_WAITCPU];
 	if (nt.nt_clock)
 		charge_by_clock(l);
 	else
@@ -186,12 +191,16 @@ static void nt_wakeup(struct lwp *l)
 		to_level(l, boosted);
 }
 
-static int nt_starved(struct lwp *l, hrtime_t waited)
+static int nt_starved(struct lwp *l, hrtime_t now)
 {
-	hrtime_t limit = nt.nt_maxwait * 1000000ull;
+	int64_t limit = nt.nt_maxwait * 1000000ll;
+	uint64_t waited = sched_waited(l, now);
 
-	if (!variable(l) || l->cl.nt.lifted || limit == 0 || waited < limit)
+	/* Another CPU's clock may be ahead of ours. */
+	if (!variable(l) || l->cl.nt.lifted || limit == 0 ||
+	    (int64_t)(waited - l->cl.nt.waited) < limit)
 		return l->pri;
+	l->cl.nt.waited = waited;
 	l->cl.nt.lifted = true;
 	l->cl.nt.level = VARIABLE_MAX;
 	l->own_pri = global_pri(VARIABLE_MAX);

@@ -46,7 +46,8 @@ static bool must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ov
 	if (over)
 		l->sclass->slice_used(l);
 	if (over || l->slice_left == 0) { /* 0: its parameters have changed (sched_change) */
-		l->slice_left = l->sclass->quantum(l);
+		l->slice_left =
+			over ? (int64_t)sched_slice(l) : sched_slice_rest(l, q->slice_end - now);
 		q->slice_end = now + l->slice_left;
 		timerq_want(q->slice_end);
 	}

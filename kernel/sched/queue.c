@@ -39,11 +39,12 @@ struct dispq *dispq_lock_of(struct lwp *l)
 	return NULL;
 }
 
+uint32_t sched_second;
+
 /*
- * Lets a class lift those who have waited long, so that a busy system starves
- * nobody (Solaris's ts_update).  Within a priority the longest waiting come
- * first, but for the few put back at the front: so each list is read only up to
- * the first recent one.
+ * Lets a class lift LWPs that have waited long, so that a busy system starves none (Solaris's
+ * ts_update).  It asks about every waiting LWP, because one that has waited long in sum may have
+ * come to the queue just now.
  */
 static void age(struct dispq *q, struct runq *rq, hrtime_t now)
 {
@@ -52,18 +53,39 @@ static void age(struct dispq *q, struct runq *rq, hrtime_t now)
 		while (at != &rq->list[pri]) {
 			struct lwp *l = CONTAINER_OF(at, struct lwp, runlink);
 			at = at->next;
-			if (now < l->enqueued + 1000000000ull) /* which may lie ahead of now */
-				break;
-			int to = l->sclass->starved(l, now - l->enqueued);
+			int to = l->sclass->starved(l, now);
 			if (to != l->pri)
 				change_pri(q, l, to);
 		}
 	}
 }
 
-void dispq_age(struct dispq *q, hrtime_t now)
+/*
+ * The LWP that runs is asked about, too.  Otherwise one that has the CPU only where others
+ * sleep for a moment would not be found: it runs whenever a timer of theirs interrupts.
+ */
+void dispq_age(struct cpu *c, hrtime_t now)
 {
-	irqstate_t s = spin_lock(&q->lock);
+	struct dispq *q = c->dispq;
+	struct lwp *l = c->lwp;
+	uint32_t second = now / 1000000000ull;
+
+	if (second > __atomic_load_n(&sched_second, __ATOMIC_RELAXED))
+		__atomic_store_n(&sched_second, second, __ATOMIC_RELAXED);
+	irqstate_t s = spin_lock(&l->lock);
+	if (l->state == LWP_ST_ONPROC && l != c->idle && l->pri <= PRI_TS_MAX) {
+		int to = l->sclass->starved(l, now);
+		if (to != l->pri) {
+			l->pri = to;
+			if (l->slice_left == 0) { /* and a fresh slice */
+				l->slice_left = sched_slice(l);
+				q->slice_end = now + l->slice_left;
+				timerq_want(q->slice_end);
+			}
+		}
+	}
+	spin_release(&l->lock);
+	spin_acquire(&q->lock);
 	age(q, &q->free, now);
 	age(q, &q->tied, now);
 	spin_unlock(&q->lock, s);

@@ -85,7 +85,7 @@ static void rt_wakeup(struct lwp *l)
 	l->slice_left = 0;
 }
 
-static int rt_starved(struct lwp *l, hrtime_t waited)
+static int rt_starved(struct lwp *l, hrtime_t now)
 {
 	return l->pri;
 }

@@ -2,8 +2,8 @@
  * timer.c - per-CPU timer queues, and the CPU's one hardware timer.
  *
  * A queue is a tree sorted by time, so that arming and cancelling cost O(log n)
- * with any number of sleepers.  The hardware timer is armed for the earliest of
- * the queue's first timer, the end of the time slice and the next second; it is
+ * with any number of sleepers.  The hardware timer is armed for the earlier of
+ * the queue's first timer and the end of the time slice; it is
  * left alone when it would come earlier than needed (a switch of LWPs moves the
  * end of the slice every few microseconds): then it finds nothing to do and is
  * armed again.
@@ -21,7 +21,7 @@ struct timerq {
 	struct spinlock lock;
 	struct tree tree;
 	struct ktimer *running; /* its function is being called now */
-	hrtime_t next_second;   /* when the dispatch queue is aged; own CPU only */
+	hrtime_t next_look;     /* when the dispatch queue is aged; own CPU only */
 };
 
 void timerq_init(struct cpu *c)
@@ -107,9 +107,9 @@ void timer_interrupt(void)
 	sched_slice_check();
 	/* An idle CPU has nobody to age, and needs no tick. */
 	if (dispq_count(c->dispq) != 0) {
-		if (now >= q->next_second) {
-			dispq_age(c->dispq, now);
-			q->next_second = now + 1000000000ull;
+		if (now >= q->next_look) {
+			dispq_age(c, now);
+			q->next_look = now + SCHED_LOOK;
 		}
 	}
 }

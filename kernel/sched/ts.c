@@ -1,17 +1,25 @@
 /*
  * ts.c - the time-share class, and the fixed class of kernel LWPs.
  *
- * Time-share is the table below, in the shape of Solaris's ts_dptbl(4): an LWP
- * that uses up its slice falls, one that comes back from a sleep rises, and low
- * levels make up for their rarity with longer slices; one that has waited a
- * second for a CPU is lifted, so that none starves.  The numbers are those of
- * the classic table: slices of 200 ms at the bottom and 20 at the top.  The user's priority
- * is added to the level and gives the global priority.
+ * Time-share is the table below, in the shape of Solaris's ts_dptbl(4).  An LWP that uses up its
+ * slice falls, one that comes back from a sleep rises, and low levels make up for their rarity with
+ * longer slices.  One that has waited for a CPU for a second, in sum since it last slept, fell or
+ * rose, is lifted, so that none starves.  The numbers are those of the classic table: slices of
+ * 200 ms at the bottom and 20 at the top.  The user's priority is added to the level and gives the
+ * global priority.
+ *
+ * While none starves, a sleep renews the slice.  LWPs that compute, and sleep for a moment before
+ * the slice ends, would then have all CPUs.  So when an LWP had to be lifted, the rules are strict
+ * for STRICT_SECONDS, as they always are in Solaris: a sleep does not renew the slice, and an LWP
+ * rises by one only if it has not used up a slice in this second.  Always strict, LWPs that hand the
+ * CPU to each other would be at different levels now and then, and a wake-up would cost
+ * one more switch.
  *
  * The table may be replaced while it is in use (PC_ADMIN): each number is read by itself,
  * and any mixture of two tables that make sense makes sense.
  */
 #include <kern/sched.h>
+#include <kern/timing.h>
 #include <kern/types.h>
 #include <weft/abi.h>
 #include <weft/errno.h>
@@ -53,6 +61,11 @@ static struct tsdpent ts_table[TS_LEVELS] = {
 	[58] = {SLICE(4), 48, 58, 0, 59},  [59] = {SLICE(2), 49, 59, 0, 59},
 };
 
+/* Seconds for which the rules are strict when an LWP has starved; and until which sched_second they
+ * are.  Atomic. */
+#define STRICT_SECONDS 10
+static uint32_t ts_strict_until;
+
 #define TS_START 29 /* where a process begins; LWPs begin where their creator is */
 
 static uint32_t ts_level(const struct lwp *l)
@@ -65,6 +78,13 @@ static void ts_to_level(struct lwp *l, int level)
 {
 	l->cl.ts.level = level;
 	sched_own_pri(l, MAX(0, MIN(level + l->cl.ts.upri, PRI_TS_MAX)));
+}
+
+/* Its level is what it deserves at this moment: its waiting counts from now on. */
+static void ts_count_anew(struct lwp *l, uint64_t waited)
+{
+	l->cl.ts.second = __atomic_load_n(&sched_second, __ATOMIC_RELAXED);
+	l->cl.ts.waited = waited;
 }
 
 static bool upri_ok(int upri)
@@ -85,6 +105,7 @@ static void ts_set(struct lwp *l, const struct pcparms *p, bool fresh)
 	if (fresh) {
 		l->cl.ts.level = TS_START;
 		l->cl.ts.upri = l->cl.ts.uprilim = 0;
+		ts_count_anew(l, sched_waited(l, time_now()));
 	}
 	if (limit == TS_NOCHANGE)
 		limit = fresh && upri != TS_NOCHANGE ? MAX(upri, 0) : l->cl.ts.uprilim;
@@ -119,6 +140,7 @@ static void ts_set_nice(struct lwp *l, int nice)
 /* What its parent has done says nothing about a process, which runs another program. */
 static void ts_fork(struct lwp *l, bool process)
 {
+	l->cl.ts.waited = 0;
 	if (process)
 		ts_to_level(l, TS_START);
 }
@@ -130,28 +152,59 @@ static hrtime_t ts_quantum(const struct lwp *l)
 
 static void ts_slice_used(struct lwp *l)
 {
+	ts_count_anew(l, l->mtime[MS_WAITCPU]); /* it runs, or sleeps */
 	ts_to_level(l, ts_table[ts_level(l)].ts_tqexp);
 }
 
-static void ts_wakeup(struct lwp *l)
-{
-	l->slice_left = 0;
-	ts_to_level(l, ts_table[ts_level(l)].ts_slpret);
-}
-
-static int ts_starved(struct lwp *l, hrtime_t waited)
+/*
+ * A sleep does not renew the slice, so its length is what an LWP may use at its level in all.  A slice
+ * that ended between the last look at it and the sleep is used up.
+ */
+static void __attribute__((noinline)) ts_wakeup_strictly(struct lwp *l, uint32_t second)
 {
 	const struct tsdpent *e = &ts_table[ts_level(l)];
+
+	if ((int64_t)second - l->cl.ts.second > e->ts_maxwait) {
+		l->slice_left = 0;
+		ts_count_anew(l, l->mtime[MS_WAITCPU]);
+		ts_to_level(l, e->ts_slpret);
+	} else if (l->slice_left < 0) {
+		ts_slice_used(l);
+	}
+}
+
+/* Part of each hand-over from LWP to LWP: while none starves, a sleep renews the slice. */
+static void ts_wakeup(struct lwp *l)
+{
+	uint32_t second = __atomic_load_n(&sched_second, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(second < __atomic_load_n(&ts_strict_until, __ATOMIC_RELAXED), 0)) {
+		ts_wakeup_strictly(l, second);
+		return;
+	}
+	int level = ts_level(l), to = ts_table[level].ts_slpret;
+	l->slice_left = 0;
+	l->cl.ts.waited = l->mtime[MS_WAITCPU];
+	if (to != level)
+		ts_to_level(l, to);
+}
+
+static int ts_starved(struct lwp *l, hrtime_t now)
+{
+	const struct tsdpent *e = &ts_table[ts_level(l)];
+	uint64_t waited = sched_waited(l, now);
 	int pri = l->pri;
 
-	/* its caller sets l->pri, from the list of the old one. */
-	if (waited >= (e->ts_maxwait + 1) * 1000000000ull) {
-		ts_to_level(l, e->ts_lwait);
-		int to = l->pri;
-		l->pri = pri;
-		return to;
-	}
-	return pri;
+	/* Another CPU's clock may be ahead of ours. */
+	if ((int64_t)(waited - l->cl.ts.waited) < (e->ts_maxwait + 1) * 1000000000ll)
+		return pri;
+	ts_count_anew(l, waited);
+	__atomic_store_n(&ts_strict_until, l->cl.ts.second + STRICT_SECONDS, __ATOMIC_RELAXED);
+	ts_to_level(l, e->ts_lwait);
+	/* Its caller sets l->pri, from the list of the old one. */
+	int to = l->pri;
+	l->pri = pri;
+	return to;
 }
 
 static int ts_check_table(const void *table)
@@ -208,7 +261,7 @@ static void sys_keep(struct lwp *l)
 {
 }
 
-static int sys_starved(struct lwp *l, hrtime_t waited)
+static int sys_starved(struct lwp *l, hrtime_t now)
 {
 	return l->pri;
 }

@@ -186,6 +186,103 @@ static void test_ts(void)
 		   (unsigned long long)x, (unsigned long long)y);
 }
 
+/* --- tricks by which an LWP would have more than its share ------------------------------ */
+
+/* Computes for 10 ms, and sleeps for a moment that is long enough for another to get the CPU. */
+static void sleeper(struct raw *r)
+{
+	struct weft_timespec ts = {0, MS / 2};
+
+	while (!stop) {
+		hrtime_t end = gethrtime() + 10 * MS;
+		while (gethrtime() < end)
+			;
+		__sys_lwp_sleep(4, 0, &ts);
+	}
+}
+
+/* Sets its own parameters every 10 ms, to what they are. */
+static void setter(struct raw *r)
+{
+	struct pcparms p = {.pc_cid = PC_CLNULL};
+
+	__sys_priocntl(P_LWPID, r->id, PC_GETPARMS, &p);
+	while (!stop) {
+		hrtime_t end = gethrtime() + 10 * MS;
+		while (gethrtime() < end)
+			;
+		__sys_priocntl(P_LWPID, r->id, PC_SETPARMS, &p);
+	}
+}
+
+/* LWP 1, which computes, has so much in a second beside LWP 0, which does so. */
+static void test_trick(const char *name, void (*fn)(struct raw *), struct pcparms p, int64_t ms,
+		       unsigned least)
+{
+	struct pcparms equal[] = {p, p};
+
+	prepare(2, fn, equal);
+	lwp[1].fn = compute;
+	go(2);
+	sleep_ms(ms);
+	uint64_t y = cpu_ms(1);
+	finish(2);
+	tap_report(y >= least, name, "%llu of %llu ms", (unsigned long long)y,
+		   (unsigned long long)ms);
+}
+
+/* Starts asleep, in a class where no slice ends; is moved to another meanwhile. */
+static void moved(struct raw *r)
+{
+	__sys_lwp_park(NULL, 0);
+	compute(r);
+}
+
+static void test_tricks(void)
+{
+	test_trick("ts: a sleep does not renew a slice", sleeper, TS(0), 4000, 1000);
+	test_trick("ts: nor does a change of parameters", setter, TS(0), 2000, 500);
+	test_trick("rt: nor does that", setter, RR(5, 20), 500, 125);
+	test_trick("nt: nor that", setter, NT(8, 0), 1000, 250);
+
+	struct pcparms fifo[] = {FIFO(5), FIFO(5)};
+	prepare(2, moved, fifo);
+	go(2);
+	sleep_ms(5);
+	for (int i = 0; i < 2; i++) {
+		set(lwp[i].id, NT(8, 0));
+		__sys_lwp_unpark(lwp[i].id);
+	}
+	sleep_ms(500);
+	uint64_t x = cpu_ms(0), y = cpu_ms(1);
+	finish(2);
+	tap_report(x > 100 && y > 100, "a slice without end does not go along to another class",
+		   "%llu and %llu ms of 500", (unsigned long long)x, (unsigned long long)y);
+}
+
+/* The waits of an LWP count in sum: one that has the CPU where others sleep is found, too. */
+static void test_sum(void)
+{
+	struct pcparms unequal[] = {NT(13, 0), NT(8, 0)};
+	struct ntadmin t = {20000, 3, 1, 500, 1};
+	struct pcadmin a = {WEFT_CLASS_NT, PC_SETTABLE, (uint64_t)&t, sizeof(t)};
+	uint64_t base;
+
+	__sys_priocntl(0, 0, PC_ADMIN, &a);
+	prepare(2, sleeper, unequal);
+	lwp[1].fn = compute;
+	go(2);
+	sleep_ms(400);
+	base = cpu_ms(1);
+	sleep_ms(2000);
+	uint64_t y = cpu_ms(1) - base;
+	finish(2);
+	t.nt_maxwait = 3000;
+	__sys_priocntl(0, 0, PC_ADMIN, &a);
+	/* In 200 sleeps it has less than a tenth of a second.  A lift is 40 ms. */
+	tap_report(y > 110, "nt: waiting counts in sum", "%llu of 2000 ms", (unsigned long long)y);
+}
+
 /* --- short slices ------------------------------------------------------------------------- */
 
 static void test_short(void)
@@ -472,6 +569,8 @@ int main(void)
 	set(__sys_lwp_self(), FIFO(TOP));
 	test_ts();
 	test_rt();
+	test_tricks();
+	test_sum();
 	test_short();
 	test_nt();
 	return tap_done();

@@ -41,6 +41,9 @@ union class_data {
 		int8_t level;         /* by use and sleep */
 		int8_t upri, uprilim; /* the user's addition to it, and its limit */
 		int8_t nice;
+		uint32_t second; /* sched_second when it last used up a slice, rose by the
+				  * strict rules, or was lifted */
+		uint64_t waited; /* how long it had waited for CPUs then, or when it slept */
 	} ts;
 	struct {
 		uint8_t pri;
@@ -52,6 +55,7 @@ union class_data {
 		uint8_t base, level; /* of the LWP: without boosts, and now */
 		bool lifted;         /* had no CPU for long: top level for a double slice */
 		uint8_t waits;       /* that no whole tick has been charged for yet */
+		uint64_t waited; /* for CPUs, when it last slept, used up a slice or was lifted */
 	} nt;
 };
 

@@ -34,7 +34,8 @@ struct cpu;
 /*
  * A scheduling class decides priorities and slices; the dispatcher only ever
  * runs the highest priority.  All operations are called with l->lock held and l on no
- * queue, except starved: that one has the lock of the queue on which l waits.
+ * queue.  starved is an exception: it is called with the lock of the queue on which l waits, or
+ * with l->lock and l on this CPU.
  */
 struct sched_class {
 	const char *name;
@@ -55,9 +56,9 @@ struct sched_class {
 	/* It comes back from a sleep (l->wake_reason); l->slice_left: what it left of its
 	 * slice, 0 for a fresh one. */
 	void (*wakeup)(struct lwp *l);
-	/* Once a second for an LWP that has waited on a queue for a second or more, in
-	 * nanoseconds: returns the priority that it should have. */
-	int (*starved)(struct lwp *l, hrtime_t waited);
+	/* Some times a second, while LWPs wait, for each of them and for the one that runs: returns the
+	 * priority that l should have. */
+	int (*starved)(struct lwp *l, hrtime_t now);
 	/* The class's table for PC_ADMIN: where, its size, and whether new contents make sense
 	 * (0 or -EINVAL).  NULL: it has none. */
 	void *table;
@@ -65,6 +66,18 @@ struct sched_class {
 	int (*check_table)(const void *table);
 };
 extern const struct sched_class sys_class, ts_class, rt_class, nt_class;
+
+/*
+ * The second, since boot, in which a CPU last looked after LWPs that wait (dispq_age).  Where
+ * nobody waits it stands still.  Atomic.
+ */
+extern uint32_t sched_second;
+/* How long l has waited for CPUs in all its life.  As for starved, or l is off its CPU and l->lock
+ * held. */
+static inline uint64_t sched_waited(const struct lwp *l, hrtime_t now)
+{
+	return l->mtime[MS_WAITCPU] + (l->mstate == MS_WAITCPU ? now : 0);
+}
 
 #define SLICE_FOREVER (1ull << 62) /* a slice that does not end: 146 years */
 
@@ -76,6 +89,15 @@ static inline hrtime_t sched_slice(const struct lwp *l)
 
 	return q > WEFT_SLICE_MIN ? q : WEFT_SLICE_MIN;
 }
+/* What is left of a slice when l has got other parameters.  No more than before, because an LWP that
+ * sets its parameters often would have a slice without end; and no more than a fresh slice. */
+static inline int64_t sched_slice_rest(const struct lwp *l, int64_t left)
+{
+	hrtime_t q = sched_slice(l);
+
+	return q == SLICE_FOREVER || left > (int64_t)q ? (int64_t)q : left;
+}
+
 /* --- classes (sched/class.c) -------------------------------------------------- */
 
 /* The class with this id, or NULL. */

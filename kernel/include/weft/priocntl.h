@@ -117,6 +117,6 @@ struct ntadmin {
 	uint32_t nt_quantum; /* microseconds, 3 or more: 20 ms a workstation, 120 ms a server */
 	uint32_t nt_stretch; /* slices of the foreground process: 1, 2 or 3 times as long */
 	uint32_t nt_boost;   /* levels up on a wake-up that is no time-out: 0 to 15 */
-	uint32_t nt_maxwait; /* milliseconds without a CPU before the lift to level 15; 0: never */
+	uint32_t nt_maxwait; /* milliseconds of waiting, in sum, before the lift to 15; 0: never */
 	uint32_t nt_clock;   /* 1: slices in ticks of the clock, as NT had them; 0: exactly */
 };
