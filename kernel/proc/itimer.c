@@ -3,18 +3,21 @@
  * for an LWP) and timer_create.
  *
  * All are struct itimer, in a list of their process.  A timer of the clock is a kernel
- * timer that sends a signal.  A timer of CPU time (VIRTUAL, PROF, the CPU-time clocks of
- * timer_create) is one that looks how much the process or the LWP has used, and sets itself
- * to the earliest moment at which it can have used enough; so it is late by up to CPU_LOOK,
- * never early.  (The old systems had setitimer work on the calling LWP: the Solaris paper
- * tells of the bug's end.  WEFT_ITIMER_LWP is that.)
+ * timer that sends a signal.  Timers of CPU time (VIRTUAL, PROF, the CPU-time clocks of
+ * timer_create) share one kernel timer, p->timers.look.  It looks how much the process and its
+ * LWPs have used, and sets itself to the earliest moment at which one of them can have used
+ * enough.  So a timer of CPU time is late by up to CPU_LOOK, or by the rest (below) if that is
+ * longer, and never early.  A look costs so much for each timer, and does not depend on how many
+ * LWPs there are (sched/msacct.c).  (The old systems had setitimer work on the calling LWP: the
+ * Solaris paper tells of the bug's end.  WEFT_ITIMER_LWP is that.)
  *
  * A timer queues one signal at a time: an expiry that finds it still pending is counted as an
  * overrun, so that a slow receiver costs no memory.  Those that would follow upon another
- * sooner than REST come together, with overruns: however short the intervals of a process's
- * timers, their interrupts leave its CPU time for something else.
+ * sooner than a rest come together, with overruns: however short the intervals of a process's
+ * timers, their interrupts leave its CPU time for something else.  The rest grows with the
+ * process's timers, and with its LWPs, since a signal may ask each whether it takes it.
  *
- * Locks: p->timers.lock serialises who makes, sets and deletes timers, and is held while the
+ * Locks: p->timers.lock serialises the calls that make, set and delete timers, and is held while a
  * kernel timer is cancelled, whose function takes p->lock.  p->lock guards the fields that
  * the function uses, and the list together with the mutex.
  */
@@ -30,8 +33,9 @@
 #include <kern/timing.h>
 #include <weft/time.h>
 
-#define CPU_LOOK 1000000ull /* ns: a CPU timer does not look more often */
-#define REST 50000ull       /* ns for each timer of the process, from an expiry to the next */
+#define CPU_LOOK 1000000ull /* ns: a process's CPU time is not looked at more often */
+#define REST 50000ull       /* ns for each timer of the process, from an expiry to the next, */
+#define REST_LWP 500ull     /* ... and that for each of its LWPs */
 
 #define NOBODY UINT32_MAX /* lwpid: of an LWP that is gone */
 #define OF_CREATE (-1)    /* which: made by timer_create */
@@ -48,7 +52,7 @@ struct itimer {
 	uint32_t lwpid;     /* whom it signals; 0: the process */
 	int signo;
 	uint64_t value;
-	struct ktimer timer;
+	struct ktimer timer; /* WALL */
 	/* p->lock */
 	hrtime_t expires;  /* on its clock: time since boot or CPU time; HRTIME_NEVER: off */
 	hrtime_t interval; /* 0: once */
@@ -63,43 +67,48 @@ static bool by_cpu_time(const struct itimer *t)
 	return t->clock != WALL;
 }
 
-/* p->lock held. */
+/* What the clock shows of these times. */
+static hrtime_t clock_of(const struct itimer *t, const uint64_t used[NCPUTIME])
+{
+	return used[IN_USER] + (t->clock == CPU_TIME ? used[IN_SYSTEM] : 0);
+}
+
+/* The time of t's clock, which is an LWP's CPU time.  p->lock held. */
+static hrtime_t clock_now_of_lwp(const struct itimer *t)
+{
+	struct lwp *l = lwp_lock_by_id(t->proc, t->clock_lwp);
+	struct mstimes ms;
+
+	if (l == NULL)
+		return 0;
+	lwp_times(l, &ms);
+	spin_release(&l->lock);
+	return clock_of(t, (uint64_t[]){ms.ms[MS_USER], ms_system(&ms)});
+}
+
+/* Exact, for a system call, because it walks over the LWPs.  p->lock held. */
 static hrtime_t clock_now(const struct itimer *t)
 {
 	struct lwp_counts counts;
-	struct mstimes ms = {0};
+	struct mstimes ms;
 
 	if (!by_cpu_time(t))
 		return time_now();
-	if (t->clock_lwp == 0) {
-		proc_times(t->proc, &ms, &counts);
-	} else {
-		struct lwp *l = lwp_lock_by_id(t->proc, t->clock_lwp);
-		if (l == NULL)
-			return 0;
-		lwp_times(l, &ms);
-		spin_release(&l->lock);
-	}
-	return ms.ms[MS_USER] + (t->clock == CPU_TIME ? ms_system(&ms) : 0);
+	if (t->clock_lwp != 0)
+		return clock_now_of_lwp(t);
+	proc_times(t->proc, &ms, &counts);
+	return clock_of(t, (uint64_t[]){ms.ms[MS_USER], ms_system(&ms)});
 }
 
 /* --- expiry ------------------------------------------------------------------------------ */
 
-static void expire(struct ktimer *kt);
-
-/* Sets the kernel timer for t, which is on, not before `least`.  p->lock held; the timer is not
- * set. */
-static void set(struct itimer *t, hrtime_t now, hrtime_t least)
+/* From an interrupt of p's timers to the next.  p->lock held. */
+static hrtime_t timers_rest(const struct proc *p)
 {
-	hrtime_t when = MAX(t->expires, least);
+	/* The smallest free id is taken first: the largest tells how many there are. */
+	unsigned timers = p->timers.ids != 0 ? 64 - __builtin_clzll(p->timers.ids) : 0;
 
-	if (by_cpu_time(t)) {
-		/* So many CPUs at most use up the rest side by side. */
-		unsigned cpus = t->clock_lwp != 0 ? 1 : MIN(t->proc->nlwp, ncpu);
-		hrtime_t rest = t->expires > now ? t->expires - now : 0;
-		when = time_after(MAX(rest / MAX(cpus, 1u), CPU_LOOK));
-	}
-	ktimer_arm(&t->timer, when, expire);
+	return timers * (REST + REST_LWP * p->nlwp);
 }
 
 /* n times at once.  p->lock held. */
@@ -130,35 +139,81 @@ static void notify(struct itimer *t, uint64_t n)
 	sig_send_locked(p, l, &info, &t->queued, false);
 }
 
-/* The first expiry on the beat of its interval after `now`, and *n: how many come before it.
- * HRTIME_NEVER: it is beyond the end of time. */
-static hrtime_t next_expiry(const struct itimer *t, hrtime_t now, uint64_t *n)
+/* The first time after `now` on the beat of its interval, which is at its expiry `last`, and *n: how many
+ * expiries come before it.  HRTIME_NEVER: it is beyond the end of time. */
+static hrtime_t next_expiry(const struct itimer *t, hrtime_t last, hrtime_t now, uint64_t *n)
 {
 	hrtime_t ahead, when;
 
-	*n = 1 + (t->interval != 0 ? (now - t->expires) / t->interval : 0);
+	*n = 1 + (t->interval != 0 ? (now - last) / t->interval : 0);
 	if (t->interval == 0 || __builtin_mul_overflow(*n, t->interval, &ahead) ||
-	    __builtin_add_overflow(t->expires, ahead, &when))
+	    __builtin_add_overflow(last, ahead, &when))
 		return HRTIME_NEVER;
 	return when;
 }
 
-static void expire(struct ktimer *kt)
+/* Expires if its time has come.  p->lock held. */
+static void expire_if_due(struct itimer *t, hrtime_t now)
+{
+	uint64_t n;
+
+	if (now < t->expires)
+		return;
+	t->expires = next_expiry(t, t->expires, now, &n);
+	notify(t, n);
+}
+
+/* t->timer's function. */
+static void wall_expire(struct ktimer *kt)
 {
 	struct itimer *t = CONTAINER_OF(kt, struct itimer, timer);
 	struct proc *p = t->proc;
 
 	spin_acquire(&p->lock);
-	hrtime_t now = clock_now(t);
-	if (now >= t->expires) {
-		uint64_t n;
-		t->expires = next_expiry(t, now, &n);
-		notify(t, n);
-	}
-	/* The smallest free id is taken first: the largest tells how many there are. */
-	unsigned timers = 64 - __builtin_clzll(p->timers.ids);
+	expire_if_due(t, time_now());
 	if (t->expires != HRTIME_NEVER && !p->exiting)
-		set(t, now, time_after(REST * timers));
+		ktimer_arm(kt, MAX(t->expires, time_after(timers_rest(p))), wall_expire);
+	spin_release(&p->lock);
+	sig_tell_if_due(p);
+}
+
+static void cpu_look(struct ktimer *kt);
+
+/* Has the timers of CPU time expire for which it is time, and sets p->timers.look, which is not
+ * set, for the others.  p->lock held. */
+static void cpu_look_locked(struct proc *p)
+{
+	uint64_t used[NCPUTIME];
+	hrtime_t soonest = HRTIME_NEVER;
+	bool first = true;
+
+	LIST_FOREACH (&p->timers.list, t, struct itimer, link) {
+		if (!by_cpu_time(t) || t->expires == HRTIME_NEVER)
+			continue;
+		if (t->clock_lwp == 0 && first) {
+			sums_now(p, used);
+			first = false;
+		}
+		hrtime_t now = t->clock_lwp != 0 ? clock_now_of_lwp(t) : clock_of(t, used);
+		expire_if_due(t, now);
+		if (t->expires == HRTIME_NEVER)
+			continue;
+		/* So many CPUs at most use up the rest side by side. */
+		unsigned side = t->clock_lwp != 0 ? 1 : MAX(MIN(p->nlwp, ncpu), 1u);
+		soonest = MIN(soonest, (t->expires - now) / side);
+	}
+	if (soonest != HRTIME_NEVER && !p->exiting)
+		ktimer_arm(&p->timers.look, time_after(MAX(soonest, MAX(CPU_LOOK, timers_rest(p)))),
+			   cpu_look);
+}
+
+/* p->timers.look's function. */
+static void cpu_look(struct ktimer *kt)
+{
+	struct proc *p = CONTAINER_OF(kt, struct proc, timers.look);
+
+	spin_acquire(&p->lock);
+	cpu_look_locked(p);
 	spin_release(&p->lock);
 	sig_tell_if_due(p);
 }
@@ -168,7 +223,7 @@ static void expire(struct ktimer *kt)
 /* NULL: no memory, or as many as there may be. */
 static struct itimer *make(struct proc *p, int which, int signo)
 {
-	struct itimer *t = kzalloc(sizeof(*t));
+	struct itimer *t = kzalloc_user(sizeof(*t));
 
 	if (t == NULL || p->timers.ids == ~0ull) {
 		kfree(t);
@@ -188,17 +243,18 @@ static struct itimer *make(struct proc *p, int which, int signo)
 	return t;
 }
 
-static void stop(struct itimer *t)
+/* When this returns, no function of the kernel timer runs, and none will.  p->lock not held. */
+static void stop(struct ktimer *kt)
 {
-	if (t->timer.queue != NULL)
-		ktimer_cancel(&t->timer);
+	if (kt->queue != NULL)
+		ktimer_cancel(kt);
 }
 
 static void delete (struct itimer *t)
 {
 	struct proc *p = t->proc;
 
-	stop(t);
+	stop(&t->timer);
 	irqstate_t s = spin_lock(&p->lock);
 	sig_withdraw(p, &t->queued);
 	list_remove(&t->link);
@@ -236,7 +292,6 @@ static bool is_created(struct itimer *t, uint32_t arg)
 static bool is_of_lwp(struct itimer *t, uint32_t id)
 {
 	if (t->clock_lwp == id && !t->of_lwp) {
-		stop(t);
 		irqstate_t s = spin_lock(&t->proc->lock);
 		t->clock_lwp = NOBODY;
 		t->expires = HRTIME_NEVER;
@@ -259,9 +314,29 @@ void itimer_lwp_exit(struct proc *p, struct lwp *l)
 	delete_some(p, is_of_lwp, l->id);
 }
 
+/*
+ * The look is set for LWPs that use up the rest of a timer side by side (cpu_look_locked).  *Race:* more
+ * LWPs come before it; *without this:* on several CPUs they use up the rest faster, and the timer is
+ * late by as much as they use beyond it; *closed by:* a look for each new LWP, before it runs.
+ */
+void itimer_lwp_new(struct proc *p)
+{
+	/* Without p->lock: a timer that is set from now on is set for this LWP, too. */
+	if (!p->timers.summed)
+		return;
+	kmutex_enter(&p->timers.lock);
+	stop(&p->timers.look);
+	irqstate_t s = spin_lock(&p->lock);
+	cpu_look_locked(p);
+	spin_unlock(&p->lock, s);
+	kmutex_exit(&p->timers.lock);
+	sig_tell_if_due(p);
+}
+
 void itimer_proc_exit(struct proc *p)
 {
 	delete_some(p, is_any, 0);
+	stop(&p->timers.look);
 }
 
 void itimer_exec(struct proc *p)
@@ -314,7 +389,10 @@ static void change(struct itimer *t, const struct setting *new, bool absolute, s
 {
 	struct proc *p = t->proc;
 
-	stop(t);
+	if (by_cpu_time(t))
+		stop(&p->timers.look);
+	else
+		stop(&t->timer);
 	irqstate_t s = spin_lock(&p->lock);
 	*old = setting_now(t);
 	t->interval = new->interval;
@@ -325,11 +403,18 @@ static void change(struct itimer *t, const struct setting *new, bool absolute, s
 		t->expires = new->value < HRTIME_NEVER - base ? base + new->value : HRTIME_NEVER;
 		if (absolute && t->realtime && t->expires != HRTIME_NEVER)
 			t->expires -= MIN(t->expires, timepage->boot_realtime);
-		if (t->expires != HRTIME_NEVER)
-			set(t, now, 0);
+	}
+	if (by_cpu_time(t)) {
+		if (t->clock_lwp == 0)
+			sums_begin(p);
+		cpu_look_locked(p);
+	} else if (t->expires != HRTIME_NEVER) {
+		ktimer_arm(&t->timer, t->expires, wall_expire);
 	}
 	spin_unlock(&p->lock, s);
+	sig_tell_if_due(p);
 }
+
 
 /* --- setitimer, getitimer ------------------------------------------------------------------ */
 

@@ -162,7 +162,8 @@ static struct lwp *lwp_alloc(void)
 	l->state = LWP_ST_IDLE;
 	l->then = THEN_NOTHING;
 	l->slice_left = 0;
-	l->grace = 0;
+	l->leaving = 0;
+	memset(l->charged, 0, sizeof(l->charged));
 	l->permit = 0;
 	l->cancel = 0;
 	l->robust = false;
@@ -228,6 +229,7 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	}
 	l->sc->lwpid = id;
 	sched_inherit(l, parent, false);
+	l->summed = p->timers.summed;
 	spin_acquire(&l->lock);
 	l->proc = p; /* from here on a lookup finds it */
 	if (l->flags & LWP_SUSPENDED)

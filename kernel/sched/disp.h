@@ -54,11 +54,12 @@ static inline bool cpu_takes(const struct cpu *c, const struct lwp *l)
 }
 
 /*
- * preempt.c.  The current LWP, l, sleeps or yields: what preemption control owes is settled
- * (l->grace), and a handler that was held off is to be called on the way to user mode.  The second
- * function does but the latter, for a sleep which that may forestall.
+ * preempt.c.  The current LWP, l, sleeps or yields, and l->leaving is not 0: what preemption control
+ * owes is settled (l->grace), a handler that was held off is to be called on the way to user mode,
+ * and sums of CPU time are kept up.  Interrupts off.  The second function does the call of
+ * the handler alone, for a sleep which that may forestall.
  */
-void sched_settle(struct lwp *l);
+void sched_leaves(struct lwp *l);
 void sched_call_handler(struct lwp *l);
 
 /* Puts l, which is RUN and on no queue, on the one where it belongs. */

@@ -60,11 +60,100 @@ static void add_counts(struct lwp_counts *to, const struct lwp *l)
 	to->minflt += l->minflt;
 }
 
-void proc_account_dead(struct proc *p, const struct lwp *l)
+/*
+ * A process with a timer of its CPU time is asked for it up to a thousand times a second, in an
+ * interrupt.  A walk over all of its LWPs would make that cost as much as it has LWPs.  So each LWP
+ * adds what it has used to the sums of the process when it leaves a CPU, and a reader adds
+ * what those have used that are on a CPU now.
+ *
+ * *Race:* an LWP charges while a reader looks; *without an order:* the reader has the same time
+ * twice, and a timer expires early; *closed by:* the LWP writes l->charged before the sum, and
+ * the reader reads the sum first.  So a time may be missing, which the next look has.
+ */
+void sums_charge(struct lwp *l, hrtime_t now)
+{
+	struct proc_timers *t = &l->proc->timers;
+	uint64_t used[NCPUTIME] = {l->mtime[MS_USER] + (l->mstate == MS_USER ? now : 0)};
+
+	for (unsigned i = MS_SYSTEM; i <= MS_KFAULT; i++)
+		used[IN_SYSTEM] += l->mtime[i] + (l->mstate == i ? now : 0);
+	for (unsigned i = 0; i < NCPUTIME; i++) {
+		uint64_t since = used[i] - l->charged[i];
+		__atomic_store_n(&l->charged[i], used[i], __ATOMIC_RELAXED);
+		/* Release: a reader that sees it in the sum sees it charged. */
+		__atomic_fetch_add(&t->sums[i], since, __ATOMIC_RELEASE);
+	}
+}
+
+/* What l has used since it charged; l stays an LWP meanwhile. */
+static void sums_uncharged(const struct lwp *l, uint64_t used[NCPUTIME])
+{
+	struct mstimes t;
+
+	for (unsigned i = 0; i < NCPUTIME; i++)
+		used[i] = -__atomic_load_n(&l->charged[i], __ATOMIC_ACQUIRE);
+	lwp_times(l, &t);
+	used[IN_USER] += t.ms[MS_USER];
+	used[IN_SYSTEM] += ms_system(&t);
+}
+
+void sums_begin(struct proc *p)
+{
+	struct proc_timers *t = &p->timers;
+
+	assert(spin_held(&p->lock));
+	if (t->summed)
+		return;
+	t->summed = true;
+	t->sums[IN_USER] = p->dead_times.ms[MS_USER];
+	t->sums[IN_SYSTEM] = ms_system(&p->dead_times);
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
+		uint64_t used[NCPUTIME];
+		memset(l->charged, 0, sizeof(l->charged));
+		sums_uncharged(l, used);
+		for (unsigned i = 0; i < NCPUTIME; i++) {
+			l->charged[i] = used[i];
+			__atomic_fetch_add(&t->sums[i], used[i], __ATOMIC_RELAXED);
+		}
+		/* Release: from here on it charges, beginning with these. */
+		__atomic_store_n(&l->summed, true, __ATOMIC_RELEASE);
+	}
+}
+
+/*
+ * *Race:* an LWP goes from one CPU to another while we look at both; *without this:* we count the
+ * time that it uses there twice; *closed by:* a second look whether it is still on the first.
+ * Then it charges at least as much as we have counted before it is on the second.
+ */
+void sums_now(struct proc *p, uint64_t used[NCPUTIME])
+{
+	assert(spin_held(&p->lock) && p->timers.summed);
+	for (unsigned i = 0; i < NCPUTIME; i++)
+		used[i] = __atomic_load_n(&p->timers.sums[i], __ATOMIC_ACQUIRE);
+	for (unsigned i = 0; i < ncpu; i++) {
+		const struct lwp *l = __atomic_load_n(&cpus[i]->lwp, __ATOMIC_ACQUIRE);
+		uint64_t more[NCPUTIME];
+		/* p->lock keeps an LWP of p one. */
+		if (l->proc != p || !l->summed)
+			continue;
+		sums_uncharged(l, more);
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (__atomic_load_n(&cpus[i]->lwp, __ATOMIC_RELAXED) != l)
+			continue;
+		used[IN_USER] += more[IN_USER];
+		used[IN_SYSTEM] += more[IN_SYSTEM];
+	}
+}
+
+void proc_account_dead(struct proc *p, struct lwp *l)
 {
 	struct mstimes *dead = &p->dead_times;
 	hrtime_t now = time_now();
 
+	if (l->summed) {
+		sums_charge(l, now);
+		l->summed = false; /* what it does from here on counts no more */
+	}
 	dead->ms[l->mstate] += now;
 	for (unsigned i = 0; i < NMSTATE; i++)
 		dead->ms[i] += l->mtime[i];

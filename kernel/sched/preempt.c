@@ -86,13 +86,21 @@ void sched_call_handler(struct lwp *l)
 	__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
 }
 
-void sched_settle(struct lwp *l)
+static void sched_settle(struct lwp *l)
 {
 	if (l->grace & GRACE_SIGNAL)
 		sched_call_handler(l);
 	l->grace = 0;
 	if (l->sc != NULL)
 		l->sc->yield = l->sc->signalled = 0;
+}
+
+void sched_leaves(struct lwp *l)
+{
+	if (l->grace != 0)
+		sched_settle(l);
+	if (l->summed)
+		sums_charge(l, time_now());
 }
 
 /* Makes room if it must.  Interrupts off. */
@@ -111,7 +119,11 @@ static void maybe_preempt(void)
 	go = !cpu_takes(c, l) || (go && !hold_off(l, now, slice_over));
 	spin_release(&l->lock);
 	if (go) {
-		l->grace &= ~GRACE_OWES;
+		if (l->leaving != 0) {
+			l->grace &= ~GRACE_OWES;
+			if (l->summed)
+				sums_charge(l, time_now());
+		}
 		l->nivcsw++;
 		sched_put_back(!slice_over);
 	}

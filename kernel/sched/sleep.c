@@ -48,8 +48,8 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 	/* Asleep for all who look under l->lock: the object may be had again. */
 	if (also)
 		spin_release(also);
-	if (l->grace != 0)
-		sched_settle(l);
+	if (l->leaving != 0)
+		sched_leaves(l);
 	l->nvcsw++;
 	sched_switch(flags & SLEEP_LOCK ? MS_LOCK : MS_SLEEP);
 	if (deadline != HRTIME_NEVER)
@@ -132,6 +132,8 @@ void lwp_stop_self(void)
 		l->state = LWP_ST_STOP;
 		if (l->watched)
 			upcall_blocks(l);
+		if (l->summed)
+			sums_charge(l, time_now());
 		l->nvcsw++;
 		sched_switch(MS_STOPPED);
 	} else {

@@ -309,8 +309,8 @@ int64_t sys_lwp_yield(const uint64_t arg[6])
 	struct dispq *q;
 
 	irq_off();
-	if (__builtin_expect(l->grace != 0, 0)) {
-		sched_settle(l);
+	if (__builtin_expect(l->leaving != 0, 0)) {
+		sched_leaves(l);
 		l = curlwp(); /* cheaper than to keep it, for all who do not come here */
 	}
 	q = cpu_here->dispq;

@@ -3,6 +3,7 @@
  * Ids are those of the calling process.
  */
 #include <kern/cpu.h>
+#include <kern/itimer.h>
 #include <kern/mm.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
@@ -38,6 +39,7 @@ int64_t sys_lwp_create(const uint64_t arg[6])
 		l->flags |= LWP_DETACHED;
 		lwp_post_ast(l, AST_EXIT);
 	}
+	itimer_lwp_new(curproc());
 	lwp_start(l);
 	return err != 0 ? err : (int64_t)c.id;
 }

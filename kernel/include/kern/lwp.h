@@ -78,6 +78,9 @@ enum {
 /* Its part in priority inheritance. */
 enum { INHERIT_APART, INHERIT_JOINED, INHERIT_EXITED };
 
+/* What an LWP does with a CPU, as timers of CPU time tell it apart. */
+enum { IN_USER, IN_SYSTEM, NCPUTIME };
+
 struct lwp {
 	/* Known to cpu/entry.S by offset. */
 	uint64_t ksp;          /* 0: saved kernel stack pointer while switched away */
@@ -110,7 +113,13 @@ struct lwp {
 	int64_t order;      /* among its equals on the queue: the smaller goes first */
 	int64_t slice_left; /* of its time slice, while it is off its CPU; <= 0: a fresh one */
 	hrtime_t enqueued;  /* since when it waits for a CPU */
-	uint8_t grace;      /* preemption control: GRACE_*; itself */
+	union {
+		struct {
+			uint8_t grace; /* preemption control: GRACE_*; itself */
+			bool summed;   /* its process keeps sums of CPU time; p->lock */
+		};
+		uint16_t leaving; /* either: there is more to do than to leave the CPU */
+	};
 	hrtime_t grace_end; /* ... until here */
 
 	/* Sleeping; lock. */
@@ -141,6 +150,7 @@ struct lwp {
 	uint32_t mstate;  /* the microstate that it is in */
 	uint32_t mresume; /* the one to go on in when it has a CPU again */
 	uint64_t mtime[NMSTATE];
+	uint64_t charged[NCPUTIME]; /* of its CPU time, what its process's sums have; itself */
 	hrtime_t created;
 	uint64_t nvcsw, nivcsw, minflt, nsyscall;
 	uint32_t syscall; /* number of the current call, or ~0 */

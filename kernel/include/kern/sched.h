@@ -278,7 +278,16 @@ void lwp_times(const struct lwp *l, struct mstimes *t);
 /* Those of p's LWPs, living and gone.  p->lock held. */
 void proc_times(struct proc *p, struct mstimes *times, struct lwp_counts *counts);
 /* The current LWP, of p, ends: what it had is the process's.  p->lock held. */
-void proc_account_dead(struct proc *p, const struct lwp *l);
+void proc_account_dead(struct proc *p, struct lwp *l);
+/*
+ * Running sums of CPU time (kern/itimer.h).  sums_begin: p's are kept from now on; p->lock held.
+ * sums_charge: the current LWP, for which they are kept (l->summed), leaves its CPU, or ends;
+ * interrupts off.  sums_now: what they are, with what those on a CPU have used since; never
+ * more than proc_times has; p->lock held.
+ */
+void sums_begin(struct proc *p);
+void sums_charge(struct lwp *l, hrtime_t now);
+void sums_now(struct proc *p, uint64_t used[NCPUTIME]);
 /* The part of the times in which an LWP had a CPU in the kernel. */
 uint64_t ms_system(const struct mstimes *t);
 
