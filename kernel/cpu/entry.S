@@ -147,14 +147,22 @@ syscall_entry:
 	sysretq
 	.cfi_restore_state
 
-	/* Where swtch_in_call lets an LWP go on: RSP is the frame.  The call gives 0. */
+	/* Where swtch_in_park and swtch_in_call let an LWP go on: RSP is the frame.  What the
+	 * call gives: the function's result; 0. */
+park_resumed:
+	xorl %ebp, %ebp
+	movq %rax, %rdi
+	movq %rdx, %rsi
+	call sched_park_resumed
+	movq %rax, TF_RAX(%rsp)
+	jmp 2f
 call_resumed:
 	xorl %ebp, %ebp
 	movq %rax, %rdi
 	movq %rdx, %rsi
 	call sched_call_resumed
 	movq $0, TF_RAX(%rsp)
-	CHECK_USER_WORK 1f
+2:	CHECK_USER_WORK 1f
 	.cfi_remember_state
 	POP_REGS
 	movq TF_RSP - TF_VEC(%rsp), %rsp
@@ -288,9 +296,17 @@ anywhere_call_end:
  *
  * swtch_in_call: the same when the system call that `from` is in has nothing left to do but to
  * return 0.  So nothing on its stack is kept, and no register beside the user's, which its
- * frame has: it goes on at call_resumed.
+ * frame has: it goes on at call_resumed.  swtch_in_park: so does an LWP that parks, at
+ * park_resumed.
  */
-	.globl swtch, swtch_in_call
+	.globl swtch, swtch_in_call, swtch_in_park
+swtch_in_park:
+	.cfi_startproc
+	.cfi_undefined %rip
+	movq LWP_FRAME(%rdi), %rsp
+	pushq $park_resumed
+	jmp swtch
+	.cfi_endproc
 swtch_in_call:
 	.cfi_startproc
 	.cfi_undefined %rip

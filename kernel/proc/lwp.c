@@ -100,6 +100,23 @@ void lwp_begin_anew(struct proc *p)
 	spin_release(&l->lock);
 }
 
+/* l had this id: it may have gone, and come back as another, before the caller had its lock. */
+static inline struct lwp *lwp_if_still(struct lwp *l, const struct proc *p, uint32_t id)
+{
+	if (__builtin_expect(l->proc == p && l->id == id, 1))
+		return l;
+	spin_release(&l->lock);
+	return NULL;
+}
+
+/* A function of its own, so that a caller that gets the lock at once saves no registers. */
+static struct lwp *__attribute__((noinline))
+lwp_lock_slowly(struct lwp *l, const struct proc *p, uint32_t id)
+{
+	spin_acquire(&l->lock);
+	return lwp_if_still(l, p, id);
+}
+
 struct lwp *lwp_lock_by_id(struct proc *p, uint32_t id)
 {
 	debug_assert(!irq_enabled()); /* until it is locked its memory stays an LWP's */
@@ -112,12 +129,7 @@ struct lwp *lwp_lock_by_id(struct proc *p, uint32_t id)
 	if (v == 0 || (v & 1))
 		return NULL;
 	struct lwp *l = (struct lwp *)v;
-	spin_acquire(&l->lock);
-	/* It may have gone, and come back as another, before we had its lock. */
-	if (l->proc == p && l->id == id)
-		return l;
-	spin_release(&l->lock);
-	return NULL;
+	return spin_try_plain(&l->lock) ? lwp_if_still(l, p, id) : lwp_lock_slowly(l, p, id);
 }
 
 /* --- creation --------------------------------------------------------------------------- */

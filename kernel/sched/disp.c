@@ -32,7 +32,7 @@ static uint64_t cpus_for(const struct lwp *l)
 }
 
 /* Claiming clears the bit, so that two wake-ups in a row go to two CPUs. */
-struct cpu *claim_idle(unsigned prefer, uint64_t among)
+struct cpu *claim_idle_of(unsigned prefer, uint64_t among)
 {
 	uint64_t idle = __atomic_load_n(&idle_cpus, __ATOMIC_SEQ_CST) & among;
 	while (idle) {
@@ -145,6 +145,34 @@ static void place_on_queue(struct lwp *l, int place)
 	}
 }
 
+/*
+ * Puts l on this CPU's queue if there is nothing to choose, because no other CPU takes l and this CPU
+ * is not idle.  False: place_on_queue has to choose.
+ */
+static inline bool place_here(struct lwp *l, int place)
+{
+	struct dispq *q = cpu_here->dispq;
+	int running = cpu_here->lwp->pri;
+
+	if (is_bound(l) || psets[l->pset].open != 1ull << cpu_here->id || running == PRI_IDLE ||
+	    !spin_try_plain(&q->lock))
+		return false;
+	if (__builtin_expect(l->pset != cpu_here->takes, 0)) { /* it has just closed */
+		spin_release(&q->lock);
+		return false;
+	}
+	l->cpu = cpu_here->id;
+	__atomic_thread_fence(__ATOMIC_RELEASE); /* before the link (dispq_lock_of) */
+	if (l->sc)
+		__atomic_store_n(&l->sc->state, SC_RUNNABLE, __ATOMIC_RELEASE);
+	l->state = LWP_ST_RUN;
+	if (l->pri > running && place != PLACE_HANDOFF)
+		cpu_here->need_resched = 1;
+	dispq_insert(q, l, false);
+	spin_release(&q->lock);
+	return true;
+}
+
 void lwp_runnable(struct lwp *l, int place)
 {
 	assert(spin_held(&l->lock) && l->state != LWP_ST_RUN && l->state != LWP_ST_ONPROC);
@@ -152,7 +180,8 @@ void lwp_runnable(struct lwp *l, int place)
 		upcall_unblocks(l);
 	l->enqueued = time_now();
 	lwp_mstate_at(l, MS_WAITCPU, l->enqueued);
-	place_on_queue(l, place);
+	if (!place_here(l, place))
+		place_on_queue(l, place);
 }
 
 void sched_place(struct lwp *l)

@@ -62,11 +62,17 @@ static inline bool cpu_takes(const struct cpu *c, const struct lwp *l)
 void sched_leaves(struct lwp *l);
 void sched_call_handler(struct lwp *l);
 
+#define SLEEP_OF_PARK (SLEEP_INTR | SLEEP_PARK | SLEEP_LOCK)
+/* The rest of lwp_park (sleep.c).  Interrupts off; l->lock held, which is given up. */
+int lwp_park_slowly(struct lwp *l, hrtime_t deadline);
+/*
+ * The result of a park of l, the current LWP, which `reason` has ended.  A permit that arrives
+ * beside a time-out or a signal wins, so that no unpark is lost.  Interrupts off.
+ */
+int lwp_park_result(struct lwp *l, int reason);
+
 /* Puts l, which is RUN and on no queue, on the one where it belongs. */
 void sched_place(struct lwp *l);
-/* Claims an idle CPU of `among`, `prefer` if it is one, which is going to look at all queues;
- * NULL when none is idle. */
-struct cpu *claim_idle(unsigned prefer, uint64_t among);
 /* Makes `c` look at its queue. */
 void resched(struct cpu *c);
 /* A CPU that has started takes LWPs of the default set. */
@@ -78,6 +84,15 @@ void sched_drain(struct cpu *c);
  * queues once more; a waker inserts and then looks at the bits (both sequentially
  * consistent): one of the two sees the other. */
 extern volatile uint64_t idle_cpus;
+/* Claims an idle CPU of `among`, `prefer` if it is one, which is going to look at all queues;
+ * NULL when none is idle. */
+struct cpu *claim_idle_of(unsigned prefer, uint64_t among);
+static inline struct cpu *claim_idle(unsigned prefer, uint64_t among)
+{
+	if (__builtin_expect((__atomic_load_n(&idle_cpus, __ATOMIC_SEQ_CST) & among) == 0, 1))
+		return NULL;
+	return claim_idle_of(prefer, among);
+}
 
 /* LWPs that wait; those of them that any CPU of the set may take: hints. */
 static inline unsigned runq_count(const struct runq *rq)

@@ -15,7 +15,7 @@ static inline void dispq_insert(struct dispq *q, struct lwp *l, bool at_front)
 	debug_assert(spin_held(&q->lock) && pri <= PRI_MAX);
 	if (list_empty(list)) {
 		rq->bits[pri / 64] |= 1ull << pri % 64;
-		rq->best = MAX(rq->best, l->pri);
+		rq->best = MAX(rq->best, (int)pri);
 	}
 	if (at_front) {
 		l->order = --q->front;
@@ -36,10 +36,9 @@ static inline int runq_scan(const struct runq *rq)
 	return PRI_IDLE;
 }
 
-/* Takes l off rq, where it has the priority pri. */
-static inline void runq_remove(struct runq *rq, struct lwp *l, unsigned pri)
+/* One of the priority pri has been taken off its list. */
+static inline void runq_removed(struct runq *rq, unsigned pri)
 {
-	list_remove(&l->runlink);
 	rq->count--;
 	if (list_empty(&rq->list[pri])) {
 		rq->bits[pri / 64] &= ~(1ull << pri % 64);
@@ -50,7 +49,8 @@ static inline void runq_remove(struct runq *rq, struct lwp *l, unsigned pri)
 static inline void dispq_remove(struct dispq *q, struct lwp *l)
 {
 	debug_assert(spin_held(&q->lock));
-	runq_remove(is_bound(l) ? &q->tied : &q->free, l, l->pri);
+	list_remove(&l->runlink);
+	runq_removed(is_bound(l) ? &q->tied : &q->free, l->pri);
 }
 
 static inline struct lwp *runq_first(const struct runq *rq)
@@ -74,7 +74,10 @@ static inline struct lwp *dispq_pop(struct dispq *q)
 	struct lwp *l = runq_first(rq);
 
 	debug_assert(spin_held(&q->lock));
-	if (l != NULL)
-		runq_remove(rq, l, rq->best);
+	if (l != NULL) {
+		unsigned pri = rq->best;
+		list_remove_first(&rq->list[pri], &l->runlink);
+		runq_removed(rq, pri);
+	}
 	return l;
 }

@@ -1,6 +1,7 @@
 /*
  * sleep.c - how an LWP blocks and how it is woken: the one mechanism under wait
- * queues, timed sleeps, parking and suspension.
+ * queues, timed sleeps, parking and suspension.  A park without a time-out is a hot path: lwp_park
+ * (switch.c) has it.
  *
  * A sleep and its wake-up cannot miss each other because both decide under
  * l->lock: the sleeper sets SLEEP with the lock held and keeps it until its
@@ -76,41 +77,35 @@ bool lwp_wake(struct lwp *l, int reason)
 	return woke;
 }
 
-/*
- * Blocks the calling LWP until it has its permit, and takes it.  0; -ETIMEDOUT
- * when time_now() reaches deadline first; -EINTR when it is told to exit or has a
- * signal.  A permit that arrives beside either wins, so that no unpark is lost.  Blocks.
- */
-int lwp_park(hrtime_t deadline)
+int lwp_park_result(struct lwp *l, int reason)
 {
-	struct lwp *l = curlwp();
-	irqstate_t s = spin_lock(&l->lock);
-	int reason = WAKE_NONE;
-
-	if (!l->permit) {
-		if (deadline != HRTIME_NEVER && time_now() >= deadline) {
-			spin_unlock(&l->lock, s);
-			return -ETIMEDOUT;
-		}
-		reason = lwp_sleep_locked(l, NULL, "park", SLEEP_INTR | SLEEP_PARK | SLEEP_LOCK,
-					  deadline);
-		spin_acquire(&l->lock);
-	}
-	if (l->permit) {
-		l->permit = 0;
-		reason = WAKE_NONE;
-	}
-	spin_unlock(&l->lock, s);
-	return reason == WAKE_TIMEOUT ? -ETIMEDOUT : reason == WAKE_INTR ? -EINTR : 0;
+	if (reason == WAKE_EVENT)
+		return 0;
+	spin_acquire(&l->lock);
+	bool permit = l->permit;
+	l->permit = 0;
+	spin_release(&l->lock);
+	return permit ? 0 : reason == WAKE_TIMEOUT ? -ETIMEDOUT : -EINTR;
 }
 
-/* Gives l its permit, and wakes it if it is parked. */
+int lwp_park_slowly(struct lwp *l, hrtime_t deadline)
+{
+	int reason = WAKE_TIMEOUT;
+
+	if (l->permit || (deadline != HRTIME_NEVER && time_now() >= deadline))
+		spin_release(&l->lock);
+	else
+		reason = lwp_sleep_locked(l, NULL, "park", SLEEP_OF_PARK, deadline);
+	int result = lwp_park_result(l, reason);
+	irq_on();
+	return result;
+}
+
+/* Wakes l if it is parked, or else gives it its permit. */
 void lwp_unpark_locked(struct lwp *l, int place)
 {
-	if (l->permit)
-		return;
-	l->permit = 1;
-	lwp_wake_locked(l, WAKE_EVENT, SLEEP_PARK, place);
+	if (!lwp_wake_locked(l, WAKE_EVENT, SLEEP_PARK, place))
+		l->permit = 1;
 }
 
 void lwp_cancel_locked(struct lwp *l, uint32_t thread, vaddr_t pc)

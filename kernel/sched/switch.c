@@ -14,6 +14,7 @@
 #include <kern/syscall.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
+#include <kern/upcall.h>
 
 /* --- the registers ------------------------------------------------------------------- */
 
@@ -67,8 +68,10 @@ static inline struct lwp *swtch(struct lwp *from, struct lwp *to, struct spinloc
 	return put_down;
 }
 
-/* Does not return: `from` goes on at the end of its system call (cpu/entry.S). */
+/* Do not return: `from` goes on at the end of its system call (cpu/entry.S), where it has yielded
+ * or parked. */
 void swtch_in_call(struct lwp *from, struct lwp *to, struct spinlock *lock) NORETURN;
+void swtch_in_park(struct lwp *from, struct lwp *to, struct spinlock *lock) NORETURN;
 
 /* --- off a CPU, and onto it ------------------------------------------------------------ */
 
@@ -164,11 +167,8 @@ static inline void finish_switch(struct lwp *prev, struct spinlock *lock)
 		finish_then(prev, lock);
 }
 
-/*
- * With the lock that crosses the switch.  Returns when prev is taken up again: cpu_here is another
- * one then, perhaps.
- */
-static inline void go_to(struct lwp *prev, struct lwp *next, struct spinlock *lock)
+/* The user's part of the switch to next. */
+static inline void load_next(const struct lwp *next)
 {
 	struct schedctl *sc = next->sc;
 
@@ -177,19 +177,30 @@ static inline void go_to(struct lwp *prev, struct lwp *next, struct spinlock *lo
 		sc->cpu = cpu_here->id;
 		__atomic_store_n(&sc->state, SC_ONCPU, __ATOMIC_RELEASE);
 	}
+}
+
+/*
+ * With the lock that crosses the switch.  Returns when prev is taken up again: cpu_here is another
+ * one then, perhaps.
+ */
+static inline void go_to(struct lwp *prev, struct lwp *next, struct spinlock *lock)
+{
+	load_next(next);
 	if (next != prev)
 		prev = swtch(prev, next, &lock);
 	finish_switch(prev, lock);
 }
 
-/* The time is taken late: the work before it counts for the one that leaves. */
-void sched_switch(uint32_t ms)
+/*
+ * The current LWP gives its CPU to the result, to be in the microstate ms.  l->lock held.
+ * The time is taken late: the work before it counts for the one that leaves.
+ */
+static inline __attribute__((always_inline)) struct lwp *give_cpu(struct lwp *l, uint32_t ms)
 {
-	struct lwp *l = curlwp(), *next;
 	struct dispq *q = cpu_here->dispq;
+	struct lwp *next;
 
 	debug_assert(!irq_enabled());
-	assert(spin_held(&l->lock) && l->state != LWP_ST_ONPROC && l->state != LWP_ST_RUN);
 	put_off(l, ms);
 	spin_acquire(&q->lock);
 	assert(cpu_here->nlocks == 2); /* sleeping with another spin lock held */
@@ -198,7 +209,65 @@ void sched_switch(uint32_t ms)
 	put_down(q, l, ms, now);
 	next = take_next(q, next, now);
 	spin_release(&q->lock);
-	go_to(l, next, &l->lock);
+	return next;
+}
+
+void sched_switch(uint32_t ms)
+{
+	struct lwp *l = curlwp();
+
+	assert(spin_held(&l->lock) && l->state != LWP_ST_ONPROC && l->state != LWP_ST_RUN);
+	go_to(l, give_cpu(l, ms), &l->lock);
+}
+
+/* --- parking ------------------------------------------------------------------------------ */
+
+/*
+ * An LWP that parks has nothing on its kernel stack that is worth keeping, either: it goes on at the
+ * end of the call, already in the microstate of its user mode (take_turns).  The wake-up itself is
+ * what it waits for, so there is no permit to take and no lock to be had again.
+ */
+
+/* Does the current LWP sleep, and has nobody anything to do with it first?  l->lock held. */
+static inline bool park_is_plain(const struct lwp *l)
+{
+	return !l->permit && l->ast == 0 && l->cancel == 0 && l->leaving == 0 && !lwp_traced(l);
+}
+
+/*
+ * Blocks the calling LWP, which is in the system call lwp_park, until it has its permit, and takes
+ * it.  0; -ETIMEDOUT when time_now() reaches deadline first; -EINTR when it is told to exit or has
+ * a signal.  Blocks.
+ */
+int lwp_park(hrtime_t deadline)
+{
+	struct lwp *l = curlwp();
+
+	irq_off();
+	spin_acquire(&l->lock);
+	if (__builtin_expect(deadline != HRTIME_NEVER || !park_is_plain(l), 0))
+		return lwp_park_slowly(l, deadline);
+	l->state = LWP_ST_SLEEP;
+	l->sleep_flags = SLEEP_OF_PARK;
+	l->wchan = "park";
+	if (__builtin_expect(l->watched && upcall_blocked_by(l, SLEEP_OF_PARK, false), 0))
+		upcall_blocks(l);
+	l->nvcsw++;
+	struct lwp *next = give_cpu(l, MS_LOCK);
+	l->mresume = MS_USER; /* l->lock is held: nobody has taken l up yet */
+	load_next(next);
+	swtch_in_park(l, next, &l->lock);
+}
+
+/* The result of lwp_park. */
+int64_t sched_park_resumed(struct lwp *prev, struct spinlock *lock)
+{
+	finish_switch(prev, lock);
+	struct lwp *l = curlwp();
+	int reason = l->wake_reason;
+	l->wchan = NULL;
+	l->syscall = ~0u;
+	return __builtin_expect(reason == WAKE_EVENT, 1) ? 0 : lwp_park_result(l, reason);
 }
 
 void sched_put_back(bool at_front)

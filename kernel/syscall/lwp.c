@@ -170,15 +170,14 @@ int64_t sys_lwp_continue(const uint64_t arg[6])
 
 static int unpark(uint32_t id, int place)
 {
-	irqstate_t s = irq_save();
+	irq_off();
 	struct lwp *l = lwp_lock_by_id(curproc(), id);
-	if (l == NULL) {
-		irq_restore(s);
-		return -ESRCH;
+	if (l != NULL) {
+		lwp_unpark_locked(l, place);
+		spin_release(&l->lock);
 	}
-	lwp_unpark_locked(l, place);
-	spin_unlock(&l->lock, s);
-	return 0;
+	irq_on();
+	return l != NULL ? 0 : -ESRCH;
 }
 
 bool timespec_ns(const struct weft_timespec *ts, hrtime_t *ns)
@@ -212,14 +211,8 @@ hrtime_t time_after(hrtime_t length)
 	return length < HRTIME_NEVER - now ? now + length : HRTIME_NEVER;
 }
 
-/*
- * lwp_park(deadline, id): unparks LWP id (0: none) and blocks the caller until it is unparked
- * itself; at once if that has happened since it last parked.  deadline: absolute
- * CLOCK_MONOTONIC, or NULL.  Blocks.
- * ETIMEDOUT: the deadline; EINTR: a signal (spurious for all the caller knows); EFAULT,
- * EINVAL: deadline; ESRCH: no LWP id.  After the last three nobody is unparked.
- */
-int64_t sys_lwp_park(const uint64_t arg[6])
+/* The rest of lwp_park. */
+static int64_t __attribute__((noinline)) park_in_general(const uint64_t arg[6])
 {
 	hrtime_t deadline;
 
@@ -236,6 +229,20 @@ int64_t sys_lwp_park(const uint64_t arg[6])
 	if (curlwp()->nvcsw == slept)
 		sched_handoff_failed();
 	return err;
+}
+
+/*
+ * lwp_park(deadline, id): unparks LWP id (0: none) and blocks the caller until it is unparked
+ * itself; at once if that has happened since it last parked.  deadline: absolute
+ * CLOCK_MONOTONIC, or NULL.  Blocks.
+ * ETIMEDOUT: the deadline; EINTR: a signal (spurious for all the caller knows); EFAULT,
+ * EINVAL: deadline; ESRCH: no LWP id.  After the last three nobody is unparked.
+ */
+int64_t sys_lwp_park(const uint64_t arg[6])
+{
+	if (__builtin_expect(arg[0] == 0 && (uint32_t)arg[1] == 0, 1))
+		return lwp_park(HRTIME_NEVER);
+	return park_in_general(arg);
 }
 
 /* lwp_cancel(id, thread, pc): see weft/lwp.h.  ESRCH: no such LWP. */

@@ -408,7 +408,6 @@ int __deadline(clockid_t clock, const struct timespec *abstime, deadline_t *dead
 int __lwp_start(struct thread *t, void (*entry)(struct thread *), uint32_t flags, const char *name);
 void __lwp_adopt(struct lwp *l, struct schedctl *sc);
 void __lwp_leave(struct thread *self) __attribute__((noreturn));
-const void *__lwp_wait_woken(struct thread *self, deadline_t deadline);
 void __lwp_unpark_owed(struct lwp *l, uint32_t id);
 int __lwp_try_suspend(struct thread *t);
 /*

@@ -1,13 +1,13 @@
 /*
  * lwp.c - what the models share about LWPs: starting one for a thread, leaving it,
- * blocking on it, stopping it.
+ * stopping it.  Blocking on it is in park.h.
  */
 #include <string.h>
 #include <weft/errno.h>
 #include <weft/lwp.h>
 #include "impl.h"
 #include "model.h"
-#include "sleepq.h"
+#include "park.h"
 
 static struct schedctl no_record = {.state = SC_SLEEPING};
 
@@ -107,46 +107,10 @@ long __lwp_park(deadline_t deadline, uint32_t unpark)
 	return __sys_lwp_park(&ts, unpark);
 }
 
-/*
- * Unparks LWP id; see struct lwp about `owes`, which the caller has set to it.  In between, a
- * handler may have done it (core/signal.c), and an unbound thread that came onto this LWP have
- * set it anew: then that one does what it owes by itself.
- */
+/* lwp_unpark_owed (park.h) for paths that shall not save registers for it. */
 void __lwp_unpark_owed(struct lwp *l, uint32_t id)
 {
-	__sys_lwp_unpark(id);
-	l->owes = 0;
-}
-
-/*
- * The calling thread, which has an LWP of its own and stands or stood in a sleep queue,
- * blocks until it is woken; on the way, unparks the LWP that its own owes an unpark, if
- * any.  Returns what block does (model.h).
- *
- * No wake-up is lost: the waker first sets wchan to NULL, then unparks, and a permit
- * stays with the LWP.  If we read wchan before that, the park returns at once.  A permit
- * may also be left over from a wake-up that we saw before it reached us, or from an
- * earlier owner of the LWP's id: then park returns for no reason, and we look again.
- */
-const void *__lwp_wait_woken(struct thread *self, deadline_t deadline)
-{
-	while (__atomic_load_n(&self->wchan, __ATOMIC_ACQUIRE) != NULL) {
-		long r;
-
-		if (unlikely(cancel_due()) && sleepq_is_point(self->q)) {
-			if (self->lwp->owes != 0)
-				__lwp_unpark_owed(self->lwp, self->lwp->owes);
-			return __sleepq_give_up(self);
-		}
-		r = __lwp_park(deadline, self->lwp->owes);
-
-		self->lwp->owes = 0;
-		if (r == -ETIMEDOUT)
-			return __sleepq_give_up(self);
-	}
-	if (self->lwp->owes != 0)
-		__lwp_unpark_owed(self->lwp, self->lwp->owes);
-	return NULL;
+	lwp_unpark_owed(l, id);
 }
 
 /*

@@ -166,11 +166,12 @@ void lwp_runnable(struct lwp *l, int place);
 
 /*
  * The first thing that a new LWP runs (cpu/entry.S: lwp_trampoline), and one that goes on at the
- * end of a system call (call_resumed).  prev: whom it has followed on this CPU; lock: the one that
- * has crossed the switch.
+ * end of a system call (call_resumed, park_resumed).  prev: the LWP that ran before it on this
+ * CPU; lock: the lock that has crossed the switch.
  */
 void sched_lwp_first(struct lwp *prev, struct spinlock *lock);
 void sched_call_resumed(struct lwp *prev, struct spinlock *lock);
+int64_t sched_park_resumed(struct lwp *prev, struct spinlock *lock);
 
 /* --- sleeping and waking (sched/sleep.c) ------------------------------------- */
 
@@ -205,7 +206,7 @@ bool lwp_wake(struct lwp *l, int reason);
 /* Wakes l, whose lock is held, if it sleeps with one of these flags. */
 bool lwp_wake_locked(struct lwp *l, int reason, uint32_t flags, int place);
 
-/* lwp_park and lwp_unpark (weft/syscall.h) for an LWP that is locked. */
+/* lwp_park (sched/switch.c) and lwp_unpark (weft/syscall.h) for an LWP that is locked. */
 int lwp_park(hrtime_t deadline);
 void lwp_unpark_locked(struct lwp *l, int place);
 

@@ -5,7 +5,7 @@
  * The kernel does all scheduling.  What is left is the sleep queues, each under its own
  * spin lock, and park and unpark.  Blocking: enter a queue, give its lock up, park until
  * wchan is NULL.  Waking: take out of the queue, set wchan to NULL, give the lock up,
- * unpark.  Why no wake-up is lost stands at __lwp_wait_woken (core/lwp.c).
+ * unpark.  Why no wake-up is lost stands at lwp_wait_woken (core/park.h).
  *
  * Once wchan is NULL the woken thread may run, return, exit, and its LWP's id may belong
  * to another LWP; so a waker reads all that it needs before, and an unpark that comes so
@@ -17,6 +17,7 @@
 #include <weft/lwp.h>
 #include "../../core/impl.h"
 #include "../../core/model.h"
+#include "../../core/park.h"
 #include "../../core/sleepq.h"
 
 #define UNPARK_BATCH 128
@@ -44,7 +45,9 @@ static uint32_t release(struct thread *t)
 	return id;
 }
 
-static const void *lwp_block(struct sleepq *q, deadline_t deadline, struct thread *wake)
+/* In line, so that lwp_sleep has no use for a deadline. */
+static inline __attribute__((always_inline)) const void *
+block_and_wake(struct sleepq *q, deadline_t deadline, struct thread *wake)
 {
 	struct thread *self = thread_self();
 	const void *waited_for;
@@ -54,15 +57,20 @@ static const void *lwp_block(struct sleepq *q, deadline_t deadline, struct threa
 	self->state = TS_BLOCKED;
 	ilock_unlock(&q->lock);
 	if (wake != NULL && unlikely(__options.separate_unpark))
-		__lwp_unpark_owed(self->lwp, self->lwp->owes);
-	waited_for = __lwp_wait_woken(self, deadline);
+		lwp_unpark_owed(self->lwp, self->lwp->owes);
+	waited_for = lwp_wait_woken(self, deadline);
 	self->state = TS_ONLWP;
 	return waited_for;
 }
 
+static const void *lwp_block(struct sleepq *q, deadline_t deadline, struct thread *wake)
+{
+	return block_and_wake(q, deadline, wake);
+}
+
 static int lwp_sleep(struct sleepq *q)
 {
-	return lwp_block(q, NEVER, NULL) == NULL ? 0 : __cancelled();
+	return likely(block_and_wake(q, NEVER, NULL) == NULL) ? 0 : __cancelled();
 }
 
 /* A list that is longer than the array is ours only while we have the lock. */
@@ -94,7 +102,7 @@ static int lwp_wake_one(struct sleepq *q, struct thread *t)
 
 	l->owes = id;
 	ilock_unlock(&q->lock);
-	__lwp_unpark_owed(l, id);
+	lwp_unpark_owed(l, id);
 	return 0;
 }
 

@@ -24,6 +24,7 @@
 #include <thread.h>
 #include "../../core/impl.h"
 #include "../../core/model.h"
+#include "../../core/park.h"
 #include "../../core/sleepq.h"
 
 /* --- the lock ------------------------------------------------------------------- */

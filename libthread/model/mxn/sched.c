@@ -206,7 +206,7 @@ static const void *block_bound(struct thread *self, deadline_t deadline, struct 
 	if (self->wchan != NULL)
 		self->state = TS_BLOCKED;
 	schedunlock();
-	waited_for = __lwp_wait_woken(self, deadline);
+	waited_for = lwp_wait_woken(self, deadline);
 	self->state = TS_ONLWP;
 	return waited_for;
 }

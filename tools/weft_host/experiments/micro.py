@@ -43,9 +43,9 @@ TARGETS = {
     "getspecific": (10, 10, 21),
     "create_join": (6_000, 600, 69_917),
     "yield_pair": (450, 130, 891),
-    "semaphore_round_trip": (1_600, 260, 6_754),
-    "condition_round_trip": (2_600, 520, 12_698),
-    "pingpong_iteration": (2_600, 500, 11_150),
+    "semaphore_round_trip": (1_450, 260, 6_754),
+    "condition_round_trip": (1_750, 520, 12_698),
+    "pingpong_iteration": (1_700, 500, 11_150),
 }
 
 
