@@ -84,3 +84,12 @@ def test_proc_files(guest):
     bad = ["99", "03", "x", "3/nothing", "3/lwp/9", "3/lwp/0", "3/lwp/2/x"]
     output = sh(guest, AT_REST + "cat" + "".join(f" /proc/{path}" for path in bad), status=1)
     assert output.count("No such file") == len(bad), output
+
+
+def test_pstack_of_a_call_without_a_frame(guest):
+    """A function that is nothing but a system call: what called it is not left out."""
+    output = sh(guest, "sleep 1 | sort & sleep 0.1; pstack $(pgrep -x sort)")
+    assert re.findall(r"^ [0-9a-f]{16} (\w+)\+", output, re.MULTILINE)[:2] == \
+        ["__plain_read", "__sread"], output
+
+

@@ -69,11 +69,24 @@ static bool find_program(struct program *p, int pid, const char *name)
 
 /* --- stacks --------------------------------------------------------------------------------- */
 
+#define PUSH_RBP 0x55 /* the first instruction of a function that has a frame */
+#define SYSCALL "\x0f\x05"
+
+/* Is pc behind the SYSCALL of a function without a frame?  Then it is the stub of a call. */
+static bool in_stub(int pid, const struct elf_symbol *y, uint64_t pc)
+{
+	char before[2];
+	uint8_t first;
+
+	return __sys_proc_read(pid, pc - 2, before, 2) == 2 && memcmp(before, SYSCALL, 2) == 0 &&
+	       __sys_proc_read(pid, y->value, &first, 1) == 1 && first != PUSH_RBP;
+}
+
 /*
  * A line for the function that pc is in; true: it is the stub of a system call.  A call that does
  * not return may be the last instruction of its function: what it would return to is behind it.
  */
-static bool print_frame(const struct program *p, uint64_t pc, bool returns_there)
+static bool print_frame(const struct program *p, int pid, uint64_t pc, bool returns_there)
 {
 	const struct elf_symbol *y = symbol_at(p, SYMBOL_FUNC, returns_there ? pc - 1 : pc);
 
@@ -83,7 +96,7 @@ static bool print_frame(const struct program *p, uint64_t pc, bool returns_there
 	}
 	const char *name = p->names + y->name;
 	printf(" %016" PRIx64 " %s+%#" PRIx64 "\n", pc, name, pc - y->value);
-	return strncmp(name, "__sys_", 6) == 0;
+	return in_stub(pid, y, pc);
 }
 
 static void print_stack(const struct program *p, int pid, const struct lwp_regs *r)
@@ -92,14 +105,14 @@ static void print_stack(const struct program *p, int pid, const struct lwp_regs 
 	int depth = 1;
 
 	/* The stub of a call has no frame: its return address is on top of the stack. */
-	if (print_frame(p, r->rip, false) && __sys_proc_read(pid, r->rsp, frame, 8) == 8) {
-		print_frame(p, frame[0], true);
+	if (print_frame(p, pid, r->rip, false) && __sys_proc_read(pid, r->rsp, frame, 8) == 8) {
+		print_frame(p, pid, frame[0], true);
 		depth++;
 	}
 	/* Frames lie one above the other, or the chain is none. */
 	while (depth++ < MAX_DEPTH && fp > last &&
 	       __sys_proc_read(pid, fp, frame, sizeof(frame)) == sizeof(frame) && frame[1] != 0) {
-		print_frame(p, frame[1], true);
+		print_frame(p, pid, frame[1], true);
 		last = fp;
 		fp = frame[0];
 	}

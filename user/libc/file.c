@@ -69,21 +69,6 @@ ssize_t write(int fd, const void *buf, size_t n)
 	return point_result(__point_write(fd, buf, n));
 }
 
-off_t lseek(int fd, off_t off, int whence)
-{
-	return result(__sys_lseek(fd, off, whence));
-}
-
-int dup(int fd)
-{
-	return result(__sys_dup(fd));
-}
-
-int dup2(int fd, int to)
-{
-	return result(__sys_dup2(fd, to));
-}
-
 int fcntl(int fd, int cmd, ...)
 {
 	va_list ap;
@@ -165,38 +150,9 @@ int isatty(int fd)
 	return result(__sys_ioctl(fd, WEFT_TCGETS, &t)) < 0 ? 0 : 1;
 }
 
-int ioctl(int fd, unsigned long request, ...)
-{
-	va_list ap;
-	void *arg;
-
-	va_start(ap, request);
-	arg = va_arg(ap, void *);
-	va_end(ap);
-	return result(__sys_ioctl(fd, request, arg));
-}
-
-int ftruncate(int fd, off_t size)
-{
-	return result(__sys_ftruncate(fd, size));
-}
-
-int truncate(const char *path, off_t size)
-{
-	return result(__sys_truncate(path, size));
-}
-
-int fchmod(int fd, mode_t mode)
-{
-	return result(__sys_fchmod(fd, mode));
-}
-
-int futimens(int fd, const struct timespec *times)
-{
-	return result(__sys_futimens(fd, (const struct weft_timespec *)times));
-}
-
-/* Files are in memory, and every read sees what was written: there is nothing to wait for. */
+/*
+ * Files are in memory, and every read sees what was written: there is nothing to wait for.
+ */
 int fsync(int fd)
 {
 	pthread_testcancel();

@@ -5,14 +5,13 @@
 #include <errno.h>
 #include <weft/point.h>
 
+/* syscalls.c: sets errno to -r and returns -1. */
+long __syscall_error(long r);
+
 /* Hands on a result of 0 or more; else sets errno and returns -1. */
 static inline long result(long r)
 {
-	if (r < 0) {
-		errno = -r;
-		return -1;
-	}
-	return r;
+	return r < 0 ? __syscall_error(r) : r;
 }
 
 /* The same of a call that is a cancellation point.  The caller holds nothing. */

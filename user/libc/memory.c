@@ -49,21 +49,6 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
 	return (void *)result(__sys_mmap(addr, len, prot, flags, fd, off));
 }
 
-int munmap(void *addr, size_t len)
-{
-	return result(__sys_munmap(addr, len));
-}
-
-int mprotect(void *addr, size_t len, int prot)
-{
-	return result(__sys_mprotect(addr, len, prot));
-}
-
-int madvise(void *addr, size_t len, int advice)
-{
-	return result(__sys_madvise(addr, len, advice));
-}
-
 /* POSIX's MADV_DONTNEED is a hint, which must not lose what was written. */
 int posix_madvise(void *addr, size_t len, int advice)
 {

@@ -16,21 +16,6 @@
 _Static_assert(UTIME_NOW == WEFT_UTIME_NOW && UTIME_OMIT == WEFT_UTIME_OMIT, "utimens");
 _Static_assert(sizeof(struct timespec) == sizeof(struct weft_timespec), "struct timespec");
 
-int mkdir(const char *path, mode_t mode)
-{
-	return result(__sys_mkdir(path, mode));
-}
-
-int rmdir(const char *path)
-{
-	return result(__sys_rmdir(path));
-}
-
-int unlink(const char *path)
-{
-	return result(__sys_unlink(path));
-}
-
 /* newlib's knows nothing of directories. */
 int remove(const char *path)
 {
@@ -43,31 +28,6 @@ int remove(const char *path)
 int _remove_r(struct _reent *reent, const char *path)
 {
 	return remove(path);
-}
-
-int link(const char *from, const char *to)
-{
-	return result(__sys_link(from, to));
-}
-
-int symlink(const char *target, const char *path)
-{
-	return result(__sys_symlink(target, path));
-}
-
-ssize_t readlink(const char *path, char *buf, size_t n)
-{
-	return result(__sys_readlink(path, buf, n));
-}
-
-int rename(const char *from, const char *to)
-{
-	return result(__sys_rename(from, to));
-}
-
-int chmod(const char *path, mode_t mode)
-{
-	return result(__sys_chmod(path, mode));
 }
 
 mode_t umask(mode_t mask)
@@ -110,16 +70,6 @@ int utimes(const char *path, const struct timeval *times)
 }
 
 /* --- the current directory, absolute paths ------------------------------------------- */
-
-int chdir(const char *path)
-{
-	return result(__sys_chdir(path));
-}
-
-int fchdir(int fd)
-{
-	return result(__sys_fchdir(fd));
-}
 
 /* With buf NULL, allocates as much as it takes, as other systems do. */
 char *getcwd(char *buf, size_t size)

@@ -22,39 +22,9 @@ _Static_assert(WIFEXITED(WEFT_W_EXITCODE(3, 0)) && WEXITSTATUS(WEFT_W_EXITCODE(3
 #define USEC_NS 1000ull
 #define SEC_NS 1000000000ull
 
-pid_t getpid(void)
-{
-	return __sys_getpid();
-}
-
-pid_t getppid(void)
-{
-	return __sys_getppid();
-}
-
-pid_t getpgid(pid_t pid)
-{
-	return result(__sys_getpgrp(pid));
-}
-
 pid_t getpgrp(void)
 {
 	return result(__sys_getpgrp(0));
-}
-
-pid_t setsid(void)
-{
-	return result(__sys_setsid());
-}
-
-pid_t getsid(pid_t pid)
-{
-	return result(__sys_getsid(pid));
-}
-
-int setpgid(pid_t pid, pid_t pgrp)
-{
-	return result(__sys_setpgrp(pid, pgrp));
 }
 
 /* There is one user. */

@@ -17,51 +17,6 @@
 #include <weft/start.h>
 #include "libc.h"
 
-long priocntl(idtype_t type, id_t id, int command, void *arg)
-{
-	return result(__sys_priocntl(type, id, command, arg));
-}
-
-int p_online(processorid_t cpu, int flag)
-{
-	return result(__sys_p_online(cpu, flag));
-}
-
-int processor_bind(idtype_t type, id_t id, processorid_t cpu, processorid_t *old)
-{
-	return result(__sys_processor_bind(type, id, cpu, old));
-}
-
-int pset_create(psetid_t *set)
-{
-	return result(__sys_pset_create(set));
-}
-
-int pset_destroy(psetid_t set)
-{
-	return result(__sys_pset_destroy(set));
-}
-
-int pset_assign(psetid_t set, processorid_t cpu, psetid_t *old)
-{
-	return result(__sys_pset_assign(set, cpu, old));
-}
-
-int pset_bind(psetid_t set, idtype_t type, id_t id, psetid_t *old)
-{
-	return result(__sys_pset_bind(set, type, id, old));
-}
-
-int pset_info(psetid_t set, int *type, unsigned *ncpu, processorid_t *cpus)
-{
-	return result(__sys_pset_info(set, type, ncpu, cpus));
-}
-
-int pset_list(psetid_t *sets, unsigned *n)
-{
-	return result(__sys_pset_list(sets, n));
-}
-
 /* --- nice values --------------------------------------------------------------------- */
 
 static int donice(int which, id_t who, struct pcnice *n)

@@ -43,11 +43,6 @@ _Static_assert(sizeof(siginfo_t) == sizeof(struct weft_siginfo) &&
 
 /* --- sending ------------------------------------------------------------------------ */
 
-int kill(pid_t pid, int sig)
-{
-	return result(__sys_kill(pid, sig));
-}
-
 int killpg(pid_t pgrp, int sig)
 {
 	return pgrp > 1 ? kill(-pgrp, sig) : fails(EINVAL);
@@ -172,11 +167,6 @@ int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 	int error = pthread_sigmask(how, set, old);
 
 	return error ? fails(error) : 0;
-}
-
-int sigpending(sigset_t *set)
-{
-	return result(__sys_sigpending(set));
 }
 
 int pause(void)

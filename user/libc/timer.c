@@ -84,8 +84,3 @@ int timer_gettime(timer_t timer, struct itimerspec *now)
 {
 	return result(__sys_timer_gettime(timer, (struct weft_itimerspec *)now));
 }
-
-int timer_getoverrun(timer_t timer)
-{
-	return result(__sys_timer_getoverrun(timer));
-}

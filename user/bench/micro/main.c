@@ -43,6 +43,8 @@ static const struct figure {
 	long before; /* turns that are not counted; 0: the function makes some itself */
 } figures[] = {
 	{"null_syscall", ONE, null_syscall, 20000, 20},
+	{"getppid", ONE, getppid_, 20000, 20},
+	{"kill", ONE, kill_, 20000, 20},
 	{"clock_gettime", ONE, clock_gettime_, 20000, 20},
 	{"mutex", ONE, mutex_free, 20000, 20},
 	{"mutex_contended", SEVERAL, mutex_contended, 4800, 0},

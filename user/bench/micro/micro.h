@@ -11,6 +11,8 @@
 
 /* Loops of one thread: single.c. */
 int64_t null_syscall(long n);
+int64_t getppid_(long n);
+int64_t kill_(long n);
 int64_t clock_gettime_(long n);
 int64_t mutex_free(long n);
 int64_t rwlock_free(long n);

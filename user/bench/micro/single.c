@@ -2,7 +2,9 @@
  * single.c - operations of one thread that meet nobody.
  */
 #include <semaphore.h>
+#include <signal.h>
 #include <time.h>
+#include <unistd.h>
 #include <weft/sys.h>
 #include "micro.h"
 
@@ -12,6 +14,25 @@ int64_t null_syscall(long n)
 
 	for (long i = 0; i < n; i++)
 		__sys_null();
+	return gethrtime() - start;
+}
+
+/* Calls through the C library: one that cannot fail, and one that may set errno. */
+int64_t getppid_(long n)
+{
+	int64_t start = gethrtime();
+
+	for (long i = 0; i < n; i++)
+		getppid();
+	return gethrtime() - start;
+}
+
+int64_t kill_(long n)
+{
+	int64_t start = gethrtime();
+
+	for (long i = 0; i < n; i++)
+		kill(1, 0);
 	return gethrtime() - start;
 }
 
