@@ -138,6 +138,18 @@ void proc_free(struct proc *p)
 	kfree(p);
 }
 
+/*
+ * p becomes the parent's last child; NULL: nobody's.  proc_tree_lock held.  getppid() reads
+ * ppid without it: one number, which nothing else depends on, so relaxed order will do.
+ */
+static void proc_set_parent(struct proc *p, struct proc *parent)
+{
+	p->parent = parent;
+	__atomic_store_n(&p->ppid, parent ? parent->pid : 0, __ATOMIC_RELAXED);
+	if (parent)
+		list_push_back(&parent->children, &p->sibling);
+}
+
 /* A pid, and the places in the table, under the parent and in a group.  proc_tree_lock held. */
 static int enter_table(struct proc *p, struct proc *parent, const struct spawn_args *args)
 {
@@ -153,9 +165,7 @@ static int enter_table(struct proc *p, struct proc *parent, const struct spawn_a
 		if (proc_find(last_pid) == NULL && !group_id_used(last_pid)) {
 			p->pid = last_pid;
 			group_enter(p, pgrp ? pgrp : p->pid, parent ? parent->sid : p->pid);
-			p->parent = parent;
-			if (parent)
-				list_push_back(&parent->children, &p->sibling);
+			proc_set_parent(p, parent);
 			nprocs++;
 			list_push_back(&all_procs, &p->all_link);
 			list_push_back(&pid_hash[p->pid % PID_HASH], &p->hash_link);
@@ -317,8 +327,7 @@ static void hand_on_children(struct proc *p)
 	while (!list_empty(&p->children)) {
 		struct proc *child = LIST_FIRST(&p->children, struct proc, sibling);
 		list_remove(&child->sibling);
-		child->parent = init_proc;
-		list_push_back(&init_proc->children, &child->sibling);
+		proc_set_parent(child, init_proc);
 		if (child->zombie)
 			waitq_wake_all(&init_proc->child_waiters);
 	}
@@ -376,8 +385,7 @@ void proc_last_exit(struct proc *p)
 	waitq_wake_all(&p->parent->child_waiters);
 	if (sig_child_exited(p)) { /* the first process waits for all that it gets */
 		list_remove(&p->sibling);
-		p->parent = init_proc;
-		list_push_back(&init_proc->children, &p->sibling);
+		proc_set_parent(p, init_proc);
 		waitq_wake_all(&init_proc->child_waiters);
 	}
 	/* The parent may free p as soon as it has the lock: from here on only l. */

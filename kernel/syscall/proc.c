@@ -152,11 +152,7 @@ int64_t sys_getpid(const uint64_t arg[6])
 /* getppid() = its parent, 0 for the first process. */
 int64_t sys_getppid(const uint64_t arg[6])
 {
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	struct proc *parent = curproc()->parent;
-	int pid = parent ? parent->pid : 0;
-	spin_unlock(&proc_tree_lock, s);
-	return pid;
+	return __atomic_load_n(&curproc()->ppid, __ATOMIC_RELAXED);
 }
 
 /*

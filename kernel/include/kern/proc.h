@@ -38,7 +38,8 @@ struct proc {
 	struct spinlock lock;
 	int pid;
 	int pgrp, sid;        /* proc_tree_lock */
-	struct proc *parent;  /* proc_tree_lock */
+	struct proc *parent;  /* proc_tree_lock; set by proc_set_parent */
+	int ppid;             /* the parent's pid, 0: none; read without a lock */
 	struct list children; /* by sibling; proc_tree_lock */
 	struct list sibling;
 	struct list all_link; /* table of processes; proc_tree_lock */
