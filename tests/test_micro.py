@@ -3,6 +3,7 @@
 
 import subprocess
 
+import pytest
 from conftest import TOP
 from weft_host.experiments import micro
 from weft_host.paths import RESULTS
@@ -27,3 +28,20 @@ def test_no_figure_has_grown():
     _, measured = micro.read_rows(RESULTS / "micro.csv")
     _, stored = micro.read_rows(micro.BASELINE)
     assert micro.complaints(measured, stored) == []
+
+
+ROUND_TRIPS = ("semaphore_round_trip", "condition_round_trip", "pingpong_iteration")
+
+
+@pytest.mark.parametrize("model", micro.MODELS)
+def test_what_came_before(guest, model):
+    """A round trip needs no more than its target, whatever the process has done before."""
+    script = "; ".join(f"micro -p {prelude} {figure}"
+                       for prelude in micro.PRELUDES for figure in ROUND_TRIPS)
+    result = guest(["sh", "-c", script], timing="exact", model=model, quantum=micro.QUANTUM,
+                   seed=micro.SEED)
+    figures = dict(micro.parse(result.output, 1))
+    assert len(figures) == len(micro.PRELUDES) * len(ROUND_TRIPS)
+    for figure, instructions in figures.items():
+        target = micro.TARGETS[micro.without_prelude(figure)][micro.MODELS.index(model)]
+        assert instructions <= target, f"{figure}: {instructions} instructions"

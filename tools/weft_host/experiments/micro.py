@@ -10,6 +10,7 @@ weft bench micro --update-baseline.
 """
 
 import csv
+import re
 import subprocess
 
 from rich.console import Group
@@ -47,6 +48,13 @@ TARGETS = {
     "condition_round_trip": (1_750, 520, 12_698),
     "pingpong_iteration": (1_700, 500, 11_150),
 }
+# What a process may have done before; the program's -p.  The targets are the same.
+PRELUDES = ("pair", "fork", "sleep", "idle")
+
+
+def without_prelude(figure):
+    """The name of the figure without what was done before."""
+    return re.sub(f"_after_({'|'.join(PRELUDES)})$", "", figure)
 
 
 def parse(output, cpus):
@@ -84,8 +92,9 @@ def run(ctx):
 
 def _row(figure, cpus, model, instructions):
     target = linux = None
-    if cpus == 1 and figure in TARGETS:
-        *targets, linux = TARGETS[figure]
+    operation = without_prelude(figure)
+    if cpus == 1 and operation in TARGETS:
+        *targets, linux = TARGETS[operation]
         target = targets[MODELS.index(model)]
     return dict(zip(COLUMNS, (figure, cpus, model, instructions))) | {
         "target": target, "linux": linux}
@@ -170,5 +179,6 @@ def table(rows):
             "many threads as CPUs, each with 1,000 instructions under the mutex, which count. malloc "
             "contended: what a block costs each of four threads; mt: malloc=mt. tlb "
             "shootdown: mprotect while the process runs on all CPUs. target: what is aimed at. "
+            "after pair: in a process that has made and joined such a pair of threads before. "
             "Linux: 6.1 with glibc 2.36, in the same mode.")
     return Group("", lines, "", Text(note), "")

@@ -1,7 +1,7 @@
 /*
  * main.c - micro: what operations of the kernel and of libthread cost.
  *
- *	micro [FIGURE...]
+ *	micro [-p PRELUDE] [FIGURE...]
  *
  * Prints one line a figure,
  *
@@ -18,6 +18,9 @@
  *
  * Each figure is measured in a process of its own, so that it does not depend on which
  * ones came before; those that end in _mt with LIBTHREAD_OPTIONS=malloc=mt, unless it is set.
+ * -p says what that process has done before (prelude.c), and then NAME ends in _after_PRELUDE.
+ * Without -p, on one CPU, figures of threads that hand over to each other are measured after an
+ * earlier pair, too.
  */
 #include <err.h>
 #include <errno.h>
@@ -34,10 +37,11 @@ extern char **environ;
 #define ONE ON(1)
 #define ONE_OR_TWO (ON(1) | ON(2))
 #define SEVERAL (ON(2) | ON(4) | ON(8))
+#define AGAIN 1u /* on one CPU, after an earlier pair, too */
 
 static const struct figure {
 	const char *name;
-	unsigned cpus; /* CPU counts that it makes sense for */
+	unsigned cpus; /* CPU counts that it makes sense for; AGAIN */
 	int64_t (*measure)(long n);
 	long n;
 	long before; /* turns that are not counted; 0: the function makes some itself */
@@ -51,24 +55,24 @@ static const struct figure {
 	{"rwlock_read", ONE, rwlock_free, 20000, 20},
 	{"semaphore", ONE, sema_free, 20000, 20},
 	{"getspecific", ONE, getspecific, 20000, 20},
-	{"create_join", ONE_OR_TWO, create_join, 500, 20},
-	{"yield_pair", ONE, yield_pair, 2000, 0},
-	{"semaphore_round_trip", ONE_OR_TWO, sema_round_trip, 1000, 0},
-	{"condition_round_trip", ONE_OR_TWO, cond_round_trip, 1000, 0},
-	{"pingpong_iteration", ONE_OR_TWO, pingpong, 1000, 0},
+	{"create_join", AGAIN | ONE_OR_TWO, create_join, 500, 20},
+	{"yield_pair", AGAIN | ONE, yield_pair, 2000, 0},
+	{"semaphore_round_trip", AGAIN | ONE_OR_TWO, sema_round_trip, 1000, 0},
+	{"condition_round_trip", AGAIN | ONE_OR_TWO, cond_round_trip, 1000, 0},
+	{"pingpong_iteration", AGAIN | ONE_OR_TWO, pingpong, 1000, 0},
 	{"malloc_free", ONE, malloc_free, 20000, 20},
 	{"malloc_free_mt", ONE, malloc_free, 20000, 20},
 	/* By its name alone: threads that fight for one lock make no figure that stays. */
 	{"malloc_contended", 0, malloc_contended, 6400, 640},
 	{"malloc_contended_mt", ON(4), malloc_contended, 6400, 640},
-	{"park_unpark_round_trip", ONE_OR_TWO, park_unpark, 1000, 0},
-	{"park_handoff_round_trip", ONE_OR_TWO, park_handoff, 1000, 0},
+	{"park_unpark_round_trip", AGAIN | ONE_OR_TWO, park_unpark, 1000, 0},
+	{"park_handoff_round_trip", AGAIN | ONE_OR_TWO, park_handoff, 1000, 0},
 	{"lwp_mutex", ONE, lwp_mutex, 2000, 20},
 	{"shared_mutex", ONE, shared_mutex, 20000, 20},
 	{"robust_mutex", ONE, robust_mutex, 20000, 20},
-	{"shared_semaphore_round_trip", ONE_OR_TWO, shared_sema_round_trip, 8000, 0},
+	{"shared_semaphore_round_trip", AGAIN | ONE_OR_TWO, shared_sema_round_trip, 8000, 0},
 	{"kobj_mutex", ONE, kobj_mutex, 2000, 20},
-	{"kobj_event_round_trip", ONE_OR_TWO, kobj_event_round_trip, 8000, 0},
+	{"kobj_event_round_trip", AGAIN | ONE_OR_TWO, kobj_event_round_trip, 8000, 0},
 	{"lwp_create_exit", ONE, lwp_create_exit, 500, 20},
 	{"page_fault", ONE, page_fault, 1000, 100},
 	{"mmap_munmap", ONE, map_unmap, 1000, 20},
@@ -87,24 +91,32 @@ void must(int error, const char *what)
 }
 
 /* Hundredths, rounded: a figure of a few instructions needs them. */
-static void measure(const struct figure *f)
+static void measure(const struct figure *f, const char *before)
 {
 	int64_t hundredths;
 
+	if (before != NULL && !prelude(before))
+		errx(2, "-p: pair, fork, sleep or idle, not %s", before);
 	if (f->before != 0)
 		f->measure(f->before);
 	hundredths = (f->measure(f->n) * 100 + f->n / 2) / f->n;
-	printf("%s %u %lld.%02lld\n", f->name, __ncpu, (long long)hundredths / 100,
+	printf("%s%s%s %u %lld.%02lld\n", f->name, before != NULL ? "_after_" : "",
+	       before != NULL ? before : "", __ncpu, (long long)hundredths / 100,
 	       (long long)hundredths % 100);
 }
 
-static void measure_in_child(const struct figure *f)
+static void measure_in_child(const struct figure *f, const char *before)
 {
 	const char *options = getenv("LIBTHREAD_OPTIONS");
-	char *argv[] = {(char *)"micro", (char *)f->name, NULL};
+	char *argv[] = {(char *)"micro", (char *)f->name, NULL, NULL, NULL};
 	int status;
 	pid_t pid;
 
+	if (before != NULL) {
+		argv[1] = (char *)"-p";
+		argv[2] = (char *)before;
+		argv[3] = (char *)f->name;
+	}
 	if (options == NULL && strstr(f->name, "_mt") != NULL)
 		setenv("LIBTHREAD_OPTIONS", "malloc=mt", 1);
 	must(posix_spawnp(&pid, "micro", NULL, NULL, argv, environ), "micro");
@@ -130,13 +142,25 @@ static const struct figure *find(const char *name)
 
 int main(int argc, char **argv)
 {
+	const char *before = NULL;
+
+	if (argc > 1 && strcmp(argv[1], "-p") == 0) {
+		if (argc == 2)
+			errx(2, "-p: pair, fork, sleep or idle");
+		before = argv[2];
+		argv += 2;
+		argc -= 2;
+	}
 	if (argc > 1) {
 		for (int i = 1; i < argc; i++)
-			measure(find(argv[i]));
+			measure(find(argv[i]), before);
 		return 0;
 	}
 	for (size_t i = 0; i < NFIGURES; i++)
-		if (__ncpu < 32 && figures[i].cpus & ON(__ncpu))
-			measure_in_child(&figures[i]);
+		if (__ncpu < 32 && figures[i].cpus & ON(__ncpu)) {
+			measure_in_child(&figures[i], before);
+			if (before == NULL && __ncpu == 1 && figures[i].cpus & AGAIN)
+				measure_in_child(&figures[i], "pair");
+		}
 	return 0;
 }

@@ -6,6 +6,7 @@
  */
 #pragma once
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <weft/start.h>
 
@@ -48,6 +49,9 @@ int64_t robust_mutex(long n);
 int64_t shared_sema_round_trip(long n);
 int64_t kobj_mutex(long n);
 int64_t kobj_event_round_trip(long n);
+
+/* What a process may have done before (prelude.c).  False: there is none of this name. */
+bool prelude(const char *name);
 
 /* error is 0 or an error number; anything else ends the program with status 1. */
 void must(int error, const char *what);
