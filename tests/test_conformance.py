@@ -9,8 +9,10 @@ from conftest import GUEST_PROGRAMS, MODELS, TOP
 from interface_errors import functions
 from test_guest import settings
 
-# Of signal.h and the like, which are not libthread's, but are about threads.
-ELSEWHERE = {"sigwait", "sigwaitinfo", "sigtimedwait", "sigsuspend", "sigqueue", "raise"}
+# Of signal.h, time.h and the like, which are not libthread's, but are about threads.
+ELSEWHERE = {"sigwait", "sigwaitinfo", "sigtimedwait", "sigsuspend", "sigqueue", "raise", "sigset",
+             "sighold", "sigrelse", "sigignore", "sigpause", "getcontext", "setcontext",
+             "makecontext", "swapcontext", "clock_nanosleep"}
 
 
 def win32():

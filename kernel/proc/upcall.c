@@ -12,8 +12,9 @@
  * without a deadline (park, a lock in the kernel, read from a pipe or the terminal, waitpid,
  * sigwait, upcall_wait itself), and those stopped by lwp_suspend.  A sleep with a deadline
  * ends by itself, and the paper's guarantee, that progress will always be made, needs no
- * help there; a sleep that no signal can end is for the kernel's own locks and devices, and
- * short.  But an LWP with LWP_APART, which will not run what others leave undone when its sleep
+ * help there, as long as the thread does not sleep again and again until another one has run.  So
+ * UPCALL_TIMED has such sleeps counted, too.  A sleep that no signal can end is for the kernel's own
+ * locks and devices, and short.  But an LWP with LWP_APART, which will not run what others leave undone when its sleep
  * ends, is blocked in any sleep that a signal can end.  Nothing is reported of a process that a
  * signal has stopped.
  *
@@ -119,7 +120,12 @@ static void leave(struct proc *p)
 
 bool upcall_blocked_by(const struct lwp *l, unsigned flags, bool timed)
 {
-	return (flags & SLEEP_INTR) && (!timed || (l->flags & LWP_APART));
+	if (!(flags & SLEEP_INTR))
+		return false;
+	if (!timed || (l->flags & LWP_APART))
+		return true;
+	/* One that runs no thread would take any that there is. */
+	return __atomic_load_n(&l->proc->up.timed, __ATOMIC_RELAXED) && !l->sc->idle;
 }
 
 void upcall_blocks(struct lwp *l)
@@ -162,6 +168,26 @@ void upcall_lwp_exit(struct proc *p, struct lwp *l)
 	leave(p);
 }
 
+/* l->lock held. */
+static bool sleeps_blocked(const struct lwp *l)
+{
+	return l->state == LWP_ST_SLEEP &&
+	       upcall_blocked_by(l, l->sleep_flags, l->timer.node.linked);
+}
+
+/* p->lock held. */
+static void watch_lwp(struct proc *p, struct lwp *l)
+{
+	spin_acquire(&l->lock);
+	l->watched = true;
+	l->blocked = l->state == LWP_ST_STOP || sleeps_blocked(l);
+	if (!l->blocked)
+		__atomic_add_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
+	else /* nobody was told */
+		__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
+	spin_release(&l->lock);
+}
+
 /*
  * LWPs block and are woken while they are counted; each is counted under its lock, and does
  * its own counting from then on.  One that blocks may make the count 0 before all are in it:
@@ -172,16 +198,26 @@ void upcall_watch(struct proc *p)
 	irqstate_t s = spin_lock(&p->lock);
 	if (!p->up.watched) {
 		p->up.watched = true;
+		LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+			watch_lwp(p, l);
+	}
+	spin_unlock(&p->lock, s);
+}
+
+/*
+ * Sleeps with a deadline count from now on, also those that have begun.  *Race:* an LWP goes to sleep
+ * while this looks through the LWPs; *without this:* its sleep would not count, or twice; *closed
+ * by:* the flag is set first, and both decide with l->lock.
+ */
+static void count_timed(struct proc *p)
+{
+	irqstate_t s = spin_lock(&p->lock);
+	if (!p->up.timed) {
+		__atomic_store_n(&p->up.timed, true, __ATOMIC_RELAXED);
 		LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
 			spin_acquire(&l->lock);
-			l->watched = true;
-			l->blocked = l->state == LWP_ST_STOP ||
-				     (l->state == LWP_ST_SLEEP &&
-				      upcall_blocked_by(l, l->sleep_flags, l->timer.node.linked));
-			if (!l->blocked)
-				__atomic_add_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
-			else /* nobody was told */
-				__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
+			if (l->watched && !l->blocked && sleeps_blocked(l))
+				upcall_blocks(l);
 			spin_release(&l->lock);
 		}
 	}
@@ -206,7 +242,7 @@ void upcall_exec(struct proc *p)
 	spin_acquire(&l->lock);
 	l->watched = false;
 	spin_release(&l->lock);
-	p->up.watched = p->up.exited = false;
+	p->up.watched = p->up.exited = p->up.timed = false;
 	__atomic_store_n(&p->up.active, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->up.due, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->up.grow, false, __ATOMIC_RELAXED);
@@ -244,18 +280,21 @@ static int events(struct proc *p, uint32_t wanted)
 /*
  * upcall_wait(wanted): blocks until one of the events `wanted` (UPCALL_*) has happened, and
  * returns those that have.  While an LWP waits for UPCALL_BLOCKED, SIGWAITING is not sent.
- * EINVAL: none, or unknown ones; EBUSY: another LWP of the process waits; EINTR: a signal.
+ * UPCALL_TIMED is no event: it adds to what UPCALL_BLOCKED means, until exec.
+ * EINVAL: no event, or unknown ones; EBUSY: another LWP of the process waits; EINTR: a signal.
  */
 int64_t sys_upcall_wait(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
 	struct proc *p = l->proc;
-	uint32_t wanted = arg[0];
+	uint32_t wanted = arg[0] & (UPCALL_BLOCKED | UPCALL_GROW | UPCALL_EXIT);
 	int64_t r;
 
-	if (arg[0] == 0 || (arg[0] & ~(uint64_t)(UPCALL_BLOCKED | UPCALL_GROW | UPCALL_EXIT)))
+	if (wanted == 0 || (arg[0] & ~(uint64_t)(wanted | UPCALL_TIMED)))
 		return -EINVAL;
 	upcall_watch(p);
+	if (arg[0] & UPCALL_TIMED)
+		count_timed(p);
 	irqstate_t s = spin_lock(&p->lock);
 	for (;;) {
 		r = p->up.lwp != NULL ? -EBUSY : events(p, wanted);

@@ -173,5 +173,14 @@ struct model {
 extern const struct model *__model;
 extern struct model_ops __ops[1]; /* a copy, so that a call of one needs no load */
 
+/*
+ * Can the caller give up its LWP while it waits for signals or for a time?  A handler that has
+ * interrupted a wait must not stand in a second queue, so its wait keeps the LWP.
+ */
+static inline bool waits_here(const struct thread *self)
+{
+	return __ops->await_signal != NULL && !self->bound && self->wchan == NULL;
+}
+
 /* core/options.c: from LIBTHREAD and LIBTHREAD_OPTIONS; ends the process if they are bad. */
 void __choose_model(char **envp);

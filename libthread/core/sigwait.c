@@ -18,12 +18,6 @@
 #include "impl.h"
 #include "model.h"
 
-/* A handler that has interrupted a wait must not stand in a second queue: its wait is the LWP's. */
-static bool waits_here(const struct thread *self)
-{
-	return __ops->await_signal != NULL && !self->bound && self->wchan == NULL;
-}
-
 static int result(long r)
 {
 	if (r == -EINTR)

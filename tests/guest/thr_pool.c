@@ -27,7 +27,7 @@
 
 static int in[2], out[2];
 
-/* Those that every program has, the ASLWP and the reaper, left out. */
+/* Those that every program has, the ASLWP and the reaper, left out; and that of deadlines. */
 static unsigned lwps(void)
 {
 	struct lwp_info l;
@@ -35,7 +35,8 @@ static unsigned lwps(void)
 	long id;
 
 	for (id = 1; (id = __sys_lwp_info(0, id, &l)) > 0; id++)
-		n += strcmp(l.name, "aslwp") != 0 && strcmp(l.name, "reaper") != 0;
+		n += strcmp(l.name, "aslwp") != 0 && strcmp(l.name, "reaper") != 0 &&
+		     strcmp(l.name, "callout") != 0;
 	return n;
 }
 

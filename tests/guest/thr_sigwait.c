@@ -59,6 +59,7 @@ static void no_lwp(void)
 
 	pthread_create(&other, NULL, computes, NULL); /* those of the library are there by now */
 	pthread_join(other, NULL);
+	a_turn(); /* and that of deadlines */
 	before = lwps();
 	got = ready = 0;
 	for (int i = 0; i < WAITERS; i++)

@@ -71,7 +71,8 @@
 	X(madvise, VALUE(WEFT_, MADV_NORMAL), VALUE(WEFT_, MADV_RANDOM),                           \
 	  VALUE(WEFT_, MADV_SEQUENTIAL), VALUE(WEFT_, MADV_WILLNEED), VALUE(WEFT_, MADV_DONTNEED)) \
 	X(msync, BIT(WEFT_, MS_ASYNC), BIT(WEFT_, MS_INVALIDATE), BIT(WEFT_, MS_SYNC))             \
-	X(upcall, BIT(, UPCALL_BLOCKED), BIT(, UPCALL_GROW), BIT(, UPCALL_EXIT))                   \
+	X(upcall, BIT(, UPCALL_BLOCKED), BIT(, UPCALL_GROW), BIT(, UPCALL_EXIT),                   \
+	  BIT(, UPCALL_TIMED))                                                                     \
 	X(itimer, {"ITIMER_REAL", 0, 0xff}, {"ITIMER_VIRTUAL", 1, 0xff}, {"ITIMER_PROF", 2, 0xff}, \
 	  BIT(WEFT_, ITIMER_LWP))                                                                  \
 	X(timer, {"TIMER_ABSTIME", WEFT_TIMER_ABSTIME, WEFT_TIMER_ABSTIME})                        \

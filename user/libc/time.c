@@ -1,5 +1,5 @@
 /*
- * time.c - clocks and sleeping.
+ * time.c - clocks.  (Sleeping: libthread/core/sleep.c.)
  *
  * CLOCK_MONOTONIC and CLOCK_REALTIME are read in user mode, from the time page
  * (weft/time.h); the CPU-time clocks need the kernel.
@@ -90,54 +90,4 @@ int gettimeofday(struct timeval *tv, void *tz)
 	tv->tv_sec = ts.tv_sec;
 	tv->tv_usec = ts.tv_nsec / 1000;
 	return 0;
-}
-
-/*
- * Blocks the calling LWP.  Returns an error number: EINVAL (clock, flags or time
- * wrong), ENOTSUP (the process's CPU time), EINTR (then *rem, if given and the time is a
- * length, gets what is left).
- */
-int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem)
-{
-	int64_t start = gethrtime(), left;
-	long r;
-
-	if (flags & ~TIMER_ABSTIME)
-		return EINVAL;
-	if (clock == CLOCK_PROCESS_CPUTIME_ID)
-		return ENOTSUP;
-	r = __point_lwp_sleep(clock, flags & TIMER_ABSTIME ? LWP_SLEEP_ABSTIME : 0,
-			      (const struct weft_timespec *)req);
-	if (r == -EINTR)
-		pthread_testcancel();
-	if (r == -EINTR && rem && !(flags & TIMER_ABSTIME)) {
-		left = req->tv_sec * NSEC + req->tv_nsec - (gethrtime() - start);
-		if (left < 0)
-			left = 0;
-		rem->tv_sec = left / NSEC;
-		rem->tv_nsec = left % NSEC;
-	}
-	return -r;
-}
-
-int nanosleep(const struct timespec *req, struct timespec *rem)
-{
-	int error = clock_nanosleep(CLOCK_MONOTONIC, 0, req, rem);
-
-	return error ? fails(error) : 0;
-}
-
-int usleep(useconds_t usec)
-{
-	struct timespec ts = {.tv_sec = usec / 1000000, .tv_nsec = usec % 1000000 * 1000};
-
-	return nanosleep(&ts, NULL);
-}
-
-/* Seconds that are left if it was interrupted, else 0. */
-unsigned sleep(unsigned seconds)
-{
-	struct timespec ts = {.tv_sec = seconds}, rem = {0};
-
-	return nanosleep(&ts, &rem) < 0 ? rem.tv_sec + (rem.tv_nsec > 0) : 0;
 }

@@ -12,11 +12,12 @@ struct proc;
 
 /* struct proc's part. */
 struct proc_upcalls {
-	bool watched;    /* somebody wants to know: the rest is kept up to date; p->lock */
-	int active;      /* LWPs that could run; atomic */
-	bool due;        /* one has blocked or gone since the last report; atomic */
-	bool grow;       /* and that has left fewer than there are CPUs; atomic */
-	bool exited;     /* one with LWP_BOUND has exited; p->lock */
+	bool watched; /* somebody wants to know: the rest is kept up to date; p->lock */
+	bool timed;   /* a sleep with a deadline counts; changes with p->lock, read with l->lock */
+	int active;   /* LWPs that could run; atomic */
+	bool due;     /* one has blocked or gone since the last report; atomic */
+	bool grow;    /* and that has left fewer than there are CPUs; atomic */
+	bool exited;  /* one with LWP_BOUND has exited; p->lock */
 	uint32_t wanted; /* events of the LWP that waits; p->lock */
 	struct lwp *lwp; /* it, while it sleeps in upcall_wait; p->lock */
 	unsigned checks; /* requests for a check that have not been met; atomic */

@@ -190,3 +190,4 @@ struct weft_sigevent {  /* caller writes all */
 #define UPCALL_BLOCKED 0x1 /* every LWP is blocked: SIGWAITING would be sent */
 #define UPCALL_GROW 0x2    /* one blocked, and fewer than there are CPUs are left */
 #define UPCALL_EXIT 0x4    /* an LWP that was created with LWP_BOUND has exited */
+#define UPCALL_TIMED 0x8 /* with UPCALL_BLOCKED: from now on a sleep with a deadline counts, too */

@@ -5,7 +5,8 @@
  * a SIGWAITING on the process" (the ThreadMon paper, 3.2.2), and the library adds an LWP if there
  * is a thread to run on it.  From Solaris 2.6 on the kernel calls into the library instead: one LWP
  * waits for that call, in upcall_wait (waiting=upcall); before, one waited for the signal
- * (waiting=signal).  With waiting=none there is no such LWP, and the pool grows only if asked to.
+ * (waiting=signal).  The signal is for indefinite waits only, as in Solaris 2.5; the
+ * call also tells of LWPs that all wait in the kernel for a time.  With waiting=none there is no such LWP, and the pool grows only if asked to.
  *
  * It adds one LWP at a time; if that one blocks too, the kernel says so again.  If none can be had
  * it tries again with each tick: as long as nothing changes in this process the kernel says no more.
@@ -33,7 +34,7 @@ static void __attribute__((noreturn)) grow_main(struct thread *self)
 	long r;
 
 	do {
-		r = upcall ? __sys_upcall_wait(UPCALL_BLOCKED)
+		r = upcall ? __sys_upcall_wait(UPCALL_BLOCKED | UPCALL_TIMED)
 			   : __sys_sigtimedwait(&waiting, NULL, NULL);
 		while (r > 0 && !__pool_grow())
 			__sys_lwp_sleep(WEFT_CLOCK_MONOTONIC, 0, &tick);

@@ -1,0 +1,113 @@
+/*
+ * sleep.c - sleeping for a time: clock_nanosleep and its relatives.
+ *
+ * A thread that has an LWP of its own sleeps in the kernel.  An unbound one is Blocked here, as a thread
+ * that waits for signals and awaits none (model.h: await_signal), and its LWP goes on with others.
+ * Solaris 2's library had a sleep of its own for the same reason: while all threads slept in the
+ * kernel, nothing ran.
+ *
+ * `caught`, which a handler's return sets, ends the sleep (sigwait.c).  clock_settime does not move the
+ * deadline of a sleep that an unbound thread has begun; it moves those in the kernel.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <time.h>
+#include <unistd.h>
+#include <weft/point.h>
+#include <weft/syscall.h>
+#include "impl.h"
+#include "model.h"
+
+#define NSEC 1000000000ll
+
+/*
+ * The deadline of a sleep that can be had here.  False: the kernel is to have it, which also knows what is
+ * wrong with the arguments, and is through with a length of nothing at once.
+ */
+static bool sleep_deadline(const struct thread *self, clockid_t clock, int flags,
+			   const struct timespec *req, deadline_t *deadline)
+{
+	if (!waits_here(self) || req == NULL || req->tv_sec < 0 || req->tv_nsec < 0 ||
+	    req->tv_nsec >= NSEC || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
+		return false;
+	if (flags & TIMER_ABSTIME)
+		return __deadline(clock, req, deadline) == 0;
+	if ((req->tv_sec | req->tv_nsec) == 0)
+		return false;
+	*deadline = NEVER;
+	if (req->tv_sec < INT64_MAX / NSEC - 1 - gethrtime() / NSEC)
+		*deadline = gethrtime() + req->tv_sec * NSEC + req->tv_nsec;
+	return __ops->prepare_timed() == 0;
+}
+
+/* 0: the time has come; -EINTR: a handler has been called. */
+static long sleep_here(struct thread *self, deadline_t deadline)
+{
+	pthread_testcancel();
+	self->caught = false;
+	while ((deadline_t)gethrtime() < deadline && __ops->await_signal(0, deadline)) {
+		pthread_testcancel();
+		if (self->caught)
+			return -EINTR;
+	}
+	return 0;
+}
+
+/*
+ * Blocks the calling thread for the time *req, or until it with TIMER_ABSTIME.  A cancellation point.
+ * Returns an error number: EINVAL (clock, flags or time wrong), ENOTSUP (the process's CPU time), EFAULT
+ * (req), EINTR (a handler has been called; *rem, if given and the time is a length, gets what is left).
+ */
+int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem)
+{
+	struct thread *self = thread_self();
+	int64_t start = gethrtime(), left;
+	deadline_t deadline;
+	long r;
+
+	if (flags & ~TIMER_ABSTIME)
+		return EINVAL;
+	if (clock == CLOCK_PROCESS_CPUTIME_ID)
+		return ENOTSUP;
+	if (sleep_deadline(self, clock, flags, req, &deadline)) {
+		r = sleep_here(self, deadline);
+	} else {
+		r = __point_lwp_sleep(clock, flags & TIMER_ABSTIME ? LWP_SLEEP_ABSTIME : 0,
+				      (const struct weft_timespec *)req);
+		if (r == -EINTR)
+			pthread_testcancel();
+	}
+	if (r == -EINTR && rem && !(flags & TIMER_ABSTIME)) {
+		left = req->tv_sec * NSEC + req->tv_nsec - (gethrtime() - start);
+		if (left < 0)
+			left = 0;
+		rem->tv_sec = left / NSEC;
+		rem->tv_nsec = left % NSEC;
+	}
+	return -r;
+}
+
+int nanosleep(const struct timespec *req, struct timespec *rem)
+{
+	int error = clock_nanosleep(CLOCK_MONOTONIC, 0, req, rem);
+
+	if (error == 0)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+int usleep(useconds_t usec)
+{
+	struct timespec ts = {.tv_sec = usec / 1000000, .tv_nsec = usec % 1000000 * 1000};
+
+	return nanosleep(&ts, NULL);
+}
+
+/* Seconds that are left if it was interrupted, else 0. */
+unsigned sleep(unsigned seconds)
+{
+	struct timespec ts = {.tv_sec = seconds}, rem = {0};
+
+	return nanosleep(&ts, &rem) < 0 ? rem.tv_sec + (rem.tv_nsec > 0) : 0;
+}
