@@ -149,6 +149,23 @@ static int asks(void)
 	return DIGITS(before, grown, lwps());
 }
 
+/* Status: LWPs in a child of fork that has made a thread, and the concurrency that it tells. */
+static int inherits(void)
+{
+	int status;
+	thread_t t;
+
+	if (pthread_setconcurrency(3) != 0)
+		return 92;
+	pid_t pid = fork();
+	if (pid != 0)
+		return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status)
+									    : 93;
+	if (thr_create(NULL, 0, poster, NULL, 0, &t) != 0 || thr_join(t, NULL, NULL) != 0)
+		_exit(94);
+	_exit(DIGITS(0, lwps(), pthread_getconcurrency()));
+}
+
 static const struct timespec far_off = {.tv_sec = 1000000000};
 static sem_t asleep, never;
 
@@ -259,6 +276,8 @@ int main(int argc, char **argv)
 		return sleepers();
 	if (argc > 1 && strcmp(argv[1], "limited") == 0)
 		return limited();
+	if (argc > 1 && strcmp(argv[1], "inherits") == 0)
+		return inherits();
 	if (argc > 1 && strcmp(argv[1], "asks") == 0)
 		return asks();
 	if (argc > 1 && strcmp(argv[1], "read") == 0)
@@ -288,6 +307,8 @@ int main(int argc, char **argv)
 	   DIGITS(2, 2, 2));
 	is("setconcurrency and THR_NEW_LWP: the pool grows",
 	   run_this("asks", "LIBTHREAD_OPTIONS=waiting=none", ""), DIGITS(1, 3, 4));
+	is("a child of fork has the concurrency that its parent asked for",
+	   run_this("inherits", "LIBTHREAD_OPTIONS=waiting=none", ""), DIGITS(0, 3, 3));
 	is("deadlines of others do not keep it from growing",
 	   run_this("sleepers", "LIBTHREAD_OPTIONS=", NULL), 0);
 	is("the same with SIGWAITING",

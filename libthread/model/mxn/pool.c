@@ -234,8 +234,11 @@ void __pool_stopped(int change)
 
 int __pool_make_ready(void)
 {
-	int error = __pool_size == 0 ? __pool_one_more() : 0;
+	int error = fill();
 
+	/* Fewer than the parent of fork asked for are fewer, and no reason to make no thread. */
+	if (error != 0 && __pool_size > 0)
+		error = 0;
 	if (error == 0)
 		__services_start();
 	return error;
@@ -276,11 +279,12 @@ void __pool_init(void)
 }
 
 /*
- * The LWP of a thread that forked is the pool, unless that thread was bound: then there is
- * none until an unbound thread is created.
+ * The LWP of a thread that forked is the pool, unless that thread was bound: then there is none.
+ * The others that the parent had asked for come when an unbound thread is created.
  */
 void __pool_forked(struct thread *self)
 {
 	__pool_idle = NULL;
-	__pool_size = asked = wanted = !self->bound;
+	__pool_size = !self->bound;
+	wanted = asked = asked > 0 ? asked : 1;
 }
