@@ -111,3 +111,39 @@ def test_no_output_named(weft):
     done = weft("cc", SOURCE)
     assert done.returncode == 2
     assert b"-o PROG" in done.stderr
+
+
+HALF_AN_ALLOCATOR = """\
+#include <stdio.h>
+#include <stdlib.h>
+static char arena[1 << 20];
+static size_t used;
+void *malloc(size_t n)
+{
+	void *p = &arena[used];
+	for (size_t i = 0; i < n; i++)
+		arena[used + i] = 7;
+	used += (n + 15) / 16 * 16;
+	return p;
+}
+void free(void *p)
+{
+}
+int main(void)
+{
+	char *p = calloc(10, 10);
+	printf("%d %d\\n", p >= arena && p < arena + sizeof(arena), p[99]);
+	fflush(stdout);
+	return realloc(p, 200) == NULL;
+}
+"""
+
+
+def test_half_an_allocator(weft, guest, tmp_path):
+    """calloc is made of the program's malloc; what cannot be made of it says so."""
+    (tmp_path / "half.c").write_text(HALF_AN_ALLOCATOR)
+    done = weft("cc", "--no-build", "-O1", tmp_path / "half.c", "-o", tmp_path / "half")
+    assert done.returncode == 0, done.stderr
+    result = guest(["half"], files=[tmp_path / "half"], timing="exact")
+    assert "1 0\nlibthread: this program defines malloc, so it must define realloc\n" in result.output
+    assert result.status == 128 + 6, result.output

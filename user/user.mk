@@ -102,6 +102,7 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
 # under names of their own, and what called them calls the choice.
 U_MALLOC := mallocr freer callocr reallocr malignr msizer
 U_MALLOC_NAMES := malloc free calloc realloc memalign malloc_usable_size
+# stdio's list of streams grows by the library's own malloc (malloc.c says why).
 # stdio's functions are no cancellation points: they have calls of their own (libc/plain.c).
 U_STDIO := lib_a-fopen lib_a-freopen lib_a-stdio lib_a-tmpfile lib_a-tmpnam lib_a-perror \
 	lib_a-__dprintf lib_a-vdprintf lib_a-vdiprintf mktemp
@@ -118,7 +119,9 @@ $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.
 	$(AR) x ../libc.a $(U_MALLOC:%=lib_a-%.o) && \
 	for o in *.o; do \
 		$(OBJCOPY) $(foreach f,$(U_MALLOC_NAMES),--redefine-sym _$(f)_r=__newlib_$(f)_r) $$o; \
-	done && $(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/malloc
+	done && $(AR) x ../libc.a lib_a-findfp.o && \
+	$(OBJCOPY) --redefine-sym _malloc_r=__libc_malloc_r lib_a-findfp.o && \
+	$(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/malloc
 	$(U_Q)rm -rf $(@D)/stdio && mkdir $(@D)/stdio && cd $(@D)/stdio && \
 	$(AR) x ../libc.a $(U_STDIO:%=%.o) && \
 	for o in *.o; do \

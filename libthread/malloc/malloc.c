@@ -7,13 +7,21 @@
  * for one) come through here too, and a program has one allocator.
  *
  * The choice is made before the first allocation, and never changes.
+ *
+ * A program may define malloc, free, calloc and realloc itself, and the rest of the family: the
+ * names are weak here, and the C library allocates by calling them (the *_r functions), so that
+ * a block has one owner.  Where a program defines malloc and not calloc, calloc is made of its
+ * malloc.  What cannot be made of it (realloc, memalign, malloc_usable_size) ends the process
+ * with a line that says so: a block of the other allocator would corrupt both.
  */
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
 #include <reent.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "../core/model.h"
 #include "malloc.h"
 
@@ -31,64 +39,9 @@ static void *checked(struct _reent *r, void *p)
 	return p;
 }
 
-void *_malloc_r(struct _reent *r, size_t n)
-{
-	if (!__options.mt_malloc)
-		return __newlib_malloc_r(r, n);
-	return checked(r, __mt_malloc(n));
-}
+/* --- the library's own allocator ------------------------------------------------------- */
 
-void _free_r(struct _reent *r, void *p)
-{
-	if (!__options.mt_malloc)
-		__newlib_free_r(r, p);
-	else if (p != NULL)
-		__mt_free(p);
-}
-
-void *_calloc_r(struct _reent *r, size_t n, size_t size)
-{
-	size_t bytes;
-
-	if (!__options.mt_malloc)
-		return __newlib_calloc_r(r, n, size);
-	return checked(r, __builtin_mul_overflow(n, size, &bytes) ? NULL : __mt_calloc(bytes));
-}
-
-/*
- * p NULL: as malloc; n 0: as for 1 byte with malloc=mt.  newlib has no blocks of 2 GiB, and its
- * realloc says so with its lock in hand, for ever: here it is not asked.
- */
-void *_realloc_r(struct _reent *r, void *p, size_t n)
-{
-	if (!__options.mt_malloc && n > INT_MAX - 64)
-		return checked(r, NULL);
-	if (!__options.mt_malloc)
-		return __newlib_realloc_r(r, p, n);
-	return checked(r, p != NULL ? __mt_realloc(p, n) : __mt_malloc(n));
-}
-
-/* EINVAL: align is not a power of 2. */
-void *_memalign_r(struct _reent *r, size_t align, size_t n)
-{
-	if (!__options.mt_malloc)
-		return __newlib_memalign_r(r, align, n);
-	if (align == 0 || (align & (align - 1))) {
-		r->_errno = EINVAL;
-		return NULL;
-	}
-	return checked(r, __mt_memalign(align, n));
-}
-
-size_t _malloc_usable_size_r(struct _reent *r, void *p)
-{
-	if (!__options.mt_malloc)
-		return __newlib_malloc_usable_size_r(r, p);
-	return p != NULL ? __mt_usable(p) : 0;
-}
-
-/* These two without a look at the caller's reent, if they can. */
-void *malloc(size_t n)
+void *__libc_malloc(size_t n)
 {
 	void *p;
 
@@ -100,7 +53,7 @@ void *malloc(size_t n)
 	return p;
 }
 
-void free(void *p)
+void __libc_free(void *p)
 {
 	if (!__options.mt_malloc)
 		__newlib_free_r(_REENT, p);
@@ -108,22 +61,123 @@ void free(void *p)
 		__mt_free(p);
 }
 
-void *calloc(size_t n, size_t size)
+/*
+ * What stdio's list of streams grows by, with the lock of that list in hand (user.mk).
+ * *Race:* a program's malloc has a mutex, which a prepare handler of fork takes; fork then takes the
+ * list's lock; another thread has that lock, and calls malloc; *without this:* both wait for
+ * ever; *closed by:* these blocks come from the library's allocator, and are never given back.
+ */
+void *__libc_malloc_r(struct _reent *r, size_t n)
 {
-	return _calloc_r(_REENT, n, size);
+	return __libc_malloc(n);
 }
 
-void *realloc(void *p, size_t n)
+/* --- the family ------------------------------------------------------------------------- */
+
+__attribute__((weak, alias("__libc_malloc"))) void *malloc(size_t n);
+__attribute__((weak, alias("__libc_free"))) void free(void *p);
+
+static bool malloc_is_ours(void)
 {
-	return _realloc_r(_REENT, p, n);
+	return malloc == __libc_malloc;
 }
 
-void *memalign(size_t align, size_t n)
+/* The program has a malloc of its own, and not what is called.  stdio might allocate. */
+static _Noreturn void __attribute__((noinline)) malloc_incomplete(const char *name)
 {
-	return _memalign_r(_REENT, align, n);
+	char line[128];
+	int n = snprintf(line, sizeof(line),
+			 "libthread: this program defines malloc, so it must define %s\n", name);
+
+	__sys_write(2, line, n);
+	abort();
 }
 
-size_t malloc_usable_size(void *p)
+__attribute__((weak)) void *calloc(size_t n, size_t size)
 {
-	return _malloc_usable_size_r(_REENT, p);
+	size_t bytes;
+	void *p;
+
+	if (likely(malloc_is_ours()) && !__options.mt_malloc)
+		return __newlib_calloc_r(_REENT, n, size);
+	if (__builtin_mul_overflow(n, size, &bytes))
+		return checked(_REENT, NULL);
+	if (malloc_is_ours())
+		return checked(_REENT, __mt_calloc(bytes));
+	p = malloc(bytes);
+	__asm__("" : "+r"(p)); /* else GCC makes a calloc of malloc and memset */
+	return p != NULL ? memset(p, 0, bytes) : NULL;
+}
+
+/*
+ * p NULL: as malloc; n 0: as for 1 byte with malloc=mt.  newlib has no blocks of 2 GiB, and its
+ * realloc says so with its lock in hand, for ever: here it is not asked.
+ */
+__attribute__((weak)) void *realloc(void *p, size_t n)
+{
+	if (unlikely(!malloc_is_ours())) {
+		if (p != NULL)
+			malloc_incomplete("realloc");
+		return malloc(n);
+	}
+	if (!__options.mt_malloc && n > INT_MAX - 64)
+		return checked(_REENT, NULL);
+	if (!__options.mt_malloc)
+		return __newlib_realloc_r(_REENT, p, n);
+	return checked(_REENT, p != NULL ? __mt_realloc(p, n) : __mt_malloc(n));
+}
+
+/* EINVAL: align is not a power of 2. */
+__attribute__((weak)) void *memalign(size_t align, size_t n)
+{
+	if (unlikely(!malloc_is_ours()))
+		malloc_incomplete("memalign");
+	if (!__options.mt_malloc)
+		return __newlib_memalign_r(_REENT, align, n);
+	if (align == 0 || (align & (align - 1))) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return checked(_REENT, __mt_memalign(align, n));
+}
+
+__attribute__((weak)) size_t malloc_usable_size(void *p)
+{
+	if (unlikely(!malloc_is_ours()))
+		malloc_incomplete("malloc_usable_size");
+	if (!__options.mt_malloc)
+		return __newlib_malloc_usable_size_r(_REENT, p);
+	return p != NULL ? __mt_usable(p) : 0;
+}
+
+/* --- what newlib calls: the caller's reent is always the calling thread's ------------------ */
+
+void *_malloc_r(struct _reent *r, size_t n)
+{
+	return malloc(n);
+}
+
+void _free_r(struct _reent *r, void *p)
+{
+	free(p);
+}
+
+void *_calloc_r(struct _reent *r, size_t n, size_t size)
+{
+	return calloc(n, size);
+}
+
+void *_realloc_r(struct _reent *r, void *p, size_t n)
+{
+	return realloc(p, n);
+}
+
+void *_memalign_r(struct _reent *r, size_t align, size_t n)
+{
+	return memalign(align, n);
+}
+
+size_t _malloc_usable_size_r(struct _reent *r, void *p)
+{
+	return malloc_usable_size(p);
 }

@@ -1,6 +1,12 @@
 /* malloc.h - the allocators that malloc can be: newlib's, and mt.c's. */
 #pragma once
+#include <reent.h>
 #include <stddef.h>
+
+/* The library's own malloc and free, also in a program that defines others. */
+void *__libc_malloc(size_t n);
+void *__libc_malloc_r(struct _reent *r, size_t n);
+void __libc_free(void *p);
 
 /* NULL: no memory (errno is the caller's business).  Sizes may be 0. */
 void *__mt_malloc(size_t n);

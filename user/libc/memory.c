@@ -31,7 +31,8 @@ void *sbrk(ptrdiff_t incr)
 	return result(r) < 0 ? (void *)-1 : (void *)old;
 }
 
-int posix_memalign(void **out, size_t align, size_t size)
+/* Weak: a program that brings its own malloc brings this (libthread/malloc/malloc.c). */
+__attribute__((weak)) int posix_memalign(void **out, size_t align, size_t size)
 {
 	void *p;
 
