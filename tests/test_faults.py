@@ -17,6 +17,11 @@ LINE = re.compile(r"weft: pid (\d+) \((?P<name>\w+)\) lwp (?P<lwp>\d+): (?P<sign
     ("ud2", "SIGILL", 1, None, "trap 6, error 0x0"),
     ("divide", "SIGFPE", 1, None, "trap 0, error 0x0"),
     ("lwp", "SIGSEGV", 2, 0x28, "write, not mapped"),
+    ("abort", "SIGABRT", 1, None, "abort"),
+    ("abort-in-handler", "SIGABRT", 1, None, "abort"),
+    ("abort-pending", "SIGABRT", 1, None, "abort"),
+    ("raise", "SIGABRT", 1, None, "raise"),
+    ("assert", "SIGABRT", 1, None, "abort"),
 ])
 def test_report_of_a_fault(guest, fault, signal, lwp, address, why):
     result = guest(["faults", fault])
@@ -30,4 +35,21 @@ def test_report_of_a_fault(guest, fault, signal, lwp, address, why):
         assert int(found["address"], 16) == address
     if why is not None:
         assert found["why"] == why
-    assert result.status == 128 + {"SIGSEGV": 11, "SIGILL": 4, "SIGFPE": 8}[signal]
+    assert result.status == 128 + {"SIGSEGV": 11, "SIGILL": 4, "SIGFPE": 8, "SIGABRT": 6}[signal]
+
+
+@pytest.mark.parametrize("model", ["lwp", "mxn"])
+def test_abort_tells_on_standard_error(guest, model):
+    """Once, with the address of the caller; of SIGABRT from another process the console tells."""
+    script = "faults abort 2>/tmp/said; echo $?; cat /tmp/said; sleep 9 & kill -ABRT $!; wait $!"
+    result = guest(["sh", "-c", script], timing="exact", model=model)
+    aborted, said, killed = result.output.split("weft: pid")
+    assert aborted == "Aborted\n134\n"
+    assert re.fullmatch(r" \d+ \(faults\) lwp \d+: SIGABRT at instruction 0x4[0-9a-f]{5} "
+                        r"\(abort\)\n", said)
+    assert re.fullmatch(r" (\d+) \(sleep\) lwp 1: SIGABRT from pid 2\nAborted\n", killed)
+
+
+def test_what_sends_itself_sigabrt_is_told(guest):
+    result = guest(["faults", "kill"], timing="exact")
+    assert re.fullmatch(r"weft: pid (\d+) \(faults\) lwp 1: SIGABRT from pid \1\n", result.output)

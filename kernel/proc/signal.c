@@ -271,6 +271,18 @@ void sig_hand_on(struct proc *p, uint64_t set)
 		tell_aslwp(p);
 }
 
+/*
+ * An assertion may have failed in the dark: the console tells, as of a fault.  What a thread sends to
+ * itself the C library tells (abort, raise), which knows where that was.  p->lock held; the
+ * console's lock is a leaf.
+ */
+static void tell_aborted(const struct proc *p, const struct lwp *l, const struct weft_siginfo *info)
+{
+	if (info->pid != p->pid || info->code != WEFT_SI_LWP)
+		printk("weft: pid %d (%s) lwp %u: SIGABRT from pid %d\n", p->pid, p->name, l->id,
+		       info->pid);
+}
+
 int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *info,
 		    struct sigqueued *own, bool must_queue)
 {
@@ -301,7 +313,8 @@ int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *i
 			stop(p, sig);
 			return 0;
 		case ACT_KILL:
-			proc_kill_locked(p, WEFT_W_EXITCODE(0, sig));
+			if (proc_kill_locked(p, WEFT_W_EXITCODE(0, sig)) && sig == WEFT_SIGABRT)
+				tell_aborted(p, l, info);
 			return 0;
 		}
 	}

@@ -5,6 +5,10 @@
  */
 #include "rawlwp.h"
 #include "tap.h"
+#include <assert.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
 #include <weft/proc.h>
 #include <weft/signal.h>
 
@@ -24,6 +28,11 @@ static void fault_in_lwp(struct raw *r)
 }
 
 int main(int argc, char **argv);
+
+static void abort_again(int sig)
+{
+	abort();
+}
 
 static void commit(const char *what)
 {
@@ -67,6 +76,28 @@ static void commit(const char *what)
 		__asm__ volatile("jmp *%0" ::"r"(0xffffffff80100000ull));
 	else if (strcmp(what, "jump-noncanonical") == 0)
 		__asm__ volatile("jmp *%0" ::"r"(0x8000000000000000ull));
+	else if (strcmp(what, "abort") == 0)
+		abort();
+	else if (strcmp(what, "abort-in-handler") == 0) {
+		signal(SIGABRT, abort_again);
+		raise(SIGABRT);
+	} else if (strcmp(what, "abort-pending") == 0) {
+		sigprocmask(SIG_BLOCK, &(sigset_t){WEFT_SIGBIT(SIGABRT)}, NULL);
+		raise(SIGABRT);
+		abort();
+	} else if (strcmp(what, "abort-unread") == 0) {
+		int ends[2];
+
+		pipe(ends);
+		dup2(ends[1], STDERR_FILENO);
+		close(ends[0]);
+		abort();
+	} else if (strcmp(what, "raise") == 0)
+		raise(SIGABRT);
+	else if (strcmp(what, "kill") == 0)
+		kill(getpid(), SIGABRT);
+	else if (strcmp(what, "assert") == 0)
+		assert(zero);
 	else if (strcmp(what, "lwp") == 0) {
 		raw_start(&r, fault_in_lwp, 0, 0);
 		for (;;)
@@ -97,6 +128,13 @@ static const struct {
 	{"jump-kernel", WEFT_SIGSEGV},
 	{"jump-noncanonical", WEFT_SIGSEGV},
 	{"lwp", WEFT_SIGSEGV},
+	{"abort", WEFT_SIGABRT},
+	{"abort-in-handler", WEFT_SIGABRT},
+	{"abort-pending", WEFT_SIGABRT},
+	{"abort-unread", WEFT_SIGABRT},
+	{"raise", WEFT_SIGABRT},
+	{"kill", WEFT_SIGABRT},
+	{"assert", WEFT_SIGABRT},
 };
 
 int main(int argc, char **argv)

@@ -53,33 +53,6 @@ int sigqueue(pid_t pid, int sig, const union sigval value)
 	return result(__sys_sigqueue(pid, sig, (uint64_t)value.sival_ptr));
 }
 
-/* To the calling thread. */
-int raise(int sig)
-{
-	int error = pthread_kill(pthread_self(), sig);
-
-	return error ? fails(error) : 0;
-}
-
-int _raise_r(struct _reent *reent, int sig)
-{
-	return raise(sig);
-}
-
-/* A handler may run first; if it returns, the default action follows. */
-void abort(void)
-{
-	const struct sigaction dfl = {.sa_handler = SIG_DFL};
-	sigset_t set = WEFT_SIGBIT(SIGABRT);
-
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(SIGABRT);
-	sigaction(SIGABRT, &dfl, NULL);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(SIGABRT);
-	_exit(128 + SIGABRT);
-}
-
 /* --- actions ------------------------------------------------------------------------- */
 
 /* SIGLWP is the threads library's: it can be neither caught nor blocked.  EINVAL, EFAULT. */
