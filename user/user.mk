@@ -77,7 +77,7 @@ $(B)/tests/guest/%.c.o: tests/guest/%.c user/user.mk $(NEWLIB)/stamp
 
 U_HEADERS := $(sort $(shell find libthread/include user/libc/include kernel/include/weft \
 	-name '*.h' 2>/dev/null))
-U_LIBC_SRC := $(sort $(wildcard user/libc/*.c))
+U_LIBC_SRC := $(sort $(filter-out user/libc/crt0.S,$(wildcard user/libc/*.[cS])))
 U_LIBC_OBJ := $(U_LIBC_SRC:%=$(B)/%.o)
 U_OBJ_SRC += $(U_LIBC_SRC) user/libc/crt0.S
 U_LIBS := $(SYSROOT)/lib/crt0.o $(SYSROOT)/lib/libweft.a $(SYSROOT)/lib/libthread.a \
@@ -108,7 +108,7 @@ U_STDIO := lib_a-fopen lib_a-freopen lib_a-stdio lib_a-tmpfile lib_a-tmpnam lib_
 	lib_a-__dprintf lib_a-vdprintf lib_a-vdiprintf mktemp
 U_STDIO_CALLS := open close read write
 U_REPLACED := malloc calloc realloc malign msize getopt mktemp lock clock rename remove system \
-	abort raise signal strsignal psignal
+	abort raise signal strsignal psignal setjmp
 
 $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.mk
 	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \
