@@ -7,6 +7,7 @@
 #include <sys/times.h>
 #include <time.h>
 #include <weft/sys.h>
+#include <weft/time.h>
 #include "tap.h"
 
 #define MS 1000000ll
@@ -67,6 +68,10 @@ static void clocks(void)
 	ok("clock_getres", clock_getres(CLOCK_MONOTONIC, &ts) == 0 && ts.tv_nsec == 1);
 	errno = 0;
 	ok("clock_getres of no clock", clock_getres(99, &ts) < 0 && errno == EINVAL);
+	fails("clock_getres: no LWP of this process", clock_getres(WEFT_CLOCK_LWP(999), &ts),
+	      EINVAL);
+	fails("clock_getres: a negative clock", clock_getres(-1, NULL), EINVAL);
+	fails("clock_getres: the largest number", clock_getres(0x7fffffff, NULL), EINVAL);
 	t = 1000000000;
 	strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", gmtime_r(&t, &tm));
 	ok("gmtime, strftime", !strcmp(text, "2001-09-09 01:46:40"));
