@@ -1,6 +1,7 @@
 """weft cc: programs written for another system compile unchanged, and run in every model."""
 
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -147,3 +148,20 @@ def test_half_an_allocator(weft, guest, tmp_path):
     result = guest(["half"], files=[tmp_path / "half"], timing="exact")
     assert "1 0\nlibthread: this program defines malloc, so it must define realloc\n" in result.output
     assert result.status == 128 + 6, result.output
+
+
+def test_a_copied_tree_compiles_against_itself(tmp_path):
+    tree = tmp_path / "copy"
+    shutil.copytree(TOP / "tools", tree / "tools")
+    shutil.copytree(TOP / "build/sysroot", tree / "build/sysroot")
+    (tree / "build/venv").symlink_to(TOP / "build/venv")
+    (tree / "build/sysroot/include/only_here.h").write_text("#define STATUS 0\n")
+    (tmp_path / "here.c").write_text(
+        "#include <only_here.h>\n#include <stdio.h>\n"
+        'int main(void) { puts("here"); return STATUS; }\n')
+    done = subprocess.run([tree / "tools/weft", "cc", "--no-build", "-Wl,--trace",
+                           tmp_path / "here.c", "-o", tmp_path / "here"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert f"{tree}/build/sysroot/lib/libthread.a" in done.stdout
+    assert f"{TOP}/" not in done.stdout

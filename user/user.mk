@@ -41,11 +41,12 @@ U_CFLAGS := -std=gnu11 $(U_ABI) $(NO_PADDING) -momit-leaf-frame-pointer -Wall -W
 	-isystem $(NEWLIB)/x86_64-elf/include -isystem $(U_GCCINC)
 
 # Our headers come before newlib's: several take the place of newlib's or add to them.
-SYSROOT_CFLAGS := $(U_ABI) -isystem $(abspath $(SYSROOT)/include) \
-	-isystem $(abspath $(SYSROOT)/newlib/include) -isystem $(U_GCCINC)
-SYSROOT_LDFLAGS := -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none \
+# $(1): the sysroot.  The files cflags and ldflags have @SYSROOT@ there, since the tree may be moved
+# or copied; weft cc fills it in.
+SYSROOT_CFLAGS = $(U_ABI) -isystem $(1)/include -isystem $(1)/newlib/include -isystem $(U_GCCINC)
+SYSROOT_LDFLAGS = -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none \
 	-Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,-z,norelro \
-	$(abspath $(SYSROOT)/lib/crt0.o) -L$(abspath $(SYSROOT)/lib) \
+	$(1)/lib/crt0.o -L$(1)/lib \
 	-Wl,--start-group -lthread -lweft -lc -lm $(U_LIBGCC) -Wl,--end-group
 
 U_OBJ_SRC :=
@@ -135,10 +136,10 @@ $(SYSROOT)/lib/libweft.a: $(U_LIBC_OBJ) user/libc user/user.mk
 	$(call U_SAY,AR,$@)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(U_LIBC_OBJ)
 
 $(SYSROOT)/cflags: user/user.mk
-	$(U_Q)mkdir -p $(@D) && printf '%s\n' $(SYSROOT_CFLAGS) > $@
+	$(U_Q)mkdir -p $(@D) && printf '%s\n' $(call SYSROOT_CFLAGS,@SYSROOT@) > $@
 
 $(SYSROOT)/ldflags: user/user.mk
-	$(U_Q)mkdir -p $(@D) && printf '%s\n' $(SYSROOT_LDFLAGS) > $@
+	$(U_Q)mkdir -p $(@D) && printf '%s\n' $(call SYSROOT_LDFLAGS,@SYSROOT@) > $@
 
 sysroot: $(U_LIBS) $(SYSROOT)/include-stamp $(SYSROOT)/cflags $(SYSROOT)/ldflags
 
@@ -180,7 +181,7 @@ $(B)/bin/$(1): $(2:%=$(B)/%.o) $(call U_COMMON_OF,$(2)) $(3) $(U_LIBS) user/user
 	$$(call U_SAY,LD,$$@)mkdir -p $$(@D) && \
 	$(CC) -o $$@ $(2:%=$(B)/%.o) $(call U_COMMON_OF,$(2)) \
 		$(if $(filter tests/guest/% user/bench/torture/%,$(2)),$(U_TEST_LDFLAGS)) \
-		$(SYSROOT_LDFLAGS)
+		$(call SYSROOT_LDFLAGS,$(SYSROOT))
 endef
 $(foreach f,$(U_FILES),$(eval $(call U_PROGRAM,$(basename $(notdir $(f))),$(f))))
 $(foreach d,$(U_SUBDIRS),$(eval $(call U_PROGRAM,$(notdir $(d)),$(sort $(wildcard $(d)/*.c)),$(d))))

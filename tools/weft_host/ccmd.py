@@ -32,10 +32,12 @@ def compiler():
     return found.stdout.strip()
 
 
-def _words(path):
+def options_of(path):
+    """The options in a file of the sysroot, which is that of this very tree: a copied tree compiles
+    against itself."""
     if not path.is_file():
         raise HostError(f"{path} is not built; call make")
-    return shlex.split(path.read_text())
+    return [word.replace("@SYSROOT@", str(path.parent)) for word in shlex.split(path.read_text())]
 
 
 def cc(argv):
@@ -50,7 +52,7 @@ def cc(argv):
     if may_build:
         build.make("sysroot", debug=debug)
     sysroot = build_dir(debug) / "sysroot"
-    command = [compiler(), *_words(sysroot / "cflags"), *own]
+    command = [compiler(), *options_of(sysroot / "cflags"), *own]
     if not {"-c", "-S", "-E"} & set(own):
-        command += _words(sysroot / "ldflags")
+        command += options_of(sysroot / "ldflags")
     return subprocess.run(command).returncode
