@@ -84,14 +84,17 @@ U_OBJ_SRC += $(U_LIBC_SRC) user/libc/crt0.S
 U_LIBS := $(SYSROOT)/lib/crt0.o $(SYSROOT)/lib/libweft.a $(SYSROOT)/lib/libthread.a \
 	$(SYSROOT)/lib/newlib-stamp
 
-# Headers are copied afresh when one changes, comes or goes.
+# Headers are copied afresh when one changes, comes or goes.  Not those of newlib that include what
+# it has for other systems alone.
+U_NO_HEADERS := ndbm.h regdef.h utmp.h sys/custom_file.h
 $(SYSROOT)/include-list: U_FORCE
 	$(U_Q)mkdir -p $(@D) && echo "$(U_HEADERS)" | cmp -s - $@ || echo "$(U_HEADERS)" > $@
 
-$(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp
+$(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp user/user.mk
 	$(call U_SAY,COPY,$(SYSROOT)/include)rm -rf $(SYSROOT)/include $(SYSROOT)/newlib && \
 	mkdir -p $(SYSROOT)/include/weft $(SYSROOT)/newlib && \
 	cp -R $(NEWLIB)/x86_64-elf/include $(SYSROOT)/newlib/ && \
+	rm $(addprefix $(SYSROOT)/newlib/include/,$(U_NO_HEADERS)) && \
 	for d in user/libc/include libthread/include; do \
 		if [ -d $$d ]; then cp -R $$d/. $(SYSROOT)/include/; fi; \
 	done && cp kernel/include/weft/*.h $(SYSROOT)/include/weft/ && touch $@

@@ -28,17 +28,15 @@
  * order and layout of the System V ABI for x86-64 (3.4.1).  Tags below 32 have
  * the values of that ABI; those from 0x1000 are weft's.
  */
-enum {
-	AT_NULL = 0,
-	AT_PAGESZ = 6,
-	AT_ENTRY = 9,
-	AT_WEFT_TIMEPAGE = 0x1000,  /* address of struct timepage (time.h) */
-	AT_WEFT_NCPU = 0x1001,      /* CPUs online when the process started */
-	AT_WEFT_SCHEDCTL = 0x1002,  /* the first LWP's struct schedctl */
-	AT_WEFT_STACK = 0x1004,     /* the first stack: its lowest address, ... */
-	AT_WEFT_STACK_END = 0x1005, /* ... and the first above it */
-	AT_WEFT_TLS = 0x1003,       /* the program header of type PT_TLS, if it has one */
-};
+#define AT_NULL 0 /* macros, since those of <elf.h> are */
+#define AT_PAGESZ 6
+#define AT_ENTRY 9
+#define AT_WEFT_TIMEPAGE 0x1000  /* address of struct timepage (time.h) */
+#define AT_WEFT_NCPU 0x1001      /* CPUs online when the process started */
+#define AT_WEFT_SCHEDCTL 0x1002  /* the first LWP's struct schedctl */
+#define AT_WEFT_TLS 0x1003       /* the program header of type PT_TLS, if it has one */
+#define AT_WEFT_STACK 0x1004     /* the first stack: its lowest address, ... */
+#define AT_WEFT_STACK_END 0x1005 /* ... and the first above it */
 
 struct auxv {
 	uint64_t tag, value;

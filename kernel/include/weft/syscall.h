@@ -10,6 +10,7 @@
  * stubs and truss its names.  X(number, name, number of arguments).
  */
 #pragma once
+#include <stdint.h>
 
 #define SYSCALLS(X)                                                                                \
 	/* nothing: the cost of entering and leaving the kernel */                                 \
