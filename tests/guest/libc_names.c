@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -116,6 +117,35 @@ static void paths(void)
 	unlink("s");
 	unlink("dangling");
 	unlink("loop");
+}
+
+static void parts_of_paths(void)
+{
+	static const struct {
+		const char *path, *base, *dir;
+	} table[] = {
+		{"/usr/lib", "lib", "/usr"},
+		{"/usr/", "usr", "/"},
+		{"usr", "usr", "."},
+		{"/", "/", "/"},
+		{"///", "/", "/"},
+		{".", ".", "."},
+		{"..", "..", "."},
+		{"a//b///", "b", "a"},
+		{"", ".", "."},
+		{"//a", "a", "/"},
+		{"/a/b/c", "c", "/a/b"},
+		{"a/", "a", "."},
+	};
+	char path[20], name[60];
+
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		snprintf(name, sizeof(name), "basename, dirname: %s", table[i].path);
+		int good = !strcmp(basename(strcpy(path, table[i].path)), table[i].base);
+		ok(name, good && !strcmp(dirname(strcpy(path, table[i].path)), table[i].dir));
+	}
+	ok("basename, dirname: nothing",
+	   !strcmp(basename(NULL), ".") && !strcmp(dirname(NULL), "."));
 }
 
 static int no_dots(const struct dirent *e)
@@ -359,6 +389,7 @@ int main(void)
 	temporary();
 	modes();
 	paths();
+	parts_of_paths();
 	directories();
 	commands();
 	selects();

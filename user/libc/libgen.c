@@ -1,0 +1,39 @@
+/* libgen.c - the parts of a path (POSIX: basename, dirname).  Both may change it in place. */
+#include <libgen.h>
+#include <stddef.h>
+#include <string.h>
+
+/* The length without slashes at the end; of slashes alone the first stays. */
+static size_t length_unslashed(const char *path, size_t n)
+{
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return n;
+}
+
+/* The last name; of slashes alone "/"; of nothing ".", which is not to be written to. */
+char *basename(char *path)
+{
+	size_t n = path ? strlen(path) : 0;
+
+	if (n == 0)
+		return (char *)".";
+	n = length_unslashed(path, n);
+	path[n] = '\0';
+	while (n > 1 && path[n - 1] != '/')
+		n--;
+	return path[n] != '\0' && path[n - 1] == '/' ? path + n : path;
+}
+
+/* All without the last name; without a slash ".", which is not to be written to. */
+char *dirname(char *path)
+{
+	size_t n = path ? length_unslashed(path, strlen(path)) : 0;
+
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	if (n == 0)
+		return (char *)".";
+	path[length_unslashed(path, n)] = '\0';
+	return path;
+}
