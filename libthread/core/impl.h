@@ -421,6 +421,7 @@ long __lwp_park(deadline_t deadline, uint32_t unpark);
 /* core/signal.c */
 extern uint64_t __base_mask;
 void __signals_init(void);
+void __sigmask_returns(uint64_t mask);
 
 /* core/cancel.c */
 int __cancelled(void);

@@ -15,3 +15,13 @@
 #define THREAD_NAME 16 /* bytes of a name */
 
 #define CANCEL_DUE 1 /* struct thread, cancel */
+
+/* Of struct weft_ucontext (core/context.c asserts them). */
+#define CONTEXT_R12 80
+#define CONTEXT_R13 88
+#define CONTEXT_R14 96
+#define CONTEXT_R15 104
+#define CONTEXT_RBP 128
+#define CONTEXT_RBX 136
+#define CONTEXT_RSP 168
+#define CONTEXT_RIP 176

@@ -36,6 +36,12 @@ static void set_mask(struct thread *self, uint64_t mask)
 		self->carries &= ~CARRIES_MASK;
 }
 
+/* sigreturn is about to set this mask for the caller, without the signals that cannot be blocked. */
+void __sigmask_returns(uint64_t mask)
+{
+	set_mask(thread_self(), mask & ~(WEFT_SIGBIT(SIGKILL) | WEFT_SIGBIT(SIGSTOP)));
+}
+
 /*
  * The handler, in which the thread has come onto another LWP, may have come between the two
  * instructions of critical_enter: the pointer to the LWP's record has been loaded and not been

@@ -1,7 +1,7 @@
 /*
  * ucontext.h - what a handler with SA_SIGINFO finds behind its third argument, and may
- * change: the interrupted thread's registers and mask (struct weft_ucontext).  makecontext
- * and its relatives are not here: POSIX has dropped them, and libthread has threads.
+ * change: the interrupted thread's registers and mask (struct weft_ucontext).  And contexts that a
+ * program switches itself (libthread/core/context.c), which POSIX had up to 2004.
  */
 #pragma once
 #include <signal.h>
@@ -23,3 +23,16 @@ typedef struct ucontext {
 	sigset_t uc_sigmask;
 	mcontext_t uc_mcontext;
 } ucontext_t;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+int getcontext(ucontext_t *__context) __attribute__((__returns_twice__));
+int setcontext(const ucontext_t *__context);
+int swapcontext(ucontext_t *__save, const ucontext_t *__context);
+void makecontext(ucontext_t *__context, void (*__function)(void), int __argc, ...);
+
+#ifdef __cplusplus
+}
+#endif
