@@ -130,3 +130,14 @@ def test_a_stopped_spinner_delays_nobody(guest, model, options):
     as a spinner who does not come."""
     result = guest(["mutex_stopped"], timing="exact", smp=4, model=model, options=options)
     assert not failures(result), result.output
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_library_on_contexts(guest, model):
+    """user/demo/uthreads: its read() stops every uthread, its uthread_read() one."""
+    result = guest(["uthreads"], model=model, timing="exact")
+    assert result.status == 0, result.output
+    read, own = result.output.splitlines()
+    assert read == "read():         has got its input; rounds of the counters meanwhile: 0"
+    rounds = re.fullmatch(r"uthread_read\(\): has got its input; rounds of the counters meanwhile: (\d+)", own)
+    assert int(rounds[1]) > 10000, own
