@@ -178,6 +178,13 @@ int sigtimedwait(const sigset_t *__set, siginfo_t *__info, const struct timespec
 int sigqueue(pid_t __pid, int __sig, const union sigval __value);
 int sigaltstack(const stack_t *__stack, stack_t *__old);
 int siginterrupt(int __sig, int __flag);
+/* System V's. */
+#define SIG_HOLD ((_sig_func_ptr)2)
+_sig_func_ptr sigset(int __sig, _sig_func_ptr __action);
+int sighold(int __sig);
+int sigrelse(int __sig);
+int sigignore(int __sig);
+int sigpause(int __sig);
 void psiginfo(const siginfo_t *__info, const char *__text);
 #define SIG2STR_MAX 16
 int sig2str(int __sig, char *__name);

@@ -1,0 +1,81 @@
+/*
+ * sysvsignal.c - System V's simple signals (SVR3; POSIX up to 2008), on sigaction and the caller's mask.
+ *
+ * A handler that sigset has set stays set, and its signal is blocked while it runs.  System calls
+ * that it interrupts are not restarted.  The mask is the calling thread's, the action the process's.
+ */
+#include <signal.h>
+#include <stdbool.h>
+#include "libc.h"
+
+static bool sig_can_be_held(int sig)
+{
+	return sig >= 1 && sig < NSIG && sig != SIGKILL && sig != SIGSTOP && sig != SIGLWP;
+}
+
+/*
+ * SIG_HOLD: blocks sig.  Else sets its action and unblocks it.  Returns SIG_HOLD if sig was blocked,
+ * or the action before; SIG_ERR with errno.  EINVAL: sig is no signal, or cannot be caught.
+ */
+_sig_func_ptr sigset(int sig, _sig_func_ptr action)
+{
+	struct sigaction new = {.sa_handler = action}, old;
+	sigset_t set, before;
+
+	if (!sig_can_be_held(sig)) {
+		fails(EINVAL);
+		return SIG_ERR;
+	}
+	if (sigaction(sig, action != SIG_HOLD ? &new : NULL, &old) < 0)
+		return SIG_ERR;
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	sigprocmask(action == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &set, &before);
+	return sigismember(&before, sig) ? SIG_HOLD : old.sa_handler;
+}
+
+static int sig_change_mask(int how, int sig)
+{
+	sigset_t set;
+
+	if (!sig_can_be_held(sig))
+		return fails(EINVAL);
+	sigemptyset(&set);
+	sigaddset(&set, sig);
+	return sigprocmask(how, &set, NULL);
+}
+
+/* Blocks sig.  EINVAL: sig is no signal, or cannot be blocked. */
+int sighold(int sig)
+{
+	return sig_change_mask(SIG_BLOCK, sig);
+}
+
+/* Unblocks sig.  EINVAL: sig is no signal, or cannot be blocked. */
+int sigrelse(int sig)
+{
+	return sig_change_mask(SIG_UNBLOCK, sig);
+}
+
+/* sig is ignored from now on, which discards a pending one.  EINVAL: sig is no signal, or cannot be. */
+int sigignore(int sig)
+{
+	struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	return sig_can_be_held(sig) ? sigaction(sig, &ignore, NULL) : fails(EINVAL);
+}
+
+/*
+ * Unblocks sig and waits for a handler; then the mask is as before.  Cancellation point; blocks as
+ * sigsuspend does.  Never returns 0.  EINTR: a handler has been called; EINVAL: as sigrelse.
+ */
+int sigpause(int sig)
+{
+	sigset_t set;
+
+	if (!sig_can_be_held(sig))
+		return fails(EINVAL);
+	sigprocmask(SIG_BLOCK, NULL, &set);
+	sigdelset(&set, sig);
+	return sigsuspend(&set);
+}
