@@ -112,7 +112,7 @@ U_STDIO := lib_a-fopen lib_a-freopen lib_a-stdio lib_a-tmpfile lib_a-tmpnam lib_
 	lib_a-__dprintf lib_a-vdprintf lib_a-vdiprintf mktemp
 U_STDIO_CALLS := open close read write
 U_REPLACED := malloc calloc realloc malign msize getopt mktemp lock clock rename remove system \
-	abort raise signal strsignal psignal setjmp
+	abort raise signal strsignal psignal setjmp random
 
 $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.mk
 	$(U_Q)mkdir -p $(@D) && cp $(NEWLIB)/x86_64-elf/lib/libc.a $(NEWLIB)/x86_64-elf/lib/libm.a \
