@@ -86,6 +86,11 @@ static void modes(void)
 	fails("access: nothing", access("none", F_OK), ENOENT);
 	fails("access: unknown bits", access("f", 64), EINVAL);
 	is("fsync", (fsync(1), fsync(0)), 0);
+	int ends[2];
+	pipe(ends);
+	fails("fsync: a pipe", fsync(ends[1]), EINVAL);
+	close(ends[0]);
+	close(ends[1]);
 	fails("fsync: no descriptor", fsync(99), EBADF);
 	unlink("f");
 }

@@ -152,11 +152,16 @@ int isatty(int fd)
 
 /*
  * Files are in memory, and every read sees what was written: there is nothing to wait for.
+ * A cancellation point.  -1: EBADF: no such descriptor; EINVAL: a pipe.
  */
 int fsync(int fd)
 {
+	struct weft_stat k;
+
 	pthread_testcancel();
-	return result(__sys_fcntl(fd, WEFT_F_GETFD, 0)) < 0 ? -1 : 0;
+	if (result(__sys_fstat(fd, &k)) < 0)
+		return -1;
+	return S_ISFIFO(k.mode) ? fails(EINVAL) : 0;
 }
 
 int fdatasync(int fd)
