@@ -22,6 +22,8 @@ static int child(int argc, char **argv)
 	char path[100];
 	char c;
 
+	if (!strcmp(argv[1], "environment"))
+		return getenv(argv[2]) == NULL;
 	if (!strcmp(argv[1], "status"))
 		return atoi(argv[2]);
 	if (!strcmp(argv[1], "abort"))
@@ -316,6 +318,10 @@ static void search(void)
 	   ENOENT);
 	is("posix_spawnp of the empty name", posix_spawnp(&pid, "", NULL, NULL, argv, environ),
 	   ENOENT);
+	setenv("WEFT_SPAWN", "1", 1);
+	char *asks[] = {"libc_spawn", "environment", "WEFT_SPAWN", NULL};
+	is("posix_spawn without an environment: the caller's",
+	   finish(posix_spawn(&pid, SELF, NULL, NULL, asks, NULL), &pid), 0);
 	is("posix_spawn of nothing", posix_spawn(&pid, "/no", NULL, NULL, argv, environ), ENOENT);
 	is("posix_spawn of a directory", posix_spawn(&pid, "/bin", NULL, NULL, argv, environ),
 	   EACCES);

@@ -72,7 +72,9 @@ static int start(struct command *c, const char *command)
 		sigaddset(&as_ever, SIGINT);
 	if (quit.sa_handler != SIG_IGN)
 		sigaddset(&as_ever, SIGQUIT);
-	posix_spawnattr_init(&attr);
+	error = posix_spawnattr_init(&attr);
+	if (error)
+		return error;
 	posix_spawnattr_setsigdefault(&attr, &as_ever);
 	posix_spawnattr_setsigmask(&attr, &c->mask);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);

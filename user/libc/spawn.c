@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <weft/proc.h>
 #include "libc.h"
 
@@ -217,14 +218,16 @@ static int set_attributes(struct spawn_args *args, const struct __posix_spawnatt
 }
 
 /*
+ * envp NULL: the caller's environment, and the thread model with it.
  * Errors: EINVAL: a policy or priority that is not there; ENOMEM; those of the spawn system call
  * with those of open, dup2 and chdir in file actions.
  */
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *fa,
 		const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {
-	struct spawn_args args = {
-		.path = (uintptr_t)path, .argv = (uintptr_t)argv, .envp = (uintptr_t)envp};
+	struct spawn_args args = {.path = (uintptr_t)path,
+				  .argv = (uintptr_t)argv,
+				  .envp = (uintptr_t)(envp ? envp : environ)};
 	int error = attr ? set_attributes(&args, *attr) : 0;
 	long r;
 
