@@ -48,6 +48,14 @@ void file_rele(struct file *f)
 	}
 }
 
+/* t has given up a descriptor for f, and the hold with it. */
+static void file_closed(struct fdtable *t, struct file *f)
+{
+	if (__atomic_load_n(&f->vn->reclocks, __ATOMIC_RELAXED) != NULL)
+		reclock_closed(t, f->vn);
+	file_rele(f);
+}
+
 /* --- descriptors --------------------------------------------------------------- */
 
 int fdtable_init(struct fdtable *t)
@@ -67,7 +75,7 @@ void fdtable_destroy(struct fdtable *t)
 {
 	for (unsigned fd = 0; fd < t->size; fd++)
 		if (t->files[fd] != NULL) {
-			file_rele(t->files[fd]);
+			file_closed(t, t->files[fd]);
 			preempt_point();
 		}
 	kfree(t->files);
@@ -175,7 +183,7 @@ int fd_replace(struct fdtable *t, int fd, struct file *f, bool cloexec)
 			old = exchange(t, fd, f, cloexec);
 		spin_unlock(&t->lock, s);
 		if (old != NULL)
-			file_rele(old);
+			file_closed(t, old);
 		if (fits)
 			return fd;
 		int err = grow(t, fd);
@@ -193,7 +201,7 @@ int fd_close(struct fdtable *t, int fd)
 	spin_unlock(&t->lock, s);
 	if (f == NULL)
 		return -EBADF;
-	file_rele(f);
+	file_closed(t, f);
 	return 0;
 }
 

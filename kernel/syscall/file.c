@@ -164,15 +164,23 @@ int64_t sys_dup2(const uint64_t arg[6])
  *	WEFT_F_GETFD, _SETFD	the descriptor's WEFT_FD_CLOEXEC
  *	WEFT_F_GETFL, _SETFL	the open file's access mode, O_APPEND and O_NONBLOCK; the
  *				latter two are set, other bits of arg are ignored
+ *	WEFT_F_GETLK		*arg (struct weft_flock) gets the first lock of another process
+ *				that stands in the way of the one it describes, or type UNLCK
+ *	WEFT_F_SETLK, _SETLKW	sets or takes away the record lock *arg (fs/reclock.c says what
+ *				these are); SETLKW waits for other processes.  Blocks
  *
- * EBADF: no such descriptor; EINVAL: another command, or arg of F_DUPFD out of range; EMFILE:
- * none is free; ENOMEM: no memory for a larger table.
+ * EBADF: no such descriptor, or it is not open for this kind of lock; EINVAL: another command, arg of
+ * F_DUPFD out of range, no lock, or a range before the file, or a lock on a device or pipe; EMFILE:
+ * none is free; ENOMEM: no memory for a larger table; EFAULT: the lock; EOVERFLOW: its range is too
+ * large; EAGAIN: another process has a lock in the way; EDEADLK: that process waits for the
+ * caller's, or for one that does; ENOLCK: no memory for a lock; EINTR: a signal.
  */
 int64_t sys_fcntl(const uint64_t arg[6])
 {
 	struct fdtable *t = my_files();
 	int fd = arg[0], cmd = arg[1];
 	int64_t r = -EINVAL;
+	struct weft_flock lk;
 
 	struct file *f = fd_get(t, fd);
 	if (f == NULL)
@@ -201,6 +209,15 @@ int64_t sys_fcntl(const uint64_t arg[6])
 		r = 0;
 		break;
 	}
+	case WEFT_F_GETLK:
+	case WEFT_F_SETLK:
+	case WEFT_F_SETLKW:
+		r = copyin(&lk, arg[2], sizeof(lk));
+		if (r == 0)
+			r = reclock_fcntl(t, fd, f, cmd, &lk);
+		if (r == 0 && cmd == WEFT_F_GETLK)
+			r = copyout(arg[2], &lk, sizeof(lk));
+		break;
 	}
 	file_rele(f);
 	return r;

@@ -2,6 +2,7 @@
  * err_file.c - every error of the system calls on descriptors: open, read, write and the like.
  * That there is no memory: err_memory.c.
  */
+#include <weft/lwp.h>
 #include <weft/poll.h>
 #include <weft/signal.h>
 #include "errtest.h"
@@ -51,6 +52,63 @@ static void without_descriptors(void)
 		      0);                                                                          \
 	} while (0)
 
+/* A child with bytes 0 and 10 of the file, which waits for byte 1; it is there when this returns. */
+static int child_with_locks(void)
+{
+	struct weft_flock first = {.type = WEFT_F_WRLCK, .len = 1}, second = first, third = first;
+	struct lwp_info info;
+	int pid = __sys_fork();
+
+	second.start = 10;
+	third.start = 1;
+	if (pid == 0) {
+		__sys_fcntl(fd, WEFT_F_SETLK, (long)&first);
+		__sys_fcntl(fd, WEFT_F_SETLK, (long)&second);
+		__sys_exit(__sys_fcntl(fd, WEFT_F_SETLKW, (long)&third) != 0);
+	}
+	while (__sys_lwp_info(pid, 1, &info) != 1 || strcmp(info.wchan, "fcntl") != 0)
+		__sys_lwp_yield();
+	return pid;
+}
+
+static void locking(void)
+{
+	struct weft_flock lk = {.type = WEFT_F_WRLCK, .start = 1, .len = 1};
+	struct weft_flock bad = {.type = 9}, before = {.type = WEFT_F_RDLCK, .start = -1};
+	struct weft_flock large = {.type = WEFT_F_RDLCK, .start = 2, .len = INT64_MAX};
+	int read_only = __sys_open("file", 0, 0), status = -1;
+
+	gives(fcntl, EFAULT, "no lock there", fd, WEFT_F_SETLK, (long)NOWHERE);
+	gives(fcntl, EFAULT, "no lock to be read there", fd, WEFT_F_GETLK, (long)NOWHERE);
+	gives(fcntl, EINVAL, "no such lock", fd, WEFT_F_SETLK, (long)&bad);
+	gives(fcntl, EINVAL, "bytes before the file", fd, WEFT_F_SETLK, (long)&before);
+	gives(fcntl, EINVAL, "a lock on a pipe", in, WEFT_F_GETLK, (long)&lk);
+	gives(fcntl, EOVERFLOW, "a range that is too large", fd, WEFT_F_SETLK, (long)&large);
+	gives(fcntl, EBADF, "to write, not open for it", read_only, WEFT_F_SETLK, (long)&lk);
+	works(fcntl, fd, WEFT_F_SETLK, (long)&lk);
+	int pid = child_with_locks();
+	lk.start = 0;
+	gives(fcntl, EAGAIN, "another has it", fd, WEFT_F_SETLK, (long)&lk);
+	gives(fcntl, EDEADLK, "it waits for me", fd, WEFT_F_SETLKW, (long)&lk);
+	lk.type = WEFT_F_UNLCK;
+	lk.start = 1;
+	works(fcntl, fd, WEFT_F_SETLK, (long)&lk);
+	__sys_waitpid(pid, &status, 0, NULL);
+	worked(fcntl, status == 0);
+	lk.type = WEFT_F_WRLCK;
+	works(fcntl, fd, WEFT_F_SETLKW, (long)&lk);
+	if ((pid = __sys_fork()) == 0) {
+		struct sigaction act = {.sa_handler = err_on_alarm};
+		struct itimerval every = {{0, 1000}, {0, 1000}};
+		sigaction(SIGALRM, &act, NULL);
+		setitimer(ITIMER_REAL, &every, NULL);
+		__sys_exit(-__sys_fcntl(fd, WEFT_F_SETLKW, (long)&lk));
+	}
+	__sys_waitpid(pid, &status, 0, NULL);
+	err_result(-(status >> 8), -EINTR, "fcntl EINTR: a signal while it waits");
+	__sys_close(read_only); /* and the lock goes */
+}
+
 static void opening(void)
 {
 	int here = __sys_open(".", 0, 0);
@@ -78,6 +136,7 @@ static void opening(void)
 	gives(fcntl, EINVAL, "F_DUPFD below 0", fd, WEFT_F_DUPFD, -1);
 	gives(fcntl, EINVAL, "F_DUPFD too large", fd, WEFT_F_DUPFD, WEFT_OPEN_MAX);
 	works(fcntl, fd, WEFT_F_GETFL, 0);
+	locking();
 	__sys_close(d);
 
 	int two[2];

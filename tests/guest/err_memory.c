@@ -190,12 +190,14 @@ static void no_pages(void)
 {
 	static struct weft_pollfd polled[WEFT_OPEN_MAX];
 	const struct weft_timespec now = {0, 0};
+	const struct weft_flock lock = {.type = WEFT_F_RDLCK};
 	int two[2];
 
 	gives(fork, ENOMEM, "no memory");
 	gives(pipe, ENOMEM, "no memory", two, 0);
 	gives(fcntl, ENOMEM, "no memory for the table", file, WEFT_F_DUPFD, 600);
 	gives(dup2, ENOMEM, "no memory for the table", file, 600);
+	gives(fcntl, ENOLCK, "no memory for a lock", file, WEFT_F_SETLK, (long)&lock);
 	gives(poll, ENOMEM, "no memory", polled, WEFT_OPEN_MAX, &now, NULL);
 	gives(readv, ENOMEM, "no memory for the list", file, list, WEFT_IOV_MAX);
 	gives(writev, ENOMEM, "no memory for the list", file, list, WEFT_IOV_MAX);

@@ -29,6 +29,7 @@ static unsigned rounds = 8;
 static int empty[2]; /* a pipe: nothing to read */
 static int full[2];  /* and one that takes no more */
 static int file;
+#define OTHERS 5000 /* the byte of it that another process has locked */
 static char *page;
 static sigset_t sigusr2;
 static pthread_t sleeper_thread;
@@ -92,7 +93,7 @@ static void do_fdatasync(void)
 }
 static void do_setlkw(void)
 {
-	struct flock lock = {.l_type = F_WRLCK};
+	struct flock lock = {.l_type = F_WRLCK, .l_start = OTHERS, .l_len = 1};
 	fcntl(file, F_SETLKW, &lock);
 }
 static void do_msync(void)
@@ -252,7 +253,7 @@ static const struct point {
 	{"close", do_close, SHORT},
 	{"fsync", do_fsync, SHORT},
 	{"fdatasync", do_fdatasync, SHORT},
-	{"fcntl F_SETLKW", do_setlkw, SHORT},
+	{"fcntl F_SETLKW", do_setlkw, KERNEL},
 	{"msync", do_msync, SHORT},
 	{"poll", do_poll, KERNEL},
 	{"ppoll", do_ppoll, KERNEL},
@@ -547,6 +548,7 @@ int main(int argc, char **argv)
 	int n1 = model && strcmp(model, "n1") == 0;
 	pthread_mutexattr_t ma;
 	pthread_condattr_t ca;
+	struct flock others = {.l_type = F_WRLCK, .l_start = OTHERS, .l_len = 1};
 	pid_t child;
 
 	if (argc > 1)
@@ -576,9 +578,15 @@ int main(int argc, char **argv)
 	pthread_condattr_setpshared(&ca, PTHREAD_PROCESS_SHARED);
 	pthread_cond_init(&shared_c, &ca);
 	child = fork();
-	if (child == 0)
+	if (child == 0) {
+		fcntl(file, F_SETLK, &others);
 		for (;;)
 			pause();
+	}
+	do {
+		others.l_type = F_WRLCK;
+		fcntl(file, F_GETLK, &others);
+	} while (others.l_type == F_UNLCK);
 	if (pthread_create(&sleeper_thread, NULL, sleeps, NULL) != 0)
 		bail("pthread_create");
 	pthread_setconcurrency(3); /* those that block in the kernel keep their LWP */

@@ -27,6 +27,13 @@ _Static_assert(F_DUPFD == WEFT_F_DUPFD && F_GETFD == WEFT_F_GETFD && F_SETFD == 
 		       F_GETFL == WEFT_F_GETFL && F_SETFL == WEFT_F_SETFL &&
 		       F_DUPFD_CLOEXEC == WEFT_F_DUPFD_CLOEXEC && FD_CLOEXEC == WEFT_FD_CLOEXEC,
 	       "fcntl");
+_Static_assert(F_GETLK == WEFT_F_GETLK && F_SETLK == WEFT_F_SETLK && F_SETLKW == WEFT_F_SETLKW &&
+		       F_RDLCK == WEFT_F_RDLCK && F_WRLCK == WEFT_F_WRLCK &&
+		       F_UNLCK == WEFT_F_UNLCK &&
+		       sizeof(struct flock) == sizeof(struct weft_flock) &&
+		       offsetof(struct flock, l_start) == offsetof(struct weft_flock, start) &&
+		       offsetof(struct flock, l_pid) == offsetof(struct weft_flock, pid),
+	       "record locks");
 _Static_assert(S_IFMT == WEFT_S_IFMT && S_IFDIR == WEFT_S_IFDIR && S_IFCHR == WEFT_S_IFCHR &&
 		       S_IFREG == WEFT_S_IFREG && S_IFIFO == WEFT_S_IFIFO &&
 		       S_IFLNK == WEFT_S_IFLNK,
@@ -78,13 +85,35 @@ int fcntl(int fd, int cmd, ...)
 	arg = va_arg(ap, long); /* of commands without one, the kernel looks at none */
 	va_end(ap);
 	if (cmd == F_SETLKW)
-		pthread_testcancel();
+		return point_result(__point_fcntl(fd, cmd, arg));
 	return result(__sys_fcntl(fd, cmd, arg));
 }
 
-int pipe2(int fd[2], int flags)
+/*
+ * A lock for writing on len bytes from the file's offset on (0: to the end, below 0: those before it),
+ * as F_SETLK and F_SETLKW set it, which say what it is.  F_LOCK waits, F_TLOCK does not, F_ULOCK
+ * takes it away, F_TEST looks for another process's.  F_LOCK is a cancellation point and blocks.
+ * Errors of fcntl; EINVAL: cmd; EACCES: F_TEST, and another process has a lock.  (POSIX, lockf.)
+ */
+int lockf(int fd, int cmd, off_t len)
 {
-	return result(__sys_pipe(fd, flags));
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_CUR, .l_len = len};
+
+	switch (cmd) {
+	case F_LOCK:
+		return fcntl(fd, F_SETLKW, &lock);
+	case F_TLOCK:
+		return fcntl(fd, F_SETLK, &lock);
+	case F_ULOCK:
+		lock.l_type = F_UNLCK;
+		return fcntl(fd, F_SETLK, &lock);
+	case F_TEST:
+		if (fcntl(fd, F_GETLK, &lock) < 0)
+			return -1;
+		return lock.l_type == F_UNLCK ? 0 : fails(EACCES);
+	default:
+		return fails(EINVAL);
+	}
 }
 
 int pipe(int fd[2])

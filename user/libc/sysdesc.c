@@ -63,7 +63,9 @@
 	X(cflag, BIT(WEFT_, CRTSCTS))                                                              \
 	X(lflag, BIT(WEFT_, ICANON), BIT(WEFT_, ECHO), BIT(WEFT_, ISIG))                           \
 	X(fcntl, VALUE(WEFT_, F_DUPFD), VALUE(WEFT_, F_GETFD), VALUE(WEFT_, F_SETFD),              \
-	  VALUE(WEFT_, F_GETFL), VALUE(WEFT_, F_SETFL), VALUE(WEFT_, F_DUPFD_CLOEXEC))             \
+	  VALUE(WEFT_, F_GETFL), VALUE(WEFT_, F_SETFL), VALUE(WEFT_, F_GETLK),                     \
+	  VALUE(WEFT_, F_SETLK), VALUE(WEFT_, F_SETLKW), VALUE(WEFT_, F_DUPFD_CLOEXEC))            \
+	X(flock, VALUE(WEFT_, F_RDLCK), VALUE(WEFT_, F_WRLCK), VALUE(WEFT_, F_UNLCK))              \
 	X(poll, BIT(WEFT_, POLLIN), BIT(WEFT_, POLLPRI), BIT(WEFT_, POLLOUT), BIT(WEFT_, POLLERR), \
 	  BIT(WEFT_, POLLHUP), BIT(WEFT_, POLLNVAL))                                               \
 	X(rlimit, VALUE(WEFT_, RLIMIT_AS), VALUE(WEFT_, RLIMIT_DATA), VALUE(WEFT_, RLIMIT_STACK),  \
@@ -162,6 +164,8 @@ enum { VARIANTS_ioctl, VARIANTS_fcntl, VARIANTS_priocntl, VARIANTS_clparms };
 	X(lwp_create, F(lwp_create, entry, PTR), F(lwp_create, stack, PTR),                        \
 	  F(lwp_create, arg, PTR), F(lwp_create, fsbase, PTR), FF(lwp_create, flags, lwp),         \
 	  F(lwp_create, name, CHARS))                                                              \
+	X(weft_flock, FF(weft_flock, type, flock), FF(weft_flock, whence, seek),                   \
+	  F(weft_flock, start, LONG), F(weft_flock, len, LONG), F(weft_flock, pid, PID))           \
 	X(weft_stat, F(weft_stat, ino, LONG), F(weft_stat, mode, OCT), F(weft_stat, nlink, INT),   \
 	  F(weft_stat, size, LONG), F(weft_stat, mtime, NS))                                       \
 	X(weft_procinfo, F(weft_procinfo, pid, PID), F(weft_procinfo, ppid, PID),                  \
@@ -300,9 +304,15 @@ static const struct variantdesc ioctl_variants[] = {
 	{0, T(NONE)},
 };
 static const struct variantdesc fcntl_variants[] = {
-	{WEFT_F_DUPFD, T(FD)},  {WEFT_F_DUPFD_CLOEXEC, T(FD)},
-	{WEFT_F_GETFD, T(INT)}, {WEFT_F_SETFD, FLAGS(fd)},
-	{WEFT_F_GETFL, T(INT)}, {WEFT_F_SETFL, FLAGS(status)},
+	{WEFT_F_DUPFD, T(FD)},
+	{WEFT_F_DUPFD_CLOEXEC, T(FD)},
+	{WEFT_F_GETFD, T(INT)},
+	{WEFT_F_SETFD, FLAGS(fd)},
+	{WEFT_F_GETFL, T(INT)},
+	{WEFT_F_SETFL, FLAGS(status)},
+	{WEFT_F_GETLK, INOUT(weft_flock)},
+	{WEFT_F_SETLK, IN(weft_flock)},
+	{WEFT_F_SETLKW, IN(weft_flock)},
 	{0, T(NONE)},
 };
 static const struct variantdesc priocntl_variants[] = {

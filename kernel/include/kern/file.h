@@ -85,6 +85,18 @@ int fdtable_resolve(struct fdtable *t, const char *path, bool follow, struct vfs
 int fdtable_chdir(struct fdtable *t, struct vnode *dir);
 struct vnode *fdtable_cwd(struct fdtable *t); /* held */
 
+/* --- record locks (fs/reclock.c) ----------------------------------------------- */
+
+/*
+ * F_GETLK, F_SETLK, F_SETLKW of f, the file behind fd of t, the current process's table; the first of
+ * them writes *lk.  -EINVAL: lk, or a stream; -EOVERFLOW: the range; -EBADF: f is not open in
+ * this way, or has been closed meanwhile; -EAGAIN: another process has a lock; -ENOLCK: no memory; for
+ * F_SETLKW -EDEADLK, -EINTR.  F_SETLKW blocks; all may sleep.
+ */
+int reclock_fcntl(struct fdtable *t, int fd, struct file *f, int cmd, struct weft_flock *lk);
+/* t has closed a descriptor for vn, which is still held: its locks there go.  May sleep. */
+void reclock_closed(const struct fdtable *t, struct vnode *vn);
+
 /* --- pipes (fs/pipe.c) ---------------------------------------------------- */
 
 /* A new pipe: the vnodes of the end to read from and the end to write to, both held.

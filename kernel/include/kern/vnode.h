@@ -16,6 +16,7 @@
 
 struct mount;
 struct poll_entry;
+struct reclock;
 struct vnode;
 
 /* Flags of recv and send, beside WEFT_O_NONBLOCK. */
@@ -105,7 +106,8 @@ struct vnode {
 	uint64_t ino, size;
 	uint64_t atime, mtime, ctime; /* nanoseconds since 1970 */
 	uint32_t nlink, dev, rdev;
-	struct mount *mount; /* of which it is the root, or that covers it; set at boot */
+	struct reclock *reclocks; /* record locks on it (fs/reclock.c) */
+	struct mount *mount;      /* of which it is the root, or that covers it; set at boot */
 };
 
 /* Times of now: of reading; of changes and status.  Atomic each; whatever locks are held. */

@@ -37,6 +37,7 @@
 #define EPIPE 32
 #define ERANGE 34
 #define EDEADLK 45
+#define ENOLCK 46
 #define ENOSYS 88
 #define ENOTEMPTY 90
 #define ENAMETOOLONG 91

@@ -36,8 +36,23 @@
 #define WEFT_F_SETFD 2
 #define WEFT_F_GETFL 3
 #define WEFT_F_SETFL 4
+#define WEFT_F_GETLK 7  /* arg: struct weft_flock *, kernel writes */
+#define WEFT_F_SETLK 8  /* arg: const struct weft_flock * */
+#define WEFT_F_SETLKW 9 /* the same; waits */
 #define WEFT_F_DUPFD_CLOEXEC 14
 #define WEFT_FD_CLOEXEC 1 /* the one flag of a descriptor */
+
+/* Record locks. */
+#define WEFT_F_RDLCK 1
+#define WEFT_F_WRLCK 2
+#define WEFT_F_UNLCK 3
+struct weft_flock {     /* caller writes all but pid */
+	int16_t type;   /* WEFT_F_RDLCK, WRLCK, UNLCK */
+	int16_t whence; /* WEFT_SEEK_*: what start counts from */
+	int32_t spare;
+	int64_t start, len; /* bytes; len 0: to the end, below 0: those before start */
+	int32_t pid;        /* F_GETLK: the process that has the lock */
+};
 
 /* A write of at most this many bytes to a pipe goes in one piece. */
 #define WEFT_PIPE_BUF 4096
