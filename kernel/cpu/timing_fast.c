@@ -201,7 +201,7 @@ void timing_choose(void)
 
 uint64_t time_real(void)
 {
-	return timepage->boot_realtime + time_now();
+	return __atomic_load_n(&timepage->boot_realtime, __ATOMIC_RELAXED) + time_now();
 }
 
 void timing_init_early(void)

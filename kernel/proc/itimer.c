@@ -17,6 +17,13 @@
  * timers, their interrupts leave its CPU time for something else.  The rest grows with the
  * process's timers, and with its LWPs, since a signal may ask each whether it takes it.
  *
+ * A timer with an absolute time of CLOCK_REALTIME moves when that clock is set, and with it the beat
+ * of its interval.  clock_settime moves it under p->lock alone: it takes the kernel timer out of its
+ * queue if it is there, and leaves it if its function runs, as that looks at the new time.
+ * *Race:* between the cancelling of a kernel timer and what follows, clock_settime arms it; *without
+ * this:* an armed timer is freed, or armed twice; *closed by:* the canceller first takes the timer
+ * away from clock_settime (by_clock).
+ *
  * Locks: p->timers.lock serialises the calls that make, set and delete timers, and is held while a
  * kernel timer is cancelled, whose function takes p->lock.  p->lock guards the fields that
  * the function uses, and the list together with the mutex.
@@ -56,6 +63,9 @@ struct itimer {
 	/* p->lock */
 	hrtime_t expires;  /* on its clock: time since boot or CPU time; HRTIME_NEVER: off */
 	hrtime_t interval; /* 0: once */
+	bool by_clock;     /* set to an absolute time of CLOCK_REALTIME: */
+	hrtime_t real;     /* when it expires by that clock, */
+	hrtime_t offset;   /* and the difference of that clock that `expires` was made with */
 	struct sigqueued queued;
 	int32_t overrun; /* of the signal that was taken last */
 };
@@ -159,7 +169,12 @@ static void expire_if_due(struct itimer *t, hrtime_t now)
 
 	if (now < t->expires)
 		return;
-	t->expires = next_expiry(t, t->expires, now, &n);
+	if (t->by_clock) {
+		t->real = next_expiry(t, t->real, now + t->offset, &n);
+		t->expires = clock_monotonic(t->real, t->offset);
+	} else {
+		t->expires = next_expiry(t, t->expires, now, &n);
+	}
 	notify(t, n);
 }
 
@@ -250,11 +265,22 @@ static void stop(struct ktimer *kt)
 		ktimer_cancel(kt);
 }
 
+/* The same of t's kernel timer, so that clock_settime does not arm it again either. */
+static void stop_wall(struct itimer *t)
+{
+	if (t->by_clock) { /* others only read it */
+		irqstate_t s = spin_lock(&t->proc->lock);
+		t->by_clock = false;
+		spin_unlock(&t->proc->lock, s);
+	}
+	stop(&t->timer);
+}
+
 static void delete (struct itimer *t)
 {
 	struct proc *p = t->proc;
 
-	stop(&t->timer);
+	stop_wall(t);
 	irqstate_t s = spin_lock(&p->lock);
 	sig_withdraw(p, &t->queued);
 	list_remove(&t->link);
@@ -392,7 +418,7 @@ static void change(struct itimer *t, const struct setting *new, bool absolute, s
 	if (by_cpu_time(t))
 		stop(&p->timers.look);
 	else
-		stop(&t->timer);
+		stop_wall(t);
 	irqstate_t s = spin_lock(&p->lock);
 	*old = setting_now(t);
 	t->interval = new->interval;
@@ -401,8 +427,12 @@ static void change(struct itimer *t, const struct setting *new, bool absolute, s
 		hrtime_t now = clock_now(t);
 		hrtime_t base = !absolute ? now : 0;
 		t->expires = new->value < HRTIME_NEVER - base ? base + new->value : HRTIME_NEVER;
-		if (absolute && t->realtime && t->expires != HRTIME_NEVER)
-			t->expires -= MIN(t->expires, timepage->boot_realtime);
+		if (absolute && t->realtime) {
+			t->by_clock = t->expires != HRTIME_NEVER;
+			t->real = t->expires;
+			t->offset = clock_offset();
+			t->expires = clock_monotonic(t->real, t->offset);
+		}
 	}
 	if (by_cpu_time(t)) {
 		if (t->clock_lwp == 0)
@@ -415,6 +445,31 @@ static void change(struct itimer *t, const struct setting *new, bool absolute, s
 	sig_tell_if_due(p);
 }
 
+/* For proc_each: the timers of p that CLOCK_REALTIME moves. */
+static bool move_by_clock(struct proc *p, void *arg)
+{
+	hrtime_t offset = clock_offset();
+
+	spin_acquire(&p->lock);
+	LIST_FOREACH (&p->timers.list, t, struct itimer, link) {
+		if (!t->by_clock || t->expires == HRTIME_NEVER || t->offset == offset)
+			continue;
+		t->expires = clock_monotonic(t->real, offset);
+		t->offset = offset;
+		/* wall_expire does the rest, at once if the time has passed. */
+		if (ktimer_withdraw(&t->timer))
+			ktimer_arm(&t->timer, t->expires, wall_expire);
+	}
+	spin_release(&p->lock);
+	return false;
+}
+
+void itimer_clock_set(void)
+{
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	proc_each(move_by_clock, NULL);
+	spin_unlock(&proc_tree_lock, s);
+}
 
 /* --- setitimer, getitimer ------------------------------------------------------------------ */
 

@@ -18,7 +18,6 @@
 #include <weft/signal.h>
 #include "impl.h"
 
-#define PID_MAX 99999
 #define PID_HASH 256
 
 struct spinlock proc_tree_lock = SPINLOCK_INIT("process tree");
@@ -160,8 +159,8 @@ static int enter_table(struct proc *p, struct proc *parent, const struct spawn_a
 		return -EAGAIN;
 	if (set && pgrp != 0 && !group_in_session(pgrp, parent->sid))
 		return -EPERM;
-	for (int tries = 0; tries < PID_MAX; tries++) {
-		last_pid = last_pid == PID_MAX ? 2 : last_pid + 1;
+	for (int tries = 0; tries < WEFT_PID_MAX; tries++) {
+		last_pid = last_pid == WEFT_PID_MAX ? 2 : last_pid + 1;
 		if (proc_find(last_pid) == NULL && !group_id_used(last_pid)) {
 			p->pid = last_pid;
 			group_enter(p, pgrp ? pgrp : p->pid, parent ? parent->sid : p->pid);

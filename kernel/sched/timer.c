@@ -79,6 +79,17 @@ bool ktimer_cancel(struct ktimer *t)
 	}
 }
 
+bool ktimer_withdraw(struct ktimer *t)
+{
+	struct timerq *q = t->queue;
+	irqstate_t s = spin_lock(&q->lock);
+	bool pending = t->node.linked;
+	if (pending)
+		tree_remove(&q->tree, &t->node);
+	spin_unlock(&q->lock, s);
+	return pending;
+}
+
 void timer_interrupt(void)
 {
 	struct cpu *c = this_cpu();

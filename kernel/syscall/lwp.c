@@ -299,7 +299,8 @@ int64_t sys_lwp_schedctl(const uint64_t arg[6])
 
 /*
  * lwp_sleep(clock, flags, ts): sleeps for ts, or until ts with LWP_SLEEP_ABSTIME.  Clocks:
- * WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME.  Blocks.
+ * WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME; a point of the latter moves when that clock is set.
+ * Blocks.
  * EINVAL: clock, flags, or no time; EFAULT: ts; EINTR: a signal.
  */
 int64_t sys_lwp_sleep(const uint64_t arg[6])
@@ -314,11 +315,10 @@ int64_t sys_lwp_sleep(const uint64_t arg[6])
 	int err = copyin_deadline(arg[2], &when);
 	if (err != 0)
 		return err;
-	if (!(arg[1] & LWP_SLEEP_ABSTIME)) {
+	if (!(arg[1] & LWP_SLEEP_ABSTIME))
 		when = time_after(when);
-	} else if (arg[0] == WEFT_CLOCK_REALTIME && when != HRTIME_NEVER) {
-		when = when > timepage->boot_realtime ? when - timepage->boot_realtime : 0;
-	}
+	else if (arg[0] == WEFT_CLOCK_REALTIME)
+		return clock_sleep_until(when);
 	struct lwp *l = curlwp();
 	while (time_now() < when) {
 		irqstate_t s = spin_lock(&l->lock);

@@ -232,7 +232,7 @@ int64_t sys_getsid(const uint64_t arg[6])
 /*
  * clock_gettime(clock, struct weft_timespec *): libc reads MONOTONIC and REALTIME from the
  * time page without this call; it is here for the CPU-time clocks, and whole.
- * EINVAL: clock, or its LWP does not exist; EFAULT: the structure.
+ * EINVAL: clock, or its LWP or process does not exist; EFAULT: the structure.
  */
 int64_t sys_clock_gettime(const uint64_t arg[6])
 {
@@ -245,7 +245,7 @@ int64_t sys_clock_gettime(const uint64_t arg[6])
 		v = now;
 		break;
 	case WEFT_CLOCK_REALTIME:
-		v = now + timepage->boot_realtime;
+		v = now + clock_offset();
 		break;
 	case WEFT_CLOCK_THREAD_CPUTIME:
 		lwp_times(l, &t);
@@ -256,6 +256,21 @@ int64_t sys_clock_gettime(const uint64_t arg[6])
 		irqstate_t s = spin_lock(&l->proc->lock);
 		proc_rusage(l->proc, &ru);
 		spin_unlock(&l->proc->lock, s);
+		v = ru.utime + ru.stime;
+		break;
+	}
+	case WEFT_CLOCK_PROC(1)... WEFT_CLOCK_PROC(WEFT_PID_MAX): {
+		struct weft_rusage ru;
+		irqstate_t s = spin_lock(&proc_tree_lock);
+		struct proc *p = proc_find(arg[0] - WEFT_CLOCK_PROC(0));
+		if (p != NULL) {
+			spin_acquire(&p->lock);
+			proc_rusage(p, &ru);
+			spin_release(&p->lock);
+		}
+		spin_unlock(&proc_tree_lock, s);
+		if (p == NULL)
+			return -EINVAL;
 		v = ru.utime + ru.stime;
 		break;
 	}

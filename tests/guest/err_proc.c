@@ -269,6 +269,11 @@ static void asking(void)
 	gives(clock_gettime, EINVAL, "the clock", 99, &ts);
 	gives(clock_gettime, EFAULT, "the structure", WEFT_CLOCK_MONOTONIC, NOWHERE);
 	works(clock_gettime, WEFT_CLOCK_PROCESS_CPUTIME, &ts);
+	gives(clock_settime, EINVAL, "another clock", WEFT_CLOCK_MONOTONIC, &ts);
+	gives(clock_settime, EINVAL, "too early", WEFT_CLOCK_REALTIME, &(struct weft_timespec){0});
+	gives(clock_settime, EFAULT, "the time", WEFT_CLOCK_REALTIME, NOWHERE);
+	__sys_clock_gettime(WEFT_CLOCK_REALTIME, &ts);
+	works(clock_settime, WEFT_CLOCK_REALTIME, &ts);
 	gives(procinfo, ESRCH, "there is none above", INT32_MAX, &info);
 	gives(procinfo, EFAULT, "the structure", 1, NOWHERE);
 	works(procinfo, 1, &info);

@@ -375,6 +375,7 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(lwp_sleep, INT, FLAGS(clock), FLAGS(sleep), IN(weft_timespec))                           \
 	D(lwp_detach, INT, T(LWP))                                                                 \
 	D(clock_gettime, INT, FLAGS(clock), OUT(weft_timespec))                                    \
+	D(clock_settime, INT, FLAGS(clock), IN(weft_timespec))                                     \
 	D(mmap, T(PTR), T(PTR), T(SIZE), FLAGS(prot), FLAGS(map), T(FD), T(LONG))                  \
 	D(munmap, INT, T(PTR), T(SIZE))                                                            \
 	D(mprotect, INT, T(PTR), T(SIZE), FLAGS(prot))                                             \

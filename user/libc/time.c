@@ -8,6 +8,7 @@
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
+#include <weft/proc.h>
 #include <weft/start.h>
 #include "libc.h"
 
@@ -70,6 +71,39 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 		return cpu_time(clock, ts);
 	ts->tv_sec = ns / NSEC;
 	ts->tv_nsec = ns % NSEC;
+	return 0;
+}
+
+/*
+ * Sets CLOCK_REALTIME.  Sleeps (clock_nanosleep) and timers with absolute times of it wait for that
+ * time of the new clock; timed waits for locks end when they would have.  EINVAL: another clock, or
+ * no time that it can have.  (POSIX, clock_settime.)
+ */
+int clock_settime(clockid_t clock, const struct timespec *ts)
+{
+	return result(__sys_clock_settime(clock, (const struct weft_timespec *)ts));
+}
+
+/* As clock_settime of CLOCK_REALTIME, in microseconds.  There are no time zones: tz is ignored. */
+int settimeofday(const struct timeval *tv, const struct timezone *tz)
+{
+	struct timespec ts = {.tv_sec = tv->tv_sec, .tv_nsec = tv->tv_usec * 1000};
+
+	return clock_settime(CLOCK_REALTIME, &ts);
+}
+
+/*
+ * The clock of a process's CPU time (0: the caller's), for clock_gettime.  Returns an error number:
+ * ESRCH: no such process.  (POSIX, clock_getcpuclockid.)
+ */
+int clock_getcpuclockid(pid_t pid, clockid_t *clock)
+{
+	struct weft_timespec ts;
+	clockid_t of = pid == 0 ? CLOCK_PROCESS_CPUTIME_ID : WEFT_CLOCK_PROC(pid);
+
+	if (pid < 0 || pid > WEFT_PID_MAX || __sys_clock_gettime(of, &ts) < 0)
+		return ESRCH;
+	*clock = of;
 	return 0;
 }
 

@@ -35,3 +35,5 @@ void itimer_lwp_exit(struct proc *p, struct lwp *l);
 void itimer_proc_exit(struct proc *p);
 /* A new program: those of timer_create go.  No lock held. */
 void itimer_exec(struct proc *p);
+/* CLOCK_REALTIME has been set: moves what waits for absolute times of it.  No lock held. */
+void itimer_clock_set(void);

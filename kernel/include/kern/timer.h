@@ -23,4 +23,6 @@ void ktimer_arm(struct ktimer *t, hrtime_t when, void (*fn)(struct ktimer *));
  * run.  The caller holds no lock that the function takes.
  */
 bool ktimer_cancel(struct ktimer *t);
+/* The same without waiting: false, too, if its function runs just now. */
+bool ktimer_withdraw(struct ktimer *t);
 void timer_interrupt(void); /* VEC_TIMER: runs what is due, arms the next */

@@ -78,6 +78,8 @@ struct weft_rlimit { /* caller writes what is new, kernel what is old */
 	uint64_t cur, max;
 };
 
+#define WEFT_PID_MAX 99999 /* ids are 1 to this */
+
 struct weft_procinfo { /* kernel writes all */
 	int32_t pid, ppid, pgrp, sid;
 	uint32_t nlwp;

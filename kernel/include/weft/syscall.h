@@ -47,6 +47,7 @@
 	X(29, lwp_detach, 1)     /* (id) */                                                        \
 	/* time */                                                                                 \
 	X(32, clock_gettime, 2) /* (clock, struct weft_timespec *) */                              \
+	X(33, clock_settime, 2) /* (clock, const struct weft_timespec *) */                        \
 	/* memory */                                                                               \
 	X(40, mmap, 6) /* (addr, len, prot, flags, fd, off) = addr */                              \
 	X(41, munmap, 2)                                                                           \

@@ -27,8 +27,9 @@ struct timerec {
 
 struct timepage {
 	struct timerec cpu[WEFT_MAXCPU];
-	uint64_t boot_realtime; /* kernel writes: CLOCK_REALTIME - CLOCK_MONOTONIC, ns */
-	uint64_t exact;         /* kernel writes: 1 in exact timing, else 0 */
+	/* kernel writes: CLOCK_REALTIME - CLOCK_MONOTONIC, ns; clock_settime changes it */
+	uint64_t boot_realtime;
+	uint64_t exact; /* kernel writes: 1 in exact timing, else 0 */
 };
 
 /* Clocks of clock_gettime, lwp_sleep.  newlib's values. */
@@ -36,5 +37,6 @@ struct timepage {
 #define WEFT_CLOCK_PROCESS_CPUTIME 2
 #define WEFT_CLOCK_THREAD_CPUTIME 3
 #define WEFT_CLOCK_MONOTONIC 4
-/* And of clock_gettime: the CPU time of LWP id of the caller's process. */
+/* And of clock_gettime: the CPU time of LWP id of the caller's process; of a process. */
 #define WEFT_CLOCK_LWP(id) (0x1000000u | (id))
+#define WEFT_CLOCK_PROC(pid) (0x2000000u | (pid))

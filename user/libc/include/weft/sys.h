@@ -74,6 +74,7 @@ long __sys_lwp_sleep(int clock, int flags, const struct weft_timespec *time);
 long __sys_lwp_detach(uint32_t id);
 /* time */
 long __sys_clock_gettime(int clock, struct weft_timespec *time);
+long __sys_clock_settime(int clock, const struct weft_timespec *time);
 /* memory */
 long __sys_mmap(void *addr, size_t len, int prot, int flags, int fd, int64_t off);
 long __sys_munmap(void *addr, size_t len);

@@ -1,0 +1,99 @@
+/*
+ * clock.c - setting CLOCK_REALTIME, and sleeping to a point of it.
+ *
+ * CLOCK_REALTIME is CLOCK_MONOTONIC and an offset, which stands in the time page
+ * (weft/time.h).  Setting the clock changes the offset.  What waits for an absolute time of it
+ * then waits for the same point of the clock as it is now: the sleeps of lwp_sleep look again
+ * here, and interval timers are moved (proc/itimer.c).  Lengths of time stay what they were, and so do
+ * deadlines in other calls, which are times of CLOCK_MONOTONIC.
+ *
+ * Locks: clock_setting, which sleeps, lets one LWP set the clock at a time.  clock_lock guards the
+ * offset against sleeps: an LWP computes its deadline and goes to sleep in one step.
+ */
+#include <kern/mm.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/sync.h>
+#include <kern/syscall.h>
+#include <kern/timing.h>
+#include <weft/time.h>
+
+#define WAKE_PIECE 64 /* sleepers that are woken at a time */
+
+static struct kmutex clock_setting = KMUTEX_INIT(clock_setting, "clock_settime");
+static struct spinlock clock_lock = SPINLOCK_INIT("clock");
+static struct waitq clock_sleepers = {LIST_INIT(clock_sleepers.sleepers), "sleep"};
+static unsigned nsleepers; /* clock_lock */
+
+hrtime_t clock_offset(void)
+{
+	return __atomic_load_n(&timepage->boot_realtime, __ATOMIC_RELAXED);
+}
+
+hrtime_t clock_monotonic(hrtime_t real, hrtime_t offset)
+{
+	if (real == HRTIME_NEVER)
+		return HRTIME_NEVER;
+	return real > offset ? real - offset : 0;
+}
+
+int clock_sleep_until(hrtime_t real)
+{
+	int err = 0;
+
+	irqstate_t s = spin_lock(&clock_lock);
+	for (;;) {
+		hrtime_t when = clock_monotonic(real, clock_offset());
+		if (err == -EINTR || time_now() >= when)
+			break;
+		nsleepers++;
+		err = waitq_sleep(&clock_sleepers, &clock_lock, when, SLEEP_INTR);
+		nsleepers--;
+	}
+	spin_unlock(&clock_lock, s);
+	return err == -EINTR ? err : 0;
+}
+
+/* The offset is this from now on, and all sleepers look again. */
+static void clock_set_offset(hrtime_t offset)
+{
+	irqstate_t s = spin_lock(&clock_lock);
+	/* Relaxed: nothing else is read with it. */
+	__atomic_store_n(&timepage->boot_realtime, offset, __ATOMIC_RELAXED);
+	/* LWPs that go to sleep from now on come behind those that are to be woken. */
+	for (unsigned left = nsleepers; left > 0; left--) {
+		waitq_wake_one(&clock_sleepers);
+		if (left % WAKE_PIECE == 0) {
+			spin_unlock(&clock_lock, s);
+			preempt_point();
+			s = spin_lock(&clock_lock);
+		}
+	}
+	spin_unlock(&clock_lock, s);
+}
+
+/*
+ * clock_settime(clock, const struct weft_timespec *): sets CLOCK_REALTIME, for all processes.
+ * Absolute times of it, of sleeps and timers, are those of the new clock.  May sleep.
+ * EINVAL: another clock, no time, one with which the machine would have started before 1970, or one
+ * beyond 2^63 nanoseconds after that; EFAULT: the time.
+ */
+int64_t sys_clock_settime(const uint64_t arg[6])
+{
+	struct weft_timespec ts;
+	hrtime_t ns;
+
+	if (copyin(&ts, arg[1], sizeof(ts)) != 0)
+		return -EFAULT;
+	if (arg[0] != WEFT_CLOCK_REALTIME || ts.sec < 0 || !timespec_ns(&ts, &ns))
+		return -EINVAL;
+	kmutex_enter(&clock_setting);
+	hrtime_t now = time_now();
+	bool fits = ns >= now && ns < HRTIME_NEVER / 2;
+	if (fits) {
+		clock_set_offset(ns - now);
+		itimer_clock_set();
+	}
+	kmutex_exit(&clock_setting);
+	return fits ? 0 : -EINVAL;
+}
