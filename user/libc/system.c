@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <weft/errno.h>
+#include <weft/file.h>
 #include <weft/proc.h>
 #include <weft/signal.h>
 #include <weft/start.h>
@@ -105,6 +106,62 @@ long sysconf(int name)
 	default:
 		return fails(EINVAL);
 	}
+}
+
+static long pathconf_of(int name)
+{
+	switch (name) {
+	case _PC_NAME_MAX:
+		return WEFT_NAME_MAX;
+	case _PC_PATH_MAX:
+		return WEFT_PATH_MAX;
+	case _PC_PIPE_BUF:
+		return WEFT_PIPE_BUF;
+	case _PC_MAX_CANON:
+	case _PC_MAX_INPUT:
+		return MAX_CANON;
+	case _PC_FILESIZEBITS:
+		return 64;
+	case _PC_SYMLINK_MAX:
+		return WEFT_PATH_MAX - 1;
+	case _PC_TIMESTAMP_RESOLUTION:
+	case _PC_NO_TRUNC:
+	case _PC_2_SYMLINKS:
+		return 1;
+	case _PC_VDISABLE:
+		return 0;
+	case _PC_ALLOC_SIZE_MIN:
+	case _PC_REC_INCR_XFER_SIZE:
+	case _PC_REC_MIN_XFER_SIZE:
+	case _PC_REC_XFER_ALIGN:
+		return WEFT_PAGE_SIZE;
+	case _PC_LINK_MAX:
+	case _PC_REC_MAX_XFER_SIZE:
+	case _PC_CHOWN_RESTRICTED:
+	case _PC_ASYNC_IO:
+	case _PC_PRIO_IO:
+	case _PC_SYNC_IO:
+		return -1;
+	default:
+		return fails(EINVAL);
+	}
+}
+
+/* All files are alike.  -1 with errno unchanged: no limit, or not supported; EINVAL: no such name;
+ * errors of stat.  (POSIX, fpathconf.) */
+long pathconf(const char *path, int name)
+{
+	struct weft_stat k;
+
+	return result(__sys_stat(path, &k)) < 0 ? -1 : pathconf_of(name);
+}
+
+/* The same of an open file.  EBADF: no such descriptor. */
+long fpathconf(int fd, int name)
+{
+	struct weft_stat k;
+
+	return result(__sys_fstat(fd, &k)) < 0 ? -1 : pathconf_of(name);
 }
 
 int uname(struct utsname *u)
