@@ -56,6 +56,41 @@ int posix_madvise(void *addr, size_t len, int advice)
 	return -__sys_madvise(addr, len, advice == POSIX_MADV_DONTNEED ? WEFT_MADV_NORMAL : advice);
 }
 
+/*
+ * What is mapped stays in memory: nothing is ever paged out.  So locking and unlocking check their
+ * arguments, and a page that nobody has touched still comes at its first touch.
+ *
+ * The range is widened to whole pages.  ENOMEM: not all of it is mapped.  (POSIX, mlock.)
+ */
+int mlock(const void *addr, size_t len)
+{
+	size_t off = (uintptr_t)addr % WEFT_PAGE_SIZE;
+
+	if (len > SIZE_MAX - off)
+		return fails(ENOMEM);
+	if (len == 0)
+		return 0;
+	return result(__sys_madvise((char *)addr - off, len + off, WEFT_MADV_WILLNEED));
+}
+
+int munlock(const void *addr, size_t len)
+{
+	return mlock(addr, len);
+}
+
+/* EINVAL: flags.  (POSIX, mlockall.) */
+int mlockall(int flags)
+{
+	if (flags == 0 || (flags & ~(MCL_CURRENT | MCL_FUTURE)))
+		return fails(EINVAL);
+	return 0;
+}
+
+int munlockall(void)
+{
+	return 0;
+}
+
 int msync(void *addr, size_t len, int flags)
 {
 	pthread_testcancel();

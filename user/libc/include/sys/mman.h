@@ -34,6 +34,9 @@
 #define MS_INVALIDATE WEFT_MS_INVALIDATE
 #define MS_SYNC WEFT_MS_SYNC
 
+#define MCL_CURRENT 1
+#define MCL_FUTURE 2
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,6 +47,10 @@ int mprotect(void *addr, size_t len, int prot);
 int madvise(void *addr, size_t len, int advice);
 int posix_madvise(void *addr, size_t len, int advice);
 int msync(void *addr, size_t len, int flags);
+int mlock(const void *addr, size_t len);
+int munlock(const void *addr, size_t len);
+int mlockall(int flags);
+int munlockall(void);
 int shm_open(const char *name, int flags, mode_t mode);
 int shm_unlink(const char *name);
 
