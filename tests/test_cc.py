@@ -165,3 +165,14 @@ def test_a_copied_tree_compiles_against_itself(tmp_path):
     assert done.returncode == 0, done.stderr
     assert f"{tree}/build/sysroot/lib/libthread.a" in done.stdout
     assert f"{TOP}/" not in done.stdout
+
+
+@pytest.mark.parametrize("header, instead", [
+    ("ipc", "shm_open"), ("shm", "shm_open"), ("sem", "sem_open"), ("msg", "mq_open"),
+])
+def test_a_header_of_system_v_says_what_there_is_instead(weft, tmp_path, header, instead):
+    source = tmp_path / "sysv.c"
+    source.write_text(f"#include <sys/{header}.h>\nint main(void) {{ return 0; }}\n")
+    done = weft("cc", source, "-o", tmp_path / "sysv")
+    assert done.returncode == 1
+    assert re.search(f"#error \"weft has no System V .*{instead}", done.stderr.decode())
