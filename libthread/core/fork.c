@@ -18,6 +18,7 @@
 #include <unistd.h>
 #include "impl.h"
 #include "model.h"
+#include "worker.h"
 
 /* --- pthread_atfork -------------------------------------------------------------- */
 
@@ -52,7 +53,8 @@ int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(vo
 
 /* Of notify.c, which is there if the program calls timer_create. */
 __attribute__((weak)) void __notify_forked(void);
-__attribute__((weak)) void __semname_forked(void); /* the same of sem_open */
+__attribute__((weak)) void __semname_forked(void);                   /* the same of sem_open */
+__attribute__((weak)) __typeof__(__workers_forked) __workers_forked; /* of what has workers */
 
 static void child(struct thread *self)
 {
@@ -65,6 +67,8 @@ static void child(struct thread *self)
 	__tsd_forked();
 	if (__notify_forked != NULL)
 		__notify_forked();
+	if (__workers_forked != NULL)
+		__workers_forked();
 	__ops->forked(had_others);
 	__newlib_forked();
 	__shared_forked();

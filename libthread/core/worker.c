@@ -1,0 +1,126 @@
+/*
+ * worker.c - LWPs of the library's own that do what blocks in the kernel: they watch message
+ * queues (sync/mqueue.c) for unbound threads, and make the calls of aio.c.
+ *
+ * An item of work waits in a queue until a worker takes it.  Its starter unparks an idle worker, or
+ * starts one more.  So each item gets a worker, however long the others block; the user of this
+ * file limits the number of its items.  An idle worker parks, and stays for later work.
+ *
+ * A worker is a service LWP (service.c): it blocks all signals, and does not keep the process from
+ * its end.  It has an id like a thread's, which no thread has, since it owns robust mutexes.
+ *
+ * The record of a worker lies on the worker's stack, which lasts as long as the process.
+ * work_lock is innermost.
+ */
+#include <errno.h>
+#include "impl.h"
+#include "model.h"
+#include "worker.h"
+
+#define WORKER_ID 0x40000000u /* ids of threads are lower (core/thread.c) */
+
+struct worker {
+	struct thread *context;
+	struct worker *next_idle, *next;
+	bool idle; /* work_lock: in the list of these */
+};
+
+static struct ilock work_lock;
+static struct work *work_first, **work_end = &work_first;
+static struct worker *idle_workers, *workers;
+
+/* The work that was started first, or NULL: then the worker is among the idle ones. */
+static struct work *work_take(struct worker *self)
+{
+	struct work *w;
+
+	ilock_lock(&work_lock);
+	w = work_first;
+	if (w != NULL) {
+		work_first = w->next;
+		if (work_first == NULL)
+			work_end = &work_first;
+	} else if (!self->idle) {
+		self->idle = true;
+		self->next_idle = idle_workers;
+		idle_workers = self;
+	}
+	ilock_unlock(&work_lock);
+	return w;
+}
+
+/*
+ * *Race:* a starter takes an idle worker from the list before the worker has parked; *without
+ * this:* the worker sleeps beside its work; *closed by:* the unpark, which leaves a permit.
+ */
+static void __attribute__((noreturn)) worker_main(struct thread *context)
+{
+	struct worker self = {.context = context};
+	struct work *w;
+
+	context->id = WORKER_ID | context->own_lwp.id;
+	ilock_lock(&work_lock);
+	self.next = workers;
+	workers = &self;
+	ilock_unlock(&work_lock);
+	for (;;) {
+		while ((w = work_take(&self)) == NULL)
+			__lwp_park(NEVER, 0);
+		w->run(w);
+	}
+}
+
+/* Takes back what no worker has taken.  False: one has. */
+static bool work_withdraw(const struct work *w)
+{
+	struct work **p = &work_first;
+	bool found;
+
+	ilock_lock(&work_lock);
+	while (*p != NULL && *p != w)
+		p = &(*p)->next;
+	found = *p != NULL;
+	if (found) {
+		*p = w->next;
+		if (*p == NULL)
+			work_end = p;
+	}
+	ilock_unlock(&work_lock);
+	return found;
+}
+
+/* Has w done by a worker.  0; EAGAIN, ENOMEM: there is no LWP for it.  Does not wait. */
+int __work_start(struct work *w)
+{
+	struct thread *context; /* not used */
+	struct worker *idle;
+	int error;
+
+	w->next = NULL;
+	ilock_lock(&work_lock);
+	*work_end = w;
+	work_end = &w->next;
+	idle = idle_workers;
+	if (idle != NULL) {
+		idle_workers = idle->next_idle;
+		idle->idle = false;
+	}
+	ilock_unlock(&work_lock);
+	if (idle != NULL) {
+		__service_poke(idle->context);
+		return 0;
+	}
+	error = __service_start(worker_main, "worker", &context);
+	return error != 0 && work_withdraw(w) ? error : 0;
+}
+
+/* In a child of fork, which has none of the workers, and where __threads_lock is free. */
+void __workers_forked(void)
+{
+	work_lock.held = 0;
+	for (struct worker *k = workers; k != NULL; k = k->next)
+		__service_forgotten(k->context);
+	workers = idle_workers = NULL;
+	work_first = NULL;
+	work_end = &work_first;
+}

@@ -1,0 +1,14 @@
+/*
+ * worker.h - work that LWPs of the library's own do, so that no thread of the program keeps its LWP
+ * for it.
+ */
+#pragma once
+
+struct work {
+	void (*run)(struct work *w); /* on one of these LWPs; may block; w may be gone at its end */
+	struct work *next;
+};
+
+/* core/worker.c */
+int __work_start(struct work *w);
+void __workers_forked(void);
