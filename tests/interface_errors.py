@@ -14,7 +14,8 @@ import re
 from conftest import TOP
 
 HEADERS = [TOP / "libthread/include" / f"{name}.h"
-           for name in ("pthread", "thread", "synch", "semaphore", "threads", "sched")]
+           for name in ("pthread", "thread", "synch", "semaphore", "mqueue", "threads",
+                                                           "sched")]
 SOURCES = [*sorted((TOP / "libthread").glob("core/*.c")),
            *sorted((TOP / "libthread").glob("sync/*.c")), TOP / "user/libc/sched.c"]
 ERROR = r"(?:E[A-Z0-9]{2,}|thrd_(?:busy|error|nomem|timedout))"

@@ -19,16 +19,16 @@ PROGRAMS = sorted(path.stem for path in (TOP / "tests/guest").glob("if_*.c"))
 # Documented, and in no guest's power to provoke at will: memory that ends at the right moment, a
 # table of the kernel's that is full.
 NO_MEMORY = {
-    "EAGAIN": ("pthread_mutex_setprioceiling", "pthread_setconcurrency", "thr_setconcurrency"),
+    "EAGAIN": ("pthread_mutex_setprioceiling", "pthread_setconcurrency", "thr_setconcurrency", "mq_notify"),
     "ENOMEM": ("pthread_atfork", "pthread_mutex_clocklock", "pthread_mutex_timedlock",
                "pthread_cond_clockwait", "pthread_cond_timedwait", "pthread_rwlock_clockrdlock",
                "pthread_rwlock_clockwrlock", "pthread_rwlock_timedrdlock",
                "pthread_rwlock_timedwrlock", "pthread_setspecific", "pthread_timedjoin_np",
                "cond_timedwait", "cond_reltimedwait", "sem_clockwait", "sem_timedwait", "sem_open",
-               "thr_setspecific", "thr_suspend"),
+               "thr_setspecific", "thr_suspend", "mq_open", "mq_send", "mq_timedsend", "mq_receive",
+               "mq_timedreceive", "mq_notify"),
     "thrd_nomem": ("thrd_create",),
-    "EACCES": ("sem_open",), "EMFILE": ("sem_open",), "ENFILE": ("sem_open",),
-    "ENOSPC": ("sem_open",),
+    **{error: ("sem_open", "mq_open") for error in ("EACCES", "EMFILE", "ENFILE", "ENOSPC")},
     # A mutex with a ceiling that UNIX International's have not, or that is robust too.
     "EINVAL": ("mutex_lock", "mutex_trylock"),
     # A robust mutex that is given up inconsistent while a thread waits for a condition with it.
@@ -43,7 +43,8 @@ BY_MODEL = {
             ("pthread_setschedparam", "ENOTSUP"), ("pthread_setschedprio", "ENOTSUP"),
             ("pthread_getaffinity_np", "ENOTSUP")},
     "mxn": {("thr_schedlock_stats", "ENOTSUP")},
-    "n1": {("thr_schedlock_stats", "ENOTSUP")},
+    "n1": {("thr_schedlock_stats", "ENOTSUP"),
+           *((f"mq_{call}", "EINTR") for call in ("send", "timedsend", "receive", "timedreceive"))},
 }
 NO_SUCCESS = {"n1": {"pthread_getcpuclockid", "pthread_getaffinity_np", "pthread_setaffinity_np"},
               "lwp": {"thr_schedlock_stats"}, "mxn": set()}

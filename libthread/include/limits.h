@@ -9,5 +9,7 @@
 #define PTHREAD_DESTRUCTOR_ITERATIONS 4
 #undef SEM_VALUE_MAX
 #define SEM_VALUE_MAX 0x7fffffff
+#undef MQ_PRIO_MAX
+#define MQ_PRIO_MAX 32
 
 #endif

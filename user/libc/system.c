@@ -84,6 +84,10 @@ long sysconf(int name)
 		return PTHREAD_DESTRUCTOR_ITERATIONS;
 	case _SC_SEM_VALUE_MAX:
 		return SEM_VALUE_MAX;
+	case _SC_MQ_PRIO_MAX:
+		return MQ_PRIO_MAX;
+	case _SC_MQ_OPEN_MAX:
+		return -1;
 	case _SC_RTSIG_MAX:
 		return WEFT_SIGRTMAX - WEFT_SIGRTMIN + 1;
 	case _SC_SIGQUEUE_MAX:

@@ -1,0 +1,158 @@
+/*
+ * mqnotify.c - mq_notify: a process is told when a message comes to the empty queue.
+ *
+ * There is one registration, in the queue.  The sender of the message ends it, and sends the signal
+ * itself.  With SIGEV_THREAD a worker of the registered process waits in the kernel until the
+ * registration has ended (serial), and then creates the thread, if the sender and not the process
+ * itself has ended it (mq->serial).
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include "../core/event.h"
+#include "mqueue.h"
+
+struct notice {
+	struct work work;
+	struct mq *mq;
+	uint32_t serial;
+	struct sigevent event;
+	pthread_attr_t attr; /* the event's, which the program may destroy */
+};
+
+/* Ends the registration.  Of one with SIGEV_THREAD the worker has to look. */
+static void registration_end(struct queue *q)
+{
+	q->notice.pid = 0;
+	pthread_cond_broadcast(&q->changed[NOTICE]);
+}
+
+/* A message comes to q, which is empty.  A thread that waits for it gets it, and nobody is told. */
+struct tell __mq_notice(struct queue *q)
+{
+	struct tell tell = {0};
+
+	if (q->notice.pid == 0 ||
+	    (q->receivers > 0 &&
+	     (__atomic_load_n(&q->changed[MESSAGES].__waiters, __ATOMIC_RELAXED) &
+	      LWP_COND_WAITERS)))
+		return tell;
+	if (q->notice.how == SIGEV_SIGNAL)
+		tell = (struct tell){q->notice.pid, q->notice.signo, q->notice.value};
+	registration_end(q);
+	return tell;
+}
+
+/* Is this the registration that there is? */
+static bool registration_is(const struct queue *q, uint32_t serial)
+{
+	return q->notice.pid != 0 && q->notice.serial == serial;
+}
+
+/* Ends that which was made by m, if it has not ended. */
+void __mq_unregister(struct mq *m)
+{
+	if (registration_is(m->queue, m->serial))
+		registration_end(m->queue);
+	m->serial = 0;
+}
+
+/* A worker's. */
+static void notice_watch(struct work *w)
+{
+	struct notice *n = (struct notice *)w;
+	struct mq *m = n->mq;
+	struct queue *q = m->queue;
+	bool fired = false;
+
+	if (__mq_lock(q) == 0) {
+		while (registration_is(q, n->serial))
+			__mq_wait(m, NOTICE);
+		fired = m->serial == n->serial;
+		if (fired)
+			m->serial = 0;
+		__mq_unlock(q);
+	}
+	__mq_put(m);
+	if (fired)
+		__event_happens(&n->event);
+	free(n);
+}
+
+static struct notice *notice_new(struct mq *m, const struct sigevent *event)
+{
+	struct notice *n = malloc(sizeof(*n));
+
+	if (n == NULL)
+		return NULL;
+	*n = (struct notice){.work.run = notice_watch, .mq = m, .event = *event};
+	if (event->sigev_notify_attributes != NULL) {
+		n->attr = *event->sigev_notify_attributes;
+		n->event.sigev_notify_attributes = &n->attr;
+	}
+	return n;
+}
+
+/* The same with queue->lock. */
+static int registration_make(struct mq *m, const struct sigevent *event, struct notice *n)
+{
+	struct queue *q = m->queue;
+	int error = 0;
+
+	/* A process that ended with its registration has none. */
+	if (q->notice.pid != 0 && __sys_kill(q->notice.pid, 0) == 0)
+		return EBUSY;
+	q->notice.pid = __sys_getpid();
+	q->notice.how = event->sigev_notify;
+	q->notice.signo = event->sigev_signo;
+	q->notice.value = (uint64_t)event->sigev_value.sival_ptr;
+	if (++q->notice.serial == 0)
+		q->notice.serial = 1;
+	m->serial = q->notice.serial;
+	if (n != NULL) {
+		n->serial = m->serial;
+		__mq_keep(m);
+		error = __work_start(&n->work);
+	}
+	if (error != 0) {
+		__mq_put(m);
+		__mq_unregister(m);
+	}
+	return error;
+}
+
+/*
+ * Registers the process for one notification, when a message comes to the empty queue and no
+ * thread waits for it: by signal (si_code is SI_QUEUE), or by calling a function in a new thread.
+ * NULL ends the registration of the process, if there is one.  EBADF: no open message queue;
+ * EBUSY: a process is registered; EINVAL: the event; ENOMEM, EAGAIN: for SIGEV_THREAD.
+ */
+int mq_notify(mqd_t fd, const struct sigevent *event)
+{
+	struct mq *m = __mq_get(fd, -1);
+	struct notice *n = NULL;
+	int error = 0;
+
+	if (m == NULL)
+		return __mq_fails(EBADF);
+	if (event != NULL && !__event_valid(event))
+		error = EINVAL;
+	else if (event != NULL && event->sigev_notify == SIGEV_THREAD) {
+		n = notice_new(m, event);
+		error = n == NULL ? ENOMEM : 0;
+	}
+	if (error == 0)
+		error = __mq_lock(m->queue);
+	if (error == 0) {
+		if (event == NULL)
+			__mq_unregister(m);
+		else
+			error = registration_make(m, event, n);
+		__mq_unlock(m->queue);
+	}
+	__mq_put(m);
+	if (error == 0)
+		return 0;
+	free(n);
+	return __mq_fails(error);
+}

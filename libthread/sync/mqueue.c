@@ -1,0 +1,339 @@
+/*
+ * mqueue.c - message queues: their names, and the descriptors by which processes have them open.
+ *
+ * A queue is a file, which processes map shared; like a named semaphore's (semname.c) it has its name
+ * only once it is whole.  All of it is written at first, so that no message meets a full memory.
+ *
+ * An mqd_t is a descriptor of that file.  So the kernel keeps O_NONBLOCK, which a child of fork shares
+ * with its parent, and closes it in exec.  `opened` finds the rest by descriptor, under
+ * opened_lock, which is innermost.  A mapping lasts until the last call and worker that uses it is through (users).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <weft/file.h>
+#include <weft/proc.h>
+#include "mqueue.h"
+
+#define DIR "/tmp/"
+#define PREFIX ".mq."
+
+#define PRESET_MAXMSG 10
+#define PRESET_MSGSIZE 8192
+#define QUEUE_SIZE_MAX (64ul << 20) /* bytes of a queue */
+
+static struct mq *opened[WEFT_OPEN_MAX];
+static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int __mq_fails(int error)
+{
+	errno = error;
+	return -1;
+}
+
+/* --- users ---------------------------------------------------------------------------------- */
+
+/* One user more; the caller is one.  Relaxed: the caller's use keeps it meanwhile. */
+void __mq_keep(struct mq *m)
+{
+	__atomic_add_fetch(&m->users, 1, __ATOMIC_RELAXED);
+}
+
+/* The open queue, one user more; NULL: there is none, or it is open in the way that is named. */
+struct mq *__mq_get(mqd_t fd, int not_access)
+{
+	struct mq *m = NULL;
+
+	pthread_mutex_lock(&opened_lock);
+	if (fd >= 0 && fd < WEFT_OPEN_MAX && opened[fd] != NULL &&
+	    opened[fd]->access != not_access) {
+		m = opened[fd];
+		__mq_keep(m);
+	}
+	pthread_mutex_unlock(&opened_lock);
+	return m;
+}
+
+/* One user less.  Acquire and release: the last user unmaps what the others are through with. */
+void __mq_put(struct mq *m)
+{
+	if (__atomic_sub_fetch(&m->users, 1, __ATOMIC_ACQ_REL) == 0) {
+		munmap(m->queue, m->size);
+		free(m);
+	}
+}
+
+static void mq_locks_init(struct mq *m)
+{
+	m->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	for (int i = 0; i < 2; i++)
+		m->side[i] = (struct side){.mq = m, .woken = PTHREAD_COND_INITIALIZER};
+}
+
+/*
+ * In a child of fork.  Its queues are open, no call and no worker is at them, and it is not registered.
+ */
+void __mq_forked(void)
+{
+	opened_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	for (int fd = 0; fd < WEFT_OPEN_MAX; fd++) {
+		struct mq *m = opened[fd];
+
+		if (m != NULL) {
+			m->users = 1;
+			m->serial = 0;
+			mq_locks_init(m);
+		}
+	}
+}
+
+/* --- names ---------------------------------------------------------------------------------- */
+
+/* "/name", with no other slash.  0, EINVAL, ENAMETOOLONG. */
+static int mq_path(const char *name, char path[WEFT_PATH_MAX])
+{
+	while (*name == '/')
+		name++;
+	if (*name == '\0' || strchr(name, '/') != NULL)
+		return EINVAL;
+	if (strlen(name) > WEFT_NAME_MAX - strlen(PREFIX))
+		return ENAMETOOLONG;
+	snprintf(path, WEFT_PATH_MAX, DIR PREFIX "%s", name);
+	return 0;
+}
+
+/* The empty queue; false: attr is not valid. */
+static bool queue_make(struct queue *q, const struct mq_attr *attr)
+{
+	pthread_mutexattr_t mutex;
+	pthread_condattr_t cond;
+
+	if (attr->mq_maxmsg <= 0 || attr->mq_msgsize <= 0 ||
+	    attr->mq_msgsize > (long)QUEUE_SIZE_MAX || attr->mq_maxmsg > (long)QUEUE_SIZE_MAX)
+		return false;
+	memset(q, 0, sizeof(*q));
+	q->magic = QUEUE_MAGIC;
+	q->maxmsg = attr->mq_maxmsg;
+	q->msgsize = attr->mq_msgsize;
+	q->slot_size = (sizeof(struct slot) + attr->mq_msgsize + 7) & -8u;
+	if ((uint64_t)q->maxmsg * q->slot_size > QUEUE_SIZE_MAX)
+		return false;
+	pthread_mutexattr_init(&mutex);
+	pthread_mutexattr_setpshared(&mutex, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&mutex, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&q->lock, &mutex);
+	pthread_condattr_init(&cond);
+	pthread_condattr_setpshared(&cond, PTHREAD_PROCESS_SHARED);
+	for (int i = 0; i < CONDITIONS; i++)
+		pthread_cond_init(&q->changed[i], &cond);
+	return true;
+}
+
+static size_t queue_size(const struct queue *q)
+{
+	return sizeof(*q) + (uint64_t)q->maxmsg * q->slot_size;
+}
+
+/* Writes all of it.  0, or an error number of write. */
+static int queue_write(int fd, const struct queue *q)
+{
+	static const char nothing[4096];
+	size_t left = queue_size(q) - sizeof(*q);
+	ssize_t n = write(fd, q, sizeof(*q)) == sizeof(*q) ? 0 : -1;
+
+	for (; left > 0 && n >= 0; left -= n)
+		n = write(fd, nothing, left < sizeof(nothing) ? left : sizeof(nothing));
+	return n < 0 ? errno : 0;
+}
+
+/* Makes the file of a new queue.  Its descriptor, or -1: EEXIST, errors of open and write. */
+static int queue_create(const char *path, int flags, mode_t mode, const struct queue *q)
+{
+	static unsigned count;
+	char whole[WEFT_PATH_MAX];
+	int fd, error;
+
+	snprintf(whole, sizeof(whole), DIR ".newmq.%d.%u", (int)getpid(),
+		 __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED));
+	fd = open(whole, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | (flags & O_NONBLOCK), mode);
+	if (fd < 0)
+		return -1;
+	error = queue_write(fd, q);
+	if (error == 0 && link(whole, path) < 0)
+		error = errno;
+	unlink(whole);
+	if (error == 0)
+		return fd;
+	close(fd);
+	return __mq_fails(error);
+}
+
+/* Maps the queue in the file.  0, EINVAL, ENOMEM. */
+static int queue_map(int fd, int access)
+{
+	struct mq *m = malloc(sizeof(*m));
+	struct stat st;
+	void *at;
+
+	if (m == NULL || fstat(fd, &st) < 0 || fd >= WEFT_OPEN_MAX) {
+		free(m);
+		return ENOMEM;
+	}
+	at = (size_t)st.st_size < sizeof(struct queue)
+		     ? NULL
+		     : mmap(NULL, st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (at == NULL || at == MAP_FAILED) {
+		free(m);
+		return at == NULL ? EINVAL : ENOMEM;
+	}
+	*m = (struct mq){.queue = at, .size = st.st_size, .fd = fd, .access = access, .users = 1};
+	if (m->queue->magic != QUEUE_MAGIC || queue_size(m->queue) != m->size) {
+		__mq_put(m);
+		return EINVAL;
+	}
+	mq_locks_init(m);
+	pthread_mutex_lock(&opened_lock);
+	opened[fd] = m;
+	pthread_mutex_unlock(&opened_lock);
+	return 0;
+}
+
+/* The descriptor of the queue at path, which is made if flags say so; or -1. */
+static int queue_open(const char *path, int flags, mode_t mode, const struct queue *fresh)
+{
+	int fd, error;
+
+	do { /* another process may make or unlink it in between */
+		fd = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)
+			     ? __mq_fails(ENOENT)
+			     : open(path, O_RDWR | O_CLOEXEC | (flags & O_NONBLOCK));
+		if (fd < 0 && errno == ENOENT && (flags & O_CREAT))
+			fd = queue_create(path, flags, mode, fresh);
+	} while (fd < 0 && errno == EEXIST && !(flags & O_EXCL));
+	if (fd < 0)
+		return -1;
+	error = queue_map(fd, flags & O_ACCMODE);
+	if (error == 0)
+		return fd;
+	close(fd);
+	return __mq_fails(error);
+}
+
+/* --- the interface ------------------------------------------------------------------------------ */
+
+/*
+ * Opens the queue of that name; makes it, with `attr`, if there is none and flags have O_CREAT.
+ * Returns a descriptor.  EEXIST: there is one, and flags have O_CREAT and O_EXCL; ENOENT: there is
+ * none; EINVAL: the name has no characters or a slash, or attr, or more than 64 MB; ENAMETOOLONG: the
+ * name; EACCES, EMFILE, ENFILE, ENOSPC, ENOMEM: as of open, write and mmap.
+ */
+mqd_t mq_open(const char *name, int flags, ...)
+{
+	struct mq_attr attr = {.mq_maxmsg = PRESET_MAXMSG, .mq_msgsize = PRESET_MSGSIZE};
+	char path[WEFT_PATH_MAX];
+	struct queue fresh;
+	mode_t mode = 0;
+	int fd, state, error = mq_path(name, path);
+
+	if (error != 0)
+		return __mq_fails(error);
+	if (flags & O_CREAT) {
+		const struct mq_attr *wanted;
+		va_list ap;
+
+		va_start(ap, flags);
+		mode = va_arg(ap, unsigned);
+		wanted = va_arg(ap, const struct mq_attr *);
+		va_end(ap);
+		if (!queue_make(&fresh, wanted != NULL ? wanted : &attr))
+			return __mq_fails(EINVAL);
+	}
+	/* What it calls are cancellation points; it is none, and would leave files behind. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	fd = queue_open(path, flags, mode, &fresh);
+	pthread_setcancelstate(state, NULL);
+	return fd;
+}
+
+/*
+ * Ends the registration of the process, if there is one.  Calls of other threads that wait end.
+ * EBADF: no open message queue.
+ */
+int mq_close(mqd_t fd)
+{
+	struct mq *m = __mq_get(fd, -1);
+	bool mine;
+
+	if (m == NULL)
+		return __mq_fails(EBADF);
+	pthread_mutex_lock(&opened_lock);
+	mine = opened[fd] == m;
+	if (mine) {
+		opened[fd] = NULL;
+	}
+	pthread_mutex_unlock(&opened_lock);
+	if (mine && __mq_lock(m->queue) == 0) {
+		m->closed = true;
+		__mq_unregister(m);
+		for (int i = 0; i < CONDITIONS; i++)
+			pthread_cond_broadcast(&m->queue->changed[i]);
+		__mq_unlock(m->queue);
+	}
+	__mq_put(m);
+	if (!mine) /* another thread was faster */
+		return __mq_fails(EBADF);
+	__mq_put(m);
+	__sys_close(fd);
+	return 0;
+}
+
+/*
+ * The name goes at once, the queue with the last process that has it open.  ENOENT: no such name;
+ * ENAMETOOLONG: the name; EINVAL: the name has no characters, or a slash.
+ */
+int mq_unlink(const char *name)
+{
+	char path[WEFT_PATH_MAX];
+	int error = mq_path(name, path);
+
+	return error != 0 ? __mq_fails(error) : unlink(path);
+}
+
+/* EBADF: no open message queue. */
+int mq_getattr(mqd_t fd, struct mq_attr *attr)
+{
+	struct mq *m = __mq_get(fd, -1);
+
+	if (m == NULL)
+		return __mq_fails(EBADF);
+	*attr = (struct mq_attr){
+		.mq_flags = fcntl(fd, F_GETFL) & O_NONBLOCK,
+		.mq_maxmsg = m->queue->maxmsg,
+		.mq_msgsize = m->queue->msgsize,
+		.mq_curmsgs = __atomic_load_n(&m->queue->count, __ATOMIC_RELAXED),
+	};
+	__mq_put(m);
+	return 0;
+}
+
+/*
+ * Of attr, mq_flags alone counts, and of that O_NONBLOCK, for all processes that share the descriptor by fork.
+ * old, if it is not NULL: as mq_getattr gave it before.  Errors of mq_getattr.
+ */
+int mq_setattr(mqd_t fd, const struct mq_attr *attr, struct mq_attr *old)
+{
+	struct mq_attr before;
+
+	if (mq_getattr(fd, &before) < 0)
+		return -1;
+	fcntl(fd, F_SETFL, attr->mq_flags & O_NONBLOCK);
+	if (old != NULL)
+		*old = before;
+	return 0;
+}
