@@ -14,7 +14,7 @@ import re
 from conftest import TOP
 
 HEADERS = [TOP / "libthread/include" / f"{name}.h"
-           for name in ("pthread", "thread", "synch", "semaphore", "mqueue", "threads",
+           for name in ("pthread", "thread", "synch", "semaphore", "mqueue", "aio", "threads",
                                                            "sched")]
 SOURCES = [*sorted((TOP / "libthread").glob("core/*.c")),
            *sorted((TOP / "libthread").glob("sync/*.c")), TOP / "user/libc/sched.c"]

@@ -19,7 +19,8 @@ PROGRAMS = sorted(path.stem for path in (TOP / "tests/guest").glob("if_*.c"))
 # Documented, and in no guest's power to provoke at will: memory that ends at the right moment, a
 # table of the kernel's that is full.
 NO_MEMORY = {
-    "EAGAIN": ("pthread_mutex_setprioceiling", "pthread_setconcurrency", "thr_setconcurrency", "mq_notify"),
+    "EAGAIN": ("pthread_mutex_setprioceiling", "pthread_setconcurrency", "thr_setconcurrency", "mq_notify",
+               "aio_read", "aio_write", "aio_fsync", "lio_listio"),
     "ENOMEM": ("pthread_atfork", "pthread_mutex_clocklock", "pthread_mutex_timedlock",
                "pthread_cond_clockwait", "pthread_cond_timedwait", "pthread_rwlock_clockrdlock",
                "pthread_rwlock_clockwrlock", "pthread_rwlock_timedrdlock",

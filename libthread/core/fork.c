@@ -55,6 +55,7 @@ int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(vo
 __attribute__((weak)) void __notify_forked(void);
 __attribute__((weak)) void __semname_forked(void);                   /* the same of sem_open */
 __attribute__((weak)) __typeof__(__workers_forked) __workers_forked; /* of what has workers */
+__attribute__((weak)) void __aio_forked(void);                       /* of aio_read */
 __attribute__((weak)) void __mq_forked(void);                        /* of mq_open */
 
 static void child(struct thread *self)
@@ -75,6 +76,8 @@ static void child(struct thread *self)
 	__shared_forked();
 	if (__semname_forked != NULL)
 		__semname_forked();
+	if (__aio_forked != NULL)
+		__aio_forked();
 	if (__mq_forked != NULL)
 		__mq_forked();
 	__lockstat_forked();

@@ -68,6 +68,10 @@ long sysconf(int name)
 	case _SC_MAPPED_FILES:
 	case _SC_SHARED_MEMORY_OBJECTS:
 	case _SC_FSYNC:
+	case _SC_ASYNCHRONOUS_IO:
+	case _SC_MESSAGE_PASSING:
+	case _SC_MEMLOCK:
+	case _SC_MEMLOCK_RANGE:
 	case _SC_PRIORITY_SCHEDULING:
 	case _SC_THREAD_PRIORITY_SCHEDULING:
 	case _SC_THREAD_PRIO_INHERIT:
@@ -98,10 +102,6 @@ long sysconf(int name)
 		return 1;
 	case _SC_THREAD_THREADS_MAX:
 	case _SC_SEM_NSEMS_MAX:
-	case _SC_ASYNCHRONOUS_IO:
-	case _SC_MEMLOCK:
-	case _SC_MEMLOCK_RANGE:
-	case _SC_MESSAGE_PASSING:
 	case _SC_PRIORITIZED_IO:
 	case _SC_SYNCHRONIZED_IO:
 	case _SC_SPORADIC_SERVER:

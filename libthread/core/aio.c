@@ -1,0 +1,429 @@
+/*
+ * aio.c - asynchronous input and output: workers (worker.c) make the calls.
+ *
+ * `requests` has all requests that are not done, in the order of their calls.  A request begins
+ * when fewer than WORKERS_MAX are at work, and no earlier request stands in its way: one of the same
+ * direction on a descriptor that has no offsets (a pipe, a terminal, O_APPEND), or any on the
+ * descriptor for aio_fsync.  Only one that has not begun can be cancelled.
+ *
+ * aio_lock guards the list.  A control block belongs to the program again from when __error is no
+ * longer EINPROGRESS, so that is the last store to it.
+ */
+#include <aio.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "event.h"
+#include "impl.h"
+#include "model.h"
+#include "worker.h"
+
+#define WORKERS_MAX 16
+#define SYNC 3 /* an operation beside LIO_READ and LIO_WRITE */
+
+/* The requests of one lio_listio; aio_lock. */
+struct group {
+	unsigned left; /* that are not done, and 1 until all have been made */
+	struct sigevent event;
+};
+
+struct request {
+	struct work work;
+	struct request *next;
+	struct aiocb *cb;
+	int fd, operation;
+	bool in_order, begun;
+	struct group *group; /* or NULL */
+};
+
+static pthread_mutex_t aio_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t aio_done = PTHREAD_COND_INITIALIZER;
+static struct request *requests, **requests_end = &requests;
+static unsigned working;
+
+static int aio_fails(int error)
+{
+	errno = error;
+	return -1;
+}
+
+void __aio_forked(void);
+
+/* In a child of fork, which has none of the requests. */
+void __aio_forked(void)
+{
+	aio_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	aio_done = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+	requests = NULL;
+	requests_end = &requests;
+	working = 0;
+}
+
+/* --- beginning and end ------------------------------------------------------------------------ */
+
+static void request_remove(struct request *r)
+{
+	struct request **p = &requests;
+
+	while (*p != r)
+		p = &(*p)->next;
+	*p = r->next;
+	if (*p == NULL)
+		requests_end = p;
+}
+
+/* One request of the group less.  True: it was the last.  aio_lock. */
+static bool group_left(struct group *g)
+{
+	return g != NULL && --g->left == 0;
+}
+
+static void group_end(struct group *g)
+{
+	__event_happens(&g->event);
+	free(g);
+}
+
+/*
+ * r is done, and not in the list.  aio_lock is held, and is not for a moment while others are told.
+ * Release: what the worker has read is there when __error says so.
+ */
+static void request_end(struct request *r, ssize_t result, int error)
+{
+	struct sigevent event = r->cb->aio_sigevent;
+	bool last = group_left(r->group);
+
+	r->cb->__result = result;
+	__atomic_store_n(&r->cb->__error, error, __ATOMIC_RELEASE);
+	pthread_cond_broadcast(&aio_done);
+	pthread_mutex_unlock(&aio_lock);
+	__event_happens(&event);
+	if (last)
+		group_end(r->group);
+	free(r);
+	pthread_mutex_lock(&aio_lock);
+}
+
+/* May r begin?  aio_lock. */
+static bool request_may_begin(const struct request *r)
+{
+	for (const struct request *e = requests; e != r; e = e->next)
+		if (e->fd == r->fd && (r->operation == SYNC || e->operation == SYNC ||
+				       (r->in_order && e->operation == r->operation)))
+			return false;
+	return true;
+}
+
+static void request_run(struct work *w);
+
+/* Begins what may begin.  aio_lock.  If there is no LWP at all for it, it ends with EAGAIN. */
+static void requests_begin(void)
+{
+	struct request *r = requests;
+	int error;
+
+	while (r != NULL && working < WORKERS_MAX) {
+		if (r->begun || !request_may_begin(r)) {
+			r = r->next;
+			continue;
+		}
+		r->begun = true;
+		r->work.run = request_run;
+		error = __work_start(&r->work);
+		if (error == 0) {
+			working++;
+			r = r->next;
+		} else if (working > 0) { /* when one of these ends */
+			r->begun = false;
+			return;
+		} else {
+			request_remove(r);
+			request_end(r, -1, EAGAIN);
+			r = requests;
+		}
+	}
+}
+
+static ssize_t request_call(const struct request *r)
+{
+	const struct aiocb *cb = r->cb;
+	char *buf = (char *)cb->aio_buf;
+
+	switch (r->operation) {
+	case LIO_READ:
+		return r->in_order ? __sys_read(r->fd, buf, cb->aio_nbytes)
+				   : __sys_pread(r->fd, buf, cb->aio_nbytes, cb->aio_offset);
+	case LIO_WRITE:
+		return r->in_order ? __sys_write(r->fd, buf, cb->aio_nbytes)
+				   : __sys_pwrite(r->fd, buf, cb->aio_nbytes, cb->aio_offset);
+	default:
+		return fsync(r->fd) < 0 ? -errno : 0;
+	}
+}
+
+/* A worker's. */
+static void request_run(struct work *w)
+{
+	struct request *r = (struct request *)w;
+	ssize_t result;
+
+	while ((result = request_call(r)) == -EINTR)
+		;
+	pthread_mutex_lock(&aio_lock);
+	working--;
+	request_remove(r);
+	requests_begin();
+	request_end(r, result < 0 ? -1 : result, result < 0 ? -result : 0);
+	pthread_mutex_unlock(&aio_lock);
+}
+
+/* --- requests ----------------------------------------------------------------------------------- */
+
+/* 0; EINVAL: the event, the size, the offset; EBADF; EAGAIN: no memory. */
+static int request_make(struct aiocb *cb, int operation, struct group *group)
+{
+	int flags = fcntl(cb->aio_fildes, F_GETFL);
+	struct request *r;
+
+	if (cb->aio_sigevent.sigev_notify != 0 && !__event_valid(&cb->aio_sigevent))
+		return EINVAL;
+	if (flags < 0 || (operation == LIO_READ && (flags & O_ACCMODE) == O_WRONLY) ||
+	    (operation != LIO_READ && (flags & O_ACCMODE) == O_RDONLY))
+		return EBADF;
+	if (operation != SYNC && (ssize_t)cb->aio_nbytes < 0)
+		return EINVAL;
+	r = malloc(sizeof(*r));
+	if (r == NULL)
+		return EAGAIN;
+	*r = (struct request){
+		.cb = cb,
+		.fd = cb->aio_fildes,
+		.operation = operation,
+		.group = group,
+		.in_order = __sys_lseek(cb->aio_fildes, 0, SEEK_CUR) < 0 ||
+			    (operation == LIO_WRITE && (flags & O_APPEND)),
+	};
+	if (!r->in_order && operation != SYNC && cb->aio_offset < 0) {
+		free(r);
+		return EINVAL;
+	}
+	__atomic_store_n(&cb->__error, EINPROGRESS, __ATOMIC_RELAXED);
+	pthread_mutex_lock(&aio_lock);
+	if (group != NULL)
+		group->left++;
+	*requests_end = r;
+	requests_end = &r->next;
+	requests_begin();
+	pthread_mutex_unlock(&aio_lock);
+	return 0;
+}
+
+static int request_result(int error)
+{
+	return error == 0 ? 0 : aio_fails(error);
+}
+
+/*
+ * Reads, as pread does, or read of what has no offsets; returns at once.  No cancellation point, nor
+ * are the other functions but aio_suspend and lio_listio.  EBADF: not open for reading; EINVAL: offset,
+ * size or event; EAGAIN: no memory.
+ */
+int aio_read(struct aiocb *cb)
+{
+	return request_result(request_make(cb, LIO_READ, NULL));
+}
+
+/* The same for writing.  EBADF: not open for writing; EINVAL: offset, size or event; EAGAIN: no memory. */
+int aio_write(struct aiocb *cb)
+{
+	return request_result(request_make(cb, LIO_WRITE, NULL));
+}
+
+/*
+ * Calls fsync when all earlier requests of the descriptor are done.  EINVAL: the flag is neither
+ * O_SYNC nor O_DSYNC, or the event; EBADF: not open for writing; EAGAIN: no memory.
+ */
+int aio_fsync(int flag, struct aiocb *cb)
+{
+	if (flag != O_SYNC && flag != O_DSYNC)
+		return aio_fails(EINVAL);
+	return request_result(request_make(cb, SYNC, NULL));
+}
+
+/*
+ * What has become of it: 0, or an error number of read, write and fsync.  EINPROGRESS: it is not done;
+ * ECANCELED: aio_cancel came first.  Acquire: see request_end.
+ */
+int aio_error(const struct aiocb *cb)
+{
+	return __atomic_load_n(&cb->__error, __ATOMIC_ACQUIRE);
+}
+
+/* What the call returned.  EINVAL: it is not done. */
+ssize_t aio_return(struct aiocb *cb)
+{
+	return aio_error(cb) == EINPROGRESS ? aio_fails(EINVAL) : cb->__result;
+}
+
+/*
+ * Cancels the request, or with NULL all of the descriptor, if it has not begun.  Returns AIO_CANCELED,
+ * AIO_NOTCANCELED: one has begun, or AIO_ALLDONE.  EBADF: no such descriptor.
+ */
+int aio_cancel(int fd, struct aiocb *cb)
+{
+	int found = AIO_ALLDONE;
+	struct request *r, *next;
+
+	if (fcntl(fd, F_GETFL) < 0)
+		return aio_fails(EBADF);
+	pthread_mutex_lock(&aio_lock);
+	for (r = requests; r != NULL; r = next) {
+		next = r->next;
+		if (r->fd != fd || (cb != NULL && r->cb != cb))
+			continue;
+		if (r->begun) {
+			found = AIO_NOTCANCELED;
+			continue;
+		}
+		if (found == AIO_ALLDONE)
+			found = AIO_CANCELED;
+		request_remove(r);
+		request_end(r, -1, ECANCELED);
+		next = requests; /* the lock was free in between */
+	}
+	requests_begin();
+	pthread_mutex_unlock(&aio_lock);
+	return found;
+}
+
+/* --- several -------------------------------------------------------------------------------------- */
+
+static void lock_free(void *lock)
+{
+	pthread_mutex_unlock(lock);
+}
+
+static bool some_done(const struct aiocb *const list[], int n)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i] != NULL && aio_error(list[i]) != EINPROGRESS)
+			return true;
+	return false;
+}
+
+static bool all_done(const struct aiocb *const list[], int n)
+{
+	for (int i = 0; i < n; i++)
+		if (list[i] != NULL && list[i]->aio_lio_opcode != LIO_NOP &&
+		    aio_error(list[i]) == EINPROGRESS)
+			return false;
+	return true;
+}
+
+/* Until `done` says so.  0, ETIMEDOUT.  A cancellation point if it waits. */
+static int await(bool (*done)(const struct aiocb *const[], int), const struct aiocb *const list[],
+		 int n, const struct timespec *until)
+{
+	int error = 0;
+
+	pthread_mutex_lock(&aio_lock);
+	pthread_cleanup_push(lock_free, &aio_lock);
+	while (!done(list, n) && error == 0)
+		error = until == NULL ? pthread_cond_wait(&aio_done, &aio_lock)
+				      : pthread_cond_clockwait(&aio_done, &aio_lock,
+							       CLOCK_MONOTONIC, until);
+	pthread_cleanup_pop(1);
+	return error;
+}
+
+/*
+ * Waits until one of them is done, for at most `timeout` (NULL: for ever).  An unbound thread keeps no
+ * LWP meanwhile.  A cancellation point; a handler does not end it.  EAGAIN: the time has passed, or
+ * no memory for deadlines; EINVAL: n is negative, or nanoseconds out of range.
+ */
+int aio_suspend(const struct aiocb *const list[], int n, const struct timespec *timeout)
+{
+	struct timespec until;
+	int error;
+
+	pthread_testcancel();
+	if (n < 0)
+		return aio_fails(EINVAL);
+	if (timeout != NULL) {
+		if (timeout->tv_nsec < 0 || timeout->tv_nsec >= 1000000000)
+			return aio_fails(EINVAL);
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_sec += timeout->tv_sec;
+		until.tv_nsec += timeout->tv_nsec;
+		if (until.tv_nsec >= 1000000000) {
+			until.tv_sec++;
+			until.tv_nsec -= 1000000000;
+		}
+	}
+	error = await(some_done, list, n, timeout != NULL ? &until : NULL);
+	return error == 0 ? 0 : aio_fails(EAGAIN);
+}
+
+/* The last of a group, its maker: nobody waits for it, or all is done. */
+static void group_made(struct group *g)
+{
+	bool last;
+
+	if (g == NULL)
+		return;
+	pthread_mutex_lock(&aio_lock);
+	last = group_left(g);
+	pthread_mutex_unlock(&aio_lock);
+	if (last)
+		group_end(g);
+}
+
+/*
+ * Makes a request of each of the list (NULL and LIO_NOP: none).  LIO_WAIT: waits until all are done,
+ * a cancellation point; LIO_NOWAIT: `event` (NULL: none) happens then.  EINVAL: the mode, n is negative,
+ * or the event; EAGAIN: no memory; EIO: a request could not be made, or has failed; aio_error says why.
+ */
+int lio_listio(int mode, struct aiocb *restrict const list[restrict], int n,
+	       struct sigevent *restrict event)
+{
+	struct group *g = NULL;
+	bool failed = false;
+
+	if (mode == LIO_WAIT)
+		pthread_testcancel();
+	if ((mode != LIO_WAIT && mode != LIO_NOWAIT) || n < 0 ||
+	    (mode == LIO_NOWAIT && event != NULL && !__event_valid(event)))
+		return aio_fails(EINVAL);
+	if (mode == LIO_NOWAIT && event != NULL) {
+		g = malloc(sizeof(*g));
+		if (g == NULL)
+			return aio_fails(EAGAIN);
+		*g = (struct group){1, *event};
+	}
+	for (int i = 0; i < n; i++) {
+		int error = 0;
+
+		if (list[i] == NULL || list[i]->aio_lio_opcode == LIO_NOP)
+			continue;
+		if (list[i]->aio_lio_opcode != LIO_READ && list[i]->aio_lio_opcode != LIO_WRITE)
+			error = EINVAL;
+		else
+			error = request_make(list[i], list[i]->aio_lio_opcode, g);
+		if (error != 0) {
+			failed = true;
+			list[i]->__result = -1;
+			__atomic_store_n(&list[i]->__error, error, __ATOMIC_RELEASE);
+		}
+	}
+	group_made(g);
+	if (mode == LIO_WAIT) {
+		await(all_done, (const struct aiocb *const *)list, n, NULL);
+		for (int i = 0; i < n; i++)
+			failed = failed || (list[i] != NULL && list[i]->aio_lio_opcode != LIO_NOP &&
+					    aio_error(list[i]) != 0);
+	}
+	return failed ? aio_fails(EIO) : 0;
+}
