@@ -1,15 +1,17 @@
 /* basename.c - basename PATH [SUFFIX]: the last name in a path, without SUFFIX. */
 #include "lines.h"
+#include "usage.h"
+
+static const char usage[] = "usage: basename PATH [SUFFIX]\n";
 
 int main(int argc, char **argv)
 {
 	size_t n, suffix;
 	char *s, *slash;
 
-	if (argc < 2 || argc > 3) {
-		fputs("usage: basename PATH [SUFFIX]\n", stderr);
-		return 2;
-	}
+	usage_asked(argv, usage);
+	if (argc < 2 || argc > 3)
+		return usage_wrong(usage);
 	s = argv[1];
 	n = strlen(s);
 	while (n > 1 && s[n - 1] == '/')

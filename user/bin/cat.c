@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "usage.h"
 
 /* Returns 0, or 1 if something went wrong, which it has then said. */
 static int copy(int fd, const char *name)
@@ -21,10 +22,13 @@ static int copy(int fd, const char *name)
 	return n < 0;
 }
 
+static const char usage[] = "usage: cat [FILE...]\n";
+
 int main(int argc, char **argv)
 {
 	int i, fd, failed = 0;
 
+	usage_asked(argv, usage);
 	if (argc == 1)
 		return copy(STDIN_FILENO, "standard input");
 	for (i = 1; i < argc; i++) {

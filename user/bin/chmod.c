@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "usage.h"
 
 /* The mode that `text` makes of `mode`. */
 static mode_t change(const char *text, mode_t mode)
@@ -42,15 +43,16 @@ static mode_t change(const char *text, mode_t mode)
 	}
 }
 
+static const char usage[] = "usage: chmod MODE PATH...\n";
+
 int main(int argc, char **argv)
 {
 	struct stat st;
 	int i, failed = 0;
 
-	if (argc < 3) {
-		fputs("usage: chmod MODE PATH...\n", stderr);
-		return 2;
-	}
+	usage_asked(argv, usage);
+	if (argc < 3)
+		return usage_wrong(usage);
 	for (i = 2; i < argc; i++)
 		if (stat(argv[i], &st) < 0 ||
 		    chmod(argv[i], change(argv[1], st.st_mode & 07777)) < 0) {

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include "target.h"
+#include "usage.h"
 
 static int rflag, pflag, fflag, iflag, failed;
 
@@ -213,10 +214,13 @@ static int copy_to(char *source, char *path)
 	return 0;
 }
 
+static const char usage[] = "usage: cp [-Rrpfi] SOURCE... TARGET\n";
+
 int main(int argc, char **argv)
 {
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "Rrpfi")) != -1) {
 		switch (c) {
 		case 'R':
@@ -236,9 +240,7 @@ int main(int argc, char **argv)
 			optind = argc;
 		}
 	}
-	if (argc - optind < 2) {
-		fputs("usage: cp [-Rrpfi] SOURCE... TARGET\n", stderr);
-		return 2;
-	}
+	if (argc - optind < 2)
+		return usage_wrong(usage);
 	return each_target(argv + optind, argc - optind, copy_to) | failed;
 }

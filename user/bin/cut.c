@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 #include "lines.h"
+#include "usage.h"
 
 struct range {
 	long from, to;
@@ -81,6 +82,8 @@ static void cut_fields(char *line, char delimiter, bool only)
 	putchar('\n');
 }
 
+static const char usage[] = "usage: cut -b LIST | -c LIST | -f LIST [-d CHAR] [-s] [FILE...]\n";
+
 int main(int argc, char **argv)
 {
 	static char *none[] = {"-", NULL};
@@ -90,6 +93,7 @@ int main(int argc, char **argv)
 	FILE *f;
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "b:c:f:d:s")) != -1) {
 		if (c == 's') {
 			only = true;
@@ -105,10 +109,8 @@ int main(int argc, char **argv)
 			parse_list(optarg);
 		}
 	}
-	if (!kind) {
-		fputs("usage: cut -b LIST | -c LIST | -f LIST [-d CHAR] [-s] [FILE...]\n", stderr);
-		return 2;
-	}
+	if (!kind)
+		return usage_wrong(usage);
 	argv = optind < argc ? argv + optind : none;
 	for (; *argv; argv++) {
 		f = open_input(*argv);

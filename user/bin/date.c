@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "usage.h"
+
+static const char usage[] = "usage: date [-u] [-r FILE] [+FORMAT]\n";
 
 int main(int argc, char **argv)
 {
@@ -15,6 +18,7 @@ int main(int argc, char **argv)
 	struct tm tm;
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "ur:")) != -1) {
 		if (c == 'r') {
 			if (stat(optarg, &st) < 0)
@@ -26,10 +30,8 @@ int main(int argc, char **argv)
 	}
 	if (argc - optind == 1 && argv[optind][0] == '+')
 		format = argv[optind++] + 1;
-	if (optind != argc) {
-		fputs("usage: date [-u] [-r FILE] [+FORMAT]\n", stderr);
-		return 2;
-	}
+	if (optind != argc)
+		return usage_wrong(usage);
 	gmtime_r(&now, &tm);
 	text[0] = '\0';
 	if (strftime(text, sizeof(text), format, &tm) == 0 && *format)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <weft/file.h>
 #include <weft/sys.h>
+#include "usage.h"
 
 static void print(const struct weft_mount *m)
 {
@@ -14,6 +15,8 @@ static void print(const struct weft_mount *m)
 	       size ? (size - avail) * 100 / size : 0, m->path);
 }
 
+static const char usage[] = "usage: df [PATH...]\n";
+
 int main(int argc, char **argv)
 {
 	struct weft_mount m;
@@ -21,6 +24,7 @@ int main(int argc, char **argv)
 	int failed = 0;
 	unsigned i;
 
+	usage_asked(argv, usage);
 	puts("Filesystem  1K-blocks       Used      Avail Use% Mounted on");
 	for (i = 0; argc == 1 && __sys_mountinfo(i, &m) == 0; i++)
 		print(&m);

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <sys/priocntl.h>
 #include "procids.h"
+#include "usage.h"
 
 static const char *const full_name[WEFT_NCLASS] = {
 	[WEFT_CLASS_SYS] = "System Class",
@@ -165,12 +166,15 @@ static int set(int cid, const char *path)
 	return 0;
 }
 
+static const char usage[] = "usage: dispadmin -l | -c CLASS -g [-r RES] | -c CLASS -s FILE\n";
+
 int main(int argc, char **argv)
 {
 	struct pcinfo info = {0};
 	const char *class = NULL, *file = NULL;
 	int what = 0, option;
 
+	usage_asked(argv, usage);
 	while ((option = getopt(argc, argv, "lc:gr:s:")) != -1) {
 		switch (option) {
 		case 'c':
@@ -190,10 +194,8 @@ int main(int argc, char **argv)
 			what = '?';
 		}
 	}
-	if (what == 0 || what == '?' || optind != argc || (class == NULL) != (what == 'l')) {
-		fputs("usage: dispadmin -l | -c CLASS -g [-r RES] | -c CLASS -s FILE\n", stderr);
-		return 2;
-	}
+	if (what == 0 || what == '?' || optind != argc || (class == NULL) != (what == 'l'))
+		return usage_wrong(usage);
 	if (what == 'l')
 		return list();
 	if (strlcpy(info.pc_clname, class, PC_CLNMSZ) >= PC_CLNMSZ ||

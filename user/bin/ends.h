@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "usage.h"
 
 struct ends {
 	const char *usage;
@@ -19,6 +20,7 @@ static inline int ends_main(const struct ends *e, int argc, char **argv)
 {
 	int c, failed = 0;
 
+	usage_asked(argv, e->usage);
 	if (argc > 1 && argv[1][0] == '-' && isdigit((unsigned char)argv[1][1])) {
 		e->number(argv[1] + 1);
 		argv[1] = argv[0];
@@ -27,8 +29,7 @@ static inline int ends_main(const struct ends *e, int argc, char **argv)
 	}
 	while ((c = getopt(argc, argv, "n:c:")) != -1) {
 		if (c == '?') {
-			fprintf(stderr, "usage: %s\n", e->usage);
-			return 2;
+			return usage_wrong(e->usage);
 		}
 		*e->bytes = c == 'c';
 		e->number(optarg);

@@ -11,6 +11,9 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "usage.h"
+
+static const char usage[] = "usage: env [-i] [NAME=VALUE...] [CMD ARG...]\n";
 
 int main(int argc, char **argv)
 {
@@ -19,6 +22,7 @@ int main(int argc, char **argv)
 	int i = 1, status, error;
 	pid_t pid;
 
+	usage_asked(argv, usage);
 	if (i < argc && !strcmp(argv[i], "-i")) {
 		environ = empty;
 		i++;

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "lines.h"
+#include "usage.h"
 
 struct expr {
 	enum { NAME, PATH, TYPE, NEWER, PRINT, EXEC, NOT, AND, OR, TRUE } kind;
@@ -251,6 +252,11 @@ static void walk(const char *path, const struct expr *e, long depth)
 	free(names);
 }
 
+static const char usage[] =
+	"usage: find [PATH...] [EXPRESSION]\n"
+	"EXPRESSION: -name PATTERN, -path PATTERN, -type b|c|d|f|l|p, -newer FILE, -maxdepth N,\n"
+	"  -print, -exec CMD ARG... ; with ! -a -o ( )\n";
+
 int main(int argc, char **argv)
 {
 	static char dot[] = ".", *here[] = {dot, NULL};
@@ -258,6 +264,7 @@ int main(int argc, char **argv)
 	char **paths = argv + 1;
 	int n = 0;
 
+	usage_asked(argv, usage);
 	while (paths[n] && paths[n][0] != '-' && strcmp(paths[n], "(") && strcmp(paths[n], "!"))
 		n++;
 	args = paths + n;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "lines.h"
+#include "usage.h"
 
 static struct {
 	bool count, names_only, numbers, quiet, recursive, silent, invert, whole;
@@ -151,11 +152,7 @@ static void search_path(const char *path, bool show_name)
 	failed |= !close_input(f, path);
 }
 
-static int usage(void)
-{
-	fputs("usage: grep [-EFHchilnqrsvx] [-e PATTERN]... [PATTERN] [FILE...]\n", stderr);
-	return 2;
-}
+static const char usage[] = "usage: grep [-EFHchilnqrsvx] [-e PATTERN]... [PATTERN] [FILE...]\n";
 
 int main(int argc, char **argv)
 {
@@ -164,6 +161,7 @@ int main(int argc, char **argv)
 	int c, i, ntexts = 0;
 	bool show_name;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "EFHce:hilnqrsvx")) != -1) {
 		switch (c) {
 		case 'E':
@@ -207,13 +205,13 @@ int main(int argc, char **argv)
 			opt.whole = true;
 			break;
 		default:
-			return usage();
+			return usage_wrong(usage);
 		}
 	}
 	argv += optind;
 	if (!ntexts) {
 		if (!*argv)
-			return usage();
+			return usage_wrong(usage);
 		texts[ntexts++] = *argv++;
 	}
 	if (opt.cflags & REG_NOSPEC) /* with which regcomp takes no REG_EXTENDED */

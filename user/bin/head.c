@@ -31,7 +31,7 @@ static void number(const char *text)
 
 int main(int argc, char **argv)
 {
-	return ends_main(
-		&(struct ends){"head [-n LINES | -c BYTES] [FILE...]", number, head, &bytes}, argc,
-		argv);
+	return ends_main(&(struct ends){"usage: head [-n LINES | -c BYTES] [FILE...]\n", number,
+					head, &bytes},
+			 argc, argv);
 }

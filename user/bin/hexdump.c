@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "usage.h"
 
 #define LINE 16
 
@@ -85,6 +86,8 @@ static unsigned long number(const char *text)
 	return n;
 }
 
+static const char usage[] = "usage: hexdump [-Cv] [-n BYTES] [-s SKIP] [FILE...]\n";
+
 int main(int argc, char **argv)
 {
 	static char *standard_input[] = {"-", NULL};
@@ -93,6 +96,7 @@ int main(int argc, char **argv)
 	int c, starred = 0, first = 1;
 	unsigned n;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "Cvn:s:")) != -1) {
 		switch (c) {
 		case 'C':
@@ -108,8 +112,7 @@ int main(int argc, char **argv)
 			to_skip = number(optarg);
 			break;
 		default:
-			fputs("usage: hexdump [-Cv] [-n BYTES] [-s SKIP] [FILE...]\n", stderr);
-			return 2;
+			return usage_wrong(usage);
 		}
 	}
 	names = optind < argc ? argv + optind : standard_input;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 #include <weft/proc.h>
 #include <weft/sys.h>
+#include "usage.h"
 
 #define RUN_FILE "/etc/weft-run"
 #define STDIN_FILE "/etc/weft-stdin" /* if it is there: the command's input, not the console */
@@ -125,28 +126,33 @@ static int start(pid_t *pid, char **argv)
 	return error;
 }
 
-int main(void)
+static const char usage[] = "usage: init is the first process, which the kernel starts\n";
+
+int main(int argc, char **argv)
 {
 	static char *shell[] = {"sh", NULL};
-	char **argv = shell, *file;
+	char **run = shell, *file;
 	pid_t command, pid;
 	int status, error;
 	size_t size;
 
+	usage_asked(argv, usage);
+	if (getpid() != 1)
+		return usage_wrong(usage);
 	setenv("PATH", "/host:/bin", 1);
 	setenv("HOME", "/", 1);
 	file = read_file(RUN_FILE, &size);
 	if (file)
-		argv = parse_run_file(file, size);
+		run = parse_run_file(file, size);
 	set_up_console();
-	if (!argv[0]) {
+	if (!run[0]) {
 		warnx(RUN_FILE ": names no command");
 		halt(1);
 	}
-	error = start(&command, argv);
+	error = start(&command, run);
 	if (error) {
 		errno = error;
-		warn("%s", argv[0]);
+		warn("%s", run[0]);
 		halt(error == ENOENT ? 127 : 126);
 	}
 	do {

@@ -8,12 +8,7 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-
-static int usage(void)
-{
-	fputs("usage: kill [-SIGNAL | -s SIGNAL] PID...\n       kill -l [NUMBER]\n", stderr);
-	return 2;
-}
+#include "usage.h"
 
 static int list(const char *number)
 {
@@ -36,6 +31,8 @@ static int list(const char *number)
 	return 0;
 }
 
+static const char usage[] = "usage: kill [-SIGNAL | -s SIGNAL] PID...\n       kill -l [NUMBER]\n";
+
 int main(int argc, char **argv)
 {
 	int sig = SIGTERM, i = 1, failed = 0;
@@ -43,8 +40,9 @@ int main(int argc, char **argv)
 	char *end;
 	long pid;
 
+	usage_asked(argv, usage);
 	if (argc > 1 && !strcmp(argv[1], "-l"))
-		return argc > 3 ? usage() : list(argv[2]);
+		return argc > 3 ? usage_wrong(usage) : list(argv[2]);
 	if (argc > 2 && !strcmp(argv[1], "-s")) {
 		name = argv[2];
 		i = 3;
@@ -57,7 +55,7 @@ int main(int argc, char **argv)
 	if (i < argc && !strcmp(argv[i], "--"))
 		i++;
 	if (i == argc)
-		return usage();
+		return usage_wrong(usage);
 	for (; i < argc; i++) {
 		pid = strtol(argv[i], &end, 10);
 		if (end == argv[i] || *end) {

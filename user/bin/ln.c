@@ -6,6 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "usage.h"
+
+static const char usage[] = "usage: ln [-sf] FILE... [TARGET]\n";
 
 int main(int argc, char **argv)
 {
@@ -14,15 +17,14 @@ int main(int argc, char **argv)
 	char to[PATH_MAX];
 	struct stat st;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "sf")) != -1) {
 		if (c == '?')
 			optind = argc;
 		*(c == 's' ? &sflag : &fflag) = 1;
 	}
-	if (optind == argc) {
-		fputs("usage: ln [-sf] FILE... [TARGET]\n", stderr);
-		return 2;
-	}
+	if (optind == argc)
+		return usage_wrong(usage);
 	last = optind + 1 < argc ? argc - 1 : argc;
 	target = last < argc ? argv[last] : ".";
 	into = stat(target, &st) == 0 && S_ISDIR(st.st_mode);

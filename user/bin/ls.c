@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "usage.h"
 
 static int flags['z']; /* by letter */
 static int failed, printed;
@@ -186,17 +187,18 @@ static void list_dir(const char *path, int titled)
 	free(list);
 }
 
+static const char usage[] = "usage: ls [-1aAdFilRrSt] [PATH...]\n";
+
 int main(int argc, char **argv)
 {
 	static char *here[] = {".", NULL};
 	struct entry *list;
 	int c, n = 0, dirs = 0, i;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "1aAdFilRrSt")) != -1) {
-		if (c == '?') {
-			fputs("usage: ls [-1aAdFilRrSt] [PATH...]\n", stderr);
-			return 2;
-		}
+		if (c == '?')
+			return usage_wrong(usage);
 		flags[c] = 1;
 	}
 	argv = optind < argc ? argv + optind : here;

@@ -12,6 +12,7 @@
 #include <weft/sys.h>
 #include "states.h"
 #include "thread.h"
+#include "usage.h"
 
 static const char *syscall_name(uint32_t number)
 {
@@ -40,12 +41,15 @@ static void list(const struct weft_procinfo *p)
 	}
 }
 
+static const char usage[] = "usage: lwps [PID...]\n";
+
 int main(int argc, char **argv)
 {
 	struct weft_procinfo p;
 	int i, failed = 0;
 	long pid;
 
+	usage_asked(argv, usage);
 	printf("%5s %5s %-6s %-4s %3s %3s %9s %9s %-12s %-12s NAME\n", "PID", "LWP", "STATE", "CLS",
 	       "PRI", "CPU", "USER", "SYS", "SYSCALL", "WAITS FOR");
 	if (argc == 1)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "usage.h"
 
 static int is_dir(const char *path)
 {
@@ -29,12 +30,15 @@ static int make_all(char *path, mode_t mode)
 	return mkdir(path, mode) < 0 && !is_dir(path) ? -1 : 0;
 }
 
+static const char usage[] = "usage: mkdir [-p] [-m MODE] DIR...\n";
+
 int main(int argc, char **argv)
 {
 	int c, pflag = 0, failed = 0;
 	mode_t mode = 0777;
 	char *end;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "pm:")) != -1) {
 		switch (c) {
 		case 'p':
@@ -47,12 +51,11 @@ int main(int argc, char **argv)
 			umask(0);
 			break;
 		default:
-			fputs("usage: mkdir [-p] [-m MODE] DIR...\n", stderr);
-			return 2;
+			return usage_wrong(usage);
 		}
 	}
 	if (optind == argc)
-		errx(2, "usage: mkdir [-p] [-m MODE] DIR...");
+		return usage_wrong(usage);
 	for (argv += optind; *argv; argv++)
 		if (pflag ? make_all(*argv, mode) : mkdir(*argv, mode)) {
 			warn("%s", *argv);

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "target.h"
+#include "usage.h"
 
 static int iflag;
 
@@ -51,18 +52,19 @@ static int move(char *from, char *to)
 	return 1;
 }
 
+static const char usage[] = "usage: mv [-fi] SOURCE... TARGET\n";
+
 int main(int argc, char **argv)
 {
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "fi")) != -1) {
 		if (c == '?')
 			optind = argc;
 		iflag = c == 'i';
 	}
-	if (argc - optind < 2) {
-		fputs("usage: mv [-fi] SOURCE... TARGET\n", stderr);
-		return 2;
-	}
+	if (argc - optind < 2)
+		return usage_wrong(usage);
 	return each_target(argv + optind, argc - optind, move);
 }

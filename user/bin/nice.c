@@ -5,12 +5,16 @@
 #include <ctype.h>
 #include <stdio.h>
 #include "procids.h"
+#include "usage.h"
+
+static const char usage[] = "usage: nice [-n MORE | -MORE] CMD ARG...\n";
 
 int main(int argc, char **argv)
 {
 	long more = 10;
 	int at = 1;
 
+	usage_asked(argv, usage);
 	if (at < argc && strcmp(argv[at], "-n") == 0 && at + 1 < argc) {
 		more = number("nice", argv[at + 1], -40, 40);
 		at += 2;
@@ -19,10 +23,8 @@ int main(int argc, char **argv)
 		more = number("nice", argv[at] + 1, -40, 40);
 		at++;
 	}
-	if (at >= argc || argv[at][0] == '-') {
-		fputs("usage: nice [-n MORE | -MORE] CMD ARG...\n", stderr);
-		return 2;
-	}
+	if (at >= argc || argv[at][0] == '-')
+		return usage_wrong(usage);
 	errno = 0;
 	if (nice(more) == -1 && errno != 0)
 		err(1, "nice");

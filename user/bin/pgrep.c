@@ -4,6 +4,7 @@
  * it).  -v: of all others; -n, -o: of the newest, the oldest; -l: with names.
  */
 #include "pgrep.h"
+#include "usage.h"
 
 static bool with_names, args, any;
 static const char *separator = "\n";
@@ -23,11 +24,14 @@ static int show(const struct weft_procinfo *p)
 	return 0;
 }
 
+static const char usage[] = "usage: pgrep [-l] [-d SEPARATOR] " PGREP_USAGE "\n";
+
 int main(int argc, char **argv)
 {
 	struct pgrep g = {0};
 	int c, status = 2;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, PGREP_OPTIONS "ld:")) != -1) {
 		if (c == 'l')
 			with_names = true;
@@ -42,6 +46,6 @@ int main(int argc, char **argv)
 		putchar('\n');
 usage:
 	if (status == 2)
-		fputs("usage: pgrep [-l] [-d SEPARATOR] " PGREP_USAGE "\n", stderr);
+		usage_wrong(usage);
 	return end_output(status);
 }

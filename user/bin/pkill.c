@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 #include "pgrep.h"
+#include "usage.h"
 
 static int sig = SIGTERM;
 
@@ -15,11 +16,14 @@ static int send(const struct weft_procinfo *p)
 	return 1;
 }
 
+static const char usage[] = "usage: pkill [-SIGNAL] " PGREP_USAGE "\n";
+
 int main(int argc, char **argv)
 {
 	struct pgrep g = {0};
 	int c, status = 2;
 
+	usage_asked(argv, usage);
 	/* Neither a signal's name nor its number begins as an option does. */
 	if (argc > 1 && argv[1][0] == '-' && argv[1][1] && !strchr("fnovxgPs-", argv[1][1])) {
 		const char *name = argv[1] + 1;
@@ -36,6 +40,6 @@ int main(int argc, char **argv)
 	status = pgrep_run(&g, argv + optind, send);
 usage:
 	if (status == 2)
-		fputs("usage: pkill [-SIGNAL] " PGREP_USAGE "\n", stderr);
+		usage_wrong(usage);
 	return status;
 }

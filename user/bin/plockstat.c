@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 #include "symbols.h"
+#include "usage.h"
 
 static struct program program; /* of the report that is being read */
 
@@ -100,11 +101,7 @@ static void set_option(int sig, int fd)
 		errx(1, "LIBTHREAD_OPTIONS is too long");
 }
 
-static void __attribute__((noreturn)) usage(void)
-{
-	fputs("usage: plockstat [-s SIG] [-n ROWS] CMD ARG...\n", stderr);
-	exit(2);
-}
+static const char usage[] = "usage: plockstat [-s SIG] [-n ROWS] CMD ARG...\n";
 
 int main(int argc, char **argv)
 {
@@ -114,17 +111,18 @@ int main(int argc, char **argv)
 	FILE *reports;
 	pid_t pid;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "+s:n:")) != -1) {
 		if (c == 's') {
 			if (str2sig(strncmp(optarg, "SIG", 3) == 0 ? optarg + 3 : optarg, &sig) !=
 			    0)
 				errx(2, "%s: no such signal", optarg);
 		} else if (c != 'n' || (rows = atol(optarg)) < 1) {
-			usage();
+			return usage_wrong(usage);
 		}
 	}
 	if (optind == argc)
-		usage();
+		return usage_wrong(usage);
 	if (pipe(ends) != 0)
 		err(1, "pipe");
 	reports = fdopen(ends[0], "r");

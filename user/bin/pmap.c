@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <weft/proc.h>
 #include <weft/sys.h>
+#include "usage.h"
 
 /* The name of a mapped file: that of the program, if it is that. */
 static void name_file(char *to, size_t size, const char *program, unsigned long inode)
@@ -68,20 +69,21 @@ static bool show(int pid, bool extended)
 	return true;
 }
 
+static const char usage[] = "usage: pmap [-x] PID...\n";
+
 int main(int argc, char **argv)
 {
 	bool extended = false, all = true;
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "x")) != -1) {
 		if (c != 'x')
-			return 2;
+			return usage_wrong(usage);
 		extended = true;
 	}
-	if (optind == argc) {
-		fputs("usage: pmap [-x] PID...\n", stderr);
-		return 2;
-	}
+	if (optind == argc)
+		return usage_wrong(usage);
 	for (; optind < argc; optind++)
 		all &= show(atoi(argv[optind]), extended);
 	return !all;

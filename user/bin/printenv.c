@@ -1,6 +1,9 @@
 /* printenv.c - printenv [NAME...]: the environment, or values from it. */
 #include <unistd.h>
 #include "lines.h"
+#include "usage.h"
+
+static const char usage[] = "usage: printenv [NAME...]\n";
 
 int main(int argc, char **argv)
 {
@@ -8,6 +11,7 @@ int main(int argc, char **argv)
 	int i, missing = 0;
 	char **e;
 
+	usage_asked(argv, usage);
 	for (e = environ; argc == 1 && *e; e++)
 		puts(*e);
 	for (i = 1; i < argc; i++) {

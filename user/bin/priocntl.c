@@ -18,20 +18,10 @@
 #include <weft/proc.h>
 #include <weft/sys.h>
 #include "procids.h"
+#include "usage.h"
 
 static const char *const full_name[WEFT_NCLASS] = {"System Class", "Time Sharing", "Real Time",
 						   "Windows NT"};
-
-static int usage(void)
-{
-	fputs("usage: priocntl -l\n"
-	      "       priocntl -d [-i TYPE] [ID...]\n"
-	      "       priocntl -s [-c CLASS] [-m N] [-p N] [-t N [-r RES]] [-b BASE] [-i TYPE] "
-	      "[ID...]\n"
-	      "       priocntl -e [-c CLASS] [-m N] [-p N] [-t N [-r RES]] [-b BASE] CMD ARG...\n",
-	      stderr);
-	return 2;
-}
 
 static int class_of(const char *name)
 {
@@ -188,10 +178,18 @@ static void set(int type, int id, int cid)
 		err(1, "%d", id);
 }
 
+static const char usage[] =
+	"usage: priocntl -l\n"
+	"       priocntl -d [-i TYPE] [ID...]\n"
+	"       priocntl -s [-c CLASS] [-m N] [-p N] [-t N [-r RES]] [-b BASE] [-i TYPE] "
+	"[ID...]\n"
+	"       priocntl -e [-c CLASS] [-m N] [-p N] [-t N [-r RES]] [-b BASE] CMD ARG...\n";
+
 int main(int argc, char **argv)
 {
 	int what = 0, cid = PC_CLNULL, type = P_PID, option, n = 0;
 
+	usage_asked(argv, usage);
 	/* +: what follows a command belongs to it. */
 	while ((option = getopt(argc, argv, "+ldsec:i:m:p:t:r:b:")) != -1) {
 		switch (option) {
@@ -200,7 +198,7 @@ int main(int argc, char **argv)
 		case 's':
 		case 'e':
 			if (what)
-				return usage();
+				return usage_wrong(usage);
 			what = option;
 			break;
 		case 'c':
@@ -227,7 +225,7 @@ int main(int argc, char **argv)
 			p_base = base_level(optarg);
 			break;
 		default:
-			return usage();
+			return usage_wrong(usage);
 		}
 	}
 	if (what == 'l' && optind == argc)
@@ -237,7 +235,7 @@ int main(int argc, char **argv)
 		become(argv + optind);
 	}
 	if (what != 'd' && what != 's')
-		return usage();
+		return usage_wrong(usage);
 
 	int *ids = malloc((argc + 1) * sizeof(*ids));
 	if (ids == NULL)
@@ -247,7 +245,7 @@ int main(int argc, char **argv)
 					 : number("id", argv[optind], 0, 99999);
 	if (n == 0) {
 		if (type != P_PID && type != P_ALL)
-			return usage();
+			return usage_wrong(usage);
 		ids[n++] = getppid();
 	}
 	if (what == 'd') {

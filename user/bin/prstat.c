@@ -28,6 +28,7 @@
 #include <weft/sys.h>
 #include "procids.h"
 #include "states.h"
+#include "usage.h"
 
 struct line {
 	struct weft_msacct now, was; /* was: at the last report; all 0: new since */
@@ -210,11 +211,7 @@ static void print(const struct report *r, size_t most)
 	fflush(stdout);
 }
 
-static int usage(void)
-{
-	fputs("usage: prstat [-mLc] [-n N] [-p PID,...] [INTERVAL [COUNT]]\n", stderr);
-	return 2;
-}
+static const char usage[] = "usage: prstat [-mLc] [-n N] [-p PID,...] [INTERVAL [COUNT]]\n";
 
 int main(int argc, char **argv)
 {
@@ -240,11 +237,11 @@ int main(int argc, char **argv)
 			only = optarg;
 			break;
 		default:
-			return usage();
+			return usage_wrong(usage);
 		}
 	}
 	if (argc - optind > 2)
-		return usage();
+		return usage_wrong(usage);
 	if (optind < argc)
 		interval = number("interval", argv[optind++], 1, INT32_MAX);
 	if (optind < argc)

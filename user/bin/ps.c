@@ -20,6 +20,7 @@
 #include <weft/sys.h>
 #include <weft/sysdesc.h>
 #include "states.h"
+#include "usage.h"
 
 struct line {
 	struct weft_procinfo proc;
@@ -244,6 +245,7 @@ static bool wanted(const char *pids, int pid)
 	}
 	return pids == NULL;
 }
+static const char usage[] = "usage: ps [-eAfL] [-o COLUMN,...] [-p PID,...]\n";
 
 int main(int argc, char **argv)
 {
@@ -253,6 +255,7 @@ int main(int argc, char **argv)
 	long pid, id;
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "eAfLo:p:")) != -1)
 		switch (c) {
 		case 'e':
@@ -271,8 +274,7 @@ int main(int argc, char **argv)
 			pids = optarg;
 			break;
 		default:
-			fputs("usage: ps [-eAfL] [-o COLUMN,...] [-p PID,...]\n", stderr);
-			return 2;
+			return usage_wrong(usage);
 		}
 	if (nchosen == 0)
 		choose(full && by_lwp

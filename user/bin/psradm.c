@@ -7,6 +7,7 @@
 #include <weft/proc.h>
 #include <weft/sys.h>
 #include "procids.h"
+#include "usage.h"
 
 static int verbose;
 
@@ -23,11 +24,14 @@ static int set(int cpu, int flag)
 	return 0;
 }
 
+static const char usage[] = "usage: psradm -f|-n [-v] CPU...|-a\n";
+
 int main(int argc, char **argv)
 {
 	int flag = 0, all = 0, failed = 0, option, cpu;
 	struct weft_cpuinfo info;
 
+	usage_asked(argv, usage);
 	while ((option = getopt(argc, argv, "fnav")) != -1) {
 		if (option == 'f' || option == 'n')
 			flag = option == 'f' ? P_OFFLINE : P_ONLINE;
@@ -40,10 +44,8 @@ int main(int argc, char **argv)
 		if (flag < 0)
 			break;
 	}
-	if (flag <= 0 || all != (optind == argc)) {
-		fputs("usage: psradm -f|-n [-v] CPU...|-a\n", stderr);
-		return 2;
-	}
+	if (flag <= 0 || all != (optind == argc))
+		return usage_wrong(usage);
 	if (all)
 		for (cpu = 0; __sys_cpuinfo(cpu, &info) == 0; cpu++)
 			failed |= set(cpu, flag);

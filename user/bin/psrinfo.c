@@ -10,6 +10,7 @@
 #include <weft/processor.h>
 #include <weft/sys.h>
 #include "procids.h"
+#include "usage.h"
 
 static void verbose(const struct weft_cpuinfo *c)
 {
@@ -43,12 +44,15 @@ static int one(uint32_t id, char how)
 	return 0;
 }
 
+static const char usage[] = "usage: psrinfo [-v] [CPU...]\n       psrinfo -s CPU\n";
+
 int main(int argc, char **argv)
 {
 	struct weft_cpuinfo c;
 	int how = 0, failed = 0, option;
 	uint32_t i;
 
+	usage_asked(argv, usage);
 	while ((option = getopt(argc, argv, "vs")) != -1) {
 		if (option == '?' || how) {
 			how = '?';
@@ -56,10 +60,8 @@ int main(int argc, char **argv)
 		}
 		how = option;
 	}
-	if (how == '?' || (how == 's' && optind != argc - 1)) {
-		fputs("usage: psrinfo [-v] [CPU...]\n       psrinfo -s CPU\n", stderr);
-		return 2;
-	}
+	if (how == '?' || (how == 's' && optind != argc - 1))
+		return usage_wrong(usage);
 	if (optind == argc)
 		for (i = 0; __sys_cpuinfo(i, &c) == 0; i++)
 			failed |= one(i, how);

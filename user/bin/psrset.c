@@ -17,6 +17,7 @@
 #include <weft/proc.h>
 #include <weft/sys.h>
 #include "procids.h"
+#include "usage.h"
 
 static int failed;
 
@@ -120,16 +121,6 @@ static void bind(int set, int pid)
 		printf("process id %d: was %s, now %s\n", pid, bound(old, was), bound(set, now));
 }
 
-static int usage(void)
-{
-	fputs("usage: psrset [-i [SET...]] | -c [CPU...] | -d SET... | -a SET CPU... | -r CPU... "
-	      "|\n"
-	      "              -b SET PID... | -u PID... | -e SET CMD ARG... | -p [CPU...] |\n"
-	      "              -q [PID...]\n",
-	      stderr);
-	return 2;
-}
-
 static int create(char **args)
 {
 	int set;
@@ -151,6 +142,12 @@ static int execute(char **args)
 	become(args + 1);
 }
 
+static const char usage[] =
+	"usage: psrset [-i [SET...]] | -c [CPU...] | -d SET... | -a SET CPU... | -r CPU... "
+	"|\n"
+	"              -b SET PID... | -u PID... | -e SET CMD ARG... | -p [CPU...] |\n"
+	"              -q [PID...]\n";
+
 int main(int argc, char **argv)
 {
 	char **args = argv + 2;
@@ -158,6 +155,7 @@ int main(int argc, char **argv)
 	int set = PS_NONE, n = argc - 2;
 	char option = argc > 1 && argv[1][0] == '-' && argv[1][1] && !argv[1][2] ? argv[1][1] : 0;
 
+	usage_asked(argv, usage);
 	if (argc == 1) {
 		info_all();
 		return failed;
@@ -173,7 +171,7 @@ int main(int argc, char **argv)
 		return create(args);
 	case 'd':
 		if (n < 1)
-			return usage();
+			return usage_wrong(usage);
 		for (; *args; args++) {
 			set = set_arg(*args);
 			if (pset_destroy(set) < 0)
@@ -184,28 +182,28 @@ int main(int argc, char **argv)
 		return failed;
 	case 'a':
 		if (n < 2)
-			return usage();
+			return usage_wrong(usage);
 		set = set_arg(*args++);
 		/* fall through */
 	case 'r':
 		if (n < 1)
-			return usage();
+			return usage_wrong(usage);
 		for (; *args; args++)
 			assign(set, cpu_arg(*args));
 		return failed;
 	case 'b':
 		if (n < 2)
-			return usage();
+			return usage_wrong(usage);
 		set = set_arg(*args++);
 		/* fall through */
 	case 'u':
 		if (n < 1)
-			return usage();
+			return usage_wrong(usage);
 		for (; *args; args++)
 			bind(set, pid_arg(*args));
 		return failed;
 	case 'e':
-		return n < 2 ? usage() : execute(args);
+		return n < 2 ? usage_wrong(usage) : execute(args);
 	case 'p':
 		for (int i = 0; n == 0 && __sys_cpuinfo(i, &cpu) == 0; i++)
 			where_is_cpu(i);
@@ -219,6 +217,6 @@ int main(int argc, char **argv)
 			bind(PS_QUERY, pid_arg(*args));
 		return failed;
 	default:
-		return usage();
+		return usage_wrong(usage);
 	}
 }

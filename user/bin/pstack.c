@@ -24,6 +24,7 @@
 #include <weft/trace.h>
 #include "symbols.h"
 #include "thread.h"
+#include "usage.h"
 
 #define MAX_DEPTH 64
 
@@ -155,14 +156,15 @@ static bool show(int pid)
 	return true;
 }
 
+static const char usage[] = "usage: pstack PID...\n";
+
 int main(int argc, char **argv)
 {
 	bool all = true;
 
-	if (argc < 2) {
-		fputs("usage: pstack PID...\n", stderr);
-		return 2;
-	}
+	usage_asked(argv, usage);
+	if (argc < 2)
+		return usage_wrong(usage);
 	for (int i = 1; i < argc; i++)
 		all &= show(atoi(argv[i]));
 	return !all;

@@ -22,6 +22,7 @@
 #include <weft/msacct.h>
 #include <weft/proc.h>
 #include <weft/sys.h>
+#include "usage.h"
 
 static void print(const char *what, uint64_t ns)
 {
@@ -70,6 +71,8 @@ static void print_microstates(const struct weft_msacct *a)
 		print(name[i], a->ms[i]);
 }
 
+static const char usage[] = "usage: ptime [-m] CMD ARG...\n";
+
 int main(int argc, char **argv)
 {
 	struct sigaction chld = {.sa_handler = nothing};
@@ -82,10 +85,9 @@ int main(int argc, char **argv)
 	long r;
 	pid_t pid;
 
-	if (*command == NULL || **command == '-') {
-		fputs("usage: ptime [-m] CMD ARG...\n", stderr);
-		return 2;
-	}
+	usage_asked(argv, usage);
+	if (*command == NULL || **command == '-')
+		return usage_wrong(usage);
 	if (microstates)
 		sigaction(SIGCHLD, &chld, NULL);
 	start = gethrtime();

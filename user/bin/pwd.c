@@ -2,11 +2,15 @@
 #include <err.h>
 #include <stdio.h>
 #include <unistd.h>
+#include "usage.h"
 
-int main(void)
+static const char usage[] = "usage: pwd\n";
+
+int main(int argc, char **argv)
 {
 	char *path = getcwd(NULL, 0);
 
+	usage_asked(argv, usage);
 	if (!path)
 		err(1, "getcwd");
 	puts(path);

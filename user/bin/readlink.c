@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "usage.h"
+
+static const char usage[] = "usage: readlink [-f] PATH...\n";
 
 int main(int argc, char **argv)
 {
@@ -12,15 +15,14 @@ int main(int argc, char **argv)
 	char path[PATH_MAX];
 	ssize_t n;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "f")) != -1) {
 		if (c == '?')
 			optind = argc;
 		fflag = 1;
 	}
-	if (optind == argc) {
-		fputs("usage: readlink [-f] PATH...\n", stderr);
-		return 2;
-	}
+	if (optind == argc)
+		return usage_wrong(usage);
 	for (argv += optind; *argv; argv++) {
 		if (fflag) {
 			if (realpath(*argv, path)) {

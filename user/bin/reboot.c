@@ -9,16 +9,18 @@
 #include <unistd.h>
 #include <weft/proc.h>
 #include <weft/sys.h>
+#include "usage.h"
+
+static const char usage[] = "usage: reboot [-r] [STATUS]\n";
 
 int main(int argc, char **argv)
 {
 	int how = WEFT_REBOOT_HALT, c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "r")) != -1) {
-		if (c == '?') {
-			fputs("usage: reboot [-r] [STATUS]\n", stderr);
-			return 2;
-		}
+		if (c == '?')
+			return usage_wrong(usage);
 		how = WEFT_REBOOT_RESET;
 	}
 	errno = -__sys_reboot(how, optind < argc ? atoi(argv[optind]) : 0);

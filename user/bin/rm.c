@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "usage.h"
 
 static int rflag, fflag, iflag, failed;
 
@@ -104,11 +105,14 @@ static int refused(const char *path)
 	return (len == 1 && *last == '.') || (len == 2 && !strncmp(last, "..", 2));
 }
 
+static const char usage[] = "usage: rm [-rRfi] PATH...\n";
+
 int main(int argc, char **argv)
 {
 	char path[PATH_MAX];
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "rRfi")) != -1) {
 		switch (c) {
 		case 'r':
@@ -124,12 +128,11 @@ int main(int argc, char **argv)
 			fflag = 0;
 			break;
 		default:
-			fputs("usage: rm [-rRfi] PATH...\n", stderr);
-			return 2;
+			return usage_wrong(usage);
 		}
 	}
 	if (optind == argc && !fflag)
-		errx(2, "usage: rm [-rRfi] PATH...");
+		return usage_wrong(usage);
 	for (argv += optind; *argv; argv++) {
 		if (refused(*argv)) {
 			warnx("%s: not to be removed", *argv);

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "usage.h"
 
 static int remove_one(char *path, int up)
 {
@@ -22,19 +23,20 @@ static int remove_one(char *path, int up)
 	return 0;
 }
 
+static const char usage[] = "usage: rmdir [-p] DIR...\n";
+
 int main(int argc, char **argv)
 {
 	int c, up = 0, failed = 0;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "p")) != -1) {
 		if (c == '?')
 			optind = argc;
 		up = 1;
 	}
-	if (optind == argc) {
-		fputs("usage: rmdir [-p] DIR...\n", stderr);
-		return 2;
-	}
+	if (optind == argc)
+		return usage_wrong(usage);
 	for (argv += optind; *argv; argv++)
 		failed |= remove_one(*argv, up);
 	return failed;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 #include "lines.h"
+#include "usage.h"
 
 static double number(const char *s, int *decimals)
 {
@@ -21,6 +22,8 @@ static double number(const char *s, int *decimals)
 	return d;
 }
 
+static const char usage[] = "usage: seq [-w] [-s TEXT] [FIRST [STEP]] LAST\n";
+
 int main(int argc, char **argv)
 {
 	const char *separator = "\n";
@@ -29,6 +32,7 @@ int main(int argc, char **argv)
 	bool wide = false;
 	long i, count;
 
+	usage_asked(argv, usage);
 	opterr = 0; /* negative numbers look like options */
 	while (optind < argc && argv[optind][0] == '-' && strchr("ws", argv[optind][1]) &&
 	       (c = getopt(argc, argv, "ws:")) != -1) {
@@ -40,10 +44,8 @@ int main(int argc, char **argv)
 			separator = optarg;
 	}
 	n = argc - optind;
-	if (n < 1 || n > 3) {
-		fputs("usage: seq [-w] [-s TEXT] [FIRST [STEP]] LAST\n", stderr);
-		return 2;
-	}
+	if (n < 1 || n > 3)
+		return usage_wrong(usage);
 	if (n > 1)
 		first = number(argv[optind], &decimals);
 	if (n > 2)

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "usage.h"
+
+static const char usage[] = "usage: sleep TIME...\n";
 
 int main(int argc, char **argv)
 {
@@ -15,8 +18,9 @@ int main(int argc, char **argv)
 	char *end;
 	int i;
 
+	usage_asked(argv, usage);
 	if (argc < 2)
-		errx(2, "usage: sleep TIME...");
+		return usage_wrong(usage);
 	for (i = 1; i < argc; i++) {
 		n = strtod(argv[i], &end);
 		letter = end != argv[i] && *end && !end[1] ? strchr(letters, *end) : NULL;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 #include "lines.h"
+#include "usage.h"
 
 struct order {
 	bool blanks, numeric, reverse;
@@ -280,6 +281,8 @@ static int check(void)
 	return 0;
 }
 
+static const char usage[] = "usage: sort [-bcnru] [-t CHAR] [-k KEY]... [-o OUTPUT] [FILE...]\n";
+
 int main(int argc, char **argv)
 {
 	const char *output = NULL;
@@ -287,6 +290,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "bcnrut:k:o:")) != -1) {
 		switch (c) {
 		case 'b':
@@ -316,9 +320,7 @@ int main(int argc, char **argv)
 			output = optarg;
 			break;
 		default:
-			fputs("usage: sort [-bcnru] [-t CHAR] [-k KEY]... [-o OUTPUT] [FILE...]\n",
-			      stderr);
-			return 2;
+			return usage_wrong(usage);
 		}
 	}
 	if (!nkeys)

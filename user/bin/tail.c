@@ -86,7 +86,7 @@ static void number(const char *text)
 
 int main(int argc, char **argv)
 {
-	return ends_main(
-		&(struct ends){"tail [-n [+]LINES | -c [+]BYTES] [FILE...]", number, tail, &bytes},
-		argc, argv);
+	return ends_main(&(struct ends){"usage: tail [-n [+]LINES | -c [+]BYTES] [FILE...]\n",
+					number, tail, &bytes},
+			 argc, argv);
 }

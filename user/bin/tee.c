@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include "usage.h"
 
 static int write_all(int fd, const char *buf, ssize_t n)
 {
@@ -17,17 +18,18 @@ static int write_all(int fd, const char *buf, ssize_t n)
 	return 0;
 }
 
+static const char usage[] = "usage: tee [-ai] [FILE...]\n";
+
 int main(int argc, char **argv)
 {
 	int c, i, n, aflag = 0, failed = 0, *fd;
 	static char buf[16384];
 	ssize_t got;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "ai")) != -1) {
-		if (c == '?') {
-			fputs("usage: tee [-ai] [FILE...]\n", stderr);
-			return 2;
-		}
+		if (c == '?')
+			return usage_wrong(usage);
 		if (c == 'i')
 			signal(SIGINT, SIG_IGN);
 		else

@@ -12,6 +12,9 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "usage.h"
+
+static const char usage[] = "usage: time [-p] CMD ARG...\n";
 
 int main(int argc, char **argv)
 {
@@ -20,13 +23,12 @@ int main(int argc, char **argv)
 	int c, status, error;
 	pid_t pid;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "+p")) != -1)
 		if (c == '?')
 			optind = argc;
-	if (optind == argc) {
-		fputs("usage: time [-p] CMD ARG...\n", stderr);
-		return 2;
-	}
+	if (optind == argc)
+		return usage_wrong(usage);
 	start = gethrtime();
 	error = posix_spawnp(&pid, argv[optind], NULL, NULL, argv + optind, environ);
 	if (error) {

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "usage.h"
+
+static const char usage[] = "usage: touch [-acm] [-r FILE] PATH...\n";
 
 int main(int argc, char **argv)
 {
@@ -14,6 +17,7 @@ int main(int argc, char **argv)
 	int c, aflag = 0, mflag = 0, cflag = 0, failed = 0, fd;
 	struct stat st;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "acmr:")) != -1) {
 		switch (c) {
 		case 'a':
@@ -35,10 +39,8 @@ int main(int argc, char **argv)
 			optind = argc;
 		}
 	}
-	if (optind == argc) {
-		fputs("usage: touch [-acm] [-r FILE] PATH...\n", stderr);
-		return 2;
-	}
+	if (optind == argc)
+		return usage_wrong(usage);
 	if (aflag && !mflag)
 		times[1].tv_nsec = UTIME_OMIT;
 	if (mflag && !aflag)

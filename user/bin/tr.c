@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 #include "lines.h"
+#include "usage.h"
 
 struct set {
 	unsigned char *v;
@@ -108,6 +109,8 @@ static struct set complement(const struct set *set)
 	return other;
 }
 
+static const char usage[] = "usage: tr [-c] [-d] [-s] SET1 [SET2]\n";
+
 int main(int argc, char **argv)
 {
 	bool complemented = false, delete = false, squeeze = false;
@@ -117,6 +120,7 @@ int main(int argc, char **argv)
 	int c, before = -1, nsets;
 	size_t i;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "cCds")) != -1) {
 		complemented |= c == 'c' || c == 'C';
 		delete |= c == 'd';
@@ -127,8 +131,7 @@ int main(int argc, char **argv)
 	nsets = argc - optind;
 	if (nsets < 1 || nsets > 2 || (delete &&nsets != 1 + squeeze) ||
 	    (!delete &&!squeeze && nsets != 2)) {
-		fputs("usage: tr [-c] [-d] [-s] SET1 [SET2]\n", stderr);
-		return 2;
+		return usage_wrong(usage);
 	}
 	one = parse_set(argv[optind]);
 	if (complemented)

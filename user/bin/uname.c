@@ -2,6 +2,9 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "usage.h"
+
+static const char usage[] = "usage: uname [-asnrvm]\n";
 
 int main(int argc, char **argv)
 {
@@ -11,11 +14,10 @@ int main(int argc, char **argv)
 	const char *field[] = {u.sysname, u.nodename, u.release, u.version, u.machine};
 	int c, first = 1;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "asnrvm")) != -1) {
-		if (c == '?') {
-			fputs("usage: uname [-asnrvm]\n", stderr);
-			return 2;
-		}
+		if (c == '?')
+			return usage_wrong(usage);
 		for (i = 0; i < 5; i++)
 			if (c == 'a' || c == letters[i])
 				want |= 1u << i;

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <unistd.h>
 #include "lines.h"
+#include "usage.h"
 
 static bool counts, repeated, single;
 
@@ -17,6 +18,8 @@ static void print(const char *line, long n)
 	puts(line);
 }
 
+static const char usage[] = "usage: uniq [-c] [-d | -u] [INPUT [OUTPUT]]\n";
+
 int main(int argc, char **argv)
 {
 	char *line = NULL, *last = NULL, *swap;
@@ -26,6 +29,7 @@ int main(int argc, char **argv)
 	long n = 0;
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "cdu")) != -1) {
 		counts |= c == 'c';
 		repeated |= c == 'd';
@@ -33,10 +37,8 @@ int main(int argc, char **argv)
 		if (c == '?')
 			optind = argc + 1;
 	}
-	if (argc - optind > 2 || optind > argc) {
-		fputs("usage: uniq [-c] [-d | -u] [INPUT [OUTPUT]]\n", stderr);
-		return 2;
-	}
+	if (argc - optind > 2 || optind > argc)
+		return usage_wrong(usage);
 	name = optind < argc ? argv[optind] : "-";
 	f = open_input(name);
 	if (!f)

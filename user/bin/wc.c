@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "usage.h"
 
 enum { LINES, WORDS, BYTES, KINDS };
 
@@ -45,17 +46,18 @@ static int count(int fd, const char *name, unsigned long total[KINDS])
 	return got < 0;
 }
 
+static const char usage[] = "usage: wc [-lwcm] [FILE...]\n";
+
 int main(int argc, char **argv)
 {
 	static const char letters[] = "lwcm"; /* m: a character is a byte */
 	unsigned long total[KINDS] = {0};
 	int c, fd, failed = 0, many;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, letters)) != -1) {
-		if (c == '?') {
-			fputs("usage: wc [-lwcm] [FILE...]\n", stderr);
-			return 2;
-		}
+		if (c == '?')
+			return usage_wrong(usage);
 		show |= 1u << (c == 'm' ? BYTES : strchr(letters, c) - letters);
 	}
 	if (!show)

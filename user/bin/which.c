@@ -1,6 +1,7 @@
 /* which.c - which [-a] NAME...: the files that commands are; -a: all on the PATH. */
 #include <unistd.h>
 #include "lines.h"
+#include "usage.h"
 
 /* Does PATH have it? */
 static int find(const char *name, int all)
@@ -26,15 +27,16 @@ static int find(const char *name, int all)
 	return found;
 }
 
+static const char usage[] = "usage: which [-a] NAME...\n";
+
 int main(int argc, char **argv)
 {
 	int i = 1, all = argc > 1 && !strcmp(argv[1], "-a"), missing = 0;
 
+	usage_asked(argv, usage);
 	i += all;
-	if (i == argc) {
-		fputs("usage: which [-a] NAME...\n", stderr);
-		return 2;
-	}
+	if (i == argc)
+		return usage_wrong(usage);
 	for (; i < argc; i++)
 		missing |= !find(argv[i], all);
 	return end_output(missing);

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "lines.h"
+#include "usage.h"
 
 #define MAX_BYTES 65536 /* of arguments a run: half of what exec takes */
 
@@ -154,6 +155,8 @@ static void run_appending(char **cmd, int ncmd, long most, bool unless_empty)
 	free(argv);
 }
 
+static const char usage[] = "usage: xargs [-0rt] [-n COUNT] [-I TEXT] [CMD [ARG...]]\n";
+
 int main(int argc, char **argv)
 {
 	static char *echo[] = {"echo", NULL};
@@ -163,6 +166,7 @@ int main(int argc, char **argv)
 	char **cmd = echo;
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "+0rtn:I:")) != -1) {
 		switch (c) {
 		case '0':
@@ -180,8 +184,7 @@ int main(int argc, char **argv)
 				break;
 			/* fall through */
 		default:
-			fputs("usage: xargs [-0rt] [-n COUNT] [-I TEXT] [CMD [ARG...]]\n", stderr);
-			return 2;
+			return usage_wrong(usage);
 		case 'I':
 			text = optarg;
 			if (!*text)

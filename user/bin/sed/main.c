@@ -6,6 +6,7 @@
  */
 #include <unistd.h>
 #include "sed.h"
+#include "../usage.h"
 
 static void parse_file(const char *name)
 {
@@ -24,11 +25,15 @@ static void parse_file(const char *name)
 	free(all.s);
 }
 
+static const char usage[] = "usage: sed [-nE] SCRIPT [FILE...]\n"
+			    "       sed [-nE] [-e SCRIPT | -f FILE]... [FILE...]\n";
+
 int main(int argc, char **argv)
 {
 	bool have_script = false;
 	int c;
 
+	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "nEe:f:")) != -1)
 		switch (c) {
 		case 'n':
@@ -56,8 +61,5 @@ int main(int argc, char **argv)
 	parse_end();
 	return run_files(argv + optind);
 usage:
-	fputs("usage: sed [-nE] SCRIPT [FILE...]\n"
-	      "       sed [-nE] [-e SCRIPT | -f FILE]... [FILE...]\n",
-	      stderr);
-	return 2;
+	return usage_wrong(usage);
 }

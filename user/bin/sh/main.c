@@ -11,6 +11,7 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
+#include "../usage.h"
 #include "sh.h"
 
 struct shell sh;
@@ -44,11 +45,7 @@ static void interact(void)
 	run_input();
 }
 
-static int usage(void)
-{
-	fputs("usage: sh [-efux] [-c TEXT [NAME ARG...] | FILE [ARG...]]\n", stderr);
-	return STATUS_ERROR;
-}
+static const char usage[] = "usage: sh [-efux] [-c TEXT [NAME ARG...] | FILE [ARG...]]\n";
 
 /* Called by the name of one of these, it is that program: a builtin that POSIX wants there too. */
 static const struct builtin *program_of(const char *name)
@@ -75,16 +72,17 @@ int main(int argc, char **argv)
 		argv[0] = (char *)program->name;
 		return program->run(argc, argv);
 	}
+	usage_asked(argv, usage);
 	sh.pid = getpid();
 	sh.name = argv[0];
 	vars_init();
 	for (i = 1; i < argc && argv[i][0] == '-' && !text; i++) {
 		if (!strcmp(argv[i], "-c")) {
 			if (++i == argc)
-				return usage();
+				return usage_wrong(usage);
 			text = argv[i];
 		} else if (!argv[i][1] || !set_options(argv[i])) {
-			return usage();
+			return usage_wrong(usage);
 		}
 	}
 	if (text) {

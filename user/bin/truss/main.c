@@ -31,6 +31,7 @@
 #include <weft/sysdesc.h>
 #include "../procids.h"
 #include "truss.h"
+#include "../usage.h"
 
 #define MAX_EVENTS 64
 #define HASH 1024
@@ -286,14 +287,6 @@ static void choose(char *list)
 	}
 }
 
-static void usage(void)
-{
-	fputs("usage: truss [-cfldD] [-t [!]CALL,...] [-o FILE] CMD ARG...\n"
-	      "       truss [-cfldD] [-t [!]CALL,...] [-o FILE] -p PID...\n",
-	      stderr);
-	exit(2);
-}
-
 static void on_interrupt(int sig)
 {
 	interrupted = sig;
@@ -315,6 +308,9 @@ static int start(char **argv, unsigned flags)
 	return pid;
 }
 
+static const char usage[] = "usage: truss [-cfldD] [-t [!]CALL,...] [-o FILE] CMD ARG...\n"
+			    "       truss [-cfldD] [-t [!]CALL,...] [-o FILE] -p PID...\n";
+
 int main(int argc, char **argv)
 {
 	static struct trace_event events[MAX_EVENTS];
@@ -324,6 +320,7 @@ int main(int argc, char **argv)
 	const char *file = NULL;
 	long n;
 
+	usage_asked(argv, usage);
 	out = stderr;
 	memset(chosen, true, sizeof(chosen));
 	while ((c = getopt(argc, argv, "+cfldDt:o:p")) != -1)
@@ -353,10 +350,10 @@ int main(int argc, char **argv)
 			attach = true;
 			break;
 		default:
-			usage();
+			return usage_wrong(usage);
 		}
 	if (optind == argc)
-		usage();
+		return usage_wrong(usage);
 	if (file != NULL) {
 		out = fopen(file, "we");
 		if (out == NULL)
