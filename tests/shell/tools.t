@@ -427,6 +427,11 @@ sed: nonexistent: No such file or directory
 sed: command 1: parentheses not balanced
 2
 
+kill: a number that is no process id.
+$ /bin/kill -0 4294967297; echo $?
+kill: 4294967297: not a process id
+1
+
 pgrep and pkill.
 
 $ sleep 100 & p=$!; test $(pgrep -x sleep) = $p && echo found; test $(pgrep -fx 'sleep 100') = $p; echo $?; pkill -KILL slee; wait $p 2>/dev/null; echo $?; pgrep sleep; echo $?

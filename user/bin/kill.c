@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 		return usage_wrong(usage);
 	for (; i < argc; i++) {
 		pid = strtol(argv[i], &end, 10);
-		if (end == argv[i] || *end) {
+		if (end == argv[i] || *end || pid != (pid_t)pid) {
 			warnx("%s: not a process id", argv[i]);
 			failed = 1;
 		} else if (kill(pid, sig) < 0) {

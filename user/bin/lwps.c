@@ -10,6 +10,7 @@
 #include <string.h>
 #include <weft/proc.h>
 #include <weft/sys.h>
+#include "procids.h"
 #include "states.h"
 #include "thread.h"
 #include "usage.h"
@@ -50,14 +51,16 @@ int main(int argc, char **argv)
 	long pid;
 
 	usage_asked(argv, usage);
+	for (i = 1; i < argc; i++)
+		process_id(argv[i]); /* are they any? */
 	printf("%5s %5s %-6s %-4s %3s %3s %9s %9s %-12s %-12s NAME\n", "PID", "LWP", "STATE", "CLS",
 	       "PRI", "CPU", "USER", "SYS", "SYSCALL", "WAITS FOR");
 	if (argc == 1)
 		for (pid = 1; (pid = __sys_procinfo(pid, &p)) > 0; pid++)
 			list(&p);
 	for (i = 1; i < argc; i++) {
-		pid = atoi(argv[i]);
-		if (pid <= 0 || __sys_procinfo(pid, &p) != pid) {
+		pid = process_id(argv[i]);
+		if (__sys_procinfo(pid, &p) != pid) {
 			fflush(stdout);
 			warnx("no process %s", argv[i]);
 			failed = 1;

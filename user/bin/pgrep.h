@@ -7,6 +7,7 @@
 #include <weft/proc.h>
 #include <weft/sys.h>
 #include "lines.h"
+#include "procids.h"
 
 #define PGREP_OPTIONS "fnovxg:P:s:"
 #define PGREP_USAGE "[-fnovx] [-g PGRP] [-P PPID] [-s SESSION] [PATTERN]"
@@ -48,11 +49,11 @@ static inline bool pgrep_option(struct pgrep *g, int c)
 	case 'x':
 		return g->exact = true;
 	case 'g':
-		return g->group = natural(optarg), true;
+		return g->group = process_id(optarg), true;
 	case 'P':
-		return g->parent = natural(optarg), true;
+		return g->parent = process_id(optarg), true;
 	case 's':
-		return g->session = natural(optarg), true;
+		return g->session = process_id(optarg), true;
 	default:
 		return false;
 	}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <weft/proc.h>
 #include <weft/sys.h>
+#include "procids.h"
 #include "usage.h"
 
 /* The name of a mapped file: that of the program, if it is that. */
@@ -85,6 +86,6 @@ int main(int argc, char **argv)
 	if (optind == argc)
 		return usage_wrong(usage);
 	for (; optind < argc; optind++)
-		all &= show(atoi(argv[optind]), extended);
+		all &= show(process_id(argv[optind]), extended);
 	return !all;
 }

@@ -242,7 +242,7 @@ int main(int argc, char **argv)
 		err(1, NULL);
 	for (; optind < argc; optind++)
 		ids[n++] = type == P_CID ? class_of(argv[optind])
-					 : number("id", argv[optind], 0, 99999);
+					 : number("id", argv[optind], type == P_PID, WEFT_PID_MAX);
 	if (n == 0) {
 		if (type != P_PID && type != P_ALL)
 			return usage_wrong(usage);

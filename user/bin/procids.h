@@ -1,14 +1,17 @@
 /*
- * procids.h - for the commands on scheduling: numbers and types of ids from the command
+ * procids.h - for the commands on processes and scheduling: numbers and ids from the command
  * line, and what runs a command.
  */
 #pragma once
 #include <err.h>
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/procset.h>
 #include <unistd.h>
+#include <weft/proc.h>
 
 /* A number of the command line, from min to max; else says so and ends with 2. */
 static inline long number(const char *what, const char *text, long min, long max)
@@ -21,6 +24,29 @@ static inline long number(const char *what, const char *text, long min, long max
 	if (end == text || *end != '\0' || errno != 0 || n < min || n > max)
 		errx(2, "%s: %s is no number from %ld to %ld", what, text, min, max);
 	return n;
+}
+
+static inline int process_id(const char *text)
+{
+	return number("process", text, 1, WEFT_PID_MAX);
+}
+
+/*
+ * Is pid in a list of process ids, with commas or blanks between them?  NULL: any is.  Ends with 2 if
+ * it is no such list.
+ */
+__attribute__((unused)) static bool pid_listed(const char *list, int pid)
+{
+	char id[16];
+	size_t n;
+
+	for (const char *at = list; at != NULL && *(at += strspn(at, ", ")); at += n) {
+		n = strcspn(at, ", ");
+		snprintf(id, sizeof(id), "%.*s", (int)n, at);
+		if (process_id(id) == pid)
+			return true;
+	}
+	return list == NULL;
 }
 
 /* The type of id that `name` means (priocntl's -i); -1: none. */

@@ -48,18 +48,6 @@ static const char *only; /* -p's list, or NULL */
 
 /* --- what there is ---------------------------------------------------------------------------- */
 
-static int wanted(int pid)
-{
-	const char *s = only;
-
-	if (s == NULL)
-		return 1;
-	for (; *s; s += strcspn(s, ","), s += *s == ',')
-		if (atoi(s) == pid)
-			return 1;
-	return 0;
-}
-
 static void add(struct report *r, const struct line *l)
 {
 	if (r->n == r->room) {
@@ -80,7 +68,7 @@ static void gather(struct report *r)
 	r->n = 0;
 	r->time = gethrtime();
 	for (long pid = 1; (pid = __sys_procinfo(pid, &l.proc)) > 0; pid++) {
-		if (!wanted(pid) || l.proc.state == LWP_ST_ZOMB)
+		if (!pid_listed(only, pid) || l.proc.state == LWP_ST_ZOMB)
 			continue;
 		l.lwp = (struct lwp_info){.pri = INT32_MIN};
 		for (long id = 1; (id = __sys_lwp_info(pid, id, &i)) > 0; id++) {
@@ -235,6 +223,7 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			only = optarg;
+			pid_listed(only, 0); /* are they any? */
 			break;
 		default:
 			return usage_wrong(usage);

@@ -19,6 +19,7 @@
 #include <weft/proc.h>
 #include <weft/sys.h>
 #include <weft/sysdesc.h>
+#include "procids.h"
 #include "states.h"
 #include "usage.h"
 
@@ -29,7 +30,7 @@ struct line {
 	char text[160];
 };
 
-static const char *number(struct line *l, uint64_t v)
+static const char *show_number(struct line *l, uint64_t v)
 {
 	sprintf(l->text, "%" PRIu64, v);
 	return l->text;
@@ -51,32 +52,32 @@ static uint32_t state_of(const struct line *l)
 
 static const char *show_pid(struct line *l)
 {
-	return number(l, l->proc.pid);
+	return show_number(l, l->proc.pid);
 }
 
 static const char *show_ppid(struct line *l)
 {
-	return number(l, l->proc.ppid);
+	return show_number(l, l->proc.ppid);
 }
 
 static const char *show_pgid(struct line *l)
 {
-	return number(l, l->proc.pgrp);
+	return show_number(l, l->proc.pgrp);
 }
 
 static const char *show_sid(struct line *l)
 {
-	return number(l, l->proc.sid);
+	return show_number(l, l->proc.sid);
 }
 
 static const char *show_nlwp(struct line *l)
 {
-	return number(l, l->proc.nlwp);
+	return show_number(l, l->proc.nlwp);
 }
 
 static const char *show_lwp(struct line *l)
 {
-	return l->by_lwp ? number(l, l->lwp.id) : "-";
+	return l->by_lwp ? show_number(l, l->lwp.id) : "-";
 }
 
 /* One letter, as Solaris: on a CPU, runnable, sleeping, stopped, zombie. */
@@ -95,12 +96,12 @@ static const char *show_state(struct line *l)
 
 static const char *show_vsz(struct line *l)
 {
-	return number(l, l->proc.size / 1024);
+	return show_number(l, l->proc.size / 1024);
 }
 
 static const char *show_rss(struct line *l)
 {
-	return number(l, l->proc.rss / 1024);
+	return show_number(l, l->proc.rss / 1024);
 }
 
 static const char *show_user(struct line *l)
@@ -138,7 +139,7 @@ static const char *show_pri(struct line *l)
 
 static const char *show_psr(struct line *l)
 {
-	return l->by_lwp ? number(l, l->lwp.cpu) : "-";
+	return l->by_lwp ? show_number(l, l->lwp.cpu) : "-";
 }
 
 static const char *show_call(struct line *l)
@@ -236,15 +237,6 @@ static void print(struct line *l)
 	}
 }
 
-static bool wanted(const char *pids, int pid)
-{
-	for (const char *at = pids; at != NULL; at = strpbrk(at, ", ")) {
-		at += *at == ',' || *at == ' ';
-		if (atoi(at) == pid)
-			return true;
-	}
-	return pids == NULL;
-}
 static const char usage[] = "usage: ps [-eAfL] [-o COLUMN,...] [-p PID,...]\n";
 
 int main(int argc, char **argv)
@@ -272,6 +264,7 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			pids = optarg;
+			pid_listed(pids, 0); /* are they any? */
 			break;
 		default:
 			return usage_wrong(usage);
@@ -284,7 +277,7 @@ int main(int argc, char **argv)
 				: "pid,ppid,nlwp,state,vsz,rss,user,sys,comm");
 	print(NULL);
 	for (pid = 1; (pid = __sys_procinfo(pid, &l.proc)) > 0; pid++) {
-		if (!wanted(pids, pid))
+		if (!pid_listed(pids, pid))
 			continue;
 		any = true;
 		l.by_lwp = by_lwp;

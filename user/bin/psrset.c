@@ -37,11 +37,6 @@ static int set_arg(const char *text)
 	return number("processor set", text, 1, WEFT_MAXPSET);
 }
 
-static int pid_arg(const char *text)
-{
-	return number("process", text, 1, 99999);
-}
-
 static const char *set_name(int set, char buf[16])
 {
 	if (set == PS_NONE)
@@ -200,7 +195,7 @@ int main(int argc, char **argv)
 		if (n < 1)
 			return usage_wrong(usage);
 		for (; *args; args++)
-			bind(set, pid_arg(*args));
+			bind(set, process_id(*args));
 		return failed;
 	case 'e':
 		return n < 2 ? usage_wrong(usage) : execute(args);
@@ -214,7 +209,7 @@ int main(int argc, char **argv)
 		if (n == 0)
 			bind(PS_QUERY, getppid());
 		for (; *args; args++)
-			bind(PS_QUERY, pid_arg(*args));
+			bind(PS_QUERY, process_id(*args));
 		return failed;
 	default:
 		return usage_wrong(usage);

@@ -22,6 +22,7 @@
 #include <weft/sys.h>
 #include <weft/sysdesc.h>
 #include <weft/trace.h>
+#include "procids.h"
 #include "symbols.h"
 #include "thread.h"
 #include "usage.h"
@@ -166,6 +167,6 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return usage_wrong(usage);
 	for (int i = 1; i < argc; i++)
-		all &= show(atoi(argv[i]));
+		all &= show(process_id(argv[i]));
 	return !all;
 }

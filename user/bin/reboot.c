@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <weft/proc.h>
 #include <weft/sys.h>
+#include "procids.h"
 #include "usage.h"
 
 static const char usage[] = "usage: reboot [-r] [STATUS]\n";
@@ -23,6 +24,6 @@ int main(int argc, char **argv)
 			return usage_wrong(usage);
 		how = WEFT_REBOOT_RESET;
 	}
-	errno = -__sys_reboot(how, optind < argc ? atoi(argv[optind]) : 0);
+	errno = -__sys_reboot(how, optind < argc ? number("status", argv[optind], 0, 255) : 0);
 	err(1, "reboot");
 }

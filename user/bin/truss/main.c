@@ -366,7 +366,7 @@ int main(int argc, char **argv)
 	if (!attach)
 		pid = start(argv + optind, flags);
 	for (int i = optind; attach && i < argc; i++) {
-		errno = -__sys_trace_attach(number("process", argv[i], 1, INT_MAX), flags);
+		errno = -__sys_trace_attach(process_id(argv[i]), flags);
 		if (errno != 0) {
 			warn("process %s", argv[i]);
 			failed = true;
