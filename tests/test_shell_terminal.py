@@ -251,3 +251,35 @@ def test_a_program_that_leaves_the_terminal_raw(sh):
     sh.send(CTRL["D"])
     sh.expect_exact("\r" + PROMPT)
     type_line(sh, "echo outer", "outer")
+
+
+def sent_for(sh, keys):
+    """What goes to the terminal for some keys; ^L, which paints all anew, shows where it ends."""
+    sh.send(keys + CTRL["L"])
+    sh.expect_exact("\x1b[H\x1b[2J")
+    sent = sh.before.decode()
+    sh.expect_exact("\x1b[K")
+    return sent
+
+
+@at_terminal
+def test_a_key_repaints_what_it_changes(sh):
+    sh.expect_exact("\x1b[K")
+    assert sent_for(sh, "echo abcdef") == "echo abcdef"
+    assert sent_for(sh, "\x7f") == "\b\x1b[K"
+    # A line that is too long scrolls now and then, and not at each key.
+    assert len(sent_for(sh, "0123456789" * 30)) < 1000
+    assert len(sent_for(sh, CTRL["U"] + "abcde")) < 20
+    assert sent_for(sh, LEFT * 2 + "X") == "\b\bXde\b\b"
+
+
+
+@at_terminal
+def test_a_line_scrolls_by_whole_characters(sh):
+    type_line(sh, "true " + "\u00e4x" * 50 + "; echo 1", "1")
+    type_line(sh, "true " + "x\u00e4" * 50 + "; echo 2", "2")
+    sh.send(UP + LEFT * 3 + UP + CTRL["C"])
+    sh.expect_exact("^C")
+    for part in re.split(rb"[\x00-\x1f]+", sh.before):
+        part.decode()
+    assert sh.before.count("\u00e4".encode()) > 20

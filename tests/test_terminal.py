@@ -10,7 +10,7 @@ import pexpect
 import pytest
 from conftest import TOP, brought
 
-PROMPT = r"\$ \x1b\[K\r\x1b\[\d+C$"  # and nothing typed yet
+PROMPT = r"\$ \x1b\[K$"  # and nothing typed yet
 
 pytestmark = pytest.mark.parametrize("smp", [1, 4])
 

@@ -15,6 +15,7 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
+#include "edit.h"
 #include "sh.h"
 
 #define CTRL(c) ((c) - '@')
@@ -63,63 +64,9 @@ void history_add(const char *line)
 	history[history_len++] = xstrdup(line);
 }
 
-/* --- the screen ----------------------------------------------------------------- */
-
-static bool continuation(char c)
-{
-	return (c & 0xc0) == 0x80;
-}
-
-static int columns(const char *s, size_t n)
-{
-	int c = 0;
-
-	while (n--)
-		c += !continuation(*s++);
-	return c;
-}
-
-static int screen_width(void)
-{
-	struct winsize w;
-
-	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
-}
-
-static size_t next(size_t at)
-{
-	do
-		at++;
-	while (at < ed.line.len && continuation(ed.line.s[at]));
-	return at;
-}
-
-static size_t previous(size_t at)
-{
-	do
-		at--;
-	while (at > 0 && continuation(ed.line.s[at]));
-	return at;
-}
-
-/* Draws prompt and line anew, with as much of it as there is room for around the cursor. */
 static void refresh(void)
 {
-	int prompt = columns(ed.prompt, strlen(ed.prompt));
-	int room = screen_width() - prompt - 1, column;
-	size_t from = 0, to;
-
-	if (room < 8)
-		room = 8;
-	while (columns(ed.line.s + from, ed.cursor - from) > room)
-		from = next(from);
-	for (to = from; to < ed.line.len && columns(ed.line.s + from, to - from) < room;)
-		to = next(to);
-	column = prompt + columns(ed.line.s + from, ed.cursor - from);
-	printf("\r%s%.*s\033[K\r", ed.prompt, (int)(to - from), ed.line.s + from);
-	if (column)
-		printf("\033[%dC", column);
-	fflush(stdout);
+	row_show(ed.prompt, ed.line.s, ed.line.len, ed.cursor);
 }
 
 /* --- editing -------------------------------------------------------------------- */
@@ -236,12 +183,12 @@ static void edit_key(int key)
 	case KEY_LEFT:
 	case CTRL('B'):
 		if (ed.cursor > 0)
-			ed.cursor = previous(ed.cursor);
+			ed.cursor = char_before(ed.line.s, ed.cursor);
 		break;
 	case KEY_RIGHT:
 	case CTRL('F'):
 		if (ed.cursor < ed.line.len)
-			ed.cursor = next(ed.cursor);
+			ed.cursor = char_after(ed.line.s, ed.line.len, ed.cursor);
 		break;
 	case KEY_HOME:
 	case CTRL('A'):
@@ -254,12 +201,12 @@ static void edit_key(int key)
 	case CTRL('H'):
 	case 0x7f:
 		if (ed.cursor > 0)
-			erase(previous(ed.cursor), ed.cursor);
+			erase(char_before(ed.line.s, ed.cursor), ed.cursor);
 		break;
 	case KEY_DELETE:
 	case CTRL('D'):
 		if (ed.cursor < ed.line.len)
-			erase(ed.cursor, next(ed.cursor));
+			erase(ed.cursor, char_after(ed.line.s, ed.line.len, ed.cursor));
 		break;
 	case CTRL('U'):
 		erase(0, ed.cursor);
@@ -272,6 +219,7 @@ static void edit_key(int key)
 		break;
 	case CTRL('L'):
 		fputs("\033[H\033[2J", stdout);
+		row_forget();
 		break;
 	case '\t':
 		insert(' ');
@@ -293,6 +241,7 @@ const char *edit_line(const char *prompt, bool *interrupted)
 	set_line("");
 	*interrupted = false;
 	raw_mode();
+	row_forget();
 	for (;;) {
 		refresh();
 		key = read_key();
