@@ -8,7 +8,7 @@ from test_terminal import status, terminal  # noqa: F401  (a fixture)
 PROMPT = "weft:/$ "
 
 CTRL_A = "\x01\x01"  # the host command takes one for its own
-CTRL = {c: chr(ord(c) - 64) for c in "BCDEFHKLNPUWZ"}
+CTRL = {c: chr(ord(c) - 64) for c in "BCDEFGHKLNPRUWZ"}
 UP, DOWN, RIGHT, LEFT = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D"
 HOME, END, DELETE = "\x1b[H", "\x1b[F", "\x1b[3~"
 
@@ -283,3 +283,28 @@ def test_a_line_scrolls_by_whole_characters(sh):
     for part in re.split(rb"[\x00-\x1f]+", sh.before):
         part.decode()
     assert sh.before.count("\u00e4".encode()) > 20
+
+
+@at_terminal
+def test_search_in_the_history(sh):
+    type_line(sh, "echo first one", "first one")
+    type_line(sh, "echo second one", "second one")
+    type_line(sh, "echo third", "third")
+    type_line(sh, CTRL["R"] + "one", "second one")
+    type_line(sh, CTRL["R"] + "first", "first one")
+    type_line(sh, CTRL["R"] + "o s" + END + " more", "second one more")
+    type_line(sh, CTRL["R"] + "one" + CTRL["R"] * 2, "second one")
+    type_line(sh, CTRL["R"] + "firsX\x7ft", "first one")
+    # What was typed comes back below the history, though a search has gone up in it.
+    type_line(sh, CTRL["R"] + "first" + END + DOWN * 9 + "echo empty", "empty")
+    type_line(sh, "echo kept" + CTRL["R"] + "empty" + END + DOWN * 9 + " too", "kept too")
+    type_line(sh, "echo kept" + UP + CTRL["R"] + "nowhere" + END + DOWN * 9 + " so", "kept so")
+    type_line(sh, "echo typed" + CTRL["R"] + "third" + CTRL["G"], "typed")
+    sh.send(CTRL["R"] + "nowhere")
+    sh.expect_exact("failed reverse-i-search)`no': ")
+    sh.send(CTRL["C"])
+    sh.expect_exact("weft:/ [130]$ ")
+    sh.send("history 2\r")
+    sh.expect(r"\r\n +\d+  echo typed\r\n +\d+  history 2\r\n")
+    sh.send("history -c; history\r")
+    sh.expect_exact("history\r\n\r" + PROMPT)

@@ -362,6 +362,7 @@ static const struct builtin table[] = {
 	{"export", export, true},
 	{"false", no, false},
 	{"fg", builtin_fg, false},
+	{"history", builtin_history, false},
 	{"jobs", builtin_jobs, false},
 	{"kill", builtin_kill, false},
 	{"printf", builtin_printf, false},

@@ -20,9 +20,18 @@
 
 #define CTRL(c) ((c) - '@')
 #define ESC '\033'
-#define HISTORY 500
 
-enum { KEY_EOF = -1, KEY_LEFT = 256, KEY_RIGHT, KEY_UP, KEY_DOWN, KEY_HOME, KEY_END, KEY_DELETE };
+enum {
+	KEY_EOF = -1,
+	KEY_NONE,
+	KEY_LEFT = 256,
+	KEY_RIGHT,
+	KEY_UP,
+	KEY_DOWN,
+	KEY_HOME,
+	KEY_END,
+	KEY_DELETE
+};
 
 static struct termios normal;
 
@@ -31,9 +40,6 @@ static struct {
 	struct str line;
 	size_t cursor; /* bytes before it */
 } ed;
-
-static char *history[HISTORY]; /* oldest first */
-static int history_len;
 
 void edit_init(void)
 {
@@ -51,17 +57,9 @@ static void raw_mode(void)
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
 }
 
-/* --- history ------------------------------------------------------------------ */
-
-void history_add(const char *line)
+static void normal_mode(void)
 {
-	if (!*line || (history_len && !strcmp(history[history_len - 1], line)))
-		return;
-	if (history_len == HISTORY) {
-		free(history[0]);
-		memmove(history, history + 1, --history_len * sizeof(*history));
-	}
-	history[history_len++] = xstrdup(line);
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &normal);
 }
 
 static void refresh(void)
@@ -163,17 +161,97 @@ static int read_key(void)
 	return c == ESC ? escape_sequence() : c;
 }
 
+static void keep_typed(char **typed, const char *line)
+{
+	free(*typed);
+	*typed = xstrdup(line);
+}
+
 /* Moves through the history; what was typed last is kept in *typed meanwhile. */
 static void recall(int to, int *at, char **typed)
 {
-	if (to < 0 || to > history_len)
+	if (to < 0 || to > history_length())
 		return;
-	if (*at == history_len) {
-		free(*typed);
-		*typed = xstrdup(ed.line.s);
-	}
+	if (*at == history_length())
+		keep_typed(typed, ed.line.s);
 	*at = to;
-	set_line(to == history_len ? *typed : history[to]);
+	set_line(to == history_length() ? *typed : history_line(to));
+}
+
+/* --- searching ------------------------------------------------------------------ */
+
+struct search {
+	struct str text; /* that is looked for */
+	int at;          /* the line that has it; history_length(): none yet */
+	bool failed;
+};
+
+/* Looks for the text in the lines before `from'; the cursor goes to where it is. */
+static void search_from(struct search *s, int from)
+{
+	int found = history_find(s->text.s, from);
+
+	s->failed = found < 0;
+	if (s->failed)
+		return;
+	s->at = found;
+	set_line(history_line(found));
+	ed.cursor = strstr(ed.line.s, s->text.s) - ed.line.s;
+}
+
+static void show_search(const struct search *s)
+{
+	const char *begins = s->failed ? "(failed reverse-i-search)`" : "(reverse-i-search)`";
+	struct str prompt = {0};
+
+	str_append(&prompt, begins, strlen(begins));
+	str_append(&prompt, s->text.s, s->text.len);
+	str_append(&prompt, "': ", 3);
+	row_show(prompt.s, ed.line.s, ed.line.len, ed.cursor);
+	str_free(&prompt);
+}
+
+/*
+ * ^R: what is typed is looked for in the history, ^R again in older lines; ^G goes back to the line
+ * that was typed.  Any other key ends the search, and means what it means: it is returned.  *at and
+ * *typed are as after recall.
+ */
+static int search_history(int *at, char **typed)
+{
+	struct search s = {.at = history_length()};
+	char *before = xstrdup(ed.line.s);
+	size_t cursor = ed.cursor;
+	int key;
+
+	str_append(&s.text, "", 0);
+	for (;;) {
+		show_search(&s);
+		key = read_key();
+		if (key == CTRL('R')) {
+			search_from(&s, s.at);
+		} else if (key == CTRL('H') || key == 0x7f) {
+			s.text.len = s.text.len ? char_before(s.text.s, s.text.len) : 0;
+			s.text.s[s.text.len] = '\0';
+			search_from(&s, history_length());
+		} else if (key >= ' ' && key < 256) {
+			str_add(&s.text, key);
+			search_from(&s, s.at < history_length() ? s.at + 1 : s.at);
+		} else if (key != KEY_NONE) {
+			break;
+		}
+	}
+	if (key == CTRL('G')) {
+		set_line(before);
+		ed.cursor = cursor;
+		key = KEY_NONE;
+	} else if (s.at < history_length()) {
+		if (*at == history_length())
+			keep_typed(typed, before);
+		*at = s.at;
+	}
+	free(before);
+	str_free(&s.text);
+	return key;
 }
 
 /* Carries out an editing key; other keys do nothing. */
@@ -232,7 +310,7 @@ static void edit_key(int key)
 
 const char *edit_line(const char *prompt, bool *interrupted)
 {
-	int key, at = history_len;
+	int key, at = history_length();
 	char *typed = NULL;
 	const char *line;
 
@@ -245,6 +323,8 @@ const char *edit_line(const char *prompt, bool *interrupted)
 	for (;;) {
 		refresh();
 		key = read_key();
+		if (key == CTRL('R'))
+			key = search_history(&at, &typed);
 		if (key == '\r' || key == '\n' || key == CTRL('C') || key == KEY_EOF ||
 		    (key == CTRL('D') && ed.line.len == 0))
 			break;
@@ -269,6 +349,6 @@ const char *edit_line(const char *prompt, bool *interrupted)
 	}
 	putchar('\n');
 	fflush(stdout);
-	tcsetattr(STDIN_FILENO, TCSADRAIN, &normal);
+	normal_mode();
 	return line;
 }

@@ -7,7 +7,7 @@
  * (redir.c), programs started (start.c), and waited for (jobs.c).
  *
  * The language is that of POSIX (Shell Command Language), without alias, fc, getopts,
- * hash, readonly, times, ulimit and umask.
+ * hash, readonly and times.
  *
  * Memory: a complete command's tree lies in an arena of its own, which a function that it
  * defines holds on to.  What an expansion makes lies in sh.tmp and goes when the simple
@@ -438,9 +438,9 @@ void params_set(char **v, int n);      /* copies them */
 void params_free(struct params *p);
 builtin_fn builtin_umask, builtin_ulimit, builtin_echo, builtin_printf, builtin_read, builtin_test,
 	builtin_jobs, builtin_fg, builtin_bg, builtin_wait, builtin_kill, builtin_trap,
-	builtin_exec, builtin_command, builtin_type;
+	builtin_exec, builtin_command, builtin_type, builtin_history;
 
-/* --- edit.c ------------------------------------------------------------------------------------------------ */
+/* --- edit.c, history.c ------------------------------------------------------------------------- */
 
 void edit_init(void);
 /*
@@ -449,4 +449,4 @@ void edit_init(void);
  * Ctrl-C gave up comes back empty, and *interrupted is set.
  */
 const char *edit_line(const char *prompt, bool *interrupted);
-void history_add(const char *line);
+void history_add(const char *line); /* history.c */
