@@ -253,6 +253,24 @@ def test_a_program_that_leaves_the_terminal_raw(sh):
     type_line(sh, "echo outer", "outer")
 
 
+@at_terminal
+def test_a_window_that_is_resized(sh):
+    """COLUMNS, LINES and stty know at once, and so does the line that is being edited."""
+    type_line(sh, "echo $COLUMNS $LINES $(sh -c 'echo $COLUMNS')", "80 24 80")
+    sh.send("echo " + "0123456789" * 10)
+    sh.expect_exact("\x1b[K" + ("0123456789" * 10)[67:])  # it has scrolled
+    sh.setwinsize(30, 200)
+    sh.expect_exact("weft:/$ echo " + "0123456789" * 10)  # there is room for all of it now
+    type_line(sh, CTRL["U"] + "echo $COLUMNS $LINES $(sh -c 'echo $COLUMNS'); stty size",
+              "200 30 200\r\n30 200")
+    sh.send("sh -c 'trap \"echo told\" WINCH; echo ready; read x; echo end'\r")
+    sh.expect_exact("\r\nready\r\n")
+    sh.setwinsize(20, 100)
+    sh.expect_exact("told\r\n")
+    type_line(sh, "", "end")
+    type_line(sh, "echo $COLUMNS $LINES", "100 20")
+
+
 def sent_for(sh, keys):
     """What goes to the terminal for some keys; ^L, which paints all anew, shows where it ends."""
     sh.send(keys + CTRL["L"])
@@ -272,6 +290,25 @@ def test_a_key_repaints_what_it_changes(sh):
     assert len(sent_for(sh, CTRL["U"] + "abcde")) < 20
     assert sent_for(sh, LEFT * 2 + "X") == "\b\bXde\b\b"
 
+
+
+@at_terminal
+def test_a_prompt_that_is_too_long(sh):
+    """Its end is shown, so that there is room for the line, and all is in one row."""
+    text = "0123456789" * 3
+    type_line(sh, "echo " + text, text)
+    sh.send(CTRL["R"] + text)
+    sh.expect_exact("9': echo 0123456789012345678901\x1b[22D")
+    sh.setwinsize(24, 30)
+    sh.expect_exact("\x1b[J\r" + (text + "': ")[-21:] + "echo 012")
+    sh.send(CTRL["G"] + "mkdir -p /tmp/" + text + "; cd /tmp/" + text + "\r")
+    sh.expect_exact("\r" + ("weft:/tmp/" + text + "$ ")[-21:] + "\x1b[K")
+    sh.setwinsize(24, 5)
+    sh.expect_exact("\x1b[J\r\x1b[K")
+    sh.send("abcdef")
+    sh.expect_exact("abcd")
+    sh.send(CTRL["U"] + "exit 3\r")
+    assert status(sh) == 3
 
 
 @at_terminal

@@ -136,3 +136,10 @@ def test_a_long_input_from_a_pipe(guest, smp):
 def test_an_input_without_a_last_newline(guest, smp):
     result = guest(["cat"], smp=smp, stdin=b"one\ntwo")
     assert (result.status, result.output) == (0, "one\ntwo")
+
+
+def test_every_byte_goes_through_a_pipe(guest, smp):
+    """255, too, with which the host tells of a window that is resized."""
+    text = b"\xff\xfe\xff\xff\xfa\x1f\xff\xf0\n"
+    result = guest(["hexdump", "-C"], smp=smp, stdin=text)
+    assert result.output.startswith("00000000  ff fe ff ff fa 1f ff f0  0a ")

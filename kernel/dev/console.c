@@ -8,6 +8,8 @@
  *	tty.lock	spin; the line discipline's state and its readers
  *	console_lock	spin, a leaf; the serial port's transmitter
  *
+ * Among what is typed the host tells of the size of the terminal's window (dev/telnet.h).
+ *
  * The input interrupt takes tty.lock and, to echo, console_lock.  It sends a
  * signal only after it has given both up, because proc_kill_group takes locks that
  * come first.
@@ -25,6 +27,7 @@
 #include <kern/serial.h>
 #include <kern/timing.h>
 #include "ldisc.h"
+#include "telnet.h"
 
 #define PIECE 128
 #define VTIME_NS 100000000ull /* the unit of cc[VTIME] */
@@ -46,7 +49,9 @@ static struct {
 	hrtime_t last_input;
 	bool stopped; /* the receiver, by control_flow */
 	int pgrp;     /* atomic: the foreground process group, or 0 */
-} tty = {.lock = SPINLOCK_INIT("tty")};
+	struct telnet telnet;
+	struct weft_winsize size; /* what terminals start with, until somebody tells */
+} tty = {.lock = SPINLOCK_INIT("tty"), .size = {.row = 24, .col = 80}};
 
 /* --- output ----------------------------------------------------------------------- */
 
@@ -130,13 +135,33 @@ static bool readable(void)
 	return tty.ld.count > 0 && (tty.ld.lines > 0 || !(tty.ld.tio.lflag & WEFT_ICANON));
 }
 
+/* The terminal has another size: the signal that tells the foreground group, or 0.  tty.lock held. */
+static int resize(const struct weft_winsize *size)
+{
+	bool same = memcmp(&tty.size, size, sizeof(*size)) == 0;
+
+	tty.size = *size;
+	return same ? 0 : WEFT_SIGWINCH;
+}
+
 /* From the serial interrupt. */
 static void console_input(char c)
 {
+	struct weft_winsize size;
+	int sig = 0;
+
 	irqstate_t s = spin_lock(&tty.lock);
-	int sig = ldisc_input(&tty.ld, c, echo);
 	int pgrp = tty.pgrp;
-	tty.last_input = time_now();
+	switch (telnet_input(&tty.telnet, c, &size)) {
+	case TELNET_NOTHING:
+		break;
+	case TELNET_SIZE:
+		sig = resize(&size);
+		break;
+	case TELNET_TYPED:
+		sig = ldisc_input(&tty.ld, c, echo);
+		tty.last_input = time_now();
+	}
 	/* A reader with VTIME starts its clock again at each byte, so it looks at
 	 * every one; in canonical mode only a whole line is news. */
 	if (readable()) {
@@ -340,9 +365,22 @@ static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 		return err != 0 ? err : set_foreground(pgrp);
 	}
 	case WEFT_TIOCGWINSZ: {
-		/* A serial line does not tell; this is what terminals start with. */
-		struct weft_winsize w = {.row = 24, .col = 80};
+		irqstate_t s = spin_lock(&tty.lock);
+		struct weft_winsize w = tty.size;
+		spin_unlock(&tty.lock, s);
 		return copyout(arg, &w, sizeof(w));
+	}
+	case WEFT_TIOCSWINSZ: {
+		struct weft_winsize w;
+		int err = copyin(&w, arg, sizeof(w));
+		if (err != 0)
+			return err;
+		irqstate_t s = spin_lock(&tty.lock);
+		int sig = resize(&w), pgrp = tty.pgrp;
+		spin_unlock(&tty.lock, s);
+		if (sig != 0 && pgrp != 0)
+			proc_kill_group(pgrp, sig);
+		return 0;
 	}
 	default:
 		return -ENOTTY;

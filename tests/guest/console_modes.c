@@ -7,6 +7,7 @@
  */
 #include "filetest.h"
 #include "rawlwp.h"
+#include <signal.h>
 #include <weft/signal.h>
 #include <weft/start.h>
 
@@ -25,6 +26,29 @@ static void set_raw(unsigned min, unsigned time)
 static void set_saved(void)
 {
 	__sys_ioctl(0, WEFT_TCSETS, &saved);
+}
+
+static volatile sig_atomic_t told;
+
+static void on_resize(int sig)
+{
+	told++;
+}
+
+/* The foreground group, which is ours, is told of another size, and of no other thing. */
+static void resizes(struct weft_winsize was)
+{
+	struct weft_winsize w = {.row = 7, .col = 300}, now;
+
+	signal(SIGWINCH, on_resize);
+	is("TIOCSWINSZ", __sys_ioctl(0, WEFT_TIOCSWINSZ, &w), 0);
+	is("TIOCSWINSZ: tells", told, 1);
+	__sys_ioctl(0, WEFT_TIOCGWINSZ, &now);
+	ok("TIOCGWINSZ: what was set", now.row == 7 && now.col == 300);
+	__sys_ioctl(0, WEFT_TIOCSWINSZ, &w);
+	is("TIOCSWINSZ: the same is no news", told, 1);
+	__sys_ioctl(0, WEFT_TIOCSWINSZ, &was);
+	signal(SIGWINCH, SIG_DFL);
 }
 
 static void controls(void)
@@ -70,6 +94,8 @@ static void controls(void)
 	is("TIOCGWINSZ", __sys_ioctl(0, WEFT_TIOCGWINSZ, &w), 0);
 	ok("TIOCGWINSZ: a size", w.row > 0 && w.col > 0);
 	is("TIOCGWINSZ: NULL", __sys_ioctl(0, WEFT_TIOCGWINSZ, NULL), -EFAULT);
+	is("TIOCSWINSZ: NULL", __sys_ioctl(0, WEFT_TIOCSWINSZ, NULL), -EFAULT);
+	resizes(w);
 	is("ioctl: unknown request", __sys_ioctl(0, 0x1234, &w), -ENOTTY);
 	is("ioctl: no descriptor", __sys_ioctl(99, WEFT_TCGETS, &t), -EBADF);
 	is("ioctl: null device", __sys_ioctl(null, WEFT_TCGETS, &t), -ENOTTY);

@@ -31,6 +31,9 @@ QEMU_STANDSTILL = 37  # 2 * QEMU_EXIT_STANDSTILL + 1
 
 CTRL_A, CTRL_D = b"\x01", b"\x04"
 
+# Byte 255 begins a command of Telnet's on the console (kernel/dev/telnet.h); twice it is itself.
+IAC, SB, SE, NAWS = b"\xff", b"\xff\xfa", b"\xff\xf0", b"\x1f"
+
 
 @dataclass
 class Result:
@@ -62,6 +65,7 @@ class Guest:
         self._source_open = True
         self._last_sent = b"\n"
         self._escape = False
+        self.watched = {}  # descriptors: what relay() calls when one can be read
 
     def __enter__(self):
         self._work = tempfile.TemporaryDirectory(prefix="weft.")
@@ -106,7 +110,7 @@ class Guest:
         out, into = self.qemu.stdout.fileno(), self.qemu.stdin.fileno()
         while True:
             # Input goes in only after init has set the console up.
-            wants = [out]
+            wants = [out, *self.watched]
             if self.filter.ready and source is not None and len(self._to_guest) < 4096:
                 if self._source_open:
                     wants.append(source)
@@ -118,6 +122,8 @@ class Guest:
                     return self._result(STATUS_PANIC, "the kernel panicked, and hung")
                 return self._result(STATUS_TIMEOUT, f"time-out after {timeout:g} s")
             readable, writable = _wait(wants, sends, left)
+            for fd in self.watched.keys() & set(readable):
+                self.watched[fd]()
             if source in readable:
                 self._take_input(source)
             if writable:
@@ -145,7 +151,7 @@ class Guest:
             for byte in (data[i:i + 1] for i in range(len(data))):
                 self._type(byte)
         else:
-            self._to_guest += data
+            self._to_guest += data.replace(IAC, IAC + IAC)
             self._last_sent = data[-1:]
 
     def _type(self, byte):
@@ -158,7 +164,12 @@ class Guest:
         elif byte == CTRL_A:
             self._escape = True
         else:
-            self._to_guest += byte
+            self._to_guest += byte.replace(IAC, IAC + IAC)
+
+    def resize(self, columns, rows):
+        """Tells the guest the size of its terminal's window."""
+        size = columns.to_bytes(2, "big") + rows.to_bytes(2, "big")
+        self._to_guest += SB + NAWS + size.replace(IAC, IAC + IAC) + SE
 
     def _end_of_input(self):
         # The console takes Ctrl-D for the end of the input only at the start of a line; within

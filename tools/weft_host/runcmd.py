@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import sys
 import termios
 import tty
@@ -83,12 +84,42 @@ def _print(text):
         text = text[os.write(sys.stdout.fileno(), text):]
 
 
+class WindowSize:
+    """Tells a guest when the window of its terminal has another size, for a while."""
+
+    def __init__(self, guest):
+        self._guest = guest
+
+    def __enter__(self):
+        self._reader, writer = os.pipe()
+        self._pipe = os.fdopen(self._reader, "rb", 0), os.fdopen(writer, "wb", 0)
+        os.set_blocking(writer, False)
+        os.set_blocking(self._reader, False)
+        # The handler's own work is to be there: what wakes the relay is the byte in the pipe.
+        self._handler = signal.signal(signal.SIGWINCH, lambda *_: None)
+        self._wakeup = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+        self._guest.watched[self._reader] = self._tell
+
+    def _tell(self):
+        os.read(self._reader, 4096)
+        size = os.get_terminal_size(sys.stdin.fileno())
+        if size.columns and size.lines:  # some terminals do not know
+            self._guest.resize(size.columns, size.lines)
+
+    def __exit__(self, *exc):
+        del self._guest.watched[self._reader]
+        signal.set_wakeup_fd(self._wakeup)
+        signal.signal(signal.SIGWINCH, self._handler)
+        for end in self._pipe:
+            end.close()
+
+
 def _interactive(machine):
     size = shutil.get_terminal_size()
     machine.env = {"TERM": os.environ.get("TERM", "vt100"), "COLUMNS": str(size.columns),
                    "LINES": str(size.lines), **machine.env}
     print("weft: leave with Ctrl-A x", file=sys.stderr)
-    with Guest(machine, terminal=True) as guest, RawTerminal():
+    with Guest(machine, terminal=True) as guest, RawTerminal(), WindowSize(guest):
         try:
             return guest.relay(_print, sys.stdin.fileno())
         except Leave:

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -86,11 +87,13 @@ static char **parse_run_file(char *p, size_t size)
 
 /*
  * With a person at the console it echoes what is typed; a pipe wants the output alone, and
- * is made to wait when nobody reads.
+ * is made to wait when nobody reads.  The size of its window stands in the environment; when
+ * that changes, the host tells the console (kernel/dev/telnet.h).
  */
 static void set_up_console(void)
 {
-	const char *kind = getenv("WEFT_CONSOLE");
+	const char *kind = getenv("WEFT_CONSOLE"), *rows = getenv("LINES"),
+		   *columns = getenv("COLUMNS");
 	struct termios t;
 
 	if (kind && !strcmp(kind, "pipe") && tcgetattr(STDIN_FILENO, &t) == 0) {
@@ -99,6 +102,9 @@ static void set_up_console(void)
 		tcsetattr(STDIN_FILENO, TCSANOW, &t);
 	}
 	unsetenv("WEFT_CONSOLE");
+	if (rows && columns)
+		ioctl(STDIN_FILENO, TIOCSWINSZ,
+		      &(struct winsize){.ws_row = atoi(rows), .ws_col = atoi(columns)});
 	write(STDOUT_FILENO, READY, sizeof(READY) - 1);
 }
 

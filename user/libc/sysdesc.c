@@ -57,7 +57,8 @@
 	X(wait, BIT(WEFT_, WNOHANG), BIT(WEFT_, WUNTRACED), BIT(WEFT_, WCONTINUED),                \
 	  BIT(WEFT_, WNOWAIT), BIT(WEFT_, WNOEXIT), BIT(WEFT_, WGROUP))                            \
 	X(ioctl, VALUE(WEFT_, TCGETS), VALUE(WEFT_, TCSETS), VALUE(WEFT_, TCSETSF),                \
-	  VALUE(WEFT_, TIOCGPGRP), VALUE(WEFT_, TIOCSPGRP), VALUE(WEFT_, TIOCGWINSZ))              \
+	  VALUE(WEFT_, TIOCGPGRP), VALUE(WEFT_, TIOCSPGRP), VALUE(WEFT_, TIOCGWINSZ),              \
+	  VALUE(WEFT_, TIOCSWINSZ))                                                                \
 	X(iflag, BIT(WEFT_, ICRNL))                                                                \
 	X(oflag, BIT(WEFT_, OPOST))                                                                \
 	X(cflag, BIT(WEFT_, CRTSCTS))                                                              \
@@ -295,13 +296,10 @@ const struct structdesc *sysdesc_struct(unsigned of)
 /* What depends on a command, or a class. */
 
 static const struct variantdesc ioctl_variants[] = {
-	{WEFT_TCGETS, OUT(weft_termios)},
-	{WEFT_TCSETS, IN(weft_termios)},
-	{WEFT_TCSETSF, IN(weft_termios)},
-	{WEFT_TIOCGPGRP, T(INT_OUT)},
-	{WEFT_TIOCSPGRP, T(INT_IN)},
-	{WEFT_TIOCGWINSZ, OUT(weft_winsize)},
-	{0, T(NONE)},
+	{WEFT_TCGETS, OUT(weft_termios)},    {WEFT_TCSETS, IN(weft_termios)},
+	{WEFT_TCSETSF, IN(weft_termios)},    {WEFT_TIOCGPGRP, T(INT_OUT)},
+	{WEFT_TIOCSPGRP, T(INT_IN)},         {WEFT_TIOCGWINSZ, OUT(weft_winsize)},
+	{WEFT_TIOCSWINSZ, IN(weft_winsize)}, {0, T(NONE)},
 };
 static const struct variantdesc fcntl_variants[] = {
 	{WEFT_F_DUPFD, T(FD)},

@@ -107,6 +107,7 @@ struct weft_dirent { /* kernel writes all */
 #define WEFT_TIOCGPGRP 0x540f  /* arg: int32_t *, kernel writes */
 #define WEFT_TIOCSPGRP 0x5410  /* arg: const int32_t * */
 #define WEFT_TIOCGWINSZ 0x5413 /* arg: struct weft_winsize *, kernel writes */
+#define WEFT_TIOCSWINSZ 0x5414 /* arg: const struct weft_winsize *; SIGWINCH if it is another */
 
 #define WEFT_ICANON 0x2         /* lflag: lines, with erase and end-of-file */
 #define WEFT_ECHO 0x8           /* lflag: show what is typed */
@@ -135,6 +136,6 @@ struct weft_termios {
 	uint32_t iflag, oflag, cflag, lflag;
 	uint8_t cc[16];
 };
-struct weft_winsize {
+struct weft_winsize { /* of the terminal, in characters; pixels mean nothing here */
 	uint16_t row, col, xpixel, ypixel;
 };

@@ -8,7 +8,10 @@
  * The terminal has two settings: while a line is edited the shell gets every key
  * (Ctrl-C among them), at all other times it is as the shell found it.
  */
+#define _GNU_SOURCE /* ppoll */
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,26 +42,49 @@ static struct {
 	const char *prompt;
 	struct str line;
 	size_t cursor; /* bytes before it */
+	sigset_t mask; /* the shell's, without SIGWINCH blocked */
 } ed;
 
 void edit_init(void)
 {
 	tcgetattr(STDIN_FILENO, &normal);
+	edit_tell_size();
 }
 
+void edit_tell_size(void)
+{
+	static struct winsize told;
+	struct winsize w = {0};
+	char number[8];
+
+	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &w) < 0 || memcmp(&w, &told, sizeof(w)) == 0)
+		return;
+	told = w;
+	snprintf(number, sizeof(number), "%u", w.ws_col);
+	var_set("COLUMNS", number);
+	snprintf(number, sizeof(number), "%u", w.ws_row);
+	var_set("LINES", number);
+}
+
+/* SIGWINCH comes while a key is waited for, and at no other time: so none slips past. */
 static void raw_mode(void)
 {
 	struct termios raw = normal;
+	sigset_t winch;
 
 	/* ICRNL stays: what is typed ahead for a command must have its line ends. */
 	raw.c_lflag &= ~(ICANON | ECHO | ISIG);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &raw);
+	sigemptyset(&winch);
+	sigaddset(&winch, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &winch, &ed.mask);
 }
 
 static void normal_mode(void)
 {
+	sigprocmask(SIG_SETMASK, &ed.mask, NULL);
 	tcsetattr(STDIN_FILENO, TCSADRAIN, &normal);
 }
 
@@ -105,30 +131,31 @@ static size_t word_start(void)
 }
 
 /*
- * One byte at a time: what comes after the line belongs to the command that it starts.
+ * One byte at a time: what comes after the line belongs to the command that it starts.  KEY_NONE: a
+ * signal came, of which the first byte of a key is told.
  */
-static int read_byte(void)
+static int read_byte(bool first)
 {
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
 	unsigned char c;
-	ssize_t n;
 
-	do
-		n = read(STDIN_FILENO, &c, 1);
-	while (n < 0 && errno == EINTR);
-	return n == 1 ? c : KEY_EOF;
+	while (ppoll(&in, 1, NULL, &ed.mask) < 0)
+		if (errno != EINTR || first)
+			return errno == EINTR ? KEY_NONE : KEY_EOF;
+	return read(STDIN_FILENO, &c, 1) == 1 ? c : KEY_EOF;
 }
 
-/* A key that sends ESC [ X, ESC O X or ESC [ number ~; unknown ones are 0. */
+/* A key that sends ESC [ X, ESC O X or ESC [ number ~; unknown ones are none. */
 static int escape_sequence(void)
 {
-	int c = read_byte(), number = 0;
+	int c = read_byte(false), number = 0;
 
 	if (c != '[' && c != 'O')
-		return c == KEY_EOF ? KEY_EOF : 0;
-	while ((c = read_byte()) >= '0' && c <= '9')
+		return c == KEY_EOF ? KEY_EOF : KEY_NONE;
+	while ((c = read_byte(false)) >= '0' && c <= '9')
 		number = (number * 10 + c - '0') % 1000;
 	while (c == ';' || (c >= '0' && c <= '9')) /* with Shift, Alt, Ctrl: the same */
-		c = read_byte();
+		c = read_byte(false);
 	switch (c) {
 	case 'A':
 		return KEY_UP;
@@ -146,17 +173,17 @@ static int escape_sequence(void)
 		return number == 1 || number == 7   ? KEY_HOME
 		       : number == 4 || number == 8 ? KEY_END
 		       : number == 3                ? KEY_DELETE
-						    : 0;
+						    : KEY_NONE;
 	case KEY_EOF:
 		return KEY_EOF;
 	default:
-		return 0;
+		return KEY_NONE;
 	}
 }
 
 static int read_key(void)
 {
-	int c = read_byte();
+	int c = read_byte(true);
 
 	return c == ESC ? escape_sequence() : c;
 }
@@ -350,5 +377,6 @@ const char *edit_line(const char *prompt, bool *interrupted)
 	putchar('\n');
 	fflush(stdout);
 	normal_mode();
+	edit_tell_size();
 	return line;
 }

@@ -443,6 +443,8 @@ builtin_fn builtin_umask, builtin_ulimit, builtin_echo, builtin_printf, builtin_
 /* --- edit.c, history.c ------------------------------------------------------------------------- */
 
 void edit_init(void);
+/* COLUMNS and LINES, if the terminal's window has changed since they were set. */
+void edit_tell_size(void);
 /*
  * A line from the terminal, without its newline; NULL: end of file (Ctrl-D on an
  * empty line).  The line belongs to the editor until the next call.  A line that

@@ -26,7 +26,7 @@ static struct {
 static volatile sig_atomic_t any_came;
 static bool trapped; /* a trap was ever set */
 
-static const int keyboard[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU};
+static const int keyboard[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
 #define NKEYBOARD (sizeof(keyboard) / sizeof(keyboard[0]))
 
 int signal_number(const char *s)
@@ -57,7 +57,8 @@ static void handler(int sig)
 
 static int set_handler(int sig, void (*to)(int))
 {
-	struct sigaction act = {.sa_handler = to};
+	/* A window that is resized interrupts the editor's ppoll, and nothing else. */
+	struct sigaction act = {.sa_handler = to, .sa_flags = sig == SIGWINCH ? SA_RESTART : 0};
 
 	return sigaction(sig, &act, NULL);
 }

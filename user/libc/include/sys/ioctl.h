@@ -5,6 +5,7 @@
 #define TIOCGPGRP WEFT_TIOCGPGRP   /* pid_t * */
 #define TIOCSPGRP WEFT_TIOCSPGRP   /* const pid_t * */
 #define TIOCGWINSZ WEFT_TIOCGWINSZ /* struct winsize * */
+#define TIOCSWINSZ WEFT_TIOCSWINSZ /* const struct winsize * */
 
 struct winsize {
 	unsigned short ws_row, ws_col, ws_xpixel, ws_ypixel;
