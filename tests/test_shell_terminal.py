@@ -291,6 +291,44 @@ def test_a_key_repaints_what_it_changes(sh):
     assert sent_for(sh, LEFT * 2 + "X") == "\b\bXde\b\b"
 
 
+@at_terminal
+def test_completion(sh):
+    sh.send("mkdir -p /tmp/d/sub /tmp/d/.dot; cd /tmp/d; echo 1 >one; echo 2 >'two words'; "
+            "echo 3 >two.txt; f_unction() { :; }; cd /\r")
+    sh.expect_exact("\r" + PROMPT)
+    type_line(sh, "cat /t\td/o\t", "1")
+    type_line(sh, "cat /tmp/d/tw\t\\ \t", "2")
+    type_line(sh, "cat '/tmp/d/two w\t", "2")
+    type_line(sh, "cat </tmp/d/two.\t", "3")
+    type_line(sh, "echo /tmp/d/s\t", "/tmp/d/sub/")
+    type_line(sh, "echo /tmp/d/.\t", "/tmp/d/.dot/")
+    type_line(sh, "true && base\t/a/b/c; f_\t", "c")
+    type_line(sh, "if ! fals\t; then prin\tf yes; fi; printf '\\n'", "yes")
+    sh.send("cat /tmp/d/two\t")
+    sh.expect_exact("\r\ntwo words  two.txt  ")
+    sh.expect_exact("\r" + PROMPT + "cat /tmp/d/two")
+    type_line(sh, ".\t", "3")
+    sh.send("cat /nothing\t")
+    sh.expect_exact("\a")
+    type_line(sh, CTRL["U"] + "echo on", "on")
+
+
+@at_terminal
+def test_completion_of_difficult_names(sh):
+    sh.send("mkdir /tmp/e; cd /tmp/e; echo 1 >\"it's\"; echo 2 >two; x=$(printf '3a\\nb\\033')\r")
+    sh.expect_exact("\r\n\rweft:/tmp/e$ \x1b[K")
+    sh.send("echo 3 >\"$x\"; echo 4 >3b; cd /\r")
+    sh.expect_exact("\r" + PROMPT)
+    type_line(sh, "cat '/tmp/e/it\t", "1")
+    type_line(sh, "echo 2>&1 /tmp/e/tw\t", "/tmp/e/two")
+    type_line(sh, "cat /tmp/e/3a\t", "3")
+    sh.send("cat /tmp/e/3a\t" + CTRL["C"])
+    sh.expect_exact("'?'b?")
+    sh.expect_exact("^C")
+    sh.expect_exact("weft:/ [130]$ ")
+    sh.send("cat /tmp/e/3\t")
+    sh.expect_exact("\r\n3a?b?  3b     \r\n")
+
 
 @at_terminal
 def test_a_prompt_that_is_too_long(sh):

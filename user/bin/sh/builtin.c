@@ -390,3 +390,11 @@ const struct builtin *builtin_find(const char *name)
 {
 	return bsearch(name, table, sizeof(table) / sizeof(table[0]), sizeof(table[0]), compare);
 }
+
+void builtin_names(struct fields *f)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		add_field(f, (char *)table[i].name);
+}

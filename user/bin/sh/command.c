@@ -35,6 +35,14 @@ const struct function *function_find(const char *name)
 	return *function_place(name);
 }
 
+void function_names(struct fields *f)
+{
+	const struct function *i;
+
+	for (i = functions; i; i = i->next)
+		add_field(f, i->name);
+}
+
 void function_unset(const char *name)
 {
 	struct function **place = function_place(name), *f = *place;

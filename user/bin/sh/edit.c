@@ -1,9 +1,6 @@
 /*
- * edit.c - the line editor: cursor keys, Home, End, Delete, ^A ^B ^D ^E ^F ^H ^K ^L ^N ^P
- * ^U ^W, and a history of the lines.
- *
- * The line is shown in one row of the terminal, scrolled sideways if it is longer.
- * Text is UTF-8; the cursor moves by characters, each of which takes one column.
+ * edit.c - the line editor: cursor keys, Home, End, Delete, Tab, ^A ^B ^D ^E ^F ^H ^K ^L ^N ^P
+ * ^R ^U ^W.  row.c shows the line, history.c keeps the lines, complete.c knows what Tab adds.
  *
  * The terminal has two settings: while a line is edited the shell gets every key
  * (Ctrl-C among them), at all other times it is as the shell found it.
@@ -23,6 +20,7 @@
 
 #define CTRL(c) ((c) - '@')
 #define ESC '\033'
+#define MAX_LISTED 300 /* that Tab shows */
 
 enum {
 	KEY_EOF = -1,
@@ -281,6 +279,50 @@ static int search_history(int *at, char **typed)
 	return key;
 }
 
+/* --- completion ----------------------------------------------------------------- */
+
+static void list_below(const struct fields *names)
+{
+	int i, width = 0, column = 0, n = names->n < MAX_LISTED ? names->n : MAX_LISTED;
+	const char *s;
+
+	for (i = 0; i < n; i++)
+		if (char_columns(names->v[i], strlen(names->v[i])) > width)
+			width = char_columns(names->v[i], strlen(names->v[i]));
+	width += 2;
+	putchar('\n');
+	for (i = 0; i < n; i++) {
+		if (column > 0 && column + width > row_width()) {
+			putchar('\n');
+			column = 0;
+		}
+		for (s = names->v[i]; *s; s++)
+			putchar(char_shown(*s));
+		printf("%*s", width - char_columns(names->v[i], strlen(names->v[i])), "");
+		column += width;
+	}
+	if (names->n > n)
+		printf("\n... and %d more", names->n - n);
+	putchar('\n');
+	row_forget();
+}
+
+static void complete_word(void)
+{
+	struct mark mark = arena_mark(sh.tmp);
+	struct fields names = {0};
+	const char *more = complete(ed.line.s, ed.cursor, &names);
+
+	if (*more)
+		while (*more)
+			insert(*more++);
+	else if (names.n > 1)
+		list_below(&names);
+	else
+		putchar('\a');
+	arena_release(sh.tmp, mark);
+}
+
 /* Carries out an editing key; other keys do nothing. */
 static void edit_key(int key)
 {
@@ -327,7 +369,7 @@ static void edit_key(int key)
 		row_forget();
 		break;
 	case '\t':
-		insert(' ');
+		complete_word();
 		break;
 	default:
 		if (key >= ' ' && key < 256)

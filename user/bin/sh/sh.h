@@ -315,6 +315,7 @@ struct function {
 };
 const struct function *function_find(const char *name);
 void function_unset(const char *name);
+void function_names(struct fields *f);
 
 /* --- redir.c ---------------------------------------------------------------------------- */
 
@@ -439,6 +440,7 @@ void params_free(struct params *p);
 builtin_fn builtin_umask, builtin_ulimit, builtin_echo, builtin_printf, builtin_read, builtin_test,
 	builtin_jobs, builtin_fg, builtin_bg, builtin_wait, builtin_kill, builtin_trap,
 	builtin_exec, builtin_command, builtin_type, builtin_history;
+void builtin_names(struct fields *f);
 
 /* --- edit.c, history.c ------------------------------------------------------------------------- */
 
