@@ -383,3 +383,30 @@ def test_search_in_the_history(sh):
     sh.expect(r"\r\n +\d+  echo typed\r\n +\d+  history 2\r\n")
     sh.send("history -c; history\r")
     sh.expect_exact("history\r\n\r" + PROMPT)
+
+
+@at_terminal
+def test_modes_of_the_terminal(sh):
+    """What stty sets stays, for commands and in the shell; what is wrong changes nothing."""
+    sh.send("stty\r")
+    sh.expect_exact("rows 24; columns 80;\r\n"
+                    "intr = ^C; quit = ^\\; susp = ^Z; erase = ^?; kill = ^U; eof = ^D; min = 1; "
+                    "time = 0;\r\nisig icanon echo icrnl opost -crtscts\r\n")
+    sh.expect_exact("\r" + PROMPT)
+    type_line(sh, "saved=$(stty -g); stty intr ^X -echo; "
+              "/bin/stty | grep -c -e 'intr = ^X' -e -echo", "2")
+    sh.send("cat\r")
+    sh.send("not echoed\r")
+    sh.expect_exact("\r\nnot echoed\r\n")
+    sh.send("\x18")
+    sh.expect_exact("weft:/ [130]$ ")
+    sh.send("stty echo erase\r")
+    sh.expect_exact("sh: stty: no such mode: erase\r\n")
+    sh.expect_exact("weft:/ [2]$ ")
+    sh.send("stty rows 5x\r")
+    sh.expect_exact("sh: stty: rows: not a value: 5x\r\n")
+    sh.expect_exact("weft:/ [2]$ ")
+    type_line(sh, "stty | grep -c -e -echo", "1")
+    type_line(sh, "stty $saved; stty | grep -c -e 'intr = ^C' -e ' echo'; stty columns 99",
+              "2")
+    type_line(sh, "echo $COLUMNS", "99")

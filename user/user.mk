@@ -170,7 +170,7 @@ $(error two programs have the same name: $(foreach n,$(sort $(U_NAMES)),$(if \
 endif
 
 # What the shell is too (user/bin/sh/main.c).
-LINKS += $(foreach p,echo printf test [,bin/$(p)=sh)
+LINKS += $(foreach p,echo printf stty test [,bin/$(p)=sh)
 
 # A breakpoint at a user address stops every program that has code there: where tests stop, no
 # other program has any (tests/guest/tap.h).

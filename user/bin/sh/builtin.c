@@ -371,6 +371,7 @@ static const struct builtin table[] = {
 	{"return", return_from, true},
 	{"set", set, true},
 	{"shift", shift, true},
+	{"stty", builtin_stty, false},
 	{"test", builtin_test, false},
 	{"trap", builtin_trap, true},
 	{"true", yes, false},

@@ -3,7 +3,7 @@
  * ^R ^U ^W.  row.c shows the line, history.c keeps the lines, complete.c knows what Tab adds.
  *
  * The terminal has two settings: while a line is edited the shell gets every key
- * (Ctrl-C among them), at all other times it is as the shell found it.
+ * (Ctrl-C among them), at all other times it is as the shell found it, or as `stty' has left it.
  */
 #define _GNU_SOURCE /* ppoll */
 #include <errno.h>
@@ -45,8 +45,14 @@ static struct {
 
 void edit_init(void)
 {
-	tcgetattr(STDIN_FILENO, &normal);
+	edit_modes_changed();
 	edit_tell_size();
+}
+
+void edit_modes_changed(void)
+{
+	if (sh.interactive)
+		tcgetattr(STDIN_FILENO, &normal);
 }
 
 void edit_tell_size(void)
@@ -70,7 +76,9 @@ static void raw_mode(void)
 	struct termios raw = normal;
 	sigset_t winch;
 
-	/* ICRNL stays: what is typed ahead for a command must have its line ends. */
+	/* ICRNL: what is typed ahead for a command must have its line ends. */
+	raw.c_iflag |= ICRNL;
+	raw.c_oflag |= OPOST;
 	raw.c_lflag &= ~(ICANON | ECHO | ISIG);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;

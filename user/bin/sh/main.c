@@ -50,7 +50,7 @@ static const char usage[] = "usage: sh [-efux] [-c TEXT [NAME ARG...] | FILE [AR
 /* Called by the name of one of these, it is that program: a builtin that POSIX wants there too. */
 static const struct builtin *program_of(const char *name)
 {
-	static const char *const programs[] = {"[", "echo", "printf", "test"};
+	static const char *const programs[] = {"[", "echo", "printf", "stty", "test"};
 	size_t i;
 
 	for (i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)

@@ -439,12 +439,14 @@ void params_set(char **v, int n);      /* copies them */
 void params_free(struct params *p);
 builtin_fn builtin_umask, builtin_ulimit, builtin_echo, builtin_printf, builtin_read, builtin_test,
 	builtin_jobs, builtin_fg, builtin_bg, builtin_wait, builtin_kill, builtin_trap,
-	builtin_exec, builtin_command, builtin_type, builtin_history;
+	builtin_exec, builtin_command, builtin_type, builtin_history, builtin_stty;
 void builtin_names(struct fields *f);
 
 /* --- edit.c, history.c ------------------------------------------------------------------------- */
 
 void edit_init(void);
+/* stty has set the terminal's modes: from now on commands get these. */
+void edit_modes_changed(void);
 /* COLUMNS and LINES, if the terminal's window has changed since they were set. */
 void edit_tell_size(void);
 /*
