@@ -410,3 +410,26 @@ def test_modes_of_the_terminal(sh):
     type_line(sh, "stty $saved; stty | grep -c -e 'intr = ^C' -e ' echo'; stty columns 99",
               "2")
     type_line(sh, "echo $COLUMNS", "99")
+
+
+@at_terminal
+def test_prstat_repaints_in_place(sh):
+    """On a terminal, as many rows as there are, none in two; else, or with -c, report below report."""
+    sh.setwinsize(8, 100)
+    sh.expect_exact("\x1b[J\r" + PROMPT)
+    sh.send("for i in 1 2 3 4 5 6; do sleep 99 & done\r")
+    for _ in range(6):
+        sh.expect(r"\[\d\] \d+\r\n")
+    sh.send("clear; prstat 1 2\r")
+    sh.expect_exact("\x1b[H\x1b[2J\x1b[3J\x1b[2J")
+    for _ in range(2):
+        # Without the terminal's wrap, which is on again behind each row.
+        sh.expect(r"\x1b\[H\x1b\[\?7l   PID .*?\x1b\[K\x1b\[\?7h\r\n"
+                  r"((?:\x1b\[\?7l +\d+ .*?\x1b\[K\x1b\[\?7h\r\n)+)\x1b\[\?7lTotal: \d+ "
+                  r"processes, \d+ lwps\x1b\[K\x1b\[\?7h\r\n\x1b\[J")
+        assert sh.match[1].count(b"\n") == 5
+    sh.expect_exact("\r" + PROMPT)
+    for command in ("prstat -c -n 1 1 2", "prstat -n 1 1 2 | cat"):
+        sh.send(command + "\r")
+        sh.expect_exact("\r\n   PID ")
+        sh.expect(r"\d lwps\r\n   PID [^\x1b]*\d lwps\r\n\r" + re.escape(PROMPT))

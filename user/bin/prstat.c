@@ -10,7 +10,8 @@
  *	    they blocked (VCX) or were preempted (ICX), and called the system (SCL)
  *	-n  no more than N lines
  *	-p  only these processes
- *	-c  below each other, which it does anyhow
+ *	-c  reports below each other, as where standard output is no terminal, or COUNT is 1; else
+ *	    each report takes the place of the one before, cut to what the window has room for
  *
  * The first report tells of the time since each began, each other of its interval; CPU is
  * the part that one had of all CPUs.  LWPs that are gone count for their process.
@@ -19,6 +20,7 @@
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/time.h>
 #include <sys/types.h>
 #include <time.h>
@@ -43,7 +45,7 @@ struct report {
 	hrtime_t time;
 };
 
-static int by_lwp, microstates, ncpu;
+static int by_lwp, microstates, ncpu, in_place;
 static const char *only; /* -p's list, or NULL */
 
 /* --- what there is ---------------------------------------------------------------------------- */
@@ -152,11 +154,35 @@ static void short_number(uint64_t n)
 		printf(" %3" PRIu64 "M", n / 1000000);
 }
 
+/* A row that is wider than the window is cut: else it took two, and the head scrolled away. */
+static void begin_row(void)
+{
+	if (in_place)
+		fputs("\033[?7l", stdout);
+}
+
+/* What an older report has left behind it goes. */
+static void end_row(void)
+{
+	puts(in_place ? "\033[K\033[?7h" : "");
+}
+
+/* Rows of the window, but those of the head, the total and the cursor. */
+static size_t rows_of_window(void)
+{
+	struct winsize w;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) < 0 || w.ws_row == 0)
+		return SIZE_MAX;
+	return w.ws_row > 4 ? w.ws_row - 3 : 1;
+}
+
 static void show(const struct line *l)
 {
 	uint64_t s = on_cpu(&l->now) / 1000000000;
 	char state[16];
 
+	begin_row();
 	printf("%6d", l->proc.pid);
 	if (microstates) {
 		percent(l, SINCE(ms[MS_USER]));
@@ -179,23 +205,35 @@ static void show(const struct line *l)
 		       l->proc.size / 1024, l->proc.rss / 1024, state, l->lwp.sclass, l->lwp.pri,
 		       (unsigned)(s / 3600), (unsigned)(s / 60 % 60), (unsigned)(s % 60), l->cpu);
 	}
-	printf(" %s/%u\n", l->proc.name, by_lwp ? l->lwp.id : l->proc.nlwp);
+	printf(" %s/%u", l->proc.name, by_lwp ? l->lwp.id : l->proc.nlwp);
+	end_row();
 }
 
 static void print(const struct report *r, size_t most)
 {
 	struct weft_sysinfo sys = {0};
 
+	if (in_place) {
+		fputs("\033[H", stdout);
+		if (most > rows_of_window())
+			most = rows_of_window();
+	}
+	begin_row();
 	if (microstates)
-		printf("   PID USR SYS TRP TFL DFL LCK SLP LAT  VCX  ICX  SCL PROCESS/%s\n",
+		printf("   PID USR SYS TRP TFL DFL LCK SLP LAT  VCX  ICX  SCL PROCESS/%s",
 		       by_lwp ? "LWPID" : "NLWP");
 	else
-		printf("   PID    SIZE     RSS STATE  CLS PRI      TIME    CPU PROCESS/%s\n",
+		printf("   PID    SIZE     RSS STATE  CLS PRI      TIME    CPU PROCESS/%s",
 		       by_lwp ? "LWPID" : "NLWP");
+	end_row();
 	for (size_t i = 0; i < r->n && i < most; i++)
 		show(&r->line[i]);
 	__sys_sysinfo(&sys);
-	printf("Total: %" PRIu32 " processes, %" PRIu32 " lwps\n", sys.nproc, sys.nlwp);
+	begin_row();
+	printf("Total: %" PRIu32 " processes, %" PRIu32 " lwps", sys.nproc, sys.nlwp);
+	end_row();
+	if (in_place)
+		fputs("\033[J", stdout);
 	fflush(stdout);
 }
 
@@ -208,6 +246,8 @@ int main(int argc, char **argv)
 	struct weft_sysinfo sys;
 	int option;
 
+	usage_asked(argv, usage);
+	in_place = isatty(STDOUT_FILENO);
 	while ((option = getopt(argc, argv, "mLcn:p:")) != -1) {
 		switch (option) {
 		case 'm':
@@ -217,6 +257,7 @@ int main(int argc, char **argv)
 			by_lwp = 1;
 			break;
 		case 'c':
+			in_place = 0;
 			break;
 		case 'n':
 			most = number("lines", optarg, 1, INT32_MAX);
@@ -238,6 +279,10 @@ int main(int argc, char **argv)
 	if (__sys_sysinfo(&sys) < 0)
 		err(1, "sysinfo");
 	ncpu = sys.ncpu;
+	if (count == 1)
+		in_place = 0;
+	if (in_place)
+		fputs("\033[2J", stdout);
 
 	/* On the points of a grid, so that reports do not drift. */
 	for (hrtime_t next = gethrtime(); count > 0; count--) {
