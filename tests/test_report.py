@@ -161,6 +161,12 @@ def test_results_of_another_version_are_not_shown(source, tmp_path):
     assert "measured with other parameters" in (tmp_path / "out/ping-pong.html").read_text()
 
 
+def test_pages_that_cannot_be_written(source, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert cli.main(["report", "--results", str(source), "--output", str(tmp_path / "file")]) == 69
+    assert capsys.readouterr().err == f"weft report: {tmp_path}/file/data: Not a directory\n"
+
+
 def test_without_results(tmp_path, capsys):
     assert cli.main(["report", "--results", str(tmp_path / "none")]) == 2
     assert "measure first" in capsys.readouterr().err

@@ -64,27 +64,67 @@ def _leave_on_signal(number, _frame):
     sys.exit(128 + number)
 
 
+def _open_standard_streams():
+    """A descriptor that the caller has closed would be given to the next file that is opened, and what
+    is printed would go into that.  Raises HostError if there is nowhere to print to."""
+    if sys.stdin is None:
+        os.open(os.devnull, os.O_RDONLY)  # the lowest number that is free: 0
+    printable = sys.stdout is not None
+    if not printable:
+        os.open(os.devnull, os.O_WRONLY)
+    if sys.stderr is None:
+        os.open(os.devnull, os.O_WRONLY)
+        sys.stderr = open(2, "w", closefd=False)
+    if not printable:
+        raise HostError("standard output is closed: there is nowhere to print to")
+
+
+def _print_nowhere():
+    """What is left to be printed must not fail again when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _call(argv):
+    if argv and argv[0] in PASS_ON:
+        return PASS_ON[argv[0]](argv[1:])
+    # What follows the first -- is the guest's, whatever it looks like.
+    own = argv[:argv.index("--")] if "--" in argv else argv
+    args = _parser().parse_args(own)
+    args.argv = argv[len(own) + 1:]
+    return args.handler(args)
+
+
+def _call_and_flush(argv):
+    try:
+        return _call(argv)
+    finally:
+        sys.stdout.flush()
+
+
 def main(argv):
     """Returns the exit status."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave_on_signal)
+    name = " ".join(["weft", *argv[:1]])
     try:
-        if argv and argv[0] in PASS_ON:
-            return PASS_ON[argv[0]](argv[1:])
-        # What follows the first -- is the guest's, whatever it looks like.
-        own = argv[:argv.index("--")] if "--" in argv else argv
-        args = _parser().parse_args(own)
-        args.argv = argv[len(own) + 1:]
-        return args.handler(args)
+        _open_standard_streams()
+        return _call_and_flush(argv)
     except UsageError as error:
-        print(f"weft {argv[0]}: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return STATUS_USAGE
     except (HostError, subprocess.SubprocessError) as error:
-        print(f"weft {argv[0]}: {error}", file=sys.stderr)
+        print(f"{name}: {error}", file=sys.stderr)
         return STATUS_HOST
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:
-        # Whoever read our output has gone; nothing more can be said to it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of our output has gone; nothing more can be said to it.
+        _print_nowhere()
         return 128 + signal.SIGPIPE
+    except OSError as error:
+        if error.filename is None:  # a write, then: an open would name its file
+            _print_nowhere()
+            print(f"{name}: cannot write: {error.strerror}", file=sys.stderr)
+        else:
+            print(f"{name}: {error.filename}: {error.strerror}", file=sys.stderr)
+        return STATUS_HOST

@@ -9,13 +9,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
 from . import build
 from .machine import HostError
 from .paths import TOP
 from .runcmd import add_machine_options, machine_from
+from .workdir import WorkDirectory
 
 HELPERS = TOP / "tools/gdb/weft.py"
 CONNECT_SECONDS = 30
@@ -71,7 +71,7 @@ def gdb(args):
     machine = machine_from(args)
     if not args.no_build:
         build.make(debug=machine.debug)
-    with tempfile.TemporaryDirectory(prefix="weft.") as work:
+    with WorkDirectory() as work:
         socket = f"{work}/gdb"
         # With a command, its output comes to our terminal, and GDB has the keyboard.  A shell
         # needs a keyboard of its own: QEMU makes a pseudo-terminal and says which.

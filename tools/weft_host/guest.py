@@ -17,9 +17,11 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from .console import ConsoleFilter
 from .machine import HostError
+from .workdir import WorkDirectory, explained
 
 STATUS_TIMEOUT = 124
 STATUS_PANIC = 70
@@ -68,10 +70,14 @@ class Guest:
         self.watched = {}  # descriptors: what relay() calls when one can be read
 
     def __enter__(self):
-        self._work = tempfile.TemporaryDirectory(prefix="weft.")
+        self._work = WorkDirectory()
+        self.work = Path(self._work.name)
         try:
-            command = self.machine.qemu(self._work.name, self.terminal, "stdio,signal=off")
-            self._errors = open(os.path.join(self._work.name, "stderr"), "w+")
+            try:
+                command = self.machine.qemu(self._work.name, self.terminal, "stdio,signal=off")
+                self._errors = open(os.path.join(self._work.name, "stderr"), "w+")
+            except OSError as error:
+                raise explained(error, self._work.name) from error
             self.started = time.monotonic()
             # A session of its own: Ctrl-C on our terminal is ours to handle.
             self.qemu = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -225,6 +231,9 @@ def _give_way():
         group.write("10")
 
 
+LONGEST_WAIT = 3600.0  # seconds
+
+
 def _wait(reads, writes, timeout):
     with selectors.DefaultSelector() as selector:
         for fd in reads:
@@ -234,9 +243,21 @@ def _wait(reads, writes, timeout):
                 return [fd], []
         for fd in writes:
             selector.register(fd, selectors.EVENT_WRITE)
-        events = selector.select(timeout)
+        # The caller asks again: its time may be longer than the system can wait.
+        events = selector.select(timeout if timeout is None else min(timeout, LONGEST_WAIT))
     return ([key.fd for key, event in events if event & selectors.EVENT_READ],
             [key.fd for key, event in events if event & selectors.EVENT_WRITE])
+
+
+def _input_file(data):
+    """A file without a name that holds data, to be read from its beginning."""
+    try:
+        source = tempfile.TemporaryFile()
+        source.write(data)
+        source.seek(0)
+    except OSError as error:
+        raise explained(error, tempfile.tempdir or "no directory") from error
+    return source
 
 
 def run(machine, stdin=b"", started=None):
@@ -245,11 +266,9 @@ def run(machine, stdin=b"", started=None):
     output = bytearray()
     if machine.timing == "exact":
         machine.stdin, stdin = stdin, b""
-    with tempfile.TemporaryFile() as source, Guest(machine) as guest:
+    with _input_file(stdin) as source, Guest(machine) as guest:
         if started is not None:
             started(guest)
-        source.write(stdin)
-        source.seek(0)
         result = guest.relay(output.extend, source.fileno() if stdin else None)
     result.output = output.decode(errors="replace")
     return result

@@ -1,5 +1,6 @@
 """One machine to boot: its options, its initial RAM disk and its QEMU command line."""
 
+import math
 import os
 import re
 import shutil
@@ -62,8 +63,8 @@ class Machine:
             if size is not None and not re.fullmatch(r"[1-9][0-9]*[MG]", size):
                 raise UsageError(f"--{name}: a size such as 512M or 2G, not {size!r}")
         self._check_timing()
-        if self.timeout is not None and self.timeout <= 0:
-            raise UsageError("--timeout: a number of seconds above 0")
+        if self.timeout is not None and not 0 < self.timeout < math.inf:
+            raise UsageError(f"--timeout: a number of seconds above 0, not {self.timeout:g}")
         for name in self.env:
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
                 raise UsageError(f"--env: {name!r} is no name of a variable")

@@ -75,7 +75,7 @@ def execute(run, patterns=(), started=None):
     try:
         machine = run.machine()
         result = run_guest(machine, started=started)
-    except HostError as error:
+    except (HostError, OSError) as error:
         return Outcome(str(error).splitlines()[0])
     outcome = Outcome(seconds=result.seconds)
     try:

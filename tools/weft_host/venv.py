@@ -71,6 +71,14 @@ def add(name):
 
 def enter():
     """Returns inside of the environment, after one re-execution at most."""
+    try:
+        _enter()
+    except OSError as error:  # of execv it names no file
+        sys.exit(f"weft: {error.filename or VENV / 'bin/python'}: {error.strerror}; weft keeps its Python "
+                 "packages in build/venv")
+
+
+def _enter():
     if sys.version_info < (3, 10):
         sys.exit("weft: needs Python 3.10 or newer")
     inside = os.path.realpath(sys.prefix) == os.path.realpath(VENV)

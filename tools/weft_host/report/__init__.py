@@ -40,7 +40,7 @@ def write(source, output):
             if file.is_file():
                 shutil.copyfile(file, data / file.name)
     except OSError as error:
-        raise HostError(str(error)) from error
+        raise HostError(f"{error.filename or output}: {error.strerror}") from error
     return output / "index.html"
 
 
