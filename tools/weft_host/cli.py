@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 
-from . import bench, ccmd, check, doctor, gdbcmd, report, runcmd, torture, venv
+from . import bench, ccmd, check, doctor, gdbcmd, report, results, runcmd, torture, venv
 from .machine import HostError, UsageError
 
 STATUS_USAGE = 2
@@ -17,9 +17,19 @@ exit status of run: the program's; 128 + N if signal N killed it; 127 no such pr
 124 time-out; 70 kernel panic or reset; 69 the host could not do it; 2 wrong usage"""
 
 
+class _Version(argparse.Action):
+    """Asks git only when it is wanted."""
+
+    def __call__(self, parser, *_):
+        print(f"weft {results.revision()}")
+        parser.exit()
+
+
 def _parser():
     parser = argparse.ArgumentParser(
         prog="weft", description="A laboratory for thread models: the host command.")
+    parser.add_argument("--version", action=_Version, nargs=0,
+                        help="tells the revision of the sources, and ends")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def add(name, handler, text, **more):
