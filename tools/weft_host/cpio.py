@@ -26,6 +26,11 @@ def _up(n):
     return n + -n % 4
 
 
+def encoded(text):
+    """A name or an argument of the guest: UTF-8, or the bytes that the host gave (PEP 383)."""
+    return text.encode("utf-8", "surrogateescape")
+
+
 class Archive:
     """One archive, in memory.  Paths are those of the guest, absolute or not."""
 
@@ -35,7 +40,7 @@ class Archive:
         self._directories = {""}
 
     def _entry(self, path, mode, data, links):
-        name = path.encode() + b"\0"
+        name = encoded(path) + b"\0"
         if len(data) >= PAGE:
             self._out.write(bytes(-(self._out.tell() + _up(HEADER + len(name))) % PAGE))
         self._inode += 1

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import iso
-from .cpio import Archive
+from .cpio import Archive, encoded
 from .paths import build_dir
 
 # A name, looked up in the PATH, or the path of another QEMU than the system's.
