@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -52,7 +53,7 @@ def test_a_failure_can_be_repeated(monkeypatch, capsys):
     from weft_host.cli import main
     from weft_host.guest import Result
 
-    monkeypatch.setattr(torture, "run_guest", lambda machine: Result(
+    monkeypatch.setattr(torture.Guests, "run", lambda guests, machine: Result(
         1 if machine.seed == 12 else 0, "torture: ..., all well\n", seconds=1.0))
     assert main(["torture", "--no-build", "--runs", "3", "--seed", "11", "--jobs", "2",
                  "--timing", "exact", "--model", "lwp", "--smp", "4", "--options", ""]) == 1
@@ -69,13 +70,13 @@ def test_a_failure_can_be_repeated(monkeypatch, capsys):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_stops_when_it_is_told_to(monkeypatch, number):
-    """Those under way end; it makes no more runs, though an hour was asked for."""
+    """It makes no more runs, though an hour was asked for."""
     from weft_host.cli import main
     from weft_host.guest import Result
 
     runs = []
 
-    def run(machine):
+    def run(guests, machine):
         runs.append(machine)
         if len(runs) == 10:
             os.kill(os.getpid(), number)
@@ -84,7 +85,7 @@ def test_it_stops_when_it_is_told_to(monkeypatch, number):
         return Result(0, "torture: ..., all well\n", seconds=1.0)
 
     before = signal.getsignal(number)
-    monkeypatch.setattr(torture, "run_guest", run)
+    monkeypatch.setattr(torture.Guests, "run", run)
     try:
         status = main(["torture", "--no-build", "--minutes", "60", "--jobs", "2"])
     except SystemExit as left:
@@ -94,7 +95,37 @@ def test_it_stops_when_it_is_told_to(monkeypatch, number):
     assert status == 128 + number and len(runs) < 1000
 
 
+def test_an_interruption_ends_the_guests_under_way(monkeypatch, capsys):
+    """A guest that computes for ever; the run that had ended before is told."""
+    from weft_host.cli import main
+    from weft_host.guest import Result
+
+    calls, run_really = [], torture.Guests.run
+
+    def interrupt(guests):
+        while not guests._running:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    def run(guests, machine):
+        calls.append(machine)
+        if len(calls) == 1:
+            return Result(0, "torture: ..., all well\n", seconds=1.0)
+        machine.argv = ["sh", "-c", "while :; do :; done"]
+        threading.Thread(target=interrupt, args=[guests]).start()
+        return run_really(guests, machine)
+
+    monkeypatch.setattr(torture.Guests, "run", run)
+    began = time.monotonic()
+    status = main(["torture", "--no-build", "--timing", "exact", "--jobs", "1", "--smp", "1"])
+    assert time.monotonic() - began < torture.TIMEOUT["exact"] / 2
+    told = capsys.readouterr().out.splitlines()
+    assert status == 128 + signal.SIGINT and len(calls) == 2
+    assert len(told) == 2 and told[1] == "interrupted: 1 run, all well"
+
+
 @pytest.mark.parametrize("wrong", [["--runs", "0"], ["--jobs", "0"], ["--minutes", "-1"],
+                                   ["--minutes", "nan"],
                                    ["--seed", "-1"], ["--smp", "65"], ["--model", "nm"],
                                    ["--runs", "3", "--minutes", "2"]])
 def test_wrong_usage(wrong):

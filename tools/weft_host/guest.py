@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -274,4 +275,37 @@ def run(machine, stdin=b"", started=None):
     return result
 
 
-__all__ = ["Guest", "HostError", "Leave", "Result", "run"]
+class Guests:
+    """Guests that run side by side, each in a thread of its caller's, until one stop() ends all."""
+
+    def __init__(self):
+        self._lock = threading.Lock()  # of all below
+        self._running = set()
+        self.stopped = False
+
+    def run(self, machine, stdin=b""):
+        """As run() does; after stop(), a Result that says nothing of the machine."""
+        mine = set()
+
+        def started(guest):
+            mine.add(guest)
+            with self._lock:
+                self._running.add(guest)
+                if self.stopped:
+                    guest.qemu.kill()
+
+        try:
+            return run(machine, stdin, started)
+        finally:
+            with self._lock:
+                self._running -= mine
+
+    def stop(self):
+        """Kills those that run, and each that still begins."""
+        with self._lock:
+            self.stopped = True
+            for guest in self._running:
+                guest.qemu.kill()
+
+
+__all__ = ["Guest", "Guests", "HostError", "Leave", "Result", "run"]

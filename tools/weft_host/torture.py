@@ -17,7 +17,8 @@ import time
 from dataclasses import dataclass
 
 from . import build
-from .guest import run as run_guest
+from .counts import counted
+from .guest import Guests
 from .machine import Machine, UsageError
 
 CPU_COUNTS = (1, 2, 4, 8)
@@ -127,22 +128,24 @@ class Torture:
         self._fast = threading.Lock()
         self._jobs = jobs
         self._until = until  # time.monotonic(), after which no run begins
-        self._over = False
+        self._guests = Guests()
         self.runs = 0
         self.failed = []
 
     def _next(self):
         with self._lock:
-            if self._over or (self._until is not None and time.monotonic() >= self._until):
+            if self._guests.stopped or (self._until is not None and time.monotonic() >= self._until):
                 return None
             return next(self._settings, None)
 
     def _work(self):
         while (one := self._next()) is not None:
             with self._fast if one.timing == "fast" else contextlib.nullcontext():
-                result = run_guest(one.machine())
+                result = self._guests.run(one.machine())
             why = failure(result)
             with self._lock:
+                if self._guests.stopped:
+                    return
                 self.runs += 1
                 if why:
                     self.failed.append(one)
@@ -158,7 +161,15 @@ class Torture:
                 for worker in [pool.submit(self._work) for _ in range(self._jobs)]:
                     worker.result()
             finally:
-                self._over = True  # by Ctrl-C perhaps: no run begins while the pool waits for its own
+                # By Ctrl-C, perhaps: the pool waits for its workers, and they for their guests.
+                self._guests.stop()
+
+    def summary(self):
+        """What is known of all runs that have ended by themselves."""
+        if self.failed:
+            return (f"{len(self.failed)} of {counted(self.runs, 'run')} failed: seeds "
+                    + " ".join(str(one.seed) for one in self.failed))
+        return f"{counted(self.runs, 'run')}, all well"
 
 
 def add_options(parser):
@@ -180,7 +191,7 @@ def add_options(parser):
 
 def torture(args):
     """The exit status: 1 if a run failed."""
-    if args.runs < 1 or args.jobs < 1 or (args.minutes is not None and args.minutes <= 0):
+    if args.runs < 1 or args.jobs < 1 or (args.minutes is not None and not args.minutes > 0):
         raise UsageError("--runs, --minutes, --jobs: numbers above 0")
     if not 0 <= args.seed < 2**32:
         raise UsageError(f"--seed: a number from 0 to {2**32 - 1}, not {args.seed}")
@@ -197,10 +208,10 @@ def torture(args):
     else:
         until = time.monotonic() + 60 * args.minutes
     all_runs = Torture(settings, args.jobs, until)
-    all_runs.run()
-    if all_runs.failed:
-        print(f"{len(all_runs.failed)} of {all_runs.runs} runs failed: seeds "
-              + " ".join(str(one.seed) for one in all_runs.failed))
-        return 1
-    print(f"{all_runs.runs} runs, all well")
-    return 0
+    try:
+        all_runs.run()
+    except (KeyboardInterrupt, SystemExit):
+        print(f"interrupted: {all_runs.summary()}")
+        raise
+    print(all_runs.summary())
+    return 1 if all_runs.failed else 0
