@@ -6,8 +6,9 @@ built with; the build writes them to the sysroot.  All others go to GCC as they 
 
 import shlex
 import subprocess
+import tempfile
 
-from . import build
+from . import build, mark
 from .machine import HostError, UsageError
 from .paths import TOP, build_dir
 
@@ -46,13 +47,30 @@ def cc(argv):
         print(USAGE, end="")
         return 0 if argv else 2
     debug, may_build = "--debug" in argv, "--no-build" not in argv
-    own = [word for word in argv if word not in ("--debug", "--no-build", *NOT_NEEDED)]
+    own = [word for word in argv if word not in ("--debug", "--no-build")]
     if not any(word.startswith("-o") for word in own):
         raise UsageError("-o PROG is missing")
     if may_build:
         build.make("sysroot", debug=debug)
+    return compile(own, debug=debug)
+
+
+def compile(own, debug=False, folder=None):
+    """The compiler's exit status.  own: options and files, as seen from folder.  A program that is
+    linked is marked with what it is linked with (mark.py)."""
+    own = [word for word in own if word not in NOT_NEEDED]
     sysroot = build_dir(debug) / "sysroot"
     command = [compiler(), *options_of(sysroot / "cflags"), *own]
-    if not {"-c", "-S", "-E"} & set(own):
-        command += options_of(sysroot / "ldflags")
-    return subprocess.run(command).returncode
+    if {"-c", "-S", "-E"} & set(own):
+        return _compiled(command, own, folder)
+    with tempfile.NamedTemporaryFile("w", prefix="weft.", suffix=".s") as marks:
+        marks.write(mark.source(debug))
+        marks.flush()
+        command += ["-x", "none", marks.name, *options_of(sysroot / "ldflags")]
+        return _compiled(command, own, folder)
+
+
+def _compiled(command, own, folder):
+    """The compiler's exit status."""
+    status = subprocess.run(command, cwd=folder).returncode
+    return status

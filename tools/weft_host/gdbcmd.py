@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 
-from . import build
+from . import build, mark
 from .machine import HostError
 from .paths import TOP
 from .runcmd import add_machine_options, machine_from
@@ -71,6 +71,7 @@ def gdb(args):
     machine = machine_from(args)
     if not args.no_build:
         build.make(debug=machine.debug)
+    mark.warn(machine)
     with WorkDirectory() as work:
         socket = f"{work}/gdb"
         # With a command, its output comes to our terminal, and GDB has the keyboard.  A shell

@@ -88,7 +88,7 @@ class Machine:
     def __post_init__(self):
         self.build = self.build or build_dir(self.debug)
 
-    def _guest_files(self):
+    def guest_files(self):
         """Pairs of host path and guest path."""
         for item in self.files:
             host, colon, guest = str(item).partition(":")
@@ -102,7 +102,7 @@ class Machine:
     def host_program(self):
         """The ELF file, with symbols, of the program that argv names, or None."""
         name = self.argv[0] if self.argv else "sh"
-        for path, guest in self._guest_files():
+        for path, guest in self.guest_files():
             if name in (guest, path.name) and guest == f"/host/{path.name}" or name == guest:
                 return path
         path = self.build / "bin" / Path(name).name
@@ -129,7 +129,7 @@ class Machine:
         extra.file("/etc/weft-run", self.run_file(terminal))
         if self.timing == "exact":
             extra.file("/etc/weft-stdin", self.stdin)
-        for host, guest in self._guest_files():
+        for host, guest in self.guest_files():
             try:
                 extra.file(guest, host.read_bytes(), 0o755)
             except OSError as error:

@@ -7,7 +7,7 @@ import sys
 import termios
 import tty
 
-from . import build
+from . import build, mark
 from .guest import STATUS_PANIC, STATUS_TIMEOUT, Guest, Leave
 from .machine import Machine, UsageError
 
@@ -131,6 +131,7 @@ def run(args):
     machine = machine_from(args)
     if not args.no_build:
         build.make(debug=machine.debug)
+    mark.warn(machine)
     if machine.timing == "exact":
         if sys.stdin and not sys.stdin.isatty():
             machine.stdin = sys.stdin.buffer.read()
