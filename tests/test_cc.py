@@ -114,6 +114,32 @@ def test_no_output_named(weft):
     assert b"-o PROG" in done.stderr
 
 
+@pytest.mark.parametrize("words, named, why", [
+    (["-fopenmp", "prog.c"], "-fopenmp", "OpenMP"), (["prog.c", "-lgomp"], "-lgomp", "OpenMP"),
+    (["prog.cc"], "prog.cc", "C++"), (["-I", "x", "prog.cpp"], "prog.cpp", "C++"),
+    (["-x", "c++", "prog.c"], "-x c++", "C++")])
+def test_another_language_than_c_is_one_sentence(weft, tmp_path, words, named, why):
+    (tmp_path / words[-1]).write_text("int main(void) { return 0; }\n")
+    done = weft("cc", *words, "-o", "prog", cwd=tmp_path)
+    assert done.returncode == 2 and not (tmp_path / "prog").exists()
+    said, = done.stderr.decode().splitlines()
+    assert said.startswith(f"weft cc: {named}: weft has no ") and why in said
+
+
+@pytest.mark.parametrize("header, why", [("vector", "C++"), ("iostream", "C++"), ("omp.h", "OpenMP")])
+def test_a_header_of_another_language_is_explained(weft, tmp_path, header, why):
+    """The last line; a C program without such a header gets none."""
+    (tmp_path / "prog.c").write_text(
+        f"#include <{header}>\nint main(void) {{ return omp_get_max_threads(); }}\n")
+    done = weft("cc", "prog.c", "-o", "prog", cwd=tmp_path)
+    said = done.stderr.decode().splitlines()[-1]
+    assert done.returncode == 1
+    assert said.startswith("weft cc: prog.c: ") and f"<{header}>" in said and why in said
+    (tmp_path / "prog.c").write_text("#include <stdio.h>\nint main(void) { return none(); }\n")
+    done = weft("cc", "prog.c", "-o", "prog", cwd=tmp_path)
+    assert done.returncode == 1 and "weft cc:" not in done.stderr.decode()
+
+
 HALF_AN_ALLOCATOR = """\
 #include <stdio.h>
 #include <stdlib.h>

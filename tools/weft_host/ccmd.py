@@ -4,9 +4,13 @@ The options to compile and to link with are those that the programs of this repo
 built with; the build writes them to the sysroot.  All others go to GCC as they are.
 """
 
+import contextlib
+import re
 import shlex
 import subprocess
+import sys
 import tempfile
+from pathlib import Path
 
 from . import build, mark
 from .machine import HostError, UsageError
@@ -23,6 +27,14 @@ Compiles a C program against libthread and the C library, to be run by
 
 # A program written for another system may ask for threads, which weft always has.
 NOT_NEEDED = ("-pthread", "-lpthread", "-lthread", "-lrt")
+
+# What GCC would take, and fail at with hundreds of lines about the host's own libraries.
+OPENMP = ("-fopenmp", "-fopenacc", "-lgomp")
+NO_OPENMP = "weft has no library of OpenMP; create the threads with pthread_create()"
+NO_CPP = "weft has no C++ library, and compiles C alone"
+CPP_SUFFIXES = {".cc", ".cp", ".cpp", ".cxx", ".c++", ".C", ".CPP", ".hh", ".hpp", ".hxx"}
+CPP_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[a-z_]+>)", re.MULTILINE)
+OPENMP_HEADER = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[<\"]omp\.h[>\"]", re.MULTILINE)
 
 
 def compiler():
@@ -41,6 +53,28 @@ def options_of(path):
     return [word.replace("@SYSROOT@", str(path.parent)) for word in shlex.split(path.read_text())]
 
 
+def _refuse(words):
+    """Raises UsageError for another language than C."""
+    for word, following in zip(words, [*words[1:], ""]):
+        if word in OPENMP:
+            raise UsageError(f"{word}: {NO_OPENMP}")
+        if not word.startswith("-") and Path(word).suffix in CPP_SUFFIXES:
+            raise UsageError(f"{word}: {NO_CPP}")
+        if word.startswith("-xc++") or (word == "-x" and following.startswith("c++")):
+            raise UsageError(f"-x c++: {NO_CPP}")
+
+
+def _explain(words, folder):
+    """After a failure: prints a line for each C source that is written for what weft has not."""
+    for path in (Path(folder or ".") / word for word in words if word.endswith(".c")):
+        with contextlib.suppress(OSError):
+            text = path.read_text(errors="replace")
+            if header := CPP_HEADER.search(text):
+                print(f"weft cc: {path}: {header[1]} is a header of C++: {NO_CPP}", file=sys.stderr)
+            elif OPENMP_HEADER.search(text):
+                print(f"weft cc: {path}: <omp.h> is OpenMP's: {NO_OPENMP}", file=sys.stderr)
+
+
 def cc(argv):
     """The compiler's exit status.  argv is not for argparse: the order of GCC's options counts."""
     if not argv or argv[0] in ("-h", "--help"):
@@ -50,6 +84,7 @@ def cc(argv):
     own = [word for word in argv if word not in ("--debug", "--no-build")]
     if not any(word.startswith("-o") for word in own):
         raise UsageError("-o PROG is missing")
+    _refuse(own)  # before there is anything to build for it
     if may_build:
         build.make("sysroot", debug=debug)
     return compile(own, debug=debug)
@@ -57,8 +92,9 @@ def cc(argv):
 
 def compile(own, debug=False, folder=None):
     """The compiler's exit status.  own: options and files, as seen from folder.  A program that is
-    linked is marked with what it is linked with (mark.py)."""
+    linked is marked with what it is linked with (mark.py).  Raises UsageError for another language."""
     own = [word for word in own if word not in NOT_NEEDED]
+    _refuse(own)
     sysroot = build_dir(debug) / "sysroot"
     command = [compiler(), *options_of(sysroot / "cflags"), *own]
     if {"-c", "-S", "-E"} & set(own):
@@ -71,6 +107,8 @@ def compile(own, debug=False, folder=None):
 
 
 def _compiled(command, own, folder):
-    """The compiler's exit status."""
+    """The compiler's exit status; of a failure a line says what it has failed at, if that is known."""
     status = subprocess.run(command, cwd=folder).returncode
+    if status != 0:
+        _explain(own, folder)
     return status
