@@ -1,10 +1,13 @@
 """weft run with real guests: statuses, files, input, environment."""
 
+import os
 import re
 
 import pexpect
 import pytest
 from conftest import TOP
+from weft_host import runcmd
+from weft_host.machine import Machine
 
 
 def run(weft, *words, **options):
@@ -147,6 +150,35 @@ def test_unknown_model_or_option(weft, words):
     assert done.returncode == 2
     assert words[1].encode() in done.stdout
     assert b"lwp" in done.stdout or b"spin" in done.stdout
+
+
+@pytest.mark.parametrize("words, told", [(["--smp", "2"], True),
+                                         (["--smp", "2", "--timing", "fast"], False),
+                                         (["--smp", "2", "--timing", "exact"], False)])
+def test_times_of_the_host_are_called_so(words, told):
+    """To a person at a terminal, of two CPUs on one core, unless the timing is named."""
+    call = pexpect.spawn(str(TOP / "tools/weft"), ["run", "--no-build", "--timeout", "100", *words, "--",
+                                                   "echo", "done"], timeout=100, encoding="utf-8",
+                         preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
+    said = call.read()
+    assert "done\r\n" in said
+    assert told == bool(re.search(r"^weft: 2 CPUs on [01] idle cores?: times are the host's\. "
+                                  r"--timing exact gives .*\r\n", said, re.MULTILINE)), said
+
+
+def test_idle_cores_are_counted(monkeypatch):
+    """Of four cores' ticks one is idle wholly, two nearly, one not; one more is not ours."""
+    before = {core: (0, 0) for core in range(4)}
+    after = {0: (10, 10), 1: (9, 10), 2: (8, 10), 3: (1, 10)}
+    monkeypatch.setattr(runcmd, "_core_times", lambda times=iter((before, after)): next(times))
+    monkeypatch.setattr(runcmd.sys, "platform", "linux")
+    assert runcmd.idle_cores() == 3
+
+
+def test_as_many_cpus_as_idle_cores_need_no_word(monkeypatch):
+    monkeypatch.setattr(runcmd, "idle_cores", lambda: 2)
+    assert runcmd.note_of_times(Machine(argv=["true"], smp=2)) is None
+    assert "3 CPUs on 2 idle cores" in runcmd.note_of_times(Machine(argv=["true"], smp=3))
 
 
 def test_a_shell_on_a_terminal():

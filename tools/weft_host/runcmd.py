@@ -5,9 +5,11 @@ import shutil
 import signal
 import sys
 import termios
+import time
 import tty
 
 from . import build, mark
+from .counts import counted
 from .guest import STATUS_PANIC, STATUS_TIMEOUT, Guest, Leave
 from .machine import Machine, UsageError
 
@@ -27,8 +29,9 @@ def add_machine_options(parser):
     parser.add_argument("--file", action="append", default=[], metavar="HOST[:GUEST]",
                         help="puts a file into the guest, as /host/NAME or GUEST; "
                              "may be repeated")
-    parser.add_argument("--timing", choices=("fast", "exact"), default="fast",
-                        help="kind of time")
+    parser.add_argument("--timing", choices=("fast", "exact"),
+                        help="kind of time: fast, the default, is the host's; exact counts "
+                             "instructions")
     parser.add_argument("--seed", type=int, metavar="S",
                         help="exact timing: one interleaving out of many")
     parser.add_argument("--quantum", type=int, metavar="Q",
@@ -59,7 +62,7 @@ def machine_from(args):
             raise UsageError(f"--env: {item!r} is not NAME=VALUE")
         env[name] = value
     machine = Machine(argv=args.argv, smp=args.smp, mem=args.mem, free=args.free, model=args.model,
-                      options=args.options, env=env, files=args.file, timing=args.timing,
+                      options=args.options, env=env, files=args.file, timing=args.timing or "fast",
                       seed=args.seed, quantum=args.quantum, mips=args.mips,
                       accel=args.accel, boot=args.boot, timeout=args.timeout, debug=args.debug,
                       append=args.append, verbose=args.verbose)
@@ -126,12 +129,55 @@ def _interactive(machine):
             return None
 
 
+def usable_cores():
+    """Of the host, for this process."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+STAT_SECONDS = 0.1  # long enough for ten ticks of each core
+
+
+def _core_times(path="/proc/stat"):
+    """{core: (idle ticks, all ticks)} of the cores that this process may use."""
+    times = {}
+    with open(path) as stat:
+        for line in stat:
+            name, *ticks = line.split()
+            if name[:3] == "cpu" and name[3:].isdigit():
+                ticks = [int(tick) for tick in ticks[:8]]
+                times[int(name[3:])] = ticks[3] + ticks[4], sum(ticks)
+    return {core: times[core] for core in os.sched_getaffinity(0) if core in times}
+
+
+def idle_cores():
+    """How many cores' time was idle just now, to the nearest whole one; not on Linux: all are."""
+    if sys.platform != "linux":
+        return usable_cores()
+    before = _core_times()
+    time.sleep(STAT_SECONDS)
+    after = _core_times()
+    idle = sum((after[core][0] - before[core][0]) / max(1, after[core][1] - before[core][1])
+               for core in before.keys() & after.keys())
+    return round(idle)
+
+
+def note_of_times(machine):
+    """A line for a person, where the host's times may be taken for the guest's, or None."""
+    if machine.smp <= (idle := idle_cores()):
+        return None
+    return (f"weft: {counted(machine.smp, 'CPU')} on {counted(idle, 'idle core')}: times are the host's. "
+            "--timing exact gives exact ones, --timing fast these without this line")
+
+
 def run(args):
     """weft run: the exit status."""
     machine = machine_from(args)
     if not args.no_build:
         build.make(debug=machine.debug)
     mark.warn(machine)
+    # Named, it is chosen; and nobody compares what comes on a terminal.
+    if args.timing is None and sys.stderr.isatty() and (note := note_of_times(machine)):
+        print(note, file=sys.stderr)
     if machine.timing == "exact":
         if sys.stdin and not sys.stdin.isatty():
             machine.stdin = sys.stdin.buffer.read()
