@@ -50,5 +50,17 @@ def test_panic_report_is_kept_apart(split):
     assert console.report.replace(b"\r\n", b"\n") == b"\nreport\n"
 
 
-def test_not_a_number():
-    assert feed([b"\x1b]weft;exit;x\x07"], True)[0].status is None
+@pytest.mark.parametrize("words", [b"exit;x", b"out;", b"out;1;2;3", b"held;x"])
+def test_not_a_number(words):
+    """A program may print anything."""
+    console = feed([b"\x1b]weft;exit;1\x07" * words.startswith(b"held"), b"\x1b]weft;" + words + b"\x07"],
+                   True)[0]
+    assert console.status in (None, 1)
+    assert (console.manifest, console.held) == (None, None)
+
+
+def test_files_that_are_handed_over():
+    held = b"\x1b]weft;held;3\x07"
+    console = feed([b"\x1b]weft;out;4096;77\x07\x1b]weft;exit;5\x07" + held], True)[0]
+    assert (console.manifest, console.status, console.held) == ((4096, 77), 5, 3)
+    assert feed([held], True)[0].held is None, "held before its end"

@@ -18,14 +18,31 @@ void machine_exit(int qemu_value)
 		__asm__ volatile("cli; hlt");
 }
 
-void machine_halt(int status)
+/* Stops all other CPUs, so that what follows is the console's last output. */
+static void machine_say_status(int status)
 {
 	char text[40];
 	irq_save();
-	stop_others(); /* what follows is the console's last output */
+	stop_others();
 	int n = snprintk(text, sizeof(text), "\033]weft;exit;%d\a", status);
 	console_write(text, n);
+}
+
+void machine_halt(int status)
+{
+	machine_say_status(status);
 	machine_exit(QEMU_EXIT_OK);
+}
+
+void machine_hold(int status)
+{
+	char text[40];
+
+	machine_say_status(status);
+	int n = snprintk(text, sizeof(text), "\033]weft;held;%u\a", this_cpu()->id);
+	console_write(text, n);
+	for (;;)
+		__asm__ volatile("cli; hlt");
 }
 
 void machine_reset(void)

@@ -132,13 +132,16 @@ int64_t sys_sysinfo(const uint64_t arg[6])
 
 /*
  * reboot(how, status): ends the machine.  WEFT_REBOOT_HALT: QEMU ends, and the host tool with
- * this status (its low 8 bits); WEFT_REBOOT_RESET.
+ * this status (its low 8 bits); WEFT_REBOOT_HOLD: the same, except that QEMU stays until the host tool
+ * has read what it wants out of the caller's memory; WEFT_REBOOT_RESET.
  * EINVAL: how.
  */
 int64_t sys_reboot(const uint64_t arg[6])
 {
 	if (arg[0] == WEFT_REBOOT_HALT)
 		machine_halt((int)arg[1] & 0xff);
+	if (arg[0] == WEFT_REBOOT_HOLD)
+		machine_hold((int)arg[1] & 0xff);
 	if (arg[0] == WEFT_REBOOT_RESET)
 		machine_reset();
 	return -EINVAL;

@@ -37,7 +37,7 @@ def _parser():
         sub.set_defaults(handler=handler)
         return sub
 
-    runcmd.add_machine_options(add(
+    runcmd.add_run_options(add(
         "run", runcmd.run, "boots a guest: a shell, or one command",
         usage="weft run [OPTION]... [-- CMD ARG...]", epilog=EXIT_STATUSES))
     add("cc", None, "compiles a C program against libthread and the C library")

@@ -5,8 +5,12 @@ which a terminal ignores:
 
     ready          init has set the console up: input that comes earlier would be lost
     exit;STATUS    the last output of an orderly halt; STATUS is weft's exit status
+    out;ADDR;SIZE  the list of the files that were asked for, in memory (handover.c)
+    held;CPU       after exit: the guest stands still, ADDR is an address on this CPU
     panic          all that follows is a panic's report
 """
+
+import re
 
 PREFIX = b"\x1b]weft;"
 BEL = 0x07
@@ -22,6 +26,8 @@ class ConsoleFilter:
     def __init__(self, crlf_to_lf=False):
         self.ready = False
         self.status = None  # of the exit sequence
+        self.manifest = None  # address and size
+        self.held = None  # a CPU
         self.panicked = False
         self.report = b""  # of a panic
         self._held = b""  # the beginning of what may be a sequence, or a CR
@@ -73,6 +79,10 @@ class ConsoleFilter:
             self.ready = True
         elif word == b"exit" and argument.isdigit():
             self.status = int(argument)
+        elif word == b"held" and argument.isdigit() and self.status is not None:
+            self.held = int(argument)
+        elif word == b"out" and re.fullmatch(rb"\d+;\d+", argument):
+            self.manifest = tuple(int(number) for number in argument.split(b";"))
         elif word == b"panic":
             self.panicked = True
 

@@ -142,6 +142,8 @@ class Guest:
                 text = self.filter.feed(data)
                 if text:
                     sink(text)
+                if self.machine.wanted and self.filter.held is not None:
+                    return self._result(self.filter.status & 0xff)
         self._flush(sink)
         return self._ended(self.qemu.wait())
 

@@ -14,6 +14,8 @@ from .paths import build_dir
 
 # A name, looked up in the PATH, or the path of another QEMU than the system's.
 QEMU = os.environ.get("WEFT_QEMU") or "qemu-system-x86_64"
+QMP_SOCKET = "qmp"
+RUN_FILE_BLOCK = 4096
 MAX_CPUS = 64  # WEFT_MAXCPU
 
 
@@ -41,6 +43,7 @@ class Machine:
     options: str | None = None
     env: dict = field(default_factory=dict)
     files: list = field(default_factory=list)  # HOST or HOST:GUEST
+    wanted: list = field(default_factory=list)  # files of the guest, for the host: absolute paths
     timing: str = "fast"
     seed: int | None = None  # the three are for exact timing
     quantum: int | None = None  # instructions of a round
@@ -109,8 +112,8 @@ class Machine:
         return path if path.is_file() else None
 
     def run_file(self, terminal):
-        """/etc/weft-run: what init shall start.  Strings, each with its NUL: NAME=VALUE ...,
-        an empty one, argv ...  WEFT_CONSOLE tells init how to set the console up."""
+        """/etc/weft-run: what init shall start, and hand over at its end; init.c has its form.
+        WEFT_CONSOLE tells init how to set the console up."""
         env = {"WEFT_CONSOLE": "tty" if terminal else "pipe"}
         if self.model is not None:
             env["LIBTHREAD"] = self.model
@@ -118,10 +121,12 @@ class Machine:
             env["LIBTHREAD_OPTIONS"] = self.options
         env.update(self.env)
         strings = [f"{name}={value}" for name, value in env.items()]
-        strings += ["", *(self.argv or ["sh"])]
+        argv = self.argv or ["sh"]
+        strings += ["", str(len(argv)), *argv, *self.wanted, ""]
         if any("\0" in s for s in strings):
             raise UsageError("an argument holds a NUL")
-        return b"".join(s.encode() + b"\0" for s in strings)
+        text = b"".join(encoded(s) + b"\0" for s in strings)
+        return text + bytes(-len(text) % RUN_FILE_BLOCK)
 
     def write_initrd(self, path, terminal):
         """The build's initial RAM disk, and a second archive with this run's files."""
@@ -185,6 +190,8 @@ class Machine:
                    "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                    "-chardev", f"{console},id=console",
                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
+        if self.wanted:
+            command += ["-qmp", f"unix:{work}/{QMP_SOCKET},server=on,wait=off"]
         if self.boot == "kernel":
             command += ["-kernel", str(kernel), "-initrd", str(initrd), "-append", self.cmdline()]
         else:

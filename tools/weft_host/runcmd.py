@@ -8,9 +8,9 @@ import termios
 import time
 import tty
 
-from . import build, mark
+from . import build, mark, outfiles
 from .counts import counted
-from .guest import STATUS_PANIC, STATUS_TIMEOUT, Guest, Leave
+from .guest import STATUS_HOST, STATUS_PANIC, STATUS_TIMEOUT, Guest, Leave
 from .machine import Machine, UsageError
 
 
@@ -51,6 +51,14 @@ def add_machine_options(parser):
     parser.add_argument("--verbose", action="store_true", help="let the kernel tell of its boot")
     parser.add_argument("--debug", action="store_true", help="the build with DEBUG=1")
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
+
+
+def add_run_options(parser):
+    """Of run alone."""
+    add_machine_options(parser)
+    parser.add_argument("--out", action="append", default=[], metavar="GUEST[:HOST]",
+                        help="takes a file or directory out of the guest when CMD has ended, to HOST or "
+                             "into the current directory; may be repeated")
 
 
 def machine_from(args):
@@ -117,16 +125,17 @@ class WindowSize:
             end.close()
 
 
-def _interactive(machine):
+def _interactive(machine, wanted):
     size = shutil.get_terminal_size()
     machine.env = {"TERM": os.environ.get("TERM", "vt100"), "COLUMNS": str(size.columns),
                    "LINES": str(size.lines), **machine.env}
     print("weft: leave with Ctrl-A x", file=sys.stderr)
     with Guest(machine, terminal=True) as guest, RawTerminal(), WindowSize(guest):
         try:
-            return guest.relay(_print, sys.stdin.fileno())
+            result = guest.relay(_print, sys.stdin.fileno())
         except Leave:
-            return None
+            result = None
+        return result, outfiles.fetch(guest, wanted)
 
 
 def usable_cores():
@@ -175,6 +184,8 @@ def run(args):
     if not args.no_build:
         build.make(debug=machine.debug)
     mark.warn(machine)
+    wanted = [outfiles.Wanted.parse(item) for item in args.out]
+    machine.wanted = [one.guest for one in wanted]
     # Named, it is chosen; and nobody compares what comes on a terminal.
     if args.timing is None and sys.stderr.isatty() and (note := note_of_times(machine)):
         print(note, file=sys.stderr)
@@ -183,19 +194,32 @@ def run(args):
             machine.stdin = sys.stdin.buffer.read()
         with Guest(machine) as guest:
             result = guest.relay(_print)
+            trouble = outfiles.fetch(guest, wanted)
     elif sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
-        result = _interactive(machine)
+        result, trouble = _interactive(machine, wanted)
         if result is None:
             print(file=sys.stderr)
-            return 0
+            return _tell_trouble(trouble, 0)
     else:
         with Guest(machine) as guest:
             result = guest.relay(_print, sys.stdin.fileno() if sys.stdin else None)
+            trouble = outfiles.fetch(guest, wanted)
+    _tell_error(result)
+    return _tell_trouble(trouble, result.status)
+
+
+def _tell_trouble(trouble, status):
+    """What of --out did not come; the exit status."""
+    for line in trouble:
+        print(f"weft: --out {line}", file=sys.stderr)
+    return STATUS_HOST if trouble and status == 0 else status
+
+
+def _tell_error(result):
     if result.panic:
         sys.stderr.write(result.panic.rstrip("\n") + "\n")
     if result.error:
         print(f"weft: {result.error}", file=sys.stderr)
-    return result.status
 
 
 __all__ = ["STATUS_PANIC", "STATUS_TIMEOUT", "add_machine_options", "machine_from", "run"]

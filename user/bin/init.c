@@ -3,7 +3,9 @@
  * others, and halts the machine with the command's status when it ends.
  *
  * The host tool says what to run in /etc/weft-run: strings, each with its NUL:
- * NAME=VALUE for the environment, an empty one, then the command and its arguments.
+ * NAME=VALUE for the environment, an empty one, the number of words of the command, these, then the
+ * files that the host wants when the command has ended, and an empty one.  NULs fill the file up to
+ * a whole number of blocks, so that what the host wants does not change what init does before.
  * Without that file it is an interactive shell.
  */
 #include <err.h>
@@ -23,6 +25,7 @@
 #include "usage.h"
 
 #define RUN_FILE "/etc/weft-run"
+#define HAND "/bin/handover"
 #define STDIN_FILE "/etc/weft-stdin" /* if it is there: the command's input, not the console */
 
 /* Tells the host tool that the console is set up: input may come. */
@@ -67,22 +70,58 @@ fail:
 	halt(1);
 }
 
-/* Sets the environment as the run file says; returns the command, NULL at its end. */
-static char **parse_run_file(char *p, size_t size)
+/* The strings from p on, n at most, with NULL at their end; *next: behind them. */
+static char **words(char *p, char *end, size_t n, char **next)
 {
-	char *end = p + size, **argv;
-	size_t argc = 0;
+	char **word = calloc(n + 1, sizeof(*word));
 
-	for (; p < end && *p; p += strlen(p) + 1)
-		putenv(p);
-	argv = calloc(end - p + 1, sizeof(*argv)); /* no more words than bytes */
-	if (!argv) {
+	if (!word) {
 		warn(RUN_FILE);
 		halt(1);
 	}
-	for (p++; p < end; p += strlen(p) + 1)
-		argv[argc++] = p;
-	return argv;
+	for (size_t i = 0; i < n && p < end; i++, p += strlen(p) + 1)
+		word[i] = p;
+	*next = p;
+	return word;
+}
+
+/* Sets the environment as the run file says; returns the command, NULL at its end.  *wanted: where
+ * the files that the host wants begin. */
+static char **parse_run_file(char *p, size_t size, char **wanted)
+{
+	char *end = p + size;
+	size_t argc;
+
+	for (; p < end && *p; p += strlen(p) + 1)
+		putenv(p);
+	p += p < end;
+	argc = strtoul(p, NULL, 10);
+	p += strlen(p) + 1;
+	return words(p, end, argc, wanted);
+}
+
+/* The command has ended: hands the files over, if the host wants any.  Returns if that fails; HAND
+ * has said why. */
+static void hand_over(char *wanted, char *end, int status)
+{
+	char code[12], **argv, *p = wanted;
+	size_t n = 0;
+	pid_t pid;
+
+	for (; p < end && *p; p += strlen(p) + 1)
+		n++;
+	if (n == 0)
+		return;
+	argv = words(wanted, end, n, &p);
+	argv = realloc(argv, (n + 3) * sizeof(*argv));
+	if (!argv)
+		return;
+	memmove(argv + 2, argv, (n + 1) * sizeof(*argv));
+	snprintf(code, sizeof(code), "%d", status);
+	argv[0] = HAND;
+	argv[1] = code;
+	if (posix_spawn(&pid, HAND, NULL, NULL, argv, environ) == 0)
+		waitpid(pid, NULL, 0);
 }
 
 /*
@@ -137,10 +176,10 @@ static const char usage[] = "usage: init is the first process, which the kernel 
 int main(int argc, char **argv)
 {
 	static char *shell[] = {"sh", NULL};
-	char **run = shell, *file;
+	char **run = shell, *file, *wanted = NULL;
 	pid_t command, pid;
 	int status, error;
-	size_t size;
+	size_t size = 0;
 
 	usage_asked(argv, usage);
 	if (getpid() != 1)
@@ -149,7 +188,7 @@ int main(int argc, char **argv)
 	setenv("HOME", "/", 1);
 	file = read_file(RUN_FILE, &size);
 	if (file)
-		run = parse_run_file(file, size);
+		run = parse_run_file(file, size, &wanted);
 	set_up_console();
 	if (!run[0]) {
 		warnx(RUN_FILE ": names no command");
@@ -168,5 +207,8 @@ int main(int argc, char **argv)
 			halt(1);
 		}
 	} while (pid != command);
-	halt(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+	status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	if (wanted)
+		hand_over(wanted, file + size, status);
+	halt(status);
 }

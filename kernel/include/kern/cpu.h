@@ -136,3 +136,6 @@ void machine_exit(int qemu_value) NORETURN;
 void machine_reset(void) NORETURN;
 /* The orderly end: tells the host tool `status` on the console, then machine_exit. */
 void machine_halt(int status) NORETURN;
+/* As machine_halt; QEMU, and the caller's address space on this CPU, stay for the host tool, which
+ * ends QEMU. */
+void machine_hold(int status) NORETURN;

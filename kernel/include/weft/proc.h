@@ -114,3 +114,5 @@ struct weft_sysinfo {                 /* kernel writes all */
 /* reboot(how, status): status becomes the exit status of `weft run`. */
 #define WEFT_REBOOT_HALT 0
 #define WEFT_REBOOT_RESET 1
+/* All CPUs stop; the host tool reads what it wants out of the caller's memory, and ends QEMU. */
+#define WEFT_REBOOT_HOLD 2
