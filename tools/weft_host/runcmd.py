@@ -8,7 +8,7 @@ import termios
 import time
 import tty
 
-from . import build, mark, outfiles
+from . import build, mark, outfiles, seeds
 from .counts import counted
 from .guest import STATUS_HOST, STATUS_PANIC, STATUS_TIMEOUT, Guest, Leave
 from .machine import Machine, UsageError
@@ -56,9 +56,30 @@ def add_machine_options(parser):
 def add_run_options(parser):
     """Of run alone."""
     add_machine_options(parser)
+    parser.add_argument("--seeds", metavar="A..B",
+                        help="exact timing: runs each of these seeds, side by side, up to the first "
+                             "that fails, and says how to repeat it")
+    parser.add_argument("--jobs", type=int, metavar="N",
+                        help="with --seeds: runs side by side; the host's CPUs by default")
     parser.add_argument("--out", action="append", default=[], metavar="GUEST[:HOST]",
                         help="takes a file or directory out of the guest when CMD has ended, to HOST or "
                              "into the current directory; may be repeated")
+
+
+def words_of(machine):
+    """The options of the host command that describe a machine of machine_from(), without its seed."""
+    plain = Machine()
+    words = []
+    for name in ("smp", "mem", "free", "model", "options", "timing", "quantum", "mips", "accel",
+                 "boot", "timeout", "append"):
+        value = getattr(machine, name)
+        if value != getattr(plain, name):
+            words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
+    for name, value in machine.env.items():
+        words += ["--env", f"{name}={value}"]
+    for item in machine.files:
+        words += ["--file", item]
+    return words + [f"--{name}" for name in ("debug", "verbose") if getattr(machine, name)]
 
 
 def machine_from(args):
@@ -178,20 +199,41 @@ def note_of_times(machine):
             "--timing exact gives exact ones, --timing fast these without this line")
 
 
+def _check_seeds(args):
+    """Raises UsageError.  --seeds means exact timing."""
+    if args.seeds is None:
+        if args.jobs is not None:
+            raise UsageError("--jobs has no meaning without --seeds")
+        return
+    seeds.parse(args.seeds)
+    if args.out:
+        raise UsageError("--out is for one run: repeat the seed that failed with --seed and --out")
+    if args.seed is not None or args.timing == "fast":
+        raise UsageError(f"--seeds cannot be together with "
+                         f"{'--timing fast' if args.seed is None else '--seed'}")
+    if args.jobs is not None and args.jobs < 1:
+        raise UsageError("--jobs: a number above 0")
+    args.timing = "exact"
+
+
 def run(args):
     """weft run: the exit status."""
+    _check_seeds(args)
     machine = machine_from(args)
     if not args.no_build:
         build.make(debug=machine.debug)
     mark.warn(machine)
+    if machine.timing == "exact" and sys.stdin and not sys.stdin.isatty():
+        machine.stdin = sys.stdin.buffer.read()
     wanted = [outfiles.Wanted.parse(item) for item in args.out]
     machine.wanted = [one.guest for one in wanted]
+    if args.seeds is not None:
+        result = seeds.run(machine, args.seeds, args.jobs or usable_cores(), words_of(machine), _tell)
+        return 0 if result is None else result.status
     # Named, it is chosen; and nobody compares what comes on a terminal.
     if args.timing is None and sys.stderr.isatty() and (note := note_of_times(machine)):
         print(note, file=sys.stderr)
     if machine.timing == "exact":
-        if sys.stdin and not sys.stdin.isatty():
-            machine.stdin = sys.stdin.buffer.read()
         with Guest(machine) as guest:
             result = guest.relay(_print)
             trouble = outfiles.fetch(guest, wanted)
@@ -222,4 +264,12 @@ def _tell_error(result):
         print(f"weft: {result.error}", file=sys.stderr)
 
 
-__all__ = ["STATUS_PANIC", "STATUS_TIMEOUT", "add_machine_options", "machine_from", "run"]
+def _tell(result):
+    """What a run gave that did not print it itself."""
+    sys.stdout.write(result.output)
+    sys.stdout.flush()
+    _tell_error(result)
+
+
+__all__ = ["STATUS_PANIC", "STATUS_TIMEOUT", "add_machine_options", "add_run_options",
+           "machine_from", "run"]
