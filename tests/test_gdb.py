@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from conftest import TOP
 
 # Goes on from look_here to look_here until the three threads have come to rest.
 AWAIT_REST = """\
@@ -48,6 +49,19 @@ finish
     assert re.search(r"Breakpoint 2, sys_spawn \(", output)
     assert re.search(r"#0 +sys_spawn .*\n#1 .*syscall_dispatch .*", output)
     assert "Value returned is" in output
+
+
+def test_the_transcript_of_the_readme(gdb):
+    """Its commands print its lines; `...` stands for what each build changes."""
+    block = re.search(r"^\$ tools/weft gdb (.*?) -- (.*?)\n(.*?)^```", (TOP / "README.md").read_text(),
+                      re.MULTILINE | re.DOTALL)
+    lines = block[3].splitlines()
+    commands = [line.removeprefix("(gdb) ") for line in lines if line.startswith("(gdb) ")]
+    output = gdb("\n".join(commands) + "\n", *block[1].split(), argv=block[2].split())
+    for line in lines:
+        if not line.startswith("(gdb) "):
+            pattern = re.escape(line).replace(re.escape("..."), ".*")
+            assert re.search(f"^{pattern}$", output, re.MULTILINE), f"{line}\n---\n{output}"
 
 
 def test_user_breakpoint_and_steps(gdb):
