@@ -2,6 +2,9 @@
 
 import re
 
+import pytest
+from conftest import TOP
+
 # The shell is process 2, and at_rest, which blocks its threads, process 3.
 AT_REST = "at_rest & sleep 0.1; "
 
@@ -93,3 +96,18 @@ def test_pstack_of_a_call_without_a_frame(guest):
         ["__plain_read", "__sread"], output
 
 
+@pytest.mark.parametrize("model, lwps", [("lwp", 6), ("mxn", 5)])
+def test_the_lwps_that_the_document_shows(guest, model, lwps):
+    """docs/own-program.md: the list for each model, without what time and place it was."""
+    def rows(text):
+        found = re.findall(r"^ +3 +(\d+) \w+ +TS +\d+ +\d +[\d.]+ +[\d.]+ (\S+) +(\S+) +(states\S*)$",
+                           text, re.MULTILINE)
+        assert len(found) == lwps, text
+        return found
+
+    document = (TOP / "docs/own-program.md").read_text()
+    shown, = (block for block in document.split("```")
+              if "    3     2 sleep" in block and ("states/" in block) == (model == "mxn"))
+    result = guest(["sh", "-c", "states 100 & sleep 0.05; lwps"], smp=2, model=model, timing="exact",
+                   mips=100)
+    assert rows(shown) == rows(result.output)
