@@ -123,7 +123,7 @@ def test_the_command_repeats_the_run(load):
         args = cli._parser().parse_args(words[1:words.index("--")])
         args.argv = words[words.index("--") + 1:]
         machine, again = run.machine(), runcmd.machine_from(args)
-        machine.timeout = None
+        machine.timeout, machine.background = None, False
         assert machine == again
 
 

@@ -87,7 +87,8 @@ class Context:
         result = run_guest(Machine(argv=[str(a) for a in argv], smp=smp, mem=mem, model=model,
                                    options=options, env=dict(env or {}), files=list(files),
                                    timing=self.timing, quantum=quantum, seed=seed, mips=mips,
-                                   accel=self._accel, timeout=timeout, append=append),
+                                   accel=self._accel, timeout=timeout, append=append,
+                                   background=self.timing == "exact"),
                            started=self._started)
         if result.error:
             raise HostError(f"{' '.join(map(str, argv))}: {result.error}\n{result.panic}"

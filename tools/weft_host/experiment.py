@@ -99,7 +99,7 @@ class Run:
         """The Machine that it needs."""
         known = {name: value for name, value in self.settings.items() if name != "class"}
         exact = known["timing"] == "exact"
-        machine = Machine(argv=list(self.argv), files=list(self.files),
+        machine = Machine(argv=list(self.argv), files=list(self.files), background=exact,
                           seed=self.seed if exact else None, **known)
         machine.check()
         return machine

@@ -55,7 +55,7 @@ class Machine:
     debug: bool = False
     build: Path | None = None  # whose kernel and programs; None: of this tree, see debug
     append: str = ""  # more words for the kernel's command line
-    background: bool = False  # let other work of the host go first
+    background: bool = field(default=False, compare=False)  # let other work of the host go first
     verbose: bool = False  # the kernel tells of its boot
 
     def check(self):
