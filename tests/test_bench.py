@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 from weft_host import (bench, cells, claims, cli, experiment, results, runcmd, runner, tables,
-                       venv)
+                       venv, words)
 from weft_host.formula import Formula
 from weft_host.guest import Result
 from weft_host.machine import QEMU, HostError, UsageError
@@ -157,6 +157,9 @@ def test_several_grids(load):
     ('model = "mxn"', 'modle = "mxn"', "configurations.bound: unknown key 'modle'"),
     ('rows = "threads"\nunit', 'rows = "thread"\nunit', "there is no 'thread'"),
     ('table4.csv', 'table40.csv', "no file"),
+    ('unit = "ms"', 'unit = "pages"', r"tables\[0\].unit: real_ns is in ns, not in pages"),
+    ('figure = "real_ns"', 'figure = "took"', "took is in no unit, not in ms; .units. took"),
+    ('figure = "real_ns"', 'figure = "real_ns"\n[units]\nreal_ns = 1', "units.real_ns: a text"),
     ('{ configuration = "nt" }', '{ configuration = "ntt" }', "no configuration 'ntt'"),
     ('normalise = { threads = 1', 'normalise = { threads = 2', "threads is never 2"),
     ('kind = "ratio"', 'kind = "ration"', "kind: one of"),
@@ -172,6 +175,20 @@ def test_what_is_wrong_is_said(load, old, new, why):
     with pytest.raises(UsageError, match=f"mine.toml: .*{why}"):
         load(GOOD.replace(old, new, 1) if old != '{ configuration = "nt" }' else
              GOOD.replace(old, new))
+
+
+def test_words_and_units(load):
+    """Of the file, of weft, and of the key itself."""
+    one = load(GOOD.replace('figure = "real_ns"', 'figure = "took"').replace(
+        "[run]", '[names]\nthreads = "players"\n[units]\ntook = "us"\n[run]', 1))
+    assert words.axis(one, "threads") == "players" and words.axis(one, "smp") == "CPUs"
+    assert words.axis(one, "first_turn_ms") == "first turn, ms"
+    assert cells.describe(one, {"threads": 4, "smp": 1, "configuration": "nt"}) == \
+        "players 4, 1 CPU, nt"
+    assert cells.divisor(one, one.tables[0]) == 1000
+    assert cells.Table(one, rows(nt={1: 1}), one.tables[0]).caption == "An experiment (ms)"
+    assert words.quantity(1234567, "ns") == "1,235 µs" and words.quantity(4321, "ns") == "4,321 ns"
+    assert words.quantity(12.5, "s") == "12.50 s" and words.quantity(68000, "LWPs") == "68,000 LWPs"
 
 
 def test_two_claims_of_one_name(load):
@@ -389,8 +406,8 @@ def test_cells(load):
 
 
 @pytest.mark.parametrize("value, text", [
-    (None, "–"), (3, "3"), (123456, "123456"), (1.5, "1.50"), (123.45, "123.5"), (0.0123, "0.012"),
-    (12345.6, "12346"), (1e-5, "1e-05"), (2e9, "2e+09"), ("word", "word")])
+    (None, "–"), (3, "3"), (123456, "123,456"), (1.5, "1.50"), (123.45, "123.5"), (0.0123, "0.012"),
+    (12345.6, "12,346"), (1e-5, "1e-05"), (2e9, "2,000,000,000"), (0.0, "0"), ("word", "word")])
 def test_numbers(value, text):
     assert cells.number(value) == text
 

@@ -9,11 +9,12 @@ import csv
 import math
 import statistics
 
+from . import words
 from .experiment import PAPERS
 from .machine import UsageError
 from .runner import OK
+from .words import number
 
-SCALE = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 STATISTIC_TITLES = {"sd": "standard deviation", "max": "maximum", "min": "minimum",
                     "margin99": "margin of error, 99 %"}
 Z99 = 2.576  # the normal distribution's quantile, as the papers use it
@@ -56,12 +57,12 @@ def values(experiment, rows, selection, figure=None):
     good = [row for row in found if isinstance(row.get(figure), (int, float))
             and not isinstance(row[figure], bool)]
     if not good:
-        raise NotMeasured(f"no figures of {describe(selection)}")
+        raise NotMeasured(f"no figures of {describe(experiment, selection)}")
     for axis in experiment.axes:
         met = {row.get(axis) for row in good}
         if len(met) > 1 and axis not in experiment.keys:
-            raise UsageError(f"{experiment.name}: {describe(selection)} has several values of "
-                             f"{axis!r}")
+            raise UsageError(f"{experiment.name}: {describe(experiment, selection)} has several "
+                             f"values of {axis!r}")
     return [row[figure] for row in good]
 
 
@@ -70,22 +71,11 @@ def value(experiment, rows, selection, figure=None):
                      selection.get("statistic", "mean"))
 
 
-def describe(selection):
-    return ", ".join(str(one) if name == "configuration" else f"{name}={one}"
-                     for name, one in selection.items()
-                     if name not in ("value", "statistic", "experiment")) or "all"
-
-
-def number(value):
-    """Three digits or more, and what is small or large in a short form."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return "–" if value is None else str(value)
-    size = abs(value)
-    if size >= 1e7 or 0 < size < 1e-3:
-        return f"{value:.3g}"
-    if isinstance(value, int):
-        return str(value)
-    return f"{value:.{0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3}f}"
+def describe(experiment, selection):
+    """A selection in words, without the figure that it names."""
+    return ", ".join(
+        STATISTIC_TITLES.get(one, one) if name == "statistic" else words.point(experiment, name, one)
+        for name, one in selection.items() if name not in ("value", "experiment")) or "all"
 
 
 def show(value, spread=None):
@@ -94,16 +84,24 @@ def show(value, spread=None):
     return f"{text} ±{number(spread)}" if spread else text
 
 
-def axis_title(axis):
-    """As it is called over a table's column and along a plot's axis."""
-    return {"smp": "CPUs", "configuration": ""}.get(axis, axis)
+def figure_of(experiment, view):
+    """What a table or a plot is about, where it shows one figure."""
+    return view.get("value", experiment.figure)
 
 
-def divisor(experiment, view):
-    """What brings figures into a view's unit: only the experiment's own unit of time converts."""
-    unit = view.get("unit", experiment.unit)
-    return (SCALE[unit] / SCALE[experiment.unit]
-            if unit in SCALE and experiment.unit in SCALE else 1)
+def unit_of(experiment, view, figure=None):
+    """The unit in which a view shows a figure: the view's for times, else the figure's own."""
+    own = words.unit(experiment, figure or figure_of(experiment, view))
+    given = view.get("unit", own)
+    return own if figure and not (own in words.TIMES and given in words.TIMES) else given
+
+
+def divisor(experiment, view, figure=None):
+    """What brings a figure into the unit of unit_of: times alone convert."""
+    own = words.unit(experiment, figure or figure_of(experiment, view))
+    shown = unit_of(experiment, view, figure)
+    return (words.TIMES[shown] / words.TIMES[own]
+            if shown in words.TIMES and own in words.TIMES else 1)
 
 
 def is_table(view):
@@ -123,14 +121,14 @@ class Table:
             "columns", "configuration" if "configuration" in experiment.axes else "value")
         self._figure = view.get("value", experiment.figure)
         self._rows = [row for row in rows if matches(row, self._where)]
-        # Another figure than the experiment's has a unit only if the view says which.
-        self.unit = view.get("unit", experiment.unit if self._figure == experiment.figure else "")
-        self._divide = divisor(experiment, view)
+        # Several figures have their units in the headings.
+        self.unit = "" if "values" in view else unit_of(experiment, view)
         self.row_labels = self._labels(self.rows_axis)
         self.column_labels = self._labels(self.columns_axis)
         self.headings = [self._heading(label) for label in self.column_labels]
-        self.corner = axis_title(self.rows_axis)
+        self.corner = words.axis(experiment, self.rows_axis)
         self.title = view.get("title") or experiment.title
+        self.caption = f"{self.title} ({words.sign(self.unit)})" if self.unit else self.title
         self.paper = paper_cells(view["paper"]) if "paper" in view else {}
         self.paper_spread = paper_cells(view["paper"], "_sd") if "paper" in view else {}
 
@@ -145,16 +143,17 @@ class Table:
         if self.columns_axis == "configuration":
             return self.experiment.configurations[label].title
         if self.columns_axis == "value":
-            return self.view.get("values", {}).get(label) or label
+            given = self.view.get("values", {}).get(label) or words.name(self.experiment, label)
+            return (words.titled(given, unit_of(self.experiment, self.view, label))
+                    if "values" in self.view else given)
         if self.columns_axis == "statistic":
             return STATISTIC_TITLES.get(label, label)
-        return (f"{axis_title(self.columns_axis)} {label}" if isinstance(label, (int, float))
-                else str(label))
+        return words.point(self.experiment, self.columns_axis, label)
 
     def row_title(self, label):
         if self.rows_axis == "configuration":
             return self.experiment.configurations[label].title
-        return str(label)
+        return words.label(self.rows_axis, label)
 
     def _values(self, row, column):
         selection, figure, name = {}, self._figure, self._statistic
@@ -169,7 +168,9 @@ class Table:
         wrong = [r for r in found if r.get("status", OK) != OK]
         if wrong:
             return "failed", name
-        return [r[figure] for r in found if r.get(figure) not in (None, "")], name
+        divide = divisor(self.experiment, self.view, figure if "values" in self.view else None)
+        return [r[figure] / divide if divide != 1 and isinstance(r[figure], (int, float))
+                else r[figure] for r in found if r.get(figure) not in (None, "")], name
 
     def cell(self, row, column):
         """A number in the table's unit, a word, or None: not measured."""
@@ -178,12 +179,7 @@ class Table:
             return found or None
         if not all(isinstance(one, (int, float)) for one in found):
             return found[0]
-        return self._scaled(statistic(found, name))
-
-    def _scaled(self, value):
-        if self._divide == 1 or "values" in self.view:
-            return value
-        return value / self._divide
+        return statistic(found, name)
 
     def spread(self, row, column):
         """The standard deviation over seeds, or None."""
@@ -193,7 +189,7 @@ class Table:
         if isinstance(found, str) or len(found) < 2 or name != "mean" or not all(
                 isinstance(one, (int, float)) for one in found):
             return None
-        return self._scaled(statistic(found, "sd"))
+        return statistic(found, "sd")
 
     def baseline(self):
         """(row, column) of the cell that the others are compared with, or None."""

@@ -21,7 +21,7 @@ import itertools
 import math
 from dataclasses import dataclass
 
-from . import cells, samples
+from . import cells, samples, words
 from .cells import NotMeasured
 from .experiment import SHARES
 from .formula import Formula
@@ -35,7 +35,8 @@ SHOWN = 6  # of the figures of a claim about many points, those around the worst
 
 @dataclass
 class Verdict:
-    """figures: texts that show why; paper: what the paper's own figures say, or None."""
+    """figures: texts that show why; paper: what the paper's own figures say, or None: its tables have
+    none, or weft's claim does not rest on them."""
 
     verdict: str
     figures: list
@@ -69,7 +70,8 @@ class Judge:
         return Verdict(HOLDS if good else FAILS, figures)
 
     def _paper(self, experiment, claim):
-        """The verdict of the paper's own figures, if its tables have all that it needs."""
+        """The verdict of the paper's own figures, if there are all that it needs: in its tables, or
+        beside weft's in the rows."""
         for view in experiment.tables if "value" not in claim else []:
             if ("paper" not in view or not cells.is_table(view)
                     or view.get("columns", "configuration") != "configuration"):
@@ -77,13 +79,18 @@ class Judge:
             rows = [view.get("where", {}) | {view["rows"]: label, "configuration": name,
                                              experiment.figure: number}
                     for (label, name), number in cells.paper_cells(view["paper"]).items()]
-            try:
-                good, figures = self._check(experiment, rows, claim)
-            except NotMeasured:
-                continue
-            return Verdict(HOLDS if good else FAILS, figures)
+            found = self._paper_verdict(experiment, rows, claim, _PaperCells)
+            if found:
+                return found
+        rows = self._results.get(experiment.name, (experiment, []))[1]
+        beside = [{**row, experiment.figure: row[f"paper_{experiment.figure}"]}
+                  for row in rows if f"paper_{experiment.figure}" in row]
+        return (self._paper_verdict(experiment, beside, claim, _Values)
+                or self._paper_verdict(experiment, [], claim, _PaperValues))
+
+    def _paper_verdict(self, experiment, rows, claim, source):
         try:
-            good, figures = self._check(experiment, [], claim, _PaperValues)
+            good, figures = self._check(experiment, rows, claim, source)
         except NotMeasured:
             return None
         return Verdict(HOLDS if good else FAILS, figures)
@@ -99,7 +106,8 @@ class Judge:
             check = getattr(self, "_" + claim["kind"].replace("-", "_"))
             good, text = check((source or _Values)(
                 self._results, experiment, rows, where, claim.get("value")), claim)
-            found.append((good, (f"{cells.describe(point)}: " if point else "") + text))
+            at = f"{cells.describe(experiment, point)}: " if point else ""
+            found.append((good, at + text))
         wrong = [text for good, text in found if not good]
         texts = wrong or [text for _, text in found]
         if len(texts) > SHOWN:
@@ -123,12 +131,14 @@ class Judge:
         over, under = get(claim["over"]), get(claim["under"])
         if under == 0:
             raise NotMeasured("the divisor is 0")
-        return _within(over / under, claim), f"{over / under:.3g}"
+        return _within(over / under, claim), (
+            f"{words.number(over / under)} ({get.show(over, claim['over'])} / "
+            f"{get.show(under, claim['under'])})")
 
     @staticmethod
     def _range(get, claim):
         value = get(claim["of"])
-        return _within(value, claim), cells.number(value)
+        return _within(value, claim), get.show(value, claim["of"])
 
     @staticmethod
     def _spread(get, claim):
@@ -137,14 +147,16 @@ class Judge:
             raise NotMeasured("one run has no spread")
         mean = cells.statistic(values, "mean")
         spread = (max(values) - min(values)) / mean if mean else 0.0
-        return _within(spread, claim), f"{spread * 100:.2f} %"
+        return _within(spread, claim), (
+            f"{spread * 100:.2f} %, from {get.show(min(values), claim['of'])} to "
+            f"{get.show(max(values), claim['of'])}")
 
     @staticmethod
     def _order(get, claim):
         values = [get(one) for one in claim["order"]]
         factor = claim.get("factor", 1)
         good = all(right >= left * factor for left, right in zip(values, values[1:]))
-        return good, ", ".join(f"{cells.describe(one)}: {cells.number(value)}"
+        return good, ", ".join(f"{get.describe(one)}: {get.show(value, one)}"
                                for one, value in zip(claim["order"], values))
 
     @staticmethod
@@ -156,22 +168,25 @@ class Judge:
         off = max(abs(y - start - slope * x) for x, y in points)
         share = off / max(abs(y) for _, y in points)
         return share <= claim["tolerance"], (
-            f"{cells.number(start)} + {cells.number(slope)} · {claim['x']}, to {share * 100:.2f} %")
+            f"{get.show(start, {})} + {get.show(slope, {})} · {get.name(claim['x'])}, to "
+            f"{share * 100:.2f} %")
 
     @staticmethod
     def _staircase(get, claim):
         step, points = claim["step"], dict(get.curve(claim["x"]))
         if step not in points or max(points) <= step:
-            raise NotMeasured(f"needs {claim['x']}={step} and more")
+            raise NotMeasured(f"needs {get.describe({claim['x']: step})} and more")
         one = points[step]
         off, at = max((abs(y / one / math.ceil(x / step) - 1), x) for x, y in points.items())
         return off <= claim["tolerance"], (
-            f"{cells.number(one)} a step, to {off * 100:.2f} % (at {claim['x']}={at})")
+            f"{get.show(one, {})} a step, to {off * 100:.2f} % (at "
+            f"{get.describe({claim['x']: at})})")
 
     @staticmethod
     def _expression(get, claim):
         values = {name: get(selection) for name, selection in claim["let"].items()}
-        text = ", ".join(f"{name} = {cells.number(value)}" for name, value in values.items())
+        text = ", ".join(f"{_spaced(name)} = {get.show(value, claim['let'][name])}"
+                         for name, value in values.items())
         return bool(Formula(claim["check"])(values)), text
 
     @staticmethod
@@ -208,6 +223,21 @@ class _Values:
     def __call__(self, selection):
         return cells.value(*self._source(selection), self._figure)
 
+    def _unit(self, experiment, figure):
+        return words.unit(experiment, figure)
+
+    def show(self, value, selection):
+        """A value of this selection, with its unit."""
+        experiment, _, whole = self._source(selection)
+        return words.quantity(value, self._unit(
+            experiment, whole.get("value") or self._figure or experiment.figure))
+
+    def describe(self, selection):
+        return cells.describe(self._experiment, selection)
+
+    def name(self, axis):
+        return words.name(self._experiment, axis)
+
     def all(self, selection):
         return cells.values(*self._source(selection), self._figure)
 
@@ -235,7 +265,15 @@ class _Values:
         return [found.counts[name] for name in names]
 
 
-class _PaperValues(_Values):
+class _PaperCells(_Values):
+    """The same of the paper's cells, in their unit."""
+
+    def _unit(self, experiment, figure):
+        return next((view["paper"].get("unit", "") for view in experiment.tables
+                     if "paper" in view and view.get("value", experiment.figure) == figure), "")
+
+
+class _PaperValues(_PaperCells):
     """The same of the paper's tables of statistics and of frequencies, in their units."""
 
     def _tables(self, experiment, figure, where):
@@ -255,7 +293,7 @@ class _PaperValues(_Values):
                 found = cells.paper_cells(view["paper"]).get(key)
                 if found is not None:
                     return found
-        raise NotMeasured(f"the paper has no figures of {cells.describe(selection)}")
+        raise NotMeasured(f"the paper has no figures of {self.describe(selection)}")
 
     def all(self, selection):
         raise NotMeasured("the paper has no figures of single runs")
@@ -282,36 +320,86 @@ def _fit(points):
     return slope, y_mean - slope * x_mean
 
 
-def expectation(claim):
-    """What is checked, in a line."""
-    bounds = " and ".join(f"{words} {claim[key]:g}" for key, words in
-                          (("at_least", "at least"), ("at_most", "at most")) if key in claim)
+def _spaced(text):
+    return text.replace("_", " ")
 
-    def at(key):
-        return cells.describe(claim[key])
+
+def _formula(text):
+    """An expression as a reader writes it."""
+    for sign, written in (("<=", "≤"), (">=", "≥"), ("==", "="), ("*", "·")):
+        text = text.replace("2**20", "2²⁰").replace(sign, written)
+    return _spaced(text)
+
+
+def expectation(experiment, claim):
+    """What is checked, in a line."""
+    said = _expected(experiment, claim)
+    if not said:
+        return ""
+    where, each = claim.get("where", {}), claim.get("each", {})
+    if where:
+        said += f"; {cells.describe(experiment, where)}"
+    for name in [each] if isinstance(each, str) else each:
+        if isinstance(each, str):
+            said += f"; for each {words.each(experiment, name)}"
+        else:
+            values = each[name] if isinstance(each[name], list) else [each[name]]
+            said += "; for " + ", ".join(words.point(experiment, name, one) for one in values)
+    return said
+
+
+def _bounds(claim, unit=""):
+    return " and ".join(f"{said} {claim[key]:g} {words.sign(unit)}".rstrip() for key, said in
+                        (("at_least", "at least"), ("at_most", "at most")) if key in claim)
+
+
+def _expected(experiment, claim):
+    def figure(selection):
+        return selection.get("value") or claim.get("value") or experiment.figure
+
+    def divided(over, under):
+        return " / ".join(f"({one})" if "," in one else one for one in (over, under))
+
+    def called(selection):
+        """Its figure, and what it selects."""
+        title, at = words.name(experiment, figure(selection)), cells.describe(experiment, selection)
+        return title if at == "all" else f"{title}, {at}"
+
+    def title():
+        return words.name(experiment, claim.get("value") or experiment.figure)
 
     match claim.get("kind"):
         case "ratio":
-            return f"({at('over')}) / ({at('under')}) is {bounds}"
+            over, under = claim["over"], claim["under"]
+            if figure(over) != figure(under):
+                return f"{divided(called(over), called(under))} is {_bounds(claim)}"
+            sides = divided(cells.describe(experiment, over), cells.describe(experiment, under))
+            return f"{words.name(experiment, figure(over))}: {sides} is {_bounds(claim)}"
         case "range":
-            return f"{at('of')} is {bounds}"
+            unit = words.unit(experiment, figure(claim["of"]))
+            return f"{called(claim['of'])}: {_bounds(claim, unit)}"
         case "spread":
-            return f"the spread over the seeds of {at('of')}, of the mean, is {bounds}"
+            return (f"{called(claim['of'])}: the spread over the seeds, of the mean, is "
+                    f"{_bounds(claim)}")
         case "order":
             factor = claim.get("factor", 1)
-            return (" ≤ ".join(cells.describe(one) for one in claim["order"])
+            return (f"{title()}: "
+                    + " ≤ ".join(cells.describe(experiment, one) for one in claim["order"])
                     + (f", each {factor:g} times as much" if factor != 1 else ""))
         case "linear":
-            return f"a straight line over {claim['x']}, to {claim['tolerance'] * 100:g} %"
-        case "staircase":
-            return (f"a staircase over {claim['x']} with steps of {claim['step']}, to "
+            return (f"{title()} is a straight line over {words.name(experiment, claim['x'])}, to "
                     f"{claim['tolerance'] * 100:g} %")
+        case "staircase":
+            return (f"{title()} is a staircase over {words.name(experiment, claim['x'])} with steps of "
+                    f"{claim['step']}, to {claim['tolerance'] * 100:g} %")
         case "expression":
-            return claim["check"]
+            return _formula(claim["check"])
         case "sets":
-            return (f"{claim['pair'][0]} is {claim['share']} against {claim['pair'][1]} in a share of "
-                    f"the samples of {bounds}")
+            first, second = (experiment.configurations[name].title for name in claim["pair"])
+            return (f"{title()}: {first} is {claim['share']} against {second} in a share of "
+                    f"the samples of {_bounds(claim)}")
         case "chi-square":
-            return (f"the chi-square test tells {' from '.join(claim['pair'])}" if claim["differ"]
-                    else f"the chi-square test does not tell {' from '.join(claim['pair'])}")
+            names = " from ".join(experiment.configurations[name].title for name in claim["pair"])
+            return (f"{title()}: the chi-square test "
+                    f"{'tells' if claim['differ'] else 'does not tell'} {names}")
     return ""

@@ -14,6 +14,7 @@ import string
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from . import words
 from .formula import Formula
 from .machine import Machine, UsageError
 
@@ -68,7 +69,7 @@ QUICK = {"parameters": (dict, list), "configurations": list, "seeds": (int, list
 TOP = {"title": str, "paper": str, "section": str, "shows": str, "order": int, "text": str,
        "scale": {"factor": NUMBER, "text": str}, "program": str, "arguments": str, "files": list,
        "patterns": list, "module": str, "figure": str, "better": str, "unit": str, "keys": list,
-       "derive": dict, "run": SETTINGS | {"seeds": (int, list)}, "parameters": (dict, list),
+       "names": dict, "units": dict, "derive": dict, "run": SETTINGS | {"seeds": (int, list)}, "parameters": (dict, list),
        "when": str, "configurations": dict, "quick": QUICK, "tables": list, "plots": list,
        "claims": list}
 
@@ -143,8 +144,10 @@ class Experiment:
     patterns: list = field(default_factory=list)
     module: str | None = None
     better: str = "less"
-    unit: str = "ns"  # of the figure
+    unit: str | None = None  # of the figure; None: that of its name
     keys: list = field(default_factory=list)  # of a line of results: what tells it from others
+    names: dict = field(default_factory=dict)  # of parameters and figures, for readers
+    units: dict = field(default_factory=dict)
     derive: dict = field(default_factory=dict)
     run: dict = field(default_factory=dict)
     parameters: list = field(default_factory=lambda: [{}])
@@ -296,6 +299,8 @@ def load(path):
     data["derive"] = {name: read.formula(f"derive.{name}", text)
                       for name, text in data.get("derive", {}).items()}
     data["files"] = [path.parent / file for file in data.get("files", [])]
+    for key in ("names", "units"):
+        read.shape(key, data.get(key, {}), dict.fromkeys(data.get(key, {}), str))
     experiment = Experiment(name=path.stem, path=path, **data)
     _check_names(read, experiment)
     _read_views(read, experiment)
@@ -376,6 +381,7 @@ def _read_views(read, experiment):
                               f"{', '.join(axes)}")
             if view.get("statistic", "mean") not in STATISTICS:
                 read.fail(f"{where}.statistic", f"one of {', '.join(STATISTICS)} is needed")
+            _check_unit(read, experiment, where, view)
             for key in ("where", "normalise", "relative"):
                 _check_selection(read, experiment, f"{where}.{key}", view.get(key, {}))
             if kind == "tables":
@@ -395,6 +401,21 @@ def _read_views(read, experiment):
                     read.fail(f"{where}.form", f"one of {', '.join(FORMS)} is needed")
                 if view.get("form") != "histogram" and "values" not in view:
                     read.need(where, view, "x")
+
+
+def _check_unit(read, experiment, where, view):
+    """A view converts times into times; every other unit is the figure's own."""
+    if "unit" not in view or not view.get("measured", True):
+        return
+    if "values" in view:
+        if view["unit"] not in words.TIMES:
+            read.fail(f"{where}.unit", f"one of {', '.join(words.TIMES)} is needed")
+        return
+    figure = view.get("value", experiment.figure)
+    own = words.unit(experiment, figure)
+    if view["unit"] != own and not (view["unit"] in words.TIMES and own in words.TIMES):
+        read.fail(f"{where}.unit", f"{figure} is in {own or 'no unit'}, not in {view['unit']}; "
+                  f"[units] {figure} = \"...\" says in which unit it is")
 
 
 def _check_pair(read, experiment, where, pair):

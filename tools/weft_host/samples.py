@@ -158,13 +158,19 @@ def _texts(ends):
     """With as many digits as tell each from the next."""
     step = min((high - low for low, high in zip(ends, ends[1:]) if high > low), default=0)
     digits = max(0, 1 - math.floor(math.log10(step))) if step else 3
-    return [f"{end:.{digits}f}" for end in ends]
+    return [f"{end:,.{digits}f}" for end in ends]
+
+
+def _apart(text):
+    """A number as the paper writes it, with its thousands apart."""
+    digits = len(text.partition(".")[2])
+    return f"{float(text):,.{digits}f}"
 
 
 def of_paper(source):
     """The Samples of a paper's table of frequencies."""
     found = cells.paper_cells(source)
     labels = list(dict.fromkeys(label for label, _ in found))
-    return Samples([str(label) for label in labels],
+    return Samples([_apart(str(label)) for label in labels],
                    {name: [int(found.get((label, name), 0)) for label in labels]
                     for name in source["columns"] if any((label, name) in found for label in labels)})

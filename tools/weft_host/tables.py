@@ -21,9 +21,11 @@ def plain(experiment, rows):
         lines = grid([(table.corner, "left")] + [(heading, "right") for heading in table.headings],
                      wrap=table.corner)
         for label in table.row_labels:
-            lines.add_row(str(label), *(cells.show(table.cell(label, column), table.spread(
+            lines.add_row(table.row_title(label), *(cells.show(table.cell(label, column), table.spread(
                 label, column)) for column in table.column_labels))
-        parts += [Text(table.title, style="italic"), lines, ""]
+        # A table without a title of its own has the experiment's, which stands above.
+        title = table.caption.removeprefix(experiment.title).strip()
+        parts += [*([Text(title, style="italic")] if title else []), lines, ""]
     wrong = sum(1 for row in rows if row["status"] != OK)
     if wrong:
         parts.append(Text(f"{wrong} of {len(rows)} rows are of runs that failed.", style="red"))

@@ -5,7 +5,7 @@ import re
 import jinja2
 from markupsafe import Markup, escape
 
-from .. import cells, claims, experiment
+from .. import cells, claims, experiment, words
 from ..machine import UsageError
 from ..runner import OK
 from . import panels, plots
@@ -17,7 +17,7 @@ CLASS = {claims.HOLDS: "good", claims.FAILS: "bad", claims.HARDWARE: "hardware",
 class _Judged:
     """A claim with its verdict."""
 
-    def __init__(self, claim, verdict):
+    def __init__(self, one, claim, verdict):
         self.id, self.text = claim["id"], claim["text"]
         # Why weft differs from the paper is worth telling only where it does.
         differs = verdict.verdict == claims.FAILS
@@ -25,7 +25,7 @@ class _Judged:
         self.evidence = claim.get("evidence", []) if differs else []
         self.verdict = verdict
         self.kind = CLASS[verdict.verdict]
-        self.expectation = claims.expectation(claim)
+        self.expectation = claims.expectation(one, claim)
 
 
 class _Section:
@@ -34,7 +34,7 @@ class _Section:
     def __init__(self, one, facts, stale, judge, results):
         self.one, self.name, self.facts = one, one.name, facts
         self.stale = stale
-        self.claims = [_Judged(claim, judge.judge(one, claim)) for claim in one.claims]
+        self.claims = [_Judged(one, claim, judge.judge(one, claim)) for claim in one.claims]
         self.tables, self.plots, self.commands = [], [], []
         if facts is None:
             return

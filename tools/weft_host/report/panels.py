@@ -3,7 +3,7 @@
 A group is {title, note, panels}.  What the kinds of tables show is computed in cells.py and samples.py.
 """
 
-from .. import cells, samples
+from .. import cells, samples, words
 from ..cells import NotMeasured
 
 
@@ -11,7 +11,7 @@ class Panel:
     """One table as it is drawn: title, headings, and lines of (label, texts)."""
 
     def __init__(self, title, unit, corner, headings, lines):
-        self.title, self.unit, self.corner = title, unit, corner
+        self.title, self.unit, self.corner = title, words.sign(unit), corner
         self.headings, self.lines = headings, lines
 
 
@@ -40,36 +40,47 @@ def _title(experiment, source, label):
 
 # --- cells ---------------------------------------------------------------------------------------
 
-def _of_table(title, unit, table, cell, row_title=None):
+def _of_table(title, unit, table, cell, row_title=None, rows=None):
     row_title = row_title or table.row_title
     return Panel(title, unit, table.corner, table.headings,
                  [(row_title(row), [cell(row, column) for column in table.column_labels])
-                  for row in table.row_labels])
+                  for row in rows or table.row_labels])
+
+
+def _paper_rows(table):
+    """The rows of the paper's panel: weft's, or the paper's own if weft measured none of these."""
+    theirs = list(dict.fromkeys(row for row, _ in table.paper))
+    return table.row_labels if set(theirs) & set(table.row_labels) else theirs
 
 
 def _cells(table):
     """Absolute, and over the baseline cell."""
-    unit = table.unit if "values" not in table.view else ""
+    unit = table.unit
     source = table.view.get("paper", {})
 
     def theirs_called(label):
         return source.get("titles", {}).get(label) or table.row_title(label)
 
-    panels = [_of_table("weft", unit, table,
+    # What it shows, unless its title says it.
+    about = "" if "values" in table.view else words.name(
+        table.experiment, cells.figure_of(table.experiment, table.view))
+    if about.lower() in table.title.lower():
+        about = ""
+    panels = [_of_table(f"weft: {about}" if about else "weft", unit, table,
                         lambda r, c: cells.show(table.cell(r, c), table.spread(r, c)))]
     if table.paper:
         panels.append(_of_table("the paper", source.get("unit", unit), table,
                                 lambda r, c: cells.show(table.paper.get((r, c)),
                                                         table.paper_spread.get((r, c))),
-                                theirs_called))
+                                theirs_called, _paper_rows(table)))
     base = table.baseline()
     if base and isinstance(table.cell(*base), (int, float)) and table.cell(*base):
         ours = table.cell(*base)
         heading = table.headings[table.column_labels.index(base[1])]
 
         def named(row_title):
-            row = (f"{table.corner} {base[0]}" if isinstance(base[0], (int, float))
-                   else row_title(base[0]))
+            row = (words.point(table.experiment, table.rows_axis, base[0])
+                   if isinstance(base[0], (int, float)) else row_title(base[0]))
             return f"{row}, {heading}"
 
         panels.append(_of_table(f"weft, {named(table.row_title)} = 1", "", table,
@@ -93,8 +104,10 @@ def _paper_alone(experiment, view):
     lines = [(_title(experiment, source, row), [cells.show(found.get((row, column)))
                                                 for column in columns])
              for row in dict.fromkeys(row for row, _ in found)]
-    return Panel("the paper", source.get("unit", ""), view.get("rows", source["rows"]),
-                 [_title(experiment, source, column) for column in columns], lines)
+    return Panel("the paper", source.get("unit", ""),
+                 words.name(experiment, view.get("rows", source["rows"])),
+                 [cells.STATISTIC_TITLES.get(column) or _title(experiment, source, column)
+                  for column in columns], lines)
 
 
 # --- samples -------------------------------------------------------------------------------------
@@ -113,7 +126,7 @@ class _Samples:
             return self._cost()
         ours = self._ours() if self._measured else None
         theirs = samples.of_paper(self._source) if self._source else None
-        sides = [("weft", ours, self._view.get("unit", self._experiment.unit), self._called)
+        sides = [("weft", ours, cells.unit_of(self._experiment, self._view), self._called)
                  ] if ours else []
         if theirs:
             sides.append(("the paper", theirs, self._source.get("unit", ""), self._theirs_called))
@@ -191,7 +204,7 @@ class _Samples:
 
     def _averages(self):
         """{experiment's title: {configuration: ms of full work}}"""
-        return {title: {name: one["factor"] / cells.SCALE["ms"] * self._average(one, name)
+        return {title: {name: one["factor"] / words.TIMES["ms"] * self._average(one, name)
                         for name in self._experiment.configurations}
                 for title, one in self._view["of"].items()}
 

@@ -15,13 +15,14 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter, NullLocator
 
-from .. import cells
+from .. import cells, words
 from ..runner import OK
 
 INK, GRID = "#0a0b0c", "#0a0b0d"
 SERIES = [f"#f000{n:02x}" for n in range(1, 9)]
 MARKERS = "osD^vP*X"
 SIZE = (5.6, 3.5)
+READABLE = 5  # bars and curves of two panels have one scale if neither is so many times as high
 
 
 def _style(name):
@@ -35,49 +36,88 @@ def _style(name):
 
 
 def draw(experiment, rows, view, number, tables):
-    """The drawing of a [[plots]] entry: {title, svg}; None if nothing of it was measured."""
+    """The drawing of a [[plots]] entry: {title, note, svg}; None if nothing of it was measured."""
     name = f"{experiment.name}-{number}"
     title = view.get("title") or experiment.title
-    panels = [("weft" if view.get("paper") else "", _curves(experiment, rows, view))]
-    if not panels[0][1]:
+    unit = cells.unit_of(experiment, view) if "values" not in view else view.get("unit", "")
+    unit = "" if "over" in view else unit
+    ours, note = _curves(experiment, rows, view), view.get("note", "")
+    if not ours:
         return None
+    panels = [("weft" if view.get("paper") else "", ours, unit)]
     if view.get("paper") and "values" in view:
-        panels.append((f"the paper, {view.get('unit', '')}".rstrip(", "),
-                       _paper_values(experiment, tables, view)))
+        panels.append(("the paper", *_paper_values(experiment, tables, view)))
     elif view.get("paper"):
         theirs = next((table for table in tables if table.paper), None)
         if theirs is not None:
-            panels.append((f"the paper, {theirs.view['paper'].get('unit', '')}".rstrip(", "),
-                           _paper_curves(experiment, theirs, view)))
+            panels.append(("the paper", _paper_curves(experiment, theirs, view),
+                           theirs.view["paper"].get("unit", "")))
     with matplotlib.rc_context(_style(name)):
         figure = Figure(figsize=(SIZE[0] * (1.5 if len(panels) == 2 else 1), SIZE[1]),
                         layout="constrained")
         axes = figure.subplots(1, len(panels), squeeze=False)[0]
-        for place, (said, curves) in zip(axes, panels):
+        for place, (said, curves, panel_unit) in zip(axes, panels):
             _panel(place, view, curves)
             place.set_title(said)
-            place.set_xlabel(view.get("x_title", cells.axis_title(view.get("x", ""))))
-            if place is not axes[0] and "values" in view:
-                place.legend()  # the paper's own names
-        axes[0].set_ylabel(_y_title(experiment, view))
-        if view.get("form") == "histogram":
-            axes[0].set_xlabel(_y_title(experiment, view))
-            axes[0].set_ylabel("runs")
-        if len(panels[0][1]) > 1:
-            axes[0].legend()
+            place.set_xlabel(_x_title(experiment, view))
+            place.set_ylabel(_y_title(experiment, view, panel_unit))
+            if view.get("form") == "histogram":
+                place.set_xlabel(_y_title(experiment, view, panel_unit))
+                place.set_ylabel("runs")
+        if len(panels) == 2:
+            note = f"{note} {_scales(axes, panels)}".strip()
+        # The names are the same in both panels, except those of several figures.
+        for place in axes if "values" in view else axes[:1]:
+            if len(ours) > 1:
+                _legend(place, view, len(ours))
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
-    return {"title": title, "svg": Markup(_for_page(text.getvalue(), name, title))}
+    return {"title": title, "note": note, "summary": view.get("summary", []),
+            "wide": len(panels) == 2,
+            "svg": Markup(_for_page(text.getvalue(), name, title))}
 
 
-def _y_title(experiment, view):
+def _legend(axes, view, count):
+    """Above the bars; among lines, where there is room."""
+    if view.get("form", "line") == "line":
+        axes.legend()
+        return
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high * (high / low) ** 0.15 if axes.get_yscale() == "log" else high * 1.15)
+    axes.legend(loc="upper center", ncols=count)
+
+
+def _scales(axes, panels):
+    """Puts weft's panel and the paper's on one scale if both can be read there; what to tell the
+    reader."""
+    limits = [place.get_ylim() for place in axes]
+    tops = [max((y for _, ys in curves.values() for y in ys), default=0) for _, curves, _ in panels]
+    logarithmic = axes[0].get_yscale() == "log"
+    if panels[0][2] == panels[1][2] and (logarithmic or min(tops) * READABLE > max(tops)):
+        for place in axes:
+            place.set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+        return "Both on one scale."
+    return ("Not on one scale: weft's work and machine are not the paper's. Compare the shapes, not "
+            "the heights.")
+
+
+def _x_title(experiment, view):
+    if "x_title" in view:
+        return view["x_title"]
+    return words.axis(experiment, view["x"]) if "x" in view else ""
+
+
+def _y_title(experiment, view, unit):
     if "y_title" in view:
         return view["y_title"]
     if "relative" in view:
-        return f"% more than {cells.describe(view['relative'])}"
-    value = view.get("value", experiment.figure)
-    unit = view.get("unit", experiment.unit)
-    return unit if value == experiment.figure else value
+        return f"more than {cells.describe(experiment, view['relative'])}, %"
+    if "over" in view:
+        return "mean, over that of the first"
+    if "values" in view:
+        return words.titled(view.get("statistic", "mean") if view.get("statistic") != "sd"
+                            else "standard deviation", unit)
+    return words.titled(words.name(experiment, cells.figure_of(experiment, view)), unit)
 
 
 def _curves(experiment, rows, view):
@@ -86,9 +126,9 @@ def _curves(experiment, rows, view):
             and row.get("status", OK) == OK]
     series = view.get("series", "configuration" if "configuration" in experiment.axes else None)
     figure = view.get("value", experiment.figure)
-    divide = cells.divisor(experiment, view)
     if "values" in view:
-        return _values(experiment, good, view, series, divide)
+        return _values(experiment, good, view, series)
+    divide = cells.divisor(experiment, view)
     grouped = {}
     for row in good:
         value = row.get(figure)
@@ -108,37 +148,53 @@ def _curves(experiment, rows, view):
     return {_label(experiment, series, label): _sorted(curve) for label, curve in means.items()}
 
 
-def _values(experiment, rows, view, series, divide):
-    curves = {}
-    for label in dict.fromkeys(row[series] for row in rows):
-        mine = [row for row in rows if row[series] == label]
-        found = {heading: [row[name] / divide for row in mine
-                           if isinstance(row.get(name), (int, float))]
-                 for name, heading in view["values"].items()}
-        curves[_label(experiment, series, label)] = _sorted({
-            heading: cells.statistic(values, view.get("statistic", "mean"))
-            for heading, values in found.items() if values})
-    return curves
+def _values(experiment, rows, view, series):
+    """Of several figures: one bar a figure, in groups by x, or by the figures' headings."""
+    def mean(found, name):
+        values = [row[name] / cells.divisor(experiment, view, name) for row in found
+                  if isinstance(row.get(name), (int, float))]
+        return cells.statistic(values, view.get("statistic", "mean")) if values else None
+
+    def curve(points):
+        return _sorted({at: value for at, value in points if value is not None})
+
+    if "x" in view:
+        xs = list(dict.fromkeys(row[view["x"]] for row in rows))
+        return {heading: curve((x, mean([row for row in rows if row[view["x"]] == x], name))
+                               for x in xs) for name, heading in view["values"].items()}
+    found = {label: {heading: mean([row for row in rows if row[series] == label], name)
+                     for name, heading in view["values"].items()}
+             for label in dict.fromkeys(row[series] for row in rows)}
+    return {_label(experiment, series, label): curve(points.items())
+            for label, points in _over(found, view).items()}
+
+
+def _over(found, view):
+    """{label: {heading: value}}, each value over that of the label that `over` names."""
+    if "over" not in view:
+        return found
+    base = found.get(view["over"], {})
+    return {label: {at: value / base[at] for at, value in points.items()
+                    if value is not None and base.get(at)} for label, points in found.items()}
 
 
 def _paper_values(experiment, tables, view):
-    """Of the paper's tables of statistics, one a figure; in its units."""
-    curves = {}
+    """Of the paper's tables of statistics, one a figure; and their unit."""
+    found, unit, called = {}, "", {}
     for name, heading in view["values"].items():
         table = next((one for one in tables if one.paper and one.columns_axis == "statistic"
                       and one.view.get("value", experiment.figure) == name), None)
+        unit = table.view["paper"].get("unit", "") if table else unit
         for (label, statistic), value in table.paper.items() if table else ():
             if statistic == view.get("statistic", "mean"):
-                called = table.view["paper"].get("titles", {}).get(label, str(label))
-                curves.setdefault(called, {})[heading] = value
-    return {label: _sorted(curve) for label, curve in curves.items()}
+                called[label] = table.view["paper"].get("titles", {}).get(label, str(label))
+                found.setdefault(label, {})[heading] = value
+    return ({called[label]: _sorted(points) for label, points in _over(found, view).items()},
+            "" if "over" in view else unit)
 
 
 def _label(experiment, series, label):
-    if series == "configuration" and label in experiment.configurations:
-        return experiment.configurations[label].title
-    return (f"{cells.axis_title(series)} {label}" if isinstance(label, (int, float))
-            else str(label))
+    return words.point(experiment, series, label) if series else ""
 
 
 def _sorted(curve):
@@ -161,7 +217,7 @@ def _panel(axes, view, curves):
             axes.hist([values for _, values in curves.values()], bins=12, label=list(curves),
                       color=SERIES[:len(curves)])
         case "bar":
-            _bars(axes, curves)
+            _bars(axes, view, curves)
         case _:
             for (label, (xs, ys)), marker in zip(curves.items(), MARKERS * len(curves)):
                 axes.plot(xs, ys, label=label, marker=marker, markersize=4, linewidth=1.4)
@@ -170,17 +226,26 @@ def _panel(axes, view, curves):
     if "x" in scales and xs:
         axes.set_xscale("log", base=2)
         ticks = _apart(xs)
-        axes.set_xticks(ticks, [f"{x:g}" for x in ticks])
+        axes.set_xticks(ticks, [_tick(x) for x in ticks])
         axes.xaxis.set_minor_locator(NullLocator())
     elif view.get("form", "line") == "line" and all(isinstance(x, int) for x in xs):
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.xaxis.set_major_formatter(_tick)
+    elif view.get("form") == "histogram":
+        axes.xaxis.set_major_formatter(_tick)
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     if "y" in scales:
         axes.set_yscale("log")
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.yaxis.set_minor_formatter(NullFormatter())
     elif view.get("form") != "histogram" and "relative" not in view:
         axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter(_tick)
+
+
+def _tick(value, _=None):
+    """A number along an axis, thousands apart."""
+    return f"{value:,.10g}" if value < 1e10 else f"{value:g}"
 
 
 def _apart(xs):
@@ -192,14 +257,15 @@ def _apart(xs):
     return kept
 
 
-def _bars(axes, curves):
+def _bars(axes, view, curves):
     labels = list(dict.fromkeys(x for xs, _ in curves.values() for x in xs))
     width = 0.8 / max(len(curves), 1)
     for number, (label, (xs, ys)) in enumerate(curves.items()):
         at = [labels.index(x) + (number - (len(curves) - 1) / 2) * width for x in xs]
         axes.bar(at, [0 if math.isnan(y) else y for y in ys], width, label=label)
-    long = max((len(str(label)) for label in labels), default=0) > 4
-    axes.set_xticks(range(len(labels)), [str(label) for label in labels],
+    shown = [words.label(view.get("x"), label) for label in labels]
+    long = max(map(len, shown), default=0) > 4
+    axes.set_xticks(range(len(labels)), shown,
                     rotation=45 if long else 0, ha="right" if long else "center")
 
 
