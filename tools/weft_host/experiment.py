@@ -55,7 +55,7 @@ CLAIM = {"id": str, "text": str, "kind": str, "value": str, "where": dict, "each
          "over": dict, "under": dict, "of": dict, "let": dict, "check": str, "order": list,
          "x": str, "step": int, "tolerance": NUMBER, "factor": NUMBER, "at_least": NUMBER,
          "at_most": NUMBER, "pair": list, "share": str, "differ": bool, "hardware": str, "not_measured": str, "explanation": str,
-         "evidence": list}
+         "evidence": list, "paper": str}
 # What each kind of claim needs; bounds: at_least or at_most.
 KINDS = {"ratio": ("over", "under", "bounds"), "range": ("of", "bounds"),
          "spread": ("of", "bounds"), "linear": ("x", "tolerance"),

@@ -25,6 +25,14 @@ class _Judged:
         self.evidence = claim.get("evidence", []) if differs else []
         self.verdict = verdict
         self.kind = CLASS[verdict.verdict]
+        self.figures = verdict.figures
+        # What the paper's text says, and what its tables do.
+        self.paper = [claim["paper"]] if "paper" in claim else []
+        if verdict.paper:
+            self.paper += verdict.paper.figures
+            # Its own figures bear it out, unless this is said.
+            if verdict.paper.verdict == claims.FAILS:
+                self.paper[-1] += f" ({claims.FAILS})"
         self.expectation = claims.expectation(one, claim)
 
 
@@ -75,6 +83,11 @@ def _marked(text):
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
+def _brief(figures):
+    """Figures for a narrow column: quotients without what they are made of."""
+    return "; ".join(re.sub(r" \([^()]* / [^()]*\)", "", one) for one in figures)
+
+
 def _sentence(text):
     return text[:1].upper() + text[1:]
 
@@ -95,7 +108,8 @@ def render(measured):
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(__name__.rpartition(".")[0]), autoescape=True,
         undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"kind": CLASS.get, "marked": _marked, "sentence": _sentence}
+    environment.filters |= {"kind": CLASS.get, "marked": _marked, "sentence": _sentence,
+                            "brief": _brief}
     where = {one.name: one.paper for one in known.values()}
     shared = {"papers": papers, "sections": sections, "verdicts": claims.VERDICTS, "where": where,
               "revisions": sorted({facts.get("revision", "unknown") for facts in usable.values()}),
