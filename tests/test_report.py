@@ -6,7 +6,9 @@ request, and text that can be read on light and on dark ground.
 """
 
 import html.parser
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +16,7 @@ import sys
 import pytest
 from conftest import TOP
 from test_pingpong import Recorded
-from weft_host import cli, experiment, report, results, runner, venv
+from weft_host import claims, cli, experiment, report, results, runner, venv, words
 from weft_host.experiments import pingpong
 
 BROWSERS = ("chromium", "google-chrome", "google-chrome-stable",
@@ -63,11 +65,17 @@ class Page(html.parser.HTMLParser):
 
     VOID = {"meta", "link", "br", "img", "path", "use"}
 
-    def __init__(self, text):
+    def __init__(self, text, path=None):
         super().__init__()
+        self.path = path
         self.links, self.loads, self.ids, self._open = [], [], [], []
+        self.texts = []  # (innermost element, text)
         self.feed(text)
         assert self._open == []
+
+    def handle_data(self, data):
+        if self._open and data.strip():
+            self.texts.append((self._open[-1], data.strip()))
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
@@ -94,7 +102,7 @@ class Page(html.parser.HTMLParser):
 
 @pytest.fixture(scope="module")
 def parsed(pages):
-    return {path.name: Page(path.read_text()) for path in sorted(pages.glob("*.html"))}
+    return {path.name: Page(path.read_text(), path) for path in sorted(pages.glob("*.html"))}
 
 
 def test_there_is_a_page_for_each_paper(parsed):
@@ -151,6 +159,157 @@ def test_what_is_said(pages):
     assert "tools/weft bench checks" in text  # not measured
     assert "currentColor" in text and "var(--series-2)" in text
     assert "<b>&</b>" not in text
+
+
+KEY = re.compile(r"[a-z]+_[a-z_]+")
+
+
+def test_words_stand_where_keys_were(parsed):
+    """In tables' headings, along axes, in legends, and in what is said of claims."""
+    for name, page in parsed.items():
+        for tag, text in page.texts:
+            if tag in ("th", "h4", "text", "figcaption", "dd"):
+                assert not KEY.search(text), (name, tag, text)
+
+
+def test_no_claim_shows_a_quotient_of_the_same():
+    """Two figures of one selection differ by their names."""
+    known = experiment.all_experiments().values()
+    for one, claim in [(one, claim) for one in known for claim in one.claims]:
+        said = claims.expectation(one, claim)
+        assert not KEY.search(said), claim["id"]
+        if claim.get("kind") == "ratio":
+            over, under = said.partition(" is at ")[0].split(": ")[-1].split(" / ")
+            assert over != under, said
+
+
+@pytest.fixture(scope="module")
+def drawn(pages):
+    """{experiment-number: a plot's SVG}"""
+    text = "".join(path.read_text() for path in sorted(pages.glob("*.html")))
+    return {part.partition('-figure_1"')[0]: part.partition("</svg>")[0]
+            for part in re.split(r'<g id="(?=[^"]*-figure_1")', text)[1:]}
+
+
+def test_the_unit_stands_along_the_axis(drawn):
+    """Of each plot of times, as the file says or the figure's name."""
+    seen = 0
+    for one in experiment.all_experiments().values():
+        for number, view in enumerate(one.plots):
+            unit = view.get("unit") or words.unit(one, view.get("value", one.figure))
+            if unit in words.TIMES and not {"y_title", "relative", "over"} & set(view):
+                if f"{one.name}-{number}" in drawn:
+                    assert f", {words.sign(unit)}<" in drawn[f"{one.name}-{number}"], one.name
+                    seen += 1
+    assert seen > 40
+
+
+def test_bars_have_one_scale_or_it_is_said(parsed):
+    """Each drawing with the paper's panel; on one scale both have the same ticks."""
+    seen = []
+    for one in experiment.all_experiments().values():
+        texts = [text for _, text in parsed[f"{one.paper}.html"].texts]
+        for view in one.plots:
+            if view.get("paper") and one.name != "oscmp-fast":
+                at = texts.index(view.get("title") or one.title, texts.index("To repeat it"))
+                note = next(text for text in texts[at:] if "one scale" in text)
+                seen.append(note.startswith("Both"))
+                assert ("over" in view) == seen[-1], (one.name, note)
+    assert True in seen and False in seen
+
+
+def test_one_scale_is_one(drawn):
+    """The ticks along both vertical axes."""
+    for one in experiment.all_experiments().values():
+        for number, view in enumerate(one.plots):
+            if "over" in view:
+                ours, theirs = (re.findall(r"<text[^>]*>([\d.,]+)</text>", part.partition("<g id=")[2])
+                                for part in re.split(r'-matplotlib\.axis_[24]"',
+                                                     drawn[f"{one.name}-{number}"])[1:])
+                assert ours == theirs and len(ours) > 1, one.name
+
+
+def test_the_paper_stands_beside_weft(parsed):
+    """From its tables, from what its text says, and from columns beside weft's."""
+    def beside(page, claim):
+        source = (parsed[page].path).read_text()
+        return re.search(rf'id="{claim}".*?<dt>the paper</dt><dd>([^<]*)</dd>', source, re.DOTALL)[1]
+
+    assert beside("nt-vs-solaris.html", "nt-compute-unbound") == "3.98 (160.7 s / 40.35 s)"
+    assert beside("nt-vs-solaris.html", "nt-max-many") == "free memory 512 MB: 4.28 (9,817 / 2,294)"
+    assert beside("ping-pong.html", "pp-1") == "2.04 (2.04 / 1.00)"
+    assert beside("timemutex.html", "tm-priority") == "11 times"
+
+
+def saved(name, directory, full, made_from="0123456789ab"):
+    """Results of one experiment, none failed."""
+    one = experiment.all_experiments()[name]
+    rows = [run.row() | {"status": runner.OK, one.figure: 1000} for run in one.runs(full)]
+    results.save(one, rows, full=full, timing="exact", directory=directory, made_from=made_from)
+
+
+@pytest.mark.parametrize("full", [False, True])
+def test_the_scale_is_of_the_set_that_is_shown(tmp_path, full):
+    saved("nt-max", tmp_path / "in", full)
+    report.write(tmp_path / "in", tmp_path / "out")
+    page = Page((tmp_path / "out/nt-vs-solaris.html").read_text())
+    said = [text for _, text in page.texts if "512 MB of free memory." in text]
+    assert said[0].startswith("As large as in the paper" if full else "The full set is as large")
+    quick = "The quick set, shown here, has free memory: 64 MB, 128 MB (full: 64 MB, 128 MB, 512 MB)."
+    assert (quick in [text for _, text in page.texts]) != full
+    headings = [text for tag, text in page.texts if tag == "th"]
+    assert ("elapsed time, ms" in headings) == full and "free memory" in headings
+    assert not [text for tag, text in page.texts if tag in ("th", "h4") and text.endswith("ns")]
+
+
+def test_the_summary_begins_with_pictures(pages):
+    """Five, one a paper, with the verdicts on what they show; tables come after them."""
+    text = (pages / "index.html").read_text()
+    assert text.index("<h1") < text.index("<svg") < text.index("<table")
+    assert text.partition("<table")[0].count("<svg") == 5 == text.count("<svg")
+    chosen = [one.paper for one in experiment.all_experiments().values()
+              for view in one.plots if "summary" in view]
+    assert sorted(chosen) == sorted(set(experiment.papers()) - {"weft"})
+
+
+def test_the_summary_says_what_was_measured(pages, source):
+    texts = Page((pages / "index.html").read_text()).texts
+    measured = " ".join(" ".join(text for _, text in texts).split())
+    day = report.written_on(source / "nt-compute.json")
+    assert f"quick set , exact timing, revision 0123456789ab , {day} (UTC)" in measured
+
+
+def test_the_summary_says_what_failed(pages):
+    text = (pages / "index.html").read_text()
+    failed = text[text.index('id="failed"'):text.index("Five results")]
+    assert 'nt-compute</a>:\n1 of 12 runs; the first: exit status 1: &lt;b&gt;&amp;' in failed
+    assert re.search(r"<pre>tools/weft bench .*nt-compute", failed)
+    assert ">pingpong</a>" not in failed
+
+
+def test_results_of_several_revisions_are_told(tmp_path):
+    saved("nt-compute", tmp_path / "in", False)
+    saved("nt-create", tmp_path / "in", False, "ba9876543210-dirty")
+    report.write(tmp_path / "in", tmp_path / "out")
+    text = (tmp_path / "out/index.html").read_text()
+    assert "<code>0123456789ab</code>: nt-compute<" in text
+    assert "<code>ba9876543210-dirty</code>: nt-create<" in text
+    assert "Runs failed" not in text
+
+
+def test_results_without_lists_of_failures(tmp_path):
+    """What is not in a file is not missed: of other versions, and of a bench that was interrupted."""
+    saved("nt-compute", tmp_path / "in", False)
+    path = tmp_path / "in/nt-compute.json"
+    facts = json.loads(path.read_text())
+    for key in ("failures", "set", "timing", "revision"):
+        del facts[key]
+    facts["rows"][2]["status"] = "kernel panic"
+    path.write_text(json.dumps(facts))
+    report.write(tmp_path / "in", tmp_path / "out")
+    text = (tmp_path / "out/index.html").read_text()
+    assert "1 of 12 runs; the first: kernel panic" in text
+    assert "tools/weft bench nt-compute" in (tmp_path / "out/nt-vs-solaris.html").read_text()
 
 
 def test_results_of_another_version_are_not_shown(source, tmp_path):

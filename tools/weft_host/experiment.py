@@ -49,7 +49,7 @@ TABLE_KINDS = {"cells": ("rows",), "frequencies": (), "sets": ("pairs",), "chi-s
                "ranges": ("ranges",), "cost": ("of", "kwh_price", "watts")}
 PLOT = {"title": str, "form": str, "x": str, "series": str, "value": str, "unit": str,
         "where": dict, "log": str, "relative": dict, "paper": bool, "x_title": str, "y_title": str,
-        "values": dict, "statistic": str}
+        "values": dict, "statistic": str, "note": str, "summary": list, "over": str}
 FORMS = ("line", "bar", "histogram")
 CLAIM = {"id": str, "text": str, "kind": str, "value": str, "where": dict, "each": (str, dict),
          "over": dict, "under": dict, "of": dict, "let": dict, "check": str, "order": list,
@@ -307,6 +307,10 @@ def load(path):
     for number, claim in enumerate(experiment.claims):
         _check_claim(read, experiment, f"claims[{number}]", claim)
     ids = [claim["id"] for claim in experiment.claims]
+    for number, view in enumerate(experiment.plots):
+        for one in view.get("summary", []):
+            if one not in ids:
+                read.fail(f"plots[{number}].summary", f"there is no claim {one!r}")
     for one in ids:
         if ids.count(one) > 1:
             read.fail("claims", f"there are two with the id {one!r}")
@@ -384,6 +388,8 @@ def _read_views(read, experiment):
             _check_unit(read, experiment, where, view)
             for key in ("where", "normalise", "relative"):
                 _check_selection(read, experiment, f"{where}.{key}", view.get(key, {}))
+            if "over" in view:
+                _check_selection(read, experiment, f"{where}.over", {"configuration": view["over"]})
             if kind == "tables":
                 one = view.get("kind", "cells")
                 if one not in TABLE_KINDS:

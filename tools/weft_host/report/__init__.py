@@ -5,6 +5,7 @@ Static pages that open from disk and load nothing.  The same results make the sa
 
 import shutil
 import sys
+from datetime import datetime, timezone
 from pathlib import Path
 
 from .. import results, venv
@@ -30,7 +31,8 @@ def write(source, output):
     venv.add("report")
     from . import pages
 
-    made = pages.render(measured)
+    made = pages.render(measured, {name: _day(source / f"{name}.json", facts)
+                                   for name, facts in measured.items()})
     data = output / "data"
     try:
         data.mkdir(parents=True, exist_ok=True)
@@ -42,6 +44,16 @@ def write(source, output):
     except OSError as error:
         raise HostError(f"{error.filename or output}: {error.strerror}") from error
     return output / "index.html"
+
+
+def _day(path, facts):
+    """On which a result was measured, UTC: in exact timing a result does not say, so its file does."""
+    return facts["when"][:10] if "when" in facts else written_on(path)
+
+
+def written_on(path):
+    """The day of a file, UTC."""
+    return datetime.fromtimestamp(path.stat().st_mtime, timezone.utc).date().isoformat()
 
 
 def main(args):

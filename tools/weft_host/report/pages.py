@@ -12,6 +12,8 @@ from . import panels, plots
 
 CLASS = {claims.HOLDS: "good", claims.FAILS: "bad", claims.HARDWARE: "hardware",
          claims.NOT_MEASURED: "none"}
+LISTED = 3  # failed runs that a page shows, of the first kinds of failure
+UNKNOWN = {"set": "", "timing": "", "revision": "unknown", "failures": [], "rows": []}
 
 
 class _Judged:
@@ -44,10 +46,19 @@ class _Section:
         self.stale = stale
         self.claims = [_Judged(one, claim, judge.judge(one, claim)) for claim in one.claims]
         self.tables, self.plots, self.commands = [], [], []
+        self.failures, self.failed, self.reduced = [], 0, []
+        self.scale = _scale(one, False)
+        self.pictures = [{"title": view.get("title") or one.title, "svg": "", "summary": [],
+                          "note": "", "wide": False} for view in one.plots if "summary" in view]
         if facts is None:
             return
         rows = facts["rows"]
-        self.failed = sum(1 for row in rows if row.get("status", OK) != OK)
+        wrong = [row for row in rows if row.get("status", OK) != OK]
+        self.failures = _first_of_each(facts["failures"] or [
+            {"status": row["status"], "command": f"tools/weft bench {one.name}"} for row in wrong])
+        self.failed = max(len(wrong), len(facts["failures"]))
+        self.reduced = _reduced(one) if facts["set"] == "quick" else []
+        self.scale = _scale(one, bool(self.reduced))
         tables = [cells.Table(one, rows, view) if cells.is_table(view) else None
                   for view in one.tables]
         self.tables = [group for view, table in zip(one.tables, tables)
@@ -55,11 +66,64 @@ class _Section:
         drawn = (plots.draw(one, rows, view, number, [table for table in tables if table])
                  for number, view in enumerate(one.plots))
         self.plots = [plot for plot in drawn if plot is not None]
+        self.pictures = [plot for plot in self.plots if plot["summary"]] or self.pictures
         if one.module:
             self.commands = [f"tools/weft bench {one.name}"]
         else:
-            full = facts.get("set") == "full"
-            self.commands = _commands(one.runs(full))
+            self.commands = _commands(one.runs(facts["set"] == "full"))
+
+
+def _first_of_each(failures):
+    """Failures of different kinds, the first of each: {status, said, command}."""
+    firsts = {}
+    for one in failures:
+        firsts.setdefault(re.sub(r"[\d.]+", "#", one["status"]), one)
+    return [{"status": one["status"], "said": _last_line(one), "command": one["command"]}
+            for one in [*firsts.values()][:LISTED]]
+
+
+def _last_line(failure):
+    """What a program said last, if it ended by itself: then its status alone tells little."""
+    lines = failure.get("output", "").strip().splitlines()
+    return lines[-1] if lines and failure["status"].startswith("exit status") else ""
+
+
+def _scale(one, reduced):
+    """How large the work is beside the paper's: of the full set, if the quick one has less."""
+    if not one.scale:
+        return ""
+    factor, text = one.scale.get("factor"), one.scale.get("text")
+    said = "as large as in the paper" if factor == 1 else "scaled down"
+    said = f"The full set is {said}" if reduced else _sentence(said)
+    said += f" by a factor of {words.number(factor)}" if factor not in (None, 1) else ""
+    return (f"{said}: {text}" if text else said) + "."
+
+
+def _reduced(one):
+    """What the quick set has less of than the full one: texts."""
+    if one.module:
+        return []
+    quick, full = one.runs(False), one.runs(True)
+
+    def values(runs, axis):
+        return list(dict.fromkeys(run.parameters[axis] for run in runs if axis in run.parameters))
+
+    found = []
+    for axis in dict.fromkeys(name for grid in one.parameters for name in grid):
+        here, there = values(quick, axis), values(full, axis)
+        if here != there and not any(isinstance(value, str) and " " in value for value in there):
+            def texts(given):
+                return ", ".join(words.label(axis, value) for value in given)
+
+            found.append(f"{words.axis(one, axis)}: {texts(here)} (full: {texts(there)})")
+    seeds = [len({run.seed for run in runs}) for runs in (quick, full)]
+    if seeds[0] != seeds[1]:
+        found.append(f"seeds: {seeds[0]} (full: {seeds[1]})")
+    names = [list(dict.fromkeys(one.configurations[run.configuration].title for run in runs))
+             for runs in (quick, full)]
+    if len(names[0]) != len(names[1]):
+        found.append(f"columns: {'; '.join(names[0])} (full: {len(names[1])})")
+    return found
 
 
 def _commands(runs):
@@ -92,9 +156,26 @@ def _sentence(text):
     return text[:1].upper() + text[1:]
 
 
-def render(measured):
-    """{file name: text} of all pages."""
+def _overview(usable, dates, known):
+    """What the results are, as the summary says it first."""
+    by_revision = {}
+    for name, facts in usable.items():
+        by_revision.setdefault(facts["revision"], []).append(name)
+    days = sorted({dates[name] for name in usable if name in dates})
+    full = any(facts["set"] == "full" for facts in usable.values())
+    return {"revisions": dict(sorted(by_revision.items())),
+            "sets": sorted({facts["set"] for facts in usable.values() if facts["set"]}),
+            "timings": sorted({facts["timing"] for facts in usable.values() if facts["timing"]}),
+            "days": [days[0], days[-1]] if len(days) > 1 else days,
+            "measured": len(usable), "experiments": len(known),
+            "missing": [one for one in known.values()
+                        if one.name not in usable and not one.skipped(full)]}
+
+
+def render(measured, dates):
+    """{file name: text} of all pages.  dates: {experiment: day on which it was measured}."""
     known, papers = experiment.all_experiments(), experiment.papers()
+    measured = {name: UNKNOWN | facts for name, facts in measured.items()}
     stale = {name: _stale(known[name], facts) for name, facts in measured.items() if name in known}
     usable = {name: facts for name, facts in measured.items() if stale.get(name) == ""}
     at_hand = {name: (known[name], facts["rows"]) for name, facts in usable.items()}
@@ -112,8 +193,7 @@ def render(measured):
                             "brief": _brief}
     where = {one.name: one.paper for one in known.values()}
     shared = {"papers": papers, "sections": sections, "verdicts": claims.VERDICTS, "where": where,
-              "revisions": sorted({facts.get("revision", "unknown") for facts in usable.values()}),
-              "sets": sorted({facts.get("set", "") for facts in usable.values()})}
+              "overview": _overview(usable, dates, known)}
     made = {"index.html": environment.get_template("index.html").render(
         shared, current="index", title="weft: the papers' experiments")}
     page = environment.get_template("paper.html")
