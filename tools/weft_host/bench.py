@@ -12,49 +12,22 @@ ctx is a Context: it runs guest commands and shows how far the experiment has co
 """
 
 import collections
+import contextlib
 import importlib
+import shlex
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from . import build, experiment, experiments, results, runner, tables
+from . import (build, claims, experiment, experiments, progress,
+               results, runner, tables)
+from .counts import counted
 from .guest import run as run_guest
 from .machine import HostError, Machine, UsageError
 from .paths import RESULTS
-
-
-class Display:
-    """How far all has come: a bar on a terminal, else a line for each run that begins."""
-
-    def __init__(self, console):
-        self.console = console
-        self._progress = Progress(
-            BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-            TextColumn("{task.description}"), console=console, transient=True,
-            disable=not console.is_terminal)
-        self._task = self._progress.add_task("", total=0)
-
-    def __enter__(self):
-        self._progress.start()
-        return self
-
-    def __exit__(self, *exc):
-        self._progress.stop()
-
-    def more(self, count):
-        task = self._progress.tasks[0]
-        self._progress.update(self._task, total=task.total + count)
-
-    def begins(self, name, text):
-        self._progress.update(self._task, description=f"{name}: {text}")
-        if not self.console.is_terminal:
-            self.console.print(f"{name}: {text}", highlight=False, soft_wrap=True, markup=False)
-
-    def ended(self):
-        self._progress.advance(self._task)
 
 
 class Context:
@@ -132,6 +105,9 @@ def _chosen(names):
             chosen.append(known[name])
         else:
             raise UsageError(f"no experiment {name!r}; there are: {', '.join(known)}")
+    for one in chosen:
+        if [other.name for other in chosen].count(one.name) > 1:
+            raise UsageError(f"two experiments with the name {one.name!r}")
     return chosen or list(known.values())
 
 
@@ -181,6 +157,7 @@ class _Bench:
 
     def _measure(self, one):
         """Of a module: its rows, or the Outcome that says why there are none."""
+        self.display.begins(one.name, None, (one.name, None))
         context = Context(one.name, self.display, self.args.timing, self.args.accel,
                           getattr(self.executor, "started", None), self.args.full)
         began = time.monotonic()
@@ -194,34 +171,195 @@ class _Bench:
     def _begun(self, run):
         self.display.begins(run.experiment, f"{run.configuration} " + " ".join(
             f"{name}={value}" for name, value in run.parameters.items())
-            + (f" seed={run.seed}" if run.seed is not None else ""))
+            + (f" seed={run.seed}" if run.seed is not None else ""), (run.experiment, id(run)))
 
     def run(self):
-        """Yields (experiment, rows, failures) as experiments are complete."""
+        """Yields a Complete for each experiment, as they are."""
         for (name, number), outcome in self.executor(self.work, self.modules, self._begun):
             self.outcomes[name][number] = outcome
             self.seconds[name] += getattr(outcome, "seconds", 0)
             self.left[name] -= 1
+            run = self.runs[name][number]
+            self.display.left((name, run and id(run)), name)
             if not self.chosen[name].module:
                 self.display.ended()
             if self.left[name] == 0:
                 yield self._complete(self.chosen[name])
 
+    def rest(self, told):
+        """After an interruption: a Complete for each experiment that is not told yet, and of which
+        something has been measured, perhaps all."""
+        for (name, number), outcome in getattr(self.executor, "finished", {}).items():
+            if self.outcomes[name][number] is None:
+                self.outcomes[name][number] = outcome
+                self.seconds[name] += outcome.seconds
+        for one in self.chosen.values():
+            if one.name not in told:
+                done = self._complete(one)
+                if done.measured:
+                    yield done
+
     def _complete(self, one):
-        rows, failures = [], []
+        rows, failures, measured = [], [], 0
         for run, outcome in zip(self.runs[one.name], self.outcomes[one.name]):
             if isinstance(outcome, list):
                 rows += outcome
+                measured += 1
+                continue
+            if outcome is None:
+                rows += runner.rows_of(one, run, runner.Outcome("interrupted")) if run else []
                 continue
             if run is not None:
                 rows += runner.rows_of(one, run, outcome)
                 status = rows[-1]["status"]
             else:
                 status = outcome.status
-            if status != runner.OK:
+            if status == runner.OK:
+                measured += 1
+            else:
                 failures.append({"command": run.command() if run else f"weft bench {one.name}",
                                  "status": status, "output": outcome.output})
-        return one, rows, failures
+        return Complete(one, rows, failures, measured, len(self.runs[one.name]),
+                        self.seconds[one.name])
+
+
+@dataclass
+class Complete:
+    """What an experiment has given."""
+
+    experiment: experiment.Experiment
+    rows: list
+    failures: list  # of runs, in their order: command, status (the reason), output
+    measured: int  # runs that were good
+    runs: int
+    seconds: float  # that they took on this host, one after the other
+
+    @property
+    def whole(self):
+        return self.measured + len(self.failures) == self.runs
+
+
+def _again(args, chosen):
+    """The command that measures these, in the same way and to the same place."""
+    own = experiment.EXPERIMENTS
+    options = ["--full"] if args.full else []
+    for name, preset in (("timing", "exact"), ("accel", "tcg"), ("scheduler", None),
+                         ("results", RESULTS)):
+        if getattr(args, name) != preset:
+            options += [f"--{name}", str(getattr(args, name))]
+    return shlex.join(["tools/weft", "bench", *options,
+                       *(one.name if one.path.parent == own else str(one.path) for one in chosen)])
+
+
+class _Account:
+    """Saves and prints what is complete, and sums up."""
+
+    def __init__(self, args, chosen, out, err):
+        self._args, self._chosen, self._out, self._err = args, chosen, out, err
+        self._made_from = results.revision()
+        self._began = time.monotonic()
+        self._done = {}  # {name: Complete}
+        self._verdicts = collections.Counter()
+        self._waiting = []  # (experiment, claim): about another one's rows too, which are to come
+
+    @property
+    def done(self):
+        return list(self._done.values())
+
+    @property
+    def failed(self):
+        return any(done.failures for done in self._done.values())
+
+    def say(self, text):
+        """A line on standard error, however long: it may be a command to copy."""
+        self._err.print(text, highlight=False, soft_wrap=True, markup=False)
+
+    def _save(self, done, directory):
+        fast = self._args.timing == "fast" or any(row.get("timing") == "fast" for row in done.rows)
+        results.save(done.experiment, done.rows, full=self._args.full,
+                     timing="fast" if fast else "exact", failures=done.failures,
+                     directory=directory, made_from=self._made_from, seconds=done.seconds,
+                     runs=done.runs)
+
+    def complete(self, done):
+        one = done.experiment
+        self._save(done, self._args.results)
+        self._done[one.name] = done
+        self._out.print(one.title, style="bold", highlight=False)
+        if done.rows:
+            self._out.print(_module(one).table(done.rows) if one.module else
+                            tables.plain(one, done.rows))
+        self._judge(one)
+        for failure in done.failures:
+            self.say(f"FAILED: {failure['command']}\n  {failure['status']}\n{failure['output']}")
+        self.say(f"weft: {self._args.results / one.name}.csv and .json, after {done.seconds:.0f} s "
+                 "of guests")
+
+    def _judge(self, one):
+        """Its claims, and those of others that have waited for it."""
+        to_come = {other.name for other in self._chosen} - self._done.keys()
+        self._waiting += [(one, claim) for claim in one.claims]
+        ready = [pair for pair in self._waiting if not claims.others(pair[1]) & to_come]
+        self._waiting = [pair for pair in self._waiting if pair not in ready]
+        judge = claims.Judge({name: (done.experiment, done.rows)
+                              for name, done in self._done.items()})
+        judged = []
+        for about, claim in ready:
+            try:
+                judged.append((claim, judge.judge(about, claim)))
+            except UsageError as error:
+                judged.append((claim, claims.Verdict(claims.NOT_MEASURED, [str(error)])))
+        self._verdicts.update(found.verdict for _, found in judged)
+        if judged:
+            self._out.print(tables.verdicts(judged))
+
+    def sum_up(self):
+        """The last lines: what failed, why, and what to do."""
+        wrong = [done for done in self._done.values() if done.failures]
+        where = self._args.results
+        verdicts = ", ".join(f"{one}: {self._verdicts[one]}" for one in claims.VERDICTS
+                             if self._verdicts[one])
+        self.say(f"weft: {'full' if self._args.full else 'quick'} set of "
+                 f"{counted(len(self._done), 'experiment')}, revision {self._made_from}, "
+                 f"{progress.lasted(time.monotonic() - self._began)}; results in {where}")
+        if verdicts:
+            self.say(f"weft: verdicts on claims: {verdicts}")
+        if not wrong:
+            self.say("weft: no run failed; `tools/weft report` makes web pages of the results")
+            return
+        self.say(f"weft: {len(wrong)} of {counted(len(self._done), 'experiment')} FAILED, each "
+                 "with its first reason:")
+        for done in wrong:
+            self.say(f"  {done.experiment.name}: {len(done.failures)} of {done.runs} runs: "
+                     f"{done.failures[0]['status']}")
+        self.say(f"The other runs are in {where}. Of each that failed, NAME.json has the command "
+                 "and its output under \"failures\".\n"
+                 "What to do: `tools/weft doctor` says whether this host is the cause. If not, repeat "
+                 f"the first:\n  {wrong[0].failures[0]['command']}\n"
+                 "and measure again what failed:\n"
+                 f"  {_again(self._args, [done.experiment for done in wrong])}")
+
+    def interrupted(self, whole):
+        """whole: the _Bench that was."""
+        partly = []
+        for done in list(whole.rest(self._done.keys())):
+            if done.whole:
+                self.complete(done)
+            else:
+                partly.append(done)
+        left = [one for one in self._chosen if one.name not in self._done]
+        self.say(f"weft: interrupted. {len(self._done)} of {counted(len(self._chosen), 'experiment')} "
+                 f"complete, in {self._args.results}")
+        beside = self._args.results / results.INTERRUPTED
+        for done in partly:
+            self._save(done, beside)
+            self.say(f"weft: {done.measured} of {done.runs} runs of {done.experiment.name} are in "
+                     f"{beside / done.experiment.name}.csv and .json")
+        if left:
+            self.say("weft: for the rest earlier results stay as they are; to measure it:\n"
+                     f"  {_again(self._args, left)}")
+
+
 
 
 def main(args):
@@ -242,27 +380,28 @@ def main(args):
                          f"{', '.join(baselines)}")
     if not args.names:
         chosen = [one for one in chosen if not one.skipped(args.full)]
-    executor = runner.Cluster(args.scheduler) if args.scheduler else runner.Local(args.jobs)
     if not args.no_build:
         build.make()
+    executor = runner.Cluster(args.scheduler) if args.scheduler else runner.Local(args.jobs)
     out, err = Console(), Console(stderr=True)
-    failed = False
-    with Display(err) as display:
-        made_from = results.revision()
+    account = _Account(args, chosen, out, err)
+    with progress.Display(err) as display:
         whole = _Bench(args, chosen, display, executor)
-        for one, rows, failures in whole.run():
-            fast = args.timing == "fast" or any(row.get("timing") == "fast" for row in rows)
-            results.save(one, rows, full=args.full, timing="fast" if fast else "exact",
-                         failures=failures, directory=args.results, made_from=made_from)
-            out.print(one.title, style="bold", highlight=False)
-            if rows:
-                out.print(_module(one).table(rows) if one.module else tables.plain(one, rows))
-            for failure in failures:
-                failed = True
-                err.print(f"FAILED: {failure['command']}\n  {failure['status']}\n"
-                          f"{failure['output']}", style="red", highlight=False, markup=False)
-            err.print(f"weft: {args.results / one.name}.csv and .json, after "
-                      f"{whole.seconds[one.name]:.0f} s of guests", highlight=False, soft_wrap=True)
-            if args.update_baseline and not failures:
-                print(f"weft: {_module(one).store_baseline(rows)}", file=sys.stderr)
-    return 1 if failed else 0
+        runs = {name: len(found) for name, found in whole.runs.items()}
+        left = progress.TimeLeft(
+            runs, progress.costs(args.results, "full" if args.full else "quick"), executor.jobs)
+        display.expects(left)
+        account.say(f"weft: {counted(len(runs), 'experiment')}, {counted(sum(runs.values()), 'run')}: "
+                    f"{progress.about(left.seconds())}")
+        interruption = None
+        try:
+            with contextlib.closing(whole.run()) as complete:
+                for done in complete:
+                    account.complete(done)
+        except BaseException as one:  # Ctrl-C, SIGTERM; or an error, which is raised below
+            interruption = one
+    if interruption is not None:
+        account.interrupted(whole)
+        raise interruption
+    account.sum_up()
+    return 1 if account.failed else 0

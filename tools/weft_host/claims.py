@@ -306,6 +306,13 @@ class _PaperValues(_PaperCells):
         raise NotMeasured("the paper has no frequencies")
 
 
+def others(claim):
+    """The names of the other experiments whose rows a claim needs."""
+    selections = [claim.get(key, {}) for key in ("where", "over", "under", "of")]
+    selections += [*claim.get("let", {}).values(), *claim.get("order", [])]
+    return {one["experiment"] for one in selections if "experiment" in one}
+
+
 def _within(value, claim):
     return claim.get("at_least", -math.inf) <= value <= claim.get("at_most", math.inf)
 

@@ -17,13 +17,13 @@ from pathlib import Path
 from . import words
 from .formula import Formula
 from .machine import Machine, UsageError
+from .paths import HERE
 
 try:
     import tomllib
 except ModuleNotFoundError:  # Python 3.10; pytest brings it there
     import tomli as tomllib
 
-HERE = Path(__file__).resolve().parent
 EXPERIMENTS = HERE / "experiments"
 PAPERS = HERE / "papers"
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+HERE = Path(__file__).resolve().parent
 TOP = Path(__file__).resolve().parents[2]
 BUILD = TOP / "build"  # shared by both builds: C library, Python environment, results
 VENV = BUILD / "venv"

@@ -1,8 +1,9 @@
 """Results of experiments as files, and what has changed from one set of them to another.
 
-NAME.json has all: title, kind of set, configuration, source revision, which columns tell rows apart,
-which figures are better when less or more, and the rows; NAME.csv has the rows.  Exact timing gives
-the same bytes on every host and day; so those facts stand only where they matter.
+NAME.json has all: title, kind of set, source revision, date, what the runs took on this host, which
+columns tell rows apart, which figures are better when less or more, what failed (the command, the
+reason, the output), and the rows; NAME.csv has the rows.  Exact timing gives the same bytes of
+NAME.csv on every host and day; NAME.json says which host only where the figures depend on it.
 """
 
 import csv
@@ -14,6 +15,9 @@ from datetime import datetime, timezone
 
 from .machine import QEMU, UsageError
 from .paths import RESULTS, TOP
+
+
+INTERRUPTED = "interrupted"  # the folder beside the results for what Ctrl-C has left of experiments
 
 
 def revision():
@@ -33,9 +37,10 @@ def host():
             "cpus": os.cpu_count(), "qemu": version.stdout.splitlines()[0]}
 
 
-def save(experiment, rows, *, full, timing, made_from, failures=(), directory=None):
+def save(experiment, rows, *, full, timing, made_from, failures=(), directory=None, seconds=None,
+         runs=None):
     """Both files appear whole, or the old ones stay.  made_from: the source's revision as the runs
-    began."""
+    began.  seconds: what the runs took on this host, one after the other."""
     directory = directory or RESULTS
     directory.mkdir(parents=True, exist_ok=True)
     rows = [row | {"revision": made_from} for row in rows]
@@ -43,8 +48,11 @@ def save(experiment, rows, *, full, timing, made_from, failures=(), directory=No
              "set": "full" if full else "quick", "timing": timing, "revision": made_from,
              "keys": experiment.axes + ([] if experiment.module else ["seed"]),
              "figures": {experiment.figure: experiment.better}}
+    facts["when"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    if seconds is not None:
+        facts |= {"seconds": round(seconds, 1), "runs": runs}
     if timing != "exact":
-        facts |= {"host": host(), "when": datetime.now(timezone.utc).isoformat(timespec="seconds")}
+        facts["host"] = host()
     facts |= {"failures": list(failures), "rows": rows}
     columns = list(dict.fromkeys(name for row in rows for name in row if name != "revision"))
     for suffix in ("csv", "json"):
@@ -58,6 +66,7 @@ def save(experiment, rows, *, full, timing, made_from, failures=(), directory=No
                 writer.writeheader()
                 writer.writerows(rows)
         fresh.replace(directory / f"{experiment.name}.{suffix}")
+        (directory / INTERRUPTED / f"{experiment.name}.{suffix}").unlink(missing_ok=True)
 
 
 def load(path):

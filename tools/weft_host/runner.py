@@ -124,6 +124,7 @@ class Local:
         self._lock = threading.Lock()
         self._guests = set()
         self._stopped = False
+        self.finished = {}  # {key: Outcome} of runs that nothing has interrupted, yielded or not
 
     def _pin(self):
         """One core for each worker, as a batch job: side by side that halves the host's cost.
@@ -149,11 +150,14 @@ class Local:
             for guest in self._guests:
                 guest.qemu.kill()
 
-    def _one(self, run, patterns, begun):
+    def _one(self, key, run, patterns, begun):
         if self._stopped:
             return Outcome("interrupted")
         begun(run)
-        return execute(run, patterns, self.started)
+        outcome = execute(run, patterns, self.started)
+        if not self._stopped:
+            self.finished[key] = outcome
+        return outcome
 
     def __call__(self, work, modules, begun):
         """Yields (key, outcome) as runs end.  work: (key, run, patterns); modules: (key, function
@@ -168,7 +172,7 @@ class Local:
         done = False
         try:
             futures = {pool.submit(function): key for key, function in modules}
-            futures |= {pool.submit(self._one, run, patterns, begun): key
+            futures |= {pool.submit(self._one, key, run, patterns, begun): key
                         for key, run, patterns in work}
             for future in as_completed(futures):
                 yield futures[future], future.result()
@@ -209,7 +213,7 @@ class Cluster:
             except (OSError, ValueError) as error:
                 raise HostError(f"--scheduler: {address}: {error}") from error
         self._client = client
-        self.jobs = None
+        self.jobs = sum(client.nthreads().values())
 
     def __call__(self, work, modules, begun):
         """As of Local.  Modules run here: they decide by one result what to measure next."""

@@ -3,11 +3,15 @@
 from itertools import groupby
 
 from rich.console import Group
+from rich.table import Table
 from rich.text import Text
 
 from . import cells
+from .claims import FAILS, HOLDS
 from .experiments.pingpong import grid
 from .runner import OK
+
+STYLES = {HOLDS: "green", FAILS: "red"}
 
 
 def plain(experiment, rows):
@@ -30,6 +34,20 @@ def plain(experiment, rows):
     if wrong:
         parts.append(Text(f"{wrong} of {len(rows)} rows are of runs that failed.", style="red"))
     return Group(*parts)
+
+
+def verdicts(judged):
+    """judged: pairs of a claim and its Verdict; what a paper says, and what the figures say to it."""
+    lines = Table.grid(padding=(0, 2, 0, 0))
+    lines.add_column(no_wrap=True)
+    lines.add_column()
+    for claim, found in judged:
+        figures = "; ".join(found.figures)
+        why = claim.get("explanation") if found.verdict == FAILS else None
+        lines.add_row(Text(found.verdict, style=STYLES.get(found.verdict, "")),
+                      Text(f"{claim['id']}: {claim['text']} [{figures}]"
+                           + (f" Why: {why}" if why else "")))
+    return Group(lines, "")
 
 
 def _change(one):
