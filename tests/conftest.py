@@ -57,13 +57,15 @@ SPREAD = (("test_guest",), ("test_seeds", "test_races", "test_races_kernel"))
 
 
 def pytest_collection_modifyitems(items):
-    """Spreads the guests of fast timing, which take turns, among those of exact timing: one after
-    the other, all workers but one would wait."""
+    """Begins with what takes longest; and spreads the guests of fast timing, which take turns, among
+    those of exact timing: one after the other, all workers but one would wait."""
     place = {}
     for modules in SPREAD:
         group = [item for item in items if item.path.stem in modules]
         place |= {item: (i + 0.5) / len(group) for i, item in enumerate(group)}
-    items[:] = [item for item in items if item not in place] + sorted(place, key=place.get)
+    rest = [item for item in items if item not in place]
+    rest.sort(key=lambda item: item.get_closest_marker("first") is None)
+    items[:] = rest + sorted(place, key=place.get)
 
 
 @pytest.fixture(scope="session")

@@ -567,7 +567,9 @@ def test_cluster_with_another_build(weft, load, monkeypatch, cluster):
 
 @pytest.mark.parametrize("argv, why", [
     (("no-such",), "no experiment 'no-such'; there are: "), (("no-such.toml",), "no-such.toml"),
-    (("--jobs", "0"), "--jobs"), (("--update-baseline",), "micro")])
+    (("--jobs", "0"), "--jobs"), (("--update-baseline", "--full"), "of the quick set"),
+    (("--update-baseline", "--timing", "fast"), "in exact timing"),
+    (("--update-baseline", "scale"), "scale has no quick form")])
 def test_wrong_usage(argv, why, capsys):
     assert cli.main(["bench", *argv]) == 2
     assert why in capsys.readouterr().err

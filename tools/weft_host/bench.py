@@ -6,7 +6,8 @@ module of the package `experiments`, with
 
     run(ctx) -> rows        measures; a row is a dict with the same keys in each
     table(rows)             what to print: a rich renderable, or a text
-    store_baseline(rows)    if it has one: what tests compare with from now on; returns its path
+    parts(rows)             if documents show some of its tables: {name: a renderable}
+    store_baseline(rows)    if it has a baseline of its own: stores it; returns its path
 
 ctx is a Context: it runs guest commands and shows how far the experiment has come.
 """
@@ -22,7 +23,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from . import (build, claims, experiment, experiments, progress,
+from . import (baseline, build, claims, documents, experiment, experiments, progress,
                results, runner, tables)
 from .counts import counted
 from .guest import run as run_guest
@@ -86,7 +87,12 @@ def add_options(parser):
                         help="where to write; default: build/results")
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
     parser.add_argument("--update-baseline", action="store_true",
-                        help="stores the figures as those that the tests compare with (micro)")
+                        help="stores the figures as those that the tests compare with, and makes "
+                             "those in the documents anew; nothing if a run fails")
+    parser.add_argument("--update-docs", action="store_true",
+                        help="measures nothing: makes the figures in the documents anew, out of "
+                             "tests/baseline, and the table of how long experiments take, out of "
+                             "--results")
     parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"),
                         help="measures nothing: tells what differs between two sets of results, "
                              "directories or files; exit status 1 if a figure got worse")
@@ -360,12 +366,37 @@ class _Account:
                      f"  {_again(self._args, left)}")
 
 
+def _check_baseline(args, chosen):
+    """The baseline is that of weft's own experiments in their quick form."""
+    if args.full or args.timing != "exact":
+        raise UsageError("--update-baseline: of the quick set in exact timing")
+    for one in chosen:
+        if one.path.parent != experiment.EXPERIMENTS:
+            raise UsageError(f"--update-baseline: {one.path} is not one of weft's experiments")
+        if args.names and one.skipped(False):
+            raise UsageError(f"--update-baseline: {one.name} has no quick form")
+
+
+def _update_baseline(args, done):
+    """Stores what the tests compare with, and makes of it what the documents say; yields the paths
+    of what has changed.  done: [Complete]."""
+    yield from baseline.store(args.results, [one.experiment.name for one in done],
+                              whole=not args.names)
+    for one in done:
+        if one.experiment.module and hasattr(_module(one.experiment), "store_baseline"):
+            yield _module(one.experiment).store_baseline(one.rows)
+    yield from documents.update()
+    yield progress.store_costs(args.results)
 
 
 def main(args):
     """Runs the experiments that args names; the exit status: 1 if any run failed."""
     if args.compare:
         return _compare(args)
+    if args.update_docs:
+        for path in [*documents.update(), progress.store_costs(args.results)]:
+            print(f"weft: {path}", file=sys.stderr)
+        return 0
     chosen = _chosen(args.names)
     if args.list:
         for one in chosen:
@@ -373,11 +404,8 @@ def main(args):
         return 0
     if args.jobs is not None and args.jobs < 1:
         raise UsageError("--jobs: a number above 0")
-    baselines = [one.name for one in chosen
-                 if one.module and hasattr(_module(one), "store_baseline")]
-    if args.update_baseline and not (args.names and len(baselines) == len(chosen)):
-        raise UsageError(f"--update-baseline: name an experiment that has one: "
-                         f"{', '.join(baselines)}")
+    if args.update_baseline:
+        _check_baseline(args, chosen)
     if not args.names:
         chosen = [one for one in chosen if not one.skipped(args.full)]
     if not args.no_build:
@@ -403,5 +431,8 @@ def main(args):
     if interruption is not None:
         account.interrupted(whole)
         raise interruption
+    if args.update_baseline and not account.failed:
+        for path in _update_baseline(args, account.done):
+            account.say(f"weft: {path}")
     account.sum_up()
     return 1 if account.failed else 0

@@ -248,8 +248,9 @@ def _name(row):
     return name + ("†" if row["misprint"] else "")
 
 
-def table(rows):
-    """Two tables that fit into 80 columns: the games, and where the time went."""
+def parts(rows):
+    """Two tables that fit into 80 columns: the games, and where the time went; and what the marks at
+    their tests mean."""
     games = grid([
         ("test", "left"), ("model", "left"), ("CPUs", "right"), ("arguments", "left"),
         ("iter.", "right"), ("ms", "right"), ("µs/iter.", "right"), ("ratio", "right"),
@@ -267,11 +268,24 @@ def table(rows):
         times.add_row(_name(row), *(_number(row[key]) for key in (
             "init_ms", "real_s", "user_s", "sys_s",
             "paper_init_ms", "paper_real_s", "paper_user_s", "paper_sys_s")))
-    return Group("", games, "", times, "", *(Text(note) for note in _notes(rows)), "")
+    marks = []
+    if any(row["options"] for row in rows):
+        marks.append(Text("n: with --options spin=never. In the paper's old library, adaptive mutexes "
+                          "did not spin."))
+    if any(row["misprint"] for row in rows):
+        marks.append(Text("† -n -n in the paper, whose output shows that -v -n was meant."))
+    return {"games": games, "times": times, "marks": Group(*marks)}
+
+
+def table(rows):
+    """All of it."""
+    found = parts(rows)
+    return Group("", found["games"], "", found["times"], "",
+                 *(Text(note) for note in _notes(rows)), found["marks"], "")
 
 
 def _notes(rows):
-    notes = [
+    return [
         "arguments: those of pp, after -v. iter.: iterations of each game (-i); the paper's are "
         "1,000,000, and 100 in tests 8 to 10. µs/iter.: elapsed time, divided by the iterations "
         "of all games. ratio: time for the paper's number of iterations, over the baseline's.",
@@ -284,9 +298,3 @@ def _notes(rows):
         f"This host has {os.cpu_count()} CPUs: where more threads want to run at once, the "
         "virtual CPUs wait for each other.",
     ]
-    if any(row["options"] for row in rows):
-        notes.append("n: with --options spin=never. In the paper's old library, adaptive mutexes "
-                     "did not spin.")
-    if any(row["misprint"] for row in rows):
-        notes.append("† -n -n in the paper, whose output shows that -v -n was meant.")
-    return notes

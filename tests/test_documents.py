@@ -1,0 +1,96 @@
+"""The figures of exact timing that the documents state are those of the baseline.  `weft bench
+--update-docs` makes them anew, as --update-baseline does; tools/weft_host/documents.py says how a document marks them."""
+
+import pytest
+from conftest import TOP
+from weft_host import baseline, cli, documents, progress
+from weft_host.machine import UsageError
+
+# {document: experiments whose figures it states}
+STATED = {"README.md": {"pingpong"}, "docs/ping-pong.md": {"pingpong", "checks"},
+          "libthread/README.md": {"micro", "ablation-pingpong"}}
+
+
+def test_the_documents_state_the_figures_of_the_baseline():
+    found = {}
+    for path in documents.documents():
+        text = path.read_text()
+        assert documents.renew(text) == text, f"{path}: weft bench --update-docs makes it anew"
+        names = {match["name"] for kind in (documents.TABLE, documents.FIGURE)
+                 for match in kind.finditer(text)}
+        if names:
+            found[str(path.relative_to(TOP))] = names
+        assert text.count("\ntest  model  CPUs") == text.count("bench pingpong: games"), path
+    assert found == STATED
+
+
+ROWS = {"micro": [
+    {"figure": "mutex", "cpus": 1, "instructions": 19.0},
+    {"figure": "mutex", "cpus": 2, "instructions": 1234.56},
+    {"figure": "twice", "cpus": 1, "instructions": 1.0},
+    {"figure": "twice", "cpus": 1, "instructions": 2.0}],
+    "checks": [{"check": "one", "slower_ms": 7, "slower_model": "lwp", "slower_cpus": 1,
+                "faster_ms": 2, "faster_model": "mxn", "faster_cpus": 2, "ratio": 3.5,
+                "required": 2.0, "holds": True}]}
+
+
+def mark(formula, row):
+    return f"<!-- bench micro: {formula} of {row} -->"
+
+
+@pytest.mark.parametrize("before, after, comment", [
+    ("18", "19", mark("instructions", "figure=mutex cpus=1")),
+    ("1.0", "19.0", mark("instructions", "figure=mutex cpus=1")),
+    ("999", "1,235", mark("instructions", "figure=mutex cpus=2")),
+    ("1.2", "1.2", mark("instructions / 1000", "figure=mutex cpus=2")),
+    ("| a | 1,234.5", "| a | 1,234.6", mark("instructions", "figure=mutex cpus=2")),
+])
+def test_a_number_is_made_anew(before, after, comment):
+    text = f"Text with {before}{comment} in it, 5 times.\n"
+    assert documents.renew(text, ROWS.get) == text.replace(before + "<", after + "<")
+
+
+def test_a_table_is_made_anew():
+    head, old = "Text\n<!-- bench checks: checks -->\n", "```\nold\n```\nmore\n```\nanother\n```\n"
+    made = documents.renew(head + old, ROWS.get)
+    assert made.startswith(head + "```\ncheck ") and made.endswith("\n```\nmore\n```\nanother\n```\n")
+    assert "one    7 ms (lwp, 1)  2 ms (mxn, 2)   3.50    2.0  yes\n```\n" in made
+    assert documents.renew(made, ROWS.get) == made
+
+
+@pytest.mark.parametrize("text, why", [
+    ("x" + mark("instructions", "figure=mutex cpus=1"), "nor does it follow a number"),
+    ("<!-- bench checks: checks -->\ntext\n", "no table in ``` follows"),
+    ("<!-- bench checks: check -->\n```\n```\n", "no part 'check', but checks"),
+    ("5" + mark("instructions", "figure=mutex cpus=3"), "0 rows with figure=mutex cpus=3"),
+    ("5" + mark("instructions", "figure=twice"), "2 rows"),
+    ("5" + mark("instruction", "figure=mutex cpus=1"), "no 'instruction'"),
+])
+def test_what_cannot_be_made_anew(text, why):
+    with pytest.raises(UsageError, match=why):
+        documents.renew(text, ROWS.get)
+
+
+def test_an_experiment_without_a_baseline():
+    with pytest.raises(UsageError, match="there is no baseline .*quick/nowhere.csv"):
+        documents.read_rows("nowhere")
+
+
+def test_update(monkeypatch, tmp_path, capsys):
+    """Documents, and the table of what experiments take: rows that are as good as before stay."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "README.md").write_text("5" + mark("instructions", "figure=mutex cpus=1"))
+    (tmp_path / "docs/other.md").write_text("nothing")
+    (tmp_path / "quick").mkdir()
+    (tmp_path / "quick/micro.csv").write_text("figure,cpus,instructions\nmutex,1,19.0\n")
+    monkeypatch.setattr(documents, "TOP", tmp_path)
+    monkeypatch.setattr(baseline, "QUICK", tmp_path / "quick")
+    monkeypatch.setattr(progress, "SECONDS", tmp_path / "seconds.csv")
+    for name, seconds in (("a", 9), ("b", 260)):
+        (tmp_path / f"{name}.json").write_text(f'{{"set": "quick", "runs": 2, "seconds": {seconds}}}')
+    (tmp_path / "seconds.csv").write_text("experiment,set,seconds\na,quick,4\nb,quick,4\nc,full,7\n")
+    assert cli.main(["bench", "--update-docs", "--results", str(tmp_path)]) == 0
+    assert capsys.readouterr().err == f"weft: {tmp_path}/README.md\nweft: {tmp_path}/seconds.csv\n"
+    assert (tmp_path / "README.md").read_text().startswith("19<!--")
+    assert (tmp_path / "seconds.csv").read_text() == (
+        "experiment,set,seconds\nc,full,7\na,quick,4\nb,quick,130\n")

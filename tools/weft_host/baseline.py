@@ -1,0 +1,72 @@
+"""The quick set's figures as the repository holds them: tests/baseline/quick/NAME.csv.
+
+`make test` runs the quick set and compares; the documents' tables are made of these files.  A change
+that moves figures stores them anew (`weft bench --update-baseline`), and its commit says why.
+"""
+
+import csv
+import math
+
+from .paths import TOP
+
+QUICK = TOP / "tests/baseline/quick"
+TOLERANCE = 0.01  # a file in the RAM disk moves figures of commands that do not read it
+
+
+def _read(path):
+    """The rows of a CSV file of results, without the revision that made them."""
+    with open(path, newline="") as file:
+        return [{name: text for name, text in row.items() if name != "revision"}
+                for row in csv.DictReader(file)]
+
+
+def store(directory, names=None, whole=True):
+    """Takes results of a directory over: of these experiments, or all.  whole: others are forgotten.
+    Returns the files."""
+    QUICK.mkdir(parents=True, exist_ok=True)
+    paths = [path for path in sorted(directory.glob("*.csv")) if names is None or path.stem in names]
+    if whole:
+        for path in QUICK.glob("*.csv"):
+            path.unlink()
+    stored = []
+    for path in paths:
+        rows = _read(path)
+        if not rows:
+            continue
+        stored.append(QUICK / path.name)
+        with open(stored[-1], "w", newline="") as file:
+            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    return stored
+
+
+def _alike(old, new):
+    try:
+        return math.isclose(float(old), float(new), rel_tol=TOLERANCE)
+    except (TypeError, ValueError):
+        return old == new
+
+
+def _differences(name, old, new):
+    if len(old) != len(new):
+        yield f"{name}: {len(new)} rows in place of {len(old)}"
+        return
+    for number, (was, now) in enumerate(zip(old, new), 2):  # as an editor counts lines
+        if list(was) != list(now):
+            yield f"{name}: columns {', '.join(now)} in place of {', '.join(was)}"
+            return
+        for column in was:
+            if not _alike(was[column], now[column]):
+                yield f"{name}, line {number}: {column} is {now[column]}, was {was[column]}"
+
+
+def differences(directory):
+    """What the results of a directory differ in from the stored ones: a line each."""
+    stored = {path.name: path for path in QUICK.glob("*.csv")}
+    fresh = {path.name: path for path in directory.glob("*.csv")}
+    found = [f"{name}: no such experiment in tests/baseline" for name in sorted(fresh.keys() - stored)]
+    found += [f"{name}: not measured any more" for name in sorted(stored.keys() - fresh)]
+    for name in sorted(stored.keys() & fresh):
+        found += _differences(name, _read(stored[name]), _read(fresh[name]))
+    return found
