@@ -172,6 +172,19 @@ def test_several_grids(load):
     ('each = "threads"', 'each = "thread"', "each: there is no 'thread'"),
     ('parameters = { threads = [4] }', 'configurations = ["x"]', "quick.configurations"),
     ('title =', 'title = "x"\ntitle =', "Cannot overwrite"),
+    ('smp = 4', 'smp = 4\ntiming = "exat"', "--timing: fast or exact"),
+    ('figure =', 'files = ["nowhere"]\nfigure =', "files: there is no file 'nowhere'"),
+    ('figure =', 'files = ["mine.toml:x"]\nfigure =', "files: 'x' is not an absolute path"),
+    ('figure =', 'files = [3]\nfigure =', "files: a list of texts is needed"),
+    ('figure =', 'build = ["nowhere.c"]\nfigure =', "build: there is no source 'nowhere.c'"),
+    ('figure =', 'build = ["-O2"]\nfigure =', "build: names no source"),
+    ('"prog"', '"/bin/prog"\nbuild = ["mine.toml"]', "build: makes 'program', which has to be"),
+    ('figure =', 'patterns = ["("]\nfigure =', "patterns: '\\('"),
+    ('figure =', 'patterns = ["(?P<real>x)"]\nfigure =', "figure: neither 'patterns' nor"),
+    ('-n {threads}', "-n '{threads}", "No closing quotation"),
+    ('{threads}', '{threads:x.y}', "arguments: for bound: Invalid format"),
+    ('figure =', 'when = "threads > 8"\nfigure =', "when: no run is left"),
+    ('figure =', 'when = "threads > \'x\'"\nfigure =', "not supported"),
 ])
 def test_what_is_wrong_is_said(load, old, new, why):
     assert old in GOOD
@@ -192,6 +205,11 @@ def test_words_and_units(load):
     assert cells.Table(one, rows(nt={1: 1}), one.tables[0]).caption == "An experiment (ms)"
     assert words.quantity(1234567, "ns") == "1,235 µs" and words.quantity(4321, "ns") == "4,321 ns"
     assert words.quantity(12.5, "s") == "12.50 s" and words.quantity(68000, "LWPs") == "68,000 LWPs"
+
+
+def test_a_module_that_is_not_there(load):
+    with pytest.raises(UsageError, match="mine.toml: module: there is no 'nowhere'"):
+        load('title = "x"\nfigure = "y"\nmodule = "nowhere"')
 
 
 def test_two_claims_of_one_name(load):
@@ -475,7 +493,7 @@ def test_compare_files(tmp_path, capsys):
 MINE = """
 title = "Mine"
 program = "pp"
-arguments = "-vu -i {iterations}"
+arguments = "-vu -i {iterations} {more}"
 patterns = ['^1 games completed in (?P<real_us>\\d+)us']
 figure = "real_us"
 [run]
@@ -485,8 +503,17 @@ timeout = 60
 iterations = [50, 100]
 [configurations.lwp]
 model = "lwp"
+parameters = { more = "" }
 [configurations.wrong]
-options = "spin=sometimes"
+parameters = { more = "-y" }
+[[claims]]
+id = "longer"
+text = "Twice as many take longer."
+kind = "ratio"
+where = { configuration = "lwp" }
+over = { iterations = 100 }
+under = { iterations = 50 }
+at_least = 1
 """
 
 
@@ -497,7 +524,12 @@ def test_an_experiment_of_ones_own(weft, tmp_path):
         done = weft("bench", "--no-build", "--results", tmp_path / name, tmp_path / "mine.toml")
         assert done.returncode == 1, done.stderr
         assert b"FAILED" in done.stderr and b"exit status 2" in done.stderr
-        assert b"spin=sometimes" in done.stderr
+        assert b"pp: invalid option" in done.stderr
+        assert re.search(r"^holds +longer: ", done.stdout.decode(), re.MULTILINE)
+        last = done.stderr.decode().splitlines()[-8:]
+        assert last[1] == "weft: 1 of 1 experiment FAILED, each with its first reason:"
+        assert last[2] == "  mine: 2 of 4 runs: exit status 2"
+        assert last[-1] == f"  tools/weft bench --results {tmp_path / name} {tmp_path}/mine.toml"
     one, two = ((tmp_path / name / "mine.csv").read_bytes() for name in ("one", "two"))
     assert one == two
     found = list(csv.DictReader(one.decode().splitlines()))
@@ -544,7 +576,7 @@ def cluster(tmp_path_factory):
 def test_cluster(weft, tmp_path, cluster):
     """The same bytes as here.  A run whose worker died is a failure, though Dask makes it again."""
     address, order = cluster
-    (tmp_path / "mine.toml").write_text(MINE.replace("[50, 100]", "[50]"))
+    (tmp_path / "mine.toml").write_text(MINE[:MINE.index("[[claims]]")].replace("[50, 100]", "[50]"))
     for name, argv in (("here", ["--jobs", "1"]), ("there", ["--scheduler", address])):
         done = weft("bench", "--no-build", *argv, "--results", tmp_path / name,
                     tmp_path / "mine.toml")

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from . import (baseline, build, claims, documents, experiment, experiments, progress,
+from . import (baseline, beforehand, build, claims, documents, experiment, experiments, progress,
                results, runner, tables)
 from .counts import counted
 from .guest import run as run_guest
@@ -410,6 +410,7 @@ def main(args):
         chosen = [one for one in chosen if not one.skipped(args.full)]
     if not args.no_build:
         build.make()
+    beforehand.look(chosen, args.full, args.results)
     executor = runner.Cluster(args.scheduler) if args.scheduler else runner.Local(args.jobs)
     out, err = Console(), Console(stderr=True)
     account = _Account(args, chosen, out, err)

@@ -83,6 +83,22 @@ class Archive:
         return self._out.getvalue()
 
 
+def names(data):
+    """The paths of what is in an archive, without directories and leading slashes."""
+    found, at = [], 0
+    while True:
+        while data[at:at + 4] == bytes(4):
+            at += 4
+        mode, size, length = (int(data[at + field:at + field + 8], 16) for field in (14, 54, 94))
+        name = data[at + HEADER:at + HEADER + length - 1].decode()
+        if name == "TRAILER!!!":
+            return found
+        if not stat.S_ISDIR(mode):
+            found.append(name)
+        at = _up(at + HEADER + length)
+        at = _up(at + size)
+
+
 def main(argv):
     if len(argv) < 2:
         sys.exit("usage: cpio.py ARCHIVE DIR/ ... LINK=TARGET ... FILE:GUEST ...")

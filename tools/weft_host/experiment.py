@@ -9,6 +9,7 @@ configuration, one point of the grid and one seed; it gives one row for each lin
 """
 
 import itertools
+import re
 import shlex
 import string
 from dataclasses import dataclass, field
@@ -17,7 +18,7 @@ from pathlib import Path
 from . import words
 from .formula import Formula
 from .machine import Machine, UsageError
-from .paths import HERE
+from .paths import BUILD, HERE
 
 try:
     import tomllib
@@ -68,6 +69,7 @@ QUICK = {"parameters": (dict, list), "configurations": list, "seeds": (int, list
          "skip": bool}
 TOP = {"title": str, "paper": str, "section": str, "shows": str, "order": int, "text": str,
        "scale": {"factor": NUMBER, "text": str}, "program": str, "arguments": str, "files": list,
+       "build": list,
        "patterns": list, "module": str, "figure": str, "better": str, "unit": str, "keys": list,
        "names": dict, "units": dict, "derive": dict, "run": SETTINGS | {"seeds": (int, list)}, "parameters": (dict, list),
        "when": str, "configurations": dict, "quick": QUICK, "tables": list, "plots": list,
@@ -141,6 +143,7 @@ class Experiment:
     program: str = ""
     arguments: str = ""
     files: list = field(default_factory=list)
+    build: list = field(default_factory=list)  # what `program` is compiled of, and options of GCC
     patterns: list = field(default_factory=list)
     module: str | None = None
     better: str = "less"
@@ -157,6 +160,11 @@ class Experiment:
     tables: list = field(default_factory=list)
     plots: list = field(default_factory=list)
     claims: list = field(default_factory=list)
+
+    @property
+    def built(self):
+        """Where `program` is put that is compiled of `build`."""
+        return BUILD / "bench" / self.name / self.program
 
     @property
     def axes(self):
@@ -190,14 +198,13 @@ class Experiment:
         values = settings | {"seed": seed} | configuration.parameters | point
         try:
             argv = [self.program, *shlex.split(self.arguments.format_map(values))]
-        except KeyError as error:
-            raise UsageError(f"{self.path}: arguments: {configuration.name} has no "
-                             f"{error.args[0]!r}") from error
+        except (KeyError, IndexError, AttributeError, TypeError, ValueError) as error:
+            raise UsageError(f"arguments: for {configuration.name}: {error}") from error
         if settings.get("class"):
             argv = ["priocntl", "-e", "-c", settings["class"], *argv]
         parameters = {name: value for name, value in point.items()}
-        return Run(self.name, configuration.name, parameters, seed, settings, tuple(argv),
-                   tuple(self.files))
+        files = (*self.files, *([self.built] if self.build else []))
+        return Run(self.name, configuration.name, parameters, seed, settings, tuple(argv), files)
 
 
 def _grids(value):
@@ -270,6 +277,11 @@ class _Reader:
         if not good:
             self.fail(where, "how many, or a list of different ones, is needed")
 
+    def texts(self, where, values):
+        for value in values:
+            if not isinstance(value, str) or not value:
+                self.fail(where, f"a list of texts is needed, not {value!r}")
+
     def formula(self, where, text):
         try:
             return Formula(text)
@@ -283,7 +295,9 @@ def load(path):
     read = _Reader(path)
     try:
         data = tomllib.loads(path.read_text())
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        read.fail("", error.strerror)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         read.fail("", str(error))
     read.shape("", data, TOP)
     read.need("", data, "title", "figure")
@@ -298,11 +312,13 @@ def load(path):
         data["when"] = read.formula("when", data["when"])
     data["derive"] = {name: read.formula(f"derive.{name}", text)
                       for name, text in data.get("derive", {}).items()}
-    data["files"] = [path.parent / file for file in data.get("files", [])]
     for key in ("names", "units"):
         read.shape(key, data.get(key, {}), dict.fromkeys(data.get(key, {}), str))
+    _read_files(read, data, path.parent)
+    groups = _read_patterns(read, data.get("patterns", []))
     experiment = Experiment(name=path.stem, path=path, **data)
     _check_names(read, experiment)
+    _check_figure(read, experiment, groups)
     _read_views(read, experiment)
     for number, claim in enumerate(experiment.claims):
         _check_claim(read, experiment, f"claims[{number}]", claim)
@@ -314,14 +330,75 @@ def load(path):
     for one in ids:
         if ids.count(one) > 1:
             read.fail("claims", f"there are two with the id {one!r}")
-    if not experiment.module:
+    if experiment.module:
+        if not (EXPERIMENTS / f"{experiment.module}.py").is_file():
+            read.fail("module", f"there is no {experiment.module!r} in {EXPERIMENTS}")
+    else:
         for full in (True, False):
-            for run in experiment.runs(full):
-                try:
-                    run.machine()
-                except UsageError as error:
-                    read.fail(f"configuration {run.configuration}", str(error))
+            _check_runs(read, experiment, full)
     return experiment
+
+
+def _check_runs(read, experiment, full):
+    try:
+        runs = experiment.runs(full)
+    except UsageError as error:
+        read.fail("", str(error))
+    if not runs:
+        read.fail("when" if experiment.when else "quick", "no run is left")
+    for run in runs:
+        try:
+            run.machine()
+        except UsageError as error:
+            read.fail(f"configuration {run.configuration}", str(error))
+
+
+def _read_files(read, data, folder):
+    """Files and sources stand beside the experiment, and are there."""
+    read.texts("files", data.get("files", []))
+    read.texts("build", data.get("build", []))
+    for file in data.get("files", []):
+        host, colon, guest = file.partition(":")
+        if not (folder / host).is_file():
+            read.fail("files", f"there is no file {host!r} beside the experiment")
+        if colon and not guest.startswith("/"):
+            read.fail("files", f"{guest!r} is not an absolute path of the guest")
+    data["files"] = [folder / file for file in data.get("files", [])]
+    if "build" not in data:
+        return
+    if "/" in data.get("program", "/") or data["program"] in ("", ".", ".."):
+        read.fail("build", "makes 'program', which has to be a name")
+    for word in data["build"]:
+        if word in ("-c", "-S", "-E"):
+            read.fail("build", f"with {word} GCC makes no program")
+    sources = [word for word in data["build"] if not word.startswith("-")]
+    if not sources:
+        read.fail("build", "names no source")
+    for source in sources:
+        if not (folder / source).is_file():
+            read.fail("build", f"there is no source {source!r} beside the experiment")
+
+
+def _read_patterns(read, patterns):
+    """The names of their groups."""
+    read.texts("patterns", patterns)
+    groups = set()
+    for pattern in patterns:
+        try:
+            groups |= set(re.compile(pattern).groupindex)
+        except re.error as error:
+            read.fail("patterns", f"{pattern!r}: {error}")
+    return groups
+
+
+def _check_figure(read, experiment, groups):
+    """With patterns it is known which figures a row has."""
+    if not experiment.patterns:
+        return
+    known = groups | set(experiment.derive)
+    if experiment.figure not in known:
+        read.fail("figure", f"neither 'patterns' nor 'derive' give {experiment.figure!r}, but "
+                  f"{', '.join(sorted(known)) or 'nothing'}")
 
 
 def _read_grid(read, data):

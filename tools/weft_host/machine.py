@@ -73,6 +73,8 @@ class Machine:
                 raise UsageError(f"--env: {name!r} is no name of a variable")
 
     def _check_timing(self):
+        if self.timing not in ("fast", "exact"):
+            raise UsageError(f"--timing: fast or exact, not {self.timing!r}")
         limits = {"seed": (0, 2**32 - 1), "quantum": (50, 1_000_000), "mips": (1, 1_000_000)}
         for name, (least, most) in limits.items():
             value = getattr(self, name)
