@@ -12,6 +12,7 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -479,15 +480,16 @@ static volatile int left_inside;
 /* Its LWP is in no critical section. */
 static void *beside(void *arg)
 {
-	const struct timespec nap = {.tv_nsec = 7000 + 6000 * (long)arg}; /* out of step */
 	const struct schedctl *record;
+	struct timeval nap;
 
 	while (!go) {
 		record = (const struct schedctl *)__sys_lwp_schedctl();
 		if (record->lwpid == (uint32_t)__sys_lwp_self())
 			left_inside |= record->nopreempt | record->nosignal;
 		sched_yield();
-		nanosleep(&nap, NULL); /* meanwhile the other LWP runs the others */
+		nap = (struct timeval){.tv_usec = 7 + 6 * (long)arg}; /* out of step */
+		select(0, NULL, NULL, NULL, &nap); /* keeps the LWP; the other LWP runs the others */
 	}
 	return NULL;
 }
