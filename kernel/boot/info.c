@@ -6,7 +6,7 @@
  * yet, so what is missing stays empty, for others to find.
  */
 #include <kern/boot.h>
-#include <kern/mm.h>
+#include <kern/layout.h>
 #include <kern/types.h>
 #include "boot.h"
 

@@ -7,9 +7,11 @@
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
+#include <kern/exec.h>
 #include <kern/file.h>
 #include <kern/lwp.h>
 #include <kern/mm.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>

@@ -7,7 +7,7 @@
  * as missing.  Runs once, on CPU 0.
  */
 #include <kern/boot.h>
-#include <kern/mm.h>
+#include <kern/layout.h>
 #include <kern/printk.h>
 #include "machine.h"
 

@@ -8,8 +8,10 @@
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
+#include <kern/layout.h>
 #include <kern/lwp.h>
 #include <kern/mm.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/trap.h>
 #include "asm.h"

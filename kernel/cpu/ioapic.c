@@ -5,7 +5,7 @@
  * that; so there is no lock.  The legacy controllers are masked for good.
  */
 #include <kern/cpu.h>
-#include <kern/mm.h>
+#include <kern/layout.h>
 #include <kern/printk.h>
 #include <kern/trap.h>
 #include "machine.h"

@@ -8,8 +8,9 @@
  * takes two stores in memory, so interrupts are off around it.
  */
 #include <kern/cpu.h>
-#include <kern/mm.h>
+#include <kern/layout.h>
 #include <kern/printk.h>
+#include <kern/spinlock.h>
 #include <kern/trap.h>
 #include "machine.h"
 

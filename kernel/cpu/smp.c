@@ -5,8 +5,8 @@
  * cpu_ap_main and reports itself by its `online`; until then it owns ap_start.
  */
 #include <kern/boot.h>
+#include <kern/layout.h>
 #include <kern/lwp.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
 #include "asm.h"
 #include "machine.h"

@@ -8,7 +8,8 @@
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
-#include <kern/mm.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/timing.h>
 #include <kern/trap.h>

@@ -7,13 +7,15 @@
  * table of those that may fault (.extable).
  */
 #include <kern/cpu.h>
+#include <kern/kstack.h>
 #include <kern/lwp.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/space.h>
 #include <kern/timer.h>
 #include <kern/timing.h>
+#include <kern/tlb.h>
 #include <kern/trap.h>
 #include <weft/errno.h>
 #include "machine.h"

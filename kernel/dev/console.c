@@ -20,12 +20,12 @@
  */
 #include <weft/errno.h>
 #include <weft/poll.h>
-#include <kern/mm.h>
 #include <kern/poll.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/serial.h>
 #include <kern/timing.h>
+#include <kern/usercopy.h>
 #include "ldisc.h"
 #include "telnet.h"
 

@@ -12,7 +12,6 @@
  *		timing the same at each run; not for secrets
  */
 #include <weft/errno.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/timing.h>
 #include "fs.h"

@@ -10,7 +10,7 @@
  * the meantime stays alive until the call is done.
  */
 #include <weft/errno.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
 #include "fs.h"

@@ -11,7 +11,7 @@
  * Lock: n->lock, a mutex, is held while a file's text is generated and copied.
  */
 #include <weft/errno.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
 #include <kern/timing.h>

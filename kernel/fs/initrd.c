@@ -15,7 +15,9 @@
  * came before it stays.  Runs on the boot CPU alone.
  */
 #include <weft/errno.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include "fs.h"
 

@@ -18,8 +18,10 @@
  * Locks: p->lock, then pollers' locks and l->lock.
  */
 #include <weft/errno.h>
+#include <kern/cache.h>
 #include <kern/cpu.h>
-#include <kern/mm.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/poll.h>
 #include <kern/printk.h>
 #include <kern/sched.h>

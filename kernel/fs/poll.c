@@ -11,7 +11,7 @@
  * whose poller is gone; the poller holds its open files, so objects outlive their entries.
  */
 #include <weft/errno.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
 #include <kern/poll.h>
 #include <kern/printk.h>
 #include <kern/sched.h>

@@ -17,10 +17,15 @@
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
+#include <kern/cache.h>
+#include <kern/kstack.h>
 #include <kern/mm.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/schedctl.h>
+#include <kern/space.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
 #include "fs.h"

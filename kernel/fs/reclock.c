@@ -26,7 +26,7 @@
  * looks at when it goes to sleep; the descriptor tables' lock is taken below the mutex, too.
  */
 #include <weft/errno.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include "fs.h"

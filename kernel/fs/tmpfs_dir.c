@@ -18,7 +18,8 @@
  * most.  A file's link count is atomic, since its names may be in several directories.
  */
 #include <weft/errno.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
 #include <kern/timing.h>

@@ -13,7 +13,9 @@
  * hold when they ask for a page.  Times are atomic and may be seen one by one.
  */
 #include <weft/errno.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/pageset.h>
 #include <kern/printk.h>
 #include <kern/timing.h>

@@ -10,7 +10,8 @@
  */
 #include <weft/errno.h>
 #include <kern/boot.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/layout.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
 #include <kern/timing.h>

@@ -31,8 +31,11 @@
  * Locks: a cache's lock guards depot and slabs; page.c's are taken under it.  Two
  * caches' locks are never held together.
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
+#include <kern/layout.h>
 #include <kern/list.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
 #include "impl.h"

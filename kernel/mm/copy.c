@@ -8,6 +8,7 @@
 #include <weft/errno.h>
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/usercopy.h>
 #include "impl.h"
 
 /* usercopy.S */

@@ -20,8 +20,12 @@
 #include <weft/mman.h>
 #include <kern/cpu.h>
 #include <kern/file.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
+#include <kern/space.h>
+#include <kern/tlb.h>
 #include <kern/trap.h>
 #include "impl.h"
 

@@ -2,7 +2,9 @@
  * impl.h - what the files of mm/ share among themselves.
  */
 #pragma once
-#include <kern/mm.h>
+#include <kern/layout.h>
+#include <kern/page.h>
+#include <kern/space.h>
 
 /* --- page-table entries (Intel SDM 3A, 4.5) ------------------------------------------ */
 

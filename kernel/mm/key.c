@@ -5,6 +5,8 @@
 #include <weft/mman.h>
 #include <kern/file.h>
 #include <kern/proc.h>
+#include <kern/space.h>
+#include <kern/userkey.h>
 #include "impl.h"
 
 int user_key_get(struct user_key *key, vaddr_t addr, bool shared)

@@ -20,6 +20,9 @@
  * need interrupts off only.
  */
 #include <kern/cpu.h>
+#include <kern/kstack.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
 #include "impl.h"

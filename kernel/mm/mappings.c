@@ -20,9 +20,12 @@
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
+#include <kern/cache.h>
 #include <kern/file.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
+#include <kern/space.h>
 #include "impl.h"
 
 #define AUTO_BASE 0x0000200000000000ull

@@ -8,6 +8,9 @@
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
+#include <kern/layout.h>
+#include <kern/mm.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include "impl.h"
 

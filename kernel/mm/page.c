@@ -35,6 +35,9 @@
  * Locks: a cache's, then buddy.lock; both are taken in any context.
  */
 #include <kern/cpu.h>
+#include <kern/layout.h>
+#include <kern/mm.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include "impl.h"
 

@@ -10,6 +10,8 @@
  * of two that make the same page, the second finds the first's and gives its own back.
  */
 #include <weft/errno.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/pageset.h>
 #include <kern/printk.h>
 #include <kern/sched.h>

@@ -7,6 +7,10 @@
  * Runs on CPU 0, before there are any others; a failure is a panic.
  */
 #include <kern/boot.h>
+#include <kern/cache.h>
+#include <kern/kstack.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include "impl.h"
 

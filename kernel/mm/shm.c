@@ -4,7 +4,9 @@
  */
 #include <weft/errno.h>
 #include <weft/file.h>
+#include <kern/cache.h>
 #include <kern/file.h>
+#include <kern/page.h>
 #include <kern/pageset.h>
 #include "impl.h"
 

@@ -21,9 +21,14 @@
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
+#include <kern/cache.h>
 #include <kern/file.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
+#include <kern/space.h>
+#include <kern/tlb.h>
 #include "impl.h"
 
 #define PROT_ALL (WEFT_PROT_READ | WEFT_PROT_WRITE | WEFT_PROT_EXEC)

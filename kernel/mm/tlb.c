@@ -33,7 +33,10 @@
 #include <kern/cpu.h>
 #include <kern/lwp.h>
 #include <kern/printk.h>
+#include <kern/proc.h>
+#include <kern/space.h>
 #include <kern/timing.h>
+#include <kern/tlb.h>
 #include <kern/trap.h>
 #include "impl.h"
 

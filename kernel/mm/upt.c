@@ -24,8 +24,11 @@
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/sched.h>
+#include <kern/space.h>
 #include "impl.h"
 
 uint64_t upt_flags(int prot)

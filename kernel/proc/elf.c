@@ -8,9 +8,12 @@
  * executable, and whose file parts lie inside the file.  Pages are not read here
  * but by the faults that touch them.
  */
+#include <kern/exec.h>
+#include <kern/schedctl.h>
+#include <kern/space.h>
+#include <kern/vnode.h>
 #include <weft/mman.h>
 #include <weft/errno.h>
-#include <kern/proc.h>
 
 struct elf_header {
 	uint8_t ident[16];

@@ -10,9 +10,12 @@
  * mask and ignored signals, scheduling class, times.
  */
 #include <kern/cpu.h>
+#include <kern/exec.h>
 #include <kern/ksync.h>
 #include <kern/printk.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/space.h>
 #include <weft/errno.h>
 #include "impl.h"
 

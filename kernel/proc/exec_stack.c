@@ -19,8 +19,12 @@
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
-#include <kern/proc.h>
+#include <weft/proc.h>
+#include <kern/cache.h>
+#include <kern/exec.h>
 #include <kern/sched.h>
+#include <kern/space.h>
+#include <kern/usercopy.h>
 
 #define STRING_PIECE 4096 /* bytes of a string that are copied at a time */
 

@@ -11,6 +11,7 @@
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/proc.h>
 #include <weft/errno.h>
 #include "impl.h"
 

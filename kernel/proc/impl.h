@@ -2,6 +2,7 @@
  * impl.h - what the files of proc/ share among themselves.
  */
 #pragma once
+#include <kern/exec.h>
 #include <kern/proc.h>
 
 /* --- proc.c -------------------------------------------------------------------------- */

@@ -2,9 +2,9 @@
  * info.c - what can be told of a process and of an LWP, for the system calls and /proc: a
  * moment's view, taken under the locks.
  */
-#include <kern/mm.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/space.h>
 #include <weft/errno.h>
 
 struct search {

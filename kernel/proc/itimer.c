@@ -28,9 +28,9 @@
  * kernel timer is cancelled, whose function takes p->lock.  p->lock guards the fields that
  * the function uses, and the list together with the mutex.
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
 #include <kern/itimer.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
@@ -38,6 +38,7 @@
 #include <kern/syscall.h>
 #include <kern/timer.h>
 #include <kern/timing.h>
+#include <kern/usercopy.h>
 #include <weft/time.h>
 
 #define CPU_LOOK 1000000ull /* ns: a process's CPU time is not looked at more often */

@@ -5,6 +5,8 @@
  * there is a copy of its soft value: in the address space, in the descriptor table; so that
  * memory and files know no processes.  A child has its parent's limits, and exec keeps them.
  */
+#include <kern/limits.h>
+#include <kern/space.h>
 #include <weft/errno.h>
 #include "impl.h"
 

@@ -9,11 +9,14 @@
  *
  * Lock order: p->lock, then l->lock.
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
+#include <kern/kstack.h>
 #include <kern/ksync.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/schedctl.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
 #include <weft/errno.h>

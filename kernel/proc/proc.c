@@ -6,12 +6,16 @@
  * Lock order: proc_tree_lock, p->lock, l->lock.  Both of the former are spin
  * locks: all that may sleep (address spaces, files) happens outside of them.
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
+#include <kern/exec.h>
+#include <kern/kstack.h>
 #include <kern/ksync.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/schedctl.h>
+#include <kern/space.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
 #include <weft/errno.h>

@@ -6,7 +6,11 @@
  * own hold on each page, so that a process that unmaps one harms only itself.
  * p->lock guards the lists of pages and their bit maps.
  */
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/layout.h>
+#include <kern/page.h>
+#include <kern/schedctl.h>
+#include <kern/space.h>
 #include <weft/errno.h>
 #include <weft/mman.h>
 #include "impl.h"

@@ -17,6 +17,7 @@
 #include <kern/signal.h>
 #include <kern/syscall.h>
 #include <kern/trace.h>
+#include <kern/usercopy.h>
 
 #define RED_ZONE 128 /* System V ABI for x86-64, 3.2.2 */
 

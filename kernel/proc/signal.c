@@ -20,8 +20,8 @@
  * Locks: proc_tree_lock, p->lock, l->lock.  What a stop or a continuation tells the parent
  * is told after p->lock has been given up (sig_tell_parent), since it takes the parent's.
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>

@@ -6,11 +6,15 @@
  * for are carried out upon them by the calling LWP, before anybody can see the child, so that
  * each error is the call's.  What an action did to files stays, as POSIX has it.
  */
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/exec.h>
 #include <kern/printk.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/schedctl.h>
 #include <kern/signal.h>
 #include <kern/syscall.h>
+#include <kern/usercopy.h>
 #include <weft/errno.h>
 #include "impl.h"
 

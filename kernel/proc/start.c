@@ -5,8 +5,12 @@
  * on the way frees it and has changed nothing.
  */
 #include <kern/cpu.h>
+#include <kern/exec.h>
 #include <kern/printk.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/schedctl.h>
+#include <kern/space.h>
 #include <kern/timing.h>
 #include <weft/errno.h>
 #include <weft/mman.h>

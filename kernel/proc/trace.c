@@ -19,12 +19,14 @@
  *
  * Lock order: proc_tree_lock, p->lock, the tracer's lock, l->lock.
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
+#include <kern/usercopy.h>
 #include <weft/errno.h>
 
 #define RING 128

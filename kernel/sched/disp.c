@@ -15,7 +15,8 @@
  *	  online, or the one that it is bound to (disp.h, cpus.c).
  */
 #include "queue.h"
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/kstack.h>
 #include <kern/proc.h>
 #include <kern/timing.h>
 #include <kern/upcall.h>

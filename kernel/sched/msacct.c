@@ -8,6 +8,7 @@
 #include <kern/cpu.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/space.h>
 #include <kern/timing.h>
 
 void lwp_times(const struct lwp *l, struct mstimes *t)

@@ -14,6 +14,7 @@
  */
 #include "disp.h"
 #include <kern/printk.h>
+#include <kern/proc.h>
 #include <kern/timing.h>
 #include <kern/upcall.h>
 #include <weft/errno.h>

@@ -9,8 +9,10 @@
  * Every instruction here is part of each hand-over from thread to thread.
  */
 #include "queue.h"
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/kstack.h>
 #include <kern/proc.h>
+#include <kern/space.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
 #include <kern/trace.h>

@@ -12,7 +12,7 @@
  * it, because the function takes l->lock.
  */
 #include "disp.h"
-#include <kern/mm.h>
+#include <kern/cache.h>
 #include <kern/printk.h>
 #include <kern/timer.h>
 #include <kern/timing.h>

@@ -11,11 +11,12 @@
  *
  * Locks (level 4), never two at a time: a table of handles; the table of names.
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/syscall.h>
+#include <kern/usercopy.h>
 #include "kobj.h"
 
 #define INHERIT_PIECE 256 /* handles that a child gets at a time, with the lock */

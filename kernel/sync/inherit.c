@@ -17,12 +17,16 @@
  * sleep for such a mutex or has one that others sleep for.  It is one of the locks of objects;
  * under it come l->lock, and, to look a foreign owner up, before it proc_tree_lock and p->lock.
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
 #include <kern/ksync.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/space.h>
 #include <kern/syscall.h>
+#include <kern/usercopy.h>
+#include <kern/userkey.h>
 #include <weft/errno.h>
 #include "inherit.h"
 

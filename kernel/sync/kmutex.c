@@ -5,6 +5,7 @@
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/proc.h>
 #include <kern/sync.h>
 
 void kmutex_init(struct kmutex *m, const char *name)

@@ -25,8 +25,8 @@
  * Locks: objects by address (level 4), then l->lock.
  */
 #include "kobj.h"
+#include <kern/cache.h>
 #include <kern/cpu.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>

@@ -12,12 +12,14 @@
  *
  * The record is a tree in order of addresses, guarded by p->lock.
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
 #include <kern/ksync.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/syscall.h>
+#include <kern/usercopy.h>
 #include "kobj.h"
 #include "usleep.h"
 

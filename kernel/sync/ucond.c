@@ -9,7 +9,9 @@
  * A semaphore is handed over: who is woken has its unit, and nobody comes in between.
  */
 #include <kern/cpu.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/usercopy.h>
 #include <weft/errno.h>
 #include "ucond.h"
 

@@ -9,6 +9,7 @@
 #include <kern/cpu.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/usercopy.h>
 #include <weft/errno.h>
 #include "inherit.h"
 

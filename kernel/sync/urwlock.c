@@ -12,7 +12,9 @@
  * like any other: whoever gives up, or comes here next, lets in the rest.
  */
 #include <kern/cpu.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/usercopy.h>
 #include <weft/errno.h>
 #include "urwlock.h"
 

@@ -3,6 +3,8 @@
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/space.h>
+#include <kern/userkey.h>
 #include <weft/errno.h>
 #include "usleep.h"
 

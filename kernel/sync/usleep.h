@@ -24,10 +24,10 @@
  * Locks: one bucket's at a time (level 4 of kernel/README.md), then l->lock.
  */
 #pragma once
-#include <kern/mm.h>
 #include <kern/spinlock.h>
 #include <kern/tree.h>
 #include <kern/types.h>
+#include <kern/userkey.h>
 #include <weft/ksync.h>
 
 struct lwp;

@@ -6,6 +6,7 @@
  * with the object's lock, and the waker holds that lock throughout.
  */
 #include <kern/cpu.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/sync.h>
 #include <weft/errno.h>

@@ -10,12 +10,12 @@
  * Locks: clock_setting, which sleeps, lets one LWP set the clock at a time.  clock_lock guards the
  * offset against sleeps: an LWP computes its deadline and goes to sleep in one step.
  */
-#include <kern/mm.h>
-#include <kern/proc.h>
+#include <kern/itimer.h>
 #include <kern/sched.h>
 #include <kern/sync.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
+#include <kern/usercopy.h>
 #include <weft/time.h>
 
 #define WAKE_PIECE 64 /* sleepers that are woken at a time */

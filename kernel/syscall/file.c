@@ -3,9 +3,11 @@
  * directories.  Those that move bytes are in rw.c.
  */
 #include <weft/poll.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/proc.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
+#include <kern/usercopy.h>
 #include "../fs/fs.h"
 #include "files.h"
 

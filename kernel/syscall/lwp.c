@@ -4,11 +4,11 @@
  */
 #include <kern/cpu.h>
 #include <kern/itimer.h>
-#include <kern/mm.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
+#include <kern/usercopy.h>
 #include <weft/signal.h>
 #include <weft/time.h>
 

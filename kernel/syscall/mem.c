@@ -4,8 +4,8 @@
  * as_protect, as_discard and as_brk (kern/mm.h).
  */
 #include <weft/mman.h>
-#include <kern/mm.h>
 #include <kern/proc.h>
+#include <kern/space.h>
 #include <kern/syscall.h>
 
 /*

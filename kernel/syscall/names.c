@@ -9,9 +9,11 @@
  * All may sleep, none blocks for long.  There is one user, who may do everything: permissions
  * are kept and shown.
  */
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/page.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
+#include <kern/usercopy.h>
 #include "files.h"
 
 /* Resolves a path in user memory.  Path errors. */

@@ -1,13 +1,16 @@
 /*
  * proc.c - the system calls on processes.
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
-#include <kern/mm.h>
+#include <kern/exec.h>
+#include <kern/limits.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/signal.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
+#include <kern/usercopy.h>
 #include <weft/signal.h>
 #include <weft/time.h>
 

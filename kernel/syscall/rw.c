@@ -15,10 +15,12 @@
  * reader asleep on the console does not keep another LWP from writing to it.
  */
 #include <weft/signal.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/space.h>
 #include <kern/syscall.h>
+#include <kern/usercopy.h>
 #include "files.h"
 
 #define CHUNK WEFT_PIPE_BUF     /* a write to a pipe that must go in one piece is one chunk */

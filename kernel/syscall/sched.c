@@ -3,12 +3,13 @@
  * user, who may do everything: no call fails with EPERM.  (idtype, id) says which
  * LWPs a call is about (weft/procset.h).
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
-#include <kern/mm.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/sync.h>
 #include <kern/syscall.h>
+#include <kern/usercopy.h>
 
 /* --- classes ------------------------------------------------------------------------------- */
 

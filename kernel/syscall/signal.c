@@ -3,13 +3,13 @@
  * lwp_kill and lwp_sigqueue after Solaris's _lwp_kill(2)).
  */
 #include <kern/cpu.h>
-#include <kern/mm.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/signal.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
+#include <kern/usercopy.h>
 
 static bool is_signal(int sig)
 {

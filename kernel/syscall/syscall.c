@@ -3,6 +3,7 @@
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>

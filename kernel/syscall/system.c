@@ -3,11 +3,12 @@
  * What they report of others is a moment's view, taken under the locks.
  */
 #include <kern/cpu.h>
-#include <kern/mm.h>
+#include <kern/page.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
+#include <kern/usercopy.h>
 
 /*
  * procinfo(pid, struct weft_procinfo *): the process with the smallest pid that is not below

@@ -1,13 +1,15 @@
 /*
  * trace.c - the system calls that watch other processes (weft/trace.h).
  */
+#include <kern/cache.h>
 #include <kern/cpu.h>
-#include <kern/mm.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/space.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
+#include <kern/usercopy.h>
 
 /*
  * trace_attach(pid, flags): the caller's process becomes the tracer of process pid, or with

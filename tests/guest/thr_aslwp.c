@@ -489,7 +489,8 @@ static void *beside(void *arg)
 			left_inside |= record->nopreempt | record->nosignal;
 		sched_yield();
 		nap = (struct timeval){.tv_usec = 7 + 6 * (long)arg}; /* out of step */
-		select(0, NULL, NULL, NULL, &nap); /* keeps the LWP; the other LWP runs the others */
+		select(0, NULL, NULL, NULL,
+		       &nap); /* keeps the LWP; the other LWP runs the others */
 	}
 	return NULL;
 }

@@ -7,11 +7,13 @@
  * as_map only writes down what it is asked for, and checks on every call what the
  * loader promises of any file that it accepts.
  */
+#include <kern/exec.h>
+#include <kern/vnode.h>
+#include <kern/space.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <kern/proc.h>
 #include <weft/errno.h>
 #include <weft/mman.h>
 

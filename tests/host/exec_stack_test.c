@@ -5,9 +5,13 @@
  *
  *	exec_stack_test NENV STRING...	the last NENV strings are the environment
  */
+#include <weft/proc.h>
+#include <kern/cache.h>
+#include <kern/exec.h>
+#include <kern/space.h>
+#include <kern/usercopy.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <kern/proc.h>
 #include <weft/errno.h>
 #include <weft/mman.h>
 

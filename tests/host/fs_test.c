@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <stdarg.h>
 #include <kern/boot.h>
-#include <kern/mm.h>
+#include <kern/cache.h>
+#include <kern/layout.h>
+#include <kern/page.h>
 #include <kern/pageset.h>
 #include <kern/printk.h>
 #include <weft/errno.h>

@@ -11,8 +11,11 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <weft/mman.h>
+#include <kern/cache.h>
 #include <kern/file.h>
+#include <kern/page.h>
 #include <kern/printk.h>
+#include <kern/space.h>
 #include "../../kernel/mm/impl.h"
 
 #define PAGES 200

@@ -7,7 +7,6 @@
  * leaves the set (pageset_truncate) stays until the last mapping of it is gone.
  */
 #pragma once
-#include "mm.h"
 #include "spinlock.h"
 #include "types.h"
 

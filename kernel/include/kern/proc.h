@@ -12,10 +12,14 @@
 #include "kobj.h"
 #include "itimer.h"
 #include "lwp.h"
-#include "mm.h"
-#include "sched.h"
+#include "signal.h"
 #include "sync.h"
+#include "tree.h"
 #include "upcall.h"
+
+struct address_space;
+struct tracer;
+struct traced;
 
 /*
  * A process's LWPs by id, in two levels, so that a reader needs no lock: the
@@ -26,12 +30,6 @@
 #define LWPTAB_ROOT 512
 #define LWP_ID_MAX (LWPTAB_LEAF * LWPTAB_ROOT - 1)
 
-/* Strings of a new program: argv and envp, gathered from the caller. */
-struct exec_strings {
-	char *buf; /* kmalloc'ed: all strings, each with its NUL */
-	size_t len;
-	unsigned argc, envc;
-};
 #define PROC_ARGS 128 /* bytes of a program's arguments that the kernel keeps, for ps */
 
 struct proc {
@@ -96,8 +94,6 @@ struct proc {
 extern struct spinlock proc_tree_lock;
 
 void proc_init(void);
-/* Starts the first process from `path`; argv and envp are kernel strings. */
-int proc_spawn_first(const char *path, char *const argv[], char *const envp[]);
 extern struct proc *init_proc; /* the first process: adopts orphans; its end halts the machine */
 
 /* The current process; NULL on a kernel LWP. */
@@ -105,13 +101,6 @@ static inline struct proc *curproc(void)
 {
 	return curlwp()->proc;
 }
-
-/*
- * *old gets the limit of p; then *new (NULL: nothing) takes its place.  -EINVAL: there is no
- * such limit, or cur exceeds max; -EPERM: max exceeds what the system can do.
- */
-int limits_exchange(struct proc *p, unsigned which, const struct weft_rlimit *new,
-		    struct weft_rlimit *old);
 
 /* Ends the current process: every LWP goes.  status: waitpid's word. */
 void proc_exit(int status) NORETURN;
@@ -157,71 +146,14 @@ struct address_space *proc_hold_as(int pid);
 void proc_each(bool (*fn)(struct proc *, void *), void *arg);
 
 /*
- * Starts a program.  Its path and strings are the kernel's copies; of args the actions (in
- * the caller's memory) and attributes count, which have been checked.  The parent is the
- * current process, or NULL for the first one.  Returns the pid, or -ENOMEM, -EAGAIN (out of
- * processes), -EPERM (pgroup), errors of the actions, elf_load and vfs_lookup.  May sleep.
- */
-int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_strings *strings,
-		   const struct spawn_args *args);
-/*
  * fork(2): a child of the current process with a copy of its memory and descriptors and of
  * the calling LWP alone, which returns 0 from its system call there.  The child's pid, or
  * -ENOMEM, -EAGAIN (out of processes).  May sleep.
  */
 int64_t proc_fork(void);
-/*
- * Makes the current process run another program, with the calling LWP as its only one: 0,
- * and the LWP's registers are the program's.  Errors of proc_spawn; -EINTR: the process is
- * ending, or another LWP was faster.  After an error the process is what it was.  Waits
- * for the other LWPs to go; may sleep.
- */
-int proc_exec(const char *path, const struct exec_strings *strings);
 /* waitpid(2) for the current process; *status and *ru are kernel memory.  Blocks. */
 int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru);
 /* Adds up the times of p's LWPs, living and gone.  p->lock held. */
 void proc_rusage(struct proc *p, struct weft_rusage *ru);
 /* The last LWP's part of the end of a process: never returns.  Interrupts on. */
 void proc_last_exit(struct proc *p) NORETURN;
-
-/* --- the shared records (proc/schedctl.c) ---------------------------------- */
-
-/* User addresses of the pages that the kernel puts into every process: far from
- * what grows up from the program and what grows down from the stack. */
-#define TIMEPAGE_USER 0x0000100000000000ull
-#define SCHEDCTL_USER 0x0000100000100000ull
-
-/* Gives l a record.  -ENOMEM.  May sleep; takes p->lock. */
-int schedctl_attach(struct proc *p, struct lwp *l);
-/* Takes l's record back.  p->lock held; takes l->lock. */
-void schedctl_detach(struct proc *p, struct lwp *l);
-void schedctl_free_all(struct proc *p); /* no LWP is left */
-
-/* --- ELF (proc/elf.c) ----------------------------------------------------- */
-
-struct elf_image {
-	vaddr_t entry;
-	vaddr_t brk; /* first page-aligned address above the image */
-	vaddr_t tls; /* the program header of thread-local storage, or 0: none */
-};
-/*
- * Maps the segments of an ELF-64 x86-64 static executable into a fresh address
- * space, W^X as the program headers say.  -EACCES: not a regular file; -ENOEXEC:
- * not such an executable, or a malformed one; -ENOMEM; errors of the file system.  May sleep.
- */
-int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out);
-
-/* Copies argv and envp from user space.  -E2BIG beyond WEFT_ARG_MAX, -EFAULT, -ENOMEM. */
-int exec_strings_copyin(struct exec_strings *s, vaddr_t argv, vaddr_t envp);
-int exec_strings_kernel(struct exec_strings *s, char *const argv[], char *const envp[]);
-void exec_strings_free(struct exec_strings *s);
-/*
- * Maps the first stack of a process (size: 8 MiB, a red zone below) into `as`,
- * which need not be current, and lays out argc, argv, envp and the auxiliary
- * vector (ending with AT_NULL).  *sp gets the initial RSP (16-byte aligned, at
- * argc).  May sleep.
- */
-/* Its lowest address will be this. */
-vaddr_t exec_stack_bottom(const struct address_space *as);
-int exec_stack(struct address_space *as, const struct exec_strings *s, const struct auxv *aux,
-	       unsigned naux, vaddr_t *sp);

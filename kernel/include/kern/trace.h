@@ -9,8 +9,8 @@
 #include <weft/syscall.h>
 #include <weft/trace.h>
 #include "lwp.h"
-#include "proc.h"
 
+struct proc;
 struct tracer;
 
 /* What links a process to its tracer, while p->traced names it (proc/trace.c). */

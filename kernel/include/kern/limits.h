@@ -1,0 +1,14 @@
+/*
+ * limits.h - resource limits of a process (proc/limits.c).
+ */
+#pragma once
+#include <weft/proc.h>
+
+struct proc;
+
+/*
+ * *old gets the limit of p; then *new (NULL: nothing) takes its place.  -EINVAL: there is no
+ * such limit, or cur exceeds max; -EPERM: max exceeds what the system can do.
+ */
+int limits_exchange(struct proc *p, unsigned which, const struct weft_rlimit *new,
+		    struct weft_rlimit *old);

@@ -1,0 +1,15 @@
+/*
+ * tlb.h - what CPUs remember of page tables, and how they forget it (mm/tlb.c).
+ */
+#pragma once
+#include "types.h"
+
+struct address_space;
+
+/*
+ * Makes every CPU forget its translations of [start, end) in `as`.  Called with
+ * interrupts on and no spin lock held: it waits for the other CPUs.  Requests to
+ * one CPU are batched: a CPU that has not yet answered gets no second interrupt.
+ */
+void tlb_shootdown(struct address_space *as, vaddr_t start, vaddr_t end);
+void tlb_interrupt(void); /* VEC_TLB */
