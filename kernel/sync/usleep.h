@@ -2,7 +2,7 @@
  * usleep.h - the queues of LWPs that sleep for locks in user memory (weft/ksync.h), and
  * the mutex among these locks, which the condition variable needs too.
  *
- * A queue is found by hashing the lock's key (kern/mm.h: user_key) to a bucket.  A bucket
+ * A queue is found by hashing the lock's key (kern/userkey.h) to a bucket.  A bucket
  * is one tree of waiters, ordered by key, then priority, then arrival (but of real-time ones
  * of a priority, those that want to write before those that want to read); so entering,
  * leaving and finding the first of a key cost O(log n), however many LWPs wait for

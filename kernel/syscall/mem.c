@@ -1,7 +1,7 @@
 /*
  * mem.c - the system calls for memory (weft/syscall.h, 40 to 45).  What they do to an
  * address space, and which errors that may give, stands with as_map, as_unmap,
- * as_protect, as_discard and as_brk (kern/mm.h).
+ * as_protect, as_discard and as_brk (kern/space.h).
  */
 #include <weft/mman.h>
 #include <kern/proc.h>

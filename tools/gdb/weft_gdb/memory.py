@@ -8,7 +8,7 @@ import struct
 
 import gdb
 
-KDIRECT = 0xFFFF800000000000  # kern/mm.h
+KDIRECT = 0xFFFF800000000000  # kern/layout.h
 PRESENT, LARGE = 1 << 0, 1 << 7
 FRAME = 0x000FFFFFFFFFF000
 LARGE_SIZE = {2: 1 << 30, 1: 1 << 21}  # by level: how much one entry maps
