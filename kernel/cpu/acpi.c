@@ -86,7 +86,7 @@ static const struct header *find_table(const char *signature)
 enum { MADT_LAPIC = 0, MADT_IOAPIC = 1, MADT_OVERRIDE = 2, MADT_X2APIC = 9 };
 #define CPU_ENABLED 1
 
-static uint32_t get32(const uint8_t *p)
+static uint32_t acpi_get32(const uint8_t *p)
 {
 	uint32_t v;
 	memcpy(&v, p, sizeof(v));
@@ -109,15 +109,15 @@ static void add_cpu(struct acpi_madt *m, uint32_t apic_id, uint32_t flags)
 static void add_entry(struct acpi_madt *m, const uint8_t *e, unsigned len)
 {
 	if (e[0] == MADT_LAPIC && len >= 8) {
-		add_cpu(m, e[3], get32(e + 4));
+		add_cpu(m, e[3], acpi_get32(e + 4));
 	} else if (e[0] == MADT_X2APIC && len >= 16) {
-		add_cpu(m, get32(e + 4), get32(e + 8));
+		add_cpu(m, acpi_get32(e + 4), acpi_get32(e + 8));
 	} else if (e[0] == MADT_IOAPIC && len >= 12 && m->nioapic < ACPI_MAX_IOAPIC) {
-		m->ioapic[m->nioapic].base = get32(e + 4);
-		m->ioapic[m->nioapic].gsi_base = get32(e + 8);
+		m->ioapic[m->nioapic].base = acpi_get32(e + 4);
+		m->ioapic[m->nioapic].gsi_base = acpi_get32(e + 8);
 		m->nioapic++;
 	} else if (e[0] == MADT_OVERRIDE && len >= 10 && e[2] == 0 && e[3] < ARRAY_LEN(m->isa)) {
-		m->isa[e[3]].gsi = get32(e + 4);
+		m->isa[e[3]].gsi = acpi_get32(e + 4);
 		m->isa[e[3]].low = (e[8] & 3) == 3;
 		m->isa[e[3]].level = (e[8] >> 2 & 3) == 3;
 	}

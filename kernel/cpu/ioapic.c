@@ -19,13 +19,13 @@ enum { REG_VERSION = 1, REG_PIN = 0x10 }; /* two registers a pin from REG_PIN on
 static struct acpi_madt table;
 static void (*handler[NPINS])(void);
 
-static uint32_t read(volatile uint32_t *io, unsigned reg)
+static uint32_t ioapic_read(volatile uint32_t *io, unsigned reg)
 {
 	io[0] = reg;
 	return io[4];
 }
 
-static void write(volatile uint32_t *io, unsigned reg, uint32_t v)
+static void ioapic_write(volatile uint32_t *io, unsigned reg, uint32_t v)
 {
 	io[0] = reg;
 	io[4] = v;
@@ -48,7 +48,7 @@ static void mask_legacy(void)
 
 static unsigned pins_of(volatile uint32_t *io)
 {
-	return (read(io, REG_VERSION) >> 16 & 0xff) + 1;
+	return (ioapic_read(io, REG_VERSION) >> 16 & 0xff) + 1;
 }
 
 void ioapic_init(const struct acpi_madt *m)
@@ -58,7 +58,7 @@ void ioapic_init(const struct acpi_madt *m)
 	for (unsigned i = 0; i < table.nioapic; i++) {
 		volatile uint32_t *io = phys_to_virt(table.ioapic[i].base);
 		for (unsigned pin = 0; pin < pins_of(io); pin++)
-			write(io, REG_PIN + 2 * pin, PIN_MASKED);
+			ioapic_write(io, REG_PIN + 2 * pin, PIN_MASKED);
 	}
 }
 
@@ -73,10 +73,10 @@ void irq_register(unsigned isa_irq, void (*fn)(void))
 			continue;
 		assert(handler[gsi] == NULL);
 		handler[gsi] = fn;
-		write(io, REG_PIN + 2 * pin + 1, cpus[0]->apic_id << 24);
-		write(io, REG_PIN + 2 * pin,
-		      (VEC_EXTERNAL + gsi) | (table.isa[isa_irq].low ? PIN_LOW : 0) |
-			      (table.isa[isa_irq].level ? PIN_LEVEL : 0));
+		ioapic_write(io, REG_PIN + 2 * pin + 1, cpus[0]->apic_id << 24);
+		ioapic_write(io, REG_PIN + 2 * pin,
+			     (VEC_EXTERNAL + gsi) | (table.isa[isa_irq].low ? PIN_LOW : 0) |
+				     (table.isa[isa_irq].level ? PIN_LEVEL : 0));
 		return;
 	}
 	printk("weft: no IOAPIC has a pin for interrupt %u\n", isa_irq);

@@ -49,7 +49,7 @@ static bool x2apic;
 static volatile uint32_t *memory; /* NULL: not set up yet, or x2APIC */
 static uint64_t timer_mult;       /* counts a nanosecond, 32.32 fixed point */
 
-static void write(unsigned reg, uint32_t v)
+static void lapic_write(unsigned reg, uint32_t v)
 {
 	if (x2apic)
 		wrmsr(MSR_X2APIC + reg / 16, v);
@@ -57,7 +57,7 @@ static void write(unsigned reg, uint32_t v)
 		memory[reg / 4] = v;
 }
 
-static uint32_t read(unsigned reg)
+static uint32_t lapic_read(unsigned reg)
 {
 	return x2apic ? rdmsr(MSR_X2APIC + reg / 16) : memory[reg / 4];
 }
@@ -74,34 +74,34 @@ void lapic_init_cpu(void)
 	}
 	wrmsr(MSR_APIC_BASE, x2apic ? base | APIC_BASE_X2 : base);
 
-	write(SPURIOUS, SPURIOUS_ENABLE | VEC_SPURIOUS);
-	write(LVT_LINT0, LVT_MASKED); /* the legacy controller */
-	write(LVT_LINT1, LVT_NMI);
-	write(LVT_ERROR, LVT_MASKED);
-	write(TIMER_DIVIDE, DIVIDE_BY_1);
-	write(LVT_TIMER, VEC_TIMER); /* one-shot */
-	write(TIMER_INITIAL, 0);
+	lapic_write(SPURIOUS, SPURIOUS_ENABLE | VEC_SPURIOUS);
+	lapic_write(LVT_LINT0, LVT_MASKED); /* the legacy controller */
+	lapic_write(LVT_LINT1, LVT_NMI);
+	lapic_write(LVT_ERROR, LVT_MASKED);
+	lapic_write(TIMER_DIVIDE, DIVIDE_BY_1);
+	lapic_write(LVT_TIMER, VEC_TIMER); /* one-shot */
+	lapic_write(TIMER_INITIAL, 0);
 	/* Last: the legacy controller may have interrupted the CPU before LINT0 was
 	 * masked.  QEMU forgets that only when it looks at priorities again; else
 	 * the first STI takes an interrupt that has no vector. */
-	write(TPR, 0);
+	lapic_write(TPR, 0);
 }
 
 uint32_t lapic_id(void)
 {
-	return x2apic ? read(ID) : read(ID) >> 24;
+	return x2apic ? lapic_read(ID) : lapic_read(ID) >> 24;
 }
 
 void lapic_eoi(void)
 {
-	write(EOI, 0);
+	lapic_write(EOI, 0);
 }
 
 /*
  * In exact timing the NMI that ends a window may come between the two stores, and send an
  * interrupt of its own: so whoever sends leaves ICR_HIGH as it was.
  */
-static void send(uint32_t apic_id, uint32_t command)
+static void lapic_send(uint32_t apic_id, uint32_t command)
 {
 	irqstate_t s = irq_save();
 	if (x2apic) {
@@ -110,45 +110,45 @@ static void send(uint32_t apic_id, uint32_t command)
 		__asm__ volatile("mfence; lfence" ::: "memory");
 		wrmsr(MSR_X2APIC + ICR / 16, (uint64_t)apic_id << 32 | command);
 	} else {
-		while (read(ICR) & ICR_PENDING)
+		while (lapic_read(ICR) & ICR_PENDING)
 			cpu_pause();
-		uint32_t interrupted = read(ICR_HIGH);
-		write(ICR_HIGH, apic_id << 24);
-		write(ICR, command);
-		write(ICR_HIGH, interrupted);
+		uint32_t interrupted = lapic_read(ICR_HIGH);
+		lapic_write(ICR_HIGH, apic_id << 24);
+		lapic_write(ICR, command);
+		lapic_write(ICR_HIGH, interrupted);
 	}
 	irq_restore(s);
 }
 
 void lapic_ipi(struct cpu *to, unsigned vec)
 {
-	send(to->apic_id, ICR_FIXED | vec);
+	lapic_send(to->apic_id, ICR_FIXED | vec);
 }
 
 void lapic_nmi(struct cpu *to)
 {
-	send(to->apic_id, ICR_NMI);
+	lapic_send(to->apic_id, ICR_NMI);
 }
 
 void lapic_send_init(uint32_t apic_id)
 {
-	send(apic_id, ICR_INIT);
+	lapic_send(apic_id, ICR_INIT);
 }
 
 void lapic_send_startup(uint32_t apic_id, paddr_t entry)
 {
-	send(apic_id, ICR_STARTUP | (uint32_t)(entry >> PAGE_SHIFT));
+	lapic_send(apic_id, ICR_STARTUP | (uint32_t)(entry >> PAGE_SHIFT));
 }
 
 void lapic_timer_start(void)
 {
-	write(TIMER_INITIAL, UINT32_MAX);
+	lapic_write(TIMER_INITIAL, UINT32_MAX);
 }
 
 void lapic_timer_nmi(void)
 {
-	write(TIMER_INITIAL, 0);
-	write(LVT_TIMER, LVT_NMI);
+	lapic_write(TIMER_INITIAL, 0);
+	lapic_write(LVT_TIMER, LVT_NMI);
 }
 
 volatile uint32_t *lapic_timer_register(void)
@@ -158,7 +158,7 @@ volatile uint32_t *lapic_timer_register(void)
 
 uint32_t lapic_timer_left(void)
 {
-	return read(TIMER_CURRENT);
+	return lapic_read(TIMER_CURRENT);
 }
 
 void lapic_timer_set_hz(uint64_t hz)
@@ -172,5 +172,5 @@ void lapic_timer(uint64_t ns)
 	unsigned __int128 count = (unsigned __int128)ns * timer_mult >> 32;
 	if (ns != 0)
 		count = count == 0 ? 1 : MIN(count, UINT32_MAX);
-	write(TIMER_INITIAL, count);
+	lapic_write(TIMER_INITIAL, count);
 }

@@ -71,7 +71,7 @@ static struct lsclock {
 	struct spinlock *volatile given_up; /* LS_HAND_OVER: which; perhaps gone already */
 } ls[WEFT_MAXCPU];
 
-static void standstill(struct cpu *c) NORETURN;
+static void lockstep_standstill(struct cpu *c) NORETURN;
 
 static uint64_t quantum, round_end, seed, mips;
 static uint32_t rng, first;    /* who comes first in this round */
@@ -92,7 +92,7 @@ static uint64_t to_instructions(hrtime_t ns)
 
 /* --- rounds -------------------------------------------------------------------- */
 
-static uint32_t draw(void)
+static uint32_t seed_draw(void)
 {
 	rng ^= rng << 13;
 	rng ^= rng >> 17;
@@ -107,7 +107,7 @@ static void new_round(uint64_t now)
 	do {
 		uint64_t len = quantum;
 		if (seed != 0) {
-			uint32_t x = draw();
+			uint32_t x = seed_draw();
 			len = quantum / 2 + x % (quantum + 1);
 			first = (x >> 16) % ncpu;
 		}
@@ -132,7 +132,7 @@ static void end_sole(uint64_t now)
  * When this CPU wants to run next; NEVER: idle without a timer, or it waits for a lock
  * that is still held.
  */
-static uint64_t wants(const struct lsclock *c)
+static uint64_t lsclock_wants(const struct lsclock *c)
 {
 	if (c->lock != NULL && c->lock->holder != 0)
 		return NEVER;
@@ -143,12 +143,12 @@ static uint64_t wants(const struct lsclock *c)
  * The CPU with the smallest clock, in turn from `first`; NOBODY: all sleep for ever, or
  * wait for each other's locks.
  */
-static uint32_t choose(void)
+static uint32_t quantum_choose_next(void)
 {
 	uint32_t best = NOBODY;
 	uint64_t earliest = NEVER;
 	for (uint32_t n = 0, i = first % ncpu; n < ncpu; n++, i = i + 1 == ncpu ? 0 : i + 1) {
-		uint64_t t = wants(&ls[i]);
+		uint64_t t = lsclock_wants(&ls[i]);
 		if (t < earliest) {
 			earliest = t;
 			best = i;
@@ -167,7 +167,7 @@ static uint32_t choose(void)
  * Of the CPUs that wait for the lock which `c` has just given up, the one that has waited
  * for the longest; NOBODY.
  */
-static uint32_t heir(const struct lsclock *c)
+static uint32_t token_heir(const struct lsclock *c)
 {
 	uint32_t best = NOBODY;
 	uint64_t earliest = round_end;
@@ -190,7 +190,7 @@ static uint64_t sole_until(uint32_t id)
 			continue;
 		if (ls[i].active)
 			return 0;
-		uint64_t t = wants(&ls[i]);
+		uint64_t t = lsclock_wants(&ls[i]);
 		if (t < limit)
 			limit = t;
 	}
@@ -213,7 +213,7 @@ static void timer_due(struct cpu *c, struct lsclock *me)
 }
 
 /* Brings the clock to the end of the window that is over. */
-static void account(struct lsclock *me, int why, uint64_t ran)
+static void lsclock_account(struct lsclock *me, int why, uint64_t ran)
 {
 	if (why != LS_EXPIRE) {
 		me->now += ran;
@@ -239,7 +239,7 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 		c->waiting = 1;
 		lockstep_wait(c);
 	} else {
-		account(me, why, tsc - c->timerec->ws);
+		lsclock_account(me, why, tsc - c->timerec->ws);
 		end_sole(me->now);
 		if (why == LS_IDLE) {
 			if (!me->wakeup)
@@ -250,11 +250,13 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 		}
 		if (me->active)
 			timer_due(c, me);
-		uint32_t next = why == LS_WOKE ? c->id : why == LS_HAND_OVER ? heir(me) : NOBODY;
+		uint32_t next = why == LS_WOKE        ? c->id
+				: why == LS_HAND_OVER ? token_heir(me)
+						      : NOBODY;
 		if (next == NOBODY)
-			next = choose();
+			next = quantum_choose_next();
 		if (next == NOBODY)
-			standstill(c);
+			lockstep_standstill(c);
 		if (next != c->id) {
 			c->waiting = 1;
 			c->parked = 0;
@@ -290,7 +292,7 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 /* --- the operations of kern/timing.h ------------------------------------------------ */
 
 /* This CPU's clock, in instructions.  In a window. */
-static uint64_t clock_now(struct cpu *c)
+static uint64_t lsclock_now(struct cpu *c)
 {
 	for (;;) { /* as time_now */
 		uint64_t tsc = rdtsc(), ran;
@@ -320,7 +322,7 @@ static void exact_idle(void)
 }
 
 /* Makes an idle CPU active at this CPU's time. */
-static void wake(struct cpu *c)
+static void lsclock_wake(struct cpu *c)
 {
 	struct lsclock *it = &ls[c->id];
 
@@ -328,7 +330,7 @@ static void wake(struct cpu *c)
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (it->active)
 		return; /* or on its way to idle, where it finds wakeup */
-	uint64_t now = clock_now(this_cpu());
+	uint64_t now = lsclock_now(this_cpu());
 	if (it->now < now)
 		it->now = now;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -343,7 +345,7 @@ static void exact_ipi(struct cpu *c, unsigned vec)
 {
 	lapic_ipi(c, vec);
 	if (c != this_cpu())
-		wake(c);
+		lsclock_wake(c);
 }
 
 static void exact_advance(hrtime_t t)
@@ -463,7 +465,7 @@ static uint64_t selftest_apart(struct cpu *c, unsigned i)
 
 	do {
 		window = ls[c->id].now;
-		mine = clock_now(c);
+		mine = lsclock_now(c);
 		its = ls[i].now;
 	} while (ls[c->id].now != window);
 	return mine > its ? mine - its : its - mine;
@@ -480,7 +482,7 @@ static void selftest_compare(struct cpu *c, struct selftest *t)
 	}
 }
 
-static void selftest(void)
+static void lockstep_selftest(void)
 {
 	struct cpu *c = this_cpu();
 
@@ -544,8 +546,8 @@ static void exact_start(void)
 	selftest_turns = boot_option_num("selftest", length / 1000) * 1000 / 2;
 	testing = true;
 	for (unsigned i = 1; i < ncpu; i++)
-		wake(cpus[i]);
-	selftest();
+		lsclock_wake(cpus[i]);
+	lockstep_selftest();
 	selftest_judge();
 	testing = false;
 }
@@ -557,7 +559,7 @@ static void exact_start_cpu(void)
 	begin_windows(c);
 	c->timerec->ws = rdtsc();
 	lockstep_op(LS_JOIN);
-	selftest();
+	lockstep_selftest();
 }
 
 void lockstep_stop(void)
@@ -576,7 +578,7 @@ void lockstep_stop(void)
  * Every CPU is idle and no timer is set: with input from outside shut out, nothing can
  * change that.  A lost wake-up ends here, at the same instruction on every run.
  */
-static void NORETURN standstill(struct cpu *c)
+static void NORETURN lockstep_standstill(struct cpu *c)
 {
 	lockstep_stop();
 	console_panic();

@@ -27,7 +27,7 @@ static const struct trapframe *stopped_at[WEFT_MAXCPU];
  * frequency, which may not be known yet. */
 #define STOP_TIMEOUT 4000000000ull
 
-static void NORETURN halt(void)
+static void NORETURN panic_halt(void)
 {
 	for (;;)
 		__asm__ volatile("cli; hlt");
@@ -39,7 +39,7 @@ void stop_nmi(const struct trapframe *f)
 	if (by == 0 || by == this_cpu()->id + 1)
 		return; /* not from here: a stray one */
 	__atomic_store_n(&stopped_at[this_cpu()->id], f, __ATOMIC_RELEASE);
-	halt();
+	panic_halt();
 }
 
 void stop_others(void)
@@ -51,7 +51,7 @@ void stop_others(void)
 					 __ATOMIC_ACQUIRE)) {
 		if (nobody == self->id + 1)
 			return;
-		halt(); /* another was first: its NMI comes */
+		panic_halt(); /* another was first: its NMI comes */
 	}
 	lockstep_stop();
 	for (unsigned i = 0; i < ncpu; i++)
@@ -98,8 +98,8 @@ static void print_others(void)
 	}
 }
 
-static void NORETURN die(uint64_t rip, uint64_t rbp, const struct trapframe *f, const char *fmt,
-			 va_list ap)
+static void NORETURN panic_die(uint64_t rip, uint64_t rbp, const struct trapframe *f,
+			       const char *fmt, va_list ap)
 {
 	irq_save();
 	struct cpu *c = this_cpu();
@@ -132,13 +132,13 @@ void panic(const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	die((uint64_t)__builtin_return_address(0), *(uint64_t *)__builtin_frame_address(0), NULL,
-	    fmt, ap);
+	panic_die((uint64_t)__builtin_return_address(0), *(uint64_t *)__builtin_frame_address(0),
+		  NULL, fmt, ap);
 }
 
 void panic_at(const struct trapframe *f, const char *fmt, ...)
 {
 	va_list ap;
 	va_start(ap, fmt);
-	die(f->rip, f->rbp, f, fmt, ap);
+	panic_die(f->rip, f->rbp, f, fmt, ap);
 }

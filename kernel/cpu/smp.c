@@ -42,7 +42,7 @@ void cpu_init_acpi(void)
 		}
 }
 
-static bool start(struct cpu *c)
+static bool cpu_start(struct cpu *c)
 {
 	ap_start.cpu = c;
 	ap_start.stack = (uint64_t)c->idle->kstack;
@@ -73,7 +73,7 @@ void cpu_start_others(void)
 		 * prepared for one that does not come. */
 		struct cpu *c = cpus[started];
 		c->apic_id = cpus[i]->apic_id;
-		if (start(c)) {
+		if (cpu_start(c)) {
 			started++;
 		} else {
 			lapic_send_init(c->apic_id); /* it must not come later */

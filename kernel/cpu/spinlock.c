@@ -45,7 +45,7 @@ static int find_class(const char *name, unsigned n)
 	return -1;
 }
 
-static unsigned class_of(const struct spinlock *l)
+static unsigned lock_class_of(const struct spinlock *l)
 {
 	if (l->name == NULL)
 		panic("spin lock %p has no name: not initialised", (void *)l);
@@ -68,7 +68,7 @@ static unsigned class_of(const struct spinlock *l)
 }
 
 /* All classes that were ever taken, directly or not, while `from` was held. */
-static uint64_t reachable(unsigned from)
+static uint64_t lock_class_reachable(unsigned from)
 {
 	uint64_t seen = 0, todo = 1ull << from;
 	while (todo != 0) {
@@ -83,7 +83,7 @@ static uint64_t reachable(unsigned from)
 static void check_order(const struct spinlock *l)
 {
 	struct held *h = &held[this_cpu()->id];
-	unsigned class = class_of(l);
+	unsigned class = lock_class_of(l);
 	for (unsigned i = 0; i < h->n; i++) {
 		unsigned outer = h->class[i];
 		if (h->lock[i] == l)
@@ -94,7 +94,7 @@ static void check_order(const struct spinlock *l)
 			panic("two locks of one kind at a time: %s", l->name);
 		if (__atomic_load_n(&after[outer], __ATOMIC_ACQUIRE) & 1ull << class)
 			continue;
-		if (reachable(class) & 1ull << outer)
+		if (lock_class_reachable(class) & 1ull << outer)
 			panic("lock order: %s is taken while %s is held, and elsewhere the "
 			      "other way round",
 			      l->name, class_name[outer]);
@@ -108,7 +108,7 @@ static void push_held(const struct spinlock *l)
 	if (h->n == MAX_HELD)
 		panic("a CPU holds more than %d spin locks", MAX_HELD);
 	h->lock[h->n] = l;
-	h->class[h->n++] = class_of(l);
+	h->class[h->n++] = lock_class_of(l);
 }
 
 static void pop_held(const struct spinlock *l)
@@ -170,7 +170,7 @@ void spin_init(struct spinlock *l, const char *name)
 }
 
 /* Takes l if it is free. */
-static bool take(struct spinlock *l)
+static bool spinlock_take(struct spinlock *l)
 {
 	uint32_t nobody = 0;
 
@@ -190,7 +190,7 @@ void spin_acquire_slowly(struct spinlock *l)
 {
 	debug_assert(!irq_enabled());
 	check_order(l);
-	if (take(l))
+	if (spinlock_take(l))
 		return;
 	uint64_t begin = spin_begin();
 	do {
@@ -198,13 +198,13 @@ void spin_acquire_slowly(struct spinlock *l)
 			spin_check(l, begin);
 			timing->spin(l);
 		}
-	} while (!take(l));
+	} while (!spinlock_take(l));
 }
 
 bool spin_try(struct spinlock *l)
 {
 	debug_assert(!irq_enabled());
-	return __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == 0 && take(l);
+	return __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == 0 && spinlock_take(l);
 }
 
 void spin_release_slowly(struct spinlock *l)

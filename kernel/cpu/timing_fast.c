@@ -82,7 +82,7 @@ static bool sample_twice(struct sample *a, struct sample *b)
 	return (inb(PIT_GATE) & PIT_OUTPUT) == 0;
 }
 
-static void calibrate(uint64_t *tsc_hz, uint64_t *lapic_hz)
+static void clocks_calibrate(uint64_t *tsc_hz, uint64_t *lapic_hz)
 {
 	struct sample a, b;
 	unsigned tries = 0;
@@ -104,7 +104,7 @@ static void calibrate(uint64_t *tsc_hz, uint64_t *lapic_hz)
 
 /* --- the time of day --------------------------------------------------------- */
 
-static uint8_t cmos(uint8_t reg)
+static uint8_t cmos_read(uint8_t reg)
 {
 	outb(0x70, reg);
 	return inb(0x71);
@@ -116,9 +116,10 @@ struct rtc {
 
 static struct rtc rtc_read_once(void)
 {
-	while (cmos(0x0a) & 0x80) /* being updated: at most 2 ms */
+	while (cmos_read(0x0a) & 0x80) /* being updated: at most 2 ms */
 		cpu_pause();
-	return (struct rtc){cmos(0), cmos(2), cmos(4), cmos(7), cmos(8), cmos(9)};
+	return (struct rtc){cmos_read(0), cmos_read(2), cmos_read(4),
+			    cmos_read(7), cmos_read(8), cmos_read(9)};
 }
 
 /* Seconds since 1970-01-01 by the real-time clock, which keeps UTC. */
@@ -128,7 +129,7 @@ static uint64_t rtc_seconds(void)
 	while (again = rtc_read_once(), memcmp(&t, &again, sizeof(t)) != 0)
 		t = again;
 
-	uint8_t mode = cmos(0x0b);
+	uint8_t mode = cmos_read(0x0b);
 	bool pm = !(mode & 0x02) && t.hour & 0x80;
 	t.hour &= 0x7f;
 	if (!(mode & 0x04)) { /* binary-coded decimal */
@@ -209,7 +210,7 @@ void timing_init_early(void)
 {
 	uint64_t tsc_hz, lapic_hz;
 	if (timing == &fast)
-		calibrate(&tsc_hz, &lapic_hz);
+		clocks_calibrate(&tsc_hz, &lapic_hz);
 	else
 		tsc_hz = lapic_hz = 1000000000; /* every clock counts instructions */
 	lapic_timer_set_hz(lapic_hz);

@@ -197,7 +197,7 @@ static void kernel_trap(struct trapframe *f)
 	kernel_fault(f, addr);
 }
 
-static void interrupt(struct trapframe *f)
+static void trap_interrupt(struct trapframe *f)
 {
 	struct cpu *c = this_cpu();
 	c->nirq++;
@@ -230,7 +230,7 @@ static void interrupt(struct trapframe *f)
 void trap(struct trapframe *f)
 {
 	if (f->vec >= 32)
-		interrupt(f);
+		trap_interrupt(f);
 	else if (frame_is_user(f))
 		user_trap(f);
 	else

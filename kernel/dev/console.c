@@ -88,7 +88,7 @@ void console_panic(void)
 	__atomic_store_n(&locking, false, __ATOMIC_RELAXED);
 }
 
-static void echo(const char *text, size_t n)
+static void console_echo(const char *text, size_t n)
 {
 	irqstate_t s = transmitter_lock();
 	serial_write(text, n);
@@ -107,7 +107,7 @@ static int64_t console_send(struct vnode *vn, const void *buf, size_t n, unsigne
 		size_t used;
 		bool crlf = __atomic_load_n(&tty.ld.tio.oflag, __ATOMIC_RELAXED) & WEFT_OPOST;
 		size_t len = ldisc_output(out, sizeof(out), text, left, crlf, &used);
-		echo(out, len);
+		console_echo(out, len);
 		text += used;
 		left -= used;
 	}
@@ -130,13 +130,13 @@ static void control_flow(void)
 }
 
 /* Is there a line, or in raw mode a byte?  tty.lock held. */
-static bool readable(void)
+static bool console_readable(void)
 {
 	return tty.ld.count > 0 && (tty.ld.lines > 0 || !(tty.ld.tio.lflag & WEFT_ICANON));
 }
 
 /* The terminal has another size: the signal that tells the foreground group, or 0.  tty.lock held. */
-static int resize(const struct weft_winsize *size)
+static int console_resize(const struct weft_winsize *size)
 {
 	bool same = memcmp(&tty.size, size, sizeof(*size)) == 0;
 
@@ -156,15 +156,15 @@ static void console_input(char c)
 	case TELNET_NOTHING:
 		break;
 	case TELNET_SIZE:
-		sig = resize(&size);
+		sig = console_resize(&size);
 		break;
 	case TELNET_TYPED:
-		sig = ldisc_input(&tty.ld, c, echo);
+		sig = ldisc_input(&tty.ld, c, console_echo);
 		tty.last_input = time_now();
 	}
 	/* A reader with VTIME starts its clock again at each byte, so it looks at
 	 * every one; in canonical mode only a whole line is news. */
-	if (readable()) {
+	if (console_readable()) {
 		waitq_wake_all(&tty.readers);
 		pollhead_wake(&tty.polls);
 	}
@@ -269,7 +269,7 @@ static int64_t console_recv(struct vnode *vn, void *buf, size_t n, unsigned flag
 			return r;
 		irqstate_t s = spin_lock(&tty.lock);
 		if (nonblock)
-			r = in_foreground() && readable() ? 0 : -EAGAIN;
+			r = in_foreground() && console_readable() ? 0 : -EAGAIN;
 		else
 			r = wait_input(n);
 		if (r == 0)
@@ -283,7 +283,7 @@ static int64_t console_recv(struct vnode *vn, void *buf, size_t n, unsigned flag
 static int console_poll(struct vnode *vn, int events, struct poll_entry *e)
 {
 	irqstate_t s = spin_lock(&tty.lock);
-	int r = events & (WEFT_POLLOUT | (readable() ? WEFT_POLLIN : 0));
+	int r = events & (WEFT_POLLOUT | (console_readable() ? WEFT_POLLIN : 0));
 	if (r == 0)
 		pollhead_join(&tty.polls, e, &tty.lock);
 	spin_unlock(&tty.lock, s);
@@ -376,7 +376,7 @@ static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 		if (err != 0)
 			return err;
 		irqstate_t s = spin_lock(&tty.lock);
-		int sig = resize(&w), pgrp = tty.pgrp;
+		int sig = console_resize(&w), pgrp = tty.pgrp;
 		spin_unlock(&tty.lock, s);
 		if (sig != 0 && pgrp != 0)
 			proc_kill_group(pgrp, sig);

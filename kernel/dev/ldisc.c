@@ -24,12 +24,12 @@
 #define BACKSPACE 0x08
 #define DEL 0x7f
 
-static uint16_t *entry(struct ldisc *d, unsigned i)
+static uint16_t *ldisc_entry(struct ldisc *d, unsigned i)
 {
 	return &d->ring[(d->first + i) % LDISC_RING];
 }
 
-static bool canonical(const struct ldisc *d)
+static bool ldisc_canonical(const struct ldisc *d)
 {
 	return d->tio.lflag & WEFT_ICANON;
 }
@@ -100,28 +100,28 @@ void ldisc_flush(struct ldisc *d)
 }
 
 /* Adds an entry, unless the ring has no room. */
-static bool put(struct ldisc *d, uint16_t e, void (*echo)(const char *, size_t))
+static bool ldisc_put(struct ldisc *d, uint16_t e, void (*echo)(const char *, size_t))
 {
 	bool ends = e & (LDISC_END | LDISC_EOF);
-	unsigned room = LDISC_RING - (canonical(d) && !ends);
+	unsigned room = LDISC_RING - (ldisc_canonical(d) && !ends);
 	if (d->count >= room) {
 		if (d->tio.lflag & WEFT_ECHO)
 			echo((char[]){BEL}, 1);
 		return false;
 	}
-	*entry(d, d->count++) = e;
+	*ldisc_entry(d, d->count++) = e;
 	d->lines += ends;
 	return true;
 }
 
 /* Takes back the last character of the line being typed; false: it is empty. */
-static bool erase(struct ldisc *d, void (*echo)(const char *, size_t))
+static bool ldisc_erase(struct ldisc *d, void (*echo)(const char *, size_t))
 {
 	unsigned columns = 0;
 	bool any = false;
 
 	while (d->count > 0) {
-		uint16_t e = *entry(d, d->count - 1);
+		uint16_t e = *ldisc_entry(d, d->count - 1);
 		if (e & (LDISC_END | LDISC_EOF))
 			break;
 		d->count--;
@@ -154,20 +154,20 @@ int ldisc_input(struct ldisc *d, uint8_t c, void (*echo)(const char *, size_t))
 			return sig;
 		}
 	}
-	if (!canonical(d)) {
-		if (put(d, c, echo))
+	if (!ldisc_canonical(d)) {
+		if (ldisc_put(d, c, echo))
 			echo_char(d, c, echo);
 		return 0;
 	}
 
 	if (is_cc(d, WEFT_VERASE, c) || c == BACKSPACE || c == DEL) {
-		erase(d, echo);
+		ldisc_erase(d, echo);
 	} else if (is_cc(d, WEFT_VKILL, c)) {
-		while (erase(d, echo))
+		while (ldisc_erase(d, echo))
 			;
 	} else if (is_cc(d, WEFT_VEOF, c)) {
-		put(d, LDISC_EOF, echo);
-	} else if (put(d, c == '\n' ? c | LDISC_END : c, echo)) {
+		ldisc_put(d, LDISC_EOF, echo);
+	} else if (ldisc_put(d, c == '\n' ? c | LDISC_END : c, echo)) {
 		echo_char(d, c, echo);
 	}
 	return 0;
@@ -177,7 +177,7 @@ int ldisc_input(struct ldisc *d, uint8_t c, void (*echo)(const char *, size_t))
 
 bool ldisc_ready(const struct ldisc *d, size_t n)
 {
-	if (canonical(d))
+	if (ldisc_canonical(d))
 		return d->lines > 0;
 	unsigned want = d->tio.cc[WEFT_VMIN];
 	if (want == 0 && d->tio.cc[WEFT_VTIME] != 0)
@@ -188,17 +188,17 @@ bool ldisc_ready(const struct ldisc *d, size_t n)
 bool ldisc_stop(const struct ldisc *d)
 {
 	return (d->tio.cflag & WEFT_CRTSCTS) && d->count >= LDISC_RING - STOP_MARGIN &&
-	       (d->lines > 0 || !canonical(d));
+	       (d->lines > 0 || !ldisc_canonical(d));
 }
 
 size_t ldisc_read(struct ldisc *d, uint8_t *buf, size_t n)
 {
 	size_t got = 0;
 
-	if (canonical(d) && d->lines == 0)
+	if (ldisc_canonical(d) && d->lines == 0)
 		return 0; /* no more than a line being typed */
 	while (d->count > 0) {
-		uint16_t e = *entry(d, 0);
+		uint16_t e = *ldisc_entry(d, 0);
 		/* An end-of-file mark goes with the bytes before it, also when they
 		 * fill the buffer: alone, the next read would take it for an end. */
 		if (got == n && !(e & LDISC_EOF))
@@ -217,28 +217,28 @@ size_t ldisc_read(struct ldisc *d, uint8_t *buf, size_t n)
 
 void ldisc_set(struct ldisc *d, const struct weft_termios *tio)
 {
-	bool was = canonical(d);
+	bool was = ldisc_canonical(d);
 
 	d->tio = *tio;
 	d->tio.iflag &= WEFT_ICRNL;
 	d->tio.oflag &= WEFT_OPOST;
 	d->tio.cflag &= WEFT_CRTSCTS;
 	d->tio.lflag &= LFLAGS;
-	if (was == canonical(d))
+	if (was == ldisc_canonical(d))
 		return;
 
 	unsigned count = d->count;
 	ldisc_flush(d);
 	for (unsigned i = 0; i < count; i++) {
-		uint16_t e = *entry(d, i);
+		uint16_t e = *ldisc_entry(d, i);
 		if (e & LDISC_EOF)
 			continue; /* raw mode knows no end of file */
 		e &= 0xff;
-		if (canonical(d) && e == '\n') {
+		if (ldisc_canonical(d) && e == '\n') {
 			e |= LDISC_END;
 			d->lines++;
 		}
-		*entry(d, d->count++) = e;
+		*ldisc_entry(d, d->count++) = e;
 	}
 }
 

@@ -44,7 +44,7 @@ static bool hex8(const uint8_t *s, uint32_t *out)
 	return true;
 }
 
-static int damaged(struct cpio *c, const char *why)
+static int cpio_damaged(struct cpio *c, const char *why)
 {
 	c->error = why;
 	return -EINVAL;
@@ -57,13 +57,13 @@ static int bad_magic(struct cpio *c)
 	uint64_t left = c->size - c->pos;
 
 	if (left >= MAGIC_LEN && memcmp(p, "070702", MAGIC_LEN) == 0)
-		return damaged(c, "cpio format \"crc\" instead of \"newc\"");
+		return cpio_damaged(c, "cpio format \"crc\" instead of \"newc\"");
 	if (left >= MAGIC_LEN && memcmp(p, "070707", MAGIC_LEN) == 0)
-		return damaged(c, "cpio format \"odc\" instead of \"newc\"");
+		return cpio_damaged(c, "cpio format \"odc\" instead of \"newc\"");
 	if (left >= 2 && ((p[0] == 0x1f && p[1] == 0x8b) || (p[0] == 0xfd && p[1] == '7') ||
 			  (p[0] == 0x28 && p[1] == 0xb5)))
-		return damaged(c, "compressed; an uncompressed cpio archive is needed");
-	return damaged(c, "not a cpio header of format \"newc\"");
+		return cpio_damaged(c, "compressed; an uncompressed cpio archive is needed");
+	return cpio_damaged(c, "not a cpio header of format \"newc\"");
 }
 
 static void skip_zeros(struct cpio *c)
@@ -90,25 +90,25 @@ int cpio_next(struct cpio *c, struct cpio_entry *e)
 		if (left < MAGIC_LEN || memcmp(header, "070701", MAGIC_LEN) != 0)
 			return bad_magic(c);
 		if (c->pos % 4 != 0)
-			return damaged(c, "header not at a multiple of 4");
+			return cpio_damaged(c, "header not at a multiple of 4");
 		if (left < HEADER_LEN)
-			return damaged(c, "ends in the middle of a header");
+			return cpio_damaged(c, "ends in the middle of a header");
 		for (int i = 0; i < NFIELDS; i++)
 			if (!hex8(header + MAGIC_LEN + 8 * i, &field[i]))
-				return damaged(c, "a number in the header is not hexadecimal");
+				return cpio_damaged(c, "a number in the header is not hexadecimal");
 
 		uint64_t namesize = field[NAMESIZE], filesize = field[FILESIZE];
 		if (namesize < 2 || namesize > WEFT_PATH_MAX)
-			return damaged(c, "length of a name out of range");
+			return cpio_damaged(c, "length of a name out of range");
 		if (namesize > left - HEADER_LEN)
-			return damaged(c, "ends in the middle of a name");
+			return cpio_damaged(c, "ends in the middle of a name");
 		const char *name = (const char *)header + HEADER_LEN;
 		if (strnlen(name, namesize) != namesize - 1)
-			return damaged(c, "a name does not end where it should");
+			return cpio_damaged(c, "a name does not end where it should");
 
 		uint64_t data = pad4(HEADER_LEN + namesize);
 		if (filesize > 0 && (data > left || filesize > left - data))
-			return damaged(c, "ends in the middle of a file");
+			return cpio_damaged(c, "ends in the middle of a file");
 		uint64_t next = filesize > 0 ? pad4(data + filesize) : data;
 		uint64_t header_pos = c->pos;
 		c->pos += MIN(next, left); /* the last padding may be missing */

@@ -107,7 +107,7 @@ static void set_bit(uint64_t *map, int fd, bool on)
 }
 
 /* Sets files[fd], fd < size, and returns what was there.  t->lock held. */
-static struct file *exchange(struct fdtable *t, int fd, struct file *f, bool cloexec)
+static struct file *fdtable_exchange(struct fdtable *t, int fd, struct file *f, bool cloexec)
 {
 	struct file *old = t->files[fd];
 	t->files[fd] = f;
@@ -120,7 +120,7 @@ static struct file *exchange(struct fdtable *t, int fd, struct file *f, bool clo
  * Makes room for descriptor fd.  Takes t->lock, and so must be called without
  * it; the table never shrinks, so the room stays.
  */
-static int grow(struct fdtable *t, int fd)
+static int fdtable_grow(struct fdtable *t, int fd)
 {
 	unsigned size = FIRST_SIZE;
 	while (size <= (unsigned)fd)
@@ -161,11 +161,11 @@ int fd_install(struct fdtable *t, struct file *f, int least, bool cloexec)
 		int fd = lowest_free(t, least);
 		bool fits = fd < 0 || (unsigned)fd < t->size;
 		if (fd >= 0 && fits)
-			exchange(t, fd, f, cloexec);
+			fdtable_exchange(t, fd, f, cloexec);
 		spin_unlock(&t->lock, s);
 		if (fits)
 			return fd;
-		int err = grow(t, fd);
+		int err = fdtable_grow(t, fd);
 		if (err != 0)
 			return err;
 	}
@@ -180,13 +180,13 @@ int fd_replace(struct fdtable *t, int fd, struct file *f, bool cloexec)
 		irqstate_t s = spin_lock(&t->lock);
 		bool fits = (unsigned)fd < t->size;
 		if (fits)
-			old = exchange(t, fd, f, cloexec);
+			old = fdtable_exchange(t, fd, f, cloexec);
 		spin_unlock(&t->lock, s);
 		if (old != NULL)
 			file_closed(t, old);
 		if (fits)
 			return fd;
-		int err = grow(t, fd);
+		int err = fdtable_grow(t, fd);
 		if (err != 0)
 			return err;
 	}
@@ -197,7 +197,7 @@ int fd_close(struct fdtable *t, int fd)
 	struct file *f = NULL;
 	irqstate_t s = spin_lock(&t->lock);
 	if (fd >= 0 && (unsigned)fd < t->size)
-		f = exchange(t, fd, NULL, false);
+		f = fdtable_exchange(t, fd, NULL, false);
 	spin_unlock(&t->lock, s);
 	if (f == NULL)
 		return -EBADF;
@@ -246,7 +246,7 @@ int fdtable_copy(struct fdtable *child, struct fdtable *parent)
 	while (child->size < parent->size) {
 		int last = parent->size - 1;
 		spin_unlock(&parent->lock, s);
-		int err = grow(child, last);
+		int err = fdtable_grow(child, last);
 		if (err != 0)
 			return err;
 		s = spin_lock(&parent->lock);

@@ -43,7 +43,7 @@ static struct gen_node *to_node(struct vnode *vn)
 #define TEXT_MAX (1u << 20) /* what kmalloc gives */
 
 /* Room for n more bytes and a NUL; false: no memory. */
-static bool room(struct gen_text *t, size_t n)
+static bool gen_text_room(struct gen_text *t, size_t n)
 {
 	if (t->failed || n > TEXT_MAX || t->len + n + 1 > TEXT_MAX) {
 		t->failed = true;
@@ -69,7 +69,7 @@ static bool room(struct gen_text *t, size_t n)
 
 void gen_write(struct gen_text *t, const void *bytes, size_t n)
 {
-	if (room(t, n)) {
+	if (gen_text_room(t, n)) {
 		memcpy(t->buf + t->len, bytes, n);
 		t->len += n;
 	}
@@ -83,7 +83,7 @@ void gen_printf(struct gen_text *t, const char *fmt, ...)
 	size_t n = vsnprintk(t->buf + t->len, t->size - t->len, fmt, ap);
 	va_end(ap);
 	if (n >= t->size - t->len) {
-		if (!room(t, n))
+		if (!gen_text_room(t, n))
 			return;
 		va_start(ap, fmt);
 		vsnprintk(t->buf + t->len, n + 1, fmt, ap);
@@ -129,7 +129,7 @@ static struct gen_node *new_node(const struct vnode_ops *ops, uint32_t mode, uin
 	return n;
 }
 
-static int dir_lookup(struct vnode *vn, const char *name, size_t len, struct vnode **out)
+static int gen_dir_lookup(struct vnode *vn, const char *name, size_t len, struct vnode **out)
 {
 	struct gen_node *n = to_node(vn);
 	if (len == 2 && memcmp(name, "..", 2) == 0) {
@@ -141,7 +141,7 @@ static int dir_lookup(struct vnode *vn, const char *name, size_t len, struct vno
 }
 
 /* Positions 0 and 1 are "." and "..". */
-static int64_t dir_readdir(struct vnode *vn, uint64_t *pos, void *buf, size_t size)
+static int64_t gen_dir_readdir(struct vnode *vn, uint64_t *pos, void *buf, size_t size)
 {
 	struct gen_node *n = to_node(vn);
 	struct gen_entry *e = kmalloc(sizeof(*e));
@@ -168,7 +168,7 @@ static int64_t dir_readdir(struct vnode *vn, uint64_t *pos, void *buf, size_t si
 	return used;
 }
 
-static int dir_where(struct vnode *vn, char *name, struct vnode **parent)
+static int gen_dir_where(struct vnode *vn, char *name, struct vnode **parent)
 {
 	struct gen_node *n = to_node(vn);
 	strlcpy(name, n->name, WEFT_NAME_MAX + 1);
@@ -178,9 +178,9 @@ static int dir_where(struct vnode *vn, char *name, struct vnode **parent)
 }
 
 static const struct vnode_ops dir_ops = {
-	.lookup = dir_lookup,
-	.readdir = dir_readdir,
-	.where = dir_where,
+	.lookup = gen_dir_lookup,
+	.readdir = gen_dir_readdir,
+	.where = gen_dir_where,
 	.release = node_release,
 };
 
@@ -201,7 +201,7 @@ static int next_piece(struct gen_node *n, bool again)
 	return err;
 }
 
-static int64_t file_read(struct vnode *vn, uint64_t off, void *buf, size_t size)
+static int64_t gen_file_read(struct vnode *vn, uint64_t off, void *buf, size_t size)
 {
 	struct gen_node *n = to_node(vn);
 	struct gen_text *t = &n->text;
@@ -228,7 +228,7 @@ static int64_t file_read(struct vnode *vn, uint64_t off, void *buf, size_t size)
 	return done > 0 ? (int64_t)done : err;
 }
 
-static const struct vnode_ops file_ops = {.read = file_read, .release = node_release};
+static const struct vnode_ops file_ops = {.read = gen_file_read, .release = node_release};
 
 static int link_readlink(struct vnode *vn, char *buf, size_t size)
 {

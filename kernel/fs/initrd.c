@@ -73,7 +73,7 @@ static void set_times(struct vnode *vn, uint32_t mode, uint64_t mtime)
 }
 
 /* The file is a name of something in the archive, which may have others. */
-static int remember(struct tree *links, const struct link *key, struct vnode *vn)
+static int initrd_link_remember(struct tree *links, const struct link *key, struct vnode *vn)
 {
 	struct link *l = kmalloc(sizeof(*l));
 	if (l == NULL)
@@ -86,7 +86,7 @@ static int remember(struct tree *links, const struct link *key, struct vnode *vn
 }
 
 /* The entry's bytes become the contents of the file. */
-static int fill(struct vnode *vn, const struct cpio_entry *e)
+static int initrd_file_fill(struct vnode *vn, const struct cpio_entry *e)
 {
 	uint64_t off = 0;
 	if (e->size == 0)
@@ -125,10 +125,10 @@ static int make_file(struct vnode *dir, const char *name, size_t len, struct tre
 		if (err != 0)
 			return err;
 		if (e->nlink > 1)
-			err = remember(links, &key, vn);
+			err = initrd_link_remember(links, &key, vn);
 	}
 	if (err == 0)
-		err = fill(vn, e);
+		err = initrd_file_fill(vn, e);
 	set_times(vn, e->mode, e->mtime * NS);
 	vnode_rele(vn);
 	return err;
@@ -155,7 +155,7 @@ static int make_symlink(struct vnode *dir, const char *name, size_t len, const s
  * Finds or makes the directory `name` in dir and moves *dir on to it.  Nothing removes
  * directories meanwhile, so nothing here needs a hold.
  */
-static int enter(struct vnode **dir, const char *name, size_t len, uint64_t mtime)
+static int initrd_dir_enter(struct vnode **dir, const char *name, size_t len, uint64_t mtime)
 {
 	struct vnode *next;
 	int err = (*dir)->ops->lookup(*dir, name, len, &next);
@@ -209,7 +209,7 @@ static int unpack_entry(struct vnode *root, struct tree *links, const struct cpi
 		if (!here && last && type == WEFT_S_IFLNK)
 			return make_symlink(dir, name, len, e);
 		if (!here) {
-			int err = enter(&dir, name, len, mtime);
+			int err = initrd_dir_enter(&dir, name, len, mtime);
 			if (err != 0)
 				return err;
 		}

@@ -55,7 +55,7 @@ void pollhead_wake(struct pollhead *h)
 }
 
 /* Asks all; how many have something to tell.  Objects get `join`'s entries until then. */
-static int ask(struct weft_pollfd *fd, struct polled *polled, unsigned n, bool join)
+static int poll_ask(struct weft_pollfd *fd, struct polled *polled, unsigned n, bool join)
 {
 	int ready = 0;
 
@@ -77,7 +77,7 @@ static int ask(struct weft_pollfd *fd, struct polled *polled, unsigned n, bool j
 	return ready;
 }
 
-static int wait(struct poller *p, hrtime_t deadline)
+static int poll_wait(struct poller *p, hrtime_t deadline)
 {
 	int err = 0;
 	irqstate_t s = spin_lock(&p->lock);
@@ -104,9 +104,9 @@ int file_poll(struct fdtable *t, struct weft_pollfd *fd, unsigned n, hrtime_t de
 	}
 
 	bool join = deadline != 0;
-	while ((ready = ask(fd, polled, n, join)) == 0 && err == 0 && deadline != 0) {
+	while ((ready = poll_ask(fd, polled, n, join)) == 0 && err == 0 && deadline != 0) {
 		join = false;
-		err = wait(&p, deadline);
+		err = poll_wait(&p, deadline);
 	}
 
 	for (unsigned i = 0; i < n; i++) {

@@ -173,7 +173,7 @@ static int fill_lwp(struct gen_text *t, uint64_t arg)
 
 /* --- directories --------------------------------------------------------------------------- */
 
-static bool parse(const char *name, size_t len, uint64_t most, uint64_t *v)
+static bool procfs_number(const char *name, size_t len, uint64_t most, uint64_t *v)
 {
 	*v = 0;
 	for (size_t i = 0; i < len; i++) {
@@ -184,7 +184,7 @@ static bool parse(const char *name, size_t len, uint64_t most, uint64_t *v)
 	return len > 0 && name[0] != '0' && *v <= most;
 }
 
-static int given(struct vnode *vn, struct vnode **out)
+static int procfs_open_file(struct vnode *vn, struct vnode **out)
 {
 	*out = vn;
 	return vn != NULL ? 0 : -ENOMEM;
@@ -195,7 +195,7 @@ static bool is_name(const char *name, size_t len, const char *want)
 	return strlen(want) == len && memcmp(name, want, len) == 0;
 }
 
-static bool entry(struct gen_entry *e, uint64_t ino, uint32_t type)
+static bool procfs_entry(struct gen_entry *e, uint64_t ino, uint32_t type)
 {
 	e->ino = ino;
 	e->type = type;
@@ -212,9 +212,9 @@ static int lwp_lookup(struct vnode *dir, uint64_t arg, const char *name, size_t 
 {
 	if (!is_name(name, len, "status"))
 		return -ENOENT;
-	return given(gen_file(fill_lwp, arg, lwp_ino(ARG_PID(arg), ARG_LWP(arg), true), 0444,
-			      procfs_dev),
-		     out);
+	return procfs_open_file(gen_file(fill_lwp, arg, lwp_ino(ARG_PID(arg), ARG_LWP(arg), true),
+					 0444, procfs_dev),
+				out);
 }
 
 static bool lwp_next(uint64_t arg, uint64_t *pos, struct gen_entry *e)
@@ -222,7 +222,7 @@ static bool lwp_next(uint64_t arg, uint64_t *pos, struct gen_entry *e)
 	if ((*pos)++ > 0)
 		return false;
 	strlcpy(e->name, "status", sizeof(e->name));
-	return entry(e, lwp_ino(ARG_PID(arg), ARG_LWP(arg), true), WEFT_S_IFREG);
+	return procfs_entry(e, lwp_ino(ARG_PID(arg), ARG_LWP(arg), true), WEFT_S_IFREG);
 }
 
 static const struct gen_dir_ops lwp_dir = {lwp_lookup, lwp_next};
@@ -234,12 +234,12 @@ static int lwps_lookup(struct vnode *dir, uint64_t pid, const char *name, size_t
 	char text[WEFT_NAME_MAX + 1];
 	uint64_t id;
 
-	if (!parse(name, len, LWP_ID_MAX, &id) || lwp_info_get(pid, id, &i) != (int64_t)id)
+	if (!procfs_number(name, len, LWP_ID_MAX, &id) || lwp_info_get(pid, id, &i) != (int64_t)id)
 		return -ENOENT;
 	snprintk(text, sizeof(text), "%lu", id);
-	return given(gen_dir(dir, text, &lwp_dir, LWP_ARG(pid, id), lwp_ino(pid, id, false), 0555,
-			     procfs_dev),
-		     out);
+	return procfs_open_file(gen_dir(dir, text, &lwp_dir, LWP_ARG(pid, id),
+					lwp_ino(pid, id, false), 0555, procfs_dev),
+				out);
 }
 
 static bool lwps_next(uint64_t pid, uint64_t *pos, struct gen_entry *e)
@@ -251,7 +251,7 @@ static bool lwps_next(uint64_t pid, uint64_t *pos, struct gen_entry *e)
 		return false;
 	*pos = id + 1;
 	snprintk(e->name, sizeof(e->name), "%ld", id);
-	return entry(e, lwp_ino(pid, id, false), WEFT_S_IFDIR);
+	return procfs_entry(e, lwp_ino(pid, id, false), WEFT_S_IFDIR);
 }
 
 static const struct gen_dir_ops lwps_dir = {lwps_lookup, lwps_next};
@@ -274,10 +274,11 @@ static int proc_lookup(struct vnode *dir, uint64_t pid, const char *name, size_t
 		uint64_t ino = proc_ino(pid, proc_entries[i].kind);
 		if (!is_name(name, len, proc_entries[i].name))
 			continue;
-		return given(proc_entries[i].fill == NULL
-				     ? gen_dir(dir, "lwp", &lwps_dir, pid, ino, 0555, procfs_dev)
-				     : gen_file(proc_entries[i].fill, pid, ino, 0444, procfs_dev),
-			     out);
+		return procfs_open_file(
+			proc_entries[i].fill == NULL
+				? gen_dir(dir, "lwp", &lwps_dir, pid, ino, 0555, procfs_dev)
+				: gen_file(proc_entries[i].fill, pid, ino, 0444, procfs_dev),
+			out);
 	}
 	return -ENOENT;
 }
@@ -288,8 +289,8 @@ static bool proc_next(uint64_t pid, uint64_t *pos, struct gen_entry *e)
 		return false;
 	unsigned i = (*pos)++;
 	strlcpy(e->name, proc_entries[i].name, sizeof(e->name));
-	return entry(e, proc_ino(pid, proc_entries[i].kind),
-		     proc_entries[i].fill == NULL ? WEFT_S_IFDIR : WEFT_S_IFREG);
+	return procfs_entry(e, proc_ino(pid, proc_entries[i].kind),
+			    proc_entries[i].fill == NULL ? WEFT_S_IFDIR : WEFT_S_IFREG);
 }
 
 static const struct gen_dir_ops proc_dir = {proc_lookup, proc_next};
@@ -308,15 +309,15 @@ static int root_lookup(struct vnode *dir, uint64_t arg, const char *name, size_t
 
 	if (is_name(name, len, "self")) {
 		snprintk(text, sizeof(text), "%d", curproc() ? curproc()->pid : 0);
-		return given(gen_link(text, INO_SELF, procfs_dev), out);
+		return procfs_open_file(gen_link(text, INO_SELF, procfs_dev), out);
 	}
 	if (is_name(name, len, "kmem"))
-		return given(gen_file(fill_kmem, 0, INO_KMEM, 0444, procfs_dev), out);
-	if (!parse(name, len, INT32_MAX, &pid) || proc_info(pid, &i) != (int)pid)
+		return procfs_open_file(gen_file(fill_kmem, 0, INO_KMEM, 0444, procfs_dev), out);
+	if (!procfs_number(name, len, INT32_MAX, &pid) || proc_info(pid, &i) != (int)pid)
 		return -ENOENT;
 	snprintk(text, sizeof(text), "%lu", pid);
-	return given(gen_dir(dir, text, &proc_dir, pid, proc_ino(pid, INO_DIR), 0555, procfs_dev),
-		     out);
+	return procfs_open_file(
+		gen_dir(dir, text, &proc_dir, pid, proc_ino(pid, INO_DIR), 0555, procfs_dev), out);
 }
 
 static bool root_next(uint64_t arg, uint64_t *pos, struct gen_entry *e)
@@ -326,19 +327,19 @@ static bool root_next(uint64_t arg, uint64_t *pos, struct gen_entry *e)
 	if (*pos == 0) {
 		*pos = 1;
 		strlcpy(e->name, "self", sizeof(e->name));
-		return entry(e, INO_SELF, WEFT_S_IFLNK);
+		return procfs_entry(e, INO_SELF, WEFT_S_IFLNK);
 	}
 	if (*pos == 1) {
 		*pos = 2;
 		strlcpy(e->name, "kmem", sizeof(e->name));
-		return entry(e, INO_KMEM, WEFT_S_IFREG);
+		return procfs_entry(e, INO_KMEM, WEFT_S_IFREG);
 	}
 	int pid = *pos <= INT32_MAX ? proc_info(*pos - 1, &i) : -ESRCH;
 	if (pid < 0)
 		return false;
 	*pos = pid + 2;
 	snprintk(e->name, sizeof(e->name), "%d", pid);
-	return entry(e, proc_ino(pid, INO_DIR), WEFT_S_IFDIR);
+	return procfs_entry(e, proc_ino(pid, INO_DIR), WEFT_S_IFDIR);
 }
 
 static const struct gen_dir_ops root_dir = {root_lookup, root_next};

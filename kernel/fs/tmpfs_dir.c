@@ -55,7 +55,7 @@ static struct tmpfs_dir *to_dir(struct vnode *vn)
 	return (struct tmpfs_dir *)vn;
 }
 
-static bool is_dir(const struct vnode *vn)
+static bool tmpfs_is_dir(const struct vnode *vn)
 {
 	return vn->ops == &dir_ops;
 }
@@ -66,7 +66,7 @@ static void set_time(uint64_t *time, uint64_t to)
 }
 
 /* The entries of d have changed. */
-static void touch(struct tmpfs_dir *d)
+static void tmpfs_dir_touch(struct tmpfs_dir *d)
 {
 	uint64_t now = time_real();
 	set_time(&d->vn.mtime, now);
@@ -169,7 +169,7 @@ static void insert_entry(struct tmpfs_dir *d, struct tmpfs_entry *e)
 	e->cookie = d->next_cookie++;
 	tree_insert(&d->by_name, &e->by_name, cmp_name);
 	tree_insert(&d->by_cookie, &e->by_cookie, cmp_cookie);
-	touch(d);
+	tmpfs_dir_touch(d);
 }
 
 /* The reverse; the entry and its hold are the caller's to free. */
@@ -177,7 +177,7 @@ static void remove_entry(struct tmpfs_dir *d, struct tmpfs_entry *e)
 {
 	tree_remove(&d->by_name, &e->by_name);
 	tree_remove(&d->by_cookie, &e->by_cookie);
-	touch(d);
+	tmpfs_dir_touch(d);
 }
 
 static bool is_empty(const struct tmpfs_dir *d)
@@ -207,7 +207,7 @@ static void unlink_file(struct vnode *vn)
 
 /* --- looking ------------------------------------------------------------------------------------ */
 
-static int dir_lookup(struct vnode *vn, const char *name, size_t len, struct vnode **out)
+static int tmpfs_dir_lookup(struct vnode *vn, const char *name, size_t len, struct vnode **out)
 {
 	struct tmpfs_dir *d = to_dir(vn);
 	int err = 0;
@@ -228,7 +228,7 @@ static int dir_lookup(struct vnode *vn, const char *name, size_t len, struct vno
 	return err;
 }
 
-static int64_t dir_readdir(struct vnode *vn, uint64_t *pos, void *buf, size_t size)
+static int64_t tmpfs_dir_readdir(struct vnode *vn, uint64_t *pos, void *buf, size_t size)
 {
 	struct tmpfs_dir *d = to_dir(vn);
 	uint64_t cookie = *pos;
@@ -251,7 +251,7 @@ static int64_t dir_readdir(struct vnode *vn, uint64_t *pos, void *buf, size_t si
 	return r;
 }
 
-static int dir_where(struct vnode *vn, char *name, struct vnode **parent)
+static int tmpfs_dir_where(struct vnode *vn, char *name, struct vnode **parent)
 {
 	struct tmpfs_dir *d = to_dir(vn);
 	int err = -ENOENT;
@@ -274,7 +274,8 @@ static int dir_where(struct vnode *vn, char *name, struct vnode **parent)
 /* --- making ------------------------------------------------------------------------------------- */
 
 /* A new entry of d for vn, a hold of which it takes over on success. */
-static int add(struct tmpfs_dir *d, const char *name, size_t len, struct vnode *vn, bool new)
+static int tmpfs_entry_add(struct tmpfs_dir *d, const char *name, size_t len, struct vnode *vn,
+			   bool new)
 {
 	struct tmpfs_entry *e = mm_spare(PG_USER | PG_STORE) ? new_entry(name, len) : NULL;
 	if (e == NULL)
@@ -283,11 +284,11 @@ static int add(struct tmpfs_dir *d, const char *name, size_t len, struct vnode *
 	int err = 0;
 	if (find_name(d, name, len) != NULL)
 		err = -EEXIST;
-	else if (d->dead || (!is_dir(vn) && !link_file(vn, new)))
+	else if (d->dead || (!tmpfs_is_dir(vn) && !link_file(vn, new)))
 		err = -ENOENT;
 	if (err == 0) {
 		e->vn = vn;
-		if (is_dir(vn)) {
+		if (tmpfs_is_dir(vn)) {
 			to_dir(vn)->self = e;
 			d->vn.nlink++; /* for the new one's ".." */
 		}
@@ -299,15 +300,15 @@ static int add(struct tmpfs_dir *d, const char *name, size_t len, struct vnode *
 	return err;
 }
 
-static int dir_create(struct vnode *vn, const char *name, size_t len, uint32_t mode,
-		      struct vnode **out)
+static int tmpfs_dir_create(struct vnode *vn, const char *name, size_t len, uint32_t mode,
+			    struct vnode **out)
 {
 	struct tmpfs_dir *d = to_dir(vn);
 	struct vnode *file = tmpfs_file(d->fs, mode);
 	if (file == NULL)
 		return -ENOSPC;
 	vnode_hold(file); /* for the caller */
-	int err = add(d, name, len, file, true);
+	int err = tmpfs_entry_add(d, name, len, file, true);
 	if (err != 0) {
 		vnode_rele(file);
 		vnode_rele(file);
@@ -317,22 +318,22 @@ static int dir_create(struct vnode *vn, const char *name, size_t len, uint32_t m
 	return 0;
 }
 
-static int dir_symlink(struct vnode *vn, const char *name, size_t len, const char *target)
+static int tmpfs_dir_symlink(struct vnode *vn, const char *name, size_t len, const char *target)
 {
 	struct tmpfs_dir *d = to_dir(vn);
 	struct vnode *link = tmpfs_symlink(d->fs, target);
 	if (link == NULL)
 		return -ENOSPC;
-	int err = add(d, name, len, link, true);
+	int err = tmpfs_entry_add(d, name, len, link, true);
 	if (err != 0)
 		vnode_rele(link);
 	return err;
 }
 
-static int dir_link(struct vnode *vn, const char *name, size_t len, struct vnode *file)
+static int tmpfs_dir_link(struct vnode *vn, const char *name, size_t len, struct vnode *file)
 {
 	vnode_hold(file);
-	int err = add(to_dir(vn), name, len, file, false);
+	int err = tmpfs_entry_add(to_dir(vn), name, len, file, false);
 	if (err != 0)
 		vnode_rele(file);
 	else
@@ -343,7 +344,7 @@ static int dir_link(struct vnode *vn, const char *name, size_t len, struct vnode
 int tmpfs_enter(struct vnode *dir, const char *name, struct vnode *vn)
 {
 	vnode_hold(vn);
-	int err = add(to_dir(dir), name, strlen(name), vn, true);
+	int err = tmpfs_entry_add(to_dir(dir), name, strlen(name), vn, true);
 	if (err != 0)
 		vnode_rele(vn);
 	return err;
@@ -362,7 +363,7 @@ static struct tmpfs_dir *new_dir(struct tmpfs *fs, uint32_t mode)
 	return d;
 }
 
-static int dir_mkdir(struct vnode *vn, const char *name, size_t len, uint32_t mode)
+static int tmpfs_dir_mkdir(struct vnode *vn, const char *name, size_t len, uint32_t mode)
 {
 	struct tmpfs_dir *parent = to_dir(vn);
 	struct tmpfs_dir *d = new_dir(parent->fs, mode);
@@ -370,7 +371,7 @@ static int dir_mkdir(struct vnode *vn, const char *name, size_t len, uint32_t mo
 		return -ENOSPC;
 	d->parent = parent;
 	vnode_hold(vn);
-	int err = add(parent, name, len, &d->vn, true);
+	int err = tmpfs_entry_add(parent, name, len, &d->vn, true);
 	if (err != 0)
 		vnode_rele(&d->vn);
 	return err;
@@ -379,7 +380,7 @@ static int dir_mkdir(struct vnode *vn, const char *name, size_t len, uint32_t mo
 /* --- removing ----------------------------------------------------------------------------------- */
 
 /* What was taken out of the tree, to be released when no lock is held. */
-static void drop(struct tmpfs_entry *e)
+static void tmpfs_entry_drop(struct tmpfs_entry *e)
 {
 	vnode_rele(e->vn);
 	kfree(e);
@@ -389,7 +390,7 @@ static void drop(struct tmpfs_entry *e)
  * d, a child of `parent`, is to lose its name: 0, and it is dead, or -ENOTEMPTY, -EBUSY.
  * The parent's lock is held for writing.
  */
-static int bury(struct tmpfs_dir *parent, struct tmpfs_dir *d)
+static int tmpfs_dir_bury(struct tmpfs_dir *parent, struct tmpfs_dir *d)
 {
 	if (d->vn.mount != NULL)
 		return -EBUSY;
@@ -405,35 +406,37 @@ static int bury(struct tmpfs_dir *parent, struct tmpfs_dir *d)
 	return empty ? 0 : -ENOTEMPTY;
 }
 
-static int dir_unlink(struct vnode *vn, const char *name, size_t len)
+static int tmpfs_dir_unlink(struct vnode *vn, const char *name, size_t len)
 {
 	struct tmpfs_dir *d = to_dir(vn);
 
 	krw_write_enter(&d->lock);
 	struct tmpfs_entry *e = find_name(d, name, len);
-	int err = e == NULL ? -ENOENT : is_dir(e->vn) ? -EPERM : 0;
+	int err = e == NULL ? -ENOENT : tmpfs_is_dir(e->vn) ? -EPERM : 0;
 	if (err == 0) {
 		remove_entry(d, e);
 		unlink_file(e->vn);
 	}
 	krw_write_exit(&d->lock);
 	if (err == 0)
-		drop(e);
+		tmpfs_entry_drop(e);
 	return err;
 }
 
-static int dir_rmdir(struct vnode *vn, const char *name, size_t len)
+static int tmpfs_dir_rmdir(struct vnode *vn, const char *name, size_t len)
 {
 	struct tmpfs_dir *d = to_dir(vn);
 
 	krw_write_enter(&d->lock);
 	struct tmpfs_entry *e = find_name(d, name, len);
-	int err = e == NULL ? -ENOENT : is_dir(e->vn) ? bury(d, to_dir(e->vn)) : -ENOTDIR;
+	int err = e == NULL             ? -ENOENT
+		  : tmpfs_is_dir(e->vn) ? tmpfs_dir_bury(d, to_dir(e->vn))
+					: -ENOTDIR;
 	if (err == 0)
 		remove_entry(d, e);
 	krw_write_exit(&d->lock);
 	if (err == 0)
-		drop(e);
+		tmpfs_entry_drop(e);
 	return err;
 }
 
@@ -474,30 +477,30 @@ static int may_move(struct tmpfs_dir *from, struct vnode *what, struct tmpfs_dir
 {
 	if (to->dead)
 		return -ENOENT;
-	if (is_dir(what)) {
+	if (tmpfs_is_dir(what)) {
 		if (what->mount != NULL)
 			return -EBUSY;
 		if (from != to && is_above(to_dir(what), to))
 			return -EINVAL;
-		if (old != NULL && !is_dir(old))
+		if (old != NULL && !tmpfs_is_dir(old))
 			return -ENOTDIR;
-	} else if (old != NULL && is_dir(old)) {
+	} else if (old != NULL && tmpfs_is_dir(old)) {
 		return -EISDIR;
 	}
-	if (old == NULL || !is_dir(old))
+	if (old == NULL || !tmpfs_is_dir(old))
 		return 0;
 	/* Not to be locked if it is above what we have locked; and then it is not empty. */
 	if (from != to && is_above(to_dir(old), from))
 		return -ENOTEMPTY;
-	return bury(to, to_dir(old));
+	return tmpfs_dir_bury(to, to_dir(old));
 }
 
 /*
  * In one step for all who look at the new name.  -EINVAL: a directory into itself;
  * -ENOTEMPTY, -ENOTDIR, -EISDIR: what has the new name; -EBUSY: a mount.
  */
-static int dir_rename(struct vnode *vn, const char *name, size_t len, struct vnode *to_vn,
-		      const char *to_name, size_t to_len)
+static int tmpfs_dir_rename(struct vnode *vn, const char *name, size_t len, struct vnode *to_vn,
+			    const char *to_name, size_t to_len)
 {
 	struct tmpfs_dir *from = to_dir(vn), *to = to_dir(to_vn);
 	struct tmpfs_entry *fresh = NULL, *old = NULL;
@@ -523,13 +526,13 @@ static int dir_rename(struct vnode *vn, const char *name, size_t len, struct vno
 	if (moved) {
 		if (old != NULL) {
 			remove_entry(to, old);
-			if (!is_dir(old->vn))
+			if (!tmpfs_is_dir(old->vn))
 				unlink_file(old->vn);
 		}
 		remove_entry(from, e);
 		fresh->vn = e->vn;
 		insert_entry(to, fresh);
-		if (is_dir(fresh->vn)) {
+		if (tmpfs_is_dir(fresh->vn)) {
 			struct tmpfs_dir *d = to_dir(fresh->vn);
 			krw_write_enter(&d->lock);
 			d->self = fresh;
@@ -551,7 +554,7 @@ static int dir_rename(struct vnode *vn, const char *name, size_t len, struct vno
 	}
 	kfree(moved ? e : fresh);
 	if (moved && old != NULL)
-		drop(old);
+		tmpfs_entry_drop(old);
 	if (left != NULL)
 		vnode_rele(left);
 	return err;
@@ -561,7 +564,7 @@ static int dir_rename(struct vnode *vn, const char *name, size_t len, struct vno
 
 /* A dead directory may be all that holds a dead parent, and so on upwards: no recursion.
  * The root is never released. */
-static void dir_release(struct vnode *vn)
+static void tmpfs_dir_release(struct vnode *vn)
 {
 	struct tmpfs_dir *d = to_dir(vn), *parent;
 
@@ -575,18 +578,18 @@ static void dir_release(struct vnode *vn)
 }
 
 static const struct vnode_ops dir_ops = {
-	.lookup = dir_lookup,
-	.readdir = dir_readdir,
-	.where = dir_where,
+	.lookup = tmpfs_dir_lookup,
+	.readdir = tmpfs_dir_readdir,
+	.where = tmpfs_dir_where,
 	.setattr = tmpfs_setattr,
-	.create = dir_create,
-	.mkdir = dir_mkdir,
-	.symlink = dir_symlink,
-	.link = dir_link,
-	.unlink = dir_unlink,
-	.rmdir = dir_rmdir,
-	.rename = dir_rename,
-	.release = dir_release,
+	.create = tmpfs_dir_create,
+	.mkdir = tmpfs_dir_mkdir,
+	.symlink = tmpfs_dir_symlink,
+	.link = tmpfs_dir_link,
+	.unlink = tmpfs_dir_unlink,
+	.rmdir = tmpfs_dir_rmdir,
+	.rename = tmpfs_dir_rename,
+	.release = tmpfs_dir_release,
 };
 
 struct vnode *tmpfs_new(void)

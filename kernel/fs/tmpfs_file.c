@@ -37,7 +37,7 @@ static struct tmpfs_file *to_file(struct vnode *vn)
 }
 
 /* The page that holds byte `off`, made if it is not there, held. */
-static int make_page(struct tmpfs_file *f, uint64_t off, paddr_t *page)
+static int tmpfs_file_page(struct tmpfs_file *f, uint64_t off, paddr_t *page)
 {
 	int err = pageset_get(&f->pages, off / PAGE_SIZE, PG_USER | PG_STORE, page);
 	if (err == -ENOMEM) {
@@ -58,7 +58,7 @@ static void clear_tail(struct tmpfs_file *f, uint64_t size)
 	}
 }
 
-static int64_t file_read(struct vnode *vn, uint64_t off, void *buf, size_t n)
+static int64_t tmpfs_file_read(struct vnode *vn, uint64_t off, void *buf, size_t n)
 {
 	struct tmpfs_file *f = to_file(vn);
 
@@ -82,7 +82,8 @@ static int64_t file_read(struct vnode *vn, uint64_t off, void *buf, size_t n)
 	return n;
 }
 
-static int64_t file_write(struct vnode *vn, uint64_t *off, const void *buf, size_t n, bool append)
+static int64_t tmpfs_file_write(struct vnode *vn, uint64_t *off, const void *buf, size_t n,
+				bool append)
 {
 	struct tmpfs_file *f = to_file(vn);
 	size_t done = 0;
@@ -100,7 +101,7 @@ static int64_t file_write(struct vnode *vn, uint64_t *off, const void *buf, size
 		uint64_t at = start + done;
 		size_t some = MIN(n - done, PAGE_SIZE - at % PAGE_SIZE);
 		paddr_t page;
-		err = make_page(f, at, &page);
+		err = tmpfs_file_page(f, at, &page);
 		if (err != 0)
 			break;
 		memcpy((char *)phys_to_virt(page) + at % PAGE_SIZE, (const char *)buf + done, some);
@@ -129,7 +130,7 @@ int tmpfs_append_page(struct vnode *vn, paddr_t page)
 	return err;
 }
 
-static int file_truncate(struct vnode *vn, uint64_t size)
+static int tmpfs_file_truncate(struct vnode *vn, uint64_t size)
 {
 	struct tmpfs_file *f = to_file(vn);
 
@@ -145,37 +146,37 @@ static int file_truncate(struct vnode *vn, uint64_t size)
 	return 0;
 }
 
-static int file_getpage(struct vnode *vn, uint64_t index, paddr_t *page)
+static int tmpfs_file_getpage(struct vnode *vn, uint64_t index, paddr_t *page)
 {
 	struct tmpfs_file *f = to_file(vn);
 	int err = -EINVAL;
 
 	krw_read_enter(&f->lock);
 	if (index < PAGE_ROUND_UP(vn->size) / PAGE_SIZE)
-		err = make_page(f, index * PAGE_SIZE, page);
+		err = tmpfs_file_page(f, index * PAGE_SIZE, page);
 	krw_read_exit(&f->lock);
 	return err;
 }
 
-static uint64_t file_allocated(struct vnode *vn)
+static uint64_t tmpfs_file_allocated(struct vnode *vn)
 {
 	return __atomic_load_n(&to_file(vn)->pages.npages, __ATOMIC_RELAXED) * PAGE_SIZE;
 }
 
-static void file_release(struct vnode *vn)
+static void tmpfs_file_release(struct vnode *vn)
 {
 	pageset_truncate(&to_file(vn)->pages, 0);
 	kfree(to_file(vn));
 }
 
 static const struct vnode_ops file_ops = {
-	.read = file_read,
-	.write = file_write,
-	.truncate = file_truncate,
+	.read = tmpfs_file_read,
+	.write = tmpfs_file_write,
+	.truncate = tmpfs_file_truncate,
 	.setattr = tmpfs_setattr,
-	.allocated = file_allocated,
-	.getpage = file_getpage,
-	.release = file_release,
+	.allocated = tmpfs_file_allocated,
+	.getpage = tmpfs_file_getpage,
+	.release = tmpfs_file_release,
 };
 
 struct vnode *tmpfs_file(struct tmpfs *fs, uint32_t mode)

@@ -67,7 +67,7 @@ struct vnode *vfs_root(void)
 	return root;
 }
 
-static bool is_dir(const struct vnode *vn)
+static bool vnode_is_dir(const struct vnode *vn)
 {
 	return vnode_is(vn, WEFT_S_IFDIR);
 }
@@ -90,7 +90,7 @@ int64_t dirent_put(void *buf, size_t size, const char *name, size_t len, uint64_
 /* --- one step ---------------------------------------------------------------------------- */
 
 /* The entry `name` of dir, or what is mounted there. */
-static int step(struct vnode *dir, const char *name, size_t len, struct vnode **out)
+static int walk_step(struct vnode *dir, const char *name, size_t len, struct vnode **out)
 {
 	int err = dir->ops->lookup(dir, name, len, out);
 	if (err != 0)
@@ -124,7 +124,7 @@ struct walk {
 };
 
 /* The text of the link vn, and what follows it in the path, becomes the path. */
-static int follow(struct walk *w, struct vnode *vn, const char *rest)
+static int walk_follow(struct walk *w, struct vnode *vn, const char *rest)
 {
 	if (++w->links > VFS_SYMLINKS_MAX)
 		return -ELOOP;
@@ -158,8 +158,8 @@ static int follow(struct walk *w, struct vnode *vn, const char *rest)
  * *name and *len (0: the path has none).  "." is a name like others; after "..", w->at is not
  * where the name is.
  */
-static int walk(struct walk *w, bool follow_last, struct vnode **vn, const char **name, size_t *len,
-		bool *slash)
+static int walk_path(struct walk *w, bool follow_last, struct vnode **vn, const char **name,
+		     size_t *len, bool *slash)
 {
 	for (;;) {
 		preempt_point(); /* no lock is held between two names, only w->at */
@@ -177,7 +177,7 @@ static int walk(struct walk *w, bool follow_last, struct vnode **vn, const char 
 		*len = rest - first;
 		*slash = *rest == '/';
 		*vn = NULL;
-		if (!is_dir(w->at))
+		if (!vnode_is_dir(w->at))
 			return -ENOTDIR;
 		if (*len > WEFT_NAME_MAX)
 			return -ENAMETOOLONG;
@@ -188,7 +188,7 @@ static int walk(struct walk *w, bool follow_last, struct vnode **vn, const char 
 		else if (*len == 2 && first[0] == '.' && first[1] == '.')
 			err = step_up(w->at, vn);
 		else
-			err = step(w->at, first, *len, vn);
+			err = walk_step(w->at, first, *len, vn);
 		if (err == -ENOENT && last) {
 			*vn = NULL;
 			return 0;
@@ -196,14 +196,14 @@ static int walk(struct walk *w, bool follow_last, struct vnode **vn, const char 
 		if (err != 0)
 			return err;
 		if (vnode_is(*vn, WEFT_S_IFLNK) && (!last || follow_last || *slash)) {
-			err = follow(w, *vn, rest);
+			err = walk_follow(w, *vn, rest);
 			vnode_rele(*vn);
 			if (err != 0)
 				return err;
 			continue;
 		}
 		if (last) {
-			if (*slash && !is_dir(*vn)) {
+			if (*slash && !vnode_is_dir(*vn)) {
 				vnode_rele(*vn);
 				return -ENOTDIR;
 			}
@@ -235,7 +235,7 @@ int vfs_lookup(struct vnode *cwd, const char *path, struct vnode **out)
 	int err = walk_start(&w, cwd, path);
 	if (err != 0)
 		return err;
-	err = walk(&w, true, out, &name, &len, &slash);
+	err = walk_path(&w, true, out, &name, &len, &slash);
 	if (err == 0 && *out == NULL)
 		err = -ENOENT;
 	vnode_rele(w.at);
@@ -251,7 +251,7 @@ int vfs_resolve(struct vnode *cwd, const char *path, bool follow_last, struct vf
 	int err = walk_start(&w, cwd, path);
 	if (err != 0)
 		return err;
-	err = walk(&w, follow_last, &out->vn, &name, &out->len, &out->slash);
+	err = walk_path(&w, follow_last, &out->vn, &name, &out->len, &out->slash);
 	if (err == 0) {
 		memcpy(out->name, name, out->len);
 		out->name[out->len] = '\0';
@@ -329,8 +329,8 @@ int vfs_mount(struct mount *m, const char *path)
 	int err = vfs_lookup(root, path, &dir);
 	if (err != 0)
 		return err;
-	if (!is_dir(dir) || dir->mount != NULL) {
-		err = is_dir(dir) ? -EBUSY : -ENOTDIR;
+	if (!vnode_is_dir(dir) || dir->mount != NULL) {
+		err = vnode_is_dir(dir) ? -EBUSY : -ENOTDIR;
 		vnode_rele(dir);
 		return err;
 	}

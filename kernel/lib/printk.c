@@ -19,7 +19,7 @@ struct sink {
 	void (*flush)(struct sink *);
 };
 
-static void put(struct sink *s, char c)
+static void sink_put(struct sink *s, char c)
 {
 	s->total++;
 	if (s->used == s->size && s->flush != NULL)
@@ -33,11 +33,11 @@ static void put_field(struct sink *s, const char *text, size_t len, unsigned wid
 {
 	size_t fill = width > len ? width - len : 0;
 	for (size_t i = 0; !left && i < fill; i++)
-		put(s, pad);
+		sink_put(s, pad);
 	for (size_t i = 0; i < len; i++)
-		put(s, text[i]);
+		sink_put(s, text[i]);
 	for (size_t i = 0; left && i < fill; i++)
-		put(s, ' ');
+		sink_put(s, ' ');
 }
 
 struct number {
@@ -49,7 +49,7 @@ struct number {
 	bool left, zero;
 };
 
-static void put_number(struct sink *s, const struct number *n)
+static void sink_put_number(struct sink *s, const struct number *n)
 {
 	const char *digits = n->upper ? "0123456789ABCDEF" : "0123456789abcdef";
 	char text[24];
@@ -70,11 +70,11 @@ static void put_number(struct sink *s, const struct number *n)
 	put_field(s, text + at, sizeof(text) - at, width, n->left, n->zero ? '0' : ' ');
 }
 
-static void format(struct sink *s, const char *fmt, va_list ap)
+static void sink_format(struct sink *s, const char *fmt, va_list ap)
 {
 	for (; *fmt; fmt++) {
 		if (*fmt != '%') {
-			put(s, *fmt);
+			sink_put(s, *fmt);
 			continue;
 		}
 		bool left = false, zero = false, prefix = false;
@@ -104,22 +104,23 @@ static void format(struct sink *s, const char *fmt, va_list ap)
 		case 'd':
 		case 'i': {
 			int64_t v = longs ? va_arg(ap, int64_t) : va_arg(ap, int);
-			put_number(s, &(struct number){v < 0 ? -(uint64_t)v : (uint64_t)v, 10,
-						       false, v < 0 ? "-" : "", width, left, zero});
+			sink_put_number(s, &(struct number){v < 0 ? -(uint64_t)v : (uint64_t)v, 10,
+							    false, v < 0 ? "-" : "", width, left,
+							    zero});
 			break;
 		}
 		case 'u':
 		case 'x':
 		case 'X': {
 			uint64_t v = longs ? va_arg(ap, uint64_t) : va_arg(ap, unsigned);
-			put_number(s, &(struct number){v, *fmt == 'u' ? 10 : 16, *fmt == 'X',
-						       prefix && *fmt != 'u' ? "0x" : "", width,
-						       left, zero});
+			sink_put_number(s, &(struct number){v, *fmt == 'u' ? 10 : 16, *fmt == 'X',
+							    prefix && *fmt != 'u' ? "0x" : "",
+							    width, left, zero});
 			break;
 		}
 		case 'p':
-			put_number(s, &(struct number){va_arg(ap, uint64_t), 16, false, "0x", width,
-						       left, zero});
+			sink_put_number(s, &(struct number){va_arg(ap, uint64_t), 16, false, "0x",
+							    width, left, zero});
 			break;
 		case 's': {
 			const char *text = va_arg(ap, const char *);
@@ -134,10 +135,10 @@ static void format(struct sink *s, const char *fmt, va_list ap)
 			break;
 		}
 		case '%':
-			put(s, '%');
+			sink_put(s, '%');
 			break;
 		default: /* unknown, or the format ends here: show it as it stands */
-			put(s, '%');
+			sink_put(s, '%');
 			fmt--;
 			break;
 		}
@@ -147,7 +148,7 @@ static void format(struct sink *s, const char *fmt, va_list ap)
 int vsnprintk(char *buf, size_t size, const char *fmt, va_list ap)
 {
 	struct sink s = {.buf = buf, .size = size > 0 ? size - 1 : 0};
-	format(&s, fmt, ap);
+	sink_format(&s, fmt, ap);
 	if (size > 0)
 		buf[s.used] = '\0';
 	return s.total;
@@ -172,7 +173,7 @@ void vprintk(const char *fmt, va_list ap)
 {
 	char buf[256];
 	struct sink s = {.buf = buf, .size = sizeof(buf), .flush = to_console};
-	format(&s, fmt, ap);
+	sink_format(&s, fmt, ap);
 	to_console(&s);
 }
 

@@ -27,7 +27,7 @@ static void replace_child(struct tree *t, struct tree_node *old, struct tree_nod
 }
 
 /* Lifts n's child on `side` into n's place; n goes down to the other side. */
-static struct tree_node *rotate(struct tree *t, struct tree_node *n, int side)
+static struct tree_node *tree_rotate(struct tree *t, struct tree_node *n, int side)
 {
 	struct tree_node *up = n->child[side], *inner = up->child[!side];
 	replace_child(t, n, up);
@@ -43,20 +43,20 @@ static struct tree_node *rotate(struct tree *t, struct tree_node *n, int side)
  * n leans two to `side`: restores its balance.  Returns the root of the subtree,
  * which is lower than before unless its balance is not 0.
  */
-static struct tree_node *rebalance(struct tree *t, struct tree_node *n, int side)
+static struct tree_node *tree_rebalance(struct tree *t, struct tree_node *n, int side)
 {
 	int lean = side == RIGHT ? 1 : -1;
 	struct tree_node *child = n->child[side];
 
 	if (child->balance != -lean) {
-		rotate(t, n, side);
+		tree_rotate(t, n, side);
 		n->balance = lean - child->balance;
 		child->balance -= lean;
 		return child;
 	}
 	struct tree_node *mid = child->child[!side];
-	rotate(t, child, !side);
-	rotate(t, n, side);
+	tree_rotate(t, child, !side);
+	tree_rotate(t, n, side);
 	n->balance = mid->balance == lean ? -lean : 0;
 	child->balance = mid->balance == -lean ? lean : 0;
 	mid->balance = 0;
@@ -86,7 +86,7 @@ void tree_insert(struct tree *t, struct tree_node *n, tree_cmp *cmp)
 		if (parent->balance == 0)
 			break;
 		if (parent->balance == 2 || parent->balance == -2) {
-			rebalance(t, parent, side);
+			tree_rebalance(t, parent, side);
 			break;
 		}
 		n = parent;
@@ -130,7 +130,7 @@ void tree_remove(struct tree *t, struct tree_node *n)
 		if (p->balance == 1 || p->balance == -1)
 			break;
 		if (p->balance != 0) {
-			p = rebalance(t, p, !side);
+			p = tree_rebalance(t, p, !side);
 			if (p->balance != 0)
 				break;
 		}
@@ -141,7 +141,7 @@ void tree_remove(struct tree *t, struct tree_node *n)
 }
 
 /* The next node in the direction `side`, or NULL. */
-static struct tree_node *step(const struct tree_node *n, int side)
+static struct tree_node *tree_step(const struct tree_node *n, int side)
 {
 	struct tree_node *to = n->child[side];
 	if (to != NULL) {
@@ -156,12 +156,12 @@ static struct tree_node *step(const struct tree_node *n, int side)
 
 struct tree_node *tree_next(const struct tree_node *n)
 {
-	return step(n, RIGHT);
+	return tree_step(n, RIGHT);
 }
 
 struct tree_node *tree_prev(const struct tree_node *n)
 {
-	return step(n, LEFT);
+	return tree_step(n, LEFT);
 }
 
 struct tree_node *tree_last(const struct tree *t)

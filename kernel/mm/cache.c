@@ -94,41 +94,41 @@ static struct kcache cache_cache = {.name = "kcache"}, magazine_cache = {.name =
 #define DEBUG_WORD sizeof(uint64_t)
 #define POISON 0x6b
 
-static uint64_t *word_of(struct kcache *c, void *obj)
+static uint64_t *slab_word(struct kcache *c, void *obj)
 {
 	return (uint64_t *)((char *)obj + ((c->size + 7) & ~7ull));
 }
 
-static bool poisoned(const struct kcache *c)
+static bool kcache_poisoned(const struct kcache *c)
 {
 	return c->ctor == NULL && !(c->flags & KC_STABLE);
 }
 
 static void debug_made(struct kcache *c, void *obj)
 {
-	*word_of(c, obj) = WORD_FREE;
-	if (poisoned(c))
+	*slab_word(c, obj) = WORD_FREE;
+	if (kcache_poisoned(c))
 		memset(obj, POISON, c->size);
 }
 
 static void debug_out(struct kcache *c, void *obj)
 {
-	if (*word_of(c, obj) != WORD_FREE)
+	if (*slab_word(c, obj) != WORD_FREE)
 		panic("%s object %p: written behind its end while free, or in use (%#lx)", c->name,
-		      obj, *word_of(c, obj));
-	for (size_t i = 0; poisoned(c) && i < c->size; i++)
+		      obj, *slab_word(c, obj));
+	for (size_t i = 0; kcache_poisoned(c) && i < c->size; i++)
 		if (((uint8_t *)obj)[i] != POISON)
 			panic("%s object %p: written at offset %zu while free", c->name, obj, i);
-	*word_of(c, obj) = WORD_USED;
+	*slab_word(c, obj) = WORD_USED;
 }
 
 static void debug_back(struct kcache *c, void *obj)
 {
-	if (*word_of(c, obj) == WORD_FREE)
+	if (*slab_word(c, obj) == WORD_FREE)
 		panic("%s object %p: freed twice", c->name, obj);
-	if (*word_of(c, obj) != WORD_USED)
+	if (*slab_word(c, obj) != WORD_USED)
 		panic("%s object %p: written behind its end (%#lx)", c->name, obj,
-		      *word_of(c, obj));
+		      *slab_word(c, obj));
 	debug_made(c, obj);
 }
 
@@ -230,7 +230,7 @@ static void slab_put(struct kcache *c, void *obj)
 
 /* --- the depot and the CPUs' magazines ----------------------------------------------- */
 
-static struct magazine *pop(struct magazine **list)
+static struct magazine *magazine_pop(struct magazine **list)
 {
 	struct magazine *m = *list;
 	if (m != NULL)
@@ -238,7 +238,7 @@ static struct magazine *pop(struct magazine **list)
 	return m;
 }
 
-static void push(struct magazine **list, struct magazine *m)
+static void magazine_push(struct magazine **list, struct magazine *m)
 {
 	m->next = *list;
 	*list = m;
@@ -250,11 +250,11 @@ static void *alloc_slow(struct kcache *c, unsigned cpu)
 	void *obj = NULL;
 
 	spin_acquire(&c->lock);
-	struct magazine *m = pop(&c->full);
+	struct magazine *m = magazine_pop(&c->full);
 	if (m != NULL) {
 		c->nfull--;
 		if (c->cpu[cpu].previous != NULL)
-			push(&c->empty, c->cpu[cpu].previous);
+			magazine_push(&c->empty, c->cpu[cpu].previous);
 		c->cpu[cpu].previous = c->cpu[cpu].loaded;
 		c->cpu[cpu].loaded = m;
 		obj = m->round[--m->n];
@@ -305,22 +305,22 @@ static void free_slow(struct kcache *c, unsigned cpu, void *obj)
 	}
 	spin_acquire(&c->lock);
 	if (fresh != NULL)
-		push(&c->empty, fresh);
-	struct magazine *m = pop(&c->empty);
+		magazine_push(&c->empty, fresh);
+	struct magazine *m = magazine_pop(&c->empty);
 	if (m != NULL) {
 		surplus = c->cpu[cpu].previous;
 		c->cpu[cpu].previous = c->cpu[cpu].loaded;
 		c->cpu[cpu].loaded = m;
 		m->round[m->n++] = obj;
 		if (surplus != NULL && c->nfull < DEPOT_FULL) {
-			push(&c->full, surplus);
+			magazine_push(&c->full, surplus);
 			c->nfull++;
 			surplus = NULL;
 		}
 		while (surplus != NULL && surplus->n > 0)
 			slab_put(c, surplus->round[--surplus->n]);
 		if (surplus != NULL)
-			push(&c->empty, surplus);
+			magazine_push(&c->empty, surplus);
 	} else {
 		slab_put(c, obj);
 	}
@@ -349,7 +349,7 @@ void kcache_free(struct kcache *c, void *obj)
 }
 
 /* Empties depot and slabs, and this CPU's magazines. */
-static void reap(struct kcache *c)
+static void kcache_reap(struct kcache *c)
 {
 	irqstate_t s = spin_lock(&c->lock);
 	struct magazine **mine[] = {&c->cpu[this_cpu()->id].loaded,
@@ -358,21 +358,21 @@ static void reap(struct kcache *c)
 
 	for (unsigned i = 0; i < ARRAY_LEN(mine); i++)
 		if (*mine[i] != NULL) {
-			push(&c->full, *mine[i]);
+			magazine_push(&c->full, *mine[i]);
 			*mine[i] = NULL;
 		}
 	c->nfull = 0;
-	while ((m = pop(&c->full)) != NULL) {
+	while ((m = magazine_pop(&c->full)) != NULL) {
 		while (m->n > 0)
 			slab_put(c, m->round[--m->n]);
-		push(&c->empty, m);
+		magazine_push(&c->empty, m);
 	}
 	if (c->nempty > 0 && !(c->flags & KC_STABLE))
 		slab_unmake(c, CONTAINER_OF(c->partial.prev, struct slab, link));
 	empty = c->empty;
 	c->empty = NULL;
 	spin_unlock(&c->lock, s);
-	while ((m = pop(&empty)) != NULL)
+	while ((m = magazine_pop(&empty)) != NULL)
 		kcache_free(&magazine_cache, m);
 }
 
@@ -423,7 +423,8 @@ void cache_trim_stable(unsigned most, unsigned keep)
 		/* Without the lock a guess. */
 		if ((c->flags & KC_STABLE) &&
 		    __atomic_load_n(&c->nempty, __ATOMIC_RELAXED) > most) {
-			reap(c); /* free objects of the depot keep slabs that are empty otherwise */
+			kcache_reap(
+				c); /* free objects of the depot keep slabs that are empty otherwise */
 			while (cache_trim_piece(c, keep))
 				;
 		}
@@ -433,7 +434,7 @@ void cache_reap(void)
 {
 	for (struct kcache *c = __atomic_load_n(&all_caches, __ATOMIC_ACQUIRE); c != NULL;
 	     c = c->next)
-		reap(c);
+		kcache_reap(c);
 }
 
 bool kcache_info(unsigned n, struct kcache_info *info)
@@ -469,7 +470,7 @@ bool kcache_info(unsigned n, struct kcache_info *info)
 /* --- making a cache ------------------------------------------------------------------ */
 
 /* How many objects fit into a slab of this order, and where the first begins. */
-static void layout(struct kcache *c, size_t align)
+static void kcache_layout(struct kcache *c, size_t align)
 {
 	size_t bytes = PAGE_SIZE << c->order;
 	c->nobj = (bytes - sizeof(struct slab)) / (c->stride + sizeof(uint16_t));
@@ -495,7 +496,7 @@ static void cache_setup(struct kcache *c, const char *name, size_t size, size_t 
 	list_init(&c->partial);
 	/* The smallest slab that wastes at most an eighth. */
 	for (c->order = 0;; c->order++) {
-		layout(c, align);
+		kcache_layout(c, align);
 		size_t bytes = PAGE_SIZE << c->order;
 		if (c->nobj > 0 && (bytes - c->nobj * c->stride) * 8 <= bytes)
 			break;

@@ -35,7 +35,7 @@
 #define PF_FETCH 0x10
 
 /* The page tables know no memory that can be written or executed but not read. */
-static bool permits(int prot, unsigned access)
+static bool fault_permits(int prot, unsigned access)
 {
 	if (access & FAULT_WRITE)
 		return prot & WEFT_PROT_WRITE;
@@ -87,7 +87,7 @@ static int read_page(const struct mapping *m, uint64_t off, size_t want, paddr_t
  * only read; else one that nobody else has.  -EINVAL: beyond the end of the file; -ENOMEM.
  * May sleep.
  */
-static int make_page(const struct mapping *m, vaddr_t addr, unsigned access, paddr_t *page)
+static int fault_page_make(const struct mapping *m, vaddr_t addr, unsigned access, paddr_t *page)
 {
 	uint64_t off = m->off + (addr - m->start);
 	struct vnode *vn = m->vnode;
@@ -129,7 +129,7 @@ static int bring_in(struct address_space *as, const struct mapping *m, vaddr_t a
 		    unsigned access)
 {
 	paddr_t fresh;
-	int err = make_page(m, addr, access, &fresh);
+	int err = fault_page_make(m, addr, access, &fresh);
 	if (err != 0)
 		return err;
 	irqstate_t s = spin_lock(&as->pt_lock);
@@ -192,12 +192,12 @@ static int make_writable(struct address_space *as, const struct mapping *m, vadd
 }
 
 /* Sees to it that addr can be accessed; *page: where.  as->lock held for reading. */
-static int resolve(struct address_space *as, vaddr_t addr, unsigned access, paddr_t *page)
+static int fault_resolve(struct address_space *as, vaddr_t addr, unsigned access, paddr_t *page)
 {
 	struct mapping *m = mapping_find(as, addr);
 	if (m == NULL)
 		return -EFAULT;
-	if (!permits(m->prot, access))
+	if (!fault_permits(m->prot, access))
 		return -EACCES;
 
 	addr = PAGE_ROUND_DOWN(addr);
@@ -230,7 +230,7 @@ static int fault_in(struct address_space *as, vaddr_t addr, unsigned access)
 {
 	paddr_t page;
 	krw_read_enter(&as->lock);
-	int err = resolve(as, addr, access, &page);
+	int err = fault_resolve(as, addr, access, &page);
 	krw_read_exit(&as->lock);
 	return err;
 }
@@ -257,7 +257,7 @@ int as_copyout(struct address_space *as, vaddr_t dst, const void *src, size_t n)
 		paddr_t page;
 		/* The page stays while the lock is held: munmap writes. */
 		krw_read_enter(&as->lock);
-		int err = resolve(as, dst, FAULT_WRITE, &page);
+		int err = fault_resolve(as, dst, FAULT_WRITE, &page);
 		if (err == 0)
 			memcpy((char *)phys_to_virt(page) + dst % PAGE_SIZE, from, some);
 		krw_read_exit(&as->lock);
@@ -280,7 +280,7 @@ int as_copyin(struct address_space *as, void *dst, vaddr_t src, size_t n)
 		size_t some = MIN(n, PAGE_SIZE - src % PAGE_SIZE);
 		paddr_t page;
 		krw_read_enter(&as->lock);
-		int err = resolve(as, src, 0, &page);
+		int err = fault_resolve(as, src, 0, &page);
 		if (err == 0)
 			memcpy(to, (char *)phys_to_virt(page) + src % PAGE_SIZE, some);
 		krw_read_exit(&as->lock);

@@ -82,7 +82,7 @@ void mapping_free(struct mapping *m)
 	kcache_free(mapping_cache, m);
 }
 
-static bool alike(const struct mapping *a, const struct mapping *b)
+static bool mapping_alike(const struct mapping *a, const struct mapping *b)
 {
 	return a->prot == b->prot && a->flags == b->flags && a->vnode == b->vnode &&
 	       (a->vnode == NULL ||
@@ -199,7 +199,7 @@ vaddr_t mapping_find_space(struct address_space *as, uint64_t len)
 static void merge_up(struct address_space *as, struct mapping *m)
 {
 	struct mapping *next = mapping_next(m);
-	if (m->end != next->start || next == &as->limit || !alike(m, next))
+	if (m->end != next->start || next == &as->limit || !mapping_alike(m, next))
 		return;
 	unlink_mapping(as, next);
 	as->size += next->end - next->start;

@@ -29,7 +29,7 @@ static unsigned nusable;
 static struct range taken[BOOT_MAX_REGIONS + 3];
 static unsigned ntaken;
 
-static void take(paddr_t start, paddr_t end)
+static void memory_take(paddr_t start, paddr_t end)
 {
 	taken[ntaken++] = (struct range){PAGE_ROUND_DOWN(start), PAGE_ROUND_UP(end)};
 }
@@ -61,13 +61,13 @@ static void find_usable(void)
 {
 	extern char __text_start[], __kernel_end[];
 
-	take(image_to_phys(__text_start), image_to_phys(__kernel_end));
+	memory_take(image_to_phys(__text_start), image_to_phys(__kernel_end));
 	if (boot_info.initrd_size != 0)
-		take(boot_info.initrd, boot_info.initrd + boot_info.initrd_size);
+		memory_take(boot_info.initrd, boot_info.initrd + boot_info.initrd_size);
 	for (unsigned i = 0; i < boot_info.nregions; i++) {
 		const struct boot_region *r = &boot_info.region[i];
 		if (!r->usable)
-			take(r->base, r->base + r->size);
+			memory_take(r->base, r->base + r->size);
 	}
 	for (unsigned i = 0; i < boot_info.nregions; i++) {
 		const struct boot_region *r = &boot_info.region[i];
@@ -75,7 +75,7 @@ static void find_usable(void)
 			continue;
 		add_usable(r->base, r->base + r->size);
 		/* Firmware may describe a piece twice: the second time it is taken. */
-		take(r->base, r->base + r->size);
+		memory_take(r->base, r->base + r->size);
 	}
 }
 

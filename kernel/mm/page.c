@@ -110,7 +110,7 @@ static uint64_t not_yet_come(uint64_t pages)
  * Pages that are promised; an upper bound, which costs less, if twice as many are free as
  * there are reserved.
  */
-static uint64_t promised(uint64_t free)
+static uint64_t pages_promised(uint64_t free)
 {
 	uint64_t n = __atomic_load_n(&reserved, __ATOMIC_RELAXED);
 	return n < free / 2 ? n : not_yet_come(n);
@@ -130,7 +130,7 @@ static inline paddr_t frame_addr(uint32_t f)
 
 /* --- the buddy lists; buddy.lock held ------------------------------------------------ */
 
-static void list_add(uint32_t f, unsigned order)
+static void free_list_add(uint32_t f, unsigned order)
 {
 	uint32_t next = buddy.first[order];
 	frames[f].state = FRAME_FREE;
@@ -168,7 +168,7 @@ static void buddy_free(uint32_t f, unsigned order)
 		list_del(other);
 		f &= ~(1u << order);
 	}
-	list_add(f, order);
+	free_list_add(f, order);
 }
 
 /* The first frame of a block, or 0. */
@@ -182,7 +182,7 @@ static uint32_t buddy_alloc(unsigned order)
 	list_del(f);
 	while (have > order) {
 		have--;
-		list_add(f + (1u << have), have);
+		free_list_add(f + (1u << have), have);
 	}
 	buddy.free -= 1ull << order;
 	return f;
@@ -196,18 +196,18 @@ static uint64_t pages_kept(unsigned flags)
 	if (flags & (PG_RESERVED | PG_URGENT))
 		return buddy.reserve / 2;
 	if (flags & PG_STORE)
-		return buddy.reserve + promised(free) + ROOM;
+		return buddy.reserve + pages_promised(free) + ROOM;
 	if (flags & PG_USER)
-		return buddy.reserve + promised(free);
+		return buddy.reserve + pages_promised(free);
 	if (flags & PG_CALL)
-		return buddy.reserve / 4 * 3 + promised(free);
+		return buddy.reserve / 4 * 3 + pages_promised(free);
 	return 0;
 }
 
 /* --- the caches; the cache's lock held ----------------------------------------------- */
 
 /* From the buddy lists: a batch, or one page when little is left. */
-static void refill(struct page_cache *c, unsigned flags)
+static void page_cache_refill(struct page_cache *c, unsigned flags)
 {
 	spin_acquire(&buddy.lock);
 	/* What is in the cache is anybody's: a batch only if programs may have it. */
@@ -226,7 +226,7 @@ static void refill(struct page_cache *c, unsigned flags)
 }
 
 /* The n coldest pages go to the buddy lists. */
-static void drain(struct page_cache *c, unsigned n)
+static void page_cache_drain(struct page_cache *c, unsigned n)
 {
 	spin_acquire(&buddy.lock);
 	for (unsigned i = 0; i < n; i++)
@@ -244,7 +244,7 @@ static void drain_all(void)
 		if (__atomic_load_n(&c->n, __ATOMIC_RELAXED) == 0)
 			continue;
 		irqstate_t s = spin_lock(&c->lock);
-		drain(c, c->n);
+		page_cache_drain(c, c->n);
 		spin_unlock(&c->lock, s);
 	}
 }
@@ -257,7 +257,7 @@ static uint32_t cache_take(unsigned flags)
 
 	spin_acquire(&c->lock);
 	if (c->n == 0)
-		refill(c, flags);
+		page_cache_refill(c, flags);
 	if (c->n > 0) {
 		f = c->frame[--c->n];
 		if (flags & (PG_USER | PG_RESERVED))
@@ -276,10 +276,10 @@ static void cache_put(uint32_t f, unsigned state)
 
 	spin_acquire(&c->lock);
 	if (c->n == CACHE_SIZE)
-		drain(c, CACHE_BATCH);
+		page_cache_drain(c, CACHE_BATCH);
 	c->frame[c->n++] = f;
 	if (__atomic_load_n(&buddy.refused, __ATOMIC_RELAXED))
-		drain(c, c->n);
+		page_cache_drain(c, c->n);
 	if (state != FRAME_USED)
 		c->user--;
 	if (state == FRAME_RESERVED)

@@ -21,7 +21,7 @@
 #define MAX_LEVELS 4
 _Static_assert(1ull << (BITS * MAX_LEVELS) == PAGESET_MAX, "depth of the tree");
 
-static unsigned slot_of(uint64_t index, unsigned level)
+static unsigned pageset_slot(uint64_t index, unsigned level)
 {
 	return index >> (BITS * (level - 1)) & (ENTRIES - 1);
 }
@@ -34,30 +34,30 @@ void pageset_init(struct pageset *ps)
 
 /* --- ps->lock held ------------------------------------------------------------------- */
 
-static bool reaches(const struct pageset *ps, uint64_t index)
+static bool pageset_reaches(const struct pageset *ps, uint64_t index)
 {
 	return ps->levels > 0 && index >> (BITS * ps->levels) == 0;
 }
 
 /* The entry of a page, or NULL if a node above it is missing. */
-static uint64_t *find(const struct pageset *ps, uint64_t index)
+static uint64_t *pageset_word(const struct pageset *ps, uint64_t index)
 {
-	if (!reaches(ps, index))
+	if (!pageset_reaches(ps, index))
 		return NULL;
 	uint64_t *node = phys_to_virt(ps->root);
 	for (unsigned level = ps->levels; level > 1; level--) {
-		paddr_t next = node[slot_of(index, level)];
+		paddr_t next = node[pageset_slot(index, level)];
 		if (next == 0)
 			return NULL;
 		node = phys_to_virt(next);
 	}
-	return &node[slot_of(index, 1)];
+	return &node[pageset_slot(index, 1)];
 }
 
 /* The same, with the nodes made; NULL: no memory, and the tree is as good as before. */
-static uint64_t *make(struct pageset *ps, uint64_t index)
+static uint64_t *pageset_word_make(struct pageset *ps, uint64_t index)
 {
-	while (!reaches(ps, index)) {
+	while (!pageset_reaches(ps, index)) {
 		paddr_t top = page_alloc(PG_ZERO | PG_USER);
 		if (top == 0)
 			return NULL;
@@ -67,12 +67,12 @@ static uint64_t *make(struct pageset *ps, uint64_t index)
 	}
 	uint64_t *node = phys_to_virt(ps->root);
 	for (unsigned level = ps->levels; level > 1; level--) {
-		uint64_t *e = &node[slot_of(index, level)];
+		uint64_t *e = &node[pageset_slot(index, level)];
 		if (*e == 0 && (*e = page_alloc(PG_ZERO | PG_USER)) == 0)
 			return NULL;
 		node = phys_to_virt(*e);
 	}
-	return &node[slot_of(index, 1)];
+	return &node[pageset_slot(index, 1)];
 }
 
 /*
@@ -94,8 +94,8 @@ static bool batch_is_full(const struct batch *b)
  * Takes pages from `from` on out of a node that begins at index `base`, until the batch is
  * full.  True: nothing is left in the node.
  */
-static bool take(struct pageset *ps, uint64_t *node, unsigned level, uint64_t base, uint64_t from,
-		 struct batch *b)
+static bool pageset_take(struct pageset *ps, uint64_t *node, unsigned level, uint64_t base,
+			 uint64_t from, struct batch *b)
 {
 	uint64_t span = 1ull << (BITS * (level - 1));
 
@@ -109,7 +109,7 @@ static bool take(struct pageset *ps, uint64_t *node, unsigned level, uint64_t ba
 		if (level == 1) {
 			b->page[b->n++] = node[i];
 			ps->npages--;
-		} else if (take(ps, phys_to_virt(node[i]), level - 1, at, from, b)) {
+		} else if (pageset_take(ps, phys_to_virt(node[i]), level - 1, at, from, b)) {
 			page_free(node[i]);
 		} else {
 			continue;
@@ -127,7 +127,7 @@ static bool take(struct pageset *ps, uint64_t *node, unsigned level, uint64_t ba
 paddr_t pageset_find(struct pageset *ps, uint64_t index)
 {
 	irqstate_t s = spin_lock(&ps->lock);
-	const uint64_t *e = find(ps, index);
+	const uint64_t *e = pageset_word(ps, index);
 	paddr_t page = e != NULL ? *e : 0;
 	if (page != 0)
 		page_hold(page);
@@ -146,7 +146,7 @@ int pageset_get(struct pageset *ps, uint64_t index, unsigned flags, paddr_t *pag
 	if (fresh == 0)
 		return -ENOMEM;
 	irqstate_t s = spin_lock(&ps->lock);
-	uint64_t *e = make(ps, index);
+	uint64_t *e = pageset_word_make(ps, index);
 	if (e != NULL && *e == 0) {
 		*e = fresh;
 		ps->npages++;
@@ -166,7 +166,7 @@ int pageset_put(struct pageset *ps, uint64_t index, paddr_t page)
 	if (index >= PAGESET_MAX)
 		return -EFBIG;
 	irqstate_t s = spin_lock(&ps->lock);
-	uint64_t *e = make(ps, index);
+	uint64_t *e = pageset_word_make(ps, index);
 	if (e != NULL) {
 		assert(*e == 0);
 		*e = page;
@@ -183,7 +183,8 @@ void pageset_truncate(struct pageset *ps, uint64_t from)
 	do {
 		b.n = b.nodes = 0;
 		irqstate_t s = spin_lock(&ps->lock);
-		if (ps->levels > 0 && take(ps, phys_to_virt(ps->root), ps->levels, 0, from, &b)) {
+		if (ps->levels > 0 &&
+		    pageset_take(ps, phys_to_virt(ps->root), ps->levels, 0, from, &b)) {
 			page_free(ps->root);
 			ps->root = 0;
 			ps->levels = 0;

@@ -42,7 +42,7 @@ static struct spinlock table_lock = SPINLOCK_INIT("kernel page tables");
 static uint64_t ntables; /* table_lock, but for the start */
 
 /* The table under an entry, made if it is missing; NULL: no memory. */
-static uint64_t *descend(uint64_t *entry)
+static uint64_t *kernel_table_descend(uint64_t *entry)
 {
 	if (!(*entry & PTE_P)) {
 		paddr_t p = page_alloc(PG_ZERO);
@@ -60,7 +60,7 @@ uint64_t *kernel_pte(uint64_t va)
 	irqstate_t s = spin_lock(&table_lock);
 	uint64_t *t = phys_to_virt(kernel_pml4);
 	for (int level = PT_LEVELS; level > 1 && t != NULL; level--)
-		t = descend(&t[pt_index(va, level)]);
+		t = kernel_table_descend(&t[pt_index(va, level)]);
 	spin_unlock(&table_lock, s);
 	return t != NULL ? &t[pt_index(va, 1)] : NULL;
 }
@@ -78,7 +78,7 @@ uint64_t kernel_table_pages(void)
 static bool has_1g_pages;
 
 /* Maps [va, va + size) to pa with the largest pages that fit. */
-static void map(uint64_t va, paddr_t pa, uint64_t size, uint64_t flags)
+static void kernel_map(uint64_t va, paddr_t pa, uint64_t size, uint64_t flags)
 {
 	while (size > 0) {
 		uint64_t *t = phys_to_virt(kernel_pml4);
@@ -95,7 +95,7 @@ static void map(uint64_t va, paddr_t pa, uint64_t size, uint64_t flags)
 				size -= span;
 				break;
 			}
-			t = descend(e);
+			t = kernel_table_descend(e);
 			if (t == NULL)
 				panic("no memory for the kernel's page tables");
 		}
@@ -105,7 +105,7 @@ static void map(uint64_t va, paddr_t pa, uint64_t size, uint64_t flags)
 static void map_image(char *start, char *end, uint64_t flags)
 {
 	paddr_t from = image_to_phys(start), to = PAGE_ROUND_UP(image_to_phys(end));
-	map(KIMAGE + from, from, to - from, flags);
+	kernel_map(KIMAGE + from, from, to - from, flags);
 }
 
 static bool has_ram(paddr_t start, paddr_t end)
@@ -123,9 +123,9 @@ static void map_direct(void)
 	/* The first piece holds the kernel, and small pages. */
 	paddr_t text = image_to_phys(__text_start), data = image_to_phys(__data_start);
 	paddr_t image_end = (image_to_phys(__kernel_end) + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
-	map(KDIRECT, 0, text, PTE_W | PTE_NX);
-	map(KDIRECT + text, text, data - text, PTE_NX);
-	map(KDIRECT + data, data, image_end - data, PTE_W | PTE_NX);
+	kernel_map(KDIRECT, 0, text, PTE_W | PTE_NX);
+	kernel_map(KDIRECT + text, text, data - text, PTE_NX);
+	kernel_map(KDIRECT + data, data, image_end - data, PTE_W | PTE_NX);
 
 	paddr_t top = MAX(page_top(), 1ull << 32);
 	top = (top + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
@@ -134,7 +134,7 @@ static void map_direct(void)
 		paddr_t end = p + LARGE_PAGE;
 		while (end < top && has_ram(end, end + LARGE_PAGE) == ram)
 			end += LARGE_PAGE;
-		map(KDIRECT + p, p, end - p, PTE_W | PTE_NX | (ram ? 0 : PTE_PCD | PTE_PWT));
+		kernel_map(KDIRECT + p, p, end - p, PTE_W | PTE_NX | (ram ? 0 : PTE_PCD | PTE_PWT));
 		p = end;
 	}
 }

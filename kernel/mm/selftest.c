@@ -126,7 +126,7 @@ static void test_holds(void)
 
 static unsigned constructed;
 
-static void construct(void *obj)
+static void selftest_construct(void *obj)
 {
 	constructed++;
 	memset(obj, 0x77, 200);
@@ -134,7 +134,7 @@ static void construct(void *obj)
 
 static void test_cache(void)
 {
-	struct kcache *c = kcache_create("selftest", 200, 64, KC_STABLE, construct);
+	struct kcache *c = kcache_create("selftest", 200, 64, KC_STABLE, selftest_construct);
 	assert(c != NULL);
 	for (unsigned round = 0; round < 4; round++) {
 		for (unsigned i = 0; i < N; i++) {

@@ -188,7 +188,7 @@ static uint64_t reserved_in(struct address_space *as, vaddr_t start, vaddr_t end
  * Unmaps [start, end) and frees its pages.  -ENOMEM: it lies in the middle of a
  * mapping, and there is no memory for a second one.
  */
-static int unmap(struct address_space *as, vaddr_t start, vaddr_t end)
+static int as_unmap_locked(struct address_space *as, vaddr_t start, vaddr_t end)
 {
 	struct mapping *spare = NULL;
 
@@ -216,7 +216,7 @@ static int unmap(struct address_space *as, vaddr_t start, vaddr_t end)
 /* --- mmap and munmap ----------------------------------------------------------------- */
 
 /* Where a mapping without WEFT_MAP_FIXED goes, or 0. */
-static vaddr_t choose(struct address_space *as, vaddr_t hint, uint64_t len)
+static vaddr_t gap_choose(struct address_space *as, vaddr_t hint, uint64_t len)
 {
 	hint = PAGE_ROUND_DOWN(hint);
 	if (in_user(hint, len) && is_free(as, hint, hint + len))
@@ -252,12 +252,12 @@ int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, u
 	int64_t r = -ENOMEM;
 	struct mapping *m = mapping_alloc();
 	if (!fixed)
-		addr = choose(as, addr, len);
+		addr = gap_choose(as, addr, len);
 	/* One more, and what is there cut in two. */
 	unsigned more = fixed && mapping_needs_spare(as, addr, addr + len) ? 2 : 1;
 	if (m != NULL && addr != 0 && reserved && mappings_fit(as, more) &&
 	    as->size <= as->max_size && len <= as->max_size - as->size)
-		r = fixed ? unmap(as, addr, addr + len) : 0;
+		r = fixed ? as_unmap_locked(as, addr, addr + len) : 0;
 	if (r == 0) {
 		m->start = addr;
 		m->end = addr + len;
@@ -288,7 +288,7 @@ int as_unmap(struct address_space *as, vaddr_t addr, uint64_t len)
 	if (addr % PAGE_SIZE != 0 || len == 0 || addr > WEFT_USER_END || len > WEFT_USER_END - addr)
 		return -EINVAL;
 	krw_write_enter(&as->lock);
-	int err = unmap(as, addr, addr + len);
+	int err = as_unmap_locked(as, addr, addr + len);
 	krw_write_exit(&as->lock);
 	return err;
 }
@@ -529,7 +529,7 @@ vaddr_t as_brk(struct address_space *as, vaddr_t to)
 		if (new > old)
 			err = grow_heap(as, old, new);
 		else if (new < old)
-			err = unmap(as, new, old);
+			err = as_unmap_locked(as, new, old);
 		if (err == 0)
 			as->brk = to;
 	}

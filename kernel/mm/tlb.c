@@ -80,7 +80,7 @@ static void flush_everything(void)
 	__asm__ volatile("movq %0, %%cr4" ::"r"(cr4) : "memory");
 }
 
-static void flush(enum scope scope, vaddr_t start, vaddr_t end)
+static void tlb_flush(enum scope scope, vaddr_t start, vaddr_t end)
 {
 	switch (scope) {
 	case NOTHING:
@@ -133,7 +133,7 @@ void tlb_interrupt(void)
 	if (c->as != NULL && curlwp()->proc == NULL)
 		as_switch(NULL); /* kept for no reason but to save a reload */
 	else if (c->as != NULL && scope != EVERYTHING)
-		flush(scope, start, end);
+		tlb_flush(scope, start, end);
 	__atomic_store_n(&t->done, number, __ATOMIC_RELEASE);
 }
 
@@ -168,7 +168,7 @@ static uint64_t ask_one(struct cpu *c, enum scope scope, vaddr_t start, vaddr_t 
 	return number;
 }
 
-static void ask(struct pending *p, uint64_t mask, enum scope scope, vaddr_t start, vaddr_t end)
+static void tlb_ask(struct pending *p, uint64_t mask, enum scope scope, vaddr_t start, vaddr_t end)
 {
 	p->cpus = mask;
 	for (; mask != 0; mask &= mask - 1) {
@@ -177,7 +177,7 @@ static void ask(struct pending *p, uint64_t mask, enum scope scope, vaddr_t star
 	}
 }
 
-static void wait_for(const struct pending *p)
+static void tlb_wait(const struct pending *p)
 {
 	if (p->cpus == 0)
 		return;
@@ -190,28 +190,29 @@ static void wait_for(const struct pending *p)
 }
 
 /* From all CPUs of `as`, this one included if it is one of them. */
-static void shootdown(struct address_space *as, enum scope scope, vaddr_t start, vaddr_t end)
+static void tlb_shootdown_scope(struct address_space *as, enum scope scope, vaddr_t start,
+				vaddr_t end)
 {
 	struct cpu *c = this_cpu();
 	struct pending p;
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the page tables before the bits */
 	uint64_t mask = __atomic_load_n(&as->cpus, __ATOMIC_SEQ_CST);
-	ask(&p, mask & ~(1ull << c->id), scope, start, end);
+	tlb_ask(&p, mask & ~(1ull << c->id), scope, start, end);
 	if (c->as == as) {
 		irqstate_t s = irq_save();
-		flush(scope, start, end);
+		tlb_flush(scope, start, end);
 		irq_restore(s);
 	}
-	wait_for(&p);
+	tlb_wait(&p);
 }
 
 void tlb_shootdown(struct address_space *as, vaddr_t start, vaddr_t end)
 {
 	if (end - start > MAX_INVLPG * PAGE_SIZE)
-		shootdown(as, SPACE, 0, 0);
+		tlb_shootdown_scope(as, SPACE, 0, 0);
 	else
-		shootdown(as, RANGE, start, end);
+		tlb_shootdown_scope(as, RANGE, start, end);
 }
 
 void tlb_evict(struct address_space *as)
@@ -221,7 +222,7 @@ void tlb_evict(struct address_space *as)
 		as_switch(NULL);
 	irq_restore(s);
 	if (__atomic_load_n(&as->cpus, __ATOMIC_SEQ_CST) != 0)
-		shootdown(as, SPACE, 0, 0);
+		tlb_shootdown_scope(as, SPACE, 0, 0);
 	assert(__atomic_load_n(&as->cpus, __ATOMIC_SEQ_CST) == 0);
 }
 
@@ -235,9 +236,9 @@ void tlb_flush_kernel(void)
 	for (unsigned i = 0; i < ncpu; i++)
 		if (cpus[i] != this_cpu() && __atomic_load_n(&cpus[i]->online, __ATOMIC_ACQUIRE))
 			mask |= 1ull << i;
-	ask(&p, mask, EVERYTHING, 0, 0);
+	tlb_ask(&p, mask, EVERYTHING, 0, 0);
 	irqstate_t s = irq_save();
 	flush_everything();
 	irq_restore(s);
-	wait_for(&p);
+	tlb_wait(&p);
 }

@@ -76,7 +76,7 @@ struct cut {
 };
 
 /* Does all that an entry for [at, at + span) covers go away? */
-static bool covers(const struct cut *c, vaddr_t at, uint64_t span)
+static bool cut_covers(const struct cut *c, vaddr_t at, uint64_t span)
 {
 	return at >= c->low && at + span <= c->high;
 }
@@ -87,7 +87,7 @@ static vaddr_t first_at(const struct cut *c, vaddr_t base, int level)
 	return MAX(base, c->start & ~(PT_SPAN(level) - 1));
 }
 
-static bool revoke(uint64_t *table, int level, vaddr_t base, const struct cut *c)
+static bool table_revoke(uint64_t *table, int level, vaddr_t base, const struct cut *c)
 {
 	uint64_t span = PT_SPAN(level);
 	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
@@ -99,18 +99,18 @@ static bool revoke(uint64_t *table, int level, vaddr_t base, const struct cut *c
 		uint64_t *e = &table[pt_index(at, level)];
 		if (!(*e & PTE_P))
 			continue;
-		if (level == 1 || covers(c, at, span)) {
+		if (level == 1 || cut_covers(c, at, span)) {
 			__atomic_fetch_and(e, ~PTE_P, __ATOMIC_RELAXED);
 			any = true;
 		} else {
-			any |= revoke(pt_table(*e), level - 1, at, c);
+			any |= table_revoke(pt_table(*e), level - 1, at, c);
 		}
 	}
 	return any;
 }
 
-static void release(struct address_space *as, uint64_t *table, int level, vaddr_t base,
-		    const struct cut *c)
+static void table_release(struct address_space *as, uint64_t *table, int level, vaddr_t base,
+			  const struct cut *c)
 {
 	uint64_t span = PT_SPAN(level);
 	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
@@ -122,10 +122,10 @@ static void release(struct address_space *as, uint64_t *table, int level, vaddr_
 		if (*e == 0)
 			continue;
 		if (level > 1)
-			release(as, pt_table(*e), level - 1, at, c);
+			table_release(as, pt_table(*e), level - 1, at, c);
 		if (level == 1)
 			as->rss--;
-		else if (!covers(c, at, span))
+		else if (!cut_covers(c, at, span))
 			continue;
 		page_free(*e & PTE_ADDR);
 		*e = 0;
@@ -135,17 +135,18 @@ static void release(struct address_space *as, uint64_t *table, int level, vaddr_
 bool upt_revoke(struct address_space *as, vaddr_t start, vaddr_t end, vaddr_t low, vaddr_t high)
 {
 	struct cut c = {start, end, low, high};
-	return revoke(phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
+	return table_revoke(phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
 }
 
 void upt_release(struct address_space *as, vaddr_t start, vaddr_t end, vaddr_t low, vaddr_t high)
 {
 	struct cut c = {start, end, low, high};
 	as->rss_before = as_rss_max(as);
-	release(as, phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
+	table_release(as, phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
 }
 
-static bool protect(uint64_t *table, int level, vaddr_t base, const struct cut *c, uint64_t flags)
+static bool table_protect(uint64_t *table, int level, vaddr_t base, const struct cut *c,
+			  uint64_t flags)
 {
 	uint64_t span = PT_SPAN(level);
 	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
@@ -158,7 +159,7 @@ static bool protect(uint64_t *table, int level, vaddr_t base, const struct cut *
 		if (*e == 0)
 			continue;
 		if (level > 1) {
-			lost |= protect(pt_table(*e), level - 1, at, c, flags);
+			lost |= table_protect(pt_table(*e), level - 1, at, c, flags);
 			continue;
 		}
 		/* A right to write that it had not before waits for a fault, unless the
@@ -176,7 +177,7 @@ static bool protect(uint64_t *table, int level, vaddr_t base, const struct cut *
 bool upt_protect(struct address_space *as, vaddr_t start, vaddr_t end, int prot)
 {
 	struct cut c = {.start = start, .end = end};
-	return protect(phys_to_virt(as->pml4), PT_LEVELS, 0, &c, upt_flags(prot));
+	return table_protect(phys_to_virt(as->pml4), PT_LEVELS, 0, &c, upt_flags(prot));
 }
 
 /* What upt_share does, beside its range: where to, and what came of it. */
@@ -209,7 +210,7 @@ static int share_entries(uint64_t *from, vaddr_t at, vaddr_t stop, struct share 
 	return 0;
 }
 
-static int share(uint64_t *table, int level, vaddr_t base, struct share *sh)
+static int table_share(uint64_t *table, int level, vaddr_t base, struct share *sh)
 {
 	uint64_t span = PT_SPAN(level);
 	vaddr_t stop = MIN(sh->c.end, base + PT_ENTRIES * span);
@@ -221,7 +222,7 @@ static int share(uint64_t *table, int level, vaddr_t base, struct share *sh)
 	for (; at < stop && err == 0; at += span) {
 		uint64_t e = table[pt_index(at, level)];
 		if (e != 0)
-			err = share(pt_table(e), level - 1, at, sh);
+			err = table_share(pt_table(e), level - 1, at, sh);
 	}
 	return err;
 }
@@ -230,7 +231,7 @@ int upt_share(struct address_space *as, struct address_space *to, vaddr_t start,
 	      bool *lost)
 {
 	struct share sh = {.c = {.start = start, .end = end}, .to = to};
-	int err = share(phys_to_virt(as->pml4), PT_LEVELS, 0, &sh);
+	int err = table_share(phys_to_virt(as->pml4), PT_LEVELS, 0, &sh);
 	*lost |= sh.lost;
 	return err;
 }
@@ -242,7 +243,7 @@ struct count {
 };
 #define COUNT_STEP 8192
 
-static uint64_t resident(uint64_t *table, int level, vaddr_t base, struct count *c)
+static uint64_t table_resident(uint64_t *table, int level, vaddr_t base, struct count *c)
 {
 	uint64_t span = PT_SPAN(level), n = 0;
 	vaddr_t stop = MIN(c->end, base + PT_ENTRIES * span);
@@ -252,7 +253,7 @@ static uint64_t resident(uint64_t *table, int level, vaddr_t base, struct count 
 		vaddr_t from = c->at & ~(span - 1);
 		c->left--;
 		if (e != 0 && level > 1) {
-			n += resident(pt_table(e), level - 1, from, c);
+			n += table_resident(pt_table(e), level - 1, from, c);
 		} else {
 			n += e != 0;
 			c->at = from + span;
@@ -264,7 +265,7 @@ static uint64_t resident(uint64_t *table, int level, vaddr_t base, struct count 
 uint64_t as_resident(struct address_space *as, vaddr_t *at, vaddr_t end)
 {
 	struct count c = {.left = COUNT_STEP, .at = *at, .end = end};
-	uint64_t n = resident(phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
+	uint64_t n = table_resident(phys_to_virt(as->pml4), PT_LEVELS, 0, &c);
 	*at = MIN(c.at, end);
 	return n;
 }

@@ -30,7 +30,7 @@
 
 /* --- gathering the strings -------------------------------------------------------- */
 
-static int begin(struct exec_strings *s)
+static int exec_strings_begin(struct exec_strings *s)
 {
 	*s = (struct exec_strings){.buf = kmalloc(WEFT_ARG_MAX)};
 	return s->buf != NULL ? 0 : -ENOMEM;
@@ -75,7 +75,7 @@ static int add_user(struct exec_strings *s, vaddr_t vec, unsigned *count)
 
 int exec_strings_copyin(struct exec_strings *s, vaddr_t argv, vaddr_t envp)
 {
-	int err = begin(s);
+	int err = exec_strings_begin(s);
 	if (err != 0)
 		return err;
 	err = add_user(s, argv, &s->argc);
@@ -101,7 +101,7 @@ static int add_kernel(struct exec_strings *s, char *const vec[], unsigned *count
 
 int exec_strings_kernel(struct exec_strings *s, char *const argv[], char *const envp[])
 {
-	int err = begin(s);
+	int err = exec_strings_begin(s);
 	if (err != 0)
 		return err;
 	err = add_kernel(s, argv, &s->argc);
@@ -170,7 +170,7 @@ vaddr_t exec_stack_bottom(const struct address_space *as)
 	return USER_STACK_TOP - MIN(size, USER_STACK_SIZE);
 }
 
-static int map_stack(struct address_space *as)
+static int exec_stack_map(struct address_space *as)
 {
 	/* Few programs use more than a few pages of it. */
 	const uint32_t flags =
@@ -188,7 +188,7 @@ static int map_stack(struct address_space *as)
 int exec_stack(struct address_space *as, const struct exec_strings *s, const struct auxv *aux,
 	       unsigned naux, vaddr_t *sp)
 {
-	int err = map_stack(as);
+	int err = exec_stack_map(as);
 	if (err != 0)
 		return err;
 

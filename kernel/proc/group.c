@@ -53,7 +53,7 @@ void group_leave(struct proc *p)
 }
 
 /* Any of its members: they all are in the same session. */
-static const struct proc *member(int pgrp)
+static const struct proc *group_member(int pgrp)
 {
 	LIST_FOREACH (&groups[(unsigned)pgrp % ID_HASH], p, struct proc, group_link)
 		if (p->pgrp == pgrp)
@@ -63,7 +63,7 @@ static const struct proc *member(int pgrp)
 
 bool group_in_session(int pgrp, int sid)
 {
-	const struct proc *p = member(pgrp);
+	const struct proc *p = group_member(pgrp);
 
 	assert(spin_held(&proc_tree_lock));
 	return p != NULL && p->sid == sid;
@@ -71,7 +71,7 @@ bool group_in_session(int pgrp, int sid)
 
 bool group_id_used(int id)
 {
-	if (member(id) != NULL)
+	if (group_member(id) != NULL)
 		return true;
 	LIST_FOREACH (&sessions[(unsigned)id % ID_HASH], p, struct proc, session_link)
 		if (p->sid == id)
@@ -129,7 +129,7 @@ int proc_set_session(void)
 	int r = -EPERM;
 
 	irqstate_t s = spin_lock(&proc_tree_lock);
-	if (member(me->pid) == NULL) {
+	if (group_member(me->pid) == NULL) {
 		group_leave(me);
 		group_enter(me, me->pid, me->pid);
 		r = me->pid;

@@ -12,7 +12,7 @@ struct search {
 	struct proc *best;
 };
 
-static bool nearest(struct proc *p, void *arg)
+static bool proc_nearest(struct proc *p, void *arg)
 {
 	struct search *s = arg;
 	if (p->pid >= s->pid && (s->best == NULL || p->pid < s->best->pid))
@@ -53,7 +53,7 @@ int proc_info(int pid, struct weft_procinfo *i)
 	struct search find = {.pid = pid};
 
 	irqstate_t s = spin_lock(&proc_tree_lock);
-	proc_each(nearest, &find);
+	proc_each(proc_nearest, &find);
 	if (find.best != NULL) {
 		spin_acquire(&find.best->lock);
 		fill_procinfo(find.best, i);

@@ -98,7 +98,7 @@ static hrtime_t clock_now_of_lwp(const struct itimer *t)
 }
 
 /* Exact, for a system call, because it walks over the LWPs.  p->lock held. */
-static hrtime_t clock_now(const struct itimer *t)
+static hrtime_t itimer_clock_now(const struct itimer *t)
 {
 	struct lwp_counts counts;
 	struct mstimes ms;
@@ -123,7 +123,7 @@ static hrtime_t timers_rest(const struct proc *p)
 }
 
 /* n times at once.  p->lock held. */
-static void notify(struct itimer *t, uint64_t n)
+static void itimer_notify(struct itimer *t, uint64_t n)
 {
 	struct proc *p = t->proc;
 	struct lwp *l = NULL;
@@ -176,7 +176,7 @@ static void expire_if_due(struct itimer *t, hrtime_t now)
 	} else {
 		t->expires = next_expiry(t, t->expires, now, &n);
 	}
-	notify(t, n);
+	itimer_notify(t, n);
 }
 
 /* t->timer's function. */
@@ -237,7 +237,7 @@ static void cpu_look(struct ktimer *kt)
 /* --- making and deleting: p->timers.lock held ------------------------------------------ */
 
 /* NULL: no memory, or as many as there may be. */
-static struct itimer *make(struct proc *p, int which, int signo)
+static struct itimer *itimer_make(struct proc *p, int which, int signo)
 {
 	struct itimer *t = kzalloc_user(sizeof(*t));
 
@@ -260,7 +260,7 @@ static struct itimer *make(struct proc *p, int which, int signo)
 }
 
 /* When this returns, no function of the kernel timer runs, and none will.  p->lock not held. */
-static void stop(struct ktimer *kt)
+static void itimer_stop(struct ktimer *kt)
 {
 	if (kt->queue != NULL)
 		ktimer_cancel(kt);
@@ -274,7 +274,7 @@ static void stop_wall(struct itimer *t)
 		t->by_clock = false;
 		spin_unlock(&t->proc->lock, s);
 	}
-	stop(&t->timer);
+	itimer_stop(&t->timer);
 }
 
 static void delete (struct itimer *t)
@@ -352,7 +352,7 @@ void itimer_lwp_new(struct proc *p)
 	if (!p->timers.summed)
 		return;
 	kmutex_enter(&p->timers.lock);
-	stop(&p->timers.look);
+	itimer_stop(&p->timers.look);
 	irqstate_t s = spin_lock(&p->lock);
 	cpu_look_locked(p);
 	spin_unlock(&p->lock, s);
@@ -363,7 +363,7 @@ void itimer_lwp_new(struct proc *p)
 void itimer_proc_exit(struct proc *p)
 {
 	delete_some(p, is_any, 0);
-	stop(&p->timers.look);
+	itimer_stop(&p->timers.look);
 }
 
 void itimer_exec(struct proc *p)
@@ -405,19 +405,20 @@ static struct setting setting_now(const struct itimer *t)
 	struct setting v = {.interval = t->interval};
 
 	if (t->expires != HRTIME_NEVER) {
-		hrtime_t now = clock_now(t);
+		hrtime_t now = itimer_clock_now(t);
 		v.value = t->expires > now ? t->expires - now : 1; /* 0 would say off */
 	}
 	return v;
 }
 
 /* p->timers.lock held. */
-static void change(struct itimer *t, const struct setting *new, bool absolute, struct setting *old)
+static void itimer_change(struct itimer *t, const struct setting *new, bool absolute,
+			  struct setting *old)
 {
 	struct proc *p = t->proc;
 
 	if (by_cpu_time(t))
-		stop(&p->timers.look);
+		itimer_stop(&p->timers.look);
 	else
 		stop_wall(t);
 	irqstate_t s = spin_lock(&p->lock);
@@ -425,7 +426,7 @@ static void change(struct itimer *t, const struct setting *new, bool absolute, s
 	t->interval = new->interval;
 	t->expires = HRTIME_NEVER;
 	if (new->value != 0 && t->clock_lwp != NOBODY) {
-		hrtime_t now = clock_now(t);
+		hrtime_t now = itimer_clock_now(t);
 		hrtime_t base = !absolute ? now : 0;
 		t->expires = new->value < HRTIME_NEVER - base ? base + new->value : HRTIME_NEVER;
 		if (absolute && t->realtime) {
@@ -480,7 +481,7 @@ static const uint8_t itimer_signal[] = {
 	[WEFT_ITIMER_PROF] = WEFT_SIGPROF,
 };
 
-static bool known(uint64_t which)
+static bool itimer_known(uint64_t which)
 {
 	return (which & ~(uint64_t)WEFT_ITIMER_LWP) < ARRAY_LEN(itimer_signal);
 }
@@ -510,7 +511,7 @@ int64_t sys_setitimer(const uint64_t arg[6])
 	struct proc *p = curproc();
 	struct setting new, old = {0};
 
-	if (!known(arg[0]))
+	if (!itimer_known(arg[0]))
 		return -EINVAL;
 	int err = setting_in(arg[1], &new);
 	if (err != 0)
@@ -519,7 +520,7 @@ int64_t sys_setitimer(const uint64_t arg[6])
 	struct itimer *t = find_which(p, arg[0]);
 	if (t == NULL && new.value != 0) {
 		int kind = arg[0] & ~WEFT_ITIMER_LWP;
-		t = make(p, kind, itimer_signal[kind]);
+		t = itimer_make(p, kind, itimer_signal[kind]);
 		if (t != NULL)
 			t->clock = kind == WEFT_ITIMER_VIRTUAL ? USER_TIME
 				   : kind == WEFT_ITIMER_PROF  ? CPU_TIME
@@ -531,7 +532,7 @@ int64_t sys_setitimer(const uint64_t arg[6])
 		err = t == NULL ? -EAGAIN : 0;
 	}
 	if (t != NULL)
-		change(t, &new, false, &old);
+		itimer_change(t, &new, false, &old);
 	kmutex_exit(&p->timers.lock);
 	if (err != 0)
 		return err;
@@ -544,7 +545,7 @@ int64_t sys_getitimer(const uint64_t arg[6])
 	struct proc *p = curproc();
 	struct setting v = {0};
 
-	if (!known(arg[0]))
+	if (!itimer_known(arg[0]))
 		return -EINVAL;
 	kmutex_enter(&p->timers.lock);
 	struct itimer *t = find_which(p, arg[0]);
@@ -595,7 +596,7 @@ int64_t sys_timer_create(const uint64_t arg[6])
 			return -ESRCH;
 	}
 	kmutex_enter(&p->timers.lock);
-	struct itimer *t = make(p, OF_CREATE, ev.signo);
+	struct itimer *t = itimer_make(p, OF_CREATE, ev.signo);
 	int32_t id = -1;
 	int err = -EAGAIN;
 	if (t != NULL) {
@@ -641,7 +642,7 @@ int64_t sys_timer_settime(const uint64_t arg[6])
 	kmutex_enter(&p->timers.lock);
 	struct itimer *t = find_id(p, arg[0]);
 	if (t != NULL)
-		change(t, &new, arg[1] & WEFT_TIMER_ABSTIME, &old);
+		itimer_change(t, &new, arg[1] & WEFT_TIMER_ABSTIME, &old);
 	kmutex_exit(&p->timers.lock);
 	if (t == NULL)
 		return -EINVAL;

@@ -403,7 +403,7 @@ void proc_last_exit(struct proc *p)
 
 /* --- waiting --------------------------------------------------------------------------------- */
 
-static void add(struct weft_rusage *to, const struct weft_rusage *a)
+static void rusage_add(struct weft_rusage *to, const struct weft_rusage *a)
 {
 	to->utime += a->utime;
 	to->stime += a->stime;
@@ -414,7 +414,7 @@ static void add(struct weft_rusage *to, const struct weft_rusage *a)
 	to->nsignals += a->nsignals;
 }
 
-static bool matches(const struct proc *child, const struct proc *me, int pid, int options)
+static bool child_matches(const struct proc *child, const struct proc *me, int pid, int options)
 {
 	if (options & WEFT_WGROUP)
 		return child->pgrp == pid;
@@ -426,7 +426,7 @@ static bool matches(const struct proc *child, const struct proc *me, int pid, in
 }
 
 /* Has c stopped or gone on since its parent last asked?  Then *status tells. */
-static bool changed(struct proc *c, int options, int *status)
+static bool child_changed(struct proc *c, int options, int *status)
 {
 	spin_acquire(&c->lock);
 	bool stopped = (options & WEFT_WUNTRACED) && c->sig.wait_stopped;
@@ -453,14 +453,14 @@ int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 	for (;;) {
 		bool any = false;
 		LIST_FOREACH (&me->children, c, struct proc, sibling) {
-			if (!matches(c, me, pid, options))
+			if (!child_matches(c, me, pid, options))
 				continue;
 			any = true;
 			if (c->zombie && !(options & WEFT_WNOEXIT)) {
 				found = c;
 				break;
 			}
-			if (!c->zombie && changed(c, options, status)) {
+			if (!c->zombie && child_changed(c, options, status)) {
 				r = c->pid;
 				*ru = (struct weft_rusage){0};
 				break;
@@ -483,7 +483,7 @@ int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 	spin_acquire(&found->lock);
 	proc_rusage(found, ru);
 	spin_release(&found->lock);
-	add(ru, &found->ru_children);
+	rusage_add(ru, &found->ru_children);
 	if (options & WEFT_WNOWAIT) {
 		r = found->pid;
 		spin_unlock(&proc_tree_lock, s);
@@ -491,7 +491,7 @@ int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru)
 	}
 	leave_table(found);
 	spin_acquire(&me->lock);
-	add(&me->ru_children, ru);
+	rusage_add(&me->ru_children, ru);
 	spin_release(&me->lock);
 	spin_unlock(&proc_tree_lock, s);
 	r = found->pid;

@@ -26,7 +26,7 @@ struct sc_page {
 };
 
 /* Page number n of records, mapped into `as`. */
-static struct sc_page *make_page(struct address_space *as, unsigned n)
+static struct sc_page *schedctl_page_make(struct address_space *as, unsigned n)
 {
 	struct sc_page *sp = kmalloc(sizeof(*sp));
 	if (sp == NULL)
@@ -59,7 +59,7 @@ static int add_page(struct proc *p)
 	unsigned n = p->sc_npages++; /* an address is never used twice */
 	spin_unlock(&p->lock, s);
 
-	struct sc_page *sp = make_page(p->as, n);
+	struct sc_page *sp = schedctl_page_make(p->as, n);
 	if (sp == NULL)
 		return -ENOMEM;
 	s = spin_lock(&p->lock);
@@ -70,11 +70,11 @@ static int add_page(struct proc *p)
 
 struct sc_page *schedctl_first_page(struct address_space *as)
 {
-	return make_page(as, 0);
+	return schedctl_page_make(as, 0);
 }
 
 /* Gives record i of sp, which is free, to l.  p->lock held, or l is nobody's yet. */
-static void give(struct sc_page *sp, unsigned i, struct lwp *l, uint32_t state)
+static void schedctl_give(struct sc_page *sp, unsigned i, struct lwp *l, uint32_t state)
 {
 	struct schedctl *sc = &sp->records[i];
 
@@ -96,7 +96,7 @@ int schedctl_attach(struct proc *p, struct lwp *l)
 		s = spin_lock(&p->lock);
 	}
 	struct sc_page *sp = LIST_FIRST(&p->sc_partial, struct sc_page, link);
-	give(sp, __builtin_ctzll(~sp->used), l, SC_STOPPED);
+	schedctl_give(sp, __builtin_ctzll(~sp->used), l, SC_STOPPED);
 	if (sp->used == ~0ull) {
 		list_remove(&sp->link);
 		list_push_back(&p->sc_full, &sp->link);
@@ -121,7 +121,7 @@ void schedctl_detach(struct proc *p, struct lwp *l)
 	sp->used &= ~(1ull << i);
 }
 
-static void free_list(struct list *pages)
+static void schedctl_pages_free(struct list *pages)
 {
 	while (!list_empty(pages)) {
 		struct sc_page *sp = LIST_FIRST(pages, struct sc_page, link);
@@ -132,13 +132,14 @@ static void free_list(struct list *pages)
 
 void schedctl_free_all(struct proc *p)
 {
-	free_list(&p->sc_partial);
-	free_list(&p->sc_full);
+	schedctl_pages_free(&p->sc_partial);
+	schedctl_pages_free(&p->sc_full);
 }
 
 void schedctl_restart(struct proc *p, struct lwp *l, struct sc_page *first)
 {
-	give(first, 0, l, SC_ONCPU); /* l runs, and p->lock is held: as in schedctl_detach */
+	schedctl_give(first, 0, l,
+		      SC_ONCPU); /* l runs, and p->lock is held: as in schedctl_detach */
 	schedctl_free_all(p);
 	list_push_back(&p->sc_partial, &first->link);
 	p->sc_npages = 1;

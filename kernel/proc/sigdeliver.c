@@ -200,7 +200,7 @@ static void restart_call(struct trapframe *f)
  * and a sleep or that yield looks again: nothing else need, since a critical section is
  * left by one of the two.
  */
-static bool hold_off(struct lwp *l)
+static bool signal_hold_off(struct lwp *l)
 {
 	if (l->sc->nopreempt)
 		l->sc->yield = 1;
@@ -226,7 +226,7 @@ void sig_deliver(struct trapframe *f)
 	struct weft_siginfo info;
 	bool first = true;
 
-	if (hold_off(l))
+	if (signal_hold_off(l))
 		return;
 	for (;;) {
 		irqstate_t s = spin_lock(&p->lock);
@@ -324,7 +324,7 @@ static const char *signal_name(int sig)
 #define PF_WRITE 2
 #define PF_FETCH 16
 
-static void report(const struct trapframe *f, uint64_t addr, const struct weft_siginfo *info)
+static void signal_report(const struct trapframe *f, uint64_t addr, const struct weft_siginfo *info)
 {
 	struct proc *p = curproc();
 
@@ -366,6 +366,6 @@ void sig_fault(struct trapframe *f, uint64_t addr, struct weft_siginfo *info)
 	/* Of many LWPs that fault at once, one ends the process and is named. */
 	int status = WEFT_W_EXITCODE(0, sig);
 	if (proc_kill(p, status))
-		report(f, addr, info);
+		signal_report(f, addr, info);
 	proc_exit(status);
 }

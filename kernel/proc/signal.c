@@ -81,7 +81,7 @@ static struct sigqueued *pending_find(const struct sigpending *pd, int sig)
 	return NULL;
 }
 
-static void dequeue(struct proc *p, struct sigqueued *q)
+static void sigqueue_remove(struct proc *p, struct sigqueued *q)
 {
 	list_remove(&q->link);
 	if (q->overrun != NULL) {
@@ -100,7 +100,7 @@ static void pending_take(struct proc *p, struct sigpending *pd, int sig, struct 
 	*info = (struct weft_siginfo){.signo = sig, .code = WEFT_SI_KERNEL};
 	if (q != NULL) {
 		*info = q->info;
-		dequeue(p, q);
+		sigqueue_remove(p, q);
 	}
 	if (q == NULL || pending_find(pd, sig) == NULL)
 		pd->set &= ~WEFT_SIGBIT(sig);
@@ -115,7 +115,7 @@ static void pending_drop(struct proc *p, struct sigpending *pd, uint64_t set)
 		struct sigqueued *q = CONTAINER_OF(at, struct sigqueued, link);
 		at = at->next;
 		if (WEFT_SIGBIT(q->info.signo) & set)
-			dequeue(p, q);
+			sigqueue_remove(p, q);
 	}
 }
 
@@ -168,7 +168,7 @@ static int pending_add(struct proc *p, struct sigpending *pd, const struct weft_
 
 /* --- stopping and continuing; p->lock held ------------------------------------------- */
 
-static void stop(struct proc *p, int sig)
+static void signal_cancel_stops(struct proc *p, int sig)
 {
 	if (p->sig.stopped)
 		return;
@@ -211,7 +211,7 @@ struct weft_siginfo sig_info(int sig, int code, uint64_t value)
  * An idle LWP's mask is nobody's, but what cannot be blocked is for every LWP.  One that exits has
  * no record any more, and blocks all (sig_lwp_exit).
  */
-static bool takes(const struct lwp *l, uint64_t bit)
+static bool lwp_takes_signal(const struct lwp *l, uint64_t bit)
 {
 	return !(l->sig.mask & bit) && (!l->sc->idle || (bit & SIG_UNBLOCKABLE));
 }
@@ -221,19 +221,19 @@ static bool takes(const struct lwp *l, uint64_t bit)
  * of its LWPs; else the first that does not block it, to which end those found blocking it
  * are put last.  NULL: all block it.
  */
-static struct lwp *choose(struct proc *p, uint64_t bit)
+static struct lwp *signal_choose_lwp(struct proc *p, uint64_t bit)
 {
 	struct lwp *self = curlwp();
 
 	LIST_FOREACH (&p->sig.waiters, l, struct lwp, sig.wait_link)
 		if (l->sig.waits_for & bit)
 			return l;
-	if (self->proc == p && takes(self, bit) && self->state == LWP_ST_ONPROC)
+	if (self->proc == p && lwp_takes_signal(self, bit) && self->state == LWP_ST_ONPROC)
 		return self;
 	struct list *last = p->lwps.prev;
 	for (struct list *at = p->lwps.next; at != &p->lwps;) {
 		struct lwp *l = CONTAINER_OF(at, struct lwp, proc_link);
-		if (takes(l, bit))
+		if (lwp_takes_signal(l, bit))
 			return l;
 		if (at == last)
 			break;
@@ -261,7 +261,7 @@ void sig_hand_on(struct proc *p, uint64_t set)
 
 	set &= p->sig.pending.set & ~BIT(WAITING);
 	for (; set != 0 && !p->exiting; set &= set - 1) {
-		struct lwp *heir = choose(p, set & -set);
+		struct lwp *heir = signal_choose_lwp(p, set & -set);
 		if (heir != NULL)
 			lwp_post_ast(heir, AST_SIG);
 		else
@@ -300,8 +300,8 @@ int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *i
 		sig_forget(p, BIT(CONT));
 	}
 	if (to == NULL)
-		l = choose(p, bit);
-	else if (!takes(to, bit) && !(to->sig.waits_for & bit))
+		l = signal_choose_lwp(p, bit);
+	else if (!lwp_takes_signal(to, bit) && !(to->sig.waits_for & bit))
 		l = NULL;
 	if (l != NULL && !(l->sig.waits_for & bit)) {
 		switch (action_of(p, sig)) {
@@ -310,7 +310,7 @@ int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *i
 		case ACT_IGNORE:
 			return 0;
 		case ACT_STOP:
-			stop(p, sig);
+			signal_cancel_stops(p, sig);
 			return 0;
 		case ACT_KILL:
 			if (proc_kill_locked(p, WEFT_W_EXITCODE(0, sig)) && sig == WEFT_SIGABRT)
@@ -438,7 +438,7 @@ bool sig_next(struct weft_siginfo *info)
 		}
 		sig_take(WEFT_SIGBIT(sig), &drop);
 		if (action == ACT_STOP)
-			stop(p, sig);
+			signal_cancel_stops(p, sig);
 		else if (action == ACT_KILL)
 			proc_kill_locked(p, WEFT_W_EXITCODE(0, sig));
 	}
@@ -526,7 +526,7 @@ int sig_redirect(uint32_t id, int sig)
 		}
 		spin_release(&l->lock); /* p->lock keeps it from leaving */
 	}
-	if (l != NULL && !takes(l, bit)) {
+	if (l != NULL && !lwp_takes_signal(l, bit)) {
 		r = -EAGAIN;
 	} else if (p->sig.pending.set & bit) {
 		enum action action = action_of(p, sig);
@@ -537,7 +537,7 @@ int sig_redirect(uint32_t id, int sig)
 		} else {
 			pending_take(p, &p->sig.pending, sig, &info);
 			if (action == ACT_STOP)
-				stop(p, sig);
+				signal_cancel_stops(p, sig);
 			else if (action == ACT_KILL)
 				proc_kill_locked(p, WEFT_W_EXITCODE(0, sig));
 		}

@@ -67,7 +67,7 @@ static int check_terminal(struct fdtable *t, int fd)
 	return console && proc_has_console(curproc()) ? 0 : -ENOTTY;
 }
 
-static int act(struct fdtable *t, const struct spawn_action *a, bool *foreground)
+static int spawn_action_do(struct fdtable *t, const struct spawn_action *a, bool *foreground)
 {
 	int err;
 
@@ -99,7 +99,7 @@ static int act_all(struct fdtable *t, const struct spawn_args *args, bool *foreg
 	for (uint64_t i = 0; i < args->nactions; i++) {
 		if (copyin(&a, args->actions + i * sizeof(a), sizeof(a)) != 0)
 			return -EFAULT;
-		int err = act(t, &a, foreground);
+		int err = spawn_action_do(t, &a, foreground);
 		if (err != 0)
 			return err;
 		if (__atomic_load_n(&curlwp()->ast, __ATOMIC_RELAXED) & AST_EXIT)

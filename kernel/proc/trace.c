@@ -51,13 +51,13 @@ struct tracer {
 	struct slot ring[RING];
 };
 
-static struct slot *slot_of(struct tracer *t, uint64_t seq)
+static struct slot *tracer_slot(struct tracer *t, uint64_t seq)
 {
 	return &t->ring[seq % RING];
 }
 
 /* t->lock held, and given up. */
-static void leave(struct tracer *t, irqstate_t s)
+static void tracer_leave(struct tracer *t, irqstate_t s)
 {
 	bool last = --t->users == 0;
 	spin_unlock(&t->lock, s);
@@ -68,7 +68,7 @@ static void leave(struct tracer *t, irqstate_t s)
 /* --- the side of the traced process ------------------------------------------------- */
 
 /* The current process's tracer, locked, with the caller as one of its users; or NULL. */
-static struct tracer *enter(struct proc *p, struct traced **tr, irqstate_t *s)
+static struct tracer *tracer_enter(struct proc *p, struct traced **tr, irqstate_t *s)
 {
 	*s = spin_lock(&p->lock);
 	*tr = p->traced;
@@ -84,36 +84,37 @@ static struct tracer *enter(struct proc *p, struct traced **tr, irqstate_t *s)
 }
 
 /* Does the tracer want to hear of this? */
-static bool wanted(const struct traced *tr, const struct trace_event *e)
+static bool trace_event_wanted(const struct traced *tr, const struct trace_event *e)
 {
 	return !(tr->flags & TRACE_HOLD) && !(e->kind == TRACE_ENTRY && (tr->flags & TRACE_STREAM));
 }
 
 /* Reports an event of the current LWP, and stands still until the tracer has seen it. */
-static void report(struct trace_event *e)
+static void trace_report(struct trace_event *e)
 {
 	struct proc *p = curproc();
 	struct traced *tr;
 	irqstate_t s;
 	int err = 0;
 
-	struct tracer *t = enter(p, &tr, &s);
+	struct tracer *t = tracer_enter(p, &tr, &s);
 	if (t == NULL)
 		return;
 	e->pid = p->pid;
 	e->lwp = curlwp()->id;
-	while (p->traced == tr && wanted(tr, e) && t->head - t->released == RING && err == 0)
+	while (p->traced == tr && trace_event_wanted(tr, e) && t->head - t->released == RING &&
+	       err == 0)
 		err = waitq_sleep(&t->room, &t->lock, HRTIME_NEVER, SLEEP_KILL);
-	if (p->traced == tr && wanted(tr, e) && err == 0) {
+	if (p->traced == tr && trace_event_wanted(tr, e) && err == 0) {
 		uint64_t seq = t->head++;
-		struct slot *slot = slot_of(t, seq);
+		struct slot *slot = tracer_slot(t, seq);
 		slot->event = *e;
 		waitq_wake_all(&t->readers);
 		while (p->traced == tr && !(tr->flags & TRACE_STREAM) && t->released <= seq &&
 		       err == 0)
 			err = waitq_sleep(&slot->stopped, &t->lock, HRTIME_NEVER, SLEEP_KILL);
 	}
-	leave(t, s);
+	tracer_leave(t, s);
 }
 
 /* What the current LWP has used of the CPU in the kernel. */
@@ -130,7 +131,7 @@ void trace_entry(struct trace_call *c, uint64_t number, const uint64_t arg[6])
 	struct trace_event e = {.kind = TRACE_ENTRY, .call = number, .time = time_now()};
 
 	memcpy(e.arg, arg, sizeof(e.arg));
-	report(&e);
+	trace_report(&e);
 	c->entry = time_now();
 	c->cpu = system_time();
 }
@@ -145,7 +146,7 @@ void trace_return(const struct trace_call *c, uint64_t number, int64_t result)
 		.arg = {result, c->entry, system_time() - c->cpu},
 	};
 
-	report(&e);
+	trace_report(&e);
 }
 
 void trace_signal(int sig, int action)
@@ -153,7 +154,7 @@ void trace_signal(int sig, int action)
 	if (!lwp_traced(curlwp()))
 		return;
 	struct trace_event e = {.kind = TRACE_SIGNAL, .time = time_now(), .arg = {sig, action}};
-	report(&e);
+	trace_report(&e);
 }
 
 void trace_fault(uint64_t vec, uint64_t addr, int sig)
@@ -161,7 +162,7 @@ void trace_fault(uint64_t vec, uint64_t addr, int sig)
 	if (!lwp_traced(curlwp()))
 		return;
 	struct trace_event e = {.kind = TRACE_FAULT, .time = time_now(), .arg = {vec, addr, sig}};
-	report(&e);
+	trace_report(&e);
 }
 
 void trace_lwp_exit(void)
@@ -169,7 +170,7 @@ void trace_lwp_exit(void)
 	if (!lwp_traced(curlwp()))
 		return;
 	struct trace_event e = {.kind = TRACE_LWP_EXIT, .time = time_now()};
-	report(&e);
+	trace_report(&e);
 }
 
 void trace_hold_self(void)
@@ -180,12 +181,12 @@ void trace_hold_self(void)
 	int err = 0;
 
 	__atomic_fetch_and(&l->ast, ~AST_TRACE, __ATOMIC_SEQ_CST);
-	struct tracer *t = enter(l->proc, &tr, &s);
+	struct tracer *t = tracer_enter(l->proc, &tr, &s);
 	if (t == NULL)
 		return;
 	while (l->proc->traced == tr && (tr->flags & TRACE_HOLD) && err == 0)
 		err = waitq_sleep(&t->held, &t->lock, HRTIME_NEVER, SLEEP_KILL);
-	leave(t, s);
+	tracer_leave(t, s);
 }
 
 /* --- attaching and detaching: proc_tree_lock held ------------------------------------ */
@@ -204,7 +205,7 @@ void trace_new_lwp(struct proc *p, struct lwp *l)
 	set_lwp(p, l);
 }
 
-static void attach(struct tracer *t, struct traced *tr, struct proc *p, uint32_t flags)
+static void traced_attach(struct tracer *t, struct traced *tr, struct proc *p, uint32_t flags)
 {
 	assert(spin_held(&proc_tree_lock));
 	*tr = (struct traced){.tracer = t, .proc = p, .pid = p->pid, .flags = flags};
@@ -228,8 +229,8 @@ static struct traced *unlink_traced(struct tracer *t, struct proc *p)
 	list_remove(&tr->link);
 	t->ntraced--;
 	for (uint64_t seq = t->released; seq < t->head; seq++)
-		if (slot_of(t, seq)->event.pid == tr->pid)
-			waitq_wake_all(&slot_of(t, seq)->stopped);
+		if (tracer_slot(t, seq)->event.pid == tr->pid)
+			waitq_wake_all(&tracer_slot(t, seq)->stopped);
 	waitq_wake_all(&t->room);
 	waitq_wake_all(&t->held);
 	if (t->ntraced == 0)
@@ -237,7 +238,7 @@ static struct traced *unlink_traced(struct tracer *t, struct proc *p)
 	return tr;
 }
 
-static void detach(struct traced *tr)
+static void traced_detach(struct traced *tr)
 {
 	struct tracer *t = tr->tracer;
 	struct proc *p = tr->proc;
@@ -271,7 +272,7 @@ void trace_new_child(struct proc *parent, struct proc *child)
 	/* Without memory the child goes untraced: better than that it fails. */
 	struct traced *tr = kmalloc_user(sizeof(*tr));
 	if (tr != NULL)
-		attach(t, tr, child, flags);
+		traced_attach(t, tr, child, flags);
 }
 
 void trace_ended(struct proc *p)
@@ -297,7 +298,7 @@ void trace_tracer_ends(struct proc *p)
 		return;
 	irqstate_t s = spin_lock(&proc_tree_lock);
 	while (!list_empty(&t->traced))
-		detach(LIST_FIRST(&t->traced, struct traced, link));
+		traced_detach(LIST_FIRST(&t->traced, struct traced, link));
 	p->tracing = NULL;
 	spin_unlock(&proc_tree_lock, s);
 	while (!list_empty(&t->ended)) {
@@ -306,7 +307,7 @@ void trace_tracer_ends(struct proc *p)
 		kfree(tr);
 	}
 	s = spin_lock(&t->lock);
-	leave(t, s);
+	tracer_leave(t, s);
 }
 
 /* --- the side of the tracer ------------------------------------------------------------ */
@@ -377,7 +378,7 @@ int trace_attach(int pid, uint32_t flags)
 		else if (p->traced != NULL)
 			err = -EBUSY;
 		else
-			attach(t, tr, p, flags);
+			traced_attach(t, tr, p, flags);
 	}
 	spin_unlock(&proc_tree_lock, s);
 	if (pid == 0 || err != 0)
@@ -397,7 +398,7 @@ int trace_detach(int pid)
 	} else if (pid != 0 && t != NULL) {
 		struct proc *p = proc_find(pid);
 		if (p != NULL && p->traced != NULL && p->traced->tracer == t) {
-			detach(p->traced);
+			traced_detach(p->traced);
 			err = 0;
 		}
 	}
@@ -409,7 +410,7 @@ int trace_detach(int pid)
 static void release_handed(struct tracer *t)
 {
 	for (; t->released < t->handed; t->released++) {
-		waitq_wake_all(&slot_of(t, t->released)->stopped);
+		waitq_wake_all(&tracer_slot(t, t->released)->stopped);
 		waitq_wake_one(&t->room);
 	}
 }
@@ -455,7 +456,8 @@ int64_t trace_wait(vaddr_t user, uint64_t n)
 	else if (r == 0) {
 		for (uint64_t i = 0; i < some && r >= 0; i++)
 			r = copyout(user + i * sizeof(struct trace_event),
-				    &slot_of(t, t->handed + i)->event, sizeof(struct trace_event));
+				    &tracer_slot(t, t->handed + i)->event,
+				    sizeof(struct trace_event));
 		r = r < 0 ? r : (int64_t)some;
 	}
 

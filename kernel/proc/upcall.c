@@ -26,7 +26,7 @@
  * test of l->watched.
  *
  * The report.  Whoever makes it 0 holds an l->lock, under which nobody else can be woken or
- * signalled; so it sets a timer that is due at once, and check() looks again under p->lock:
+ * signalled; so it sets a timer that is due at once, and upcall_check() looks again under p->lock:
  *
  *   - An LWP that has been woken meanwhile is counted by then, and nothing is reported: a
  *     wake-up that races with the last block gives no false report.  upcall_wait looks once
@@ -37,7 +37,7 @@
  *     makes sure that a library which was told, and had no thread to run, is not told again
  *     before something has changed: the registered LWP's own going to sleep is no news, nor is
  *     that of one which waits for SIGWAITING.
- *   - A block that comes while check() runs asks for another one (`checks`).
+ *   - A block that comes while upcall_check() runs asks for another one (`checks`).
  *
  * Of the registered LWP: it counts as blocked while it waits, as any other does, so it is
  * not taken for one that could run.
@@ -56,7 +56,7 @@
 /* --- the report ----------------------------------------------------------------------- */
 
 /* p->lock held. */
-static void report(struct proc *p)
+static void upcall_report(struct proc *p)
 {
 	struct proc_upcalls *up = &p->up;
 	bool all = __atomic_load_n(&up->active, __ATOMIC_SEQ_CST) == 0 &&
@@ -79,7 +79,7 @@ static void report(struct proc *p)
 	}
 }
 
-static void check(struct ktimer *t)
+static void upcall_check(struct ktimer *t)
 {
 	struct proc *p = CONTAINER_OF(t, struct proc, up.timer);
 	unsigned n;
@@ -87,7 +87,7 @@ static void check(struct ktimer *t)
 	do {
 		n = __atomic_load_n(&p->up.checks, __ATOMIC_SEQ_CST);
 		spin_acquire(&p->lock);
-		report(p);
+		upcall_report(p);
 		spin_release(&p->lock);
 		/* Once it is 0 the timer may be set again, on another CPU; p is not touched. */
 	} while (__atomic_sub_fetch(&p->up.checks, n, __ATOMIC_SEQ_CST) != 0);
@@ -96,13 +96,13 @@ static void check(struct ktimer *t)
 static void want_check(struct proc *p)
 {
 	if (__atomic_fetch_add(&p->up.checks, 1, __ATOMIC_SEQ_CST) == 0)
-		ktimer_arm(&p->up.timer, time_now(), check);
+		ktimer_arm(&p->up.timer, time_now(), upcall_check);
 }
 
 /* --- the count ------------------------------------------------------------------------- */
 
 /* One fewer can run. */
-static void leave(struct proc *p)
+static void upcall_leave(struct proc *p)
 {
 	struct proc_upcalls *up = &p->up;
 	int left = __atomic_sub_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
@@ -138,7 +138,7 @@ void upcall_blocks(struct lwp *l)
 	l->blocked = true;
 	if (!waits_for_it)
 		__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
-	leave(p);
+	upcall_leave(p);
 }
 
 void upcall_unblocks(struct lwp *l)
@@ -165,7 +165,7 @@ void upcall_lwp_exit(struct proc *p, struct lwp *l)
 		p->up.exited = true;
 		want_check(p);
 	}
-	leave(p);
+	upcall_leave(p);
 }
 
 /* l->lock held. */
@@ -258,7 +258,7 @@ void upcall_proc_exit(struct proc *p)
 /* --- the call ------------------------------------------------------------------------------ */
 
 /* What there is to tell the calling LWP, the only one that need be active.  p->lock held. */
-static int events(struct proc *p, uint32_t wanted)
+static int upcall_events(struct proc *p, uint32_t wanted)
 {
 	struct proc_upcalls *up = &p->up;
 	int others = __atomic_load_n(&up->active, __ATOMIC_SEQ_CST) - 1;
@@ -297,7 +297,7 @@ int64_t sys_upcall_wait(const uint64_t arg[6])
 		count_timed(p);
 	irqstate_t s = spin_lock(&p->lock);
 	for (;;) {
-		r = p->up.lwp != NULL ? -EBUSY : events(p, wanted);
+		r = p->up.lwp != NULL ? -EBUSY : upcall_events(p, wanted);
 		if (r == 0 && (sig_next(NULL) || p->exiting || (l->ast & AST_EXIT)))
 			r = -EINTR; /* AST_EXIT alone: another LWP calls exec */
 		if (r != 0)

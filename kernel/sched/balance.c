@@ -46,7 +46,7 @@ static uint64_t open_cpus(const struct cpu *c)
  * From a queue that has more than its CPU is about to take.  An idle CPU whose queue has
  * one LWP has been told, and most likely has that LWP's data at hand.
  */
-static bool steal(struct cpu *c)
+static bool cpu_steal(struct cpu *c)
 {
 	uint64_t among = open_cpus(c);
 
@@ -122,7 +122,7 @@ void sched_cpu_main(void)
 	sched_open_first(c);
 	for (;;) {
 		__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
-		if (dispq_count(c->dispq) == 0 && !steal(c)) {
+		if (dispq_count(c->dispq) == 0 && !cpu_steal(c)) {
 			hrtime_t start = time_now();
 			timing->idle();
 			c->idle_ns += time_now() - start;

@@ -81,7 +81,7 @@ struct walk {
 };
 
 /* l->lock held. */
-static void one(struct lwp *l, struct walk *w)
+static void walk_lwp(struct lwp *l, struct walk *w)
 {
 	if (l->state == LWP_ST_ZOMB || (w->idtype == WEFT_P_CID && l->sclass->cid != w->id))
 		return;
@@ -89,7 +89,7 @@ static void one(struct lwp *l, struct walk *w)
 	w->fn(l, w->arg);
 }
 
-static bool meant(const struct proc *p, const struct walk *w)
+static bool walk_means(const struct proc *p, const struct walk *w)
 {
 	switch (w->idtype) {
 	case WEFT_P_PID:
@@ -109,12 +109,12 @@ static bool each_of_process(struct proc *p, void *arg)
 {
 	struct walk *w = arg;
 
-	if (p->zombie || !meant(p, w))
+	if (p->zombie || !walk_means(p, w))
 		return false;
 	spin_acquire(&p->lock);
 	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
 		spin_acquire(&l->lock);
-		one(l, w);
+		walk_lwp(l, w);
 		spin_release(&l->lock);
 		inherit_repriced(l);
 	}
@@ -159,7 +159,7 @@ int procset_each(int idtype, int id, void (*fn)(struct lwp *, void *), void *arg
 		spin_acquire(&p->lock);
 		struct lwp *l = lwp_lock_by_id(p, w.id);
 		if (l != NULL) {
-			one(l, &w);
+			walk_lwp(l, &w);
 			spin_release(&l->lock);
 			inherit_repriced(l);
 		}

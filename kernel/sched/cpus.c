@@ -51,7 +51,7 @@ struct census {
 	unsigned in_set, bound; /* out: LWPs there */
 };
 
-static void count(struct lwp *l, void *arg)
+static void census_count(struct lwp *l, void *arg)
 {
 	struct census *c = arg;
 	c->in_set += l->pset == c->set;
@@ -62,7 +62,7 @@ static void count(struct lwp *l, void *arg)
 static struct census take_census(int set, int cpu)
 {
 	struct census c = {.set = set, .cpu = cpu};
-	procset_each(WEFT_P_ALL, 0, count, &c);
+	procset_each(WEFT_P_ALL, 0, census_count, &c);
 	return c;
 }
 
@@ -118,7 +118,7 @@ static void open_cpu(struct cpu *c)
 }
 
 /* Would set `set` lose its last CPU, and may it not?  c belongs to it. */
-static bool needed(const struct cpu *c, const struct census *n)
+static bool cpu_needed(const struct cpu *c, const struct census *n)
 {
 	bool last = (psets[c->pset].open & ~(1ull << c->id)) == 0;
 	return last && (c->pset == 0 || n->in_set != 0);
@@ -148,7 +148,7 @@ int p_online(int cpu, int flag)
 	int old = c->offline ? P_OFFLINE : P_ONLINE;
 	if (flag == P_OFFLINE && !c->offline) {
 		struct census n = take_census(c->pset, cpu);
-		if (n.bound != 0 || needed(c, &n)) {
+		if (n.bound != 0 || cpu_needed(c, &n)) {
 			err = -EBUSY;
 		} else {
 			c->offline = true;
@@ -228,7 +228,7 @@ static void leave_set(struct lwp *l, void *arg)
 	l->pset = 0;
 }
 
-static void evict(struct lwp *l, void *arg)
+static void lwp_evict(struct lwp *l, void *arg)
 {
 	if (l->pset == *(int *)arg)
 		sched_change(l, leave_set, NULL);
@@ -242,7 +242,7 @@ int pset_destroy(int id)
 	struct pset *ps = pset_by_id(id);
 	if (ps != NULL && id != PS_NONE) {
 		/* Its LWPs first: without CPUs they could not run. */
-		procset_each(WEFT_P_ALL, 0, evict, &id);
+		procset_each(WEFT_P_ALL, 0, lwp_evict, &id);
 		for (unsigned i = 0; i < ncpu; i++)
 			if (ps->cpus >> i & 1)
 				move_cpu(cpus[i], 0);
@@ -266,7 +266,7 @@ int pset_assign(int id, int cpu, int *old)
 		*old = id_of(c->pset);
 		if (id != PS_QUERY && ps != &psets[c->pset]) {
 			struct census n = take_census(c->pset, cpu);
-			if (n.bound != 0 || (!c->offline && needed(c, &n)))
+			if (n.bound != 0 || (!c->offline && cpu_needed(c, &n)))
 				err = -EBUSY;
 			else
 				move_cpu(c, ps - psets);

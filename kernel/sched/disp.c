@@ -49,7 +49,7 @@ struct cpu *claim_idle_of(unsigned prefer, uint64_t among)
 }
 
 /* LWPs that a CPU has to share itself between. */
-static unsigned load(const struct cpu *c)
+static unsigned cpu_load(const struct cpu *c)
 {
 	return dispq_count(c->dispq) + (running_pri(c) != PRI_IDLE);
 }
@@ -62,7 +62,7 @@ static unsigned load(const struct cpu *c)
 static struct cpu *best_busy(struct cpu *last, int pri, uint64_t among)
 {
 	struct cpu *lowest = NULL, *lightest = last;
-	unsigned least = load(last);
+	unsigned least = cpu_load(last);
 
 	for (unsigned i = 0, id = last->id; i < ncpu; i++, id = id + 1 == ncpu ? 0 : id + 1) {
 		if (!(among >> id & 1))
@@ -73,7 +73,7 @@ static struct cpu *best_busy(struct cpu *last, int pri, uint64_t among)
 			pri = running;
 			lowest = c;
 		}
-		unsigned n = load(c);
+		unsigned n = cpu_load(c);
 		if (n < least) {
 			least = n;
 			lightest = c;
@@ -81,7 +81,7 @@ static struct cpu *best_busy(struct cpu *last, int pri, uint64_t among)
 	}
 	if (lowest != NULL)
 		return lowest;
-	return load(last) >= least + 2 ? lightest : last;
+	return cpu_load(last) >= least + 2 ? lightest : last;
 }
 
 static struct cpu *choose_cpu(struct lwp *l, int place)

@@ -62,7 +62,7 @@ static void to_level(struct lwp *l, int level)
 	sched_own_pri(l, global_pri(level));
 }
 
-static bool variable(const struct lwp *l)
+static bool nt_is_variable(const struct lwp *l)
 {
 	return l->cl.nt.base <= VARIABLE_MAX;
 }
@@ -125,7 +125,7 @@ static hrtime_t nt_quantum(const struct lwp *l)
 
 	if (l->cl.nt.lifted)
 		return 2 * q;
-	if (variable(l) && l->proc != NULL && l->proc->pgrp == console_pgrp())
+	if (nt_is_variable(l) && l->proc != NULL && l->proc->pgrp == console_pgrp())
 		q *= nt.nt_stretch;
 	return q;
 }
@@ -137,7 +137,7 @@ static void nt_slice_used(struct lwp *l)
 	if (l->cl.nt.lifted) {
 		l->cl.nt.lifted = false;
 		to_level(l, l->cl.nt.base);
-	} else if (variable(l) && l->cl.nt.level > l->cl.nt.base) {
+	} else if (nt_is_variable(l) && l->cl.nt.level > l->cl.nt.base) {
 		to_level(l, l->cl.nt.level - 1);
 	}
 }
@@ -175,7 +175,7 @@ static void charge_by_clock(struct lwp *l)
 
 static void nt_wakeup(struct lwp *l)
 {
-	if (!variable(l)) {
+	if (!nt_is_variable(l)) {
 		l->slice_left = 0;
 		return;
 	}
@@ -197,7 +197,7 @@ static int nt_starved(struct lwp *l, hrtime_t now)
 	uint64_t waited = sched_waited(l, now);
 
 	/* Another CPU's clock may be ahead of ours. */
-	if (!variable(l) || l->cl.nt.lifted || limit == 0 ||
+	if (!nt_is_variable(l) || l->cl.nt.lifted || limit == 0 ||
 	    (int64_t)(waited - l->cl.nt.waited) < limit)
 		return l->pri;
 	l->cl.nt.waited = waited;

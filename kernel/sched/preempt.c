@@ -63,7 +63,7 @@ static bool must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ov
  * meanwhile stays owed.  The record is the user's to write: read once, and trusted for
  * nothing but this.
  */
-static bool hold_off(struct lwp *l, hrtime_t now, bool slice_over)
+static bool preempt_hold_off(struct lwp *l, hrtime_t now, bool slice_over)
 {
 	if (l->sc == NULL || !l->sc->nopreempt)
 		return false;
@@ -116,7 +116,7 @@ static void maybe_preempt(void)
 	hrtime_t now = time_now();
 	bool go = must_go(l, q, now, &slice_over);
 	/* Where it may not be at all, nothing holds it. */
-	go = !cpu_takes(c, l) || (go && !hold_off(l, now, slice_over));
+	go = !cpu_takes(c, l) || (go && !preempt_hold_off(l, now, slice_over));
 	spin_release(&l->lock);
 	if (go) {
 		if (l->leaving != 0) {

@@ -46,7 +46,7 @@ uint32_t sched_second;
  * ts_update).  It asks about every waiting LWP, because one that has waited long in sum may have
  * come to the queue just now.
  */
-static void age(struct dispq *q, struct runq *rq, hrtime_t now)
+static void dispq_age_queue(struct dispq *q, struct runq *rq, hrtime_t now)
 {
 	for (int pri = PRI_TS_MAX; pri >= 0; pri--) {
 		struct list *at = rq->list[pri].next;
@@ -86,7 +86,7 @@ void dispq_age(struct cpu *c, hrtime_t now)
 	}
 	spin_release(&l->lock);
 	spin_acquire(&q->lock);
-	age(q, &q->free, now);
-	age(q, &q->tied, now);
+	dispq_age_queue(q, &q->free, now);
+	dispq_age_queue(q, &q->tied, now);
 	spin_unlock(&q->lock, s);
 }

@@ -27,7 +27,7 @@
 static struct list names[NAME_HASH]; /* all zero: not yet used */
 static struct spinlock names_lock = SPINLOCK_INIT("names of kernel objects");
 
-static struct list *bucket_of(const char *name)
+static struct list *kobj_name_bucket(const char *name)
 {
 	uint32_t h = 2166136261u;
 
@@ -69,9 +69,9 @@ void kobj_rele(struct kobj *o)
 }
 
 /* The object of this name, with a reference, or NULL.  names_lock held. */
-static struct kobj *find(const char *name)
+static struct kobj *kobj_name_find(const char *name)
 {
-	LIST_FOREACH (bucket_of(name), o, struct kobj, named)
+	LIST_FOREACH (kobj_name_bucket(name), o, struct kobj, named)
 		if (strcmp(o->name, name) == 0 && try_hold(o))
 			return o;
 	return NULL;
@@ -81,7 +81,8 @@ static struct kobj *find(const char *name)
  * The object of this name, or a new one: *existed tells.  -EEXIST, -ENOENT, -EINVAL (it is
  * of another kind), -ENOMEM.
  */
-static int named(const struct kobj_create *c, const char *name, struct kobj **out, bool *existed)
+static int kobj_create_named(const struct kobj_create *c, const char *name, struct kobj **out,
+			     bool *existed)
 {
 	struct kobj *fresh = NULL;
 
@@ -97,12 +98,12 @@ static int named(const struct kobj_create *c, const char *name, struct kobj **ou
 		strlcpy(fresh->name, name, strlen(name) + 1);
 	}
 	irqstate_t s = spin_lock(&names_lock);
-	struct kobj *o = find(name);
+	struct kobj *o = kobj_name_find(name);
 	*existed = o != NULL;
 	if (o == NULL && fresh != NULL) {
 		o = fresh;
 		fresh = NULL;
-		list_push_back(bucket_of(name), &o->named);
+		list_push_back(kobj_name_bucket(name), &o->named);
 	}
 	spin_unlock(&names_lock, s);
 	if (fresh != NULL)
@@ -118,7 +119,7 @@ static int named(const struct kobj_create *c, const char *name, struct kobj **ou
 
 /* --- tables of handles -------------------------------------------------------------------- */
 
-static uint32_t slot_of(uint32_t handle)
+static uint32_t handle_slot(uint32_t handle)
 {
 	return handle % 4 == 0 ? handle / 4 - 1 : ~0u;
 }
@@ -129,7 +130,7 @@ void kobj_table_init(struct kobj_table *t)
 }
 
 /* Makes room for twice as many.  -EMFILE, -ENOMEM. */
-static int grow(struct kobj_table *t)
+static int handle_table_grow(struct kobj_table *t)
 {
 	uint32_t had = __atomic_load_n(&t->nslots, __ATOMIC_RELAXED);
 	uint32_t n = had == 0 ? 16 : 2 * had;
@@ -160,7 +161,7 @@ static int grow(struct kobj_table *t)
 }
 
 /* A handle to o, whose reference it takes over on success.  -EMFILE, -ENOMEM. */
-static int64_t add(struct kobj_table *t, struct kobj *o, bool inherit)
+static int64_t handle_add(struct kobj_table *t, struct kobj *o, bool inherit)
 {
 	for (;;) {
 		irqstate_t s = spin_lock(&t->lock);
@@ -173,14 +174,14 @@ static int64_t add(struct kobj_table *t, struct kobj *o, bool inherit)
 		spin_unlock(&t->lock, s);
 		if (i != 0)
 			return 4 * (int64_t)i;
-		int err = grow(t);
+		int err = handle_table_grow(t);
 		if (err != 0)
 			return err;
 	}
 }
 
 /* Takes the object out of a slot.  Lock held. */
-static struct kobj *take_out(struct kobj_table *t, uint32_t i)
+static struct kobj *handle_remove(struct kobj_table *t, uint32_t i)
 {
 	struct kobj *o = t->slot[i].obj;
 
@@ -190,10 +191,10 @@ static struct kobj *take_out(struct kobj_table *t, uint32_t i)
 }
 
 /* The current process's object of this handle, with a reference, or NULL. */
-static struct kobj *get(uint32_t handle)
+static struct kobj *handle_get(uint32_t handle)
 {
 	struct kobj_table *t = &curproc()->kobjs;
-	uint32_t i = slot_of(handle);
+	uint32_t i = handle_slot(handle);
 
 	irqstate_t s = spin_lock(&t->lock);
 	struct kobj *o = i < t->nslots ? t->slot[i].obj : NULL;
@@ -206,7 +207,7 @@ static struct kobj *get(uint32_t handle)
 /* The object of a handle and a kind, with a reference.  -EBADF, -EINVAL. */
 static int get_kind(uint32_t handle, int kind, struct kobj **out)
 {
-	struct kobj *o = get(handle);
+	struct kobj *o = handle_get(handle);
 
 	if (o == NULL)
 		return -EBADF;
@@ -224,7 +225,7 @@ int kobj_inherit(struct kobj_table *t, struct kobj_table *from)
 
 	/* Nobody else has t yet; `from` may grow until its lock is held. */
 	while (t->nslots < (n = __atomic_load_n(&from->nslots, __ATOMIC_RELAXED)))
-		if (grow(t) != 0)
+		if (handle_table_grow(t) != 0)
 			return -ENOMEM;
 	/*
 	 * *Race:* between two pieces another LWP of the parent closes or makes handles, or makes the
@@ -258,7 +259,7 @@ void kobj_close_all(struct kobj_table *t, bool exec)
 	/* The process has one LWP left, or none. */
 	for (uint32_t i = 0; i < t->nslots; i++)
 		if (t->slot[i].obj != NULL && !(exec && t->slot[i].inherit)) {
-			kobj_rele(take_out(t, i));
+			kobj_rele(handle_remove(t, i));
 			preempt_point();
 		}
 	if (!exec) {
@@ -270,7 +271,7 @@ void kobj_close_all(struct kobj_table *t, bool exec)
 
 /* --- the calls ---------------------------------------------------------------------------------- */
 
-static bool valid(const struct kobj_create *c)
+static bool kobj_create_valid(const struct kobj_create *c)
 {
 	uint32_t flags = KOBJ_INHERIT | (c->name != 0 ? KOBJ_OPEN | KOBJ_NEW : 0) |
 			 (c->kind == KOBJ_EVENT ? KOBJ_MANUAL_RESET : 0);
@@ -306,14 +307,14 @@ int64_t sys_kobj_create(const uint64_t arg[6])
 
 	if (copyin(&c, arg[0], sizeof(c)) != 0)
 		return -EFAULT;
-	if (!valid(&c))
+	if (!kobj_create_valid(&c))
 		return -EINVAL;
 	int64_t r = 0;
 	if (c.name != 0) {
 		r = copyinstr(name, c.name, sizeof(name));
 		if (r <= 0)
 			return r < 0 ? r : -EINVAL;
-		r = named(&c, name, &o, &existed);
+		r = kobj_create_named(&c, name, &o, &existed);
 	} else {
 		o = kobj_alloc(&c);
 		r = o != NULL ? 0 : -ENOMEM;
@@ -323,14 +324,14 @@ int64_t sys_kobj_create(const uint64_t arg[6])
 	bool own = !existed && c.kind == KOBJ_MUTEX && c.initial;
 	if (own)
 		kobj_adopt(o);
-	r = add(&curproc()->kobjs, o, c.flags & KOBJ_INHERIT);
+	r = handle_add(&curproc()->kobjs, o, c.flags & KOBJ_INHERIT);
 	if (r > 0) {
 		c.handle = r;
 		c.existed = existed;
 		if (copyout(arg[0], &c, sizeof(c)) == 0)
 			return r;
 		irqstate_t s = spin_lock(&curproc()->kobjs.lock);
-		take_out(&curproc()->kobjs, slot_of(r));
+		handle_remove(&curproc()->kobjs, handle_slot(r));
 		spin_unlock(&curproc()->kobjs.lock, s);
 		r = -EFAULT;
 	}
@@ -349,11 +350,11 @@ int64_t sys_kobj_close(const uint64_t arg[6])
 {
 	struct kobj_table *t = &curproc()->kobjs;
 	struct kobj *o = NULL;
-	uint32_t i = slot_of(arg[0]);
+	uint32_t i = handle_slot(arg[0]);
 
 	irqstate_t s = spin_lock(&t->lock);
 	if (i < t->nslots && t->slot[i].obj != NULL)
-		o = take_out(t, i);
+		o = handle_remove(t, i);
 	spin_unlock(&t->lock, s);
 	if (o == NULL)
 		return -EBADF;
@@ -369,10 +370,10 @@ int64_t sys_kobj_dup(const uint64_t arg[6])
 {
 	if (arg[1] & ~(uint64_t)KOBJ_INHERIT)
 		return -EINVAL;
-	struct kobj *o = get(arg[0]);
+	struct kobj *o = handle_get(arg[0]);
 	if (o == NULL)
 		return -EBADF;
-	int64_t r = add(&curproc()->kobjs, o, arg[1] & KOBJ_INHERIT);
+	int64_t r = handle_add(&curproc()->kobjs, o, arg[1] & KOBJ_INHERIT);
 	if (r < 0)
 		kobj_rele(o);
 	return r;
@@ -438,7 +439,7 @@ int64_t sys_kobj_wait(const uint64_t arg[6])
 	if (copyin(handle, arg[0], n * sizeof(handle[0])) != 0)
 		return -EFAULT;
 	for (got = 0; got < n; got++) {
-		obj[got] = get(handle[got]);
+		obj[got] = handle_get(handle[got]);
 		if (obj[got] == NULL)
 			break;
 	}
@@ -464,7 +465,7 @@ int64_t sys_kobj_mutex_release(const uint64_t arg[6])
 	return err;
 }
 
-static int64_t event(uint32_t handle, enum kobj_event_op op)
+static int64_t event_operate(uint32_t handle, enum kobj_event_op op)
 {
 	struct kobj *o;
 
@@ -482,13 +483,13 @@ static int64_t event(uint32_t handle, enum kobj_event_op op)
  */
 int64_t sys_kobj_event_set(const uint64_t arg[6])
 {
-	return event(arg[0], EVENT_SET);
+	return event_operate(arg[0], EVENT_SET);
 }
 
 /* kobj_event_reset(handle) = was it set?  Handle errors. */
 int64_t sys_kobj_event_reset(const uint64_t arg[6])
 {
-	return event(arg[0], EVENT_RESET);
+	return event_operate(arg[0], EVENT_RESET);
 }
 
 /*
@@ -498,7 +499,7 @@ int64_t sys_kobj_event_reset(const uint64_t arg[6])
  */
 int64_t sys_kobj_event_pulse(const uint64_t arg[6])
 {
-	return event(arg[0], EVENT_PULSE);
+	return event_operate(arg[0], EVENT_PULSE);
 }
 
 /*

@@ -61,42 +61,42 @@ void inherit_init(void)
 		panic("no memory for the cache of inheriting mutexes");
 }
 
-static struct imutex *imutex(const struct tree_node *n)
+static struct imutex *imutex_of(const struct tree_node *n)
 {
 	return CONTAINER_OF(n, struct imutex, node);
 }
 
-static struct isleeper *sleeper(const struct tree_node *n)
+static struct isleeper *isleeper_of(const struct tree_node *n)
 {
 	return CONTAINER_OF(n, struct isleeper, node);
 }
 
 static int imutex_cmp(const struct tree_node *a, const struct tree_node *b)
 {
-	return user_key_cmp(&imutex(a)->key, &imutex(b)->key);
+	return user_key_cmp(&imutex_of(a)->key, &imutex_of(b)->key);
 }
 
 static int sleeper_cmp(const struct tree_node *a, const struct tree_node *b)
 {
-	return sleeper(b)->pri - sleeper(a)->pri;
+	return isleeper_of(b)->pri - isleeper_of(a)->pri;
 }
 
-static struct imutex *find(const struct user_key *key)
+static struct imutex *imutex_find(const struct user_key *key)
 {
 	struct tree_node *n = contended.root;
 
 	while (n != NULL) {
-		int c = user_key_cmp(key, &imutex(n)->key);
+		int c = user_key_cmp(key, &imutex_of(n)->key);
 		if (c == 0)
-			return imutex(n);
+			return imutex_of(n);
 		n = n->child[c > 0];
 	}
 	return NULL;
 }
 
-static struct isleeper *first(const struct imutex *m)
+static struct isleeper *imutex_first(const struct imutex *m)
 {
-	return sleeper(tree_first(&m->sleepers));
+	return isleeper_of(tree_first(&m->sleepers));
 }
 
 /* --- who is lent what ----------------------------------------------------------------- */
@@ -107,7 +107,7 @@ static struct isleeper *first(const struct imutex *m)
  * moment, either it is EXITED here, or finds there that it has JOINED, and waits for the lock to
  * take itself out.  pi_lock held.
  */
-static bool join(struct lwp *l)
+static bool inherit_join(struct lwp *l)
 {
 	uint8_t was = INHERIT_APART;
 
@@ -121,12 +121,12 @@ static bool join(struct lwp *l)
 }
 
 /* What l is lent may have changed: carries that on along the chain.  pi_lock held. */
-static void settle(struct lwp *l)
+static void lwp_pri_recompute(struct lwp *l)
 {
 	for (unsigned links = 0; l != NULL && links < CHAIN_MAX; links++) {
 		int lent = l->ceiling;
 		LIST_FOREACH (&l->lenders, m, struct imutex, owner_link)
-			lent = MAX(lent, first(m)->pri);
+			lent = MAX(lent, imutex_first(m)->pri);
 		if (lent == l->lent)
 			return;
 		int pri = sched_lend(l, lent);
@@ -150,19 +150,19 @@ static void set_owner(struct imutex *m, struct lwp *l)
 	m->owner = l;
 	if (l != NULL)
 		list_push_back(&l->lenders, &m->owner_link);
-	settle(was);
-	settle(l);
+	lwp_pri_recompute(was);
+	lwp_pri_recompute(l);
 }
 
 /* w, the last of whose mutex's sleepers it may be, is taken out.  pi_lock held. */
-static void leave(struct isleeper *w)
+static void isleeper_leave(struct isleeper *w)
 {
 	struct imutex *m = w->m;
 
 	tree_remove(&m->sleepers, &w->node);
 	w->lwp->lends = NULL;
 	if (tree_first(&m->sleepers) != NULL) {
-		settle(m->owner);
+		lwp_pri_recompute(m->owner);
 		return;
 	}
 	tree_remove(&contended, &m->node);
@@ -170,7 +170,7 @@ static void leave(struct isleeper *w)
 	if (owner != NULL)
 		list_remove(&m->owner_link);
 	kcache_free(cache, m);
-	settle(owner);
+	lwp_pri_recompute(owner);
 }
 
 void inherit_repriced(struct lwp *l)
@@ -183,12 +183,12 @@ void inherit_repriced(struct lwp *l)
 		tree_remove(&w->m->sleepers, &w->node);
 		w->pri = l->pri;
 		tree_insert(&w->m->sleepers, &w->node, sleeper_cmp);
-		settle(w->m->owner);
+		lwp_pri_recompute(w->m->owner);
 	}
 	spin_unlock(&pi_lock, s);
 }
 
-static void disown(struct lwp *l)
+static void imutex_disown(struct lwp *l)
 {
 	irqstate_t s = spin_lock(&pi_lock);
 	while (!list_empty(&l->lenders)) {
@@ -197,20 +197,20 @@ static void disown(struct lwp *l)
 		m->owner = NULL;
 	}
 	l->ceiling = 0;
-	settle(l);
+	lwp_pri_recompute(l);
 	spin_unlock(&pi_lock, s);
 }
 
 void inherit_exit(struct lwp *l)
 {
 	if (__atomic_exchange_n(&l->inherit, INHERIT_EXITED, __ATOMIC_SEQ_CST) == INHERIT_JOINED)
-		disown(l);
+		imutex_disown(l);
 }
 
 void inherit_exec(struct lwp *l)
 {
 	if (__atomic_load_n(&l->inherit, __ATOMIC_RELAXED) == INHERIT_JOINED)
-		disown(l);
+		imutex_disown(l);
 }
 
 /*
@@ -230,9 +230,9 @@ int64_t sys_lwp_ceiling(const uint64_t arg[6])
 	if (limit >= 0 && l->own_pri > PRI_RT + limit)
 		return -EINVAL;
 	irqstate_t s = spin_lock(&pi_lock);
-	join(l);
+	inherit_join(l);
 	l->ceiling = ceiling < 0 ? 0 : PRI_RT + ceiling;
-	settle(l);
+	lwp_pri_recompute(l);
 	spin_unlock(&pi_lock, s);
 	return 0;
 }
@@ -246,7 +246,7 @@ struct held {
 };
 
 /* pi_lock; before it what it takes to look up LWPs of process pid, if it is not the caller's. */
-static void lock(struct held *h, int pid)
+static void held_lock(struct held *h, int pid)
 {
 	h->pid = pid;
 	h->other = NULL;
@@ -273,14 +273,14 @@ static void forget_other(struct held *h)
 	h->other = NULL;
 }
 
-static void unlock(struct held *h)
+static void held_unlock(struct held *h)
 {
 	forget_other(h);
 	spin_unlock(&pi_lock, h->s);
 }
 
 /* Without the lock: the word's page is missing.  0, -EFAULT, -ENOMEM. */
-static int fault(const struct uobject *m)
+static int imutex_fault(const struct uobject *m)
 {
 	int err = as_fault(curproc()->as, m->addr, FAULT_WRITE);
 	return err == 0 || err == -ENOMEM ? err : -EFAULT;
@@ -308,7 +308,7 @@ static int owner_lwp(const struct held *h, uint64_t word, struct lwp **owner)
 	struct lwp *l = lwp_lock_by_id(p, number);
 	if (l == NULL)
 		return 0;
-	if (join(l))
+	if (inherit_join(l))
 		*owner = l;
 	spin_release(&l->lock);
 	return 0;
@@ -320,7 +320,7 @@ static int owner_lwp(const struct held *h, uint64_t word, struct lwp **owner)
  * Takes the mutex if it is free; else, with mark, sees to it that WAITERS is set.  Results as
  * of lwp_mutex_lock; -EBUSY, and *seen: the word.
  */
-static int take(const struct uobject *m, uint64_t me, bool mark, uint64_t *seen)
+static int imutex_take(const struct uobject *m, uint64_t me, bool mark, uint64_t *seen)
 {
 	int err = user_load64(seen, m->addr);
 
@@ -345,10 +345,10 @@ static int take(const struct uobject *m, uint64_t me, bool mark, uint64_t *seen)
 }
 
 /* The current LWP becomes one of those who sleep for the mutex.  -EAGAIN: as owner_lwp. */
-static int enter(struct uobject *m, struct held *h, uint64_t word, struct imutex **fresh,
-		 struct isleeper *w)
+static int imutex_enter(struct uobject *m, struct held *h, uint64_t word, struct imutex **fresh,
+			struct isleeper *w)
 {
-	struct imutex *im = find(&m->key);
+	struct imutex *im = imutex_find(&m->key);
 
 	if (im == NULL) {
 		struct lwp *owner;
@@ -363,18 +363,18 @@ static int enter(struct uobject *m, struct held *h, uint64_t word, struct imutex
 			list_push_back(&owner->lenders, &im->owner_link);
 	}
 	struct lwp *l = curlwp();
-	join(l);
+	inherit_join(l);
 	w->m = im;
 	w->lwp = l;
 	w->pri = l->pri;
 	tree_insert(&im->sleepers, &w->node, sleeper_cmp);
 	l->lends = w;
-	settle(im->owner);
+	lwp_pri_recompute(im->owner);
 	return 0;
 }
 
 /* Sleeps until w is chosen: its result; -ETIMEDOUT, -EINTR: it was not, and has left. */
-static int sleep(struct uobject *m, struct isleeper *w, hrtime_t deadline)
+static int isleeper_sleep(struct uobject *m, struct isleeper *w, hrtime_t deadline)
 {
 	struct lwp *l = curlwp();
 
@@ -384,7 +384,7 @@ static int sleep(struct uobject *m, struct isleeper *w, hrtime_t deadline)
 	if (w->chosen)
 		return w->result;
 	bool last = tree_first(&w->m->sleepers) == tree_last(&w->m->sleepers);
-	leave(w);
+	isleeper_leave(w);
 	/* If the page is missing WAITERS stays, which does no harm. */
 	uint64_t seen;
 	if (last && user_load64(&seen, m->addr) == 0)
@@ -405,26 +405,26 @@ int imutex_lock(struct uobject *m, uint64_t me, hrtime_t deadline, bool wait)
 		return -ENOMEM;
 	for (;;) {
 		uint64_t seen;
-		lock(&h, pid);
-		err = take(m, me, wait, &seen);
+		held_lock(&h, pid);
+		err = imutex_take(m, me, wait, &seen);
 		if (err == -EBUSY && wait) {
-			err = enter(m, &h, seen, &fresh, &w);
+			err = imutex_enter(m, &h, seen, &fresh, &w);
 			if (err == 0)
 				break;
 			pid = pid_of(seen);
-			unlock(&h);
+			held_unlock(&h);
 			continue;
 		}
-		unlock(&h);
+		held_unlock(&h);
 		if (err != -EFAULT)
 			goto out;
-		err = fault(m);
+		err = imutex_fault(m);
 		if (err != 0)
 			goto out;
 	}
 	forget_other(&h);
-	err = sleep(m, &w, deadline);
-	unlock(&h);
+	err = isleeper_sleep(m, &w, deadline);
+	held_unlock(&h);
 	/* Nobody takes a lock into the grave. */
 	if ((err == 0 || err == -EOWNERDEAD) && w.chosen && (curlwp()->ast & AST_EXIT)) {
 		imutex_unlock(m, LWP_MUTEX_OWNER, me, err == -EOWNERDEAD);
@@ -439,7 +439,7 @@ out:
 /* --- giving up ----------------------------------------------------------------------------- */
 
 /* w is woken, with this result, and owns its mutex if that says so. */
-static void choose(struct isleeper *w, int result)
+static void isleeper_choose(struct isleeper *w, int result)
 {
 	struct lwp *l = w->lwp;
 
@@ -452,9 +452,9 @@ static void choose(struct isleeper *w, int result)
  * The word says that the first sleeper has the mutex: hands over what it is lent.  The last
  * who leaves takes the struct imutex along.
  */
-static void hand_over(struct imutex *m, bool more, int result)
+static void imutex_hand_over(struct imutex *m, bool more, int result)
 {
-	struct isleeper *w = first(m);
+	struct isleeper *w = imutex_first(m);
 	bool lwp = !((w->me >> 8) & LWP_OWNER_THREAD);
 
 	if (more) {
@@ -462,9 +462,9 @@ static void hand_over(struct imutex *m, bool more, int result)
 		w->lwp->lends = NULL;
 		set_owner(m, lwp ? w->lwp : NULL);
 	} else {
-		leave(w);
+		isleeper_leave(w);
 	}
-	choose(w, result);
+	isleeper_choose(w, result);
 }
 
 int imutex_unlock(struct uobject *m, uint64_t mask, uint64_t owner, bool died)
@@ -474,10 +474,10 @@ int imutex_unlock(struct uobject *m, uint64_t mask, uint64_t owner, bool died)
 
 	for (;;) {
 		uint64_t seen;
-		lock(&h, 0);
+		held_lock(&h, 0);
 		err = user_load64(&seen, m->addr);
 		while (err >= 0) {
-			struct imutex *im = find(&m->key);
+			struct imutex *im = imutex_find(&m->key);
 			struct tree_node *w = im != NULL ? tree_first(&im->sleepers) : NULL;
 			bool more = w != NULL && w != tree_last(&im->sleepers);
 			uint64_t want = seen & LWP_MUTEX_KIND;
@@ -489,25 +489,25 @@ int imutex_unlock(struct uobject *m, uint64_t mask, uint64_t owner, bool died)
 			if (lost)
 				want |= LWP_MUTEX_NOTRECOVERABLE;
 			else if (w != NULL)
-				want |= sleeper(w)->me | (more ? LWP_MUTEX_WAITERS : 0);
+				want |= isleeper_of(w)->me | (more ? LWP_MUTEX_WAITERS : 0);
 			if (died)
 				want |= LWP_MUTEX_OWNERDEAD;
 			err = user_cas64(m->addr, &seen, want);
 			if (err != 0)
 				continue;
 			if (im != NULL && !lost)
-				hand_over(im, more, died ? -EOWNERDEAD : 0);
-			for (; lost && im != NULL; im = find(&m->key)) {
-				struct isleeper *next = first(im);
-				leave(next);
-				choose(next, -ENOTRECOVERABLE);
+				imutex_hand_over(im, more, died ? -EOWNERDEAD : 0);
+			for (; lost && im != NULL; im = imutex_find(&m->key)) {
+				struct isleeper *next = imutex_first(im);
+				isleeper_leave(next);
+				isleeper_choose(next, -ENOTRECOVERABLE);
 			}
 			break;
 		}
-		unlock(&h);
+		held_unlock(&h);
 		if (err != -EFAULT)
 			return err;
-		err = fault(m);
+		err = imutex_fault(m);
 		if (err != 0)
 			return err;
 	}

@@ -91,13 +91,13 @@ void kobj_free(struct kobj *o)
 
 /* --- having an object: its lock is held ----------------------------------------------------- */
 
-static bool signalled(const struct kobj *o, const struct lwp *l)
+static bool kobj_is_signalled(const struct kobj *o, const struct lwp *l)
 {
 	return o->kind == KOBJ_MUTEX ? o->owner == NULL || o->owner == l : o->signal > 0;
 }
 
 /* l, for which o is signalled, has it; true: from an owner that died. */
-static bool have(struct kobj *o, struct lwp *l)
+static bool kobj_acquire(struct kobj *o, struct lwp *l)
 {
 	bool abandoned = false;
 
@@ -113,21 +113,21 @@ static bool have(struct kobj *o, struct lwp *l)
 }
 
 /* o may have become signalled: those who wait for it go on, as many as can. */
-static void offer(struct kobj *o)
+static void kobj_offer(struct kobj *o)
 {
 	for (struct list *at = o->waiters.next, *next; at != &o->waiters; at = next) {
 		struct kblock *b = CONTAINER_OF(at, struct kblock, link);
 		struct kwait *w = b->wait;
 		int32_t waiting = WAITING;
 		next = at->next;
-		if (!signalled(o, w->lwp))
+		if (!kobj_is_signalled(o, w->lwp))
 			break;
 		if (!__atomic_compare_exchange_n(&w->state, &waiting,
 						 w->all ? RETRY : (int)b->index, false,
 						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		if (!w->all)
-			w->abandoned = have(o, w->lwp);
+			w->abandoned = kobj_acquire(o, w->lwp);
 		lwp_wake(w->lwp, WAKE_EVENT);
 	}
 }
@@ -152,7 +152,7 @@ int kobj_mutex_release(struct kobj *o)
 		list_remove(&o->owned);
 		o->owner = NULL;
 		freed = true;
-		offer(o);
+		kobj_offer(o);
 	}
 	spin_unlock(&o->lock, s);
 	if (freed)
@@ -160,7 +160,7 @@ int kobj_mutex_release(struct kobj *o)
 	return err;
 }
 
-static int attach(struct kobj *o, struct list *events)
+static int kobj_attach(struct kobj *o, struct list *events)
 {
 	irqstate_t s = spin_lock(&o->lock);
 	int err = o->attached ? -EBUSY : 0;
@@ -175,12 +175,12 @@ static int attach(struct kobj *o, struct list *events)
 
 int kobj_attach_lwp(struct kobj *o)
 {
-	return attach(o, &curlwp()->mutexes);
+	return kobj_attach(o, &curlwp()->mutexes);
 }
 
 int kobj_attach_proc(struct kobj *o, struct proc *p)
 {
-	return attach(o, &p->at_end);
+	return kobj_attach(o, &p->at_end);
 }
 
 void kobj_set_all(struct list *events)
@@ -191,7 +191,7 @@ void kobj_set_all(struct list *events)
 		list_remove(&o->owned);
 		o->attached = false;
 		o->signal = 1;
-		offer(o);
+		kobj_offer(o);
 		spin_unlock(&o->lock, s);
 		kobj_rele(o);
 	}
@@ -210,7 +210,7 @@ void kobj_lwp_exit(struct lwp *l)
 		o->owner = NULL;
 		o->recursion = 0;
 		o->abandoned = true;
-		offer(o);
+		kobj_offer(o);
 		spin_unlock(&o->lock, s);
 		kobj_rele(o);
 	}
@@ -222,7 +222,7 @@ int kobj_event(struct kobj *o, enum kobj_event_op op)
 	irqstate_t s = spin_lock(&o->lock);
 	int was = o->signal;
 	o->signal = op != EVENT_RESET;
-	offer(o);
+	kobj_offer(o);
 	if (op == EVENT_PULSE)
 		o->signal = 0;
 	spin_unlock(&o->lock, s);
@@ -237,7 +237,7 @@ int kobj_sema_release(struct kobj *o, int32_t n)
 		was = -EOVERFLOW;
 	} else {
 		o->signal += n;
-		offer(o);
+		kobj_offer(o);
 	}
 	spin_unlock(&o->lock, s);
 	return was;
@@ -264,13 +264,13 @@ static void unlock_all(struct kblock *b, unsigned n, irqstate_t s)
  * All locks held: if what w waits for can be had, has it, and settles the state: with any of
  * several, the first in the order of the call.
  */
-static void look(struct kwait *w, struct kblock *b, unsigned n)
+static void kwait_check(struct kwait *w, struct kblock *b, unsigned n)
 {
 	struct kblock *first = NULL;
 	unsigned ready = 0;
 
 	for (unsigned i = 0; i < n; i++) {
-		if (!signalled(b[i].obj, w->lwp))
+		if (!kobj_is_signalled(b[i].obj, w->lwp))
 			continue;
 		ready++;
 		if (first == NULL || b[i].index < first->index)
@@ -280,16 +280,16 @@ static void look(struct kwait *w, struct kblock *b, unsigned n)
 		w->state = WAITING;
 	} else if (w->all) {
 		for (unsigned i = 0; i < n; i++)
-			w->abandoned |= have(b[i].obj, w->lwp);
+			w->abandoned |= kobj_acquire(b[i].obj, w->lwp);
 		w->state = 0;
 	} else {
-		w->abandoned = have(first->obj, w->lwp);
+		w->abandoned = kobj_acquire(first->obj, w->lwp);
 		w->state = first->index;
 	}
 }
 
 /* Sleeps until w is settled: WAKE_*; at once if it is. */
-static int sleep(struct kwait *w, hrtime_t deadline)
+static int kwait_sleep(struct kwait *w, hrtime_t deadline)
 {
 	irqstate_t s = spin_lock(&w->lwp->lock);
 	if (__atomic_load_n(&w->state, __ATOMIC_ACQUIRE) != WAITING) {
@@ -302,12 +302,12 @@ static int sleep(struct kwait *w, hrtime_t deadline)
 }
 
 /* Waits with the blocks b, in order of their objects' addresses. */
-static int wait(struct kwait *w, struct kblock *b, unsigned n, hrtime_t deadline)
+static int kwait_wait(struct kwait *w, struct kblock *b, unsigned n, hrtime_t deadline)
 {
 	int err = 0;
 
 	irqstate_t s = lock_all(b, n);
-	look(w, b, n);
+	kwait_check(w, b, n);
 	if (w->state == WAITING && time_now() >= deadline) {
 		err = -ETIMEDOUT;
 	} else if (w->state == WAITING) {
@@ -315,10 +315,10 @@ static int wait(struct kwait *w, struct kblock *b, unsigned n, hrtime_t deadline
 			list_push_back(&b[i].obj->waiters, &b[i].link);
 		do {
 			unlock_all(b, n, s);
-			int reason = sleep(w, deadline);
+			int reason = kwait_sleep(w, deadline);
 			s = lock_all(b, n);
 			if (w->state < 0)
-				look(w, b, n);
+				kwait_check(w, b, n);
 			if (w->state == WAITING && reason != WAKE_EVENT)
 				err = reason == WAKE_TIMEOUT ? -ETIMEDOUT : -EINTR;
 		} while (w->state == WAITING && err == 0);
@@ -346,7 +346,7 @@ int kobj_wait(struct kobj *const obj[], unsigned n, bool all, hrtime_t deadline)
 		b[at] = (struct kblock){.obj = obj[i], .wait = &w, .index = i};
 	}
 	if (err == 0)
-		err = wait(&w, b, n, deadline);
+		err = kwait_wait(&w, b, n, deadline);
 	for (unsigned i = 0; i < n && err == 0; i++)
 		if (all || b[i].index == (uint32_t)w.state)
 			kobj_adopt(b[i].obj);

@@ -39,12 +39,12 @@ void ksync_init(void)
 		panic("no memory for the cache of robust mutexes");
 }
 
-static struct registered *registered(struct tree_node *n)
+static struct registered *registered_of(struct tree_node *n)
 {
 	return CONTAINER_OF(n, struct registered, node);
 }
 
-static int cmp(const struct tree_node *a, const struct tree_node *b)
+static int registered_compare(const struct tree_node *a, const struct tree_node *b)
 {
 	vaddr_t x = CONTAINER_OF(a, struct registered, node)->addr;
 	vaddr_t y = CONTAINER_OF(b, struct registered, node)->addr;
@@ -52,14 +52,14 @@ static int cmp(const struct tree_node *a, const struct tree_node *b)
 }
 
 /* The first at or above addr, or NULL.  p->lock held. */
-static struct registered *from(struct proc *p, vaddr_t addr)
+static struct registered *registered_from(struct proc *p, vaddr_t addr)
 {
 	struct registered *best = NULL;
 
 	for (struct tree_node *n = p->robust.root; n != NULL;) {
-		bool low = registered(n)->addr < addr;
+		bool low = registered_of(n)->addr < addr;
 		if (!low)
-			best = registered(n);
+			best = registered_of(n);
 		n = n->child[low];
 	}
 	return best;
@@ -87,7 +87,7 @@ int64_t sys_lwp_mutex_register(const uint64_t arg[6])
 		return -EINVAL;
 	struct registered *fresh = kcache_alloc(cache);
 	irqstate_t s = spin_lock(&p->lock);
-	struct registered *r = from(p, arg[0]);
+	struct registered *r = registered_from(p, arg[0]);
 	if (r == NULL || r->addr != arg[0]) {
 		if (p->nrobust == LWP_MUTEX_REGISTERED_MAX) {
 			err = -EAGAIN;
@@ -95,7 +95,7 @@ int64_t sys_lwp_mutex_register(const uint64_t arg[6])
 			err = -ENOMEM;
 		} else {
 			fresh->addr = arg[0];
-			tree_insert(&p->robust, &fresh->node, cmp);
+			tree_insert(&p->robust, &fresh->node, registered_compare);
 			p->nrobust++;
 			fresh = NULL;
 		}
@@ -117,7 +117,7 @@ int64_t sys_lwp_mutex_unregister(const uint64_t arg[6])
 	struct proc *p = curproc();
 
 	irqstate_t s = spin_lock(&p->lock);
-	struct registered *r = from(p, arg[0]);
+	struct registered *r = registered_from(p, arg[0]);
 	if (r != NULL && r->addr != arg[0])
 		r = NULL;
 	if (r != NULL) {
@@ -138,7 +138,7 @@ static void owner_died(uint64_t owner)
 
 	for (vaddr_t next = 0;; next++) {
 		irqstate_t s = spin_lock(&p->lock);
-		struct registered *r = from(p, next);
+		struct registered *r = registered_from(p, next);
 		if (r != NULL)
 			next = r->addr;
 		spin_unlock(&p->lock, s);
@@ -175,7 +175,7 @@ void robust_proc_exit(struct proc *p)
 
 	/* Nobody else is left who could register. */
 	while ((n = tree_first(&p->robust)) != NULL) {
-		struct registered *r = registered(n);
+		struct registered *r = registered_of(n);
 		tree_remove(&p->robust, n);
 		p->nrobust--;
 		umutex_owner_died(r->addr, mask, lwp_mutex_owner(p->pid, 0));

@@ -18,7 +18,7 @@
  * barrier is not in that cycle; -EFAULT: the page is missing.  arrived: it has before, and only
  * looks.
  */
-static int arrive(const struct uobject *b, uint32_t count, uint32_t cycle, bool arrived)
+static int ubarrier_arrive(const struct uobject *b, uint32_t count, uint32_t cycle, bool arrived)
 {
 	uint64_t seen;
 
@@ -70,7 +70,7 @@ int ubarrier_wait(vaddr_t addr, uint32_t cycle, bool arrived)
 	if (err != 0)
 		return err;
 	irqstate_t s = spin_lock(&b.bucket->lock);
-	while ((err = arrive(&b, barrier.count, cycle, arrived)) == -EFAULT) {
+	while ((err = ubarrier_arrive(&b, barrier.count, cycle, arrived)) == -EFAULT) {
 		err = uobject_fault(&b, &s);
 		if (err != 0)
 			break;

@@ -25,7 +25,7 @@ uint64_t umutex_owner(uint64_t owner)
 #define INHERITS 1
 
 /* The mutex at addr.  0; INHERITS: its word has INHERIT; -EINVAL: misaligned; -EFAULT. */
-static inline int get(struct uobject *m, vaddr_t addr)
+static inline int umutex_get(struct uobject *m, vaddr_t addr)
 {
 	uint64_t word;
 
@@ -41,7 +41,7 @@ static inline int get(struct uobject *m, vaddr_t addr)
  * Takes the mutex if it is free; else, with mark, sees to it that WAITERS is set.  0 and
  * -EOWNERDEAD: taken; -EBUSY, -EDEADLK, -ENOTRECOVERABLE; -EFAULT: the page is missing.
  */
-static int take(const struct uobject *m, uint64_t me, bool mark)
+static int umutex_take(const struct uobject *m, uint64_t me, bool mark)
 {
 	uint64_t seen;
 	int r;
@@ -77,7 +77,7 @@ int umutex_lock(vaddr_t addr, uint64_t me, hrtime_t deadline, bool wait)
 	struct uwaiter w;
 	bool chosen = false;
 
-	int err = get(&m, addr);
+	int err = umutex_get(&m, addr);
 	if (err == INHERITS) {
 		err = imutex_lock(&m, me, deadline, wait);
 		uobject_put(&m);
@@ -87,7 +87,7 @@ int umutex_lock(vaddr_t addr, uint64_t me, hrtime_t deadline, bool wait)
 		return err;
 	irqstate_t s = spin_lock(&m.bucket->lock);
 	for (;;) {
-		err = take(&m, me, wait);
+		err = umutex_take(&m, me, wait);
 		if (err == -EFAULT) {
 			err = uobject_fault(&m, &s);
 			if (err == 0)
@@ -116,7 +116,7 @@ int umutex_lock(vaddr_t addr, uint64_t me, hrtime_t deadline, bool wait)
  * Frees the mutex if its owner, under mask, is `owner`, and wakes the first who waits, or
  * all when it cannot be recovered.  -EPERM: somebody else's, or nobody's; -EFAULT, -ENOMEM.
  */
-static int give_up(struct uobject *m, uint64_t mask, uint64_t owner, bool died)
+static int umutex_release(struct uobject *m, uint64_t mask, uint64_t owner, bool died)
 {
 	bool more;
 	int err;
@@ -162,11 +162,11 @@ int umutex_unlock(vaddr_t addr, uint64_t me)
 {
 	struct uobject m;
 
-	int err = get(&m, addr);
+	int err = umutex_get(&m, addr);
 	if (err < 0)
 		return err;
 	err = err == INHERITS ? imutex_unlock(&m, LWP_MUTEX_OWNER, me, false)
-			      : give_up(&m, LWP_MUTEX_OWNER, me, false);
+			      : umutex_release(&m, LWP_MUTEX_OWNER, me, false);
 	uobject_put(&m);
 	return err;
 }
@@ -175,12 +175,12 @@ void umutex_owner_died(vaddr_t addr, uint64_t mask, uint64_t owner)
 {
 	struct uobject m;
 
-	int err = get(&m, addr);
+	int err = umutex_get(&m, addr);
 	if (err < 0)
 		return;
 	if (err == INHERITS)
 		imutex_unlock(&m, mask, owner, true);
 	else
-		give_up(&m, mask, owner, true);
+		umutex_release(&m, mask, owner, true);
 	uobject_put(&m);
 }

@@ -23,7 +23,7 @@
 #define READERS LWP_RWLOCK_READERS
 
 /* The lock at addr.  -EINVAL: misaligned; -EFAULT. */
-static int get(struct uobject *l, vaddr_t addr)
+static int urwlock_get(struct uobject *l, vaddr_t addr)
 {
 	uint32_t word;
 
@@ -54,7 +54,7 @@ static bool goes_first(const struct uobject *l)
  * Takes the lock if it may be taken; else sees to it that WAITING is set: -EBUSY.  -EAGAIN:
  * too many readers; -EFAULT: the page is missing.
  */
-static int take(const struct uobject *l, bool write, bool again)
+static int urwlock_take(const struct uobject *l, bool write, bool again)
 {
 	uint32_t seen;
 
@@ -81,7 +81,7 @@ static int take(const struct uobject *l, bool write, bool again)
 }
 
 /* Gives up one hold.  -EPERM: nobody has it; -EFAULT: the page is missing. */
-static int drop(const struct uobject *l)
+static int urwlock_release(const struct uobject *l)
 {
 	uint32_t seen;
 
@@ -141,7 +141,7 @@ static int grant_some(struct uobject *l)
  * Hands the lock to all that may have it now; gives the bucket's lock up now and then.  If
  * the memory has gone meanwhile, nobody is left who could use the lock.
  */
-static void grant(struct uobject *l, irqstate_t *s)
+static void urwlock_grant(struct uobject *l, irqstate_t *s)
 {
 	for (;;) {
 		int n = grant_some(l);
@@ -158,26 +158,26 @@ static int drop_and_grant(struct uobject *l, irqstate_t *s)
 {
 	int err;
 
-	while ((err = drop(l)) == -EFAULT) {
+	while ((err = urwlock_release(l)) == -EFAULT) {
 		err = uobject_fault(l, s);
 		if (err != 0)
 			return err;
 	}
 	if (err == 0)
-		grant(l, s);
+		urwlock_grant(l, s);
 	return err;
 }
 
-static int lock(vaddr_t addr, bool write, bool again, hrtime_t deadline)
+static int urwlock_lock(vaddr_t addr, bool write, bool again, hrtime_t deadline)
 {
 	struct uobject l;
 	struct uwaiter w;
 
-	int err = get(&l, addr);
+	int err = urwlock_get(&l, addr);
 	if (err != 0)
 		return err;
 	irqstate_t s = spin_lock(&l.bucket->lock);
-	while ((err = take(&l, write, again)) == -EFAULT) {
+	while ((err = urwlock_take(&l, write, again)) == -EFAULT) {
 		err = uobject_fault(&l, &s);
 		if (err != 0)
 			break;
@@ -190,7 +190,7 @@ static int lock(vaddr_t addr, bool write, bool again, hrtime_t deadline)
 		err = uwait_sleep(&l, &w, "lwp_rwlock", deadline);
 		if (err != 0) {
 			/* Readers may have waited for this writer, and now wait for nobody. */
-			grant(&l, &s);
+			urwlock_grant(&l, &s);
 		} else if (curlwp()->ast & AST_EXIT) {
 			/* Nobody takes a lock into the grave. */
 			drop_and_grant(&l, &s);
@@ -204,19 +204,19 @@ static int lock(vaddr_t addr, bool write, bool again, hrtime_t deadline)
 
 int urwlock_read(vaddr_t addr, bool again, hrtime_t deadline)
 {
-	return lock(addr, false, again, deadline);
+	return urwlock_lock(addr, false, again, deadline);
 }
 
 int urwlock_write(vaddr_t addr, hrtime_t deadline)
 {
-	return lock(addr, true, false, deadline);
+	return urwlock_lock(addr, true, false, deadline);
 }
 
 int urwlock_unlock(vaddr_t addr)
 {
 	struct uobject l;
 
-	int err = get(&l, addr);
+	int err = urwlock_get(&l, addr);
 	if (err != 0)
 		return err;
 	irqstate_t s = spin_lock(&l.bucket->lock);

@@ -11,7 +11,7 @@
 #define BUCKET_BITS 10
 static struct ubucket buckets[1 << BUCKET_BITS];
 
-static struct ubucket *bucket_of(const struct user_key *key)
+static struct ubucket *ubucket_of(const struct user_key *key)
 {
 	uint64_t h =
 		((uint64_t)key->object ^ key->offset * 0x9e3779b97f4a7c15u) * 0x9e3779b97f4a7c15u;
@@ -29,7 +29,7 @@ int uobject_get(struct uobject *o, vaddr_t addr, bool shared)
 	o->addr = addr;
 	int err = user_key_get(&o->key, addr, shared);
 	if (err == 0)
-		o->bucket = bucket_of(&o->key);
+		o->bucket = ubucket_of(&o->key);
 	return err;
 }
 
@@ -47,21 +47,21 @@ int user_key_cmp(const struct user_key *a, const struct user_key *b)
 	return 0;
 }
 
-static struct uwaiter *waiter(const struct tree_node *n)
+static struct uwaiter *uwaiter_of(const struct tree_node *n)
 {
 	return CONTAINER_OF(n, struct uwaiter, node);
 }
 
 static int waiter_cmp(const struct tree_node *a, const struct tree_node *b)
 {
-	const struct uwaiter *x = waiter(a), *y = waiter(b);
+	const struct uwaiter *x = uwaiter_of(a), *y = uwaiter_of(b);
 	int c = user_key_cmp(x->key, y->key);
 	if (c == 0)
 		c = y->pri - x->pri;
 	return c != 0 || x->pri < PRI_RT ? c : y->writes - x->writes;
 }
 
-static void enter(struct uobject *o, struct uwaiter *w, bool writes)
+static void uwaiter_enter(struct uobject *o, struct uwaiter *w, bool writes)
 {
 	struct lwp *l = curlwp();
 
@@ -75,12 +75,12 @@ static void enter(struct uobject *o, struct uwaiter *w, bool writes)
 
 void uwait_enter(struct uobject *o, struct uwaiter *w)
 {
-	enter(o, w, false);
+	uwaiter_enter(o, w, false);
 }
 
 void uwait_enter_to_write(struct uobject *o, struct uwaiter *w)
 {
-	enter(o, w, true);
+	uwaiter_enter(o, w, true);
 }
 
 void uwait_leave(struct uobject *o, struct uwaiter *w)
@@ -93,7 +93,7 @@ void uwait_leave(struct uobject *o, struct uwaiter *w)
 static bool has_next(const struct uwaiter *w)
 {
 	const struct tree_node *n = tree_next(&w->node);
-	return n != NULL && user_key_cmp(w->key, waiter(n)->key) == 0;
+	return n != NULL && user_key_cmp(w->key, uwaiter_of(n)->key) == 0;
 }
 
 struct uwaiter *uwait_first(const struct uobject *o, bool *more)
@@ -102,9 +102,9 @@ struct uwaiter *uwait_first(const struct uobject *o, bool *more)
 	struct uwaiter *first = NULL;
 
 	while (n != NULL) {
-		int c = user_key_cmp(&o->key, waiter(n)->key);
+		int c = user_key_cmp(&o->key, uwaiter_of(n)->key);
 		if (c == 0)
-			first = waiter(n);
+			first = uwaiter_of(n);
 		n = n->child[c > 0];
 	}
 	*more = first != NULL && has_next(first);
@@ -113,7 +113,7 @@ struct uwaiter *uwait_first(const struct uobject *o, bool *more)
 
 struct uwaiter *uwait_next(const struct uobject *o, struct uwaiter *w, bool *more)
 {
-	w = waiter(tree_next(&w->node));
+	w = uwaiter_of(tree_next(&w->node));
 	*more = has_next(w);
 	return w;
 }

@@ -48,7 +48,7 @@ static int base_of(struct fdtable *t, int fd, const char *path, struct vnode **d
 	struct file *f = fd_get(t, fd);
 	if (f == NULL)
 		return -EBADF;
-	int err = is_dir(f->vn) ? 0 : -ENOTDIR;
+	int err = vnode_is_directory(f->vn) ? 0 : -ENOTDIR;
 	if (err == 0) {
 		*dir = f->vn;
 		vnode_hold(*dir);
@@ -362,7 +362,7 @@ int64_t sys_lseek(const uint64_t arg[6])
 		base = f->off;
 		break;
 	case WEFT_SEEK_END:
-		base = is_dir(f->vn) ? -1 : (int64_t)f->vn->size;
+		base = vnode_is_directory(f->vn) ? -1 : (int64_t)f->vn->size;
 		break;
 	default:
 		base = -1;
@@ -382,7 +382,7 @@ int64_t sys_lseek(const uint64_t arg[6])
 
 /* --- what a file is ------------------------------------------------------------- */
 
-static uint64_t load(const uint64_t *time)
+static uint64_t file_time_load(const uint64_t *time)
 {
 	return __atomic_load_n(time, __ATOMIC_RELAXED);
 }
@@ -395,9 +395,9 @@ static int stat_out(struct vnode *vn, vaddr_t to)
 		.nlink = vn->nlink,
 		.size = vn->size,
 		.allocated = vn->ops->allocated ? vn->ops->allocated(vn) : vn->size,
-		.atime = load(&vn->atime),
-		.mtime = load(&vn->mtime),
-		.ctime = load(&vn->ctime),
+		.atime = file_time_load(&vn->atime),
+		.mtime = file_time_load(&vn->mtime),
+		.ctime = file_time_load(&vn->ctime),
 		.dev = vn->dev,
 		.rdev = vn->rdev,
 	};

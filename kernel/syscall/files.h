@@ -11,7 +11,7 @@ static inline struct fdtable *my_files(void)
 	return &curproc()->files;
 }
 
-static inline bool is_dir(const struct vnode *vn)
+static inline bool vnode_is_directory(const struct vnode *vn)
 {
 	return vnode_is(vn, WEFT_S_IFDIR);
 }

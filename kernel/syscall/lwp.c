@@ -168,7 +168,7 @@ int64_t sys_lwp_continue(const uint64_t arg[6])
 	return 0;
 }
 
-static int unpark(uint32_t id, int place)
+static int lwp_unpark_id(uint32_t id, int place)
 {
 	irq_off();
 	struct lwp *l = lwp_lock_by_id(curproc(), id);
@@ -221,7 +221,7 @@ static int64_t __attribute__((noinline)) park_in_general(const uint64_t arg[6])
 		return err;
 	if ((uint32_t)arg[1] == 0)
 		return lwp_park(deadline);
-	err = unpark(arg[1], PLACE_HANDOFF);
+	err = lwp_unpark_id(arg[1], PLACE_HANDOFF);
 	if (err != 0)
 		return err;
 	uint64_t slept = curlwp()->nvcsw;
@@ -262,7 +262,7 @@ int64_t sys_lwp_cancel(const uint64_t arg[6])
 /* lwp_unpark(id): gives LWP id its permit.  ESRCH: no such LWP. */
 int64_t sys_lwp_unpark(const uint64_t arg[6])
 {
-	return unpark(arg[0], PLACE_ANY);
+	return lwp_unpark_id(arg[0], PLACE_ANY);
 }
 
 /*
@@ -283,7 +283,7 @@ int64_t sys_lwp_unpark_all(const uint64_t arg[6])
 		if (copyin(ids, arg[0] + done * sizeof(ids[0]), some * sizeof(ids[0])) != 0)
 			return -EFAULT;
 		for (unsigned i = 0; i < some; i++)
-			if (unpark(ids[i], PLACE_ANY) != 0)
+			if (lwp_unpark_id(ids[i], PLACE_ANY) != 0)
 				err = -ESRCH;
 		done += some;
 		preempt_point();

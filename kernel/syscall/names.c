@@ -34,7 +34,7 @@ static int no_entry(const struct vfs_name *n)
 	return n->len == 0 ? -EBUSY : -EINVAL;
 }
 
-static uint32_t masked(uint32_t mode)
+static uint32_t mode_masked(uint32_t mode)
 {
 	return mode & 07777 & ~__atomic_load_n(&my_files()->umask, __ATOMIC_RELAXED);
 }
@@ -55,7 +55,7 @@ int64_t sys_mkdir(const uint64_t arg[6])
 	else if (n.dir->ops->mkdir == NULL)
 		err = -EROFS;
 	else
-		err = n.dir->ops->mkdir(n.dir, n.name, n.len, masked(arg[1]));
+		err = n.dir->ops->mkdir(n.dir, n.name, n.len, mode_masked(arg[1]));
 	vfs_name_rele(&n);
 	return err;
 }
@@ -75,7 +75,7 @@ int64_t sys_rmdir(const uint64_t arg[6])
 		err = no_entry(&n);
 	else if (n.vn == NULL)
 		err = -ENOENT;
-	else if (!is_dir(n.vn))
+	else if (!vnode_is_directory(n.vn))
 		err = -ENOTDIR;
 	else if (n.vn->mount != NULL)
 		err = -EBUSY;
@@ -99,7 +99,7 @@ int64_t sys_unlink(const uint64_t arg[6])
 		return err;
 	if (n.vn == NULL)
 		err = -ENOENT;
-	else if (is_dir(n.vn))
+	else if (vnode_is_directory(n.vn))
 		err = -EPERM;
 	else if (n.dir->ops->unlink == NULL)
 		err = -EROFS;
@@ -129,7 +129,7 @@ int64_t sys_link(const uint64_t arg[6])
 	err = old.vn == NULL ? -ENOENT : resolve_user(arg[1], false, &new);
 	if (err == 0) {
 		err = check_new(&new);
-		if (err == 0 && is_dir(old.vn))
+		if (err == 0 && vnode_is_directory(old.vn))
 			err = -EPERM;
 		if (err == 0 && old.vn->dev != new.dir->dev)
 			err = -EXDEV;
@@ -200,7 +200,7 @@ static int check_rename(const struct vfs_name *old, const struct vfs_name *new)
 		return no_entry(old->dir == NULL ? old : new);
 	if (old->vn == NULL)
 		return -ENOENT;
-	if (!is_dir(old->vn) && new->slash)
+	if (!vnode_is_directory(old->vn) && new->slash)
 		return -ENOTDIR;
 	if (old->vn->mount != NULL || (new->vn != NULL &&new->vn->mount != NULL))
 		return -EBUSY;
@@ -341,7 +341,7 @@ int64_t sys_futimens(const uint64_t arg[6])
 
 static int truncate_vnode(struct vnode *vn, int64_t size)
 {
-	if (is_dir(vn))
+	if (vnode_is_directory(vn))
 		return -EISDIR;
 	if (vnode_is_stream(vn))
 		return -EINVAL;

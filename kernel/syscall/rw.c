@@ -123,7 +123,7 @@ static int try_user(vaddr_t p, size_t n)
  * Moves n bytes (n <= p->left) between buf and the pieces, and the pieces on; TRY does
  * neither.  After -EFAULT the pieces are where they were.
  */
-static int move(struct pieces *p, char *buf, size_t n, int how)
+static int pieces_move(struct pieces *p, char *buf, size_t n, int how)
 {
 	struct pieces to = *p;
 
@@ -161,11 +161,11 @@ static int move(struct pieces *p, char *buf, size_t n, int how)
 static int64_t read_stream(struct file *f, struct buffer *b, struct pieces *to)
 {
 	size_t n = MIN(to->left, b->size);
-	int err = move(to, NULL, n, TRY);
+	int err = pieces_move(to, NULL, n, TRY);
 	if (err != 0)
 		return err;
 	int64_t got = f->vn->ops->recv(f->vn, b->p, n, file_flags(f) & WEFT_O_NONBLOCK);
-	if (got > 0 && move(to, b->p, got, TO_USER) != 0)
+	if (got > 0 && pieces_move(to, b->p, got, TO_USER) != 0)
 		return -EFAULT;
 	return got;
 }
@@ -179,7 +179,7 @@ static int64_t read_endless(struct file *f, struct buffer *b, struct pieces *to)
 	while (done < n && err == 0) {
 		size_t want = MIN(n - done, b->size);
 		f->vn->ops->recv(f->vn, b->p, want, 0);
-		err = move(to, b->p, want, TO_USER);
+		err = pieces_move(to, b->p, want, TO_USER);
 		if (err != 0)
 			break;
 		done += want;
@@ -203,7 +203,7 @@ static int64_t read_file(struct file *f, struct buffer *b, struct pieces *to, ui
 			err = got;
 			break;
 		}
-		err = move(to, b->p, got, TO_USER);
+		err = pieces_move(to, b->p, got, TO_USER);
 		if (err == 0) {
 			*off += got;
 			done += got;
@@ -227,7 +227,7 @@ static int64_t do_read(int fd, struct pieces *to, uint64_t *off)
 	const struct vnode_ops *ops = f->vn->ops;
 	if ((file_flags(f) & WEFT_O_ACCMODE) == WEFT_O_WRONLY) {
 		r = -EBADF;
-	} else if (is_dir(f->vn)) {
+	} else if (vnode_is_directory(f->vn)) {
 		r = -EISDIR;
 	} else if (off != NULL && vnode_is_stream(f->vn)) {
 		r = -ESPIPE;
@@ -318,7 +318,7 @@ static int64_t write_stream(struct file *f, struct buffer *b, struct pieces *fro
 	while (from->left > 0 && err == 0) {
 		struct pieces at = *from;
 		size_t want = MIN(from->left, b->size);
-		err = move(from, b->p, want, FROM_USER);
+		err = pieces_move(from, b->p, want, FROM_USER);
 		for (size_t put = 0; put < want && err == 0;) {
 			int64_t n = f->vn->ops->send(f->vn, b->p + put, want - put, flags);
 			if (n < 0) {
@@ -346,7 +346,7 @@ static int64_t write_file(struct file *f, struct buffer *b, struct pieces *from,
 
 	while (from->left > 0 && err == 0) {
 		size_t want = MIN(from->left, b->size);
-		err = move(from, b->p, want, FROM_USER);
+		err = pieces_move(from, b->p, want, FROM_USER);
 		if (err != 0)
 			break;
 		int64_t put = f->vn->ops->write(f->vn, off, b->p, want, append);

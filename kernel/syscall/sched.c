@@ -49,7 +49,7 @@ static void change_parms(struct lwp *l, void *arg)
 	sched_change(l, set_parms, arg);
 }
 
-static int setparms(int idtype, int id, uint64_t user)
+static int priocntl_setparms(int idtype, int id, uint64_t user)
 {
 	struct pcparms to;
 
@@ -80,7 +80,7 @@ static void get_parms(struct lwp *l, void *arg)
 	l->sclass->get(l, &g->parms);
 }
 
-static int getparms(int idtype, int id, uint64_t user)
+static int priocntl_getparms(int idtype, int id, uint64_t user)
 {
 	struct getting g = {0};
 
@@ -100,7 +100,7 @@ static int getparms(int idtype, int id, uint64_t user)
 /* One at a time writes a table; the classes read it without a lock (ts.c). */
 static struct kmutex table_lock = KMUTEX_INIT(table_lock, "class table");
 
-static int admin(uint64_t user)
+static int priocntl_admin(uint64_t user)
 {
 	struct pcadmin a;
 
@@ -163,7 +163,7 @@ static void set_nice(struct lwp *l, void *arg)
 	sched_change(l, apply_nice, n);
 }
 
-static int donice(int idtype, int id, uint64_t user)
+static int priocntl_donice(int idtype, int id, uint64_t user)
 {
 	struct pcnice c;
 	struct niceness n = {0};
@@ -200,13 +200,13 @@ int64_t sys_priocntl(const uint64_t arg[6])
 	case PC_GETCLINFO:
 		return class_info(arg[2], arg[3]);
 	case PC_SETPARMS:
-		return setparms(idtype, id, arg[3]);
+		return priocntl_setparms(idtype, id, arg[3]);
 	case PC_GETPARMS:
-		return getparms(idtype, id, arg[3]);
+		return priocntl_getparms(idtype, id, arg[3]);
 	case PC_ADMIN:
-		return admin(arg[3]);
+		return priocntl_admin(arg[3]);
 	case PC_DONICE:
-		return donice(idtype, id, arg[3]);
+		return priocntl_donice(idtype, id, arg[3]);
 	default:
 		return -EINVAL;
 	}
