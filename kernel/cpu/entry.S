@@ -147,7 +147,7 @@ syscall_entry:
 	sysretq
 	.cfi_restore_state
 
-	/* Where swtch_in_park and swtch_in_call let an LWP go on: RSP is the frame.  What the
+	/* Where swtch_in_park and swtch_in_yield let an LWP go on: RSP is the frame.  What the
 	 * call gives: the function's result; 0. */
 park_resumed:
 	xorl %ebp, %ebp
@@ -156,11 +156,11 @@ park_resumed:
 	call sched_park_resumed
 	movq %rax, TF_RAX(%rsp)
 	jmp 2f
-call_resumed:
+yield_resumed:
 	xorl %ebp, %ebp
 	movq %rax, %rdi
 	movq %rdx, %rsi
-	call sched_call_resumed
+	call sched_yield_resumed
 	movq $0, TF_RAX(%rsp)
 2:	CHECK_USER_WORK 1f
 	.cfi_remember_state
@@ -289,17 +289,15 @@ anywhere_call_end:
 
 /*
  * swtch: RDI from, RSI to, RDX the lock that crosses the switch.
- * Leaves this stack for the other one's.  The registers are the caller's business
- * (sched/switch.c), who has pushed RBP last.  Returns, to whoever put `to` down some time ago,
- * `from` in RAX and the lock in RDX.  A new LWP's stack looks as if lwp_trampoline had called
- * swtch.
+ * Leaves this stack for that of `to`.  The caller saves the registers (sched/switch.h), and has
+ * pushed RBP last.  Returns to the call of swtch that `to` made some time ago: RAX is `from`, RDX the
+ * lock.  A new LWP's stack looks as if lwp_trampoline had called swtch.
  *
- * swtch_in_call: the same when the system call that `from` is in has nothing left to do but to
- * return 0.  So nothing on its stack is kept, and no register beside the user's, which its
- * frame has: it goes on at call_resumed.  swtch_in_park: so does an LWP that parks, at
- * park_resumed.
+ * swtch_in_yield: the same for an LWP whose system call has nothing left to do except to return 0.
+ * So nothing on its stack is kept, and no register except the user's, which its frame has: it goes
+ * on at yield_resumed.  swtch_in_park: the same for an LWP that parks; it goes on at park_resumed.
  */
-	.globl swtch, swtch_in_call, swtch_in_park
+	.globl swtch, swtch_in_yield, swtch_in_park
 swtch_in_park:
 	.cfi_startproc
 	.cfi_undefined %rip
@@ -307,11 +305,11 @@ swtch_in_park:
 	pushq $park_resumed
 	jmp swtch
 	.cfi_endproc
-swtch_in_call:
+swtch_in_yield:
 	.cfi_startproc
 	.cfi_undefined %rip
 	movq LWP_FRAME(%rdi), %rsp
-	pushq $call_resumed
+	pushq $yield_resumed
 	.cfi_endproc
 swtch:
 	.cfi_startproc

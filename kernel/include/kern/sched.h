@@ -144,10 +144,10 @@ void sched_init_cpu(struct cpu *c); /* those of another CPU, before it starts */
 /* --- switching (sched/switch.c); interrupts off ------------------------------- */
 
 /*
- * Puts the current LWP down and takes up the best one of this CPU's queue, or
- * the idle LWP.  The caller holds the current LWP's lock and has set its state, to SLEEP,
- * STOP or ZOMB; ms: the microstate for the time until it can run again.
- * Returns when the LWP is taken up again, on whatever CPU, with the lock given up.
+ * Switches from the current LWP to the best LWP of this CPU's queue, or to the idle LWP.  The caller
+ * holds the current LWP's lock and has set its state, to SLEEP, STOP or ZOMB; ms: the microstate for
+ * the time until it can run again.
+ * Returns when a CPU, perhaps another one, switches to the LWP again.  The lock is released.
  */
 void sched_switch(uint32_t ms);
 /*
@@ -166,11 +166,11 @@ void lwp_runnable(struct lwp *l, int place);
 
 /*
  * The first thing that a new LWP runs (cpu/entry.S: lwp_trampoline), and one that goes on at the
- * end of a system call (call_resumed, park_resumed).  prev: the LWP that ran before it on this
+ * end of a system call (yield_resumed, park_resumed).  prev: the LWP that ran before it on this
  * CPU; lock: the lock that has crossed the switch.
  */
 void sched_lwp_first(struct lwp *prev, struct spinlock *lock);
-void sched_call_resumed(struct lwp *prev, struct spinlock *lock);
+void sched_yield_resumed(struct lwp *prev, struct spinlock *lock);
 int64_t sched_park_resumed(struct lwp *prev, struct spinlock *lock);
 
 /* --- sleeping and waking (sched/sleep.c) ------------------------------------- */
