@@ -105,15 +105,15 @@ static bool reclock_touches(const struct reclock *l, int64_t first, int64_t last
 static int reclock_set(struct vnode *vn, const struct reclock *want, bool unlock)
 {
 	/* One for the lock, one for what may be left behind it of an old one. */
-	struct reclock *new = kmalloc_user(sizeof(*new)), *rest = kmalloc_user(sizeof(*rest));
+	struct reclock *fresh = kmalloc_user(sizeof(*fresh)), *rest = kmalloc_user(sizeof(*rest));
 	struct reclock **link = &vn->reclocks, *l;
 
-	if (new == NULL || rest == NULL) {
-		kfree(new);
+	if (fresh == NULL || rest == NULL) {
+		kfree(fresh);
 		kfree(rest);
 		return -ENOLCK;
 	}
-	*new = *want;
+	*fresh = *want;
 	while ((l = *link) != NULL) {
 		bool gone = false;
 		if (l->owner != want->owner) {
@@ -121,8 +121,8 @@ static int reclock_set(struct vnode *vn, const struct reclock *want, bool unlock
 		} else if (!unlock && l->write == want->write) {
 			gone = reclock_touches(l, want->first, want->last);
 			if (gone) {
-				new->first = MIN(new->first, l->first);
-				new->last = MAX(new->last, l->last);
+				fresh->first = MIN(fresh->first, l->first);
+				fresh->last = MAX(fresh->last, l->last);
 			}
 		} else if (l->first <= want->last && want->first <= l->last) {
 			bool before = l->first<want->first, behind = l->last> want->last;
@@ -150,9 +150,9 @@ static int reclock_set(struct vnode *vn, const struct reclock *want, bool unlock
 		preempt_point();
 	}
 	if (unlock)
-		kfree(new);
+		kfree(fresh);
 	else
-		reclock_enter(vn, new);
+		reclock_enter(vn, fresh);
 	kfree(rest);
 	reclock_wake(vn);
 	return 0;

@@ -188,11 +188,11 @@ static bool is_empty(const struct tmpfs_dir *d)
 /* --- link counts of what is no directory ---------------------------------------------------- */
 
 /* One more name, for a file that has one, or is new; false: it lost the last one. */
-static bool link_file(struct vnode *vn, bool new)
+static bool link_file(struct vnode *vn, bool created)
 {
 	uint32_t n = __atomic_load_n(&vn->nlink, __ATOMIC_RELAXED);
 	do
-		if (n == 0 && !new)
+		if (n == 0 && !created)
 			return false;
 	while (!__atomic_compare_exchange_n(&vn->nlink, &n, n + 1, false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED));
@@ -275,7 +275,7 @@ static int tmpfs_dir_where(struct vnode *vn, char *name, struct vnode **parent)
 
 /* A new entry of d for vn, a hold of which it takes over on success. */
 static int tmpfs_entry_add(struct tmpfs_dir *d, const char *name, size_t len, struct vnode *vn,
-			   bool new)
+			   bool created)
 {
 	struct tmpfs_entry *e = mm_spare(PG_USER | PG_STORE) ? new_entry(name, len) : NULL;
 	if (e == NULL)
@@ -284,7 +284,7 @@ static int tmpfs_entry_add(struct tmpfs_dir *d, const char *name, size_t len, st
 	int err = 0;
 	if (find_name(d, name, len) != NULL)
 		err = -EEXIST;
-	else if (d->dead || (!tmpfs_is_dir(vn) && !link_file(vn, new)))
+	else if (d->dead || (!tmpfs_is_dir(vn) && !link_file(vn, created)))
 		err = -ENOENT;
 	if (err == 0) {
 		e->vn = vn;

@@ -524,12 +524,12 @@ vaddr_t as_brk(struct address_space *as, vaddr_t to)
 {
 	krw_write_enter(&as->lock);
 	if (to >= as->brk_start && to <= WEFT_USER_END) {
-		vaddr_t old = PAGE_ROUND_UP(as->brk), new = PAGE_ROUND_UP(to);
+		vaddr_t old = PAGE_ROUND_UP(as->brk), target = PAGE_ROUND_UP(to);
 		int err = 0;
-		if (new > old)
-			err = grow_heap(as, old, new);
-		else if (new < old)
-			err = as_unmap_locked(as, new, old);
+		if (target > old)
+			err = grow_heap(as, old, target);
+		else if (target < old)
+			err = as_unmap_locked(as, target, old);
 		if (err == 0)
 			as->brk = to;
 	}

@@ -277,7 +277,7 @@ static void stop_wall(struct itimer *t)
 	itimer_stop(&t->timer);
 }
 
-static void delete (struct itimer *t)
+static void itimer_delete(struct itimer *t)
 {
 	struct proc *p = t->proc;
 
@@ -300,7 +300,7 @@ static void delete_some(struct proc *p, bool (*which)(struct itimer *, uint32_t)
 		struct itimer *t = CONTAINER_OF(at, struct itimer, link);
 		at = at->next;
 		if (which(t, arg))
-			delete (t);
+			itimer_delete(t);
 	}
 	kmutex_exit(&p->timers.lock);
 }
@@ -412,7 +412,7 @@ static struct setting setting_now(const struct itimer *t)
 }
 
 /* p->timers.lock held. */
-static void itimer_change(struct itimer *t, const struct setting *new, bool absolute,
+static void itimer_change(struct itimer *t, const struct setting *to, bool absolute,
 			  struct setting *old)
 {
 	struct proc *p = t->proc;
@@ -423,12 +423,12 @@ static void itimer_change(struct itimer *t, const struct setting *new, bool abso
 		stop_wall(t);
 	irqstate_t s = spin_lock(&p->lock);
 	*old = setting_now(t);
-	t->interval = new->interval;
+	t->interval = to->interval;
 	t->expires = HRTIME_NEVER;
-	if (new->value != 0 && t->clock_lwp != NOBODY) {
+	if (to->value != 0 && t->clock_lwp != NOBODY) {
 		hrtime_t now = itimer_clock_now(t);
 		hrtime_t base = !absolute ? now : 0;
-		t->expires = new->value < HRTIME_NEVER - base ? base + new->value : HRTIME_NEVER;
+		t->expires = to->value < HRTIME_NEVER - base ? base + to->value : HRTIME_NEVER;
 		if (absolute && t->realtime) {
 			t->by_clock = t->expires != HRTIME_NEVER;
 			t->real = t->expires;
@@ -509,16 +509,16 @@ static struct itimer *find_which(struct proc *p, uint64_t which)
 int64_t sys_setitimer(const uint64_t arg[6])
 {
 	struct proc *p = curproc();
-	struct setting new, old = {0};
+	struct setting to, old = {0};
 
 	if (!itimer_known(arg[0]))
 		return -EINVAL;
-	int err = setting_in(arg[1], &new);
+	int err = setting_in(arg[1], &to);
 	if (err != 0)
 		return err;
 	kmutex_enter(&p->timers.lock);
 	struct itimer *t = find_which(p, arg[0]);
-	if (t == NULL && new.value != 0) {
+	if (t == NULL && to.value != 0) {
 		int kind = arg[0] & ~WEFT_ITIMER_LWP;
 		t = itimer_make(p, kind, itimer_signal[kind]);
 		if (t != NULL)
@@ -532,7 +532,7 @@ int64_t sys_setitimer(const uint64_t arg[6])
 		err = t == NULL ? -EAGAIN : 0;
 	}
 	if (t != NULL)
-		itimer_change(t, &new, false, &old);
+		itimer_change(t, &to, false, &old);
 	kmutex_exit(&p->timers.lock);
 	if (err != 0)
 		return err;
@@ -609,7 +609,7 @@ int64_t sys_timer_create(const uint64_t arg[6])
 		t->value = arg[1] != 0 ? ev.value : (uint64_t)id;
 		err = copyout(arg[2], &id, sizeof(id));
 		if (err != 0)
-			delete (t);
+			itimer_delete(t);
 	}
 	kmutex_exit(&p->timers.lock);
 	return err;
@@ -632,17 +632,17 @@ static struct itimer *find_id(struct proc *p, uint64_t id)
 int64_t sys_timer_settime(const uint64_t arg[6])
 {
 	struct proc *p = curproc();
-	struct setting new, old;
+	struct setting to, old;
 
 	if (arg[1] & ~(uint64_t)WEFT_TIMER_ABSTIME)
 		return -EINVAL;
-	int err = setting_in(arg[2], &new);
+	int err = setting_in(arg[2], &to);
 	if (err != 0)
 		return err;
 	kmutex_enter(&p->timers.lock);
 	struct itimer *t = find_id(p, arg[0]);
 	if (t != NULL)
-		itimer_change(t, &new, arg[1] & WEFT_TIMER_ABSTIME, &old);
+		itimer_change(t, &to, arg[1] & WEFT_TIMER_ABSTIME, &old);
 	kmutex_exit(&p->timers.lock);
 	if (t == NULL)
 		return -EINVAL;
@@ -689,7 +689,7 @@ int64_t sys_timer_delete(const uint64_t arg[6])
 	kmutex_enter(&p->timers.lock);
 	struct itimer *t = find_id(p, arg[0]);
 	if (t != NULL)
-		delete (t);
+		itimer_delete(t);
 	kmutex_exit(&p->timers.lock);
 	return t == NULL ? -EINVAL : 0;
 }

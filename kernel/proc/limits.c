@@ -38,17 +38,17 @@ void limits_apply(struct proc *p, struct address_space *as)
 	as->max_stack = p->limit[WEFT_RLIMIT_STACK].cur;
 }
 
-int limits_exchange(struct proc *p, unsigned which, const struct weft_rlimit *new,
+int limits_exchange(struct proc *p, unsigned which, const struct weft_rlimit *to,
 		    struct weft_rlimit *old)
 {
-	if (which >= WEFT_RLIM_NLIMITS || (new != NULL &&new->cur > new->max))
+	if (which >= WEFT_RLIM_NLIMITS || (to != NULL && to->cur > to->max))
 		return -EINVAL;
-	if (new != NULL &&new->max > most[which])
+	if (to != NULL && to->max > most[which])
 		return -EPERM;
 	irqstate_t s = spin_lock(&p->lock);
 	*old = p->limit[which];
-	if (new != NULL) {
-		p->limit[which] = *new;
+	if (to != NULL) {
+		p->limit[which] = *to;
 		limits_apply(p, p->as);
 		p->files.limit = p->limit[WEFT_RLIMIT_NOFILE].cur;
 	}

@@ -203,10 +203,10 @@ int64_t sys_fcntl(const uint64_t arg[6])
 		r = file_flags(f) & GETFL_FLAGS;
 		break;
 	case WEFT_F_SETFL: {
-		uint32_t old = file_flags(f), new;
+		uint32_t old = file_flags(f), fresh;
 		do
-			new = (old & ~SETFL_FLAGS) | (arg[2] & SETFL_FLAGS);
-		while (!__atomic_compare_exchange_n(&f->flags, &old, new, false, __ATOMIC_RELAXED,
+			fresh = (old & ~SETFL_FLAGS) | (arg[2] & SETFL_FLAGS);
+		while (!__atomic_compare_exchange_n(&f->flags, &old, fresh, false, __ATOMIC_RELAXED,
 						    __ATOMIC_RELAXED));
 		r = 0;
 		break;

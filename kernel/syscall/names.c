@@ -122,22 +122,22 @@ static int check_new(const struct vfs_name *n)
  */
 int64_t sys_link(const uint64_t arg[6])
 {
-	struct vfs_name old, new;
+	struct vfs_name old, to;
 	int err = resolve_user(arg[0], false, &old);
 	if (err != 0)
 		return err;
-	err = old.vn == NULL ? -ENOENT : resolve_user(arg[1], false, &new);
+	err = old.vn == NULL ? -ENOENT : resolve_user(arg[1], false, &to);
 	if (err == 0) {
-		err = check_new(&new);
+		err = check_new(&to);
 		if (err == 0 && vnode_is_directory(old.vn))
 			err = -EPERM;
-		if (err == 0 && old.vn->dev != new.dir->dev)
+		if (err == 0 && old.vn->dev != to.dir->dev)
 			err = -EXDEV;
-		if (err == 0 && new.dir->ops->link == NULL)
+		if (err == 0 && to.dir->ops->link == NULL)
 			err = -EROFS;
 		if (err == 0)
-			err = new.dir->ops->link(new.dir, new.name, new.len, old.vn);
-		vfs_name_rele(&new);
+			err = to.dir->ops->link(to.dir, to.name, to.len, old.vn);
+		vfs_name_rele(&to);
 	}
 	vfs_name_rele(&old);
 	return err;
@@ -194,17 +194,17 @@ int64_t sys_readlink(const uint64_t arg[6])
 	return r;
 }
 
-static int check_rename(const struct vfs_name *old, const struct vfs_name *new)
+static int check_rename(const struct vfs_name *old, const struct vfs_name *to)
 {
-	if (old->dir == NULL || new->dir == NULL)
-		return no_entry(old->dir == NULL ? old : new);
+	if (old->dir == NULL || to->dir == NULL)
+		return no_entry(old->dir == NULL ? old : to);
 	if (old->vn == NULL)
 		return -ENOENT;
-	if (!vnode_is_directory(old->vn) && new->slash)
+	if (!vnode_is_directory(old->vn) && to->slash)
 		return -ENOTDIR;
-	if (old->vn->mount != NULL || (new->vn != NULL &&new->vn->mount != NULL))
+	if (old->vn->mount != NULL || (to->vn != NULL && to->vn->mount != NULL))
 		return -EBUSY;
-	if (old->dir->dev != new->dir->dev)
+	if (old->dir->dev != to->dir->dev)
 		return -EXDEV;
 	return old->dir->ops->rename == NULL ? -EROFS : 0;
 }
@@ -222,16 +222,16 @@ int64_t sys_rename(const uint64_t arg[6])
 	struct vfs_name *name = kmalloc(2 * sizeof(*name));
 	if (name == NULL)
 		return -ENOMEM;
-	struct vfs_name *old = &name[0], *new = &name[1];
+	struct vfs_name *old = &name[0], *to = &name[1];
 	int err = resolve_user(arg[0], false, old);
 	if (err == 0) {
-		err = resolve_user(arg[1], false, new);
+		err = resolve_user(arg[1], false, to);
 		if (err == 0) {
-			err = check_rename(old, new);
+			err = check_rename(old, to);
 			if (err == 0)
-				err = old->dir->ops->rename(old->dir, old->name, old->len, new->dir,
-							    new->name, new->len);
-			vfs_name_rele(new);
+				err = old->dir->ops->rename(old->dir, old->name, old->len, to->dir,
+							    to->name, to->len);
+			vfs_name_rele(to);
 		}
 		vfs_name_rele(old);
 	}

@@ -105,11 +105,11 @@ int64_t sys_execve(const uint64_t arg[6])
  */
 int64_t sys_rlimit(const uint64_t arg[6])
 {
-	struct weft_rlimit new, old;
+	struct weft_rlimit to, old;
 
-	if (arg[1] != 0 && copyin(&new, arg[1], sizeof(new)) != 0)
+	if (arg[1] != 0 && copyin(&to, arg[1], sizeof(to)) != 0)
 		return -EFAULT;
-	int err = limits_exchange(curproc(), arg[0], arg[1] != 0 ? &new : NULL, &old);
+	int err = limits_exchange(curproc(), arg[0], arg[1] != 0 ? &to : NULL, &old);
 	if (err == 0 && arg[2] != 0)
 		err = copyout(arg[2], &old, sizeof(old));
 	return err;

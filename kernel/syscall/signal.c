@@ -105,7 +105,7 @@ int64_t sys_sigpending(const uint64_t arg[6])
 int64_t sys_sigaltstack(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
-	struct weft_stack *now = &l->sig.stack, old = *now, new;
+	struct weft_stack *now = &l->sig.stack, old = *now, fresh;
 	bool on_it = now->size != 0 && l->frame->rsp - now->sp < now->size;
 
 	if (old.size == 0)
@@ -113,19 +113,19 @@ int64_t sys_sigaltstack(const uint64_t arg[6])
 	else if (on_it)
 		old.flags = WEFT_SS_ONSTACK;
 	if (arg[0] != 0) {
-		if (copyin(&new, arg[0], sizeof(new)) != 0)
+		if (copyin(&fresh, arg[0], sizeof(fresh)) != 0)
 			return -EFAULT;
-		if (on_it && (new.flags &WEFT_SS_LEAVING) == 0)
+		if (on_it && (fresh.flags & WEFT_SS_LEAVING) == 0)
 			return -EPERM;
-		if (new.flags & ~(WEFT_SS_DISABLE | WEFT_SS_LEAVING))
+		if (fresh.flags & ~(WEFT_SS_DISABLE | WEFT_SS_LEAVING))
 			return -EINVAL;
-		if (new.flags & WEFT_SS_DISABLE)
-			new = (struct weft_stack){0};
-		else if (new.size < WEFT_MINSIGSTKSZ || new.sp >= WEFT_USER_END ||
-			 new.size > WEFT_USER_END - new.sp)
+		if (fresh.flags & WEFT_SS_DISABLE)
+			fresh = (struct weft_stack){0};
+		else if (fresh.size < WEFT_MINSIGSTKSZ || fresh.sp >= WEFT_USER_END ||
+			 fresh.size > WEFT_USER_END - fresh.sp)
 			return -ENOMEM;
-		new.flags = 0;
-		*now = new;
+		fresh.flags = 0;
+		*now = fresh;
 	}
 	return arg[1] != 0 ? copyout(arg[1], &old, sizeof(old)) : 0;
 }
