@@ -82,8 +82,7 @@ struct lock_op {
 	const void *lock, *caller;
 	enum lock_kind kind;
 	int64_t start;
-	struct lock_counts
-		outer; /* of the operation that a handler with this one has interrupted */
+	struct lock_counts outer; /* of the operation that a handler has interrupted */
 };
 
 #define LOCK_OP(kind, lock) __lock_op(kind, lock, __builtin_return_address(0))

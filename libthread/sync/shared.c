@@ -154,13 +154,13 @@ static int taken(pthread_mutex_t *m, bool dead)
 	return EOWNERDEAD;
 }
 
-/* EBUSY also if m is of one of the kinds `not`. */
-static inline int try(pthread_mutex_t *m, unsigned long self, unsigned long not )
+/* EBUSY also if m is of one of the kinds `unwanted`. */
+static inline int try(pthread_mutex_t *m, unsigned long self, unsigned long unwanted)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 
-	if (seen & (LWP_MUTEX_ROBUST | not )) {
-		if (seen & not )
+	if (seen & (LWP_MUTEX_ROBUST | unwanted)) {
+		if (seen & unwanted)
 			return EBUSY;
 		int error = make_known(m);
 		if (error != 0)

@@ -113,7 +113,7 @@ static const char usage[] = "usage: tr [-c] [-d] [-s] SET1 [SET2]\n";
 
 int main(int argc, char **argv)
 {
-	bool complemented = false, delete = false, squeeze = false;
+	bool complemented = false, removes = false, squeeze = false;
 	bool deleted[256] = {0}, squeezed[256] = {0};
 	unsigned char map[256];
 	struct set one, two = {0}, *last;
@@ -123,14 +123,14 @@ int main(int argc, char **argv)
 	usage_asked(argv, usage);
 	while ((c = getopt(argc, argv, "cCds")) != -1) {
 		complemented |= c == 'c' || c == 'C';
-		delete |= c == 'd';
+		removes |= c == 'd';
 		squeeze |= c == 's';
 		if (c == '?')
 			optind = argc;
 	}
 	nsets = argc - optind;
-	if (nsets < 1 || nsets > 2 || (delete &&nsets != 1 + squeeze) ||
-	    (!delete &&!squeeze && nsets != 2)) {
+	if (nsets < 1 || nsets > 2 || (removes && nsets != 1 + squeeze) ||
+	    (!removes && !squeeze && nsets != 2)) {
 		return usage_wrong(usage);
 	}
 	one = parse_set(argv[optind]);
@@ -143,8 +143,8 @@ int main(int argc, char **argv)
 	for (c = 0; c < 256; c++)
 		map[c] = c;
 	for (i = 0; i < one.n; i++) {
-		deleted[one.v[i]] = delete;
-		if (nsets == 2 && !delete)
+		deleted[one.v[i]] = removes;
+		if (nsets == 2 && !removes)
 			map[one.v[i]] = two.v[i < two.n ? i : two.n - 1];
 	}
 	last = nsets == 2 ? &two : &one;

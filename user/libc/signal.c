@@ -58,16 +58,16 @@ int sigqueue(pid_t pid, int sig, const union sigval value)
 /* SIGLWP is the threads library's: it can be neither caught nor blocked.  EINVAL, EFAULT. */
 int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
-	struct weft_sigaction new, was;
+	struct weft_sigaction to, was;
 
 	if (act && sig == SIGLWP)
 		return fails(EINVAL);
 	if (act)
-		new = (struct weft_sigaction){.handler = (uint64_t)act->sa_handler,
-					      .entry = (uint64_t)__sig_entry,
-					      .mask = act->sa_mask & ~WEFT_SIGBIT(SIGLWP),
-					      .flags = act->sa_flags};
-	if (result(__sys_sigaction(sig, act ? &new : NULL, &was)) < 0)
+		to = (struct weft_sigaction){.handler = (uint64_t)act->sa_handler,
+					     .entry = (uint64_t)__sig_entry,
+					     .mask = act->sa_mask & ~WEFT_SIGBIT(SIGLWP),
+					     .flags = act->sa_flags};
+	if (result(__sys_sigaction(sig, act ? &to : NULL, &was)) < 0)
 		return -1;
 	if (old)
 		*old = (struct sigaction){.sa_handler = (_sig_func_ptr)was.handler,

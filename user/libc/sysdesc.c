@@ -24,20 +24,12 @@
 
 /* --- names of bits and values ----------------------------------------------------------- */
 
-#define BIT(prefix, name)                                                                          \
-	{                                                                                          \
-#name, prefix##name, prefix##name                                                  \
-	}
-#define VALUE(prefix, name)                                                                        \
-	{                                                                                          \
-#name, prefix##name, ~0u                                                           \
-	}
-
+/* clang-format off */
+#define BIT(prefix, name) {#name, prefix##name, prefix##name}
+#define VALUE(prefix, name) {#name, prefix##name, ~0u}
 /* A value below 0. */
-#define BELOW(prefix, name)                                                                        \
-	{                                                                                          \
-#name, (uint32_t)prefix##name, ~0u                                                 \
-	}
+#define BELOW(prefix, name) {#name, (uint32_t)prefix##name, ~0u}
+/* clang-format on */
 
 #define FLAG_SETS(X)                                                                               \
 	X(open, {"O_RDONLY", 0, 3}, {"O_WRONLY", 1, 3}, {"O_RDWR", 2, 3}, BIT(WEFT_, O_APPEND),    \

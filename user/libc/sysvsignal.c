@@ -19,14 +19,14 @@ static bool sig_can_be_held(int sig)
  */
 _sig_func_ptr sigset(int sig, _sig_func_ptr action)
 {
-	struct sigaction new = {.sa_handler = action}, old;
+	struct sigaction act = {.sa_handler = action}, old;
 	sigset_t set, before;
 
 	if (!sig_can_be_held(sig)) {
 		fails(EINVAL);
 		return SIG_ERR;
 	}
-	if (sigaction(sig, action != SIG_HOLD ? &new : NULL, &old) < 0)
+	if (sigaction(sig, action != SIG_HOLD ? &act : NULL, &old) < 0)
 		return SIG_ERR;
 	sigemptyset(&set);
 	sigaddset(&set, sig);

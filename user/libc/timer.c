@@ -39,13 +39,13 @@ static struct itimerval to_itimerval(const struct weft_itimerspec *k)
 
 int setitimer(int which, const struct itimerval *set, struct itimerval *old)
 {
-	struct weft_itimerspec new, was;
+	struct weft_itimerspec to, was;
 
 	if (set == NULL)
 		return fails(EFAULT);
-	new.interval = to_timespec(set->it_interval);
-	new.value = to_timespec(set->it_value);
-	if (result(__sys_setitimer(which, &new, &was)) < 0)
+	to.interval = to_timespec(set->it_interval);
+	to.value = to_timespec(set->it_value);
+	if (result(__sys_setitimer(which, &to, &was)) < 0)
 		return -1;
 	if (old != NULL)
 		*old = to_itimerval(&was);

@@ -351,13 +351,13 @@ static const char *text_since(size_t start)
 
 static struct node *parse_pipeline(void)
 {
-	struct node *not = NULL, *pipe, *n, **tail;
+	struct node *negation = NULL, *pipe, *n, **tail;
 	size_t start;
 
 	peek_token();
 	start = lexer.start;
 	if (take_reserved("!"))
-		not = new_node(N_NOT);
+		negation = new_node(N_NOT);
 	n = parse_one();
 	if (peek_token() == T_PIPE) {
 		pipe = new_node(N_PIPE);
@@ -370,11 +370,11 @@ static struct node *parse_pipeline(void)
 		n = pipe;
 	}
 	n->text = text_since(start);
-	if (!not )
+	if (!negation)
 		return n;
-	not ->body = n;
-	not ->text = n->text;
-	return not ;
+	negation->body = n;
+	negation->text = n->text;
+	return negation;
 }
 
 static struct node *parse_and_or(void)
