@@ -29,12 +29,12 @@ static int become_single(struct proc *p)
 
 	irqstate_t s = spin_lock(&p->lock);
 	if (p->exiting || p->single) {
-		proc_tell_self();
+		proc_post_exit_self();
 		spin_unlock(&p->lock, s);
 		return -EINTR;
 	}
 	p->single = true;
-	proc_tell_all(p, me, &s);
+	proc_post_exit(p, me, &s);
 	/* lwp_exit_self wakes us for each of them. */
 	int err = wait_event_intr(&p->lwp_waiters, &p->lock, p->nlwp == 1);
 	if (err != 0)

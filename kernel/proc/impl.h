@@ -30,12 +30,12 @@ int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent,
  * Tells all LWPs of p to exit, except `but` (NULL: none), in pieces.  The caller holds p->lock, with
  * its *s; the lock is given up between two pieces.  The caller has seen to it that no other LWP comes.
  */
-void proc_tell_all(struct proc *p, const struct lwp *but, irqstate_t *s);
+void proc_post_exit(struct proc *p, const struct lwp *but, irqstate_t *s);
 /*
  * Tells the current LWP to go, whose call fails because its process ends, or because of another
  * LWP's exec.  The process's p->lock held.
  */
-void proc_tell_self(void);
+void proc_post_exit_self(void);
 /* Frees the LWPs that nobody has waited for.  p has no other LWP than the caller. */
 void proc_free_zombies(struct proc *p);
 

@@ -190,7 +190,7 @@ static void wall_expire(struct ktimer *kt)
 	if (t->expires != HRTIME_NEVER && !p->exiting)
 		ktimer_arm(kt, MAX(t->expires, time_after(timers_rest(p))), wall_expire);
 	spin_release(&p->lock);
-	sig_tell_if_due(p);
+	sig_notify_if_due(p);
 }
 
 static void cpu_look(struct ktimer *kt);
@@ -231,7 +231,7 @@ static void cpu_look(struct ktimer *kt)
 	spin_acquire(&p->lock);
 	cpu_look_locked(p);
 	spin_release(&p->lock);
-	sig_tell_if_due(p);
+	sig_notify_if_due(p);
 }
 
 /* --- making and deleting: p->timers.lock held ------------------------------------------ */
@@ -357,7 +357,7 @@ void itimer_lwp_new(struct proc *p)
 	cpu_look_locked(p);
 	spin_unlock(&p->lock, s);
 	kmutex_exit(&p->timers.lock);
-	sig_tell_if_due(p);
+	sig_notify_if_due(p);
 }
 
 void itimer_proc_exit(struct proc *p)
@@ -444,7 +444,7 @@ static void itimer_change(struct itimer *t, const struct setting *to, bool absol
 		ktimer_arm(&t->timer, t->expires, wall_expire);
 	}
 	spin_unlock(&p->lock, s);
-	sig_tell_if_due(p);
+	sig_notify_if_due(p);
 }
 
 /* For proc_each: the timers of p that CLOCK_REALTIME moves. */

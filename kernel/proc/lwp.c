@@ -184,7 +184,7 @@ static struct lwp *lwp_alloc(void)
 	l->robust = false;
 	list_init(&l->mutexes);
 	l->inherit = INHERIT_APART;
-	l->lent = 0;
+	l->inherited = 0;
 	l->wchan = NULL;
 	l->sc = NULL;
 	sig_lwp_init(l, NULL);
@@ -235,7 +235,7 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	uint32_t id = ends ? 0 : id_take(p, l);
 	if (id == 0) {
 		if (ends && p == curproc())
-			proc_tell_self();
+			proc_post_exit_self();
 		schedctl_detach(p, l);
 		spin_unlock(&p->lock, s);
 		kstack_free(l->kstack);

@@ -226,7 +226,7 @@ int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent,
 
 /* --- killing ------------------------------------------------------------------------ */
 
-#define TELL_PIECE 64 /* LWPs that are told to go at a time */
+#define EXIT_PIECE 64 /* LWPs that are told to go at a time */
 
 /* Tells the first n LWPs of p; they go to the end of the list.  p->lock held. */
 static void tell_some(struct proc *p, unsigned n, const struct lwp *but)
@@ -246,13 +246,13 @@ static void tell_some(struct proc *p, unsigned n, const struct lwp *but)
  * ring, of which each walk makes as many steps as it had LWPs when it began; each step of any walk
  * tells.  A step of an exec does not tell its own LWP: so exec stops when the process ends.
  */
-void proc_tell_all(struct proc *p, const struct lwp *but, irqstate_t *s)
+void proc_post_exit(struct proc *p, const struct lwp *but, irqstate_t *s)
 {
 	unsigned left = p->nlwp;
 
-	while (left > TELL_PIECE) {
-		tell_some(p, TELL_PIECE, but);
-		left -= TELL_PIECE;
+	while (left > EXIT_PIECE) {
+		tell_some(p, EXIT_PIECE, but);
+		left -= EXIT_PIECE;
 		spin_unlock(&p->lock, *s);
 		preempt_point();
 		*s = spin_lock(&p->lock);
@@ -263,11 +263,11 @@ void proc_tell_all(struct proc *p, const struct lwp *but, irqstate_t *s)
 }
 
 /*
- * *Race:* an LWP that proc_tell_all has not come to yet calls lwp_create or exec, which fails; *without
+ * *Race:* an LWP that proc_post_exit has not come to yet calls lwp_create or exec, which fails; *without
  * this:* it goes back to its program, which exits because of the error, and the process ends instead
  * of becoming the program of the exec; *closed by:* the failing call tells it before it returns.
  */
-void proc_tell_self(void)
+void proc_post_exit_self(void)
 {
 	lwp_post_ast(curlwp(), AST_EXIT);
 }
@@ -286,9 +286,9 @@ static bool begin_end(struct proc *p, int status)
 bool proc_kill_locked(struct proc *p, int status)
 {
 	bool first = begin_end(p, status);
-	if (!p->told)
+	if (!p->exit_posted)
 		tell_some(p, p->nlwp, NULL);
-	p->told = true;
+	p->exit_posted = true;
 	return first;
 }
 
@@ -296,9 +296,9 @@ bool proc_kill(struct proc *p, int status)
 {
 	irqstate_t s = spin_lock(&p->lock);
 	bool first = begin_end(p, status);
-	if (!p->told)
-		proc_tell_all(p, NULL, &s);
-	p->told = true;
+	if (!p->exit_posted)
+		proc_post_exit(p, NULL, &s);
+	p->exit_posted = true;
 	spin_unlock(&p->lock, s);
 	return first;
 }

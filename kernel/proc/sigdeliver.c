@@ -215,7 +215,7 @@ static bool signal_hold_off(struct lwp *l)
 		l->grace |= GRACE_SIGNAL;
 	}
 	spin_unlock(&l->proc->lock, s);
-	sig_tell_if_due(l->proc);
+	sig_notify_if_due(l->proc);
 	return true;
 }
 
@@ -235,7 +235,7 @@ void sig_deliver(struct trapframe *f)
 			bool restore = l->sig.restore_mask;
 			l->sig.restore_mask = false;
 			spin_unlock(&p->lock, s);
-			sig_tell_if_due(p);
+			sig_notify_if_due(p);
 			if (restore) /* sigsuspend, and another LWP took the signal */
 				sig_set_mask(back);
 			/* For the program nothing has happened. */

@@ -18,7 +18,7 @@
  * its next return to user mode, and those that sleep sleep on.
  *
  * Locks: proc_tree_lock, p->lock, l->lock.  What a stop or a continuation tells the parent
- * is told after p->lock has been given up (sig_tell_parent), since it takes the parent's.
+ * is told after p->lock has been given up (sig_notify_parent), since it takes the parent's.
  */
 #include <kern/cache.h>
 #include <kern/cpu.h>
@@ -174,7 +174,7 @@ static void signal_cancel_stops(struct proc *p, int sig)
 		return;
 	p->sig.stopped = true;
 	p->sig.stop_sig = sig;
-	p->sig.tell_stopped = p->sig.wait_stopped = true;
+	p->sig.notify_stopped = p->sig.wait_stopped = true;
 	p->sig.tell_continued = p->sig.wait_continued = false;
 	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
 		lwp_post_ast(l, AST_JOBSTOP);
@@ -185,7 +185,7 @@ static void go_on(struct proc *p)
 	if (!p->sig.stopped)
 		return;
 	p->sig.stopped = false;
-	p->sig.tell_stopped = p->sig.wait_stopped = false;
+	p->sig.notify_stopped = p->sig.wait_stopped = false;
 	p->sig.tell_continued = p->sig.wait_continued = true;
 	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
 		lwp_clear_stop(l, AST_JOBSTOP);
@@ -332,7 +332,7 @@ int sig_send(struct proc *p, const struct weft_siginfo *info, bool must_queue)
 	irqstate_t s = spin_lock(&p->lock);
 	int err = sig_send_locked(p, NULL, info, NULL, must_queue);
 	spin_unlock(&p->lock, s);
-	sig_tell_parent(p);
+	sig_notify_parent(p);
 	return err;
 }
 
@@ -341,11 +341,11 @@ int sig_send_stable(struct proc *p, struct lwp *to, const struct weft_siginfo *i
 {
 	irqstate_t s = spin_lock(&p->lock);
 	int err = sig_send_locked(p, to, info, own, must_queue);
-	bool tell = p->sig.tell_stopped || p->sig.tell_continued;
+	bool tell = p->sig.notify_stopped || p->sig.tell_continued;
 	spin_unlock(&p->lock, s);
 	if (tell) {
 		s = spin_lock(&proc_tree_lock);
-		sig_tell_parent(p);
+		sig_notify_parent(p);
 		spin_unlock(&proc_tree_lock, s);
 	}
 	return err;
@@ -359,12 +359,12 @@ static void send_sigchld(struct proc *child, int code, int status)
 	sig_send(child->parent, &info, false);
 }
 
-void sig_tell_parent(struct proc *p)
+void sig_notify_parent(struct proc *p)
 {
 	assert(spin_held(&proc_tree_lock));
 	irqstate_t s = spin_lock(&p->lock);
-	bool stopped = p->sig.tell_stopped, continued = p->sig.tell_continued;
-	p->sig.tell_stopped = p->sig.tell_continued = false;
+	bool stopped = p->sig.notify_stopped, continued = p->sig.tell_continued;
+	p->sig.notify_stopped = p->sig.tell_continued = false;
 	spin_unlock(&p->lock, s);
 	if ((!stopped && !continued) || p->parent == NULL)
 		return;
@@ -445,12 +445,12 @@ bool sig_next(struct weft_siginfo *info)
 }
 
 /* After sig_next, p->lock given up: a stop may have to be told. */
-void sig_tell_if_due(struct proc *p)
+void sig_notify_if_due(struct proc *p)
 {
-	if (!p->sig.tell_stopped)
+	if (!p->sig.notify_stopped)
 		return;
 	irqstate_t s = spin_lock(&proc_tree_lock);
-	sig_tell_parent(p);
+	sig_notify_parent(p);
 	spin_unlock(&proc_tree_lock, s);
 }
 
@@ -462,7 +462,7 @@ bool sig_interrupted(void)
 	irqstate_t s = spin_lock(&p->lock);
 	bool found = sig_next(NULL) || p->exiting || (l->ast & AST_EXIT) || lwp_cancelled(l);
 	spin_unlock(&p->lock, s);
-	sig_tell_if_due(p);
+	sig_notify_if_due(p);
 	return found;
 }
 
@@ -543,7 +543,7 @@ int sig_redirect(uint32_t id, int sig)
 		}
 	}
 	spin_unlock(&p->lock, s);
-	sig_tell_if_due(p);
+	sig_notify_if_due(p);
 	return r;
 }
 

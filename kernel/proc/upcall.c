@@ -14,7 +14,7 @@
  * ends by itself, and the paper's guarantee, that progress will always be made, needs no
  * help there, as long as the thread does not sleep again and again until another one has run.  So
  * UPCALL_TIMED has such sleeps counted, too.  A sleep that no signal can end is for the kernel's own
- * locks and devices, and short.  But an LWP with LWP_APART, which will not run what others leave undone when its sleep
+ * locks and devices, and short.  But an LWP with LWP_NOPOOL, which will not run what others leave undone when its sleep
  * ends, is blocked in any sleep that a signal can end.  Nothing is reported of a process that a
  * signal has stopped.
  *
@@ -122,7 +122,7 @@ bool upcall_blocked_by(const struct lwp *l, unsigned flags, bool timed)
 {
 	if (!(flags & SLEEP_INTR))
 		return false;
-	if (!timed || (l->flags & LWP_APART))
+	if (!timed || (l->flags & LWP_NOPOOL))
 		return true;
 	/* One that runs no thread would take any that there is. */
 	return __atomic_load_n(&l->proc->up.timed, __ATOMIC_RELAXED) && !l->sc->idle;
@@ -310,6 +310,6 @@ int64_t sys_upcall_wait(const uint64_t arg[6])
 		p->up.lwp = NULL;
 	}
 	spin_unlock(&p->lock, s);
-	sig_tell_if_due(p);
+	sig_notify_if_due(p);
 	return r;
 }

@@ -23,7 +23,7 @@ static bool steal_from(struct dispq *q, struct cpu *c)
 	spin_release(&q->lock);
 	/* On no queue, and still RUN: it is ours alone (dispq_lock_of). */
 	spin_acquire(&c->dispq->lock);
-	bool ours = cpu_takes(c, l);
+	bool ours = cpu_may_run(c, l);
 	if (ours) {
 		l->cpu = c->id;
 		__atomic_thread_fence(__ATOMIC_RELEASE); /* before the link (dispq_lock_of) */
@@ -38,8 +38,8 @@ static bool steal_from(struct dispq *q, struct cpu *c)
 
 static uint64_t open_cpus(const struct cpu *c)
 {
-	int set = c->takes;
-	return set == TAKES_NONE ? 0 : psets[set].open;
+	int set = c->active_set;
+	return set == SET_NONE ? 0 : psets[set].open;
 }
 
 /*
@@ -107,7 +107,7 @@ void sched_balance(int pri)
 /* Atomic: several CPUs may start at once. */
 void sched_open_first(struct cpu *c)
 {
-	c->takes = 0;
+	c->active_set = 0;
 	__atomic_fetch_or(&psets[0].cpus, 1ull << c->id, __ATOMIC_SEQ_CST);
 	__atomic_fetch_or(&psets[0].open, 1ull << c->id, __ATOMIC_SEQ_CST);
 }

@@ -56,16 +56,16 @@ void sched_inherit(struct lwp *l, const struct lwp *parent, bool process)
 	l->sclass->fork(l, process);
 }
 
-static void set_lent(struct lwp *l, void *arg)
+static void set_inherited(struct lwp *l, void *arg)
 {
-	l->lent = *(int *)arg;
+	l->inherited = *(int *)arg;
 	sched_own_pri(l, l->own_pri);
 }
 
-int sched_lend(struct lwp *l, int pri)
+int sched_inherit_pri(struct lwp *l, int pri)
 {
 	irqstate_t s = spin_lock(&l->lock);
-	sched_change(l, set_lent, &pri);
+	sched_change(l, set_inherited, &pri);
 	int now = l->pri;
 	spin_unlock(&l->lock, s);
 	return now;
@@ -116,7 +116,7 @@ static bool each_of_process(struct proc *p, void *arg)
 		spin_acquire(&l->lock);
 		walk_lwp(l, w);
 		spin_release(&l->lock);
-		inherit_repriced(l);
+		inherit_pri_changed(l);
 	}
 	spin_release(&p->lock);
 	return false;
@@ -161,7 +161,7 @@ int procset_each(int idtype, int id, void (*fn)(struct lwp *, void *), void *arg
 		if (l != NULL) {
 			walk_lwp(l, &w);
 			spin_release(&l->lock);
-			inherit_repriced(l);
+			inherit_pri_changed(l);
 		}
 		spin_release(&p->lock);
 	} else if (idtype == WEFT_P_PID) {

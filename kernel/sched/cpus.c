@@ -4,7 +4,7 @@
  * cpu_lock, which sleeps, serializes all of these calls.  What the dispatcher goes by (disp.h)
  * changes under the locks that it holds itself, in this order:
  *
- *	- a CPU is closed: its bit leaves its set's `open`, and c->takes becomes none with
+ *	- a CPU is closed: its bit leaves its set's `open`, and c->active_set becomes none with
  *	  the CPU's queue locked: nobody is put there any more;
  *	- who waits on its queue is sent elsewhere, and the CPU is told to look again, so
  *	  that who runs on it leaves at its next return to user mode.  When the call
@@ -68,10 +68,10 @@ static struct census take_census(int set, int cpu)
 
 /* --- closing and opening ---------------------------------------------------------------- */
 
-static void set_takes(struct cpu *c, int set)
+static void cpu_set_active(struct cpu *c, int set)
 {
 	irqstate_t s = spin_lock(&c->dispq->lock);
-	c->takes = set;
+	c->active_set = set;
 	c->need_resched = 1; /* before who runs there can put itself back (switch.c) */
 	spin_unlock(&c->dispq->lock, s);
 }
@@ -85,7 +85,7 @@ static bool runs_stranger(struct cpu *c)
 {
 	irqstate_t s = irq_save();
 	const struct lwp *l = __atomic_load_n(&c->lwp, __ATOMIC_ACQUIRE);
-	bool stranger = l != c->idle && !cpu_takes(c, l);
+	bool stranger = l != c->idle && !cpu_may_run(c, l);
 	irq_restore(s);
 	return stranger;
 }
@@ -94,7 +94,7 @@ static bool runs_stranger(struct cpu *c)
 static void close_cpu(struct cpu *c)
 {
 	__atomic_fetch_and(&psets[c->pset].open, ~(1ull << c->id), __ATOMIC_SEQ_CST);
-	set_takes(c, TAKES_NONE);
+	cpu_set_active(c, SET_NONE);
 	sched_drain(c);
 	irqstate_t s = irq_save();
 	resched(c);
@@ -110,7 +110,7 @@ static void close_cpu(struct cpu *c)
 /* c takes the unbound LWPs of its set. */
 static void open_cpu(struct cpu *c)
 {
-	set_takes(c, c->pset);
+	cpu_set_active(c, c->pset);
 	__atomic_fetch_or(&psets[c->pset].open, 1ull << c->id, __ATOMIC_SEQ_CST);
 	irqstate_t s = irq_save();
 	resched(c);

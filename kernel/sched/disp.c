@@ -116,7 +116,7 @@ static void place_on_queue(struct lwp *l, int place)
 		c = choose_cpu(l, place);
 		q = c->dispq;
 		spin_acquire(&q->lock);
-		if (cpu_takes(c, l))
+		if (cpu_may_run(c, l))
 			break;
 		spin_release(&q->lock); /* it has just closed */
 	}
@@ -158,7 +158,7 @@ static inline bool place_here(struct lwp *l, int place)
 	if (is_bound(l) || psets[l->pset].open != 1ull << cpu_here->id || running == PRI_IDLE ||
 	    !spin_try_plain(&q->lock))
 		return false;
-	if (__builtin_expect(l->pset != cpu_here->takes, 0)) { /* it has just closed */
+	if (__builtin_expect(l->pset != cpu_here->active_set, 0)) { /* it has just closed */
 		spin_release(&q->lock);
 		return false;
 	}
@@ -215,8 +215,9 @@ void sched_handoff_failed(void)
 	irqstate_t s = irq_save();
 	struct cpu *c = this_cpu();
 	if (dispq_count(c->dispq) != 0) {
-		struct cpu *idle =
-			c->takes == TAKES_NONE ? NULL : claim_idle(c->id, psets[c->takes].open);
+		struct cpu *idle = c->active_set == SET_NONE
+					   ? NULL
+					   : claim_idle(c->id, psets[c->active_set].open);
 		if (idle)
 			resched(idle);
 		if (idle == NULL || runq_count(&c->dispq->tied) != 0)

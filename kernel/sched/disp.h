@@ -31,8 +31,8 @@ struct dispq {
 
 /*
  * Processor sets.  Set 0 is the default one.  A CPU takes unbound LWPs of the set that
- * c->takes says: its own, or none while it is offline or changes over; `open` has the
- * bits of those that do.  Both change under cpu_lock (cpus.c), c->takes with the CPU's
+ * c->active_set says: its own, or none while it is offline or changes over; `open` has the
+ * bits of those that do.  Both change under cpu_lock (cpus.c), c->active_set with the CPU's
  * queue locked as well, so that nobody is put on the queue of a CPU that has just closed.
  */
 struct pset {
@@ -41,16 +41,16 @@ struct pset {
 	bool used;     /* cpu_lock */
 };
 extern struct pset psets[WEFT_MAXPSET + 1];
-#define TAKES_NONE (-1)
+#define SET_NONE (-1)
 
 static inline bool is_bound(const struct lwp *l)
 {
 	return __builtin_expect(l->bound != PBIND_NONE, 0);
 }
 /* May l run on c?  Also without l's lock, for an LWP that one has taken off a queue. */
-static inline bool cpu_takes(const struct cpu *c, const struct lwp *l)
+static inline bool cpu_may_run(const struct cpu *c, const struct lwp *l)
 {
-	return !is_bound(l) ? l->pset == c->takes : l->bound == (int)c->id;
+	return !is_bound(l) ? l->pset == c->active_set : l->bound == (int)c->id;
 }
 
 /*

@@ -206,7 +206,7 @@ static int nt_starved(struct lwp *l, hrtime_t now)
 	l->own_pri = global_pri(VARIABLE_MAX);
 	l->cl.nt.waits = 0;
 	l->slice_left = 0;
-	return MAX(l->own_pri, l->lent);
+	return MAX(l->own_pri, l->inherited);
 }
 
 static int nt_check_table(const void *table)

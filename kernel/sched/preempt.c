@@ -86,7 +86,7 @@ void sched_call_handler(struct lwp *l)
 	__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
 }
 
-static void sched_settle(struct lwp *l)
+static void sched_clear_grace(struct lwp *l)
 {
 	if (l->grace & GRACE_SIGNAL)
 		sched_call_handler(l);
@@ -98,7 +98,7 @@ static void sched_settle(struct lwp *l)
 void sched_leaves(struct lwp *l)
 {
 	if (l->grace != 0)
-		sched_settle(l);
+		sched_clear_grace(l);
 	if (l->summed)
 		sums_charge(l, time_now());
 }
@@ -116,7 +116,7 @@ static void maybe_preempt(void)
 	hrtime_t now = time_now();
 	bool go = must_go(l, q, now, &slice_over);
 	/* Where it may not be at all, nothing holds it. */
-	go = !cpu_takes(c, l) || (go && !preempt_hold_off(l, now, slice_over));
+	go = !cpu_may_run(c, l) || (go && !preempt_hold_off(l, now, slice_over));
 	spin_release(&l->lock);
 	if (go) {
 		if (l->leaving != 0) {

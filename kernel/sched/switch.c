@@ -65,7 +65,7 @@ void sched_put_back(bool at_front)
 	/* Release: a CPU that reads it may read the saved registers. */
 	__atomic_store_n(&l->state, LWP_ST_RUN, __ATOMIC_RELEASE);
 	l->enqueued = now;
-	if (__builtin_expect(cpu_takes(this_cpu(), l), 1))
+	if (__builtin_expect(cpu_may_run(this_cpu(), l), 1))
 		dispq_insert(q, l, at_front);
 	else
 		l->then = THEN_PLACE;

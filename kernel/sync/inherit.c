@@ -5,7 +5,7 @@
  * While LWPs sleep for such a mutex there is a struct imutex for it, which knows them in the
  * order of their priorities, and its owner's LWP.  An LWP is lent the highest priority among the
  * first sleepers of all mutexes that it owns, and its ceiling (lwp_ceiling); what it is lent
- * counts as its priority wherever the dispatcher looks (sched_lend).  If it sleeps for such a
+ * counts as its priority wherever the dispatcher looks (sched_inherit_pri).  If it sleeps for such a
  * mutex itself, it moves up among the sleepers there, and so on along the chain (settle).  The
  * same on the way down: when a mutex is given up, a sleeper's time is up, or one is told to exit.
  *
@@ -37,7 +37,7 @@ struct imutex {
 	struct user_key key;    /* held by each sleeper */
 	struct tree sleepers;   /* struct isleeper, by priority, then by arrival; not empty */
 	struct lwp *owner;      /* NULL: none that could inherit */
-	struct list owner_link; /* in owner->lenders */
+	struct list owner_link; /* in owner->pi_mutexes */
 };
 
 struct isleeper {
@@ -115,8 +115,8 @@ static bool inherit_join(struct lwp *l)
 					 __ATOMIC_SEQ_CST))
 		return was == INHERIT_JOINED;
 	l->ceiling = 0;
-	list_init(&l->lenders);
-	l->lends = NULL;
+	list_init(&l->pi_mutexes);
+	l->pi_blocked_on = NULL;
 	return true;
 }
 
@@ -124,13 +124,13 @@ static bool inherit_join(struct lwp *l)
 static void lwp_pri_recompute(struct lwp *l)
 {
 	for (unsigned links = 0; l != NULL && links < CHAIN_MAX; links++) {
-		int lent = l->ceiling;
-		LIST_FOREACH (&l->lenders, m, struct imutex, owner_link)
-			lent = MAX(lent, imutex_first(m)->pri);
-		if (lent == l->lent)
+		int inherited = l->ceiling;
+		LIST_FOREACH (&l->pi_mutexes, m, struct imutex, owner_link)
+			inherited = MAX(inherited, imutex_first(m)->pri);
+		if (inherited == l->inherited)
 			return;
-		int pri = sched_lend(l, lent);
-		struct isleeper *w = l->lends;
+		int pri = sched_inherit_pri(l, inherited);
+		struct isleeper *w = l->pi_blocked_on;
 		if (w == NULL || w->pri == pri)
 			return;
 		tree_remove(&w->m->sleepers, &w->node);
@@ -149,7 +149,7 @@ static void set_owner(struct imutex *m, struct lwp *l)
 		list_remove(&m->owner_link);
 	m->owner = l;
 	if (l != NULL)
-		list_push_back(&l->lenders, &m->owner_link);
+		list_push_back(&l->pi_mutexes, &m->owner_link);
 	lwp_pri_recompute(was);
 	lwp_pri_recompute(l);
 }
@@ -160,7 +160,7 @@ static void isleeper_leave(struct isleeper *w)
 	struct imutex *m = w->m;
 
 	tree_remove(&m->sleepers, &w->node);
-	w->lwp->lends = NULL;
+	w->lwp->pi_blocked_on = NULL;
 	if (tree_first(&m->sleepers) != NULL) {
 		lwp_pri_recompute(m->owner);
 		return;
@@ -173,12 +173,12 @@ static void isleeper_leave(struct isleeper *w)
 	lwp_pri_recompute(owner);
 }
 
-void inherit_repriced(struct lwp *l)
+void inherit_pri_changed(struct lwp *l)
 {
 	if (__atomic_load_n(&l->inherit, __ATOMIC_RELAXED) != INHERIT_JOINED)
 		return;
 	irqstate_t s = spin_lock(&pi_lock);
-	struct isleeper *w = l->lends;
+	struct isleeper *w = l->pi_blocked_on;
 	if (w != NULL && w->pri != l->pri) {
 		tree_remove(&w->m->sleepers, &w->node);
 		w->pri = l->pri;
@@ -191,8 +191,8 @@ void inherit_repriced(struct lwp *l)
 static void imutex_disown(struct lwp *l)
 {
 	irqstate_t s = spin_lock(&pi_lock);
-	while (!list_empty(&l->lenders)) {
-		struct imutex *m = LIST_FIRST(&l->lenders, struct imutex, owner_link);
+	while (!list_empty(&l->pi_mutexes)) {
+		struct imutex *m = LIST_FIRST(&l->pi_mutexes, struct imutex, owner_link);
 		list_remove(&m->owner_link);
 		m->owner = NULL;
 	}
@@ -360,7 +360,7 @@ static int imutex_enter(struct uobject *m, struct held *h, uint64_t word, struct
 		*im = (struct imutex){.key = m->key, .owner = owner};
 		tree_insert(&contended, &im->node, imutex_cmp);
 		if (owner != NULL)
-			list_push_back(&owner->lenders, &im->owner_link);
+			list_push_back(&owner->pi_mutexes, &im->owner_link);
 	}
 	struct lwp *l = curlwp();
 	inherit_join(l);
@@ -368,7 +368,7 @@ static int imutex_enter(struct uobject *m, struct held *h, uint64_t word, struct
 	w->lwp = l;
 	w->pri = l->pri;
 	tree_insert(&im->sleepers, &w->node, sleeper_cmp);
-	l->lends = w;
+	l->pi_blocked_on = w;
 	lwp_pri_recompute(im->owner);
 	return 0;
 }
@@ -459,7 +459,7 @@ static void imutex_hand_over(struct imutex *m, bool more, int result)
 
 	if (more) {
 		tree_remove(&m->sleepers, &w->node);
-		w->lwp->lends = NULL;
+		w->lwp->pi_blocked_on = NULL;
 		set_owner(m, lwp ? w->lwp : NULL);
 	} else {
 		isleeper_leave(w);

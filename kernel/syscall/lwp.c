@@ -26,7 +26,7 @@ int64_t sys_lwp_create(const uint64_t arg[6])
 
 	if (copyin(&c, arg[0], sizeof(c)) != 0)
 		return -EFAULT;
-	if ((c.flags & ~(LWP_DETACHED | LWP_SUSPENDED | LWP_BOUND | LWP_APART)) ||
+	if ((c.flags & ~(LWP_DETACHED | LWP_SUSPENDED | LWP_BOUND | LWP_NOPOOL)) ||
 	    c.entry >= WEFT_USER_END || c.fsbase >= WEFT_USER_END)
 		return -EINVAL;
 	int err = lwp_new(curproc(), &c, curlwp(), &l);

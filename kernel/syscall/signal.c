@@ -224,7 +224,7 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 	if (waited) /* it may have been chosen for several, and takes one at most */
 		sig_hand_on(p, set);
 	spin_unlock(&p->lock, s);
-	sig_tell_if_due(p);
+	sig_notify_if_due(p);
 	if (err != 0)
 		return err;
 	if (arg[1] != 0 && copyout(arg[1], &info, sizeof(info)) != 0)
@@ -383,7 +383,7 @@ static int64_t send_to_lwp(uint32_t id, int sig, int code, uint64_t value)
 	else if (sig != 0)
 		err = sig_send_locked(p, l, &info, NULL, code == WEFT_SI_QUEUE);
 	spin_unlock(&p->lock, s);
-	sig_tell_if_due(p);
+	sig_notify_if_due(p);
 	return err;
 }
 

@@ -45,7 +45,7 @@ static void lwp_main(struct thread *self)
 
 /*
  * Makes an LWP for t, which has a stack and whose t->lwp is set, and starts it at
- * entry(t), which does not return; flags: LWP_SUSPENDED, LWP_APART.  name, or NULL: the LWP's.
+ * entry(t), which does not return; flags: LWP_SUSPENDED, LWP_NOPOOL.  name, or NULL: the LWP's.
  * 0, EAGAIN, ENOMEM.
  */
 int __lwp_start(struct thread *t, void (*entry)(struct thread *), uint32_t flags, const char *name)

@@ -49,7 +49,7 @@ int __service_start(void (*entry)(struct thread *), const char *name, struct thr
 	t->wchan = NULL;
 	t->on_stack = 1;
 	save_fp_control(&t->fp_control);
-	error = __lwp_start_blocked(t, entry, LWP_APART, name);
+	error = __lwp_start_blocked(t, entry, LWP_NOPOOL, name);
 	if (error == 0) {
 		__atomic_store_n(context, t, __ATOMIC_RELEASE);
 		return 0;

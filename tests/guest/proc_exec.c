@@ -245,7 +245,7 @@ static void asked_of_the_old(void)
 		raw_start(&r[1], exit_now, 0, LWP_BOUND | LWP_DETACHED);
 		while (__sys_lwp_info(0, r[1].id, &l) == r[1].id)
 			;
-		raw_start(&r[2], exec_anew, 0, LWP_APART | LWP_DETACHED);
+		raw_start(&r[2], exec_anew, 0, LWP_NOPOOL | LWP_DETACHED);
 		for (;;)
 			__sys_lwp_park(NULL, 0);
 	}

@@ -119,10 +119,10 @@ static void calls(void)
 	is("no report meanwhile", reports, 2);
 
 	/* One that serves others does not hold it off: the report comes, and lets us go. */
-	raw_start(&raw[0], park_till_doomsday, 0, LWP_APART);
+	raw_start(&raw[0], park_till_doomsday, 0, LWP_NOPOOL);
 	__sys_lwp_park(NULL, 0);
 	until(reports == 3);
-	is("LWP_APART: a timed sleep is blocked", reports, 3);
+	is("LWP_NOPOOL: a timed sleep is blocked", reports, 3);
 	__sys_lwp_unpark(raw[0].id);
 	__sys_lwp_wait(raw[0].id, &gone);
 

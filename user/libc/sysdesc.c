@@ -93,7 +93,7 @@
 	X(admin, VALUE(, PC_GETTABLE), VALUE(, PC_SETTABLE))                                       \
 	X(spawn, BIT(, SPAWN_SETPGROUP), BIT(, SPAWN_SETSIGMASK), BIT(, SPAWN_SETSIGDEF),          \
 	  BIT(, SPAWN_SETSCHED))                                                                   \
-	X(lwp, BIT(, LWP_DETACHED), BIT(, LWP_SUSPENDED), BIT(, LWP_BOUND), BIT(, LWP_APART))      \
+	X(lwp, BIT(, LWP_DETACHED), BIT(, LWP_SUSPENDED), BIT(, LWP_BOUND), BIT(, LWP_NOPOOL))     \
 	X(who, {"RUSAGE_SELF", 0, ~0u}, {"RUSAGE_CHILDREN", ~0u, ~0u})                             \
 	X(reboot, VALUE(WEFT_, REBOOT_HALT), VALUE(WEFT_, REBOOT_RESET),                           \
 	  VALUE(WEFT_, REBOOT_HOLD))                                                               \

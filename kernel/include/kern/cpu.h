@@ -51,7 +51,7 @@ struct cpu {
 	struct address_space *as; /* address space in CR3 (mm/) */
 
 	struct dispq *dispq;      /* sched/disp.c */
-	volatile int takes;       /* the set whose unbound LWPs it runs, or none (sched/disp.h) */
+	volatile int active_set;  /* the set whose unbound LWPs it runs, or none (sched/disp.h) */
 	int pset;                 /* the set that it is in; cpu_lock */
 	bool offline;             /* by p_online; cpu_lock */
 	struct timerq *timerq;    /* sched/timer.c */

@@ -22,7 +22,7 @@ void robust_proc_exit(struct proc *p);
 /* Priority inheritance (sync/inherit.c). */
 void inherit_init(void);
 /* l's priority has changed: what it lends changes too.  p->lock of its process is held. */
-void inherit_repriced(struct lwp *l);
+void inherit_pri_changed(struct lwp *l);
 /* l, the current LWP, exits, or calls exec: nobody lends it anything, it has no ceiling. */
 void inherit_exit(struct lwp *l);
 void inherit_exec(struct lwp *l);

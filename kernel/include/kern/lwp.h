@@ -105,7 +105,7 @@ struct lwp {
 	union class_data cl;
 	int pri;       /* global priority: higher runs first; the larger of these two: */
 	int own_pri;   /* ... as its class has it */
-	int lent;      /* ... as others lend it (sync/inherit.c); 0: nothing */
+	int inherited; /* ... as others lend it (sync/inherit.c); 0: nothing */
 	uint32_t cpu;  /* CPU whose queue it is on, or where it last ran */
 	int16_t pset;  /* its processor set */
 	int16_t bound; /* the only CPU that it runs on, or PBIND_NONE */
@@ -137,10 +137,10 @@ struct lwp {
 			      * sets (sync/kobj.c) */
 
 	/* Priority inheritance (sync/inherit.c); its lock, and valid from JOINED on. */
-	uint8_t inherit;        /* atomic: INHERIT_* */
-	int ceiling;            /* the least that it is lent */
-	struct list lenders;    /* mutexes that it owns and others sleep for */
-	struct isleeper *lends; /* what it sleeps for, or NULL */
+	uint8_t inherit;                /* atomic: INHERIT_* */
+	int ceiling;                    /* the least that it is lent */
+	struct list pi_mutexes;         /* mutexes that it owns and others sleep for */
+	struct isleeper *pi_blocked_on; /* what it sleeps for, or NULL */
 
 	struct schedctl *sc;     /* kernel address of the shared record */
 	vaddr_t sc_user;         /* the user's address of it */

@@ -72,10 +72,10 @@ struct proc {
 
 	struct weft_rlimit limit[WEFT_RLIM_NLIMITS]; /* lock (proc/limits.c) */
 
-	bool execed;  /* it runs another program than its parent did; atomic */
-	bool exiting; /* all LWPs have been told to go, or are being told: no other comes */
-	bool told;    /* all have been; lock */
-	bool single;  /* all but one have or are, by that one's exec; lock */
+	bool execed;      /* it runs another program than its parent did; atomic */
+	bool exiting;     /* all LWPs have been told to go, or are being told: no other comes */
+	bool exit_posted; /* all have been; lock */
+	bool single;      /* all but one have or are, by that one's exec; lock */
 	bool zombie;
 	int status;                 /* as waitpid gives it */
 	struct waitq child_waiters; /* waitpid of this process; proc_tree_lock */

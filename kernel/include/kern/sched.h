@@ -132,11 +132,11 @@ void sched_change(struct lwp *l, void (*change)(struct lwp *l, void *arg), void 
 static inline void sched_own_pri(struct lwp *l, int pri)
 {
 	l->own_pri = pri;
-	l->pri = pri > l->lent ? pri : l->lent;
+	l->pri = pri > l->inherited ? pri : l->inherited;
 }
 /* Lends l at least priority pri, instead of what it has been lent so far; 0: nothing.  Returns
  * the priority that it has then.  Takes l->lock. */
-int sched_lend(struct lwp *l, int pri);
+int sched_inherit_pri(struct lwp *l, int pri);
 
 void sched_init(void);              /* CPU 0's dispatch queue and idle LWP */
 void sched_init_cpu(struct cpu *c); /* those of another CPU, before it starts */

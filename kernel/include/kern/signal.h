@@ -45,7 +45,7 @@ struct proc_signals {
 	struct list waiters; /* LWPs in sigtimedwait, by sigwait_link */
 	struct lwp *aslwp;   /* is unparked when nobody takes a signal (sig_aslwp), or NULL */
 	bool stopped;        /* by a signal: AST_JOBSTOP is set on every LWP */
-	bool tell_stopped;   /* the parent has not been told by SIGCHLD yet */
+	bool notify_stopped; /* the parent has not been told by SIGCHLD yet */
 	bool tell_continued;
 	bool wait_stopped; /* nor by waitpid (proc_tree_lock as well) */
 	bool wait_continued;
@@ -92,17 +92,17 @@ struct weft_siginfo sig_info(int sig, int code, uint64_t value);
 /*
  * Sends a signal to a process, or to LWP `to` of it.  0; -EAGAIN: must_queue, and too many
  * are queued or there is no memory.  p->lock held.  Afterwards, with p->lock given up,
- * sig_tell_parent is due.
+ * sig_notify_parent is due.
  */
 int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *info,
 		    struct sigqueued *own, bool must_queue);
-/* The same for a process, sig_tell_parent included.  proc_tree_lock held. */
+/* The same for a process, sig_notify_parent included.  proc_tree_lock held. */
 int sig_send(struct proc *p, const struct weft_siginfo *info, bool must_queue);
 /* The same for a process that cannot go meanwhile.  No lock held. */
 int sig_send_stable(struct proc *p, struct lwp *to, const struct weft_siginfo *info,
 		    struct sigqueued *own, bool must_queue);
 /* p has stopped or goes on: its parent gets SIGCHLD and looks.  proc_tree_lock held. */
-void sig_tell_parent(struct proc *p);
+void sig_notify_parent(struct proc *p);
 /* A child has exited.  proc_tree_lock held; p->lock of neither.  True: nobody is to wait
  * for it (SIGCHLD is ignored, or SA_NOCLDWAIT). */
 bool sig_child_exited(struct proc *child);
@@ -151,7 +151,7 @@ bool sig_take(uint64_t set, struct weft_siginfo *info);
  */
 bool sig_next(struct weft_siginfo *info);
 /* And after that, without p->lock. */
-void sig_tell_if_due(struct proc *p);
+void sig_notify_if_due(struct proc *p);
 
 /* Signals that cannot be blocked, caught or ignored. */
 #define SIG_UNBLOCKABLE (WEFT_SIGBIT(WEFT_SIGKILL) | WEFT_SIGBIT(WEFT_SIGSTOP))

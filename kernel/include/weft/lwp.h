@@ -8,7 +8,7 @@
 #define LWP_DETACHED 0x1  /* its id is free as soon as it exits; lwp_wait refuses it */
 #define LWP_SUSPENDED 0x2 /* starts stopped; lwp_continue sets it going */
 #define LWP_BOUND 0x4     /* its exit is an event (UPCALL_EXIT in signal.h) */
-#define LWP_APART 0x8     /* of no pool: counts as blocked in a sleep with a deadline too */
+#define LWP_NOPOOL 0x8    /* of no pool: counts as blocked in a sleep with a deadline too */
 
 #define LWP_NAME 16 /* bytes of an LWP's name, with the NUL */
 

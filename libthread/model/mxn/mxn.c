@@ -47,7 +47,7 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 		t->lwp = &t->own_lwp;
 		t->state = suspended ? TS_STOPPED : TS_ONLWP;
 		/* It sleeps for as long as it likes: that helps no unbound thread. */
-		return __lwp_start(t, begin_bound, LWP_APART | (suspended ? LWP_SUSPENDED : 0),
+		return __lwp_start(t, begin_bound, LWP_NOPOOL | (suspended ? LWP_SUSPENDED : 0),
 				   NULL);
 	}
 	if (new_lwp || unlikely(!__pool_ready)) {

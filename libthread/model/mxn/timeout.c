@@ -7,7 +7,7 @@
  * deadline, it takes the threads whose time is up out of their sleep queues and makes
  * them runnable.  Who arms a deadline that is earlier than what that LWP parks for
  * unparks it.  It is parked for a far deadline, or one that has been cancelled, while all LWPs of
- * the pool are blocked; so it must not count as one that could run (LWP_APART).  (Bound threads
+ * the pool are blocked; so it must not count as one that could run (LWP_NOPOOL).  (Bound threads
  * park with their deadline in the kernel.)
  *
  * The deadlines are a pairing heap, threaded through struct thread: insertion and looking
