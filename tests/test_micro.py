@@ -30,7 +30,8 @@ def test_no_figure_has_grown():
     assert micro.complaints(measured, stored) == []
 
 
-ROUND_TRIPS = ("semaphore_round_trip", "condition_round_trip", "pingpong_iteration")
+ROUND_TRIPS = ("semaphore_round_trip", "timed_semaphore_round_trip", "condition_round_trip",
+               "pingpong_iteration")
 
 
 @pytest.mark.parametrize("model", micro.MODELS)

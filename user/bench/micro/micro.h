@@ -19,11 +19,13 @@ int64_t mutex_free(long n);
 int64_t rwlock_free(long n);
 int64_t sema_free(long n);
 int64_t getspecific(long n);
+int64_t nanosleep_zero(long n);
 int64_t create_join(long n);
 
 /* Two threads or more: pairs.c. */
 int64_t yield_pair(long n);
 int64_t sema_round_trip(long n);
+int64_t timed_sema_round_trip(long n);
 int64_t cond_round_trip(long n);
 int64_t pingpong(long n);
 int64_t mutex_contended(long n);

@@ -6,6 +6,7 @@
 #include <err.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <time.h>
 #include "micro.h"
 
 #define WARM_UP 20
@@ -112,6 +113,36 @@ int64_t sema_turns(int pshared, const pthread_attr_t *attr, long n)
 int64_t sema_round_trip(long n)
 {
 	return sema_turns(0, NULL, n);
+}
+
+/* --- waits with a deadline ------------------------------------------------------------- */
+
+static struct timespec in_an_hour;
+
+static void timed_first(long n)
+{
+	for (; n > 0; n--) {
+		sem_post(&there);
+		must(sem_timedwait(&back, &in_an_hour), "sem_timedwait");
+	}
+}
+
+static void timed_second(long n)
+{
+	for (; n > 0; n--) {
+		must(sem_timedwait(&there, &in_an_hour), "sem_timedwait");
+		sem_post(&back);
+	}
+}
+
+/* As sema_round_trip, except that each wait has a deadline, which the other's post comes before. */
+int64_t timed_sema_round_trip(long n)
+{
+	must(clock_gettime(CLOCK_REALTIME, &in_an_hour), "clock_gettime");
+	in_an_hour.tv_sec += 3600;
+	sem_init(&there, 0, 0);
+	sem_init(&back, 0, 0);
+	return pair(timed_first, timed_second, NULL, n);
 }
 
 /* --- condition variables --------------------------------------------------------------- */
