@@ -148,6 +148,16 @@ RACES = [
     Race("flag-left", ["mutex_stopped"]),
     Race("cycle-of-others", ["races_sync", "barrier", 30]),
     Race("list-let-go", ["races_sync", "broadcast-in-time", 10], wide="slow-waker"),
+    Race("message-slept-on", ["races_aio", "message", 30], 16, MXN, "slow-sleeper"),
+    Race("queue-unlooked", ["races_aio", "message-elsewhere", 30], machine=MXN),
+    Race("half-a-queue", ["races_aio", "queue", 30]),
+    Race("queue-opened-once", ["races_aio", "queue", 30]),
+    Race("closed-number", ["races_aio", "number", 30], wide="slow-closer"),
+    Race("request-of-the-program", ["races_aio", "reuse", 30]),
+    Race("list-half-made", ["races_aio", "list", 20]),
+    Race("done-unlooked", ["races_aio", "suspend", 60], 24),
+    Race("next-of-the-past", ["races_aio", "cancel", 30], 24),
+    Race("permit-cleared", ["races_aio", "again", 60], 24),
 ]
 
 

@@ -86,6 +86,9 @@ RACES = [
     Race("events-read-twice", ["races_trace", "two-readers", 2]),
     Race("events-let-go", ["races_trace", "full-queue", 2]),
     Race("tracer-gone", ["races_trace", "free", 1], wide="poison"),
+    Race("lock-of-the-closed", ["races_locks", "close", 20]),
+    Race("given-back-unseen", ["races_locks", "give-back", 10], wide="slow-request"),
+    Race("deadlock-unseen", ["races_locks", "cross", 20], 24),
     space("held-too-late", "close", 10, wide="file-hold"),
 ]
 

@@ -209,8 +209,15 @@ static bool reclock_deadlock(struct request *r)
 	return false;
 }
 
-/* Sleeps until something of its file has been given back: 0, -EDEADLK, -EINTR.  The mutex is held,
- * and given up meanwhile. */
+/*
+ * Sleeps until something of its file has been given back: 0, -EDEADLK, -EINTR.  The mutex is held,
+ * and given up meanwhile.
+ *
+ * *Race:* the owner gives its lock back before the waiter sleeps; *without this:* the waiter sleeps
+ * on; *closed by:* `again`, which the waiter clears before it gives the mutex up.
+ * *Race:* two processes look for a deadlock before either waits; *without this:* both wait for ever;
+ * *closed by:* the mutex, held from the search until the request stands in `requests`.
+ */
 static int reclock_wait(struct request *r)
 {
 	if (reclock_deadlock(r))

@@ -264,6 +264,9 @@ mqd_t mq_open(const char *name, int flags, ...)
 /*
  * Ends the registration of the process, if there is one.  Calls of other threads that wait end.
  * EBADF: no open message queue.
+ *
+ * *Race:* another thread opens a queue, and the kernel gives it this number; *without this:* the closer
+ * forgets the new queue; *closed by:* the close comes after `opened` has forgotten the old one.
  */
 int mq_close(mqd_t fd)
 {
