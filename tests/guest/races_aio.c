@@ -34,7 +34,7 @@ static void queue_open_1(unsigned round)
 	queue_open(1);
 }
 
-/* It is one queue, whoever has made it. */
+/* It is one queue, whichever thread has made it. */
 static void queue_check(unsigned round)
 {
 	char text[8];

@@ -432,7 +432,7 @@ static void philosophers(void)
 static int room = 100, least = 100;
 static pthread_cond_t freed = PTHREAD_COND_INITIALIZER;
 
-/* The one who gives room back does not know whose need it meets: it wakes all. */
+/* A thread that gives room back does not know which need that meets: it wakes all. */
 static void *takes_room(void *arg)
 {
 	int need = 20 + 20 * (int)(long)arg;
