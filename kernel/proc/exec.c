@@ -35,8 +35,11 @@ static int become_single(struct proc *p)
 	}
 	p->single = true;
 	proc_post_exit(p, me, &s);
-	/* lwp_exit_self wakes us for each of them. */
-	int err = wait_event_intr(&p->lwp_waiters, &p->lock, p->nlwp == 1);
+	/* lwp_exit_self wakes us for each of them.  No signal ends this: a call that failed by now
+	 * would have ended the others for nothing. */
+	int err = 0;
+	while (p->nlwp > 1 && err == 0)
+		err = waitq_sleep(&p->lwp_waiters, &p->lock, HRTIME_NEVER, SLEEP_KILL);
 	if (err != 0)
 		p->single = false;
 	spin_unlock(&p->lock, s);

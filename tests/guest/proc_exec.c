@@ -230,6 +230,27 @@ static void exec_anew(struct raw *r)
 	exec_word("anew", NULL);
 }
 
+/* The caller waits for the other LWPs, and has a handler called every 20 us. */
+static void signals(void)
+{
+	const struct weft_itimerspec often = {{0, 20000}, {0, 20000}};
+	const struct weft_sigevent event = {.notify = WEFT_SIGEV_SIGNAL, .signo = SIGCHLD};
+	static char pid_text[12];
+	int id;
+
+	long pid = __sys_fork();
+	if (pid == 0) {
+		snprintf(pid_text, sizeof(pid_text), "%ld", __sys_getpid());
+		for (int i = 0; i < 300; i++)
+			idle_lwp();
+		signal(SIGCHLD, nothing);
+		__sys_timer_create(WEFT_CLOCK_MONOTONIC, &event, &id);
+		__sys_timer_settime(id, 0, &often, NULL);
+		exec_word("alone", pid_text);
+	}
+	is("signals do not end an exec that has told other LWPs to go", end_of(pid), EXITED(41));
+}
+
 /* What an LWP was made as, and what the kernel had to tell the old program, are not the new one's. */
 static void asked_of_the_old(void)
 {
@@ -281,6 +302,7 @@ int main(int argc, char **argv)
 	errors();
 	many();
 	told_in_pieces();
+	signals();
 	asked_of_the_old();
 	pages();
 	return tap_done();
