@@ -310,9 +310,10 @@ static bool is_any(struct itimer *t, uint32_t arg)
 	return true;
 }
 
-static bool is_created(struct itimer *t, uint32_t arg)
+/* The new program has setitimer's of the process alone; LWPs are the old program's. */
+static bool is_programs(struct itimer *t, uint32_t arg)
 {
-	return t->which == OF_CREATE;
+	return t->which == OF_CREATE || t->of_lwp;
 }
 
 /* One of timer_create stays, and has nobody to signal any more, or time that stands still. */
@@ -368,7 +369,7 @@ void itimer_proc_exit(struct proc *p)
 
 void itimer_exec(struct proc *p)
 {
-	delete_some(p, is_created, 0);
+	delete_some(p, is_programs, 0);
 }
 
 /* --- setting and asking ------------------------------------------------------------------ */
@@ -502,7 +503,7 @@ static struct itimer *find_which(struct proc *p, uint64_t which)
 /*
  * setitimer(which, new, old): sets a timer of the process, or with WEFT_ITIMER_LWP of the
  * calling LWP, to send its signal after `value`, and then every `interval`; value 0: off.
- * *old (may be NULL) gets what was left.
+ * *old (may be NULL) gets what was left.  exec keeps the process's timers, not those of LWPs.
  * EINVAL: which, or no times; EFAULT: new, or old (it has been set all the same); EAGAIN: no
  * memory, or WEFT_TIMER_MAX.
  */

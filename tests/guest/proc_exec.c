@@ -58,6 +58,18 @@ static int found(int argc, char **argv)
 			return 8;
 		return __sys_upcall_wait(UPCALL_EXIT) == -EINTR ? 44 : 9;
 	}
+	if (strcmp(argv[1], "timers") == 0) {
+		struct weft_itimerspec left;
+		for (int kind = WEFT_ITIMER_REAL; kind <= WEFT_ITIMER_PROF; kind++) {
+			__sys_getitimer(kind | WEFT_ITIMER_LWP, &left);
+			if (left.value.sec != 0 || left.value.nsec != 0)
+				return 10;
+			__sys_getitimer(kind, &left);
+			if (left.value.sec == 0)
+				return 11;
+		}
+		return 45;
+	}
 	return 7;
 }
 
@@ -273,6 +285,21 @@ static void asked_of_the_old(void)
 	is("the flags of its LWP and its upcalls begin anew", end_of(pid), EXITED(44));
 }
 
+static void timers(void)
+{
+	const struct weft_itimerspec once = {.value = {100, 0}};
+
+	long pid = __sys_fork();
+	if (pid == 0) {
+		for (int kind = WEFT_ITIMER_REAL; kind <= WEFT_ITIMER_PROF; kind++) {
+			__sys_setitimer(kind, &once, NULL);
+			__sys_setitimer(kind | WEFT_ITIMER_LWP, &once, NULL);
+		}
+		exec_word("timers", NULL);
+	}
+	is("setitimer's timers of the process stay, those of LWPs go", end_of(pid), EXITED(45));
+}
+
 /* The old memory is gone: pages come back. */
 static void pages(void)
 {
@@ -304,6 +331,7 @@ int main(int argc, char **argv)
 	told_in_pieces();
 	signals();
 	asked_of_the_old();
+	timers();
 	pages();
 	return tap_done();
 }
