@@ -53,6 +53,19 @@ static long sleep_here(struct thread *self, deadline_t deadline)
 	return 0;
 }
 
+/* What is left of *req, which may be too long for 64 bits of nanoseconds. */
+static struct timespec sleep_left(const struct timespec *req, int64_t slept)
+{
+	struct timespec left = {.tv_sec = req->tv_sec - slept / NSEC,
+				.tv_nsec = req->tv_nsec - slept % NSEC};
+
+	if (left.tv_nsec < 0) {
+		left.tv_sec--;
+		left.tv_nsec += NSEC;
+	}
+	return left.tv_sec >= 0 ? left : (struct timespec){0};
+}
+
 /*
  * Blocks the calling thread for the time *req, or until it with TIMER_ABSTIME.  A cancellation point.
  * Returns an error number: EINVAL (clock, flags or time wrong), ENOTSUP (the process's CPU time), EFAULT
@@ -61,7 +74,7 @@ static long sleep_here(struct thread *self, deadline_t deadline)
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem)
 {
 	struct thread *self = thread_self();
-	int64_t start = gethrtime(), left;
+	int64_t start = gethrtime();
 	deadline_t deadline;
 	long r;
 
@@ -77,13 +90,8 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, stru
 		if (r == -EINTR)
 			pthread_testcancel();
 	}
-	if (r == -EINTR && rem && !(flags & TIMER_ABSTIME)) {
-		left = req->tv_sec * NSEC + req->tv_nsec - (gethrtime() - start);
-		if (left < 0)
-			left = 0;
-		rem->tv_sec = left / NSEC;
-		rem->tv_nsec = left % NSEC;
-	}
+	if (r == -EINTR && rem && !(flags & TIMER_ABSTIME))
+		*rem = sleep_left(req, gethrtime() - start);
 	return -r;
 }
 

@@ -297,9 +297,9 @@ static void note(int sig)
 
 static struct timespec rest;
 
-static void *interrupted(void *arg)
+static void *interrupted(void *seconds)
 {
-	struct timespec t = ms(1000);
+	struct timespec t = {(long)seconds, 0};
 	return (void *)(long)(nanosleep(&t, &rest) == -1 && errno == EINTR);
 }
 
@@ -308,7 +308,7 @@ static void handlers(int scope, const char *whose)
 	struct timespec t = ms(5);
 	char name[80];
 	void *r;
-	pthread_t th = start(interrupted, NULL, scope);
+	pthread_t th = start(interrupted, (void *)1L, scope);
 
 	handled = 0;
 	nanosleep(&t, NULL);
@@ -319,6 +319,14 @@ static void handlers(int scope, const char *whose)
 	long left = rest.tv_sec * 1000 + rest.tv_nsec / MS;
 	snprintf(name, sizeof(name), "%s: what was left of it is told", whose);
 	ok(name, left >= 980 && left <= 996);
+
+	/* More nanoseconds than 64 bits hold. */
+	th = start(interrupted, (void *)10000000000, scope);
+	nanosleep(&t, NULL);
+	pthread_kill(th, SIGUSR1);
+	pthread_join(th, NULL);
+	snprintf(name, sizeof(name), "%s: what was left of three centuries is told", whose);
+	ok(name, rest.tv_sec == 9999999999 && rest.tv_nsec >= 980 * MS);
 }
 
 /* The alarm is the process's, and no other thread lets it through. */
@@ -326,7 +334,7 @@ static void handler_of_the_process(void)
 {
 	sigset_t set;
 	void *r;
-	pthread_t t = start(interrupted, NULL, PTHREAD_SCOPE_PROCESS);
+	pthread_t t = start(interrupted, (void *)1L, PTHREAD_SCOPE_PROCESS);
 	struct timespec a_while = ms(5);
 
 	nanosleep(&a_while, NULL);
