@@ -356,12 +356,13 @@ int aio_suspend(const struct aiocb *const list[], int n, const struct timespec *
 		if (timeout->tv_nsec < 0 || timeout->tv_nsec >= 1000000000)
 			return aio_fails(EINVAL);
 		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_sec += timeout->tv_sec;
 		until.tv_nsec += timeout->tv_nsec;
 		if (until.tv_nsec >= 1000000000) {
 			until.tv_sec++;
 			until.tv_nsec -= 1000000000;
 		}
+		if (__builtin_add_overflow(until.tv_sec, timeout->tv_sec, &until.tv_sec))
+			until.tv_sec = INT64_MAX;
 	}
 	error = await(some_done, list, n, timeout != NULL ? &until : NULL);
 	return error == 0 ? 0 : aio_fails(EAGAIN);

@@ -182,6 +182,31 @@ static void *no_points(void *arg)
 	return NULL;
 }
 
+static void *writes(void *fd)
+{
+	nanosleep(&moment, NULL);
+	write((long)fd, "z", 1);
+	return NULL;
+}
+
+static void test_long_time(void)
+{
+	const struct timespec ever = {INT64_MAX, 999999999};
+	pthread_t t;
+	int p[2];
+
+	pipe(p);
+	struct aiocb r = block(p[0], in, 1, 0);
+	const struct aiocb *list[] = {&r};
+	aio_read(&r);
+	pthread_create(&t, NULL, writes, (void *)(long)p[1]);
+	is("suspend, for longer than there is time", aio_suspend(list, 1, &ever), 0);
+	is("... it is done", aio_error(&r), 0);
+	pthread_join(t, NULL);
+	close(p[0]);
+	close(p[1]);
+}
+
 static void test_cancel(void)
 {
 	bool through = false;
@@ -315,6 +340,7 @@ int main(void)
 	test_file();
 	test_pipe();
 	test_many();
+	test_long_time();
 	test_cancel();
 	test_notification();
 	test_fork();
