@@ -49,9 +49,9 @@ void file_rele(struct file *f)
 }
 
 /* t has given up a descriptor for f, and the hold with it. */
-static void file_closed(struct fdtable *t, struct file *f)
+static void file_closed(struct fdtable *t, struct file *f, bool is_private)
 {
-	if (__atomic_load_n(&f->vn->reclocks, __ATOMIC_RELAXED) != NULL)
+	if (__atomic_load_n(&f->vn->reclocks, __ATOMIC_RELAXED) != NULL && !is_private)
 		reclock_closed(t, f->vn);
 	file_rele(f);
 }
@@ -75,7 +75,7 @@ void fdtable_destroy(struct fdtable *t)
 {
 	for (unsigned fd = 0; fd < t->size; fd++)
 		if (t->files[fd] != NULL) {
-			file_closed(t, t->files[fd]);
+			file_closed(t, t->files[fd], false);
 			preempt_point();
 		}
 	kfree(t->files);
@@ -154,7 +154,7 @@ struct file *fd_get(struct fdtable *t, int fd)
 	return f;
 }
 
-int fd_install(struct fdtable *t, struct file *f, int least, bool cloexec)
+static int fd_enter(struct fdtable *t, struct file *f, int least, bool cloexec, bool is_private)
 {
 	for (;;) {
 		irqstate_t s = spin_lock(&t->lock);
@@ -162,6 +162,8 @@ int fd_install(struct fdtable *t, struct file *f, int least, bool cloexec)
 		bool fits = fd < 0 || (unsigned)fd < t->size;
 		if (fd >= 0 && fits)
 			fdtable_exchange(t, fd, f, cloexec);
+		if (fd >= 0 && fits && is_private)
+			set_bit(t->private_fds, fd, true);
 		spin_unlock(&t->lock, s);
 		if (fits)
 			return fd;
@@ -171,6 +173,25 @@ int fd_install(struct fdtable *t, struct file *f, int least, bool cloexec)
 	}
 }
 
+int fd_install(struct fdtable *t, struct file *f, int least, bool cloexec)
+{
+	return fd_enter(t, f, least, cloexec, false);
+}
+
+int fd_install_private(struct fdtable *t, struct file *f, int least)
+{
+	return fd_enter(t, f, least, true, true);
+}
+
+/* Was descriptor fd private?  It is not from now on.  t->lock held. */
+static bool was_private(struct fdtable *t, int fd)
+{
+	bool is_private = t->private_fds[fd / 64] >> fd % 64 & 1;
+	if (is_private)
+		set_bit(t->private_fds, fd, false);
+	return is_private;
+}
+
 int fd_replace(struct fdtable *t, int fd, struct file *f, bool cloexec)
 {
 	if (fd < 0 || (unsigned)fd >= t->limit)
@@ -178,12 +199,12 @@ int fd_replace(struct fdtable *t, int fd, struct file *f, bool cloexec)
 	for (;;) {
 		struct file *old = NULL;
 		irqstate_t s = spin_lock(&t->lock);
-		bool fits = (unsigned)fd < t->size;
+		bool fits = (unsigned)fd < t->size, is_private = was_private(t, fd);
 		if (fits)
 			old = fdtable_exchange(t, fd, f, cloexec);
 		spin_unlock(&t->lock, s);
 		if (old != NULL)
-			file_closed(t, old);
+			file_closed(t, old, is_private);
 		if (fits)
 			return fd;
 		int err = fdtable_grow(t, fd);
@@ -195,13 +216,16 @@ int fd_replace(struct fdtable *t, int fd, struct file *f, bool cloexec)
 int fd_close(struct fdtable *t, int fd)
 {
 	struct file *f = NULL;
+	bool is_private = false;
 	irqstate_t s = spin_lock(&t->lock);
-	if (fd >= 0 && (unsigned)fd < t->size)
+	if (fd >= 0 && (unsigned)fd < t->size) {
 		f = fdtable_exchange(t, fd, NULL, false);
+		is_private = was_private(t, fd);
+	}
 	spin_unlock(&t->lock, s);
 	if (f == NULL)
 		return -EBADF;
-	file_closed(t, f);
+	file_closed(t, f, is_private);
 	return 0;
 }
 
@@ -251,13 +275,15 @@ int fdtable_copy(struct fdtable *child, struct fdtable *parent)
 			return err;
 		s = spin_lock(&parent->lock);
 	}
-	for (unsigned fd = 0; fd < parent->size; fd++) {
-		child->files[fd] = parent->files[fd];
-		if (child->files[fd] != NULL)
-			file_hold(child->files[fd]);
+	for (unsigned i = 0; i < ARRAY_LEN(child->used); i++) {
+		child->used[i] = parent->used[i] & ~parent->private_fds[i];
+		child->cloexec[i] = parent->cloexec[i] & ~parent->private_fds[i];
 	}
-	memcpy(child->used, parent->used, sizeof(child->used));
-	memcpy(child->cloexec, parent->cloexec, sizeof(child->cloexec));
+	for (unsigned fd = 0; fd < parent->size; fd++)
+		if (child->used[fd / 64] >> fd % 64 & 1) {
+			child->files[fd] = parent->files[fd];
+			file_hold(child->files[fd]);
+		}
 	spin_unlock(&parent->lock, s);
 	child->umask = __atomic_load_n(&parent->umask, __ATOMIC_RELAXED);
 	return fdtable_chdir(child, fdtable_cwd(parent));

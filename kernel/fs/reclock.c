@@ -233,11 +233,12 @@ static int reclock_wait(struct request *r)
 	return err;
 }
 
-/* Does fd still stand for f? */
+/* Does fd still stand for f, so that its close takes the locks away? */
 static bool still_open(struct fdtable *t, int fd, const struct file *f)
 {
 	irqstate_t s = spin_lock(&t->lock);
-	bool same = (unsigned)fd < t->size && t->files[fd] == f;
+	bool same = (unsigned)fd < t->size && t->files[fd] == f &&
+		    !(t->private_fds[fd / 64] >> fd % 64 & 1);
 	spin_unlock(&t->lock, s);
 	return same;
 }

@@ -163,6 +163,8 @@ int64_t sys_dup2(const uint64_t arg[6])
  * fcntl(fd, command, arg):
  *
  *	WEFT_F_DUPFD, _CLOEXEC	a new descriptor, the lowest free one from arg on
+ *	WEFT_F_DUPFD_PRIVATE	the same, private to a library: exec closes it, a child of fork
+ *				does not have it, and its close leaves record locks alone
  *	WEFT_F_GETFD, _SETFD	the descriptor's WEFT_FD_CLOEXEC
  *	WEFT_F_GETFL, _SETFL	the open file's access mode, O_APPEND and O_NONBLOCK; the
  *				latter two are set, other bits of arg are ignored
@@ -192,6 +194,13 @@ int64_t sys_fcntl(const uint64_t arg[6])
 	case WEFT_F_DUPFD_CLOEXEC:
 		if ((int)arg[2] >= 0 && (int)arg[2] < WEFT_OPEN_MAX)
 			r = dup_from(fd, (int)arg[2], cmd == WEFT_F_DUPFD_CLOEXEC);
+		break;
+	case WEFT_F_DUPFD_PRIVATE:
+		if ((int)arg[2] >= 0 && (int)arg[2] < WEFT_OPEN_MAX) {
+			r = fd_install_private(t, f, (int)arg[2]);
+			if (r >= 0) /* the descriptor has the hold */
+				return r;
+		}
 		break;
 	case WEFT_F_GETFD:
 		r = fd_get_cloexec(t, fd);

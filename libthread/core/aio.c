@@ -3,8 +3,12 @@
  *
  * `requests` has all requests that are not done, in the order of their calls.  A request begins
  * when fewer than WORKERS_MAX are at work, and no earlier request stands in its way: one of the same
- * direction on a descriptor that has no offsets (a pipe, a terminal, O_APPEND), or any on the
- * descriptor for aio_fsync.  Only one that has not begun can be cancelled.
+ * direction on a file that has no offsets (a pipe, a terminal, O_APPEND), or any on the
+ * file for aio_fsync.  Only one that has not begun can be cancelled.
+ *
+ * The program may close the descriptor, or open another file by its number, before the call.  So a
+ * request has a descriptor of its own, which is private: a child of fork does not get it, and
+ * its close leaves record locks alone.
  *
  * aio_lock guards the list.  A control block belongs to the program again from when __error is no
  * longer EINPROGRESS, so that is the last store to it.
@@ -16,6 +20,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <weft/file.h>
+#include <weft/proc.h>
 #include "event.h"
 #include "impl.h"
 #include "model.h"
@@ -34,7 +40,9 @@ struct request {
 	struct work work;
 	struct request *next;
 	struct aiocb *cb;
-	int fd, operation;
+	int fd, own; /* the program's descriptor, which it may have closed; and this request's */
+	uint64_t dev, ino; /* of the file */
+	int operation;
 	bool in_order, begun;
 	struct group *group; /* or NULL */
 };
@@ -96,6 +104,7 @@ static void request_end(struct request *r, ssize_t result, int error)
 	struct sigevent event = r->cb->aio_sigevent;
 	bool last = group_left(r->group);
 
+	__sys_close(r->own);
 	r->cb->__result = result;
 	__atomic_store_n(&r->cb->__error, error, __ATOMIC_RELEASE);
 	pthread_cond_broadcast(&aio_done);
@@ -111,8 +120,9 @@ static void request_end(struct request *r, ssize_t result, int error)
 static bool request_may_begin(const struct request *r)
 {
 	for (const struct request *e = requests; e != r; e = e->next)
-		if (e->fd == r->fd && (r->operation == SYNC || e->operation == SYNC ||
-				       (r->in_order && e->operation == r->operation)))
+		if (e->ino == r->ino && e->dev == r->dev &&
+		    (r->operation == SYNC || e->operation == SYNC ||
+		     (r->in_order && e->operation == r->operation)))
 			return false;
 	return true;
 }
@@ -154,13 +164,13 @@ static ssize_t request_call(const struct request *r)
 
 	switch (r->operation) {
 	case LIO_READ:
-		return r->in_order ? __sys_read(r->fd, buf, cb->aio_nbytes)
-				   : __sys_pread(r->fd, buf, cb->aio_nbytes, cb->aio_offset);
+		return r->in_order ? __sys_read(r->own, buf, cb->aio_nbytes)
+				   : __sys_pread(r->own, buf, cb->aio_nbytes, cb->aio_offset);
 	case LIO_WRITE:
-		return r->in_order ? __sys_write(r->fd, buf, cb->aio_nbytes)
-				   : __sys_pwrite(r->fd, buf, cb->aio_nbytes, cb->aio_offset);
+		return r->in_order ? __sys_write(r->own, buf, cb->aio_nbytes)
+				   : __sys_pwrite(r->own, buf, cb->aio_nbytes, cb->aio_offset);
 	default:
-		return fsync(r->fd) < 0 ? -errno : 0;
+		return fsync(r->own) < 0 ? -errno : 0;
 	}
 }
 
@@ -182,7 +192,46 @@ static void request_run(struct work *w)
 
 /* --- requests ----------------------------------------------------------------------------------- */
 
-/* 0; EINVAL: the event, the size, the offset; EBADF; EAGAIN: no memory. */
+/* For the same open file; or -1.  Programs count on the lowest free ones: it is another one, if possible. */
+static int descriptor_own(int fd)
+{
+	int own = __sys_fcntl(fd, WEFT_F_DUPFD_PRIVATE, WEFT_OPEN_MAX / 2);
+
+	return own >= 0 ? own : __sys_fcntl(fd, WEFT_F_DUPFD_PRIVATE, 0);
+}
+
+static void request_free(struct request *r)
+{
+	__sys_close(r->own);
+	free(r);
+}
+
+/* NULL: no memory, or no descriptor. */
+static struct request *request_new(struct aiocb *cb, int operation, bool appends)
+{
+	int own = descriptor_own(cb->aio_fildes);
+	struct request *r = malloc(sizeof(*r));
+	struct weft_stat file;
+
+	if (r == NULL || own < 0 || __sys_fstat(own, &file) < 0) {
+		if (own >= 0)
+			__sys_close(own);
+		free(r);
+		return NULL;
+	}
+	*r = (struct request){
+		.cb = cb,
+		.fd = cb->aio_fildes,
+		.own = own,
+		.dev = file.dev,
+		.ino = file.ino,
+		.operation = operation,
+		.in_order = __sys_lseek(own, 0, SEEK_CUR) < 0 || appends,
+	};
+	return r;
+}
+
+/* 0; EINVAL: the event, the size, the offset; EBADF; EAGAIN: no memory, or no descriptor. */
 static int request_make(struct aiocb *cb, int operation, struct group *group)
 {
 	int flags = fcntl(cb->aio_fildes, F_GETFL);
@@ -195,21 +244,14 @@ static int request_make(struct aiocb *cb, int operation, struct group *group)
 		return EBADF;
 	if (operation != SYNC && (ssize_t)cb->aio_nbytes < 0)
 		return EINVAL;
-	r = malloc(sizeof(*r));
+	r = request_new(cb, operation, operation == LIO_WRITE && (flags & O_APPEND));
 	if (r == NULL)
 		return EAGAIN;
-	*r = (struct request){
-		.cb = cb,
-		.fd = cb->aio_fildes,
-		.operation = operation,
-		.group = group,
-		.in_order = __sys_lseek(cb->aio_fildes, 0, SEEK_CUR) < 0 ||
-			    (operation == LIO_WRITE && (flags & O_APPEND)),
-	};
 	if (!r->in_order && operation != SYNC && cb->aio_offset < 0) {
-		free(r);
+		request_free(r);
 		return EINVAL;
 	}
+	r->group = group;
 	__atomic_store_n(&cb->__error, EINPROGRESS, __ATOMIC_RELAXED);
 	pthread_mutex_lock(&aio_lock);
 	if (group != NULL)
@@ -229,14 +271,14 @@ static int request_result(int error)
 /*
  * Reads, as pread does, or read of what has no offsets; returns at once.  No cancellation point, nor
  * are the other functions but aio_suspend and lio_listio.  EBADF: not open for reading; EINVAL: offset,
- * size or event; EAGAIN: no memory.
+ * size or event; EAGAIN: no memory, or no descriptor.
  */
 int aio_read(struct aiocb *cb)
 {
 	return request_result(request_make(cb, LIO_READ, NULL));
 }
 
-/* The same for writing.  EBADF: not open for writing; EINVAL: offset, size or event; EAGAIN: no memory. */
+/* The same for writing.  EBADF: not open for writing; EINVAL: offset, size or event; EAGAIN: as aio_read. */
 int aio_write(struct aiocb *cb)
 {
 	return request_result(request_make(cb, LIO_WRITE, NULL));
@@ -244,7 +286,7 @@ int aio_write(struct aiocb *cb)
 
 /*
  * Calls fsync when all earlier requests of the descriptor are done.  EINVAL: the flag is neither
- * O_SYNC nor O_DSYNC, or the event; EBADF: not open for writing; EAGAIN: no memory.
+ * O_SYNC nor O_DSYNC, or the event; EBADF: not open for writing; EAGAIN: as aio_read.
  */
 int aio_fsync(int flag, struct aiocb *cb)
 {

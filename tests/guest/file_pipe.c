@@ -174,6 +174,26 @@ static void fcntls(void)
 	__sys_close(100);
 	__sys_close(101);
 	__sys_close(128);
+	is("F_DUPFD_PRIVATE", __sys_fcntl(fd[0], WEFT_F_DUPFD_PRIVATE, 100), 100);
+	is("F_DUPFD_PRIVATE: close on exec", __sys_fcntl(100, WEFT_F_GETFD, 0), WEFT_FD_CLOEXEC);
+	is("F_DUPFD_PRIVATE: too high", __sys_fcntl(fd[0], WEFT_F_DUPFD_PRIVATE, WEFT_OPEN_MAX),
+	   -EINVAL);
+	int status = -1;
+	long pid = __sys_fork();
+	if (pid == 0)
+		__sys_exit(__sys_fcntl(100, WEFT_F_GETFD, 0) == -EBADF &&
+					   __sys_fcntl(fd[0], WEFT_F_DUPFD, 100) == 100
+				   ? 0
+				   : 1);
+	__sys_waitpid(pid, &status, 0, NULL);
+	is("... a child of fork does not have it", status, 0);
+	is("... a dup2 on it is the program's", __sys_dup2(fd[0], 100), 100);
+	pid = __sys_fork();
+	if (pid == 0)
+		__sys_exit(__sys_fcntl(100, WEFT_F_GETFD, 0) == 0 ? 0 : 1);
+	__sys_waitpid(pid, &status, 0, NULL);
+	is("... which a child has", status, 0);
+	__sys_close(100);
 	is("F_DUPFD: the last", __sys_fcntl(fd[0], WEFT_F_DUPFD, WEFT_OPEN_MAX - 1),
 	   WEFT_OPEN_MAX - 1);
 	is("F_DUPFD: none left", __sys_fcntl(fd[0], WEFT_F_DUPFD, WEFT_OPEN_MAX - 1), -EMFILE);

@@ -135,6 +135,52 @@ static void test_many(void)
 	}
 }
 
+/* --- close ---------------------------------------------------------------------------------------- */
+
+/* Requests are for the file that the descriptor stood for when they were made. */
+static void test_close(void)
+{
+	int p[2], file, other;
+
+	pipe(p);
+	struct aiocb first = block(p[0], in, 4, 0), second = block(p[0], in + 10, 4, 0);
+	is("reads, and close", aio_read(&first) | aio_read(&second) | close(p[0]), 0);
+	file = open(FILE_NAME, O_RDWR | O_CREAT | O_TRUNC, 0600);
+	is("the lowest descriptor is free", file, p[0]);
+	struct aiocb w = block(file, "file", 4, 0), r = block(file, in + 20, 4, 0);
+	is("requests for another file by that number", aio_write(&w) | finished(&w) | aio_read(&r),
+	   0);
+	is("... do not wait for the others", finished(&r), 0);
+	write(p[1], "pipeline", 8);
+	is("the others are done", finished(&first) | finished(&second), 0);
+	ok("... from the pipe", memcmp(in, "pipe", 4) == 0 && memcmp(in + 10, "line", 4) == 0);
+	close(p[1]);
+
+	w = block(file, "late", 4, 4);
+	is("write, and close", aio_write(&w) | close(file), 0);
+	other = open(FILE_NAME ".other", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	is("... it is done", finished(&w), 0);
+	is("another file by that number has none of it", lseek(other, 0, SEEK_END), 0);
+	file = open(FILE_NAME, O_RDWR);
+	ok("the file has it", read(file, in, 20) == 8 && memcmp(in, "filelate", 8) == 0);
+	close(other);
+	unlink(FILE_NAME ".other");
+
+	struct flock lock = {.l_type = F_WRLCK};
+	fcntl(file, F_SETLK, &lock);
+	r = block(file, in, 4, 0);
+	aio_read(&r);
+	finished(&r);
+	int status;
+	pid_t pid = fork();
+	if (pid == 0)
+		_exit(fcntl(file, F_GETLK, &lock) == 0 && lock.l_type == F_WRLCK ? 0 : 1);
+	waitpid(pid, &status, 0);
+	is("record locks stay", status, 0);
+	close(file);
+	unlink(FILE_NAME);
+}
+
 /* --- waiting and cancellation --------------------------------------------------------------------- */
 
 static void *suspends(void *cb)
@@ -340,6 +386,7 @@ int main(void)
 	test_file();
 	test_pipe();
 	test_many();
+	test_close();
 	test_long_time();
 	test_cancel();
 	test_notification();

@@ -48,8 +48,10 @@ struct fdtable {
 	unsigned limit;                       /* descriptors are below: RLIMIT_NOFILE; atomic */
 	uint64_t used[WEFT_OPEN_MAX / 64];    /* bit map of descriptors in use */
 	uint64_t cloexec[WEFT_OPEN_MAX / 64]; /* those with FD_CLOEXEC; clear where unused */
-	struct vnode *cwd;                    /* held */
-	uint32_t umask;                       /* permissions that new files do not get; atomic */
+	uint64_t private_fds[WEFT_OPEN_MAX /
+			     64]; /* those of fd_install_private; clear where unused */
+	struct vnode *cwd;        /* held */
+	uint32_t umask;           /* permissions that new files do not get; atomic */
 };
 
 int fdtable_init(struct fdtable *t); /* empty, cwd "/" ; -ENOMEM */
@@ -70,6 +72,11 @@ struct file *fd_get(struct fdtable *t, int fd);
 /* Lowest free descriptor from `least` (0 or more) on for f, whose hold it takes over on
  * success.  -EMFILE, -ENOMEM. */
 int fd_install(struct fdtable *t, struct file *f, int least, bool cloexec);
+/*
+ * The same for a descriptor that a library uses beside the program's (libthread's aio.c): exec closes
+ * it, a child of fork does not have it, and its close leaves the process's record locks alone.
+ */
+int fd_install_private(struct fdtable *t, struct file *f, int least);
 /* Makes fd stand for f, closing what it stood for.  fd, or -EBADF (out of range), -ENOMEM. */
 int fd_replace(struct fdtable *t, int fd, struct file *f, bool cloexec);
 int fd_close(struct fdtable *t, int fd); /* -EBADF */

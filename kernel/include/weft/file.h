@@ -40,7 +40,8 @@
 #define WEFT_F_SETLK 8  /* arg: const struct weft_flock * */
 #define WEFT_F_SETLKW 9 /* the same; waits */
 #define WEFT_F_DUPFD_CLOEXEC 14
-#define WEFT_FD_CLOEXEC 1 /* the one flag of a descriptor */
+#define WEFT_F_DUPFD_PRIVATE 15 /* for a library: a child of fork has none, its close is no close */
+#define WEFT_FD_CLOEXEC 1       /* the one flag of a descriptor */
 
 /* Record locks. */
 #define WEFT_F_RDLCK 1
