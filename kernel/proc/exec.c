@@ -16,6 +16,7 @@
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/space.h>
+#include <kern/timing.h>
 #include <weft/errno.h>
 #include "impl.h"
 
@@ -105,6 +106,9 @@ int proc_exec(const char *path, const struct exec_strings *strings)
 	curlwp()->robust = false;
 	kobj_lwp_exit(curlwp());
 	kobj_close_all(&p->kobjs, true);
+	s = spin_lock(&p->lock);
+	p->began = time_now(); /* before another process can see that descriptors have closed */
+	spin_unlock(&p->lock, s);
 	fdtable_close_on_exec(&p->files);
 	sig_exec(p, curlwp());
 	take_over(p, as, sc, path, strings, &first);

@@ -34,6 +34,7 @@ static void fill_procinfo(struct proc *p, struct weft_procinfo *i)
 		.nlwp = p->nlwp,
 		.state = p->zombie ? LWP_ST_ZOMB : LWP_ST_IDLE,
 		.start = p->start,
+		.began = p->began,
 	};
 	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
 		uint32_t st = l->state;

@@ -113,7 +113,7 @@ struct proc *proc_alloc(const char *name, struct address_space *as)
 	waitq_init(&p->lwp_waiters, "lwp_wait");
 	waitq_init(&p->child_waiters, "wait");
 	p->next_id = 1;
-	p->start = time_now();
+	p->start = p->began = time_now();
 	proc_set_name(p, name);
 	p->lwptab = kzalloc(LWPTAB_ROOT * sizeof(p->lwptab[0]));
 	p->as = as != NULL ? as : as_create();

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <weft/lwp.h>
+#include <weft/proc.h>
 #include "../core/event.h"
 #include "mqueue.h"
 
@@ -27,6 +29,20 @@ static void registration_end(struct queue *q)
 	pthread_cond_broadcast(&q->changed[NOTICE]);
 }
 
+/* When the process began its program; 0: it has ended. */
+static uint64_t process_began(int pid)
+{
+	struct weft_procinfo p;
+
+	return __sys_procinfo(pid, &p) == pid && p.state != LWP_ST_ZOMB ? p.began : 0;
+}
+
+/* Is there a registration?  A process that has ended, or called exec, has none. */
+static bool registration_lives(const struct queue *q)
+{
+	return q->notice.pid != 0 && process_began(q->notice.pid) == q->notice.began;
+}
+
 /* A message comes to q, which is empty.  A thread that waits for it gets it, and nobody is told. */
 struct tell __mq_notice(struct queue *q)
 {
@@ -37,7 +53,7 @@ struct tell __mq_notice(struct queue *q)
 	     (__atomic_load_n(&q->changed[MESSAGES].__waiters, __ATOMIC_RELAXED) &
 	      LWP_COND_WAITERS)))
 		return tell;
-	if (q->notice.how == SIGEV_SIGNAL)
+	if (q->notice.how == SIGEV_SIGNAL && registration_lives(q))
 		tell = (struct tell){q->notice.pid, q->notice.signo, q->notice.value};
 	registration_end(q);
 	return tell;
@@ -99,10 +115,10 @@ static int registration_make(struct mq *m, const struct sigevent *event, struct 
 	struct queue *q = m->queue;
 	int error = 0;
 
-	/* A process that ended with its registration has none. */
-	if (q->notice.pid != 0 && __sys_kill(q->notice.pid, 0) == 0)
+	if (registration_lives(q))
 		return EBUSY;
 	q->notice.pid = __sys_getpid();
+	q->notice.began = process_began(q->notice.pid);
 	q->notice.how = event->sigev_notify;
 	q->notice.signo = event->sigev_signo;
 	q->notice.value = (uint64_t)event->sigev_value.sival_ptr;
@@ -119,6 +135,21 @@ static int registration_make(struct mq *m, const struct sigevent *event, struct 
 		__mq_unregister(m);
 	}
 	return error;
+}
+
+/* Ends the registration of the process, by whichever of its descriptors for m's queue it was made. */
+static void registration_drop(const struct mq *m)
+{
+	struct mq *by;
+	int fd = 0;
+
+	while ((by = __mq_next(m, &fd)) != NULL) {
+		if (__mq_lock(by->queue) == 0) {
+			__mq_unregister(by);
+			__mq_unlock(by->queue);
+		}
+		__mq_put(by);
+	}
 }
 
 /*
@@ -141,13 +172,10 @@ int mq_notify(mqd_t fd, const struct sigevent *event)
 		n = notice_new(m, event);
 		error = n == NULL ? ENOMEM : 0;
 	}
-	if (error == 0)
-		error = __mq_lock(m->queue);
-	if (error == 0) {
-		if (event == NULL)
-			__mq_unregister(m);
-		else
-			error = registration_make(m, event, n);
+	if (event == NULL)
+		registration_drop(m);
+	else if (error == 0 && (error = __mq_lock(m->queue)) == 0) {
+		error = registration_make(m, event, n);
 		__mq_unlock(m->queue);
 	}
 	__mq_put(m);

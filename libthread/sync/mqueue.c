@@ -60,6 +60,24 @@ struct mq *__mq_get(mqd_t fd, int not_access)
 	return m;
 }
 
+/* The first that is open from *fd on and for the same queue as m, one user more; *fd: behind it.  NULL: none. */
+struct mq *__mq_next(const struct mq *m, int *fd)
+{
+	struct mq *found = NULL;
+
+	pthread_mutex_lock(&opened_lock);
+	while (found == NULL && *fd < WEFT_OPEN_MAX) {
+		struct mq *other = opened[(*fd)++];
+
+		if (other != NULL && other->dev == m->dev && other->ino == m->ino) {
+			found = other;
+			__mq_keep(found);
+		}
+	}
+	pthread_mutex_unlock(&opened_lock);
+	return found;
+}
+
 /* One user less.  Acquire and release: the last user unmaps what the others are through with. */
 void __mq_put(struct mq *m)
 {
@@ -192,7 +210,13 @@ static int queue_map(int fd, int access)
 		free(m);
 		return at == NULL ? EINVAL : ENOMEM;
 	}
-	*m = (struct mq){.queue = at, .size = st.st_size, .fd = fd, .access = access, .users = 1};
+	*m = (struct mq){.queue = at,
+			 .size = st.st_size,
+			 .dev = st.st_dev,
+			 .ino = st.st_ino,
+			 .fd = fd,
+			 .access = access,
+			 .users = 1};
 	if (m->queue->magic != QUEUE_MAGIC || queue_size(m->queue) != m->size) {
 		__mq_put(m);
 		return EINVAL;

@@ -51,6 +51,7 @@ struct queue {
 		int32_t pid; /* 0: nobody */
 		int32_t how, signo;
 		uint32_t serial; /* counts registrations; never 0 in one */
+		uint64_t began;  /* the process's program: exec ends the registration */
 		uint64_t value;
 	} notice;
 };
@@ -77,10 +78,11 @@ struct side {
 /* An open message queue of this process. */
 struct mq {
 	struct queue *queue;
-	size_t size;    /* of the mapping */
-	int fd, access; /* O_RDONLY, O_WRONLY, O_RDWR */
-	unsigned users; /* atomic: calls, workers, and 1 until it is closed */
-	bool closed;    /* queue->lock */
+	size_t size;       /* of the mapping */
+	uint64_t dev, ino; /* of the file */
+	int fd, access;    /* O_RDONLY, O_WRONLY, O_RDWR */
+	unsigned users;    /* atomic: calls, workers, and 1 until it is closed */
+	bool closed;       /* queue->lock */
 	pthread_mutex_t lock;
 	struct side side[2]; /* MESSAGES, ROOM */
 
@@ -89,6 +91,7 @@ struct mq {
 
 /* mqueue.c */
 struct mq *__mq_get(mqd_t fd, int not_access);
+struct mq *__mq_next(const struct mq *m, int *fd);
 void __mq_keep(struct mq *m);
 void __mq_put(struct mq *m);
 int __mq_fails(int error);

@@ -2,6 +2,7 @@
  * thr_mq.c [ROUNDS] - message queues in every model: order, limits, waiting for messages and for room
  * within a process and between processes, time-outs, notification, cancellation, processes that die.
  */
+#define _GNU_SOURCE /* pipe2 */
 #include <errno.h>
 #include <fcntl.h>
 #include <mqueue.h>
@@ -480,6 +481,64 @@ static int registers_and_dies(void)
 	return mq_notify(to, &event) != 0;
 }
 
+static int done[2]; /* a pipe that exec closes */
+
+static int registers_and_execs(void)
+{
+	const sigset_t set = WEFT_SIGBIT(SIGRTMIN);
+
+	if (registers_and_dies() != 0)
+		return 1;
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	execl("/bin/sleep", "sleep", "0.05", NULL);
+	return 2;
+}
+
+static pid_t another_program(void)
+{
+	char byte;
+
+	if (pipe2(done, O_CLOEXEC) != 0)
+		bail("pipe2");
+	pid_t pid = child(registers_and_execs);
+	close(done[1]);
+	read(done[0], &byte, 1);
+	close(done[0]);
+	return pid;
+}
+
+static void test_notify_descriptors(void)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN};
+	const sigset_t set = WEFT_SIGBIT(SIGRTMIN);
+	sigset_t before;
+	mqd_t again;
+	pid_t pid;
+
+	to = make("/notify2", 0, 4, 64);
+	again = mq_open("/notify2", O_RDONLY);
+	pthread_sigmask(SIG_BLOCK, &set, &before);
+	is("notify", mq_notify(to, &event), 0);
+	is("notify, NULL, by another descriptor", mq_notify(again, NULL), 0);
+	is("... ends the registration", mq_notify(again, &event), 0);
+	is("close of the other descriptor", mq_close(to), 0);
+	to = mq_open("/notify2", O_RDWR);
+	fails("... does not", mq_notify(to, &event), EBUSY);
+	mq_close(again);
+	is("close of that which it was made by", mq_notify(to, &event), 0);
+	mq_notify(to, NULL);
+
+	pid = another_program();
+	is("a message for a process that has called exec", mq_send(to, "x", 1, 0), 0);
+	is("... does not signal its new program", status_of(pid), 0);
+	mq_receive(to, text, 64, NULL);
+	pid = another_program();
+	is("exec ends the registration", mq_notify(to, &event), 0);
+	status_of(pid);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	destroy(to, "/notify2");
+}
+
 static int sends(void)
 {
 	return mq_send(to, "told", 4, 0) != 0;
@@ -557,6 +616,7 @@ int main(int argc, char **argv)
 	test_cancel();
 	test_no_points();
 	test_notify();
+	test_notify_descriptors();
 	test_death();
 	return tap_done();
 }

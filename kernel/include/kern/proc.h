@@ -84,6 +84,7 @@ struct proc {
 	struct tracer *tracing; /* it traces others; atomic, set once */
 
 	hrtime_t start;
+	hrtime_t began;            /* its program: the last exec, or start; p->lock */
 	struct mstimes dead_times; /* of LWPs that are gone; p->lock */
 	struct lwp_counts dead_counts;
 	uint64_t rss_before; /* most pages resident, in address spaces it has left; p->lock */

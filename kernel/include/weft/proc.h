@@ -86,6 +86,7 @@ struct weft_procinfo { /* kernel writes all */
 	uint32_t state;     /* that of its most active LWP; LWP_ST_ZOMB: exited */
 	uint64_t size, rss; /* bytes mapped, bytes resident */
 	uint64_t start;     /* nanoseconds since boot */
+	uint64_t began;     /* the same of its program: the last exec, or start */
 	struct weft_rusage ru;
 	char name[32];
 };
