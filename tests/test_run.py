@@ -116,6 +116,7 @@ def test_boot_from_cd(weft):
     (["--smp", "65"], "CPUs"),
     (["--smp", "x"], "--smp"),
     (["--mem", "lots"], "--mem"),
+    (["--mem", "512M", "--free", "100M"], "--mem and --free"),
     (["--timing", "exact", "--accel", "kvm"], "tcg"),
     (["--mips", "5"], "--mips"),
     (["--seed", "1"], "--seed"),

@@ -16,7 +16,7 @@ from .machine import Machine, UsageError
 
 def add_machine_options(parser):
     parser.add_argument("--smp", type=int, default=1, metavar="N", help="CPUs, 1 to 64")
-    parser.add_argument("--mem", default="512M", metavar="SIZE", help="memory, as 512M or 1G")
+    parser.add_argument("--mem", metavar="SIZE", help="memory, as 512M, the default, or 1G")
     parser.add_argument("--free", metavar="SIZE",
                         help="in place of --mem: so much memory is free when the program starts, "
                              "whatever the kernel and the RAM disk take")
@@ -90,9 +90,11 @@ def machine_from(args):
         if not equals:
             raise UsageError(f"--env: {item!r} is not NAME=VALUE")
         env[name] = value
-    machine = Machine(argv=args.argv, smp=args.smp, mem=args.mem, free=args.free, model=args.model,
-                      options=args.options, env=env, files=args.file, timing=args.timing or "fast",
-                      seed=args.seed, quantum=args.quantum, mips=args.mips,
+    if args.mem is not None and args.free is not None:
+        raise UsageError("--mem and --free: one of them says how much memory there is")
+    machine = Machine(argv=args.argv, smp=args.smp, mem=Machine.mem if args.mem is None else args.mem,
+                      free=args.free, model=args.model, options=args.options, env=env,
+                      files=args.file, timing=args.timing or "fast", seed=args.seed, quantum=args.quantum, mips=args.mips,
                       accel=args.accel, boot=args.boot, timeout=args.timeout, debug=args.debug,
                       append=args.append, verbose=args.verbose)
     machine.check()
