@@ -75,13 +75,16 @@ def test_formula(text, value):
 
 
 @pytest.mark.parametrize("text", ["a.b", "open('x')", "(lambda: 1)()", "[1][0]", "a +", "f'{a}'",
-                                  "max(a, key=b)", "a in b", "__import__('os')", "a & b"])
+                                  "max(a, key=b)", "a in b", "__import__('os')", "a & b", "-" * 5000 + "a"])
 def test_no_formula(text):
     with pytest.raises(UsageError):
         Formula(text)
 
 
-@pytest.mark.parametrize("text, why", [("a / b", "division"), ("c", "no 'c'"), ("a + 'x'", "type")])
+@pytest.mark.parametrize("text, why", [
+    ("a / b", "division"), ("c", "no 'c'"), ("a + 'x'", "type"), ("2 ** 10 ** 10", "too large"),
+    ("(2 ** 1000) ** 1000", "too large"), ("2 ** 600 * 2 ** 600", "too large"), ("'x' * 10 ** 12", "multiples"),
+    ("'%01000000000d' % a", "remainder"), ("(-2) ** 0.5 > 1", "complex")])
 def test_formula_without_a_value(text, why):
     with pytest.raises(UsageError, match=why):
         Formula(text)({"a": 1, "b": 0})

@@ -1,7 +1,8 @@
 """Small checked expressions over named numbers, as experiments write them: "a / b >= 3.9".
 
 Arithmetic, comparisons, and/or/not, a few functions; nothing that could reach further.  What is
-wrong with a text is said when it is read, not when it is used.
+wrong with a text is said when it is read, not when it is used.  Numbers have a size that they cannot
+exceed, so that no expression takes long.
 """
 
 import ast
@@ -12,9 +13,37 @@ from .machine import UsageError
 
 FUNCTIONS = {"abs": abs, "ceil": math.ceil, "floor": math.floor, "log2": math.log2, "max": max,
              "min": min, "round": round, "sqrt": math.sqrt}
-ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
-              ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
-              ast.Pow: operator.pow}
+LARGEST_BITS = 1024  # of whole numbers; about where those with a fraction end
+
+
+def _bounded(value):
+    if isinstance(value, int) and value.bit_length() > LARGEST_BITS:
+        raise OverflowError("the number is too large")
+    return value
+
+
+def _power(base, exponent):
+    if isinstance(base, int) and isinstance(exponent, int) and exponent > 0 \
+            and base.bit_length() * exponent > 2 * LARGEST_BITS:
+        raise OverflowError("the power is too large")
+    return base ** exponent
+
+
+def _product(left, right):
+    if isinstance(left, str) or isinstance(right, str):
+        raise TypeError("a text has no multiples")
+    return left * right
+
+
+def _remainder(left, right):
+    if isinstance(left, str):
+        raise TypeError("a text has no remainder")
+    return left % right
+
+
+ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: _product,
+              ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv, ast.Mod: _remainder,
+              ast.Pow: _power}
 COMPARISONS = {ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
                ast.GtE: operator.ge, ast.Eq: operator.eq, ast.NotEq: operator.ne}
 UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Not: operator.not_}
@@ -28,9 +57,11 @@ class Formula:
         self.names = set()
         try:
             self._tree = ast.parse(text, mode="eval").body
+            self._check(self._tree)
         except (SyntaxError, ValueError) as error:
             raise UsageError(f"{text!r} is no expression") from error
-        self._check(self._tree)
+        except (MemoryError, RecursionError) as error:
+            raise UsageError("an expression is nested too deeply") from error
 
     def _check(self, node):
         """Collects the names; a UsageError on what is not for experiments."""
@@ -83,7 +114,7 @@ class Formula:
             case ast.Call():
                 return FUNCTIONS[node.func.id](*map(value, node.args))
             case ast.BinOp():
-                return ARITHMETIC[type(node.op)](value(node.left), value(node.right))
+                return _bounded(ARITHMETIC[type(node.op)](value(node.left), value(node.right)))
             case ast.UnaryOp():
                 return UNARY[type(node.op)](value(node.operand))
             case ast.BoolOp():
