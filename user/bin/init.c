@@ -126,7 +126,7 @@ static void hand_over(char *wanted, char *end, int status)
 
 /*
  * With a person at the console it echoes what is typed; a pipe wants the output alone, and
- * is made to wait when nobody reads.  The size of its window stands in the environment; when
+ * is made to wait when nobody reads; it has no TERM.  The size of a person's window stands in the environment; when
  * that changes, the host tells the console (kernel/dev/telnet.h).
  */
 static void set_up_console(void)
@@ -140,6 +140,8 @@ static void set_up_console(void)
 		t.c_cflag |= CRTSCTS;
 		tcsetattr(STDIN_FILENO, TCSANOW, &t);
 	}
+	if (!kind || strcmp(kind, "pipe"))
+		setenv("TERM", "vt100", 0);
 	unsetenv("WEFT_CONSOLE");
 	if (rows && columns)
 		ioctl(STDIN_FILENO, TIOCSWINSZ,

@@ -10,7 +10,8 @@
  *	    they blocked (VCX) or were preempted (ICX), and called the system (SCL)
  *	-n  no more than N lines
  *	-p  only these processes
- *	-c  reports below each other, as where standard output is no terminal, or COUNT is 1; else
+ *	-c  reports below each other, as where standard output is no terminal (or TERM is not
+ *	    set), or COUNT is 1; else
  *	    each report takes the place of the one before, cut to what the window has room for
  *
  * The first report tells of the time since each began, each other of its interval; CPU is
@@ -237,6 +238,14 @@ static void print(const struct report *r, size_t most)
 	fflush(stdout);
 }
 
+/* Standard output is a terminal, and TERM says that it can: a console whose output the host pipes has none. */
+static int can_paint(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
+}
+
 static const char usage[] = "usage: prstat [-mLc] [-n N] [-p PID,...] [INTERVAL [COUNT]]\n";
 
 int main(int argc, char **argv)
@@ -247,7 +256,7 @@ int main(int argc, char **argv)
 	int option;
 
 	usage_asked(argv, usage);
-	in_place = isatty(STDOUT_FILENO);
+	in_place = can_paint();
 	while ((option = getopt(argc, argv, "mLcn:p:")) != -1) {
 		switch (option) {
 		case 'm':
