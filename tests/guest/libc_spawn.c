@@ -17,6 +17,19 @@
 
 #define SELF "/bin/libc_spawn"
 
+/* It becomes a pipe that has no room, and that nobody reads. */
+static void fill_standard_error(void)
+{
+	int p[2];
+
+	pipe(p);
+	dup2(p[1], STDERR_FILENO);
+	fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK);
+	while (write(STDERR_FILENO, "x", 1) == 1)
+		;
+	fcntl(STDERR_FILENO, F_SETFL, 0);
+}
+
 static int child(int argc, char **argv)
 {
 	char path[100];
@@ -26,8 +39,11 @@ static int child(int argc, char **argv)
 		return getenv(argv[2]) == NULL;
 	if (!strcmp(argv[1], "status"))
 		return atoi(argv[2]);
-	if (!strcmp(argv[1], "abort"))
+	if (!strcmp(argv[1], "abort")) {
+		if (!strcmp(argv[2], "full"))
+			fill_standard_error();
 		abort();
+	}
 	if (!strcmp(argv[1], "raise"))
 		return raise(atoi(argv[2]));
 	if (!strcmp(argv[1], "fault"))
@@ -140,6 +156,8 @@ static void statuses(void)
 	ok("exit -1", WIFEXITED(s) && WEXITSTATUS(s) == 255);
 	s = plain("abort", "");
 	ok("abort", WIFSIGNALED(s) && !WIFEXITED(s) && WTERMSIG(s) == SIGABRT);
+	s = plain("abort", "full");
+	ok("abort, standard error a full pipe", WIFSIGNALED(s) && WTERMSIG(s) == SIGABRT);
 	s = plain("raise", "15");
 	ok("raise(SIGTERM)", WIFSIGNALED(s) && WTERMSIG(s) == SIGTERM);
 	s = plain("fault", "");

@@ -10,9 +10,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <weft/poll.h>
 #include <weft/proc.h>
 #include <weft/signal.h>
 #include <weft/sys.h>
+#include <weft/time.h>
 #include "libc.h"
 
 static char *put_text(char *to, const char *text)
@@ -41,12 +43,17 @@ static bool abort_is_default(void)
 	return __sys_sigaction(SIGABRT, NULL, &act) == 0 && act.handler == WEFT_SIG_DFL;
 }
 
-/* Not if it would be blocked: then nothing happens yet. */
+/*
+ * Not if it would be blocked: then nothing happens yet.  A pipe without room for the line does without
+ * it, for its reader may never come.
+ */
 static void tell_abort(const char *call, const void *at)
 {
 	struct weft_procinfo p = {.name = ""};
 	char line[160], *to = line;
 	const sigset_t broken_pipe = WEFT_SIGBIT(SIGPIPE);
+	const struct weft_timespec at_once = {0, 0};
+	struct weft_pollfd room = {.fd = STDERR_FILENO, .events = WEFT_POLLOUT};
 	int pid = __sys_getpid();
 
 	__sys_procinfo(pid, &p);
@@ -57,7 +64,8 @@ static void tell_abort(const char *call, const void *at)
 	to = put_text(put_text(put_text(to, " ("), call), ")\n");
 	/* SIGABRT ends the process, not SIGPIPE, though nobody may read any more. */
 	pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);
-	__sys_write(STDERR_FILENO, line, to - line);
+	if (__sys_poll(&room, 1, &at_once, NULL) == 1)
+		__sys_write(STDERR_FILENO, line, to - line);
 }
 
 static int raise_signal(int sig)
