@@ -425,20 +425,35 @@ int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 	return err;
 }
 
-/* --- madvise ------------------------------------------------------------------------- */
+/* --- madvise, msync ------------------------------------------------------------------ */
+
+/*
+ * Takes as->lock for writing, for work on the range up to *end, all of which is mapped; *flags: those
+ * of its mappings.  -EINVAL: the range; -ENOMEM: not all is mapped; then the lock is not taken.
+ */
+static int range_enter(struct address_space *as, vaddr_t addr, uint64_t len, vaddr_t *end,
+		       uint32_t *flags)
+{
+	int err = range_end(addr, len, end);
+
+	if (err != 0)
+		return err;
+	krw_write_enter(&as->lock);
+	if (is_mapped(as, addr, *end, flags))
+		return 0;
+	krw_write_exit(&as->lock);
+	return -ENOMEM;
+}
 
 int as_discard(struct address_space *as, vaddr_t addr, uint64_t len)
 {
 	vaddr_t end;
 	uint32_t flags;
-	int err = range_end(addr, len, &end);
+	int err = range_enter(as, addr, len, &end, &flags);
 
 	if (err != 0)
 		return err;
-	krw_write_enter(&as->lock);
-	if (!is_mapped(as, addr, end, &flags)) {
-		err = -ENOMEM;
-	} else if (flags & MAPPING_KERNEL) {
+	if (flags & MAPPING_KERNEL) {
 		err = -EINVAL;
 	} else {
 		/* No table goes: there are mappings all over. */
@@ -454,14 +469,11 @@ int as_check(struct address_space *as, vaddr_t addr, uint64_t len)
 {
 	vaddr_t end;
 	uint32_t flags;
-	int err = range_end(addr, len, &end);
+	int err = range_enter(as, addr, len, &end, &flags);
 
-	if (err != 0)
-		return err;
-	krw_read_enter(&as->lock);
-	bool mapped = is_mapped(as, addr, end, &flags);
-	krw_read_exit(&as->lock);
-	return mapped ? 0 : -ENOMEM;
+	if (err == 0)
+		krw_write_exit(&as->lock);
+	return err;
 }
 
 uint64_t as_rss_max(const struct address_space *as)
@@ -474,15 +486,11 @@ int as_sync(struct address_space *as, vaddr_t addr, uint64_t len)
 {
 	vaddr_t end;
 	uint32_t flags;
-	int err = range_end(addr, len, &end);
+	int err = range_enter(as, addr, len, &end, &flags);
 
 	if (err != 0)
 		return err;
-	krw_write_enter(&as->lock);
-	if (!is_mapped(as, addr, end, &flags))
-		err = -ENOMEM;
-	for (struct mapping *m = mapping_above(as, addr); err == 0 && m != NULL && m->start < end;
-	     m = mapping_next(m)) {
+	for (struct mapping *m = mapping_above(as, addr); m->start < end; m = mapping_next(m)) {
 		vaddr_t from = MAX(m->start, addr), to = MIN(m->end, end);
 		int prot = (m->prot & ~WEFT_PROT_WRITE) | WEFT_PROT_READ;
 		if ((m->prot & WEFT_PROT_WRITE) && mapping_shares_file(m) &&
@@ -493,7 +501,7 @@ int as_sync(struct address_space *as, vaddr_t addr, uint64_t len)
 		preempt_point();
 	}
 	krw_write_exit(&as->lock);
-	return err;
+	return 0;
 }
 
 /* --- brk ----------------------------------------------------------------------------- */
