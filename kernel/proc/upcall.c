@@ -14,9 +14,9 @@
  * ends by itself, and the paper's guarantee, that progress will always be made, needs no
  * help there, as long as the thread does not sleep again and again until another one has run.  So
  * UPCALL_TIMED has such sleeps counted, too.  A sleep that no signal can end is for the kernel's own
- * locks and devices, and short.  But an LWP with LWP_NOPOOL, which will not run what others leave undone when its sleep
- * ends, is blocked in any sleep that a signal can end.  Nothing is reported of a process that a
- * signal has stopped.
+ * locks and devices, and short.  An LWP with LWP_NOPOOL will not run what others leave undone when its
+ * sleep ends: so it is blocked in any sleep that a signal can end.  Nothing is reported of a process
+ * that a signal has stopped.
  *
  * The count.  p->up.active is the number of LWPs that are not blocked, changed by single
  * atomic operations (sequentially consistent) under the l->lock of the LWP that blocks or is

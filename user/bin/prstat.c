@@ -238,7 +238,7 @@ static void print(const struct report *r, size_t most)
 	fflush(stdout);
 }
 
-/* Standard output is a terminal, and TERM says that it can: a console whose output the host pipes has none. */
+/* Standard output is a terminal, which has a TERM: a console that the host pipes has none. */
 static int can_paint(void)
 {
 	const char *term = getenv("TERM");

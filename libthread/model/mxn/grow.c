@@ -6,7 +6,8 @@
  * is a thread to run on it.  From Solaris 2.6 on the kernel calls into the library instead: one LWP
  * waits for that call, in upcall_wait (waiting=upcall); before, one waited for the signal
  * (waiting=signal).  The signal is for indefinite waits only, as in Solaris 2.5; the
- * call also tells of LWPs that all wait in the kernel for a time.  With waiting=none there is no such LWP, and the pool grows only if asked to.
+ * call also tells of LWPs that all wait in the kernel for a time.  With waiting=none there is no such
+ * LWP, and the pool grows only if asked to.
  *
  * It adds one LWP at a time; if that one blocks too, the kernel says so again.  If none can be had
  * it tries again with each tick: as long as nothing changes in this process the kernel says no more.
