@@ -58,8 +58,6 @@ static int aio_fails(int error)
 	return -1;
 }
 
-void __aio_forked(void);
-
 /* In a child of fork, which has none of the requests. */
 void __aio_forked(void)
 {
@@ -192,7 +190,7 @@ static void request_run(struct work *w)
 
 /* --- requests ----------------------------------------------------------------------------------- */
 
-/* For the same open file; or -1.  Programs count on the lowest free ones: it is another one, if possible. */
+/* For the same open file; or -1.  Programs count on the lowest free ones: so another, if possible. */
 static int descriptor_own(int fd)
 {
 	int own = __sys_fcntl(fd, WEFT_F_DUPFD_PRIVATE, WEFT_OPEN_MAX / 2);
@@ -278,7 +276,7 @@ int aio_read(struct aiocb *cb)
 	return request_result(request_make(cb, LIO_READ, NULL));
 }
 
-/* The same for writing.  EBADF: not open for writing; EINVAL: offset, size or event; EAGAIN: as aio_read. */
+/* The same for writing.  EBADF: not open for it; EINVAL: offset, size or event; EAGAIN: as aio_read. */
 int aio_write(struct aiocb *cb)
 {
 	return request_result(request_make(cb, LIO_WRITE, NULL));

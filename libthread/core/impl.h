@@ -506,5 +506,11 @@ void __notify_forked(void);
 /* sync/semname.c: in the child of fork */
 void __semname_forked(void);
 
+/* aio.c */
+void __aio_forked(void);
+
+/* sync/mqueue.c */
+void __mq_forked(void);
+
 /* core/newlib.c: around fork; `forked` in the child, before `after`. */
 void __newlib_before_fork(void), __newlib_forked(void), __newlib_after_fork(bool child);

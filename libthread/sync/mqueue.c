@@ -60,7 +60,7 @@ struct mq *__mq_get(mqd_t fd, int not_access)
 	return m;
 }
 
-/* The first that is open from *fd on and for the same queue as m, one user more; *fd: behind it.  NULL: none. */
+/* The first that is open for m's queue, from *fd on, one user more; *fd: behind it.  NULL: none. */
 struct mq *__mq_next(const struct mq *m, int *fd)
 {
 	struct mq *found = NULL;

@@ -96,8 +96,6 @@ void __mq_keep(struct mq *m);
 void __mq_put(struct mq *m);
 int __mq_fails(int error);
 
-void __mq_forked(void);
-
 /* mqmsg.c: an error number.  The owner cannot be suspended. */
 int __mq_lock(struct queue *q);
 void __mq_unlock(struct queue *q);
