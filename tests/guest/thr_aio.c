@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <sys/wait.h>
 #include <time.h>
+#include "notified.h"
 #include "tap.h"
 
 #define FILE_NAME "/tmp/thr_aio"
@@ -289,22 +290,9 @@ static void test_cancel(void)
 
 /* --- notification, lists ------------------------------------------------------------------------ */
 
-static sem_t called;
-static volatile int value;
-
-static void function(union sigval v)
-{
-	value = v.sival_int;
-	sem_post(&called);
-}
-
 static int signal_value(int sig)
 {
-	const struct timespec second = {1, 0};
-	sigset_t set = WEFT_SIGBIT(sig);
-	siginfo_t info;
-
-	return sigtimedwait(&set, &info, &second) == sig ? info.si_value.sival_int : -1;
+	return signal_comes(sig, 1000) ? value : -1;
 }
 
 static void test_notification(void)

@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <thread.h>
 #include <time.h>
-#include "tap.h"
+#include "child.h"
+#include "notified.h"
 
 static int rounds = 20;
 static char text[64];
@@ -72,26 +73,6 @@ static void pause_ms(int ms)
 	while (pthread_cond_timedwait(&c, &m, &until) == 0)
 		;
 	pthread_mutex_unlock(&m);
-}
-
-static pid_t child(int (*fn)(void))
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		bail("fork: %d", errno);
-	if (pid == 0)
-		_exit(fn());
-	return pid;
-}
-
-static int status_of(pid_t pid)
-{
-	int status;
-
-	if (waitpid(pid, &status, 0) != pid)
-		bail("waitpid: %d", errno);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 static pthread_t thread(void *(*fn)(void *), void *arg)
@@ -453,27 +434,6 @@ static void test_no_points(void)
 
 /* --- notification ------------------------------------------------------------------------------- */
 
-static sem_t called;
-static volatile int value;
-
-static void function(union sigval v)
-{
-	value = v.sival_int;
-	sem_post(&called);
-}
-
-static bool signal_comes(int sig)
-{
-	const struct timespec soon = {0, 2000000};
-	sigset_t set = WEFT_SIGBIT(sig);
-	siginfo_t info;
-
-	if (sigtimedwait(&set, &info, &soon) != sig)
-		return false;
-	value = info.si_value.sival_int;
-	return true;
-}
-
 static int registers_and_dies(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN};
@@ -559,28 +519,28 @@ static void test_notify(void)
 	is("notify", mq_notify(to, &event), 0);
 	fails("notify, registered", mq_notify(to, &event), EBUSY);
 	is("a message from another process", status_of(child(sends)), 0);
-	ok("the signal comes", signal_comes(SIGRTMIN));
+	ok("the signal comes", signal_comes(SIGRTMIN, 2));
 	is("... with its value", value, 42);
 	mq_send(to, "not told", 8, 0);
-	ok("... once", !signal_comes(SIGRTMIN));
+	ok("... once", !signal_comes(SIGRTMIN, 2));
 	is("notify, not empty", mq_notify(to, &event), 0);
 	mq_send(to, "third", 5, 0);
-	ok("none comes while there are messages", !signal_comes(SIGRTMIN));
+	ok("none comes while there are messages", !signal_comes(SIGRTMIN, 2));
 	while (curmsgs(to) > 0)
 		mq_receive(to, text, 64, NULL);
 	t = thread(waits, &to);
 	pause_ms(2);
 	mq_send(to, "for a waiter", 12, 0);
 	pthread_join(t, &status);
-	ok("none comes if a thread waits", status == NULL && !signal_comes(SIGRTMIN));
+	ok("none comes if a thread waits", status == NULL && !signal_comes(SIGRTMIN, 2));
 	mq_send(to, "x", 1, 0);
-	ok("... and the process stays registered", signal_comes(SIGRTMIN));
+	ok("... and the process stays registered", signal_comes(SIGRTMIN, 2));
 	mq_receive(to, text, 64, NULL);
 	is("notify, by another process", status_of(child(registers_and_dies)), 0);
 	is("... which has ended", mq_notify(to, &event), 0);
 	is("notify, NULL", mq_notify(to, NULL), 0);
 	mq_send(to, "x", 1, 0);
-	ok("... ends the registration", !signal_comes(SIGRTMIN));
+	ok("... ends the registration", !signal_comes(SIGRTMIN, 2));
 	mq_receive(to, text, 64, NULL);
 
 	sem_init(&called, 0, 0);

@@ -9,7 +9,7 @@
 #include <semaphore.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include "tap.h"
+#include "child.h"
 
 static int rounds = 50;
 
@@ -67,26 +67,6 @@ static void test_one_process(void)
 	is("close", sem_close(s) | sem_close(s) | sem_close(s), 0);
 	is("close once too often", sem_close(s) < 0 ? errno : 0, EINVAL);
 	is("close and unlink", sem_close(other) | sem_unlink("/one"), 0);
-}
-
-static pid_t child(int (*fn)(void))
-{
-	pid_t pid = fork();
-
-	if (pid < 0)
-		bail("fork: %d", errno);
-	if (pid == 0)
-		_exit(fn());
-	return pid;
-}
-
-static int status_of(pid_t pid)
-{
-	int status;
-
-	if (waitpid(pid, &status, 0) != pid)
-		bail("waitpid: %d", errno);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
 /* --- what closing, unlinking and the end of a process do ----------------------------------- */

@@ -4,6 +4,7 @@
  * which wait so keep no LWP.  Argument: signals of the race.
  */
 #include "sigtest.h"
+#include "start.h"
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
@@ -11,21 +12,9 @@
 #include <thread.h>
 #include <time.h>
 #include <unistd.h>
-#include <weft/lwp.h>
-#include <weft/sys.h>
 
 static unsigned shots = 60;
 static const char *model;
-
-static int lwps(void)
-{
-	struct lwp_info l;
-	int n = 0;
-
-	for (long id = 1; (id = __sys_lwp_info(0, id, &l)) > 0; id++)
-		n++;
-	return n;
-}
 
 static volatile int ready;
 

@@ -252,16 +252,6 @@ static void lengths(void)
 	is("clock_nanosleep: flags", clock_nanosleep(CLOCK_MONOTONIC, 8, &t, NULL), EINVAL);
 }
 
-static int lwps(void)
-{
-	struct lwp_info l;
-	int n = 0;
-
-	for (long id = 1; (id = __sys_lwp_info(0, id, &l)) > 0; id++)
-		n++;
-	return n;
-}
-
 static void *sleeps(void *arg)
 {
 	struct timespec t = ms((long)arg);
