@@ -114,10 +114,13 @@ static int reclock_set(struct vnode *vn, const struct reclock *want, bool unlock
 		return -ENOLCK;
 	}
 	*fresh = *want;
+	/* At first: a close that finds no lock passes by, and what the new one takes in is gone for it. */
+	if (!unlock)
+		reclock_enter(vn, fresh);
 	while ((l = *link) != NULL) {
 		bool gone = false;
-		if (l->owner != want->owner) {
-			/* another's */
+		if (l->owner != want->owner || l == fresh) {
+			/* another's, or in its place */
 		} else if (!unlock && l->write == want->write) {
 			gone = reclock_touches(l, want->first, want->last);
 			if (gone) {
@@ -151,8 +154,6 @@ static int reclock_set(struct vnode *vn, const struct reclock *want, bool unlock
 	}
 	if (unlock)
 		kfree(fresh);
-	else
-		reclock_enter(vn, fresh);
 	kfree(rest);
 	reclock_wake(vn);
 	return 0;

@@ -373,6 +373,52 @@ static void closed_meanwhile(void)
 	fd = open(PATH, O_RDWR);
 }
 
+#define ROUNDS 500
+
+static volatile int turn; /* the round that the closing thread may do */
+static volatile int closed;
+
+static void *closes(void *arg)
+{
+	for (int i = 1; i <= ROUNDS; i++) {
+		int other = open(PATH, O_RDWR);
+		for (unsigned n = 1; turn != i; n++)
+			if (n % 1000 == 0)
+				__sys_lwp_yield();
+		for (volatile int delay = i * 7 % 500; delay > 0; delay--)
+			;
+		close(other);
+		closed = i;
+	}
+	return NULL;
+}
+
+/*
+ * A thread makes its lock longer, another closes a descriptor of the file: either all is gone, or what the
+ * first has asked for afterwards is there.
+ */
+static void closed_beside(void)
+{
+	struct other o = other_start();
+	int wrong = 0;
+	pthread_t t;
+
+	pthread_create(&t, NULL, closes, NULL);
+	for (int i = 1; i <= ROUNDS; i++) {
+		sets(F_SETLK, F_WRLCK, 0, 10);
+		turn = i;
+		sets(F_SETLK, F_WRLCK, 10, 10);
+		while (closed != i)
+			__sys_lwp_yield();
+		struct flock l = other_sees(&o, F_WRLCK, 0, 0);
+		wrong += l.l_type != F_UNLCK && l.l_start != 10;
+	}
+	pthread_join(t, NULL);
+	is("a close beside a lock takes away what was there before", wrong, 0);
+	sets(F_SETLK, F_UNLCK, 0, 0);
+	other_end(&o);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc == 4)
@@ -385,5 +431,6 @@ int main(int argc, char **argv)
 	exec_keeps();
 	waiting();
 	closed_meanwhile();
+	closed_beside();
 	return tap_done();
 }
