@@ -1,6 +1,7 @@
 """The command line: one subcommand a job."""
 
 import argparse
+import fcntl
 import os
 import signal
 import subprocess
@@ -74,6 +75,11 @@ def _leave_on_signal(number, _frame):
     sys.exit(128 + number)
 
 
+def _is_writable(descriptor):
+    """A shell script between the caller and Python may have put itself on a descriptor that was closed."""
+    return fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY
+
+
 def _open_standard_streams():
     """A descriptor that the caller has closed would be given to the next file that is opened, and what
     is printed would go into that.  Raises HostError if there is nowhere to print to."""
@@ -82,8 +88,8 @@ def _open_standard_streams():
     printable = sys.stdout is not None
     if not printable:
         os.open(os.devnull, os.O_WRONLY)
-    if sys.stderr is None:
-        os.open(os.devnull, os.O_WRONLY)
+    if sys.stderr is None or not _is_writable(2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         sys.stderr = open(2, "w", closefd=False)
     if not printable:
         raise HostError("standard output is closed: there is nowhere to print to")
