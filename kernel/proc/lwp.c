@@ -302,7 +302,7 @@ struct lwp *kernel_lwp(const char *name, void (*fn)(void *), void *arg)
 
 /* l->lock held.  The target sees it before its next user instruction: on a CPU,
  * by the interrupt; elsewhere, when it is next taken up. */
-static void post_ast_locked(struct lwp *l, uint32_t ast)
+void lwp_post_ast_locked(struct lwp *l, uint32_t ast)
 {
 	__atomic_fetch_or(&l->ast, ast, __ATOMIC_SEQ_CST);
 	if (l->state == LWP_ST_STOP && (ast & AST_EXIT))
@@ -320,7 +320,7 @@ static void post_ast_locked(struct lwp *l, uint32_t ast)
 void lwp_post_ast(struct lwp *l, uint32_t ast)
 {
 	irqstate_t s = spin_lock(&l->lock);
-	post_ast_locked(l, ast);
+	lwp_post_ast_locked(l, ast);
 	spin_unlock(&l->lock, s);
 }
 

@@ -200,7 +200,7 @@ static void restart_call(struct trapframe *f)
  * and a sleep or that yield looks again: nothing else need, since a critical section is
  * left by one of the two.
  */
-static bool signal_hold_off(struct lwp *l)
+static bool lwp_in_section(struct lwp *l)
 {
 	if (l->sc->nopreempt)
 		l->sc->yield = 1;
@@ -209,6 +209,13 @@ static bool signal_hold_off(struct lwp *l)
 	else
 		return false;
 	l->grace |= GRACE_CALL;
+	return true;
+}
+
+static bool signal_hold_off(struct lwp *l)
+{
+	if (!lwp_in_section(l))
+		return false;
 	irqstate_t s = spin_lock(&l->proc->lock);
 	if (sig_next(NULL)) {
 		__atomic_fetch_and(&l->ast, ~AST_SIG, __ATOMIC_SEQ_CST);
@@ -251,6 +258,25 @@ void sig_deliver(struct trapframe *f)
 		p->nsignals++;
 		call_handler(l, f, &info, 0, s);
 	}
+}
+
+/* Where the stack cannot be written the LWP goes on: it will find that out by itself. */
+void sig_preempt(struct trapframe *f)
+{
+	const struct weft_siginfo info = {.signo = WEFT_SIGLWP, .code = WEFT_SI_PREEMPT};
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+
+	__atomic_fetch_and(&l->ast, ~AST_PREEMPT, __ATOMIC_SEQ_CST);
+	if (lwp_in_section(l)) {
+		l->grace |= GRACE_PREEMPT;
+		return;
+	}
+	irqstate_t s = spin_lock(&p->lock);
+	struct weft_sigaction act = p->sig.act[WEFT_SIGLWP];
+	spin_unlock(&p->lock, s);
+	if (act.handler > WEFT_SIG_IGN)
+		push_frame(l, f, &act, &info, 0, l->sig.mask);
 }
 
 /* A register image from user space that FXRSTOR takes without a fault. */

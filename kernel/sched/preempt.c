@@ -90,6 +90,8 @@ static void sched_clear_grace(struct lwp *l)
 {
 	if (l->grace & GRACE_SIGNAL)
 		sched_call_handler(l);
+	if (l->grace & GRACE_PREEMPT)
+		__atomic_fetch_or(&l->ast, AST_PREEMPT, __ATOMIC_SEQ_CST);
 	l->grace = 0;
 	if (l->sc != NULL)
 		l->sc->yield = l->sc->signalled = 0;
@@ -148,6 +150,11 @@ void user_return_work(struct trapframe *f)
 			lwp_mstate_at(l, MS_SYSTEM, time_now());
 			irq_restore(0x200);
 			sig_deliver(f);
+			irq_save();
+		} else if (l->ast & AST_PREEMPT) {
+			lwp_mstate_at(l, MS_SYSTEM, time_now());
+			irq_restore(0x200);
+			sig_preempt(f);
 			irq_save();
 		} else if (this_cpu()->need_resched) {
 			maybe_preempt();

@@ -259,6 +259,20 @@ int64_t sys_lwp_cancel(const uint64_t arg[6])
 	return 0;
 }
 
+/* lwp_preempt(id): see weft/lwp.h.  ESRCH: no such LWP. */
+int64_t sys_lwp_preempt(const uint64_t arg[6])
+{
+	irqstate_t s = irq_save();
+	struct lwp *l = lwp_lock_by_id(curproc(), arg[0]);
+	if (l == NULL) {
+		irq_restore(s);
+		return -ESRCH;
+	}
+	lwp_post_ast_locked(l, AST_PREEMPT);
+	spin_unlock(&l->lock, s);
+	return 0;
+}
+
 /* lwp_unpark(id): gives LWP id its permit.  ESRCH: no such LWP. */
 int64_t sys_lwp_unpark(const uint64_t arg[6])
 {

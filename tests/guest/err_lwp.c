@@ -106,6 +106,8 @@ static void parking(void)
 	works(lwp_unpark_all, ids + 1, 1);
 	gives(lwp_cancel, ESRCH, "no such LWP", NOBODY, 1, NULL);
 	works(lwp_cancel, __sys_lwp_self(), 0, NULL);
+	gives(lwp_preempt, ESRCH, "no such LWP", NOBODY);
+	works(lwp_preempt, __sys_lwp_self());
 
 	gives(lwp_sleep, EINVAL, "the clock", 99, 0, &past);
 	gives(lwp_sleep, EINVAL, "the flags", WEFT_CLOCK_MONOTONIC, 2, &past);

@@ -484,6 +484,7 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(lwp_cancel, INT, T(LWP), T(INT), T(PTR))                                                 \
 	D(sig_aslwp, INT)                                                                          \
 	D(sig_redirect, INT, T(LWP), T(SIG))                                                       \
+	D(lwp_preempt, INT, T(LWP))                                                                \
 	D(lwp_sigtake, T(HEX))                                                                     \
 	D(lwp_sigcatch, INT, T(SET_IN))
 

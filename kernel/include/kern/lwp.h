@@ -30,10 +30,11 @@ struct proc;
 struct sched_class;
 
 /* l->grace: what the next lwp_yield or sleep settles; the record says that one is due. */
-#define GRACE_USED 0x1   /* held off once, until l->grace_end */
-#define GRACE_OWES 0x2   /* and its slice ended before or in that time */
-#define GRACE_CALL 0x4   /* a handler could not be called in the critical section */
-#define GRACE_SIGNAL 0x8 /* and is to be called now */
+#define GRACE_USED 0x1     /* held off once, until l->grace_end */
+#define GRACE_OWES 0x2     /* and its slice ended before or in that time */
+#define GRACE_CALL 0x4     /* a handler could not be called in the critical section */
+#define GRACE_SIGNAL 0x8   /* and is to be called now */
+#define GRACE_PREEMPT 0x10 /* the same for lwp_preempt */
 
 /* What its class knows of an LWP (sched/ts.c, rt.c, nt.c). */
 union class_data {
@@ -65,7 +66,8 @@ union class_data {
 #define AST_SIG 0x4     /* a signal may be deliverable (kern/signal.h) */
 #define AST_JOBSTOP 0x8 /* the process is stopped by a signal */
 #define AST_STOPS (AST_STOP | AST_JOBSTOP)
-#define AST_TRACE 0x100 /* its process is held by a tracer */
+#define AST_TRACE 0x100   /* its process is held by a tracer */
+#define AST_PREEMPT 0x200 /* lwp_preempt */
 
 /* l->then; written by itself before it is put down. */
 enum {
@@ -193,6 +195,7 @@ int64_t lwp_wait(uint32_t id);
 void lwp_free_zombie(struct proc *p, struct lwp *l);
 /* Makes l run to its next return to user mode and look at its ASTs there. */
 void lwp_post_ast(struct lwp *l, uint32_t ast);
+void lwp_post_ast_locked(struct lwp *l, uint32_t ast); /* l->lock held */
 /* Takes back AST_STOP or AST_JOBSTOP, and sets l going if no other one stops it. */
 void lwp_clear_stop(struct lwp *l, uint32_t ast);
 void lwp_clear_stop_locked(struct lwp *l, uint32_t ast);

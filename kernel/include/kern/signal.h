@@ -126,6 +126,8 @@ bool sig_ignored(const struct proc *p, int sig);
 bool sig_interrupted(void);
 /* AST_SIG is set: calls handlers.  On the way to user mode, interrupts on. */
 void sig_deliver(struct trapframe *f);
+/* AST_PREEMPT is set: enters SIGLWP's handler for lwp_preempt.  The same way, after all signals. */
+void sig_preempt(struct trapframe *f);
 /* Replaces the current LWP's mask; what has become deliverable is seen to. */
 void sig_set_mask(uint64_t mask);
 /* The same by one who looks for signals himself.  p->lock held. */

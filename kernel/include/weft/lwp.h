@@ -32,6 +32,14 @@ struct lwp_create {
  * lwp_cancel of that LWP, or its exec; thread 0: until now.
  */
 
+/*
+ * lwp_preempt(id): a scheduler in user space wants the LWP to look at its queue.  Before the next
+ * instruction in user mode LWP `id` enters the handler of SIGLWP, with WEFT_SI_PREEMPT for
+ * a code; after its critical section, if it is in one (schedctl.h).  It is no signal: it
+ * neither ends a sleep nor changes the mask, and no mask holds it off.  Asked for several times
+ * before that, it comes once.  Nothing happens if SIGLWP has no handler then.
+ */
+
 /* What a process (weft_procinfo) or LWP (lwp_info) is doing, for ps and lwps. */
 enum {
 	LWP_ST_IDLE = 0, /* being created */

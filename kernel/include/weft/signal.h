@@ -83,6 +83,7 @@ enum {
 	WEFT_SI_QUEUE = -1,   /* sigqueue */
 	WEFT_SI_TIMER = -2,   /* timer_settime, setitimer */
 	WEFT_SI_LWP = -6,     /* lwp_kill */
+	WEFT_SI_PREEMPT = -7, /* no signal: lwp_preempt (lwp.h) */
 	WEFT_SI_KERNEL = 128, /* the kernel, for none of the reasons below */
 
 	WEFT_ILL_ILLOPC = 1,

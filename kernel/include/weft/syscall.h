@@ -172,6 +172,7 @@
 	X(190, lwp_cancel, 3) /* (id, thread, pc): see lwp.h */                                    \
 	X(182, sig_aslwp, 0)                                                                       \
 	X(183, sig_redirect, 2) /* (id, sig) */                                                    \
+	X(197, lwp_preempt, 1)  /* (id): see lwp.h */                                              \
 	X(184, lwp_sigtake, 0)  /* = set */                                                        \
 	X(185, lwp_sigcatch, 1) /* (const set *) */
 

@@ -152,6 +152,7 @@ long __sys_timer_delete(int id);
 long __sys_lwp_cancel(uint32_t id, uint32_t thread, const void *pc);
 long __sys_sig_aslwp(void);
 long __sys_sig_redirect(uint32_t id, int sig);
+long __sys_lwp_preempt(uint32_t id);
 long __sys_lwp_sigtake(void);
 long __sys_lwp_sigcatch(const uint64_t *set);
 /* scheduling and accounting */
