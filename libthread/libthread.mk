@@ -11,6 +11,10 @@ LT_CFLAGS = $(U_CFLAGS) -mno-red-zone -fno-tree-slp-vectorize
 $(B)/libthread/%.o: libthread/% libthread/libthread.mk user/user.mk build/newlib/stamp
 	$(call U_SAY,CC,$<)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -MMD -MP -c -o $@ $<
 
+# What is hardly ever executed, and goes into every program, shall be small.
+LT_COLD := core/options core/service lockstat/report lockstat/start model/mxn/grow model/mxn/realtime
+$(LT_COLD:%=$(B)/libthread/%.c.o): LT_CFLAGS += -Os
+
 # The second copies of sync/: lines and functions are enough for a debugger, since these go into
 # every program.
 $(B)/libthread/lockstat/%.o: LT_CFLAGS += -g1
