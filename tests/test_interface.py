@@ -20,13 +20,13 @@ PROGRAMS = sorted(path.stem for path in (TOP / "tests/guest").glob("if_*.c"))
 # table of the kernel's that is full.
 NO_MEMORY = {
     "EAGAIN": ("pthread_mutex_setprioceiling", "pthread_setconcurrency", "thr_setconcurrency", "mq_notify",
-               "aio_read", "aio_write", "aio_fsync", "lio_listio"),
+               "pthread_setschedparam", "aio_read", "aio_write", "aio_fsync", "lio_listio"),
     "ENOMEM": ("pthread_atfork", "pthread_mutex_clocklock", "pthread_mutex_timedlock",
                "pthread_cond_clockwait", "pthread_cond_timedwait", "pthread_rwlock_clockrdlock",
                "pthread_rwlock_clockwrlock", "pthread_rwlock_timedrdlock",
                "pthread_rwlock_timedwrlock", "pthread_setspecific", "pthread_timedjoin_np",
                "cond_timedwait", "cond_reltimedwait", "sem_clockwait", "sem_timedwait", "sem_open",
-               "thr_setspecific", "thr_suspend", "mq_open", "mq_send", "mq_timedsend", "mq_receive",
+               "thr_setspecific", "thr_suspend", "pthread_setschedparam", "mq_open", "mq_send", "mq_timedsend", "mq_receive",
                "mq_timedreceive", "mq_notify"),
     "thrd_nomem": ("thrd_create",),
     **{error: ("sem_open", "mq_open") for error in ("EACCES", "EMFILE", "ENFILE", "ENOSPC")},

@@ -143,12 +143,14 @@ int pthread_setcancelstate(int state, int *old)
 	return 0;
 }
 
-/* The handler of SIGLWP, entered by the kernel instead of __sig_entry. */
+/* The handler of SIGLWP and of lwp_preempt, entered by the kernel instead of __sig_entry. */
 static void look(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 		 void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask)
 {
 	struct thread *self = thread_self();
 
+	if (info->code == WEFT_SI_PREEMPT)
+		__preempt_entry(uc, mask);
 	if (cancel_due() && self->cancel_async && self->wchan == NULL && self->no_suspend == 0) {
 		if (self->lwp->owes != 0)
 			__lwp_unpark_owed(self->lwp, self->lwp->owes);
@@ -161,8 +163,8 @@ static void look(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 	__sys_sigreturn(uc);
 }
 
-/* It does not yield, so the books of masks (signal.c) need not know. */
-static void catch_siglwp(void)
+/* It does not yield by itself, so the books of masks (signal.c) need not know. */
+void __siglwp_catch(void)
 {
 	static bool caught;
 	const struct weft_sigaction act = {
@@ -187,7 +189,7 @@ int pthread_setcanceltype(int type, int *old)
 	if (type != PTHREAD_CANCEL_DEFERRED && type != PTHREAD_CANCEL_ASYNCHRONOUS)
 		return EINVAL;
 	if (async)
-		catch_siglwp();
+		__siglwp_catch();
 	was = __atomic_exchange_n(&self->cancel_async, async, __ATOMIC_SEQ_CST);
 	if ((was || async) && !self->disabled)
 		test_async(self);

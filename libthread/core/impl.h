@@ -70,6 +70,11 @@ struct lwp {
 	volatile uint32_t owes;
 	uint32_t id;
 	struct section nowhere;
+
+	/* Model, of an LWP of its pool (model/mxn/realtime.c). */
+	struct thread *rr; /* the thread that it runs, if that has time slices, or NULL */
+	uint8_t pri;       /* of the thread that it runs */
+	bool told;         /* it is to look whether another thread shall have it */
 };
 
 /* The LWP of every thread that is on none: its state is never SC_ONCPU. */
@@ -87,7 +92,12 @@ enum thread_state {
 #define CARRIES_MASK 1  /* its mask is not __base_mask */
 #define CARRIES_STACK 2 /* it has an alternate stack */
 
-#define PRI_REALTIME 61 /* one above sched_get_priority_max(SCHED_OTHER) */
+/*
+ * Priorities in the library's queues: SCHED_OTHER's are 0 to 60 (below 0 counts as 0), and those of
+ * SCHED_FIFO and SCHED_RR follow, from PRI_REALTIME on.  thr_setprio may give any up to 127.
+ */
+#define PRI_REALTIME 61                 /* one above sched_get_priority_max(SCHED_OTHER) */
+#define RR_SLICE_NS (10 * WEFT_TICK_NS) /* of an unbound thread of SCHED_RR */
 
 /* Who waits for a thread's end: nobody; neither the process nor thr_join(0), but who names it may. */
 enum { DETACHED = 1, DAEMON = 2 };
@@ -163,11 +173,18 @@ struct thread {
 	const void *wait_arg;       /* self, before it sleeps: see the object's file */
 
 	/* Priorities (sync/protocol.c).  Of SCHED_FIFO and SCHED_RR: from PRI_REALTIME on. */
-	uint8_t base_pri; /* queue: its own; for set_priority */
-	uint8_t ceiling;  /* queue: of mutexes with a ceiling that it holds, 0: none */
-	void *protects;   /* self: these mutexes */
-	void *inherits;   /* queue: mutexes that it owns and that others have waited for */
-	void *pi_wait;    /* queue: the inheriting mutex that it waits for, or NULL */
+	union {
+		struct {
+			uint8_t base_pri; /* queue: its own; for set_priority */
+			uint8_t policy;   /* queue: SCHED_*, as it was set for the thread */
+		};
+		uint16_t base; /* both: what a new thread has from its creator */
+	};
+	uint8_t slice;   /* model: ticks that are left to it; realtime.c */
+	uint8_t ceiling; /* queue: of mutexes with a ceiling that it holds, 0: none */
+	void *protects;  /* self: these mutexes */
+	void *inherits;  /* queue: mutexes that it owns and that others have waited for */
+	void *pi_wait;   /* queue: the inheriting mutex that it waits for, or NULL */
 
 	/* Thread-specific data. */
 	void *tsd[TSD_FAST];
@@ -422,9 +439,11 @@ long __lwp_park(deadline_t deadline, uint32_t unpark);
 extern uint64_t __base_mask;
 void __signals_init(void);
 void __sigmask_returns(uint64_t mask);
+void __preempt_entry(struct weft_ucontext *uc, uint64_t mask);
 
 /* core/cancel.c */
 int __cancelled(void);
+void __siglwp_catch(void);
 void __cancel_call(uint32_t lwp, const struct thread *t);
 
 /* core/memory.c */
@@ -482,7 +501,7 @@ void __service_forgotten(struct thread *context);
 /* core/schedule.c */
 bool __sched_policy_known(int policy);
 bool __sched_priority_known(int policy, int priority);
-int __sched_set(struct thread *t, int policy, int priority);
+int __sched_set(struct thread *t, int policy, int priority, bool to_tail);
 
 /* lockstat/: before main; in a child of fork */
 void __lockstat_start(void), __lockstat_forked(void);
@@ -491,8 +510,11 @@ void __lockstat_start(void), __lockstat_forked(void);
 void __shared_thread_exit(void);
 void __shared_forked(void);
 
-/* sync/protocol.c: its own priority, to which it adds what it inherits.  t cannot go. */
-void __thread_set_priority(struct thread *t, int pri);
+/*
+ * sync/protocol.c: its policy and its own priority, to which it adds what it inherits.  to_tail: it
+ * goes behind its equals, unless a mutex lends it a priority.  t cannot go.
+ */
+void __thread_set_sched(struct thread *t, int policy, int pri, bool to_tail);
 void __protocol_thread_exit(void);
 
 /* core/tsd.c */

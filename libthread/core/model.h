@@ -124,6 +124,16 @@ struct model_ops {
 	 * schedules threads itself; NULL: the kernel does (sync/protocol.c).
 	 */
 	void (*change_priority)(struct thread *t, int pri);
+	/*
+	 * In such a model.  rescheduled, with the lock of any queue held: t's policy and priority
+	 * have been set; to_tail: it goes behind its equals, of SCHED_FIFO or SCHED_RR.
+	 * prepare_realtime: before an unbound thread has one of these; 0, EAGAIN, ENOMEM.
+	 * preempted: the LWP of the caller has been asked to look at the run queue (lwp_preempt in
+	 * weft/lwp.h); the caller is like a signal handler.
+	 */
+	void (*rescheduled)(struct thread *t, bool to_tail);
+	int (*prepare_realtime)(void);
+	void (*preempted)(void);
 	/* Sends a signal to t, which lives and cannot go.  0; EAGAIN: it has not begun, try
 	 * later; other error numbers. */
 	int (*kill)(struct thread *t, int sig);

@@ -10,7 +10,7 @@
 #define THREAD_ON_STACK 64
 #define THREAD_CANCEL 72
 #define THREAD_NAMED 77
-#define THREAD_NAME_AT 449
+#define THREAD_NAME_AT 465
 
 #define THREAD_NAME 16 /* bytes of a name */
 

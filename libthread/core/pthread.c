@@ -9,7 +9,7 @@
 static int set_and_resume(struct thread *t, void *arg)
 {
 	const struct create_args *args = arg;
-	int error = __sched_set(t, args->policy, args->priority);
+	int error = __sched_set(t, args->policy, args->priority, true);
 
 	ASSERT(error == 0);
 	return __ops->resume(t);
@@ -25,11 +25,29 @@ static int create_explicit(struct create_args *args, void *(*start)(void *), voi
 
 	if (!__sched_priority_known(args->policy, args->priority))
 		return EINVAL;
-	if (!bound && (args->policy != SCHED_OTHER || args->priority < 0))
+	if (!bound && args->policy == SCHED_OTHER && args->priority < 0)
 		return ENOTSUP;
+	if (!bound && args->policy == SCHED_NT)
+		return ENOTSUP;
+	if (!bound && args->policy != SCHED_OTHER && (error = __ops->prepare_realtime()) != 0)
+		return error;
 	args->suspended = true;
 	error = __thread_create(args, start, arg, thread);
 	return error != 0 ? error : __thread_with(*thread, set_and_resume, args);
+}
+
+/* A bound thread inherits SCHED_FIFO or SCHED_RR from an unbound one too: its LWP then has that. */
+static void inherit(struct create_args *args)
+{
+	struct thread *self = thread_self();
+	struct sched_param param;
+
+	if (!args->bound || self->bound || __model->scope != SCOPE_EITHER ||
+	    self->base_pri < PRI_REALTIME)
+		return;
+	pthread_getschedparam(self->id, &args->policy, &param);
+	args->priority = param.sched_priority;
+	args->explicit_sched = args->policy != SCHED_OTHER;
 }
 
 static int __attribute__((noinline))
@@ -49,6 +67,8 @@ create_with(const pthread_attr_t *attr, void *(*start)(void *), void *arg, pthre
 		.policy = attr->__policy,
 		.priority = attr->__priority,
 	};
+	if (!args.explicit_sched)
+		inherit(&args);
 	if (args.explicit_sched)
 		return create_explicit(&args, start, arg, thread);
 	return __thread_create(&args, start, arg, thread);

@@ -1,10 +1,19 @@
 /*
  * schedule.c - policies, priorities, CPUs and CPU time of threads.
  *
- * A bound thread has what its LWP has; the kernel knows it and does it.  An unbound one has
- * SCHED_OTHER and a priority in the library's queues, which is that of thr_setprio; what would
- * need an LWP of its own is ENOTSUP.  The priorities of bound threads count in the library's
- * queues too: SCHED_OTHER's from 0 up, and beyond them those of SCHED_FIFO and SCHED_RR.
+ * A bound thread has what its LWP has; the kernel knows it and does it (PTHREAD_SCOPE_SYSTEM).  An
+ * unbound one has a policy and a priority among the unbound threads of its process
+ * (PTHREAD_SCOPE_PROCESS; POSIX.1-2008, XSH 2.9.4), which the model orders; what would need an LWP
+ * of its own is ENOTSUP.
+ *
+ * Priorities of both kinds count in the library's queues, where the ranges of the policies
+ * follow each other: SCHED_OTHER's from 0 up, and beyond them those of SCHED_FIFO and SCHED_RR
+ * (impl.h, PRI_REALTIME).  It is the number of such a queue that thr_setprio sets and
+ * thr_getprio gives; it keeps the policy.
+ *
+ * A thread that is set to SCHED_FIFO or SCHED_RR by pthread_setschedparam goes behind its equals,
+ * also if nothing changes.  One that pthread_setschedprio raises does the same; one that it lowers goes
+ * before them, and one whose priority stays keeps its place (XSH 2.8.4).
  *
  * All functions: ESRCH: no such thread, or it has exited.
  */
@@ -29,6 +38,7 @@ bool __sched_priority_known(int policy, int priority)
 /* What an operation on a thread is given, and gives back. */
 struct sched {
 	int policy, priority;
+	bool prepared; /* the model is ready for an unbound thread with this policy */
 };
 
 static int priority_in_queues(int policy, int priority)
@@ -38,23 +48,43 @@ static int priority_in_queues(int policy, int priority)
 	return priority > 0 ? priority : 0;
 }
 
+static bool is_realtime(int policy)
+{
+	return policy == SCHED_FIFO || policy == SCHED_RR;
+}
+
 /*
- * The priority is one of the policy.  ENOTSUP: not of an unbound thread; EAGAIN: its LWP has
- * not begun.  __threads_lock is held.
+ * The priority is one of the policy.  to_tail: t goes behind its equals, of SCHED_FIFO or SCHED_RR.
+ * ENOTSUP: not of an unbound thread; EAGAIN: its LWP has not begun.  __threads_lock is held.
  */
-int __sched_set(struct thread *t, int policy, int priority)
+int __sched_set(struct thread *t, int policy, int priority, bool to_tail)
 {
 	int error = 0;
 
 	if (!t->bound)
-		error = policy == SCHED_OTHER && priority >= 0 ? 0 : ENOTSUP;
+		error = is_realtime(policy) || (policy == SCHED_OTHER && priority >= 0) ? 0
+											: ENOTSUP;
 	else if (t->lwp->id == 0)
 		error = EAGAIN;
 	else
 		error = __lwp_setsched(t->lwp->id, policy, priority);
 	if (error == 0)
-		__thread_set_priority(t, priority_in_queues(policy, priority));
+		__thread_set_sched(t, policy, priority_in_queues(policy, priority), to_tail);
 	return error;
+}
+
+/*
+ * What an unbound thread has.  thr_setprio may have given it a priority that its policy does not
+ * have, and a bound creator a policy that it cannot have.
+ */
+static struct sched of_unbound(const struct thread *t)
+{
+	int policy = is_realtime(t->policy) ? t->policy : SCHED_OTHER;
+	int priority = t->base_pri - (is_realtime(policy) ? PRI_REALTIME : 0);
+	int max = sched_get_priority_max(policy);
+
+	priority = priority < 0 ? 0 : priority > max ? max : priority;
+	return (struct sched){.policy = policy, .priority = priority};
 }
 
 static int get(struct thread *t, void *arg)
@@ -64,16 +94,19 @@ static int get(struct thread *t, void *arg)
 	if (t->bound)
 		return t->lwp->id != 0 ? __lwp_getsched(t->lwp->id, &s->policy, &s->priority)
 				       : EAGAIN;
-	*s = (struct sched){SCHED_OTHER,
-			    t->base_pri < PRI_REALTIME ? t->base_pri : PRI_REALTIME - 1};
+	*s = of_unbound(t);
 	return 0;
 }
 
+#define UNPREPARED (-1) /* the model is to be made ready first, without __threads_lock */
+
 static int set(struct thread *t, void *arg)
 {
-	const struct sched *s = arg;
+	struct sched *s = arg;
 
-	return __sched_set(t, s->policy, s->priority);
+	if (!t->bound && is_realtime(s->policy) && !s->prepared)
+		return UNPREPARED;
+	return __sched_set(t, s->policy, s->priority, true);
 }
 
 static int set_priority(struct thread *t, void *arg)
@@ -83,7 +116,7 @@ static int set_priority(struct thread *t, void *arg)
 
 	if (error == 0 && !__sched_priority_known(now.policy, priority))
 		error = EINVAL;
-	return error != 0 ? error : __sched_set(t, now.policy, priority);
+	return error != 0 ? error : __sched_set(t, now.policy, priority, false);
 }
 
 int pthread_getschedparam(pthread_t thread, int *policy, struct sched_param *param)
@@ -99,23 +132,46 @@ int pthread_getschedparam(pthread_t thread, int *policy, struct sched_param *par
 }
 
 /*
- * EINVAL: no such policy, or a priority that it does not have; ENOTSUP: not of an unbound thread.
+ * EINVAL: no such policy, or a priority that it does not have; ENOTSUP: not of an unbound thread:
+ * a priority below 0, SCHED_NT; EAGAIN, ENOMEM: the model could not make ready for the first unbound
+ * thread of SCHED_FIFO or SCHED_RR.
  */
 int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
 {
-	struct sched s = {policy, param->sched_priority};
+	struct sched s = {.policy = policy, .priority = param->sched_priority};
+	int error;
 
 	if (!__sched_priority_known(policy, s.priority))
 		return EINVAL;
-	return __thread_with(thread, set, &s);
+	error = __thread_with(thread, set, &s);
+	if (error != UNPREPARED)
+		return error;
+	error = __ops->prepare_realtime();
+	s.prepared = true;
+	return error != 0 ? error : __thread_with(thread, set, &s);
 }
 
 /*
- * Keeps the policy.  EINVAL: a priority that it does not have; ENOTSUP: not of an unbound thread.
+ * Keeps the policy.  EINVAL: a priority that it does not have; ENOTSUP: not of an unbound thread:
+ * one below 0.
  */
 int pthread_setschedprio(pthread_t thread, int priority)
 {
 	return __thread_with(thread, set_priority, &priority);
+}
+
+/*
+ * For sched_rr_get_interval (user/libc/sched.c): *slice becomes that of the calling thread, 0 for
+ * SCHED_FIFO.  False: the process's counts, for the thread is bound or of SCHED_OTHER.
+ */
+bool __thread_slice(struct timespec *slice)
+{
+	const struct thread *self = thread_self();
+
+	if (self->bound || !is_realtime(self->policy))
+		return false;
+	*slice = (struct timespec){.tv_nsec = self->policy == SCHED_RR ? RR_SLICE_NS : 0};
+	return true;
 }
 
 static int own_lwp(struct thread *t, void *id)

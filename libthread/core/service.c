@@ -45,7 +45,8 @@ int __service_start(void (*entry)(struct thread *), const char *name, struct thr
 	t->cancel_all = 0;
 	t->carries = 0;
 	t->sigmask = __base_mask;
-	t->pri = t->base_pri = thread_self()->base_pri;
+	t->base = thread_self()->base;
+	t->pri = t->base_pri;
 	t->wchan = NULL;
 	t->on_stack = 1;
 	save_fp_control(&t->fp_control);

@@ -66,21 +66,19 @@ static void load_section_again(struct weft_ucontext *uc)
 }
 
 /*
- * Where the kernel enters a handler.  What it interrupted goes on as if nothing had been,
- * errno included.  It may have been about to unpark an LWP: that is done here, since the
+ * Calls handler().  What it interrupted goes on as if nothing had been.  It may have been about to unpark an LWP: that is done here, since the
  * handler may do the same for another one, or never return; one unpark too many is harmless.
  *
  * The books of the mask are put back as they were found, not as the kernel will set it: they
  * may be a step ahead, or another handler may come in between (then they are as it found
  * them, again).
  */
-void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
-		 void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask)
+static inline void around(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
+			  void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask)
 {
 	struct thread *self = thread_self();
 	uint64_t before = self->sigmask, interrupted = uc->sigmask;
 	const struct section *section = self->critical;
-	int saved_errno = errno;
 	uint32_t owes = self->lwp->owes;
 
 	if (unlikely(self->lwp->id == 0)) /* it has come before lwp_main */
@@ -90,13 +88,34 @@ void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 	set_mask(self, mask);
 	handler(sig, info, uc);
 	set_mask(self, uc->sigmask == interrupted ? before : uc->sigmask);
-	self->caught = true;
-	errno = saved_errno;
 	if (self->critical != section)
 		load_section_again(uc);
 	/* It may return into a system call that is to end, on another LWP (core/cancel.c). */
 	if (unlikely(cancel_due()))
 		__cancel_call(self->lwp->id, self);
+}
+
+/* Where the kernel enters a handler.  errno is kept too. */
+void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
+		 void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask)
+{
+	int saved_errno = errno;
+
+	around(sig, info, uc, handler, mask);
+	thread_self()->caught = true;
+	errno = saved_errno;
+	__sys_sigreturn(uc);
+}
+
+static void preempted(int sig, struct weft_siginfo *info, void *uc)
+{
+	__ops->preempted();
+}
+
+/* The same for lwp_preempt, which is no signal: no wait for one ends.  Does not return. */
+void __preempt_entry(struct weft_ucontext *uc, uint64_t mask)
+{
+	around(SIGLWP, NULL, uc, preempted, mask);
 	__sys_sigreturn(uc);
 }
 

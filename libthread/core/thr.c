@@ -155,7 +155,7 @@ int thr_setprio(thread_t thread, int priority)
 	ilock_lock(&__threads_lock);
 	t = __thread_find(thread);
 	if (t != NULL)
-		__thread_set_priority(t, priority);
+		__thread_set_sched(t, t->policy, priority, false);
 	ilock_unlock(&__threads_lock);
 	return t == NULL ? ESRCH : 0;
 }

@@ -182,7 +182,8 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->cleanup = NULL;
 	save_fp_control(&t->fp_control); /* a new thread has its creator's */
 	t->wchan = NULL;
-	t->pri = t->base_pri = self->base_pri;
+	t->base = self->base;
+	t->pri = t->base_pri;
 	t->bound = __model->scope == SCOPE_EITHER ? args->bound : __model->scope == SCOPE_ALL_BOUND;
 	t->detached = args->detached;
 	t->exited = false;

@@ -94,7 +94,10 @@ int pthread_attr_getschedparam(const pthread_attr_t *__attr, struct sched_param 
 int pthread_attr_setschedparam(pthread_attr_t *__attr, const struct sched_param *__param);
 int pthread_getattr_np(pthread_t __target, pthread_attr_t *__attr);
 
-/* Scheduling.  ENOTSUP: of an unbound thread, what only an LWP of its own could have. */
+/*
+ * Scheduling.  An unbound thread has its policy and priority within the process.  ENOTSUP: what only
+ * an LWP of its own could have.
+ */
 int pthread_getschedparam(pthread_t __target, int *__policy, struct sched_param *__param);
 int pthread_setschedparam(pthread_t __target, int __policy, const struct sched_param *__param);
 int pthread_setschedprio(pthread_t __target, int __priority);

@@ -88,18 +88,25 @@ static void settle(struct thread *t)
 	}
 }
 
-void __thread_set_priority(struct thread *t, int pri)
+/*
+ * While a mutex lends t a priority, or t holds one with a ceiling or one that others wait for, it
+ * keeps its place (POSIX: pthread_mutexattr_getprotocol).
+ */
+void __thread_set_sched(struct thread *t, int policy, int pri, bool to_tail)
 {
 	struct sleepq *any = sleepq_of(t);
 
 	if (__ops->change_priority == NULL) {
+		t->policy = policy;
 		t->base_pri = pri;
 		__ops->set_priority(t, pri);
 		return;
 	}
 	__ops->lock(any);
+	t->policy = policy;
 	t->base_pri = pri;
 	settle(t);
+	__ops->rescheduled(t, to_tail && t->ceiling == 0 && t->inherits == NULL);
 	__ops->unlock(any);
 }
 
@@ -211,14 +218,15 @@ static int apply_ceilings(struct thread *self, const pthread_mutex_t *more)
 		ceiling = limit;
 	if (self->bound)
 		return -__sys_lwp_ceiling(ceiling, limit);
-	if (limit >= 0 && self->base_pri > limit)
+	if (limit >= 0 && self->base_pri > PRI_REALTIME + limit)
 		return EINVAL;
 	__ops->lock(any);
 	before = self->pri;
-	self->ceiling = ceiling > 0 ? ceiling : 0;
+	self->ceiling = ceiling >= 0 ? PRI_REALTIME + ceiling : 0;
 	settle(self);
 	__ops->unlock(any);
-	if (self->pri < before) /* others may go before it now */
+	/* Others may go before it now.  A real-time thread keeps its place before its equals. */
+	if (self->pri < before && self->pri < PRI_REALTIME)
 		__ops->yield();
 	return 0;
 }

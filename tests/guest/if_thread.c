@@ -313,7 +313,8 @@ static void of_a_thread(pthread_t t, int bound)
 	}
 	GIVES(ENOENT, pthread_getcpuclockid(t, &clock), "it has no LWP");
 	GIVES(ENOTSUP, pthread_getaffinity_np(t, sizeof(cpus), &cpus), "it has no LWP");
-	GIVES(ENOTSUP, pthread_setschedparam(t, SCHED_FIFO, &param), "it has no LWP");
+	param.sched_priority = 1;
+	GIVES(ENOTSUP, pthread_setschedparam(t, SCHED_NT, &param), "it has no LWP");
 	GIVES(ENOTSUP, pthread_setschedprio(t, -1), "it has no LWP");
 }
 
@@ -360,7 +361,8 @@ static void scheduling(void)
 	pthread_attr_init(&a);
 	if (strcmp(model, "lwp") != 0) {
 		pthread_attr_setinheritsched(&a, PTHREAD_EXPLICIT_SCHED);
-		pthread_attr_setschedpolicy(&a, SCHED_FIFO);
+		pthread_attr_setschedpolicy(&a, SCHED_NT);
+		pthread_attr_setschedparam(&a, &(struct sched_param){.sched_priority = 1});
 		GIVES(ENOTSUP, pthread_create(&t, &a, nothing, NULL), "it would have no LWP");
 		pthread_attr_init(&a);
 	}

@@ -1,9 +1,6 @@
 /*
- * protocol.h - for the programs on mutexes with a protocol and on priorities: priorities as the
- * model has them, and mutexes of every protocol, type and kind by either interface.
- *
- * Priorities are those of SCHED_FIFO in model lwp, where the kernel schedules, and those of threads
- * in the others.
+ * protocol.h - for the programs on mutexes with a protocol and on priorities: priorities of
+ * SCHED_FIFO, and mutexes of every protocol, type and kind by either interface.
  */
 #pragma once
 #include <pthread.h>
@@ -27,12 +24,14 @@ __attribute__((unused)) static void find_model(void)
 	kernel_schedules = model == NULL || strcmp(model, "lwp") == 0;
 }
 
+static int policy = SCHED_FIFO;
+
 /* Fails for a priority that there is not, and in no model. */
 static void reprice(pthread_t t, int pri)
 {
 	struct sched_param p = {.sched_priority = pri};
 
-	if (pthread_setschedparam(t, kernel_schedules ? SCHED_FIFO : SCHED_OTHER, &p) != 0)
+	if (pthread_setschedparam(t, policy, &p) != 0)
 		bail("pthread_setschedparam");
 }
 

@@ -503,9 +503,17 @@ static void test_writers(bool shared)
 	make_objects(shared);
 	perform(cast, 4);
 	same("writers go before readers of their priority, if that is SCHED_FIFO's", order,
-	     kernel_schedules ? "uWVrL" : "urWVL");
+	     "uWVrL");
 	perform(falling, 4);
-	same("... and not before one of a higher", order, kernel_schedules ? "uRWrL" : "uRrWL");
+	same("... and not before one of a higher", order, "uRWrL");
+	if (kernel_schedules)
+		return;
+	policy = SCHED_OTHER;
+	perform(cast, 4);
+	same("of SCHED_OTHER, who came first", order, "urWVL");
+	perform(falling, 4);
+	same("... of one priority", order, "uRrWL");
+	policy = SCHED_FIFO;
 }
 
 int main(void)

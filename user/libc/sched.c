@@ -221,8 +221,11 @@ int sched_get_priority_max(int policy)
 	}
 }
 
+__attribute__((weak)) __typeof__(__thread_slice) __thread_slice;
+
 /*
- * The slice of a SCHED_RR process; 0 for one without end.  EINVAL: also another policy, whose
+ * The slice of a SCHED_RR process; 0 for one without end.  Of the caller's process, and called by
+ * an unbound thread of SCHED_RR or SCHED_FIFO: that thread's.  EINVAL: also another policy, whose
  * slices vary.  Errors of sched_getscheduler.
  */
 int sched_rr_get_interval(pid_t pid, struct timespec *ts)
@@ -231,6 +234,8 @@ int sched_rr_get_interval(pid_t pid, struct timespec *ts)
 
 	if (get(pid, &p) < 0)
 		return -1;
+	if (__thread_slice != NULL && (pid == 0 || pid == getpid()) && __thread_slice(ts))
+		return 0;
 	if (p.pc_cid != WEFT_CLASS_RT)
 		return fails(EINVAL);
 	*ts = (struct timespec){0};

@@ -38,17 +38,43 @@ static void begin_bound(struct thread *self)
 	__thread_main(self);
 }
 
+/* It sleeps for as long as it likes: that helps no unbound thread. */
+static int create_bound(struct thread *t, bool suspended)
+{
+	t->lwp = &t->own_lwp;
+	t->state = suspended ? TS_STOPPED : TS_ONLWP;
+	return __lwp_start(t, begin_bound, LWP_NOPOOL | (suspended ? LWP_SUSPENDED : 0), NULL);
+}
+
+static void push_above(struct thread *t)
+{
+	__runq_push_above(t);
+	__realtime_look(t->pri, false);
+}
+
+#define IS_UNBOUND (-1)
+
+/* 0 or an error number; IS_UNBOUND: the model is ready for it. */
+static int __attribute__((noinline)) create_special(struct thread *t, bool suspended)
+{
+	int error = 0;
+
+	if (t->bound)
+		return create_bound(t, suspended);
+	if (t->pri >= PRI_REALTIME)
+		error = __realtime_prepare();
+	return error != 0 ? error : IS_UNBOUND;
+}
+
 static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 {
 	uint32_t unpark = 0;
 	int error;
 
-	if (t->bound) {
-		t->lwp = &t->own_lwp;
-		t->state = suspended ? TS_STOPPED : TS_ONLWP;
-		/* It sleeps for as long as it likes: that helps no unbound thread. */
-		return __lwp_start(t, begin_bound, LWP_NOPOOL | (suspended ? LWP_SUSPENDED : 0),
-				   NULL);
+	if (unlikely(t->special != 0)) {
+		error = create_special(t, suspended);
+		if (error != IS_UNBOUND)
+			return error;
 	}
 	if (new_lwp || unlikely(!__pool_ready)) {
 		error = new_lwp ? __pool_one_more() : 0;
@@ -63,7 +89,10 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 		t->suspended = true;
 	} else if (likely(__pool_idle == NULL)) {
 		t->state = TS_RUNQUEUE;
-		runq_push(t);
+		if (likely(t->pri == 0))
+			run_list_append(&__runq.zero, t);
+		else
+			push_above(t);
 	} else {
 		unpark = __make_runnable(t);
 	}
@@ -90,16 +119,13 @@ static void __attribute__((noreturn)) exit_bound(struct thread *self, struct thr
 	__lwp_leave(self);
 }
 
-static void __attribute__((noreturn)) mxn_exit(struct sleepq *q, struct thread *wake)
+static void __attribute__((noreturn, noinline))
+exit_special(struct thread *self, struct thread *wake)
 {
-	struct thread *self = thread_self(), *next;
+	struct thread *next;
 
-	if (unlikely(self->bound))
+	if (self->bound)
 		exit_bound(self, wake);
-	if (likely(wake != NULL && goes_next(wake) && self->special == 0)) {
-		wake->wchan = NULL;
-		__mxn_leave(self, wake, hand_over(self, wake));
-	}
 	if (wake != NULL) {
 		__wake_first(wake);
 	} else {
@@ -108,7 +134,19 @@ static void __attribute__((noreturn)) mxn_exit(struct sleepq *q, struct thread *
 	}
 	next = next_for(self);
 	prepare_switch(self, next);
+	if (wake != NULL)
+		__left_behind(wake, next);
 	__mxn_leave(self, next, hand_over(self, next));
+}
+
+static void __attribute__((noreturn)) mxn_exit(struct sleepq *q, struct thread *wake)
+{
+	struct thread *self = thread_self();
+
+	if (unlikely(self->special != 0 || wake == NULL || !goes_next(wake)))
+		exit_special(self, wake);
+	wake->wchan = NULL;
+	__mxn_leave(self, wake, hand_over(self, wake));
 }
 
 /*
@@ -173,6 +211,8 @@ static int mxn_resume(struct thread *t)
 			t->state = TS_ONLWP;
 			__pool_stopped(-1);
 			__sys_lwp_continue(t->lwp->id);
+			if (__runq_top() > t->pri)
+				__realtime_look(__runq_top(), false);
 		} else {
 			unpark = __make_runnable(t);
 		}
@@ -187,9 +227,9 @@ static int mxn_resume(struct thread *t)
 /* If t is in a queue, it moves to where its new priority belongs. */
 static void mxn_change_priority(struct thread *t, int pri)
 {
-	const void *obj;
+	const void *obj = t->wchan;
+	bool lowered = pri < t->pri;
 
-	obj = t->wchan;
 	if (obj != NULL)
 		__sleepq_remove(t->q, t);
 	if (t->state == TS_RUNQUEUE)
@@ -197,8 +237,7 @@ static void mxn_change_priority(struct thread *t, int pri)
 	t->pri = pri;
 	if (obj != NULL)
 		sleepq_enter(t->q, obj, t, ORDER_OPTION);
-	if (t->state == TS_RUNQUEUE)
-		runq_push(t);
+	__realtime_changed(t, lowered);
 }
 
 static void mxn_set_priority(struct thread *t, int pri)
@@ -226,6 +265,7 @@ static void mxn_forked(bool had_others)
 	if (had_others)
 		__sleepq_forked();
 	__timeout_forked();
+	__realtime_forked();
 	__services_forked();
 	__pool_forked(thread_self());
 }
@@ -275,6 +315,9 @@ static const struct model_ops ops = {
 	.resume = mxn_resume,
 	.set_priority = mxn_set_priority,
 	.change_priority = mxn_change_priority,
+	.rescheduled = __mxn_rescheduled,
+	.prepare_realtime = __realtime_prepare,
+	.preempted = __mxn_preempted,
 	.kill = __mxn_kill,
 	.await_signal = __mxn_await_signal,
 	.leave_signals = __mxn_leave_signals,

@@ -7,6 +7,7 @@
  *	grow.c		when it grows by itself; the model's LWPs of its own
  *	signal.c	signals of unbound threads, the ASLWP
  *	timeout.c	deadlines of unbound threads
+ *	realtime.c	preemption by unbound threads of SCHED_FIFO and SCHED_RR, time slices
  *	mxn.c		creation, exit, suspension; the table of operations
  *	switch.S	from one thread to the other
  *
@@ -94,6 +95,7 @@ static inline struct thread *run_end(struct run_list *l)
 
 int __runq_top(void);
 void __runq_push_above(struct thread *t);
+void __runq_push_head(struct thread *t); /* before its equals */
 void __runq_remove(struct thread *t);
 void __runq_init(void);
 
@@ -181,13 +183,14 @@ void __mxn_leave(struct thread *from, struct thread *to, struct section *c)
 	__attribute__((noreturn));
 
 /* One of them carries something of its own, or is a scheduler context: signal.c. */
-void __masks_move(struct thread *from, struct thread *to); /* signal.c */
+void __masks_move(struct thread *from, struct thread *to);     /* signal.c */
+void __switch_special(struct thread *from, struct thread *to); /* realtime.c */
 
-/* Unless both are plain: does for masks what is to be done before the switch. */
+/* Unless both are plain: does for priorities and masks what is to be done before the switch. */
 static inline void prepare_switch(struct thread *self, struct thread *next)
 {
 	if (unlikely(self->special | next->special))
-		__masks_move(self, next);
+		__switch_special(self, next);
 }
 
 /* next is to have the LWP of the calling thread, whose state has been set. */
@@ -247,6 +250,7 @@ void __mxn_wake(struct sleepq *q, struct thread *list);
 int __mxn_wake_one(struct sleepq *q, struct thread *t);
 int __mxn_yield(void);
 void __wake_first(struct thread *t);
+void __left_behind(struct thread *t, struct thread *next);
 
 /* Prepares t, which has a stack, to begin in entry() at the first switch to it. */
 static inline void mxn_prepare(struct thread *t, void (*entry)(void))
@@ -262,8 +266,9 @@ static inline void mxn_prepare(struct thread *t, void (*entry)(void))
 /* --- pool.c --------------------------------------------------------------------- */
 
 void __pool_init(void);
-extern struct thread *__pool_idle; /* see pool.c; _schedlock */
-extern int __pool_size;            /* LWPs that run threads; _schedlock */
+extern struct thread *__pool_idle;     /* see pool.c; _schedlock */
+extern struct thread *__pool_contexts; /* all, linked by list_next; _schedlock */
+extern int __pool_size;                /* LWPs that run threads; _schedlock */
 /* With _schedlock: an idle LWP, which is idle no longer; or NULL. */
 struct thread *__pool_take_idle(void);
 /* Without it: sees that there are `level` LWPs; 0: as many as there should be. */
@@ -305,3 +310,17 @@ int __timeout_prepare(void);
 void __timeout_arm(struct thread *t, deadline_t deadline);
 void __timeout_cancel(struct thread *t);
 void __timeout_forked(void); /* in the child of fork */
+
+/* --- realtime.c ----------------------------------------------------------------- */
+
+#define RR_TICKS (RR_SLICE_NS / WEFT_TICK_NS)
+
+/* With _schedlock: a thread of this priority has entered the run queue, or is left there. */
+void __realtime_look(int pri, bool gives_way);
+/* The same: t's priority is another, and it is in no run queue, though its state may say so. */
+void __realtime_changed(struct thread *t, bool lowered);
+void __mxn_give_way(void);
+void __mxn_preempted(void);
+void __mxn_rescheduled(struct thread *t, bool to_tail);
+int __realtime_prepare(void);
+void __realtime_forked(void);

@@ -23,6 +23,7 @@
  * place; when it goes on, there is one too many, and the next that is idle leaves.
  */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include "mxn.h"
 
@@ -32,6 +33,7 @@ int __pool_size;          /* LWPs that run threads; _schedlock */
 static int asked, wanted; /* _schedlock */
 bool __pool_ready;
 struct thread *__pool_idle; /* linked by run_next; _schedlock */
+struct thread *__pool_contexts;
 
 struct thread *__pool_take_idle(void)
 {
@@ -47,6 +49,11 @@ struct thread *__pool_take_idle(void)
 /* One LWP too many: ends the calling one.  Called with _schedlock, which it gives up. */
 static void __attribute__((noreturn)) retire(struct thread *self)
 {
+	struct thread **p = &__pool_contexts;
+
+	while (*p != self)
+		p = &(*p)->list_next;
+	*p = self->list_next;
 	__pool_size--;
 	critical_enter();
 	schedunlock();
@@ -92,6 +99,16 @@ static void wait_for_partner(struct thread *self)
 	}
 }
 
+/* A real-time thread may have entered the run queue since partner was chosen. */
+static struct thread *instead_of(struct thread *partner)
+{
+	if (__runq_top() < PRI_REALTIME || __runq_top() <= partner->pri)
+		return partner;
+	partner->state = TS_RUNQUEUE;
+	__runq_push_head(partner);
+	return __runq_pop();
+}
+
 /*
  * What an LWP does when it runs no thread.  A partner may have been taken away again by
  * thr_suspend.
@@ -108,6 +125,8 @@ static void __attribute__((noreturn)) scheduler(struct thread *self)
 		self->partner = NULL;
 		if (next == NULL)
 			next = __runq_pop();
+		else if (unlikely(__runq.above != 0))
+			next = instead_of(next);
 		if (next != NULL)
 			switch_to(self, next);
 		else if (__pool_size > wanted)
@@ -121,6 +140,10 @@ static void __attribute__((noreturn)) scheduler(struct thread *self)
 static void scheduler_first(struct thread *self)
 {
 	self->lwp->sc->idle = 1;
+	schedlock();
+	self->list_next = __pool_contexts;
+	__pool_contexts = self;
+	schedunlock();
 	__sys_sigprocmask(SIG_SETMASK, &self->sigmask, NULL);
 	scheduler(self);
 }
@@ -143,6 +166,10 @@ static struct thread *new_context(void)
 	c->lwp = &c->own_lwp;
 	c->state = TS_ONLWP;
 	c->special = 0;
+	c->policy = SCHED_OTHER;
+	c->own_lwp.pri = 0;
+	c->own_lwp.told = false;
+	c->own_lwp.rr = NULL;
 	c->bound = true; /* a handler that blocks or yields here keeps the LWP */
 	c->exited = false;
 	c->sigmask = __base_mask;
@@ -273,6 +300,8 @@ void __pool_init(void)
 	main->lwp = &c->own_lwp;
 	c->lwp = &__nowhere;
 	mxn_prepare(c, scheduler_after);
+	__pool_contexts = c;
+	c->list_next = NULL;
 	__pool_size = asked = wanted = 1;
 	/* Fewer than asked for are fewer, and no reason not to start. */
 	__pool_set_concurrency(__options.concurrency);
@@ -286,5 +315,11 @@ void __pool_forked(struct thread *self)
 {
 	__pool_idle = NULL;
 	__pool_size = !self->bound;
+	__pool_contexts = NULL;
+	if (!self->bound) {
+		__pool_contexts = context_of(self);
+		__pool_contexts->list_next = NULL;
+		self->lwp->told = false;
+	}
 	wanted = asked = asked > 0 ? asked : 1;
 }

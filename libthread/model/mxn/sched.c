@@ -3,7 +3,8 @@
  *
  * Threads of equal priority do not preempt each other.  A thread that is woken and has a
  * higher priority than its waker takes over the waker's LWP at once, if no other is idle;
- * a lower one on another LWP runs until its next call of the scheduler.
+ * a lower one on another LWP runs until its next call of the scheduler.  From PRI_REALTIME on a
+ * woken thread takes the LWP of the lowest one, wherever that runs (realtime.c).
  */
 #include "mxn.h"
 
@@ -86,6 +87,23 @@ void __runq_push_above(struct thread *t)
 	run_list_append(l, t);
 	*word |= bit;
 	__runq.above++;
+	t->slice = RR_TICKS;
+}
+
+/* It keeps what is left of its slice. */
+void __runq_push_head(struct thread *t)
+{
+	struct run_list *l = t->pri != 0 ? &__runq.pri[t->pri] : &__runq.zero;
+	uint8_t slice = t->slice;
+
+	runq_push(t);
+	t->slice = slice;
+	t->run_prev->run_next = t->run_next;
+	t->run_next->run_prev = t->run_prev;
+	t->run_prev = run_end(l);
+	t->run_next = l->first;
+	l->first->run_prev = t;
+	l->first = t;
 }
 
 void __runq_remove(struct thread *t)
@@ -113,19 +131,27 @@ struct thread *__runq_pop(void)
 
 /* --- blocking and waking ---------------------------------------------------------- */
 
-uint32_t __make_runnable(struct thread *t)
+static uint32_t make_runnable(struct thread *t, bool gives_way)
 {
 	struct thread *idle = __pool_take_idle();
 
 	if (idle == NULL) {
 		t->state = TS_RUNQUEUE;
 		runq_push(t);
+		if (unlikely(t->pri >= PRI_REALTIME))
+			__realtime_look(t->pri, gives_way);
 		return 0;
 	}
+	t->slice = RR_TICKS;
 	t->state = TS_DISPATCHABLE;
 	t->partner = idle;
 	__atomic_store_n(&idle->partner, t, __ATOMIC_RELEASE);
 	return idle->own_lwp.id;
+}
+
+uint32_t __make_runnable(struct thread *t)
+{
+	return make_runnable(t, false);
 }
 
 /*
@@ -151,11 +177,16 @@ static bool woken(struct thread *t, uint32_t *unpark)
 	return blocked;
 }
 
-uint32_t __release(struct thread *t)
+static uint32_t release(struct thread *t, bool gives_way)
 {
 	uint32_t unpark;
 
-	return woken(t, &unpark) ? __make_runnable(t) : unpark;
+	return woken(t, &unpark) ? make_runnable(t, gives_way) : unpark;
+}
+
+uint32_t __release(struct thread *t)
+{
+	return release(t, false);
 }
 
 /*
@@ -229,6 +260,13 @@ void __wake_first(struct thread *t)
 	}
 }
 
+/* The caller has woken t first, and leaves its LWP to next: another one may be for t. */
+void __left_behind(struct thread *t, struct thread *next)
+{
+	if (t != next && t->state == TS_RUNQUEUE)
+		__realtime_look(t->pri, false);
+}
+
 /* The caller is to be cancelled, here and now. */
 static const void *block_in_vain(struct thread *self, struct thread *wake)
 {
@@ -262,6 +300,8 @@ __block_special(struct thread *self, deadline_t deadline, struct thread *wake)
 		__timeout_arm(self, deadline);
 	next = next_for(self);
 	prepare_switch(self, next);
+	if (wake != NULL)
+		__left_behind(wake, next);
 	return __mxn_switch_null(self, next, hand_over(self, next));
 }
 
@@ -299,12 +339,21 @@ int __mxn_sleep(struct sleepq *q)
 	return switch_plain(self, next);
 }
 
+/* With _schedlock: can the caller give way when it has given that up? */
+static inline bool may_give_way(const struct thread *self)
+{
+	return !self->bound && (self->critical->nopreempt & (SECTION_TIMED - 1)) == 1;
+}
+
 /* A thread of priority pri has been woken: it goes first if it ought to. */
-static void give_way(int pri)
+static void give_way(int pri, bool may)
 {
 	struct thread *self = thread_self();
 
-	if (pri > self->pri && !self->bound && !in_critical(self->lwp) && __runq_top() > self->pri)
+	if (may && pri >= PRI_REALTIME)
+		__mxn_give_way();
+	else if (pri > self->pri && !self->bound && !in_critical(self->lwp) &&
+		 __runq_top() > self->pri)
 		__mxn_yield();
 }
 
@@ -313,6 +362,7 @@ static void give_way(int pri)
 static void wake_many(struct thread *list)
 {
 	uint32_t ids[UNPARK_BATCH];
+	bool may = may_give_way(thread_self());
 	unsigned n = 0;
 	int highest = 0;
 
@@ -323,7 +373,7 @@ static void wake_many(struct thread *list)
 		list = t->q_next;
 		if (t->pri > highest)
 			highest = t->pri;
-		ids[n] = __release(t);
+		ids[n] = release(t, may);
 		n += ids[n] != 0;
 		if (n == UNPARK_BATCH) {
 			__sys_lwp_unpark_all(ids, n);
@@ -334,21 +384,22 @@ static void wake_many(struct thread *list)
 	if (n > 0)
 		__sys_lwp_unpark_all(ids, n);
 	no_suspend_exit();
-	give_way(highest);
+	give_way(highest, may);
 }
 
 static int __attribute__((noinline)) wake_special(struct thread *t)
 {
 	struct lwp *l = thread_self()->lwp;
 	int pri = t->pri;
-	uint32_t unpark = __release(t);
+	bool may = pri >= PRI_REALTIME && may_give_way(thread_self());
+	uint32_t unpark = release(t, may);
 
 	l->owes = unpark;
 	schedunlock();
 	if (unpark != 0)
 		__lwp_unpark_owed(l, unpark);
 	if (pri > 0)
-		give_way(pri);
+		give_way(pri, may);
 	return 0;
 }
 

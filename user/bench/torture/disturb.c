@@ -12,6 +12,7 @@
 #include <thread.h>
 
 #define PRIORITIES 4
+#define REALTIME 61 /* from this one on a woken thread preempts (libthread/README.md) */
 
 static sem_t posted;            /* by handlers, and taken by moves */
 static unsigned posts;          /* atomic: that there should be */
@@ -139,7 +140,7 @@ void move_priority(void)
 
 	if (other == 0 || !features.priorities)
 		return;
-	error = thr_setprio(other, draw(PRIORITIES));
+	error = thr_setprio(other, draw(PRIORITIES) + (draw(2) ? 0 : REALTIME));
 	CHECK(error == 0 || error == ESRCH);
 }
 

@@ -42,6 +42,9 @@ void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 /* Defined by libc: policy and priority of an LWP, as sched.h has them. */
 int __lwp_getsched(uint32_t id, int *policy, int *priority);
 int __lwp_setsched(uint32_t id, int policy, int priority);
+/* Of libthread, if the program uses what can give a thread a slice: see there. */
+struct timespec;
+_Bool __thread_slice(struct timespec *slice);
 
 /* Nanoseconds since boot (CLOCK_MONOTONIC), in user mode; never goes back on one CPU. */
 int64_t gethrtime(void);

@@ -1,0 +1,299 @@
+/*
+ * realtime.c - unbound threads of SCHED_FIFO and SCHED_RR: preemption, time slices.
+ *
+ * POSIX.1-2008, XSH 2.8.4 (policies) and 2.9.4 (contention scope).  The scope of an unbound thread
+ * is the process: it contends with the unbound threads of its process for the LWPs of the pool, by
+ * its priority in the run queue.  What CPU time an LWP gets is the kernel's decision, which knows
+ * nothing of this.  A thread is "real-time" here if its priority, with what it inherits, is
+ * PRI_REALTIME or above.
+ *
+ * Of the threads that could run the real-time ones of the highest priorities are on the LWPs:
+ *
+ *	A real-time thread that enters the run queue takes the LWP of the lowest thread below it
+ *	(__realtime_look).  That LWP is asked to look (lwp_preempt, weft/lwp.h), enters
+ *	__mxn_preempted, and gives its thread up.  An LWP that is asleep in the kernel is the last
+ *	choice: it looks when its call returns.
+ *	The preempted thread becomes the head of the list of its priority, and keeps the rest of
+ *	its slice.  At the end of its slice, or when it yields, it becomes the tail.
+ *
+ * Lists are by priority, not by policy.  SCHED_FIFO has no slice.  A thread of SCHED_RR has
+ * RR_TICKS.  The ticker, an LWP of the library's own, charges a tick to each such thread that it
+ * finds on an LWP, while an equal one waits in the run queue; without one there is no tick.  So
+ * a slice is exact to a tick, and the time that a thread has had alone does not count.
+ *
+ * A switch between threads of priority 0 does nothing for all this.  That is possible because every
+ * other switch goes through __switch_special, which notes what the LWP runs (struct lwp: pri, rr).
+ *
+ * All fields and static variables with _schedlock.
+ */
+#include <errno.h>
+#include <sched.h>
+#include "mxn.h"
+
+static struct thread *volatile ticker; /* the LWP's context, once there is one */
+static struct ilock ticker_lock;       /* held while it is made; before __threads_lock */
+static bool ticking;                   /* it parks for the next tick, or is about to */
+static bool retry;                     /* an LWP could not be given up when it was asked for */
+
+static void ticker_arm(void)
+{
+	if (ticking || ticker == NULL)
+		return;
+	ticking = true;
+	__sys_lwp_unpark(ticker->own_lwp.id);
+}
+
+static bool equal_waits(int pri)
+{
+	return __runq.bitmap[pri / 64] >> pri % 64 & 1;
+}
+
+/* l runs t, whose priority and policy may be new. */
+static void lwp_notes(struct lwp *l, struct thread *t)
+{
+	l->pri = t->pri;
+	l->rr = t->policy == SCHED_RR && t->pri >= PRI_REALTIME ? t : NULL;
+	if (l->rr != NULL && equal_waits(t->pri))
+		ticker_arm();
+}
+
+void __switch_special(struct thread *from, struct thread *to)
+{
+	struct lwp *l = from->lwp;
+
+	if (from->pri != 0 || to->pri != 0) {
+		lwp_notes(l, to);
+		l->told = false;
+	}
+	__masks_move(from, to);
+}
+
+/* --- preemption --------------------------------------------------------------------------------- */
+
+/*
+ * *Race:* l is asked for its thread, that one blocks, and another comes onto l before l looks;
+ * *without this:* the other one, perhaps the highest, would be preempted; *closed by:*
+ * __mxn_preempted compares the caller with the run queue, under the lock.
+ */
+static void lwp_ask(struct lwp *l)
+{
+	__siglwp_catch();
+	l->told = true;
+	__sys_lwp_preempt(l->id);
+}
+
+/* Is it better to take l's LWP than that of `other`, or NULL? */
+static bool gives_sooner(const struct lwp *l, const struct lwp *other)
+{
+	bool asleep = l->sc->state == SC_SLEEPING;
+
+	if (other == NULL)
+		return true;
+	if (asleep != (other->sc->state == SC_SLEEPING))
+		return !asleep;
+	return l->pri < other->pri;
+}
+
+/*
+ * A thread of priority pri has entered the run queue: if it is real-time, it gets the LWP of a
+ * lower one.  gives_way: the caller calls __mxn_give_way as soon as it has given up _schedlock, so
+ * that its own LWP need not be asked.
+ *
+ * An LWP that is asked is not asked for another thread, until it has looked or switched.
+ */
+void __realtime_look(int pri, bool gives_way)
+{
+	struct lwp *lowest = NULL;
+
+	if (pri < PRI_REALTIME)
+		return;
+	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
+		struct lwp *l = &c->own_lwp;
+
+		if (l->sc->idle || l->sc->state == SC_STOPPED)
+			continue;
+		if (l->rr != NULL && l->pri == pri)
+			ticker_arm();
+		if (!l->told && l->pri < pri && gives_sooner(l, lowest))
+			lowest = l;
+	}
+	if (lowest == NULL)
+		return;
+	if (gives_way && lowest == thread_self()->lwp)
+		lowest->told = true;
+	else
+		lwp_ask(lowest);
+}
+
+/* With _schedlock, given up: the caller leaves its LWP to the first of the run queue. */
+static void give_up_lwp(struct thread *self, bool to_tail)
+{
+	struct thread *next = __runq_pop();
+
+	self->state = TS_RUNQUEUE;
+	if (to_tail)
+		runq_push(self);
+	else
+		__runq_push_head(self);
+	prepare_switch(self, next);
+	__realtime_look(self->pri, false); /* another LWP may run a lower one */
+	__mxn_switch(self, next, hand_over(self, next));
+}
+
+/* The caller, unbound and in no critical section, has made a real-time thread runnable. */
+void __mxn_give_way(void)
+{
+	struct thread *self = thread_self();
+
+	schedlock();
+	self->lwp->told = false;
+	if (__runq_top() > self->pri)
+		give_up_lwp(self, false);
+	else
+		schedunlock();
+}
+
+/*
+ * Where an LWP looks that has been asked to: called as a signal handler is, at any place that is
+ * not in a critical section (core/signal.c).  A thread that others wait for (no_suspend) goes on
+ * first, and is asked again at the next tick.
+ */
+void __mxn_preempted(void)
+{
+	struct thread *self = thread_self();
+	bool over;
+	int top;
+
+	schedlock();
+	self->lwp->told = false;
+	top = __runq_top();
+	over = self->pri >= PRI_REALTIME && self->slice == 0;
+	if (self->bound || top < PRI_REALTIME || top + over <= self->pri) {
+		if (over)
+			self->slice = RR_TICKS;
+		schedunlock();
+	} else if (self->no_suspend != 0) {
+		retry = true;
+		ticker_arm();
+		schedunlock();
+	} else {
+		give_up_lwp(self, over);
+	}
+}
+
+/* --- changes of priority and policy ----------------------------------------------------------------- */
+
+/*
+ * t has a new priority, its own or a lent one.  In the run queue, real-time, it becomes the head of
+ * its list if it has been lowered (POSIX: pthread_setschedprio), else the tail.
+ */
+void __realtime_changed(struct thread *t, bool lowered)
+{
+	if (t->state == TS_RUNQUEUE) {
+		if (lowered && t->pri >= PRI_REALTIME)
+			__runq_push_head(t);
+		else
+			runq_push(t);
+		__realtime_look(t->pri, false);
+	} else if (!t->bound && t->lwp != &__nowhere) {
+		lwp_notes(t->lwp, t);
+		if (lowered && __runq_top() > t->pri)
+			__realtime_look(__runq_top(), false);
+	}
+}
+
+void __mxn_rescheduled(struct thread *t, bool to_tail)
+{
+	if (t->bound)
+		return;
+	if (t->lwp != &__nowhere)
+		lwp_notes(t->lwp, t);
+	if (!to_tail || t->pri < PRI_REALTIME)
+		return;
+	if (t->state == TS_RUNQUEUE) {
+		__runq_remove(t);
+		runq_push(t);
+	} else if (t->lwp != &__nowhere && equal_waits(t->pri)) {
+		t->slice = 0;
+		lwp_ask(t->lwp);
+	} else {
+		t->slice = RR_TICKS;
+	}
+}
+
+/* --- the tick ------------------------------------------------------------------------------------ */
+
+/* Charges a tick.  False: there is nobody for whom another one is needed. */
+static bool tick(void)
+{
+	bool more = false;
+
+	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
+		struct lwp *l = &c->own_lwp;
+		struct thread *t = l->rr;
+
+		if (t == NULL || !equal_waits(t->pri))
+			continue;
+		more = true;
+		if (l->sc->state == SC_SLEEPING || l->sc->state == SC_STOPPED)
+			continue;
+		if (t->slice > 0)
+			t->slice--;
+		if (t->slice == 0)
+			lwp_ask(l);
+	}
+	if (retry) {
+		retry = false;
+		__realtime_look(__runq_top(), false);
+	}
+	return more;
+}
+
+static void __attribute__((noreturn)) ticker_main(struct thread *self)
+{
+	deadline_t next = NEVER;
+
+	for (;;) {
+		deadline_t now;
+
+		schedlock();
+		now = gethrtime();
+		if (ticking && next == NEVER) {
+			next = now + WEFT_TICK_NS;
+		} else if (ticking && now >= next) {
+			ticking = tick();
+			next = next + WEFT_TICK_NS > now ? next + WEFT_TICK_NS : now + WEFT_TICK_NS;
+		}
+		if (!ticking)
+			next = NEVER;
+		schedunlock();
+		__lwp_park(next, 0);
+	}
+}
+
+/* Makes the ticker if there is none.  0, EAGAIN, ENOMEM. */
+int __realtime_prepare(void)
+{
+	struct thread *t;
+	int error = 0;
+
+	if (__atomic_load_n(&ticker, __ATOMIC_ACQUIRE) != NULL)
+		return 0;
+	ilock_lock(&ticker_lock);
+	if (ticker == NULL) {
+		error = __service_start(ticker_main, "ticker", &t);
+		if (error == 0)
+			__atomic_store_n(&ticker, t, __ATOMIC_RELEASE);
+	}
+	ilock_unlock(&ticker_lock);
+	return error;
+}
+
+/* As for the LWP of time-outs (timeout.c). */
+void __realtime_forked(void)
+{
+	__service_forgotten(ticker);
+	ticker = NULL;
+	ticker_lock.held = 0;
+	ticking = retry = false;
+}
