@@ -27,8 +27,9 @@
  * got it, and does not exit in that wait, so none of them is lost.
  *
  * Asynchronous: SIGLWP makes the thread look wherever it is.  Its handler does nothing while the
- * thread stands in a sleep queue, or is about to wake others: then the next point counts.  (Of
- * the library's functions only three may be used by a thread that allows that.)  Whoever
+ * thread stands in a sleep queue, or is about to wake others: then the next point counts.  A wait
+ * for a lock or at a barrier ends as if it were a point (cancel.h).  (Of the library's functions
+ * POSIX lets a thread that allows that use only three.)  Whoever
  * takes the permission back looks once more; so no SIGLWP comes for a thread that does
  * not expect it and interrupts its system call.
  */
@@ -151,7 +152,8 @@ static void look(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 
 	if (info->code == WEFT_SI_PREEMPT)
 		__preempt_entry(uc, mask);
-	if (cancel_due() && self->cancel_async && self->wchan == NULL && self->no_suspend == 0) {
+	if (cancel_due() && self->cancel_async && !self->wait_async && self->wchan == NULL &&
+	    self->no_suspend == 0) {
 		if (self->lwp->owes != 0)
 			__lwp_unpark_owed(self->lwp, self->lwp->owes);
 		/* As if it had called, beyond its red zone: direction up, x87 stack empty. */
@@ -188,8 +190,10 @@ int pthread_setcanceltype(int type, int *old)
 
 	if (type != PTHREAD_CANCEL_DEFERRED && type != PTHREAD_CANCEL_ASYNCHRONOUS)
 		return EINVAL;
-	if (async)
+	if (async) {
 		__siglwp_catch();
+		__atomic_store_n(&__options.sleep_special, true, __ATOMIC_RELAXED);
+	}
 	was = __atomic_exchange_n(&self->cancel_async, async, __ATOMIC_SEQ_CST);
 	if ((was || async) && !self->disabled)
 		test_async(self);

@@ -158,6 +158,7 @@ struct thread {
 			bool cancel_async; /* self, atomic */
 			bool named;        /* list: name has been set */
 			bool caught;       /* self: a handler has been called (core/sigwait.c) */
+			bool wait_async;   /* self: waits as core/cancel.h says */
 		};
 		uint64_t cancel_all;
 	};

@@ -13,7 +13,7 @@ enum waiting { WAITING_UPCALL, WAITING_SIGNAL, WAITING_NONE };
 
 enum { LOCKSTAT_OFF = 0, LOCKSTAT_EXIT = 1000 };
 
-/* Set before main, then constant. */
+/* Set before main, then constant, except sleep_special. */
 struct options {
 	enum spin spin;       /* a mutex that is held: spin while the owner is on a CPU ... */
 	bool fifo;            /* sleep queues: first in, first out; else near-LIFO */
@@ -30,6 +30,8 @@ struct options {
 	enum waiting waiting; /* by what the library learns that all LWPs are blocked */
 	int aging;            /* seconds after which an idle LWP leaves */
 	bool unlock_special;  /* derived: adaptive_unlock or kernel_sleep */
+	bool sleep_special;   /* derived: kernel_sleep; from when a thread has allowed
+				 asynchronous cancellation on, too (core/cancel.c) */
 	bool may_spin;        /* derived: spin at all? (more than one CPU, or spin=always) */
 };
 extern struct options __options;
@@ -73,8 +75,8 @@ struct model_ops {
 	 * queue, or has been taken from it already; `wake`, if any, is a thread that the
 	 * caller has just taken from q and that is woken on the way.  Returns NULL when
 	 * woken, or the object that the caller waited for, from whose queue it has
-	 * been removed, when it was too late, or when a cancellation is due and q is of the
-	 * first table (sleepq.h).
+	 * been removed, when it was too late, or when a cancellation is due and the wait is one
+	 * that ends then (sleepq_ends_cancelled).
 	 */
 	const void *(*block)(struct sleepq *q, deadline_t deadline, struct thread *wake);
 

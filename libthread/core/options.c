@@ -238,6 +238,7 @@ void __choose_model(char **envp)
 	/* Who gives a mutex to the kernel's queue does so in one call. */
 	if (__options.kernel_sleep)
 		__options.adaptive_unlock = false;
+	__options.sleep_special = __options.kernel_sleep;
 	__options.unlock_special = __options.kernel_sleep || __options.adaptive_unlock;
 	__options.may_spin =
 		__options.spin == SPIN_ALWAYS || (__options.spin == SPIN_ADAPTIVE && __ncpu > 1);

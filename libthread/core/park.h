@@ -36,7 +36,7 @@ static inline const void *lwp_wait_woken(struct thread *self, deadline_t deadlin
 	while (__atomic_load_n(&self->wchan, __ATOMIC_ACQUIRE) != NULL) {
 		long r;
 
-		if (unlikely(cancel_due()) && sleepq_is_point(self->q)) {
+		if (unlikely(cancel_due()) && sleepq_ends_cancelled(self)) {
 			if (self->lwp->owes != 0)
 				__lwp_unpark_owed(self->lwp, self->lwp->owes);
 			return __sleepq_give_up(self);

@@ -54,6 +54,11 @@ static inline bool sleepq_is_point(const struct sleepq *q)
 {
 	return (uintptr_t)q - (uintptr_t)__sleepq_point < sizeof(__sleepq_point);
 }
+/* Does t's wait end when a cancellation is due? */
+static inline bool sleepq_ends_cancelled(const struct thread *t)
+{
+	return sleepq_is_point(t->q) || t->wait_async;
+}
 static inline struct sleepq *sleepq_of(const void *obj)
 {
 	return sleepq_at(__sleepq_other, obj);

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <weft/ksync.h>
+#include "../core/cancel.h"
 #include "../core/impl.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
@@ -62,17 +63,12 @@ static int shared_wait(pthread_barrier_t *b)
 	return r == 1 ? PTHREAD_BARRIER_SERIAL_THREAD : -r;
 }
 
-/*
- * Waits for `count` threads.  Returns PTHREAD_BARRIER_SERIAL_THREAD in one of them (the
- * last) and 0 in the others.  EINVAL: not initialised.  Blocks.
- */
-int pthread_barrier_wait(pthread_barrier_t *b)
+/* The caller arrives, and waits for the others in a queue of the library. */
+static inline int wait_here(pthread_barrier_t *b)
 {
 	struct sleepq *q = sleepq_of(b);
 	struct thread *list;
 
-	if (b->__flags & LWP_BARRIER_SHARED || __options.kernel_sleep)
-		return shared_wait(b);
 	__ops->lock(q);
 	if (b->__count == 0) {
 		__ops->unlock(q);
@@ -90,4 +86,33 @@ int pthread_barrier_wait(pthread_barrier_t *b)
 	else
 		__ops->unlock(q);
 	return PTHREAD_BARRIER_SERIAL_THREAD;
+}
+
+/*
+ * What pthread_barrier_wait does if b is the kernel's, or the wait may be cancelled (cancel.h).  A thread
+ * that is cancelled there has arrived, so the others do not wait for it.
+ */
+static int __attribute__((noinline)) wait_special(pthread_barrier_t *b)
+{
+	struct thread *self = thread_self();
+	int r;
+
+	if (b->__flags & LWP_BARRIER_SHARED || __options.kernel_sleep)
+		return shared_wait(b);
+	wait_async_begin(self);
+	r = wait_here(b);
+	if (wait_async_end(self))
+		__cancelled();
+	return r;
+}
+
+/*
+ * Waits for `count` threads.  Returns PTHREAD_BARRIER_SERIAL_THREAD in one of them (the
+ * last) and 0 in the others.  EINVAL: not initialised.  Blocks.
+ */
+int pthread_barrier_wait(pthread_barrier_t *b)
+{
+	if (b->__flags & LWP_BARRIER_SHARED || __options.sleep_special)
+		return wait_special(b);
+	return wait_here(b);
 }

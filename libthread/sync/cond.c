@@ -99,7 +99,7 @@ wait_in_kernel(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 	return __shared_cond_wait(c, m, deadline);
 }
 
-static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
+static inline int wait_here(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct thread *self = thread_self();
 	struct sleepq *q = sleepq_of_point(c);
@@ -107,8 +107,6 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 	const void *waited_for;
 	int error = 0;
 
-	if (unlikely(cond_is_in_kernel(c)))
-		return wait_in_kernel(c, m, deadline);
 	if (unlikely(!plain) && mutex_owner(m) != self &&
 	    !(mutex_is_shared(m) && __shared_owned(m)))
 		return EPERM;
@@ -125,6 +123,33 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 			error = ETIMEDOUT;
 	}
 	return error;
+}
+
+/*
+ * What wait does if c's queue is the kernel's, or the caller may be cancelled at any time: that it may
+ * not be while it waits.  The wait is a cancellation point, and its cleanup handlers own m; at any other
+ * moment of it the thread may have given m up.
+ */
+static int __attribute__((noinline))
+wait_special(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
+{
+	struct thread *self = thread_self();
+	bool async = __atomic_exchange_n(&self->cancel_async, false, __ATOMIC_SEQ_CST);
+	int error =
+		cond_is_in_kernel(c) ? wait_in_kernel(c, m, deadline) : wait_here(c, m, deadline);
+
+	if (async) {
+		__atomic_store_n(&self->cancel_async, true, __ATOMIC_SEQ_CST);
+		pthread_testcancel();
+	}
+	return error;
+}
+
+static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
+{
+	if (unlikely(__options.sleep_special || cond_is_shared(c)))
+		return wait_special(c, m, deadline);
+	return wait_here(c, m, deadline);
 }
 
 /*

@@ -42,6 +42,7 @@
 #include <limits.h>
 #include "mutex.h"
 #include "shared.h"
+#include "../core/cancel.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
 #include "../lockstat/lockstat.h"
@@ -128,15 +129,49 @@ static bool take_or_mark(pthread_mutex_t *m)
 	}
 }
 
+/* As lock_special, of a thread that may be cancelled at any time. */
+static int lock_async(pthread_mutex_t *m, deadline_t deadline)
+{
+	struct sleepq *q = sleepq_of(m);
+	struct thread *self = thread_self();
+	const void *in_vain = NULL;
+
+	wait_async_begin(self);
+	do {
+		sleepq_lock(q);
+		if (take_or_mark(m)) {
+			__ops->unlock(q);
+			break;
+		}
+		sleepq_enter(q, m, self, ORDER_OPTION);
+		COUNT(blocks, 1);
+		in_vain = __ops->block(q, deadline, NULL);
+	} while (in_vain == NULL && !spin(m));
+	if (wait_async_end(self)) {
+		if (in_vain == NULL)
+			__mutex_unlock_plain(m);
+		__protocol_lost(m);
+		__cancelled();
+	}
+	return in_vain == NULL ? 0 : ETIMEDOUT;
+}
+
+/* What __mutex_lock_slow does if the wait is not in a queue here, or may be cancelled. */
+static int __attribute__((noinline)) lock_special(pthread_mutex_t *m, deadline_t deadline)
+{
+	if (!__options.kernel_sleep)
+		return lock_async(m, deadline);
+	COUNT(blocks, 1);
+	return __kernel_mutex_lock(m, deadline);
+}
+
 int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 {
 	struct sleepq *q = sleepq_of(m);
 
 	while (!spin(m)) {
-		if (unlikely(__options.kernel_sleep)) {
-			COUNT(blocks, 1);
-			return __kernel_mutex_lock(m, deadline);
-		}
+		if (unlikely(__options.sleep_special))
+			return lock_special(m, deadline);
 		sleepq_lock(q);
 		if (take_or_mark(m)) {
 			__ops->unlock(q);

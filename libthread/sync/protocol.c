@@ -30,6 +30,7 @@
 #include <limits.h>
 #include "mutex.h"
 #include "shared.h"
+#include "../core/cancel.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
 #include "../lockstat/lockstat.h"
@@ -203,6 +204,22 @@ static void inherit_unlock(pthread_mutex_t *m)
 		__ops->unlock(q);
 }
 
+/* The same as a whole, of a thread that may be cancelled at any time. */
+static int inherit_lock_async(pthread_mutex_t *m, deadline_t deadline)
+{
+	struct thread *self = thread_self();
+	int error;
+
+	wait_async_begin(self);
+	error = inherit_lock(m, deadline);
+	if (wait_async_end(self)) {
+		if (error == 0)
+			inherit_unlock(m);
+		__cancelled();
+	}
+	return error;
+}
+
 /* --- ceilings ------------------------------------------------------------------------------ */
 
 /*
@@ -244,7 +261,7 @@ static int lock(pthread_mutex_t *m, bool try, deadline_t deadline)
 	if (mutex_is_shared(m))
 		return __shared_take(m, try, deadline);
 	if (inherits_here(m))
-		return !try ? inherit_lock(m, deadline) : take_free(m) ? 0 : EBUSY;
+		return !try ? inherit_lock_async(m, deadline) : take_free(m) ? 0 : EBUSY;
 	return __mutex_lock_plain(m, try, deadline);
 }
 

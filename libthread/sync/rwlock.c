@@ -23,6 +23,7 @@
  */
 #include <errno.h>
 #include "shared.h"
+#include "../core/cancel.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
 #include "../lockstat/lockstat.h"
@@ -172,13 +173,11 @@ static bool take_or_mark(pthread_rwlock_t *l, bool write)
 }
 
 /* 0, EDEADLK, EAGAIN, ETIMEDOUT. */
-static int __attribute__((noinline)) lock_slow(pthread_rwlock_t *l, bool write, deadline_t deadline)
+static inline int lock_here(pthread_rwlock_t *l, bool write, deadline_t deadline)
 {
 	struct sleepq *q = sleepq_of(l);
 	struct thread *self = thread_self();
 
-	if (rwlock_is_shared(l) || __options.kernel_sleep)
-		return __shared_rwlock(l, write, deadline);
 	if (is_writer(l))
 		return EDEADLK;
 	if (!write && (__atomic_load_n(&l->__word, __ATOMIC_RELAXED) & ~WAITING) == READERS_MAX)
@@ -202,6 +201,32 @@ static int __attribute__((noinline)) lock_slow(pthread_rwlock_t *l, bool write, 
 	else
 		__ops->unlock(q);
 	return ETIMEDOUT;
+}
+
+/* What lock_slow does if l's queue is the kernel's, or the wait may be cancelled (cancel.h). */
+static int __attribute__((noinline))
+lock_special(pthread_rwlock_t *l, bool write, deadline_t deadline)
+{
+	struct thread *self = thread_self();
+	int error;
+
+	if (rwlock_is_shared(l) || __options.kernel_sleep)
+		return __shared_rwlock(l, write, deadline);
+	wait_async_begin(self);
+	error = lock_here(l, write, deadline);
+	if (wait_async_end(self)) {
+		if (error == 0)
+			pthread_rwlock_unlock(l);
+		__cancelled();
+	}
+	return error;
+}
+
+static int __attribute__((noinline)) lock_slow(pthread_rwlock_t *l, bool write, deadline_t deadline)
+{
+	if (rwlock_is_shared(l) || __options.sleep_special)
+		return lock_special(l, write, deadline);
+	return lock_here(l, write, deadline);
 }
 
 /* EDEADLK: the caller has it for writing; EAGAIN: too many readers.  Blocks. */

@@ -158,6 +158,55 @@ static void async_wait_check(unsigned round)
 	pthread_join(next, NULL);
 }
 
+/* Error checking: the cleanup handler gives it up if the victim has it, and does nothing if not. */
+static pthread_mutex_t checked = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+
+static void *victim_locks_async(void *arg)
+{
+	drawn = (uintptr_t)arg;
+	pthread_cleanup_push(give_up_mutex, &checked);
+	ready = true;
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	pthread_mutex_lock(&checked);
+	for (;;)
+		pthread_testcancel();
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void *next_locks(void *arg)
+{
+	pthread_mutex_lock(&checked);
+	ended = 1;
+	pthread_mutex_unlock(&checked);
+	return NULL;
+}
+
+static void async_lock_prepare(unsigned round)
+{
+	ready = false;
+	ended = 0;
+	pthread_mutex_lock(&checked);
+	next = new_thread(next_locks, NULL);
+	turns(2000); /* both sleep, the victim before the other one: near-LIFO */
+	victim = new_thread(victim_locks_async, (void *)(uintptr_t)round);
+	UNTIL(ready);
+	turns(2000);
+}
+
+static void async_lock_release(unsigned round)
+{
+	pthread_mutex_unlock(&checked);
+}
+
+/* Whether the victim was woken or not, the wake-up is not lost with it. */
+static void async_lock_check(unsigned round)
+{
+	cancel_check(round);
+	UNTIL(ended == 1);
+	pthread_join(next, NULL);
+}
+
 static void *victim_computes(void *arg)
 {
 	const struct timespec nap = {.tv_nsec = 1000};
@@ -507,6 +556,11 @@ static const struct race races[] = {
 	 .prepare = async_wait_prepare,
 	 .act = {cancel_victim},
 	 .check = async_wait_check},
+	{.name = "async-lock",
+	 .spread = 200,
+	 .prepare = async_lock_prepare,
+	 .act = {async_lock_release, cancel_victim},
+	 .check = async_lock_check},
 	{.name = "async",
 	 .spread = 200,
 	 .prepare = async_prepare,

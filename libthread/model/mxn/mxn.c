@@ -282,7 +282,7 @@ static void mxn_cancel(struct thread *t)
 		__cancel_call(lwp, t);
 	if (t->bound)
 		unpark = lwp;
-	else if (t->state == TS_BLOCKED && t->cancel == CANCEL_DUE && sleepq_is_point(t->q))
+	else if (t->state == TS_BLOCKED && t->cancel == CANCEL_DUE && sleepq_ends_cancelled(t))
 		unpark = __give_up(t);
 	schedunlock();
 	if (unpark != 0)

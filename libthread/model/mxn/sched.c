@@ -289,7 +289,7 @@ __block_special(struct thread *self, deadline_t deadline, struct thread *wake)
 
 	if (self->wchan == NULL || self->bound)
 		return block_bound(self, deadline, wake);
-	if (self->cancelled && cancel_due() && sleepq_is_point(self->q))
+	if (self->cancelled && cancel_due() && sleepq_ends_cancelled(self))
 		return block_in_vain(self, wake);
 	if (wake != NULL)
 		__wake_first(wake);
