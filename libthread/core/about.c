@@ -58,7 +58,7 @@ static int get_attr(struct thread *t, void *arg)
 	return 0;
 }
 
-/* What it has now; to be destroyed like any other. */
+/* What it has now; to be destroyed like any other (as in glibc and musl). */
 int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
 {
 	struct sched_param param;
@@ -70,5 +70,22 @@ int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
 		attr->__policy = policy;
 		attr->__priority = param.sched_priority;
 	}
+	return error;
+}
+
+/*
+ * The same into attributes that have been initialised (as in FreeBSD and NetBSD).  EINVAL: they have not;
+ * they are left alone on an error.
+ */
+int pthread_attr_get_np(pthread_t thread, pthread_attr_t *attr)
+{
+	pthread_attr_t now;
+	int error;
+
+	if (attr->__valid != ATTR_VALID)
+		return EINVAL;
+	error = pthread_getattr_np(thread, &now);
+	if (error == 0)
+		*attr = now;
 	return error;
 }

@@ -93,6 +93,7 @@ int pthread_attr_setschedpolicy(pthread_attr_t *__attr, int __policy);
 int pthread_attr_getschedparam(const pthread_attr_t *__attr, struct sched_param *__param);
 int pthread_attr_setschedparam(pthread_attr_t *__attr, const struct sched_param *__param);
 int pthread_getattr_np(pthread_t __target, pthread_attr_t *__attr);
+int pthread_attr_get_np(pthread_t __target, pthread_attr_t *__attr);
 
 /*
  * Scheduling.  An unbound thread has its policy and priority within the process.  ENOTSUP: what only

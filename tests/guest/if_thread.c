@@ -144,6 +144,9 @@ static void lives(void)
 	GIVES(ESRCH, pthread_getname_np(NO_THREAD, name, sizeof(name)), "no such thread");
 	WORKS(pthread_getattr_np(self, &a));
 	GIVES(ESRCH, pthread_getattr_np(NO_THREAD, &a), "no such thread");
+	WORKS(pthread_attr_get_np(self, &a));
+	GIVES(ESRCH, pthread_attr_get_np(NO_THREAD, &a), "no such thread");
+	GIVES(EINVAL, pthread_attr_get_np(self, &(pthread_attr_t){0}), "not initialised");
 	is("pthread_yield", pthread_yield(), 0);
 	is("sched_yield", sched_yield(), 0);
 }

@@ -143,6 +143,131 @@ static void test_getattr(void)
 	is("getattr_np: no such thread", pthread_getattr_np(t, &now), ESRCH);
 }
 
+/* --- threads that run, asked by another ------------------------------------------------- */
+
+static char *volatile local;
+static volatile int asked, spins;
+static sem_t stop;
+
+/* At work, on the CPU or off it, while the other one asks. */
+static void *works(void *arg)
+{
+	local = __builtin_frame_address(0);
+	while (!asked)
+		if (spins)
+			sched_yield();
+		else
+			sem_wait(&stop);
+	return NULL;
+}
+
+/* All that is told of t, whose variable `here` it has: base and size, which can be written; guard, and more. */
+static void tells(const char *what, pthread_t t, char *here, size_t guard, int detached, int scope)
+{
+	char name[80], *lowest = NULL;
+	struct sched_param p = {.sched_priority = -1}, has;
+	int state = -1, of = -1, policy = -1, policy_now;
+	size_t size = 0, below = 1, alone = 0;
+	pthread_attr_t a;
+
+	pthread_attr_init(&a);
+	snprintf(name, sizeof(name), "attr_get_np: %s", what);
+	is(name, pthread_attr_get_np(t, &a), 0);
+	pthread_attr_getstack(&a, (void **)&lowest, &size);
+	pthread_attr_getstacksize(&a, &alone);
+	pthread_attr_getguardsize(&a, &below);
+	pthread_attr_getdetachstate(&a, &state);
+	pthread_attr_getscope(&a, &of);
+	pthread_attr_getschedpolicy(&a, &policy);
+	pthread_attr_getschedparam(&a, &p);
+	pthread_getschedparam(t, &policy_now, &has);
+	snprintf(name, sizeof(name), "... the stack that it is on: %s", what);
+	ok(name, here > lowest && here < lowest + size && alone == size);
+	snprintf(name, sizeof(name), "... all of it there: %s", what);
+	for (size_t i = 0; i < size; i += 4096)
+		(void)*(volatile char *)(lowest + i);
+	ok(name, size >= PTHREAD_STACK_MIN);
+	snprintf(name, sizeof(name), "... guard: %s", what);
+	is(name, below, guard);
+	snprintf(name, sizeof(name), "... detach state: %s", what);
+	is(name, state, detached);
+	snprintf(name, sizeof(name), "... scope: %s", what);
+	is(name, of, scope);
+	snprintf(name, sizeof(name), "... policy and priority: %s", what);
+	ok(name, policy == policy_now && p.sched_priority == has.sched_priority);
+	pthread_attr_destroy(&a);
+}
+
+static pthread_t main_thread;
+static char *main_local;
+
+static void *asks_for_main(void *arg)
+{
+	tells("the first thread, by another", main_thread, main_local, 0, PTHREAD_CREATE_JOINABLE,
+	      many || one ? PTHREAD_SCOPE_PROCESS : PTHREAD_SCOPE_SYSTEM);
+	return NULL;
+}
+
+static void asks_for(const char *what, pthread_attr_t *a, size_t guard, int detached, int scope)
+{
+	pthread_t t;
+
+	local = NULL;
+	asked = 0;
+	if (pthread_create(&t, a, works, NULL) != 0)
+		bail("pthread_create");
+	while (local == NULL)
+		sched_yield();
+	tells(what, t, local, guard, detached, scope);
+	asked = 1;
+	sem_post(&stop);
+	if (detached == PTHREAD_CREATE_JOINABLE)
+		pthread_join(t, NULL);
+	pthread_attr_destroy(a);
+	pthread_attr_init(a);
+}
+
+static void test_running(void)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	const int all = one ? PTHREAD_SCOPE_PROCESS : PTHREAD_SCOPE_SYSTEM;
+	const int plain = many ? PTHREAD_SCOPE_PROCESS : all;
+	pthread_attr_t a, none = {0};
+	char here, *lowest;
+	size_t size;
+	pthread_t t;
+
+	main_thread = pthread_self();
+	main_local = &here;
+	pthread_create(&t, NULL, asks_for_main, NULL);
+	pthread_join(t, NULL);
+	pthread_attr_init(&a);
+	for (spins = 0; spins < 2; spins++) {
+		asks_for(spins ? "one that runs" : "one that waits", &a, 4096,
+			 PTHREAD_CREATE_JOINABLE, plain);
+		pthread_attr_setscope(&a, PTHREAD_SCOPE_SYSTEM);
+		asks_for(spins ? "a bound one that runs" : "a bound one that waits", &a, 4096,
+			 PTHREAD_CREATE_JOINABLE, all);
+		pthread_attr_setguardsize(&a, 0);
+		pthread_attr_setdetachstate(&a, PTHREAD_CREATE_DETACHED);
+		asks_for("a detached one, without a guard", &a, 0, PTHREAD_CREATE_DETACHED, plain);
+	}
+	pthread_attr_setstack(&a, stack, sizeof(stack));
+	asks_for("one on a stack of the program's", &a, 0, PTHREAD_CREATE_JOINABLE, plain);
+	pthread_attr_setstack(&a, stack, sizeof(stack));
+	local = NULL;
+	asked = 0;
+	pthread_create(&t, &a, works, NULL);
+	pthread_getattr_np(t, &a);
+	pthread_attr_getstack(&a, (void **)&lowest, &size);
+	ok("the program's stack, as it was given", lowest == stack && size == sizeof(stack));
+	asked = 1;
+	sem_post(&stop);
+	pthread_join(t, NULL);
+	is("attr_get_np: not initialised", pthread_attr_get_np(main_thread, &none), EINVAL);
+	is("attr_get_np: no such thread", pthread_attr_get_np(t, &a), ESRCH);
+}
+
 /* The attributes are the program's again when the thread has been made. */
 static void test_copied(void)
 {
@@ -489,6 +614,7 @@ int main(void)
 	is("no level of concurrency has been asked for", pthread_getconcurrency(), 0);
 	test_attributes();
 	test_getattr();
+	test_running();
 	test_copied();
 	test_names();
 	if (!one)
