@@ -64,8 +64,11 @@ void irq_interrupt(unsigned pin); /* VEC_EXTERNAL + pin has come */
 void panic_at(const struct trapframe *f, const char *fmt, ...) NORETURN PRINTF_LIKE(2, 3);
 /* Stops all other CPUs, for good.  Interrupts off. */
 void stop_others(void);
-/* The NMI by which stop_others does it: does not return then. */
+/* An NMI: that of stop_others, or of the host, which ends the machine (time_limit); does not return then. */
 void stop_nmi(const struct trapframe *f);
+/* The host's time limit for this run has passed: prints what runs and what waits, and ends QEMU.  On any CPU, in an
+ * NMI; f: what it has interrupted, or NULL. */
+void time_limit(const struct trapframe *f) NORETURN;
 
 /* backtrace.c: prints one line a call, from a frame pointer and an instruction, the
  * one that was interrupted or (is_return) the one after a call. */

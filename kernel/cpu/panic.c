@@ -33,26 +33,40 @@ static void NORETURN panic_halt(void)
 		__asm__ volatile("cli; hlt");
 }
 
+/* For the report: the thread pointer of the LWP that this CPU runs is still in the register. */
+static void keep_fsbase(void)
+{
+	struct lwp *l = this_cpu()->lwp;
+
+	if (l != NULL && l->proc != NULL)
+		__asm__ volatile("rdfsbase %0" : "=r"(l->fsbase));
+}
+
 void stop_nmi(const struct trapframe *f)
 {
 	uint32_t by = __atomic_load_n(&stopper, __ATOMIC_ACQUIRE);
-	if (by == 0 || by == this_cpu()->id + 1)
-		return; /* not from here: a stray one */
+	if (by == this_cpu()->id + 1)
+		return; /* the host's, and too late */
+	if (by == 0)
+		time_limit(f);
+	keep_fsbase();
 	__atomic_store_n(&stopped_at[this_cpu()->id], f, __ATOMIC_RELEASE);
 	panic_halt();
 }
 
-void stop_others(void)
+/* Makes this CPU the one that stops the others.  False: it is that already; *by: it or another. */
+static bool stop_claim(uint32_t *by)
+{
+	*by = 0;
+	return __atomic_compare_exchange_n(&stopper, by, this_cpu()->id + 1, false,
+					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+/* On the CPU that has claimed it. */
+static void stop_rest(void)
 {
 	struct cpu *self = this_cpu();
-	uint32_t nobody = 0;
 
-	if (!__atomic_compare_exchange_n(&stopper, &nobody, self->id + 1, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_ACQUIRE)) {
-		if (nobody == self->id + 1)
-			return;
-		panic_halt(); /* another was first: its NMI comes */
-	}
 	lockstep_stop();
 	for (unsigned i = 0; i < ncpu; i++)
 		if (cpus[i] != NULL && cpus[i] != self && cpus[i]->online)
@@ -64,6 +78,38 @@ void stop_others(void)
 		       rdtsc() - begin < STOP_TIMEOUT)
 			cpu_pause();
 	console_panic();
+}
+
+void stop_others(void)
+{
+	uint32_t by;
+
+	if (stop_claim(&by))
+		stop_rest();
+	else if (by != this_cpu()->id + 1)
+		panic_halt(); /* another was first: its NMI comes */
+}
+
+/*
+ * The host's NMI comes to all CPUs at once.  The first tells; the others, which no NMI can reach before
+ * they have returned from this one, stop here.
+ */
+void time_limit(const struct trapframe *f)
+{
+	uint32_t by;
+
+	irq_save();
+	if (!stop_claim(&by)) {
+		stop_nmi(f);
+		panic_halt();
+	}
+	this_cpu()->in_panic = true;
+	keep_fsbase();
+	hrtime_t now = time_now();
+	stop_rest();
+	printk(PANIC_MARK "\nweft: time limit at %llu ns\n", (unsigned long long)now);
+	proc_report();
+	machine_exit(QEMU_EXIT_STANDSTILL);
 }
 
 static void print_cpu(const struct cpu *c)

@@ -53,6 +53,24 @@ uint64_t *upt_find(struct address_space *as, vaddr_t addr)
 	return &t[pt_index(addr, 1)];
 }
 
+bool as_peek(struct address_space *as, vaddr_t addr, void *to, size_t n)
+{
+	if (addr > WEFT_USER_END || n > WEFT_USER_END - addr)
+		return false;
+	while (n > 0) {
+		uint64_t *e = upt_find(as, addr);
+		size_t part = MIN(n, PAGE_SIZE - addr % PAGE_SIZE);
+
+		if (e == NULL || !(*e & PTE_P))
+			return false;
+		memcpy(to, (char *)phys_to_virt(*e & PTE_ADDR) + addr % PAGE_SIZE, part);
+		to = (char *)to + part;
+		addr += part;
+		n -= part;
+	}
+	return true;
+}
+
 uint64_t *upt_make(struct address_space *as, vaddr_t addr, unsigned flags)
 {
 	uint64_t *t = phys_to_virt(as->pml4);

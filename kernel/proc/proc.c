@@ -49,23 +49,17 @@ struct proc *proc_find(int pid)
 	return NULL;
 }
 
-void proc_each(bool (*fn)(struct proc *, void *), void *arg)
+void proc_each_unlocked(bool (*fn)(struct proc *, void *), void *arg)
 {
-	assert(spin_held(&proc_tree_lock));
 	LIST_FOREACH (&all_procs, p, struct proc, all_link)
 		if (fn(p, arg))
 			return;
 }
 
-void proc_print_lwps(void)
+void proc_each(bool (*fn)(struct proc *, void *), void *arg)
 {
-	static const char *const state[] = {"new",    "runnable", "on a CPU",
-					    "asleep", "stopped",  "gone"};
-
-	LIST_FOREACH (&all_procs, p, struct proc, all_link)
-		LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
-			printk("    pid %d (%s) lwp %u: %s%s%s\n", p->pid, p->name, l->id,
-			       state[l->state], l->wchan ? ": " : "", l->wchan ? l->wchan : "");
+	assert(spin_held(&proc_tree_lock));
+	proc_each_unlocked(fn, arg);
 }
 
 /* --- making and freeing -------------------------------------------------------------- */

@@ -31,6 +31,7 @@
 #include <weft/signal.h>
 #include <weft/start.h>
 #include <weft/sys.h>
+#include <weft/threadinfo.h>
 #include "offsets.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
@@ -252,6 +253,12 @@ _Static_assert(offsetof(struct thread, id) == THREAD_ID &&
 		       offsetof(struct thread, named) == THREAD_NAMED &&
 		       offsetof(struct thread, name) == THREAD_NAME_AT,
 	       "offsets.h");
+_Static_assert(offsetof(struct thread, state) == THREADINFO_STATE &&
+		       offsetof(struct thread, bound) == THREADINFO_BOUND &&
+		       offsetof(struct thread, id) == THREADINFO_ID &&
+		       offsetof(struct thread, list_next) == THREADINFO_NEXT &&
+		       (int)TS_RUNQUEUE == THREADINFO_RUNQUEUE && (int)TS_ONLWP == THREADINFO_ONLWP,
+	       "weft/threadinfo.h");
 
 /* Is the caller to exit, at a cancellation point? */
 static inline bool cancel_due(void)

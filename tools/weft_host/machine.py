@@ -15,6 +15,7 @@ from .paths import build_dir
 # A name, looked up in the PATH, or the path of another QEMU than the system's.
 QEMU = os.environ.get("WEFT_QEMU") or "qemu-system-x86_64"
 QMP_SOCKET = "qmp"
+SOCKET_NAME = 104  # bytes: less than any host allows
 RUN_FILE_BLOCK = 4096
 MAX_CPUS = 64  # WEFT_MAXCPU
 
@@ -192,8 +193,10 @@ class Machine:
                    "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                    "-chardev", f"{console},id=console",
                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
-        if self.wanted:
-            command += ["-qmp", f"unix:{work}/{QMP_SOCKET},server=on,wait=off"]
+        socket = f"{work}/{QMP_SOCKET}"
+        # At the time limit the kernel only loses its report if the socket's name is too long.
+        if self.wanted or (self.timeout is not None and len(os.fsencode(socket)) < SOCKET_NAME):
+            command += ["-qmp", f"unix:{socket},server=on,wait=off"]
         if self.boot == "kernel":
             command += ["-kernel", str(kernel), "-initrd", str(initrd), "-append", self.cmdline()]
         else:

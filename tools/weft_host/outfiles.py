@@ -9,15 +9,14 @@ A file appears whole, or the old one stays.  A device or a pipe of the host is n
 symbolic link stands for what it names.
 """
 
-import json
 import os
-import socket
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from .machine import QMP_SOCKET, HostError, UsageError
+from .monitor import Monitor
 
 FIELDS = 6  # of a file on the list
 
@@ -61,47 +60,6 @@ def _place(path):
     except (OSError, RuntimeError) as error:  # which of them a loop of links raises depends on Python
         raise HostError("on the host it is no place for a file") from error
     return place
-
-
-class Monitor:
-    """QEMU's, by QMP: one JSON text a line."""
-
-    def __init__(self, path):
-        self._link = path.with_name("saved")
-        self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.connect(os.fspath(path))
-        self._lines = self._socket.makefile("rw", encoding="utf-8")
-        self._lines.readline()  # the greeting
-        self._ask("qmp_capabilities")
-
-    def _ask(self, command, **arguments):
-        self._lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
-        self._lines.flush()
-        while line := self._lines.readline():
-            answer = json.loads(line)
-            if "error" in answer:
-                raise HostError(answer["error"]["desc"])
-            if "return" in answer:  # else an event
-                return
-        raise HostError("QEMU has ended")
-
-    def save(self, cpu, address, size, path):
-        """The guest's memory at a virtual address of that CPU, as a file."""
-        with open(path, "wb"):
-            pass
-        if size > 0:
-            self._link.symlink_to(path.absolute())  # whose name may be no UTF-8, as JSON needs it
-            try:
-                self._ask("memsave", **{"val": address, "size": size, "cpu-index": cpu,
-                                        "filename": os.fspath(self._link)})
-            finally:
-                self._link.unlink()
-        if path.stat().st_size != size:  # QEMU does not look whether all could be written
-            raise HostError("no room for it on the host")
-
-    def close(self):
-        self._lines.close()
-        self._socket.close()
 
 
 def _entries(data):

@@ -45,7 +45,8 @@ def add_machine_options(parser):
     parser.add_argument("--boot", choices=("kernel", "iso"), default="kernel",
                         help="by QEMU itself, or by GRUB from a CD")
     parser.add_argument("--timeout", type=float, metavar="S",
-                        help="ends the guest after S seconds, with status 124")
+                        help="ends the guest after S seconds, with status 124, and tells what ran "
+                             "and what waited")
     parser.add_argument("--append", default="", metavar="WORDS",
                         help="more words for the kernel's command line")
     parser.add_argument("--verbose", action="store_true", help="let the kernel tell of its boot")

@@ -35,6 +35,7 @@ void panic(const char *fmt, ...) NORETURN PRINTF_LIKE(1, 2);
 #endif
 
 /* Values written to the debug-exit device; QEMU's status is 2 * value + 1. */
-#define QEMU_EXIT_OK 0x10         /* QEMU ends with 33 */
-#define QEMU_EXIT_PANIC 0x11      /* QEMU ends with 35 */
-#define QEMU_EXIT_STANDSTILL 0x12 /* QEMU ends with 37: exact timing, nothing can happen */
+#define QEMU_EXIT_OK 0x10    /* QEMU ends with 33 */
+#define QEMU_EXIT_PANIC 0x11 /* QEMU ends with 35 */
+#define QEMU_EXIT_STANDSTILL                                                                       \
+	0x12 /* QEMU ends with 37: nothing can happen any more, or time is up */

@@ -131,8 +131,8 @@ bool proc_has_console(const struct proc *p);
 void proc_signal(struct proc *p, int sig);
 /* The process with this id, or NULL.  proc_tree_lock held. */
 struct proc *proc_find(int pid);
-/* A line for every LWP; when nothing runs any more: takes no lock. */
-void proc_print_lwps(void);
+/* Prints what every LWP does, and the threads on them (proc/report.c); when nothing runs any more: takes no lock. */
+void proc_report(void);
 /*
  * What is known of the process with the smallest pid that is not below pid; of the LWP of
  * process pid (0: the current one) with the smallest id that is not below id (proc/info.c).
@@ -145,6 +145,8 @@ int64_t lwp_info_get(int pid, uint32_t id, struct lwp_info *i);
 struct address_space *proc_hold_as(int pid);
 /* Calls fn on each process until it returns true.  proc_tree_lock held. */
 void proc_each(bool (*fn)(struct proc *, void *), void *arg);
+/* The same when nothing runs any more, without the lock. */
+void proc_each_unlocked(bool (*fn)(struct proc *, void *), void *arg);
 
 /*
  * fork(2): a child of the current process with a copy of its memory and descriptors and of

@@ -136,6 +136,12 @@ int as_copyout(struct address_space *as, vaddr_t dst, const void *src, size_t n)
 /* copyin from an address space that need not be the current one: the same way. */
 int as_copyin(struct address_space *as, void *dst, vaddr_t src, size_t n);
 
+/*
+ * Copies n bytes at addr if their pages are there; false: they are not.  Takes no lock: for a report when
+ * nothing runs any more (proc/report.c).
+ */
+bool as_peek(struct address_space *as, vaddr_t addr, void *to, size_t n);
+
 /* The first mapping that ends above addr; NULL: none.  as->lock held. */
 const struct mapping *as_mapping_above(struct address_space *as, vaddr_t addr);
 /*

@@ -1,0 +1,51 @@
+"""What the end of a run says that stands still, or has no time left: the LWPs, the threads of each process, and
+why threads that could run have no LWP (kernel/proc/report.c)."""
+
+import pytest
+
+LOOP = "If a thread on an LWP waits for one of these in a loop, it waits for ever."
+SHARED = "Model n1 has one LWP, so all other threads wait with it."
+
+
+@pytest.mark.parametrize("timing", ["fast", "exact"])
+@pytest.mark.parametrize("model", ["mxn", "n1"])
+def test_a_thread_that_spins_for_others(guest, model, timing):
+    result = guest(["spins_for", "pool"], model=model, smp=2, timing=timing, may_fail=True, timeout=15)
+    assert (result.status, result.output) == (124, "")
+    assert result.timed_out
+    assert "weft: time limit at " in result.panic
+    assert "(spins_for) lwp 1: on a CPU, thread 1\n" in result.panic
+    assert "(spins_for) threads: 1 on an LWP, 2 on the run queue, 0 blocked, 0 stopped\n" in result.panic
+    assert "(spins_for): 2 threads on the run queue, and no LWP to run them.\n" in result.panic
+    assert LOOP in result.panic
+    assert "LIBTHREAD_OPTIONS=concurrency=N" in result.panic
+    assert SHARED not in result.panic
+
+
+def test_with_the_lwps_that_it_names_it_goes_on(guest):
+    assert guest(["spins_for", "pool"], model="mxn", smp=2, options="concurrency=3").output == "through\n"
+    assert guest(["spins_for", "pool"], model="lwp", smp=2).output == "through\n"
+
+
+@pytest.mark.parametrize("what, sleeps", [("sem", "lwp_sema, thread 1"), ("mutex", "lwp_mutex, thread 2")])
+def test_a_shared_object_holds_the_lwp_of_n1(guest, what, sleeps):
+    result = guest(["spins_for", what], model="n1", smp=2, timing="exact", may_fail=True)
+    assert (result.status, result.output) == (124, "")
+    assert "weft: standstill at " in result.panic
+    assert f"(spins_for) lwp 1: asleep: {sleeps}\n" in result.panic
+    assert "(spins_for): 1 thread on the run queue, and no LWP to run it.\n" in result.panic
+    assert SHARED in result.panic
+    assert LOOP not in result.panic
+
+
+@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("what", ["sem", "mutex"])
+def test_and_no_lwp_of_the_others(guest, what, model):
+    assert guest(["spins_for", what], model=model, smp=2, timing="exact").output == "through\n"
+
+
+def test_the_time_limit_tells_of_a_program_that_sleeps(guest):
+    result = guest(["deadlock"], model="lwp", smp=4, may_fail=True, timeout=10)
+    assert result.timed_out
+    assert "(deadlock) lwp 1: asleep: park, thread 1\n" in result.panic
+    assert "threads:" not in result.panic  # they have LWPs of their own
