@@ -4,13 +4,15 @@
  * CLOCK_REALTIME is CLOCK_MONOTONIC and an offset, which stands in the time page
  * (weft/time.h).  Setting the clock changes the offset.  What waits for an absolute time of it
  * then waits for the same point of the clock as it is now: the sleeps of lwp_sleep look again
- * here, and interval timers are moved (proc/itimer.c).  Lengths of time stay what they were, and so do
- * deadlines in other calls, which are times of CLOCK_MONOTONIC.
+ * here, and interval timers are moved (proc/itimer.c).  LWPs that have asked for it are unparked (lwp_park,
+ * LWP_PARK_CLOCK): a threads library keeps deadlines of its own.  Lengths of time stay what they were, and
+ * so do deadlines in other calls, which are times of CLOCK_MONOTONIC.
  *
  * Locks: clock_setting, which sleeps, lets one LWP set the clock at a time.  clock_lock guards the
  * offset against sleeps: an LWP computes its deadline and goes to sleep in one step.
  */
 #include <kern/itimer.h>
+#include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/sync.h>
 #include <kern/syscall.h>
@@ -58,8 +60,8 @@ int clock_sleep_until(hrtime_t real)
 static void clock_set_offset(hrtime_t offset)
 {
 	irqstate_t s = spin_lock(&clock_lock);
-	/* Relaxed: nothing else is read with it. */
-	__atomic_store_n(&timepage->boot_realtime, offset, __ATOMIC_RELAXED);
+	/* Sequentially consistent: before the watchers' flags are read (park_watching, syscall/lwp.c). */
+	__atomic_store_n(&timepage->boot_realtime, offset, __ATOMIC_SEQ_CST);
 	/* LWPs that go to sleep from now on come behind those that are to be woken. */
 	for (unsigned left = nsleepers; left > 0; left--) {
 		waitq_wake_one(&clock_sleepers);
@@ -70,6 +72,28 @@ static void clock_set_offset(hrtime_t offset)
 		}
 	}
 	spin_unlock(&clock_lock, s);
+}
+
+/* For proc_each: LWPs of p that park with LWP_PARK_CLOCK look again (park_watching). */
+static bool unpark_watchers(struct proc *p, void *arg)
+{
+	spin_acquire(&p->lock);
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
+		if (!__atomic_load_n(&l->clock_watch, __ATOMIC_SEQ_CST))
+			continue;
+		spin_acquire(&l->lock);
+		lwp_unpark_locked(l, PLACE_ANY);
+		spin_release(&l->lock);
+	}
+	spin_release(&p->lock);
+	return false;
+}
+
+static void wake_watchers(void)
+{
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	proc_each(unpark_watchers, NULL);
+	spin_unlock(&proc_tree_lock, s);
 }
 
 /*
@@ -93,6 +117,7 @@ int64_t sys_clock_settime(const uint64_t arg[6])
 	if (fits) {
 		clock_set_offset(ns - now);
 		itimer_clock_set();
+		wake_watchers();
 	}
 	kmutex_exit(&clock_setting);
 	return fits ? 0 : -EINVAL;

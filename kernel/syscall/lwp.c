@@ -211,21 +211,44 @@ hrtime_t time_after(hrtime_t length)
 	return length < HRTIME_NEVER - now ? now + length : HRTIME_NEVER;
 }
 
+/*
+ * Parks while the offset of CLOCK_REALTIME is this one.  *Race:* clock_settime changes the offset and looks for
+ * watchers, while the LWP comes to park; *without this:* it sleeps to a time of the old clock; *closed by:* the
+ * flag is set before the offset is read, and clock_settime does it the other way round, both sequentially
+ * consistent: one of them sees what the other has written.
+ */
+static int park_watching(hrtime_t deadline, hrtime_t offset)
+{
+	struct lwp *l = curlwp();
+	int err = 0;
+
+	__atomic_store_n(&l->clock_watch, 1, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&timepage->boot_realtime, __ATOMIC_SEQ_CST) == offset)
+		err = lwp_park(deadline);
+	__atomic_store_n(&l->clock_watch, 0, __ATOMIC_RELAXED);
+	return err;
+}
+
 /* The rest of lwp_park. */
 static int64_t __attribute__((noinline)) park_in_general(const uint64_t arg[6])
 {
-	hrtime_t deadline;
+	uint32_t id = arg[1] & ~LWP_PARK_CLOCK;
+	hrtime_t deadline, offset = 0;
 
 	int err = copyin_deadline(arg[0], &deadline);
 	if (err != 0)
 		return err;
-	if ((uint32_t)arg[1] == 0)
-		return lwp_park(deadline);
-	err = lwp_unpark_id(arg[1], PLACE_HANDOFF);
+	bool watch = arg[1] & LWP_PARK_CLOCK;
+	if (watch &&
+	    copyin(&offset, arg[0] + offsetof(struct lwp_park_clock, offset), sizeof(offset)) != 0)
+		return -EFAULT;
+	if (id == 0)
+		return watch ? park_watching(deadline, offset) : lwp_park(deadline);
+	err = lwp_unpark_id(id, PLACE_HANDOFF);
 	if (err != 0)
 		return err;
 	uint64_t slept = curlwp()->nvcsw;
-	err = lwp_park(deadline);
+	err = watch ? park_watching(deadline, offset) : lwp_park(deadline);
 	if (curlwp()->nvcsw == slept)
 		sched_handoff_failed();
 	return err;
@@ -234,7 +257,8 @@ static int64_t __attribute__((noinline)) park_in_general(const uint64_t arg[6])
 /*
  * lwp_park(deadline, id): unparks LWP id (0: none) and blocks the caller until it is unparked
  * itself; at once if that has happened since it last parked.  deadline: absolute
- * CLOCK_MONOTONIC, or NULL.  Blocks.
+ * CLOCK_MONOTONIC, or NULL.  With LWP_PARK_CLOCK in id, deadline points at a struct lwp_park_clock:
+ * clock_settime ends the park, which returns at once if that has been called since.  Blocks.
  * ETIMEDOUT: the deadline; EINTR: a signal (spurious for all the caller knows); EFAULT,
  * EINVAL: deadline; ESRCH: no LWP id.  After the last three nobody is unparked.
  */

@@ -1,6 +1,12 @@
 /*
- * deadline.c - from the absolute times of the interfaces to the one kind of deadline that
- * the library uses.
+ * deadline.c - from the absolute times of the interfaces to the deadlines that the library uses.
+ *
+ * POSIX, clock_settime: a new value of CLOCK_REALTIME counts for absolute times that threads wait for
+ * already.  So a deadline by that clock stays one (REAL_TIME).  The LWP that sleeps for it parks to a time of
+ * CLOCK_MONOTONIC, names the offset by which it has computed that, and computes again when the park ends
+ * because the clock has been set (LWP_PARK_CLOCK, weft/lwp.h): an LWP with its thread in lwp_wait_woken, for
+ * unbound threads the LWP of deadlines.  A wait for a process-shared object is the kernel's, which takes times
+ * of CLOCK_MONOTONIC: such a one keeps the time that it began with.
  */
 #include <errno.h>
 #include <time.h>
@@ -22,10 +28,10 @@ int __deadline(clockid_t clock, const struct timespec *abstime, deadline_t *dead
 	    (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC))
 		return EINVAL;
 	ns = (__int128)abstime->tv_sec * NSEC + abstime->tv_nsec;
-	if (clock == CLOCK_REALTIME)
-		ns -= __timepage->boot_realtime;
 	if (ns < 0)
 		ns = 0;
-	*deadline = ns > INT64_MAX ? NEVER : (deadline_t)ns;
+	*deadline = ns > INT64_MAX - 1 ? NEVER : (deadline_t)ns;
+	if (clock == CLOCK_REALTIME)
+		*deadline |= REAL_TIME; /* of NEVER this is NEVER */
 	return __ops->prepare_timed();
 }

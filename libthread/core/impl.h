@@ -37,7 +37,12 @@
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-typedef uint64_t deadline_t; /* CLOCK_MONOTONIC, nanoseconds */
+/*
+ * Nanoseconds of CLOCK_MONOTONIC, or with REAL_TIME of CLOCK_REALTIME: such a deadline moves when the clock is
+ * set, so it becomes one of CLOCK_MONOTONIC only for a sleep that clock_settime ends (core/deadline.c).
+ */
+typedef uint64_t deadline_t;
+#define REAL_TIME (1ull << 63)
 #define NEVER UINT64_MAX
 
 struct sleepq;
@@ -426,6 +431,26 @@ static inline void ilock_drop(struct ilock *l)
 	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
 }
 
+/* CLOCK_REALTIME - CLOCK_MONOTONIC, as it is now. */
+static inline uint64_t clock_offset(void)
+{
+	return __atomic_load_n(&__timepage->boot_realtime, __ATOMIC_RELAXED);
+}
+
+static inline bool is_real_time(deadline_t d)
+{
+	return d != NEVER && d & REAL_TIME;
+}
+
+/* d as a time of CLOCK_MONOTONIC, with this offset between the clocks; one before its start: 0. */
+static inline deadline_t deadline_by(deadline_t d, uint64_t offset)
+{
+	if (!is_real_time(d))
+		return d;
+	d &= ~REAL_TIME;
+	return d > offset ? d - offset : 0;
+}
+
 /* core/deadline.c */
 int __deadline(clockid_t clock, const struct timespec *abstime, deadline_t *deadline);
 
@@ -442,6 +467,7 @@ int __lwp_try_suspend(struct thread *t);
 int __lwp_suspend(struct thread *t);
 int __lwp_resume(struct thread *t);
 long __lwp_park(deadline_t deadline, uint32_t unpark);
+long __lwp_park_watching(deadline_t deadline, uint32_t unpark, uint64_t offset);
 
 /* core/signal.c */
 extern uint64_t __base_mask;

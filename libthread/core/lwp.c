@@ -99,12 +99,31 @@ void __lwp_leave(struct thread *self)
 long __lwp_park(deadline_t deadline, uint32_t unpark)
 {
 	struct weft_timespec ts;
+	uint64_t offset;
 
 	if (deadline == NEVER)
 		return __sys_lwp_park(NULL, unpark);
+	if (is_real_time(deadline)) {
+		offset = clock_offset();
+		return __lwp_park_watching(deadline_by(deadline, offset), unpark, offset);
+	}
 	ts.sec = deadline / 1000000000;
 	ts.nsec = deadline % 1000000000;
 	return __sys_lwp_park(&ts, unpark);
+}
+
+/*
+ * The same to a time of CLOCK_MONOTONIC that has been computed with this offset of CLOCK_REALTIME; 0 also when the
+ * clock is set, or has been since.
+ */
+long __lwp_park_watching(deadline_t deadline, uint32_t unpark, uint64_t offset)
+{
+	struct lwp_park_clock until = {
+		.deadline = {deadline / 1000000000, deadline % 1000000000},
+		.offset = offset,
+	};
+
+	return __sys_lwp_park(&until.deadline, unpark | LWP_PARK_CLOCK);
 }
 
 /* lwp_unpark_owed (park.h) for paths that shall not save registers for it. */

@@ -6,8 +6,8 @@
  * Solaris 2's library had a sleep of its own for the same reason: while all threads slept in the
  * kernel, nothing ran.
  *
- * `caught`, which a handler's return sets, ends the sleep (sigwait.c).  clock_settime does not move the
- * deadline of a sleep that an unbound thread has begun; it moves those in the kernel.
+ * `caught`, which a handler's return sets, ends the sleep (sigwait.c).  clock_settime moves the end of a
+ * sleep to a time of CLOCK_REALTIME, here (deadline.c) and in the kernel.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -45,7 +45,8 @@ static long sleep_here(struct thread *self, deadline_t deadline)
 {
 	pthread_testcancel();
 	self->caught = false;
-	while ((deadline_t)gethrtime() < deadline && __ops->await_signal(0, deadline)) {
+	while ((deadline_t)gethrtime() < deadline_by(deadline, clock_offset()) &&
+	       __ops->await_signal(0, deadline)) {
 		pthread_testcancel();
 		if (self->caught)
 			return -EINTR;

@@ -36,6 +36,7 @@ static inline uint32_t number(const struct thread *t)
 
 static struct weft_timespec timespec_of(deadline_t deadline)
 {
+	deadline = deadline_by(deadline, clock_offset());
 	return (struct weft_timespec){deadline / 1000000000, deadline % 1000000000};
 }
 

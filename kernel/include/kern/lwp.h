@@ -93,7 +93,8 @@ struct lwp {
 	void *kstack;            /* top of the kernel stack */
 	struct proc *proc;       /* NULL: a kernel LWP */
 	uint64_t fsbase, gsbase; /* the user's, while switched away */
-	void (*kfn)(void *);     /* a kernel LWP's function */
+	uint32_t clock_watch; /* atomic: it parks, and clock_settime ends that (LWP_PARK_CLOCK) */
+	void (*kfn)(void *);  /* a kernel LWP's function */
 	void *karg;
 
 	struct spinlock lock;

@@ -188,4 +188,15 @@ struct weft_timespec {
 	int64_t nsec; /* 0 to 999,999,999 */
 };
 
+/*
+ * lwp_park(deadline, id | LWP_PARK_CLOCK): `deadline` points at one of these.  clock_settime ends the park as an
+ * unpark does; it returns at once if the offset is another one already.  So a library that has computed
+ * `deadline` from a time of CLOCK_REALTIME, by this offset, computes it again.
+ */
+#define LWP_PARK_CLOCK 0x80000000u
+struct lwp_park_clock {
+	struct weft_timespec deadline; /* caller writes: CLOCK_MONOTONIC */
+	uint64_t offset;               /* caller writes: boot_realtime (weft/time.h) */
+};
+
 #define LWP_SLEEP_ABSTIME 1 /* flags of lwp_sleep: the time is a point, not a length */

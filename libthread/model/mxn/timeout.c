@@ -13,14 +13,25 @@
  * The deadlines are a pairing heap, threaded through struct thread: insertion and looking
  * at the earliest are O(1), removal O(log n) amortised, and nothing is allocated.  to_prev
  * of a first child is its parent, of any other its left sibling.  All under _schedlock.
+ *
+ * There are two heaps, since deadlines by CLOCK_REALTIME move against the others when the clock is set, and
+ * among themselves they do not.  While there are such, the LWP parks so that clock_settime ends that
+ * (core/deadline.c), whichever deadline is the earliest.
  */
 #include <errno.h>
 #include "mxn.h"
 
-static struct thread *heap;
+enum { BY_MONOTONIC, BY_REAL, CLOCKS };
+static struct thread *heap[CLOCKS];
 static struct thread *volatile timer;        /* the LWP's context, once there is one */
 static struct ilock timer_lock;              /* held while it is made; before __threads_lock */
-static deadline_t timer_parks_until = NEVER; /* _schedlock */
+static deadline_t timer_parks_until = NEVER; /* CLOCK_MONOTONIC; _schedlock */
+static bool timer_watches;                   /* clock_settime ends its park; _schedlock */
+
+static inline struct thread **heap_of(deadline_t deadline)
+{
+	return &heap[is_real_time(deadline) ? BY_REAL : BY_MONOTONIC];
+}
 
 /* Two heaps, neither of which has siblings, become one. */
 static struct thread *meld(struct thread *a, struct thread *b)
@@ -72,23 +83,28 @@ static struct thread *meld_siblings(struct thread *t)
 
 void __timeout_arm(struct thread *t, deadline_t deadline)
 {
+	struct thread **h = heap_of(deadline);
+	deadline_t at = deadline_by(deadline, clock_offset());
+
 	t->deadline = deadline;
 	t->to_armed = true;
 	t->to_child = t->to_next = t->to_prev = NULL;
-	heap = meld(heap, t);
-	if (deadline < timer_parks_until) {
-		timer_parks_until = deadline;
+	*h = meld(*h, t);
+	if (at < timer_parks_until || (h == &heap[BY_REAL] && !timer_watches)) {
+		if (at < timer_parks_until)
+			timer_parks_until = at;
+		timer_watches |= h == &heap[BY_REAL];
 		__sys_lwp_unpark(timer->own_lwp.id);
 	}
 }
 
 void __timeout_cancel(struct thread *t)
 {
-	struct thread *children = meld_siblings(t->to_child);
+	struct thread *children = meld_siblings(t->to_child), **h = heap_of(t->deadline);
 
 	t->to_armed = false;
-	if (t == heap) {
-		heap = children;
+	if (t == *h) {
+		*h = children;
 		return;
 	}
 	if (t->to_prev->to_child == t)
@@ -97,29 +113,46 @@ void __timeout_cancel(struct thread *t)
 		t->to_prev->to_next = t->to_next;
 	if (t->to_next != NULL)
 		t->to_next->to_prev = t->to_prev;
-	heap = meld(heap, children);
+	*h = meld(*h, children);
 }
 
 #define UNPARK_BATCH 64
+
+/* Wakes the threads of a heap whose time has come; *n of ids are LWPs to unpark.  The earliest time that is left. */
+static deadline_t wake_due(struct thread **h, deadline_t now, uint64_t offset, uint32_t *ids,
+			   unsigned *n)
+{
+	while (*h != NULL && deadline_by((*h)->deadline, offset) <= now && *n < UNPARK_BATCH) {
+		ids[*n] = __give_up(*h);
+		*n += ids[*n] != 0;
+	}
+	return *h != NULL ? deadline_by((*h)->deadline, offset) : NEVER;
+}
 
 static void __attribute__((noreturn)) timer_main(struct thread *self)
 {
 	uint32_t ids[UNPARK_BATCH];
 
 	for (;;) {
-		deadline_t now = gethrtime(), next;
+		uint64_t offset = clock_offset();
+		deadline_t now = gethrtime(), next = NEVER, at;
 		unsigned n = 0;
+		bool watches;
 
 		schedlock();
-		while (heap != NULL && heap->deadline <= now && n < UNPARK_BATCH) {
-			ids[n] = __give_up(heap);
-			n += ids[n] != 0;
+		for (int i = 0; i < CLOCKS; i++) {
+			at = wake_due(&heap[i], now, offset, ids, &n);
+			if (at < next)
+				next = at;
 		}
-		next = timer_parks_until = heap != NULL ? heap->deadline : NEVER;
+		timer_parks_until = next;
+		timer_watches = watches = heap[BY_REAL] != NULL;
 		schedunlock();
 		if (n > 0)
 			__sys_lwp_unpark_all(ids, n);
-		if (next > now)
+		if (next > now && watches)
+			__lwp_park_watching(next, 0, offset);
+		else if (next > now)
 			__lwp_park(next, 0);
 	}
 }
@@ -148,9 +181,10 @@ int __timeout_prepare(void)
  */
 void __timeout_forked(void)
 {
-	heap = NULL;
+	heap[BY_MONOTONIC] = heap[BY_REAL] = NULL;
 	__service_forgotten(timer);
 	timer = NULL;
 	timer_parks_until = NEVER;
+	timer_watches = false;
 	timer_lock.held = 0;
 }
