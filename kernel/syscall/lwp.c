@@ -168,7 +168,7 @@ int64_t sys_lwp_continue(const uint64_t arg[6])
 	return 0;
 }
 
-static int lwp_unpark_id(uint32_t id, int place)
+static inline __attribute__((always_inline)) int lwp_unpark_id(uint32_t id, int place)
 {
 	irq_off();
 	struct lwp *l = lwp_lock_by_id(curproc(), id);
@@ -229,26 +229,46 @@ static int park_watching(hrtime_t deadline, hrtime_t offset)
 	return err;
 }
 
-/* The rest of lwp_park. */
-static int64_t __attribute__((noinline)) park_in_general(const uint64_t arg[6])
+/* lwp_park with LWP_PARK_CLOCK. */
+static int64_t __attribute__((noinline)) park_by_clock(const uint64_t arg[6])
 {
 	uint32_t id = arg[1] & ~LWP_PARK_CLOCK;
-	hrtime_t deadline, offset = 0;
+	hrtime_t deadline, offset;
 
 	int err = copyin_deadline(arg[0], &deadline);
 	if (err != 0)
 		return err;
-	bool watch = arg[1] & LWP_PARK_CLOCK;
-	if (watch &&
-	    copyin(&offset, arg[0] + offsetof(struct lwp_park_clock, offset), sizeof(offset)) != 0)
+	if (copyin(&offset, arg[0] + offsetof(struct lwp_park_clock, offset), sizeof(offset)) != 0)
 		return -EFAULT;
 	if (id == 0)
-		return watch ? park_watching(deadline, offset) : lwp_park(deadline);
+		return park_watching(deadline, offset);
 	err = lwp_unpark_id(id, PLACE_HANDOFF);
 	if (err != 0)
 		return err;
 	uint64_t slept = curlwp()->nvcsw;
-	err = watch ? park_watching(deadline, offset) : lwp_park(deadline);
+	err = park_watching(deadline, offset);
+	if (curlwp()->nvcsw == slept)
+		sched_handoff_failed();
+	return err;
+}
+
+/* The rest of lwp_park. */
+static int64_t __attribute__((noinline)) park_in_general(const uint64_t arg[6])
+{
+	hrtime_t deadline = HRTIME_NEVER;
+	int err = 0;
+
+	if (arg[0] != 0)
+		err = copyin_deadline(arg[0], &deadline);
+	if (err != 0)
+		return err;
+	if ((uint32_t)arg[1] == 0)
+		return lwp_park(deadline);
+	err = lwp_unpark_id(arg[1], PLACE_HANDOFF);
+	if (err != 0)
+		return err;
+	uint64_t slept = curlwp()->nvcsw;
+	err = lwp_park(deadline);
 	if (curlwp()->nvcsw == slept)
 		sched_handoff_failed();
 	return err;
@@ -266,6 +286,8 @@ int64_t sys_lwp_park(const uint64_t arg[6])
 {
 	if (__builtin_expect(arg[0] == 0 && (uint32_t)arg[1] == 0, 1))
 		return lwp_park(HRTIME_NEVER);
+	if (__builtin_expect((arg[1] & LWP_PARK_CLOCK) != 0, 0))
+		return park_by_clock(arg);
 	return park_in_general(arg);
 }
 

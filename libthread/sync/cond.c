@@ -99,7 +99,8 @@ wait_in_kernel(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 	return __shared_cond_wait(c, m, deadline);
 }
 
-static inline int wait_here(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
+static int __attribute__((noinline))
+wait_here(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct thread *self = thread_self();
 	struct sleepq *q = sleepq_of_point(c);

@@ -74,7 +74,7 @@ static inline bool runs_or_will(const struct thread *t)
 }
 
 /* Takes m if it is free, or becomes free while it makes sense to spin. */
-static bool spin(pthread_mutex_t *m)
+static inline __attribute__((always_inline)) bool spin(pthread_mutex_t *m)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 	struct sleepq *q;
@@ -112,7 +112,7 @@ static bool spin(pthread_mutex_t *m)
  * With the lock of m's queue held: takes m if it is free, else makes sure that M_WAITERS
  * is set.
  */
-static bool take_or_mark(pthread_mutex_t *m)
+static inline __attribute__((always_inline)) bool take_or_mark(pthread_mutex_t *m)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 
