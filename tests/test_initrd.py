@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import GUEST_PROGRAMS
+from conftest import GUEST_PROGRAMS, brought
+from weft_host.cpio import Archive
 from weft_host.guest import STATUS_PANIC, run
 from weft_host.machine import Machine
 from weft_host.paths import build_dir
@@ -77,3 +78,62 @@ def test_more_than_there_is(guest):
     result = guest(["true"], mem="64M", append="free=64", may_fail=True)
     assert result.status == STATUS_PANIC
     assert "free=: only " in result.panic
+
+
+MOMENTS = ["sh", "-c", "moments; moments | cat; for i in 1 2; do echo $i >/tmp/file$i; done; "
+                       "cat /tmp/file1 /tmp/file2 | sort | wc; moments"]
+MICRO = ["micro", "mutex_contended", "create_join", "page_fault", "spawn_wait"]
+
+
+@pytest.fixture(scope="module")
+def unrelated(tmp_path_factory):
+    """What --file takes for files that no command reads, by what they could disturb."""
+    where = tmp_path_factory.mktemp("unrelated")
+
+    def made(name, size):
+        path = where / name
+        path.write_bytes(bytes(i * 7 % 251 for i in range(min(size, 4096))) * -(-size // 4096))
+        return path
+
+    byte, page, large = made("byte", 1), made("page", 5000), made("large", 5 << 20)
+    folders = ("/bin", "/host", "/tmp", "/data", "/data/deep/er")
+    many = [f"{(byte, page)[i % 2]}:{folders[i % 5]}/{'n' * (i * 2 % 250)}{i}" for i in range(300)]
+    return {
+        "one byte": [f"{byte}:/bin/a"],
+        "in every folder": [f"{page}:{folder}/b" for folder in ("", *folders)],
+        "13 MB": [f"{large}:/data/{name}" for name in ("x", "y")] + [f"{made('more', 3 << 20)}:/z"],
+        "many": many,
+        "in the place of another": [f"{large}:/bin/seq", f"{page}:/bin/yes"],
+    }
+
+
+@pytest.mark.parametrize("argv, options", [
+    pytest.param(MOMENTS, dict(smp=1, model="lwp"), id="lwp-1"),
+    pytest.param(MOMENTS, dict(smp=2, model="mxn"), id="mxn-2"),
+    pytest.param(MOMENTS, dict(smp=8, model="mxn", seed=3), id="mxn-8-seed"),
+    pytest.param(MOMENTS, dict(smp=8, model="lwp"), id="lwp-8"),
+    pytest.param(MOMENTS, dict(smp=1, model="n1", free="64M"), id="n1-1-free"),
+    pytest.param(MICRO, dict(smp=2, model="lwp"), id="micro-2"),
+])
+def test_unrelated_files_move_no_figure(guest, unrelated, argv, options):
+    """Whatever else lies in the RAM disk, a command executes the same instructions."""
+    alone = guest(argv, timing="exact", files=brought(*argv), **options).output
+    assert len(alone.splitlines()) >= len(MICRO) - 1
+    for what, files in unrelated.items():
+        output = guest(argv, timing="exact", files=[*brought(*argv), *files], **options).output
+        assert output == alone, what
+
+
+def test_files_before_all_others_move_no_figure():
+    """As where a program is added to weft: the pages of all others move."""
+    def output(front):
+        machine = Damaged(argv=MOMENTS, files=brought(*MOMENTS), smp=2, timing="exact", timeout=60,
+                          front=front)
+        result = run(machine)
+        assert result.error == ""
+        return result.output
+
+    first = Archive()
+    for name, size in (("/bin/aa", 10), ("/bin/zz", 70_000), ("/0/1", 4096)):
+        first.file(name, b"x" * size)
+    assert output(first.bytes()) == output(b"")

@@ -66,9 +66,10 @@ void kmain(void)
 	console_init();
 	cpu_start_others();
 	printk_info("weft: %u CPU%s online after %lu ms\n", ncpu, ncpu == 1 ? "" : "s",
-		    time_now() / 1000000);
-	timing->start();
+		    timing_boot_time() / 1000000);
 	limit_memory();
+	/* What comes before costs no virtual time. */
+	timing->start();
 	start_init();
 	cpu_call_on_stack(this_cpu()->idle->kstack, sched_cpu_main);
 }

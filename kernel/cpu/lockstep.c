@@ -394,9 +394,6 @@ static void exact_hand_over(struct spinlock *l)
 
 /* --- start and end ------------------------------------------------------------------- */
 
-/* Virtual time begins here: later than any boot takes, so that it does not depend on it. */
-#define BEGIN 1000000000ull
-
 /*
  * The self-test.  All CPUs execute a loop of a known number of instructions at the same time, and
  * compare it with what their clocks count meanwhile: a clock that is one instruction off in one
@@ -519,6 +516,8 @@ static void begin_windows(struct cpu *c)
 {
 	lapic_timer_nmi();
 	lockstep_icr = lapic_timer_register(); /* the same for all */
+	/* The clock goes on, from now: in this order, or it would count the boot. */
+	c->timerec->ws = rdtsc();
 	c->timerec->mult = (1000ull << 32) / mips;
 }
 
@@ -535,9 +534,9 @@ static void exact_start(void)
 	if (ncpu > 1)
 		spin_end_plain(); /* clocks may differ: releases have a time */
 	for (unsigned i = 0; i < ncpu; i++) {
-		ls[i].now = to_instructions(BEGIN);
+		ls[i].now = to_instructions(LOCKSTEP_BEGIN);
 		ls[i].timer = NEVER;
-		cpus[i]->timerec->vbase = BEGIN;
+		cpus[i]->timerec->vbase = LOCKSTEP_BEGIN;
 	}
 	round_end = ls[0].now + quantum;
 	ls[0].active = 1;

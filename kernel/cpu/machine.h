@@ -33,6 +33,8 @@ void lapic_timer_nmi(void);
 /* The register that arms it, for lockstep.S. */
 volatile uint32_t *lapic_timer_register(void);
 
+/* Virtual time of exact timing begins here, and stands at it during the boot. */
+#define LOCKSTEP_BEGIN 1000000000ull
 /* lockstep.c: takes the place of fast timing; before lapic_init_cpu. */
 void lockstep_init(void);
 /* Ends exact timing: NMIs mean what they mean otherwise.  For a panic. */

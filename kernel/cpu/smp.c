@@ -47,9 +47,9 @@ static bool cpu_start(struct cpu *c)
 	ap_start.cpu = c;
 	ap_start.stack = (uint64_t)c->idle->kstack;
 	lapic_send_init(c->apic_id);
-	hrtime_t begin = time_now(), retry = begin;
+	hrtime_t begin = timing_boot_time(), retry = begin;
 	while (!__atomic_load_n(&c->online, __ATOMIC_ACQUIRE)) {
-		hrtime_t now = time_now();
+		hrtime_t now = timing_boot_time();
 		if (now - begin > START_TIMEOUT_NS)
 			return false;
 		if (now >= retry) {

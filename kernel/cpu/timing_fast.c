@@ -18,7 +18,8 @@
 struct timepage *timepage;
 paddr_t timepage_pa;
 
-static struct timerec record; /* the one that every CPU gets */
+static struct timerec record;        /* the one that every CPU gets */
+static uint64_t boot_tsc, boot_mult; /* what timing_boot_time counts from, and by */
 
 /* --- calibration ----------------------------------------------------------- */
 
@@ -201,6 +202,11 @@ void timing_choose(void)
 	lockstep_init();
 }
 
+hrtime_t timing_boot_time(void)
+{
+	return tsc_ns(rdtsc() - boot_tsc, boot_mult);
+}
+
 uint64_t time_real(void)
 {
 	return __atomic_load_n(&timepage->boot_realtime, __ATOMIC_RELAXED) + time_now();
@@ -219,8 +225,12 @@ void timing_init_early(void)
 	if (timepage_pa == 0)
 		panic("no memory for the time page");
 	timepage = phys_to_virt(timepage_pa);
-	record.ws = rdtsc();
-	record.mult = (1000000000ull << 32) / tsc_hz;
+	record.ws = boot_tsc = rdtsc();
+	record.mult = boot_mult = (1000000000ull << 32) / tsc_hz;
+	if (timing != &fast) {
+		record.vbase = LOCKSTEP_BEGIN;
+		record.mult = 0;
+	}
 	timepage->exact = timing != &fast;
 	timepage->boot_realtime = rtc_seconds() * 1000000000ull;
 	printk_info("weft: TSC %lu.%03lu MHz, LAPIC timer %lu.%03lu MHz\n", tsc_hz / 1000000,

@@ -9,6 +9,11 @@
 
 /* The root directory of a new tmpfs, held; NULL: out of memory. */
 struct vnode *tmpfs_new(void);
+/*
+ * From true to false, what is made in the tmpfs of root, which is empty before, is what the initial RAM
+ * disk holds: it changes no cost of other names, and no inode number (tmpfs_names.c).
+ */
+void tmpfs_unpack(struct vnode *root, bool unpacking);
 /* As its link operation, but for a vnode of any kind that is not in the tree yet. */
 int tmpfs_enter(struct vnode *dir, const char *name, struct vnode *vn);
 

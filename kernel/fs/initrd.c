@@ -10,6 +10,10 @@
  * (tools/weft_host/cpio.py lays them out so).  All else is copied, and what has been copied is
  * given back at once: archive and copies together need not fit into memory.
  *
+ * What a file is made of lies apart from all else (mm_apart, tmpfs_names.c), and the clock of exact
+ * timing stands (timing.h).  So an entry costs nothing except to a command that uses it: whatever
+ * else the archives hold, a command executes the same instructions at the same times.
+ *
  * What cannot be used (device nodes, names with "..") is named on
  * the console and left out; a damaged archive ends the unpacking there, and what
  * came before it stays.  Runs on the boot CPU alone.
@@ -17,6 +21,7 @@
 #include <weft/errno.h>
 #include <kern/cache.h>
 #include <kern/layout.h>
+#include <kern/mm.h>
 #include <kern/page.h>
 #include <kern/printk.h>
 #include "fs.h"
@@ -247,6 +252,8 @@ void initrd_unpack(struct vnode *root, const void *base, uint64_t size)
 	unsigned files = 0;
 	int more;
 
+	mm_apart(true);
+	tmpfs_unpack(root, true);
 	while ((more = cpio_next(&c, &e)) > 0) {
 		int err = unpack_entry(root, &links, &e);
 		if (err == 0)
@@ -260,6 +267,8 @@ void initrd_unpack(struct vnode *root, const void *base, uint64_t size)
 		printk("initrd: damaged at byte %llu of %llu: %s; the rest is lost\n",
 		       (unsigned long long)c.pos, (unsigned long long)size, c.error);
 	page_add_initrd(size);
+	tmpfs_unpack(root, false);
+	mm_apart(false);
 	printk_info("initrd: %u files and directories, %llu KiB\n", files,
 		    (unsigned long long)(size / 1024));
 }

@@ -1,9 +1,5 @@
 /*
- * tmpfs_dir.c - directories of tmpfs, a file system in memory: names, and what changes them.
- *
- * A directory sorts its entries twice: by name, for lookup, and by cookie, for
- * readdir.  A cookie is a number given to an entry for good, so a position in a
- * directory stays good whatever is added or removed, and finding it again is O(log n).
+ * tmpfs_dir.c - directories of tmpfs, a file system in memory, and what changes them.
  *
  * An entry holds its vnode, and a directory its parent.  The circle is broken when the
  * directory is removed from its parent: it is `dead` then, empty for good, and goes with the
@@ -14,7 +10,7 @@
  * d->parent moreover under fs->moves, so whoever holds that may go up the tree.  A rename
  * from one directory to another holds fs->moves; then directories' locks are taken from the
  * root downwards (a parent's before its child's), and two of which neither is above the
- * other, only with fs->moves, by address.  Everybody else holds a parent and one child at
+ * other, only with fs->moves, by inode number.  Everybody else holds a parent and one child at
  * most.  A file's link count is atomic, since its names may be in several directories.
  */
 #include <weft/errno.h>
@@ -25,14 +21,6 @@
 #include <kern/timing.h>
 #include "tmpfs.h"
 
-struct tmpfs_entry {
-	struct tree_node by_name, by_cookie;
-	uint64_t cookie;
-	struct vnode *vn; /* held */
-	uint16_t len;
-	char name[]; /* len bytes */
-};
-
 struct tmpfs_dir {
 	struct vnode vn;
 	struct tmpfs *fs;
@@ -40,12 +28,11 @@ struct tmpfs_dir {
 	struct tmpfs_dir *parent; /* held; the root: itself, without a hold */
 	struct tmpfs_entry *self; /* its entry there; NULL: the root, or dead */
 	bool dead;
-	struct tree by_name, by_cookie;
-	uint64_t next_cookie;
+	struct names names;
 };
 
-/* Cookies 0 and 1 are "." and "..". */
-#define FIRST_COOKIE 2
+/* Inode numbers of what is not of the initial RAM disk begin here. */
+#define LATER_INO 10000
 
 static const struct vnode_ops dir_ops;
 
@@ -65,9 +52,12 @@ static void set_time(uint64_t *time, uint64_t to)
 	__atomic_store_n(time, to, __ATOMIC_RELAXED);
 }
 
-/* The entries of d have changed. */
+/* The entries of d have changed.  What the initial RAM disk has in it does not show: the archive
+ * says how old d is. */
 static void tmpfs_dir_touch(struct tmpfs_dir *d)
 {
+	if (d->fs->unpacking)
+		return;
 	uint64_t now = time_real();
 	set_time(&d->vn.mtime, now);
 	set_time(&d->vn.ctime, now);
@@ -105,84 +95,18 @@ int tmpfs_setattr(struct vnode *vn, const struct vattr *a)
 
 /* --- entries ------------------------------------------------------------------ */
 
-static int compare_names(const char *a, size_t alen, const char *b, size_t blen)
-{
-	int c = memcmp(a, b, MIN(alen, blen));
-	return c != 0 ? c : (alen > blen) - (alen < blen);
-}
-
-static int cmp_name(const struct tree_node *na, const struct tree_node *nb)
-{
-	const struct tmpfs_entry *a = CONTAINER_OF(na, struct tmpfs_entry, by_name);
-	const struct tmpfs_entry *b = CONTAINER_OF(nb, struct tmpfs_entry, by_name);
-	return compare_names(a->name, a->len, b->name, b->len);
-}
-
-static int cmp_cookie(const struct tree_node *na, const struct tree_node *nb)
-{
-	uint64_t a = CONTAINER_OF(na, struct tmpfs_entry, by_cookie)->cookie;
-	uint64_t b = CONTAINER_OF(nb, struct tmpfs_entry, by_cookie)->cookie;
-	return (a > b) - (a < b);
-}
-
-static struct tmpfs_entry *find_name(struct tmpfs_dir *d, const char *name, size_t len)
-{
-	struct tree_node *n = d->by_name.root;
-	while (n != NULL) {
-		struct tmpfs_entry *e = CONTAINER_OF(n, struct tmpfs_entry, by_name);
-		int c = compare_names(name, len, e->name, e->len);
-		if (c == 0)
-			return e;
-		n = n->child[c > 0];
-	}
-	return NULL;
-}
-
-/* The first entry whose cookie is `from` or more. */
-static struct tmpfs_entry *find_cookie(struct tmpfs_dir *d, uint64_t from)
-{
-	struct tree_node *n = d->by_cookie.root;
-	struct tmpfs_entry *best = NULL;
-	while (n != NULL) {
-		struct tmpfs_entry *e = CONTAINER_OF(n, struct tmpfs_entry, by_cookie);
-		if (e->cookie >= from)
-			best = e;
-		n = n->child[e->cookie < from];
-	}
-	return best;
-}
-
-static struct tmpfs_entry *new_entry(const char *name, size_t len)
-{
-	debug_assert(len > 0 && len <= WEFT_NAME_MAX);
-	struct tmpfs_entry *e = kmalloc(sizeof(*e) + len);
-	if (e != NULL) {
-		e->len = len;
-		memcpy(e->name, name, len);
-	}
-	return e;
-}
-
 /* e, with a vnode whose hold it has, becomes an entry of d.  d->lock for writing. */
 static void insert_entry(struct tmpfs_dir *d, struct tmpfs_entry *e)
 {
-	e->cookie = d->next_cookie++;
-	tree_insert(&d->by_name, &e->by_name, cmp_name);
-	tree_insert(&d->by_cookie, &e->by_cookie, cmp_cookie);
+	names_insert(&d->names, e, d->fs->unpacking);
 	tmpfs_dir_touch(d);
 }
 
 /* The reverse; the entry and its hold are the caller's to free. */
 static void remove_entry(struct tmpfs_dir *d, struct tmpfs_entry *e)
 {
-	tree_remove(&d->by_name, &e->by_name);
-	tree_remove(&d->by_cookie, &e->by_cookie);
+	names_remove(&d->names, e);
 	tmpfs_dir_touch(d);
-}
-
-static bool is_empty(const struct tmpfs_dir *d)
-{
-	return tree_first(&d->by_cookie) == NULL;
 }
 
 /* --- link counts of what is no directory ---------------------------------------------------- */
@@ -216,7 +140,7 @@ static int tmpfs_dir_lookup(struct vnode *vn, const char *name, size_t len, stru
 	if (len == 2 && memcmp(name, "..", 2) == 0) {
 		*out = &d->parent->vn;
 	} else {
-		struct tmpfs_entry *e = find_name(d, name, len);
+		struct tmpfs_entry *e = names_find(&d->names, name, len);
 		if (e != NULL)
 			*out = e->vn;
 		else
@@ -239,7 +163,7 @@ static int64_t tmpfs_dir_readdir(struct vnode *vn, uint64_t *pos, void *buf, siz
 		r = dirent_put(buf, size, "..", cookie + 1,
 			       cookie == 0 ? vn->ino : d->parent->vn.ino, WEFT_S_IFDIR);
 	} else {
-		const struct tmpfs_entry *e = find_cookie(d, cookie);
+		const struct tmpfs_entry *e = names_from(&d->names, cookie);
 		if (e != NULL) {
 			cookie = e->cookie;
 			r = dirent_put(buf, size, e->name, e->len, e->vn->ino, e->vn->mode);
@@ -277,12 +201,12 @@ static int tmpfs_dir_where(struct vnode *vn, char *name, struct vnode **parent)
 static int tmpfs_entry_add(struct tmpfs_dir *d, const char *name, size_t len, struct vnode *vn,
 			   bool created)
 {
-	struct tmpfs_entry *e = mm_spare(PG_USER | PG_STORE) ? new_entry(name, len) : NULL;
+	struct tmpfs_entry *e = mm_spare(PG_USER | PG_STORE) ? names_entry(name, len) : NULL;
 	if (e == NULL)
 		return -ENOSPC;
 	krw_write_enter(&d->lock);
 	int err = 0;
-	if (find_name(d, name, len) != NULL)
+	if (names_find(&d->names, name, len) != NULL)
 		err = -EEXIST;
 	else if (d->dead || (!tmpfs_is_dir(vn) && !link_file(vn, created)))
 		err = -ENOENT;
@@ -359,7 +283,7 @@ static struct tmpfs_dir *new_dir(struct tmpfs *fs, uint32_t mode)
 	d->vn.nlink = 2; /* its name and its "." */
 	d->fs = fs;
 	krw_init(&d->lock, "directory");
-	d->next_cookie = FIRST_COOKIE;
+	names_init(&d->names, fs->unpacking);
 	return d;
 }
 
@@ -395,7 +319,7 @@ static int tmpfs_dir_bury(struct tmpfs_dir *parent, struct tmpfs_dir *d)
 	if (d->vn.mount != NULL)
 		return -EBUSY;
 	krw_write_enter(&d->lock);
-	bool empty = is_empty(d);
+	bool empty = names_empty(&d->names);
 	if (empty) {
 		d->dead = true;
 		d->self = NULL;
@@ -411,7 +335,7 @@ static int tmpfs_dir_unlink(struct vnode *vn, const char *name, size_t len)
 	struct tmpfs_dir *d = to_dir(vn);
 
 	krw_write_enter(&d->lock);
-	struct tmpfs_entry *e = find_name(d, name, len);
+	struct tmpfs_entry *e = names_find(&d->names, name, len);
 	int err = e == NULL ? -ENOENT : tmpfs_is_dir(e->vn) ? -EPERM : 0;
 	if (err == 0) {
 		remove_entry(d, e);
@@ -428,7 +352,7 @@ static int tmpfs_dir_rmdir(struct vnode *vn, const char *name, size_t len)
 	struct tmpfs_dir *d = to_dir(vn);
 
 	krw_write_enter(&d->lock);
-	struct tmpfs_entry *e = find_name(d, name, len);
+	struct tmpfs_entry *e = names_find(&d->names, name, len);
 	int err = e == NULL             ? -ENOENT
 		  : tmpfs_is_dir(e->vn) ? tmpfs_dir_bury(d, to_dir(e->vn))
 					: -ENOTDIR;
@@ -458,7 +382,7 @@ static bool is_above(const struct tmpfs_dir *a, const struct tmpfs_dir *d)
 /* Locks both for writing, in order (see the top). */
 static void lock_both(struct tmpfs_dir *a, struct tmpfs_dir *b)
 {
-	if (a != b && (is_above(b, a) || (!is_above(a, b) && b < a))) {
+	if (a != b && (is_above(b, a) || (!is_above(a, b) && b->vn.ino < a->vn.ino))) {
 		struct tmpfs_dir *first = b;
 		b = a;
 		a = first;
@@ -508,15 +432,15 @@ static int tmpfs_dir_rename(struct vnode *vn, const char *name, size_t len, stru
 
 	/* A name that is not longer than the old one needs nothing for good. */
 	if (to_len <= len || mm_spare(PG_USER | PG_STORE))
-		fresh = new_entry(to_name, to_len);
+		fresh = names_entry(to_name, to_len);
 	if (fresh == NULL)
 		return -ENOSPC;
 	if (from != to)
 		kmutex_enter(&from->fs->moves);
 	lock_both(from, to);
-	struct tmpfs_entry *e = find_name(from, name, len);
+	struct tmpfs_entry *e = names_find(&from->names, name, len);
 	if (e != NULL) {
-		old = find_name(to, to_name, to_len);
+		old = names_find(&to->names, to_name, to_len);
 		if (old != NULL && old->vn == e->vn)
 			old = e = NULL; /* two names of one file: both stay */
 		err = e != NULL ? may_move(from, e->vn, to, old ? old->vn : NULL) : 0;
@@ -569,8 +493,8 @@ static void tmpfs_dir_release(struct vnode *vn)
 	struct tmpfs_dir *d = to_dir(vn), *parent;
 
 	do {
-		assert(is_empty(d));
 		parent = d->parent;
+		names_destroy(&d->names);
 		kfree(d);
 		d = parent;
 		preempt_point(); /* the chain is as long as the tree was deep, and ours alone */
@@ -606,4 +530,15 @@ struct vnode *tmpfs_new(void)
 	}
 	d->parent = d;
 	return &d->vn;
+}
+
+void tmpfs_unpack(struct vnode *root, bool unpacking)
+{
+	struct tmpfs_dir *d = to_dir(root);
+
+	if (unpacking)
+		names_unpack(&d->names);
+	else
+		d->fs->next_ino = MAX(d->fs->next_ino, LATER_INO - 1);
+	d->fs->unpacking = unpacking;
 }

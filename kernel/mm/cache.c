@@ -594,6 +594,61 @@ void kfree(void *p)
 	}
 }
 
+/*
+ * What kmalloc's caches, and that of magazines, hold while others' slabs are made apart.  A slab that
+ * was made meanwhile stays off `partial` afterwards.  So later allocations do not find its free
+ * objects, until one of a full slab is freed, or the last one of any.
+ */
+static struct set_aside {
+	struct list partial;
+	unsigned nempty;
+} set_aside[ARRAY_LEN(classes) + 1];
+
+static void slabs_move(struct list *from, struct list *to)
+{
+	list_init(to);
+	while (!list_empty(from)) {
+		struct list *link = from->next;
+		list_remove(link);
+		list_push_back(to, link);
+	}
+}
+
+static void slabs_leave(struct kcache *c)
+{
+	while (!list_empty(&c->partial)) {
+		struct slab *b = LIST_FIRST(&c->partial, struct slab, link);
+		if (b->used == 0)
+			slab_unmake(c, b);
+		else
+			list_remove(&b->link);
+	}
+}
+
+static void one_cache_apart(struct kcache *c, struct set_aside *before, bool apart)
+{
+	kcache_reap(c);
+	irqstate_t s = spin_lock(&c->lock);
+	if (apart) {
+		slabs_move(&c->partial, &before->partial);
+		before->nempty = c->nempty;
+		c->nempty = 0;
+	} else {
+		slabs_leave(c);
+		slabs_move(&before->partial, &c->partial);
+		c->nempty = before->nempty;
+	}
+	spin_unlock(&c->lock, s);
+}
+
+void cache_apart(bool apart)
+{
+	for (unsigned i = 0; i < ARRAY_LEN(classes); i++)
+		one_cache_apart(&classes[i], &set_aside[i], apart);
+	/* At last: the others have given their magazines back. */
+	one_cache_apart(&magazine_cache, &set_aside[ARRAY_LEN(classes)], apart);
+}
+
 void cache_init(void)
 {
 	cache_setup(&magazine_cache, "magazine", sizeof(struct magazine), 0, NO_MAGAZINES, NULL);

@@ -57,8 +57,12 @@ uint64_t *kernel_pte(uint64_t va);
  * in. */
 uint64_t frames_size(paddr_t top);
 void frames_init(void *table, paddr_t top);
+/* [start, end) and what shares largest blocks with it will be the top zone.  Before page_add. */
+void page_set_top(paddr_t start, paddr_t end);
 /* [start, end) is free memory, in the largest aligned blocks. */
 void page_add(paddr_t start, paddr_t end);
+/* Allocations come from the top zone if `top`, else from the low one.  At boot, on CPU 0. */
+void page_from_top(bool top);
 /* p, which has not come in, is as if page_alloc(PG_USER) had handed it out. */
 void page_adopt(paddr_t p);
 bool page_in_use(paddr_t p); /* handed out */
@@ -81,6 +85,8 @@ void page_init_high(void);
 /* --- cache.c, kstack.c --------------------------------------------------------------- */
 
 void cache_init(void);
+/* kmalloc begins slabs of its own, until false is given.  At boot, on CPU 0. */
+void cache_apart(bool apart);
 void cache_reap(void); /* gives memory that no object needs back to page.c */
 /*
  * Gives the empty slabs of KC_STABLE caches back, all but `keep` of a cache that has more than

@@ -5,6 +5,11 @@
  * It comes in three times: what the boot page tables reach, for the allocations by which the
  * final ones are made; the rest, once these are in place; and the initial RAM disk piece by
  * piece, as its files have been read or have taken its pages over.  CPU 0 alone.
+ *
+ * How large the RAM disk is must not change where the rest lies (page.c).  QEMU puts it at the top of
+ * the memory below 4 GiB.  The frame table comes directly below it, because its size depends on that of
+ * the memory, which `weft run --free` makes larger for a larger RAM disk.  A boot loader that
+ * puts the RAM disk elsewhere makes a hole in the low zone: its figures depend on the RAM disk.
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
@@ -102,6 +107,15 @@ static void *place_frames(paddr_t top)
 	uint64_t size = PAGE_ROUND_UP(frames_size(top));
 	for (unsigned i = 0; i < nusable; i++) {
 		struct range *r = &usable[i];
+		if (r->end != initrd.start || r->end - r->start < size || r->end > BOOT_REACH)
+			continue;
+		r->end -= size;
+		page_set_top(r->end, initrd.end);
+		return phys_to_virt(r->end);
+	}
+	page_set_top(initrd.start, initrd.end);
+	for (unsigned i = 0; i < nusable; i++) {
+		struct range *r = &usable[i];
 		if (r->start + size > MIN(r->end, BOOT_REACH))
 			continue;
 		r->start += size;
@@ -122,13 +136,13 @@ void page_init(void)
 	top = MIN(top, (paddr_t)UINT32_MAX << PAGE_SHIFT);
 	initrd.end = MIN(initrd.end, top);
 	frames_init(place_frames(top), top);
-	for (unsigned i = 0; i < nusable; i++)
+	for (unsigned i = nusable; i-- > 0;)
 		page_add(MIN(usable[i].start, BOOT_REACH), MIN(usable[i].end, BOOT_REACH));
 }
 
 void page_init_high(void)
 {
-	for (unsigned i = 0; i < nusable; i++)
+	for (unsigned i = nusable; i-- > 0;)
 		page_add(MIN(MAX(usable[i].start, BOOT_REACH), page_top()),
 			 MIN(MAX(usable[i].end, BOOT_REACH), page_top()));
 }

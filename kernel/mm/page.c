@@ -1,7 +1,7 @@
 /*
  * page.c - physical pages: a buddy allocator with a cache a CPU in front of it.
  *
- * A page is known by its frame number (address / PAGE_SIZE).  The frame table has a
+ * A page is known by its frame number (address / PAGE_SIZE).  The frame table (zone.h) has a
  * struct frame for each page up to the highest usable one; links between free
  * blocks are kept there and not in the pages, so that memory which is not mapped
  * yet can be managed.  Frame 0 is never handed out and stands for "none".
@@ -32,6 +32,13 @@
  * that removes them.
  * Pages that wait in the CPUs' caches count as taken here, which errs on the safe side.
  *
+ * The initial RAM disk changes no address of the rest.  Memory has two zones.  The top zone holds the
+ * frame table, the RAM disk, and what the kernel makes of it (page_from_top); it consists of whole
+ * largest blocks, and grows downwards.  The low zone is the rest.  Allocations come from the low
+ * zone, its lowest blocks first, and from the top zone only when the low zone has nothing left.  So
+ * a larger RAM disk moves the end of the low zone alone.  No decision depends on how many pages are
+ * free, either, as long as half of all are.
+ *
  * Locks: a cache's, then buddy.lock; both are taken in any context.
  */
 #include <kern/cpu.h>
@@ -40,43 +47,25 @@
 #include <kern/page.h>
 #include <kern/printk.h>
 #include "impl.h"
+#include "zone.h"
 
-#define MAX_ORDER 10 /* the largest block: 4 MiB */
-
-enum {
-	FRAME_NONE = 0, /* not managed, or inside of a free block */
-	FRAME_FREE,     /* the first of a free block */
-	FRAME_CACHED,   /* in a CPU's cache */
-	FRAME_USED,     /* handed out */
-	FRAME_USER,     /* handed out with PG_USER */
-	FRAME_RESERVED, /* handed out with PG_RESERVED */
-};
-
-struct frame {
-	uint32_t next, prev; /* FRAME_FREE: neighbours in the list of its order */
-	uint32_t count;      /* holds; atomic */
-	uint8_t state;       /* FRAME_* */
-	uint8_t order;       /* FRAME_FREE: of the block; else as page_set_use said */
-	uint8_t use;         /* enum page_use */
-	uint8_t spare;
-};
-_Static_assert(sizeof(struct frame) == 16, "0.4 % of memory");
-
-static struct frame *frames;
+struct frame *frames;
 static uint32_t nframes;
 
 static struct {
 	struct spinlock lock;
-	uint32_t first[MAX_ORDER + 1]; /* free blocks of each order */
-	uint32_t nonempty;             /* bit n: first[n] is not 0 */
-	uint64_t free;                 /* pages in all lists */
-	uint64_t total, reserve;       /* pages managed; kept from users */
+	struct zone low, top;
+	struct zone *zone;              /* where allocations look first */
+	uint32_t top_start, top_frames; /* the top zone: multiples of LARGEST, or all 0 */
+	uint64_t free;                  /* pages in all lists */
+	uint64_t total, reserve;        /* pages managed; kept from users */
+	uint64_t half, quarter;         /* of the pages that programs and the RAM disk may have */
 	/*
 	 * An allocation was refused, and none has got a batch since.  Meanwhile the caches stay
 	 * empty: what a call had from the reserve becomes no program's page.  Atomic.
 	 */
 	bool refused;
-} buddy = {.lock = SPINLOCK_INIT("pages")};
+} buddy = {.lock = SPINLOCK_INIT("pages"), .zone = &buddy.low};
 
 #define ROOM 256 /* 1 MiB: twice what a shell and the `rm` that it starts need */
 
@@ -107,13 +96,19 @@ static uint64_t not_yet_come(uint64_t pages)
 }
 
 /*
- * Pages that are promised; an upper bound, which costs less, if twice as many are free as
- * there are reserved.
+ * Is so much free that n pages reserved need not be counted exactly?  Both bounds are the same
+ * whatever the RAM disk holds.
  */
+static bool page_plenty(uint64_t free, uint64_t n)
+{
+	return n < buddy.quarter && free > buddy.half;
+}
+
+/* Pages that are promised; an upper bound, which costs less, if there is plenty. */
 static uint64_t pages_promised(uint64_t free)
 {
 	uint64_t n = __atomic_load_n(&reserved, __ATOMIC_RELAXED);
-	return n < free / 2 ? n : not_yet_come(n);
+	return page_plenty(free, n) ? n : not_yet_come(n);
 }
 
 static struct frame *frame_of(paddr_t p)
@@ -130,62 +125,57 @@ static inline paddr_t frame_addr(uint32_t f)
 
 /* --- the buddy lists; buddy.lock held ------------------------------------------------ */
 
-static void free_list_add(uint32_t f, unsigned order)
+static struct zone *zone_of(uint32_t f)
 {
-	uint32_t next = buddy.first[order];
-	frames[f].state = FRAME_FREE;
-	frames[f].order = order;
-	frames[f].next = next;
-	frames[f].prev = 0;
-	if (next != 0)
-		frames[next].prev = f;
-	buddy.first[order] = f;
-	buddy.nonempty |= 1u << order;
+	return f - buddy.top_start < buddy.top_frames ? &buddy.top : &buddy.low;
 }
 
-static void list_del(uint32_t f)
-{
-	struct frame *p = &frames[f];
-	if (p->next != 0)
-		frames[p->next].prev = p->prev;
-	if (p->prev != 0)
-		frames[p->prev].next = p->next;
-	else
-		buddy.first[p->order] = p->next;
-	if (buddy.first[p->order] == 0)
-		buddy.nonempty &= ~(1u << p->order);
-	p->state = FRAME_NONE;
-}
-
+/* Both halves of a block are in one zone. */
 static void buddy_free(uint32_t f, unsigned order)
 {
+	struct zone *z = zone_of(f);
+
 	buddy.free += 1ull << order;
 	for (; order < MAX_ORDER; order++) {
 		uint32_t other = f ^ 1u << order;
 		if (other >= nframes || frames[other].state != FRAME_FREE ||
 		    frames[other].order != order)
 			break;
-		list_del(other);
+		zone_del(z, other);
 		f &= ~(1u << order);
 	}
-	free_list_add(f, order);
+	zone_add(z, f, order);
+}
+
+/* The block below the top zone becomes a part of it; false: it is not free. */
+static bool top_grow(void)
+{
+	uint32_t f = buddy.top_start - LARGEST;
+	if (buddy.top_start <= LARGEST || frames[f].state != FRAME_FREE ||
+	    frames[f].order != MAX_ORDER)
+		return false;
+	zone_del(&buddy.low, f);
+	buddy.top_start = f;
+	buddy.top_frames += LARGEST;
+	zone_add(&buddy.top, f, MAX_ORDER);
+	return true;
+}
+
+/* The zone where allocations look first has no such block: where there is one, or NULL. */
+static struct zone *__attribute__((noinline)) buddy_elsewhere(unsigned order)
+{
+	struct zone *other = buddy.zone == &buddy.low || top_grow() ? &buddy.top : &buddy.low;
+	return zone_has(other, order) ? other : NULL;
 }
 
 /* The first frame of a block, or 0. */
 static uint32_t buddy_alloc(unsigned order)
 {
-	uint32_t orders = buddy.nonempty >> order << order;
-	if (orders == 0)
+	struct zone *z = buddy.zone;
+	if (!zone_has(z, order) && (z = buddy_elsewhere(order)) == NULL)
 		return 0;
-	unsigned have = __builtin_ctz(orders);
-	uint32_t f = buddy.first[have];
-	list_del(f);
-	while (have > order) {
-		have--;
-		free_list_add(f + (1u << have), have);
-	}
 	buddy.free -= 1ull << order;
-	return f;
+	return zone_take(z, order);
 }
 
 /* Pages in the lists that an allocation with these flags leaves alone. */
@@ -440,7 +430,7 @@ uint64_t page_user_count(void)
 static bool can_reserve(uint64_t before, uint64_t n)
 {
 	uint64_t free = __atomic_load_n(&buddy.free, __ATOMIC_RELAXED);
-	if (before < free / 4 && n < free / 4 && free > 2 * buddy.reserve)
+	if (n < buddy.quarter && page_plenty(free, before + n))
 		return true;
 	free = page_free_count();
 	free -= MIN(free, buddy.reserve);
@@ -502,30 +492,52 @@ bool page_in_use(paddr_t p)
 	return frame_of(p)->state >= FRAME_USED;
 }
 
-/* The reserve is a part of so many pages.  buddy.lock held. */
-static void reserve_of(uint64_t pages)
+/* Limits that follow from how many pages there are.  buddy.lock held. */
+static void buddy_set_limits(uint64_t pages)
 {
 	buddy.reserve = MAX(RESERVE_MIN, MIN(pages / 64, RESERVE_MAX));
+	buddy.half = pages / 2;
+	buddy.quarter = pages / 4;
 }
 
 /* So many pages more are managed.  buddy.lock held. */
 static void add_total(uint64_t pages)
 {
 	buddy.total += pages;
-	reserve_of(buddy.total);
+	buddy_set_limits(buddy.total);
 }
 
+void page_set_top(paddr_t start, paddr_t end)
+{
+	const paddr_t size = (paddr_t)LARGEST << PAGE_SHIFT;
+	paddr_t from = start & ~(size - 1), to = (end + size - 1) & ~(size - 1);
+
+	buddy.top_start = from >> PAGE_SHIFT;
+	buddy.top_frames = (to - from) >> PAGE_SHIFT;
+}
+
+/* From the end downwards: so the lowest blocks will be the first of their lists. */
 void page_add(paddr_t start, paddr_t end)
 {
 	irqstate_t s = spin_lock(&buddy.lock);
-	for (uint64_t f = start >> PAGE_SHIFT; f < end >> PAGE_SHIFT;) {
+	uint64_t f = end >> PAGE_SHIFT, first = start >> PAGE_SHIFT;
+	while (f > first) {
 		unsigned order = MIN(__builtin_ctzll(f), MAX_ORDER);
-		while (f + (1ull << order) > end >> PAGE_SHIFT)
+		while (f - first < 1ull << order)
 			order--;
+		f -= 1ull << order;
 		buddy_free(f, order);
-		f += 1ull << order;
 	}
 	add_total((end - start) >> PAGE_SHIFT);
+	spin_unlock(&buddy.lock, s);
+}
+
+void page_from_top(bool top)
+{
+	/* No page of the one zone waits in the cache for an allocation from the other. */
+	drain_all();
+	irqstate_t s = spin_lock(&buddy.lock);
+	buddy.zone = top && buddy.top_frames != 0 ? &buddy.top : &buddy.low;
 	spin_unlock(&buddy.lock, s);
 }
 
@@ -543,15 +555,31 @@ void page_adopt(paddr_t p)
 	hand_out(p >> PAGE_SHIFT, 0, PG_USER);
 }
 
+/* Takes the free block at f away, except its lowest pages as far as they are needed for `pages`
+ * free ones.  buddy.lock held. */
+static void page_limit_block(uint32_t f, uint64_t pages)
+{
+	uint64_t size = 1ull << frames[f].order;
+	uint64_t keep = pages - MIN(pages, buddy.free - size);
+
+	zone_del(zone_of(f), f); /* FRAME_NONE: nobody has it */
+	buddy.free -= size;
+	buddy.total -= size - keep;
+	while (keep-- > 0)
+		buddy_free(f + keep, 0);
+}
+
+/* The highest go: so the addresses of those that stay do not depend on how many there were. */
 bool page_limit(uint64_t pages)
 {
 	drain_all();
 	irqstate_t s = spin_lock(&buddy.lock);
 	bool enough = buddy.free >= pages;
-	for (; enough && buddy.free > pages; buddy.total--)
-		buddy_alloc(0); /* FRAME_NONE: nobody has it */
+	for (uint32_t f = nframes; enough && buddy.free > pages && f-- > 0;)
+		if (frames[f].state == FRAME_FREE)
+			page_limit_block(f, pages);
 	if (enough)
-		reserve_of(pages);
+		buddy_set_limits(pages);
 	spin_unlock(&buddy.lock, s);
 	return enough;
 }

@@ -148,7 +148,10 @@ void mm_init(void)
 	kernel_pml4 = page_alloc(PG_ZERO);
 	if (kernel_pml4 == 0)
 		panic("no memory for the kernel's page tables");
+	/* How many tables these are depends on the size of the memory. */
+	page_from_top(true);
 	map_direct();
+	page_from_top(false);
 	map_image(__text_start, __text_end, 0);
 	map_image(__rodata_start, __rodata_end, PTE_NX);
 	map_image(__data_start, __kernel_end, PTE_W | PTE_NX);
@@ -195,6 +198,13 @@ void mm_reclaim(void)
 	cache_reap();
 	if (wait)
 		cache_trim_stable(0, 0);
+}
+
+void mm_apart(bool apart)
+{
+	/* In this order: pages that the caches give back leave the CPU's cache of pages, too. */
+	cache_apart(apart);
+	page_from_top(apart);
 }
 
 bool mm_spare(unsigned flags)

@@ -169,6 +169,10 @@ void mm_reclaim(void)
 {
 }
 
+void mm_apart(bool apart)
+{
+}
+
 /* One thread, no interrupts: locks have nothing to do. */
 void spin_init(struct spinlock *l, const char *name)
 {

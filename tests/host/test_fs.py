@@ -15,8 +15,8 @@ FILE, DIR, LINK, CHR = 0o100000, 0o040000, 0o120000, 0o020000
 def fs_test(tmp_path_factory):
     return compile_c(
         tmp_path_factory.mktemp("fs") / "fs_test", "tests/host/fs_test.c", "kernel/fs/cpio.c",
-        "kernel/fs/initrd.c", "kernel/fs/tmpfs_dir.c", "kernel/fs/tmpfs_file.c", "kernel/fs/vfs.c",
-        "kernel/fs/devfs.c", "kernel/lib/tree.c")
+        "kernel/fs/initrd.c", "kernel/fs/tmpfs_dir.c", "kernel/fs/tmpfs_file.c",
+        "kernel/fs/tmpfs_names.c", "kernel/fs/vfs.c", "kernel/fs/devfs.c", "kernel/lib/tree.c")
 
 
 def entry(name, data=b"", mode=FILE | 0o644, ino=0, nlink=1, mtime=7, **field):

@@ -71,5 +71,12 @@ static inline hrtime_t time_now(void)
 	}
 }
 
+/*
+ * How long the boot has taken so far, in nanoseconds, for its time-outs and messages.  time_now() does not
+ * tell it in exact timing: the clock stands until timing->start, or what the boot has to do
+ * would show in the times of files and in /dev/random.
+ */
+hrtime_t timing_boot_time(void);
+
 /* Nanoseconds since 1970: what files' times are. */
 uint64_t time_real(void);
