@@ -111,7 +111,7 @@ U_MALLOC_NAMES := malloc free calloc realloc memalign malloc_usable_size
 U_STDIO := lib_a-fopen lib_a-freopen lib_a-stdio lib_a-tmpfile lib_a-tmpnam lib_a-perror \
 	lib_a-__dprintf lib_a-vdprintf lib_a-vdiprintf mktemp
 U_STDIO_CALLS := open close read write
-U_REPLACED := malloc calloc realloc malign msize getopt mktemp lock clock rename remove system \
+U_REPLACED := assert malloc calloc realloc malign msize getopt mktemp lock clock rename remove system \
 	abort raise signal strsignal psignal setjmp random
 
 $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.mk
