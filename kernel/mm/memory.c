@@ -6,10 +6,10 @@
  * final ones are made; the rest, once these are in place; and the initial RAM disk piece by
  * piece, as its files have been read or have taken its pages over.  CPU 0 alone.
  *
- * How large the RAM disk is must not change where the rest lies (page.c).  QEMU puts it at the top of
- * the memory below 4 GiB.  The frame table comes directly below it, because its size depends on that of
- * the memory, which `weft run --free` makes larger for a larger RAM disk.  A boot loader that
- * puts the RAM disk elsewhere makes a hole in the low zone: its figures depend on the RAM disk.
+ * How large the RAM disk is must not change where the rest lies (page.c).  So the RAM disk lies at the
+ * top of the memory below 4 GiB: QEMU puts it there, and what GRUB has put elsewhere is moved.  The frame
+ * table comes directly below it, because its size depends on that of the memory, which
+ * `weft run --free` makes larger for a larger RAM disk.
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
@@ -21,6 +21,9 @@
 
 /* What the boot page tables map, and so all that can be used until mm_init is done. */
 #define BOOT_REACH (1ull << 32)
+
+/* A RAM disk that is so near to the end of memory need not be moved there. */
+#define INITRD_NEAR (1ull << 20)
 
 struct range {
 	paddr_t start, end;
@@ -101,6 +104,28 @@ static struct range initrd_range(void)
 	return (struct range){0, 0};
 }
 
+/*
+ * Moves the initial RAM disk to the end of the highest region that the boot page tables reach and that
+ * has room above the kernel, unless it lies there.
+ */
+static void initrd_to_top(void)
+{
+	extern char __kernel_end[];
+	paddr_t size = PAGE_ROUND_UP(boot_info.initrd_size), to = 0;
+
+	for (unsigned i = 0; i < boot_info.nregions; i++) {
+		const struct boot_region *r = &boot_info.region[i];
+		paddr_t end = PAGE_ROUND_DOWN(MIN(r->base + r->size, BOOT_REACH));
+		if (r->usable && end >= r->base + size)
+			to = MAX(to, end - size);
+	}
+	/* QEMU leaves a little behind it, for tables. */
+	if (to < boot_info.initrd + INITRD_NEAR || to < image_to_phys(__kernel_end))
+		return;
+	memmove(phys_to_virt(to), phys_to_virt(boot_info.initrd), boot_info.initrd_size);
+	boot_info.initrd = to;
+}
+
 /* A place for the frame table where the boot page tables reach. */
 static void *place_frames(paddr_t top)
 {
@@ -126,6 +151,7 @@ static void *place_frames(paddr_t top)
 
 void page_init(void)
 {
+	initrd_to_top();
 	find_usable();
 	paddr_t top = 0;
 	for (unsigned i = 0; i < nusable; i++)
