@@ -29,6 +29,7 @@
  * the function uses, and the list together with the mutex.
  */
 #include <kern/cache.h>
+#include <kern/clock.h>
 #include <kern/cpu.h>
 #include <kern/itimer.h>
 #include <kern/printk.h>

@@ -12,6 +12,7 @@
  * Locks (level 4), never two at a time: a table of handles; the table of names.
  */
 #include <kern/cache.h>
+#include <kern/clock.h>
 #include <kern/cpu.h>
 #include <kern/printk.h>
 #include <kern/proc.h>

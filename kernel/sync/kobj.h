@@ -37,7 +37,7 @@ void kobj_adopt(struct kobj *o);
  */
 int kobj_attach_lwp(struct kobj *o);
 int kobj_attach_proc(struct kobj *o, struct proc *p);
-/* The calls; errors as there (syscall/kobj.c). */
+/* The calls; errors as there (sync/handle.c). */
 int kobj_mutex_release(struct kobj *o);
 enum kobj_event_op { EVENT_SET, EVENT_RESET, EVENT_PULSE };
 int kobj_event(struct kobj *o, enum kobj_event_op op);

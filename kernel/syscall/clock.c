@@ -1,99 +1,76 @@
 /*
- * clock.c - setting CLOCK_REALTIME, and sleeping to a point of it.
- *
- * CLOCK_REALTIME is CLOCK_MONOTONIC and an offset, which stands in the time page
- * (weft/time.h).  Setting the clock changes the offset.  What waits for an absolute time of it
- * then waits for the same point of the clock as it is now: the sleeps of lwp_sleep look again
- * here, and interval timers are moved (proc/itimer.c).  LWPs that have asked for it are unparked (lwp_park,
- * LWP_PARK_CLOCK): a threads library keeps deadlines of its own.  Lengths of time stay what they were, and
- * so do deadlines in other calls, which are times of CLOCK_MONOTONIC.
- *
- * Locks: clock_setting, which sleeps, lets one LWP set the clock at a time.  clock_lock guards the
- * offset against sleeps: an LWP computes its deadline and goes to sleep in one step.
+ * clock.c - the system calls that read and set clocks.
  */
-#include <kern/itimer.h>
+#include <kern/clock.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
-#include <kern/sync.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
 #include <kern/usercopy.h>
 #include <weft/time.h>
 
-#define WAKE_PIECE 64 /* sleepers that are woken at a time */
-
-static struct kmutex clock_setting = KMUTEX_INIT(clock_setting, "clock_settime");
-static struct spinlock clock_lock = SPINLOCK_INIT("clock");
-static struct waitq clock_sleepers = {LIST_INIT(clock_sleepers.sleepers), "sleep"};
-static unsigned nsleepers; /* clock_lock */
-
-hrtime_t clock_offset(void)
+/*
+ * clock_gettime(clock, struct weft_timespec *): libc reads MONOTONIC and REALTIME from the
+ * time page without this call; it is here for the CPU-time clocks, and whole.
+ * EINVAL: clock, or its LWP or process does not exist; EFAULT: the structure.
+ */
+int64_t sys_clock_gettime(const uint64_t arg[6])
 {
-	return __atomic_load_n(&timepage->boot_realtime, __ATOMIC_RELAXED);
-}
+	struct lwp *l = curlwp();
+	hrtime_t now = time_now(), v;
+	struct mstimes t;
 
-hrtime_t clock_monotonic(hrtime_t real, hrtime_t offset)
-{
-	if (real == HRTIME_NEVER)
-		return HRTIME_NEVER;
-	return real > offset ? real - offset : 0;
-}
-
-int clock_sleep_until(hrtime_t real)
-{
-	int err = 0;
-
-	irqstate_t s = spin_lock(&clock_lock);
-	for (;;) {
-		hrtime_t when = clock_monotonic(real, clock_offset());
-		if (err == -EINTR || time_now() >= when)
-			break;
-		nsleepers++;
-		err = waitq_sleep(&clock_sleepers, &clock_lock, when, SLEEP_INTR);
-		nsleepers--;
+	switch (arg[0]) {
+	case WEFT_CLOCK_MONOTONIC:
+		v = now;
+		break;
+	case WEFT_CLOCK_REALTIME:
+		v = now + clock_offset();
+		break;
+	case WEFT_CLOCK_THREAD_CPUTIME:
+		lwp_times(l, &t);
+		v = t.ms[MS_USER] + ms_system(&t);
+		break;
+	case WEFT_CLOCK_PROCESS_CPUTIME: {
+		struct weft_rusage ru;
+		irqstate_t s = spin_lock(&l->proc->lock);
+		proc_rusage(l->proc, &ru);
+		spin_unlock(&l->proc->lock, s);
+		v = ru.utime + ru.stime;
+		break;
 	}
-	spin_unlock(&clock_lock, s);
-	return err == -EINTR ? err : 0;
-}
-
-/* The offset is this from now on, and all sleepers look again. */
-static void clock_set_offset(hrtime_t offset)
-{
-	irqstate_t s = spin_lock(&clock_lock);
-	/* Sequentially consistent: before the watchers' flags are read (park_watching, syscall/lwp.c). */
-	__atomic_store_n(&timepage->boot_realtime, offset, __ATOMIC_SEQ_CST);
-	/* LWPs that go to sleep from now on come behind those that are to be woken. */
-	for (unsigned left = nsleepers; left > 0; left--) {
-		waitq_wake_one(&clock_sleepers);
-		if (left % WAKE_PIECE == 0) {
-			spin_unlock(&clock_lock, s);
-			preempt_point();
-			s = spin_lock(&clock_lock);
+	case WEFT_CLOCK_PROC(1)... WEFT_CLOCK_PROC(WEFT_PID_MAX): {
+		struct weft_rusage ru;
+		irqstate_t s = spin_lock(&proc_tree_lock);
+		struct proc *p = proc_find(arg[0] - WEFT_CLOCK_PROC(0));
+		if (p != NULL) {
+			spin_acquire(&p->lock);
+			proc_rusage(p, &ru);
+			spin_release(&p->lock);
 		}
+		spin_unlock(&proc_tree_lock, s);
+		if (p == NULL)
+			return -EINVAL;
+		v = ru.utime + ru.stime;
+		break;
 	}
-	spin_unlock(&clock_lock, s);
-}
-
-/* For proc_each: LWPs of p that park with LWP_PARK_CLOCK look again (park_watching). */
-static bool unpark_watchers(struct proc *p, void *arg)
-{
-	spin_acquire(&p->lock);
-	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
-		if (!__atomic_load_n(&l->clock_watch, __ATOMIC_SEQ_CST))
-			continue;
-		spin_acquire(&l->lock);
-		lwp_unpark_locked(l, PLACE_ANY);
-		spin_release(&l->lock);
+	default: { /* of an LWP */
+		uint64_t id = arg[0] - WEFT_CLOCK_LWP(0);
+		irqstate_t s = irq_save();
+		struct lwp *of = id <= LWP_ID_MAX ? lwp_lock_by_id(l->proc, id) : NULL;
+		if (of != NULL) {
+			lwp_times(of, &t);
+			spin_release(&of->lock);
+		}
+		irq_restore(s);
+		if (of == NULL)
+			return -EINVAL;
+		v = t.ms[MS_USER] + ms_system(&t);
+		break;
 	}
-	spin_release(&p->lock);
-	return false;
-}
-
-static void wake_watchers(void)
-{
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	proc_each(unpark_watchers, NULL);
-	spin_unlock(&proc_tree_lock, s);
+	}
+	struct weft_timespec ts = {.sec = v / 1000000000, .nsec = v % 1000000000};
+	return copyout(arg[1], &ts, sizeof(ts));
 }
 
 /*
@@ -111,14 +88,5 @@ int64_t sys_clock_settime(const uint64_t arg[6])
 		return -EFAULT;
 	if (arg[0] != WEFT_CLOCK_REALTIME || ts.sec < 0 || !timespec_ns(&ts, &ns))
 		return -EINVAL;
-	kmutex_enter(&clock_setting);
-	hrtime_t now = time_now();
-	bool fits = ns >= now && ns < HRTIME_NEVER / 2;
-	if (fits) {
-		clock_set_offset(ns - now);
-		itimer_clock_set();
-		wake_watchers();
-	}
-	kmutex_exit(&clock_setting);
-	return fits ? 0 : -EINVAL;
+	return clock_set(ns) ? 0 : -EINVAL;
 }

@@ -9,6 +9,8 @@
  * A deadline is an absolute CLOCK_MONOTONIC time, and one in the past is no error: what can be
  * had at once is had.
  */
+#include <kern/clock.h>
+#include <kern/proc.h>
 #include <kern/syscall.h>
 #include "../sync/ucond.h"
 #include "../sync/urwlock.h"

@@ -2,6 +2,7 @@
  * lwp.c - the system calls on LWPs (after Solaris's _lwp_*(2) and lwp_park).
  * Ids are those of the calling process.
  */
+#include <kern/clock.h>
 #include <kern/cpu.h>
 #include <kern/itimer.h>
 #include <kern/proc.h>
@@ -180,37 +181,6 @@ static inline __attribute__((always_inline)) int lwp_unpark_id(uint32_t id, int 
 	return l != NULL ? 0 : -ESRCH;
 }
 
-bool timespec_ns(const struct weft_timespec *ts, hrtime_t *ns)
-{
-	if (ts->nsec < 0 || ts->nsec >= 1000000000)
-		return false;
-	if (ts->sec < 0)
-		*ns = 0;
-	else if ((uint64_t)ts->sec < HRTIME_NEVER / 1000000000 - 1)
-		*ns = ts->sec * 1000000000ull + ts->nsec;
-	else
-		*ns = HRTIME_NEVER;
-	return true;
-}
-
-int copyin_deadline(vaddr_t user, hrtime_t *when)
-{
-	struct weft_timespec ts;
-
-	*when = HRTIME_NEVER;
-	if (user == 0)
-		return 0;
-	if (copyin(&ts, user, sizeof(ts)) != 0)
-		return -EFAULT;
-	return timespec_ns(&ts, when) ? 0 : -EINVAL;
-}
-
-hrtime_t time_after(hrtime_t length)
-{
-	hrtime_t now = time_now();
-	return length < HRTIME_NEVER - now ? now + length : HRTIME_NEVER;
-}
-
 /*
  * Parks while the offset of CLOCK_REALTIME is this one.  *Race:* clock_settime changes the offset and looks for
  * watchers, while the LWP comes to park; *without this:* it sleeps to a time of the old clock; *closed by:* the
@@ -255,11 +225,9 @@ static int64_t __attribute__((noinline)) park_by_clock(const uint64_t arg[6])
 /* The rest of lwp_park. */
 static int64_t __attribute__((noinline)) park_in_general(const uint64_t arg[6])
 {
-	hrtime_t deadline = HRTIME_NEVER;
-	int err = 0;
+	hrtime_t deadline;
 
-	if (arg[0] != 0)
-		err = copyin_deadline(arg[0], &deadline);
+	int err = copyin_deadline_inline(arg[0], &deadline);
 	if (err != 0)
 		return err;
 	if ((uint32_t)arg[1] == 0)

@@ -12,7 +12,6 @@
 #include <kern/timing.h>
 #include <kern/usercopy.h>
 #include <weft/signal.h>
-#include <weft/time.h>
 
 /* exit(status): ends the process with all its LWPs. */
 int64_t sys_exit(const uint64_t arg[6])
@@ -230,68 +229,4 @@ int64_t sys_getpgrp(const uint64_t arg[6])
 int64_t sys_getsid(const uint64_t arg[6])
 {
 	return of_proc(arg[0], read_sid);
-}
-
-/*
- * clock_gettime(clock, struct weft_timespec *): libc reads MONOTONIC and REALTIME from the
- * time page without this call; it is here for the CPU-time clocks, and whole.
- * EINVAL: clock, or its LWP or process does not exist; EFAULT: the structure.
- */
-int64_t sys_clock_gettime(const uint64_t arg[6])
-{
-	struct lwp *l = curlwp();
-	hrtime_t now = time_now(), v;
-	struct mstimes t;
-
-	switch (arg[0]) {
-	case WEFT_CLOCK_MONOTONIC:
-		v = now;
-		break;
-	case WEFT_CLOCK_REALTIME:
-		v = now + clock_offset();
-		break;
-	case WEFT_CLOCK_THREAD_CPUTIME:
-		lwp_times(l, &t);
-		v = t.ms[MS_USER] + ms_system(&t);
-		break;
-	case WEFT_CLOCK_PROCESS_CPUTIME: {
-		struct weft_rusage ru;
-		irqstate_t s = spin_lock(&l->proc->lock);
-		proc_rusage(l->proc, &ru);
-		spin_unlock(&l->proc->lock, s);
-		v = ru.utime + ru.stime;
-		break;
-	}
-	case WEFT_CLOCK_PROC(1)... WEFT_CLOCK_PROC(WEFT_PID_MAX): {
-		struct weft_rusage ru;
-		irqstate_t s = spin_lock(&proc_tree_lock);
-		struct proc *p = proc_find(arg[0] - WEFT_CLOCK_PROC(0));
-		if (p != NULL) {
-			spin_acquire(&p->lock);
-			proc_rusage(p, &ru);
-			spin_release(&p->lock);
-		}
-		spin_unlock(&proc_tree_lock, s);
-		if (p == NULL)
-			return -EINVAL;
-		v = ru.utime + ru.stime;
-		break;
-	}
-	default: { /* of an LWP */
-		uint64_t id = arg[0] - WEFT_CLOCK_LWP(0);
-		irqstate_t s = irq_save();
-		struct lwp *of = id <= LWP_ID_MAX ? lwp_lock_by_id(l->proc, id) : NULL;
-		if (of != NULL) {
-			lwp_times(of, &t);
-			spin_release(&of->lock);
-		}
-		irq_restore(s);
-		if (of == NULL)
-			return -EINVAL;
-		v = t.ms[MS_USER] + ms_system(&t);
-		break;
-	}
-	}
-	struct weft_timespec ts = {.sec = v / 1000000000, .nsec = v % 1000000000};
-	return copyout(arg[1], &ts, sizeof(ts));
 }

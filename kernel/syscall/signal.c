@@ -2,6 +2,7 @@
  * signal.c - the system calls on signals (POSIX: sigaction(), kill() and their relatives;
  * lwp_kill and lwp_sigqueue after Solaris's _lwp_kill(2)).
  */
+#include <kern/clock.h>
 #include <kern/cpu.h>
 #include <kern/printk.h>
 #include <kern/proc.h>

@@ -1,6 +1,6 @@
 /*
  * sync.h - how kernel code sleeps: wait queues, and the sleeping locks made of
- * them (kernel/sync/).
+ * them (sched/waitq.c, sched/kmutex.c).
  *
  * The interface of the wait queue makes a lost wake-up impossible to write: the
  * condition is always tested under a spin lock that the sleeper gives up only

@@ -1,0 +1,66 @@
+/*
+ * clock.h - times of user space as the kernel counts them, and CLOCK_REALTIME (sched/clock.c).
+ *
+ * The kernel counts nanoseconds of CLOCK_MONOTONIC, and HRTIME_NEVER is the end of time.
+ */
+#pragma once
+#include <weft/errno.h>
+#include <weft/time.h>
+#include "lwp.h"
+#include "timing.h"
+#include "types.h"
+#include "usercopy.h"
+
+/* A time in nanoseconds; a negative one is 0, one that is too large HRTIME_NEVER.  False: it is no time. */
+static inline bool timespec_ns(const struct weft_timespec *ts, hrtime_t *ns)
+{
+	if (ts->nsec < 0 || ts->nsec >= 1000000000)
+		return false;
+	if (ts->sec < 0)
+		*ns = 0;
+	else if ((uint64_t)ts->sec < HRTIME_NEVER / 1000000000 - 1)
+		*ns = ts->sec * 1000000000ull + ts->nsec;
+	else
+		*ns = HRTIME_NEVER;
+	return true;
+}
+
+/*
+ * A struct weft_timespec of user memory in nanoseconds; NULL: HRTIME_NEVER.  May sleep (a page fault).
+ * -EFAULT: it cannot be read; -EINVAL: it is no time.
+ */
+int copyin_deadline(vaddr_t user, hrtime_t *when);
+/* The same in line, for lwp_park, because each wait of a thread pays for it. */
+static inline int copyin_deadline_inline(vaddr_t user, hrtime_t *when)
+{
+	struct weft_timespec ts;
+
+	*when = HRTIME_NEVER;
+	if (user == 0)
+		return 0;
+	if (copyin(&ts, user, sizeof(ts)) != 0)
+		return -EFAULT;
+	return timespec_ns(&ts, when) ? 0 : -EINVAL;
+}
+
+/* The time that is `length` nanoseconds from now, HRTIME_NEVER at most. */
+static inline hrtime_t time_after(hrtime_t length)
+{
+	hrtime_t now = time_now();
+	return length < HRTIME_NEVER - now ? now + length : HRTIME_NEVER;
+}
+
+/* --- CLOCK_REALTIME ----------------------------------------------------------------------- */
+
+/* CLOCK_REALTIME - CLOCK_MONOTONIC, in nanoseconds; clock_set changes it. */
+hrtime_t clock_offset(void);
+/* The point of CLOCK_MONOTONIC at which CLOCK_REALTIME shows `real`, if it differs by offset. */
+hrtime_t clock_monotonic(hrtime_t real, hrtime_t offset);
+/* Sleeps until CLOCK_REALTIME shows `real`, also if it is set meanwhile: 0, or -EINTR. */
+int clock_sleep_until(hrtime_t real);
+/*
+ * CLOCK_REALTIME shows `real` from now on.  Sleeps until a point of it look again, and interval timers
+ * move.  May sleep.  False: with `real` the machine would have started before 1970, or it is
+ * beyond 2^63 nanoseconds.
+ */
+bool clock_set(hrtime_t real);

@@ -1,0 +1,115 @@
+/*
+ * clock.c - setting CLOCK_REALTIME, and sleeping to a point of it (kern/clock.h).
+ *
+ * CLOCK_REALTIME is CLOCK_MONOTONIC and an offset, which stands in the time page
+ * (weft/time.h).  Setting the clock changes the offset.  What waits for an absolute time of it
+ * then waits for the same point of the clock as it is now: the sleeps of lwp_sleep look again
+ * here, and interval timers are moved (proc/itimer.c).  LWPs that have asked for it are unparked (lwp_park,
+ * LWP_PARK_CLOCK): a threads library keeps deadlines of its own.  Lengths of time stay what they were, and
+ * so do deadlines in other calls, which are times of CLOCK_MONOTONIC.
+ *
+ * Locks: clock_setting, which sleeps, lets one LWP set the clock at a time.  clock_lock guards the
+ * offset against sleeps: an LWP computes its deadline and goes to sleep in one step.
+ */
+#include <kern/clock.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/sync.h>
+#include <kern/timing.h>
+#include <weft/errno.h>
+#include <weft/time.h>
+
+#define WAKE_PIECE 64 /* sleepers that are woken at a time */
+
+static struct kmutex clock_setting = KMUTEX_INIT(clock_setting, "clock_settime");
+static struct spinlock clock_lock = SPINLOCK_INIT("clock");
+static struct waitq clock_sleepers = {LIST_INIT(clock_sleepers.sleepers), "sleep"};
+static unsigned nsleepers; /* clock_lock */
+
+int copyin_deadline(vaddr_t user, hrtime_t *when)
+{
+	return copyin_deadline_inline(user, when);
+}
+
+hrtime_t clock_offset(void)
+{
+	return __atomic_load_n(&timepage->boot_realtime, __ATOMIC_RELAXED);
+}
+
+hrtime_t clock_monotonic(hrtime_t real, hrtime_t offset)
+{
+	if (real == HRTIME_NEVER)
+		return HRTIME_NEVER;
+	return real > offset ? real - offset : 0;
+}
+
+int clock_sleep_until(hrtime_t real)
+{
+	int err = 0;
+
+	irqstate_t s = spin_lock(&clock_lock);
+	for (;;) {
+		hrtime_t when = clock_monotonic(real, clock_offset());
+		if (err == -EINTR || time_now() >= when)
+			break;
+		nsleepers++;
+		err = waitq_sleep(&clock_sleepers, &clock_lock, when, SLEEP_INTR);
+		nsleepers--;
+	}
+	spin_unlock(&clock_lock, s);
+	return err == -EINTR ? err : 0;
+}
+
+/* The offset is this from now on, and all sleepers look again. */
+static void clock_set_offset(hrtime_t offset)
+{
+	irqstate_t s = spin_lock(&clock_lock);
+	/* Sequentially consistent: before the watchers' flags are read (park_watching, syscall/lwp.c). */
+	__atomic_store_n(&timepage->boot_realtime, offset, __ATOMIC_SEQ_CST);
+	/* LWPs that go to sleep from now on come behind those that are to be woken. */
+	for (unsigned left = nsleepers; left > 0; left--) {
+		waitq_wake_one(&clock_sleepers);
+		if (left % WAKE_PIECE == 0) {
+			spin_unlock(&clock_lock, s);
+			preempt_point();
+			s = spin_lock(&clock_lock);
+		}
+	}
+	spin_unlock(&clock_lock, s);
+}
+
+/* For proc_each: LWPs of p that park with LWP_PARK_CLOCK look again (park_watching). */
+static bool unpark_watchers(struct proc *p, void *arg)
+{
+	spin_acquire(&p->lock);
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
+		if (!__atomic_load_n(&l->clock_watch, __ATOMIC_SEQ_CST))
+			continue;
+		spin_acquire(&l->lock);
+		lwp_unpark_locked(l, PLACE_ANY);
+		spin_release(&l->lock);
+	}
+	spin_release(&p->lock);
+	return false;
+}
+
+static void wake_watchers(void)
+{
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	proc_each(unpark_watchers, NULL);
+	spin_unlock(&proc_tree_lock, s);
+}
+
+bool clock_set(hrtime_t real)
+{
+	kmutex_enter(&clock_setting);
+	hrtime_t now = time_now();
+	bool fits = real >= now && real < HRTIME_NEVER / 2;
+	if (fits) {
+		clock_set_offset(real - now);
+		itimer_clock_set();
+		wake_watchers();
+	}
+	kmutex_exit(&clock_setting);
+	return fits;
+}
