@@ -5,6 +5,7 @@ import re
 import pytest
 from conftest import TOP
 
+TOOLS = ("bin/files", "bin/threads")
 # What POSIX lets take any argument, and do nothing with it.
 NO_OPTIONS = {"true", "false"}
 
@@ -23,10 +24,10 @@ def links():
 
 def test_help_names_every_program_and_builtin(guest):
     words = set(re.findall(r"[^\s,;:]+", guest(["help"], timing="exact").output))
-    wanted = programs("bin", "bench", "demo") | links()
+    wanted = programs(*TOOLS, "bench", "demo") | links()
     assert {"truss", "micro", "many", "sed", "stty"} <= wanted
     assert wanted - words == set()
-    table = (TOP / "user/bin/sh/builtin.c").read_text()
+    table = (TOP / "user/bin/files/sh/builtin.c").read_text()
     builtins = set(re.findall(r'^\t\{"(\w+)", \w+, (?:true|false)\},', table, re.MULTILINE))
     assert {"cd", "history"} <= builtins
     assert builtins - words == set()
@@ -35,7 +36,7 @@ def test_help_names_every_program_and_builtin(guest):
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_every_tool_prints_its_usage(guest, option):
     """On standard output, with status 0, and does nothing else."""
-    names = sorted(programs("bin") - NO_OPTIONS) + ["stty"]
+    names = sorted(programs(*TOOLS) - NO_OPTIONS) + ["stty"]
     script = "".join(f"echo == {name}; /bin/{name} {option} </dev/null 2>&1; echo $?\n"
                      for name in names)
     output = guest(["sh", "-c", script], timing="exact").output

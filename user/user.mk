@@ -18,7 +18,7 @@
 
 NEWLIB := build/newlib
 SYSROOT := $(B)/sysroot
-U_FOLDERS := user/bin user/bench user/demo tests/guest
+U_FOLDERS := user/bin/files user/bin/threads user/bench user/demo tests/guest
 
 U_Q := $(if $(filter 1,$(V)),,@)
 U_SAY = $(if $(filter 1,$(V)),,@echo "  $(1)	$(2)";)
@@ -169,7 +169,7 @@ $(error two programs have the same name: $(foreach n,$(sort $(U_NAMES)),$(if \
 	$(word 2,$(filter $(n),$(U_NAMES))),$(n))))
 endif
 
-# What the shell is too (user/bin/sh/main.c).
+# What the shell is too (user/bin/files/sh/main.c).
 LINKS += $(foreach p,echo printf stty test [,bin/$(p)=sh)
 
 # A breakpoint at a user address stops every program that has code there: where tests stop, no

@@ -1,6 +1,6 @@
 /*
  * offsets.h - of struct thread (impl.h, which asserts them), for assembly, and for tools that look
- * at the threads of another process (user/bin/thread.h).
+ * at the threads of another process (user/bin/threads/thread.h).
  */
 #pragma once
 

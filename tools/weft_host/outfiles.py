@@ -1,7 +1,7 @@
 """weft run --out GUEST[:HOST]: files of the guest, on the host after the command has ended.
 
-The guest maps the files, makes a list of them, and stands still (user/bin/handover.c has the list's
-form); QEMU then writes its memory into files of the host (`memsave` of its monitor).  Nothing passes
+The guest maps the files, makes a list of them, and stands still (user/bin/files/handover.c has the
+list's form); QEMU then writes its memory into files of the host (`memsave` of its monitor).  Nothing passes
 the console, so that neither size nor contents cost the guest any time, and a command runs to the same
 instruction with --out and without.
 
