@@ -511,6 +511,13 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed, void **status);
 int __thread_detach(unsigned long id);
 void __thread_exit(void *status) __attribute__((noreturn));
+/*
+ * Ends the calling thread where it is; in a handler that has interrupted it outside of the library's
+ * critical sections.  It leaves the queue in which it waits, then calls last(arg), which may block.
+ * No destructor runs, and neither values of keys nor newlib's state are freed: the thread may be
+ * inside of malloc.
+ */
+void __thread_terminate(void (*last)(void *), void *arg) __attribute__((noreturn));
 void __thread_first(struct thread *t);
 void __thread_main(struct thread *self) __attribute__((noreturn));
 struct thread *__thread_find(unsigned long id);
@@ -553,6 +560,7 @@ void __protocol_thread_exit(void);
 
 /* core/tsd.c */
 void __tsd_exit(struct thread *self);
+void __tsd_forget(struct thread *self); /* all its values, which nobody frees */
 bool __tsd_exists(unsigned key);
 void __tsd_forked(void);
 

@@ -360,6 +360,18 @@ void __thread_exit(void *status)
 	__ops->exit(NULL, NULL);
 }
 
+void __thread_terminate(void (*last)(void *), void *arg)
+{
+	struct thread *self = thread_self();
+
+	if (self->wchan != NULL)
+		__sleepq_give_up(self);
+	last(arg);
+	__tsd_forget(self);
+	self->reent = _GLOBAL_REENT; /* its own is not reclaimed */
+	__thread_exit(NULL);
+}
+
 /*
  * Blocks in the queue of obj.  Called with __threads_lock held, returns with it.  False: the
  * time is up, or the caller is to be cancelled.

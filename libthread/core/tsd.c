@@ -130,6 +130,14 @@ static bool destroy(struct thread *self, unsigned top)
 	return any;
 }
 
+void __tsd_forget(struct thread *self)
+{
+	for (unsigned k = 0; k < TSD_FAST; k++)
+		self->tsd[k] = NULL;
+	self->tsd_more = NULL;
+	self->tsd_top = 0;
+}
+
 /*
  * The calling thread, which has set some value, exits: calls the destructors of all values,
  * again for values that destructors set, at most PTHREAD_DESTRUCTOR_ITERATIONS times.  What is
@@ -141,11 +149,8 @@ void __tsd_exit(struct thread *self)
 
 	while (destroy(self, self->tsd_top) && ++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
 		;
-	for (unsigned k = 0; k < TSD_FAST; k++)
-		self->tsd[k] = NULL;
 	free(self->tsd_more);
-	self->tsd_more = NULL;
-	self->tsd_top = 0;
+	__tsd_forget(self);
 }
 
 /* In a child of fork. */

@@ -22,7 +22,6 @@
 #include <time.h>
 #include <weft/wait.h>
 #include "../core/model.h"
-#include "../core/sleepq.h"
 #include "win.h"
 
 #define TERMINATION WEFT_SIGRTMAX /* the signal that ends a thread */
@@ -33,8 +32,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* --- beginning and end ------------------------------------------------------------------- */
 
 /* Nothing of the calling thread is to be seen any more, but that its event is not yet set. */
-static void ended(struct win_thread *w)
+static void ended(void *arg)
 {
+	struct win_thread *w = arg;
 	HANDLE event = w->event;
 
 	__win_lock();
@@ -61,25 +61,14 @@ static void exits(void *arg)
 
 /*
  * TerminateThread has stopped the thread where it is, outside of the library's own critical
- * sections, and the kernel enters this before another instruction of it is executed.  No
- * destructor runs, nothing is freed: the thread may be inside of malloc.
+ * sections, and the kernel enters this before another instruction of it is executed.
  */
 static void terminated(int sig)
 {
-	struct thread *self = thread_self();
 	struct win_thread *w = pthread_getspecific(thread_key);
 
-	if (w == NULL || !w->terminated)
-		return;
-	if (self->wchan != NULL)
-		__sleepq_give_up(self);
-	ended(w);
-	for (unsigned k = 0; k < TSD_FAST; k++)
-		self->tsd[k] = NULL;
-	self->tsd_more = NULL;
-	self->tsd_top = 0;
-	self->reent = _GLOBAL_REENT;
-	__thread_exit(NULL);
+	if (w != NULL && w->terminated)
+		__thread_terminate(ended, w);
 }
 
 static void make_key(void)
