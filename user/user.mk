@@ -46,7 +46,7 @@ U_CFLAGS := -std=gnu11 $(U_ABI) $(NO_PADDING) -momit-leaf-frame-pointer -Wall -W
 SYSROOT_CFLAGS = $(U_ABI) -isystem $(1)/include -isystem $(1)/newlib/include -isystem $(U_GCCINC)
 SYSROOT_LDFLAGS = -nostdlib -static -no-pie -Wl,--gc-sections -Wl,--build-id=none \
 	-Wl,-z,max-page-size=4096 -Wl,-z,noexecstack -Wl,-z,norelro \
-	$(1)/lib/crt0.o -L$(1)/lib \
+	-T $(1)/lib/libthread.ld $(1)/lib/crt0.o -L$(1)/lib \
 	-Wl,--start-group -lthread -lweft -lc -lm $(U_LIBGCC) -Wl,--end-group
 
 U_OBJ_SRC :=
@@ -82,7 +82,7 @@ U_LIBC_SRC := $(sort $(filter-out user/libc/crt0.S,$(wildcard user/libc/*.[cS]))
 U_LIBC_OBJ := $(U_LIBC_SRC:%=$(B)/%.o)
 U_OBJ_SRC += $(U_LIBC_SRC) user/libc/crt0.S
 U_LIBS := $(SYSROOT)/lib/crt0.o $(SYSROOT)/lib/libweft.a $(SYSROOT)/lib/libthread.a \
-	$(SYSROOT)/lib/newlib-stamp
+	$(SYSROOT)/lib/libthread.ld $(SYSROOT)/lib/newlib-stamp
 
 # Headers are copied afresh when one changes, comes or goes.  Not those of newlib that include what
 # it has for other systems alone.
@@ -133,6 +133,9 @@ $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.
 	done && $(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/stdio && touch $@
 
 $(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
+	$(U_Q)mkdir -p $(@D) && cp $< $@
+
+$(SYSROOT)/lib/libthread.ld: libthread/libthread.ld
 	$(U_Q)mkdir -p $(@D) && cp $< $@
 
 $(SYSROOT)/lib/libweft.a: $(U_LIBC_OBJ) user/libc user/user.mk

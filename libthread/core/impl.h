@@ -328,15 +328,33 @@ static inline struct section *this_section(void)
 }
 
 /*
- * A handler that comes between the two instructions and blocks may return to them on another LWP:
- * so __sig_entry goes back to the first, which it knows by its CRITICAL_LOAD bytes.
+ * A restartable range of instructions: a thread that a handler interrupts in its middle, and that goes
+ * on on another LWP, begins it again (core/restart.c).  Only the last instruction of the range has an
+ * effect, and no register that the range reads is changed in it.  The entry of a range stands in a
+ * section, as in the kernel's .extable; its ends are relative to itself.  The section belongs to the
+ * function's ("o"), so that the linker drops both together.
  */
-#define CRITICAL_LOAD 9
+struct restartable {
+	int32_t from;    /* the first instruction, from this entry */
+	uint32_t length; /* up to the end of the last one */
+};
+#define RESTARTABLE(code)                                                                          \
+	".Lrestart%=:\t" code "\n3:\t.pushsection .restartable, \"ao\", @progbits, .Lrestart%=\n"  \
+	"\t.long .Lrestart%= - ., 3b - .Lrestart%=\n\t.popsection"
+
+/* If uc is in the middle of a restartable range, it goes on at the first instruction. */
+void __restart_range(struct weft_ucontext *uc);
+
+/*
+ * *Race:* a handler comes between the two instructions and blocks, and its thread goes on on another
+ * LWP.  *Without this:* the thread enters the critical section of the LWP that it has left, and none of
+ * that LWP's threads gets a signal again.  *Closed by:* the restart, which loads the pointer again.
+ */
 static inline void critical_enter(void)
 {
 	struct section *c;
 
-	__asm__ volatile("movq %%fs:%c1, %0\n\taddl $1, (%0)"
+	__asm__ volatile(RESTARTABLE("movq %%fs:%c1, %0\n\taddl $1, (%0)")
 			 : "=&r"(c)
 			 : "i"(offsetof(struct thread, critical))
 			 : "memory", "cc");

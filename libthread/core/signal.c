@@ -43,31 +43,9 @@ void __sigmask_returns(uint64_t mask)
 }
 
 /*
- * The handler, in which the thread has come onto another LWP, may have come between the two
- * instructions of critical_enter: the pointer to the LWP's record has been loaded and not been
- * used.  Then it is loaded again.
- */
-static void load_section_again(struct weft_ucontext *uc)
-{
-	extern const uint8_t __executable_start[], etext[];
-	static const uint8_t load[] = {0x64, 0x48, 0x8b, 0x04, 0x25}; /* movq %fs:..., %rax */
-	const uint8_t *at = (const uint8_t *)uc->rip - CRITICAL_LOAD;
-	uint32_t from;
-
-	if (at < __executable_start || at >= etext)
-		return;
-	/* REX.R and ModRM.reg are the register, whichever it is. */
-	if (at[0] != load[0] || (at[1] & ~4) != load[1] || at[2] != load[2] ||
-	    (at[3] & ~0x38) != load[3] || at[4] != load[4])
-		return;
-	__builtin_memcpy(&from, at + sizeof(load), sizeof(from));
-	if (from == offsetof(struct thread, critical))
-		uc->rip -= CRITICAL_LOAD;
-}
-
-/*
- * Calls handler().  What it interrupted goes on as if nothing had been.  It may have been about to unpark an LWP: that is done here, since the
- * handler may do the same for another one, or never return; one unpark too many is harmless.
+ * Calls handler().  What it interrupted goes on as if nothing had been.  It may have been
+ * about to unpark an LWP: that is done here, since the handler may do the same for another one, or never
+ * return; one unpark too many is harmless.
  *
  * The books of the mask are put back as they were found, not as the kernel will set it: they
  * may be a step ahead, or another handler may come in between (then they are as it found
@@ -88,8 +66,8 @@ static inline void around(int sig, struct weft_siginfo *info, struct weft_uconte
 	set_mask(self, mask);
 	handler(sig, info, uc);
 	set_mask(self, uc->sigmask == interrupted ? before : uc->sigmask);
-	if (self->critical != section)
-		load_section_again(uc);
+	if (self->critical != section) /* it is on another LWP */
+		__restart_range(uc);
 	/* It may return into a system call that is to end, on another LWP (core/cancel.c). */
 	if (unlikely(cancel_due()))
 		__cancel_call(self->lwp->id, self);

@@ -1,0 +1,21 @@
+/*
+ * restart.c - restartable ranges of instructions (impl.h), as of Linux's rseq and the kernel's .extable.
+ *
+ * The linker puts the entries of the functions of the program together (libthread.ld).  They
+ * are searched one after the other: only a thread that has changed its LWP in a handler needs that.
+ */
+#include "impl.h"
+
+void __restart_range(struct weft_ucontext *uc)
+{
+	extern const struct restartable __restartable_start[], __restartable_end[];
+
+	for (const struct restartable *r = __restartable_start; r < __restartable_end; r++) {
+		uint64_t from = (uintptr_t)r + r->from;
+
+		if (uc->rip > from && uc->rip < from + r->length) {
+			uc->rip = from;
+			return;
+		}
+	}
+}
