@@ -24,7 +24,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell getconf _NPROCES
 WEFT := tools/weft
 
 # These need no compiler, or have to install it first.
-HOST_GOALS := help clean python setup run bench report test gdb format check-format
+HOST_GOALS := help clean python setup run bench report test gdb races format check-format
 
 ifneq ($(filter-out $(HOST_GOALS),$(or $(MAKECMDGOALS),all)),)
 CC := $(shell tools/find-cc)
@@ -113,6 +113,10 @@ test: setup
 	@$(MAKE) $(PARALLEL) DEBUG=1 all test-programs
 	@$(WEFT) pytest $(PYTEST)
 
+# docs/races.md, of the headers of tests/bugs/*.patch.
+races: python
+	@$(WEFT) pytest -q test_bugs.py --update-races
+
 format check-format: python
 	@$(WEFT) $@
 
@@ -123,7 +127,7 @@ help:
 	@sed -n 's/^#: //p' Makefile
 
 FORCE:
-.PHONY: all test-programs run gdb iso python setup bench report test format check-format clean help FORCE
+.PHONY: all test-programs run gdb iso python setup bench report test races format check-format clean help FORCE
 
 #: make                 builds the kernel, the programs and the initial RAM disk into build/
 #: make DEBUG=1         the same with assertions and lock-order checks, into build/debug/
@@ -136,6 +140,7 @@ FORCE:
 #: make test            does all the set-up, then runs every test  (PYTEST="-k name")
 #: make iso             a bootable CD image, build/weft.iso
 #: make setup           installs the packages that are missing, or lists them
+#: make races           makes docs/races.md of the headers of the planted bugs (tests/bugs)
 #: make format          formats the C sources; make check-format only checks
 #: make clean           removes build/
 #: tools/weft --help    all that the host command can do

@@ -6,7 +6,7 @@ Where the place is too narrow for that, another patch (*.wide.patch, perhaps of 
 by a delay say, and the bug is put into that.  The seed that finds it must find nothing in what is only
 widened, nor in the tree as it is.
 
-libthread/README.md has the table of claims.  Those of the kernel: test_races_kernel.py.
+docs/races.md is the table of them.  Those of the kernel: test_races_kernel.py.
 """
 
 from collections.abc import Callable

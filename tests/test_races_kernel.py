@@ -1,7 +1,7 @@
 """The races that comments of the kernel claim to close, shown as those of the library are
 (test_races.py): a planted bug, and a seed that sees what it does.
 
-kernel/README.md has the table of claims.
+docs/races.md is the table of them.
 """
 
 import pytest

@@ -1,0 +1,63 @@
+"""The planted bugs themselves: each patch fits the tree, says what it is in the one form, and is used; and
+docs/races.md is what is made of them (`make races`)."""
+
+import re
+
+import pytest
+import races
+import test_races
+import test_races_kernel
+import test_seeds
+import test_selftest
+
+
+def found_by():
+    """{bug: what finds it}, of the tests' own lists."""
+    shown = {}
+    for race in (*test_races.RACES, *test_races_kernel.RACES):
+        model = race.machine.get("model", "lwp")
+        wide = f", `{race.wide}`" if race.wide else ""
+        shown.setdefault(race.bug, []).append(f"`{' '.join(map(str, race.argv[:2]))}` ({model}){wide}")
+    for bug, model, _, _, argv in test_seeds.PLANTED:
+        words = " ".join(map(str, argv[:1])) if argv[0] != "torture" else f"torture -m {argv[2]}"
+        shown.setdefault(bug, []).append(f"`{words}` ({model})")
+    return shown
+
+
+def test_every_patch_fits():
+    assert [wrong for wrong in map(races.applies, sorted(races.BUGS.glob("*.patch"))) if wrong] == []
+
+
+def test_a_patch_that_does_not_fit_is_found(tmp_path):
+    patch = tmp_path / "x.patch"
+    patch.write_text("--- a/Makefile\n+++ b/Makefile\n@@ -1,1 +1,1 @@\n-nothing of that\n+something\n")
+    assert "x.patch" in races.applies(patch)
+
+
+def test_headers_have_one_form():
+    for bug in races.bugs():
+        expected = set() if bug.wide else {"Wrong"} if "Wrong" in bug.fields else {"Race", "Without this"}
+        assert set(bug.fields) == expected, bug.name
+        assert bug.sentence.endswith("."), bug.name
+        assert all(text[0] == text[0].upper() and text.endswith(".") for text in bug.fields.values()), bug.name
+        assert "; " in bug.fields.get("Race", "; ") or " at once" in bug.fields["Race"] or \
+            re.match("Two ", bug.fields["Race"]), f"{bug.name}: a race has two sides"
+
+
+@pytest.mark.parametrize("text", ["A bug.\n\nSomething else.\n", "A bug.\n\nRaces: A does.\n"])
+def test_a_header_of_another_form_is_found(text):
+    with pytest.raises(ValueError):
+        races.parse_header(text + "\n--- a/x\n")
+
+
+def test_every_patch_is_used():
+    known = {bug.name for bug in races.bugs()}
+    wide = {f"{race.wide}.wide" for race in (*test_races.RACES, *test_races_kernel.RACES) if race.wide}
+    assert known == set(found_by()) | wide | {bug for bug, _ in test_selftest.BUGS}
+
+
+def test_the_table(request):
+    fresh = races.table(found_by())
+    if request.config.getoption("--update-races"):
+        races.TABLE.write_text(fresh)
+    assert races.TABLE.read_text() == fresh, "`make races` makes docs/races.md anew"
