@@ -20,13 +20,11 @@ trap 'exit 130' INT TERM HUP
 cd "$work"
 tar xf "$src" --strip-components=4 --wildcards '*/newlib/libc/posix/*.[ch]' \
 	'*/newlib/libc/stdlib/getopt.c' '*/newlib/libc/stdio/mktemp.c'
-sed -i -e "s/argv_element\[0\] == '-')/argv_element[0] == '-' \&\& argv_element[1])/" \
-	-e 's/^int optind = 0;/int optind = 1;/' \
-	-e 's/^static int optwhere = 0;/static int optwhere = 1;/' getopt.c
-sed -i -e 's/_\(mkdir\|stat\|open\)_r *(ptr, /\1 (/; s/_getpid_r *(ptr)/getpid ()/' \
-	-e '1i #include <unistd.h>' mktemp.c
-# There is one collating order: that of the codes.
-echo "int __collate_load_error = 1;" >collorder.c
+# Without fuzz: where the source is another than a patch expects, this ends here.
+for p in getopt mktemp; do
+	patch -s -p4 --fuzz=0 --no-backup-if-mismatch <"$top/tools/newlib/$p.patch"
+done
+cp "$top/tools/newlib/collorder.c" .
 mkdir objects
 for f in regcomp regexec regerror regfree fnmatch collcmp collorder getopt mktemp; do
 	"${P}gcc" -O2 -ffreestanding -fno-pie -fno-stack-protector -fcf-protection=none \

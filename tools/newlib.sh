@@ -23,8 +23,10 @@ src=${NEWLIB_SOURCE:-$(ls /usr/src/newlib/newlib-*.tar.* 2>/dev/null | tail -n 1
 [ -f "$src" ] || die "no source archive: install newlib-source (Debian, Ubuntu)," \
 	"or set NEWLIB_SOURCE to newlib-3.3.0.tar.gz"
 command -v "${P}gcc" >/dev/null || die "no compiler ${P}gcc"
+command -v patch >/dev/null || die "no program patch: install patch"
 
-recipe=$(cat "$0" | cksum)
+patches=$top/tools/newlib/positional-arguments.patch
+recipe=$(cat "$0" "$patches" | cksum)
 stamp="recipe $recipe
 compiler $("${P}gcc" --version | head -n 1), $("${P}gcc" -dumpmachine)
 source $src"
@@ -58,20 +60,11 @@ export CC_FOR_TARGET="${P}gcc" AR_FOR_TARGET="${P}ar" RANLIB_FOR_TARGET="${P}ran
 export AS_FOR_TARGET="${P}as" LD_FOR_TARGET="${P}ld" NM_FOR_TARGET="${P}nm"
 unset MAKEFLAGS MFLAGS MAKELEVEL
 
-# "%2$s": printf and scanf take the address of a parameter of type va_list.  Where that
-# type is an array, as it is here, the parameter is a pointer to it already, and they crash.
-mend() {
-	for f in "$1"/newlib/libc/stdio/vf*.c; do
-		sed 's/\(get_arg (.*\)&ap, /\1(va_list *) ap, /' "$f" >"$work/mended"
-		cmp -s "$f" "$work/mended" || cp "$work/mended" "$f"
-	done
-}
-
 build() {
-	cd "$work"
-	tar xf "$src"
+	cd "$work" && tar xf "$src" || return 1
 	set -- */configure
-	mend "$(dirname "$1")"
+	# Without fuzz: where the source is another than the patch expects, the build ends here.
+	patch -p1 --fuzz=0 --no-backup-if-mismatch -d "$(dirname "$1")" <"$patches" || return 1
 	mkdir obj
 	cd obj
 	"../$1" --target=x86_64-elf --prefix="$inst" --disable-multilib --disable-libgloss \

@@ -67,6 +67,7 @@ check() {
 		need "$gcc" "GCC and binutils for x86-64 (x86_64-elf-gcc or x86_64-linux-gnu-gcc)"
 	have_host_cc || need "gcc libc6-dev" "a C compiler for this machine"
 	have xz || need xz-utils xz
+	have patch || need patch patch
 	have_newlib || need newlib-source "newlib's source, 3.3.0 (set NEWLIB_SOURCE to the archive)"
 	have qemu-system-x86_64 || need qemu-system-x86 "QEMU, 7.2 or newer (qemu-system-x86_64)"
 	have_gdb || need "$gdb" "GDB with Python that knows x86-64"

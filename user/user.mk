@@ -53,10 +53,10 @@ U_OBJ_SRC :=
 
 # --- newlib ---------------------------------------------------------------
 
-$(NEWLIB)/stamp: tools/newlib.sh
+$(NEWLIB)/stamp: tools/newlib.sh tools/newlib/positional-arguments.patch
 	$(U_Q)tools/newlib.sh "$(P)"
 
-build/newlib-extra/stamp: tools/newlib-extra.sh $(NEWLIB)/stamp
+build/newlib-extra/stamp: tools/newlib-extra.sh $(wildcard tools/newlib/*) $(NEWLIB)/stamp
 	$(U_Q)tools/newlib-extra.sh "$(P)"
 
 # --- objects ----------------------------------------------------------------
@@ -102,6 +102,9 @@ $(SYSROOT)/include-stamp: $(SYSROOT)/include-list $(U_HEADERS) $(NEWLIB)/stamp u
 # Without the objects that libthread (locks) and we define instead: a linker that met
 # newlib's first would then find them twice.  (newlib's rename calls itself, and its remove
 # knows no directories; getopt, mktemp: newlib-extra.sh.)
+# Names are changed in the objects, and not by patches: mallocr.c is the source of six objects, and
+# stdio's calls come of macros of newlib's in ten objects.  objcopy says nothing of a name that is not there,
+# so nm looks whether each new one has come to be.
 # What malloc is, is chosen at run time (libthread/malloc): newlib's functions are one choice,
 # under names of their own, and what called them calls the choice.
 U_MALLOC := mallocr freer callocr reallocr malignr msizer
@@ -111,6 +114,9 @@ U_MALLOC_NAMES := malloc free calloc realloc memalign malloc_usable_size
 U_STDIO := lib_a-fopen lib_a-freopen lib_a-stdio lib_a-tmpfile lib_a-tmpnam lib_a-perror \
 	lib_a-__dprintf lib_a-vdprintf lib_a-vdiprintf mktemp
 U_STDIO_CALLS := open close read write
+# $(1): T, defined, or U, used; $(2): names that some object of this folder must have.
+U_RENAMED = for f in $(2); do $(NM) *.o | grep -q " $(1) $$f\$$" || \
+	{ echo "newlib has nothing that is to be called $$f" >&2; exit 1; }; done
 U_REPLACED := assert malloc calloc realloc malign msize getopt mktemp lock clock rename remove system \
 	abort raise signal strsignal psignal setjmp random
 
@@ -123,14 +129,15 @@ $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.
 	$(AR) x ../libc.a $(U_MALLOC:%=lib_a-%.o) && \
 	for o in *.o; do \
 		$(OBJCOPY) $(foreach f,$(U_MALLOC_NAMES),--redefine-sym _$(f)_r=__newlib_$(f)_r) $$o; \
-	done && $(AR) x ../libc.a lib_a-findfp.o && \
+	done && $(call U_RENAMED,T,$(U_MALLOC_NAMES:%=__newlib_%_r)) && $(AR) x ../libc.a lib_a-findfp.o && \
 	$(OBJCOPY) --redefine-sym _malloc_r=__libc_malloc_r lib_a-findfp.o && \
+	$(call U_RENAMED,U,__libc_malloc_r) && \
 	$(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/malloc
 	$(U_Q)rm -rf $(@D)/stdio && mkdir $(@D)/stdio && cd $(@D)/stdio && \
 	$(AR) x ../libc.a $(U_STDIO:%=%.o) && \
 	for o in *.o; do \
 		$(OBJCOPY) $(foreach f,$(U_STDIO_CALLS),--redefine-sym $(f)=__plain_$(f)) $$o; \
-	done && $(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/stdio && touch $@
+	done && $(call U_RENAMED,U,$(U_STDIO_CALLS:%=__plain_%)) && $(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/stdio && touch $@
 
 $(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
 	$(U_Q)mkdir -p $(@D) && cp $< $@
