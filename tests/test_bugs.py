@@ -3,6 +3,7 @@ docs/races.md is what is made of them (`make races`)."""
 
 import re
 
+import kept_seeds
 import pytest
 import races
 import test_races
@@ -61,3 +62,25 @@ def test_the_table(request):
     if request.config.getoption("--update-races"):
         races.TABLE.write_text(fresh)
     assert races.TABLE.read_text() == fresh, "`make races` makes docs/races.md anew"
+
+
+def test_seeds_are_kept_of_bugs_that_are_there():
+    programs = {(race.bug, race.program) for race in (*test_races.RACES, *test_races_kernel.RACES)} | \
+        {(bug, argv[0]) for bug, _, _, _, argv in test_seeds.PLANTED}
+    assert set(kept_seeds.read()) <= programs
+
+
+@pytest.mark.parametrize("seed, enough, kept, late", [
+    (12, 16, 1, False), (13, 16, 1, True), (13, 16, 4, False), (16, 16, None, True), (1, 3, 1, False),
+    (3, 3, 1, False), (19, 24, 2, True), (30, 40, 1, False), (31, 40, 9, False)])
+def test_a_seed_that_is_too_late(seed, enough, kept, late):
+    assert bool(kept_seeds.too_late(seed, enough, kept)) == late
+
+
+def test_keeping_seeds(tmp_path):
+    path = tmp_path / "races.csv"
+    assert kept_seeds.read(path) == {}
+    kept_seeds.keep("b", "races x", 3, path)
+    kept_seeds.keep("a", "races x", 2, path)
+    kept_seeds.keep("b", "races x", 5, path)
+    assert path.read_text() == "bug,program,seed\na,races x,2\nb,races x,5\n"

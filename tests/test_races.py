@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import broken
+import kept_seeds
 import pytest
 from tap import failures
 from test_seeds import quantum
@@ -32,6 +33,10 @@ class Race:
     @property
     def patches(self):
         return [f"{self.wide}.wide", self.bug] if self.wide else [self.bug]
+
+    @property
+    def program(self):
+        return " ".join(map(str, self.argv[:2]))
 
     def run(self, guest, seed, build=None):
         options = {"smp": 4, "model": "lwp", **self.machine}
@@ -162,9 +167,9 @@ RACES = [
 ]
 
 
-def show(guest, workshop, race):
+def show(guest, workshop, race, config):
     """Shows that the bug is found, and that it is the bug's fault.  (That a seed finds it again:
-    test_seeds.py.)"""
+    test_seeds.py.  What is said of the seed: kept_seeds.py.)"""
     *widened, broken_build = workshop.make(race.patches, race.argv[0])
     for seed in range(1, race.enough + 1):
         if race.wrong(race.run(guest, seed, broken_build)):
@@ -175,8 +180,9 @@ def show(guest, workshop, race):
 
     for build in (*widened, None):
         assert race.wrong(race.run(guest, seed, build)) == []
+    assert kept_seeds.check(config, race.bug, race.program, seed, race.enough) == ""
 
 
 @pytest.mark.parametrize("race", RACES, ids=[race.bug for race in RACES])
-def test_race(guest, workshop, race):
-    show(guest, workshop, race)
+def test_race(guest, workshop, race, request):
+    show(guest, workshop, race, request.config)

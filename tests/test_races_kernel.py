@@ -94,5 +94,5 @@ RACES = [
 
 
 @pytest.mark.parametrize("race", RACES, ids=[f"{race.bug}-{race.argv[1]}" for race in RACES])
-def test_race(guest, workshop, race):
-    show(guest, workshop, race)
+def test_race(guest, workshop, race, request):
+    show(guest, workshop, race, request.config)

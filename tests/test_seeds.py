@@ -11,6 +11,7 @@ import shlex
 import subprocess
 
 import broken
+import kept_seeds
 import pytest
 from tap import failures
 from weft_host import torture
@@ -113,7 +114,7 @@ class Tree:
 
 @pytest.mark.parametrize("bug, model, cpus, enough, argv", PLANTED,
                          ids=[planted[0] for planted in PLANTED])
-def test_seeds_find_a_bug(guest, tmp_path, bug, model, cpus, enough, argv):
+def test_seeds_find_a_bug(guest, tmp_path, request, bug, model, cpus, enough, argv):
     (tmp_path / "tree").mkdir()
     tree = Tree(tmp_path / "tree", bug, model, cpus, argv)
     for seed in range(1, enough + 1):
@@ -122,7 +123,7 @@ def test_seeds_find_a_bug(guest, tmp_path, bug, model, cpus, enough, argv):
             break
     else:
         pytest.fail(f"{enough} seeds do not find it")
-    print(f"{bug}: found by seed {seed}")
+    assert kept_seeds.check(request.config, bug, argv[0], seed, enough) == ""
 
     # It is there again, to the byte; a standstill at the same virtual time.
     again = tree.run(seed)
