@@ -141,6 +141,6 @@ FORCE:
 #: make iso             a bootable CD image, build/weft.iso
 #: make setup           installs the packages that are missing, or lists them
 #: make races           makes docs/races.md of the headers of the planted bugs (tests/bugs)
-#: make format          formats the C sources; make check-format only checks
+#: make format          formats the sources; make check-format only checks them, and the types of Python
 #: make clean           removes build/
 #: tools/weft --help    all that the host command can do

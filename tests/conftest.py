@@ -11,18 +11,16 @@ import fcntl
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import broken
 import pytest
+from weft_host import experiment
+from weft_host.guest import run as run_guest
+from weft_host.machine import Machine
+from weft_host.paths import build_dir
 
 TOP = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(TOP / "tools"))
-
-from weft_host.guest import run as run_guest  # noqa: E402
-from weft_host.machine import Machine  # noqa: E402
-from weft_host.paths import build_dir  # noqa: E402
 
 CPU_COUNTS = (1, 2, 4, 8)
 MODELS = ("lwp", "mxn", "n1")
@@ -141,3 +139,13 @@ def weft():
 @pytest.fixture(scope="session")
 def workshop(tmp_path_factory):
     return broken.Workshop(tmp_path_factory.mktemp("workshop"))
+
+
+@pytest.fixture
+def load(tmp_path):
+    """load(text) reads it as an experiment `mine`."""
+    def read(text):
+        path = tmp_path / "mine.toml"
+        path.write_text(text)
+        return experiment.load(path)
+    return read

@@ -9,8 +9,7 @@ import threading
 from unittest import mock
 
 import pytest
-from weft_host import (baseline, beforehand, build, cli, documents, experiment, progress, results,
-                       runner)
+from weft_host import baseline, beforehand, build, cli, documents, experiment, progress, results, runner
 from weft_host.guest import Result
 
 ONE = """
@@ -187,7 +186,7 @@ def test_the_last_lines_say_what_failed(bench, tmp_path):
         threads = int(machine.argv[-1])
         return Result(threads, "some output\n") if threads > 2 else good(machine)
 
-    status, out, err = bench(answer, "one", "other")
+    status, _, err = bench(answer, "one", "other")
     assert status == 1
     at = err.index("weft: 1 of 2 experiments FAILED, each with its first reason:")
     assert err[at - 1] == "weft: verdicts on claims: holds: 1, not measured: 1"
@@ -220,7 +219,7 @@ def test_an_interruption_leaves_what_is_measured(bench, tmp_path):
             return Result(70, error="killed")
         return good(machine)
 
-    status, out, err = bench(answer, "other", "one")
+    status, _, err = bench(answer, "other", "one")
     assert status == 130 and killed.is_set()
     there = tmp_path / "results"
     assert f"weft: interrupted. 1 of 2 experiments complete, in {there}" in err
@@ -275,7 +274,7 @@ def test_an_error_of_ours_loses_nothing(bench, tmp_path):
 def stored(monkeypatch, tmp_path):
     """An empty directory for the baseline, and no documents."""
     monkeypatch.setattr(baseline, "QUICK", tmp_path / "stored")
-    monkeypatch.setattr(documents, "documents", lambda: [])
+    monkeypatch.setattr(documents, "documents", list)
     monkeypatch.setattr(progress, "SECONDS", tmp_path / "seconds.csv")
     monkeypatch.setattr(experiment, "EXPERIMENTS", tmp_path)
     return tmp_path / "stored"

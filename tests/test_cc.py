@@ -180,6 +180,7 @@ def test_a_copied_tree_compiles_against_itself(tmp_path):
     tree = tmp_path / "copy"
     shutil.copytree(TOP / "tools", tree / "tools")
     shutil.copytree(TOP / "build/sysroot", tree / "build/sysroot")
+    shutil.copy(TOP / "pyproject.toml", tree)
     (tree / "build/venv").symlink_to(TOP / "build/venv")
     (tree / "build/sysroot/include/only_here.h").write_text("#define STATUS 0\n")
     (tmp_path / "here.c").write_text(

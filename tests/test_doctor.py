@@ -87,8 +87,10 @@ def test_newlib(tmp_path, monkeypatch):
 
 
 def test_a_package_of_the_wrong_version(tmp_path, monkeypatch):
-    (tmp_path / "requirements.txt").write_text("# pinned\npytest==0.1\nno-such-package==1.0\n")
-    monkeypatch.setattr(doctor.venv, "REQUIREMENTS", tmp_path / "requirements.txt")
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\ndependencies = ["pytest==0.1", "no-such-package==1.0",\n'
+        """"no-such-tomli==1.0; python_version < '3'"]\n""")
+    monkeypatch.setattr(doctor.project, "FILE", tmp_path / "pyproject.toml")
     found = doctor.packages()
     assert found.level == FAULT
     assert "pytest is " in found.text and "no-such-package is missing, not 1.0" in found.text
@@ -144,9 +146,8 @@ def test_exact_timing_does_not_hold(changes, says):
 
 
 def test_the_load_ends():
-    with pytest.raises(KeyboardInterrupt):
-        with doctor.busy_host():
-            raise KeyboardInterrupt
+    with pytest.raises(KeyboardInterrupt), doctor.busy_host():
+        raise KeyboardInterrupt
     with pytest.raises(ChildProcessError):
         os.waitpid(-1, os.WNOHANG)
 

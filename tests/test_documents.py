@@ -1,5 +1,8 @@
-"""The figures of exact timing that the documents state are those of the baseline.  `weft bench
---update-docs` makes them anew, as --update-baseline does; tools/weft_host/documents.py says how a document marks them."""
+"""The figures of exact timing that the documents state are those of the baseline.
+
+`weft bench --update-docs` makes them anew, as --update-baseline does.  tools/weft_host/documents.py says
+how a document marks them.
+"""
 
 import pytest
 from conftest import TOP

@@ -14,7 +14,7 @@ def programs(*folders):
     """The names of the programs of these folders (user/user.mk)."""
     return {path.stem if path.suffix else path.name
             for folder in folders for path in (TOP / "user" / folder).iterdir()
-            if path.suffix == ".c" or path.is_dir() and path.name != "common"}
+            if path.suffix == ".c" or (path.is_dir() and path.name != "common")}
 
 
 def links():
@@ -36,7 +36,7 @@ def test_help_names_every_program_and_builtin(guest):
 @pytest.mark.parametrize("option", ["-h", "--help"])
 def test_every_tool_prints_its_usage(guest, option):
     """On standard output, with status 0, and does nothing else."""
-    names = sorted(programs(*TOOLS) - NO_OPTIONS) + ["stty"]
+    names = [*sorted(programs(*TOOLS) - NO_OPTIONS), "stty"]
     script = "".join(f"echo == {name}; /bin/{name} {option} </dev/null 2>&1; echo $?\n"
                      for name in names)
     output = guest(["sh", "-c", script], timing="exact").output

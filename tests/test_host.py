@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 from conftest import TOP
-from weft_host import venv
+from weft_host import project, venv
 from weft_host.machine import HostError
 from weft_host.workdir import PREFIX, WorkDirectory
 
@@ -127,17 +127,30 @@ def test_a_directory_that_is_cleared_before_it_is_locked(monkeypatch, tmp_path):
 
 
 def test_version(weft):
-    """Of the sources: what git says of them."""
+    """The version that pyproject.toml has, and what git says of the sources."""
     done = weft("--version")
     head = subprocess.run(["git", "-C", TOP, "rev-parse", "HEAD"], capture_output=True, text=True)
-    version = re.fullmatch(r"weft (\S+?)(-dirty)?\n", done.stdout.decode())[1]
-    assert done.returncode == 0 and head.stdout.startswith(version.split("-g")[-1])
+    said = re.fullmatch(r"weft (\S+) \((\S+?)(-dirty)?\)\n", done.stdout.decode())
+    assert done.returncode == 0 and said[1] == project.version()
+    assert len(said[2]) == 12 and head.stdout.startswith(said[2])
+
+
+def test_the_changelog_tells_of_the_version():
+    """Its newest version is that of pyproject.toml, and no version comes twice or out of order."""
+    headings = re.findall(r"^## \[(.+?)\](?: - (\S+))?$", (TOP / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[0] == ("Unreleased", "")
+    versions = [version for version, _ in headings[1:]]
+    assert versions[0] == project.version()
+    numbers = [tuple(map(int, version.split("."))) for version in versions]
+    assert numbers == sorted(set(numbers), reverse=True)
+    for version, date in headings[1:]:
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", date), version
 
 
 def test_an_environment_that_may_not_be_used(monkeypatch):
     """Its Python, or the directory to make it in: one line."""
-    for fresh, call, name in ((True, "os.execv", None), (False, "pathlib.Path.mkdir", "/x/build")):
-        monkeypatch.setattr(venv, "_fresh", lambda: fresh)
+    for made, call, name in ((True, "os.execv", None), (False, "pathlib.Path.mkdir", "/x/build")):
+        monkeypatch.setattr(venv, "_stamp", lambda group, made=made: project.FILE if made else TOP / "none")
         monkeypatch.setattr(sys, "prefix", "/elsewhere")
         monkeypatch.setattr(call, mock.Mock(side_effect=PermissionError(13, "Permission denied", name)))
         with pytest.raises(SystemExit, match="^weft: " + (name or ".*/bin/python") + ": Permission denied"):

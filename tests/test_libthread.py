@@ -12,7 +12,8 @@ from tap import failures
 
 KNOWN = {
     "lwp": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on"
-           " sleep=park|kernel unpark=combined|separate malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD",
+           " sleep=park|kernel unpark=combined|separate malloc=newlib|mt"
+           " lockstat=off|exit|SIGNAL lockstat-fd=FD",
     "mxn": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
            "concurrency=N waiting=upcall|signal|none aging=SECONDS malloc=newlib|mt "
            "lockstat=off|exit|SIGNAL lockstat-fd=FD",
@@ -139,5 +140,6 @@ def test_a_library_on_contexts(guest, model):
     assert result.status == 0, result.output
     read, own = result.output.splitlines()
     assert read == "read():         has got its input; rounds of the counters meanwhile: 0"
-    rounds = re.fullmatch(r"uthread_read\(\): has got its input; rounds of the counters meanwhile: (\d+)", own)
+    rounds = re.fullmatch(r"uthread_read\(\): has got its input; "
+                          r"rounds of the counters meanwhile: (\d+)", own)
     assert int(rounds[1]) > 10000, own

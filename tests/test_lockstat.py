@@ -116,7 +116,7 @@ def test_contended_elsewhere(guest, model, kind, options):
     # One that processes share counts the wait for its mutex, too.
     count, contended, _, _, blocks, wakes = report.counts("cond", "cond")
     assert (count, contended, wakes) == (1, 1, 1)
-    assert blocks == 1 or kind == "shared" and blocks == 2
+    assert blocks == 1 or (kind == "shared" and blocks == 2)
 
 
 @pytest.mark.parametrize("model", ["lwp", "mxn"])

@@ -2,7 +2,6 @@
 
 import pytest
 from rich.console import Console
-
 from weft_host.experiments import checks, pingpong
 from weft_host.guest import Result
 from weft_host.machine import HostError

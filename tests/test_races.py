@@ -12,7 +12,6 @@ docs/races.md is the table of them.  Those of the kernel: test_races_kernel.py.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-import broken
 import kept_seeds
 import pytest
 from tap import failures

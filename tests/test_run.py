@@ -2,6 +2,7 @@
 
 import os
 import re
+from unittest import mock
 
 import pexpect
 import pytest
@@ -169,9 +170,9 @@ def test_times_of_the_host_are_called_so(words, told):
 
 def test_idle_cores_are_counted(monkeypatch):
     """Of four cores' ticks one is idle wholly, two nearly, one not; one more is not ours."""
-    before = {core: (0, 0) for core in range(4)}
+    before = dict.fromkeys(range(4), (0, 0))
     after = {0: (10, 10), 1: (9, 10), 2: (8, 10), 3: (1, 10)}
-    monkeypatch.setattr(runcmd, "_core_times", lambda times=iter((before, after)): next(times))
+    monkeypatch.setattr(runcmd, "_core_times", mock.Mock(side_effect=[before, after]))
     monkeypatch.setattr(runcmd.sys, "platform", "linux")
     assert runcmd.idle_cores() == 3
 

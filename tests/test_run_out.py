@@ -4,6 +4,7 @@ import os
 import stat
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from conftest import TOP
@@ -111,7 +112,7 @@ def test_a_guest_that_did_not_end_by_its_command(weft, tmp_path, words, command,
 class Monitor(outfiles.Monitor):
     """Stands in for QEMU's: writes `data[address]`, whatever was asked for."""
 
-    data = {}
+    data: ClassVar[dict] = {}
 
     def __init__(self, path):
         self._link = path.with_name("link")

@@ -135,11 +135,22 @@ figure = "real_ns"
 kind = "sets"
 unit = "us"
 pairs = [["one", "other"]]
-paper = { file = "os-comparison-frequencies.csv", rows = "upto_ms", where = { experiment = "threads", language = "c" }, columns = { one = "linux", other = "windows" } }
+[tables.paper]
+file = "os-comparison-frequencies.csv"
+rows = "upto_ms"
+where = { experiment = "threads", language = "c" }
+columns = { one = "linux", other = "windows" }
 [[tables]]
 rows = "configuration"
 columns = "statistic"
-paper = { file = "os-comparison-statistics.csv", rows = "system", where = { experiment = "linear", language = "c" }, rename = { linux = "one", windows = "other" }, pivot = "statistic", columns = { mean = "average", sd = "sd" }, value = "iteration_ms" }
+[tables.paper]
+file = "os-comparison-statistics.csv"
+rows = "system"
+where = { experiment = "linear", language = "c" }
+rename = { linux = "one", windows = "other" }
+pivot = "statistic"
+columns = { mean = "average", sd = "sd" }
+value = "iteration_ms"
 """
 
 

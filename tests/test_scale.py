@@ -12,7 +12,6 @@ import subprocess
 import pytest
 from conftest import brought
 from rich.console import Console
-
 from weft_host.experiments import scale
 from weft_host.machine import Machine
 

@@ -3,8 +3,8 @@
 A table is a file of cases.  A case begins with "$ " and a command; "> " adds lines to it.  What
 follows is what it says on both outputs, then in brackets its exit status unless that is 0; a last
 line that does not end in a newline ends in <no newline> instead, and an empty line reads <empty>.
-Lines that are empty, or stand in front of the first case of a paragraph, belong to no case.  Each case is run by a shell of
-its own with the parameters "p 1" and p2, all of a table in one boot.
+Lines that are empty, or stand in front of the first case of a paragraph, belong to no case.  Each
+case is run by a shell of its own with the parameters "p 1" and p2, all of a table in one boot.
 """
 
 import re

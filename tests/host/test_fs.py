@@ -42,7 +42,7 @@ class Tree:
         for line in text.decode(errors="replace").splitlines():
             part = line.split(" ", 6)
             if len(part) == 7 and part[0] in "fdcl":
-                kind, mode, nlink, size, checksum, mtime, path = part
+                kind, mode, nlink, size, checksum, _, path = part
                 self.node[path] = (kind, int(mode, 8), int(nlink), int(size), int(checksum))
             else:
                 self.messages.append(line)

@@ -12,6 +12,7 @@ structure of the kernel or of libthread does.
 import os
 import sys
 
+# GDB runs its own Python, which knows no environment.
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-import weft_gdb.commands  # noqa: E402, F401  (registers the commands)
+import weft_gdb.commands  # noqa: F401  (registers the commands)

@@ -23,8 +23,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from . import (baseline, beforehand, build, claims, documents, experiment, experiments, progress,
-               results, runner, tables)
+from . import (
+    baseline,
+    beforehand,
+    build,
+    claims,
+    documents,
+    experiment,
+    experiments,
+    progress,
+    results,
+    runner,
+    tables,
+)
 from .counts import counted
 from .guest import run as run_guest
 from .machine import HostError, Machine, UsageError

@@ -5,10 +5,11 @@ import re
 import subprocess
 import sys
 
+from . import venv
 from .machine import HostError
 from .paths import TOP, VENV
 
-CLANG_FORMAT = VENV / "bin/clang-format"
+CLANG_FORMAT, RUFF = VENV / "bin/clang-format", VENV / "bin/ruff"
 
 
 def c_sources():
@@ -32,20 +33,46 @@ def badly_formatted(files):
     return list(said.values())
 
 
+def _complaints(name, *command):
+    """The lines that a checker of the whole tree prints, FILE:LINE first; none if it is content."""
+    done = subprocess.run(command, cwd=TOP, capture_output=True, text=True)
+    lines = [line for line in done.stdout.splitlines() if re.match(r"[^ ]+:\d+:", line)]
+    if done.returncode != 0 and not lines:
+        raise HostError(f"{name} failed: {done.stdout.strip()}{done.stderr.strip()}")
+    return lines if done.returncode != 0 else []
+
+
+def ruff(*paths):
+    """What the rules of pyproject.toml say against these files of Python; without any: all."""
+    return _complaints("ruff", RUFF, "check", "--quiet", "--output-format", "concise", *paths)
+
+
+def mypy(*options):
+    """Types of the host command that do not fit.  options: in place of the packages in pyproject.toml."""
+    return _complaints("mypy", sys.executable, "-m", "mypy", "--no-error-summary", "--hide-error-context",
+                       *options)
+
+
 def check_format(args):
-    bad = badly_formatted(c_sources())
+    """weft check-format"""
+    venv.add("test")
+    bad = [*badly_formatted(c_sources()), *ruff(), *mypy()]
     for line in bad:
         print(line, file=sys.stderr)
     return 1 if bad else 0
 
 
 def format_all(args):
-    return subprocess.run([CLANG_FORMAT, "-i", *c_sources()]).returncode
+    """weft format: of Python only the order of imports is made, and what ruff can mend safely."""
+    venv.add("test")
+    subprocess.run([CLANG_FORMAT, "-i", *c_sources()], check=True)
+    return subprocess.run([RUFF, "check", "--fix", "--quiet"], cwd=TOP).returncode
 
 
 def run_pytest(argv):
     """pytest on tests/, a test for each core side by side, and one more, since those with a guest in
     fast timing take turns (tests/conftest.py)."""
+    venv.add("test")
     os.chdir(TOP)
     side_by_side = min((os.cpu_count() or 1) + 1, 8)
     options = [] if any(word in ("-n", "--pdb") for word in argv) else ["-n", str(side_by_side)]

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from . import bench, ccmd, check, doctor, gdbcmd, report, results, runcmd, torture, venv
+from . import bench, ccmd, check, doctor, gdbcmd, project, report, results, runcmd, torture, venv
 from .machine import HostError, UsageError
 
 STATUS_USAGE = 2
@@ -22,7 +22,7 @@ class _Version(argparse.Action):
     """Asks git only when it is wanted."""
 
     def __call__(self, parser, *_):
-        print(f"weft {results.revision()}")
+        print(f"weft {project.version()} ({results.revision()})")
         parser.exit()
 
 
@@ -30,7 +30,7 @@ def _parser():
     parser = argparse.ArgumentParser(
         prog="weft", description="A laboratory for thread models: the host command.")
     parser.add_argument("--version", action=_Version, nargs=0,
-                        help="tells the revision of the sources, and ends")
+                        help="tells the version and the revision of the sources, and ends")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def add(name, handler, text, **more):
@@ -47,20 +47,20 @@ def _parser():
     bench.add_options(add("bench", bench.main, "runs experiments and prints their tables"))
     report.add_options(add(
         "report", report.main, "writes the papers' tables and figures beside weft's, as web pages"))
-    add("setup", setup, "adds a set of Python packages that only some commands need").add_argument(
-        "names", nargs="+", choices=venv.SETS, metavar="SET", help=", ".join(venv.SETS))
+    add("setup", setup, "adds a group of Python packages that only some commands need").add_argument(
+        "names", nargs="+", choices=venv.GROUPS, metavar="GROUP", help=", ".join(venv.GROUPS))
     doctor.add_options(add(
         "doctor", doctor.doctor, "says whether weft works on this host, and what to do if not"))
     torture.add_options(add(
         "torture", torture.torture, "seeded stress of the threads library"))
-    add("check-format", check.check_format, "says which C sources clang-format would change")
-    add("format", check.format_all, "formats the C sources")
+    add("check-format", check.check_format, "says what clang-format, ruff and mypy have against the sources")
+    add("format", check.format_all, "formats the C sources, and mends Python where ruff does that safely")
     add("pytest", None, "runs the tests; options are pytest's")
     return parser
 
 
 def setup(args):
-    """weft setup SET..."""
+    """weft setup GROUP..."""
     for name in args.names:
         venv.add(name)
     return 0
@@ -144,3 +144,8 @@ def main(argv):
         else:
             print(f"{name}: {error.filename}: {error.strerror}", file=sys.stderr)
         return STATUS_HOST
+
+
+def command():
+    """The program `weft` of the environment (pyproject.toml)."""
+    sys.exit(main(sys.argv[1:]))

@@ -17,7 +17,6 @@ import stat
 import sys
 from pathlib import Path
 
-
 PAGE = 4096
 HEADER = 110  # bytes of a header without the name
 

@@ -12,51 +12,65 @@ import itertools
 import re
 import shlex
 import string
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, NoReturn
 
 from . import words
 from .formula import Formula
 from .machine import Machine, UsageError
 from .paths import BUILD, HERE
-
-try:
-    import tomllib
-except ModuleNotFoundError:  # Python 3.10; pytest brings it there
-    import tomli as tomllib
+from .project import tomllib
 
 EXPERIMENTS = HERE / "experiments"
 PAPERS = HERE / "papers"
 
+Table = dict[str, Any]  # a table of TOML
+# What a key's value may be: a type, one of several, or a table with such keys.
+Shape = dict[str, "type | tuple[type, ...] | Shape"]
+
 NUMBER = (int, float)
 # What a machine or the start of a program can be given.  A grid may vary any of them.
-SETTINGS = {"smp": int, "model": str, "options": str, "class": str, "quantum": int, "mips": int,
-            "mem": str, "free": str, "append": str, "timing": str, "timeout": NUMBER}
+SETTINGS: Shape = {
+    "smp": int, "model": str, "options": str, "class": str, "quantum": int, "mips": int,
+    "mem": str, "free": str, "append": str, "timing": str, "timeout": NUMBER,
+}
 SHOWN = ("model", "options", "class", "smp", "quantum", "mips", "timing")  # columns of the results
 # The timeout is of the host's clock: the longest run of the full set takes six minutes of a core of its
 # own, and others may want the core too.  A guest where nothing can happen any more ends by itself.
-PRESET = {"smp": 1, "mem": "512M", "timing": "exact", "timeout": 1800}
+PRESET: Table = {"smp": 1, "mem": "512M", "timing": "exact", "timeout": 1800}
 
-AXIS = {"rows": str, "columns": str}
-PAPER_TABLE = {"file": str, "rows": (str, list), "columns": dict, "where": dict, "pivot": str,
-               "value": str, "unit": str, "rename": dict, "titles": dict, "ranges": list}
-TABLE = {"title": str, **AXIS, "value": str, "values": dict, "unit": str, "where": dict,
-         "paper": PAPER_TABLE, "normalise": dict, "statistic": str, "note": str, "kind": str,
-         "measured": bool, "pairs": list, "ranges": list, "of": dict, "kwh_price": NUMBER,
-         "watts": NUMBER}
+AXIS: Shape = {"rows": str, "columns": str}
+PAPER_TABLE: Shape = {
+    "file": str, "rows": (str, list), "columns": dict, "where": dict, "pivot": str,
+    "value": str, "unit": str, "rename": dict, "titles": dict, "ranges": list,
+}
+TABLE: Shape = {
+    "title": str, **AXIS, "value": str, "values": dict, "unit": str, "where": dict,
+    "paper": PAPER_TABLE, "normalise": dict, "statistic": str, "note": str, "kind": str,
+    "measured": bool, "pairs": list, "ranges": list, "of": dict, "kwh_price": NUMBER,
+    "watts": NUMBER,
+}
 # What each kind of table needs; without a kind it shows cells.  The others need the whole samples of
 # the configurations (samples.py), and stand in the report alone.
-TABLE_KINDS = {"cells": ("rows",), "frequencies": (), "sets": ("pairs",), "chi-square": ("pairs",),
-               "ranges": ("ranges",), "cost": ("of", "kwh_price", "watts")}
-PLOT = {"title": str, "form": str, "x": str, "series": str, "value": str, "unit": str,
-        "where": dict, "log": str, "relative": dict, "paper": bool, "x_title": str, "y_title": str,
-        "values": dict, "statistic": str, "note": str, "summary": list, "over": str}
+TABLE_KINDS: dict[str, tuple[str, ...]] = {
+    "cells": ("rows",), "frequencies": (), "sets": ("pairs",), "chi-square": ("pairs",),
+    "ranges": ("ranges",), "cost": ("of", "kwh_price", "watts"),
+}
+PLOT: Shape = {
+    "title": str, "form": str, "x": str, "series": str, "value": str, "unit": str,
+    "where": dict, "log": str, "relative": dict, "paper": bool, "x_title": str, "y_title": str,
+    "values": dict, "statistic": str, "note": str, "summary": list, "over": str,
+}
 FORMS = ("line", "bar", "histogram")
-CLAIM = {"id": str, "text": str, "kind": str, "value": str, "where": dict, "each": (str, dict),
-         "over": dict, "under": dict, "of": dict, "let": dict, "check": str, "order": list,
-         "x": str, "step": int, "tolerance": NUMBER, "factor": NUMBER, "at_least": NUMBER,
-         "at_most": NUMBER, "pair": list, "share": str, "differ": bool, "hardware": str, "not_measured": str, "explanation": str,
-         "evidence": list, "paper": str}
+CLAIM: Shape = {
+    "id": str, "text": str, "kind": str, "value": str, "where": dict, "each": (str, dict),
+    "over": dict, "under": dict, "of": dict, "let": dict, "check": str, "order": list,
+    "x": str, "step": int, "tolerance": NUMBER, "factor": NUMBER, "at_least": NUMBER,
+    "at_most": NUMBER, "pair": list, "share": str, "differ": bool, "hardware": str,
+    "not_measured": str, "explanation": str, "evidence": list, "paper": str,
+}
 # What each kind of claim needs; bounds: at_least or at_most.
 KINDS = {"ratio": ("over", "under", "bounds"), "range": ("of", "bounds"),
          "spread": ("of", "bounds"), "linear": ("x", "tolerance"),
@@ -65,15 +79,19 @@ KINDS = {"ratio": ("over", "under", "bounds"), "range": ("of", "bounds"),
          "expression": ("let", "check")}
 STATISTICS = ("mean", "sd", "max", "min", "median", "margin99")
 SHARES = ("faster", "equal", "slower")
-QUICK = {"parameters": (dict, list), "configurations": list, "seeds": (int, list), "run": dict,
-         "skip": bool}
-TOP = {"title": str, "paper": str, "section": str, "shows": str, "order": int, "text": str,
-       "scale": {"factor": NUMBER, "text": str}, "program": str, "arguments": str, "files": list,
-       "build": list,
-       "patterns": list, "module": str, "figure": str, "better": str, "unit": str, "keys": list,
-       "names": dict, "units": dict, "derive": dict, "run": SETTINGS | {"seeds": (int, list)}, "parameters": (dict, list),
-       "when": str, "configurations": dict, "quick": QUICK, "tables": list, "plots": list,
-       "claims": list}
+QUICK: Shape = {
+    "parameters": (dict, list), "configurations": list, "seeds": (int, list), "run": dict,
+    "skip": bool,
+}
+TOP: Shape = {
+    "title": str, "paper": str, "section": str, "shows": str, "order": int, "text": str,
+    "scale": {"factor": NUMBER, "text": str}, "program": str, "arguments": str, "files": list,
+    "build": list,
+    "patterns": list, "module": str, "figure": str, "better": str, "unit": str, "keys": list,
+    "names": dict, "units": dict, "derive": dict, "run": SETTINGS | {"seeds": (int, list)},
+    "parameters": (dict, list), "when": str, "configurations": dict, "quick": QUICK,
+    "tables": list, "plots": list, "claims": list,
+}
 
 
 @dataclass(frozen=True)
@@ -82,8 +100,8 @@ class Configuration:
 
     name: str
     title: str
-    settings: dict
-    parameters: dict
+    settings: Table
+    parameters: Table
 
 
 @dataclass(frozen=True)
@@ -92,13 +110,13 @@ class Run:
 
     experiment: str
     configuration: str
-    parameters: dict
+    parameters: Table
     seed: int | None
-    settings: dict
-    argv: tuple
-    files: tuple = ()
+    settings: Table
+    argv: tuple[str, ...]
+    files: tuple[Path, ...] = ()
 
-    def machine(self):
+    def machine(self) -> Machine:
         """The Machine that it needs."""
         known = {name: value for name, value in self.settings.items() if name != "class"}
         exact = known["timing"] == "exact"
@@ -107,7 +125,7 @@ class Run:
         machine.check()
         return machine
 
-    def command(self):
+    def command(self) -> str:
         """What to type to repeat it."""
         words = ["tools/weft", "run", "--timing", self.settings["timing"]]
         for name in ("smp", "mem", "free", "model", "options", "quantum", "mips", "append"):
@@ -120,7 +138,7 @@ class Run:
             words += ["--file", str(file)]
         return shlex.join([*words, "--", *self.argv])
 
-    def row(self):
+    def row(self) -> Table:
         """What its rows of results begin with."""
         return ({"configuration": self.configuration} | self.parameters | {"seed": self.seed}
                 | {name: self.settings.get(name) for name in SHOWN})
@@ -139,44 +157,44 @@ class Experiment:
     shows: str = ""  # which table or figure
     order: int = 1000  # on the paper's page
     text: str = ""
-    scale: dict | None = None
+    scale: Table | None = None
     program: str = ""
     arguments: str = ""
-    files: list = field(default_factory=list)
-    build: list = field(default_factory=list)  # what `program` is compiled of, and options of GCC
-    patterns: list = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
+    build: list[str] = field(default_factory=list)  # what `program` is compiled of, and options of GCC
+    patterns: list[str] = field(default_factory=list)
     module: str | None = None
     better: str = "less"
     unit: str | None = None  # of the figure; None: that of its name
-    keys: list = field(default_factory=list)  # of a line of results: what tells it from others
-    names: dict = field(default_factory=dict)  # of parameters and figures, for readers
-    units: dict = field(default_factory=dict)
-    derive: dict = field(default_factory=dict)
-    run: dict = field(default_factory=dict)
-    parameters: list = field(default_factory=lambda: [{}])
+    keys: list[str] = field(default_factory=list)  # of a line of results: what tells it from others
+    names: dict[str, str] = field(default_factory=dict)  # of parameters and figures, for readers
+    units: dict[str, str] = field(default_factory=dict)
+    derive: dict[str, Formula] = field(default_factory=dict)
+    run: Table = field(default_factory=dict)
+    parameters: list[Table] = field(default_factory=lambda: [{}])
     when: Formula | None = None
-    configurations: dict = field(default_factory=dict)
-    quick: dict = field(default_factory=dict)
-    tables: list = field(default_factory=list)
-    plots: list = field(default_factory=list)
-    claims: list = field(default_factory=list)
+    configurations: dict[str, Configuration] = field(default_factory=dict)
+    quick: Table = field(default_factory=dict)
+    tables: list[Table] = field(default_factory=list)
+    plots: list[Table] = field(default_factory=list)
+    claims: list[Table] = field(default_factory=list)
 
     @property
-    def built(self):
+    def built(self) -> Path:
         """Where `program` is put that is compiled of `build`."""
         return BUILD / "bench" / self.name / self.program
 
     @property
-    def axes(self):
+    def axes(self) -> list[str]:
         """Names that tell rows apart, in the order of the columns; seeds do not count."""
         return list(dict.fromkeys(
             [*([] if self.module else ["configuration"]),
              *(name for grid in self.parameters for name in grid), *self.keys]))
 
-    def skipped(self, full):
-        return not full and self.quick.get("skip", False)
+    def skipped(self, full: bool) -> bool:
+        return not full and bool(self.quick.get("skip", False))
 
-    def runs(self, full):
+    def runs(self, full: bool) -> list[Run]:
         """All runs of the full set, or of the quick one."""
         quick = {} if full else self.quick
         grids = self.parameters
@@ -191,7 +209,7 @@ class Experiment:
                 if self.when is None or self.when(point)
                 for name in names for seed in seeds]
 
-    def _run(self, configuration, point, seed, more):
+    def _run(self, configuration: Configuration, point: Table, seed: int | None, more: Table) -> Run:
         settings = PRESET | {k: v for k, v in (self.run | more).items() if k != "seeds"}
         settings |= configuration.settings
         settings |= {name: value for name, value in point.items() if name in SETTINGS}
@@ -202,23 +220,22 @@ class Experiment:
             raise UsageError(f"arguments: for {configuration.name}: {error}") from error
         if settings.get("class"):
             argv = ["priocntl", "-e", "-c", settings["class"], *argv]
-        parameters = {name: value for name, value in point.items()}
         files = (*self.files, *([self.built] if self.build else []))
-        return Run(self.name, configuration.name, parameters, seed, settings, tuple(argv), files)
+        return Run(self.name, configuration.name, dict(point), seed, settings, tuple(argv), files)
 
 
-def _grids(value):
+def _grids(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _points(grid):
+def _points(grid: Table) -> list[Table]:
     lists = [value if isinstance(value, list) else [value] for value in grid.values()]
     return [dict(zip(grid, choice)) for choice in itertools.product(*lists)]
 
 
 # --- reading -------------------------------------------------------------------------------------
 
-def _name_of(kind):
+def _name_of(kind: type | tuple[type, ...]) -> str:
     names = {str: "a text", int: "a whole number", bool: "true or false", dict: "a table",
              list: "a list", float: "a number"}
     if kind == NUMBER:
@@ -229,13 +246,13 @@ def _name_of(kind):
 class _Reader:
     """Checks one file; its errors begin with the file's name."""
 
-    def __init__(self, path):
+    def __init__(self, path: Path) -> None:
         self.path = path
 
-    def fail(self, where, text):
+    def fail(self, where: str, text: str) -> NoReturn:
         raise UsageError(f"{self.path}: {where}: {text}" if where else f"{self.path}: {text}")
 
-    def shape(self, where, value, known):
+    def shape(self, where: str, value: Any, known: Shape) -> None:
         """value is a table of known keys, each of its type."""
         if not isinstance(value, dict):
             self.fail(where, "not a table")
@@ -245,15 +262,15 @@ class _Reader:
             kind, at = known[key], f"{where}.{key}" if where else key
             if isinstance(kind, dict):
                 self.shape(at, one, kind)
-            elif not isinstance(one, kind) or isinstance(one, bool) and kind is not bool:
+            elif not isinstance(one, kind) or (isinstance(one, bool) and kind is not bool):
                 self.fail(at, f"{_name_of(kind)} is needed, not {one!r}")
 
-    def need(self, where, value, *keys):
+    def need(self, where: str, value: Table, *keys: str) -> None:
         for key in keys:
             if key not in value:
                 self.fail(where, f"{key!r} is missing")
 
-    def grid(self, where, grid):
+    def grid(self, where: str, grid: Any) -> None:
         if not isinstance(grid, dict):
             self.fail(where, "not a table of lists")
         for name, values in grid.items():
@@ -268,35 +285,35 @@ class _Reader:
                 if not isinstance(value, (int, float, str)) or isinstance(value, bool):
                     self.fail(f"{where}.{name}", f"{value!r} is neither number nor text")
                 kind = SETTINGS.get(name)
-                if kind and not isinstance(value, kind):
+                if kind and not isinstance(kind, dict) and not isinstance(value, kind):
                     self.fail(f"{where}.{name}", f"{_name_of(kind)} is needed, not {value!r}")
 
-    def seeds(self, where, seeds):
+    def seeds(self, where: str, seeds: int | list[Any]) -> None:
         good = seeds > 0 if isinstance(seeds, int) else bool(seeds) and all(
             isinstance(one, int) and one >= 0 for one in seeds) and len(set(seeds)) == len(seeds)
         if not good:
             self.fail(where, "how many, or a list of different ones, is needed")
 
-    def texts(self, where, values):
+    def texts(self, where: str, values: Iterable[Any]) -> None:
         for value in values:
             if not isinstance(value, str) or not value:
                 self.fail(where, f"a list of texts is needed, not {value!r}")
 
-    def formula(self, where, text):
+    def formula(self, where: str, text: str) -> Formula:
         try:
             return Formula(text)
         except UsageError as error:
             self.fail(where, str(error))
 
 
-def load(path):
+def load(path: str | Path) -> Experiment:
     """Reads an experiment; a UsageError says what is wrong with it."""
     path = Path(path)
     read = _Reader(path)
     try:
         data = tomllib.loads(path.read_text())
     except OSError as error:
-        read.fail("", error.strerror)
+        read.fail("", error.strerror or str(error))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         read.fail("", str(error))
     read.shape("", data, TOP)
@@ -339,7 +356,7 @@ def load(path):
     return experiment
 
 
-def _check_runs(read, experiment, full):
+def _check_runs(read: _Reader, experiment: Experiment, full: bool) -> None:
     try:
         runs = experiment.runs(full)
     except UsageError as error:
@@ -353,7 +370,7 @@ def _check_runs(read, experiment, full):
             read.fail(f"configuration {run.configuration}", str(error))
 
 
-def _read_files(read, data, folder):
+def _read_files(read: _Reader, data: Table, folder: Path) -> None:
     """Files and sources stand beside the experiment, and are there."""
     read.texts("files", data.get("files", []))
     read.texts("build", data.get("build", []))
@@ -379,10 +396,10 @@ def _read_files(read, data, folder):
             read.fail("build", f"there is no source {source!r} beside the experiment")
 
 
-def _read_patterns(read, patterns):
+def _read_patterns(read: _Reader, patterns: list[Any]) -> set[str]:
     """The names of their groups."""
     read.texts("patterns", patterns)
-    groups = set()
+    groups: set[str] = set()
     for pattern in patterns:
         try:
             groups |= set(re.compile(pattern).groupindex)
@@ -391,7 +408,7 @@ def _read_patterns(read, patterns):
     return groups
 
 
-def _check_figure(read, experiment, groups):
+def _check_figure(read: _Reader, experiment: Experiment, groups: set[str]) -> None:
     """With patterns it is known which figures a row has."""
     if not experiment.patterns:
         return
@@ -401,7 +418,7 @@ def _check_figure(read, experiment, groups):
                   f"{', '.join(sorted(known)) or 'nothing'}")
 
 
-def _read_grid(read, data):
+def _read_grid(read: _Reader, data: Table) -> None:
     for where, value in (("parameters", data.get("parameters", {})),
                          ("quick.parameters", data.get("quick", {}).get("parameters", {}))):
         for grid in _grids(value):
@@ -412,7 +429,7 @@ def _read_grid(read, data):
     read.shape("quick.run", data.get("quick", {}).get("run", {}), SETTINGS)
 
 
-def _read_configurations(read, data):
+def _read_configurations(read: _Reader, data: Table) -> None:
     given = data.get("configurations", {"default": {}})
     if not given:
         read.fail("configurations", "has none")
@@ -429,7 +446,7 @@ def _read_configurations(read, data):
             read.fail("quick.configurations", f"there is no {name!r}")
 
 
-def _check_names(read, experiment):
+def _check_names(read: _Reader, experiment: Experiment) -> None:
     """The arguments and the condition use what there is."""
     if experiment.module:
         return
@@ -449,7 +466,7 @@ def _check_names(read, experiment):
                 read.fail("when", "is about parameters of the grid alone")
 
 
-def _read_views(read, experiment):
+def _read_views(read: _Reader, experiment: Experiment) -> None:
     axes = [*experiment.axes, "statistic", "seed"]
     for kind, known, views in (("tables", TABLE, experiment.tables),
                                ("plots", PLOT, experiment.plots)):
@@ -486,7 +503,7 @@ def _read_views(read, experiment):
                     read.need(where, view, "x")
 
 
-def _check_unit(read, experiment, where, view):
+def _check_unit(read: _Reader, experiment: Experiment, where: str, view: Table) -> None:
     """A view converts times into times; every other unit is the figure's own."""
     if "unit" not in view or not view.get("measured", True):
         return
@@ -501,7 +518,7 @@ def _check_unit(read, experiment, where, view):
                   f"[units] {figure} = \"...\" says in which unit it is")
 
 
-def _check_pair(read, experiment, where, pair):
+def _check_pair(read: _Reader, experiment: Experiment, where: str, pair: Any) -> None:
     if not isinstance(pair, list) or len(pair) != 2 or pair[0] == pair[1]:
         read.fail(where, f"two configurations are a pair, not {pair!r}")
     for name in pair:
@@ -509,7 +526,7 @@ def _check_pair(read, experiment, where, pair):
             read.fail(where, f"there is no configuration {name!r}")
 
 
-def _check_selection(read, experiment, where, selection):
+def _check_selection(read: _Reader, experiment: Experiment, where: str, selection: Any) -> None:
     """Each key is an axis; values of configuration exist."""
     if not isinstance(selection, dict):
         read.fail(where, "not a table")
@@ -528,7 +545,7 @@ def _check_selection(read, experiment, where, selection):
             read.fail(where, f"{key} is never {value!r}")
 
 
-def _check_claim(read, experiment, where, claim):
+def _check_claim(read: _Reader, experiment: Experiment, where: str, claim: Any) -> None:
     read.shape(where, claim, CLAIM)
     read.need(where, claim, "id", "text")
     where = f"claim {claim['id']}"
@@ -567,11 +584,12 @@ def _check_claim(read, experiment, where, claim):
             read.fail(where, f"check: there is no {sorted(unknown)[0]!r} in 'let'")
 
 
-def all_experiments():
+def all_experiments() -> dict[str, Experiment]:
     """Those that come with weft, by name."""
     return {path.stem: load(path) for path in sorted(EXPERIMENTS.glob("*.toml"))}
 
 
-def papers():
+def papers() -> dict[str, Table]:
     """{key: facts} of papers/papers.toml, in its order."""
-    return tomllib.loads((PAPERS / "papers.toml").read_text())
+    facts: dict[str, Table] = tomllib.loads((PAPERS / "papers.toml").read_text())
+    return facts

@@ -17,11 +17,13 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from .console import ConsoleFilter
-from .machine import QMP_SOCKET, HostError
+from .machine import QMP_SOCKET, HostError, Machine
 from .monitor import Monitor
 from .workdir import WorkDirectory, explained
 
@@ -53,8 +55,11 @@ class Result:
     seconds: float = 0.0  # on the host, from QEMU's start to its end
 
     @property
-    def timed_out(self):
+    def timed_out(self) -> bool:
         return self.error != "" and self.status == STATUS_TIMEOUT
+
+
+Sink = Callable[[bytes], object]  # takes each piece of a program's output
 
 
 class Leave(Exception):
@@ -64,7 +69,7 @@ class Leave(Exception):
 class Guest:
     """Start it by `with`; relay() then serves the console until the guest ends."""
 
-    def __init__(self, machine, terminal=False):
+    def __init__(self, machine: Machine, terminal: bool = False) -> None:
         self.machine = machine
         self.terminal = terminal  # a person's terminal, in raw mode, is at the console
         self.filter = ConsoleFilter(crlf_to_lf=not terminal)
@@ -72,9 +77,10 @@ class Guest:
         self._source_open = True
         self._last_sent = b"\n"
         self._escape = False
-        self.watched = {}  # descriptors: what relay() calls when one can be read
+        # Descriptors: what relay() calls when one can be read.
+        self.watched: dict[int, Callable[[], None]] = {}
 
-    def __enter__(self):
+    def __enter__(self) -> "Guest":
         self._work = WorkDirectory()
         self.work = Path(self._work.name)
         try:
@@ -91,23 +97,25 @@ class Guest:
         except BaseException:
             self._work.cleanup()
             raise
-        os.set_blocking(self.qemu.stdin.fileno(), False)
+        assert self.qemu.stdin is not None and self.qemu.stdout is not None  # they are pipes
+        self._into, self._out = self.qemu.stdin, self.qemu.stdout
+        os.set_blocking(self._into.fileno(), False)
         return self
 
-    def _in_child(self):
+    def _in_child(self) -> None:
         _die_with_parent()
         if self.machine.background:
             _give_way()
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: object) -> None:
         self.qemu.kill()
         self.qemu.wait()
-        self.qemu.stdin.close()
-        self.qemu.stdout.close()
+        self._into.close()
+        self._out.close()
         self._errors.close()
         self._work.cleanup()
 
-    def relay(self, sink, source=None):
+    def relay(self, sink: Sink, source: int | None = None) -> Result:
         """Serves the console until the guest ends or its time is up; returns its Result.
 
         sink is called with each piece of the program's output.  source is a file descriptor
@@ -118,13 +126,13 @@ class Guest:
             self._end_of_input()
         timeout = self.machine.timeout
         deadline = None if timeout is None else self.started + timeout
-        out, into = self.qemu.stdout.fileno(), self.qemu.stdin.fileno()
+        out, into = self._out.fileno(), self._into.fileno()
         while True:
             # Input goes in only after init has set the console up.
             wants = [out, *self.watched]
-            if self.filter.ready and source is not None and len(self._to_guest) < 4096:
-                if self._source_open:
-                    wants.append(source)
+            if (source is not None and self._source_open and self.filter.ready
+                    and len(self._to_guest) < 4096):
+                wants.append(source)
             sends = [into] if self.filter.ready and self._to_guest else []
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
@@ -136,7 +144,7 @@ class Guest:
             readable, writable = _wait(wants, sends, left)
             for fd in self.watched.keys() & set(readable):
                 self.watched[fd]()
-            if source in readable:
+            if source is not None and source in readable:
                 self._take_input(source)
             if writable:
                 self._send(into)
@@ -147,12 +155,13 @@ class Guest:
                 text = self.filter.feed(data)
                 if text:
                     sink(text)
-                if self.machine.wanted and self.filter.held is not None:
-                    return self._result(self.filter.status & 0xff)
+                status = self.filter.status
+                if self.machine.wanted and self.filter.held is not None and status is not None:
+                    return self._result(status & 0xff)
         self._flush(sink)
         return self._ended(self.qemu.wait())
 
-    def _have_it_tell(self, sink, out):
+    def _have_it_tell(self, sink: Sink, out: int) -> None:
         """Time is up: an NMI makes the kernel tell what runs and what waits, and end.  In exact timing one that
         comes as a window ends anyway is lost, so it is sent again."""
         ends = time.monotonic() + LAST_WORDS
@@ -163,7 +172,7 @@ class Guest:
                 break
         self._flush(sink)
 
-    def _interrupt(self):
+    def _interrupt(self) -> bool:
         """False: it cannot be.  If it has ended, what it has written may still be in the pipe."""
         try:
             with contextlib.closing(Monitor(self.work / QMP_SOCKET, LAST_WORDS)) as monitor:
@@ -172,7 +181,7 @@ class Guest:
             return False
         return True
 
-    def _read_on(self, sink, out, seconds):
+    def _read_on(self, sink: Sink, out: int, seconds: float) -> bool:
         """Takes what the guest writes for so long.  True: it has ended."""
         ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0:
@@ -183,12 +192,12 @@ class Guest:
                 sink(self.filter.feed(data))
         return False
 
-    def _flush(self, sink):
+    def _flush(self, sink: Sink) -> None:
         text = self.filter.finish()
         if text:
             sink(text)
 
-    def _take_input(self, source):
+    def _take_input(self, source: int) -> None:
         data = os.read(source, 1024)
         if not data:
             self._end_of_input()
@@ -199,7 +208,7 @@ class Guest:
             self._to_guest += data.replace(IAC, IAC + IAC)
             self._last_sent = data[-1:]
 
-    def _type(self, byte):
+    def _type(self, byte: bytes) -> None:
         """Ctrl-A x leaves; Ctrl-A Ctrl-A is one Ctrl-A."""
         if self._escape:
             self._escape = False
@@ -211,18 +220,18 @@ class Guest:
         else:
             self._to_guest += byte.replace(IAC, IAC + IAC)
 
-    def resize(self, columns, rows):
+    def resize(self, columns: int, rows: int) -> None:
         """Tells the guest the size of its terminal's window."""
         size = columns.to_bytes(2, "big") + rows.to_bytes(2, "big")
         self._to_guest += SB + NAWS + size.replace(IAC, IAC + IAC) + SE
 
-    def _end_of_input(self):
+    def _end_of_input(self) -> None:
         # The console takes Ctrl-D for the end of the input only at the start of a line; within
         # one, the first ends the line.
         self._source_open = False
         self._to_guest += CTRL_D if self._last_sent == b"\n" else CTRL_D + CTRL_D
 
-    def _send(self, into):
+    def _send(self, into: int) -> None:
         try:
             sent = os.write(into, self._to_guest)
         except BlockingIOError:
@@ -231,11 +240,11 @@ class Guest:
             sent = len(self._to_guest)
         del self._to_guest[:sent]
 
-    def _result(self, status, error=""):
+    def _result(self, status: int, error: str = "") -> Result:
         report = self.filter.report.decode(errors="replace").replace("\r\n", "\n")
         return Result(status, error=error, panic=report, seconds=time.monotonic() - self.started)
 
-    def _ended(self, code):
+    def _ended(self, code: int) -> Result:
         if code == QEMU_STANDSTILL:
             return self._result(STATUS_TIMEOUT, "nothing could happen any more")
         if self.filter.panicked or code == QEMU_PANICKED:
@@ -255,13 +264,13 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 PR_SET_PDEATHSIG = 1
 
 
-def _die_with_parent():
+def _die_with_parent() -> None:
     """In the child, on Linux: SIGKILL when the parent dies, even of SIGKILL."""
     if _LIBC is not None:
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _give_way():
+def _give_way() -> None:
     """Lets other work of the host go before this process, which leads a session, but for a tenth.
     Linux may share its time among sessions first: then a process's own niceness counts only within
     its session (sched(7), "The autogroup feature")."""
@@ -273,7 +282,8 @@ def _give_way():
 LONGEST_WAIT = 3600.0  # seconds
 
 
-def _wait(reads, writes, timeout):
+def _wait(reads: Iterable[int], writes: Iterable[int],
+          timeout: float | None) -> tuple[Collection[int], list[int]]:
     with selectors.DefaultSelector() as selector:
         for fd in reads:
             try:
@@ -288,7 +298,7 @@ def _wait(reads, writes, timeout):
             [key.fd for key, event in events if event & selectors.EVENT_WRITE])
 
 
-def _input_file(data):
+def _input_file(data: bytes) -> IO[bytes]:
     """A file without a name that holds data, to be read from its beginning."""
     try:
         source = tempfile.TemporaryFile()
@@ -299,7 +309,8 @@ def _input_file(data):
     return source
 
 
-def run(machine, stdin=b"", started=None):
+def run(machine: Machine, stdin: bytes = b"",
+        started: Callable[[Guest], None] | None = None) -> Result:
     """Runs a machine to its end with this input, and returns its Result with the output.  started
     is called with the Guest as soon as it runs."""
     output = bytearray()
@@ -316,16 +327,16 @@ def run(machine, stdin=b"", started=None):
 class Guests:
     """Guests that run side by side, each in a thread of its caller's, until one stop() ends all."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._lock = threading.Lock()  # of all below
-        self._running = set()
+        self._running: set[Guest] = set()
         self.stopped = False
 
-    def run(self, machine, stdin=b""):
+    def run(self, machine: Machine, stdin: bytes = b"") -> Result:
         """As run() does; after stop(), a Result that says nothing of the machine."""
-        mine = set()
+        mine: set[Guest] = set()
 
-        def started(guest):
+        def started(guest: Guest) -> None:
             mine.add(guest)
             with self._lock:
                 self._running.add(guest)
@@ -338,7 +349,7 @@ class Guests:
             with self._lock:
                 self._running -= mine
 
-    def stop(self):
+    def stop(self) -> None:
         """Kills those that run, and each that still begins."""
         with self._lock:
             self.stopped = True

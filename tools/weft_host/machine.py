@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,7 +29,7 @@ class UsageError(HostError):
     """What was asked makes no sense."""
 
 
-def _megabytes(size):
+def _megabytes(size: str) -> int:
     return int(size[:-1]) * (1024 if size[-1] == "G" else 1)
 
 
@@ -36,15 +37,15 @@ def _megabytes(size):
 class Machine:
     """What `weft run` can choose.  argv empty: an interactive shell."""
 
-    argv: list = field(default_factory=list)
+    argv: list[str] = field(default_factory=list)
     smp: int = 1
     mem: str = "512M"
     free: str | None = None  # in place of mem: what of it is free when the first program starts
     model: str | None = None
     options: str | None = None
-    env: dict = field(default_factory=dict)
-    files: list = field(default_factory=list)  # HOST or HOST:GUEST
-    wanted: list = field(default_factory=list)  # files of the guest, for the host: absolute paths
+    env: dict[str, str] = field(default_factory=dict)
+    files: list[str | Path] = field(default_factory=list)  # HOST or HOST:GUEST
+    wanted: list[str] = field(default_factory=list)  # files of the guest, for the host: absolute paths
     timing: str = "fast"
     seed: int | None = None  # the three are for exact timing
     quantum: int | None = None  # instructions of a round
@@ -54,12 +55,12 @@ class Machine:
     boot: str = "kernel"
     timeout: float | None = None  # seconds
     debug: bool = False
-    build: Path | None = None  # whose kernel and programs; None: of this tree, see debug
+    build: Path = None  # type: ignore[assignment]  # whose kernel; None: this tree's, see debug
     append: str = ""  # more words for the kernel's command line
     background: bool = field(default=False, compare=False)  # let other work of the host go first
     verbose: bool = False  # the kernel tells of its boot
 
-    def check(self):
+    def check(self) -> None:
         """Raises UsageError."""
         if not 1 <= self.smp <= MAX_CPUS:
             raise UsageError(f"--smp: 1 to {MAX_CPUS} CPUs, not {self.smp}")
@@ -73,7 +74,7 @@ class Machine:
             if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
                 raise UsageError(f"--env: {name!r} is no name of a variable")
 
-    def _check_timing(self):
+    def _check_timing(self) -> None:
         if self.timing not in ("fast", "exact"):
             raise UsageError(f"--timing: fast or exact, not {self.timing!r}")
         limits = {"seed": (0, 2**32 - 1), "quantum": (50, 1_000_000), "mips": (1, 1_000_000)}
@@ -91,10 +92,10 @@ class Machine:
         if self.timing == "exact" and self.accel != "tcg":
             raise UsageError("--timing exact needs --accel tcg, which counts instructions")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.build = self.build or build_dir(self.debug)
 
-    def guest_files(self):
+    def guest_files(self) -> Iterator[tuple[Path, str]]:
         """Pairs of host path and guest path."""
         for item in self.files:
             host, colon, guest = str(item).partition(":")
@@ -105,16 +106,16 @@ class Machine:
                 raise UsageError(f"--file: {guest!r} is not an absolute path of the guest")
             yield path, guest or f"/host/{path.name}"
 
-    def host_program(self):
+    def host_program(self) -> Path | None:
         """The ELF file, with symbols, of the program that argv names, or None."""
         name = self.argv[0] if self.argv else "sh"
         for path, guest in self.guest_files():
-            if name in (guest, path.name) and guest == f"/host/{path.name}" or name == guest:
+            if (name in (guest, path.name) and guest == f"/host/{path.name}") or name == guest:
                 return path
         path = self.build / "bin" / Path(name).name
         return path if path.is_file() else None
 
-    def run_file(self, terminal):
+    def run_file(self, terminal: bool) -> bytes:
         """/etc/weft-run: what init shall start, and hand over at its end; init.c has its form.
         WEFT_CONSOLE tells init how to set the console up."""
         env = {"WEFT_CONSOLE": "tty" if terminal else "pipe"}
@@ -131,7 +132,7 @@ class Machine:
         text = b"".join(encoded(s) + b"\0" for s in strings)
         return text + bytes(-len(text) % RUN_FILE_BLOCK)
 
-    def write_initrd(self, path, terminal):
+    def write_initrd(self, path: Path, terminal: bool) -> None:
         """The build's initial RAM disk, and a second archive with this run's files."""
         extra = Archive()
         extra.file("/etc/weft-run", self.run_file(terminal))
@@ -148,7 +149,7 @@ class Machine:
                 shutil.copyfileobj(archive, out)
             out.write(extra.bytes())
 
-    def _clock_and_console(self):
+    def _clock_and_console(self) -> list[str]:
         if self.timing == "fast":
             return ["-accel", self.accel, "-cpu", "max", "-serial", "chardev:console"]
         # All CPUs in turn on one host thread, and every clock counts instructions; output
@@ -157,19 +158,18 @@ class Machine:
                 "-rtc", "base=2020-01-01,clock=vm", "-serial", "none",
                 "-device", "isa-debugcon,iobase=0xe9,chardev=console"]
 
-    def cmdline(self):
+    def cmdline(self) -> str:
         words = [] if self.verbose else ["quiet"]
         words.append(f"timing={self.timing}")
-        for name in ("seed", "quantum", "mips"):
-            if getattr(self, name) is not None:
-                words.append(f"{name}={getattr(self, name)}")
+        words += [f"{name}={getattr(self, name)}" for name in ("seed", "quantum", "mips")
+                  if getattr(self, name) is not None]
         if self.free is not None:
             words.append(f"free={_megabytes(self.free)}")
         if self.append:
             words.append(self.append)
         return " ".join(words)
 
-    def _memory(self, initrd):
+    def _memory(self, initrd: Path) -> str:
         """For QEMU.  Beside what shall be free there is the initial RAM disk, whose files keep their
         pages, and the kernel, which has a part of the whole in tables."""
         if self.free is None:
@@ -177,7 +177,7 @@ class Machine:
         free = _megabytes(self.free)
         return f"{free + (initrd.stat().st_size >> 20) + 24 + free // 16}M"
 
-    def qemu(self, work, terminal, console):
+    def qemu(self, work: str | Path, terminal: bool, console: str) -> list[str]:
         """The command line of QEMU; what it needs is written into the directory `work`.
         console: the back end of the serial console, a -chardev without its id."""
         self.check()

@@ -6,8 +6,14 @@ import json
 import threading
 import time
 
-from rich.progress import (BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn,
-                           TimeElapsedColumn)
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.text import Text
 
 from .paths import HERE
@@ -50,7 +56,7 @@ def store_costs(directory):
         stored, measured = stored_costs(kind), measured_costs(directory, kind)
         for name in stored.keys() | measured.keys():
             old, new = stored.get(name), measured.get(name)
-            keep = new is None or old is not None and old / CLOSE <= new <= old * CLOSE
+            keep = new is None or (old is not None and old / CLOSE <= new <= old * CLOSE)
             rows[kind, name] = old if keep else new
     with SECONDS.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -8,43 +8,53 @@ NAME.csv on every host and day; NAME.json says which host only where the figures
 
 import csv
 import json
+import math
 import os
 import platform
 import subprocess
+from collections.abc import Collection, Iterable
 from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
 
+from .experiment import Experiment
 from .machine import QEMU, UsageError
 from .paths import RESULTS, TOP
-
 
 INTERRUPTED = "interrupted"  # the folder beside the results for what Ctrl-C has left of experiments
 
 
-def revision():
+Row = dict[str, Any]  # one line of results: columns and their values
+Facts = dict[str, Any]  # what NAME.json holds
+Key = tuple[str, ...]  # the parts NAME=VALUE that tell a row from the others of its experiment
+
+
+def revision() -> str:
     """Of the source, with -dirty after it if files have changed since."""
     try:
-        done = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=TOP,
-                              capture_output=True, text=True, check=True)
+        done = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"],
+                              cwd=TOP, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return "unknown"
     return done.stdout.strip()
 
 
-def host():
+def host() -> dict[str, str | int | None]:
     """What figures in fast timing depend on."""
     version = subprocess.run([QEMU, "--version"], capture_output=True, text=True, check=True)
     return {"machine": platform.machine(), "system": platform.platform(),
             "cpus": os.cpu_count(), "qemu": version.stdout.splitlines()[0]}
 
 
-def save(experiment, rows, *, full, timing, made_from, failures=(), directory=None, seconds=None,
-         runs=None):
+def save(experiment: Experiment, rows: list[Row], *, full: bool, timing: str, made_from: str,
+         failures: Iterable[dict[str, Any]] = (), directory: Path | None = None,
+         seconds: float | None = None, runs: int | None = None) -> None:
     """Both files appear whole, or the old ones stay.  made_from: the source's revision as the runs
     began.  seconds: what the runs took on this host, one after the other."""
     directory = directory or RESULTS
     directory.mkdir(parents=True, exist_ok=True)
     rows = [row | {"revision": made_from} for row in rows]
-    facts = {"experiment": experiment.name, "title": experiment.title,
+    facts: Facts = {"experiment": experiment.name, "title": experiment.title,
              "set": "full" if full else "quick", "timing": timing, "revision": made_from,
              "keys": experiment.axes + ([] if experiment.module else ["seed"]),
              "figures": {experiment.figure: experiment.better}}
@@ -69,11 +79,11 @@ def save(experiment, rows, *, full, timing, made_from, failures=(), directory=No
         (directory / INTERRUPTED / f"{experiment.name}.{suffix}").unlink(missing_ok=True)
 
 
-def load(path):
+def load(path: Path) -> Facts:
     """The facts of one result, from its .json or the .csv beside it."""
     path = path.with_suffix(".json")
     try:
-        facts = json.loads(path.read_text())
+        facts: Facts = json.loads(path.read_text())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValueError as error:
@@ -85,7 +95,7 @@ def load(path):
     return facts
 
 
-def load_set(path):
+def load_set(path: Path) -> dict[str, Facts]:
     """{experiment: facts} of a directory, or of one file."""
     if path.is_dir():
         found = {file.stem: load(file) for file in sorted(path.glob("*.json"))}
@@ -95,9 +105,10 @@ def load_set(path):
     return {path.stem: load(path)}
 
 
-def _figures(facts):
+def _figures(facts: Facts) -> dict[tuple[Key, str], Any]:
     """{(row's key, figure): value}; rows of one key count through."""
-    found, met = {}, {}
+    found: dict[tuple[Key, str], Any] = {}
+    met: dict[Key, int] = {}
     for row in facts["rows"]:
         key = tuple(f"{name}={row[name]}" for name in facts["keys"] if row.get(name) is not None)
         met[key] = met.get(key, 0) + 1
@@ -108,9 +119,9 @@ def _figures(facts):
     return found
 
 
-def _labels(keys):
+def _labels(keys: Collection[Key]) -> dict[Key, str]:
     """{row's key: text}: of its parts as few, the last first to go, as tell all rows apart."""
-    def pick(key, names):
+    def pick(key: Key, names: Collection[str]) -> Key:
         return tuple(part for part in key if part.partition("=")[0] in names)
 
     kept = list(dict.fromkeys(part.partition("=")[0] for key in keys for part in key))
@@ -121,11 +132,20 @@ def _labels(keys):
     return {key: ", ".join(pick(key, kept)) for key in keys}
 
 
-def compare(old, new, tolerance):
+def _change(was: Any, now: Any) -> float | None:
+    """In percent; None where one of the two is no number."""
+    if not isinstance(was, (int, float)) or not isinstance(now, (int, float)):
+        return None
+    if was:
+        return (now - was) / abs(was) * 100
+    return math.inf if now > 0 else -math.inf
+
+
+def compare(old: dict[str, Facts], new: dict[str, Facts], tolerance: float) -> list[dict[str, Any]]:
     """What differs between two sets: dicts with experiment, key, figure, old, new, percent (of
     change) and worse: whether the figure got worse by more than tolerance percent, is not
     measured any more, or fails."""
-    changes = []
+    changes: list[dict[str, Any]] = []
     for name in sorted(old.keys() | new.keys()):
         if name not in new or name not in old:
             changes.append({"experiment": name, "key": "", "figure": "", "old": name in old,
@@ -137,13 +157,10 @@ def compare(old, new, tolerance):
             was, now = before.get(key), after.get(key)
             if was == now:
                 continue
-            both = all(isinstance(one, (int, float)) for one in (was, now))
-            percent = None
-            if both:
-                percent = (now - was) / abs(was) * 100 if was else float("inf") * (1 if now > 0
-                                                                                  else -1)
+            percent = _change(was, now)
             less = new[name]["figures"].get(key[1], "less") == "less"
-            worse = was is not None if not both else (percent if less else -percent) > tolerance
+            worse = (was is not None if percent is None else
+                     (percent if less else -percent) > tolerance)
             changes.append({"experiment": name, "key": labels[key[0]], "figure": key[1],
                             "old": was, "new": now, "percent": percent, "worse": worse})
     return changes

@@ -1,8 +1,8 @@
 """Runs the guests of experiments, side by side over the host's cores or over a Dask cluster.
 
 Exact timing gives the same figures however many run at once.  Fast timing does not: its runs go
-one after the other, when all else has ended.  Rows come out in the order of the runs, whichever ends first.  A run that
-fails keeps its row, which says how; it is not made again, and the others go on.
+one after the other, when all else has ended.  Rows come out in the order of the runs, whichever ends
+first.  A run that fails keeps its row, which says how; it is not made again, and the others go on.
 """
 
 import contextlib
@@ -11,9 +11,13 @@ import os
 import pickle
 import re
 import threading
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from typing import Any
 
+from .experiment import Experiment, Run
+from .guest import Guest
 from .guest import run as run_guest
 from .machine import HostError, UsageError
 from .paths import TOP, build_dir
@@ -22,34 +26,38 @@ SAID_OF_A_FAILURE = 4000  # characters of its output
 OK = "ok"
 
 
+Row = dict[str, Any]  # one line of results: columns and their values
+
+
 @dataclass
 class Outcome:
     """What a run gave: one dict a line of results, or how it failed."""
 
     status: str = OK
-    results: list = field(default_factory=list)
+    results: list[Row] = field(default_factory=list)
     output: str = ""  # of a run that failed
     seconds: float = 0.0  # on the host
 
 
-def value_of(text):
+def value_of(text: str) -> int | float | str:
     """12 and 1.5 are numbers, 1:02.5 (of ptime) seconds, all else words."""
-    for kind in (int, float):
+    kinds: tuple[type[int], type[float]] = (int, float)
+    for kind in kinds:
         with contextlib.suppress(ValueError):
             return kind(text)
     if re.fullmatch(r"(\d+:)+\d+(\.\d+)?", text):
-        total = 0
+        total = 0.0
         for part in text.split(":"):
             total = total * 60 + float(part)
         return round(total, 6)
     return text
 
 
-def parse(output, patterns=()):
+def parse(output: str, patterns: Sequence[str] = ()) -> list[Row]:
     """The results that a program printed: of each line `result KEY=VALUE ...`, or, with patterns,
     one of what their groups match.  A HostError says what is missing."""
     if patterns:
-        found = {}
+        found: Row = {}
         for pattern in patterns:
             match = re.search(pattern, output, re.MULTILINE)
             if match is None:
@@ -70,7 +78,8 @@ def parse(output, patterns=()):
     return results
 
 
-def execute(run, patterns=(), started=None):
+def execute(run: Run, patterns: Sequence[str] = (),
+            started: Callable[[Guest], None] | None = None) -> Outcome:
     """Boots one guest to its end; its Outcome.  Never raises for what the guest did."""
     try:
         machine = run.machine()
@@ -90,7 +99,7 @@ def execute(run, patterns=(), started=None):
     return outcome
 
 
-def rows_of(experiment, run, outcome):
+def rows_of(experiment: Experiment, run: Run, outcome: Outcome) -> list[Row]:
     """The rows of the results: one a line that the program printed, or one for a failure."""
     head = run.row()
     if outcome.status != OK:
@@ -114,19 +123,28 @@ def rows_of(experiment, run, outcome):
     return rows
 
 
+# A run to be made: a name for it, of the caller's choice, and what reads its output.
+Work = Sequence[tuple[Hashable, Run, Sequence[str]]]
+# A function that makes runs of its own, and a name for it.
+Modules = Sequence[tuple[Hashable, Callable[[], Any]]]
+Ended = tuple[Hashable, Any]  # the name, and the run's Outcome or what the function returned
+Begun = Callable[[Run], object]  # is told of each run that begins
+
+
 class Local:
     """This host: one guest a core."""
 
-    def __init__(self, jobs=None):
+    def __init__(self, jobs: int | None = None) -> None:
         self._cores = sorted(_usable_cores())
         self.jobs = jobs or len(self._cores)
         self._pinned = 0
         self._lock = threading.Lock()
-        self._guests = set()
+        self._guests: set[Guest] = set()
         self._stopped = False
-        self.finished = {}  # {key: Outcome} of runs that nothing has interrupted, yielded or not
+        # Of the runs that nothing has interrupted, yielded or not.
+        self.finished: dict[Hashable, Outcome] = {}
 
-    def _pin(self):
+    def _pin(self) -> None:
         """One core for each worker, as a batch job: side by side that halves the host's cost.
         Linux gives both to the thread, which hands them on to its QEMUs."""
         with self._lock:
@@ -137,20 +155,20 @@ class Local:
                 os.sched_setaffinity(0, {core})
                 os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
-    def started(self, guest):
+    def started(self, guest: Guest) -> None:
         """Told of each guest, so that none outlives an interruption."""
         with self._lock:
             self._guests.add(guest)
             if self._stopped:
                 guest.qemu.kill()
 
-    def _stop(self):
+    def _stop(self) -> None:
         with self._lock:
             self._stopped = True
             for guest in self._guests:
                 guest.qemu.kill()
 
-    def _one(self, key, run, patterns, begun):
+    def _one(self, key: Hashable, run: Run, patterns: Sequence[str], begun: Begun) -> Outcome:
         if self._stopped:
             return Outcome("interrupted")
         begun(run)
@@ -159,7 +177,7 @@ class Local:
             self.finished[key] = outcome
         return outcome
 
-    def __call__(self, work, modules, begun):
+    def __call__(self, work: Work, modules: Modules, begun: Begun) -> Iterator[Ended]:
         """Yields (key, outcome) as runs end.  work: (key, run, patterns); modules: (key, function
         without arguments), which make runs of their own."""
         exact = [one for one in work if one[1].settings["timing"] == "exact"]
@@ -167,11 +185,12 @@ class Local:
         yield from self._batch(self.jobs, self._pin, exact, modules, begun)
         yield from self._batch(1, None, fast, [], begun)
 
-    def _batch(self, jobs, initializer, work, modules, begun):
+    def _batch(self, jobs: int, initializer: Callable[[], None] | None, work: Work, modules: Modules,
+               begun: Begun) -> Iterator[Ended]:
         pool = ThreadPoolExecutor(jobs, initializer=initializer)
         done = False
         try:
-            futures = {pool.submit(function): key for key, function in modules}
+            futures: dict[Future[Any], Hashable] = {pool.submit(function): key for key, function in modules}
             futures |= {pool.submit(self._one, key, run, patterns, begun): key
                         for key, run, patterns in work}
             for future in as_completed(futures):
@@ -183,13 +202,13 @@ class Local:
             pool.shutdown(cancel_futures=True)
 
 
-def _usable_cores():
+def _usable_cores() -> Iterable[int]:
     if hasattr(os, "sched_getaffinity"):
         return os.sched_getaffinity(0)
     return range(os.cpu_count() or 1)
 
 
-def build_digest():
+def build_digest() -> str:
     """What tells one build from another: kernel and initial RAM disk."""
     digest = hashlib.sha256()
     for name in ("weft.elf", "initrd.cpio"):
@@ -201,7 +220,7 @@ class Cluster:
     """A Dask cluster.  Its workers need QEMU, and this directory, built, under the same path, as on
     a file system that they share: each run checks that the build is the one meant."""
 
-    def __init__(self, address, client=None):
+    def __init__(self, address: str, client: Any = None) -> None:
         if client is None:
             try:
                 from distributed import Client
@@ -215,7 +234,7 @@ class Cluster:
         self._client = client
         self.jobs = sum(client.nthreads().values())
 
-    def __call__(self, work, modules, begun):
+    def __call__(self, work: Work, modules: Modules, begun: Begun) -> Iterator[Ended]:
         """As of Local.  Modules run here: they decide by one result what to measure next."""
         from distributed import as_completed as completed
 
@@ -223,13 +242,13 @@ class Cluster:
 
         # Local to this function, it goes to the worker by value.  There it finds the package itself,
         # which scheduler and worker do not have: so what goes to and fro is bytes to them.
-        def remote(number, packed):
+        def remote(number: int, packed: bytes) -> bytes:
             import pickle
             import sys
 
             import distributed
 
-            sys.path.insert(0, f"{top}/tools")
+            sys.path.insert(0, f"{top}/tools")  # the worker runs in an environment of its own
             from weft_host import runner
 
             if runner.build_digest() != digest:
@@ -241,7 +260,7 @@ class Cluster:
 
         times = [0] * len(work)  # each has begun
 
-        def begins(event):
+        def begins(event: tuple[float, int]) -> None:
             _, number = event
             times[number] += 1
             if times[number] == 1:

@@ -1,7 +1,8 @@
 """The virtual environment that the host command runs in: made on first use.
 
-requirements.txt is what every command needs.  Sets of packages that only some need are added to the
-same environment when they are asked for: requirements-SET.txt.
+pyproject.toml lists what every command needs, and groups of packages that only some need.  A group is
+added to the same environment when it is asked for.  VENV/weft-GROUP lists what a group was installed
+from, so that a change of pyproject.toml brings the new versions.
 
 Only the standard library here: this runs before the environment exists.
 """
@@ -15,58 +16,54 @@ import sys
 
 from .paths import BUILD, TOP, VENV
 
-REQUIREMENTS = TOP / "tools/requirements.txt"
-STAMP = VENV / "requirements.txt"  # what the environment was made from
-SETS = ("report", "cluster", "browser")
+GROUPS = ("test", "report", "cluster", "browser", "docs")
+BASE = "base"  # what every command needs
 
 
-def _fresh():
-    return STAMP.is_file() and STAMP.read_bytes() == REQUIREMENTS.read_bytes()
+def _stamp(group):
+    return VENV / f"weft-{group}"
+
+
+def _locked():
+    """The lock of the environment, until it is closed: another weft may be making it right now."""
+    BUILD.mkdir(exist_ok=True)
+    lock = open(BUILD / ".venv.lock", "w")
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
+class _Failed(Exception):
+    """A command failed; the text is its output."""
 
 
 def _call(*command):
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
-        shutil.rmtree(VENV, ignore_errors=True)
-        sys.exit(f"{done.stdout}weft: cannot make the Python environment; it needs Python's venv "
-                 "module (Debian: python3-venv) and, once, the network")
+        raise _Failed(done.stdout)
 
+
+def _install(*packages):
+    _call(str(VENV / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
+          *packages)
+
+
+# --- outside of the environment -------------------------------------------------------------
 
 def _make():
+    """A new environment with what every command needs."""
     print("weft: making the Python environment build/venv (once, about half a minute)",
           file=sys.stderr, flush=True)
     shutil.rmtree(VENV, ignore_errors=True)
-    _call(sys.executable, "-m", "venv", str(VENV))
-    _call(str(VENV / "bin/python"), "-m", "pip", "install", "--quiet",
-          "--disable-pip-version-check", "-r", str(REQUIREMENTS))
-    # Last, so that an interrupted installation does not look complete.
-    shutil.copyfile(REQUIREMENTS, STAMP)
-
-
-def add(name):
-    """Sees that a set of SETS is in the environment, in which this process runs."""
-    wanted, stamp = TOP / f"tools/requirements-{name}.txt", VENV / f"requirements-{name}.txt"
-
-    def there():
-        return stamp.is_file() and stamp.read_bytes() == wanted.read_bytes()
-
-    if there():
-        return
-    with open(BUILD / ".venv.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not there():
-            print(f"weft: installing the Python packages for {name} into build/venv (once)",
-                  file=sys.stderr, flush=True)
-            # The other sets' versions stay, also where this one would like newer ones.
-            done = subprocess.run(
-                [str(VENV / "bin/python"), "-m", "pip", "install", "--quiet",
-                 "--disable-pip-version-check", "-c", str(REQUIREMENTS), "-r", str(wanted)],
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-            if done.returncode != 0:
-                sys.exit(f"{done.stdout}weft: cannot install the packages of {wanted.name}; that "
-                         "needs, once, the network")
-            shutil.copyfile(wanted, stamp)
-    importlib.invalidate_caches()
+    try:
+        _call(sys.executable, "-m", "venv", str(VENV))
+        _install("--editable", str(TOP))
+        # Last, so that an interrupted installation does not look complete; and by the new Python, because
+        # this one may be unable to read pyproject.toml.
+        _call(str(VENV / "bin/python"), "-c", "from weft_host import venv; venv.record(venv.BASE)")
+    except _Failed as failed:
+        shutil.rmtree(VENV, ignore_errors=True)
+        sys.exit(f"{failed}weft: cannot make the Python environment; it needs Python's venv "
+                 "module (Debian: python3-venv) and, once, the network")
 
 
 def enter():
@@ -74,24 +71,56 @@ def enter():
     try:
         _enter()
     except OSError as error:  # of execv it names no file
-        sys.exit(f"weft: {error.filename or VENV / 'bin/python'}: {error.strerror}; weft keeps its Python "
-                 "packages in build/venv")
+        sys.exit(f"weft: {error.filename or VENV / 'bin/python'}: {error.strerror}; weft keeps its "
+                 "Python packages in build/venv")
 
 
 def _enter():
-    if sys.version_info < (3, 10):
+    if sys.version_info < (3, 10):  # noqa: UP036 (any Python may call tools/weft)
         sys.exit("weft: needs Python 3.10 or newer")
-    inside = os.path.realpath(sys.prefix) == os.path.realpath(VENV)
-    if _fresh() and inside:
+    if os.path.realpath(sys.prefix) == os.path.realpath(VENV):
+        add(BASE)
         return
-    BUILD.mkdir(exist_ok=True)
-    if not _fresh():
-        if inside:  # it cannot replace itself while it runs
-            sys.exit("weft: tools/requirements.txt has changed: call tools/weft from outside of "
-                     "build/venv")
-        with open(BUILD / ".venv.lock", "w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)  # another weft may be making it right now
-            if not _fresh():
+    if not _stamp(BASE).is_file():
+        with _locked():
+            if not _stamp(BASE).is_file():
                 _make()
     python = str(VENV / "bin/python")
     os.execv(python, [python, *sys.argv])
+
+
+# --- inside -------------------------------------------------------------------------------------
+
+def _wanted(group):
+    """What the stamp of a group says when the group is installed."""
+    from . import project  # not before there is an environment
+
+    return "".join(f"{package}\n" for package in project.packages(group))
+
+
+def record(group):
+    """Says that a group is installed as pyproject.toml has it now."""
+    _stamp(group).write_text(_wanted(group))
+
+
+def add(group):
+    """Sees that a group is in the environment, in which this process runs, as pyproject.toml says now."""
+    wanted = _wanted(group)
+
+    def there():
+        return _stamp(group).is_file() and _stamp(group).read_text() == wanted
+
+    if there():
+        return
+    with _locked():
+        if not there():
+            print(f"weft: installing the Python packages for {group} into build/venv (once)",
+                  file=sys.stderr, flush=True)
+            # With the base's, which stay, also where this group would like others.
+            try:
+                _install(*dict.fromkeys([*_wanted(BASE).splitlines(), *wanted.splitlines()]))
+            except _Failed as failed:
+                sys.exit(f"{failed}weft: cannot install the Python packages for {group}; that needs, "
+                         "once, the network")
+            record(group)
+    importlib.invalidate_caches()

@@ -112,7 +112,7 @@ def _reduced(one):
     for axis in dict.fromkeys(name for grid in one.parameters for name in grid):
         here, there = values(quick, axis), values(full, axis)
         if here != there and not any(isinstance(value, str) and " " in value for value in there):
-            def texts(given):
+            def texts(given, axis=axis):
                 return ", ".join(words.label(axis, value) for value in given)
 
             found.append(f"{words.axis(one, axis)}: {texts(here)} (full: {texts(there)})")

@@ -3,6 +3,8 @@
 A group is {title, note, panels}.  What the kinds of tables show is computed in cells.py and samples.py.
 """
 
+import contextlib
+
 from .. import cells, samples, words
 from ..cells import NotMeasured
 
@@ -191,10 +193,8 @@ class _Samples:
     def _cost(self):
         panels = []
         if self._measured:
-            try:
+            with contextlib.suppress(NotMeasured):
                 panels.append(self._cost_panel("weft", self._averages(), self._called))
-            except NotMeasured:
-                pass
         if self._source:
             found = {}
             for (row, name), value in cells.paper_cells(self._source).items():
