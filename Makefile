@@ -19,7 +19,7 @@ DEBUG ?=
 V ?=
 B := $(if $(filter 1,$(DEBUG)),build/debug,build)
 PYTHON ?= python3
-# For a make that we call; whoever says -j himself is obeyed.
+# For a make that we call; a -j of the caller is obeyed.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN || echo 2))
 WEFT := tools/weft
 
@@ -36,7 +36,7 @@ LD := $(P)ld
 AR := $(P)ar
 NM := $(P)nm
 OBJCOPY := $(P)objcopy
-# In exact timing an instruction that does nothing but align the next one costs as much as any.
+# In exact timing an instruction that only aligns the next one costs as much as any.
 NO_PADDING := -fno-align-jumps -fno-align-labels -fno-align-loops
 
 all: $(B)/weft.elf $(B)/initrd.cpio sysroot
@@ -62,7 +62,7 @@ test-programs: $(STRIPPED_TESTS)
 $(STRIPPED_TESTS): $(B)/tests/bin/%: $(B)/bin/%
 	$(Q)mkdir -p $(@D) && $(OBJCOPY) --strip-debug $< $@
 
-# Changes when a program comes or goes, so that the archive is made afresh.
+# Changes when a program comes or goes, so that the archive is made again.
 $(B)/initrd/programs: FORCE
 	$(Q)mkdir -p $(@D) && echo "$(PROGRAMS) $(LINKS)" | cmp -s - $@ || echo "$(PROGRAMS) $(LINKS)" > $@
 

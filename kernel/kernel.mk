@@ -28,7 +28,7 @@ $(B)/kernel/%.c.o: kernel/%.c kernel/kernel.mk
 $(B)/kernel/%.S.o: kernel/%.S kernel/kernel.mk
 	$(call K_SAY,AS,$<)mkdir -p $(@D) && $(CC) $(K_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Changes when a source file comes or goes, so that the kernel is linked afresh.
+# Changes when a source file comes or goes, so that the kernel is linked again.
 $(B)/kernel/objects: K_FORCE
 	$(K_Q)mkdir -p $(@D) && echo "$(K_OBJ)" | cmp -s - $@ || echo "$(K_OBJ)" > $@
 

@@ -1,6 +1,6 @@
 # libthread.mk - builds the threads library into the sysroot (user/user.mk).
 #
-# Fast paths call their slow paths behind the compiler's back (core/slow.S), hence no red zone.
+# Fast paths call their slow paths behind the compiler's back (core/slow.S), so there is no red zone.
 # Two stores are cheaper than one of a vector that has to be put together first.
 
 LT_SRC := $(sort $(wildcard libthread/core/*.[cS] libthread/sync/*.c libthread/model/*/*.[cS] \

@@ -12,7 +12,7 @@ LOADER = {"kernel": "pvh", "iso": "multiboot2"}
 @pytest.mark.parametrize("boot", ["kernel", "iso"])
 @pytest.mark.parametrize("cpus", CPU_COUNTS)
 def test_boot(guest, boot, cpus, debug):
-    """The kernel finds its CPUs, memory and initial RAM disk, whoever loaded it."""
+    """The kernel finds its CPUs, memory and initial RAM disk, from either boot loader."""
     result = guest(["psrinfo"], boot=boot, smp=cpus, debug=debug, verbose=True)
     assert result.status == 0, result.output
     assert f"booted by {LOADER[boot]}," in result.output

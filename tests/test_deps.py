@@ -1,4 +1,4 @@
-"""Who may include whom: the rules of dependence, read from the #include lines.
+"""Which part may include which: the rules of dependence, read from the #include lines.
 
 - kernel/include/weft/ is all that user space shares with the kernel, and needs nothing else.
 - libthread's core/ and sync/ know no model, and a model knows no other model.
@@ -42,7 +42,7 @@ def forbidden(file, quote, name):
     if file.startswith("kernel/include/weft/"):
         own = quote == '"' and target.startswith("kernel/include/weft/")
         return None if own or name == "stdint.h" or name.startswith("weft/") else \
-            "shared headers need nothing but each other and <stdint.h>"
+            "shared headers need only each other and <stdint.h>"
     if file.startswith("kernel/"):
         if quote == "<":
             return None if name.startswith(("kern/", "weft/")) or name in FREESTANDING else \

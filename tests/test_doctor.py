@@ -99,7 +99,7 @@ def test_a_package_of_the_wrong_version(tmp_path, monkeypatch):
 # --- guests -----------------------------------------------------------------------------
 
 class Guests:
-    """Stands in for guest.run: every guest does well, but for what a test changes."""
+    """Stands in for guest.run: every guest does well, except for what a test changes."""
 
     def __init__(self, **changes):
         self.runs = 0

@@ -1,6 +1,6 @@
 """The figures of exact timing that the documents state are those of the baseline.
 
-`weft bench --update-docs` makes them anew, as --update-baseline does.  tools/weft_host/documents.py says
+`weft bench --update-docs` makes them again, as --update-baseline does.  tools/weft_host/documents.py says
 how a document marks them.
 """
 
@@ -18,7 +18,7 @@ def test_the_documents_state_the_figures_of_the_baseline():
     found = {}
     for path in documents.documents():
         text = path.read_text()
-        assert documents.renew(text) == text, f"{path}: weft bench --update-docs makes it anew"
+        assert documents.renew(text) == text, f"{path}: weft bench --update-docs makes it again"
         names = {match["name"] for kind in (documents.TABLE, documents.FIGURE)
                  for match in kind.finditer(text)}
         if names:
@@ -62,7 +62,7 @@ def test_a_table_is_made_anew():
 
 
 @pytest.mark.parametrize("text, why", [
-    ("x" + mark("instructions", "figure=mutex cpus=1"), "nor does it follow a number"),
+    ("x" + mark("instructions", "figure=mutex cpus=1"), "and it follows no number"),
     ("<!-- bench checks: checks -->\ntext\n", "no table in ``` follows"),
     ("<!-- bench checks: check -->\n```\n```\n", "no part 'check', but checks"),
     ("5" + mark("instructions", "figure=mutex cpus=3"), "0 rows with figure=mutex cpus=3"),

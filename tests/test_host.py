@@ -95,7 +95,7 @@ def test_a_time_that_no_clock_holds():
 
 
 def test_what_a_killed_weft_left_is_cleared(tmp_path):
-    """By the next start; what has an owner stays, and so does what others made."""
+    """By the next start; what has an owner stays, and what others made stays too."""
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     (tmp_path / "weft.mine").mkdir()
     with subprocess.Popen([*RUN, "--", "sh", "-c", "echo runs; while :; do :; done"], env=environment,

@@ -127,8 +127,8 @@ def test_memory_of_many_threads(guest, args, most):
 @pytest.mark.parametrize("model, options", [
     ("lwp", None), ("mxn", "concurrency=4,unlock=adaptive")])
 def test_a_stopped_spinner_delays_nobody(guest, model, options):
-    """After the last sleeper has been woken a mutex costs what it did before, though somebody counts
-    as a spinner who does not come."""
+    """After the last sleeper has been woken a mutex costs what it did before, though a thread counts
+    as a spinner and never comes."""
     result = guest(["mutex_stopped"], timing="exact", smp=4, model=model, options=options)
     assert not failures(result), result.output
 

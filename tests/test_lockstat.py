@@ -121,7 +121,7 @@ def test_contended_elsewhere(guest, model, kind, options):
 
 @pytest.mark.parametrize("model", ["lwp", "mxn"])
 def test_spinning(guest, model):
-    """Whoever spins until the owner is through gets the mutex without sleep or wake-up."""
+    """A thread that spins until the owner is through gets the mutex without sleep or wake-up."""
     (report,), _ = plockstat(guest, "lock_load", "spin", model=model, smp=2)
     row = report.rows["hot_mutex", "mutex"]
     assert report.counts("hot_mutex", "mutex") == (2, 1, row["turns"], 1, 0, 0)
@@ -138,7 +138,7 @@ def test_more_than_are_timed(guest):
 
 
 def test_child_of_fork(guest):
-    """A child reports what it did itself, and so does its parent."""
+    """Child and parent each report what they did themselves."""
     (child, parent), _ = plockstat(guest, "lock_load", "fork", smp=1)
     assert ("plain_mutex", "mutex") not in child.rows
     assert ("many_mutexes", "mutex") in child.rows

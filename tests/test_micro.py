@@ -22,7 +22,7 @@ def test_complaints():
 
 
 def test_no_figure_has_grown():
-    """Whoever means a figure to grow stores it anew: weft bench micro --update-baseline."""
+    """A figure that grows on purpose is stored again: weft bench micro --update-baseline."""
     subprocess.run([TOP / "tools/weft", "bench", "micro"], check=True, capture_output=True,
                    timeout=600)
     _, measured = micro.read_rows(RESULTS / "micro.csv")

@@ -59,7 +59,7 @@ def completed_us(output):
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_nobody_spins_for_a_thread_that_waits_for_a_cpu(pp, seed):
-    """Sixteen LWPs on two CPUs: whoever has the mutex often is Dispatchable, on an LWP that gets no
+    """Sixteen LWPs on two CPUs: the owner of the mutex is often Dispatchable, on an LWP that gets no
     CPU while others spin."""
     def us(options):
         result = pp("-vu", "-n", "8", "-c", "16", "-i", "500", model="mxn", smp=2, timing="exact",

@@ -90,7 +90,7 @@ def test_proc_files(guest):
 
 
 def test_pstack_of_a_call_without_a_frame(guest):
-    """A function that is nothing but a system call: what called it is not left out."""
+    """A function that only makes a system call: its caller is not left out."""
     output = sh(guest, "sleep 1 | sort & sleep 0.1; pstack $(pgrep -x sort)")
     assert re.findall(r"^ [0-9a-f]{16} (\w+)\+", output, re.MULTILINE)[:2] == \
         ["__plain_read", "__sread"], output

@@ -51,7 +51,7 @@ def run(env, *options, stdin=b""):
 
 
 def _default_signals():
-    # Whoever started the tests may ignore SIGINT, and a child inherits that.
+    # The caller of the tests may ignore SIGINT, and a child inherits that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

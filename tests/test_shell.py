@@ -77,7 +77,7 @@ def test_arguments(guest, argv, output, code):
 
 
 def test_scripts(guest, tmp_path):
-    """Files that are run as commands: by the shell, or by whom #! names."""
+    """Files that are run as commands: by the shell, or by the program that #! names."""
     (tmp_path / "plain").write_text("echo $0 $# \"$1\"; exit 3\n")
     (tmp_path / "marked").write_text("#! /bin/sh -x\necho marked \"$@\"\n")
     (tmp_path / "other").write_text("#!/bin/cat\nshown\n")

@@ -255,7 +255,7 @@ def test_a_program_that_leaves_the_terminal_raw(sh):
 
 @at_terminal
 def test_a_window_that_is_resized(sh):
-    """COLUMNS, LINES and stty know at once, and so does the line that is being edited."""
+    """COLUMNS, LINES, stty and the line that is being edited know at once."""
     type_line(sh, "echo $COLUMNS $LINES $(sh -c 'echo $COLUMNS')", "80 24 80")
     sh.send("echo " + "0123456789" * 10)
     sh.expect_exact("\x1b[K" + ("0123456789" * 10)[67:])  # it has scrolled
@@ -272,7 +272,7 @@ def test_a_window_that_is_resized(sh):
 
 
 def sent_for(sh, keys):
-    """What goes to the terminal for some keys; ^L, which paints all anew, shows where it ends."""
+    """What goes to the terminal for some keys; ^L, which paints all again, shows where it ends."""
     sh.send(keys + CTRL["L"])
     sh.expect_exact("\x1b[H\x1b[2J")
     sent = sh.before.decode()

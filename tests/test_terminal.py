@@ -85,7 +85,7 @@ def test_interrupt_of_a_program_that_does_not_read(terminal):
     program.send("typed\r")
     program.expect_exact("typed\r\n")  # echo needs no reader
     program.send("x" * 5000)
-    program.expect_exact("\a")  # nor does Ctrl-C, even when there is room for nothing else
+    program.expect_exact("\a")  # Ctrl-C is not lost, even when there is room for nothing else
     program.send("\x03")
     assert status(program) == 128 + 2
 

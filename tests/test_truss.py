@@ -13,7 +13,7 @@ def names_of(path, pattern):
 
 
 def test_every_call_is_described():
-    """Who adds a system call says in user/libc/sysdesc.c what its arguments are."""
+    """A new system call needs a line in user/libc/sysdesc.c, which says what its arguments are."""
     calls = names_of("kernel/include/weft/syscall.h", r"^\s*X\(\d+, (\w+), \d\)")
     described = names_of("user/libc/sysdesc.c", r"^\s*D\((\w+), ")
     assert len(calls) > 50

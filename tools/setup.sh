@@ -4,8 +4,7 @@
 #
 # On Debian and Ubuntu it installs the packages that are missing if it may (root, or sudo
 # without a password); otherwise, and on other systems, it lists them and stops.
-# Silent when nothing is missing.  A tool counts as there if it can be called, whoever
-# installed it.
+# Silent when nothing is missing.  A tool counts as there if it can be called.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -23,7 +22,7 @@ have_gdb() {
 	return 1
 }
 
-# The host's own compiler: newlib's configure wants it, and so do some tests.
+# The host's own compiler: newlib's configure and some tests want it.
 have_host_cc() {
 	echo '#include <stdio.h>
 int main(void) { return puts("") < 0; }' | gcc -x c -o /dev/null - 2>/dev/null

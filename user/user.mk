@@ -84,7 +84,7 @@ U_OBJ_SRC += $(U_LIBC_SRC) user/libc/crt0.S
 U_LIBS := $(SYSROOT)/lib/crt0.o $(SYSROOT)/lib/libweft.a $(SYSROOT)/lib/libthread.a \
 	$(SYSROOT)/lib/libthread.ld $(SYSROOT)/lib/newlib-stamp
 
-# Headers are copied afresh when one changes, comes or goes.  Not those of newlib that include what
+# Headers are copied again when one changes, comes or goes.  Not those of newlib that include what
 # it has for other systems alone.
 U_NO_HEADERS := ndbm.h regdef.h utmp.h sys/custom_file.h
 $(SYSROOT)/include-list: U_FORCE

@@ -21,7 +21,7 @@
 
 static const uint8_t *bytes; /* the file, at the end of its block */
 static bool quiet, fail_maps;
-static vaddr_t last_end; /* of the mapping before this one */
+static vaddr_t last_end; /* of the mapping before */
 
 static int64_t read_bytes(struct vnode *vn, uint64_t off, void *buf, size_t n)
 {

@@ -1,7 +1,7 @@
 """The quick set's figures as the repository holds them: tests/baseline/quick/NAME.csv.
 
 `make test` runs the quick set and compares; the documents' tables are made of these files.  A change
-that moves figures stores them anew (`weft bench --update-baseline`), and its commit says why.
+that moves figures stores them again (`weft bench --update-baseline`), and its commit says why.
 """
 
 import csv

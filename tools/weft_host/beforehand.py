@@ -70,8 +70,8 @@ def _look_for_program(one, machine, programs):
                              'sources (build = ["..."])')
     names = set(guests.values()) | {f"/{name}" for name in programs}
     if one.program not in names and not {f"/bin/{one.program}", f"/host/{one.program}"} & names:
-        raise UsageError(f"{one.path}: program: the guest has no {one.program!r}, nor does 'files' "
-                         "bring it")
+        raise UsageError(f"{one.path}: program: the guest has no {one.program!r}, and 'files' "
+                         "does not bring it")
 
 
 def _questions(settings):

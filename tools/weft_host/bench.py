@@ -99,9 +99,9 @@ def add_options(parser):
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
     parser.add_argument("--update-baseline", action="store_true",
                         help="stores the figures as those that the tests compare with, and makes "
-                             "those in the documents anew; nothing if a run fails")
+                             "those in the documents again; nothing if a run fails")
     parser.add_argument("--update-docs", action="store_true",
-                        help="measures nothing: makes the figures in the documents anew, out of "
+                        help="measures nothing: makes the figures in the documents again, out of "
                              "tests/baseline, and the table of how long experiments take, out of "
                              "--results")
     parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"),

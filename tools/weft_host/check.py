@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from . import venv
+from . import english, venv
 from .machine import HostError
 from .paths import TOP, VENV
 
@@ -56,7 +56,8 @@ def mypy(*options):
 def check_format(args):
     """weft check-format"""
     venv.add("test")
-    bad = [*badly_formatted(c_sources()), *ruff(), *mypy()]
+    text = english.check()
+    bad = [*badly_formatted(c_sources()), *ruff(), *mypy(), *text.hits, *text.stale]
     for line in bad:
         print(line, file=sys.stderr)
     return 1 if bad else 0

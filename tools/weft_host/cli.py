@@ -53,7 +53,7 @@ def _parser():
         "doctor", doctor.doctor, "says whether weft works on this host, and what to do if not"))
     torture.add_options(add(
         "torture", torture.torture, "seeded stress of the threads library"))
-    add("check-format", check.check_format, "says what clang-format, ruff and mypy have against the sources")
+    add("check-format", check.check_format, "says what clang-format, ruff, mypy and the check of the English find wrong")
     add("format", check.format_all, "formats the C sources, and mends Python where ruff does that safely")
     add("pytest", None, "runs the tests; options are pytest's")
     return parser

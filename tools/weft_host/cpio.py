@@ -6,7 +6,7 @@ the Makefile calls it:
     cpio.py ARCHIVE DIR/ ... LINK=TARGET ... FILE:GUEST ...
 
 An archive is padded to a multiple of a page, so that archives can be concatenated: the kernel
-unpacks one after the other, and a later file replaces an earlier one.  The bytes of a file that
+unpacks one after the other, and a later file replaces an earlier file of its name.  The bytes of a file that
 fills a page start at a page's start, by NULs before its header: the kernel takes such pages over
 where it copies others.
 """

@@ -190,7 +190,7 @@ def _speed(run, seconds):
 def exact_timing(run=run_guest):
     what = "exact timing"
     advice = "QEMU 7.2 and 10.0 are known to count faithfully; figures of `weft bench` are not " \
-        "to be trusted on this one"
+        "to be trusted on this QEMU"
     try:
         seconds = _selftests(run)
         counts = ", ".join(map(str, TESTED_CPUS))

@@ -1,4 +1,4 @@
-"""Figures in the documents: where they come from, and how they are made anew.
+"""Figures in the documents: where they come from, and how they are made again.
 
 A document that states a figure of exact timing says so in a comment of Markdown, which a reader
 of the page does not see:
@@ -14,7 +14,7 @@ The second follows a number: an expression over the columns of the row that has 
 decimals as stand there are kept.
 
 The rows are those of the baseline in the repository (baseline.py): the quick set's.  `weft bench
---update-baseline` makes all figures anew, --update-docs does so alone; tests/test_documents.py holds
+--update-baseline` makes all figures again, --update-docs does so alone; tests/test_documents.py holds
 that this changes nothing.
 """
 
@@ -68,7 +68,7 @@ def renew(text, rows_of=read_rows):
                  for match in one.finditer(text)}
         for match in re.finditer(re.escape(START), text):
             if not any(start <= match.start() < end for start, end in known.items()):
-                raise UsageError("no table in ``` follows, nor does it follow a number: "
+                raise UsageError("no table in ``` follows, and it follows no number: "
                                  f"{text[match.start():].partition('-->')[0]}-->")
     return text
 
@@ -103,7 +103,7 @@ def _figure(match, rows_of):
 
 
 def update():
-    """Makes the figures of all documents anew; yields the paths of those that have changed."""
+    """Makes the figures of all documents again; yields the paths of those that have changed."""
     for path in documents():
         before = path.read_text()
         try:

@@ -1,6 +1,6 @@
 """An experiment as data: what a TOML file says, checked, and the runs that follow from it.
 
-docs/experiments.md describes the file for those who write one.  Whatever is wrong with it is said
+docs/experiments.md describes the file for its author.  Whatever is wrong with it is said
 when it is read, with the file and the key, so that nothing is measured for nothing.
 
 The words: a parameter varies over a grid; a configuration is a named choice of model, options,

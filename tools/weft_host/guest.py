@@ -271,7 +271,7 @@ def _die_with_parent() -> None:
 
 
 def _give_way() -> None:
-    """Lets other work of the host go before this process, which leads a session, but for a tenth.
+    """Lets other work of the host go before this process, which leads a session, except for a tenth.
     Linux may share its time among sessions first: then a process's own niceness counts only within
     its session (sched(7), "The autogroup feature")."""
     os.nice(10)

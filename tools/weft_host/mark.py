@@ -2,7 +2,7 @@
 
 A program holds the libraries themselves.  When these change, a program of weft's own is built again,
 but not one that a user has compiled: it would go on measuring the libraries of that day under the
-revision of this one.  So the note has the kind of build (plain or debug) and a digest of the
+revision of this day.  So the note has the kind of build (plain or debug) and a digest of the
 sysroot, and `weft run`, `gdb` and `bench` compare it with today's.
 
 A file without the note is no program of weft cc's, or was linked by other means: nothing is known of

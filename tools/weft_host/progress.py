@@ -49,7 +49,7 @@ def measured_costs(directory, kind):
 
 
 def store_costs(directory):
-    """Makes the table that comes with weft anew, out of the results in the directory.  Rows stay if
+    """Makes the table that comes with weft again, out of the results in the directory.  Rows stay if
     they are no worse than an estimate is, or nothing is known of them now.  Returns its path."""
     rows = {}
     for kind in ("quick", "full"):
@@ -68,7 +68,7 @@ def store_costs(directory):
 
 class TimeLeft:
     """An estimate.  runs: {experiment: how many}; costs: {experiment: seconds of a run}, of some host;
-    the runs that have ended tell how much slower or faster this one is now.  An experiment
+    the runs that have ended tell how much slower or faster this host is now.  An experiment
     without a cost has that of its own runs that have ended, else the mean of all runs.
     jobs: how many go side by side."""
 
@@ -139,7 +139,7 @@ def about(seconds):
 
 
 class _LeftColumn(ProgressColumn):
-    """Looks afresh each time that the bar is drawn."""
+    """Looks again each time that the bar is drawn."""
 
     def __init__(self, text):
         super().__init__()

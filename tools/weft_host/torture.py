@@ -95,7 +95,7 @@ class Setting:
 
 
 def setting(seed, model=None, options=None, smp=None, timing=None, debug=False):
-    """The setting that the seed chooses, but for what is given."""
+    """The setting that the seed chooses, except for what is given."""
     chance = random.Random(seed)
     # Chosen all the same, so that what is given does not change the rest.
     chosen = chance.choice(MODELS), chance.choice(CPU_COUNTS), chance.choice(TIMINGS)
@@ -181,10 +181,10 @@ def add_options(parser):
                         help="of the first run; the others count on from it")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
                         help="runs side by side; the host's CPUs by default")
-    parser.add_argument("--model", choices=MODELS, help="this one alone")
+    parser.add_argument("--model", choices=MODELS, help="only this model")
     parser.add_argument("--options", metavar="O", help="these alone, of the threads library")
     parser.add_argument("--smp", type=int, metavar="N", help="CPUs, always so many")
-    parser.add_argument("--timing", choices=TIMINGS, help="this one alone")
+    parser.add_argument("--timing", choices=TIMINGS, help="only this timing")
     parser.add_argument("--debug", action="store_true", help="the build with DEBUG=1")
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
 

@@ -57,8 +57,8 @@ def _make():
     try:
         _call(sys.executable, "-m", "venv", str(VENV))
         _install("--editable", str(TOP))
-        # Last, so that an interrupted installation does not look complete; and by the new Python, because
-        # this one may be unable to read pyproject.toml.
+        # Last, so that an interrupted installation does not look complete; and by the new
+        # Python, because the old may be unable to read pyproject.toml.
         _call(str(VENV / "bin/python"), "-c", "from weft_host import venv; venv.record(venv.BASE)")
     except _Failed as failed:
         shutil.rmtree(VENV, ignore_errors=True)

@@ -5,7 +5,7 @@ instructions a second makes nanoseconds instructions, so that a figure is the sa
 and changes only when the code does (or the compiler).
 
 The figures of the last commit are in the repository (BASELINE); a test fails if one has grown by
-more than TOLERANCE (of several CPUs: TOLERANCE_SEVERAL).  Whoever means that, stores them anew:
+more than TOLERANCE (of several CPUs: TOLERANCE_SEVERAL).  Growth on purpose is stored with
 weft bench micro --update-baseline.
 """
 
@@ -105,7 +105,7 @@ def _row(figure, cpus, model, instructions):
 # --- the baseline --------------------------------------------------------------------------------
 
 def compiler():
-    """Which one makes the code that is measured."""
+    """Its version: it makes the code that is measured."""
     cc = subprocess.run([TOP / "tools/find-cc"], capture_output=True, text=True, check=True, cwd=TOP)
     version = subprocess.run([cc.stdout.strip(), "-dumpfullversion"], capture_output=True, text=True,
                              check=True)

@@ -91,7 +91,7 @@ def run(ctx):
 
 
 def add_speedups(rows):
-    """Operations in a time, over those that one CPU (of games, half of two) does in it."""
+    """Operations in a time, over those of one CPU (of games, half of two)."""
     def rate(row):
         return row["operations"] / row["instructions"]
 

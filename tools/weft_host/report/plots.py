@@ -1,7 +1,7 @@
 """Plots as SVG text for the pages: the same bytes each time, and the colours of the page.
 
 matplotlib draws with colours that stand for others (INK and so on); in the text that it gives they
-become currentColor and the style sheet's variables, so that one drawing is readable on light and on
+become currentColor and the style sheet's variables, so a drawing is readable on light and on
 dark ground.
 """
 
