@@ -24,7 +24,7 @@ PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell getconf _NPROCES
 WEFT := tools/weft
 
 # These need no compiler, or have to install it first.
-HOST_GOALS := help clean python setup run bench report test gdb races format check-format
+HOST_GOALS := help clean python setup run bench report test gdb races site format check-format
 
 ifneq ($(filter-out $(HOST_GOALS),$(or $(MAKECMDGOALS),all)),)
 CC := $(shell tools/find-cc)
@@ -117,6 +117,9 @@ test: setup
 races: python
 	@$(WEFT) pytest -q test_bugs.py --update-races
 
+site: python
+	@$(WEFT) site $(ARGS)
+
 format check-format: python
 	@$(WEFT) $@
 
@@ -127,7 +130,7 @@ help:
 	@sed -n 's/^#: //p' Makefile
 
 FORCE:
-.PHONY: all test-programs run gdb iso python setup bench report test races format check-format clean help FORCE
+.PHONY: all test-programs run gdb iso python setup bench report test races site format check-format clean help FORCE
 
 #: make                 builds the kernel, the programs and the initial RAM disk into build/
 #: make DEBUG=1         the same with assertions and lock-order checks, into build/debug/
@@ -138,6 +141,7 @@ FORCE:
 #:                      form; FULL=1: in full
 #: make report          writes build/report/index.html out of what make bench has measured
 #: make test            does all the set-up, then runs every test  (PYTEST="-k name")
+#: make site            makes web pages of the documents, build/site/index.html
 #: make iso             a bootable CD image, build/weft.iso
 #: make setup           installs the packages that are missing, or lists them
 #: make races           makes docs/races.md of the headers of the planted bugs (tests/bugs)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from . import bench, ccmd, check, doctor, gdbcmd, project, report, results, runcmd, torture, venv
+from . import bench, ccmd, check, doctor, gdbcmd, project, report, results, runcmd, site, torture, venv
 from .machine import HostError, UsageError
 
 STATUS_USAGE = 2
@@ -47,13 +47,15 @@ def _parser():
     bench.add_options(add("bench", bench.main, "runs experiments and prints their tables"))
     report.add_options(add(
         "report", report.main, "writes the papers' tables and figures beside weft's, as web pages"))
+    site.add_options(add("site", site.main, "makes web pages of the documents"))
     add("setup", setup, "adds a group of Python packages that only some commands need").add_argument(
         "names", nargs="+", choices=venv.GROUPS, metavar="GROUP", help=", ".join(venv.GROUPS))
     doctor.add_options(add(
         "doctor", doctor.doctor, "says whether weft works on this host, and what to do if not"))
     torture.add_options(add(
         "torture", torture.torture, "seeded stress of the threads library"))
-    add("check-format", check.check_format, "says what clang-format, ruff, mypy and the check of the English find wrong")
+    add("check-format", check.check_format,
+        "says what clang-format, ruff, mypy and the check of the English find wrong")
     add("format", check.format_all, "formats the C sources, and mends Python where ruff does that safely")
     add("pytest", None, "runs the tests; options are pytest's")
     return parser

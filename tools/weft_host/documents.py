@@ -24,7 +24,7 @@ import re
 
 from rich.console import Console, Group
 
-from . import baseline, experiments
+from . import baseline, experiments, quotes
 from .formula import Formula
 from .machine import UsageError
 from .paths import TOP
@@ -61,6 +61,7 @@ def _value(text):
 def renew(text, rows_of=read_rows):
     """A document with the figures of rows_of(experiment).  A UsageError quotes a comment that is
     none of these, or whose figure is not there."""
+    text = quotes.renew(text)
     text, tables = TABLE.subn(lambda match: _table(match, rows_of), text)
     text, figures = FIGURE.subn(lambda match: _figure(match, rows_of), text)
     if tables + figures != text.count(START):
