@@ -38,5 +38,11 @@ def test_over_the_end_of_a_line():
     assert not english.find("x.md", "It is but\n\nfor the next paragraph.\n")
 
 
+def test_of_c_only_comments_and_strings_are_read():
+    text = "int who; /* it's free */\nint f(int whence)\n{\n" \
+        "\tsay('\"', who, \"made anew\"); /* but for */\n}\n"
+    assert [(hit.line, hit.text) for hit in english.find("x.c", text)] == [(4, "anew"), (4, "but for")]
+
+
 def test_of_a_patch_only_its_head_is_read():
     assert len(english.find("x.patch", "Whoever comes.\n\n--- a/x\n+++ b/x\n whoever\n")) == 1

@@ -50,6 +50,9 @@ FINDER = re.compile("|".join(f"(?P<p{number}>{pattern})" for number, (pattern, _
 
 # What begins a line of a comment, and belongs to no sentence.
 LEADER = re.compile(r"[ \t]*\n[ \t]*(?:\*(?!/)|#+|//|;|>)?[ \t]*")
+# Of C.  A character is matched too, so that a quotation mark in it begins no string.
+C_PROSE = re.compile(r"/\*.*?\*/|//[^\n]*|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)+'", re.DOTALL)
+C_CODE = re.compile(r"[^\n]")
 SUFFIXES = {".c", ".h", ".S", ".py", ".md", ".toml", ".sh", ".mk", ".ld", ".yml", ".patch", ""}
 NO_PROSE = {"LICENSE"}
 
@@ -79,7 +82,9 @@ def sources() -> list[str]:
 
 def find(path: str, text: str) -> list[Hit]:
     """All places in a text, also those that go over the end of a line."""
-    if path.endswith(".patch"):  # below its head it quotes other files
+    if path.endswith((".c", ".h")):
+        text = _prose_of_c(text)
+    elif path.endswith(".patch"):  # below its head it quotes other files
         text = text.partition("\n--- ")[0]
     flat, starts = _flatten(text)
     hits = []
@@ -89,6 +94,15 @@ def find(path: str, text: str) -> list[Hit]:
         around = flat[max(match.start() - 30, 0):match.end() + 30]
         hits.append(Hit(path, line, match[0], around, PATTERNS[number][1]))
     return hits
+
+
+def _prose_of_c(text: str) -> str:
+    """The comments and strings, at their places; of the code only the ends of lines."""
+    parts, at = [], 0
+    for match in C_PROSE.finditer(text):
+        parts += [C_CODE.sub(" ", text[at:match.start()]), match[0]]
+        at = match.end()
+    return "".join([*parts, C_CODE.sub(" ", text[at:])])
 
 
 def _flatten(text: str) -> tuple[str, list[tuple[int, int]]]:
