@@ -198,7 +198,7 @@ static void *handlers(void *unused)
 	is("a handler swaps away and comes back", count, 10);
 	is("... each time", swaps, 10);
 	is("... on its alternate stack", on_stack, 20);
-	is("... whose thread is on it no more meanwhile, and blocks nothing", bad, 0);
+	is("... its thread is on it no more meanwhile, and blocks nothing", bad, 0);
 
 	act.sa_sigaction = take_up;
 	sigaction(SIGUSR1, &act, NULL);
@@ -304,7 +304,7 @@ int main(void)
 	is("a context waits for another thread", count, 1);
 	is("a context is begun by one thread", joined(begins), 1);
 	/* It ends in the thread that began it: uc_link is where it was last put down. */
-	is("... and ended by another, with that one's data", joined(ends_it), 110);
+	is("... and ended by another thread, with its data", joined(ends_it), 110);
 	is("without uc_link the thread ends", joined(without_successor), NULL);
 	ok("... and its data is destroyed", destroyed == &key);
 	return tap_done();

@@ -362,7 +362,7 @@ static void test_rt(void)
 	sleep_ms(10);
 	set(lwp[0].id, FIFO(5));
 	sleep_ms(10);
-	ok("fifo: a priority set anew", runner == 1);
+	ok("fifo: a priority set again", runner == 1);
 	set(lwp[1].id, FIFO(6));
 	sleep_ms(10);
 	ok("fifo: a higher one", runner == 1);

@@ -288,7 +288,7 @@ static void test_copied(void)
 	is("... joinable", state, PTHREAD_CREATE_JOINABLE);
 	pthread_attr_destroy(&a);
 	sem_post(&go);
-	is("... and so do those that are destroyed", pthread_join(t, NULL), 0);
+	is("... as do attributes that are destroyed", pthread_join(t, NULL), 0);
 	is("which may be made again", pthread_attr_init(&a), 0);
 	pthread_attr_getdetachstate(&a, &state);
 	is("... as new", state, PTHREAD_CREATE_JOINABLE);

@@ -495,7 +495,7 @@ static void atfork(void)
 	pthread_create(&t, NULL, forks_once, NULL);
 	pthread_join(t, &status);
 	is("in a child that another thread makes", (intptr_t)status, 0);
-	ok("whose handlers it calls itself", forker == t);
+	ok("it calls the handlers itself", forker == t);
 }
 
 int main(int argc, char **argv)

@@ -223,7 +223,7 @@ static void test_timeout(void)
 	init(&m1, PTHREAD_PRIO_INHERIT, 0, 0, 0);
 	perform(cast, 3);
 	is("time is up", actors[1].result, ETIMEDOUT);
-	same("what was inherited from one who gave up is gone", order, "HMuL");
+	same("what was inherited from a waiter that gave up is gone", order, "HMuL");
 }
 
 /* Of those who wait, the one of the highest priority is next, then who came first. */

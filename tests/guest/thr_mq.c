@@ -280,7 +280,7 @@ static void test_death(void)
 			wrong += !receives(to, "abc", k);
 		wrong += curmsgs(to) != 0;
 	}
-	is("whoever dies at it leaves it whole", wrong, 0);
+	is("a process that dies at it leaves it whole", wrong, 0);
 	destroy(to, "/death");
 }
 
@@ -357,7 +357,7 @@ static void test_closed(void)
 	pause_ms(2);
 	is("close, another waits", mq_close(closed), 0);
 	pthread_join(t, &status);
-	is("... whose call ends", (long)status, EBADF);
+	is("... its call ends", (long)status, EBADF);
 	mq_unlink("/closed");
 }
 

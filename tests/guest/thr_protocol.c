@@ -138,7 +138,7 @@ static void *ceilings(void *arg)
 	is("pthread_getschedparam knows of no ceiling", own.sched_priority, 10);
 	pthread_mutex_unlock(&b);
 	if (kernel_schedules)
-		is("the other one", lwp_priority(), RT_FIRST + 20);
+		is("the other mutex", lwp_priority(), RT_FIRST + 20);
 	pthread_mutex_unlock(&a);
 	if (kernel_schedules)
 		is("its own", lwp_priority(), RT_FIRST + 10);

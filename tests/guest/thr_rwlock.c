@@ -331,7 +331,7 @@ static void test_readers_together(void)
 		pthread_join(t[i], &error);
 		errors |= (long)error;
 	}
-	is("those who wait to read read together", errors, 0);
+	is("waiting readers read together", errors, 0);
 }
 
 /* --- barriers ---------------------------------------------------------------------------------- */

@@ -61,7 +61,7 @@ static void test_one_process(void)
 	is("unlink", sem_unlink("/one"), 0);
 	is("open, unlinked", fails_with(sem_open("/one", 0)), ENOENT);
 	other = sem_open("/one", O_CREAT, 0600, 5);
-	ok("a new one of the name is another", other != SEM_FAILED && other != s);
+	ok("a new semaphore of the name is another", other != SEM_FAILED && other != s);
 	is("the old one lives on", sem_trywait(s), 0);
 	is("... with its own value", sem_trywait(s) < 0 ? errno : 0, EAGAIN);
 	is("close", sem_close(s) | sem_close(s) | sem_close(s), 0);
@@ -112,7 +112,7 @@ static void test_life(void)
 	is("... and what it does, it does to it", (sem_getvalue(inherited, &value), value), 2);
 	is("the end of a process changes nothing", status_of(child(posts)), 0);
 	is("... of the value", (sem_getvalue(inherited, &value), value), 3);
-	is("nor does another program", status_of(child(exec_posts)), 0);
+	is("another program does not either", status_of(child(exec_posts)), 0);
 	is("closed by all", sem_close(inherited), 0);
 	inherited = sem_open("/life", 0);
 	is("... it has the value still", (sem_getvalue(inherited, &value), value), 4);
@@ -123,8 +123,8 @@ static void test_life(void)
 	sem_wait(signals_back);
 	while (inherited->__word == 0) /* until it waits */
 		sched_yield();
-	is("unlink waits for nobody who has it", sem_unlink("/life"), 0);
-	is("... and who waits for it waits on", sem_trywait(signals_back) < 0 ? errno : 0, EAGAIN);
+	is("unlink waits for no process that has it", sem_unlink("/life"), 0);
+	is("... and its waiter waits on", sem_trywait(signals_back) < 0 ? errno : 0, EAGAIN);
 	is("... until a post", sem_post(inherited) | sem_wait(signals_back), 0);
 	is("... and goes on", status_of(pid), 0);
 	is("unlinked, and closed by all", sem_close(inherited), 0);

@@ -265,13 +265,13 @@ static void told(int pshared)
 	start(&t, dies_waited_for, &waiter);
 	pthread_join(t, NULL);
 	pthread_join(waiter, &error);
-	is("one who waits is told of the death", (long)error, EOWNERDEAD);
+	is("a waiter is told of the death", (long)error, EOWNERDEAD);
 	/* And ends with it, too. */
 	is("... and the next, when that one dies", pthread_mutex_lock(&m), EOWNERDEAD);
 	waiter = waiting_for_it();
 	is("given up inconsistent", pthread_mutex_unlock(&m), 0);
 	pthread_join(waiter, &error);
-	is("one who waits is told that it is lost", (long)error, ENOTRECOVERABLE);
+	is("a waiter is told that it is lost", (long)error, ENOTRECOVERABLE);
 	is("destroy", pthread_mutex_destroy(&m), 0);
 }
 

@@ -119,7 +119,7 @@ static void results(void)
 	sigqueue(getpid(), SIGRTMIN, (union sigval){.sival_int = 6});
 	kill(getpid(), SIGUSR2);
 	is("the lowest first", sigwaitinfo(&both, &info), SIGUSR2);
-	ok("who sent it", info.si_code == SI_USER && info.si_pid == getpid());
+	ok("its sender", info.si_code == SI_USER && info.si_pid == getpid());
 	is("then those that queue", sigtimedwait(&both, &info, &far), SIGRTMIN);
 	ok("with their values", info.si_code == SI_QUEUE && info.si_value.sival_int == 5);
 	is("in their order", sigtimedwait(&both, &info, &now), SIGRTMIN);
@@ -256,7 +256,7 @@ static void suspends(void)
 	}
 	sem_post(&s);
 	pthread_join(t, &r);
-	is("whose thread waits on", (long)r, 0);
+	is("its thread waits on", (long)r, 0);
 	act.sa_handler = note;
 	sigaction(SIGUSR1, &act, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -176,7 +176,7 @@ static void test_destructors(long threads)
 	pthread_key_create(&other, counts);
 	elsewhere(sets_own, &keys);
 	is("a destructor deletes keys", own_ran, 1);
-	is("... whose own are not called any more", other_ran, 0);
+	is("... its own are not called any more", other_ran, 0);
 }
 
 static void test_ui(void)

@@ -375,7 +375,7 @@ static void spin_counts(void)
 	GetSystemInfo(&info);
 	InitializeCriticalSection(&section);
 	is("SetCriticalSectionSpinCount", SetCriticalSectionSpinCount(&section, 100), 0);
-	is("... which one CPU has not", section.SpinCount, info.dwNumberOfProcessors > 1 ? 100 : 0);
+	is("... none on one CPU", section.SpinCount, info.dwNumberOfProcessors > 1 ? 100 : 0);
 	DeleteCriticalSection(&section);
 }
 
