@@ -95,7 +95,8 @@ def machine_from(args):
         raise UsageError("--mem and --free: one of them says how much memory there is")
     machine = Machine(argv=args.argv, smp=args.smp, mem=Machine.mem if args.mem is None else args.mem,
                       free=args.free, model=args.model, options=args.options, env=env,
-                      files=args.file, timing=args.timing or "fast", seed=args.seed, quantum=args.quantum, mips=args.mips,
+                      files=args.file, timing=args.timing or "fast", seed=args.seed,
+                      quantum=args.quantum, mips=args.mips,
                       accel=args.accel, boot=args.boot, timeout=args.timeout, debug=args.debug,
                       append=args.append, verbose=args.verbose)
     machine.check()
