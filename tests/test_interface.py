@@ -26,8 +26,8 @@ NO_MEMORY = {
                "pthread_rwlock_clockwrlock", "pthread_rwlock_timedrdlock",
                "pthread_rwlock_timedwrlock", "pthread_setspecific", "pthread_timedjoin_np",
                "cond_timedwait", "cond_reltimedwait", "sem_clockwait", "sem_timedwait", "sem_open",
-               "thr_setspecific", "thr_suspend", "pthread_setschedparam", "mq_open", "mq_send", "mq_timedsend", "mq_receive",
-               "mq_timedreceive", "mq_notify"),
+               "thr_setspecific", "thr_suspend", "pthread_setschedparam", "mq_open", "mq_send",
+               "mq_timedsend", "mq_receive", "mq_timedreceive", "mq_notify"),
     "thrd_nomem": ("thrd_create",),
     **dict.fromkeys(("EACCES", "EMFILE", "ENFILE", "ENOSPC"), ("sem_open", "mq_open")),
     # A mutex with a ceiling that UNIX International's have not, or that is robust too.

@@ -1,6 +1,7 @@
 """weft site: every document is a page, and every link leads somewhere on the site."""
 
 import html.parser
+import re
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -76,3 +77,17 @@ def test_links_between_documents_become_links_between_pages():
     assert site.relinked("docs/a.md", "[k](../kernel/README.md)", known) == "[k](kernel.md)"
     with pytest.raises(UsageError, match="docs/a.md: b.md: no page of the site is made of docs/b.md"):
         site.relinked("docs/a.md", "[b](b.md)", known)
+
+
+FILE = re.compile(r"`((?:kernel|libthread|user|tests|tools|docs)/[\w./-]+\.\w+)`")
+
+
+def test_files_that_documents_name_are_there():
+    """CONTRIBUTING's recipes and the reading list among them.  NAME stands for any."""
+    seen = 0
+    for document in site.pages():
+        for name in FILE.findall((TOP / document).read_text()):
+            if "NAME" not in name:
+                assert (TOP / name).is_file(), f"{document}: {name}"
+                seen += 1
+    assert seen > 40

@@ -1,5 +1,5 @@
-"""What the end of a run says that stands still, or has no time left: the LWPs, the threads of each process, and
-why threads that could run have no LWP (kernel/proc/report.c)."""
+"""The end of a run tells what stands still, or has no time left: the LWPs, the threads of each process,
+and why threads that could run have no LWP (kernel/proc/report.c)."""
 
 import pytest
 

@@ -255,7 +255,7 @@ static void over_fork(void)
 	waitpid(pid, &status, 0);
 	is("a child's threads go by the clock that it sets", WEXITSTATUS(status), 7);
 	pthread_join(w.t, NULL);
-	ok("... and so do its parent's", ended_after(&w, 2 * SOON));
+	ok("... as do its parent's", ended_after(&w, 2 * SOON));
 	step(-2 * AHEAD);
 }
 

@@ -396,7 +396,7 @@ static void test_rest_of_slice(void)
 	t[2] = start(SCHED_RR, 20, takes_turns, "b");
 	join(t, 3);
 	went("a preempted one completes its slice", "ahb");
-	ok("... not a new one", began[TURNS - 1] - began[TURNS - 2] < 120 * MS);
+	ok("... not a new slice", began[TURNS - 1] - began[TURNS - 2] < 120 * MS);
 }
 
 /* --- with mutexes, suspension, cancellation, fork ------------------------------------------------- */

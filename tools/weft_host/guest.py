@@ -162,8 +162,8 @@ class Guest:
         return self._ended(self.qemu.wait())
 
     def _have_it_tell(self, sink: Sink, out: int) -> None:
-        """Time is up: an NMI makes the kernel tell what runs and what waits, and end.  In exact timing one that
-        comes as a window ends anyway is lost, so it is sent again."""
+        """Time is up: an NMI makes the kernel tell what runs and what waits, and end.  In exact timing an
+        NMI that comes as a window ends anyway is lost, so it is sent again."""
         ends = time.monotonic() + LAST_WORDS
         while (left := ends - time.monotonic()) > 0:
             tells = self.filter.panicked
