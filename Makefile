@@ -115,7 +115,7 @@ test: setup
 
 # docs/races.md, of the headers of tests/bugs/*.patch.
 races: python
-	@$(WEFT) pytest -q test_bugs.py --update-races
+	@$(WEFT) pytest -q tests/test_bugs.py --update-races
 
 site: python
 	@$(WEFT) site $(ARGS)

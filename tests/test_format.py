@@ -30,7 +30,7 @@ def test_python():
 
 def test_a_bad_line_of_python_is_found(tmp_path):
     (tmp_path / "good.py").write_text("import os\n\nprint(os.sep)\n")
-    (tmp_path / "bad.py").write_text(f"import os\n\nx = '{'y' * 110}'\n")
+    (tmp_path / "bad.py").write_text(f"import os\n\nx = '{'y' * 120}'\n")
     bad = check.ruff("--config", TOP / "pyproject.toml", tmp_path)
     assert [line.split()[1] for line in bad] == ["F401", "E501"], bad
 

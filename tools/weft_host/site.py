@@ -30,8 +30,10 @@ def add_options(parser):
 
 
 def pages():
-    """{document: page} of all."""
-    return PAGES | {f"docs/{path.name}": path.name for path in sorted((TOP / "docs").glob("*.md"))}
+    """{document: page} of all; a planted bug is shown as it is."""
+    bugs = {f"tests/bugs/{path.name}": f"bugs/{path.name}"
+            for path in sorted((TOP / "tests/bugs").glob("*.patch"))}
+    return PAGES | bugs | {f"docs/{path.name}": path.name for path in sorted((TOP / "docs").glob("*.md"))}
 
 
 def relinked(document, text, known):
@@ -52,7 +54,10 @@ def stage():
     known = pages()
     for document, page in known.items():
         text = (TOP / document).read_text()
-        (STAGE / page).write_text(relinked(document, text, known))
+        if page.endswith(".md"):
+            text = relinked(document, text, known)
+        (STAGE / page).parent.mkdir(exist_ok=True)
+        (STAGE / page).write_text(text)
 
 
 def main(args):
