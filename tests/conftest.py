@@ -48,7 +48,7 @@ def pytest_addoption(parser):
     parser.addoption("--seeds", type=int, default=4, metavar="N",
                      help="run the racing tests under N seeds of exact timing")
     parser.addoption("--update-races", action="store_true",
-                     help="make docs/races.md anew of the headers of tests/bugs")
+                     help="make docs/races.md again, of the headers of tests/bugs")
     parser.addoption("--update-seeds", action="store_true",
                      help="keep the seeds that find the planted bugs, in tests/baseline/races.csv")
     parser.addoption("--fuzz-calls", type=int, default=0, metavar="N",

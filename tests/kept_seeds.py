@@ -2,7 +2,7 @@
 is seen before it is not found.
 
 The first seed that finds a bug is exact for one build.  But any change of code shuffles which seeds find it, as
-if they were drawn anew: where every second seed finds it, one build in 16 needs five or more.  So the kept figure
+if they were drawn again: where every second seed finds it, one build in 16 needs five or more.  So the kept figure
 is a mark and no value to be met, and one draw proves nothing unless it is far out.  A test fails that needs more
 than three quarters of its allowed seeds, and more than four times the kept figure.  Where every second seed
 finds the bug, and 16 are allowed, that happens once in 4,000 builds by chance; the loss of the last quarter, which

@@ -61,7 +61,7 @@ def test_the_table(request):
     fresh = races.table(found_by())
     if request.config.getoption("--update-races"):
         races.TABLE.write_text(fresh)
-    assert races.TABLE.read_text() == fresh, "`make races` makes docs/races.md anew"
+    assert races.TABLE.read_text() == fresh, "`make races` makes docs/races.md again"
 
 
 def test_seeds_are_kept_of_bugs_that_are_there():

@@ -76,8 +76,7 @@ int64_t sys_fork(const uint64_t arg[6])
  * LWPs end.  Returns only on error, with the process as it was.  May sleep.
  * EFAULT: a string or vector; ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG: path; ENOEXEC: no static
  * ELF program for this machine; EACCES: no regular file, or one that nobody may execute;
- * E2BIG: strings of more than WEFT_ARG_MAX bytes; ENOMEM: no memory; EINTR: a signal came
- * while the other LWPs ended (they have gone then).
+ * E2BIG: strings of more than WEFT_ARG_MAX bytes; ENOMEM: no memory.
  */
 int64_t sys_execve(const uint64_t arg[6])
 {

@@ -130,19 +130,6 @@ static void park_for_ever(struct raw *r)
 		__sys_lwp_park(NULL, 0);
 }
 
-/* Many LWPs have to end, and a signal comes all the time. */
-static void interrupted_exec(void)
-{
-	static struct raw others[20];
-	struct itimerval every = {{0, 20}, {0, 20}};
-
-	for (unsigned i = 0; i < 20; i++)
-		raw_start(&others[i], park_for_ever, 0, 0);
-	interrupts(1);
-	setitimer(ITIMER_REAL, &every, NULL);
-	__sys_exit(-__sys_execve("/bin/true", no_args, no_args + 1));
-}
-
 static void executing(void)
 {
 	char **env = no_args + 1;
@@ -156,11 +143,6 @@ static void executing(void)
 	gives(execve, EACCES, "a directory", "dir", no_args, env);
 	gives(execve, EACCES, "a file that nobody may execute", "plain", no_args, env);
 	gives(execve, E2BIG, "an argument", "/bin/true", too_long, env);
-	if (!few) {
-		if ((pid = __sys_fork()) == 0)
-			interrupted_exec();
-		is("execve EINTR: a signal while the others end", status_of(pid), EINTR << 8);
-	}
 	if ((pid = __sys_fork()) == 0) {
 		__sys_execve("/bin/true", no_args, env);
 		__sys_exit(1);
