@@ -1,15 +1,15 @@
 /*
- * balance.c - what a CPU does without work, and which work it takes from others.
+ * balance.c - what an idle CPU does, and which work a CPU takes from others.
  *
- * Locks: two queues are never locked together.  An LWP that has been taken from one and is
- * not on the other yet is in the hands of this CPU alone (dispq_lock_of waits for it).
+ * Locks: two queues are never locked together.  While an LWP moves from one queue to another, it
+ * is on neither for a moment.  It then belongs to this CPU alone (dispq_lock_of waits for it).
  */
 #include "queue.h"
 #include <kern/timing.h>
 
 /*
- * Takes the best LWP of q that is not bound over to the queue of c, this CPU, before its equals:
- * behind them it might be taken on by the next CPU each time before its turn comes.
+ * Moves the best LWP of q that is not bound to the queue of c, this CPU, before its equals.  Behind
+ * its equals, another CPU might steal it again each time before its turn comes.
  */
 static bool steal_from(struct dispq *q, struct cpu *c)
 {
@@ -21,7 +21,7 @@ static bool steal_from(struct dispq *q, struct cpu *c)
 	}
 	dispq_remove(q, l);
 	spin_release(&q->lock);
-	/* On no queue, and still RUN: it is ours alone (dispq_lock_of). */
+	/* l is on no queue, and still RUN: it belongs to this CPU alone (dispq_lock_of). */
 	spin_acquire(&c->dispq->lock);
 	bool ours = cpu_may_run(c, l);
 	if (ours) {
@@ -43,8 +43,8 @@ static uint64_t open_cpus(const struct cpu *c)
 }
 
 /*
- * From a queue that has more than its CPU is about to take.  An idle CPU whose queue has
- * one LWP has been told, and most likely has that LWP's data at hand.
+ * Steals from a queue that has more LWPs than its CPU is about to take.  An idle CPU with one LWP
+ * on its queue has been told, and most likely has the data of this LWP at hand.
  */
 static bool cpu_steal(struct cpu *c)
 {
@@ -79,11 +79,12 @@ void sched_drain(struct cpu *c)
 }
 
 /*
- * Two more than here are a reason to take one over.  So is one more that could have this CPU at once:
- * it then runs a slice here, who ran waits in its stead, and another CPU does the same with
- * that one when its slice ends.  So five LWPs that compute share four CPUs evenly, although
- * one queue is always longer.  (In Solaris, LWPs of the low levels go around in this way.)
- * The lengths and priorities are hints, without the queues' locks.
+ * This CPU steals from a queue that is longer than its own by two.  It also steals from a queue
+ * that is longer by one, if the stolen LWP has the priority to run here at once.  That LWP runs for
+ * a slice here, while the LWP that ran here waits.  Another CPU steals the waiting LWP when a slice
+ * ends there.  So five LWPs that compute share four CPUs evenly, although one queue is
+ * always longer.  (In Solaris, LWPs of the low levels go around in this way.)
+ * The lengths and priorities are hints, read without the queues' locks.
  */
 void sched_balance(int pri)
 {

@@ -1,9 +1,9 @@
 /*
  * class.c - the scheduling classes and what LWPs inherit; which LWPs a call means.
  *
- * Lock order: proc_tree_lock, p->lock, l->lock.  A walk holds the first throughout, so that
- * no process comes or goes, and the second for each process: whoever looks for LWPs of a
- * kind finds all, since a new one inherits under one of the two (sched_inherit).
+ * Lock order: proc_tree_lock, p->lock, l->lock.  A walk holds proc_tree_lock throughout, so that no
+ * process is created or freed.  It holds p->lock for each process.  A walk finds all LWPs of a
+ * kind, because a new LWP inherits under one of these two locks (sched_inherit).
  */
 #include <kern/ksync.h>
 #include <kern/proc.h>
@@ -50,7 +50,7 @@ void sched_inherit(struct lwp *l, const struct lwp *parent, bool process)
 	}
 	l->sclass = parent->sclass;
 	l->cl = parent->cl;
-	sched_own_pri(l, parent->own_pri); /* what the parent is lent is not inherited */
+	sched_own_pri(l, parent->own_pri); /* a new LWP gets no inherited priority */
 	l->pset = parent->pset;
 	l->bound = parent->bound;
 	l->sclass->fork(l, process);

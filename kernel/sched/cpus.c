@@ -1,19 +1,20 @@
 /*
- * cpus.c - who may run where: CPUs online and offline, processor sets, binding.
+ * cpus.c - which LWP may run where: CPUs online and offline, processor sets, binding.
  *
- * cpu_lock, which sleeps, serializes all of these calls.  What the dispatcher goes by (disp.h)
- * changes under the locks that it holds itself, in this order:
+ * cpu_lock, which sleeps, serializes all of these calls.  The fields that the dispatcher reads
+ * (disp.h) change under the locks that the dispatcher holds, in this order:
  *
- *	- a CPU is closed: its bit leaves its set's `open`, and c->active_set becomes none with
- *	  the CPU's queue locked: nobody is put there any more;
- *	- who waits on its queue is sent elsewhere, and the CPU is told to look again, so
- *	  that who runs on it leaves at its next return to user mode.  When the call
+ *	- the CPU is closed: its bit leaves its set's `open`, and c->active_set becomes none with
+ *	  the CPU's queue locked.  From then on no LWP is put on this queue;
+ *	- the LWPs that wait on its queue are sent to other CPUs.  The CPU is told to look again, so
+ *	  that the LWP that runs on it leaves at its next return to user mode.  When the call
  *	  returns, that has happened;
- *	- it is opened, perhaps for another set, and told again: it may have work to steal.
+ *	- the CPU is opened, perhaps for another set.  It is told again, because it may have work to
+ *	  steal.
  *
- * An LWP bound to a CPU cannot be sent elsewhere: its CPU stays (EBUSY).  Timers that were
- * armed on an offline CPU go off there, and device interrupts that are directed
- * to it are taken there: it only runs no LWP.
+ * An LWP bound to a CPU cannot be sent elsewhere, so this CPU cannot be closed (EBUSY).  An offline
+ * CPU runs no LWP.  It still handles the timers that were armed on it, and the device interrupts
+ * that are directed to it.
  *
  * Lock order: cpu_lock, proc_tree_lock, p->lock, l->lock, a dispatch queue.
  */
@@ -43,9 +44,9 @@ static int id_of(int set)
 	return set == 0 ? PS_NONE : set;
 }
 
-/* --- who is where ----------------------------------------------------------------------- */
+/* --- which LWP is where ------------------------------------------------------------------ */
 
-/* What a change has to look at before it is made. */
+/* The numbers of LWPs that decide whether a change is allowed. */
 struct census {
 	int set, cpu;           /* in: of this set, bound to this CPU */
 	unsigned in_set, bound; /* out: LWPs there */
@@ -58,7 +59,7 @@ static void census_count(struct lwp *l, void *arg)
 	c->bound += l->bound == c->cpu;
 }
 
-/* All LWPs.  No new one adds to a count that is 0: they inherit. */
+/* Counts over all LWPs.  A count of 0 stays 0, because a new LWP inherits its set and binding. */
 static struct census take_census(int set, int cpu)
 {
 	struct census c = {.set = set, .cpu = cpu};
@@ -72,14 +73,14 @@ static void cpu_set_active(struct cpu *c, int set)
 {
 	irqstate_t s = spin_lock(&c->dispq->lock);
 	c->active_set = set;
-	c->need_resched = 1; /* before who runs there can put itself back (switch.c) */
+	c->need_resched = 1; /* before the LWP that runs there can put itself back (switch.c) */
 	spin_unlock(&c->dispq->lock, s);
 }
 
 /*
- * Is an LWP on c that may not be there?  Without a lock that it needs on its way off: who
- * polls under it may keep it there.  Its structure is type-stable while interrupts are off, and
- * what we read of it changes under cpu_lock alone.
+ * Does c run an LWP that may not be there?  Takes no lock: a caller that polls under a lock which
+ * the LWP needs on its way off might keep it there.  The structure of the LWP is type-stable while
+ * interrupts are off.  The fields that are read here change under cpu_lock alone.
  */
 static bool runs_stranger(struct cpu *c)
 {
@@ -90,7 +91,7 @@ static bool runs_stranger(struct cpu *c)
 	return stranger;
 }
 
-/* c takes no unbound LWP; those it has are elsewhere when this returns. */
+/* From now on c takes no unbound LWP.  When this returns, those that it had are elsewhere. */
 static void close_cpu(struct cpu *c)
 {
 	__atomic_fetch_and(&psets[c->pset].open, ~(1ull << c->id), __ATOMIC_SEQ_CST);
@@ -99,8 +100,8 @@ static void close_cpu(struct cpu *c)
 	irqstate_t s = irq_save();
 	resched(c);
 	irq_restore(s);
-	/* It enters the kernel within an interrupt's time; a call that it is in may
-	 * take longer.  If it is this CPU we are the stranger, and leave here. */
+	/* The LWP on c enters the kernel within an interrupt's time; if it is in a system call,
+	 * that may take longer.  If c is this CPU, the caller is that LWP, and leaves here. */
 	while (runs_stranger(c)) {
 		preempt_point();
 		cpu_pause();
@@ -117,7 +118,8 @@ static void open_cpu(struct cpu *c)
 	irq_restore(s);
 }
 
-/* Would set `set` lose its last CPU, and may it not?  c belongs to it. */
+/* Must c stay in its set?  It must if it is the last open CPU of the default set, or of a set that
+ * has LWPs. */
 static bool cpu_needed(const struct cpu *c, const struct census *n)
 {
 	bool last = (psets[c->pset].open & ~(1ull << c->id)) == 0;
@@ -165,8 +167,8 @@ int p_online(int cpu, int flag)
 /* --- binding to a CPU -------------------------------------------------------------------- */
 
 struct binding {
-	int to;  /* CPU or set (of the kernel's numbers) */
-	int old; /* of the last one met */
+	int to;  /* CPU, or set as the kernel numbers them */
+	int old; /* that of the last LWP of the walk */
 	int err;
 };
 
@@ -241,7 +243,7 @@ int pset_destroy(int id)
 	kmutex_enter(&cpu_lock);
 	struct pset *ps = pset_by_id(id);
 	if (ps != NULL && id != PS_NONE) {
-		/* Its LWPs first: without CPUs they could not run. */
+		/* Its LWPs leave first, because they could not run without CPUs. */
 		procset_each(WEFT_P_ALL, 0, lwp_evict, &id);
 		for (unsigned i = 0; i < ncpu; i++)
 			if (ps->cpus >> i & 1)

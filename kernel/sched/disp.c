@@ -37,7 +37,7 @@ struct cpu *claim_idle_of(unsigned prefer, uint64_t among)
 {
 	uint64_t idle = __atomic_load_n(&idle_cpus, __ATOMIC_SEQ_CST) & among;
 	while (idle) {
-		/* The next one from `prefer` upward, around. */
+		/* The next idle CPU from `prefer` upward, around. */
 		uint64_t rot = idle >> prefer | (prefer ? idle << (64 - prefer) : 0);
 		unsigned id = (prefer + __builtin_ctzll(rot)) % 64;
 		uint64_t old = __atomic_fetch_and(&idle_cpus, ~(1ull << id), __ATOMIC_SEQ_CST);
@@ -48,7 +48,7 @@ struct cpu *claim_idle_of(unsigned prefer, uint64_t among)
 	return NULL;
 }
 
-/* LWPs that a CPU has to share itself between. */
+/* How many LWPs share the CPU. */
 static unsigned cpu_load(const struct cpu *c)
 {
 	return dispq_count(c->dispq) + (running_pri(c) != PRI_IDLE);
@@ -106,7 +106,7 @@ void resched(struct cpu *c)
 		timing_kick(c);
 }
 
-/* Puts l on a queue, which makes it RUN, and tells whoever should know. */
+/* Puts l on a queue, which makes it RUN, and tells the CPU that should run or steal it. */
 static void place_on_queue(struct lwp *l, int place)
 {
 	struct cpu *c;
@@ -118,7 +118,7 @@ static void place_on_queue(struct lwp *l, int place)
 		spin_acquire(&q->lock);
 		if (cpu_may_run(c, l))
 			break;
-		spin_release(&q->lock); /* it has just closed */
+		spin_release(&q->lock); /* the CPU has just closed */
 	}
 	l->cpu = c->id;
 	__atomic_thread_fence(__ATOMIC_RELEASE); /* before the link (dispq_lock_of) */
@@ -138,7 +138,11 @@ static void place_on_queue(struct lwp *l, int place)
 		if (!handoff)
 			resched(c);
 	} else if (!handoff) {
-		/* A CPU may have gone idle since claim_idle looked: let it steal. */
+		/*
+		 * *Race:* this CPU finds no idle CPU and inserts l, another CPU finds no work and
+		 * goes idle; *without this:* l waits although a CPU is idle; *closed by:* this
+		 * second look, after the insertion.  The CPU that has become idle steals l.
+		 */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		struct cpu *idle = claim_idle(c->id, among);
 		if (idle)
@@ -147,8 +151,8 @@ static void place_on_queue(struct lwp *l, int place)
 }
 
 /*
- * Puts l on this CPU's queue if there is nothing to choose, because no other CPU takes l and this CPU
- * is not idle.  False: place_on_queue has to choose.
+ * Puts l on this CPU's queue if there is nothing to choose, because no other CPU takes l and this
+ * CPU is not idle.  False: place_on_queue has to choose.
  */
 static inline bool place_here(struct lwp *l, int place)
 {
@@ -158,7 +162,7 @@ static inline bool place_here(struct lwp *l, int place)
 	if (is_bound(l) || psets[l->pset].open != 1ull << cpu_here->id || running == PRI_IDLE ||
 	    !spin_try_plain(&q->lock))
 		return false;
-	if (__builtin_expect(l->pset != cpu_here->active_set, 0)) { /* it has just closed */
+	if (__builtin_expect(l->pset != cpu_here->active_set, 0)) { /* this CPU has just closed */
 		spin_release(&q->lock);
 		return false;
 	}
@@ -199,8 +203,8 @@ void sched_change(struct lwp *l, void (*change)(struct lwp *, void *), void *arg
 		dispq_remove(q, l);
 	change(l, arg);
 	if (on != NULL) {
-		l->slice_left = 0;    /* must_go looks what is left */
-		on->need_resched = 1; /* before it can put itself back (switch.c) */
+		l->slice_left = 0;    /* must_go computes what is left */
+		on->need_resched = 1; /* before l can put itself back (switch.c) */
 	}
 	if (q != NULL)
 		spin_release(&q->lock);
@@ -228,8 +232,8 @@ void sched_handoff_failed(void)
 
 void sched_cpu_load(struct cpu *c, uint32_t *waiting, int32_t *pid, uint32_t *lwpid)
 {
-	/* Its structure is type-stable, and its process cannot go while we hold
-	 * the tree; that it may be another LWP by now is the nature of the answer. */
+	/* The structure of the LWP is type-stable.  Its process cannot be freed, because
+	 * proc_tree_lock is held.  The CPU may run another LWP by now: the answer is a snapshot. */
 	irqstate_t s = spin_lock(&proc_tree_lock);
 	struct lwp *l = c->lwp;
 	spin_acquire(&l->lock);

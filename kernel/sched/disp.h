@@ -3,10 +3,11 @@
  *
  * Each CPU has one: lists for every global priority and a bit map of the lists
  * that are not empty, so that insertion and choice take constant time.  Lock
- * order: l->lock, then queue->lock; two queues are never locked together.  The
- * CPU that puts an LWP back on its queue keeps the queue's lock until the LWP's
- * registers are saved: an LWP that stands on a queue whose lock one has got is
- * therefore off its CPU.
+ * order: l->lock, then queue->lock; two queues are never locked together.
+ *
+ * The CPU that puts an LWP back on its queue keeps the queue's lock until the LWP's
+ * registers are saved.  So a CPU that holds the lock of a queue knows that each LWP on this
+ * queue is off its CPU.
  */
 #pragma once
 #include <kern/cpu.h>
@@ -23,21 +24,24 @@ struct runq {
 struct dispq {
 	struct spinlock lock;
 	hrtime_t slice_end; /* of the LWP on the CPU; HRTIME_NEVER: idle.  Own CPU only */
-	int64_t front;      /* `order` of the last one put at the front: below 0 */
-	/* Those bound to this CPU wait apart, so that nobody who looks for work
-	 * comes by them. */
+	int64_t front;      /* `order` of the last LWP that was put at the front: below 0 */
+	/* LWPs that are bound to this CPU wait in `tied`, so that a CPU that looks for work to
+	 * steal does not meet them. */
 	struct runq free, tied;
 } CACHE_ALIGNED;
 
 /*
- * Processor sets.  Set 0 is the default one.  A CPU takes unbound LWPs of the set that
- * c->active_set says: its own, or none while it is offline or changes over; `open` has the
- * bits of those that do.  Both change under cpu_lock (cpus.c), c->active_set with the CPU's
- * queue locked as well, so that nobody is put on the queue of a CPU that has just closed.
+ * Processor sets.  Set 0 is the default set.  A CPU takes unbound LWPs of the set c->active_set.
+ * This is its own set, or none while the CPU is offline or changes its set.  `open` has a bit for
+ * each CPU that takes LWPs of the set.  Both change under cpu_lock (cpus.c).
+ *
+ * *Race:* a waker chooses a CPU, cpus.c closes that CPU; *without this:* the LWP waits on a queue
+ * that no CPU serves; *closed by:* c->active_set changes with the CPU's queue locked as well, and
+ * the waker checks it under that lock (cpu_may_run).
  */
 struct pset {
 	volatile uint64_t open;
-	uint64_t cpus; /* all that belong to it; cpu_lock */
+	uint64_t cpus; /* all CPUs that belong to it; cpu_lock */
 	bool used;     /* cpu_lock */
 };
 extern struct pset psets[WEFT_MAXPSET + 1];
@@ -47,45 +51,52 @@ static inline bool is_bound(const struct lwp *l)
 {
 	return __builtin_expect(l->bound != PBIND_NONE, 0);
 }
-/* May l run on c?  Also without l's lock, for an LWP that one has taken off a queue. */
+/* May l run on c?  l->lock held, or the caller has taken l off a queue. */
 static inline bool cpu_may_run(const struct cpu *c, const struct lwp *l)
 {
 	return !is_bound(l) ? l->pset == c->active_set : l->bound == (int)c->id;
 }
 
 /*
- * preempt.c.  The current LWP, l, sleeps or yields, and l->leaving is not 0: what preemption control
- * owes is settled (l->grace), a handler that was held off is to be called on the way to user mode,
- * and sums of CPU time are kept up.  Interrupts off.  The second function does the call of
- * the handler alone, for a sleep which that may forestall.
+ * preempt.c.  sched_leaves: call it when the current LWP, l, sleeps or yields, and l->leaving is
+ * not 0.  It ends the grace period of preemption control (l->grace).  A signal handler that was
+ * held off is called on the way to user mode.  The sums of CPU time are updated.  Interrupts off.
+ *
+ * sched_call_handler only arranges the call of the handler.  Call it before a sleep that the
+ * pending handler may make unnecessary.
  */
 void sched_leaves(struct lwp *l);
 void sched_call_handler(struct lwp *l);
 
 #define SLEEP_OF_PARK (SLEEP_INTR | SLEEP_PARK | SLEEP_LOCK)
-/* The rest of lwp_park (sleep.c).  Interrupts off; l->lock held, which is given up. */
+/* The rest of lwp_park (sleep.c).  Interrupts off; l->lock held, and released here. */
 int lwp_park_slowly(struct lwp *l, hrtime_t deadline);
 /*
- * The result of a park of l, the current LWP, which `reason` has ended.  A permit that arrives
- * beside a time-out or a signal wins, so that no unpark is lost.  Interrupts off.
+ * The result of a park of l, the current LWP.  `reason` has ended the park.  A permit that arrives
+ * together with a time-out or a signal wins, so that no unpark is lost.  Interrupts off.
  */
 int lwp_park_result(struct lwp *l, int reason);
 
-/* Puts l, which is RUN and on no queue, on the one where it belongs. */
+/* Puts l, which is RUN and on no queue, on the queue where it belongs. */
 void sched_place(struct lwp *l);
 /* Makes `c` look at its queue. */
 void resched(struct cpu *c);
 /* A CPU that has started takes LWPs of the default set. */
 void sched_open_first(struct cpu *c);
-/* Sends the LWPs that wait for c, and may not any more, elsewhere. */
+/* Sends the LWPs that wait for c, and may not run there any more, to other CPUs. */
 void sched_drain(struct cpu *c);
 
-/* CPUs without work, bit by bit.  A CPU sets its own bit and then looks at all
- * queues once more; a waker inserts and then looks at the bits (both sequentially
- * consistent): one of the two sees the other. */
+/*
+ * CPUs without work, bit by bit.
+ *
+ * *Race:* a CPU finds no work and goes idle, a waker puts an LWP on a queue; *without this:* the
+ * LWP waits although a CPU is idle; *closed by:* the CPU sets its bit, and then looks at all queues
+ * once more.  The waker inserts the LWP, and then looks at the bits.  Both are sequentially
+ * consistent, so that one of the two sees the other.
+ */
 extern volatile uint64_t idle_cpus;
-/* Claims an idle CPU of `among`, `prefer` if it is one, which is going to look at all queues;
- * NULL when none is idle. */
+/* Claims an idle CPU of `among`, preferably the CPU `prefer`.  This CPU is going to look at all
+ * queues.  NULL: none is idle. */
 struct cpu *claim_idle_of(unsigned prefer, uint64_t among);
 static inline struct cpu *claim_idle(unsigned prefer, uint64_t among)
 {
@@ -94,7 +105,7 @@ static inline struct cpu *claim_idle(unsigned prefer, uint64_t among)
 	return claim_idle_of(prefer, among);
 }
 
-/* LWPs that wait; those of them that any CPU of the set may take: hints. */
+/* How many LWPs wait: on rq, and on all of q.  Hints without the lock. */
 static inline unsigned runq_count(const struct runq *rq)
 {
 	return __atomic_load_n(&rq->count, __ATOMIC_RELAXED);
@@ -108,7 +119,7 @@ static inline int dispq_best(const struct dispq *q)
 {
 	return MAX(q->free.best, q->tied.best);
 }
-/* The priority of what c runs, PRI_IDLE for nothing: a hint. */
+/* The priority of the LWP that c runs, or PRI_IDLE: a hint. */
 static inline int running_pri(const struct cpu *c)
 {
 	return __atomic_load_n(&c->lwp, __ATOMIC_RELAXED)->pri;
@@ -122,12 +133,13 @@ static inline void timerq_want(hrtime_t when)
 		timerq_arm(when);
 }
 /*
- * Locks the queue on which l waits, or that of the CPU which it is on: it stays there.
- * NULL: neither.  l->lock held.
+ * Locks the queue on which l waits, or the queue of the CPU on which l runs.  l stays there while
+ * the lock is held.  NULL: l neither waits nor runs.  l->lock held.
  */
 struct dispq *dispq_lock_of(struct lwp *l);
 void timerq_init(struct cpu *c);
-/* At the end of a slice of an LWP that now has this priority: may take one from a longer queue. */
+/* Called at the end of a slice: may steal an LWP from a longer queue.  pri: the priority that the
+ * LWP on this CPU now has. */
 void sched_balance(int pri);
 /* Every SCHED_LOOK ns on each CPU for which LWPs wait, from timer_interrupt. */
 #define SCHED_LOOK 250000000ull

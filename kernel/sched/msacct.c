@@ -1,9 +1,9 @@
 /*
  * msacct.c - reading the microstates (weft/msacct.h) of an LWP and of a process.
  *
- * The states are written by lwp_mstate_at without a lock, on the path of every system
- * call; a reader knows by their sum that it did not look in the middle of a change.
- * What dead LWPs had is summed up in the process.
+ * lwp_mstate_at writes the states without a lock, on the path of every system call.  A reader
+ * knows by their sum that it did not look in the middle of a change.  The process keeps the sums
+ * of its dead LWPs.
  */
 #include <kern/cpu.h>
 #include <kern/proc.h>
@@ -23,8 +23,8 @@ void lwp_times(const struct lwp *l, struct mstimes *t)
 		}
 	} while (sum != 0 && (cpu_pause(), true));
 
-	/* The current state is the one below zero: no LWP has been in a state for longer
-	 * than the time at which it last entered it. */
+	/* The current state is the state below zero: no LWP has been in a state for longer than
+	 * the time at which it last entered this state. */
 	t->now = time_now();
 	for (unsigned i = 0; i < NMSTATE; i++)
 		if ((int64_t)t->ms[i] < 0) {
@@ -62,14 +62,14 @@ static void add_counts(struct lwp_counts *to, const struct lwp *l)
 }
 
 /*
- * A process with a timer of its CPU time is asked for it up to a thousand times a second, in an
- * interrupt.  A walk over all of its LWPs would make that cost as much as it has LWPs.  So each LWP
- * adds what it has used to the sums of the process when it leaves a CPU, and a reader adds
- * what those have used that are on a CPU now.
+ * If a process has a timer of its CPU time, an interrupt reads this time up to a thousand times a
+ * second.  The cost of a walk over all its LWPs would grow with their number.  So each LWP adds
+ * the time that it has used to the sums of the process when it leaves a CPU.  A reader adds the
+ * time of the LWPs that are on a CPU now.
  *
- * *Race:* an LWP charges while a reader looks; *without an order:* the reader has the same time
+ * *Race:* an LWP charges while a reader looks; *without this:* the reader counts the same time
  * twice, and a timer expires early; *closed by:* the LWP writes l->charged before the sum, and
- * the reader reads the sum first.  So a time may be missing, which the next look has.
+ * the reader reads the sum first.  So a time may be missing; the next look has it.
  */
 void sums_charge(struct lwp *l, hrtime_t now)
 {
@@ -81,12 +81,12 @@ void sums_charge(struct lwp *l, hrtime_t now)
 	for (unsigned i = 0; i < NCPUTIME; i++) {
 		uint64_t since = used[i] - l->charged[i];
 		__atomic_store_n(&l->charged[i], used[i], __ATOMIC_RELAXED);
-		/* Release: a reader that sees it in the sum sees it charged. */
+		/* Release: a reader that sees this time in the sum sees it in l->charged, too. */
 		__atomic_fetch_add(&t->sums[i], since, __ATOMIC_RELEASE);
 	}
 }
 
-/* What l has used since it charged; l stays an LWP meanwhile. */
+/* The time that l has used since it charged.  l stays an LWP meanwhile. */
 static void sums_uncharged(const struct lwp *l, uint64_t used[NCPUTIME])
 {
 	struct mstimes t;
@@ -116,15 +116,15 @@ void sums_begin(struct proc *p)
 			l->charged[i] = used[i];
 			__atomic_fetch_add(&t->sums[i], used[i], __ATOMIC_RELAXED);
 		}
-		/* Release: from here on it charges, beginning with these. */
+		/* Release: from here on l charges, and starts from these values. */
 		__atomic_store_n(&l->summed, true, __ATOMIC_RELEASE);
 	}
 }
 
 /*
- * *Race:* an LWP goes from one CPU to another while we look at both; *without this:* we count the
- * time that it uses there twice; *closed by:* a second look whether it is still on the first.
- * Then it charges at least as much as we have counted before it is on the second.
+ * *Race:* an LWP moves from one CPU to another while the reader looks at both; *without this:* the
+ * reader counts its time twice; *closed by:* a second look whether the LWP is still on the first
+ * CPU.  If so, the LWP charges at least the time counted here before it runs on the second CPU.
  */
 void sums_now(struct proc *p, uint64_t used[NCPUTIME])
 {
@@ -134,7 +134,7 @@ void sums_now(struct proc *p, uint64_t used[NCPUTIME])
 	for (unsigned i = 0; i < ncpu; i++) {
 		const struct lwp *l = __atomic_load_n(&cpus[i]->lwp, __ATOMIC_ACQUIRE);
 		uint64_t more[NCPUTIME];
-		/* p->lock keeps an LWP of p one. */
+		/* p->lock is held: an LWP of p stays an LWP of p. */
 		if (l->proc != p || !l->summed)
 			continue;
 		sums_uncharged(l, more);
@@ -153,7 +153,7 @@ void proc_account_dead(struct proc *p, struct lwp *l)
 
 	if (l->summed) {
 		sums_charge(l, now);
-		l->summed = false; /* what it does from here on counts no more */
+		l->summed = false; /* its time from here on is not counted */
 	}
 	dead->ms[l->mstate] += now;
 	for (unsigned i = 0; i < NMSTATE; i++)

@@ -2,31 +2,32 @@
  * nt.c - the NT class: the scheduler of Windows NT 4, as Custer's and Solomon's "Inside
  * Windows NT" describe it and the papers measure it.
  *
- * There are 32 levels: 0 is nobody's, 1 to 15 are variable, 16 to 31 fixed.  An LWP's base
- * level is that of its process's class plus its own place in it.  In the variable range:
+ * There are 32 levels.  No LWP has level 0; levels 1 to 15 are variable, 16 to 31 fixed.  An LWP's
+ * base level is the level of its process's class plus its own place in the class.  In the variable
+ * range:
  *
- *	- a wake-up that is no time-out lifts it above its base, up to 15;
- *	- the clock measures slices: whom a tick finds on the CPU has had all of that tick, and
- *	  who ran between two has had nothing, but for a third of a tick that each wait
- *	  costs.  A slice goes on where the sleep interrupted it;
- *	- each slice that it uses up takes it one level down, no further than its base;
- *	- a slice is 2 ticks on a workstation, there doubled or tripled (stretched) for the
- *	  process in the foreground, and 12 on a server, where all are equal;
- *	- an LWP that has waited for a CPU for 3 seconds, in sum since it last slept or
- *	  used up a slice, gets level 15 for one slice of double length, and then falls back to its
- *	  base at once.
+ *	- a wake-up that is no time-out lifts the LWP above its base, up to 15;
+ *	- the clock measures slices.  An LWP that a tick finds on the CPU has used all of that
+ *	  tick.  An LWP that ran between two ticks has used nothing, except for a third of a tick
+ *	  for each wait.  After a sleep the slice goes on where it was interrupted;
+ *	- each slice that the LWP uses up takes it one level down, no further than its base;
+ *	- a slice is 2 ticks on a workstation.  There it is doubled or tripled (stretched) for the
+ *	  process in the foreground.  On a server it is 12 ticks for all processes;
+ *	- an LWP may have waited for a CPU for 3 seconds, in sum since it last slept or used up a
+ *	  slice.  Then it gets level 15 for one slice of double length, and falls back to its base
+ *	  at once.
  *
- * The clock matters where LWPs wait often.  Measured to the nanosecond (nt_clock = 0), a slice
- * of such an LWP always ends with a wait, and never while it runs: it is never preempted for an
- * equal, and LWPs that hand a lock around do so for ever (the experiment timemutex-boost).
+ * The clock matters for LWPs that wait often.  Measured to the nanosecond (nt_clock = 0), a slice
+ * of such an LWP always ends with a wait, and never while the LWP runs.  So the LWP is never
+ * preempted for an equal, and LWPs that pass a lock to each other do so for ever (the experiment
+ * timemutex-boost).
  *
- * New and woken LWPs go behind the running ones of their level, and whoever is preempted
- * goes before its equals with the rest of its slice: the dispatcher does so for every
- * class.  That is why many computing threads make an NT slow to answer: those that
- * compute keep their slices, and nothing lifts who is new.
+ * A new or woken LWP goes behind the waiting LWPs of its level.  A preempted LWP goes before its
+ * equals with the rest of its slice.  The dispatcher does so for every class.  Many computing
+ * threads therefore make NT slow to respond: they keep their slices, and no rule lifts a new LWP.
  *
- * In global priorities the variable levels share the range of time-share, 4 to a level,
- * the fixed ones that of real-time.
+ * In global priorities the variable levels share the range of time-share, 4 priorities to a level.
+ * The fixed levels share the range of real-time.
  */
 #include <kern/file.h>
 #include <kern/proc.h>
@@ -42,7 +43,7 @@
 #define WAITS_A_TICK 3
 #define WAIT_COSTS ((int64_t)WEFT_TICK_NS / WAITS_A_TICK)
 
-/* Read and replaced as the table of time-share (ts.c). */
+/* Read and replaced in the same way as the table of time-share (ts.c). */
 static struct ntadmin nt = {
 	.nt_quantum = 2 * WEFT_TICK_NS / 1000,
 	.nt_stretch = 3,
@@ -67,7 +68,7 @@ static bool nt_is_variable(const struct lwp *l)
 	return l->cl.nt.base <= VARIABLE_MAX;
 }
 
-/* Time-critical and idle are the ends of the range; no other place leaves the range. */
+/* The places time-critical and idle are the ends of the range; no place leads out of the range. */
 static int base_level(int cls, int relative)
 {
 	int low = cls <= VARIABLE_MAX ? 1 : FIXED_MIN;
@@ -142,7 +143,7 @@ static void nt_slice_used(struct lwp *l)
 	}
 }
 
-/* What a wait leaves of a slice that is measured to the nanosecond. */
+/* Charges a wait to a slice that is measured to the nanosecond. */
 static void charge_exactly(struct lwp *l)
 {
 	if (l->slice_left > WAIT_COSTS) {
@@ -154,8 +155,9 @@ static void charge_exactly(struct lwp *l)
 }
 
 /*
- * The same by the clock: what counts is how many more ticks may find it on the CPU, so the
- * slice ends with one.  (It runs soon; one that has to wait for its CPU first has so much more.)
+ * The same for a slice that is measured by the clock.  The slice says how many more ticks may find
+ * the LWP on the CPU, so it ends with a tick.  (This is exact if the LWP runs at once.  The slice
+ * of an LWP that first waits for its CPU is longer by that wait.)
  */
 static void charge_by_clock(struct lwp *l)
 {

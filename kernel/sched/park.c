@@ -2,10 +2,10 @@
  * park.c - lwp_park, by a shorter switch: 1,025 instructions for a round trip of two LWPs that hand
  * over to each other, in place of 1,255 by sched_switch.
  *
- * An LWP that parks has nothing on its kernel stack that is worth keeping.  So it goes on at the end
- * of the call, already in the microstate of its user mode (swtch_in_park).  Only the wake-up can end
- * its sleep, so there is no permit to take and no lock to acquire again.  A park that may end
- * otherwise, by a deadline, a signal or a cancellation, takes the plain way: lwp_park_slowly
+ * An LWP that parks has nothing on its kernel stack that is worth keeping.  So it goes on at the
+ * end of the call, already in the microstate of its user mode (swtch_in_park).  Only the wake-up
+ * can end its sleep, so there is no permit to take and no lock to acquire again.  A park that may
+ * end otherwise, by a deadline, a signal or a cancellation, takes the plain way: lwp_park_slowly
  * (sleep.c).
  */
 #include "switch.h"
@@ -15,16 +15,16 @@
 /* Does not return: `from` goes on at the end of its system call, at park_resumed (cpu/entry.S). */
 void swtch_in_park(struct lwp *from, struct lwp *to, struct spinlock *lock) NORETURN;
 
-/* Does the current LWP sleep, and nothing else is to be done with it first?  l->lock held. */
+/* Can the current LWP sleep at once, because nothing else is to be done first?  l->lock held. */
 static inline bool park_is_plain(const struct lwp *l)
 {
 	return !l->permit && l->ast == 0 && l->cancel == 0 && l->leaving == 0 && !lwp_traced(l);
 }
 
 /*
- * Blocks the calling LWP, which is in the system call lwp_park, until it has its permit, and takes
- * it.  0; -ETIMEDOUT when time_now() reaches deadline first; -EINTR when it is told to exit or has
- * a signal.  Blocks.
+ * Blocks the calling LWP, which is in the system call lwp_park, until an unpark has come, and
+ * consumes that unpark.  0; -ETIMEDOUT: time_now() has reached deadline first; -EINTR: the LWP is
+ * to exit or has a signal.  Blocks.
  */
 int lwp_park(hrtime_t deadline)
 {

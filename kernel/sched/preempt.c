@@ -10,13 +10,15 @@
 #include <kern/timing.h>
 #include <kern/trace.h>
 
-/* What was written before it was sent (resched, lwp_post_ast) is looked at on the way out. */
+/* The sender has set need_resched or an AST first (resched, lwp_post_ast).  The CPU looks at them
+ * on the way back to user mode. */
 void resched_interrupt(void)
 {
 	this_cpu()->nipi++;
 }
 
-/* From the timer interrupt: a slice, or a grace, that is over is looked at on the way out. */
+/* Called from the timer interrupt.  If the slice or the grace period is over, the CPU acts on it on
+ * the way back to user mode. */
 void sched_slice_check(void)
 {
 	struct cpu *c = this_cpu();
@@ -36,9 +38,9 @@ void sched_slice_check(void)
 }
 
 /*
- * Should the current LWP make room?  A higher priority waits, or its slice is
- * over (its class says what that means for its priority) and an equal one waits.
- * l->lock held.
+ * Should the current LWP leave its CPU?  It should if an LWP of higher priority waits, or if its
+ * slice is over and an LWP of equal priority waits.  At the end of a slice the class may change the
+ * priority.  l->lock held.
  */
 static bool must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_over)
 {
@@ -59,9 +61,9 @@ static bool must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ov
 }
 
 /*
- * Preemption control: holds off once, for at most SC_GRACE_TICKS; a slice that ends
- * meanwhile stays owed.  The record is the user's to write: read once, and trusted for
- * nothing but this.
+ * Preemption control: delays preemption once, for at most SC_GRACE_TICKS.  If a slice ends
+ * meanwhile, the LWP still owes the preemption (GRACE_OWES).  User mode can write the record.  So
+ * the kernel reads it once, and trusts it for nothing except this decision.
  */
 static bool preempt_hold_off(struct lwp *l, hrtime_t now, bool slice_over)
 {
@@ -105,7 +107,7 @@ void sched_leaves(struct lwp *l)
 		sums_charge(l, time_now());
 }
 
-/* Makes room if it must.  Interrupts off. */
+/* Puts the current LWP back on a queue if it must leave the CPU.  Interrupts off. */
 static void maybe_preempt(void)
 {
 	struct cpu *c = this_cpu();
@@ -117,7 +119,7 @@ static void maybe_preempt(void)
 	spin_acquire(&l->lock);
 	hrtime_t now = time_now();
 	bool go = must_go(l, q, now, &slice_over);
-	/* Where it may not be at all, nothing holds it. */
+	/* Preemption control does not keep an LWP on a CPU where it may not run. */
 	go = !cpu_may_run(c, l) || (go && !preempt_hold_off(l, now, slice_over));
 	spin_release(&l->lock);
 	if (go) {

@@ -1,6 +1,6 @@
 /*
  * queue.c - the rarer operations on dispatch queues: finding the queue of an LWP, lifting
- * those who have waited long.
+ * LWPs that have waited long.
  *
  * Locks: l->lock, then the queue's.
  */
@@ -14,13 +14,16 @@ static void change_pri(struct dispq *q, struct lwp *l, int pri)
 }
 
 /*
- * A CPU that takes an LWP from one queue to another has neither's lock for a moment, nor
- * l->lock, and interrupts off: wait for it.
+ * *Race:* this CPU looks for the queue of l, another CPU moves l from one queue to another;
+ * *without this:* this CPU acts on an LWP that is on no queue, and l ends up on two queues; *closed
+ * by:* the test of the link, `somewhere`.  The other CPU holds no lock for a moment, neither a
+ * queue's nor l->lock, but has interrupts off.  So this CPU polls until l is on a queue again.
  *
- * l->cpu is written with the lock of the queue that it names, before l is linked there (release;
- * disp.c, balance.c).  Here it is read after the link, or the state (acquire): if it still names
- * the queue that we have locked, l is there.  Read before them it might be from before l was
- * taken elsewhere, and the link from there.
+ * *Race:* the same, and this CPU reads l->cpu before l was moved, and the link afterwards; *without
+ * this:* it takes l for a member of the old queue; *closed by:* the second look at l->cpu, after
+ * the link or the state (acquire).  The other CPU writes l->cpu with the lock of the new queue
+ * held, before it links l there (release; disp.c, balance.c).  So if l->cpu still names the queue
+ * that is locked here, l is on that queue.
  */
 struct dispq *dispq_lock_of(struct lwp *l)
 {
@@ -43,8 +46,8 @@ uint32_t sched_second;
 
 /*
  * Lets a class lift LWPs that have waited long, so that a busy system starves none (Solaris's
- * ts_update).  It asks about every waiting LWP, because one that has waited long in sum may have
- * come to the queue just now.
+ * ts_update).  It asks about every waiting LWP, because an LWP that has waited long in sum may have
+ * joined the queue just now.
  */
 static void dispq_age_queue(struct dispq *q, struct runq *rq, hrtime_t now)
 {
@@ -61,8 +64,9 @@ static void dispq_age_queue(struct dispq *q, struct runq *rq, hrtime_t now)
 }
 
 /*
- * The LWP that runs is asked about, too.  Otherwise one that has the CPU only where others
- * sleep for a moment would not be found: it runs whenever a timer of theirs interrupts.
+ * It asks about the LWP that runs, too.  An LWP may have the CPU only while others sleep for a
+ * moment.  Such an LWP runs whenever one of their timers interrupts, so a look at the queue alone
+ * would never find it.
  */
 void dispq_age(struct cpu *c, hrtime_t now)
 {

@@ -1,5 +1,5 @@
 /*
- * queue.h - the operations on a dispatch queue, in line, since every switch needs most of them.
+ * queue.h - the operations on a dispatch queue, in line, because every switch needs most of them.
  * All are called with the queue's lock held.
  */
 #pragma once
@@ -36,7 +36,7 @@ static inline int runq_scan(const struct runq *rq)
 	return PRI_IDLE;
 }
 
-/* One of the priority pri has been taken off its list. */
+/* An LWP of priority pri has been taken off its list. */
 static inline void runq_removed(struct runq *rq, unsigned pri)
 {
 	rq->count--;
@@ -58,7 +58,7 @@ static inline struct lwp *runq_first(const struct runq *rq)
 	return rq->best == PRI_IDLE ? NULL : LIST_FIRST(&rq->list[rq->best], struct lwp, runlink);
 }
 
-/* Does the first of those bound to this CPU come before the first of the others? */
+/* Does the first LWP that is bound to this CPU come before the first of the other LWPs? */
 static inline bool tied_first(const struct dispq *q)
 {
 	const struct lwp *l = runq_first(&q->free), *t = runq_first(&q->tied);

@@ -1,11 +1,12 @@
 /*
  * rt.c - the real-time class: fixed priorities, for SCHED_FIFO and SCHED_RR.
  *
- * An LWP runs until a higher priority wants the CPU, or an equal one when its slice is
- * over.  The slice is that of its level in the table, a length of its own, or without end.  A length
- * of its own below WEFT_SLICE_MIN is rounded up to that.
- * Whoever is preempted goes before its equals and keeps the rest of its slice; whoever
- * comes from a sleep, or is given a priority, goes behind them (POSIX 1003.1, 2.8.4).
+ * An LWP runs until an LWP of higher priority wants the CPU, or of equal priority when the slice is
+ * over.  The slice is that of its level in the table, a length of its own, or without end.  A
+ * length of its own below WEFT_SLICE_MIN is rounded up to WEFT_SLICE_MIN.
+ *
+ * A preempted LWP goes before its equals and keeps the rest of its slice.  An LWP that wakes up, or
+ * gets a new priority, goes behind its equals (POSIX 1003.1, 2.8.4).
  */
 #include <kern/sched.h>
 #include <kern/types.h>
@@ -17,7 +18,7 @@
 		(ticks) * WEFT_TICK_NS / 1000                                                      \
 	}
 
-/* Read and replaced as that of time-share (ts.c). */
+/* Read and replaced in the same way as the table of time-share (ts.c). */
 static struct rtdpent rt_table[RT_LEVELS] = {
 	[0 ... 9] = SLICE(100),  [10 ... 19] = SLICE(80), [20 ... 29] = SLICE(60),
 	[30 ... 39] = SLICE(40), [40 ... 49] = SLICE(20), [50 ... 59] = SLICE(10),

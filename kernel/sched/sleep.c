@@ -1,13 +1,13 @@
 /*
  * sleep.c - how an LWP blocks and how it is woken: the one mechanism under wait
- * queues, timed sleeps, parking and suspension.  A park without a time-out is a hot path: lwp_park
- * (switch.c) has it.
+ * queues, timed sleeps, parking and suspension.  A park without a time-out is a hot path; it is in
+ * park.c.
  *
- * A sleep and its wake-up cannot miss each other because both decide under
- * l->lock: the sleeper sets SLEEP with the lock held and keeps it until its
- * registers are saved; a waker that gets the lock first leaves something that the
- * sleeper checks under the same lock (a permit, an AST), one that gets it later
- * finds SLEEP.
+ * *Race:* the sleeper is about to sleep, the waker wakes it up; *without this:* the wake-up is
+ * lost, and the LWP sleeps for ever; *closed by:* both decide under l->lock.  The sleeper sets
+ * SLEEP with the lock held, and holds it until its registers are saved.  A waker that gets the lock
+ * first leaves a permit or an AST, which the sleeper checks under the same lock.  A waker that gets
+ * the lock later finds SLEEP.
  *
  * Lock order: the object's lock (`also`), l->lock, then the dispatch queue's or
  * the timer queue's.
@@ -19,8 +19,8 @@
 #include <kern/upcall.h>
 #include <weft/errno.h>
 
-/* The time-out of a sleep.  l is asleep or has been woken and not yet run: its
- * sleeper cancels the timer before it goes on. */
+/* The time-out of a sleep.  l sleeps, or has been woken and has not run yet, because the sleeper
+ * cancels the timer before it goes on. */
 static void sleep_timeout(struct ktimer *t)
 {
 	lwp_wake(CONTAINER_OF(t, struct lwp, timer), WAKE_TIMEOUT);
@@ -47,7 +47,7 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 		ktimer_arm(&l->timer, deadline, sleep_timeout);
 	if (l->watched && upcall_blocked_by(l, flags, deadline != HRTIME_NEVER))
 		upcall_blocks(l);
-	/* Asleep for all who look under l->lock: the object may be had again. */
+	/* l counts as asleep for every LWP that looks under l->lock, so `also` may be released. */
 	if (also)
 		spin_release(also);
 	if (l->leaving != 0)
@@ -102,7 +102,7 @@ int lwp_park_slowly(struct lwp *l, hrtime_t deadline)
 	return result;
 }
 
-/* Wakes l if it is parked, or else gives it its permit. */
+/* Wakes l if it is parked.  Otherwise the next park of l returns at once (l->permit). */
 void lwp_unpark_locked(struct lwp *l, int place)
 {
 	if (!lwp_wake_locked(l, WAKE_EVENT, SLEEP_PARK, place))
@@ -113,7 +113,7 @@ void lwp_cancel_locked(struct lwp *l, uint32_t thread, vaddr_t pc)
 {
 	l->cancel = thread;
 	l->cancel_pc = pc;
-	/* Asleep it is in a system call, so its frame does not change. */
+	/* An LWP that sleeps is in a system call, so its frame does not change. */
 	if (l->state == LWP_ST_SLEEP && lwp_cancelled(l))
 		lwp_wake_locked(l, WAKE_INTR, SLEEP_INTR, PLACE_ANY);
 }

@@ -1,7 +1,7 @@
 /*
  * switch.c - from one LWP to another on this CPU.
  *
- * switch.h has the steps, and says which lock crosses a switch.  Here they stand in their order:
+ * switch.h has the steps, and says which lock crosses a switch.  This file puts the steps in order:
  * sched_switch for an LWP that sleeps, stops or exits, sched_put_back for an LWP that could go on.
  * Two shortcuts do less for the two commonest switches: yield.c and park.c.
  *
@@ -12,8 +12,8 @@
 #include <kern/kstack.h>
 
 /*
- * What is left to do for an LWP that is off its CPU, beside the release of its lock.  The waiter for
- * a dead LWP may free it as soon as the lock is free.
+ * What is left to do for an LWP that is off its CPU, besides the release of its lock.  The waiter
+ * for a dead LWP may free it as soon as the lock is free.
  */
 void switch_finish_then(struct lwp *prev, struct spinlock *lock)
 {
@@ -32,8 +32,8 @@ void switch_finish_then(struct lwp *prev, struct spinlock *lock)
 }
 
 /*
- * `lock` crosses the switch.  Returns when a CPU switches to prev again, which may be another CPU than
- * before: cpu_here has changed then.
+ * `lock` crosses the switch.  Returns when a CPU switches to prev again.  This may be another CPU
+ * than before: cpu_here has changed then.
  */
 static inline void switch_to(struct lwp *prev, struct lwp *next, struct spinlock *lock)
 {

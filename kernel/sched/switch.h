@@ -1,5 +1,5 @@
 /*
- * switch.h - the parts of a switch, in line, for switch.c and for its two shortcuts (yield.c, park.c).
+ * switch.h - the parts of a switch, in line, for switch.c and its two shortcuts (yield.c, park.c).
  *
  * A switch has these steps, all with interrupts off:
  *
@@ -10,11 +10,11 @@
  *	switch_finish   on the stack of `to`: the lock that has crossed the switch is released
  *
  * One lock crosses a switch: the lock under which others find `from` afterwards.  It is the lock of
- * `from` if `from` sleeps, stops or exits, and the queue's if `from` goes back there.  `to` releases
- * it (switch_finish) when the registers of `from` are saved.
+ * `from` if `from` sleeps, stops or exits, and the queue's if `from` goes back there.  `to`
+ * releases it (switch_finish) when the registers of `from` are saved.
  *
- * The functions are in line, because every instruction here is part of each hand-over from thread to
- * thread.
+ * The functions are in line, because every instruction here is part of each hand-over from thread
+ * to thread.
  */
 #pragma once
 #include "queue.h"
@@ -24,7 +24,7 @@
 
 /* --- the user's registers that the kernel leaves as they are ---------------------------- */
 
-/* Only an LWP with a schedctl record has some: no kernel LWP, and none that is about to exit. */
+/* Only an LWP with a schedctl record has some.  A kernel LWP and an exiting LWP have none. */
 static inline void user_regs_save(struct lwp *l)
 {
 	__asm__ volatile("rdfsbase %0" : "=r"(l->fsbase));
@@ -44,8 +44,8 @@ static inline void user_regs_load(const struct lwp *l)
 /* --- the stack ---------------------------------------------------------------------------- */
 
 /*
- * Goes over to the stack of `to`, and comes back when a CPU switches to `from` again.  Returns the
- * LWP that ran there before.  *lock crosses the switch: it comes back as the lock that has crossed
+ * Switches to the stack of `to`, and returns when a CPU switches to `from` again.  Returns the LWP
+ * that ran on this CPU before.  *lock crosses the switch; on return it is the lock that has crossed
  * that other switch.  For the compiler the call changes all registers, so the compiler saves those
  * that it needs afterwards.
  */
@@ -81,7 +81,7 @@ static inline void switch_out_user(struct lwp *l, uint32_t ms)
 	}
 }
 
-/* The time of this CPU is no longer that of l. */
+/* From `now` on the time of this CPU is not charged to l. */
 static inline void switch_out(struct dispq *q, struct lwp *l, uint32_t ms, hrtime_t now)
 {
 	l->mresume = l->mstate;
@@ -109,8 +109,8 @@ static inline void slice_begin(struct dispq *q, struct lwp *l, hrtime_t now)
 	timerq_want(q->slice_end);
 }
 
-/* Gives this CPU to `next`, which has just left its queue, or (NULL) to the idle LWP.  Returns the LWP
- * that has the CPU.  q->lock held. */
+/* Gives this CPU to `next`, which has just left its queue, or (NULL) to the idle LWP.  Returns the
+ * LWP that has the CPU.  q->lock held. */
 static inline __attribute__((always_inline)) struct lwp *
 switch_in_or_idle(struct dispq *q, struct lwp *next, hrtime_t now)
 {
@@ -139,8 +139,8 @@ static inline void switch_in_user(const struct lwp *next)
 }
 
 /*
- * The current LWP l leaves this CPU for the microstate ms; the result is the LWP that has the CPU now.
- * l->lock held.  The clock is read late, so that the work before it counts for l.
+ * The current LWP l leaves this CPU for the microstate ms; the result is the LWP that has the CPU
+ * now.  l->lock held.  The clock is read late, so that the work before it is charged to l.
  */
 static inline __attribute__((always_inline)) struct lwp *pick_next(struct lwp *l, uint32_t ms)
 {
@@ -161,7 +161,7 @@ static inline __attribute__((always_inline)) struct lwp *pick_next(struct lwp *l
 
 /* --- the second half --------------------------------------------------------------------- */
 
-/* For an LWP that wants more than the release of its lock (prev->then). */
+/* For an LWP that needs more than the release of its lock (prev->then). */
 void switch_finish_then(struct lwp *prev, struct spinlock *lock);
 
 /* On the stack of the LWP that has the CPU now: `lock` has crossed the switch from prev. */

@@ -1,12 +1,11 @@
 /*
  * timer.c - per-CPU timer queues, and the CPU's one hardware timer.
  *
- * A queue is a tree sorted by time, so that arming and cancelling cost O(log n)
- * with any number of sleepers.  The hardware timer is armed for the earlier of
- * the queue's first timer and the end of the time slice; it is
- * left alone when it would come earlier than needed (a switch of LWPs moves the
- * end of the slice every few microseconds): then it finds nothing to do and is
- * armed again.
+ * A queue is a tree sorted by time, so that arming and cancelling cost O(log n) with any number of
+ * sleepers.  The hardware timer is armed for the earlier of the queue's first timer and the end of
+ * the time slice.  It is not armed afresh when it would expire earlier than needed, because a
+ * switch of LWPs moves the end of the slice every few microseconds.  Then it finds nothing to do
+ * and is armed again.
  *
  * Lock order: q->lock is a leaf below l->lock.  A timer's function runs without
  * it, because the function takes l->lock.
@@ -75,7 +74,7 @@ bool ktimer_cancel(struct ktimer *t)
 		spin_unlock(&q->lock, s);
 		if (!running)
 			return pending;
-		cpu_pause(); /* its CPU is in the function, with interrupts off: soon over */
+		cpu_pause(); /* its CPU runs the function with interrupts off, so not for long */
 	}
 }
 
@@ -111,12 +110,12 @@ void timer_interrupt(void)
 		q->running = t;
 		spin_release(&q->lock);
 		t->fn(t);
-		/* Release: whoever sees it gone sees what the function did. */
+		/* Release: a CPU that sees NULL here sees what the function did. */
 		__atomic_store_n(&q->running, NULL, __ATOMIC_RELEASE);
 	}
 	timerq_want(next);
 	sched_slice_check();
-	/* An idle CPU has nobody to age, and needs no tick. */
+	/* Where no LWP waits there is none to age.  So an idle CPU needs no tick. */
 	if (dispq_count(c->dispq) != 0) {
 		if (now >= q->next_look) {
 			dispq_age(c, now);

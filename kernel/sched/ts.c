@@ -2,21 +2,21 @@
  * ts.c - the time-share class, and the fixed class of kernel LWPs.
  *
  * Time-share is the table below, in the shape of Solaris's ts_dptbl(4).  An LWP that uses up its
- * slice falls, one that comes back from a sleep rises, and low levels make up for their rarity with
- * longer slices.  One that has waited for a CPU for a second, in sum since it last slept, fell or
- * rose, is lifted, so that none starves.  The numbers are those of the classic table: slices of
- * 200 ms at the bottom and 20 at the top.  The user's priority is added to the level and gives the
+ * slice falls.  An LWP that comes back from a sleep rises.  LWPs at low levels run rarely, so their
+ * slices are longer.  An LWP that has waited for a CPU for a second, in sum since it last slept,
+ * fell or rose, is lifted, so that no LWP starves.  The numbers are those of the classic table:
+ * slices of 200 ms at the bottom and 20 ms at the top.  The level plus the user's priority is the
  * global priority.
  *
- * While none starves, a sleep renews the slice.  LWPs that compute, and sleep for a moment before
- * the slice ends, would then have all CPUs.  So when an LWP had to be lifted, the rules are strict
- * for STRICT_SECONDS, as they always are in Solaris: a sleep does not renew the slice, and an LWP
- * rises by one only if it has not used up a slice in this second.  Always strict, LWPs that hand the
- * CPU to each other would be at different levels now and then, and a wake-up would cost
- * one more switch.
+ * While no LWP starves, a sleep renews the slice.  LWPs that compute, and sleep for a moment before
+ * the slice ends, could then keep all CPUs.  So when an LWP had to be lifted, the rules are strict
+ * for STRICT_SECONDS, as they always are in Solaris.  A sleep then does not renew the slice.  It
+ * makes an LWP rise only if the LWP has not used up a slice in this second.  If the rules were
+ * always strict, LWPs that hand the CPU to each other would be at different levels now and then.
+ * A wake-up would then cost one more switch.
  *
- * The table may be replaced while it is in use (PC_ADMIN): each number is read by itself,
- * and any mixture of two tables that make sense makes sense.
+ * The table may be replaced while it is in use (PC_ADMIN).  Each number is read by itself.  So any
+ * mixture of two valid tables must be valid, and it is.
  */
 #include <kern/sched.h>
 #include <kern/timing.h>
@@ -61,8 +61,8 @@ static struct tsdpent ts_table[TS_LEVELS] = {
 	[58] = {SLICE(4), 48, 58, 0, 59},  [59] = {SLICE(2), 49, 59, 0, 59},
 };
 
-/* Seconds for which the rules are strict when an LWP has starved; and until which sched_second they
- * are.  Atomic. */
+/* For how many seconds the rules are strict after an LWP has starved.  ts_strict_until: the
+ * sched_second when this ends.  Atomic. */
 #define STRICT_SECONDS 10
 static uint32_t ts_strict_until;
 
@@ -73,14 +73,14 @@ static uint32_t ts_level(const struct lwp *l)
 	return l->cl.ts.level;
 }
 
-/* The global priority is the level with the user's priority. */
+/* The global priority is the level plus the user's priority. */
 static void ts_to_level(struct lwp *l, int level)
 {
 	l->cl.ts.level = level;
 	sched_own_pri(l, MAX(0, MIN(level + l->cl.ts.upri, PRI_TS_MAX)));
 }
 
-/* Its level is what it deserves at this moment: its waiting counts from now on. */
+/* l has just got its level: its waiting time counts from now on. */
 static void ts_count_anew(struct lwp *l, uint64_t waited)
 {
 	l->cl.ts.second = __atomic_load_n(&sched_second, __ATOMIC_RELAXED);
@@ -128,8 +128,8 @@ static int ts_get_nice(const struct lwp *l)
 	return l->cl.ts.nice;
 }
 
-/* As Solaris does: the 40 nice values spread over the user priorities, and the limit
- * goes with them. */
+/* As Solaris does: the 40 nice values spread over the user priorities, and the limit is set to the
+ * same value. */
 static void ts_set_nice(struct lwp *l, int nice)
 {
 	l->cl.ts.nice = nice;
@@ -137,7 +137,8 @@ static void ts_set_nice(struct lwp *l, int nice)
 	ts_to_level(l, ts_level(l));
 }
 
-/* What its parent has done says nothing about a process, which runs another program. */
+/* A new process starts at TS_START.  The level of its parent says nothing about it, because the new
+ * process runs another program. */
 static void ts_fork(struct lwp *l, bool process)
 {
 	l->cl.ts.waited = 0;
@@ -157,7 +158,7 @@ static void ts_slice_used(struct lwp *l)
 }
 
 /*
- * A sleep does not renew the slice, so its length is what an LWP may use at its level in all.  A slice
+ * A sleep does not renew the slice, so its length is all that an LWP may use at its level.  A slice
  * that ended between the last look at it and the sleep is used up.
  */
 static void __attribute__((noinline)) ts_wakeup_strictly(struct lwp *l, uint32_t second)
@@ -173,7 +174,7 @@ static void __attribute__((noinline)) ts_wakeup_strictly(struct lwp *l, uint32_t
 	}
 }
 
-/* Part of each hand-over from LWP to LWP: while none starves, a sleep renews the slice. */
+/* Part of each hand-over from LWP to LWP.  While no LWP starves, a sleep renews the slice. */
 static void ts_wakeup(struct lwp *l)
 {
 	uint32_t second = __atomic_load_n(&sched_second, __ATOMIC_RELAXED);
@@ -201,7 +202,7 @@ static int ts_starved(struct lwp *l, hrtime_t now)
 	ts_count_anew(l, waited);
 	__atomic_store_n(&ts_strict_until, l->cl.ts.second + STRICT_SECONDS, __ATOMIC_RELAXED);
 	ts_to_level(l, e->ts_lwait);
-	/* Its caller sets l->pri, from the list of the old one. */
+	/* The caller sets l->pri, because it needs the old priority to find the list of l. */
 	int to = l->pri;
 	l->pri = pri;
 	return to;
@@ -237,7 +238,7 @@ const struct sched_class ts_class = {
 	.check_table = ts_check_table,
 };
 
-/* Kernel LWPs: a fixed priority, no end of slice worth speaking of. */
+/* Kernel LWPs: a fixed priority, and a slice that does not end. */
 static int sys_check(const struct pcparms *p)
 {
 	return -EINVAL;

@@ -1,12 +1,13 @@
 /*
- * yield.c - lwp_yield, by a shorter switch: 426 instructions for two LWPs that yield to each other in
- * turn, in place of 618 by sched_put_back.
+ * yield.c - lwp_yield, by a shorter switch: 426 instructions for two LWPs that yield to each other
+ * in turn, in place of 618 by sched_put_back.
  *
  * The shortcut is for two LWPs of one process and one priority (yield_to_equal).  An LWP that is in
  * lwp_yield has nothing on its kernel stack that is worth keeping.  So it goes on at the end of the
- * call, already in the microstate of its user mode, and a switch costs only the time of the LWP that
- * leaves (after Draves, Bershad, Rashid, Dean: Using Continuations to Implement Thread Management and
- * Communication in Operating Systems, SOSP 1991).  In all other cases lwp_yield is sched_put_back.
+ * call, already in the microstate of its user mode, and a switch costs only the time of the LWP
+ * that leaves (after Draves, Bershad, Rashid, Dean: Using Continuations to Implement Thread
+ * Management and Communication in Operating Systems, SOSP 1991).  In all other cases lwp_yield is
+ * sched_put_back.
  */
 #include "switch.h"
 #include <kern/syscall.h>
@@ -36,9 +37,12 @@ static void __attribute__((noinline)) NORETURN yield_arm_timer(struct lwp *l, st
 }
 
 /*
- * Switches to the first LWP that waits with l's priority.  Returns if that is not enough.  q->lock held.
- * need_resched also says that l may no longer be on this CPU: a change of that sets it under the
- * queue's lock.
+ * Switches to the first LWP that waits with l's priority.  Returns if that is not enough.  q->lock
+ * held.
+ *
+ * *Race:* l yields, another CPU forbids l this CPU; *without this:* l goes back to a queue where it
+ * may not be; *closed by:* the test of need_resched, which the other CPU sets under the queue's
+ * lock.
  */
 static inline __attribute__((always_inline)) void yield_to_equal(struct dispq *q, struct lwp *l)
 {
@@ -82,7 +86,8 @@ void sched_yield_resumed(struct lwp *prev, struct spinlock *lock)
 	switch_finish(prev, lock);
 }
 
-/* The rest of lwp_yield: the lock was taken, or (locked) yield_to_equal was not enough. */
+/* The rest of lwp_yield.  locked: the caller holds q->lock, because yield_to_equal was not enough.
+ * Otherwise another CPU held the lock, or l is traced. */
 static void __attribute__((noinline)) yield_requeue(struct dispq *q, struct lwp *l, bool locked)
 {
 	if (!locked) {
@@ -96,7 +101,8 @@ static void __attribute__((noinline)) yield_requeue(struct dispq *q, struct lwp 
 	sched_put_back(false);
 }
 
-/* lwp_yield(): lets an LWP of the same priority run; pays what preemption control owes. */
+/* lwp_yield(): lets an LWP of the same priority run, and ends the grace period of preemption
+ * control. */
 int64_t sys_lwp_yield(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
@@ -105,7 +111,7 @@ int64_t sys_lwp_yield(const uint64_t arg[6])
 	irq_off();
 	if (__builtin_expect(l->leaving != 0, 0)) {
 		sched_leaves(l);
-		l = curlwp(); /* cheaper than to keep it, for all calls that do not come here */
+		l = curlwp(); /* to save l would cost all calls that do not come here */
 	}
 	q = cpu_here->dispq;
 	/* Without the queue's lock: an LWP of a higher priority that arrives sets need_resched, and
