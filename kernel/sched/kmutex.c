@@ -48,9 +48,9 @@ void krw_init(struct krwlock *l, const char *name)
 }
 
 /*
- * The lock has become free.  It goes to one writer, or to all readers: with n LWPs that wait, n
- * hand-overs wake n LWPs and not n * n / 2.  An LWP that comes first may take the lock from the
- * LWP that is woken, which then waits again; the exit of the former wakes the next.  l->lock held.
+ * The lock has become free.  One writer is woken, or all readers: with n waiters, n releases wake n
+ * LWPs and not n * n / 2.  A third LWP may acquire the lock before the woken LWP runs.  The woken
+ * LWP then waits again, and the release of the third LWP wakes the next waiter.  l->lock held.
  */
 static void krw_free(struct krwlock *l)
 {

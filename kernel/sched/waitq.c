@@ -1,9 +1,9 @@
 /*
  * waitq.c - wait queues (kern/sync.h).
  *
- * A waiter is linked while its sleeper has not been chosen by a wake-up.  It lies
- * on the sleeper's stack, which stays put: the sleeper leaves waitq_sleep only
- * with the object's lock, and the waker holds that lock throughout.
+ * A waiter is linked while no wake-up has chosen its sleeper.  It lies on the sleeper's stack.  It
+ * stays valid for the waker, because the waker holds the object's lock throughout, and the sleeper
+ * leaves waitq_sleep only with this lock.
  */
 #include <kern/cpu.h>
 #include <kern/proc.h>
@@ -41,11 +41,13 @@ int waitq_sleep(struct waitq *q, struct spinlock *lock, hrtime_t deadline, uint3
 	spin_acquire(&l->lock);
 	int reason = lwp_sleep_locked(l, lock, q->name, flags, deadline);
 	if (reason == WAKE_INTR && !sig_interrupted())
-		reason = WAKE_EVENT; /* a spurious one */
+		reason = WAKE_EVENT; /* a spurious wake-up */
 	spin_acquire(lock);
 	bool chosen = w.link.next == &w.link;
 	list_remove(&w.link);
-	/* One chosen by wake_one must not pass its wake-up up, whatever else woke it. */
+	/* *Race:* waitq_wake_one chooses this sleeper, a signal or a time-out ends its sleep;
+	 * *without this:* the wake-up is lost for the other sleepers; *closed by:* a chosen sleeper
+	 * reports the wake-up, whatever ended its sleep. */
 	if (chosen || reason == WAKE_EVENT)
 		return 0;
 	return reason == WAKE_TIMEOUT ? -ETIMEDOUT : -EINTR;

@@ -1,11 +1,11 @@
 /*
  * handle.c - handles and names of kernel objects (weft/kobj.h), and the calls on them.
  *
- * A handle is four times the number of its slot, and four more: never 0, as in NT.  Free
- * slots are in a list, so that all is O(1).
+ * A handle is four times the number of its slot, plus four.  So it is never 0, as in NT.  Free
+ * slots are in a list, so that all operations are O(1).
  *
- * An object goes when its last reference is dropped.  One that has a name stays in the table
- * of names until then; whoever finds it there without a reference left takes it for gone.
+ * An object is freed when its last reference is dropped.  A named object stays in the table of
+ * names until then (try_hold says why an LWP cannot find it there any more).
  *
  * Handle errors: EBADF: no such handle; EINVAL: the object is of another kind.
  *
@@ -20,7 +20,7 @@
 #include <kern/usercopy.h>
 #include "kobj.h"
 
-#define INHERIT_PIECE 256 /* handles that a child gets at a time, with the lock */
+#define INHERIT_PIECE 256 /* handles that a child gets while the lock is held once */
 
 /* --- names ------------------------------------------------------------------------------- */
 
@@ -45,7 +45,12 @@ void kobj_hold(struct kobj *o)
 	__atomic_add_fetch(&o->refs, 1, __ATOMIC_RELAXED);
 }
 
-/* A further reference, unless the last one is gone. */
+/*
+ * Adds a reference.  False: there is none left.
+ *
+ * *Race:* one LWP drops the last reference, another LWP finds the object by its name; *without
+ * this:* the second LWP uses freed memory; *closed by:* no reference is added to a count of 0.
+ */
 static bool try_hold(struct kobj *o)
 {
 	uint32_t refs = __atomic_load_n(&o->refs, __ATOMIC_RELAXED);
@@ -79,8 +84,8 @@ static struct kobj *kobj_name_find(const char *name)
 }
 
 /*
- * The object of this name, or a new one: *existed tells.  -EEXIST, -ENOENT, -EINVAL (it is
- * of another kind), -ENOMEM.
+ * The object of this name, or a new object; *existed says which.  -EEXIST, -ENOENT, -EINVAL (the
+ * object is of another kind), -ENOMEM.
  */
 static int kobj_create_named(const struct kobj_create *c, const char *name, struct kobj **out,
 			     bool *existed)
@@ -130,7 +135,7 @@ void kobj_table_init(struct kobj_table *t)
 	spin_init(&t->lock, "kernel object handles");
 }
 
-/* Makes room for twice as many.  -EMFILE, -ENOMEM. */
+/* Makes the table twice as large.  -EMFILE, -ENOMEM. */
 static int handle_table_grow(struct kobj_table *t)
 {
 	uint32_t had = __atomic_load_n(&t->nslots, __ATOMIC_RELAXED);
@@ -143,12 +148,16 @@ static int handle_table_grow(struct kobj_table *t)
 	if (fresh == NULL)
 		return -ENOMEM;
 	for (uint32_t i = had; i < n; i++) {
-		fresh[i] = (struct kobj_slot){.next_free = i + 2}; /* the one behind it */
+		fresh[i] = (struct kobj_slot){.next_free = i + 2}; /* the slot behind it */
 		preempt_point();
 	}
 	irqstate_t s = spin_lock(&t->lock);
 	old = fresh;
-	if (t->nslots == had) { /* nobody else was faster */
+	/*
+	 * *Race:* two LWPs make the table larger; *without this:* the second one drops the handles
+	 * that the first one has put there since; *closed by:* the second look at the size.
+	 */
+	if (t->nslots == had) {
 		memcpy(fresh, t->slot, had * sizeof(*fresh));
 		fresh[n - 1].next_free = t->free;
 		t->free = had + 1;
@@ -161,7 +170,8 @@ static int handle_table_grow(struct kobj_table *t)
 	return 0;
 }
 
-/* A handle to o, whose reference it takes over on success.  -EMFILE, -ENOMEM. */
+/* Makes a handle to o.  On success the caller's reference becomes the handle's.  -EMFILE,
+ * -ENOMEM. */
 static int64_t handle_add(struct kobj_table *t, struct kobj *o, bool inherit)
 {
 	for (;;) {
@@ -224,15 +234,15 @@ int kobj_inherit(struct kobj_table *t, struct kobj_table *from)
 {
 	uint32_t n;
 
-	/* Nobody else has t yet; `from` may grow until its lock is held. */
+	/* No other LWP has t yet.  `from` may grow until its lock is held. */
 	while (t->nslots < (n = __atomic_load_n(&from->nslots, __ATOMIC_RELAXED)))
 		if (handle_table_grow(t) != 0)
 			return -ENOMEM;
 	/*
-	 * *Race:* between two pieces another LWP of the parent closes or makes handles, or makes the
-	 * table larger; *without this:* the child gets an object that has been freed; *closed by:*
-	 * each piece reads the table afresh, under its lock, and takes its references there.  The
-	 * child may have a handle that is made or closed during the fork, or not.
+	 * *Race:* between two pieces another LWP of the parent closes or makes handles, or makes
+	 * the table larger; *without this:* the child gets an object that has been freed; *closed
+	 * by:* each piece reads the table afresh, under its lock, and adds its references there.  A
+	 * handle that is made or closed during the fork may be in the child or not.
 	 */
 	t->free = 0;
 	for (uint32_t i = t->nslots; i > 0;) {
@@ -270,7 +280,8 @@ void kobj_close_all(struct kobj_table *t, bool exec)
 	}
 }
 
-/* --- the calls ---------------------------------------------------------------------------------- */
+/* --- the calls
+ * ---------------------------------------------------------------------------------- */
 
 static bool kobj_create_valid(const struct kobj_create *c)
 {
@@ -292,8 +303,8 @@ static bool kobj_create_valid(const struct kobj_create *c)
 }
 
 /*
- * kobj_create(struct kobj_create *) = a handle to a new object, or to that of the name.  Does
- * not block.
+ * kobj_create(struct kobj_create *) = a handle to a new object, or to the object of this name.
+ * Does not block.
  * EFAULT: the structure, or the name; EINVAL: unknown kind or flags, initial or max out of
  * range, an empty name, a name of an object of another kind; ENAMETOOLONG: more than
  * KOBJ_NAME_MAX bytes; ENOENT: KOBJ_OPEN; EEXIST: KOBJ_NEW; EMFILE: KOBJ_HANDLES_MAX; ENOMEM:
@@ -343,7 +354,7 @@ int64_t sys_kobj_create(const uint64_t arg[6])
 }
 
 /*
- * kobj_close(handle): the handle is gone, and with the last one the object, unless somebody
+ * kobj_close(handle): frees the handle.  The object is freed with its last handle, unless an LWP
  * waits for it or owns it.
  * EBADF: no such handle.
  */
@@ -380,7 +391,7 @@ int64_t sys_kobj_dup(const uint64_t arg[6])
 	return r;
 }
 
-/* -ESRCH: p is no child of the caller.  One that has ended already sets o at once. */
+/* -ESRCH: p is no child of the caller.  A child that has ended already sets o at once. */
 static int at_exit_of(int pid, struct kobj *o)
 {
 	irqstate_t s = spin_lock(&proc_tree_lock);
@@ -396,10 +407,10 @@ static int at_exit_of(int pid, struct kobj *o)
 }
 
 /*
- * kobj_at_exit(handle, pid): the end of the calling LWP (pid 0), or of a child, will set the
- * event, whatever becomes of its handles: so a thread or a process can be waited for like any
- * object.  Of an LWP, after the mutexes that it owned have been abandoned; exec is an end
- * too.
+ * kobj_at_exit(handle, pid): the end of the calling LWP (pid 0), or of a child, will set the event,
+ * even if all its handles are closed.  So an LWP can wait for a thread or a process as for any
+ * object.  An LWP that ends sets the event after the mutexes that it owned have been abandoned.  An
+ * exec is an end, too.
  * Handle errors; EBUSY: the event waits for some end already; ESRCH: no such child.
  */
 int64_t sys_kobj_at_exit(const uint64_t arg[6])
@@ -416,14 +427,13 @@ int64_t sys_kobj_at_exit(const uint64_t arg[6])
 
 /*
  * kobj_wait(const uint32_t *handles, n, flags, deadline): waits until one of the objects is
- * signalled, or all of them are at one time (KOBJ_WAIT_ALL); a mutex is then the caller's, a
- * semaphore has a unit less, an event without manual reset is reset; with WAIT_ALL, all of
- * them in one step or none.  Returns the index of the object (the lowest of several), 0 for
- * all; + KOBJ_ABANDONED.  deadline: absolute CLOCK_MONOTONIC, or NULL; in the past: does not
- * wait.  Blocks.
- * EFAULT: handles, or the deadline; EINVAL: n is 0 or more than KOBJ_WAIT_MAX, unknown flags,
- * an object twice, the deadline; EBADF: no such handle; ETIMEDOUT: the deadline; EINTR: a
- * signal; ENOMEM: no memory.
+ * signalled, or all of them are at one time (KOBJ_WAIT_ALL).  The caller then owns the mutex; the
+ * semaphore has a unit less; the event without manual reset is reset.  With WAIT_ALL this happens
+ * to all objects in one step, or to none.  Returns the index of the object (the lowest of several),
+ * 0 for all; + KOBJ_ABANDONED.  deadline: absolute CLOCK_MONOTONIC, or NULL; if it is in the past,
+ * the call does not wait.  Blocks.  EFAULT: handles, or the deadline; EINVAL: n is 0 or more than
+ * KOBJ_WAIT_MAX, unknown flags, an object twice, the deadline; EBADF: no such handle; ETIMEDOUT:
+ * the deadline; EINTR: a signal; ENOMEM: no memory.
  */
 int64_t sys_kobj_wait(const uint64_t arg[6])
 {
@@ -479,7 +489,7 @@ static int64_t event_operate(uint32_t handle, enum kobj_event_op op)
 }
 
 /*
- * kobj_event_set(handle) = was it set?  Those who wait go on: one, or all with manual reset.
+ * kobj_event_set(handle) = was it set?  One waiter goes on, or all with manual reset.
  * Handle errors.
  */
 int64_t sys_kobj_event_set(const uint64_t arg[6])
@@ -494,8 +504,8 @@ int64_t sys_kobj_event_reset(const uint64_t arg[6])
 }
 
 /*
- * kobj_event_pulse(handle) = was it set?  Set and reset in one step: only who waits now goes
- * on.  One that waits for all of several objects does not see it.
+ * kobj_event_pulse(handle) = was it set?  Sets and resets the event in one step, so that only the
+ * present waiters go on.  A waiter for all of several objects does not see the pulse.
  * Handle errors.
  */
 int64_t sys_kobj_event_pulse(const uint64_t arg[6])

@@ -1,21 +1,24 @@
 /*
- * inherit.c - mutexes in user memory whose owner inherits the priorities of those who wait
- * (LWP_MUTEX_INHERIT in weft/ksync.h), and what LWPs are lent.
+ * inherit.c - mutexes in user memory whose owner inherits the priorities of the waiters
+ * (LWP_MUTEX_INHERIT in weft/ksync.h), and the priorities that LWPs inherit.
  *
- * While LWPs sleep for such a mutex there is a struct imutex for it, which knows them in the
- * order of their priorities, and its owner's LWP.  An LWP is lent the highest priority among the
- * first sleepers of all mutexes that it owns, and its ceiling (lwp_ceiling); what it is lent
- * counts as its priority wherever the dispatcher looks (sched_inherit_pri).  If it sleeps for such a
- * mutex itself, it moves up among the sleepers there, and so on along the chain (settle).  The
- * same on the way down: when a mutex is given up, a sleeper's time is up, or one is told to exit.
+ * While LWPs sleep for such a mutex there is a struct imutex for it.  It has the sleepers in order
+ * of priority, and the owner's LWP.  An LWP inherits the highest priority among the first sleepers
+ * of all mutexes that it owns, and its ceiling (lwp_ceiling).  The dispatcher uses the inherited
+ * priority wherever it is higher than the LWP's own (sched_inherit_pri).
  *
- * A mutex is handed over: who gives it up makes the first sleeper its owner, in the word too, so
- * that there is no moment in which it has sleepers and nobody who inherits from them.
+ * If the owner itself sleeps for such a mutex, it moves up among the sleepers there, and so on
+ * along the chain (lwp_pri_recompute).  The chain is also followed when a priority falls: when a
+ * mutex is released, a sleeper times out, or a sleeper is told to exit.
  *
- * pi_lock guards all of this, for all processes: who waits for whom is one graph, and a chain
- * leads from mutex to mutex and from process to process.  It is taken only where an LWP must
- * sleep for such a mutex or has one that others sleep for.  It is one of the locks of objects;
- * under it come l->lock, and, to look a foreign owner up, before it proc_tree_lock and p->lock.
+ * A mutex is handed over: its owner makes the first sleeper the new owner, also in the word.  So
+ * at no moment a mutex has sleepers, and no owner that inherits from them.
+ *
+ * pi_lock guards all of this, for all processes, because sleepers and owners are one graph: a chain
+ * leads from mutex to mutex and from process to process.  It is acquired only when an LWP must
+ * sleep for such a mutex, or has a mutex that others sleep for.  It is one of the locks of objects.
+ * Lock order: proc_tree_lock and p->lock (only to look up an owner of another process), pi_lock,
+ * l->lock.
  */
 #include <kern/cache.h>
 #include <kern/cpu.h>
@@ -30,13 +33,13 @@
 #include <weft/errno.h>
 #include "inherit.h"
 
-#define CHAIN_MAX 1024 /* links that a priority goes along: those behind keep theirs */
+#define CHAIN_MAX 1024 /* links of a chain that are followed; LWPs behind keep their priority */
 
 struct imutex {
 	struct tree_node node;  /* in `contended` */
 	struct user_key key;    /* held by each sleeper */
 	struct tree sleepers;   /* struct isleeper, by priority, then by arrival; not empty */
-	struct lwp *owner;      /* NULL: none that could inherit */
+	struct lwp *owner;      /* NULL: no owner that could inherit */
 	struct list owner_link; /* in owner->pi_mutexes */
 };
 
@@ -44,9 +47,9 @@ struct isleeper {
 	struct tree_node node;
 	struct imutex *m;
 	struct lwp *lwp;
-	uint64_t me; /* as the mutex's owner */
-	int pri;     /* of the LWP, what it is lent included */
-	bool chosen; /* it has the mutex, or never will; taken out */
+	uint64_t me; /* its number as an owner, as in the word */
+	int pri;     /* of the LWP, with what it inherits */
+	bool chosen; /* it has the mutex, or will never get it; it is out of the tree */
 	int result;
 };
 
@@ -99,13 +102,15 @@ static struct isleeper *imutex_first(const struct imutex *m)
 	return isleeper_of(tree_first(&m->sleepers));
 }
 
-/* --- who is lent what ----------------------------------------------------------------- */
+/* --- which priority an LWP inherits ------------------------------------------------------ */
 
 /*
  * l sleeps for such a mutex, owns one, or has a ceiling: from now on its fields are valid.  False:
- * it has exited.  One that has never been here exits without the lock.  If it does so at this
- * moment, either it is EXITED here, or finds there that it has JOINED, and waits for the lock to
- * take itself out.  pi_lock held.
+ * l has exited.  An LWP that never takes part exits without pi_lock.  pi_lock held.
+ *
+ * *Race:* l exits, another LWP makes it an owner; *without this:* a dead LWP inherits; *closed by:*
+ * both change l->inherit atomically.  Either this function finds EXITED, or the exiting LWP finds
+ * JOINED, and waits for pi_lock to take itself out.
  */
 static bool inherit_join(struct lwp *l)
 {
@@ -120,7 +125,7 @@ static bool inherit_join(struct lwp *l)
 	return true;
 }
 
-/* What l is lent may have changed: carries that on along the chain.  pi_lock held. */
+/* What l inherits may have changed: computes it afresh, and follows the chain.  pi_lock held. */
 static void lwp_pri_recompute(struct lwp *l)
 {
 	for (unsigned links = 0; l != NULL && links < CHAIN_MAX; links++) {
@@ -140,7 +145,7 @@ static void lwp_pri_recompute(struct lwp *l)
 	}
 }
 
-/* m gets an owner, who is lent what its sleepers have; NULL: none.  pi_lock held. */
+/* Makes l the owner of m.  l inherits from the sleepers.  NULL: no owner.  pi_lock held. */
 static void set_owner(struct imutex *m, struct lwp *l)
 {
 	struct lwp *was = m->owner;
@@ -154,7 +159,8 @@ static void set_owner(struct imutex *m, struct lwp *l)
 	lwp_pri_recompute(l);
 }
 
-/* w, the last of whose mutex's sleepers it may be, is taken out.  pi_lock held. */
+/* Takes w out.  If it is the last sleeper of its mutex, the struct imutex is freed.  pi_lock
+ * held. */
 static void isleeper_leave(struct isleeper *w)
 {
 	struct imutex *m = w->m;
@@ -216,7 +222,7 @@ void inherit_exec(struct lwp *l)
 /*
  * lwp_ceiling(ceiling, limit): from now on the caller runs at no less than real-time priority
  * `ceiling` (0 to 59; -1: its own), unless its own is real-time and above `limit` (-1: none).  For
- * mutexes with a ceiling, of which the library knows which the caller holds.  Does not block.
+ * mutexes with a ceiling: the library knows which of them the caller holds.  Does not block.
  * EINVAL: one of the two is no such priority; EINVAL: its own is above the limit, and nothing
  * changes.
  */
@@ -241,11 +247,12 @@ int64_t sys_lwp_ceiling(const uint64_t arg[6])
 
 struct held {
 	irqstate_t s;
-	int pid;            /* of the process whose LWPs may be looked up, beside the caller's */
-	struct proc *other; /* it, if there is such a process */
+	int pid;            /* of another process whose LWPs may be looked up; 0: none */
+	struct proc *other; /* that process, if it exists */
 };
 
-/* pi_lock; before it what it takes to look up LWPs of process pid, if it is not the caller's. */
+/* Acquires pi_lock.  If pid is another process, first acquires the locks that are needed to look up
+ * its LWPs. */
 static void held_lock(struct held *h, int pid)
 {
 	h->pid = pid;
@@ -263,7 +270,7 @@ static void held_lock(struct held *h, int pid)
 	spin_acquire(&pi_lock);
 }
 
-/* All but pi_lock. */
+/* Releases all locks except pi_lock. */
 static void forget_other(struct held *h)
 {
 	if (h->other != NULL) {
@@ -279,7 +286,7 @@ static void held_unlock(struct held *h)
 	spin_unlock(&pi_lock, h->s);
 }
 
-/* Without the lock: the word's page is missing.  0, -EFAULT, -ENOMEM. */
+/* Brings in the page of the word, which is missing.  No lock is held.  0, -EFAULT, -ENOMEM. */
 static int imutex_fault(const struct uobject *m)
 {
 	int err = as_fault(curproc()->as, m->addr, FAULT_WRITE);
@@ -292,8 +299,8 @@ static int pid_of(uint64_t word)
 }
 
 /*
- * The LWP that the word names as its owner, or NULL: it is gone, or is not an LWP's number.
- * -EAGAIN: it is of a process other than the one that h has been locked for.
+ * The LWP that the word names as its owner.  NULL: the LWP has exited, or the number is no LWP's.
+ * -EAGAIN: the owner is of another process, and h is not locked for this process.
  */
 static int owner_lwp(const struct held *h, uint64_t word, struct lwp **owner)
 {
@@ -314,11 +321,11 @@ static int owner_lwp(const struct held *h, uint64_t word, struct lwp **owner)
 	return 0;
 }
 
-/* --- taking ------------------------------------------------------------------------------ */
+/* --- acquiring --------------------------------------------------------------------------- */
 
 /*
- * Takes the mutex if it is free; else, with mark, sees to it that WAITERS is set.  Results as
- * of lwp_mutex_lock; -EBUSY, and *seen: the word.
+ * Acquires the mutex if it is free.  Otherwise, with mark, makes sure that WAITERS is set.  Results
+ * as of lwp_mutex_lock; -EBUSY, and *seen: the word.
  */
 static int imutex_take(const struct uobject *m, uint64_t me, bool mark, uint64_t *seen)
 {
@@ -344,7 +351,7 @@ static int imutex_take(const struct uobject *m, uint64_t me, bool mark, uint64_t
 	return err;
 }
 
-/* The current LWP becomes one of those who sleep for the mutex.  -EAGAIN: as owner_lwp. */
+/* The current LWP becomes a sleeper of the mutex.  -EAGAIN: as owner_lwp. */
 static int imutex_enter(struct uobject *m, struct held *h, uint64_t word, struct imutex **fresh,
 			struct isleeper *w)
 {
@@ -373,7 +380,8 @@ static int imutex_enter(struct uobject *m, struct held *h, uint64_t word, struct
 	return 0;
 }
 
-/* Sleeps until w is chosen: its result; -ETIMEDOUT, -EINTR: it was not, and has left. */
+/* Sleeps until w is chosen, and returns the result of w.  -ETIMEDOUT, -EINTR: w was not chosen, and
+ * is no longer a sleeper. */
 static int isleeper_sleep(struct uobject *m, struct isleeper *w, hrtime_t deadline)
 {
 	struct lwp *l = curlwp();
@@ -385,7 +393,7 @@ static int isleeper_sleep(struct uobject *m, struct isleeper *w, hrtime_t deadli
 		return w->result;
 	bool last = tree_first(&w->m->sleepers) == tree_last(&w->m->sleepers);
 	isleeper_leave(w);
-	/* If the page is missing WAITERS stays, which does no harm. */
+	/* If the page is missing, WAITERS stays set, which does no harm. */
 	uint64_t seen;
 	if (last && user_load64(&seen, m->addr) == 0)
 		while ((seen & LWP_MUTEX_WAITERS) &&
@@ -425,7 +433,8 @@ int imutex_lock(struct uobject *m, uint64_t me, hrtime_t deadline, bool wait)
 	forget_other(&h);
 	err = isleeper_sleep(m, &w, deadline);
 	held_unlock(&h);
-	/* Nobody takes a lock into the grave. */
+	/* *Race:* this LWP gets the mutex, and is told to exit; *without this:* the mutex has an
+	 * owner that never returns to user mode; *closed by:* this release. */
 	if ((err == 0 || err == -EOWNERDEAD) && w.chosen && (curlwp()->ast & AST_EXIT)) {
 		imutex_unlock(m, LWP_MUTEX_OWNER, me, err == -EOWNERDEAD);
 		err = -EINTR;
@@ -436,9 +445,9 @@ out:
 	return err;
 }
 
-/* --- giving up ----------------------------------------------------------------------------- */
+/* --- releasing ----------------------------------------------------------------------------- */
 
-/* w is woken, with this result, and owns its mutex if that says so. */
+/* Wakes w with this result.  w owns its mutex if the result says so. */
 static void isleeper_choose(struct isleeper *w, int result)
 {
 	struct lwp *l = w->lwp;
@@ -449,8 +458,8 @@ static void isleeper_choose(struct isleeper *w, int result)
 }
 
 /*
- * The word says that the first sleeper has the mutex: hands over what it is lent.  The last
- * who leaves takes the struct imutex along.
+ * The word names the first sleeper as the owner.  Takes this sleeper out; from now on it inherits
+ * from the other sleepers.  With the last sleeper the struct imutex is freed.
  */
 static void imutex_hand_over(struct imutex *m, bool more, int result)
 {

@@ -2,25 +2,33 @@
  * kobj.c - mutexes, events and semaphores of the kernel's own, and waiting for any or all of
  * several (after the dispatcher objects of Windows NT).
  *
- * An object is signalled when an LWP that waits for it may go on.  Whoever makes it so
- * (offer) looks at those who wait, in order.  One that waits for this object, or for any of
- * several, has what it waits for at once: the waker does to the object what having it means,
- * so nobody can come in between.  One that waits for all of several is woken to look for
- * itself, and others behind it are not kept waiting meanwhile.
+ * An object is signalled when an LWP that waits for it may go on.  The waker, which makes it
+ * signalled, looks at the waiters in order (kobj_offer).  If a waiter waits for this object, or for
+ * any of several, the waker acquires the object for the waiter at once.  So no other LWP can
+ * acquire it first.  A waiter for all of several objects is woken to look for itself.  The waiters
+ * behind it do not wait for that.
  *
- * An LWP waits with one block in the queue of each object, and one struct kwait whose state
- * is settled once: WAITING turns into the index of what it has, or into RETRY, by
- * compare-and-swap under the lock of the object that did it.  The LWP looks at the state
- * under its own lock before it sleeps, and whoever settled it wakes it after that: so no
- * wake-up is lost.  Blocks and kwait lie on the waiter's side; it leaves only when it has
- * had the locks of all objects once more, so nobody can still be looking at them.
+ * An LWP waits with one block in the queue of each object, and one struct kwait, the state of the
+ * wait.  The waker changes this state from WAITING to the index of the acquired object, or to
+ * RETRY.
  *
- * To look at several objects at one time, an LWP takes the locks of all, in order of their
- * addresses.  It does so only when it begins to wait and when it has been woken.  (NT had
- * one lock for all objects of the machine instead.)
+ *	*Race:* two objects become signalled, and two wakers look at the same waiter; *without
+ *	this:* the waiter acquires both, and returns one; *closed by:* each waker changes the state
+ *	with a compare-and-swap, under the lock of its object, and only one succeeds.
  *
- * A pulse reaches those who wait for the event alone or for any of several; who waits for
- * all of several finds, when it looks, that it has passed.
+ *	*Race:* the waiter is about to sleep, a waker changes the state; *without this:* the wake-up
+ *	is lost; *closed by:* the waiter looks at the state under its own lock before it sleeps, and
+ *	the waker wakes it after the change.
+ *
+ * Blocks and kwait belong to the waiter.  The waiter acquires the locks of all objects once more
+ * before it leaves, so that no waker can still be looking at its blocks.
+ *
+ * To look at several objects at one time, an LWP acquires the locks of all, in order of their
+ * addresses.  It does so only when it begins to wait and when it has been woken.  (NT had one lock
+ * for all objects of the machine instead.)
+ *
+ * A pulse reaches the waiters for the event alone or for any of several.  A waiter for all of
+ * several objects finds, when it looks, that the event has been reset again.
  *
  * Locks: objects by address (level 4), then l->lock.
  */
@@ -38,8 +46,8 @@ enum { WAITING = -1, RETRY = -2 };
 struct kwait {
 	struct lwp *lwp;
 	bool all;
-	bool abandoned; /* of what it has */
-	int32_t state;  /* WAITING, RETRY, or the index of what it has */
+	bool abandoned; /* a mutex that it has acquired was abandoned */
+	int32_t state;  /* WAITING, RETRY, or the index of the object that it has acquired */
 };
 struct kblock {
 	struct list link; /* obj->waiters; obj->lock */
@@ -89,14 +97,14 @@ void kobj_free(struct kobj *o)
 	kcache_free(cache, o);
 }
 
-/* --- having an object: its lock is held ----------------------------------------------------- */
+/* --- acquiring an object: its lock is held --------------------------------------------------- */
 
 static bool kobj_is_signalled(const struct kobj *o, const struct lwp *l)
 {
 	return o->kind == KOBJ_MUTEX ? o->owner == NULL || o->owner == l : o->signal > 0;
 }
 
-/* l, for which o is signalled, has it; true: from an owner that died. */
+/* l acquires o, which is signalled for l.  True: o is a mutex, and its last owner died. */
 static bool kobj_acquire(struct kobj *o, struct lwp *l)
 {
 	bool abandoned = false;
@@ -112,7 +120,7 @@ static bool kobj_acquire(struct kobj *o, struct lwp *l)
 	return abandoned;
 }
 
-/* o may have become signalled: those who wait for it go on, as many as can. */
+/* o may have become signalled: lets as many waiters go on as can. */
 static void kobj_offer(struct kobj *o)
 {
 	for (struct list *at = o->waiters.next, *next; at != &o->waiters; at = next) {
@@ -132,7 +140,8 @@ static void kobj_offer(struct kobj *o)
 	}
 }
 
-/* --- the calls --------------------------------------------------------------------------------- */
+/* --- the calls
+ * --------------------------------------------------------------------------------- */
 
 void kobj_adopt(struct kobj *o)
 {
@@ -197,7 +206,7 @@ void kobj_set_all(struct list *events)
 	}
 }
 
-/* Mutexes first: whoever sees the event finds them abandoned. */
+/* Mutexes first, so that an LWP that sees the event finds them abandoned. */
 void kobj_lwp_exit(struct lwp *l)
 {
 	for (struct list *at = l->mutexes.next, *next; at != &l->mutexes; at = next) {
@@ -243,7 +252,8 @@ int kobj_sema_release(struct kobj *o, int32_t n)
 	return was;
 }
 
-/* --- waiting -------------------------------------------------------------------------------------- */
+/* --- waiting
+ * -------------------------------------------------------------------------------------- */
 
 static irqstate_t lock_all(struct kblock *b, unsigned n)
 {
@@ -261,8 +271,8 @@ static void unlock_all(struct kblock *b, unsigned n, irqstate_t s)
 }
 
 /*
- * All locks held: if what w waits for can be had, has it, and settles the state: with any of
- * several, the first in the order of the call.
+ * If the objects that w waits for are signalled, acquires them and sets the state.  In a wait for
+ * any of several, acquires the first in the order of the call.  The locks of all objects are held.
  */
 static void kwait_check(struct kwait *w, struct kblock *b, unsigned n)
 {
@@ -288,7 +298,7 @@ static void kwait_check(struct kwait *w, struct kblock *b, unsigned n)
 	}
 }
 
-/* Sleeps until w is settled: WAKE_*; at once if it is. */
+/* Sleeps while the state of w is WAITING.  Returns WAKE_*. */
 static int kwait_sleep(struct kwait *w, hrtime_t deadline)
 {
 	irqstate_t s = spin_lock(&w->lwp->lock);

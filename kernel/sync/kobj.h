@@ -12,13 +12,13 @@ struct kobj {
 	uint32_t refs;        /* atomic: handles, waits, the owner */
 	uint8_t kind;
 	bool manual;         /* event */
-	bool abandoned;      /* mutex: the next owner is to be told; lock */
+	bool abandoned;      /* mutex: its owner died, and the next owner is to know it; lock */
 	int32_t signal, max; /* event: 0 or 1; semaphore: the count; lock */
 	struct lwp *owner;   /* mutex; lock */
 	uint64_t recursion;  /* mutex; lock */
-	bool attached;       /* event: somebody's end will set it; lock */
-	struct list owned;   /* mutex: in owner->mutexes, the owner's alone; attached event:
-			      * there, or in p->at_end (proc_tree_lock) */
+	bool attached;       /* event: the end of an LWP or a process will set it; lock */
+	struct list owned;   /* mutex: in owner->mutexes, which only the owner uses; attached
+			      * event: in that list, or in p->at_end (proc_tree_lock) */
 	struct list waiters; /* of kblock, first in, first out; lock */
 	struct list named;   /* in the table of names; its lock */
 	char *name;          /* or NULL; does not change */
@@ -28,12 +28,12 @@ struct kobj {
 
 void kobj_init(void);
 struct kobj *kobj_alloc(const struct kobj_create *c); /* NULL: out of memory; one reference */
-void kobj_free(struct kobj *o);                       /* nobody refers to it */
-/* The caller owns o, a mutex: enters it among its own if it is not there. */
+void kobj_free(struct kobj *o);                       /* no reference is left */
+/* Enters o, a mutex that the caller owns, in the caller's list, unless it is there. */
 void kobj_adopt(struct kobj *o);
 /*
- * The end of the current LWP, or of p (with proc_tree_lock held), will set the event o,
- * which is held until then.  -EBUSY: it waits for some end already.
+ * The end of the current LWP, or of p (with proc_tree_lock held), will set the event o.  o is held
+ * until then.  -EBUSY: the event waits for some end already.
  */
 int kobj_attach_lwp(struct kobj *o);
 int kobj_attach_proc(struct kobj *o, struct proc *p);

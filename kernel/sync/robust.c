@@ -1,16 +1,18 @@
 /*
  * robust.c - which robust mutexes may a process own when it dies?
  *
- * The kernel keeps, for each process, the addresses that it has registered
- * (lwp_mutex_register): a mutex must be registered before it is taken, once, and may then be
- * taken and given up in user mode as often as one likes.  At the end each word on record is
- * read: if it names the process as the owner, the mutex is handed on.  So nothing is lost
- * between taking a mutex and noting it, and nothing that a broken or malicious program
- * leaves in its memory leads the kernel anywhere: it only ever looks at the addresses on its
- * own record, of which there are at most LWP_MUTEX_REGISTERED_MAX, and what it may do to a
- * word there the program could have done itself.
+ * For each process the kernel keeps the addresses that the process has registered
+ * (lwp_mutex_register).  A mutex must be registered once, before it is acquired.  It may then be
+ * acquired and released in user mode any number of times.  When the process dies, the kernel reads
+ * each registered word.  If the word names the process as the owner, the mutex is marked OWNERDEAD,
+ * and the first waiter is woken.
  *
- * The record is a tree in order of addresses, guarded by p->lock.
+ * So no death is missed between the acquisition of a mutex and a note of it.  A broken or malicious
+ * program cannot mislead the kernel by the contents of its memory.  The kernel looks only at the
+ * registered addresses, at most LWP_MUTEX_REGISTERED_MAX of them.  It does nothing to a word there
+ * that the program could not have done itself.
+ *
+ * The addresses are a tree in order of address, guarded by p->lock.
  */
 #include <kern/cache.h>
 #include <kern/cpu.h>
@@ -51,7 +53,7 @@ static int registered_compare(const struct tree_node *a, const struct tree_node 
 	return x < y ? -1 : x > y;
 }
 
-/* The first at or above addr, or NULL.  p->lock held. */
+/* The first registered mutex at or above addr, or NULL.  p->lock held. */
 static struct registered *registered_from(struct proc *p, vaddr_t addr)
 {
 	struct registered *best = NULL;
@@ -66,10 +68,10 @@ static struct registered *registered_from(struct proc *p, vaddr_t addr)
 }
 
 /*
- * lwp_mutex_register(m): the process may own m, a robust mutex, when it dies, and the calling
- * LWP when it exits.  Once for each process (and, if it takes mutexes under its own id, LWP);
- * again does no harm.  Good for the address, whatever is mapped there by then.  Does not
- * block.
+ * lwp_mutex_register(m): the process may own m, a robust mutex, when it dies, and the calling LWP
+ * may own it when it exits.  Call it once for each process, and once for each LWP that acquires
+ * mutexes under its own id; a second call does no harm.  The address stays registered, whatever is
+ * mapped there later.  Does not block.
  * EINVAL: misaligned, or not ROBUST; EFAULT: m cannot be read; EAGAIN:
  * LWP_MUTEX_REGISTERED_MAX are registered; ENOMEM: no memory.
  */
@@ -131,7 +133,7 @@ int64_t sys_lwp_mutex_unregister(const uint64_t arg[6])
 	return 0;
 }
 
-/* Hands on what `owner` of the current process has. */
+/* Hands on the registered mutexes that `owner`, of the current process, owns. */
 static void owner_died(uint64_t owner)
 {
 	struct proc *p = curproc();
@@ -150,9 +152,9 @@ static void owner_died(uint64_t owner)
 }
 
 /*
- * lwp_mutex_abandon(owner): the holder of this number has ended: the registered robust mutexes
- * that it owns are handed on as if it had died.  For a threads library, some of whose threads
- * end while their LWPs live on.
+ * lwp_mutex_abandon(owner): the owner with this number has ended.  The registered robust mutexes
+ * that it owns are handed on as if it had died.  This is for a threads library, because a thread
+ * may end while its LWP goes on.
  */
 int64_t sys_lwp_mutex_abandon(const uint64_t arg[6])
 {
@@ -173,7 +175,7 @@ void robust_proc_exit(struct proc *p)
 	const uint64_t mask = LWP_MUTEX_OWNER & ~lwp_mutex_owner(0, ~0u);
 	struct tree_node *n;
 
-	/* Nobody else is left who could register. */
+	/* No other LWP is left that could register a mutex. */
 	while ((n = tree_first(&p->robust)) != NULL) {
 		struct registered *r = registered_of(n);
 		tree_remove(&p->robust, n);

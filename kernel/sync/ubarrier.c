@@ -1,11 +1,11 @@
 /*
  * ubarrier.c - barriers in user memory (weft/ksync.h), from the kernel's side.
  *
- * LWPs that have arrived and the number of the cycle are one word, which changes under the
- * bucket's lock: the last to arrive resets the one and adds to the other in one step.  So an
- * LWP that a signal has taken from its sleep learns from the cycle's number, when it comes
- * again, whether it still has to wait; and nobody is counted in a cycle other than the one that
- * he meant.  The barrier is not touched after the first wake-up: who is woken may unmap it.
+ * The count of LWPs that have arrived and the number of the cycle are one word, which changes under
+ * the bucket's lock.  The last LWP to arrive resets the count and increments the cycle in one step.
+ * If a signal has ended the sleep of an LWP, it calls again.  It then learns from the number of the
+ * cycle whether it still has to wait.  No LWP is counted in another cycle than it meant.  The
+ * barrier is not touched after the first wake-up, because a woken LWP may unmap it.
  */
 #include <kern/cpu.h>
 #include <kern/sched.h>
@@ -14,9 +14,9 @@
 #include "urwlock.h"
 
 /*
- * Arrives in cycle number `cycle`.  1: as the last one; 0: others are to come; -EAGAIN: the
- * barrier is not in that cycle; -EFAULT: the page is missing.  arrived: it has before, and only
- * looks.
+ * The caller arrives in cycle number `cycle`.  1: it is the last to arrive; 0: others are to come;
+ * -EAGAIN: the barrier is not in this cycle; -EFAULT: the page is missing.  arrived: the caller has
+ * arrived before, and only looks.
  */
 static int ubarrier_arrive(const struct uobject *b, uint32_t count, uint32_t cycle, bool arrived)
 {

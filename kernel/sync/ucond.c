@@ -2,11 +2,12 @@
  * ucond.c - condition variables and semaphores in user memory (weft/ksync.h), from the
  * kernel's side.
  *
- * A waiter of a condition variable enters the queue and sets WAITERS before it gives its
- * mutex up; so whoever changes the condition under the mutex later, and signals, finds it
- * there.  It sleeps only if it has not been chosen by then.
+ * *Race:* the waiter releases the mutex and sleeps, a waker changes the condition and
+ * signals; *without this:* the waker finds no waiter, and the wake-up is lost; *closed by:* the
+ * waiter enters the queue and sets WAITERS before it releases the mutex.  The waiter sleeps only if
+ * it has not been chosen by then.
  *
- * A semaphore is handed over: who is woken has its unit, and nobody comes in between.
+ * A unit of a semaphore is handed over: the woken LWP has the unit, and no other LWP can take it.
  */
 #include <kern/cpu.h>
 #include <kern/proc.h>
@@ -44,7 +45,7 @@ static int mark_waiters(struct uobject *c, irqstate_t *s)
 	}
 }
 
-/* WAITERS goes.  -EFAULT: the page is missing. */
+/* Clears WAITERS.  -EFAULT: the page is missing. */
 static int clear_waiters(const struct uobject *c)
 {
 	uint32_t seen;
@@ -59,8 +60,9 @@ static int clear_waiters(const struct uobject *c)
 }
 
 /*
- * The first who waits, or NULL.  If there is no second one WAITERS goes, which must be before the
- * first is chosen: the lock is given up if the page is missing, and a chosen one may go its way.
+ * The first waiter, or NULL.  If there is no second waiter, WAITERS is cleared.  This must come
+ * before the first is chosen: if the page is missing, the lock is released, and a chosen waiter may
+ * go on then.
  */
 static struct uwaiter *first_to_go(struct uobject *c, irqstate_t *s)
 {
@@ -94,7 +96,8 @@ int ucond_wait(vaddr_t addr, vaddr_t mutex, uint64_t me, hrtime_t deadline)
 			uwait_leave(&c, &w);
 		else
 			err = uwait_sleep(&c, &w, "lwp_cond", deadline);
-		/* Whose signal was it, that of one who never slept or never goes on? */
+		/* *Race:* a signal chooses this waiter, and the waiter fails or is told to exit;
+		 * *without this:* the wake-up is lost; *closed by:* the next waiter gets it. */
 		if (w.chosen && (err != 0 || (curlwp()->ast & AST_EXIT)))
 			uwait_pass_on(&c);
 		while (err != 0 && uwait_first(&c, &more) == NULL && clear_waiters(&c) == -EFAULT &&
@@ -135,7 +138,8 @@ int ucond_broadcast(vaddr_t addr)
 	if (err != 0)
 		return err;
 	irqstate_t s = spin_lock(&c.bucket->lock);
-	/* All who wait now will go; who comes when the lock has been given up sets it again. */
+	/* All present waiters will go.  A waiter that arrives after the lock has been released sets
+	 * WAITERS again. */
 	while (clear_waiters(&c) == -EFAULT && uobject_fault(&c, &s) == 0)
 		;
 	uint64_t last = c.bucket->arrivals;
@@ -169,7 +173,7 @@ static int sema_get(struct uobject *o, vaddr_t addr)
 	return uobject_get(o, addr, sema.flags & LWP_SEMA_SHARED);
 }
 
-/* If nobody waits any more: WAITING goes.  -EFAULT: the page is missing. */
+/* Clears WAITING if no LWP waits any more.  -EFAULT: the page is missing. */
 static int clear_waiting(const struct uobject *o)
 {
 	uint32_t seen = LWP_SEMA_WAITING;
@@ -178,7 +182,8 @@ static int clear_waiting(const struct uobject *o)
 	return uwait_first(o, &more) == NULL ? user_cas32(o->addr, &seen, 0) : 0;
 }
 
-/* Takes a unit: 0; else, with mark, sees to it that WAITING is set: -EAGAIN.  -EFAULT. */
+/* Takes a unit.  0; -EAGAIN: there is none, and, with mark, WAITING is set; -EFAULT: the page is
+ * missing. */
 static int take_unit(const struct uobject *o, bool mark)
 {
 	uint32_t seen;
@@ -200,7 +205,8 @@ static int take_unit(const struct uobject *o, bool mark)
 	return err;
 }
 
-/* Gives a unit to the first who waits, or to the word.  Lock held; -EFAULT, -EOVERFLOW. */
+/* Gives a unit to the first waiter, or to the word if there is none.  Lock held; -EFAULT,
+ * -EOVERFLOW. */
 static int give_unit(struct uobject *o)
 {
 	bool more;
@@ -246,7 +252,8 @@ int usema_wait(vaddr_t addr, hrtime_t deadline, bool wait)
 		uwait_enter(&o, &w);
 		err = uwait_sleep(&o, &w, "lwp_sema", deadline);
 		if (err == 0 && (curlwp()->ast & AST_EXIT)) {
-			/* Nobody takes a unit into the grave. */
+			/* *Race:* this LWP gets a unit, and is told to exit; *without this:* the
+			 * unit is lost; *closed by:* the next waiter or the word gets it. */
 			while (give_unit(&o) == -EFAULT && uobject_fault(&o, &s) == 0)
 				;
 			err = -EINTR;

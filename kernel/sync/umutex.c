@@ -1,10 +1,10 @@
 /*
  * umutex.c - the mutex in user memory (weft/ksync.h), from the kernel's side.
  *
- * Who is woken does not have the mutex: it competes for it with those who come by in user
- * mode, and sleeps again if it loses.  So a mutex that is in demand need not wait for its
- * next owner's CPU, and no LWP is left out for long: the longest sleeper of the highest
- * priority is woken each time.  A mutex whose owner inherits (inherit.c) is handed over instead.
+ * The woken LWP does not have the mutex.  It competes with LWPs that try to acquire the mutex in
+ * user mode, and sleeps again if it loses.  So a contended mutex does not stay free until its next
+ * owner gets a CPU.  No LWP waits for long, because each time the longest sleeper of the highest
+ * priority is woken.  A mutex whose owner inherits (inherit.c) is handed over instead.
  */
 #include <kern/cpu.h>
 #include <kern/proc.h>
@@ -38,8 +38,8 @@ static inline int umutex_get(struct uobject *m, vaddr_t addr)
 }
 
 /*
- * Takes the mutex if it is free; else, with mark, sees to it that WAITERS is set.  0 and
- * -EOWNERDEAD: taken; -EBUSY, -EDEADLK, -ENOTRECOVERABLE; -EFAULT: the page is missing.
+ * Acquires the mutex if it is free.  Otherwise, with mark, makes sure that WAITERS is set.  0 and
+ * -EOWNERDEAD: acquired; -EBUSY, -EDEADLK, -ENOTRECOVERABLE; -EFAULT: the page is missing.
  */
 static int umutex_take(const struct uobject *m, uint64_t me, bool mark)
 {
@@ -99,7 +99,9 @@ int umutex_lock(vaddr_t addr, uint64_t me, hrtime_t deadline, bool wait)
 		uwait_enter(&m, &w);
 		err = uwait_sleep(&m, &w, "lwp_mutex", deadline);
 		chosen = err == 0;
-		/* Nobody takes a lock into the grave. */
+		/* *Race:* a release wakes this LWP, and the LWP is told to exit; *without this:* it
+		 * never returns to user mode, and the other sleepers are not woken; *closed by:* it
+		 * gives up here, and the wake-up is passed on below. */
 		if (chosen && (curlwp()->ast & AST_EXIT))
 			err = -EINTR;
 		if (err != 0)
@@ -113,8 +115,8 @@ int umutex_lock(vaddr_t addr, uint64_t me, hrtime_t deadline, bool wait)
 }
 
 /*
- * Frees the mutex if its owner, under mask, is `owner`, and wakes the first who waits, or
- * all when it cannot be recovered.  -EPERM: somebody else's, or nobody's; -EFAULT, -ENOMEM.
+ * Frees the mutex if its owner, under mask, is `owner`, and wakes the first waiter, or all when it
+ * cannot be recovered.  -EPERM: another owner has it, or none; -EFAULT, -ENOMEM.
  */
 static int umutex_release(struct uobject *m, uint64_t mask, uint64_t owner, bool died)
 {
@@ -144,7 +146,8 @@ static int umutex_release(struct uobject *m, uint64_t mask, uint64_t owner, bool
 					uwait_choose(m, w);
 					uwait_wake(w);
 				}
-				/* The next one, when it gets -ENOTRECOVERABLE, does so too. */
+				/* If the mutex cannot be recovered, the woken LWP wakes the
+				 * next. */
 				break;
 			}
 		}

@@ -1,15 +1,15 @@
 /*
  * urwlock.c - reader-writer locks in user memory (weft/ksync.h), from the kernel's side.
  *
- * As libthread's own (libthread/sync/rwlock.c): a lock that is given up while LWPs wait is
- * handed over, to the first of them if that is a writer, or to all readers before the first
- * writer; and who comes waits if anyone does.  So neither writers nor readers starve within
- * a priority, unless it is a real-time one, in which writers come first.  An LWP that is woken has
- * the lock.
+ * The rules are those of libthread's own locks (libthread/sync/rwlock.c).  A lock that is released
+ * while LWPs wait is handed over: to the first waiter if this is a writer, or to all readers before
+ * the first writer.  An LWP that arrives must wait if another LWP waits.  So neither writers nor
+ * readers starve within a priority.  Real-time priorities are an exception: there writers come
+ * first.  An LWP that is woken has the lock.
  *
  * While WAITING is set, the word changes under the bucket's lock only.  Readers are let in
- * UWAIT_SOME at a time; in between readers have the lock and WAITING is set, which is a state
- * like any other: whoever gives up, or comes here next, lets in the rest.
+ * UWAIT_SOME at a time.  In between, readers have the lock and WAITING is set.  This is a state
+ * like any other: the next LWP that releases the lock, or comes here, lets in the rest.
  */
 #include <kern/cpu.h>
 #include <kern/proc.h>
@@ -35,9 +35,9 @@ static int urwlock_get(struct uobject *l, vaddr_t addr)
 }
 
 /*
- * Does the caller go before all that wait?  Only one with a real-time priority may: those of time
- * sharing come and go, and readers that always have a better one for the moment would starve
- * the writers.  With the bucket's lock.
+ * Does the caller go before all waiters?  Only an LWP with a real-time priority may.  Time-share
+ * priorities rise and fall, so readers that always have a better priority for the moment would
+ * starve the writers.  The bucket's lock is held.
  */
 static bool goes_first(const struct uobject *l)
 {
@@ -51,7 +51,7 @@ static bool goes_first(const struct uobject *l)
 }
 
 /*
- * Takes the lock if it may be taken; else sees to it that WAITING is set: -EBUSY.  -EAGAIN:
+ * Acquires the lock if the caller may have it.  -EBUSY: it may not, and WAITING is set; -EAGAIN:
  * too many readers; -EFAULT: the page is missing.
  */
 static int urwlock_take(const struct uobject *l, bool write, bool again)
@@ -80,7 +80,7 @@ static int urwlock_take(const struct uobject *l, bool write, bool again)
 	return err;
 }
 
-/* Gives up one hold.  -EPERM: nobody has it; -EFAULT: the page is missing. */
+/* Releases one hold.  -EPERM: no LWP has the lock; -EFAULT: the page is missing. */
 static int urwlock_release(const struct uobject *l)
 {
 	uint32_t seen;
@@ -97,8 +97,8 @@ static int urwlock_release(const struct uobject *l)
 }
 
 /*
- * Hands the lock to those that may have it now, at most UWAIT_SOME; their number.  -EFAULT:
- * the page is missing.  The word is not touched after the first wake-up.
+ * Hands the lock to the waiters that may have it now, at most UWAIT_SOME.  Returns their number.
+ * -EFAULT: the page is missing.  The word is not touched after the first wake-up.
  */
 static int grant_some(struct uobject *l)
 {
@@ -138,8 +138,8 @@ static int grant_some(struct uobject *l)
 }
 
 /*
- * Hands the lock to all that may have it now; gives the bucket's lock up now and then.  If
- * the memory has gone meanwhile, nobody is left who could use the lock.
+ * Hands the lock to all waiters that may have it now.  Releases the bucket's lock now and then.  If
+ * the memory has been unmapped meanwhile, no LWP is left that could use the lock.
  */
 static void urwlock_grant(struct uobject *l, irqstate_t *s)
 {
@@ -189,10 +189,11 @@ static int urwlock_lock(vaddr_t addr, bool write, bool again, hrtime_t deadline)
 			uwait_enter(&l, &w);
 		err = uwait_sleep(&l, &w, "lwp_rwlock", deadline);
 		if (err != 0) {
-			/* Readers may have waited for this writer, and now wait for nobody. */
+			/* Readers may have waited only because this writer waited: let them in. */
 			urwlock_grant(&l, &s);
 		} else if (curlwp()->ast & AST_EXIT) {
-			/* Nobody takes a lock into the grave. */
+			/* *Race:* this LWP gets the lock, and is told to exit; *without this:* the
+			 * lock is never released; *closed by:* this release. */
 			drop_and_grant(&l, &s);
 			err = -EINTR;
 		}

@@ -137,7 +137,8 @@ bool uwait_choose_some(struct uobject *o, uint64_t last, struct uwaiter *list[],
 	struct uwaiter *w = uwait_first(o, &more);
 	while (w != NULL && *n < UWAIT_SOME) {
 		struct uwaiter *next = more ? uwait_next(o, w, &more) : NULL;
-		/* Of a later one nothing is asked; it stands in the way only for its priority. */
+		/* A waiter that arrived after `last` is skipped; it is only ahead in the tree
+		 * because of its priority. */
 		if (w->arrival <= last) {
 			uwait_choose(o, w);
 			list[(*n)++] = w;

@@ -2,24 +2,27 @@
  * usleep.h - the queues of LWPs that sleep for locks in user memory (weft/ksync.h), and
  * the mutex among these locks, which the condition variable needs too.
  *
- * A queue is found by hashing the lock's key (kern/userkey.h) to a bucket.  A bucket
- * is one tree of waiters, ordered by key, then priority, then arrival (but of real-time ones
- * of a priority, those that want to write before those that want to read); so entering,
- * leaving and finding the first of a key cost O(log n), however many LWPs wait for
- * however many locks.  A waiter lies on its LWP's kernel stack.
+ * A queue is found by hashing the lock's key (kern/userkey.h) to a bucket.  A bucket is one tree of
+ * waiters, ordered by key, then priority, then arrival.  Among real-time waiters of equal priority,
+ * writers come before readers.  So entering, leaving and finding the first waiter of a key cost
+ * O(log n), however many LWPs wait for however many locks.  A waiter lies on its LWP's kernel
+ * stack.
  *
- * The bucket's lock guards the tree, and the words of the locks that hash there as far as
- * the kernel changes them: of LWPs that enter the kernel for a lock, one at a time looks
- * at the word, and goes to sleep or wakes somebody.  That no wake-up is lost follows as
- * usual: a word says that somebody waits before its LWP gives the bucket's lock up, and
- * whoever gives up or posts a lock whose word says so comes here.
+ * The bucket's lock guards the tree.  It also guards the words of the locks that hash to the
+ * bucket, as far as the kernel changes them: one LWP at a time looks at the word in the kernel, and
+ * goes to sleep or wakes a waiter.
  *
- * A word is touched under the bucket's spin lock, without its page being fetched: if the
- * page is missing, the lock is given up, the page brought in, and all begins again.  The
- * last access to a word comes before the wake-up: who is woken may unmap it.
+ * *Race:* a waiter is about to sleep for a lock, its owner releases the lock in user mode; *without
+ * this:* the wake-up is lost; *closed by:* the word says that an LWP waits before this LWP releases
+ * the bucket's lock.  An LWP that releases or posts a lock whose word says so comes here.
  *
- * An LWP that has been chosen has had its wake-up, whatever else ended its sleep.  One that
- * cannot make use of it, because it is told to exit or its memory is gone, passes it on.
+ * A word is accessed under the bucket's spin lock, and the access does not bring in a missing page.
+ * If the page is missing, the lock is released, the page is brought in, and the step begins again.
+ * The last access to a word comes before the wake-up, because the woken LWP may unmap it.
+ *
+ * *Race:* a waker chooses a waiter, a time-out or a signal ends its sleep; *without this:* the
+ * wake-up is lost; *closed by:* a chosen waiter has had its wake-up, whatever ended its sleep.  If
+ * it cannot use the wake-up, because it is told to exit or its memory is gone, it passes it on.
  *
  * Locks: one bucket's at a time (level 4 of kernel/README.md), then l->lock.
  */
@@ -35,17 +38,17 @@ struct lwp;
 struct ubucket {
 	struct spinlock lock;
 	struct tree waiters;
-	uint64_t arrivals; /* counts those that entered */
+	uint64_t arrivals; /* how many waiters have entered so far */
 } CACHE_ALIGNED;
 
 struct uwaiter {
 	struct tree_node node;
 	const struct user_key *key;
 	struct lwp *lwp;
-	int pri; /* of its LWP when it came */
+	int pri; /* of its LWP when it entered */
 	uint64_t arrival;
 	bool chosen; /* taken out by a waker */
-	bool writes; /* reader-writer locks: what it wants */
+	bool writes; /* reader-writer locks: it waits to write */
 };
 
 /* A lock in user memory, as a call works on it. */
@@ -66,28 +69,28 @@ void uobject_put(struct uobject *o);
 void uwait_enter(struct uobject *o, struct uwaiter *w); /* the current LWP */
 void uwait_enter_to_write(struct uobject *o, struct uwaiter *w);
 void uwait_leave(struct uobject *o, struct uwaiter *w); /* if it has not been chosen */
-/* The first that waits for o, or NULL; *more: there are others. */
+/* The first waiter for o, or NULL; *more: there are others. */
 struct uwaiter *uwait_first(const struct uobject *o, bool *more);
 struct uwaiter *uwait_next(const struct uobject *o, struct uwaiter *w, bool *more);
-/* Takes w out; the wake-up comes with uwait_wake, before the lock is given up. */
+/* Takes w out.  The caller wakes it with uwait_wake before it releases the lock. */
 void uwait_choose(struct uobject *o, struct uwaiter *w);
 void uwait_wake(struct uwaiter *w);
-#define UWAIT_SOME 32 /* woken before others get a look in */
+#define UWAIT_SOME 32 /* waiters that are woken while the lock is held once */
 /*
- * Takes out at most UWAIT_SOME of those who came no later than `last` (arrivals of the
- * bucket) into list; true: there may be more of them.
+ * Takes out at most UWAIT_SOME of the waiters that arrived no later than `last` (arrivals of the
+ * bucket) into list.  True: there may be more of them.
  */
 bool uwait_choose_some(struct uobject *o, uint64_t last, struct uwaiter *list[], unsigned *n);
-/* The wake-up that the current LWP has had, and cannot use, goes to the next one. */
+/* Passes a wake-up that the current LWP has had, and cannot use, to the next waiter. */
 void uwait_pass_on(struct uobject *o);
 /*
- * Sleeps until w, which has entered, is chosen: 0; -ETIMEDOUT, -EINTR: it was not, and has
- * left.  Gives the lock up meanwhile.
+ * Sleeps until w, which has entered, is chosen.  0; -ETIMEDOUT, -EINTR: w was not chosen, and has
+ * left.  Releases the lock while it sleeps.
  */
 int uwait_sleep(struct uobject *o, struct uwaiter *w, const char *wchan, hrtime_t deadline);
 /*
- * The word's page is missing: gives the lock up (interrupts on) and brings it in for
- * writing.  0, -EFAULT, -ENOMEM; has the lock again in any case.
+ * The word's page is missing: releases the lock (interrupts on) and brings the page in for writing.
+ * 0, -EFAULT, -ENOMEM.  In each case the lock is held again on return.
  */
 int uobject_fault(struct uobject *o, irqstate_t *s);
 
