@@ -1,9 +1,9 @@
 /*
- * backtrace.c - who called whom, with symbols.
+ * backtrace.c - the chain of calls, with symbols.
  *
  * Follows frame pointers, through trap frames too, up to user mode or the start
- * of the LWP.  It must work on a broken stack: every word is read through the
- * table of instructions that may fault, and the walk is bounded.  The symbol
+ * of the LWP.  It must work on a broken stack.  So the instruction that reads a word is in the
+ * table of instructions that may fault (.extable), and the walk is bounded.  The symbol
  * table is put into the kernel by the second link (tools/ksyms.py).
  */
 #include <kern/printk.h>

@@ -2,9 +2,9 @@
  * cpu.c - the per-CPU set-up of the machine: descriptor tables, GS, SYSCALL,
  * control registers, and what a CPU must have.
  *
- * All CPUs share one IDT; each has its GDT and TSS inside its struct cpu and
- * three stacks for the events that may come anywhere (entry.S).  No locks:
- * CPU 0 prepares everything, a started CPU only loads it.
+ * All CPUs share one IDT.  Each CPU has its GDT and TSS inside its struct cpu, and stacks for the
+ * events that may arrive anywhere (entry.S).  No locks: CPU 0 prepares everything, a started CPU
+ * only loads it.
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
@@ -61,7 +61,7 @@ _Static_assert(sizeof(struct trapframe) == TF_SIZE, "");
 /* RFLAGS that SYSCALL clears: TF, IF, DF, NT, AC. */
 #define SYSCALL_CLEARS 0x44700
 
-/* A stack for events that may come anywhere; `cpu` is the word above it. */
+/* A stack for events that may arrive anywhere; `cpu` is the word above it. */
 struct ist_stack {
 	uint8_t bytes[4096 - 16];
 	struct cpu *cpu;
@@ -72,7 +72,7 @@ struct ist_stack {
 struct cpu_area {
 	struct cpu cpu;
 	struct ist_stack ist[3];
-	struct ist_stack nmi_second; /* exact timing: an NMI while the first holds a frame */
+	struct ist_stack nmi_second; /* exact timing: for an NMI while ist[0] holds a frame */
 } __attribute__((aligned(4096)));
 
 struct cpu *cpus[WEFT_MAXCPU];
@@ -80,7 +80,7 @@ unsigned ncpu = 1;
 
 static struct cpu_area boot_area;
 
-/* Until timing_init_cpu: time stands still at 0. */
+/* The record until timing_init_cpu: time stands still at 0. */
 static struct timerec no_time;
 
 struct gate {
@@ -123,7 +123,7 @@ static void fill_idt(void)
 	set_gate(T_MCHECK, (uint64_t)machine_check_entry, 3, 0);
 }
 
-/* Fills in what the CPU itself reads: GDT, TSS, stacks. */
+/* Fills in the parts that the CPU itself reads: GDT, TSS, stacks. */
 static void fill_area(struct cpu_area *a, unsigned id)
 {
 	struct cpu *c = &a->cpu;
@@ -187,7 +187,7 @@ void cpuid(uint32_t leaf, uint32_t out[4])
 			 : "a"(leaf), "c"(0));
 }
 
-/* Panics unless the CPU has everything that weft cannot do without. */
+/* Panics unless the CPU has all features that weft needs. */
 static void check_features(void)
 {
 	enum { EBX = 1, ECX, EDX };
@@ -210,7 +210,7 @@ static void check_features(void)
 	}
 }
 
-/* The part of every CPU's set-up that needs no memory; `c` is this CPU's. */
+/* The part of every CPU's set-up that allocates no memory.  `c` is this CPU. */
 static void init_this_cpu(struct cpu *c)
 {
 	load_tables(c);
@@ -260,7 +260,7 @@ void cpu_ap_main(struct cpu *c)
 	mm_init_cpu();
 	lapic_init_cpu();
 	timing_init_cpu();
-	/* From here on the CPU takes part: cpu_start_others waits for this. */
+	/* From here on the CPU counts as started: cpu_start_others waits for this. */
 	__atomic_store_n(&c->online, true, __ATOMIC_RELEASE);
 	timing->start_cpu();
 	sched_cpu_main();

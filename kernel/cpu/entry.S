@@ -7,11 +7,11 @@
  * LWP's kernel stack.  C code is entered with interrupts off and with the
  * direction, alignment-check and trap flags clear.
  *
- * Three events may come anywhere, also between an entry and its SWAPGS or while
+ * Three events may arrive anywhere, also between an entry and its SWAPGS or while
  * RSP is still the user's: NMI, double fault and machine check.  They run on
- * stacks of their own (IST) and assume nothing about GS: the word above such a
- * stack points at the struct cpu, and GS is saved and restored by value, which
- * is right in every state of SWAPGS, and also when the user has put a kernel
+ * stacks of their own (IST) and assume nothing about GS.  The word above such a
+ * stack points at the struct cpu.  GS is saved and restored by value.  This is
+ * right before and after a SWAPGS, and also when the user has put a kernel
  * address there.
  */
 #include "asm.h"
@@ -21,8 +21,8 @@
 #define TRAP_SYSCALL 0x100
 #define T_PROTECT 13
 
-	/* So that a debugger sees through a trap frame: it starts with RSP at the
-	 * vector, with all that is above on the stack. */
+	/* Lets a debugger see through a trap frame.  The description starts with RSP at
+	 * the vector, and all words above it on the stack. */
 	.cfi_sections .debug_frame
 	.macro FRAME_BEGIN
 	.cfi_startproc simple
@@ -47,8 +47,8 @@
 	.cfi_adjust_cfa_offset -\bytes
 	.endm
 
-	/* The arguments of a system call lie side by side, and what a C function
-	 * keeps lies below all others: the way out of a call leaves those alone. */
+	/* The arguments of a system call lie side by side.  The registers that a C
+	 * function preserves lie below all others: the way out of a call skips them. */
 	.macro PUSH_REGS
 	PUSH rax
 	PUSH r9
@@ -88,15 +88,15 @@
 	POP rax
 	.endm
 
-	/* Flags as C wants them.  An interrupt gate clears IF and TF only; CLAC
-	 * would do for AC, but not every CPU has it. */
+	/* Flags as C needs them.  An interrupt gate clears IF and TF only.  CLAC would
+	 * clear AC, except that not every CPU has it. */
 	.macro CLEAR_FLAGS
 	pushq $2
 	popfq
 	.endm
 
 	/* Jumps to \work if the LWP has something to do before user mode.
-	 * Interrupts are off, so nothing is lost between here and there. */
+	 * Interrupts are off, so no AST is missed between here and user mode. */
 	.macro CHECK_USER_WORK work
 	movq %gs:CPU_LWP, %rax
 	movl LWP_AST(%rax), %eax
@@ -120,7 +120,7 @@ syscall_entry:
 	movq %gs:CPU_TSS_RSP0, %rsp
 	pushq $SEL_UDATA
 	pushq %gs:CPU_USER_RSP
-	pushq %r11 /* the user's RFLAGS; the flags that matter are masked by the CPU */
+	pushq %r11 /* the user's RFLAGS; the CPU has masked the flags that matter */
 	pushq $SEL_UCODE
 	pushq %rcx
 	pushq %rax
@@ -133,9 +133,9 @@ syscall_entry:
 	call syscall_dispatch
 	CHECK_USER_WORK 1f
 	cmpl $TRAP_SYSCALL, TF_VEC(%rsp)
-	jne return_by_iret /* the call has written the frame anew */
+	jne return_by_iret /* the call has rewritten the frame */
 	/* SYSRET takes RIP from RCX and RFLAGS from R11, where SYSCALL has put them.
-	 * That RIP is canonical: nothing is mapped in the last page below 2^47. */
+	 * That RIP is canonical, because no page is mapped right below 2^47. */
 	.cfi_remember_state
 	DROP TF_CALLER_REGS
 	.irp reg, r15, r14, r13, r12, rbx /* C has restored them */
@@ -147,8 +147,8 @@ syscall_entry:
 	sysretq
 	.cfi_restore_state
 
-	/* Where swtch_in_park and swtch_in_yield let an LWP go on: RSP is the frame.  What the
-	 * call gives: the function's result; 0. */
+	/* Where swtch_in_park and swtch_in_yield let an LWP go on: RSP is the frame.  lwp_park
+	 * returns the function's result, lwp_yield returns 0. */
 park_resumed:
 	xorl %ebp, %ebp
 	movq %rax, %rdi
@@ -211,7 +211,7 @@ trap_common:
 from_kernel:
 	cmpq $trap_iretq, TF_RIP - TF_VEC(%rsp)
 	jne 2f
-	swapgs /* that IRET has failed with GS already the user's */
+	swapgs /* the IRET has failed when GS was already the user's */
 2:	PUSH_REGS
 1:	CLEAR_FLAGS
 	movq %rsp, %rdi
@@ -239,9 +239,9 @@ return_to_kernel:
 	iretq
 	.cfi_endproc
 
-	/* An IRET to user mode failed: its frame holds what no user may have, a
-	 * RIP that is not canonical for one.  The stack is as before it, and the
-	 * general registers are the user's: make it a fault at the user's RIP. */
+	/* An IRET to user mode failed, because its frame is not valid for user mode;
+	 * for example, RIP is not canonical.  The stack is as before the IRET, and the
+	 * general registers are the user's.  So it becomes a fault at the user's RIP. */
 	.section .extable, "a"
 	.quad trap_iretq, iret_failed
 	.text
@@ -256,7 +256,7 @@ iret_failed:
 	jmp return_to_user
 	.cfi_endproc
 
-/* --- events that may come anywhere ----------------------------------------- */
+/* --- events that may arrive anywhere ---------------------------------------- */
 
 	.globl nmi_entry, double_fault_entry, machine_check_entry, anywhere_call_end
 nmi_entry:
@@ -289,13 +289,14 @@ anywhere_call_end:
 
 /*
  * swtch: RDI from, RSI to, RDX the lock that crosses the switch.
- * Leaves this stack for that of `to`.  The caller saves the registers (sched/switch.h), and has
- * pushed RBP last.  Returns to the call of swtch that `to` made some time ago: RAX is `from`, RDX the
- * lock.  A new LWP's stack looks as if lwp_trampoline had called swtch.
+ * Switches from this stack to that of `to`.  The caller saves the registers (sched/switch.h), and
+ * has pushed RBP last.  Returns to the call of swtch that `to` made some time ago: RAX is `from`,
+ * RDX the lock.  A new LWP's stack looks as if lwp_trampoline had called swtch.
  *
  * swtch_in_yield: the same for an LWP whose system call has nothing left to do except to return 0.
- * So nothing on its stack is kept, and no register except the user's, which its frame has: it goes
- * on at yield_resumed.  swtch_in_park: the same for an LWP that parks; it goes on at park_resumed.
+ * So nothing on its stack is kept, and no register except the user's, which are in its frame.  The
+ * LWP goes on at yield_resumed.  swtch_in_park: the same for an LWP that parks; it goes on at
+ * park_resumed.
  */
 	.globl swtch, swtch_in_yield, swtch_in_park
 swtch_in_park:
@@ -320,7 +321,7 @@ swtch:
 	ret
 	.cfi_endproc
 
-	/* RSP: a user LWP's frame; a kernel LWP does not come back. */
+	/* RSP: a user LWP's frame.  For a kernel LWP sched_lwp_first does not return. */
 	.globl lwp_trampoline
 lwp_trampoline:
 	.cfi_startproc simple

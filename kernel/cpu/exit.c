@@ -14,7 +14,7 @@ void machine_exit(int qemu_value)
 {
 	irq_save();
 	__asm__ volatile("outl %0, %1" ::"a"(qemu_value), "Nd"((uint16_t)DEBUG_EXIT_PORT));
-	for (;;) /* no such device: nothing is left to do */
+	for (;;) /* the machine has no such device: nothing is left to do */
 		__asm__ volatile("cli; hlt");
 }
 

@@ -1,8 +1,8 @@
 /*
  * ioapic.c - device interrupts: the IOAPIC's pins, all delivered to CPU 0.
  *
- * Pins are set up while the kernel starts, on CPU 0, and do not change after
- * that; so there is no lock.  The legacy controllers are masked for good.
+ * CPU 0 sets up the pins while the kernel starts.  They do not change after that, so there is no
+ * lock.  The legacy controllers stay masked.
  */
 #include <kern/cpu.h>
 #include <kern/layout.h>
@@ -14,7 +14,7 @@ enum { REG_VERSION = 1, REG_PIN = 0x10 }; /* two registers a pin from REG_PIN on
 #define PIN_LOW 0x2000
 #define PIN_LEVEL 0x8000
 #define PIN_MASKED 0x10000
-#define NPINS 24 /* vectors set aside: VEC_EXTERNAL + 0 to 23 */
+#define NPINS 24 /* reserved vectors: VEC_EXTERNAL + 0 to 23 */
 
 static struct acpi_madt table;
 static void (*handler[NPINS])(void);
@@ -33,8 +33,8 @@ static void ioapic_write(volatile uint32_t *io, unsigned reg, uint32_t v)
 
 static void mask_legacy(void)
 {
-	/* Moved away from the exceptions first: even a masked controller can
-	 * raise a spurious interrupt.  0x20 and 0x28 are vectors nobody uses. */
+	/* First moves the vectors away from the exceptions, because even a masked controller can
+	 * raise a spurious interrupt.  The vectors 0x20 and 0x28 are not used otherwise. */
 	static const uint8_t init[][2] = {{0x11, 0x11}, {0x20, 0x28}, {0x04, 0x02}, {0x01, 0x01}};
 	outb(0x20, init[0][0]);
 	outb(0xa0, init[0][1]);

@@ -2,10 +2,9 @@
  * lapic.c - the local interrupt controller of each CPU: inter-processor
  * interrupts and the CPU's timer.
  *
- * Registers are reached through model-specific registers where the CPU has the
- * x2APIC, else through memory; all CPUs use the same.  Everything here concerns
- * the calling CPU's own controller, so there is no lock; an interrupt command
- * takes two stores in memory, so interrupts are off around it.
+ * The registers are model-specific registers where the CPU has the x2APIC, and otherwise memory.
+ * All CPUs use the same kind.  Each function works on the calling CPU's own controller, so there is
+ * no lock.  An interrupt command takes two stores to memory, so interrupts are off around it.
  */
 #include <kern/cpu.h>
 #include <kern/layout.h>
@@ -81,8 +80,8 @@ void lapic_init_cpu(void)
 	lapic_write(TIMER_DIVIDE, DIVIDE_BY_1);
 	lapic_write(LVT_TIMER, VEC_TIMER); /* one-shot */
 	lapic_write(TIMER_INITIAL, 0);
-	/* Last: the legacy controller may have interrupted the CPU before LINT0 was
-	 * masked.  QEMU forgets that only when it looks at priorities again; else
+	/* This comes last.  The legacy controller may have interrupted the CPU before LINT0 was
+	 * masked.  QEMU forgets that only when it looks at priorities again.  Without this write
 	 * the first STI takes an interrupt that has no vector. */
 	lapic_write(TPR, 0);
 }
@@ -98,15 +97,16 @@ void lapic_eoi(void)
 }
 
 /*
- * In exact timing the NMI that ends a window may come between the two stores, and send an
- * interrupt of its own: so whoever sends leaves ICR_HIGH as it was.
+ * *Race:* this CPU has written ICR_HIGH and not yet ICR, the NMI that ends a window (exact timing)
+ * sends an interrupt of its own; *without this:* the first interrupt goes to a wrong CPU; *closed
+ * by:* each sender restores ICR_HIGH.
  */
 static void lapic_send(uint32_t apic_id, uint32_t command)
 {
 	irqstate_t s = irq_save();
 	if (x2apic) {
-		/* This write, unlike one to memory, does not wait for earlier
-		 * stores to become visible; the receiver must see them. */
+		/* A write to this register, unlike a write to memory, does not wait until earlier
+		 * stores are visible.  The receiver must see them. */
 		__asm__ volatile("mfence; lfence" ::: "memory");
 		wrmsr(MSR_X2APIC + ICR / 16, (uint64_t)apic_id << 32 | command);
 	} else {
@@ -166,7 +166,7 @@ void lapic_timer_set_hz(uint64_t hz)
 	timer_mult = (hz << 32) / 1000000000;
 }
 
-/* A time beyond the counter's range is cut to it: the timer then comes early. */
+/* A time beyond the counter's range is cut to the range: the timer then expires early. */
 void lapic_timer(uint64_t ns)
 {
 	unsigned __int128 count = (unsigned __int128)ns * timer_mult >> 32;

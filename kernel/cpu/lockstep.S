@@ -2,25 +2,25 @@
  * lockstep.S - the assembly half of exact timing: windows begin and end here.
  *
  * A window is the time in which a CPU runs.  It ends by an NMI of the CPU's own
- * LAPIC timer (lockstep_nmi) or by its own choice (lockstep_op).  Both build the
- * same frame,
+ * LAPIC timer (lockstep_nmi) or by the CPU's own choice (lockstep_op).  Both build
+ * the same frame:
  *
  *	GS base, pad, 15 registers, RIP CS RFLAGS RSP SS
  *
- * call lockstep_switch, which chooses the CPU that runs next and returns when it
- * is this one's turn again, and leave through window_begin.  Everything between
- * the RDTSC that ends a window and the RDTSC that begins the next one lies outside
- * of virtual time.
+ * Both call lockstep_switch.  It chooses the CPU that runs next, and returns when it
+ * is the turn of this CPU again.  Both leave through window_begin.  All instructions
+ * between the RDTSC that ends a window and the RDTSC that begins the next window lie
+ * outside of virtual time.
  *
- * The NMI may come anywhere: user code, the gap before SWAPGS, a moment in which
- * RSP is still the user's.  So it has a stack of its own with the struct cpu in
- * the word above, and saves and restores GS by value.  While a CPU waits for the
- * token its frame lies on one IST stack and the NMI that hands it the token must
- * come in on the other: window_begin points IST1 back.
+ * The NMI may arrive anywhere: in user code, in the gap before SWAPGS, while RSP is
+ * still the user's.  So it has a stack of its own with the struct cpu in the word
+ * above, and saves and restores GS by value.  While a CPU waits for the token, its
+ * frame lies on one IST stack.  The NMI that hands it the token must arrive on the
+ * other stack.  window_begin points IST1 back.
  *
- * NMI_TO_RDTSC and the two numbers in window_begin count instructions between the
- * points named there.  Whoever edits these lines counts again: the self-test at
- * boot panics when a window is one instruction off.
+ * lockstep_nmi_to_rdtsc and the two numbers in window_begin count the instructions
+ * between the points that are named there.  After a change of these lines they must be
+ * counted again: the self-test at boot panics when a window is one instruction off.
  */
 #include "asm.h"
 
@@ -108,7 +108,7 @@ window_begin:            /* RBX: cpu, RAX: length */
 	wrgsbase %rcx
 	rdtsc
 	shlq $32, %rdx
-	leaq 21(%rax, %rdx), %rax /* from RDTSC to IRETQ, both included */
+	leaq 21(%rax, %rdx), %rax /* the instructions from RDTSC to IRETQ, both included */
 	movq %rax, TIMEREC_WS(%rsi)
 	movl %edi, (%r8)
 	POP_REGS
@@ -119,7 +119,7 @@ nmi_ignore:
 nmi_elsewhere: /* lockstep has ended (a panic): the ordinary NMI */
 	POP_REGS
 	jmp nmi_entry
-nmi_waiting: /* a kick: for us only if we are in the wait and hold the token */
+nmi_waiting: /* a kick: it is for this CPU only if the CPU is in the wait and holds the token */
 	movq FRAME_RIP(%rsp), %rax
 	cmpq $wait_begin, %rax
 	jb nmi_ignore
@@ -128,7 +128,7 @@ nmi_waiting: /* a kick: for us only if we are in the wait and hold the token */
 	movl lockstep_token(%rip), %eax
 	cmpl CPU_ID(%rbx), %eax
 	jne nmi_ignore
-got_token: /* drops the frame; in the NMI, others stay masked until window_begin's IRETQ */
+got_token: /* drops the frame; in the NMI, further NMIs stay masked until window_begin's IRETQ */
 	cli
 	movl $0, CPU_WAITING(%rbx)
 	movq CPU_WAIT_RSP(%rbx), %rsp
@@ -141,7 +141,7 @@ got_token: /* drops the frame; in the NMI, others stay masked until window_begin
 	ret
 
 /*
- * void lockstep_wait(struct cpu *c): gives the CPU up until it has the token.
+ * void lockstep_wait(struct cpu *c): halts the CPU until it has the token.
  * IRETQ unmasks the NMI.  Interrupts stay off: they wait until a window.
  */
 	.globl lockstep_wait

@@ -4,28 +4,31 @@
  *
  * QEMU runs all CPUs in turn on one host thread, and every clock of the machine
  * counts executed instructions (-accel tcg,thread=single -icount shift=0,sleep=off).
- * Alone that is no SMP: slices are uneven, and idle time is everyone's.  So the
- * kernel passes a token: only its holder runs, all others sit in HLT.  The holder
- * runs a window; its LAPIC timer ends the window by an NMI after an exact number of
- * instructions, and the NMI handler gives the token to the CPU with the smallest
+ * This alone is no SMP: slices are uneven, and idle time passes for all CPUs.  So the
+ * kernel passes a token: only its holder runs, all other CPUs are in HLT.  The holder
+ * runs for a window.  Its LAPIC timer ends the window by an NMI after an exact number
+ * of instructions.  The NMI handler gives the token to the CPU with the smallest
  * clock (lockstep.S).
  *
  * Clocks.  Each CPU's clock counts the instructions that it has executed in its
  * windows, and jumps over the time in which it is idle.  Time advances in rounds of
- * Q: each active CPU's clock is brought to the end of the round before the next one
+ * Q: each active CPU's clock is brought to the end of the round before the next round
  * begins.  So CPUs see each other's stores up to Q early or late: Q is the latency
- * of the model's communication.  Where that matters to the kernel itself its
- * spin locks mend it: who takes a lock advances to the moment of its release; who finds
- * it held stands still until it is free, and has then waited for as long as it was held,
- * not for a multiple of Q.
+ * of the model's communication.
+ *
+ * The kernel's spin locks correct this error where it matters to the kernel itself.  A
+ * CPU that acquires a lock advances its clock to the time of the release.  The clock of
+ * a CPU that finds the lock held stands still until the lock is free.  So the CPU has
+ * waited for as long as the lock was held, and not for a multiple of Q.
+ *
  * With a seed, each round draws its length from Q/2 to 3Q/2 and another first CPU.
  *
- * An idle CPU takes no part and costs nothing; a wake-up sets its clock to the
- * waker's; timers are compared with the clocks and cut windows exactly; when all
- * are idle, time jumps to the next timer.  When there is none, nothing can ever
- * happen again, and we say so.
+ * An idle CPU takes no part and costs nothing.  A wake-up sets its clock to the
+ * waker's.  Timers are compared with the clocks, and end windows exactly.  When all CPUs
+ * are idle, time jumps to the next timer.  When there is no timer, nothing can ever
+ * happen again, and the kernel says so (lockstep_standstill).
  *
- * What is here runs on the token's holder, outside of windows: it needs no lock
+ * The code here runs on the token's holder, outside of windows.  So it needs no lock
  * and costs no virtual time.  An access to another CPU's record is ordered by the
  * single host thread; volatile keeps the compiler from caching it.
  *
@@ -59,7 +62,7 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc);
 volatile uint32_t lockstep_token, lockstep_stopped;
 volatile uint32_t *lockstep_icr;
 
-/* All times here are instructions, not nanoseconds: --mips tells how they relate. */
+/* All times here are in instructions; --mips sets how many are a microsecond. */
 static struct lsclock {
 	volatile uint64_t now;   /* local clock at the start of the window */
 	volatile uint64_t timer; /* when VEC_TIMER is due; NEVER */
@@ -67,15 +70,15 @@ static struct lsclock {
 	volatile uint32_t len; /* of the current window */
 	volatile uint32_t active;
 	volatile uint32_t wakeup;           /* an interrupt has been sent since it last went idle */
-	struct spinlock *volatile lock;     /* it waits until this is free; NULL */
-	struct spinlock *volatile given_up; /* LS_HAND_OVER: which; perhaps gone already */
+	struct spinlock *volatile lock;     /* the CPU waits until this lock is free; NULL: none */
+	struct spinlock *volatile given_up; /* LS_HAND_OVER: which lock; it may be freed already */
 } ls[WEFT_MAXCPU];
 
 static void lockstep_standstill(struct cpu *c) NORETURN;
 
 static uint64_t quantum, round_end, seed, mips;
-static uint32_t rng, first;    /* who comes first in this round */
-static volatile uint32_t prev; /* who gave the token last */
+static uint32_t rng, first;    /* first: the CPU that comes first in this round */
+static volatile uint32_t prev; /* the CPU that gave the token last */
 static volatile bool sole;
 static volatile bool testing; /* the self-test runs: no window is longer than a round */
 static uint64_t short_windows, long_windows; /* windows not of exactly their length */
@@ -102,7 +105,7 @@ static uint32_t seed_draw(void)
 
 static void new_round(uint64_t now)
 {
-	if (now - round_end > quantum) /* an idle gap: start where somebody wakes */
+	if (now - round_end > quantum) /* an idle gap: start where a CPU wakes up */
 		round_end = now;
 	do {
 		uint64_t len = quantum;
@@ -115,8 +118,8 @@ static void new_round(uint64_t now)
 	} while (round_end <= now);
 }
 
-/* Back to the grid of rounds after a window that had time to itself, so that
- * how long it was leaves no trace. */
+/* Returns to the grid of rounds after a window of the only active CPU, so that the length of this
+ * window leaves no trace. */
 static void end_sole(uint64_t now)
 {
 	if (!sole)
@@ -129,8 +132,8 @@ static void end_sole(uint64_t now)
 }
 
 /*
- * When this CPU wants to run next; NEVER: idle without a timer, or it waits for a lock
- * that is still held.
+ * When this CPU has to run next.  NEVER: it is idle without a timer, or waits for a lock that is
+ * still held.
  */
 static uint64_t lsclock_wants(const struct lsclock *c)
 {
@@ -140,8 +143,8 @@ static uint64_t lsclock_wants(const struct lsclock *c)
 }
 
 /*
- * The CPU with the smallest clock, in turn from `first`; NOBODY: all sleep for ever, or
- * wait for each other's locks.
+ * The CPU with the smallest clock; among equals, the first from `first` upward.  NOBODY: all CPUs
+ * are idle for ever, or wait for each other's locks.
  */
 static uint32_t quantum_choose_next(void)
 {
@@ -164,8 +167,8 @@ static uint32_t quantum_choose_next(void)
 }
 
 /*
- * Of the CPUs that wait for the lock which `c` has just given up, the one that has waited
- * for the longest; NOBODY.
+ * Of the CPUs that wait for the lock which `c` has just released, the CPU that has waited for the
+ * longest; NOBODY: none.
  */
 static uint32_t token_heir(const struct lsclock *c)
 {
@@ -179,7 +182,8 @@ static uint32_t token_heir(const struct lsclock *c)
 	return best;
 }
 
-/* May the chosen CPU go on alone?  Until another one's timer, or a while. */
+/* The time until which the chosen CPU may go on alone: the next timer of another CPU, or
+ * SOLE_WINDOW.  0: another CPU is active, or the self-test runs. */
 static uint64_t sole_until(uint32_t id)
 {
 	uint64_t limit = ls[id].now + SOLE_WINDOW;
@@ -200,8 +204,11 @@ static uint64_t sole_until(uint32_t id)
 /* --- windows ---------------------------------------------------------------------- */
 
 /*
- * Makes VEC_TIMER pending on this CPU if its time has come.  It may be about to idle,
- * with interrupts off: then it must not, or the interrupt would wait for another one.
+ * Makes VEC_TIMER pending on this CPU if its timer has expired.
+ *
+ * *Race:* the CPU goes idle with interrupts off, its timer expires; *without this:* the timer
+ * interrupt waits until another interrupt wakes the CPU; *closed by:* `wakeup`, which keeps the CPU
+ * active.
  */
 static void timer_due(struct cpu *c, struct lsclock *me)
 {
@@ -212,10 +219,11 @@ static void timer_due(struct cpu *c, struct lsclock *me)
 	}
 }
 
-/* Windows may be wrong by a few instructions, which the self-test finds.  By more: it is the host's NMI. */
+/* A wrong count makes a window too short by a few instructions, and the self-test finds that.  If
+ * it is shorter by more than this, the NMI is the host's and not the timer's. */
 #define LIMIT_EARLY 16
 
-/* Brings the clock to the end of the window that is over. */
+/* Advances the clock to the end of the window that is over. */
 static void lsclock_account(struct lsclock *me, int why, uint64_t ran)
 {
 	if (why != LS_EXPIRE) {
@@ -225,8 +233,8 @@ static void lsclock_account(struct lsclock *me, int why, uint64_t ran)
 	ran -= (uint64_t)lockstep_nmi_to_rdtsc;
 	if (ran + LIMIT_EARLY < me->len && !testing)
 		time_limit(NULL); /* not the timer's NMI */
-	/* The clock goes by what was promised; a deviation is a fault of the
-	 * counts in lockstep.S, which the self-test finds. */
+	/* The clock counts the length that the window was to have.  A deviation is a fault of the
+	 * counts in lockstep.S, and the self-test finds it. */
 	short_windows += ran < me->len;
 	long_windows += ran > me->len;
 	me->now += me->len;
@@ -271,8 +279,8 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 			lockstep_wait(c);
 		}
 	}
-	/* The giver must be in its HLT before we begin, and gets a slice to
-	 * execute it: else it would share our window. */
+	/* The CPU that gave the token must be in its HLT before this window begins, and gets a
+	 * slice to execute it.  Otherwise it would run within this window. */
 	while (prev != c->id && !cpus[prev]->parked)
 		cpu_pause();
 	cpu_pause();
@@ -322,7 +330,7 @@ static void exact_set_timer(hrtime_t when)
 static void exact_idle(void)
 {
 	lockstep_op(LS_IDLE);
-	/* What came meanwhile is taken here, inside of the window. */
+	/* An interrupt that arrived meanwhile is taken here, inside of the window. */
 	__asm__ volatile("sti; nop; cli" ::: "memory");
 }
 
@@ -334,14 +342,14 @@ static void lsclock_wake(struct cpu *c)
 	it->wakeup = 1;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	if (it->active)
-		return; /* or on its way to idle, where it finds wakeup */
+		return; /* it may be about to idle, and then finds wakeup */
 	uint64_t now = lsclock_now(this_cpu());
 	if (it->now < now)
 		it->now = now;
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
 	it->active = 1;
-	/* We go on up to the end of a round, as we would have if we had not been alone: the
-	 * other would first of all wait for the locks that we hold here. */
+	/* The waker goes on up to the end of a round, as it would have if it had not been alone.
+	 * Otherwise the woken CPU would first wait for the locks that the waker holds here. */
 	if (sole)
 		lockstep_op(LS_WOKE);
 }
@@ -363,8 +371,8 @@ static void exact_advance(hrtime_t t)
 }
 
 /*
- * Costs no time: the clock stands until the lock is free, and then advances to the
- * release.  A window could only be burnt in vain, and on 64 CPUs 63 of them.
+ * Costs no virtual time: the clock stands still until the lock is free, and then advances to the
+ * time of the release.  A window would only be wasted here, and on 64 CPUs 63 windows.
  */
 static void exact_spin(struct spinlock *l)
 {
@@ -383,8 +391,8 @@ static void exact_spin(struct spinlock *l)
 }
 
 /*
- * A waiter goes on from here.  Else this CPU might take the lock again and again until
- * its window ends, and the others would have to wait for the last time.
+ * A waiter of the lock runs next.  Otherwise this CPU might acquire the lock again and again until
+ * its window ends, and the waiters would have to wait for the last release.
  */
 static void exact_hand_over(struct spinlock *l)
 {
@@ -396,10 +404,10 @@ static void exact_hand_over(struct spinlock *l)
 
 /*
  * The self-test.  All CPUs execute a loop of a known number of instructions at the same time, and
- * compare it with what their clocks count meanwhile: a clock that is one instruction off in one
- * window shows.  Then each compares its clock with those of the others.  They are within one round
- * of each other, because CPUs that need time get the same in each round.  Neither depends on how
- * long a round is, so a seed and a quantum change nothing.
+ * compare this number with the count of their clocks.  So a clock that is one instruction off in
+ * one window is found.  Then each CPU compares its clock with the clocks of the others.  They are
+ * within one round of each other, because active CPUs get the same time in each round.  Both tests
+ * hold for any length of a round, and so for any seed and quantum.
  */
 #define SELFTEST_ROUNDS 1000  /* at most, and */
 #define SELFTEST_WINDOWS 4000 /* of all CPUs, because each costs the host time */
@@ -411,7 +419,7 @@ static struct selftest {
 } tests[WEFT_MAXCPU];
 
 static uint32_t selftest_turns;
-static uint32_t selftest_here, selftest_done; /* how many CPUs are so far */
+static uint32_t selftest_here, selftest_done; /* how many CPUs have reached this point */
 
 static uint64_t longest_round(void)
 {
@@ -426,8 +434,8 @@ static void selftest_meet(uint32_t *count)
 }
 
 /*
- * Counts the loop.  From the first RDTSC that is used to the last one there are 1 + 2 * turns +
- * 8 * tries instructions: a reading is tried again if a window began in the middle of it.
+ * Counts the loop.  From the first RDTSC that is used to the last RDTSC there are 1 + 2 * turns +
+ * 8 * tries instructions.  A reading is tried again if a window began in the middle of it.
  */
 static void selftest_count(struct cpu *c, struct selftest *t)
 {
@@ -515,13 +523,13 @@ static void selftest_judge(void)
 static void begin_windows(struct cpu *c)
 {
 	lapic_timer_nmi();
-	lockstep_icr = lapic_timer_register(); /* the same for all */
-	/* The clock goes on, from now: in this order, or it would count the boot. */
+	lockstep_icr = lapic_timer_register(); /* the same address on all CPUs */
+	/* The clock runs from now on.  The order matters: otherwise it would count the boot. */
 	c->timerec->ws = rdtsc();
 	c->timerec->mult = (1000ull << 32) / mips;
 }
 
-/* On CPU 0; the others are in exact_start_cpu, or soon will be. */
+/* Runs on CPU 0; the other CPUs are in exact_start_cpu, or soon will be. */
 static void exact_start(void)
 {
 	struct cpu *c = this_cpu();
@@ -532,7 +540,7 @@ static void exact_start(void)
 	cpu_set_nmi_entry(lockstep_nmi);
 	begin_windows(c);
 	if (ncpu > 1)
-		spin_end_plain(); /* clocks may differ: releases have a time */
+		spin_end_plain(); /* clocks may differ, so the time of a release matters */
 	for (unsigned i = 0; i < ncpu; i++) {
 		ls[i].now = to_instructions(LOCKSTEP_BEGIN);
 		ls[i].timer = NEVER;
@@ -544,7 +552,7 @@ static void exact_start(void)
 	c->timerec->ws = rdtsc();
 	lockstep_op(LS_RESCHED);
 
-	/* Long rounds are fewer: two of them have the end of a window. */
+	/* If rounds are long there are fewer of them; two rounds contain the end of a window. */
 	uint64_t rounds = MIN(SELFTEST_ROUNDS, SELFTEST_WINDOWS / ncpu);
 	uint64_t length = MAX(rounds * MIN(quantum, 1000ull), 2 * quantum);
 	selftest_turns = boot_option_num("selftest", length / 1000) * 1000 / 2;
@@ -572,15 +580,15 @@ void lockstep_stop(void)
 
 	if (lockstep_icr == NULL)
 		return;
-	/* In this order: an NMI that comes in between is ignored. */
+	/* In this order, because an NMI that arrives in between is ignored. */
 	c->inwin = 0;
 	*lockstep_icr = 0;
 	lockstep_stopped = 1;
 }
 
 /*
- * Every CPU is idle and no timer is set: with input from outside shut out, nothing can
- * change that.  A lost wake-up ends here, at the same instruction on every run.
+ * Every CPU is idle and no timer is set.  There is no input from outside, so nothing can change
+ * that.  A lost wake-up ends here, at the same instruction on every run.
  */
 static void NORETURN lockstep_standstill(struct cpu *c)
 {

@@ -1,4 +1,4 @@
-/* machine.h - what the files of cpu/ and boot/ share among themselves. */
+/* machine.h - the declarations that the files of cpu/ and boot/ share. */
 #pragma once
 #include <kern/cpu.h>
 #include <kern/trap.h>
@@ -7,15 +7,15 @@
 
 /* cpu.c: EAX, EBX, ECX, EDX of a leaf (sub-leaf 0). */
 void cpuid(uint32_t leaf, uint32_t out[4]);
-/* A struct cpu with its stacks, entered as cpus[id]; panics without memory. */
+/* A new struct cpu with its stacks, entered as cpus[id].  Panics if there is no memory. */
 struct cpu *cpu_alloc(unsigned id);
 void cpu_ap_main(struct cpu *c) NORETURN;
-/* Where every CPU's NMI goes from now on. */
+/* Sets the entry point of every CPU's NMI. */
 void cpu_set_nmi_entry(void (*entry)(void));
 /* entry.S: leaves the current stack for ever. */
 void cpu_call_on_stack(void *top, void (*fn)(void)) NORETURN;
 
-/* trap.c: the NMI, double faults, machine checks; on their own stacks. */
+/* trap.c: handles the NMI, double faults and machine checks, on their own stacks. */
 void trap_anywhere(struct trapframe *f);
 
 /* lapic.c */
@@ -23,7 +23,7 @@ void lapic_init_cpu(void); /* the first caller decides between xAPIC and x2APIC 
 uint32_t lapic_id(void);
 void lapic_send_init(uint32_t apic_id);
 void lapic_send_startup(uint32_t apic_id, paddr_t entry); /* a page below 1 MiB */
-/* For calibration: starts counting down from the highest value; what is left. */
+/* For calibration: starts counting down from the highest value; reads what is left. */
 void lapic_timer_start(void);
 uint32_t lapic_timer_left(void);
 void lapic_timer_set_hz(uint64_t hz); /* counts a second */
@@ -33,17 +33,17 @@ void lapic_timer_nmi(void);
 /* The register that arms it, for lockstep.S. */
 volatile uint32_t *lapic_timer_register(void);
 
-/* Virtual time of exact timing begins here, and stands at it during the boot. */
+/* Exact timing: virtual time stands still at this value during the boot, and begins here. */
 #define LOCKSTEP_BEGIN 1000000000ull
-/* lockstep.c: takes the place of fast timing; before lapic_init_cpu. */
+/* lockstep.c: replaces fast timing.  Call it before lapic_init_cpu. */
 void lockstep_init(void);
-/* Ends exact timing: NMIs mean what they mean otherwise.  For a panic. */
+/* Ends exact timing, for a panic.  NMIs then have their ordinary meaning. */
 void lockstep_stop(void);
 
 /* acpi.c: the MADT, reduced to what weft uses. */
 #define ACPI_MAX_IOAPIC 8
 struct acpi_madt {
-	unsigned ncpu; /* enabled CPUs; those beyond WEFT_MAXCPU are left out */
+	unsigned ncpu; /* enabled CPUs; CPUs beyond WEFT_MAXCPU are left out */
 	uint32_t apic_id[WEFT_MAXCPU];
 	unsigned nioapic;
 	struct {
@@ -55,23 +55,24 @@ struct acpi_madt {
 		bool low, level; /* active low, level-triggered */
 	} isa[16];
 };
-/* Without usable tables: no CPU, no IOAPIC, ISA interrupts one to one; false. */
+/* False: there are no usable tables; *m has no CPU, no IOAPIC, and ISA interrupts one to one. */
 bool acpi_read_madt(struct acpi_madt *m);
 
 /* ioapic.c: masks all pins. */
 void ioapic_init(const struct acpi_madt *m);
-void irq_interrupt(unsigned pin); /* VEC_EXTERNAL + pin has come */
+void irq_interrupt(unsigned pin); /* the interrupt VEC_EXTERNAL + pin has arrived */
 
-/* panic.c: as panic, with the backtrace of what was interrupted. */
+/* panic.c: as panic, with the backtrace of the interrupted code. */
 void panic_at(const struct trapframe *f, const char *fmt, ...) NORETURN PRINTF_LIKE(2, 3);
 /* Stops all other CPUs, for good.  Interrupts off. */
 void stop_others(void);
-/* An NMI: that of stop_others, or of the host, which ends the machine (time_limit); does not return then. */
+/* Handles an NMI.  If stop_others has sent it, stops this CPU.  If the host has sent it, ends the
+ * machine (time_limit).  Returns only if this CPU stops the others already. */
 void stop_nmi(const struct trapframe *f);
-/* The host's time limit for this run has passed: prints what runs and what waits, and ends QEMU.  On any CPU, in an
- * NMI; f: what it has interrupted, or NULL. */
+/* The host's time limit for this run has passed: prints what runs and what waits, and ends QEMU.
+ * Called on any CPU, in an NMI.  f: the frame of the interrupted code, or NULL. */
 void time_limit(const struct trapframe *f) NORETURN;
 
-/* backtrace.c: prints one line a call, from a frame pointer and an instruction, the
- * one that was interrupted or (is_return) the one after a call. */
+/* backtrace.c: prints one line for each call.  It starts from a frame pointer and an instruction:
+ * the instruction that was interrupted, or (is_return) the instruction after a call. */
 void backtrace(uint64_t rip, uint64_t rbp, bool is_return);

@@ -1,10 +1,10 @@
 /*
- * panic.c - the end after a broken invariant: every CPU stopped, its backtrace
- * on the console, QEMU told.
+ * panic.c - the end after a broken invariant: stops every CPU, prints the backtraces
+ * on the console, and tells QEMU.
  *
- * The first CPU to panic prints everything; the others are stopped by NMI, which
- * comes with interrupts off too, and leave their trap frame for it to read.  No
- * lock is taken: the console's is broken once nobody else runs.
+ * The first CPU to panic prints everything.  It stops the other CPUs by NMI, which arrives with
+ * interrupts off, too.  They leave their trap frames for it to read.  No lock is acquired: the
+ * console's lock is ignored once no other CPU runs.
  */
 #include <stdarg.h>
 #include <kern/cpu.h>
@@ -15,16 +15,16 @@
 #include <kern/trap.h>
 #include "machine.h"
 
-/* Tells the host tool that all that follows is the report. */
+/* Tells the host tool that everything that follows is the report. */
 #define PANIC_MARK "\033]weft;panic\a"
 
-/* CPU + 1 of the one that has stopped the others; 0: none. */
+/* The CPU that has stopped the others, + 1; 0: none. */
 static uint32_t stopper;
-/* Where each stopped CPU was; set by itself. */
+/* Where each stopped CPU was; each CPU sets its own. */
 static const struct trapframe *stopped_at[WEFT_MAXCPU];
 
-/* Counts of the TSC to wait for a CPU to stop: a second or a few, whatever the
- * frequency, which may not be known yet. */
+/* How long to wait for a CPU to stop, in counts of the TSC: one second or a few.  The frequency may
+ * not be known yet. */
 #define STOP_TIMEOUT 4000000000ull
 
 static void NORETURN panic_halt(void)
@@ -33,7 +33,8 @@ static void NORETURN panic_halt(void)
 		__asm__ volatile("cli; hlt");
 }
 
-/* For the report: the thread pointer of the LWP that this CPU runs is still in the register. */
+/* For the report: saves the thread pointer of the LWP that this CPU runs.  It is still in the
+ * register. */
 static void keep_fsbase(void)
 {
 	struct lwp *l = this_cpu()->lwp;
@@ -46,7 +47,7 @@ void stop_nmi(const struct trapframe *f)
 {
 	uint32_t by = __atomic_load_n(&stopper, __ATOMIC_ACQUIRE);
 	if (by == this_cpu()->id + 1)
-		return; /* the host's, and too late */
+		return; /* the host's NMI, which has arrived too late */
 	if (by == 0)
 		time_limit(f);
 	keep_fsbase();
@@ -54,7 +55,8 @@ void stop_nmi(const struct trapframe *f)
 	panic_halt();
 }
 
-/* Makes this CPU the one that stops the others.  False: it is that already; *by: it or another. */
+/* This CPU is to stop the others.  False: a CPU, perhaps this CPU, does so already; *by: that CPU +
+ * 1. */
 static bool stop_claim(uint32_t *by)
 {
 	*by = 0;
@@ -62,7 +64,7 @@ static bool stop_claim(uint32_t *by)
 					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* On the CPU that has claimed it. */
+/* Stops the other CPUs.  The caller's stop_claim has succeeded. */
 static void stop_rest(void)
 {
 	struct cpu *self = this_cpu();
@@ -87,12 +89,12 @@ void stop_others(void)
 	if (stop_claim(&by))
 		stop_rest();
 	else if (by != this_cpu()->id + 1)
-		panic_halt(); /* another was first: its NMI comes */
+		panic_halt(); /* another CPU was first: its NMI will arrive */
 }
 
 /*
- * The host's NMI comes to all CPUs at once.  The first tells; the others, which no NMI can reach before
- * they have returned from this one, stop here.
+ * The host's NMI arrives at all CPUs at once.  The first CPU prints the report.  The other CPUs
+ * stop here, because no further NMI can reach them before they have returned from the host's NMI.
  */
 void time_limit(const struct trapframe *f)
 {
@@ -149,7 +151,7 @@ static void NORETURN panic_die(uint64_t rip, uint64_t rbp, const struct trapfram
 {
 	irq_save();
 	struct cpu *c = this_cpu();
-	if (c->in_panic) { /* the report itself has failed: end with what there is */
+	if (c->in_panic) { /* the report itself has failed: end here */
 		printk("weft: panic in a panic: ");
 		vprintk(fmt, ap);
 		printk("\n");

@@ -1,8 +1,8 @@
 /*
- * smp.c - the other CPUs: found in the MADT, started one after another.
+ * smp.c - the other CPUs: finds them in the MADT, and starts them one after another.
  *
- * Runs on CPU 0 while the kernel starts.  A started CPU comes through boot.S and
- * cpu_ap_main and reports itself by its `online`; until then it owns ap_start.
+ * Runs on CPU 0 while the kernel starts.  A started CPU runs boot.S and cpu_ap_main, and sets its
+ * `online`.  Until then it owns ap_start.
  */
 #include <kern/boot.h>
 #include <kern/layout.h>
@@ -11,7 +11,7 @@
 #include "asm.h"
 #include "machine.h"
 
-/* What boot.S gives a CPU that starts. */
+/* The values that boot.S loads on a CPU that starts. */
 struct {
 	uint64_t cr3, stack;
 	struct cpu *cpu;
@@ -19,9 +19,9 @@ struct {
 
 extern const char ap_trampoline[], ap_trampoline_end[]; /* boot.S */
 
-/* A CPU that has not come after this long is left out. */
+/* A CPU that has not started after this time is left out. */
 #define START_TIMEOUT_NS 5000000000ull
-/* The start-up IPI is lost if it overtakes the INIT: send it again this often. */
+/* The start-up IPI is lost if it overtakes the INIT.  So it is sent again in this interval. */
 #define RETRY_NS 10000000ull
 
 void cpu_init_acpi(void)
@@ -53,7 +53,7 @@ static bool cpu_start(struct cpu *c)
 		if (now - begin > START_TIMEOUT_NS)
 			return false;
 		if (now >= retry) {
-			/* No effect on a CPU that runs already. */
+			/* It has no effect on a CPU that runs already. */
 			lapic_send_startup(c->apic_id, AP_TRAMPOLINE);
 			retry = now + RETRY_NS;
 		}
@@ -69,14 +69,14 @@ void cpu_start_others(void)
 
 	unsigned started = 1;
 	for (unsigned i = 1; i < ncpu; i++) {
-		/* Numbers have no gaps: the next one to try inherits what was
-		 * prepared for one that does not come. */
+		/* CPU numbers have no gaps.  If a CPU does not start, the next CPU gets the struct
+		 * cpu that was prepared for it. */
 		struct cpu *c = cpus[started];
 		c->apic_id = cpus[i]->apic_id;
 		if (cpu_start(c)) {
 			started++;
 		} else {
-			lapic_send_init(c->apic_id); /* it must not come later */
+			lapic_send_init(c->apic_id); /* it must not start later */
 			printk("weft: the CPU with APIC id %u does not start\n", c->apic_id);
 		}
 	}

@@ -1,17 +1,19 @@
 /*
  * spinlock.c - the spin lock, and in DEBUG builds the check of the lock order.
  *
- * Here is all that spin_plain leaves out, and the waiting.
+ * This file has the steps that spin_plain leaves out, and the waiting.
  *
  * A waiter spins on ordinary loads and tries the exchange only when it has seen
  * the lock free, so that waiting does not steal the holder's cache line.
  *
- * The check groups locks into classes by their name.  Whenever a CPU takes a
- * lock while it holds others, "held before taken" becomes an edge of a graph
- * over the classes; an edge that closes a cycle is an order that can deadlock,
- * and a panic, whether or not it deadlocks this time.  So is nesting within a
- * class, but in order of address for locks that allow it.  A lock taken by spin_try adds
- * no edge: whoever tries does not wait.
+ * The check groups locks into classes by their name.  When a CPU acquires a lock while it holds
+ * others, "held before acquired" becomes an edge of a graph over the classes.  An edge that closes
+ * a cycle is an order that can deadlock.  The kernel panics, even if it does not deadlock this
+ * time.
+ *
+ * The kernel also panics when a CPU acquires two locks of one class.  The exception is the order of
+ * addresses, for locks that allow it.  A lock acquired by spin_try adds no edge, because spin_try
+ * does not wait.
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
@@ -28,7 +30,7 @@ bool spin_plain = false;
 static const char *class_name[MAX_CLASSES];
 static unsigned nclasses;
 static uint32_t class_lock;
-/* Bit b of after[a]: a lock of class b was taken while one of class a was held. */
+/* Bit b of after[a]: a CPU acquired a lock of class b while it held a lock of class a. */
 static uint64_t after[MAX_CLASSES];
 
 static struct held {
@@ -49,7 +51,7 @@ static unsigned lock_class_of(const struct spinlock *l)
 {
 	if (l->name == NULL)
 		panic("spin lock %p has no name: not initialised", (void *)l);
-	/* Classes are only ever added, the count last. */
+	/* Classes are added and never removed, and the count changes last. */
 	int found = find_class(l->name, __atomic_load_n(&nclasses, __ATOMIC_ACQUIRE));
 	if (found >= 0)
 		return found;
@@ -67,7 +69,7 @@ static unsigned lock_class_of(const struct spinlock *l)
 	return found;
 }
 
-/* All classes that were ever taken, directly or not, while `from` was held. */
+/* All classes that were ever acquired, directly or not, while `from` was held. */
 static uint64_t lock_class_reachable(unsigned from)
 {
 	uint64_t seen = 0, todo = 1ull << from;
@@ -169,7 +171,7 @@ void spin_init(struct spinlock *l, const char *name)
 	*l = (struct spinlock)SPINLOCK_INIT(name);
 }
 
-/* Takes l if it is free. */
+/* Acquires l if it is free. */
 static bool spinlock_take(struct spinlock *l)
 {
 	uint32_t nobody = 0;
@@ -179,8 +181,8 @@ static bool spinlock_take(struct spinlock *l)
 		return false;
 	cpu_here->nlocks++;
 	push_held(l);
-	/* In exact timing the release may lie ahead of this CPU's clock; then it lies
-	 * ahead of the clock at the start of the window, too. */
+	/* In exact timing the time of the release may be later than this CPU's clock.  Then it is
+	 * also later than the clock at the start of the window. */
 	if (l->released > cpu_here->timerec->vbase)
 		timing->advance(l->released);
 	return true;
@@ -215,7 +217,7 @@ void spin_release_slowly(struct spinlock *l)
 		l->released = time_now();
 	cpu_here->nlocks--;
 	bool waiters = l->waiters != 0;
-	__atomic_store_n(&l->holder, 0, __ATOMIC_RELEASE); /* l may be gone now */
+	__atomic_store_n(&l->holder, 0, __ATOMIC_RELEASE); /* from here on l may be freed */
 	if (waiters)
 		timing->hand_over(l);
 }

@@ -1,10 +1,9 @@
 /*
  * timing_fast.c - fast timing: guest time is host time.
  *
- * Time comes from the time stamp counter, which all CPUs share, scaled by a rate
- * measured once against the PIT; alarms from each CPU's LAPIC timer; idle is
- * HLT.  The records of the time page are written before their CPU uses them
- * and never change after that.
+ * Time is the time stamp counter, which all CPUs share, scaled by a rate that is measured once
+ * against the PIT.  Alarms are each CPU's LAPIC timer.  An idle CPU executes HLT.  The records of
+ * the time page are written before their CPU uses them, and do not change after that.
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
@@ -18,8 +17,8 @@
 struct timepage *timepage;
 paddr_t timepage_pa;
 
-static struct timerec record;        /* the one that every CPU gets */
-static uint64_t boot_tsc, boot_mult; /* what timing_boot_time counts from, and by */
+static struct timerec record;        /* every CPU gets a copy */
+static uint64_t boot_tsc, boot_mult; /* start and rate of timing_boot_time */
 
 /* --- calibration ----------------------------------------------------------- */
 
@@ -31,7 +30,7 @@ static uint64_t boot_tsc, boot_mult; /* what timing_boot_time counts from, and b
 #define CALIBRATE_PIT (PIT_HZ / 100) /* 10 ms */
 #define TRIES 20
 
-struct sample { /* three clocks at one moment, as nearly as can be had */
+struct sample { /* three clocks, as nearly as possible at one moment */
 	uint64_t tsc;
 	uint32_t lapic, pit; /* both count down */
 };
@@ -43,8 +42,8 @@ static uint16_t pit_read(void)
 }
 
 /*
- * The host may take the CPU away between two readings, so the sample that took
- * least time out of several is the one that counts.
+ * The host may take the CPU away between two readings.  So of several samples this returns the
+ * sample that took the least time.
  */
 static struct sample take_sample(void)
 {
@@ -65,9 +64,9 @@ static struct sample take_sample(void)
 }
 
 /*
- * Takes two samples at least CALIBRATE_PIT apart.  False: the counter passed 0 in between
- * (its output went high), since the host kept the CPU for more than the 55 ms that it
- * counts; then their distance means nothing.
+ * Takes two samples at least CALIBRATE_PIT apart.  False: the counter passed 0 in between (its
+ * output went high), because the host took the CPU away for more than the 55 ms that the counter
+ * lasts.  Then the difference of the samples has no meaning.
  */
 static bool sample_twice(struct sample *a, struct sample *b)
 {
@@ -97,7 +96,7 @@ static void clocks_calibrate(uint64_t *tsc_hz, uint64_t *lapic_hz)
 		panic("no PIT to measure time against");
 	*tsc_hz = (b.tsc - a.tsc) * PIT_HZ / ticks;
 	*lapic_hz = (uint64_t)(a.lapic - b.lapic) * PIT_HZ / ticks;
-	/* Below 1 MHz it is no clock; above 4 GHz the LAPIC's scale overflows. */
+	/* A clock below 1 MHz is not credible; above 4 GHz the LAPIC's scale overflows. */
 	if (*tsc_hz < 1000000 || *lapic_hz < 1000000 || *lapic_hz >> 32 != 0)
 		panic("clocks that make no sense: TSC %lu Hz, LAPIC timer %lu Hz", *tsc_hz,
 		      *lapic_hz);
@@ -117,7 +116,7 @@ struct rtc {
 
 static struct rtc rtc_read_once(void)
 {
-	while (cmos_read(0x0a) & 0x80) /* being updated: at most 2 ms */
+	while (cmos_read(0x0a) & 0x80) /* the clock updates itself: at most 2 ms */
 		cpu_pause();
 	return (struct rtc){cmos_read(0), cmos_read(2), cmos_read(4),
 			    cmos_read(7), cmos_read(8), cmos_read(9)};
@@ -141,7 +140,7 @@ static uint64_t rtc_seconds(void)
 	if (!(mode & 0x02)) /* 12-hour clock */
 		t.hour = t.hour % 12 + (pm ? 12 : 0);
 
-	/* Days, with the year taken to begin in March: the leap day comes last. */
+	/* Counts days as if the year began in March, so that the leap day comes last. */
 	unsigned year = 2000 + t.year, month = t.month;
 	if (month < 3) {
 		year--;
@@ -166,8 +165,8 @@ static void fast_set_timer(hrtime_t when)
 
 static void fast_idle(void)
 {
-	/* STI takes effect after the next instruction: an interrupt that is
-	 * already here ends the HLT. */
+	/* STI takes effect after the next instruction, so an interrupt that is already pending
+	 * ends the HLT. */
 	__asm__ volatile("sti; hlt; cli" ::: "memory");
 }
 

@@ -1,10 +1,9 @@
 /*
- * trap.c - every trap, fault and interrupt but SYSCALL: who handles it.
+ * trap.c - the handlers of every trap, fault and interrupt except SYSCALL.
  *
- * A handler of interrupts runs with interrupts off on the stack of whatever was
- * interrupted; a fault of user mode runs with interrupts on and may sleep.  What
- * goes wrong in the kernel itself is a panic, unless the instruction is in the
- * table of those that may fault (.extable).
+ * An interrupt handler runs with interrupts off on the stack of the interrupted code.  The handler
+ * of a fault in user mode runs with interrupts on and may sleep.  A fault in the kernel is a panic,
+ * unless the instruction is in the table of instructions that may fault (.extable).
  */
 #include <kern/cpu.h>
 #include <kern/kstack.h>
@@ -44,7 +43,7 @@ static const char *const trap_name[] = {
 	[T_SIMD] = "SIMD exception",
 };
 
-/* Signals, and their codes where there is no more to find out. */
+/* The signal of each trap, and its code; code 0: fpe_code finds it. */
 static const struct {
 	uint8_t sig, code;
 } trap_signal[] = {
@@ -97,8 +96,8 @@ static void NORETURN kernel_fault(struct trapframe *f, uint64_t addr)
 }
 
 /*
- * Which of the unmasked floating-point exceptions it was.  The flags of both units stand in
- * the same order, as do the masks, which are 7 bits higher in MXCSR.
+ * The signal code for the unmasked floating-point exception that was raised.  The flags of both
+ * units are in the same order.  So are the masks, which are 7 bits higher than the flags in MXCSR.
  */
 static int fpe_code(uint64_t vec)
 {
@@ -120,7 +119,7 @@ static int fpe_code(uint64_t vec)
 	return WEFT_FPE_FLTINV;
 }
 
-/* A fault that ends in a signal.  err: why page_fault could do nothing. */
+/* A fault that ends in a signal.  err: the error of page_fault. */
 static void fault_signal(struct trapframe *f, uint64_t addr, int err)
 {
 	struct weft_siginfo info = {.signo = WEFT_SIGILL, .code = WEFT_SI_KERNEL, .addr = addr};
@@ -135,7 +134,7 @@ static void fault_signal(struct trapframe *f, uint64_t addr, int err)
 		info.code = trap_signal[f->vec].code;
 		if (info.signo == WEFT_SIGFPE && info.code == 0)
 			info.code = fpe_code(f->vec);
-		/* The CPU does not tell what address it was. */
+		/* The CPU does not report the address. */
 		if (f->vec == T_PROTECT || f->vec == T_STACK)
 			info.addr = 0;
 	}
@@ -172,12 +171,12 @@ static void kernel_trap(struct trapframe *f)
 	uint64_t addr = f->vec == T_PAGE ? read_cr2() : 0;
 	uint64_t fixup = extable_find(f->rip);
 
-	/* A failed IRET, or a backtrace that looks at a broken stack. */
+	/* A failed IRET, or a backtrace that reads a broken stack. */
 	if (fixup != 0 && (f->vec != T_PAGE || this_cpu()->in_panic)) {
 		f->rip = fixup;
 		return;
 	}
-	/* A single access under a spin lock, which does without the page. */
+	/* A single access to user memory under a spin lock: it fails if the page is missing. */
 	if (fixup != 0 && !(f->rflags & RFLAGS_IF) && addr < WEFT_USER_END) {
 		f->rip = fixup;
 		return;
@@ -216,13 +215,13 @@ static void trap_interrupt(struct trapframe *f)
 		tlb_interrupt();
 		break;
 	case VEC_EXTERNAL ... VEC_EXTERNAL + 23:
-		/* The handler first: a level-triggered line must fall before. */
+		/* The handler first: a level-triggered line must fall before the EOI. */
 		irq_interrupt(f->vec - VEC_EXTERNAL);
 		lapic_eoi();
 		break;
 	default:
-		/* Spurious ones, of the LAPIC or the masked legacy controller:
-		 * they set no bit in service and want no answer. */
+		/* Spurious interrupts, of the LAPIC or the masked legacy controller.  They set no
+		 * in-service bit and need no EOI. */
 		break;
 	}
 }
@@ -239,7 +238,7 @@ void trap(struct trapframe *f)
 
 /*
  * NMI, double fault, machine check.  The interrupted code may be anywhere, also
- * at a point where its RSP is the user's; only the first may return.
+ * at a point where its RSP is the user's.  Only the NMI may return.
  */
 void trap_anywhere(struct trapframe *f)
 {
