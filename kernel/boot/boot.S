@@ -7,8 +7,8 @@
  * symbol is taken minus KIMAGE until the jump to the higher half.
  *
  * The early page tables map the first 4 GiB three times, writable and
- * executable: at 0, at KDIRECT, and (the first 2 GiB) at KIMAGE.  mm_init puts
- * the final ones in their place; CPUs that start later pass through these.
+ * executable: at 0, at KDIRECT, and (the first 2 GiB) at KIMAGE.  mm_init replaces
+ * them by the final tables.  CPUs that start later use the early tables first.
  */
 
 #include "../cpu/asm.h"
@@ -21,7 +21,7 @@
 mb2_header:
 	.long 0xe85250d6, 0, mb2_end - mb2_header
 	.long -(0xe85250d6 + 0 + (mb2_end - mb2_header))
-	/* Physical entry address: e_entry is a virtual one. */
+	/* The physical entry address, because e_entry is a virtual address. */
 	.word 3, 0
 	.long 12, PHYS(multiboot2_entry)
 	.balign 8
@@ -52,7 +52,7 @@ multiboot2_entry:
 1:	cli
 	movl $PHYS(boot_stack_top), %esp
 
-	/* Without long mode there is nobody to tell: say it on the serial port. */
+	/* Without long mode the kernel cannot run: the serial port says so. */
 	movl $0x80000000, %eax
 	movl %ebx, %esi
 	cpuid
@@ -75,7 +75,7 @@ multiboot2_entry:
 	addl $0x200000, %eax
 	addl $8, %edi
 	loop 1b
-	/* The same four for address 0 and KDIRECT, the first two for KIMAGE. */
+	/* Address 0 and KDIRECT use the same four directories, KIMAGE the first two. */
 	movl $PHYS(boot_pdpt_low), %edi
 	movl $PHYS(boot_pds) + 3, %eax
 	movl $4, %ecx
@@ -92,7 +92,7 @@ multiboot2_entry:
 	call enter_long_mode
 	ljmp $0x08, $PHYS(boot_cpu_64)
 
-/* Paging and long mode on; returns in 32-bit compatibility mode, GDT loaded. */
+/* Turns on paging and long mode, and loads the GDT.  Returns in 32-bit compatibility mode. */
 enter_long_mode:
 	lgdt PHYS(boot_gdtr)
 	movl %cr4, %eax
@@ -142,9 +142,9 @@ boot_cpu_64:
 	call kmain
 
 /*
- * The other CPUs.  The start-up IPI makes them begin at ap_trampoline's copy,
- * at AP_TRAMPOLINE in real mode; cpu/smp.c has put their page tables, stack
- * and struct cpu into ap_start before.
+ * The other CPUs.  The start-up IPI makes them begin at the copy of ap_trampoline,
+ * at AP_TRAMPOLINE in real mode.  Before that, cpu/smp.c has put their page tables,
+ * stack and struct cpu into ap_start.
  */
 	.globl ap_trampoline, ap_trampoline_end
 	.code16
@@ -170,7 +170,7 @@ ap_32:
 	movl %eax, %ds
 	movl %eax, %es
 	movl %eax, %ss
-	movl $PHYS(ap_boot_stack_top), %esp /* for the one call; one CPU at a time */
+	movl $PHYS(ap_boot_stack_top), %esp /* for this call; one CPU starts at a time */
 	call enter_long_mode
 	ljmp $0x08, $PHYS(ap_64)
 	.code64
@@ -183,7 +183,7 @@ ap_64:
 	movl %eax, %ss
 	movl %eax, %fs
 	movl %eax, %gs
-	/* The final page tables, and with them the stack. */
+	/* The final page tables, which also map the stack. */
 	movq ap_start + 0, %rax
 	movq %rax, %cr3
 	movq ap_start + 8, %rsp

@@ -1,9 +1,9 @@
 /*
- * info.c - the boot loader's information, from either boot path into boot_info.
+ * info.c - copies the boot loader's information, from either boot path, into boot_info.
  *
- * Runs first of all C code, on the early page tables: all that the loader left
- * lies below 4 GiB and is read through the direct map.  Nothing can be printed
- * yet, so what is missing stays empty, for others to find.
+ * This is the first C code that runs, on the early page tables.  All information of the loader
+ * lies below 4 GiB and is read through the direct map.  The kernel cannot print yet.  So a
+ * missing part stays empty, and kmain or the user of that part reports it.
  */
 #include <kern/boot.h>
 #include <kern/layout.h>
@@ -93,7 +93,7 @@ struct mb2_tag {
 	};
 };
 
-/* The tag holds a copy of the root pointer, in memory that is not ours to keep. */
+/* The tag holds a copy of the root pointer, in memory that will be used for other things. */
 static uint8_t rsdp_copy[64];
 
 static void from_multiboot2(const uint32_t *info)

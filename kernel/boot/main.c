@@ -18,7 +18,8 @@
 #include <kern/timing.h>
 #include "../cpu/machine.h"
 
-/* free=N: N MiB are free when init starts, whatever the kernel and the initial RAM disk take. */
+/* free=N: exactly N MiB are free when init starts, whatever the kernel and the initial RAM disk
+ * use. */
 static void limit_memory(void)
 {
 	uint64_t wanted = boot_option_num("free", 0) << 20;
@@ -53,7 +54,8 @@ void kmain(void)
 	cpu_init_acpi();
 	timing_init_early();
 	timing_init_cpu();
-	/* The initial RAM disk is memory too, as soon as it has been read. */
+	/* The pages of the initial RAM disk are freed after it has been read, so they count,
+	 * too. */
 	printk_info("weft: booted by %s, %llu MiB, %u CPU%s\n", boot_info.loader,
 		    (page_total() * PAGE_SIZE + boot_info.initrd_size) >> 20, ncpu,
 		    ncpu == 1 ? "" : "s");
