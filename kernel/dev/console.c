@@ -8,15 +8,14 @@
  *	tty.lock	spin; the line discipline's state and its readers
  *	console_lock	spin, a leaf; the serial port's transmitter
  *
- * Among what is typed the host tells of the size of the terminal's window (dev/telnet.h).
+ * The host sends the size of the terminal's window among the typed bytes (dev/telnet.h).
  *
- * The input interrupt takes tty.lock and, to echo, console_lock.  It sends a
- * signal only after it has given both up, because proc_kill_group takes locks that
- * come first.
+ * The input interrupt acquires tty.lock and, to echo, console_lock.  It sends a signal only after
+ * it has released both, because proc_kill_group acquires locks that come first.
  *
- * The transmitter is polled with interrupts off.  So that this stays short, a
- * user's write gives console_lock up every PIECE bytes; what the kernel itself
- * says (a line at most, as a rule) goes out whole.
+ * The transmitter is polled with interrupts off.  To keep this short, a user's write releases
+ * console_lock every PIECE bytes.  A message of the kernel goes out whole; it is a line at most, as
+ * a rule.
  */
 #include <weft/errno.h>
 #include <weft/poll.h>
@@ -34,8 +33,8 @@
 
 static struct spinlock console_lock = SPINLOCK_INIT("console");
 /*
- * Is console_lock in use?  Not while CPU 0 is alone and has no per-CPU area yet,
- * and not in a panic, when its holder may have been stopped for good.
+ * Is console_lock in use?  It is not while CPU 0 is alone and has no per-CPU area yet.  It is not
+ * in a panic either, because the holder may have been stopped and will never release it.
  */
 static bool locking;
 
@@ -47,10 +46,10 @@ static struct {
 	struct waitq readers;
 	struct pollhead polls;
 	hrtime_t last_input;
-	bool stopped; /* the receiver, by control_flow */
+	bool stopped; /* control_flow has stopped the receiver */
 	int pgrp;     /* atomic: the foreground process group, or 0 */
 	struct telnet telnet;
-	struct weft_winsize size; /* what terminals start with, until somebody tells */
+	struct weft_winsize size; /* the usual size, until the host or a program sets it */
 } tty = {.lock = SPINLOCK_INIT("tty"), .size = {.row = 24, .col = 80}};
 
 /* --- output ----------------------------------------------------------------------- */
@@ -95,7 +94,7 @@ static void console_echo(const char *text, size_t n)
 	transmitter_unlock(s);
 }
 
-/* A user's write: in one piece among users.  May sleep. */
+/* A user's write.  It is one piece: no other user's write goes out in its middle.  May sleep. */
 static int64_t console_send(struct vnode *vn, const void *buf, size_t n, unsigned flags)
 {
 	const char *text = buf;
@@ -118,8 +117,9 @@ static int64_t console_send(struct vnode *vn, const void *buf, size_t n, unsigne
 /* --- input ------------------------------------------------------------------------- */
 
 /*
- * The ring is filling up, or no longer: stops or restarts the receiver, if CRTSCTS
- * says so, and with it the sender.  After every change of the ring; tty.lock held.
+ * Stops the receiver when the ring is nearly full, and restarts it when there is room again, if
+ * CRTSCTS is set.  This stops and restarts the sender, too.  Call it after every change of the
+ * ring; tty.lock held.
  */
 static void control_flow(void)
 {
@@ -135,7 +135,8 @@ static bool console_readable(void)
 	return tty.ld.count > 0 && (tty.ld.lines > 0 || !(tty.ld.tio.lflag & WEFT_ICANON));
 }
 
-/* The terminal has another size: the signal that tells the foreground group, or 0.  tty.lock held. */
+/* Sets the size of the terminal.  Returns the signal for the foreground group, or 0: the size is
+ * the same.  tty.lock held. */
 static int console_resize(const struct weft_winsize *size)
 {
 	bool same = memcmp(&tty.size, size, sizeof(*size)) == 0;
@@ -144,7 +145,7 @@ static int console_resize(const struct weft_winsize *size)
 	return same ? 0 : WEFT_SIGWINCH;
 }
 
-/* From the serial interrupt. */
+/* Called from the serial interrupt for each byte. */
 static void console_input(char c)
 {
 	struct weft_winsize size;
@@ -162,8 +163,8 @@ static void console_input(char c)
 		sig = ldisc_input(&tty.ld, c, console_echo);
 		tty.last_input = time_now();
 	}
-	/* A reader with VTIME starts its clock again at each byte, so it looks at
-	 * every one; in canonical mode only a whole line is news. */
+	/* A reader with VTIME restarts its clock at each byte, so each byte wakes it.  In canonical
+	 * mode only a whole line wakes the readers. */
 	if (console_readable()) {
 		waitq_wake_all(&tty.readers);
 		pollhead_wake(&tty.polls);
@@ -180,8 +181,8 @@ int console_pgrp(void)
 }
 
 /*
- * May the caller take input?  What is typed is meant for the foreground group, if there is one.
- * Who has no controlling terminal, or another one, takes no part in job control.
+ * May the caller read input?  Typed input is for the foreground group, if there is one.  Job
+ * control does not apply to a process whose controlling terminal is not the console.
  */
 static bool in_foreground(void)
 {
@@ -190,9 +191,12 @@ static bool in_foreground(void)
 }
 
 /*
- * Waits until a read of n bytes has its answer: 0; -EINTR; -EAGAIN: the caller is in the
- * background now.  tty.lock held; given up while asleep.  The modes and the foreground
- * group may change meanwhile and are looked at every time.
+ * Waits until a read of n bytes can return.  0; -EINTR; -EAGAIN: the caller is in the background
+ * now.  tty.lock held; released during a sleep.
+ *
+ * *Race:* a reader sleeps, another LWP changes the modes or the foreground group; *without this:*
+ * the reader waits by the old modes, or reads in the background; *closed by:* the reader looks at
+ * both each time, under tty.lock.
  */
 static int wait_input(size_t n)
 {
@@ -218,10 +222,10 @@ static int wait_input(size_t n)
 }
 
 /*
- * Waits until the current process's group is in the foreground, or none is.  Else its group gets
- * sig, SIGTTIN or SIGTTOU, which stops it as a rule; it looks again when it goes on.  -EINTR: a
- * handler is to be called; -EIO: the LWP blocks that signal or the process ignores it (POSIX,
- * 11.1.4).
+ * Waits until the current process's group is in the foreground, or no group is.  While it is not,
+ * the group gets sig, SIGTTIN or SIGTTOU, which stops it as a rule.  The caller looks again when it
+ * goes on.  -EINTR: a handler is to be called; -EIO: the LWP blocks that signal or the process
+ * ignores it (POSIX, 11.1.4).
  */
 static int wait_foreground(int sig)
 {
@@ -245,8 +249,8 @@ static int wait_foreground(int sig)
 		irq_restore(s);
 		if (stops)
 			continue;
-		/* Another LWP has it: it calls the handler, or is about to stop us all; or
-		 * SIGCONT has come already. */
+		/* Another LWP has got the signal, and calls the handler, or is about to stop the
+		 * process.  Or SIGCONT has arrived already. */
 		if (caught)
 			return -EINTR;
 		preempt_point();
@@ -255,8 +259,8 @@ static int wait_foreground(int sig)
 }
 
 /*
- * A line, or in raw mode what VMIN and VTIME say.  -EINTR: told to exit or stop
- * before there was any; -EINTR, -EIO: in the background (wait_foreground).
+ * Reads a line, or in raw mode as many bytes as VMIN and VTIME say.  -EINTR: the LWP was told to
+ * exit or stop before there was input; -EINTR, -EIO: in the background (wait_foreground).
  */
 static int64_t console_recv(struct vnode *vn, void *buf, size_t n, unsigned flags)
 {
@@ -302,7 +306,8 @@ void console_set_pgrp(int pgrp)
 
 /*
  * tcsetpgrp(3).  A process in the background stops by SIGTTOU, unless it blocks or ignores
- * that.  -EINVAL: cannot be a group; -EPERM: there is no such group in the session; -EINTR.
+ * this signal.  -EINVAL: no group can have this id; -EPERM: there is no such group in the session;
+ * -EINTR.
  */
 static int set_foreground(int pgrp)
 {
@@ -321,8 +326,8 @@ static int set_foreground(int pgrp)
 }
 
 /*
- * Of the foreground group: -ENOTTY: the console is not the caller's controlling terminal;
- * errors of set_foreground.  -EFAULT; -ENOTTY: unknown request.
+ * Requests on the foreground group: -ENOTTY: the console is not the caller's controlling terminal;
+ * errors of set_foreground.  All requests: -EFAULT; -ENOTTY: unknown request.
  */
 static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 {
@@ -339,7 +344,9 @@ static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 		int err = copyin(&t, arg, sizeof(t));
 		if (err != 0)
 			return err;
-		/* Output that a write has begun goes out under the modes it began with. */
+		/* *Race:* a write is in progress, another LWP sets the modes; *without this:* a
+		 * part of its output goes out under other modes; *closed by:* `writers` is held
+		 * here. */
 		kmutex_enter(&writers);
 		irqstate_t s = spin_lock(&tty.lock);
 		ldisc_set(&tty.ld, &t);
@@ -353,7 +360,7 @@ static int console_ioctl(struct vnode *vn, uint64_t req, vaddr_t arg)
 		return 0;
 	}
 	case WEFT_TIOCGPGRP: {
-		/* Without one: the id of a group that cannot be (POSIX, tcgetpgrp). */
+		/* Without a foreground group: an id that no group has (POSIX, tcgetpgrp). */
 		int32_t pgrp = console_pgrp() ? console_pgrp() : INT32_MAX;
 		return proc_has_console(curproc()) ? copyout(arg, &pgrp, sizeof(pgrp)) : -ENOTTY;
 	}

@@ -2,22 +2,22 @@
  * ldisc.c - the terminal line discipline (dev/ldisc.h): canonical mode with erase,
  * kill and end-of-file; raw mode; echo; the characters that send a signal.
  *
- * Invariants.  With ICANON, `lines` counts the ring's entries that end a line,
- * and what comes after the last of them is the line being typed: only that can be
- * erased.  Without ICANON no entry is marked, lines is 0, and every entry is a
- * byte that can be read.  ldisc_set carries the ring over from one to the other.
+ * Invariants.  With ICANON, `lines` counts the ring's entries that end a line.  The entries after
+ * the last of them are the line being typed.  Only these can be erased.  Without ICANON no entry
+ * is marked, lines is 0, and every entry is a byte that can be read.  ldisc_set converts the ring
+ * from one mode to the other.
  *
- * With CRTSCTS the sender is stopped before the ring is full (ldisc_stop), which
- * suits a pipe: nothing is lost.  Without it, as suits a person who may yet want to
- * type Ctrl-C, a full ring drops what comes, with a BEL as echo.  The last place is kept for
- * the end of a line, so that a line that is too long can still be finished.
+ * With CRTSCTS the sender is stopped before the ring is full (ldisc_stop), so no byte is lost: this
+ * is for a pipe.  Without CRTSCTS a full ring drops each new byte, with a BEL as echo: this is for
+ * a user, because Ctrl-C still works.  The last place is kept for the end of a line, so that a line
+ * that is too long can still be finished.
  */
 #include <weft/signal.h>
 #include "ldisc.h"
 
 #define LFLAGS (WEFT_ISIG | WEFT_ICANON | WEFT_ECHO)
 
-/* Room in the ring at which the sender is stopped: for what is on its way. */
+/* The sender is stopped when the ring has this much room: it is for bytes that are on their way. */
 #define STOP_MARGIN 64
 
 #define BEL 0x07
@@ -69,7 +69,7 @@ static bool is_control(uint8_t c)
 	return c < ' ' || c == DEL;
 }
 
-/* A byte of a UTF-8 character other than its first: takes no column. */
+/* Is c a byte of a UTF-8 character, except the first?  Such a byte takes no column. */
 static bool is_continuation(uint8_t c)
 {
 	return (c & 0xc0) == 0x80;
@@ -114,7 +114,7 @@ static bool ldisc_put(struct ldisc *d, uint16_t e, void (*echo)(const char *, si
 	return true;
 }
 
-/* Takes back the last character of the line being typed; false: it is empty. */
+/* Erases the last character of the line being typed.  False: the line is empty. */
 static bool ldisc_erase(struct ldisc *d, void (*echo)(const char *, size_t))
 {
 	unsigned columns = 0;
@@ -196,11 +196,11 @@ size_t ldisc_read(struct ldisc *d, uint8_t *buf, size_t n)
 	size_t got = 0;
 
 	if (ldisc_canonical(d) && d->lines == 0)
-		return 0; /* no more than a line being typed */
+		return 0; /* there is only the line being typed */
 	while (d->count > 0) {
 		uint16_t e = *ldisc_entry(d, 0);
-		/* An end-of-file mark goes with the bytes before it, also when they
-		 * fill the buffer: alone, the next read would take it for an end. */
+		/* An end-of-file mark is removed together with the bytes before it, also when they
+		 * fill the buffer.  Otherwise the next read would report an end of file. */
 		if (got == n && !(e & LDISC_EOF))
 			break;
 		d->first = (d->first + 1) % LDISC_RING;
@@ -232,7 +232,7 @@ void ldisc_set(struct ldisc *d, const struct weft_termios *tio)
 	for (unsigned i = 0; i < count; i++) {
 		uint16_t e = *ldisc_entry(d, i);
 		if (e & LDISC_EOF)
-			continue; /* raw mode knows no end of file */
+			continue; /* raw mode has no end of file */
 		e &= 0xff;
 		if (ldisc_canonical(d) && e == '\n') {
 			e |= LDISC_END;

@@ -1,10 +1,9 @@
 /*
  * serial.c - the 16550 UART at COM1.
  *
- * Output is polled, in bursts: when the transmitter is empty it takes a whole
- * FIFO, so the line status is read once for 16 bytes.  Input comes by interrupt.
- * The console's lock keeps writers apart; the interrupt handler only reads the
- * receiver, which nobody else does.
+ * Output is polled, in bursts: when the transmitter is empty it takes a whole FIFO, so the line
+ * status is read once for 16 bytes.  Input arrives by interrupt.  The console's lock serializes the
+ * writers.  Only the interrupt handler reads the receiver, so it needs no lock.
  */
 #include <kern/cpu.h>
 #include <kern/serial.h>
@@ -38,7 +37,7 @@ bool serial_init(void)
 	if (inb(COM1 + SCRATCH) != 0x5a)
 		return false;
 	outb(COM1 + IER, 0);
-	outb(COM1 + LCR, 0x80); /* the next two are the divisor: 115,200 / 1 */
+	outb(COM1 + LCR, 0x80); /* the next two writes set the divisor: 115,200 / 1 */
 	outb(COM1 + DATA, 1);
 	outb(COM1 + IER, 0);
 	outb(COM1 + LCR, 0x03); /* 8 data bits, 1 stop bit, no parity */
@@ -77,7 +76,7 @@ void serial_receive(bool on)
 	if (!present)
 		return;
 	__atomic_store_n(&receiving, on, __ATOMIC_RELAXED);
-	outb(COM1 + IER, on); /* received data; what came meanwhile interrupts at once */
+	outb(COM1 + IER, on); /* received data; a byte that arrived meanwhile interrupts at once */
 }
 
 void serial_on_input(void (*fn)(char))

@@ -1,7 +1,7 @@
 /*
- * telnet.h - how the host tells of the terminal's size among the bytes that are typed: as Telnet does
- * (RFC 854; RFC 1073, NAWS).  Byte 255, which UTF-8 never has, begins a command, and stands for
- * itself when it comes twice:
+ * telnet.h - how the host sends the terminal's size among the typed bytes: as Telnet does (RFC 854;
+ * RFC 1073, NAWS).  Byte 255, which does not occur in UTF-8, begins a command.  Two such bytes
+ * stand for one typed byte 255:
  *
  *	255 250 31 COLUMNS ROWS 255 240		16 bits each, high byte first
  *
@@ -19,14 +19,14 @@
 
 struct telnet {
 	enum { TELNET_DATA, TELNET_COMMAND, TELNET_OPTION, TELNET_OPTION_COMMAND } state;
-	unsigned n; /* bytes of the option so far, and */
+	unsigned n; /* how many bytes of the option there are so far */
 	uint8_t option[TELNET_NAWS_BYTES];
 };
 
-/* What a byte was: a part of a command, one that is typed, or the last of a size. */
+/* What a byte was: a part of a command, a typed byte, or the last byte of a size. */
 enum telnet_input { TELNET_NOTHING, TELNET_TYPED, TELNET_SIZE };
 
-/* An option that is too long is no size: what comes behind it is typed again. */
+/* An option that is too long is no size.  The bytes behind it count as typed again. */
 static inline void telnet_collect(struct telnet *t, uint8_t c)
 {
 	t->state = t->n < TELNET_NAWS_BYTES ? TELNET_OPTION : TELNET_DATA;
