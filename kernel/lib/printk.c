@@ -1,21 +1,21 @@
 /*
  * printk.c - formatted output of the kernel.
  *
- * A message is formatted into a buffer on the stack and handed to the console
- * in one piece, so that the lines of two CPUs do not mix; only a message longer
- * than the buffer goes out in several.  No lock is held here: the console's own
- * is taken inside of console_write.
+ * A message is formatted into a buffer on the stack and handed to the console in one piece, so that
+ * the lines of two CPUs do not mix.  Only a message longer than the buffer goes out in several
+ * pieces.  No lock is held here, because console_write acquires the console's own lock.
  */
 #include <stdarg.h>
 #include <kern/boot.h>
 #include <kern/file.h>
 #include <kern/printk.h>
 
-/* Where formatted text goes: at most `size` bytes of buf; then flush, if there is one. */
+/* Where formatted text goes: into buf.  When its `size` bytes are full, flush is called, if there
+ * is one. */
 struct sink {
 	char *buf;
 	size_t size, used;
-	size_t total; /* bytes produced, also those that found no room */
+	size_t total; /* bytes produced, with those that found no room */
 	void (*flush)(struct sink *);
 };
 
@@ -60,7 +60,7 @@ static void sink_put_number(struct sink *s, const struct number *n)
 	do
 		text[--at] = digits[v % n->base];
 	while ((v /= n->base) != 0);
-	if (n->zero && !n->left) { /* the zeros come between */
+	if (n->zero && !n->left) { /* the zeros come between `before` and the digits */
 		put_field(s, n->before, before, 0, false, ' ');
 		width = width > before ? width - before : 0;
 	} else {
@@ -137,7 +137,7 @@ static void sink_format(struct sink *s, const char *fmt, va_list ap)
 		case '%':
 			sink_put(s, '%');
 			break;
-		default: /* unknown, or the format ends here: show it as it stands */
+		default: /* unknown, or the format ends here: printed as it is */
 			sink_put(s, '%');
 			fmt--;
 			break;
@@ -187,7 +187,7 @@ void printk(const char *fmt, ...)
 
 void printk_info(const char *fmt, ...)
 {
-	static int quiet = -1; /* the command line never changes: a race is harmless */
+	static int quiet = -1; /* a race is harmless, because the command line does not change */
 	if (quiet < 0) {
 		char value[2];
 		quiet = boot_option("quiet", value, sizeof(value));

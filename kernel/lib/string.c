@@ -20,8 +20,8 @@ void *memmove(void *dst, const void *src, size_t n)
 {
 	if ((uintptr_t)dst - (uintptr_t)src >= n)
 		return memcpy(dst, src, n);
-	/* dst lies inside of src: from the end down.  Every entry to the kernel
-	 * clears the direction flag, so an interrupt in here does no harm. */
+	/* dst begins inside of src, so the copy goes from the end down.  Every entry to the kernel
+	 * clears the direction flag, so an interrupt here does no harm. */
 	void *d = (char *)dst + n - 1;
 	const void *s = (const char *)src + n - 1;
 	__asm__ volatile("std; rep movsb; cld" : "+D"(d), "+S"(s), "+c"(n)::"memory");

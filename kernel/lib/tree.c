@@ -1,9 +1,9 @@
 /*
  * tree.c - the intrusive tree of kern/tree.h: an AVL tree with parent links.
  *
- * Invariants: `balance` is the height of the right subtree less that of the
- * left and lies in -1..1 between calls; t->first is the leftmost node.  Nothing
- * recurses, so a deep tree costs no kernel stack.  The caller locks.
+ * Invariants: `balance` is the height of the right subtree minus the height of the left subtree.
+ * It is -1, 0 or 1 between calls.  t->first is the leftmost node.  No function recurses, so a deep
+ * tree costs no kernel stack.  The caller locks.
  */
 #include <kern/tree.h>
 
@@ -14,7 +14,7 @@ static inline int side_of(const struct tree_node *n)
 	return n->parent->child[RIGHT] == n ? RIGHT : LEFT;
 }
 
-/* Puts `n` (may be NULL) where `old` hangs. */
+/* Puts `n` (may be NULL) in the place of `old`. */
 static void replace_child(struct tree *t, struct tree_node *old, struct tree_node *n)
 {
 	struct tree_node *p = old->parent;
@@ -40,8 +40,9 @@ static struct tree_node *tree_rotate(struct tree *t, struct tree_node *n, int si
 }
 
 /*
- * n leans two to `side`: restores its balance.  Returns the root of the subtree,
- * which is lower than before unless its balance is not 0.
+ * The subtree of n on `side` is two levels higher than the other: restores the balance.  Returns
+ * the root of the whole subtree.  It is lower than before, unless the balance of this root is not
+ * 0.
  */
 static struct tree_node *tree_rebalance(struct tree *t, struct tree_node *n, int side)
 {
@@ -79,7 +80,7 @@ void tree_insert(struct tree *t, struct tree_node *n, tree_cmp *cmp)
 	if (leftmost)
 		t->first = n;
 
-	/* Up, as long as the subtree that we come from has grown. */
+	/* Goes up as long as the subtree below has grown. */
 	while (parent != NULL) {
 		int side = side_of(n);
 		parent->balance += side == RIGHT ? 1 : -1;
@@ -96,8 +97,8 @@ void tree_insert(struct tree *t, struct tree_node *n, tree_cmp *cmp)
 
 void tree_remove(struct tree *t, struct tree_node *n)
 {
-	struct tree_node *p; /* the lowest node one of whose subtrees shrinks */
-	int side;            /* which one */
+	struct tree_node *p; /* the lowest node with a subtree that shrinks */
+	int side;            /* the side of this subtree */
 
 	if (t->first == n)
 		t->first = tree_next(n);
@@ -124,7 +125,7 @@ void tree_remove(struct tree *t, struct tree_node *n)
 	}
 	*n = (struct tree_node){.linked = false};
 
-	/* Up, as long as the subtree that we come from has shrunk. */
+	/* Goes up as long as the subtree below has shrunk. */
 	while (p != NULL) {
 		p->balance += side == RIGHT ? -1 : 1;
 		if (p->balance == 1 || p->balance == -1)
