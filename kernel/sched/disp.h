@@ -92,7 +92,7 @@ void sched_drain(struct cpu *c);
  * *Race:* a CPU finds no work and goes idle, a waker puts an LWP on a queue; *without this:* the
  * LWP waits although a CPU is idle; *closed by:* the CPU sets its bit, and then looks at all queues
  * once more.  The waker inserts the LWP, and then looks at the bits.  Both are sequentially
- * consistent, so that one of the two sees the other.
+ * consistent, so at least one of the two sees the other.
  */
 extern volatile uint64_t idle_cpus;
 /* Claims an idle CPU of `among`, preferably the CPU `prefer`.  This CPU is going to look at all

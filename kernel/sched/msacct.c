@@ -28,7 +28,7 @@ void lwp_times(const struct lwp *l, struct mstimes *t)
 	t->now = time_now();
 	for (unsigned i = 0; i < NMSTATE; i++)
 		if ((int64_t)t->ms[i] < 0) {
-			/* In exact timing the LWP's CPU may be ahead of this one. */
+			/* In exact timing the clock of the LWP's CPU may be ahead of ours. */
 			if ((int64_t)(t->ms[i] + t->now) < 0)
 				t->now = -t->ms[i];
 			t->ms[i] += t->now;
