@@ -10,8 +10,8 @@
  * Three events may arrive anywhere, also between an entry and its SWAPGS or while
  * RSP is still the user's: NMI, double fault and machine check.  They run on
  * stacks of their own (IST) and assume nothing about GS.  The word above such a
- * stack points at the struct cpu.  GS is saved and restored by value.  This is
- * right before and after a SWAPGS, and also when the user has put a kernel
+ * stack points at the struct cpu.  GS is saved and restored by value.  This
+ * works in every state of SWAPGS, and also when the user has put a kernel
  * address there.
  */
 #include "asm.h"
@@ -88,8 +88,8 @@
 	POP rax
 	.endm
 
-	/* Flags as C needs them.  An interrupt gate clears IF and TF only.  CLAC would
-	 * clear AC, except that not every CPU has it. */
+	/* Flags as C needs them.  An interrupt gate clears IF and TF only.  CLAC is not
+	 * used for AC, because not every CPU has it. */
 	.macro CLEAR_FLAGS
 	pushq $2
 	popfq
@@ -135,7 +135,7 @@ syscall_entry:
 	cmpl $TRAP_SYSCALL, TF_VEC(%rsp)
 	jne return_by_iret /* the call has rewritten the frame */
 	/* SYSRET takes RIP from RCX and RFLAGS from R11, where SYSCALL has put them.
-	 * That RIP is canonical, because no page is mapped right below 2^47. */
+	 * That RIP is canonical, because the last page below 2^47 is never mapped. */
 	.cfi_remember_state
 	DROP TF_CALLER_REGS
 	.irp reg, r15, r14, r13, r12, rbx /* C has restored them */

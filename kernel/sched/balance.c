@@ -8,8 +8,8 @@
 #include <kern/timing.h>
 
 /*
- * Moves the best LWP of q that is not bound to the queue of c, this CPU, before its equals.  Behind
- * its equals, another CPU might steal it again each time before its turn comes.
+ * Moves the best LWP of q that is not bound to the queue of c, this CPU, before its equals.  If it
+ * went behind them, another CPU might steal it again each time before its turn comes.
  */
 static bool steal_from(struct dispq *q, struct cpu *c)
 {

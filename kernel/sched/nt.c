@@ -13,9 +13,9 @@
  *	- each slice that the LWP uses up takes it one level down, no further than its base;
  *	- a slice is 2 ticks on a workstation.  There it is doubled or tripled (stretched) for the
  *	  process in the foreground.  On a server it is 12 ticks for all processes;
- *	- an LWP may have waited for a CPU for 3 seconds, in sum since it last slept or used up a
- *	  slice.  Then it gets level 15 for one slice of double length, and falls back to its base
- *	  at once.
+ *	- an LWP that has waited for a CPU for 3 seconds, in sum since it last slept or used up a
+ *	  slice, gets level 15 for one slice of double length.  Then it falls back to its base at
+ *	  once.
  *
  * The clock matters for LWPs that wait often.  Measured to the nanosecond (nt_clock = 0), a slice
  * of such an LWP always ends with a wait, and never while the LWP runs.  So the LWP is never

@@ -17,8 +17,8 @@ void resched_interrupt(void)
 	this_cpu()->nipi++;
 }
 
-/* Called from the timer interrupt.  If the slice or the grace period is over, the CPU acts on it on
- * the way back to user mode. */
+/* Called from the timer interrupt.  If the slice or the grace period is over, sets need_resched.
+ * The CPU looks at it on the way back to user mode. */
 void sched_slice_check(void)
 {
 	struct cpu *c = this_cpu();

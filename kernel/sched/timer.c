@@ -3,9 +3,9 @@
  *
  * A queue is a tree sorted by time, so that arming and cancelling cost O(log n) with any number of
  * sleepers.  The hardware timer is armed for the earlier of the queue's first timer and the end of
- * the time slice.  It is not armed afresh when it would expire earlier than needed, because a
- * switch of LWPs moves the end of the slice every few microseconds.  Then it finds nothing to do
- * and is armed again.
+ * the time slice.  It is left alone if it will expire earlier than needed, because a switch of LWPs
+ * moves the end of the slice every few microseconds.  An interrupt that comes too early finds
+ * nothing to do, and arms the timer again.
  *
  * Lock order: q->lock is a leaf below l->lock.  A timer's function runs without
  * it, because the function takes l->lock.

@@ -5,7 +5,8 @@
  * slots are in a list, so that all operations are O(1).
  *
  * An object is freed when its last reference is dropped.  A named object stays in the table of
- * names until then (try_hold says why an LWP cannot find it there any more).
+ * names until then.  An LWP that finds an object there without a reference treats it as freed
+ * (try_hold).
  *
  * Handle errors: EBADF: no such handle; EINVAL: the object is of another kind.
  *
@@ -280,8 +281,7 @@ void kobj_close_all(struct kobj_table *t, bool exec)
 	}
 }
 
-/* --- the calls
- * ---------------------------------------------------------------------------------- */
+/* --- the calls -------------------------------------------------------------------------------- */
 
 static bool kobj_create_valid(const struct kobj_create *c)
 {
@@ -431,9 +431,10 @@ int64_t sys_kobj_at_exit(const uint64_t arg[6])
  * semaphore has a unit less; the event without manual reset is reset.  With WAIT_ALL this happens
  * to all objects in one step, or to none.  Returns the index of the object (the lowest of several),
  * 0 for all; + KOBJ_ABANDONED.  deadline: absolute CLOCK_MONOTONIC, or NULL; if it is in the past,
- * the call does not wait.  Blocks.  EFAULT: handles, or the deadline; EINVAL: n is 0 or more than
- * KOBJ_WAIT_MAX, unknown flags, an object twice, the deadline; EBADF: no such handle; ETIMEDOUT:
- * the deadline; EINTR: a signal; ENOMEM: no memory.
+ * the call does not wait.  Blocks.
+ * EFAULT: handles, or the deadline; EINVAL: n is 0 or more than KOBJ_WAIT_MAX, unknown flags,
+ * an object twice, the deadline; EBADF: no such handle; ETIMEDOUT: the deadline; EINTR: a
+ * signal; ENOMEM: no memory.
  */
 int64_t sys_kobj_wait(const uint64_t arg[6])
 {

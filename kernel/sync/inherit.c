@@ -12,7 +12,7 @@
  * mutex is released, a sleeper times out, or a sleeper is told to exit.
  *
  * A mutex is handed over: its owner makes the first sleeper the new owner, also in the word.  So
- * at no moment a mutex has sleepers, and no owner that inherits from them.
+ * there is no moment in which a mutex has sleepers and no owner that inherits from them.
  *
  * pi_lock guards all of this, for all processes, because sleepers and owners are one graph: a chain
  * leads from mutex to mutex and from process to process.  It is acquired only when an LWP must

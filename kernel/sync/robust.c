@@ -7,10 +7,10 @@
  * each registered word.  If the word names the process as the owner, the mutex is marked OWNERDEAD,
  * and the first waiter is woken.
  *
- * So no death is missed between the acquisition of a mutex and a note of it.  A broken or malicious
- * program cannot mislead the kernel by the contents of its memory.  The kernel looks only at the
- * registered addresses, at most LWP_MUTEX_REGISTERED_MAX of them.  It does nothing to a word there
- * that the program could not have done itself.
+ * So a process may die at any moment after the acquisition, and the mutex is found.  A broken or
+ * malicious program cannot mislead the kernel by the contents of its memory.  The kernel looks only
+ * at the registered addresses, at most LWP_MUTEX_REGISTERED_MAX of them.  It does nothing to a word
+ * there that the program could not have done itself.
  *
  * The addresses are a tree in order of address, guarded by p->lock.
  */
