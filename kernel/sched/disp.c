@@ -55,9 +55,9 @@ static unsigned cpu_load(const struct cpu *c)
 }
 
 /*
- * Where an LWP of this priority runs soonest when no CPU is idle: on the CPU with the
- * lowest priority, if it beats that, else on one with at least two LWPs fewer than its
- * last; else it stays.
+ * Where an LWP of this priority runs soonest when no CPU is idle: on the CPU with the lowest
+ * priority, if its own is higher.  Otherwise on a CPU with at least two LWPs fewer than its last
+ * CPU has.  Otherwise it stays on its last CPU.
  */
 static struct cpu *best_busy(struct cpu *last, int pri, uint64_t among)
 {

@@ -101,7 +101,7 @@ int umutex_lock(vaddr_t addr, uint64_t me, hrtime_t deadline, bool wait)
 		chosen = err == 0;
 		/* *Race:* a release wakes this LWP, and the LWP is told to exit; *without this:* it
 		 * never returns to user mode, and the other sleepers are not woken; *closed by:* it
-		 * gives up here, and the wake-up is passed on below. */
+		 * stops trying here, and the wake-up is passed on below. */
 		if (chosen && (curlwp()->ast & AST_EXIT))
 			err = -EINTR;
 		if (err != 0)
