@@ -1,15 +1,22 @@
 /*
- * clock.c - setting CLOCK_REALTIME, and sleeping to a point of it (kern/clock.h).
+ * clock.c - setting CLOCK_REALTIME, and sleeping until a time of this clock (kern/clock.h).
  *
- * CLOCK_REALTIME is CLOCK_MONOTONIC and an offset, which stands in the time page
- * (weft/time.h).  Setting the clock changes the offset.  What waits for an absolute time of it
- * then waits for the same point of the clock as it is now: the sleeps of lwp_sleep look again
- * here, and interval timers are moved (proc/itimer.c).  LWPs that have asked for it are unparked (lwp_park,
- * LWP_PARK_CLOCK): a threads library keeps deadlines of its own.  Lengths of time stay what they were, and
- * so do deadlines in other calls, which are times of CLOCK_MONOTONIC.
+ * CLOCK_REALTIME is CLOCK_MONOTONIC plus an offset.  The offset is in the time page (weft/time.h).
+ * Setting the clock changes the offset.  A wait for an absolute time of the clock then ends when
+ * the new clock shows that time:
  *
- * Locks: clock_setting, which sleeps, lets one LWP set the clock at a time.  clock_lock guards the
- * offset against sleeps: an LWP computes its deadline and goes to sleep in one step.
+ *	- an LWP in lwp_sleep is woken here, and computes its deadline again;
+ *	- interval timers are moved (proc/itimer.c);
+ *	- an LWP that has asked for it is unparked (lwp_park, LWP_PARK_CLOCK), because a threads
+ *	  library keeps deadlines of its own.
+ *
+ * Lengths of time do not change.  Deadlines in other calls do not change either, because they are
+ * times of CLOCK_MONOTONIC.
+ *
+ * Locks: clock_setting, which sleeps, lets one LWP set the clock at a time.
+ *
+ * *Race:* an LWP computes its deadline and goes to sleep, another LWP changes the offset; *without
+ * this:* the sleeper waits for a time of the old clock; *closed by:* clock_lock, which both hold.
  */
 #include <kern/clock.h>
 #include <kern/proc.h>
@@ -60,13 +67,14 @@ int clock_sleep_until(hrtime_t real)
 	return err == -EINTR ? err : 0;
 }
 
-/* The offset is this from now on, and all sleepers look again. */
+/* Sets the offset, and wakes all sleepers, which compute their deadlines again. */
 static void clock_set_offset(hrtime_t offset)
 {
 	irqstate_t s = spin_lock(&clock_lock);
-	/* Sequentially consistent: before the watchers' flags are read (park_watching, syscall/lwp.c). */
+	/* Sequentially consistent: the store comes before the watchers' flags are read
+	 * (park_watching, syscall/lwp.c). */
 	__atomic_store_n(&timepage->boot_realtime, offset, __ATOMIC_SEQ_CST);
-	/* LWPs that go to sleep from now on come behind those that are to be woken. */
+	/* LWPs that go to sleep from now on queue up behind the sleepers that are to be woken. */
 	for (unsigned left = nsleepers; left > 0; left--) {
 		waitq_wake_one(&clock_sleepers);
 		if (left % WAKE_PIECE == 0) {
@@ -78,7 +86,8 @@ static void clock_set_offset(hrtime_t offset)
 	spin_unlock(&clock_lock, s);
 }
 
-/* For proc_each: LWPs of p that park with LWP_PARK_CLOCK look again (park_watching). */
+/* For proc_each: unparks the LWPs of p that park with LWP_PARK_CLOCK, so that they look at the
+ * clock again (park_watching). */
 static bool unpark_watchers(struct proc *p, void *arg)
 {
 	spin_acquire(&p->lock);
