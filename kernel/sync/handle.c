@@ -242,7 +242,7 @@ int kobj_inherit(struct kobj_table *t, struct kobj_table *from)
 	/*
 	 * *Race:* between two pieces another LWP of the parent closes or makes handles, or makes
 	 * the table larger; *without this:* the child gets an object that has been freed; *closed
-	 * by:* each piece reads the table afresh, under its lock, and adds its references there.  A
+	 * by:* each piece reads the table again, under its lock, and adds its references there.  A
 	 * handle that is made or closed during the fork may be in the child or not.
 	 */
 	t->free = 0;

@@ -125,7 +125,7 @@ static bool inherit_join(struct lwp *l)
 	return true;
 }
 
-/* What l inherits may have changed: computes it afresh, and follows the chain.  pi_lock held. */
+/* What l inherits may have changed: computes it again, and follows the chain.  pi_lock held. */
 static void lwp_pri_recompute(struct lwp *l)
 {
 	for (unsigned links = 0; l != NULL && links < CHAIN_MAX; links++) {
