@@ -82,7 +82,7 @@ def test_no_forbidden_include():
     ("kernel/include/weft/abi.h", "#include <kern/types.h>"),
     ("kernel/include/weft/abi.h", '#include "../kern/types.h"'),
     ("kernel/sched/disp.c", "#include <stdio.h>"),
-    ("kernel/sched/disp.c", '#include "../../libthread/core/impl.h"'),
+    ("kernel/sched/disp.c", '#include "../../libthread/core/tcb.h"'),
     ("user/bin/threads/ps.c", "#include <kern/proc.h>"),
     ("user/bin/threads/ps.c", '#include "../../../kernel/include/kern/proc.h"'),
     ("user/bin/threads/ps.c", "#include <weft/nothing.h>"),
@@ -100,7 +100,7 @@ def test_a_forbidden_include_is_found(file, line):
     ("kernel/sched/disp.c", '#include "disp.h"'),
     ("user/bin/threads/ps.c", "#include <weft/proc.h>"),
     ("libthread/core/thread.c", '#include "model.h"'),
-    ("libthread/model/mxn/mxn.c", '#include "../../core/impl.h"'),
+    ("libthread/model/mxn/mxn.c", '#include "../../core/tcb.h"'),
     ("libthread/model/mxn/mxn.c", '#include "mxn.h"'),
 ])
 def test_an_allowed_include_is_allowed(file, line):

@@ -7,7 +7,7 @@ import struct
 import pytest
 from conftest import TOP
 
-# critical_enter (libthread/core/impl.h): movq %fs:..., REG; addl $1, (REG)
+# critical_enter (libthread/core/ilock.h): movq %fs:..., REG; addl $1, (REG)
 RANGE = re.compile(rb"\x64[\x48\x4c]\x8b[\x04\x0c\x14\x1c\x24\x2c\x34\x3c]\x25(....)"
                    rb"(?:\x41?\x83[\x00-\x03\x06\x07]|\x41?\x83\x04\x24|\x41?\x83\x45\x00)\x01", re.DOTALL)
 

@@ -35,7 +35,7 @@ void switch_finish_then(struct lwp *prev, struct spinlock *lock)
  * `lock` crosses the switch.  Returns when a CPU switches to prev again.  This may be another CPU
  * than before: cpu_here has changed then.
  */
-static inline void switch_to(struct lwp *prev, struct lwp *next, struct spinlock *lock)
+static inline void switch_lwps(struct lwp *prev, struct lwp *next, struct spinlock *lock)
 {
 	switch_in_user(next);
 	if (next != prev)
@@ -48,7 +48,7 @@ void sched_switch(uint32_t ms)
 	struct lwp *l = curlwp();
 
 	assert(spin_held(&l->lock) && l->state != LWP_ST_ONPROC && l->state != LWP_ST_RUN);
-	switch_to(l, pick_next(l, ms), &l->lock);
+	switch_lwps(l, pick_next(l, ms), &l->lock);
 }
 
 void sched_put_back(bool at_front)
@@ -69,7 +69,7 @@ void sched_put_back(bool at_front)
 		dispq_insert(q, l, at_front);
 	else
 		l->then = THEN_PLACE;
-	switch_to(l, switch_in_or_idle(q, dispq_pop(q), now), &q->lock);
+	switch_lwps(l, switch_in_or_idle(q, dispq_pop(q), now), &q->lock);
 }
 
 void sched_lwp_first(struct lwp *prev, struct spinlock *lock)

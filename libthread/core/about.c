@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 #include "attr.h"
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 static int set_name(struct thread *t, void *name)

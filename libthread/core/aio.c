@@ -23,7 +23,7 @@
 #include <weft/file.h>
 #include <weft/proc.h>
 #include "event.h"
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 #include "worker.h"
 
@@ -364,8 +364,8 @@ static bool all_done(const struct aiocb *const list[], int n)
 }
 
 /* Until `done` says so.  0, ETIMEDOUT.  A cancellation point if it waits. */
-static int await(bool (*done)(const struct aiocb *const[], int), const struct aiocb *const list[],
-		 int n, const struct timespec *until)
+static int aio_await(bool (*done)(const struct aiocb *const[], int),
+		     const struct aiocb *const list[], int n, const struct timespec *until)
 {
 	int error = 0;
 
@@ -404,7 +404,7 @@ int aio_suspend(const struct aiocb *const list[], int n, const struct timespec *
 		if (__builtin_add_overflow(until.tv_sec, timeout->tv_sec, &until.tv_sec))
 			until.tv_sec = INT64_MAX;
 	}
-	error = await(some_done, list, n, timeout != NULL ? &until : NULL);
+	error = aio_await(some_done, list, n, timeout != NULL ? &until : NULL);
 	return error == 0 ? 0 : aio_fails(EAGAIN);
 }
 
@@ -461,7 +461,7 @@ int lio_listio(int mode, struct aiocb *restrict const list[restrict], int n,
 	}
 	group_made(g);
 	if (mode == LIO_WAIT) {
-		await(all_done, (const struct aiocb *const *)list, n, NULL);
+		aio_await(all_done, (const struct aiocb *const *)list, n, NULL);
 		for (int i = 0; i < n; i++)
 			failed = failed || (list[i] != NULL && list[i]->aio_lio_opcode != LIO_NOP &&
 					    aio_error(list[i]) != 0);

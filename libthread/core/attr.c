@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include "attr.h"
-#include "impl.h"
+#include "core.h"
 
 int pthread_attr_init(pthread_attr_t *attr)
 {

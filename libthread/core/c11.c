@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <threads.h>
 
-static int result(int error)
+static int c11_result(int error)
 {
 	switch (error) {
 	case 0:
@@ -28,7 +28,7 @@ struct start {
 	void *arg;
 };
 
-static void *run(void *arg)
+static void *c11_run(void *arg)
 {
 	struct start s = *(struct start *)arg;
 
@@ -45,10 +45,10 @@ int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
 	if (s == NULL)
 		return thrd_nomem;
 	*s = (struct start){start, arg};
-	error = pthread_create(thread, NULL, run, s);
+	error = pthread_create(thread, NULL, c11_run, s);
 	if (error != 0)
 		free(s);
-	return error == EAGAIN ? thrd_nomem : result(error);
+	return error == EAGAIN ? thrd_nomem : c11_result(error);
 }
 
 thrd_t thrd_current(void)
@@ -59,7 +59,7 @@ thrd_t thrd_current(void)
 /* thrd_error: no such thread, or detached already, or somebody joins it. */
 int thrd_detach(thrd_t thread)
 {
-	return result(pthread_detach(thread));
+	return c11_result(pthread_detach(thread));
 }
 
 int thrd_equal(thrd_t a, thrd_t b)
@@ -80,7 +80,7 @@ int thrd_join(thrd_t thread, int *value)
 
 	if (error == 0 && value != NULL)
 		*value = (intptr_t)status;
-	return result(error);
+	return c11_result(error);
 }
 
 /* 0; -1: a signal came; -2: the length is none. */
@@ -117,32 +117,32 @@ void mtx_destroy(mtx_t *mutex)
 /* thrd_error: locked too often (recursive). */
 int mtx_lock(mtx_t *mutex)
 {
-	return result(pthread_mutex_lock(mutex));
+	return c11_result(pthread_mutex_lock(mutex));
 }
 
 /* thrd_busy: somebody has it, the caller perhaps; thrd_error: locked too often (recursive). */
 int mtx_trylock(mtx_t *mutex)
 {
-	return result(pthread_mutex_trylock(mutex));
+	return c11_result(pthread_mutex_trylock(mutex));
 }
 
 /* thrd_timedout: by then it could not be had; thrd_error: nanoseconds of utc out of range. */
 int mtx_timedlock(mtx_t *mutex, const struct timespec *utc)
 {
-	return result(pthread_mutex_timedlock(mutex, utc));
+	return c11_result(pthread_mutex_timedlock(mutex, utc));
 }
 
 /* thrd_error: the caller does not have it. */
 int mtx_unlock(mtx_t *mutex)
 {
-	return result(pthread_mutex_unlock(mutex));
+	return c11_result(pthread_mutex_unlock(mutex));
 }
 
 /* --- condition variables ------------------------------------------------------------------- */
 
 int cnd_init(cnd_t *cond)
 {
-	return result(pthread_cond_init(cond, NULL));
+	return c11_result(pthread_cond_init(cond, NULL));
 }
 
 void cnd_destroy(cnd_t *cond)
@@ -153,7 +153,7 @@ void cnd_destroy(cnd_t *cond)
 /* thrd_error: the caller does not have the mutex. */
 int cnd_wait(cnd_t *cond, mtx_t *mutex)
 {
-	return result(pthread_cond_wait(cond, mutex));
+	return c11_result(pthread_cond_wait(cond, mutex));
 }
 
 /*
@@ -162,17 +162,17 @@ int cnd_wait(cnd_t *cond, mtx_t *mutex)
  */
 int cnd_timedwait(cnd_t *cond, mtx_t *mutex, const struct timespec *utc)
 {
-	return result(pthread_cond_timedwait(cond, mutex, utc));
+	return c11_result(pthread_cond_timedwait(cond, mutex, utc));
 }
 
 int cnd_signal(cnd_t *cond)
 {
-	return result(pthread_cond_signal(cond));
+	return c11_result(pthread_cond_signal(cond));
 }
 
 int cnd_broadcast(cnd_t *cond)
 {
-	return result(pthread_cond_broadcast(cond));
+	return c11_result(pthread_cond_broadcast(cond));
 }
 
 /* --- thread-specific data ----------------------------------------------------------------- */
@@ -180,7 +180,7 @@ int cnd_broadcast(cnd_t *cond)
 /* thrd_error: there are PTHREAD_KEYS_MAX keys. */
 int tss_create(tss_t *key, tss_dtor_t destructor)
 {
-	return result(pthread_key_create(key, destructor));
+	return c11_result(pthread_key_create(key, destructor));
 }
 
 void tss_delete(tss_t key)
@@ -196,7 +196,7 @@ void *tss_get(tss_t key)
 /* thrd_error: no such key, or no memory for its value. */
 int tss_set(tss_t key, void *value)
 {
-	return result(pthread_setspecific(key, value));
+	return c11_result(pthread_setspecific(key, value));
 }
 
 /* --- the rest -------------------------------------------------------------------------------- */

@@ -37,7 +37,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <weft/signal.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 extern const char __cancel_point_made[]; /* point.S */
@@ -145,8 +145,8 @@ int pthread_setcancelstate(int state, int *old)
 }
 
 /* The handler of SIGLWP and of lwp_preempt, entered by the kernel instead of __sig_entry. */
-static void look(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
-		 void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask)
+static void cancel_look(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
+			void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask)
 {
 	struct thread *self = thread_self();
 
@@ -170,8 +170,8 @@ void __siglwp_catch(void)
 {
 	static bool caught;
 	const struct weft_sigaction act = {
-		.handler = (uint64_t)look,
-		.entry = (uint64_t)look,
+		.handler = (uint64_t)cancel_look,
+		.entry = (uint64_t)cancel_look,
 		.mask = ~0ul,
 		.flags = WEFT_SA_RESTART,
 	};

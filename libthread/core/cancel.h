@@ -13,7 +13,7 @@
  * All of this is behind sleep_special (model.h), so threads that never allow it pay nothing.
  */
 #pragma once
-#include "impl.h"
+#include "tcb.h"
 #include "model.h"
 
 static inline void wait_async_begin(struct thread *self)

@@ -1,7 +1,7 @@
 /* concurrency.c - the hint how many LWPs run unbound threads. */
 #include <errno.h>
 #include <pthread.h>
-#include "impl.h"
+#include "ilock.h"
 #include "model.h"
 
 static int asked; /* atomic; 0: not yet */

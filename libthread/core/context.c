@@ -18,7 +18,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <ucontext.h>
-#include "impl.h"
+#include "core.h"
 
 #define REGISTER(name, at) _Static_assert(offsetof(struct weft_ucontext, name) == (at), "offsets.h")
 REGISTER(r12, CONTEXT_R12);

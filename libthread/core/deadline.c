@@ -10,7 +10,7 @@
  */
 #include <errno.h>
 #include <time.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 #define NSEC 1000000000ll

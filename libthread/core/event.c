@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include "attr.h"
 #include "event.h"
-#include "impl.h"
+#include "core.h"
 
 bool __event_valid(const struct sigevent *event)
 {

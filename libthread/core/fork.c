@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 #include "worker.h"
 
@@ -58,7 +58,7 @@ __attribute__((weak)) __typeof__(__workers_forked) __workers_forked; /* of what 
 __attribute__((weak)) void __aio_forked(void);                       /* of aio_read */
 __attribute__((weak)) void __mq_forked(void);                        /* of mq_open */
 
-static void child(struct thread *self)
+static void fork_child(struct thread *self)
 {
 	bool had_others = self->list_next != self;
 
@@ -102,7 +102,7 @@ pid_t fork(void)
 	__ops->before_fork();
 	pid = __sys_fork();
 	if (pid == 0) {
-		child(self);
+		fork_child(self);
 	} else {
 		__ops->after_fork();
 		ilock_unlock(&__threads_lock);

@@ -7,7 +7,7 @@
  * so once in a while the waiter sleeps for a tick, for a holder that has less.  (With
  * schedctl=on a holder is hardly ever off its CPU.)
  */
-#include "impl.h"
+#include "ilock.h"
 #include "model.h"
 #include "sleepq.h"
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 #include <weft/signal.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 #include "tls.h"
 

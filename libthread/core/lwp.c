@@ -5,13 +5,13 @@
 #include <string.h>
 #include <weft/errno.h>
 #include <weft/lwp.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 #include "park.h"
 
 static struct schedctl no_record = {.state = SC_SLEEPING};
 
-struct lwp __nowhere = {.sc = &no_record, .critical = &__nowhere.nowhere};
+struct ulwp __nowhere = {.sc = &no_record, .critical = &__nowhere.nowhere};
 
 _Static_assert(offsetof(struct schedctl, yield) == offsetof(struct schedctl, nopreempt) + 4 &&
 		       offsetof(struct schedctl, signalled) ==
@@ -19,7 +19,7 @@ _Static_assert(offsetof(struct schedctl, yield) == offsetof(struct schedctl, nop
 	       "struct section");
 
 /* The calling LWP is l from now on; sc is its record. */
-void __lwp_adopt(struct lwp *l, struct schedctl *sc)
+void __lwp_adopt(struct ulwp *l, struct schedctl *sc)
 {
 	__atomic_store_n(&l->id, sc->lwpid, __ATOMIC_SEQ_CST); /* pthread_cancel: it is here */
 	l->owes = 0;
@@ -127,19 +127,19 @@ long __lwp_park_watching(deadline_t deadline, uint32_t unpark, uint64_t offset)
 }
 
 /* lwp_unpark_owed (park.h) for paths that shall not save registers for it. */
-void __lwp_unpark_owed(struct lwp *l, uint32_t id)
+void __lwp_unpark_owed(struct ulwp *l, uint32_t id)
 {
 	lwp_unpark_owed(l, id);
 }
 
 /*
- * Stops the LWP of t, another one, unless it is where it may not be stopped (struct lwp).  Once
+ * Stops the LWP of t, another one, unless it is where it may not be stopped (struct ulwp).  Once
  * stopped it executes nothing, so what its fields tell then is true until it goes on.
  * 0; EAGAIN: it may not be stopped now; ESRCH: it has exited.
  */
 int __lwp_try_suspend(struct thread *t)
 {
-	struct lwp *l = t->lwp;
+	struct ulwp *l = t->lwp;
 
 	if (l->id == 0)
 		return EAGAIN; /* it has not even begun */

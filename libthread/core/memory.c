@@ -1,7 +1,7 @@
 /*
  * memory.c - memory of threads: struct thread, and stacks.
  *
- * A struct thread is never given back (impl.h says why).  One that is free keeps its
+ * A struct thread is never given back (tcb.h says why).  One that is free keeps its
  * stack, with the red zone below it already made, for the next thread that wants one of
  * that size; beyond STACKS_KEPT of them, the oldest are unmapped.  All lists here are
  * guarded by __threads_lock.
@@ -10,7 +10,7 @@
  * on_stack tells when it has left, and until then it is passed over.
  */
 #include <weft/mman.h>
-#include "impl.h"
+#include "core.h"
 #include "tls.h"
 
 #define SLAB 65536u
@@ -32,7 +32,7 @@ static struct free_list with_stack = {free_end(&with_stack), free_end(&with_stac
 static struct free_list bare = {free_end(&bare), free_end(&bare)};
 unsigned __stacks_kept; /* threads in with_stack */
 
-static inline void push(struct free_list *l, struct thread *t)
+static inline void free_list_push(struct free_list *l, struct thread *t)
 {
 	struct thread *first = l->first;
 
@@ -42,7 +42,7 @@ static inline void push(struct free_list *l, struct thread *t)
 	l->first = t;
 }
 
-static inline void take_out(struct thread *t)
+static inline void free_list_remove(struct thread *t)
 {
 	t->free_prev->free_next = t->free_next;
 	t->free_next->free_prev = t->free_prev;
@@ -67,7 +67,7 @@ void *__pages_alloc(size_t size)
 }
 
 /* Gives t a stack above a red zone, both whole pages. */
-static bool map_stack(struct thread *t, size_t size, size_t guard)
+static bool stack_map(struct thread *t, size_t size, size_t guard)
 {
 	char *base = __pages_alloc(guard + size);
 
@@ -84,18 +84,18 @@ static bool map_stack(struct thread *t, size_t size, size_t guard)
 }
 
 /* From one struct thread to the next in a slab: the variables of the next lie between. */
-static size_t stride(void)
+static size_t slot_stride(void)
 {
 	return (sizeof(struct thread) + __tls.size + __tls.align - 1) & -__tls.align;
 }
 
 /*
  * Zeroed memory for at least one struct thread, and as many as fit in `size` bytes: *n of
- * them, stride() bytes apart.  NULL: out of memory.
+ * them, slot_stride() bytes apart.  NULL: out of memory.
  */
 struct thread *__thread_slots(size_t size, unsigned *n)
 {
-	size_t least = stride() + __tls.size + __tls.align;
+	size_t least = slot_stride() + __tls.size + __tls.align;
 	uintptr_t slab, first;
 
 	if (size < least)
@@ -104,7 +104,7 @@ struct thread *__thread_slots(size_t size, unsigned *n)
 	if (slab == 0)
 		return NULL;
 	first = (slab + __tls.size + __tls.align - 1) & -__tls.align;
-	*n = 1 + (slab + size - first - sizeof(struct thread)) / stride();
+	*n = 1 + (slab + size - first - sizeof(struct thread)) / slot_stride();
 	return (struct thread *)first;
 }
 
@@ -117,25 +117,26 @@ static bool more_threads(void)
 	if (t == NULL)
 		return false;
 	ilock_lock(&__threads_lock);
-	for (; n > 0; n--, t += stride())
-		push(&bare, (struct thread *)t);
+	for (; n > 0; n--, t += slot_stride())
+		free_list_push(&bare, (struct thread *)t);
 	ilock_unlock(&__threads_lock);
 	return true;
 }
 
-static inline bool suits(struct thread *t, size_t size, size_t guard)
+static inline bool thread_suits(struct thread *t, size_t size, size_t guard)
 {
 	return t->stack_size == size && t->guard_size == guard &&
 	       __atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) == 0;
 }
 
-static struct thread *__attribute__((noinline)) find(struct free_list *l, size_t size, size_t guard)
+static struct thread *__attribute__((noinline))
+free_list_find(struct free_list *l, size_t size, size_t guard)
 {
 	struct thread *t = l->first;
 
 	for (int i = 0; i < LOOK_AT && t != free_end(l); i++, t = t->free_next) {
-		if (suits(t, size, guard)) {
-			take_out(t);
+		if (thread_suits(t, size, guard)) {
+			free_list_remove(t);
 			return t;
 		}
 	}
@@ -144,13 +145,13 @@ static struct thread *__attribute__((noinline)) find(struct free_list *l, size_t
 
 /* One whose stack is made for it, or is the program's.  Takes __threads_lock. */
 static struct thread *__attribute__((noinline))
-make(size_t stack_size, size_t guard_size, void *user_stack)
+thread_make(size_t stack_size, size_t guard_size, void *user_stack)
 {
 	struct thread *t;
 
 	do {
 		ilock_lock(&__threads_lock);
-		t = find(&bare, 0, 0);
+		t = free_list_find(&bare, 0, 0);
 		ilock_unlock(&__threads_lock);
 	} while (t == NULL && more_threads());
 	if (t == NULL)
@@ -160,9 +161,9 @@ make(size_t stack_size, size_t guard_size, void *user_stack)
 		t->stack = user_stack;
 		t->stack_size = stack_size;
 		t->guard_size = 0;
-	} else if (!map_stack(t, stack_size, guard_size)) {
+	} else if (!stack_map(t, stack_size, guard_size)) {
 		ilock_lock(&__threads_lock);
-		push(&bare, t);
+		free_list_push(&bare, t);
 		ilock_unlock(&__threads_lock);
 		return NULL;
 	}
@@ -180,13 +181,13 @@ take_another(size_t stack_size, size_t guard_size, void *user_stack)
 	} else {
 		stack_size = (stack_size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
 		guard_size = (guard_size + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
-		t = find(&with_stack, stack_size, guard_size);
+		t = free_list_find(&with_stack, stack_size, guard_size);
 	}
 	if (t != NULL) {
 		__stacks_kept--;
 	} else {
 		ilock_unlock(&__threads_lock);
-		t = make(stack_size, guard_size, user_stack);
+		t = thread_make(stack_size, guard_size, user_stack);
 		ilock_lock(&__threads_lock);
 	}
 	return t;
@@ -204,7 +205,7 @@ struct thread *__thread_take(size_t stack_size, size_t guard_size, void *user_st
 
 	/* Sizes in the list are whole pages; others, which are rounded there, equal none. */
 	if (unlikely(user_stack != NULL || t == free_end(&with_stack) ||
-		     !suits(t, stack_size, guard_size)))
+		     !thread_suits(t, stack_size, guard_size)))
 		return take_another(stack_size, guard_size, user_stack);
 	take_first(&with_stack, t);
 	__stacks_kept--;
@@ -228,13 +229,13 @@ struct thread *__thread_get(size_t stack_size, size_t guard_size)
 void __thread_put(struct thread *t)
 {
 	if (likely(!t->user_stack)) {
-		push(&with_stack, t);
+		free_list_push(&with_stack, t);
 		__stacks_kept++;
 		return;
 	}
 	t->stack = NULL;
 	t->stack_size = 0;
-	push(&bare, t);
+	free_list_push(&bare, t);
 }
 
 /* Unmaps the oldest stacks if too many are kept.  Takes __threads_lock. */
@@ -249,7 +250,7 @@ void __stacks_trim(void)
 		    __atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0) {
 			t = NULL;
 		} else {
-			take_out(t);
+			free_list_remove(t);
 			__stacks_kept--;
 		}
 		ilock_unlock(&__threads_lock);
@@ -259,7 +260,7 @@ void __stacks_trim(void)
 		t->stack = NULL;
 		t->stack_size = t->guard_size = 0;
 		ilock_lock(&__threads_lock);
-		push(&bare, t);
+		free_list_push(&bare, t);
 		ilock_unlock(&__threads_lock);
 	}
 }

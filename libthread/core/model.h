@@ -6,7 +6,7 @@
  * by this file alone, and a model knows no other model.
  */
 #pragma once
-#include "impl.h"
+#include "ilock.h"
 
 enum spin { SPIN_ADAPTIVE, SPIN_ALWAYS, SPIN_NEVER };
 enum waiting { WAITING_UPCALL, WAITING_SIGNAL, WAITING_NONE };

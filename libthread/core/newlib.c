@@ -13,7 +13,7 @@
 #include <sys/lock.h>
 #include "../sync/mutex.h"
 #include "../malloc/malloc.h"
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 struct __lock {

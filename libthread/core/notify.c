@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <time.h>
 #include "attr.h"
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 _Static_assert(offsetof(struct sigevent, sigev_value) == offsetof(struct weft_sigevent, value) &&
@@ -42,7 +42,7 @@ static struct notice notices[WEFT_TIMER_MAX];
 static struct thread *service; /* NULL: none yet */
 
 /* The notice, if there is still one with this key.  notices_lock held. */
-static struct notice *find(uint64_t key)
+static struct notice *notice_find(uint64_t key)
 {
 	struct notice *n = &notices[key % WEFT_TIMER_MAX];
 
@@ -50,7 +50,7 @@ static struct notice *find(uint64_t key)
 }
 
 /* A new thread; its mask is what the process began with, whoever made it. */
-static void *notified(void *key)
+static void *notify_thread(void *key)
 {
 	void (*function)(union sigval) = NULL;
 	union sigval value;
@@ -58,7 +58,7 @@ static void *notified(void *key)
 
 	pthread_sigmask(SIG_SETMASK, &__base_mask, NULL);
 	ilock_lock(&notices_lock);
-	n = find((uintptr_t)key);
+	n = notice_find((uintptr_t)key);
 	if (n != NULL) {
 		function = n->function;
 		value = n->value;
@@ -83,12 +83,12 @@ static void __attribute__((noreturn)) service_main(struct thread *self)
 		if (__sys_sigtimedwait(&ours, &info, NULL) != SIGLWP)
 			continue;
 		ilock_lock(&notices_lock);
-		n = find(info.value);
+		n = notice_find(info.value);
 		if (n != NULL)
 			attr = n->attr;
 		ilock_unlock(&notices_lock);
 		if (n != NULL)
-			pthread_create(&thread, &attr, notified, (void *)info.value);
+			pthread_create(&thread, &attr, notify_thread, (void *)info.value);
 	}
 }
 
@@ -121,7 +121,7 @@ static uint32_t service_lwp(void)
 }
 
 /* A free place, with what the event says; NULL: none.  notices_lock held. */
-static struct notice *fill(const struct sigevent *event)
+static struct notice *notice_fill(const struct sigevent *event)
 {
 	struct notice *n = notices;
 
@@ -153,7 +153,7 @@ static long create_notifying(clockid_t clock, const struct sigevent *event, int 
 	if (k.lwpid == 0)
 		return -EAGAIN;
 	ilock_lock(&notices_lock);
-	n = fill(event);
+	n = notice_fill(event);
 	if (n != NULL) {
 		k.value = n->key;
 		r = __sys_timer_create(clock, &k, id);
@@ -165,7 +165,7 @@ static long create_notifying(clockid_t clock, const struct sigevent *event, int 
 	return r;
 }
 
-static int result(long r)
+static int notify_result(long r)
 {
 	if (r == 0)
 		return 0;
@@ -188,7 +188,7 @@ int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
 		r = create_notifying(clock, event, &id);
 	if (r == 0)
 		*timer = id;
-	return result(r);
+	return notify_result(r);
 }
 
 /*
@@ -204,5 +204,5 @@ int timer_delete(timer_t timer)
 		if (n->function != NULL && n->timer == (int)timer)
 			n->function = NULL;
 	ilock_unlock(&notices_lock);
-	return result(r);
+	return notify_result(r);
 }

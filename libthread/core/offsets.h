@@ -1,5 +1,5 @@
 /*
- * offsets.h - of struct thread (impl.h, which asserts them), for assembly, and for tools that look
+ * offsets.h - of struct thread (tcb.h, which asserts them), for assembly, and for tools that look
  * at the threads of another process (user/bin/threads/thread.h).
  */
 #pragma once

@@ -4,13 +4,13 @@
  * in the queue of the object, and then look again.
  */
 #include <pthread.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 #include "sleepq.h"
 
 enum { RUNNING = 1, DONE = 2 };
 
-static void finish(pthread_once_t *once, int state)
+static void once_finish(pthread_once_t *once, int state)
 {
 	struct sleepq *q = sleepq_of(once);
 	struct thread *list;
@@ -24,9 +24,9 @@ static void finish(pthread_once_t *once, int state)
 		__ops->unlock(q);
 }
 
-static void undo(void *once)
+static void once_undo(void *once)
 {
-	finish(once, 0);
+	once_finish(once, 0);
 }
 
 static void wait_while_running(pthread_once_t *once)
@@ -56,10 +56,10 @@ int pthread_once(pthread_once_t *once, void (*init)(void))
 			wait_while_running(once);
 			continue;
 		}
-		pthread_cleanup_push(undo, once);
+		pthread_cleanup_push(once_undo, once);
 		init();
 		pthread_cleanup_pop(0);
-		finish(once, DONE);
+		once_finish(once, DONE);
 	}
 	return 0;
 }

@@ -8,7 +8,7 @@
  */
 #include <signal.h>
 #include <string.h>
-#include "impl.h"
+#include "tcb.h"
 #include "model.h"
 
 extern const struct model __model_lwp, __model_mxn, __model_n1;
@@ -45,13 +45,13 @@ static const struct option {
 #define NKNOWN (sizeof(known) / sizeof(known[0]))
 
 /* stdio is not set up yet. */
-static void say(const char *s, size_t n)
+static void options_say(const char *s, size_t n)
 {
 	__sys_write(2, s, n);
 }
-#define SAY(s) say(s, strlen(s))
+#define SAY(s) options_say(s, strlen(s))
 
-static void __attribute__((noreturn)) refuse(void)
+static void __attribute__((noreturn)) options_refuse(void)
 {
 	__sys_exit(2);
 }
@@ -66,14 +66,14 @@ static void __attribute__((noreturn)) bad_model(const char *name)
 		SAY(models[i]->name);
 	}
 	SAY("\n");
-	refuse();
+	options_refuse();
 }
 
 /* item, of n bytes, is at fault; why ends the sentence. */
 static void __attribute__((noreturn)) bad_option(const char *item, size_t n, const char *why)
 {
 	SAY("libthread: option \"");
-	say(item, n);
+	options_say(item, n);
 	SAY("\" ");
 	SAY(why);
 	SAY("; LIBTHREAD_OPTIONS of model ");
@@ -88,7 +88,7 @@ static void __attribute__((noreturn)) bad_option(const char *item, size_t n, con
 		SAY(known[i].values);
 	}
 	SAY("\n");
-	refuse();
+	options_refuse();
 }
 
 /* Which of the values between bars this one is, or -1. */
@@ -106,7 +106,7 @@ static int value_index(const char *values, const char *value, size_t n)
 }
 
 /* 1 to max, or -1. */
-static int number(const char *s, size_t n, int max)
+static int option_number(const char *s, size_t n, int max)
 {
 	int value = 0;
 
@@ -119,12 +119,12 @@ static int number(const char *s, size_t n, int max)
 }
 
 /* off, exit, or the number of a signal; or -1. */
-static int when(const char *s, size_t n)
+static int option_when(const char *s, size_t n)
 {
 	static const int named[] = {LOCKSTAT_OFF, LOCKSTAT_EXIT};
 	int i = value_index("off|exit", s, n);
 
-	return i >= 0 ? named[i] : number(s, n, NSIG - 1);
+	return i >= 0 ? named[i] : option_number(s, n, NSIG - 1);
 }
 
 static void set_option(const char *item, size_t n)
@@ -146,13 +146,13 @@ static void set_option(const char *item, size_t n)
 	if (!((__model->options | OPT_ALWAYS) & o->bit))
 		bad_option(item, n, "makes no sense in this model");
 	if (o->bit == OPT_CONCURRENCY)
-		v = number(value, value_len, MAX_CONCURRENCY);
+		v = option_number(value, value_len, MAX_CONCURRENCY);
 	else if (o->bit == OPT_AGING)
-		v = number(value, value_len, MAX_AGING);
+		v = option_number(value, value_len, MAX_AGING);
 	else if (o->bit == OPT_LOCKSTAT)
-		v = when(value, value_len);
+		v = option_when(value, value_len);
 	else if (o->bit == OPT_LOCKSTAT_FD)
-		v = number(value, value_len, MAX_FD);
+		v = option_number(value, value_len, MAX_FD);
 	else
 		v = value_index(o->values, value, value_len);
 	if (v < 0)
@@ -206,7 +206,7 @@ static const struct model *find_model(const char *name)
 	return NULL;
 }
 
-static const char *variable(char **envp, const char *name)
+static const char *option_variable(char **envp, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -218,8 +218,8 @@ static const char *variable(char **envp, const char *name)
 
 void __choose_model(char **envp)
 {
-	const char *name = variable(envp, "LIBTHREAD");
-	const char *list = variable(envp, "LIBTHREAD_OPTIONS");
+	const char *name = option_variable(envp, "LIBTHREAD");
+	const char *list = option_variable(envp, "LIBTHREAD_OPTIONS");
 
 	if (name == NULL || *name == '\0')
 		name = "lwp";

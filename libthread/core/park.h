@@ -6,16 +6,16 @@
 #pragma once
 #include <weft/errno.h>
 #include <weft/lwp.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 #include "sleepq.h"
 
 /*
- * Unparks LWP id; see struct lwp about `owes`, which the caller has set to it.  In between, a
+ * Unparks LWP id; see struct ulwp about `owes`, which the caller has set to it.  In between, a
  * handler may have done it (core/signal.c), and an unbound thread that came onto this LWP have
  * set it anew: then that thread does what it owes.
  */
-static inline void lwp_unpark_owed(struct lwp *l, uint32_t id)
+static inline void lwp_unpark_owed(struct ulwp *l, uint32_t id)
 {
 	__sys_lwp_unpark(id);
 	l->owes = 0;

@@ -3,7 +3,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include "attr.h"
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 static int set_and_resume(struct thread *t, void *arg)

@@ -1,10 +1,10 @@
 /*
- * restart.c - restartable ranges of instructions (impl.h), as of Linux's rseq and the kernel's .extable.
+ * restart.c - restartable ranges of instructions (ilock.h), as of Linux's rseq and the kernel's .extable.
  *
  * The linker puts the entries of the functions of the program together (libthread.ld).  They
  * are searched one after the other: only a thread that has changed its LWP in a handler needs that.
  */
-#include "impl.h"
+#include "ilock.h"
 
 void __restart_range(struct weft_ucontext *uc)
 {

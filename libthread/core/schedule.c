@@ -8,7 +8,7 @@
  *
  * Priorities of both kinds count in the library's queues, where the ranges of the policies
  * follow each other: SCHED_OTHER's from 0 up, and beyond them those of SCHED_FIFO and SCHED_RR
- * (impl.h, PRI_REALTIME).  It is the number of such a queue that thr_setprio sets and
+ * (tcb.h, PRI_REALTIME).  It is the number of such a queue that thr_setprio sets and
  * thr_getprio gives; it keeps the policy.
  *
  * A thread that is set to SCHED_FIFO or SCHED_RR by pthread_setschedparam goes behind its equals,
@@ -20,7 +20,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sys/processor.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 bool __sched_policy_known(int policy)
@@ -87,7 +87,7 @@ static struct sched of_unbound(const struct thread *t)
 	return (struct sched){.policy = policy, .priority = priority};
 }
 
-static int get(struct thread *t, void *arg)
+static int schedule_get(struct thread *t, void *arg)
 {
 	struct sched *s = arg;
 
@@ -100,7 +100,7 @@ static int get(struct thread *t, void *arg)
 
 #define UNPREPARED (-1) /* the model is to be made ready first, without __threads_lock */
 
-static int set(struct thread *t, void *arg)
+static int schedule_set(struct thread *t, void *arg)
 {
 	struct sched *s = arg;
 
@@ -112,7 +112,7 @@ static int set(struct thread *t, void *arg)
 static int set_priority(struct thread *t, void *arg)
 {
 	struct sched now;
-	int error = get(t, &now), priority = *(int *)arg;
+	int error = schedule_get(t, &now), priority = *(int *)arg;
 
 	if (error == 0 && !__sched_priority_known(now.policy, priority))
 		error = EINVAL;
@@ -122,7 +122,7 @@ static int set_priority(struct thread *t, void *arg)
 int pthread_getschedparam(pthread_t thread, int *policy, struct sched_param *param)
 {
 	struct sched s;
-	int error = __thread_with(thread, get, &s);
+	int error = __thread_with(thread, schedule_get, &s);
 
 	if (error == 0) {
 		*policy = s.policy;
@@ -143,12 +143,12 @@ int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param
 
 	if (!__sched_priority_known(policy, s.priority))
 		return EINVAL;
-	error = __thread_with(thread, set, &s);
+	error = __thread_with(thread, schedule_set, &s);
 	if (error != UNPREPARED)
 		return error;
 	error = __ops->prepare_realtime();
 	s.prepared = true;
-	return error != 0 ? error : __thread_with(thread, set, &s);
+	return error != 0 ? error : __thread_with(thread, schedule_set, &s);
 }
 
 /*
@@ -193,7 +193,7 @@ int pthread_getcpuclockid(pthread_t thread, clockid_t *clock)
 	return error == ENOTSUP ? ENOENT : error;
 }
 
-static unsigned long all_cpus(void)
+static unsigned long cpus_all(void)
 {
 	return __ncpu < 64 ? (1ul << __ncpu) - 1 : ~0ul;
 }
@@ -211,12 +211,12 @@ int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *cpus)
 
 	if (size != sizeof(cpu_set_t))
 		return EINVAL;
-	set = cpus->__bits & all_cpus();
+	set = cpus->__bits & cpus_all();
 	if (set == 0)
 		return EINVAL;
-	if (set != all_cpus() && (set & (set - 1)) != 0)
+	if (set != cpus_all() && (set & (set - 1)) != 0)
 		return ENOTSUP;
-	cpu = set == all_cpus() ? PBIND_NONE : __builtin_ctzl(set);
+	cpu = set == cpus_all() ? PBIND_NONE : __builtin_ctzl(set);
 	error = __thread_with(thread, own_lwp, &id);
 	return error != 0 ? error : -__sys_processor_bind(P_LWPID, id, cpu, NULL);
 }
@@ -233,6 +233,6 @@ int pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *cpus)
 	if (error == 0)
 		error = -__sys_processor_bind(P_LWPID, id, PBIND_QUERY, &cpu);
 	if (error == 0)
-		cpus->__bits = cpu == PBIND_NONE ? all_cpus() : 1ul << cpu;
+		cpus->__bits = cpu == PBIND_NONE ? cpus_all() : 1ul << cpu;
 	return error;
 }

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <weft/lwp.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 #define SERVICE_STACK 16384

@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 uint64_t __base_mask; /* what the process began with */
@@ -101,19 +101,19 @@ void __preempt_entry(struct weft_ucontext *uc, uint64_t mask)
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	const uint64_t fixed = WEFT_SIGBIT(SIGKILL) | WEFT_SIGBIT(SIGSTOP);
-	uint64_t new, was;
+	uint64_t fresh, was;
 	long r;
 
 	if (set == NULL)
 		return -__sys_sigprocmask(how, NULL, old);
-	new = *set;
+	fresh = *set;
 	if (how != SIG_UNBLOCK)
-		new &= ~WEFT_SIGBIT(SIGLWP);
-	r = __sys_sigprocmask(how, &new, &was);
+		fresh &= ~WEFT_SIGBIT(SIGLWP);
+	r = __sys_sigprocmask(how, &fresh, &was);
 	if (r < 0)
 		return -r;
-	new = how == SIG_BLOCK ? was | new : how == SIG_UNBLOCK ? was & ~new : new;
-	set_mask(thread_self(), new & ~fixed);
+	fresh = how == SIG_BLOCK ? was | fresh : how == SIG_UNBLOCK ? was & ~fresh : fresh;
+	set_mask(thread_self(), fresh & ~fixed);
 	if (old != NULL)
 		*old = was;
 	return 0;
@@ -127,18 +127,18 @@ int sigaltstack(const stack_t *stack, stack_t *old)
 {
 	struct thread *self = thread_self();
 	const struct weft_stack off = {.flags = WEFT_SS_DISABLE};
-	struct weft_stack new = off;
+	struct weft_stack fresh = off;
 	long r;
 
 	if (stack != NULL)
-		new = *(const struct weft_stack *)stack;
-	new.flags &= ~WEFT_SS_LEAVING;
+		fresh = *(const struct weft_stack *)stack;
+	fresh.flags &= ~WEFT_SS_LEAVING;
 	/* Its LWP must be the one that it is on when it has said what is to be carried. */
 	critical_enter();
-	r = __sys_sigaltstack(stack != NULL ? &new : NULL, (struct weft_stack *)old);
+	r = __sys_sigaltstack(stack != NULL ? &fresh : NULL, (struct weft_stack *)old);
 	if (r == 0 && stack != NULL) {
-		self->altstack = new.flags &SS_DISABLE ? off : new;
-		if (new.flags & SS_DISABLE)
+		self->altstack = fresh.flags & SS_DISABLE ? off : fresh;
+		if (fresh.flags & SS_DISABLE)
 			self->carries &= ~CARRIES_STACK;
 		else
 			self->carries |= CARRIES_STACK;
@@ -150,7 +150,7 @@ int sigaltstack(const stack_t *stack, stack_t *old)
 	return -1;
 }
 
-static int send(struct thread *t, void *sig)
+static int signal_send(struct thread *t, void *sig)
 {
 	return __ops->kill(t, *(int *)sig);
 }
@@ -180,6 +180,6 @@ int pthread_kill(pthread_t thread, int sig)
 		return EINVAL;
 	if (thread == self->id && self->bound)
 		return -__sys_lwp_kill(self->lwp->id, sig);
-	error = __thread_with(thread, send, &sig);
+	error = __thread_with(thread, signal_send, &sig);
 	return error == ESRCH ? is_there(thread) : error;
 }

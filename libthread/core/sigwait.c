@@ -15,10 +15,10 @@
 #include <signal.h>
 #include <time.h>
 #include <weft/point.h>
-#include "impl.h"
+#include "ilock.h"
 #include "model.h"
 
-static int result(long r)
+static int sigwait_result(long r)
 {
 	if (r == -EINTR)
 		pthread_testcancel();
@@ -45,7 +45,7 @@ static int suspend_here(struct thread *self, uint64_t set)
 	while (!self->caught && !cancel_due() && __ops->await_signal(~set, NEVER));
 	if (set & ~before)
 		pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return result(-EINTR);
+	return sigwait_result(-EINTR);
 }
 
 /*
@@ -56,7 +56,8 @@ int sigsuspend(const sigset_t *set)
 {
 	struct thread *self = thread_self();
 
-	return waits_here(self) ? suspend_here(self, *set) : result(__point_sigsuspend(set));
+	return waits_here(self) ? suspend_here(self, *set)
+				: sigwait_result(__point_sigsuspend(set));
 }
 
 /* The deadline of a timeout, NULL: none.  False: it is none to wait for here. */
@@ -73,7 +74,7 @@ static bool deadline_of(const struct timespec *timeout, deadline_t *deadline)
 	return true;
 }
 
-static long timedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
+static long sigwait_timed(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
 	const uint64_t ours = WEFT_SIGBIT(SIGWAITING); /* the kernel looks at who waits for it */
 	const struct weft_timespec at_once = {0, 0};
@@ -109,7 +110,7 @@ static long timedwait(const sigset_t *set, siginfo_t *info, const struct timespe
  */
 int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-	return result(timedwait(set, info, timeout));
+	return sigwait_result(sigwait_timed(set, info, timeout));
 }
 
 int sigwaitinfo(const sigset_t *set, siginfo_t *info)
@@ -122,7 +123,7 @@ int sigwait(const sigset_t *set, int *sig)
 {
 	long r;
 
-	while ((r = timedwait(set, NULL, NULL)) == -EINTR)
+	while ((r = sigwait_timed(set, NULL, NULL)) == -EINTR)
 		pthread_testcancel();
 	if (r < 0)
 		return -r;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <weft/point.h>
 #include <weft/syscall.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 #define NSEC 1000000000ll

@@ -8,7 +8,7 @@ const char __ends_in_sleep;
 #define TAIL_EVERY 16 /* near-LIFO: one in so many goes to the tail */
 
 /* Where the chain points at the first waiter of obj; *result is NULL if there is none. */
-static inline struct thread **find(struct sleepq *q, const void *obj)
+static inline struct thread **sleepq_find(struct sleepq *q, const void *obj)
 {
 	struct thread **p = &q->first;
 
@@ -45,7 +45,7 @@ static void pop_front(struct thread **p)
 
 void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, enum order order)
 {
-	struct thread **p = find(q, obj), *first = *p, *after;
+	struct thread **p = sleepq_find(q, obj), *first = *p, *after;
 	int pri = __atomic_load_n(&t->pri, __ATOMIC_RELAXED); /* may change until t is in */
 	bool fifo = order == ORDER_FIFO || __options.fifo || pri >= PRI_REALTIME ||
 		    ++q->enqueued % TAIL_EVERY == 0;
@@ -82,12 +82,12 @@ void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, e
 
 struct thread *__sleepq_first(struct sleepq *q, const void *obj)
 {
-	return *find(q, obj);
+	return *sleepq_find(q, obj);
 }
 
 struct thread *__sleepq_take_from(struct sleepq *q, const void *obj, bool *more)
 {
-	struct thread **p = find(q, obj), *t = *p;
+	struct thread **p = sleepq_find(q, obj), *t = *p;
 
 	*more = false;
 	if (t != NULL) {
@@ -100,7 +100,7 @@ struct thread *__sleepq_take_from(struct sleepq *q, const void *obj, bool *more)
 
 struct thread *__sleepq_take_all(struct sleepq *q, const void *obj)
 {
-	struct thread **p = find(q, obj), *t = *p;
+	struct thread **p = sleepq_find(q, obj), *t = *p;
 
 	if (t != NULL)
 		*p = t->q_chain;
@@ -109,7 +109,7 @@ struct thread *__sleepq_take_all(struct sleepq *q, const void *obj)
 
 void __sleepq_remove(struct sleepq *q, struct thread *t)
 {
-	struct thread **p = find(q, t->wchan);
+	struct thread **p = sleepq_find(q, t->wchan);
 
 	ASSERT(*p != NULL);
 	if (*p == t) {
@@ -148,7 +148,7 @@ const void *__sleepq_give_up(struct thread *self)
 	}
 }
 
-static void forget(struct sleepq *q)
+static void sleepq_forget(struct sleepq *q)
 {
 	/* Most are untouched, and a store would copy their page. */
 	for (unsigned i = 0; i < 1u << SLEEPQ_BITS; i++, q++)
@@ -158,6 +158,6 @@ static void forget(struct sleepq *q)
 
 void __sleepq_forked(void)
 {
-	forget(__sleepq_point);
-	forget(__sleepq_other);
+	sleepq_forget(__sleepq_point);
+	sleepq_forget(__sleepq_other);
 }

@@ -24,7 +24,7 @@
  * and SCHED_RR (POSIX: the one that has waited longest is the next).
  */
 #pragma once
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 struct sleepq {

@@ -1,7 +1,7 @@
 /*
  * slow.S - the way from a fast path to what it needs once in a thousand times.
  *
- * The fast paths of locks and critical sections are inline assembly (impl.h), and branch to the
+ * The fast paths of locks and critical sections are inline assembly (ilock.h), and branch to the
  * functions here from code of their own out of the way.  The compiler does not see that as a call:
  * all registers but the flags are kept, SSE and x87 included.  So a function with such a fast path
  * stays a leaf, and needs no frame and no register that it would have to save: that is a third of

@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <thread.h>
 #include "attr.h"
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 
 /*
@@ -78,12 +78,12 @@ void thr_yield(void)
 	__ops->yield();
 }
 
-static int suspend(struct thread *t, void *arg)
+static int thr_stop(struct thread *t, void *arg)
 {
 	return __ops->suspend(t);
 }
 
-static int resume(struct thread *t, void *arg)
+static int thr_resume(struct thread *t, void *arg)
 {
 	return __ops->resume(t);
 }
@@ -99,7 +99,7 @@ int thr_suspend(thread_t thread)
 
 	if (thread == thread_self()->id)
 		return __ops->suspend(thread_self());
-	error = __thread_with(thread, suspend, NULL);
+	error = __thread_with(thread, thr_stop, NULL);
 	if (error == 0 && __ops->set_concurrency(0) != 0) {
 		thr_continue(thread);
 		error = ENOMEM;
@@ -110,7 +110,7 @@ int thr_suspend(thread_t thread)
 /* ESRCH: no such thread. */
 int thr_continue(thread_t thread)
 {
-	return __thread_with(thread, resume, NULL);
+	return __thread_with(thread, thr_resume, NULL);
 }
 
 size_t thr_min_stack(void)

@@ -4,7 +4,7 @@
  *
  * All threads of the program are in a circular list and in a hash table by id.  Ids count
  * up from 1, the first thread's, and are not used again until they wrap, so a stale id
- * is found out.  __threads_lock guards both, and everything marked "list" in impl.h.
+ * is found out.  __threads_lock guards both, and everything marked "list" in tcb.h.
  *
  * Whoever is to join a thread claims it first (joiner), so that no two do.  A thread that
  * exits unclaimed and not detached goes to the list of exited ones, from which
@@ -15,7 +15,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 #include "sleepq.h"
 #include "tls.h"
@@ -51,26 +51,26 @@ struct thread *__thread_find(unsigned long id)
 static void grow_table(void)
 {
 	uint32_t mask = table_mask * 4 + 3;
-	struct thread **new = __pages_alloc((mask + 1ul) * sizeof(*new)), **old = NULL, *t;
-	size_t old_size = (table_mask + 1ul) * sizeof(*new);
+	struct thread **grown = __pages_alloc((mask + 1ul) * sizeof(*grown)), **old = NULL, *t;
+	size_t old_size = (table_mask + 1ul) * sizeof(*grown);
 
-	if (new == NULL)
+	if (grown == NULL)
 		return;
 	ilock_lock(&__threads_lock);
 	if (mask == table_mask * 4 + 3) { /* nobody else has done it meanwhile */
 		t = __thread_list;
 		do {
-			t->hash_next = new[t->id & mask];
-			new[t->id & mask] = t;
+			t->hash_next = grown[t->id & mask];
+			grown[t->id & mask] = t;
 			t = t->list_next;
 		} while (t != __thread_list);
 		old = table;
-		table = new;
+		table = grown;
 		table_mask = mask;
 	}
 	ilock_unlock(&__threads_lock);
 	if (old == NULL)
-		__sys_munmap(new, (mask + 1ul) * sizeof(*new));
+		__sys_munmap(grown, (mask + 1ul) * sizeof(*grown));
 	else if (old != first_table)
 		__sys_munmap(old, old_size);
 }
@@ -83,7 +83,7 @@ static void __attribute__((noinline)) look_for_id(void)
 		last_id++;
 }
 
-static inline void enlist(struct thread *t)
+static inline void thread_enlist(struct thread *t)
 {
 	struct thread **p;
 
@@ -108,7 +108,7 @@ static inline void enlist(struct thread *t)
 		__atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
 }
 
-static void delist(struct thread *t)
+static void thread_delist(struct thread *t)
 {
 	struct thread **p = &table[t->id & table_mask];
 
@@ -145,7 +145,7 @@ int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void
 void __thread_first(struct thread *t)
 {
 	ilock_lock(&__threads_lock);
-	enlist(t);
+	thread_enlist(t);
 	ilock_unlock(&__threads_lock);
 }
 
@@ -196,7 +196,7 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->owns_special = false;
 	t->start = start;
 	t->arg = arg;
-	enlist(t);
+	thread_enlist(t);
 	*id = t->id;
 	ilock_unlock(&__threads_lock);
 
@@ -208,7 +208,7 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 		__atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
 	ilock_lock(&__threads_lock);
 	unclaimed -= t->detached == 0;
-	delist(t);
+	thread_delist(t);
 	t->on_stack = 0;
 	__thread_put(t);
 	ilock_unlock(&__threads_lock);
@@ -256,7 +256,7 @@ static void add_exited(struct thread *t)
 }
 
 /* t, which is not claimed, is not for thr_join(0, ...) to take any more. */
-static inline void claim(struct thread *t)
+static inline void thread_claim(struct thread *t)
 {
 	if (unlikely(t->detached != 0)) /* a daemon is not there */
 		return;
@@ -274,7 +274,7 @@ static inline void claim(struct thread *t)
 }
 
 /* Whoever had claimed t joins it no more. */
-static void unclaim(struct thread *t)
+static void thread_unclaim(struct thread *t)
 {
 	t->joiner = NULL;
 	if (t->detached != 0)
@@ -346,7 +346,7 @@ void __thread_exit(void *status)
 	ilock_lock(&__threads_lock);
 	self->exited = true;
 	if (self->detached & DETACHED) {
-		delist(self);
+		thread_delist(self);
 		if (self != __main_thread)
 			__thread_put(self);
 	} else if (self->joiner != NULL) {
@@ -391,11 +391,11 @@ static bool wait_for_exit(const void *obj, deadline_t deadline)
 }
 
 /* Frees t, which has exited and is claimed or detached.  Gives up __threads_lock. */
-static void reap(struct thread *t)
+static void thread_reap(struct thread *t)
 {
 	unsigned turns = 0;
 
-	delist(t);
+	thread_delist(t);
 	if (t->on_stack != 0) { /* its last few instructions on another LWP */
 		ilock_unlock(&__threads_lock);
 		while (__atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0)
@@ -424,7 +424,7 @@ static int claim_any(struct thread *self, struct thread **t)
 			return ETIMEDOUT;
 	}
 	*t = exited_first;
-	claim(*t);
+	thread_claim(*t);
 	(*t)->joiner = self;
 	return 0;
 }
@@ -455,12 +455,12 @@ int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed
 	} else if (!t->exited && deadline == 0) {
 		error = EBUSY;
 	} else {
-		claim(t);
+		thread_claim(t);
 		t->joiner = self;
 		if (unlikely(any_waiters != 0))
 			recount_any();
 		if (!t->exited && !wait_for_exit(t, deadline)) {
-			unclaim(t);
+			thread_unclaim(t);
 			error = ETIMEDOUT;
 		} else {
 			ASSERT(t->exited);
@@ -476,7 +476,7 @@ int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed
 		*departed = t->id;
 	if (status != NULL)
 		*status = t->status;
-	reap(t);
+	thread_reap(t);
 	return 0;
 }
 
@@ -496,21 +496,21 @@ int __thread_detach(unsigned long id)
 		ilock_unlock(&__threads_lock);
 		return error;
 	}
-	claim(t);
+	thread_claim(t);
 	t->detached |= DETACHED;
 	if (any_waiters != 0)
 		recount_any();
 	if (t->exited)
-		reap(t);
+		thread_reap(t);
 	else
 		ilock_unlock(&__threads_lock);
 	return 0;
 }
 
 /* t is gone with the parent's LWPs; the memory is as a thread that has exited leaves it. */
-static void forget(struct thread *t)
+static void thread_forget(struct thread *t)
 {
-	delist(t);
+	thread_delist(t);
 	for (unsigned k = 0; k < TSD_FAST; k++)
 		t->tsd[k] = NULL;
 	t->tsd_more = NULL;
@@ -530,7 +530,7 @@ void __threads_forked(struct thread *self)
 	__threads_lock.held = 0;
 	__stacks_forked();
 	while (self->list_next != self)
-		forget(self->list_next);
+		thread_forget(self->list_next);
 	running = 1;
 	self->detached &= ~DAEMON; /* it is the last one */
 	unclaimed = self->detached == 0;

@@ -7,7 +7,7 @@
  * where that is: most programs have none, and need not touch that page.
  */
 #include <string.h>
-#include "impl.h"
+#include "tcb.h"
 #include "tls.h"
 
 struct program_header { /* System V ABI, 64 bits */

@@ -12,7 +12,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include "impl.h"
+#include "core.h"
 
 #define TSD_MORE (PTHREAD_KEYS_MAX - TSD_FAST)
 
@@ -43,7 +43,7 @@ int pthread_key_create(pthread_key_t *key, void (*destructor)(void *))
 	return EAGAIN;
 }
 
-static void clear(struct thread *t, pthread_key_t key)
+static void key_clear(struct thread *t, pthread_key_t key)
 {
 	if (key < TSD_FAST)
 		t->tsd[key] = NULL;
@@ -64,7 +64,7 @@ int pthread_key_delete(pthread_key_t key)
 	ilock_lock(&__threads_lock);
 	t = __thread_list;
 	do {
-		clear(t, key);
+		key_clear(t, key);
 		t = t->list_next;
 	} while (t != __thread_list);
 	ilock_unlock(&__threads_lock);
@@ -111,7 +111,7 @@ int pthread_setspecific(pthread_key_t key, const void *value)
 	return 0;
 }
 
-static bool destroy(struct thread *self, unsigned top)
+static bool tsd_destroy(struct thread *self, unsigned top)
 {
 	bool any = false;
 
@@ -121,7 +121,7 @@ static bool destroy(struct thread *self, unsigned top)
 
 		if (value == NULL)
 			continue;
-		clear(self, k);
+		key_clear(self, k);
 		if (keys[k].used && destructor != NULL) {
 			any = true;
 			destructor(value);
@@ -147,7 +147,7 @@ void __tsd_exit(struct thread *self)
 {
 	int rounds = 0;
 
-	while (destroy(self, self->tsd_top) && ++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
+	while (tsd_destroy(self, self->tsd_top) && ++rounds < PTHREAD_DESTRUCTOR_ITERATIONS)
 		;
 	free(self->tsd_more);
 	__tsd_forget(self);

@@ -13,7 +13,7 @@
  * work_lock is innermost.
  */
 #include <errno.h>
-#include "impl.h"
+#include "core.h"
 #include "model.h"
 #include "worker.h"
 

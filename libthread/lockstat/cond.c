@@ -21,7 +21,8 @@ int __stat_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid
 int __stat_pthread_cond_signal(pthread_cond_t *c);
 int __stat_pthread_cond_broadcast(pthread_cond_t *c);
 
-static int ends(const struct lock_op *op, pthread_mutex_t *m, struct lock_row *row, int error)
+static int cond_op_ends(const struct lock_op *op, pthread_mutex_t *m, struct lock_row *row,
+			int error)
 {
 	bool slept = thread_self()->lockstat->now.blocks != 0;
 
@@ -36,7 +37,7 @@ int __stat_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 	struct lock_op op = LOCK_OP(LOCK_COND, c);
 	struct lock_row *row = __lock_released(m);
 
-	return ends(&op, m, row, pthread_cond_wait(c, m));
+	return cond_op_ends(&op, m, row, pthread_cond_wait(c, m));
 }
 
 int __stat_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *at)
@@ -44,7 +45,7 @@ int __stat_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const s
 	struct lock_op op = LOCK_OP(LOCK_COND, c);
 	struct lock_row *row = __lock_released(m);
 
-	return ends(&op, m, row, pthread_cond_timedwait(c, m, at));
+	return cond_op_ends(&op, m, row, pthread_cond_timedwait(c, m, at));
 }
 
 int __stat_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
@@ -53,7 +54,7 @@ int __stat_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid
 	struct lock_op op = LOCK_OP(LOCK_COND, c);
 	struct lock_row *row = __lock_released(m);
 
-	return ends(&op, m, row, pthread_cond_clockwait(c, m, clock, at));
+	return cond_op_ends(&op, m, row, pthread_cond_clockwait(c, m, clock, at));
 }
 
 int __stat_pthread_cond_signal(pthread_cond_t *c)

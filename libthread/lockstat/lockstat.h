@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include "../core/impl.h"
+#include "../core/core.h"
 
 /* What happens to one thread in one operation. */
 struct lock_counts {

@@ -21,7 +21,7 @@ int __stat_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *at
 int __stat_pthread_mutex_unlock(pthread_mutex_t *m);
 
 /* A recursive mutex is held from the first lock to the last unlock. */
-static int ends(const struct lock_op *op, pthread_mutex_t *m, int error, bool contended)
+static int mutex_op_ends(const struct lock_op *op, pthread_mutex_t *m, int error, bool contended)
 {
 	if (error != 0 && error != EOWNERDEAD)
 		__lock_op_end(op, 0, error == ETIMEDOUT);
@@ -38,39 +38,39 @@ int __stat_pthread_mutex_lock(pthread_mutex_t *m)
 	int error = pthread_mutex_trylock(m);
 
 	if (error != EBUSY)
-		return ends(&op, m, error, false);
-	return ends(&op, m, pthread_mutex_lock(m), true);
+		return mutex_op_ends(&op, m, error, false);
+	return mutex_op_ends(&op, m, pthread_mutex_lock(m), true);
 }
 
 int __stat_pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	struct lock_op op = LOCK_OP(LOCK_MUTEX, m);
 
-	return ends(&op, m, pthread_mutex_trylock(m), false);
+	return mutex_op_ends(&op, m, pthread_mutex_trylock(m), false);
 }
 
-static int timed(const struct lock_op *op, pthread_mutex_t *m, clockid_t clock,
-		 const struct timespec *at)
+static int mutex_op_timed(const struct lock_op *op, pthread_mutex_t *m, clockid_t clock,
+			  const struct timespec *at)
 {
 	int error = pthread_mutex_trylock(m);
 
 	if (error != EBUSY)
-		return ends(op, m, error, false);
-	return ends(op, m, pthread_mutex_clocklock(m, clock, at), true);
+		return mutex_op_ends(op, m, error, false);
+	return mutex_op_ends(op, m, pthread_mutex_clocklock(m, clock, at), true);
 }
 
 int __stat_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *at)
 {
 	struct lock_op op = LOCK_OP(LOCK_MUTEX, m);
 
-	return timed(&op, m, clock, at);
+	return mutex_op_timed(&op, m, clock, at);
 }
 
 int __stat_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *at)
 {
 	struct lock_op op = LOCK_OP(LOCK_MUTEX, m);
 
-	return timed(&op, m, CLOCK_REALTIME, at);
+	return mutex_op_timed(&op, m, CLOCK_REALTIME, at);
 }
 
 /* Wake-ups belong to the hold that ends, if it is the caller's. */

@@ -19,7 +19,7 @@ struct line {
 	size_t n;
 };
 
-static void put(struct line *l, const char *s)
+static void line_put(struct line *l, const char *s)
 {
 	size_t n = strlen(s), room = sizeof(l->text) - l->n;
 
@@ -32,11 +32,11 @@ static void put(struct line *l, const char *s)
 static void put_right(struct line *l, const char *s, int width)
 {
 	for (int n = strlen(s); n < width; n++)
-		put(l, " ");
-	put(l, s);
+		line_put(l, " ");
+	line_put(l, s);
 }
 
-static void put_number(struct line *l, uint64_t value, unsigned base, int width)
+static void line_put_number(struct line *l, uint64_t value, unsigned base, int width)
 {
 	char digits[24], *p = digits + sizeof(digits);
 
@@ -47,9 +47,9 @@ static void put_number(struct line *l, uint64_t value, unsigned base, int width)
 	put_right(l, p, width);
 }
 
-static void say(struct line *l)
+static void line_write(struct line *l)
 {
-	put(l, "\n");
+	line_put(l, "\n");
 	__sys_write(__options.lockstat_fd, l->text, l->n);
 	l->n = 0;
 }
@@ -92,24 +92,24 @@ static void say_row(struct line *l, const struct lock_row *r)
 		[LOCK_SEMA] = "sema ",
 	};
 
-	put(l, kinds[r->lock >> LOCK_KIND]);
+	line_put(l, kinds[r->lock >> LOCK_KIND]);
 	for (unsigned i = 0; i < COLUMNS; i++)
-		put_number(l, *(const uint64_t *)((const char *)r + columns[i].offset), 10,
-			   columns[i].width);
-	put(l, "  0x");
-	put_number(l, r->lock & ((1ul << LOCK_KIND) - 1), 16, 0);
-	put(l, " 0x");
-	put_number(l, r->caller, 16, 0);
-	say(l);
+		line_put_number(l, *(const uint64_t *)((const char *)r + columns[i].offset), 10,
+				columns[i].width);
+	line_put(l, "  0x");
+	line_put_number(l, r->lock & ((1ul << LOCK_KIND) - 1), 16, 0);
+	line_put(l, " 0x");
+	line_put_number(l, r->caller, 16, 0);
+	line_write(l);
 }
 
 static void say_titles(struct line *l)
 {
-	put(l, "kind ");
+	line_put(l, "kind ");
 	for (unsigned i = 0; i < COLUMNS; i++)
 		put_right(l, columns[i].name, columns[i].width);
-	put(l, "  lock caller");
-	say(l);
+	line_put(l, "  lock caller");
+	line_write(l);
 }
 
 static void say_schedlock(struct line *l)
@@ -119,19 +119,19 @@ static void say_schedlock(struct line *l)
 	if (__ops->schedlock_stats == NULL)
 		return;
 	__ops->schedlock_stats(&s);
-	put(l, "_schedlock: count ");
-	put_number(l, s.acquisitions, 10, 0);
-	put(l, ", contended ");
-	put_number(l, s.contentions, 10, 0);
-	put(l, ", yields ");
-	put_number(l, s.yields, 10, 0);
-	put(l, ", holds timed ");
-	put_number(l, s.hold_samples, 10, 0);
-	put(l, ", their ns ");
-	put_number(l, s.hold_ns, 10, 0);
-	put(l, ", longest ns ");
-	put_number(l, s.hold_max_ns, 10, 0);
-	say(l);
+	line_put(l, "_schedlock: count ");
+	line_put_number(l, s.acquisitions, 10, 0);
+	line_put(l, ", contended ");
+	line_put_number(l, s.contentions, 10, 0);
+	line_put(l, ", yields ");
+	line_put_number(l, s.yields, 10, 0);
+	line_put(l, ", holds timed ");
+	line_put_number(l, s.hold_samples, 10, 0);
+	line_put(l, ", their ns ");
+	line_put_number(l, s.hold_ns, 10, 0);
+	line_put(l, ", longest ns ");
+	line_put_number(l, s.hold_max_ns, 10, 0);
+	line_write(l);
 }
 
 void __lockstat_report(void)
@@ -142,29 +142,29 @@ void __lockstat_report(void)
 	unsigned n = 0;
 
 	if (copy == NULL) {
-		put(&l, "lockstat: no memory for the report");
-		say(&l);
+		line_put(&l, "lockstat: no memory for the report");
+		line_write(&l);
 		return;
 	}
 	for (unsigned i = 0; i <= LOCK_ROWS; i++)
 		if (__lock_rows[i].count | __lock_rows[i].contended | __lock_rows[i].wakes)
 			copy[n++] = __lock_rows[i];
 	qsort(copy, n, sizeof(*copy), by_cost);
-	put(&l, "lockstat: process ");
-	put_number(&l, getpid(), 10, 0);
-	put(&l, ", ");
-	put(&l, __argv0 != NULL ? __argv0 : "?");
-	say(&l);
+	line_put(&l, "lockstat: process ");
+	line_put_number(&l, getpid(), 10, 0);
+	line_put(&l, ", ");
+	line_put(&l, __argv0 != NULL ? __argv0 : "?");
+	line_write(&l);
 	say_titles(&l);
 	for (unsigned i = 0; i < n; i++)
 		say_row(&l, &copy[i]);
 	say_schedlock(&l);
 	if (__lockstat_untimed != 0) {
-		put(&l, "lockstat: holds that were not timed, since a thread held more than ");
-		put_number(&l, LOCKS_HELD, 10, 0);
-		put(&l, " locks, or for want of memory: ");
-		put_number(&l, __lockstat_untimed, 10, 0);
-		say(&l);
+		line_put(&l, "lockstat: holds that were not timed, since a thread held more than ");
+		line_put_number(&l, LOCKS_HELD, 10, 0);
+		line_put(&l, " locks, or for want of memory: ");
+		line_put_number(&l, __lockstat_untimed, 10, 0);
+		line_write(&l);
 	}
 	munmap(copy, size);
 }

@@ -25,7 +25,7 @@ int __stat_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 				      const struct timespec *at);
 int __stat_pthread_rwlock_unlock(pthread_rwlock_t *l);
 
-static int ends(const struct lock_op *op, int error, bool contended)
+static int rwlock_op_ends(const struct lock_op *op, int error, bool contended)
 {
 	if (error != 0)
 		__lock_op_end(op, 0, error == ETIMEDOUT);
@@ -38,7 +38,7 @@ int __stat_pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
 	struct lock_op op = LOCK_OP(LOCK_READ, l);
 
-	return ends(&op, pthread_rwlock_tryrdlock(l), false);
+	return rwlock_op_ends(&op, pthread_rwlock_tryrdlock(l), false);
 }
 
 int __stat_pthread_rwlock_rdlock(pthread_rwlock_t *l)
@@ -46,16 +46,16 @@ int __stat_pthread_rwlock_rdlock(pthread_rwlock_t *l)
 	struct lock_op op = LOCK_OP(LOCK_READ, l);
 
 	if (pthread_rwlock_tryrdlock(l) == 0)
-		return ends(&op, 0, false);
-	return ends(&op, pthread_rwlock_rdlock(l), true);
+		return rwlock_op_ends(&op, 0, false);
+	return rwlock_op_ends(&op, pthread_rwlock_rdlock(l), true);
 }
 
 static int timed_read(const struct lock_op *op, pthread_rwlock_t *l, clockid_t clock,
 		      const struct timespec *at)
 {
 	if (pthread_rwlock_tryrdlock(l) == 0)
-		return ends(op, 0, false);
-	return ends(op, pthread_rwlock_clockrdlock(l, clock, at), true);
+		return rwlock_op_ends(op, 0, false);
+	return rwlock_op_ends(op, pthread_rwlock_clockrdlock(l, clock, at), true);
 }
 
 int __stat_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
@@ -77,7 +77,7 @@ int __stat_pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
 	struct lock_op op = LOCK_OP(LOCK_WRITE, l);
 
-	return ends(&op, pthread_rwlock_trywrlock(l), false);
+	return rwlock_op_ends(&op, pthread_rwlock_trywrlock(l), false);
 }
 
 int __stat_pthread_rwlock_wrlock(pthread_rwlock_t *l)
@@ -85,16 +85,16 @@ int __stat_pthread_rwlock_wrlock(pthread_rwlock_t *l)
 	struct lock_op op = LOCK_OP(LOCK_WRITE, l);
 
 	if (pthread_rwlock_trywrlock(l) == 0)
-		return ends(&op, 0, false);
-	return ends(&op, pthread_rwlock_wrlock(l), true);
+		return rwlock_op_ends(&op, 0, false);
+	return rwlock_op_ends(&op, pthread_rwlock_wrlock(l), true);
 }
 
 static int timed_write(const struct lock_op *op, pthread_rwlock_t *l, clockid_t clock,
 		       const struct timespec *at)
 {
 	if (pthread_rwlock_trywrlock(l) == 0)
-		return ends(op, 0, false);
-	return ends(op, pthread_rwlock_clockwrlock(l, clock, at), true);
+		return rwlock_op_ends(op, 0, false);
+	return rwlock_op_ends(op, pthread_rwlock_clockwrlock(l, clock, at), true);
 }
 
 int __stat_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,

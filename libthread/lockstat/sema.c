@@ -16,7 +16,7 @@ int __stat_sem_timedwait(sem_t *s, const struct timespec *at);
 int __stat_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *at);
 int __stat_sem_post(sem_t *s);
 
-static int ends(const struct lock_op *op, int r)
+static int sema_op_ends(const struct lock_op *op, int r)
 {
 	__lock_op_end(op, r == 0, thread_self()->lockstat->now.blocks != 0);
 	return r;
@@ -26,28 +26,28 @@ int __stat_sem_wait(sem_t *s)
 {
 	struct lock_op op = LOCK_OP(LOCK_SEMA, s);
 
-	return ends(&op, sem_wait(s));
+	return sema_op_ends(&op, sem_wait(s));
 }
 
 int __stat_sem_trywait(sem_t *s)
 {
 	struct lock_op op = LOCK_OP(LOCK_SEMA, s);
 
-	return ends(&op, sem_trywait(s));
+	return sema_op_ends(&op, sem_trywait(s));
 }
 
 int __stat_sem_timedwait(sem_t *s, const struct timespec *at)
 {
 	struct lock_op op = LOCK_OP(LOCK_SEMA, s);
 
-	return ends(&op, sem_timedwait(s, at));
+	return sema_op_ends(&op, sem_timedwait(s, at));
 }
 
 int __stat_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *at)
 {
 	struct lock_op op = LOCK_OP(LOCK_SEMA, s);
 
-	return ends(&op, sem_clockwait(s, clock, at));
+	return sema_op_ends(&op, sem_clockwait(s, clock, at));
 }
 
 /* Only a wake-up is worth a row. */

@@ -25,7 +25,7 @@ void *__lockstat_pages(size_t size)
 	return r < 0 ? NULL : (void *)r;
 }
 
-static void __attribute__((noreturn)) refuse(const char *why)
+static void __attribute__((noreturn)) lockstat_refuse(const char *why)
 {
 	__sys_write(2, "libthread: lockstat: ", 21);
 	__sys_write(2, why, strlen(why));
@@ -34,7 +34,7 @@ static void __attribute__((noreturn)) refuse(const char *why)
 }
 
 /* jmp counted, the displacement counts from the instruction's end. */
-static bool redirect(const struct lockstat_entry *e)
+static bool entry_redirect(const struct lockstat_entry *e)
 {
 	size_t before = (uintptr_t)e->plain % WEFT_PAGE_SIZE;
 	char *page = e->plain - before;
@@ -53,11 +53,11 @@ void __lockstat_start(void)
 		return;
 	__lock_rows = __lockstat_pages((LOCK_ROWS + 1) * sizeof(*__lock_rows));
 	if (__lock_rows == NULL)
-		refuse("no memory for the table");
+		lockstat_refuse("no memory for the table");
 	for (const struct lockstat_entry *e = __start_lockstat_entries; e < __stop_lockstat_entries;
 	     e++)
-		if (!redirect(e))
-			refuse("no memory to change the functions that count");
+		if (!entry_redirect(e))
+			lockstat_refuse("no memory to change the functions that count");
 }
 
 static void on_signal(int sig)
@@ -78,5 +78,5 @@ static void __attribute__((constructor)) report_when_asked(void)
 	if (__options.lockstat == LOCKSTAT_EXIT)
 		atexit(__lockstat_report);
 	else if (sigaction(__options.lockstat, &action, NULL) != 0)
-		refuse("no handler can be set for this signal");
+		lockstat_refuse("no handler can be set for this signal");
 }

@@ -17,13 +17,13 @@
 struct lock_row *__lock_rows;
 uint64_t __lockstat_untimed;
 
-static void add(uint64_t *counter, uint64_t n)
+static void counter_add(uint64_t *counter, uint64_t n)
 {
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
 /* Is the word that value, or 0 and now that value? */
-static bool claim(uint64_t *word, uint64_t value)
+static bool word_claim(uint64_t *word, uint64_t value)
 {
 	uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
 
@@ -41,7 +41,7 @@ static struct lock_row *row_of(enum lock_kind kind, const void *lock, const void
 	for (unsigned n = 0; n < PROBES; n++) {
 		struct lock_row *row = &__lock_rows[(hash + n) % LOCK_ROWS];
 
-		if (claim(&row->lock, key) && claim(&row->caller, (uintptr_t)caller))
+		if (word_claim(&row->lock, key) && word_claim(&row->caller, (uintptr_t)caller))
 			return row;
 	}
 	return &__lock_rows[LOCK_ROWS];
@@ -84,10 +84,10 @@ void __lock_op_end_at(const struct lock_op *op, struct lock_row *row)
 	struct lockstat *s = thread_self()->lockstat;
 
 	if (row != NULL) {
-		add(&row->turns, s->now.turns);
-		add(&row->spun, s->now.spun);
-		add(&row->blocks, s->now.blocks);
-		add(&row->wakes, s->now.wakes);
+		counter_add(&row->turns, s->now.turns);
+		counter_add(&row->spun, s->now.spun);
+		counter_add(&row->blocks, s->now.blocks);
+		counter_add(&row->wakes, s->now.wakes);
 	}
 	s->now = op->outer;
 }
@@ -99,10 +99,10 @@ struct lock_row *__lock_op_end(const struct lock_op *op, unsigned count, bool co
 
 	if (count != 0 || contended || now->wakes != 0) {
 		row = row_of(op->kind, op->lock, op->caller);
-		add(&row->count, count);
+		counter_add(&row->count, count);
 		if (contended) {
-			add(&row->contended, 1);
-			add(&row->wait_ns, gethrtime() - op->start);
+			counter_add(&row->contended, 1);
+			counter_add(&row->wait_ns, gethrtime() - op->start);
 		}
 	}
 	__lock_op_end_at(op, row);
@@ -112,7 +112,7 @@ struct lock_row *__lock_op_end(const struct lock_op *op, unsigned count, bool co
 /* --- holds ---------------------------------------------------------------------------------- */
 
 /* Where the lock's last hold is among the caller's, or -1. */
-static int find(const struct lockstat *s, const void *lock)
+static int lockstat_find(const struct lockstat *s, const void *lock)
 {
 	int i = s->nheld;
 
@@ -121,7 +121,7 @@ static int find(const struct lockstat *s, const void *lock)
 	return i;
 }
 
-static void drop(struct lockstat *s, int i)
+static void lockstat_drop(struct lockstat *s, int i)
 {
 	s->nheld--;
 	memmove(&s->held[i], &s->held[i + 1], (s->nheld - i) * sizeof(s->held[0]));
@@ -130,16 +130,16 @@ static void drop(struct lockstat *s, int i)
 void __lock_held(const void *lock, struct lock_row *row)
 {
 	struct lockstat *s = thread_self()->lockstat;
-	int stale = find(s, lock);
+	int stale = lockstat_find(s, lock);
 
 	/* Another thread has given it up in this one's place.  Only a read lock nests. */
 	if (stale >= 0 && row->lock >> LOCK_KIND != LOCK_READ)
-		drop(s, stale);
+		lockstat_drop(s, stale);
 	if (s->nheld == LOCKS_HELD || s == &nobody) {
-		add(&__lockstat_untimed, 1);
+		counter_add(&__lockstat_untimed, 1);
 		if (s == &nobody)
 			return;
-		drop(s, 0);
+		lockstat_drop(s, 0);
 	}
 	s->held[s->nheld++] = (struct held){lock, row, gethrtime()};
 }
@@ -148,7 +148,7 @@ struct lock_row *__lock_released(const void *lock)
 {
 	int64_t now = gethrtime();
 	struct lockstat *s = of_thread(thread_self());
-	int i = find(s, lock);
+	int i = lockstat_find(s, lock);
 	struct lock_row *row;
 	uint64_t ns, max;
 
@@ -156,8 +156,8 @@ struct lock_row *__lock_released(const void *lock)
 		return NULL;
 	row = s->held[i].row;
 	ns = now - s->held[i].since;
-	drop(s, i);
-	add(&row->hold_ns, ns);
+	lockstat_drop(s, i);
+	counter_add(&row->hold_ns, ns);
 	max = __atomic_load_n(&row->hold_max, __ATOMIC_RELAXED);
 	while (ns > max && !__atomic_compare_exchange_n(&row->hold_max, &max, ns, false,
 							__ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -167,7 +167,7 @@ struct lock_row *__lock_released(const void *lock)
 
 bool __lock_is_held(const void *lock)
 {
-	return find(thread_self()->lockstat, lock) >= 0;
+	return lockstat_find(thread_self()->lockstat, lock) >= 0;
 }
 
 /* In a child of fork, whose own figures begin here. */

@@ -32,7 +32,7 @@ void *__newlib_memalign_r(struct _reent *r, size_t align, size_t n);
 void __newlib_free_r(struct _reent *r, void *p);
 size_t __newlib_malloc_usable_size_r(struct _reent *r, void *p);
 
-static void *checked(struct _reent *r, void *p)
+static void *result_checked(struct _reent *r, void *p)
 {
 	if (unlikely(p == NULL))
 		r->_errno = ENOMEM;
@@ -101,9 +101,9 @@ __attribute__((weak)) void *calloc(size_t n, size_t size)
 	if (likely(malloc_is_ours()) && !__options.mt_malloc)
 		return __newlib_calloc_r(_REENT, n, size);
 	if (__builtin_mul_overflow(n, size, &bytes))
-		return checked(_REENT, NULL);
+		return result_checked(_REENT, NULL);
 	if (malloc_is_ours())
-		return checked(_REENT, __mt_calloc(bytes));
+		return result_checked(_REENT, __mt_calloc(bytes));
 	p = malloc(bytes);
 	__asm__("" : "+r"(p)); /* else GCC makes a calloc of malloc and memset */
 	return p != NULL ? memset(p, 0, bytes) : NULL;
@@ -121,10 +121,10 @@ __attribute__((weak)) void *realloc(void *p, size_t n)
 		return malloc(n);
 	}
 	if (!__options.mt_malloc && n > INT_MAX - 64)
-		return checked(_REENT, NULL);
+		return result_checked(_REENT, NULL);
 	if (!__options.mt_malloc)
 		return __newlib_realloc_r(_REENT, p, n);
-	return checked(_REENT, p != NULL ? __mt_realloc(p, n) : __mt_malloc(n));
+	return result_checked(_REENT, p != NULL ? __mt_realloc(p, n) : __mt_malloc(n));
 }
 
 /* EINVAL: align is not a power of 2. */
@@ -138,7 +138,7 @@ __attribute__((weak)) void *memalign(size_t align, size_t n)
 		errno = EINVAL;
 		return NULL;
 	}
-	return checked(_REENT, __mt_memalign(align, n));
+	return result_checked(_REENT, __mt_memalign(align, n));
 }
 
 __attribute__((weak)) size_t malloc_usable_size(void *p)

@@ -32,7 +32,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <weft/mman.h>
-#include "../core/impl.h"
+#include "../core/core.h"
 #include "malloc.h"
 
 #define SPAN 262144ul
@@ -79,7 +79,7 @@ static struct {
 } pool;
 
 /* n: 1 to SMALL_MAX. */
-static inline unsigned class_of(size_t n)
+static inline unsigned size_class(size_t n)
 {
 	unsigned log;
 
@@ -105,7 +105,7 @@ static inline struct span *span_of(const void *p)
 
 /* --- memory of the system ------------------------------------------------------------------- */
 
-static void unmap(void *from, void *to)
+static void span_unmap(void *from, void *to)
 {
 	if (from != to)
 		__sys_munmap(from, (char *)to - (char *)from);
@@ -115,7 +115,7 @@ static void unmap(void *from, void *to)
  * Reserved, unlike __pages_alloc's: what malloc has given is there when it is touched.
  * NULL: no memory.
  */
-static char *map(size_t bytes)
+static char *span_map(size_t bytes)
 {
 	long r = __sys_mmap(NULL, bytes, WEFT_PROT_READ | WEFT_PROT_WRITE,
 			    WEFT_MAP_PRIVATE | WEFT_MAP_ANON, -1, 0);
@@ -130,12 +130,12 @@ static char *map_aligned(size_t bytes, size_t before, size_t align)
 
 	if (bytes > PTRDIFF_MAX - align)
 		return NULL;
-	all = map(bytes + align);
+	all = span_map(bytes + align);
 	if (all == NULL)
 		return NULL;
 	at = (char *)(((uintptr_t)all + before + align - 1) & -align) - before;
-	unmap(all, at);
-	unmap(at + bytes, all + bytes + align);
+	span_unmap(all, at);
+	span_unmap(at + bytes, all + bytes + align);
 	return at;
 }
 
@@ -150,7 +150,7 @@ static void pool_put(struct span *s)
 	}
 	ilock_unlock(&pool.lock);
 	if (s != NULL)
-		unmap(s, (char *)s + SPAN);
+		span_unmap(s, (char *)s + SPAN);
 }
 
 static struct span *pool_get(void)
@@ -184,7 +184,7 @@ static struct span *pool_get(void)
 #define SLOW __attribute__((noinline, cold))
 
 /* Gives up the lock of a and returns p. */
-static inline void *leave(struct arena *a, void *p)
+static inline void *arena_leave(struct arena *a, void *p)
 {
 	ilock_unlock(&a->lock);
 	return p;
@@ -192,7 +192,7 @@ static inline void *leave(struct arena *a, void *p)
 
 /* All below with the arena's lock held, which they give up if they say so. */
 
-static void link(struct span *s)
+static void span_link(struct span *s)
 {
 	struct span **head = &s->arena->with_room[s->class];
 
@@ -203,7 +203,7 @@ static void link(struct span *s)
 	*head = s;
 }
 
-static void unlink(struct span *s)
+static void span_unlink(struct span *s)
 {
 	*s->linked = s->with_room;
 	if (s->with_room != NULL)
@@ -214,14 +214,14 @@ static void unlink(struct span *s)
 /* Gives up the lock. */
 static SLOW void *last_of_span(struct arena *a, struct span *s, void *p)
 {
-	unlink(s);
-	return leave(a, p);
+	span_unlink(s);
+	return arena_leave(a, p);
 }
 
 static SLOW void *allocate_more(struct arena *a, unsigned class);
 
 /* Gives up the lock. */
-static inline void *allocate(struct arena *a, unsigned class)
+static inline void *arena_allocate(struct arena *a, unsigned class)
 {
 	struct span *s = a->with_room[class];
 	size_t i;
@@ -241,7 +241,7 @@ static inline void *allocate(struct arena *a, unsigned class)
 	s->live++;
 	if (unlikely(s->free == NULL && s->next + s->size > SPAN))
 		return last_of_span(a, s, p);
-	return leave(a, p);
+	return arena_leave(a, p);
 }
 
 /* The class has no span with room: the lock is given up to get one. */
@@ -249,7 +249,7 @@ static SLOW void *allocate_more(struct arena *a, unsigned class)
 {
 	struct span *s;
 
-	leave(a, NULL);
+	arena_leave(a, NULL);
 	s = pool_get();
 	if (s == NULL)
 		return NULL;
@@ -260,16 +260,16 @@ static SLOW void *allocate_more(struct arena *a, unsigned class)
 	s->next = HEADER;
 	s->free = NULL;
 	ilock_lock(&a->lock);
-	link(s);
-	return allocate(a, class);
+	span_link(s);
+	return arena_allocate(a, class);
 }
 
-static inline void *small(unsigned class)
+static inline void *small_alloc(unsigned class)
 {
 	struct arena *a = &arenas[thread_self()->lwp->sc->cpu % NARENAS];
 
 	ilock_lock(&a->lock);
-	return allocate(a, class);
+	return arena_allocate(a, class);
 }
 
 /* There are other spans with room. */
@@ -282,14 +282,14 @@ static inline bool is_spare(const struct arena *a, const struct span *s)
 static SLOW void full_or_empty(struct arena *a, struct span *s)
 {
 	if (s->linked == NULL)
-		link(s);
+		span_link(s);
 	if (s->live == 0 && is_spare(a, s)) {
-		unlink(s);
-		leave(a, NULL);
+		span_unlink(s);
+		arena_leave(a, NULL);
 		pool_put(s);
 		return;
 	}
-	leave(a, NULL);
+	arena_leave(a, NULL);
 }
 
 /* Gives up the lock. */
@@ -306,7 +306,7 @@ static inline void give_back(struct arena *a, struct span *s, void *p)
 	if (unlikely(s->linked == NULL || (s->live == 0 && is_spare(a, s))))
 		full_or_empty(a, s);
 	else
-		leave(a, NULL);
+		arena_leave(a, NULL);
 }
 
 static inline void free_small(struct span *s, void *p)
@@ -320,7 +320,7 @@ static inline void free_small(struct span *s, void *p)
 /* --- large objects -------------------------------------------------------------------------------- */
 
 /* One that was kept, of bytes to twice as many, or NULL. */
-static struct span *kept(size_t bytes)
+static struct span *span_kept(size_t bytes)
 {
 	struct span *s = NULL;
 
@@ -336,7 +336,7 @@ static struct span *kept(size_t bytes)
 	return s;
 }
 
-static SLOW void *large(size_t align, size_t n)
+static SLOW void *large_alloc(size_t align, size_t n)
 {
 	size_t before = align < HEADER ? HEADER : align < SPAN ? align : SPAN, bytes;
 	struct span *s;
@@ -344,7 +344,7 @@ static SLOW void *large(size_t align, size_t n)
 	if (n > PTRDIFF_MAX / 2 || align > PTRDIFF_MAX / 4)
 		return NULL;
 	bytes = (before + n + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
-	s = align <= HEADER ? kept(bytes) : NULL;
+	s = align <= HEADER ? span_kept(bytes) : NULL;
 	if (s != NULL) {
 		s->zeroed = false;
 	} else {
@@ -375,7 +375,7 @@ static SLOW void free_large(struct span *s, void *p)
 		s = out;
 	}
 	if (s != NULL)
-		unmap(s, (char *)s + s->mapped);
+		span_unmap(s, (char *)s + s->mapped);
 }
 
 /* --- the interface ---------------------------------------------------------------------------------- */
@@ -383,8 +383,8 @@ static SLOW void free_large(struct span *s, void *p)
 void *__mt_malloc(size_t n)
 {
 	if (unlikely(n > SMALL_MAX))
-		return large(1, n);
-	return small(class_of(n + (n == 0)));
+		return large_alloc(1, n);
+	return small_alloc(size_class(n + (n == 0)));
 }
 
 void __mt_free(void *p)
@@ -435,11 +435,11 @@ void *__mt_memalign(size_t align, size_t n)
 	unsigned class;
 
 	if (align > HEADER || n > SMALL_MAX)
-		return large(align, n);
-	class = class_of(n > align ? n : align);
+		return large_alloc(align, n);
+	class = size_class(n > align ? n : align);
 	while (class_size(class) % align != 0)
 		class ++;
-	return small(class);
+	return small_alloc(class);
 }
 
 /* --- fork ---------------------------------------------------------------------------------------- */

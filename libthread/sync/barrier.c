@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <weft/ksync.h>
 #include "../core/cancel.h"
-#include "../core/impl.h"
+#include "../core/core.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
 
@@ -64,7 +64,7 @@ static int shared_wait(pthread_barrier_t *b)
 }
 
 /* The caller arrives, and waits for the others in a queue of the library. */
-static inline int wait_here(pthread_barrier_t *b)
+static inline int barrier_wait_here(pthread_barrier_t *b)
 {
 	struct sleepq *q = sleepq_of(b);
 	struct thread *list;
@@ -92,7 +92,7 @@ static inline int wait_here(pthread_barrier_t *b)
  * What pthread_barrier_wait does if b is the kernel's, or the wait may be cancelled (cancel.h).  A thread
  * that is cancelled there has arrived, so the others do not wait for it.
  */
-static int __attribute__((noinline)) wait_special(pthread_barrier_t *b)
+static int __attribute__((noinline)) barrier_wait_special(pthread_barrier_t *b)
 {
 	struct thread *self = thread_self();
 	int r;
@@ -100,7 +100,7 @@ static int __attribute__((noinline)) wait_special(pthread_barrier_t *b)
 	if (b->__flags & LWP_BARRIER_SHARED || __options.kernel_sleep)
 		return shared_wait(b);
 	wait_async_begin(self);
-	r = wait_here(b);
+	r = barrier_wait_here(b);
 	if (wait_async_end(self))
 		__cancelled();
 	return r;
@@ -113,6 +113,6 @@ static int __attribute__((noinline)) wait_special(pthread_barrier_t *b)
 int pthread_barrier_wait(pthread_barrier_t *b)
 {
 	if (b->__flags & LWP_BARRIER_SHARED || __options.sleep_special)
-		return wait_special(b);
-	return wait_here(b);
+		return barrier_wait_special(b);
+	return barrier_wait_here(b);
 }

@@ -100,7 +100,7 @@ wait_in_kernel(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 }
 
 static int __attribute__((noinline))
-wait_here(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
+cond_wait_here(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct thread *self = thread_self();
 	struct sleepq *q = sleepq_of_point(c);
@@ -132,12 +132,12 @@ wait_here(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
  * moment of it the thread may have given m up.
  */
 static int __attribute__((noinline))
-wait_special(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
+cond_wait_special(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct thread *self = thread_self();
 	bool async = __atomic_exchange_n(&self->cancel_async, false, __ATOMIC_SEQ_CST);
-	int error =
-		cond_is_in_kernel(c) ? wait_in_kernel(c, m, deadline) : wait_here(c, m, deadline);
+	int error = cond_is_in_kernel(c) ? wait_in_kernel(c, m, deadline)
+					 : cond_wait_here(c, m, deadline);
 
 	if (async) {
 		__atomic_store_n(&self->cancel_async, true, __ATOMIC_SEQ_CST);
@@ -146,11 +146,11 @@ wait_special(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 	return error;
 }
 
-static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
+static int cond_wait_until(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	if (unlikely(__options.sleep_special || cond_is_shared(c)))
-		return wait_special(c, m, deadline);
-	return wait_here(c, m, deadline);
+		return cond_wait_special(c, m, deadline);
+	return cond_wait_here(c, m, deadline);
 }
 
 /*
@@ -159,7 +159,7 @@ static int wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
  */
 int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
-	return wait(c, m, NEVER);
+	return cond_wait_until(c, m, NEVER);
 }
 
 /* The same until abstime, by c's clock.  Errors of pthread_cond_clockwait. */
@@ -180,7 +180,7 @@ int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t cloc
 	deadline_t deadline;
 	int error = __deadline(clock, abstime, &deadline);
 
-	return error != 0 ? error : wait(c, m, deadline);
+	return error != 0 ? error : cond_wait_until(c, m, deadline);
 }
 
 /*
@@ -260,7 +260,7 @@ int pthread_cond_signal(pthread_cond_t *c)
 }
 
 /* Of a list linked by q_next. */
-static inline unsigned length(const struct thread *list)
+static inline unsigned waiters_length(const struct thread *list)
 {
 	unsigned n = 0;
 
@@ -284,7 +284,7 @@ int pthread_cond_broadcast(pthread_cond_t *c)
 	c->__waiters = 0;
 	/* POSIX: all who wait at one time use the same mutex. */
 	if (list != NULL && !owns_mutex_of(list)) {
-		COUNT(wakes, length(list));
+		COUNT(wakes, waiters_length(list));
 		__ops->wake(q, list);
 		return 0;
 	}

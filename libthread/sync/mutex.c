@@ -74,7 +74,7 @@ static inline bool runs_or_will(const struct thread *t)
 }
 
 /* Takes m if it is free, or becomes free while it makes sense to spin. */
-static inline __attribute__((always_inline)) bool spin(pthread_mutex_t *m)
+static inline __attribute__((always_inline)) bool mutex_spin(pthread_mutex_t *m)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 	struct sleepq *q;
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) bool spin(pthread_mutex_t *m)
  * With the lock of m's queue held: takes m if it is free, else makes sure that M_WAITERS
  * is set.
  */
-static inline __attribute__((always_inline)) bool take_or_mark(pthread_mutex_t *m)
+static inline __attribute__((always_inline)) bool mutex_take_or_mark(pthread_mutex_t *m)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 
@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) bool take_or_mark(pthread_mutex_t *
 	}
 }
 
-/* As lock_special, of a thread that may be cancelled at any time. */
+/* As mutex_lock_special, of a thread that may be cancelled at any time. */
 static int lock_async(pthread_mutex_t *m, deadline_t deadline)
 {
 	struct sleepq *q = sleepq_of(m);
@@ -139,14 +139,14 @@ static int lock_async(pthread_mutex_t *m, deadline_t deadline)
 	wait_async_begin(self);
 	do {
 		sleepq_lock(q);
-		if (take_or_mark(m)) {
+		if (mutex_take_or_mark(m)) {
 			__ops->unlock(q);
 			break;
 		}
 		sleepq_enter(q, m, self, ORDER_OPTION);
 		COUNT(blocks, 1);
 		in_vain = __ops->block(q, deadline, NULL);
-	} while (in_vain == NULL && !spin(m));
+	} while (in_vain == NULL && !mutex_spin(m));
 	if (wait_async_end(self)) {
 		if (in_vain == NULL)
 			__mutex_unlock_plain(m);
@@ -157,7 +157,7 @@ static int lock_async(pthread_mutex_t *m, deadline_t deadline)
 }
 
 /* What __mutex_lock_slow does if the wait is not in a queue here, or may be cancelled. */
-static int __attribute__((noinline)) lock_special(pthread_mutex_t *m, deadline_t deadline)
+static int __attribute__((noinline)) mutex_lock_special(pthread_mutex_t *m, deadline_t deadline)
 {
 	if (!__options.kernel_sleep)
 		return lock_async(m, deadline);
@@ -169,11 +169,11 @@ int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 {
 	struct sleepq *q = sleepq_of(m);
 
-	while (!spin(m)) {
+	while (!mutex_spin(m)) {
 		if (unlikely(__options.sleep_special))
-			return lock_special(m, deadline);
+			return mutex_lock_special(m, deadline);
 		sleepq_lock(q);
-		if (take_or_mark(m)) {
+		if (mutex_take_or_mark(m)) {
 			__ops->unlock(q);
 			break;
 		}
@@ -207,7 +207,7 @@ static bool owned_by_caller(const pthread_mutex_t *m)
 }
 
 /* The caller owns m already. */
-static int relock(pthread_mutex_t *m)
+static int mutex_relock(pthread_mutex_t *m)
 {
 	switch (m->__type) {
 	case PTHREAD_MUTEX_ERRORCHECK:
@@ -223,13 +223,13 @@ static int relock(pthread_mutex_t *m)
 	}
 }
 
-static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m)
+static int __attribute__((noinline)) mutex_lock_slow(pthread_mutex_t *m)
 {
 	if (mutex_is_shared(m))
 		return __shared_lock(m, NEVER);
 	if (m->__protocol != PTHREAD_PRIO_NONE)
 		return __protocol_lock(m, false, NEVER);
-	return mutex_owner(m) == thread_self() ? relock(m) : __mutex_lock_slow(m, NEVER);
+	return mutex_owner(m) == thread_self() ? mutex_relock(m) : __mutex_lock_slow(m, NEVER);
 }
 
 /*
@@ -245,7 +245,7 @@ int pthread_mutex_lock(pthread_mutex_t *m)
 	if (likely(__atomic_compare_exchange_n(&m->__owner, &none, (unsigned long)thread_self(),
 					       false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)))
 		return 0;
-	return lock_slow(m);
+	return mutex_lock_slow(m);
 }
 
 /*
@@ -266,7 +266,7 @@ int pthread_mutex_trylock(pthread_mutex_t *m)
 	if (m->__protocol != PTHREAD_PRIO_NONE)
 		return __protocol_lock(m, true, NEVER);
 	if (m->__type == PTHREAD_MUTEX_RECURSIVE && mutex_owner(m) == thread_self())
-		return relock(m);
+		return mutex_relock(m);
 	return EBUSY;
 }
 
@@ -369,7 +369,7 @@ int __mutex_unlock_plain(pthread_mutex_t *m)
 	return unlock_locked(m, q);
 }
 
-static int __attribute__((noinline)) unlock_slow(pthread_mutex_t *m)
+static int __attribute__((noinline)) mutex_unlock_slow(pthread_mutex_t *m)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 	struct sleepq *q = sleepq_of(m);
@@ -411,7 +411,7 @@ int pthread_mutex_unlock(pthread_mutex_t *m)
 	if (likely(__atomic_compare_exchange_n(&m->__owner, &self, 0, false, __ATOMIC_RELEASE,
 					       __ATOMIC_RELAXED)))
 		return 0;
-	return unlock_slow(m);
+	return mutex_unlock_slow(m);
 }
 
 int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)

@@ -5,7 +5,7 @@
 #pragma once
 #include <pthread.h>
 #include <weft/ksync.h>
-#include "../core/impl.h"
+#include "../core/core.h"
 
 /* Flags in the low bits of __owner, which are free since a struct thread is aligned. */
 #define M_WAITERS 1ul  /* threads may be in the mutex's sleep queue */

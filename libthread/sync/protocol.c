@@ -40,13 +40,13 @@ static pthread_mutex_t *next_of(const pthread_mutex_t *m)
 	return m->__next;
 }
 
-static void list_add(void **list, pthread_mutex_t *m)
+static void mutex_list_add(void **list, pthread_mutex_t *m)
 {
 	m->__next = *list;
 	*list = m;
 }
 
-static void list_remove(void **list, pthread_mutex_t *m)
+static void mutex_list_remove(void **list, pthread_mutex_t *m)
 {
 	while (*list != NULL && *list != m)
 		list = &((pthread_mutex_t *)*list)->__next;
@@ -67,7 +67,7 @@ static int highest_ceiling(const struct thread *t)
 /* --- inheritance between threads ----------------------------------------------------------- */
 
 /* The priorities of t and of those along the chain from it are what they should be. */
-static void settle(struct thread *t)
+static void thread_pri_recompute(struct thread *t)
 {
 	while (t != NULL) {
 		int pri = t->ceiling > t->base_pri ? t->ceiling : t->base_pri;
@@ -106,7 +106,7 @@ void __thread_set_sched(struct thread *t, int policy, int pri, bool to_tail)
 	__ops->lock(any);
 	t->policy = policy;
 	t->base_pri = pri;
-	settle(t);
+	thread_pri_recompute(t);
 	__ops->rescheduled(t, to_tail && t->ceiling == 0 && t->inherits == NULL);
 	__ops->unlock(any);
 }
@@ -163,18 +163,18 @@ static int inherit_lock(pthread_mutex_t *m, deadline_t deadline)
 					       __ATOMIC_RELAXED, __ATOMIC_RELAXED)));
 	owner = (struct thread *)(seen & ~M_FLAGS);
 	if (!(seen & M_WAITERS))
-		list_add(&owner->inherits, m);
+		mutex_list_add(&owner->inherits, m);
 	self->pi_wait = m;
 	sleepq_enter(q, m, self, ORDER_OPTION);
 	COUNT(blocks, 1);
-	settle(owner);
+	thread_pri_recompute(owner);
 	if (__ops->block(q, deadline, NULL) == NULL) {
 		self->pi_wait = NULL;
 		return 0;
 	}
 	__ops->lock(q);
 	self->pi_wait = NULL;
-	settle(mutex_owner(m)); /* nobody, if it has been given up since */
+	thread_pri_recompute(mutex_owner(m)); /* nobody, if it has been given up since */
 	__ops->unlock(q);
 	return ETIMEDOUT;
 }
@@ -191,12 +191,12 @@ static void inherit_unlock(pthread_mutex_t *m)
 		return;
 	__ops->lock(q);
 	t = sleepq_take(q, m, &more);
-	list_remove(&self->inherits, m);
+	mutex_list_remove(&self->inherits, m);
 	if (more)
-		list_add(&t->inherits, m);
+		mutex_list_add(&t->inherits, m);
 	__atomic_store_n(&m->__owner, (unsigned long)t | M_PROTOCOL | (more ? M_WAITERS : 0),
 			 __ATOMIC_RELEASE);
-	settle(self);
+	thread_pri_recompute(self);
 	COUNT(wakes, t != NULL);
 	if (t != NULL)
 		__ops->wake_one(q, t);
@@ -240,7 +240,7 @@ static int apply_ceilings(struct thread *self, const pthread_mutex_t *more)
 	__ops->lock(any);
 	before = self->pri;
 	self->ceiling = ceiling >= 0 ? PRI_REALTIME + ceiling : 0;
-	settle(self);
+	thread_pri_recompute(self);
 	__ops->unlock(any);
 	/* Others may go before it now.  A real-time thread keeps its place before its equals. */
 	if (self->pri < before && self->pri < PRI_REALTIME)
@@ -250,13 +250,13 @@ static int apply_ceilings(struct thread *self, const pthread_mutex_t *more)
 
 /* --- mutexes ----------------------------------------------------------------------------------- */
 
-static bool owned(const pthread_mutex_t *m)
+static bool mutex_is_owned(const pthread_mutex_t *m)
 {
 	return mutex_is_shared(m) ? __shared_owned(m) : mutex_owner(m) == thread_self();
 }
 
 /* What remains of locking m when its protocol has had its say: trying only, if `try`. */
-static int lock(pthread_mutex_t *m, bool try, deadline_t deadline)
+static int protocol_lock(pthread_mutex_t *m, bool try, deadline_t deadline)
 {
 	if (mutex_is_shared(m))
 		return __shared_take(m, try, deadline);
@@ -266,7 +266,7 @@ static int lock(pthread_mutex_t *m, bool try, deadline_t deadline)
 }
 
 /* The caller owns m already. */
-static int relock(pthread_mutex_t *m, bool try, deadline_t deadline)
+static int protocol_relock(pthread_mutex_t *m, bool try, deadline_t deadline)
 {
 	if (m->__type == PTHREAD_MUTEX_RECURSIVE) {
 		if (m->__count == UINT_MAX)
@@ -276,7 +276,7 @@ static int relock(pthread_mutex_t *m, bool try, deadline_t deadline)
 	}
 	if (try)
 		return EBUSY;
-	return m->__type == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : lock(m, false, deadline);
+	return m->__type == PTHREAD_MUTEX_ERRORCHECK ? EDEADLK : protocol_lock(m, false, deadline);
 }
 
 int __protocol_lock(pthread_mutex_t *m, bool try, deadline_t deadline)
@@ -284,14 +284,14 @@ int __protocol_lock(pthread_mutex_t *m, bool try, deadline_t deadline)
 	bool protect = m->__protocol == PTHREAD_PRIO_PROTECT;
 	int error;
 
-	if (owned(m))
-		return relock(m, try, deadline);
+	if (mutex_is_owned(m))
+		return protocol_relock(m, try, deadline);
 	thread_self()->owns_special = true;
 	if (protect && (error = apply_ceilings(thread_self(), m)) != 0)
 		return error;
-	error = lock(m, try, deadline);
+	error = protocol_lock(m, try, deadline);
 	if (protect && (error == 0 || error == EOWNERDEAD))
-		list_add(&thread_self()->protects, m);
+		mutex_list_add(&thread_self()->protects, m);
 	else if (protect)
 		apply_ceilings(thread_self(), NULL);
 	return error;
@@ -301,7 +301,7 @@ int __protocol_unlock(pthread_mutex_t *m)
 {
 	int error = 0;
 
-	if (!owned(m))
+	if (!mutex_is_owned(m))
 		return EPERM;
 	if (m->__count > 0) {
 		m->__count--;
@@ -314,7 +314,7 @@ int __protocol_unlock(pthread_mutex_t *m)
 	if (m->__protocol != PTHREAD_PRIO_PROTECT)
 		return __shared_give_up(m);
 	/* Once it is free, m may be gone. */
-	list_remove(&thread_self()->protects, m);
+	mutex_list_remove(&thread_self()->protects, m);
 	error = mutex_is_shared(m) ? __shared_give_up(m) : __mutex_unlock_plain(m);
 	apply_ceilings(thread_self(), NULL);
 	return error;
@@ -324,7 +324,7 @@ int __protocol_unlock(pthread_mutex_t *m)
 void __protocol_lost(pthread_mutex_t *m)
 {
 	if (m->__protocol == PTHREAD_PRIO_PROTECT) {
-		list_remove(&thread_self()->protects, m);
+		mutex_list_remove(&thread_self()->protects, m);
 		apply_ceilings(thread_self(), NULL);
 	}
 }
@@ -350,7 +350,7 @@ int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old)
 	if (m->__protocol != PTHREAD_PRIO_PROTECT || ceiling < PRIO_CEILING_MIN ||
 	    ceiling > PRIO_CEILING_MAX)
 		return EINVAL;
-	if (owned(m)) {
+	if (mutex_is_owned(m)) {
 		if (m->__type != PTHREAD_MUTEX_RECURSIVE)
 			return EDEADLK;
 		if (old != NULL)
@@ -359,7 +359,7 @@ int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old)
 		apply_ceilings(thread_self(), NULL);
 		return 0;
 	}
-	error = lock(m, false, NEVER);
+	error = protocol_lock(m, false, NEVER);
 	if (error != 0 && error != EOWNERDEAD)
 		return error;
 	if (old != NULL)
@@ -368,7 +368,7 @@ int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old)
 	if (error != EOWNERDEAD)
 		return mutex_is_shared(m) ? __shared_give_up(m) : __mutex_unlock_plain(m);
 	/* The caller has it, and must make it consistent. */
-	list_add(&thread_self()->protects, m);
+	mutex_list_add(&thread_self()->protects, m);
 	apply_ceilings(thread_self(), NULL);
 	return error;
 }

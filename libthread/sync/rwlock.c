@@ -34,9 +34,9 @@
 
 static const char want_read, want_write; /* values of wait_arg */
 
-static inline bool cas(pthread_rwlock_t *l, unsigned *seen, unsigned new, int order)
+static inline bool rwlock_cas(pthread_rwlock_t *l, unsigned *seen, unsigned to, int order)
 {
-	return __atomic_compare_exchange_n(&l->__word, seen, new, false, order, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&l->__word, seen, to, false, order, __ATOMIC_RELAXED);
 }
 
 static inline bool try_read(pthread_rwlock_t *l)
@@ -44,7 +44,7 @@ static inline bool try_read(pthread_rwlock_t *l)
 	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
 
 	while (likely(seen < READERS_MAX)) { /* no flag either */
-		if (likely(cas(l, &seen, seen + 1, __ATOMIC_ACQUIRE))) {
+		if (likely(rwlock_cas(l, &seen, seen + 1, __ATOMIC_ACQUIRE))) {
 			thread_self()->readlocks++;
 			return true;
 		}
@@ -56,7 +56,7 @@ static inline bool try_write(pthread_rwlock_t *l)
 {
 	unsigned free = 0;
 
-	if (!cas(l, &free, WRITER, __ATOMIC_ACQUIRE))
+	if (!rwlock_cas(l, &free, WRITER, __ATOMIC_ACQUIRE))
 		return false;
 	__atomic_store_n(&l->__writer, (unsigned long)thread_self(), __ATOMIC_RELAXED);
 	return true;
@@ -80,7 +80,8 @@ static struct thread *writer_first(struct thread *t)
 }
 
 /* Takes out w, which waits for l, the first or not. */
-static void take_out(struct sleepq *q, const pthread_rwlock_t *l, struct thread *w, bool *more)
+static void rwlock_waiter_remove(struct sleepq *q, const pthread_rwlock_t *l, struct thread *w,
+				 bool *more)
 {
 	if (w == __sleepq_first(q, l)) {
 		sleepq_take(q, l, more);
@@ -95,7 +96,7 @@ static void take_out(struct sleepq *q, const pthread_rwlock_t *l, struct thread 
  * With the lock of the queue and WAITING set, and no writer: hands the lock to whom it
  * suits, and returns them as a list to be woken.  The word then says who has it.
  */
-static struct thread *grant(pthread_rwlock_t *l, struct sleepq *q)
+static struct thread *rwlock_grant(pthread_rwlock_t *l, struct sleepq *q)
 {
 	unsigned readers = l->__word & READERS_MAX;
 	struct thread *t = writer_first(__sleepq_first(q, l)), *list = NULL, **end = &list;
@@ -104,7 +105,7 @@ static struct thread *grant(pthread_rwlock_t *l, struct sleepq *q)
 	if (t != NULL && t->wait_arg == &want_write) {
 		if (readers == 0) {
 			list = t;
-			take_out(q, l, t, &more);
+			rwlock_waiter_remove(q, l, t, &more);
 			COUNT(wakes, 1);
 			__atomic_store_n(&l->__writer, (unsigned long)list, __ATOMIC_RELAXED);
 			__atomic_store_n(&l->__word, WRITER | (more ? WAITING : 0),
@@ -130,7 +131,7 @@ static struct thread *grant(pthread_rwlock_t *l, struct sleepq *q)
 /* grant, and wake them; gives up the lock of the queue. */
 static void grant_and_wake(pthread_rwlock_t *l, struct sleepq *q)
 {
-	struct thread *list = grant(l, q);
+	struct thread *list = rwlock_grant(l, q);
 
 	if (list != NULL)
 		__ops->wake(q, list);
@@ -147,7 +148,7 @@ static bool reads_past(pthread_rwlock_t *l)
 }
 
 /* With the lock of the queue: takes l if it may be taken, else sees that WAITING is set. */
-static bool take_or_mark(pthread_rwlock_t *l, bool write)
+static bool rwlock_take_or_mark(pthread_rwlock_t *l, bool write)
 {
 	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
 
@@ -158,7 +159,7 @@ static bool take_or_mark(pthread_rwlock_t *l, bool write)
 		    (seen & READERS_MAX) < READERS_MAX && reads_past(l))
 			free = true;
 		if (free) {
-			if (!cas(l, &seen, write ? WRITER : seen + 1, __ATOMIC_ACQUIRE))
+			if (!rwlock_cas(l, &seen, write ? WRITER : seen + 1, __ATOMIC_ACQUIRE))
 				continue;
 			if (write)
 				__atomic_store_n(&l->__writer, (unsigned long)thread_self(),
@@ -167,7 +168,7 @@ static bool take_or_mark(pthread_rwlock_t *l, bool write)
 				thread_self()->readlocks++;
 			return true;
 		}
-		if (seen & WAITING || cas(l, &seen, seen | WAITING, __ATOMIC_RELAXED))
+		if (seen & WAITING || rwlock_cas(l, &seen, seen | WAITING, __ATOMIC_RELAXED))
 			return false;
 	}
 }
@@ -183,7 +184,7 @@ static inline int lock_here(pthread_rwlock_t *l, bool write, deadline_t deadline
 	if (!write && (__atomic_load_n(&l->__word, __ATOMIC_RELAXED) & ~WAITING) == READERS_MAX)
 		return EAGAIN;
 	__ops->lock(q);
-	if (take_or_mark(l, write)) {
+	if (rwlock_take_or_mark(l, write)) {
 		__ops->unlock(q);
 		return 0;
 	}
@@ -205,7 +206,7 @@ static inline int lock_here(pthread_rwlock_t *l, bool write, deadline_t deadline
 
 /* What lock_slow does if l's queue is the kernel's, or the wait may be cancelled (cancel.h). */
 static int __attribute__((noinline))
-lock_special(pthread_rwlock_t *l, bool write, deadline_t deadline)
+rwlock_lock_special(pthread_rwlock_t *l, bool write, deadline_t deadline)
 {
 	struct thread *self = thread_self();
 	int error;
@@ -222,10 +223,11 @@ lock_special(pthread_rwlock_t *l, bool write, deadline_t deadline)
 	return error;
 }
 
-static int __attribute__((noinline)) lock_slow(pthread_rwlock_t *l, bool write, deadline_t deadline)
+static int __attribute__((noinline))
+rwlock_lock_slow(pthread_rwlock_t *l, bool write, deadline_t deadline)
 {
 	if (rwlock_is_shared(l) || __options.sleep_special)
-		return lock_special(l, write, deadline);
+		return rwlock_lock_special(l, write, deadline);
 	return lock_here(l, write, deadline);
 }
 
@@ -234,10 +236,11 @@ int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
 	if (likely(try_read(l)))
 		return 0;
-	return lock_slow(l, false, NEVER);
+	return rwlock_lock_slow(l, false, NEVER);
 }
 
-static int timed(pthread_rwlock_t *l, bool write, clockid_t clock, const struct timespec *abstime)
+static int rwlock_timed(pthread_rwlock_t *l, bool write, clockid_t clock,
+			const struct timespec *abstime)
 {
 	deadline_t deadline;
 	int error = write ? pthread_rwlock_trywrlock(l) : pthread_rwlock_tryrdlock(l);
@@ -245,7 +248,7 @@ static int timed(pthread_rwlock_t *l, bool write, clockid_t clock, const struct 
 	if (error != EBUSY)
 		return error;
 	error = __deadline(clock, abstime, &deadline);
-	return error != 0 ? error : lock_slow(l, write, deadline);
+	return error != 0 ? error : rwlock_lock_slow(l, write, deadline);
 }
 
 /* Where rdlock would have not waited, this does not either: the exceptions of the top. */
@@ -265,7 +268,7 @@ static int __attribute__((noinline)) tryread_slow(pthread_rwlock_t *l)
 	if ((seen & ~WAITING) == READERS_MAX)
 		return EAGAIN;
 	__ops->lock(q);
-	taken = take_or_mark(l, false);
+	taken = rwlock_take_or_mark(l, false);
 	__ops->unlock(q);
 	return taken ? 0 : EBUSY;
 }
@@ -289,7 +292,7 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
 	if (likely(try_write(l)))
 		return 0;
-	return lock_slow(l, true, NEVER);
+	return rwlock_lock_slow(l, true, NEVER);
 }
 
 /* EBUSY: somebody has it. */
@@ -306,7 +309,7 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
  */
 int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abstime)
 {
-	return timed(l, false, clock, abstime);
+	return rwlock_timed(l, false, clock, abstime);
 }
 
 /*
@@ -315,23 +318,23 @@ int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struc
  */
 int pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abstime)
 {
-	return timed(l, true, clock, abstime);
+	return rwlock_timed(l, true, clock, abstime);
 }
 
 /* By CLOCK_REALTIME.  Errors of pthread_rwlock_clockrdlock. */
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *abstime)
 {
-	return timed(l, false, CLOCK_REALTIME, abstime);
+	return rwlock_timed(l, false, CLOCK_REALTIME, abstime);
 }
 
 /* By CLOCK_REALTIME.  Errors of pthread_rwlock_clockwrlock. */
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *abstime)
 {
-	return timed(l, true, CLOCK_REALTIME, abstime);
+	return rwlock_timed(l, true, CLOCK_REALTIME, abstime);
 }
 
 /* Threads wait, or did a moment ago: gives up one hold under the lock of the queue. */
-static int __attribute__((noinline)) unlock_slow(pthread_rwlock_t *l)
+static int __attribute__((noinline)) rwlock_unlock_slow(pthread_rwlock_t *l)
 {
 	struct sleepq *q = sleepq_of(l);
 	unsigned seen, holders;
@@ -345,7 +348,7 @@ static int __attribute__((noinline)) unlock_slow(pthread_rwlock_t *l)
 	do {
 		holders = seen & ~WAITING;
 		holders = holders == WRITER ? 0 : holders - 1;
-	} while (!cas(l, &seen, holders | (seen & WAITING), __ATOMIC_RELEASE));
+	} while (!rwlock_cas(l, &seen, holders | (seen & WAITING), __ATOMIC_RELEASE));
 	if (holders == 0 && seen & WAITING)
 		grant_and_wake(l, q);
 	else
@@ -365,17 +368,17 @@ int pthread_rwlock_unlock(pthread_rwlock_t *l)
 			return EPERM;
 		__atomic_store_n(&l->__writer, 0, __ATOMIC_RELAXED);
 		seen = WRITER;
-		if (likely(cas(l, &seen, 0, __ATOMIC_RELEASE)))
+		if (likely(rwlock_cas(l, &seen, 0, __ATOMIC_RELEASE)))
 			return 0;
-		return unlock_slow(l);
+		return rwlock_unlock_slow(l);
 	}
 	if (unlikely((seen & READERS_MAX) == 0))
 		return EPERM;
 	thread_self()->readlocks--;
 	while (!(seen & WAITING))
-		if (likely(cas(l, &seen, seen - 1, __ATOMIC_RELEASE)))
+		if (likely(rwlock_cas(l, &seen, seen - 1, __ATOMIC_RELEASE)))
 			return 0;
-	return unlock_slow(l);
+	return rwlock_unlock_slow(l);
 }
 
 int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attr)

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <semaphore.h>
 #include "shared.h"
-#include "../core/impl.h"
+#include "../core/core.h"
 #include "../core/model.h"
 #include "../core/sleepq.h"
 #include "../lockstat/lockstat.h"
@@ -23,7 +23,7 @@
 
 _Static_assert(SEM_VALUE_MAX == WAITING - 1, "values leave room for the flag");
 
-static int fail(int error)
+static int sema_fail(int error)
 {
 	errno = error;
 	return -1;
@@ -36,7 +36,7 @@ static inline bool in_kernel(const sem_t *s)
 }
 
 /* Takes a unit if there is one. */
-static inline bool try(sem_t *s)
+static inline bool sema_try(sem_t *s)
 {
 	unsigned seen = __atomic_load_n(&s->__word, __ATOMIC_RELAXED);
 
@@ -57,7 +57,7 @@ static bool try_or_mark(sem_t *s)
 						__ATOMIC_RELAXED) ||
 		    seen == WAITING)
 			return false;
-		if (try(s))
+		if (sema_try(s))
 			return true;
 	}
 }
@@ -75,7 +75,7 @@ static int __attribute__((noinline)) wait_locked(sem_t *s, struct sleepq *q, dea
 	if (__ops->block(q, deadline, NULL) == NULL)
 		return 0;
 	pthread_testcancel();
-	return fail(ETIMEDOUT);
+	return sema_fail(ETIMEDOUT);
 }
 
 /* 0; -1: ETIMEDOUT, EINTR. */
@@ -84,7 +84,7 @@ static int __attribute__((noinline)) wait_shared(sem_t *s, deadline_t deadline)
 	int error = __shared_sem_wait(s, deadline);
 
 	COUNT(blocks, 1);
-	return error != 0 ? fail(error) : 0;
+	return error != 0 ? sema_fail(error) : 0;
 }
 
 /*
@@ -117,7 +117,7 @@ int sem_wait(sem_t *s)
 {
 	if (unlikely(cancel_due()))
 		return __cancelled();
-	if (likely(try(s)))
+	if (likely(sema_try(s)))
 		return 0;
 	return wait_slow(s, NEVER);
 }
@@ -125,7 +125,7 @@ int sem_wait(sem_t *s)
 /* EAGAIN: there is none. */
 int sem_trywait(sem_t *s)
 {
-	return try(s) ? 0 : fail(EAGAIN);
+	return sema_try(s) ? 0 : sema_fail(EAGAIN);
 }
 
 /*
@@ -140,10 +140,10 @@ int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *abstime)
 	int error;
 
 	pthread_testcancel();
-	if (likely(try(s)))
+	if (likely(sema_try(s)))
 		return 0;
 	error = __deadline(clock, abstime, &deadline);
-	return error != 0 ? fail(error) : wait_slow(s, deadline);
+	return error != 0 ? sema_fail(error) : wait_slow(s, deadline);
 }
 
 /* By CLOCK_REALTIME.  Errors of sem_clockwait. */
@@ -157,7 +157,7 @@ static int post_shared(sem_t *s)
 	int error = __shared_sem_post(s);
 
 	COUNT(wakes, error == 0);
-	return error != 0 ? fail(error) : 0;
+	return error != 0 ? sema_fail(error) : 0;
 }
 
 /* The rest of a post in general.  With the lock of the queue. */
@@ -186,9 +186,9 @@ static int __attribute__((noinline)) post_locked(sem_t *s, struct sleepq *q)
 	return __ops->wake_one(q, t);
 }
 
-static int __attribute__((noinline)) overflow(void)
+static int __attribute__((noinline)) sema_overflow(void)
 {
-	return fail(EOVERFLOW);
+	return sema_fail(EOVERFLOW);
 }
 
 /* Adds a unit, or gives it to a waiter.  EOVERFLOW: the value is SEM_VALUE_MAX. */
@@ -203,7 +203,7 @@ int sem_post(sem_t *s)
 						       __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
 			return 0;
 	if (unlikely(seen != WAITING))
-		return overflow();
+		return sema_overflow();
 	q = sleepq_of_point(s);
 	sleepq_lock(q);
 	t = sleepq_only(q, s); /* if so, the word is WAITING still, and s not shared */
@@ -228,7 +228,7 @@ int sem_getvalue(sem_t *s, int *value)
 int sem_init(sem_t *s, int pshared, unsigned value)
 {
 	if (value > SEM_VALUE_MAX)
-		return fail(EINVAL);
+		return sema_fail(EINVAL);
 	s->__word = value;
 	s->__flags = pshared ? LWP_SEMA_SHARED : 0;
 	return 0;
@@ -241,11 +241,11 @@ int sem_destroy(sem_t *s)
 	bool busy;
 
 	if (in_kernel(s))
-		return s->__word == WAITING ? fail(EBUSY) : 0;
+		return s->__word == WAITING ? sema_fail(EBUSY) : 0;
 	__ops->lock(q);
 	busy = __sleepq_first(q, s) != NULL;
 	__ops->unlock(q);
-	return busy ? fail(EBUSY) : 0;
+	return busy ? sema_fail(EBUSY) : 0;
 }
 
 LOCKSTAT_ENTRY(sem_wait);

@@ -36,27 +36,27 @@ static struct opened {
 } * opened;
 static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static int fails(int error)
+static int semname_fail(int error)
 {
 	errno = error;
 	return -1;
 }
 
 /* "/name", with no other slash.  EINVAL: it is not of that form; ENAMETOOLONG. */
-static int path_of(const char *name, char path[WEFT_PATH_MAX])
+static int semname_path(const char *name, char path[WEFT_PATH_MAX])
 {
 	while (*name == '/')
 		name++;
 	if (*name == '\0' || strchr(name, '/') != NULL)
-		return fails(EINVAL);
+		return semname_fail(EINVAL);
 	if (strlen(name) > WEFT_NAME_MAX - strlen(PREFIX))
-		return fails(ENAMETOOLONG);
+		return semname_fail(ENAMETOOLONG);
 	snprintf(path, WEFT_PATH_MAX, DIR PREFIX "%s", name);
 	return 0;
 }
 
 /* Makes the file of a new semaphore.  Its descriptor, or -1: EEXIST, errors of open and write. */
-static int make(const char *path, mode_t mode, unsigned value)
+static int semname_make(const char *path, mode_t mode, unsigned value)
 {
 	static unsigned count;
 	const sem_t fresh = {.__word = value, .__flags = LWP_SEMA_SHARED};
@@ -73,11 +73,11 @@ static int make(const char *path, mode_t mode, unsigned value)
 		close(fd);
 	}
 	unlink(whole);
-	return error == 0 ? fd : fails(error);
+	return error == 0 ? fd : semname_fail(error);
 }
 
 /* The semaphore in the file, or SEM_FAILED.  opened_lock is held. */
-static sem_t *map(int fd)
+static sem_t *semname_map(int fd)
 {
 	struct opened *o;
 	struct stat st;
@@ -119,22 +119,22 @@ void __semname_forked(void)
 }
 
 /* The semaphore in the file at path, which is made if flags say so; or SEM_FAILED. */
-static sem_t *open_at(const char *path, int flags, mode_t mode, unsigned value)
+static sem_t *semname_open_at(const char *path, int flags, mode_t mode, unsigned value)
 {
 	sem_t *s;
 	int fd;
 
 	do { /* another process may make or unlink it in between */
 		fd = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)
-			     ? fails(ENOENT)
+			     ? semname_fail(ENOENT)
 			     : open(path, O_RDWR | O_CLOEXEC);
 		if (fd < 0 && errno == ENOENT && (flags & O_CREAT))
-			fd = make(path, mode, value);
+			fd = semname_make(path, mode, value);
 	} while (fd < 0 && errno == EEXIST && !(flags & O_EXCL));
 	if (fd < 0)
 		return SEM_FAILED;
 	pthread_mutex_lock(&opened_lock);
-	s = map(fd);
+	s = semname_map(fd);
 	pthread_mutex_unlock(&opened_lock);
 	close(fd);
 	return s;
@@ -154,7 +154,7 @@ sem_t *sem_open(const char *name, int flags, ...)
 	sem_t *s;
 	int state;
 
-	if (path_of(name, path) < 0)
+	if (semname_path(name, path) < 0)
 		return SEM_FAILED;
 	if (flags & O_CREAT) {
 		va_list ap;
@@ -170,7 +170,7 @@ sem_t *sem_open(const char *name, int flags, ...)
 	}
 	/* What it calls are cancellation points; it is none, and would leave files behind. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	s = open_at(path, flags, mode, value);
+	s = semname_open_at(path, flags, mode, value);
 	pthread_setcancelstate(state, NULL);
 	return s;
 }
@@ -189,7 +189,7 @@ int sem_close(sem_t *s)
 		free(o);
 	}
 	pthread_mutex_unlock(&opened_lock);
-	return o != NULL ? 0 : fails(EINVAL);
+	return o != NULL ? 0 : semname_fail(EINVAL);
 }
 
 /*
@@ -200,5 +200,5 @@ int sem_unlink(const char *name)
 {
 	char path[WEFT_PATH_MAX];
 
-	return path_of(name, path) < 0 ? -1 : unlink(path);
+	return semname_path(name, path) < 0 ? -1 : unlink(path);
 }

@@ -29,7 +29,7 @@
 static int cached_pid; /* 0: not known */
 
 /* By which the kernel knows the caller. */
-static inline uint32_t number(const struct thread *t)
+static inline uint32_t owner_number(const struct thread *t)
 {
 	return t->id | LWP_OWNER_THREAD;
 }
@@ -53,7 +53,7 @@ static unsigned long owner_word_as(uint32_t number)
 
 static inline unsigned long owner_word(void)
 {
-	return owner_word_as(number(thread_self()));
+	return owner_word_as(owner_number(thread_self()));
 }
 
 /*
@@ -64,7 +64,7 @@ static uint32_t number_for(const pthread_mutex_t *m)
 {
 	const struct thread *t = thread_self();
 
-	return m->__protocol == PTHREAD_PRIO_INHERIT && t->bound ? t->lwp->id : number(t);
+	return m->__protocol == PTHREAD_PRIO_INHERIT && t->bound ? t->lwp->id : owner_number(t);
 }
 
 bool __shared_owned(const pthread_mutex_t *m)
@@ -75,7 +75,7 @@ bool __shared_owned(const pthread_mutex_t *m)
 	       owner_word_as(number_for(m));
 }
 
-static struct lwp_mutex *word_of(pthread_mutex_t *m)
+static struct lwp_mutex *shared_word(pthread_mutex_t *m)
 {
 	return (struct lwp_mutex *)&m->__owner;
 }
@@ -106,7 +106,7 @@ static int make_known(pthread_mutex_t *m)
 	thread_self()->owns_special = true;
 	if (likely(__atomic_load_n(slot, __ATOMIC_RELAXED) == m))
 		return 0;
-	long r = __sys_lwp_mutex_register(word_of(m));
+	long r = __sys_lwp_mutex_register(shared_word(m));
 	if (r == 0)
 		__atomic_store_n(slot, m, __ATOMIC_RELAXED);
 	return -r;
@@ -117,7 +117,7 @@ void __shared_thread_exit(void)
 {
 	const struct thread *self = thread_self();
 
-	__sys_lwp_mutex_abandon(number(self));
+	__sys_lwp_mutex_abandon(owner_number(self));
 	if (self->bound)
 		__sys_lwp_mutex_abandon(self->lwp->id);
 }
@@ -136,7 +136,7 @@ int pthread_mutex_consistent(pthread_mutex_t *m)
 /* --- mutexes ----------------------------------------------------------------------------- */
 
 /* The caller owns m already. */
-static int relock(pthread_mutex_t *m)
+static int shared_relock(pthread_mutex_t *m)
 {
 	if (m->__type != PTHREAD_MUTEX_RECURSIVE)
 		return EBUSY;
@@ -147,7 +147,7 @@ static int relock(pthread_mutex_t *m)
 }
 
 /* The caller has taken m from an owner that died, if dead. */
-static int taken(pthread_mutex_t *m, bool dead)
+static int shared_taken(pthread_mutex_t *m, bool dead)
 {
 	if (!dead)
 		return 0;
@@ -156,7 +156,7 @@ static int taken(pthread_mutex_t *m, bool dead)
 }
 
 /* EBUSY also if m is of one of the kinds `unwanted`. */
-static inline int try(pthread_mutex_t *m, unsigned long self, unsigned long unwanted)
+static inline int shared_try(pthread_mutex_t *m, unsigned long self, unsigned long unwanted)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
 
@@ -171,15 +171,15 @@ static inline int try(pthread_mutex_t *m, unsigned long self, unsigned long unwa
 		if (seen & LWP_MUTEX_NOTRECOVERABLE)
 			return ENOTRECOVERABLE;
 		if (seen & LWP_MUTEX_OWNER)
-			return (seen & LWP_MUTEX_OWNER) == self ? relock(m) : EBUSY;
+			return (seen & LWP_MUTEX_OWNER) == self ? shared_relock(m) : EBUSY;
 	} while (!__atomic_compare_exchange_n(&m->__owner, &seen, seen | self, false,
 					      __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
-	return taken(m, seen & LWP_MUTEX_OWNERDEAD);
+	return shared_taken(m, seen & LWP_MUTEX_OWNERDEAD);
 }
 
 int __shared_trylock(pthread_mutex_t *m)
 {
-	int error = try(m, owner_word(), LWP_MUTEX_PROTOCOL);
+	int error = shared_try(m, owner_word(), LWP_MUTEX_PROTOCOL);
 
 	return error == EBUSY && m->__protocol != PTHREAD_PRIO_NONE ? __protocol_lock(m, true, 0)
 								    : error;
@@ -201,7 +201,7 @@ static bool becomes_free(pthread_mutex_t *m)
 }
 
 /* The caller may have to wait. */
-static int wait_for(pthread_mutex_t *m, deadline_t deadline)
+static int shared_wait_for(pthread_mutex_t *m, deadline_t deadline)
 {
 	struct weft_timespec ts = timespec_of(deadline);
 	uint32_t me = number_for(m);
@@ -211,7 +211,7 @@ static int wait_for(pthread_mutex_t *m, deadline_t deadline)
 	if (m->__type == PTHREAD_MUTEX_ERRORCHECK && __shared_owned(m))
 		return EDEADLK;
 	if (becomes_free(m)) {
-		error = try(m, owner_word_as(me), 0);
+		error = shared_try(m, owner_word_as(me), 0);
 		if (error != EBUSY) {
 			COUNT_IN_KERNEL(spun, 1);
 			return error;
@@ -219,34 +219,34 @@ static int wait_for(pthread_mutex_t *m, deadline_t deadline)
 	}
 	COUNT_IN_KERNEL(blocks, 1);
 	do {
-		r = deadline == NEVER ? __sys_lwp_mutex_lock(word_of(m), me)
-				      : __sys_lwp_mutex_timedlock(word_of(m), me, &ts);
+		r = deadline == NEVER ? __sys_lwp_mutex_lock(shared_word(m), me)
+				      : __sys_lwp_mutex_timedlock(shared_word(m), me, &ts);
 	} while (r == -EINTR);
-	return r == 0 || r == -EOWNERDEAD ? taken(m, r != 0) : -r;
+	return r == 0 || r == -EOWNERDEAD ? shared_taken(m, r != 0) : -r;
 }
 
 int __shared_take(pthread_mutex_t *m, bool only_try, deadline_t deadline)
 {
-	int error = try(m, owner_word_as(number_for(m)), 0);
+	int error = shared_try(m, owner_word_as(number_for(m)), 0);
 
-	return error != EBUSY || only_try ? error : wait_for(m, deadline);
+	return error != EBUSY || only_try ? error : shared_wait_for(m, deadline);
 }
 
-static int __attribute__((noinline)) lock_slow(pthread_mutex_t *m, deadline_t deadline)
+static int __attribute__((noinline)) shared_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 {
 	return m->__protocol != PTHREAD_PRIO_NONE ? __protocol_lock(m, false, deadline)
-						  : wait_for(m, deadline);
+						  : shared_wait_for(m, deadline);
 }
 
 int __shared_lock(pthread_mutex_t *m, deadline_t deadline)
 {
-	int error = try(m, owner_word(), LWP_MUTEX_PROTOCOL);
+	int error = shared_try(m, owner_word(), LWP_MUTEX_PROTOCOL);
 
-	return error != EBUSY ? error : lock_slow(m, deadline);
+	return error != EBUSY ? error : shared_lock_slow(m, deadline);
 }
 
 /* The word is this one, and says that m is the caller's. */
-static inline int give_up(pthread_mutex_t *m, unsigned long seen)
+static inline int shared_release(pthread_mutex_t *m, unsigned long seen)
 {
 	if (m->__count > 0) {
 		m->__count--;
@@ -257,12 +257,12 @@ static inline int give_up(pthread_mutex_t *m, unsigned long seen)
 					__ATOMIC_RELEASE, __ATOMIC_RELAXED))
 		return 0;
 	COUNT_IN_KERNEL(wakes, (seen & LWP_MUTEX_WAITERS) != 0);
-	return -__sys_lwp_mutex_unlock(word_of(m), number_for(m));
+	return -__sys_lwp_mutex_unlock(shared_word(m), number_for(m));
 }
 
 int __shared_give_up(pthread_mutex_t *m)
 {
-	return give_up(m, __atomic_load_n(&m->__owner, __ATOMIC_RELAXED));
+	return shared_release(m, __atomic_load_n(&m->__owner, __ATOMIC_RELAXED));
 }
 
 int __shared_unlock(pthread_mutex_t *m)
@@ -271,7 +271,7 @@ int __shared_unlock(pthread_mutex_t *m)
 
 	if (unlikely((seen & (LWP_MUTEX_OWNER | LWP_MUTEX_PROTOCOL)) != owner_word()))
 		return m->__protocol != PTHREAD_PRIO_NONE ? __protocol_unlock(m) : EPERM;
-	return give_up(m, seen);
+	return shared_release(m, seen);
 }
 
 int __shared_destroy(pthread_mutex_t *m)
@@ -284,7 +284,7 @@ int __shared_destroy(pthread_mutex_t *m)
 	if (seen & LWP_MUTEX_ROBUST) {
 		__atomic_compare_exchange_n(slot, &expected, NULL, false, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED);
-		__sys_lwp_mutex_unregister(word_of(m));
+		__sys_lwp_mutex_unregister(shared_word(m));
 	}
 	return 0;
 }
@@ -301,8 +301,8 @@ int __kernel_mutex_lock(pthread_mutex_t *m, deadline_t deadline)
 	long r;
 
 	do {
-		r = deadline == NEVER ? __sys_lwp_mutex_lock(word_of(m), me)
-				      : __sys_lwp_mutex_timedlock(word_of(m), me, &ts);
+		r = deadline == NEVER ? __sys_lwp_mutex_lock(shared_word(m), me)
+				      : __sys_lwp_mutex_timedlock(shared_word(m), me, &ts);
 	} while (r == -EINTR);
 	return -r;
 }
@@ -311,13 +311,13 @@ int __kernel_mutex_unlock(pthread_mutex_t *m, const struct thread *owner)
 {
 	COUNT_IN_KERNEL(wakes,
 			(__atomic_load_n(&m->__owner, __ATOMIC_RELAXED) & LWP_MUTEX_WAITERS) != 0);
-	return -__sys_lwp_mutex_unlock(word_of(m), as_word(owner));
+	return -__sys_lwp_mutex_unlock(shared_word(m), as_word(owner));
 }
 
 /* --- condition variables ------------------------------------------------------------------ */
 
 /* Takes m again, whatever it is, as it was. */
-static int retake(pthread_mutex_t *m, unsigned count)
+static int shared_retake(pthread_mutex_t *m, unsigned count)
 {
 	bool shared = mutex_is_shared(m);
 	int error = 0;
@@ -345,13 +345,13 @@ int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadlin
 	long r;
 
 	m->__count = 0; /* a recursive mutex is given up altogether */
-	r = deadline == NEVER ? __point_lwp_cond_wait(word, word_of(m), me)
-			      : __point_lwp_cond_timedwait(word, word_of(m), me, &ts);
+	r = deadline == NEVER ? __point_lwp_cond_wait(word, shared_word(m), me)
+			      : __point_lwp_cond_timedwait(word, shared_word(m), me, &ts);
 	if (r != 0 && r != -ETIMEDOUT && r != -EINTR) {
 		m->__count = count;
 		return -r;
 	}
-	error = retake(m, count);
+	error = shared_retake(m, count);
 	if (error != 0 && error != EOWNERDEAD)
 		__protocol_lost(m);
 	if (r == -EINTR)

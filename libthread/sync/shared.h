@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <weft/ksync.h>
-#include "../core/impl.h"
+#include "../core/core.h"
 #include "../core/model.h"
 
 /*

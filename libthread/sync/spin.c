@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include "../core/impl.h"
+#include "../core/core.h"
 #include "../core/model.h"
 
 #define SPINS_A_YIELD 1000

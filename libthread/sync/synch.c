@@ -184,7 +184,7 @@ int rw_unlock(rwlock_t *l)
 }
 
 /* From POSIX's -1 and errno to an error number. */
-static int number(int result)
+static int errno_result(int result)
 {
 	return result < 0 ? errno : 0;
 }
@@ -194,25 +194,25 @@ int sema_init(sema_t *s, unsigned count, int type, void *arg)
 {
 	int error = check_type(type, USYNC_PROCESS);
 
-	return error != 0 ? error : number(sem_init(s, type & USYNC_PROCESS, count));
+	return error != 0 ? error : errno_result(sem_init(s, type & USYNC_PROCESS, count));
 }
 
 /* Errors of sem_destroy. */
 int sema_destroy(sema_t *s)
 {
-	return number(sem_destroy(s));
+	return errno_result(sem_destroy(s));
 }
 
 /* Errors of sem_wait. */
 int sema_wait(sema_t *s)
 {
-	return number(sem_wait(s));
+	return errno_result(sem_wait(s));
 }
 
 /* EBUSY: the count is 0. */
 int sema_trywait(sema_t *s)
 {
-	int error = number(sem_trywait(s));
+	int error = errno_result(sem_trywait(s));
 
 	return error == EAGAIN ? EBUSY : error;
 }
@@ -220,7 +220,7 @@ int sema_trywait(sema_t *s)
 /* Errors of sem_post. */
 int sema_post(sema_t *s)
 {
-	return number(sem_post(s));
+	return errno_result(sem_post(s));
 }
 
 /* --- for assertions ------------------------------------------------------------------------ */

@@ -27,13 +27,13 @@ static inline HANDLE self_id(void)
 	return (HANDLE)(uintptr_t)thread_self()->id;
 }
 
-static inline void taken(LPCRITICAL_SECTION s)
+static inline void critical_taken(LPCRITICAL_SECTION s)
 {
 	__atomic_store_n(&s->OwningThread, self_id(), __ATOMIC_RELAXED);
 	s->RecursionCount = 1;
 }
 
-static inline bool try(LPCRITICAL_SECTION s)
+static inline bool critical_try(LPCRITICAL_SECTION s)
 {
 	LONG unlocked = -1;
 
@@ -60,12 +60,12 @@ static HANDLE event_of(LPCRITICAL_SECTION s)
 }
 
 /* Takes s if it becomes free before somebody sleeps for it. */
-static bool spin(LPCRITICAL_SECTION s)
+static bool critical_spin(LPCRITICAL_SECTION s)
 {
 	for (ULONG_PTR i = s->SpinCount; i > 0; i--) {
 		LONG count = __atomic_load_n(&s->LockCount, __ATOMIC_RELAXED);
 
-		if (count == -1 && try(s))
+		if (count == -1 && critical_try(s))
 			return true;
 		if (count > 0 && count >= __atomic_load_n(&s->RecursionCount, __ATOMIC_RELAXED))
 			return false;
@@ -76,8 +76,8 @@ static bool spin(LPCRITICAL_SECTION s)
 
 static void __attribute__((noinline)) enter_slow(LPCRITICAL_SECTION s)
 {
-	if (s->SpinCount != 0 && spin(s)) {
-		taken(s);
+	if (s->SpinCount != 0 && critical_spin(s)) {
+		critical_taken(s);
 		return;
 	}
 	if (__atomic_add_fetch(&s->LockCount, 1, __ATOMIC_SEQ_CST) != 0) {
@@ -85,14 +85,14 @@ static void __attribute__((noinline)) enter_slow(LPCRITICAL_SECTION s)
 
 		ASSERT(r == WAIT_OBJECT_0); /* else: deleted while in use */
 	}
-	taken(s);
+	critical_taken(s);
 }
 
 /* Blocks while another thread has it.  The owner may enter again. */
 void EnterCriticalSection(LPCRITICAL_SECTION s)
 {
-	if (likely(try(s))) {
-		taken(s);
+	if (likely(critical_try(s))) {
+		critical_taken(s);
 	} else if (__atomic_load_n(&s->OwningThread, __ATOMIC_RELAXED) == self_id()) {
 		__atomic_add_fetch(&s->LockCount, 1, __ATOMIC_RELAXED);
 		s->RecursionCount++;
@@ -104,8 +104,8 @@ void EnterCriticalSection(LPCRITICAL_SECTION s)
 /* FALSE: another thread has it. */
 BOOL TryEnterCriticalSection(LPCRITICAL_SECTION s)
 {
-	if (try(s)) {
-		taken(s);
+	if (critical_try(s)) {
+		critical_taken(s);
 		return TRUE;
 	}
 	if (__atomic_load_n(&s->OwningThread, __ATOMIC_RELAXED) != self_id())

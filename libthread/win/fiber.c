@@ -35,7 +35,7 @@ void __win_fiber_switch(struct fiber *from, struct fiber *to);
 static pthread_key_t first_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void make_key(void)
+static void fiber_make_key(void)
 {
 	int error = pthread_key_create(&first_key, free);
 
@@ -43,9 +43,9 @@ static void make_key(void)
 }
 
 /* The calling thread's first fiber, or NULL: it has not been converted. */
-static struct fiber *first(void)
+static struct fiber *fiber_first(void)
 {
-	pthread_once(&once, make_key);
+	pthread_once(&once, fiber_make_key);
 	return pthread_getspecific(first_key);
 }
 
@@ -54,7 +54,7 @@ LPVOID ConvertThreadToFiber(LPVOID parameter)
 {
 	struct fiber *f;
 
-	if (first() != NULL) {
+	if (fiber_first() != NULL) {
 		SetLastError(ERROR_ALREADY_FIBER);
 		return NULL;
 	}
@@ -73,7 +73,7 @@ LPVOID ConvertThreadToFiber(LPVOID parameter)
 /* ERROR_INVALID_PARAMETER: the thread is no fiber, or runs another than its first. */
 BOOL ConvertFiberToThread(void)
 {
-	struct fiber *f = first();
+	struct fiber *f = fiber_first();
 
 	if (f == NULL || f->running != f)
 		return __win_fails(ERROR_INVALID_PARAMETER);
@@ -90,7 +90,7 @@ static void free_fiber(struct fiber *f)
 }
 
 /* f begins in entry, which does not return, when it is first taken up. */
-static void prepare(struct fiber *f, uint64_t top, void (*entry)(void))
+static void fiber_prepare(struct fiber *f, uint64_t top, void (*entry)(void))
 {
 	uint64_t *sp = (uint64_t *)(top & -16ul);
 
@@ -106,7 +106,7 @@ static void prepare(struct fiber *f, uint64_t top, void (*entry)(void))
 /* Where every fiber begins.  When its function returns, the thread ends. */
 static void fiber_main(void)
 {
-	struct fiber *f = first()->running;
+	struct fiber *f = fiber_first()->running;
 
 	f->start(f->parameter);
 	ExitThread(0);
@@ -140,14 +140,14 @@ LPVOID CreateFiber(SIZE_T stack, LPFIBER_START_ROUTINE start, LPVOID parameter)
 	}
 	f->start = start;
 	f->parameter = parameter;
-	prepare(f, (uint64_t)f->stack + f->stack_size, fiber_main);
+	fiber_prepare(f, (uint64_t)f->stack + f->stack_size, fiber_main);
 	return f;
 }
 
 /* The caller's thread must have been converted, and nobody else may run the fiber. */
 void SwitchToFiber(LPVOID fiber)
 {
-	struct fiber *to = fiber, *mine = first(), *from;
+	struct fiber *to = fiber, *mine = fiber_first(), *from;
 	unsigned turns = 0;
 
 	ASSERT(mine != NULL);
@@ -161,9 +161,9 @@ void SwitchToFiber(LPVOID fiber)
 }
 
 /* On the thread's own stack, when the fiber that it ran has deleted itself. */
-static void leave(void)
+static void fiber_leave(void)
 {
-	free_fiber(first()->doomed);
+	free_fiber(fiber_first()->doomed);
 	ExitThread(1);
 }
 
@@ -173,7 +173,7 @@ static void leave(void)
  */
 void DeleteFiber(LPVOID fiber)
 {
-	struct fiber *f = fiber, *mine = first();
+	struct fiber *f = fiber, *mine = fiber_first();
 
 	if (mine == NULL || f != mine->running) {
 		free_fiber(f);
@@ -185,14 +185,14 @@ void DeleteFiber(LPVOID fiber)
 	mine->active = 1;
 	mine->doomed = f;
 	mine->running = mine;
-	prepare(mine, mine->rsp, leave);
+	fiber_prepare(mine, mine->rsp, fiber_leave);
 	__win_fiber_switch(f, mine);
 }
 
 /* NULL: the thread has not been converted. */
 LPVOID GetCurrentFiber(void)
 {
-	struct fiber *f = first();
+	struct fiber *f = fiber_first();
 
 	return f != NULL ? f->running : NULL;
 }

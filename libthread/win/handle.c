@@ -112,7 +112,7 @@ HANDLE __win_event(void)
 	return event;
 }
 
-static struct win_object **slot(HANDLE h)
+static struct win_object **handle_slot_of(HANDLE h)
 {
 	uintptr_t i = (uintptr_t)h / 4 - 1;
 
@@ -120,13 +120,13 @@ static struct win_object **slot(HANDLE h)
 }
 
 /* One more handle, of the object if there is one; lock. */
-static long duplicate(uintptr_t number, struct win_object *object, bool inherit)
+static long handle_duplicate(uintptr_t number, struct win_object *object, bool inherit)
 {
 	long r = __sys_kobj_dup(number, inherit ? KOBJ_INHERIT : 0);
 
 	if (r >= 0 && object != NULL) {
 		__atomic_add_fetch(&object->refs, 1, __ATOMIC_RELAXED);
-		*slot((HANDLE)r) = object;
+		*handle_slot_of((HANDLE)r) = object;
 	}
 	return r;
 }
@@ -136,7 +136,7 @@ HANDLE __win_handle(HANDLE event, struct win_object *object, bool inherit)
 	long r;
 
 	__win_lock();
-	r = duplicate((uintptr_t)event, object, inherit);
+	r = handle_duplicate((uintptr_t)event, object, inherit);
 	__win_unlock();
 	if (r >= 0)
 		return (HANDLE)r;
@@ -155,9 +155,9 @@ void __win_put(struct win_object *o)
 }
 
 /* NULL: the handle is none, or to another kind of object. */
-static struct win_object *get(HANDLE h, int kind)
+static struct win_object *handle_get_object(HANDLE h, int kind)
 {
-	struct win_object **at = slot(h), *o = NULL;
+	struct win_object **at = handle_slot_of(h), *o = NULL;
 
 	if (at != NULL) {
 		__win_lock();
@@ -182,7 +182,7 @@ struct win_thread *__win_thread(HANDLE h)
 			__atomic_add_fetch(&w->object.refs, 1, __ATOMIC_RELAXED);
 		return w;
 	}
-	return (struct win_thread *)get(h, WIN_THREAD);
+	return (struct win_thread *)handle_get_object(h, WIN_THREAD);
 }
 
 struct win_process *__win_process(HANDLE h)
@@ -194,7 +194,7 @@ struct win_process *__win_process(HANDLE h)
 			__atomic_add_fetch(&p->object.refs, 1, __ATOMIC_RELAXED);
 		return p;
 	}
-	return (struct win_process *)get(h, WIN_PROCESS);
+	return (struct win_process *)handle_get_object(h, WIN_PROCESS);
 }
 
 BOOL __win_own_process(HANDLE h)
@@ -211,7 +211,7 @@ BOOL __win_own_process(HANDLE h)
 /* ERROR_INVALID_HANDLE.  Pseudo handles need not be closed, and stay. */
 BOOL CloseHandle(HANDLE h)
 {
-	struct win_object **at = slot(h), *o = NULL;
+	struct win_object **at = handle_slot_of(h), *o = NULL;
 	long r;
 
 	if (h == CURRENT_THREAD || h == CURRENT_PROCESS)
@@ -237,7 +237,7 @@ BOOL DuplicateHandle(HANDLE from_process, HANDLE h, HANDLE to_process, LPHANDLE 
 		     BOOL inherit, DWORD options)
 {
 	HANDLE processes[2] = {from_process, to_process};
-	struct win_object *own = NULL, **at = slot(h);
+	struct win_object *own = NULL, **at = handle_slot_of(h);
 	uint32_t number;
 	long r;
 
@@ -252,7 +252,7 @@ BOOL DuplicateHandle(HANDLE from_process, HANDLE h, HANDLE to_process, LPHANDLE 
 	else if (h == CURRENT_PROCESS)
 		own = &__win_process(h)->object;
 	__win_lock(); /* another thread may close h */
-	r = duplicate(number, own != NULL || at == NULL ? own : *at, inherit);
+	r = handle_duplicate(number, own != NULL || at == NULL ? own : *at, inherit);
 	__win_unlock();
 	if (own != NULL)
 		__win_put(own);

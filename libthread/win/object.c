@@ -15,7 +15,7 @@
  * ERROR_INVALID_HANDLE: the name is of another kind of object; ERROR_FILENAME_EXCED_RANGE;
  * ERROR_NOT_ENOUGH_MEMORY; ERROR_NO_SYSTEM_RESOURCES: too many handles.
  */
-static HANDLE create(struct kobj_create *c, LPSECURITY_ATTRIBUTES security, LPCSTR name)
+static HANDLE object_create(struct kobj_create *c, LPSECURITY_ATTRIBUTES security, LPCSTR name)
 {
 	long r;
 
@@ -40,14 +40,14 @@ static HANDLE open_named(uint32_t kind, BOOL inherit, LPCSTR name)
 		SetLastError(ERROR_INVALID_PARAMETER);
 		return NULL;
 	}
-	return create(&c, NULL, name);
+	return object_create(&c, NULL, name);
 }
 
 HANDLE CreateMutex(LPSECURITY_ATTRIBUTES security, BOOL owned, LPCSTR name)
 {
 	struct kobj_create c = {.kind = KOBJ_MUTEX, .initial = owned != FALSE};
 
-	return create(&c, security, name);
+	return object_create(&c, security, name);
 }
 
 HANDLE CreateEvent(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BOOL set, LPCSTR name)
@@ -56,7 +56,7 @@ HANDLE CreateEvent(LPSECURITY_ATTRIBUTES security, BOOL manual_reset, BOOL set, 
 				.flags = manual_reset ? KOBJ_MANUAL_RESET : 0,
 				.initial = set != FALSE};
 
-	return create(&c, security, name);
+	return object_create(&c, security, name);
 }
 
 /* ERROR_INVALID_PARAMETER: not 0 <= count <= maximum, or maximum less than 1. */
@@ -68,7 +68,7 @@ HANDLE CreateSemaphore(LPSECURITY_ATTRIBUTES security, LONG count, LONG maximum,
 		SetLastError(ERROR_INVALID_PARAMETER);
 		return NULL;
 	}
-	return create(&c, security, name);
+	return object_create(&c, security, name);
 }
 
 HANDLE OpenMutex(DWORD access, BOOL inherit, LPCSTR name)
@@ -87,7 +87,7 @@ HANDLE OpenSemaphore(DWORD access, BOOL inherit, LPCSTR name)
 }
 
 /* Of a call on one kind of object; ERROR_INVALID_HANDLE: the handle is none to that kind. */
-static BOOL done(long r)
+static BOOL object_result(long r)
 {
 	if (r >= 0)
 		return TRUE;
@@ -95,33 +95,33 @@ static BOOL done(long r)
 }
 
 /* The same for a call that needs but the object. */
-static BOOL ask(HANDLE object, long (*call)(uint32_t handle))
+static BOOL object_call(HANDLE object, long (*call)(uint32_t handle))
 {
 	uint32_t h = __win_number(object);
 
-	return h != 0 && done(call(h));
+	return h != 0 && object_result(call(h));
 }
 
 /* ERROR_NOT_OWNER: the caller does not own it. */
 BOOL ReleaseMutex(HANDLE mutex)
 {
-	return ask(mutex, __sys_kobj_mutex_release);
+	return object_call(mutex, __sys_kobj_mutex_release);
 }
 
 BOOL SetEvent(HANDLE event)
 {
-	return ask(event, __sys_kobj_event_set);
+	return object_call(event, __sys_kobj_event_set);
 }
 
 BOOL ResetEvent(HANDLE event)
 {
-	return ask(event, __sys_kobj_event_reset);
+	return object_call(event, __sys_kobj_event_reset);
 }
 
 /* Who waits now goes on, all of them or one, and it is not set afterwards. */
 BOOL PulseEvent(HANDLE event)
 {
-	return ask(event, __sys_kobj_event_pulse);
+	return object_call(event, __sys_kobj_event_pulse);
 }
 
 /*
@@ -140,7 +140,7 @@ BOOL ReleaseSemaphore(HANDLE semaphore, LONG n, LPLONG before)
 	r = __sys_kobj_sema_release(h, n);
 	if (r >= 0 && before != NULL)
 		*before = r;
-	return done(r);
+	return object_result(r);
 }
 
 /* --- waiting ----------------------------------------------------------------------------------- */

@@ -52,7 +52,7 @@ struct win_process *__win_this_process(HANDLE *event)
 }
 
 /* Takes the last that is to be known of a child that has ended.  False: it has not. */
-static bool reap(struct win_process *p)
+static bool process_reap(struct win_process *p)
 {
 	bool gone;
 
@@ -78,7 +78,7 @@ static bool reap(struct win_process *p)
 
 void __win_process_free(struct win_process *p)
 {
-	reap(p);
+	process_reap(p);
 	free(p);
 }
 
@@ -121,7 +121,7 @@ static char *next_argument(char **line)
 }
 
 /* The strings of a command line, in one piece of memory that begins with the vector. */
-static char **arguments(const char *program, const char *line)
+static char **process_arguments(const char *program, const char *line)
 {
 	size_t n = strlen(line) + 1, most = n / 2 + 2;
 	char **argv = malloc(most * sizeof(*argv) + n), *copy;
@@ -140,7 +140,7 @@ static char **arguments(const char *program, const char *line)
 }
 
 /* NAME=VALUE strings one behind the other, an empty one at the end. */
-static char **strings(const char *block)
+static char **process_strings(const char *block)
 {
 	char **vector;
 	size_t n = 0;
@@ -169,7 +169,8 @@ static LPCSTR from_here(LPCSTR path, char absolute[2 * WEFT_PATH_MAX])
 }
 
 /* The child begins at base level `level` of the NT class, 0: as the caller is scheduled. */
-static int spawn(pid_t *pid, LPCSTR program, char **argv, char **envp, LPCSTR directory, int level)
+static int process_spawn(pid_t *pid, LPCSTR program, char **argv, char **envp, LPCSTR directory,
+			 int level)
 {
 	const bool search = program == NULL && strchr(argv[0], '/') == NULL;
 	const struct sched_param base = {.sched_priority = level};
@@ -201,8 +202,8 @@ static int spawn(pid_t *pid, LPCSTR program, char **argv, char **envp, LPCSTR di
 }
 
 /* Makes info's handles to child pid.  Without them, nobody will wait for it: it is killed. */
-static BOOL watch(pid_t pid, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
-		  LPPROCESS_INFORMATION info)
+static BOOL process_watch(pid_t pid, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
+			  LPPROCESS_INFORMATION info)
 {
 	struct win_process *p = calloc(1, sizeof(*p));
 	HANDLE event = p != NULL ? __win_event() : NULL;
@@ -262,21 +263,21 @@ BOOL CreateProcess(LPCSTR program, LPSTR line, LPSECURITY_ATTRIBUTES sp, LPSECUR
 		return __win_fails(ERROR_INVALID_PARAMETER);
 	if (directory != NULL && (stat(directory, &at) != 0 || !S_ISDIR(at.st_mode)))
 		return __win_fails(ERROR_DIRECTORY);
-	argv = arguments(program, line != NULL ? line : "");
-	envp = environment != NULL ? strings(environment) : environ;
+	argv = process_arguments(program, line != NULL ? line : "");
+	envp = environment != NULL ? process_strings(environment) : environ;
 	if (argv == NULL || envp == NULL)
 		error = ENOMEM;
 	else if (argv[0] == NULL)
 		error = EINVAL;
 	else
-		error = spawn(&pid, program, argv, envp, directory, level);
+		error = process_spawn(&pid, program, argv, envp, directory, level);
 	free(argv);
 	if (environment != NULL)
 		free(envp);
 	if (error != 0)
 		return __win_fails(__win_error(-error));
 	__win_child_affinity(pid);
-	return watch(pid, sp, st, info);
+	return process_watch(pid, sp, st, info);
 }
 
 void GetStartupInfo(LPSTARTUPINFO startup)
@@ -302,7 +303,7 @@ BOOL TerminateProcess(HANDLE process, UINT code)
 		return FALSE;
 	if (p == &this_process)
 		_exit(code);
-	reap(p);
+	process_reap(p);
 	__win_lock(); /* so that nobody takes its status, and its id is not another's */
 	gone = p->reaped;
 	if (!gone && !p->terminated) {
@@ -323,7 +324,7 @@ BOOL GetExitCodeProcess(HANDLE process, LPDWORD code)
 
 	if (p == NULL)
 		return FALSE;
-	if (!reap(p))
+	if (!process_reap(p))
 		*code = STILL_ACTIVE;
 	else if (!WIFSIGNALED(p->status))
 		*code = WEXITSTATUS(p->status);
@@ -343,7 +344,7 @@ BOOL __win_process_times(HANDLE process, struct win_times *t)
 
 	if (p == NULL)
 		return FALSE;
-	if (reap(p))
+	if (process_reap(p))
 		*t = p->times;
 	else
 		__win_read_times(p->pid, 0, t);

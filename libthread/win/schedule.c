@@ -16,13 +16,13 @@ static unsigned masks_set;     /* lock: times that process_mask was set */
 
 /* --- priorities ---------------------------------------------------------------------------- */
 
-static bool get(idtype_t type, id_t id, struct pcparms *p)
+static bool pcparms_get(idtype_t type, id_t id, struct pcparms *p)
 {
 	*p = (struct pcparms){.pc_cid = PC_CLNULL};
 	return priocntl(type, id, PC_GETPARMS, p) >= 0;
 }
 
-static DWORD set(idtype_t type, id_t id, int level, int relative)
+static DWORD pcparms_set(idtype_t type, id_t id, int level, int relative)
 {
 	struct pcparms p = {.pc_cid = WEFT_CLASS_NT,
 			    .nt = {.nt_class = level, .nt_relative = relative}};
@@ -34,9 +34,9 @@ DWORD __win_apply_priority(struct win_thread *w)
 {
 	struct pcparms now;
 
-	if (get(P_LWPID, w->lwpid, &now) && now.pc_cid != WEFT_CLASS_NT)
-		set(P_PID, P_MYID, NT_NORMAL_CLASS, NT_NOCHANGE);
-	return set(P_LWPID, w->lwpid, NT_NOCHANGE, w->priority);
+	if (pcparms_get(P_LWPID, w->lwpid, &now) && now.pc_cid != WEFT_CLASS_NT)
+		pcparms_set(P_PID, P_MYID, NT_NORMAL_CLASS, NT_NOCHANGE);
+	return pcparms_set(P_LWPID, w->lwpid, NT_NOCHANGE, w->priority);
 }
 
 /* ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER: none of THREAD_PRIORITY_*. */
@@ -76,7 +76,7 @@ int GetThreadPriority(HANDLE thread)
 		return THREAD_PRIORITY_ERROR_RETURN;
 	__win_lock();
 	priority = w->priority;
-	if (w->lwpid != 0 && get(P_LWPID, w->lwpid, &now) && now.pc_cid == WEFT_CLASS_NT)
+	if (w->lwpid != 0 && pcparms_get(P_LWPID, w->lwpid, &now) && now.pc_cid == WEFT_CLASS_NT)
 		priority = now.nt.nt_relative;
 	__win_unlock();
 	__win_put(&w->object);
@@ -106,7 +106,7 @@ int __win_child_level(void)
 {
 	struct pcparms now;
 
-	if (!get(P_PID, P_MYID, &now) || now.pc_cid != WEFT_CLASS_NT)
+	if (!pcparms_get(P_PID, P_MYID, &now) || now.pc_cid != WEFT_CLASS_NT)
 		return 0;
 	return now.nt.nt_class == NT_IDLE_CLASS ? NT_IDLE_CLASS : NT_NORMAL_CLASS;
 }
@@ -123,7 +123,7 @@ BOOL SetPriorityClass(HANDLE process, DWORD priority_class)
 	p = __win_process(process);
 	if (p == NULL)
 		return FALSE;
-	error = set(P_PID, p->pid, level, NT_NOCHANGE);
+	error = pcparms_set(P_PID, p->pid, level, NT_NOCHANGE);
 	__win_put(&p->object);
 	return error == 0 ? TRUE : __win_fails(error);
 }
@@ -137,7 +137,7 @@ DWORD GetPriorityClass(HANDLE process)
 
 	if (p == NULL)
 		return 0;
-	if (!get(P_PID, p->pid, &now)) {
+	if (!pcparms_get(P_PID, p->pid, &now)) {
 		found = 0;
 		SetLastError(ERROR_INVALID_HANDLE);
 	}
@@ -150,7 +150,7 @@ DWORD GetPriorityClass(HANDLE process)
 
 /* --- CPUs ----------------------------------------------------------------------------------- */
 
-static DWORD_PTR all_cpus(void)
+static DWORD_PTR affinity_all(void)
 {
 	return __ncpu >= 64 ? ~(DWORD_PTR)0 : ((DWORD_PTR)1 << __ncpu) - 1;
 }
@@ -159,11 +159,11 @@ static DWORD_PTR all_cpus(void)
  * The kernel binds to one CPU or to none: so a mask has one, or all.
  * ERROR_INVALID_PARAMETER: no CPU, or one that there is not; ERROR_NOT_SUPPORTED.
  */
-static DWORD bind(idtype_t type, id_t id, DWORD_PTR mask, bool apply)
+static DWORD affinity_bind(idtype_t type, id_t id, DWORD_PTR mask, bool apply)
 {
-	int cpu = mask == all_cpus() ? PBIND_NONE : __builtin_ctzll(mask | 1ull << 63);
+	int cpu = mask == affinity_all() ? PBIND_NONE : __builtin_ctzll(mask | 1ull << 63);
 
-	if (mask == 0 || (mask & ~all_cpus()))
+	if (mask == 0 || (mask & ~affinity_all()))
 		return ERROR_INVALID_PARAMETER;
 	if (cpu != PBIND_NONE && (mask & (mask - 1)))
 		return ERROR_NOT_SUPPORTED;
@@ -172,11 +172,11 @@ static DWORD bind(idtype_t type, id_t id, DWORD_PTR mask, bool apply)
 
 static DWORD_PTR mask_of(int cpu)
 {
-	return cpu == PBIND_NONE ? all_cpus() : (DWORD_PTR)1 << cpu;
+	return cpu == PBIND_NONE ? affinity_all() : (DWORD_PTR)1 << cpu;
 }
 
 /* With the lock: the CPUs of the process.  It began with those of its maker, which its first LWP has. */
-static DWORD_PTR allowed(void)
+static DWORD_PTR affinity_allowed(void)
 {
 	int cpu = PBIND_NONE;
 
@@ -191,18 +191,19 @@ static DWORD_PTR allowed(void)
 /* Its own, unless those of the process have been set since. */
 DWORD_PTR __win_affinity(const struct win_thread *w)
 {
-	return w->affinity != 0 && w->process_affinity == masks_set ? w->affinity : allowed();
+	return w->affinity != 0 && w->process_affinity == masks_set ? w->affinity
+								    : affinity_allowed();
 }
 
 DWORD __win_apply_affinity(struct win_thread *w)
 {
-	return bind(P_LWPID, w->lwpid, __win_affinity(w), true);
+	return affinity_bind(P_LWPID, w->lwpid, __win_affinity(w), true);
 }
 
 void __win_child_affinity(int pid)
 {
 	__win_lock();
-	bind(P_PID, pid, allowed(), true); /* unless it has ended already */
+	affinity_bind(P_PID, pid, affinity_allowed(), true); /* unless it has ended already */
 	__win_unlock();
 }
 
@@ -217,8 +218,8 @@ DWORD_PTR SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask)
 		return 0;
 	__win_lock();
 	before = __win_affinity(w);
-	error = mask & ~allowed() ? ERROR_INVALID_PARAMETER
-				  : bind(P_LWPID, w->lwpid, mask, w->lwpid != 0);
+	error = mask & ~affinity_allowed() ? ERROR_INVALID_PARAMETER
+					   : affinity_bind(P_LWPID, w->lwpid, mask, w->lwpid != 0);
 	if (error == 0) {
 		w->affinity = mask;
 		w->process_affinity = masks_set;
@@ -240,7 +241,7 @@ BOOL SetProcessAffinityMask(HANDLE process, DWORD_PTR mask)
 	if (p == NULL)
 		return FALSE;
 	__win_lock();
-	error = bind(P_PID, p->pid, mask, true);
+	error = affinity_bind(P_PID, p->pid, mask, true);
 	if (error == 0 && p == __win_this_process(NULL)) {
 		process_mask = mask;
 		masks_set++;
@@ -259,10 +260,10 @@ BOOL GetProcessAffinityMask(HANDLE process, PDWORD_PTR mask, PDWORD_PTR system_m
 
 	if (p == NULL)
 		return FALSE;
-	*system_mask = all_cpus();
+	*system_mask = affinity_all();
 	if (p == __win_this_process(NULL)) {
 		__win_lock();
-		*mask = allowed();
+		*mask = affinity_allowed();
 		__win_unlock();
 	} else if (processor_bind(P_PID, p->pid, PBIND_QUERY, &cpu) == 0) {
 		*mask = mask_of(cpu);

@@ -32,7 +32,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 /* --- beginning and end ------------------------------------------------------------------- */
 
 /* Nothing of the calling thread is to be seen any more, but that its event is not yet set. */
-static void ended(void *arg)
+static void win_thread_ended(void *arg)
 {
 	struct win_thread *w = arg;
 	HANDLE event = w->event;
@@ -51,11 +51,11 @@ static void ended(void *arg)
 }
 
 /* The destructor of the key: the calling thread exits. */
-static void exits(void *arg)
+static void win_thread_exits(void *arg)
 {
 	struct win_thread *w = arg;
 
-	ended(w);
+	win_thread_ended(w);
 	__win_put(&w->object);
 }
 
@@ -63,18 +63,18 @@ static void exits(void *arg)
  * TerminateThread has stopped the thread where it is, outside of the library's own critical
  * sections, and the kernel enters this before another instruction of it is executed.
  */
-static void terminated(int sig)
+static void win_thread_terminated(int sig)
 {
 	struct win_thread *w = pthread_getspecific(thread_key);
 
 	if (w != NULL && w->terminated)
-		__thread_terminate(ended, w);
+		__thread_terminate(win_thread_ended, w);
 }
 
-static void make_key(void)
+static void win_thread_make_key(void)
 {
-	struct sigaction action = {.sa_handler = terminated};
-	int error = pthread_key_create(&thread_key, exits);
+	struct sigaction action = {.sa_handler = win_thread_terminated};
+	int error = pthread_key_create(&thread_key, win_thread_exits);
 
 	ASSERT(error == 0);
 	sigaction(TERMINATION, &action, NULL);
@@ -84,7 +84,7 @@ static void make_key(void)
  * The calling thread is w from now on.  False: it has been terminated before that, by a signal
  * that found nothing to do; from now on `terminated` sees to it.
  */
-static bool began(struct win_thread *w)
+static bool win_thread_began(struct win_thread *w)
 {
 	bool goes_on;
 	int error;
@@ -113,7 +113,7 @@ static struct win_thread *new_thread(void)
 {
 	struct win_thread *w = calloc(1, sizeof(*w));
 
-	pthread_once(&once, make_key);
+	pthread_once(&once, win_thread_make_key);
 	if (w == NULL) {
 		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
 		return NULL;
@@ -140,7 +140,7 @@ struct win_thread *__win_self(void)
 {
 	struct win_thread *w;
 
-	pthread_once(&once, make_key);
+	pthread_once(&once, win_thread_make_key);
 	w = pthread_getspecific(thread_key);
 	if (w == NULL) { /* the first thread, or one of pthread_create */
 		w = new_thread();
@@ -149,17 +149,17 @@ struct win_thread *__win_self(void)
 			w->inherited_affinity =
 				__win_affinity(w); /* or what POSIX's calls have set */
 			__win_unlock();
-			began(w);
+			win_thread_began(w);
 		}
 	}
 	return w;
 }
 
-static void *entry(void *arg)
+static void *win_thread_entry(void *arg)
 {
 	struct win_thread *w = arg;
 
-	ExitThread(began(w) ? w->start(w->parameter) : w->code);
+	ExitThread(win_thread_began(w) ? w->start(w->parameter) : w->code);
 }
 
 /*
@@ -169,8 +169,9 @@ static void *entry(void *arg)
  * an object would stop them all; ERROR_NOT_ENOUGH_MEMORY: or no LWP; ERROR_NO_SYSTEM_RESOURCES:
  * handles.
  */
-static struct win_thread *create(LPSECURITY_ATTRIBUTES security, SIZE_T stack, void *start,
-				 LPVOID parameter, DWORD flags, HANDLE *handle)
+static struct win_thread *win_thread_create(LPSECURITY_ATTRIBUTES security, SIZE_T stack,
+					    void *start, LPVOID parameter, DWORD flags,
+					    HANDLE *handle)
 {
 	struct win_thread *w, *self = __win_self();
 	thread_t id;
@@ -198,8 +199,8 @@ static struct win_thread *create(LPSECURITY_ATTRIBUTES security, SIZE_T stack, v
 	if (*handle != NULL) {
 		stack = stack == 0 || stack >= PTHREAD_STACK_MIN ? stack : PTHREAD_STACK_MIN;
 		/* It begins stopped: it shall not end before _beginthread has said what it closes. */
-		error = thr_create(NULL, stack, entry, w, THR_BOUND | THR_DETACHED | THR_SUSPENDED,
-				   &id);
+		error = thr_create(NULL, stack, win_thread_entry, w,
+				   THR_BOUND | THR_DETACHED | THR_SUSPENDED, &id);
 		if (error == 0) {
 			w->id = id;
 			return w;
@@ -222,7 +223,7 @@ HANDLE CreateThread(LPSECURITY_ATTRIBUTES security, SIZE_T stack, LPTHREAD_START
 		    LPVOID parameter, DWORD flags, LPDWORD id)
 {
 	HANDLE h;
-	struct win_thread *w = create(security, stack, start, parameter, flags, &h);
+	struct win_thread *w = win_thread_create(security, stack, start, parameter, flags, &h);
 
 	if (w == NULL)
 		return NULL;
@@ -250,7 +251,7 @@ uintptr_t _beginthreadex(void *security, unsigned stack, unsigned (*start)(void 
 uintptr_t _beginthread(void (*start)(void *), unsigned stack, void *arg)
 {
 	HANDLE h;
-	struct win_thread *w = create(NULL, stack, start, arg, 0, &h);
+	struct win_thread *w = win_thread_create(NULL, stack, start, arg, 0, &h);
 
 	if (w == NULL) {
 		errno = errno_of(GetLastError());
@@ -341,7 +342,7 @@ DWORD SuspendThread(HANDLE thread)
 }
 
 /* With the lock held: w goes on. */
-static void resume(struct win_thread *w)
+static void win_thread_resume(struct win_thread *w)
 {
 	w->suspends = 0;
 	if (w->waits_for_go)
@@ -364,7 +365,7 @@ DWORD ResumeThread(HANDLE thread)
 	if (before > 1)
 		w->suspends--;
 	else if (before == 1)
-		resume(w);
+		win_thread_resume(w);
 	__win_unlock();
 	__win_put(&w->object);
 	return before;
@@ -396,7 +397,7 @@ BOOL TerminateThread(HANDLE thread, DWORD code)
 		w->terminated = true;
 		error = pthread_kill(w->id, TERMINATION);
 		w->waits_for_go = false;
-		resume(w);
+		win_thread_resume(w);
 	}
 	__win_unlock();
 	__win_put(&w->object);
@@ -449,8 +450,8 @@ DWORD TlsAlloc(void)
 {
 	pthread_key_t key;
 
-	pthread_once(&once, make_key); /* keep the first ones for this library */
-	SetLastError(GetLastError());  /* so that it has its value before the keys run out */
+	pthread_once(&once, win_thread_make_key); /* keep the first ones for this library */
+	SetLastError(GetLastError()); /* so that it has its value before the keys run out */
 	if (pthread_key_create(&key, NULL) == 0)
 		return key;
 	SetLastError(ERROR_NOT_ENOUGH_MEMORY);

@@ -17,7 +17,7 @@ static FILETIME file_time(uint64_t t)
 	return (FILETIME){(DWORD)t, t >> 32};
 }
 
-static uint64_t units(const FILETIME *t)
+static uint64_t filetime_units(const FILETIME *t)
 {
 	return (uint64_t)t->dwHighDateTime << 32 | t->dwLowDateTime;
 }
@@ -71,7 +71,7 @@ void GetLocalTime(LPSYSTEMTIME t)
 
 /* --- the calendar --------------------------------------------------------------------------- */
 
-static bool leap(int year)
+static bool year_is_leap(int year)
 {
 	return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
 }
@@ -80,7 +80,7 @@ static int month_days(int year, int month)
 {
 	static const uint8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
 
-	return days[month - 1] + (month == 2 && leap(year));
+	return days[month - 1] + (month == 2 && year_is_leap(year));
 }
 
 /* Days from 1 January 1601, a Monday with which a cycle of 400 years begins, to that of year. */
@@ -114,7 +114,7 @@ BOOL SystemTimeToFileTime(const SYSTEMTIME *from, LPFILETIME to)
 /* ERROR_INVALID_PARAMETER: 2^63 or more. */
 BOOL FileTimeToSystemTime(const FILETIME *from, LPSYSTEMTIME to)
 {
-	int64_t t = units(from), days = t / DAY, ms = t % DAY / 10000;
+	int64_t t = filetime_units(from), days = t / DAY, ms = t % DAY / 10000;
 	int year, month = 1;
 
 	if (t < 0)
@@ -139,7 +139,7 @@ BOOL FileTimeToSystemTime(const FILETIME *from, LPSYSTEMTIME to)
 /* -1, 0, 1: a is earlier, the same, later. */
 LONG CompareFileTime(const FILETIME *a, const FILETIME *b)
 {
-	return (units(a) > units(b)) - (units(a) < units(b));
+	return (filetime_units(a) > filetime_units(b)) - (filetime_units(a) < filetime_units(b));
 }
 
 /* --- accounting ------------------------------------------------------------------------------- */
@@ -158,8 +158,8 @@ bool __win_read_times(int pid, uint32_t lwpid, struct win_times *t)
 }
 
 /* Points in time count from boot there, from 1601 here. */
-static void give(const struct win_times *t, LPFILETIME created, LPFILETIME exited,
-		 LPFILETIME kernel, LPFILETIME user)
+static void times_give(const struct win_times *t, LPFILETIME created, LPFILETIME exited,
+		       LPFILETIME kernel, LPFILETIME user)
 {
 	uint64_t boot = EPOCH + __timepage->boot_realtime / UNIT_NS;
 
@@ -185,7 +185,7 @@ BOOL GetThreadTimes(HANDLE thread, LPFILETIME created, LPFILETIME exited, LPFILE
 		__win_read_times(0, w->lwpid, &t);
 	__win_unlock();
 	__win_put(&w->object);
-	give(&t, created, exited, kernel, user);
+	times_give(&t, created, exited, kernel, user);
 	return TRUE;
 }
 
@@ -197,7 +197,7 @@ BOOL GetProcessTimes(HANDLE process, LPFILETIME created, LPFILETIME exited, LPFI
 
 	if (!__win_process_times(process, &t))
 		return FALSE;
-	give(&t, created, exited, kernel, user);
+	times_give(&t, created, exited, kernel, user);
 	return TRUE;
 }
 

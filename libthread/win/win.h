@@ -15,7 +15,7 @@
 #pragma once
 #include <semaphore.h>
 #include <winthread.h>
-#include "../core/impl.h"
+#include "../core/core.h"
 
 struct win_object {
 	uint32_t refs; /* atomic: handles, and a thread's own */

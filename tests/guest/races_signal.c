@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "../../libthread/core/impl.h"
+#include "../../libthread/core/ilock.h"
 #include "race.h"
 
 static sem_t sem;

@@ -438,7 +438,7 @@ static void stacks(void)
 
 static volatile int stepping, steps, moves;
 
-/* The library's restartable ranges (libthread/core/impl.h). */
+/* The library's restartable ranges (libthread/core/ilock.h). */
 extern const struct {
 	int32_t from;
 	uint32_t length;

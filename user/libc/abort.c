@@ -24,7 +24,7 @@ static char *put_text(char *to, const char *text)
 	return to;
 }
 
-static char *put_number(char *to, uint64_t n, unsigned base)
+static char *text_put_number(char *to, uint64_t n, unsigned base)
 {
 	char digits[20], *d = digits;
 
@@ -57,10 +57,10 @@ static void tell_abort(const char *call, const void *at)
 	int pid = __sys_getpid();
 
 	__sys_procinfo(pid, &p);
-	to = put_number(put_text(to, "weft: pid "), pid, 10);
+	to = text_put_number(put_text(to, "weft: pid "), pid, 10);
 	to = put_text(put_text(put_text(to, " ("), p.name), ") lwp ");
-	to = put_number(to, __sys_lwp_self(), 10);
-	to = put_number(put_text(to, ": SIGABRT at instruction 0x"), (uintptr_t)at, 16);
+	to = text_put_number(to, __sys_lwp_self(), 10);
+	to = text_put_number(put_text(to, ": SIGABRT at instruction 0x"), (uintptr_t)at, 16);
 	to = put_text(put_text(put_text(to, " ("), call), ")\n");
 	/* SIGABRT ends the process, not SIGPIPE, though nobody may read any more. */
 	pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);

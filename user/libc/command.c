@@ -23,7 +23,7 @@ struct command {
 	pid_t pid;     /* 0: there is none to wait for */
 };
 
-static void begin(struct command *c)
+static void command_begin(struct command *c)
 {
 	const struct sigaction ignore = {.sa_handler = SIG_IGN};
 	sigset_t chld;
@@ -41,7 +41,7 @@ static void begin(struct command *c)
 }
 
 /* Also if the caller is cancelled: then nothing is left of the command. */
-static void end(void *arg)
+static void command_end(void *arg)
 {
 	struct command *c = arg;
 
@@ -60,7 +60,7 @@ static void end(void *arg)
 }
 
 /* With the caller's mask, and the signals as they were.  An error number, or 0. */
-static int start(struct command *c, const char *command)
+static int command_start(struct command *c, const char *command)
 {
 	char *argv[] = {"sh", "-c", (char *)command, NULL};
 	posix_spawnattr_t attr;
@@ -98,9 +98,9 @@ int system(const char *command)
 
 	if (!command)
 		return 1;
-	begin(&c);
-	pthread_cleanup_push(end, &c);
-	error = start(&c, command);
+	command_begin(&c);
+	pthread_cleanup_push(command_end, &c);
+	error = command_start(&c, command);
 	if (error == 0) {
 		do
 			pid = waitpid(c.pid, &status, 0);

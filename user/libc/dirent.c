@@ -87,7 +87,7 @@ int alphasort(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static void free_list(struct dirent **list, int n)
+static void dirents_free(struct dirent **list, int n)
 {
 	while (n > 0)
 		free(list[--n]);
@@ -121,7 +121,7 @@ int scandir(const char *path, struct dirent ***out, int (*select)(const struct d
 	error = errno;
 	closedir(d);
 	if (error) {
-		free_list(list, n);
+		dirents_free(list, n);
 		return fails(error);
 	}
 	if (compare && n > 1)

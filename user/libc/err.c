@@ -18,7 +18,7 @@ static const char *progname(void)
 	return slash ? slash + 1 : name;
 }
 
-static void message(int error, const char *fmt, va_list ap)
+static void err_message(int error, const char *fmt, va_list ap)
 {
 	char buf[1024];
 
@@ -32,23 +32,23 @@ static void message(int error, const char *fmt, va_list ap)
 
 void vwarn(const char *fmt, va_list ap)
 {
-	message(errno, fmt, ap);
+	err_message(errno, fmt, ap);
 }
 
 void vwarnx(const char *fmt, va_list ap)
 {
-	message(0, fmt, ap);
+	err_message(0, fmt, ap);
 }
 
 void verr(int status, const char *fmt, va_list ap)
 {
-	message(errno, fmt, ap);
+	err_message(errno, fmt, ap);
 	exit(status);
 }
 
 void verrx(int status, const char *fmt, va_list ap)
 {
-	message(0, fmt, ap);
+	err_message(0, fmt, ap);
 	exit(status);
 }
 

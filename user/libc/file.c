@@ -121,7 +121,7 @@ int pipe(int fd[2])
 	return pipe2(fd, 0);
 }
 
-static struct timespec timespec(uint64_t ns)
+static struct timespec timespec_from_ns(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
 }
@@ -135,9 +135,9 @@ static void stat_convert(struct stat *st, const struct weft_stat *k)
 	st->st_nlink = k->nlink;
 	st->st_rdev = k->rdev;
 	st->st_size = k->size;
-	st->st_atim = timespec(k->atime);
-	st->st_mtim = timespec(k->mtime);
-	st->st_ctim = timespec(k->ctime);
+	st->st_atim = timespec_from_ns(k->atime);
+	st->st_mtim = timespec_from_ns(k->mtime);
+	st->st_ctim = timespec_from_ns(k->ctime);
 	st->st_blksize = WEFT_PAGE_SIZE;
 	st->st_blocks = (k->allocated + S_BLKSIZE - 1) / S_BLKSIZE;
 }

@@ -92,7 +92,7 @@ char *getcwd(char *buf, size_t size)
  * Takes the names of the path one by one over to `done`, an absolute path that has neither
  * symbolic links nor . or .. in it.  An error number, or 0.
  */
-static int resolve(const char *path, char *done)
+static int path_resolve(const char *path, char *done)
 {
 	char left[WEFT_PATH_MAX], target[2 * WEFT_PATH_MAX];
 	size_t len = strlen(done), n;
@@ -162,7 +162,7 @@ char *realpath(const char *path, char *out)
 		return NULL;
 	if (!strcmp(done, "/"))
 		*done = '\0';
-	error = resolve(path, done);
+	error = path_resolve(path, done);
 	if (error) {
 		errno = error;
 		return NULL;

@@ -10,7 +10,7 @@
 #include "libc.h"
 
 /* 0: a file that may be run; else an error number. */
-static int runnable(const char *path)
+static int path_runnable(const char *path)
 {
 	struct stat st;
 
@@ -41,7 +41,7 @@ const char *__program_path(const char *file, char *path)
 			if (len)
 				path[len++] = '/';
 			strcpy(path + len, file);
-			switch (runnable(path)) {
+			switch (path_runnable(path)) {
 			case 0:
 				return path;
 			case EACCES:

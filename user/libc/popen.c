@@ -21,7 +21,7 @@ static struct command {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Starts sh -c command, with `end` as its descriptor `fd`.  An error number, or 0. */
-static int start(const char *command, int end, int fd, pid_t *pid)
+static int popen_start(const char *command, int end, int fd, pid_t *pid)
 {
 	char *argv[] = {"sh", "-c", (char *)command, NULL};
 	posix_spawn_file_actions_t fa;
@@ -59,7 +59,7 @@ FILE *popen(const char *command, const char *mode)
 	if (!c->f)
 		error = errno;
 	else
-		error = start(command, end[reads], reads, &c->pid);
+		error = popen_start(command, end[reads], reads, &c->pid);
 	__sys_close(end[reads]);
 	if (error) {
 		if (c->f)

@@ -48,7 +48,7 @@ gid_t getegid(void)
 	return 0;
 }
 
-static struct timeval timeval(uint64_t ns)
+static struct timeval timeval_from_ns(uint64_t ns)
 {
 	return (struct timeval){.tv_sec = ns / SEC_NS, .tv_usec = ns % SEC_NS / USEC_NS};
 }
@@ -56,8 +56,8 @@ static struct timeval timeval(uint64_t ns)
 static void rusage_convert(struct rusage *ru, const struct weft_rusage *k)
 {
 	memset(ru, 0, sizeof(*ru));
-	ru->ru_utime = timeval(k->utime);
-	ru->ru_stime = timeval(k->stime);
+	ru->ru_utime = timeval_from_ns(k->utime);
+	ru->ru_stime = timeval_from_ns(k->stime);
 	ru->ru_maxrss = k->maxrss / 1024;
 	ru->ru_minflt = k->minflt;
 	ru->ru_nsignals = k->nsignals;
@@ -85,7 +85,7 @@ pid_t wait(int *status)
 	return waitpid(-1, status, 0);
 }
 
-static void describe(siginfo_t *info, pid_t child, int status)
+static void child_describe(siginfo_t *info, pid_t child, int status)
 {
 	*info = (siginfo_t){.si_signo = SIGCHLD, .si_pid = child};
 	if (WIFEXITED(status)) {
@@ -128,7 +128,7 @@ int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 	if (child < 0)
 		return -1;
 	if (child > 0)
-		describe(info, child, status);
+		child_describe(info, child, status);
 	else
 		*info = (siginfo_t){0};
 	return 0;

@@ -19,7 +19,7 @@
 
 /* --- nice values --------------------------------------------------------------------- */
 
-static int donice(int which, id_t who, struct pcnice *n)
+static int sched_donice(int which, id_t who, struct pcnice *n)
 {
 	static const idtype_t type[] = {
 		[PRIO_PROCESS] = P_PID, [PRIO_PGRP] = P_PGID, [PRIO_USER] = P_UID};
@@ -39,7 +39,7 @@ int getpriority(int which, id_t who)
 {
 	struct pcnice n = {.pc_op = PC_GETNICE};
 
-	return donice(which, who, &n) < 0 ? -1 : n.pc_val;
+	return sched_donice(which, who, &n) < 0 ? -1 : n.pc_val;
 }
 
 /* Values beyond the ends count as these.  EINVAL, ESRCH. */
@@ -47,7 +47,7 @@ int setpriority(int which, id_t who, int value)
 {
 	struct pcnice n = {.pc_op = PC_SETNICE, .pc_val = value};
 
-	return donice(which, who, &n);
+	return sched_donice(which, who, &n);
 }
 
 /* Returns the new value, as POSIX has it: with errno as for getpriority. */
@@ -55,19 +55,19 @@ int nice(int more)
 {
 	struct pcnice n = {.pc_op = PC_GETNICE};
 
-	if (donice(PRIO_PROCESS, 0, &n) < 0)
+	if (sched_donice(PRIO_PROCESS, 0, &n) < 0)
 		return -1;
 	if (more < -40 || more > 40)
 		more = more < 0 ? -40 : 40;
 	n = (struct pcnice){.pc_op = PC_SETNICE, .pc_val = n.pc_val + more};
-	return donice(PRIO_PROCESS, 0, &n) < 0 ? -1 : n.pc_val;
+	return sched_donice(PRIO_PROCESS, 0, &n) < 0 ? -1 : n.pc_val;
 }
 
 /* --- POSIX ------------------------------------------------------------------------------ */
 
 #define TS_MAXUPRI 60
 
-static int get(pid_t pid, struct pcparms *p)
+static int sched_get(pid_t pid, struct pcparms *p)
 {
 	if (pid < 0)
 		return fails(EINVAL);
@@ -97,7 +97,7 @@ int sched_getscheduler(pid_t pid)
 {
 	struct pcparms p;
 
-	return get(pid, &p) < 0 ? -1 : policy_of(&p);
+	return sched_get(pid, &p) < 0 ? -1 : policy_of(&p);
 }
 
 /* The priority in its policy: the base level in SCHED_NT.  Errors of sched_getscheduler. */
@@ -105,7 +105,7 @@ int sched_getparam(pid_t pid, struct sched_param *param)
 {
 	struct pcparms p;
 
-	if (get(pid, &p) < 0)
+	if (sched_get(pid, &p) < 0)
 		return -1;
 	param->sched_priority = priority_of(&p);
 	return 0;
@@ -146,7 +146,7 @@ int __sched_parms(int policy, const struct sched_param *param, struct pcparms *p
 	return 0;
 }
 
-static int set(pid_t pid, int policy, const struct sched_param *param)
+static int sched_set(pid_t pid, int policy, const struct sched_param *param)
 {
 	struct pcparms p;
 
@@ -175,7 +175,7 @@ int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
 
 	if (old < 0)
 		return -1;
-	return set(pid, policy, param) < 0 ? -1 : old;
+	return sched_set(pid, policy, param) < 0 ? -1 : old;
 }
 
 /*
@@ -186,7 +186,7 @@ int sched_setparam(pid_t pid, const struct sched_param *param)
 {
 	int policy = sched_getscheduler(pid);
 
-	return policy < 0 ? -1 : set(pid, policy, param);
+	return policy < 0 ? -1 : sched_set(pid, policy, param);
 }
 
 /* EINVAL: no such policy. */
@@ -232,7 +232,7 @@ int sched_rr_get_interval(pid_t pid, struct timespec *ts)
 {
 	struct pcparms p;
 
-	if (get(pid, &p) < 0)
+	if (sched_get(pid, &p) < 0)
 		return -1;
 	if (__thread_slice != NULL && (pid == 0 || pid == getpid()) && __thread_slice(ts))
 		return 0;

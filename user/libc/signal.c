@@ -96,7 +96,7 @@ int siginterrupt(int sig, int flag)
 
 /* --- sets ------------------------------------------------------------------------------ */
 
-static int change(sigset_t *set, int sig, bool in)
+static int sigset_change(sigset_t *set, int sig, bool in)
 {
 	if (sig < 1 || sig >= NSIG)
 		return fails(EINVAL);
@@ -106,12 +106,12 @@ static int change(sigset_t *set, int sig, bool in)
 
 int sigaddset(sigset_t *set, int sig)
 {
-	return change(set, sig, true);
+	return sigset_change(set, sig, true);
 }
 
 int sigdelset(sigset_t *set, int sig)
 {
-	return change(set, sig, false);
+	return sigset_change(set, sig, false);
 }
 
 int sigismember(const sigset_t *set, int sig)

@@ -32,7 +32,7 @@ int posix_spawn_file_actions_init(posix_spawn_file_actions_t *fa)
 	return *fa ? 0 : ENOMEM;
 }
 
-static void *path_of(const struct spawn_action *a)
+static void *spawn_action_path(const struct spawn_action *a)
 {
 	return (void *)(uintptr_t)a->path;
 }
@@ -42,14 +42,14 @@ int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *fa)
 	unsigned i;
 
 	for (i = 0; i < (*fa)->n; i++)
-		free(path_of(&(*fa)->action[i]));
+		free(spawn_action_path(&(*fa)->action[i]));
 	free((*fa)->action);
 	free(*fa);
 	return 0;
 }
 
 /* EBADF: a descriptor that cannot be. */
-static int add(posix_spawn_file_actions_t *fa, struct spawn_action a, const char *path)
+static int spawn_action_add(posix_spawn_file_actions_t *fa, struct spawn_action a, const char *path)
 {
 	struct spawn_action *grown;
 
@@ -59,7 +59,7 @@ static int add(posix_spawn_file_actions_t *fa, struct spawn_action a, const char
 		return ENOMEM;
 	grown = realloc((*fa)->action, ((*fa)->n + 1) * sizeof(a));
 	if (!grown) {
-		free(path_of(&a));
+		free(spawn_action_path(&a));
 		return ENOMEM;
 	}
 	(*fa)->action = grown;
@@ -70,7 +70,7 @@ static int add(posix_spawn_file_actions_t *fa, struct spawn_action a, const char
 int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *fa, int fd, const char *path,
 				     int flags, mode_t mode)
 {
-	return add(
+	return spawn_action_add(
 		fa,
 		(struct spawn_action){.what = SPAWN_OPEN, .fd = fd, .flags = flags, .mode = mode},
 		path);
@@ -78,22 +78,23 @@ int posix_spawn_file_actions_addopen(posix_spawn_file_actions_t *fa, int fd, con
 
 int posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *fa, int from, int fd)
 {
-	return add(fa, (struct spawn_action){.what = SPAWN_DUP2, .fd = fd, .from = from}, NULL);
+	return spawn_action_add(
+		fa, (struct spawn_action){.what = SPAWN_DUP2, .fd = fd, .from = from}, NULL);
 }
 
 int posix_spawn_file_actions_addclose(posix_spawn_file_actions_t *fa, int fd)
 {
-	return add(fa, (struct spawn_action){.what = SPAWN_CLOSE, .fd = fd}, NULL);
+	return spawn_action_add(fa, (struct spawn_action){.what = SPAWN_CLOSE, .fd = fd}, NULL);
 }
 
 int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *fa, int fd)
 {
-	return add(fa, (struct spawn_action){.what = SPAWN_TCSETPGRP, .fd = fd}, NULL);
+	return spawn_action_add(fa, (struct spawn_action){.what = SPAWN_TCSETPGRP, .fd = fd}, NULL);
 }
 
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *fa, const char *path)
 {
-	return add(fa, (struct spawn_action){.what = SPAWN_CHDIR}, path);
+	return spawn_action_add(fa, (struct spawn_action){.what = SPAWN_CHDIR}, path);
 }
 
 int posix_spawnattr_init(posix_spawnattr_t *attr)

@@ -32,7 +32,7 @@ uint64_t __auxval(uint64_t tag)
 	return 0;
 }
 
-static void run(initfn **from, initfn **to)
+static void initfns_run(initfn **from, initfn **to)
 {
 	for (; from < to; from++)
 		(*from)();
@@ -69,8 +69,8 @@ void __libc_start(uintptr_t *sp)
 	 */
 	__sinit(_GLOBAL_REENT);
 	atexit(run_fini); /* registered first: runs last */
-	run(__preinit_array_start, __preinit_array_end);
-	run(__init_array_start, __init_array_end);
+	initfns_run(__preinit_array_start, __preinit_array_end);
+	initfns_run(__init_array_start, __init_array_end);
 	exit(main(argc, argv, environ));
 }
 

@@ -35,7 +35,7 @@ static inline uint64_t rdtscp(uint64_t *cpu)
  * The record may be replaced, or the LWP be moved to another CPU, between any two
  * instructions: weft/time.h says why the test suffices.
  */
-static inline uint64_t now(void)
+static inline uint64_t monotonic_now(void)
 {
 	for (;;) {
 		uint64_t cpu, ran, tsc = rdtscp(&cpu);
@@ -50,7 +50,7 @@ static inline uint64_t now(void)
 
 int64_t gethrtime(void)
 {
-	return now();
+	return monotonic_now();
 }
 
 static int __attribute__((noinline)) cpu_time(clockid_t clock, struct timespec *ts)
@@ -64,9 +64,9 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 	uint64_t ns;
 
 	if (clock == CLOCK_MONOTONIC)
-		ns = now();
+		ns = monotonic_now();
 	else if (clock == CLOCK_REALTIME)
-		ns = now() + __timepage->boot_realtime;
+		ns = monotonic_now() + __timepage->boot_realtime;
 	else
 		return cpu_time(clock, ts);
 	ts->tv_sec = ns / NSEC;

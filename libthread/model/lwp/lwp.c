@@ -15,7 +15,7 @@
  */
 #include <errno.h>
 #include <weft/lwp.h>
-#include "../../core/impl.h"
+#include "../../core/core.h"
 #include "../../core/model.h"
 #include "../../core/park.h"
 #include "../../core/sleepq.h"
@@ -37,7 +37,7 @@ static void lwp_unlock(struct sleepq *q)
 }
 
 /* t may go: afterwards it is no longer ours.  Returns its LWP's id. */
-static uint32_t release(struct thread *t)
+static uint32_t lwp_model_release(struct thread *t)
 {
 	uint32_t id = t->lwp->id;
 
@@ -53,7 +53,7 @@ block_and_wake(struct sleepq *q, deadline_t deadline, struct thread *wake)
 	const void *waited_for;
 
 	if (wake != NULL)
-		self->lwp->owes = release(wake);
+		self->lwp->owes = lwp_model_release(wake);
 	self->state = TS_BLOCKED;
 	ilock_unlock(&q->lock);
 	if (wake != NULL && unlikely(__options.separate_unpark))
@@ -74,7 +74,7 @@ static int lwp_sleep(struct sleepq *q)
 }
 
 /* A list that is longer than the array is ours only while we have the lock. */
-static void wake_many(struct sleepq *q, struct thread *list)
+static void lwp_wake_many(struct sleepq *q, struct thread *list)
 {
 	uint32_t ids[UNPARK_BATCH];
 	unsigned n = 0;
@@ -84,7 +84,7 @@ static void wake_many(struct sleepq *q, struct thread *list)
 		struct thread *t = list;
 
 		list = t->q_next;
-		ids[n++] = release(t);
+		ids[n++] = lwp_model_release(t);
 		if (n == UNPARK_BATCH && list != NULL) {
 			__sys_lwp_unpark_all(ids, n);
 			n = 0;
@@ -97,8 +97,8 @@ static void wake_many(struct sleepq *q, struct thread *list)
 
 static int lwp_wake_one(struct sleepq *q, struct thread *t)
 {
-	struct lwp *l = thread_self()->lwp;
-	uint32_t id = release(t);
+	struct ulwp *l = thread_self()->lwp;
+	uint32_t id = lwp_model_release(t);
 
 	l->owes = id;
 	ilock_unlock(&q->lock);
@@ -109,7 +109,7 @@ static int lwp_wake_one(struct sleepq *q, struct thread *t)
 static void lwp_wake(struct sleepq *q, struct thread *list)
 {
 	if (unlikely(list->q_next != NULL))
-		wake_many(q, list);
+		lwp_wake_many(q, list);
 	else
 		lwp_wake_one(q, list);
 }
@@ -119,7 +119,7 @@ static int lwp_prepare_timed(void)
 	return 0;
 }
 
-static void run(struct thread *self)
+static void lwp_model_run(struct thread *self)
 {
 	__thread_main(self);
 }
@@ -128,13 +128,13 @@ static int lwp_create(struct thread *t, bool new_lwp, bool suspended)
 {
 	t->lwp = &t->own_lwp;
 	t->state = suspended ? TS_STOPPED : TS_ONLWP;
-	return __lwp_start(t, run, suspended ? LWP_SUSPENDED : 0, NULL);
+	return __lwp_start(t, lwp_model_run, suspended ? LWP_SUSPENDED : 0, NULL);
 }
 
 static void __attribute__((noreturn)) lwp_exit(struct sleepq *q, struct thread *wake)
 {
 	if (wake != NULL) {
-		uint32_t id = release(wake);
+		uint32_t id = lwp_model_release(wake);
 
 		ilock_drop(&q->lock);
 		__sys_lwp_unpark(id);

@@ -56,7 +56,7 @@ static void __attribute__((noreturn)) reaper_main(struct thread *self)
 
 static struct thread *grower, *aslwp, *reaper; /* written with services_lock */
 
-static bool started(struct thread **context, void (*entry)(struct thread *), const char *name)
+static bool grow_started(struct thread **context, void (*entry)(struct thread *), const char *name)
 {
 	return *context != NULL || __service_start(entry, name, context) == 0;
 }
@@ -71,13 +71,13 @@ void __services_start(void)
 
 	ilock_lock(&services_lock);
 	if (!__pool_ready) {
-		all = started(&aslwp, __aslwp_main, "aslwp");
+		all = grow_started(&aslwp, __aslwp_main, "aslwp");
 		if (__model->scope == SCOPE_EITHER)
-			all &= started(&reaper, reaper_main, "reaper");
+			all &= grow_started(&reaper, reaper_main, "reaper");
 		if (__options.waiting != WAITING_NONE)
-			all &= started(&grower, grow_main,
-				       __options.waiting == WAITING_UPCALL ? "upcall"
-									   : "sigwaiting");
+			all &= grow_started(&grower, grow_main,
+					    __options.waiting == WAITING_UPCALL ? "upcall"
+										: "sigwaiting");
 		__pool_ready = all;
 	}
 	ilock_unlock(&services_lock);

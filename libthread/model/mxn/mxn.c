@@ -28,7 +28,7 @@ static void mxn_unlock(struct sleepq *q)
 }
 
 /* Where an unbound thread begins. */
-static void begin(void)
+static void model_begin(void)
 {
 	__thread_main(thread_self());
 }
@@ -84,7 +84,7 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 			return error;
 	}
 	schedlock();
-	mxn_prepare(t, begin); /* mxn_resume looks at rsp, under this lock */
+	mxn_prepare(t, model_begin); /* mxn_resume looks at rsp, under this lock */
 	if (unlikely(suspended || t->suspended)) {
 		t->suspended = true;
 	} else if (likely(__pool_idle == NULL)) {
@@ -136,7 +136,7 @@ exit_special(struct thread *self, struct thread *wake)
 	prepare_switch(self, next);
 	if (wake != NULL)
 		__left_behind(wake, next);
-	__mxn_leave(self, next, hand_over(self, next));
+	__mxn_leave(self, next, lwp_hand_over(self, next));
 }
 
 static void __attribute__((noreturn)) mxn_exit(struct sleepq *q, struct thread *wake)
@@ -146,7 +146,7 @@ static void __attribute__((noreturn)) mxn_exit(struct sleepq *q, struct thread *
 	if (unlikely(self->special != 0 || wake == NULL || !goes_next(wake)))
 		exit_special(self, wake);
 	wake->wchan = NULL;
-	__mxn_leave(self, wake, hand_over(self, wake));
+	__mxn_leave(self, wake, lwp_hand_over(self, wake));
 }
 
 /*

@@ -13,7 +13,7 @@
  *
  * One lock, _schedlock, guards all: the run queue, every sleep queue (the locks in
  * struct sleepq are not used), the pool, the time-outs, and all fields of threads that
- * impl.h marks "model".  It is what the Solaris papers found to be the bottleneck.
+ * core/tcb.h marks "model".  It is what the Solaris papers found to be the bottleneck.
  *
  * It is held across a switch: taken by the thread that leaves, given up by the switch itself
  * once it stands on the stack of the one that comes, on the same LWP.  So nobody finds a
@@ -23,7 +23,7 @@
  */
 #pragma once
 #include <thread.h>
-#include "../../core/impl.h"
+#include "../../core/core.h"
 #include "../../core/model.h"
 #include "../../core/park.h"
 #include "../../core/sleepq.h"
@@ -194,9 +194,9 @@ static inline void prepare_switch(struct thread *self, struct thread *next)
 }
 
 /* next is to have the LWP of the calling thread, whose state has been set. */
-static inline struct section *hand_over(struct thread *self, struct thread *next)
+static inline struct section *lwp_hand_over(struct thread *self, struct thread *next)
 {
-	struct lwp *l = self->lwp;
+	struct ulwp *l = self->lwp;
 	struct section *c = self->critical;
 
 	self->lwp = &__nowhere;
@@ -213,13 +213,13 @@ static inline struct section *hand_over(struct thread *self, struct thread *next
 static inline int switch_to(struct thread *self, struct thread *next)
 {
 	prepare_switch(self, next);
-	return __mxn_switch(self, next, hand_over(self, next));
+	return __mxn_switch(self, next, lwp_hand_over(self, next));
 }
 
 /* The same for threads neither of which is special. */
 static inline int switch_plain(struct thread *self, struct thread *next)
 {
-	return __mxn_switch(self, next, hand_over(self, next));
+	return __mxn_switch(self, next, lwp_hand_over(self, next));
 }
 
 /* The scheduler context of the LWP that an unbound thread is on. */

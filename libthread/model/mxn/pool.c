@@ -47,7 +47,7 @@ struct thread *__pool_take_idle(void)
 }
 
 /* One LWP too many: ends the calling one.  Called with _schedlock, which it gives up. */
-static void __attribute__((noreturn)) retire(struct thread *self)
+static void __attribute__((noreturn)) lwp_retire(struct thread *self)
 {
 	struct thread **p = &__pool_contexts;
 
@@ -64,7 +64,7 @@ static void __attribute__((noreturn)) retire(struct thread *self)
 }
 
 /* The calling LWP has been idle for so long: it leaves, unless it is needed or asked for. */
-static void aged(struct thread *self)
+static void lwp_aged(struct thread *self)
 {
 	struct thread **p = &__pool_idle;
 
@@ -74,7 +74,7 @@ static void aged(struct thread *self)
 			p = &(*p)->run_next;
 		*p = self->run_next;
 		wanted--;
-		retire(self);
+		lwp_retire(self);
 	}
 	schedunlock();
 }
@@ -93,7 +93,7 @@ static void wait_for_partner(struct thread *self)
 	while (__atomic_load_n(&self->partner, __ATOMIC_ACQUIRE) == NULL &&
 	       __atomic_load_n(&self->parked, __ATOMIC_ACQUIRE)) {
 		if (__lwp_park(deadline, 0) == -ETIMEDOUT) {
-			aged(self);
+			lwp_aged(self);
 			deadline = NEVER;
 		}
 	}
@@ -113,7 +113,7 @@ static struct thread *instead_of(struct thread *partner)
  * What an LWP does when it runs no thread.  A partner may have been taken away again by
  * thr_suspend.
  */
-static void __attribute__((noreturn)) scheduler(struct thread *self)
+static void __attribute__((noreturn)) lwp_scheduler(struct thread *self)
 {
 	for (;;) {
 		struct thread *next;
@@ -130,7 +130,7 @@ static void __attribute__((noreturn)) scheduler(struct thread *self)
 		if (next != NULL)
 			switch_to(self, next);
 		else if (__pool_size > wanted)
-			retire(self);
+			lwp_retire(self);
 		else
 			wait_for_partner(self);
 	}
@@ -145,13 +145,13 @@ static void scheduler_first(struct thread *self)
 	__pool_contexts = self;
 	schedunlock();
 	__sys_sigprocmask(SIG_SETMASK, &self->sigmask, NULL);
-	scheduler(self);
+	lwp_scheduler(self);
 }
 
 /* The context of the first LWP is entered by a switch. */
 static void scheduler_after(void)
 {
-	scheduler(thread_self());
+	lwp_scheduler(thread_self());
 }
 
 /* NULL: out of memory. */
@@ -203,7 +203,7 @@ static int add_lwp(void)
 	return error;
 }
 
-static int fill(void)
+static int pool_fill(void)
 {
 	int error = 0;
 
@@ -235,7 +235,7 @@ int __pool_set_concurrency(int level)
 	if (asked > wanted)
 		wanted = asked;
 	schedunlock();
-	error = fill();
+	error = pool_fill();
 	if (error != 0 && level > 0) {
 		schedlock();
 		asked = wanted = __pool_size;
@@ -261,7 +261,7 @@ void __pool_stopped(int change)
 
 int __pool_make_ready(void)
 {
-	int error = fill();
+	int error = pool_fill();
 
 	/* Fewer than the parent of fork asked for are fewer, and no reason to make no thread. */
 	if (error != 0 && __pool_size > 0)

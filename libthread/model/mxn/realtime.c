@@ -22,7 +22,7 @@
  * a slice is exact to a tick, and the time that a thread has had alone does not count.
  *
  * A switch between threads of priority 0 does nothing for all this.  That is possible because every
- * other switch goes through __switch_special, which notes what the LWP runs (struct lwp: pri, rr).
+ * other switch goes through __switch_special, which notes what the LWP runs (struct ulwp: pri, rr).
  *
  * All fields and static variables with _schedlock.
  */
@@ -49,7 +49,7 @@ static bool equal_waits(int pri)
 }
 
 /* l runs t, whose priority and policy may be new. */
-static void lwp_notes(struct lwp *l, struct thread *t)
+static void lwp_notes(struct ulwp *l, struct thread *t)
 {
 	l->pri = t->pri;
 	l->rr = t->policy == SCHED_RR && t->pri >= PRI_REALTIME ? t : NULL;
@@ -59,7 +59,7 @@ static void lwp_notes(struct lwp *l, struct thread *t)
 
 void __switch_special(struct thread *from, struct thread *to)
 {
-	struct lwp *l = from->lwp;
+	struct ulwp *l = from->lwp;
 
 	if (from->pri != 0 || to->pri != 0) {
 		lwp_notes(l, to);
@@ -75,7 +75,7 @@ void __switch_special(struct thread *from, struct thread *to)
  * *without this:* the other one, perhaps the highest, would be preempted; *closed by:*
  * __mxn_preempted compares the caller with the run queue, under the lock.
  */
-static void lwp_ask(struct lwp *l)
+static void lwp_ask(struct ulwp *l)
 {
 	__siglwp_catch();
 	l->told = true;
@@ -83,7 +83,7 @@ static void lwp_ask(struct lwp *l)
 }
 
 /* Is it better to take l's LWP than that of `other`, or NULL? */
-static bool gives_sooner(const struct lwp *l, const struct lwp *other)
+static bool gives_sooner(const struct ulwp *l, const struct ulwp *other)
 {
 	bool asleep = l->sc->state == SC_SLEEPING;
 
@@ -103,12 +103,12 @@ static bool gives_sooner(const struct lwp *l, const struct lwp *other)
  */
 void __realtime_look(int pri, bool gives_way)
 {
-	struct lwp *lowest = NULL;
+	struct ulwp *lowest = NULL;
 
 	if (pri < PRI_REALTIME)
 		return;
 	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
-		struct lwp *l = &c->own_lwp;
+		struct ulwp *l = &c->own_lwp;
 
 		if (l->sc->idle || l->sc->state == SC_STOPPED)
 			continue;
@@ -137,7 +137,7 @@ static void give_up_lwp(struct thread *self, bool to_tail)
 		__runq_push_head(self);
 	prepare_switch(self, next);
 	__realtime_look(self->pri, false); /* another LWP may run a lower one */
-	__mxn_switch(self, next, hand_over(self, next));
+	__mxn_switch(self, next, lwp_hand_over(self, next));
 }
 
 /* The caller, unbound and in no critical section, has made a real-time thread runnable. */
@@ -229,7 +229,7 @@ static bool tick(void)
 	bool more = false;
 
 	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
-		struct lwp *l = &c->own_lwp;
+		struct ulwp *l = &c->own_lwp;
 		struct thread *t = l->rr;
 
 		if (t == NULL || !equal_waits(t->pri))

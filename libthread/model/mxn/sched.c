@@ -17,7 +17,7 @@ struct runq __runq;
 /* --- the lock ------------------------------------------------------------------- */
 
 /* Takes l if it is free, or only looks held because a sample is due. */
-static bool take(struct ilock *l)
+static bool schedlock_take(struct ilock *l)
 {
 	uint32_t seen = l->held;
 
@@ -37,9 +37,9 @@ void __schedlock_wait(struct ilock *l)
 {
 	unsigned turns;
 
-	if (take(l))
+	if (schedlock_take(l))
 		return;
-	turns = __ilock_wait(l, take);
+	turns = __ilock_wait(l, schedlock_take);
 	_schedlock.stats.contentions++;
 	_schedlock.stats.yields += turns;
 }
@@ -161,7 +161,7 @@ uint32_t __make_runnable(struct thread *t)
  * A thread that is OnLWP has entered its queue but has not come to block() yet: it will
  * find wchan NULL there.
  */
-static bool woken(struct thread *t, uint32_t *unpark)
+static bool thread_woken(struct thread *t, uint32_t *unpark)
 {
 	bool blocked = t->state == TS_BLOCKED;
 
@@ -181,7 +181,7 @@ static uint32_t release(struct thread *t, bool gives_way)
 {
 	uint32_t unpark;
 
-	return woken(t, &unpark) ? make_runnable(t, gives_way) : unpark;
+	return thread_woken(t, &unpark) ? make_runnable(t, gives_way) : unpark;
 }
 
 uint32_t __release(struct thread *t)
@@ -252,7 +252,7 @@ void __wake_first(struct thread *t)
 
 	if (likely(just_blocked(t))) {
 		queue_to_run(t);
-	} else if (woken(t, &unpark)) {
+	} else if (thread_woken(t, &unpark)) {
 		t->state = TS_RUNQUEUE;
 		runq_push(t);
 	} else if (unpark != 0) {
@@ -302,7 +302,7 @@ __block_special(struct thread *self, deadline_t deadline, struct thread *wake)
 	prepare_switch(self, next);
 	if (wake != NULL)
 		__left_behind(wake, next);
-	return __mxn_switch_null(self, next, hand_over(self, next));
+	return __mxn_switch_null(self, next, lwp_hand_over(self, next));
 }
 
 /*
@@ -321,7 +321,7 @@ const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wa
 	if (wake != NULL)
 		wake->wchan = NULL;
 	self->state = TS_BLOCKED;
-	return __mxn_switch_null(self, next, hand_over(self, next));
+	return __mxn_switch_null(self, next, lwp_hand_over(self, next));
 }
 
 static int __attribute__((noinline)) sleep_special(struct thread *self)
@@ -359,7 +359,7 @@ static void give_way(int pri, bool may)
 
 #define UNPARK_BATCH 128
 
-static void wake_many(struct thread *list)
+static void mxn_wake_many(struct thread *list)
 {
 	uint32_t ids[UNPARK_BATCH];
 	bool may = may_give_way(thread_self());
@@ -389,7 +389,7 @@ static void wake_many(struct thread *list)
 
 static int __attribute__((noinline)) wake_special(struct thread *t)
 {
-	struct lwp *l = thread_self()->lwp;
+	struct ulwp *l = thread_self()->lwp;
 	int pri = t->pri;
 	bool may = pri >= PRI_REALTIME && may_give_way(thread_self());
 	uint32_t unpark = release(t, may);
@@ -415,7 +415,7 @@ int __mxn_wake_one(struct sleepq *q, struct thread *t)
 void __mxn_wake(struct sleepq *q, struct thread *list)
 {
 	if (unlikely(list->q_next != NULL))
-		wake_many(list);
+		mxn_wake_many(list);
 	else
 		__mxn_wake_one(q, list);
 }

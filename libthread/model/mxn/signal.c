@@ -10,7 +10,7 @@
  * cannot leave that meanwhile, and when it does, it takes back what it has not come to see (in a
  * critical section no handler is called), so no other thread gets it.  Otherwise into sigkept; if
  * it is asleep and does not block the signal, it is made to run (interrupt): the handlers
- * are called as it comes onto an LWP, before interrupted(), which puts it to sleep again unless it
+ * are called as it comes onto an LWP, before wait_interrupted(), which puts it to sleep again unless it
  * has been woken meanwhile.  All that time it stands in its sleep queue, in its place.  A thread
  * that is about to sleep looks under the lock (__signals_due).
  *
@@ -35,7 +35,7 @@
 /* --- the switch; with _schedlock, in a critical section ------------------------------------ */
 
 /* t's mask, stack and signals become those of l, the calling LWP. */
-static void arrive(struct thread *t, struct lwp *l, uint8_t carries)
+static void mask_arrive(struct thread *t, struct ulwp *l, uint8_t carries)
 {
 	uint64_t kept = t->sigkept;
 
@@ -62,7 +62,7 @@ static void take_back(struct thread *self)
 
 void __masks_move(struct thread *from, struct thread *to)
 {
-	struct lwp *l = from->lwp;
+	struct ulwp *l = from->lwp;
 
 	if (from->kept)
 		take_back(from);
@@ -79,7 +79,7 @@ void __masks_move(struct thread *from, struct thread *to)
 		l->sc->idle = 0;
 	}
 	if (from->carries | to->carries | to->kept)
-		arrive(to, l, from->carries | to->carries);
+		mask_arrive(to, l, from->carries | to->carries);
 }
 
 /* --- a thread that sleeps, or is about to ---------------------------------------------------- */
@@ -98,12 +98,12 @@ static const void *sleep_on(deadline_t deadline)
 }
 
 /* Signals that t waits for, asleep or about to be: those of await_signal. */
-static uint64_t awaited(const struct thread *t)
+static uint64_t signals_awaited(const struct thread *t)
 {
 	return t->wchan == &t->sigmask ? *(const uint64_t *)t->wait_arg : 0;
 }
 
-static const void *interrupted(void)
+static const void *wait_interrupted(void)
 {
 	return sleep_on(thread_self()->deadline);
 }
@@ -123,13 +123,13 @@ const void *__signals_first(deadline_t deadline)
 		__sleepq_remove(self->q, self);
 		self->wchan = NULL;
 	}
-	arrive(self, self->lwp, 0);
+	mask_arrive(self, self->lwp, 0);
 	schedunlock(); /* here the handlers are called */
 	return ends ? NULL : sleep_on(deadline);
 }
 
 /* t, which is Blocked, is to take signals.  Returns an LWP to unpark, or 0. */
-static uint32_t interrupt(struct thread *t)
+static uint32_t lwp_interrupt(struct thread *t)
 {
 	if (t->wchan == &t->sigmask) {
 		__sleepq_remove(t->q, t);
@@ -139,7 +139,7 @@ static uint32_t interrupt(struct thread *t)
 		__timeout_cancel(t);
 	else
 		t->deadline = NEVER;
-	__mxn_call_first(t, interrupted);
+	__mxn_call_first(t, wait_interrupted);
 	if (t->suspended) {
 		t->state = TS_STOPPED;
 		return 0;
@@ -151,7 +151,7 @@ static uint32_t interrupt(struct thread *t)
 static uint32_t make_look(struct thread *t, bool open)
 {
 	t->kept = true;
-	return open && t->state == TS_BLOCKED ? interrupt(t) : 0;
+	return open && t->state == TS_BLOCKED ? lwp_interrupt(t) : 0;
 }
 
 /* 0; EAGAIN: the thread's LWP has not begun. */
@@ -169,7 +169,7 @@ int __mxn_kill(struct thread *t, int sig)
 		error = -__sys_lwp_kill(t->lwp->id, sig);
 	} else if (sig != 0) {
 		t->sigkept |= bit;
-		unpark = make_look(t, !(t->sigmask & bit) || (awaited(t) & bit));
+		unpark = make_look(t, !(t->sigmask & bit) || (signals_awaited(t) & bit));
 	}
 	schedunlock();
 	if (unpark != 0)
@@ -225,7 +225,7 @@ void __mxn_leave_signals(uint64_t set)
  * Is t one to take sig, which is pending for the process?  If it is on no LWP it is made to look,
  * and *unpark may get an LWP.
  */
-static bool takes(struct thread *t, int sig, uint32_t *unpark)
+static bool thread_takes_signal(struct thread *t, int sig, uint32_t *unpark)
 {
 	if ((t->sigmask & WEFT_SIGBIT(sig)) || t->exited || t->suspended)
 		return false;
@@ -246,9 +246,9 @@ static bool wake_waiters(uint64_t bit)
 	uint32_t unpark;
 
 	do {
-		if (t->state == TS_BLOCKED && (awaited(t) & bit)) {
+		if (t->state == TS_BLOCKED && (signals_awaited(t) & bit)) {
 			found |= !t->suspended;
-			unpark = interrupt(t);
+			unpark = lwp_interrupt(t);
 			if (unpark != 0)
 				__sys_lwp_unpark(unpark);
 		}
@@ -267,7 +267,7 @@ static void find_taker(int sig)
 	schedlock();
 	t = __thread_list;
 	if (!wake_waiters(WEFT_SIGBIT(sig)))
-		while (!takes(t, sig, &unpark) && t->list_next != __thread_list)
+		while (!thread_takes_signal(t, sig, &unpark) && t->list_next != __thread_list)
 			t = t->list_next;
 	schedunlock();
 	ilock_unlock(&__threads_lock);

@@ -12,7 +12,7 @@
  *
  * Then they give up _schedlock, and leave its critical section c, as schedunlock does, and return
  * 0 on the stack of `to`.  A new thread "returns" into its entry function.  The layout is
- * described at struct thread (core/impl.h).
+ * described at struct thread (core/tcb.h).
  */
 #include "../../core/offsets.h"
 

@@ -34,7 +34,7 @@ static inline struct thread **heap_of(deadline_t deadline)
 }
 
 /* Two heaps, neither of which has siblings, become one. */
-static struct thread *meld(struct thread *a, struct thread *b)
+static struct thread *timeouts_meld(struct thread *a, struct thread *b)
 {
 	if (a == NULL)
 		return b;
@@ -67,7 +67,7 @@ static struct thread *meld_siblings(struct thread *t)
 		a->to_next = NULL;
 		if (b != NULL)
 			b->to_next = NULL;
-		pair = meld(a, b);
+		pair = timeouts_meld(a, b);
 		pair->to_next = pairs;
 		pairs = pair;
 	}
@@ -75,7 +75,7 @@ static struct thread *meld_siblings(struct thread *t)
 		struct thread *rest = pairs->to_next;
 
 		pairs->to_next = NULL;
-		all = meld(all, pairs);
+		all = timeouts_meld(all, pairs);
 		pairs = rest;
 	}
 	return all;
@@ -89,7 +89,7 @@ void __timeout_arm(struct thread *t, deadline_t deadline)
 	t->deadline = deadline;
 	t->to_armed = true;
 	t->to_child = t->to_next = t->to_prev = NULL;
-	*h = meld(*h, t);
+	*h = timeouts_meld(*h, t);
 	if (at < timer_parks_until || (h == &heap[BY_REAL] && !timer_watches)) {
 		if (at < timer_parks_until)
 			timer_parks_until = at;
@@ -113,7 +113,7 @@ void __timeout_cancel(struct thread *t)
 		t->to_prev->to_next = t->to_next;
 	if (t->to_next != NULL)
 		t->to_next->to_prev = t->to_prev;
-	*h = meld(*h, children);
+	*h = timeouts_meld(*h, children);
 }
 
 #define UNPARK_BATCH 64

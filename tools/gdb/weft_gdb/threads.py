@@ -9,7 +9,7 @@ from .kernel import process_lwps, user_memory, user_registers
 STATES = {"TS_STOPPED": "Stopped", "TS_BLOCKED": "Blocked", "TS_RUNQUEUE": "RunQueue",
           "TS_DISPATCHABLE": "Dispatchable", "TS_ONLWP": "OnLWP"}
 
-# What a switch between threads leaves at struct thread's rsp (libthread/core/impl.h); the
+# What a switch between threads leaves at struct thread's rsp (libthread/core/tcb.h); the
 # thread's own stack goes on above.
 SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")
 

@@ -216,7 +216,7 @@ static long bits(void)
 	return binary(1);
 }
 
-static long and (void)
+static long logic_and(void)
 {
 	long n = bits();
 
@@ -225,18 +225,18 @@ static long and (void)
 	return n;
 }
 
-static long or (void)
+static long logic_or(void)
 {
-	long n = and();
+	long n = logic_and();
 
 	while (take("||"))
-		n = side(and, n == 0) || n;
+		n = side(logic_and, n == 0) || n;
 	return n;
 }
 
 static long conditional(void)
 {
-	long n = or (), yes, no;
+	long n = logic_or(), yes, no;
 
 	if (!take("?"))
 		return n;

@@ -1,6 +1,5 @@
 /*
- * impl.h - what every part of libthread knows: the thread, the LWP under it, and the
- * library's own spin lock.
+ * tcb.h - the thread, and the LWP under it, as libthread knows them.
  *
  * FS base of every LWP points at the struct thread that it runs (never at nothing: an
  * idle LWP of a pool runs a scheduler context, which is a struct thread too).  Below the
@@ -8,15 +7,8 @@
  *
  * Memory of struct thread, and of the LWP records that it points at, is type-stable: it
  * is never unmapped and never becomes anything else.  A thread that spins for a mutex
- * reads the owner's LWP record with plain loads, and the owner may exit meanwhile; what
- * it reads then is stale, which costs it a few turns of a loop, but never a fault.
- *
- * Locks of the library, in the order in which they nest:
- *
- *	__threads_lock		list of threads, ids, joining, free threads (core/thread.c)
- *	sleep queues of the first table, then those of the second,
- *				or the one lock of a model instead of both (core/sleepq.h)
- *	everything else is innermost.
+ * reads the owner's LWP record with plain loads, and the owner may exit meanwhile.  The
+ * spinner then reads stale values, which costs a few turns of a loop, and never a fault.
  *
  * Names that another file uses begin with two underscores, since a program that is
  * linked statically with this library may use any other name itself.
@@ -70,7 +62,7 @@ struct section {
 };
 #define SECTION_TIMED 0x10000u
 
-struct lwp {
+struct ulwp {
 	struct schedctl *sc;
 	struct section *critical;
 	volatile uint32_t owes;
@@ -84,7 +76,7 @@ struct lwp {
 };
 
 /* The LWP of every thread that is on none: its state is never SC_ONCPU. */
-extern struct lwp __nowhere;
+extern struct ulwp __nowhere;
 
 /* States of a thread (ThreadMon paper, 3.2.1). */
 enum thread_state {
@@ -120,7 +112,7 @@ enum { DETACHED = 1, DAEMON = 2 };
 struct thread {
 	struct thread *self;      /* at %fs:0 */
 	struct _reent *reent;     /* self: newlib's per-thread state; NULL: not yet used */
-	struct lwp *lwp;          /* model: where it runs, or &__nowhere */
+	struct ulwp *lwp;         /* model: where it runs, or &__nowhere */
 	struct section *critical; /* lwp->critical, while it runs */
 	uint64_t rsp;             /* model: see above */
 	uint64_t fp_control;      /* MXCSR, and FCW above it, that it begins or goes on with */
@@ -206,7 +198,7 @@ struct thread {
 	void *(*start)(void *);
 	void *arg;
 	void *status;
-	struct lwp own_lwp;
+	struct ulwp own_lwp;
 	struct thread *list_next, *list_prev; /* list: __thread_list */
 	struct thread *hash_next;             /* list */
 	struct thread *free_next, *free_prev; /* list: free threads; exited ones */
@@ -302,297 +294,3 @@ void __assert_failed(const char *what, const char *file, int line) __attribute__
 		if (unlikely(!(x)))                                                                \
 			__assert_failed(#x, __FILE__, __LINE__);                                   \
 	} while (0)
-
-/*
- * Preemption control (weft/schedctl.h).  In a critical section the kernel lets the LWP
- * go on for a little beyond its time, and calls no handler; whoever leaves the last one pays
- * by a yield if the kernel asked for it.  An unbound thread cannot change its LWP inside, since
- * it does so only where it calls the model.
- *
- * These are a part of every fast path, and so are written out: the section is found by one
- * instruction, and the exit's result, not 0, says all at once that the kernel wants the CPU, that
- * this was an inner section, or that it was timed.  __critical_left, always 0, tells which.
- * slow.S says how it is called.
- */
-long __critical_left(void);
-
-/* Code that is hardly ever executed: behind the function.  It ends by a jump back to 1. */
-#define OUT_OF_THE_WAY(code) "\n1:\n\t.subsection 1\n2:\t" code "\n\tjmp 1b\n\t.previous"
-
-static inline struct section *this_section(void)
-{
-	struct section *c;
-
-	__asm__ volatile("movq %%fs:%c1, %0" : "=r"(c) : "i"(offsetof(struct thread, critical)));
-	return c;
-}
-
-/*
- * A restartable range of instructions: a thread that a handler interrupts in its middle, and that goes
- * on on another LWP, begins it again (core/restart.c).  Only the last instruction of the range has an
- * effect, and no register that the range reads is changed in it.  The entry of a range stands in a
- * section, as in the kernel's .extable; its ends are relative to itself.  The section belongs to the
- * function's ("o"), so that the linker drops both together.
- */
-struct restartable {
-	int32_t from;    /* the first instruction, from this entry */
-	uint32_t length; /* up to the end of the last one */
-};
-#define RESTARTABLE(code)                                                                          \
-	".Lrestart%=:\t" code "\n3:\t.pushsection .restartable, \"ao\", @progbits, .Lrestart%=\n"  \
-	"\t.long .Lrestart%= - ., 3b - .Lrestart%=\n\t.popsection"
-
-/* If uc is in the middle of a restartable range, it goes on at the first instruction. */
-void __restart_range(struct weft_ucontext *uc);
-
-/*
- * *Race:* a handler comes between the two instructions and blocks, and its thread goes on on another
- * LWP.  *Without this:* the thread enters the critical section of the LWP that it has left, and none of
- * that LWP's threads gets a signal again.  *Closed by:* the restart, which loads the pointer again.
- */
-static inline void critical_enter(void)
-{
-	struct section *c;
-
-	__asm__ volatile(RESTARTABLE("movq %%fs:%c1, %0\n\taddl $1, (%0)")
-			 : "=&r"(c)
-			 : "i"(offsetof(struct thread, critical))
-			 : "memory", "cc");
-}
-
-static inline void critical_exit(void)
-{
-	struct section *c = this_section();
-
-	__asm__ volatile __inline__("subq $1, %0\n\tjnz 2f" OUT_OF_THE_WAY("call __critical_slow")
-				    : "+m"(c->both)
-				    :
-				    : "memory", "cc");
-}
-
-static inline bool in_critical(const struct lwp *l)
-{
-	return l->critical->nopreempt != 0;
-}
-
-/*
- * The library's own lock.  Spins, with preemption control.  Nobody who holds one waits
- * for another thread or runs code of the program.  Memory: taking is an acquire, giving up a
- * release.  It is held when the highest bit is set; a model may use the others.
- */
-struct ilock {
-	volatile uint32_t held;
-};
-#define ILOCK_HELD 0x80000000u
-
-/* The caller must not be suspended: others depend on what it does next. */
-static inline void no_suspend_enter(void)
-{
-	thread_self()->no_suspend += 1;
-	__asm__ volatile("" : : : "memory");
-}
-
-static inline void no_suspend_exit(void)
-{
-	__asm__ volatile("" : : : "memory");
-	thread_self()->no_suspend -= 1;
-}
-
-/*
- * The slow side of ilock_lock: take(l) tries to take it.  Returns the number of times that it
- * gave up its CPU on the way.
- */
-unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l));
-bool __ilock_take(struct ilock *l);
-void __ilock_contended(struct ilock *l);
-/* One turn of a loop that waits for an LWP which may need this CPU; *turns is 0 at first. */
-void __backoff(unsigned *turns);
-
-static inline bool ilock_try(struct ilock *l)
-{
-	bool was_held;
-
-	__asm__ volatile("lock btsl $31, %0" : "+m"(l->held), "=@ccc"(was_held) : : "memory");
-	return likely(!was_held);
-}
-
-/* l is not on the caller's stack. */
-static inline void ilock_lock(struct ilock *l)
-{
-	critical_enter();
-	__asm__ volatile __inline__(
-		"lock btsl $31, %0\n\tjc 2f" OUT_OF_THE_WAY(
-			"pushq %%rdi\n\tleaq %0, %%rdi\n\tcall __ilock_slow\n\tpopq %%rdi")
-		: "+m"(l->held)
-		:
-		: "memory", "cc");
-}
-
-static inline void ilock_unlock(struct ilock *l)
-{
-	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
-	critical_exit();
-}
-
-/* The same when the caller is in another critical section too, and stays in it. */
-static inline void ilock_unlock_inner(struct ilock *l)
-{
-	struct section *c = this_section();
-
-	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
-	__asm__ volatile("subl $1, %0" : "+m"(c->nopreempt) : : "memory", "cc");
-}
-
-/* Gives l up, but stays in its critical section. */
-static inline void ilock_drop(struct ilock *l)
-{
-	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
-}
-
-/* CLOCK_REALTIME - CLOCK_MONOTONIC, as it is now. */
-static inline uint64_t clock_offset(void)
-{
-	return __atomic_load_n(&__timepage->boot_realtime, __ATOMIC_RELAXED);
-}
-
-static inline bool is_real_time(deadline_t d)
-{
-	return d != NEVER && d & REAL_TIME;
-}
-
-/* d as a time of CLOCK_MONOTONIC, with this offset between the clocks; one before its start: 0. */
-static inline deadline_t deadline_by(deadline_t d, uint64_t offset)
-{
-	if (!is_real_time(d))
-		return d;
-	d &= ~REAL_TIME;
-	return d > offset ? d - offset : 0;
-}
-
-/* core/deadline.c */
-int __deadline(clockid_t clock, const struct timespec *abstime, deadline_t *deadline);
-
-/* core/lwp.c: what the models share about LWPs. */
-int __lwp_start(struct thread *t, void (*entry)(struct thread *), uint32_t flags, const char *name);
-void __lwp_adopt(struct lwp *l, struct schedctl *sc);
-void __lwp_leave(struct thread *self) __attribute__((noreturn));
-void __lwp_unpark_owed(struct lwp *l, uint32_t id);
-int __lwp_try_suspend(struct thread *t);
-/*
- * What thr_suspend and thr_continue are of a thread with an LWP of its own (model.h: suspend,
- * resume).  Stopping one that is stopped does nothing.
- */
-int __lwp_suspend(struct thread *t);
-int __lwp_resume(struct thread *t);
-long __lwp_park(deadline_t deadline, uint32_t unpark);
-long __lwp_park_watching(deadline_t deadline, uint32_t unpark, uint64_t offset);
-
-/* core/signal.c */
-extern uint64_t __base_mask;
-void __signals_init(void);
-void __sigmask_returns(uint64_t mask);
-void __preempt_entry(struct weft_ucontext *uc, uint64_t mask);
-
-/* core/cancel.c */
-int __cancelled(void);
-void __siglwp_catch(void);
-void __cancel_call(uint32_t lwp, const struct thread *t);
-
-/* core/memory.c */
-void *__pages_alloc(size_t size);
-struct thread *__thread_slots(size_t size, unsigned *n);
-struct thread *__thread_take(size_t stack_size, size_t guard_size, void *user_stack);
-struct thread *__thread_get(size_t stack_size, size_t guard_size);
-void __thread_put(struct thread *t);
-void __stacks_forked(void);
-#define STACKS_KEPT 256
-extern unsigned __stacks_kept;
-void __stacks_trim(void);
-/* Are there more than are kept?  Without the lock a guess, at which __stacks_trim looks again. */
-static inline bool stacks_many(void)
-{
-	return unlikely(__stacks_kept > STACKS_KEPT);
-}
-
-/* core/thread.c */
-extern struct ilock __threads_lock;
-struct create_args {
-	void *stack; /* of the program, or NULL: allocated */
-	size_t stack_size, guard_size;
-	uint8_t detached; /* DETACHED, DAEMON */
-	bool bound, new_lwp, suspended;
-	bool explicit_sched; /* policy, priority */
-	int policy, priority;
-};
-int __thread_create(const struct create_args *args, void *(*start)(void *), void *arg,
-		    unsigned long *id);
-int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed, void **status);
-int __thread_detach(unsigned long id);
-void __thread_exit(void *status) __attribute__((noreturn));
-/*
- * Ends the calling thread where it is; in a handler that has interrupted it outside of the library's
- * critical sections.  It leaves the queue in which it waits, then calls last(arg), which may block.
- * No destructor runs, and neither values of keys nor newlib's state are freed: the thread may be
- * inside of malloc.
- */
-void __thread_terminate(void (*last)(void *), void *arg) __attribute__((noreturn));
-void __thread_first(struct thread *t);
-void __thread_main(struct thread *self) __attribute__((noreturn));
-struct thread *__thread_find(unsigned long id);
-/*
- * Calls op(t, arg) for the thread with this id, with __threads_lock held, so that it cannot go;
- * again as long as it returns EAGAIN: the thread has not quite begun.  Returns what it returned
- * last.  ESRCH: no such thread, or it has exited.
- */
-int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void *arg);
-
-void __threads_forked(struct thread *self);
-
-/* core/service.c */
-int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32_t flags,
-			const char *name);
-int __service_start(void (*entry)(struct thread *), const char *name, struct thread **context);
-/* Ends the calling one's wait; NULL: there is none. */
-void __service_poke(struct thread *context);
-/* In a child of fork: there is no such LWP any more. */
-void __service_forgotten(struct thread *context);
-
-/* core/schedule.c */
-bool __sched_policy_known(int policy);
-bool __sched_priority_known(int policy, int priority);
-int __sched_set(struct thread *t, int policy, int priority, bool to_tail);
-
-/* lockstat/: before main; in a child of fork */
-void __lockstat_start(void), __lockstat_forked(void);
-
-/* sync/shared.c */
-void __shared_thread_exit(void);
-void __shared_forked(void);
-
-/*
- * sync/protocol.c: its policy and its own priority, to which it adds what it inherits.  to_tail: it
- * goes behind its equals, unless a mutex lends it a priority.  t cannot go.
- */
-void __thread_set_sched(struct thread *t, int policy, int pri, bool to_tail);
-void __protocol_thread_exit(void);
-
-/* core/tsd.c */
-void __tsd_exit(struct thread *self);
-void __tsd_forget(struct thread *self); /* all its values, which nobody frees */
-bool __tsd_exists(unsigned key);
-void __tsd_forked(void);
-
-/* core/notify.c: in a child of fork, where __threads_lock is free */
-void __notify_forked(void);
-
-/* sync/semname.c: in the child of fork */
-void __semname_forked(void);
-
-/* aio.c */
-void __aio_forked(void);
-
-/* sync/mqueue.c */
-void __mq_forked(void);
-
-/* core/newlib.c: around fork; `forked` in the child, before `after`. */
-void __newlib_before_fork(void), __newlib_forked(void), __newlib_after_fork(bool child);
