@@ -4,29 +4,30 @@
  * The design is Bonwick's: slabs ("The Slab Allocator", USENIX 1994) under
  * magazines (Bonwick and Adams, "Magazines and Vmem", USENIX 2001).
  *
- *	magazine layer	each CPU has two magazines, arrays of free objects; an
- *			allocation or a free takes from or adds to them with
- *			interrupts off and no lock.  Two, so that a CPU at the edge
- *			of one does not go to the depot each time.
+ *	magazine layer	each CPU has two magazines, arrays of free objects.  An
+ *			allocation takes from them and a free adds to them, with
+ *			interrupts off and no lock.  There are two, so that a CPU at
+ *			the edge of one does not go to the depot each time.
  *	depot		full magazines, to exchange for empty ones
  *	slab layer	a slab is 2^order pages: a header, then the objects.  Free
- *			objects are linked by indices in the header, never in the
- *			objects themselves, which stay as they are: the constructor
- *			has run, and someone may look at an object of a KC_STABLE
- *			cache after it was freed.
+ *			objects are linked by indices in the header, and never in
+ *			the objects themselves.  So a free object stays as it is:
+ *			the constructor has run, and an LWP may look at an object
+ *			of a KC_STABLE cache after it was freed.
  *
- * Slabs with free objects are on `partial`, those without any object in use last.  One
- * such is kept, more are given back to page.c.  The depot is
- * bounded, so what a burst of allocations took returns when the objects are freed.
+ * Slabs with free objects are on `partial`, the empty ones (no object in use) last.  One
+ * empty slab is kept; the others go back to page.c.  The depot is bounded: the memory that
+ * a burst of allocations took returns when the objects are freed.
  *
- * Slabs of a KC_STABLE cache wait for cache_trim_stable.  The holder of a stale pointer has
- * interrupts off from the moment when it finds the pointer until it has done with it.  So
- * cache_trim_stable takes empty slabs off the cache, waits until each CPU has had interrupts on,
- * and only then gives the memory back: nobody can find such a pointer any more, and nobody has one.
+ * Empty slabs of a KC_STABLE cache stay until cache_trim_stable.  The holder of a stale
+ * pointer has interrupts off from the moment when it finds the pointer until its last use of
+ * it.  So cache_trim_stable takes empty slabs off the cache, waits until each CPU has had
+ * interrupts on, and only then frees the memory.  By then no LWP holds such a pointer, and
+ * none can find one any more.
  *
- * With WEFT_DEBUG a word behind each object says whether it is in use, which finds
- * overflows and double frees, and free objects without a constructor are filled
- * with a pattern that is checked when they are used again.
+ * With WEFT_DEBUG a word behind each object says whether the object is in use.  It finds
+ * overflows and double frees.  Free objects without a constructor are filled with a
+ * pattern, which is checked when they are used again.
  *
  * Locks: a cache's lock guards depot and slabs; page.c's are taken under it.  Two
  * caches' locks are never held together.
@@ -44,7 +45,7 @@
 #define DEPOT_FULL 16 /* full magazines that a depot keeps */
 #define MAX_SLAB_ORDER 3
 #define NO_MAGAZINES 0x80 /* internal flag: the cache of magazines itself */
-#define KC_CALL 0x40      /* internal flag: kmalloc's: pages with PG_CALL */
+#define KC_CALL 0x40      /* internal flag: a cache of kmalloc; its pages come with PG_CALL */
 
 struct magazine {
 	struct magazine *next; /* in the depot */
@@ -62,18 +63,17 @@ struct slab {
 
 struct kcache {
 	const char *name;
-	size_t size;    /* that the user sees */
-	size_t stride;  /* from object to object */
+	size_t size;    /* of an object, as the user of the cache asked for it */
+	size_t stride;  /* from the start of an object to the start of the next */
 	unsigned flags; /* KC_* */
 	void (*ctor)(void *);
-	unsigned order, nobj, offset; /* of a slab: pages, objects, where they begin */
-	struct kcache *next;          /* of all; set once */
+	unsigned order, nobj, offset; /* of a slab: 2^order pages, objects, where they begin */
+	struct kcache *next;          /* in all_caches; set once */
 
 	struct spinlock lock;
 	struct list partial;
-	unsigned nempty; /* slabs on partial with no object in use: the last ones */
-	uint64_t nslabs,
-		taken; /* slabs; objects that are not in them, but in use or in magazines */
+	unsigned nempty;        /* empty slabs; they are the last on `partial` */
+	uint64_t nslabs, taken; /* slabs; objects in use or in magazines */
 	struct magazine *full, *empty;
 	unsigned nfull;
 
@@ -176,7 +176,7 @@ static struct slab *slab_make(struct kcache *c)
 	return b;
 }
 
-/* The memory of b, which is not on `partial` any more. */
+/* Frees the memory of b, which is no longer on `partial`. */
 static void slab_give_back(const struct kcache *c, struct slab *b)
 {
 	paddr_t p = virt_to_phys(b);
@@ -244,7 +244,7 @@ static void magazine_push(struct magazine **list, struct magazine *m)
 	*list = m;
 }
 
-/* The CPU's magazines are empty: a full one from the depot, or a single object. */
+/* The CPU's magazines are empty: takes a full one from the depot, or a single object. */
 static void *alloc_slow(struct kcache *c, unsigned cpu)
 {
 	void *obj = NULL;
@@ -290,14 +290,14 @@ void *kcache_alloc(struct kcache *c)
 }
 
 /*
- * The CPU's magazines are full: an empty one from the depot takes the object.
- * Without one, it goes back to its slab.
+ * The CPU's magazines are full: an empty magazine from the depot takes the object.
+ * If there is none, the object goes back to its slab.
  */
 static void free_slow(struct kcache *c, unsigned cpu, void *obj)
 {
 	struct magazine *fresh = NULL, *surplus = NULL;
 
-	/* Looked at without the lock: in the worst case an empty one too many. */
+	/* Read without the lock: in the worst case there is one empty magazine too many. */
 	if (!(c->flags & NO_MAGAZINES) && __atomic_load_n(&c->empty, __ATOMIC_RELAXED) == NULL) {
 		fresh = kcache_alloc(&magazine_cache);
 		if (fresh != NULL)
@@ -348,7 +348,7 @@ void kcache_free(struct kcache *c, void *obj)
 	irq_restore(s);
 }
 
-/* Empties depot and slabs, and this CPU's magazines. */
+/* Returns the objects of the depot and of this CPU's magazines to their slabs. */
 static void kcache_reap(struct kcache *c)
 {
 	irqstate_t s = spin_lock(&c->lock);
@@ -376,7 +376,7 @@ static void kcache_reap(struct kcache *c)
 		kcache_free(&magazine_cache, m);
 }
 
-/* Empty slabs that are taken off a cache, and given back, at a time. */
+/* How many empty slabs are taken off a cache, and freed, at a time. */
 #define TRIM_PIECE 32
 
 /* Moves at most TRIM_PIECE of the empty slabs of c beyond `keep` to `list`. */
@@ -393,7 +393,10 @@ static void cache_surplus(struct kcache *c, unsigned keep, struct list *list)
 	spin_unlock(&c->lock, s);
 }
 
-/* False: c has no empty slabs beyond `keep`.  Gives up the CPU with none of them (kstack_trim). */
+/*
+ * Frees at most TRIM_PIECE empty slabs.  False: c has no empty slabs beyond `keep`.  Holds no
+ * slab when it gives up the CPU; the reason is the one in kstack_trim.
+ */
 static bool cache_trim_piece(struct kcache *c, unsigned keep)
 {
 	struct list surplus = LIST_INIT(surplus);
@@ -402,9 +405,10 @@ static bool cache_trim_piece(struct kcache *c, unsigned keep)
 	if (list_empty(&surplus))
 		return false;
 	/*
-	 * Race: an LWP looks another up by its id, which is freed, with its whole slab, before the
-	 * former has its lock.  Without this: it locks a word of a page that is somebody else's.
-	 * Closed by: each CPU answers with interrupts on, so after its lookup.
+	 * *Race:* an LWP finds another LWP by its id, and that LWP is freed, with its whole slab,
+	 * before the finder has locked it; *without this:* the finder locks a word of a page that
+	 * has another use by now; *closed by:* this line: each CPU answers with interrupts on, so
+	 * after the end of its lookup.
 	 */
 	tlb_flush_kernel();
 	while (!list_empty(&surplus)) {
@@ -420,11 +424,11 @@ void cache_trim_stable(unsigned most, unsigned keep)
 {
 	for (struct kcache *c = __atomic_load_n(&all_caches, __ATOMIC_ACQUIRE); c != NULL;
 	     c = c->next)
-		/* Without the lock a guess. */
+		/* Read without the lock, so only a guess. */
 		if ((c->flags & KC_STABLE) &&
 		    __atomic_load_n(&c->nempty, __ATOMIC_RELAXED) > most) {
-			kcache_reap(
-				c); /* free objects of the depot keep slabs that are empty otherwise */
+			/* Free objects in the depot keep slabs that would be empty otherwise. */
+			kcache_reap(c);
 			while (cache_trim_piece(c, keep))
 				;
 		}
@@ -449,7 +453,10 @@ bool kcache_info(unsigned n, struct kcache_info *info)
 	uint64_t idle = 0;
 	for (struct magazine *m = c->full; m != NULL; m = m->next)
 		idle += m->n;
-	/* A CPU's magazines leave it under the lock alone, so they are magazines. */
+	/*
+	 * A magazine leaves its CPU only under c->lock, so each pointer read here leads to a
+	 * magazine.
+	 */
 	for (unsigned i = 0; i < ARRAY_LEN(c->cpu); i++) {
 		const struct magazine *m[] = {
 			__atomic_load_n(&c->cpu[i].loaded, __ATOMIC_RELAXED),
@@ -525,7 +532,7 @@ struct kcache *kcache_create(const char *name, size_t size, size_t align, unsign
 
 /* --- kmalloc ------------------------------------------------------------------------- */
 
-/* Four or fewer classes from one power of two to the next; larger ones get pages. */
+/* At most four classes for each power of two; larger sizes get whole pages. */
 static const struct {
 	uint16_t size;
 	const char *name;
@@ -595,9 +602,10 @@ void kfree(void *p)
 }
 
 /*
- * What kmalloc's caches, and that of magazines, hold while others' slabs are made apart.  A slab that
- * was made meanwhile stays off `partial` afterwards.  So later allocations do not find its free
- * objects, until one of a full slab is freed, or the last one of any.
+ * Between cache_apart(true) and cache_apart(false), the earlier slabs of kmalloc's caches, and of
+ * the magazine cache, are set aside here.  A slab that was made meanwhile stays off `partial`
+ * afterwards.  So later allocations do not find its free objects, until an object of a full slab,
+ * or the last object of any slab, is freed.
  */
 static struct set_aside {
 	struct list partial;
@@ -645,7 +653,7 @@ void cache_apart(bool apart)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(classes); i++)
 		one_cache_apart(&classes[i], &set_aside[i], apart);
-	/* At last: the others have given their magazines back. */
+	/* As the last cache, because the others have freed their magazines by now. */
 	one_cache_apart(&magazine_cache, &set_aside[ARRAY_LEN(classes)], apart);
 }
 

@@ -1,8 +1,8 @@
 /*
  * copy.c - copies between the kernel and the current process's memory.
  *
- * The address is checked here, once, against the end of user space; whether it is
- * mapped, the access itself tells (usercopy.S).  A fault may sleep, so no spin lock
+ * The address is checked here, once, against the end of user space.  Whether it is
+ * mapped shows at the access itself (usercopy.S).  A page fault may sleep, so no spin lock
  * may be held.
  */
 #include <weft/errno.h>

@@ -1,19 +1,22 @@
 /*
- * fault.c - page faults: pages come into being when they are first touched.
+ * fault.c - page faults: a page is allocated when it is first touched.
  *
- * A fault holds as->lock for reading, so mappings stay as they are and no page goes
- * away; faults in one address space run side by side.  The page is allocated and
- * filled without any further lock; as->pt_lock covers only the moment in which it
- * enters the page table.  Of two faults on one page, the second finds the entry and
- * gives its page back.
+ * A fault holds as->lock for reading, so mappings stay as they are and no page is
+ * freed; faults in one address space run in parallel.  The page is allocated and
+ * filled without any further lock; as->pt_lock covers only the moment in which the
+ * page enters the page table.
  *
- * Copy on write.  A private mapping has a page to itself, and may write to it, only while
- * the page's count is 1.  Others that may have the page too: the address spaces that fork
- * made of one, and the file that the page came from.
+ * *Race:* two LWPs fault on one page; *without this:* the second puts its page in the place of
+ * the first's, and what was stored to the first is lost; *closed by:* the second finds the
+ * entry under as->pt_lock, and frees its own page (bring_in).
+ *
+ * Copy on write.  A private mapping may write to a page only while the page's count is 1, so
+ * while the page has no other holder.  Other holders are the file that the page came from, and
+ * the address spaces of related processes (fork).
  *
  * Locks: as->lock, as->copying (sleeps), as->pt_lock, then the page allocator's.
  *
- * Whoever gained a right (mprotect) tells no other CPU: the CPU itself looks again
+ * An LWP that gains a right (mprotect) tells no other CPU: a CPU itself looks again
  * at the page tables when a remembered translation forbids an access.
  */
 #include <weft/errno.h>
@@ -34,7 +37,7 @@
 #define PF_RESERVED 0x08
 #define PF_FETCH 0x10
 
-/* The page tables know no memory that can be written or executed but not read. */
+/* Page tables cannot express memory that can be written or executed but not read. */
 static bool fault_permits(int prot, unsigned access)
 {
 	if (access & FAULT_WRITE)
@@ -44,7 +47,7 @@ static bool fault_permits(int prot, unsigned access)
 	return prot != WEFT_PROT_NONE;
 }
 
-/* A page for m, of which nobody else knows yet, or 0. */
+/* A fresh page for m; 0: out of memory. */
 static paddr_t alloc_page(const struct mapping *m, unsigned flags)
 {
 	flags |= m->flags & MAPPING_RESERVED ? PG_RESERVED : PG_USER;
@@ -56,7 +59,7 @@ static paddr_t alloc_page(const struct mapping *m, unsigned flags)
 	return p;
 }
 
-/* A page of the caller's own, with the bytes of the file's page. */
+/* Makes a page of the caller's own, with the bytes of page `from`.  0 or -ENOMEM. */
 static int copy_page(const struct mapping *m, paddr_t from, paddr_t *page)
 {
 	*page = alloc_page(m, 0);
@@ -66,7 +69,10 @@ static int copy_page(const struct mapping *m, paddr_t from, paddr_t *page)
 	return 0;
 }
 
-/* A fresh page with what the file of m has at off: at most `want` bytes, then zeros. */
+/*
+ * Makes a fresh page with the bytes of m's file at off: at most `want` bytes, then zeros.
+ * 0 or -ENOMEM.
+ */
 static int read_page(const struct mapping *m, uint64_t off, size_t want, paddr_t *page)
 {
 	paddr_t p = alloc_page(m, want < PAGE_SIZE ? PG_ZERO : 0);
@@ -76,16 +82,16 @@ static int read_page(const struct mapping *m, uint64_t off, size_t want, paddr_t
 	if (want == 0)
 		return 0;
 	int64_t got = m->vnode->ops->read(m->vnode, off, phys_to_virt(p), want);
-	/* A file that is shorter than when it was mapped reads as zero. */
+	/* If the file has become shorter since it was mapped, the rest reads as zero. */
 	if (got < (int64_t)want)
 		memset((char *)phys_to_virt(p) + MAX(got, 0), 0, want - MAX(got, 0));
 	return 0;
 }
 
 /*
- * A page with what m has at addr, held: the file's own page if m shares it or if it is
- * only read; else one that nobody else has.  -EINVAL: beyond the end of the file; -ENOMEM.
- * May sleep.
+ * Finds or makes the page with what m has at addr; the caller gets a hold of it.  It is the
+ * file's own page if m shares it or only reads it; otherwise a page of the caller's own.
+ * -EINVAL: beyond the end of the file; -ENOMEM.  May sleep.
  */
 static int fault_page_make(const struct mapping *m, vaddr_t addr, unsigned access, paddr_t *page)
 {
@@ -110,8 +116,9 @@ static int fault_page_make(const struct mapping *m, vaddr_t addr, unsigned acces
 }
 
 /*
- * What an entry for this page of m has.  A private page can be written by its only holder; a page
- * of a shared file once it is written, so that each first write since an msync faults.
+ * The page-table entry for this page of m.  A private page is writable for its only holder.  A
+ * page of a shared file is writable once it was written, so that the first write after each
+ * msync faults.
  */
 static uint64_t entry_of(const struct mapping *m, paddr_t page, unsigned access)
 {
@@ -124,7 +131,7 @@ static uint64_t entry_of(const struct mapping *m, paddr_t page, unsigned access)
 	return page | flags;
 }
 
-/* Brings the page of addr, which has no entry, in.  0, or as make_page. */
+/* Brings in the page of addr, which has no entry.  0, or an error of fault_page_make. */
 static int bring_in(struct address_space *as, const struct mapping *m, vaddr_t addr,
 		    unsigned access)
 {
@@ -147,11 +154,13 @@ static int bring_in(struct address_space *as, const struct mapping *m, vaddr_t a
 }
 
 /*
- * A write to a page of a private mapping that others have too, whose entry was v: puts a
- * copy in its place.  As long as some CPU may remember the old page, nobody must see the
- * new one, or a store to it could be overtaken by a later one elsewhere: so the entry is
- * not present until all CPUs have forgotten.  as->copying is held meanwhile, and who finds
- * such an entry waits for it.  -ENOMEM.
+ * A write to a page of a private mapping that has other holders too: puts a copy in its
+ * place.  v is what the entry was.  -ENOMEM.
+ *
+ * *Race:* this LWP stores to the new page, while another CPU still remembers the old page;
+ * *without this:* the other CPU reads the old value after a store that came first; *closed by:*
+ * the entry, which is not present until all CPUs have forgotten the old page.  as->copying is
+ * held meanwhile; a fault that finds such an entry waits for it.
  */
 static int copy_on_write(struct address_space *as, const struct mapping *m, vaddr_t addr,
 			 uint64_t *e, uint64_t v)
@@ -180,8 +189,10 @@ static int copy_on_write(struct address_space *as, const struct mapping *m, vadd
 static int make_writable(struct address_space *as, const struct mapping *m, vaddr_t addr,
 			 uint64_t *e, uint64_t v)
 {
-	/* Who has the only hold of a page has it alone: a second hold comes from a fork
-	 * of this address space, which would write as->lock, or from someone with one. */
+	/*
+	 * A count of 1 stays 1: a second hold comes from another holder, or from a fork of this
+	 * address space, which would hold as->lock for writing.
+	 */
 	if ((m->flags & WEFT_MAP_PRIVATE) && page_count(v & PTE_ADDR) != 1)
 		return copy_on_write(as, m, addr, e, v);
 	irqstate_t s = spin_lock(&as->pt_lock);
@@ -191,7 +202,10 @@ static int make_writable(struct address_space *as, const struct mapping *m, vadd
 	return 0;
 }
 
-/* Sees to it that addr can be accessed; *page: where.  as->lock held for reading. */
+/*
+ * Makes addr accessible; *page: the page there.  0, -EFAULT: not mapped, -EACCES: the
+ * protection forbids it, or an error of bring_in.  as->lock held for reading.
+ */
 static int fault_resolve(struct address_space *as, vaddr_t addr, unsigned access, paddr_t *page)
 {
 	struct mapping *m = mapping_find(as, addr);
@@ -235,7 +249,10 @@ static int fault_in(struct address_space *as, vaddr_t addr, unsigned access)
 	return err;
 }
 
-/* To a system call it is all the same why an address is no good; to a signal it is not. */
+/*
+ * A system call says EFAULT for every bad address; the signal of a fault tells the reasons
+ * apart.
+ */
 static int call_error(int err)
 {
 	return err == -EACCES || err == -EINVAL ? -EFAULT : err;
@@ -255,7 +272,7 @@ int as_copyout(struct address_space *as, vaddr_t dst, const void *src, size_t n)
 	while (n > 0) {
 		size_t some = MIN(n, PAGE_SIZE - dst % PAGE_SIZE);
 		paddr_t page;
-		/* The page stays while the lock is held: munmap writes. */
+		/* The page stays while the lock is held: munmap needs it for writing. */
 		krw_read_enter(&as->lock);
 		int err = fault_resolve(as, dst, FAULT_WRITE, &page);
 		if (err == 0)

@@ -1,5 +1,5 @@
 /*
- * key.c - names for places in user memory, for those who wait there (kern/userkey.h).
+ * key.c - names for places in user memory at which waiters block (kern/userkey.h).
  */
 #include <weft/errno.h>
 #include <weft/mman.h>

@@ -1,23 +1,28 @@
 /*
  * kstack.c - kernel stacks.
  *
- * The region KSTACKS is divided into slots of twice a stack's size: the stack is
- * the upper half, the lower half is never mapped, and its page next to the stack
+ * The region KSTACKS is divided into slots of twice a stack's size.  The stack is
+ * the upper half.  The lower half is never mapped, and its page next to the stack
  * catches an overflow.
  *
- * A slot is fresh (above next_slot: never used), in use, free (mapped, on a list
- * through the top word of the stack itself) or bare (its memory was given back).
- * Free stacks are kept for the next LWP, a few on each CPU, the others on one
- * list; beyond that kstack_trim makes them bare.  A CPU may remember the
- * translations of a slot that is made bare, so all CPUs flush before the memory is
- * freed; a fresh or bare slot can then be mapped without telling anybody, since
- * no CPU remembers that something is not mapped.
+ * A slot has one of four states:
  *
- * While a slot is bare, the entry of its lowest page, which is then not present,
- * holds the next bare slot's number in its address bits.
+ *	fresh	above next_slot: never used
+ *	in use
+ *	free	mapped, on a list through the top word of the stack itself
+ *	bare	its memory was freed
+ *
+ * Free stacks are kept for the next LWP: a few on each CPU, the others on one
+ * list.  What is beyond that, kstack_trim makes bare.  A CPU may remember the
+ * translations of a slot that is made bare, so all CPUs flush before the memory is
+ * freed.  A fresh or bare slot can then be mapped without telling the other CPUs,
+ * because no CPU remembers that something is not mapped.
+ *
+ * While a slot is bare, the entry of its lowest page is not present, and holds the next
+ * bare slot's number in its address bits.
  *
  * Locks: stacks.lock, then the lock of the kernel's page tables.  The CPU's own few
- * need interrupts off only.
+ * stacks need only interrupts off.
  */
 #include <kern/cpu.h>
 #include <kern/kstack.h>
@@ -45,13 +50,13 @@ static struct {
 
 #define CPU_STACKS 8
 
-/* Interrupts off, and only by its CPU. */
+/* Accessed with interrupts off, and only by its CPU. */
 static struct {
 	unsigned n;
 	void *top[CPU_STACKS];
 } CACHE_ALIGNED percpu[WEFT_MAXCPU];
 
-/* The word of a free stack that links it. */
+/* The word of a free stack that links it to the next. */
 static inline void **link_of(void *top)
 {
 	return (void **)top - 1;
@@ -99,7 +104,7 @@ static void *make_stack(void)
 	paddr_t page[STACK_PAGES];
 	unsigned n = 0;
 
-	/* The tables of a slot lie in one: no stack crosses a table's end. */
+	/* The entries of a slot lie in one table: no stack crosses a table's end. */
 	if (first != NULL)
 		while (n < STACK_PAGES && (page[n] = page_alloc(PG_USER)) != 0)
 			n++;
@@ -142,8 +147,8 @@ static void *take_surplus(unsigned keep)
 
 static void make_bare(void *chain)
 {
-	/* First no CPU can reach the stacks any more, then their memory goes.  The
-	 * link is read through the direct map once the stack is not mapped. */
+	/* First the stacks become unreachable for every CPU, then their memory is freed.  The
+	 * link is read through the direct map, because the stack is no longer mapped. */
 	for (void *top = chain, *next; top != NULL; top = next) {
 		next = *link_of(top);
 		uint64_t *e = kernel_pte((uint64_t)top - KSTACK_SIZE);
@@ -172,9 +177,10 @@ void kstack_trim(unsigned keep)
 	void *chain;
 
 	/*
-	 * *Race:* this LWP gives up the CPU, and another LWP runs out of memory; *without this:* all
-	 * free stacks are on this LWP's chain, and the other LWP is told that there is no memory;
-	 * *closed by:* the pieces: the chain has at most TRIM_PIECE, and the rest is on the list.
+	 * *Race:* this LWP gives up the CPU, and another LWP runs out of memory; *without this:*
+	 * all free stacks are on this LWP's chain, and the other LWP is told that there is no
+	 * memory; *closed by:* the pieces: the chain has at most TRIM_PIECE stacks, and the rest is
+	 * on the list.
 	 */
 	while ((chain = take_surplus(keep)) != NULL) {
 		make_bare(chain);

@@ -3,20 +3,20 @@
  * them.
  *
  * Mappings lie in a tree by address and never overlap.  Neighbours that are alike
- * are one mapping, but for those that a merge would have to be looked for.  The
- * last in the tree is always as->limit, an empty mapping at the end of user space,
- * so that everything that is free lies below some mapping.
+ * are merged into one mapping, except where a search would be needed to find them.  The
+ * last in the tree is always as->limit, an empty mapping at the end of user space.
+ * So all free room lies below some mapping.
  *
- * Room for a new mapping is found in a second tree, which holds the mappings with
- * free room below them by the size of that room: the smallest gap that is large
- * enough is taken, from its top.  So room that was given back (a thread's stack) is
+ * Room for a new mapping is found in a second tree.  It holds the mappings that have a gap
+ * (free room) below them, in the order of the gap's size.  The new mapping gets the top of
+ * the smallest gap that is large enough.  So room that was freed (a thread's stack) is
  * found again in O(log n), and large gaps stay large.  Only what lies between
  * AUTO_BASE and AUTO_TOP counts as room: the addresses below are left to the
  * program, its heap and the kernel's pages in it.
  *
- * No page tables here.  The caller holds as->lock: for writing, but for the
- * functions that only find.  What goes over many mappings gives up the CPU in between if
- * somebody wants it; the lock stays held.
+ * Page tables are not touched here.  The caller holds as->lock: for reading in the functions
+ * that only find, for writing in all others.  A function that visits many mappings gives up the
+ * CPU in between if another LWP needs it; the lock stays held.
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
@@ -91,7 +91,7 @@ static bool mapping_alike(const struct mapping *a, const struct mapping *b)
 
 /* --- the two trees ------------------------------------------------------------------- */
 
-/* What lies below m has changed. */
+/* Call it when what lies below m has changed. */
 static void update_gap(struct address_space *as, struct mapping *m)
 {
 	const struct mapping *below = of_node(tree_prev(&m->node));
@@ -138,7 +138,7 @@ static void unlink_mapping(struct address_space *as, struct mapping *m)
 	update_gap(as, next);
 	as->size -= m->end - m->start;
 	as->nmappings--;
-	/* No reader is at work while we have the lock for writing. */
+	/* No reader uses the hint: we hold the lock for writing. */
 	if (as->hint == m)
 		as->hint = NULL;
 }
@@ -166,7 +166,7 @@ struct mapping *mapping_above(struct address_space *as, vaddr_t addr)
 
 struct mapping *mapping_find(struct address_space *as, vaddr_t addr)
 {
-	/* Readers share the hint; none of them can free what it points at. */
+	/* Readers share the hint; none of them can free the mapping that it points at. */
 	struct mapping *m = __atomic_load_n(&as->hint, __ATOMIC_RELAXED);
 	if (m != NULL && m->start <= addr && addr < m->end)
 		return m;
@@ -195,7 +195,7 @@ vaddr_t mapping_find_space(struct address_space *as, uint64_t len)
 
 /* --- changing the set ---------------------------------------------------------------- */
 
-/* Makes m and the one above it one mapping, if they touch and are alike. */
+/* Merges m and the mapping above it, if they touch and are alike. */
 static void merge_up(struct address_space *as, struct mapping *m)
 {
 	struct mapping *next = mapping_next(m);
@@ -217,7 +217,7 @@ void mapping_insert(struct address_space *as, struct mapping *m)
 		merge_up(as, below);
 }
 
-/* m begins at `start` from now on. */
+/* Moves the start of m up to `start`. */
 static void cut_below(struct address_space *as, struct mapping *m, vaddr_t start)
 {
 	as->size -= start - m->start;
@@ -226,7 +226,7 @@ static void cut_below(struct address_space *as, struct mapping *m, vaddr_t start
 	update_gap(as, m);
 }
 
-/* m ends at `end` from now on. */
+/* Moves the end of m down to `end`. */
 static void cut_above(struct address_space *as, struct mapping *m, vaddr_t end)
 {
 	as->size -= m->end - end;
@@ -241,13 +241,13 @@ bool mappings_fit(const struct address_space *as, unsigned n)
 
 bool mapping_is_cut(struct address_space *as, vaddr_t at)
 {
-	const struct mapping *m = mapping_find(as, at); /* NULL too at the end of user space */
+	const struct mapping *m = mapping_find(as, at); /* NULL at the end of user space, too */
 	return m != NULL && m->start < at;
 }
 
 bool mapping_split(struct address_space *as, vaddr_t at, struct mapping *spare)
 {
-	struct mapping *m = mapping_find(as, at); /* NULL too at the end of user space */
+	struct mapping *m = mapping_find(as, at); /* NULL at the end of user space, too */
 	if (m == NULL || m->start == at)
 		return false;
 	spare->start = at;

@@ -1,15 +1,16 @@
 /*
- * memory.c - which memory there is: from what the boot loader tells to the pages that page.c
+ * memory.c - which memory there is: from what the boot loader reports to the pages that page.c
  * hands out.
  *
- * It comes in three times: what the boot page tables reach, for the allocations by which the
- * final ones are made; the rest, once these are in place; and the initial RAM disk piece by
- * piece, as its files have been read or have taken its pages over.  CPU 0 alone.
+ * Memory is added in three steps.  First comes what the boot page tables reach, for the
+ * allocations that make the final page tables.  The rest follows when these are in place.  Last
+ * comes the initial RAM disk, piece by piece, as its files have been read or have taken its
+ * pages over.  Only CPU 0 runs this.
  *
- * How large the RAM disk is must not change where the rest lies (page.c).  So the RAM disk lies at the
- * top of the memory below 4 GiB: QEMU puts it there, and what GRUB has put elsewhere is moved.  The frame
- * table comes directly below it, because its size depends on that of the memory, which
- * `weft run --free` makes larger for a larger RAM disk.
+ * The size of the RAM disk must not change where the rest lies (page.c).  So the RAM disk lies at
+ * the top of the memory below 4 GiB.  QEMU puts it there; if GRUB has put it elsewhere, it is
+ * moved.  The frame table comes directly below the RAM disk, because its size depends on the size
+ * of the memory.  `weft run --free` makes the memory larger for a larger RAM disk.
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
@@ -19,21 +20,21 @@
 #include <kern/printk.h>
 #include "impl.h"
 
-/* What the boot page tables map, and so all that can be used until mm_init is done. */
+/* The end of what the boot page tables map.  Until mm_init is done, only memory below is used. */
 #define BOOT_REACH (1ull << 32)
 
-/* A RAM disk that is so near to the end of memory need not be moved there. */
+/* A RAM disk that is nearer than this to the end of memory need not be moved there. */
 #define INITRD_NEAR (1ull << 20)
 
 struct range {
 	paddr_t start, end;
 };
 
-/* Page-aligned, disjoint: what is ours to hand out. */
+/* The memory that may be handed out: page-aligned and disjoint. */
 static struct range usable[3 * BOOT_MAX_REGIONS];
 static unsigned nusable;
 
-/* All that overlaps a usable region and must be left alone. */
+/* Ranges that overlap a usable region and must be left alone. */
 static struct range taken[BOOT_MAX_REGIONS + 3];
 static unsigned ntaken;
 
@@ -42,7 +43,7 @@ static void memory_take(paddr_t start, paddr_t end)
 	taken[ntaken++] = (struct range){PAGE_ROUND_DOWN(start), PAGE_ROUND_UP(end)};
 }
 
-/* Adds what nobody has taken of [from, end) to usable[]. */
+/* Adds what is not in taken[] of [from, end) to usable[]. */
 static void add_usable(paddr_t from, paddr_t end)
 {
 	from = PAGE_ROUND_UP(from);
@@ -82,15 +83,15 @@ static void find_usable(void)
 		if (!r->usable)
 			continue;
 		add_usable(r->base, r->base + r->size);
-		/* Firmware may describe a piece twice: the second time it is taken. */
+		/* Firmware may describe a piece twice; taken[] then hides the second one. */
 		memory_take(r->base, r->base + r->size);
 	}
 }
 
-/* Those pages of the initial RAM disk that have not been given back yet. */
+/* The pages of the initial RAM disk that have not been freed yet. */
 static struct range initrd;
 
-/* All its whole pages, if it lies in memory that we may use. */
+/* All whole pages of the initial RAM disk, if it lies in usable memory. */
 static struct range initrd_range(void)
 {
 	paddr_t start = PAGE_ROUND_UP(boot_info.initrd);
@@ -105,8 +106,8 @@ static struct range initrd_range(void)
 }
 
 /*
- * Moves the initial RAM disk to the end of the highest region that the boot page tables reach and that
- * has room above the kernel, unless it lies there.
+ * Moves the initial RAM disk to the end of the highest region that the boot page tables reach and
+ * that has room above the kernel.  If it lies there already, does nothing.
  */
 static void initrd_to_top(void)
 {
@@ -119,14 +120,14 @@ static void initrd_to_top(void)
 		if (r->usable && end >= r->base + size)
 			to = MAX(to, end - size);
 	}
-	/* QEMU leaves a little behind it, for tables. */
+	/* QEMU leaves a little room behind it, for tables. */
 	if (to < boot_info.initrd + INITRD_NEAR || to < image_to_phys(__kernel_end))
 		return;
 	memmove(phys_to_virt(to), phys_to_virt(boot_info.initrd), boot_info.initrd_size);
 	boot_info.initrd = to;
 }
 
-/* A place for the frame table where the boot page tables reach. */
+/* Finds a place for the frame table where the boot page tables reach. */
 static void *place_frames(paddr_t top)
 {
 	uint64_t size = PAGE_ROUND_UP(frames_size(top));

@@ -1,43 +1,42 @@
 /*
- * page.c - physical pages: a buddy allocator with a cache a CPU in front of it.
+ * page.c - physical pages: a buddy allocator, and in front of it one cache for each CPU.
  *
  * A page is known by its frame number (address / PAGE_SIZE).  The frame table (zone.h) has a
- * struct frame for each page up to the highest usable one; links between free
- * blocks are kept there and not in the pages, so that memory which is not mapped
- * yet can be managed.  Frame 0 is never handed out and stands for "none".
+ * struct frame for each page up to the highest usable one.  Links between free
+ * blocks are kept there and not in the pages, so that memory can be managed that is
+ * not mapped yet.  Frame 0 is never handed out and stands for "none".
  *
  * A free block of order n is 2^n pages, aligned to its size; only its first frame
  * says FRAME_FREE.  When both halves of a larger block are free they become one
  * (Knuth, The Art of Computer Programming 1, 2.5).
  *
- * Single pages go through the CPU's cache, which is filled from and emptied into
- * the buddy lists a batch at a time.  A cache has a lock, which only its CPU takes
- * but for the moments when memory is short and someone collects what the others
- * have.
+ * Single pages go through the CPU's cache, which is filled from the buddy lists and emptied
+ * into them a batch at a time.  A cache has a lock.  Only its CPU takes it, except when
+ * memory is short: then another CPU collects the pages of all caches.
  *
  * The reserve: allocations with PG_USER are refused when the buddy lists hold no
- * more than `reserve` pages, so that the kernel still has memory for its own
- * needs when programs have taken all of theirs.
+ * more than `reserve` pages.  So the kernel still has memory for its own needs when
+ * programs have taken all of theirs.
  *
  * Reservations: page_reserve sets pages aside for memory that is mapped and not yet
- * touched, which then comes with PG_RESERVED.  Of the pages reserved, those that have
- * not come yet are "promised": allocations with PG_USER alone leave them alone, too.  A
+ * touched.  Such a page is allocated with PG_RESERVED.  Reserved pages that have not been
+ * allocated yet are "promised".  Allocations with only PG_USER leave promised pages alone.  A
  * page that fork shares is one page for two reservations, so the copy of it is promised.
- * What the kernel needs for a call (PG_CALL) leaves promises alone, too, and three quarters of the
- * reserve.  Only allocations without a flag know no promises; so that a promise is kept all the
- * same, it may be kept from the upper half of the reserve, and the page tables for it too.
+ * What the kernel needs for a call (PG_CALL) leaves promised pages and three quarters of the
+ * reserve alone.  Only allocations without a flag ignore reservations.  To honour one anyway,
+ * PG_RESERVED may use the upper half of the reserve.  So may the page tables for it (PG_URGENT).
  *
- * The room for programs: what stays when processes end, which is files (PG_STORE), leaves ROOM pages
- * more alone.  So when the files have taken all that they can have, a program can still be started
- * that removes them.
- * Pages that wait in the CPUs' caches count as taken here, which errs on the safe side.
+ * The room for programs: memory that stays when processes end is memory of files (PG_STORE).  It
+ * leaves ROOM pages more alone.  So when files have taken all that they can have, a program that
+ * removes them can still be started.
+ * Pages in the CPUs' caches count as taken here, which errs on the safe side.
  *
- * The initial RAM disk changes no address of the rest.  Memory has two zones.  The top zone holds the
- * frame table, the RAM disk, and what the kernel makes of it (page_from_top); it consists of whole
- * largest blocks, and grows downwards.  The low zone is the rest.  Allocations come from the low
- * zone, its lowest blocks first, and from the top zone only when the low zone has nothing left.  So
- * a larger RAM disk moves the end of the low zone alone.  No decision depends on how many pages are
- * free, either, as long as half of all are.
+ * The contents of the initial RAM disk change no address of the rest.  Memory has two zones.  The
+ * top zone holds the frame table, the RAM disk, and what the kernel makes of it (page_from_top).
+ * It consists of whole largest blocks, and grows downwards.  The low zone is the rest.
+ * Allocations use the low zone, its lowest blocks first.  They use the top zone only when the low
+ * zone has nothing left.  So a larger RAM disk moves only the end of the low zone.  No decision
+ * depends on how many pages are free, either, as long as half of all pages are free.
  *
  * Locks: a cache's, then buddy.lock; both are taken in any context.
  */
@@ -58,18 +57,19 @@ static struct {
 	struct zone *zone;              /* where allocations look first */
 	uint32_t top_start, top_frames; /* the top zone: multiples of LARGEST, or all 0 */
 	uint64_t free;                  /* pages in all lists */
-	uint64_t total, reserve;        /* pages managed; kept from users */
+	uint64_t total, reserve;        /* pages managed; pages kept from programs */
 	uint64_t half, quarter;         /* of the pages that programs and the RAM disk may have */
 	/*
-	 * An allocation was refused, and none has got a batch since.  Meanwhile the caches stay
-	 * empty: what a call had from the reserve becomes no program's page.  Atomic.
+	 * Set by an allocation that was refused, cleared by the next one that gets a batch.
+	 * Meanwhile a freed page leaves its cache at once: a page that a call had from the
+	 * reserve must not become a program's.  Atomic.
 	 */
 	bool refused;
 } buddy = {.lock = SPINLOCK_INIT("pages"), .zone = &buddy.low};
 
 #define ROOM 256 /* 1 MiB: twice what a shell and the `rm` that it starts need */
 
-#define TABLES 256 /* one page in so many is more than enough for page tables */
+#define TABLES 256 /* page tables need less than one page in so many */
 
 static uint64_t reserved; /* pages; atomic */
 
@@ -79,14 +79,14 @@ static uint64_t reserved; /* pages; atomic */
 struct page_cache {
 	struct spinlock lock;
 	uint32_t n;
-	uint32_t frame[CACHE_SIZE]; /* the last is the warmest */
-	int64_t user;               /* pages given out with PG_USER less those that came back */
+	uint32_t frame[CACHE_SIZE]; /* the last one was used most recently */
+	int64_t user;               /* pages allocated with PG_USER, less those freed here */
 	int64_t backing;            /* of these, with PG_RESERVED */
 } CACHE_ALIGNED;
 
 static struct page_cache caches[WEFT_MAXCPU];
 
-/* Of `pages` reserved, those that have not come. */
+/* Of so many reserved pages, how many have not been allocated yet. */
 static uint64_t not_yet_come(uint64_t pages)
 {
 	int64_t n = pages;
@@ -96,7 +96,7 @@ static uint64_t not_yet_come(uint64_t pages)
 }
 
 /*
- * Is so much free that n pages reserved need not be counted exactly?  Both bounds are the same
+ * Is so much free that n reserved pages need not be counted exactly?  Both bounds are the same
  * whatever the RAM disk holds.
  */
 static bool page_plenty(uint64_t free, uint64_t n)
@@ -104,7 +104,7 @@ static bool page_plenty(uint64_t free, uint64_t n)
 	return n < buddy.quarter && free > buddy.half;
 }
 
-/* Pages that are promised; an upper bound, which costs less, if there is plenty. */
+/* How many pages are promised.  If there is plenty, only an upper bound, which costs less. */
 static uint64_t pages_promised(uint64_t free)
 {
 	uint64_t n = __atomic_load_n(&reserved, __ATOMIC_RELAXED);
@@ -147,7 +147,7 @@ static void buddy_free(uint32_t f, unsigned order)
 	zone_add(z, f, order);
 }
 
-/* The block below the top zone becomes a part of it; false: it is not free. */
+/* Makes the block below the top zone a part of it; false: the block is not free. */
 static bool top_grow(void)
 {
 	uint32_t f = buddy.top_start - LARGEST;
@@ -161,14 +161,14 @@ static bool top_grow(void)
 	return true;
 }
 
-/* The zone where allocations look first has no such block: where there is one, or NULL. */
+/* Called when the zone where allocations look first has no such block: a zone that has, or NULL. */
 static struct zone *__attribute__((noinline)) buddy_elsewhere(unsigned order)
 {
 	struct zone *other = buddy.zone == &buddy.low || top_grow() ? &buddy.top : &buddy.low;
 	return zone_has(other, order) ? other : NULL;
 }
 
-/* The first frame of a block, or 0. */
+/* Returns the first frame of a block, or 0. */
 static uint32_t buddy_alloc(unsigned order)
 {
 	struct zone *z = buddy.zone;
@@ -178,7 +178,7 @@ static uint32_t buddy_alloc(unsigned order)
 	return zone_take(z, order);
 }
 
-/* Pages in the lists that an allocation with these flags leaves alone. */
+/* How many pages in the lists an allocation with these flags leaves alone. */
 static uint64_t pages_kept(unsigned flags)
 {
 	uint64_t free = __atomic_load_n(&buddy.free, __ATOMIC_RELAXED);
@@ -196,11 +196,11 @@ static uint64_t pages_kept(unsigned flags)
 
 /* --- the caches; the cache's lock held ----------------------------------------------- */
 
-/* From the buddy lists: a batch, or one page when little is left. */
+/* Fetches a batch from the buddy lists, or one page when little is left. */
 static void page_cache_refill(struct page_cache *c, unsigned flags)
 {
 	spin_acquire(&buddy.lock);
-	/* What is in the cache is anybody's: a batch only if programs may have it. */
+	/* Any allocation may use the cache: fetch a batch only if programs may have it. */
 	uint64_t keep = pages_kept(flags), most = MAX(keep, pages_kept(PG_USER));
 	unsigned n = buddy.free > most + CACHE_BATCH ? CACHE_BATCH : buddy.free > keep;
 	if (n != 1)
@@ -215,7 +215,7 @@ static void page_cache_refill(struct page_cache *c, unsigned flags)
 	spin_release(&buddy.lock);
 }
 
-/* The n coldest pages go to the buddy lists. */
+/* Moves the n least recently used pages to the buddy lists. */
 static void page_cache_drain(struct page_cache *c, unsigned n)
 {
 	spin_acquire(&buddy.lock);
@@ -226,7 +226,7 @@ static void page_cache_drain(struct page_cache *c, unsigned n)
 	memmove(c->frame, c->frame + n, c->n * sizeof(c->frame[0]));
 }
 
-/* Memory is short: collects what all CPUs have in their caches. */
+/* Memory is short: collects the pages of all CPUs' caches. */
 static void drain_all(void)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(caches); i++) {
@@ -294,7 +294,7 @@ static paddr_t hand_out(uint32_t f, unsigned order, unsigned flags)
 	return frame_addr(f);
 }
 
-/* The last hold is gone. */
+/* The last holder has freed the page. */
 static void taken_back(struct frame *p, unsigned order)
 {
 #ifdef WEFT_DEBUG
@@ -316,7 +316,11 @@ paddr_t page_alloc(unsigned flags)
 void page_free(paddr_t addr)
 {
 	struct frame *p = frame_of(addr);
-	/* Before our hold goes: then the page may go with another's, and be anything. */
+	/*
+	 * *Race:* this LWP gives up its hold, and another holder frees the page, which is then
+	 * allocated for another use; *without this:* the state read is that of the new use;
+	 * *closed by:* this line reads the state before the hold is given up.
+	 */
 	unsigned state = p->state;
 	assert(state >= FRAME_USED);
 	uint32_t left = __atomic_sub_fetch(&p->count, 1, __ATOMIC_ACQ_REL);
@@ -372,14 +376,14 @@ void page_free_order(paddr_t addr, unsigned order)
 
 void page_hold(paddr_t addr)
 {
-	/* Relaxed: the caller has a hold, so the page cannot go meanwhile. */
+	/* Relaxed: the caller has a hold, so the page cannot be freed meanwhile. */
 	uint32_t before = __atomic_fetch_add(&frame_of(addr)->count, 1, __ATOMIC_RELAXED);
 	assert(before != 0);
 }
 
 unsigned page_count(paddr_t addr)
 {
-	/* Acquire: who finds the others' holds gone writes after all that they read. */
+	/* Acquire: a holder that finds itself alone writes after all reads of the others. */
 	return __atomic_load_n(&frame_of(addr)->count, __ATOMIC_ACQUIRE);
 }
 
@@ -399,7 +403,7 @@ enum page_use page_use(paddr_t addr, unsigned *order)
 	return p->use;
 }
 
-/* --- counts: exact when nobody allocates meanwhile ----------------------------------- */
+/* --- counts: exact when no LWP allocates meanwhile ----------------------------------- */
 
 uint64_t page_total(void)
 {
@@ -426,7 +430,7 @@ uint64_t page_user_count(void)
 
 /* --- reservations -------------------------------------------------------------------- */
 
-/* Can n pages more be reserved if `before` are? */
+/* Can n pages more be reserved if `before` pages are already? */
 static bool can_reserve(uint64_t before, uint64_t n)
 {
 	uint64_t free = __atomic_load_n(&buddy.free, __ATOMIC_RELAXED);
@@ -492,7 +496,7 @@ bool page_in_use(paddr_t p)
 	return frame_of(p)->state >= FRAME_USED;
 }
 
-/* Limits that follow from how many pages there are.  buddy.lock held. */
+/* Sets the limits that follow from how many pages there are.  buddy.lock held. */
 static void buddy_set_limits(uint64_t pages)
 {
 	buddy.reserve = MAX(RESERVE_MIN, MIN(pages / 64, RESERVE_MAX));
@@ -500,7 +504,7 @@ static void buddy_set_limits(uint64_t pages)
 	buddy.quarter = pages / 4;
 }
 
-/* So many pages more are managed.  buddy.lock held. */
+/* Counts so many pages more as managed.  buddy.lock held. */
 static void add_total(uint64_t pages)
 {
 	buddy.total += pages;
@@ -516,7 +520,7 @@ void page_set_top(paddr_t start, paddr_t end)
 	buddy.top_frames = (to - from) >> PAGE_SHIFT;
 }
 
-/* From the end downwards: so the lowest blocks will be the first of their lists. */
+/* From the end downwards, so that the lowest blocks become the first of their lists. */
 void page_add(paddr_t start, paddr_t end)
 {
 	irqstate_t s = spin_lock(&buddy.lock);
@@ -534,7 +538,7 @@ void page_add(paddr_t start, paddr_t end)
 
 void page_from_top(bool top)
 {
-	/* No page of the one zone waits in the cache for an allocation from the other. */
+	/* No page of one zone may wait in a cache for an allocation from the other zone. */
 	drain_all();
 	irqstate_t s = spin_lock(&buddy.lock);
 	buddy.zone = top && buddy.top_frames != 0 ? &buddy.top : &buddy.low;
@@ -555,21 +559,21 @@ void page_adopt(paddr_t p)
 	hand_out(p >> PAGE_SHIFT, 0, PG_USER);
 }
 
-/* Takes the free block at f away, except its lowest pages as far as they are needed for `pages`
- * free ones.  buddy.lock held. */
+/* Removes the free block at f from management, except its lowest pages as far as they are needed
+ * for `pages` free pages.  buddy.lock held. */
 static void page_limit_block(uint32_t f, uint64_t pages)
 {
 	uint64_t size = 1ull << frames[f].order;
 	uint64_t keep = pages - MIN(pages, buddy.free - size);
 
-	zone_del(zone_of(f), f); /* FRAME_NONE: nobody has it */
+	zone_del(zone_of(f), f); /* its state is FRAME_NONE: no allocation finds it */
 	buddy.free -= size;
 	buddy.total -= size - keep;
 	while (keep-- > 0)
 		buddy_free(f + keep, 0);
 }
 
-/* The highest go: so the addresses of those that stay do not depend on how many there were. */
+/* Removes the highest pages, so the addresses of the rest do not depend on how many there were. */
 bool page_limit(uint64_t pages)
 {
 	drain_all();

@@ -2,12 +2,15 @@
  * pageset.c - pages by index: a radix tree whose nodes are pages of 512 entries, as deep
  * as the largest index needs.
  *
- * An entry is 0, or the address of a node or (in the lowest level) of a page of the file.
- * A node without entries is freed at once, so what a sparse file costs depends on its
- * pages alone.
+ * An entry is 0, or the address of a node, or in the lowest level of a page of the file.
+ * A node without entries is freed at once, so the cost of a sparse file depends only on its
+ * pages.
  *
- * Locks: ps->lock, then the page allocator's.  Pages are filled with zeros outside of it:
- * of two that make the same page, the second finds the first's and gives its own back.
+ * Locks: ps->lock, then the page allocator's.  Pages are filled with zeros without ps->lock.
+ *
+ * *Race:* two LWPs make the same page of a file; *without this:* the second LWP's page replaces
+ * the first's, and a mapping of the first shows a page that is no longer the file's; *closed
+ * by:* the second LWP finds the first's page under ps->lock, and frees its own (pageset_get).
  */
 #include <weft/errno.h>
 #include <kern/layout.h>
@@ -54,7 +57,10 @@ static uint64_t *pageset_word(const struct pageset *ps, uint64_t index)
 	return &node[pageset_slot(index, 1)];
 }
 
-/* The same, with the nodes made; NULL: no memory, and the tree is as good as before. */
+/*
+ * The entry of a page; missing nodes above it are made.  NULL: out of memory; the tree then
+ * holds the same pages as before.
+ */
 static uint64_t *pageset_word_make(struct pageset *ps, uint64_t index)
 {
 	while (!pageset_reaches(ps, index)) {
@@ -76,8 +82,9 @@ static uint64_t *pageset_word_make(struct pageset *ps, uint64_t index)
 }
 
 /*
- * Pages that were taken out, to be freed without the lock.  A batch is full with so many pages,
- * or when so many nodes have been searched: in a sparse file each page may have its own.
+ * Pages that were taken out; they are freed without the lock.  A batch is full when it has so
+ * many pages.  It is also full when so many nodes have been searched, because in a sparse file
+ * each page may have its own nodes.
  */
 #define BATCH_NODES 16 /* more than twice MAX_LEVELS: each batch frees some, or is the last */
 struct batch {
@@ -91,8 +98,8 @@ static bool batch_is_full(const struct batch *b)
 }
 
 /*
- * Takes pages from `from` on out of a node that begins at index `base`, until the batch is
- * full.  True: nothing is left in the node.
+ * Takes pages out of a node that begins at index `base`, from index `from` on, until the batch
+ * is full.  True: nothing is left in the node.
  */
 static bool pageset_take(struct pageset *ps, uint64_t *node, unsigned level, uint64_t base,
 			 uint64_t from, struct batch *b)

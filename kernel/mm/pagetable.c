@@ -1,11 +1,10 @@
 /*
  * pagetable.c - the kernel's own page tables, and what each CPU sets for them.
  *
- * The kernel half is the same in every address space: its top-level entries are
+ * The kernel half is the same in every address space.  Its top-level entries are
  * made here, before the first address space, and never change; as_create copies
  * them.  No memory is both writable and executable: text is mapped R-X, rodata R--
- * and everything else NX, and where the direct map shows text and rodata a second
- * time, it shows them R-- too.
+ * and everything else NX.  The direct map shows text and rodata a second time, as R-- too.
  *
  * The direct map reaches over all RAM and at least the first 4 GiB.  A 2 MiB piece
  * of it without RAM is uncached: device registers (LAPIC, IOAPIC) are reached
@@ -36,12 +35,12 @@ extern char __text_start[], __text_end[], __rodata_start[], __rodata_end[], __da
 paddr_t kernel_pml4;
 bool cpu_has_smap;
 
-/* Guards the tables below KSTACKS, which grow; the rest does not change. */
+/* Guards the tables below KSTACKS, which grow.  The other tables do not change. */
 static struct spinlock table_lock = SPINLOCK_INIT("kernel page tables");
 
-static uint64_t ntables; /* table_lock, but for the start */
+static uint64_t ntables; /* table_lock, except during start-up */
 
-/* The table under an entry, made if it is missing; NULL: no memory. */
+/* The table under an entry; it is made if it is missing.  NULL: out of memory. */
 static uint64_t *kernel_table_descend(uint64_t *entry)
 {
 	if (!(*entry & PTE_P)) {
@@ -120,7 +119,7 @@ static bool has_ram(paddr_t start, paddr_t end)
 
 static void map_direct(void)
 {
-	/* The first piece holds the kernel, and small pages. */
+	/* The first piece holds the kernel; it has small pages too. */
 	paddr_t text = image_to_phys(__text_start), data = image_to_phys(__data_start);
 	paddr_t image_end = (image_to_phys(__kernel_end) + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
 	kernel_map(KDIRECT, 0, text, PTE_W | PTE_NX);
@@ -148,7 +147,7 @@ void mm_init(void)
 	kernel_pml4 = page_alloc(PG_ZERO);
 	if (kernel_pml4 == 0)
 		panic("no memory for the kernel's page tables");
-	/* How many tables these are depends on the size of the memory. */
+	/* The number of these tables depends on the size of the memory. */
 	page_from_top(true);
 	map_direct();
 	page_from_top(false);
@@ -180,7 +179,7 @@ void mm_init_cpu(void)
 	__asm__ volatile("movq %%cr4, %0" : "=r"(cr4));
 	cr4 |= CR4_PGE | (smep ? CR4_SMEP : 0) | (smap ? CR4_SMAP : 0);
 	__asm__ volatile("movq %0, %%cr4" ::"r"(cr4));
-	/* All CPUs of a machine are alike in this. */
+	/* All CPUs of a machine have the same value here. */
 	if (this_cpu()->id == 0)
 		cpu_has_smap = smap;
 
@@ -202,7 +201,7 @@ void mm_reclaim(void)
 
 void mm_apart(bool apart)
 {
-	/* In this order: pages that the caches give back leave the CPU's cache of pages, too. */
+	/* In this order: pages that the caches free leave the CPU's cache of pages, too. */
 	cache_apart(apart);
 	page_from_top(apart);
 }

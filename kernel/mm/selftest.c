@@ -1,10 +1,10 @@
 /*
  * selftest.c - the command line's selftest=mm: mm checks itself while it starts.
  *
- * What a program in user space cannot see: that blocks of pages do not overlap and
- * grow together again, that the reserve holds, that objects keep apart, that stacks
- * have a hole below them, and that no page-table entry of the kernel's breaks W^X.
- * Runs on CPU 0, before there are any others; a failure is a panic.
+ * It checks what a program in user space cannot see.  Blocks of pages do not overlap, and
+ * grow together again.  The reserve holds.  Objects do not overlap.  Stacks have a hole
+ * below them.  No page-table entry of the kernel breaks W^X.
+ * Runs on CPU 0, before the other CPUs start; a failure is a panic.
  */
 #include <kern/boot.h>
 #include <kern/cache.h>
@@ -30,7 +30,7 @@ static void *things[N];
 
 /* --- pages --------------------------------------------------------------------------- */
 
-/* Marks both ends of a block, or checks the marks. */
+/* Marks both ends of a block; check_block checks the marks. */
 static void mark_block(paddr_t p, unsigned order)
 {
 	uint64_t *w = phys_to_virt(p);
@@ -74,7 +74,7 @@ static void test_blocks(void)
 	assert(page_free_count() == before);
 }
 
-/* All pages there are, chained through the pages themselves; returns how many. */
+/* Takes all pages there are, and chains them through the pages themselves.  Returns how many. */
 static uint64_t take_all(unsigned flags, paddr_t *chain)
 {
 	uint64_t n = 0;
@@ -92,7 +92,7 @@ static void test_exhaustion(void)
 
 	uint64_t n = take_all(PG_USER, &chain);
 	assert(page_free_count() == before - n && page_user_count() == users + n);
-	/* The kernel still gets what no user gets. */
+	/* The kernel still gets pages that no user gets. */
 	assert(page_free_count() > 0 && page_alloc(PG_USER) == 0);
 	n += take_all(0, &chain);
 	assert(n == before && page_free_count() == 0 && page_alloc_order(1, 0) == 0);
@@ -103,7 +103,7 @@ static void test_exhaustion(void)
 		page_free(p);
 	}
 	assert(page_free_count() == before && page_user_count() == users);
-	/* The pieces have become large blocks again. */
+	/* The single pages have become large blocks again. */
 	paddr_t large = page_alloc_order(10, 0);
 	assert(large != 0);
 	page_free_order(large, 10);
@@ -140,7 +140,7 @@ static void test_cache(void)
 		for (unsigned i = 0; i < N; i++) {
 			char *obj = things[i] = kcache_alloc(c);
 			assert(obj != NULL && (uint64_t)obj % 64 == 0);
-			/* As the constructor or the last user left it. */
+			/* Its contents are those of the constructor or of the last user. */
 			assert(obj[8] == 0x77 && obj[199] == 0x77);
 			*(uint64_t *)obj = i;
 		}

@@ -1,6 +1,6 @@
 /*
  * shm.c - shared anonymous memory: a file without a name, which lives as long as something
- * maps it.  What it needs of a file is its pages alone.
+ * maps it.  Of a file's parts it needs only the pages.
  */
 #include <weft/errno.h>
 #include <weft/file.h>

@@ -1,21 +1,21 @@
 /*
- * space.c - address spaces: mmap, munmap, mprotect and brk upon the set of mappings
+ * space.c - address spaces: mmap, munmap, mprotect and brk, on top of the set of mappings
  * (mappings.c) and the page tables (upt.c).
  *
- * All that changes mappings holds as->lock for writing from the first check to the
+ * A call that changes mappings holds as->lock for writing from the first check to the
  * end of the shoot-down, so a fault finds either all of the old or all of the new.
  * Memory that a change needs is allocated before anything changes: a call that fails
- * has done nothing.
+ * has changed nothing.
  *
- * A loop over mappings gives up the CPU after each one if somebody wants it (preempt_point):
- * the time of a call depends on its range, the delay of others does not.  as->lock stays held,
- * so the mapping at which the loop stands, and the next one, are there when it goes on.
+ * A loop over mappings gives up the CPU after each one if another LWP needs it (preempt_point):
+ * the time of a call depends on its range, the delay of other LWPs does not.  as->lock stays
+ * held, so the current mapping of the loop, and the next one, are there when it goes on.
  *
- * Pages come with the first access.  Memory that a process may write, and that nothing else
- * holds, is reserved when it is mapped (page_reserve), so that a call says ENOMEM and no access
- * fails later; as->reserved counts it, by mappings (MAPPING_RESERVED).  With
- * WEFT_MAP_NORESERVE it is not, and a process that touches such memory when there is none
- * left is killed.
+ * A page is allocated at its first access.  Memory that a process may write, and that nothing
+ * else holds, is reserved when it is mapped (page_reserve): the call fails with ENOMEM, and no
+ * access fails later.  as->reserved counts the reserved pages; MAPPING_RESERVED marks their
+ * mappings.  Memory with WEFT_MAP_NORESERVE is not reserved.  A process that touches it when no
+ * memory is left is killed.
  *
  * Locks: as->lock (sleeps), then the object caches' and the page allocator's.
  */
@@ -35,8 +35,8 @@
 #define SHARING (WEFT_MAP_SHARED | WEFT_MAP_PRIVATE)
 #define MAP_ALL (SHARING | WEFT_MAP_FIXED | WEFT_MAP_ANON | WEFT_MAP_NORESERVE | AS_MAP_READONLY)
 
-/* Of the stacks that a process leaves behind, so many stay for the next ones; of the empty slabs
- * of its LWPs, if they have come to twice as many, so many. */
+/* A process that ends leaves free stacks and empty slabs of LWPs.  So many stacks are kept for
+ * the next process; so many slabs, too, when there are more than twice as many. */
 #define KEEP_STACKS 64
 #define KEEP_SLABS 16
 
@@ -71,7 +71,7 @@ void as_hold(struct address_space *as)
 
 void as_destroy(struct address_space *as)
 {
-	/* What others did with it comes before its end. */
+	/* Acquire and release: all that other holders did with it comes before its end. */
 	if (__atomic_sub_fetch(&as->refs, 1, __ATOMIC_ACQ_REL) > 0)
 		return;
 	tlb_evict(as);
@@ -85,7 +85,7 @@ void as_destroy(struct address_space *as)
 	cache_trim_stable(2 * KEEP_SLABS, KEEP_SLABS);
 }
 
-/* Enters a copy of m, of whose pages there are none yet, into `to`. */
+/* Enters a copy of m into `to`, without its pages. */
 static int copy_mapping(struct address_space *to, const struct mapping *m)
 {
 	struct mapping *copy = mapping_alloc();
@@ -122,14 +122,14 @@ int as_fork(struct address_space *as, struct address_space **out)
 		if (m->flags & MAPPING_KERNEL)
 			continue;
 		err = copy_mapping(to, m);
-		/* Pages of a shared mapping are found again where they came from. */
+		/* Pages of a shared mapping are found again through its vnode. */
 		if (err == 0 && (m->flags & WEFT_MAP_PRIVATE))
 			err = upt_share(as, to, m->start, m->end, &lost);
 		preempt_point();
 	}
 	to->brk_start = as->brk_start;
 	to->brk = as->brk;
-	/* From here on no CPU can write to what the child has too. */
+	/* From here on no CPU can write to a page that the child has too. */
 	if (lost)
 		tlb_shootdown(as, 0, WEFT_USER_END);
 	krw_write_exit(&as->lock);
@@ -147,7 +147,10 @@ static bool in_user(vaddr_t addr, uint64_t len)
 	return addr >= WEFT_USER_START && addr <= WEFT_USER_END && len <= WEFT_USER_END - addr;
 }
 
-/* The end of [addr, addr + len) in whole pages.  -EINVAL: unaligned; -ENOMEM: not all user space. */
+/*
+ * Finds the end of [addr, addr + len) in whole pages.  -EINVAL: unaligned; -ENOMEM: not all of
+ * it lies in user space.
+ */
 static int range_end(vaddr_t addr, uint64_t len, vaddr_t *end)
 {
 	if (addr % PAGE_SIZE != 0)
@@ -164,14 +167,14 @@ static bool is_free(struct address_space *as, vaddr_t start, vaddr_t end)
 	return mapping_above(as, start)->start >= end;
 }
 
-/* Is memory with this protection and these flags to be reserved? */
+/* Must memory with this protection and these flags be reserved? */
 static bool to_reserve(int prot, uint32_t flags)
 {
 	return (prot & WEFT_PROT_WRITE) && (flags & WEFT_MAP_PRIVATE) &&
 	       !(flags & (WEFT_MAP_NORESERVE | MAPPING_RESERVED | MAPPING_KERNEL));
 }
 
-/* Pages of [start, end) that are reserved. */
+/* How many pages of [start, end) are reserved. */
 static uint64_t reserved_in(struct address_space *as, vaddr_t start, vaddr_t end)
 {
 	uint64_t bytes = 0;
@@ -185,8 +188,8 @@ static uint64_t reserved_in(struct address_space *as, vaddr_t start, vaddr_t end
 }
 
 /*
- * Unmaps [start, end) and frees its pages.  -ENOMEM: it lies in the middle of a
- * mapping, and there is no memory for a second one.
+ * Unmaps [start, end) and frees its pages.  -ENOMEM: the range lies in the middle of a
+ * mapping, and there is no memory, or no room in the set, for a second mapping.
  */
 static int as_unmap_locked(struct address_space *as, vaddr_t start, vaddr_t end)
 {
@@ -215,7 +218,7 @@ static int as_unmap_locked(struct address_space *as, vaddr_t start, vaddr_t end)
 
 /* --- mmap and munmap ----------------------------------------------------------------- */
 
-/* Where a mapping without WEFT_MAP_FIXED goes, or 0. */
+/* The address for a mapping without WEFT_MAP_FIXED, or 0. */
 static vaddr_t gap_choose(struct address_space *as, vaddr_t hint, uint64_t len)
 {
 	hint = PAGE_ROUND_DOWN(hint);
@@ -253,7 +256,7 @@ int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, u
 	struct mapping *m = mapping_alloc();
 	if (!fixed)
 		addr = gap_choose(as, addr, len);
-	/* One more, and what is there cut in two. */
+	/* One mapping more; two if the new mapping cuts an old mapping in two. */
 	unsigned more = fixed && mapping_needs_spare(as, addr, addr + len) ? 2 : 1;
 	if (m != NULL && addr != 0 && reserved && mappings_fit(as, more) &&
 	    as->size <= as->max_size && len <= as->max_size - as->size)
@@ -323,7 +326,7 @@ int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot)
 
 /* --- mprotect ------------------------------------------------------------------------ */
 
-/* Is all of [start, end) mapped?  *flags gets those that any of the mappings has. */
+/* Is all of [start, end) mapped?  *flags gets all flags of these mappings, ORed. */
 static bool is_mapped(struct address_space *as, vaddr_t start, vaddr_t end, uint32_t *flags)
 {
 	*flags = 0;
@@ -338,7 +341,7 @@ static bool is_mapped(struct address_space *as, vaddr_t start, vaddr_t end, uint
 	return true;
 }
 
-/* May the user give [start, end) this protection? */
+/* May the user give [start, end) this protection?  0, -ENOMEM: not all mapped, or -EACCES. */
 static int may_protect(struct address_space *as, vaddr_t start, vaddr_t end, int prot)
 {
 	uint32_t flags;
@@ -350,7 +353,7 @@ static int may_protect(struct address_space *as, vaddr_t start, vaddr_t end, int
 	return 0;
 }
 
-/* Of [start, end), what must be reserved before it may have this protection. */
+/* How many pages of [start, end) must be reserved before it may have this protection. */
 static uint64_t pages_to_reserve(struct address_space *as, vaddr_t start, vaddr_t end, int prot)
 {
 	uint64_t bytes = 0;
@@ -365,7 +368,7 @@ static uint64_t pages_to_reserve(struct address_space *as, vaddr_t start, vaddr_
 	return bytes / PAGE_SIZE;
 }
 
-/* The two mappings that splitting at both ends may need. */
+/* Allocates the two mappings that splitting at both ends may need. */
 static int alloc_two(struct mapping *m[2])
 {
 	m[0] = mapping_alloc();
@@ -428,8 +431,9 @@ int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot)
 /* --- madvise, msync ------------------------------------------------------------------ */
 
 /*
- * Takes as->lock for writing, for work on the range up to *end, all of which is mapped; *flags: those
- * of its mappings.  -EINVAL: the range; -ENOMEM: not all is mapped; then the lock is not taken.
+ * Acquires as->lock for writing, for work on the range up to *end.  All of the range is mapped;
+ * *flags gets all flags of its mappings, ORed.  -EINVAL: the range; -ENOMEM: not all is mapped.
+ * After an error the lock is not held.
  */
 static int range_enter(struct address_space *as, vaddr_t addr, uint64_t len, vaddr_t *end,
 		       uint32_t *flags)
@@ -456,7 +460,7 @@ int as_discard(struct address_space *as, vaddr_t addr, uint64_t len)
 	if (flags & MAPPING_KERNEL) {
 		err = -EINVAL;
 	} else {
-		/* No table goes: there are mappings all over. */
+		/* Every table stays, because the whole range is mapped. */
 		if (upt_revoke(as, addr, end, end, addr))
 			tlb_shootdown(as, addr, end);
 		upt_release(as, addr, end, end, addr);

@@ -1,13 +1,13 @@
 /*
- * tlb.c - which CPU holds translations of which address space, and how it is made
+ * tlb.c - which CPU holds translations of which address space, and how a CPU is made
  * to forget them.
  *
  * as->cpus has a bit for every CPU that has the address space in CR3.  Loading CR3
- * forgets the old one's translations, so a CPU without its bit holds none, and one
- * that comes later starts afresh: only the CPUs with a bit are asked.  An idle CPU
- * keeps the last address space in CR3, since it will most likely go back to it;
- * when it is asked to forget something it rather drops the address space, and is
- * not asked again.
+ * forgets the translations of the previous address space.  So a CPU without its bit holds
+ * none, and a CPU that loads the address space later starts without any: only the CPUs with a
+ * bit are asked.  An idle CPU keeps the last address space in CR3, because it will most likely
+ * go back to it.  When an idle CPU is asked to forget something, it drops the whole address
+ * space instead, and is not asked again.
  *
  * Memory ordering.
  *
@@ -17,16 +17,16 @@
  *
  * Setting the bit is a locked instruction and so a full fence: if the asker does
  * not see the bit, the CPU's walks see the new tables.  A bit is cleared only after
- * CR3 has another address space: who does not see it any more knows that nothing
+ * CR3 has another address space: an asker that no longer sees the bit knows that nothing
  * is left.
  *
- * Requests.  Each CPU has one record of what it still has to forget; who asks
- * merges his range into it and takes a number.  Only the first to ask sends the
+ * Requests.  Each CPU has one record of what it still has to forget.  An asker merges its
+ * range into the record and takes a number.  Only the first asker sends the
  * interrupt.  The CPU takes the whole record and then publishes the highest number
- * that was in it (release); the asker waits until that has come to his (acquire),
- * with interrupts on, so that two CPUs which ask each other both answer.  A CPU
- * that has interrupts off answers when it turns them on, which never takes long;
- * therefore nobody may ask with interrupts off or a spin lock held.
+ * that was in it (release).  The asker waits until the published number has reached its own
+ * (acquire), with interrupts on, so that two CPUs which ask each other both answer.  A CPU
+ * that has interrupts off answers when it turns them on, which never takes long.
+ * Therefore no LWP may ask with interrupts off or a spin lock held.
  *
  * Locks: a CPU's request lock, a leaf, one at a time.
  */
@@ -40,7 +40,7 @@
 #include <kern/trap.h>
 #include "impl.h"
 
-/* Beyond this many pages it is cheaper to forget everything. */
+/* Beyond this many pages it is cheaper to forget the whole address space. */
 #define MAX_INVLPG 32
 
 enum scope { NOTHING, RANGE, SPACE, EVERYTHING };
@@ -50,7 +50,7 @@ struct tlb_cpu {
 	enum scope scope;            /* lock */
 	vaddr_t start, end;          /* lock: of scope RANGE */
 	uint64_t requested;          /* lock: the last number taken */
-	uint64_t done CACHE_ALIGNED; /* all requests up to this one; written by the CPU */
+	uint64_t done CACHE_ALIGNED; /* requests up to this number are done; the CPU writes it */
 } CACHE_ALIGNED;
 
 static struct tlb_cpu tlb_cpus[WEFT_MAXCPU];
@@ -71,7 +71,7 @@ static void flush_space(void)
 	load_cr3(cr3);
 }
 
-/* Global pages too: changing CR4.PGE does that. */
+/* Flushes global pages too: changing CR4.PGE does that. */
 static void flush_everything(void)
 {
 	uint64_t cr4;
@@ -128,10 +128,10 @@ void tlb_interrupt(void)
 
 	if (scope == EVERYTHING)
 		flush_everything();
-	/* Also when another's request was for everything: in the same record may be that of
-	 * one who counts on our leaving the address space (tlb_evict). */
+	/* After flush_everything too: the record may also hold the request of a tlb_evict,
+	 * which expects this CPU to drop the address space. */
 	if (c->as != NULL && curlwp()->proc == NULL)
-		as_switch(NULL); /* kept for no reason but to save a reload */
+		as_switch(NULL); /* it was kept only to save a reload */
 	else if (c->as != NULL && scope != EVERYTHING)
 		tlb_flush(scope, start, end);
 	__atomic_store_n(&t->done, number, __ATOMIC_RELEASE);
@@ -139,7 +139,7 @@ void tlb_interrupt(void)
 
 /* --- asking other CPUs --------------------------------------------------------------- */
 
-/* Whose requests to wait for. */
+/* The requests to wait for. */
 struct pending {
 	uint64_t cpus;
 	uint64_t number[WEFT_MAXCPU];
@@ -189,14 +189,14 @@ static void tlb_wait(const struct pending *p)
 	}
 }
 
-/* From all CPUs of `as`, this one included if it is one of them. */
+/* Flushes on all CPUs of `as`, including this CPU if it is one of them. */
 static void tlb_shootdown_scope(struct address_space *as, enum scope scope, vaddr_t start,
 				vaddr_t end)
 {
 	struct cpu *c = this_cpu();
 	struct pending p;
 
-	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* the page tables before the bits */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* page-table stores before the look at the bits */
 	uint64_t mask = __atomic_load_n(&as->cpus, __ATOMIC_SEQ_CST);
 	tlb_ask(&p, mask & ~(1ull << c->id), scope, start, end);
 	if (c->as == as) {
@@ -232,7 +232,7 @@ void tlb_flush_kernel(void)
 	uint64_t mask = 0;
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	/* One that has not come online yet will load CR3 first. */
+	/* A CPU that is not online yet will load CR3 first. */
 	for (unsigned i = 0; i < ncpu; i++)
 		if (cpus[i] != this_cpu() && __atomic_load_n(&cpus[i]->online, __ATOMIC_ACQUIRE))
 			mask |= 1ull << i;

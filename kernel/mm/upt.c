@@ -1,26 +1,25 @@
 /*
  * upt.c - the user half of an address space's page tables.
  *
- * An entry of the lowest level is 0 (no page), present, or not present but with an
- * address: a page that nobody may access (WEFT_PROT_NONE) or that is being taken
- * away.  An entry higher up is 0 or names a table; not present with an address, it
- * is being taken away with everything under it.
+ * An entry of the lowest level has one of three states: 0 (no page), present, or not present
+ * with an address.  The last is a page that no access may reach (WEFT_PROT_NONE), or a page
+ * that is being taken away.  An entry higher up is 0 or names a table.  If it is not present
+ * and has an address, the table is being taken away with everything under it.
  *
- * Pages go in two steps, because their memory may be used again only when no CPU
- * has a translation left: upt_revoke clears the present bits, a whole table at a
- * time where it can; then comes the shoot-down; then upt_release walks the same
+ * Pages are taken away in three steps, because their memory may be used again only when no
+ * CPU has a translation left.  upt_revoke clears the present bits, a whole table at a
+ * time where it can.  Then comes the shoot-down.  Then upt_release walks the same
  * range and frees.  So nothing has to be remembered in between, whatever the size.
  * Tables are freed as soon as no mapping lies in the addresses that they cover.
  *
- * The caller holds as->lock.  Page faults hold it for reading, and as->pt_lock
- * among themselves.  Entries are exchanged as a whole, since the CPUs set bits in
- * them.
+ * The caller holds as->lock.  Page faults hold it for reading; as->pt_lock excludes them from
+ * each other.  An entry is exchanged as a whole, because the CPUs set bits in it.
  *
- * Each function gives up the CPU before each table of level 1 if somebody wants it
- * (preempt_point), so a range may be as long as it likes.  as->lock stays held meanwhile: faults and other calls
- * of the address space wait, and the walk goes on in the same tables.  Programs that run on
- * other CPUs, or meanwhile on this CPU, may still use translations of what has been revoked;
- * that is harmless, because no page is free before the shoot-down.
+ * Each function gives up the CPU before each table of level 1 if another LWP needs it
+ * (preempt_point), so a range may have any length.  as->lock stays held meanwhile: faults and
+ * other calls of the address space wait, and the walk goes on in the same tables.  Programs
+ * that run meanwhile, on this CPU or on others, may still use revoked translations.  That is
+ * harmless, because no page is freed before the shoot-down.
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
@@ -35,7 +34,7 @@ uint64_t upt_flags(int prot)
 {
 	if (prot == WEFT_PROT_NONE)
 		return PTE_U | PTE_NX;
-	/* Accessed and dirty are set already: nobody reads them, and the CPU need
+	/* Accessed and dirty are set already: the kernel never reads them, and the CPU need
 	 * not write them. */
 	return PTE_P | PTE_U | PTE_A | (prot & WEFT_PROT_WRITE ? PTE_W | PTE_D : 0) |
 	       (prot & WEFT_PROT_EXEC ? 0 : PTE_NX);
@@ -88,18 +87,18 @@ uint64_t *upt_make(struct address_space *as, vaddr_t addr, unsigned flags)
 	return &t[pt_index(addr, 1)];
 }
 
-/* A range to take away, and the room without mappings around it. */
+/* A range to take away, and the room without mappings around it: [low, high). */
 struct cut {
 	vaddr_t start, end, low, high;
 };
 
-/* Does all that an entry for [at, at + span) covers go away? */
+/* Is all that an entry for [at, at + span) covers taken away? */
 static bool cut_covers(const struct cut *c, vaddr_t at, uint64_t span)
 {
 	return at >= c->low && at + span <= c->high;
 }
 
-/* The first address that an entry of this level covers, among those of the range. */
+/* The first address of the range that an entry of this level covers, rounded down to its span. */
 static vaddr_t first_at(const struct cut *c, vaddr_t base, int level)
 {
 	return MAX(base, c->start & ~(PT_SPAN(level) - 1));
@@ -180,8 +179,8 @@ static bool table_protect(uint64_t *table, int level, vaddr_t base, const struct
 			lost |= table_protect(pt_table(*e), level - 1, at, c, flags);
 			continue;
 		}
-		/* A right to write that it had not before waits for a fault, unless the
-		 * page is nobody else's (fault.c). */
+		/* A new right to write waits for a fault, unless the page has no other holder
+		 * (fault.c). */
 		uint64_t now = flags;
 		if (!(*e & PTE_W) && page_count(*e & PTE_ADDR) != 1)
 			now &= ~(PTE_W | PTE_D);
@@ -198,14 +197,14 @@ bool upt_protect(struct address_space *as, vaddr_t start, vaddr_t end, int prot)
 	return table_protect(phys_to_virt(as->pml4), PT_LEVELS, 0, &c, upt_flags(prot));
 }
 
-/* What upt_share does, beside its range: where to, and what came of it. */
+/* The arguments of upt_share besides the source, and its result. */
 struct share {
 	struct cut c;
 	struct address_space *to;
 	bool lost;
 };
 
-/* The lowest level: both tables have the same entries from now on. */
+/* The lowest level: afterwards both tables have the same entries. */
 static int share_entries(uint64_t *from, vaddr_t at, vaddr_t stop, struct share *sh)
 {
 	uint64_t *to = upt_make(sh->to, at, PG_USER);
@@ -254,7 +253,7 @@ int upt_share(struct address_space *as, struct address_space *to, vaddr_t start,
 	return err;
 }
 
-/* What as_resident does: entries of tables that it may still look at, and from which address on. */
+/* State of as_resident: how many entries it may still look at, and from which address on. */
 struct count {
 	uint64_t left;
 	vaddr_t at, end;

@@ -1,8 +1,9 @@
 /*
  * zone.h - the frame table, and the free blocks of a part of memory.
  *
- * A zone has a list of its free blocks for each order.  A list gives the block first that came last.
- * For page.c, whose lock guards all of it; inline, because each page that programs touch goes through.
+ * A zone has a list of its free blocks for each order.  The block that was added last is taken
+ * first.  Only page.c uses zones; its lock guards all of them.  The functions are inline, because
+ * every page that a program touches goes through them.
  */
 #pragma once
 #include <kern/types.h>
@@ -12,7 +13,7 @@
 
 enum {
 	FRAME_NONE = 0, /* not managed, or inside of a free block */
-	FRAME_FREE,     /* the first of a free block */
+	FRAME_FREE,     /* the first frame of a free block */
 	FRAME_CACHED,   /* in a CPU's cache */
 	FRAME_USED,     /* handed out */
 	FRAME_USER,     /* handed out with PG_USER */
@@ -21,7 +22,7 @@ enum {
 
 struct frame {
 	uint32_t next, prev; /* FRAME_FREE: neighbours in the list of its order */
-	uint32_t count;      /* holds; atomic */
+	uint32_t count;      /* how many holders; atomic */
 	uint8_t state;       /* FRAME_* */
 	uint8_t order;       /* FRAME_FREE: of the block; else as page_set_use said */
 	uint8_t use;         /* enum page_use */
@@ -36,7 +37,7 @@ struct zone {
 	uint32_t nonempty;             /* bit n: first[n] is not 0 */
 };
 
-/* The block at f is free, and in no list. */
+/* Adds the block at f, which is free and in no list. */
 static inline void zone_add(struct zone *z, uint32_t f, unsigned order)
 {
 	uint32_t next = z->first[order];
@@ -50,7 +51,7 @@ static inline void zone_add(struct zone *z, uint32_t f, unsigned order)
 	z->nonempty |= 1u << order;
 }
 
-/* The free block at f, which is in a list of z, leaves it. */
+/* Removes the free block at f from its list in z. */
 static inline void zone_del(struct zone *z, uint32_t f)
 {
 	struct frame *p = &frames[f];
@@ -71,7 +72,7 @@ static inline bool zone_has(const struct zone *z, unsigned order)
 	return z->nonempty >> order != 0;
 }
 
-/* The first frame of such a block, which zone_has has found. */
+/* Takes such a block, which zone_has has found; returns its first frame. */
 static inline uint32_t zone_take(struct zone *z, unsigned order)
 {
 	unsigned have = __builtin_ctz(z->nonempty >> order << order);
