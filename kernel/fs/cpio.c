@@ -1,10 +1,10 @@
 /*
  * cpio.c - the parser of the initial RAM disk: one or more "newc" cpio archives
- * one after the other, as Linux accepts them (initramfs buffer format): zero
- * bytes may stand between archives and between entries, each entry starts at a multiple
- * of 4, and the last archive may lack its trailer.
+ * one after the other, as Linux accepts them (initramfs buffer format).  Zero
+ * bytes may stand between archives and between entries.  Each entry starts at a multiple
+ * of 4.  The last archive may lack its trailer.
  *
- * The archive comes from outside and may be anything: no length or offset in it
+ * The archive comes from outside and may be anything.  No length or offset in it
  * is used before it has been checked against what is left.  Nothing is copied or
  * allocated; entries point into the archive.
  */
@@ -50,7 +50,7 @@ static int cpio_damaged(struct cpio *c, const char *why)
 	return -EINVAL;
 }
 
-/* No newc header: what else could it be?  The common mistakes have a name. */
+/* There is no newc header: guesses what there is instead.  The common mistakes have a message. */
 static int bad_magic(struct cpio *c)
 {
 	const uint8_t *p = c->base + c->pos;

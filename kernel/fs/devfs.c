@@ -1,15 +1,15 @@
 /*
  * devfs.c - /dev: the console, and the devices that need no hardware.  Devices are vnodes
- * like any other, in a tmpfs of their own.
+ * like any other, in a tmpfs of their own.  What a device does:
  *
- *	null	takes everything, has nothing
- *	zero	takes everything, has zeros without end; a mapping of it is anonymous memory, as
- *		SVR4's programs get it
- *	full	as zero, but there is never room: -ENOSPC
+ *	null	a write takes everything; a read finds the end of the file
+ *	zero	a write takes everything; a read gives zeros without end.  A mapping of it is
+ *		anonymous memory, as programs of SVR4 get it
+ *	full	as zero, except that a write fails: -ENOSPC
  *	random, urandom
- *		bytes of a generator (SplitMix64, Steele et al., OOPSLA 2014) that the boot seeds
- *		from the clock: for programs that want different numbers each time, in exact
- *		timing the same at each run; not for secrets
+ *		bytes of a generator (SplitMix64, Steele et al., OOPSLA 2014).  The boot seeds it
+ *		from the clock.  It is for programs that want different numbers each time; in
+ *		exact timing they are the same at each run.  Not for secrets
  */
 #include <weft/errno.h>
 #include <kern/printk.h>
@@ -62,7 +62,7 @@ static const struct vnode_ops random_ops = {
 static const struct {
 	const char *name;
 	const struct vnode_ops *ops;
-	unsigned minor; /* as in Linux; major 1 */
+	unsigned minor; /* as in Linux; the major number is 1 */
 } devices[] = {
 	{"null", &null_ops, 3},     {"zero", &zero_ops, 5},      {"full", &full_ops, 7},
 	{"random", &random_ops, 8}, {"urandom", &random_ops, 9},
@@ -88,12 +88,12 @@ void devfs_init(void)
 	if (mount.root == NULL)
 		panic("out of memory for /dev");
 	random_state = time_real();
-	uint64_t ino = 1000; /* apart from those of its directories */
+	uint64_t ino = 1000; /* apart from those of the tmpfs's directories */
 	for (unsigned i = 0; i < ARRAY_LEN(devices); i++) {
 		struct vnode *vn = &device_vnodes[i];
 		*vn = (struct vnode){
 			.ops = devices[i].ops,
-			.refs = 1, /* for ever */
+			.refs = 1, /* never released */
 			.mode = WEFT_S_IFCHR | 0666,
 			.rdev = 1 << 8 | devices[i].minor,
 		};

@@ -1,13 +1,14 @@
 /*
  * file.c - open files and descriptor tables.
  *
- * Locks: t->lock guards all of a table but is held only to look up or exchange
- * pointers.  It is a leaf: memory is allocated before it is taken, and files and
- * vnodes are released after it is given up, since a release may sleep.
+ * Locks: t->lock guards all of a table.  It is held only to look up or exchange
+ * pointers.  It is a leaf: memory is allocated before it is acquired.  Files and
+ * vnodes are released when it is no longer held, because their release may sleep.
  *
- * The LWPs of a process share its table.  A call takes a hold of the file (or of
- * the current directory) under t->lock, so what another LWP closes or leaves in
- * the meantime stays alive until the call is done.
+ * *Race:* one LWP uses a file through a descriptor, another LWP of the process closes the
+ * descriptor; *without this:* the file is freed and its memory used again; *closed by:* each
+ * call takes a hold of the file under t->lock (fd_get), and keeps it to its end.  The same
+ * holds for the current directory (fdtable_cwd).
  */
 #include <weft/errno.h>
 #include <kern/cache.h>
@@ -48,7 +49,7 @@ void file_rele(struct file *f)
 	}
 }
 
-/* t has given up a descriptor for f, and the hold with it. */
+/* t has lost a descriptor for f; releases the descriptor's hold. */
 static void file_closed(struct fdtable *t, struct file *f, bool is_private)
 {
 	if (__atomic_load_n(&f->vn->reclocks, __ATOMIC_RELAXED) != NULL && !is_private)
@@ -117,8 +118,8 @@ static struct file *fdtable_exchange(struct fdtable *t, int fd, struct file *f, 
 }
 
 /*
- * Makes room for descriptor fd.  Takes t->lock, and so must be called without
- * it; the table never shrinks, so the room stays.
+ * Makes room for descriptor fd.  Takes t->lock, so the caller must not hold
+ * it.  The table never shrinks, so the room stays.
  */
 static int fdtable_grow(struct fdtable *t, int fd)
 {
@@ -131,7 +132,7 @@ static int fdtable_grow(struct fdtable *t, int fd)
 
 	irqstate_t s = spin_lock(&t->lock);
 	struct file **unwanted = files;
-	if (t->size < size) { /* or else another LWP was faster */
+	if (t->size < size) { /* otherwise another LWP was faster */
 		memcpy(files, t->files, t->size * sizeof(*files));
 		unwanted = t->files;
 		t->files = files;
@@ -183,7 +184,7 @@ int fd_install_private(struct fdtable *t, struct file *f, int least)
 	return fd_enter(t, f, least, true, true);
 }
 
-/* Was descriptor fd private?  It is not from now on.  t->lock held. */
+/* Was descriptor fd private?  Clears the mark.  t->lock held. */
 static bool was_private(struct fdtable *t, int fd)
 {
 	bool is_private = t->private_fds[fd / 64] >> fd % 64 & 1;
@@ -255,7 +256,7 @@ void fdtable_close_on_exec(struct fdtable *t)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(t->cloexec); i++) {
 		uint64_t bits;
-		/* This LWP is the only one of its process: nobody sets bits meanwhile. */
+		/* This LWP is the only one of its process: no other LWP sets bits meanwhile. */
 		while ((bits = t->cloexec[i]) != 0) {
 			fd_close(t, 64 * i + __builtin_ctzll(bits));
 			preempt_point();

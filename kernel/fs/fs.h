@@ -1,5 +1,5 @@
 /*
- * fs.h - what the files of fs/ share: tmpfs, poll, and the parser of the initial RAM disk.
+ * fs.h - what the files of fs/ share: tmpfs, poll, the parser of the initial RAM disk.
  */
 #pragma once
 #include <kern/file.h>
@@ -7,42 +7,43 @@
 
 /* --- tmpfs_dir.c --------------------------------------------------------------------- */
 
-/* The root directory of a new tmpfs, held; NULL: out of memory. */
+/* Makes a tmpfs; returns its root directory, held.  NULL: out of memory. */
 struct vnode *tmpfs_new(void);
 /*
- * From true to false, what is made in the tmpfs of root, which is empty before, is what the initial RAM
- * disk holds: it changes no cost of other names, and no inode number (tmpfs_names.c).
+ * Between tmpfs_unpack(root, true) and (root, false), what is made in the tmpfs of root is the
+ * contents of the initial RAM disk.  It changes no cost of other names, and no inode number
+ * (tmpfs_names.c).  The tmpfs is empty before.
  */
 void tmpfs_unpack(struct vnode *root, bool unpacking);
-/* As its link operation, but for a vnode of any kind that is not in the tree yet. */
+/* As the link operation of tmpfs, except that vn may be of any kind; it is not in the tree yet. */
 int tmpfs_enter(struct vnode *dir, const char *name, struct vnode *vn);
 
 /* --- tmpfs_file.c -------------------------------------------------------------------- */
 
 /*
- * Appends a page, which becomes the file's own with the caller's hold of it, to a regular file
- * of whole pages.  -ENOMEM, -EFBIG: the hold is still the caller's.  May block.
+ * Appends a page to a regular file of whole pages.  The file takes over the caller's hold of
+ * the page.  -ENOMEM, -EFBIG: the caller keeps the hold.  May block.
  */
 int tmpfs_append_page(struct vnode *file, paddr_t page);
 
 /* --- vfs.c ----------------------------------------------------------------------------- */
 
-/* One struct weft_dirent in buf, for readdir: its length, or -EINVAL: size is too small. */
+/* Puts one struct weft_dirent into buf, for readdir.  Returns its length; -EINVAL: no room. */
 int64_t dirent_put(void *buf, size_t size, const char *name, size_t len, uint64_t ino,
 		   uint32_t mode);
 
 /* --- poll.c ------------------------------------------------------------------------ */
 
 /*
- * Fills in fd[i].revents for the descriptors of t.  Returns how many have something to
- * tell, waiting until one has or time_now() reaches deadline (0: does not wait).  -EINTR,
+ * Fills in fd[i].revents for the descriptors of t.  Returns how many revents are not 0.  Waits
+ * until there is one, or until time_now() reaches deadline (0: does not wait).  -EINTR,
  * -ENOMEM.
  */
 int file_poll(struct fdtable *t, struct weft_pollfd *fd, unsigned n, hrtime_t deadline);
 
 /* --- cpio.c: the parser --------------------------------------------------------- */
 
-struct cpio { /* zero all but base and size, then call cpio_next */
+struct cpio { /* set base and size, and the rest to zero; then call cpio_next */
 	const uint8_t *base;
 	uint64_t size;
 	uint64_t pos;      /* of the next header */
@@ -53,19 +54,19 @@ struct cpio_entry {
 	const char *name; /* ends with NUL, as it stands in the archive */
 	size_t name_len;  /* 1 or more, without the NUL */
 	uint32_t mode, nlink, ino, dev_major, dev_minor;
-	uint32_t archive; /* inode numbers mean something within one archive only */
+	uint32_t archive; /* number of the archive: an inode number is unique only within it */
 	uint64_t mtime;   /* seconds since 1970 */
 	const uint8_t *data;
 	uint64_t size;
 };
-/* The next entry: 1; 0 at the end; -EINVAL: damaged at c->pos, c->error says how. */
+/* Parses the next entry: 1; 0 at the end; -EINVAL: damaged at c->pos, c->error says how. */
 int cpio_next(struct cpio *c, struct cpio_entry *e);
 
 /* --- initrd.c, devfs.c: what vfs_init calls --------------------------------------- */
 
 /*
- * Fills `root` from the archives; says on the console what it could not use.  The memory of
- * what it has read it gives back as it goes: none of it may be read again.
+ * Fills `root` from the archives.  Names on the console what it could not use.  Frees the memory
+ * of the archives as it goes, so they cannot be read again.
  */
 void initrd_unpack(struct vnode *root, const void *base, uint64_t size);
 /* Mounts /dev with its devices.  Panics when it cannot. */

@@ -1,12 +1,12 @@
 /*
  * genfs.c - directories and files whose contents are generated (kern/vnode.h).
  *
- * Nothing here is cached: a vnode is what one lookup made, and several vnodes may stand for
- * one thing.  A directory holds its parent, so that ".." and the way up need no search.
+ * Nothing here is cached: each lookup makes a vnode, and several vnodes may stand for
+ * one object.  A directory holds its parent, so that ".." and the way up need no search.
  *
- * A file's text is generated piece by piece.  Reading on generates each piece once.  Reading
- * further back than the piece that is there begins anew: what comes before may be longer or
- * shorter by then.
+ * A file's text is generated piece by piece.  A reader that goes forward generates each piece
+ * once.  A read before the current piece starts again at the first piece, because the pieces
+ * before it may be longer or shorter by then.
  *
  * Lock: n->lock, a mutex, is held while a file's text is generated and copied.
  */
@@ -28,7 +28,7 @@ struct gen_node {
 	int (*fill)(struct gen_text *, uint64_t arg);
 	bool filled;
 	uint64_t start;       /* offset of `text` in the file */
-	struct gen_text text; /* the piece that is there; also a link's target */
+	struct gen_text text; /* the current piece; also a link's target */
 	/* directories */
 	char name[];
 };
@@ -40,9 +40,9 @@ static struct gen_node *to_node(struct vnode *vn)
 
 /* --- text -------------------------------------------------------------------------------- */
 
-#define TEXT_MAX (1u << 20) /* what kmalloc gives */
+#define TEXT_MAX (1u << 20) /* the most that kmalloc gives */
 
-/* Room for n more bytes and a NUL; false: no memory. */
+/* Makes room for n more bytes and a NUL; false: out of memory. */
 static bool gen_text_room(struct gen_text *t, size_t n)
 {
 	if (t->failed || n > TEXT_MAX || t->len + n + 1 > TEXT_MAX) {
@@ -97,7 +97,7 @@ void gen_printf(struct gen_text *t, const char *fmt, ...)
 static void node_release(struct vnode *vn)
 {
 	struct gen_node *n = to_node(vn);
-	/* A parent's parent goes by the same way, but trees of this kind are shallow. */
+	/* This may release the parent's parent, and so on; trees of this kind are shallow. */
 	if (n->parent != NULL)
 		vnode_rele(n->parent);
 	kfree(n->text.buf);
@@ -184,7 +184,10 @@ static const struct vnode_ops dir_ops = {
 	.release = node_release,
 };
 
-/* The next piece, or, `again`, the first.  An error leaves none.  n->lock held. */
+/*
+ * Generates the next piece, or the first one if `again`.  After an error there is no piece.
+ * n->lock held.
+ */
 static int next_piece(struct gen_node *n, bool again)
 {
 	struct gen_text *t = &n->text;

@@ -1,22 +1,23 @@
 /*
  * initrd.c - fills the root file system from the initial RAM disk.
  *
- * A later entry of the same name takes the place of an earlier one, so that an
- * archive appended by the loader can override what the first one holds.  Missing
+ * A later entry replaces an earlier entry of the same name, so that an archive
+ * appended by the loader can override what the first archive holds.  Missing
  * parent directories are made.  Names with the same inode number within one
- * archive are one file; the bytes stand with one of them, by custom the last.
+ * archive are one file.  Its bytes come with one of the names, usually the last.
  *
- * Bytes that start with a page of memory are not copied: their pages become the file's
- * (tools/weft_host/cpio.py lays them out so).  All else is copied, and what has been copied is
- * given back at once: archive and copies together need not fit into memory.
+ * If a file's bytes start at a page boundary, their pages are not copied: they become the
+ * file's (tools/weft_host/cpio.py aligns the files for that).  All else is copied, and the
+ * memory of what has been copied is freed at once: the archive and the copies together need
+ * not fit into memory.
  *
- * What a file is made of lies apart from all else (mm_apart, tmpfs_names.c), and the clock of exact
- * timing stands (timing.h).  So an entry costs nothing except to a command that uses it: whatever
+ * The memory of the files is apart from all else (mm_apart, tmpfs_names.c), and the clock of exact
+ * timing stands meanwhile (timing.h).  So an entry costs only a command that uses it: whatever
  * else the archives hold, a command executes the same instructions at the same times.
  *
  * What cannot be used (device nodes, names with "..") is named on
- * the console and left out; a damaged archive ends the unpacking there, and what
- * came before it stays.  Runs on the boot CPU alone.
+ * the console and left out.  A damaged archive ends the unpacking there; what
+ * came before it stays.  Only the boot CPU runs this.
  */
 #include <weft/errno.h>
 #include <kern/cache.h>
@@ -26,9 +27,9 @@
 #include <kern/printk.h>
 #include "fs.h"
 
-#define NS 1000000000ull /* in a second */
+#define NS 1000000000ull /* nanoseconds in a second */
 
-/* A file with several names, by its identity in the archive; lives while unpacking. */
+/* A file with several names, by its identity in the archive; exists while unpacking. */
 struct link {
 	struct tree_node node;
 	uint32_t key[4];
@@ -77,7 +78,7 @@ static void set_times(struct vnode *vn, uint32_t mode, uint64_t mtime)
 	vn->ops->setattr(vn, &a);
 }
 
-/* The file is a name of something in the archive, which may have others. */
+/* Remembers vn as the file with this identity in the archive; it may have other names. */
 static int initrd_link_remember(struct tree *links, const struct link *key, struct vnode *vn)
 {
 	struct link *l = kmalloc(sizeof(*l));
@@ -90,7 +91,7 @@ static int initrd_link_remember(struct tree *links, const struct link *key, stru
 	return 0;
 }
 
-/* The entry's bytes become the contents of the file. */
+/* Makes the entry's bytes the contents of the file. */
 static int initrd_file_fill(struct vnode *vn, const struct cpio_entry *e)
 {
 	uint64_t off = 0;
@@ -112,7 +113,7 @@ static int initrd_file_fill(struct vnode *vn, const struct cpio_entry *e)
 	return err;
 }
 
-/* Makes a regular file, in the place of one that is there. */
+/* Makes a regular file; replaces one that is there. */
 static int make_file(struct vnode *dir, const char *name, size_t len, struct tree *links,
 		     const struct cpio_entry *e)
 {
@@ -157,7 +158,7 @@ static int make_symlink(struct vnode *dir, const char *name, size_t len, const s
 }
 
 /*
- * Finds or makes the directory `name` in dir and moves *dir on to it.  Nothing removes
+ * Finds or makes the directory `name` in dir and moves *dir on to it.  No LWP removes
  * directories meanwhile, so nothing here needs a hold.
  */
 static int initrd_dir_enter(struct vnode **dir, const char *name, size_t len, uint64_t mtime)
@@ -231,7 +232,7 @@ static const char *why_not(int err)
 	case -ENOTSUP:
 		return "neither a file nor a directory nor a symbolic link";
 	case -EISDIR:
-	case -EPERM: /* of unlink */
+	case -EPERM: /* from unlink */
 		return "there is a directory of that name";
 	case -ENOTDIR:
 		return "a part of the path is not a directory";

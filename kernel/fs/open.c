@@ -10,7 +10,7 @@
 	 WEFT_O_CLOEXEC | WEFT_O_DIRECTORY | WEFT_O_NOFOLLOW | WEFT_O_NONBLOCK | WEFT_O_NOCTTY |   \
 	 WEFT_O_SYNC)
 
-/* May vn, which was there, be opened with these flags? */
+/* May vn, which existed before this open, be opened with these flags? */
 static int check_open(const struct vnode *vn, uint32_t flags)
 {
 	bool writes = (flags & WEFT_O_ACCMODE) != WEFT_O_RDONLY;
@@ -30,7 +30,12 @@ static int check_open(const struct vnode *vn, uint32_t flags)
 	return 0;
 }
 
-/* The file that `path` names, held; made if it is not there and flags say so. */
+/*
+ * Finds the file that `path` names, held.  Makes it if it does not exist and flags say so.
+ *
+ * *Race:* another LWP makes the file after this LWP has not found it; *without this:* the open
+ * fails with EEXIST although it has no WEFT_O_EXCL; *closed by:* `raced`: it looks again.
+ */
 static int find_or_create(struct vnode *dir, const char *path, uint32_t flags, uint32_t mode,
 			  struct vnode **out)
 {

@@ -1,19 +1,24 @@
 /*
  * pipe.c - pipes: a ring of bytes between an end to write to and an end to read from.
  *
- * An end is a vnode; the open files that pipe(2), dup, fork and spawn make hold it, and when
- * the last of them is closed it is released.  Then the other end learns: a reader finds the
- * end of the file once the ring is empty, a writer gets -EPIPE.  The pipe is freed with its
- * second end.
+ * An end is a vnode.  The open files that pipe(2), dup, fork and spawn make hold it; when
+ * the last of them is closed, the end is released.  Then a writer at the other end gets -EPIPE;
+ * a reader at the other end finds the end of the file once the ring is empty.
  *
- * Bytes are copied without the lock: one reader at a time (`reading`) has the filled part
- * that it found, one writer (`writing`) the free part; only first, count and the wake-ups
- * need p->lock.  A copy neither sleeps nor faults, so nobody waits long for these two.
+ * *Race:* both ends are released at the same time; *without this:* each release finds the other
+ * end closed, and the pipe is freed twice; *closed by:* each release closes its end and looks
+ * at the other end under p->lock, so only the second frees the pipe.
+ *
+ * Bytes are copied without the lock.  One reader at a time (`reading`) has the filled part
+ * that it found, and one writer (`writing`) has the free part.  Only first, count and the
+ * wake-ups need p->lock.  A copy neither sleeps nor faults, so these two never delay other
+ * LWPs for long.
  *
  * A write of WEFT_PIPE_BUF bytes or less waits for room for all of it, so it goes in one
- * piece whoever else writes; of a longer one each part does.  Room may be enough for one
- * waiting writer and not for another, so all of them are woken; a reader takes whatever
- * there is, so one is, and if something is left it wakes the next.
+ * piece even if other LWPs write too.  A longer write is cut into parts, and each part goes
+ * in one piece.  The free room may be enough for one waiting writer and not for another, so
+ * all writers are woken.  A reader takes whatever there is, so one reader is woken; if
+ * something is left, it wakes the next.
  *
  * Locks: p->lock, then pollers' locks and l->lock.
  */
@@ -44,10 +49,10 @@ struct pipe_end {
 };
 
 struct pipe {
-	struct spinlock lock; /* all of the below, and the ends but for their vnodes */
+	struct spinlock lock; /* all fields below, and the ends except their vnodes */
 	struct pipe_end end[2];
-	bool reading, writing;  /* somebody copies out of the ring, into it */
-	unsigned first, count;  /* bytes: the oldest, how many */
+	bool reading, writing;  /* an LWP copies out of the ring, into it */
+	unsigned first, count;  /* bytes: index of the oldest, how many */
 	char *page[PIPE_PAGES]; /* the ring; the pointers do not change */
 };
 
@@ -60,7 +65,7 @@ static struct pipe_end *to_end(struct vnode *vn)
 	return CONTAINER_OF(vn, struct pipe_end, vn);
 }
 
-/* Copies n bytes between a buffer and the ring from `at` on; no lock. */
+/* Copies n bytes between a buffer and the ring from `at` on.  Needs no lock. */
 static void ring_copy(struct pipe *p, unsigned at, char *buf, size_t n, bool into)
 {
 	while (n > 0) {
@@ -112,8 +117,10 @@ static int64_t pipe_recv(struct vnode *vn, void *buf, size_t n, unsigned flags)
 	return n;
 }
 
-/* -EPIPE beside what kern/file.h says.  Waits until all n bytes are in the ring, or so many
- * as fit if flags has IO_PART. */
+/*
+ * Waits until all n bytes are in the ring; if flags has IO_PART, until as many are as fit.
+ * -EPIPE, besides the errors in kern/file.h.
+ */
 static int64_t pipe_send(struct vnode *vn, const void *buf, size_t n, unsigned flags)
 {
 	struct pipe *p = to_end(vn)->pipe;

@@ -1,14 +1,21 @@
 /*
  * poll.c - waiting for several objects at once (kern/poll.h).
  *
- * A poller joins the pollheads of all its objects, asking each as it joins, and sleeps
- * only if none was ready.  A change after that sets `woken` and wakes it; then it asks all
- * of them again, without joining afresh, since its entries stay where they are until it
- * returns.  `woken` is cleared before the asking, so that a change meanwhile is seen.
+ * A poller joins the pollheads of all its objects, and asks each object as it joins.  It
+ * sleeps only if none is ready.  A later change sets `woken` and wakes the poller.  Then the
+ * poller asks all objects again.  It does not join again, because its entries stay where they
+ * are until it returns.
+ *
+ * *Race:* an object becomes ready after the poller has asked it, and before the poller sleeps;
+ * *without this:* the poller sleeps on; *closed by:* `woken`, which the poller clears only
+ * before it asks.
  *
  * Locks: an object's lock, then the poller's, then l->lock.  Two objects' locks are never
- * held together.  An entry is unlinked under its object's lock, so a waker never meets one
- * whose poller is gone; the poller holds its open files, so objects outlive their entries.
+ * held together.
+ *
+ * *Race:* an object wakes its pollers while one of them returns; *without this:* the waker
+ * uses a poller that is gone from its stack; *closed by:* the object's lock, under which
+ * an entry is unlinked.  The poller holds its open files, so objects outlive their entries.
  */
 #include <weft/errno.h>
 #include <kern/cache.h>
@@ -20,7 +27,7 @@
 
 struct poller {
 	struct spinlock lock;
-	struct waitq sleeper; /* at most one; lock */
+	struct waitq sleeper; /* at most one LWP; lock */
 	bool woken;           /* lock */
 };
 
@@ -54,7 +61,10 @@ void pollhead_wake(struct pollhead *h)
 	}
 }
 
-/* Asks all; how many have something to tell.  Objects get `join`'s entries until then. */
+/*
+ * Asks all objects; returns how many revents are not 0.  With `join`, the poller joins each
+ * object until one is ready.
+ */
 static int poll_ask(struct weft_pollfd *fd, struct polled *polled, unsigned n, bool join)
 {
 	int ready = 0;

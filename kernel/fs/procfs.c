@@ -1,19 +1,20 @@
 /*
- * procfs.c - /proc: what the kernel knows of each process, as text.
+ * procfs.c - /proc: what the kernel knows about each process, as text.
  *
- *	kmem			the kernel's memory, in pages, and its caches of objects: name, bytes
- *				of an object, objects in use, pages.  What is nobody's is the sum
- *				of what is free and what waits in caches, stacks and tables: at
- *				rest it comes back to the same number, which shows a leak
+ *	kmem			the kernel's memory, in pages, and its object caches: name,
+ *				bytes of an object, objects in use, pages.  The unused memory
+ *				is the sum of what is free and what caches, stacks and tables
+ *				keep.  When the system is at rest the sum returns to the same
+ *				number; another number shows a leak
  *	self			the current process
  *	PID/status		identity, state, sizes, CPU time
  *	PID/cmdline		the program's arguments, as it was started; at most PROC_ARGS
  *	PID/maps		its mappings: addresses, permissions, offset, device, inode,
- *				KiB resident, what it is
+ *				KiB resident, purpose
  *	PID/lwp/ID/status	one LWP: state, class, priority, CPU, call, what it waits for
  *
- * A file is one moment's view, taken under the locks that guard what it tells, except PID/maps: each
- * of its lines is.  Names are looked up afresh each time.
+ * A file shows one moment, because it is generated under the locks that guard its facts.  The
+ * exception is PID/maps: each line shows one moment.  Names are looked up again each time.
  */
 #include <weft/errno.h>
 #include <weft/mman.h>
@@ -32,12 +33,12 @@
 
 static uint32_t procfs_dev;
 
-/* An LWP of a process, in one word. */
+/* A process and one of its LWPs, in one word. */
 #define LWP_ARG(pid, id) ((uint64_t)(pid) << 32 | (id))
 #define ARG_PID(arg) ((int)((arg) >> 32))
 #define ARG_LWP(arg) ((uint32_t)(arg))
 
-/* Inode numbers: of a process, and of what is in its directory. */
+/* Inode numbers of a process's directory and of the files in it. */
 enum { INO_DIR, INO_STATUS, INO_CMDLINE, INO_MAPS, INO_LWPS, INO_KINDS };
 static uint64_t proc_ino(int pid, unsigned kind)
 {
@@ -106,12 +107,12 @@ static const char *what_is(const struct address_space *as, const struct mapping 
 	return "[anon]";
 }
 
-#define MAPS_PIECE 1024 /* bytes, some twenty mappings */
+#define MAPS_PIECE 1024 /* bytes; about twenty mappings */
 
 /*
- * The line of the first mapping that ends above addr: the end of that mapping, or GEN_END if there is
- * none.  What a line tells is of one moment, except that the pages of a large mapping are
- * counted in several steps: so as->lock is never held for long.
+ * Prints the line of the first mapping that ends above addr.  Returns the end of that mapping, or
+ * GEN_END if there is none.  A line shows one moment, except that the pages of a large mapping
+ * are counted in several steps: so as->lock is never held for long.
  */
 static uint64_t print_mapping(struct gen_text *t, struct address_space *as, vaddr_t addr)
 {
@@ -121,7 +122,7 @@ static uint64_t print_mapping(struct gen_text *t, struct address_space *as, vadd
 		krw_read_exit(&as->lock);
 		return GEN_END;
 	}
-	/* It may have grown downwards since the line before. */
+	/* The mapping may have grown downwards since the line before. */
 	vaddr_t start = MAX(m->start, addr), end = m->end, at = start;
 	uint64_t off = m->off + (start - m->start);
 	uint64_t ino = m->vnode ? m->vnode->ino : 0;
@@ -295,7 +296,7 @@ static bool proc_next(uint64_t pid, uint64_t *pos, struct gen_entry *e)
 
 static const struct gen_dir_ops proc_dir = {proc_lookup, proc_next};
 
-/* Inode numbers in the root, besides those of processes. */
+/* Inode numbers in the root, apart from those of processes. */
 #define INO_ROOT 0
 #define INO_SELF 1
 #define INO_KMEM 2

@@ -1,29 +1,30 @@
 /*
- * reclock.c - record locks: F_GETLK, F_SETLK and F_SETLKW of fcntl (POSIX; System V had them first).
+ * reclock.c - record locks: F_GETLK, F_SETLK and F_SETLKW of fcntl (POSIX; first in System V).
  *
  * A record lock is a range of bytes that a process has for reading or for writing.  The locks are
- * advisory: reads and writes do not look at them.  The owner is the process, and its descriptor table
- * stands for it: so a child of fork has none of its parent's locks, and exec keeps them.  Two LWPs of
- * one process never wait for each other here.  A vnode has the list of its locks.  The locks of
- * one owner never overlap, and those of one kind do not touch: they are one lock.
+ * advisory: reads and writes do not look at them.  The owner is the process; its descriptor table
+ * stands for it.  So a child of fork has none of its parent's locks, and exec keeps them.  Two LWPs
+ * of one process never wait for each other here.  A vnode has the list of its locks.  The locks of
+ * one owner never overlap.  Those of the same kind do not touch either: they are merged.
  *
  * The owner loses all its locks on a file when it closes any descriptor of that file.  So an
  * owner with a lock on a vnode has a descriptor for it, and the vnode outlives its locks.
  * *Race:* one LWP sets a lock through a descriptor, another LWP closes that descriptor; *without
- * this:* the lock stays when the process has ended; *closed by:* the close takes the descriptor away
- * first, and then looks for locks; the LWP with the lock enters it first, and then looks for the
- * descriptor (still_open).  The table's lock orders the two: at least one sees the other.
+ * this:* the lock stays when the process has ended; *closed by:* the close first takes the
+ * descriptor away, and then looks for locks; the LWP with the lock first enters it, and then looks
+ * for the descriptor (still_open).  The table's lock orders the two: at least one sees the other.
  *
- * A request that has to wait stands in `requests`.  Whatever gives bytes of a file back wakes
- * all requests of that file, and each tries again: the first to come has no precedence.
+ * A request that has to wait stands in `requests`.  When bytes of a file are unlocked, all requests
+ * of that file are woken, and each tries again: the first request has no precedence.
  *
- * Deadlock: before a request waits, it follows the owners that stand in its way, their own requests,
- * the owners in the way of these, and so on.  If that leads to its own process, nobody would ever go
- * on.  A process counts as waiting when one of its LWPs waits, as in other systems.
+ * Deadlock: before a request waits, it follows the owners that it would wait for, their own
+ * requests, the owners that these wait for, and so on.  If it comes to its own process, none of
+ * them would ever go on.  A process counts as waiting when one of its LWPs waits, as in other
+ * systems.
  *
- * Locks: reclock_mutex guards all locks and requests.  It sleeps, and all walks give up the CPU
- * in between, since programs decide how many locks there are.  request_lock guards what a waiter
- * looks at when it goes to sleep; the descriptor tables' lock is taken below the mutex, too.
+ * Locks: reclock_mutex guards all locks and requests.  It sleeps.  All walks give up the CPU
+ * in between, because programs decide how many locks there are.  request_lock guards what a waiter
+ * looks at when it goes to sleep.  The descriptor tables' lock is taken below the mutex, too.
  */
 #include <weft/errno.h>
 #include <kern/cache.h>
@@ -31,12 +32,12 @@
 #include <kern/sched.h>
 #include "fs.h"
 
-#define TO_END INT64_MAX /* `last` of a lock that has all bytes to the end, wherever that is */
+#define TO_END INT64_MAX /* `last` of a lock on all bytes to the end, wherever the end is */
 
 struct reclock {
 	struct reclock *next; /* of the same vnode, in no order */
 	const struct fdtable *owner;
-	int pid; /* the owner's */
+	int pid; /* of the owner */
 	bool write;
 	int64_t first, last;
 };
@@ -45,9 +46,9 @@ struct request {          /* on the waiter's stack */
 	struct list link; /* requests */
 	struct vnode *vn;
 	struct reclock want;
-	struct request *next; /* in a search: the next to be followed */
-	bool reached;         /* by the search that is going on */
-	bool again;           /* request_lock: it is to try again */
+	struct request *next; /* in a search: the next request to follow */
+	bool reached;         /* by the current search */
+	bool again;           /* request_lock: the waiter must try again */
 	struct waitq waiters; /* request_lock */
 };
 
@@ -55,8 +56,10 @@ static struct kmutex reclock_mutex = KMUTEX_INIT(reclock_mutex, "record locks");
 static struct list requests = LIST_INIT(requests);
 static struct spinlock request_lock = SPINLOCK_INIT("record lock request");
 
-/* The lock with the lowest first byte that stands in the way of `want`; NULL: none.  The mutex is
- * held. */
+/*
+ * The lock with the lowest first byte that conflicts with `want`; NULL: none.  The mutex is
+ * held.
+ */
 static struct reclock *reclock_conflict(const struct vnode *vn, const struct reclock *want)
 {
 	struct reclock *found = NULL;
@@ -70,7 +73,7 @@ static struct reclock *reclock_conflict(const struct vnode *vn, const struct rec
 	return found;
 }
 
-/* All requests of vn try again.  The mutex is held. */
+/* Makes all requests of vn try again.  The mutex is held. */
 static void reclock_wake(const struct vnode *vn)
 {
 	LIST_FOREACH (&requests, r, struct request, link) {
@@ -91,7 +94,7 @@ static void reclock_enter(struct vnode *vn, struct reclock *l)
 			 __ATOMIC_RELAXED); /* read without the mutex by a close */
 }
 
-/* Does nothing lie between l and [first, last]? */
+/* Do l and [first, last] overlap, or touch without a gap? */
 static bool reclock_touches(const struct reclock *l, int64_t first, int64_t last)
 {
 	return (last == TO_END || l->first <= last + 1) &&
@@ -99,12 +102,13 @@ static bool reclock_touches(const struct reclock *l, int64_t first, int64_t last
 }
 
 /*
- * The owner of `want` has these bytes in this way from now on, or with unlock in none.  No other
- * owner is in the way.  The mutex is held.  -ENOLCK: no memory; then nothing has changed.
+ * Gives the bytes of `want` to its owner, for reading or writing; with unlock, takes them away.
+ * No other owner's lock conflicts.  The mutex is held.  -ENOLCK: out of memory; then nothing has
+ * changed.
  */
 static int reclock_set(struct vnode *vn, const struct reclock *want, bool unlock)
 {
-	/* One for the lock, one for what may be left behind it of an old one. */
+	/* One for the new lock, one for what may be left of an old lock behind it. */
 	struct reclock *fresh = kmalloc_user(sizeof(*fresh)), *rest = kmalloc_user(sizeof(*rest));
 	struct reclock **link = &vn->reclocks, *l;
 
@@ -114,13 +118,17 @@ static int reclock_set(struct vnode *vn, const struct reclock *want, bool unlock
 		return -ENOLCK;
 	}
 	*fresh = *want;
-	/* At first: a close that finds no lock passes by, and what the new one takes in is gone for it. */
+	/*
+	 * *Race:* a close looks without the mutex while the new lock takes in old ones; *without
+	 * this:* the close finds no lock and goes on, and the new lock stays; *closed by:* this
+	 * line enters the new lock before the old ones are removed.
+	 */
 	if (!unlock)
 		reclock_enter(vn, fresh);
 	while ((l = *link) != NULL) {
 		bool gone = false;
 		if (l->owner != want->owner || l == fresh) {
-			/* another's, or in its place */
+			/* the lock of another owner, or the new lock */
 		} else if (!unlock && l->write == want->write) {
 			gone = reclock_touches(l, want->first, want->last);
 			if (gone) {
@@ -211,13 +219,13 @@ static bool reclock_deadlock(struct request *r)
 }
 
 /*
- * Sleeps until something of its file has been given back: 0, -EDEADLK, -EINTR.  The mutex is held,
- * and given up meanwhile.
+ * Sleeps until bytes of the request's file are unlocked: 0, -EDEADLK, -EINTR.  The caller holds the
+ * mutex; it is released during the sleep, and held again on return.
  *
- * *Race:* the owner gives its lock back before the waiter sleeps; *without this:* the waiter sleeps
- * on; *closed by:* `again`, which the waiter clears before it gives the mutex up.
- * *Race:* two processes look for a deadlock before either waits; *without this:* both wait for ever;
- * *closed by:* the mutex, held from the search until the request stands in `requests`.
+ * *Race:* the owner unlocks before the waiter sleeps; *without this:* the waiter sleeps on;
+ * *closed by:* `again`, which the waiter clears before it releases the mutex.
+ * *Race:* two processes look for a deadlock before either waits; *without this:* both wait for
+ * ever; *closed by:* the mutex, held from the search until the request stands in `requests`.
  */
 static int reclock_wait(struct request *r)
 {
@@ -264,7 +272,7 @@ static int reclock_change(struct fdtable *t, int fd, struct file *f, const struc
 	return err;
 }
 
-/* The bytes that lk means.  -EINVAL, -EOVERFLOW. */
+/* Computes the bytes that lk means.  -EINVAL, -EOVERFLOW. */
 static int reclock_range(struct file *f, const struct weft_flock *lk, struct reclock *l)
 {
 	int64_t base = 0, first, last = TO_END;

@@ -1,17 +1,23 @@
 /*
  * tmpfs_dir.c - directories of tmpfs, a file system in memory, and what changes them.
  *
- * An entry holds its vnode, and a directory its parent.  The circle is broken when the
- * directory is removed from its parent: it is `dead` then, empty for good, and goes with the
- * last hold; ".." still leads to where it was.
+ * An entry holds its vnode, and a directory holds its parent.  This circle is broken when the
+ * directory is removed from its parent.  It is `dead` then: it stays empty, and is freed with
+ * the last hold.  Its ".." still leads to the old parent.
  *
  * Locks.  d->lock, which sleeps, guards a directory's entries, d->dead, and its vnode's link
- * count.  d->parent and d->self change under the lock of d itself and that of the parent;
- * d->parent moreover under fs->moves, so whoever holds that may go up the tree.  A rename
- * from one directory to another holds fs->moves; then directories' locks are taken from the
- * root downwards (a parent's before its child's), and two of which neither is above the
- * other, only with fs->moves, by inode number.  Everybody else holds a parent and one child at
- * most.  A file's link count is atomic, since its names may be in several directories.
+ * count.  d->parent and d->self change under the locks of both d and the parent.  d->parent
+ * also needs fs->moves to change, so an LWP that holds fs->moves may go up the tree.
+ *
+ * Order.  A rename from one directory to another holds fs->moves.  Then directories' locks are
+ * taken from the root downwards (a parent's before its child's).  If neither of two directories
+ * is above the other, the one with the lower inode number comes first; this needs fs->moves too.
+ * All other operations hold at most a parent and one child.
+ *
+ * *Race:* two renames move two directories, each into the other; *without this:* each is checked
+ * before the other has moved, and both end in a circle without the root; *closed by:* fs->moves.
+ *
+ * A file's link count is atomic, because its names may be in several directories.
  */
 #include <weft/errno.h>
 #include <kern/cache.h>
@@ -26,12 +32,12 @@ struct tmpfs_dir {
 	struct tmpfs *fs;
 	struct krwlock lock;
 	struct tmpfs_dir *parent; /* held; the root: itself, without a hold */
-	struct tmpfs_entry *self; /* its entry there; NULL: the root, or dead */
+	struct tmpfs_entry *self; /* its entry in the parent; NULL: the root, or dead */
 	bool dead;
 	struct names names;
 };
 
-/* Inode numbers of what is not of the initial RAM disk begin here. */
+/* The lowest inode number of a file that is not from the initial RAM disk. */
 #define LATER_INO 10000
 
 static const struct vnode_ops dir_ops;
@@ -52,8 +58,8 @@ static void set_time(uint64_t *time, uint64_t to)
 	__atomic_store_n(time, to, __ATOMIC_RELAXED);
 }
 
-/* The entries of d have changed.  What the initial RAM disk has in it does not show: the archive
- * says how old d is. */
+/* Sets the times of d after a change of its entries.  While the initial RAM disk is unpacked, the
+ * archive gives the times of d instead. */
 static void tmpfs_dir_touch(struct tmpfs_dir *d)
 {
 	if (d->fs->unpacking)
@@ -81,7 +87,7 @@ void tmpfs_init_vnode(struct vnode *vn, struct tmpfs *fs, const struct vnode_ops
 
 int tmpfs_setattr(struct vnode *vn, const struct vattr *a)
 {
-	/* One word each, and of two at a time one wins: no lock. */
+	/* No lock: each field is one word, and of two changes at a time one wins. */
 	if (a->set & VATTR_MODE)
 		__atomic_store_n(&vn->mode, (vn->mode & WEFT_S_IFMT) | (a->mode & 07777),
 				 __ATOMIC_RELAXED);
@@ -95,23 +101,29 @@ int tmpfs_setattr(struct vnode *vn, const struct vattr *a)
 
 /* --- entries ------------------------------------------------------------------ */
 
-/* e, with a vnode whose hold it has, becomes an entry of d.  d->lock for writing. */
+/* Makes e, which has a vnode and a hold of it, an entry of d.  d->lock held for writing. */
 static void insert_entry(struct tmpfs_dir *d, struct tmpfs_entry *e)
 {
 	names_insert(&d->names, e, d->fs->unpacking);
 	tmpfs_dir_touch(d);
 }
 
-/* The reverse; the entry and its hold are the caller's to free. */
+/* The reverse.  The caller frees the entry and its hold. */
 static void remove_entry(struct tmpfs_dir *d, struct tmpfs_entry *e)
 {
 	names_remove(&d->names, e);
 	tmpfs_dir_touch(d);
 }
 
-/* --- link counts of what is no directory ---------------------------------------------------- */
+/* --- link counts of files that are not directories ------------------------------------ */
 
-/* One more name, for a file that has one, or is new; false: it lost the last one. */
+/*
+ * Counts one more name of a file.  created: the file is new.  False: the file has lost its last
+ * name.
+ *
+ * *Race:* two LWPs link the file at the same time, in two directories; *without this:* one link
+ * is not counted; *closed by:* the compare-and-exchange.
+ */
 static bool link_file(struct vnode *vn, bool created)
 {
 	uint32_t n = __atomic_load_n(&vn->nlink, __ATOMIC_RELAXED);
@@ -129,7 +141,7 @@ static void unlink_file(struct vnode *vn)
 	set_time(&vn->ctime, time_real());
 }
 
-/* --- looking ------------------------------------------------------------------------------------ */
+/* --- looking ------------------------------------------------------------------------ */
 
 static int tmpfs_dir_lookup(struct vnode *vn, const char *name, size_t len, struct vnode **out)
 {
@@ -180,7 +192,7 @@ static int tmpfs_dir_where(struct vnode *vn, char *name, struct vnode **parent)
 	struct tmpfs_dir *d = to_dir(vn);
 	int err = -ENOENT;
 
-	kmutex_enter(&d->fs->moves); /* the parent stays the parent */
+	kmutex_enter(&d->fs->moves); /* so d->parent does not change */
 	struct tmpfs_dir *p = d->parent;
 	krw_read_enter(&p->lock);
 	if (d->self != NULL) {
@@ -195,9 +207,12 @@ static int tmpfs_dir_where(struct vnode *vn, char *name, struct vnode **parent)
 	return err;
 }
 
-/* --- making ------------------------------------------------------------------------------------- */
+/* --- making ------------------------------------------------------------------------- */
 
-/* A new entry of d for vn, a hold of which it takes over on success. */
+/*
+ * Makes a new entry of d for vn, and takes over a hold of vn on success.  -EEXIST; -ENOENT: d, or
+ * the file, has been removed meanwhile; -ENOSPC.
+ */
 static int tmpfs_entry_add(struct tmpfs_dir *d, const char *name, size_t len, struct vnode *vn,
 			   bool created)
 {
@@ -214,7 +229,7 @@ static int tmpfs_entry_add(struct tmpfs_dir *d, const char *name, size_t len, st
 		e->vn = vn;
 		if (tmpfs_is_dir(vn)) {
 			to_dir(vn)->self = e;
-			d->vn.nlink++; /* for the new one's ".." */
+			d->vn.nlink++; /* for the ".." of the new directory */
 		}
 		insert_entry(d, e);
 	}
@@ -301,9 +316,9 @@ static int tmpfs_dir_mkdir(struct vnode *vn, const char *name, size_t len, uint3
 	return err;
 }
 
-/* --- removing ----------------------------------------------------------------------------------- */
+/* --- removing ----------------------------------------------------------------------- */
 
-/* What was taken out of the tree, to be released when no lock is held. */
+/* Frees an entry that was taken out of the tree.  Call it when no lock is held. */
 static void tmpfs_entry_drop(struct tmpfs_entry *e)
 {
 	vnode_rele(e->vn);
@@ -311,7 +326,7 @@ static void tmpfs_entry_drop(struct tmpfs_entry *e)
 }
 
 /*
- * d, a child of `parent`, is to lose its name: 0, and it is dead, or -ENOTEMPTY, -EBUSY.
+ * Makes d, a child of `parent`, dead, because it is to lose its name.  0, -ENOTEMPTY, -EBUSY.
  * The parent's lock is held for writing.
  */
 static int tmpfs_dir_bury(struct tmpfs_dir *parent, struct tmpfs_dir *d)
@@ -364,10 +379,12 @@ static int tmpfs_dir_rmdir(struct vnode *vn, const char *name, size_t len)
 	return err;
 }
 
-/* --- renaming ----------------------------------------------------------------------------------- */
+/* --- renaming ----------------------------------------------------------------------- */
 
-/* Is a the same as d, or above it?  fs->moves is held, unless a and d are the same: so the way
- * up stays as it is when the CPU is given up. */
+/*
+ * Is `a` the same as d, or above it?  fs->moves is held, unless a and d are the same: so the way
+ * up does not change when this LWP gives up the CPU.
+ */
 static bool is_above(const struct tmpfs_dir *a, const struct tmpfs_dir *d)
 {
 	for (;; d = d->parent) {
@@ -379,7 +396,7 @@ static bool is_above(const struct tmpfs_dir *a, const struct tmpfs_dir *d)
 	}
 }
 
-/* Locks both for writing, in order (see the top). */
+/* Acquires both locks for writing, in the order given at the top. */
 static void lock_both(struct tmpfs_dir *a, struct tmpfs_dir *b)
 {
 	if (a != b && (is_above(b, a) || (!is_above(a, b) && b->vn.ino < a->vn.ino))) {
@@ -393,8 +410,8 @@ static void lock_both(struct tmpfs_dir *a, struct tmpfs_dir *b)
 }
 
 /*
- * May `what`, an entry of `from`, become an entry of `to`, in the place of `old` (or NULL)?
- * If old is a directory it is dead after success.  Both locks are held.
+ * May `what`, an entry of `from`, become an entry of `to`, and replace `old` (or NULL)?
+ * If old is a directory, it is dead after success.  Both locks are held.
  */
 static int may_move(struct tmpfs_dir *from, struct vnode *what, struct tmpfs_dir *to,
 		    struct vnode *old)
@@ -413,15 +430,16 @@ static int may_move(struct tmpfs_dir *from, struct vnode *what, struct tmpfs_dir
 	}
 	if (old == NULL || !tmpfs_is_dir(old))
 		return 0;
-	/* Not to be locked if it is above what we have locked; and then it is not empty. */
+	/* If old is above `from`, the order of locks forbids to lock it.  It is not empty then. */
 	if (from != to && is_above(to_dir(old), from))
 		return -ENOTEMPTY;
 	return tmpfs_dir_bury(to, to_dir(old));
 }
 
 /*
- * In one step for all who look at the new name.  -EINVAL: a directory into itself;
- * -ENOTEMPTY, -ENOTDIR, -EISDIR: what has the new name; -EBUSY: a mount.
+ * One step for every LWP that looks up the new name, because to->lock is held throughout.
+ * -EINVAL: a directory into itself; -ENOTEMPTY, -ENOTDIR, -EISDIR: because of what has the new
+ * name; -EBUSY: a mount.
  */
 static int tmpfs_dir_rename(struct vnode *vn, const char *name, size_t len, struct vnode *to_vn,
 			    const char *to_name, size_t to_len)
@@ -430,7 +448,7 @@ static int tmpfs_dir_rename(struct vnode *vn, const char *name, size_t len, stru
 	struct tmpfs_entry *fresh = NULL, *old = NULL;
 	int err = -ENOENT;
 
-	/* A name that is not longer than the old one needs nothing for good. */
+	/* A name that is not longer than the old one takes no memory for good. */
 	if (to_len <= len || mm_spare(PG_USER | PG_STORE))
 		fresh = names_entry(to_name, to_len);
 	if (fresh == NULL)
@@ -446,7 +464,7 @@ static int tmpfs_dir_rename(struct vnode *vn, const char *name, size_t len, stru
 		err = e != NULL ? may_move(from, e->vn, to, old ? old->vn : NULL) : 0;
 	}
 	bool moved = err == 0 && e != NULL;
-	struct vnode *left = NULL; /* a parent that has one hold too many */
+	struct vnode *left = NULL; /* an old parent, with one hold too many */
 	if (moved) {
 		if (old != NULL) {
 			remove_entry(to, old);
@@ -484,10 +502,12 @@ static int tmpfs_dir_rename(struct vnode *vn, const char *name, size_t len, stru
 	return err;
 }
 
-/* --- life and death ----------------------------------------------------------------------------- */
+/* --- life and death ----------------------------------------------------------------- */
 
-/* A dead directory may be all that holds a dead parent, and so on upwards: no recursion.
- * The root is never released. */
+/*
+ * A dead directory may hold a dead parent as its last holder, and so on upwards: this is a
+ * loop, not a recursion.  The root is never released.
+ */
 static void tmpfs_dir_release(struct vnode *vn)
 {
 	struct tmpfs_dir *d = to_dir(vn), *parent;
@@ -497,7 +517,7 @@ static void tmpfs_dir_release(struct vnode *vn)
 		names_destroy(&d->names);
 		kfree(d);
 		d = parent;
-		preempt_point(); /* the chain is as long as the tree was deep, and ours alone */
+		preempt_point(); /* the chain may be long; only this LWP has it */
 	} while (vnode_unhold(&d->vn));
 }
 

@@ -1,16 +1,18 @@
 /*
  * tmpfs_file.c - regular files and symbolic links of tmpfs.
  *
- * A file's bytes are in a set of pages (kern/pageset.h), made where something is written: a
- * hole reads as zeros and takes no memory.  What mmap maps are the same pages, so the last
- * page may hold anything beyond the file's end: who moves the end up clears that first.
+ * A file's bytes are in a set of pages (kern/pageset.h).  A page is made when something is
+ * written to it: a hole reads as zeros and takes no memory.  mmap maps the same pages, so the
+ * last page may hold anything beyond the file's end.  Therefore an LWP that moves the end up
+ * clears the rest of that page first.
  *
- * A file whose pages are mapped can be truncated; the mappings keep the pages that they
- * have, and the file gets others if it grows again.
+ * A file with mapped pages can be truncated.  The mappings keep the pages that they
+ * have; the file gets other pages if it grows again.
  *
- * Locks: f->lock, which sleeps, is held for reading by whoever reads or looks for a page,
- * for writing by whoever changes contents or size.  It comes after as->lock, which faults
- * hold when they ask for a page.  Times are atomic and may be seen one by one.
+ * Locks: f->lock sleeps.  An LWP that reads or looks for a page holds it for reading, and an
+ * LWP that changes contents or size holds it for writing.  f->lock comes after as->lock, which
+ * faults hold when they ask for a page.  Each time stamp is atomic; a reader may see one changed
+ * and another not yet.
  */
 #include <weft/errno.h>
 #include <kern/cache.h>
@@ -36,7 +38,7 @@ static struct tmpfs_file *to_file(struct vnode *vn)
 	return (struct tmpfs_file *)vn;
 }
 
-/* The page that holds byte `off`, made if it is not there, held. */
+/* Finds the page that holds byte `off`, held; makes it if it is missing. */
 static int tmpfs_file_page(struct tmpfs_file *f, uint64_t off, paddr_t *page)
 {
 	int err = pageset_get(&f->pages, off / PAGE_SIZE, PG_USER | PG_STORE, page);
@@ -47,7 +49,9 @@ static int tmpfs_file_page(struct tmpfs_file *f, uint64_t off, paddr_t *page)
 	return err;
 }
 
-/* Clears the rest of the last page of a file that ends at `size`.  f->lock for writing. */
+/*
+ * Clears the rest of the last page of a file that ends at `size`.  f->lock held for writing.
+ */
 static void clear_tail(struct tmpfs_file *f, uint64_t size)
 {
 	size_t used = size % PAGE_SIZE;

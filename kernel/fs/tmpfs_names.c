@@ -1,31 +1,32 @@
 /*
  * tmpfs_names.c - the names in a directory of tmpfs.
  *
- * A directory sorts its entries twice: by name, for lookup, and by cookie, for readdir.  A cookie is a
- * number given to an entry for good, so a position in a directory stays good whatever is added or
- * removed, and finding it again is O(log n).
+ * A directory sorts its entries twice: by name, for lookup, and by cookie, for readdir.  A cookie
+ * is a number that an entry keeps for its life.  So a position in a directory stays valid whatever
+ * is added or removed, and finding it again is O(log n).
  *
- * What the initial RAM disk holds must not change what any other name costs (mm_apart).  So an entry
- * of the RAM disk is in none of the trees that later entries are in.  It has a tree by cookie, with
- * lower cookies, and a cuckoo hash table by name (Pagh and Rodler, ESA 2001).  A lookup there executes
- * the same instructions whatever else the table holds, found or not: it looks at both places that the
- * name's hash gives, without a branch on what the first holds.  Only the boot adds to the table.
+ * The contents of the initial RAM disk must not change what any other name costs (mm_apart).  So
+ * an entry of the RAM disk is in none of the trees of later entries.  The RAM disk's entries have
+ * a tree by cookie, with lower cookies, and a cuckoo hash table by name (Pagh and Rodler, ESA
+ * 2001).  A lookup there executes the same instructions whatever else the table holds, found or
+ * not.  It looks at both places that the name's hash gives, without a branch on what the first
+ * holds.  Only the boot adds to the table.
  *
- * Two names of the same 64-bit hash cannot both be in the table, nor any name when there is no memory
- * for a larger one.  Such an entry goes to the trees of the later ones.
+ * Two names with the same 64-bit hash cannot both be in the table.  A name also stays out if there
+ * is no memory for a larger table.  Such an entry goes to the trees of the later entries.
  *
- * Locks: the caller's, which is the directory's.
+ * Locks: the caller holds the directory's lock.
  */
 #include <kern/cache.h>
 #include <kern/printk.h>
 #include "tmpfs.h"
 
-#define LATER_COOKIE (1ull << 32) /* the first of an entry that is not of the RAM disk */
-#define KICKS 32                  /* entries that may move for a new one, until the table grows */
+#define LATER_COOKIE (1ull << 32) /* the first cookie of an entry not of the RAM disk */
+#define KICKS 32                  /* entries that may move for a new entry, until the table grows */
 
-/* In each place of a table that has no entry.  No name is empty. */
+/* It is in each free place of a table.  No name is empty. */
 static struct tmpfs_entry vacant;
-/* The table of a directory of the RAM disk in which there is nothing yet. */
+/* The table of an empty directory of the RAM disk. */
 static struct tmpfs_entry *no_entries[1] = {&vacant};
 
 void names_init(struct names *n, bool unpacking)
@@ -63,7 +64,8 @@ struct tmpfs_entry *names_entry(const char *name, size_t len)
 
 /* --- the table ------------------------------------------------------------------------------- */
 
-/* FNV-1a, 64 bits (Fowler, Noll, Vo), and a step more, because the upper half is used alone, too. */
+/* FNV-1a, 64 bits (Fowler, Noll, Vo).  The last step is added, because the upper half is also used
+ * alone. */
 static uint64_t name_hash(const char *name, size_t len)
 {
 	uint64_t h = 0xcbf29ce484222325;
@@ -83,7 +85,7 @@ static uint64_t second_place(uint64_t hash, uint64_t mask)
 	return hash >> 32 & mask;
 }
 
-/* The entry with this hash, or any other. */
+/* Returns the entry with this hash, or any other entry. */
 static struct tmpfs_entry *table_find(const struct names *n, uint64_t hash)
 {
 	struct tmpfs_entry *places[] = {n->table[first_place(hash, n->mask)],
@@ -92,8 +94,8 @@ static struct tmpfs_entry *table_find(const struct names *n, uint64_t hash)
 }
 
 /*
- * Puts e into its first place.  The entry that was there goes to its other place, and so on.  Returns the
- * last one that has lost its place, or NULL.
+ * Puts e into its first place.  The entry that was there goes to its other place, and so on.
+ * Returns the last entry that has lost its place, or NULL.
  */
 static struct tmpfs_entry *table_place(struct tmpfs_entry **table, uint64_t mask,
 				       struct tmpfs_entry *e)
@@ -111,7 +113,7 @@ static struct tmpfs_entry *table_place(struct tmpfs_entry **table, uint64_t mask
 	return e;
 }
 
-/* A table of `places` places for what is in the present one; NULL: too small, or no memory. */
+/* Copies the table into one of `places` places.  NULL: too small (*small), or no memory. */
 static struct tmpfs_entry **table_copy(const struct names *n, uint64_t places, bool *small)
 {
 	struct tmpfs_entry **table = kmalloc(places * sizeof(*table));
@@ -146,7 +148,7 @@ static bool table_grow(struct names *n)
 	return true;
 }
 
-/* Returns the entry for which the table has no place, which is e or another; or NULL. */
+/* Returns the entry for which the table has no place (e, or another entry), or NULL. */
 static struct tmpfs_entry *table_insert(struct names *n, struct tmpfs_entry *e)
 {
 	e->hash = name_hash(e->name, e->len);
@@ -244,7 +246,7 @@ bool names_empty(const struct names *n)
 	return tree_first(&n->by_cookie) == NULL && tree_first(&n->boot_by_cookie) == NULL;
 }
 
-/* e may have been in the table. */
+/* Inserts e, which may have been in the table, into the trees of later entries. */
 static void names_insert_later(struct names *n, struct tmpfs_entry *e)
 {
 	e->in_table = false;

@@ -2,10 +2,10 @@
  * vfs.c - vnodes, mounts and paths.
  *
  * A vnode's count is atomic and needs no lock; the drop to 0 orders all earlier use before
- * the release.  Mounts are made at boot by CPU 0 alone and never change: no lock.
+ * the release.  Mounts are made at boot by CPU 0 alone and never change, so they need no lock.
  *
- * A path is resolved a name at a time, with a hold of the directory in which we stand and no
- * lock between the steps: others may change the tree meanwhile, and each step sees it as it
+ * A path is resolved a name at a time, with a hold of the current directory and no
+ * lock between the steps.  Other LWPs may change the tree meanwhile; each step sees it as it
  * is then.  A symbolic link's text takes the place of its name in the path.
  */
 #include <weft/errno.h>
@@ -89,7 +89,7 @@ int64_t dirent_put(void *buf, size_t size, const char *name, size_t len, uint64_
 
 /* --- one step ---------------------------------------------------------------------------- */
 
-/* The entry `name` of dir, or what is mounted there. */
+/* Finds the entry `name` of dir, or the root of what is mounted there. */
 static int walk_step(struct vnode *dir, const char *name, size_t len, struct vnode **out)
 {
 	int err = dir->ops->lookup(dir, name, len, out);
@@ -104,7 +104,7 @@ static int walk_step(struct vnode *dir, const char *name, size_t len, struct vno
 	return 0;
 }
 
-/* The directory that holds dir; above the root is the root. */
+/* Finds the parent of dir; the parent of the root is the root. */
 static int step_up(struct vnode *dir, struct vnode **out)
 {
 	struct mount *m = dir->mount;
@@ -115,15 +115,15 @@ static int step_up(struct vnode *dir, struct vnode **out)
 
 /* --- paths ------------------------------------------------------------------------------- */
 
-/* A resolution under way. */
+/* The state of a path's resolution. */
 struct walk {
-	struct vnode *at; /* where we stand, held */
-	const char *path; /* what is left to go */
+	struct vnode *at; /* the current directory of the walk, held */
+	const char *path; /* the rest of the path */
 	char *buf;        /* kmalloc'ed text that path points into, or NULL */
-	unsigned links;   /* symbolic links met */
+	unsigned links;   /* symbolic links met so far */
 };
 
-/* The text of the link vn, and what follows it in the path, becomes the path. */
+/* Replaces the path by the text of the link vn, and `rest` behind it. */
 static int walk_follow(struct walk *w, struct vnode *vn, const char *rest)
 {
 	if (++w->links > VFS_SYMLINKS_MAX)
@@ -154,15 +154,15 @@ static int walk_follow(struct walk *w, struct vnode *vn, const char *rest)
 }
 
 /*
- * Goes all the way.  0 with *vn (held, or NULL: no such entry in w->at) and the last name in
- * *name and *len (0: the path has none).  "." is a name like others; after "..", w->at is not
- * where the name is.
+ * Resolves the whole path.  0: *vn is what it names, held, or NULL if w->at has no such entry.
+ * *name and *len are the last name (*len 0: the path has none); *slash: a slash follows it.  "."
+ * is a name like others.  After "..", w->at is not the directory of the name.
  */
 static int walk_path(struct walk *w, bool follow_last, struct vnode **vn, const char **name,
 		     size_t *len, bool *slash)
 {
 	for (;;) {
-		preempt_point(); /* no lock is held between two names, only w->at */
+		preempt_point(); /* between two names no lock is held, only w->at */
 		while (*w->path == '/')
 			w->path++;
 		const char *first = w->path;
@@ -278,7 +278,7 @@ void vfs_name_rele(struct vfs_name *n)
 int64_t vfs_path(struct vnode *dir, char *buf, size_t size)
 {
 	char *name = kmalloc(WEFT_NAME_MAX + 1);
-	size_t at = size; /* the path so far is buf[at..size) */
+	size_t at = size; /* buf[at..size) is the path so far */
 	int err = name == NULL ? -ENOMEM : size == 0 ? -ERANGE : 0;
 
 	if (err == 0)
