@@ -1,5 +1,5 @@
 /*
- * boot.h - what the boot loader told us, in one form for both boot paths.
+ * boot.h - what the boot loader reports, in one form for both boot paths.
  *
  * boot/ fills it from the PVH start info or the Multiboot2 tags before kmain
  * runs; it does not change afterwards.
@@ -21,7 +21,7 @@ struct boot_info {
 	char cmdline[BOOT_CMDLINE_MAX];
 	paddr_t initrd;
 	uint64_t initrd_size; /* bytes; 0: none */
-	paddr_t rsdp;         /* ACPI root pointer (a copy may sit in boot data) */
+	paddr_t rsdp;         /* ACPI root pointer (it may be a copy in boot data) */
 	unsigned nregions;
 	struct boot_region region[BOOT_MAX_REGIONS];
 };
@@ -29,11 +29,11 @@ struct boot_info {
 extern struct boot_info boot_info;
 
 /*
- * Looks up "key=value" on the kernel's command line, copies the value (at most
- * size - 1 bytes) and returns true; "key" alone gives an empty value.
+ * Looks up "key=value" on the kernel's command line.  Copies the value (at most
+ * size - 1 bytes) and returns true.  A "key" without "=value" gives an empty value.
  */
 bool boot_option(const char *key, char *value, size_t size);
-/* As above for a decimal number; def when the key is missing or not a number. */
+/* As boot_option, for a decimal number; def if the key is missing or not a number. */
 uint64_t boot_option_num(const char *key, uint64_t def);
 
 /* The kernel's first C function: boot/ calls it on the boot CPU, in the higher

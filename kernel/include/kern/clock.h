@@ -11,7 +11,8 @@
 #include "types.h"
 #include "usercopy.h"
 
-/* A time in nanoseconds; a negative one is 0, one that is too large HRTIME_NEVER.  False: it is no time. */
+/* Converts a time to nanoseconds.  A negative time is 0, a time that is too large HRTIME_NEVER.
+ * False: it is not a valid time. */
 static inline bool timespec_ns(const struct weft_timespec *ts, hrtime_t *ns)
 {
 	if (ts->nsec < 0 || ts->nsec >= 1000000000)
@@ -26,11 +27,11 @@ static inline bool timespec_ns(const struct weft_timespec *ts, hrtime_t *ns)
 }
 
 /*
- * A struct weft_timespec of user memory in nanoseconds; NULL: HRTIME_NEVER.  May sleep (a page fault).
- * -EFAULT: it cannot be read; -EINVAL: it is no time.
+ * Reads a struct weft_timespec of user memory in nanoseconds; NULL: HRTIME_NEVER.  May sleep (a
+ * page fault).  -EFAULT: it cannot be read; -EINVAL: it is not a valid time.
  */
 int copyin_deadline(vaddr_t user, hrtime_t *when);
-/* The same in line, for lwp_park, because each wait of a thread pays for it. */
+/* The same inline, for lwp_park, because each wait of a thread pays for it. */
 static inline int copyin_deadline_inline(vaddr_t user, hrtime_t *when)
 {
 	struct weft_timespec ts;
@@ -43,7 +44,7 @@ static inline int copyin_deadline_inline(vaddr_t user, hrtime_t *when)
 	return timespec_ns(&ts, when) ? 0 : -EINVAL;
 }
 
-/* The time that is `length` nanoseconds from now, HRTIME_NEVER at most. */
+/* The time `length` nanoseconds from now, at most HRTIME_NEVER. */
 static inline hrtime_t time_after(hrtime_t length)
 {
 	hrtime_t now = time_now();
@@ -54,13 +55,13 @@ static inline hrtime_t time_after(hrtime_t length)
 
 /* CLOCK_REALTIME - CLOCK_MONOTONIC, in nanoseconds; clock_set changes it. */
 hrtime_t clock_offset(void);
-/* The point of CLOCK_MONOTONIC at which CLOCK_REALTIME shows `real`, if it differs by offset. */
+/* The point of CLOCK_MONOTONIC at which CLOCK_REALTIME shows `real`, with this clock_offset. */
 hrtime_t clock_monotonic(hrtime_t real, hrtime_t offset);
-/* Sleeps until CLOCK_REALTIME shows `real`, also if it is set meanwhile: 0, or -EINTR. */
+/* Sleeps until CLOCK_REALTIME shows `real`, even if it is set meanwhile: 0, or -EINTR. */
 int clock_sleep_until(hrtime_t real);
 /*
- * CLOCK_REALTIME shows `real` from now on.  Sleeps until a point of it look again, and interval timers
- * move.  May sleep.  False: with `real` the machine would have started before 1970, or it is
- * beyond 2^63 nanoseconds.
+ * Sets CLOCK_REALTIME to `real`.  LWPs that sleep until a point of it look again, and its interval
+ * timers move.  May sleep.  False: with `real` the machine would have started before 1970, or
+ * `real` is beyond 2^63 nanoseconds.
  */
 bool clock_set(hrtime_t real);

@@ -22,18 +22,18 @@ struct exec_strings {
 /* Starts the first process from `path`; argv and envp are kernel strings. */
 int proc_spawn_first(const char *path, char *const argv[], char *const envp[]);
 /*
- * Starts a program.  Its path and strings are the kernel's copies; of args the actions (in
- * the caller's memory) and attributes count, which have been checked.  The parent is the
- * current process, or NULL for the first one.  Returns the pid, or -ENOMEM, -EAGAIN (out of
- * processes), -EPERM (pgroup), errors of the actions, elf_load and vfs_lookup.  May sleep.
+ * Starts a program.  Path and strings are copies in the kernel.  Of args only the actions (in
+ * the caller's memory) and the attributes are used; the caller has checked them.  The parent is
+ * the current process, or NULL for the first process.  Returns the pid, or -ENOMEM, -EAGAIN (out
+ * of processes), -EPERM (pgroup), errors of the actions, elf_load and vfs_lookup.  May sleep.
  */
 int64_t proc_spawn(struct proc *parent, const char *path, const struct exec_strings *strings,
 		   const struct spawn_args *args);
 /*
- * Makes the current process run another program, with the calling LWP as its only one: 0,
- * and the LWP's registers are the program's.  Errors of proc_spawn; -EINTR: the process is
- * ending, or another LWP was faster.  After an error the process is what it was.  Waits
- * for the other LWPs to go; may sleep.
+ * Makes the current process run another program, with the calling LWP as its only LWP.  0: the
+ * LWP's registers are those of the new program.  Errors of proc_spawn; -EINTR: the process is
+ * ending, or another LWP was faster.  After an error the process is as before.  Waits until the
+ * other LWPs have exited; may sleep.
  */
 int proc_exec(const char *path, const struct exec_strings *strings);
 
@@ -53,12 +53,12 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out);
 int exec_strings_copyin(struct exec_strings *s, vaddr_t argv, vaddr_t envp);
 int exec_strings_kernel(struct exec_strings *s, char *const argv[], char *const envp[]);
 void exec_strings_free(struct exec_strings *s);
-/* The lowest address of the stack that exec_stack will map. */
+/* The lowest address of the stack that exec_stack maps. */
 vaddr_t exec_stack_bottom(const struct address_space *as);
 /*
  * Maps the first stack of a process (size: 8 MiB, a red zone below) into `as`,
- * which need not be current, and lays out argc, argv, envp and the auxiliary
- * vector (ending with AT_NULL).  *sp gets the initial RSP (16-byte aligned, at
+ * which need not be current.  Lays out argc, argv, envp and the auxiliary
+ * vector (ending with AT_NULL) on it.  *sp gets the initial RSP (16-byte aligned, at
  * argc).  May sleep.
  */
 int exec_stack(struct address_space *as, const struct exec_strings *s, const struct auxv *aux,

@@ -9,26 +9,26 @@
 struct fdtable;
 
 /*
- * An open file: what open() makes and dup() shares.  It is counted: a descriptor
- * holds it, and so does every call that works on it, so that a close by another
- * LWP takes the descriptor away at once and the file when the last call is done.
+ * An open file: made by open(), shared by dup().  It is counted: a descriptor and
+ * every call that works on it have a hold of it.  So a close by another LWP removes
+ * the descriptor at once, and the file when the last call is done.
  */
 struct file {
 	uint32_t refs;      /* atomic */
 	uint32_t flags;     /* WEFT_O_*; atomic: F_SETFL changes O_APPEND and O_NONBLOCK */
 	struct vnode *vn;   /* held */
-	struct kmutex lock; /* off; held across a transfer, so before any as->lock */
+	struct kmutex lock; /* guards off; held across a transfer, so before any as->lock */
 	uint64_t off;       /* unused by streams */
 };
 
-/* An open file on vn, whose hold it takes over on success.  -ENOMEM. */
+/* Makes an open file on vn; takes over the caller's hold of vn on success.  -ENOMEM. */
 int file_open(struct vnode *vn, uint32_t flags, struct file **out);
 /*
- * open(2) without the descriptor: an open file for `path`, from the directory dir, made
- * with t's umask if flags say so.  May sleep.
+ * open(2) without the descriptor: makes an open file for `path`, starting from the directory dir.
+ * If flags ask for it, makes the file too, with t's umask.  May sleep.
  * -EINVAL: unknown flags or access mode, O_CREAT with O_DIRECTORY; path errors; -ELOOP: also a
- * symbolic link with O_NOFOLLOW; -EEXIST: O_CREAT | O_EXCL; -EISDIR: a directory is only read,
- * and not made so; -ENOTDIR: O_DIRECTORY; -EROFS: writing, creating, truncating; -ENOSPC: no
+ * symbolic link with O_NOFOLLOW; -EEXIST: O_CREAT | O_EXCL; -EISDIR: a directory is to be written,
+ * created or truncated; -ENOTDIR: O_DIRECTORY; -EROFS: writing, creating, truncating; -ENOSPC: no
  * memory to create; -ENOMEM.
  */
 int file_open_path(struct fdtable *t, struct vnode *dir, const char *path, uint32_t flags,
@@ -45,7 +45,7 @@ struct fdtable {
 	struct spinlock lock;                 /* leaf */
 	struct file **files;                  /* grows; NULL: free */
 	unsigned size;                        /* of files[] */
-	unsigned limit;                       /* descriptors are below: RLIMIT_NOFILE; atomic */
+	unsigned limit;                       /* all descriptors are below: RLIMIT_NOFILE; atomic */
 	uint64_t used[WEFT_OPEN_MAX / 64];    /* bit map of descriptors in use */
 	uint64_t cloexec[WEFT_OPEN_MAX / 64]; /* those with FD_CLOEXEC; clear where unused */
 	uint64_t private_fds[WEFT_OPEN_MAX /
@@ -57,8 +57,8 @@ struct fdtable {
 int fdtable_init(struct fdtable *t); /* empty, cwd "/" ; -ENOMEM */
 /*
  * Makes `child`, fresh from fdtable_init, a copy of parent: descriptors with their
- * flags and the current directory, as fork does.  -ENOMEM: the child has some of it and
- * is the caller's to destroy.  May sleep.
+ * flags and the current directory, as fork does.  -ENOMEM: the child has some of it; the
+ * caller destroys it.  May sleep.
  */
 int fdtable_copy(struct fdtable *child, struct fdtable *parent);
 /* What exec does: closes the descriptors with FD_CLOEXEC.  May sleep. */
@@ -69,15 +69,16 @@ int fdtable_open_console(struct fdtable *t);
 
 /* The open file behind fd, held; NULL: there is none. */
 struct file *fd_get(struct fdtable *t, int fd);
-/* Lowest free descriptor from `least` (0 or more) on for f, whose hold it takes over on
- * success.  -EMFILE, -ENOMEM. */
+/* Makes the lowest free descriptor from `least` (0 or more) on stand for f; takes over the
+ * caller's hold of f on success.  -EMFILE, -ENOMEM. */
 int fd_install(struct fdtable *t, struct file *f, int least, bool cloexec);
 /*
- * The same for a descriptor that a library uses beside the program's (libthread's aio.c): exec closes
- * it, a child of fork does not have it, and its close leaves the process's record locks alone.
+ * The same for a descriptor that a library uses besides the program's (libthread's aio.c).  exec
+ * closes it, a child of fork does not have it, and its close leaves the process's record locks
+ * alone.
  */
 int fd_install_private(struct fdtable *t, struct file *f, int least);
-/* Makes fd stand for f, closing what it stood for.  fd, or -EBADF (out of range), -ENOMEM. */
+/* Makes fd stand for f; closes what it stood for.  fd, or -EBADF (out of range), -ENOMEM. */
 int fd_replace(struct fdtable *t, int fd, struct file *f, bool cloexec);
 int fd_close(struct fdtable *t, int fd); /* -EBADF */
 /* FD_CLOEXEC: 0 or 1, or -EBADF. */
@@ -86,27 +87,27 @@ int fd_set_cloexec(struct fdtable *t, int fd, bool on);
 
 /* As vfs_lookup, from the table's current directory. */
 int fdtable_lookup(struct fdtable *t, const char *path, struct vnode **out);
-/* As vfs_resolve, likewise. */
+/* As vfs_resolve, from the table's current directory. */
 int fdtable_resolve(struct fdtable *t, const char *path, bool follow, struct vfs_name *out);
-/* The current directory becomes dir, whose hold it takes over in any case.  -ENOTDIR. */
+/* Makes dir the current directory; takes over the caller's hold of dir in any case.  -ENOTDIR. */
 int fdtable_chdir(struct fdtable *t, struct vnode *dir);
 struct vnode *fdtable_cwd(struct fdtable *t); /* held */
 
 /* --- record locks (fs/reclock.c) ----------------------------------------------- */
 
 /*
- * F_GETLK, F_SETLK, F_SETLKW of f, the file behind fd of t, the current process's table; the first of
- * them writes *lk.  -EINVAL: lk, or a stream; -EOVERFLOW: the range; -EBADF: f is not open in
- * this way, or has been closed meanwhile; -EAGAIN: another process has a lock; -ENOLCK: no memory; for
- * F_SETLKW -EDEADLK, -EINTR.  F_SETLKW blocks; all may sleep.
+ * F_GETLK, F_SETLK, F_SETLKW of f, the file behind fd of t, the current process's table.  F_GETLK
+ * writes *lk.  -EINVAL: lk, or a stream; -EOVERFLOW: the range; -EBADF: f is not open in
+ * this way, or has been closed meanwhile; -EAGAIN: another process has a lock; -ENOLCK: no memory;
+ * only F_SETLKW: -EDEADLK, -EINTR.  F_SETLKW blocks; all may sleep.
  */
 int reclock_fcntl(struct fdtable *t, int fd, struct file *f, int cmd, struct weft_flock *lk);
-/* t has closed a descriptor for vn, which is still held: its locks there go.  May sleep. */
+/* t has closed a descriptor for vn, which is still held: releases t's locks on vn.  May sleep. */
 void reclock_closed(const struct fdtable *t, struct vnode *vn);
 
 /* --- pipes (fs/pipe.c) ---------------------------------------------------- */
 
-/* A new pipe: the vnodes of the end to read from and the end to write to, both held.
+/* Makes a pipe: the vnodes of the end to read from and the end to write to, both held.
  * -ENOMEM. */
 int pipe_new(struct vnode *end[2]);
 void pipe_init(void);
@@ -115,11 +116,11 @@ void pipe_init(void);
 
 void console_init_early(void); /* output works from here on; CPU 0, no memory needed */
 void console_init(void);       /* input by interrupt; the /dev/console vnode */
-/* The kernel's own output: newlines go out as CR LF, in one piece.  Any context. */
+/* The kernel's own output, in one piece.  A newline is sent as CR LF.  Any context. */
 void console_write(const char *s, size_t n);
 struct vnode *console_vnode(void); /* not held */
-/* The process group that Ctrl-C on the console kills; 0: nobody. */
+/* Sets the process group that Ctrl-C on the console kills; 0: none. */
 void console_set_pgrp(int pgrp);
 int console_pgrp(void); /* the foreground process group, or 0 */
-/* In a panic: break the console lock and go on writing. */
+/* For a panic: breaks the console lock, so that output goes on. */
 void console_panic(void);

@@ -3,7 +3,7 @@
  *
  * All address spaces share it.  Its top-level entries are made at boot and never change.
  *
- * KDIRECT  all physical memory, RW, NX; at least the first 4 GiB.  What is no RAM is uncached:
+ * KDIRECT  all physical memory, RW, NX; at least the first 4 GiB.  What is not RAM is uncached:
  *          device registers are reached here too.
  * KSTACKS  kernel stacks, each with an unmapped guard page below
  * KIMAGE   the kernel: text R-X, rodata R--, data RW-

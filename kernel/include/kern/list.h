@@ -36,7 +36,7 @@ static inline void list_push_front(struct list *l, struct list *n)
 {
 	list_insert_before(l->next, n);
 }
-/* Leaves n pointing at itself, so that removing twice is harmless. */
+/* Leaves n pointing at itself, so that a second removal is harmless. */
 static inline void list_remove(struct list *n)
 {
 	struct list *prev = n->prev, *next = n->next;
@@ -45,7 +45,7 @@ static inline void list_remove(struct list *n)
 	next->prev = prev;
 	list_init(n);
 }
-/* The same if n is the first of l. */
+/* The same for n, the first of l. */
 static inline void list_remove_first(struct list *l, struct list *n)
 {
 	struct list *next = n->next;

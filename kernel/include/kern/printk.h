@@ -1,9 +1,9 @@
 /*
- * printk.h - what the kernel says, and how it dies.
+ * printk.h - the kernel's messages, and its end.
  *
  * printk formats as printf does: %d %i %u %x %X %p %s %c %% with l, ll, z,
  * width, '-', '0', '#' and precision for %s.  It may be called from anywhere, with
- * any lock held, with interrupts on or off: it takes only the console lock,
+ * any lock held, with interrupts on or off.  It takes only the console lock,
  * which is a leaf, and never blocks.
  */
 #pragma once
@@ -15,12 +15,12 @@ void printk(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void printk_info(const char *fmt, ...) PRINTF_LIKE(1, 2);
 void vprintk(const char *fmt, va_list ap);
 /* The result always ends with NUL (if size is not 0); returns the length that it
- * would have had with room enough. */
+ * would have had with enough room. */
 int snprintk(char *buf, size_t size, const char *fmt, ...) PRINTF_LIKE(3, 4);
 int vsnprintk(char *buf, size_t size, const char *fmt, va_list ap);
 
 /*
- * A broken invariant.  Stops every other CPU (NMI), prints the message and a
+ * For a broken invariant.  Stops every other CPU (NMI), prints the message and a
  * backtrace with symbols of every CPU, and ends QEMU with QEMU_EXIT_PANIC.
  */
 void panic(const char *fmt, ...) NORETURN PRINTF_LIKE(1, 2);

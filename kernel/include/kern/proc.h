@@ -22,9 +22,9 @@ struct tracer;
 struct traced;
 
 /*
- * A process's LWPs by id, in two levels, so that a reader needs no lock: the
- * parts are freed only with the process.  A slot holds a struct lwp *, or 0, or
- * (an id that was given back) the next such id shifted left with bit 0 set.
+ * A process's LWPs by id, in two levels.  A reader needs no lock: the
+ * parts are freed only with the process.  A slot holds a struct lwp *, or 0.  The slot of an id
+ * that was freed holds the next such id shifted left, with bit 0 set.
  */
 #define LWPTAB_LEAF 512
 #define LWPTAB_ROOT 512
@@ -54,8 +54,8 @@ struct proc {
 	struct list zombies;            /* exited, not detached, not waited for: proc_link */
 	unsigned nlwp;                  /* live ones */
 	uintptr_t **lwptab;             /* [id / LEAF][id % LEAF]; written with p->lock */
-	uint32_t next_id;               /* ids from here on were never used */
-	uint32_t free_first, free_last; /* ids given back, reused oldest first; 0: none */
+	uint32_t next_id;               /* this id and all above were never used */
+	uint32_t free_first, free_last; /* freed ids, reused oldest first; 0: none */
 	struct waitq lwp_waiters;       /* lwp_wait; p->lock */
 
 	struct list sc_partial; /* schedctl pages with a free record; p->lock */
@@ -72,24 +72,24 @@ struct proc {
 
 	struct weft_rlimit limit[WEFT_RLIM_NLIMITS]; /* lock (proc/limits.c) */
 
-	bool execed;      /* it runs another program than its parent did; atomic */
-	bool exiting;     /* all LWPs have been told to go, or are being told: no other comes */
-	bool exit_posted; /* all have been; lock */
-	bool single;      /* all but one have or are, by that one's exec; lock */
+	bool execed;      /* it began another program than its parent's (exec, spawn); atomic */
+	bool exiting;     /* all LWPs have been told to exit, or are being told; none is created */
+	bool exit_posted; /* all LWPs have been told; lock */
+	bool single;      /* an LWP is in exec: the others have been told, or are being; lock */
 	bool zombie;
-	int status;                 /* as waitpid gives it */
+	int status;                 /* as waitpid reports it */
 	struct waitq child_waiters; /* waitpid of this process; proc_tree_lock */
 
-	struct traced *traced;  /* who traces it; proc/trace.c says which locks */
-	struct tracer *tracing; /* it traces others; atomic, set once */
+	struct traced *traced;  /* the link to its tracer; proc/trace.c says which locks */
+	struct tracer *tracing; /* it traces other processes; atomic, set once */
 
 	hrtime_t start;
-	hrtime_t began;            /* its program: the last exec, or start; p->lock */
-	struct mstimes dead_times; /* of LWPs that are gone; p->lock */
+	hrtime_t began;            /* when its program began: the last exec, or start; p->lock */
+	struct mstimes dead_times; /* of LWPs that have exited; p->lock */
 	struct lwp_counts dead_counts;
-	uint64_t rss_before; /* most pages resident, in address spaces it has left; p->lock */
+	uint64_t rss_before; /* most pages resident, in its earlier address spaces; p->lock */
 	uint64_t nsignals;   /* handlers called; p->lock */
-	struct weft_rusage ru_children; /* of children waited for; p->lock */
+	struct weft_rusage ru_children; /* of children that it has waited for; p->lock */
 };
 
 extern struct spinlock proc_tree_lock;
@@ -103,16 +103,16 @@ static inline struct proc *curproc(void)
 	return curlwp()->proc;
 }
 
-/* Ends the current process: every LWP goes.  status: waitpid's word. */
+/* Ends the current process: every LWP exits.  status: as waitpid reports it. */
 void proc_exit(int status) NORETURN;
 /* Tells every LWP of the current process p to exit (no lock held); p ends with this status.
- * False: it was ending already, with the status of the first call.  May give up the CPU. */
+ * False: p was ending already, with the status of the first call.  May give up the CPU. */
 bool proc_kill(struct proc *p, int status);
-/* The same of any process, in one piece.  p->lock held. */
+/* The same for any process, without giving up the CPU.  p->lock held. */
 bool proc_kill_locked(struct proc *p, int status);
 /*
- * There is no page for what the current process touches at addr, which it has not reserved:
- * the last resort is that it goes, as by SIGKILL, and is named on the console.
+ * The current process touches addr, for which there is no page, and which it has not reserved.
+ * As the last resort, ends the process as SIGKILL does, and names it on the console.
  */
 void proc_out_of_memory(vaddr_t addr);
 /*
@@ -131,32 +131,35 @@ bool proc_has_console(const struct proc *p);
 void proc_signal(struct proc *p, int sig);
 /* The process with this id, or NULL.  proc_tree_lock held. */
 struct proc *proc_find(int pid);
-/* Prints what every LWP does, and the threads on them (proc/report.c); when nothing runs any more: takes no lock. */
+/*
+ * Prints what every LWP does, and the threads on them (proc/report.c).  For a moment when nothing
+ * runs any more: takes no lock.
+ */
 void proc_report(void);
 /*
- * What is known of the process with the smallest pid that is not below pid; of the LWP of
+ * Describe the process with the smallest pid that is not below pid; the LWP of
  * process pid (0: the current one) with the smallest id that is not below id (proc/info.c).
  * Return its id, or -ESRCH.
  */
 int proc_info(int pid, struct weft_procinfo *i);
 int64_t lwp_info_get(int pid, uint32_t id, struct lwp_info *i);
-/* The address space of a process (0: the current one), held; NULL: no such process, or it
+/* The address space of a process (0: the current process), held; NULL: no such process, or it
  * is ending. */
 struct address_space *proc_hold_as(int pid);
 /* Calls fn on each process until it returns true.  proc_tree_lock held. */
 void proc_each(bool (*fn)(struct proc *, void *), void *arg);
-/* The same when nothing runs any more, without the lock. */
+/* The same without the lock, for a moment when nothing runs any more. */
 void proc_each_unlocked(bool (*fn)(struct proc *, void *), void *arg);
 
 /*
- * fork(2): a child of the current process with a copy of its memory and descriptors and of
- * the calling LWP alone, which returns 0 from its system call there.  The child's pid, or
- * -ENOMEM, -EAGAIN (out of processes).  May sleep.
+ * fork(2): makes a child of the current process with a copy of its memory and descriptors.  The
+ * child has a copy of the calling LWP only, which returns 0 from its system call there.  Returns
+ * the child's pid, or -ENOMEM, -EAGAIN (out of processes).  May sleep.
  */
 int64_t proc_fork(void);
 /* waitpid(2) for the current process; *status and *ru are kernel memory.  Blocks. */
 int64_t proc_wait(int pid, int options, int *status, struct weft_rusage *ru);
-/* Adds up the times of p's LWPs, living and gone.  p->lock held. */
+/* Adds up the times of p's LWPs, living and exited.  p->lock held. */
 void proc_rusage(struct proc *p, struct weft_rusage *ru);
 /* The last LWP's part of the end of a process: never returns.  Interrupts on. */
 void proc_last_exit(struct proc *p) NORETURN;

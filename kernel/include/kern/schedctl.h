@@ -6,8 +6,8 @@
 struct lwp;
 struct proc;
 
-/* User addresses of the pages that the kernel puts into every process: far from
- * what grows up from the program and what grows down from the stack. */
+/* User addresses of the pages that the kernel puts into every process.  They are far from
+ * the program, which grows up, and from the stack, which grows down. */
 #define TIMEPAGE_USER 0x0000100000000000ull
 #define SCHEDCTL_USER 0x0000100000100000ull
 

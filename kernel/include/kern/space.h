@@ -1,5 +1,5 @@
 /*
- * space.h - address spaces: their mappings, and the faults that bring pages (mm/space.c,
+ * space.h - address spaces: their mappings, and the faults that bring in pages (mm/space.c,
  * mm/mappings.c, mm/fault.c, mm/copy.c).
  */
 #pragma once
@@ -13,8 +13,8 @@ struct trapframe;
 struct vnode;
 
 /*
- * Where exec_stack puts the first stack of a process: at the top, with a guard
- * below it that forbids all access.  as_map without an address stays below both.
+ * exec_stack puts the first stack of a process at the top of user space.  A guard
+ * below it forbids all access.  as_map without an address stays below both.
  */
 #define USER_STACK_TOP WEFT_USER_END
 #define USER_STACK_SIZE (8ull << 20)
@@ -36,45 +36,47 @@ struct address_space {
 	struct krwlock lock;     /* mappings: read by faults, written by mmap etc.  Sleeps. */
 	struct tree mappings;    /* by address, no overlaps; the last is `limit` */
 	struct tree gaps;        /* by size of the gap below */
-	struct mapping limit;    /* stands for what is above user space: empty, at its end */
-	struct mapping *hint;    /* last one found: of readers, so atomic */
-	struct spinlock pt_lock; /* page tables, among readers of lock; a writer is alone */
+	struct mapping limit;    /* empty, at the end of user space: the last mapping */
+	struct mapping *hint;    /* the mapping found last; readers write it: atomic */
+	struct spinlock pt_lock; /* page tables, for readers of lock; a writer is alone */
 	struct kmutex copying;   /* copy on write (mm/fault.c); after lock */
 	paddr_t pml4;
 	uint64_t size;       /* bytes mapped; lock */
 	uint32_t nmappings;  /* in `mappings`, without `limit`; lock */
 	uint64_t rss;        /* pages resident; pt_lock, or lock for writing */
-	uint64_t rss_before; /* the most before pages went; lock for writing (as_rss_max) */
+	uint64_t rss_before; /* most pages before some were freed; lock for writing (as_rss_max) */
 	uint64_t reserved;   /* pages of mappings with MAPPING_RESERVED; lock */
 	uint64_t max_size, max_data, max_stack; /* limits in bytes (proc/limits.c); atomic */
 	vaddr_t brk_start, brk;
-	uint32_t refs; /* as_create, as_hold; atomic */
+	uint32_t refs; /* holds of as_create and as_hold; atomic */
 	uint64_t cpus; /* CPUs that may hold translations (bit mask); atomic, mm/tlb.c */
 };
 
 struct address_space *as_create(void); /* NULL: out of memory */
-/* The most pages that have been resident.  A rough answer while LWPs fault; no lock. */
+/* The most pages that have been resident.  Not exact while LWPs fault; no lock. */
 uint64_t as_rss_max(const struct address_space *as);
-/* One more who may look at it.  Whoever takes p->as from a process does, under p->lock. */
+/* Adds a holder.  An LWP that takes p->as from another process calls it under p->lock. */
 void as_hold(struct address_space *as);
 /* Drops one hold, as_create's or as_hold's; the last frees all: no CPU may be using it. */
 void as_destroy(struct address_space *as);
 /*
- * A copy of an address space, for fork: the same mappings, private pages shared until
- * somebody writes, shared mappings shared; but without the pages that the kernel puts into
- * every process (as_map_page).  -ENOMEM: nothing has changed.  Takes as->lock; waits for
+ * Copies an address space, for fork.  The copy has the same mappings, except the pages that the
+ * kernel puts into every process (as_map_page).  Private pages are shared until the first write to
+ * them; shared mappings stay shared.  -ENOMEM: nothing has changed.  Takes as->lock; waits for
  * other CPUs; may sleep.
  */
 int as_fork(struct address_space *as, struct address_space **out);
 
 /*
- * Maps [addr, addr + len) afresh; without WEFT_MAP_FIXED, if that is not free (or
- * addr is 0), anywhere below the stack.  Returns the address, or a negative error:
- * -EINVAL (zero or wrapping length, unaligned fixed address, both or none of SHARED
- * and PRIVATE, unknown bits), -ENOMEM (no room, no memory for the mapping; more than
- * WEFT_MAPPINGS_MAX; addresses outside user space; beyond max_size; without WEFT_MAP_NORESERVE, memory to be written or
- * shared that cannot be reserved).  Replaces what was there if FIXED.  SHARED memory without a file is
- * shared with the processes that fork makes.  Takes as->lock; may sleep.
+ * Makes a mapping of [addr, addr + len).  Without WEFT_MAP_FIXED, if that is not free (or
+ * addr is 0), maps anywhere below the stack.  With FIXED, replaces what was there.  SHARED memory
+ * without a file is shared with the processes that fork makes.  Takes as->lock; may sleep.
+ * Returns the address, or an error:
+ * -EINVAL: zero or wrapping length, unaligned fixed address, both or none of SHARED
+ * and PRIVATE, unknown bits;
+ * -ENOMEM: no room; no memory for the mapping; more than WEFT_MAPPINGS_MAX; addresses outside user
+ * space; beyond max_size; or, without WEFT_MAP_NORESERVE, writable or shared memory that cannot be
+ * reserved.
  */
 int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, uint32_t flags,
 	       struct vnode *vn, uint64_t off, uint64_t file_end);
@@ -82,29 +84,32 @@ int64_t as_map(struct address_space *as, vaddr_t addr, uint64_t len, int prot, u
 /*
  * Unmaps what lies in the range, if anything.  When it returns no CPU can reach the
  * pages.  -EINVAL: unaligned, empty, or not all user space; -ENOMEM: no memory to
- * make two mappings out of one, or more than WEFT_MAPPINGS_MAX.  Takes as->lock; waits for other CPUs; may sleep.
+ * make two mappings out of one, or more than WEFT_MAPPINGS_MAX.  Takes as->lock; waits for other
+ * CPUs; may sleep.
  */
 int as_unmap(struct address_space *as, vaddr_t addr, uint64_t len);
 /*
- * Changes the protection of all of the range; pages keep their contents under
- * WEFT_PROT_NONE too.  When it returns no CPU has a right that was taken away.
- * -EINVAL: unaligned, or unknown bits; -ENOMEM: not all of it is mapped, no memory
- * to split a mapping or to reserve, or more than WEFT_MAPPINGS_MAX; -EACCES: it holds pages of the kernel's (as_map_page), or ones that
- * the file forbids to write (AS_MAP_READONLY).  After
- * an error nothing has changed.  Takes as->lock; waits for other CPUs; may sleep.
+ * Changes the protection of all of the range; pages keep their contents, also under
+ * WEFT_PROT_NONE.  When it returns no CPU has a right that was taken away.
+ * After an error nothing has changed.  Takes as->lock; waits for other CPUs; may sleep.
+ * -EINVAL: unaligned, or unknown bits;
+ * -ENOMEM: not all of it is mapped, no memory to split a mapping or to reserve, or more than
+ * WEFT_MAPPINGS_MAX;
+ * -EACCES: it holds pages of the kernel's (as_map_page), or pages that the file forbids to write
+ * (AS_MAP_READONLY).
  */
 int as_protect(struct address_space *as, vaddr_t addr, uint64_t len, int prot);
 /*
- * Takes the pages of the range away, but not the mappings: the next touch brings them
- * afresh.  -EINVAL: unaligned, or pages of the kernel's; -ENOMEM: not all of it is mapped.
+ * Frees the pages of the range, and keeps the mappings: the next access brings in fresh pages.
+ * -EINVAL: unaligned, or pages of the kernel's; -ENOMEM: not all of it is mapped.
  * Takes as->lock; waits for other CPUs; may sleep.
  */
 int as_discard(struct address_space *as, vaddr_t addr, uint64_t len);
 /* 0 if all of the range is mapped; -EINVAL: unaligned; -ENOMEM.  Takes as->lock. */
 int as_check(struct address_space *as, vaddr_t addr, uint64_t len);
 /*
- * The same, and marks files as changed that were written through shared mappings there since
- * the last call.  Waits for other CPUs.
+ * As as_check; also marks files as changed if they were written through shared mappings there
+ * since the last call.  Waits for other CPUs.
  */
 int as_sync(struct address_space *as, vaddr_t addr, uint64_t len);
 /*
@@ -112,8 +117,8 @@ int as_sync(struct address_space *as, vaddr_t addr, uint64_t len);
  * Takes as->lock; may wait and sleep as as_unmap.
  */
 vaddr_t as_brk(struct address_space *as, vaddr_t to);
-/* Maps one page of the kernel's choosing at a fixed user address (time page,
- * schedctl pages); prot is what the user gets, for good.  The page gets one more
+/* Maps one page that the kernel chose at a fixed user address (time page,
+ * schedctl pages).  The user's access is prot and never changes.  The page gets one more
  * hold.  -EINVAL; -ENOMEM, also when something is mapped there already. */
 int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot);
 
@@ -121,7 +126,7 @@ int as_map_page(struct address_space *as, vaddr_t addr, paddr_t page, int prot);
 #define FAULT_USER 2
 #define FAULT_EXEC 4
 /*
- * Resolves a fault at addr: 0, -EFAULT (no mapping, or one that forbids it), -EINVAL
+ * Resolves a fault at addr: 0, -EFAULT (no mapping, or its protection forbids the access), -EINVAL
  * (beyond the end of a mapped file), -ENOMEM (no page).  Takes as->lock for reading; may
  * sleep; interrupts on.
  */
@@ -129,24 +134,24 @@ int as_fault(struct address_space *as, vaddr_t addr, unsigned access);
 
 /*
  * copyout into an address space that need not be the current one (the stack of a
- * process that has not started): faults each page in for writing and copies
+ * process that has not started).  Faults each page in for writing and copies
  * through the direct map.  0, -EFAULT, -ENOMEM.  Takes as->lock; may sleep.
  */
 int as_copyout(struct address_space *as, vaddr_t dst, const void *src, size_t n);
-/* copyin from an address space that need not be the current one: the same way. */
+/* copyin from an address space that need not be the current one, in the same way. */
 int as_copyin(struct address_space *as, void *dst, vaddr_t src, size_t n);
 
 /*
- * Copies n bytes at addr if their pages are there; false: they are not.  Takes no lock: for a report when
- * nothing runs any more (proc/report.c).
+ * Copies n bytes at addr if their pages are there; false: they are not.  Takes no lock: for a
+ * report when nothing runs any more (proc/report.c).
  */
 bool as_peek(struct address_space *as, vaddr_t addr, void *to, size_t n);
 
 /* The first mapping that ends above addr; NULL: none.  as->lock held. */
 const struct mapping *as_mapping_above(struct address_space *as, vaddr_t addr);
 /*
- * Counts the pages of [*at, end) that are there, as far as it comes in some 0.1 ms, and moves *at up
- * to where it has stopped: to `end` when it is done.  as->lock held.
+ * Counts the pages of [*at, end) that are there, for some 0.1 ms.  Moves *at up to where it has
+ * stopped: to `end` when it is done.  as->lock held.
  */
 uint64_t as_resident(struct address_space *as, vaddr_t *at, vaddr_t end);
 
@@ -154,7 +159,7 @@ uint64_t as_resident(struct address_space *as, vaddr_t *at, vaddr_t end);
 void as_switch(struct address_space *as);
 
 /*
- * A page fault: tries as_fault; when that fails in kernel mode, resumes at the
+ * A page fault: tries as_fault.  If that fails in kernel mode, resumes at the
  * fix-up of the user copy that faulted.  0: resolved or fixed up; -EFAULT, -EINVAL
  * or -ENOMEM: the user's fault (frame_is_user).  Panics on a bug of the kernel.
  */

@@ -2,19 +2,19 @@
  * spinlock.h - the kernel's spin lock.
  *
  * A spin lock is held with interrupts off, so that an interrupt handler may
- * take it too.  Its holder never sleeps, never touches user memory and never
+ * acquire it too.  Its holder never sleeps, never touches user memory and never
  * waits for another CPU's interrupt handler (a TLB shoot-down, for one): that
  * CPU may be spinning for this lock with interrupts off.
  *
- * Memory ordering: taking is an acquire, releasing a release; all that one
- * holder wrote, the next one sees.
+ * Memory ordering: acquiring the lock is an acquire, releasing it a release.  A holder sees all
+ * that the previous holder wrote.
  *
  * In exact timing on several CPUs the acquirer's virtual clock may lag behind the release
  * that it saw; `released` lets it catch up (timing->advance).
  *
- * The order in which locks nest stands in kernel/README.md.  With DEBUG=1 each
- * CPU keeps the stack of locks that it holds, and an order that contradicts one
- * seen before is a panic.
+ * kernel/README.md has the order in which locks nest.  With DEBUG=1 each
+ * CPU keeps the stack of locks that it holds; an order that contradicts an earlier
+ * order is a panic.
  */
 #pragma once
 #include "cpu.h"
@@ -64,7 +64,7 @@ static inline bool irq_enabled(void)
 }
 
 void spin_init(struct spinlock *l, const char *name);
-/* After spin_init: several of this kind may be held, taken in order of their addresses. */
+/* After spin_init: several locks of this kind may be held, in the order of their addresses. */
 static inline void spin_by_address(struct spinlock *l)
 {
 #ifdef WEFT_DEBUG
@@ -73,18 +73,19 @@ static inline void spin_by_address(struct spinlock *l)
 }
 
 /*
- * Locks are plain while nothing is to be done about them but to take them and give them up: no
- * check of the order, and nobody who asks for the time of a release.  Who takes one learns it by
- * the same comparison that tells that it is free: if they are not, none looks so (cpu->nobody).
+ * Spin locks are plain as long as acquiring and releasing is all the work: their order is not
+ * checked, and no CPU asks for the time of a release.  An acquirer learns from one comparison that
+ * a lock is free and that locks are plain.  It compares the holder with cpu->nobody: that is 0, or,
+ * when locks are not plain, SPIN_NEVER, which no lock has.
  */
 extern bool spin_plain;
 #define SPIN_NEVER 0xffffffffu /* no holder */
-/* From now on they are not. */
+/* From now on locks are not plain. */
 void spin_end_plain(void);
 void spin_acquire_slowly(struct spinlock *l);
 void spin_release_slowly(struct spinlock *l);
 
-/* Takes l if that is done by one instruction; if not, spin_acquire may do better. */
+/* Acquires l if one instruction can do it.  If not, spin_acquire may still succeed. */
 static inline bool spin_try_plain(struct spinlock *l)
 {
 	uint32_t nobody = cpu_here->nobody;
@@ -95,13 +96,13 @@ static inline bool spin_try_plain(struct spinlock *l)
 	cpu_here->nlocks++;
 	return true;
 }
-/* Takes l; interrupts must be off already and stay off. */
+/* Acquires l; interrupts must be off already and stay off. */
 static inline void spin_acquire(struct spinlock *l)
 {
 	if (__builtin_expect(!spin_try_plain(l), 0))
 		spin_acquire_slowly(l);
 }
-/* Gives l up; interrupts stay off. */
+/* Releases l; interrupts stay off. */
 static inline void spin_release(struct spinlock *l)
 {
 	if (__builtin_expect(spin_plain, 1)) {
@@ -111,15 +112,15 @@ static inline void spin_release(struct spinlock *l)
 		spin_release_slowly(l);
 	}
 }
-/* Takes l if it is free; interrupts must be off. */
+/* Acquires l if it is free; interrupts must be off. */
 bool spin_try(struct spinlock *l);
-/* By this CPU? */
+/* Does this CPU hold l? */
 static inline bool spin_held(const struct spinlock *l)
 {
 	return __atomic_load_n(&l->holder, __ATOMIC_RELAXED) == cpu_here->holds;
 }
 
-/* Turns interrupts off and takes l; the result goes to spin_unlock. */
+/* Turns interrupts off and acquires l; the result goes to spin_unlock. */
 static inline irqstate_t spin_lock(struct spinlock *l)
 {
 	irqstate_t s = irq_save();

@@ -2,9 +2,9 @@
  * sync.h - how kernel code sleeps: wait queues, and the sleeping locks made of
  * them (sched/waitq.c, sched/kmutex.c).
  *
- * The interface of the wait queue makes a lost wake-up impossible to write: the
- * condition is always tested under a spin lock that the sleeper gives up only
- * after it stands in the queue, and that whoever makes the condition true holds:
+ * The interface of the wait queue makes a lost wake-up impossible to write.  The
+ * condition is always tested under a spin lock.  The sleeper releases the lock only
+ * after it stands in the queue, and the waker holds the lock when it makes the condition true:
  *
  *	irqstate_t s = spin_lock(&obj->lock);
  *	wait_event(&obj->waiters, &obj->lock, obj->count > 0);
@@ -36,15 +36,15 @@ struct waiter { /* on the sleeper's stack */
 };
 
 void waitq_init(struct waitq *q, const char *name);
-/* Wakes the first, or all; the object's lock is held. */
+/* Wakes the first sleeper, or all; the object's lock is held. */
 void waitq_wake_one(struct waitq *q);
 void waitq_wake_all(struct waitq *q);
 
 /*
- * Sleeps once: enters the queue, gives lock up, switches away; takes lock again
+ * Sleeps once: enters the queue, releases `lock` and switches away; then acquires `lock` again
  * and leaves the queue.  For the macros below.  deadline: HRTIME_NEVER or a
- * time.  Returns 0, -EINTR when flags (SLEEP_*) ask for it and the LWP has been told
- * to exit or stop or has a signal, -ETIMEDOUT.  Spurious returns of 0 are allowed.
+ * time.  Returns 0, -ETIMEDOUT, or -EINTR: flags (SLEEP_*) ask for it, and the LWP has been told
+ * to exit or stop or has a signal.  Spurious returns of 0 are allowed.
  */
 int waitq_sleep(struct waitq *q, struct spinlock *lock, hrtime_t deadline, uint32_t flags);
 
@@ -78,11 +78,11 @@ void kmutex_enter(struct kmutex *m);
 void kmutex_exit(struct kmutex *m);
 bool kmutex_owned(const struct kmutex *m);
 
-/* A sleeping readers-writer lock; a waiting writer holds off new readers. */
+/* A sleeping readers-writer lock; a waiting writer blocks new readers. */
 struct krwlock {
 	struct spinlock lock;
 	int holders;              /* readers, or -1 for a writer */
-	unsigned writers_waiting; /* asleep, or woken and without the lock yet */
+	unsigned writers_waiting; /* asleep, or woken and still without the lock */
 	struct waitq readers, writers;
 };
 void krw_init(struct krwlock *l, const char *name);

@@ -1,7 +1,7 @@
 /*
- * syscall.h - the kernel's side of the system calls: one handler a call, under
+ * syscall.h - the kernel's side of the system calls: one handler for each call, under
  * the name of weft/syscall.h.  A handler gets the six argument registers as they
- * came, runs on the caller's LWP with interrupts on, may sleep, and returns a
+ * came.  It runs on the caller's LWP with interrupts on, may sleep, and returns a
  * result of 0 or more or the negative of an error number.
  */
 #pragma once

@@ -16,13 +16,13 @@ struct ktimer {
 };
 
 void timerq_init_cpu(void);
-/* Arms t (not armed now) on this CPU; `when` in the past fires at once. */
+/* Arms t (not armed now) on this CPU.  A `when` in the past fires at once. */
 void ktimer_arm(struct ktimer *t, hrtime_t when, void (*fn)(struct ktimer *));
 /*
- * Disarms t.  On return its function neither runs nor will run.  True: it had not
+ * Disarms t.  On return its function is not running and will not run.  True: it had not
  * run.  The caller holds no lock that the function takes.
  */
 bool ktimer_cancel(struct ktimer *t);
-/* The same without waiting: false, too, if its function runs just now. */
+/* The same without waiting: false also if the function is running now. */
 bool ktimer_withdraw(struct ktimer *t);
 void timer_interrupt(void); /* VEC_TIMER: runs what is due, arms the next */

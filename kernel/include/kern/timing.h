@@ -16,23 +16,23 @@ extern paddr_t timepage_pa;
 struct timing {
 	const char *name;
 	/* Makes VEC_TIMER arrive on this CPU at time `when` (HRTIME_NEVER: not at
-	 * all); a time in the past arrives at once.  Interrupts off. */
+	 * all).  For a time in the past it arrives at once.  Interrupts off. */
 	void (*set_timer)(hrtime_t when);
 	/* Gives the CPU up until an interrupt or a kick.  Interrupts off on entry
-	 * and return; they are taken inside.  A kick that came since the caller
+	 * and return; they are taken inside.  A kick that came after the caller
 	 * last looked at its queues makes it return at once. */
 	void (*idle)(void);
 	/* Sends an interrupt to `c`, idle or not. */
 	void (*ipi)(struct cpu *c, unsigned vec);
-	/* CPU 0, when all others are in start_cpu: virtual time begins (exact timing). */
+	/* CPU 0 calls it when all others are in start_cpu: virtual time begins (exact timing). */
 	void (*start)(void);
-	/* Each other CPU, before it first looks for work. */
+	/* Each other CPU calls it before it first looks for work. */
 	void (*start_cpu)(void);
 	/* Moves this CPU's clock forward to `t` if it is behind (exact timing). */
 	void (*advance)(hrtime_t t);
-	/* In a loop that waits for another CPU to give up l.  Interrupts off. */
+	/* Called in a loop that waits until another CPU releases l.  Interrupts off. */
 	void (*spin)(struct spinlock *l);
-	/* The caller has given up l, for which CPUs waited in spin (exact timing). */
+	/* The caller has released l, for which CPUs waited in spin (exact timing). */
 	void (*hand_over)(struct spinlock *l);
 };
 
@@ -44,11 +44,11 @@ static inline void timing_kick(struct cpu *c)
 	timing->ipi(c, VEC_RESCHED);
 }
 
-void timing_choose(void);     /* by the command line's timing=fast|exact; CPU 0, first of all */
+void timing_choose(void);     /* by the command line's timing=fast|exact; CPU 0, as the first */
 void timing_init_early(void); /* measures the TSC and the LAPIC timer; CPU 0 */
 void timing_init_cpu(void);   /* this CPU's record and timer */
 
-/* A count of the TSC in nanoseconds.  Not in C: 128 bits want an aligned stack. */
+/* Converts a count of the TSC to nanoseconds.  Not in C: 128 bits need an aligned stack. */
 static inline hrtime_t tsc_ns(uint64_t count, uint64_t mult)
 {
 	__asm__("mulq %1\n\tshrdq $32, %%rdx, %%rax" : "+a"(count) : "rm"(mult) : "rdx", "cc");
@@ -72,11 +72,11 @@ static inline hrtime_t time_now(void)
 }
 
 /*
- * How long the boot has taken so far, in nanoseconds, for its time-outs and messages.  time_now() does not
- * tell it in exact timing: the clock stands until timing->start, or what the boot has to do
- * would show in the times of files and in /dev/random.
+ * How long the boot has taken so far, in nanoseconds, for its time-outs and messages.  In exact
+ * timing time_now() does not show it: the clock stands until timing->start.  Otherwise the work of
+ * the boot would show in the times of files and in /dev/random.
  */
 hrtime_t timing_boot_time(void);
 
-/* Nanoseconds since 1970: what files' times are. */
+/* Nanoseconds since 1970, for the times of files. */
 uint64_t time_real(void);

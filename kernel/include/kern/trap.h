@@ -1,5 +1,5 @@
 /*
- * trap.h - the frame that every entry into the kernel builds, and what handles it.
+ * trap.h - the frame that every entry into the kernel builds, and its handlers.
  */
 #pragma once
 #include "types.h"
@@ -20,14 +20,14 @@ struct trapframe {
 };
 
 #define TRAP_SYSCALL 0x100 /* vec of a frame made by SYSCALL; err is the call's number */
-#define TRAP_NONE 0x101    /* vec of a frame that was not made by an entry, or written anew */
+#define TRAP_NONE 0x101    /* vec of a frame that no entry has made, or that was rewritten */
 
 static inline bool frame_is_user(const struct trapframe *f)
 {
 	return f->cs & 3;
 }
 
-/* Selectors.  The user's are in SYSRET's order: 32-bit code, data, 64-bit code. */
+/* Selectors.  The user's are in the order that SYSRET needs: 32-bit code, data, 64-bit code. */
 #define SEL_KCODE 0x08
 #define SEL_KDATA 0x10
 #define SEL_UDATA 0x23
@@ -64,27 +64,27 @@ enum {
 	VEC_SPURIOUS = 0xff,
 };
 
-/* cpu/trap.c: every trap, fault and interrupt but SYSCALL; interrupts off. */
+/* cpu/trap.c: handles every trap, fault and interrupt except SYSCALL; interrupts off. */
 void trap(struct trapframe *f);
-/* Where to go on after a fault of the instruction at rip (.extable), or 0. */
+/* The address to continue at after a fault of the instruction at rip (.extable), or 0. */
 uint64_t extable_find(uint64_t rip);
 
 /*
  * Registers the handler of an IOAPIC pin (ISA interrupts after the MADT's
- * overrides) and unmasks it, delivered to the boot CPU.  The handler runs with
- * interrupts off and may wake LWPs, never sleep.
+ * overrides) and unmasks the pin.  Its interrupts go to the boot CPU.  The handler runs with
+ * interrupts off; it may wake LWPs, and never sleeps.
  */
 void irq_register(unsigned isa_irq, void (*handler)(void));
 
 /*
- * syscall/syscall.c: the frame's call is carried out and RAX set.  Entered with
+ * syscall/syscall.c: carries out the frame's call and sets RAX.  Entered with
  * interrupts off, turns them on around the call, returns with them off.
  */
 void syscall_dispatch(struct trapframe *f);
 
 /*
- * sched/: called with interrupts off on the way out to user mode when the CPU's
- * need_resched or the LWP's ast is set; returns with them off and both clear.
- * May switch to other LWPs and may not return (exit).
+ * sched/: called with interrupts off on the way out to user mode, when the CPU's
+ * need_resched or the LWP's ast is set.  Returns with interrupts off and both clear.
+ * May switch to other LWPs, and does not return if the LWP exits.
  */
 void user_return_work(struct trapframe *f);

@@ -1,7 +1,7 @@
 /*
  * tree.h - an intrusive balanced tree, for timers (by time) and mappings (by
  * address).  A node lives inside the object that it sorts; nothing is
- * allocated.  All operations are O(log n); the caller does the locking.
+ * allocated.  All operations are O(log n); the caller locks.
  */
 #pragma once
 #include "types.h"
@@ -9,16 +9,16 @@
 struct tree_node {
 	struct tree_node *child[2];
 	struct tree_node *parent;
-	int8_t balance; /* implementation's */
+	int8_t balance; /* for tree.c only */
 	bool linked;    /* in a tree now */
 };
 
 struct tree {
 	struct tree_node *root;
-	struct tree_node *first; /* leftmost, kept at hand */
+	struct tree_node *first; /* the leftmost node */
 };
 
-/* < 0, 0, > 0 as a sorts before, beside, after b.  Equal nodes keep their order of insertion. */
+/* < 0, 0, > 0: a comes before, equals, comes after b.  Equal nodes keep the order of insertion. */
 typedef int tree_cmp(const struct tree_node *a, const struct tree_node *b);
 
 void tree_insert(struct tree *t, struct tree_node *n, tree_cmp *cmp);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 typedef uint64_t paddr_t;  /* a physical address */
-typedef uint64_t vaddr_t;  /* a user virtual address: never dereferenced as it is */
+typedef uint64_t vaddr_t;  /* a user virtual address: never dereferenced directly */
 typedef uint64_t hrtime_t; /* nanoseconds since boot */
 
 #define HRTIME_NEVER UINT64_MAX

@@ -1,12 +1,12 @@
 /*
- * vnode.h - files of any kind: vnodes, what can be done with them, mounts, and names.
+ * vnode.h - files of any kind: vnodes, their operations, mounts, and names.
  *
  * A file system makes vnodes and gives each its table of operations (fs/tmpfs_dir.c,
  * tmpfs_file.c, genfs.c; devices and pipes are vnodes too).  fs/vfs.c resolves paths across
  * mounts and symbolic links.
  *
- * A vnode is alive while its count is not 0: whoever keeps a pointer to one has a hold,
- * taken from someone who had one.
+ * A vnode is alive while its count is not 0.  Code that keeps a pointer to a vnode has a hold,
+ * which it took while another hold existed.
  */
 #pragma once
 #include <weft/file.h>
@@ -19,10 +19,10 @@ struct poll_entry;
 struct reclock;
 struct vnode;
 
-/* Flags of recv and send, beside WEFT_O_NONBLOCK. */
-#define IO_PART 1 /* send: a part of something larger, so it need not stay in one piece */
+/* Flags of recv and send, besides WEFT_O_NONBLOCK. */
+#define IO_PART 1 /* send: a part of a longer write, so it need not stay in one piece */
 
-/* What setattr changes: those that are in `set`. */
+/* What setattr changes: the fields named in `set`. */
 struct vattr {
 	unsigned set; /* VATTR_* */
 	uint32_t mode;
@@ -37,25 +37,25 @@ struct vattr {
  * are kernel memory; offsets and sizes are bytes.  All may sleep.
  *
  * A file has read and write, and an offset in each open file.  A stream (a device, a
- * pipe) has recv and send in their place, and no offset.  They wait until they can
+ * pipe) has recv and send in their place, and no offset.  recv and send wait until they can
  * give or take something, unless flags has WEFT_O_NONBLOCK: then -EAGAIN.  They return
  * how much it was (recv: 0 at the end), -EINTR when that is nothing, or another error.
  *
- * Names are of 1 to WEFT_NAME_MAX bytes without '/' and NUL, and where something is made,
- * removed or renamed neither "." nor "..".  A directory that is removed already gives
- * -ENOENT where something is to be made in it.
+ * Names have 1 to WEFT_NAME_MAX bytes without '/' and NUL.  A name to make,
+ * remove or rename is neither "." nor "..".  Making something in a directory that has been
+ * removed gives -ENOENT.
  */
 struct vnode_ops {
 	int64_t (*read)(struct vnode *, uint64_t off, void *buf, size_t n); /* -EINVAL */
-	/* From *off on, which moves to the end of what was written; append: from the end of
-	 * the file on.  -EFBIG, -ENOSPC (no memory), when not even one byte was written.
-	 * Missing: -EROFS. */
+	/* Writes from *off on, and moves *off to the end of what was written; append: writes
+	 * from the end of the file on.  -EFBIG, -ENOSPC (no memory), when not even one byte was
+	 * written.  Missing: -EROFS. */
 	int64_t (*write)(struct vnode *, uint64_t *off, const void *buf, size_t n, bool append);
 	int64_t (*recv)(struct vnode *, void *buf, size_t n, unsigned flags);
 	int64_t (*send)(struct vnode *, const void *buf, size_t n, unsigned flags);
-	/* WEFT_POLL* that hold now: of `events`, and those that nobody need ask for.  If
-	 * there are none and e is not NULL, e joins the object's pollhead, under the lock
-	 * that any change of the answer takes.  Missing: always ready.  Does not sleep. */
+	/* Returns the WEFT_POLL* that hold now: those in `events`, and those that need not be
+	 * asked for.  If there are none and e is not NULL, e joins the object's pollhead, under
+	 * the lock that any change of the answer takes.  Missing: always ready.  Does not sleep. */
 	int (*poll)(struct vnode *, int events, struct poll_entry *e);
 	int (*truncate)(struct vnode *, uint64_t size);          /* -EROFS; -EFBIG */
 	int (*ioctl)(struct vnode *, uint64_t req, vaddr_t arg); /* -ENOTTY */
@@ -64,19 +64,19 @@ struct vnode_ops {
 	int (*readlink)(struct vnode *, char *buf, size_t n);    /* length, cut to n; -EINVAL */
 	/*
 	 * For mmap: the page with bytes [index * PAGE_SIZE, + PAGE_SIZE) of a file whose
-	 * contents are pages (kern/pageset.h), held for the caller; a hole becomes a page
-	 * of zeros.  The same page at every call, until it is truncated: shared mappings
-	 * write it, and it is what read and write use.  -EINVAL (beyond the end), -ENOMEM.
-	 * Missing: shared mappings -ENODEV; private ones read the file. */
+	 * contents are pages (kern/pageset.h), held for the caller.  A hole becomes a page
+	 * of zeros.  It is the same page at every call, until it is truncated: shared mappings
+	 * write it, and read and write use it.  -EINVAL (beyond the end), -ENOMEM.
+	 * Missing: shared mappings -ENODEV; private mappings read the file. */
 	int (*getpage)(struct vnode *, uint64_t index, paddr_t *page);
 
-	/* Directories.  lookup knows ".." as well.  Missing: -ENOTDIR. */
+	/* Directories.  lookup finds ".." as well.  Missing: -ENOTDIR. */
 	int (*lookup)(struct vnode *dir, const char *name, size_t len, struct vnode **out);
-	/* Entry number *pos of a directory into buf (a struct weft_dirent with its
+	/* Puts entry number *pos of a directory into buf (a struct weft_dirent with its
 	 * name, at most size bytes): bytes used, 0 at the end, -EINVAL: too small. */
 	int64_t (*readdir)(struct vnode *, uint64_t *pos, void *buf, size_t size);
 	/* The name of a directory in its parent, WEFT_NAME_MAX + 1 bytes, and the parent,
-	 * held.  -ENOENT: it was removed.  All directories but roots have it. */
+	 * held.  -ENOENT: it was removed.  All directories except roots have it. */
 	int (*where)(struct vnode *dir, char *name, struct vnode **parent);
 
 	/* What changes directories.  Missing: -EROFS.  All: -ENOENT, -ENOSPC (no memory). */
@@ -89,11 +89,11 @@ struct vnode_ops {
 	int (*unlink)(struct vnode *dir, const char *name, size_t len);               /* -EISDIR */
 	int (*rmdir)(struct vnode *dir, const char *name,
 		     size_t len); /* -ENOTDIR, -ENOTEMPTY, -EBUSY (a mount) */
-	/* In one step, and in the place of what has the new name: rename(2) says more. */
+	/* In one step; replaces what has the new name.  rename(2) says more. */
 	int (*rename)(struct vnode *dir, const char *name, size_t len, struct vnode *to_dir,
 		      const char *to, size_t to_len);
 
-	void (*release)(struct vnode *); /* last reference gone */
+	void (*release)(struct vnode *); /* the last hold has been released */
 
 	bool endless; /* recv always has all that is asked for: a read goes on until it is full */
 	bool zeros;   /* mmap gives anonymous memory */
@@ -102,27 +102,27 @@ struct vnode_ops {
 struct vnode {
 	const struct vnode_ops *ops;
 	uint32_t refs; /* atomic */
-	uint32_t mode; /* WEFT_S_IF* (for good) and permissions */
+	uint32_t mode; /* WEFT_S_IF* (never changes) and permissions */
 	uint64_t ino, size;
 	uint64_t atime, mtime, ctime; /* nanoseconds since 1970 */
 	uint32_t nlink, dev, rdev;
 	struct reclock *reclocks; /* record locks on it (fs/reclock.c) */
-	struct mount *mount;      /* of which it is the root, or that covers it; set at boot */
+	struct mount *mount;      /* the mount with this root, or that covers it; set at boot */
 };
 
-/* Times of now: of reading; of changes and status.  Atomic each; whatever locks are held. */
+/* Set times to now: of reading; of changes and status.  Each is atomic; any lock may be held. */
 void vnode_read(struct vnode *);
 void vnode_written(struct vnode *);
 
 void vnode_hold(struct vnode *);
 void vnode_rele(struct vnode *);
-/* Gives a hold up; true: it was the last one, and the caller must do what release does. */
+/* Drops a hold.  True: it was the last one, and the caller must do what release does. */
 bool vnode_unhold(struct vnode *);
 static inline bool vnode_is(const struct vnode *vn, uint32_t type) /* WEFT_S_IF* */
 {
 	return (vn->mode & WEFT_S_IFMT) == type;
 }
-/* A device or a pipe: no offset, and asked once. */
+/* A device or a pipe: it has no offset, and a transfer calls recv or send once. */
 static inline bool vnode_is_stream(const struct vnode *vn)
 {
 	return vn->ops->recv != NULL || vn->ops->send != NULL;
@@ -130,17 +130,17 @@ static inline bool vnode_is_stream(const struct vnode *vn)
 
 /* --- mounts (fs/vfs.c) ------------------------------------------------------------------ */
 
-/* A file system in use.  Mounts come at boot and stay. */
+/* A file system in use.  Mounts are made at boot and stay. */
 struct mount {
 	const char *type;      /* what mount shows */
 	struct vnode *root;    /* held */
-	struct vnode *covered; /* the directory in whose place it is, held; NULL: the root */
-	bool in_memory;        /* its files take memory: what is left of it is its room */
+	struct vnode *covered; /* the directory that root replaces, held; NULL: the root */
+	bool in_memory;        /* its files take memory: its free space is the free memory */
 	struct list link;
 };
 
 /*
- * From now on `path`, a directory, is m->root.  At boot, on CPU 0.  Path errors;
+ * Makes `path`, a directory, stand for m->root from now on.  At boot, on CPU 0.  Path errors;
  * -ENOTDIR; -EBUSY: something is mounted there.
  */
 int vfs_mount(struct mount *m, const char *path);
@@ -150,15 +150,15 @@ const struct mount *vfs_mount_at(unsigned n, char *path, size_t size);
 
 /* --- names (fs/vfs.c) ------------------------------------------------------------------- */
 
-#define VFS_SYMLINKS_MAX 40 /* symbolic links on the way of one path; more: -ELOOP */
+#define VFS_SYMLINKS_MAX 40 /* symbolic links in the resolution of one path; more: -ELOOP */
 
 /*
- * Resolves a path from `cwd` (absolute paths: the root), symbolic links followed.  The vnode
- * comes held.  -ENOENT, -ENOTDIR, -ENAMETOOLONG, -ELOOP, -ENOMEM.  May sleep.
+ * Resolves a path from `cwd` (absolute paths: the root); follows symbolic links.  The vnode
+ * is held for the caller.  -ENOENT, -ENOTDIR, -ENAMETOOLONG, -ELOOP, -ENOMEM.  May sleep.
  */
 int vfs_lookup(struct vnode *cwd, const char *path, struct vnode **out);
 
-/* A name, and what has it. */
+/* A name in a directory, and the vnode that has it. */
 struct vfs_name {
 	struct vnode *dir; /* held; NULL: the path has no last name ("/"), or it is . or .. */
 	struct vnode *vn;  /* held; NULL: there is no such entry in dir */
@@ -167,7 +167,7 @@ struct vfs_name {
 	bool last_dot; /* the last name is "." */
 	char name[WEFT_NAME_MAX + 1];
 };
-/* The same, but all but the last name must be there; follow: also a symbolic link there. */
+/* The same, except that the last name need not exist.  follow: follows a symbolic link there. */
 int vfs_resolve(struct vnode *cwd, const char *path, bool follow, struct vfs_name *out);
 void vfs_name_rele(struct vfs_name *n); /* both holds */
 
@@ -181,49 +181,49 @@ void vfs_init(void); /* unpacks the initial RAM disk; panics if there is none */
 /* --- generated directories and files (fs/genfs.c) ------------------------------------ */
 
 /*
- * For file systems that show what the kernel knows (/proc).  Their vnodes are made by each
- * lookup and vanish with the last hold.  A file's text is generated as it is read, piece by piece,
- * of which the vnode keeps one.  Each piece is one moment's view; a short file is one piece, which
- * stays as it is until the vnode goes.
+ * For file systems that show what the kernel knows (/proc).  Each lookup makes a vnode, which
+ * vanishes with its last hold.  A file's text is generated piece by piece, as it is read.  The
+ * vnode keeps one piece.  Each piece shows one moment.  A short file is one piece, which does not
+ * change as long as the vnode exists.
  */
 
 #define GEN_END UINT64_MAX
 
-/* A piece of text, which grows; without memory it stops, and the read gives -ENOMEM. */
+/* A piece of text, which grows.  Out of memory, it grows no more, and the read gives -ENOMEM. */
 struct gen_text {
 	char *buf; /* kmalloc'ed */
 	size_t len, size;
 	bool failed;
-	uint64_t from; /* where this piece begins, in numbers of the file's own; 0: the first */
-	uint64_t next; /* fill sets it: where the next one begins; else it is GEN_END */
+	uint64_t from; /* where this piece begins, in the file's own numbers; 0: the first */
+	uint64_t next; /* fill sets it: where the next piece begins; otherwise it is GEN_END */
 };
 void gen_write(struct gen_text *t, const void *bytes, size_t n); /* need not be text */
 void gen_printf(struct gen_text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-struct gen_entry { /* what a directory's list says of an entry */
+struct gen_entry { /* an entry in the list of a directory */
 	char name[WEFT_NAME_MAX + 1];
 	uint64_t ino;
 	uint32_t type; /* WEFT_S_IF* */
 };
 
 struct gen_dir_ops {
-	/* The vnode of an entry (gen_dir, gen_file, gen_link), held.  -ENOENT, -ENOMEM. */
+	/* Makes the vnode of an entry (gen_dir, gen_file, gen_link), held.  -ENOENT, -ENOMEM. */
 	int (*lookup)(struct vnode *dir, uint64_t arg, const char *name, size_t len,
 		      struct vnode **out);
-	/* The entry at position *pos (from 0 on, in order) or the next after it, with *pos
-	 * moved beyond it.  False: there is none. */
+	/* Finds the entry at position *pos (from 0 on, in order) or the next after it, and moves
+	 * *pos beyond it.  False: there is none. */
 	bool (*next)(uint64_t arg, uint64_t *pos, struct gen_entry *e);
 };
 
 /*
- * New vnodes, held; NULL: no memory.  `arg` is the file system's (a pid, say).  mode:
+ * Make vnodes, held; NULL: out of memory.  `arg` belongs to the file system (a pid, say).  mode:
  * permissions.  parent: NULL for the root of a mount.
  */
 struct vnode *gen_dir(struct vnode *parent, const char *name, const struct gen_dir_ops *ops,
 		      uint64_t arg, uint64_t ino, uint32_t mode, uint32_t dev);
 /*
- * fill writes a piece of the text, which is not empty unless it is the last; an error (below 0) is
- * what read returns.
+ * fill writes a piece of the text, which is not empty unless it is the last piece.  An error (below
+ * 0) is what read returns.
  */
 struct vnode *gen_file(int (*fill)(struct gen_text *, uint64_t arg), uint64_t arg, uint64_t ino,
 		       uint32_t mode, uint32_t dev);
