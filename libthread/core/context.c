@@ -84,6 +84,8 @@ int setcontext(const ucontext_t *context)
 	self->caught = true;
 	if (unlikely(cancel_due()))
 		__cancel_call(self->lwp->id, self);
+	/* The thread may be on another LWP than when a handler was given this context. */
+	__restart_range(uc);
 	__sys_sigreturn(uc);
 }
 

@@ -12,8 +12,10 @@
 #include <spawn.h>
 #include <stdbool.h>
 #include <sys/mman.h>
+#include <sys/select.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <ucontext.h>
 #include <unistd.h>
 #include <weft/lwp.h>
 #include <weft/schedctl.h>
@@ -509,6 +511,8 @@ static void step(int sig, siginfo_t *info, void *context)
 		return;
 	moves++;
 	left_at = inside ? uc->rip : 0;
+	if (moves % 2 == 0) /* a handler may also leave in this way */
+		setcontext(context);
 }
 
 static void *stepped(void *arg)
@@ -536,13 +540,19 @@ static volatile int left_inside;
 static void *beside(void *arg)
 {
 	const struct schedctl *record;
+	const bool one_cpu = sysconf(_SC_NPROCESSORS_ONLN) == 1;
 
 	while (!go) {
 		record = (const struct schedctl *)__sys_lwp_schedctl();
 		if (record->lwpid == (uint32_t)__sys_lwp_self())
 			left_inside |= record->nopreempt | record->nosignal;
 		sched_yield();
-		__sys_lwp_yield(); /* keeps the LWP; another one takes what the first has left */
+		/* Keeps the LWP, and another one takes what the first has left. */
+		if (one_cpu)
+			select(0, NULL, NULL, NULL,
+			       &(struct timeval){.tv_usec = 7 + 6 * (long)arg});
+		else
+			__sys_lwp_yield();
 	}
 	return NULL;
 }
