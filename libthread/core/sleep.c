@@ -20,6 +20,12 @@
 
 #define NSEC 1000000000ll
 
+/* Does the caller's sleep in the kernel stop threads that no other LWP runs? */
+static bool sleep_stops_others(const struct thread *self)
+{
+	return __ops->await_signal != NULL && !self->bound && __options.waiting == WAITING_NONE;
+}
+
 /*
  * The deadline of a sleep that can be had here.  False: the kernel is to have it, which also knows what is
  * wrong with the arguments, and is through with a length of nothing at once.
@@ -27,8 +33,9 @@
 static bool sleep_deadline(const struct thread *self, clockid_t clock, int flags,
 			   const struct timespec *req, deadline_t *deadline)
 {
-	if (!waits_here(self) || req == NULL || req->tv_sec < 0 || req->tv_nsec < 0 ||
-	    req->tv_nsec >= NSEC || (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
+	if ((!waits_here(self) && !sleep_stops_others(self)) || req == NULL || req->tv_sec < 0 ||
+	    req->tv_nsec < 0 || req->tv_nsec >= NSEC ||
+	    (clock != CLOCK_MONOTONIC && clock != CLOCK_REALTIME))
 		return false;
 	if (flags & TIMER_ABSTIME)
 		return __deadline(clock, req, deadline) == 0;
@@ -48,6 +55,32 @@ static long sleep_here(struct thread *self, deadline_t deadline)
 	while ((deadline_t)gethrtime() < deadline_by(deadline, clock_offset()) &&
 	       __ops->await_signal(0, deadline)) {
 		pthread_testcancel();
+		if (self->caught)
+			return -EINTR;
+	}
+	return 0;
+}
+
+#define NAP (NSEC / 1000)
+
+/*
+ * The sleep of a thread in a handler that has interrupted a wait, where the pool does not grow (model
+ * n1).  The thread stands in a queue, so it cannot be Blocked once more.  It lets the others run, and looks
+ * at the time when its turn comes again.  If the others did not run for long, the LWP naps in the kernel, so
+ * a thread that becomes runnable meanwhile waits for NAP nanoseconds at most.
+ */
+static long sleep_in_turns(struct thread *self, deadline_t deadline)
+{
+	deadline_t now, end;
+
+	self->caught = false;
+	while ((now = gethrtime()) < (end = deadline_by(deadline, clock_offset()))) {
+		struct weft_timespec nap = {.nsec = end - now < NAP ? end - now : NAP};
+
+		pthread_testcancel();
+		__ops->yield();
+		if (!self->caught && gethrtime() - now < NAP / 10)
+			__point_lwp_sleep(CLOCK_MONOTONIC, 0, &nap);
 		if (self->caught)
 			return -EINTR;
 	}
@@ -84,7 +117,7 @@ int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, stru
 	if (clock == CLOCK_PROCESS_CPUTIME_ID)
 		return ENOTSUP;
 	if (sleep_deadline(self, clock, flags, req, &deadline)) {
-		r = sleep_here(self, deadline);
+		r = waits_here(self) ? sleep_here(self, deadline) : sleep_in_turns(self, deadline);
 	} else {
 		r = __point_lwp_sleep(clock, flags & TIMER_ABSTIME ? LWP_SLEEP_ABSTIME : 0,
 				      (const struct weft_timespec *)req);

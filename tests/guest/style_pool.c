@@ -314,8 +314,7 @@ int main(void)
 	p = pool_create(by_usleep);
 	jobs(p);
 	paused(p);
-	if (!one_lwp)
-		paused_idle(p);
+	paused_idle(p);
 	q = pool_create(by_yield);
 	squares(q, "a second pool");
 	destroyed(p);
