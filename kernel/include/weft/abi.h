@@ -3,9 +3,9 @@
  *
  * The headers in this folder are everything that user space shares with the
  * kernel.  Each constant and structure that crosses the boundary is defined
- * here once, with a comment that says who writes it.  They are plain C with no
- * include outside this folder but <stdint.h>, so that the kernel, libc and
- * libthread see the very same text.
+ * here once, with a comment that names its writer.  They are plain C.  They
+ * include only each other and <stdint.h>, so the kernel, libc and libthread
+ * compile the same text.
  */
 #pragma once
 #include <stdint.h>
@@ -26,9 +26,9 @@
 /*
  * The first stack of a process holds argc, argv, envp and this vector, in the
  * order and layout of the System V ABI for x86-64 (3.4.1).  Tags below 32 have
- * the values of that ABI; those from 0x1000 are weft's.
+ * the values of that ABI; tags from 0x1000 on are weft's.
  */
-#define AT_NULL 0 /* macros, since those of <elf.h> are */
+#define AT_NULL 0 /* macros, because <elf.h> defines macros */
 #define AT_PAGESZ 6
 #define AT_ENTRY 9
 #define AT_WEFT_TIMEPAGE 0x1000  /* address of struct timepage (time.h) */
@@ -36,7 +36,7 @@
 #define AT_WEFT_SCHEDCTL 0x1002  /* the first LWP's struct schedctl */
 #define AT_WEFT_TLS 0x1003       /* the program header of type PT_TLS, if it has one */
 #define AT_WEFT_STACK 0x1004     /* the first stack: its lowest address, ... */
-#define AT_WEFT_STACK_END 0x1005 /* ... and the first above it */
+#define AT_WEFT_STACK_END 0x1005 /* ... and the first address above it */
 
 struct auxv {
 	uint64_t tag, value;

@@ -1,7 +1,7 @@
 /*
  * errno.h - error numbers.  A system call returns a result of 0 or more, or the
- * negative of one of these.  The values are newlib's (sys/errno.h), so that the
- * C library hands them on unchanged; libc asserts at build time that they agree.
+ * negative of an error number.  The values are newlib's (sys/errno.h), so the
+ * C library returns them unchanged; libc asserts at build time that they agree.
  */
 #pragma once
 

@@ -6,9 +6,9 @@
 
 /* Flags of lwp_create (Solaris: _lwp_create(2)). */
 #define LWP_DETACHED 0x1  /* its id is free as soon as it exits; lwp_wait refuses it */
-#define LWP_SUSPENDED 0x2 /* starts stopped; lwp_continue sets it going */
+#define LWP_SUSPENDED 0x2 /* starts stopped; lwp_continue starts it */
 #define LWP_BOUND 0x4     /* its exit is an event (UPCALL_EXIT in signal.h) */
-#define LWP_NOPOOL 0x8    /* of no pool: counts as blocked in a sleep with a deadline too */
+#define LWP_NOPOOL 0x8    /* in no pool: counts as blocked in a sleep with a deadline too */
 
 #define LWP_NAME 16 /* bytes of an LWP's name, with the NUL */
 
@@ -20,27 +20,27 @@ struct lwp_create {
 	uint32_t flags;      /* caller writes: LWP_* */
 	uint32_t id;         /* kernel writes: the new LWP's id, 1 or more */
 	uint64_t schedctl;   /* kernel writes: address of its struct schedctl */
-	char name[LWP_NAME]; /* caller writes: for those who look at it; or empty */
+	char name[LWP_NAME]; /* caller writes: for display only; or empty */
 };
 
 /*
- * lwp_cancel(id, thread, pc): a wait that user space wants to end without a signal.  From now
- * on LWP `id` does not block in a system call that a signal could interrupt, or does not stay
- * blocked in it, if the call was made for `thread` (R9, not 0) by the SYSCALL instruction that
- * ends at pc: the call ends with -EINTR, and is not made again.  All other calls of the LWP are
- * as before, so it does not matter whether the thread is still there.  Lasts until the next
- * lwp_cancel of that LWP, or its exec; thread 0: until now.
+ * lwp_cancel(id, thread, pc): ends a wait of LWP `id` without a signal.  It acts on a system call
+ * that a signal could interrupt, if the call was made for `thread` (R9, not 0) by the SYSCALL
+ * instruction that ends at pc.  From now on the LWP does not block, or does not stay blocked, in
+ * such a call.  The call ends with -EINTR, and is not restarted.  All other calls of the LWP are
+ * as before, so the call is safe even if the thread does not run on this LWP any more.  It lasts
+ * until the next lwp_cancel of that LWP, or its exec.  thread 0: ends an earlier lwp_cancel.
  */
 
 /*
- * lwp_preempt(id): a scheduler in user space wants the LWP to look at its queue.  Before the next
- * instruction in user mode LWP `id` enters the handler of SIGLWP, with WEFT_SI_PREEMPT for
- * a code; after its critical section, if it is in one (schedctl.h).  It is no signal: it
- * neither ends a sleep nor changes the mask, and no mask holds it off.  Asked for several times
- * before that, it comes once.  Nothing happens if SIGLWP has no handler then.
+ * lwp_preempt(id): a scheduler in user space wants the LWP to look at its queue.  Before its next
+ * instruction in user mode, LWP `id` enters the handler of SIGLWP, with the code WEFT_SI_PREEMPT.
+ * In a critical section (schedctl.h), it does so after the section.  This is not a signal: it
+ * does not end a sleep or change the mask, and no mask blocks it.  Several requests before the
+ * handler is entered count as one.  If SIGLWP has no handler then, nothing happens.
  */
 
-/* What a process (weft_procinfo) or LWP (lwp_info) is doing, for ps and lwps. */
+/* The state of a process (weft_procinfo) or LWP (lwp_info), for ps and lwps. */
 enum {
 	LWP_ST_IDLE = 0, /* being created */
 	LWP_ST_RUN,      /* on a dispatch queue */
@@ -54,7 +54,7 @@ struct lwp_info { /* kernel writes all */
 	uint32_t id;
 	uint32_t state;      /* LWP_ST_* */
 	int32_t pri;         /* global priority, 0 to 169 */
-	uint32_t cpu;        /* CPU it is on or was last on */
+	uint32_t cpu;        /* the CPU that it is on or was last on */
 	uint64_t utime;      /* nanoseconds in user mode */
 	uint64_t stime;      /* nanoseconds in the kernel */
 	uint32_t flags;      /* LWP_* as created */

@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * Mappings a process: a call that may need one more fails with ENOMEM, and has done nothing.
- * Neighbours with the same protection and flags, of one file or anonymous, are one mapping.  A
- * thread's stack with its guard is two.
+ * The most mappings of a process.  A call that may need one more fails with ENOMEM, and changes
+ * nothing.  Neighbours with the same protection and flags are one mapping, if they are anonymous or
+ * of the same file.  A thread's stack and its guard are two mappings.
  */
 #define WEFT_MAPPINGS_MAX 262144
 

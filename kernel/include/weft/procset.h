@@ -1,6 +1,6 @@
 /*
- * procset.h - how a call names the processes or LWPs that it is about: a type and an id
- * (Solaris: procset(4)).  The type says what the id is one of.
+ * procset.h - how a call selects processes or LWPs: by a type and an id (Solaris:
+ * procset(4)).  The type is the kind of the id.
  */
 #pragma once
 
@@ -12,7 +12,7 @@ enum {
 	WEFT_P_CID,   /* the LWPs of a scheduling class */
 	WEFT_P_UID,   /* there is one user, 0: all of them */
 	WEFT_P_GID,   /* there is one group, 0: all of them */
-	WEFT_P_ALL,   /* all; the id does not count */
+	WEFT_P_ALL,   /* all; the id is ignored */
 	WEFT_P_LWPID, /* an LWP of the caller's process */
 };
 #define WEFT_P_MYID (-1) /* the caller's own id of that type */

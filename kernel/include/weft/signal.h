@@ -1,8 +1,8 @@
 /*
- * signal.h - signals: numbers, actions, what a handler is told, timers.
+ * signal.h - signals: numbers, actions, the arguments of a handler, timers.
  *
- * Numbers up to 31 are those of the BSDs, as newlib has them; 32 and 33 are Solaris's,
- * the rest are real-time signals, which queue.  A set is one word: signal n is bit n - 1.
+ * Numbers up to 31 are those of the BSDs, as newlib has them; 32 and 33 are Solaris's.  The
+ * other numbers are real-time signals, which queue.  A set is one word: signal n is bit n - 1.
  */
 #pragma once
 #include "abi.h"
@@ -52,12 +52,12 @@
 #define WEFT_SIG_BLOCK 1
 #define WEFT_SIG_UNBLOCK 2
 
-/* sigaction: handlers that are none. */
+/* sigaction: values of `handler` that are not functions. */
 #define WEFT_SIG_DFL 0
 #define WEFT_SIG_IGN 1
 
 #define WEFT_SA_NOCLDSTOP 0x1
-#define WEFT_SA_SIGINFO 0x2 /* for the library: the kernel passes all arguments always */
+#define WEFT_SA_SIGINFO 0x2 /* for the library: the kernel always passes all arguments */
 #define WEFT_SA_ONSTACK 0x4
 #define WEFT_SA_RESTART 0x8
 #define WEFT_SA_NODEFER 0x10
@@ -66,8 +66,8 @@
 
 /*
  * A handler is entered at `entry`, as entry(sig, struct weft_siginfo *, struct
- * weft_ucontext *, handler, mask): the library's own function, which calls the handler and
- * then sigreturn.  mask is what the LWP blocks now.
+ * weft_ucontext *, handler, mask).  This function of the library calls the handler and then
+ * sigreturn.  mask is the present mask of the LWP.
  */
 struct weft_sigaction { /* caller writes; kernel writes the old one */
 	uint64_t handler;
@@ -77,13 +77,13 @@ struct weft_sigaction { /* caller writes; kernel writes the old one */
 	uint32_t spare;
 };
 
-/* si_code: who sent it.  Positive ones depend on the signal. */
+/* si_code: the sender of the signal.  Positive codes depend on the signal. */
 enum {
 	WEFT_SI_USER = 0,     /* kill, lwp_kill, raise, abort */
 	WEFT_SI_QUEUE = -1,   /* sigqueue */
 	WEFT_SI_TIMER = -2,   /* timer_settime, setitimer */
 	WEFT_SI_LWP = -6,     /* lwp_kill */
-	WEFT_SI_PREEMPT = -7, /* no signal: lwp_preempt (lwp.h) */
+	WEFT_SI_PREEMPT = -7, /* not a signal: lwp_preempt (lwp.h) */
 	WEFT_SI_KERNEL = 128, /* the kernel, for none of the reasons below */
 
 	WEFT_ILL_ILLOPC = 1,
@@ -94,8 +94,8 @@ enum {
 	WEFT_FPE_FLTUND = 5,
 	WEFT_FPE_FLTRES = 6,
 	WEFT_FPE_FLTINV = 7,
-	WEFT_SEGV_MAPERR = 1, /* nothing is mapped there */
-	WEFT_SEGV_ACCERR = 2, /* its protection forbids that */
+	WEFT_SEGV_MAPERR = 1, /* the address is not mapped */
+	WEFT_SEGV_ACCERR = 2, /* the protection forbids the access */
 	WEFT_BUS_ADRALN = 1,
 	WEFT_BUS_ADRERR = 2,
 	WEFT_BUS_OBJERR = 3,
@@ -109,17 +109,17 @@ enum {
 	WEFT_CLD_CONTINUED = 6,
 };
 
-struct weft_siginfo { /* kernel writes all; fields that mean nothing are 0 */
+struct weft_siginfo { /* kernel writes all; unused fields are 0 */
 	int32_t signo;
 	int32_t code;    /* see above */
 	int32_t err;     /* 0 */
 	int32_t pid;     /* sender, or child */
 	uint32_t uid;    /* 0: there is one user */
 	int32_t status;  /* SIGCHLD: exit status or signal */
-	uint64_t addr;   /* faults: the address, or that of the instruction */
+	uint64_t addr;   /* faults: the address, or the instruction's address */
 	uint64_t value;  /* sigqueue, timers */
 	int32_t timerid; /* timers */
-	int32_t overrun; /* timers: expiries that found the last one still pending */
+	int32_t overrun; /* timers: expiries that found the last signal still pending */
 	uint32_t trapno; /* faults: the CPU's vector */
 	uint32_t lwpid;  /* sender */
 };
@@ -137,9 +137,9 @@ struct weft_stack {    /* caller writes; kernel writes the old one */
 };
 
 /*
- * The interrupted context, on the handler's stack.  The handler may change it; sigreturn
- * takes over what user space may decide: the registers, of RFLAGS the arithmetic bits,
- * the mask.  Segments are as they were.
+ * The interrupted context, on the handler's stack.  The handler may change it.  sigreturn
+ * restores the parts that user space may set: the registers, the arithmetic bits of RFLAGS,
+ * and the mask.  It does not change the segments.
  */
 struct weft_ucontext {           /* kernel writes all */
 	uint64_t flags;          /* 0 */
@@ -160,7 +160,7 @@ struct weft_ucontext {           /* kernel writes all */
 #define WEFT_ITIMER_REAL 0    /* SIGALRM */
 #define WEFT_ITIMER_VIRTUAL 1 /* SIGVTALRM, by the process's time in user mode */
 #define WEFT_ITIMER_PROF 2    /* SIGPROF, by its time in user mode and the kernel */
-/* With any of them: a timer of the calling LWP's own, whose signal goes to it. */
+/* With any of these: a timer of the calling LWP only; its signal goes to this LWP. */
 #define WEFT_ITIMER_LWP 0x100
 
 struct weft_itimerspec {               /* caller writes; kernel writes the old one */
@@ -168,11 +168,11 @@ struct weft_itimerspec {               /* caller writes; kernel writes the old o
 	struct weft_timespec value;    /* until the next expiry; 0: off */
 };
 
-#define WEFT_TIMER_MAX 64 /* timers a process, of all kinds */
+#define WEFT_TIMER_MAX 64 /* timers of a process, of all kinds */
 
 #define WEFT_TIMER_ABSTIME 4 /* flags of timer_settime; newlib's value */
 
-/* Notification.  newlib's values, and one more. */
+/* Notification.  newlib's values, and WEFT_SIGEV_LWP. */
 #define WEFT_SIGEV_NONE 1
 #define WEFT_SIGEV_SIGNAL 2
 #define WEFT_SIGEV_LWP 4 /* a signal to LWP lwpid */
@@ -187,8 +187,8 @@ struct weft_sigevent {  /* caller writes all */
 
 /* --- upcalls ------------------------------------------------------------------------ */
 
-/* Events of upcall_wait: those wanted, and in its result those that happened. */
+/* Events of upcall_wait: its argument has the wanted events, its result the events that happened. */
 #define UPCALL_BLOCKED 0x1 /* every LWP is blocked: SIGWAITING would be sent */
-#define UPCALL_GROW 0x2    /* one blocked, and fewer than there are CPUs are left */
+#define UPCALL_GROW 0x2    /* an LWP has blocked, and fewer LWPs than CPUs are left */
 #define UPCALL_EXIT 0x4    /* an LWP that was created with LWP_BOUND has exited */
 #define UPCALL_TIMED 0x8 /* with UPCALL_BLOCKED: from now on a sleep with a deadline counts, too */

@@ -2,18 +2,18 @@
  * syscall.h - the system calls.
  *
  * RAX holds the number, RDI RSI RDX R10 R8 R9 the arguments; RCX and R11 are
- * lost.  The result comes back in RAX: 0 or more, or the negative of an error
- * number (errno.h).  An unknown number gives -ENOSYS.  A bad pointer gives
- * -EFAULT.  `long` arguments are 64 bits; ids and flags use the low 32.
+ * lost.  The result is in RAX: 0 or more, or the negative of an error number
+ * (errno.h).  An unknown number gives -ENOSYS.  A bad pointer gives -EFAULT.
+ * `long` arguments are 64 bits; ids and flags use the low 32.
  *
- * SYSCALLS(X) is the one list: the kernel makes its table from it, libc its
+ * SYSCALLS(X) is the only list.  From it the kernel makes its table, libc its
  * stubs and truss its names.  X(number, name, number of arguments).
  */
 #pragma once
 #include <stdint.h>
 
 #define SYSCALLS(X)                                                                                \
-	/* nothing: the cost of entering and leaving the kernel */                                 \
+	/* does nothing: measures the entry to and the exit from the kernel */                     \
 	X(0, null, 0)                                                                              \
 	/* processes */                                                                            \
 	X(1, exit, 1)    /* (int status): ends the process */                                      \
@@ -22,10 +22,10 @@
 	X(4, getpid, 0)                                                                            \
 	X(5, getppid, 0)                                                                           \
 	X(6, kill, 2)      /* (pid, sig): negative pid: a process group */                         \
-	X(7, getrusage, 2) /* (who, struct weft_rusage *): 0 self, -1 children */                  \
+	X(7, getrusage, 2) /* (which, struct weft_rusage *): 0 self, -1 children */                \
 	X(8, setpgrp, 2)   /* (pid, pgrp) */                                                       \
 	X(9, getpgrp, 1)   /* (pid) */                                                             \
-	X(10, fork, 0)     /* = pid, and 0 in the child, which has the calling LWP alone */        \
+	X(10, fork, 0)     /* = pid, and 0 in the child, which has only the calling LWP */         \
 	X(11, execve, 3)   /* (path, char *const *argv, char *const *envp) */                      \
 	X(12, rlimit, 3)   /* (which, const struct weft_rlimit *new, struct weft_rlimit *old) */   \
 	X(13, setsid, 0)   /* = the new session, and group */                                      \
@@ -108,7 +108,7 @@
 	X(84, sigtimedwait, 3) /* (const set *, struct weft_siginfo *, const timespec *) = sig */  \
 	X(85, sigqueue, 3)     /* (pid, sig, value) */                                             \
 	X(86, sigaltstack, 2)  /* (const struct weft_stack *, struct weft_stack *old) */           \
-	X(87, sigreturn, 1)    /* (const struct weft_ucontext *): goes on there */                 \
+	X(87, sigreturn, 1)    /* (const struct weft_ucontext *): continues there */               \
 	X(88, lwp_sigqueue, 3) /* (id, sig, value) */                                              \
 	X(89, upcall_wait, 1)  /* (events wanted) = events */                                      \
 	/* interval timers (signal.h) */                                                           \
@@ -129,7 +129,7 @@
 	X(110, pset_bind, 4)      /* (set, idtype, id, int *old) */                                \
 	X(111, pset_info, 4)      /* (set, int *type, unsigned *n, int *cpus) */                   \
 	X(112, pset_list, 2)      /* (int *ids, unsigned *n) */                                    \
-	X(113, msacct, 3)         /* (pid, id or 0 for all of it, struct weft_msacct *) */         \
+	X(113, msacct, 3)         /* (pid, id or 0 for the process, struct weft_msacct *) */       \
 	/* locks in user memory (ksync.h); deadlines: const struct weft_timespec *, absolute */    \
 	X(120, lwp_mutex_lock, 2)       /* (struct lwp_mutex *, owner) */                          \
 	X(121, lwp_mutex_trylock, 2)    /* (struct lwp_mutex *, owner) */                          \
@@ -145,7 +145,7 @@
 	X(131, lwp_sema_post, 1)        /* (struct lwp_sema *) */                                  \
 	X(132, lwp_mutex_register, 1)   /* (struct lwp_mutex *) */                                 \
 	X(133, lwp_mutex_unregister, 1) /* (struct lwp_mutex *) */                                 \
-	X(134, lwp_mutex_abandon, 1)    /* (owner): robust mutexes that it holds are handed on */  \
+	X(134, lwp_mutex_abandon, 1)    /* (owner): hands on the robust mutexes that it holds */   \
 	X(135, lwp_rwlock_rdlock, 3)    /* (struct lwp_rwlock *, LWP_RWLOCK_AGAIN, deadline) */    \
 	X(136, lwp_rwlock_wrlock, 2)    /* (struct lwp_rwlock *, deadline) */                      \
 	X(137, lwp_rwlock_unlock, 1)    /* (struct lwp_rwlock *) */                                \
@@ -189,9 +189,10 @@ struct weft_timespec {
 };
 
 /*
- * lwp_park(deadline, id | LWP_PARK_CLOCK): `deadline` points at one of these.  clock_settime ends the park as an
- * unpark does; it returns at once if the offset is another one already.  So a library that has computed
- * `deadline` from a time of CLOCK_REALTIME, by this offset, computes it again.
+ * lwp_park(deadline, id | LWP_PARK_CLOCK): `deadline` points at a struct lwp_park_clock.
+ * clock_settime ends such a park as an unpark does.  The park returns at once if the offset has
+ * changed already.  So a library that computed `deadline` from a time of CLOCK_REALTIME, by this
+ * offset, can compute it again.
  */
 #define LWP_PARK_CLOCK 0x80000000u
 struct lwp_park_clock {
@@ -199,4 +200,4 @@ struct lwp_park_clock {
 	uint64_t offset;               /* caller writes: boot_realtime (weft/time.h) */
 };
 
-#define LWP_SLEEP_ABSTIME 1 /* flags of lwp_sleep: the time is a point, not a length */
+#define LWP_SLEEP_ABSTIME 1 /* flags of lwp_sleep: the time is a point in time, not a length */

@@ -1,10 +1,11 @@
 /*
- * threadinfo.h - what the kernel knows of a threads library: enough to tell, when the machine ends, what
- * threads a process has and why they do not run (kernel/proc/report.c).
+ * threadinfo.h - what the kernel knows of a threads library.  With it the kernel reports, when the
+ * machine ends, what threads a process has and why they do not run (kernel/proc/report.c).
  *
- * Nothing else goes by it, and the kernel believes nothing that it finds: a process may have another
- * library, or none.  libthread writes the fields and asserts their places (libthread/core/impl.h).  FS base
- * of an LWP that runs a thread points at the thread's structure, whose first word points at itself.
+ * It has no other use.  The kernel does not trust the data, because a process may have another
+ * library, or none.  libthread writes the fields and asserts their offsets (libthread/core/impl.h).
+ * While an LWP runs a thread, its FS base points at the thread's structure.  The first word of this
+ * structure points at itself.
  */
 #pragma once
 #include "abi.h"

@@ -2,18 +2,20 @@
  * time.h - time without a system call.
  *
  * Time is a count of nanoseconds since boot (CLOCK_MONOTONIC).  The kernel maps
- * a read-only page with one record a CPU into every process.  A reader finds
- * its CPU and the time stamp counter in one instruction (RDTSCP, whose third
- * result is the CPU number), then reads that CPU's record, and scales:
+ * a read-only page with one record for each CPU into every process.  A reader gets
+ * its CPU number and the time stamp counter by one instruction (RDTSCP).  Then it
+ * reads the record of that CPU, and scales:
  *
  *	now = vbase + ((tsc - ws) * mult >> 32)
  *
  * In fast timing the record never changes after boot and is the same on every
  * CPU.  In exact timing the kernel writes it at the start of each window of the
- * CPU, with mult = 2^32 (one instruction a nanosecond).  A counter that was read
- * before the record was written is below its ws: so a reader reads vbase, then ws,
- * and if the difference is negative starts again.  That holds wherever the reader runs
- * by then, and whichever of the two it has read of the old record.
+ * CPU, with mult = 2^32 (one instruction per nanosecond).  *Race:* a reader reads the
+ * counter; the kernel writes the record before the reader reads it; *without this:* the
+ * reader scales an old counter by a new record; *closed by:* a counter that was read
+ * before the record was written is below its ws.  So a reader reads vbase, then ws, and
+ * starts again if the difference is negative.  This also holds if the reader has moved to
+ * another CPU, and if one of the two values was read from the old record.
  */
 #pragma once
 #include "abi.h"
@@ -21,7 +23,7 @@
 struct timerec {
 	uint64_t vbase; /* kernel writes: nanoseconds at tsc == ws */
 	uint64_t ws;    /* kernel writes, after vbase: time stamp counter at vbase */
-	uint64_t mult;  /* kernel writes: nanoseconds a count, 32.32 fixed point */
+	uint64_t mult;  /* kernel writes: nanoseconds per count, 32.32 fixed point */
 	uint64_t spare;
 };
 
@@ -37,6 +39,6 @@ struct timepage {
 #define WEFT_CLOCK_PROCESS_CPUTIME 2
 #define WEFT_CLOCK_THREAD_CPUTIME 3
 #define WEFT_CLOCK_MONOTONIC 4
-/* And of clock_gettime: the CPU time of LWP id of the caller's process; of a process. */
+/* For clock_gettime only: the CPU time of LWP id of the caller's process; of a process. */
 #define WEFT_CLOCK_LWP(id) (0x1000000u | (id))
 #define WEFT_CLOCK_PROC(pid) (0x2000000u | (pid))

@@ -1,30 +1,29 @@
 /*
  * trace.h - watching another process: its system calls, signals, faults and ends as a
- * stream of events, its registers and its memory.  Under truss and pstack.
+ * stream of events, its registers and its memory.  truss and pstack use it.
  *
- * A process becomes a tracer with trace_attach; from then on whatever the traced
- * processes do is queued for it, and trace_wait hands it out in order.  An LWP that
- * enters or leaves a system call, takes a signal or faults stands still from its event
- * on until the tracer comes back with the next trace_wait: meanwhile its arguments can
- * be read (proc_read).  With TRACE_STREAM nobody stands still, but an LWP waits while
- * the queue is full, so no event is ever lost.  A tracer that ends leaves its processes
- * running, untraced.
+ * A process becomes a tracer with trace_attach.  From then on the events of the traced
+ * processes are queued for it, and trace_wait returns them in order.  An LWP has an event
+ * when it enters or leaves a system call, takes a signal or faults.  The LWP then stops
+ * until the tracer calls the next trace_wait.  Meanwhile its arguments can be read
+ * (proc_read).  With TRACE_STREAM no LWP stops at its events; an LWP waits only while the
+ * queue is full, so no event is lost.  When a tracer ends, its processes continue, untraced.
  */
 #pragma once
 #include "abi.h"
 
 /* Flags of trace_attach. */
 #define TRACE_FOLLOW 0x1 /* children of the process are traced too, from their start */
-#define TRACE_STREAM 0x2 /* nobody stops, and TRACE_ENTRY is left out */
-#define TRACE_HOLD 0x4   /* no events: no LWP of it executes a user instruction till the end */
+#define TRACE_STREAM 0x2 /* no LWP stops, and there is no TRACE_ENTRY */
+#define TRACE_HOLD 0x4   /* no events; its LWPs execute no user instruction while it is traced */
 
 enum {
 	TRACE_ENTRY = 1, /* arg: the six arguments of the call */
 	TRACE_RETURN,    /* arg: result or -errno, time of entry, CPU time of the call, both ns */
-	TRACE_SIGNAL,    /* arg: signal, what will be done (TRACE_SIG_*) */
-	TRACE_FAULT,     /* arg: vector of the trap, address, signal that it is about to send */
+	TRACE_SIGNAL,    /* arg: signal, its action (TRACE_SIG_*) */
+	TRACE_FAULT,     /* arg: vector of the trap, address, signal that will be sent */
 	TRACE_LWP_EXIT,
-	TRACE_EXIT, /* the process: arg: its status as waitpid gives it.  The last of its pid */
+	TRACE_EXIT, /* of the process; arg: the status of waitpid.  The last event of its pid */
 };
 
 enum { TRACE_SIG_DEFAULT, TRACE_SIG_CAUGHT, TRACE_SIG_IGNORED };
@@ -33,9 +32,9 @@ struct trace_event {   /* kernel writes all */
 	uint32_t kind; /* TRACE_* */
 	int32_t pid;
 	uint32_t lwp;    /* 0 for TRACE_EXIT */
-	uint32_t call;   /* TRACE_ENTRY, TRACE_RETURN: number of the call, known or not */
+	uint32_t call;   /* TRACE_ENTRY, TRACE_RETURN: number of the call, valid or not */
 	uint64_t time;   /* nanoseconds since boot */
-	uint64_t arg[6]; /* by kind; 0 beyond what the kind says */
+	uint64_t arg[6]; /* by kind; the unused arguments are 0 */
 };
 
 struct lwp_regs { /* kernel writes all: the user's registers */
