@@ -1,12 +1,16 @@
 /*
  * elf.c - the loader of static ELF-64 executables.
  *
- * The file may hold anything.  Every header is read once, into kernel memory, and
- * checked before use; sums of its numbers are formed only where they cannot wrap.
- * What comes out of a file that passes: segments that lie in [WEFT_USER_START,
- * IMAGE_END), rise in address, share no page, are not both writable and
- * executable, and whose file parts lie inside the file.  Pages are not read here
- * but by the faults that touch them.
+ * The file may have any contents.  Every header is read once, into kernel memory, and
+ * checked before use.  Sums of its numbers are computed only where they cannot wrap.
+ * The segments of a file that passes the checks
+ *
+ *   - lie in [WEFT_USER_START, IMAGE_END), in rising order,
+ *   - share no page,
+ *   - are not both writable and executable, and
+ *   - have their file parts inside the file.
+ *
+ * Pages are not read here, but on their first page fault.
  */
 #include <kern/exec.h>
 #include <kern/schedctl.h>
@@ -41,10 +45,10 @@ _Static_assert(sizeof(struct elf_header) == 64 && sizeof(struct elf_segment) == 
 
 #define MAX_SEGMENTS 64 /* headers, of any type */
 
-/* Above lie what the kernel puts into every process, then mmap's room and the stack. */
+/* Above lie the kernel's pages of every process, then the region of mmap and the stack. */
 #define IMAGE_END TIMEPAGE_USER
 
-/* Reads n bytes at off, all or -ENOEXEC. */
+/* Reads exactly n bytes at off.  0; -ENOEXEC: the file is too short; errors of read. */
 static int read_exactly(struct vnode *vn, uint64_t off, void *buf, size_t n)
 {
 	if (off > vn->size || n > vn->size - off)
@@ -66,7 +70,7 @@ static bool header_ok(const struct elf_header *h)
 	       h->phnum <= MAX_SEGMENTS;
 }
 
-/* Is this PT_LOAD sound, and above all before it?  `above`: where those end. */
+/* Is this PT_LOAD valid, and above the earlier segments, which end at `above`? */
 static bool segment_ok(const struct elf_segment *s, uint64_t file_size, vaddr_t above)
 {
 	return s->vaddr >= WEFT_USER_START && s->vaddr < IMAGE_END &&
@@ -102,7 +106,7 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 {
 	struct elf_header h;
 	vaddr_t above = 0, headers = 0;
-	unsigned tls = 0; /* 1 + the index of that header */
+	unsigned tls = 0; /* 1 + the index of the PT_TLS header; 0: none */
 	bool entry_ok = false;
 
 	if ((vn->mode & WEFT_S_IFMT) != WEFT_S_IFREG || !(vn->mode & 0111) || vn->ops->read == NULL)
@@ -142,7 +146,7 @@ int elf_load(struct address_space *as, struct vnode *vn, struct elf_image *out)
 	out->brk = above;
 	out->tls = 0;
 	if (tls != 0 && headers == 0)
-		return -ENOEXEC; /* in no segment: the program could not find them */
+		return -ENOEXEC; /* in no segment, so the program could not find the headers */
 	if (tls != 0)
 		out->tls = headers + (tls - 1) * sizeof(struct elf_segment);
 	return 0;

@@ -1,13 +1,13 @@
 /*
- * exec.c - a process becomes another program.
+ * exec.c - exec: a process gets another program.
  *
- * The new program is loaded, whole, into an address space of its own while the old one
- * is still there: until then any error leaves the process as it was.  Then the other LWPs
- * are told to go; when the caller is alone, nothing can fail any more, and it takes the
- * new address space for the old one.
+ * The whole new program is loaded into an address space of its own, while the old one still
+ * exists.  Until then any error leaves the process as it was.  Then the other LWPs get
+ * AST_EXIT.  When the caller is alone, no further step can fail, and it replaces the old
+ * address space by the new one.
  *
- * What stays: pid, parent, group, descriptors without FD_CLOEXEC, current directory, signal
- * mask and ignored signals, scheduling class, times.
+ * The process keeps its pid, parent, group, descriptors without FD_CLOEXEC, current directory,
+ * signal mask and ignored signals, scheduling class and times.
  */
 #include <kern/cpu.h>
 #include <kern/exec.h>
@@ -21,8 +21,8 @@
 #include "impl.h"
 
 /*
- * Sees to it that the caller is the only LWP of its process, and that no other comes.
- * -EINTR: the process is ending, or another LWP is faster, and the caller is told to go.
+ * Makes the caller the only LWP of its process; no LWP can be added.  May sleep.  -EINTR: the
+ * process is ending, or another LWP has called exec earlier; the caller then has AST_EXIT.
  */
 static int become_single(struct proc *p)
 {
@@ -36,8 +36,8 @@ static int become_single(struct proc *p)
 	}
 	p->single = true;
 	proc_post_exit(p, me, &s);
-	/* lwp_exit_self wakes us for each of them.  No signal ends this: a call that failed by now
-	 * would have ended the others for nothing. */
+	/* lwp_exit_self wakes the caller for each exiting LWP.  No signal ends this sleep, because
+	 * an exec that failed now would have ended the other LWPs for nothing. */
 	int err = 0;
 	while (p->nlwp > 1 && err == 0)
 		err = waitq_sleep(&p->lwp_waiters, &p->lock, HRTIME_NEVER, SLEEP_KILL);
@@ -49,7 +49,7 @@ static int become_single(struct proc *p)
 	return err;
 }
 
-/* The point of no return. */
+/* Replaces the old program by the new one.  Nothing fails from here on. */
 static void take_over(struct proc *p, struct address_space *as, struct sc_page *sc,
 		      const char *path, const struct exec_strings *strings,
 		      const struct lwp_create *first)
@@ -58,7 +58,7 @@ static void take_over(struct proc *p, struct address_space *as, struct sc_page *
 	struct address_space *old = p->as;
 
 	irqstate_t s = spin_lock(&p->lock);
-	limits_apply(p, as); /* another LWP may have set one since */
+	limits_apply(p, as); /* another LWP may have changed a limit in the meantime */
 	p->rss_before = MAX(p->rss_before, as_rss_max(old));
 	p->as = as;
 	as_switch(as);

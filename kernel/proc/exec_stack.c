@@ -1,13 +1,12 @@
 /*
  * exec_stack.c - the strings of a new program, and its first stack.
  *
- * The stack belongs to an address space that no CPU has in use yet.  It is mapped
- * like any anonymous memory and written through the direct map (as_copyout), which
- * faults in the pages that it touches.  The other way, pages of the kernel's
- * choosing entered by as_map_page, would leave a mapping a page and pages unlike
- * those beside them, which fork and munmap would have to know about.
+ * The stack belongs to an address space that no CPU uses yet.  It is mapped like any
+ * anonymous memory, and written through the direct map by as_copyout, which faults in
+ * the pages that it touches.  as_map_page would not do: it would make one mapping for
+ * each page, and fork and munmap would have to treat these pages as a special case.
  *
- * From the top down, as the System V ABI for x86-64 has it (3.4.1):
+ * The layout, from the top down (System V ABI for x86-64, 3.4.1):
  *
  *	USER_STACK_TOP
  *	  the strings of argv, then those of envp
@@ -36,7 +35,7 @@ static int exec_strings_begin(struct exec_strings *s)
 	return s->buf != NULL ? 0 : -ENOMEM;
 }
 
-/* Appends one string in user memory: 0, -EFAULT, -E2BIG.  May give up the CPU. */
+/* Appends one string from user memory: 0, -EFAULT, -E2BIG.  May yield the CPU. */
 static int add_string(struct exec_strings *s, vaddr_t p)
 {
 	for (;;) {
@@ -56,7 +55,7 @@ static int add_string(struct exec_strings *s, vaddr_t p)
 	}
 }
 
-/* Appends the strings of one vector in user memory and counts them. */
+/* Appends the strings of one vector in user memory, and counts them.  Errors of add_string. */
 static int add_user(struct exec_strings *s, vaddr_t vec, unsigned *count)
 {
 	for (;; vec += sizeof(uint64_t)) {
@@ -145,8 +144,8 @@ static void put_word(struct words *w, uint64_t v)
 }
 
 /*
- * argv or envp: the addresses that the next `count` strings have in the new
- * process, and NULL.  *off moves over the strings.
+ * Writes argv or envp: the addresses of the next `count` strings in the new
+ * process, and NULL.  *off moves past the strings.
  */
 static void put_pointers(struct words *w, const struct exec_strings *s, vaddr_t strings,
 			 unsigned count, size_t *off)
@@ -162,7 +161,7 @@ static void put_pointers(struct words *w, const struct exec_strings *s, vaddr_t 
 #define USER_STACK_MIN (WEFT_ARG_MAX * 10 + 65536)
 _Static_assert(USER_STACK_MIN % PAGE_SIZE == 0, "whole pages");
 
-/* Room for the strings and their addresses there is always. */
+/* The stack always has room for the strings and their addresses. */
 vaddr_t exec_stack_bottom(const struct address_space *as)
 {
 	uint64_t size = MAX(PAGE_ROUND_DOWN(as->max_stack), USER_STACK_MIN);
@@ -172,7 +171,7 @@ vaddr_t exec_stack_bottom(const struct address_space *as)
 
 static int exec_stack_map(struct address_space *as)
 {
-	/* Few programs use more than a few pages of it. */
+	/* WEFT_MAP_NORESERVE, because few programs use more than a few pages of the stack. */
 	const uint32_t flags =
 		WEFT_MAP_PRIVATE | WEFT_MAP_ANON | WEFT_MAP_FIXED | WEFT_MAP_NORESERVE;
 	vaddr_t bottom = exec_stack_bottom(as);
@@ -192,8 +191,8 @@ int exec_stack(struct address_space *as, const struct exec_strings *s, const str
 	if (err != 0)
 		return err;
 
-	/* WEFT_ARG_MAX bounds the strings, and so (each has its NUL) the pointers:
-	 * all of it is far smaller than the stack. */
+	/* WEFT_ARG_MAX bounds the strings.  Each string has a NUL, so it also bounds the pointers.
+	 * Together they are far smaller than the stack. */
 	vaddr_t strings = USER_STACK_TOP - s->len;
 	uint64_t nwords = 1 + s->argc + 1 + s->envc + 1 + 2 * (naux + 1);
 	struct words w = {.as = as, .at = (strings - nwords * sizeof(uint64_t)) & ~15ull};

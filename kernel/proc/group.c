@@ -1,13 +1,13 @@
 /*
- * group.c - process groups and sessions (POSIX, 3.290 and 3.337): who is in them, and who may
- * change that.
+ * group.c - process groups and sessions (POSIX, 3.290 and 3.337): their members, and the rules
+ * for a change of membership.
  *
- * A group is its members, and lives until the last of them has been waited for; so does a
- * session, whose groups have all their members in it.  Both are looked up by hash chains of
- * processes.  Everything here is guarded by proc_tree_lock.
+ * A group has no data except its members.  It exists until its last member has been waited for.
+ * The same holds for a session.  All members of a group are in the same session.  Both are looked
+ * up by hash chains of processes.  proc_tree_lock guards all data here.
  *
- * The console is the controlling terminal of the first process's session, for good; nobody
- * else has one.
+ * The console is always the controlling terminal of the first process's session.  No other
+ * session has a terminal.
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
@@ -52,7 +52,7 @@ void group_leave(struct proc *p)
 	list_remove(&p->session_link);
 }
 
-/* Any of its members: they all are in the same session. */
+/* Any member of the group (all are in the same session); NULL: there is no such group. */
 static const struct proc *group_member(int pgrp)
 {
 	LIST_FOREACH (&groups[(unsigned)pgrp % ID_HASH], p, struct proc, group_link)

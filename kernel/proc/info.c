@@ -1,6 +1,6 @@
 /*
- * info.c - what can be told of a process and of an LWP, for the system calls and /proc: a
- * moment's view, taken under the locks.
+ * info.c - the state of a process and of an LWP, for the system calls and /proc: a snapshot,
+ * made under the locks.
  */
 #include <kern/proc.h>
 #include <kern/sched.h>

@@ -2,31 +2,32 @@
  * itimer.c - interval timers: setitimer (one of each kind for the process, and by option one
  * for an LWP) and timer_create.
  *
- * All are struct itimer, in a list of their process.  A timer of the clock is a kernel
+ * All timers are struct itimer, in a list of their process.  A timer of a wall clock is a kernel
  * timer that sends a signal.  Timers of CPU time (VIRTUAL, PROF, the CPU-time clocks of
- * timer_create) share one kernel timer, p->timers.look.  It looks how much the process and its
- * LWPs have used, and sets itself to the earliest moment at which one of them can have used
- * enough.  So a timer of CPU time is late by up to CPU_LOOK, or by the rest (below) if that is
- * longer, and never early.  A look costs so much for each timer, and does not depend on how many
- * LWPs there are (sched/msacct.c).  (The old systems had setitimer work on the calling LWP: the
- * Solaris paper tells of the bug's end.  WEFT_ITIMER_LWP is that.)
+ * timer_create) share one kernel timer, p->timers.look.  Its function is the look.  The look reads
+ * the CPU time of the process and its LWPs.  Then it arms the kernel timer for the earliest moment
+ * at which a timer can be due.  So a timer of CPU time is late by up to CPU_LOOK, or by the rest
+ * (below) if that is longer, and never early.  The cost of a look depends on the number of timers,
+ * not on the number of LWPs (sched/msacct.c).  (In old systems setitimer acted on the calling LWP.
+ * The Solaris paper reports that this bug was removed.  WEFT_ITIMER_LWP has the old behaviour.)
  *
- * A timer queues one signal at a time: an expiry that finds it still pending is counted as an
- * overrun, so that a slow receiver costs no memory.  Those that would follow upon another
- * sooner than a rest come together, with overruns: however short the intervals of a process's
- * timers, their interrupts leave its CPU time for something else.  The rest grows with the
- * process's timers, and with its LWPs, since a signal may ask each whether it takes it.
+ * A timer queues one signal at a time.  An expiry that finds the signal still pending is counted
+ * as an overrun, so a slow receiver costs no memory.  The rest is the shortest time between two
+ * interrupts of a process's timers.  Expiries in the rest are delivered together, as overruns.  So
+ * timers with short intervals cannot use up the CPU time of their process.  The rest grows with
+ * the number of timers.  It also grows with the number of LWPs, because a signal may have to ask
+ * each LWP whether it takes the signal.
  *
- * A timer with an absolute time of CLOCK_REALTIME moves when that clock is set, and with it the beat
- * of its interval.  clock_settime moves it under p->lock alone: it takes the kernel timer out of its
- * queue if it is there, and leaves it if its function runs, as that looks at the new time.
- * *Race:* between the cancelling of a kernel timer and what follows, clock_settime arms it; *without
- * this:* an armed timer is freed, or armed twice; *closed by:* the canceller first takes the timer
- * away from clock_settime (by_clock).
+ * A timer with an absolute time of CLOCK_REALTIME moves when that clock is set, with all expiries
+ * of its interval.  clock_settime moves it under p->lock alone.  It takes the kernel timer out of
+ * its queue if the timer is there.  If the timer's function runs, clock_settime leaves the timer,
+ * because the function looks at the new time.  *Race:* after an LWP has cancelled a kernel timer,
+ * clock_settime arms it; *without this:* an armed timer is freed, or armed twice; *closed by:* the
+ * LWP that cancels first clears by_clock, so clock_settime leaves the timer alone.
  *
- * Locks: p->timers.lock serialises the calls that make, set and delete timers, and is held while a
- * kernel timer is cancelled, whose function takes p->lock.  p->lock guards the fields that
- * the function uses, and the list together with the mutex.
+ * Locks: p->timers.lock serialises the calls that make, set and delete timers.  It is held while a
+ * kernel timer is cancelled; the function of this timer acquires p->lock.  p->lock guards the
+ * fields that the function uses.  p->lock and the mutex together guard the list.
  */
 #include <kern/cache.h>
 #include <kern/clock.h>
@@ -42,23 +43,23 @@
 #include <kern/usercopy.h>
 #include <weft/time.h>
 
-#define CPU_LOOK 1000000ull /* ns: a process's CPU time is not looked at more often */
-#define REST 50000ull       /* ns for each timer of the process, from an expiry to the next, */
-#define REST_LWP 500ull     /* ... and that for each of its LWPs */
+#define CPU_LOOK 1000000ull /* ns: the shortest time between two looks at a process's CPU time */
+#define REST 50000ull       /* ns of the rest for each timer of the process, ... */
+#define REST_LWP 500ull     /* ... and this for each timer and each of its LWPs */
 
-#define NOBODY UINT32_MAX /* lwpid: of an LWP that is gone */
+#define NOBODY UINT32_MAX /* lwpid, clock_lwp: the LWP has exited */
 #define OF_CREATE (-1)    /* which: made by timer_create */
 
 struct itimer {
 	struct list link;
 	struct proc *proc;
 	int id, which; /* WEFT_ITIMER_* without WEFT_ITIMER_LWP, or OF_CREATE */
-	bool of_lwp;   /* setitimer's with WEFT_ITIMER_LWP */
-	bool realtime; /* absolute times are CLOCK_REALTIME's */
+	bool of_lwp;   /* of setitimer with WEFT_ITIMER_LWP */
+	bool realtime; /* absolute times are of CLOCK_REALTIME */
 	bool silent;   /* WEFT_SIGEV_NONE */
 	enum { WALL, USER_TIME, CPU_TIME } clock;
-	uint32_t clock_lwp; /* whose time it is; 0: the process's */
-	uint32_t lwpid;     /* whom it signals; 0: the process */
+	uint32_t clock_lwp; /* the LWP of this CPU time; 0: the process */
+	uint32_t lwpid;     /* the LWP that gets the signal; 0: the process */
 	int signo;
 	uint64_t value;
 	struct ktimer timer; /* WALL */
@@ -66,10 +67,10 @@ struct itimer {
 	hrtime_t expires;  /* on its clock: time since boot or CPU time; HRTIME_NEVER: off */
 	hrtime_t interval; /* 0: once */
 	bool by_clock;     /* set to an absolute time of CLOCK_REALTIME: */
-	hrtime_t real;     /* when it expires by that clock, */
-	hrtime_t offset;   /* and the difference of that clock that `expires` was made with */
+	hrtime_t real;     /* its expiry by that clock, */
+	hrtime_t offset;   /* and the clock_offset with which `expires` was computed */
 	struct sigqueued queued;
-	int32_t overrun; /* of the signal that was taken last */
+	int32_t overrun; /* overruns of the last signal taken */
 };
 
 /* --- its clock -------------------------------------------------------------------------- */
@@ -79,13 +80,13 @@ static bool by_cpu_time(const struct itimer *t)
 	return t->clock != WALL;
 }
 
-/* What the clock shows of these times. */
+/* The time of t's clock, out of these CPU times. */
 static hrtime_t clock_of(const struct itimer *t, const uint64_t used[NCPUTIME])
 {
 	return used[IN_USER] + (t->clock == CPU_TIME ? used[IN_SYSTEM] : 0);
 }
 
-/* The time of t's clock, which is an LWP's CPU time.  p->lock held. */
+/* The time of t's clock, which is the CPU time of an LWP.  p->lock held. */
 static hrtime_t clock_now_of_lwp(const struct itimer *t)
 {
 	struct lwp *l = lwp_lock_by_id(t->proc, t->clock_lwp);
@@ -98,7 +99,7 @@ static hrtime_t clock_now_of_lwp(const struct itimer *t)
 	return clock_of(t, (uint64_t[]){ms.ms[MS_USER], ms_system(&ms)});
 }
 
-/* Exact, for a system call, because it walks over the LWPs.  p->lock held. */
+/* The exact time of t's clock, for a system call: it walks the LWPs.  p->lock held. */
 static hrtime_t itimer_clock_now(const struct itimer *t)
 {
 	struct lwp_counts counts;
@@ -114,16 +115,16 @@ static hrtime_t itimer_clock_now(const struct itimer *t)
 
 /* --- expiry ------------------------------------------------------------------------------ */
 
-/* From an interrupt of p's timers to the next.  p->lock held. */
+/* The rest: the shortest time between two interrupts of p's timers.  p->lock held. */
 static hrtime_t timers_rest(const struct proc *p)
 {
-	/* The smallest free id is taken first: the largest tells how many there are. */
+	/* A new timer gets the smallest free id, so the largest id bounds the number of timers. */
 	unsigned timers = p->timers.ids != 0 ? 64 - __builtin_clzll(p->timers.ids) : 0;
 
 	return timers * (REST + REST_LWP * p->nlwp);
 }
 
-/* n times at once.  p->lock held. */
+/* Sends t's signal, for n expiries at once.  p->lock held. */
 static void itimer_notify(struct itimer *t, uint64_t n)
 {
 	struct proc *p = t->proc;
@@ -139,7 +140,7 @@ static void itimer_notify(struct itimer *t, uint64_t n)
 		l = lwp_lock_by_id(p, t->lwpid);
 		if (l == NULL)
 			return;
-		spin_release(&l->lock); /* p->lock keeps it */
+		spin_release(&l->lock); /* with p->lock held, l cannot exit */
 	}
 	struct weft_siginfo info = {
 		.signo = t->signo,
@@ -151,8 +152,8 @@ static void itimer_notify(struct itimer *t, uint64_t n)
 	sig_send_locked(p, l, &info, &t->queued, false);
 }
 
-/* The first time after `now` on the beat of its interval, which is at its expiry `last`, and *n: how many
- * expiries come before it.  HRTIME_NEVER: it is beyond the end of time. */
+/* The first expiry after `now`, in steps of the interval from its expiry `last`.  *n gets the
+ * number of expiries from `last` up to `now`.  HRTIME_NEVER: there is none, or it is too large. */
 static hrtime_t next_expiry(const struct itimer *t, hrtime_t last, hrtime_t now, uint64_t *n)
 {
 	hrtime_t ahead, when;
@@ -164,7 +165,7 @@ static hrtime_t next_expiry(const struct itimer *t, hrtime_t last, hrtime_t now,
 	return when;
 }
 
-/* Expires if its time has come.  p->lock held. */
+/* Makes t expire if it is due.  p->lock held. */
 static void expire_if_due(struct itimer *t, hrtime_t now)
 {
 	uint64_t n;
@@ -196,8 +197,8 @@ static void wall_expire(struct ktimer *kt)
 
 static void cpu_look(struct ktimer *kt);
 
-/* Has the timers of CPU time expire for which it is time, and sets p->timers.look, which is not
- * set, for the others.  p->lock held. */
+/* The look: makes the timers of CPU time expire that are due, and arms p->timers.look, which is not
+ * armed, for the others.  p->lock held. */
 static void cpu_look_locked(struct proc *p)
 {
 	uint64_t used[NCPUTIME];
@@ -215,7 +216,7 @@ static void cpu_look_locked(struct proc *p)
 		expire_if_due(t, now);
 		if (t->expires == HRTIME_NEVER)
 			continue;
-		/* So many CPUs at most use up the rest side by side. */
+		/* At most `side` CPUs use up the remaining CPU time at the same time. */
 		unsigned side = t->clock_lwp != 0 ? 1 : MAX(MIN(p->nlwp, ncpu), 1u);
 		soonest = MIN(soonest, (t->expires - now) / side);
 	}
@@ -237,7 +238,7 @@ static void cpu_look(struct ktimer *kt)
 
 /* --- making and deleting: p->timers.lock held ------------------------------------------ */
 
-/* NULL: no memory, or as many as there may be. */
+/* Makes a timer, which is off.  NULL: no memory, or WEFT_TIMER_MAX timers exist. */
 static struct itimer *itimer_make(struct proc *p, int which, int signo)
 {
 	struct itimer *t = kzalloc_user(sizeof(*t));
@@ -260,17 +261,18 @@ static struct itimer *itimer_make(struct proc *p, int which, int signo)
 	return t;
 }
 
-/* When this returns, no function of the kernel timer runs, and none will.  p->lock not held. */
+/* Cancels a kernel timer.  On return its function does not run, and will not run.  p->lock not
+ * held. */
 static void itimer_stop(struct ktimer *kt)
 {
 	if (kt->queue != NULL)
 		ktimer_cancel(kt);
 }
 
-/* The same of t's kernel timer, so that clock_settime does not arm it again either. */
+/* The same for t's own kernel timer; clock_settime does not arm it again either. */
 static void stop_wall(struct itimer *t)
 {
-	if (t->by_clock) { /* others only read it */
+	if (t->by_clock) { /* only LWPs with p->timers.lock write it */
 		irqstate_t s = spin_lock(&t->proc->lock);
 		t->by_clock = false;
 		spin_unlock(&t->proc->lock, s);
@@ -293,7 +295,7 @@ static void itimer_delete(struct itimer *t)
 
 static void delete_some(struct proc *p, bool (*which)(struct itimer *, uint32_t), uint32_t arg)
 {
-	if (list_empty(&p->timers.list)) /* as a rule; nobody adds one meanwhile that matters */
+	if (list_empty(&p->timers.list)) /* the usual case; a timer added now does not matter */
 		return;
 	kmutex_enter(&p->timers.lock);
 	struct list *at = p->timers.list.next;
@@ -311,13 +313,14 @@ static bool is_any(struct itimer *t, uint32_t arg)
 	return true;
 }
 
-/* The new program has setitimer's of the process alone; LWPs are the old program's. */
+/* exec keeps only the process's timers of setitimer, because the LWPs belong to the old program. */
 static bool is_programs(struct itimer *t, uint32_t arg)
 {
 	return t->which == OF_CREATE || t->of_lwp;
 }
 
-/* One of timer_create stays, and has nobody to signal any more, or time that stands still. */
+/* True for a timer of setitimer of this LWP.  A timer of timer_create stays; without its LWP it
+ * signals no LWP any more, or its clock has stopped. */
 static bool is_of_lwp(struct itimer *t, uint32_t id)
 {
 	if (t->clock_lwp == id && !t->of_lwp) {
@@ -344,13 +347,14 @@ void itimer_lwp_exit(struct proc *p, struct lwp *l)
 }
 
 /*
- * The look is set for LWPs that use up the rest of a timer side by side (cpu_look_locked).  *Race:* more
- * LWPs come before it; *without this:* on several CPUs they use up the rest faster, and the timer is
- * late by as much as they use beyond it; *closed by:* a look for each new LWP, before it runs.
+ * The look is armed for the number of LWPs that can use up the remaining CPU time at the same time
+ * (cpu_look_locked).  *Race:* LWPs are created before the look; *without this:* on several CPUs
+ * they use up this time faster, and the timer is late by the CPU time that they use beyond it;
+ * *closed by:* a look for each new LWP, before it runs.
  */
 void itimer_lwp_new(struct proc *p)
 {
-	/* Without p->lock: a timer that is set from now on is set for this LWP, too. */
+	/* p->lock is not needed: a timer that is set from now on takes the new LWP into account. */
 	if (!p->timers.summed)
 		return;
 	kmutex_enter(&p->timers.lock);
@@ -408,7 +412,7 @@ static struct setting setting_now(const struct itimer *t)
 
 	if (t->expires != HRTIME_NEVER) {
 		hrtime_t now = itimer_clock_now(t);
-		v.value = t->expires > now ? t->expires - now : 1; /* 0 would say off */
+		v.value = t->expires > now ? t->expires - now : 1; /* 0 would mean off */
 	}
 	return v;
 }
@@ -449,7 +453,7 @@ static void itimer_change(struct itimer *t, const struct setting *to, bool absol
 	sig_notify_if_due(p);
 }
 
-/* For proc_each: the timers of p that CLOCK_REALTIME moves. */
+/* For proc_each: moves the timers of p with an absolute time of CLOCK_REALTIME. */
 static bool move_by_clock(struct proc *p, void *arg)
 {
 	hrtime_t offset = clock_offset();
@@ -460,7 +464,7 @@ static bool move_by_clock(struct proc *p, void *arg)
 			continue;
 		t->expires = clock_monotonic(t->real, offset);
 		t->offset = offset;
-		/* wall_expire does the rest, at once if the time has passed. */
+		/* wall_expire finishes the work, at once if the time has passed. */
 		if (ktimer_withdraw(&t->timer))
 			ktimer_arm(&t->timer, t->expires, wall_expire);
 	}
@@ -504,9 +508,9 @@ static struct itimer *find_which(struct proc *p, uint64_t which)
 /*
  * setitimer(which, new, old): sets a timer of the process, or with WEFT_ITIMER_LWP of the
  * calling LWP, to send its signal after `value`, and then every `interval`; value 0: off.
- * *old (may be NULL) gets what was left.  exec keeps the process's timers, not those of LWPs.
- * EINVAL: which, or no times; EFAULT: new, or old (it has been set all the same); EAGAIN: no
- * memory, or WEFT_TIMER_MAX.
+ * *old (may be NULL) gets the time that was left.  exec keeps the process's timers, not those of
+ * LWPs.  EINVAL: which, or the times are not valid; EFAULT: new, or old (the timer has been set
+ * all the same); EAGAIN: no memory, or WEFT_TIMER_MAX.
  */
 int64_t sys_setitimer(const uint64_t arg[6])
 {
@@ -541,7 +545,7 @@ int64_t sys_setitimer(const uint64_t arg[6])
 	return arg[2] != 0 ? setting_out(arg[2], &old) : 0;
 }
 
-/* getitimer(which, now): what is left, and the interval.  EINVAL: which; EFAULT: now. */
+/* getitimer(which, now): *now gets the time left, and the interval.  EINVAL: which; EFAULT: now. */
 int64_t sys_getitimer(const uint64_t arg[6])
 {
 	struct proc *p = curproc();
@@ -563,10 +567,10 @@ int64_t sys_getitimer(const uint64_t arg[6])
 /* --- timer_create and its relatives ----------------------------------------------------------- */
 
 /*
- * timer_create(clock, event, id): a timer, off at first; of CLOCK_MONOTONIC, CLOCK_REALTIME, or
- * the CPU time of the process or of the calling LWP, with whose end it goes off for good.  event
- * says what an expiry does (NULL: SIGALRM with the timer's id as value); *id gets its
- * id.
+ * timer_create(clock, event, id): creates a timer, which is off at first.  Its clock is
+ * CLOCK_MONOTONIC, CLOCK_REALTIME, or the CPU time of the process or of the calling LWP.  In the
+ * last case the end of the LWP switches the timer off for good.  event has the action of an expiry
+ * (NULL: SIGALRM with the timer's id as value).  *id gets the timer's id.
  * EINVAL: clock, or event; ESRCH: event names no LWP; EFAULT: event, or id; EAGAIN: no memory,
  * or WEFT_TIMER_MAX.
  */
@@ -627,9 +631,10 @@ static struct itimer *find_id(struct proc *p, uint64_t id)
 }
 
 /*
- * timer_settime(id, flags, new, old): as setitimer; with WEFT_TIMER_ABSTIME value is a time of
- * the timer's clock.  One that has passed expires at once.
- * EINVAL: id, flags, or no times; EFAULT: new, or old (it has been set all the same).
+ * timer_settime(id, flags, new, old): as setitimer.  With WEFT_TIMER_ABSTIME value is a time of
+ * the timer's clock.  If this time has passed, the timer expires at once.
+ * EINVAL: id, flags, or the times are not valid; EFAULT: new, or old (the timer has been set all
+ * the same).
  */
 int64_t sys_timer_settime(const uint64_t arg[6])
 {
@@ -651,7 +656,7 @@ int64_t sys_timer_settime(const uint64_t arg[6])
 	return arg[3] != 0 ? setting_out(arg[3], &old) : 0;
 }
 
-/* timer_gettime(id, now): what is left, and the interval.  EINVAL: id; EFAULT: now. */
+/* timer_gettime(id, now): *now gets the time left, and the interval.  EINVAL: id; EFAULT: now. */
 int64_t sys_timer_gettime(const uint64_t arg[6])
 {
 	struct proc *p = curproc();
@@ -669,7 +674,7 @@ int64_t sys_timer_gettime(const uint64_t arg[6])
 }
 
 /*
- * timer_getoverrun(id) = expiries that the signal taken last stands for, beyond its own.
+ * timer_getoverrun(id) = the overruns of the last signal taken: its expiries, without the first.
  * EINVAL: id.
  */
 int64_t sys_timer_getoverrun(const uint64_t arg[6])
@@ -683,7 +688,7 @@ int64_t sys_timer_getoverrun(const uint64_t arg[6])
 	return r;
 }
 
-/* timer_delete(id): a signal of it that is pending goes too.  EINVAL: id. */
+/* timer_delete(id): also removes a pending signal of the timer.  EINVAL: id. */
 int64_t sys_timer_delete(const uint64_t arg[6])
 {
 	struct proc *p = curproc();

@@ -1,16 +1,16 @@
 /*
  * limits.c - resource limits of processes (getrlimit(2)).
  *
- * p->limit is what the process asked for, guarded by p->lock.  Where a limit is enforced
- * there is a copy of its soft value: in the address space, in the descriptor table; so that
- * memory and files know no processes.  A child has its parent's limits, and exec keeps them.
+ * p->limit has the limits that the process asked for, guarded by p->lock.  The address space and
+ * the descriptor table enforce limits by copies of the soft values.  So memory and files do not
+ * depend on processes.  A child gets its parent's limits, and exec keeps them.
  */
 #include <kern/limits.h>
 #include <kern/space.h>
 #include <weft/errno.h>
 #include "impl.h"
 
-/* What no limit can exceed: the first stack has a fixed room, and a table its size. */
+/* The largest value of each limit: the region of the first stack and the table have fixed sizes. */
 static const uint64_t most[WEFT_RLIM_NLIMITS] = {
 	[WEFT_RLIMIT_AS] = WEFT_RLIM_INFINITY, [WEFT_RLIMIT_DATA] = WEFT_RLIM_INFINITY,
 	[WEFT_RLIMIT_STACK] = USER_STACK_SIZE, [WEFT_RLIMIT_NPROC] = WEFT_RLIM_INFINITY,

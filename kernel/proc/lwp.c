@@ -1,11 +1,11 @@
 /*
- * lwp.c - the life of an LWP: creation, lookup by id, exit, being waited for.
+ * lwp.c - the life of an LWP: creation, lookup by id, exit, and lwp_wait.
  *
- * A struct lwp lies in a type-stable cache (kern/lwp.h), so that a lookup needs
- * no lock but the LWP's own.  Its id is taken and given back under p->lock.  Ids
- * that were given back are used again oldest first: a late lwp_unpark for an LWP
- * that is gone seldom meets a new one, and when it does, that one's park returns
- * once too early, which its callers must expect anyhow.
+ * A struct lwp lies in a type-stable cache (kern/lwp.h), so a lookup needs only
+ * the LWP's own lock.  Its id is allocated and freed under p->lock.  Freed ids
+ * are used again oldest first.  So a late lwp_unpark for an LWP that has exited
+ * seldom reaches a new LWP with the same id.  If it does, the park of the new LWP
+ * returns once too early; a caller of park must expect that anyway.
  *
  * Lock order: p->lock, then l->lock.
  */
@@ -47,7 +47,7 @@ static uintptr_t *id_slot(struct proc *p, uint32_t id)
 	return &p->lwptab[id / LWPTAB_LEAF][id % LWPTAB_LEAF];
 }
 
-/* A free id, or 0: all are in use, or no memory for the table. */
+/* Gives l a free id and returns it; 0: all ids are in use, or no memory for the table. */
 static uint32_t id_take(struct proc *p, struct lwp *l)
 {
 	uint32_t id = p->free_first;
@@ -89,7 +89,7 @@ void lwp_begin_anew(struct proc *p)
 {
 	struct lwp *l = curlwp();
 
-	/* Nobody looks an LWP up without p->lock but those that are gone. */
+	/* Only LWPs of p look an LWP up without p->lock, and the others have exited. */
 	for (unsigned i = 0; i < LWPTAB_ROOT && p->lwptab[i] != NULL; i++)
 		memset(p->lwptab[i], 0, LWPTAB_LEAF * sizeof(uintptr_t));
 	p->free_first = p->free_last = 0;
@@ -99,11 +99,16 @@ void lwp_begin_anew(struct proc *p)
 	l->flags = 0;
 	l->name[0] = '\0';
 	l->permit = 0;
-	l->cancel = 0; /* threads are numbered anew, too */
+	l->cancel = 0; /* the new program numbers its threads from the start */
 	spin_release(&l->lock);
 }
 
-/* l had this id: it may have gone, and come back as another, before the caller had its lock. */
+/*
+ * Returns l if it still is LWP `id` of p; else releases l->lock and returns NULL.  *Race:* the
+ * caller finds l by its id, and l exits before the caller has its lock; *without this:* the caller
+ * uses another LWP, because the memory may be a new LWP's; *closed by:* this comparison with
+ * l->lock.
+ */
 static inline struct lwp *lwp_if_still(struct lwp *l, const struct proc *p, uint32_t id)
 {
 	if (__builtin_expect(l->proc == p && l->id == id, 1))
@@ -112,7 +117,7 @@ static inline struct lwp *lwp_if_still(struct lwp *l, const struct proc *p, uint
 	return NULL;
 }
 
-/* A function of its own, so that a caller that gets the lock at once saves no registers. */
+/* A separate function, so that a caller that gets the lock at once saves no registers. */
 static struct lwp *__attribute__((noinline))
 lwp_lock_slowly(struct lwp *l, const struct proc *p, uint32_t id)
 {
@@ -122,7 +127,7 @@ lwp_lock_slowly(struct lwp *l, const struct proc *p, uint32_t id)
 
 struct lwp *lwp_lock_by_id(struct proc *p, uint32_t id)
 {
-	debug_assert(!irq_enabled()); /* until it is locked its memory stays an LWP's */
+	debug_assert(!irq_enabled()); /* keeps the memory an LWP's until l is locked (KC_STABLE) */
 	if (id == 0 || id > LWP_ID_MAX)
 		return NULL;
 	uintptr_t *leaf = __atomic_load_n(&p->lwptab[id / LWPTAB_LEAF], __ATOMIC_ACQUIRE);
@@ -159,7 +164,7 @@ void lwp_init_fpu(struct lwp *l)
 	*(uint32_t *)(l->fpu + 24) = 0x1f80; /* MXCSR: all exceptions masked */
 }
 
-/* Everything of a fresh LWP that does not depend on its process. */
+/* Makes a new LWP, with every field set that does not depend on its process.  NULL: no memory. */
 static struct lwp *lwp_alloc(void)
 {
 	struct lwp *l = kcache_alloc(lwp_cache);
@@ -199,7 +204,7 @@ static struct lwp *lwp_alloc(void)
 	l->syscall = ~0u;
 	memset(&l->timer, 0, sizeof(l->timer));
 
-	/* As if lwp_trampoline had called swtch: where it returns to. */
+	/* The stack is as if lwp_trampoline had called swtch: the return address. */
 	uint64_t *sp = (uint64_t *)l->frame;
 	*--sp = (uint64_t)lwp_trampoline;
 	l->ksp = (uint64_t)sp;
@@ -230,7 +235,7 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	}
 
 	irqstate_t s = spin_lock(&p->lock);
-	/* Once all LWPs, or all but one, are told to go, none may come. */
+	/* Once all LWPs, or all except one, are to exit, no LWP may be added. */
 	bool ends = p->exiting || p->single;
 	uint32_t id = ends ? 0 : id_take(p, l);
 	if (id == 0) {
@@ -246,7 +251,7 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	sched_inherit(l, parent, false);
 	l->summed = p->timers.summed;
 	spin_acquire(&l->lock);
-	l->proc = p; /* from here on a lookup finds it */
+	l->proc = p; /* from here on a lookup finds l */
 	if (l->flags & LWP_SUSPENDED)
 		l->ast |= AST_STOP;
 	if (p->sig.stopped)
@@ -300,8 +305,8 @@ struct lwp *kernel_lwp(const char *name, void (*fn)(void *), void *arg)
 
 /* --- ASTs -------------------------------------------------------------------------------- */
 
-/* l->lock held.  The target sees it before its next user instruction: on a CPU,
- * by the interrupt; elsewhere, when it is next taken up. */
+/* l->lock held.  The target sees the AST before its next user instruction.  A target on a CPU
+ * sees it by the interrupt; another target when it is next switched in. */
 void lwp_post_ast_locked(struct lwp *l, uint32_t ast)
 {
 	__atomic_fetch_or(&l->ast, ast, __ATOMIC_SEQ_CST);
@@ -310,8 +315,8 @@ void lwp_post_ast_locked(struct lwp *l, uint32_t ast)
 	else if (ast & (AST_EXIT | AST_SIG))
 		lwp_wake_locked(l, WAKE_INTR, ast & AST_EXIT ? SLEEP_INTR | SLEEP_KILL : SLEEP_INTR,
 				PLACE_ANY);
-	/* RUN may turn ONPROC without l->lock: then it passes user_return_work
-	 * first, or has passed it just before and gets the interrupt. */
+	/* The state may change from RUN to ONPROC without l->lock.  In that case l still has to
+	 * pass user_return_work, or it has passed it just before and gets the interrupt. */
 	struct cpu *c = cpus[l->cpu];
 	if ((l->state == LWP_ST_ONPROC || l->state == LWP_ST_RUN) && l != curlwp())
 		timing_kick(c);
@@ -352,12 +357,13 @@ void lwp_exit_self(void)
 	itimer_lwp_exit(p, l);
 	irqstate_t s = spin_lock(&p->lock);
 	if (p->nlwp == 1) {
-		/* Nobody is left to create another. */
+		/* No other LWP is left that could create one. */
 		spin_unlock(&p->lock, s);
 		proc_last_exit(p);
 	}
-	/* The CPU keeps the address space, mostly for the next LWP of the process, because to load CR3
-	 * twice for each LWP empties the TLB twice.  The last LWP takes it off all CPUs (tlb_evict). */
+	/* The CPU keeps the address space.  Its next LWP is mostly of the same process, and two
+	 * loads of CR3 for each LWP would empty the TLB twice.  The last LWP of the process removes
+	 * the address space from all CPUs (tlb_evict). */
 	schedctl_detach(p, l);
 	proc_account_dead(p, l);
 	list_remove(&l->proc_link);
@@ -366,7 +372,7 @@ void lwp_exit_self(void)
 	upcall_lwp_exit(p, l);
 	bool joinable = !(l->flags & LWP_DETACHED) && !p->exiting;
 	uint32_t id = l->id;
-	waitq_wake_all(&p->lwp_waiters); /* they go on when p->lock is free */
+	waitq_wake_all(&p->lwp_waiters); /* the waiters continue when p->lock is free */
 	spin_acquire(&l->lock);
 	l->state = LWP_ST_ZOMB;
 	if (joinable) {
@@ -377,7 +383,8 @@ void lwp_exit_self(void)
 		l->proc = NULL;
 		id_give_back(p, id);
 	}
-	/* A waiter that finds us may free us only with l->lock: off the CPU. */
+	/* A waiter that finds l frees it only with l->lock, which is released when l is off the
+	 * CPU. */
 	spin_release(&p->lock);
 	sched_switch(MS_SLEEP);
 	panic("an exited LWP runs");
@@ -393,7 +400,7 @@ void lwp_free_zombie(struct proc *p, struct lwp *l)
 	kcache_free(lwp_cache, l);
 }
 
-/* The LWP with this id, living or exited.  p->lock held. */
+/* The LWP with this id, which may have exited; NULL: there is none.  p->lock held. */
 static struct lwp *lwp_by_id(struct proc *p, uint32_t id)
 {
 	struct lwp *l = lwp_lock_by_id(p, id);
@@ -402,7 +409,7 @@ static struct lwp *lwp_by_id(struct proc *p, uint32_t id)
 	return l;
 }
 
-/* May a wait for any LWP end some day?  p->lock held. */
+/* Does p have another LWP that lwp_wait could wait for?  p->lock held. */
 static bool others_joinable(struct proc *p)
 {
 	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)

@@ -3,8 +3,8 @@
  *
  * proc_tree_lock guards the table and the links between parents and children; a
  * process is in the table from its start until its parent has waited for it.
- * Lock order: proc_tree_lock, p->lock, l->lock.  Both of the former are spin
- * locks: all that may sleep (address spaces, files) happens outside of them.
+ * Lock order: proc_tree_lock, p->lock, l->lock.  All three are spin locks, so
+ * work that may sleep (address spaces, files) is done without them.
  */
 #include <kern/cache.h>
 #include <kern/cpu.h>
@@ -77,15 +77,15 @@ void proc_set_args(struct proc *p, const struct exec_strings *strings)
 {
 	size_t len = 0;
 
-	/* The strings of argv come first, each with its NUL.  A string is looked at only as far as
-	 * it fits: the caller may have a lock, and the string may be long. */
+	/* The strings of argv come first, each with its NUL.  Only the part of a string that fits
+	 * is read, because the caller may hold a lock, and the string may be long. */
 	for (unsigned i = 0, at = 0; i < strings->argc && len < sizeof(p->args) - 1; i++) {
 		if (i > 0)
 			p->args[len++] = ' ';
 		size_t n = strnlen(strings->buf + at, sizeof(p->args) - 1 - len);
 		memcpy(p->args + len, strings->buf + at, n);
 		len += n;
-		at += n + 1; /* of one that was cut: the loop ends */
+		at += n + 1; /* wrong if the string was cut; the loop ends then */
 	}
 	p->args[len] = '\0';
 }
@@ -136,8 +136,8 @@ void proc_free(struct proc *p)
 }
 
 /*
- * p becomes the parent's last child; NULL: nobody's.  proc_tree_lock held.  getppid() reads
- * ppid without it: one number, which nothing else depends on, so relaxed order will do.
+ * Makes p the last child of `parent`; NULL: p has no parent.  proc_tree_lock held.  getppid() reads
+ * ppid without the lock.  Relaxed order is enough, because no other data depends on this number.
  */
 static void proc_set_parent(struct proc *p, struct proc *parent)
 {
@@ -147,7 +147,11 @@ static void proc_set_parent(struct proc *p, struct proc *parent)
 		list_push_back(&parent->children, &p->sibling);
 }
 
-/* A pid, and the places in the table, under the parent and in a group.  proc_tree_lock held. */
+/*
+ * Gives p a pid, and enters it in the table, under the parent and in a group.  proc_tree_lock held.
+ * -EAGAIN: the limit of processes is reached, or no pid is free; -EPERM: the group is not in the
+ * parent's session.
+ */
 static int enter_table(struct proc *p, struct proc *parent, const struct spawn_args *args)
 {
 	bool set = args && (args->flags & SPAWN_SETPGROUP);
@@ -186,12 +190,14 @@ int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent,
 		   const struct spawn_args *args, bool foreground)
 {
 	irqstate_t s = spin_lock(&proc_tree_lock);
-	/* Whoever signals a group, or all, goes through the table with this lock: a child of one that
-	 * has been killed by that would not have been in it, and would go on. */
+	/* *Race:* a process forks, while a signal for its group kills it; *without this:* the child
+	 * enters the table after the sender has walked it, and survives; *closed by:* the sender
+	 * walks the table with proc_tree_lock, and with that lock a child of an exiting parent is
+	 * refused. */
 	int err = parent && parent->exiting ? -EAGAIN : enter_table(p, parent, args);
 	int pid = p->pid;
 	if (err == 0)
-		sched_inherit(l, parent ? curlwp() : NULL, true); /* from now on others find it */
+		sched_inherit(l, parent ? curlwp() : NULL, true); /* p can be found from now on */
 	if (err == 0 && args && (args->flags & SPAWN_SETSCHED)) {
 		spin_acquire(&l->lock);
 		class_set(l, &args->sched);
@@ -205,7 +211,7 @@ int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent,
 		console_set_pgrp(p->pgrp);
 	spin_unlock(&proc_tree_lock, s);
 	if (err != 0) {
-		/* Its LWP has never run, and nobody else has seen it. */
+		/* The LWP of p has never run, and no other LWP has seen it. */
 		s = spin_lock(&p->lock);
 		schedctl_detach(p, l);
 		spin_unlock(&p->lock, s);
@@ -220,9 +226,10 @@ int64_t proc_begin(struct proc *p, struct lwp *l, struct proc *parent,
 
 /* --- killing ------------------------------------------------------------------------ */
 
-#define EXIT_PIECE 64 /* LWPs that are told to go at a time */
+#define EXIT_PIECE 64 /* LWPs that get AST_EXIT in one hold of p->lock */
 
-/* Tells the first n LWPs of p; they go to the end of the list.  p->lock held. */
+/* Posts AST_EXIT to the first n LWPs of p, except `but`, and moves them to the end of the list.
+ * p->lock held. */
 static void tell_some(struct proc *p, unsigned n, const struct lwp *but)
 {
 	for (; n > 0 && !list_empty(&p->lwps); n--) {
@@ -235,10 +242,11 @@ static void tell_some(struct proc *p, unsigned n, const struct lwp *but)
 }
 
 /*
- * *Race:* between two pieces LWPs exit, and another LWP begins to tell them, too; *without this:* an
- * LWP that nobody has told is passed over, and the process never ends; *closed by:* the list is a
- * ring, of which each walk makes as many steps as it had LWPs when it began; each step of any walk
- * tells.  A step of an exec does not tell its own LWP: so exec stops when the process ends.
+ * *Race:* between two pieces LWPs exit, and another LWP begins the same walk; *without this:* an
+ * LWP without AST_EXIT is passed over, and the process never ends; *closed by:* the list is used as
+ * a ring.  A walk takes as many steps as there were LWPs at its beginning, and each step of any
+ * walk posts AST_EXIT.  Only a step of an exec leaves out its own LWP.  So the walk of an exec ends
+ * early if the process is to exit.
  */
 void proc_post_exit(struct proc *p, const struct lwp *but, irqstate_t *s)
 {
@@ -257,16 +265,17 @@ void proc_post_exit(struct proc *p, const struct lwp *but, irqstate_t *s)
 }
 
 /*
- * *Race:* an LWP that proc_post_exit has not come to yet calls lwp_create or exec, which fails; *without
- * this:* it goes back to its program, which exits because of the error, and the process ends instead
- * of becoming the program of the exec; *closed by:* the failing call tells it before it returns.
+ * *Race:* another LWP calls exec; an LWP that proc_post_exit has not reached yet calls lwp_create
+ * or exec, and the call fails; *without this:* the failing LWP returns to its program.  The program
+ * exits because of the error, so the process ends instead of running the new program; *closed by:*
+ * the failing call posts AST_EXIT to its own LWP before it returns.
  */
 void proc_post_exit_self(void)
 {
 	lwp_post_ast(curlwp(), AST_EXIT);
 }
 
-/* p ends with this status; false: it was ending already.  p->lock held. */
+/* Makes p end with this status; false: it was ending already.  p->lock held. */
 static bool begin_end(struct proc *p, int status)
 {
 	bool first = !p->exiting;
@@ -276,7 +285,7 @@ static bool begin_end(struct proc *p, int status)
 	return first;
 }
 
-/* Also finishes what proc_kill has begun: its LWP may not run for long. */
+/* Also posts AST_EXIT if proc_kill has not finished: the LWP in proc_kill may not run for long. */
 bool proc_kill_locked(struct proc *p, int status)
 {
 	bool first = begin_end(p, status);
@@ -301,7 +310,7 @@ void proc_out_of_memory(vaddr_t addr)
 {
 	struct proc *p = curproc();
 
-	/* Of many LWPs that find none at once, one ends the process and is named. */
+	/* Several LWPs may find no memory at once.  The LWP that ends the process prints. */
 	if (proc_kill(p, WEFT_W_EXITCODE(0, WEFT_SIGKILL)))
 		printk("weft: out of memory: pid %d (%s) lwp %u killed at address %p, "
 		       "%llu KiB resident\n",
@@ -318,7 +327,7 @@ void proc_exit(int status)
 	lwp_exit_self();
 }
 
-/* Orphans go to the first process.  proc_tree_lock held. */
+/* Makes the first process the parent of p's children.  proc_tree_lock held. */
 static void hand_on_children(struct proc *p)
 {
 	while (!list_empty(&p->children)) {
@@ -346,7 +355,7 @@ void proc_last_exit(struct proc *p)
 {
 	struct lwp *l = curlwp();
 
-	proc_kill(p, 0); /* the last LWP may have gone by lwp_exit: nobody may be added now */
+	proc_kill(p, 0); /* needed if the last LWP called lwp_exit: no LWP may be added now */
 	sig_proc_exit(p);
 	upcall_proc_exit(p);
 	if (p == init_proc) {
@@ -380,12 +389,12 @@ void proc_last_exit(struct proc *p)
 	p->zombie = true;
 	kobj_set_all(&p->at_end);
 	waitq_wake_all(&p->parent->child_waiters);
-	if (sig_child_exited(p)) { /* the first process waits for all that it gets */
+	if (sig_child_exited(p)) { /* the first process waits for all its children */
 		list_remove(&p->sibling);
 		proc_set_parent(p, init_proc);
 		waitq_wake_all(&init_proc->child_waiters);
 	}
-	/* The parent may free p as soon as it has the lock: from here on only l. */
+	/* The parent may free p as soon as it has the lock.  From here on only l is used. */
 	spin_acquire(&l->lock);
 	l->proc = NULL;
 	l->then = THEN_FREE;
@@ -419,7 +428,7 @@ static bool child_matches(const struct proc *child, const struct proc *me, int p
 	return child->pgrp == (pid == 0 ? me->pgrp : -pid);
 }
 
-/* Has c stopped or gone on since its parent last asked?  Then *status tells. */
+/* Has c stopped or continued since its parent last asked?  If so, *status says which. */
 static bool child_changed(struct proc *c, int options, int *status)
 {
 	spin_acquire(&c->lock);

@@ -1,10 +1,11 @@
 /*
- * report.c - what every LWP does, and every thread of a library on LWPs: said when the machine is about
- * to end because nothing can happen any more, or at the host's time limit.
+ * report.c - the state of every LWP, and of the threads of a library on LWPs.  It is printed when
+ * the machine is about to end, because no event can occur any more, or at the host's time limit.
  *
- * Everything else stands still.  No lock is taken: its owner may never give it up.  So lists may be in the
- * middle of a change, and walks are bounded.  Threads are found as weft/threadinfo.h says, beginning with
- * one that an LWP runs.  A process whose threads are all off their LWPs shows its LWPs alone.
+ * All other code is stopped.  No lock is acquired, because its owner may never release it.  So a
+ * list may be in the middle of a change, and walks of threads are bounded.  The kernel finds
+ * threads by weft/threadinfo.h, and begins with a thread that an LWP runs.  If no LWP of a process
+ * runs a thread, only its LWPs are printed.
  */
 #include <kern/printk.h>
 #include <kern/proc.h>
@@ -12,9 +13,9 @@
 #include <weft/threadinfo.h>
 #include "impl.h"
 
-#define THREADS_MOST 100000 /* that are looked at; a ring that is longer is taken for damaged */
+#define THREADS_MOST 100000 /* threads to look at; a longer ring is regarded as damaged */
 
-/* The id of the program's thread that l runs, whose structure is at *t; 0: none. */
+/* The id of the thread that l runs, and its structure's address in *t; 0: none. */
 static uint32_t thread_of(const struct lwp *l, uint64_t *t)
 {
 	struct address_space *as = l->proc->as;
@@ -28,7 +29,7 @@ static uint32_t thread_of(const struct lwp *l, uint64_t *t)
 	return id;
 }
 
-/* How many threads of the ring with t there are in each state.  False: it is no ring of threads. */
+/* Counts the threads in each state, in the ring that contains t.  False: it is not such a ring. */
 static bool count_threads(struct address_space *as, uint64_t t, unsigned n[THREADINFO_STATES],
 			  unsigned *unbound)
 {
@@ -50,7 +51,7 @@ static bool count_threads(struct address_space *as, uint64_t t, unsigned n[THREA
 	return false;
 }
 
-/* A lock, or the like, of weft/ksync.h: what processes share, and the threads of one may use alone. */
+/* Does l sleep for a lock or another object of weft/ksync.h, which processes can share? */
 static bool waits_for_shared(const struct lwp *l)
 {
 	static const char *const names[] = {"lwp_mutex", "lwp_cond", "lwp_sema", "lwp_rwlock",
@@ -63,8 +64,9 @@ static bool waits_for_shared(const struct lwp *l)
 }
 
 /*
- * Unbound threads of p, `runnable` of them, have no LWP: why not?  Each LWP that runs one is in user mode,
- * where it may wait in a loop for another thread, or waits in the kernel, and keeps the LWP.
+ * Prints why `runnable` unbound threads of p have no LWP.  Each LWP that runs an unbound thread is
+ * in user mode, where the thread may wait in a loop for another thread.  Or the thread waits in the
+ * kernel, and keeps the LWP.
  */
 static void print_why(struct proc *p, unsigned runnable)
 {

@@ -2,8 +2,8 @@
  * schedctl.c - the pages of preemption-control records that a process shares
  * with the kernel (weft/schedctl.h).
  *
- * A record belongs to one LWP at a time.  A page holds 64; the kernel keeps its
- * own hold on each page, so that a process that unmaps one harms only itself.
+ * A record belongs to one LWP at a time.  A page holds 64 records.  The kernel keeps
+ * a reference to each page, so a process that unmaps a page harms only itself.
  * p->lock guards the lists of pages and their bit maps.
  */
 #include <kern/cache.h>
@@ -25,7 +25,7 @@ struct sc_page {
 	uint64_t used; /* bit i: record i has an LWP */
 };
 
-/* Page number n of records, mapped into `as`. */
+/* Makes page number n of records, mapped into `as`.  NULL: no memory. */
 static struct sc_page *schedctl_page_make(struct address_space *as, unsigned n)
 {
 	struct sc_page *sp = kmalloc(sizeof(*sp));
@@ -52,11 +52,11 @@ void schedctl_free_page(struct sc_page *sp)
 	kfree(sp);
 }
 
-/* One more page of records for p. */
+/* Adds a page of records to p.  -ENOMEM. */
 static int add_page(struct proc *p)
 {
 	irqstate_t s = spin_lock(&p->lock);
-	unsigned n = p->sc_npages++; /* an address is never used twice */
+	unsigned n = p->sc_npages++; /* no address is used twice */
 	spin_unlock(&p->lock, s);
 
 	struct sc_page *sp = schedctl_page_make(p->as, n);
@@ -73,7 +73,7 @@ struct sc_page *schedctl_first_page(struct address_space *as)
 	return schedctl_page_make(as, 0);
 }
 
-/* Gives record i of sp, which is free, to l.  p->lock held, or l is nobody's yet. */
+/* Gives record i of sp, which is free, to l.  p->lock held, or no other LWP can find l yet. */
 static void schedctl_give(struct sc_page *sp, unsigned i, struct lwp *l, uint32_t state)
 {
 	struct schedctl *sc = &sp->records[i];
@@ -111,8 +111,8 @@ void schedctl_detach(struct proc *p, struct lwp *l)
 	unsigned i = l->sc - sp->records;
 
 	__atomic_store_n(&l->sc->state, SC_FREE, __ATOMIC_RELEASE);
-	/* Who else looks at it holds p->lock (signal.c), or makes l runnable, which it is not
-	 * when it runs, or has not begun. */
+	/* No l->lock is needed.  Other readers of l->sc hold p->lock (signal.c), or make l
+	 * runnable.  They do not make l runnable now, because l runs, or has not been started. */
 	l->sc = NULL;
 	if (sp->used == ~0ull) {
 		list_remove(&sp->link);

@@ -1,14 +1,14 @@
 /*
- * sigdeliver.c - delivering signals: the frame of a handler, the way back, faults, and what
- * becomes of the system call that a signal interrupted.
+ * sigdeliver.c - delivering signals: the frame of a handler, the return from it, faults, and
+ * system calls that a signal interrupted.
  *
  * A handler's frame lies on the interrupted stack, below the red zone that the ABI gives a
- * leaf function, or on the alternate stack.  Nothing of it is kept here: whatever sigreturn
- * finds there is user space's, and is checked like any argument.
+ * leaf function, or on the alternate stack.  The kernel keeps no copy of it.  So sigreturn
+ * checks the frame that it finds, like any argument from user space.
  *
- * The FPU's registers are the user's all through the kernel, which uses none: l->fpu is
- * where the dispatcher saves them, and may be used with interrupts off for the moment
- * between it and the registers.
+ * The kernel does not use the FPU, so in the kernel its registers have the user's values.  The
+ * dispatcher saves them to l->fpu.  With interrupts off, this file uses l->fpu as a buffer
+ * to and from the registers.
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
@@ -21,7 +21,7 @@
 
 #define RED_ZONE 128 /* System V ABI for x86-64, 3.2.2 */
 
-/* What a program may decide in RFLAGS: CF PF AF ZF SF TF DF OF RF AC ID. */
+/* The bits that a program may set in RFLAGS: CF PF AF ZF SF TF DF OF RF AC ID. */
 #define RFLAGS_USER 0x00250dd5ull
 #define RFLAGS_FIXED 0x202ull         /* IF, and the bit that is always 1 */
 #define RFLAGS_ENTRY_CLEAR 0x50500ull /* TF, DF, RF, AC: off when a handler begins */
@@ -31,7 +31,7 @@
 #define MXCSR_MASK_DEFAULT 0xffbf /* if the mask reads 0 (Intel SDM 1, 11.6.6) */
 
 struct sigframe {
-	uint64_t ret; /* where a return would go: backtraces look here */
+	uint64_t ret; /* in the place of a return address, for backtraces */
 	struct weft_siginfo info;
 	struct weft_ucontext uc;
 };
@@ -82,8 +82,8 @@ static void save_context(struct lwp *l, const struct trapframe *f, uint64_t addr
 }
 
 /*
- * Makes f enter the handler of `info`; mask is what sigreturn will restore.  -EFAULT: the
- * stack cannot be written, and f is as it was.
+ * Makes f enter the handler of `info`; sigreturn will restore mask.  -EFAULT: the stack cannot
+ * be written, and f is as it was.
  */
 static int push_frame(struct lwp *l, struct trapframe *f, const struct weft_sigaction *act,
 		      const struct weft_siginfo *info, uint64_t addr, uint64_t mask)
@@ -110,13 +110,13 @@ static int push_frame(struct lwp *l, struct trapframe *f, const struct weft_siga
 	f->r8 = l->sig.mask;
 	f->rax = 0;
 	f->rflags &= ~RFLAGS_ENTRY_CLEAR;
-	f->vec = TRAP_NONE; /* no fault any more, and no call that could be restarted */
+	f->vec = TRAP_NONE; /* this is not a fault any more, or a call that could be restarted */
 	return 0;
 }
 
 /*
- * Calls the handler of info->signo.  p->lock held, given up.  Without a usable stack the
- * process ends by SIGSEGV.
+ * Calls the handler of info->signo.  p->lock held; releases it.  Without a usable stack,
+ * SIGSEGV ends the process.
  */
 static void call_handler(struct lwp *l, struct trapframe *f, const struct weft_siginfo *info,
 			 uint64_t addr, irqstate_t s)
@@ -125,7 +125,7 @@ static void call_handler(struct lwp *l, struct trapframe *f, const struct weft_s
 	struct weft_sigaction *now = &p->sig.act[info->signo], act = *now;
 	uint64_t mask = l->sig.mask;
 
-	if (l->sig.restore_mask) { /* it interrupts sigsuspend */
+	if (l->sig.restore_mask) { /* the signal interrupts sigsuspend */
 		mask = l->sig.saved_mask;
 		l->sig.restore_mask = false;
 	}
@@ -149,9 +149,9 @@ static void call_handler(struct lwp *l, struct trapframe *f, const struct weft_s
 /* --- interrupted system calls -------------------------------------------------------- */
 
 /*
- * Calls that a signal may interrupt and that can simply be made again: what they had done
- * is nothing, or their result would have said so (POSIX: sigaction, SA_RESTART).  Not those
- * with a length of time, and not those whose purpose is to be interrupted.
+ * Can this call simply be made again after a signal has interrupted it?  Such a call has done
+ * nothing yet; otherwise its result would not be EINTR (POSIX: sigaction, SA_RESTART).  Calls
+ * with a length of time cannot.  Calls that are made to be interrupted cannot, either.
  */
 static bool can_restart(uint64_t call)
 {
@@ -186,7 +186,7 @@ static bool interrupted_call(const struct trapframe *f)
 	return f->vec == TRAP_SYSCALL && f->rax == (uint64_t)-EINTR;
 }
 
-/* The frame goes back onto its SYSCALL instruction, which is two bytes long. */
+/* Moves the frame back to its SYSCALL instruction, which is two bytes long. */
 static void restart_call(struct trapframe *f)
 {
 	f->rax = f->err;
@@ -196,9 +196,9 @@ static void restart_call(struct trapframe *f)
 /* --- delivery --------------------------------------------------------------------------- */
 
 /*
- * Is the LWP in a critical section (weft/schedctl.h)?  Then it is told that it owes a yield,
- * and a sleep or that yield looks again: nothing else need, since a critical section is
- * left by one of the two.
+ * Is the LWP in a critical section (weft/schedctl.h)?  If so, sets yield or signalled, so that the
+ * library calls lwp_yield.  That yield, or a sleep, looks for signals again.  No other code needs
+ * to, because a critical section ends by one of the two.
  */
 static bool lwp_in_section(struct lwp *l)
 {
@@ -245,7 +245,7 @@ void sig_deliver(struct trapframe *f)
 			sig_notify_if_due(p);
 			if (restore) /* sigsuspend, and another LWP took the signal */
 				sig_set_mask(back);
-			/* For the program nothing has happened. */
+			/* The program does not notice anything, so the call is restarted. */
 			if (first && interrupted_call(f) &&
 			    (can_restart(f->err) || f->err == SYS_sigsuspend))
 				restart_call(f);
@@ -260,7 +260,8 @@ void sig_deliver(struct trapframe *f)
 	}
 }
 
-/* Where the stack cannot be written the LWP goes on: it will find that out by itself. */
+/* If the stack cannot be written, the LWP continues without the handler; its own next use of the
+ * stack will fault. */
 void sig_preempt(struct trapframe *f)
 {
 	const struct weft_siginfo info = {.signo = WEFT_SIGLWP, .code = WEFT_SI_PREEMPT};
@@ -279,7 +280,7 @@ void sig_preempt(struct trapframe *f)
 		push_frame(l, f, &act, &info, 0, l->sig.mask);
 }
 
-/* A register image from user space that FXRSTOR takes without a fault. */
+/* Makes a register image from user space valid, so that FXRSTOR does not fault. */
 static void sane_fpu(uint8_t *fpu, const uint8_t *own)
 {
 	uint32_t *mxcsr = (uint32_t *)(fpu + FXSAVE_MXCSR);
@@ -369,8 +370,9 @@ static void signal_report(const struct trapframe *f, uint64_t addr, const struct
 }
 
 /*
- * The signal goes to the LWP that caused it, before any other.  If that LWP blocks it, or the
- * process ignores it, it could not go on, and the process ends (POSIX leaves it undefined).
+ * The LWP that caused the fault takes the signal before any other signal.  If the LWP blocks the
+ * signal, or the process ignores it, the LWP could not continue.  The process then ends (POSIX
+ * leaves this case undefined).
  */
 void sig_fault(struct trapframe *f, uint64_t addr, struct weft_siginfo *info)
 {
@@ -389,7 +391,7 @@ void sig_fault(struct trapframe *f, uint64_t addr, struct weft_siginfo *info)
 		return;
 	}
 	spin_unlock(&p->lock, s);
-	/* Of many LWPs that fault at once, one ends the process and is named. */
+	/* Several LWPs may fault at once.  The LWP that ends the process is named. */
 	int status = WEFT_W_EXITCODE(0, sig);
 	if (proc_kill(p, status))
 		signal_report(f, addr, info);

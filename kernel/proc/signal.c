@@ -1,24 +1,26 @@
 /*
- * signal.c - sending signals: pending sets, the choice of the LWP that takes one, default
+ * signal.c - sending signals: pending sets, the choice of the LWP that takes a signal, default
  * actions, stopping and continuing.
  *
- * A signal for an LWP waits in that LWP's set, one for the process in the process's.  If
- * nobody blocks it, a default action is carried out by whoever sends it, at once: the
- * target may sleep where no signal wakes it.  Otherwise the sender chooses one LWP and makes
- * it look (AST_SIG); the signal stays in its set until an LWP takes it, so that one that is
- * blocked by the chosen LWP in the last moment goes to the next that unblocks it; and when the
- * chosen one blocks it, becomes idle (weft/schedctl.h) or leaves, another is chosen (sig_hand_on).
+ * A signal for an LWP waits in that LWP's pending set; a signal for the process waits in the
+ * set of the process.  If a target does not block the signal, the sender carries out a default
+ * action at once, because the target may sleep where no signal wakes it.  For a handler, the
+ * sender chooses one LWP and posts AST_SIG to it.  The signal stays in its set until an LWP takes
+ * it.  So if the chosen LWP blocks the signal in the last moment, the next LWP that unblocks it
+ * takes it.  If the chosen LWP blocks the signal, becomes idle (weft/schedctl.h) or exits,
+ * sig_hand_on chooses another LWP.
  *
- * A library that runs threads on fewer LWPs knows masks that no LWP has.  It gives one LWP to
- * what nobody takes, the ASLWP of the Solaris paper (p. 13): sig_aslwp makes the caller that, and
- * each time it is unparked, it looks at what is pending, finds a thread, and sees that the LWP
- * which runs it looks too (sig_redirect).
+ * A library that runs many threads on fewer LWPs has masks of threads that no LWP has.  It
+ * reserves one LWP for signals that no LWP takes, the ASLWP of the Solaris paper (p. 13).
+ * sig_aslwp makes its caller the ASLWP.  The kernel unparks the ASLWP for such a signal.  The
+ * ASLWP looks at the pending signals, finds a thread that takes one, and posts AST_SIG to the
+ * LWP that runs this thread (sig_redirect).
  *
- * A process that stops does so at once as far as its parent can tell: each LWP stops before
- * its next return to user mode, and those that sleep sleep on.
+ * For its parent, a process stops at once.  Each of its LWPs stops before its next return to
+ * user mode; an LWP that sleeps continues to sleep.
  *
- * Locks: proc_tree_lock, p->lock, l->lock.  What a stop or a continuation tells the parent
- * is told after p->lock has been given up (sig_notify_parent), since it takes the parent's.
+ * Lock order: proc_tree_lock, p->lock, l->lock.  The parent learns of a stop or a continuation
+ * after p->lock has been released, because sig_notify_parent acquires the parent's lock.
  */
 #include <kern/cache.h>
 #include <kern/cpu.h>
@@ -37,8 +39,9 @@
 enum action { ACT_CATCH, ACT_IGNORE, ACT_STOP, ACT_KILL };
 
 /*
- * Nobody could continue a process whose parent does no job control, and the first process
- * does none (POSIX says it of orphaned groups): the terminal's stop signals do nothing there.
+ * Can this signal stop p?  The first process does no job control, so no process could continue its
+ * children.  For it and its children, the terminal's stop signals do nothing (as for orphaned
+ * process groups in POSIX).
  */
 static bool can_stop(const struct proc *p, int sig)
 {
@@ -92,7 +95,7 @@ static void sigqueue_remove(struct proc *p, struct sigqueued *q)
 	}
 }
 
-/* Takes one signal `sig`, which is pending there. */
+/* Removes one signal `sig`, which is pending in pd, and fills *info. */
 static void pending_take(struct proc *p, struct sigpending *pd, int sig, struct weft_siginfo *info)
 {
 	struct sigqueued *q = pending_find(pd, sig);
@@ -137,8 +140,8 @@ void sig_withdraw(struct proc *p, struct sigqueued *q)
 }
 
 /*
- * Enters a signal.  One that is pending already is not entered again, unless it is a
- * real-time signal.  -EAGAIN: must_queue, and there is no place.
+ * Adds a signal to a pending set.  A signal that is pending already is not added again, unless it
+ * is a real-time signal.  -EAGAIN: must_queue is set, and the queue is full or there is no memory.
  */
 static int pending_add(struct proc *p, struct sigpending *pd, const struct weft_siginfo *info,
 		       struct sigqueued *own, bool must_queue)
@@ -208,8 +211,9 @@ struct weft_siginfo sig_info(int sig, int code, uint64_t value)
 }
 
 /*
- * An idle LWP's mask is nobody's, but what cannot be blocked is for every LWP.  One that exits has
- * no record any more, and blocks all (sig_lwp_exit).
+ * Can l take this signal?  The mask of an idle LWP belongs to no thread, so an idle LWP takes only
+ * signals that cannot be blocked.  An exiting LWP has no schedctl record; its mask blocks all
+ * signals (sig_lwp_exit), so the record is not read.
  */
 static bool lwp_takes_signal(const struct lwp *l, uint64_t bit)
 {
@@ -217,9 +221,10 @@ static bool lwp_takes_signal(const struct lwp *l, uint64_t bit)
 }
 
 /*
- * Who is to take a signal for the process: one that waits for it; the sender, if he is one
- * of its LWPs; else the first that does not block it, to which end those found blocking it
- * are put last.  NULL: all block it.
+ * Chooses the LWP that is to take a signal for the process.  The first choice is an LWP that waits
+ * for the signal, then the sender, if it is an LWP of p, then the first LWP in the list that does
+ * not block the signal.  The LWPs found to block it move to the end of the list.  NULL: all LWPs
+ * block it.
  */
 static struct lwp *signal_choose_lwp(struct proc *p, uint64_t bit)
 {
@@ -272,9 +277,9 @@ void sig_hand_on(struct proc *p, uint64_t set)
 }
 
 /*
- * An assertion may have failed in the dark: the console tells, as of a fault.  What a thread sends to
- * itself the C library tells (abort, raise), which knows where that was.  p->lock held; the
- * console's lock is a leaf.
+ * Reports a SIGABRT on the console, as a fault is reported, because an assertion may have failed
+ * without a message.  A SIGABRT that a thread sends to itself is left out: the C library reports it
+ * (abort, raise), and knows the place.  p->lock held; the console's lock is a leaf.
  */
 static void tell_aborted(const struct proc *p, const struct lwp *l, const struct weft_siginfo *info)
 {
@@ -444,7 +449,7 @@ bool sig_next(struct weft_siginfo *info)
 	}
 }
 
-/* After sig_next, p->lock given up: a stop may have to be told. */
+/* After sig_next, with p->lock released: sig_next may have stopped p. */
 void sig_notify_if_due(struct proc *p)
 {
 	if (!p->sig.notify_stopped)
@@ -524,7 +529,7 @@ int sig_redirect(uint32_t id, int sig)
 			spin_unlock(&p->lock, s);
 			return -ESRCH;
 		}
-		spin_release(&l->lock); /* p->lock keeps it from leaving */
+		spin_release(&l->lock); /* with p->lock held, l cannot exit */
 	}
 	if (l != NULL && !lwp_takes_signal(l, bit)) {
 		r = -EAGAIN;
@@ -579,7 +584,9 @@ void sig_lwp_exit(struct proc *p, struct lwp *l)
 	pending_drop(p, &l->sig.pending, ~0ull);
 	if (p->sig.aslwp == l)
 		p->sig.aslwp = NULL;
-	/* It may have been chosen for a signal of the process: somebody else looks. */
+	/* *Race:* a sender has chosen l for a signal of the process, and l exits before it takes
+	 * the signal; *without this:* the signal stays pending, although another LWP would take it;
+	 * *closed by:* sig_hand_on chooses another LWP. */
 	uint64_t left = ~l->sig.mask;
 	l->sig.mask = ~0ull;
 	sig_hand_on(p, left);

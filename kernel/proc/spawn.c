@@ -1,10 +1,10 @@
 /*
- * spawn.c - spawn: a program in a fresh process, at a cost that does not depend on the
+ * spawn.c - spawn: a program in a new process, at a cost that does not depend on the
  * parent's memory.
  *
- * The child begins with copies of the parent's descriptors; the actions that the caller asks
- * for are carried out upon them by the calling LWP, before anybody can see the child, so that
- * each error is the call's.  What an action did to files stays, as POSIX has it.
+ * The child begins with copies of the parent's descriptors.  The calling LWP carries out the
+ * actions on these copies, before any other LWP can find the child.  So an error of an action is
+ * an error of the call.  The effects of the actions on files stay (POSIX).
  */
 #include <kern/cache.h>
 #include <kern/exec.h>
@@ -18,7 +18,7 @@
 #include <weft/errno.h>
 #include "impl.h"
 
-/* Opens or enters the directory a->path, which is in the caller's memory. */
+/* SPAWN_OPEN and SPAWN_CHDIR: opens the file, or enters the directory, a->path of user memory. */
 static int act_on_path(struct fdtable *t, const struct spawn_action *a)
 {
 	struct vnode *dir;
@@ -80,7 +80,7 @@ static int spawn_action_do(struct fdtable *t, const struct spawn_action *a, bool
 	case SPAWN_CLOSE:
 		if (a->fd < 0 || a->fd >= WEFT_OPEN_MAX)
 			return -EBADF;
-		fd_close(t, a->fd); /* or there is nothing to close */
+		fd_close(t, a->fd); /* no error if it is not open */
 		return 0;
 	case SPAWN_TCSETPGRP:
 		err = check_terminal(t, a->fd);
@@ -91,7 +91,7 @@ static int spawn_action_do(struct fdtable *t, const struct spawn_action *a, bool
 	}
 }
 
-/* One by one from the caller's memory, so that their number has no limit. */
+/* Carries out all actions.  Copies them one by one from user memory, so there is no limit. */
 static int act_all(struct fdtable *t, const struct spawn_args *args, bool *foreground)
 {
 	struct spawn_action a;

@@ -1,8 +1,8 @@
 /*
- * start.c - how a process comes into being: loading a program, and fork (spawn: spawn.c).
+ * start.c - the creation of a process: loading a program, and fork (spawn: spawn.c).
  *
- * A new process is built in full, its LWP included, before anybody can see it: who fails
- * on the way frees it and has changed nothing.
+ * A new process is built completely, with its LWP, before any other LWP can find it.  So a call
+ * that fails on the way frees it, and has changed nothing.
  */
 #include <kern/cpu.h>
 #include <kern/exec.h>
@@ -38,7 +38,7 @@ int proc_load(struct address_space *as, struct fdtable *files, const char *path,
 		{AT_ENTRY, image.entry},
 		{AT_WEFT_TIMEPAGE, TIMEPAGE_USER},
 		{AT_WEFT_NCPU, ncpu},
-		/* The first LWP's record is the first of the first page. */
+		/* The record of the first LWP is the first record of the first page. */
 		{AT_WEFT_SCHEDCTL, SCHEDCTL_USER},
 		{AT_WEFT_TLS, image.tls},
 		{AT_WEFT_STACK, exec_stack_bottom(as)},
@@ -50,7 +50,7 @@ int proc_load(struct address_space *as, struct fdtable *files, const char *path,
 
 /* --- fork ---------------------------------------------------------------------------- */
 
-/* l goes on where the caller is, in the child, with 0 for its result. */
+/* Makes l, the child's LWP, continue at the caller's instruction, with 0 as the result of fork. */
 static void copy_registers(struct lwp *l)
 {
 	struct lwp *me = curlwp();

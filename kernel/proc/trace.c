@@ -1,21 +1,21 @@
 /*
- * trace.c - one process watches others (weft/trace.h).
+ * trace.c - a process watches other processes (weft/trace.h).
  *
  * A tracer is a ring of events with three marks, which only grow:
  *
  *	released <= handed <= head
  *
- * Events up to head have happened, those below handed have been given to the tracer, and
- * those below released it has done with: it says so by asking for more.  An LWP that has
- * to stand still sleeps on the slot of its event until that is released; one that finds
- * the ring full sleeps until a slot is.  Both go on when the process is detached or told
- * to exit.  The end of a process waits for nobody: its place in the list of ended ones
- * was allocated when it was attached.
+ * Events below head have happened.  Events below handed have been given to the tracer.
+ * Events below released are finished: the tracer has asked for more.  An LWP that has to
+ * stop sleeps on the slot of its event until the slot is released.  An LWP that finds
+ * the ring full sleeps until a slot is released.  Both continue when their process is
+ * detached or is to exit.  The end of a process does not wait, because its entry in the
+ * list of ended processes was allocated when it was attached.
  *
  * struct traced links a process to its tracer.  p->traced changes with proc_tree_lock,
- * p->lock and the tracer's lock held, so that any of them is enough to read it; the
- * lists of a tracer's processes belong to proc_tree_lock.  An LWP that reports finds its
- * tracer by way of p->lock, and counts as a user of it as long as it sleeps there.
+ * p->lock and the tracer's lock held, so any of them is enough to read it.
+ * proc_tree_lock guards the lists of a tracer's processes.  An LWP that reports finds its
+ * tracer under p->lock, and counts as a user of the tracer while it sleeps there.
  *
  * Lock order: proc_tree_lock, p->lock, the tracer's lock, l->lock.
  */
@@ -39,10 +39,10 @@ struct slot {
 struct tracer {
 	struct spinlock lock;
 	struct proc *proc;
-	unsigned users;       /* the process, and LWPs that sleep here; the last one frees */
+	unsigned users;       /* the process, and LWPs that sleep here; the last user frees it */
 	bool reading;         /* an LWP is in trace_wait */
-	bool children;        /* the process's own children are traced as ... */
-	uint32_t child_flags; /* ... this says; both: proc_tree_lock */
+	bool children;        /* the process's own children are traced, ... */
+	uint32_t child_flags; /* ... with these flags; both: proc_tree_lock */
 	struct list traced;   /* of struct traced; proc_tree_lock */
 	unsigned ntraced;
 	struct list ended; /* of struct traced whose process has ended */
@@ -56,7 +56,7 @@ static struct slot *tracer_slot(struct tracer *t, uint64_t seq)
 	return &t->ring[seq % RING];
 }
 
-/* t->lock held, and given up. */
+/* Removes a user of t.  t->lock held; releases it. */
 static void tracer_leave(struct tracer *t, irqstate_t s)
 {
 	bool last = --t->users == 0;
@@ -67,7 +67,7 @@ static void tracer_leave(struct tracer *t, irqstate_t s)
 
 /* --- the side of the traced process ------------------------------------------------- */
 
-/* The current process's tracer, locked, with the caller as one of its users; or NULL. */
+/* Returns the tracer of p, the current process, locked, and adds a user; NULL: it has none. */
 static struct tracer *tracer_enter(struct proc *p, struct traced **tr, irqstate_t *s)
 {
 	*s = spin_lock(&p->lock);
@@ -83,13 +83,13 @@ static struct tracer *tracer_enter(struct proc *p, struct traced **tr, irqstate_
 	return t;
 }
 
-/* Does the tracer want to hear of this? */
+/* Does the tracer want this event? */
 static bool trace_event_wanted(const struct traced *tr, const struct trace_event *e)
 {
 	return !(tr->flags & TRACE_HOLD) && !(e->kind == TRACE_ENTRY && (tr->flags & TRACE_STREAM));
 }
 
-/* Reports an event of the current LWP, and stands still until the tracer has seen it. */
+/* Reports an event of the current LWP, and stops until the tracer has finished with it.  Blocks. */
 static void trace_report(struct trace_event *e)
 {
 	struct proc *p = curproc();
@@ -117,7 +117,7 @@ static void trace_report(struct trace_event *e)
 	tracer_leave(t, s);
 }
 
-/* What the current LWP has used of the CPU in the kernel. */
+/* The CPU time of the current LWP in the kernel. */
 static hrtime_t system_time(void)
 {
 	struct mstimes t;
@@ -191,7 +191,7 @@ void trace_hold_self(void)
 
 /* --- attaching and detaching: proc_tree_lock held ------------------------------------ */
 
-/* l runs as p->traced wants it to.  p->lock held. */
+/* Sets l's fields to match p->traced.  p->lock held. */
 static void set_lwp(struct proc *p, struct lwp *l)
 {
 	__atomic_store_n(&l->ncalls, p->traced ? 0 : WEFT_SYSCALL_MAX, __ATOMIC_RELAXED);
@@ -220,7 +220,7 @@ static void traced_attach(struct tracer *t, struct traced *tr, struct proc *p, u
 	spin_release(&p->lock);
 }
 
-/* Takes p off its tracer, whose lock is held, as is p->lock; its LWPs go on. */
+/* Detaches p from its tracer t; p's LWPs continue.  p->lock and t->lock held. */
 static struct traced *unlink_traced(struct tracer *t, struct proc *p)
 {
 	struct traced *tr = p->traced;
@@ -269,7 +269,7 @@ void trace_new_child(struct proc *parent, struct proc *child)
 	}
 	if (t == NULL)
 		return;
-	/* Without memory the child goes untraced: better than that it fails. */
+	/* Without memory the child is not traced: this is better than a failure of its creation. */
 	struct traced *tr = kmalloc_user(sizeof(*tr));
 	if (tr != NULL)
 		traced_attach(t, tr, child, flags);
@@ -312,7 +312,7 @@ void trace_tracer_ends(struct proc *p)
 
 /* --- the side of the tracer ------------------------------------------------------------ */
 
-/* The current process as a tracer; NULL: no memory. */
+/* Makes the current process a tracer, if it is none; NULL: no memory. */
 static struct tracer *become_tracer(void)
 {
 	struct proc *p = curproc();
@@ -333,7 +333,10 @@ static struct tracer *become_tracer(void)
 	waitq_init(&t->readers, "trace");
 	for (unsigned i = 0; i < RING; i++)
 		waitq_init(&t->ring[i].stopped, "traced");
-	struct tracer *other = NULL; /* another LWP may have been faster */
+	/* *Race:* two LWPs make a tracer of their process at once; *without this:* one tracer
+	 * replaces the other, and the events of its processes are lost; *closed by:* the
+	 * compare-and-swap: the second LWP uses the tracer of the first. */
+	struct tracer *other = NULL;
 	if (!__atomic_compare_exchange_n(&p->tracing, &other, t, false, __ATOMIC_ACQ_REL,
 					 __ATOMIC_ACQUIRE)) {
 		kfree(t);
@@ -342,8 +345,8 @@ static struct tracer *become_tracer(void)
 	return t;
 }
 
-/* Does p, directly or by way of others, trace the current process?  They would wait for
- * each other. */
+/* Does p trace the current process, directly or through other processes?  The two would then wait
+ * for each other. */
 static bool traces_us(const struct proc *p)
 {
 	for (struct proc *q = curproc(); q->traced != NULL;) {
@@ -406,7 +409,7 @@ int trace_detach(int pid)
 	return err;
 }
 
-/* The tracer has done with what it was given: LWPs go on.  t->lock held. */
+/* The tracer has finished with the events that it was given: their LWPs continue.  t->lock held. */
 static void release_handed(struct tracer *t)
 {
 	for (; t->released < t->handed; t->released++) {
@@ -415,8 +418,8 @@ static void release_handed(struct tracer *t)
 	}
 }
 
-/* Hands out the end of a process.  t->lock is not held: only a reader takes from the list,
- * and there is one. */
+/* Copies the end of a process to user memory.  t->lock is not needed, because only a reader removes
+ * entries from the list, and there is one reader (t->reading). */
 static int64_t give_end(struct traced *tr, vaddr_t user)
 {
 	struct trace_event e = {
@@ -450,7 +453,7 @@ int64_t trace_wait(vaddr_t user, uint64_t n)
 		ended = LIST_FIRST(&t->ended, struct traced, link);
 	spin_unlock(&t->lock, s);
 
-	/* Slots up to head stay as they are until they are released. */
+	/* Slots below head do not change until they are released. */
 	if (ended != NULL)
 		r = give_end(ended, user);
 	else if (r == 0) {

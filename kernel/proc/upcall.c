@@ -1,48 +1,55 @@
 /*
- * upcall.c - SIGWAITING, and the upcall that goes before it: a threads library that runs
- * many threads on few LWPs learns that all of these are blocked.
+ * upcall.c - SIGWAITING, and the upcall that is tried before it.  They tell a threads library
+ * that runs many threads on few LWPs that all these LWPs are blocked.
  *
  * "When the kernel realizes that all of a process's LWPs are blocked at the kernel-level, it
  * drops a SIGWAITING on the process" (the ThreadMon paper, 3.2.2); from Solaris 2.6 on the
  * kernel calls into the library's scheduler instead if it can, and falls back to the signal
- * (the Solaris paper, on SIGWAITING and the door upcall).  Here the library gives one LWP to
- * upcall_wait(), which returns with what has happened.
+ * (the Solaris paper, on SIGWAITING and the door upcall).  In weft the library reserves one LWP
+ * for upcall_wait(), which returns the events that have happened.  Below, this LWP is the
+ * registered LWP.
  *
- * Which LWPs are blocked.  Those in a wait that nothing bounds: an interruptible sleep
+ * Blocked LWPs.  An LWP is blocked in a wait without a bound.  This is an interruptible sleep
  * without a deadline (park, a lock in the kernel, read from a pipe or the terminal, waitpid,
- * sigwait, upcall_wait itself), and those stopped by lwp_suspend.  A sleep with a deadline
- * ends by itself, and the paper's guarantee, that progress will always be made, needs no
- * help there, as long as the thread does not sleep again and again until another one has run.  So
- * UPCALL_TIMED has such sleeps counted, too.  A sleep that no signal can end is for the kernel's own
- * locks and devices, and short.  An LWP with LWP_NOPOOL will not run what others leave undone when its
- * sleep ends: so it is blocked in any sleep that a signal can end.  Nothing is reported of a process
- * that a signal has stopped.
+ * sigwait, upcall_wait itself), or a stop by lwp_suspend.  The other cases are:
  *
- * The count.  p->up.active is the number of LWPs that are not blocked, changed by single
- * atomic operations (sequentially consistent) under the l->lock of the LWP that blocks or is
- * woken, l->blocked telling which of them are out of it.  So "all are blocked" is true at
- * the very operation that makes it 0.  It is kept only for a process in which somebody has
- * asked (a handler for SIGWAITING, sigwait for it, upcall_wait): any other pays for the
+ *   - A sleep with a deadline does not count, because it ends by itself.  The paper's guarantee,
+ *     that progress will always be made, then holds without a report.  The exception is a thread
+ *     that sleeps again and again until another thread has run.  For it, UPCALL_TIMED makes
+ *     sleeps with a deadline count, too.
+ *   - A sleep that no signal can end does not count.  It is for the kernel's own locks and
+ *     devices, and short.
+ *   - An LWP with LWP_NOPOOL does not run other threads when its sleep ends.  So it is blocked in
+ *     any sleep that a signal can end.
+ *   - For a process that a signal has stopped, no report is made.
+ *
+ * The count.  p->up.active is the number of LWPs that are not blocked.  It changes by single
+ * atomic operations (sequentially consistent), under the l->lock of the LWP that blocks or is
+ * woken.  l->blocked says that the LWP is not in the count.  So all LWPs are blocked exactly from
+ * the operation that makes the count 0.  The count is kept only for a process that has asked (by
+ * a handler for SIGWAITING, sigwait for it, or upcall_wait).  In any other process the cost is the
  * test of l->watched.
  *
- * The report.  Whoever makes it 0 holds an l->lock, under which nobody else can be woken or
- * signalled; so it sets a timer that is due at once, and upcall_check() looks again under p->lock:
+ * The report.  The LWP that makes the count 0 holds an l->lock.  With it held, the kernel can
+ * neither wake nor signal another LWP.  So it sets a timer that is due at once, and
+ * upcall_check() looks again under p->lock:
  *
- *   - An LWP that has been woken meanwhile is counted by then, and nothing is reported: a
- *     wake-up that races with the last block gives no false report.  upcall_wait looks once
- *     more before it returns, since its own LWP had to come onto a CPU.
- *   - `due` says that an LWP has blocked, or exited, since the last report.  Set before the
- *     count goes down, it makes sure that a block which came while the registered LWP was on
- *     its way back into upcall_wait is reported there and then: none is missed.  And it
- *     makes sure that a library which was told, and had no thread to run, is not told again
- *     before something has changed: the registered LWP's own going to sleep is no news, nor is
- *     that of one which waits for SIGWAITING.
- *   - A block that comes while upcall_check() runs asks for another one (`checks`).
+ *   - *Race:* the last LWP blocks, and another LWP is woken before the report; *without this:*
+ *     the library is told that all LWPs are blocked, although one runs; *closed by:* the woken
+ *     LWP is in the count when upcall_check() reads it, so no report is made.  upcall_wait reads
+ *     the count once more before it returns, because its own LWP had to wait for a CPU.
+ *   - `due` says that an LWP has blocked, or exited, since the last report.  *Race:* the last LWP
+ *     blocks, while the registered LWP is on its way back into upcall_wait; *without this:* the
+ *     block is not reported; *closed by:* `due` is set before the count goes down, so
+ *     upcall_wait reports the block at once.
+ *   - `due` also prevents a second report without a change, to a library that had no thread to
+ *     run.  A sleep of the registered LWP, or of an LWP that waits for SIGWAITING, is no change.
+ *   - *Race:* an LWP blocks while upcall_check() runs; *without this:* the block is not
+ *     reported; *closed by:* the blocking LWP asks for another check (`checks`).
  *
- * Of the registered LWP: it counts as blocked while it waits, as any other does, so it is
- * not taken for one that could run.
+ * The registered LWP counts as blocked while it waits, as any other LWP does.
  *
- * Locks: p->lock, then l->lock.
+ * Lock order: p->lock, then l->lock.
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
@@ -55,7 +62,7 @@
 
 /* --- the report ----------------------------------------------------------------------- */
 
-/* p->lock held. */
+/* Wakes the registered LWP for its events, or sends SIGWAITING.  p->lock held. */
 static void upcall_report(struct proc *p)
 {
 	struct proc_upcalls *up = &p->up;
@@ -89,7 +96,7 @@ static void upcall_check(struct ktimer *t)
 		spin_acquire(&p->lock);
 		upcall_report(p);
 		spin_release(&p->lock);
-		/* Once it is 0 the timer may be set again, on another CPU; p is not touched. */
+		/* Once checks is 0, another CPU may set the timer again; p is not used any more. */
 	} while (__atomic_sub_fetch(&p->up.checks, n, __ATOMIC_SEQ_CST) != 0);
 }
 
@@ -101,7 +108,7 @@ static void want_check(struct proc *p)
 
 /* --- the count ------------------------------------------------------------------------- */
 
-/* One fewer can run. */
+/* Takes one LWP out of the count. */
 static void upcall_leave(struct proc *p)
 {
 	struct proc_upcalls *up = &p->up;
@@ -124,7 +131,7 @@ bool upcall_blocked_by(const struct lwp *l, unsigned flags, bool timed)
 		return false;
 	if (!timed || (l->flags & LWP_NOPOOL))
 		return true;
-	/* One that runs no thread would take any that there is. */
+	/* An LWP that runs no thread does not count: after its sleep it would run any thread. */
 	return __atomic_load_n(&l->proc->up.timed, __ATOMIC_RELAXED) && !l->sc->idle;
 }
 
@@ -132,7 +139,7 @@ void upcall_blocks(struct lwp *l)
 {
 	struct proc *p = l->proc;
 
-	/* Set by l itself, as it is about to wait for the report. */
+	/* l itself has set these, because it is about to wait for the report. */
 	bool waits_for_it = p->up.lwp == l || (l->sig.waits_for & WEFT_SIGBIT(WEFT_SIGWAITING));
 
 	l->blocked = true;
@@ -183,15 +190,16 @@ static void watch_lwp(struct proc *p, struct lwp *l)
 	l->blocked = l->state == LWP_ST_STOP || sleeps_blocked(l);
 	if (!l->blocked)
 		__atomic_add_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
-	else /* nobody was told */
+	else /* this block has not been reported */
 		__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
 	spin_release(&l->lock);
 }
 
 /*
- * LWPs block and are woken while they are counted; each is counted under its lock, and does
- * its own counting from then on.  One that blocks may make the count 0 before all are in it:
- * the check which it asks for waits for p->lock, and sees them all.
+ * LWPs block and are woken while this function counts them.  Each is counted under its lock, and
+ * updates the count itself from then on.  *Race:* an LWP blocks and makes the count 0 before all
+ * LWPs are in it; *without this:* a false report; *closed by:* the check that it asks for waits for
+ * p->lock, and reads the count of all LWPs.
  */
 void upcall_watch(struct proc *p)
 {
@@ -205,9 +213,9 @@ void upcall_watch(struct proc *p)
 }
 
 /*
- * Sleeps with a deadline count from now on, also those that have begun.  *Race:* an LWP goes to sleep
- * while this looks through the LWPs; *without this:* its sleep would not count, or twice; *closed
- * by:* the flag is set first, and both decide with l->lock.
+ * Makes sleeps with a deadline count from now on, also sleeps that have begun.  *Race:* an LWP goes
+ * to sleep while this function walks the LWPs; *without this:* its sleep does not count, or counts
+ * twice; *closed by:* the flag is set first, and both LWPs decide with l->lock.
  */
 static void count_timed(struct proc *p)
 {
@@ -224,7 +232,7 @@ static void count_timed(struct proc *p)
 	spin_unlock(&p->lock, s);
 }
 
-/* Reports were held back while p was stopped. */
+/* Makes up for the reports that were not made while p was stopped. */
 void upcall_continued(struct proc *p)
 {
 	if (p->up.watched)
@@ -232,8 +240,9 @@ void upcall_continued(struct proc *p)
 }
 
 /*
- * The others have gone, and with p->lock nobody counts or asks: plain order will do.  A check that
- * they asked for may be under way still; it waits for p->lock, and finds nothing due.
+ * The other LWPs have exited, and with p->lock held no LWP changes or reads the count.  So relaxed
+ * order is enough.  A check that another LWP asked for may still be under way.  It waits for
+ * p->lock, and finds no report due.
  */
 void upcall_exec(struct proc *p)
 {
@@ -257,7 +266,10 @@ void upcall_proc_exit(struct proc *p)
 
 /* --- the call ------------------------------------------------------------------------------ */
 
-/* What there is to tell the calling LWP, the only one that need be active.  p->lock held. */
+/*
+ * The events that have happened, out of `wanted`, which are forgotten then.  The calling LWP is
+ * active itself, so all others are blocked if the count is 1.  p->lock held.
+ */
 static int upcall_events(struct proc *p, uint32_t wanted)
 {
 	struct proc_upcalls *up = &p->up;
@@ -278,10 +290,11 @@ static int upcall_events(struct proc *p, uint32_t wanted)
 }
 
 /*
- * upcall_wait(wanted): blocks until one of the events `wanted` (UPCALL_*) has happened, and
- * returns those that have.  While an LWP waits for UPCALL_BLOCKED, SIGWAITING is not sent.
- * UPCALL_TIMED is no event: it adds to what UPCALL_BLOCKED means, until exec.
- * EINVAL: no event, or unknown ones; EBUSY: another LWP of the process waits; EINTR: a signal.
+ * upcall_wait(wanted): blocks until one of the events in `wanted` (UPCALL_*) has happened, and
+ * returns the events that have happened.  While an LWP waits for UPCALL_BLOCKED, SIGWAITING is not
+ * sent.  UPCALL_TIMED is not an event: until exec, it makes sleeps with a deadline count for
+ * UPCALL_BLOCKED.  EINVAL: no event, or an unknown bit; EBUSY: another LWP of the process waits;
+ * EINTR: a signal.
  */
 int64_t sys_upcall_wait(const uint64_t arg[6])
 {
