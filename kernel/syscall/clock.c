@@ -10,8 +10,8 @@
 #include <weft/time.h>
 
 /*
- * clock_gettime(clock, struct weft_timespec *): libc reads MONOTONIC and REALTIME from the
- * time page without this call; it is here for the CPU-time clocks, and whole.
+ * clock_gettime(clock, struct weft_timespec *): gets the time of any clock.  libc reads MONOTONIC
+ * and REALTIME from the time page, and needs this call for the CPU-time clocks only.
  * EINVAL: clock, or its LWP or process does not exist; EFAULT: the structure.
  */
 int64_t sys_clock_gettime(const uint64_t arg[6])
@@ -54,7 +54,7 @@ int64_t sys_clock_gettime(const uint64_t arg[6])
 		v = ru.utime + ru.stime;
 		break;
 	}
-	default: { /* of an LWP */
+	default: { /* the CPU time of an LWP */
 		uint64_t id = arg[0] - WEFT_CLOCK_LWP(0);
 		irqstate_t s = irq_save();
 		struct lwp *of = id <= LWP_ID_MAX ? lwp_lock_by_id(l->proc, id) : NULL;
@@ -75,9 +75,9 @@ int64_t sys_clock_gettime(const uint64_t arg[6])
 
 /*
  * clock_settime(clock, const struct weft_timespec *): sets CLOCK_REALTIME, for all processes.
- * Absolute times of it, of sleeps and timers, are those of the new clock.  May sleep.
- * EINVAL: another clock, no time, one with which the machine would have started before 1970, or one
- * beyond 2^63 nanoseconds after that; EFAULT: the time.
+ * Sleeps and timers with absolute times of it follow the new clock.  May sleep.
+ * EINVAL: another clock; the time is not valid, would put the start of the machine before 1970, or
+ * is beyond 2^63 nanoseconds after 1970; EFAULT: the time.
  */
 int64_t sys_clock_settime(const uint64_t arg[6])
 {

@@ -1,6 +1,6 @@
 /*
  * file.c - the system calls on descriptors and names: open, dup, fcntl, pipe, poll, stat,
- * directories.  Those that move bytes are in rw.c.
+ * directories.  The calls that move bytes are in rw.c.
  */
 #include <weft/poll.h>
 #include <kern/cache.h>
@@ -38,7 +38,7 @@ int lookup_user(vaddr_t user, struct vnode **out)
 
 /* --- open, close, dup ------------------------------------------------------- */
 
-/* Where `path` begins, held: the directory of fd if it is a relative one. */
+/* The directory where `path` begins, held: for a relative path, the directory of fd. */
 static int base_of(struct fdtable *t, int fd, const char *path, struct vnode **dir)
 {
 	if (fd == WEFT_AT_FDCWD || *path == '/') {
@@ -82,12 +82,12 @@ static int64_t open_at(int at, vaddr_t user, uint32_t flags, uint32_t mode)
 }
 
 /*
- * open(path, flags, mode) = the lowest free descriptor.  mode, without the bits of the umask:
- * the permissions of a file that is made.  O_SYNC and O_NOCTTY have nothing to do.
+ * open(path, flags, mode) = the lowest free descriptor.  A new file gets the permissions in mode,
+ * without the bits of the umask.  O_SYNC and O_NOCTTY have no effect.
  * Path errors; EINVAL: unknown flags or access mode, O_CREAT with O_DIRECTORY; ELOOP: also a
- * symbolic link with O_NOFOLLOW; EEXIST: O_CREAT | O_EXCL; EISDIR: a directory is only read,
- * and not made so; ENOTDIR: also O_DIRECTORY; EROFS: writing, creating, truncating; ENOSPC: no
- * memory to create; EMFILE: no descriptor is free.
+ * symbolic link with O_NOFOLLOW; EEXIST: O_CREAT | O_EXCL; EISDIR: writing to or creating a
+ * directory; ENOTDIR: also O_DIRECTORY; EROFS: writing, creating, truncating; ENOSPC: no memory to
+ * create the file; EMFILE: no descriptor is free.
  */
 int64_t sys_open(const uint64_t arg[6])
 {
@@ -95,9 +95,9 @@ int64_t sys_open(const uint64_t arg[6])
 }
 
 /*
- * openat(fd, path, flags, mode): as open, but a relative path begins at the directory that fd
- * stands for; with WEFT_AT_FDCWD, as ever, at the current one.
- * Errors of open; EBADF: no such descriptor; ENOTDIR: it is not a directory's.
+ * openat(fd, path, flags, mode): as open, except that a relative path begins at the directory of
+ * fd.  With WEFT_AT_FDCWD it begins at the current directory.
+ * Errors of open; EBADF: no such descriptor; ENOTDIR: fd is not a directory.
  */
 int64_t sys_openat(const uint64_t arg[6])
 {
@@ -105,8 +105,8 @@ int64_t sys_openat(const uint64_t arg[6])
 }
 
 /*
- * close(fd).  Calls of other LWPs that are working on the file go on; the file is released
- * when the last is done.
+ * close(fd).  Calls of other LWPs that are using the file continue.  The file is released when
+ * the last of them has finished.
  * EBADF: no such descriptor.
  */
 int64_t sys_close(const uint64_t arg[6])
@@ -114,7 +114,7 @@ int64_t sys_close(const uint64_t arg[6])
 	return fd_close(my_files(), (int)arg[0]);
 }
 
-/* A new descriptor from `least` on for the open file of fd. */
+/* A new descriptor, `least` or above, for the open file of fd.  Errors of dup. */
 static int64_t dup_from(int fd, int least, bool cloexec)
 {
 	struct file *f = fd_get(my_files(), fd);
@@ -136,8 +136,8 @@ int64_t sys_dup(const uint64_t arg[6])
 }
 
 /*
- * dup2(fd, to) = to, which is closed first if it is open; the exchange is one step for other
- * LWPs.  If fd == to it only checks.
+ * dup2(fd, to) = to, which is closed first if it is open.  For other LWPs this is one step.
+ * If fd == to, only checks fd.
  * EBADF: no such descriptor, or `to` is out of range; ENOMEM: no memory for a larger table.
  */
 int64_t sys_dup2(const uint64_t arg[6])
@@ -164,20 +164,21 @@ int64_t sys_dup2(const uint64_t arg[6])
  *
  *	WEFT_F_DUPFD, _CLOEXEC	a new descriptor, the lowest free one from arg on
  *	WEFT_F_DUPFD_PRIVATE	the same, private to a library: exec closes it, a child of fork
- *				does not have it, and its close leaves record locks alone
+ *				does not have it, and its close does not remove record locks
  *	WEFT_F_GETFD, _SETFD	the descriptor's WEFT_FD_CLOEXEC
- *	WEFT_F_GETFL, _SETFL	the open file's access mode, O_APPEND and O_NONBLOCK; the
- *				latter two are set, other bits of arg are ignored
+ *	WEFT_F_GETFL, _SETFL	the open file's access mode, O_APPEND and O_NONBLOCK; SETFL sets
+ *				O_APPEND and O_NONBLOCK, and ignores other bits of arg
  *	WEFT_F_GETLK		*arg (struct weft_flock) gets the first lock of another process
- *				that stands in the way of the one it describes, or type UNLCK
- *	WEFT_F_SETLK, _SETLKW	sets or takes away the record lock *arg (fs/reclock.c says what
- *				these are); SETLKW waits for other processes.  Blocks
+ *				that conflicts with the lock *arg, or type UNLCK
+ *	WEFT_F_SETLK, _SETLKW	sets or removes the record lock *arg (see fs/reclock.c);
+ *				SETLKW waits for other processes.  Blocks
  *
- * EBADF: no such descriptor, or it is not open for this kind of lock; EINVAL: another command, arg of
- * F_DUPFD out of range, no lock, or a range before the file, or a lock on a device or pipe; EMFILE:
- * none is free; ENOMEM: no memory for a larger table; EFAULT: the lock; EOVERFLOW: its range is too
- * large; EAGAIN: another process has a lock in the way; EDEADLK: that process waits for the
- * caller's, or for one that does; ENOLCK: no memory for a lock; EINTR: a signal.
+ * EBADF: no such descriptor, or it is not open for this kind of lock; EINVAL: another command, arg
+ * of F_DUPFD out of range, *arg is not a lock, its range begins before the file, or a lock on a
+ * device or pipe; EMFILE: no descriptor is free; ENOMEM: no memory for a larger table; EFAULT: the
+ * lock; EOVERFLOW: its range is too large; EAGAIN: another process has a conflicting lock; EDEADLK:
+ * this process waits, directly or through others, for a lock of the caller; ENOLCK: no memory for a
+ * lock; EINTR: a signal.
  */
 int64_t sys_fcntl(const uint64_t arg[6])
 {
@@ -198,7 +199,7 @@ int64_t sys_fcntl(const uint64_t arg[6])
 	case WEFT_F_DUPFD_PRIVATE:
 		if ((int)arg[2] >= 0 && (int)arg[2] < WEFT_OPEN_MAX) {
 			r = fd_install_private(t, f, (int)arg[2]);
-			if (r >= 0) /* the descriptor has the hold */
+			if (r >= 0) /* the descriptor has the reference to f */
 				return r;
 		}
 		break;
@@ -236,7 +237,7 @@ int64_t sys_fcntl(const uint64_t arg[6])
 
 /* --- pipes, poll ------------------------------------------------------------------- */
 
-/* An open file on vn, whose hold it takes over in any case, and a descriptor for it. */
+/* Opens vn and returns a descriptor for it.  Consumes the caller's hold of vn, also on an error. */
 static int open_as_fd(struct vnode *vn, uint32_t flags)
 {
 	struct file *f;
@@ -252,9 +253,9 @@ static int open_as_fd(struct vnode *vn, uint32_t flags)
 }
 
 /*
- * pipe(int fd[2], flags): fd[0] reads what fd[1] writes.  flags: O_CLOEXEC, O_NONBLOCK.
- * Leaves nothing open after an error.
- * EINVAL: other flags; EMFILE: no two descriptors are free; ENOMEM: no memory; EFAULT: fd.
+ * pipe(int fd[2], flags): makes a pipe; bytes written to fd[1] are read from fd[0].  flags:
+ * O_CLOEXEC, O_NONBLOCK.  After an error neither end is open.
+ * EINVAL: other flags; EMFILE: fewer than two descriptors are free; ENOMEM: no memory; EFAULT: fd.
  */
 int64_t sys_pipe(const uint64_t arg[6])
 {
@@ -279,8 +280,8 @@ int64_t sys_pipe(const uint64_t arg[6])
 	return err;
 }
 
-/* file_poll, with other signals blocked meanwhile.  One that interrupts it is delivered before
- * the mask is what it was (sig_deliver). */
+/* file_poll, with the mask *mask meanwhile.  A signal that interrupts it is delivered before the
+ * old mask is restored (sig_deliver). */
 static int64_t poll_masked(struct weft_pollfd *fd, unsigned n, hrtime_t deadline,
 			   const uint64_t *mask)
 {
@@ -302,11 +303,12 @@ static int64_t poll_masked(struct weft_pollfd *fd, unsigned n, hrtime_t deadline
 
 /*
  * poll(struct weft_pollfd *, n, const struct weft_timespec *, const uint64_t *mask): waits
- * until one of n descriptors has what its events ask for, or an error or hang-up, or the time
- * (a length; NULL: for ever) is over.  Returns how many have something in revents.  A file is
- * always ready.  mask (NULL: as it is): the signals that are blocked while it waits.  Blocks.
- * EINVAL: n above WEFT_OPEN_MAX, or no time; EFAULT: one of the three; ENOMEM: no memory;
- * EINTR: a signal.
+ * until one of n descriptors has one of its events, an error or a hang-up, or until the time
+ * (a length; NULL: for ever) is over.  Returns the number of descriptors with revents.  A file is
+ * always ready.  mask: the signals that are blocked during the wait; NULL: the present mask.
+ * Blocks.
+ * EINVAL: n above WEFT_OPEN_MAX, or the time is not valid; EFAULT: one of the pointers; ENOMEM: no
+ * memory; EINTR: a signal.
  */
 int64_t sys_poll(const uint64_t arg[6])
 {
@@ -347,9 +349,9 @@ int64_t sys_poll(const uint64_t arg[6])
 /* --- lseek ----------------------------------------------------------------------- */
 
 /*
- * lseek(fd, offset, whence) = the new offset.  In a directory the offset is what an earlier
- * lseek returned, or 0.
- * EBADF: no such descriptor; ESPIPE: a device or pipe; EINVAL: whence, a result below 0,
+ * lseek(fd, offset, origin) = the new offset.  In a directory the offset must be a result of an
+ * earlier lseek, or 0.
+ * EBADF: no such descriptor; ESPIPE: a device or pipe; EINVAL: origin, a result below 0,
  * SEEK_END in a directory; EOVERFLOW: the result is too large.
  */
 int64_t sys_lseek(const uint64_t arg[6])
@@ -389,7 +391,7 @@ int64_t sys_lseek(const uint64_t arg[6])
 	return to;
 }
 
-/* --- what a file is ------------------------------------------------------------- */
+/* --- attributes of a file --------------------------------------------------------- */
 
 static uint64_t file_time_load(const uint64_t *time)
 {
@@ -436,7 +438,7 @@ int64_t sys_stat(const uint64_t arg[6])
 	return err;
 }
 
-/* lstat(path, struct weft_stat *): as stat, but of a symbolic link itself.  Errors of stat. */
+/* lstat(path, struct weft_stat *): as stat, without following a symbolic link.  Errors of stat. */
 int64_t sys_lstat(const uint64_t arg[6])
 {
 	char *path;
@@ -455,8 +457,8 @@ int64_t sys_lstat(const uint64_t arg[6])
 
 /*
  * getdents(fd, buffer, n) = bytes filled with struct weft_dirent; 0 at the end.
- * EBADF: no such descriptor; ENOTDIR: no directory; EINVAL: not even one entry fits; EFAULT:
- * buffer (then the entry comes again next time); ENOMEM: no memory.
+ * EBADF: no such descriptor; ENOTDIR: not a directory; EINVAL: n is too small for one entry;
+ * EFAULT: buffer (the next call returns the entry again); ENOMEM: no memory.
  */
 int64_t sys_getdents(const uint64_t arg[6])
 {
@@ -498,11 +500,12 @@ int64_t sys_getdents(const uint64_t arg[6])
 }
 
 /*
- * ioctl(fd, request, arg): what a device does beside reading and writing: the console's modes,
- * size and foreground group (weft/termios.h).
- * EBADF: no such descriptor; ENOTTY: the file does not know the request, or is not the caller's
- * controlling terminal; EFAULT: arg; EINVAL: no process group; EPERM: no group of the session;
- * EINTR: a signal, also SIGTTOU for taking the terminal in the background.
+ * ioctl(fd, request, arg): other operations of a device: the console's modes, size and foreground
+ * group (weft/file.h).
+ * EBADF: no such descriptor; ENOTTY: the file does not have the request, or is not the caller's
+ * controlling terminal; EFAULT: arg; EINVAL: not a process group; EPERM: not a group of the
+ * session; EINTR: a signal, also SIGTTOU for a caller in the background that sets the foreground
+ * group.
  */
 int64_t sys_ioctl(const uint64_t arg[6])
 {
@@ -526,7 +529,7 @@ int64_t sys_chdir(const uint64_t arg[6])
 	return err != 0 ? err : fdtable_chdir(my_files(), vn);
 }
 
-/* fchdir(fd).  EBADF: no such descriptor; ENOTDIR: no directory. */
+/* fchdir(fd).  EBADF: no such descriptor; ENOTDIR: not a directory. */
 int64_t sys_fchdir(const uint64_t arg[6])
 {
 	struct file *f = fd_get(my_files(), (int)arg[0]);
@@ -540,8 +543,8 @@ int64_t sys_fchdir(const uint64_t arg[6])
 
 /*
  * getcwd(buffer, n) = bytes with the NUL.
- * ERANGE: n is too small; ENAMETOOLONG: longer than WEFT_PATH_MAX; ENOENT: the directory was
- * removed; EFAULT: buffer; ENOMEM: no memory.
+ * ERANGE: n is too small; ENAMETOOLONG: the path is longer than WEFT_PATH_MAX; ENOENT: the
+ * directory was removed; EFAULT: buffer; ENOMEM: no memory.
  */
 int64_t sys_getcwd(const uint64_t arg[6])
 {

@@ -1,5 +1,5 @@
 /*
- * files.h - what the system calls on files share (syscall/file.c, names.c, rw.c).
+ * files.h - shared by the system calls on files (syscall/file.c, names.c, rw.c).
  */
 #pragma once
 #include <kern/proc.h>
@@ -16,16 +16,16 @@ static inline bool vnode_is_directory(const struct vnode *vn)
 	return vnode_is(vn, WEFT_S_IFDIR);
 }
 
-/* Between chunks: is this LWP's process being killed?  May give up the CPU. */
+/* Call it between chunks: must this LWP exit?  May yield the CPU. */
 static inline bool told_to_exit(void)
 {
 	preempt_point();
 	return __atomic_load_n(&curlwp()->ast, __ATOMIC_RELAXED) & AST_EXIT;
 }
 
-/* The path in user memory, kmalloc'ed.  -EFAULT, -ENAMETOOLONG, -ENOMEM. */
+/* Copies a path from user memory to *out, kmalloc'ed.  -EFAULT, -ENAMETOOLONG, -ENOMEM. */
 int path_in(vaddr_t user, char **out);
-/* Resolves a path in user memory from the current directory; the vnode comes held. */
+/* Resolves a path in user memory from the current directory.  *out is held.  Path errors. */
 int lookup_user(vaddr_t user, struct vnode **out);
 
 /* Sends sig to the calling LWP.  No lock held. */

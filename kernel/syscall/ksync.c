@@ -1,13 +1,13 @@
 /*
  * ksync.c - the system calls on locks in user memory (weft/ksync.h; after Solaris's
- * _lwp_mutex_lock(2), _lwp_cond_wait(2), _lwp_sema_wait(2)).  Those on records of robust
+ * _lwp_mutex_lock(2), _lwp_cond_wait(2), _lwp_sema_wait(2)).  The calls on records of robust
  * mutexes are in sync/robust.c.
  *
  * Lock errors: EINVAL: the lock is misaligned; EFAULT: it does not lie in memory that the
  * process may write; ENOMEM: there is no memory for a copy of its page.
  *
- * A deadline is an absolute CLOCK_MONOTONIC time, and one in the past is no error: what can be
- * had at once is had.
+ * A deadline is an absolute CLOCK_MONOTONIC time.  A deadline in the past is not an error: the call
+ * still acquires a lock or unit that is free.
  */
 #include <kern/clock.h>
 #include <kern/proc.h>
@@ -16,10 +16,10 @@
 #include "../sync/urwlock.h"
 
 /*
- * lwp_mutex_lock(m, owner): takes m; sleeps while somebody has it.  Blocks.
- * Lock errors; EOWNERDEAD: taken, but its last owner died with it; ENOTRECOVERABLE: not taken,
- * nor will it ever be; EDEADLK: the caller has it (ERRORCHECK; else it sleeps for ever);
- * EINTR: a signal.
+ * lwp_mutex_lock(m, owner): acquires m; sleeps while another owner has it.  Blocks.
+ * Lock errors; EOWNERDEAD: acquired, although its last owner died with it; ENOTRECOVERABLE: not
+ * acquired, because it can never be acquired again; EDEADLK: the caller has it (with ERRORCHECK;
+ * without, the caller sleeps for ever); EINTR: a signal.
  */
 int64_t sys_lwp_mutex_lock(const uint64_t arg[6])
 {
@@ -28,8 +28,8 @@ int64_t sys_lwp_mutex_lock(const uint64_t arg[6])
 
 /*
  * lwp_mutex_trylock(m, owner): the same without sleeping.
- * Lock errors; EOWNERDEAD, ENOTRECOVERABLE, EDEADLK: as of lwp_mutex_lock; EBUSY: somebody has
- * it.
+ * Lock errors; EOWNERDEAD, ENOTRECOVERABLE, EDEADLK: as for lwp_mutex_lock; EBUSY: another owner
+ * has it.
  */
 int64_t sys_lwp_mutex_trylock(const uint64_t arg[6])
 {
@@ -49,9 +49,9 @@ int64_t sys_lwp_mutex_timedlock(const uint64_t arg[6])
 }
 
 /*
- * lwp_mutex_unlock(m, owner): gives m up and wakes the first who sleeps for it.  Given up with
- * OWNERDEAD set, it becomes NOTRECOVERABLE.
- * Lock errors; EPERM: it is not the caller's.
+ * lwp_mutex_unlock(m, owner): releases m and wakes its first sleeper.  If OWNERDEAD is set, m
+ * becomes NOTRECOVERABLE.
+ * Lock errors; EPERM: the caller does not have m.
  */
 int64_t sys_lwp_mutex_unlock(const uint64_t arg[6])
 {
@@ -59,11 +59,10 @@ int64_t sys_lwp_mutex_unlock(const uint64_t arg[6])
 }
 
 /*
- * lwp_cond_wait(c, m, owner): gives m up and sleeps until c is signalled, in one step for
- * whoever signals with m in hand.  Returns without m: the caller takes it again, where it need
- * not come into the kernel for that.  In a process that exits, a signal goes to another
- * waiter.  Blocks.
- * Lock errors; EPERM: m is not the caller's; EINTR: a signal.
+ * lwp_cond_wait(c, m, owner): releases m and sleeps until c is signalled.  For a signaller that
+ * holds m, this is one step.  Returns without m: the caller acquires m again, and can mostly do
+ * so without a system call.  In a process that exits, a signal goes to another waiter.  Blocks.
+ * Lock errors; EPERM: the caller does not have m; EINTR: a signal.
  */
 int64_t sys_lwp_cond_wait(const uint64_t arg[6])
 {
@@ -72,8 +71,8 @@ int64_t sys_lwp_cond_wait(const uint64_t arg[6])
 
 /*
  * lwp_cond_timedwait(c, m, owner, deadline): the same until a deadline.  Blocks.
- * Errors of lwp_cond_wait; ETIMEDOUT: the deadline; EINVAL, EFAULT: also the deadline (m has
- * not been given up then).
+ * Errors of lwp_cond_wait; ETIMEDOUT: the deadline; EINVAL, EFAULT: also the deadline (m is not
+ * released in this case).
  */
 int64_t sys_lwp_cond_timedwait(const uint64_t arg[6])
 {
@@ -84,7 +83,7 @@ int64_t sys_lwp_cond_timedwait(const uint64_t arg[6])
 }
 
 /*
- * lwp_cond_signal(c): the first who sleeps for c, if any, goes on.
+ * lwp_cond_signal(c): wakes the first sleeper of c, if there is any.
  * EINVAL: c is misaligned; EFAULT: it cannot be read.
  */
 int64_t sys_lwp_cond_signal(const uint64_t arg[6])
@@ -93,7 +92,7 @@ int64_t sys_lwp_cond_signal(const uint64_t arg[6])
 }
 
 /*
- * lwp_cond_broadcast(c): all who sleep for c go on, in their order.
+ * lwp_cond_broadcast(c): wakes all sleepers of c, in their order.
  * EINVAL: c is misaligned; EFAULT: it cannot be read.
  */
 int64_t sys_lwp_cond_broadcast(const uint64_t arg[6])
@@ -112,7 +111,7 @@ int64_t sys_lwp_sema_wait(const uint64_t arg[6])
 
 /*
  * lwp_sema_trywait(s): the same without sleeping.
- * Lock errors; EINVAL: also unknown flags; EAGAIN: there is none.
+ * Lock errors; EINVAL: also unknown flags; EAGAIN: there is no unit.
  */
 int64_t sys_lwp_sema_trywait(const uint64_t arg[6])
 {
@@ -132,8 +131,8 @@ int64_t sys_lwp_sema_timedwait(const uint64_t arg[6])
 }
 
 /*
- * lwp_sema_post(s): hands a unit to the first who waits, or adds it.
- * Lock errors; EINVAL: also unknown flags; EOVERFLOW: LWP_SEMA_MAX units are there.
+ * lwp_sema_post(s): hands a unit to the first waiter, or adds it to the value.
+ * Lock errors; EINVAL: also unknown flags; EOVERFLOW: the value is LWP_SEMA_MAX.
  */
 int64_t sys_lwp_sema_post(const uint64_t arg[6])
 {
@@ -141,9 +140,9 @@ int64_t sys_lwp_sema_post(const uint64_t arg[6])
 }
 
 /*
- * lwp_rwlock_rdlock(l, flags, deadline): takes l for reading; sleeps while a writer has it or
- * anybody waits for it; with LWP_RWLOCK_AGAIN, of a caller who may have it for reading already,
- * only while a writer has it.  deadline NULL: for ever.  Blocks.
+ * lwp_rwlock_rdlock(l, flags, deadline): acquires l for reading; sleeps while a writer has it or
+ * an LWP waits for it.  With LWP_RWLOCK_AGAIN, for a caller that may have it for reading already,
+ * sleeps only while a writer has it.  deadline NULL: for ever.  Blocks.
  * Lock errors; EINVAL, EFAULT: also the deadline, or flags; EAGAIN: too many readers; ETIMEDOUT:
  * the deadline; EINTR: a signal.
  */
@@ -158,7 +157,7 @@ int64_t sys_lwp_rwlock_rdlock(const uint64_t arg[6])
 }
 
 /*
- * lwp_rwlock_wrlock(l, deadline): the same for writing; sleeps while anybody has it.  Blocks.
+ * lwp_rwlock_wrlock(l, deadline): the same for writing; sleeps while l is held.  Blocks.
  * Lock errors; EINVAL, EFAULT: also the deadline; ETIMEDOUT: the deadline; EINTR: a signal.
  */
 int64_t sys_lwp_rwlock_wrlock(const uint64_t arg[6])
@@ -170,10 +169,10 @@ int64_t sys_lwp_rwlock_wrlock(const uint64_t arg[6])
 }
 
 /*
- * lwp_rwlock_unlock(l): gives up the writer's hold, or one reader's, and hands l to those
- * who sleep for it: the first, if that is a writer, or all readers that come before the
- * first writer.
- * Lock errors; EPERM: nobody has it.
+ * lwp_rwlock_unlock(l): releases the writer's hold, or one reader's, and hands l to its
+ * sleepers.  These are the first sleeper, if it is a writer, or all readers before the first
+ * writer.
+ * Lock errors; EPERM: l is free.
  */
 int64_t sys_lwp_rwlock_unlock(const uint64_t arg[6])
 {
@@ -182,10 +181,11 @@ int64_t sys_lwp_rwlock_unlock(const uint64_t arg[6])
 
 /*
  * lwp_barrier_wait(b, cycle, flags): arrives at b, of which `cycle` cycles have been completed,
- * and sleeps until this one is.  1 for the last to arrive, 0 for the others.  Blocks.
- * Lock errors; EINVAL: also flags, of the barrier too, or its count is 0; EAGAIN: it is another
- * cycle already, and the caller is not counted; EINTR: a signal (the caller has been counted, and
- * comes again with LWP_BARRIER_ARRIVED).
+ * and sleeps until the present cycle is completed.  1 for the last LWP to arrive, 0 for the others.
+ * Blocks.
+ * Lock errors; EINVAL: also flags, the flags of the barrier, or its count is 0; EAGAIN: another
+ * cycle has begun, and the caller is not counted; EINTR: a signal (the caller has been counted, and
+ * calls again with LWP_BARRIER_ARRIVED).
  */
 int64_t sys_lwp_barrier_wait(const uint64_t arg[6])
 {

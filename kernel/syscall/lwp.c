@@ -14,9 +14,9 @@
 #include <weft/time.h>
 
 /*
- * lwp_create(struct lwp_create *): a new LWP of the process, in the caller's class and at its
- * priority.  It starts at `entry` with RSP = stack, RDI = arg and FS base = fsbase.  Returns
- * its id, also stored in the structure with the address of its schedctl record.  May sleep.
+ * lwp_create(struct lwp_create *): creates an LWP of the process, with the caller's class and
+ * priority.  It starts at `entry` with RSP = stack, RDI = arg and FS base = fsbase.  Returns its
+ * id.  Also stores the id and the address of the schedctl record in the structure.  May sleep.
  * EFAULT: the structure cannot be read or written; EINVAL: unknown flags, an entry or FS base
  * outside user space; EAGAIN: no memory, or no id left.
  */
@@ -33,8 +33,8 @@ int64_t sys_lwp_create(const uint64_t arg[6])
 	int err = lwp_new(curproc(), &c, curlwp(), &l);
 	if (err != 0)
 		return err;
-	/* The structure was readable just now; that it cannot be written is found
-	 * out before the LWP runs, but undone by letting it exit. */
+	/* The structure was readable a moment ago, and may still be read-only.  This write comes
+	 * before the LWP runs.  If it fails, the new LWP exits at once. */
 	err = copyout(arg[0], &c, sizeof(c));
 	if (err != 0) {
 		l->flags |= LWP_DETACHED;
@@ -45,7 +45,7 @@ int64_t sys_lwp_create(const uint64_t arg[6])
 	return err != 0 ? err : (int64_t)c.id;
 }
 
-/* lwp_exit(): ends the calling LWP; with the last one the process, status 0. */
+/* lwp_exit(): ends the calling LWP.  The exit of the last LWP ends the process, with status 0. */
 int64_t sys_lwp_exit(const uint64_t arg[6])
 {
 	lwp_exit_self();
@@ -54,8 +54,8 @@ int64_t sys_lwp_exit(const uint64_t arg[6])
 /*
  * lwp_wait(id, int *departed): waits until LWP id (0: any) has exited, and frees the id.  0,
  * *departed = its id (departed may be NULL).  Blocks.
- * ESRCH: no such LWP; EINVAL: it is detached; EDEADLK: the caller, or id 0 and no other is
- * left to wait for; EINTR: a signal; EFAULT: departed (the id is freed all the same).
+ * ESRCH: no such LWP; EINVAL: it is detached; EDEADLK: id is the caller's, or id is 0 and there is
+ * no other LWP to wait for; EINTR: a signal; EFAULT: departed (the id is freed all the same).
  */
 int64_t sys_lwp_wait(const uint64_t arg[6])
 {
@@ -72,7 +72,8 @@ int64_t sys_lwp_self(const uint64_t arg[6])
 	return curlwp()->id;
 }
 
-/* lwp_detach(id): nobody will wait for it.  ESRCH: no such LWP; EINVAL: it is detached. */
+/* lwp_detach(id): its exit will free it, without a lwp_wait.  ESRCH: no such LWP; EINVAL: it is
+ * detached. */
 int64_t sys_lwp_detach(const uint64_t arg[6])
 {
 	struct proc *p = curproc();
@@ -93,16 +94,16 @@ int64_t sys_lwp_detach(const uint64_t arg[6])
 			list_remove(&l->proc_link);
 			lwp_free_zombie(p, l);
 		}
-		waitq_wake_all(&p->lwp_waiters); /* who waited for it gets EINVAL or ESRCH */
+		waitq_wake_all(&p->lwp_waiters); /* a waiter for it gets EINVAL or ESRCH */
 	}
 	spin_unlock(&p->lock, s);
 	return err;
 }
 
 /*
- * lwp_suspend(id): LWP id executes no user instruction after the call returns, until
- * lwp_continue.  A blocked one stops when it would return from its call.  Waits for the
- * target's CPU to take an interrupt.
+ * lwp_suspend(id): after the call returns, LWP id executes no user instruction until
+ * lwp_continue.  A blocked LWP stops when it would return from its system call.  Waits until
+ * the target's CPU has handled an interrupt.
  * ESRCH: no such LWP, or it has exited.
  */
 int64_t sys_lwp_suspend(const uint64_t arg[6])
@@ -112,7 +113,7 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 
 	if (id == curlwp()->id) {
 		lwp_post_ast(curlwp(), AST_STOP);
-		return 0; /* stops on the way out */
+		return 0; /* the caller stops on its way to user mode */
 	}
 	for (bool posted = false;; posted = true) {
 		irqstate_t s = irq_save();
@@ -133,11 +134,11 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 			return 0;
 		if (!posted)
 			timing_kick(c);
-		/* It is on another CPU, which enters the kernel within an
-		 * interrupt's time.  It may be suspending us meanwhile: then one of
-		 * the two stops here, and looks again when it is continued.  The
-		 * look at its state is a hint, without its lock: who takes a lock
-		 * over and over keeps it from those who are to make the change. */
+		/* l is on another CPU, which enters the kernel by the interrupt.  *Race:* l
+		 * suspends the caller meanwhile; *without this:* both wait for ever; *closed by:*
+		 * an LWP that is to stop does so in this loop, and looks again when it is
+		 * continued.  The state of l is read without its lock, as a hint, because a loop
+		 * over the lock would keep the lock from the LWP that is to change the state. */
 		do {
 			if (curlwp()->ast & AST_EXIT)
 				return -EINTR;
@@ -182,10 +183,11 @@ static inline __attribute__((always_inline)) int lwp_unpark_id(uint32_t id, int 
 }
 
 /*
- * Parks while the offset of CLOCK_REALTIME is this one.  *Race:* clock_settime changes the offset and looks for
- * watchers, while the LWP comes to park; *without this:* it sleeps to a time of the old clock; *closed by:* the
- * flag is set before the offset is read, and clock_settime does it the other way round, both sequentially
- * consistent: one of them sees what the other has written.
+ * Parks while the offset of CLOCK_REALTIME is `offset`.  *Race:* clock_settime changes the offset
+ * and looks for watchers, while the LWP is about to park; *without this:* the LWP sleeps until a
+ * time of the old clock; *closed by:* the LWP sets the flag before it reads the offset, and
+ * clock_settime writes the offset before it reads the flags.  Both are sequentially consistent, so
+ * one of them sees the other's write.
  */
 static int park_watching(hrtime_t deadline, hrtime_t offset)
 {
@@ -222,7 +224,7 @@ static int64_t __attribute__((noinline)) park_by_clock(const uint64_t arg[6])
 	return err;
 }
 
-/* The rest of lwp_park. */
+/* The other cases of lwp_park. */
 static int64_t __attribute__((noinline)) park_in_general(const uint64_t arg[6])
 {
 	hrtime_t deadline;
@@ -243,12 +245,13 @@ static int64_t __attribute__((noinline)) park_in_general(const uint64_t arg[6])
 }
 
 /*
- * lwp_park(deadline, id): unparks LWP id (0: none) and blocks the caller until it is unparked
- * itself; at once if that has happened since it last parked.  deadline: absolute
- * CLOCK_MONOTONIC, or NULL.  With LWP_PARK_CLOCK in id, deadline points at a struct lwp_park_clock:
- * clock_settime ends the park, which returns at once if that has been called since.  Blocks.
- * ETIMEDOUT: the deadline; EINTR: a signal (spurious for all the caller knows); EFAULT,
- * EINVAL: deadline; ESRCH: no LWP id.  After the last three nobody is unparked.
+ * lwp_park(deadline, id): unparks LWP id (0: none) and blocks the caller until an unpark of the
+ * caller.  Returns at once if there was an unpark since its last park.  deadline: absolute
+ * CLOCK_MONOTONIC, or NULL.  With LWP_PARK_CLOCK in id, deadline points at a struct
+ * lwp_park_clock.  clock_settime then ends the park; the park returns at once if the offset has
+ * changed already.  Blocks.
+ * ETIMEDOUT: the deadline; EINTR: a signal (the caller must treat it as spurious); EFAULT,
+ * EINVAL: deadline; ESRCH: no LWP id.  After the last three errors no LWP is unparked.
  */
 int64_t sys_lwp_park(const uint64_t arg[6])
 {
@@ -294,9 +297,9 @@ int64_t sys_lwp_unpark(const uint64_t arg[6])
 }
 
 /*
- * lwp_unpark_all(ids, n): unparks n LWPs in one entry.
- * EINVAL: more than there can be; EFAULT: ids (those before the bad page have been unparked);
- * ESRCH: one or more of them do not exist (the others have been unparked).
+ * lwp_unpark_all(ids, n): unparks n LWPs in one system call.
+ * EINVAL: n is larger than the number of ids; EFAULT: ids (LWPs before the bad page have been
+ * unparked); ESRCH: one or more LWPs do not exist (the others have been unparked).
  */
 int64_t sys_lwp_unpark_all(const uint64_t arg[6])
 {
@@ -327,9 +330,9 @@ int64_t sys_lwp_schedctl(const uint64_t arg[6])
 
 /*
  * lwp_sleep(clock, flags, ts): sleeps for ts, or until ts with LWP_SLEEP_ABSTIME.  Clocks:
- * WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME; a point of the latter moves when that clock is set.
- * Blocks.
- * EINVAL: clock, flags, or no time; EFAULT: ts; EINTR: a signal.
+ * WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME.  A point in time of WEFT_CLOCK_REALTIME moves when
+ * that clock is set.  Blocks.
+ * EINVAL: clock, flags, or the time is not valid; EFAULT: ts; EINTR: a signal.
  */
 int64_t sys_lwp_sleep(const uint64_t arg[6])
 {

@@ -1,7 +1,7 @@
 /*
- * mem.c - the system calls for memory (weft/syscall.h, 40 to 45).  What they do to an
- * address space, and which errors that may give, stands with as_map, as_unmap,
- * as_protect, as_discard and as_brk (kern/space.h).
+ * mem.c - the system calls for memory (weft/syscall.h, 40 to 45).  Their effects on an address
+ * space and the errors of these are described with as_map, as_unmap, as_protect, as_discard and
+ * as_brk (kern/space.h).
  */
 #include <weft/mman.h>
 #include <kern/proc.h>
@@ -9,9 +9,8 @@
 #include <kern/syscall.h>
 
 /*
- * The file behind fd, if a mapping with this protection and these flags may be made of it;
- * the vnode comes held.  /dev/zero is anonymous memory, and gives NULL.  *flags gets what
- * as_map is to know.
+ * Gets the file of fd, if it may be mapped with this protection and these flags; *vn is held.
+ * /dev/zero is anonymous memory, and gives NULL.  Adds flags for as_map to *flags.
  */
 static int mapped_file(int fd, int prot, uint32_t *flags, struct vnode **vn)
 {
@@ -39,13 +38,14 @@ static int mapped_file(int fd, int prot, uint32_t *flags, struct vnode **vn)
 }
 
 /*
- * mmap(addr, len, prot, flags, fd, off) = addr: anonymous memory, zero when first touched (fd
- * and off are ignored, or fd is /dev/zero), or a file.  A private mapping of a file shows what the file has until
- * the process writes to the page; a shared one is the file.  The call marks the file as read.  Touching a page beyond the end of
- * the file is a SIGBUS; bytes after the end in its last page are zero.  May sleep.
- * EINVAL: len is 0 or close to 2^64, prot or flags, an addr or off that is no multiple of a page; EBADF: no
- * such descriptor; EACCES: it is not open for reading, or, for a shared mapping that can be
- * written, for writing; ENODEV: nothing that can be mapped; EOVERFLOW: off + len is too large;
+ * mmap(addr, len, prot, flags, fd, off) = addr: maps a file, or anonymous memory, which is zero
+ * when first touched (fd and off are ignored, or fd is /dev/zero).  A page of a private mapping
+ * shows the file until the process writes to the page.  A shared mapping is the file.  The call
+ * marks the file as read.  An access to a page beyond the end of the file gives SIGBUS; bytes after
+ * the end in its last page are zero.  May sleep.
+ * EINVAL: len is 0 or close to 2^64, prot or flags, addr or off is not a multiple of a page; EBADF:
+ * no such descriptor; EACCES: it is not open for reading, or, for a shared mapping that can be
+ * written, not for writing; ENODEV: the file cannot be mapped; EOVERFLOW: off + len is too large;
  * ENOMEM: no memory or no room for it, a fixed range outside user space, WEFT_RLIMIT_AS,
  * WEFT_MAPPINGS_MAX.
  */
@@ -73,9 +73,9 @@ int64_t sys_mmap(const uint64_t arg[6])
 }
 
 /*
- * munmap(addr, len): what is mapped there, if anything, is gone.  May sleep.
- * EINVAL: addr is no multiple of a page, len is 0, a range outside user space; ENOMEM: no
- * memory to split a mapping, or WEFT_MAPPINGS_MAX.
+ * munmap(addr, len): removes the mappings in the range, if there are any.  May sleep.
+ * EINVAL: addr is not a multiple of a page, len is 0, or the range is outside user space; ENOMEM:
+ * no memory to split a mapping, or WEFT_MAPPINGS_MAX.
  */
 int64_t sys_munmap(const uint64_t arg[6])
 {
@@ -83,10 +83,10 @@ int64_t sys_munmap(const uint64_t arg[6])
 }
 
 /*
- * mprotect(addr, len, prot).  May sleep.
- * EINVAL: addr is no multiple of a page, prot; ENOMEM: not all of it is mapped, no memory to
- * split a mapping, or for what can be written from now on, WEFT_MAPPINGS_MAX; EACCES: pages of the kernel's, or
- * writing to a shared mapping of a file that is not open for it.
+ * mprotect(addr, len, prot): changes the protection of the range.  May sleep.
+ * EINVAL: addr is not a multiple of a page, or prot; ENOMEM: not all of the range is mapped, no
+ * memory to split a mapping, or for the pages that become writable, or WEFT_MAPPINGS_MAX; EACCES:
+ * the kernel's pages, or writing to a shared mapping of a file that is not open for writing.
  */
 int64_t sys_mprotect(const uint64_t arg[6])
 {
@@ -94,8 +94,8 @@ int64_t sys_mprotect(const uint64_t arg[6])
 }
 
 /*
- * brk(addr) = the break, unchanged if it cannot be where addr says (no memory, WEFT_RLIMIT_DATA,
- * WEFT_RLIMIT_AS, WEFT_MAPPINGS_MAX).  May sleep.
+ * brk(addr) = the break.  It is unchanged if it cannot be moved to addr (no memory,
+ * WEFT_RLIMIT_DATA, WEFT_RLIMIT_AS, WEFT_MAPPINGS_MAX).  May sleep.
  */
 int64_t sys_brk(const uint64_t arg[6])
 {
@@ -103,11 +103,11 @@ int64_t sys_brk(const uint64_t arg[6])
 }
 
 /*
- * madvise(addr, len, advice): WEFT_MADV_DONTNEED takes the pages of the range away now: an
- * anonymous private one is zero at the next touch, any other what the file or the sharers
- * have.  Other advice is heard and not followed.  May sleep.
- * EINVAL: unknown advice, addr is no multiple of a page, DONTNEED of pages of the kernel's;
- * ENOMEM: not all of it is mapped, or len leads beyond user space.
+ * madvise(addr, len, advice): WEFT_MADV_DONTNEED removes the pages of the range now.  At the next
+ * access an anonymous private page is zero; any other page has the contents of the file or of the
+ * shared memory.  Other advice is checked and ignored.  May sleep.
+ * EINVAL: unknown advice, addr is not a multiple of a page, DONTNEED of the kernel's pages;
+ * ENOMEM: not all of the range is mapped, or it ends beyond user space.
  */
 int64_t sys_madvise(const uint64_t arg[6])
 {
@@ -125,11 +125,11 @@ int64_t sys_madvise(const uint64_t arg[6])
 }
 
 /*
- * msync(addr, len, flags): a mapping of a file is the file, so that there is nothing to write.
- * A file that has been written through a shared mapping there since the last msync gets its
- * times of change.  May sleep.
- * EINVAL: flags, addr is no multiple of a page; ENOMEM: not all of it is mapped, or len leads
- * beyond user space.
+ * msync(addr, len, flags): updates the times of change of each file that has been written through
+ * a shared mapping in the range since the last msync.  Nothing else is to do, because a mapping of
+ * a file is the file.  May sleep.
+ * EINVAL: flags, or addr is not a multiple of a page; ENOMEM: not all of the range is mapped, or
+ * it ends beyond user space.
  */
 int64_t sys_msync(const uint64_t arg[6])
 {

@@ -1,13 +1,13 @@
 /*
- * names.c - the system calls that change directories and what files say of themselves.
+ * names.c - the system calls that change directories and the attributes of files.
  *
- * Path errors, which each call that takes a path may give: EFAULT: it cannot be read;
- * ENAMETOOLONG: more than WEFT_PATH_MAX bytes, or WEFT_NAME_MAX in a name; ENOENT: a name is not
- * there; ENOTDIR: one that must be a directory's is none; ELOOP: more than VFS_SYMLINKS_MAX
- * symbolic links; ENOMEM: no memory.
+ * Path errors of each call with a path: EFAULT: it cannot be read; ENAMETOOLONG: more than
+ * WEFT_PATH_MAX bytes, or WEFT_NAME_MAX in a name; ENOENT: a name does not exist; ENOTDIR: a name
+ * that must be a directory is not; ELOOP: more than VFS_SYMLINKS_MAX symbolic links; ENOMEM: no
+ * memory.
  *
- * All may sleep, none blocks for long.  There is one user, who may do everything: permissions
- * are kept and shown.
+ * All calls may sleep; none blocks for long.  There is one user, with all rights.  So permissions
+ * are stored and shown, and not checked.
  */
 #include <kern/cache.h>
 #include <kern/page.h>
@@ -28,7 +28,7 @@ static int resolve_user(vaddr_t user, bool follow, struct vfs_name *out)
 	return err;
 }
 
-/* Why a name without a directory ("/", ".", "..") cannot be removed or renamed. */
+/* The error for a name without a directory ("/", ".", ".."), which cannot be removed or renamed. */
 static int no_entry(const struct vfs_name *n)
 {
 	return n->len == 0 ? -EBUSY : -EINVAL;
@@ -41,8 +41,8 @@ static uint32_t mode_masked(uint32_t mode)
 
 /*
  * mkdir(path, mode).
- * Path errors; EEXIST: the name is there; ENOSPC: no memory for it; EROFS: nothing can be made
- * there.
+ * Path errors; EEXIST: the name exists; ENOSPC: no memory for it; EROFS: the file system is
+ * read-only.
  */
 int64_t sys_mkdir(const uint64_t arg[6])
 {
@@ -61,9 +61,10 @@ int64_t sys_mkdir(const uint64_t arg[6])
 }
 
 /*
- * rmdir(path).  Whoever is in the directory stays there; nothing can be made in it any more.
- * Path errors; ENOTDIR: also no directory; ENOTEMPTY: there is something in it; EINVAL: the
- * last name is "." or ".."; EBUSY: the root, or a mount; EROFS: nothing can be removed there.
+ * rmdir(path).  A process that has it as its current directory keeps it.  No file can be created in
+ * it any more.
+ * Path errors; ENOTDIR: also not a directory; ENOTEMPTY: it is not empty; EINVAL: the last name is
+ * "." or ".."; EBUSY: the root, or a mount; EROFS: the file system is read-only.
  */
 int64_t sys_rmdir(const uint64_t arg[6])
 {
@@ -88,8 +89,8 @@ int64_t sys_rmdir(const uint64_t arg[6])
 }
 
 /*
- * unlink(path): takes the name away; the file goes when nobody has it open or mapped any more.
- * Path errors; EPERM: a directory; EROFS: nothing can be removed there.
+ * unlink(path): removes the name.  The file is freed when no process has it open or mapped.
+ * Path errors; EPERM: a directory; EROFS: the file system is read-only.
  */
 int64_t sys_unlink(const uint64_t arg[6])
 {
@@ -109,16 +110,16 @@ int64_t sys_unlink(const uint64_t arg[6])
 	return err;
 }
 
-/* A new name that must not be there and is no directory's. */
+/* Checks that a new name does not exist, and is not a name of a directory. */
 static int check_new(const struct vfs_name *n)
 {
 	return n->vn != NULL ? -EEXIST : n->slash ? -ENOENT : 0;
 }
 
 /*
- * link(old, new): one more name for a file; a symbolic link as `old` is not followed.
- * Path errors; EEXIST: new is there; EPERM: a directory; EXDEV: another file system; ENOSPC:
- * no memory for the name; EROFS: nothing can be made there.
+ * link(old, new): adds a name to a file; does not follow a symbolic link as `old`.
+ * Path errors; EEXIST: new exists; EPERM: a directory; EXDEV: another file system; ENOSPC:
+ * no memory for the name; EROFS: the file system is read-only.
  */
 int64_t sys_link(const uint64_t arg[6])
 {
@@ -144,9 +145,9 @@ int64_t sys_link(const uint64_t arg[6])
 }
 
 /*
- * symlink(target, path): target may be anything that is not empty.
- * Path errors; EEXIST: path is there; ENOSPC: no memory for it; EROFS: nothing can be made
- * there.
+ * symlink(target, path): target may be any string that is not empty.
+ * Path errors; EEXIST: path exists; ENOSPC: no memory for it; EROFS: the file system is
+ * read-only.
  */
 int64_t sys_symlink(const uint64_t arg[6])
 {
@@ -170,7 +171,7 @@ int64_t sys_symlink(const uint64_t arg[6])
 
 /*
  * readlink(path, buffer, n) = bytes of the target, without a NUL, cut to n.
- * Path errors; EFAULT: also buffer; EINVAL: no symbolic link, or n is 0.
+ * Path errors; EFAULT: also buffer; EINVAL: not a symbolic link, or n is 0.
  */
 int64_t sys_readlink(const uint64_t arg[6])
 {
@@ -210,12 +211,12 @@ static int check_rename(const struct vfs_name *old, const struct vfs_name *to)
 }
 
 /*
- * rename(old, new): in one step; what had the new name loses it.  Nothing happens if both are
- * names of one file.
- * Path errors; EISDIR: new is a directory, old is not; ENOTDIR: also the reverse; ENOTEMPTY:
- * the new name's directory; EINVAL: a directory into itself, or "."  or ".."; EBUSY: the root, or
- * a mount; EXDEV: another file system; ENOSPC: no memory for the name; EROFS: nothing can be
- * changed there.
+ * rename(old, new): gives the file the new name in one step.  A file that had the new name loses
+ * it.  Does nothing if both are names of the same file.
+ * Path errors; EISDIR: new is a directory, old is not; ENOTDIR: also old is a directory, new is
+ * not; ENOTEMPTY: new is a directory that is not empty; EINVAL: a directory into itself, or "."
+ * or ".."; EBUSY: the root, or a mount; EXDEV: another file system; ENOSPC: no memory for the
+ * name; EROFS: the file system is read-only.
  */
 int64_t sys_rename(const uint64_t arg[6])
 {
@@ -239,14 +240,14 @@ int64_t sys_rename(const uint64_t arg[6])
 	return err;
 }
 
-/* --- what a file says of itself -------------------------------------------------------- */
+/* --- attributes of a file --------------------------------------------------------------- */
 
 static int set_attr(struct vnode *vn, const struct vattr *a)
 {
 	return vn->ops->setattr == NULL ? -EROFS : vn->ops->setattr(vn, a);
 }
 
-/* chmod(path, mode).  Path errors; EROFS: a file whose mode cannot change. */
+/* chmod(path, mode).  Path errors; EROFS: the file's mode cannot change. */
 int64_t sys_chmod(const uint64_t arg[6])
 {
 	const struct vattr a = {.set = VATTR_MODE, .mode = arg[1]};
@@ -259,7 +260,7 @@ int64_t sys_chmod(const uint64_t arg[6])
 	return err;
 }
 
-/* fchmod(fd, mode).  EBADF: no such descriptor; EROFS: a file whose mode cannot change. */
+/* fchmod(fd, mode).  EBADF: no such descriptor; EROFS: the file's mode cannot change. */
 int64_t sys_fchmod(const uint64_t arg[6])
 {
 	const struct vattr a = {.set = VATTR_MODE, .mode = arg[1]};
@@ -271,7 +272,7 @@ int64_t sys_fchmod(const uint64_t arg[6])
 	return err;
 }
 
-/* One time of the two; the bit `which` of a->set, if it changes.  -EINVAL. */
+/* Reads one of the two times to *to; sets the bit `which` of a->set if it changes.  -EINVAL. */
 static int time_in(const struct weft_timespec *ts, uint64_t *to, unsigned which, struct vattr *a)
 {
 	if (ts->nsec == WEFT_UTIME_OMIT)
@@ -287,7 +288,7 @@ static int time_in(const struct weft_timespec *ts, uint64_t *to, unsigned which,
 	return 0;
 }
 
-/* Two struct weft_timespec (or none: now) in user memory.  -EFAULT, -EINVAL. */
+/* Reads two struct weft_timespec from user memory (NULL: both now).  -EFAULT, -EINVAL. */
 static int times_in(vaddr_t user, struct vattr *a)
 {
 	struct weft_timespec ts[2] = {{0, WEFT_UTIME_NOW}, {0, WEFT_UTIME_NOW}};
@@ -300,10 +301,10 @@ static int times_in(vaddr_t user, struct vattr *a)
 }
 
 /*
- * utimens(path, const struct weft_timespec[2], follow): time of the last access and of the
- * last change; NULL: both now; nsec may be WEFT_UTIME_NOW or WEFT_UTIME_OMIT.  follow 0: a
- * symbolic link's own.
- * Path errors; EFAULT: also the times; EINVAL: no time; EROFS: a file whose times cannot
+ * utimens(path, const struct weft_timespec[2], follow): sets the times of the last access and of
+ * the last change; NULL: both now; nsec may be WEFT_UTIME_NOW or WEFT_UTIME_OMIT.  follow 0: does
+ * not follow a symbolic link.
+ * Path errors; EFAULT: also the times; EINVAL: a time is not valid; EROFS: the file's times cannot
  * change.
  */
 int64_t sys_utimens(const uint64_t arg[6])
@@ -322,8 +323,8 @@ int64_t sys_utimens(const uint64_t arg[6])
 
 /*
  * futimens(fd, const struct weft_timespec[2]): as utimens.
- * EBADF: no such descriptor; EFAULT: the times; EINVAL: no time; EROFS: a file whose times
- * cannot change.
+ * EBADF: no such descriptor; EFAULT: the times; EINVAL: a time is not valid; EROFS: the file's
+ * times cannot change.
  */
 int64_t sys_futimens(const uint64_t arg[6])
 {
@@ -349,9 +350,9 @@ static int truncate_vnode(struct vnode *vn, int64_t size)
 }
 
 /*
- * truncate(path, size): shorter, or longer with a hole.
+ * truncate(path, size): makes the file shorter, or longer with a hole.
  * Path errors; EISDIR: a directory; EINVAL: a size below 0, a device; EFBIG: larger than a
- * file can be; EROFS: a file that cannot change.
+ * file can be; EROFS: the file cannot change.
  */
 int64_t sys_truncate(const uint64_t arg[6])
 {
@@ -381,15 +382,15 @@ int64_t sys_ftruncate(const uint64_t arg[6])
 	return err;
 }
 
-/* umask(mask) = the old one: permissions that new files and directories do not get. */
+/* umask(mask) = the old mask.  New files and directories do not get the permissions in the mask. */
 int64_t sys_umask(const uint64_t arg[6])
 {
 	return __atomic_exchange_n(&my_files()->umask, arg[0] & 0777, __ATOMIC_RELAXED);
 }
 
 /*
- * mountinfo(n, struct weft_mount *): mount number n, from 0 on.
- * ENOENT: there are not so many; EFAULT: the structure; ENOMEM: no memory.
+ * mountinfo(n, struct weft_mount *): describes mount number n, from 0 on.
+ * ENOENT: there is no mount n; EFAULT: the structure; ENOMEM: no memory.
  */
 int64_t sys_mountinfo(const uint64_t arg[6])
 {

@@ -23,16 +23,16 @@ int64_t sys_exit(const uint64_t arg[6])
 
 /*
  * spawn(const struct spawn_args *): starts a program in a new process (the system call under
- * posix_spawn(3)), which has the caller's descriptors without those with FD_CLOEXEC, after the
- * actions; its mask, ignored signals, directory, umask, limits and scheduling, if args do not
- * say otherwise.  Returns its pid.  May sleep.
- * Path errors, of path or an action's; EFAULT: args, a string, or an action; EINVAL: unknown
+ * posix_spawn(3)).  The child gets the caller's descriptors, after the actions, except those with
+ * FD_CLOEXEC.  Unless args sets them, it also gets the caller's mask, ignored signals, directory,
+ * umask, limits and scheduling.  Returns its pid.  May sleep.
+ * Path errors, of path or of an action; EFAULT: args, a string, or an action; EINVAL: unknown
  * flags or action, pgroup below 0, no such class or parameters, flags of an action's open;
- * EPERM: no group pgroup in the caller's session; ENOEXEC: no static ELF program for this
- * machine; EACCES: no regular file, or one that nobody may execute; EBADF: an action's
- * descriptor; ENOTTY: SPAWN_TCSETPGRP of what is not the caller's terminal; EEXIST, EISDIR,
- * EROFS, ENOSPC: an action's open; E2BIG: strings of more than WEFT_ARG_MAX bytes; EAGAIN:
- * WEFT_RLIMIT_NPROC, or no memory for the LWP; ENOMEM: no memory.
+ * EPERM: there is no group pgroup in the caller's session; ENOEXEC: not a static ELF program for
+ * this machine; EACCES: not a regular file, or not executable; EBADF: the descriptor of an
+ * action; ENOTTY: SPAWN_TCSETPGRP, and the descriptor is not the caller's terminal; EEXIST,
+ * EISDIR, EROFS, ENOSPC: the open of an action; E2BIG: strings of more than WEFT_ARG_MAX bytes;
+ * EAGAIN: WEFT_RLIMIT_NPROC, or no memory for the LWP; ENOMEM: no memory.
  */
 int64_t sys_spawn(const uint64_t arg[6])
 {
@@ -60,11 +60,12 @@ int64_t sys_spawn(const uint64_t arg[6])
 }
 
 /*
- * fork() = the child's pid, 0 in the child: a copy of the process with the calling LWP alone
- * (POSIX).  Private memory is copied when one of the two writes to it; shared mappings, open
- * files and their offsets stay shared.  After an error nothing has happened.  May sleep.
- * EAGAIN: WEFT_RLIMIT_NPROC, or no memory for the LWP; ENOMEM: no memory, or not so much as
- * the copy may come to need.
+ * fork() = the child's pid, 0 in the child.  The child is a copy of the process with only the
+ * calling LWP (POSIX).  Private memory is copied when one of the two processes writes to it.
+ * Shared mappings, open files and their offsets stay shared.  An error changes nothing.  May
+ * sleep.
+ * EAGAIN: WEFT_RLIMIT_NPROC, or no memory for the LWP; ENOMEM: no memory, or less than the copy
+ * may need later.
  */
 int64_t sys_fork(const uint64_t arg[6])
 {
@@ -74,9 +75,9 @@ int64_t sys_fork(const uint64_t arg[6])
 /*
  * execve(path, argv, envp): the process runs another program from its beginning; the other
  * LWPs end.  Returns only on error, with the process as it was.  May sleep.
- * EFAULT: a string or vector; ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG: path; ENOEXEC: no static
- * ELF program for this machine; EACCES: no regular file, or one that nobody may execute;
- * E2BIG: strings of more than WEFT_ARG_MAX bytes; ENOMEM: no memory.
+ * EFAULT: a string or vector; ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG: path; ENOEXEC: not a static
+ * ELF program for this machine; EACCES: not a regular file, or not executable; E2BIG: strings of
+ * more than WEFT_ARG_MAX bytes; ENOMEM: no memory.
  */
 int64_t sys_execve(const uint64_t arg[6])
 {
@@ -98,8 +99,8 @@ int64_t sys_execve(const uint64_t arg[6])
 
 /*
  * rlimit(which, new, old): reads and sets a limit of the process; new and old may be NULL.
- * EINVAL: which, or cur above max; EPERM: more than the system has for anybody; EFAULT: new,
- * or old (the limit is set all the same).
+ * EINVAL: which, or cur above max; EPERM: max is above the system's own maximum; EFAULT: new, or
+ * old (the limit is set all the same).
  */
 int64_t sys_rlimit(const uint64_t arg[6])
 {
@@ -118,14 +119,15 @@ int64_t sys_rlimit(const uint64_t arg[6])
 	 WEFT_WGROUP)
 
 /*
- * waitpid(pid, int *status, options, struct weft_rusage *): waits for a child to exit and
- * frees its pid; with WEFT_WUNTRACED or WEFT_WCONTINUED also for one that has stopped or gone
- * on since (rusage is then 0); with WEFT_WNOEXIT only for such; with WEFT_WNOWAIT the next call
- * finds the same.  pid > 0: that child; -1: any; 0: any of the caller's group; < -1: any of group
- * -pid; with WEFT_WGROUP any of group pid.  status and rusage may be NULL.  Returns its pid, or 0
- * with WEFT_WNOHANG when there is none yet.  Blocks.
+ * waitpid(pid, int *status, options, struct weft_rusage *): waits for a child to exit and frees its
+ * pid.  With WEFT_WUNTRACED or WEFT_WCONTINUED, also waits for a child that has stopped or
+ * continued since the last call (rusage is then 0).  With WEFT_WNOEXIT, waits only for such a
+ * child.  With WEFT_WNOWAIT, the next call finds the same child.  pid > 0: that child; -1: any
+ * child; 0: any of the caller's group; < -1: any of group -pid; with WEFT_WGROUP: any of group pid.
+ * status and rusage may be NULL.  Returns the child's pid.  With WEFT_WNOHANG, returns 0 if no
+ * child is ready.  Blocks.
  * ECHILD: there is no such child; EINVAL: unknown options; EINTR: a signal; EFAULT: status or
- * rusage (the child is gone all the same).
+ * rusage (the child is freed all the same).
  */
 int64_t sys_waitpid(const uint64_t arg[6])
 {
@@ -150,16 +152,16 @@ int64_t sys_getpid(const uint64_t arg[6])
 	return curproc()->pid;
 }
 
-/* getppid() = its parent, 0 for the first process. */
+/* getppid() = the pid of the caller's parent, 0 for the first process. */
 int64_t sys_getppid(const uint64_t arg[6])
 {
 	return __atomic_load_n(&curproc()->ppid, __ATOMIC_RELAXED);
 }
 
 /*
- * getrusage(who, struct weft_rusage *): 0: the caller's process, -1: its children that were
+ * getrusage(which, struct weft_rusage *): 0: the caller's process; -1: its children that were
  * waited for.
- * EINVAL: who; EFAULT: the structure.
+ * EINVAL: which; EFAULT: the structure.
  */
 int64_t sys_getrusage(const uint64_t arg[6])
 {
@@ -180,10 +182,10 @@ int64_t sys_getrusage(const uint64_t arg[6])
 }
 
 /*
- * setpgrp(pid, pgrp): puts a process (0: the caller, else it or a child of it) into a group
- * (0: one of its own), as setpgid(2).
- * EINVAL: pgrp below 0; ESRCH: neither the caller nor a child; EACCES: a child that has become
- * another program; EPERM: it leads a session or is in another one, or there is no such group in
+ * setpgrp(pid, pgrp): puts the caller (pid 0, or its own pid) or a child of it into a group
+ * (0: a group of its own), as setpgid(2).
+ * EINVAL: pgrp below 0; ESRCH: neither the caller nor a child; EACCES: a child that has called
+ * exec; EPERM: the process leads a session or is in another session, or there is no such group in
  * the caller's session.
  */
 int64_t sys_setpgrp(const uint64_t arg[6])
@@ -191,14 +193,14 @@ int64_t sys_setpgrp(const uint64_t arg[6])
 	return proc_set_group(arg[0], arg[1]);
 }
 
-/* setsid() = the id of a new session and group, which the caller leads and is alone in, without
- * a controlling terminal.  EPERM: there is a group with the caller's pid. */
+/* setsid() = the id of a new session and group.  The caller leads them, and is their only member.
+ * The session has no controlling terminal.  EPERM: there is a group with the caller's pid. */
 int64_t sys_setsid(const uint64_t arg[6])
 {
 	return proc_set_session();
 }
 
-/* What `read` says of process pid (0: the caller), or -ESRCH. */
+/* The result of `read` for process pid (0: the caller), or -ESRCH. */
 static int64_t of_proc(int pid, int (*read)(const struct proc *))
 {
 	irqstate_t s = spin_lock(&proc_tree_lock);

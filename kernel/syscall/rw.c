@@ -2,17 +2,17 @@
  * rw.c - the system calls that move bytes: read and write, at an offset, and from and to
  * several pieces of memory.
  *
- * Data moves through a kernel buffer of at most CHUNK bytes, so a vnode operation
- * never sees user memory, and a large transfer lets others have the CPU between
- * chunks.  A transfer that fails in the middle returns what it moved; the error
- * comes only when it moved nothing.  -EFAULT from a read of a file leaves the offset where
- * the moved bytes end; from a read of a stream it leaves the input there, because the
- * user's memory is tried before the stream is asked.
+ * Data moves through a kernel buffer of at most CHUNK bytes.  So a vnode operation
+ * never sees user memory, and a large transfer can yield the CPU between chunks.  A
+ * transfer that fails in the middle returns the number of bytes that it moved.  It
+ * returns the error only if it moved no byte.  After -EFAULT from a read of a file, the
+ * offset is where the moved bytes end.  -EFAULT from a read of a stream leaves the input
+ * in the stream, because the user's memory is tried before the stream is read.
  *
- * Locks: a file's kmutex is held across a transfer that uses its offset, so that two LWPs
- * that share it do not read the same bytes; as->lock (page faults of the user's
- * buffer) comes after it.  Streams have no offset and are not serialised here: a
- * reader asleep on the console does not keep another LWP from writing to it.
+ * Locks: a file's kmutex is held across a transfer that uses its offset, so two LWPs
+ * that share the file do not read the same bytes.  as->lock (page faults of the user's
+ * buffer) comes after it.  Streams have no offset and are not serialised here, so a
+ * reader that sleeps on the console does not keep another LWP from writing to it.
  */
 #include <weft/signal.h>
 #include <kern/cache.h>
@@ -23,13 +23,13 @@
 #include <kern/usercopy.h>
 #include "files.h"
 
-#define CHUNK WEFT_PIPE_BUF     /* a write to a pipe that must go in one piece is one chunk */
+#define CHUNK WEFT_PIPE_BUF     /* a write to a pipe that must not be split is one chunk */
 #define SMALL 256               /* transfers up to here need no allocation */
-#define ENDLESS_MAX (32u << 20) /* what one read of /dev/urandom gives, and of its like */
+#define ENDLESS_MAX (32u << 20) /* most bytes of one read of /dev/urandom and the like */
 
 /*
  * A buffer for n bytes or a part of them: `small` on the caller's stack, or a
- * page.  Without memory the small one does, in more steps.
+ * page.  Without memory `small` is used, in more steps.
  */
 struct buffer {
 	char *p;
@@ -56,13 +56,13 @@ static void buffer_put(struct buffer *b)
 		kfree(b->p);
 }
 
-/* --- the user's memory: pieces, of which the first `at` bytes are done ------------------ */
+/* --- the user's memory: pieces; the first `at` bytes have been moved -------------------- */
 
 struct pieces {
 	struct weft_iovec *iov, one; /* iov: `one`, or kmalloc'ed */
 	unsigned n;
 	uint64_t at;   /* in iov[0] */
-	uint64_t left; /* bytes in all */
+	uint64_t left; /* bytes still to move, in all pieces */
 };
 
 static void pieces_of(struct pieces *p, vaddr_t base, uint64_t n)
@@ -74,7 +74,8 @@ static void pieces_of(struct pieces *p, vaddr_t base, uint64_t n)
 	p->left = n;
 }
 
-/* -EINVAL: n out of range, or more than INT64_MAX bytes in all; -EFAULT, -ENOMEM. */
+/* Copies the n pieces in.  -EINVAL: n out of range, or the sum is above INT64_MAX; -EFAULT,
+ * -ENOMEM. */
 static int pieces_in(struct pieces *p, vaddr_t user, uint64_t n)
 {
 	if (n > WEFT_IOV_MAX)
@@ -103,9 +104,9 @@ static void pieces_put(struct pieces *p, struct weft_iovec *first)
 
 enum { TO_USER, FROM_USER, TRY };
 
-/* Can the user's n bytes at p be written now?  Faults them in, so that a stream
- * is not asked for bytes that could then not be delivered.  Another LWP may still
- * unmap them in between; then they are lost, as they would be a moment later. */
+/* Can the user's n bytes at p be written now?  Faults them in, so that no bytes are read
+ * from a stream that cannot be delivered.  Another LWP may still unmap the memory after
+ * the check.  The bytes are then lost, as they would be by an unmap a moment later. */
 static int try_user(vaddr_t p, size_t n)
 {
 	struct address_space *as = curproc()->as;
@@ -120,8 +121,8 @@ static int try_user(vaddr_t p, size_t n)
 }
 
 /*
- * Moves n bytes (n <= p->left) between buf and the pieces, and the pieces on; TRY does
- * neither.  After -EFAULT the pieces are where they were.
+ * Moves n bytes (n <= p->left) between buf and the pieces, and advances the pieces.  TRY only
+ * tries the memory.  After -EFAULT the pieces have not advanced.
  */
 static int pieces_move(struct pieces *p, char *buf, size_t n, int how)
 {
@@ -157,7 +158,7 @@ static int pieces_move(struct pieces *p, char *buf, size_t n, int how)
 
 /* --- reading ----------------------------------------------------------------------------- */
 
-/* A stream is asked once: what it has now is the result. */
+/* Reads a stream once; the result is the input that it has now. */
 static int64_t read_stream(struct file *f, struct buffer *b, struct pieces *to)
 {
 	size_t n = MIN(to->left, b->size);
@@ -170,7 +171,7 @@ static int64_t read_stream(struct file *f, struct buffer *b, struct pieces *to)
 	return got;
 }
 
-/* A device that never waits is asked again until the read is full, or has given ENDLESS_MAX bytes. */
+/* Reads a device that never waits, until the request is met, or ENDLESS_MAX bytes are read. */
 static int64_t read_endless(struct file *f, struct buffer *b, struct pieces *to)
 {
 	uint64_t done = 0, n = MIN(to->left, ENDLESS_MAX);
@@ -190,7 +191,7 @@ static int64_t read_endless(struct file *f, struct buffer *b, struct pieces *to)
 	return done > 0 ? (int64_t)done : err;
 }
 
-/* From *off on, which moves. */
+/* Reads a file from *off on, and advances *off. */
 static int64_t read_file(struct file *f, struct buffer *b, struct pieces *to, uint64_t *off)
 {
 	uint64_t done = 0;
@@ -216,7 +217,7 @@ static int64_t read_file(struct file *f, struct buffer *b, struct pieces *to, ui
 	return done > 0 ? (int64_t)done : err;
 }
 
-/* off: NULL for the file's own. */
+/* off: NULL for the file's own offset. */
 static int64_t do_read(int fd, struct pieces *to, uint64_t *off)
 {
 	struct file *f = fd_get(my_files(), fd);
@@ -254,12 +255,13 @@ static int64_t do_read(int fd, struct pieces *to, uint64_t *off)
 }
 
 /*
- * read(fd, buffer, n) = bytes read; 0 at the end of the file.  A stream may give less than was
- * asked for and is then not asked again; /dev/zero, full, random and urandom give all, up to 32 MiB.  Blocks on the console and on pipes.
+ * read(fd, buffer, n) = bytes read; 0 at the end of the file.  A read of a stream may give fewer
+ * than n bytes.  A read of /dev/zero, full, random or urandom gives n bytes, at most 32 MiB.
+ * Blocks on the console and on pipes.
  * EBADF: no such descriptor, or not open for reading; EISDIR: a directory; EINVAL: n is too
- * large; EAGAIN: O_NONBLOCK, and there is nothing yet; EFAULT: buffer; EINTR: a signal; EIO:
- * of the console in the background, SIGTTIN blocked or ignored; ESRCH: a file of /proc whose
- * process or LWP has gone; ENOMEM: no memory for the text of such a file.
+ * large; EAGAIN: O_NONBLOCK, and there is no input yet; EFAULT: buffer; EINTR: a signal; EIO:
+ * the console, from the background, with SIGTTIN blocked or ignored; ESRCH: a file of /proc, and
+ * its process or LWP has exited; ENOMEM: no memory for the text of such a file.
  */
 int64_t sys_read(const uint64_t arg[6])
 {
@@ -271,9 +273,9 @@ int64_t sys_read(const uint64_t arg[6])
 }
 
 /*
- * pread(fd, buffer, n, offset): read at an offset; the file's own stays.
+ * pread(fd, buffer, n, offset): read at an offset; the file's own offset does not change.
  * EBADF: no such descriptor, or not open for reading; EISDIR: a directory; EINVAL: n is too
- * large, an offset below 0; ESPIPE: a device or pipe; EFAULT: buffer; ESRCH, ENOMEM: as of
+ * large, an offset below 0; ESPIPE: a device or pipe; EFAULT: buffer; ESRCH, ENOMEM: as for
  * read.
  */
 int64_t sys_pread(const uint64_t arg[6])
@@ -314,7 +316,7 @@ static int64_t write_stream(struct file *f, struct buffer *b, struct pieces *fro
 	if (from->left > WEFT_PIPE_BUF)
 		flags |= IO_PART;
 	else if (from->left > b->size && (f->vn->mode & WEFT_S_IFMT) == WEFT_S_IFIFO)
-		return -ENOMEM; /* it must go in one piece */
+		return -ENOMEM; /* this write must not be split */
 	while (from->left > 0 && err == 0) {
 		struct pieces at = *from;
 		size_t want = MIN(from->left, b->size);
@@ -337,7 +339,7 @@ static int64_t write_stream(struct file *f, struct buffer *b, struct pieces *fro
 	return done > 0 ? (int64_t)done : err;
 }
 
-/* From *off on, or from the end on; *off moves to the end of what was written. */
+/* Writes a file from *off on, or from its end on; *off moves to the end of the written bytes. */
 static int64_t write_file(struct file *f, struct buffer *b, struct pieces *from, uint64_t *off,
 			  bool append)
 {
@@ -363,7 +365,7 @@ static int64_t write_file(struct file *f, struct buffer *b, struct pieces *from,
 	return done > 0 ? (int64_t)done : err;
 }
 
-/* off: NULL for the file's own. */
+/* off: NULL for the file's own offset. */
 static int64_t do_write(int fd, struct pieces *from, uint64_t *off)
 {
 	struct file *f = fd_get(my_files(), fd);
@@ -395,12 +397,12 @@ static int64_t do_write(int fd, struct pieces *from, uint64_t *off)
 }
 
 /*
- * write(fd, buffer, n) = bytes written.  Up to WEFT_PIPE_BUF bytes go to a pipe or the console
- * in one piece.  Blocks on pipes.
+ * write(fd, buffer, n) = bytes written.  A write of at most WEFT_PIPE_BUF bytes to a pipe or the
+ * console is not split.  Blocks on pipes.
  * EBADF: no such descriptor, or not open for writing; EINVAL: n is too large; EFAULT: buffer;
- * EFBIG: the end is beyond what a file can be; ENOSPC: no memory for the file, or /dev/full;
- * EPIPE: nobody will read it (SIGPIPE comes too); EAGAIN: O_NONBLOCK, and no room; ENOMEM: no
- * memory for what must go in one piece; EINTR: a signal.
+ * EFBIG: the end is beyond the largest file size; ENOSPC: no memory for the file, or /dev/full;
+ * EPIPE: the pipe has no reader (also sends SIGPIPE); EAGAIN: O_NONBLOCK, and no room; ENOMEM: no
+ * memory for a write that must not be split; EINTR: a signal.
  */
 int64_t sys_write(const uint64_t arg[6])
 {
@@ -412,9 +414,10 @@ int64_t sys_write(const uint64_t arg[6])
 }
 
 /*
- * pwrite(fd, buffer, n, offset): write at an offset, also with O_APPEND; the file's own stays.
+ * pwrite(fd, buffer, n, offset): write at an offset, also with O_APPEND; the file's own offset does
+ * not change.
  * EBADF: no such descriptor, or not open for writing; EINVAL: n is too large, an offset below
- * 0; ESPIPE: a device or pipe; EFAULT: buffer; EFBIG: the offset is beyond what a file can be;
+ * 0; ESPIPE: a device or pipe; EFAULT: buffer; EFBIG: the offset is beyond the largest file size;
  * ENOSPC: no memory for the file.
  */
 int64_t sys_pwrite(const uint64_t arg[6])

@@ -1,7 +1,7 @@
 /*
  * sched.c - the system calls on scheduling classes, CPUs and processor sets.  There is one
- * user, who may do everything: no call fails with EPERM.  (idtype, id) says which
- * LWPs a call is about (weft/procset.h).
+ * user, with all rights, so no call fails with EPERM.  (idtype, id) selects the LWPs of a
+ * call (weft/procset.h).
  */
 #include <kern/cache.h>
 #include <kern/cpu.h>
@@ -97,7 +97,7 @@ static int priocntl_getparms(int idtype, int id, uint64_t user)
 	return copyout(user, &g.parms, sizeof(g.parms)) != 0 ? -EFAULT : g.pid;
 }
 
-/* One at a time writes a table; the classes read it without a lock (ts.c). */
+/* Only one LWP at a time writes a table; the classes read it without a lock (ts.c). */
 static struct kmutex table_lock = KMUTEX_INIT(table_lock, "class table");
 
 static int priocntl_admin(uint64_t user)
@@ -121,7 +121,7 @@ static int priocntl_admin(uint64_t user)
 		err = c->check_table(fresh);
 	if (err == 0) {
 		kmutex_enter(&table_lock);
-		/* In words, so that a reader sees no half of a number. */
+		/* Whole words, so that a reader sees no half-written number. */
 		for (size_t i = 0; i < c->table_size / sizeof(uint32_t); i++)
 			__atomic_store_n((uint32_t *)c->table + i, ((uint32_t *)fresh)[i],
 					 __ATOMIC_RELAXED);
@@ -184,12 +184,12 @@ static int priocntl_donice(int idtype, int id, uint64_t user)
 
 /*
  * priocntl(idtype, id, command, argument): classes and their parameters (Solaris: priocntl(2);
- * weft/priocntl.h says what each command takes).  PC_GETCID and PC_GETCLINFO return the number
- * of classes, PC_GETPARMS the process whose LWP it tells of, the others 0.  PC_SETPARMS and
- * PC_SETNICE put an LWP behind its equals, with a fresh slice.
+ * weft/priocntl.h has the argument of each command).  PC_GETCID and PC_GETCLINFO return the number
+ * of classes, PC_GETPARMS the pid of the LWP that it describes, the other commands 0.  PC_SETPARMS
+ * and PC_SETNICE put an LWP behind the LWPs of equal priority, with a new slice.
  * EFAULT: argument; EINVAL: no such command, type of id or class, parameters that the class
- * does not have, a table of another size or that makes no sense, PC_DONICE where no LWP's
- * class knows nice values; ESRCH: no such LWP; ENOMEM: no memory for a table.
+ * does not have, a table of the wrong size or with invalid values, PC_DONICE if no selected LWP's
+ * class has nice values; ESRCH: no such LWP; ENOMEM: no memory for a table.
  */
 int64_t sys_priocntl(const uint64_t arg[6])
 {
@@ -214,18 +214,18 @@ int64_t sys_priocntl(const uint64_t arg[6])
 
 /* --- CPUs and sets ------------------------------------------------------------------------ */
 
-/* The old value of something goes to the user, who may not care (NULL). */
+/* Stores an old value in user memory, unless the pointer is NULL. */
 static int64_t give_old(int err, uint64_t user, int32_t old)
 {
 	return err != 0 || user == 0 ? err : copyout(user, &old, sizeof(old));
 }
 
 /*
- * processor_bind(idtype, id, cpu, int *old): from now on these LWPs run on this CPU only,
- * PBIND_NONE: on any of their set.  PBIND_QUERY changes nothing.  *old: where one of them was
- * bound, or PBIND_NONE.
- * EINVAL: type of id, no such CPU, an offline one, or one that is not in the LWPs' set
- * (nothing is changed then); ESRCH: no such LWP; EFAULT: old (the change is made).
+ * processor_bind(idtype, id, cpu, int *old): from now on these LWPs run on this CPU only;
+ * PBIND_NONE: on any CPU of their set.  PBIND_QUERY changes nothing.  *old: the CPU to which an
+ * LWP was bound, or PBIND_NONE.
+ * EINVAL: type of id, no such CPU, an offline CPU, or a CPU that is not in the LWPs' set
+ * (no LWP is changed then); ESRCH: no such LWP; EFAULT: old (the change is made).
  */
 int64_t sys_processor_bind(const uint64_t arg[6])
 {
@@ -235,17 +235,17 @@ int64_t sys_processor_bind(const uint64_t arg[6])
 }
 
 /*
- * p_online(cpu, flag): P_ONLINE, P_OFFLINE, P_STATUS: the state that the CPU had.  When the
- * call returns no LWP runs on an offline CPU.  Waits until who runs there leaves the kernel.
- * EINVAL: no such CPU or flag; EBUSY: an LWP is bound to it, it is the last one of the default
- * set, or the last one of a set that has LWPs.
+ * p_online(cpu, flag) = the state that the CPU had; flag: P_ONLINE, P_OFFLINE, P_STATUS.  When the
+ * call returns, no LWP runs on an offline CPU.  Waits until the LWP on this CPU leaves the kernel.
+ * EINVAL: no such CPU or flag; EBUSY: an LWP is bound to the CPU, or it is the last CPU of the
+ * default set or of a set that has LWPs.
  */
 int64_t sys_p_online(const uint64_t arg[6])
 {
 	return p_online(arg[0], arg[1]);
 }
 
-/* pset_create(int *id): a set without CPUs.  ENOMEM: WEFT_MAXPSET exist; EFAULT: id. */
+/* pset_create(int *id): creates a set without CPUs.  ENOMEM: WEFT_MAXPSET exist; EFAULT: id. */
 int64_t sys_pset_create(const uint64_t arg[6])
 {
 	int id;
@@ -258,17 +258,17 @@ int64_t sys_pset_create(const uint64_t arg[6])
 	return err;
 }
 
-/* pset_destroy(id): its LWPs and CPUs go to the default set.  EINVAL: no such set. */
+/* pset_destroy(id): moves its LWPs and CPUs to the default set.  EINVAL: no such set. */
 int64_t sys_pset_destroy(const uint64_t arg[6])
 {
 	return pset_destroy(arg[0]);
 }
 
 /*
- * pset_assign(id, cpu, int *old): the CPU goes to this set (PS_NONE: the default one;
- * PS_QUERY: changes nothing).  *old: its set before.  When the call returns only LWPs of the
- * new set run there.  Waits as p_online does.
- * EINVAL: no such CPU or set; EBUSY: as of p_online; EFAULT: old (the change is made).
+ * pset_assign(id, cpu, int *old): moves the CPU to this set (PS_NONE: the default set;
+ * PS_QUERY: changes nothing).  *old: its set before.  When the call returns, only LWPs of the
+ * new set run on the CPU.  Waits as p_online does.
+ * EINVAL: no such CPU or set; EBUSY: as for p_online; EFAULT: old (the change is made).
  */
 int64_t sys_pset_assign(const uint64_t arg[6])
 {
@@ -278,11 +278,11 @@ int64_t sys_pset_assign(const uint64_t arg[6])
 }
 
 /*
- * pset_bind(set, idtype, id, int *old): these LWPs go to this set (PS_NONE, PS_QUERY,
+ * pset_bind(set, idtype, id, int *old): moves these LWPs to this set (PS_NONE, PS_QUERY,
  * PS_MYID).  *old: the set of one of them before.
- * EINVAL: type of id, no such set, or one without a CPU that is online; EBUSY: one of them is
- * bound to a CPU of another set (nothing is changed then); ESRCH: no such LWP; EFAULT: old
- * (the change is made).
+ * EINVAL: type of id, no such set, or a set without an online CPU; EBUSY: an LWP is bound to a
+ * CPU of another set (no LWP is changed then); ESRCH: no such LWP; EFAULT: old (the change is
+ * made).
  */
 int64_t sys_pset_bind(const uint64_t arg[6])
 {
@@ -291,7 +291,8 @@ int64_t sys_pset_bind(const uint64_t arg[6])
 	return give_old(err, arg[3], old);
 }
 
-/* The numbers of the bits of mask, plus `first`, to an array of *n, which gets their number. */
+/* Stores `first` plus the number of each set bit of mask in a user array of *n elements.  *n gets
+ * the number of set bits. */
 static int64_t give_list(uint64_t mask, int first, uint64_t list, uint64_t n_user)
 {
 	uint32_t room, n = 0;
@@ -312,8 +313,8 @@ static int64_t give_list(uint64_t mask, int first, uint64_t list, uint64_t n_use
 }
 
 /*
- * pset_info(set, int *type, unsigned *n, int *cpus): of a set (PS_NONE, PS_MYID) its type, how
- * many CPUs it has, and, up to *n as it was, which.  Each of the three may be NULL.
+ * pset_info(set, int *type, unsigned *n, int *cpus): gets the type of a set (PS_NONE, PS_MYID),
+ * the number of its CPUs, and the CPUs, at most the old *n.  Each of the three may be NULL.
  * EINVAL: no such set; EFAULT: one of the three.
  */
 int64_t sys_pset_info(const uint64_t arg[6])
@@ -335,7 +336,7 @@ int64_t sys_pset_info(const uint64_t arg[6])
 }
 
 /*
- * pset_list(int *ids, unsigned *n): how many sets there are, and, up to *n as it was, which.
+ * pset_list(int *ids, unsigned *n): gets the number of sets, and their ids, at most the old *n.
  * Both may be NULL.
  * EFAULT: one of them.
  */

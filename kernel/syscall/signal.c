@@ -24,8 +24,8 @@ static bool is_signal(int sig)
 	 WEFT_SA_NODEFER | WEFT_SA_RESETHAND | WEFT_SA_NOCLDWAIT)
 
 /*
- * sigaction(sig, act, old): sets the action of sig (act NULL: does not) and tells what it was.
- * What is pending and ignored from now on is dropped.
+ * sigaction(sig, act, old): sets the action of sig (unless act is NULL), and gets the old action.
+ * If the new action ignores sig, pending signals sig are dropped.
  * EINVAL: no such signal, unknown flags, an entry outside user space, any action for SIGKILL
  * or SIGSTOP; EFAULT: act, or old (the action has been set all the same).
  */
@@ -59,7 +59,7 @@ int64_t sys_sigaction(const uint64_t arg[6])
 }
 
 /*
- * sigprocmask(how, set, old): changes what the calling LWP blocks (set NULL: does not).
+ * sigprocmask(how, set, old): changes the mask of the calling LWP (unless set is NULL).
  * SIGKILL and SIGSTOP are never blocked.  A signal that is unblocked is delivered before the
  * call returns.
  * EINVAL: how; EFAULT: set, or old (the mask has been set all the same).
@@ -88,7 +88,8 @@ int64_t sys_sigprocmask(const uint64_t arg[6])
 	return arg[2] != 0 ? copyout(arg[2], &old, sizeof(old)) : 0;
 }
 
-/* sigpending(set): what is blocked and pending for the LWP or its process.  EFAULT: set. */
+/* sigpending(set): gets the signals that are blocked, and pending for the LWP or its process.
+ * EFAULT: set. */
 int64_t sys_sigpending(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
@@ -98,10 +99,11 @@ int64_t sys_sigpending(const uint64_t arg[6])
 }
 
 /*
- * sigaltstack(stack, old): the LWP's stack for handlers with SA_ONSTACK.  With WEFT_SS_LEAVING the
- * caller may be on the present one: it is a library that is about to leave it for another thread's.
+ * sigaltstack(stack, old): sets the LWP's stack for handlers with SA_ONSTACK.  With WEFT_SS_LEAVING
+ * the caller may be on the present alternate stack: it is a library that is about to switch to the
+ * stack of another thread.
  * EINVAL: flags; ENOMEM: smaller than WEFT_MINSIGSTKSZ, or not in user space; EPERM: a handler
- * runs on the present one; EFAULT: stack, or old (the stack has been set all the same).
+ * runs on the present alternate stack; EFAULT: stack, or old (the stack has been set all the same).
  */
 int64_t sys_sigaltstack(const uint64_t arg[6])
 {
@@ -132,8 +134,8 @@ int64_t sys_sigaltstack(const uint64_t arg[6])
 }
 
 /*
- * sigreturn(uc): leaves a handler: the LWP goes on with the registers and the mask of *uc.  If
- * that is no context that user space can have, the process ends by SIGSEGV.
+ * sigreturn(uc): leaves a handler.  The LWP continues with the registers and the mask of *uc.  If
+ * *uc is not a valid context of user space, the process ends by SIGSEGV.
  */
 int64_t sys_sigreturn(const uint64_t arg[6])
 {
@@ -152,8 +154,8 @@ int64_t sys_sigreturn(const uint64_t arg[6])
 /* --- waiting --------------------------------------------------------------------------- */
 
 /*
- * sigsuspend(set): blocks exactly `set` until a handler has been called, and then what was
- * blocked before.  Never returns 0.  Blocks.
+ * sigsuspend(set): makes `set` the mask until a handler has been called, and then restores the
+ * old mask.  Never returns 0.  Blocks.
  * EINTR: a handler has been called; EFAULT: set.
  */
 int64_t sys_sigsuspend(const uint64_t arg[6])
@@ -171,7 +173,7 @@ int64_t sys_sigsuspend(const uint64_t arg[6])
 		lwp_sleep_locked(l, NULL, "sigsuspend", SLEEP_INTR, HRTIME_NEVER);
 		irq_restore(s);
 	} while (!sig_interrupted());
-	if (lwp_cancelled(l) && l->sig.restore_mask) { /* no handler puts it back */
+	if (lwp_cancelled(l) && l->sig.restore_mask) { /* no handler will restore the mask */
 		l->sig.restore_mask = false;
 		sig_set_mask(l->sig.saved_mask);
 	}
@@ -179,10 +181,10 @@ int64_t sys_sigsuspend(const uint64_t arg[6])
 }
 
 /*
- * sigtimedwait(set, info, timeout): takes a pending signal of `set`, the lowest first, or
- * waits for one, for at most `timeout` (NULL: for ever).  They should be blocked.  Returns the
- * signal; info may be NULL.  Blocks.
- * EAGAIN: none came; EINTR: a handler was called for another signal; EINVAL: timeout; EFAULT:
+ * sigtimedwait(set, info, timeout): takes a pending signal of `set`, the lowest first.  If there
+ * is none, waits for one, for at most `timeout` (NULL: for ever).  The caller should block the
+ * signals of `set`.  Returns the signal; info may be NULL.  Blocks.
+ * EAGAIN: the timeout; EINTR: a handler was called for another signal; EINVAL: timeout; EFAULT:
  * set, timeout, or info (the signal is taken all the same).
  */
 int64_t sys_sigtimedwait(const uint64_t arg[6])
@@ -222,7 +224,10 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 		l->sig.waits_for = 0;
 		waited = true;
 	}
-	if (waited) /* it may have been chosen for several, and takes one at most */
+	/* *Race:* two signals choose this waiter, and it takes at most one of them; *without this:*
+	 * the other signal stays pending, although another waiter sleeps for it; *closed by:* this
+	 * line. */
+	if (waited)
 		sig_hand_on(p, set);
 	spin_unlock(&p->lock, s);
 	sig_notify_if_due(p);
@@ -236,9 +241,9 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 /* --- for a library with more threads than LWPs ------------------------------------------------ */
 
 /*
- * sig_aslwp(): the calling LWP becomes the process's ASLWP (proc/signal.c): it is unparked (lwp_unpark)
- * whenever a signal for the process is pending that no LWP takes.  Ends with the LWP.
- * EBUSY: there is one.
+ * sig_aslwp(): the calling LWP becomes the process's ASLWP (proc/signal.c), until it exits.  The
+ * kernel unparks it (lwp_unpark) whenever a signal for the process is pending that no LWP takes.
+ * EBUSY: the process has an ASLWP.
  */
 int64_t sys_sig_aslwp(const uint64_t arg[6])
 {
@@ -246,9 +251,9 @@ int64_t sys_sig_aslwp(const uint64_t arg[6])
 }
 
 /*
- * sig_redirect(id, sig): sig is pending for the process, and LWP id is to look: 0.  id 0 is any
- * LWP, at a later time.  1: there is nothing to look for; a default action, or none, has been
- * carried out.
+ * sig_redirect(id, sig): if sig is pending for the process and has a handler, posts AST_SIG to LWP
+ * id, and returns 0.  id 0: posts nothing; some LWP takes it later.  Returns 1 if sig is not
+ * pending, or if its default action, or none, has been carried out.
  * EINVAL: no such signal; ESRCH: no such LWP; EAGAIN: LWP id blocks it, or is idle.
  */
 int64_t sys_sig_redirect(const uint64_t arg[6])
@@ -257,8 +262,9 @@ int64_t sys_sig_redirect(const uint64_t arg[6])
 }
 
 /*
- * lwp_sigtake() = the set of signals that were pending for the calling LWP alone, and are no
- * longer: they were for the thread that it has run, and stay with that.
+ * lwp_sigtake() = the set of signals that were pending for the calling LWP alone.  They are not
+ * pending any more, because they were for the thread that the LWP ran.  The library keeps them for
+ * this thread.
  */
 int64_t sys_lwp_sigtake(const uint64_t arg[6])
 {
@@ -266,11 +272,11 @@ int64_t sys_lwp_sigtake(const uint64_t arg[6])
 }
 
 /*
- * lwp_sigcatch(set): sigsuspend that does not wait: blocks exactly `set` while handlers are called
- * for what is pending, and then what was blocked before.  Never returns 0.  Not for an LWP in a
- * critical section (weft/schedctl.h).
- * EINTR: a handler has been called, or another LWP took the signal; EAGAIN: there was none to call;
- * EFAULT: set.
+ * lwp_sigcatch(set): a sigsuspend that does not wait.  Makes `set` the mask while handlers are
+ * called for pending signals, and then restores the old mask.  Never returns 0.  Not for an LWP in
+ * a critical section (weft/schedctl.h).
+ * EINTR: a handler has been called, or another LWP took the signal; EAGAIN: there was no handler to
+ * call; EFAULT: set.
  */
 int64_t sys_lwp_sigcatch(const uint64_t arg[6])
 {
@@ -280,7 +286,7 @@ int64_t sys_lwp_sigcatch(const uint64_t arg[6])
 	if (copyin(&set, arg[0], sizeof(set)) != 0)
 		return -EFAULT;
 	sig_set_mask(set);
-	if (sig_interrupted()) { /* on its way back to user mode it goes on as sigsuspend does */
+	if (sig_interrupted()) { /* on its way to user mode it continues as sigsuspend does */
 		l->sig.saved_mask = was;
 		l->sig.restore_mask = true;
 		return -EINTR;
@@ -296,7 +302,7 @@ struct to_all {
 	bool found;
 };
 
-/* Not the first process, nor the caller's (POSIX lets a system leave out some). */
+/* For kill(-1): leaves out the first process and the caller's (POSIX allows this). */
 static bool signal_any(struct proc *p, void *arg)
 {
 	struct to_all *a = arg;
@@ -321,7 +327,7 @@ static int64_t kill_all(int sig)
 
 /*
  * kill(pid, sig): sends sig to process pid; 0: to all of the caller's group; -1: to all
- * processes but the first and the caller's; else to all of group -pid.  sig 0 only checks.
+ * processes except the first and the caller's; else to all of group -pid.  sig 0 only checks.
  * EINVAL: no such signal; ESRCH: no such process or group.
  */
 int64_t sys_kill(const uint64_t arg[6])
@@ -365,7 +371,7 @@ int64_t sys_sigqueue(const uint64_t arg[6])
 	return err;
 }
 
-/* To LWP id of the calling process. */
+/* Sends a signal to LWP id of the calling process. */
 static int64_t send_to_lwp(uint32_t id, int sig, int code, uint64_t value)
 {
 	struct proc *p = curproc();
@@ -378,7 +384,7 @@ static int64_t send_to_lwp(uint32_t id, int sig, int code, uint64_t value)
 	struct lwp *l = lwp_lock_by_id(p, id);
 	bool there = l != NULL && l->state != LWP_ST_ZOMB;
 	if (l != NULL)
-		spin_release(&l->lock); /* p->lock keeps it from leaving */
+		spin_release(&l->lock); /* with p->lock held, l cannot exit */
 	if (!there)
 		err = -ESRCH;
 	else if (sig != 0)
@@ -389,8 +395,8 @@ static int64_t send_to_lwp(uint32_t id, int sig, int code, uint64_t value)
 }
 
 /*
- * lwp_kill(id, sig): sends sig to one LWP of the process: only that one takes it.  A default
- * action is the whole process's.  sig 0 only checks.
+ * lwp_kill(id, sig): sends sig to one LWP of the process; only this LWP takes it.  A default
+ * action acts on the whole process.  sig 0 only checks.
  * EINVAL: no such signal; ESRCH: no such LWP, or it has exited.
  */
 int64_t sys_lwp_kill(const uint64_t arg[6])

@@ -23,7 +23,7 @@ static handler *const table[WEFT_SYSCALL_MAX] = {[0 ... WEFT_SYSCALL_MAX - 1] = 
 						 SYSCALLS(X)};
 #undef X
 
-/* What the short way leaves: numbers beyond the table, and all calls of a traced LWP. */
+/* The cases that the fast path leaves: numbers beyond the table, and all calls of a traced LWP. */
 static __attribute__((noinline)) int64_t call_slowly(struct lwp *l, uint64_t number,
 						     const uint64_t arg[6])
 {
@@ -39,7 +39,8 @@ static __attribute__((noinline)) int64_t call_slowly(struct lwp *l, uint64_t num
 	return result;
 }
 
-/* After the handler, the LWP and its frame are looked up again: cheaper than to keep them. */
+/* The LWP and its frame are looked up again after the handler, because this is cheaper than to
+ * keep them in registers. */
 void syscall_dispatch(struct trapframe *f)
 {
 	struct lwp *l = curlwp();
@@ -63,7 +64,7 @@ void syscall_dispatch(struct trapframe *f)
 	lwp_mstate_move(l, MS_SYSTEM, MS_USER, time_now());
 }
 
-/* Does nothing: what entering and leaving the kernel costs. */
+/* Does nothing: measures the entry to and the exit from the kernel. */
 int64_t sys_null(const uint64_t arg[6])
 {
 	return 0;

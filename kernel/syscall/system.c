@@ -1,6 +1,6 @@
 /*
- * system.c - system calls that look at the system: processes, LWPs, CPUs, memory.
- * What they report of others is a moment's view, taken under the locks.
+ * system.c - system calls that describe the system: processes, LWPs, CPUs, memory.
+ * Their results are a snapshot, made under the locks.
  */
 #include <kern/cpu.h>
 #include <kern/page.h>
@@ -43,10 +43,10 @@ int64_t sys_lwp_info(const uint64_t arg[6])
 }
 
 /*
- * msacct(pid, id, struct weft_msacct *): the microstates of LWP id of process pid (0: the
- * caller's), or with id 0 of the process: of all LWPs that it has or had, also when it has
- * exited and nobody has waited for it.
- * ESRCH: no such process, or no such LWP or one that has exited; EFAULT: the structure.
+ * msacct(pid, id, struct weft_msacct *): gets the microstates of LWP id of process pid (0: the
+ * caller's).  id 0: of the whole process, with all LWPs that it has or had.  This also works after
+ * the process has exited, until its parent has waited for it.
+ * ESRCH: no such process, no such LWP, or the LWP has exited; EFAULT: the structure.
  */
 int64_t sys_msacct(const uint64_t arg[6])
 {
@@ -132,9 +132,9 @@ int64_t sys_sysinfo(const uint64_t arg[6])
 }
 
 /*
- * reboot(how, status): ends the machine.  WEFT_REBOOT_HALT: QEMU ends, and the host tool with
- * this status (its low 8 bits); WEFT_REBOOT_HOLD: the same, except that QEMU stays until the host tool
- * has read what it wants out of the caller's memory; WEFT_REBOOT_RESET.
+ * reboot(how, status): ends the machine.  WEFT_REBOOT_HALT: QEMU ends, and the host tool ends with
+ * this status (its low 8 bits).  WEFT_REBOOT_HOLD: the same, except that QEMU stays until the host
+ * tool has read the caller's memory.  WEFT_REBOOT_RESET: resets the machine.
  * EINVAL: how.
  */
 int64_t sys_reboot(const uint64_t arg[6])

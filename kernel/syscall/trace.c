@@ -15,7 +15,7 @@
  * trace_attach(pid, flags): the caller's process becomes the tracer of process pid, or with
  * pid 0 of the children that it starts from now on (TRACE_*).
  * EINVAL: unknown flags, a pid below 0; ESRCH: no such process; EPERM: the caller itself, the
- * first process, or one that traces the caller; EBUSY: it has a tracer; ENOMEM: no memory.
+ * first process, or a process that traces the caller; EBUSY: it has a tracer; ENOMEM: no memory.
  */
 int64_t sys_trace_attach(const uint64_t arg[6])
 {
@@ -23,7 +23,7 @@ int64_t sys_trace_attach(const uint64_t arg[6])
 }
 
 /*
- * trace_detach(pid): undoes trace_attach; LWPs that stand still go on.
+ * trace_detach(pid): undoes trace_attach; LWPs that stopped at an event continue.
  * ESRCH: the caller does not trace it (0: its future children).
  */
 int64_t sys_trace_detach(const uint64_t arg[6])
@@ -32,11 +32,11 @@ int64_t sys_trace_detach(const uint64_t arg[6])
 }
 
 /*
- * trace_wait(struct trace_event *events, n): lets the LWPs go on whose events came with the
- * last call, waits for at least one event, and returns how many it has stored: at most n, 1 to
- * 128; 0: none is left, and no process that could cause one.  Blocks.
- * EINVAL: n; EBUSY: another LWP of the process waits; EFAULT: events (they come with the next
- * call); EINTR: a signal.
+ * trace_wait(struct trace_event *events, n): lets the LWPs of the last call's events continue,
+ * waits for at least one event, and returns the number of events stored: at most n, which is 1 to
+ * 128.  0: no event is left, and no traced process.  Blocks.
+ * EINVAL: n; EBUSY: another LWP of the process waits; EFAULT: events (the next call returns them
+ * again); EINTR: a signal.
  */
 int64_t sys_trace_wait(const uint64_t arg[6])
 {
@@ -45,9 +45,9 @@ int64_t sys_trace_wait(const uint64_t arg[6])
 
 /*
  * proc_read(pid, addr, buf, n): copies n bytes at addr of process pid (0: the caller) to the
- * caller's buf.  Returns how many, which is less than n if the memory behind them cannot be
- * read.  May sleep.
- * ESRCH: no such process, or it has exited; EFAULT: not even the first byte can be read, or
+ * caller's buf.  Returns the number of bytes, which is less than n if the memory after them cannot
+ * be read.  May sleep.
+ * ESRCH: no such process, or it has exited; EFAULT: the first byte cannot be read, or
  * buf cannot be written; ENOMEM: no memory.
  */
 int64_t sys_proc_read(const uint64_t arg[6])
@@ -111,7 +111,8 @@ static void fill_regs(const struct lwp *l, struct lwp_regs *r)
 	};
 }
 
-/* One look for lwp_regs: the id, -ESRCH, -EBUSY; then *leaving: it is about to leave its CPU. */
+/* One attempt of lwp_regs: the id, -ESRCH, or -EBUSY.  With -EBUSY, *leaving is the LWP if it is
+ * about to leave its CPU. */
 static int64_t try_regs(int pid, uint32_t id, struct lwp_regs *r, struct lwp **leaving)
 {
 	int64_t result = -ESRCH;
@@ -148,8 +149,8 @@ static int64_t try_regs(int pid, uint32_t id, struct lwp_regs *r, struct lwp **l
 /*
  * lwp_regs(pid, id, struct lwp_regs *): the user registers of the LWP of process pid (0: the
  * caller's) with the smallest id that is not below id, as they were when it last entered the
- * kernel.  Returns its id.  Of a held process it waits for the LWP's CPU to take an interrupt.
- * ESRCH: no such process, or no such LWP; EFAULT: the structure; EBUSY: it is on a CPU, and
+ * kernel.  Returns its id.  For a held process, waits until the LWP's CPU has handled an interrupt.
+ * ESRCH: no such process, or no such LWP; EFAULT: the structure; EBUSY: the LWP is on a CPU, and
  * the process is not held (TRACE_HOLD).
  */
 int64_t sys_lwp_regs(const uint64_t arg[6])
@@ -163,7 +164,7 @@ int64_t sys_lwp_regs(const uint64_t arg[6])
 			return copyout(arg[2], &regs, sizeof(regs)) ?: r;
 		if (r != -EBUSY || l == NULL)
 			return r;
-		/* A hint: what was an LWP stays one, if perhaps another. */
+		/* A hint: the memory of l stays an LWP's, perhaps of another LWP. */
 		while (__atomic_load_n(&l->state, __ATOMIC_RELAXED) == LWP_ST_ONPROC) {
 			if (curlwp()->ast & AST_EXIT)
 				return -EBUSY;
