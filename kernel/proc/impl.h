@@ -8,9 +8,9 @@
 /* --- proc.c -------------------------------------------------------------------------- */
 
 /*
- * Makes a process without LWPs, which no other LWP can find yet.  Its address space is `as` (NULL:
- * a new one), its descriptor table is empty.  NULL: no memory, and `as` still belongs to the
- * caller.
+ * Makes a process without LWPs, which no other LWP can find yet.  Its address space is `as`, or
+ * for NULL a new address space.  Its descriptor table is empty.  NULL: no memory, and `as` still
+ * belongs to the caller.
  */
 struct proc *proc_alloc(const char *name, struct address_space *as);
 /* Frees a process that has no LWP: it never started, or is a zombie. */

@@ -509,8 +509,9 @@ static struct itimer *find_which(struct proc *p, uint64_t which)
  * setitimer(which, new, old): sets a timer of the process, or with WEFT_ITIMER_LWP of the
  * calling LWP, to send its signal after `value`, and then every `interval`; value 0: off.
  * *old (may be NULL) gets the time that was left.  exec keeps the process's timers, not those of
- * LWPs.  EINVAL: which, or the times are not valid; EFAULT: new, or old (the timer has been set
- * all the same); EAGAIN: no memory, or WEFT_TIMER_MAX.
+ * LWPs.
+ * EINVAL: which, or the times are not valid; EFAULT: new, or old (the timer has been set all the
+ * same); EAGAIN: no memory, or WEFT_TIMER_MAX.
  */
 int64_t sys_setitimer(const uint64_t arg[6])
 {

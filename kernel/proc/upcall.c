@@ -293,8 +293,8 @@ static int upcall_events(struct proc *p, uint32_t wanted)
  * upcall_wait(wanted): blocks until one of the events in `wanted` (UPCALL_*) has happened, and
  * returns the events that have happened.  While an LWP waits for UPCALL_BLOCKED, SIGWAITING is not
  * sent.  UPCALL_TIMED is not an event: until exec, it makes sleeps with a deadline count for
- * UPCALL_BLOCKED.  EINVAL: no event, or an unknown bit; EBUSY: another LWP of the process waits;
- * EINTR: a signal.
+ * UPCALL_BLOCKED.
+ * EINVAL: no event, or an unknown bit; EBUSY: another LWP of the process waits; EINTR: a signal.
  */
 int64_t sys_upcall_wait(const uint64_t arg[6])
 {
