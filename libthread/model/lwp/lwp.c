@@ -1,15 +1,16 @@
 /*
- * lwp.c - model lwp: every thread has its LWP (Solaris 9; the alternate libthread of
- * Solaris 8 before it).
+ * lwp.c - model lwp: every thread has its LWP (Solaris 9; before it the alternate libthread of
+ * Solaris 8).
  *
- * The kernel does all scheduling.  What is left is the sleep queues, each under its own
- * spin lock, and park and unpark.  Blocking: enter a queue, give its lock up, park until
- * wchan is NULL.  Waking: take out of the queue, set wchan to NULL, give the lock up,
- * unpark.  Why no wake-up is lost stands at lwp_wait_woken (core/park.h).
+ * The kernel does all scheduling.  The model only has the sleep queues, each under its own spin
+ * lock, and park and unpark.  To block, a thread enters a queue, releases the queue's lock, and
+ * parks until wchan is NULL.  To wake a thread, the waker takes it out of the queue, sets wchan to
+ * NULL, releases the lock, and unparks it.  lwp_wait_woken (core/park.h) says why no wake-up is
+ * lost.
  *
- * Once wchan is NULL the woken thread may run, return, exit, and its LWP's id may belong
- * to another LWP; so a waker reads all that it needs before, and an unpark that comes so
- * late gives someone a permit that he does not expect, or is refused.  Both are harmless.
+ * Once wchan is NULL, the woken thread may run, return and exit, and its LWP's id may belong to
+ * another LWP.  So a waker reads all that it needs before it sets wchan.  A late unpark gives
+ * another LWP a permit that this LWP does not expect, or is refused.  Both are harmless.
  *
  * States: OnLWP, Blocked and Stopped only.
  */
@@ -36,7 +37,10 @@ static void lwp_unlock(struct sleepq *q)
 	ilock_unlock(&q->lock);
 }
 
-/* t may go: afterwards it is no longer ours.  Returns its LWP's id. */
+/*
+ * Releases t from its wait.  Returns its LWP's id.  The caller must not use t afterwards, because t
+ * may exit.
+ */
 static uint32_t lwp_model_release(struct thread *t)
 {
 	uint32_t id = t->lwp->id;
@@ -45,7 +49,7 @@ static uint32_t lwp_model_release(struct thread *t)
 	return id;
 }
 
-/* In line, so that lwp_sleep has no use for a deadline. */
+/* In line, so that lwp_sleep has no code for a deadline. */
 static inline __attribute__((always_inline)) const void *
 block_and_wake(struct sleepq *q, deadline_t deadline, struct thread *wake)
 {
@@ -73,7 +77,7 @@ static int lwp_sleep(struct sleepq *q)
 	return likely(block_and_wake(q, NEVER, NULL) == NULL) ? 0 : __cancelled();
 }
 
-/* A list that is longer than the array is ours only while we have the lock. */
+/* A list that is longer than the array: the caller may walk it only while it holds the lock. */
 static void lwp_wake_many(struct sleepq *q, struct thread *list)
 {
 	uint32_t ids[UNPARK_BATCH];
@@ -145,7 +149,7 @@ static void __attribute__((noreturn)) lwp_exit(struct sleepq *q, struct thread *
 /* The system call's result is the operation's. */
 int lwp_yield(void) __asm__("__sys_lwp_yield");
 
-/* If t is in a queue, it moves to where its new priority belongs. */
+/* If t is in a queue, t moves to the place of its new priority. */
 static void lwp_set_priority(struct thread *t, int pri)
 {
 	struct sleepq *q;
@@ -175,7 +179,7 @@ static int lwp_kill(struct thread *t, int sig)
 	return t->lwp->id != 0 ? -__sys_lwp_kill(t->lwp->id, sig) : EAGAIN;
 }
 
-/* Its LWP may not have begun: then it has not looked yet. */
+/* t's LWP may not have begun: then t has not looked yet. */
 static void lwp_cancel(struct thread *t)
 {
 	uint32_t id = __atomic_load_n(&t->lwp->id, __ATOMIC_SEQ_CST);
@@ -192,7 +196,7 @@ static int lwp_set_concurrency(int level)
 	return 0;
 }
 
-/* The queues have no common lock: they are not looked at in the child. */
+/* The queues have no common lock.  The child does not read them. */
 static void lwp_around_fork(void)
 {
 }

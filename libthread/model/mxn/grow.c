@@ -1,23 +1,25 @@
 /*
- * grow.c - the model's LWPs of its own, and the one that sees to it that the pool grows.
+ * grow.c - the model's LWPs of its own, one of which makes the pool grow.
  *
  * "When the kernel realizes that all of a process's LWPs are blocked at the kernel-level, it drops
  * a SIGWAITING on the process" (the ThreadMon paper, 3.2.2), and the library adds an LWP if there
  * is a thread to run on it.  From Solaris 2.6 on the kernel calls into the library instead: one LWP
- * waits for that call, in upcall_wait (waiting=upcall); before, one waited for the signal
- * (waiting=signal).  The signal is for indefinite waits only, as in Solaris 2.5; the
- * call also tells of LWPs that all wait in the kernel for a time.  With waiting=none there is no such
- * LWP, and the pool grows only if asked to.
+ * waits for this call in upcall_wait (waiting=upcall).  Before, one LWP waited for the signal
+ * (waiting=signal).  The signal is for waits without a deadline only, as in Solaris 2.5.  The call
+ * also comes when all LWPs wait in the kernel and some wait with a deadline.  With waiting=none
+ * there is no such LWP, and the pool grows only if asked to.
  *
- * It adds one LWP at a time; if that one blocks too, the kernel says so again.  If none can be had
- * it tries again with each tick: as long as nothing changes in this process the kernel says no more.
- * Nothing is lost if a thread becomes runnable when all others are blocked already: whoever made
- * it so was not blocked, and is reported when he is.
+ * The growing LWP adds one LWP at a time.  If the new LWP blocks too, the kernel says so again.  If
+ * no LWP can be created, the growing LWP tries again with each tick, because the kernel says no
+ * more as long as nothing changes in this process.  Nothing is lost if a thread becomes runnable
+ * when all other LWPs are blocked already.  The LWP that made it runnable was not blocked, and the
+ * kernel reports when that LWP blocks.
  *
- * Besides it there are the ASLWP (signal.c) and the reaper of detached threads, so that with the
- * first thread's a program that links the library has four LWPs, as the Solaris paper lists them
- * (p. 16).  They are started with the process; in a child of fork, and in n1, which has the ASLWP
- * alone, with the first thread that is created or when an LWP goes idle for the first time.
+ * The other LWPs are the ASLWP (signal.c) and the reaper of detached threads.  So a program that
+ * links the library has four LWPs, with the first thread's, as the Solaris paper lists them (p.
+ * 16).  They are started with the process.  In a child of fork, and in n1, which has only the
+ * ASLWP, they are started with the first thread that is created, or when an LWP goes idle for the
+ * first time.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,7 +27,7 @@
 #include <weft/signal.h>
 #include "mxn.h"
 
-static struct ilock services_lock; /* while LWPs are started */
+static struct ilock services_lock; /* held while LWPs are started */
 
 static void __attribute__((noreturn)) grow_main(struct thread *self)
 {
@@ -40,12 +42,12 @@ static void __attribute__((noreturn)) grow_main(struct thread *self)
 		while (r > 0 && !__pool_grow())
 			__sys_lwp_sleep(WEFT_CLOCK_MONOTONIC, 0, &tick);
 	} while (r > 0 || r == -EINTR);
-	/* The program has an LWP of its own for this; this one is not needed. */
+	/* The program has an LWP of its own for this; this LWP is not needed. */
 	for (;;)
 		__lwp_park(NEVER, 0);
 }
 
-/* Frees the stacks of detached threads.  Those of others are the business of who joins them. */
+/* Frees the stacks of detached threads.  The stacks of other threads are freed by their joiners. */
 static void __attribute__((noreturn)) reaper_main(struct thread *self)
 {
 	for (;;) {
@@ -62,8 +64,8 @@ static bool grow_started(struct thread **context, void (*entry)(struct thread *)
 }
 
 /*
- * A lost one is not missed before somebody needs it: the next that creates a thread, or an LWP that
- * goes idle, tries again.
+ * If an LWP cannot be started, it is not missed until it is needed.  The next thread that creates a
+ * thread, or an LWP that goes idle, tries again.
  */
 void __services_start(void)
 {
@@ -83,7 +85,7 @@ void __services_start(void)
 	ilock_unlock(&services_lock);
 }
 
-/* It is to look at what is pending. */
+/* Makes the ASLWP look at what is pending. */
 void __aslwp_poke(void)
 {
 	__service_poke(__atomic_load_n(&aslwp, __ATOMIC_ACQUIRE));

@@ -1,8 +1,8 @@
 /*
  * mxn.c - model mxn: creation, exit and suspension of threads; the table of operations.
  *
- * A bound thread lives as in any 1:1 model, on own_lwp, except that its sleep queues are
- * under _schedlock.
+ * A bound thread lives as in any 1:1 model, on own_lwp, except that its sleep queues are under
+ * _schedlock.
  */
 #include <errno.h>
 #include <weft/lwp.h>
@@ -38,7 +38,7 @@ static void begin_bound(struct thread *self)
 	__thread_main(self);
 }
 
-/* It sleeps for as long as it likes: that helps no unbound thread. */
+/* The LWP is LWP_NOPOOL: it may sleep as long as it likes, and that helps no unbound thread. */
 static int create_bound(struct thread *t, bool suspended)
 {
 	t->lwp = &t->own_lwp;
@@ -54,7 +54,7 @@ static void push_above(struct thread *t)
 
 #define IS_UNBOUND (-1)
 
-/* 0 or an error number; IS_UNBOUND: the model is ready for it. */
+/* 0 or an error number; IS_UNBOUND: the model is ready for this unbound thread. */
 static int __attribute__((noinline)) create_special(struct thread *t, bool suspended)
 {
 	int error = 0;
@@ -130,7 +130,7 @@ exit_special(struct thread *self, struct thread *wake)
 		__wake_first(wake);
 	} else {
 		schedlock();
-		self->critical->nopreempt -= 1; /* the caller's section; the LWP lives on */
+		self->critical->nopreempt -= 1; /* the caller's section; the LWP goes on */
 	}
 	next = next_for(self);
 	prepare_switch(self, next);
@@ -150,21 +150,21 @@ static void __attribute__((noreturn)) mxn_exit(struct sleepq *q, struct thread *
 }
 
 /*
- * An unbound thread that runs on another LWP stops together with that LWP, since only the
- * kernel can stop it where it is; the pool gets another one instead.
+ * An unbound thread that runs on another LWP stops together with that LWP, because only the kernel
+ * can stop it there.  The pool gets another LWP instead.
  */
 static int suspend_unbound(struct thread *t)
 {
 	int error;
 
-	if (t->no_suspend != 0) /* it has yielded in a handler meanwhile */
+	if (t->no_suspend != 0) /* the thread has yielded in a handler meanwhile */
 		return EAGAIN;
 	switch (t->state) {
 	case TS_RUNQUEUE:
 		__runq_remove(t);
 		t->state = TS_STOPPED;
 		break;
-	case TS_DISPATCHABLE: /* its LWP is under way, and will find no partner */
+	case TS_DISPATCHABLE: /* its LWP is waking up, and will find no partner */
 		t->partner->partner = NULL;
 		t->state = TS_STOPPED;
 		break;
@@ -176,7 +176,7 @@ static int suspend_unbound(struct thread *t)
 		t->state = TS_STOPPED;
 		break;
 	}
-	t->suspended = true; /* a Blocked one stops when it is woken */
+	t->suspended = true; /* a Blocked thread stops when it is woken */
 	return 0;
 }
 
@@ -205,7 +205,7 @@ static int mxn_resume(struct thread *t)
 	if (t->bound)
 		return __lwp_resume(t);
 	schedlock();
-	/* One that has not begun, but whose id can be seen, begins in mxn_create. */
+	/* A thread whose id can be seen, and that has not begun, is made runnable in mxn_create. */
 	if (t->suspended && t->state == TS_STOPPED && t->rsp != 0) {
 		if (t->lwp != &__nowhere) {
 			t->state = TS_ONLWP;
@@ -224,7 +224,7 @@ static int mxn_resume(struct thread *t)
 	return 0;
 }
 
-/* If t is in a queue, it moves to where its new priority belongs. */
+/* If t is in a queue, t moves to the place of its new priority. */
 static void mxn_change_priority(struct thread *t, int pri)
 {
 	const void *obj = t->wchan;
@@ -257,7 +257,7 @@ static void mxn_after_fork(void)
 	schedunlock();
 }
 
-/* The LWP that the caller is on is the only one, and it is in no queue. */
+/* The caller's LWP is the only LWP, and it is in no list. */
 static void mxn_forked(bool had_others)
 {
 	_schedlock = (struct schedlock){.lock.held = SAMPLE_NOW};
@@ -270,7 +270,7 @@ static void mxn_forked(bool had_others)
 	__pool_forked(thread_self());
 }
 
-/* One that is about to block, or does so later, finds `cancelled` in block. */
+/* A thread that is about to block, or blocks later, finds `cancelled` in block. */
 static void mxn_cancel(struct thread *t)
 {
 	uint32_t lwp, unpark = 0;

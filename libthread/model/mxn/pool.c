@@ -1,26 +1,29 @@
 /*
  * pool.c - the LWPs of the pool.
  *
- * An LWP of the pool is represented by its scheduler context: a struct thread that is no
- * thread of the program, with a small stack, in whose own_lwp the LWP lives.  The LWP runs
- * it when there is nothing else to run; threads switch to each other without it.
+ * An LWP of the pool is represented by its scheduler context.  A context is a struct thread that is
+ * no thread of the program; it has a small stack, and its own_lwp is the LWP's record.  The LWP
+ * runs the context when it has no thread to run.  Threads switch to each other without it.
  *
- * While an LWP runs its context it takes no signals (`idle` in weft/schedctl.h), so that no handler
- * ever runs there.
+ * While an LWP runs its context it takes no signals (`idle` in weft/schedctl.h), so no handler ever
+ * runs there.
  *
- * An idle LWP stands in the list of idle ones and parks.  Who makes a thread runnable
- * takes an LWP from the list, the latest first, and makes the two partners: the thread is
- * Dispatchable, and it is that LWP that runs it.  No wake-up is lost: partner is set, and
- * then the LWP is unparked; it looks at partner after every return from park, and whether
- * it came late or for nothing makes no difference.
+ * An idle LWP stands in the list of idle LWPs and parks.  The waker of a thread takes an LWP from
+ * the list, the latest first, and makes the two partners: the thread is Dispatchable, and this LWP
+ * runs it.
  *
- * `asked` is the concurrency that the program wants: the hint, the option, THR_NEW_LWP; it only
- * grows.  `wanted` is what there should be now: more, when the pool has grown because all its
- * LWPs were blocked (grow.c).  As in Solaris, an LWP beyond `asked` ages, and leaves when it has
- * been idle for five minutes (aging=SECONDS).
+ * *Race:* the idle LWP has looked at partner and is about to park; the waker sets partner and
+ * unparks.  *Without this:* the LWP sleeps on, and its thread does not run; *closed by:* the unpark
+ * comes after partner is set and leaves a permit, and the LWP looks at partner after every return
+ * from park.  A late or an extra unpark does no harm.
  *
- * When a thread is suspended while it runs, its LWP stops with it, and another takes its
- * place; when it goes on, there is one too many, and the next that is idle leaves.
+ * `asked` is the concurrency that the program wants: the hint, the option, THR_NEW_LWP.  It only
+ * grows.  `wanted` is the number of LWPs that there should be now.  It is larger than `asked` when
+ * the pool has grown because all its LWPs were blocked (grow.c).  As in Solaris, an LWP beyond
+ * `asked` ages, and exits when it has been idle for five minutes (aging=SECONDS).
+ *
+ * When a thread is suspended while it runs, its LWP stops with it, and another LWP takes its place.
+ * When the thread goes on, there is one LWP too many, and the next LWP that is idle exits.
  */
 #include <errno.h>
 #include <sched.h>
@@ -46,7 +49,7 @@ struct thread *__pool_take_idle(void)
 	return c;
 }
 
-/* One LWP too many: ends the calling one.  Called with _schedlock, which it gives up. */
+/* One LWP too many: ends the calling LWP.  Called with _schedlock held; releases it. */
 static void __attribute__((noreturn)) lwp_retire(struct thread *self)
 {
 	struct thread **p = &__pool_contexts;
@@ -63,7 +66,9 @@ static void __attribute__((noreturn)) lwp_retire(struct thread *self)
 	__lwp_leave(self);
 }
 
-/* The calling LWP has been idle for so long: it leaves, unless it is needed or asked for. */
+/*
+ * The calling LWP has been idle for the time of aging.  Ends it, unless it is needed or asked for.
+ */
 static void lwp_aged(struct thread *self)
 {
 	struct thread **p = &__pool_idle;
@@ -79,7 +84,7 @@ static void lwp_aged(struct thread *self)
 	schedunlock();
 }
 
-/* Parks until there is a partner.  Called with _schedlock, which it gives up. */
+/* Parks until there is a partner.  Called with _schedlock held; releases it. */
 static void wait_for_partner(struct thread *self)
 {
 	deadline_t deadline = NEVER;
@@ -109,16 +114,13 @@ static struct thread *instead_of(struct thread *partner)
 	return __runq_pop();
 }
 
-/*
- * What an LWP does when it runs no thread.  A partner may have been taken away again by
- * thr_suspend.
- */
+/* What an LWP does when it runs no thread.  thr_suspend may have taken the partner away again. */
 static void __attribute__((noreturn)) lwp_scheduler(struct thread *self)
 {
 	for (;;) {
 		struct thread *next;
 
-		if (unlikely(!__pool_ready)) /* without an ASLWP nobody would see its signals */
+		if (unlikely(!__pool_ready)) /* without an ASLWP its signals stay unseen */
 			__services_start();
 		schedlock();
 		next = self->partner;
@@ -136,7 +138,7 @@ static void __attribute__((noreturn)) lwp_scheduler(struct thread *self)
 	}
 }
 
-/* Where an LWP begins.  Whoever made it had blocked all signals. */
+/* Where an LWP begins.  Its creator had blocked all signals. */
 static void scheduler_first(struct thread *self)
 {
 	self->lwp->sc->idle = 1;
@@ -148,7 +150,7 @@ static void scheduler_first(struct thread *self)
 	lwp_scheduler(self);
 }
 
-/* The context of the first LWP is entered by a switch. */
+/* Where the context of the first LWP begins: a switch enters it. */
 static void scheduler_after(void)
 {
 	lwp_scheduler(thread_self());
@@ -182,7 +184,7 @@ static struct thread *new_context(void)
 	return c;
 }
 
-/* A new LWP for the pool; `size` counts it already.  0, EAGAIN, ENOMEM. */
+/* Adds an LWP to the pool; __pool_size counts it already.  0, EAGAIN, ENOMEM. */
 static int add_lwp(void)
 {
 	struct thread *c = new_context();
@@ -222,7 +224,7 @@ static int pool_fill(void)
 	}
 }
 
-/* On failure there are as many as before, or a few more. */
+/* On failure there are as many LWPs as before, or a few more. */
 int __pool_set_concurrency(int level)
 {
 	int error;
@@ -263,7 +265,10 @@ int __pool_make_ready(void)
 {
 	int error = pool_fill();
 
-	/* Fewer than the parent of fork asked for are fewer, and no reason to make no thread. */
+	/*
+	 * In a child of fork there may be fewer LWPs than the parent asked for.  A thread can be
+	 * created all the same.
+	 */
 	if (error != 0 && __pool_size > 0)
 		error = 0;
 	if (error == 0)
@@ -290,7 +295,7 @@ bool __pool_grow(void)
 	return false;
 }
 
-/* The first LWP, which runs the first thread, is the first of the pool. */
+/* The first LWP, which runs the first thread, is the first LWP of the pool. */
 void __pool_init(void)
 {
 	struct thread *main = thread_self(), *c = new_context();
@@ -303,13 +308,13 @@ void __pool_init(void)
 	__pool_contexts = c;
 	c->list_next = NULL;
 	__pool_size = asked = wanted = 1;
-	/* Fewer than asked for are fewer, and no reason not to start. */
+	/* The program starts also with fewer LWPs than it asked for. */
 	__pool_set_concurrency(__options.concurrency);
 }
 
 /*
- * The LWP of a thread that forked is the pool, unless that thread was bound: then there is none.
- * The others that the parent had asked for come when an unbound thread is created.
+ * If the thread that forked was unbound, its LWP is the pool.  If it was bound, the pool is empty.
+ * The other LWPs that the parent had asked for are added when an unbound thread is created.
  */
 void __pool_forked(struct thread *self)
 {

@@ -2,38 +2,39 @@
  * realtime.c - unbound threads of SCHED_FIFO and SCHED_RR: preemption, time slices.
  *
  * POSIX.1-2008, XSH 2.8.4 (policies) and 2.9.4 (contention scope).  The scope of an unbound thread
- * is the process: it contends with the unbound threads of its process for the LWPs of the pool, by
- * its priority in the run queue.  What CPU time an LWP gets is the kernel's decision, which knows
- * nothing of this.  A thread is "real-time" here if its priority, with what it inherits, is
- * PRI_REALTIME or above.
+ * is the process.  The thread contends with the unbound threads of its process for the LWPs of the
+ * pool, by its priority in the run queue.  The kernel decides how much CPU time an LWP gets, and
+ * does not know these priorities.  A thread is "real-time" here if its priority, with what it
+ * inherits, is PRI_REALTIME or above.
  *
- * Of the threads that could run the real-time ones of the highest priorities are on the LWPs:
+ * Of the runnable threads, the real-time threads of the highest priorities are on the LWPs:
  *
- *	A real-time thread that enters the run queue takes the LWP of the lowest thread below it
- *	(__realtime_look).  That LWP is asked to look (lwp_preempt, weft/lwp.h), enters
- *	__mxn_preempted, and gives its thread up.  An LWP that is asleep in the kernel is the last
- *	choice: it looks when its call returns.
- *	The preempted thread becomes the head of the list of its priority, and keeps the rest of
- *	its slice.  At the end of its slice, or when it yields, it becomes the tail.
+ *  - A real-time thread that enters the run queue takes the LWP of the lowest thread below it
+ *    (__realtime_look).  This LWP is asked to look (lwp_preempt, weft/lwp.h), enters
+ *    __mxn_preempted, and hands its thread back.  An LWP that sleeps in the kernel is the last
+ *    choice: it looks when its call returns.
+ *  - The preempted thread becomes the head of the list of its priority, and keeps the rest of its
+ *    slice.  At the end of its slice, or when it yields, it becomes the tail.
  *
- * Lists are by priority, not by policy.  SCHED_FIFO has no slice.  A thread of SCHED_RR has
- * RR_TICKS.  The ticker, an LWP of the library's own, charges a tick to each such thread that it
- * finds on an LWP, while an equal one waits in the run queue; without one there is no tick.  So
- * a slice is exact to a tick, and the time that a thread has had alone does not count.
+ * Lists are by priority, not by policy.  A thread of SCHED_FIFO has no slice.  A thread of SCHED_RR
+ * has RR_TICKS.  The ticker is an LWP of the library's own.  At each tick it charges one tick to
+ * every such thread that is on an LWP while a thread of equal priority waits in the run queue.
+ * Without such a waiter there is no tick.  So a slice is exact to a tick, and the time that a
+ * thread runs without a waiter does not count.
  *
- * A switch between threads of priority 0 does nothing for all this.  That is possible because every
+ * A switch between threads of priority 0 does nothing for all this.  This is possible because every
  * other switch goes through __switch_special, which notes what the LWP runs (struct ulwp: pri, rr).
  *
- * All fields and static variables with _schedlock.
+ * All fields and static variables are under _schedlock.
  */
 #include <errno.h>
 #include <sched.h>
 #include "mxn.h"
 
-static struct thread *volatile ticker; /* the LWP's context, once there is one */
-static struct ilock ticker_lock;       /* held while it is made; before __threads_lock */
+static struct thread *volatile ticker; /* the LWP's context, once it is created */
+static struct ilock ticker_lock;       /* held while it is created; before __threads_lock */
 static bool ticking;                   /* it parks for the next tick, or is about to */
-static bool retry;                     /* an LWP could not be given up when it was asked for */
+static bool retry;                     /* an LWP could not give up its thread when asked */
 
 static void ticker_arm(void)
 {
@@ -68,12 +69,12 @@ void __switch_special(struct thread *from, struct thread *to)
 	__masks_move(from, to);
 }
 
-/* --- preemption --------------------------------------------------------------------------------- */
+/* --- preemption ------------------------------------------------------------------------------ */
 
 /*
- * *Race:* l is asked for its thread, that one blocks, and another comes onto l before l looks;
- * *without this:* the other one, perhaps the highest, would be preempted; *closed by:*
- * __mxn_preempted compares the caller with the run queue, under the lock.
+ * *Race:* l is asked for its thread, this thread blocks, and another thread comes onto l before l
+ * looks; *without this:* the other thread, which may have the highest priority, is preempted;
+ * *closed by:* __mxn_preempted compares the caller with the run queue, under the lock.
  */
 static void lwp_ask(struct ulwp *l)
 {
@@ -82,7 +83,7 @@ static void lwp_ask(struct ulwp *l)
 	__sys_lwp_preempt(l->id);
 }
 
-/* Is it better to take l's LWP than that of `other`, or NULL? */
+/* Is it better to take l than to take `other`, which may be NULL? */
 static bool gives_sooner(const struct ulwp *l, const struct ulwp *other)
 {
 	bool asleep = l->sc->state == SC_SLEEPING;
@@ -95,11 +96,11 @@ static bool gives_sooner(const struct ulwp *l, const struct ulwp *other)
 }
 
 /*
- * A thread of priority pri has entered the run queue: if it is real-time, it gets the LWP of a
- * lower one.  gives_way: the caller calls __mxn_give_way as soon as it has given up _schedlock, so
- * that its own LWP need not be asked.
+ * A thread of priority pri has entered the run queue.  If it is real-time, it gets the LWP of a
+ * thread of lower priority.  gives_way: the caller calls __mxn_give_way as soon as it has released
+ * _schedlock, so its own LWP need not be asked.
  *
- * An LWP that is asked is not asked for another thread, until it has looked or switched.
+ * An LWP that has been asked is not asked for another thread until it has looked or switched.
  */
 void __realtime_look(int pri, bool gives_way)
 {
@@ -125,7 +126,10 @@ void __realtime_look(int pri, bool gives_way)
 		lwp_ask(lowest);
 }
 
-/* With _schedlock, given up: the caller leaves its LWP to the first of the run queue. */
+/*
+ * Called with _schedlock held; releases it.  The caller leaves its LWP to the first of the run
+ * queue.
+ */
 static void give_up_lwp(struct thread *self, bool to_tail)
 {
 	struct thread *next = __runq_pop();
@@ -136,7 +140,7 @@ static void give_up_lwp(struct thread *self, bool to_tail)
 	else
 		__runq_push_head(self);
 	prepare_switch(self, next);
-	__realtime_look(self->pri, false); /* another LWP may run a lower one */
+	__realtime_look(self->pri, false); /* another LWP may run a lower thread */
 	__mxn_switch(self, next, lwp_hand_over(self, next));
 }
 
@@ -154,9 +158,9 @@ void __mxn_give_way(void)
 }
 
 /*
- * Where an LWP looks that has been asked to: called as a signal handler is, at any place that is
- * not in a critical section (core/signal.c).  A thread that others wait for (no_suspend) goes on
- * first, and is asked again at the next tick.
+ * Where an LWP looks after it has been asked.  Called like a signal handler, at any place outside a
+ * critical section (core/signal.c).  A thread for which others wait (no_suspend) goes on first, and
+ * is asked again at the next tick.
  */
 void __mxn_preempted(void)
 {
@@ -181,11 +185,11 @@ void __mxn_preempted(void)
 	}
 }
 
-/* --- changes of priority and policy ----------------------------------------------------------------- */
+/* --- changes of priority and policy ---------------------------------------------------------- */
 
 /*
- * t has a new priority, its own or a lent one.  In the run queue, real-time, it becomes the head of
- * its list if it has been lowered (POSIX: pthread_setschedprio), else the tail.
+ * t has a new priority, its own or an inherited one.  A real-time t in the run queue becomes the
+ * head of its list if its priority was lowered (POSIX: pthread_setschedprio), else the tail.
  */
 void __realtime_changed(struct thread *t, bool lowered)
 {
@@ -221,9 +225,9 @@ void __mxn_rescheduled(struct thread *t, bool to_tail)
 	}
 }
 
-/* --- the tick ------------------------------------------------------------------------------------ */
+/* --- the tick -------------------------------------------------------------------------------- */
 
-/* Charges a tick.  False: there is nobody for whom another one is needed. */
+/* Charges a tick.  False: no thread needs another tick. */
 static bool tick(void)
 {
 	bool more = false;
@@ -271,7 +275,7 @@ static void __attribute__((noreturn)) ticker_main(struct thread *self)
 	}
 }
 
-/* Makes the ticker if there is none.  0, EAGAIN, ENOMEM. */
+/* Creates the ticker if there is none.  0, EAGAIN, ENOMEM. */
 int __realtime_prepare(void)
 {
 	struct thread *t;

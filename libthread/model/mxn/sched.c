@@ -1,10 +1,11 @@
 /*
  * sched.c - the user-level scheduler: _schedlock, the run queue, blocking and waking.
  *
- * Threads of equal priority do not preempt each other.  A thread that is woken and has a
- * higher priority than its waker takes over the waker's LWP at once, if no other is idle;
- * a lower one on another LWP runs until its next call of the scheduler.  From PRI_REALTIME on a
- * woken thread takes the LWP of the lowest one, wherever that runs (realtime.c).
+ * Threads of equal priority do not preempt each other.  A thread that is woken and has a higher
+ * priority than its waker takes over the waker's LWP at once, if no other LWP is idle.  A thread of
+ * lower priority on another LWP runs until its next call of the scheduler.  From PRI_REALTIME on, a
+ * woken thread takes the LWP of the thread with the lowest priority, on whatever LWP that thread
+ * runs (realtime.c).
  */
 #include "mxn.h"
 
@@ -16,7 +17,7 @@ struct runq __runq;
 
 /* --- the lock ------------------------------------------------------------------- */
 
-/* Takes l if it is free, or only looks held because a sample is due. */
+/* Acquires l if it is free, or if it only looks held because a sample is due. */
 static bool schedlock_take(struct ilock *l)
 {
 	uint32_t seen = l->held;
@@ -45,8 +46,9 @@ void __schedlock_wait(struct ilock *l)
 }
 
 /*
- * A timed hold is over, but not yet the critical section in which it was.  The next sample
- * is many holds away; that its holder came so far already is not worth a lock.
+ * A timed hold is over; the critical section of this hold is not over yet.  The next sample is many
+ * holds away.  So it is very unlikely that the next timed holder is here too, and the statistics
+ * need no lock.
  */
 void __schedlock_timed(void)
 {
@@ -66,12 +68,12 @@ void __runq_init(void)
 	__runq = (struct runq){.zero = {run_end(&__runq.zero), run_end(&__runq.zero)}};
 }
 
-/* The highest priority there, or -1; without the lock a guess. */
+/* The highest priority in the run queue, or -1.  Without the lock the result is a guess. */
 int __runq_top(void)
 {
 	int word = __runq.bitmap[1] != 0;
 
-	/* The guess of one who has not got the lock may come while the last one leaves. */
+	/* A caller without the lock may guess while the last thread leaves the queue. */
 	if (__runq.above != 0 && __runq.bitmap[word] != 0)
 		return word * 64 + 63 - __builtin_clzl(__runq.bitmap[word]);
 	return __runq.zero.first != run_end(&__runq.zero) ? 0 : -1;
@@ -90,7 +92,7 @@ void __runq_push_above(struct thread *t)
 	t->slice = RR_TICKS;
 }
 
-/* It keeps what is left of its slice. */
+/* t keeps the rest of its time slice. */
 void __runq_push_head(struct thread *t)
 {
 	struct run_list *l = t->pri != 0 ? &__runq.pri[t->pri] : &__runq.zero;
@@ -155,11 +157,11 @@ uint32_t __make_runnable(struct thread *t)
 }
 
 /*
- * What a wake-up does to t's books.  True: t is unbound and off its LWP, and nothing keeps
- * it from running.  *unpark gets the LWP of a bound thread that is asleep, else 0.
+ * Updates the fields of t for a wake-up.  True: t is unbound and off its LWP, and nothing keeps it
+ * from running.  *unpark gets the LWP of a bound thread that sleeps, else 0.
  *
- * A thread that is OnLWP has entered its queue but has not come to block() yet: it will
- * find wchan NULL there.
+ * A thread that is OnLWP has entered its queue and has not yet come to block(): there it will find
+ * wchan NULL.
  */
 static bool thread_woken(struct thread *t, uint32_t *unpark)
 {
@@ -173,7 +175,7 @@ static bool thread_woken(struct thread *t, uint32_t *unpark)
 	if (t->suspended && blocked && !t->bound)
 		t->state = TS_STOPPED;
 	blocked &= !t->bound && !t->suspended;
-	__atomic_store_n(&t->wchan, NULL, __ATOMIC_RELEASE); /* a bound one may go on here */
+	__atomic_store_n(&t->wchan, NULL, __ATOMIC_RELEASE); /* a bound thread may go on here */
 	return blocked;
 }
 
@@ -190,8 +192,8 @@ uint32_t __release(struct thread *t)
 }
 
 /*
- * Where a thread goes on of which somebody else has said that it waits in vain, before it returns
- * from its wait: what this returns, that does.
+ * Another thread has ended this thread's wait in vain.  The thread goes on here before it returns
+ * from its wait, and the wait returns what this function returns.
  */
 static const void *wake_in_vain(void)
 {
@@ -219,7 +221,7 @@ uint32_t __give_up(struct thread *t)
 	__mxn_call_first(t, wake_in_vain);
 	t->gave_up = t->wchan;
 	__sleepq_remove(t->q, t);
-	return __release(t); /* takes it out of the time-outs too */
+	return __release(t); /* also takes t out of the time-outs */
 }
 
 static inline void queue_to_run(struct thread *t)
@@ -243,8 +245,8 @@ static const void *block_bound(struct thread *self, deadline_t deadline, struct 
 }
 
 /*
- * The caller, unbound, wakes t, and blocks or exits: t, or one of higher priority, gets its
- * LWP.
+ * The caller, which is unbound, wakes t, and then blocks or exits.  t, or a thread of higher
+ * priority, gets the caller's LWP.
  */
 void __wake_first(struct thread *t)
 {
@@ -260,14 +262,14 @@ void __wake_first(struct thread *t)
 	}
 }
 
-/* The caller has woken t first, and leaves its LWP to next: another one may be for t. */
+/* The caller has woken t, and leaves its LWP to next: t may get another LWP. */
 void __left_behind(struct thread *t, struct thread *next)
 {
 	if (t != next && t->state == TS_RUNQUEUE)
 		__realtime_look(t->pri, false);
 }
 
-/* The caller is to be cancelled, here and now. */
+/* The caller is to be cancelled in this wait. */
 static const void *block_in_vain(struct thread *self, struct thread *wake)
 {
 	const void *obj = self->wchan;
@@ -293,7 +295,7 @@ __block_special(struct thread *self, deadline_t deadline, struct thread *wake)
 		return block_in_vain(self, wake);
 	if (wake != NULL)
 		__wake_first(wake);
-	if (unlikely(self->kept) && __signals_due(self)) /* they are not to be slept on */
+	if (unlikely(self->kept) && __signals_due(self)) /* take them first */
 		return __signals_first(deadline);
 	self->state = TS_BLOCKED;
 	if (deadline != NEVER)
@@ -306,9 +308,9 @@ __block_special(struct thread *self, deadline_t deadline, struct thread *wake)
 }
 
 /*
- * A thread that blocks and wakes another keeps its LWP busy with that one (or with one of
- * higher priority), instead of unparking an idle LWP and going idle itself.  Written out is the
- * case of two threads that take turns.
+ * A thread that blocks and wakes another gives its LWP to the woken thread, or to a thread of
+ * higher priority.  It does not unpark an idle LWP and then go idle itself.  The case of two
+ * threads that take turns is written out.
  */
 const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wake)
 {
@@ -339,13 +341,13 @@ int __mxn_sleep(struct sleepq *q)
 	return switch_plain(self, next);
 }
 
-/* With _schedlock: can the caller give way when it has given that up? */
+/* The caller holds _schedlock.  Can it give way after it has released the lock? */
 static inline bool may_give_way(const struct thread *self)
 {
 	return !self->bound && (self->critical->nopreempt & (SECTION_TIMED - 1)) == 1;
 }
 
-/* A thread of priority pri has been woken: it goes first if it ought to. */
+/* A thread of priority pri has been woken.  Lets it run first if its priority says so. */
 static void give_way(int pri, bool may)
 {
 	struct thread *self = thread_self();
@@ -422,7 +424,7 @@ void __mxn_wake(struct sleepq *q, struct thread *list)
 
 /* --- yielding ------------------------------------------------------------------------- */
 
-/* With _schedlock. */
+/* The caller holds _schedlock. */
 static int __attribute__((noinline)) yield_special(struct thread *self)
 {
 	struct thread *next;
@@ -438,8 +440,8 @@ static int __attribute__((noinline)) yield_special(struct thread *self)
 }
 
 /*
- * To a thread of the same or a higher priority; without one, to another LWP of the
- * machine.
+ * Yields to a thread of the same or a higher priority.  If there is none, yields to another LWP of
+ * the machine.
  */
 int __mxn_yield(void)
 {

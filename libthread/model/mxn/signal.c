@@ -1,28 +1,31 @@
 /*
- * signal.c - signals of unbound threads, and the LWP that finds a thread for those of the process.
+ * signal.c - signals of unbound threads, and the LWP that finds a thread for a signal of the
+ * process.
  *
- * A thread's mask, alternate stack and pending signals are its LWP's while it is on one, so that
- * the kernel delivers what is for it, and sigpending and the rest are the kernel's.
- * When it leaves the LWP it takes along what differs from what all have (struct thread, carries
- * and kept), and the LWP gets that of the thread that comes: __masks_move, part of the switch.
+ * While a thread is on an LWP, its mask, alternate stack and pending signals are those of the LWP.
+ * So the kernel delivers its signals, and sigpending and its relatives are the kernel's.  When the
+ * thread leaves the LWP, it takes along what differs from what all threads have (struct thread,
+ * carries and kept).  The LWP gets that of the thread that comes: __masks_move, part of the switch.
  *
- * For a thread (pthread_kill).  Sent under _schedlock: to the LWP, if the thread is on one; it
- * cannot leave that meanwhile, and when it does, it takes back what it has not come to see (in a
- * critical section no handler is called), so no other thread gets it.  Otherwise into sigkept; if
- * it is asleep and does not block the signal, it is made to run (interrupt): the handlers
- * are called as it comes onto an LWP, before wait_interrupted(), which puts it to sleep again unless it
- * has been woken meanwhile.  All that time it stands in its sleep queue, in its place.  A thread
- * that is about to sleep looks under the lock (__signals_due).
+ * A signal for a thread (pthread_kill) is sent under _schedlock.  If the thread is on an LWP, the
+ * signal goes to the LWP.  The thread cannot leave the LWP meanwhile.  When it leaves, it takes
+ * back the signals that it has not handled (no handler is called in a critical section), so no
+ * other thread gets them.  If the thread is on no LWP, the signal goes into sigkept.  If this
+ * thread sleeps and does not block the signal, it is made to run (lwp_interrupt).  The handlers are
+ * called as it comes onto an LWP, before wait_interrupted(), which lets it sleep again unless it
+ * has been woken meanwhile.  All that time it keeps its place in its sleep queue.  A thread that is
+ * about to sleep looks under the lock (__signals_due).
  *
- * For the process.  The kernel chooses an LWP whose mask lets the signal through, which is
- * to say a thread that is on one.  When there is none, but maybe a thread that is on no LWP, it
- * unparks the ASLWP, the asynchronous-signal LWP of the Solaris paper (p. 13): that looks through
- * the threads, and either "asks the kernel to redirect the pending signal" to an LWP that has one
- * by now, or makes the thread come and look.  The signal stays pending for the process all the
- * time, and it does not matter who takes it.  If the chosen thread blocks it in the last moment or
- * leaves its LWP, the kernel chooses anew (sig_hand_on in kernel/proc/signal.c) and may tell the
- * ASLWP again; if no thread takes it, it waits for one that unblocks it.  Unlike Solaris's, this
- * ASLWP is no bottleneck for signals that a running thread can take.
+ * For a signal of the process, the kernel chooses an LWP with a mask that lets the signal through,
+ * that is, a thread that is on an LWP.  There may be no such LWP, and a thread on no LWP that would
+ * take the signal.  Then the kernel unparks the ASLWP, the asynchronous-signal LWP of the Solaris
+ * paper (p. 13).  The ASLWP looks through the threads.  It "asks the kernel to redirect the pending
+ * signal" to an LWP if the chosen thread is on one by now, or it makes the thread come and look.
+ * The signal stays pending for the process all the time, and any thread may take it.  The chosen
+ * thread may block the signal at the last moment, or leave its LWP.  Then the kernel chooses again
+ * (sig_hand_on in kernel/proc/signal.c) and may tell the ASLWP again.  If no thread takes the
+ * signal, it waits for a thread that unblocks it.  Unlike the ASLWP of Solaris, this ASLWP is no
+ * bottleneck for signals that a running thread can take.
  *
  * An LWP without a thread takes no signals (pool.c).
  *
@@ -32,7 +35,7 @@
 #include <signal.h>
 #include "mxn.h"
 
-/* --- the switch; with _schedlock, in a critical section ------------------------------------ */
+/* --- the switch; with _schedlock, in a critical section -------------------------------------- */
 
 /* t's mask, stack and signals become those of l, the calling LWP. */
 static void mask_arrive(struct thread *t, struct ulwp *l, uint8_t carries)
@@ -53,7 +56,7 @@ static void mask_arrive(struct thread *t, struct ulwp *l, uint8_t carries)
 		__sys_lwp_kill(l->id, __builtin_ctzl(kept) + 1);
 }
 
-/* What is pending for self alone comes from its LWP to sigkept. */
+/* Moves what is pending for self alone from its LWP to sigkept. */
 static void take_back(struct thread *self)
 {
 	self->sigkept |= __sys_lwp_sigtake();
@@ -66,14 +69,17 @@ void __masks_move(struct thread *from, struct thread *to)
 
 	if (from->kept)
 		take_back(from);
-	if (to == context_of(from)) { /* mask and stack stay, for nobody */
+	if (to == context_of(from)) { /* mask and stack stay; no thread uses them */
 		to->sigmask = from->sigmask;
 		to->carries = from->carries;
 		l->sc->idle = 1;
 		return;
 	}
 	if (from == context_of(from)) {
-		/* What the thread blocks must not find the LWP first: it could end the process. */
+		/*
+		 * A signal that the thread blocks must not find the LWP first, because it could end
+		 * the process.
+		 */
 		if ((from->carries | to->carries) & CARRIES_MASK)
 			__sys_sigprocmask(SIG_SETMASK, &to->sigmask, NULL);
 		l->sc->idle = 0;
@@ -84,7 +90,7 @@ void __masks_move(struct thread *from, struct thread *to)
 
 /* --- a thread that sleeps, or is about to ---------------------------------------------------- */
 
-/* The caller stands in its queue, or has been woken, and has taken its signals. */
+/* The caller stands in its queue, or has been woken.  It has taken its signals. */
 static const void *sleep_on(deadline_t deadline)
 {
 	struct thread *self = thread_self();
@@ -92,12 +98,12 @@ static const void *sleep_on(deadline_t deadline)
 
 	schedlock();
 	obj = __block_special(self, deadline, NULL);
-	if (obj != NULL && ends_in_sleep(self)) /* whose caller would take it for a wake-up */
+	if (obj != NULL && ends_in_sleep(self)) /* its caller must not see a wake-up */
 		__cancelled();
 	return obj;
 }
 
-/* Signals that t waits for, asleep or about to be: those of await_signal. */
+/* The signals for which t waits in await_signal, asleep or about to sleep. */
 static uint64_t signals_awaited(const struct thread *t)
 {
 	return t->wchan == &t->sigmask ? *(const uint64_t *)t->wait_arg : 0;
@@ -128,7 +134,7 @@ const void *__signals_first(deadline_t deadline)
 	return ends ? NULL : sleep_on(deadline);
 }
 
-/* t, which is Blocked, is to take signals.  Returns an LWP to unpark, or 0. */
+/* Makes t, which is Blocked, take signals.  Returns an LWP to unpark, or 0. */
 static uint32_t lwp_interrupt(struct thread *t)
 {
 	if (t->wchan == &t->sigmask) {
@@ -147,7 +153,10 @@ static uint32_t lwp_interrupt(struct thread *t)
 	return __make_runnable(t);
 }
 
-/* t, which is on no LWP, is to look for signals when it is on one; soon, if one is open to it. */
+/*
+ * Makes t, which is on no LWP, look for signals when it is on one.  open: t does not block one of
+ * them or waits for it, so t is to look soon.  Returns an LWP to unpark, or 0.
+ */
 static uint32_t make_look(struct thread *t, bool open)
 {
 	t->kept = true;
@@ -177,15 +186,18 @@ int __mxn_kill(struct thread *t, int sig)
 	return error;
 }
 
-/* --- waiting for signals ----------------------------------------------------------------------- */
+/* --- waiting for signals --------------------------------------------------------------------- */
 
 /*
- * A thread that waits for signals stands in the queue of its own mask; wait_arg points to those
- * that it waits for.  Whoever has one for it takes it out of there (interrupt), and it looks.
+ * A thread that waits for signals stands in the queue of its own mask.  wait_arg points to the set
+ * for which it waits.  The sender of such a signal takes the thread out of the queue
+ * (lwp_interrupt), and the thread looks.
  *
- * None is slept on: the kernel first has a signal of the process pending, then tells the ASLWP,
- * which looks at the threads under the lock.  If that is before this one has the lock, this one
- * finds the signal pending; else the ASLWP finds this one asleep.
+ * *Race:* the caller is about to sleep, and the kernel sends a signal of `set` to the process;
+ * *without this:* the caller sleeps although the signal is pending; *closed by:* the kernel first
+ * makes the signal pending and then tells the ASLWP, which looks at the threads under the lock.  If
+ * the ASLWP has the lock first, the caller finds the signal pending.  Otherwise the ASLWP finds the
+ * caller asleep.
  */
 bool __mxn_await_signal(uint64_t set, deadline_t deadline)
 {
@@ -207,8 +219,9 @@ bool __mxn_await_signal(uint64_t set, deadline_t deadline)
 }
 
 /*
- * The ASLWP may have woken the caller for one of them, and looked no further: but the caller was
- * sent another one itself, and takes that.
+ * *Race:* the ASLWP wakes the caller for a signal and looks for no other thread; the caller takes
+ * another signal, which was sent to the caller itself.  *Without this:* the first signal stays
+ * pending although another thread waits for it; *closed by:* the caller makes the ASLWP look again.
  */
 void __mxn_leave_signals(uint64_t set)
 {
@@ -219,11 +232,11 @@ void __mxn_leave_signals(uint64_t set)
 		__aslwp_poke();
 }
 
-/* --- the ASLWP --------------------------------------------------------------------------------- */
+/* --- the ASLWP ------------------------------------------------------------------------------- */
 
 /*
- * Is t one to take sig, which is pending for the process?  If it is on no LWP it is made to look,
- * and *unpark may get an LWP.
+ * Can t take sig, which is pending for the process?  If t is on no LWP it is made to look, and
+ * *unpark may get an LWP.
  */
 static bool thread_takes_signal(struct thread *t, int sig, uint32_t *unpark)
 {
@@ -233,12 +246,15 @@ static bool thread_takes_signal(struct thread *t, int sig, uint32_t *unpark)
 		return t->lwp->id != 0 && __sys_sig_redirect(t->lwp->id, sig) >= 0;
 	if (t->bound)
 		return false;
-	if (__sys_sig_redirect(0, sig) == 0) /* else the default action was all */
+	if (__sys_sig_redirect(0, sig) == 0) /* otherwise the default action was enough */
 		*unpark = make_look(t, true);
 	return true;
 }
 
-/* All that wait for it are to look, since it may be queued several times.  Is there one? */
+/*
+ * Makes all threads that wait for the signal look, because it may be queued several times.  Returns
+ * whether there is such a thread.
+ */
 static bool wake_waiters(uint64_t bit)
 {
 	struct thread *t = __thread_list;
@@ -257,7 +273,7 @@ static bool wake_waiters(uint64_t bit)
 	return found;
 }
 
-/* Nobody may take it: then it stays where it is. */
+/* Finds a thread for sig.  If no thread may take the signal, it stays pending. */
 static void find_taker(int sig)
 {
 	uint32_t unpark = 0;
@@ -275,7 +291,7 @@ static void find_taker(int sig)
 		__sys_lwp_unpark(unpark);
 }
 
-/* Its own mask is full, so that what the kernel calls pending is all there is. */
+/* The ASLWP's own mask is full, so sigpending returns all that is pending. */
 void __aslwp_main(struct thread *self)
 {
 	uint64_t pending;

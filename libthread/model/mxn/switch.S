@@ -4,15 +4,15 @@
  * long __mxn_switch(struct thread *from, struct thread *to, struct section *c)
  * void __mxn_leave(struct thread *from, struct thread *to, struct section *c)
  *
- * Called with _schedlock held.  __mxn_switch saves what a function must preserve (RBX, RBP, R12
- * to R15 on the stack of `from`, the control words of SSE and x87 in from->fp_control; the
- * flags' direction bit is clear at any call), and RSP in from->rsp.  __mxn_leave saves nothing,
- * and once it is off the stack of `from` it lets that go.  Both take the same of `to`, and point
- * FS base at it.
+ * Called with _schedlock held.  __mxn_switch saves what a function must preserve.  RBX, RBP and R12
+ * to R15 go onto the stack of `from`, the control words of SSE and x87 into from->fp_control, and
+ * RSP into from->rsp.  (The direction flag is clear at any call.)  __mxn_leave saves nothing; once
+ * it is off the stack of `from`, it releases that stack.  Both load the same registers of `to`, and
+ * point FS base at `to`.
  *
- * Then they give up _schedlock, and leave its critical section c, as schedunlock does, and return
- * 0 on the stack of `to`.  A new thread "returns" into its entry function.  The layout is
- * described at struct thread (core/tcb.h).
+ * Then both release _schedlock and leave its critical section c, as schedunlock does, and return 0
+ * on the stack of `to`.  A new thread "returns" into its entry function.  struct thread
+ * (core/tcb.h) describes the layout.
  */
 #include "../../core/offsets.h"
 

@@ -1,30 +1,32 @@
 /*
  * timeout.c - deadlines of unbound threads.
  *
- * An LWP of the pool that runs a thread cannot wait for a deadline of another, and all of
- * them may be running for long.  So there is one LWP that does nothing else, as the old
- * library had its callout LWP: made at the first timed wait, parked until the earliest
- * deadline, it takes the threads whose time is up out of their sleep queues and makes
- * them runnable.  Who arms a deadline that is earlier than what that LWP parks for
- * unparks it.  It is parked for a far deadline, or one that has been cancelled, while all LWPs of
- * the pool are blocked; so it must not count as one that could run (LWP_NOPOOL).  (Bound threads
- * park with their deadline in the kernel.)
+ * An LWP of the pool that runs a thread cannot wait for a deadline of another thread, and all of
+ * them may run for long.  So one LWP does only this, like the callout LWP of the old library.  It
+ * is created at the first timed wait, and parks until the earliest deadline.  Then it takes the
+ * threads whose deadline has passed out of their sleep queues and makes them runnable.  A thread
+ * that arms an earlier deadline than the LWP parks for unparks the LWP.  While all LWPs of the pool
+ * are blocked, this LWP may be parked for a far deadline, or for a deadline that has been
+ * cancelled.  So it must not count as an LWP that could run (LWP_NOPOOL).  (Bound threads park with
+ * their deadline in the kernel.)
  *
- * The deadlines are a pairing heap, threaded through struct thread: insertion and looking
- * at the earliest are O(1), removal O(log n) amortised, and nothing is allocated.  to_prev
- * of a first child is its parent, of any other its left sibling.  All under _schedlock.
+ * The deadlines are a pairing heap that is linked through struct thread.  Insertion and a look at
+ * the earliest deadline are O(1), removal is O(log n) amortised, and nothing is allocated.  to_prev
+ * of a first child is its parent; to_prev of any other child is its left sibling.  All of it is
+ * under _schedlock.
  *
- * There are two heaps, since deadlines by CLOCK_REALTIME move against the others when the clock is set, and
- * among themselves they do not.  While there are such, the LWP parks so that clock_settime ends that
- * (core/deadline.c), whichever deadline is the earliest.
+ * There are two heaps.  Deadlines of CLOCK_REALTIME move against those of CLOCK_MONOTONIC when the
+ * clock is set, and do not move against each other.  While there are deadlines of CLOCK_REALTIME,
+ * the LWP parks so that clock_settime ends the park (core/deadline.c), whichever deadline is the
+ * earliest.
  */
 #include <errno.h>
 #include "mxn.h"
 
 enum { BY_MONOTONIC, BY_REAL, CLOCKS };
 static struct thread *heap[CLOCKS];
-static struct thread *volatile timer;        /* the LWP's context, once there is one */
-static struct ilock timer_lock;              /* held while it is made; before __threads_lock */
+static struct thread *volatile timer;        /* the LWP's context, once it is created */
+static struct ilock timer_lock;              /* held while it is created; before __threads_lock */
 static deadline_t timer_parks_until = NEVER; /* CLOCK_MONOTONIC; _schedlock */
 static bool timer_watches;                   /* clock_settime ends its park; _schedlock */
 
@@ -33,7 +35,7 @@ static inline struct thread **heap_of(deadline_t deadline)
 	return &heap[is_real_time(deadline) ? BY_REAL : BY_MONOTONIC];
 }
 
-/* Two heaps, neither of which has siblings, become one. */
+/* Melds two heaps, neither of which has siblings, into one. */
 static struct thread *timeouts_meld(struct thread *a, struct thread *b)
 {
 	if (a == NULL)
@@ -55,7 +57,7 @@ static struct thread *timeouts_meld(struct thread *a, struct thread *b)
 	return a;
 }
 
-/* Siblings become one heap: melded in pairs from the left, then all from the right. */
+/* Melds siblings into one heap: first in pairs from the left, then all pairs from the right. */
 static struct thread *meld_siblings(struct thread *t)
 {
 	struct thread *pairs = NULL, *all = NULL;
@@ -118,7 +120,10 @@ void __timeout_cancel(struct thread *t)
 
 #define UNPARK_BATCH 64
 
-/* Wakes the threads of a heap whose time has come; *n of ids are LWPs to unpark.  The earliest time that is left. */
+/*
+ * Wakes the threads of a heap whose deadline has passed.  *n LWPs are then in ids, to be unparked.
+ * Returns the earliest deadline that is left.
+ */
 static deadline_t wake_due(struct thread **h, deadline_t now, uint64_t offset, uint32_t *ids,
 			   unsigned *n)
 {
@@ -157,7 +162,7 @@ static void __attribute__((noreturn)) timer_main(struct thread *self)
 	}
 }
 
-/* Makes the LWP if there is none.  0, EAGAIN, ENOMEM. */
+/* Creates the LWP if there is none.  0, EAGAIN, ENOMEM. */
 int __timeout_prepare(void)
 {
 	struct thread *t;
@@ -176,8 +181,8 @@ int __timeout_prepare(void)
 }
 
 /*
- * The child has no such LWP until it needs one.  fork does not take timer_lock: another thread
- * may have been making it.
+ * The child has no such LWP until it needs one.  fork does not acquire timer_lock, so another
+ * thread may have held it to create the LWP.
  */
 void __timeout_forked(void)
 {

@@ -1,9 +1,9 @@
 /*
  * n1.c - model n1: all threads over one LWP.
  *
- * It is mxn held at a pool of one (concurrency = 1 and no option to change it), where
- * every thread is unbound whatever was asked for.  A second LWP serves time-outs once
- * there is a timed wait; it runs no thread.
+ * n1 is mxn with a pool that is held at one LWP (concurrency = 1 and no option to change it).
+ * Every thread is unbound, whatever the program asks for.  A second LWP serves time-outs once there
+ * is a timed wait; it runs no thread.
  */
 #include "../../core/model.h"
 
