@@ -1,6 +1,6 @@
 /*
- * about.c - what a thread is called, and the attributes that it has.  All functions: ESRCH: no
- * such thread, or it has exited.
+ * about.c - the name of a thread, and its attributes.  All functions: ESRCH: no such thread, or it
+ * has exited.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ int pthread_setname_np(pthread_t thread, const char *name)
 	return strlen(name) < THREAD_NAME ? __thread_with(thread, set_name, (char *)name) : ERANGE;
 }
 
-/* "" if it has none.  ERANGE: it does not fit. */
+/* "" if the thread has no name.  ERANGE: the name does not fit. */
 int pthread_getname_np(pthread_t thread, char *name, size_t size)
 {
 	char now[THREAD_NAME];
@@ -58,7 +58,10 @@ static int get_attr(struct thread *t, void *arg)
 	return 0;
 }
 
-/* What it has now; to be destroyed like any other (as in glibc and musl). */
+/*
+ * The attributes that the thread has now.  The caller destroys them like any others (as in glibc
+ * and musl).
+ */
 int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
 {
 	struct sched_param param;
@@ -74,8 +77,8 @@ int pthread_getattr_np(pthread_t thread, pthread_attr_t *attr)
 }
 
 /*
- * The same into attributes that have been initialised (as in FreeBSD and NetBSD).  EINVAL: they have not;
- * they are left alone on an error.
+ * pthread_getattr_np into attributes that have been initialised (as in FreeBSD and NetBSD).
+ * EINVAL: they have not.  They are not changed on an error.
  */
 int pthread_attr_get_np(pthread_t thread, pthread_attr_t *attr)
 {

@@ -2,16 +2,17 @@
  * aio.c - asynchronous input and output: workers (worker.c) make the calls.
  *
  * `requests` has all requests that are not done, in the order of their calls.  A request begins
- * when fewer than WORKERS_MAX are at work, and no earlier request stands in its way: one of the same
- * direction on a file that has no offsets (a pipe, a terminal, O_APPEND), or any on the
- * file for aio_fsync.  Only one that has not begun can be cancelled.
+ * when fewer than WORKERS_MAX requests are at work, and no earlier request on the same file must
+ * come first.  An earlier request of the same direction must come first on a file that has no
+ * offsets (a pipe, a terminal, O_APPEND).  For aio_fsync every earlier request must come first.
+ * Only a request that has not begun can be cancelled.
  *
  * The program may close the descriptor, or open another file by its number, before the call.  So a
- * request has a descriptor of its own, which is private: a child of fork does not get it, and
- * its close leaves record locks alone.
+ * request has a private descriptor of its own.  A child of fork does not get it, and its close
+ * leaves record locks alone.
  *
- * aio_lock guards the list.  A control block belongs to the program again from when __error is no
- * longer EINPROGRESS, so that is the last store to it.
+ * aio_lock guards the list.  A control block belongs to the program again when __error is no longer
+ * EINPROGRESS, so the store to __error is the last store to the block.
  */
 #include <aio.h>
 #include <errno.h>
@@ -32,7 +33,7 @@
 
 /* The requests of one lio_listio; aio_lock. */
 struct group {
-	unsigned left; /* that are not done, and 1 until all have been made */
+	unsigned left; /* requests that are not done, and 1 until all have been made */
 	struct sigevent event;
 };
 
@@ -40,7 +41,7 @@ struct request {
 	struct work work;
 	struct request *next;
 	struct aiocb *cb;
-	int fd, own; /* the program's descriptor, which it may have closed; and this request's */
+	int fd, own;       /* the program's descriptor, which may be closed; this request's */
 	uint64_t dev, ino; /* of the file */
 	int operation;
 	bool in_order, begun;
@@ -58,7 +59,7 @@ static int aio_fails(int error)
 	return -1;
 }
 
-/* In a child of fork, which has none of the requests. */
+/* In a child of fork: it has none of the requests. */
 void __aio_forked(void)
 {
 	aio_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -68,7 +69,7 @@ void __aio_forked(void)
 	working = 0;
 }
 
-/* --- beginning and end ------------------------------------------------------------------------ */
+/* --- beginning and end ----------------------------------------------------------------------- */
 
 static void request_remove(struct request *r)
 {
@@ -81,7 +82,7 @@ static void request_remove(struct request *r)
 		requests_end = p;
 }
 
-/* One request of the group less.  True: it was the last.  aio_lock. */
+/* Counts one request of the group as done.  True: it was the last.  aio_lock held. */
 static bool group_left(struct group *g)
 {
 	return g != NULL && --g->left == 0;
@@ -94,8 +95,8 @@ static void group_end(struct group *g)
 }
 
 /*
- * r is done, and not in the list.  aio_lock is held, and is not for a moment while others are told.
- * Release: what the worker has read is there when __error says so.
+ * Ends r, which is done and not in the list.  aio_lock is held; it is released for a moment while
+ * others are told.  Release: what the worker has read is visible when __error says that r is done.
  */
 static void request_end(struct request *r, ssize_t result, int error)
 {
@@ -114,7 +115,7 @@ static void request_end(struct request *r, ssize_t result, int error)
 	pthread_mutex_lock(&aio_lock);
 }
 
-/* May r begin?  aio_lock. */
+/* May r begin?  aio_lock held. */
 static bool request_may_begin(const struct request *r)
 {
 	for (const struct request *e = requests; e != r; e = e->next)
@@ -127,7 +128,10 @@ static bool request_may_begin(const struct request *r)
 
 static void request_run(struct work *w);
 
-/* Begins what may begin.  aio_lock.  If there is no LWP at all for it, it ends with EAGAIN. */
+/*
+ * Begins the requests that may begin.  aio_lock held.  A request for which there is no LWP at all
+ * ends with EAGAIN.
+ */
 static void requests_begin(void)
 {
 	struct request *r = requests;
@@ -144,7 +148,7 @@ static void requests_begin(void)
 		if (error == 0) {
 			working++;
 			r = r->next;
-		} else if (working > 0) { /* when one of these ends */
+		} else if (working > 0) { /* it begins when one of these ends */
 			r->begun = false;
 			return;
 		} else {
@@ -172,7 +176,7 @@ static ssize_t request_call(const struct request *r)
 	}
 }
 
-/* A worker's. */
+/* Runs on a worker. */
 static void request_run(struct work *w)
 {
 	struct request *r = (struct request *)w;
@@ -188,9 +192,12 @@ static void request_run(struct work *w)
 	pthread_mutex_unlock(&aio_lock);
 }
 
-/* --- requests ----------------------------------------------------------------------------------- */
+/* --- requests -------------------------------------------------------------------------------- */
 
-/* For the same open file; or -1.  Programs count on the lowest free ones: so another, if possible. */
+/*
+ * A private descriptor of the same open file, or -1.  Programs rely on the lowest free numbers, so
+ * this takes a high number if possible.
+ */
 static int descriptor_own(int fd)
 {
 	int own = __sys_fcntl(fd, WEFT_F_DUPFD_PRIVATE, WEFT_OPEN_MAX / 2);
@@ -267,16 +274,19 @@ static int request_result(int error)
 }
 
 /*
- * Reads, as pread does, or read of what has no offsets; returns at once.  No cancellation point, nor
- * are the other functions but aio_suspend and lio_listio.  EBADF: not open for reading; EINVAL: offset,
- * size or event; EAGAIN: no memory, or no descriptor.
+ * Reads as pread does, or as read does if the file has no offsets.  Returns at once.  No
+ * cancellation point; of the other functions here only aio_suspend and lio_listio are.  EBADF: not
+ * open for reading; EINVAL: offset, size or event; EAGAIN: no memory, or no descriptor.
  */
 int aio_read(struct aiocb *cb)
 {
 	return request_result(request_make(cb, LIO_READ, NULL));
 }
 
-/* The same for writing.  EBADF: not open for it; EINVAL: offset, size or event; EAGAIN: as aio_read. */
+/*
+ * aio_read for writing.  EBADF: not open for writing; EINVAL: offset, size or event; EAGAIN: as
+ * aio_read.
+ */
 int aio_write(struct aiocb *cb)
 {
 	return request_result(request_make(cb, LIO_WRITE, NULL));
@@ -294,23 +304,23 @@ int aio_fsync(int flag, struct aiocb *cb)
 }
 
 /*
- * What has become of it: 0, or an error number of read, write and fsync.  EINPROGRESS: it is not done;
- * ECANCELED: aio_cancel came first.  Acquire: see request_end.
+ * The state of the request: 0, or an error number of read, write and fsync.  EINPROGRESS: it is not
+ * done; ECANCELED: aio_cancel came first.  Acquire: see request_end.
  */
 int aio_error(const struct aiocb *cb)
 {
 	return __atomic_load_n(&cb->__error, __ATOMIC_ACQUIRE);
 }
 
-/* What the call returned.  EINVAL: it is not done. */
+/* What the read, write or fsync returned.  EINVAL: the request is not done. */
 ssize_t aio_return(struct aiocb *cb)
 {
 	return aio_error(cb) == EINPROGRESS ? aio_fails(EINVAL) : cb->__result;
 }
 
 /*
- * Cancels the request, or with NULL all of the descriptor, if it has not begun.  Returns AIO_CANCELED,
- * AIO_NOTCANCELED: one has begun, or AIO_ALLDONE.  EBADF: no such descriptor.
+ * Cancels the request, or with NULL all requests of the descriptor, if it has not begun.  Returns
+ * AIO_CANCELED; AIO_NOTCANCELED: a request has begun; or AIO_ALLDONE.  EBADF: no such descriptor.
  */
 int aio_cancel(int fd, struct aiocb *cb)
 {
@@ -339,7 +349,7 @@ int aio_cancel(int fd, struct aiocb *cb)
 	return found;
 }
 
-/* --- several -------------------------------------------------------------------------------------- */
+/* --- several --------------------------------------------------------------------------------- */
 
 static void lock_free(void *lock)
 {
@@ -363,7 +373,7 @@ static bool all_done(const struct aiocb *const list[], int n)
 	return true;
 }
 
-/* Until `done` says so.  0, ETIMEDOUT.  A cancellation point if it waits. */
+/* Waits until `done` returns true.  0, ETIMEDOUT.  A cancellation point if it waits. */
 static int aio_await(bool (*done)(const struct aiocb *const[], int),
 		     const struct aiocb *const list[], int n, const struct timespec *until)
 {
@@ -380,9 +390,9 @@ static int aio_await(bool (*done)(const struct aiocb *const[], int),
 }
 
 /*
- * Waits until one of them is done, for at most `timeout` (NULL: for ever).  An unbound thread keeps no
- * LWP meanwhile.  A cancellation point; a handler does not end it.  EAGAIN: the time has passed, or
- * no memory for deadlines; EINVAL: n is negative, or nanoseconds out of range.
+ * Waits until one of the requests is done, for at most `timeout` (NULL: for ever).  An unbound
+ * thread keeps no LWP meanwhile.  A cancellation point; a handler does not end it.  EAGAIN: the
+ * time has passed, or no memory for deadlines; EINVAL: n is negative, or nanoseconds out of range.
  */
 int aio_suspend(const struct aiocb *const list[], int n, const struct timespec *timeout)
 {
@@ -408,7 +418,9 @@ int aio_suspend(const struct aiocb *const list[], int n, const struct timespec *
 	return error == 0 ? 0 : aio_fails(EAGAIN);
 }
 
-/* The last of a group, its maker: nobody waits for it, or all is done. */
+/*
+ * The creator's part of a group is done.  The event happens here if all requests are done already.
+ */
 static void group_made(struct group *g)
 {
 	bool last;
@@ -423,9 +435,10 @@ static void group_made(struct group *g)
 }
 
 /*
- * Makes a request of each of the list (NULL and LIO_NOP: none).  LIO_WAIT: waits until all are done,
- * a cancellation point; LIO_NOWAIT: `event` (NULL: none) happens then.  EINVAL: the mode, n is negative,
- * or the event; EAGAIN: no memory; EIO: a request could not be made, or has failed; aio_error says why.
+ * Makes a request of each entry of the list (NULL and LIO_NOP: none).  LIO_WAIT: waits until all
+ * are done, and is a cancellation point.  LIO_NOWAIT: `event` (NULL: none) happens then.  EINVAL:
+ * the mode, n is negative, or the event.  EAGAIN: no memory.  EIO: a request could not be made, or
+ * has failed; aio_error says why.
  */
 int lio_listio(int mode, struct aiocb *restrict const list[restrict], int n,
 	       struct sigevent *restrict event)

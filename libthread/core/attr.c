@@ -1,7 +1,7 @@
 /*
  * attr.c - attributes of threads.
  *
- * All functions but pthread_attr_init: EINVAL: the object is not initialised.
+ * All functions except pthread_attr_init: EINVAL: the object is not initialised.
  */
 #include <errno.h>
 #include <limits.h>
@@ -79,8 +79,8 @@ int pthread_attr_getscope(const pthread_attr_t *attr, int *scope)
 }
 
 /*
- * Bound (PTHREAD_SCOPE_SYSTEM) or unbound (PTHREAD_SCOPE_PROCESS).  A model that has only
- * one kind takes either and ignores it.  EINVAL: neither.
+ * Bound (PTHREAD_SCOPE_SYSTEM) or unbound (PTHREAD_SCOPE_PROCESS).  A model that has only one kind
+ * accepts both and ignores the value.  EINVAL: neither.
  */
 int pthread_attr_setscope(pthread_attr_t *attr, int scope)
 {
@@ -137,7 +137,7 @@ int pthread_attr_getinheritsched(const pthread_attr_t *attr, int *inherit)
 }
 
 /*
- * Whether a thread has the policy and priority of its creator, or those of the attributes.
+ * Whether a new thread gets the policy and priority of its creator, or those of the attributes.
  * EINVAL: neither PTHREAD_INHERIT_SCHED nor PTHREAD_EXPLICIT_SCHED.
  */
 int pthread_attr_setinheritsched(pthread_attr_t *attr, int inherit)
@@ -174,7 +174,7 @@ int pthread_attr_getschedparam(const pthread_attr_t *attr, struct sched_param *p
 	return 0;
 }
 
-/* EINVAL: a priority that the policy of attr, which is to be set first, does not have. */
+/* EINVAL: the policy of attr does not have this priority.  Set the policy first. */
 int pthread_attr_setschedparam(pthread_attr_t *attr, const struct sched_param *param)
 {
 	if (attr->__valid != ATTR_VALID ||

@@ -1,4 +1,4 @@
-/* attr.h - what an attributes object of a thread holds at first. */
+/* attr.h - the initial values of a thread's attributes object. */
 #pragma once
 #include <weft/abi.h>
 

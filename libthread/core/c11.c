@@ -1,6 +1,6 @@
 /*
- * c11.c - threads.h (C11, 7.26) over pthread.h.  A file of its own, since a program may use these
- * names for something else.
+ * c11.c - threads.h (C11, 7.26) over pthread.h.  It is a file of its own, because a program may use
+ * these names for something else.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -36,7 +36,7 @@ static void *c11_run(void *arg)
 	return (void *)(intptr_t)s.fn(s.arg);
 }
 
-/* thrd_nomem: no memory or no LWP for it. */
+/* thrd_nomem: no memory or no LWP for the thread. */
 int thrd_create(thrd_t *thread, thrd_start_t start, void *arg)
 {
 	struct start *s = malloc(sizeof(*s));
@@ -56,7 +56,7 @@ thrd_t thrd_current(void)
 	return pthread_self();
 }
 
-/* thrd_error: no such thread, or detached already, or somebody joins it. */
+/* thrd_error: no such thread, or detached already, or another thread joins it. */
 int thrd_detach(thrd_t thread)
 {
 	return c11_result(pthread_detach(thread));
@@ -72,7 +72,7 @@ void thrd_exit(int value)
 	pthread_exit((void *)(intptr_t)value);
 }
 
-/* thrd_error: as thrd_detach, or it would wait for ever. */
+/* thrd_error: as thrd_detach, or the call would wait for ever. */
 int thrd_join(thrd_t thread, int *value)
 {
 	void *status;
@@ -83,7 +83,7 @@ int thrd_join(thrd_t thread, int *value)
 	return c11_result(error);
 }
 
-/* 0; -1: a signal came; -2: the length is none. */
+/* 0; -1: a signal came; -2: the length is not valid. */
 int thrd_sleep(const struct timespec *length, struct timespec *left)
 {
 	int error = clock_nanosleep(CLOCK_REALTIME, 0, length, left);
@@ -120,19 +120,19 @@ int mtx_lock(mtx_t *mutex)
 	return c11_result(pthread_mutex_lock(mutex));
 }
 
-/* thrd_busy: somebody has it, the caller perhaps; thrd_error: locked too often (recursive). */
+/* thrd_busy: a thread owns it, perhaps the caller; thrd_error: locked too often (recursive). */
 int mtx_trylock(mtx_t *mutex)
 {
 	return c11_result(pthread_mutex_trylock(mutex));
 }
 
-/* thrd_timedout: by then it could not be had; thrd_error: nanoseconds of utc out of range. */
+/* thrd_timedout: the mutex was not free by then; thrd_error: nanoseconds of utc out of range. */
 int mtx_timedlock(mtx_t *mutex, const struct timespec *utc)
 {
 	return c11_result(pthread_mutex_timedlock(mutex, utc));
 }
 
-/* thrd_error: the caller does not have it. */
+/* thrd_error: the caller does not own it. */
 int mtx_unlock(mtx_t *mutex)
 {
 	return c11_result(pthread_mutex_unlock(mutex));
@@ -150,7 +150,7 @@ void cnd_destroy(cnd_t *cond)
 	pthread_cond_destroy(cond);
 }
 
-/* thrd_error: the caller does not have the mutex. */
+/* thrd_error: the caller does not own the mutex. */
 int cnd_wait(cnd_t *cond, mtx_t *mutex)
 {
 	return c11_result(pthread_cond_wait(cond, mutex));

@@ -1,37 +1,43 @@
 /*
  * cancel.c - cancellation (POSIX, 2.9.5): pthread_cancel, what a thread allows, cleanup handlers.
  *
- * A thread is cancelled by its own hand: pthread_cancel sets `pending`, and sees to it that the
- * thread looks.  It does not return from where it looks, but exits, once
+ * A cancelled thread exits by itself.  pthread_cancel sets `pending`, and makes sure that the
+ * thread looks.  The look does not return: the thread exits there, if
  *
- *	pending is set, it has not disabled cancellation, and holds none of newlib's locks,
+ *	pending is set, it has not disabled cancellation, and it holds none of newlib's locks,
  *
- * which is one comparison (cancel == CANCEL_DUE).  It looks in pthread_testcancel; before a
- * system call that is a point, and after it (point.S); and in waits of the library that are
- * points, before it sleeps and when it is woken (model.h: block).  These are the ones in the
- * sleep queues of the first table (sleepq.h), those of condition variables, semaphores and
- * pthread_join.  stdio is no point, as its streams would stay locked.
+ * which is one comparison (cancel == CANCEL_DUE).  A thread looks
  *
- * No moment is left in which a thread goes to sleep and neither sees `pending` nor is woken.
- * pthread_cancel first sets it, then
+ *  - in pthread_testcancel;
+ *  - before and after a system call that is a cancellation point (point.S);
+ *  - in waits of the library that are cancellation points, before it sleeps and when it is woken
+ *    (model.h: block).  These are the waits in the sleep queues of the first table (sleepq.h):
+ *    those of condition variables, semaphores and pthread_join.
  *
- *  - lets the model end the wait (ops->cancel).  It looks at the sleep queue with its lock, and
- *    the thread looks at `pending` with that lock, after it has entered the queue; or it gives
- *    the thread's LWP a permit, so that its next park returns, and it looks before it parks.
- *  - lets the kernel end the system call on the thread's LWP, the present one or the next: the
- *    thread looks before it makes the call, and the kernel before the LWP sleeps.  If a handler
- *    comes between the two and yields, an unbound thread may go on on another LWP, of which the
- *    kernel has not been told: so it is told when the handler returns (__sig_entry).
+ * stdio has no cancellation points, because its streams would stay locked.
  *
- * A thread that is woken by a signal of a condition variable or a post in the same moment has
- * got it, and does not exit in that wait, so none of them is lost.
+ * *Race:* the thread looks at `pending`, pthread_cancel sets it, and then the thread sleeps;
+ * *without this:* the thread sleeps on and is never cancelled; *closed by:* pthread_cancel, which
+ * first sets `pending` and then
  *
- * Asynchronous: SIGLWP makes the thread look wherever it is.  Its handler does nothing while the
- * thread stands in a sleep queue, or is about to wake others: then the next point counts.  A wait
- * for a lock or at a barrier ends as if it were a point (cancel.h).  (Of the library's functions
- * POSIX lets a thread that allows that use only three.)  Whoever
- * takes the permission back looks once more; so no SIGLWP comes for a thread that does
- * not expect it and interrupts its system call.
+ *  - lets the model end the wait (ops->cancel).  The model may look at the sleep queue under its
+ *    lock; the thread looks at `pending` under that lock, after it has entered the queue.  Or the
+ *    model gives the thread's LWP a permit, so that its next park returns; the thread looks before
+ *    it parks.
+ *  - lets the kernel end the system call on the thread's LWP, the present call or the next.  The
+ *    thread looks before it makes the call, and the kernel looks before the LWP sleeps.  If a
+ *    handler comes between the two and yields, an unbound thread may go on on another LWP, which
+ *    the kernel was not told about.  So the kernel is told when the handler returns (__sig_entry).
+ *
+ * A thread may be woken by a signal of a condition variable, or by a post, at the same moment.
+ * Then it has received the wake-up and does not exit in that wait, so no wake-up is lost.
+ *
+ * Asynchronous cancellation: SIGLWP makes the thread look wherever it is.  The handler of SIGLWP
+ * does nothing while the thread stands in a sleep queue, or is about to wake others: then the
+ * thread looks at its next cancellation point.  A wait for a lock or at a barrier ends as if it
+ * were a cancellation point (cancel.h).  (POSIX lets a thread that allows asynchronous cancellation
+ * use only three of the library's functions.)  A thread that no longer allows it looks once more.
+ * So no SIGLWP comes to a thread that does not expect it, and interrupts its system call.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -44,7 +50,7 @@ extern const char __cancel_point_made[]; /* point.S */
 
 /* --- acting -------------------------------------------------------------------------- */
 
-/* From here on no point acts (held), whatever the handlers and destructors do. */
+/* From here on no cancellation point acts (held), whatever the handlers and destructors do. */
 void pthread_exit(void *status)
 {
 	struct thread *self = thread_self();
@@ -59,7 +65,10 @@ void pthread_exit(void *status)
 	__thread_exit(status);
 }
 
-/* It is due.  Does not return; declared so that a leaf can end in it, and needs no frame. */
+/*
+ * A cancellation is due.  Does not return.  It is declared to return, so that a leaf function can
+ * end in it and needs no frame.
+ */
 int __cancelled(void)
 {
 	pthread_exit(PTHREAD_CANCELED);
@@ -95,8 +104,9 @@ void __cancel_call(uint32_t lwp, const struct thread *t)
 }
 
 /*
- * The thread exits as soon as it allows that; at once if it is the caller, and allows that at
- * any time.  Nothing happens if it has exited already.  ESRCH: no such thread.
+ * Cancels the thread.  The thread exits as soon as it allows that.  It exits at once if it is the
+ * caller, and allows asynchronous cancellation.  Nothing happens if it has exited already.  ESRCH:
+ * no such thread.
  */
 int pthread_cancel(pthread_t thread)
 {
@@ -121,7 +131,7 @@ int pthread_cancel(pthread_t thread)
 
 /* --- what a thread allows ------------------------------------------------------------ */
 
-/* It is asynchronous, and enabled, or was a moment ago: a SIGLWP may be on its way. */
+/* Cancellation is asynchronous and enabled, or was a moment ago: a SIGLWP may be on its way. */
 static void test_async(struct thread *self)
 {
 	if (self->pending && self->held == 0)
@@ -156,7 +166,10 @@ static void cancel_look(int sig, struct weft_siginfo *info, struct weft_ucontext
 	    self->no_suspend == 0) {
 		if (self->lwp->owes != 0)
 			__lwp_unpark_owed(self->lwp, self->lwp->owes);
-		/* As if it had called, beyond its red zone: direction up, x87 stack empty. */
+		/*
+		 * As if the interrupted code had called it, beyond its red zone: direction up, x87
+		 * stack empty.
+		 */
 		uc->rip = (uint64_t)pthread_testcancel;
 		uc->rsp = ((uc->rsp - 128) & -16ul) - 8;
 		uc->rflags &= ~0x400ul;
@@ -165,7 +178,7 @@ static void cancel_look(int sig, struct weft_siginfo *info, struct weft_ucontext
 	__sys_sigreturn(uc);
 }
 
-/* It does not yield by itself, so the books of masks (signal.c) need not know. */
+/* The handler does not yield, so the record of the mask (signal.c) does not change. */
 void __siglwp_catch(void)
 {
 	static bool caught;

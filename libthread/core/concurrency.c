@@ -1,4 +1,4 @@
-/* concurrency.c - the hint how many LWPs run unbound threads. */
+/* concurrency.c - the hint of how many LWPs should run unbound threads. */
 #include <errno.h>
 #include <pthread.h>
 #include "ilock.h"
@@ -7,8 +7,8 @@
 static int asked; /* atomic; 0: not yet */
 
 /*
- * 0 leaves it to the library.  A model without a pool takes the hint and does nothing.  EINVAL:
- * negative; EAGAIN: no memory for so many LWPs.
+ * 0 leaves the number to the library.  A model without a pool accepts the hint and does nothing.
+ * EINVAL: negative; EAGAIN: no memory for so many LWPs.
  */
 int pthread_setconcurrency(int level)
 {
@@ -23,7 +23,7 @@ int pthread_setconcurrency(int level)
 	return error;
 }
 
-/* What was last asked for, or 0. */
+/* The last hint, or 0. */
 int pthread_getconcurrency(void)
 {
 	return __atomic_load_n(&asked, __ATOMIC_RELAXED);

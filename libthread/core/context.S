@@ -1,8 +1,8 @@
 /*
- * context.S - getcontext, swapcontext, and where a context returns to that makecontext has made.
+ * context.S - getcontext, swapcontext, and the place to which a context of makecontext returns.
  *
- * The registers that a function must preserve, RSP after the return, and RIP go into *context; the
- * rest is done in C (context.c), on the caller's stack.
+ * The registers that a function must preserve, RSP after the return, and RIP go into *context.  C
+ * code does the rest (context.c), on the caller's stack.
  */
 #include "offsets.h"
 
@@ -36,7 +36,7 @@ swapcontext:
 	jmp	__context_swap
 	.size	swapcontext, . - swapcontext
 
-/* A context's function has returned: RBX, which it has preserved, is uc_link. */
+/* A context's function has returned.  RBX, which the function has preserved, is uc_link. */
 	.globl	__context_returns
 	.type	__context_returns, @function
 	.p2align 4

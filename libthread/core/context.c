@@ -1,17 +1,17 @@
 /*
- * context.c - user contexts: what is N:1 libraries' switch from thread to thread.
+ * context.c - user contexts: the switch of N:1 libraries from thread to thread.
  *
- * A context is struct weft_ucontext: the same that the kernel hands to a handler, so that a handler
- * may swap away from what it has interrupted, and setcontext may take up what a handler was
- * given.  Taking one up is the kernel's sigreturn: registers, floating-point state and mask change at
- * once, so no handler finds the mask of one context on the stack of another.
+ * A context is struct weft_ucontext, the same structure that the kernel hands to a handler.  So a
+ * handler may swap away from the interrupted code, and setcontext may resume what a handler was
+ * given.  The kernel's sigreturn resumes a context.  It changes registers, floating-point state and
+ * mask at once, so no handler finds the mask of one context on the stack of another.
  *
  * What belongs to the thread and not to the context stays: the thread pointer, with thread-local
  * data and errno, cancellation, and the alternate stack for handlers.  An LWP is on its alternate
  * stack as long as its stack pointer is there.
  *
- * A context that getcontext or swapcontext saves goes on after a call.  So of the floating-point
- * state only the control words count, and the x87 stack is empty.
+ * A context that getcontext or swapcontext saves goes on after a call.  So only the control words
+ * of the floating-point state count, and the x87 stack is empty.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -30,10 +30,10 @@ REGISTER(rbx, CONTEXT_RBX);
 REGISTER(rsp, CONTEXT_RSP);
 REGISTER(rip, CONTEXT_RIP);
 
-/* How FXSAVE lays out what a context needs of it (Intel SDM 1, 10.5.1): by 4 bytes. */
+/* The layout of FXSAVE that a context needs (Intel SDM 1, 10.5.1), in units of 4 bytes. */
 enum { FX_FCW_FSW = 0, FX_FTW = 1, FX_MXCSR = 6, FX_WORDS = 8 };
 
-#define RFLAGS_INTERRUPT 0x202 /* at a call the others may be anything, and DF is clear */
+#define RFLAGS_INTERRUPT 0x202 /* at a call DF is clear, and the other flags do not matter */
 
 /* context.S */
 int __context_save(struct weft_ucontext *uc);
@@ -42,8 +42,8 @@ void __context_end(const struct weft_ucontext *link) __attribute__((noreturn));
 void __context_returns(void);
 
 /*
- * The rest of getcontext: uc_link and uc_stack stay as they are, for they are the program's, which may
- * find its stack there when the context has ended.  Never fails.
+ * The rest of getcontext.  uc_link and uc_stack stay as they are, because they are the program's,
+ * which may look for its stack there when the context has ended.  Never fails.
  */
 int __context_save(struct weft_ucontext *uc)
 {
@@ -63,9 +63,9 @@ int __context_save(struct weft_ucontext *uc)
 }
 
 /*
- * Takes up a context that getcontext, makecontext or swapcontext has made, or that a handler was
- * given, with its registers, floating-point state and signal mask.  Returns only when it fails.  Does
- * not block.  ENOMEM: the stack that makecontext was given is too small.
+ * Resumes a context that getcontext, makecontext or swapcontext has made, or that a handler was
+ * given, with its registers, floating-point state and signal mask.  Returns only when it fails.
+ * Does not block.  ENOMEM: the stack that makecontext was given is too small.
  */
 int setcontext(const ucontext_t *context)
 {
@@ -80,7 +80,10 @@ int setcontext(const ucontext_t *context)
 	    WEFT_SIGBIT(SIGLWP)) /* the library's: pthread_sigmask does not block it */
 		uc->sigmask &= ~WEFT_SIGBIT(SIGLWP);
 	__sigmask_returns(uc->sigmask);
-	/* A handler may leave in this way: then what __sig_entry does at its end is due. */
+	/*
+	 * A handler may leave through setcontext.  Then the work of __sig_entry at a handler's end
+	 * is done here.
+	 */
 	self->caught = true;
 	if (unlikely(cancel_due()))
 		__cancel_call(self->lwp->id, self);
@@ -89,7 +92,7 @@ int setcontext(const ucontext_t *context)
 	__sys_sigreturn(uc);
 }
 
-/* Saves the caller's context, which goes on as if this had returned 0, and takes up another. */
+/* Saves the caller's context, which goes on as if this had returned 0, and resumes another. */
 int __context_swap(struct weft_ucontext *save, const struct weft_ucontext *uc)
 {
 	__context_save(save);
@@ -106,8 +109,8 @@ void __context_end(const struct weft_ucontext *link)
 }
 
 /*
- * context, which getcontext has filled, is to call function(...), with argc arguments, on the
- * stack uc_stack; when that returns, uc_link is taken up, or the thread ends if that is NULL.
+ * context, which getcontext has filled, will call function(...) with argc arguments, on the stack
+ * uc_stack.  When the function returns, uc_link is resumed, or the thread ends if uc_link is NULL.
  * Each argument may be as large as a pointer.  A stack without room for a signal's frame makes
  * setcontext and swapcontext fail with ENOMEM.
  */

@@ -15,8 +15,8 @@ void __lwp_leave(struct thread *self) __attribute__((noreturn));
 void __lwp_unpark_owed(struct ulwp *l, uint32_t id);
 int __lwp_try_suspend(struct thread *t);
 /*
- * What thr_suspend and thr_continue are of a thread with an LWP of its own (model.h: suspend,
- * resume).  Stopping one that is stopped does nothing.
+ * thr_suspend and thr_continue for a thread with an LWP of its own (model.h: suspend, resume).  To
+ * stop a stopped thread does nothing.
  */
 int __lwp_suspend(struct thread *t);
 int __lwp_resume(struct thread *t);
@@ -44,7 +44,10 @@ void __stacks_forked(void);
 #define STACKS_KEPT 256
 extern unsigned __stacks_kept;
 void __stacks_trim(void);
-/* Are there more than are kept?  Without the lock a guess, at which __stacks_trim looks again. */
+/*
+ * Are there more stacks than are kept?  Without the lock this is a guess, and __stacks_trim looks
+ * again.
+ */
 static inline bool stacks_many(void)
 {
 	return unlikely(__stacks_kept > STACKS_KEPT);
@@ -53,7 +56,7 @@ static inline bool stacks_many(void)
 /* core/thread.c */
 extern struct ilock __threads_lock;
 struct create_args {
-	void *stack; /* of the program, or NULL: allocated */
+	void *stack; /* the program's stack, or NULL: allocated */
 	size_t stack_size, guard_size;
 	uint8_t detached; /* DETACHED, DAEMON */
 	bool bound, new_lwp, suspended;
@@ -66,19 +69,19 @@ int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed
 int __thread_detach(unsigned long id);
 void __thread_exit(void *status) __attribute__((noreturn));
 /*
- * Ends the calling thread where it is; in a handler that has interrupted it outside of the library's
- * critical sections.  It leaves the queue in which it waits, then calls last(arg), which may block.
- * No destructor runs, and neither values of keys nor newlib's state are freed: the thread may be
- * inside of malloc.
+ * Ends the calling thread where it is.  The caller is a handler that has interrupted the thread
+ * outside the library's critical sections.  The thread leaves the queue in which it waits, then
+ * calls last(arg), which may block.  No destructor runs, and neither values of keys nor newlib's
+ * state are freed, because the thread may be inside malloc.
  */
 void __thread_terminate(void (*last)(void *), void *arg) __attribute__((noreturn));
 void __thread_first(struct thread *t);
 void __thread_main(struct thread *self) __attribute__((noreturn));
 struct thread *__thread_find(unsigned long id);
 /*
- * Calls op(t, arg) for the thread with this id, with __threads_lock held, so that it cannot go;
- * again as long as it returns EAGAIN: the thread has not quite begun.  Returns what it returned
- * last.  ESRCH: no such thread, or it has exited.
+ * Calls op(t, arg) for the thread with this id.  __threads_lock is held, so the thread cannot exit.
+ * Calls op again as long as it returns EAGAIN, because the thread has not quite begun.  Returns
+ * op's last result.  ESRCH: no such thread, or it has exited.
  */
 int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void *arg);
 
@@ -88,7 +91,7 @@ void __threads_forked(struct thread *self);
 int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32_t flags,
 			const char *name);
 int __service_start(void (*entry)(struct thread *), const char *name, struct thread **context);
-/* Ends the calling one's wait; NULL: there is none. */
+/* Ends the wait of the service LWP of context.  NULL: there is none. */
 void __service_poke(struct thread *context);
 /* In a child of fork: there is no such LWP any more. */
 void __service_forgotten(struct thread *context);
@@ -106,15 +109,15 @@ void __shared_thread_exit(void);
 void __shared_forked(void);
 
 /*
- * sync/protocol.c: its policy and its own priority, to which it adds what it inherits.  to_tail: it
- * goes behind its equals, unless a mutex lends it a priority.  t cannot go.
+ * sync/protocol.c: sets t's policy and its own priority; the inherited priority is added.  to_tail:
+ * t goes behind its equals, unless it inherits a priority from a mutex.  t cannot exit meanwhile.
  */
 void __thread_set_sched(struct thread *t, int policy, int pri, bool to_tail);
 void __protocol_thread_exit(void);
 
 /* core/tsd.c */
 void __tsd_exit(struct thread *self);
-void __tsd_forget(struct thread *self); /* all its values, which nobody frees */
+void __tsd_forget(struct thread *self); /* forgets its values; they are not freed */
 bool __tsd_exists(unsigned key);
 void __tsd_forked(void);
 

@@ -1,6 +1,6 @@
 /*
- * event.c - what a struct sigevent asks for (event.h).  Timers have the kernel send their signals, and
- * a service LWP of their own (notify.c).
+ * event.c - what a struct sigevent asks for (event.h).  For timers the kernel sends the signals,
+ * and functions are called by a service LWP of their own (notify.c).
  */
 #include <stdlib.h>
 #include "attr.h"
@@ -25,7 +25,7 @@ bool __event_valid(const struct sigevent *event)
 	}
 }
 
-/* The new thread; its mask is what the process began with. */
+/* The new thread.  Its mask is the mask with which the process began. */
 static void *event_thread(void *event)
 {
 	struct sigevent e = *(struct sigevent *)event;
@@ -56,7 +56,7 @@ static void event_start(const struct sigevent *event)
 
 /*
  * Sends the signal to the process, or calls the function in a new thread.  If there is no memory
- * for that, the event is lost, as a signal that cannot be queued.  The caller holds no locks.
+ * for that, the event is lost, like a signal that cannot be queued.  The caller holds no locks.
  */
 void __event_happens(const struct sigevent *event)
 {

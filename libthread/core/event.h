@@ -1,4 +1,4 @@
-/* event.h - what a struct sigevent asks for, done by the library: a signal, or a new thread. */
+/* event.h - the library's part of a struct sigevent: to send a signal, or to start a new thread. */
 #pragma once
 #include <pthread.h>
 #include <signal.h>

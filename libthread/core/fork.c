@@ -1,17 +1,21 @@
 /*
- * fork.c - fork in a process with threads (POSIX: the child has the calling thread alone),
- * and pthread_atfork.
+ * fork.c - fork in a process with threads (POSIX: the child has only the calling thread), and
+ * pthread_atfork.
  *
- * The child's memory is a snapshot, taken while other threads were at work.  So that it is
- * whole, the caller first takes the locks of what the child goes on with: the list of threads, malloc,
- * stdio's list of streams, and the model's.  Others it need not take: sleep queues and timers begin
- * anew in the child; and what is written so far of a key, or of handlers of pthread_atfork, that
- * another thread is just making is nobody's there, and harms no other.  In the child all locks are free
- * again, and what only other threads had to do with is forgotten: the list of threads has one, no
- * thread sleeps, and the model has the LWPs that fork left it, which is one.  What other threads held of
- * the program's own locks stays held for ever, as POSIX has it; streams are made usable.
+ * The child's memory is a snapshot, taken while other threads were at work.  So that the child's
+ * data is whole, the caller first acquires some locks: those of the list of threads, malloc,
+ * stdio's list of streams, and the model.  Other locks need not be acquired.  Sleep queues and
+ * timers begin empty in the child.  Another thread may be creating a key, or registering handlers
+ * of pthread_atfork.  What it has written so far belongs to no thread of the child, and does no
+ * harm.
  *
- * Memory of the threads that are gone is free for new ones: they are on no CPU.
+ * In the child all locks are free again, and the state of other threads is forgotten.  The list of
+ * threads has one thread, no thread sleeps, and the model has the one LWP that fork left it.  The
+ * program's own locks that other threads held stay held for ever, as POSIX says.  Streams are made
+ * usable.
+ *
+ * The memory of the threads that are gone is free for new threads, because those threads are on no
+ * CPU.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,11 +30,11 @@ struct handlers {
 	void (*prepare)(void), (*parent)(void), (*child)(void);
 	struct handlers *next, *prev;
 };
-/* Only ever added: once in the list, they stay, so that walking needs no lock. */
+/* Handlers are only added.  A handler in the list stays there, so a walk needs no lock. */
 static struct handlers *first, *last;
 static struct ilock handlers_lock;
 
-/* Handlers around fork (POSIX says in which order).  ENOMEM: for the three. */
+/* Registers handlers around fork (POSIX says in which order).  ENOMEM: for the three. */
 int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void))
 {
 	struct handlers *h = malloc(sizeof(*h));
@@ -51,18 +55,21 @@ int pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(vo
 
 /* --- fork ------------------------------------------------------------------------- */
 
-/* Of notify.c, which is there if the program calls timer_create. */
+/* From notify.c, which is linked if the program calls timer_create. */
 __attribute__((weak)) void __notify_forked(void);
-__attribute__((weak)) void __semname_forked(void);                   /* the same of sem_open */
-__attribute__((weak)) __typeof__(__workers_forked) __workers_forked; /* of what has workers */
-__attribute__((weak)) void __aio_forked(void);                       /* of aio_read */
-__attribute__((weak)) void __mq_forked(void);                        /* of mq_open */
+__attribute__((weak)) void __semname_forked(void);                   /* linked with sem_open */
+__attribute__((weak)) __typeof__(__workers_forked) __workers_forked; /* with users of workers */
+__attribute__((weak)) void __aio_forked(void);                       /* with aio_read */
+__attribute__((weak)) void __mq_forked(void);                        /* with mq_open */
 
 static void fork_child(struct thread *self)
 {
 	bool had_others = self->list_next != self;
 
-	/* First of all: spin locks count in the LWP's record, and it has a new one. */
+	/*
+	 * First of all, because spin locks count in the LWP's record, and the child's LWP has a new
+	 * record.
+	 */
 	__lwp_adopt(self->lwp, (struct schedctl *)__sys_lwp_schedctl());
 	handlers_lock.held = 0;
 	__threads_forked(self);
@@ -84,8 +91,8 @@ static void fork_child(struct thread *self)
 }
 
 /*
- * Those registered with pthread_atfork while this runs are not called.  EAGAIN, ENOMEM:
- * there is no child.
+ * Handlers that pthread_atfork registers while fork runs are not called.  EAGAIN, ENOMEM: there is
+ * no child.
  */
 pid_t fork(void)
 {
@@ -122,7 +129,7 @@ pid_t fork(void)
 	return pid;
 }
 
-/* A child that shares the parent's memory is posix_spawn's; copying on write is cheap. */
+/* posix_spawn is the call with a child that shares the parent's memory; copy-on-write is cheap. */
 pid_t vfork(void)
 {
 	return fork();

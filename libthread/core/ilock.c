@@ -1,10 +1,10 @@
 /*
  * ilock.c - the slow side of the library's own lock, and of preemption control.
  *
- * A waiter spins for as long as a holder that is on a CPU may need, then gives up its
- * CPU: the holder may be waiting for this very one.  It does not hold the CPU by
- * preemption control meanwhile.  A yield lets in only LWPs of at least its own priority;
- * so once in a while the waiter sleeps for a tick, for a holder that has less.  (With
+ * A waiter spins for as long as a holder that is on a CPU may need.  Then the waiter yields its
+ * CPU, because the holder may be waiting for this CPU.  While it yields, it does not hold the CPU
+ * by preemption control.  A yield lets in only LWPs of at least the caller's priority.  So the
+ * waiter sleeps for a tick from time to time, because the holder may have a lower priority.  (With
  * schedctl=on a holder is hardly ever off its CPU.)
  */
 #include "ilock.h"
@@ -45,7 +45,7 @@ unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l))
 	}
 }
 
-/* ilock_lock has found l held; it is in its critical section. */
+/* ilock_lock has found l held, and is in the critical section of l. */
 void __ilock_contended(struct ilock *l)
 {
 	if (l == __one_lock)
@@ -55,8 +55,8 @@ void __ilock_contended(struct ilock *l)
 }
 
 /*
- * The last section has been left, or an inner or a timed one.  If the kernel held off when it
- * wanted the CPU, it gets it now: lwp_yield clears `yield`.
+ * The caller has left the outermost section, an inner section, or a timed section.  If the kernel
+ * wanted the CPU and waited, the kernel gets the CPU now: lwp_yield clears `yield`.
  */
 long __critical_left(void)
 {

@@ -6,25 +6,25 @@
  *	__threads_lock		list of threads, ids, joining, free threads (core/thread.c)
  *	sleep queues of the first table, then those of the second,
  *				or the one lock of a model instead of both (core/sleepq.h)
- *	everything else is innermost.
+ *	all other locks are innermost.
  */
 #pragma once
 #include "tcb.h"
 
 /*
- * Preemption control (weft/schedctl.h).  In a critical section the kernel lets the LWP
- * go on for a little beyond its time, and calls no handler; whoever leaves the last one pays
- * by a yield if the kernel asked for it.  An unbound thread cannot change its LWP inside, since
- * it does so only where it calls the model.
+ * Preemption control (weft/schedctl.h).  In a critical section the kernel lets the LWP run a little
+ * beyond its time slice, and calls no handler.  A thread that leaves the outermost section yields
+ * if the kernel asked for it.  An unbound thread cannot change its LWP inside a section, because it
+ * changes LWPs only where it calls the model.
  *
- * These are a part of every fast path, and so are written out: the section is found by one
- * instruction, and the exit's result, not 0, says all at once that the kernel wants the CPU, that
- * this was an inner section, or that it was timed.  __critical_left, always 0, tells which.
- * slow.S says how it is called.
+ * These functions are part of every fast path, so their code is written out.  One instruction
+ * finds the section.  The result of the exit is not 0 in three cases: the kernel wants the CPU,
+ * this was an inner section, or the section was timed.  __critical_left finds out which; it always
+ * returns 0.  slow.S says how it is called.
  */
 long __critical_left(void);
 
-/* Code that is hardly ever executed: behind the function.  It ends by a jump back to 1. */
+/* Code that is hardly ever executed is placed behind the function.  It ends by a jump back to 1. */
 #define OUT_OF_THE_WAY(code) "\n1:\n\t.subsection 1\n2:\t" code "\n\tjmp 1b\n\t.previous"
 
 static inline struct section *this_section(void)
@@ -36,27 +36,29 @@ static inline struct section *this_section(void)
 }
 
 /*
- * A restartable range of instructions: a thread that a handler interrupts in its middle, and that goes
- * on on another LWP, begins it again (core/restart.c).  Only the last instruction of the range has an
- * effect, and no register that the range reads is changed in it.  The entry of a range stands in a
- * section, as in the kernel's .extable; its ends are relative to itself.  The section belongs to the
- * function's ("o"), so that the linker drops both together.
+ * A restartable range of instructions.  A handler may interrupt a thread in the middle of the
+ * range, and the thread may go on on another LWP.  Then the thread begins the range again
+ * (core/restart.c).  Only the last instruction of the range has an effect, and the range changes no
+ * register that it reads.  The entry of a range stands in a section, as in the kernel's .extable;
+ * its ends are relative to itself.  The entry's section is linked to the function's ("o"), so that
+ * the linker drops both together.
  */
 struct restartable {
 	int32_t from;    /* the first instruction, from this entry */
-	uint32_t length; /* up to the end of the last one */
+	uint32_t length; /* up to the end of the last instruction */
 };
 #define RESTARTABLE(code)                                                                          \
 	".Lrestart%=:\t" code "\n3:\t.pushsection .restartable, \"ao\", @progbits, .Lrestart%=\n"  \
 	"\t.long .Lrestart%= - ., 3b - .Lrestart%=\n\t.popsection"
 
-/* If uc is in the middle of a restartable range, it goes on at the first instruction. */
+/* If uc is in the middle of a restartable range, uc goes on at the first instruction. */
 void __restart_range(struct weft_ucontext *uc);
 
 /*
- * *Race:* a handler comes between the two instructions and blocks, and its thread goes on on another
- * LWP.  *Without this:* the thread enters the critical section of the LWP that it has left, and none of
- * that LWP's threads gets a signal again.  *Closed by:* the restart, which loads the pointer again.
+ * *Race:* a handler comes between the two instructions and blocks, and its thread goes on on
+ * another LWP.  *Without this:* the thread enters the critical section of the LWP that it has left,
+ * and the threads of that LWP get no signal any more.  *Closed by:* the restart, which loads the
+ * pointer again.
  */
 static inline void critical_enter(void)
 {
@@ -84,16 +86,17 @@ static inline bool in_critical(const struct ulwp *l)
 }
 
 /*
- * The library's own lock.  Spins, with preemption control.  Nobody who holds one waits
- * for another thread or runs code of the program.  Memory: taking is an acquire, giving up a
- * release.  It is held when the highest bit is set; a model may use the others.
+ * The library's own lock.  A waiter spins; the holder has preemption control.  A holder never waits
+ * for another thread and never runs code of the program.  Memory: to acquire the lock is an
+ * acquire, to release it a release.  It is held when the highest bit is set; a model may use the
+ * other bits.
  */
 struct ilock {
 	volatile uint32_t held;
 };
 #define ILOCK_HELD 0x80000000u
 
-/* The caller must not be suspended: others depend on what it does next. */
+/* The caller must not be suspended, because others depend on what it does next. */
 static inline void no_suspend_enter(void)
 {
 	thread_self()->no_suspend += 1;
@@ -107,13 +110,13 @@ static inline void no_suspend_exit(void)
 }
 
 /*
- * The slow side of ilock_lock: take(l) tries to take it.  Returns the number of times that it
- * gave up its CPU on the way.
+ * The slow side of ilock_lock: take(l) tries to acquire l.  Returns the number of times that the
+ * caller yielded its CPU or slept meanwhile.
  */
 unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l));
 bool __ilock_take(struct ilock *l);
 void __ilock_contended(struct ilock *l);
-/* One turn of a loop that waits for an LWP which may need this CPU; *turns is 0 at first. */
+/* One turn of a loop that waits for an LWP which may need this CPU.  *turns is 0 at first. */
 void __backoff(unsigned *turns);
 
 static inline bool ilock_try(struct ilock *l)
@@ -124,7 +127,7 @@ static inline bool ilock_try(struct ilock *l)
 	return likely(!was_held);
 }
 
-/* l is not on the caller's stack. */
+/* l must not be on the caller's stack. */
 static inline void ilock_lock(struct ilock *l)
 {
 	critical_enter();
@@ -142,7 +145,7 @@ static inline void ilock_unlock(struct ilock *l)
 	critical_exit();
 }
 
-/* The same when the caller is in another critical section too, and stays in it. */
+/* Releases l when the caller is in another critical section too, and stays in it. */
 static inline void ilock_unlock_inner(struct ilock *l)
 {
 	struct section *c = this_section();
@@ -151,7 +154,7 @@ static inline void ilock_unlock_inner(struct ilock *l)
 	__asm__ volatile("subl $1, %0" : "+m"(c->nopreempt) : : "memory", "cc");
 }
 
-/* Gives l up, but stays in its critical section. */
+/* Releases l, and stays in its critical section. */
 static inline void ilock_drop(struct ilock *l)
 {
 	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
@@ -168,7 +171,10 @@ static inline bool is_real_time(deadline_t d)
 	return d != NEVER && d & REAL_TIME;
 }
 
-/* d as a time of CLOCK_MONOTONIC, with this offset between the clocks; one before its start: 0. */
+/*
+ * d as a time of CLOCK_MONOTONIC, with this offset between the clocks.  0 for a time before its
+ * start.
+ */
 static inline deadline_t deadline_by(deadline_t d, uint64_t offset)
 {
 	if (!is_real_time(d))

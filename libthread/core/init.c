@@ -47,7 +47,7 @@ void __libthread_init(int argc, char **argv, char **envp, const struct auxv *aux
 	__lockstat_start();
 }
 
-/* stdio may be what is broken. */
+/* Without stdio, because stdio may be what is broken. */
 void __assert_failed(const char *what, const char *file, int line)
 {
 	char number[12], *p = number + sizeof(number);

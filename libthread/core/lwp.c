@@ -1,6 +1,6 @@
 /*
- * lwp.c - what the models share about LWPs: starting one for a thread, leaving it,
- * stopping it.  Blocking on it is in park.h.
+ * lwp.c - what the models share about LWPs: to start one for a thread, to leave it, to stop it.
+ * Blocking on an LWP is in park.h.
  */
 #include <string.h>
 #include <weft/errno.h>
@@ -21,10 +21,10 @@ _Static_assert(offsetof(struct schedctl, yield) == offsetof(struct schedctl, nop
 /* The calling LWP is l from now on; sc is its record. */
 void __lwp_adopt(struct ulwp *l, struct schedctl *sc)
 {
-	__atomic_store_n(&l->id, sc->lwpid, __ATOMIC_SEQ_CST); /* pthread_cancel: it is here */
+	__atomic_store_n(&l->id, sc->lwpid, __ATOMIC_SEQ_CST); /* pthread_cancel reads it */
 	l->owes = 0;
 	l->critical = (struct section *)(__options.schedctl ? &sc->nopreempt : &sc->nosignal);
-	l->critical->nopreempt = 0; /* its last owner left it inside of a critical section */
+	l->critical->nopreempt = 0; /* the last owner left it inside a critical section */
 	thread_self()->critical = l->critical;
 	__atomic_store_n(&l->sc, sc, __ATOMIC_RELEASE);
 }
@@ -44,9 +44,8 @@ static void lwp_main(struct thread *self)
 }
 
 /*
- * Makes an LWP for t, which has a stack and whose t->lwp is set, and starts it at
- * entry(t), which does not return; flags: LWP_SUSPENDED, LWP_NOPOOL.  name, or NULL: the LWP's.
- * 0, EAGAIN, ENOMEM.
+ * Creates an LWP for t, and starts it at entry(t), which does not return.  t has a stack, and its
+ * t->lwp is set.  flags: LWP_SUSPENDED, LWP_NOPOOL.  name: the LWP's, or NULL.  0, EAGAIN, ENOMEM.
  */
 int __lwp_start(struct thread *t, void (*entry)(struct thread *), uint32_t flags, const char *name)
 {
@@ -64,7 +63,7 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), uint32_t flags
 	*--sp = 0; /* a return address of 0 ends the backtrace */
 	c.stack = (uint64_t)sp;
 	t->rsp = (uint64_t)entry;
-	/* One by one: someone may still spin on the record's last owner. */
+	/* Field by field: another thread may still spin on the record's last owner. */
 	__atomic_store_n(&t->lwp->sc, &no_record, __ATOMIC_RELAXED);
 	t->lwp->critical = t->critical = &t->lwp->nowhere; /* a handler may come before lwp_main */
 	t->lwp->nowhere.nopreempt = 0;
@@ -73,16 +72,19 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), uint32_t flags
 	r = __sys_lwp_create(&c);
 	if (r < 0)
 		return r == -ENOMEM ? ENOMEM : EAGAIN;
-	/* A stopped one cannot write its id; any other may be gone by now, and t be reused. */
+	/*
+	 * A stopped LWP cannot write its id.  An LWP that runs may have exited by now, and t may be
+	 * reused.
+	 */
 	if (flags & LWP_SUSPENDED)
 		t->lwp->id = c.id;
 	return 0;
 }
 
 /*
- * Ends the calling LWP, whose thread is inside of a critical section, and lets its stack
- * go.  From the store on, someone else may use the stack, so there is nothing between
- * that and the system call that does; being in a critical section keeps the moment short.
+ * Ends the calling LWP, and releases the stack of its thread, which is inside a critical section.
+ * From the store on, another thread may use the stack.  So no instruction between the store and the
+ * system call uses the stack.  The critical section keeps this moment short.
  */
 void __lwp_leave(struct thread *self)
 {
@@ -95,7 +97,7 @@ void __lwp_leave(struct thread *self)
 	__builtin_unreachable();
 }
 
-/* lwp_park: 0, -ETIMEDOUT, -EINTR, -ESRCH (unpark: there is no such LWP; not parked). */
+/* lwp_park: 0, -ETIMEDOUT, -EINTR, -ESRCH (unpark: there is no such LWP; did not park). */
 long __lwp_park(deadline_t deadline, uint32_t unpark)
 {
 	struct weft_timespec ts;
@@ -113,8 +115,8 @@ long __lwp_park(deadline_t deadline, uint32_t unpark)
 }
 
 /*
- * The same to a time of CLOCK_MONOTONIC that has been computed with this offset of CLOCK_REALTIME; 0 also when the
- * clock is set, or has been since.
+ * __lwp_park until a time of CLOCK_MONOTONIC that was computed with this offset of CLOCK_REALTIME.
+ * Returns 0 also when the clock is set, or has been set since.
  */
 long __lwp_park_watching(deadline_t deadline, uint32_t unpark, uint64_t offset)
 {
@@ -126,30 +128,30 @@ long __lwp_park_watching(deadline_t deadline, uint32_t unpark, uint64_t offset)
 	return __sys_lwp_park(&until.deadline, unpark | LWP_PARK_CLOCK);
 }
 
-/* lwp_unpark_owed (park.h) for paths that shall not save registers for it. */
+/* lwp_unpark_owed (park.h) for paths that should not save registers for it. */
 void __lwp_unpark_owed(struct ulwp *l, uint32_t id)
 {
 	lwp_unpark_owed(l, id);
 }
 
 /*
- * Stops the LWP of t, another one, unless it is where it may not be stopped (struct ulwp).  Once
- * stopped it executes nothing, so what its fields tell then is true until it goes on.
- * 0; EAGAIN: it may not be stopped now; ESRCH: it has exited.
+ * Stops the LWP of t, which is not the caller, unless the LWP may not be stopped now (struct ulwp).
+ * A stopped LWP executes nothing, so its fields stay as they are until it goes on.  0; EAGAIN: the
+ * LWP may not be stopped now; ESRCH: it has exited.
  */
 int __lwp_try_suspend(struct thread *t)
 {
 	struct ulwp *l = t->lwp;
 
 	if (l->id == 0)
-		return EAGAIN; /* it has not even begun */
+		return EAGAIN; /* the LWP has not begun */
 	if (__sys_lwp_suspend(l->id) < 0)
 		return ESRCH;
 	if (in_critical(l) || t->no_suspend != 0) {
 		__sys_lwp_continue(l->id);
 		return EAGAIN;
 	}
-	if (l->owes != 0) /* perhaps done already: then it is one too many, which is allowed */
+	if (l->owes != 0) /* perhaps it has done so: a second unpark is allowed */
 		__sys_lwp_unpark(l->owes);
 	return 0;
 }

@@ -1,24 +1,24 @@
 /*
  * memory.c - memory of threads: struct thread, and stacks.
  *
- * A struct thread is never given back (tcb.h says why).  One that is free keeps its
- * stack, with the red zone below it already made, for the next thread that wants one of
- * that size; beyond STACKS_KEPT of them, the oldest are unmapped.  All lists here are
- * guarded by __threads_lock.
+ * A struct thread is never unmapped (tcb.h says why).  A free struct thread keeps its stack, with
+ * the red zone below it, for the next thread that wants a stack of this size.  If there are more
+ * than STACKS_KEPT of them, the oldest stacks are unmapped.  __threads_lock guards all lists here.
  *
- * A thread that nobody joins puts itself here while it still stands on its stack;
- * on_stack tells when it has left, and until then it is passed over.
+ * A thread that no other thread joins puts itself into the list while it still runs on its stack.
+ * on_stack says when it has left the stack.  Until then it is passed over.
  */
 #include <weft/mman.h>
 #include "core.h"
 #include "tls.h"
 
 #define SLAB 65536u
-#define LOOK_AT 8 /* free threads looked at for one that suits */
+#define LOOK_AT 8 /* free threads that are looked at to find a suitable one */
 
 /*
- * The newest first.  A list is a ring: it is itself a link between last and first, and to be named
- * in a thread's links it passes for one (free_end).
+ * The newest thread first.  A list is a ring: the list itself is the link between its last and its
+ * first thread.  Where a thread's link points to the list, the list is given as a thread
+ * (free_end).
  */
 struct free_list {
 	struct thread *first, *last;
@@ -48,7 +48,7 @@ static inline void free_list_remove(struct thread *t)
 	t->free_next->free_prev = t->free_prev;
 }
 
-/* The same if t is the first of l. */
+/* free_list_remove if t is the first of l. */
 static inline void take_first(struct free_list *l, struct thread *t)
 {
 	struct thread *next = t->free_next;
@@ -66,7 +66,7 @@ void *__pages_alloc(size_t size)
 	return r < 0 ? NULL : (void *)r;
 }
 
-/* Gives t a stack above a red zone, both whole pages. */
+/* Gives t a stack above a red zone.  Both are whole pages. */
 static bool stack_map(struct thread *t, size_t size, size_t guard)
 {
 	char *base = __pages_alloc(guard + size);
@@ -83,15 +83,18 @@ static bool stack_map(struct thread *t, size_t size, size_t guard)
 	return true;
 }
 
-/* From one struct thread to the next in a slab: the variables of the next lie between. */
+/*
+ * The distance between two struct threads in a slab.  The second thread's variables lie between
+ * them.
+ */
 static size_t slot_stride(void)
 {
 	return (sizeof(struct thread) + __tls.size + __tls.align - 1) & -__tls.align;
 }
 
 /*
- * Zeroed memory for at least one struct thread, and as many as fit in `size` bytes: *n of
- * them, slot_stride() bytes apart.  NULL: out of memory.
+ * Zeroed memory for at least one struct thread, and for as many as fit in `size` bytes: *n of them,
+ * slot_stride() bytes apart.  NULL: out of memory.
  */
 struct thread *__thread_slots(size_t size, unsigned *n)
 {
@@ -108,7 +111,7 @@ struct thread *__thread_slots(size_t size, unsigned *n)
 	return (struct thread *)first;
 }
 
-/* Adds a slab of new ones to `bare`. */
+/* Adds a slab of new struct threads to `bare`. */
 static bool more_threads(void)
 {
 	unsigned n;
@@ -143,7 +146,7 @@ free_list_find(struct free_list *l, size_t size, size_t guard)
 	return NULL;
 }
 
-/* One whose stack is made for it, or is the program's.  Takes __threads_lock. */
+/* A struct thread with a new stack, or with the program's stack.  Acquires __threads_lock. */
 static struct thread *__attribute__((noinline))
 thread_make(size_t stack_size, size_t guard_size, void *user_stack)
 {
@@ -170,7 +173,7 @@ thread_make(size_t stack_size, size_t guard_size, void *user_stack)
 	return t;
 }
 
-/* __thread_take when the newest free one does not suit. */
+/* __thread_take when the newest free thread does not suit. */
 static struct thread *__attribute__((noinline))
 take_another(size_t stack_size, size_t guard_size, void *user_stack)
 {
@@ -194,16 +197,18 @@ take_another(size_t stack_size, size_t guard_size, void *user_stack)
 }
 
 /*
- * A free struct thread with a stack: that of the program if user_stack is not NULL, else
- * one of stack_size usable bytes above guard_size bytes that fault, which are rounded up to
- * pages.  NULL: out of memory.  Called with __threads_lock, which it may give up for a while.
- * The thread's variables are what they were (tls_fill).
+ * A free struct thread with a stack.  This is the program's stack if user_stack is not NULL.
+ * Otherwise it has stack_size usable bytes above guard_size bytes that fault; both are rounded up
+ * to pages.  NULL: out of memory.  Called with __threads_lock held; may release it for a while.
+ * The thread's variables keep their old values (tls_fill).
  */
 struct thread *__thread_take(size_t stack_size, size_t guard_size, void *user_stack)
 {
 	struct thread *t = with_stack.first;
 
-	/* Sizes in the list are whole pages; others, which are rounded there, equal none. */
+	/*
+	 * Sizes in the list are whole pages.  A size that is not rounded yet equals none of them.
+	 */
 	if (unlikely(user_stack != NULL || t == free_end(&with_stack) ||
 		     !thread_suits(t, stack_size, guard_size)))
 		return take_another(stack_size, guard_size, user_stack);
@@ -212,7 +217,10 @@ struct thread *__thread_take(size_t stack_size, size_t guard_size, void *user_st
 	return t;
 }
 
-/* The same, with a stack of the library's, ready to run.  Takes __threads_lock. */
+/*
+ * __thread_take with a stack of the library's; the thread is ready to run.  Acquires
+ * __threads_lock.
+ */
 struct thread *__thread_get(size_t stack_size, size_t guard_size)
 {
 	struct thread *t;
@@ -225,7 +233,7 @@ struct thread *__thread_get(size_t stack_size, size_t guard_size)
 	return t;
 }
 
-/* t is free, or will be when on_stack is 0.  __threads_lock is held. */
+/* t is free, or will be free when on_stack is 0.  The caller holds __threads_lock. */
 void __thread_put(struct thread *t)
 {
 	if (likely(!t->user_stack)) {
@@ -238,7 +246,7 @@ void __thread_put(struct thread *t)
 	free_list_push(&bare, t);
 }
 
-/* Unmaps the oldest stacks if too many are kept.  Takes __threads_lock. */
+/* Unmaps the oldest stacks if too many are kept.  Acquires __threads_lock. */
 void __stacks_trim(void)
 {
 	while (__stacks_kept > STACKS_KEPT) {
@@ -265,7 +273,7 @@ void __stacks_trim(void)
 	}
 }
 
-/* In a child of fork: nobody stands on the stack of a free thread any more. */
+/* In a child of fork: no thread runs on the stack of a free thread any more. */
 void __stacks_forked(void)
 {
 	struct free_list *lists[] = {&with_stack, &bare};

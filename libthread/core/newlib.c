@@ -1,9 +1,9 @@
 /*
  * newlib.c - what newlib needs of a threads library: the per-thread reent and its locks.
  *
- * All of its locks are recursive mutexes here; zero is unlocked.  They are in one object
- * file because newlib's archive has them in one too: an archive member that defined only
- * some of them would be linked beside newlib's and clash.
+ * All of its locks are recursive mutexes here; zero is unlocked.  They are in one object file
+ * because newlib's archive has them in one too.  An archive member that defined only some of them
+ * would be linked beside newlib's and clash.
  */
 #include <limits.h>
 #include <pthread.h>
@@ -34,16 +34,16 @@ LOCK(__lock___tz_mutex);
 LOCK(__lock___dd_hash_mutex);
 LOCK(__lock___arc4random_mutex);
 
-/* Stands in for any lock that there was no memory for: coarse, but right. */
+/* Replaces any lock for which there was no memory.  It is coarse, and correct. */
 static LOCK(shared);
 
 static struct ilock pool_lock;
 static struct __lock *pool;
 
 /*
- * Most threads that live shortly never need theirs.  A handler that comes in between may do
- * the same: nothing has been stored by then.  Release, to this thread's handlers: they find all
- * of it made, or none.
+ * Most threads that live shortly never need their reent.  A handler that comes in between may do
+ * the same, because nothing has been stored by then.  Release, to this thread's handlers: they find
+ * the reent made completely, or not at all.
  */
 static struct _reent *__attribute__((noinline)) first_use(struct thread *self)
 {
@@ -59,7 +59,7 @@ struct _reent *__getreent(void)
 	return likely(self->reent != NULL) ? self->reent : first_use(self);
 }
 
-/* A pool of our own: malloc would take a lock of this very kind. */
+/* A pool of our own, because malloc would acquire a lock of this kind. */
 void __retarget_lock_init_recursive(_LOCK_T *lock)
 {
 	struct __lock *l, *page;
@@ -101,7 +101,10 @@ void __retarget_lock_close(_LOCK_T lock)
 	__retarget_lock_close_recursive(lock);
 }
 
-/* A thread that has one of these is not cancelled: nobody would give it up. */
+/*
+ * A thread that holds one of these locks is not cancelled, because no thread would release the
+ * lock.
+ */
 void __retarget_lock_acquire_recursive(_LOCK_T lock)
 {
 	thread_self()->held++;
@@ -113,7 +116,7 @@ void __retarget_lock_acquire(_LOCK_T lock)
 	__retarget_lock_acquire_recursive(lock);
 }
 
-/* Not 0: taken. */
+/* Not 0: acquired. */
 int __retarget_lock_try_acquire_recursive(_LOCK_T lock)
 {
 	int taken = pthread_mutex_trylock(&lock->mutex) == 0;
@@ -138,7 +141,10 @@ void __retarget_lock_release(_LOCK_T lock)
 	__retarget_lock_release_recursive(lock);
 }
 
-/* newlib declares these and leaves them to us.  The program's own, so with no such care. */
+/*
+ * newlib declares these and leaves them to us.  The program's own calls, so they do not defer
+ * cancellation.
+ */
 void flockfile(FILE *file)
 {
 	pthread_mutex_lock(&file->_lock->mutex);
@@ -171,8 +177,8 @@ void __newlib_before_fork(void)
 }
 
 /*
- * A stream that another thread used at the time is nobody's now; what it has in its
- * buffer may be in pieces, but it can be used.
+ * A stream that another thread used at the time of fork belongs to no thread now.  The data in its
+ * buffer may be incomplete, and the stream can be used.
  */
 static int free_stream(FILE *file)
 {
@@ -185,7 +191,7 @@ static int free_stream(FILE *file)
 
 void __newlib_forked(void)
 {
-	critical_enter(); /* __newlib_after_fork gives up what the parent took */
+	critical_enter(); /* __newlib_after_fork releases what the parent acquired */
 	if (__options.mt_malloc)
 		__mt_forked();
 	_fwalk(_GLOBAL_REENT, free_stream);

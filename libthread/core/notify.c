@@ -1,17 +1,18 @@
 /*
- * notify.c - timers, those that call a function in a new thread among them (POSIX, timer_create()
- * and 2.4.1: SIGEV_THREAD).
+ * notify.c - timers, also those that call a function in a new thread (POSIX, timer_create() and
+ * 2.4.1: SIGEV_THREAD).
  *
  * The kernel has the timer, and knows nothing of threads.  It sends SIGLWP to an LWP of the
- * library's own, which is made with the first such timer.  This one blocks all signals and waits
- * for that; it then creates the thread, and does not wait for it.  The signal is queued once for
- * each timer, as any other of a timer is; what expires meanwhile is counted by timer_getoverrun.
+ * library's own, which is created with the first such timer.  This LWP blocks all signals and waits
+ * for SIGLWP.  Then it creates the thread, and does not wait for it.  The signal is queued once for
+ * each timer, like any other signal of a timer.  timer_getoverrun counts the expiries that come
+ * meanwhile.
  *
- * The signal says by `key` which notice is meant.  It and the thread look under notices_lock: if
- * the timer has been deleted in the meantime, or the place is another timer's, nothing is called.
- * notices_lock is held across the kernel's calls that make and delete timers, so that an id is
- * never that of two notices; it is innermost but for the lock under which an LWP is started
- * (__threads_lock).
+ * The signal's value is the `key` of a notice.  The LWP and the new thread look under notices_lock.
+ * If the timer has been deleted meanwhile, or its place belongs to another timer, no function is
+ * called.  notices_lock is held across the kernel's calls that create and delete timers, so that no
+ * two notices have the same id.  notices_lock is innermost, except for the lock under which an LWP
+ * is started (__threads_lock).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -34,14 +35,14 @@ struct notice {
 	union sigval value;
 	pthread_attr_t attr;
 	int timer;
-	uint64_t key; /* its place, and how often that was used */
+	uint64_t key; /* its place, and how often the place was used */
 };
 
 static struct ilock notices_lock;
 static struct notice notices[WEFT_TIMER_MAX];
 static struct thread *service; /* NULL: none yet */
 
-/* The notice, if there is still one with this key.  notices_lock held. */
+/* The notice with this key, if it still exists.  The caller holds notices_lock. */
 static struct notice *notice_find(uint64_t key)
 {
 	struct notice *n = &notices[key % WEFT_TIMER_MAX];
@@ -49,7 +50,10 @@ static struct notice *notice_find(uint64_t key)
 	return n->function != NULL && n->key == key ? n : NULL;
 }
 
-/* A new thread; its mask is what the process began with, whoever made it. */
+/*
+ * The new thread.  Its mask is the mask with which the process began, whatever thread created the
+ * timer.
+ */
 static void *notify_thread(void *key)
 {
 	void (*function)(union sigval) = NULL;
@@ -69,7 +73,9 @@ static void *notify_thread(void *key)
 	return NULL;
 }
 
-/* If there is no memory for the thread, this expiry is lost, as a signal that cannot be queued. */
+/*
+ * If there is no memory for the thread, this expiry is lost, like a signal that cannot be queued.
+ */
 static void __attribute__((noreturn)) service_main(struct thread *self)
 {
 	const uint64_t ours = WEFT_SIGBIT(SIGLWP);
@@ -92,7 +98,7 @@ static void __attribute__((noreturn)) service_main(struct thread *self)
 	}
 }
 
-/* In a child of fork, which has none of the timers, and where __threads_lock is free. */
+/* In a child of fork: it has none of the timers, and __threads_lock is free. */
 void __notify_forked(void)
 {
 	notices_lock.held = 0;
@@ -102,7 +108,7 @@ void __notify_forked(void)
 	service = NULL;
 }
 
-/* The id of the LWP, which is made if there is none; 0: it could not be.  May block. */
+/* The id of the LWP, which is created if there is none.  0: it could not be created.  May block. */
 static uint32_t service_lwp(void)
 {
 	unsigned turns = 0;
@@ -120,7 +126,7 @@ static uint32_t service_lwp(void)
 	return id;
 }
 
-/* A free place, with what the event says; NULL: none.  notices_lock held. */
+/* A free place, filled from the event.  NULL: there is none.  The caller holds notices_lock. */
 static struct notice *notice_fill(const struct sigevent *event)
 {
 	struct notice *n = notices;
@@ -174,10 +180,11 @@ static int notify_result(long r)
 }
 
 /*
- * A timer of the process, which is not set.  With SIGEV_THREAD each expiry calls the event's function
- * with its value as a new thread of these attributes does, detached in any case.
- * EINVAL: clock, or event, or there is no function, or attributes that are not initialised; ESRCH:
- * the event names no LWP; EFAULT: event; EAGAIN: there are WEFT_TIMER_MAX of them, or no memory.
+ * Creates a timer of the process, which is not set.  With SIGEV_THREAD each expiry calls the
+ * event's function with its value in a new thread.  The thread has the event's attributes, and is
+ * always detached.  EINVAL: clock, or event, or there is no function, or attributes that are not
+ * initialised.  ESRCH: the event names no LWP.  EFAULT: event.  EAGAIN: there are WEFT_TIMER_MAX
+ * timers, or no memory.
  */
 int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
 {
@@ -191,9 +198,7 @@ int timer_create(clockid_t clock, struct sigevent *event, timer_t *timer)
 	return notify_result(r);
 }
 
-/*
- * What has expired before may still call its function for a moment.  EINVAL: there is no such timer.
- */
+/* An earlier expiry may still call the function for a moment.  EINVAL: there is no such timer. */
 int timer_delete(timer_t timer)
 {
 	long r;

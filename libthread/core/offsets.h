@@ -1,5 +1,5 @@
 /*
- * offsets.h - of struct thread (tcb.h, which asserts them), for assembly, and for tools that look
+ * offsets.h - offsets in struct thread (tcb.h asserts them), for assembly, and for tools that look
  * at the threads of another process (user/bin/threads/thread.h).
  */
 #pragma once
@@ -16,7 +16,7 @@
 
 #define CANCEL_DUE 1 /* struct thread, cancel */
 
-/* Of struct weft_ucontext (core/context.c asserts them). */
+/* Offsets in struct weft_ucontext (core/context.c asserts them). */
 #define CONTEXT_R12 80
 #define CONTEXT_R13 88
 #define CONTEXT_R14 96

@@ -1,7 +1,7 @@
 /*
- * once.c - pthread_once.  The state goes from 0 through RUNNING to DONE, or back to 0 if the
- * thread that calls the function is cancelled in it; threads that come while it is RUNNING wait
- * in the queue of the object, and then look again.
+ * once.c - pthread_once.  The state goes from 0 through RUNNING to DONE.  It goes back to 0 if the
+ * thread that calls the function is cancelled in it.  Threads that come while the state is RUNNING
+ * wait in the queue of the object, and then look again.
  */
 #include <pthread.h>
 #include "core.h"
@@ -43,8 +43,9 @@ static void wait_while_running(pthread_once_t *once)
 }
 
 /*
- * Calls init unless it has been called for this object; it has returned when this does.  If the
- * caller is cancelled in it, or exits, that is as if it had not come.  No cancellation point.
+ * Calls init unless it has been called for this object.  When this function returns, init has
+ * returned.  If the caller is cancelled in init, or exits, the object is as if the caller had never
+ * come.  No cancellation point.
  */
 int pthread_once(pthread_once_t *once, void (*init)(void))
 {

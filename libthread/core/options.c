@@ -1,10 +1,10 @@
 /*
  * options.c - LIBTHREAD chooses the model, LIBTHREAD_OPTIONS sets its mechanisms.
  *
- * LIBTHREAD_OPTIONS is a list NAME=VALUE,NAME=VALUE,...  Anything that is not known, or
- * that the model does not have, is told on standard error together with what is known,
- * and ends the process with status 2: an experiment that silently measured something else
- * would be worse than none.
+ * LIBTHREAD_OPTIONS is a list NAME=VALUE,NAME=VALUE,...  An item that is not known, or that the
+ * model does not have, ends the process with status 2.  A message on standard error names the item
+ * and lists what is known.  An experiment that silently measured something else would be worse than
+ * none.
  */
 #include <signal.h>
 #include <string.h>
@@ -69,7 +69,7 @@ static void __attribute__((noreturn)) bad_model(const char *name)
 	options_refuse();
 }
 
-/* item, of n bytes, is at fault; why ends the sentence. */
+/* item, of n bytes, is wrong; why ends the sentence. */
 static void __attribute__((noreturn)) bad_option(const char *item, size_t n, const char *why)
 {
 	SAY("libthread: option \"");
@@ -91,7 +91,7 @@ static void __attribute__((noreturn)) bad_option(const char *item, size_t n, con
 	options_refuse();
 }
 
-/* Which of the values between bars this one is, or -1. */
+/* The index of value among the values between bars, or -1. */
 static int value_index(const char *values, const char *value, size_t n)
 {
 	for (int i = 0;; i++) {
@@ -235,7 +235,7 @@ void __choose_model(char **envp)
 		set_option(list, n);
 		list += n + (list[n] == ',');
 	}
-	/* Who gives a mutex to the kernel's queue does so in one call. */
+	/* A thread that releases a mutex into the kernel's queue needs one call for it. */
 	if (__options.kernel_sleep)
 		__options.adaptive_unlock = false;
 	__options.sleep_special = __options.kernel_sleep;

@@ -1,7 +1,7 @@
 /*
- * park.h - how a thread with an LWP of its own blocks, and what it owes others meanwhile.
+ * park.h - how a thread with an LWP of its own blocks, and what it owes to others meanwhile.
  *
- * In line, since each hand-over from one such thread to another passes here twice.
+ * The functions are in line, because each hand-over between two such threads comes here twice.
  */
 #pragma once
 #include <weft/errno.h>
@@ -11,9 +11,9 @@
 #include "sleepq.h"
 
 /*
- * Unparks LWP id; see struct ulwp about `owes`, which the caller has set to it.  In between, a
- * handler may have done it (core/signal.c), and an unbound thread that came onto this LWP have
- * set it anew: then that thread does what it owes.
+ * Unparks the LWP id, to which the caller has set `owes` (struct ulwp).  In between, a handler may
+ * have made this unpark already (core/signal.c).  An unbound thread that came onto this LWP may
+ * also have set `owes` again; then that thread makes its own unpark.
  */
 static inline void lwp_unpark_owed(struct ulwp *l, uint32_t id)
 {
@@ -22,14 +22,16 @@ static inline void lwp_unpark_owed(struct ulwp *l, uint32_t id)
 }
 
 /*
- * The calling thread, which has an LWP of its own and stands or stood in a sleep queue,
- * blocks until it is woken; on the way, unparks the LWP that its own owes an unpark, if
- * any.  Returns what block does (model.h).
+ * The calling thread blocks until it is woken.  It has an LWP of its own, and stands or stood in a
+ * sleep queue.  On the way it unparks the LWP that its own LWP owes an unpark, if any.  Returns
+ * what block returns (model.h).
  *
- * No wake-up is lost: the waker first sets wchan to NULL, then unparks, and a permit
- * stays with the LWP.  If we read wchan before that, the park returns at once.  A permit
- * may also be left over from a wake-up that we saw before it reached us, or from an
- * earlier owner of the LWP's id: then park returns for no reason, and we look again.
+ * *Race:* the waiter reads wchan, and the waker sets wchan to NULL and unparks before the waiter
+ * parks; *without this:* the wake-up is lost; *closed by:* the waker unparks after it has set
+ * wchan, and the permit stays with the LWP, so the park returns at once.
+ *
+ * A permit may be left over from a wake-up that the waiter saw before the permit came, or from an
+ * earlier owner of the LWP's id.  Then park returns without a reason, and the waiter looks again.
  */
 static inline const void *lwp_wait_woken(struct thread *self, deadline_t deadline)
 {

@@ -1,13 +1,17 @@
 /*
- * point.S - the one place where system calls are made that are cancellation points.
+ * point.S - the one place that makes the system calls that are cancellation points.
  *
- * Entered by __point_NAME (user/libc/syscalls.c) with the number in EAX and the arguments where
- * C has them.  If a cancellation is due, -EINTR; otherwise the call, with the thread in R9.
- * Whoever cancels the thread from here on tells the kernel to end a call that is made for R9
- * by the instruction before __cancel_point_made (lwp_cancel, weft/lwp.h).  As that holds for a
- * call that is yet to come, no moment is left between the look and the sleep.
+ * __point_NAME (user/libc/syscalls.c) enters here with the number in EAX and the arguments where C
+ * has them.  If a cancellation is due, returns -EINTR.  Otherwise makes the call, with the thread
+ * in R9.
  *
- * A thread that is not to be cancelled, or not now, makes its call elsewhere.
+ * *Race:* the thread looks at its cancellation, another thread cancels it, and then the thread
+ * sleeps in the call.  *Without this:* the thread sleeps on; *closed by:* the canceller tells the
+ * kernel to end a call that is made for R9 by the instruction before __cancel_point_made
+ * (lwp_cancel, weft/lwp.h).  The kernel also ends such a call that is yet to come.
+ *
+ * A thread that must not be cancelled, or not now, makes its call by the second SYSCALL
+ * instruction.
  */
 #include "offsets.h"
 

@@ -15,7 +15,7 @@ static int set_and_resume(struct thread *t, void *arg)
 	return __ops->resume(t);
 }
 
-/* It has its policy and priority before it runs. */
+/* The thread has its policy and priority before it runs. */
 static int create_explicit(struct create_args *args, void *(*start)(void *), void *arg,
 			   pthread_t *thread)
 {
@@ -36,7 +36,10 @@ static int create_explicit(struct create_args *args, void *(*start)(void *), voi
 	return error != 0 ? error : __thread_with(*thread, set_and_resume, args);
 }
 
-/* A bound thread inherits SCHED_FIFO or SCHED_RR from an unbound one too: its LWP then has that. */
+/*
+ * A bound thread inherits SCHED_FIFO or SCHED_RR also from an unbound creator: then its LWP has
+ * this policy.
+ */
 static void inherit(struct create_args *args)
 {
 	struct thread *self = thread_self();
@@ -75,8 +78,8 @@ create_with(const pthread_attr_t *attr, void *(*start)(void *), void *arg, pthre
 }
 
 /*
- * EAGAIN: no memory or no LWP for it; EINVAL: attr is not initialised, or its priority is none of
- * its policy; ENOTSUP: its policy or priority is none for an unbound thread.
+ * EAGAIN: no memory or no LWP for the thread.  EINVAL: attr is not initialised, or its policy does
+ * not have its priority.  ENOTSUP: an unbound thread cannot have its policy or priority.
  */
 int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
 {
@@ -89,25 +92,25 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 }
 
 /*
- * ESRCH: no such thread; EINVAL: it is detached, or someone else joins it; EDEADLK: it is the
- * caller, or it joins the caller.  Blocks; a cancellation point: then the thread is as if the
- * caller had never come.
+ * ESRCH: no such thread.  EINVAL: the thread is detached, or another thread joins it.  EDEADLK: the
+ * thread is the caller, or it joins the caller.  Blocks.  A cancellation point: after a
+ * cancellation the thread is as if the caller had never joined it.
  */
 int pthread_join(pthread_t thread, void **status)
 {
 	return thread == 0 ? ESRCH : __thread_join(thread, NEVER, NULL, status);
 }
 
-/* EBUSY: it has not exited.  Errors of pthread_join. */
+/* EBUSY: the thread has not exited.  Also the errors of pthread_join. */
 int pthread_tryjoin_np(pthread_t thread, void **status)
 {
 	return thread == 0 ? ESRCH : __thread_join(thread, 0, NULL, status);
 }
 
 /*
- * As pthread_join, until abstime by CLOCK_REALTIME.  ETIMEDOUT: it has not exited by then;
- * EINVAL: also nanoseconds of abstime out of range; ENOMEM: the model could not make ready for
- * deadlines.  Errors of pthread_join.
+ * As pthread_join, until abstime by CLOCK_REALTIME.  ETIMEDOUT: the thread has not exited by then.
+ * EINVAL: also nanoseconds of abstime out of range.  ENOMEM: the model could not prepare for
+ * deadlines.  Also the errors of pthread_join.
  */
 int pthread_timedjoin_np(pthread_t thread, void **status, const struct timespec *abstime)
 {
@@ -119,7 +122,10 @@ int pthread_timedjoin_np(pthread_t thread, void **status, const struct timespec 
 	return error == EBUSY ? ETIMEDOUT : error;
 }
 
-/* Nobody will join it.  ESRCH: no such thread; EINVAL: detached already, or someone joins it. */
+/*
+ * No thread will join it.  ESRCH: no such thread; EINVAL: detached already, or another thread joins
+ * it.
+ */
 int pthread_detach(pthread_t thread)
 {
 	return __thread_detach(thread);
@@ -135,7 +141,7 @@ int pthread_equal(pthread_t a, pthread_t b)
 	return a == b;
 }
 
-/* Lets another thread run (libthread/README.md: which).  Never fails. */
+/* Lets another thread run (libthread/README.md says which).  Never fails. */
 int sched_yield(void)
 {
 	return __ops->yield();

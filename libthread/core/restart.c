@@ -1,8 +1,9 @@
 /*
- * restart.c - restartable ranges of instructions (ilock.h), as of Linux's rseq and the kernel's .extable.
+ * restart.c - restartable ranges of instructions (ilock.h), like Linux's rseq and the kernel's
+ * .extable.
  *
- * The linker puts the entries of the functions of the program together (libthread.ld).  They
- * are searched one after the other: only a thread that has changed its LWP in a handler needs that.
+ * The linker puts the entries of all functions of the program together (libthread.ld).  The search
+ * is linear, because only a thread that has changed its LWP in a handler needs it.
  */
 #include "ilock.h"
 

@@ -1,19 +1,20 @@
 /*
  * schedule.c - policies, priorities, CPUs and CPU time of threads.
  *
- * A bound thread has what its LWP has; the kernel knows it and does it (PTHREAD_SCOPE_SYSTEM).  An
- * unbound one has a policy and a priority among the unbound threads of its process
- * (PTHREAD_SCOPE_PROCESS; POSIX.1-2008, XSH 2.9.4), which the model orders; what would need an LWP
- * of its own is ENOTSUP.
+ * A bound thread has the policy and priority of its LWP, and the kernel schedules it
+ * (PTHREAD_SCOPE_SYSTEM).  An unbound thread has a policy and a priority among the unbound threads
+ * of its process (PTHREAD_SCOPE_PROCESS; POSIX.1-2008, XSH 2.9.4), which the model orders.  What
+ * would need an LWP of its own is ENOTSUP.
  *
- * Priorities of both kinds count in the library's queues, where the ranges of the policies
- * follow each other: SCHED_OTHER's from 0 up, and beyond them those of SCHED_FIFO and SCHED_RR
- * (tcb.h, PRI_REALTIME).  It is the number of such a queue that thr_setprio sets and
- * thr_getprio gives; it keeps the policy.
+ * Priorities of both kinds count in the library's queues, where the ranges of the policies follow
+ * each other.  SCHED_OTHER's begin at 0, and those of SCHED_FIFO and SCHED_RR follow (tcb.h,
+ * PRI_REALTIME).  thr_setprio sets, and thr_getprio returns, the number of such a queue.
+ * thr_setprio keeps the policy.
  *
- * A thread that is set to SCHED_FIFO or SCHED_RR by pthread_setschedparam goes behind its equals,
- * also if nothing changes.  One that pthread_setschedprio raises does the same; one that it lowers goes
- * before them, and one whose priority stays keeps its place (XSH 2.8.4).
+ * A thread that pthread_setschedparam sets to SCHED_FIFO or SCHED_RR goes behind its equals, also
+ * if nothing changes.  A thread that pthread_setschedprio raises also goes behind its equals.  A
+ * thread that it lowers goes before them.  A thread with unchanged priority keeps its place (XSH
+ * 2.8.4).
  *
  * All functions: ESRCH: no such thread, or it has exited.
  */
@@ -35,7 +36,7 @@ bool __sched_priority_known(int policy, int priority)
 	       priority <= sched_get_priority_max(policy);
 }
 
-/* What an operation on a thread is given, and gives back. */
+/* The argument and the result of an operation on a thread. */
 struct sched {
 	int policy, priority;
 	bool prepared; /* the model is ready for an unbound thread with this policy */
@@ -54,8 +55,9 @@ static bool is_realtime(int policy)
 }
 
 /*
- * The priority is one of the policy.  to_tail: t goes behind its equals, of SCHED_FIFO or SCHED_RR.
- * ENOTSUP: not of an unbound thread; EAGAIN: its LWP has not begun.  __threads_lock is held.
+ * The caller has checked that the policy has this priority.  to_tail: t goes behind its equals, if
+ * it has SCHED_FIFO or SCHED_RR.  ENOTSUP: not possible for an unbound thread; EAGAIN: t's LWP has
+ * not begun.  The caller holds __threads_lock.
  */
 int __sched_set(struct thread *t, int policy, int priority, bool to_tail)
 {
@@ -74,8 +76,8 @@ int __sched_set(struct thread *t, int policy, int priority, bool to_tail)
 }
 
 /*
- * What an unbound thread has.  thr_setprio may have given it a priority that its policy does not
- * have, and a bound creator a policy that it cannot have.
+ * The policy and priority of an unbound thread.  thr_setprio may have set a priority that its
+ * policy does not have.  It may have inherited a policy that it cannot have from a bound creator.
  */
 static struct sched of_unbound(const struct thread *t)
 {
@@ -98,7 +100,7 @@ static int schedule_get(struct thread *t, void *arg)
 	return 0;
 }
 
-#define UNPREPARED (-1) /* the model is to be made ready first, without __threads_lock */
+#define UNPREPARED (-1) /* first the model must prepare, without __threads_lock */
 
 static int schedule_set(struct thread *t, void *arg)
 {
@@ -132,9 +134,9 @@ int pthread_getschedparam(pthread_t thread, int *policy, struct sched_param *par
 }
 
 /*
- * EINVAL: no such policy, or a priority that it does not have; ENOTSUP: not of an unbound thread:
- * a priority below 0, SCHED_NT; EAGAIN, ENOMEM: the model could not make ready for the first unbound
- * thread of SCHED_FIFO or SCHED_RR.
+ * EINVAL: no such policy, or the policy does not have this priority.  ENOTSUP: not possible for an
+ * unbound thread: a priority below 0, SCHED_NT.  EAGAIN, ENOMEM: the model could not prepare for
+ * the first unbound thread of SCHED_FIFO or SCHED_RR.
  */
 int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param *param)
 {
@@ -152,8 +154,8 @@ int pthread_setschedparam(pthread_t thread, int policy, const struct sched_param
 }
 
 /*
- * Keeps the policy.  EINVAL: a priority that it does not have; ENOTSUP: not of an unbound thread:
- * one below 0.
+ * Keeps the policy.  EINVAL: the policy does not have this priority.  ENOTSUP: not possible for an
+ * unbound thread: a priority below 0.
  */
 int pthread_setschedprio(pthread_t thread, int priority)
 {
@@ -161,8 +163,9 @@ int pthread_setschedprio(pthread_t thread, int priority)
 }
 
 /*
- * For sched_rr_get_interval (user/libc/sched.c): *slice becomes that of the calling thread, 0 for
- * SCHED_FIFO.  False: the process's counts, for the thread is bound or of SCHED_OTHER.
+ * For sched_rr_get_interval (user/libc/sched.c): *slice becomes the slice of the calling thread, 0
+ * for SCHED_FIFO.  False: the process's slice counts, because the thread is bound or of
+ * SCHED_OTHER.
  */
 bool __thread_slice(struct timespec *slice)
 {
@@ -182,7 +185,7 @@ static int own_lwp(struct thread *t, void *id)
 	return t->lwp->id != 0 ? 0 : EAGAIN;
 }
 
-/* For clock_gettime.  ENOENT: the thread is unbound, so that its time is not known. */
+/* For clock_gettime.  ENOENT: the thread is unbound, so its time is not known. */
 int pthread_getcpuclockid(pthread_t thread, clockid_t *clock)
 {
 	uint32_t id;
@@ -199,9 +202,9 @@ static unsigned long cpus_all(void)
 }
 
 /*
- * The thread runs on these CPUs only: one, or all that there are.  EINVAL: size is not that of a
- * cpu_set_t, or there is no such CPU, or none; ENOTSUP: several, but not all (processor sets can
- * do that), or the thread is unbound.
+ * Lets the thread run on these CPUs only: one CPU, or all.  EINVAL: size is not that of a
+ * cpu_set_t, or the set has no CPU that exists.  ENOTSUP: several CPUs, and not all (processor sets
+ * can do that), or the thread is unbound.
  */
 int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *cpus)
 {

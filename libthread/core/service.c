@@ -1,5 +1,5 @@
 /*
- * service.c - LWPs of the library's own: they are no threads of the program, take no signals, and
+ * service.c - LWPs of the library's own.  They are no threads of the program, take no signals, and
  * do not keep the process from its end.
  */
 #include <errno.h>
@@ -11,8 +11,8 @@
 #define SERVICE_STACK 16384
 
 /*
- * Starts t's LWP with all signals blocked, from its first instruction on (its creator's mask): no
- * handler may run on it.  0, EAGAIN, ENOMEM.
+ * Starts t's LWP with all signals blocked.  They are blocked from its first instruction on (by its
+ * creator's mask), because no handler may run on this LWP.  0, EAGAIN, ENOMEM.
  */
 int __lwp_start_blocked(struct thread *t, void (*entry)(struct thread *), uint32_t flags,
 			const char *name)
@@ -63,8 +63,8 @@ int __service_start(void (*entry)(struct thread *), const char *name, struct thr
 }
 
 /*
- * It looks before it parks for the first time (for the ASLWP the kernel does, sig_aslwp): if it has no
- * id yet, it need not be told.
+ * An LWP without an id need not be told.  It looks before it parks for the first time (for the
+ * ASLWP the kernel looks, sig_aslwp).
  */
 void __service_poke(struct thread *context)
 {

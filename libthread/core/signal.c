@@ -1,17 +1,17 @@
 /*
  * signal.c - signals of threads: how a handler is entered and left, masks, pthread_kill.
  *
- * The kernel calls no handler while its LWP is in a critical section (weft/schedctl.h), so a
- * handler never meets a lock of the library that its own thread holds, or an LWP between
- * two threads: it may use whatever POSIX lets it use, sem_post first of all.  What it may not
- * do, as POSIX says too, is block on an object while the thread that it interrupted waits
- * in a queue: a thread stands in one queue at a time.
+ * The kernel calls no handler while its LWP is in a critical section (weft/schedctl.h).  So a
+ * handler never meets a lock of the library that its own thread holds, or an LWP between two
+ * threads.  It may use whatever POSIX allows, above all sem_post.  A handler must not block on an
+ * object while the thread that it interrupted waits in a queue, because a thread stands in one
+ * queue at a time.  POSIX forbids this too.
  *
- * A bound thread's mask, alternate stack and pending signals are its LWP's.  An unbound one
- * carries its own, and the LWP gets them when the thread comes (model/mxn/signal.c); as long as
- * all have the same mask, __base_mask, and nothing else, that costs nothing (struct thread).  A
- * handler's mask is the thread's too, for a thread that yields or blocks in a handler may
- * go on on another LWP.
+ * The mask, alternate stack and pending signals of a bound thread are those of its LWP.  An unbound
+ * thread carries its own, and the LWP gets them when the thread comes (model/mxn/signal.c).  This
+ * costs nothing as long as all threads have the same mask, __base_mask, and nothing else (struct
+ * thread).  A handler's mask is the thread's too, because a thread that yields or blocks in a
+ * handler may go on on another LWP.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -19,7 +19,7 @@
 #include "core.h"
 #include "model.h"
 
-uint64_t __base_mask; /* what the process began with */
+uint64_t __base_mask; /* the mask with which the process began */
 
 void __signals_init(void)
 {
@@ -36,20 +36,22 @@ static void set_mask(struct thread *self, uint64_t mask)
 		self->carries &= ~CARRIES_MASK;
 }
 
-/* sigreturn is about to set this mask for the caller, without the signals that cannot be blocked. */
+/*
+ * sigreturn is about to set this mask for the caller, without the signals that cannot be blocked.
+ */
 void __sigmask_returns(uint64_t mask)
 {
 	set_mask(thread_self(), mask & ~(WEFT_SIGBIT(SIGKILL) | WEFT_SIGBIT(SIGSTOP)));
 }
 
 /*
- * Calls handler().  What it interrupted goes on as if nothing had been.  It may have been
- * about to unpark an LWP: that is done here, since the handler may do the same for another one, or never
- * return; one unpark too many is harmless.
+ * Calls handler().  Afterwards the interrupted code goes on as if nothing had happened.  That code
+ * may have been about to unpark an LWP.  This function makes the unpark, because the handler may
+ * unpark another LWP, or may never return.  A second unpark does no harm.
  *
- * The books of the mask are put back as they were found, not as the kernel will set it: they
- * may be a step ahead, or another handler may come in between (then they are as it found
- * them, again).
+ * The thread's record of its mask is set back to its value before the handler, not to the mask that
+ * the kernel will set.  The record may be one step ahead of the kernel's mask.  Another handler may
+ * also come in between; then that handler sets the record back to what it found.
  */
 static inline void around(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 			  void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask)
@@ -59,21 +61,23 @@ static inline void around(int sig, struct weft_siginfo *info, struct weft_uconte
 	const struct section *section = self->critical;
 	uint32_t owes = self->lwp->owes;
 
-	if (unlikely(self->lwp->id == 0)) /* it has come before lwp_main */
+	if (unlikely(self->lwp->id == 0)) /* the handler has come before lwp_main */
 		__lwp_adopt(self->lwp, (struct schedctl *)__sys_lwp_schedctl());
 	if (owes != 0)
 		__lwp_unpark_owed(self->lwp, owes);
 	set_mask(self, mask);
 	handler(sig, info, uc);
 	set_mask(self, uc->sigmask == interrupted ? before : uc->sigmask);
-	if (self->critical != section) /* it is on another LWP */
+	if (self->critical != section) /* the thread is on another LWP */
 		__restart_range(uc);
-	/* It may return into a system call that is to end, on another LWP (core/cancel.c). */
+	/*
+	 * The handler may return, on another LWP, into a system call that must end (core/cancel.c).
+	 */
 	if (unlikely(cancel_due()))
 		__cancel_call(self->lwp->id, self);
 }
 
-/* Where the kernel enters a handler.  errno is kept too. */
+/* Where the kernel enters a handler.  Preserves errno too. */
 void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 		 void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask)
 {
@@ -90,14 +94,17 @@ static void preempted(int sig, struct weft_siginfo *info, void *uc)
 	__ops->preempted();
 }
 
-/* The same for lwp_preempt, which is no signal: no wait for one ends.  Does not return. */
+/*
+ * __sig_entry for lwp_preempt, which is no signal, so it ends no wait for a signal.  Does not
+ * return.
+ */
 void __preempt_entry(struct weft_ucontext *uc, uint64_t mask)
 {
 	around(SIGLWP, NULL, uc, preempted, mask);
 	__sys_sigreturn(uc);
 }
 
-/* EINVAL: how. */
+/* EINVAL: `how` is unknown. */
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	const uint64_t fixed = WEFT_SIGBIT(SIGKILL) | WEFT_SIGBIT(SIGSTOP);
@@ -120,8 +127,8 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 }
 
 /*
- * The calling thread's stack for handlers with SA_ONSTACK.  Fails as the kernel's call does: EINVAL,
- * ENOMEM, EPERM, EFAULT.
+ * Sets the calling thread's stack for handlers with SA_ONSTACK.  Fails as the kernel's call does:
+ * EINVAL, ENOMEM, EPERM, EFAULT.
  */
 int sigaltstack(const stack_t *stack, stack_t *old)
 {
@@ -133,7 +140,7 @@ int sigaltstack(const stack_t *stack, stack_t *old)
 	if (stack != NULL)
 		fresh = *(const struct weft_stack *)stack;
 	fresh.flags &= ~WEFT_SS_LEAVING;
-	/* Its LWP must be the one that it is on when it has said what is to be carried. */
+	/* The thread must still be on the same LWP when it records what it carries. */
 	critical_enter();
 	r = __sys_sigaltstack(stack != NULL ? &fresh : NULL, (struct weft_stack *)old);
 	if (r == 0 && stack != NULL) {
@@ -166,10 +173,10 @@ static int is_there(unsigned long id)
 }
 
 /*
- * To one thread of the process.  If it waits for an object its handler is called meanwhile, and
- * it waits on; an unbound one that could run takes it when it does.  Nothing happens if it has
- * exited and is still to be joined.  ESRCH: no such thread; EINVAL: no such signal.  May wait for a
- * thread that has just been created to begin.
+ * Sends a signal to one thread of the process.  If the thread waits for an object, its handler is
+ * called meanwhile, and the thread waits on.  A runnable unbound thread takes the signal when it
+ * runs.  Nothing happens if the thread has exited and has not been joined.  ESRCH: no such thread;
+ * EINVAL: no such signal.  May wait for a thread that has just been created to begin.
  */
 int pthread_kill(pthread_t thread, int sig)
 {

@@ -1,14 +1,14 @@
 /*
  * sigwait.c - waiting for signals: sigsuspend, sigwait and its relatives.
  *
- * A thread that has an LWP of its own waits in the kernel.  An unbound one is Blocked here, and its
- * LWP goes on with others (model.h: await_signal); a signal that it may be waiting for makes it
- * run, and look.  It is the kernel that it looks in, so that which signal is taken, and what is
- * known of it, is decided there in any case; and it stands in no queue when a handler is called,
- * which may wait for signals itself, or not return.
+ * A thread that has an LWP of its own waits in the kernel.  An unbound thread is Blocked here, and
+ * its LWP goes on with other threads (model.h: await_signal).  A signal for which it may be waiting
+ * makes it run and look.  It looks in the kernel, so the kernel always decides which signal is
+ * taken and what is known of it.  The thread stands in no queue when a handler is called.  So the
+ * handler may wait for signals itself, or never return.
  *
- * That sigsuspend and sigtimedwait end with a handler is told by `caught`, which a handler's return
- * sets (signal.c).
+ * A handler also ends sigsuspend and sigtimedwait.  `caught` says so; the return of a handler sets
+ * it (signal.c).
  */
 #include <errno.h>
 #include <pthread.h>
@@ -29,8 +29,9 @@ static int sigwait_result(long r)
 }
 
 /*
- * While it waits, set is blocked too, and what set lets through is awaited; but how the mask
- * changes for a handler and back, no moment too long, is for the kernel.
+ * While the thread waits, set is blocked too, and it waits for the signals that set lets through.
+ * The kernel changes the mask for a handler and back, so that no signal is let through for too
+ * long.
  */
 static int suspend_here(struct thread *self, uint64_t set)
 {
@@ -49,8 +50,8 @@ static int suspend_here(struct thread *self, uint64_t set)
 }
 
 /*
- * Blocks exactly `set` until a handler has been called, and then what was blocked before.  Never
- * returns 0; a cancellation point; may be called in a handler.  EINTR: a handler has been called.
+ * Blocks exactly `set` until a handler has been called, and then restores the mask.  Never returns
+ * 0.  A cancellation point.  May be called in a handler.  EINTR: a handler has been called.
  */
 int sigsuspend(const sigset_t *set)
 {
@@ -60,7 +61,7 @@ int sigsuspend(const sigset_t *set)
 				: sigwait_result(__point_sigsuspend(set));
 }
 
-/* The deadline of a timeout, NULL: none.  False: it is none to wait for here. */
+/* The deadline of a timeout, NULL: none.  False: the library cannot wait for this timeout here. */
 static bool deadline_of(const struct timespec *timeout, deadline_t *deadline)
 {
 	*deadline = NEVER;
@@ -76,7 +77,7 @@ static bool deadline_of(const struct timespec *timeout, deadline_t *deadline)
 
 static long sigwait_timed(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {
-	const uint64_t ours = WEFT_SIGBIT(SIGWAITING); /* the kernel looks at who waits for it */
+	const uint64_t ours = WEFT_SIGBIT(SIGWAITING); /* the kernel counts its waiters */
 	const struct weft_timespec at_once = {0, 0};
 	struct thread *self = thread_self();
 	struct weft_siginfo *to = (struct weft_siginfo *)info;
@@ -97,16 +98,19 @@ static long sigwait_timed(const sigset_t *set, siginfo_t *info, const struct tim
 		in_time = __ops->await_signal(*set, deadline);
 		waited = true;
 	}
-	/* It may have been woken for several.  Without one it has looked since, and left none. */
+	/*
+	 * Several threads may have been woken for one signal.  A caller that has no signal has
+	 * looked since, and left none.
+	 */
 	if (r > 0 && waited)
 		__ops->leave_signals(*set);
 	return r;
 }
 
 /*
- * Takes a signal of `set`, which should be blocked, the lowest first; waits for one for at most
- * `timeout` (NULL: for ever).  Returns it; info may be NULL.  A cancellation point.
- * EAGAIN: none came; EINTR: a handler was called for another signal; EINVAL: timeout.
+ * Takes a signal of `set`, the lowest first; the signals of set should be blocked.  Waits for one
+ * for at most `timeout` (NULL: for ever).  Returns the signal; info may be NULL.  A cancellation
+ * point.  EAGAIN: none came; EINTR: a handler was called for another signal; EINVAL: timeout.
  */
 int sigtimedwait(const sigset_t *set, siginfo_t *info, const struct timespec *timeout)
 {

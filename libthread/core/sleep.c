@@ -1,13 +1,13 @@
 /*
  * sleep.c - sleeping for a time: clock_nanosleep and its relatives.
  *
- * A thread that has an LWP of its own sleeps in the kernel.  An unbound one is Blocked here, as a thread
- * that waits for signals and awaits none (model.h: await_signal), and its LWP goes on with others.
- * Solaris 2's library had a sleep of its own for the same reason: while all threads slept in the
- * kernel, nothing ran.
+ * A thread that has an LWP of its own sleeps in the kernel.  An unbound thread is Blocked here,
+ * like a thread that waits for signals and whose set is empty (model.h: await_signal).  Its LWP
+ * goes on with other threads.  Solaris 2's library had a sleep of its own for the same reason:
+ * while all threads slept in the kernel, nothing ran.
  *
- * `caught`, which a handler's return sets, ends the sleep (sigwait.c).  clock_settime moves the end of a
- * sleep to a time of CLOCK_REALTIME, here (deadline.c) and in the kernel.
+ * `caught`, which the return of a handler sets, ends the sleep (sigwait.c).  clock_settime moves
+ * the end of a sleep until a time of CLOCK_REALTIME, here (deadline.c) and in the kernel.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,8 +27,8 @@ static bool sleep_stops_others(const struct thread *self)
 }
 
 /*
- * The deadline of a sleep that can be had here.  False: the kernel is to have it, which also knows what is
- * wrong with the arguments, and is through with a length of nothing at once.
+ * The deadline of a sleep that the library can do here.  False: the kernel must do the sleep.  The
+ * kernel also checks the arguments, and returns at once if the length is 0.
  */
 static bool sleep_deadline(const struct thread *self, clockid_t clock, int flags,
 			   const struct timespec *req, deadline_t *deadline)
@@ -47,7 +47,7 @@ static bool sleep_deadline(const struct thread *self, clockid_t clock, int flags
 	return __ops->prepare_timed() == 0;
 }
 
-/* 0: the time has come; -EINTR: a handler has been called. */
+/* 0: the deadline has passed; -EINTR: a handler has been called. */
 static long sleep_here(struct thread *self, deadline_t deadline)
 {
 	pthread_testcancel();
@@ -101,9 +101,10 @@ static struct timespec sleep_left(const struct timespec *req, int64_t slept)
 }
 
 /*
- * Blocks the calling thread for the time *req, or until it with TIMER_ABSTIME.  A cancellation point.
- * Returns an error number: EINVAL (clock, flags or time wrong), ENOTSUP (the process's CPU time), EFAULT
- * (req), EINTR (a handler has been called; *rem, if given and the time is a length, gets what is left).
+ * Blocks the calling thread for the time *req, or until that time with TIMER_ABSTIME.  A
+ * cancellation point.  Returns an error number: EINVAL (clock, flags or time wrong), ENOTSUP (the
+ * process's CPU time), EFAULT (req), EINTR (a handler has been called).  After EINTR *rem gets the
+ * time that is left, if rem is not NULL and *req is a length.
  */
 int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem)
 {
@@ -146,7 +147,7 @@ int usleep(useconds_t usec)
 	return nanosleep(&ts, NULL);
 }
 
-/* Seconds that are left if it was interrupted, else 0. */
+/* Returns the seconds that are left if a signal interrupted the sleep, else 0. */
 unsigned sleep(unsigned seconds)
 {
 	struct timespec ts = {.tv_sec = seconds}, rem = {0};

@@ -5,7 +5,7 @@ struct sleepq __sleepq_point[1 << SLEEPQ_BITS], __sleepq_other[1 << SLEEPQ_BITS]
 struct ilock *__one_lock;
 const char __ends_in_sleep;
 
-#define TAIL_EVERY 16 /* near-LIFO: one in so many goes to the tail */
+#define TAIL_EVERY 16 /* near-LIFO: every so many, one thread goes to the tail */
 
 /* Where the chain points at the first waiter of obj; *result is NULL if there is none. */
 static inline struct thread **sleepq_find(struct sleepq *q, const void *obj)
@@ -17,7 +17,7 @@ static inline struct thread **sleepq_find(struct sleepq *q, const void *obj)
 	return p;
 }
 
-/* t becomes the first of those whose first, so far, *p is. */
+/* t becomes the first waiter instead of *p. */
 static void push_front(struct thread **p, struct thread *t)
 {
 	struct thread *old = *p;
@@ -29,7 +29,7 @@ static void push_front(struct thread **p, struct thread *t)
 	*p = t;
 }
 
-/* The first at p leaves; the next one, or the next object, takes its place. */
+/* The first waiter at p leaves.  The next waiter, or the next object, takes its place. */
 static void pop_front(struct thread **p)
 {
 	struct thread *t = *p, *next = t->q_next;
@@ -63,7 +63,10 @@ void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, e
 		push_front(p, t);
 		return;
 	}
-	/* Behind `after`, the last that goes before t; from the end at which it is likely. */
+	/*
+	 * Behind `after`, the last thread that goes before t.  Search from the end that is more
+	 * likely.
+	 */
 	if (fifo) {
 		for (after = first->q_tail; after != first && after->pri < pri;)
 			after = after->q_prev;
@@ -124,8 +127,10 @@ void __sleepq_remove(struct sleepq *q, struct thread *t)
 }
 
 /*
- * Until the lock is held, whoever signals a condition variable may move the thread to a
- * mutex's queue (then q has changed), or wake it (then wchan is NULL).
+ * *Race:* the caller reads the queue in which it stands; before the caller has its lock, the thread
+ * that signals a condition variable moves the caller to a mutex's queue, or wakes it.  *Without
+ * this:* the caller leaves a queue in which it no longer stands.  *Closed by:* the caller looks
+ * again under the lock.  If it was moved, q has changed; if it was woken, wchan is NULL.
  */
 const void *__sleepq_give_up(struct thread *self)
 {
@@ -150,7 +155,7 @@ const void *__sleepq_give_up(struct thread *self)
 
 static void sleepq_forget(struct sleepq *q)
 {
-	/* Most are untouched, and a store would copy their page. */
+	/* Most queues are unchanged, and a store would copy their page. */
 	for (unsigned i = 0; i < 1u << SLEEPQ_BITS; i++, q++)
 		if (q->first != NULL || q->lock.held || q->spinners || q->taken != NULL)
 			*q = (struct sleepq){.enqueued = q->enqueued};

@@ -1,16 +1,16 @@
 /*
  * sleepq.h - user-level sleep queues: where threads wait for synchronisation objects.
  *
- * There are two tables of queues, one for objects that threads wait for at a cancellation
- * point and one for all others, each hashed by the object's address.  So an object needs no room for a
- * queue, and whoever wakes the next waiter of an object that may cease to exist in
- * that very moment touches memory that stays.  A thread stands in one queue at most.
+ * There are two tables of queues, each hashed by the object's address.  The first table is for
+ * objects for which threads wait at a cancellation point, the second for all other objects.  So an
+ * object needs no room for a queue.  The object may cease to exist while the waker wakes the next
+ * waiter; the waker then touches only memory that stays.  A thread stands in one queue at most.
  *
- * A queue is guarded by its lock (model.h: a model may use one lock for all).  The lock
- * of a queue of the first table comes before that of one of the second.
+ * A lock guards each queue (model.h: a model may use one lock for all).  The lock of a queue of the
+ * first table comes before that of a queue of the second.
  *
- * A queue is a chain of objects, each represented by the first of the threads that wait
- * for it; the others hang behind that one.
+ * A queue is a chain of objects.  The first of the threads that wait for an object stands in the
+ * chain; the other waiters hang behind this first one.
  *
  *	sleepq.first -> A1 --q_chain-> B1 -> NULL		A, B: objects
  *	                |q_next        |
@@ -18,10 +18,10 @@
  *	                |
  *	                A3  (A1->q_tail, if there is more than A1)
  *
- * Order of the threads that wait for an object: by priority; within a priority
- * near-LIFO, that is at the head, but every sixteenth time at the tail lest someone
- * starve; or FIFO with queue=fifo, if the object's kind needs it, or among threads of SCHED_FIFO
- * and SCHED_RR (POSIX: the one that has waited longest is the next).
+ * The threads that wait for an object stand in the order of their priorities.  Within a priority
+ * the order is near-LIFO: a thread enters at the head, and every sixteenth time at the tail, so
+ * that no thread starves.  The order is FIFO with queue=fifo, if the object's kind needs it, and
+ * among threads of SCHED_FIFO and SCHED_RR (POSIX: the thread that has waited longest is the next).
  */
 #pragma once
 #include "core.h"
@@ -29,16 +29,16 @@
 
 struct sleepq {
 	struct ilock lock;
-	uint32_t enqueued;          /* counts, for every sixteenth */
+	uint32_t enqueued;          /* counts, for every sixteenth entry */
 	struct thread *first;       /* chain of objects */
-	uint32_t spinners;          /* atomic: threads that spin for one of the mutexes here */
+	uint32_t spinners;          /* atomic: threads that spin for a mutex of this queue */
 	const void *volatile taken; /* see sync/mutex.c, adaptive unlock */
 } __attribute__((aligned(32)));
 
 #define SLEEPQ_BITS 12
 extern struct sleepq __sleepq_point[1 << SLEEPQ_BITS], __sleepq_other[1 << SLEEPQ_BITS];
 
-/* By the highest bits of a product; the offset is made at once, which saves two shifts. */
+/* By the highest bits of a product.  The result is already the offset, which saves two shifts. */
 static inline struct sleepq *sleepq_at(struct sleepq *table, const void *obj)
 {
 	const unsigned shift = 32 - SLEEPQ_BITS - __builtin_ctz(sizeof(struct sleepq));
@@ -66,7 +66,7 @@ static inline struct sleepq *sleepq_of(const void *obj)
 
 extern const char __ends_in_sleep; /* see model.h, sleep */
 
-/* The lock of all queues, if the model has but one; set before main. */
+/* The lock of all queues, if the model has only one lock.  Set before main. */
 extern struct ilock *__one_lock;
 
 static inline struct ilock *sleepq_guard(struct sleepq *q)
@@ -83,8 +83,8 @@ static inline void sleepq_lock(struct sleepq *q)
 }
 
 /*
- * A second queue too, or one of the two no longer; q2 comes after the queue whose lock is
- * held in the order of locks.
+ * Acquires or releases the lock of a second queue.  In the order of locks q2 comes after the queue
+ * whose lock the caller holds already.
  */
 static inline void sleepq_also_lock(struct sleepq *q2)
 {
@@ -97,7 +97,7 @@ static inline void sleepq_also_unlock(struct sleepq *q2)
 		ilock_unlock(&q2->lock);
 }
 
-/* All of these: with the lock of q held. */
+/* All of these functions: the caller holds the lock of q. */
 
 enum order { ORDER_OPTION, ORDER_FIFO };
 
@@ -105,7 +105,7 @@ enum order { ORDER_OPTION, ORDER_FIFO };
 void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, enum order order);
 struct thread *__sleepq_take_from(struct sleepq *q, const void *obj, bool *more);
 
-/* Puts t, which stands in no queue, into q, which is empty, to wait for obj. */
+/* Puts t into q to wait for obj.  t stands in no queue, and q is empty. */
 static inline void sleepq_enter_empty(struct sleepq *q, const void *obj, struct thread *t)
 {
 	t->wchan = obj;
@@ -124,7 +124,7 @@ static inline void sleepq_enter(struct sleepq *q, const void *obj, struct thread
 		__sleepq_enter_among(q, obj, t, order);
 }
 
-/* Is there exactly one thread in q, and is it obj that it waits for?  Or NULL. */
+/* The thread in q, if there is exactly one and it waits for obj, or NULL. */
 static inline struct thread *sleepq_only(struct sleepq *q, const void *obj)
 {
 	struct thread *t = q->first;
@@ -133,8 +133,8 @@ static inline struct thread *sleepq_only(struct sleepq *q, const void *obj)
 }
 
 /*
- * Takes out the first of those that wait for obj, or gives NULL; *more tells whether
- * others are left.  Its wchan stays set until it is woken.
+ * Takes out the first of the threads that wait for obj, or returns NULL.  *more says whether other
+ * waiters are left.  The thread's wchan stays set until it is woken.
  */
 static inline struct thread *sleepq_take(struct sleepq *q, const void *obj, bool *more)
 {
@@ -147,18 +147,18 @@ static inline struct thread *sleepq_take(struct sleepq *q, const void *obj, bool
 	return t;
 }
 
-/* The thread that would come out next, or NULL. */
+/* The thread that would be taken out next, or NULL. */
 struct thread *__sleepq_first(struct sleepq *q, const void *obj);
-/* Takes out all, as a list linked by q_next, in order. */
+/* Takes out all threads that wait for obj, as a list linked by q_next, in order. */
 struct thread *__sleepq_take_all(struct sleepq *q, const void *obj);
-/* Takes t out, wherever it stands. */
+/* Takes t out, at whatever place it stands. */
 void __sleepq_remove(struct sleepq *q, struct thread *t);
 
-/* In a child of fork: no thread is asleep, and no lock of a queue is held. */
+/* In a child of fork: no thread sleeps, and no lock of a queue is held. */
 void __sleepq_forked(void);
 
 /*
- * The calling thread gives up waiting: takes the lock of its queue.  Returns the object
- * that it has waited for, or NULL if it has been woken already.
+ * The calling thread stops waiting.  Acquires the lock of its queue.  Returns the object that it
+ * has waited for, or NULL if it has been woken already.
  */
 const void *__sleepq_give_up(struct thread *self);

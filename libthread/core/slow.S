@@ -1,11 +1,11 @@
 /*
- * slow.S - the way from a fast path to what it needs once in a thousand times.
+ * slow.S - the rare way from a fast path to a function of C.
  *
- * The fast paths of locks and critical sections are inline assembly (ilock.h), and branch to the
- * functions here from code of their own out of the way.  The compiler does not see that as a call:
- * all registers but the flags are kept, SSE and x87 included.  So a function with such a fast path
- * stays a leaf, and needs no frame and no register that it would have to save: that is a third of
- * what blocking on a semaphore costs.  For the same reason the library is compiled without a red
+ * The fast paths of locks and critical sections are inline assembly (ilock.h).  They branch to the
+ * functions here from code that is out of the way.  The compiler does not see this as a call.  So
+ * all registers except the flags are kept, SSE and x87 included.  A function with such a fast path
+ * stays a leaf, and needs no frame and no register that it would have to save.  This is a third of
+ * the cost of blocking on a semaphore.  For the same reason the library is compiled without a red
  * zone.
  */
 	.text

@@ -1,17 +1,17 @@
 /*
  * tcb.h - the thread, and the LWP under it, as libthread knows them.
  *
- * FS base of every LWP points at the struct thread that it runs (never at nothing: an
- * idle LWP of a pool runs a scheduler context, which is a struct thread too).  Below the
- * structure lie the thread's variables of thread-local storage (core/tls.h).
+ * The FS base of every LWP points at the struct thread that the LWP runs.  It always points at one:
+ * an idle LWP of a pool runs a scheduler context, which is a struct thread too.  The thread's
+ * variables of thread-local storage lie below the structure (core/tls.h).
  *
- * Memory of struct thread, and of the LWP records that it points at, is type-stable: it
- * is never unmapped and never becomes anything else.  A thread that spins for a mutex
- * reads the owner's LWP record with plain loads, and the owner may exit meanwhile.  The
- * spinner then reads stale values, which costs a few turns of a loop, and never a fault.
+ * The memory of struct thread, and of the LWP records that it points at, is type-stable: it is
+ * never unmapped and never becomes anything else.  A thread that spins for a mutex reads the
+ * owner's LWP record with plain loads, and the owner may exit meanwhile.  The spinner then reads
+ * stale values.  They cost a few turns of a loop, and never cause a fault.
  *
- * Names that another file uses begin with two underscores, since a program that is
- * linked statically with this library may use any other name itself.
+ * Names that another file uses begin with two underscores, because a program that is linked
+ * statically with this library may use any other name itself.
  */
 #pragma once
 #include <reent.h>
@@ -30,8 +30,9 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /*
- * Nanoseconds of CLOCK_MONOTONIC, or with REAL_TIME of CLOCK_REALTIME: such a deadline moves when the clock is
- * set, so it becomes one of CLOCK_MONOTONIC only for a sleep that clock_settime ends (core/deadline.c).
+ * Nanoseconds of CLOCK_MONOTONIC, or with REAL_TIME of CLOCK_REALTIME.  A deadline of
+ * CLOCK_REALTIME moves when the clock is set.  So it becomes a deadline of CLOCK_MONOTONIC only for
+ * a sleep that clock_settime ends (core/deadline.c).
  */
 typedef uint64_t deadline_t;
 #define REAL_TIME (1ull << 63)
@@ -40,17 +41,17 @@ typedef uint64_t deadline_t;
 struct sleepq;
 
 /*
- * An LWP as the library knows it.  Written by the LWP itself alone.
+ * An LWP as the library knows it.  Only the LWP itself writes the record.
  *
- * critical->nopreempt counts the library's spin locks that are held on it; SECTION_TIMED on
- * top says that the model wants to be told when the next of them is given up.  It is the first
- * pair of words in the kernel's record, or with schedctl=off the second one, nosignal and
- * signalled, which the kernel heeds only before it calls a handler; `nowhere` before the LWP
- * has begun.  The kernel writes `yield` only while this very LWP is in it, so an instruction
- * that changes both words needs no lock.
+ * critical->nopreempt counts the library's spin locks that the LWP holds.  SECTION_TIMED is added
+ * while the model wants to be told of the next release.  `critical` points at the first pair of
+ * words in the kernel's record.  With schedctl=off it points at the second pair, nosignal and
+ * signalled, which the kernel reads only before it calls a handler.  It points at `nowhere` before
+ * the LWP has begun.  The kernel writes `yield` only while this LWP is in the kernel, so an
+ * instruction that changes both words needs no lock.
  *
- * An LWP may not be stopped by thr_suspend while it holds such a lock: others would wait for it.
- * owes is the LWP that it is about to unpark: whoever stops it does it in its place.
+ * thr_suspend may not stop an LWP that holds such a lock, because others would wait for it.  `owes`
+ * is the LWP that this LWP is about to unpark: a thread that stops this LWP unparks it instead.
  */
 struct section {
 	union {
@@ -69,13 +70,13 @@ struct ulwp {
 	uint32_t id;
 	struct section nowhere;
 
-	/* Model, of an LWP of its pool (model/mxn/realtime.c). */
-	struct thread *rr; /* the thread that it runs, if that has time slices, or NULL */
-	uint8_t pri;       /* of the thread that it runs */
-	bool told;         /* it is to look whether another thread shall have it */
+	/* Written by the model, for an LWP of its pool (model/mxn/realtime.c). */
+	struct thread *rr; /* the thread that the LWP runs, if it has time slices, or NULL */
+	uint8_t pri;       /* of the thread that the LWP runs */
+	bool told;         /* the LWP is to look for a thread that should run instead */
 };
 
-/* The LWP of every thread that is on none: its state is never SC_ONCPU. */
+/* The LWP of every thread that is on none.  Its state is never SC_ONCPU. */
 extern struct ulwp __nowhere;
 
 /* States of a thread (ThreadMon paper, 3.2.1). */
@@ -83,41 +84,46 @@ enum thread_state {
 	TS_STOPPED = 0,  /* suspended */
 	TS_BLOCKED,      /* on a sleep queue */
 	TS_RUNQUEUE,     /* runnable, waits for an LWP of the pool */
-	TS_DISPATCHABLE, /* an LWP has been found and unparked for it */
-	TS_ONLWP,        /* an LWP runs it; that LWP itself may wait for a CPU */
+	TS_DISPATCHABLE, /* an LWP has been unparked to run it */
+	TS_ONLWP,        /* an LWP runs it; the LWP itself may wait for a CPU */
 };
 
 #define CARRIES_MASK 1  /* its mask is not __base_mask */
 #define CARRIES_STACK 2 /* it has an alternate stack */
 
 /*
- * Priorities in the library's queues: SCHED_OTHER's are 0 to 60 (below 0 counts as 0), and those of
- * SCHED_FIFO and SCHED_RR follow, from PRI_REALTIME on.  thr_setprio may give any up to 127.
+ * Priorities in the library's queues.  SCHED_OTHER has 0 to 60 (below 0 counts as 0).  The
+ * priorities of SCHED_FIFO and SCHED_RR follow, from PRI_REALTIME on.  thr_setprio may set any up
+ * to 127.
  */
 #define PRI_REALTIME 61                 /* one above sched_get_priority_max(SCHED_OTHER) */
 #define RR_SLICE_NS (10 * WEFT_TICK_NS) /* of an unbound thread of SCHED_RR */
 
-/* Who waits for a thread's end: nobody; neither the process nor thr_join(0), but who names it may. */
+/*
+ * Which threads wait for a thread's end.  DETACHED: none.  DAEMON: neither the process nor
+ * thr_join(0), but a join that names the thread.
+ */
 enum { DETACHED = 1, DAEMON = 2 };
 
 #define TSD_FAST 16 /* keys whose values lie in struct thread itself */
 
 /*
- * Who writes what: "self" the thread alone; "queue" under the lock of the sleep queue
- * that it stands in; "list" under __threads_lock; "model" the model, under its own rules.
+ * The word before the colon says which code writes a field.  "self": only the thread itself.
+ * "queue": a thread that holds the lock of the sleep queue in which the thread stands.  "list": a
+ * thread that holds __threads_lock.  "model": the model, under its own rules.
  *
- * For debuggers: a thread whose lwp->id is 0 has its registers saved at rsp, lowest
- * address first: R15, R14, R13, R12, RBX, RBP, RIP; its RSP will be rsp + 56.
+ * For debuggers: a thread whose lwp->id is 0 has its registers saved at rsp.  From the lowest
+ * address on these are R15, R14, R13, R12, RBX, RBP, RIP.  Its RSP will be rsp + 56.
  */
 struct thread {
 	struct thread *self;      /* at %fs:0 */
 	struct _reent *reent;     /* self: newlib's per-thread state; NULL: not yet used */
 	struct ulwp *lwp;         /* model: where it runs, or &__nowhere */
-	struct section *critical; /* lwp->critical, while it runs */
+	struct section *critical; /* lwp->critical, while the thread runs */
 	uint64_t rsp;             /* model: see above */
-	uint64_t fp_control;      /* MXCSR, and FCW above it, that it begins or goes on with */
+	uint64_t fp_control;      /* MXCSR, and FCW above it, with which it begins or goes on */
 
-	/* What a scheduler looks at first; `special` tells whether it has to look closer. */
+	/* A scheduler reads these first.  `special` is not 0 if the scheduler must look closer. */
 	union {
 		struct {
 			volatile uint32_t state; /* model: TS_* */
@@ -138,7 +144,7 @@ struct thread {
 	};
 	uint32_t id;                  /* pthread_t and thread_t; 0: not a thread of the program */
 	uint32_t readlocks;           /* self: reader-writer locks that it holds for reading */
-	volatile uint32_t on_stack;   /* 1 until its exit no longer uses its stack */
+	volatile uint32_t on_stack;   /* 1 until the exiting thread no longer uses its stack */
 	volatile uint32_t no_suspend; /* self: not 0: may not be stopped, others would wait */
 
 	/* Cancellation (core/cancel.c). */
@@ -148,10 +154,9 @@ struct thread {
 				struct {
 					bool pending;  /* atomic: pthread_cancel has been called */
 					bool disabled; /* self, atomic */
-					uint16_t
-						held; /* self: locks of newlib, and that it exits */
+					uint16_t held; /* self: newlib locks held; +1 if it exits */
 				};
-				uint32_t cancel; /* CANCEL_DUE: it is to exit at the next point */
+				uint32_t cancel; /* CANCEL_DUE: must exit at the next point */
 			};
 			bool cancel_async; /* self, atomic */
 			bool named;        /* list: name has been set */
@@ -162,25 +167,27 @@ struct thread {
 	};
 	struct __pthread_cleanup *cleanup; /* self: handlers, the last pushed first */
 
-	/* Asleep, or about to be. */
-	const void *volatile wchan; /* queue: the object that it waits for; NULL: no longer */
-	struct sleepq *volatile q;  /* queue: where it stands while wchan is set */
-	struct thread *q_next;      /* queue: the next that waits for the object */
-	struct thread *q_prev;      /* queue: the one before; the first: nothing */
-	struct thread *q_tail;      /* queue: the first only, if there is a q_next: the last */
-	struct thread *q_chain;     /* queue: the first only: the next object's first */
+	/* Sleeping, or about to sleep. */
+	const void *volatile wchan; /* queue: the object it waits for; NULL: none */
+	struct sleepq *volatile q;  /* queue: the queue in which it stands while wchan is set */
+	struct thread *q_next;      /* queue: the next thread that waits for the object */
+	struct thread *q_prev;      /* queue: the thread before it; unused in the first */
+	struct thread *q_tail;      /* queue: in the first thread, if q_next is set: the last */
+	struct thread *q_chain;     /* queue: in the first thread: the next object's first */
 	const void *wait_arg;       /* self, before it sleeps: see the object's file */
 
-	/* Priorities (sync/protocol.c).  Of SCHED_FIFO and SCHED_RR: from PRI_REALTIME on. */
+	/*
+	 * Priorities (sync/protocol.c).  SCHED_FIFO and SCHED_RR have those from PRI_REALTIME on.
+	 */
 	union {
 		struct {
 			uint8_t base_pri; /* queue: its own; for set_priority */
-			uint8_t policy;   /* queue: SCHED_*, as it was set for the thread */
+			uint8_t policy;   /* queue: SCHED_*, as the program set it for the thread */
 		};
-		uint16_t base; /* both: what a new thread has from its creator */
+		uint16_t base; /* both: a new thread copies them from its creator */
 	};
-	uint8_t slice;   /* model: ticks that are left to it; realtime.c */
-	uint8_t ceiling; /* queue: of mutexes with a ceiling that it holds, 0: none */
+	uint8_t slice;   /* model: ticks left of the time slice; realtime.c */
+	uint8_t ceiling; /* queue: the highest of the ceilings of mutexes that it holds; 0: none */
 	void *protects;  /* self: these mutexes */
 	void *inherits;  /* queue: mutexes that it owns and that others have waited for */
 	void *pi_wait;   /* queue: the inheriting mutex that it waits for, or NULL */
@@ -188,52 +195,55 @@ struct thread {
 	/* Thread-specific data. */
 	void *tsd[TSD_FAST];
 	void **tsd_more;  /* self: values of the keys from TSD_FAST on, or NULL */
-	uint32_t tsd_top; /* self: no key from here on ever had a value */
+	uint32_t tsd_top; /* self: the thread has never set a value from this key on */
 
 	/* Life. */
-	bool owns_special;     /* self: may own robust mutexes, or such with a protocol */
+	bool owns_special;     /* self: may own robust mutexes, or mutexes with a protocol */
 	uint8_t detached;      /* list: DETACHED, DAEMON */
-	bool exited;           /* list: waits to be joined, or for reuse */
-	struct thread *joiner; /* list: who claims it */
+	bool exited;           /* list: waits to be joined, or to be reused */
+	struct thread *joiner; /* list: the thread that claims it */
 	void *(*start)(void *);
 	void *arg;
 	void *status;
 	struct ulwp own_lwp;
 	struct thread *list_next, *list_prev; /* list: __thread_list */
 	struct thread *hash_next;             /* list */
-	struct thread *free_next, *free_prev; /* list: free threads; exited ones */
+	struct thread *free_next, *free_prev; /* list: free threads; exited threads */
 	char *stack;                          /* lowest address, above the guard */
 	size_t stack_size, guard_size;
 	bool user_stack; /* belongs to the program */
 	char name[THREAD_NAME];
 
-	/* A model that schedules threads itself: run queue, LWPs of its pool, time-outs. */
+	/* For a model that schedules threads itself: run queue, LWPs of its pool, time-outs. */
 	struct thread *run_next, *run_prev;
-	struct thread *volatile partner; /* Dispatchable thread and its LWP's context */
+	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
 	bool parked;
 	deadline_t deadline;
 	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
 	const void *gave_up; /* the object that it waited for in vain, until block returns it */
 
 	/*
-	 * Signals of an unbound thread; what it `carries` from LWP to LWP, if it is not what all
-	 * have (core/signal.c).  `kept`: signals were sent to it alone, or it is to look for one of
-	 * the process.  They are pending for its LWP while it is on one, and otherwise in sigkept.
+	 * Signals of an unbound thread.  `carries` says what the thread takes from LWP to LWP,
+	 * because it differs from what all threads have (core/signal.c).  `kept`: signals were sent
+	 * to this thread alone, or the thread must look for a signal of the process.  Signals sent
+	 * to it are pending for its LWP while it is on one, and otherwise in sigkept.
 	 */
 	uint64_t sigmask;           /* self */
 	uint64_t sigkept;           /* model */
 	struct weft_stack altstack; /* self: as sigaltstack has set it */
 
-	struct lockstat *lockstat; /* self: lockstat/lockstat.h; kept by the next thread */
+	struct lockstat *lockstat; /* self: lockstat/lockstat.h; reused with the memory */
 
 	struct _reent own_reent;
 } __attribute__((aligned(64)));
 
-/* All threads of the program, also those that have exited and wait to be joined. */
+/* All threads of the program, also exited threads that wait to be joined. */
 extern struct thread *__thread_list;
 extern struct thread *__main_thread;
 
-/* The calling thread: never changes while a function runs, wherever it is run. */
+/*
+ * The calling thread.  It never changes while a function runs, on whatever LWP the function runs.
+ */
 static inline struct thread *thread_self(void)
 {
 	struct thread *t;
@@ -257,7 +267,7 @@ _Static_assert(offsetof(struct thread, state) == THREADINFO_STATE &&
 		       (int)TS_RUNQUEUE == THREADINFO_RUNQUEUE && (int)TS_ONLWP == THREADINFO_ONLWP,
 	       "weft/threadinfo.h");
 
-/* Is the caller to exit, at a cancellation point? */
+/* Must the caller exit at a cancellation point? */
 static inline bool cancel_due(void)
 {
 	bool due;
@@ -274,13 +284,13 @@ static inline void set_thread_pointer(struct thread *t)
 	__asm__ volatile("wrfsbase %0" : : "r"(t) : "memory");
 }
 
-/* MXCSR, and FCW above it; the upper half of that is left alone. */
+/* MXCSR, and FCW above it.  The upper half of FCW's word is not changed. */
 static inline void save_fp_control(uint64_t *to)
 {
 	__asm__ volatile("stmxcsr %0\n\tfnstcw 4+%0" : "+m"(*to));
 }
 
-/* In a loop that waits for another CPU.  PAUSE costs the host too much in exact timing. */
+/* For a loop that waits for another CPU.  PAUSE costs the host too much in exact timing. */
 static inline void spin_hint(void)
 {
 	if (!__timepage->exact)

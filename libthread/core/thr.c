@@ -1,8 +1,8 @@
 /*
  * thr.c - UNIX International threads: the same threads under Solaris's names.
  *
- * A file of its own for functions whose names a POSIX program may have itself: it is
- * linked only if the program uses one of them.
+ * It is a file of its own, because a POSIX program may use these names itself.  The file is linked
+ * only if the program uses one of its functions.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,8 +14,8 @@
 #include "model.h"
 
 /*
- * stack NULL: allocated, of size bytes (0: the default) and with a red zone.  EINVAL: a size
- * below thr_min_stack(), unknown flags, no function; EAGAIN: no memory or no LWP for it.
+ * stack NULL: allocated, of size bytes (0: the default) and with a red zone.  EINVAL: a size below
+ * thr_min_stack(), unknown flags, no function.  EAGAIN: no memory or no LWP for the thread.
  */
 int thr_create(void *stack, size_t size, void *(*start)(void *), void *arg, long flags,
 	       thread_t *thread)
@@ -45,8 +45,8 @@ int thr_create(void *stack, size_t size, void *(*start)(void *), void *arg, long
 }
 
 /*
- * thread 0: any.  ESRCH: no such thread, or nobody may join it; EDEADLK: it would never end.
- * Blocks; a cancellation point.
+ * thread 0: any thread.  ESRCH: no such thread, or no thread may join it.  EDEADLK: the call would
+ * wait for ever.  Blocks.  A cancellation point.
  */
 int thr_join(thread_t thread, thread_t *departed, void **status)
 {
@@ -89,9 +89,9 @@ static int thr_resume(struct thread *t, void *arg)
 }
 
 /*
- * On return the thread executes nothing, until thr_continue; suspending twice is the same
- * as once.  It may hold any lock of the program, malloc's too.  ESRCH: no such thread;
- * ENOMEM: no LWP could take the place of the one that stopped with it (it goes on then).
+ * On return the thread executes nothing, until thr_continue.  To suspend twice is the same as once.
+ * The thread may hold any lock of the program, malloc's too.  ESRCH: no such thread.  ENOMEM: no
+ * LWP could take the place of the LWP that stopped with the thread; then the thread goes on.
  */
 int thr_suspend(thread_t thread)
 {
@@ -143,8 +143,8 @@ int thr_getprio(thread_t thread, int *priority)
 }
 
 /*
- * Decides who goes first in the library's queues, not what the kernel does with LWPs.
- * ESRCH: no such thread; EINVAL: priority out of range.
+ * Sets the thread's priority in the library's queues.  What the kernel does with LWPs does not
+ * change.  ESRCH: no such thread; EINVAL: priority out of range.
  */
 int thr_setprio(thread_t thread, int priority)
 {

@@ -1,15 +1,14 @@
 /*
- * thread.c - the life of threads: creation, exit, joining, detaching, and finding one by
- * its id.
+ * thread.c - the life of threads: creation, exit, joining, detaching, and finding one by its id.
  *
- * All threads of the program are in a circular list and in a hash table by id.  Ids count
- * up from 1, the first thread's, and are not used again until they wrap, so a stale id
- * is found out.  __threads_lock guards both, and everything marked "list" in tcb.h.
+ * All threads of the program are in a circular list and in a hash table by id.  Ids count up from
+ * 1, the first thread's.  They are not used again until they wrap, so a stale id is recognised.
+ * __threads_lock guards both, and everything marked "list" in tcb.h.
  *
- * Whoever is to join a thread claims it first (joiner), so that no two do.  A thread that
- * exits unclaimed and not detached goes to the list of exited ones, from which
- * thr_join(0, ...) takes.  A joiner waits in the sleep queue of the thread that it has
- * claimed, or of any_exit.
+ * A joiner first claims the thread that it joins (joiner), so that no two threads join it.  A
+ * thread that exits unclaimed and not detached enters the list of exited threads, from which
+ * thr_join(0, ...) takes one.  A joiner waits in the sleep queue of the thread that it has claimed,
+ * or of any_exit.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -23,21 +22,21 @@
 struct ilock __threads_lock;
 struct thread *__thread_list;
 
-static unsigned running; /* atomic: threads, not daemons, that have not begun to exit */
+static unsigned running; /* atomic: threads, except daemons, that have not begun to exit */
 
 static struct thread *first_table[64];
 static struct thread **table = first_table; /* by id; chained by hash_next */
 static uint32_t table_mask = 63;
-static uint32_t listed; /* threads in it */
+static uint32_t listed; /* threads in the table */
 static uint32_t last_id;
-static bool ids_wrapped; /* the next one may be in use */
+static bool ids_wrapped; /* the next id may be in use */
 
 static struct thread *exited_first, *exited_last; /* not claimed, oldest first */
 static unsigned unclaimed;                        /* neither claimed, nor detached, nor daemons */
-static unsigned any_waiters;                      /* in thr_join(0, ...) */
-static char any_exit;                             /* what they wait for */
+static unsigned any_waiters;                      /* threads in thr_join(0, ...) */
+static char any_exit;                             /* the object for which they wait */
 
-/* NULL: no such thread.  __threads_lock is held. */
+/* NULL: no such thread.  The caller holds __threads_lock. */
 struct thread *__thread_find(unsigned long id)
 {
 	struct thread *t = table[id & table_mask];
@@ -47,7 +46,10 @@ struct thread *__thread_find(unsigned long id)
 	return t;
 }
 
-/* Keeps chains short.  Without memory for a larger table they grow, and that is all. */
+/*
+ * Keeps chains short.  If there is no memory for a larger table, the chains grow, and no call
+ * fails.
+ */
 static void grow_table(void)
 {
 	uint32_t mask = table_mask * 4 + 3;
@@ -57,7 +59,7 @@ static void grow_table(void)
 	if (grown == NULL)
 		return;
 	ilock_lock(&__threads_lock);
-	if (mask == table_mask * 4 + 3) { /* nobody else has done it meanwhile */
+	if (mask == table_mask * 4 + 3) { /* no other thread has grown it meanwhile */
 		t = __thread_list;
 		do {
 			t->hash_next = grown[t->id & mask];
@@ -75,7 +77,7 @@ static void grow_table(void)
 		__sys_munmap(old, old_size);
 }
 
-/* last_id becomes one that nobody has, and is not 0. */
+/* last_id becomes an id that no thread has, and is not 0. */
 static void __attribute__((noinline)) look_for_id(void)
 {
 	ids_wrapped = true;
@@ -149,13 +151,13 @@ void __thread_first(struct thread *t)
 	ilock_unlock(&__threads_lock);
 }
 
-/* Where every other thread begins, on its own stack. */
+/* Where every thread except the first begins, on its own stack. */
 void __thread_main(struct thread *self)
 {
 	__thread_exit(self->start(self->arg));
 }
 
-/* *id gets the new thread's id before it runs.  0, EAGAIN, ENOMEM. */
+/* *id gets the new thread's id before the thread runs.  0, EAGAIN, ENOMEM. */
 int __thread_create(const struct create_args *args, void *(*start)(void *), void *arg,
 		    unsigned long *id)
 {
@@ -173,7 +175,10 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->self = t;
 	t->reent = NULL;
 	t->lwp = &__nowhere;
-	/* Once enlisted it can be found: without registers, or an LWP, until the model has begun it. */
+	/*
+	 * Once enlisted, the thread can be found.  It has no registers and no LWP until the model
+	 * has begun it.
+	 */
 	t->rsp = 0;
 	t->own_lwp.id = 0;
 	t->state_and_special = TS_STOPPED;
@@ -215,7 +220,7 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	return error;
 }
 
-/* One thread that waits in q for obj, if any, goes on.  __threads_lock is held. */
+/* Wakes one thread that waits in q for obj, if there is one.  The caller holds __threads_lock. */
 static void wake_one(const void *obj)
 {
 	struct sleepq *q = sleepq_of_point(obj);
@@ -230,7 +235,7 @@ static void wake_one(const void *obj)
 		__ops->unlock(q);
 }
 
-/* Those who wait for any thread to exit count again who is left. */
+/* The threads that wait for any thread to exit count again how many threads are left. */
 static void recount_any(void)
 {
 	struct sleepq *q = sleepq_of_point(&any_exit);
@@ -255,10 +260,10 @@ static void add_exited(struct thread *t)
 	exited_last = t;
 }
 
-/* t, which is not claimed, is not for thr_join(0, ...) to take any more. */
+/* t, which is not claimed, can no longer be taken by thr_join(0, ...). */
 static inline void thread_claim(struct thread *t)
 {
-	if (unlikely(t->detached != 0)) /* a daemon is not there */
+	if (unlikely(t->detached != 0)) /* thr_join(0, ...) does not count a daemon */
 		return;
 	unclaimed--;
 	if (!t->exited)
@@ -273,7 +278,7 @@ static inline void thread_claim(struct thread *t)
 		exited_last = t->free_prev;
 }
 
-/* Whoever had claimed t joins it no more. */
+/* The thread that had claimed t joins it no more. */
 static void thread_unclaim(struct thread *t)
 {
 	t->joiner = NULL;
@@ -288,8 +293,8 @@ static void thread_unclaim(struct thread *t)
 }
 
 /*
- * The end of the caller's exit, if its joiner is asleep: gives up __threads_lock, and wakes the
- * joiner on the way out.  Returns, with the lock, if he is not there.
+ * The end of the caller's exit, if its joiner sleeps: releases __threads_lock, and wakes the joiner
+ * on the way out.  If the joiner does not sleep, it returns and still holds the lock.
  */
 static void exit_to_joiner(struct thread *self)
 {
@@ -312,7 +317,7 @@ static inline bool was_last(void)
 	return __atomic_sub_fetch(&running, 1, __ATOMIC_ACQ_REL) == 0;
 }
 
-/* The same in the exit of a thread that is detached or a daemon. */
+/* was_last in the exit of a thread that is detached or a daemon. */
 static bool __attribute__((noinline)) unjoined_was_last(struct thread *self)
 {
 	if (self->detached & DETACHED && stacks_many())
@@ -321,16 +326,16 @@ static bool __attribute__((noinline)) unjoined_was_last(struct thread *self)
 }
 
 /*
- * Ends the calling thread; the process too, with status 0, if it is the last one but daemons.
+ * Ends the calling thread.  If only daemons are left, ends the process too, with status 0.
  *
- * From the critical section on, until the model has left the stack, a joiner or creator
- * may wait for on_stack, so nothing here blocks.
+ * Once the caller is in the critical section, a joiner or creator may wait for on_stack until the
+ * model has left the stack.  So nothing here blocks.
  */
 void __thread_exit(void *status)
 {
 	struct thread *self = thread_self();
 
-	self->held++; /* cancelled no more */
+	self->held++; /* can no longer be cancelled */
 	if (self->tsd_top != 0)
 		__tsd_exit(self);
 	if (self->owns_special) {
@@ -373,8 +378,8 @@ void __thread_terminate(void (*last)(void *), void *arg)
 }
 
 /*
- * Blocks in the queue of obj.  Called with __threads_lock held, returns with it.  False: the
- * time is up, or the caller is to be cancelled.
+ * Blocks in the queue of obj.  Called with __threads_lock held, and returns with it held.  False:
+ * the deadline has passed, or the caller is to be cancelled.
  */
 static bool wait_for_exit(const void *obj, deadline_t deadline)
 {
@@ -390,13 +395,13 @@ static bool wait_for_exit(const void *obj, deadline_t deadline)
 	return woken;
 }
 
-/* Frees t, which has exited and is claimed or detached.  Gives up __threads_lock. */
+/* Frees t, which has exited and is claimed or detached.  Releases __threads_lock. */
 static void thread_reap(struct thread *t)
 {
 	unsigned turns = 0;
 
 	thread_delist(t);
-	if (t->on_stack != 0) { /* its last few instructions on another LWP */
+	if (t->on_stack != 0) { /* t still executes its last few instructions on another LWP */
 		ilock_unlock(&__threads_lock);
 		while (__atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0)
 			__backoff(&turns);
@@ -409,14 +414,17 @@ static void thread_reap(struct thread *t)
 		__stacks_trim();
 }
 
-/* For id 0: any thread that has exited.  *t is then claimed.  __threads_lock is held. */
+/*
+ * For id 0: claims any thread that has exited, and returns it in *t.  The caller holds
+ * __threads_lock.
+ */
 static int claim_any(struct thread *self, struct thread **t)
 {
 	bool woken;
 
 	while (exited_first == NULL) {
 		if (unclaimed == (self->detached == 0 && self->joiner == NULL))
-			return EDEADLK; /* there is nobody but the caller */
+			return EDEADLK; /* there is no thread except the caller */
 		any_waiters++;
 		woken = wait_for_exit(&any_exit, NEVER);
 		any_waiters--;
@@ -430,11 +438,11 @@ static int claim_any(struct thread *self, struct thread **t)
 }
 
 /*
- * Waits until the thread has exited, and frees it.  id 0: any that nobody else joins.
- * ESRCH: no such thread; EINVAL: it is detached, or someone else joins it; EDEADLK: it is
- * the caller, or it is joining the caller, or there is none to wait for; ETIMEDOUT, or EBUSY
- * with a deadline of 0: it has not exited.  Blocks;
- * a cancellation point: then the thread is as if the caller had never come.
+ * Waits until the thread has exited, and frees it.  id 0: any thread that no other thread joins.
+ * ESRCH: no such thread.  EINVAL: the thread is detached, or another thread joins it.  EDEADLK: the
+ * thread is the caller, or it is joining the caller, or there is no thread to wait for.  ETIMEDOUT,
+ * or EBUSY with a deadline of 0: the thread has not exited.  Blocks.  A cancellation point: after a
+ * cancellation the thread is as if the caller had never joined it.
  */
 int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed, void **status)
 {
@@ -480,7 +488,7 @@ int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed
 	return 0;
 }
 
-/* ESRCH: no such thread; EINVAL: detached already, or someone joins it. */
+/* ESRCH: no such thread; EINVAL: detached already, or another thread joins it. */
 int __thread_detach(unsigned long id)
 {
 	struct thread *t;
@@ -507,7 +515,7 @@ int __thread_detach(unsigned long id)
 	return 0;
 }
 
-/* t is gone with the parent's LWPs; the memory is as a thread that has exited leaves it. */
+/* t is gone with the parent's LWPs.  Leaves its memory as a thread that has exited leaves it. */
 static void thread_forget(struct thread *t)
 {
 	thread_delist(t);
@@ -524,7 +532,7 @@ static void thread_forget(struct thread *t)
 		__thread_put(t);
 }
 
-/* In a child of fork: self is the only thread, and __threads_lock free. */
+/* In a child of fork: self is the only thread, and __threads_lock is free. */
 void __threads_forked(struct thread *self)
 {
 	__threads_lock.held = 0;
@@ -532,7 +540,7 @@ void __threads_forked(struct thread *self)
 	while (self->list_next != self)
 		thread_forget(self->list_next);
 	running = 1;
-	self->detached &= ~DAEMON; /* it is the last one */
+	self->detached &= ~DAEMON; /* it is the last thread */
 	unclaimed = self->detached == 0;
 	exited_first = exited_last = NULL;
 	any_waiters = 0;

@@ -1,10 +1,10 @@
 /*
- * tls.c - ELF thread-local storage: what programs declare __thread or _Thread_local.
+ * tls.c - ELF thread-local storage: variables that programs declare __thread or _Thread_local.
  *
- * A program is linked statically, so all of its variables are one block, at offsets from
- * FS base that the linker has computed: they end at FS base, which points at struct thread.
- * core/memory.c leaves room below each one.  A program header tells how much, and the kernel
- * where that is: most programs have none, and need not touch that page.
+ * A program is linked statically, so all of its variables are one block.  The linker has computed
+ * their offsets from FS base: they end at FS base, which points at struct thread.  core/memory.c
+ * leaves room below each struct thread.  A program header says how much, and the kernel says where
+ * the header is.  Most programs have no such variables, and need not touch the header's page.
  */
 #include <string.h>
 #include "tcb.h"
@@ -27,7 +27,7 @@ void __tls_find(void)
 	__tls.image_size = h->filesz;
 	if (h->align > __tls.align)
 		__tls.align = h->align;
-	/* The block begins at an address like the image's, modulo its alignment. */
+	/* The block must begin at the same address as the image, modulo the block's alignment. */
 	__tls.size = h->memsz;
 	if (h->align > 1)
 		__tls.size += -(h->memsz + h->vaddr) & (h->align - 1);

@@ -5,22 +5,22 @@
 #include <stddef.h>
 
 /*
- * Set before the first thread is, then constant.  The variables of thread t are the `size`
- * bytes that end where t begins; they are the first thing below FS base, as the ABI wants
- * it (ELF Handling for Thread-Local Storage, variant II).  size 0: the program has none.
+ * Set before the first thread is, then constant.  The variables of thread t are the `size` bytes
+ * that end where t begins.  They lie directly below FS base, as the ABI requires (ELF Handling for
+ * Thread-Local Storage, variant II).  size 0: the program has none.
  */
 struct tls {
-	const void *image; /* what they are at first; those beyond it are zero */
+	const void *image; /* the initial values; bytes beyond it are zero */
 	size_t image_size;
 	size_t size;
-	size_t align; /* of a struct thread, that of its own included */
+	size_t align; /* of a struct thread; includes its own alignment */
 };
 extern struct tls __tls;
 
 struct thread;
 
 void __tls_find(void);
-/* The variables of t become what they are at first. */
+/* The variables of t get their initial values. */
 void __tls_fill(struct thread *t);
 static inline void tls_fill(struct thread *t)
 {

@@ -1,12 +1,12 @@
 /*
  * tsd.c - thread-specific data.
  *
- * The values of the first TSD_FAST keys lie in struct thread; the others in a table that
- * a thread gets when it first sets one of them.  Reading takes no lock and calls nothing.
+ * The values of the first TSD_FAST keys lie in struct thread.  The others lie in a table, which a
+ * thread gets when it first sets one of them.  Reading takes no lock and calls nothing.
  *
- * keys_lock guards the table of keys.  A key that is deleted is cleared in every thread
- * (under __threads_lock, which comes after it), so that it may be given out again: the
- * program may not use a key while it deletes it.
+ * keys_lock guards the table of keys.  A deleted key is cleared in every thread, so that it may be
+ * given out again.  This is done under __threads_lock, which comes after keys_lock.  The program
+ * may not use a key while it deletes the key.
  */
 #include <errno.h>
 #include <limits.h>
@@ -87,7 +87,7 @@ void *pthread_getspecific(pthread_key_t key)
 	return self->tsd_more[key - TSD_FAST];
 }
 
-/* EINVAL: there is no such key; ENOMEM: for the values of keys beyond the first. */
+/* EINVAL: there is no such key; ENOMEM: for the values of keys from TSD_FAST on. */
 int pthread_setspecific(pthread_key_t key, const void *value)
 {
 	struct thread *self = thread_self();
@@ -139,9 +139,9 @@ void __tsd_forget(struct thread *self)
 }
 
 /*
- * The calling thread, which has set some value, exits: calls the destructors of all values,
- * again for values that destructors set, at most PTHREAD_DESTRUCTOR_ITERATIONS times.  What is
- * left then is forgotten.
+ * The calling thread, which has set some value, exits.  Calls the destructors of all values, and
+ * again for values that destructors set, at most PTHREAD_DESTRUCTOR_ITERATIONS times.  Values that
+ * are left then are forgotten.
  */
 void __tsd_exit(struct thread *self)
 {

@@ -1,16 +1,16 @@
 /*
- * worker.c - LWPs of the library's own that do what blocks in the kernel: they watch message
+ * worker.c - LWPs of the library's own that do work that blocks in the kernel.  They watch message
  * queues (sync/mqueue.c) for unbound threads, and make the calls of aio.c.
  *
  * An item of work waits in a queue until a worker takes it.  Its starter unparks an idle worker, or
- * starts one more.  So each item gets a worker, however long the others block; the user of this
- * file limits the number of its items.  An idle worker parks, and stays for later work.
+ * starts a new worker.  So each item gets a worker, however long the other items block.  The user
+ * of this file limits the number of its items.  An idle worker parks, and stays for later work.
  *
  * A worker is a service LWP (service.c): it blocks all signals, and does not keep the process from
- * its end.  It has an id like a thread's, which no thread has, since it owns robust mutexes.
+ * its end.  It has an id like a thread's, which no thread has, because it owns robust mutexes.
  *
- * The record of a worker lies on the worker's stack, which lasts as long as the process.
- * work_lock is innermost.
+ * The record of a worker lies on the worker's stack, which lasts as long as the process.  work_lock
+ * is innermost.
  */
 #include <errno.h>
 #include "core.h"
@@ -22,14 +22,17 @@
 struct worker {
 	struct thread *context;
 	struct worker *next_idle, *next;
-	bool idle; /* work_lock: in the list of these */
+	bool idle; /* work_lock: in the list of idle workers */
 };
 
 static struct ilock work_lock;
 static struct work *work_first, **work_end = &work_first;
 static struct worker *idle_workers, *workers;
 
-/* The work that was started first, or NULL: then the worker is among the idle ones. */
+/*
+ * The work that was started first.  NULL: there is none, and the worker is in the list of idle
+ * workers.
+ */
 static struct work *work_take(struct worker *self)
 {
 	struct work *w;
@@ -70,7 +73,7 @@ static void __attribute__((noreturn)) worker_main(struct thread *context)
 	}
 }
 
-/* Takes back what no worker has taken.  False: one has. */
+/* Takes w out of the queue if no worker has taken it.  False: a worker has. */
 static bool work_withdraw(const struct work *w)
 {
 	struct work **p = &work_first;
@@ -89,7 +92,7 @@ static bool work_withdraw(const struct work *w)
 	return found;
 }
 
-/* Has w done by a worker.  0; EAGAIN, ENOMEM: there is no LWP for it.  Does not wait. */
+/* Has a worker run w.  0; EAGAIN, ENOMEM: there is no LWP for it.  Does not wait. */
 int __work_start(struct work *w)
 {
 	struct thread *context; /* not used */
@@ -114,7 +117,7 @@ int __work_start(struct work *w)
 	return error != 0 && work_withdraw(w) ? error : 0;
 }
 
-/* In a child of fork, which has none of the workers, and where __threads_lock is free. */
+/* In a child of fork: it has none of the workers, and __threads_lock is free. */
 void __workers_forked(void)
 {
 	work_lock.held = 0;

@@ -1,11 +1,11 @@
 /*
  * worker.h - work that LWPs of the library's own do, so that no thread of the program keeps its LWP
- * for it.
+ * for this work.
  */
 #pragma once
 
 struct work {
-	void (*run)(struct work *w); /* on one of these LWPs; may block; w may be gone at its end */
+	void (*run)(struct work *w); /* on one of these LWPs; may block; may free w at its end */
 	struct work *next;
 };
 
