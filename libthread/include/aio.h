@@ -1,6 +1,6 @@
 /*
- * aio.h - asynchronous input and output (POSIX): LWPs of the library's own make the calls, so that
- * no thread of the program waits for them.  Functions return -1 and set errno.
+ * aio.h - asynchronous input and output (POSIX).  LWPs of the library make the calls, so that no
+ * thread of the program waits for them.  Functions return -1 and set errno.
  */
 #ifndef _AIO_H
 #define _AIO_H
@@ -20,7 +20,7 @@ extern "C" {
 
 struct aiocb {
 	int aio_fildes;
-	off_t aio_offset; /* does not count for pipes, terminals, and O_APPEND */
+	off_t aio_offset; /* ignored for pipes, terminals, and O_APPEND */
 	volatile void *aio_buf;
 	size_t aio_nbytes;
 	int aio_reqprio; /* 0 */

@@ -1,4 +1,4 @@
-/* limits.h - newlib's, and the limits of threads. */
+/* limits.h - newlib's limits and the limits of threads. */
 #ifndef _LIBTHREAD_LIMITS_H
 #define _LIBTHREAD_LIMITS_H
 

@@ -1,6 +1,7 @@
 /*
- * mqueue.h - POSIX message queues: messages of up to mq_msgsize bytes, of the highest priority first,
- * of one priority in the order of their sending.  Functions return -1 and set errno.
+ * mqueue.h - POSIX message queues: messages of up to mq_msgsize bytes.  A receiver gets the
+ * messages of the highest priority first, and messages of one priority in the order of their
+ * sending.  Functions return -1 and set errno.
  */
 #ifndef _MQUEUE_H
 #define _MQUEUE_H
@@ -20,13 +21,14 @@ typedef int mqd_t; /* a file descriptor, closed by exec */
 struct mq_attr {
 	long mq_flags;   /* 0 or O_NONBLOCK */
 	long mq_maxmsg;  /* messages that the queue holds */
-	long mq_msgsize; /* bytes of the longest */
-	long mq_curmsgs; /* messages that it holds now */
+	long mq_msgsize; /* bytes of the longest message */
+	long mq_curmsgs; /* messages in the queue now */
 };
 
 /*
- * mq_open(name, flags, mode, attr): flags are O_RDONLY, O_WRONLY or O_RDWR, and of O_CREAT, O_EXCL,
- * O_NONBLOCK; the last two arguments only with O_CREAT.  attr NULL: 10 messages of 8192 bytes.
+ * mq_open(name, flags, mode, attr): flags are O_RDONLY, O_WRONLY or O_RDWR, and any of O_CREAT,
+ * O_EXCL, O_NONBLOCK.  The last two arguments are only used with O_CREAT.  attr NULL: 10 messages
+ * of 8192 bytes.
  */
 mqd_t mq_open(const char *__name, int __flags, ...);
 int mq_close(mqd_t __queue);

@@ -1,9 +1,8 @@
 /*
  * pthread.h - POSIX threads.
  *
- * What POSIX.1-2008 says holds, in every model (LIBTHREAD=lwp, mxn, n1); what a
- * model does differently by design stands in libthread/README.md.  Functions return
- * 0 or an error number.
+ * The functions follow POSIX.1-2008 in every model (LIBTHREAD=lwp, mxn, n1).  libthread/README.md
+ * lists the differences of a model that are by design.  Functions return 0 or an error number.
  */
 #ifndef _PTHREAD_H
 #define _PTHREAD_H
@@ -33,7 +32,7 @@ extern "C" {
 
 #define PTHREAD_MUTEX_STALLED 0
 #define PTHREAD_MUTEX_ROBUST 1
-#define PTHREAD_MUTEX_STALL_NP PTHREAD_MUTEX_STALLED /* Solaris, before POSIX had it */
+#define PTHREAD_MUTEX_STALL_NP PTHREAD_MUTEX_STALLED /* the name in Solaris, older than POSIX's */
 #define PTHREAD_MUTEX_ROBUST_NP PTHREAD_MUTEX_ROBUST
 
 #define PTHREAD_CANCEL_ENABLE 0
@@ -71,7 +70,7 @@ int pthread_once(pthread_once_t *__once, void (*__init)(void));
 int pthread_getconcurrency(void);
 int pthread_setconcurrency(int __level);
 int pthread_atfork(void (*__prepare)(void), void (*__parent)(void), void (*__child)(void));
-int pthread_yield(void); /* before POSIX called it sched_yield */
+int pthread_yield(void); /* older name of sched_yield */
 
 /* Attributes of threads */
 int pthread_attr_init(pthread_attr_t *__attr);
@@ -96,8 +95,8 @@ int pthread_getattr_np(pthread_t __target, pthread_attr_t *__attr);
 int pthread_attr_get_np(pthread_t __target, pthread_attr_t *__attr);
 
 /*
- * Scheduling.  An unbound thread has its policy and priority within the process.  ENOTSUP: what only
- * an LWP of its own could have.
+ * Scheduling.  An unbound thread has its policy and priority within the process.  ENOTSUP: the
+ * request needs an LWP of the thread's own.
  */
 int pthread_getschedparam(pthread_t __target, int *__policy, struct sched_param *__param);
 int pthread_setschedparam(pthread_t __target, int __policy, const struct sched_param *__param);
@@ -106,7 +105,7 @@ int pthread_getcpuclockid(pthread_t __target, clockid_t *__clock);
 int pthread_setaffinity_np(pthread_t __target, size_t __size, const cpu_set_t *__cpus);
 int pthread_getaffinity_np(pthread_t __target, size_t __size, cpu_set_t *__cpus);
 
-/* Names, of up to 15 characters, which pstack and lwps show */
+/* Names of up to 15 characters; pstack and lwps show them */
 int pthread_setname_np(pthread_t __target, const char *__name);
 int pthread_getname_np(pthread_t __target, char *__name, size_t __size);
 
@@ -116,7 +115,7 @@ int pthread_setcancelstate(int __state, int *__old);
 int pthread_setcanceltype(int __type, int *__old);
 void pthread_testcancel(void);
 
-/* Two macros, in pairs within one block: what is pushed last is called first. */
+/* Two macros, used in pairs within one block.  The handler that was pushed last is called first. */
 struct __pthread_cleanup {
 	void (*__routine)(void *);
 	void *__arg;

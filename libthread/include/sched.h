@@ -13,7 +13,7 @@ extern "C" {
 
 struct timespec;
 
-/* Sets of CPUs, as GNU has them.  Here a set is one CPU or all (pthread_setaffinity_np). */
+/* Sets of CPUs, as in GNU libc.  Here a set is one CPU or all CPUs (pthread_setaffinity_np). */
 #define CPU_SETSIZE 64
 typedef struct {
 	unsigned long __bits;
@@ -26,7 +26,7 @@ typedef struct {
 #define CPU_EQUAL(a, b) ((a)->__bits == (b)->__bits)
 
 int sched_yield(void);
-/* Of the LWPs of a process; 0: the caller's (user/libc/sched.c). */
+/* For all LWPs of process pid; 0: the caller's process (user/libc/sched.c). */
 int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param);
 int sched_getscheduler(pid_t pid);
 int sched_setparam(pid_t pid, const struct sched_param *param);

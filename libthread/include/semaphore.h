@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 typedef struct {
-	unsigned int __word;  /* value, or a flag: threads wait */
+	unsigned int __word;  /* the value, or a flag that threads wait */
 	unsigned int __flags; /* weft/ksync.h: shared between processes */
 } sem_t;
 
@@ -25,9 +25,9 @@ int sem_post(sem_t *__sem);
 int sem_getvalue(sem_t *__sem, int *__value);
 
 /*
- * Semaphores with names, "/name", which last until the system stops or they are unlinked.
- * sem_open(name, flags, mode, value): flags are 0, O_CREAT and O_EXCL; the last two arguments
- * only with O_CREAT.
+ * Semaphores with names, "/name".  They exist until the system stops or they are unlinked.
+ * sem_open(name, flags, mode, value): flags are 0, or O_CREAT and O_EXCL.  The last two arguments
+ * are only used with O_CREAT.
  */
 #define SEM_FAILED ((sem_t *)0)
 sem_t *sem_open(const char *__name, int __flags, ...);

@@ -1,9 +1,9 @@
 /*
  * synch.h - UNIX International synchronisation objects (Solaris).
  *
- * They are the objects of pthread.h and semaphore.h under other names, so that a
- * mutex_t may be locked by pthread_mutex_lock.  All zero is a valid object of type
- * USYNC_THREAD.  Functions return 0 or an error number; a time-out is ETIME.
+ * They are the objects of pthread.h and semaphore.h under other names, so pthread_mutex_lock can
+ * lock a mutex_t.  All zero is a valid object of type USYNC_THREAD.  Functions return 0 or an error
+ * number; a time-out is ETIME.
  */
 #ifndef _SYNCH_H
 #define _SYNCH_H
@@ -25,8 +25,8 @@ typedef struct timespec timestruc_t;
 #define USYNC_THREAD 0x00
 #define USYNC_PROCESS 0x01
 #define LOCK_RECURSIVE 0x02    /* mutex: may be locked again by its owner */
-#define LOCK_ERRORCHECK 0x04   /* mutex: mistakes are errors */
-#define LOCK_ROBUST 0x08       /* mutex: its owner's death is told to the next one */
+#define LOCK_ERRORCHECK 0x04   /* mutex: wrong uses return errors */
+#define LOCK_ROBUST 0x08       /* mutex: the next owner learns that the last one died */
 #define LOCK_PRIO_INHERIT 0x10 /* mutex: PTHREAD_PRIO_INHERIT */
 #define LOCK_PRIO_PROTECT 0x20 /* mutex: PTHREAD_PRIO_PROTECT; arg: int *, the ceiling */
 #define USYNC_PROCESS_ROBUST (USYNC_PROCESS | LOCK_ROBUST)
@@ -69,7 +69,7 @@ int sema_wait(sema_t *__sem);
 int sema_trywait(sema_t *__sem);
 int sema_post(sema_t *__sem);
 
-/* For assertions: not 0 if the caller has the lock, or the semaphore is 0. */
+/* For assertions: not 0 if the caller owns the lock, or if the semaphore is 0. */
 int _mutex_held(mutex_t *__mutex);
 int _rw_read_held(rwlock_t *__lock);
 int _rw_write_held(rwlock_t *__lock);

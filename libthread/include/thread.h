@@ -1,9 +1,9 @@
 /*
  * thread.h - UNIX International threads (Solaris).
  *
- * They are the same threads as those of pthread.h: a thread_t and a pthread_t of one
- * thread are the same number, and every function takes either.  Functions return 0
- * or an error number.
+ * They are the same threads as those of pthread.h.  The thread_t and the pthread_t of one thread
+ * are the same number, and every function takes either type.  Functions return 0 or an error
+ * number.
  */
 #ifndef _THREAD_H
 #define _THREAD_H
@@ -22,8 +22,8 @@ typedef unsigned int thread_key_t;
 /* Flags of thr_create. */
 #define THR_BOUND 0x00000001     /* an LWP of its own */
 #define THR_NEW_LWP 0x00000002   /* one more LWP for the pool */
-#define THR_DETACHED 0x00000040  /* nobody will join it */
-#define THR_SUSPENDED 0x00000080 /* starts stopped; thr_continue sets it going */
+#define THR_DETACHED 0x00000040  /* no thread will join it */
+#define THR_SUSPENDED 0x00000080 /* starts stopped, until thr_continue */
 #define THR_DAEMON 0x00000100    /* the process ends without it; thr_join(0) does not wait for it */
 
 int thr_create(void *__stack, size_t __size, void *(*__start)(void *), void *__arg, long __flags,
@@ -55,16 +55,16 @@ int thr_getspecific(thread_key_t __key, void **__value);
 int thr_setspecific(thread_key_t __key, void *__value);
 
 /*
- * weft's own: what the lock over the run queue and the sleep queues has cost so far.
- * ENOTSUP in a model without such a lock (lwp).
+ * Only in weft: the cost so far of the lock over the run queue and the sleep queues.  ENOTSUP: the
+ * model has no such lock (lwp).
  */
 struct thr_schedlock_stats {
 	unsigned long long acquisitions;
 	unsigned long long contentions;  /* acquisitions that found it held */
-	unsigned long long yields;       /* times that a waiter gave up its CPU */
+	unsigned long long yields;       /* times that a spinner yielded its CPU */
 	unsigned long long hold_samples; /* holds that were timed, one in 64 */
-	unsigned long long hold_ns;      /* nanoseconds of those together */
-	unsigned long long hold_max_ns;  /* and of the longest */
+	unsigned long long hold_ns;      /* nanoseconds of all timed holds */
+	unsigned long long hold_max_ns;  /* nanoseconds of the longest timed hold */
 };
 int thr_schedlock_stats(struct thr_schedlock_stats *__stats);
 

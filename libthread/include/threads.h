@@ -1,5 +1,5 @@
 /*
- * threads.h - threads as C11 has them (7.26).  They are the threads, mutexes and so on of
+ * threads.h - the threads of C11 (7.26).  They are the threads, mutexes and other objects of
  * pthread.h under other names, and can be mixed with them.
  */
 #ifndef _THREADS_H
@@ -58,7 +58,10 @@ int tss_set(tss_t __key, void *__value);
 
 void call_once(once_flag *__flag, void (*__init)(void));
 
-/* Of time.h, which is newlib's: the time of CLOCK_REALTIME.  Returns base, or 0: no such. */
+/*
+ * A function of time.h, which newlib's time.h does not have: the time of CLOCK_REALTIME.  Returns
+ * base; 0: unknown base.
+ */
 #ifndef TIME_UTC
 #define TIME_UTC 1
 int timespec_get(struct timespec *__now, int __base);

@@ -1,4 +1,4 @@
-/* windows.h - of Win32, what winthread.h has. */
+/* windows.h - the part of Win32 that winthread.h has. */
 #ifndef _WINDOWS_H
 #define _WINDOWS_H
 #include <winthread.h>

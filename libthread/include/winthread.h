@@ -1,14 +1,14 @@
 /*
- * winthread.h - threads, fibers and synchronisation objects of Win32, as far as programs of
- * Windows NT 4's time use them that compute and synchronise (libthread/win/).
+ * winthread.h - threads, fibers and synchronisation objects of Win32 (libthread/win/).  It has the
+ * functions used by programs of Windows NT 4's time that compute and synchronise.
  *
- * The names and what they do are those of the Platform SDK.  Types have the widths that
- * they have in Windows, so LONG and DWORD are 32 bits though `long` is 64; the Interlocked
- * operations take a pointer to either.  Strings are of bytes.
+ * The names and their meaning are those of the Platform SDK.  Types have the same widths as in
+ * Windows, so LONG and DWORD are 32 bits although `long` is 64.  The Interlocked operations take a
+ * pointer to either.  Strings are strings of bytes.
  *
- * A HANDLE is a handle of the kernel (weft/kobj.h); of a thread or a process, to an event
- * that its end sets, so that all can be waited for together.  What differs from Windows
- * stands in libthread/README.md.
+ * A HANDLE is a handle of the kernel (weft/kobj.h).  The handle of a thread or process is a handle
+ * of an event that its end sets, so that a thread can wait for all objects together.
+ * libthread/README.md lists the differences from Windows.
  */
 #ifndef _WINTHREAD_H
 #define _WINTHREAD_H
@@ -29,7 +29,7 @@ extern "C" {
 #define CALLBACK
 #define CONST const
 #define VOID void
-#undef __fastcall /* newlib has it too, and empty */
+#undef __fastcall /* newlib also defines it as empty */
 #define __stdcall
 #define __cdecl
 #define __fastcall
@@ -89,7 +89,7 @@ typedef union {
 
 typedef struct _SECURITY_ATTRIBUTES {
 	DWORD nLength;
-	LPVOID lpSecurityDescriptor; /* not looked at: there is one user */
+	LPVOID lpSecurityDescriptor; /* ignored: there is one user */
 	BOOL bInheritHandle;
 } SECURITY_ATTRIBUTES, *PSECURITY_ATTRIBUTES, *LPSECURITY_ATTRIBUTES;
 
@@ -148,7 +148,7 @@ void SetLastError(DWORD error);
 #define STATUS_TIMEOUT WAIT_TIMEOUT
 #define STILL_ACTIVE 259u
 
-/* Access rights: taken, and not looked at. */
+/* Access rights: accepted and ignored. */
 #define SYNCHRONIZE 0x00100000u
 #define STANDARD_RIGHTS_REQUIRED 0x000f0000u
 #define MUTEX_MODIFY_STATE 0x0001u
@@ -194,9 +194,9 @@ BOOL ReleaseSemaphore(HANDLE semaphore, LONG n, LPLONG before);
 /* --- critical sections -------------------------------------------------------------------- */
 
 /*
- * LockCount is the number of threads that own it or wait for it, and of further entries of
- * the owner, less one: -1 is free.  RecursionCount and OwningThread (a thread's id) are the
- * owner's, LockSemaphore is an event that exists from the first contention on.
+ * LockCount is the number of threads that own the section or wait for it, and of further entries of
+ * the owner, minus one.  -1: the section is free.  RecursionCount and OwningThread (a thread's id)
+ * belong to the owner.  LockSemaphore is an event that exists from the first contention on.
  */
 typedef struct _RTL_CRITICAL_SECTION {
 	PVOID DebugInfo; /* NULL */
@@ -284,12 +284,12 @@ LPVOID GetFiberData(void);
 
 typedef struct _PROCESS_INFORMATION {
 	HANDLE hProcess;
-	HANDLE hThread; /* to the process too: its first thread is not told from it */
+	HANDLE hThread; /* also of the process, which has no separate handle for its first thread */
 	DWORD dwProcessId;
 	DWORD dwThreadId; /* 1 */
 } PROCESS_INFORMATION, *PPROCESS_INFORMATION, *LPPROCESS_INFORMATION;
 
-typedef struct _STARTUPINFO { /* not looked at */
+typedef struct _STARTUPINFO { /* ignored */
 	DWORD cb;
 	LPSTR lpReserved, lpDesktop, lpTitle;
 	DWORD dwX, dwY, dwXSize, dwYSize, dwXCountChars, dwYCountChars, dwFillAttribute, dwFlags;
@@ -368,11 +368,11 @@ typedef struct _OSVERSIONINFO {
 } OSVERSIONINFO, *LPOSVERSIONINFO;
 
 void GetSystemInfo(LPSYSTEM_INFO info);
-BOOL GetVersionEx(LPOSVERSIONINFO info); /* Windows NT 4 */
+BOOL GetVersionEx(LPOSVERSIONINFO info); /* reports Windows NT 4 */
 
 /* --- interlocked operations --------------------------------------------------------------------- */
 
-/* All are sequentially consistent, and work on whatever integer or pointer p points at. */
+/* All are sequentially consistent, and work on any integer or pointer that p points at. */
 #define InterlockedIncrement(p) __atomic_add_fetch((p), 1, __ATOMIC_SEQ_CST)
 #define InterlockedDecrement(p) __atomic_sub_fetch((p), 1, __ATOMIC_SEQ_CST)
 #define InterlockedExchange(p, value)                                                              \

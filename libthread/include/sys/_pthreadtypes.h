@@ -1,13 +1,12 @@
 /*
  * sys/_pthreadtypes.h - the types of POSIX threads, for <sys/types.h>.
  *
- * Comes before newlib's file of this name on the include path: newlib's types are
- * 4 bytes each, and a program compiled with them would overwrite its neighbours
- * without a warning from anyone.
+ * This file comes before newlib's file of the same name on the include path.  newlib's types are 4
+ * bytes each.  A program compiled with them would overwrite the memory behind each object without a
+ * warning.
  *
- * Every object that is all zero is a valid, free object with default attributes.
- * The fields belong to libthread; what their bits mean stands at the top of the
- * file in libthread/sync/ that works on them.
+ * Every object that is all zero is a valid, free object with default attributes.  Only libthread
+ * uses the fields.  The file in libthread/sync/ that works on a type describes its bits at the top.
  */
 #ifndef _SYS__PTHREADTYPES_H_
 #define _SYS__PTHREADTYPES_H_
@@ -20,26 +19,26 @@ typedef unsigned int pthread_key_t;
 
 typedef struct {
 	unsigned long __owner;    /* struct thread * of the owner, and flags; or weft/ksync.h */
-	unsigned int __count;     /* recursive: locks beyond the first; owner */
+	unsigned int __count;     /* recursive: locks beyond the first; only for the owner */
 	unsigned char __type;     /* PTHREAD_MUTEX_* */
 	unsigned char __protocol; /* PTHREAD_PRIO_* */
-	unsigned char __ceiling;  /* owner */
+	unsigned char __ceiling;  /* only for the owner */
 	void *__next;             /* see sync/protocol.c */
 } pthread_mutex_t;
 
 typedef struct {
-	unsigned int __waiters; /* 0: certainly nobody waits; or weft/ksync.h */
+	unsigned int __waiters; /* 0: no thread waits; or weft/ksync.h */
 	unsigned char __clock;  /* of timed waits: a clockid_t; 0: CLOCK_REALTIME */
 } pthread_cond_t;
 
 typedef struct {
-	unsigned int __word;    /* holders and flags */
+	unsigned int __word;    /* number of readers or a writer, and flags */
 	unsigned long __writer; /* struct thread * of the writer, or 0; or weft/ksync.h */
 } pthread_rwlock_t;
 
 typedef struct {
 	unsigned long __word; /* threads that have arrived; shared: weft/ksync.h */
-	unsigned int __count; /* threads that a cycle takes; 0: not initialised */
+	unsigned int __count; /* threads of one cycle; 0: not initialised */
 	unsigned int __flags;
 } pthread_barrier_t;
 
