@@ -1,9 +1,12 @@
 /*
- * barrier.c - barriers.  __word counts those that have arrived.  All under the lock of the
- * barrier's queue; the last to arrive resets the barrier and then wakes the others, who touch
- * it no more.  So any of them may use it again, or destroy it, at once.
+ * barrier.c - barriers.
  *
- * A barrier that processes share is the kernel's (weft/ksync.h), with the same promise.
+ * __word counts the threads that have arrived.  It changes only under the lock of the barrier's
+ * queue.  The last thread to arrive resets the barrier and then wakes the others.  The woken
+ * threads do not touch the barrier again, so any thread may use it again, or destroy it, at once.
+ *
+ * A barrier that processes share is implemented in the kernel (weft/ksync.h), with the same
+ * guarantee.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -41,8 +44,9 @@ int pthread_barrier_destroy(pthread_barrier_t *b)
 _Static_assert(sizeof(pthread_barrier_t) == sizeof(struct lwp_barrier), "the same, for the kernel");
 
 /*
- * A signal takes the caller from its sleep, but not out of the barrier.  Once the cycle is
- * over, the memory may be gone when it looks again.
+ * A signal ends the caller's sleep; the caller stays in the barrier and must wait for the end of
+ * the cycle.  Once the cycle has ended, the memory may be unmapped.  So the second call names the
+ * cycle and does not read the barrier here.
  */
 static int shared_wait(pthread_barrier_t *b)
 {
@@ -89,8 +93,9 @@ static inline int barrier_wait_here(pthread_barrier_t *b)
 }
 
 /*
- * What pthread_barrier_wait does if b is the kernel's, or the wait may be cancelled (cancel.h).  A thread
- * that is cancelled there has arrived, so the others do not wait for it.
+ * The part of pthread_barrier_wait for a barrier in the kernel, and for a wait that may be
+ * cancelled (cancel.h).  A thread that is cancelled in the wait has arrived, so the others do not
+ * wait for it.
  */
 static int __attribute__((noinline)) barrier_wait_special(pthread_barrier_t *b)
 {
@@ -107,8 +112,8 @@ static int __attribute__((noinline)) barrier_wait_special(pthread_barrier_t *b)
 }
 
 /*
- * Waits for `count` threads.  Returns PTHREAD_BARRIER_SERIAL_THREAD in one of them (the
- * last) and 0 in the others.  EINVAL: not initialised.  Blocks.
+ * Waits for `count` threads.  Returns PTHREAD_BARRIER_SERIAL_THREAD in the last thread that
+ * arrives, and 0 in the others.  EINVAL: not initialised.  Blocks.
  */
 int pthread_barrier_wait(pthread_barrier_t *b)
 {

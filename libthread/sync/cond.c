@@ -1,26 +1,26 @@
 /*
  * cond.c - condition variables.
  *
- * A waiter stands in the condition variable's queue before it gives the mutex up.  So
- * whoever changes the condition under the mutex later, and signals, finds it there, or
- * finds __waiters set at least: that is how a signal which comes between the waiter's
- * unlock and its sleep is not lost.  The waiter then finds, in block(), that it has
- * been taken out, and does not sleep.
+ * *Race:* a waiter releases the mutex in order to sleep, and another thread changes the condition
+ * under the mutex and signals; *without this:* the signal comes before the sleep and is lost;
+ * *closed by:* the waiter, which enters the condition variable's queue before it releases the
+ * mutex.  The signaller finds the waiter in the queue, or at least finds __waiters set.  The waiter
+ * then finds, in block(), that it has been taken out of the queue, and does not sleep.
  *
- * __waiters is set when a thread enters the queue, and cleared by a signaller that found
- * it empty, both under the lock of the queue.  It may be set though nobody waits (a waiter
- * whose time was up is gone), never the other way round.
+ * __waiters is set when a thread enters the queue.  It is cleared by a signaller that found the
+ * queue empty.  Both hold the lock of the queue.  __waiters may be set although no thread waits,
+ * because a waiter has timed out.  It is never 0 while a thread waits.
  *
- * If the signaller owns the waiter's mutex, waking the waiter would only make it run
- * into that mutex.  It is moved to the mutex's queue instead, and wakes when the mutex is
- * given up.  This takes the locks of both queues, the condition variable's first.  The
- * waiter's wait_arg is the mutex; it cannot cease to exist before the waiter has it back.
+ * If the signaller owns the waiter's mutex, a woken waiter would only block on that mutex.  So the
+ * waiter is moved to the mutex's queue instead, and wakes up when the mutex is released.  This
+ * takes the locks of both queues, the condition variable's first.  The waiter's wait_arg is the
+ * mutex; the mutex exists at least until the waiter has reacquired it.
  *
- * If time is up for a waiter, it has failed only if it was in the condition variable's
- * queue until then; if it had been moved, it was signalled.
+ * A waiter has timed out only if it was in the condition variable's queue until its deadline.  If
+ * it had been moved to the mutex's queue, it was signalled.
  *
- * Nothing touches the condition variable after the wake-up: the one that is woken may
- * destroy it at once.
+ * The signaller does not touch the condition variable after the wake-up, because the woken thread
+ * may destroy it at once.
  */
 #include <errno.h>
 #include "mutex.h"
@@ -30,9 +30,9 @@
 #include "../lockstat/lockstat.h"
 
 /*
- * The caller has entered c's queue cq, whose lock is held: gives m up, blocks, and takes
- * m again.  In the contended case the wake-up of m's first waiter and the park are one
- * system call.  Returns what block does.
+ * The caller has entered c's queue cq and holds its lock.  Releases m, blocks, and reacquires m.
+ * In the contended case the wake-up of m's first waiter and the park are one system call.  Returns
+ * what block returns.
  */
 static const void *release_and_block(pthread_mutex_t *m, struct sleepq *cq, deadline_t deadline)
 {
@@ -43,7 +43,7 @@ static const void *release_and_block(pthread_mutex_t *m, struct sleepq *cq, dead
 	const void *waited_for;
 	bool more;
 
-	if (count != 0) { /* a recursive mutex is given up altogether */
+	if (count != 0) { /* a recursive mutex is released completely */
 		m->__count = 0;
 		__atomic_and_fetch(&m->__owner, ~M_RECURSED, __ATOMIC_RELAXED);
 	}
@@ -67,8 +67,8 @@ static const void *release_and_block(pthread_mutex_t *m, struct sleepq *cq, dead
 }
 
 /*
- * The same with a mutex that is shared, whose queue is the kernel's, or has a protocol: there is
- * nothing to do for it in one step, since the caller stands in cq already.
+ * The same for a mutex that is shared, or has a protocol, or has its queue in the kernel.  The
+ * release and the sleep need not be one step, because the caller is in cq already.
  */
 static const void *release_special_and_block(pthread_mutex_t *m, struct sleepq *cq,
 					     deadline_t deadline, int *error)
@@ -127,9 +127,9 @@ cond_wait_here(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 }
 
 /*
- * What wait does if c's queue is the kernel's, or the caller may be cancelled at any time: that it may
- * not be while it waits.  The wait is a cancellation point, and its cleanup handlers own m; at any other
- * moment of it the thread may have given m up.
+ * The wait if c's queue is the kernel's, or if the caller may be cancelled at any time.  During the
+ * wait the caller may not be cancelled at any time.  The wait is a cancellation point, and its
+ * cleanup handlers own m; at any other moment of the wait the thread may have released m.
  */
 static int __attribute__((noinline))
 cond_wait_special(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
@@ -154,8 +154,9 @@ static int cond_wait_until(pthread_cond_t *c, pthread_mutex_t *m, deadline_t dea
 }
 
 /*
- * Gives m up and waits for a signal; has m again on return.  EPERM: it did not have it; EINVAL: c
- * is shared and m is not; EOWNERDEAD, ENOTRECOVERABLE: of m.  A cancellation point.
+ * Releases m and waits for a signal; the caller owns m again on return.  A cancellation point.
+ * EPERM: the caller did not own m.  EINVAL: c is shared and m is not.  EOWNERDEAD, ENOTRECOVERABLE:
+ * of m.
  */
 int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
@@ -170,9 +171,10 @@ int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct t
 }
 
 /*
- * The same by a clock of its own choice, CLOCK_REALTIME or CLOCK_MONOTONIC.  ETIMEDOUT: no signal
- * came; EINVAL: also another clock, or nanoseconds of abstime out of range; ENOMEM: the model could
- * not make ready for deadlines (m has not been given up then).  Errors of pthread_cond_wait.
+ * The same by a clock that the caller chooses, CLOCK_REALTIME or CLOCK_MONOTONIC.  ETIMEDOUT: no
+ * signal came.  EINVAL: also another clock, or nanoseconds of abstime out of range.  ENOMEM: the
+ * model could not prepare for deadlines (m has not been released then).  Errors of
+ * pthread_cond_wait.
  */
 int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
 			   const struct timespec *abstime)
@@ -184,8 +186,8 @@ int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t cloc
 }
 
 /*
- * Moves a list of threads that have been taken from a condition variable's queue, whose
- * lock is held, to the queue of m, which the caller owns.
+ * Moves a list of threads, taken from a condition variable's queue, to the queue of m.  The caller
+ * owns m and holds the lock of the condition variable's queue.
  */
 static void move_to_mutex(struct thread *list, pthread_mutex_t *m)
 {
@@ -203,13 +205,18 @@ static void move_to_mutex(struct thread *list, pthread_mutex_t *m)
 	sleepq_also_unlock(mq);
 }
 
-/* The caller owns the mutex that t gave up when it began to wait, and threads wait for it here. */
+/*
+ * The caller owns the mutex that t released when it began to wait, and the mutex's waiters are in a
+ * queue of the library.
+ */
 static bool owns_mutex_of(struct thread *t)
 {
 	return mutex_is_plain_and_own(t->wait_arg);
 }
 
-/* t, taken from c's queue q, goes on, as far as its mutex lets it.  Gives up q's lock. */
+/*
+ * Lets t go on, which was taken from c's queue q, as far as its mutex allows.  Releases q's lock.
+ */
 static inline int let_go(struct sleepq *q, struct thread *t)
 {
 	pthread_mutex_t *m = (pthread_mutex_t *)t->wait_arg;
@@ -259,7 +266,7 @@ int pthread_cond_signal(pthread_cond_t *c)
 	return let_go(q, t);
 }
 
-/* Of a list linked by q_next. */
+/* The length of a list linked by q_next. */
 static inline unsigned waiters_length(const struct thread *list)
 {
 	unsigned n = 0;
@@ -282,7 +289,7 @@ int pthread_cond_broadcast(pthread_cond_t *c)
 	__ops->lock(q);
 	list = __sleepq_take_all(q, c);
 	c->__waiters = 0;
-	/* POSIX: all who wait at one time use the same mutex. */
+	/* POSIX: all threads that wait at one time use the same mutex. */
 	if (list != NULL && !owns_mutex_of(list)) {
 		COUNT(wakes, waiters_length(list));
 		__ops->wake(q, list);

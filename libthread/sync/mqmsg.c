@@ -1,12 +1,13 @@
 /*
- * mqmsg.c - message queues: messages come and go, and threads wait for that (mqueue.h says how the
- * queue is laid out, and the order of the locks).
+ * mqmsg.c - message queues: sending and receiving messages, and waiting for room or for a message.
+ * mqueue.h describes the layout of the queue and the order of the locks.
  *
- * All waiters are woken, and look again.  With a wake-up for one waiter alone, a message would be
- * left to nobody if that waiter's process were killed before it took the message.
+ * A change wakes all waiters, and each looks at the queue again.  If it woke only one waiter, a
+ * message could be left without a receiver, because that waiter's process may be killed before it
+ * takes the message.
  *
- * A caller cannot be suspended while it has queue->lock (no_suspend), for other processes wait for
- * it.  It can be while it waits for a condition.
+ * A caller cannot be suspended while it owns queue->lock (no_suspend), because other processes wait
+ * for this lock.  It can be suspended while it waits for a condition.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,10 @@
 
 /* --- the queue ------------------------------------------------------------------------------ */
 
-/* Puts slot n, whose message is whole, into its place in the order: the end, except after a repair. */
+/*
+ * Puts slot n, which has a whole message, into its place in the order.  Except after a repair, this
+ * is the end.
+ */
 static void queue_enter(struct queue *q, uint32_t n)
 {
 	struct slot *s = slot_at(q, n);
@@ -69,7 +73,7 @@ static void queue_put(struct queue *q, const char *text, size_t size, unsigned p
 	queue_enter(q, n);
 }
 
-/* The queue is not empty.  The size of the message. */
+/* Takes the first message of the highest priority and returns its size.  The queue is not empty. */
 static uint32_t queue_take(struct queue *q, char *text, unsigned *priority)
 {
 	unsigned highest = 31 - __builtin_clz(q->priorities);
@@ -97,7 +101,10 @@ static bool queue_ready(const struct queue *q, int condition)
 
 /* --- its lock, and waiting --------------------------------------------------------------------- */
 
-/* After an error of a call that takes the lock: makes whole what a dead owner has left. */
+/*
+ * Called with the result of a call that acquires the lock: repairs the queue if the last owner
+ * died.
+ */
 static int lock_taken(struct queue *q, int error)
 {
 	if (error != EOWNERDEAD)
@@ -123,7 +130,9 @@ void __mq_unlock(struct queue *q)
 	no_suspend_exit();
 }
 
-/* Waits in the kernel.  queue->lock is held.  0 also for no reason; an error number. */
+/*
+ * Waits in the kernel.  The caller owns queue->lock.  0, also without a change; or an error number.
+ */
 int __mq_wait(struct mq *m, int condition)
 {
 	struct queue *q = m->queue;
@@ -141,7 +150,7 @@ static void side_wake(struct side *s)
 	pthread_cond_broadcast(&s->woken);
 }
 
-/* A worker's: hands wake-ups on for as long as unbound threads wait. */
+/* Runs in a worker: passes wake-ups on as long as unbound threads wait. */
 static void side_watch(struct work *w)
 {
 	struct side *s = (struct side *)w;
@@ -165,7 +174,7 @@ static void side_watch(struct work *w)
 	__mq_put(m);
 }
 
-/* Wakes the waiters of a condition that has come about.  queue->lock is held. */
+/* Wakes the waiters of a condition that has become true.  The caller owns queue->lock. */
 static void queue_wake(struct mq *m, int condition)
 {
 	struct side *s = &m->side[condition];
@@ -190,7 +199,7 @@ static void not_waiting(struct caller *c)
 		c->mq->queue->receivers--;
 }
 
-/* Cancelled in the kernel; queue->lock is held, perhaps from an owner that died. */
+/* The caller was cancelled in the kernel.  It owns queue->lock, whose last owner may have died. */
 static void bound_cancelled(void *caller)
 {
 	struct caller *c = caller;
@@ -220,7 +229,7 @@ static int bound_wait(struct caller *c, int condition, const struct timespec *ab
 	return error == 0 && self->caught ? EINTR : error;
 }
 
-/* Cancelled in a queue of the library; mq->lock is held. */
+/* The caller was cancelled in a queue of the library.  It owns mq->lock. */
 static void unbound_cancelled(void *caller)
 {
 	struct caller *c = caller;
@@ -235,9 +244,9 @@ static void unbound_cancelled(void *caller)
 }
 
 /*
- * *Race:* the caller gives queue->lock up, and a message comes before the caller sleeps; *without
- * this:* the caller sleeps beside it; *closed by:* turn, which the caller reads before and compares
- * under mq->lock, and by the worker, which looks at the queue before it waits.
+ * *Race:* the caller releases queue->lock, and a message comes before the caller sleeps; *without
+ * this:* the caller sleeps although there is a message; *closed by:* turn, which the caller reads
+ * before and compares under mq->lock, and by the worker, which looks at the queue before it waits.
  */
 static int unbound_wait(struct caller *c, const struct timespec *abstime)
 {
@@ -275,8 +284,8 @@ static int unbound_wait(struct caller *c, const struct timespec *abstime)
 }
 
 /*
- * Waits until the queue is ready.  queue->lock is held, except when the caller is cancelled.  0;
- * EAGAIN, EINTR, ETIMEDOUT, EINVAL, EBADF, ENOMEM.
+ * Waits until the queue is ready.  The caller owns queue->lock, also on return, except when it is
+ * cancelled.  0; EAGAIN, EINTR, ETIMEDOUT, EINVAL, EBADF, ENOMEM.
  */
 static int queue_wait(struct mq *m, int condition, const struct timespec *abstime)
 {
@@ -301,10 +310,10 @@ static int queue_wait(struct mq *m, int condition, const struct timespec *abstim
 
 /*
  * Sends a message of that size and priority, 0 to MQ_PRIO_MAX - 1.  Waits until there is room for
- * it, unless the queue is O_NONBLOCK.  A cancellation point.  EAGAIN: it is, and the queue is full, or
- * there is no LWP of the library's to wait for room; EBADF: not open for writing; EMSGSIZE: longer
- * than mq_msgsize; EINVAL: the priority; EINTR: a handler was called meanwhile (of a bound
- * thread); ENOMEM: for a first wait.
+ * it, unless the queue is O_NONBLOCK.  A cancellation point.  EAGAIN: the queue is O_NONBLOCK and
+ * full, or the library has no LWP that can wait for room.  EBADF: not open for writing.  EMSGSIZE:
+ * longer than mq_msgsize.  EINVAL: the priority.  EINTR: a handler was called meanwhile (only a
+ * bound thread).  ENOMEM: for a first wait.
  */
 int mq_send(mqd_t fd, const char *text, size_t size, unsigned priority)
 {
@@ -312,8 +321,9 @@ int mq_send(mqd_t fd, const char *text, size_t size, unsigned priority)
 }
 
 /*
- * The same until abstime by CLOCK_REALTIME (NULL: for ever).  ETIMEDOUT: by then there was no room;
- * EINVAL: nanoseconds of abstime out of range, if it would wait.  Errors of mq_send.
+ * The same until abstime by CLOCK_REALTIME (NULL: without a limit).  ETIMEDOUT: there was no room
+ * before abstime.  EINVAL: nanoseconds of abstime out of range, if the call has to wait.  Errors of
+ * mq_send.
  */
 int mq_timedsend(mqd_t fd, const char *text, size_t size, unsigned priority,
 		 const struct timespec *abstime)
@@ -347,10 +357,10 @@ int mq_timedsend(mqd_t fd, const char *text, size_t size, unsigned priority,
 
 /*
  * Takes the first message of the highest priority, and returns its size; priority may be NULL.
- * Waits until there is one, unless the queue is O_NONBLOCK.  A cancellation point.  EAGAIN: it is,
- * and the queue is empty, or there is no LWP of the library's to wait for a message; EBADF: not open
- * for reading; EMSGSIZE: size is less than mq_msgsize; EINTR: a handler was called meanwhile (of a
- * bound thread); ENOMEM: for a first wait.
+ * Waits until there is a message, unless the queue is O_NONBLOCK.  A cancellation point.  EAGAIN:
+ * the queue is O_NONBLOCK and empty, or the library has no LWP that can wait for a message.  EBADF:
+ * not open for reading.  EMSGSIZE: size is less than mq_msgsize.  EINTR: a handler was called
+ * meanwhile (only a bound thread).  ENOMEM: for a first wait.
  */
 ssize_t mq_receive(mqd_t fd, char *text, size_t size, unsigned *priority)
 {
@@ -358,8 +368,9 @@ ssize_t mq_receive(mqd_t fd, char *text, size_t size, unsigned *priority)
 }
 
 /*
- * The same until abstime by CLOCK_REALTIME (NULL: for ever).  ETIMEDOUT: by then there was none;
- * EINVAL: nanoseconds of abstime out of range, if it would wait.  Errors of mq_receive.
+ * The same until abstime by CLOCK_REALTIME (NULL: without a limit).  ETIMEDOUT: there was no
+ * message before abstime.  EINVAL: nanoseconds of abstime out of range, if the call has to wait.
+ * Errors of mq_receive.
  */
 ssize_t mq_timedreceive(mqd_t fd, char *text, size_t size, unsigned *priority,
 			const struct timespec *abstime)

@@ -1,10 +1,10 @@
 /*
- * mqnotify.c - mq_notify: a process is told when a message comes to the empty queue.
+ * mqnotify.c - mq_notify: a process is notified when a message comes to the empty queue.
  *
- * There is one registration, in the queue.  The sender of the message ends it, and sends the signal
- * itself.  With SIGEV_THREAD a worker of the registered process waits in the kernel until the
- * registration has ended (serial), and then creates the thread, if the sender and not the process
- * itself has ended it (mq->serial).
+ * The queue holds at most one registration.  The sender of the message ends the registration, and
+ * sends the signal itself.  With SIGEV_THREAD a worker of the registered process waits in the
+ * kernel until the registration has ended (serial).  The worker then creates the thread if the
+ * sender has ended the registration, and not the process itself (mq->serial).
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,17 +19,17 @@ struct notice {
 	struct mq *mq;
 	uint32_t serial;
 	struct sigevent event;
-	pthread_attr_t attr; /* the event's, which the program may destroy */
+	pthread_attr_t attr; /* a copy of the event's, because the program may destroy it */
 };
 
-/* Ends the registration.  Of one with SIGEV_THREAD the worker has to look. */
+/* Ends the registration.  For a registration with SIGEV_THREAD the worker is woken to look. */
 static void registration_end(struct queue *q)
 {
 	q->notice.pid = 0;
 	pthread_cond_broadcast(&q->changed[NOTICE]);
 }
 
-/* When the process began its program; 0: it has ended. */
+/* The time when the process began its program; 0: it has ended. */
 static uint64_t process_began(int pid)
 {
 	struct weft_procinfo p;
@@ -43,7 +43,10 @@ static bool registration_lives(const struct queue *q)
 	return q->notice.pid != 0 && process_began(q->notice.pid) == q->notice.began;
 }
 
-/* A message comes to q, which is empty.  A thread that waits for it gets it, and nobody is told. */
+/*
+ * A message comes to q, which is empty.  If a thread waits for a message, the thread gets it, and
+ * no process is notified.
+ */
 struct tell __mq_notice(struct queue *q)
 {
 	struct tell tell = {0};
@@ -59,13 +62,13 @@ struct tell __mq_notice(struct queue *q)
 	return tell;
 }
 
-/* Is this the registration that there is? */
+/* Is `serial` the current registration? */
 static bool registration_is(const struct queue *q, uint32_t serial)
 {
 	return q->notice.pid != 0 && q->notice.serial == serial;
 }
 
-/* Ends that which was made by m, if it has not ended. */
+/* Ends the registration that was made by m, if it has not ended. */
 void __mq_unregister(struct mq *m)
 {
 	if (registration_is(m->queue, m->serial))
@@ -73,7 +76,7 @@ void __mq_unregister(struct mq *m)
 	m->serial = 0;
 }
 
-/* A worker's. */
+/* Runs in a worker. */
 static void notice_watch(struct work *w)
 {
 	struct notice *n = (struct notice *)w;
@@ -109,7 +112,7 @@ static struct notice *notice_new(struct mq *m, const struct sigevent *event)
 	return n;
 }
 
-/* The same with queue->lock. */
+/* Registers the process.  The caller owns queue->lock. */
 static int registration_make(struct mq *m, const struct sigevent *event, struct notice *n)
 {
 	struct queue *q = m->queue;
@@ -137,7 +140,10 @@ static int registration_make(struct mq *m, const struct sigevent *event, struct 
 	return error;
 }
 
-/* Ends the registration of the process, by whichever of its descriptors for m's queue it was made. */
+/*
+ * Ends the registration of the process, which may have been made by any of its descriptors for m's
+ * queue.
+ */
 static void registration_drop(const struct mq *m)
 {
 	struct mq *by;
@@ -153,10 +159,10 @@ static void registration_drop(const struct mq *m)
 }
 
 /*
- * Registers the process for one notification, when a message comes to the empty queue and no
- * thread waits for it: by signal (si_code is SI_QUEUE), or by calling a function in a new thread.
- * NULL ends the registration of the process, if there is one.  EBADF: no open message queue;
- * EBUSY: a process is registered; EINVAL: the event; ENOMEM, EAGAIN: for SIGEV_THREAD.
+ * Registers the process for one notification, when a message comes to the empty queue and no thread
+ * waits for it.  The notification is a signal (si_code is SI_QUEUE), or a function called in a new
+ * thread.  NULL ends the registration of the process, if there is one.  EBADF: no open message
+ * queue.  EBUSY: a process is registered.  EINVAL: the event.  ENOMEM, EAGAIN: for SIGEV_THREAD.
  */
 int mq_notify(mqd_t fd, const struct sigevent *event)
 {

@@ -1,12 +1,14 @@
 /*
  * mqueue.c - message queues: their names, and the descriptors by which processes have them open.
  *
- * A queue is a file, which processes map shared; like a named semaphore's (semname.c) it has its name
- * only once it is whole.  All of it is written at first, so that no message meets a full memory.
+ * A queue is a file that processes map shared.  The file gets its name only when it is whole, as
+ * the file of a named semaphore does (semname.c).  The whole file is written at first, so that a
+ * later message never fails for lack of memory.
  *
- * An mqd_t is a descriptor of that file.  So the kernel keeps O_NONBLOCK, which a child of fork shares
- * with its parent, and closes it in exec.  `opened` finds the rest by descriptor, under
- * opened_lock, which is innermost.  A mapping lasts until the last call and worker that uses it is through (users).
+ * An mqd_t is a descriptor of that file.  So the kernel keeps O_NONBLOCK, which a child of fork
+ * shares with its parent, and closes the descriptor in exec.  `opened` finds the rest by
+ * descriptor, under opened_lock, which is innermost.  A mapping lasts until the last call and the
+ * last worker have finished with it (users).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,13 +41,16 @@ int __mq_fails(int error)
 
 /* --- users ---------------------------------------------------------------------------------- */
 
-/* One user more; the caller is one.  Relaxed: the caller's use keeps it meanwhile. */
+/* Adds a user.  The caller is a user already.  Relaxed: the caller's use keeps m meanwhile. */
 void __mq_keep(struct mq *m)
 {
 	__atomic_add_fetch(&m->users, 1, __ATOMIC_RELAXED);
 }
 
-/* The open queue, one user more; NULL: there is none, or it is open in the way that is named. */
+/*
+ * Returns the open queue of fd and adds a user.  NULL: fd is no open queue, or its access mode is
+ * not_access.
+ */
 struct mq *__mq_get(mqd_t fd, int not_access)
 {
 	struct mq *m = NULL;
@@ -60,7 +65,10 @@ struct mq *__mq_get(mqd_t fd, int not_access)
 	return m;
 }
 
-/* The first that is open for m's queue, from *fd on, one user more; *fd: behind it.  NULL: none. */
+/*
+ * Returns the first open queue from *fd on that is m's queue, and adds a user.  Sets *fd behind it.
+ * NULL: none.
+ */
 struct mq *__mq_next(const struct mq *m, int *fd)
 {
 	struct mq *found = NULL;
@@ -78,7 +86,10 @@ struct mq *__mq_next(const struct mq *m, int *fd)
 	return found;
 }
 
-/* One user less.  Acquire and release: the last user unmaps what the others are through with. */
+/*
+ * Removes a user; the last user unmaps the queue.  Acquire and release: the accesses of all other
+ * users come before the unmapping.
+ */
 void __mq_put(struct mq *m)
 {
 	if (__atomic_sub_fetch(&m->users, 1, __ATOMIC_ACQ_REL) == 0) {
@@ -95,7 +106,8 @@ static void mq_locks_init(struct mq *m)
 }
 
 /*
- * In a child of fork.  Its queues are open, no call and no worker is at them, and it is not registered.
+ * Called in a child of fork.  The child's queues are open, no call and no worker uses them, and the
+ * child is not registered.
  */
 void __mq_forked(void)
 {
@@ -126,7 +138,7 @@ static int mq_path(const char *name, char path[WEFT_PATH_MAX])
 	return 0;
 }
 
-/* The empty queue; false: attr is not valid. */
+/* Sets up an empty queue.  False: attr is not valid. */
 static bool queue_make(struct queue *q, const struct mq_attr *attr)
 {
 	pthread_mutexattr_t mutex;
@@ -158,7 +170,7 @@ static size_t queue_size(const struct queue *q)
 	return sizeof(*q) + (uint64_t)q->maxmsg * q->slot_size;
 }
 
-/* Writes all of it.  0, or an error number of write. */
+/* Writes the whole file.  0, or an error number of write. */
 static int queue_write(int fd, const struct queue *q)
 {
 	static const char nothing[4096];
@@ -170,7 +182,9 @@ static int queue_write(int fd, const struct queue *q)
 	return n < 0 ? errno : 0;
 }
 
-/* Makes the file of a new queue.  Its descriptor, or -1: EEXIST, errors of open and write. */
+/*
+ * Makes the file of a new queue.  Returns its descriptor, or -1: EEXIST, errors of open and write.
+ */
 static int queue_create(const char *path, int flags, mode_t mode, const struct queue *q)
 {
 	static unsigned count;
@@ -228,12 +242,12 @@ static int queue_map(int fd, int access)
 	return 0;
 }
 
-/* The descriptor of the queue at path, which is made if flags say so; or -1. */
+/* Returns the descriptor of the queue at path, or -1.  Makes the queue if flags say so. */
 static int queue_open(const char *path, int flags, mode_t mode, const struct queue *fresh)
 {
 	int fd, error;
 
-	do { /* another process may make or unlink it in between */
+	do { /* another process may create or unlink the name in between */
 		fd = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)
 			     ? __mq_fails(ENOENT)
 			     : open(path, O_RDWR | O_CLOEXEC | (flags & O_NONBLOCK));
@@ -252,10 +266,11 @@ static int queue_open(const char *path, int flags, mode_t mode, const struct que
 /* --- the interface ------------------------------------------------------------------------------ */
 
 /*
- * Opens the queue of that name; makes it, with `attr`, if there is none and flags have O_CREAT.
- * Returns a descriptor.  EEXIST: there is one, and flags have O_CREAT and O_EXCL; ENOENT: there is
- * none; EINVAL: the name has no characters or a slash, or attr, or more than 64 MB; ENAMETOOLONG: the
- * name; EACCES, EMFILE, ENFILE, ENOSPC, ENOMEM: as of open, write and mmap.
+ * Opens the queue of that name.  Creates it with `attr` if there is none and flags have O_CREAT.
+ * Returns a descriptor.  EEXIST: the queue exists, and flags have O_CREAT and O_EXCL.  ENOENT:
+ * there is no such queue.  EINVAL: the name is empty or has a slash, attr is not valid, or the
+ * queue needs more than 64 MB.  ENAMETOOLONG: the name.  EACCES, EMFILE, ENFILE, ENOSPC, ENOMEM: as
+ * for open, write and mmap.
  */
 mqd_t mq_open(const char *name, int flags, ...)
 {
@@ -278,7 +293,10 @@ mqd_t mq_open(const char *name, int flags, ...)
 		if (!queue_make(&fresh, wanted != NULL ? wanted : &attr))
 			return __mq_fails(EINVAL);
 	}
-	/* What it calls are cancellation points; it is none, and would leave files behind. */
+	/*
+	 * The calls below are cancellation points.  This function is not, and a cancellation would
+	 * leave files behind.
+	 */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	fd = queue_open(path, flags, mode, &fresh);
 	pthread_setcancelstate(state, NULL);
@@ -286,11 +304,12 @@ mqd_t mq_open(const char *name, int flags, ...)
 }
 
 /*
- * Ends the registration of the process, if there is one.  Calls of other threads that wait end.
- * EBADF: no open message queue.
+ * Closes the queue.  Ends the registration of the process, if there is one.  Waits of other threads
+ * on it end.  EBADF: no open message queue.
  *
- * *Race:* another thread opens a queue, and the kernel gives it this number; *without this:* the closer
- * forgets the new queue; *closed by:* the close comes after `opened` has forgotten the old one.
+ * *Race:* another thread opens a queue, and the kernel gives it this number; *without this:* the
+ * closer forgets the new queue; *closed by:* the close comes after `opened` has forgotten the old
+ * queue.
  */
 int mq_close(mqd_t fd)
 {
@@ -313,7 +332,7 @@ int mq_close(mqd_t fd)
 		__mq_unlock(m->queue);
 	}
 	__mq_put(m);
-	if (!mine) /* another thread was faster */
+	if (!mine) /* another thread has closed it */
 		return __mq_fails(EBADF);
 	__mq_put(m);
 	__sys_close(fd);
@@ -321,8 +340,8 @@ int mq_close(mqd_t fd)
 }
 
 /*
- * The name goes at once, the queue with the last process that has it open.  ENOENT: no such name;
- * ENAMETOOLONG: the name; EINVAL: the name has no characters, or a slash.
+ * Removes the name at once.  The queue exists until the last process closes it.  ENOENT: no such
+ * name.  ENAMETOOLONG: the name.  EINVAL: the name is empty, or has a slash.
  */
 int mq_unlink(const char *name)
 {
@@ -350,8 +369,9 @@ int mq_getattr(mqd_t fd, struct mq_attr *attr)
 }
 
 /*
- * Of attr, mq_flags alone counts, and of that O_NONBLOCK, for all processes that share the descriptor by fork.
- * old, if it is not NULL: as mq_getattr gave it before.  Errors of mq_getattr.
+ * Sets O_NONBLOCK as in attr->mq_flags, for all processes that share the descriptor by fork;
+ * ignores the rest of attr.  Stores the attributes from before in *old if old is not NULL.  Errors
+ * of mq_getattr.
  */
 int mq_setattr(mqd_t fd, const struct mq_attr *attr, struct mq_attr *old)
 {

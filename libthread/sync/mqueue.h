@@ -1,19 +1,21 @@
 /*
- * mqueue.h - message queues: what lies in the file of a queue, and what a process has of it.
+ * mqueue.h - message queues: the contents of a queue's file, and the data that a process keeps for
+ * an open queue.
  *
- * The file holds a struct queue and the slots of its messages.  Its readers and writers hold
- * queue->lock, a robust mutex that processes share.  If its owner dies, the next owner makes the
- * lists anew from the slots (queue_repair): a slot is `full` from when its message is whole until
- * the receiver has copied it.
+ * The file holds a struct queue and the slots of its messages.  Its readers and writers own
+ * queue->lock, a robust mutex that processes share.  If the owner of the lock dies, the next owner
+ * rebuilds the lists from the slots (queue_repair).  A slot is `full` from the moment when its
+ * message is whole until the receiver has copied it.
  *
- * Threads wait for one of two conditions, messages and room.  A thread with an LWP of its own
- * waits for the queue's shared condition variable, in the kernel.  An unbound thread waits for
- * a condition variable of its process, so that its LWP goes on with others; a worker of the
- * library (core/worker.h) meanwhile waits for the shared one and hands its wake-ups on.
+ * Threads wait for one of two conditions, messages and room.  A thread with an LWP of its own waits
+ * for the queue's shared condition variable, in the kernel.  An unbound thread waits for a
+ * condition variable of its process, so that its LWP can run other threads.  Meanwhile a worker of
+ * the library (core/worker.h) waits for the shared condition variable and passes its wake-ups on.
  *
- * Locks, in the order in which they nest: queue->lock, mq->lock.  The owner of queue->lock waits for
- * no other lock of its process, except mq->lock: an unbound thread that slept for one would leave its
- * LWP to a thread that waits for queue->lock in the kernel.
+ * Locks, in the order in which they nest: queue->lock, mq->lock.  The owner of queue->lock waits
+ * for no other lock of its process, except mq->lock.  *Race:* an unbound owner of queue->lock
+ * sleeps for another lock, and its LWP runs a thread that waits for queue->lock in the kernel;
+ * *without this:* the LWP never returns to the owner; *closed by:* this rule.
  */
 #pragma once
 #include <mqueue.h>
@@ -24,7 +26,7 @@
 enum { MESSAGES, ROOM, NOTICE, CONDITIONS };
 
 struct slot {
-	uint64_t turn; /* of two messages of one priority the lower one goes first */
+	uint64_t turn; /* of two messages of one priority, the lower turn goes first */
 	uint32_t priority, size;
 	uint32_t next; /* in its list; 0: the last */
 	uint32_t full; /* atomic: it has a message */
@@ -38,20 +40,20 @@ struct queue {
 	pthread_cond_t changed[CONDITIONS];
 	/* Slots are numbered from 1 on.  Everything from here on: lock. */
 	uint32_t count;       /* of messages */
-	uint32_t free, fresh; /* first slot of the free ones; the last that was ever used */
+	uint32_t free, fresh; /* first slot of the free list; highest slot that was ever used */
 	uint32_t priorities;  /* bit n: list[n] is not empty */
 	struct {
 		uint32_t first, last;
 	} list[MQ_PRIO_MAX];
 	uint64_t turn;      /* of the last message */
-	uint32_t receivers; /* threads that wait for MESSAGES, and some that died so */
+	uint32_t receivers; /* threads that wait for MESSAGES, and some that died in the wait */
 
-	/* The process that is told when a message comes to the empty queue. */
+	/* The process that is notified when a message comes to the empty queue. */
 	struct {
-		int32_t pid; /* 0: nobody */
+		int32_t pid; /* 0: none */
 		int32_t how, signo;
 		uint32_t serial; /* counts registrations; never 0 in one */
-		uint64_t began;  /* the process's program: exec ends the registration */
+		uint64_t began;  /* start of the process's program: exec ends the registration */
 		uint64_t value;
 	} notice;
 };
@@ -71,7 +73,7 @@ struct side {
 	struct mq *mq;
 	unsigned sleepers;    /* mq->lock */
 	unsigned turn;        /* mq->lock: changes with each wake-up */
-	bool watched;         /* mq->lock: the worker is at it */
+	bool watched;         /* mq->lock: the worker runs */
 	pthread_cond_t woken; /* with mq->lock */
 };
 
@@ -86,7 +88,7 @@ struct mq {
 	pthread_mutex_t lock;
 	struct side side[2]; /* MESSAGES, ROOM */
 
-	uint32_t serial; /* queue->lock: of the registration by it; 0: none */
+	uint32_t serial; /* queue->lock: of the registration made by this mq; 0: none */
 };
 
 /* mqueue.c */
@@ -96,13 +98,13 @@ void __mq_keep(struct mq *m);
 void __mq_put(struct mq *m);
 int __mq_fails(int error);
 
-/* mqmsg.c: an error number.  The owner cannot be suspended. */
+/* mqmsg.c: return an error number.  The owner cannot be suspended. */
 int __mq_lock(struct queue *q);
 void __mq_unlock(struct queue *q);
 int __mq_wait(struct mq *m, int condition);
 
 /* mqnotify.c: with queue->lock. */
-/* The process that a sender has to tell, when it has given queue->lock up.  pid 0: none. */
+/* The process that a sender notifies after it has released queue->lock.  pid 0: none. */
 struct tell {
 	int pid, signo;
 	uint64_t value;

@@ -2,41 +2,45 @@
  * mutex.c - mutexes.
  *
  * __owner holds the owner's struct thread, or 0, and flags.  The fast paths are one
- * compare-and-swap between 0 and the caller: taking fails on anything but a free mutex
- * without waiters; giving up fails if there are waiters, if the owner has locked it more
- * than once, or if the caller is not the owner.  So no fast path looks at the type.
+ * compare-and-swap between 0 and the caller.  The acquisition fails on any mutex that is held or
+ * has M_WAITERS.  The release fails if there are waiters, if the owner has locked the mutex more
+ * than once, or if the caller is not the owner.  Therefore no fast path looks at the type.
  *
- * M_WAITERS.  Whenever a thread is in the mutex's sleep queue, the flag is set, free or
- * held; it may also be set when nobody is.  It is set and cleared under the lock of the
- * queue only, but for the adaptive unlock, which may set it once more as it is being
- * cleared; and those who take the mutex keep it.  From this follows that no wake-up is
- * lost: a thread that goes to sleep has set the flag in a word that says "held", under the
- * lock; so the owner, whose release then finds the flag, goes to the queue and finds the
- * thread there.
+ * M_WAITERS.  The flag is set whenever a thread is in the mutex's sleep queue, whether the mutex is
+ * free or held.  The flag may also be set when no thread sleeps.  It is set and cleared only under
+ * the lock of the queue, with one exception: the adaptive unlock may set it once more while another
+ * thread clears it.  A thread that acquires the mutex keeps the flag.
  *
- * A thread that is woken does not get the mutex, but competes for it like everyone else
- * (whoever is on a CPU wins, as the Solaris paper has it).  It tries at least once
- * before it gives up for lack of time; so a wake-up spent on it is not wasted while
- * others sleep: either it takes the mutex, or somebody else has, and keeps the flag.
+ * *Race:* a thread finds the mutex held and goes to sleep, and the owner releases the mutex;
+ * *without this:* the owner wakes no thread, and the sleeper is lost; *closed by:* M_WAITERS.  The
+ * sleeper sets it under the lock of the queue, in a word that says "held".  The owner's release
+ * then finds the flag, goes to the queue, and finds the sleeper there.
  *
- * Use after release.  As soon as a mutex is free, another thread may take it, give it up
- * and unmap the memory.  So after the store that releases, nothing touches the mutex
- * again: waking works on the queue, with the mutex's address as a name.
+ * A woken thread does not own the mutex.  It competes for the mutex like every other thread; a
+ * thread that is on a CPU wins, as in the Solaris paper.  A woken thread tries at least once before
+ * it returns ETIMEDOUT, so that its wake-up is not wasted while others sleep.  Either it acquires
+ * the mutex, or another thread has acquired it and keeps the flag.
  *
- * Adaptive lock: while the owner is on a CPU, or about to be, whoever wants the mutex
- * spins, with ordinary loads of __owner and of the kernel's record of the owner's LWP.
- * The owner may have just been woken, by the spinner itself perhaps: SC_COMING
- * (weft/schedctl.h) says why it pays to wait for it.
+ * Use after release.  As soon as a mutex is free, another thread may acquire it, release it and
+ * unmap the memory.  So the releaser does not touch the mutex after the store that releases it.
+ * The wake-up works on the queue, and uses the mutex's address only as a name.
  *
- * Adaptive unlock: if there are sleepers and somebody spins (queue->spinners), the
- * releaser leaves M_WAITERS in the free mutex and looks for a moment whether the spinner
- * takes it.  If so, the sleepers are now the new owner's business.  The sign is that the
- * spinner wrote the mutex's address into queue->taken: it cannot be in the mutex, for the
- * reason above.  A stale sign does no harm: the releaser clears it while it still owns
- * the mutex, and all who own it before have written theirs before they gave it up; so the
- * address appears again only when someone took it after this release.  That another
- * mutex of the same queue overwrites a sign costs one needless wake-up.  A spinner may have lost
- * its CPU: so M_WAITERS goes with the last sleeper, lest each release waits for it in vain.
+ * Adaptive lock.  A thread that wants the mutex spins while the owner is on a CPU, or about to be.
+ * It spins with ordinary loads of __owner and of the kernel's record of the owner's LWP.  The owner
+ * may have just been woken, perhaps by the spinner itself.  SC_COMING (weft/schedctl.h) says why it
+ * pays to wait for such an owner.
+ *
+ * Adaptive unlock.  If there are sleepers and a thread spins (queue->spinners), the releaser leaves
+ * M_WAITERS in the free mutex.  The releaser then looks for a moment whether the spinner acquires
+ * the mutex.  If so, the new owner is responsible for the sleepers.  The sign is that the spinner
+ * wrote the mutex's address into queue->taken.  The sign cannot be in the mutex, because of "use
+ * after release".
+ *
+ * An old sign does no harm.  The releaser clears the sign while it still owns the mutex, and all
+ * earlier owners wrote theirs before they released the mutex.  So the address appears again only
+ * when a thread has acquired the mutex after this release.  If another mutex of the same queue
+ * overwrites a sign, one wake-up is needless.  A spinner may lose its CPU.  So M_WAITERS is cleared
+ * with the last sleeper; otherwise each release would wait for this spinner in vain.
  */
 #include <errno.h>
 #include <limits.h>
@@ -58,9 +62,9 @@ static inline bool try_take(pthread_mutex_t *m, unsigned long seen)
 }
 
 /*
- * Is t on a CPU, or an idle one about to take it up?  A hint.  Of a Dispatchable thread it is the LWP
- * that was found for it that counts: asleep, it is being unparked; but where all CPUs have other work,
- * the spinner's own for one, it may wait for long.
+ * Is t on a CPU, or will it soon be on an idle CPU?  A hint.  For a Dispatchable thread, the LWP
+ * that was found for it decides.  If that LWP sleeps, it is being unparked.  If it is runnable, all
+ * CPUs have other work (the spinner, for example), and it may wait for long.
  */
 static inline bool runs_or_will(const struct thread *t)
 {
@@ -73,7 +77,7 @@ static inline bool runs_or_will(const struct thread *t)
 	return on == SC_ONCPU || on == SC_COMING;
 }
 
-/* Takes m if it is free, or becomes free while it makes sense to spin. */
+/* Acquires m if it is free, or if it becomes free while spinning makes sense. */
 static inline __attribute__((always_inline)) bool mutex_spin(pthread_mutex_t *m)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
@@ -109,8 +113,8 @@ static inline __attribute__((always_inline)) bool mutex_spin(pthread_mutex_t *m)
 }
 
 /*
- * With the lock of m's queue held: takes m if it is free, else makes sure that M_WAITERS
- * is set.
+ * With the lock of m's queue held: acquires m if it is free; otherwise makes sure that M_WAITERS is
+ * set.
  */
 static inline __attribute__((always_inline)) bool mutex_take_or_mark(pthread_mutex_t *m)
 {
@@ -129,7 +133,7 @@ static inline __attribute__((always_inline)) bool mutex_take_or_mark(pthread_mut
 	}
 }
 
-/* As mutex_lock_special, of a thread that may be cancelled at any time. */
+/* mutex_lock_special for a thread that may be cancelled at any time. */
 static int lock_async(pthread_mutex_t *m, deadline_t deadline)
 {
 	struct sleepq *q = sleepq_of(m);
@@ -156,7 +160,10 @@ static int lock_async(pthread_mutex_t *m, deadline_t deadline)
 	return in_vain == NULL ? 0 : ETIMEDOUT;
 }
 
-/* What __mutex_lock_slow does if the wait is not in a queue here, or may be cancelled. */
+/*
+ * The part of __mutex_lock_slow for a wait in the kernel's queue, and for a wait that may be
+ * cancelled.
+ */
 static int __attribute__((noinline)) mutex_lock_special(pthread_mutex_t *m, deadline_t deadline)
 {
 	if (!__options.kernel_sleep)
@@ -233,10 +240,10 @@ static int __attribute__((noinline)) mutex_lock_slow(pthread_mutex_t *m)
 }
 
 /*
- * Takes m; waits while another thread has it. EDEADLK: the caller has it (error check); EINVAL: its
- * ceiling is below the caller's priority; EAGAIN: locked too often (recursive), or it is robust and
- * no more can be registered; EOWNERDEAD: taken, but its last owner died with it; ENOTRECOVERABLE:
- * not taken, and it never can be again.
+ * Acquires m; waits while another thread owns it.  EDEADLK: the caller owns it (error check).
+ * EINVAL: its ceiling is below the caller's priority.  EAGAIN: it was locked too often (recursive),
+ * or it is robust and no more mutexes can be registered.  EOWNERDEAD: acquired, and its last owner
+ * died as the owner.  ENOTRECOVERABLE: not acquired, and it never can be again.
  */
 int pthread_mutex_lock(pthread_mutex_t *m)
 {
@@ -249,8 +256,8 @@ int pthread_mutex_lock(pthread_mutex_t *m)
 }
 
 /*
- * EBUSY: somebody has it, the caller perhaps; EAGAIN, EINVAL, EOWNERDEAD, ENOTRECOVERABLE: as for
- * lock.
+ * EBUSY: a thread owns it, perhaps the caller.  EAGAIN, EINVAL, EOWNERDEAD, ENOTRECOVERABLE: as for
+ * pthread_mutex_lock.
  */
 int pthread_mutex_trylock(pthread_mutex_t *m)
 {
@@ -271,10 +278,10 @@ int pthread_mutex_trylock(pthread_mutex_t *m)
 }
 
 /*
- * As lock, until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC. ETIMEDOUT: by then it
- * could not be had; EINVAL: also another clock, nanoseconds of abstime out of range; ENOMEM: the
- * model could not make ready for deadlines. A free mutex is taken whatever they say. Errors of
- * pthread_mutex_lock.
+ * As pthread_mutex_lock, until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC.  A free
+ * mutex is acquired whatever the clock and abstime are.  ETIMEDOUT: the mutex was not free before
+ * abstime.  EINVAL: also another clock, or nanoseconds of abstime out of range.  ENOMEM: the model
+ * could not prepare for deadlines.  Errors of pthread_mutex_lock.
  */
 int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock, const struct timespec *abstime)
 {
@@ -301,8 +308,8 @@ int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abstime)
 }
 
 /*
- * The adaptive unlock of m, which the caller owns; see the top.  The mutex must not stay
- * free while it has sleepers, so the caller may not be suspended meanwhile.
+ * The adaptive unlock of m, which the caller owns; see the top.  The mutex must not stay free while
+ * it has sleepers, so the caller cannot be suspended meanwhile.
  */
 static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct sleepq *q)
 {
@@ -327,14 +334,19 @@ static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct 
 		__ops->unlock(q);
 		return 0;
 	}
-	/* Whoever has m by now would come here for nothing; if it is in its own adaptive unlock, it
-	 * may still.  Until t is woken, m is there. */
+	/*
+	 * A new owner of m would find the flag and come here for nothing.  If it is in its own
+	 * adaptive unlock, it may still come.  m exists until t is woken.
+	 */
 	if (!more)
 		__atomic_and_fetch(&m->__owner, ~M_WAITERS, __ATOMIC_RELAXED);
 	return __ops->wake_one(q, t);
 }
 
-/* The release of m to its sleepers in general.  With the lock of the queue. */
+/*
+ * The general release of m, which may have sleepers.  The caller holds the lock of the queue; this
+ * function releases it.
+ */
 static int __attribute__((noinline)) unlock_locked(pthread_mutex_t *m, struct sleepq *q)
 {
 	struct thread *t;
@@ -380,7 +392,7 @@ static int __attribute__((noinline)) mutex_unlock_slow(pthread_mutex_t *m)
 	if (m->__protocol != PTHREAD_PRIO_NONE)
 		return __protocol_unlock(m);
 	if ((seen & ~M_FLAGS) != (unsigned long)thread_self()) {
-		/* Solaris lets anyone give up a normal mutex, and programs rely on it. */
+		/* Solaris lets any thread release a normal mutex, and programs rely on it. */
 		if (m->__type != PTHREAD_MUTEX_NORMAL || (seen & ~M_FLAGS) == 0)
 			return EPERM;
 	} else if (seen & M_RECURSED) {
@@ -403,7 +415,9 @@ static int __attribute__((noinline)) mutex_unlock_slow(pthread_mutex_t *m)
 	return __ops->wake_one(q, t);
 }
 
-/* EPERM: the caller does not have it (recursive, error check, shared, robust), or nobody has. */
+/*
+ * EPERM: no thread owns the mutex, or the caller does not (recursive, error check, shared, robust).
+ */
 int pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	unsigned long self = (unsigned long)thread_self();
@@ -435,7 +449,7 @@ int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
 	return 0;
 }
 
-/* EBUSY: somebody has it. */
+/* EBUSY: a thread owns it. */
 int pthread_mutex_destroy(pthread_mutex_t *m)
 {
 	if (mutex_is_shared(m))

@@ -1,6 +1,6 @@
 /*
- * objattr.c - attributes of mutexes, condition variables, reader-writer locks and
- * barriers.  A value that does not exist is EINVAL.
+ * objattr.c - attributes of mutexes, condition variables, reader-writer locks and barriers.  An
+ * unknown value is EINVAL.
  */
 #include <errno.h>
 #include "mutex.h"

@@ -1,30 +1,33 @@
 /*
  * protocol.c - mutexes with a protocol: PTHREAD_PRIO_INHERIT and PTHREAD_PRIO_PROTECT.
  *
- * Who decides on priorities decides how a protocol works:
+ * The scheduler that decides on the priorities also decides how a protocol works:
  *
  *	PRIO_INHERIT, and the kernel schedules all threads (model lwp), or the mutex is robust or
  *			shared: the word is the kernel's, with INHERIT (weft/ksync.h).  An
- *			unbound thread owns such a mutex under a number that is no LWP's,
- *			and inherits nothing, since its LWP is not its own.
- *	PRIO_INHERIT, threads scheduled here: below, by the priorities of threads.
- *	PRIO_PROTECT, of a thread with an LWP of its own: lwp_ceiling, by real-time priorities.
- *	PRIO_PROTECT, of an unbound thread: by its own priority.
+ *			unbound thread owns such a mutex under a number that is no LWP's.
+ *			It inherits nothing, because its LWP is not its own.
+ *	PRIO_INHERIT, threads scheduled by the library: below, by the priorities of threads.
+ *	PRIO_PROTECT, a thread with an LWP of its own: lwp_ceiling, by real-time priorities.
+ *	PRIO_PROTECT, an unbound thread: by its own priority.
  *
- * The word of a mutex with a protocol that is not the kernel's has M_PROTOCOL set, free or
- * held, so that no fast path of others succeeds.
+ * If a mutex has a protocol and its word is not the kernel's, the word has M_PROTOCOL set, whether
+ * the mutex is free or held.  So the fast paths of other mutexes never succeed on it.
  *
- * Inheritance here.  Only models with one lock for all queues do it, and that lock guards all of
- * this; a thread's priority is the highest of its own (base_pri), the ceilings that it holds, and
- * the first waiters of the inheriting mutexes that it owns (inherits, linked by __next: those
- * with M_WAITERS, from when somebody has had to wait).  If it changes while the thread waits for
- * such a mutex itself (pi_wait), the owner of that one is next (settle).  A mutex is handed over to
- * the first who waits, who inherits nothing by it: none of the others comes before him.
+ * Inheritance in the library.  Only models with one lock for all queues do it, and that lock guards
+ * all its data.  A thread's priority is the highest of three: its own (base_pri), the ceilings of
+ * mutexes that it owns, and the priorities of the first waiters of the inheriting mutexes that it
+ * owns.  `inherits`, linked by __next, lists those inheriting mutexes that have M_WAITERS, from the
+ * moment when a thread had to wait.  If the priority changes while the thread itself waits for an
+ * inheriting mutex (pi_wait), the owner of that mutex is recomputed next (thread_pri_recompute).  A
+ * mutex is handed over to its first waiter.  The new owner inherits nothing through it, because no
+ * other waiter has a higher priority.
  *
- * Ceilings.  A thread knows the mutexes with a ceiling that it holds (protects, linked by __next;
- * its own business), and runs at the highest of their ceilings (ceiling, under the lock).  It is
- * raised before it takes a mutex, and lowered after it has given it up.  A mutex that it does not
- * hold yet is not in the list: __next is the holder's.
+ * Ceilings.  `protects`, linked by __next, lists the mutexes with a ceiling that a thread owns;
+ * only the thread itself uses the list.  The thread runs at the highest of their ceilings
+ * (`ceiling`, under the lock).  The thread is raised before it acquires a mutex, and lowered after
+ * it has released it.  A mutex that the thread does not own yet is not in the list, because __next
+ * belongs to the owner.
  */
 #include <errno.h>
 #include <limits.h>
@@ -66,7 +69,7 @@ static int highest_ceiling(const struct thread *t)
 
 /* --- inheritance between threads ----------------------------------------------------------- */
 
-/* The priorities of t and of those along the chain from it are what they should be. */
+/* Recomputes the priorities of t and of the owners along the chain that starts at t. */
 static void thread_pri_recompute(struct thread *t)
 {
 	while (t != NULL) {
@@ -90,8 +93,9 @@ static void thread_pri_recompute(struct thread *t)
 }
 
 /*
- * While a mutex lends t a priority, or t holds one with a ceiling or one that others wait for, it
- * keeps its place (POSIX: pthread_mutexattr_getprotocol).
+ * A thread keeps its place in the queue while it inherits a priority, while it owns a mutex with a
+ * ceiling, and while it owns an inheriting mutex that has waiters (POSIX:
+ * pthread_mutexattr_getprotocol).
  */
 void __thread_set_sched(struct thread *t, int policy, int pri, bool to_tail)
 {
@@ -112,8 +116,8 @@ void __thread_set_sched(struct thread *t, int policy, int pri, bool to_tail)
 }
 
 /*
- * The caller exits.  It may still have such mutexes, which stay its own, so that nobody gets
- * them any more; but the next thread in this memory has nothing to do with them.
+ * The caller exits.  It may still own mutexes with a protocol.  It stays their owner, so that no
+ * thread acquires them any more.  The next thread in this memory must not inherit the lists.
  */
 void __protocol_thread_exit(void)
 {
@@ -140,7 +144,7 @@ static bool take_free(pthread_mutex_t *m)
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* 0 or ETIMEDOUT.  Blocks. */
+/* Acquires m.  0 or ETIMEDOUT.  Blocks. */
 static int inherit_lock(pthread_mutex_t *m, deadline_t deadline)
 {
 	struct sleepq *q = sleepq_of(m);
@@ -156,7 +160,7 @@ static int inherit_lock(pthread_mutex_t *m, deadline_t deadline)
 			return 0;
 		}
 		seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
-		/* Without waiters the owner may give it up at any moment. */
+		/* Without waiters the owner may release m at any moment. */
 	} while ((seen & ~M_FLAGS) == 0 ||
 		 (!(seen & M_WAITERS) &&
 		  !__atomic_compare_exchange_n(&m->__owner, &seen, seen | M_WAITERS, false,
@@ -174,7 +178,7 @@ static int inherit_lock(pthread_mutex_t *m, deadline_t deadline)
 	}
 	__ops->lock(q);
 	self->pi_wait = NULL;
-	thread_pri_recompute(mutex_owner(m)); /* nobody, if it has been given up since */
+	thread_pri_recompute(mutex_owner(m)); /* NULL if m has been released since */
 	__ops->unlock(q);
 	return ETIMEDOUT;
 }
@@ -204,7 +208,7 @@ static void inherit_unlock(pthread_mutex_t *m)
 		__ops->unlock(q);
 }
 
-/* The same as a whole, of a thread that may be cancelled at any time. */
+/* inherit_lock for a thread that may be cancelled at any time. */
 static int inherit_lock_async(pthread_mutex_t *m, deadline_t deadline)
 {
 	struct thread *self = thread_self();
@@ -223,8 +227,9 @@ static int inherit_lock_async(pthread_mutex_t *m, deadline_t deadline)
 /* --- ceilings ------------------------------------------------------------------------------ */
 
 /*
- * The caller runs at its highest ceiling, and at no less than that of `more`, if any, which it is
- * about to take.  EINVAL: its own priority is above that one.
+ * Sets the caller's ceiling to the highest ceiling that it owns, and to no less than the ceiling of
+ * `more`, if not NULL, which the caller is about to acquire.  EINVAL: the caller's own priority is
+ * above the ceiling of `more`.
  */
 static int apply_ceilings(struct thread *self, const pthread_mutex_t *more)
 {
@@ -242,7 +247,10 @@ static int apply_ceilings(struct thread *self, const pthread_mutex_t *more)
 	self->ceiling = ceiling >= 0 ? PRI_REALTIME + ceiling : 0;
 	thread_pri_recompute(self);
 	__ops->unlock(any);
-	/* Others may go before it now.  A real-time thread keeps its place before its equals. */
+	/*
+	 * Other threads may have a higher priority now.  A real-time thread keeps its place before
+	 * threads of equal priority.
+	 */
 	if (self->pri < before && self->pri < PRI_REALTIME)
 		__ops->yield();
 	return 0;
@@ -255,7 +263,7 @@ static bool mutex_is_owned(const pthread_mutex_t *m)
 	return mutex_is_shared(m) ? __shared_owned(m) : mutex_owner(m) == thread_self();
 }
 
-/* What remains of locking m when its protocol has had its say: trying only, if `try`. */
+/* Acquires m after the priority has been set by the protocol; does not wait if `try`. */
 static int protocol_lock(pthread_mutex_t *m, bool try, deadline_t deadline)
 {
 	if (mutex_is_shared(m))
@@ -313,14 +321,14 @@ int __protocol_unlock(pthread_mutex_t *m)
 	}
 	if (m->__protocol != PTHREAD_PRIO_PROTECT)
 		return __shared_give_up(m);
-	/* Once it is free, m may be gone. */
+	/* Once m is free, its memory may be unmapped. */
 	mutex_list_remove(&thread_self()->protects, m);
 	error = mutex_is_shared(m) ? __shared_give_up(m) : __mutex_unlock_plain(m);
 	apply_ceilings(thread_self(), NULL);
 	return error;
 }
 
-/* The caller had m, gave it up behind the protocol's back, and did not get it again. */
+/* The caller owned m, released it without its protocol, and did not reacquire it. */
 void __protocol_lost(pthread_mutex_t *m)
 {
 	if (m->__protocol == PTHREAD_PRIO_PROTECT) {
@@ -339,9 +347,9 @@ int pthread_mutex_getprioceiling(const pthread_mutex_t *m, int *ceiling)
 }
 
 /*
- * Takes m, whatever the caller's priority, gives it the new ceiling, and gives it up. EINVAL: m has
- * no ceiling, or the new one is no priority of SCHED_FIFO; EDEADLK: the caller has it, and it is
- * not recursive; EAGAIN, EOWNERDEAD, ENOTRECOVERABLE: as for lock. Blocks.
+ * Acquires m, whatever the caller's priority, gives it the new ceiling, and releases it.  Blocks.
+ * EINVAL: m has no ceiling, or the new one is no priority of SCHED_FIFO.  EDEADLK: the caller owns
+ * m, and m is not recursive.  EAGAIN, EOWNERDEAD, ENOTRECOVERABLE: as for pthread_mutex_lock.
  */
 int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old)
 {
@@ -367,7 +375,7 @@ int pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *old)
 	m->__ceiling = ceiling;
 	if (error != EOWNERDEAD)
 		return mutex_is_shared(m) ? __shared_give_up(m) : __mutex_unlock_plain(m);
-	/* The caller has it, and must make it consistent. */
+	/* The caller owns m, and must make it consistent. */
 	mutex_list_add(&thread_self()->protects, m);
 	apply_ceilings(thread_self(), NULL);
 	return error;

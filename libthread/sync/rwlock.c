@@ -1,25 +1,27 @@
 /*
  * rwlock.c - reader-writer locks.
  *
- * __word: WRITER while a writer has the lock, else the number of readers; WAITING if
- * threads may be in the lock's queue.  While WAITING is set, the word changes under the
- * lock of the queue only.  __writer names the writer; only whether it is the caller is
- * ever asked, so the writer may set and clear it as it likes.
+ * __word is WRITER while a writer owns the lock, otherwise the number of readers.  WAITING is set
+ * too if threads may be in the lock's queue.  While WAITING is set, the word changes only under the
+ * lock of the queue.  __writer names the writer.  Threads only ask whether __writer is the caller,
+ * so the writer may set and clear it without the lock of the queue.
  *
- * The word of a lock that processes share has SHARED set, so that no fast path of taking succeeds;
- * its queue is the kernel's, whose rules are the same (weft/ksync.h).
+ * The word of a lock that processes share has SHARED set, so that no fast path of an acquisition
+ * succeeds.  The queue of such a lock is in the kernel and follows the same rules (weft/ksync.h).
  *
- * Whoever gives up the last hold while threads wait hands the lock over (grant): to the
- * first in the queue if that is a writer, or to all readers up to the first writer.  The
- * woken ones have it.  The queue is FIFO within a priority, and a new reader waits if
- * anyone else does; so writers are not starved, nor are readers.  (But of SCHED_FIFO and SCHED_RR,
- * writers go before readers of their priority: POSIX.)  Two exceptions, while readers
- * have it: a thread that holds some lock for reading already may read on past waiting writers,
- * since if it is this very lock, it would wait for itself; and so may one whose priority is higher
- * than that of all who wait (POSIX, for SCHED_FIFO and SCHED_RR).
+ * The thread that releases the last hold while threads wait hands the lock over (rwlock_grant).
+ * The first waiter in the queue gets it if it is a writer; otherwise all readers up to the first
+ * writer get it.  The woken threads own the lock already.  The queue is FIFO within a priority, and
+ * a new reader waits if any thread waits.  So neither writers nor readers starve.  Under SCHED_FIFO
+ * and SCHED_RR, writers go before readers of the same priority (POSIX).
  *
- * A waiter's wait_arg tells grant what it wants.  Nothing touches the lock after the
- * wake-up.
+ * Two kinds of readers do not queue behind waiting writers while readers hold the lock.  The first
+ * is a thread that already holds some lock for reading; if it is this lock, the thread would wait
+ * for itself.  The second is a thread with a higher priority than all waiters (POSIX, for
+ * SCHED_FIFO and SCHED_RR).
+ *
+ * A waiter's wait_arg tells rwlock_grant what the waiter wants.  The waker does not touch the lock
+ * after the wake-up.
  */
 #include <errno.h>
 #include "shared.h"
@@ -43,7 +45,7 @@ static inline bool try_read(pthread_rwlock_t *l)
 {
 	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
 
-	while (likely(seen < READERS_MAX)) { /* no flag either */
+	while (likely(seen < READERS_MAX)) { /* no flag is set either */
 		if (likely(rwlock_cas(l, &seen, seen + 1, __ATOMIC_ACQUIRE))) {
 			thread_self()->readlocks++;
 			return true;
@@ -67,7 +69,7 @@ static inline bool is_writer(pthread_rwlock_t *l)
 	return __atomic_load_n(&l->__writer, __ATOMIC_RELAXED) == (unsigned long)thread_self();
 }
 
-/* t is the first in the queue, or NULL.  If it is to give way to a writer, that one. */
+/* t is the first in the queue, or NULL.  Returns the writer that goes before t, or t. */
 static struct thread *writer_first(struct thread *t)
 {
 	struct thread *w = t;
@@ -79,7 +81,7 @@ static struct thread *writer_first(struct thread *t)
 	return w != NULL && w->pri == t->pri ? w : t;
 }
 
-/* Takes out w, which waits for l, the first or not. */
+/* Takes w out of the queue of l; w need not be the first. */
 static void rwlock_waiter_remove(struct sleepq *q, const pthread_rwlock_t *l, struct thread *w,
 				 bool *more)
 {
@@ -93,8 +95,8 @@ static void rwlock_waiter_remove(struct sleepq *q, const pthread_rwlock_t *l, st
 }
 
 /*
- * With the lock of the queue and WAITING set, and no writer: hands the lock to whom it
- * suits, and returns them as a list to be woken.  The word then says who has it.
+ * With the lock of the queue and WAITING set, and no writer: hands the lock to the waiters that may
+ * have it now, and returns them as a list to be woken.  The word then counts the new owners.
  */
 static struct thread *rwlock_grant(pthread_rwlock_t *l, struct sleepq *q)
 {
@@ -128,7 +130,7 @@ static struct thread *rwlock_grant(pthread_rwlock_t *l, struct sleepq *q)
 	return list;
 }
 
-/* grant, and wake them; gives up the lock of the queue. */
+/* Grants the lock and wakes the new owners; releases the lock of the queue. */
 static void grant_and_wake(pthread_rwlock_t *l, struct sleepq *q)
 {
 	struct thread *list = rwlock_grant(l, q);
@@ -139,7 +141,10 @@ static void grant_and_wake(pthread_rwlock_t *l, struct sleepq *q)
 		__ops->unlock(q);
 }
 
-/* The exceptions of the top.  With the lock of the queue. */
+/*
+ * May the caller read past waiting writers?  See the two kinds of readers at the top.  With the
+ * lock of the queue.
+ */
 static bool reads_past(pthread_rwlock_t *l)
 {
 	struct thread *self = thread_self(), *first = __sleepq_first(sleepq_of(l), l);
@@ -147,7 +152,10 @@ static bool reads_past(pthread_rwlock_t *l)
 	return self->readlocks > 0 || (first != NULL && first->pri < self->pri);
 }
 
-/* With the lock of the queue: takes l if it may be taken, else sees that WAITING is set. */
+/*
+ * With the lock of the queue: acquires l if the caller may have it now; otherwise makes sure that
+ * WAITING is set.
+ */
 static bool rwlock_take_or_mark(pthread_rwlock_t *l, bool write)
 {
 	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
@@ -195,7 +203,7 @@ static inline int lock_here(pthread_rwlock_t *l, bool write, deadline_t deadline
 		self->readlocks += !write;
 		return 0;
 	}
-	/* Readers may have waited for this writer, and now wait for nobody. */
+	/* Readers may have waited only because of this writer, and have nothing to wait for now. */
 	__ops->lock(q);
 	if ((l->__word & (WRITER | WAITING)) == WAITING)
 		grant_and_wake(l, q);
@@ -204,7 +212,10 @@ static inline int lock_here(pthread_rwlock_t *l, bool write, deadline_t deadline
 	return ETIMEDOUT;
 }
 
-/* What lock_slow does if l's queue is the kernel's, or the wait may be cancelled (cancel.h). */
+/*
+ * The part of rwlock_lock_slow for a queue in the kernel, and for a wait that may be cancelled
+ * (cancel.h).
+ */
 static int __attribute__((noinline))
 rwlock_lock_special(pthread_rwlock_t *l, bool write, deadline_t deadline)
 {
@@ -231,7 +242,7 @@ rwlock_lock_slow(pthread_rwlock_t *l, bool write, deadline_t deadline)
 	return lock_here(l, write, deadline);
 }
 
-/* EDEADLK: the caller has it for writing; EAGAIN: too many readers.  Blocks. */
+/* EDEADLK: the caller owns it for writing.  EAGAIN: too many readers.  Blocks. */
 int pthread_rwlock_rdlock(pthread_rwlock_t *l)
 {
 	if (likely(try_read(l)))
@@ -251,7 +262,7 @@ static int rwlock_timed(pthread_rwlock_t *l, bool write, clockid_t clock,
 	return error != 0 ? error : rwlock_lock_slow(l, write, deadline);
 }
 
-/* Where rdlock would have not waited, this does not either: the exceptions of the top. */
+/* If rdlock would not wait, tryrdlock succeeds too: see the two kinds of readers at the top. */
 static int __attribute__((noinline)) tryread_slow(pthread_rwlock_t *l)
 {
 	struct sleepq *q = sleepq_of(l);
@@ -279,15 +290,15 @@ static bool try_shared(pthread_rwlock_t *l, bool write)
 }
 
 /*
- * EBUSY: a writer has it, or waits for it, and the caller reads nothing yet and has no higher
- * priority; EAGAIN: too many readers.
+ * EBUSY: a writer owns it; or a writer waits for it, and the caller holds no lock for reading and
+ * has no higher priority.  EAGAIN: too many readers.
  */
 int pthread_rwlock_tryrdlock(pthread_rwlock_t *l)
 {
 	return try_read(l) ? 0 : tryread_slow(l);
 }
 
-/* EDEADLK: the caller has it for writing.  Blocks. */
+/* EDEADLK: the caller owns it for writing.  Blocks. */
 int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 {
 	if (likely(try_write(l)))
@@ -295,17 +306,17 @@ int pthread_rwlock_wrlock(pthread_rwlock_t *l)
 	return rwlock_lock_slow(l, true, NEVER);
 }
 
-/* EBUSY: somebody has it. */
+/* EBUSY: a thread owns it. */
 int pthread_rwlock_trywrlock(pthread_rwlock_t *l)
 {
 	return try_write(l) || try_shared(l, true) ? 0 : EBUSY;
 }
 
 /*
- * As rdlock, until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC.  ETIMEDOUT: by then
- * it could not be had; EINVAL: another clock, nanoseconds of abstime out of range; ENOMEM: the
- * model could not make ready for deadlines.  A lock that is free is taken whatever they say.
- * Errors of pthread_rwlock_rdlock.
+ * As rdlock, until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC.  A free lock is
+ * acquired whatever the clock and abstime are.  ETIMEDOUT: the lock was not free before abstime.
+ * EINVAL: another clock, or nanoseconds of abstime out of range.  ENOMEM: the model could not
+ * prepare for deadlines.  Errors of pthread_rwlock_rdlock.
  */
 int pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock, const struct timespec *abstime)
 {
@@ -333,7 +344,7 @@ int pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *absti
 	return rwlock_timed(l, true, CLOCK_REALTIME, abstime);
 }
 
-/* Threads wait, or did a moment ago: gives up one hold under the lock of the queue. */
+/* Threads wait, or waited a moment ago.  Releases one hold under the lock of the queue. */
 static int __attribute__((noinline)) rwlock_unlock_slow(pthread_rwlock_t *l)
 {
 	struct sleepq *q = sleepq_of(l);
@@ -356,7 +367,7 @@ static int __attribute__((noinline)) rwlock_unlock_slow(pthread_rwlock_t *l)
 	return 0;
 }
 
-/* EPERM: nobody has it, or another thread has it for writing. */
+/* EPERM: no thread owns it, or another thread owns it for writing. */
 int pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
 	unsigned seen = __atomic_load_n(&l->__word, __ATOMIC_RELAXED);
@@ -389,7 +400,7 @@ int pthread_rwlock_init(pthread_rwlock_t *l, const pthread_rwlockattr_t *attr)
 	return 0;
 }
 
-/* EBUSY: somebody has it. */
+/* EBUSY: a thread owns it. */
 int pthread_rwlock_destroy(pthread_rwlock_t *l)
 {
 	return l->__word & (WRITER | READERS_MAX) ? EBUSY : 0;

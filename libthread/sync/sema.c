@@ -1,15 +1,17 @@
 /*
  * sema.c - semaphores.
  *
- * __word is the value, or WAITING: then the value is 0 and threads may be in the
- * semaphore's queue.  While WAITING is set, the word changes under the lock of the queue
- * only.  A post that finds waiters hands its unit to the first of them, so the woken one
- * has it and nobody can get in between; it touches the semaphore last before the
- * wake-up, since the one that is woken may destroy it.
+ * __word is the value, or WAITING.  WAITING means that the value is 0 and that threads may be in
+ * the semaphore's queue.  While WAITING is set, the word changes only under the lock of the queue.
+ * A post that finds waiters gives its unit directly to the first of them.  So the woken thread owns
+ * the unit, and no other thread can take it before.  The poster touches the semaphore last before
+ * the wake-up, because the woken thread may destroy it.
  *
- * No wake-up is lost: a waiter sets WAITING under the lock of the queue, in a word that is
- * 0, and is in the queue before it gives the lock up; a post either came before, and the
- * word was not 0, or finds WAITING, takes the lock, and finds the waiter.
+ * *Race:* a thread finds no unit and goes to sleep, and another thread posts; *without this:* the
+ * post adds a unit and wakes no thread, and the sleeper is lost; *closed by:* WAITING.  The waiter
+ * sets it under the lock of the queue, in a word that is 0, and enters the queue before it releases
+ * the lock.  An earlier post made the word nonzero.  A later post finds WAITING, takes the lock,
+ * and finds the waiter.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -29,7 +31,7 @@ static int sema_fail(int error)
 	return -1;
 }
 
-/* Do its waiters stand in queues of the kernel?  LWP_SEMA_SHARED is the only flag. */
+/* Are its waiters in queues of the kernel?  LWP_SEMA_SHARED is the only flag. */
 static inline bool in_kernel(const sem_t *s)
 {
 	return (s->__flags | __options.kernel_sleep) != 0;
@@ -47,7 +49,10 @@ static inline bool sema_try(sem_t *s)
 	return false;
 }
 
-/* With the lock of the queue: takes a unit if there is one, else sees that WAITING is set. */
+/*
+ * With the lock of the queue: takes a unit if there is one; otherwise makes sure that WAITING is
+ * set.
+ */
 static bool try_or_mark(sem_t *s)
 {
 	for (;;) {
@@ -62,7 +67,10 @@ static bool try_or_mark(sem_t *s)
 	}
 }
 
-/* The rest of a wait in general.  With the lock of the queue.  0; -1: ETIMEDOUT. */
+/*
+ * The general slow path of a wait.  The caller holds the lock of the queue; this function releases
+ * it.  0, or -1: ETIMEDOUT.
+ */
 static int __attribute__((noinline)) wait_locked(sem_t *s, struct sleepq *q, deadline_t deadline)
 {
 	if (try_or_mark(s)) {
@@ -88,8 +96,8 @@ static int __attribute__((noinline)) wait_shared(sem_t *s, deadline_t deadline)
 }
 
 /*
- * Written out is what happens when two threads take turns: nobody waits yet, for this or for
- * another object of the queue.
+ * The code written out here is for two threads that take turns: no thread waits yet for this object
+ * or for another object of the queue.
  */
 static inline int wait_slow(sem_t *s, deadline_t deadline)
 {
@@ -110,8 +118,8 @@ static inline int wait_slow(sem_t *s, deadline_t deadline)
 }
 
 /*
- * Takes a unit; waits until there is one.  EINTR: a handler was called meanwhile (only of a
- * shared one).  A cancellation point.
+ * Takes a unit; waits until there is one.  A cancellation point.  EINTR: a handler was called
+ * meanwhile (only for a shared semaphore).
  */
 int sem_wait(sem_t *s)
 {
@@ -122,17 +130,17 @@ int sem_wait(sem_t *s)
 	return wait_slow(s, NEVER);
 }
 
-/* EAGAIN: there is none. */
+/* EAGAIN: there is no unit. */
 int sem_trywait(sem_t *s)
 {
 	return sema_try(s) ? 0 : sema_fail(EAGAIN);
 }
 
 /*
- * The same until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC.  ETIMEDOUT: by then
- * there was no unit; EINVAL: another clock, nanoseconds of abstime out of range; ENOMEM: the model
- * could not make ready for deadlines.  A unit that is there is taken whatever they say.  Errors of
- * sem_wait.
+ * The same until abstime by the clock, CLOCK_REALTIME or CLOCK_MONOTONIC.  An available unit is
+ * taken whatever the clock and abstime are.  ETIMEDOUT: there was no unit before abstime.  EINVAL:
+ * another clock, or nanoseconds of abstime out of range.  ENOMEM: the model could not prepare for
+ * deadlines.  Errors of sem_wait.
  */
 int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *abstime)
 {
@@ -160,7 +168,10 @@ static int post_shared(sem_t *s)
 	return error != 0 ? sema_fail(error) : 0;
 }
 
-/* The rest of a post in general.  With the lock of the queue. */
+/*
+ * The general slow path of a post.  The caller holds the lock of the queue; this function releases
+ * it.
+ */
 static int __attribute__((noinline)) post_locked(sem_t *s, struct sleepq *q)
 {
 	struct thread *t;
@@ -172,10 +183,10 @@ static int __attribute__((noinline)) post_locked(sem_t *s, struct sleepq *q)
 	}
 	if (__atomic_load_n(&s->__word, __ATOMIC_RELAXED) != WAITING) {
 		__ops->unlock(q);
-		return sem_post(s); /* other posts have woken all meanwhile */
+		return sem_post(s); /* other posts have woken all waiters meanwhile */
 	}
 	t = sleepq_take(q, s, &more);
-	if (t == NULL) { /* the time of all waiters was up */
+	if (t == NULL) { /* all waiters have timed out */
 		__atomic_store_n(&s->__word, 1, __ATOMIC_RELEASE);
 		__ops->unlock(q);
 		return 0;
@@ -206,7 +217,7 @@ int sem_post(sem_t *s)
 		return sema_overflow();
 	q = sleepq_of_point(s);
 	sleepq_lock(q);
-	t = sleepq_only(q, s); /* if so, the word is WAITING still, and s not shared */
+	t = sleepq_only(q, s); /* if not NULL: the word is still WAITING, and s is not shared */
 	if (unlikely(t == NULL))
 		return post_locked(s, q);
 	q->first = t->q_chain;
@@ -215,7 +226,7 @@ int sem_post(sem_t *s)
 	return __ops->wake_one(q, t);
 }
 
-/* 0 while threads wait. */
+/* Stores the value; 0 while threads wait. */
 int sem_getvalue(sem_t *s, int *value)
 {
 	unsigned seen = __atomic_load_n(&s->__word, __ATOMIC_RELAXED);
@@ -224,7 +235,7 @@ int sem_getvalue(sem_t *s, int *value)
 	return 0;
 }
 
-/* EINVAL: value beyond SEM_VALUE_MAX. */
+/* EINVAL: value is larger than SEM_VALUE_MAX. */
 int sem_init(sem_t *s, int pshared, unsigned value)
 {
 	if (value > SEM_VALUE_MAX)

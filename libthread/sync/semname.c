@@ -1,13 +1,15 @@
 /*
  * semname.c - semaphores with names: files of one sem_t each, which processes map shared.
  *
- * A file has its name only once it is whole: it is made under another one and linked to its
- * own, which fails if somebody was faster.  So whoever finds the name finds a semaphore.
+ * *Race:* a thread creates the file, and another thread opens the name before the semaphore is
+ * written; *without this:* the second thread finds a file without a semaphore; *closed by:* the
+ * file is written under a temporary name and then linked to its own name.  The link fails if
+ * another thread has created the name meanwhile.
  *
- * A process that opens a semaphore twice gets the same address, until it has closed it as
- * often; `opened` remembers it by device and inode, under opened_lock.  The mapping keeps the
- * inode, so that a name that has been unlinked and made anew is another semaphore.  Fork does
- * not take opened_lock: a handler may fork while its thread has it.
+ * A process that opens a semaphore twice gets the same address, until it has closed the semaphore
+ * as often.  `opened` remembers the semaphore by device and inode, under opened_lock.  The mapping
+ * keeps the inode, so that a name that was unlinked and created again is another semaphore.  Fork
+ * does not take opened_lock, because a handler may fork while its thread owns it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -55,7 +57,10 @@ static int semname_path(const char *name, char path[WEFT_PATH_MAX])
 	return 0;
 }
 
-/* Makes the file of a new semaphore.  Its descriptor, or -1: EEXIST, errors of open and write. */
+/*
+ * Makes the file of a new semaphore.  Returns its descriptor, or -1: EEXIST, errors of open and
+ * write.
+ */
 static int semname_make(const char *path, mode_t mode, unsigned value)
 {
 	static unsigned count;
@@ -76,7 +81,7 @@ static int semname_make(const char *path, mode_t mode, unsigned value)
 	return error == 0 ? fd : semname_fail(error);
 }
 
-/* The semaphore in the file, or SEM_FAILED.  opened_lock is held. */
+/* Returns the semaphore in the file, or SEM_FAILED.  The caller owns opened_lock. */
 static sem_t *semname_map(int fd)
 {
 	struct opened *o;
@@ -91,7 +96,7 @@ static sem_t *semname_map(int fd)
 			return o->sem;
 		}
 	}
-	if (st.st_size != sizeof(sem_t)) { /* no semaphore of ours */
+	if (st.st_size != sizeof(sem_t)) { /* not a file of semname_make */
 		errno = EINVAL;
 		return SEM_FAILED;
 	}
@@ -109,8 +114,8 @@ static sem_t *semname_map(int fd)
 }
 
 /*
- * In a child of fork.  Whoever had the lock is not here, and the list is whole at any moment; but
- * perhaps it is the caller who has it, and forks in a signal handler.
+ * Called in a child of fork.  Another owner of the lock does not exist here, and the list is whole
+ * at any moment.  But the caller itself may own the lock, if it forks in a signal handler.
  */
 void __semname_forked(void)
 {
@@ -118,13 +123,13 @@ void __semname_forked(void)
 		opened_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
-/* The semaphore in the file at path, which is made if flags say so; or SEM_FAILED. */
+/* Returns the semaphore in the file at path, or SEM_FAILED.  Makes the file if flags say so. */
 static sem_t *semname_open_at(const char *path, int flags, mode_t mode, unsigned value)
 {
 	sem_t *s;
 	int fd;
 
-	do { /* another process may make or unlink it in between */
+	do { /* another process may create or unlink the name in between */
 		fd = (flags & (O_CREAT | O_EXCL)) == (O_CREAT | O_EXCL)
 			     ? semname_fail(ENOENT)
 			     : open(path, O_RDWR | O_CLOEXEC);
@@ -141,10 +146,11 @@ static sem_t *semname_open_at(const char *path, int flags, mode_t mode, unsigned
 }
 
 /*
- * The semaphore of that name, made with `value` if there is none and flags have O_CREAT; or
- * SEM_FAILED.  EEXIST: there is one, and flags have O_CREAT and O_EXCL; ENOENT: there is none;
- * EINVAL: the name has no characters or a slash, or a value beyond SEM_VALUE_MAX;
- * ENAMETOOLONG: the name; EACCES, EMFILE, ENFILE, ENOSPC, ENOMEM: as of open, write and mmap.
+ * Returns the semaphore of that name, or SEM_FAILED.  Creates it with `value` if there is none and
+ * flags have O_CREAT.  EEXIST: the semaphore exists, and flags have O_CREAT and O_EXCL.  ENOENT:
+ * there is no such semaphore.  EINVAL: the name is empty or has a slash, or value is larger than
+ * SEM_VALUE_MAX.  ENAMETOOLONG: the name.  EACCES, EMFILE, ENFILE, ENOSPC, ENOMEM: as for open,
+ * write and mmap.
  */
 sem_t *sem_open(const char *name, int flags, ...)
 {
@@ -168,14 +174,17 @@ sem_t *sem_open(const char *name, int flags, ...)
 			return SEM_FAILED;
 		}
 	}
-	/* What it calls are cancellation points; it is none, and would leave files behind. */
+	/*
+	 * The calls below are cancellation points.  This function is not, and a cancellation would
+	 * leave files behind.
+	 */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	s = semname_open_at(path, flags, mode, value);
 	pthread_setcancelstate(state, NULL);
 	return s;
 }
 
-/* EINVAL: s does not come from sem_open, or has been closed as often. */
+/* EINVAL: s does not come from sem_open, or has been closed as often as it was opened. */
 int sem_close(sem_t *s)
 {
 	struct opened **p, *o;
@@ -193,8 +202,8 @@ int sem_close(sem_t *s)
 }
 
 /*
- * The name goes at once, the semaphore with the last who has it open.  ENOENT: no such name;
- * ENAMETOOLONG: the name; EINVAL: the name has no characters, or a slash.
+ * Removes the name at once.  The semaphore exists until the last process closes it.  ENOENT: no
+ * such name.  ENAMETOOLONG: the name.  EINVAL: the name is empty, or has a slash.
  */
 int sem_unlink(const char *name)
 {

@@ -1,20 +1,21 @@
 /*
- * shared.c - mutexes, condition variables, semaphores and reader-writer locks that processes
- * share, and robust mutexes, over the kernel's calls on locks in user memory (weft/ksync.h).
+ * shared.c - mutexes, condition variables, semaphores and reader-writer locks that processes share,
+ * and robust mutexes, over the kernel's calls on locks in user memory (weft/ksync.h).
  *
- * The same in every model: a thread that waits blocks its LWP in the kernel.  A model that
- * multiplexes threads gets nothing else to run on that LWP meanwhile; in exchange, these
- * objects know nothing of its lock or queues.
+ * The code is the same in every model: a thread that waits blocks its LWP in the kernel.  A model
+ * that multiplexes threads runs no other thread on that LWP meanwhile.  In exchange, these objects
+ * need neither the model's lock nor its queues.
  *
- * A robust mutex is one of these also if it is not for several processes, because only the
- * kernel can see a process die.  Before a process first takes it, it is registered; that it
- * is, is remembered here, in a small table that forgets: then it is registered once more,
- * which costs a call and does no harm.  When a thread exits with robust mutexes in its
- * hands, the kernel is told (__thread_exit); when the process ends, it sees for itself.
+ * A robust mutex is handled here even if only one process uses it, because only the kernel can see
+ * a process die.  A process registers a robust mutex before the first acquisition.  A small table
+ * here remembers the registration.  The table may forget one; the mutex is then registered once
+ * more, which costs a system call and does no harm.  When a thread exits as the owner of robust
+ * mutexes, the library tells the kernel (__thread_exit).  When the process ends, the kernel sees it
+ * itself.
  *
- * Adaptive spinning is not for these: the owner's LWP may belong to another process.  As in
- * the library of Solaris 9, the thread spins for a while if there is more than one CPU; as
- * in the old one, in the models after that one it does not (options.spin_shared).
+ * Adaptive spinning is not possible here, because the owner's LWP may belong to another process.
+ * As in the library of Solaris 9, a thread spins for a while if there is more than one CPU.  In the
+ * models that follow the old library, it does not spin (options.spin_shared).
  */
 #include <errno.h>
 #include <limits.h>
@@ -28,7 +29,7 @@
 
 static int cached_pid; /* 0: not known */
 
-/* By which the kernel knows the caller. */
+/* The number by which the kernel knows the thread. */
 static inline uint32_t owner_number(const struct thread *t)
 {
 	return t->id | LWP_OWNER_THREAD;
@@ -57,8 +58,8 @@ static inline unsigned long owner_word(void)
 }
 
 /*
- * The caller's number as the owner of m: where that is to inherit priorities, an LWP's, if the
- * thread has one of its own.
+ * The caller's number as the owner of m.  If m inherits priorities and the thread has an LWP of its
+ * own, this is the LWP's number.
  */
 static uint32_t number_for(const pthread_mutex_t *m)
 {
@@ -90,7 +91,7 @@ static const pthread_mutex_t **cache_slot(const pthread_mutex_t *m)
 	return &registered[(uintptr_t)m * 0x9e3779b97f4a7c15u >> (64 - CACHE_BITS)];
 }
 
-/* In a child of fork, which owns nothing, and has nothing registered. */
+/* Called in a child of fork, which owns no mutex and has none registered. */
 void __shared_forked(void)
 {
 	cached_pid = 0;
@@ -98,7 +99,7 @@ void __shared_forked(void)
 		registered[i] = NULL;
 }
 
-/* Before the caller takes m.  0, EAGAIN, ENOMEM. */
+/* Registers m before the caller acquires it.  0, EAGAIN, ENOMEM. */
 static int make_known(pthread_mutex_t *m)
 {
 	const pthread_mutex_t **slot = cache_slot(m);
@@ -122,7 +123,7 @@ void __shared_thread_exit(void)
 		__sys_lwp_mutex_abandon(self->lwp->id);
 }
 
-/* EINVAL: m is not robust, or its last owner did not die, or it is not the caller's. */
+/* EINVAL: m is not robust, or its last owner did not die, or the caller does not own it. */
 int pthread_mutex_consistent(pthread_mutex_t *m)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
@@ -146,7 +147,7 @@ static int shared_relock(pthread_mutex_t *m)
 	return 0;
 }
 
-/* The caller has taken m from an owner that died, if dead. */
+/* The caller has acquired m; if `dead`, the last owner died. */
 static int shared_taken(pthread_mutex_t *m, bool dead)
 {
 	if (!dead)
@@ -155,7 +156,7 @@ static int shared_taken(pthread_mutex_t *m, bool dead)
 	return EOWNERDEAD;
 }
 
-/* EBUSY also if m is of one of the kinds `unwanted`. */
+/* Tries to acquire m.  EBUSY also if m has one of the flags in `unwanted`. */
 static inline int shared_try(pthread_mutex_t *m, unsigned long self, unsigned long unwanted)
 {
 	unsigned long seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
@@ -245,7 +246,7 @@ int __shared_lock(pthread_mutex_t *m, deadline_t deadline)
 	return error != EBUSY ? error : shared_lock_slow(m, deadline);
 }
 
-/* The word is this one, and says that m is the caller's. */
+/* Releases m, which the caller owns; `seen` is m's word. */
 static inline int shared_release(pthread_mutex_t *m, unsigned long seen)
 {
 	if (m->__count > 0) {
@@ -316,13 +317,13 @@ int __kernel_mutex_unlock(pthread_mutex_t *m, const struct thread *owner)
 
 /* --- condition variables ------------------------------------------------------------------ */
 
-/* Takes m again, whatever it is, as it was. */
+/* Reacquires m, of whatever kind, and restores its count. */
 static int shared_retake(pthread_mutex_t *m, unsigned count)
 {
 	bool shared = mutex_is_shared(m);
 	int error = 0;
 
-	/* If the caller is to be cancelled, perhaps it has not been given up. */
+	/* If the caller is being cancelled, m may not have been released. */
 	if (!__shared_owned(m))
 		error = shared ? __shared_take(m, false, NEVER)
 			       : __mutex_lock_plain(m, false, NEVER);
@@ -334,7 +335,10 @@ static int shared_retake(pthread_mutex_t *m, unsigned count)
 	return 0;
 }
 
-/* With a ceiling, the caller keeps its priority: it will need it again before it has m. */
+/*
+ * If m has a ceiling, the caller keeps its raised priority, because it needs that priority again
+ * before it reacquires m.
+ */
 int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 {
 	struct weft_timespec ts = timespec_of(deadline);
@@ -344,7 +348,7 @@ int __shared_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadlin
 	int error;
 	long r;
 
-	m->__count = 0; /* a recursive mutex is given up altogether */
+	m->__count = 0; /* a recursive mutex is released completely */
 	r = deadline == NEVER ? __point_lwp_cond_wait(word, shared_word(m), me)
 			      : __point_lwp_cond_timedwait(word, shared_word(m), me, &ts);
 	if (r != 0 && r != -ETIMEDOUT && r != -EINTR) {
@@ -392,7 +396,7 @@ int __shared_sem_post(sem_t *s)
 
 /* --- reader-writer locks ----------------------------------------------------------------- */
 
-/* In a shared lock __writer names the process and the thread, as the word of a mutex does. */
+/* In a shared lock __writer names the process and the thread, as a mutex's word does. */
 static unsigned long writer_word(const pthread_rwlock_t *l)
 {
 	return rwlock_is_shared(l) ? owner_word() : (unsigned long)thread_self();

@@ -1,9 +1,8 @@
 /*
  * spin.c - spin locks of the program.
  *
- * The holder may be a thread that waits for this very LWP or CPU, so a waiter lets others
- * run from time to time.  There is nothing to a lock but its word, so that processes may
- * share any.
+ * The owner may be a thread that waits for this very LWP or CPU, so a spinner yields from time to
+ * time.  A lock is only its word, so processes may share any lock.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,13 +20,13 @@ int pthread_spin_init(pthread_spinlock_t *l, int pshared)
 	return 0;
 }
 
-/* EBUSY: somebody has it. */
+/* EBUSY: a thread owns it. */
 int pthread_spin_destroy(pthread_spinlock_t *l)
 {
 	return __atomic_load_n(&l->__held, __ATOMIC_RELAXED) != 0 ? EBUSY : 0;
 }
 
-/* EBUSY: somebody has it, the caller perhaps. */
+/* EBUSY: a thread owns it, perhaps the caller. */
 int pthread_spin_trylock(pthread_spinlock_t *l)
 {
 	if (__atomic_exchange_n(&l->__held, 1, __ATOMIC_ACQUIRE) != 0)
@@ -47,7 +46,7 @@ int pthread_spin_lock(pthread_spinlock_t *l)
 	return 0;
 }
 
-/* EPERM: nobody has it. */
+/* EPERM: no thread owns it. */
 int pthread_spin_unlock(pthread_spinlock_t *l)
 {
 	if (__atomic_load_n(&l->__held, __ATOMIC_RELAXED) == 0)

@@ -1,7 +1,7 @@
 /*
- * synch.c - UNIX International synchronisation objects, which are the POSIX ones under
- * other names (synch.h).  A file of its own, as core/thr.c is, for names that a POSIX
- * program may use itself.
+ * synch.c - UNIX International synchronisation objects, which are the POSIX objects under other
+ * names (synch.h).  They have a file of their own, as core/thr.c does, because a POSIX program may
+ * use these names itself.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@ static int pshared_of(int type)
 
 /*
  * LOCK_PRIO_PROTECT: arg points to an int, the ceiling.  EINVAL: unknown bits of type, both
- * protocols, or no priority of SCHED_FIFO for a ceiling.
+ * protocols, or the ceiling is no priority of SCHED_FIFO.
  */
 int mutex_init(mutex_t *m, int type, void *arg)
 {
@@ -100,8 +100,8 @@ int cond_wait(cond_t *c, mutex_t *m)
 }
 
 /*
- * ETIME: no signal came; ENOMEM: the model could not make ready for deadlines; EINVAL:
- * nanoseconds of abstime out of range.  Errors of pthread_cond_wait.
+ * ETIME: no signal came.  ENOMEM: the model could not prepare for deadlines.  EINVAL: nanoseconds
+ * of abstime out of range.  Errors of pthread_cond_wait.
  */
 int cond_timedwait(cond_t *c, mutex_t *m, timestruc_t *abstime)
 {
@@ -124,7 +124,7 @@ int cond_reltimedwait(cond_t *c, mutex_t *m, timestruc_t *reltime)
 		until.tv_sec++;
 	}
 	if (__builtin_add_overflow(until.tv_sec, reltime->tv_sec, &until.tv_sec))
-		return cond_wait(c, m); /* longer than anything lasts */
+		return cond_wait(c, m); /* longer than the clock counts */
 	return cond_timedwait(c, m, &until);
 }
 
@@ -189,7 +189,7 @@ static int errno_result(int result)
 	return result < 0 ? errno : 0;
 }
 
-/* EINVAL: unknown bits of type, or a count beyond SEM_VALUE_MAX. */
+/* EINVAL: unknown bits of type, or count is larger than SEM_VALUE_MAX. */
 int sema_init(sema_t *s, unsigned count, int type, void *arg)
 {
 	int error = check_type(type, USYNC_PROCESS);
@@ -225,15 +225,16 @@ int sema_post(sema_t *s)
 
 /* --- for assertions ------------------------------------------------------------------------ */
 
-/* Does the caller have it?  Not 0: yes. */
+/* Does the caller own it?  Not 0: yes. */
 int _mutex_held(mutex_t *m)
 {
 	return __shared_owned(m);
 }
 
 /*
- * Does the caller have it for reading?  Who reads is counted, not noted: not 0 also if others do and
- * the caller reads another one.
+ * Does the caller own it for reading?  Not 0: perhaps.  The library counts readers and does not
+ * record them.  So the result is also not 0 if other threads read this lock and the caller reads
+ * another lock.
  */
 int _rw_read_held(rwlock_t *l)
 {
@@ -242,7 +243,7 @@ int _rw_read_held(rwlock_t *l)
 	return (word & LWP_RWLOCK_READERS) != 0 && thread_self()->readlocks > 0;
 }
 
-/* Does the caller have it for writing?  Not 0: yes. */
+/* Does the caller own it for writing?  Not 0: yes. */
 int _rw_write_held(rwlock_t *l)
 {
 	return __rwlock_is_writer(l);
