@@ -1,8 +1,8 @@
 /*
- * cond.c - sync/cond.c once more, counting, and what a program calls in its place.
+ * cond.c - the counting copy of sync/cond.c, and the functions that a program calls in its place.
  *
- * A wait gives up the mutex, whose hold ends with it.  Most mutexes are taken again by
- * pthread_mutex_lock, which counts that; for those that are not, a new hold begins here.
+ * A wait releases the mutex, so the hold of the mutex ends.  pthread_mutex_lock reacquires most
+ * mutexes and counts that.  For the other mutexes a new hold begins here.
  */
 #define COUNTED
 #define pthread_cond_wait __counted_cond_wait

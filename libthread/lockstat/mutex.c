@@ -1,4 +1,6 @@
-/* mutex.c - sync/mutex.c once more, counting, and what a program calls in its place. */
+/*
+ * mutex.c - the counting copy of sync/mutex.c, and the functions that a program calls in its place.
+ */
 #define COUNTED
 #define pthread_mutex_lock __counted_mutex_lock
 #define pthread_mutex_trylock __counted_mutex_trylock
@@ -73,7 +75,7 @@ int __stat_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *at
 	return mutex_op_timed(&op, m, CLOCK_REALTIME, at);
 }
 
-/* Wake-ups belong to the hold that ends, if it is the caller's. */
+/* Wake-ups are counted for the hold that ends, if it is the caller's hold. */
 int __stat_pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	struct lock_op op = LOCK_OP(LOCK_MUTEX, m);

@@ -1,6 +1,6 @@
 /*
- * protocol.c - sync/protocol.c once more, counting, for mutex.c's counting copy.  What else is in
- * that file is left alone in this copy.
+ * protocol.c - the counting copy of sync/protocol.c, for mutex.c's counting copy.  The other
+ * functions of that file are not used in this copy.
  */
 #define COUNTED
 #define __protocol_lock __counted_protocol_lock

@@ -1,9 +1,9 @@
 /*
- * report.c - what lock statistics have found so far, as a table: those rows first that threads
- * waited for longest, then those that were held longest.
+ * report.c - prints the lock statistics so far as a table.  Rows with the longest waits come first,
+ * then rows with the longest holds.
  *
- * It is made of a copy of the rows, and takes no lock: it may run in a signal handler, while
- * other threads count on.
+ * The report uses a copy of the rows and takes no lock.  It may run in a signal handler while other
+ * threads still count.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,10 @@
 #include "../core/model.h"
 #include "lockstat.h"
 
-/* A line: stdio would be linked into every program, and may be in use when a signal comes. */
+/*
+ * A line of output.  The report does not use stdio, because stdio would be linked into every
+ * program, and may be in use when a signal comes.
+ */
 struct line {
 	char text[320];
 	size_t n;
@@ -28,7 +31,7 @@ static void line_put(struct line *l, const char *s)
 	l->n += n;
 }
 
-/* To the right of a column of so many characters. */
+/* Puts s at the right of a column of `width` characters. */
 static void put_right(struct line *l, const char *s, int width)
 {
 	for (int n = strlen(s); n < width; n++)
@@ -63,7 +66,7 @@ static int by_cost(const void *a, const void *b)
 	return (x->hold_ns < y->hold_ns) - (x->hold_ns > y->hold_ns);
 }
 
-/* Columns behind the kind. */
+/* The columns after the kind. */
 static const struct column {
 	const char *name;
 	size_t offset;

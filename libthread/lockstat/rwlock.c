@@ -1,4 +1,7 @@
-/* rwlock.c - sync/rwlock.c once more, counting, and what a program calls in its place. */
+/*
+ * rwlock.c - the counting copy of sync/rwlock.c, and the functions that a program calls in its
+ * place.
+ */
 #define COUNTED
 #define pthread_rwlock_rdlock __counted_rwlock_rdlock
 #define pthread_rwlock_tryrdlock __counted_rwlock_tryrdlock

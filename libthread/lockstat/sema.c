@@ -1,4 +1,6 @@
-/* sema.c - sync/sema.c once more, counting, and what a program calls in its place. */
+/*
+ * sema.c - the counting copy of sync/sema.c, and the functions that a program calls in its place.
+ */
 #define COUNTED
 #define sem_wait __counted_sem_wait
 #define sem_trywait __counted_sem_trywait
@@ -50,7 +52,7 @@ int __stat_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *at)
 	return sema_op_ends(&op, sem_clockwait(s, clock, at));
 }
 
-/* Only a wake-up is worth a row. */
+/* Only a post that wakes a thread gets a row. */
 int __stat_sem_post(sem_t *s)
 {
 	struct lock_op op = LOCK_OP(LOCK_SEMA, s);

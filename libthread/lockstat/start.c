@@ -1,10 +1,10 @@
 /*
- * start.c - lock statistics are turned on: before main, while there is one thread, and the LWPs that a
- * model has by then execute none of the functions that change.
+ * start.c - turns lock statistics on.  This happens before main, while there is one thread.  The
+ * LWPs that a model has by then execute none of the functions that change.
  *
- * Each function that counts in another way (LOCKSTAT_ENTRY) is made to begin with a jump there.
- * The page is the process's own copy from then on, and the programs that run beside it, with
- * the same file, do not see it.  A child of fork counts on, in a table of its own.
+ * Each function with a counting copy (LOCKSTAT_ENTRY) gets a jump to the copy as its first
+ * instruction.  From then on the page is the process's own copy.  Other programs that run from the
+ * same file do not see the change.  A child of fork goes on counting, in a table of its own.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 extern const struct lockstat_entry __start_lockstat_entries[], __stop_lockstat_entries[];
 
-/* Zeroed memory that is there, or NULL. */
+/* Allocates zeroed memory, or returns NULL. */
 void *__lockstat_pages(size_t size)
 {
 	long r = __sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
@@ -33,7 +33,7 @@ static void __attribute__((noreturn)) lockstat_refuse(const char *why)
 	__sys_exit(2);
 }
 
-/* jmp counted, the displacement counts from the instruction's end. */
+/* Writes "jmp counted".  The displacement counts from the end of the instruction. */
 static bool entry_redirect(const struct lockstat_entry *e)
 {
 	size_t before = (uintptr_t)e->plain % WEFT_PAGE_SIZE;
@@ -68,7 +68,7 @@ static void on_signal(int sig)
 	errno = error;
 }
 
-/* When newlib can be used. */
+/* A constructor, because newlib can be used then. */
 static void __attribute__((constructor)) report_when_asked(void)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};

@@ -1,12 +1,14 @@
 /*
- * table.c - the rows that lock statistics are kept in, and what each thread holds.
+ * table.c - the rows of lock statistics, and the holds of each thread.
  *
- * The table is hashed by lock and caller, with open addressing; rows are never given up, so
- * what lies at one address is one lock, whatever the program keeps there one after the other.
- * A row is taken in two steps, lock and then caller, each a compare-and-swap from 0.  Whoever
- * finds a row of its lock that has no caller yet may fill in its own; the thread that took the
- * first step then looks further.  So each pair has one row: all look at the same rows in
- * the same order, and take the first that is free.
+ * The table is hashed by lock and caller, with open addressing.  Rows are never freed.  So one
+ * address counts as one lock, even if the program puts several locks there one after the other.
+ *
+ * A row is claimed in two steps, lock and then caller, each a compare-and-swap from 0.  *Race:* two
+ * threads claim a row for one pair at once; *without this:* the pair has two rows; *closed by:* the
+ * compare-and-swap and the fixed order.  All threads look at the same rows in the same order, and
+ * claim the first free row.  A thread that finds a row of its lock without a caller may store its
+ * own caller there.  The thread that made the first step then looks at later rows.
  */
 #include <string.h>
 #include <sys/time.h>
@@ -22,7 +24,7 @@ static void counter_add(uint64_t *counter, uint64_t n)
 	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
 }
 
-/* Is the word that value, or 0 and now that value? */
+/* Is the word `value`, or was it 0 and is now `value`? */
 static bool word_claim(uint64_t *word, uint64_t value)
 {
 	uint64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
@@ -49,7 +51,10 @@ static struct lock_row *row_of(enum lock_kind kind, const void *lock, const void
 
 /* --- threads -------------------------------------------------------------------------------- */
 
-/* For threads that there is no memory for: their counts are wrong, and nothing of them is timed. */
+/*
+ * For threads without memory for a struct lockstat: their counts are wrong, and their holds are not
+ * timed.
+ */
 static struct lockstat nobody;
 
 static struct ilock memory_lock;
@@ -111,7 +116,7 @@ struct lock_row *__lock_op_end(const struct lock_op *op, unsigned count, bool co
 
 /* --- holds ---------------------------------------------------------------------------------- */
 
-/* Where the lock's last hold is among the caller's, or -1. */
+/* The index of the lock's last hold among the caller's holds, or -1. */
 static int lockstat_find(const struct lockstat *s, const void *lock)
 {
 	int i = s->nheld;
@@ -132,7 +137,7 @@ void __lock_held(const void *lock, struct lock_row *row)
 	struct lockstat *s = thread_self()->lockstat;
 	int stale = lockstat_find(s, lock);
 
-	/* Another thread has given it up in this one's place.  Only a read lock nests. */
+	/* Another thread has released the lock for the caller.  Only a read lock nests. */
 	if (stale >= 0 && row->lock >> LOCK_KIND != LOCK_READ)
 		lockstat_drop(s, stale);
 	if (s->nheld == LOCKS_HELD || s == &nobody) {
@@ -170,7 +175,7 @@ bool __lock_is_held(const void *lock)
 	return lockstat_find(thread_self()->lockstat, lock) >= 0;
 }
 
-/* In a child of fork, whose own figures begin here. */
+/* Called in a child of fork.  The child's own figures begin here. */
 void __lockstat_forked(void)
 {
 	memory_lock = (struct ilock){0};
