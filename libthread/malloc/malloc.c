@@ -1,18 +1,18 @@
 /*
- * malloc.c - malloc and its family: which allocator they are, LIBTHREAD_OPTIONS=malloc=
- * chooses.
+ * malloc.c - malloc and its family.  LIBTHREAD_OPTIONS=malloc= chooses the allocator.
  *
- * newlib's has one lock for all threads and one heap, the break.  Its functions have the
- * names __newlib_* here (user.mk renames them), so that newlib's own calls (stdio's buffers,
- * for one) come through here too, and a program has one allocator.
+ * newlib's allocator has one lock for all threads and one heap, the break.  Its functions are
+ * called __newlib_* here (user.mk renames them).  So newlib's own calls (for example stdio's
+ * buffers) also come through here, and a program has one allocator.
  *
  * The choice is made before the first allocation, and never changes.
  *
- * A program may define malloc, free, calloc and realloc itself, and the rest of the family: the
+ * A program may define malloc, free, calloc and realloc itself, and the rest of the family.  The
  * names are weak here, and the C library allocates by calling them (the *_r functions), so that
- * a block has one owner.  Where a program defines malloc and not calloc, calloc is made of its
- * malloc.  What cannot be made of it (realloc, memalign, malloc_usable_size) ends the process
- * with a line that says so: a block of the other allocator would corrupt both.
+ * each block has one owner.  If a program defines malloc and not calloc, calloc uses the program's
+ * malloc.  Some functions cannot be made from the program's malloc (realloc, memalign,
+ * malloc_usable_size).  A call of one of them ends the process with a message that says so, because
+ * a block of the other allocator would corrupt both allocators.
  */
 #include <errno.h>
 #include <limits.h>
@@ -62,10 +62,11 @@ void __libc_free(void *p)
 }
 
 /*
- * What stdio's list of streams grows by, with the lock of that list in hand (user.mk).
- * *Race:* a program's malloc has a mutex, which a prepare handler of fork takes; fork then takes the
- * list's lock; another thread has that lock, and calls malloc; *without this:* both wait for
- * ever; *closed by:* these blocks come from the library's allocator, and are never given back.
+ * Allocates the memory by which stdio's list of streams grows.  The caller owns the lock of that
+ * list (user.mk).  *Race:* a program's malloc has a mutex, which a prepare handler of fork
+ * acquires, and fork then acquires the list's lock; another thread owns that lock and calls malloc;
+ * *without this:* both threads wait for ever; *closed by:* these blocks come from the library's
+ * allocator, and are never freed.
  */
 void *__libc_malloc_r(struct _reent *r, size_t n)
 {
@@ -82,7 +83,10 @@ static bool malloc_is_ours(void)
 	return malloc == __libc_malloc;
 }
 
-/* The program has a malloc of its own, and not what is called.  stdio might allocate. */
+/*
+ * The program defines malloc, and does not define the function that was called.  stdio might
+ * allocate, so this writes directly.
+ */
 static _Noreturn void __attribute__((noinline)) malloc_incomplete(const char *name)
 {
 	char line[128];
@@ -105,13 +109,13 @@ __attribute__((weak)) void *calloc(size_t n, size_t size)
 	if (malloc_is_ours())
 		return result_checked(_REENT, __mt_calloc(bytes));
 	p = malloc(bytes);
-	__asm__("" : "+r"(p)); /* else GCC makes a calloc of malloc and memset */
+	__asm__("" : "+r"(p)); /* otherwise GCC makes a calloc of malloc and memset */
 	return p != NULL ? memset(p, 0, bytes) : NULL;
 }
 
 /*
- * p NULL: as malloc; n 0: as for 1 byte with malloc=mt.  newlib has no blocks of 2 GiB, and its
- * realloc says so with its lock in hand, for ever: here it is not asked.
+ * p NULL: as malloc.  n 0: as for 1 byte with malloc=mt.  newlib has no blocks of 2 GiB, and its
+ * realloc returns that error without releasing its lock.  So such a request does not reach newlib.
  */
 __attribute__((weak)) void *realloc(void *p, size_t n)
 {
@@ -150,7 +154,7 @@ __attribute__((weak)) size_t malloc_usable_size(void *p)
 	return p != NULL ? __mt_usable(p) : 0;
 }
 
-/* --- what newlib calls: the caller's reent is always the calling thread's ------------------ */
+/* --- functions that newlib calls: the caller's reent is always the calling thread's ------- */
 
 void *_malloc_r(struct _reent *r, size_t n)
 {

@@ -1,32 +1,33 @@
 /*
- * mt.c - an allocator for many threads (malloc=mt), after Solaris's mtmalloc(3): caches side by
- * side, so that threads on different CPUs do not meet at a lock.
+ * mt.c - an allocator for many threads (malloc=mt), after Solaris's mtmalloc(3): one cache for each
+ * CPU, so that threads on different CPUs do not contend for a lock.
  *
- * Each CPU has an arena, with a lock of its own that is hardly ever contended: a thread takes
- * that of the CPU that it is on, for a few instructions, with preemption control.  (The
- * number of threads may be a million; that of CPUs is not.)  No two ever hold each other up
- * but when one frees what the other has allocated, or is moved in between.
+ * Each CPU has an arena with a lock of its own, which is hardly ever contended.  A thread takes the
+ * lock of its CPU's arena for a few instructions, with preemption control.  (There may be a million
+ * threads, and there are only a few CPUs.) Two threads contend only if one frees an object that the
+ * other has allocated, or if a thread is moved to another CPU meanwhile.
  *
- * Up to SMALL_MAX bytes, sizes are rounded up to one of CLASSES: 16, 32, ... 256, then four
- * to each doubling, so that a fifth is lost at most.  Objects of a class lie in spans: SPAN
- * bytes, aligned to that, with a header in the first page.  So the header of any object is
- * found by its address, and no object has one of its own.  A span belongs to one arena and
- * class while it has objects that are in use; those that are free are chained through
- * themselves, the one that came back last first, and what was never used lies behind `next`.
- * Each class of an arena has a list of the spans with room.  A span that is empty goes back
- * to a pool for all, unless it is the only one with room; what the pool has too many of is
- * unmapped.
+ * Sizes up to SMALL_MAX bytes are rounded up to one of CLASSES sizes: 16, 32, ...  256, then four
+ * for each doubling, so that at most a fifth is wasted.  Objects of a class are in spans.  A span
+ * has SPAN bytes, is aligned to SPAN, and has a header in its first page.  So the header of an
+ * object is found from its address, and an object needs no header of its own.
  *
- * Larger objects are mappings of their own, with such a header too; a few that have been
- * freed are kept for the next who wants about as much.
+ * A span belongs to one arena and class while it has objects in use.  Its free objects form a chain
+ * through the objects themselves, with the object that was freed last at the front.  The objects
+ * that were never used begin at `next`.  Each class of an arena has a list of the spans with room.
+ * An empty span goes back to a pool for all arenas, unless it is the only span with room.  Spans
+ * above the limit of the pool are unmapped.
  *
- * Guards: a bit for every 16 bytes of a span tells where an object in use begins.  Whoever
- * frees what is none (freed already, or not from here) is stopped by an assertion.  It costs
- * four instructions under the lock that is held anyway.
+ * Larger objects are mappings of their own, with the same header.  A few freed mappings are kept
+ * for later requests of about the same size.
  *
- * Locks, in the order in which they nest (only around fork): arenas by number, the pool.
- * Nobody makes a system call under one.  Since no handler runs meanwhile, malloc and free
- * may be called in one.
+ * Guards: a bit for every 16 bytes of a span says whether an object in use begins there.  An
+ * assertion stops a thread that frees something else (an object that was freed already, or memory
+ * that is not from here).  It costs four instructions under the lock that is held anyway.
+ *
+ * Locks, in the order in which they nest (only around fork): arenas by number, the pool.  A thread
+ * makes no system call while it holds one of them.  No handler runs while a lock is held, so a
+ * handler may call malloc and free.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,7 +37,7 @@
 #include "malloc.h"
 
 #define SPAN 262144ul
-#define HEADER 4096ul /* before the first object, which so is as aligned as its size */
+#define HEADER 4096ul /* before the first object, so that its alignment is that of its size */
 #define CHUNK 8       /* spans that are mapped at a time */
 #define SMALL_MAX 32768ul
 #define CLASSES 44
@@ -45,18 +46,18 @@
 #define LARGE_KEPT 8
 #define LARGE_KEPT_MAX 524288ul /* bytes of each */
 
-#define MAGIC 0x6d74737061616e31ul /* xor the header's address */
+#define MAGIC 0x6d74737061616e31ul /* XORed with the header's address */
 
 struct span {
 	uintptr_t magic;
 	struct arena *arena; /* NULL: a large object */
-	uint32_t size;       /* of its objects */
-	uint32_t next;       /* offset of the first that was never used; arena's lock, as below */
-	uint32_t live;       /* in use */
+	uint32_t size;       /* of one object */
+	uint32_t next;       /* offset of the first unused object; arena's lock, as below */
+	uint32_t live;       /* objects in use */
 	uint8_t class;
 	bool zeroed;                      /* large: as mapped, never used */
 	void *free;                       /* chain */
-	struct span *with_room, **linked; /* its list, and what points at it; NULL: is full */
+	struct span *with_room, **linked; /* its list, and the pointer to it; linked NULL: full */
 	size_t mapped;                    /* large: bytes from the header on */
 	char *object;                     /* large */
 	uint64_t used[SPAN / 16 / 64];
@@ -73,8 +74,8 @@ static struct arena arenas[NARENAS];
 static struct {
 	struct ilock lock;
 	unsigned n;
-	struct span *first;             /* by with_room */
-	struct span *large[LARGE_KEPT]; /* or NULL */
+	struct span *first;             /* linked by with_room */
+	struct span *large[LARGE_KEPT]; /* NULL: empty */
 	unsigned oldest;
 } pool;
 
@@ -94,12 +95,14 @@ static inline size_t class_size(unsigned class)
 	return class < 16 ? (class + 1) * 16 : (class % 4 + 5ul) << (class / 4 + 2);
 }
 
-/* An object may begin where its span would end (memalign), never where it begins. */
+/*
+ * An object may begin at the end of its span (memalign), and never begins at the start of a span.
+ */
 static inline struct span *span_of(const void *p)
 {
 	struct span *s = (struct span *)(((uintptr_t)p - 1) & -SPAN);
 
-	ASSERT(s->magic == ((uintptr_t)s ^ MAGIC)); /* else malloc has not given this pointer */
+	ASSERT(s->magic == ((uintptr_t)s ^ MAGIC)); /* else the pointer is not malloc's */
 	return s;
 }
 
@@ -112,8 +115,8 @@ static void span_unmap(void *from, void *to)
 }
 
 /*
- * Reserved, unlike __pages_alloc's: what malloc has given is there when it is touched.
- * NULL: no memory.
+ * Maps memory and reserves it, unlike __pages_alloc.  So memory from malloc is available when the
+ * program touches it.  NULL: no memory.
  */
 static char *span_map(size_t bytes)
 {
@@ -123,7 +126,7 @@ static char *span_map(size_t bytes)
 	return r < 0 ? NULL : (char *)r;
 }
 
-/* `bytes`, whole pages and zeroed, `before` of them in front of a multiple of align. */
+/* Maps `bytes`, whole pages and zeroed.  `before` of them are in front of a multiple of align. */
 static char *map_aligned(size_t bytes, size_t before, size_t align)
 {
 	char *all, *at;
@@ -178,19 +181,19 @@ static struct span *pool_get(void)
 /* --- small objects ---------------------------------------------------------------------------- */
 
 /*
- * The common ways call nothing, all else ends in a call of a function marked SLOW, so that
- * the common ways need not save registers.
+ * The common paths call no function.  All other paths end in a call of a function marked SLOW, so
+ * that the common paths need not save registers.
  */
 #define SLOW __attribute__((noinline, cold))
 
-/* Gives up the lock of a and returns p. */
+/* Releases the lock of a and returns p. */
 static inline void *arena_leave(struct arena *a, void *p)
 {
 	ilock_unlock(&a->lock);
 	return p;
 }
 
-/* All below with the arena's lock held, which they give up if they say so. */
+/* All functions below are called with the arena's lock held.  Those that release it say so. */
 
 static void span_link(struct span *s)
 {
@@ -211,7 +214,7 @@ static void span_unlink(struct span *s)
 	s->linked = NULL;
 }
 
-/* Gives up the lock. */
+/* Releases the lock. */
 static SLOW void *last_of_span(struct arena *a, struct span *s, void *p)
 {
 	span_unlink(s);
@@ -220,7 +223,7 @@ static SLOW void *last_of_span(struct arena *a, struct span *s, void *p)
 
 static SLOW void *allocate_more(struct arena *a, unsigned class);
 
-/* Gives up the lock. */
+/* Releases the lock. */
 static inline void *arena_allocate(struct arena *a, unsigned class)
 {
 	struct span *s = a->with_room[class];
@@ -244,7 +247,7 @@ static inline void *arena_allocate(struct arena *a, unsigned class)
 	return arena_leave(a, p);
 }
 
-/* The class has no span with room: the lock is given up to get one. */
+/* The class has no span with room.  Releases the lock and takes a span from the pool. */
 static SLOW void *allocate_more(struct arena *a, unsigned class)
 {
 	struct span *s;
@@ -272,13 +275,13 @@ static inline void *small_alloc(unsigned class)
 	return arena_allocate(a, class);
 }
 
-/* There are other spans with room. */
+/* Are there other spans with room? */
 static inline bool is_spare(const struct arena *a, const struct span *s)
 {
 	return s->with_room != NULL || a->with_room[s->class] != s;
 }
 
-/* p has gone back to s, which was full, or is empty now.  Gives up the lock. */
+/* An object has been freed into s, which was full before, or is empty now.  Releases the lock. */
 static SLOW void full_or_empty(struct arena *a, struct span *s)
 {
 	if (s->linked == NULL)
@@ -292,13 +295,13 @@ static SLOW void full_or_empty(struct arena *a, struct span *s)
 	arena_leave(a, NULL);
 }
 
-/* Gives up the lock. */
+/* Releases the lock. */
 static inline void give_back(struct arena *a, struct span *s, void *p)
 {
 	size_t i = ((uintptr_t)p & (SPAN - 1)) / 16;
 	uint64_t bit = 1ul << i % 64;
 
-	ASSERT((uintptr_t)p % 16 == 0 && (s->used[i / 64] & bit)); /* else: freed twice */
+	ASSERT((uintptr_t)p % 16 == 0 && (s->used[i / 64] & bit)); /* otherwise: freed twice */
 	s->used[i / 64] &= ~bit;
 	*(void **)p = s->free;
 	s->free = p;
@@ -319,7 +322,7 @@ static inline void free_small(struct span *s, void *p)
 
 /* --- large objects -------------------------------------------------------------------------------- */
 
-/* One that was kept, of bytes to twice as many, or NULL. */
+/* Takes a kept mapping of at least `bytes` and at most twice as many.  NULL: none. */
 static struct span *span_kept(size_t bytes)
 {
 	struct span *s = NULL;
@@ -362,7 +365,7 @@ static SLOW void *large_alloc(size_t align, size_t n)
 
 static SLOW void free_large(struct span *s, void *p)
 {
-	ASSERT(s->object == p); /* else: freed twice, or malloc has not given this pointer */
+	ASSERT(s->object == p); /* otherwise: freed twice, or malloc has not returned it */
 	s->object = NULL;
 	if (s->mapped <= LARGE_KEPT_MAX) {
 		struct span *out;
@@ -413,7 +416,7 @@ void *__mt_calloc(size_t n)
 	return p;
 }
 
-/* Stays where it is if it fits, and does not leave more than half of it unused. */
+/* The block stays in place if n fits and uses at least half of it. */
 void *__mt_realloc(void *p, size_t n)
 {
 	size_t have = __mt_usable(p);
@@ -429,7 +432,10 @@ void *__mt_realloc(void *p, size_t n)
 	return q;
 }
 
-/* Of small ones, a class whose size is a multiple of align: a power of 2 is, at the latest. */
+/*
+ * A small object gets a class whose size is a multiple of align.  A power of 2 is such a size, so
+ * there is one.
+ */
 void *__mt_memalign(size_t align, size_t n)
 {
 	unsigned class;
@@ -458,7 +464,7 @@ void __mt_after_fork(void)
 		ilock_unlock(&arenas[i].lock);
 }
 
-/* The child's LWP has a new record, in which no lock counts. */
+/* The child's LWP has a new record, which counts no locks. */
 void __mt_forked(void)
 {
 	pool.lock.held = 0;
