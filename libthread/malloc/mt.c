@@ -7,7 +7,7 @@
  * threads, and there are only a few CPUs.) Two threads contend only if one frees an object that the
  * other has allocated, or if a thread is moved to another CPU meanwhile.
  *
- * Sizes up to SMALL_MAX bytes are rounded up to one of CLASSES sizes: 16, 32, ...  256, then four
+ * Sizes up to SMALL_MAX bytes are rounded up to one of CLASSES sizes: 16, 32, ... 256, then four
  * for each doubling, so that at most a fifth is wasted.  Objects of a class are in spans.  A span
  * has SPAN bytes, is aligned to SPAN, and has a header in its first page.  So the header of an
  * object is found from its address, and an object needs no header of its own.

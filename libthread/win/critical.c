@@ -1,24 +1,25 @@
 /*
  * critical.c - critical sections, as in Windows NT 4.
  *
- * LockCount starts at -1.  Whoever comes increments it: from -1 the section is his; if he
- * owns it already he has it once more; else he waits for the event in LockSemaphore.  Who
- * leaves for the last time decrements it, and if that does not make it -1 somebody waits,
- * or is about to, and he sets the event.  That event resets itself and remembers: each
- * waiter takes one setting of it, whichever comes first.
+ * LockCount starts at -1.  An entering thread increments it.  If LockCount was -1, the thread owns
+ * the section.  If the thread already owns the section, it owns it once more.  Otherwise the thread
+ * waits for the event in LockSemaphore.  A thread that leaves for the last time decrements
+ * LockCount.  If the result is not -1, a thread waits or is about to wait, and the leaving thread
+ * sets the event.  The event resets itself and remembers a setting: each setting releases one
+ * waiter.
  *
- * So the section is handed over: from the moment that its owner leaves it belongs to a
- * waiter, who may be far from a CPU, and nobody may overtake.  (This is what makes crowded
- * critical sections slow in timemutex's figures: after it has left, a thread that comes back
- * finds the section taken, though nobody is inside.)  Only when nobody waits can a spinner
- * have it.
+ * So the section is handed over.  As soon as the owner leaves the section, it belongs to a waiter.
+ * The waiter may have to wait long for a CPU, and no thread may overtake it.  (Therefore crowded
+ * critical sections are slow in timemutex's figures: a thread that leaves and enters again finds
+ * the section owned, although no thread is inside.) A spinner can enter the section only when no
+ * thread waits.
  *
- * The event is made by the first who finds the section taken, owner or waiter; a section
- * that is never contended has no kernel object.  Without memory for it there is no way to
- * wait: NT raised an exception then, and here the program ends.
+ * The event is created by the first thread that needs it, a waiter or the leaving owner.  A section
+ * without contention has no kernel object.  Without memory for the event no thread can wait: NT
+ * raised an exception then, and here the program ends.
  *
- * Memory: the increments and decrements are sequentially consistent; the event orders the
- * one who leaves before the one who comes.
+ * Memory ordering: the increments and decrements are sequentially consistent.  The event orders the
+ * leaving thread before the entering thread.
  */
 #include "win.h"
 
@@ -55,11 +56,11 @@ static HANDLE event_of(LPCRITICAL_SECTION s)
 		event = mine;
 	else
 		CloseHandle(mine);
-	SetLastError(error); /* entering and leaving do not touch it */
+	SetLastError(error); /* entering and leaving keep the last error */
 	return event;
 }
 
-/* Takes s if it becomes free before somebody sleeps for it. */
+/* Enters s if it becomes free before a thread sleeps for it. */
 static bool critical_spin(LPCRITICAL_SECTION s)
 {
 	for (ULONG_PTR i = s->SpinCount; i > 0; i--) {
@@ -83,12 +84,12 @@ static void __attribute__((noinline)) enter_slow(LPCRITICAL_SECTION s)
 	if (__atomic_add_fetch(&s->LockCount, 1, __ATOMIC_SEQ_CST) != 0) {
 		DWORD r = WaitForSingleObject(event_of(s), INFINITE);
 
-		ASSERT(r == WAIT_OBJECT_0); /* else: deleted while in use */
+		ASSERT(r == WAIT_OBJECT_0); /* otherwise: deleted while in use */
 	}
 	critical_taken(s);
 }
 
-/* Blocks while another thread has it.  The owner may enter again. */
+/* Blocks while another thread owns the section.  The owner may enter again. */
 void EnterCriticalSection(LPCRITICAL_SECTION s)
 {
 	if (likely(critical_try(s))) {
@@ -101,7 +102,7 @@ void EnterCriticalSection(LPCRITICAL_SECTION s)
 	}
 }
 
-/* FALSE: another thread has it. */
+/* FALSE: another thread owns the section. */
 BOOL TryEnterCriticalSection(LPCRITICAL_SECTION s)
 {
 	if (critical_try(s)) {
@@ -115,7 +116,7 @@ BOOL TryEnterCriticalSection(LPCRITICAL_SECTION s)
 	return TRUE;
 }
 
-/* By its owner, as Windows has it: anything else breaks the section. */
+/* Called by the owner, as in Windows: a call by another thread breaks the section. */
 void LeaveCriticalSection(LPCRITICAL_SECTION s)
 {
 	if (--s->RecursionCount != 0) {
@@ -132,8 +133,10 @@ void InitializeCriticalSection(LPCRITICAL_SECTION s)
 	InitializeCriticalSectionAndSpinCount(s, 0);
 }
 
-/* spins: turns before sleeping; 0 on one CPU.  The upper bit asked Windows for the event at
- * once, which is not needed here. */
+/*
+ * spins: turns before sleeping; 0 on one CPU.  In Windows the highest bit asks for the event at
+ * once, which is not needed here.
+ */
 BOOL InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION s, DWORD spins)
 {
 	*s = (CRITICAL_SECTION){.LockCount = -1};
@@ -141,7 +144,7 @@ BOOL InitializeCriticalSectionAndSpinCount(LPCRITICAL_SECTION s, DWORD spins)
 	return TRUE;
 }
 
-/* Returns the count before. */
+/* Returns the previous count. */
 DWORD SetCriticalSectionSpinCount(LPCRITICAL_SECTION s, DWORD spins)
 {
 	DWORD before = s->SpinCount;
@@ -150,7 +153,7 @@ DWORD SetCriticalSectionSpinCount(LPCRITICAL_SECTION s, DWORD spins)
 	return before;
 }
 
-/* Nobody may own it or wait. */
+/* No thread may own the section or wait for it. */
 void DeleteCriticalSection(LPCRITICAL_SECTION s)
 {
 	if (s->LockSemaphore != NULL)

@@ -1,12 +1,12 @@
 /*
- * fiber.S - from one fiber to another.
+ * fiber.S - switches from one fiber to another.
  *
  * void __win_fiber_switch(struct fiber *from, struct fiber *to)
  *
- * Saves what a function must preserve (RBX, RBP, R12 to R15, the control words of SSE and
- * x87) on the stack of `from`, and RSP in it; then `from` may be taken up by any thread, and
- * nothing here touches its stack again.  Takes the same of `to`.  The thread pointer stays:
- * thread-local data belongs to the thread.
+ * Saves the registers that a function must preserve (RBX, RBP, R12 to R15, the control words of SSE
+ * and x87) on the stack of `from`, and RSP in `from`.  Then any thread may switch to `from`, and
+ * this code does not touch its stack again.  Loads the same registers of `to`.  The thread pointer
+ * is unchanged, because thread-local data belong to the thread.
  */
 #define FIBER_RSP 0    /* offsets in struct fiber, asserted in fiber.c */
 #define FIBER_ACTIVE 8

@@ -1,14 +1,16 @@
 /*
- * fiber.c - fibers: what a thread runs, switched by the program itself.
+ * fiber.c - fibers: contexts that a thread runs and that the program itself switches.
  *
- * A thread that is converted has a first fiber, which stands on the thread's own stack, and
- * remembers which one it runs.  Any thread that has been converted may take up any fiber
- * that nobody runs: `active` is claimed before a fiber is taken up, and given back when its
- * registers are saved, so that a thread which is told of a fiber a moment too early waits
- * for that moment.  (A fiber that stays active is waited for for ever, as a program that
- * runs one fiber twice deserves.)
+ * A converted thread has a first fiber, which uses the thread's own stack.  The first fiber records
+ * which fiber the thread runs.  Any converted thread may switch to any fiber that no thread runs.
  *
- * A handler of a signal runs on the stack of the fiber that it interrupts.
+ * *Race:* a thread leaves a fiber, and another thread learns of the fiber and switches to it at
+ * once; *without this:* the second thread loads registers that are not saved yet; *closed by:*
+ * `active`.  A thread claims it before it switches to a fiber, and it is cleared when the registers
+ * are saved; the second thread waits for that.  (If a program runs one fiber twice at a time, the
+ * second thread waits for ever.)
+ *
+ * A signal handler runs on the stack of the fiber that it interrupts.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,15 +19,15 @@
 #include "win.h"
 
 struct fiber {
-	uint64_t rsp;    /* while it is not active */
+	uint64_t rsp;    /* valid while not active */
 	uint32_t active; /* atomic */
 	LPFIBER_START_ROUTINE start;
 	void *parameter;
-	char *stack; /* with its red zone; NULL: the thread's own */
+	char *stack; /* with its guard page; NULL: the thread's own */
 	size_t stack_size;
 	/* A thread's first fiber only: */
 	struct fiber *running; /* what the thread runs */
-	struct fiber *doomed;  /* to be freed once it is off its stack */
+	struct fiber *doomed;  /* to be freed when the thread has left the fiber's stack */
 };
 
 _Static_assert(offsetof(struct fiber, rsp) == 0 && offsetof(struct fiber, active) == 8,
@@ -42,7 +44,7 @@ static void fiber_make_key(void)
 	ASSERT(error == 0);
 }
 
-/* The calling thread's first fiber, or NULL: it has not been converted. */
+/* The calling thread's first fiber.  NULL: the thread has not been converted. */
 static struct fiber *fiber_first(void)
 {
 	pthread_once(&once, fiber_make_key);
@@ -70,7 +72,7 @@ LPVOID ConvertThreadToFiber(LPVOID parameter)
 	return f;
 }
 
-/* ERROR_INVALID_PARAMETER: the thread is no fiber, or runs another than its first. */
+/* ERROR_INVALID_PARAMETER: the thread is no fiber, or runs a fiber other than its first. */
 BOOL ConvertFiberToThread(void)
 {
 	struct fiber *f = fiber_first();
@@ -89,7 +91,7 @@ static void free_fiber(struct fiber *f)
 	free(f);
 }
 
-/* f begins in entry, which does not return, when it is first taken up. */
+/* Prepares f so that its first run begins in entry, which does not return. */
 static void fiber_prepare(struct fiber *f, uint64_t top, void (*entry)(void))
 {
 	uint64_t *sp = (uint64_t *)(top & -16ul);
@@ -103,7 +105,7 @@ static void fiber_prepare(struct fiber *f, uint64_t top, void (*entry)(void))
 	f->rsp = (uint64_t)sp;
 }
 
-/* Where every fiber begins.  When its function returns, the thread ends. */
+/* Every fiber begins here.  When its function returns, the thread ends. */
 static void fiber_main(void)
 {
 	struct fiber *f = fiber_first()->running;
@@ -144,7 +146,7 @@ LPVOID CreateFiber(SIZE_T stack, LPFIBER_START_ROUTINE start, LPVOID parameter)
 	return f;
 }
 
-/* The caller's thread must have been converted, and nobody else may run the fiber. */
+/* The calling thread must have been converted, and no other thread may run the fiber. */
 void SwitchToFiber(LPVOID fiber)
 {
 	struct fiber *to = fiber, *mine = fiber_first(), *from;
@@ -160,7 +162,7 @@ void SwitchToFiber(LPVOID fiber)
 	__win_fiber_switch(from, to);
 }
 
-/* On the thread's own stack, when the fiber that it ran has deleted itself. */
+/* Runs on the thread's own stack, when the fiber that the thread ran has deleted itself. */
 static void fiber_leave(void)
 {
 	free_fiber(fiber_first()->doomed);
@@ -168,8 +170,8 @@ static void fiber_leave(void)
 }
 
 /*
- * Of the fiber that the caller runs: its thread ends, with exit code 1.  Another thread's
- * first fiber goes with that thread, and is not for others to delete.
+ * Deletes the fiber.  If the caller runs the fiber, the calling thread ends with exit code 1.  The
+ * first fiber of another thread ends with that thread, and must not be deleted by others.
  */
 void DeleteFiber(LPVOID fiber)
 {
@@ -181,7 +183,7 @@ void DeleteFiber(LPVOID fiber)
 	}
 	if (f == mine)
 		ExitThread(1);
-	ASSERT(mine->active == 0); /* its stack is still where this thread left it */
+	ASSERT(mine->active == 0); /* no thread runs it, so its saved stack pointer is valid */
 	mine->active = 1;
 	mine->doomed = f;
 	mine->running = mine;

@@ -1,5 +1,5 @@
 /*
- * handle.c - handles, the objects behind those of threads and processes, and errors.
+ * handle.c - handles, the objects behind the handles of threads and processes, and errors.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -9,10 +9,10 @@
 
 static uint32_t lock;
 
-/* By the handle's slot (4, 8, 12 ...); lock. */
+/* Indexed by the handle's slot (4, 8, 12 ...); lock. */
 static struct win_object *object_of[KOBJ_HANDLES_MAX];
 
-/* The holder may be off its CPU, and of a lower priority. */
+/* __backoff, because the owner may be off its CPU, and may have a lower priority. */
 void __win_lock(void)
 {
 	unsigned turns = 0;
@@ -119,7 +119,7 @@ static struct win_object **handle_slot_of(HANDLE h)
 	return (uintptr_t)h % 4 == 0 && i < KOBJ_HANDLES_MAX ? &object_of[i] : NULL;
 }
 
-/* One more handle, of the object if there is one; lock. */
+/* Creates another handle, of the object if there is one.  With the lock held. */
 static long handle_duplicate(uintptr_t number, struct win_object *object, bool inherit)
 {
 	long r = __sys_kobj_dup(number, inherit ? KOBJ_INHERIT : 0);
@@ -154,7 +154,10 @@ void __win_put(struct win_object *o)
 		__win_process_free((struct win_process *)o);
 }
 
-/* NULL: the handle is none, or to another kind of object. */
+/*
+ * The object of a handle, with a reference.  NULL: no such handle, or the object is of another
+ * kind.
+ */
 static struct win_object *handle_get_object(HANDLE h, int kind)
 {
 	struct win_object **at = handle_slot_of(h), *o = NULL;
@@ -208,7 +211,7 @@ BOOL __win_own_process(HANDLE h)
 	return own ? TRUE : __win_fails(ERROR_NOT_SUPPORTED);
 }
 
-/* ERROR_INVALID_HANDLE.  Pseudo handles need not be closed, and stay. */
+/* ERROR_INVALID_HANDLE.  Closing a pseudo handle does nothing. */
 BOOL CloseHandle(HANDLE h)
 {
 	struct win_object **at = handle_slot_of(h), *o = NULL;
@@ -218,7 +221,7 @@ BOOL CloseHandle(HANDLE h)
 		return TRUE;
 	if (at == NULL)
 		return __win_fails(ERROR_INVALID_HANDLE);
-	__win_lock(); /* no other thread finds one half of it, nor gets its number again before */
+	__win_lock(); /* no other thread sees a half-closed handle, or gets its number too early */
 	o = *at;
 	*at = NULL;
 	r = __sys_kobj_close((uintptr_t)h);
@@ -229,9 +232,9 @@ BOOL CloseHandle(HANDLE h)
 }
 
 /*
- * Within the caller's process, for which either of its handles stands; a pseudo handle of a
- * thread or process gives a real one.  Rights are not looked at.  ERROR_NOT_SUPPORTED: for
- * another process; ERROR_INVALID_HANDLE.
+ * Duplicates a handle within the caller's process.  Either kind of handle names this process.  A
+ * pseudo handle of a thread or process gives a real handle.  Access rights are ignored.
+ * ERROR_NOT_SUPPORTED: for another process.  ERROR_INVALID_HANDLE.
  */
 BOOL DuplicateHandle(HANDLE from_process, HANDLE h, HANDLE to_process, LPHANDLE copy, DWORD access,
 		     BOOL inherit, DWORD options)

@@ -1,9 +1,9 @@
 /*
  * object.c - mutexes, events, semaphores, and waiting: the kernel's objects with handles.
  *
- * What a mutex's owner is, the kernel sees by the LWP; so a thread that has none of its
- * own (unbound, in a model that has such) must not hold one across anything that may change
- * its LWP.  CreateThread's threads are bound.
+ * The kernel identifies the owner of a mutex by its LWP.  So a thread without an LWP of its own
+ * (unbound, in a model with unbound threads) must not own a mutex across any call that may change
+ * its LWP.  The threads of CreateThread are bound.
  */
 #include <errno.h>
 #include <weft/kobj.h>
@@ -11,9 +11,9 @@
 #include "win.h"
 
 /*
- * Last error on success: ERROR_ALREADY_EXISTS if there was one of this name, else 0.
- * ERROR_INVALID_HANDLE: the name is of another kind of object; ERROR_FILENAME_EXCED_RANGE;
- * ERROR_NOT_ENOUGH_MEMORY; ERROR_NO_SYSTEM_RESOURCES: too many handles.
+ * Last error on success: ERROR_ALREADY_EXISTS if an object of this name existed, otherwise 0.
+ * ERROR_INVALID_HANDLE: the name belongs to another kind of object.  ERROR_FILENAME_EXCED_RANGE.
+ * ERROR_NOT_ENOUGH_MEMORY.  ERROR_NO_SYSTEM_RESOURCES: too many handles.
  */
 static HANDLE object_create(struct kobj_create *c, LPSECURITY_ATTRIBUTES security, LPCSTR name)
 {
@@ -23,7 +23,7 @@ static HANDLE object_create(struct kobj_create *c, LPSECURITY_ATTRIBUTES securit
 		c->flags |= KOBJ_INHERIT;
 	c->name = name != NULL && *name != '\0' ? (uintptr_t)name : 0;
 	r = __sys_kobj_create(c);
-	if (r < 0) { /* arguments have been looked at: EINVAL can only mean the name's kind */
+	if (r < 0) { /* the arguments are valid: EINVAL can only mean the name's kind */
 		SetLastError(r == -EINVAL ? ERROR_INVALID_HANDLE : __win_error(r));
 		return NULL;
 	}
@@ -31,7 +31,7 @@ static HANDLE object_create(struct kobj_create *c, LPSECURITY_ATTRIBUTES securit
 	return (HANDLE)r;
 }
 
-/* ERROR_FILE_NOT_FOUND; ERROR_INVALID_PARAMETER: no name; otherwise as create. */
+/* ERROR_FILE_NOT_FOUND.  ERROR_INVALID_PARAMETER: no name.  Otherwise as object_create. */
 static HANDLE open_named(uint32_t kind, BOOL inherit, LPCSTR name)
 {
 	struct kobj_create c = {.kind = kind, .flags = KOBJ_OPEN | (inherit ? KOBJ_INHERIT : 0)};
@@ -86,7 +86,10 @@ HANDLE OpenSemaphore(DWORD access, BOOL inherit, LPCSTR name)
 	return open_named(KOBJ_SEMAPHORE, inherit, name);
 }
 
-/* Of a call on one kind of object; ERROR_INVALID_HANDLE: the handle is none to that kind. */
+/*
+ * The result of a call on one kind of object.  ERROR_INVALID_HANDLE: the handle is not of that
+ * kind.
+ */
 static BOOL object_result(long r)
 {
 	if (r >= 0)
@@ -94,7 +97,7 @@ static BOOL object_result(long r)
 	return __win_fails(r == -EINVAL ? ERROR_INVALID_HANDLE : __win_error(r));
 }
 
-/* The same for a call that needs but the object. */
+/* Makes a call that needs only the object, and returns its result. */
 static BOOL object_call(HANDLE object, long (*call)(uint32_t handle))
 {
 	uint32_t h = __win_number(object);
@@ -118,15 +121,15 @@ BOOL ResetEvent(HANDLE event)
 	return object_call(event, __sys_kobj_event_reset);
 }
 
-/* Who waits now goes on, all of them or one, and it is not set afterwards. */
+/* Wakes the current waiters, all of them or one.  The event is not set afterwards. */
 BOOL PulseEvent(HANDLE event)
 {
 	return object_call(event, __sys_kobj_event_pulse);
 }
 
 /*
- * *before gets the count as it was.  ERROR_TOO_MANY_POSTS: more than its maximum, and
- * ERROR_INVALID_PARAMETER: n is less than 1; nothing has changed then.
+ * *before gets the count as it was before the call.  ERROR_TOO_MANY_POSTS: the count would exceed
+ * its maximum.  ERROR_INVALID_PARAMETER: n is less than 1.  On an error nothing has changed.
  */
 BOOL ReleaseSemaphore(HANDLE semaphore, LONG n, LPLONG before)
 {
@@ -146,12 +149,14 @@ BOOL ReleaseSemaphore(HANDLE semaphore, LONG n, LPLONG before)
 /* --- waiting ----------------------------------------------------------------------------------- */
 
 /*
- * Until one of the objects can be had, or all at one time; a handler in between does not end
- * the wait.  WAIT_OBJECT_0 + the index of what the caller has (the lowest; 0 for all),
- * WAIT_ABANDONED_0 + it if it is, or there is among them, a mutex whose last owner ended
- * with it; WAIT_TIMEOUT: not within so many milliseconds (INFINITE; 0: does not wait).
- * WAIT_FAILED: ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER: n is 0 or more than
- * MAXIMUM_WAIT_OBJECTS, or an object is there twice; ERROR_NOT_ENOUGH_MEMORY.
+ * Waits until one of the objects is available, or until all are available at one time.  A signal
+ * handler does not end the wait.  Results:
+ *
+ *	WAIT_OBJECT_0 + index: of the acquired object (the lowest index; 0 for all).
+ *	WAIT_ABANDONED_0 + index: the same, and the last owner of an acquired mutex ended as its owner.
+ *	WAIT_TIMEOUT: the milliseconds are over (INFINITE: no limit; 0: does not wait).
+ *	WAIT_FAILED: ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER: n is 0 or more than
+ *		MAXIMUM_WAIT_OBJECTS, or an object is there twice; ERROR_NOT_ENOUGH_MEMORY.
  */
 DWORD WaitForMultipleObjects(DWORD n, const HANDLE *objects, BOOL all, DWORD milliseconds)
 {
@@ -194,7 +199,7 @@ DWORD WaitForSingleObject(HANDLE object, DWORD milliseconds)
 	return WaitForMultipleObjects(1, &object, FALSE, milliseconds);
 }
 
-/* Nothing calls back: an alertable wait is like any other. */
+/* No asynchronous procedure calls exist here, so an alertable wait is like any other. */
 DWORD WaitForSingleObjectEx(HANDLE object, DWORD milliseconds, BOOL alertable)
 {
 	return WaitForMultipleObjects(1, &object, FALSE, milliseconds);

@@ -1,10 +1,10 @@
 /*
- * process.c - processes of Win32: children of this process, started by posix_spawn, and the
- * process itself.
+ * process.c - processes of Win32: children of this process, started by posix_spawn, and the process
+ * itself.
  *
- * A child's object is an event that its end sets (kobj_at_exit).  Its times and its status
- * are taken when somebody asks for them after that, or closes the last handle; then it is
- * waited for, and its id is free.
+ * The object of a child is an event that is set when the child ends (kobj_at_exit).  The child's
+ * times and status are read when a thread asks for them after the end, or closes the last handle.
+ * The child is waited for then, and its id is free.
  */
 #include <errno.h>
 #include <sched.h>
@@ -21,10 +21,13 @@
 
 extern char **environ;
 
-static struct win_process this_process; /* all but refs is constant once it has an event */
+static struct win_process this_process; /* constant once it has an event, except refs */
 static HANDLE this_event;
 
-/* Whoever is late to make the event closes his. */
+/*
+ * *Race:* two threads create the event at once; *without this:* the process has two events; *closed
+ * by:* the check under the lock.  The second thread closes its event.
+ */
 struct win_process *__win_this_process(HANDLE *event)
 {
 	HANDLE seen = __atomic_load_n(&this_event, __ATOMIC_ACQUIRE);
@@ -36,7 +39,7 @@ struct win_process *__win_this_process(HANDLE *event)
 			return NULL;
 		__win_lock();
 		if (this_event == NULL) {
-			this_process.object.refs = 1; /* for good */
+			this_process.object.refs = 1; /* never released */
 			this_process.object.kind = WIN_PROCESS;
 			this_process.pid = getpid();
 			__atomic_store_n(&this_event, made, __ATOMIC_RELEASE);
@@ -51,7 +54,7 @@ struct win_process *__win_this_process(HANDLE *event)
 	return &this_process;
 }
 
-/* Takes the last that is to be known of a child that has ended.  False: it has not. */
+/* Reads the final times and status of a child that has ended.  False: it has not ended. */
 static bool process_reap(struct win_process *p)
 {
 	bool gone;
@@ -85,9 +88,10 @@ void __win_process_free(struct win_process *p)
 /* --- the command line -------------------------------------------------------------------------- */
 
 /*
- * The next argument of a command line, which is cut there; *line goes on behind it.  NULL:
- * there is none.  As the C library of Windows: blanks part arguments unless in quotes; 2n
- * backslashes before a quote are n of them, 2n + 1 are n and a quote that is a character.
+ * Returns the next argument of a command line and ends it with '\0'; *line is set behind it.  NULL:
+ * there is none.  The rules are those of the C library of Windows.  Blanks separate arguments
+ * unless they are in quotes.  2n backslashes before a quote are n backslashes.  2n + 1 backslashes
+ * are n backslashes and a quote character.
  */
 static char *next_argument(char **line)
 {
@@ -120,7 +124,7 @@ static char *next_argument(char **line)
 	return argument;
 }
 
-/* The strings of a command line, in one piece of memory that begins with the vector. */
+/* The vector of arguments of a command line, in one block of memory that begins with the vector. */
 static char **process_arguments(const char *program, const char *line)
 {
 	size_t n = strlen(line) + 1, most = n / 2 + 2;
@@ -139,7 +143,10 @@ static char **process_arguments(const char *program, const char *line)
 	return argv;
 }
 
-/* NAME=VALUE strings one behind the other, an empty one at the end. */
+/*
+ * The vector of an environment block: NAME=VALUE strings one after the other, with an empty string
+ * at the end.
+ */
 static char **process_strings(const char *block)
 {
 	char **vector;
@@ -156,7 +163,9 @@ static char **process_strings(const char *block)
 	return vector;
 }
 
-/* A path from the caller's directory is to lead from there, not from the child's: made absolute. */
+/*
+ * Makes a path absolute, because it is relative to the caller's directory, and not to the child's.
+ */
 static LPCSTR from_here(LPCSTR path, char absolute[2 * WEFT_PATH_MAX])
 {
 	size_t n;
@@ -168,7 +177,7 @@ static LPCSTR from_here(LPCSTR path, char absolute[2 * WEFT_PATH_MAX])
 	return absolute;
 }
 
-/* The child begins at base level `level` of the NT class, 0: as the caller is scheduled. */
+/* The child begins at base level `level` of the NT class.  0: it is scheduled as the caller is. */
 static int process_spawn(pid_t *pid, LPCSTR program, char **argv, char **envp, LPCSTR directory,
 			 int level)
 {
@@ -201,7 +210,10 @@ static int process_spawn(pid_t *pid, LPCSTR program, char **argv, char **envp, L
 	return error;
 }
 
-/* Makes info's handles to child pid.  Without them, nobody will wait for it: it is killed. */
+/*
+ * Makes info's handles of child pid.  If that fails, the child is killed, because no thread could
+ * wait for it.
+ */
 static BOOL process_watch(pid_t pid, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
 			  LPPROCESS_INFORMATION info)
 {
@@ -238,14 +250,14 @@ static BOOL process_watch(pid_t pid, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIB
 }
 
 /*
- * program NULL: the first word of the command line, searched along PATH if it is a mere name.
- * flags: a priority class, or 0: of one that is in the NT class, a child is normal, or idle if its
- * maker is; a console of one's own and a group are not given, but taken.
- * The child has the caller's standard streams, and all handles that are made to be
- * inherited, whatever `inherit` says.  ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND,
- * ERROR_ACCESS_DENIED, ERROR_BAD_EXE_FORMAT: the program; ERROR_DIRECTORY: directory is none;
- * ERROR_INVALID_PARAMETER: neither program nor command line, unknown flags;
- * ERROR_NOT_SUPPORTED: CREATE_SUSPENDED; ERROR_NOT_ENOUGH_MEMORY; ERROR_NO_SYSTEM_RESOURCES: processes, handles.
+ * program NULL: the first word of the command line, searched along PATH if it has no slash.  flags:
+ * a priority class, or 0.  With 0, the child of a caller in the NT class is normal, or idle if its
+ * creator is idle.  The flags for a new console and a new group are accepted and ignored.  The
+ * child has the caller's standard streams.  It inherits all handles that are inheritable, whatever
+ * `inherit` is.  ERROR_FILE_NOT_FOUND, ERROR_PATH_NOT_FOUND, ERROR_ACCESS_DENIED,
+ * ERROR_BAD_EXE_FORMAT: the program.  ERROR_DIRECTORY: directory is none.  ERROR_INVALID_PARAMETER:
+ * neither program nor command line, or unknown flags.  ERROR_NOT_SUPPORTED: CREATE_SUSPENDED.
+ * ERROR_NOT_ENOUGH_MEMORY.  ERROR_NO_SYSTEM_RESOURCES: processes, handles.
  */
 BOOL CreateProcess(LPCSTR program, LPSTR line, LPSECURITY_ATTRIBUTES sp, LPSECURITY_ATTRIBUTES st,
 		   BOOL inherit, DWORD flags, LPVOID environment, LPCSTR directory,
@@ -292,8 +304,10 @@ void ExitProcess(UINT code)
 	exit(code);
 }
 
-/* The caller's process ends at once, without what exit does.  ERROR_INVALID_HANDLE;
- * ERROR_ACCESS_DENIED: it has ended. */
+/*
+ * Ends the process at once, without the actions of exit.  ERROR_INVALID_HANDLE.
+ * ERROR_ACCESS_DENIED: it has ended.
+ */
 BOOL TerminateProcess(HANDLE process, UINT code)
 {
 	struct win_process *p = __win_process(process);
@@ -304,7 +318,7 @@ BOOL TerminateProcess(HANDLE process, UINT code)
 	if (p == &this_process)
 		_exit(code);
 	process_reap(p);
-	__win_lock(); /* so that nobody takes its status, and its id is not another's */
+	__win_lock(); /* so no thread reaps it, and its id is not reused */
 	gone = p->reaped;
 	if (!gone && !p->terminated) {
 		p->terminated = true;
@@ -316,8 +330,10 @@ BOOL TerminateProcess(HANDLE process, UINT code)
 	return gone ? __win_fails(ERROR_ACCESS_DENIED) : TRUE;
 }
 
-/* STILL_ACTIVE; else the low 8 bits of its code, or that of TerminateProcess, or 128 and the signal
- * that ended it.  ERROR_INVALID_HANDLE. */
+/*
+ * *code: STILL_ACTIVE; or the low 8 bits of the exit code; or the code of TerminateProcess; or 128
+ * plus the signal that ended the process.  ERROR_INVALID_HANDLE.
+ */
 BOOL GetExitCodeProcess(HANDLE process, LPDWORD code)
 {
 	struct win_process *p = __win_process(process);
@@ -336,8 +352,11 @@ BOOL GetExitCodeProcess(HANDLE process, LPDWORD code)
 	return TRUE;
 }
 
-/* created and exited: when; kernel and user: how long, of all its threads.  exited is when the
- * caller first asked after the end. */
+/*
+ * Reads the times of a process.  created and exited are points in time; kernel and user are
+ * durations, summed over all threads.  exited is the time when the caller first asked after the
+ * end.
+ */
 BOOL __win_process_times(HANDLE process, struct win_times *t)
 {
 	struct win_process *p = __win_process(process);
@@ -364,7 +383,7 @@ DWORD GetCurrentProcessId(void)
 	return getpid();
 }
 
-/* The kernel laid out argv, NULL, the environment, NULL and the auxiliary vector. */
+/* The kernel lays out argv, NULL, the environment, NULL and the auxiliary vector. */
 static char **first_argv(void)
 {
 	char **at = (char **)__auxv - 1;
@@ -374,7 +393,7 @@ static char **first_argv(void)
 	return at;
 }
 
-/* Arguments with blanks, or none, are in quotes.  NULL: no memory. */
+/* The command line.  Empty arguments and arguments with blanks are in quotes.  NULL: no memory. */
 LPSTR GetCommandLine(void)
 {
 	static LPSTR line;

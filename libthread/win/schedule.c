@@ -1,17 +1,17 @@
 /*
- * schedule.c - priorities and CPUs of threads and processes, through the NT class
- * (weft/priocntl.h) and processor_bind.
+ * schedule.c - priorities and CPUs of threads and processes, through the NT class (weft/priocntl.h)
+ * and processor_bind.
  *
- * A process enters the NT class with the first call that sets a priority; which class a
- * program is in otherwise is its user's business (priocntl -e -c NT).  A thread that has not
- * begun, or has no LWP of its own, keeps what it is told for when it has one.
+ * The first call that sets a priority puts the process into the NT class.  Before that, the user
+ * chooses the program's class (priocntl -e -c NT).  If a thread has not begun, or has no LWP of its
+ * own, its settings are stored until it has an LWP.
  */
 #include <sys/priocntl.h>
 #include <sys/processor.h>
 #include <sys/procset.h>
 #include "win.h"
 
-static DWORD_PTR process_mask; /* lock; 0: what the process began with */
+static DWORD_PTR process_mask; /* lock; 0: the CPUs with which the process began */
 static unsigned masks_set;     /* lock: times that process_mask was set */
 
 /* --- priorities ---------------------------------------------------------------------------- */
@@ -39,7 +39,7 @@ DWORD __win_apply_priority(struct win_thread *w)
 	return pcparms_set(P_LWPID, w->lwpid, NT_NOCHANGE, w->priority);
 }
 
-/* ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER: none of THREAD_PRIORITY_*. */
+/* ERROR_INVALID_HANDLE.  ERROR_INVALID_PARAMETER: not one of THREAD_PRIORITY_*. */
 BOOL SetThreadPriority(HANDLE thread, int priority)
 {
 	struct win_thread *w;
@@ -52,8 +52,11 @@ BOOL SetThreadPriority(HANDLE thread, int priority)
 	if (w == NULL)
 		return FALSE;
 	__win_lock();
-	/* A thread that lowers itself would lose its CPU at once, with the lock, and to such as
-	 * wait for that. */
+	/*
+	 * *Race:* a thread lowers its own priority while it holds the lock, and a thread of higher
+	 * priority waits for the lock; *without this:* the caller loses its CPU at once to threads
+	 * that wait for the lock; *closed by:* preemption control until the lock is released.
+	 */
 	critical_enter();
 	w->priority = priority;
 	if (w->lwpid != 0)
@@ -64,8 +67,10 @@ BOOL SetThreadPriority(HANDLE thread, int priority)
 	return error == 0 ? TRUE : __win_fails(error);
 }
 
-/* What was set, or its place in the NT class.  THREAD_PRIORITY_ERROR_RETURN:
- * ERROR_INVALID_HANDLE. */
+/*
+ * The priority that was set, or the LWP's priority in the NT class.  THREAD_PRIORITY_ERROR_RETURN:
+ * ERROR_INVALID_HANDLE.
+ */
 int GetThreadPriority(HANDLE thread)
 {
 	struct win_thread *w = __win_thread(thread);
@@ -111,7 +116,9 @@ int __win_child_level(void)
 	return now.nt.nt_class == NT_IDLE_CLASS ? NT_IDLE_CLASS : NT_NORMAL_CLASS;
 }
 
-/* ERROR_INVALID_HANDLE: none, or it has ended; ERROR_INVALID_PARAMETER: no such class. */
+/*
+ * ERROR_INVALID_HANDLE: no such process, or it has ended.  ERROR_INVALID_PARAMETER: no such class.
+ */
 BOOL SetPriorityClass(HANDLE process, DWORD priority_class)
 {
 	int level = __win_class_level(priority_class);
@@ -128,7 +135,7 @@ BOOL SetPriorityClass(HANDLE process, DWORD priority_class)
 	return error == 0 ? TRUE : __win_fails(error);
 }
 
-/* NORMAL_PRIORITY_CLASS outside of the NT class.  0: ERROR_INVALID_HANDLE. */
+/* The priority class; NORMAL_PRIORITY_CLASS outside the NT class.  0: ERROR_INVALID_HANDLE. */
 DWORD GetPriorityClass(HANDLE process)
 {
 	struct win_process *p = __win_process(process);
@@ -156,8 +163,8 @@ static DWORD_PTR affinity_all(void)
 }
 
 /*
- * The kernel binds to one CPU or to none: so a mask has one, or all.
- * ERROR_INVALID_PARAMETER: no CPU, or one that there is not; ERROR_NOT_SUPPORTED.
+ * The kernel binds to one CPU or to none, so a mask has one CPU, or all.  ERROR_INVALID_PARAMETER:
+ * no CPU, or a CPU that does not exist.  ERROR_NOT_SUPPORTED: several CPUs, but not all.
  */
 static DWORD affinity_bind(idtype_t type, id_t id, DWORD_PTR mask, bool apply)
 {
@@ -175,7 +182,10 @@ static DWORD_PTR mask_of(int cpu)
 	return cpu == PBIND_NONE ? affinity_all() : (DWORD_PTR)1 << cpu;
 }
 
-/* With the lock: the CPUs of the process.  It began with those of its maker, which its first LWP has. */
+/*
+ * With the lock held: the CPUs of the process.  At first they are the creator's CPUs, which the
+ * first LWP still has.
+ */
 static DWORD_PTR affinity_allowed(void)
 {
 	int cpu = PBIND_NONE;
@@ -188,7 +198,7 @@ static DWORD_PTR affinity_allowed(void)
 	return process_mask;
 }
 
-/* Its own, unless those of the process have been set since. */
+/* The thread's own CPUs, unless the process's CPUs have been set since. */
 DWORD_PTR __win_affinity(const struct win_thread *w)
 {
 	return w->affinity != 0 && w->process_affinity == masks_set ? w->affinity
@@ -207,7 +217,7 @@ void __win_child_affinity(int pid)
 	__win_unlock();
 }
 
-/* Returns the mask before; 0: errors of bind, ERROR_INVALID_HANDLE. */
+/* Returns the previous mask.  0: errors of affinity_bind, ERROR_INVALID_HANDLE. */
 DWORD_PTR SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask)
 {
 	struct win_thread *w = __win_thread(thread);
@@ -232,7 +242,10 @@ DWORD_PTR SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask)
 	return 0;
 }
 
-/* Of all threads of the caller's process, or of a child's.  Errors as above. */
+/*
+ * Sets the CPUs of all threads of the caller's process, or of a child.  Errors of
+ * SetThreadAffinityMask.
+ */
 BOOL SetProcessAffinityMask(HANDLE process, DWORD_PTR mask)
 {
 	struct win_process *p = __win_process(process);
@@ -251,7 +264,9 @@ BOOL SetProcessAffinityMask(HANDLE process, DWORD_PTR mask)
 	return error == 0 ? TRUE : __win_fails(error);
 }
 
-/* Of a child, the CPUs of its first LWP.  ERROR_INVALID_HANDLE: none, or it has ended. */
+/*
+ * For a child, the CPUs of its first LWP.  ERROR_INVALID_HANDLE: no such process, or it has ended.
+ */
 BOOL GetProcessAffinityMask(HANDLE process, PDWORD_PTR mask, PDWORD_PTR system_mask)
 {
 	struct win_process *p = __win_process(process);

@@ -1,15 +1,16 @@
 /*
- * thread.c - threads of Win32: bound threads of this library, each with a struct
- * win_thread, which other threads of the library get when they first need one.
+ * thread.c - threads of Win32: bound threads of this library, each with a struct win_thread.  Other
+ * threads of the library get a struct win_thread when they first need it.
  *
- * A thread's object is an event that the kernel sets when its LWP ends, after the mutexes
- * that it owned have been abandoned; so whoever sees the thread ended finds nothing of it
- * still going on.  A thread without an LWP of its own sets the event itself, last of all
- * that it does.
+ * A thread's object is an event that the kernel sets when the thread's LWP ends.  The kernel first
+ * abandons the mutexes that the thread owned.  So when another thread sees the end, no action of
+ * the thread still goes on.  A thread without an LWP of its own sets the event itself, as its last
+ * action.
  *
- * Suspending counts, under __win_lock (win.h).  A thread that suspends itself waits for a
- * semaphore: between its decision and its stop somebody may resume it, and a permit waits
- * where thr_continue would be lost.
+ * Suspensions are counted under __win_lock (win.h).  *Race:* a thread decides to suspend itself,
+ * and another thread resumes it before it stops; *without this:* thr_continue comes too early and
+ * is lost, and the thread sleeps for ever; *closed by:* a semaphore, for which a thread that
+ * suspends itself waits.  The semaphore keeps the unit.
  */
 #include <errno.h>
 #include <limits.h>
@@ -31,7 +32,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* --- beginning and end ------------------------------------------------------------------- */
 
-/* Nothing of the calling thread is to be seen any more, but that its event is not yet set. */
+/* The calling thread's last actions, except that its event is not set yet if it is bound. */
 static void win_thread_ended(void *arg)
 {
 	struct win_thread *w = arg;
@@ -60,8 +61,9 @@ static void win_thread_exits(void *arg)
 }
 
 /*
- * TerminateThread has stopped the thread where it is, outside of the library's own critical
- * sections, and the kernel enters this before another instruction of it is executed.
+ * The handler of TERMINATION.  TerminateThread has stopped the thread outside the library's
+ * critical sections.  The kernel enters this handler before the thread executes another
+ * instruction.
  */
 static void win_thread_terminated(int sig)
 {
@@ -81,19 +83,19 @@ static void win_thread_make_key(void)
 }
 
 /*
- * The calling thread is w from now on.  False: it has been terminated before that, by a signal
- * that found nothing to do; from now on `terminated` sees to it.
+ * Makes the calling thread w.  False: it was terminated before that, by a signal that could not
+ * find w.  From now on win_thread_terminated finds w.
  */
 static bool win_thread_began(struct win_thread *w)
 {
 	bool goes_on;
 	int error;
 
-	/* First, since once `terminated` knows w it may be the end. */
+	/* First, because the thread may end as soon as win_thread_terminated can find w. */
 	if (thread_self()->bound)
 		__sys_kobj_at_exit((uintptr_t)w->event, 0);
 	error = pthread_setspecific(thread_key, w);
-	ASSERT(error == 0); /* the key is one of the first, which need no memory */
+	ASSERT(error == 0); /* the key is one of the first keys, which need no memory */
 	w->id = thread_self()->id;
 	__win_lock();
 	if (thread_self()->bound) {
@@ -108,7 +110,7 @@ static bool win_thread_began(struct win_thread *w)
 	return goes_on;
 }
 
-/* With one reference, the thread's own. */
+/* Creates a struct win_thread with one reference, for the thread itself. */
 static struct win_thread *new_thread(void)
 {
 	struct win_thread *w = calloc(1, sizeof(*w));
@@ -142,12 +144,12 @@ struct win_thread *__win_self(void)
 
 	pthread_once(&once, win_thread_make_key);
 	w = pthread_getspecific(thread_key);
-	if (w == NULL) { /* the first thread, or one of pthread_create */
+	if (w == NULL) { /* the first thread, or a thread of pthread_create */
 		w = new_thread();
 		if (w != NULL) {
 			__win_lock();
 			w->inherited_affinity =
-				__win_affinity(w); /* or what POSIX's calls have set */
+				__win_affinity(w); /* or the CPUs set by POSIX calls */
 			__win_unlock();
 			win_thread_began(w);
 		}
@@ -163,11 +165,11 @@ static void *win_thread_entry(void *arg)
 }
 
 /*
- * stack 0: the usual size; flags: CREATE_SUSPENDED.  The thread is bound, and begins at
- * THREAD_PRIORITY_NORMAL if its class is NT.  NULL: ERROR_INVALID_PARAMETER: unknown flags,
- * no function; ERROR_NOT_SUPPORTED: the model has no bound threads, and one that waited for
- * an object would stop them all; ERROR_NOT_ENOUGH_MEMORY: or no LWP; ERROR_NO_SYSTEM_RESOURCES:
- * handles.
+ * stack 0: the usual size.  flags: CREATE_SUSPENDED.  The thread is bound, and begins at
+ * THREAD_PRIORITY_NORMAL if its class is NT.  NULL: ERROR_INVALID_PARAMETER: unknown flags, or no
+ * function.  ERROR_NOT_SUPPORTED: the model has no bound threads, and a thread that waited for an
+ * object would stop them all.  ERROR_NOT_ENOUGH_MEMORY: no memory, or no LWP.
+ * ERROR_NO_SYSTEM_RESOURCES: handles.
  */
 static struct win_thread *win_thread_create(LPSECURITY_ATTRIBUTES security, SIZE_T stack,
 					    void *start, LPVOID parameter, DWORD flags,
@@ -198,7 +200,11 @@ static struct win_thread *win_thread_create(LPSECURITY_ATTRIBUTES security, SIZE
 	*handle = __win_handle(w->event, &w->object, security != NULL && security->bInheritHandle);
 	if (*handle != NULL) {
 		stack = stack == 0 || stack >= PTHREAD_STACK_MIN ? stack : PTHREAD_STACK_MIN;
-		/* It begins stopped: it shall not end before _beginthread has said what it closes. */
+		/*
+		 * *Race:* the new thread ends, and _beginthread then sets w->closes; *without
+		 * this:* the handle is never closed; *closed by:* THR_SUSPENDED.  The thread begins
+		 * after its creator has set w->closes.
+		 */
 		error = thr_create(NULL, stack, win_thread_entry, w,
 				   THR_BOUND | THR_DETACHED | THR_SUSPENDED, &id);
 		if (error == 0) {
@@ -263,7 +269,8 @@ uintptr_t _beginthread(void (*start)(void *), unsigned stack, void *arg)
 }
 
 /*
- * The first thread too: the process goes on until all have ended (its exit code is 0 then).
+ * Ends the calling thread.  If this is the first thread, the process goes on until all threads have
+ * ended (its exit code is 0 then).
  */
 void ExitThread(DWORD code)
 {
@@ -284,7 +291,7 @@ void _endthread(void)
 	ExitThread(0);
 }
 
-/* STILL_ACTIVE until it has ended.  ERROR_INVALID_HANDLE. */
+/* *code is STILL_ACTIVE until the thread has ended.  ERROR_INVALID_HANDLE. */
 BOOL GetExitCodeThread(HANDLE thread, LPDWORD code)
 {
 	struct win_thread *w = __win_thread(thread);
@@ -300,10 +307,10 @@ BOOL GetExitCodeThread(HANDLE thread, LPDWORD code)
 /* --- suspension and termination ------------------------------------------------------------ */
 
 /*
- * Returns how often it was suspended before; -1: ERROR_INVALID_HANDLE; ERROR_ACCESS_DENIED:
- * it has ended; ERROR_SIGNAL_REFUSED: MAXIMUM_SUSPEND_COUNT times already;
- * ERROR_NOT_ENOUGH_MEMORY.  Suspended, a thread may hold any lock of the program, malloc's
- * and stdio's too.  Of the caller itself: blocks.
+ * Returns the suspension count before the call.  A suspended thread may own any lock of the
+ * program, also locks of malloc and stdio.  Blocks if the thread is the caller.  -1:
+ * ERROR_INVALID_HANDLE; ERROR_ACCESS_DENIED: it has ended; ERROR_SIGNAL_REFUSED: it is suspended
+ * MAXIMUM_SUSPEND_COUNT times already; ERROR_NOT_ENOUGH_MEMORY.
  */
 DWORD SuspendThread(HANDLE thread)
 {
@@ -341,7 +348,7 @@ DWORD SuspendThread(HANDLE thread)
 	return -1;
 }
 
-/* With the lock held: w goes on. */
+/* With the lock held: lets w go on. */
 static void win_thread_resume(struct win_thread *w)
 {
 	w->suspends = 0;
@@ -352,7 +359,10 @@ static void win_thread_resume(struct win_thread *w)
 	w->waits_for_go = false;
 }
 
-/* Returns how often it was suspended before: 0 or 1: it runs now.  -1: ERROR_INVALID_HANDLE. */
+/*
+ * Returns the suspension count before the call; 0 or 1: the thread runs now.  -1:
+ * ERROR_INVALID_HANDLE.
+ */
 DWORD ResumeThread(HANDLE thread)
 {
 	struct win_thread *w = __win_thread(thread);
@@ -372,10 +382,10 @@ DWORD ResumeThread(HANDLE thread)
 }
 
 /*
- * Ends a thread where it is: its stack and its thread-specific data are forgotten, and what it
- * held of user-space locks stays held, critical sections and malloc's too; mutexes are
- * abandoned.  It is not over when this returns: wait for the thread.  One that has blocked
- * signal WEFT_SIGRTMAX goes on until it no longer does.  ERROR_INVALID_HANDLE;
+ * Ends a thread where it is.  Its stack is not unwound, and its thread-specific data are dropped
+ * without destructors.  Locks in user memory stay held, also critical sections and malloc's locks;
+ * mutexes are abandoned.  The end may come after this call returns: wait for the thread.  A thread
+ * that blocks signal WEFT_SIGRTMAX goes on until it unblocks the signal.  ERROR_INVALID_HANDLE.
  * ERROR_ACCESS_DENIED: it has ended.
  */
 BOOL TerminateThread(HANDLE thread, DWORD code)
@@ -416,7 +426,7 @@ DWORD GetCurrentThreadId(void)
 	return thread_self()->id;
 }
 
-/* 0: gives the rest of its slice to another thread of its priority. */
+/* 0: yields the rest of the time slice to another thread of the same priority. */
 void Sleep(DWORD milliseconds)
 {
 	if (milliseconds == 0)
@@ -429,14 +439,17 @@ void Sleep(DWORD milliseconds)
 	} while (milliseconds == INFINITE);
 }
 
-/* Nothing calls back: always 0. */
+/* Always 0, because there are no asynchronous procedure calls. */
 DWORD SleepEx(DWORD milliseconds, BOOL alertable)
 {
 	Sleep(milliseconds);
 	return 0;
 }
 
-/* Windows tells whether another thread was there; the kernel does not say: TRUE. */
+/*
+ * Windows returns whether it has switched to another thread.  The kernel does not report that, so
+ * the result is always TRUE.
+ */
 BOOL SwitchToThread(void)
 {
 	sched_yield();
@@ -450,8 +463,8 @@ DWORD TlsAlloc(void)
 {
 	pthread_key_t key;
 
-	pthread_once(&once, win_thread_make_key); /* keep the first ones for this library */
-	SetLastError(GetLastError()); /* so that it has its value before the keys run out */
+	pthread_once(&once, win_thread_make_key); /* the library's keys come first */
+	SetLastError(GetLastError()); /* the error key needs its value before the keys run out */
 	if (pthread_key_create(&key, NULL) == 0)
 		return key;
 	SetLastError(ERROR_NOT_ENOUGH_MEMORY);
@@ -464,8 +477,10 @@ BOOL TlsFree(DWORD index)
 	return pthread_key_delete(index) == 0 ? TRUE : __win_fails(ERROR_INVALID_PARAMETER);
 }
 
-/* NULL at first.  Clears the last error, since NULL may be a value; an index that was not
- * allocated is not noticed, as in Windows, but for one that can be none. */
+/*
+ * The value is NULL at first.  Clears the last error, because NULL may be a value.  As in Windows,
+ * the function does not notice an index that was not allocated, unless the index is out of range.
+ */
 LPVOID TlsGetValue(DWORD index)
 {
 	SetLastError(index < PTHREAD_KEYS_MAX ? ERROR_SUCCESS : ERROR_INVALID_PARAMETER);

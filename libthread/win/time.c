@@ -1,6 +1,6 @@
 /*
- * time.c - time as Win32 counts it: system time and file time, times of threads and
- * processes from the microstates (weft/msacct.h), and what the system is.
+ * time.c - time as Win32 counts it: system time and file time; the times of threads and processes,
+ * from the microstates (weft/msacct.h); and the description of the system.
  */
 #include <time.h>
 #include <weft/msacct.h>
@@ -57,7 +57,7 @@ void GetSystemTime(LPSYSTEMTIME t)
 	FileTimeToSystemTime(&now, t);
 }
 
-/* As TZ has it. */
+/* The local time, by TZ. */
 void GetLocalTime(LPSYSTEMTIME t)
 {
 	struct timespec now;
@@ -83,7 +83,10 @@ static int month_days(int year, int month)
 	return days[month - 1] + (month == 2 && year_is_leap(year));
 }
 
-/* Days from 1 January 1601, a Monday with which a cycle of 400 years begins, to that of year. */
+/*
+ * Days from 1 January 1601 to 1 January of year.  1 January 1601 was a Monday, and a cycle of 400
+ * years begins with it.
+ */
 static int64_t days_before(int year)
 {
 	int64_t years = year - 1601;
@@ -91,8 +94,7 @@ static int64_t days_before(int year)
 	return years * 365 + years / 4 - years / 100 + years / 400;
 }
 
-/* wDayOfWeek does not count.  ERROR_INVALID_PARAMETER: no such time, or not in the years
- * 1601 to 30827. */
+/* Ignores wDayOfWeek.  ERROR_INVALID_PARAMETER: no such time, or not in the years 1601 to 30827. */
 BOOL SystemTimeToFileTime(const SYSTEMTIME *from, LPFILETIME to)
 {
 	int64_t days;
@@ -157,7 +159,7 @@ bool __win_read_times(int pid, uint32_t lwpid, struct win_times *t)
 	return true;
 }
 
-/* Points in time count from boot there, from 1601 here. */
+/* Points in time are counted from boot in t, and from 1601 in the results. */
 static void times_give(const struct win_times *t, LPFILETIME created, LPFILETIME exited,
 		       LPFILETIME kernel, LPFILETIME user)
 {
@@ -169,8 +171,10 @@ static void times_give(const struct win_times *t, LPFILETIME created, LPFILETIME
 	*user = file_time(t->user / UNIT_NS);
 }
 
-/* A thread without an LWP of its own has no times.  *exited is 0 until it has ended.
- * ERROR_INVALID_HANDLE. */
+/*
+ * The times of a thread.  A thread without an LWP of its own has no times.  *exited is 0 until the
+ * thread has ended.  ERROR_INVALID_HANDLE.
+ */
 BOOL GetThreadTimes(HANDLE thread, LPFILETIME created, LPFILETIME exited, LPFILETIME kernel,
 		    LPFILETIME user)
 {
@@ -189,7 +193,9 @@ BOOL GetThreadTimes(HANDLE thread, LPFILETIME created, LPFILETIME exited, LPFILE
 	return TRUE;
 }
 
-/* *exited of a child is when that was first asked for after its end.  ERROR_INVALID_HANDLE. */
+/*
+ * *exited of a child is the time when the caller first asked after the end.  ERROR_INVALID_HANDLE.
+ */
 BOOL GetProcessTimes(HANDLE process, LPFILETIME created, LPFILETIME exited, LPFILETIME kernel,
 		     LPFILETIME user)
 {
