@@ -13,9 +13,9 @@
  * the library (core/worker.h) waits for the shared condition variable and passes its wake-ups on.
  *
  * Locks, in the order in which they nest: queue->lock, mq->lock.  The owner of queue->lock waits
- * for no other lock of its process, except mq->lock.  *Race:* an unbound owner of queue->lock
- * sleeps for another lock, and its LWP runs a thread that waits for queue->lock in the kernel;
- * *without this:* the LWP never returns to the owner; *closed by:* this rule.
+ * for no other lock of its process, except mq->lock.  Otherwise an unbound owner could sleep for
+ * another lock, and its LWP could run a thread that waits for queue->lock in the kernel.  The LWP
+ * would never return to the owner.
  */
 #pragma once
 #include <mqueue.h>

@@ -153,7 +153,7 @@ BOOL ReleaseSemaphore(HANDLE semaphore, LONG n, LPLONG before)
  * handler does not end the wait.  Results:
  *
  *	WAIT_OBJECT_0 + index: of the acquired object (the lowest index; 0 for all).
- *	WAIT_ABANDONED_0 + index: the same, and the last owner of an acquired mutex ended as its owner.
+ *	WAIT_ABANDONED_0 + index: the same; the owner of an acquired mutex ended as its owner.
  *	WAIT_TIMEOUT: the milliseconds are over (INFINITE: no limit; 0: does not wait).
  *	WAIT_FAILED: ERROR_INVALID_HANDLE; ERROR_INVALID_PARAMETER: n is 0 or more than
  *		MAXIMUM_WAIT_OBJECTS, or an object is there twice; ERROR_NOT_ENOUGH_MEMORY.

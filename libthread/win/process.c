@@ -24,10 +24,7 @@ extern char **environ;
 static struct win_process this_process; /* constant once it has an event, except refs */
 static HANDLE this_event;
 
-/*
- * *Race:* two threads create the event at once; *without this:* the process has two events; *closed
- * by:* the check under the lock.  The second thread closes its event.
- */
+/* If two threads create the event at once, the second thread closes its event. */
 struct win_process *__win_this_process(HANDLE *event)
 {
 	HANDLE seen = __atomic_load_n(&this_event, __ATOMIC_ACQUIRE);
