@@ -3,13 +3,13 @@
  *
  * When statistics are off, they cost nothing, except for a test on some ways into the kernel.  The
  * files of sync/ are compiled twice: as they are, and once more with COUNTED (lockstat/mutex.c and
- * so on).  In the second copy COUNT counts, and the functions __stat_NAME around it measure times.
- * At the start of a process that wants statistics, each function named by LOCKSTAT_ENTRY gets a
- * jump to its __stat_ function as its first instruction (start.c).  DTrace does something similar
- * for plockstat.
+ * so on).  In the second copy COUNT counts.  The functions __stat_NAME call this copy and measure
+ * times.  At the start of a process that wants statistics, each function named by LOCKSTAT_ENTRY
+ * gets a jump to its __stat_ function as its first instruction (start.c).  DTrace does something
+ * similar for plockstat.
  *
  * The table (table.c) has one row for each pair of lock and caller, and only grows.  All counters
- * are atomic and no function takes a lock.  So the only disturbance of the measured program is the
+ * are atomic, and counting takes no lock.  So the only disturbance of the measured program is the
  * time of the extra instructions.
  */
 #pragma once
@@ -98,8 +98,8 @@ struct lock_row *__lock_op_end(const struct lock_op *op, unsigned count, bool co
 /* Ends the operation; its counts are added to the row, if there is one. */
 void __lock_op_end_at(const struct lock_op *op, struct lock_row *row);
 /*
- * Called when the caller has acquired the lock, and when it has released the lock.  The second
- * function returns the row of the last hold, or NULL.
+ * The first function records that the caller owns the lock from now on.  The second ends the last
+ * hold of the lock and returns its row, or NULL.
  */
 void __lock_held(const void *lock, struct lock_row *row);
 struct lock_row *__lock_released(const void *lock);

@@ -68,7 +68,7 @@ static void on_signal(int sig)
 	errno = error;
 }
 
-/* A constructor, because newlib can be used then. */
+/* A constructor, because constructors run when newlib can be used. */
 static void __attribute__((constructor)) report_when_asked(void)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};

@@ -232,9 +232,9 @@ BOOL CloseHandle(HANDLE h)
 }
 
 /*
- * Duplicates a handle within the caller's process.  Either kind of handle names this process.  A
- * pseudo handle of a thread or process gives a real handle.  Access rights are ignored.
- * ERROR_NOT_SUPPORTED: for another process.  ERROR_INVALID_HANDLE.
+ * Duplicates a handle within the caller's process.  Both process handles must be of this process,
+ * real handles or the pseudo handle.  A pseudo handle of a thread or process gives a real handle.
+ * Access rights are ignored.  ERROR_NOT_SUPPORTED: for another process.  ERROR_INVALID_HANDLE.
  */
 BOOL DuplicateHandle(HANDLE from_process, HANDLE h, HANDLE to_process, LPHANDLE copy, DWORD access,
 		     BOOL inherit, DWORD options)

@@ -351,8 +351,8 @@ BOOL GetExitCodeProcess(HANDLE process, LPDWORD code)
 
 /*
  * Reads the times of a process.  created and exited are points in time; kernel and user are
- * durations, summed over all threads.  exited is the time when the caller first asked after the
- * end.
+ * durations, summed over all threads.  exited is the time when the caller first asked for it after
+ * the end.
  */
 BOOL __win_process_times(HANDLE process, struct win_times *t)
 {

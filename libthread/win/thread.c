@@ -83,8 +83,8 @@ static void win_thread_make_key(void)
 }
 
 /*
- * Makes the calling thread w.  False: it was terminated before that, by a signal that could not
- * find w.  From now on win_thread_terminated finds w.
+ * Binds w to the calling thread.  False: the thread was terminated before this call, by a signal;
+ * its handler found no w.  From now on win_thread_terminated finds w.
  */
 static bool win_thread_began(struct win_thread *w)
 {

@@ -194,7 +194,8 @@ BOOL GetThreadTimes(HANDLE thread, LPFILETIME created, LPFILETIME exited, LPFILE
 }
 
 /*
- * *exited of a child is the time when the caller first asked after the end.  ERROR_INVALID_HANDLE.
+ * *exited of a child is the time when the caller first asked for it after the end.
+ * ERROR_INVALID_HANDLE.
  */
 BOOL GetProcessTimes(HANDLE process, LPFILETIME created, LPFILETIME exited, LPFILETIME kernel,
 		     LPFILETIME user)
