@@ -127,8 +127,8 @@ cond_wait_here(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 }
 
 /*
- * The wait if c's queue is the kernel's, or if the caller may be cancelled at any time.  During the
- * wait the caller may not be cancelled at any time.  The wait is a cancellation point, and its
+ * The wait if c's queue is the kernel's, or if the caller has asynchronous cancellation on.
+ * Asynchronous cancellation is off during the wait.  The wait is a cancellation point, and its
  * cleanup handlers own m; at any other moment of the wait the thread may have released m.
  */
 static int __attribute__((noinline))
