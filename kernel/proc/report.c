@@ -86,15 +86,13 @@ static void print_why(struct proc *p, unsigned runnable)
 	       p->name, runnable, runnable == 1 ? "" : "s", runnable == 1 ? "it" : "them");
 	if (loops)
 		printk("    If a thread on an LWP waits for one of these in a loop, it waits for "
-		       "ever. "
-		       "LIBTHREAD_OPTIONS=concurrency=N\n    or thr_setconcurrency(N) gives a "
-		       "process "
-		       "of model mxn N LWPs.\n");
+		       "ever. LIBTHREAD_OPTIONS=concurrency=N\n"
+		       "    or thr_setconcurrency(N) gives a process of model mxn N LWPs.\n");
 	if (shared)
 		printk("    A thread that waits for a process-shared object, a named semaphore or "
-		       "a "
-		       "robust mutex waits in the kernel,\n    and keeps its LWP. Model n1 has one "
-		       "LWP, so all other threads wait with it.\n");
+		       "a robust mutex waits in the kernel,\n"
+		       "    and keeps its LWP. Model n1 has one LWP, so all other threads wait "
+		       "with it.\n");
 }
 
 static void print_threads(struct proc *p)
