@@ -1,12 +1,15 @@
 /*
  * aiopipe.c - a thread that reads a pipe, beside a thread that computes.
  *
- *	aiopipe read|aio BYTES MICROSECONDS INSTRUCTIONS
+ * aiopipe read|aio BYTES MICROSECONDS INSTRUCTIONS
  *
- * Another process writes a byte each so many microseconds.  One thread reads the bytes one by one:
- * by read, which keeps its LWP; or by aio_read and aio_suspend, where an LWP of the library's own waits for the
- * pipe.  The main thread computes as many parts of so many instructions, and yields after each.
- * Prints the time until both are through.
+ * Another process writes BYTES bytes, one every MICROSECONDS.  One thread reads them one by one:
+ *
+ *	read  by read(), which keeps the reader's LWP
+ *	aio   by aio_read() and aio_suspend(); an LWP of the library's own waits for the pipe
+ *
+ * The main thread computes BYTES parts of INSTRUCTIONS instructions, and yields after each.
+ * Prints the time until both threads have finished.
  */
 #include "common/bench.h"
 #include <aio.h>

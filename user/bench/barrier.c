@@ -1,45 +1,45 @@
 /*
  * barrier - threads that compute and meet at a barrier, again and again.
  *
- *	barrier [-b] [-c LWPS] [-t THREADS] [-i ITERATIONS] [-s SIZE] [-n BARRIERS] [-l CPUS]
- *	        [-r US]
+ * barrier [-b] [-c LWPS] [-t THREADS] [-i ITERATIONS] [-s SIZE] [-n BARRIERS] [-l CPUS]
+ *         [-r US]
  *
  * The program of appendix A of "Performance of the M-to-N thread scheduling model" (the ThreadMon
- * paper), in UNIX International threads: between two barriers each thread increments each
- * element of its own SIZE by SIZE matrix ITERATIONS times; the barrier is a mutex, a counter and a
+ * paper), in UNIX International threads.  Between two barriers each thread increments each
+ * element of its own SIZE by SIZE matrix ITERATIONS times.  The barrier is a mutex, a counter and a
  * condition variable.  Fine grain in the paper is a size of 2, and 1 to some thousand
- * iterations; coarse grain a size of 500 and 10 iterations.
+ * iterations.  Coarse grain is a size of 500 and 10 iterations.
  *
- *	-b  bound threads; else unbound ones
- *	-c  concurrency asked for (the number of CPUs; 0: not asked)
- *	-t  threads (4)
- *	-i  iterations (10)
- *	-s  rows and columns of a matrix (500)
- *	-n  barriers (10), after one that is not measured
- *	-l  as many other processes compute all the while (0)
- *	-r  before it comes to the barrier each thread reports to another process, in a read that blocks
- *	    for so many microseconds (0: no reports)
+ * -b  bound threads; else unbound ones
+ * -c  concurrency asked for (the number of CPUs; 0: not asked)
+ * -t  threads (4)
+ * -i  iterations (10)
+ * -s  rows and columns of a matrix (500)
+ * -n  barriers (10), after one that is not measured
+ * -l  as many other processes compute all the while (0)
+ * -r  before each barrier each thread reports to another process: it blocks in a read
+ *     for so many microseconds (0: no reports)
  *
- * The line of results, beside bench's: barrier_ns, from one barrier to the next; of that, what a
- * thread spends on an average
+ * The line of results contains, beside the keys of bench.h, barrier_ns: the time from one barrier
+ * to the next.  Of this time a thread spends on average
  *
- *	blocked_ns       Blocked: from its coming until the barrier opens
- *	dispatchable_ns  Dispatchable: until it goes on, with the mutex, if an LWP was idle when the
- *	                 barrier opened
- *	runqueue_ns      RunQueue: the same if there was none for it
- *	onlwp_ns         OnLWP: the rest.  A bound thread is so also while its LWP wakes up
+ * blocked_ns       Blocked: from its arrival until the barrier opens
+ * dispatchable_ns  Dispatchable: until it continues, with the mutex, if an LWP was idle for it when
+ *                  the barrier opened
+ * runqueue_ns      RunQueue: the same time if no LWP was idle for it
+ * onlwp_ns         OnLWP: the rest.  A bound thread is OnLWP also while its LWP wakes up
  *
- * and ready_ns, the time from the opening until a thread goes on, of those who have waited, bound or
- * not.  The LWPs of the process had a CPU for user_ns and sys_ns, could run and waited for one on the
- * kernel's dispatch queues for waitcpu_ns, and were parked for lock_ns, all together.
- * lwps_first and lwps are those of the process after the first barrier and in the end; of `mxn`, how
- * often _schedlock was taken and found taken.
+ * ready_ns is the time from the opening until a waiter continues, bound or not.  user_ns and sys_ns
+ * are the CPU time of all LWPs of the process together.  waitcpu_ns is the time in which they were
+ * runnable on the kernel's dispatch queues.  lock_ns is the time in which they were parked.
+ * lwps_first and lwps count the LWPs of the process after the first barrier and at the end.  In
+ * `mxn`, the line also says how often _schedlock was acquired, and how often it was then contended.
  *
- * Who is Dispatchable follows from the library's rule: at the opening all others are blocked, so
- * all LWPs of the pool but the opener's are idle, and are given to those who wait in the order in
- * which they came.
+ * The library's rule decides which waiter is Dispatchable.  At the opening all other threads are
+ * blocked, so all LWPs of the pool except the opener's are idle.  The waiters get these LWPs in the
+ * order of their arrival.
  *
- * One lock, barrier.lock; nothing is locked under it.
+ * One lock, barrier.lock; no lock is acquired under it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -66,10 +66,10 @@ static struct {
 static struct {
 	mutex_t lock;
 	cond_t open;
-	long count;       /* threads that are here; lock */
+	long count;       /* threads that have arrived; lock */
 	long passed;      /* barriers that have opened; lock */
-	int64_t released; /* when the last one opened; lock */
-	long idle;        /* LWPs of the pool that were idle then; lock */
+	int64_t released; /* when the last barrier opened; lock */
+	long idle;        /* LWPs of the pool that were idle at that moment; lock */
 	struct moment first, last;
 } barrier;
 
@@ -78,13 +78,14 @@ struct worker {
 	volatile int *matrix;
 	/* Times, summed over all barriers. */
 	int64_t blocked, dispatchable, runqueue;
-	int64_t ready; /* from the opening until it went on */
+	int64_t ready; /* from the opening until the thread continued */
 };
 
-/* LWPs of the process that run none of the threads: the library's own, which were there before. */
+/* LWPs of the process that run none of the threads: the library's own, which existed before. */
 static long others;
 
-/* Of the first barrier, the last, and those where the pool may have grown meanwhile. */
+/* Reads the process's figures at the first barrier, at the last, and where the pool may have
+ * grown. */
 static void look(long mine)
 {
 	struct moment now;
@@ -100,8 +101,8 @@ static void look(long mine)
 }
 
 /*
- * self came to barrier `mine` as the one after `earlier` others, and waited from `came` on.  What is
- * measured begins at the opening of the first barrier and ends at that of the last.
+ * Adds barrier `mine` to the times of self, which arrived at `came`, after `earlier` other threads.
+ * The measurement begins when the first barrier opens, and ends when the last one opens.
  */
 static void account(struct worker *self, long mine, long earlier, int64_t came, int64_t released,
 		    long idle)
@@ -121,8 +122,9 @@ static void account(struct worker *self, long mine, long earlier, int64_t came, 
 		self->runqueue += waited;
 }
 
-/* The last one to come notes the time and lets all go.  A thread that is let go cannot be overtaken by
- * two barriers, since the next one awaits it. */
+/* Waits until all threads have arrived.  The last thread to arrive notes the time and wakes up
+ * the others.  A woken thread cannot be overtaken by two barriers, because the next barrier
+ * awaits it. */
 static void pass(struct worker *self)
 {
 	int64_t came = gethrtime(), released;
@@ -163,7 +165,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Computes until the parent is gone, or kills it. */
+/* Computes until the parent exits or kills this process. */
 static void __attribute__((noreturn)) load(pid_t parent)
 {
 	while (getppid() == parent)
@@ -215,7 +217,7 @@ usage:
 	exit(2);
 }
 
-/* _schedlock's counts; ENOTSUP where there is none. */
+/* Prints _schedlock's counts, except where the library has none (ENOTSUP). */
 static void print_schedlock(void)
 {
 	struct thr_schedlock_stats s;

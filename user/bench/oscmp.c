@@ -1,31 +1,33 @@
 /*
- * oscmp - integers, floating point and files: one after the other, at the same time, and under stress.
+ * oscmp - integers, floating point and files: one after the other, at the same time, and under
+ * stress.
  *
- *	oscmp [-c] [-n ITERATIONS] [-i INCREMENTS] [-e EQUATIONS] [-f COPIES] [-t COUNTERS] [-l HOLD]
- *	      COLUMN CASE
+ * oscmp [-c] [-n ITERATIONS] [-i INCREMENTS] [-e EQUATIONS] [-f COPIES] [-t COUNTERS] [-l HOLD]
+ *       COLUMN CASE
  *
- * The programs of D. Cirne's "Multithreading: An Extensive Study on Linux, OpenSolaris, and Windows",
- * from their description.  COLUMN is an interface (common/column.h): nt, bound, cl, unbound.  An
- * iteration makes
+ * The programs of D. Cirne's "Multithreading: An Extensive Study on Linux, OpenSolaris, and
+ * Windows", written from their description.  COLUMN is an interface (common/column.h): nt, bound,
+ * cl, unbound.  An iteration makes
  *
- *	-i  increments of a counter, by adding 37 and subtracting 36 (100,000,000)
- *	-e  values of exp(cos(sqrt(x^2 + y^2))), x = i / 1.1, y = i * 1.1, i from -10 to 10 (200,000)
- *	-f  copies of a text of 35,146 bytes, the size of the GPL, in a new directory (100)
+ * -i  increments of a counter, by adding 37 and subtracting 36 (100,000,000)
+ * -e  values of exp(cos(sqrt(x^2 + y^2))), x = i / 1.1, y = i * 1.1, i from -10 to 10 (200,000)
+ * -f  copies of a text of 35,146 bytes, the size of the GPL, in a new directory (100)
  *
  * CASE says how:
  *
- *	linear   one after the other
- *	threads  in three threads
- *	stress   in 103: -t (100) that share the increments, each under one mutex; a producer that
- *	         computes each value when the consumer has taken the last; one for the files
+ * linear   one after the other
+ * threads  in three threads
+ * stress   in 103: -t (100) that share the increments, each under one mutex; a producer that
+ *          computes each value when the consumer has taken the last; a consumer; one for the files
  *
- * In the paper's figures the increments take hardly longer under the mutex than without, far less than
- * a lock and an unlock for each would: a thread takes the mutex once, for its whole share.
- * With -l HOLD it gives it up after so many.  -t 0 leaves the increments out.  The pair hands its values
- * over by two semaphores; with -c by condition variables (NT: events) under a lock.
+ * In the paper's figures the increments take hardly longer under the mutex than without it.  A lock
+ * and an unlock for each increment would take far longer.  So a thread acquires the mutex once, for
+ * its whole share.  With -l HOLD it releases the mutex after so many increments.  -t 0 leaves the
+ * increments out.  The producer hands its values over by two semaphores; with -c by condition
+ * variables (NT: events) under a lock.
  *
  * -n iterations (100), each a line of results: iteration_ns, counter_ns, equation_ns, file_ns.
- * What is made is checked; the directory is removed behind each iteration, which is not measured.
+ * The results are checked.  The directory is removed after each iteration, which is not measured.
  *
  * Locks: shared.lock and pair.lock are never held together.
  */
@@ -53,7 +55,7 @@ static long counters = 100, hold; /* of case stress */
 static bool by_condition;
 static char text[TEXT_SIZE];
 
-/* One of the three kinds of work: when its first thread began and its last one ended. */
+/* One of the three kinds of work: when its first thread began and its last thread ended. */
 struct span {
 	int64_t began, ended; /* written by its threads, atomic; read when they are joined */
 };
@@ -67,12 +69,12 @@ static struct {
 static struct {
 	struct lock lock;
 	struct place published, consumed;
-	bool full; /* a value is there and not yet taken; lock */
+	bool full; /* a value was produced and is not yet consumed; lock */
 	struct semaphore filled, emptied;
-	double value; /* lock, or of the one that a semaphore let go on */
+	double value; /* guarded by lock, or owned by the thread that a semaphore woke */
 } pair;
 
-static double sum; /* of the values; of the one thread that takes them */
+static double sum; /* of the values; only the consumer uses it */
 
 static void begin(struct span *s)
 {
@@ -124,7 +126,7 @@ static void file_name(char *name, size_t size, long n)
 	snprintf(name, size, FOLDER "/copies/%ld", n);
 }
 
-/* Reads the original anew for each copy, as a copying program does. */
+/* Reads the original again for each copy, as a copying program does. */
 static void copy(long n)
 {
 	static char buffer[TEXT_SIZE]; /* one thread copies at a time */
@@ -151,7 +153,7 @@ static void replicate(struct task *task)
 	end(&file_span);
 }
 
-/* --- stress ------------------------------------------------------------------------------------- */
+/* --- stress ----------------------------------------------------------------------------------- */
 
 static void count_together(struct task *task)
 {
@@ -217,7 +219,7 @@ static void consume(struct task *task)
 	end(&equation_span);
 }
 
-/* --- the cases ------------------------------------------------------------------------------------ */
+/* --- the cases -------------------------------------------------------------------------------- */
 
 static void linear(void)
 {
@@ -259,7 +261,7 @@ static const struct {
 	void (*run)(void);
 } cases[] = {{"linear", linear}, {"threads", threads}, {"stress", stress}};
 
-/* The sum of values between 1/e and e; the last copy, whole. */
+/* Checks that the sum consists of values between 1/e and e, and that the last copy is complete. */
 static void check(void)
 {
 	static char buffer[TEXT_SIZE];
@@ -314,7 +316,7 @@ static void iterate(void (*run)(void), const char *name)
 	}
 }
 
-/* The text: lines, as of a licence; what they say costs nothing. */
+/* Writes the text: lines, as in a licence.  Its contents do not matter. */
 static void write_original(void)
 {
 	int fd;

@@ -2,34 +2,34 @@
  * pp.c - Ping-Pong: what does it cost one thread to hand the turn to another?
  *
  * The benchmark of appendix C of P. Harman's "Multithreading in the Solaris
- * Operating Environment" (2002), written anew from its description.  Plain POSIX
+ * Operating Environment" (2002), written from its description.  Plain POSIX
  * threads: it compiles unchanged on other systems (cc -pthread pp.c).
  *
  * A game has two players in lock step and four mutexes.  Number the moves of a
- * game 0, 1, 2, ...: the first player makes the even ones, the second the odd
- * ones.  Move m stands behind mutex m mod 4, so each player has two mutexes, which
- * it uses in turn.  Whoever makes move m (all numbers mod 4):
+ * game 0, 1, 2, ...: the first player makes the even moves, the second the odd
+ * ones.  Move m waits for mutex m mod 4, so each player has two mutexes, which
+ * it uses in turn.  The player that makes move m (all numbers mod 4):
  *
- *	         first's
- *	           (0)               1. locks   m      to wait for its turn
- *	          /   \              2. locks   m + 3  to block the partner's move after next
- *	second's /     \ second's    3. unlocks m      to let itself be blocked there again
- *	     (3)         (1)         4. unlocks m + 1  to unblock the partner's next move
- *	         \     /
- *	          \   /              It holds m + 1 when it begins and m + 3 when it is done:
- *	           (2)               that is (m + 2) + 1, what its next move begins with.
- *	         first's
+ *          first's
+ *            (0)               1. locks   m      to wait for its turn
+ *           /   \              2. locks   m + 3  to block the partner's move after next
+ * second's /     \ second's    3. unlocks m      to let itself be blocked there again
+ *      (3)         (1)         4. unlocks m + 1  to unblock the partner's next move
+ *          \     /
+ *           \   /              It holds m + 1 when it begins and m + 3 when it is done:
+ *            (2)               that is (m + 2) + 1, with which its next move begins.
+ *          first's
  *
  * Why this is lock step, and legal POSIX:
  *
- *  - The maker of move m holds mutex m + 1 until step 4, so move m + 1 waits for
- *    that; and from step 2 it holds mutex m + 3 until step 4 of move m + 2, so move
- *    m + 3 waits for that.  Therefore the moves are made one by one, in order.
+ *  - The player of move m holds mutex m + 1 until step 4, so move m + 1 waits for
+ *    step 4.  From step 2 on the player holds mutex m + 3, until step 4 of move m + 2,
+ *    so move m + 3 waits for that.  Therefore the moves are made one by one, in order.
  *  - Every unlock is by the thread that locked: m in step 1, m + 1 in step 2 of its
  *    previous move (at first: before the begin barrier, where the first player
  *    locks mutex 1 and the second mutex 2).  Error-checking mutexes (-e) confirm it.
- *  - Only step 1 ever waits: mutex m + 3, which is m - 1, was given up by the partner
- *    in step 3 of move m - 1, before its step 4 let move m begin.
+ *  - Only step 1 ever waits: the partner released mutex m + 3, which is m - 1, in
+ *    step 3 of move m - 1, before its step 4 let move m begin.
  *
  * The turn itself guards game.moves, a plain counter: if two moves ever overlapped
  * or came out of order, make_move() would find a wrong number there.
@@ -37,9 +37,9 @@
  * Any number of games go on at once.  They have nothing in common, except that with
  * -z -1 every move also locks and unlocks one global mutex.
  *
- * Locks: the four of a game are a ring, so they have no order; there is no deadlock
- * since nobody waits in step 2.  The bottleneck mutex comes after them.  A gate's
- * mutex is held with one of the ring's already locked, and nothing is locked under it.
+ * Locks: the four of a game are a ring, so they have no order.  There is no deadlock,
+ * because no player waits in step 2.  The bottleneck mutex comes after them.  A gate's
+ * mutex is held with one of the ring's already locked; no lock is acquired under it.
  */
 #define _XOPEN_SOURCE 700 /* for pthread_setconcurrency() */
 #include <errno.h>
@@ -58,7 +58,7 @@
 #define CACHE_LINE 64
 
 struct game {
-	_Alignas(CACHE_LINE) pthread_mutex_t turn[4]; /* turn[m % 4] stands before move m */
+	_Alignas(CACHE_LINE) pthread_mutex_t turn[4]; /* move m waits for turn[m % 4] */
 	unsigned long moves;                          /* made so far; guarded by the turn */
 };
 
@@ -68,11 +68,11 @@ struct player {
 	pthread_t thread;
 };
 
-/* A barrier that sleeps: a mutex and a condition variable, nothing that spins. */
+/* A barrier that sleeps: a mutex and a condition variable.  It never spins. */
 struct gate {
 	pthread_mutex_t lock;
 	pthread_cond_t opened;
-	unsigned long awaited; /* threads that have still to arrive; lock */
+	unsigned long awaited; /* threads that have not arrived yet; lock */
 };
 
 static struct {
@@ -98,8 +98,8 @@ static pthread_mutex_t bottleneck;
 static struct gate setup_gate, begin_gate, end_gate;
 
 /*
- * Says what went wrong and ends the process with status 1.  _Exit, since several players may fail
- * at once and exit() may not be called twice; standard output is flushed where it is written.
+ * Prints a message and ends the process with status 1.  _Exit, because several players may fail
+ * at once, and exit() may not be called twice.  Standard output is flushed where it is written.
  */
 static void __attribute__((format(printf, 1, 2), noreturn)) fail(const char *format, ...)
 {
@@ -138,7 +138,7 @@ static void gate_init(struct gate *gate, unsigned long threads)
 	gate->awaited = threads;
 }
 
-/* Sleeps until every thread that the gate awaits has called this.  A gate opens once. */
+/* Sleeps until every thread that the gate awaits has called this function.  A gate opens once. */
 static void gate_pass(struct gate *gate)
 {
 	lock(&gate->lock);
@@ -149,7 +149,7 @@ static void gate_pass(struct gate *gate)
 	unlock(&gate->lock);
 }
 
-/* In the unit of the verbose output. */
+/* The time, in the unit of the verbose output. */
 static long now(void)
 {
 	struct timespec time;
@@ -171,7 +171,8 @@ static void sleep_ms(long ms)
 	}
 }
 
-/* Move m, as the opening comment draws it.  The caller holds turn m + 1; in the end, turn m + 3. */
+/* Move m, as the opening comment draws it.  The caller holds turn m + 1 at the start, and turn m +
+ * 3 at the end. */
 static void make_move(struct game *game, unsigned long m)
 {
 	lock(&game->turn[m % 4]);
@@ -207,7 +208,7 @@ static void *play(void *arg)
 	return NULL;
 }
 
-/* Sets up the games; all their mutexes, and the bottleneck, are of the same kind. */
+/* Sets up the games.  All their mutexes, and the bottleneck, are of the same kind. */
 static struct game *lay_tables(void)
 {
 	struct game *games = aligned_alloc(CACHE_LINE, (size_t)opt.tables * sizeof(*games));
@@ -235,8 +236,8 @@ static struct game *lay_tables(void)
 }
 
 /*
- * The scope that was asked for; or, if none was, process scope where the system has it (Linux, for
- * one, has system scope only).  The verbose output tells which.
+ * Sets the scope that was asked for.  If none was, sets process scope where the system has it
+ * (Linux, for example, has system scope only).  The verbose output names the scope.
  */
 static void set_scope(pthread_attr_t *attr)
 {
@@ -275,7 +276,7 @@ static void __attribute__((noreturn)) usage(void)
 		"  -n  games at once, two threads each (1)\n"
 		"  -z  sleep in every move, milliseconds (0);\n"
 		"      -1: lock and unlock one global mutex instead\n"
-		"  -p  who may use the mutexes: one process, or several (private)\n"
+		"  -p  processes that may use the mutexes: one, or several (private)\n"
 		"  -s  scheduling scope of the threads (process)\n"
 		"  -c  concurrency asked for, pthread_setconcurrency() (0: not asked)\n"
 		"  -S  stack size of the threads in bytes (0: the default)\n"
@@ -298,7 +299,7 @@ static long number(int option, const char *text, long min, long max)
 	return value;
 }
 
-/* Whether text is the second of two words; anything but the two is an error. */
+/* Whether text is the second of two words.  Any third word is an error. */
 static bool second_of(int option, const char *text, const char *first, const char *second)
 {
 	if (strcmp(text, first) != 0 && strcmp(text, second) != 0) {

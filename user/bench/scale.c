@@ -1,18 +1,18 @@
 /*
  * scale.c - how work of several kinds spreads over the CPUs.
  *
- *	scale split INSTRUCTIONS	a loop, in PHASES parts with a barrier behind each
- *	scale faults PAGES		first stores to pages of anonymous memory
- *	scale wakeups ROUNDS		pairs of LWPs that park and unpark each other, a pair a CPU
- *	scale trip ROUNDS WORK		one such pair; WORK instructions before each unpark
+ * scale split INSTRUCTIONS	a loop, in PHASES parts with a barrier behind each
+ * scale faults PAGES		first stores to pages of anonymous memory
+ * scale wakeups ROUNDS		pairs of LWPs that park and unpark each other, a pair a CPU
+ * scale trip ROUNDS WORK		one such pair; WORK instructions before each unpark
  *
- * The number of operations is for all CPUs together.  There is one bound thread a CPU (of
- * wakeups two, of trip two in all), all in one process.  Prints one line,
+ * The number of operations is for all CPUs together.  There is one bound thread a CPU (two a CPU
+ * for wakeups, two in all for trip), all in one process.  Prints one line,
  *
- *	KIND CPUS OPERATIONS NANOSECONDS
+ * KIND CPUS OPERATIONS NANOSECONDS
  *
- * the nanoseconds from the moment when the first thread begins to when the last has ended.
- * The barrier spins: with one thread a CPU it costs nothing but the time that CPUs need to
+ * NANOSECONDS is the time from the beginning of the first thread to the end of the last.
+ * The barrier spins.  With one thread a CPU its only cost is the time that CPUs need to
  * see each other's stores.
  */
 #include <err.h>
@@ -31,9 +31,9 @@
 #define PAGE WEFT_PAGE_SIZE
 #define LOOP_INSTRUCTIONS 2
 
-static unsigned threads; /* that the barriers await */
-/* Until all threads exist they sleep: what their creation changes in the address space
- * need then not be told to all CPUs. */
+static unsigned threads; /* threads that the barriers await */
+/* The threads sleep here until all of them exist.  So no other CPU has to be told of the changes of
+ * the address space that thread creation makes. */
 static pthread_barrier_t all_here;
 
 static struct worker {
@@ -41,7 +41,7 @@ static struct worker {
 	unsigned number;
 	int64_t began, ended;
 	uint32_t lwp[2];        /* wakeups: ids of the pair; atomic, 0: not there yet */
-	volatile uint32_t turn; /* wakeups: whose it is */
+	volatile uint32_t turn; /* wakeups: the member of the pair that has the turn */
 } workers[WEFT_MAXCPU];
 
 static long operations, work;
@@ -76,7 +76,7 @@ static void barrier(void)
 		;
 }
 
-/* This worker's part of the operations: they are divided without a rest. */
+/* This worker's part of the operations.  The division leaves no remainder. */
 static long part(void)
 {
 	return operations / threads;
@@ -98,7 +98,7 @@ static void faults(struct worker *w)
 		*p = 1;
 }
 
-/* The turn goes to the other.  A return from park says nothing, the turn does. */
+/* Gives the turn to the other thread.  A return from park says nothing; the turn decides. */
 static void pass(struct worker *w, uint32_t self)
 {
 	while (w->turn != self)

@@ -1,21 +1,22 @@
 /*
- * shares.c - what is left of the CPUs for threads that compute, beside threads that sleep.
+ * shares.c - how much of the CPUs threads that compute get, beside threads that sleep.
  *
- *	shares CLASS NEIGHBOUR LOOPS MILLISECONDS
+ * shares CLASS NEIGHBOUR LOOPS MILLISECONDS
  *
- * LOOPS threads compute, beside one or two threads that want a CPU all the time, too, except that
- * they sleep for a moment after each TURN:
+ * LOOPS threads compute.  Beside them one or two neighbours want a CPU all the time, too, except
+ * that they sleep for a moment after each TURN:
  *
- *	sleep		one, which sleeps for a tenth of a millisecond
- *	nopreempt	the same; it asks not to be preempted meanwhile, and pays with the sleep
- *	alarm		one, which waits for a signal of a timer, so that it is asleep at each tick
- *	pipe		two, which wake each other through pipes, each after a turn
- *	lock		the same with unpark and park, as threads that share a lock
- *	pingpong	two that unpark each other without a turn between
+ * sleep		one, which sleeps for a tenth of a millisecond
+ * nopreempt	the same; it asks not to be preempted meanwhile, and pays with the sleep
+ * alarm		one, which waits for a signal of a timer, so that it is asleep at each tick
+ * pipe		two, which wake each other through pipes, each after a turn
+ * lock		the same with unpark and park, as threads that share a lock
+ * pingpong	two that unpark each other without a turn between
  *
- * CLASS is that of all of these: TS, NT or RT (slices of 20 ms).  The main thread sleeps until the
- * time is over, and prints what the thread that got least of each kind had of the CPUs, in
- * thousandths of its fair share: the CPUs' time divided by all threads, at most one CPU's.
+ * CLASS is that of all these threads: TS, NT or RT (slices of 20 ms).  The main thread sleeps until
+ * the time is over.  Then it prints, for each kind of thread, the least CPU time of a thread of
+ * that kind, in thousandths of the fair share.  The fair share is the CPUs' time divided by the
+ * number of all threads, at most one CPU's.
  */
 #include "common/bench.h"
 #include <pthread.h>
@@ -35,7 +36,7 @@
 
 #define MS 1000000ll
 #define TURN (10 * MS)
-#define NAP (MS / 10) /* some thousand instructions: a switch in, a switch out */
+#define NAP (MS / 10) /* some thousand instructions: a switch out, a switch in */
 #define BEFORE_TICK NAP
 #define MAX_LOOPS 64
 #define MAIN_PRI 50
@@ -48,7 +49,7 @@ static struct one {
 	struct one *partner;
 	uint32_t lwp; /* atomic: 0 until it is known */
 	bool turn;    /* atomic: it has its turn */
-	int pipe[2];  /* it reads what its partner writes */
+	int pipe[2];  /* the thread reads what its partner writes */
 } ones[MAX_LOOPS + 2];
 static pthread_barrier_t all_here;
 
@@ -103,7 +104,7 @@ static void awaits_signal(struct one *o)
 	sigset_t none;
 
 	sigemptyset(&none);
-	/* It expires just after a tick. */
+	/* The timer expires just after a tick. */
 	nap(WEFT_TICK_NS - gethrtime() % WEFT_TICK_NS);
 	setitimer(ITIMER_REAL, &it, NULL);
 	for (;;) {
@@ -201,7 +202,7 @@ static int64_t cpu_time(const struct one *o)
 	return info.utime + info.stime;
 }
 
-/* The least of the times of n threads. */
+/* The least CPU time of n threads. */
 static int64_t least(const struct one *o, unsigned n)
 {
 	int64_t t = cpu_time(o);
@@ -240,7 +241,7 @@ int main(int argc, char **argv)
 	unsigned beside = neighbours[kind].threads, n = nloops + beside;
 	struct one *last = &ones[nloops];
 
-	/* All block it, except in the wait for it. */
+	/* All threads block the signal, except in the wait for it. */
 	sigset_t alarm;
 	sigemptyset(&alarm);
 	sigaddset(&alarm, SIGALRM);
@@ -257,7 +258,7 @@ int main(int argc, char **argv)
 			fail("pipe");
 		must(pthread_create(&o->thread, NULL, start, o), "pthread_create");
 	}
-	/* Here all wait in the barrier, and begin together. */
+	/* All threads wait in the barrier after this loop, so that they begin together. */
 	for (unsigned i = 0; i < n; i++) {
 		while (__atomic_load_n(&ones[i].lwp, __ATOMIC_ACQUIRE) == 0)
 			nap(MS);

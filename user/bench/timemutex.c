@@ -1,32 +1,32 @@
 /*
  * timemutex - how much time do critical sections and mutexes cost, and where does it go?
  *
- *	timemutex [-b] [-l] [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
+ * timemutex [-b] [-l] [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
  *
- * Written after the description of J. Hart's program in "Thread Performance, Critical Sections, and
+ * Written from the description of J. Hart's program in "Thread Performance, Critical Sections, and
  * Mutexes" (1998), with its arguments and defaults, in Win32:
  *
- *	WHICH    1 a critical section, 2 two, one inside the other, 3 a mutex; and after D. Poulton
- *	         4 a semaphore that counts to one, 5 an auto-reset event; 0 nothing
- *	DEPTH    (1) so many calls to enter, then as many to leave; 4 and 5 have no owner, so at
- *	         most 1; 0 no calls at all
- *	DELAY    (0) turns of a loop inside, which waste the CPU
- *	THREADS  (4) that contend, 1 to 64
- *	SLEEPS   (0) 1: Sleep(0) inside, 2: outside, 3: both
- *	ACTIVE   (THREADS) so many may be at it at once; the others wait on a semaphore for one of
- *	         them to end
+ * WHICH    1 a critical section, 2 two, one inside the other, 3 a mutex; and after D. Poulton
+ *          4 a semaphore that counts to one, 5 an auto-reset event; 0 nothing
+ * DEPTH    (1) so many calls to enter, then as many to leave; 4 and 5 have no owner, so at
+ *          most 1; 0 no calls at all
+ * DELAY    (0) turns of a loop inside, which waste the CPU
+ * THREADS  (4) that contend, 1 to 64
+ * SLEEPS   (0) 1: Sleep(0) inside, 2: outside, 3: both
+ * ACTIVE   (THREADS) so many may contend at once; the others wait on a semaphore until one of
+ *          these ends
  *
- *	-b  in the background: in a child whose process group has not the console
- *	-l  another process computes in the foreground all the while
- *	-n  turns that each thread makes (10000)
- *	-p  each turn raises its priority once inside, and puts it back outside
- *	-w  sleeps in each turn of the DELAY loop
+ * -b  in the background: in a child whose process group has not the console
+ * -l  another process computes in the foreground all the while
+ * -n  turns that each thread makes (10000)
+ * -p  each turn raises its thread's priority once inside, and restores it outside
+ * -w  sleeps in each turn of the DELAY loop
  *
- * It runs in the NT class, in the foreground unless -b is given.  Prints
- * one line of results: elapsed time, and that of its threads in user mode and in the kernel, as Hart's
- * timep tells of a process (GetProcessTimes).
+ * The program runs in the NT class, in the foreground unless -b is given.  It prints one line of
+ * results: elapsed time, and the time of its threads in user mode and in the kernel, as Hart's
+ * timep does for a process (GetProcessTimes).
  *
- * If two threads are inside at once, or a turn is lost, it says so and ends with status 1.
+ * If two threads are inside at once, or a turn is lost, the program says so and ends with status 1.
  */
 #include <windows.h>
 #include <errno.h>
@@ -47,9 +47,9 @@ static bool background, load, raise_priority, sleep_in_loop;
 
 static CRITICAL_SECTION section, inner;
 static HANDLE object; /* the mutex, semaphore or event */
-static HANDLE gate;   /* semaphore: who may be at it */
-static long inside;   /* atomic: threads there, if there is any exclusion */
-static long done;     /* turns; guarded by what is measured */
+static HANDLE gate;   /* semaphore: the threads that may contend */
+static long inside;   /* atomic: threads inside, if there is any exclusion */
+static long done;     /* turns; guarded by the object that is measured */
 
 static void check(BOOL ok, const char *call)
 {
@@ -161,8 +161,8 @@ static void __attribute__((noreturn)) usage(void)
 }
 
 /*
- * What is measured goes on in a child, whose group is not the console's if it is for the
- * background.  Its parent ends with its status, and computes until then if there is to be a load.
+ * The measurement runs in a child.  For -b the child's group does not have the console.  The parent
+ * ends with the child's status.  With -l the parent computes until then.
  */
 static void split(void)
 {

@@ -1,8 +1,8 @@
 /*
  * bench.c - arguments, work and time of the papers' programs (bench.h).
  *
- * CPU time and waiting are the kernel's microstates, exact and not sampled, so they can be asked for
- * at any moment; the call that asks costs some hundred instructions an LWP.
+ * CPU time and waiting time are the kernel's microstates.  They are exact and not sampled, so a
+ * program can ask for them at any moment.  The call costs some hundred instructions an LWP.
  */
 #include "bench.h"
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define LOOP_INSTRUCTIONS 2
 
-/* _Exit, since several threads may fail at once and exit() may not be called twice. */
+/* _Exit, because several threads may fail at once, and exit() may not be called twice. */
 void fail(const char *format, ...)
 {
 	va_list args;

@@ -2,22 +2,23 @@
  * bench.h - what the papers' programs share: arguments, work, time, and the lines of results.
  *
  * A line of results is `result key=value key=value ...`, one a measurement, without blanks in
- * values; a key that ends in _ns is a time in nanoseconds.  All other lines are for people.
+ * values.  A key that ends in _ns is a time in nanoseconds.  All other lines are for people.
  */
 #pragma once
 #include <stdint.h>
 #include <weft/sys.h>
 
-/* The name that messages begin with; the program's. */
+/* The name that messages begin with: the program's. */
 extern const char bench_name[];
 
 /* Prints "NAME: message" on standard error and ends the process with status 1, from any thread. */
 void fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-/* fail() unless a call that returns its error has returned 0. */
+/* Calls fail() unless error, which a call has returned, is 0. */
 void must(int error, const char *call);
 
-/* The number that text is, or the end of the program with status 2 and a message about what. */
+/* Returns the number in text.  If it is none or out of range, prints a message that names `what`,
+ * and ends the program with status 2. */
 long number(const char *what, const char *text, long min, long max);
 
 void *allocate(size_t n, size_t size); /* zeroed; fail() if there is no memory */
@@ -28,14 +29,14 @@ void compute(long instructions);
 /* A moment of this process. */
 struct moment {
 	int64_t real;          /* nanoseconds since boot */
-	int64_t user, sys;     /* CPU time of all its LWPs, the gone ones too */
-	int64_t waits_for_cpu; /* time in which an LWP could run and had no CPU, of all together */
-	int64_t blocked_on_lock;   /* time parked or in a lock's call, of all together */
-	int64_t blocks, preempted; /* times that an LWP blocked, and lost its CPU to another */
-	uint32_t lwps;             /* living ones */
+	int64_t user, sys;     /* CPU time of all LWPs, exited ones included */
+	int64_t waits_for_cpu; /* time in which LWPs were runnable without a CPU, summed over all */
+	int64_t blocked_on_lock;   /* time parked or in a lock's call, summed over all */
+	int64_t blocks, preempted; /* times that an LWP blocked; times that an LWP was preempted */
+	uint32_t lwps;             /* that exist */
 };
 struct moment moment(void);
 
 /* Prints " real_ns=.. user_ns=.. sys_ns=.. waitcpu_ns=.. lock_ns=.. blocks=.. preempted=.. lwps=.."
- * of what has passed since then, and the end of the line.  lwps: as many as there are now. */
+ * and the end of the line.  lwps is the number at `now`; the others are differences. */
 void print_since(const struct moment *then, const struct moment *now);

@@ -1,5 +1,5 @@
 /*
- * column.c - the columns by name.  What is linked here has both interfaces.
+ * column.c - the columns by name.  A program that links this file gets both interfaces.
  */
 #include "column.h"
 #include <stdio.h>

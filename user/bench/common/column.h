@@ -1,9 +1,9 @@
 /*
  * column.h - a thin layer between a paper's program and the interface of the column that it fills:
- * Windows NT's threads (nt.c), or UNIX International's (solaris.c), bound, unbound with as many
- * LWPs as asked for, or unbound.
+ * Windows NT's threads (nt.c), or UNIX International's (solaris.c), bound, unbound with as
+ * many LWPs as asked for, or unbound.
  *
- * Calls that cannot fail in a healthy program end it (bench.h, fail()).
+ * Calls that cannot fail in a healthy program end the program if they do (bench.h, fail()).
  */
 #pragma once
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 /* A thread's work.  The program puts this into its own record of the thread. */
 struct task {
 	void (*run)(struct task *task);
-	uintptr_t thread; /* the layer's: whom to join */
+	uintptr_t thread; /* the layer's: the thread to join */
 };
 
 enum lock_kind {
@@ -24,9 +24,9 @@ struct lock {
 	uint64_t object[8]; /* what nt.c or solaris.c makes of it */
 };
 
-/* A place to wait in for a condition that a lock guards, as with a condition variable; NT had none,
- * there it is an auto-reset event.  At most one thread waits at a time, and it waits again if
- * the condition does not hold. */
+/* A place where a thread waits for a condition that a lock guards, as with a condition variable.
+ * NT had no condition variables: there the place is an auto-reset event.  At most one thread waits
+ * at a time, and it waits again if the condition does not hold. */
 struct place {
 	uint64_t object[4];
 };
@@ -37,26 +37,27 @@ struct semaphore {
 
 struct column {
 	const char *name;
-	/* Once, before all else.  concurrency: LWPs for the pool. */
+	/* Called once, before all else.  concurrency: LWPs for the pool. */
 	void (*start)(unsigned concurrency);
-	/* False: the system can make no more threads.  Suspended ones never run. */
+	/* Creates a thread that runs task.  False: the system can make no more threads.  Suspended
+	 * threads never run. */
 	bool (*create)(struct task *task, bool suspended);
 	void (*join)(struct task *task);
 	void (*lock_init)(struct lock *lock, enum lock_kind kind);
 	void (*lock)(struct lock *lock);
 	void (*unlock)(struct lock *lock);
 	void (*place_init)(struct place *place);
-	void (*wait)(struct place *place, struct lock *lock); /* gives the lock up meanwhile */
+	void (*wait)(struct place *place, struct lock *lock); /* releases the lock while it waits */
 	void (*wake)(struct place *place);
 	void (*semaphore_init)(struct semaphore *semaphore, unsigned count);
 	void (*down)(struct semaphore *semaphore);
 	void (*up)(struct semaphore *semaphore);
-	/* Is idle, without its CPU, for so many nanoseconds (NT: rounded up to milliseconds); an
-	 * unbound thread also without its LWP. */
+	/* Is idle, without its CPU, for so many nanoseconds (NT: rounded up to milliseconds).  An
+	 * unbound thread gives up its LWP, too. */
 	void (*idle)(int64_t ns);
 };
 
-/* The column of this name, or the end of the program with status 2. */
+/* Returns the column of this name.  An unknown name ends the program with status 2. */
 const struct column *column_named(const char *name);
 
 extern const struct column column_nt, column_bound, column_cl, column_unbound;

@@ -1,7 +1,9 @@
 /*
- * device.c - the process that answers (device.h): a pipe of questions, each the time at which its
- * answer is due, and one of answers, a byte each.  Whichever thread reads an answer goes on; there
- * are as many as questions.
+ * device.c - the process that answers (device.h).
+ *
+ * One pipe carries questions: each is the time at which its answer is due.  The other carries
+ * answers, a byte each.  Any waiting thread may read an answer and continue, because there are as
+ * many answers as questions.
  */
 #include "device.h"
 #include <errno.h>
@@ -12,7 +14,7 @@
 
 static int questions[2], answers[2];
 
-/* Until the process that asks is gone. */
+/* Answers until the process that asks has exited. */
 static void __attribute__((noreturn)) answer(void)
 {
 	int64_t due;

@@ -14,7 +14,7 @@ static void check(BOOL done, const char *call)
 		fail("%s: error %u", call, (unsigned)GetLastError());
 }
 
-/* The first call of its kind puts the process into the NT class. */
+/* The first call of this kind puts the process into the NT class. */
 static void start(unsigned concurrency)
 {
 	check(SetPriorityClass(GetCurrentProcess(), NORMAL_PRIORITY_CLASS), "SetPriorityClass");
@@ -79,7 +79,7 @@ static void place_init(struct place *place)
 	check(place->object[0] != 0, "CreateEvent");
 }
 
-/* An event that is set while nobody waits stays so: no wake-up is lost between the two calls. */
+/* An event that is set while no thread waits stays set: no wakeup is lost between the two calls. */
 static void wait_at(struct place *place, struct lock *lock)
 {
 	release(lock);

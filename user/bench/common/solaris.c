@@ -1,8 +1,10 @@
 /*
- * solaris.c - the columns of Solaris: threads of UNIX International, bound, unbound with an LWP a
- * CPU or what was asked for ("cl"), and unbound with what the library gives them (column.h).
+ * solaris.c - the columns of Solaris (column.h): UNIX International's threads.
  *
- * The model mxn tells them apart; in lwp all threads are bound.
+ * The threads are bound; or unbound, with an LWP a CPU or with as many LWPs as asked for ("cl"); or
+ * unbound, with as many LWPs as the library gives them.
+ *
+ * Only the model mxn distinguishes the columns; in lwp all threads are bound.
  */
 #include <errno.h>
 #include <synch.h>
@@ -107,8 +109,8 @@ static void up(struct semaphore *semaphore)
 }
 
 /*
- * Waits for a condition variable that nobody signals: the library's way to be idle, which leaves the
- * LWP to other threads.  (nanosleep() would take it along.)
+ * Waits for a condition variable that no thread signals.  This is the library's way to be idle,
+ * because it leaves the LWP to other threads.  (nanosleep() would keep the LWP.)
  */
 static void idle(int64_t ns)
 {

@@ -1,7 +1,7 @@
 /*
  * kernel.c - what the kernel's calls cost without the library.
  *
- * LWPs that run C code are bound threads, which make their system calls themselves.
+ * LWPs that run C code are bound threads.  They make their system calls themselves.
  */
 #include <err.h>
 #include <errno.h>
@@ -24,7 +24,8 @@ static volatile uint32_t lwp[2]; /* ids; 0: not there yet */
 static volatile uint32_t turn;
 static bool handoff; /* unpark and park in one call */
 
-/* A return from park says nothing, the turn does: somebody's late permit may be about. */
+/* A return from park says nothing, because a late permit of another thread may be left.  The turn
+ * decides. */
 static void pass(uint32_t self, uint32_t other)
 {
 	while (turn != self)
@@ -51,14 +52,14 @@ static void park_second(long n)
 	lwp[1] = __sys_lwp_self();
 	for (; n > 1; n--)
 		pass(1, lwp[0]);
-	/* The last one: nobody will wake us again. */
+	/* The last turn: no thread will wake us again. */
 	while (turn != 1)
 		__sys_lwp_park(NULL, 0);
 	turn = 0;
 	__sys_lwp_unpark(lwp[0]);
 }
 
-/* The first thread is unbound in some models; so the round trips are another's business. */
+/* The first thread is unbound in some models, so two other threads make the round trips. */
 static void *park_pair(void *arg)
 {
 	pthread_attr_t attr;
@@ -97,13 +98,13 @@ int64_t park_handoff(long n)
 
 /* --- LWPs ----------------------------------------------------------------------------------- */
 
-/* No thread is behind it: nothing of the library may be used. */
+/* The LWP has no thread, so it may use nothing of the library. */
 static void leave(void)
 {
 	__sys_lwp_exit();
 }
 
-/* Up to the return of lwp_wait. */
+/* Includes the return of lwp_wait. */
 int64_t lwp_create_exit(long n)
 {
 	static char stack[8192] __attribute__((aligned(16)));
@@ -123,7 +124,7 @@ int64_t lwp_create_exit(long n)
 	return gethrtime() - start;
 }
 
-/* --- memory ------------------------------------------------------------------------------------ */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static char *map(long pages)
 {
@@ -186,8 +187,8 @@ static void *stay_on_cpu(void *arg)
 }
 
 /*
- * mprotect takes the right to write a page away, while all other CPUs run threads of the
- * process: each of them has to forget the page before the call returns.
+ * mprotect removes the right to write to a page, while all other CPUs run threads of the
+ * process.  Each of these CPUs has to drop its TLB entry of the page before the call returns.
  */
 int64_t tlb_shootdown(long n)
 {
@@ -216,7 +217,7 @@ int64_t tlb_shootdown(long n)
 	return end - start;
 }
 
-/* --- processes --------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 int64_t spawn_wait(long n)
 {

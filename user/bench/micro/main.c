@@ -1,26 +1,26 @@
 /*
  * main.c - micro: what operations of the kernel and of libthread cost.
  *
- *	micro [-p PRELUDE] [FIGURE...]
+ * micro [-p PRELUDE] [FIGURE...]
  *
  * Prints one line a figure,
  *
- *	NAME CPUS NANOSECONDS
+ * NAME CPUS NANOSECONDS
  *
- * where CPUS is what the machine has.  In exact timing, at the default speed of 1,000
+ * where CPUS is the number of CPUs of the machine.  In exact timing, at the default speed of 1,000
  * million instructions a second, nanoseconds are instructions.  Without arguments it
  * measures all figures that are defined for this number of CPUs.
  *
- * A figure is the mean over many turns of a loop, with nothing taken off: it includes the
- * loop itself (two instructions, and what passes the arguments), and the two calls of
- * gethrtime(), which the number of turns makes invisible.  A number of turns beforehand is
- * not measured: what happens once, at first use, is not what an operation costs.
+ * A figure is the mean over many turns of a loop.  Nothing is subtracted.  A figure includes the
+ * loop itself (two instructions, and the passing of the arguments).  It also includes the two calls
+ * of gethrtime(), but the number of turns makes these negligible.  Some turns before are not
+ * measured, because the cost of a first use is not the cost of an operation.
  *
- * Each figure is measured in a process of its own, so that it does not depend on which
- * ones came before; those that end in _mt with LIBTHREAD_OPTIONS=malloc=mt, unless it is set.
- * -p says what that process has done before (prelude.c), and then NAME ends in _after_PRELUDE.
- * Without -p, on one CPU, figures of threads that hand over to each other are measured after an
- * earlier pair, too.
+ * Each figure is measured in a process of its own, so that it does not depend on the figures
+ * measured before.  Figures that end in _mt run with LIBTHREAD_OPTIONS=malloc=mt, unless the
+ * variable is set.  -p names what that process does first (prelude.c); NAME then ends in
+ * _after_PRELUDE.  Without -p, on one CPU, figures of threads that hand over to each other are also
+ * measured after an earlier pair.
  */
 #include <err.h>
 #include <errno.h>
@@ -37,11 +37,11 @@ extern char **environ;
 #define ONE ON(1)
 #define ONE_OR_TWO (ON(1) | ON(2))
 #define SEVERAL (ON(2) | ON(4) | ON(8))
-#define AGAIN 1u /* on one CPU, after an earlier pair, too */
+#define AGAIN 1u /* on one CPU, measured after an earlier pair, too */
 
 static const struct figure {
 	const char *name;
-	unsigned cpus; /* CPU counts that it makes sense for; AGAIN */
+	unsigned cpus; /* CPU counts that it is defined for; AGAIN */
 	int64_t (*measure)(long n);
 	long n;
 	long before; /* turns that are not counted; 0: the function makes some itself */
@@ -64,7 +64,7 @@ static const struct figure {
 	{"pingpong_iteration", AGAIN | ONE_OR_TWO, pingpong, 1000, 0},
 	{"malloc_free", ONE, malloc_free, 20000, 20},
 	{"malloc_free_mt", ONE, malloc_free, 20000, 20},
-	/* By its name alone: threads that fight for one lock make no figure that stays. */
+	/* Only on request: the figures of threads that compete for one lock are not stable. */
 	{"malloc_contended", 0, malloc_contended, 6400, 640},
 	{"malloc_contended_mt", ON(4), malloc_contended, 6400, 640},
 	{"park_unpark_round_trip", AGAIN | ONE_OR_TWO, park_unpark, 1000, 0},
@@ -92,7 +92,7 @@ void must(int error, const char *what)
 	}
 }
 
-/* Hundredths, rounded: a figure of a few instructions needs them. */
+/* Prints hundredths, rounded, because a figure of a few instructions needs them. */
 static void measure(const struct figure *f, const char *before)
 {
 	int64_t hundredths;

@@ -31,7 +31,7 @@ static void batches(long n)
 	}
 }
 
-/* A thread on each CPU, all of them at it: what a block costs each of them. */
+/* A thread on each CPU.  The figure is the cost of a block for each of them. */
 int64_t malloc_contended(long n)
 {
 	return on_all_cpus(batches, n) * __ncpu;

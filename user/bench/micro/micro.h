@@ -1,8 +1,8 @@
 /*
  * micro.h - what the figures of micro are made of; main.c says what they mean.
  *
- * A measuring function does its operation n times, and returns the nanoseconds that this
- * took: the difference of two calls of gethrtime().  What it sets up lies outside.
+ * A measuring function performs its operation n times, and returns the nanoseconds that this
+ * took: the difference of two calls of gethrtime().  Its preparations are not included.
  */
 #pragma once
 #include <pthread.h>
@@ -52,24 +52,25 @@ int64_t shared_sema_round_trip(long n);
 int64_t kobj_mutex(long n);
 int64_t kobj_event_round_trip(long n);
 
-/* What a process may have done before (prelude.c).  False: there is none of this name. */
+/* What a process may do before the measurement (prelude.c).  False: there is no prelude of this
+ * name. */
 bool prelude(const char *name);
 
 /* error is 0 or an error number; anything else ends the program with status 1. */
 void must(int error, const char *what);
-/* A model with a pool gets LWPs for so many threads, but not more than there are CPUs. */
+/* In a model with a pool, asks for LWPs for so many threads, at most one a CPU. */
 void lwps_for(unsigned threads);
 /* Attributes of a thread with an LWP of its own. */
 void bound(pthread_attr_t *attr);
 /*
- * The instructions of n turns of ours(n), while a second thread makes as many of its own.
- * Some turns that are not counted come before.
+ * Returns the instructions of n turns of ours(n), while a second thread makes as many of its own.
+ * Some turns before are not counted.
  */
 int64_t pair(void (*ours)(long), void (*theirs)(long), const pthread_attr_t *attr, long n);
 /* A pair that hands the turn over by semaphores. */
 int64_t sema_turns(int pshared, const pthread_attr_t *attr, long n);
 /*
- * The instructions of n operations, from the first thread's beginning to the last one's end:
- * work(share of n) on a thread for each CPU, up to 8.
+ * Returns the instructions of n operations, from the first thread's beginning to the last one's
+ * end: work(share of n) on a thread for each CPU, up to 8.
  */
 int64_t on_all_cpus(void (*work)(long), long n);

@@ -1,17 +1,17 @@
 /*
- * objects.c - what it costs when the kernel keeps the object: locks in user memory, by its
- * calls (weft/ksync.h) and as the library's process-shared objects, and objects with handles
- * (weft/kobj.h).
+ * objects.c - what it costs when the kernel keeps the object.  The objects are locks in user
+ * memory, used by the kernel's calls (weft/ksync.h) and as the library's process-shared objects,
+ * and objects with handles (weft/kobj.h).
  *
- * In a round trip the second thread is bound, so that the model makes no difference but for
- * what the first one's LWP is.
+ * In a round trip the second thread is bound.  So the models differ only in the LWP of the first
+ * thread.
  */
 #include <err.h>
 #include <weft/ksync.h>
 #include <weft/wait.h>
 #include "micro.h"
 
-/* Both by a call, though nobody is in the way: what the fast path saves. */
+/* Both operations by a call, although the mutex is free: this is what the fast path saves. */
 int64_t lwp_mutex(long n)
 {
 	static struct lwp_mutex m;

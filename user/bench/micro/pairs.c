@@ -135,7 +135,8 @@ static void timed_second(long n)
 	}
 }
 
-/* As sema_round_trip, except that each wait has a deadline, which the other's post comes before. */
+/* As sema_round_trip, except that each wait has a deadline.  The other thread's post comes before
+ * it. */
 int64_t timed_sema_round_trip(long n)
 {
 	must(clock_gettime(CLOCK_REALTIME, &in_an_hour), "clock_gettime");
@@ -149,7 +150,7 @@ int64_t timed_sema_round_trip(long n)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed[2] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
-static int turn; /* whose it is: 0 or 1; lock */
+static int turn; /* the thread that has the turn: 0 or 1; lock */
 
 static void cond_turns(int self, long n)
 {
@@ -182,7 +183,7 @@ int64_t cond_round_trip(long n)
 /* --- ping-pong --------------------------------------------------------------------------- */
 
 /*
- * The game of pp.c, which explains it: move m stands behind mutex m mod 4, and its maker
+ * The game of pp.c, which explains it: move m begins with mutex m mod 4, and the player of move m
  * holds mutex m + 1 when it begins.  An iteration is a move of each player.
  */
 static pthread_mutex_t stands[4] = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER,
@@ -205,7 +206,7 @@ static unsigned long first_move; /* the first player's next; it plays in two par
 static void play_first(long n)
 {
 	if (first_move == 0)
-		sem_wait(&seated); /* nobody moves before both have their first mutex */
+		sem_wait(&seated); /* no player moves before both have their first mutex */
 	for (; n > 0; n--, first_move += 2)
 		make_move(first_move);
 }
@@ -228,7 +229,7 @@ int64_t pingpong(long n)
 	moves = first_move = 0;
 	sem_init(&seated, 0, 0);
 	pthread_mutex_lock(&stands[1]);
-	/* The second player's last move waits for nothing that we hold. */
+	/* The second player's last move waits for no mutex that we hold. */
 	ns = pair(play_first, play_second, NULL, n);
 	pthread_mutex_unlock(&stands[(first_move + 1) % 4]);
 	return ns;
@@ -236,7 +237,7 @@ int64_t pingpong(long n)
 
 /* --- contention --------------------------------------------------------------------------- */
 
-#define HOLD 1000 /* instructions with the mutex: long against what CPUs see each other late */
+#define HOLD 1000 /* instructions with the mutex: long against the delay of a store */
 
 static pthread_barrier_t ready;
 static void (*work)(long);
@@ -300,7 +301,7 @@ static void lock_and_hold(long n)
 
 /*
  * As many threads as CPUs, and nothing between unlock and lock.  An operation is a lock by
- * whichever thread, HOLD instructions, and the unlock: what exceeds HOLD is the hand-over.
+ * any thread, HOLD instructions, and the unlock: the instructions beyond HOLD are the hand-over.
  */
 int64_t mutex_contended(long n)
 {

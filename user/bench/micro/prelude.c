@@ -1,10 +1,9 @@
 /*
- * prelude.c - what a process may have done before a figure is measured: it has to make no
- * difference.
+ * prelude.c - what a process may do before a figure is measured.  It must make no difference.
  *
- * Only the levels of time-share make one: threads that begin together, in a process that has
- * slept, stay equals, and each wait of a round trip is a sleep; in a new process the second
- * thread may be preempted by each wake-up of the first, and have its turn without one.
+ * Only the levels of time-share make one.  Threads that begin together, in a process that has
+ * slept, keep equal priorities: each wait of a round trip is a sleep.  In a new process the second
+ * thread may be preempted by each wakeup of the first, and have its turn without a sleep.
  */
 #include <err.h>
 #include <semaphore.h>
@@ -17,7 +16,7 @@
 #define TURNS 100
 #define NAP 1000000 /* ns */
 
-/* Another pair of threads has taken turns and is gone. */
+/* Another pair of threads takes turns and exits. */
 static void earlier_pair(void)
 {
 	sema_turns(0, NULL, TURNS);
@@ -51,7 +50,7 @@ static void *sleep_on(void *arg)
 	return NULL;
 }
 
-/* A third thread sleeps, for as long as the process lives. */
+/* A third thread sleeps as long as the process lives. */
 static void idle_thread(void)
 {
 	pthread_t thread;
@@ -59,7 +58,7 @@ static void idle_thread(void)
 	sem_init(&never, 0, 0);
 	must(pthread_create(&thread, NULL, sleep_on, NULL), "pthread_create");
 	must(pthread_detach(thread), "pthread_detach");
-	after_sleep(); /* it sleeps by now */
+	after_sleep(); /* the thread sleeps by now */
 }
 
 bool prelude(const char *name)

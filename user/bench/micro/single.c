@@ -1,5 +1,5 @@
 /*
- * single.c - operations of one thread that meet nobody.
+ * single.c - operations of one thread, without contention.
  */
 #include <semaphore.h>
 #include <signal.h>
@@ -99,7 +99,7 @@ int64_t getspecific(long n)
 	return end - start;
 }
 
-/* A sleep of no length: it is over when it begins. */
+/* A sleep of length zero: it is over when it begins. */
 int64_t nanosleep_zero(long n)
 {
 	const struct timespec none = {0, 0};

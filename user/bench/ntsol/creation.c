@@ -1,5 +1,5 @@
 /*
- * creation.c - tables 1 to 3: how many threads there can be, and how long it takes to create them,
+ * creation.c - tables 1 to 3: how many threads there can be, and how long their creation takes,
  * on an idle and on a loaded system.
  */
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <weft/proc.h>
 #include "ntsol.h"
 
-/* Bytes that table 1 leaves free: more than CPUs hold in their caches and the kernel keeps back. */
+/* Bytes that table 1 leaves free: more than the CPUs' caches and the kernel's reserve. */
 #define RESERVE (6 << 20)
 
 struct starter {
@@ -33,9 +33,10 @@ static struct weft_sysinfo memory(void)
 }
 
 /*
- * Ends also when the memory does, but for a reserve: memory is given on the first touch, so a thread
- * can be made whose stack cannot, and who touches it is killed.  The records of the threads are
- * not counted as theirs: they are here before.
+ * Ends when the system makes no more threads, at the limit, or when only RESERVE bytes are free.
+ * The kernel gives memory at the first touch.  So a thread can be created whose stack has no memory
+ * yet, and a thread that touches such a stack is killed.  The records of the threads do not count
+ * as memory of the threads: they exist before.
  */
 void test_max(char **args)
 {
@@ -68,7 +69,7 @@ void test_max(char **args)
 	if (n == 0)
 		fail("not one thread");
 	fflush(stdout);
-	_Exit(EXIT_SUCCESS); /* the threads are suspended for good */
+	_Exit(EXIT_SUCCESS); /* the suspended threads never run */
 }
 
 static void starts(struct task *task)
@@ -83,8 +84,8 @@ static void starts_and_computes(struct task *task)
 		compute(100);
 }
 
-/* create_ns is until the last thread is created, real_ns until all are joined; start_ns, how long
- * the threads waited from their creation to their first instruction, on an average and at most. */
+/* create_ns is the time until the last thread is created; real_ns, until all are joined.  start_ns
+ * is the time from a thread's creation to its first instruction, on average and at most. */
 static void creation(const char *test, long n, void (*run)(struct task *))
 {
 	struct starter *threads = allocate(n, sizeof(*threads));

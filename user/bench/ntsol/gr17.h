@@ -1,7 +1,8 @@
 /*
- * gr17.h - gr17.tsp of TSPLIB (Groetschel): distances of 17 cities, the lower triangle by rows; the
- * shortest tour has length 2085.  And the lengths for its first cities alone, by Held and Karp's
- * dynamic programming.
+ * gr17.h - gr17.tsp of TSPLIB (Groetschel): distances of 17 cities, the lower triangle by rows.
+ *
+ * The shortest tour has length 2085.  The shortest lengths for the first n cities alone come
+ * from Held and Karp's dynamic programming.
  */
 #pragma once
 

@@ -1,36 +1,39 @@
 /*
- * ntsol - the seven experiments that compared the threads of Windows NT and Solaris: creation,
- * computation with and without a shared lock, a parallel search, and bursts, in the four columns
- * of the paper's tables.
+ * ntsol - the seven experiments that compared the threads of Windows NT and Solaris.
  *
- *	ntsol [-g] [-i IDLE] [-k LOCKS] [-l LWPS] [-r READS] COLUMN TEST ARGUMENT...
+ * They are creation, computation with and without a shared lock, a parallel search, and bursts, in
+ * the four columns of the paper's tables.
+ *
+ * ntsol [-g] [-i IDLE] [-k LOCKS] [-l LWPS] [-r READS] COLUMN TEST ARGUMENT...
  *
  * COLUMN: nt (Windows NT's threads and objects, under its scheduling class), bound, cl (unbound
- * threads over as many LWPs as CPUs, or -l), unbound (over what the library gives).  The last two
- * need the model mxn, the first lwp.
+ * threads over as many LWPs as CPUs, or -l), unbound (over as many as the library gives).  The last
+ * two need the model mxn, the first lwp.
  *
- *	-g  burst: instead of the one line, one for each turn of the first thread, with the LWPs there are
- *	-i  burst: how threads are idle.  wait: as the column does it; whole: until the clock shows a
- *	    whole number of units, as Solaris's sleep() did for unbound threads; read: in a read that
- *	    blocks, as one who waits for a client
- *	-k  shared: locks, each with data of its own, which the threads go round (5, as in "array.c")
- *	-r  compute, search, burst: so many threads begin with a read that blocks for a millisecond
+ * -g  burst: instead of one line in all, prints one for each turn of the first thread, with the
+ *     number of LWPs
+ * -i  burst: how threads are idle.  wait: as the column does it; whole: until the clock shows a
+ *     whole number of units, as Solaris's sleep() did for unbound threads; read: in a read that
+ *     blocks, as in a server that waits for a client
+ * -k  shared: locks, each with data of its own, which the threads use in turn (5, as in "array.c")
+ * -r  compute, search, burst: so many threads begin with a read that blocks for a millisecond
  *
  * TEST, by the paper's tables:
  *
- *	max LIMIT                    1: kernel threads, created suspended, until the system has no
- *	                             more or there are LIMIT
- *	create N                     2: N threads that do nothing
- *	loaded N                     3: N threads, each of which computes until all are created
- *	compute N UNIT               4: N threads of UNIT instructions each
- *	shared local|global N TURNS  5, 6: N threads, TURNS each under a lock, of the process or of
- *	                             the system
- *	search N CITIES              7: N threads verify the shortest tour of gr17's first CITIES
- *	burst N UNIT-MS BURST TURNS  8 to 10: N threads, idle UNIT-MS milliseconds and then busy
- *	                             for BURST instructions, TURNS times (the paper: 5)
+ * max LIMIT                    1: kernel threads, created suspended, until the system has no
+ *                              more or there are LIMIT
+ * create N                     2: N threads that do nothing
+ * loaded N                     3: N threads, each of which computes until all are created
+ * compute N UNIT               4: N threads of UNIT instructions each
+ * shared local|global N TURNS  5, 6: N threads, TURNS each under a lock, of the process or of
+ *                              the system
+ * search N CITIES              7: N threads verify the shortest tour of gr17's first CITIES
+ * burst N UNIT-MS BURST TURNS  8 to 10: N threads, idle UNIT-MS milliseconds and then busy
+ *                              for BURST instructions, TURNS times (the paper: 5)
  *
- * The paper's machine made 200 million instructions or so a second, and its unit of work was ten
- * seconds: units are scaled down by whoever calls.  Each test prints one line of results (bench.h).
+ * The paper's machine executed 200 million instructions or so a second, and its unit of work was
+ * ten seconds.  The caller of ntsol scales the units down.  Each test prints one line of results
+ * (bench.h).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /*
  * ntsol.h - what the tests of ntsol have in common.
  *
- * A test gets its column started, its arguments behind its name, and prints `result` and its own
- * keys; then bench's print_since() ends the line.
+ * main starts the column and passes a test its arguments, without its name.  The test prints
+ * `result` and its own keys; then bench's print_since() ends the line.
  */
 #pragma once
 #include "../common/bench.h"
@@ -17,11 +17,11 @@ extern struct settings {
 	bool growth; /* -g */
 } settings;
 
-/* A thread's first step: of the first `reads` threads that come here, a read that blocks. */
+/* A thread's first step: the first `reads` threads that call this block in a read. */
 void begin_by_reading(void);
 
-/* Creates a thread or fails; joins n threads that lie `size` bytes apart, each with its task at its
- * beginning. */
+/* create() creates a thread or fails.  join() joins n threads whose records lie `size` bytes apart;
+ * each record begins with its task. */
 void create(struct task *task);
 void join_all(void *first, long n, size_t size);
 

@@ -2,17 +2,20 @@
  * search.c - table 7: the symmetric travelling-salesman problem by parallel depth-first branch and
  * bound.
  *
- * The work pile holds the branches of the search tree down to DEPTH cities, those that cannot be
- * pruned at once; a thread takes one and expands it fully.  The tour that bounds the
- * search at first is a heuristic's: nearest neighbour from each city, improved by exchanges of two
- * edges and by moving up to three cities; on these instances it is the shortest, so what the threads
- * do is to verify that, and the amount of work is the same however many they are.
+ * The work pile holds the branches of the search tree down to DEPTH cities, except those that can
+ * be pruned at once.  A thread takes a branch and expands it fully.
  *
- * What a branch costs at least: the edges that it has; and each city not yet left, its cheapest edge
- * to another but the one it was entered by (half the sum of the two cheapest of each open city).
+ * The first tour, which bounds the search, comes from a heuristic: nearest neighbour from each
+ * city, improved by exchanges of two edges and by moves of up to three cities.  On these instances
+ * this tour is the shortest.  So the threads only verify that, and the amount of work does not
+ * depend on the number of threads.
  *
- * Locks: pile.lock guards the pile's next branch and the best tour; nothing is locked under it.
- * `best` is also read without it: it only falls, and an old value prunes less.
+ * The lower bound of a branch is the length of its edges plus, for each city not yet left, its
+ * cheapest edge to a city other than its predecessor (half the sum of the two cheapest of each open
+ * city).
+ *
+ * Locks: pile.lock guards the pile's next branch and the best tour; no lock is acquired under it.
+ * `best` is also read without it: `best` only falls, and an old value prunes less.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,7 +77,7 @@ static void load(void)
 	}
 }
 
-/* --- the heuristic ------------------------------------------------------------------------------ */
+/* --- the heuristic ---------------------------------------------------------------------------- */
 
 static int tour_length(const signed char *tour)
 {
@@ -113,7 +116,7 @@ static void reverse(signed char *tour, int i, int j)
 	}
 }
 
-/* Moves the n cities from i on behind the one that is then at position j of the rest. */
+/* Moves the n cities from index i to behind the city at position j of the rest. */
 static void move(signed char *tour, int i, int n, int j)
 {
 	signed char part[3], rest[MAX_CITIES];
@@ -128,7 +131,7 @@ static void move(signed char *tour, int i, int n, int j)
 	memcpy(tour + j + 1 + n, rest + j + 1, left - j - 1);
 }
 
-/* One change that makes the tour shorter; false: there is none. */
+/* Makes one change that shortens the tour; false: there is none. */
 static bool improve(signed char *tour)
 {
 	int length = tour_length(tour);
@@ -170,15 +173,16 @@ static int heuristic(void)
 	return best;
 }
 
-/* --- the search ---------------------------------------------------------------------------------- */
+/* --- the search ------------------------------------------------------------------------------- */
 
 static int best_now(void)
 {
 	return __atomic_load_n(&pile.best, __ATOMIC_RELAXED);
 }
 
-/* Twice the least that any tour through this path costs.  open: sum of two_cheapest of the cities
- * that are not on the path.  The path's ends need one more edge each, at no less than nothing. */
+/* Returns twice a lower bound of the tours through this path.  open: sum of two_cheapest of the
+ * cities that are not on the path.  The path's ends need one more edge each, whose length is taken
+ * as 0. */
 static int bound(int length, int open)
 {
 	return 2 * length + open;
@@ -232,7 +236,7 @@ static unsigned unvisited_of(const signed char *path, int n)
 	return unvisited;
 }
 
-/* Puts all branches of DEPTH cities that begin like this onto the pile. */
+/* Puts all branches of DEPTH cities that begin as b does, up to n cities, onto the pile. */
 static void fill(struct branch *b, int n)
 {
 	unsigned unvisited = unvisited_of(b->path, n);

@@ -1,8 +1,8 @@
 /*
- * work.c - tables 4 to 6 and 8 to 10: threads that compute, alone, in turns with being idle, or with
+ * work.c - tables 4 to 6 and 8 to 10: threads that compute, alone, in turn with idle time, or with
  * data that they share.
  *
- * Locks: shared.slot[].lock, one at a time; nothing is locked under it.
+ * Locks: shared.slot[].lock, one at a time; no lock is acquired under it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,14 +14,14 @@
 static long unit, turns;
 static int64_t idle_ns;
 
-/* The shared data: parts that have a lock each. */
+/* The shared data: parts with a lock each. */
 static struct slot {
 	struct lock lock;
 	long whole;  /* lock */
 	double real; /* lock */
 } * slots;
 
-/* The first thread's turns: when they began, and the LWPs that there were. */
+/* The first thread's turns: when each began, and the number of LWPs then. */
 static struct turn {
 	int64_t at;
 	uint32_t lwps;
@@ -127,7 +127,7 @@ static void bursts(struct task *task)
 	}
 }
 
-/* Looks at the LWPs besides. */
+/* As bursts, and notes the number of LWPs. */
 static void bursts_of_the_first(struct task *task)
 {
 	begin_by_reading();

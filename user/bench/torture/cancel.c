@@ -1,8 +1,8 @@
 /*
- * cancel.c - moves in which a helper is cancelled, while it may be let go at the same time.
+ * cancel.c - moves in which a helper is cancelled, while it may be woken up at the same time.
  *
- * Checked: the cleanup handlers have run, with the mutex in hand; and who is cancelled has
- * consumed nothing: what was posted or signalled is there for others.
+ * Checked: the cleanup handlers have run, and held the mutex.  A cancelled thread has consumed
+ * nothing: what was posted or signalled is left for others.
  */
 #include "torture.h"
 #include <errno.h>
@@ -19,7 +19,7 @@ struct victim {
 	struct helper *other; /* JOIN: ends when sema is posted */
 	int pipe[2];
 	bool go;     /* mutex */
-	int cleaned; /* by handlers, in which order they must come */
+	int cleaned; /* by handlers, which must run in order */
 	bool got;    /* what it waited for */
 };
 
@@ -40,7 +40,7 @@ static void cleanup_second_pushed(void *arg)
 	CHECK(v->cleaned == 0);
 	v->cleaned = 1;
 	if (v->place == COND || v->place == COND_TIMED)
-		OK(pthread_mutex_unlock(&v->mutex)); /* it checks whose it is */
+		OK(pthread_mutex_unlock(&v->mutex)); /* the unlock checks the owner */
 }
 
 static void wait_condition(struct victim *v)
@@ -99,11 +99,11 @@ static void *gets_cancelled(void *arg)
 
 static void *waits_for_sema(void *arg)
 {
-	sem_wait_always("end of one who is joined", arg);
+	sem_wait_always("end of a helper to be joined", arg);
 	return NULL;
 }
 
-/* Lets v go, so that it may not be cancelled. */
+/* Lets v continue, so that it may complete before it is cancelled. */
 static void let_go(struct victim *v)
 {
 	char byte = 0;
@@ -220,7 +220,8 @@ static void *waits_for_signal(void *arg)
 	return NULL;
 }
 
-/* A signal that comes while one is cancelled reaches the other, or the first is not cancelled. */
+/* A signal during the cancellation of one waiter reaches the other, or the first is not
+ * cancelled. */
 void move_cancel_or_signal(void)
 {
 	struct two t = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
@@ -231,7 +232,7 @@ void move_cancel_or_signal(void)
 	for (int i = 0; i < 2; i++)
 		helper_start(&h[i], i, waits_for_signal, &t, false);
 	for (int i = 0; i < 2; i++)
-		sem_wait_always("beginning of one who waits", &t.begun);
+		sem_wait_always("beginning of a waiter", &t.begun);
 	OK(pthread_mutex_lock(&t.mutex)); /* now both wait */
 	if (!inside)
 		OK(pthread_mutex_unlock(&t.mutex));
@@ -244,7 +245,7 @@ void move_cancel_or_signal(void)
 	if (inside)
 		OK(pthread_mutex_unlock(&t.mutex));
 	first_ended = helper_join(&h[0]) == NULL;
-	if (first_ended) { /* it got the signal; the other needs one */
+	if (first_ended) { /* the first got the signal; the other needs one */
 		OK(pthread_mutex_lock(&t.mutex));
 		t.signals++;
 		OK(pthread_mutex_unlock(&t.mutex));
@@ -271,7 +272,8 @@ static void cleaned(void *arg)
 	((struct counter *)arg)->cleaned++;
 }
 
-/* Not for ever: a pool all of whose LWPs are blocked does not grow while a bound thread computes. */
+/* Does not count for ever: a pool whose LWPs are all blocked does not grow while a bound thread
+ * computes. */
 static void *counts_and_rests(void *arg)
 {
 	struct counter *c = arg;
@@ -291,7 +293,7 @@ void move_cancel_async(void)
 	struct counter c = {};
 	struct helper h;
 
-	if (!features.bound) /* nobody else would run */
+	if (!features.bound) /* no other thread would run */
 		return;
 	helper_start(&h, 0, counts_and_rests, &c, true);
 	dawdle();

@@ -1,9 +1,9 @@
 /*
- * disturb.c - moves that disturb others wherever they are: suspend them, send them signals,
- * change their priority; and short ones.
+ * disturb.c - moves that disturb other threads at any point: they suspend them, send them signals,
+ * and change their priority; and short moves.
  *
- * Checked: a thread that has been suspended does nothing until it is continued; a signal
- * reaches a thread that lives on; what handlers post is there; destructors are called.
+ * Checked: a suspended thread does nothing until it is continued; a signal reaches a thread that
+ * lives on; what handlers post arrives; destructors are called.
  */
 #include "torture.h"
 #include <errno.h>
@@ -12,10 +12,10 @@
 #include <thread.h>
 
 #define PRIORITIES 4
-#define REALTIME 61 /* from this one on a woken thread preempts (libthread/README.md) */
+#define REALTIME 61 /* from this priority on a woken thread preempts (libthread/README.md) */
 
 static sem_t posted;            /* by handlers, and taken by moves */
-static unsigned posts;          /* atomic: that there should be */
+static unsigned posts;          /* atomic: the posts that there should be */
 static unsigned set, destroyed; /* atomic: values of `key` */
 static pthread_key_t key;
 
@@ -57,8 +57,9 @@ void disturb_check(void)
 /* --- suspending ---------------------------------------------------------------------------- */
 
 /*
- * The other may hold anything, so nothing is waited for until it goes on.  One who suspends may
- * be suspended himself, by one who is not: somebody always goes on, and so do all.
+ * The suspended thread may hold anything, so this move waits for nothing until it has continued
+ * that thread.  The suspending thread may be suspended itself, by a thread that is not.  At least
+ * one thread always runs, so all run again in the end.
  */
 void move_suspend(void)
 {
@@ -95,11 +96,11 @@ void move_kill_somebody(void)
 
 static void *gets_signal(void *arg)
 {
-	sem_wait_always("end of one who gets a signal", arg);
+	sem_wait_always("end of a signalled helper", arg);
 	return NULL;
 }
 
-/* It lives until after the signal, so it gets it. */
+/* The thread lives until after the signal, so it receives the signal. */
 void move_kill_helper(void)
 {
 	struct helper h;
@@ -114,7 +115,7 @@ void move_kill_helper(void)
 	CHECK(sem_destroy(&end) == 0);
 }
 
-/* Signals wait while they are blocked, and come before the mask is back. */
+/* Signals stay pending while they are blocked, and are delivered before the mask is restored. */
 void move_mask(void)
 {
 	unsigned before;
@@ -154,7 +155,7 @@ void move_yield(void)
 	thr_yield();
 }
 
-/* An interrupted one is short. */
+/* An interrupted nap is short. */
 void move_nap(void)
 {
 	const struct timespec t = {.tv_nsec = 1 + draw(20000)};
@@ -200,7 +201,7 @@ static void *ends_detached(void *arg)
 
 	dawdle();
 	helper_gone(d.helper);
-	sem_post(d.end); /* from here on arg is no more, and the record somebody else's */
+	sem_post(d.end); /* from here on arg is invalid, and the record may be reused */
 	return NULL;
 }
 

@@ -2,16 +2,16 @@
  * torture [-s SEED] [-t WORKERS] [-n MOVES] [-m MOVE] [-k KIND] [-w SECONDS] [-v] -
  * everything in libthread at once, at random, from a seed.
  *
- * Workers make random moves: they lock, wait, signal, meet at barriers, create, join, cancel,
- * suspend and signal each other and helpers, fork; what must hold is checked all the time (see
- * the files of the moves).  The model and its options are those of the environment.
+ * Workers make random moves.  They lock, wait, signal, meet at barriers and fork; and they create,
+ * join, cancel, suspend and signal each other and helpers.  Invariants are checked all the time
+ * (see the files of the moves).  The model and its options are those of the environment.
  *
- * With -m, one kind of move alone: -v lists them; with -k, two locks of one kind (resource.c).
+ * -m makes one kind of move alone: -v lists them.  -k uses two locks of one kind (resource.c).
  *
- * The process that is started is only the watchdog, which uses no threads; its child plays.  It
- * ends with status 1 when a check has failed, the child was killed, or a player has
- * waited for longer than -w SECONDS: then it says what each player waits for, which its record
- * tells.  In exact timing idle time costs nothing, so that a standstill is found at once.
+ * The process that is started is only the watchdog, which uses no threads; its child plays.  The
+ * watchdog ends with status 1 when a check has failed, the child was killed, or a player has waited
+ * for longer than -w SECONDS.  In the last case it prints what each player waits for, from the
+ * players' records.  In exact timing idle time costs nothing, so a standstill is found at once.
  */
 #include "torture.h"
 #include <errno.h>
@@ -34,8 +34,9 @@ static unsigned long seed = 1;
 static const char *only; /* this move, or NULL */
 static bool verbose;
 
-static struct record *records; /* of worker w: from w * (1 + HELPERS) on, its helpers' behind */
-static volatile unsigned long *made; /* by each worker, of each move */
+static struct record
+	*records; /* those of worker w begin at w * (1 + HELPERS): its own, its helpers' */
+static volatile unsigned long *made; /* per worker and move: the moves made */
 
 static void move_stand_still(void)
 {
@@ -73,7 +74,7 @@ static const struct move {
 	{"detached thread", move_detached, 3},
 	{"fork", move_fork, 1},
 	{"share with a child", move_shared_with_child, 1},
-	{"stand still", move_stand_still, 0}, /* with -m alone: for those who test the watchdog */
+	{"stand still", move_stand_still, 0}, /* with -m alone: tests the watchdog */
 };
 #define KINDS (sizeof(table) / sizeof(table[0]))
 
@@ -188,7 +189,7 @@ static void start(struct helper *h, int slot, void *(*body)(void *), void *arg, 
 	if (chance(30))
 		flags |= THR_NEW_LWP;
 	OK(thr_create(NULL, 0, helper_main, h, flags, &id));
-	if (!(flags & THR_DETACHED)) /* else it may have freed h */
+	if (!(flags & THR_DETACHED)) /* else the helper may have freed h */
 		h->id = id;
 	if (flags & THR_SUSPENDED)
 		OK(thr_continue(id));
@@ -313,7 +314,7 @@ static int play(void)
 		pthread_attr_destroy(&attr);
 	}
 	for (long w = 0; w < workers; w++)
-		OK(pthread_join(ids[w], NULL)); /* for as long as it takes: not noted */
+		OK(pthread_join(ids[w], NULL)); /* takes as long as it takes: no record */
 	resources_check();
 	disturb_check();
 	return 0;
@@ -341,7 +342,8 @@ static void tell(int64_t at)
 		printf("\n");
 	}
 	fflush(stdout);
-	/* What the records cannot tell: is a thread that should run on an LWP, and that on a CPU? */
+	/* Shows what the records cannot: whether a runnable thread is on an LWP, and that LWP on a
+	 * CPU. */
 	system("lwps; pstack $(pgrep -x torture)");
 }
 
@@ -357,7 +359,7 @@ static bool someone_is_stuck(int64_t at)
 	return false;
 }
 
-/* The child's wait status.  Looks eight times within its patience. */
+/* Returns the child's wait status.  Checks the records eight times within -w SECONDS. */
 static int watch(pid_t child)
 {
 	const struct timespec nap = {.tv_sec = patience / 8,

@@ -1,7 +1,8 @@
 /*
- * meet.c - moves in which a worker and some helpers meet at an object of their own, which ceases
- * to exist, and whose memory gets other contents, as soon as the interface allows: so a call that
- * touches an object after it has let others go is found out.
+ * meet.c - moves in which a worker and some helpers meet at an object of their own.
+ *
+ * The object is destroyed, and its memory overwritten, as soon as the interface allows.  This
+ * reveals a call that touches an object after the call has woken up the other threads.
  */
 #include "torture.h"
 #include <errno.h>
@@ -27,7 +28,7 @@ struct barrier_game {
 	int inside, serial; /* atomic */
 };
 
-/* Everybody is between the same two meetings; and one in each cycle is told that it is the one. */
+/* All threads are between the same two meetings.  One thread in each cycle is the serial thread. */
 static void meet(struct barrier_game *g)
 {
 	for (int i = 0; i < g->cycles; i++) {
@@ -75,8 +76,8 @@ struct ring {
 	sem_t turn[HELPERS + 1];
 	pthread_mutex_t mutex;
 	pthread_cond_t moved;
-	int at;     /* whose turn it is: by_condition */
-	long token; /* of him whose turn it is */
+	int at;     /* the thread that has the turn: by_condition */
+	long token; /* used by the thread that has the turn */
 	int seats;  /* atomic */
 };
 
@@ -170,7 +171,8 @@ static void *comes_once(void *arg)
 	return NULL;
 }
 
-/* One of those who call it is cancelled, in it perhaps: then another calls it. */
+/* One of the callers is cancelled, possibly inside the init function: then another caller runs
+ * it. */
 void move_once(void)
 {
 	struct once_game g = {.once = PTHREAD_ONCE_INIT};
@@ -226,7 +228,7 @@ void move_last_one_frees(void)
 	join_all(h, helpers);
 }
 
-/* --- objects on the stack of one who waits for one event -------------------------------------- */
+/* --- objects on the stack of a thread that waits for one event -------------------------------- */
 
 static void *posts(void *arg)
 {
@@ -256,8 +258,8 @@ struct event {
 	bool happened;
 };
 
-/* The signal comes before the unlock, so that both objects are the waiter's once he has the
- * mutex, but for the unlock itself. */
+/* The signal comes before the unlock.  So both objects belong to the waiter once it has the mutex,
+ * except for the rest of the unlock itself. */
 static void *happens(void *arg)
 {
 	struct event *e = arg;

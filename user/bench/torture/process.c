@@ -1,6 +1,6 @@
 /*
- * process.c - moves with a child process: one that plays with threads of its own, and one that
- * shares objects, and dies with a robust mutex perhaps.
+ * process.c - moves with a child process: a child that plays with threads of its own, and a child
+ * that shares objects, and may die with a robust mutex held.
  */
 #include "torture.h"
 #include <errno.h>
@@ -23,7 +23,7 @@ static int status_of(pid_t child)
 	return status;
 }
 
-/* A child plays, with its first helper's record, until the parent has its status. */
+/* The child plays, with its first helper's record, until the parent has the child's status. */
 static pid_t fork_player(void)
 {
 	pid_t child = fork();
@@ -36,7 +36,7 @@ static pid_t fork_player(void)
 	return child;
 }
 
-/* --- one with threads of its own ------------------------------------------------------------ */
+/* --- a child with threads of its own -------------------------------------------------------- */
 
 static void *ends(void *arg)
 {
@@ -48,7 +48,7 @@ static int threads_of_child(void)
 	thread_t ids[3], gone;
 	unsigned left = 0;
 
-	me->helpers = me->record; /* all write into one */
+	me->helpers = me->record; /* all write into one record */
 	move_barrier();
 	move_ring();
 	move_semaphore_on_stack();
@@ -63,7 +63,7 @@ static int threads_of_child(void)
 	return left != 0;
 }
 
-/* Whatever the other threads were in the middle of, the library of the child works. */
+/* The library of the child works, whatever the parent's other threads were doing at the fork. */
 void move_fork(void)
 {
 	pid_t child = fork_player();
@@ -73,7 +73,7 @@ void move_fork(void)
 	CHECK(status_of(child) == 0);
 }
 
-/* --- one that shares objects ------------------------------------------------------------------ */
+/* --- a child that shares objects -------------------------------------------------------------- */
 
 struct shared {
 	pthread_mutex_t mutex; /* robust */

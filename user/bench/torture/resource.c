@@ -1,10 +1,10 @@
 /*
- * resource.c - locks of all kinds that workers take, several at a time, in the order of their
- * numbers; and what they guard.
+ * resource.c - locks of all kinds, several acquired at a time, in the order of their numbers; and
+ * the data that they guard.
  *
- * Checked: who holds one alone is alone; no more than `capacity` hold one together; what it
- * guards, tokens and their twin, changes in no other hands, and no token is lost; a call that may
- * fail gives nothing but its own error.  Threads die with robust mutexes in their hands.
+ * Checked: an exclusive holder is alone; no more than `capacity` threads share a lock.  The guarded
+ * data, tokens and their twin, change only in the hands of the holder, and no token is lost.  A
+ * call that may fail returns only its own error.  Threads die with robust mutexes held.
  */
 #include "torture.h"
 #include <errno.h>
@@ -22,7 +22,7 @@ enum kind {
 	SEMA,
 	RW,
 	SPIN,         /* without priorities */
-	SHARED_MUTEX, /* from here on: block in the kernel */
+	SHARED_MUTEX, /* from here on: locks that block in the kernel */
 	ROBUST,
 	SHARED_POOL,
 	SHARED_SEMA,
@@ -40,16 +40,16 @@ static struct resource {
 	enum kind kind;
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
-	int units; /* POOL: that are free */
+	int units; /* POOL: free units */
 	sem_t sema;
 	pthread_rwlock_t rw;
 	pthread_spinlock_t spin;
-	int capacity;      /* of those who hold it at a time */
+	int capacity;      /* holders at a time, at most */
 	int holders;       /* atomic */
-	long tokens, twin; /* equal, but while the one who holds it alone changes them */
+	long tokens, twin; /* equal, except while the exclusive holder changes them */
 } resources[MOST];
 
-static int only = NKINDS; /* this kind, if less */
+static int only = NKINDS; /* this kind, unless NKINDS */
 
 bool resources_only(const char *kind)
 {
@@ -107,11 +107,11 @@ void resources_init(void)
 	}
 }
 
-/* --- taking one and giving it back ------------------------------------------------------- */
+/* --- acquiring and releasing a resource ------------------------------------------------------ */
 
 enum how { PLAIN, TRY, TIMED };
 
-/* True: taken.  An error is one that `how` allows. */
+/* True: acquired.  An error is one that `how` allows. */
 static bool taken(int error, enum how how)
 {
 	if (error == 0)
@@ -291,7 +291,7 @@ static void move_token(struct resource *from, struct resource *to)
 	to->twin++;
 }
 
-/* Takes some, plays with what they guard, and gives them back in either order. */
+/* Acquires some resources, plays with what they guard, and releases them in either order. */
 void move_hold(void)
 {
 	struct hold held[MOST], *alone = NULL;
@@ -313,7 +313,7 @@ void move_hold(void)
 		if (held[n].alone)
 			alone = &held[n];
 		n++;
-		/* Nobody waits with a spin lock in his hand. */
+		/* No thread waits while it holds a spin lock. */
 		if (r->kind == SPIN)
 			break;
 		dawdle();
@@ -337,7 +337,7 @@ static void *dies(void *arg)
 	return NULL;
 }
 
-/* The next one who takes it hears of it, and so do not lose it. */
+/* The next thread that acquires the mutex gets EOWNERDEAD, so the helper's death loses no token. */
 void move_die_with_robust(void)
 {
 	struct helper h;
