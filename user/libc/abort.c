@@ -1,8 +1,11 @@
 /*
- * abort.c - raise and abort (C, POSIX), and what they say of a process that SIGABRT ends: the line
- * that the kernel prints of a fault, on standard error.  Of SIGABRT from elsewhere the kernel tells.
+ * abort.c - raise and abort (C, POSIX), and the line that they print when SIGABRT ends the process.
  *
- * A program aborts with any lock held, malloc's and stdio's too: so the line is made by hand.
+ * The line is like the kernel's line about a fault, on standard error.  If SIGABRT comes from
+ * elsewhere, the kernel prints it.
+ *
+ * A program may abort with any lock held, malloc's and stdio's included.  So this file formats the
+ * line without them.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -44,8 +47,8 @@ static bool abort_is_default(void)
 }
 
 /*
- * Not if it would be blocked: then nothing happens yet.  A pipe without room for the line does without
- * it, for its reader may never come.
+ * Prints the line.  If standard error is a pipe without room for the line, prints nothing, because
+ * the pipe's reader may never read.
  */
 static void tell_abort(const char *call, const void *at)
 {
@@ -62,7 +65,7 @@ static void tell_abort(const char *call, const void *at)
 	to = text_put_number(to, __sys_lwp_self(), 10);
 	to = text_put_number(put_text(to, ": SIGABRT at instruction 0x"), (uintptr_t)at, 16);
 	to = put_text(put_text(put_text(to, " ("), call), ")\n");
-	/* SIGABRT ends the process, not SIGPIPE, though nobody may read any more. */
+	/* SIGABRT ends the process, not SIGPIPE, even if the pipe has no reader. */
 	pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);
 	if (__sys_poll(&room, 1, &at_once, NULL) == 1)
 		__sys_write(STDERR_FILENO, line, to - line);
@@ -75,7 +78,8 @@ static int raise_signal(int sig)
 	return error ? fails(error) : 0;
 }
 
-/* To the calling thread.  EINVAL. */
+/* Sends sig to the calling thread.  Prints no line if SIGABRT is blocked, because the process goes
+ * on.  EINVAL. */
 int raise(int sig)
 {
 	sigset_t blocked;
@@ -92,10 +96,10 @@ int _raise_r(struct _reent *reent, int sig)
 }
 
 /*
- * Ends the process by SIGABRT.  A handler runs first, unless SIGABRT is blocked; if it returns, the
- * default action follows.  Of several threads that abort at once each may tell.
+ * Ends the process by SIGABRT.  A handler runs first, unless SIGABRT is blocked.  If the handler
+ * returns, the default action follows.  If several threads abort at once, each may print a line.
  *
- * A handler of SIGABRT that aborts has the signal blocked: so it is not called again.
+ * SIGABRT is blocked in its handler, so a handler that aborts is not called again.
  */
 void abort(void)
 {
@@ -108,7 +112,7 @@ void abort(void)
 		sigaction(SIGABRT, &dfl, NULL);
 	}
 	tell_abort("abort", at);
-	/* One that is pending ends the process here. */
+	/* A pending SIGABRT ends the process here. */
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	raise_signal(SIGABRT);
 	_exit(128 + SIGABRT);

@@ -1,14 +1,15 @@
 /*
- * assert.c - what a failed assertion says (C, 7.2).
+ * assert.c - what a failed assertion prints (C, 7.2).
  *
- * Newlib's says it by fiprintf, a second printf without floating point.  Each program would have
- * 18 KB of that beside the first, for this alone.
+ * Newlib's version prints with fiprintf, a second printf without floating point.  It would add
+ * 18 KB to each program, for assertions alone.
  */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Says on standard error which assertion failed and where, then aborts.  func: NULL, if unknown. */
+/* Prints on standard error which assertion failed and where, then aborts.  func: NULL, if
+ * unknown. */
 void __assert_func(const char *file, int line, const char *func, const char *expression)
 {
 	fprintf(stderr, "assertion \"%s\" failed: file \"%s\", line %d%s%s\n", expression, file,

@@ -1,6 +1,8 @@
 /*
- * catalogue.c - message catalogues (POSIX: nl_types.h).  There is one locale and no gencat, so no
- * catalogue can be opened, and a program prints the texts that it brings along.
+ * catalogue.c - message catalogues (POSIX: nl_types.h).
+ *
+ * There is one locale and no gencat.  So no catalogue can be opened, and a program prints its own
+ * default texts.
  */
 #include <nl_types.h>
 #include "libc.h"

@@ -1,8 +1,9 @@
 /*
  * command.c - system (POSIX).
  *
- * While commands run, the process ignores SIGINT and SIGQUIT, which the terminal sends to the command
- * too; calls may overlap, so the first one sets that, and the last one sets back what was.
+ * While commands run, the process ignores SIGINT and SIGQUIT, because the terminal sends them to
+ * the command, too.  Calls may overlap: the first one saves and sets the actions, the last one
+ * restores them.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,13 +15,13 @@
 #include <unistd.h>
 #include "libc.h"
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* nothing is locked under it */
-static unsigned commands;                                /* that run */
-static struct sigaction interrupt, quit;                 /* what was before the first */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* no lock is acquired under it */
+static unsigned commands;                                /* number of running commands */
+static struct sigaction interrupt, quit;                 /* the actions before the first command */
 
 struct command {
-	sigset_t mask; /* of the caller */
-	pid_t pid;     /* 0: there is none to wait for */
+	sigset_t mask; /* the caller's */
+	pid_t pid;     /* 0: there is no process to wait for */
 };
 
 static void command_begin(struct command *c)
@@ -40,7 +41,7 @@ static void command_begin(struct command *c)
 	sigprocmask(SIG_BLOCK, &chld, &c->mask);
 }
 
-/* Also if the caller is cancelled: then nothing is left of the command. */
+/* Also runs if the caller is cancelled: then it kills the command and reaps it. */
 static void command_end(void *arg)
 {
 	struct command *c = arg;
@@ -59,7 +60,8 @@ static void command_end(void *arg)
 	sigprocmask(SIG_SETMASK, &c->mask, NULL);
 }
 
-/* With the caller's mask, and the signals as they were.  An error number, or 0. */
+/* Starts the command with the caller's mask and actions of signals.  Returns an error number, or
+ * 0. */
 static int command_start(struct command *c, const char *command)
 {
 	char *argv[] = {"sh", "-c", (char *)command, NULL};
@@ -86,9 +88,11 @@ static int command_start(struct command *c, const char *command)
 }
 
 /*
- * Runs sh -c command, and waits for it: its status as waitpid gives it, that of exit(127) if the shell
- * cannot be run.  NULL: 1, there is a shell.  Blocks; a cancellation point, and the command is killed
- * then.  -1: EAGAIN, ENOMEM: there is no process for it; ECHILD: the process leaves none to wait for.
+ * Runs sh -c command, and waits for it.  Returns its status as waitpid gives it; if the shell
+ * cannot be run, that of exit(127).  NULL: returns 1, because there is a shell.  Blocks.  A
+ * cancellation point: a cancelled caller kills the command.
+ *
+ * -1: EAGAIN, ENOMEM: the process cannot be created; ECHILD: the caller's children leave no status.
  */
 int system(const char *command)
 {

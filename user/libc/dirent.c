@@ -1,6 +1,6 @@
 /*
- * dirent.c - reading directories.  A DIR is not locked: as POSIX allows, threads
- * that share one take turns by themselves.
+ * dirent.c - reading directories.  A DIR is not locked: threads that share one must
+ * synchronize, as POSIX allows.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 struct __dir {
 	int fd;
-	unsigned pos, end; /* bytes of buf that were handed out, that are filled */
+	unsigned pos, end; /* bytes of buf: already returned; filled */
 	long where;        /* the position of the next entry, for telldir */
 	struct dirent entry;
 	char buf[4096] __attribute__((aligned(8)));
@@ -65,7 +65,7 @@ struct dirent *readdir(DIR *d)
 	return &d->entry;
 }
 
-/* Good for as long as the directory is open, whatever is added or removed meanwhile. */
+/* The position is valid as long as the directory is open, even if entries are added or removed. */
 long telldir(DIR *d)
 {
 	return d->where;

@@ -1,6 +1,6 @@
 /*
  * err.c - messages about errors (err.h).  A whole message is formatted first, so that it
- * goes out in one piece when several threads complain.
+ * is written in one piece when several threads print messages.
  */
 #include <err.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * exec.c - the exec family over execve.  fork is libthread's: it knows what a child's only
+ * exec.c - the exec family over execve.  libthread has fork, because it knows what a child's only
  * thread needs.
  */
 #define _GNU_SOURCE /* execvpe */
@@ -19,7 +19,7 @@ int execv(const char *path, char *const argv[])
 	return execve(path, argv, environ);
 }
 
-/* A file that is no executable is a script of the shell's (POSIX, exec). */
+/* A file that is not executable code is a shell script (POSIX, exec). */
 static int exec_or_script(const char *path, char *const argv[], char *const envp[])
 {
 	int n = 0;
@@ -32,7 +32,7 @@ static int exec_or_script(const char *path, char *const argv[], char *const envp
 	char **args = alloca((n + 2) * sizeof(*args));
 	args[0] = "sh";
 	args[1] = (char *)path;
-	for (int i = 1; i <= n; i++) /* the NULL at the end too */
+	for (int i = 1; i <= n; i++) /* includes the NULL at the end */
 		args[i + 1] = argv[i];
 	if (n == 0)
 		args[2] = NULL;
@@ -40,7 +40,7 @@ static int exec_or_script(const char *path, char *const argv[], char *const envp
 	return -1;
 }
 
-/* In a directory of PATH, if `file` has no slash. */
+/* Looks for `file` in the directories of PATH, if it has no slash. */
 int execvpe(const char *file, char *const argv[], char *const envp[])
 {
 	char found[WEFT_PATH_MAX];

@@ -1,6 +1,6 @@
 /*
- * file.c - descriptors, and what files say of themselves.  Plain calls: each sets errno to what the
- * kernel said.
+ * file.c - descriptors, and attributes of files.  Plain calls: each sets errno to the kernel's
+ * error.
  */
 #define _GNU_SOURCE /* pipe2 */
 #include <fcntl.h>
@@ -49,7 +49,8 @@ int open(const char *path, int flags, ...)
 
 /*
  * As open, but a relative path begins at the directory that fd is open for (AT_FDCWD: the current
- * one).  A cancellation point.  Errors of open; EBADF, ENOTDIR: fd is no directory's.  (POSIX, openat.)
+ * directory).  A cancellation point.  Errors of open; EBADF, ENOTDIR: fd is not open for a
+ * directory.  (POSIX, openat.)
  */
 int openat(int fd, const char *path, int flags, ...)
 {
@@ -82,7 +83,7 @@ int fcntl(int fd, int cmd, ...)
 	long arg;
 
 	va_start(ap, cmd);
-	arg = va_arg(ap, long); /* of commands without one, the kernel looks at none */
+	arg = va_arg(ap, long); /* for commands without an argument the kernel ignores it */
 	va_end(ap);
 	if (cmd == F_SETLKW)
 		return point_result(__point_fcntl(fd, cmd, arg));
@@ -90,10 +91,12 @@ int fcntl(int fd, int cmd, ...)
 }
 
 /*
- * A lock for writing on len bytes from the file's offset on (0: to the end, below 0: those before it),
- * as F_SETLK and F_SETLKW set it, which say what it is.  F_LOCK waits, F_TLOCK does not, F_ULOCK
- * takes it away, F_TEST looks for another process's.  F_LOCK is a cancellation point and blocks.
- * Errors of fcntl; EINVAL: cmd; EACCES: F_TEST, and another process has a lock.  (POSIX, lockf.)
+ * Sets, removes or tests a lock for writing on len bytes from the file's offset on.  len 0: to the
+ * end; len below 0: the bytes before the offset.  F_SETLK and F_SETLKW describe the locks.
+ *
+ * F_LOCK waits for other locks; it blocks and is a cancellation point.  F_TLOCK does not wait.
+ * F_ULOCK removes the lock.  F_TEST looks for another process's lock.  Errors of fcntl; EINVAL:
+ * cmd; EACCES: F_TEST, and another process has a lock.  (POSIX, lockf.)
  */
 int lockf(int fd, int cmd, off_t len)
 {
@@ -180,7 +183,7 @@ int isatty(int fd)
 }
 
 /*
- * Files are in memory, and every read sees what was written: there is nothing to wait for.
+ * Does nothing: files are in memory, and every read sees what was written.
  * A cancellation point.  -1: EBADF: no such descriptor; EINVAL: a pipe.
  */
 int fsync(int fd)

@@ -8,13 +8,13 @@
 /* syscalls.c: sets errno to -r and returns -1. */
 long __syscall_error(long r);
 
-/* Hands on a result of 0 or more; else sets errno and returns -1. */
+/* Returns a result of 0 or more unchanged; otherwise sets errno and returns -1. */
 static inline long result(long r)
 {
 	return r < 0 ? __syscall_error(r) : r;
 }
 
-/* The same of a call that is a cancellation point.  The caller holds nothing. */
+/* The same for a call that is a cancellation point.  The caller holds nothing. */
 static inline long point_result(long r)
 {
 	if (r == -EINTR)
@@ -22,7 +22,7 @@ static inline long point_result(long r)
 	return result(r);
 }
 
-/* open's third argument, in a function whose last named one is `flags`. */
+/* open's third argument, in a function whose last named parameter is `flags`. */
 #define OPEN_MODE(flags)                                                                           \
 	({                                                                                         \
 		unsigned open_mode = 0;                                                            \
@@ -38,12 +38,12 @@ static inline long point_result(long r)
 /* path.c */
 const char *__program_path(const char *file, char *path);
 
-/* sched.c: the class and parameters of a policy and priority; an error number. */
+/* sched.c: the class and parameters of a policy and priority.  Returns an error number, or 0. */
 struct pcparms;
 struct sched_param;
 int __sched_parms(int policy, const struct sched_param *param, struct pcparms *p);
 
-/* What a call that does not exist here does. */
+/* Sets errno to error and returns -1. */
 static inline int fails(int error)
 {
 	errno = error;

@@ -1,9 +1,9 @@
-/* libgen.c - the parts of a path (POSIX: basename, dirname).  Both may change it in place. */
+/* libgen.c - the parts of a path (POSIX: basename, dirname).  Both may change the path in place. */
 #include <libgen.h>
 #include <stddef.h>
 #include <string.h>
 
-/* The length without slashes at the end; of slashes alone the first stays. */
+/* The length without slashes at the end; a path of slashes alone keeps the first. */
 static size_t length_unslashed(const char *path, size_t n)
 {
 	while (n > 1 && path[n - 1] == '/')
@@ -11,7 +11,7 @@ static size_t length_unslashed(const char *path, size_t n)
 	return n;
 }
 
-/* The last name; of slashes alone "/"; of nothing ".", which is not to be written to. */
+/* Returns the last name; for slashes alone "/"; for an empty path ".", which is read-only. */
 char *basename(char *path)
 {
 	size_t n = path ? strlen(path) : 0;
@@ -25,7 +25,7 @@ char *basename(char *path)
 	return path[n] != '\0' && path[n - 1] == '/' ? path + n : path;
 }
 
-/* All without the last name; without a slash ".", which is not to be written to. */
+/* Returns the path without the last name; for a path without a slash ".", which is read-only. */
 char *dirname(char *path)
 {
 	size_t n = path ? length_unslashed(path, strlen(path)) : 0;

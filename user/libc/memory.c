@@ -26,12 +26,12 @@ void *sbrk(ptrdiff_t incr)
 	old = __sys_brk(NULL);
 	r = incr ? __sys_brk((char *)old + incr) : old;
 	__malloc_unlock(_REENT);
-	if (r >= 0 && r != old + incr) /* the kernel answers with where the break is */
+	if (r >= 0 && r != old + incr) /* the kernel returns the present break */
 		r = -ENOMEM;
 	return result(r) < 0 ? (void *)-1 : (void *)old;
 }
 
-/* Weak: a program that brings its own malloc brings this (libthread/malloc/malloc.c). */
+/* Weak: a program with its own malloc has its own posix_memalign (libthread/malloc/malloc.c). */
 __attribute__((weak)) int posix_memalign(void **out, size_t align, size_t size)
 {
 	void *p;
@@ -50,15 +50,15 @@ void *mmap(void *addr, size_t len, int prot, int flags, int fd, off_t off)
 	return (void *)result(__sys_mmap(addr, len, prot, flags, fd, off));
 }
 
-/* POSIX's MADV_DONTNEED is a hint, which must not lose what was written. */
+/* POSIX's MADV_DONTNEED is a hint, which must not discard written data. */
 int posix_madvise(void *addr, size_t len, int advice)
 {
 	return -__sys_madvise(addr, len, advice == POSIX_MADV_DONTNEED ? WEFT_MADV_NORMAL : advice);
 }
 
 /*
- * What is mapped stays in memory: nothing is ever paged out.  So locking and unlocking check their
- * arguments, and a page that nobody has touched still comes at its first touch.
+ * A mapped page stays in memory: weft has no paging.  So locking and unlocking only check their
+ * arguments.  A page that was never touched is still allocated at its first touch.
  *
  * The range is widened to whole pages.  ENOMEM: not all of it is mapped.  (POSIX, mlock.)
  */
@@ -101,7 +101,7 @@ int msync(void *addr, size_t len, int flags)
 
 #define SHM_DIR "/tmp"
 
-/* "/name", with no other slash.  -1: it is not of that form. */
+/* Checks "/name", with no other slash.  -1: another form. */
 static int shm_path(const char *name, char path[WEFT_PATH_MAX])
 {
 	while (*name == '/')

@@ -1,5 +1,5 @@
 /*
- * names.c - directories and names: what takes a path.
+ * names.c - directories and names: the calls with a path.
  */
 #include <fcntl.h>
 #include <reent.h>
@@ -16,7 +16,7 @@
 _Static_assert(UTIME_NOW == WEFT_UTIME_NOW && UTIME_OMIT == WEFT_UTIME_OMIT, "utimens");
 _Static_assert(sizeof(struct timespec) == sizeof(struct weft_timespec), "struct timespec");
 
-/* newlib's knows nothing of directories. */
+/* newlib's version does not remove directories. */
 int remove(const char *path)
 {
 	long r = __sys_unlink(path);
@@ -24,7 +24,7 @@ int remove(const char *path)
 	return result(r == -EPERM ? __sys_rmdir(path) : r);
 }
 
-/* newlib's own tmpfile calls it so. */
+/* newlib's own tmpfile calls this name. */
 int _remove_r(struct _reent *reent, const char *path)
 {
 	return remove(path);
@@ -35,7 +35,7 @@ mode_t umask(mode_t mask)
 	return __sys_umask(mask);
 }
 
-/* There is one user, who may do everything but execute what nobody may. */
+/* There is one user, which has all permissions, except to execute a file without any x bit. */
 int access(const char *path, int mode)
 {
 	struct weft_stat k;
@@ -49,7 +49,7 @@ int access(const char *path, int mode)
 	return 0;
 }
 
-/* Only relative to the current directory: other values of fd give ENOTSUP. */
+/* fd must be AT_FDCWD: other values give ENOTSUP. */
 int utimensat(int fd, const char *path, const struct timespec *times, int flags)
 {
 	if (flags & ~AT_SYMLINK_NOFOLLOW)
@@ -71,7 +71,7 @@ int utimes(const char *path, const struct timeval *times)
 
 /* --- the current directory, absolute paths ------------------------------------------- */
 
-/* With buf NULL, allocates as much as it takes, as other systems do. */
+/* buf NULL: allocates as many bytes as needed, as other systems do. */
 char *getcwd(char *buf, size_t size)
 {
 	char path[WEFT_PATH_MAX];
@@ -89,8 +89,8 @@ char *getcwd(char *buf, size_t size)
 #define LINKS_MAX 40 /* as the kernel's VFS_SYMLINKS_MAX */
 
 /*
- * Takes the names of the path one by one over to `done`, an absolute path that has neither
- * symbolic links nor . or .. in it.  An error number, or 0.
+ * Moves the names of the path one by one to `done`, which becomes an absolute path without
+ * symbolic links, . and .. in it.  Returns an error number, or 0.
  */
 static int path_resolve(const char *path, char *done)
 {
@@ -148,7 +148,7 @@ static int path_resolve(const char *path, char *done)
 	return 0;
 }
 
-/* All of the path must be there.  `out` has WEFT_PATH_MAX bytes; NULL: allocates. */
+/* All names of the path must exist.  `out` has WEFT_PATH_MAX bytes; NULL: allocates. */
 char *realpath(const char *path, char *out)
 {
 	char done[WEFT_PATH_MAX] = "";
@@ -190,7 +190,7 @@ static int statvfs_dev(uint64_t dev, struct statvfs *sv)
 			};
 			return 0;
 		}
-	return fails(ENOSYS); /* a pipe: of no file system */
+	return fails(ENOSYS); /* a pipe: it is in no file system */
 }
 
 int statvfs(const char *path, struct statvfs *sv)

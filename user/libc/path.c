@@ -1,5 +1,5 @@
 /*
- * path.c - where a program is, for execvp and posix_spawnp.
+ * path.c - finds a program's file, for execvp and posix_spawnp.
  */
 #define _GNU_SOURCE /* strchrnul */
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include <weft/proc.h>
 #include "libc.h"
 
-/* 0: a file that may be run; else an error number. */
+/* 0: the file may be run; else an error number. */
 static int path_runnable(const char *path)
 {
 	struct stat st;
@@ -20,10 +20,10 @@ static int path_runnable(const char *path)
 }
 
 /*
- * The file that `file` means for a program (POSIX, exec): itself if it has a slash or there is no
- * PATH, else the first file of that name in a directory of PATH that may be run.  The name is
- * `file`, or in path, which has WEFT_PATH_MAX bytes.  NULL, with errno: ENOENT, or EACCES: there
- * is one, but not to be run.
+ * Returns the file that `file` names as a program (POSIX, exec).  This is `file` itself if it has a
+ * slash or there is no PATH, else the first file of that name in a directory of PATH that may be
+ * run.  The result is `file`, or lies in path, which has WEFT_PATH_MAX bytes.  NULL, with errno:
+ * ENOENT: no such file; EACCES: a file exists, but may not be run.
  */
 const char *__program_path(const char *file, char *path)
 {

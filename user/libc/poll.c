@@ -29,7 +29,8 @@ int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const si
 					 (const uint64_t *)mask));
 }
 
-/* What each of select's three sets asks for, and what puts a descriptor into its answer. */
+/* For each of select's three sets: the events to ask for, and the events that set a bit in the
+ * answer. */
 static const struct {
 	short asks, tells;
 } kinds[3] = {
@@ -78,7 +79,7 @@ static int select_ts(int n, fd_set *set[3], const struct weft_timespec *time, co
 	return ready < 0 ? point_result(ready) : count;
 }
 
-/* Leaves *timeout as it was.  EBADF, EINVAL, EINTR, ENOMEM; then the sets are as they were. */
+/* Leaves *timeout unchanged.  EBADF, EINVAL, EINTR, ENOMEM; the sets are then unchanged. */
 int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *timeout)
 {
 	struct weft_timespec ts;

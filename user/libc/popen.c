@@ -1,7 +1,7 @@
 /*
  * popen.c - streams: from and to a command, and lines of any length.
  *
- * What popen has started is in a list, guarded by a mutex, until pclose has waited for it.
+ * Each command that popen started is in a list, guarded by a mutex, until pclose waits for it.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ static struct command {
 } * commands;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Starts sh -c command, with `end` as its descriptor `fd`.  An error number, or 0. */
+/* Starts sh -c command, with `end` as its descriptor `fd`.  Returns an error number, or 0. */
 static int popen_start(const char *command, int end, int fd, pid_t *pid)
 {
 	char *argv[] = {"sh", "-c", (char *)command, NULL};
@@ -36,9 +36,9 @@ static int popen_start(const char *command, int end, int fd, pid_t *pid)
 	return error;
 }
 
-/* "r": what the command writes can be read; "w": it reads what is written.  An "e" behind is
- * accepted: no other program gets the descriptor in any case.  EINVAL, EMFILE, ENOMEM, errors
- * of posix_spawn. */
+/* "r": the stream reads the command's output; "w": the stream writes the command's input.  An "e"
+ * at the end is accepted: other programs never inherit the descriptor.  EINVAL, EMFILE, ENOMEM,
+ * errors of posix_spawn. */
 FILE *popen(const char *command, const char *mode)
 {
 	int reads = *mode == 'r', error = 0, end[2];
@@ -77,7 +77,8 @@ FILE *popen(const char *command, const char *mode)
 	return c->f;
 }
 
-/* Waits for the command: its status as waitpid gives it, or -1: no stream of popen's. */
+/* Waits for the command.  Returns its status as waitpid gives it, or -1: not a stream of
+ * popen's. */
 int pclose(FILE *f)
 {
 	struct command **at, *c;

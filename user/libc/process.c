@@ -104,16 +104,18 @@ static void child_describe(siginfo_t *info, pid_t child, int status)
 }
 
 /*
- * Waits for what has become of a child: WEXITED, WSTOPPED, WCONTINUED.  With WNOWAIT the next call finds
- * the same; with WNOHANG and nothing to tell, si_signo and si_pid are 0.  Blocks; a cancellation
- * point.  -1: ECHILD: there is no such child; EINVAL: the options, or what kind of id; EINTR: a signal.
+ * Waits for a change of a child's state: WEXITED, WSTOPPED, WCONTINUED.  With WNOWAIT the next call
+ * finds the same change.  With WNOHANG and no change, si_signo and si_pid are 0.  Blocks; a
+ * cancellation point.
+ *
+ * -1: ECHILD: there is no such child; EINVAL: the options, or the type of id; EINTR: a signal.
  * (POSIX, waitid.)
  */
 int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 {
 	const int events = options & (WEXITED | WSTOPPED | WCONTINUED);
 	int status, how = options & ~WEXITED;
-	/* waitpid would take it for a group, or for any child. */
+	/* waitpid would take such an id for a group, or for any child. */
 	int no_pid = type == P_PID && (pid_t)id <= 0;
 	pid_t child;
 
@@ -159,7 +161,7 @@ clock_t times(struct tms *t)
 	return gethrtime() / USEC_NS;
 }
 
-/* newlib's counts children too. */
+/* newlib's version counts children too. */
 clock_t clock(void)
 {
 	struct tms t;
@@ -184,8 +186,8 @@ int getrlimit(int which, struct rlimit *limit)
 	return result(__sys_rlimit(which, NULL, (struct weft_rlimit *)limit));
 }
 
-/* EINVAL: there is no such limit, it is one that cannot be set, or the soft one exceeds the
- * hard one; EPERM: the hard one exceeds what the system can do. */
+/* EINVAL: there is no such limit, the limit cannot be set, or the soft limit exceeds the hard one;
+ * EPERM: the hard limit exceeds the system's. */
 int setrlimit(int which, const struct rlimit *limit)
 {
 	if (which == RLIMIT_CORE)

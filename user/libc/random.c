@@ -1,10 +1,10 @@
 /*
- * random.c - random, srandom, initstate, setstate (POSIX), in the place of newlib's, whose generator is
- * rand's and which knows no states.
+ * random.c - random, srandom, initstate, setstate (POSIX).  They replace newlib's, which use rand's
+ * generator and have no states.
  *
- * The generator: x = x * A + 1 modulo 2^64, of which the upper half counts (Knuth, "The Art of Computer
- * Programming", 3.3.4).  A state is x in the first 8 bytes of its array, however long that is.  Threads
- * may call random at once: each number goes to one of them.
+ * The generator: x = x * A + 1 modulo 2^64; a number is the upper half of x (Knuth, "The Art of
+ * Computer Programming", 3.3.4).  A state is x in the first 8 bytes of its array, of any length.
+ * Threads may call random at once: each number is returned to only one of them.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,13 +37,15 @@ void srandom(unsigned seed)
 	*__atomic_load_n(&state, __ATOMIC_ACQUIRE) = seed;
 }
 
-/* Goes on with a state of initstate, where it was left.  Returns the state before; it stays valid. */
+/* Continues with a state of initstate, where it stopped.  Returns the previous state, which stays
+ * valid. */
 char *setstate(char *array)
 {
 	return (char *)__atomic_exchange_n(&state, (state_t *)array, __ATOMIC_ACQ_REL);
 }
 
-/* Begins a sequence in an array of at least 8 bytes.  Returns the state before; NULL: size. */
+/* Begins a sequence in an array of at least 8 bytes.  Returns the previous state; NULL: bad
+ * size. */
 char *initstate(unsigned seed, char *array, size_t size)
 {
 	if (size < STATE_MIN) {

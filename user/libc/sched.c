@@ -1,11 +1,11 @@
 /*
- * sched.c - scheduling: priocntl, CPUs and processor sets as Solaris has them; nice values
- * and sched_*() of POSIX, made of priocntl.
+ * sched.c - scheduling: priocntl, CPUs and processor sets as in Solaris; nice values
+ * and POSIX's sched_*(), which are built on priocntl.
  *
- * POSIX's policies are classes: SCHED_OTHER time-share, with the user's priority (-60 to
- * 60) for a priority; SCHED_FIFO and SCHED_RR real-time, with a slice without end or
- * that of the level.  A process is all its LWPs; what is told of it is told of the
- * LWP that has the highest priority.
+ * POSIX's policies are classes.  SCHED_OTHER is time-share, and its priority is the user priority
+ * (-60 to 60).  SCHED_FIFO and SCHED_RR are real-time: SCHED_FIFO with an endless slice, SCHED_RR
+ * with the slice of the level.  A call that sets something sets it for all LWPs of the process.  A
+ * call that gets something returns the values of the LWP with the highest priority.
  */
 #include <sched.h>
 #include <sys/priocntl.h>
@@ -32,8 +32,8 @@ static int sched_donice(int which, id_t who, struct pcnice *n)
 }
 
 /*
- * The lowest nice value, -20 to 19: -1 is one of them, so set errno to 0 first.  EINVAL: no
- * such kind, or a class that knows no nice values; ESRCH.
+ * Returns the lowest nice value, -20 to 19.  -1 is a valid value, so set errno to 0 first.  EINVAL:
+ * `which` is invalid, or the class has no nice values; ESRCH.
  */
 int getpriority(int which, id_t who)
 {
@@ -42,7 +42,7 @@ int getpriority(int which, id_t who)
 	return sched_donice(which, who, &n) < 0 ? -1 : n.pc_val;
 }
 
-/* Values beyond the ends count as these.  EINVAL, ESRCH. */
+/* Values outside the range are set to its nearest end.  EINVAL, ESRCH. */
 int setpriority(int which, id_t who, int value)
 {
 	struct pcnice n = {.pc_op = PC_SETNICE, .pc_val = value};
@@ -50,7 +50,7 @@ int setpriority(int which, id_t who, int value)
 	return sched_donice(which, who, &n);
 }
 
-/* Returns the new value, as POSIX has it: with errno as for getpriority. */
+/* Returns the new value, as in POSIX: with errno as for getpriority. */
 int nice(int more)
 {
 	struct pcnice n = {.pc_op = PC_GETNICE};
@@ -100,7 +100,7 @@ int sched_getscheduler(pid_t pid)
 	return sched_get(pid, &p) < 0 ? -1 : policy_of(&p);
 }
 
-/* The priority in its policy: the base level in SCHED_NT.  Errors of sched_getscheduler. */
+/* The priority in its policy: for SCHED_NT, the base level.  Errors of sched_getscheduler. */
 int sched_getparam(pid_t pid, struct sched_param *param)
 {
 	struct pcparms p;
@@ -111,7 +111,8 @@ int sched_getparam(pid_t pid, struct sched_param *param)
 	return 0;
 }
 
-/* Of an LWP of the caller's process, for libthread.  0 or an error number. */
+/* Policy and priority of an LWP of the caller's process, for libthread.  Returns 0 or an error
+ * number. */
 int __lwp_getsched(uint32_t id, int *policy, int *priority)
 {
 	struct pcparms p = {.pc_cid = PC_CLNULL};
@@ -155,7 +156,7 @@ static int sched_set(pid_t pid, int policy, const struct sched_param *param)
 	return priocntl(P_PID, pid ? pid : P_MYID, PC_SETPARMS, &p);
 }
 
-/* EINVAL: no such policy, or a priority that it does not have; ESRCH. */
+/* EINVAL: no such policy, or a priority that the policy does not have; ESRCH. */
 int __lwp_setsched(uint32_t id, int policy, int priority)
 {
 	const struct sched_param param = {.sched_priority = priority};
@@ -166,7 +167,7 @@ int __lwp_setsched(uint32_t id, int policy, int priority)
 }
 
 /*
- * Returns the policy before.  EINVAL: also a policy or priority that there is not.  Errors of
+ * Returns the previous policy.  EINVAL: also an unknown policy or priority.  Errors of
  * sched_getscheduler.
  */
 int sched_setscheduler(pid_t pid, int policy, const struct sched_param *param)
@@ -224,9 +225,9 @@ int sched_get_priority_max(int policy)
 __attribute__((weak)) __typeof__(__thread_slice) __thread_slice;
 
 /*
- * The slice of a SCHED_RR process; 0 for one without end.  Of the caller's process, and called by
- * an unbound thread of SCHED_RR or SCHED_FIFO: that thread's.  EINVAL: also another policy, whose
- * slices vary.  Errors of sched_getscheduler.
+ * Returns the slice of a SCHED_RR process; 0: the slice is endless.  If an unbound thread of
+ * SCHED_RR or SCHED_FIFO asks for its own process, returns that thread's slice.  EINVAL: also
+ * another policy, whose slices vary.  Errors of sched_getscheduler.
  */
 int sched_rr_get_interval(pid_t pid, struct timespec *ts)
 {

@@ -2,7 +2,7 @@
 #include <search.h>
 #include <string.h>
 
-/* The first of *count elements that compare calls equal (0) to key, or NULL. */
+/* Returns the first of *count elements for which compare(key, element) is 0, or NULL. */
 void *lfind(const void *key, const void *base, size_t *count, size_t size,
 	    int (*compare)(const void *, const void *))
 {
@@ -14,7 +14,7 @@ void *lfind(const void *key, const void *base, size_t *count, size_t size,
 	return NULL;
 }
 
-/* As lfind; where there is none, key is copied behind the last, for which there must be room. */
+/* As lfind.  If there is no such element, copies key behind the last, where there must be room. */
 void *lsearch(const void *key, void *base, size_t *count, size_t size,
 	      int (*compare)(const void *, const void *))
 {
@@ -29,7 +29,7 @@ struct queue_element {
 	struct queue_element *next, *previous;
 };
 
-/* Behind `before`; NULL: element is the first of a list with ends. */
+/* Inserts element behind `before`.  NULL: element becomes the first of a list with ends. */
 void insque(void *element, void *before)
 {
 	struct queue_element *e = element, *b = before;
@@ -42,7 +42,7 @@ void insque(void *element, void *before)
 		e->next->previous = e;
 }
 
-/* The element's own links stay as they are. */
+/* Removes element.  Its own links are not changed. */
 void remque(void *element)
 {
 	struct queue_element *e = element;

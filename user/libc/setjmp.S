@@ -1,5 +1,6 @@
 /*
- * setjmp.S - setjmp and longjmp, in the place of newlib's, whose longjmp(env, 0) has setjmp return 0.
+ * setjmp.S - setjmp and longjmp.  They replace newlib's, with which setjmp returns 0 after
+ * longjmp(env, 0).
  *
  * jmp_buf, as newlib's header has it: RBX, RBP, R12, R13, R14, R15, RSP after the return, RIP.  The
  * control words of SSE and x87 stay as they are at the jump, as ISO C says (7.13.2.1).

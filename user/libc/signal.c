@@ -1,6 +1,6 @@
 /*
- * signal.c - signals (POSIX).  The kernel does the work (weft/signal.h); a handler is
- * entered by way of libthread's __sig_entry, which every action names.
+ * signal.c - signals (POSIX).  The kernel does the work (weft/signal.h).  Every action names
+ * libthread's __sig_entry, through which the kernel enters a handler.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -55,7 +55,7 @@ int sigqueue(pid_t pid, int sig, const union sigval value)
 
 /* --- actions ------------------------------------------------------------------------- */
 
-/* SIGLWP is the threads library's: it can be neither caught nor blocked.  EINVAL, EFAULT. */
+/* SIGLWP is reserved for libthread: it can be neither caught nor blocked.  EINVAL, EFAULT. */
 int sigaction(int sig, const struct sigaction *act, struct sigaction *old)
 {
 	struct weft_sigaction to, was;
@@ -133,7 +133,7 @@ int sigemptyset(sigset_t *set)
 	return 0;
 }
 
-/* --- masks; waiting: libthread/core/sigwait.c ------------------------------------------------------------------ */
+/* --- masks; waiting: libthread/core/sigwait.c ------------------------------------------------- */
 
 int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
@@ -200,7 +200,7 @@ static const char *const names[] = {
 	[SIGLWP] = "Inter-LWP signal",
 };
 
-/* What it returns for a real-time or unknown signal is good until the next such call. */
+/* The result for a real-time or unknown signal is valid until the next such call. */
 char *strsignal(int sig)
 {
 	static char text[40];

@@ -23,7 +23,7 @@ static const char *const names[] = {
 };
 #define NAMED (int)(sizeof(names) / sizeof(names[0]))
 
-/* The name without SIG, in SIG2STR_MAX bytes.  -1: there is no such signal. */
+/* Writes the name without SIG, in SIG2STR_MAX bytes.  -1: there is no such signal. */
 int sig2str(int sig, char *name)
 {
 	if (sig > 0 && sig < NAMED && names[sig])
@@ -37,7 +37,7 @@ int sig2str(int sig, char *name)
 	return 0;
 }
 
-/* The number of a name without SIG, or a number.  -1: there is no such signal. */
+/* Converts a name without SIG, or a number in text, to the number.  -1: there is no such signal. */
 int str2sig(const char *name, int *sig)
 {
 	char text[SIG2STR_MAX], *end;

@@ -1,6 +1,6 @@
 /*
- * spawn.c - posix_spawn over the kernel's spawn, which carries out the file actions
- * and sets the attributes: what is built here is what it takes.
+ * spawn.c - posix_spawn over the kernel's spawn.  The kernel carries out the file actions
+ * and sets the attributes; this file builds its arguments.
  */
 #include <errno.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 struct __posix_spawn_file_actions {
 	unsigned n;
-	struct spawn_action *action; /* path: ours */
+	struct spawn_action *action; /* the paths in them belong to this file */
 };
 
 struct __posix_spawnattr {
@@ -48,7 +48,7 @@ int posix_spawn_file_actions_destroy(posix_spawn_file_actions_t *fa)
 	return 0;
 }
 
-/* EBADF: a descriptor that cannot be. */
+/* EBADF: no valid descriptor number. */
 static int spawn_action_add(posix_spawn_file_actions_t *fa, struct spawn_action a, const char *path)
 {
 	struct spawn_action *grown;
@@ -113,7 +113,7 @@ int posix_spawnattr_destroy(posix_spawnattr_t *attr)
 	(POSIX_SPAWN_RESETIDS | POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSCHEDPARAM |                \
 	 POSIX_SPAWN_SETSCHEDULER | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK)
 
-/* POSIX_SPAWN_RESETIDS has nothing to do: there is one user.  EINVAL: an unknown flag. */
+/* POSIX_SPAWN_RESETIDS has no effect, because there is one user.  EINVAL: an unknown flag. */
 int posix_spawnattr_setflags(posix_spawnattr_t *attr, short flags)
 {
 	if (flags & ~KNOWN_FLAGS)
@@ -128,7 +128,7 @@ int posix_spawnattr_getflags(const posix_spawnattr_t *attr, short *flags)
 	return 0;
 }
 
-/* EINVAL: cannot be a group.  Whether there is such a group is looked at by posix_spawn. */
+/* EINVAL: no valid group id.  posix_spawn checks whether the group exists. */
 int posix_spawnattr_setpgroup(posix_spawnattr_t *attr, pid_t pgroup)
 {
 	if (pgroup < 0)
@@ -193,7 +193,7 @@ int posix_spawnattr_getschedparam(const posix_spawnattr_t *attr, struct sched_pa
 
 /* --- spawning ------------------------------------------------------------------ */
 
-/* An error number. */
+/* Returns an error number, or 0. */
 static int set_attributes(struct spawn_args *args, const struct __posix_spawnattr *attr)
 {
 	int policy = attr->policy, error;
@@ -214,13 +214,13 @@ static int set_attributes(struct spawn_args *args, const struct __posix_spawnatt
 	args->flags |= SPAWN_SETSCHED;
 	error = __sched_parms(policy, &attr->param, &args->sched);
 	if (args->sched.pc_cid == WEFT_CLASS_NT)
-		args->sched.nt.nt_relative = 0; /* not the caller's */
+		args->sched.nt.nt_relative = 0; /* the value above was the caller's */
 	return error;
 }
 
 /*
- * envp NULL: the caller's environment, and the thread model with it.
- * Errors: EINVAL: a policy or priority that is not there; ENOMEM; those of the spawn system call
+ * envp NULL: the child gets the caller's environment, and so its thread model.
+ * Errors: EINVAL: an unknown policy or priority; ENOMEM; those of the spawn system call
  * with those of open, dup2 and chdir in file actions.
  */
 int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *fa,
@@ -246,7 +246,7 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 	return 0;
 }
 
-/* As posix_spawn; PATH is searched before the file actions, from the caller's directory. */
+/* As posix_spawn.  PATH is searched before the file actions, from the caller's directory. */
 int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *fa,
 		 const posix_spawnattr_t *attr, char *const argv[], char *const envp[])
 {

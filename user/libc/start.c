@@ -64,8 +64,8 @@ void __libc_start(uintptr_t *sp)
 	__libthread_init(argc, argv, envp, __auxv);
 
 	/*
-	 * exit() flushes the streams of _GLOBAL_REENT alone.  Were they set up later,
-	 * by whichever thread prints first, they would be lost when another one exits.
+	 * exit() flushes the streams of _GLOBAL_REENT alone.  If the thread that prints first set
+	 * up the streams later, they would be lost when another thread exits.
 	 */
 	__sinit(_GLOBAL_REENT);
 	atexit(run_fini); /* registered first: runs last */

@@ -1,11 +1,12 @@
 /*
- * syscalls.c - the raw system calls, made from the one list: __sys_NAME puts the
- * number in RAX, moves the fourth argument from where C has it (RCX) to where the
- * kernel wants it (R10), and returns what the kernel returned.  __point_NAME does the same as a
- * cancellation point (weft/point.h); the linker keeps those that are used.
+ * syscalls.c - the raw system calls, made from the one list.
  *
- * A function of the C library that hands its arguments to a call as they are is such a stub too,
- * with errno behind it: two instructions more than the bare call.
+ * __sys_NAME puts the number in RAX, moves the fourth argument from C's register (RCX) to the
+ * kernel's (R10), and returns the kernel's result.  __point_NAME does the same as a
+ * cancellation point (weft/point.h).  The linker keeps only the functions that are used.
+ *
+ * A function of the C library that passes its arguments to a call unchanged is such a stub too,
+ * followed by the setting of errno: two instructions more than the raw call.
  */
 #include <weft/sys.h>
 #include "libc.h"

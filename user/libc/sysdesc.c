@@ -27,7 +27,7 @@
 /* clang-format off */
 #define BIT(prefix, name) {#name, prefix##name, prefix##name}
 #define VALUE(prefix, name) {#name, prefix##name, ~0u}
-/* A value below 0. */
+/* A negative value. */
 #define BELOW(prefix, name) {#name, (uint32_t)prefix##name, ~0u}
 /* clang-format on */
 
@@ -145,10 +145,10 @@ const struct flagdesc *sysdesc_flags(unsigned of)
 
 #define FV(struct_name, member, variants) FD(struct_name, member, T_VARIANT, VARIANTS_##variants)
 
-/* The sets of variants that structures and calls speak of, defined below them. */
+/* The sets of variants that structures and calls refer to; they are defined below those. */
 enum { VARIANTS_ioctl, VARIANTS_fcntl, VARIANTS_priocntl, VARIANTS_clparms };
 
-/* X(structure, its fields): those that tell something. */
+/* X(structure, its fields): the fields worth showing. */
 #define STRUCTS(X)                                                                                 \
 	X(weft_timespec, F(weft_timespec, sec, LONG), F(weft_timespec, nsec, LONG))                \
 	X(spawn_args, F(spawn_args, path, PATH), F(spawn_args, argv, STRV),                        \
@@ -235,7 +235,7 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	return &structs[of];
 }
 
-/* --- calls -------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
 #define IN(name)                                                                                   \
 	{                                                                                          \
@@ -249,7 +249,7 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	{                                                                                          \
 		T_STRUCT, STRUCT_##name, D_IN | D_OUT                                              \
 	}
-/* An array of structures: as long as the next argument says; of two; as long as the result. */
+/* An array of structures.  Its length is the next argument, two, or the result. */
 #define INS(name)                                                                                  \
 	{                                                                                          \
 		T_STRUCT, STRUCT_##name, D_IN | D_COUNTED                                          \
@@ -274,7 +274,7 @@ const struct structdesc *sysdesc_struct(unsigned of)
 	{                                                                                          \
 		T_VARIANT, VARIANTS_##set, 0                                                       \
 	}
-/* Ints, as many as argument `n` points at. */
+/* Ints; argument `n` points at their number. */
 #define INTS_OUT(n)                                                                                \
 	{                                                                                          \
 		T_INTS_OUT, n, 0                                                                   \
@@ -286,7 +286,7 @@ const struct structdesc *sysdesc_struct(unsigned of)
 #define INT T(INT)
 #define NONE T(NONE)
 
-/* What depends on a command, or a class. */
+/* Types that depend on a command, or a class. */
 
 static const struct variantdesc ioctl_variants[] = {
 	{WEFT_TCGETS, OUT(weft_termios)},    {WEFT_TCSETS, IN(weft_termios)},
@@ -488,7 +488,7 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(lwp_sigtake, T(HEX))                                                                     \
 	D(lwp_sigcatch, INT, T(SET_IN))
 
-/* The number of arguments comes from here and from the list of calls: they must agree. */
+/* The number of arguments is given here and in the list of calls: both must agree. */
 #define X(number, name, nargs) NARGS_##name = nargs,
 enum { SYSCALLS(X) };
 #undef X

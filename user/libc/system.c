@@ -1,5 +1,5 @@
 /*
- * system.c - what the system is and how large.
+ * system.c - properties and limits of the system.
  */
 #include <errno.h>
 #include <limits.h>
@@ -20,7 +20,7 @@ int getpagesize(void)
 	return WEFT_PAGE_SIZE;
 }
 
-/* -1 with errno unchanged: no limit, or not supported; with EINVAL: no such name. */
+/* -1 with errno unchanged: no limit, or not supported; -1 with EINVAL: no such name. */
 long sysconf(int name)
 {
 	struct weft_sysinfo info;
@@ -151,8 +151,8 @@ static long pathconf_of(int name)
 	}
 }
 
-/* All files are alike.  -1 with errno unchanged: no limit, or not supported; EINVAL: no such name;
- * errors of stat.  (POSIX, fpathconf.) */
+/* All files have the same limits.  -1 with errno unchanged: no limit, or not supported; EINVAL: no
+ * such name; errors of stat.  (POSIX, fpathconf.) */
 long pathconf(const char *path, int name)
 {
 	struct weft_stat k;
@@ -160,7 +160,7 @@ long pathconf(const char *path, int name)
 	return result(__sys_stat(path, &k)) < 0 ? -1 : pathconf_of(name);
 }
 
-/* The same of an open file.  EBADF: no such descriptor. */
+/* The same for an open file.  EBADF: no such descriptor. */
 long fpathconf(int fd, int name)
 {
 	struct weft_stat k;

@@ -1,8 +1,10 @@
 /*
- * sysvsignal.c - System V's simple signals (SVR3; POSIX up to 2008), on sigaction and the caller's mask.
+ * sysvsignal.c - System V's simple signals (SVR3; POSIX up to 2008), on sigaction and the caller's
+ * mask.
  *
- * A handler that sigset has set stays set, and its signal is blocked while it runs.  System calls
- * that it interrupts are not restarted.  The mask is the calling thread's, the action the process's.
+ * A handler set by sigset stays set, and its signal is blocked while the handler runs.  System
+ * calls that it interrupts are not restarted.  The mask is the calling thread's, the action the
+ * process's.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -14,8 +16,9 @@ static bool sig_can_be_held(int sig)
 }
 
 /*
- * SIG_HOLD: blocks sig.  Else sets its action and unblocks it.  Returns SIG_HOLD if sig was blocked,
- * or the action before; SIG_ERR with errno.  EINVAL: sig is no signal, or cannot be caught.
+ * SIG_HOLD: blocks sig.  Other actions: sets the action and unblocks sig.  Returns SIG_HOLD if sig
+ * was blocked, else the previous action; SIG_ERR with errno.  EINVAL: sig is no signal, or cannot
+ * be caught.
  */
 _sig_func_ptr sigset(int sig, _sig_func_ptr action)
 {
@@ -57,7 +60,8 @@ int sigrelse(int sig)
 	return sig_change_mask(SIG_UNBLOCK, sig);
 }
 
-/* sig is ignored from now on, which discards a pending one.  EINVAL: sig is no signal, or cannot be. */
+/* Ignores sig from now on, and discards a pending sig.  EINVAL: sig is no signal, or cannot be
+ * ignored. */
 int sigignore(int sig)
 {
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -66,7 +70,7 @@ int sigignore(int sig)
 }
 
 /*
- * Unblocks sig and waits for a handler; then the mask is as before.  Cancellation point; blocks as
+ * Unblocks sig, waits for a handler, then restores the mask.  Cancellation point; blocks as
  * sigsuspend does.  Never returns 0.  EINTR: a handler has been called; EINVAL: as sigrelse.
  */
 int sigpause(int sig)

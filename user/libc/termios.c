@@ -25,7 +25,7 @@ int tcsetattr(int fd, int when, const struct termios *t)
 	return result(__sys_ioctl(fd, when == TCSAFLUSH ? WEFT_TCSETSF : WEFT_TCSETS, (void *)t));
 }
 
-/* Output is written when write returns: there is nothing to wait for.  A cancellation point. */
+/* Does nothing: a write returns only when its output is out.  A cancellation point. */
 int tcdrain(int fd)
 {
 	struct termios t;

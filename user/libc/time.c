@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct timespec) == sizeof(struct weft_timespec) &&
 
 #define NSEC 1000000000ll
 
-/* The time stamp counter, and the CPU that it was read on, in one instruction. */
+/* Reads the time stamp counter, and the CPU it belongs to, in one instruction. */
 static inline uint64_t rdtscp(uint64_t *cpu)
 {
 	uint64_t lo, hi; /* the upper halves of all three become 0 */
@@ -32,8 +32,8 @@ static inline uint64_t rdtscp(uint64_t *cpu)
 }
 
 /*
- * The record may be replaced, or the LWP be moved to another CPU, between any two
- * instructions: weft/time.h says why the test suffices.
+ * The record may be replaced, or the LWP may move to another CPU, between any two
+ * instructions.  weft/time.h explains why the test suffices.
  */
 static inline uint64_t monotonic_now(void)
 {
@@ -75,16 +75,16 @@ int clock_gettime(clockid_t clock, struct timespec *ts)
 }
 
 /*
- * Sets CLOCK_REALTIME.  Sleeps (clock_nanosleep) and timers with absolute times of it wait for that
- * time of the new clock; timed waits for locks end when they would have.  EINVAL: another clock, or
- * no time that it can have.  (POSIX, clock_settime.)
+ * Sets CLOCK_REALTIME.  Sleeps (clock_nanosleep) and timers with absolute times of this clock then
+ * wait for that time of the new clock.  Timed waits for locks end when they would have ended
+ * before.  EINVAL: another clock, or a time outside its range.  (POSIX, clock_settime.)
  */
 int clock_settime(clockid_t clock, const struct timespec *ts)
 {
 	return result(__sys_clock_settime(clock, (const struct weft_timespec *)ts));
 }
 
-/* As clock_settime of CLOCK_REALTIME, in microseconds.  There are no time zones: tz is ignored. */
+/* As clock_settime for CLOCK_REALTIME, in microseconds.  There are no time zones: tz is ignored. */
 int settimeofday(const struct timeval *tv, const struct timezone *tz)
 {
 	struct timespec ts = {.tv_sec = tv->tv_sec, .tv_nsec = tv->tv_usec * 1000};
@@ -93,8 +93,8 @@ int settimeofday(const struct timeval *tv, const struct timezone *tz)
 }
 
 /*
- * The clock of a process's CPU time (0: the caller's), for clock_gettime.  Returns an error number:
- * ESRCH: no such process.  (POSIX, clock_getcpuclockid.)
+ * Returns the clock of a process's CPU time (0: the caller's), for clock_gettime.  Returns an error
+ * number: ESRCH: no such process.  (POSIX, clock_getcpuclockid.)
  */
 int clock_getcpuclockid(pid_t pid, clockid_t *clock)
 {

@@ -21,12 +21,12 @@ _Static_assert(ITIMER_REAL == WEFT_ITIMER_REAL && ITIMER_VIRTUAL == WEFT_ITIMER_
 
 static struct weft_timespec to_timespec(struct timeval tv)
 {
-	/* Not a number of microseconds: no number of nanoseconds either. */
+	/* An invalid number of microseconds becomes an invalid number of nanoseconds. */
 	return (struct weft_timespec){
 		tv.tv_sec, tv.tv_usec >= 0 && tv.tv_usec < 1000000 ? tv.tv_usec * 1000 : -1};
 }
 
-/* What is left of a timer that runs is never 0. */
+/* The remaining time of a running timer is never 0. */
 static struct itimerval to_itimerval(const struct weft_itimerspec *k)
 {
 	int64_t ns = k->value.nsec;
@@ -62,7 +62,7 @@ int getitimer(int which, struct itimerval *now)
 	return 0;
 }
 
-/* Seconds that were left, rounded to the nearest, but up to 1. */
+/* Returns the remaining seconds, rounded to the nearest, but at least 1 for a running timer. */
 unsigned alarm(unsigned seconds)
 {
 	struct itimerval set = {.it_value.tv_sec = seconds}, old = {0};
@@ -72,7 +72,7 @@ unsigned alarm(unsigned seconds)
 				      (old.it_value.tv_sec == 0 && old.it_value.tv_usec > 0));
 }
 
-/* --- timers of a process, that are made and deleted by the threads library --------------- */
+/* --- timers of a process, which libthread creates and deletes ------------------------------ */
 
 int timer_settime(timer_t timer, int flags, const struct itimerspec *set, struct itimerspec *old)
 {

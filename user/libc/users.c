@@ -1,6 +1,7 @@
 /*
- * users.c - the user and the group data bases, of one entry each: there is one user, root, whose
- * numbers are 0 (process.c), in one group of the same name.
+ * users.c - the user and the group data bases, with one entry each.
+ *
+ * There is one user, root, whose ids are 0 (process.c), in one group of the same name.
  */
 #include <errno.h>
 #include <grp.h>
@@ -21,10 +22,10 @@ static struct passwd user = {.pw_name = (char *)USER,
 static char *members[] = {(char *)USER, NULL};
 static struct group group = {.gr_name = (char *)USER, .gr_passwd = (char *)"x", .gr_mem = members};
 
-static bool user_read, group_read; /* by getpwent, getgrent */
+static bool user_read, group_read; /* returned by getpwent, getgrent */
 
-/* Results are the same memory at each call, which nobody changes; NULL, with errno as it was: there
- * is no such entry. */
+/* Every call returns the same memory, which never changes.  NULL, with errno unchanged: no such
+ * entry. */
 struct passwd *getpwnam(const char *name)
 {
 	return strcmp(name, USER) == 0 ? &user : NULL;
@@ -46,8 +47,8 @@ struct group *getgrgid(gid_t gid)
 }
 
 /*
- * The same into the caller's structure; *result is it, or NULL: no such entry.  Its strings are
- * constants, so that buf is not needed; size must be what another system would need.  They return an
+ * The same, into the caller's structure.  *result points to it, or is NULL: no such entry.  Its
+ * strings are constants, so buf is not needed; size is only checked.  These functions return an
  * error number: ERANGE: size is 0.
  */
 static int user_out(const struct passwd *found, struct passwd *to, size_t size,

@@ -1,4 +1,4 @@
-/* setjmp.h - newlib's, and the two that keep the signal mask as well. */
+/* setjmp.h - newlib's, and the two functions that also save the signal mask. */
 #ifndef _WEFT_SETJMP_H
 #define _WEFT_SETJMP_H
 #include_next <setjmp.h>
@@ -16,7 +16,7 @@ typedef struct {
 void __sigjmp_save(sigjmp_buf __env, int __savemask);
 void siglongjmp(sigjmp_buf __env, int __value) __attribute__((__noreturn__));
 
-/* Macros, as setjmp is: who calls setjmp must not have returned before the jump. */
+/* Macros, as setjmp is, because the function that calls setjmp must not return before the jump. */
 #define sigsetjmp(env, savemask) (__sigjmp_save((env), (savemask)), setjmp((env)->__registers))
 #define _setjmp(env) setjmp(env)
 #define _longjmp(env, value) longjmp((env), (value))

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* The child's group takes the console: Ctrl-C goes to it. */
+/* The child's group becomes the console's foreground group: Ctrl-C goes to it. */
 int posix_spawn_file_actions_addtcsetpgrp_np(posix_spawn_file_actions_t *fa, int fd);
 /* The child starts in this directory. */
 int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *fa, const char *path);

@@ -1,4 +1,4 @@
-/* stdio.h - newlib's, and what it has under other names. */
+/* stdio.h - newlib's, and functions that newlib has under other names. */
 #pragma once
 #include_next <stdio.h>
 

@@ -1,7 +1,8 @@
 /*
- * ucontext.h - what a handler with SA_SIGINFO finds behind its third argument, and may
- * change: the interrupted thread's registers and mask (struct weft_ucontext).  And contexts that a
- * program switches itself (libthread/core/context.c), which POSIX had up to 2004.
+ * ucontext.h - what the third argument of a handler with SA_SIGINFO points to: the interrupted
+ * thread's registers and mask (struct weft_ucontext), which the handler may change.
+ *
+ * Also contexts that a program switches itself (libthread/core/context.c), as in POSIX up to 2004.
  */
 #pragma once
 #include <signal.h>
@@ -11,7 +12,7 @@ typedef struct { /* laid out as the end of struct weft_ucontext */
 	uint64_t rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp;
 	uint64_t rip, rflags;
 	uint64_t err, trapno;
-	uint64_t cr2; /* of a page fault: the address */
+	uint64_t cr2; /* of a page fault: the faulting address */
 	uint64_t __spare;
 	uint8_t fpu[512]; /* as FXSAVE lays it out */
 } mcontext_t;

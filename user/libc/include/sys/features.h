@@ -1,6 +1,6 @@
 /*
- * features.h - what of POSIX weft has.  newlib's header knows a list of systems;
- * this one adds weft to it.  The macros make newlib's headers declare what
+ * features.h - the parts of POSIX that weft has.  newlib's header knows a list of systems;
+ * this header adds weft to it.  The macros make newlib's headers declare what
  * libc and libthread define.
  */
 #pragma once

@@ -16,7 +16,7 @@
 #define MAP_ANON WEFT_MAP_ANON
 #define MAP_ANONYMOUS MAP_ANON
 #define MAP_NORESERVE WEFT_MAP_NORESERVE
-#define MAP_STACK 0 /* any mapping will do */
+#define MAP_STACK 0 /* any mapping is suitable */
 #define MAP_FAILED ((void *)-1)
 
 #define MADV_NORMAL WEFT_MADV_NORMAL

@@ -1,2 +1,2 @@
-/* sys/msg.h - what there is instead of System V's. */
+/* sys/msg.h - the replacement for System V's message queues. */
 #error "weft has no System V message queues: use mq_open (mqueue.h)"

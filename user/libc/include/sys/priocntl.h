@@ -1,4 +1,4 @@
-/* sys/priocntl.h - scheduling classes (Solaris: priocntl(2)); weft/priocntl.h says all. */
+/* sys/priocntl.h - scheduling classes (Solaris: priocntl(2)); weft/priocntl.h describes them. */
 #pragma once
 #include <sys/procset.h>
 #include <weft/priocntl.h>

@@ -1,4 +1,4 @@
-/* sys/procset.h - processes and LWPs that a call is about (Solaris: procset(4)). */
+/* sys/procset.h - the processes and LWPs that a call applies to (Solaris: procset(4)). */
 #pragma once
 #include <sys/types.h>
 #include <weft/procset.h>

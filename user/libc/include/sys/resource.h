@@ -1,4 +1,4 @@
-/* sys/resource.h - what a process used, and nice values.  Takes the place of newlib's, which
+/* sys/resource.h - resource usage of a process, limits, and nice values.  Replaces newlib's, which
  * has only times. */
 #pragma once
 #include <sys/time.h>
@@ -11,14 +11,14 @@
 #define PRIO_MAX 20
 
 #define RUSAGE_SELF 0
-#define RUSAGE_CHILDREN (-1) /* those that were waited for */
+#define RUSAGE_CHILDREN (-1) /* children that were waited for */
 
 struct rusage {
 	struct timeval ru_utime, ru_stime;
-	long ru_maxrss;   /* KiB resident, at most; of children, the largest's */
+	long ru_maxrss;   /* most KiB ever resident; for children, the largest child's */
 	long ru_minflt;   /* page faults */
 	long ru_nvcsw;    /* switches because an LWP blocked */
-	long ru_nivcsw;   /* switches because it was preempted */
+	long ru_nivcsw;   /* switches because an LWP was preempted */
 	long ru_nsignals; /* handlers called */
 	/* 0: there are no disks, and messages are not counted. */
 	long ru_ixrss, ru_idrss, ru_isrss, ru_majflt, ru_nswap;
@@ -31,7 +31,7 @@ struct rusage {
 #define RLIMIT_NPROC 3
 #define RLIMIT_NOFILE 4
 #define RLIMIT_CORE 5 /* 0: there are no core files */
-#define RLIMIT_CPU 6  /* these cannot be limited */
+#define RLIMIT_CPU 6  /* this and the rest cannot be limited */
 #define RLIMIT_FSIZE 7
 #define RLIM_INFINITY (~0ull)
 

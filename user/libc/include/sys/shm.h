@@ -1,2 +1,2 @@
-/* sys/shm.h - what there is instead of System V's. */
+/* sys/shm.h - the replacement for System V's shared memory. */
 #error "weft has no System V shared memory: use shm_open and mmap (sys/mman.h)"

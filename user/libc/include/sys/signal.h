@@ -1,6 +1,6 @@
 /*
- * sys/signal.h - signals, for newlib's <signal.h>.  Takes the place of newlib's, which knows
- * 31 signals, no siginfo_t to speak of, and macros that shift an int.
+ * sys/signal.h - signals, for newlib's <signal.h>.  Replaces newlib's, which knows
+ * 31 signals, has no complete siginfo_t, and has macros that shift an int.
  */
 #ifndef _SYS_SIGNAL_H
 #define _SYS_SIGNAL_H
@@ -78,7 +78,7 @@ struct sigevent { /* begins as struct weft_sigevent */
 	union sigval sigev_value;
 	unsigned sigev_notify_lwpid;
 	void (*sigev_notify_function)(union sigval);
-	pthread_attr_t *sigev_notify_attributes; /* NULL: the presets; the thread is detached */
+	pthread_attr_t *sigev_notify_attributes; /* NULL: the defaults; the thread is detached */
 };
 
 typedef struct { /* laid out as struct weft_siginfo */

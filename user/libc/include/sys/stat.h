@@ -1,8 +1,8 @@
-/* sys/stat.h - newlib's, and what it declares for other systems only. */
+/* sys/stat.h - newlib's, and what newlib declares for other systems only. */
 #pragma once
 #include_next <sys/stat.h>
 
-/* In the tv_nsec of a time for futimens and utimensat. */
+/* Values of tv_nsec in a time for futimens and utimensat. */
 #define UTIME_NOW (-2L)
 #define UTIME_OMIT (-1L)
 

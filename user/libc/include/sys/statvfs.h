@@ -1,5 +1,6 @@
 /*
- * sys/statvfs.h - room in a file system.  One in memory has what is free of the machine's.
+ * sys/statvfs.h - room in a file system.  A file system in memory reports the machine's free
+ * memory.
  */
 #pragma once
 #include <sys/types.h>
@@ -7,7 +8,7 @@
 struct statvfs {
 	unsigned long f_bsize, f_frsize; /* bytes of a block */
 	unsigned long f_blocks, f_bfree, f_bavail;
-	unsigned long f_files, f_ffree, f_favail; /* 0: there is no limit of their own */
+	unsigned long f_files, f_ffree, f_favail; /* 0: no limit of their own */
 	unsigned long f_fsid, f_flag, f_namemax;
 };
 

@@ -1,6 +1,7 @@
 /*
- * sys/termios.h - the terminal interface, for newlib's <termios.h>.  The bits and
- * indices that the console acts upon come from weft/file.h; the others have the
+ * sys/termios.h - the terminal interface, for newlib's <termios.h>.
+ *
+ * The bits and indices that the console obeys come from weft/file.h.  The others have the
  * values of Linux, are ignored when set and read as 0.
  */
 #pragma once
@@ -62,8 +63,8 @@ struct termios { /* laid out as struct weft_termios */
 #define TOSTOP 0x100
 #define IEXTEN 0x8000
 
-/* tcsetattr: when.  No write returns before all is out, so the first two are the same; the
- * third drops the input that was typed ahead. */
+/* When tcsetattr acts.  A write returns only when all its output is out, so the first two are the
+ * same.  The third discards input that was typed ahead. */
 #define TCSANOW 0
 #define TCSADRAIN 1
 #define TCSAFLUSH 2

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <weft/signal.h>
 
-/* With any of ITIMER_*: a timer of the calling LWP, which gets the signal. */
+/* With any of ITIMER_*: a timer of the calling LWP, and the signal goes to that LWP. */
 #define ITIMER_LWP WEFT_ITIMER_LWP
 
 typedef int64_t hrtime_t; /* nanoseconds */

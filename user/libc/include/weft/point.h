@@ -1,9 +1,9 @@
 /*
  * point.h - system calls as cancellation points (POSIX, 2.9.5), for libc and libthread.
  *
- * __point_NAME is __sys_NAME, except that it gives -EINTR, without a call or out of its sleep,
- * if the calling thread is to be cancelled (libthread/core/cancel.c).  Who gets -EINTR lets go
- * of what it holds and calls pthread_testcancel, which then does not return.
+ * __point_NAME is __sys_NAME, except that it returns -EINTR if the calling thread is to be
+ * cancelled, before the call or out of its sleep (libthread/core/cancel.c).  A caller that gets
+ * -EINTR releases what it holds and calls pthread_testcancel, which then does not return.
  */
 #pragma once
 #include <pthread.h>

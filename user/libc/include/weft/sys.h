@@ -1,8 +1,9 @@
 /*
  * sys.h - raw system calls: __sys_NAME for every name of SYSCALLS
- * (weft/syscall.h), where each call is described.  They return 0 or more, or the
- * negative of an error number, and leave errno alone; so they need no thread
- * pointer and may be used from any context.
+ * (weft/syscall.h), where each call is described.
+ *
+ * They return 0 or more, or the negative of an error number, and leave errno alone.  So they need
+ * no thread pointer and may be used from any context.
  */
 #pragma once
 #include <stddef.h>
@@ -210,8 +211,8 @@ long __sys_kobj_event_pulse(uint32_t handle);
 long __sys_kobj_sema_release(uint32_t handle, int32_t n);
 
 /*
- * The same without a call, for code that must not touch its stack or that makes
- * the call in the middle of something.  RCX and R11 are lost, memory may change.
+ * The same, inline, for code that must not touch its stack or that makes
+ * the call in the middle of a sequence.  Clobbers RCX and R11; memory may change.
  */
 static inline long __syscall6(long nr, long a, long b, long c, long d, long e, long f)
 {

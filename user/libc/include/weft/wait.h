@@ -1,6 +1,6 @@
 /*
- * wait.h - waiting for kernel objects (weft/kobj.h) with time-outs in milliseconds, as
- * WaitForSingleObject and WaitForMultipleObjects have them.  Results are those of
+ * wait.h - waiting for kernel objects (weft/kobj.h) with time-outs in milliseconds, as in
+ * WaitForSingleObject and WaitForMultipleObjects.  Results are those of
  * kobj_wait.
  */
 #pragma once
