@@ -1,15 +1,15 @@
 /*
- * many.c - how many threads?  Creates them, lets all wait at one semaphore, says what a thread
- * costs in memory while all of them live, lets them go and joins them.
+ * many.c - how many threads?  Creates them, lets all wait at one semaphore, prints what a thread
+ * costs in memory while all of them live, then wakes them up and joins them.
  *
- *	many [-b] [-n THREADS] [-s STACK]
+ * many [-b] [-n THREADS] [-s STACK]
  *
- * -b: bound ones.  Their stacks lie side by side in one mapping, without red zones, so that a
- * thread needs what it uses: a page or two.  A million unbound ones fit into 8 GiB, and 100,000
- * bound ones into 2 GiB:
+ * -b: bound threads.  Their stacks lie side by side in one mapping, without red zones.  So a
+ * thread needs only the pages that it touches: one or two.  A million unbound threads fit into
+ * 8 GiB, and 100,000 bound ones into 2 GiB:
  *
- *	weft run --model mxn --mem 8G -- many -n 1000000
- *	weft run --model mxn --mem 2G -- many -b -n 100000
+ * weft run --model mxn --mem 8G -- many -n 1000000
+ * weft run --model mxn --mem 2G -- many -b -n 100000
  */
 #include <err.h>
 #include <errno.h>

@@ -2,11 +2,12 @@
  * prodcons.c - producers and consumers around a bounded buffer: the textbook program for a mutex
  * and two condition variables, in plain POSIX threads.
  *
- *	prodcons [producers [consumers [items [slots]]]]	(2 2 10000 8)
+ * prodcons [producers [consumers [items [slots]]]]	(2 2 10000 8)
  *
  * Every producer puts the numbers 1 to items into the buffer; the consumers take them out and add
- * them up.  The sum is known in advance, so a lost or doubled number shows (status 1).  The second
- * line of the output says how often somebody had to wait: that is where the thread models differ.
+ * them up.  The sum is known in advance, so a lost or doubled number is detected (status 1).  The
+ * second line of the output is the number of waits of all threads.  It differs between the thread
+ * models.
  *
  * One lock, buffer.lock, guards everything in buffer.
  */
@@ -19,7 +20,7 @@ static struct {
 	pthread_cond_t not_full, not_empty;
 	long *slot;
 	long slots, used, in, out; /* in and out: the next slot to fill and to empty */
-	long producers;            /* that have still something to put */
+	long producers;            /* producers that have not finished */
 	long full_waits, empty_waits;
 } buffer = {
 	.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -70,13 +71,13 @@ static void *produce(void *unused)
 		put(number);
 
 	pthread_mutex_lock(&buffer.lock);
-	if (--buffer.producers == 0) /* the waiting consumers must learn that nothing will come */
+	if (--buffer.producers == 0) /* wake up the waiting consumers: no more numbers will come */
 		pthread_cond_broadcast(&buffer.not_empty);
 	pthread_mutex_unlock(&buffer.lock);
 	return NULL;
 }
 
-/* Adds up what it takes, in *sum, which main reads after it has joined this thread. */
+/* Adds up the numbers that it takes, in *sum.  main reads *sum after it has joined this thread. */
 static void *consume(void *sum)
 {
 	long number;

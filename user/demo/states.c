@@ -1,23 +1,24 @@
 /*
- * states.c - a tour of the states of a thread: holds threads in each of them for some seconds, so
- * that they can be looked at, in plain POSIX threads.
+ * states.c - a tour of the states of a thread, in plain POSIX threads.  It holds threads in each
+ * state for some seconds, so that you can look at them.
  *
- *	states [seconds]	(5)
+ * states [-c concurrency] [seconds]	(5)
  *
  * Look from the shell (`states 20 &`, then `lwps`: the LWPs of each process and what they wait
  * for), or from the debugger (weft-threads: also the threads that have no LWP).
  *
- * Blocked:  one waits for a mutex, one for a condition variable, one for another's end.
- * OnLWP:    two compute until the time is over, and count the rounds.  In model lwp each has an
- *           LWP, and the kernel shares the CPUs out among them.  In mxn with one LWP the first
- *           has it to the end, the second is in state
- * RunQueue: and has made no round when its turn comes.  LIBTHREAD_OPTIONS=concurrency=2, or
- *           pthread_setconcurrency(), gives it an LWP: states -c 2 does the latter.
+ * Blocked:  one thread waits for a mutex, one for a condition variable, one for another's end.
+ * OnLWP:    two threads compute until the time is over, and count the rounds.  In model lwp each
+ *           has an LWP, and the kernel shares the CPUs among them.  In mxn with one LWP the first
+ *           thread keeps it to the end.
+ * RunQueue: in mxn with one LWP the second thread waits here, and has made no round when its turn
+ *           comes.  `states -c 2` gives it an LWP, by pthread_setconcurrency().
+ *           LIBTHREAD_OPTIONS=concurrency=2 does so, too.
  *
- * Every thread ends by the clock, none by a flag that main sets, for main may be the thread that
- * gets no LWP.
+ * Every thread ends by the clock, not by a flag that main sets, because main may be the thread
+ * without an LWP.
  *
- * Locks: held, and lock with the condition variable over; never both at once by one thread.
+ * Locks: held, and lock with the condition variable over; no thread holds both at once.
  */
 #define _XOPEN_SOURCE 700 /* for pthread_setconcurrency() */
 #include <pthread.h>
@@ -29,7 +30,7 @@
 
 #define COMPUTING 2
 
-static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER; /* main has it until the end */
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER; /* main holds it until the end */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static bool over; /* lock */

@@ -34,8 +34,7 @@ static unsigned long seed = 1;
 static const char *only; /* this move, or NULL */
 static bool verbose;
 
-static struct record
-	*records; /* those of worker w begin at w * (1 + HELPERS): its own, its helpers' */
+static struct record *records;       /* worker w: at w * (1 + HELPERS), then its helpers' */
 static volatile unsigned long *made; /* per worker and move: the moves made */
 
 static void move_stand_still(void)

@@ -98,8 +98,7 @@ void *helper_join(struct helper *h);
 void helper_gone(struct helper *h);
 pthread_t somebody(void); /* thread of any player, which may exit at any time; 0: none */
 void sem_wait_always(const char *what, sem_t *s);
-void scribble(void *object,
-	      size_t size); /* overwrites the memory of an object that was destroyed */
+void scribble(void *object, size_t size); /* overwrites a destroyed object's memory */
 
 /* --- the moves */
 

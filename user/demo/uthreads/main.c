@@ -1,12 +1,13 @@
 /*
- * main.c - uthreads: an N:1 threads library on getcontext, makecontext and swapcontext (uthread.c),
- * and how it fares when one of its threads reads.
+ * main.c - uthreads: what happens in an N:1 threads library when one of its threads reads.
  *
- *	uthreads [counters [milliseconds]]	(3 20)
+ * The library (uthread.c) is built on getcontext, makecontext and swapcontext.
  *
- * A reader waits for input that a child process sends after so many milliseconds; meanwhile the
+ * uthreads [counters [milliseconds]]	(3 20)
+ *
+ * A reader waits for input that a child process sends after so many milliseconds.  Meanwhile the
  * counters count rounds and yield.  With read() the kernel blocks the process's only LWP, and
- * with it every uthread.  With uthread_read() the reader alone waits: the library asks with poll()
+ * with it every uthread.  With uthread_read() only the reader waits: the library asks with poll()
  * whether there is input, and reads only then.
  */
 #include <stdio.h>

@@ -1,11 +1,11 @@
 /*
  * uthread.c - the library: a run queue, and swapcontext from one uthread to the next.
  *
- * There are no locks, since nothing here is interrupted by another uthread.  A library with time
- * slices swaps contexts in a handler of SIGVTALRM, and blocks that signal wherever this library touches
- * a queue; its uthreads must then not be in malloc or stdio when the time is up.
+ * There are no locks, because no uthread interrupts another.  A library with time slices swaps
+ * contexts in a handler of SIGVTALRM.  It must block that signal wherever this library touches a
+ * queue, and its uthreads must not be in malloc or stdio when the slice ends.
  *
- * A uthread that ends cannot free the stack on which it stands: uthread_join does.
+ * A uthread that ends cannot free the stack on which it runs: uthread_join does.
  */
 #include <errno.h>
 #include <poll.h>
@@ -18,9 +18,9 @@
 
 static struct uthread main_thread;
 static struct uthread *running = &main_thread;
-static struct uqueue ready; /* can run, and do not */
+static struct uqueue ready; /* runnable, not running */
 
-/* Those that wait for a file, each with its place in a list that one poll looks through. */
+/* The uthreads that wait for a file.  Each has an entry in an array that a single poll examines. */
 #define READERS_MAX 16
 static struct pollfd polled[READERS_MAX];
 static struct uthread *reader[READERS_MAX];
@@ -45,7 +45,8 @@ static struct uthread *uqueue_take(struct uqueue *q)
 	return t;
 }
 
-/* Makes those ready whose files are; waits for one if nothing else can be done. */
+/* Makes the uthreads runnable whose files are ready.  wait: blocks until one is, because no uthread
+ * can run. */
 static void readers_poll(bool wait)
 {
 	if (readers == 0 || poll(polled, readers, wait ? -1 : 0) <= 0)
@@ -59,7 +60,7 @@ static void readers_poll(bool wait)
 		}
 }
 
-/* The caller stands in a queue, or has ended: the next uthread takes its turn. */
+/* Switches to the next uthread.  The caller is in a queue, or has ended. */
 static void uthread_switch(void)
 {
 	struct uthread *self = running, *next;
@@ -86,7 +87,7 @@ static void uthread_main(void)
 	uthread_exit(running->start(running->arg));
 }
 
-/* context is to begin in uthread_main. */
+/* Prepares context to begin in uthread_main. */
 static void context_prepare(ucontext_t *context, void *stack)
 {
 	getcontext(context);
@@ -127,7 +128,7 @@ void uthread_exit(void *result)
 	if (joiner != NULL)
 		uqueue_put(&ready, joiner);
 	uthread_switch();
-	abort(); /* nothing takes it up again */
+	abort(); /* no uthread switches back to it */
 }
 
 void *uthread_join(struct uthread *t)
@@ -150,7 +151,7 @@ void usem_wait(struct usem *s)
 		s->count--;
 		return;
 	}
-	uqueue_put(&s->waiters, running); /* usem_post gives the unit to the first of them */
+	uqueue_put(&s->waiters, running); /* usem_post gives the unit to the first waiter */
 	uthread_switch();
 }
 

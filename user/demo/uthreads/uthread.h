@@ -1,6 +1,6 @@
 /*
- * uthread.h - a small N:1 threads library: the process has one thread, and the uthreads take turns on
- * it.  No call may be made by two threads of the system at once, nor in a handler.
+ * uthread.h - a small N:1 threads library: the process has one thread, and the uthreads take turns
+ * on it.  Two threads of the system must not call the library at once, and handlers never.
  *
  * A uthread runs until it calls a function of this file that blocks or yields.
  */
@@ -14,7 +14,7 @@ struct uqueue {
 };
 
 struct uthread {
-	ucontext_t context; /* while it does not run */
+	ucontext_t context; /* saved while the uthread does not run */
 	struct uthread *next;
 	void *(*start)(void *);
 	void *arg, *result;
@@ -24,7 +24,7 @@ struct uthread {
 
 /* NULL: no memory. */
 struct uthread *uthread_create(void *(*start)(void *), void *arg);
-/* The caller's turn is over. */
+/* Ends the caller's turn. */
 void uthread_yield(void);
 void uthread_exit(void *result) __attribute__((noreturn));
 /* Waits until t has ended, frees it, and returns its result.  One joiner a uthread. */
@@ -38,5 +38,5 @@ struct usem {
 void usem_wait(struct usem *s);
 void usem_post(struct usem *s);
 
-/* As read, for files that can be polled; the other uthreads go on meanwhile. */
+/* As read, for files that can be polled; the other uthreads run meanwhile. */
 ssize_t uthread_read(int fd, void *buf, size_t size);
