@@ -1,6 +1,6 @@
 /*
- * lines.h - what the text tools share: input files, lines of them, and the end of their
- * output.
+ * lines.h - what the text tools share: input files, their lines, and the check of the
+ * output at the end.
  */
 #pragma once
 #include <err.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-/* "-" is standard input.  NULL: it cannot be opened, which has been said. */
+/* "-" is standard input.  NULL: the file cannot be opened; a message has been printed. */
 static inline FILE *open_input(const char *name)
 {
 	FILE *f = strcmp(name, "-") ? fopen(name, "r") : stdin;
@@ -19,7 +19,7 @@ static inline FILE *open_input(const char *name)
 	return f;
 }
 
-/* False: not all of it could be read, which has been said. */
+/* False: not all of the file could be read; a message has been printed. */
 static inline int close_input(FILE *f, const char *name)
 {
 	int good = !ferror(f);
@@ -32,7 +32,8 @@ static inline int close_input(FILE *f, const char *name)
 }
 
 /*
- * The next line without its newline, in *line, which grows; its length, or -1 at the end.
+ * Reads the next line without its newline into *line, which grows.  Returns its length, or -1 at
+ * the end.
  */
 static inline ssize_t next_line(char **line, size_t *size, FILE *f)
 {
@@ -43,7 +44,7 @@ static inline ssize_t next_line(char **line, size_t *size, FILE *f)
 	return n;
 }
 
-/* The status to end with: 2 if the output could not be written. */
+/* Returns the exit status: 2 if the output could not be written. */
 static inline int end_output(int status)
 {
 	if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -60,7 +61,7 @@ static inline void *need(void *p)
 	return p;
 }
 
-/* A whole number from 0 on; else ends with a message. */
+/* Parses a whole number from 0 on; anything else ends the program with a message. */
 static inline long natural(const char *s)
 {
 	char *end;

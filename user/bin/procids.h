@@ -1,6 +1,6 @@
 /*
  * procids.h - for the commands on processes and scheduling: numbers and ids from the command
- * line, and what runs a command.
+ * line, and the execution of a command.
  */
 #pragma once
 #include <err.h>
@@ -13,7 +13,8 @@
 #include <unistd.h>
 #include <weft/proc.h>
 
-/* A number of the command line, from min to max; else says so and ends with 2. */
+/* Parses a number of the command line, from min to max.  Otherwise ends with a message and status
+ * 2. */
 static inline long number(const char *what, const char *text, long min, long max)
 {
 	char *end;
@@ -32,8 +33,8 @@ static inline int process_id(const char *text)
 }
 
 /*
- * Is pid in a list of process ids, with commas or blanks between them?  NULL: any is.  Ends with 2 if
- * it is no such list.
+ * Is pid in a list of process ids, with commas or blanks between them?  NULL: always.  An invalid
+ * list ends the program with status 2.
  */
 __attribute__((unused)) static bool pid_listed(const char *list, int pid)
 {
@@ -49,7 +50,7 @@ __attribute__((unused)) static bool pid_listed(const char *list, int pid)
 	return list == NULL;
 }
 
-/* The type of id that `name` means (priocntl's -i); -1: none. */
+/* Returns the type of id that `name` means (priocntl's -i); -1: none. */
 __attribute__((unused)) static int idtype_of(const char *name)
 {
 	static const struct {
@@ -66,7 +67,7 @@ __attribute__((unused)) static int idtype_of(const char *name)
 	return -1;
 }
 
-/* Becomes the command argv: 127: there is no such program, 126: it cannot be run. */
+/* Executes the command argv.  Exits with 127: there is no such program, 126: it cannot be run. */
 __attribute__((noreturn, unused)) static void become(char **argv)
 {
 	execvp(argv[0], argv);

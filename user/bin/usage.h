@@ -1,10 +1,10 @@
-/* usage.h - how a tool is called: told if -h or --help asks for it, and after wrong use. */
+/* usage.h - prints the usage of a tool, for -h or --help, and after wrong use. */
 #pragma once
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --help as the first argument, or -h alone: prints the text on standard output, and ends with 0. */
+/* For --help as the first argument, or -h alone: prints text on standard output, ends with 0. */
 static inline void usage_asked(char **argv, const char *text)
 {
 	if (argv[0] == NULL || argv[1] == NULL)
@@ -15,7 +15,7 @@ static inline void usage_asked(char **argv, const char *text)
 	}
 }
 
-/* Says it on standard error; 2, the status to end with. */
+/* Prints the text on standard error; returns 2, the status to end with. */
 static inline int usage_wrong(const char *text)
 {
 	fputs(text, stderr);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "../usage.h"
 
-/* Returns 0, or 1 if something went wrong, which it has then said. */
+/* Returns 0, or 1 after an error, for which it has printed a message. */
 static int copy(int fd, const char *name)
 {
 	char buf[4096];

@@ -1,6 +1,8 @@
 /*
- * chmod.c - chmod MODE PATH...: sets permissions.  MODE: octal, or a comma list of WHO OP WHAT:
- * some of ugoa (none: a), one of + - =, some of rwx.
+ * chmod.c - chmod MODE PATH...: sets permissions.
+ *
+ * MODE is octal, or a comma list of CLASSES OPERATOR RIGHTS: some of ugoa (none: a), one of + - =,
+ * some of rwx.
  */
 #include <err.h>
 #include <stdio.h>
@@ -9,7 +11,7 @@
 #include <sys/stat.h>
 #include "../usage.h"
 
-/* The mode that `text` makes of `mode`. */
+/* Returns the mode that results from applying `text` to `mode`. */
 static mode_t change(const char *text, mode_t mode)
 {
 	const char *p = text;

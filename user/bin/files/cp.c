@@ -1,8 +1,8 @@
 /*
  * cp.c - cp [-Rrpfi] SOURCE TARGET, cp [-Rrpfi] SOURCE... DIRECTORY: copies files.
  *
- * -R, -r: directories with all that is in them; symbolic links in them are copied as such.
- * -p: keeps mode and times.  -f: a target that cannot be opened is removed first.  -i: asks
+ * -R, -r: copies directories with all their contents; symbolic links inside stay links.
+ * -p: keeps mode and times.  -f: removes a target that cannot be opened.  -i: asks
  * before it overwrites.
  */
 #include <dirent.h>
@@ -160,7 +160,7 @@ static void copy_dir(const struct stat *st)
 	keep(st);
 }
 
-/* Copies `from`, whatever it is, to `to`.  Links that were named are followed but with -R. */
+/* Copies `from`, a file of any type, to `to`.  Follows links in the arguments, except with -R. */
 static void copy(void)
 {
 	struct stat st;

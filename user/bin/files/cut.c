@@ -1,7 +1,8 @@
 /*
- * cut.c - cut -b LIST | -c LIST | -f LIST [-d CHAR] [-s] [FILE...]: prints parts of each line:
- * bytes, characters (UTF-8), or fields that CHAR (a tab) separates.  LIST: numbers and ranges
- * such as 1,3-5,7-.  -s: no lines without CHAR.
+ * cut.c - cut -b LIST | -c LIST | -f LIST [-d CHAR] [-s] [FILE...]: prints parts of each line.
+ *
+ * -b: bytes; -c: characters (UTF-8); -f: fields, separated by CHAR (a tab).  LIST: numbers and
+ * ranges such as 1,3-5,7-.  -s: skips lines without CHAR.
  */
 #include <stdbool.h>
 #include <unistd.h>

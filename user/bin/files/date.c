@@ -1,5 +1,5 @@
-/* date.c - date [-u] [-r FILE] [+FORMAT]: the time (UTC, which is all that weft knows), or when
- * FILE was changed, in strftime's format. */
+/* date.c - date [-u] [-r FILE] [+FORMAT]: the time (weft knows only UTC), or the time when FILE was
+ * changed, in strftime's format. */
 #include <err.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,5 +1,5 @@
-/* df.c - df [PATH...]: mounted file systems (or those of the paths), their size and what is free,
- * in KiB.  What is in memory has the room that is free of the machine's. */
+/* df.c - df [PATH...]: mounted file systems (or those of the paths), their size and free space, in
+ * KiB.  A file system in memory reports the machine's free memory. */
 #include <err.h>
 #include <stdio.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-/* dirname.c - dirname PATH: all of a path but its last name. */
+/* dirname.c - dirname PATH: the path without its last name. */
 #include "../lines.h"
 #include "../usage.h"
 

@@ -11,11 +11,12 @@
 struct ends {
 	const char *usage;
 	void (*number)(const char *text);       /* the argument of -n or -c */
-	int (*show)(FILE *f, const char *name); /* one file; not 0: it failed */
+	int (*show)(FILE *f, const char *name); /* shows one file; returns not 0: failed */
 	bool *bytes;                            /* set for -c */
 };
 
-/* [-n N | -c N | -N] [FILE...]; without FILE, or for "-", standard input.  The exit status. */
+/* Parses [-n N | -c N | -N] [FILE...]; no FILE, or "-": standard input.  Returns the exit
+ * status. */
 static inline int ends_main(const struct ends *e, int argc, char **argv)
 {
 	int c, failed = 0;

@@ -1,7 +1,9 @@
 /*
  * env.c - env [-i] [NAME=VALUE...] [CMD ARG...]: prints the environment, or runs a
- * command in a changed one; -i: start from an empty one.  Exits as the command
- * does (128 + signal if one killed it), 127: there is none, 126: it cannot be run.
+ * command in a changed environment; -i: starts from an empty one.
+ *
+ * Exit status: the command's (128 + signal if one killed it); 127: no such command, 126: the
+ * command cannot be run.
  */
 #include <err.h>
 #include <errno.h>

@@ -1,10 +1,10 @@
 /*
- * find.c - find [PATH...] [EXPRESSION]: goes through directories, and tells of each file that
- * fits.
+ * find.c - find [PATH...] [EXPRESSION]: walks through directories, and finds each file that
+ * matches.
  *
  * The expression: -name PATTERN, -path PATTERN, -type b|c|d|f|l|p, -newer FILE, -maxdepth N,
  * -print, -exec CMD ARG... ; ({} in ARG: the path), with ! -a -o and ( ).  Without -print and
- * -exec, what fits is printed.  Directories are read in the order of the names.
+ * -exec, prints the matches.  Directories are read in the order of the names.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +25,7 @@ struct expr {
 	struct expr *left, *right;
 };
 
-static char **args; /* what of the expression has not been parsed */
+static char **args; /* the part of the expression that is not parsed yet */
 static bool acts;   /* there is a -print or -exec */
 static long max_depth = 0x7fffffff;
 static int failed;
@@ -204,7 +204,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Paths of what is in a directory, allocated, with a NULL at the end. */
+/* Returns the paths of a directory's entries, allocated, with a NULL at the end. */
 static char **read_directory(const char *path)
 {
 	char **names = need(calloc(1, sizeof(*names)));
@@ -280,7 +280,7 @@ int main(int argc, char **argv)
 	for (; n-- > 0; paths++) {
 		size_t len = strlen(*paths);
 
-		while (len > 1 && (*paths)[len - 1] == '/') /* or each name below had two */
+		while (len > 1 && (*paths)[len - 1] == '/') /* else paths below have two */
 			(*paths)[--len] = '\0';
 		walk(*paths, e, 0);
 	}

@@ -1,8 +1,8 @@
 /*
- * grep.c - grep [-EFHchilnqrsvx] [-e PATTERN]... [PATTERN] [FILE...]: prints the lines that fit
+ * grep.c - grep [-EFHchilnqrsvx] [-e PATTERN]... [PATTERN] [FILE...]: prints the lines that match
  * a pattern.  -E: extended regular expressions; -F: plain text; -r: all files below a directory.
  *
- * Ends with 0: some line fits; 1: none does; 2: an error.
+ * Exit status 0: some line matches; 1: no line does; 2: an error.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -15,13 +15,13 @@
 
 static struct {
 	bool count, names_only, numbers, quiet, recursive, silent, invert, whole;
-	int names; /* before each line: 1 yes, 0 no, -1: if there are several files */
+	int names; /* prefix of each line: 1 yes, 0 no, -1: if there are several files */
 	int cflags;
 } opt = {.names = -1};
 
 static regex_t *patterns;
 static int npatterns;
-static bool any; /* an empty pattern, which fits every line */
+static bool any; /* an empty pattern, which matches every line */
 static bool found, failed;
 
 static void add_pattern(const char *s)
@@ -29,7 +29,7 @@ static void add_pattern(const char *s)
 	char why[100];
 	int error;
 
-	if (!*s) { /* regcomp would not have it */
+	if (!*s) { /* regcomp rejects an empty pattern */
 		any = true;
 		return;
 	}
@@ -42,7 +42,7 @@ static void add_pattern(const char *s)
 	npatterns++;
 }
 
-/* -e may name several, one a line. */
+/* -e may contain several patterns, one a line. */
 static void add_patterns(char *s)
 {
 	char *line;
@@ -214,7 +214,7 @@ int main(int argc, char **argv)
 			return usage_wrong(usage);
 		texts[ntexts++] = *argv++;
 	}
-	if (opt.cflags & REG_NOSPEC) /* with which regcomp takes no REG_EXTENDED */
+	if (opt.cflags & REG_NOSPEC) /* with it regcomp accepts no REG_EXTENDED */
 		opt.cflags &= ~REG_EXTENDED;
 	for (i = 0; i < ntexts; i++)
 		add_patterns(texts[i]);

@@ -1,14 +1,21 @@
 /*
- * handover.c - handover STATUS PATH...: hands files over to the host tool, and ends the machine with
- * STATUS.  init calls it after the command of `weft run --out`.
+ * handover.c - handover STATUS PATH...: hands files over to the host tool, and halts the machine
+ * with STATUS.  init calls it after the command of `weft run --out`.
  *
- * The files are not sent.  They are mapped, a list of them is made, and the machine stands still:
- * the host tool reads list and files out of this process's memory, through QEMU.  So their size costs
- * no time of the guest.
+ * The files are not sent.  handover maps them, makes a list of them, and the machine stops.  Then
+ * the host tool reads the list and the files from this process's memory, through QEMU.  So the size
+ * of the files costs no time of the guest.
  *
- * The list is strings, each with its NUL, six for each file: the number of the PATH, from 0 on; why
- * it cannot be had, or empty; the mode; the address; the size; the path below PATH, empty for itself.  A
- * directory is on it with all that it holds.
+ * The list consists of strings, each with its NUL, six for each file:
+ *
+ *  - the number of the PATH, from 0 on
+ *  - the reason why the file cannot be handed over, or empty
+ *  - the mode
+ *  - the address
+ *  - the size
+ *  - the path below PATH, empty for PATH itself
+ *
+ * The list contains a directory and all its contents.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -37,7 +44,8 @@ static void list_entry(int number, const char *error, const struct stat *st, con
 		(unsigned long)data, 0, (unsigned long)size, 0, below, 0);
 }
 
-/* All bytes of fd, in memory, or NULL and errno: of a file that does not know its size (/proc). */
+/* Returns all bytes of fd in memory, for files that do not report their size (/proc).  NULL and
+ * errno: an error. */
 static char *read_all(int fd, size_t *size)
 {
 	char *data = NULL, *grown;
@@ -58,8 +66,9 @@ static char *read_all(int fd, size_t *size)
 	return NULL;
 }
 
-/* Every page must be there: nothing faults when the host reads.  A page that memory has no room for
- * ends this process, and the host is told that it got nothing. */
+/* Maps a file.  Every page must be present, because no fault happens when the host reads.  If
+ * memory has no room for a page, this process is killed, and the host learns that it got
+ * nothing. */
 static char *map_all(int fd, size_t size)
 {
 	const volatile char *data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
@@ -95,8 +104,8 @@ static char *joined(const char *path, const char *name)
 	return both;
 }
 
-/* What stands at path, into *st; NULL, or why it cannot be handed over.  A link below the PATH may lead
- * to a file, but not back to a directory above. */
+/* Puts the attributes of the file at path into *st.  Returns NULL, or why the file cannot be handed
+ * over.  A link below the PATH may lead to a file, but not back to a directory above. */
 static const char *look_at(const char *path, bool below, struct stat *st)
 {
 	if (lstat(path, st) != 0)
@@ -110,7 +119,7 @@ static const char *look_at(const char *path, bool below, struct stat *st)
 							    : "neither a file nor a directory";
 }
 
-/* path is `top` characters of the PATH, and what is below it. */
+/* Lists the file at path and its contents.  The first `top` characters of path are the PATH. */
 static void hand(int number, const char *path, size_t top)
 {
 	const char *below = path[top] ? path + top + 1 : "", *why;

@@ -1,4 +1,4 @@
-/* help.c - what there is, for someone who has just booted. */
+/* help.c - the commands and what they do, for a user after boot. */
 #include <stdio.h>
 #include "../usage.h"
 
@@ -11,7 +11,7 @@ static const char text[] =
 	"Processes\n"
 	"  ps [-fL]          processes, their LWPs; pgrep, pkill, kill: signals\n"
 	"  lwps [PID...]     LWPs: state, priority, CPU, what they wait for\n"
-	"  prstat [-mL] [N]  who uses the CPUs, every N seconds; where the time goes\n"
+	"  prstat [-mL] [N]  the use of the CPUs, every N seconds; where the time goes\n"
 	"  pstack, pmap PID  the stacks of its threads; its mappings\n"
 	"  truss CMD...      runs a command and shows its system calls; -p PID: of one that runs\n"
 	"  ptime CMD...      runs a command and prints real, user and system time\n"

@@ -1,7 +1,9 @@
 /*
  * hexdump.c - hexdump [-Cv] [-n BYTES] [-s SKIP] [FILE...]: shows the bytes of files one after
- * the other, or of standard input, sixteen a line: as little-endian words, or (-C) byte by byte
- * and as text.  Lines that repeat are shown once, with a * (-v: all).
+ * the other, or of standard input, sixteen a line.
+ *
+ * Bytes are shown as little-endian words, or (-C) byte by byte and as text.  Lines that repeat
+ * are shown once, followed by a * (-v: shows all).
  */
 #include <ctype.h>
 #include <err.h>

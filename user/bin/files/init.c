@@ -1,12 +1,14 @@
 /*
- * init.c - the first process.  It runs one command, adopts and reaps the orphans of all
- * others, and halts the machine with the command's status when it ends.
+ * init.c - the first process.  It runs one command, and adopts and reaps the orphans of all
+ * other processes.  When the command ends, it halts the machine with the command's status.
  *
- * The host tool says what to run in /etc/weft-run: strings, each with its NUL:
- * NAME=VALUE for the environment, an empty one, the number of words of the command, these, then the
- * files that the host wants when the command has ended, and an empty one.  NULs fill the file up to
- * a whole number of blocks, so that what the host wants does not change what init does before.
- * Without that file it is an interactive shell.
+ * The host tool describes the command in /etc/weft-run.  The file consists of strings, each with
+ * its NUL: NAME=VALUE for the environment, then an empty string; the number of words of the
+ * command, then these; the files that the host wants when the command has ended, then an empty
+ * string.
+ *
+ * NULs fill the file up to a whole number of blocks, so that the list of files does not change what
+ * init does before.  Without /etc/weft-run the command is an interactive shell.
  */
 #include <err.h>
 #include <errno.h>
@@ -26,9 +28,9 @@
 
 #define RUN_FILE "/etc/weft-run"
 #define HAND "/bin/handover"
-#define STDIN_FILE "/etc/weft-stdin" /* if it is there: the command's input, not the console */
+#define STDIN_FILE "/etc/weft-stdin" /* if it exists: the command's input, not the console */
 
-/* Tells the host tool that the console is set up: input may come. */
+/* Tells the host tool that the console is set up, so input may be sent. */
 #define READY "\033]weft;ready\a"
 
 static void halt(int status) __attribute__((noreturn));
@@ -36,10 +38,10 @@ static void halt(int status)
 {
 	fflush(NULL);
 	__sys_reboot(WEFT_REBOOT_HALT, status);
-	_exit(status); /* never: halting does not fail */
+	_exit(status); /* not reached: halting does not fail */
 }
 
-/* The whole file with a NUL behind it, or NULL if there is none; *size gets its bytes. */
+/* Returns the whole file with a NUL behind it, or NULL: no such file.  *size: its bytes. */
 static char *read_file(const char *path, size_t *size)
 {
 	char *buf = NULL, *grown;
@@ -70,7 +72,7 @@ fail:
 	halt(1);
 }
 
-/* The strings from p on, n at most, with NULL at their end; *next: behind them. */
+/* Returns the strings from p on, n at most, with NULL at their end; *next: the byte behind them. */
 static char **words(char *p, char *end, size_t n, char **next)
 {
 	char **word = calloc(n + 1, sizeof(*word));
@@ -85,8 +87,8 @@ static char **words(char *p, char *end, size_t n, char **next)
 	return word;
 }
 
-/* Sets the environment as the run file says; returns the command, NULL at its end.  *wanted: where
- * the files that the host wants begin. */
+/* Sets the environment from the run file.  Returns the command, with NULL at its end.  *wanted: the
+ * list of files that the host wants. */
 static char **parse_run_file(char *p, size_t size, char **wanted)
 {
 	char *end = p + size;
@@ -100,8 +102,8 @@ static char **parse_run_file(char *p, size_t size, char **wanted)
 	return words(p, end, argc, wanted);
 }
 
-/* The command has ended: hands the files over, if the host wants any.  Returns if that fails; HAND
- * has said why. */
+/* After the command has ended, hands the files over, if the host wants any.  Returns only if that
+ * fails; HAND has then printed why. */
 static void hand_over(char *wanted, char *end, int status)
 {
 	char code[12], **argv, *p = wanted;
@@ -125,9 +127,9 @@ static void hand_over(char *wanted, char *end, int status)
 }
 
 /*
- * With a person at the console it echoes what is typed; a pipe wants the output alone, and
- * is made to wait when nobody reads; it has no TERM.  The size of a person's window stands in the environment; when
- * that changes, the host tells the console (kernel/dev/telnet.h).
+ * If a person is at the console, it echoes what is typed.  The environment has the size of the
+ * window; the host reports changes to the console (kernel/dev/telnet.h).  If the console is a pipe,
+ * it carries only the output, and writers wait while the host does not read; there is no TERM.
  */
 static void set_up_console(void)
 {
@@ -149,7 +151,7 @@ static void set_up_console(void)
 	write(STDOUT_FILENO, READY, sizeof(READY) - 1);
 }
 
-/* In a group of its own, which has the console.  An error number, or 0. */
+/* Starts argv in a group of its own, which has the console.  Returns an error number, or 0. */
 static int start(pid_t *pid, char **argv)
 {
 	posix_spawn_file_actions_t fa;

@@ -1,5 +1,6 @@
-/* ln.c - ln [-sf] FILE [NAME], ln [-sf] FILE... DIRECTORY: gives a file one more name; -s: makes
- * a symbolic link; -f: what has the name is removed first.  NAME: FILE's last name, here. */
+/* ln.c - ln [-sf] FILE [NAME], ln [-sf] FILE... DIRECTORY: gives a file one more name (default:
+ * FILE's last name, in the current directory).  -s: makes a symbolic link; -f: removes NAME
+ * first. */
 #include <err.h>
 #include <limits.h>
 #include <stdio.h>

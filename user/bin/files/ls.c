@@ -1,10 +1,10 @@
 /*
  * ls.c - ls [-1aAdFilRrSt] [PATH...]: lists files and directories, one a line, sorted by name.
  *
- * -l: type, permissions, links, size (of a device: its numbers), time of the last change; -a:
- * names that begin with a dot as well, -A: but for . and ..; -i: inode numbers; -R: what is in
- * directories below too; -d: directories themselves; -F: a letter for the type; -t: by time,
- * the newest first; -S: by size, the largest first; -r: the other way round.
+ * -l: type, permissions, links, size (of a device: its numbers), time of the last change;
+ * -a: includes names that begin with a dot, -A: except . and ..; -i: inode numbers;
+ * -R: includes the contents of directories below; -d: directories themselves; -F: a letter
+ * for the type; -t: by time, the newest first; -S: by size, the largest first; -r: reversed.
  */
 #include <dirent.h>
 #include <err.h>
@@ -97,7 +97,7 @@ static void print(const struct entry *e, const char *path)
 	printed = 1;
 }
 
-/* Is more to be known of an entry than its name? */
+/* Is more than the name of an entry needed? */
 static int need_stat(void)
 {
 	return flags['l'] || flags['i'] || flags['t'] || flags['S'] || flags['F'] || flags['R'];
@@ -127,7 +127,8 @@ static int join(char *full, const char *path, const char *name)
 	return 0;
 }
 
-/* The entries of a directory that are wanted; NULL: none, or (said) it cannot be read. */
+/* Returns the entries of a directory to be listed.  NULL: none, or (after a message) the directory
+ * cannot be read. */
 static struct entry *read_dir(const char *path, size_t *n)
 {
 	struct entry *list = NULL;
@@ -207,7 +208,7 @@ int main(int argc, char **argv)
 		err(1, "ls");
 	for (; *argv; argv++) {
 		struct stat *st = &list[n].st;
-		/* What is named is followed, unless it would be shown itself. */
+		/* Links in the arguments are followed, unless the links themselves are shown. */
 		if (flags['l'] || flags['d'] || stat(*argv, st) < 0 ? lstat(*argv, st) : 0) {
 			complain(*argv);
 			continue;

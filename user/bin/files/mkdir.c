@@ -1,5 +1,5 @@
-/* mkdir.c - mkdir [-p] [-m MODE] DIR...: makes directories; -p: also those on the way, and it
- * is no error if they are there.  MODE is octal. */
+/* mkdir.c - mkdir [-p] [-m MODE] DIR...: makes directories; -p: also their missing parents, and
+ * existing directories are no error.  MODE is octal. */
 #include <err.h>
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@ static int is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Makes what is missing of path, which it cuts at each slash for a moment.  0, or -1. */
+/* Makes the missing directories of path.  Cuts path at each slash for a moment.  Returns 0, or
+ * -1. */
 static int make_all(char *path, mode_t mode)
 {
 	char *slash = path;

@@ -1,4 +1,4 @@
-/* mount.c - mount: the mounted file systems.  They come at boot; nothing else can be mounted. */
+/* mount.c - mount: lists the mounted file systems.  All are mounted at boot. */
 #include <stdio.h>
 #include <weft/file.h>
 #include <weft/sys.h>

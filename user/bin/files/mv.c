@@ -1,6 +1,6 @@
 /*
- * mv.c - mv [-fi] SOURCE TARGET, mv [-fi] SOURCE... DIRECTORY: renames; from one file system to
- * another, copies (cp -Rp) and removes.  -i: asks before it overwrites; -f: does not.
+ * mv.c - mv [-fi] SOURCE TARGET, mv [-fi] SOURCE... DIRECTORY: renames files.  From one file system
+ * to another it copies (cp -Rp) and removes.  -i: asks before it overwrites; -f: does not.
  */
 #include <spawn.h>
 #include <sys/wait.h>

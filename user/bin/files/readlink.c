@@ -1,5 +1,5 @@
-/* readlink.c - readlink [-f] PATH...: where symbolic links lead; -f: the absolute path of
- * anything, without symbolic links, . and .. in it. */
+/* readlink.c - readlink [-f] PATH...: the targets of symbolic links; -f: the absolute path of any
+ * file, without symbolic links, . and .. in it. */
 #include <err.h>
 #include <limits.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /*
- * rm.c - rm [-rRfi] PATH...: removes files; -r, -R: directories with all that is in them
- * (symbolic links are removed, not followed); -f: what is not there is no error, and nobody is
- * asked; -i: asks for each.
+ * rm.c - rm [-rRfi] PATH...: removes files.
+ *
+ * -r, -R: removes directories with all their contents (symbolic links are removed, not
+ * followed); -f: missing files are no error, and asks no question; -i: asks for each.
  */
 #include <dirent.h>
 #include <err.h>
@@ -37,7 +38,8 @@ static int yes(const char *path)
 
 static void remove_path(char *path);
 
-/* Removes what is in the directory `path`, a buffer of PATH_MAX bytes that grows and shrinks. */
+/* Removes the contents of the directory `path`, a buffer of PATH_MAX bytes that grows and
+ * shrinks. */
 static void empty(char *path)
 {
 	size_t len = strlen(path);
@@ -48,7 +50,7 @@ static void empty(char *path)
 		complain(path);
 		return;
 	}
-	/* A position in a directory stays good whatever is removed. */
+	/* A position in a directory stays valid when entries are removed. */
 	while ((d = readdir(dir)) != NULL) {
 		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 			continue;
@@ -89,7 +91,7 @@ static void remove_path(char *path)
 		complain(path);
 }
 
-/* Is the last name of path . or .., or has it none? */
+/* Is the last name of path . or .., or does path have none? */
 static int refused(const char *path)
 {
 	size_t len = strlen(path);

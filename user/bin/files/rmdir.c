@@ -1,4 +1,5 @@
-/* rmdir.c - rmdir [-p] DIR...: removes empty directories; -p: then those above, as DIR says. */
+/* rmdir.c - rmdir [-p] DIR...: removes empty directories; -p: then also the parents named in
+ * DIR. */
 #include <err.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * seq.c - seq [-w] [-s TEXT] [FIRST [STEP]] LAST: prints numbers from FIRST (1) to LAST by STEP
- * (1), with as many decimals as the one with most of them has.  -s: between them (a newline);
- * -w: zeros in front make them equally wide.
+ * (1), with as many decimals as the argument with the most.  -s: text between the numbers (a
+ * newline); -w: leading zeros make the numbers equally wide.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 	last = number(argv[argc - 1], &decimals);
 	if (step == 0)
 		errx(2, "a step of 0");
-	/* Counted beforehand: sums of fractions would drift. */
+	/* The numbers are counted in advance, because sums of fractions would drift. */
 	count = floor((last - first) / step + 1e-9);
 	if (wide) {
 		width = snprintf(NULL, 0, "%.*f", decimals, first);

@@ -1,5 +1,5 @@
-/* sleep.c - sleep TIME...: waits for the sum of the times: numbers, which may have a fraction, of
- * seconds or, with a letter behind, of s, m(inutes), h(ours), d(ays). */
+/* sleep.c - sleep TIME...: waits for the sum of the times.  A TIME is a number, which may have a
+ * fraction, of seconds or, with a letter, of s, m(inutes), h(ours), d(ays). */
 #include <err.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,12 @@
 /*
  * sort.c - sort [-bcnru] [-t CHAR] [-k KEY]... [-o OUTPUT] [FILE...]: sorts lines.
  *
- * A key is FIELD[.CHAR][bnr][,FIELD[.CHAR][bnr]]: from there to there, counted from 1; without
- * an end, to the end of the line.  Fields are separated by CHAR, or are blanks and what
- * follows them.  Lines whose keys are equal are in the order of all their bytes; with -u only
- * the first of them in the input is printed.  -c: only says whether they are in order.
+ * A key is FIELD[.CHAR][bnr][,FIELD[.CHAR][bnr]]: the first and the last place, counted from 1.
+ * Without a last place the key ends with the line.  CHAR separates fields; by default a field is
+ * blanks and the text after them.
+ *
+ * Lines with equal keys are ordered by all their bytes.  With -u only the first of them in the
+ * input is printed.  -c: only checks whether the lines are in order.
  */
 #include <ctype.h>
 #include <stdbool.h>
@@ -19,7 +21,7 @@ struct order {
 struct key {
 	int field, first; /* from 0 */
 	int end_field;    /* -1: to the end of the line */
-	int end_char;     /* how many characters of it; 0: all */
+	int end_char;     /* number of its characters; 0: all */
 	struct order order;
 	bool own_order;
 };
@@ -37,7 +39,7 @@ static bool unique;
 
 /* --- keys ------------------------------------------------------------------------- */
 
-/* Where the field begins, or the end of the line. */
+/* Returns where the field begins, or the end of the line. */
 static const char *field_start(const char *s, int field)
 {
 	while (field-- > 0 && *s) {
@@ -76,7 +78,7 @@ static const char *at_char(const char *s, int n)
 	return s;
 }
 
-/* The key's text in the line: where it begins, and *end. */
+/* Returns where the key's text in the line begins; *end: where it ends. */
 static const char *find_key(const struct key *k, const char *line, const char **end)
 {
 	const char *s = field_start(line, k->field), *e;
@@ -108,11 +110,12 @@ static int compare_bytes(const char *a, const char *a_end, const char *b, const 
 	return r ? r : (la > lb) - (la < lb);
 }
 
-/* A number: blanks, a sign, digits, a point and digits; of any length, so it stays text. */
+/* A number: blanks, a sign, digits, a point and digits.  Its length is unlimited, so it stays
+ * text. */
 struct number {
 	bool negative;
-	const char *digits, *point; /* without zeros in front; what is behind the digits */
-	const char *end;            /* of the digits behind the point, without zeros at their end */
+	const char *digits, *point; /* without leading zeros; the end of these digits */
+	const char *end;            /* of the digits behind the point, without trailing zeros */
 };
 
 static const char *skip_digits(const char *s, const char *end)
@@ -141,7 +144,7 @@ static struct number parse_number(const char *s, const char *end)
 		if (n.end == n.point + 1)
 			n.end = n.point;
 	}
-	if (n.end == n.digits) /* 0, or no number, which counts as 0 */
+	if (n.end == n.digits) /* 0, or not a number, which counts as 0 */
 		n.negative = false;
 	return n;
 }
@@ -197,7 +200,7 @@ static void bad_key(const char *s)
 	errx(2, "not a key: %s", s);
 }
 
-/* FIELD[.CHAR][bnr]; returns what comes behind it. */
+/* Parses FIELD[.CHAR][bnr]; returns the text behind it. */
 static const char *parse_place(const char *s, const char *key, struct key *k, int *field, int *ch)
 {
 	char *end;
@@ -337,7 +340,7 @@ int main(int argc, char **argv)
 		return check();
 	if (nlines)
 		qsort(lines, nlines, sizeof(*lines), compare);
-	if (output && !freopen(output, "w", stdout)) /* which may be one of the inputs */
+	if (output && !freopen(output, "w", stdout)) /* the output may be one of the inputs */
 		err(2, "%s", output);
 	for (i = 0; i < nlines; i++)
 		if (!unique || i == 0 || compare_keys(lines[i - 1].text, lines[i].text))

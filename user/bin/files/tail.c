@@ -1,8 +1,8 @@
 /*
  * tail.c - tail [-n [+]LINES | -c [+]BYTES] [FILE...]: the last lines (10) of files, or of
- * standard input; with a plus: from that line or byte on, counted from 1.
+ * standard input.  With a plus: from that line or byte on, counted from 1.
  *
- * What may yet turn out to be the end is kept in memory: for lines, as many as are asked for.
+ * tail keeps in memory what may become the end: for lines, as many as asked for.
  */
 #include <stdlib.h>
 #include "ends.h"
@@ -10,7 +10,7 @@
 static long count = 10;
 static bool bytes, from_start;
 
-/* From line or byte number `count` on. */
+/* Prints from line or byte number `count` on. */
 static void skip(FILE *f)
 {
 	long left = count - 1;
@@ -22,7 +22,7 @@ static void skip(FILE *f)
 		putchar(c);
 }
 
-/* What is kept: a ring of the last `count` pieces, each a line or (bytes) one byte. */
+/* The kept text: a ring of the last `count` pieces, each a line or (bytes) one byte. */
 static void last_bytes(FILE *f)
 {
 	char *ring = malloc(count + 1);

@@ -9,10 +9,11 @@
 #include <sys/stat.h>
 
 /*
- * Calls one(source, path) for each source, the n - 1 first of args; path: where it goes, the
- * target, or its own last name in the target if that is a directory.  Not 0: one of them
- * failed, or a path was too long, which has been said.  Ends with 1 if there are several and the target
- * is no directory.
+ * Calls one(source, path) for each source, the n - 1 first of args.  path is the target, or
+ * the source's last name in the target if the target is a directory.
+ *
+ * Returns not 0: a call failed, or a path was too long; a message has been printed.  Ends with 1 if
+ * there are several sources and the target is no directory.
  */
 static inline int each_target(char **args, int n, int (*one)(char *source, char *path))
 {
@@ -24,7 +25,7 @@ static inline int each_target(char **args, int n, int (*one)(char *source, char 
 	if (n > 2 && !into)
 		errx(1, "%s: not a directory", target);
 	for (; n > 1; n--, args++) {
-		/* The last name, without slashes behind it. */
+		/* Finds the last name, without the slashes behind it. */
 		for (len = strlen(*args); len > 1 && (*args)[len - 1] == '/'; len--)
 			;
 		for (name = *args + len; name > *args && name[-1] != '/'; name--)

@@ -1,5 +1,5 @@
-/* tee.c - tee [-ai] [FILE...]: copies standard input to standard output and to files; -a: at
- * their ends; -i: takes no notice of SIGINT. */
+/* tee.c - tee [-ai] [FILE...]: copies standard input to standard output and to files; -a: appends
+ * to the files; -i: ignores SIGINT. */
 #include <err.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* touch.c - touch [-acm] [-r FILE] PATH...: sets the times of files to now, or (-r) to those of
- * FILE; -a: of the last access, -m: of the last change, neither: both.  Makes what is not there,
- * but for -c. */
+ * FILE; -a: of the last access, -m: of the last change, default: both.  Creates missing files,
+ * except with -c. */
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>

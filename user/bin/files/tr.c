@@ -1,7 +1,9 @@
 /*
- * tr.c - tr [-c] [-d] [-s] SET1 [SET2]: replaces each byte of SET1 by the one at its place in
- * SET2, whose last one is repeated.  -d: removes them instead; -s: of a run of equal bytes
- * from the last set that is given, one is left; -c: SET1 is every byte that is not in it.
+ * tr.c - tr [-c] [-d] [-s] SET1 [SET2]: replaces each byte of SET1 by the byte at the same place in
+ * SET2.  If SET2 is shorter, its last byte is repeated.
+ *
+ * -d: removes the bytes instead.  -s: keeps only one of a run of equal bytes of the last given set.
+ * -c: SET1 is every byte that is not in it.
  *
  * A set is bytes, ranges a-z, classes [:alpha:], and escapes \n \t \\ \012.
  */
@@ -29,7 +31,7 @@ static void add(struct set *set, int c)
 	set->v[set->n++] = c;
 }
 
-/* A class at s: adds it, and returns what comes behind; else NULL. */
+/* If s begins with a class, adds the class and returns the text behind it; else returns NULL. */
 static const char *add_class(struct set *set, const char *s)
 {
 	const char *end = strncmp(s, "[:", 2) ? NULL : strstr(s, ":]");

@@ -1,4 +1,4 @@
-/* uname.c - uname [-asnrvm]: the name of the system; -a: all there is to say. */
+/* uname.c - uname [-asnrvm]: the name of the system; -a: all its fields. */
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
  * uniq.c - uniq [-c] [-d | -u] [INPUT [OUTPUT]]: prints each run of equal lines once.
- * -c: with the length of the run before it; -d: only runs of several; -u: of one.
+ * -c: prefixes the length of the run; -d: only runs of several lines; -u: only runs of one line.
  */
 #include <stdbool.h>
 #include <unistd.h>

@@ -1,9 +1,9 @@
-/* which.c - which [-a] NAME...: the files that commands are; -a: all on the PATH. */
+/* which.c - which [-a] NAME...: the files of commands; -a: all matches on the PATH. */
 #include <unistd.h>
 #include "../lines.h"
 #include "../usage.h"
 
-/* Does PATH have it? */
+/* Does a directory of PATH have it? */
 static int find(const char *name, int all)
 {
 	const char *dir = getenv("PATH"), *end;

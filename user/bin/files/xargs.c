@@ -1,11 +1,13 @@
 /*
  * xargs.c - xargs [-0rt] [-n COUNT] [-I TEXT] [CMD [ARG...]]: runs CMD (echo) with the words of
- * standard input as further arguments, as often as it takes.
+ * standard input as further arguments, as often as needed.
  *
- * Blanks and newlines separate words; quotes and backslashes quote.  -0: NULs separate them
- * instead.  -n: at most COUNT a run; -I: one line a run, in place of TEXT in the ARGs; -r: no
- * run without words; -t: shows each command.  Ends with 123 if a run failed, 124 if one ended
- * with 255, 125 if a signal ended one, 126 or 127 if CMD cannot be run or found.
+ * Blanks and newlines separate words; quotes and backslashes quote.  -0: NULs separate words
+ * instead.  -n: at most COUNT words a run; -I: one line a run, in place of TEXT in the ARGs; -r: no
+ * run without words; -t: shows each command.
+ *
+ * Exit status 123: a run failed, 124: a run ended with 255, 125: a signal ended a run, 126 or 127:
+ * CMD cannot be run or found.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -49,7 +51,7 @@ static void run(char **argv)
 }
 
 /*
- * The next word, or with `line' the next line, as an allocated string; NULL: the end.
+ * Returns the next word, or with `line' the next line, as an allocated string; NULL: the end.
  */
 static char *next_word(bool line)
 {
@@ -91,7 +93,7 @@ static char *next_word(bool line)
 	return word;
 }
 
-/* s with each `text' in it replaced. */
+/* Returns s with each `text' in it replaced. */
 static char *replace(const char *s, const char *text, const char *by)
 {
 	size_t n = strlen(s) + 1, len = strlen(text);

@@ -1,4 +1,4 @@
-/* yes.c - yes [WORD...]: prints its arguments (y) until it is ended. */
+/* yes.c - yes [WORD...]: prints its arguments (y) until it is killed. */
 #include "../lines.h"
 #include "../usage.h"
 

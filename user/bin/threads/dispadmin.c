@@ -1,12 +1,12 @@
 /*
  * dispadmin.c - the tables of the scheduling classes:
  *
- *	dispadmin -l                    the classes
- *	dispadmin -c CLASS -g [-r RES]  prints a class's table
- *	dispadmin -c CLASS -s FILE      replaces it
+ * dispadmin -l                    the classes
+ * dispadmin -c CLASS -g [-r RES]  prints a class's table
+ * dispadmin -c CLASS -s FILE      replaces it
  *
- * A file has a line RES=N, in which unit slices are: 1/N second (1000), and then a line of
- * numbers a level: what -g prints can be read by -s.  From # on a line is comment.
+ * A file has a line RES=N: the unit of slices is 1/N second (1000).  Then it has a line of
+ * numbers for each level.  -s reads what -g prints.  From # on a line is comment.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -66,7 +66,7 @@ static void admin(int cid, int cmd)
 		err(1, cmd == PC_GETTABLE ? "cannot read the table" : "the table makes no sense");
 }
 
-/* From microseconds, rounded up to what is no less. */
+/* Converts from microseconds; rounds up. */
 static uint64_t in_res(uint32_t us)
 {
 	return ((uint64_t)us * res + MICRO - 1) / MICRO;
@@ -94,7 +94,7 @@ static int get(int cid)
 	return 0;
 }
 
-/* The numbers of a line without its comment: how many; more than `most` is one more. */
+/* Reads the numbers of a line without its comment.  Returns their count; `most` + 1: too many. */
 static int numbers(char *line, long *n, int most)
 {
 	int got = 0;
@@ -115,7 +115,7 @@ static int numbers(char *line, long *n, int most)
 
 static void put_row(int cid, int row, const long *n)
 {
-	/* A slice that no table can hold is refused by the kernel as 0. */
+	/* A slice that no table can hold becomes 0, which the kernel refuses. */
 	uint64_t us = n[0] > 0 ? ((uint64_t)n[0] * MICRO + res - 1) / res : 0;
 	uint32_t slice = us > UINT32_MAX ? 0 : us;
 

@@ -1,6 +1,6 @@
 /* kill.c - kill [-SIGNAL | -s SIGNAL] PID..., kill -l [NUMBER]: sends a signal (TERM) to processes
- * or, PID below 0, to process groups; -l: the names of all signals, or of one.  SIGNAL: a name,
- * with or without SIG, or a number; 0 only asks whether there is such a process. */
+ * or, PID below 0, to process groups; -l: prints the names of all signals, or of one.  SIGNAL: a
+ * name, with or without SIG, or a number; 0 only checks whether the process exists. */
 #include <err.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static int list(const char *number)
 
 	if (number) {
 		sig = strtol(number, &end, 10);
-		/* An exit status of the shell's tells the signal as well. */
+		/* The shell's exit status contains the signal as well. */
 		if (end == number || *end || sig2str(sig > 128 ? sig - 128 : sig, name) < 0)
 			errx(1, "%s: no such signal", number);
 		puts(name);

@@ -1,8 +1,9 @@
 /*
- * lwps.c - lwps [PID...]: the LWPs of processes (none given: of all): state, scheduling
- * class and priority, the CPU it is on or was last on, CPU time in seconds, the
- * system call that it is in and what it sleeps on, and the program's name.  Behind that, the
- * LWP's own name, or that of the thread that it runs, if it has one and the LWP is on no CPU.
+ * lwps.c - lwps [PID...]: shows the LWPs of processes (default: of all).
+ *
+ * The columns: state, scheduling class and priority, the CPU that the LWP is on or was last on, CPU
+ * time in seconds, the system call that it is in and what it sleeps on, and the program's name.
+ * Then the LWP's own name or, if the LWP is on no CPU, the name of the thread that it runs.
  */
 #include <err.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ int main(int argc, char **argv)
 
 	usage_asked(argv, usage);
 	for (i = 1; i < argc; i++)
-		process_id(argv[i]); /* are they any? */
+		process_id(argv[i]); /* checks that they are ids */
 	printf("%5s %5s %-6s %-4s %3s %3s %9s %9s %-12s %-12s NAME\n", "PID", "LWP", "STATE", "CLS",
 	       "PRI", "CPU", "USER", "SYS", "SYSCALL", "WAITS FOR");
 	if (argc == 1)

@@ -1,6 +1,6 @@
 /*
  * nice.c - nice [-n MORE | -MORE] CMD ARG...: runs a command with its nice value raised by
- * MORE (10), which may be negative: -20 to 19 in all.
+ * MORE (10).  MORE may be negative; the result is in -20 to 19.
  */
 #include <ctype.h>
 #include <stdio.h>

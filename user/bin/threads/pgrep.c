@@ -1,7 +1,9 @@
 /*
- * pgrep.c - pgrep [-flnovx] [-d SEPARATOR] [-g PGRP] [-P PPID] [-s SESSION] [PATTERN]: ids of the
- * processes whose name fits the extended regular expression (-f: whose arguments do; -x: all of
- * it).  -v: of all others; -n, -o: of the newest, the oldest; -l: with names.
+ * pgrep.c - pgrep [-flnovx] [-d SEPARATOR] [-g PGRP] [-P PPID] [-s SESSION] [PATTERN]: prints the
+ * ids of the processes with names that match the extended regular expression.
+ *
+ * -f: matches the arguments; -x: matches the whole name.  -v: the other processes; -n, -o: only the
+ * newest, the oldest; -l: prints names, too.
  */
 #include "pgrep.h"
 #include "../usage.h"

@@ -1,4 +1,4 @@
-/* pgrep.h - what pgrep and pkill share: which processes a pattern and options mean. */
+/* pgrep.h - what pgrep and pkill share: the selection of processes by a pattern and options. */
 #pragma once
 #include <sys/types.h>
 #include <regex.h>
@@ -19,7 +19,7 @@ struct pgrep {
 	regex_t regex;
 };
 
-/* A process's arguments if there are any, else its name. */
+/* Writes a process's arguments if there are any, else its name. */
 static inline void pgrep_args(const struct weft_procinfo *p, char *text, size_t size)
 {
 	char path[40];
@@ -34,7 +34,7 @@ static inline void pgrep_args(const struct weft_procinfo *p, char *text, size_t 
 		fclose(f);
 }
 
-/* One of PGREP_OPTIONS; false: none of them. */
+/* Handles one of PGREP_OPTIONS; false: c is none of them. */
 static inline bool pgrep_option(struct pgrep *g, int c)
 {
 	switch (c) {
@@ -79,8 +79,9 @@ static inline bool pgrep_meant(const struct pgrep *g, const struct weft_procinfo
 }
 
 /*
- * Calls one() on each process that is meant, but the caller's own; 0: it was one or more, 1: none,
- * 3: one() failed (POSIX has no such command; these are Solaris's).  Wrong use ends with 2.
+ * Calls one() on each selected process, except the caller.  Returns 0: one or more processes,
+ * 1: none, 3: one() failed.  Wrong use ends with 2.  (POSIX has no such command; these are
+ * Solaris's statuses.)
  */
 static inline int pgrep_run(struct pgrep *g, char **operands,
 			    int (*one)(const struct weft_procinfo *))
@@ -107,7 +108,7 @@ static inline int pgrep_run(struct pgrep *g, char **operands,
 			status = one(&p) == 0 && status != 3 ? 0 : 3;
 			continue;
 		}
-		/* Of two that began at once, the greater id is the younger. */
+		/* If two processes began at once, the greater id is the younger. */
 		if (!best.pid || (g->newest ? p.start >= best.start : p.start < best.start))
 			best = p;
 	}

@@ -24,7 +24,7 @@ int main(int argc, char **argv)
 	int c, status = 2;
 
 	usage_asked(argv, usage);
-	/* Neither a signal's name nor its number begins as an option does. */
+	/* No option begins with the first character of a signal's name or number. */
 	if (argc > 1 && argv[1][0] == '-' && argv[1][1] && !strchr("fnovxgPs-", argv[1][1])) {
 		const char *name = argv[1] + 1;
 

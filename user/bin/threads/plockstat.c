@@ -1,10 +1,11 @@
 /*
- * plockstat.c - plockstat [-s SIG] [-n ROWS] CMD ARG...: runs a command with lock statistics
- * (LIBTHREAD_OPTIONS=lockstat=..., beside whatever that variable says), and prints what it
- * reports on standard error, with the names of locks and callers in place of addresses: at
- * its exit, or each time that it gets the signal.
+ * plockstat.c - plockstat [-s SIG] [-n ROWS] CMD ARG...: runs a command with lock statistics, and
+ * prints the reports on standard error, with the names of locks and callers in place of addresses.
  *
- * -n: at most so many rows of a report, those that cost most.
+ * It adds lockstat=... to the value of LIBTHREAD_OPTIONS.  The command reports at its exit, or
+ * each time that it receives SIG.
+ *
+ * -n: at most so many rows of a report, those with the highest cost.
  *
  * Names come from the symbol table of the program that a report names.  Programs that the
  * command starts report too.  Exits as the command does; 128 + signal if one killed it.
@@ -20,9 +21,9 @@
 #include "symbols.h"
 #include "../usage.h"
 
-static struct program program; /* of the report that is being read */
+static struct program program; /* of the current report */
 
-/* The file that execvp would find. */
+/* Finds the file that execvp would execute. */
 static void find_program(const char *name)
 {
 	char path[PATH_MAX];
@@ -46,7 +47,7 @@ static void find_program(const char *name)
 	warnx("%s: no symbols: its file is not to be found", name);
 }
 
-/* Followed by a separator, and the symbol's name if it has one. */
+/* Prints the address, a separator, and the symbol's name if there is one. */
 static void print_name(const char *address, int type, const char *end)
 {
 	uint64_t at = strtoull(address, NULL, 16);
@@ -71,7 +72,7 @@ static void copy_reports(FILE *from, long rows)
 			find_program(name);
 			left = rows;
 		}
-		/* A row ends in two addresses, behind its name and nine numbers. */
+		/* A row ends in two addresses, after its name and nine numbers. */
 		if (sscanf(line, "%*s%*u%*u%*u%*u%*u%*u%*u%*u%*u%n %23s %23s", &at, lock, caller) !=
 			    2 ||
 		    strncmp(lock, "0x", 2) != 0) {

@@ -1,6 +1,6 @@
 /*
- * pmap [-x] PID...: the mappings of a process: address, size and permissions, and what is
- * mapped there; -x: how much of it is in memory, too.  Sizes in KiB.
+ * pmap [-x] PID...: the mappings of a process: address, size and permissions, and the mapped
+ * object; -x: also how much of it is in memory.  Sizes in KiB.
  */
 #include <err.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include "../procids.h"
 #include "../usage.h"
 
-/* The name of a mapped file: that of the program, if it is that. */
+/* Writes the name of a mapped file: known only if the file is the program. */
 static void name_file(char *to, size_t size, const char *program, unsigned long inode)
 {
 	static const char *const places[] = {"/bin", "/host", "."};

@@ -69,7 +69,7 @@ static void show(int pid, const struct pcparms *p)
 		printf("%7d    %7d    %7d\n", p->nt.nt_class, p->nt.nt_relative, p->nt.nt_level);
 }
 
-/* Does (type, id) mean this process?  Class is looked at elsewhere. */
+/* Does (type, id) mean this process?  The caller checks classes. */
 static int meant(const struct weft_procinfo *p, int type, int id)
 {
 	return type == P_PID    ? p->pid == id
@@ -79,7 +79,7 @@ static int meant(const struct weft_procinfo *p, int type, int id)
 				: 1;
 }
 
-/* Processes by class, as the ids say; how many. */
+/* Shows the processes that the ids select, class by class.  Returns their number. */
 static int display(int type, const int *ids, int n)
 {
 	static const char *const head[WEFT_NCLASS] = {
@@ -162,7 +162,7 @@ static void make_parms(struct pcparms *p)
 	}
 }
 
-/* The class that those meant are in, for parameters without -c. */
+/* Without -c, uses the class of the selected processes for the parameters. */
 static void set(int type, int id, int cid)
 {
 	struct pcparms p = {.pc_cid = PC_CLNULL};
@@ -190,7 +190,7 @@ int main(int argc, char **argv)
 	int what = 0, cid = PC_CLNULL, type = P_PID, option, n = 0;
 
 	usage_asked(argv, usage);
-	/* +: what follows a command belongs to it. */
+	/* +: the options after a command belong to the command. */
 	while ((option = getopt(argc, argv, "+ldsec:i:m:p:t:r:b:")) != -1) {
 		switch (option) {
 		case 'l':

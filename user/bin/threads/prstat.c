@@ -1,21 +1,20 @@
 /*
  * prstat.c - prstat [-mL] [-n N] [-p PID,...] [-c] [INTERVAL [COUNT]]: the processes that use
- * the CPUs most, every INTERVAL seconds (5), COUNT times (else until it is ended).
+ * the CPUs most, every INTERVAL seconds (5), COUNT times (default: until it is killed).
  *
- *	-L  a line an LWP
- *	-m  microstates: what part of the time they were in user mode (USR), in the kernel
- *	    (SYS), in traps (TRP), in page faults of instructions (TFL) and data, the
- *	    kernel's included (DFL), waited for a lock (LCK), slept or were stopped (SLP) or
- *	    waited for a CPU (LAT), in percent; and how often they were switched because
- *	    they blocked (VCX) or were preempted (ICX), and called the system (SCL)
- *	-n  no more than N lines
- *	-p  only these processes
- *	-c  reports below each other, as where standard output is no terminal (or TERM is not
- *	    set), or COUNT is 1; else
- *	    each report takes the place of the one before, cut to what the window has room for
+ * -L  a line an LWP
+ * -m  microstates, in percent of the time: in user mode (USR), in the kernel (SYS), in traps
+ *     (TRP), in page faults of instructions (TFL) and data, the kernel's included (DFL), waiting
+ *     for a lock (LCK), asleep or stopped (SLP), waiting for a CPU (LAT).  Also the number of
+ *     switches because an LWP blocked (VCX) or was preempted (ICX), and of system calls (SCL)
+ * -n  no more than N lines
+ * -p  only these processes
+ * -c  prints reports below each other.  This is the default if standard output is no terminal (or
+ *     TERM is not set), or if COUNT is 1.  Otherwise each report replaces the report before, cut to
+ *     the size of the window
  *
- * The first report tells of the time since each began, each other of its interval; CPU is
- * the part that one had of all CPUs.  LWPs that are gone count for their process.
+ * The first report covers the time since each process began; each later report covers its interval.
+ * CPU is the part of all CPUs' time that the process used.  Exited LWPs count for their process.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -34,9 +33,9 @@
 #include "../usage.h"
 
 struct line {
-	struct weft_msacct now, was; /* was: at the last report; all 0: new since */
+	struct weft_msacct now, was; /* was: at the last report; all 0: the LWP is new */
 	struct weft_procinfo proc;
-	struct lwp_info lwp; /* of the line's LWP, else of the one of the highest priority */
+	struct lwp_info lwp; /* the line's LWP, else the process's LWP with the highest priority */
 	double cpu;
 };
 
@@ -62,7 +61,7 @@ static void add(struct report *r, const struct line *l)
 	r->line[r->n++] = *l;
 }
 
-/* Whatever goes away between two calls is left out. */
+/* Collects all lines.  Omits processes and LWPs that exit between two calls. */
 static void gather(struct report *r)
 {
 	struct line l = {0};
@@ -116,7 +115,7 @@ static uint64_t on_cpu(const struct weft_msacct *a)
 	return t;
 }
 
-/* Finds out what each did since the last report, and sorts by it. */
+/* Computes what each process or LWP did since the last report, and sorts the lines by it. */
 static void compare(struct report *r, const struct report *last)
 {
 	qsort(r->line, r->n, sizeof(*r->line), by_id);
@@ -124,7 +123,7 @@ static void compare(struct report *r, const struct report *last)
 		struct line *l = &r->line[i], *was = NULL;
 		if (last->n)
 			was = bsearch(l, last->line, last->n, sizeof(*l), by_id);
-		/* The same id may be another's by now. */
+		/* The id may belong to a new LWP by now. */
 		if (was && was->now.created == l->now.created)
 			l->was = was->now;
 		int64_t time = l->now.now - (last->n ? (uint64_t)last->time : l->now.created);
@@ -132,7 +131,7 @@ static void compare(struct report *r, const struct report *last)
 	}
 }
 
-/* --- how it is shown ----------------------------------------------------------------------------- */
+/* --- how it is shown -------------------------------------------------------------------------- */
 
 static void percent(const struct line *l, uint64_t part)
 {
@@ -144,7 +143,7 @@ static void percent(const struct line *l, uint64_t part)
 
 #define SINCE(member) (l->now.member - l->was.member)
 
-/* A number in four columns. */
+/* Prints a number in four columns. */
 static void short_number(uint64_t n)
 {
 	if (n < 10000)
@@ -155,20 +154,21 @@ static void short_number(uint64_t n)
 		printf(" %3" PRIu64 "M", n / 1000000);
 }
 
-/* A row that is wider than the window is cut: else it took two, and the head scrolled away. */
+/* Cuts a row that is wider than the window: it would take two rows, and the head would scroll
+ * away. */
 static void begin_row(void)
 {
 	if (in_place)
 		fputs("\033[?7l", stdout);
 }
 
-/* What an older report has left behind it goes. */
+/* Erases what an older report has left after the row. */
 static void end_row(void)
 {
 	puts(in_place ? "\033[K\033[?7h" : "");
 }
 
-/* Rows of the window, but those of the head, the total and the cursor. */
+/* Rows of the window, except those of the head, the total and the cursor. */
 static size_t rows_of_window(void)
 {
 	struct winsize w;
@@ -238,7 +238,7 @@ static void print(const struct report *r, size_t most)
 	fflush(stdout);
 }
 
-/* Standard output is a terminal, which has a TERM: a console that the host pipes has none. */
+/* Is standard output a terminal with a TERM?  A console that the host pipes has no TERM. */
 static int can_paint(void)
 {
 	const char *term = getenv("TERM");
@@ -273,7 +273,7 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			only = optarg;
-			pid_listed(only, 0); /* are they any? */
+			pid_listed(only, 0); /* checks that they are ids */
 			break;
 		default:
 			return usage_wrong(usage);
@@ -293,7 +293,7 @@ int main(int argc, char **argv)
 	if (in_place)
 		fputs("\033[2J", stdout);
 
-	/* On the points of a grid, so that reports do not drift. */
+	/* The times are points of a grid, so that reports do not drift. */
 	for (hrtime_t next = gethrtime(); count > 0; count--) {
 		gather(now);
 		compare(now, last);

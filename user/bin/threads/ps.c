@@ -1,13 +1,13 @@
 /*
  * ps [-eAfL] [-o COLUMN,...] [-p PID,...]: lists processes, with -L their LWPs.
  *
- *	-e, -A	all of them, as without: there is but one terminal and one user
- *	-f	more columns, and the arguments
- *	-L	a line for each LWP: its state, class, priority, CPU and what it waits for
- *	-o	these columns (`ps -o help` lists them)
- *	-p	these processes only
+ * -e, -A	all processes.  This is the default: there is only one terminal and one user
+ * -f	more columns, and the arguments
+ * -L	a line for each LWP: its state, class, priority, CPU and what it waits for
+ * -o	these columns (`ps -o help` lists them)
+ * -p	these processes only
  *
- * Sizes are in KiB; times are CPU time, user and system, in minutes:seconds.
+ * Sizes are in KiB.  Times are CPU time, user and system, in minutes:seconds.
  */
 #include <err.h>
 #include <inttypes.h>
@@ -231,7 +231,7 @@ static void print(struct line *l)
 	for (unsigned i = 0; i < nchosen; i++) {
 		bool last = i == nchosen - 1;
 		const char *text = l ? chosen[i]->show(l) : chosen[i]->header;
-		/* Nothing is padded at the end of a line. */
+		/* The last column of a line is not padded. */
 		printf("%*s%c", last && chosen[i]->width < 0 ? 0 : chosen[i]->width, text,
 		       last ? '\n' : ' ');
 	}
@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 			break;
 		case 'p':
 			pids = optarg;
-			pid_listed(pids, 0); /* are they any? */
+			pid_listed(pids, 0); /* checks that they are ids */
 			break;
 		default:
 			return usage_wrong(usage);

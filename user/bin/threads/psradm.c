@@ -1,6 +1,6 @@
 /*
- * psradm.c - psradm -f|-n [-v] CPU...|-a: takes CPUs offline (-f) or online (-n); -a: all.
- * On an offline CPU no LWP runs.
+ * psradm.c - psradm -f|-n [-v] CPU...|-a: takes CPUs offline (-f) or online (-n); -a: all CPUs.
+ * An offline CPU runs no LWP.
  */
 #include <stdio.h>
 #include <sys/processor.h>

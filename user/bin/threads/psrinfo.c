@@ -1,7 +1,9 @@
 /*
- * psrinfo.c - psrinfo [-v] [CPU...]: the CPUs; -v: what each runs, its processor set, and its
- * counters since boot: LWP switches, LWPs taken from other CPUs, inter-processor
- * interrupts.  psrinfo -s CPU: 1 if it is online, else 0, for scripts.
+ * psrinfo.c - psrinfo [-v] [CPU...]: the CPUs.
+ *
+ * -v: the LWP that each CPU runs, its processor set, and its counters since boot: LWP switches,
+ * LWPs taken from other CPUs, inter-processor interrupts.  psrinfo -s CPU: 1 if it is online, else
+ * 0, for scripts.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,16 +1,16 @@
 /*
  * psrset.c - processor sets:
  *
- *	psrset [-i [SET...]]       the sets and their CPUs
- *	psrset -c [CPU...]         creates a set, of these CPUs
- *	psrset -d SET...           destroys sets
- *	psrset -a SET CPU...       assigns CPUs to a set
- *	psrset -r CPU...           gives CPUs back to the default set
- *	psrset -b SET PID...       binds processes to a set
- *	psrset -u PID...           lets them go
- *	psrset -e SET CMD ARG...   runs a command in a set
- *	psrset -p [CPU...]         in which set CPUs are
- *	psrset -q [PID...]         in which set processes are
+ * psrset [-i [SET...]]       the sets and their CPUs
+ * psrset -c [CPU...]         creates a set, of these CPUs
+ * psrset -d SET...           destroys sets
+ * psrset -a SET CPU...       assigns CPUs to a set
+ * psrset -r CPU...           returns CPUs to the default set
+ * psrset -b SET PID...       binds processes to a set
+ * psrset -u PID...           unbinds processes
+ * psrset -e SET CMD ARG...   runs a command in a set
+ * psrset -p [CPU...]         the sets that CPUs are in
+ * psrset -q [PID...]         the sets that processes are in
  */
 #include <stdio.h>
 #include <sys/pset.h>

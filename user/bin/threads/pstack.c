@@ -1,11 +1,12 @@
 /*
- * pstack PID...: the stack of every LWP of a process, with the thread that it runs, and that
- * one's name: the functions that it is in, innermost first.
+ * pstack PID...: the stack of every LWP of a process, and the thread that the LWP runs.
  *
- * The process stands still meanwhile (TRACE_HOLD).  Frames are found by their frame
- * pointers, which all our programs have, names in the symbol table of the program's file:
- * the one in /bin or /host, or on the PATH, that has the process's name and begins with
- * the same instructions as the process.
+ * A stack is the functions that the LWP is in, innermost first.  A thread is shown with its name.
+ *
+ * The process is held meanwhile (TRACE_HOLD).  Frames are found by their frame pointers, which all
+ * programs of weft have.  Names come from the symbol table of the program's file.  This is the file
+ * in /bin or /host, or on the PATH, that has the process's name and begins with the same
+ * instructions as the process.
  */
 #include <err.h>
 #include <errno.h>
@@ -31,7 +32,8 @@
 
 /* --- the program's file ------------------------------------------------------------------- */
 
-/* Is this the file that the process runs?  Its first function must be there. */
+/* Is this the file that the process runs?  Compares its first function with the process's
+ * memory. */
 static bool is_of(const struct program *p, int pid)
 {
 	char there[64];
@@ -74,7 +76,8 @@ static bool find_program(struct program *p, int pid, const char *name)
 #define PUSH_RBP 0x55 /* the first instruction of a function that has a frame */
 #define SYSCALL "\x0f\x05"
 
-/* Is pc behind the SYSCALL of a function without a frame?  Then it is the stub of a call. */
+/* Is pc behind the SYSCALL of a function without a frame?  Such a function is the stub of a
+ * call. */
 static bool in_stub(int pid, const struct elf_symbol *y, uint64_t pc)
 {
 	char before[2];
@@ -85,8 +88,8 @@ static bool in_stub(int pid, const struct elf_symbol *y, uint64_t pc)
 }
 
 /*
- * A line for the function that pc is in; true: it is the stub of a system call.  A call that does
- * not return may be the last instruction of its function: what it would return to is behind it.
+ * Prints a line for the function that pc is in.  Returns true: it is the stub of a system call.  If
+ * the function ends with a call that does not return, the return address is behind the function.
  */
 static bool print_frame(const struct program *p, int pid, uint64_t pc, bool returns_there)
 {
@@ -106,12 +109,12 @@ static void print_stack(const struct program *p, int pid, const struct lwp_regs 
 	uint64_t frame[2] = {0, 0}, fp = r->rbp, last = 0;
 	int depth = 1;
 
-	/* The stub of a call has no frame: its return address is on top of the stack. */
+	/* The stub of a call has no frame, so its return address is on top of the stack. */
 	if (print_frame(p, pid, r->rip, false) && __sys_proc_read(pid, r->rsp, frame, 8) == 8) {
 		print_frame(p, pid, frame[0], true);
 		depth++;
 	}
-	/* Frames lie one above the other, or the chain is none. */
+	/* Each frame must lie above the frame before; else the chain is invalid. */
 	while (depth++ < MAX_DEPTH && fp > last &&
 	       __sys_proc_read(pid, fp, frame, sizeof(frame)) == sizeof(frame) && frame[1] != 0) {
 		print_frame(p, pid, frame[1], true);

@@ -1,8 +1,8 @@
 /*
- * ptime.c - ptime [-m] CMD ARG...: runs a command, then prints on standard error how long
- * it took (real) and the CPU time that its LWPs had in user mode and in the
- * kernel, all CPUs together, in the format of Solaris: [[h:]mm:]ss.mmm.
- * -m: all microstates, of all its LWPs together.
+ * ptime.c - ptime [-m] CMD ARG...: runs a command, then prints on standard error its elapsed
+ * time (real) and the CPU time of its LWPs in user mode and in the kernel, all CPUs together.
+ *
+ * The format is that of Solaris: [[h:]mm:]ss.mmm.  -m: all microstates, of all its LWPs together.
  *
  * Exits as the command does; 128 + signal if one killed it.
  */
@@ -43,7 +43,7 @@ static void nothing(int sig)
 {
 }
 
-/* Waits until the child has exited, and leaves it to be waited for: it has its times still. */
+/* Waits until the child has exited, and does not reap it: a zombie still has its times. */
 static void wait_for_end(pid_t pid)
 {
 	struct weft_procinfo info;
@@ -52,7 +52,7 @@ static void wait_for_end(pid_t pid)
 
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
-	/* Blocked only now, so that the command does not inherit it. */
+	/* Blocked only here, so that the command does not inherit the blocked signal. */
 	sigprocmask(SIG_BLOCK, &chld, NULL);
 	while (__sys_procinfo(pid, &info) == pid && info.state != LWP_ST_ZOMB)
 		sigwait(&chld, &sig);

@@ -1,5 +1,5 @@
 /*
- * symbols.h - the symbol table of a program's file, and what lies at an address; for tools that
+ * symbols.h - the symbol table of a program's file, and the symbol at an address; for tools that
  * show addresses of another process.
  */
 #pragma once
@@ -37,7 +37,7 @@ struct elf_symbol {
 #define SYMBOL_FUNC 2
 
 struct program {
-	char *file; /* all of it */
+	char *file; /* the whole file */
 	size_t size;
 	const struct elf_symbol *symbols;
 	size_t nsymbols;
@@ -62,13 +62,13 @@ static inline bool read_whole(const char *path, struct program *p)
 	return p->file != NULL && p->size == (size_t)st.st_size;
 }
 
-/* [at, at + n) of the file, or NULL. */
+/* Returns bytes [at, at + n) of the file, or NULL. */
 static inline const void *part(const struct program *p, uint64_t at, uint64_t n)
 {
 	return at <= p->size && n <= p->size - at ? p->file + at : NULL;
 }
 
-/* Finds the symbols.  False: the file is no program, or has none. */
+/* Finds the symbols.  False: the file is no program, or has no symbols. */
 static inline bool find_symbols(struct program *p)
 {
 	const struct elf_header *h = part(p, 0, sizeof(*h));
@@ -91,7 +91,7 @@ static inline bool find_symbols(struct program *p)
 	return false;
 }
 
-/* The symbol of this type that at lies in, or NULL. */
+/* Returns the symbol of this type that contains the address, or NULL. */
 static inline const struct elf_symbol *symbol_at(const struct program *p, int type, uint64_t at)
 {
 	const struct elf_symbol *best = NULL;

@@ -1,6 +1,7 @@
 /*
- * thread.h - the thread of the program that an LWP of another process runs, as far as libthread
- * tells: FS base points at its struct thread, and that at itself.
+ * thread.h - the thread that an LWP of another process runs, as far as libthread shows it.
+ *
+ * FS base points at the thread's struct thread, and the first word of this points at itself.
  */
 #pragma once
 #include <stdbool.h>
@@ -11,8 +12,8 @@
 #include "../../../libthread/core/offsets.h"
 
 /*
- * Its number (pthread_t), and its name, "" if it has none; or 0: the LWP runs none of the
- * program's threads.
+ * Returns the thread's number (pthread_t), and its name, "" if it has none.  0: the LWP runs none
+ * of the program's threads.
  */
 static inline uint32_t thread_of(int pid, const struct lwp_regs *r, char name[THREAD_NAME])
 {

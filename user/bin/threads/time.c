@@ -1,6 +1,6 @@
 /*
- * time.c - time [-p] CMD ARG...: runs a command, then prints on standard error how long it took
- * and the CPU time that it and its children had, in the format of POSIX: seconds.
+ * time.c - time [-p] CMD ARG...: runs a command, then prints on standard error its elapsed time
+ * and the CPU time of it and its children, in the format of POSIX: seconds.
  *
  * Exits as the command does; 128 + signal if one killed it.
  */

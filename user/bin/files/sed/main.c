@@ -1,8 +1,8 @@
 /*
  * sed [-n] [-E] SCRIPT [FILE...], sed [-n] [-E] [-e SCRIPT | -f FILE]... [FILE...]: edits lines
- * (POSIX, sed).  -n: prints only what p says; -E: extended regular expressions.
+ * (POSIX, sed).  -n: prints only what the command p prints; -E: extended regular expressions.
  *
- * Of a script's text for a, c and i, one line is allowed behind the command, as in GNU's.
+ * The text of a, c and i may begin on the line of the command, as in GNU sed.
  */
 #include <unistd.h>
 #include "sed.h"

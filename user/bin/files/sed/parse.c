@@ -7,8 +7,8 @@ int ncommands;
 bool no_print;
 int regex_flags;
 
-static const char *at;          /* what of the script has not been parsed */
-static int *open_blocks, nopen; /* the { without their } */
+static const char *at;          /* the part of the script that is not parsed yet */
+static int *open_blocks, nopen; /* each { that still lacks its } */
 
 static void wrong(const char *what)
 {
@@ -21,8 +21,8 @@ static void skip_blanks(void)
 }
 
 /*
- * Up to the next delimiter c outside of brackets, which is passed.  \c is c, and \n a newline;
- * other escapes stay as they are, for the regular expression or the replacement.
+ * Returns the text up to the next delimiter c outside of brackets, and skips c.  \c is c, and \n a
+ * newline.  Other escapes stay as they are, for the regular expression or the replacement.
  */
 static char *delimited(char c, bool regex)
 {
@@ -62,7 +62,7 @@ static char *delimited(char c, bool regex)
 	return b.s;
 }
 
-/* NULL for an empty one. */
+/* Returns NULL for an empty expression. */
 static regex_t *compile(char *text, int flags)
 {
 	regex_t *r = NULL;
@@ -107,7 +107,7 @@ static bool parse_address(struct address *a)
 	return a->kind != NO_ADDRESS;
 }
 
-/* The rest of the line, or up to a ; or } if those end it. */
+/* Returns the rest of the line, or the text up to a ; or } if those end it. */
 static char *word(bool whole_line)
 {
 	size_t n;
@@ -120,7 +120,8 @@ static char *word(bool whole_line)
 	return s;
 }
 
-/* Of a, c, i: lines, all but the last ending in \.  The text ends in a newline. */
+/* Parses the text of a, c, i: lines, each except the last ending in \.  The result ends in a
+ * newline. */
 static char *parse_text(void)
 {
 	struct buffer b = {0};
@@ -141,7 +142,8 @@ static char *parse_text(void)
 	return b.s;
 }
 
-/* The file of a w: the same for all that name it, and made even if nothing is written. */
+/* Returns the file of a w.  All commands with that name share it; it is created even if nothing is
+ * written. */
 static FILE *output(void)
 {
 	static struct output {
@@ -222,7 +224,7 @@ static void parse_y(struct command *c)
 	free(to);
 }
 
-/* What comes behind the command's letter. */
+/* Parses what follows the command's letter. */
 static void parse_rest(struct command *c)
 {
 	switch (c->name) {

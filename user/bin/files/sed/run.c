@@ -1,20 +1,20 @@
 /*
- * run.c - runs the script on each line: the pattern space, the hold space, and what is to be
+ * run.c - runs the script on each line: the pattern space, the hold space, and what is
  * printed at the end of a cycle.
  */
 #include <ctype.h>
 #include "sed.h"
 
-static char **names; /* of files that have not been opened */
+static char **names; /* files that have not been opened yet */
 static FILE *in;
 static const char *in_name;
 static int status;
 
 static struct buffer pattern, hold, line, later;
 static long line_number;
-static bool have_line;       /* `line' is the one after the current */
-static bool line_complete;   /* it had a newline */
-static bool complete = true; /* the current one had */
+static bool have_line;       /* `line' holds the line after the current one */
+static bool line_complete;   /* the line had a newline */
+static bool complete = true; /* the current line had a newline */
 static regex_t *last_regex;
 
 void buffer_add(struct buffer *b, const char *s, size_t len)
@@ -36,7 +36,7 @@ static void buffer_set(struct buffer *b, const char *s, size_t len)
 
 /* --- input -------------------------------------------------------------------------- */
 
-/* One line ahead, so that $ is known.  False: there is none. */
+/* Reads one line ahead, so that $ is known.  False: there is no line. */
 static bool look_ahead(void)
 {
 	ssize_t n;
@@ -71,7 +71,7 @@ static bool is_last(void)
 	return !look_ahead();
 }
 
-/* Adds the next line to the pattern space; false: there is none. */
+/* Adds the next line to the pattern space.  False: there is no line. */
 static bool next_input(void)
 {
 	if (!look_ahead())
@@ -85,7 +85,7 @@ static bool next_input(void)
 
 /* --- output --------------------------------------------------------------------------- */
 
-/* A last line without a newline stays without. */
+/* A last line without a newline is printed without. */
 static void put(FILE *f, const char *s, size_t len)
 {
 	fwrite(s, 1, len, f);
@@ -95,7 +95,7 @@ static void put(FILE *f, const char *s, size_t len)
 		fflush(f);
 }
 
-/* What a and r have asked for: texts, and names of files after a NUL byte. */
+/* Prints what a and r have queued: texts, and names of files after a NUL byte. */
 static void put_later(void)
 {
 	const char *s = later.s, *end = s + later.len;
@@ -110,7 +110,7 @@ static void put_later(void)
 			f = fopen(++s, "r");
 			while (f && (n = fread(part, 1, sizeof(part), f)) > 0)
 				fwrite(part, 1, n, stdout);
-			if (f) /* one that is not there is empty (POSIX) */
+			if (f) /* a missing file counts as empty (POSIX) */
 				fclose(f);
 		}
 		s += strlen(s) + 1;
@@ -118,7 +118,7 @@ static void put_later(void)
 	later.len = 0;
 }
 
-/* l: unambiguously. */
+/* l: prints the line unambiguously. */
 static void list(void)
 {
 	static const char letters[] = "\\abfrtv", values[] = "\\\a\b\f\r\t\v";
@@ -145,7 +145,7 @@ static void list(void)
 
 /* --- addresses ---------------------------------------------------------------------------- */
 
-/* In s, which has a NUL at its end and does not begin the line if `inside'. */
+/* Searches s, which ends with a NUL.  inside: s does not begin the line. */
 static bool find(regex_t *r, const char *s, bool inside, regmatch_t *m, size_t n)
 {
 	if (!r)
@@ -182,7 +182,7 @@ static bool meant(struct command *c)
 	}
 	if (c->to.kind == LINE) {
 		c->active = line_number < c->to.line;
-		return line_number <= c->to.line; /* n may have gone beyond */
+		return line_number <= c->to.line; /* n may have read beyond it */
 	}
 	c->active = !fits(&c->to);
 	return true;
@@ -220,7 +220,7 @@ static bool substitute(const struct command *c)
 		const char *from = s + m[0].rm_so, *to = s + m[0].rm_eo;
 
 		buffer_add(&out, s, from - s);
-		/* Nothing, right behind a match, is none. */
+		/* An empty match directly behind a match does not count. */
 		if (to > from || from != after) {
 			if (++n == c->nth || (n > c->nth && c->global)) {
 				add_replacement(&out, c->text, s, m);
@@ -231,7 +231,7 @@ static bool substitute(const struct command *c)
 		}
 		after = to;
 		s = to;
-		if (to == from) { /* on by one */
+		if (to == from) { /* an empty match: go on by one byte */
 			if (s < end)
 				buffer_add(&out, s, 1);
 			s++;
@@ -247,7 +247,7 @@ static bool substitute(const struct command *c)
 	return done;
 }
 
-/* --- a cycle ----------------------------------------------------------------------------------- */
+/* --- a cycle ---------------------------------------------------------------------------------- */
 
 enum { NEXT_CYCLE, AGAIN, QUIT };
 
@@ -325,7 +325,7 @@ static int cycle(void)
 			list();
 			break;
 		case 'n':
-			if (is_last()) /* as all seds but POSIX's: it is printed */
+			if (is_last()) /* prints it, as all seds do except POSIX's */
 				goto quit;
 			end_cycle();
 			buffer_set(&pattern, "", 0);

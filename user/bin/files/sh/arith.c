@@ -1,6 +1,7 @@
 /*
- * arith.c - $(( )): integer expressions as in C (POSIX, 2.6.4 Arithmetic Expansion), with
- * variables and assignments, of signed 64-bit numbers that wrap around.
+ * arith.c - $(( )): integer expressions as in C (POSIX, 2.6.4 Arithmetic Expansion).
+ *
+ * The numbers are signed 64-bit and wrap around.  Variables and assignments are supported.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -11,7 +12,7 @@
 
 static struct {
 	const char *text, *p;
-	int skip; /* > 0: the result does not count: no assignments, no division by 0 */
+	int skip; /* > 0: the result is unused: no assignments, no division by 0 */
 	int depth;
 } in;
 
@@ -29,7 +30,7 @@ static void blanks(void)
 		in.p++;
 }
 
-/* Takes the operator if it is next.  The longer ones are asked for first. */
+/* Consumes the operator if it is next.  The caller tries longer operators first. */
 static bool take(const char *op)
 {
 	size_t n = strlen(op);
@@ -52,7 +53,7 @@ static long number(const char *s, char **end)
 	return n;
 }
 
-/* The value of a variable: a number; empty or not set: 0. */
+/* Returns the value of a variable: a number; empty or not set: 0. */
 static long variable(const char *name)
 {
 	const char *s = var_get(name);
@@ -120,7 +121,7 @@ static long unary(void)
 	return n;
 }
 
-/* Binary operators but && and ||: those that bind closest come last. */
+/* Binary operators except && and ||; those that bind closest come last. */
 static const struct {
 	const char *name;
 	int level;
@@ -164,7 +165,8 @@ static long apply(const char *op, long a, long b)
 	return *op == '/' ? a / b : a % b;
 }
 
-/* The operator at in.p of this level, or NULL; not & of &&, | of ||, or what assigns. */
+/* Returns the operator of this level at in.p, or NULL.  Does not match & of &&, | of || or
+ * assignments. */
 static const char *operator_at(int level)
 {
 	size_t i, n;
@@ -200,7 +202,7 @@ static long binary(int level)
 	return n;
 }
 
-/* The right side, which counts only if `counts'. */
+/* Evaluates the right side; its result is used only if `counts'. */
 static long side(long (*parse)(void), bool counts)
 {
 	long n;
@@ -247,7 +249,7 @@ static long conditional(void)
 	return n ? yes : no;
 }
 
-/* NAME = or NAME op=; the pointer stays where it is if there is none. */
+/* Parses NAME = or NAME op=; without an assignment the position does not change. */
 static long assignment(void)
 {
 	static const char *const ops[] = {

@@ -1,5 +1,5 @@
 /*
- * builtin.c - the table of built-in commands, and those that change the shell itself.
+ * builtin.c - the table of built-in commands, and the commands that change the shell itself.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ static int no(int argc, char **argv)
 	return 1;
 }
 
-/* A count or status; false: not a number. */
+/* Parses a count or status; false: not a number. */
 static bool number(const char *name, const char *s, int *n)
 {
 	char *end;
@@ -38,7 +38,7 @@ static bool number(const char *name, const char *s, int *n)
 	return true;
 }
 
-/* cd [DIR | -]: DIR is $HOME if missing; -: where we were before. */
+/* cd [DIR | -]: DIR is $HOME if missing; -: the previous directory. */
 static int cd(int argc, char **argv)
 {
 	const char *to = argc > 1 ? argv[1] : var_get("HOME");
@@ -127,7 +127,7 @@ static int leave_loop(int argc, char **argv)
 	return 0;
 }
 
-/* export [-p] [NAME[=VALUE]...]: commands get the variable; without names, lists them. */
+/* export [-p] [NAME[=VALUE]...]: exports variables to commands; without names, lists them. */
 static int export(int argc, char **argv)
 {
 	int i = 1, status = 0;
@@ -272,7 +272,7 @@ static void end_dot(void *unused)
 	sh.functions--;
 }
 
-/* . FILE: runs its commands here. */
+/* . FILE: runs the commands of FILE in this shell. */
 static int dot(int argc, char **argv)
 {
 	struct lexer outside = lexer;
@@ -297,7 +297,7 @@ static int dot(int argc, char **argv)
 	return sh.status;
 }
 
-/* exec [CMD ARG...]: becomes it; its redirections stay in any case. */
+/* exec [CMD ARG...]: replaces the shell by CMD; the redirections stay in any case. */
 int builtin_exec(int argc, char **argv)
 {
 	if (argc > 1)
@@ -305,7 +305,7 @@ int builtin_exec(int argc, char **argv)
 	return 0;
 }
 
-/* What a name is, as command -v or, in words, as command -V and type. */
+/* Describes a name, as command -v; with words, as command -V and type. */
 static int describe(const char *name, bool words)
 {
 	const char *path;
@@ -336,7 +336,7 @@ int builtin_type(int argc, char **argv)
 	return status ? 1 : 0;
 }
 
-/* command -v NAME, -V NAME; command NAME is run_simple's. */
+/* command -v NAME, -V NAME; run_simple handles command NAME. */
 int builtin_command(int argc, char **argv)
 {
 	if (argc == 3 && !strcmp(argv[1], "-v"))

@@ -17,7 +17,7 @@ int builtin_jobs(int argc, char **argv)
 	return 0;
 }
 
-/* The job that fg or bg names; NULL: there is none, which has been said. */
+/* Returns the job that fg or bg names.  NULL: there is none; a message has been printed. */
 static struct job *named(int argc, char **argv)
 {
 	struct job *j = job_find(argc > 1 ? argv[1] : "%+");
@@ -51,7 +51,7 @@ int builtin_bg(int argc, char **argv)
 	return 0;
 }
 
-/* wait [PID | %JOB]...: until they (none given: all jobs) have ended; status of the last. */
+/* wait [PID | %JOB]...: waits until they (default: all jobs) have ended; status of the last. */
 int builtin_wait(int argc, char **argv)
 {
 	int i, status = 0;
@@ -68,7 +68,7 @@ int builtin_wait(int argc, char **argv)
 	return status;
 }
 
-/* kill -l [STATUS]: names of signals, or of the one that ended a command with this status. */
+/* kill -l [STATUS]: names of signals, or of the signal that ended a command with this status. */
 static int list_signals(int argc, char **argv)
 {
 	int sig;
@@ -103,7 +103,7 @@ static int kill_one(const char *what, int sig)
 			return 1;
 		}
 		if (job_kill(j, sig) == 0) {
-			/* A stopped one can only end when it goes on. */
+			/* A stopped job can only end when it is continued. */
 			if (sig == SIGTERM || sig == SIGHUP)
 				job_kill(j, SIGCONT);
 			return 0;

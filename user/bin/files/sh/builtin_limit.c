@@ -1,5 +1,5 @@
 /*
- * builtin_limit.c - built-in commands on what a process may do: umask ulimit.
+ * builtin_limit.c - built-in commands for a process's limits: umask ulimit.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -23,7 +23,8 @@ static void print_symbolic(mode_t mask)
 	putchar('\n');
 }
 
-/* umask [-S | MODE]: what new files do not get, in octal; -S: what they may get, in letters. */
+/* umask [-S | MODE]: the permissions that new files lack, in octal; -S: those allowed, in
+ * letters. */
 int builtin_umask(int argc, char **argv)
 {
 	mode_t now = umask(0);
@@ -105,7 +106,8 @@ static bool set_limit(const struct resource *r, const char *text, bool hard, boo
 
 /*
  * ulimit [-HS] [-a | -d | -n | -s | -u | -v] [LIMIT | unlimited]: shows or sets a limit (-v) of the
- * shell and what it starts; without -H or -S sets the hard and the soft one, shows the soft one.
+ * shell and its children.  Without -H or -S sets the hard and the soft limit, and shows the soft
+ * one.
  */
 int builtin_ulimit(int argc, char **argv)
 {

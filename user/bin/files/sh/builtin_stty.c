@@ -1,7 +1,9 @@
 /*
- * builtin_stty.c - stty, which is a program too: the modes of the terminal that is standard input, as
- * far as the console has any (weft/file.h).  Built in, because the shell gives commands the modes
- * that stty has set, and takes back those that a program leaves behind.
+ * builtin_stty.c - stty, which is a program too: the modes of the terminal on standard input, as
+ * far as the console has them (weft/file.h).
+ *
+ * It is built in, because the shell gives commands the modes that stty has set, and resets
+ * the modes that a program leaves behind.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -83,7 +85,7 @@ static void stty_show(const struct winsize *w)
 	putchar('\n');
 }
 
-/* All of it, as one word that stty takes. */
+/* Prints all modes, as one word that stty accepts. */
 static void stty_save(void)
 {
 	int i;
@@ -116,7 +118,7 @@ static bool stty_restore(const char *s)
 
 /* --- setting ---------------------------------------------------------------------------- */
 
-/* C, ^C, ^? or ^-, which switches it off.  -1: none of them. */
+/* Parses C, ^C, ^? or ^-, which disables the character.  -1: none of them. */
 static int character_of(const char *s)
 {
 	if (s[0] == '^' && s[1] && !s[2])
@@ -135,7 +137,7 @@ static bool number_of(const char *s, unsigned most, unsigned *n)
 	return end != s && !*end && l <= most && *s != '-' && *s != '+';
 }
 
-/* One that stands alone. */
+/* Sets a mode without a value. */
 static bool set_mode(const char *s)
 {
 	bool off = *s == '-';
@@ -160,7 +162,7 @@ static bool set_mode(const char *s)
 	return true;
 }
 
-/* One with a value.  1: it is none of these; -1: the value is wrong. */
+/* Sets a mode with a value.  1: not such a mode; -1: the value is wrong. */
 static int set_value(const char *name, const char *value, struct winsize *w)
 {
 	int c = character_of(value);
@@ -226,7 +228,7 @@ static int stty_set(char **argv)
 	return 0;
 }
 
-/* stty [-a | -g | size | MODE...]: shows the terminal's modes, or sets all that are named, or none. */
+/* stty [-a | -g | size | MODE...]: shows the terminal's modes, or sets all named modes, or none. */
 int builtin_stty(int argc, char **argv)
 {
 	struct winsize w = {0};

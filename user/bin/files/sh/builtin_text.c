@@ -47,7 +47,7 @@ static const char *next_arg(void)
 	return *pf.args ? *pf.args++ : "";
 }
 
-/* The escape at s, behind the \.  Returns what comes after it. */
+/* Prints the escape at s, behind the \.  Returns the text after it. */
 static const char *escape(const char *s, bool b)
 {
 	static const char letters[] = "abfnrtv\\\"'", values[] = "\a\b\f\n\r\t\v\\\"'";
@@ -104,8 +104,8 @@ static double real(const char *s)
 }
 
 /*
- * One conversion: spec is the text up to its letter c, without it.  Width and precision
- * are numbers by now.
+ * Prints one conversion.  spec is the text before its letter c.  Width and precision are already
+ * numbers.
  */
 static bool convert(struct str *spec, char c)
 {
@@ -141,7 +141,7 @@ static bool convert(struct str *spec, char c)
 	return true;
 }
 
-/* The conversion at s, behind the %.  NULL: a wrong one. */
+/* Handles the conversion at s, behind the %.  NULL: it is wrong. */
 static const char *conversion(const char *s)
 {
 	struct str spec = {.arena = sh.tmp};
@@ -187,7 +187,7 @@ static bool print_once(const char *s)
 	return true;
 }
 
-/* printf FORMAT [ARG...]: again and again, until all arguments are used. */
+/* printf FORMAT [ARG...]: prints the format until all arguments are used. */
 int builtin_printf(int argc, char **argv)
 {
 	char **before;
@@ -214,8 +214,8 @@ int builtin_printf(int argc, char **argv)
 /* --- read ----------------------------------------------------------------------------- */
 
 /*
- * A line.  Without -r, a backslash
- * joins lines and quotes a character, for which `quoted' has a 1.  False: no newline came.
+ * Reads a line.  Without -r, a backslash joins lines and quotes a character, for which `quoted' has
+ * a 1.  False: no newline came.
  */
 static bool read_line(struct str *text, struct str *quoted, bool raw)
 {
@@ -263,7 +263,7 @@ static void skip_blanks(struct line *l)
 		l->at++;
 }
 
-/* The next field, or for the last variable all that is left but blanks at its end. */
+/* Returns the next field; for the last variable all the rest, without blanks at its end. */
 static char *take_field(struct line *l, bool last)
 {
 	size_t start = l->at, end;
@@ -272,7 +272,7 @@ static char *take_field(struct line *l, bool last)
 		end = l->len;
 		while (end > start && separates(l, end - 1) && is_blank(l->s[end - 1]))
 			end--;
-		/* One field alone gives up the character that ends it (POSIX). */
+		/* If the rest is a single field, the delimiter that ends it is removed (POSIX). */
 		if (end > start && separates(l, end - 1)) {
 			size_t i = start;
 

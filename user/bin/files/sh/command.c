@@ -7,14 +7,14 @@
 #include <unistd.h>
 #include "sh.h"
 
-/* Calls of functions that may be within each other; the stack must do for them. */
+/* Most nested calls of functions; the stack must have room for them. */
 #define MAX_CALLS 1000
 
-/* What a simple command is after expansion. */
+/* A simple command after expansion. */
 struct command {
 	struct fields args, assigns;
-	const struct function *function; /* of these at most one is set: */
-	const struct builtin *builtin;   /* none: a program */
+	const struct function *function; /* at most one of these two is set: */
+	const struct builtin *builtin;   /* neither: a program */
 };
 
 /* --- functions -------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ void function_define(const char *name, const struct node *body)
 	functions = f;
 }
 
-/* What a call changes, to be put back. */
+/* What a call changes, to be restored. */
 struct call {
 	struct params params;
 	struct arena *tree, *caller;
@@ -99,7 +99,7 @@ static void call(const struct function *f, const struct fields *args)
 	sh.loops = 0;
 	sh.functions++;
 	undo_later(end_call, c);
-	struct node body = *f->body; /* its text is the function's, not the caller's */
+	struct node body = *f->body; /* the text is the function's, not the caller's */
 
 	body.next = NULL;
 	run_list(&body, 0);
@@ -110,7 +110,7 @@ static void call(const struct function *f, const struct fields *args)
 
 /* --- expansion ----------------------------------------------------------------------- */
 
-/* "command NAME" is NAME, but never a function. */
+/* "command NAME" runs NAME, but never a function. */
 static void find_kind(struct command *c)
 {
 	bool functions_too = true;
@@ -128,7 +128,7 @@ static void find_kind(struct command *c)
 		c->builtin = builtin_find(c->args.v[0]);
 }
 
-/* set -x */
+/* set -x: prints the command */
 static void trace(const struct command *c)
 {
 	int i;
@@ -156,7 +156,7 @@ static void expand(const struct node *n, struct command *c)
 	find_kind(c);
 }
 
-/* The environment with assignments on top; lies in sh.tmp. */
+/* Returns the environment, replaced in part by the assignments; lies in sh.tmp. */
 static char **environment(const struct fields *assigns)
 {
 	char **own = vars_environ(), **env;
@@ -195,7 +195,7 @@ static void run_program(struct command *c, struct moves *m, const char *text, in
 	sh.status = job_foreground(place.job, false);
 }
 
-/* In the shell itself. */
+/* Runs the command in the shell itself. */
 static void run_here(const struct command *c, struct moves *m)
 {
 	bool stays = !c->function && (!c->builtin || c->builtin->special);
@@ -248,8 +248,8 @@ void run_simple(const struct node *n, int flags)
 }
 
 /*
- * May these words be expanded in the shell for a command that is to be a process of its
- * own?  Not if that changes a variable, runs something, or ends in an error.
+ * May the shell itself expand these words for a command that runs in a process of its
+ * own?  Not if the expansion changes a variable, runs a command, or may end in an error.
  */
 static bool harmless(const struct word *w)
 {
@@ -268,7 +268,7 @@ static bool harmless_redirs(const struct redir *r)
 {
 	for (; r; r = r->next)
 		if (!harmless(r->word) || (r->kind != REDIR_HERE && r->kind != REDIR_DUP))
-			return false; /* to open a file may take long */
+			return false; /* opening a file may take long */
 	return true;
 }
 

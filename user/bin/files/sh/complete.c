@@ -1,8 +1,8 @@
 /*
- * complete.c - what Tab adds to a line: the rest of a command's name, or of a file's.
+ * complete.c - completes a command's name or a file's name when Tab is typed.
  *
- * The line is cut into words roughly: quotes and backslashes are understood, and where a command
- * may stand; expansions are not.
+ * The line is split into words roughly.  The parser understands quotes, backslashes, and where a
+ * command may stand.  It does not understand expansions.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 struct typed {
 	char *text;   /* without its quotes */
 	bool command; /* a command may stand there */
-	char quote;   /* that is open at its end, or 0 */
+	char quote;   /* not closed at the word's end, or 0 */
 };
 
 static bool before_command(const char *word)
@@ -86,7 +86,8 @@ static void sort_names(struct fields *f)
 	f->n = n;
 }
 
-/* The names in a directory that begin so; of directories with a slash.  dir: "", or ends in one. */
+/* Adds the directory's names that begin with name; directories get a slash.  dir: "", or ends in
+ * one. */
 static void add_files(struct fields *f, const char *dir, const char *name, bool programs)
 {
 	DIR *stream = opendir(*dir ? dir : ".");
@@ -138,7 +139,7 @@ static void add_commands(struct fields *f, const char *name)
 	}
 }
 
-/* The text as it must be typed. */
+/* Adds the text as it must be typed. */
 static void complete_quoted(struct str *to, const char *s, size_t n, char quote)
 {
 	const char *special = quote == '"' ? "\"\\$`"
@@ -146,9 +147,9 @@ static void complete_quoted(struct str *to, const char *s, size_t n, char quote)
 					   : "";
 
 	for (; n > 0; n--, s++) {
-		if (quote == '\'' && *s == '\'') { /* the quotes end, and begin again */
+		if (quote == '\'' && *s == '\'') { /* closes the quotes, and opens them again */
 			str_append(to, "'\\''", 4);
-		} else if (quote == 0 && *s == '\n') { /* with a backslash it would be nothing */
+		} else if (quote == 0 && *s == '\n') { /* after a backslash it would be removed */
 			str_append(to, "'\n'", 3);
 		} else {
 			if (strchr(special, *s))
@@ -177,7 +178,7 @@ const char *complete(const char *line, size_t cursor, struct fields *names)
 	for (i = 1; i < names->n; i++)
 		while (strncmp(names->v[0], names->v[i], same))
 			same--;
-	/* A character is added whole. */
+	/* A character of several bytes is added as a whole. */
 	while (same > have && same < strlen(names->v[0]) && (names->v[0][same] & 0xc0) == 0x80)
 		same--;
 	if (same > have)

@@ -1,9 +1,9 @@
 /*
  * edit.c - the line editor: cursor keys, Home, End, Delete, Tab, ^A ^B ^D ^E ^F ^H ^K ^L ^N ^P
- * ^R ^U ^W.  row.c shows the line, history.c keeps the lines, complete.c knows what Tab adds.
+ * ^R ^U ^W.  row.c shows the line, history.c keeps the lines, complete.c handles Tab.
  *
- * The terminal has two settings: while a line is edited the shell gets every key
- * (Ctrl-C among them), at all other times it is as the shell found it, or as `stty' has left it.
+ * The terminal has two settings.  While a line is edited the shell receives every key, Ctrl-C
+ * included.  At all other times the settings are those that the shell found, or that `stty' set.
  */
 #define _GNU_SOURCE /* ppoll */
 #include <errno.h>
@@ -20,7 +20,7 @@
 
 #define CTRL(c) ((c) - '@')
 #define ESC '\033'
-#define MAX_LISTED 300 /* that Tab shows */
+#define MAX_LISTED 300 /* names that Tab shows at most */
 
 enum {
 	KEY_EOF = -1,
@@ -70,13 +70,13 @@ void edit_tell_size(void)
 	var_set("LINES", number);
 }
 
-/* SIGWINCH comes while a key is waited for, and at no other time: so none slips past. */
+/* SIGWINCH is delivered only while the shell waits for a key, so none is missed. */
 static void raw_mode(void)
 {
 	struct termios raw = normal;
 	sigset_t winch;
 
-	/* ICRNL: what is typed ahead for a command must have its line ends. */
+	/* ICRNL: input typed ahead for a command must have its line ends. */
 	raw.c_iflag |= ICRNL;
 	raw.c_oflag |= OPOST;
 	raw.c_lflag &= ~(ICANON | ECHO | ISIG);
@@ -137,8 +137,8 @@ static size_t word_start(void)
 }
 
 /*
- * One byte at a time: what comes after the line belongs to the command that it starts.  KEY_NONE: a
- * signal came, of which the first byte of a key is told.
+ * Reads one byte at a time, because the input after the line belongs to the command that the line
+ * starts.  KEY_NONE: a signal came; only returned for the first byte of a key.
  */
 static int read_byte(bool first)
 {
@@ -151,7 +151,7 @@ static int read_byte(bool first)
 	return read(STDIN_FILENO, &c, 1) == 1 ? c : KEY_EOF;
 }
 
-/* A key that sends ESC [ X, ESC O X or ESC [ number ~; unknown ones are none. */
+/* Parses a key that sends ESC [ X, ESC O X or ESC [ number ~; unknown keys are ignored. */
 static int escape_sequence(void)
 {
 	int c = read_byte(false), number = 0;
@@ -200,7 +200,7 @@ static void keep_typed(char **typed, const char *line)
 	*typed = xstrdup(line);
 }
 
-/* Moves through the history; what was typed last is kept in *typed meanwhile. */
+/* Moves through the history; *typed keeps the unfinished line meanwhile. */
 static void recall(int to, int *at, char **typed)
 {
 	if (to < 0 || to > history_length())
@@ -214,12 +214,12 @@ static void recall(int to, int *at, char **typed)
 /* --- searching ------------------------------------------------------------------ */
 
 struct search {
-	struct str text; /* that is looked for */
-	int at;          /* the line that has it; history_length(): none yet */
+	struct str text; /* the text to search for */
+	int at;          /* the line that contains it; history_length(): none yet */
 	bool failed;
 };
 
-/* Looks for the text in the lines before `from'; the cursor goes to where it is. */
+/* Searches the lines before `from'; the cursor moves to the match. */
 static void search_from(struct search *s, int from)
 {
 	int found = history_find(s->text.s, from);
@@ -245,8 +245,8 @@ static void show_search(const struct search *s)
 }
 
 /*
- * ^R: what is typed is looked for in the history, ^R again in older lines; ^G goes back to the line
- * that was typed.  Any other key ends the search, and means what it means: it is returned.  *at and
+ * ^R: searches the history for what is typed; ^R again: searches older lines.  ^G returns to the
+ * line that was typed.  Any other key ends the search and is returned, to be executed.  *at and
  * *typed are as after recall.
  */
 static int search_history(int *at, char **typed)
@@ -392,7 +392,7 @@ const char *edit_line(const char *prompt, bool *interrupted)
 	const char *line;
 
 	ed.prompt = prompt;
-	str_add(&ed.line, '\0'); /* so that there is a string */
+	str_add(&ed.line, '\0'); /* makes it a string */
 	set_line("");
 	*interrupted = false;
 	raw_mode();
@@ -421,7 +421,7 @@ const char *edit_line(const char *prompt, bool *interrupted)
 	} else if (key == KEY_EOF || key == CTRL('D')) {
 		line = NULL;
 	} else {
-		ed.cursor = ed.line.len; /* the output goes below, not over the line */
+		ed.cursor = ed.line.len; /* so that the output goes below the line, not over it */
 		refresh();
 	}
 	putchar('\n');

@@ -1,10 +1,11 @@
 /*
- * expand.c - from words to fields: parameters, command substitution and arithmetic are
- * replaced by their values; values that are not quoted are split at IFS; fields with
- * unquoted * ? [ become the names of files that fit (POSIX, 2.6 Word Expansions).
+ * expand.c - from words to fields (POSIX, 2.6 Word Expansions).
  *
- * A field is built twice: as it is, and as a pattern in which backslashes quote what was
- * quoted.  The second is only made where file names or patterns matter.
+ * Parameters, command substitution and arithmetic are replaced by their values.  Unquoted values
+ * are split at IFS.  Fields with unquoted * ? [ become the names of matching files.
+ *
+ * A field is built twice: as it is, and as a pattern in which backslashes mark quoted
+ * text.  The pattern is only made where file names or patterns matter.
  */
 #include <string.h>
 #include "sh.h"
@@ -26,7 +27,7 @@ void add_field(struct fields *f, char *s)
 
 /* --- sinks --------------------------------------------------------------------- */
 
-/* Collects one string; with `pattern', quoted text is marked by backslashes. */
+/* Collects one string; with `pattern', backslashes mark quoted text. */
 struct string_sink {
 	struct sink sink;
 	struct str text;
@@ -57,7 +58,7 @@ static void string_text(struct sink *s, const char *text, size_t len, bool quote
 		str_append(&k->text, text, len);
 }
 
-/* Several fields in a place for one: as "$*", but always with a blank. */
+/* Joins several fields into one string: as "$*", but always with a blank. */
 static void string_field(struct sink *s)
 {
 	str_add(&((struct string_sink *)s)->text, ' ');
@@ -67,14 +68,14 @@ static void string_empty(struct sink *s)
 {
 }
 
-/* Splits into fields. */
+/* Splits text into fields. */
 struct field_sink {
 	struct sink sink;
 	struct fields *fields;
 	struct str text, pattern;
 	bool started; /* there is a field, perhaps an empty one */
-	bool wild;    /* some of it is an unquoted * ? or [ */
-	bool space;   /* a field was ended by blanks: a delimiter may still belong to them */
+	bool wild;    /* part of it is an unquoted * ? or [ */
+	bool space;   /* blanks ended a field: the next delimiter may still belong to them */
 	const char *ifs;
 };
 
@@ -115,8 +116,8 @@ static void field_text(struct sink *s, const char *text, size_t len, bool quoted
 }
 
 /*
- * A value that is not quoted.  Blanks of IFS around and between fields count once; any
- * other character of IFS ends one field each, with the blanks beside it.
+ * Splits an unquoted value.  Blanks of IFS around and between fields count once.  Any
+ * other character of IFS ends one field, together with the blanks beside it.
  */
 static void split(struct field_sink *k, const char *s)
 {
@@ -166,7 +167,7 @@ void sink_value(struct sink *s, const char *value, bool quoted)
 		s->empty(s);
 }
 
-/* A ~ at the start: $HOME, quoted.  What of the text is left. */
+/* Expands a ~ at the start to $HOME, quoted.  Returns the rest of the text. */
 static const char *tilde(const char *text, bool whole, struct sink *s)
 {
 	const char *home = var_get("HOME");
@@ -236,7 +237,7 @@ char *expand_pattern(const struct word *w)
 	return expand_one(w, true);
 }
 
-/* NAME=VALUE; a ~ may stand behind the = and each :. */
+/* Expands NAME=VALUE; a ~ may stand behind the = and each :. */
 char *expand_assignment(const struct word *w)
 {
 	struct string_sink k = {

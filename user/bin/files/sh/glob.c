@@ -1,5 +1,5 @@
 /*
- * glob.c - patterns: whether one fits a string, and which files fit one (POSIX, 2.13
+ * glob.c - patterns: whether a pattern matches a string, and which files match it (POSIX, 2.13
  * Pattern Matching Notation).  A backslash quotes the next character.
  */
 #include <dirent.h>
@@ -55,8 +55,8 @@ static char *join(const char *dir, const char *name, bool slash)
 }
 
 /*
- * Adds what fits `pattern' below `dir', a path that ends with a slash or is empty: goes
- * through the pattern name by name.
+ * Adds the matches of `pattern' below `dir', a path that ends with a slash or is empty.  Processes
+ * the pattern name by name.
  */
 static void walk(const char *dir, const char *pattern, struct fields *f)
 {

@@ -1,5 +1,5 @@
 /*
- * history.c - the lines that were typed, for the editor and the builtin `history'.
+ * history.c - the lines typed so far, for the editor and the builtin `history'.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #define HISTORY 500
 
 static char *lines[HISTORY];  /* oldest first */
-static int length, forgotten; /* lines; how many came before them */
+static int length, forgotten; /* number of lines; number of dropped older lines */
 
 int history_length(void)
 {
@@ -42,7 +42,7 @@ int history_find(const char *text, int before)
 	return before;
 }
 
-/* history [N | -c]: the lines, or the last N, with their numbers; -c: forgets them. */
+/* history [N | -c]: shows the lines, or the last N, with their numbers; -c: drops all lines. */
 int builtin_history(int argc, char **argv)
 {
 	int i = 0;

@@ -1,10 +1,10 @@
 /*
- * input.c - where the shell's text comes from: a string, a file, standard input, a
+ * input.c - the sources of the shell's text: a string, a file, standard input, a
  * terminal.  Inputs nest: a string inside a command is read while the command is.
  *
- * An input that comes in lines is asked for the next one when a character of it is
- * looked at, not before, so that a command is run as soon as its last line is there.  It
- * keeps the lines of the command that is being read.
+ * An input that comes in lines reads its next line only when a character of it is
+ * needed.  So a command runs as soon as its last line is there.  The input keeps the lines of the
+ * command that is being read.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,9 +20,9 @@ struct input {
 	size_t at, len;
 	int line;
 	struct str own;
-	bool (*more)(struct input *in); /* adds a line to `own'; false: there is none */
+	bool (*more)(struct input *in); /* adds a line to `own'; false: no line left */
 	bool ended;
-	bool inside; /* of a command: its first line is there */
+	bool inside; /* of a command: its first line was read */
 };
 
 static struct input *current;
@@ -152,7 +152,7 @@ void input_begin_command(void)
 	current->inside = current->ended = false;
 	if (!current->more)
 		return;
-	/* what of a line has not been used stays: after a syntax error, nothing */
+	/* discards the rest of the line: after a syntax error it is not run */
 	current->own.len = current->at = current->len = 0;
 }
 

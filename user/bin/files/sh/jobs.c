@@ -1,12 +1,12 @@
 /*
  * jobs.c - jobs: the processes of one pipeline, or of one command in the background.
  *
- * A job is in the list from job_new on.  One in the foreground leaves it when it has
- * ended; one that is stopped or in the background gets a number, and leaves when its end
- * has been told: by a notice before the next prompt, or by `wait'.
+ * A job is in the list from job_new on.  A foreground job leaves the list when it ends.  A stopped
+ * or background job gets a number.  It leaves the list when its end has been reported: by a notice
+ * before the next prompt, or by `wait'.
  *
- * With job control each job is a process group, and the terminal belongs to that of the
- * job in the foreground, or the shell's own.
+ * With job control each job is a process group.  The terminal belongs to the group of the
+ * foreground job, or to the shell's own group.
  */
 #include <errno.h>
 #include <signal.h>
@@ -25,10 +25,10 @@ struct process {
 struct job {
 	struct job *next;
 	int id;      /* 0: in the foreground */
-	int touched; /* the job touched last is the current one */
+	int touched; /* the job touched last is the current job */
 	pid_t group;
 	int nprocs;
-	struct process *procs; /* of a pipeline, in order: the last one's status counts */
+	struct process *procs; /* of a pipeline, in order: the status of the last counts */
 	char *text;
 	bool told_stopped;
 };
@@ -54,7 +54,7 @@ void job_add(struct job *j, pid_t pid)
 	if (!j->group)
 		j->group = pid;
 	if (sh.job_control)
-		setpgid(pid, j->group); /* of fork's, whichever of parent and child is first */
+		setpgid(pid, j->group); /* after fork both parent and child do it */
 	*add_process(j) = (struct process){.pid = pid};
 }
 
@@ -131,7 +131,7 @@ bool jobs_stopped(void)
 
 /* --- waiting ------------------------------------------------------------------------ */
 
-/* Notes what waitpid says of a child; those that are no job's are nobody's business. */
+/* Notes a child's status from waitpid.  Children of no job are ignored. */
 static void note(pid_t pid, int status)
 {
 	struct job *j;
@@ -164,7 +164,7 @@ static void poll_children(void)
 		note(pid, status);
 }
 
-/* Blocks until something has changed. */
+/* Blocks until the state of a child changes. */
 static void wait_change(void)
 {
 	int status;
@@ -174,7 +174,7 @@ static void wait_change(void)
 		note(pid, status);
 }
 
-/* The same, or (false) until a signal has come that signals_check would act upon. */
+/* The same; returns false when a signal came that signals_check would handle. */
 static bool wait_change_or_signal(void)
 {
 	int status, came;
@@ -189,7 +189,8 @@ static bool wait_change_or_signal(void)
 	return !came;
 }
 
-/* $? of a status from waitpid; says on standard error if a signal ended it. */
+/* Converts a status from waitpid to $?.  If a signal ended the process, prints that on standard
+ * error. */
 static int report(int status)
 {
 	int sig;
@@ -211,7 +212,7 @@ int wait_for(pid_t pid)
 	return WIFSIGNALED(status) ? STATUS_SIGNAL + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* From the background too: SIGTTOU must not stop the shell that takes its terminal back. */
+/* Also called in the background: SIGTTOU must not stop a shell that takes its terminal back. */
 void job_take_terminal(pid_t group)
 {
 	sigset_t ttou, before;
@@ -241,7 +242,7 @@ static void give_number(struct job *j)
 	}
 }
 
-/* The current job is the one that was touched last; the one before it is %-. */
+/* The current job is the job that was touched last; the previous current job is %-. */
 static struct job *recent(const struct job *but)
 {
 	struct job *j, *best = NULL;
@@ -275,7 +276,7 @@ static void print(const struct job *j, char option)
 	printf("[%d]%c %d %-12s %s\n", j->id, mark, j->group, what, j->text);
 }
 
-/* Stopped by Ctrl-Z or the like: it stays, and the shell goes on. */
+/* Handles a job stopped by Ctrl-Z or a similar signal: the job stays, and the shell continues. */
 static int stopped(struct job *j)
 {
 	int i, sig = SIGSTOP;
@@ -369,7 +370,7 @@ int jobs_wait_all(void)
 	int status;
 
 	while (j) {
-		if (has_stopped(j)) { /* would take for ever */
+		if (has_stopped(j)) { /* waiting would never end */
 			j = j->next;
 			continue;
 		}
@@ -383,7 +384,7 @@ int jobs_wait_all(void)
 
 /* --- telling -------------------------------------------------------------------------- */
 
-/* The one with the lowest number from `from' on. */
+/* Returns the job with the lowest number from `from' on. */
 static struct job *by_number(int from)
 {
 	struct job *j, *best = NULL;

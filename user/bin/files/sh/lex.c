@@ -1,8 +1,8 @@
 /*
  * lex.c - from characters to tokens, and from the characters of a word to its parts.
  *
- * A word is taken apart here once and for all: what is text, quoted or not, and what
- * will be replaced by a value.  Commands in $( ) and ` ` are parsed along with it.
+ * A word is split into parts only once, here: quoted text, unquoted text, and parts
+ * that a value will replace.  Commands in $( ) and ` ` are parsed at the same time.
  */
 #include <ctype.h>
 #include <limits.h>
@@ -19,14 +19,14 @@ enum mode {
 	MODE_DQUOTE, /* up to " */
 	MODE_BRACE,  /* operand in ${ }, unquoted */
 	MODE_QBRACE, /* the same inside of double quotes */
-	MODE_ARITH,  /* up to a ) that none in it opened */
+	MODE_ARITH,  /* up to a ) without a ( before it */
 	MODE_HERE    /* up to the end: a here-document */
 };
 
 struct builder {
 	struct part *first, **tail;
-	struct str text; /* of a part that is not complete */
-	bool quoted;     /* that part */
+	struct str text; /* of the unfinished part */
+	bool quoted;     /* whether that part is quoted */
 };
 
 static void scan(struct builder *b, enum mode mode);
@@ -67,7 +67,7 @@ void unexpected_token(void)
 	syntax_error("unexpected %s", names[lexer.token]);
 }
 
-/* Something that began on this line has no end. */
+/* The construct that began on this line has no end. */
 static void unterminated(const char *what, int line)
 {
 	syntax_error("unexpected end: %s of line %d is open", what, line);
@@ -127,7 +127,7 @@ static struct word *scan_word(enum mode mode)
 	return finish(&b);
 }
 
-/* The parts of quotes may be nothing: "" still is a word. */
+/* The quoted text may be empty: "" still is a word. */
 static void scan_dquote(struct builder *b)
 {
 	int line = input_line();
@@ -162,7 +162,7 @@ static bool is_special(int c)
 	return c > 0 && strchr("@*#?-$!", c);
 }
 
-/* A parameter's name: letters and digits, digits alone, or a special character. */
+/* Scans a parameter's name: letters and digits, digits alone, or a special character. */
 static const char *scan_name(bool braces)
 {
 	struct str name = {.arena = lexer.arena};
@@ -183,7 +183,7 @@ static const char *scan_name(bool braces)
 	return str_done(&name);
 }
 
-/* Behind "${", up to and with the "}". */
+/* Scans the text behind "${", up to and including the "}". */
 static void scan_braces(struct builder *b, bool quoted)
 {
 	struct part *p = add_part(b, PART_PARAM, quoted);
@@ -231,7 +231,7 @@ static void scan_arith(struct builder *b, bool quoted)
 		syntax_error("a single ) in $((");
 }
 
-/* Parses commands that stand in a word, beside the token that the word is part of. */
+/* Parses commands inside a word.  Saves the token that the word is part of. */
 static struct node *parse_inside(bool parenthesis)
 {
 	struct lexer outside = lexer;
@@ -243,7 +243,7 @@ static struct node *parse_inside(bool parenthesis)
 	return body;
 }
 
-/* Behind the first `.  In it, \ quotes $ ` and \, and in double quotes ". */
+/* Scans the text behind the first `.  In it, \ quotes $ ` and \, and in double quotes ". */
 static void scan_backquote(struct builder *b, bool quoted)
 {
 	struct str text = {.arena = lexer.arena};
@@ -264,7 +264,7 @@ static void scan_backquote(struct builder *b, bool quoted)
 	input_pop();
 }
 
-/* Behind a $. */
+/* Scans the text behind a $. */
 static void scan_dollar(struct builder *b, bool quoted)
 {
 	int c = peek_char();
@@ -294,7 +294,7 @@ static void scan_backslash(struct builder *b, enum mode mode, bool quoted)
 {
 	int c = peek_char();
 
-	if (c == '\n') { /* joins two lines */
+	if (c == '\n') { /* it joins two lines */
 		next_char();
 	} else if (c == END_OF_INPUT) {
 		if (mode != MODE_HERE)
@@ -314,7 +314,7 @@ static bool ends_word(int c)
 	return c == END_OF_INPUT || c == '\0' || strchr(" \t\n;&|<>()", c);
 }
 
-/* Takes the text apart that ends as `mode' says; its end is left. */
+/* Splits the text into parts, up to the end that `mode' defines; does not consume that end. */
 static void scan(struct builder *b, enum mode mode)
 {
 	bool quoted = mode != MODE_WORD && mode != MODE_BRACE;
@@ -339,7 +339,7 @@ static void scan(struct builder *b, enum mode mode)
 		else if (c == '"' && !quoted)
 			scan_dquote(b);
 		else if (c == '"' && mode != MODE_HERE)
-			; /* quotes in what is quoted anyhow */
+			; /* quotes inside quoted text */
 		else
 			put(b, c, quoted);
 		depth += (c == '(') - (c == ')');
@@ -355,7 +355,7 @@ const char *plain_text(const struct word *w)
 
 /* --- here-documents ------------------------------------------------------------------- */
 
-/* Reads the text of one, which begins at the start of a line. */
+/* Reads the text of a here-document, which begins at the start of a line. */
 static void read_here(struct redir *r)
 {
 	struct str text = {.arena = lexer.arena};
@@ -411,7 +411,7 @@ static bool next_is(int c)
 	return true;
 }
 
-/* A < or > was taken; fd: the number before it, or -1. */
+/* A < or > was consumed; fd: the number before it, or -1. */
 static enum token redirection(int c, int fd)
 {
 	struct redir *r = arena_alloc(lexer.arena, sizeof(*r));
@@ -422,7 +422,7 @@ static enum token redirection(int c, int fd)
 	} else if (c == '>') {
 		r->kind = next_is('>') ? REDIR_APPEND : REDIR_WRITE;
 		if (r->kind == REDIR_WRITE)
-			next_is('|'); /* there is no set -C */
+			next_is('|'); /* weft's shell has no set -C */
 	} else if (next_is('<')) {
 		r->kind = REDIR_HERE;
 		r->tabs = next_is('-');
@@ -473,7 +473,7 @@ static enum token scan_token(void)
 	if (!ends_word(c)) {
 		lexer.word = scan_word(MODE_WORD);
 		if (!lexer.word->parts && peek_char() != END_OF_INPUT)
-			return scan_token(); /* nothing but a joined line */
+			return scan_token(); /* the word was only a joined line */
 		fd = descriptor(lexer.word);
 		return fd < 0 ? T_WORD : redirection(next_char(), fd);
 	}

@@ -1,7 +1,9 @@
 /*
  * main.c - sh [-efux] [-c TEXT [NAME ARG...] | FILE [ARG...]]: runs commands from the text,
- * from the file, or from standard input.  A terminal that shows what is typed has a person
- * at it: then there are prompts, lines can be edited, and there is job control.
+ * from the file, or from standard input.
+ *
+ * A terminal that echoes its input has a person at it.  Then the shell shows prompts, lines can be
+ * edited, and there is job control.
  *
  * Exits with the status of the last command; 2: a syntax error; 127: no such FILE.
  */
@@ -23,7 +25,7 @@ static bool person_there(void)
 	return tcgetattr(STDIN_FILENO, &t) == 0 && (t.c_lflag & ECHO) && isatty(STDOUT_FILENO);
 }
 
-/* Errors come back to here, and to the next prompt. */
+/* Errors jump back to here, and to the next prompt. */
 static void interact(void)
 {
 	jmp_buf unwind;
@@ -47,7 +49,8 @@ static void interact(void)
 
 static const char usage[] = "usage: sh [-efux] [-c TEXT [NAME ARG...] | FILE [ARG...]]\n";
 
-/* Called by the name of one of these, it is that program: a builtin that POSIX wants there too. */
+/* If sh is called by such a name, it is that program: a builtin that POSIX also requires as a
+ * program. */
 static const struct builtin *program_of(const char *name)
 {
 	static const char *const programs[] = {"[", "echo", "printf", "stty", "test"};

@@ -1,8 +1,8 @@
 /*
  * mem.c - memory: arenas, and strings that grow.
  *
- * An arena is a chain of blocks, the newest first; each is as large as all before it
- * together, so that their number stays small.
+ * An arena is a chain of blocks, the newest first.  Each new block is as large as all older blocks
+ * together, so that the number of blocks stays small.
  */
 #include <err.h>
 #include <stdint.h>

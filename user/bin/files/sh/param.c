@@ -1,5 +1,5 @@
 /*
- * param.c - ${ }: the value of a parameter, and what its operators make of it (POSIX,
+ * param.c - ${ }: the value of a parameter, and its operators (POSIX,
  * 2.6.2 Parameter Expansion).
  */
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include "sh.h"
 
-/* Options that are set, as for $-. */
+/* Returns the letters of the options that are set, as for $-. */
 static const char *option_letters(char *buf)
 {
 	char *p = buf;
@@ -28,7 +28,7 @@ static const char *option_letters(char *buf)
 	return buf;
 }
 
-/* The value, in `number' if it is made up; NULL: not set. */
+/* Returns the value, formatted in `number' if it is computed; NULL: not set. */
 static const char *value_of(const char *name, char *number, size_t size)
 {
 	long n;
@@ -63,8 +63,8 @@ static const char *value_of(const char *name, char *number, size_t size)
 }
 
 /*
- * $@ and $*: the parameters one by one, or in one string, between which the first
- * character of IFS stands.
+ * Expands $@ and $*: the parameters one by one, or joined to one string by the first
+ * character of IFS.
  */
 static void all_params(char which, bool quoted, struct sink *s)
 {
@@ -90,7 +90,7 @@ static char *joined_params(void)
 	return expand_string(&w);
 }
 
-/* The value without the shortest or longest piece at its end or start that fits. */
+/* Returns the value without the shortest or longest matching piece at its end or start. */
 static const char *trim(const char *value, const char *pattern, char op)
 {
 	size_t len = strlen(value), i, n;
@@ -98,7 +98,7 @@ static const char *trim(const char *value, const char *pattern, char op)
 	bool fits;
 
 	for (i = 0; i <= len; i++) {
-		/* Where the piece begins (at the end) or ends (at the start). */
+		/* The length at which the piece begins (at the end) or ends (at the start). */
 		n = op == '%' || op == 'H' ? len - i : i;
 		if (op == '%' || op == 'P') {
 			if (match(pattern, value + n))

@@ -5,7 +5,7 @@
 #include <string.h>
 #include "sh.h"
 
-/* Commands may nest this deep; the stack must do for it. */
+/* Commands may nest this deep; the stack must have room for them. */
 #define MAX_DEPTH 500
 
 static int depth;
@@ -33,7 +33,7 @@ static void expect(enum token t)
 	take_token();
 }
 
-/* `opened' began the construct, on `line'. */
+/* `opened', on `line', began the construct. */
 static void expect_reserved(const char *name, const char *opened, int line)
 {
 	if (take_reserved(name))
@@ -43,7 +43,7 @@ static void expect_reserved(const char *name, const char *opened, int line)
 	unexpected_token();
 }
 
-/* A list that must not be empty. */
+/* Parses a list that must not be empty. */
 static struct node *parse_body(void)
 {
 	struct node *list = parse_list(true);
@@ -74,7 +74,7 @@ static void set_delimiter(struct redir *r, const struct word *w)
 	*last = r;
 }
 
-/* All that follow; returns where the next one goes. */
+/* Parses all redirections that follow; returns where to link the next. */
 static struct redir **parse_redirs(struct redir **tail)
 {
 	struct redir *r;
@@ -148,7 +148,7 @@ static struct node *parse_if(void)
 	expect_reserved("then", "if", n->line);
 	n->body = parse_body();
 	if (take_reserved("elif")) {
-		n->other = parse_if(); /* takes the fi */
+		n->other = parse_if(); /* consumes the fi */
 		return n;
 	}
 	if (take_reserved("else"))
@@ -242,7 +242,7 @@ static struct node *parse_case(void)
 		*item = parse_case_item();
 		item = &(*item)->next;
 		if (peek_token() != T_DSEMI)
-			break; /* only the last may do without */
+			break; /* only the last item may lack its ;; */
 		take_token();
 		skip_newlines();
 	}
@@ -295,7 +295,7 @@ static struct node *parse_compound(void)
 	return n;
 }
 
-/* At the ( behind the name. */
+/* Parses a function from the ( behind the name on. */
 static struct node *parse_function(const char *name)
 {
 	struct node *n = new_node(N_FUNCTION);
@@ -342,10 +342,10 @@ static struct node *parse_one(void)
 	return n;
 }
 
-/* The text from `start' to the last token that was taken. */
+/* Returns the text from `start' to the last consumed token. */
 static const char *text_since(size_t start)
 {
-	peek_token(); /* which says where the one before it ended */
+	peek_token(); /* sets where the previous token ended */
 	return arena_string(lexer.arena, input_text(start), lexer.last_end - start);
 }
 
@@ -397,7 +397,8 @@ static struct node *parse_and_or(void)
 	return left;
 }
 
-/* `lines': newlines separate commands, too; else one ends the list.  NULL: it is empty. */
+/* `lines': newlines separate commands, too; else a newline ends the list.  NULL: the list is
+ * empty. */
 static struct node *parse_list(bool lines)
 {
 	struct node *list = NULL, **tail = &list;
@@ -428,7 +429,7 @@ bool parse_command(struct arena *a, struct node **list)
 	if (peek_token() == T_EOF)
 		return false;
 	*list = parse_list(false);
-	/* The newline is not looked behind: the next line may not be there yet. */
+	/* Does not look behind the newline, because the next line may not be there yet. */
 	if (peek_token() != T_NEWLINE && lexer.token != T_EOF)
 		unexpected_token();
 	return true;

@@ -1,6 +1,6 @@
 /*
- * redir.c - redirections.  Files are opened first, out of the way of the descriptors that a
- * script names, and then moved into place: in a child, in the shell for good (exec), or in
+ * redir.c - redirections.  The shell opens the files first, on descriptors that no script names,
+ * and then moves them into place: in a child, in the shell permanently (exec), or in
  * the shell until a command has ended.
  */
 #include <ctype.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include "sh.h"
 
-/* At least (POSIX, _POSIX_PIPE_BUF). */
+/* The minimum (POSIX, _POSIX_PIPE_BUF). */
 #define PIPE_HOLDS 512
 
 int own_fd(int fd)
@@ -29,8 +29,8 @@ int own_fd(int fd)
 }
 
 /*
- * A pipe with the text in it.  What a pipe may not hold at once is written by a process of
- * its own, for which nobody waits.
+ * Returns a pipe that contains the text.  If the text may not fit into the pipe at once, a process
+ * of its own writes it; the shell does not wait for that process.
  */
 static int here_document(const char *text)
 {
@@ -60,7 +60,7 @@ out:
 	return own_fd(p[0]);
 }
 
-/* N or - behind >& or <&. */
+/* Parses the N or - behind >& or <&. */
 static bool set_source(struct move *m, const char *word)
 {
 	char *end;
@@ -75,7 +75,7 @@ static bool set_source(struct move *m, const char *word)
 		complain("not a descriptor: %s", word);
 		return false;
 	}
-	m->from = n; /* which an earlier redirection may still have to make */
+	m->from = n; /* an earlier redirection may still have to create it */
 	return true;
 }
 

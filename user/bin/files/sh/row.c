@@ -1,7 +1,7 @@
 /*
  * row.c - the line that is edited, in one row of the terminal, scrolled sideways if it is longer.
  *
- * What the row shows is kept: the next time only the part that has changed goes out, so that a key
+ * The row's contents are remembered.  The next time only the changed part is sent, so that a key
  * costs a slow terminal a few bytes.  A line that is too long scrolls by half a row, not by a
  * column at each key.
  */
@@ -12,15 +12,15 @@
 #include "edit.h"
 #include "sh.h"
 
-#define MIN_ROOM 8   /* columns for the line, however long the prompt is */
-#define BACKSPACES 4 /* up to so many; a longer way back goes by an escape sequence */
+#define MIN_ROOM 8   /* columns for the line, for any length of the prompt */
+#define BACKSPACES 4 /* maximum; a longer way back uses an escape sequence */
 
 static struct {
 	struct str shown; /* on the row: prompt and part of the line */
 	int column;       /* of the terminal's cursor */
-	bool known;       /* false: something else may be on the row */
-	int width;        /* that it was painted for */
-	size_t first;     /* of the line's bytes, the first that is shown */
+	bool known;       /* false: the row may show something else */
+	int width;        /* for which the row was painted */
+	size_t first;     /* first byte of the line that is shown */
 } row;
 
 static bool continuation(char c)
@@ -88,7 +88,7 @@ static void row_move(int to)
 	row.column = to;
 }
 
-/* Which part of the line is shown: as before, if the cursor is in it. */
+/* Chooses the part of the line to show: as before, if the cursor is in it. */
 static void row_scroll(const char *line, size_t len, size_t cursor, int room)
 {
 	int n;
@@ -103,7 +103,7 @@ static void row_scroll(const char *line, size_t len, size_t cursor, int room)
 		row.first = char_before(line, row.first);
 }
 
-/* The text that is shown becomes `text': what is the same at the beginning stays. */
+/* Replaces the shown text by `text': the equal beginning is not sent again. */
 static void row_paint(const char *text, size_t len)
 {
 	size_t same = 0;

@@ -1,9 +1,9 @@
 /*
- * run.c - runs the tree: lists, pipelines, loops and the like.  Simple commands are
- * command.c's.
+ * run.c - runs the tree: lists, pipelines, loops and similar constructs.  command.c runs simple
+ * commands.
  *
- * A command leaves its status in sh.status.  break, continue and return set sh.skip, at
- * which every list stops until the construct that is meant takes it back.
+ * A command leaves its status in sh.status.  break, continue and return set sh.skip.  Then
+ * every list stops, until the target construct resets sh.skip.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static void run_node(const struct node *n, int flags);
 
 /* --- processes ------------------------------------------------------------------- */
 
-/* In a child: runs the commands and ends. */
+/* In a child: runs the commands and exits. */
 static void run_child(const struct node *list)
 {
 	run_list(list, RUN_EXIT);
@@ -23,8 +23,8 @@ static void run_child(const struct node *list)
 }
 
 /*
- * Starts one command of a pipeline, or one in the background.  False: it could not be,
- * which has been said.
+ * Starts one command of a pipeline, or one in the background.  0 or -1: it could not be started; a
+ * message has been printed.
  */
 static pid_t start_node(const struct node *n, const struct place *place)
 {
@@ -66,7 +66,7 @@ static void start_pipeline(const struct node *n, struct job *job, bool backgroun
 			job_add_failed(job, STATUS_CANNOT_RUN);
 			break;
 		}
-		/* Out of the way: a command's own descriptors are 0 to 9. */
+		/* Moves the pipe away from a command's own descriptors, 0 to 9. */
 		p[0] = own_fd(p[0]);
 		p[1] = own_fd(p[1]);
 		place.out = p[1];
@@ -158,7 +158,7 @@ char *command_output(const struct node *body)
 
 /* --- loops and choices --------------------------------------------------------------- */
 
-/* After the body of a loop: shall the loop end? */
+/* After the body of a loop: must the loop end? */
 static bool loop_ends(void)
 {
 	if (sh.skip == SKIP_NONE)
@@ -171,7 +171,7 @@ static bool loop_ends(void)
 	return what == SKIP_BREAK;
 }
 
-/* Commands whose status is looked at. */
+/* Runs commands whose status is tested. */
 static void run_test(const struct node *list)
 {
 	sh.tested++;
@@ -355,7 +355,7 @@ void run_list(const struct node *n, int flags)
 
 /* --- whole texts -------------------------------------------------------------------------- */
 
-/* The command is done with: its tree goes, unless a function holds it. */
+/* The command is finished: frees its tree, unless a function holds it. */
 static void end_command(void *outer)
 {
 	arena_drop(sh.tree);
@@ -381,7 +381,7 @@ void run_input(void)
 
 void run_string(const char *text, int line)
 {
-	struct lexer outside = lexer; /* a trap may come while a command is read */
+	struct lexer outside = lexer; /* a trap may run while a command is read */
 
 	input_string(text, line);
 	run_input();

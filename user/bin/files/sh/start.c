@@ -1,6 +1,6 @@
 /*
- * start.c - processes: by spawn where the child does nothing but become a program, by fork
- * where it is a shell.
+ * start.c - processes: by spawn where the child only becomes a program, by fork
+ * where the child is a shell.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,8 +36,8 @@ char *find_program(const char *name)
 }
 
 /*
- * A file that is no program is a script: of the program that its first line names behind
- * #!, or of this shell.  The arguments to run it with.
+ * A file without executable code is a script: its first line names a program behind #!, or this
+ * shell runs it.  Returns the arguments to run it with.
  */
 static char **script_args(char *path, char **argv)
 {
@@ -78,7 +78,7 @@ void become_program(char **argv, char **env)
 
 	fflush(stdout);
 	if (!path)
-		path = argv[0]; /* for its error */
+		path = argv[0]; /* for its error message */
 	if (!strchr(path, '/'))
 		leave(cannot_run(argv[0], ENOENT));
 	signals_child();
@@ -132,7 +132,7 @@ pid_t start_fork(const struct place *place)
 	pid_t pid;
 
 	fflush(stdout);
-	/* A signal for the child must not meet the shell's handlers, which it still has. */
+	/* A signal for the child must not run the shell's handlers, which the child still has. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	pid = fork();
@@ -150,7 +150,7 @@ pid_t start_fork(const struct place *place)
 
 /* --- spawn -------------------------------------------------------------------------- */
 
-/* An error number, or 0. */
+/* Returns an error number, or 0. */
 static int add_moves(posix_spawn_file_actions_t *fa, const struct moves *m,
 		     const struct place *place)
 {
@@ -192,7 +192,7 @@ static int spawn(pid_t *pid, char **argv, char **env, const struct moves *m,
 		error = posix_spawn_file_actions_addtcsetpgrp_np(&fa, STDIN_FILENO);
 	if (!error)
 		error = add_moves(&fa, m, place);
-	vars_environ(); /* with the PATH that is looked at */
+	vars_environ(); /* sets the PATH that is searched */
 	if (!error)
 		error = posix_spawnp(pid, argv[0], &fa, &attr, argv, env);
 	if (error == ENOEXEC && (path = find_program(argv[0])) != NULL) {

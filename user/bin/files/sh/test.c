@@ -12,7 +12,7 @@
 static struct {
 	char **v;
 	int n, at;
-	const char *wrong; /* what is wrong with the expression, or NULL */
+	const char *wrong; /* the error in the expression, or NULL */
 } t;
 
 static bool either(void);
@@ -214,7 +214,7 @@ int builtin_test(int argc, char **argv)
 	}
 	if (t.n == 0)
 		return 1;
-	if (t.n == 2 && !strcmp(t.v[0], "!")) /* even of an operator: a string (POSIX) */
+	if (t.n == 2 && !strcmp(t.v[0], "!")) /* an operator here counts as a string (POSIX) */
 		return *t.v[1] ? 1 : 0;
 	r = either();
 	if (!t.wrong && t.at < t.n) {

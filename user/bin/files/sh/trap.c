@@ -1,12 +1,11 @@
 /*
  * trap.c - signals.
  *
- * A handler only notes that its signal came; what is to be done is done between commands,
- * by signals_check, or where the shell waits.
+ * A handler only notes that its signal came.  signals_check runs the trap later, between commands
+ * or where the shell waits.
  *
- * An interactive shell takes note of the keyboard's signals instead of ignoring them, so
- * that programs start with the default actions again: only those caught go back by
- * themselves.
+ * An interactive shell catches the keyboard's signals instead of ignoring them.  So
+ * programs start with the default actions: exec resets caught signals, but not ignored ones.
  */
 #define _GNU_SOURCE /* ppoll */
 #include <errno.h>
@@ -19,12 +18,12 @@
 
 static struct {
 	char *action; /* of trap; NULL: none */
-	bool ours;    /* the interactive shell's own handler is there */
+	bool ours;    /* the interactive shell's own handler is set */
 
 	volatile sig_atomic_t came;
 } signals[NSIG]; /* [0]: EXIT */
 static volatile sig_atomic_t any_came;
-static bool trapped; /* a trap was ever set */
+static bool trapped; /* a trap was set at some time */
 
 static const int keyboard[] = {SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
 #define NKEYBOARD (sizeof(keyboard) / sizeof(keyboard[0]))
@@ -57,7 +56,7 @@ static void handler(int sig)
 
 static int set_handler(int sig, void (*to)(int))
 {
-	/* A window that is resized interrupts the editor's ppoll, and nothing else. */
+	/* A resize of the window interrupts only the editor's ppoll. */
 	struct sigaction act = {.sa_handler = to, .sa_flags = sig == SIGWINCH ? SA_RESTART : 0};
 
 	return sigaction(sig, &act, NULL);
@@ -73,7 +72,7 @@ void signals_init(void)
 	}
 }
 
-/* Traps go, but for signals to be ignored. */
+/* Removes the traps, except those that ignore a signal. */
 void signals_child(void)
 {
 	int sig;
@@ -132,7 +131,7 @@ bool signals_let_read(void)
 	bool ready;
 
 	if (!trapped && !sh.interactive)
-		return true; /* no signal matters */
+		return true; /* no signal has an effect here */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	ready = !signal_came() && ppoll(&in, 1, NULL, &before) >= 0;
@@ -176,11 +175,11 @@ void interrupt_pass_on(pid_t pid)
 		kill(pid, SIGINT);
 }
 
-/* The status that the interrupted commands left stays. */
+/* Keeps the status of the interrupted commands. */
 static void run_action(int sig)
 {
 	int status = sh.status;
-	char *action = xstrdup(signals[sig].action); /* which may change its own trap */
+	char *action = xstrdup(signals[sig].action); /* the action may change its own trap */
 	struct mark mark = arena_mark(sh.tmp);
 
 	undo_later(free, action);
@@ -268,7 +267,7 @@ int builtin_trap(int argc, char **argv)
 		list_traps();
 		return 0;
 	}
-	/* A number first: all are signals, to be as they were. */
+	/* The first operand is a number: all operands are signals, to be reset. */
 	if (argv[i][strspn(argv[i], "0123456789")] || !argv[i][0])
 		action = argv[i++];
 	if (action && !strcmp(action, "-"))

@@ -1,5 +1,5 @@
 /*
- * unwind.c - errors: what is said, and the way from where one is found back to the
+ * unwind.c - errors: their messages, and the jump from an error back to the
  * prompt, or out of the shell.
  */
 #include <stdarg.h>
@@ -39,7 +39,7 @@ static void say(const char *format, va_list ap)
 {
 	fflush(stdout);
 	if (sh.one_builtin)
-		; /* which says who it is */
+		; /* the builtin prints its own name */
 	else if (sh.interactive || !sh.line)
 		fputs("sh: ", stderr);
 	else
@@ -77,7 +77,7 @@ void fail(int status)
 
 void leave(int status)
 {
-	sh.unwind = NULL; /* an error in the trap ends it */
+	sh.unwind = NULL; /* an error in the trap ends the trap */
 	sh.status = status;
 	trap_exit();
 	fflush(stdout);

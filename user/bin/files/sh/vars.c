@@ -1,6 +1,8 @@
 /*
- * vars.c - variables, in a hash table; those that are exported make the environment of
- * programs, an array that is made when it is asked for and has changed.
+ * vars.c - variables, in a hash table.
+ *
+ * Exported variables form the environment of programs.  This array is built on demand, after a
+ * change.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -17,11 +19,11 @@ struct var {
 	bool set, exported;
 };
 static struct var *table[BUCKETS];
-static char **env; /* NULL: to be made */
+static char **env; /* NULL: to be built */
 
 struct saved_var { /* in sh.tmp */
 	struct saved_var *before;
-	const char *name, *value; /* NULL: it was not set */
+	const char *name, *value; /* NULL: the variable was not set */
 	bool exported;
 };
 
@@ -89,7 +91,7 @@ static void set(struct var *v, const char *value)
 	char *text = xrealloc(NULL, v->name_len + strlen(value) + 2);
 
 	memcpy(text, v->text, v->name_len + 1);
-	strcpy(text + v->name_len + 1, value); /* which may be a part of the old one */
+	strcpy(text + v->name_len + 1, value); /* value may be a part of the old text */
 	free(v->text);
 	v->text = text;
 	v->set = true;
@@ -134,7 +136,7 @@ void vars_init(void)
 		v->exported = true;
 		set(v, eq + 1);
 	}
-	var_set("IFS", " \t\n"); /* never from the environment (POSIX) */
+	var_set("IFS", " \t\n"); /* never inherited from the environment (POSIX) */
 	v = find("IFS");
 	v->exported = false;
 }
@@ -156,7 +158,7 @@ char **vars_environ(void)
 			if (v->exported && v->set)
 				env[n++] = v->text;
 	env[n] = NULL;
-	environ = env; /* posix_spawnp looks for PATH there */
+	environ = env; /* posix_spawnp searches the PATH of environ */
 	return env;
 }
 
@@ -165,7 +167,7 @@ static int by_text(const void *a, const void *b)
 	return strcmp((*(struct var *const *)a)->text, (*(struct var *const *)b)->text);
 }
 
-/* In a form that the shell can read again. */
+/* Prints the variable in a form that the shell can read again. */
 static void print(const struct var *v, const char *before)
 {
 	const char *s = v->text + v->name_len + 1;

@@ -1,18 +1,18 @@
 /*
  * truss [-cfldD] [-t [!]CALL,...] [-o FILE] CMD ARG... | -p PID...: shows the system calls
- * of a command, or of processes that run, with arguments and results, and their signals
+ * of a command, or of running processes, with arguments and results, and their signals
  * and faults (after Solaris's truss(1)).
  *
- *	-c	counts: calls, errors and CPU time in the kernel of each call, at the end
- *	-f	the processes that they start too; lines begin with the process id
- *	-l	lines begin with the LWP's id, also where there is but one
- *	-d, -D	... with the seconds since the start; since the line before of that LWP
- *	-t	these calls only, or all but these
- *	-o	writes to FILE, not to standard error
+ * -c	counts: calls, errors and CPU time in the kernel of each call, at the end
+ * -f	also the processes that they start; lines begin with the process id
+ * -l	lines begin with the LWP's id, even if there is only one
+ * -d, -D	... with the seconds since the start; since the LWP's line before
+ * -t	these calls only; with !, the other calls only
+ * -o	writes to FILE, not to standard error
  *
  * Exits as the command does; 128 + signal if one killed it.  With -p it ends when the last of the
- * processes does; Ctrl-C ends it, and leaves them running.  1: there was a process that it could
- * not watch.
+ * processes does.  Ctrl-C ends truss, and the processes continue.  Status 1: a process could not be
+ * watched.
  */
 #include <err.h>
 #include <errno.h>
@@ -36,19 +36,19 @@
 #define MAX_EVENTS 64
 #define HASH 1024
 
-/* An LWP that has been heard of. */
+/* An LWP that has reported an event. */
 struct traced_lwp {
 	struct traced_lwp *next;
 	int pid;
 	uint32_t id;
 	bool in_call;
-	struct trace_event entry; /* of the call that it is in */
+	struct trace_event entry; /* the call that the LWP is in */
 	struct call_text text;
 	uint64_t last; /* time of its last line */
 };
 
 static bool counting, following, show_lwps, show_time, show_delta;
-static bool chosen[WEFT_SYSCALL_MAX + 1]; /* the last: calls that do not exist */
+static bool chosen[WEFT_SYSCALL_MAX + 1]; /* last element: calls that do not exist */
 static FILE *out;
 static uint64_t began;
 static struct traced_lwp *table[HASH];
@@ -112,7 +112,7 @@ static void print(const struct text *t)
 	putc('\n', out);
 }
 
-/* A call that ends without a return. */
+/* Prints a call that ends without a return. */
 static void print_unfinished(const struct trace_event *e, struct traced_lwp *l, const char *why)
 {
 	struct text t;
@@ -238,7 +238,7 @@ static void handle(const struct trace_event *e)
 	}
 }
 
-/* --- counts ------------------------------------------------------------------------------------ */
+/* --- counts ----------------------------------------------------------------------------------- */
 
 static void print_counts(const struct weft_rusage *ru, uint64_t elapsed)
 {
@@ -265,7 +265,7 @@ static void print_counts(const struct weft_rusage *ru, uint64_t elapsed)
 	fprintf(out, "%-20s %9.6f\n", "elapsed:", elapsed / 1e9);
 }
 
-/* --- the command line ---------------------------------------------------------------------------- */
+/* --- the command line ------------------------------------------------------------------------- */
 
 static void choose(char *list)
 {
@@ -372,7 +372,7 @@ int main(int argc, char **argv)
 			failed = true;
 		}
 	}
-	/* The command has the terminal's Ctrl-C too; when it ends, so do we. */
+	/* Ctrl-C reaches the command, too; truss ends when the command ends. */
 	while ((n = __sys_trace_wait(events, MAX_EVENTS)) > 0 || (n == -EINTR && !attach)) {
 		for (long i = 0; i < n; i++)
 			handle(&events[i]);

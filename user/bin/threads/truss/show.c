@@ -1,6 +1,6 @@
 /*
- * show.c - calls with their arguments and results, in words: by the table of
- * weft/sysdesc.h and what lies in the memory of the process that makes the call.
+ * show.c - shows calls with their arguments and results as text.  It uses the table of
+ * weft/sysdesc.h and the memory of the process that makes the call.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -61,7 +61,7 @@ void show_signal(struct text *t, int sig)
 
 static void show_set(struct text *t, uint64_t set)
 {
-	/* More than half of them: the others. */
+	/* If more than half of the signals are in the set, shows those outside it. */
 	bool inverse = __builtin_popcountll(set) > 32;
 	const char *between = "";
 
@@ -173,7 +173,7 @@ static void show_ints(struct text *t, const int *v, unsigned n)
 	add(t, n > ITEMS ? ", ...]" : "]");
 }
 
-/* A number of `size` bytes, with its sign. */
+/* Reads a number of `size` bytes, with its sign. */
 static uint64_t load(const char *at, size_t size)
 {
 	int16_t half;
@@ -230,7 +230,7 @@ static void show_struct(struct text *t, int pid, const struct structdesc *s, uin
 	add(t, "}");
 }
 
-/* An array of them. */
+/* Shows an array of structures. */
 static void show_structs(struct text *t, int pid, const struct structdesc *s, uint64_t at,
 			 uint64_t n)
 {
@@ -246,7 +246,7 @@ static void show_structs(struct text *t, int pid, const struct structdesc *s, ui
 	add(t, n > ITEMS ? ", ...]" : "]");
 }
 
-/* A value that says all by itself, or points at what the call reads. */
+/* Shows a value that needs no memory, or points at the call's input. */
 static void show_value(struct text *t, int pid, const struct argdesc *d, uint64_t v)
 {
 	const struct flagdesc *f;
@@ -322,9 +322,9 @@ static void show_value(struct text *t, int pid, const struct argdesc *d, uint64_
 	}
 }
 
-/* --- calls ------------------------------------------------------------------------------------- */
+/* --- calls ------------------------------------------------------------------------------------ */
 
-/* Is what the argument points at written by the call? */
+/* Does the call write to what the argument points at? */
 static bool is_out(const struct argdesc *d)
 {
 	return d->type == T_OUT || d->type == T_INT_OUT || d->type == T_PAIR_OUT ||
@@ -332,7 +332,7 @@ static bool is_out(const struct argdesc *d)
 	       (d->type == T_STRUCT && (d->dir & D_OUT));
 }
 
-/* What argument i of the call is, in this call. */
+/* Returns the type of argument i, in this call. */
 static struct argdesc arg_of(const struct sysdesc *d, unsigned i, const uint64_t arg[6])
 {
 	static const struct argdesc unknown = {T_HEX, 0, 0};
@@ -343,7 +343,7 @@ static struct argdesc arg_of(const struct sysdesc *d, unsigned i, const uint64_t
 	return *a;
 }
 
-/* Structures, of which there are as many as the call says. */
+/* Shows structures; the call tells their number. */
 static void show_struct_arg(struct text *t, int pid, const struct argdesc *d, const uint64_t *arg,
 			    int64_t result)
 {
@@ -394,7 +394,7 @@ void show_entry(struct call_text *c, const struct trace_event *e)
 	}
 }
 
-/* What argument i points at, which the call has written. */
+/* Shows the output of the call behind argument i. */
 static void show_out(struct text *t, const struct argdesc *a, const struct trace_event *e,
 		     unsigned i, int64_t result)
 {

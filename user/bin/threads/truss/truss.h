@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <weft/trace.h>
 
-/* Text that is put together piece by piece; what does not fit is cut. */
+/* Text that is put together piece by piece; what does not fit is cut off. */
 struct text {
 	size_t len;
 	char s[1000];
@@ -13,18 +13,18 @@ struct text {
 __attribute__((format(printf, 2, 3))) void add(struct text *t, const char *fmt, ...);
 
 /*
- * The arguments of a call of process pid: show_entry what is known when it begins, with
- * what it hands the kernel in its memory; show_return what it got.  Each argument is in one
- * of the two: show_arg[i] tells show_return where to put what.
+ * The arguments of a call of process pid.  show_entry finds those known when the call begins, with
+ * its input in memory; show_return finds its output.  Each argument belongs to one of the two:
+ * show_arg[i] tells show_return where to put its text.
  */
 struct call_text {
 	struct text arg[6];
 };
 void show_entry(struct call_text *c, const struct trace_event *e);
 void show_return(struct call_text *c, const struct trace_event *entry, int64_t result);
-/* name(arguments): what show_entry and show_return have found, as far as they have. */
+/* Shows name(arguments), with the arguments that show_entry and show_return have found so far. */
 void show_call(struct text *t, const struct call_text *c, uint32_t call);
-/* The result, as the call means it, or Err#number name. */
+/* Shows the result, by the call's type of result, or Err#number name. */
 void show_result(struct text *t, uint32_t call, int64_t result);
 
 void show_signal(struct text *t, int sig);
