@@ -53,7 +53,8 @@ static void storm(struct raw *r)
 			__sys_lwp_park(&ts, lwp[(x >> 8) % N].id);
 			break;
 		case 5:
-			/* Only ever a later one: two that stop each other stay so. */
+			/* Stops only an LWP with a greater index: two LWPs that stop each other
+			 * would stay stopped. */
 			if (r->arg + 1 < N) {
 				uint32_t to = r->arg + 1 + (x >> 8) % (N - r->arg - 1);
 				__sys_lwp_suspend(lwp[to].id);

@@ -24,7 +24,7 @@
 #define HOLDERS 1000
 #define STACK 1024
 
-/* --- who holds the kernel's memory --------------------------------------------------------- */
+/* --- holders of the kernel's memory -------------------------------------------------------- */
 
 struct holder {
 	uint32_t id;

@@ -1,7 +1,8 @@
 /*
- * file_locks.c - record locks (fcntl's F_GETLK, F_SETLK, F_SETLKW; lockf): what ranges become, who
- * waits for whom, deadlock, and when a process loses its locks.  A child on the other end of two
- * pipes makes calls on demand: so the order of all calls is fixed.
+ * file_locks.c - record locks (fcntl's F_GETLK, F_SETLK, F_SETLKW; lockf): how ranges change, which
+ * process waits for which, deadlock, and when a process loses its locks.
+ *
+ * A child on the other end of two pipes makes calls on demand, so the order of all calls is fixed.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -394,8 +395,8 @@ static void *closes(void *arg)
 }
 
 /*
- * A thread makes its lock longer, another closes a descriptor of the file: either all is gone, or what the
- * first has asked for afterwards is there.
+ * A thread makes its lock longer, another closes a descriptor of the file: either all is gone, or
+ * what the first has asked for afterwards is there.
  */
 static void closed_beside(void)
 {

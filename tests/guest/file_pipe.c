@@ -436,7 +436,7 @@ static void ping(struct raw *r)
 	__sys_close(to[r->arg][1]);
 }
 
-/* One poller answers several others, who poll for the answer: none is forgotten. */
+/* One poller answers several others, which poll for the answer: none is forgotten. */
 static void pollers(void)
 {
 	struct raw w[WRITERS] = {0};
@@ -481,7 +481,7 @@ static void close_late(struct raw *r)
 	__sys_close(race[r->arg]);
 }
 
-/* Whoever waits at one end hears that the other is gone. */
+/* A thread that waits at one end learns that the other end is closed. */
 static void closing(void)
 {
 	struct raw r = {0};

@@ -167,7 +167,7 @@ static void read_only(void)
 	end(pid);
 }
 
-/* Who is in a process's directory when it ends finds it empty; a view that was taken stays. */
+/* A process in the directory of an exited process finds it empty; a view that was opened stays. */
 static void gone(void)
 {
 	char path[64], first[64];

@@ -124,7 +124,7 @@ static void mutexes(void)
 	pthread_mutex_unlock(&recursive);
 }
 
-/* Of a thread that runs at a high priority, whoever schedules it. */
+/* Sets a high priority of the thread, in the kernel or in the library. */
 static void set_high(int on)
 {
 	struct sched_param param = {.sched_priority = on ? 20 : 0};
@@ -454,7 +454,7 @@ static void *takes_unit(void *arg)
 	return NULL;
 }
 
-/* Whoever waits for a shared semaphore is interrupted. */
+/* A signal interrupts a thread that waits for a shared semaphore. */
 static void interrupted(void)
 {
 	sem_t s;

@@ -181,7 +181,7 @@ static void *waiter(void *arg)
 	return NULL;
 }
 
-/* Takes the mutex of whoever waits for the condition, signals, and dies with it. */
+/* Takes the mutex of a thread that waits for the condition, signals, and dies with the mutex. */
 static void *dies_with_it(void *arg)
 {
 	UNTIL(c.__waiters != 0);

@@ -1,8 +1,9 @@
 /*
  * lwp_inherit.c - mutexes in user memory whose owner inherits (LWP_MUTEX_INHERIT), and
- * lwp_ceiling: results, errors, who is lent what and until when, handing over, races.
+ * lwp_ceiling: results, errors, which LWP inherits which priority and until when, handing over,
+ * races.
  *
- *	lwp_inherit [ROUNDS]
+ * lwp_inherit [ROUNDS]
  */
 #include "rawlwp.h"
 #include "tap.h"
@@ -177,7 +178,7 @@ static void lending(void)
 	is("free", m[0].word, LWP_MUTEX_INHERIT);
 }
 
-/* An owner exits: of a robust mutex the next one is told, of another nobody is lent to. */
+/* An owner exits: of a robust mutex the next owner is told; of another mutex no owner inherits. */
 static void owner_exits(void)
 {
 	static struct raw owner, a;

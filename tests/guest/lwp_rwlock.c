@@ -1,8 +1,8 @@
 /*
  * lwp_rwlock.c - reader-writer locks and barriers in user memory and their calls
- * (weft/ksync.h): results, errors, who is let in, exclusion in races.
+ * (weft/ksync.h): results, errors, which threads are admitted, exclusion in races.
  *
- *	lwp_rwlock [ROUNDS]
+ * lwp_rwlock [ROUNDS]
  */
 #include "rawlwp.h"
 #include "tap.h"
@@ -154,7 +154,7 @@ static void writer_gives_up(void)
 	is("two have it, nobody waits", the_lock.word, 2);
 }
 
-/* --- barriers ---------------------------------------------------------------------------------- */
+/* --- barriers --------------------------------------------------------------------------------- */
 
 static void barrier_errors(void)
 {
@@ -193,7 +193,7 @@ static void barrier_waiters(void)
 			is("the others", result[i], 0);
 }
 
-/* --- races --------------------------------------------------------------------------------------- */
+/* --- races ------------------------------------------------------------------------------------ */
 
 static volatile uint64_t a, b, wrong, serial;
 

@@ -388,7 +388,7 @@ static void add(struct raw *r)
 }
 
 /*
- * As add, but first tries for a time that is often too short.  (Who did nothing but try
+ * As add, but first tries for a time that is often too short.  (An LWP that only tried
  * might, in the time-share class, keep the owner off the CPUs.)
  */
 static void add_timed(struct raw *r)

@@ -1,7 +1,8 @@
 /*
- * mm_oom.c - memory runs out: a call says ENOMEM, an access kills its process alone, the
- * system lives on, and all of the memory comes back.  Started with a word it is one
- * of those who take it all.
+ * mm_oom.c - memory runs out: a call returns ENOMEM, an access kills only its process, the
+ * system lives on, and all of the memory comes back.
+ *
+ * Started with a word, it is one of the processes that take all memory.
  */
 #include "mmtest.h"
 
@@ -86,7 +87,7 @@ static int reserves(void)
 		p[n++] = (char *)r;
 	if (n < 10 || r != -ENOMEM)
 		return 2;
-	/* Nor does what is not reserved take any of it. */
+	/* A mapping without a reservation takes none of it either. */
 	long lazy = map(NULL, 4096 * CHUNK, RW, LAZY);
 	for (size_t i = 0; lazy > 0 && writable((char *)lazy + i); i += PAGE)
 		;

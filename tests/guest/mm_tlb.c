@@ -62,8 +62,8 @@ static void pause_in_round(unsigned i, unsigned loops)
 
 static volatile uint64_t *page;
 
-/* Word 0 is the number of the round; it never goes back, but for the moment in which the
- * page is new.  Words 8 and up are the writers' own. */
+/* Word 0 is the number of the round; it never goes back, except for the moment in which the page is
+ * new.  Words 8 and up are the writers' own. */
 static void read_it(struct raw *r)
 {
 	uint64_t last = 0;
@@ -194,7 +194,7 @@ static void all_at_once(void)
 	ok("and leaves none behind", resident() <= before + 4);
 }
 
-/* --- who goes on using what is gone dies ------------------------------------------------------ */
+/* --- an access to an unmapped page is fatal --------------------------------------------------- */
 
 static void touch_until_dead(struct raw *r)
 {

@@ -1,6 +1,7 @@
 /*
- * mutex_stopped.c - a mutex among whose waiters one spins, but is stopped (tests/test_libthread.py,
- * in exact timing): it must not make every release look for whoever does not come.
+ * mutex_stopped.c - a mutex with a waiter that spins, and is stopped (tests/test_libthread.py,
+ * in exact timing).  The mutex must not make every release look for this spinner, which does not
+ * come.
  */
 #include <pthread.h>
 #include <sys/time.h>
@@ -48,8 +49,8 @@ static long turn_ns(void)
 	return (gethrtime() - start) / TURNS;
 }
 
-/* One that counts as a spinner, and is stopped.  Whoever was asleep when he was to be stopped goes on,
- * as one more sleeper.  Returns how many have come to the mutex. */
+/* Stops a thread that counts as a spinner.  If a thread was asleep when it was to be stopped, it
+ * continues, as one more sleeper.  Returns the number of threads that have come to the mutex. */
 static int stop_a_spinner(pthread_t *thread, int n)
 {
 	volatile uint32_t *spinners = &sleepq_of(&mutex)->spinners;
@@ -82,7 +83,7 @@ int main(void)
 	while (!(__atomic_load_n(&mutex.__owner, __ATOMIC_RELAXED) & M_WAITERS))
 		nanosleep(&off_the_cpu, NULL);
 	n = stop_a_spinner(thread, 1);
-	pthread_mutex_unlock(&mutex); /* wakes a sleeper, and he the next */
+	pthread_mutex_unlock(&mutex); /* wakes a sleeper, which wakes the next */
 	for (int i = 0; i < n - 1; i++)
 		pthread_join(thread[i], NULL);
 	is("a lock and unlock takes as long as before", turn_ns(), before);

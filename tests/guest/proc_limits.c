@@ -1,6 +1,6 @@
 /*
- * proc_limits.c - resource limits: what they are at first, what happens beyond, who inherits
- * them.  Started with a word, it is a program whose limits its parent has set.
+ * proc_limits.c - resource limits: their first values, what happens beyond them, which processes
+ * inherit them.  Started with a word, it is a program whose limits its parent has set.
  */
 #include "mmtest.h"
 #include <errno.h>

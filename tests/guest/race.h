@@ -2,15 +2,17 @@
  * race.h - races on purpose: what programs share that bring two or more threads to the same few
  * instructions at the same time, again and again (races_*.c).
  *
- *	PROGRAM RACE [ROUNDS]
+ * PROGRAM RACE [ROUNDS]
  *
- * A race has parties, a thread each, the first of them the main thread, and goes in rounds.  The
- * main thread prepares a round and starts it; each party draws how long it tarries, and acts; when all
- * have, the main thread looks at what has come of it.  Everybody waits in a loop, so the program needs
- * as many CPUs as it has parties, and more if they make threads.  A round that does not end fails
- * the run as any other mistake does: it has lost a wake-up.
+ * A race has parties, a thread each; the first is the main thread.  It runs in rounds.  The main
+ * thread prepares a round and starts it.  Each party draws a random delay, waits that long, and
+ * acts.  When all have acted, the main thread checks the result.
  *
- * In exact timing; what differs from seed to seed is who comes before whom.
+ * All parties wait in a loop.  So the program needs as many CPUs as it has parties, and more if the
+ * parties create threads.  A round that does not end has lost a wakeup, and fails the run as any
+ * other mistake does.
+ *
+ * It runs in exact timing.  What differs from seed to seed is the order of the parties.
  */
 #pragma once
 #include <pthread.h>
@@ -27,9 +29,9 @@
 #include "tap.h"
 
 #define PARTIES 4
-#define LONG 300000 /* ns of a round after which who waits takes naps, which cost nothing */
-/* A slice and some ticks: who waits for a CPU may take that long.  With few LWPs nobody waits for one,
- * nor takes a nap: a tenth of it is enough. */
+#define LONG 300000 /* ns of a round after which waiters take naps, which cost nothing */
+/* A slice and some ticks: an LWP may wait for a CPU that long.  With few LWPs none waits for a CPU
+ * or takes a nap: a tenth of it is enough. */
 #define TOO_LONG 50000000
 
 struct race {

@@ -1,6 +1,6 @@
 /*
- * races_console.c RACE [ROUNDS] - the races of those who use the console while its modes or its
- * foreground group change (race.h).  Nobody types.
+ * races_console.c RACE [ROUNDS] - the races of LWPs that use the console while its modes or its
+ * foreground group change (race.h).  There is no input.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static void console_begin(void)
 		bail("no console");
 }
 
-/* --- a reader whose group comes to be in the background -------------------------------------------- */
+/* --- a reader whose group comes to be in the background --------------------------------------- */
 
 static volatile struct {
 	unsigned ready, go; /* rounds */
@@ -77,7 +77,7 @@ static void take_foreground(unsigned round)
 	MUST(ended == reader && status == 0);
 }
 
-/* --- a reader who sleeps for a byte, when none is to be waited for any more -------------------------- */
+/* --- a reader that sleeps for a byte, when new modes let it return without -------------------- */
 
 static void set_min(unsigned min)
 {
@@ -106,7 +106,7 @@ static void modes_set(unsigned round)
 	set_min(0);
 }
 
-/* --- a writer, and another translation of the ends of its lines -------------------------------------- */
+/* --- a writer, and another translation of the ends of its lines ------------------------------- */
 
 #define LINES 100
 

@@ -1,6 +1,6 @@
 /*
- * races_life.c RACE [ROUNDS] - the races that core/ of the library claims to close (race.h): threads
- * that are cancelled, end, are stopped, or take a signal while others count on them.
+ * races_life.c RACE [ROUNDS] - the races that core/ of the library claims to close (race.h):
+ * threads that are cancelled, end, are stopped, or take a signal while others count on them.
  */
 #include <semaphore.h>
 #include <signal.h>
@@ -38,7 +38,7 @@ static void *takes(void *arg)
 
 static void *ends(void *arg);
 
-/* --- cancellation ------------------------------------------------------------------------------ */
+/* --- cancellation ----------------------------------------------------------------------------- */
 
 static pthread_t victim;
 static volatile bool ready;
@@ -188,7 +188,7 @@ static void async_lock_prepare(unsigned round)
 	ended = 0;
 	pthread_mutex_lock(&checked);
 	next = new_thread(next_locks, NULL);
-	turns(2000); /* both sleep, the victim before the other one: near-LIFO */
+	turns(2000); /* both sleep, the victim ahead of the next: near-LIFO */
 	victim = new_thread(victim_locks_async, (void *)(uintptr_t)round);
 	UNTIL(ready);
 	turns(2000);
@@ -263,7 +263,7 @@ static void async_first_cancel(unsigned round)
 	}
 }
 
-/* --- threads that have just been made ---------------------------------------------------------- */
+/* --- threads that have just been made --------------------------------------------------------- */
 
 static volatile unsigned called;
 
@@ -322,7 +322,7 @@ static void id_kill(unsigned round)
 		pthread_join(t[i], NULL);
 }
 
-/* --- whoever waits for any thread, when the last is somebody else's business ---------------------- */
+/* --- a join of any thread, when another thread detaches the last ------------------------------ */
 
 static void *detaches(void *arg)
 {
@@ -344,7 +344,7 @@ static void any_join(unsigned round)
 	MUST(thr_join(0, NULL, NULL) == EDEADLK);
 }
 
-/* --- threads that end while others begin ------------------------------------------------------- */
+/* --- threads that end while others begin ------------------------------------------------------ */
 
 static void *ends(void *arg)
 {
@@ -421,7 +421,7 @@ static void own_stack_join(unsigned round)
 	turns(200);
 }
 
-/* --- a thread is stopped, or its handler called, while it wakes another ------------------------ */
+/* --- a thread is stopped, or its handler called, while it wakes another ----------------------- */
 
 static volatile unsigned posted, taken;
 
@@ -437,7 +437,7 @@ static void stop_post(unsigned round)
 	posted = round;
 }
 
-/* Who is stopped has waked the other one, or has done nothing yet. */
+/* Either the stopped thread has woken the other thread, or it has done nothing yet. */
 static void other_goes_on(unsigned round)
 {
 	UNTIL(taken == round || (int)sem.__word < 0);
@@ -467,7 +467,7 @@ static void handler_call(unsigned round)
 	pthread_kill(party[1], SIGUSR1);
 }
 
-/* --- the same of many others ------------------------------------------------------------------- */
+/* --- the same of many others ------------------------------------------------------------------ */
 
 static volatile unsigned waiting;
 
@@ -505,7 +505,7 @@ static void many_stop(unsigned round)
 	thr_continue(party[1]);
 }
 
-/* --- a thread is stopped while it gives up a mutex ------------------------------------------------ */
+/* --- a thread is stopped while it gives up a mutex -------------------------------------------- */
 
 static volatile unsigned held;
 
@@ -523,7 +523,7 @@ static void mutex_take(unsigned round)
 	take_mutex(round);
 }
 
-/* Unless he has it, others can have it. */
+/* Unless the stopped thread has the mutex, other threads can have it. */
 static void mutex_stop(unsigned round)
 {
 	unsigned long owner;

@@ -1,7 +1,7 @@
 /*
  * races_more.c RACE [ROUNDS] - the races that the rest of the library claims to close (race.h):
- * semaphores with names, keys, timers that call functions, threads that begin with a signal or a policy,
- * malloc=mt, fork, rows of lock statistics, what newlib has, the table of ids.
+ * semaphores with names, keys, timers that call functions, threads that begin with a signal or a
+ * policy, malloc=mt, fork, rows of lock statistics, what newlib has, the table of ids.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static void *returns(void *arg)
 	return arg;
 }
 
-/* --- a semaphore with a name -------------------------------------------------------------------- */
+/* --- a semaphore with a name ------------------------------------------------------------------ */
 
 static sem_t *volatile opened[2];
 
@@ -48,7 +48,7 @@ static void name_check(unsigned round)
 	sem_unlink("/race");
 }
 
-/* --- keys --------------------------------------------------------------------------------------- */
+/* --- keys ------------------------------------------------------------------------------------- */
 
 static pthread_key_t key[2];
 
@@ -69,7 +69,7 @@ static void key_check(unsigned round)
 	pthread_key_delete(key[1]);
 }
 
-/* --- a timer that is gone when its function would be called -------------------------------------- */
+/* --- a timer that is gone when its function would be called ----------------------------------- */
 
 static volatile unsigned calls_of_other;
 
@@ -106,7 +106,7 @@ static void notify(unsigned round)
 	MUST(calls_of_other == 0);
 }
 
-/* --- a signal for a thread that begins, whose handler waits ----------------------------------------- */
+/* --- a signal for a thread that begins, whose handler waits ----------------------------------- */
 
 static sem_t sem;
 static volatile unsigned entered, left;
@@ -148,7 +148,7 @@ static void first_handler(unsigned round)
 	pthread_sigmask(SIG_UNBLOCK, &usr1, NULL);
 }
 
-/* --- a thread with a policy of its own ------------------------------------------------------------- */
+/* --- a thread with a policy of its own -------------------------------------------------------- */
 
 static void *looks_at_policy(void *arg)
 {
@@ -174,7 +174,7 @@ static void policy(unsigned round)
 	pthread_join(t, NULL);
 }
 
-/* --- a handler while a thread's variables of newlib are made -------------------------------------- */
+/* --- a handler while a thread's variables of newlib are made ---------------------------------- */
 
 static volatile bool uses, has_streams;
 
@@ -212,9 +212,9 @@ static void variables(unsigned round)
 	pthread_join(t, NULL);
 }
 
-/* --- two threads that enlarge the table of ids ------------------------------------------------------ */
+/* --- two threads that enlarge the table of ids ------------------------------------------------ */
 
-#define LISTED 511 /* with so many, whoever makes one more enlarges it, from one page to two */
+#define LISTED 511 /* with so many, the creation of one more enlarges it, from one page to two */
 #define SLAB 65536 /* what is mapped for further threads, perhaps at the same time */
 
 static char never_used[PTHREAD_STACK_MIN] __attribute__((aligned(16)));
@@ -252,7 +252,7 @@ static void table_check(unsigned round)
 	MUST((bytes_mapped() - mapped) % SLAB == WEFT_PAGE_SIZE);
 }
 
-/* --- lock statistics: each round a lock of its own, and one caller ------------------------------- */
+/* --- lock statistics: each round a lock of its own, and one caller ---------------------------- */
 
 static pthread_rwlock_t counted[500];
 
@@ -272,7 +272,7 @@ static void row_check(unsigned round)
 	MUST(rows == 1);
 }
 
-/* --- malloc=mt ---------------------------------------------------------------------------------- */
+/* --- malloc=mt -------------------------------------------------------------------------------- */
 
 /* 7 such objects fill a span, which is aligned to its size. */
 #define SPAN 262144ul
@@ -333,7 +333,7 @@ static void arena_check(unsigned round)
 		MUST(*object[round % 2][i] == i);
 }
 
-/* --- fork: a child has whole what others were changing ------------------------------------------- */
+/* --- fork: a child has whole what others were changing ---------------------------------------- */
 
 static volatile unsigned at_work, forked; /* in this round */
 
@@ -428,7 +428,7 @@ FORK_RACE(malloc, some_memory, some_memory)
 FORK_RACE(streams, one_more_stream, one_more_stream)
 FORK_RACE(arenas, fill_span, fill_span_of_each)
 
-/* --- a thread that may be cancelled anywhere, while it has a lock of newlib ------------------------- */
+/* --- a thread that may be cancelled anywhere, while it has a lock of newlib ------------------- */
 
 /* POSIX lets it call no such thing then, but the library does. */
 static void *uses_memory(void *arg)

@@ -17,7 +17,7 @@ static void sem_begin(void)
 	sem_init(&sem, 0, 0);
 }
 
-/* --- stopped while an LWP is on its way to it -------------------------------------------------- */
+/* --- stopped while an LWP is on its way to it ------------------------------------------------- */
 
 static void stopped_wait(unsigned round)
 {
@@ -40,7 +40,7 @@ static void stopped_post(unsigned round)
 	thr_continue(party[1]);
 }
 
-/* --- stopped before it begins ------------------------------------------------------------------ */
+/* --- stopped before it begins ----------------------------------------------------------------- */
 
 static volatile pthread_t newborn;
 static volatile unsigned born;
@@ -70,7 +70,7 @@ static void newborn_stop(unsigned round)
 		thr_continue(t);
 }
 
-/* --- a mutex whose owner inherits priorities ------------------------------------------------------ */
+/* --- a mutex whose owner inherits priorities -------------------------------------------------- */
 
 static pthread_mutex_t inheriting;
 
@@ -109,7 +109,7 @@ static void inherit_in_time(unsigned round)
 	}
 }
 
-/* --- an LWP that has been idle for long ----------------------------------------------------------- */
+/* --- an LWP that has been idle for long ------------------------------------------------------- */
 
 static int pipe_end[2];
 
@@ -139,7 +139,7 @@ static void aging_post(unsigned round)
 	sem_post(&sem);
 }
 
-/* --- a condition variable with a mutex whose queue is the kernel's ----------------------------- */
+/* --- a condition variable with a mutex whose queue is the kernel's ---------------------------- */
 
 static pthread_mutex_t mutex;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
@@ -170,7 +170,7 @@ static void robust_signal(unsigned round)
 	pthread_cond_signal(&cond);
 }
 
-/* --- deadlines --------------------------------------------------------------------------------- */
+/* --- deadlines -------------------------------------------------------------------------------- */
 
 static void deadline_wait(unsigned round)
 {
@@ -179,7 +179,7 @@ static void deadline_wait(unsigned round)
 	MUST(sem_clockwait(&sem, CLOCK_MONOTONIC, &t) == -1);
 }
 
-/* --- an LWP that goes idle --------------------------------------------------------------------- */
+/* --- an LWP that goes idle -------------------------------------------------------------------- */
 
 static sem_t to[2];
 
@@ -213,7 +213,7 @@ static void yields(unsigned round)
 		sched_yield();
 }
 
-/* --- stopped while it has yielded in a handler, with a mutex half given up ----------------------- */
+/* --- stopped while it has yielded in a handler, with a mutex half given up -------------------- */
 
 static pthread_mutex_t wanted = PTHREAD_MUTEX_INITIALIZER;
 static struct thread *volatile releaser;
@@ -225,7 +225,7 @@ static void yielding_handler(int sig)
 	yields(started);
 }
 
-/* Somebody to whom a handler can yield. */
+/* A thread to which a handler can yield. */
 static void *is_there(void *arg)
 {
 	while (!over) {
@@ -265,7 +265,7 @@ static void releasing_take(unsigned round)
 	pthread_mutex_unlock(&wanted);
 }
 
-/* Unless he has it, another can have it. */
+/* Unless the stopped thread has the mutex, another thread can have it. */
 static void releasing_stop(unsigned round)
 {
 	hrtime_t end;
@@ -286,7 +286,7 @@ static void releasing_stop(unsigned round)
 	thr_continue(party[1]);
 }
 
-/* --- cancelled there --------------------------------------------------------------------------- */
+/* --- cancelled there -------------------------------------------------------------------------- */
 
 /* POSIX lets it call no such thing then, but the library does. */
 static void *releases(void *arg)

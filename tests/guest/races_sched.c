@@ -1,7 +1,7 @@
 /*
  * races_sched.c RACE [ROUNDS] - the races that the dispatcher and its sleeps claim to close
- * (race.h): who is put on which CPU's queue while a CPU goes idle or offline, who sleeps while
- * it is woken, told or stopped.
+ * (race.h): an LWP is put on a CPU's queue while a CPU goes idle or offline; an LWP goes to sleep
+ * while it is woken, told or stopped.
  */
 #include <signal.h>
 #include <weft/ksync.h>
@@ -15,7 +15,7 @@
 
 #define SOON 150000 /* ns: many times what a switch takes, less than LONG */
 
-/* --- threads of one real-time priority, so that nobody makes room for anybody ------------------- */
+/* --- threads of one real-time priority, so that nobody makes room for anybody ----------------- */
 
 static void become_equal(void)
 {
@@ -100,7 +100,7 @@ static void no_sleepers(void)
 	sleeper[0].home = sleeper[1].home = -1;
 }
 
-/* --- a wake-up, and a CPU that has just become idle ---------------------------------------------- */
+/* --- a wake-up, and a CPU that has just become idle ------------------------------------------- */
 
 static void idle_begin(void)
 {
@@ -130,7 +130,7 @@ static void idle_wake(unsigned round)
 	sleeper[0].leave = round;
 }
 
-/* --- two wake-ups in a row, and two idle CPUs ------------------------------------------------------ */
+/* --- two wake-ups in a row, and two idle CPUs ------------------------------------------------- */
 
 static void pair_begin(void)
 {
@@ -150,7 +150,7 @@ static void pair_wake(unsigned round)
 	sleeper[0].leave = sleeper[1].leave = round;
 }
 
-/* --- a hand-over by one who then does not sleep ---------------------------------------------------- */
+/* --- a hand-over by an LWP that then does not sleep ------------------------------------------- */
 
 static uint32_t giver;
 
@@ -181,7 +181,7 @@ static void unpark_giver(unsigned round)
 	__sys_lwp_unpark(giver);
 }
 
-/* --- an LWP that another CPU takes over, and whose priority changes ------------------------------- */
+/* --- an LWP that another CPU takes over, and whose priority changes --------------------------- */
 
 static void steal(unsigned round)
 {
@@ -195,7 +195,7 @@ static void steal(unsigned round)
 	sleeper[0].leave = round;
 }
 
-/* --- a CPU that goes offline while LWPs are put on its queue ------------------------------------- */
+/* --- a CPU that goes offline while LWPs are put on its queue ---------------------------------- */
 
 #define AWAY 2 /* the CPU */
 static volatile bool away;
@@ -243,7 +243,7 @@ static void offline_wake(unsigned round)
 	}
 }
 
-/* --- a time-out of a sleep that has ended -------------------------------------------------------- */
+/* --- a time-out of a sleep that has ended ----------------------------------------------------- */
 
 static uint32_t late_lwp;
 static volatile unsigned parked;
@@ -295,7 +295,7 @@ static void timeout_occupy(unsigned round)
 		;
 }
 
-/* --- two who block, one of them again and again, and one who is told that both do --------------- */
+/* --- two LWPs that block, one of them again and again, and an LWP that is told that both do --- */
 
 #define TIMES 3
 
@@ -329,7 +329,7 @@ static void blocked_tell(unsigned round)
 	__sys_lwp_unpark(blocker[0]);
 }
 
-/* --- two LWPs that suspend each other --------------------------------------------------------------- */
+/* --- two LWPs that suspend each other --------------------------------------------------------- */
 
 static uint32_t partner[2];
 
@@ -365,7 +365,7 @@ static void suspend_release(unsigned round)
 	}
 }
 
-/* --- an LWP that is looked up as it exits, and its structure becomes another's --------------------- */
+/* --- an LWP that is looked up as it exits, and its structure becomes another's ---------------- */
 
 static struct raw short_lived, next_one;
 static volatile bool may_go;
@@ -417,7 +417,7 @@ static void lookup_unpark(unsigned round)
 		;
 }
 
-/* --- one who is woken before it has quite left its CPU -------------------------------------------- */
+/* --- an LWP that is woken before it has quite left its CPU ------------------------------------ */
 
 static void park_begin(void)
 {
@@ -434,7 +434,7 @@ static void unpark(unsigned round)
 	__sys_lwp_unpark(late_lwp);
 }
 
-/* --- one who computes, and has to be told --------------------------------------------------------- */
+/* --- an LWP that computes, and has to be told ------------------------------------------------- */
 
 static volatile unsigned caught;
 
@@ -460,7 +460,7 @@ static void told_send(unsigned round)
 	AT_ONCE(caught == round);
 }
 
-/* The same by somebody with a higher priority, who may run nowhere else. */
+/* The same by an LWP with a higher priority, which may run on no other CPU. */
 static void room_begin(void)
 {
 	no_sleepers();
@@ -484,7 +484,7 @@ static void room_wake(unsigned round)
 	sleeper[0].leave = round;
 }
 
-/* --- an LWP that ends while somebody begins to lend it his priority -------------------------------- */
+/* --- an LWP that exits while a waiter begins to lend it a priority ---------------------------- */
 
 static struct lwp_mutex left;
 

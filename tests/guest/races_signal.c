@@ -1,7 +1,7 @@
 /*
- * races_signal.c RACE [ROUNDS] - the races of signals that the model mxn claims to close (race.h): of
- * unbound threads and of the process, the LWPs that find a thread for those, and handlers in which a
- * thread comes onto another LWP.
+ * races_signal.c RACE [ROUNDS] - the races of signals that the model mxn claims to close (race.h):
+ * of unbound threads and of the process, the LWPs that find a thread for those, and handlers in
+ * which a thread comes onto another LWP.
  */
 #include <semaphore.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static void yields(unsigned round)
 		sched_yield();
 }
 
-/* --- a signal for a thread that goes to sleep -------------------------------------------------- */
+/* --- a signal for a thread that goes to sleep ------------------------------------------------- */
 
 static volatile unsigned handled;
 
@@ -99,7 +99,7 @@ static void woken_post(unsigned round)
 	sem_post(&sem);
 }
 
-/* --- two signals, one for a handler ------------------------------------------------------------ */
+/* --- two signals, one for a handler ----------------------------------------------------------- */
 
 static void nested_begin(void)
 {
@@ -127,7 +127,7 @@ static void nested_send_other(unsigned round)
 	sent = round;
 }
 
-/* --- a thread that waits for two signals, and another that has a handler for one of them -------- */
+/* --- a thread that waits for two signals, and another that has a handler for one of them ------ */
 
 static sigset_t both;
 
@@ -151,7 +151,7 @@ static void two_handle(unsigned round)
 	wait_for_sem(round);
 }
 
-/* The other one is for a handler, or still for this. */
+/* SIGUSR1 is for a handler, or for a second sigwait. */
 static void two_wait(unsigned round)
 {
 	int sig;
@@ -209,7 +209,7 @@ static void two_suspend(unsigned round)
 	sem_post(&sem);
 }
 
-/* --- an LWP that becomes busy while a signal comes that every thread blocks ----------------------- */
+/* --- an LWP that becomes busy while a signal comes that every thread blocks ------------------- */
 
 static void *sends(void *arg)
 {
@@ -249,7 +249,7 @@ static void blocked_post(unsigned round)
 	sem_post(&sem);
 }
 
-/* --- a signal while LWPs of the library's own begin ------------------------------------------------ */
+/* --- a signal while LWPs of the library's own begin ------------------------------------------- */
 
 static void on_thread(int sig)
 {
@@ -270,7 +270,7 @@ static void ends_well(pid_t pid)
 	MUST(status == 0);
 }
 
-/* A process makes them with its first thread, and whoever makes that one lets all signals through. */
+/* The child creates the LWPs of services with its first thread; the creator blocks no signals. */
 static void services_make(unsigned round)
 {
 	pid_t pid = fork();
@@ -335,7 +335,7 @@ static void aslwp_begin(void)
 	signal(SIGUSR1, handled_now);
 }
 
-/* --- a handler that comes back on another LWP ----------------------------------------------------- */
+/* --- a handler that comes back on another LWP ------------------------------------------------- */
 
 static volatile unsigned handlers;
 
@@ -351,7 +351,7 @@ static void section_begin(void)
 	signal(SIGUSR1, yielding_handler);
 }
 
-/* As the library does it, but for nothing between, so that a signal meets it. */
+/* As the library does it, except that the section is empty, so that a signal often hits it. */
 static void section_use(unsigned round)
 {
 	for (int i = 0; i < 300; i++) {
@@ -367,7 +367,7 @@ static void section_send(unsigned round)
 	UNTIL(handlers == 1);
 }
 
-/* --- a stack for handlers, and a handler that comes back on another LWP ---------------------------- */
+/* --- a stack for handlers, and a handler that comes back on another LWP ----------------------- */
 
 static char handlers_stack[16384] __attribute__((aligned(16)));
 static volatile bool on_it;
@@ -414,7 +414,7 @@ static void altstack_send(unsigned round)
 	section_send(round);
 }
 
-/* --- a system call that goes on on another LWP, and is to end ------------------------------------- */
+/* --- a system call that goes on on another LWP, and is to end --------------------------------- */
 
 static int never[2];
 static volatile bool reads;

@@ -1,7 +1,7 @@
 /*
  * races_space.c RACE [ROUNDS] - the races that processes, their memory and files claim to close
- * (race.h): who comes into being while all are told to go, pages that two touch first at the same
- * time, names that are moved and removed while somebody stands there.
+ * (race.h): LWPs that are created while all are told to exit, pages that two LWPs touch first at
+ * the same time, names that are moved and removed while a process works there.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 #define PAGE 4096
 
-/* --- processes -------------------------------------------------------------------------------------- */
+/* --- processes -------------------------------------------------------------------------------- */
 
 static pid_t child;
 
@@ -188,7 +188,7 @@ static void stop_check(unsigned round)
 	UNTIL(*alive != was);
 }
 
-/* --- memory ----------------------------------------------------------------------------------------- */
+/* --- memory ----------------------------------------------------------------------------------- */
 
 static volatile uint64_t *area, *alias;
 static int fd;
@@ -253,7 +253,7 @@ static void copy_prepare(unsigned round)
 	MUST(area[1] == 0);
 }
 
-/* One who knows the old page reads it, while two write to the new one. */
+/* An LWP with the old page in its TLB reads the page, while two write to the new one. */
 static volatile unsigned written;
 
 static void see_prepare(unsigned round)
@@ -314,7 +314,7 @@ static void unmap_area(unsigned round)
 	munmap((void *)area, PAGE);
 }
 
-/* A page that is replaced while somebody writes: who writes later writes to the new one. */
+/* A page that is replaced while an LWP writes: a later write goes to the new page. */
 static volatile bool replaced;
 
 static void replace_page_prepare(unsigned round)
@@ -343,7 +343,7 @@ static void replace_page_check(unsigned round)
 	munmap((void *)area, PAGE);
 }
 
-/* --- names and descriptors ------------------------------------------------------------------------ */
+/* --- names and descriptors -------------------------------------------------------------------- */
 
 #define TOP "/tmp/t"
 
@@ -361,7 +361,7 @@ static void dirs_begin(void)
 	mkdir(TOP "/y", 0700);
 }
 
-/* A directory that is removed, and somebody who makes a file in it. */
+/* A directory that is removed, and an LWP that creates a file in it. */
 static void dead_prepare(unsigned round)
 {
 	mkdir(TOP "/d", 0700);
@@ -436,7 +436,7 @@ static void replace_look(unsigned round)
 		MUST(there(TOP "/f"));
 }
 
-/* Two who make the same file, neither of them as the only one. */
+/* Two LWPs create the same file, without O_EXCL. */
 static void create_either(unsigned round)
 {
 	int f = open(TOP "/c", O_WRONLY | O_CREAT, 0600);
@@ -509,7 +509,8 @@ static void close_check(unsigned round)
 	close(fd);
 }
 
-/* Two who write to the console, more than it takes at a time: lines of their own, as ok() writes. */
+/* Two LWPs write to the console, more than it takes at a time: lines of their own, as ok()
+ * writes. */
 static void write_line(unsigned round)
 {
 	char line[301];

@@ -1,6 +1,6 @@
 /*
- * races_sync.c RACE [ROUNDS] - the races that the objects of the library, in sync/ and in the kernel's
- * queues below it, claim to close (race.h).
+ * races_sync.c RACE [ROUNDS] - the races that the objects of the library, in sync/ and in the
+ * kernel's queues below it, claim to close (race.h).
  */
 #include <semaphore.h>
 #include <signal.h>
@@ -12,7 +12,7 @@ static sem_t sem;
 static volatile unsigned flag;
 static hrtime_t when; /* of a round's deadline */
 
-/* --- a signal, and a wait that has just begun -------------------------------------------------- */
+/* --- a signal, and a wait that has just begun ------------------------------------------------- */
 
 static void signal_wait(unsigned round)
 {
@@ -65,7 +65,7 @@ static void take_mutex(unsigned round)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* --- time is up while somebody signals, or changes a priority ---------------------------------- */
+/* --- time is up while somebody signals, or changes a priority --------------------------------- */
 
 static void deadline_begin(void)
 {
@@ -109,7 +109,7 @@ static void deadline_priority(unsigned round)
 	thr_setprio(party[0], round % 2);
 }
 
-/* --- memory that is used for something else as soon as its object is through ------------------- */
+/* --- memory that is used for something else as soon as its object is through ------------------ */
 
 static union {
 	unsigned char bytes[64];
@@ -200,7 +200,7 @@ static void gone_cond_wait(unsigned round)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* Only once the other one waits. */
+/* Signals only after the waiter waits. */
 static void gone_cond_signal(unsigned round)
 {
 	UNTIL(flag == round);
@@ -209,7 +209,7 @@ static void gone_cond_signal(unsigned round)
 	pthread_cond_signal(&object.cond);
 }
 
-/* --- units of a semaphore ---------------------------------------------------------------------- */
+/* --- units of a semaphore --------------------------------------------------------------------- */
 
 static void units_begin(void)
 {
@@ -249,7 +249,7 @@ static void units_check(unsigned round)
 	MUST(value == 0);
 }
 
-/* --- a deadline and a unit at one time --------------------------------------------------------- */
+/* --- a deadline and a unit at one time -------------------------------------------------------- */
 
 static volatile bool got;
 
@@ -281,7 +281,7 @@ static void unit_check(unsigned round)
 	sem_trywait(&sem);
 }
 
-/* --- the mutex, with waiters whose time is up -------------------------------------------------- */
+/* --- the mutex, with waiters whose time is up ------------------------------------------------- */
 
 static void mutex_timed(unsigned round)
 {
@@ -309,7 +309,7 @@ static void mutex_bursts(unsigned round)
 	}
 }
 
-/* --- many are woken at one time ---------------------------------------------------------------- */
+/* --- many are woken at one time --------------------------------------------------------------- */
 
 static void broadcast_in_time(unsigned round)
 {
@@ -352,7 +352,7 @@ static void broadcast_wait(unsigned round)
 	pthread_barrier_wait(&barrier);
 }
 
-/* --- a reader-writer lock ---------------------------------------------------------------------- */
+/* --- a reader-writer lock --------------------------------------------------------------------- */
 
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 
@@ -366,7 +366,8 @@ static void rwlock_use(unsigned round)
 	pthread_rwlock_unlock(&rwlock);
 }
 
-/* The other reader may wait for the writer, whose time is up before this one gives the lock up. */
+/* The other reader may wait for the writer; the writer times out before this reader releases the
+ * lock. */
 static void rwlock_keep(unsigned round)
 {
 	pthread_rwlock_rdlock(&rwlock);
@@ -388,7 +389,7 @@ static void rwlock_read(unsigned round)
 	pthread_rwlock_unlock(&rwlock);
 }
 
-/* --- a shared barrier, and a signal for one who waits ------------------------------------------ */
+/* --- a shared barrier, and a signal for one of its waiters ------------------------------------ */
 
 static pthread_barrier_t barrier;
 

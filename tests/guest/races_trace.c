@@ -1,6 +1,6 @@
 /*
- * races_trace.c RACE [ROUNDS] - the races of those who watch processes (race.h).  Who watches is a child,
- * and ends with the round.
+ * races_trace.c RACE [ROUNDS] - the races of processes that watch other processes (race.h).  The
+ * tracer is a child, and ends with the round.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -55,7 +55,7 @@ static bool in_a_child(void)
 	return false;
 }
 
-/* --- two LWPs make a tracer of their process ------------------------------------------------------ */
+/* --- two LWPs make a tracer of their process -------------------------------------------------- */
 
 static struct raw other;
 static pid_t called[2];
@@ -106,7 +106,7 @@ static void two_tracers(unsigned round)
 	_exit(!both);
 }
 
-/* --- two LWPs read what their process has as a tracer ----------------------------------------------- */
+/* --- two LWPs read what their process has as a tracer ----------------------------------------- */
 
 #define READS 20
 
@@ -117,7 +117,7 @@ static void read_events(uint64_t *times)
 	struct trace_event e;
 
 	for (unsigned i = 0; i < READS;)
-		if (__sys_trace_wait(&e, 1) == 1) /* else the other one reads */
+		if (__sys_trace_wait(&e, 1) == 1) /* else the other LWP reads */
 			times[i++] = e.time;
 }
 
@@ -155,7 +155,7 @@ static void two_readers(unsigned round)
 	_exit(heard_twice());
 }
 
-/* --- events that are read while those who wait for room go on ---------------------------------------- */
+/* --- events that are read while LWPs that wait for room continue ------------------------------ */
 
 #define QUEUE 128 /* as many as there is room for */
 
@@ -188,7 +188,7 @@ static void full_queue(unsigned round)
 	_exit(!in_order);
 }
 
-/* --- a tracer that ends before the LWP that stands still has gone on ------------------------------- */
+/* --- a tracer that ends before the LWP that stands still has gone on -------------------------- */
 
 #define BUSY 3 /* the CPU of that LWP, which is kept from it */
 

@@ -1,5 +1,5 @@
 /*
- * races_wait.c RACE [ROUNDS] - the races of those who wait in the kernel (race.h): for signals,
+ * races_wait.c RACE [ROUNDS] - the races of LWPs that wait in the kernel (race.h): for signals,
  * for objects with handles, for pipes, for locks that processes share.
  */
 #include <poll.h>
@@ -13,7 +13,7 @@
 #include <weft/sys.h>
 #include "race.h"
 
-/* --- signals -------------------------------------------------------------------------------------- */
+/* --- signals ---------------------------------------------------------------------------------- */
 
 static volatile unsigned caught;
 
@@ -41,7 +41,7 @@ static void signal_begin(void)
 	mask(SIG_BLOCK, SIGUSR2);
 }
 
-/* One waits for it with sigsuspend, and it comes as he goes to sleep. */
+/* A waiter waits for a signal with sigsuspend; the signal comes as the waiter goes to sleep. */
 static void suspend_wait(unsigned round)
 {
 	sigset_t none;
@@ -60,7 +60,7 @@ static void nothing(unsigned round)
 {
 }
 
-/* A signal for the process: one who may have been chosen blocks it. */
+/* A signal for the process: a thread that may have been chosen for it blocks it. */
 static void mask_block(unsigned round)
 {
 	mask(SIG_BLOCK, SIGUSR1);
@@ -84,7 +84,7 @@ static void mask_take(unsigned round)
 	mask(SIG_BLOCK, SIGUSR1);
 }
 
-/* The same, and he exits. */
+/* The same, and the chosen thread exits. */
 static pthread_t heir[2];
 static volatile unsigned gone;
 
@@ -126,7 +126,7 @@ static void exit_check(unsigned round)
 	pthread_join(heir[1], NULL);
 }
 
-/* Two who wait for the same signals, and two of these. */
+/* Two threads wait for the same signals, and two of these signals come. */
 static void two_wait(unsigned round)
 {
 	sigset_t set;
@@ -165,7 +165,7 @@ static void timer_expire(unsigned round)
 	MUST(!sigismember(&pending, SIGUSR1));
 }
 
-/* --- objects with handles ------------------------------------------------------------------------- */
+/* --- objects with handles --------------------------------------------------------------------- */
 
 static uint32_t event[3];
 
@@ -177,7 +177,7 @@ static uint32_t new_object(uint32_t kind, uint32_t flags, const char *name)
 	return h < 0 ? 0 : h;
 }
 
-/* Two who make an object each when the table of handles is full. */
+/* Two threads create an object each when the table of handles is full. */
 static void table_prepare(unsigned round)
 {
 	while (new_object(KOBJ_EVENT, 0, NULL) / 4 != 16u << (round - 1))
@@ -235,14 +235,14 @@ static void any_wait(unsigned round)
 	got = __sys_kobj_wait(event, 2, 0, NULL);
 }
 
-/* What was had is reset, the other one is still set. */
+/* The event that the wait returned is reset, the other event is still set. */
 static void any_check(unsigned round)
 {
 	MUST(__sys_kobj_event_reset(event[got]) == 0);
 	MUST(__sys_kobj_event_reset(event[1 - got]) == 1);
 }
 
-/* The last handle to a name, and somebody who opens it. */
+/* The last handle to a name is closed, and another process opens the name. */
 static const char name[] = "a name";
 static uint32_t named, opened;
 
@@ -279,7 +279,7 @@ static void name_check(unsigned round)
 	}
 }
 
-/* --- pipes ------------------------------------------------------------------------------------------ */
+/* --- pipes ------------------------------------------------------------------------------------ */
 
 static int pipe_end[2];
 static unsigned char byte[2];
@@ -318,8 +318,8 @@ static void pipe_check(unsigned round)
 }
 
 /*
- * A signal ends the wait of one of two readers as there is a byte to read: one of the two has it, and
- * the other gets the next.
+ * A signal ends the wait of one of two readers as there is a byte to read: one of the two has it,
+ * and the other gets the next.
  */
 static volatile bool taken;
 
@@ -377,7 +377,7 @@ static void close_write_end(unsigned round)
 	close(pipe_end[1]);
 }
 
-/* --- poll --------------------------------------------------------------------------------------------- */
+/* --- poll ------------------------------------------------------------------------------------- */
 
 static void poll_wait(unsigned round)
 {
@@ -387,7 +387,7 @@ static void poll_wait(unsigned round)
 	MUST(read(pipe_end[0], byte, 1) == 1);
 }
 
-/* --- a process that is killed while it gets what it waits for ------------------------------------ */
+/* --- a process that is killed while it gets what it waits for --------------------------------- */
 
 static struct locks {
 	struct lwp_mutex mutex;
@@ -401,8 +401,8 @@ static uint32_t second;
 static volatile unsigned buried;
 
 /*
- * All on one CPU, and with one real-time priority: the victim is told to exit, and gets what it waits
- * for, before it comes to that CPU.
+ * All on one CPU, and with one real-time priority: the victim is told to exit, and gets what it
+ * waits for, before it comes to that CPU.
  */
 static void grave_begin(void)
 {

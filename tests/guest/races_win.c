@@ -6,7 +6,7 @@
 #include <windows.h>
 #include "race.h"
 
-/* --- critical sections: new ones, since the first waiter makes the event ----------------------- */
+/* --- critical sections: new ones, since the first waiter makes the event ---------------------- */
 
 static CRITICAL_SECTION section;
 static volatile unsigned inside;
@@ -36,7 +36,7 @@ static void section_begin(void)
 	InitializeCriticalSection(&section);
 }
 
-/* --- handles of threads, whose numbers are used again ------------------------------------------ */
+/* --- handles of threads, whose numbers are used again ----------------------------------------- */
 
 static DWORD returns(void *arg)
 {
@@ -55,7 +55,7 @@ static void handles_use(unsigned round)
 	}
 }
 
-/* A handle that one thread duplicates and another closes. */
+/* One thread duplicates a handle, and another thread closes it. */
 static HANDLE shared;
 
 /* The library makes handles of its own at first: they must not get the number. */
@@ -93,7 +93,7 @@ static void closed_close(unsigned round)
 	MUST(CloseHandle(shared));
 }
 
-/* --- suspension --------------------------------------------------------------------------------- */
+/* --- suspension ------------------------------------------------------------------------------- */
 
 static HANDLE volatile target;
 
@@ -115,7 +115,7 @@ static void target_uses_books(unsigned round)
 		GetThreadPriority(GetCurrentThread());
 }
 
-/* Nobody is stopped with the lock of the books. */
+/* No thread is stopped while it holds the lock of the Win32 tables. */
 static void suspend(unsigned round)
 {
 	UNTIL(target != NULL);
@@ -143,11 +143,11 @@ static void resume(unsigned round)
 		in_time();
 }
 
-/* --- a thread that lowers itself, with another ready to run on its CPU ----------------------------- */
+/* --- a thread that lowers itself, with another ready to run on its CPU ------------------------ */
 
 static volatile hrtime_t lowered;
 
-/* A tick lost is one that it has slept for the lock of the books. */
+/* A lost tick means that the thread has slept for the lock of the Win32 tables. */
 static DWORD looks_at_books(void *arg)
 {
 	MUST(GetThreadPriority(GetCurrentThread()) == THREAD_PRIORITY_NORMAL);
@@ -169,7 +169,7 @@ static void lower(unsigned round)
 	MUST(CloseHandle(h));
 }
 
-/* --- threads that are terminated, or end ------------------------------------------------------- */
+/* --- threads that are terminated, or end ------------------------------------------------------ */
 
 static void terminate(unsigned round)
 {
@@ -197,7 +197,7 @@ static void begin_thread(unsigned round)
 	UNTIL(WaitForSingleObject((HANDLE)h, 0) == WAIT_FAILED);
 }
 
-/* --- a fiber that another thread takes up as soon as it is told ---------------------------------- */
+/* --- a fiber that another thread takes up as soon as it is told ------------------------------- */
 
 static LPVOID home[2], shuttle;
 static volatile unsigned on, told, trips;

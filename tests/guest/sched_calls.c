@@ -150,7 +150,7 @@ static void test_who(void)
 	ok("all", __sys_priocntl(P_ALL, 0, PC_GETPARMS, &p) > 0);
 	ok("the user's", __sys_priocntl(P_UID, 0, PC_GETPARMS, &p) > 0);
 
-	/* A process is all its LWPs, and a new one is as its creator. */
+	/* A call for a process applies to all its LWPs; a new LWP inherits from its creator. */
 	set_nt(4, 1);
 	if (raw_start(&other, spins, 0, LWP_SUSPENDED) != 0)
 		bail("lwp_create failed");

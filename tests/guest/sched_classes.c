@@ -1,10 +1,10 @@
 /*
- * sched_classes.c - what the scheduling classes do, in figures: slices, falls, boosts, who
- * goes first.  For one CPU in exact timing, slow enough that a tick is not many instructions.
+ * sched_classes.c - what the scheduling classes do, in figures: slices, falls, boosts, which
+ * LWP goes first.  For one CPU in exact timing, slow enough that a tick is not many instructions.
  *
- * LWPs compute, and log whenever they find that another one had the CPU before: the log is
- * the order in which they ran, with the times.  The main LWP sleeps meanwhile, and has the
- * CPU at once when it wakes: it is in real-time, above all others.
+ * LWPs compute, and log whenever they find that another LWP had the CPU before.  The log is
+ * the order in which they ran, with the times.  The main LWP sleeps meanwhile, and gets the
+ * CPU at once when it wakes, because it is in real-time, above all others.
  */
 #include <stdbool.h>
 #include <sys/priocntl.h>
@@ -85,8 +85,8 @@ static void finish(int n)
 }
 
 /*
- * The n-th turn that was not cut off by the end of the run lasted so long, but for some
- * thousand instructions, 100 ns each: a first touch of a stack may be among them.
+ * The n-th turn was not cut off by the end of the run, and lasted so long, within some thousand
+ * instructions of 100 ns each: a first touch of a stack may be among them.
  */
 static bool lasted(unsigned n, int64_t ms)
 {
@@ -356,7 +356,7 @@ static void test_rt(void)
 	__sys_lwp_continue(lwp[2].id);
 	finish(3);
 
-	/* Whoever is given a priority goes behind its equals. */
+	/* An LWP that is given a priority goes behind its equals. */
 	prepare(2, compute, fifo);
 	go(2);
 	sleep_ms(10);
@@ -538,7 +538,8 @@ static void test_nt(void)
 	finish(1);
 	is("nt: a time-out lifts nobody", levels[0].pri, 8);
 
-	/* Who runs keeps the CPU: a new LWP, and one that is set going, wait for their turn. */
+	/* The running LWP keeps the CPU: a new LWP, and an LWP that is started, wait for their
+	 * turn. */
 	struct pcparms equal[] = {NT(8, 0), NT(8, 0)};
 	prepare(2, compute, equal);
 	lwp[0].fn = creator;

@@ -1,9 +1,9 @@
 /*
- * sig_races.c - interrupted system calls, and signals that race with what they meet: a call
+ * sig_races.c - interrupted system calls, and signals that race with other events: a call
  * about to sleep, sigsuspend, exit, stop and continue, parking.  Argument: rounds.
  *
- * The other side of each race is a child process, or a raw LWP.  No clock decides anything: who
- * interrupts a call looks first whether it has begun.
+ * The other side of each race is a child process, or a raw LWP.  No clock decides anything: the
+ * LWP that interrupts a call first checks that the call has begun.
  */
 #include "rawlwp.h"
 #include "tap.h"
@@ -41,7 +41,7 @@ static sigset_t set_of(int sig)
 /* --- a signal for a call that has begun --------------------------------------------------- */
 
 static struct {
-	uint32_t lwp, call; /* whom, in which call */
+	uint32_t lwp, call; /* the LWP to interrupt, and its call */
 	int release;        /* written to when the handler has run, to end the call; or -1 */
 	int pid;
 } target;
@@ -233,7 +233,7 @@ static void stops(void)
 	is("a stopped process can be killed", status, SIGKILL);
 }
 
-/* --- many LWPs --------------------------------------------------------------------------------- */
+/* --- many LWPs -------------------------------------------------------------------------------- */
 
 static volatile uint64_t raw_caught, shots, wakes;
 static volatile int done;
@@ -266,7 +266,7 @@ static void storm(void)
 			shots++;
 		if (i % 2)
 			__sys_lwp_unpark(raw[(i + 1) % 3].id);
-		if (__sys_sigqueue(getpid(), SIGRTMIN, i) == 0) /* whoever takes it */
+		if (__sys_sigqueue(getpid(), SIGRTMIN, i) == 0) /* any LWP takes it */
 			shots++;
 	}
 	done = 1;

@@ -1,8 +1,10 @@
 /*
- * sig_timers.c - setitimer, alarm and the timers of timer_create: times, overruns, whom they
- * signal, and every documented error.  Lower bounds on times hold on any machine, and so does
- * what is waited for with the signal blocked until the wait; upper bounds are looked at in exact
- * timing only, where no host can stand still in between.
+ * sig_timers.c - setitimer, alarm and the timers of timer_create: times, overruns, the receivers of
+ * their signals, and every documented error.
+ *
+ * Lower bounds on times hold on any machine.  They also hold for waits with the signal blocked
+ * until the wait.  Upper bounds are checked in exact timing only, where no host can stop in
+ * between.
  */
 #include "rawlwp.h"
 #include "tap.h"

@@ -295,9 +295,9 @@ static void the_signal(void)
 /* --- races ------------------------------------------------------------------------------------ */
 
 /*
- * Runners park, and each lets another go before: there is always one that can run, until
- * all have done their rounds but the last, who parks for good.  The watcher must hear of
- * that and of nothing before.
+ * Runners park, and each wakes another before it parks.  So one can always run, until all have done
+ * their rounds and the last runner parks for good.  The watcher must be told of this event and of
+ * no event before.
  */
 static volatile uint32_t left;
 

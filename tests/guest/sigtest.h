@@ -45,7 +45,7 @@ __attribute__((unused)) static void catch (int sig, void (*handler)(int), int fl
 	sigaction(sig, &act, NULL);
 }
 
-/* A handler that says who runs it, and how often. */
+/* A handler that records the thread that runs it, and how often. */
 static volatile pthread_t handled_by;
 static volatile int handled;
 

@@ -1,7 +1,7 @@
 /*
- * spins_for.c - waits in a loop for threads that may get no LWP (`pool`), or has them wait for an object in
- * the kernel while the one that would help may get no LWP (`sem`, `mutex`): what the end of a run that
- * stands still, or has no time left, says of it.
+ * spins_for.c - waits in a loop for threads that may get no LWP (`pool`), or has them wait for an
+ * object in the kernel while the one that would help may get no LWP (`sem`, `mutex`): what the end
+ * of a run that stands still, or has no time left, says of it.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -52,7 +52,7 @@ static void share_mutex(void)
 	pthread_mutex_init(&m, &attr);
 	pthread_mutex_lock(&m);
 	t = start(wants_mutex);
-	sched_yield(); /* in n1 it comes back never: the other one waits with the LWP */
+	sched_yield(); /* never returns in n1: the other thread waits and keeps the LWP */
 	pthread_mutex_unlock(&m);
 	pthread_join(t, NULL);
 }

@@ -1,12 +1,14 @@
 /*
- * style_pool.c - a pool of threads as such libraries are written: the creator polls until its threads are
- * alive, jobs stand in a list, the threads are paused by a signal whose handler sleeps, and the destroyer
- * polls until they are gone.  Its polling is a loop that spins for a while, then one that sleeps: in `mxn`
- * as it comes, with one LWP in the pool, the sleeps are what lets the pool's threads run.
+ * style_pool.c - a pool of threads as such libraries are written.
  *
- * Two things need an LWP of their own, which `n1` has not: a loop that does nothing but look (`mxn` gets
- * the LWP by pthread_setconcurrency), and a sleep in a handler that has interrupted a wait (there the pool
- * of `mxn` grows by itself).
+ * The creator polls until its threads are alive.  Jobs are in a list.  A signal pauses the threads,
+ * and its handler sleeps.  The destroyer polls until the threads are gone.  The polling is a loop
+ * that spins for a while, then a loop that sleeps.  In `mxn` with one LWP in the pool, these sleeps
+ * let the pool's threads run.
+ *
+ * Two things need an LWP of their own, which `n1` does not have.  The first is a loop that only
+ * looks (`mxn` gets the LWP by pthread_setconcurrency).  The second is a sleep in a handler that
+ * has interrupted a wait (there the pool of `mxn` grows by itself).
  */
 #include <pthread.h>
 #include <signal.h>

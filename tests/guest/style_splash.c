@@ -1,8 +1,9 @@
 /*
- * style_splash.c - small numeric kernels in the style of a well-known suite for shared memory: macros for
- * barriers, arrays of locks and flags, over mutexes and condition variables; phases between barriers;
- * flags that a thread polls, with yielding or sleep; and a queue of tasks for each thread, with stealing.
- * Each result is compared with what one thread computes, or with what it must be.
+ * style_splash.c - small numeric kernels in the style of a well-known suite for shared memory:
+ * macros for barriers, arrays of locks and flags, over mutexes and condition variables; phases
+ * between barriers; flags that a thread polls, with yielding or sleep; and a queue of tasks for
+ * each thread, with stealing.  Each result is compared with what one thread computes, or with what
+ * it must be.
  */
 #include <math.h>
 #include <pthread.h>
@@ -80,7 +81,7 @@ static void *begin(void *arg)
 	return NULL;
 }
 
-/* CREATE for all but one, the work of that one, and WAIT_FOR_END. */
+/* CREATE for P - 1 threads, the caller's own work, and WAIT_FOR_END. */
 static void parallel(void (*fn)(int))
 {
 	pthread_t t[P - 1];
@@ -103,7 +104,7 @@ static uint32_t draw(void)
 	return drawn >> 8;
 }
 
-/* --- LU: blocks have owners, a step has three phases ------------------------------------------- */
+/* --- LU: blocks have owners, a step has three phases ------------------------------------------ */
 
 #define LU_N 32
 #define LU_B 8
@@ -194,7 +195,7 @@ static void lu_test(void)
 	ok("LU: the product is the matrix", worst < 1e-9);
 }
 
-/* --- FFT: a barrier a stage -------------------------------------------------------------------- */
+/* --- FFT: a barrier a stage ------------------------------------------------------------------- */
 
 #define FFT_BITS 8
 #define FFT_N (1 << FFT_BITS)
@@ -274,7 +275,7 @@ static void fft_test(void)
 	ok("... and back", worst < 1e-12);
 }
 
-/* --- radix sort: a sum of prefixes handed from thread to thread by flags ------------------------ */
+/* --- radix sort: a sum of prefixes handed from thread to thread by flags ---------------------- */
 
 #define RADIX_N 2000
 #define RADIX 16
@@ -340,7 +341,7 @@ static void radix_test(void)
 	ok("... the same keys", before == after);
 }
 
-/* --- a grid: red and black points, a residual under a lock ------------------------------------- */
+/* --- a grid: red and black points, a residual under a lock ------------------------------------ */
 
 #define GRID 34
 #define SWEEPS 40
@@ -400,7 +401,7 @@ static void grid_test(void)
 	is("... and the residual of each sweep", wrong, 0);
 }
 
-/* --- a wavefront: each row follows the one above, whose flag it polls ---------------------------- */
+/* --- a wavefront: each row follows the one above, whose flag it polls ------------------------- */
 
 #define WAVE 48
 
@@ -443,7 +444,7 @@ static void wave_test(void)
 	is("... to its end", atomic_load(&wave_at[WAVE - 1]), WAVE);
 }
 
-/* --- tasks: a queue for each thread, with stealing ----------------------------------------------- */
+/* --- tasks: a queue for each thread, with stealing -------------------------------------------- */
 
 #define TASKS 4096
 #define LEAF 8 /* numbers that are not split any more */

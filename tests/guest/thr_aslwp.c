@@ -1,8 +1,10 @@
 /*
- * thr_aslwp.c - signals and threads that are on no LWP, in every model: who takes a signal for the
- * process, handlers of threads that wait, alternate stacks that stay with their thread, a handler
- * between any two instructions; and the LWPs that a program has.
- * Argument `die` or `live`, of itself: waits for a signal in all of its threads.
+ * thr_aslwp.c - signals and threads that are on no LWP, in every model.
+ *
+ * Tests which thread takes a signal for the process, handlers of threads that wait, alternate
+ * stacks that stay with their thread, a handler between any two instructions, and the LWPs of a
+ * program.  Argument `die` or `live`, given by the program itself: waits for a signal in all of its
+ * threads.
  */
 #include "sigtest.h"
 #include <errno.h>
@@ -207,7 +209,7 @@ static void one_wait(const struct wait *w)
 	is(w->name, (long)r, 0);
 }
 
-/* --- signals of the process -------------------------------------------------------------------- */
+/* --- signals of the process ------------------------------------------------------------------- */
 
 static void *unblocks(void *arg)
 {
@@ -277,7 +279,7 @@ static void pending(void)
 	is("an ignored one is dropped", handled, 0);
 }
 
-/* --- nothing but sleepers ----------------------------------------------------------------------- */
+/* --- only sleepers -------------------------------------------------------------------------- */
 
 static sem_t woken;
 
@@ -368,7 +370,7 @@ static int fate(char *self, char *how, int sig)
 	return WIFSIGNALED(status) ? WTERMSIG(status) : -1;
 }
 
-/* --- alternate stacks ---------------------------------------------------------------------------- */
+/* --- alternate stacks ------------------------------------------------------------------------- */
 
 #define STACKS 3
 static char alternate[STACKS][16384];
@@ -434,7 +436,7 @@ static void stacks(void)
 	is("sigaltstack: ENOMEM", errno, ENOMEM);
 }
 
-/* --- between any two instructions ----------------------------------------------------------------- */
+/* --- between any two instructions ------------------------------------------------------------- */
 
 #define TRAP_FLAG 0x100
 
@@ -468,8 +470,8 @@ static uint32_t lwp_id(void)
 }
 
 /*
- * A thread that has moved begins the range again, so that the next instruction after which it stops is
- * the same one.  True: it is.
+ * A thread that has moved begins the range again, so that the next instruction after which it stops
+ * is the same one.  True: it is.
  */
 static bool begins_again(uint64_t rip)
 {
@@ -586,7 +588,7 @@ static void any_instruction(void)
 	pthread_setconcurrency(1);
 }
 
-/* --- the LWPs of a process --------------------------------------------------------------------- */
+/* --- the LWPs of a process -------------------------------------------------------------------- */
 
 /* Before main has created anything. */
 static void four_lwps(void)

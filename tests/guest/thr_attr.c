@@ -149,7 +149,7 @@ static char *volatile local;
 static volatile int asked, spins;
 static sem_t stop;
 
-/* At work, on the CPU or off it, while the other one asks. */
+/* Works, on the CPU or off it, while the other thread asks. */
 static void *works(void *arg)
 {
 	local = __builtin_frame_address(0);

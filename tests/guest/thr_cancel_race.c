@@ -8,7 +8,7 @@
 
 static unsigned rounds = 50;
 
-static int one_lwp; /* model n1: who does not yield keeps it */
+static int one_lwp; /* model n1: a thread that does not yield keeps the LWP */
 
 /* With an LWP of its own where the model has that: it may keep it busy. */
 static pthread_t start_bound(void *(*fn)(void *), void *arg)
@@ -143,8 +143,8 @@ static void *ticket_waiter(void *arg)
 	return NULL;
 }
 
-/* Of two waiters one is cancelled while one signal is sent: the other one must get it, unless
- * the first has. */
+/* Two threads wait; one is cancelled while one signal is sent: the other must get the signal,
+ * unless the first has got it. */
 static void race_with_signal(int with_mutex)
 {
 	pthread_t t[2];

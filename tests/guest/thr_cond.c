@@ -62,8 +62,7 @@ static void test_arguments(void)
 	is("destroy", pthread_cond_destroy(&c), 0);
 	memset(&c, 0xff, sizeof(c));
 	is("init, destroyed, monotonic", pthread_cond_init(&c, &attr), 0);
-	pthread_condattr_setclock(&attr,
-				  CLOCK_REALTIME); /* no matter to c, nor is the end of attr */
+	pthread_condattr_setclock(&attr, CLOCK_REALTIME); /* no effect on c, like the destroy */
 	pthread_condattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_condattr_destroy(&attr);
 	memset(&attr, 0xff, sizeof(attr));
@@ -101,7 +100,7 @@ static void test_arguments(void)
 	is("cond_destroy", cond_destroy(&c), 0);
 }
 
-/* --- who goes on ---------------------------------------------------------------------- */
+/* --- which thread continues ----------------------------------------------------------- */
 
 static struct {
 	pthread_mutex_t m;
@@ -115,7 +114,7 @@ static void *stands_in_line(void *arg)
 {
 	pthread_mutex_lock(&line.m);
 	line.waiting++;
-	do { /* all are equal: whoever comes back has been let go */
+	do { /* all are equal: any thread that returns was woken */
 		int error =
 			line.ui ? cond_wait(line.c, &line.m) : pthread_cond_wait(line.c, &line.m);
 
@@ -162,7 +161,7 @@ static void signal_all(void)
 		pthread_cond_broadcast(line.c);
 }
 
-/* With the mutex or without; some time for others, who would be wrong. */
+/* With the mutex or without.  Leaves some time for further threads, which must not continue. */
 static void test_one_and_all(bool with_mutex, bool ui)
 {
 	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
@@ -196,7 +195,8 @@ static void test_one_and_all(bool with_mutex, bool ui)
 	line.ui = false;
 }
 
-/* As soon as it has let all go, the one who did may destroy it, though they are on their way. */
+/* The broadcasting thread may destroy the variable at once, though the woken threads are on their
+ * way. */
 static void test_destroy(void)
 {
 	int errors = 0;
@@ -223,7 +223,7 @@ static void test_destroy(void)
 	is("destroyed right after a broadcast", errors, 0);
 }
 
-/* Which mutex belongs to it is a matter of who waits now. */
+/* The present waiters decide which mutex belongs to the variable. */
 static pthread_mutex_t second = PTHREAD_MUTEX_INITIALIZER;
 static volatile bool second_waits;
 

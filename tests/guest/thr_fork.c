@@ -139,7 +139,7 @@ static void in_noise(void)
 		pthread_join(t[i], NULL);
 }
 
-/* --- who is left ----------------------------------------------------------------- */
+/* --- which thread remains -------------------------------------------------------- */
 
 static void *fork_and_exit(void *bound)
 {
@@ -182,7 +182,7 @@ static void exits(void)
 	is("exit in the child", status_of(pid), 7 << 8);
 }
 
-/* --- memory of those who are gone ------------------------------------------------------------- */
+/* --- memory of threads that are gone ---------------------------------------------------------- */
 
 static pthread_mutex_t of_gone, of_child;
 static sem_t waited_for;
@@ -435,7 +435,7 @@ static void note(char c)
 {
 	order[strlen(order)] = c;
 }
-static pthread_t forker; /* whom the handlers see */
+static pthread_t forker; /* the thread that the handlers see */
 
 static void prepare1(void)
 {

@@ -1,8 +1,10 @@
 /*
  * thr_inversion.c - priorities of threads that wait for each other, on one CPU, where the order in
- * which they end follows from their priorities alone.  Priority inversion without a protocol and with
- * PTHREAD_PRIO_INHERIT and PTHREAD_PRIO_PROTECT: along a chain, after a time-out, with a condition
- * variable, after an owner's death.  Who of several is next, for each kind of object.
+ * which they end follows from their priorities alone.
+ *
+ * Tests priority inversion without a protocol and with PTHREAD_PRIO_INHERIT and
+ * PTHREAD_PRIO_PROTECT: along a chain, after a time-out, with a condition variable, after an
+ * owner's death.  Also tests which of several waiters is next, for each kind of object.
  */
 #include <errno.h>
 #include <semaphore.h>
@@ -48,7 +50,7 @@ static void *act(void *arg)
 	return NULL;
 }
 
-/* All but the first wait for their cue; it is up to the first to give it. */
+/* Each actor except the first waits for its cue, which the first actor gives. */
 static void perform(const struct role *cast, int n)
 {
 	memset(order, 0, sizeof(order));
@@ -122,7 +124,7 @@ static void test_inversion(void)
 	}
 }
 
-/* Who waits becomes higher than the middle one while it waits. */
+/* The waiter's priority becomes higher than the middle one's while it waits. */
 static void low_and_repricing(struct actor *a)
 {
 	pthread_mutex_lock(&m1);
@@ -145,7 +147,7 @@ static void test_repriced(void)
 	same("... and else is not", order, "MHL");
 }
 
-/* High waits for second, who waits for first. */
+/* High waits for second, which waits for first. */
 static void chain_first(struct actor *a)
 {
 	pthread_mutex_lock(&m1);
@@ -226,7 +228,7 @@ static void test_timeout(void)
 	same("what was inherited from a waiter that gave up is gone", order, "HMuL");
 }
 
-/* Of those who wait, the one of the highest priority is next, then who came first. */
+/* The waiter with the highest priority is next; of equals, the first to arrive. */
 static void holds(struct actor *a)
 {
 	pthread_mutex_lock(&m1);
@@ -310,7 +312,7 @@ static void test_condition(int protocol)
 	is("free at the end", pthread_mutex_destroy(&m1), 0);
 }
 
-/* --- who is next, without a protocol ------------------------------------------------------------ */
+/* --- which waiter is next, without a protocol ------------------------------------------------- */
 
 /* Something to wait for: L has it, or nobody; three of one priority come, and go on in their order. */
 static struct object {
@@ -413,7 +415,7 @@ static void make_objects(bool shared)
 	sem_init(&units, shared, 0);
 }
 
-/* POSIX, for SCHED_FIFO: the highest priority, and of those who have it who has waited longest. */
+/* POSIX, for SCHED_FIFO: the highest priority is next; of equals, the longest waiter. */
 static void test_next(bool shared)
 {
 	static const struct role equals[] = {
@@ -458,7 +460,7 @@ static void reads_first(struct actor *a)
 	pthread_rwlock_unlock(&rw);
 }
 
-/* POSIX: a reader waits for a writer who waits if that has no lower priority, and else does not. */
+/* POSIX: a reader waits for a waiting writer, unless the writer has a lower priority. */
 static void test_readers(bool shared)
 {
 	static const struct role cast[] = {
@@ -492,7 +494,8 @@ static void writes_first(struct actor *a)
 	pthread_rwlock_unlock(&rw);
 }
 
-/* POSIX, for SCHED_FIFO: of the same priority, writers before readers.  Else: who came first. */
+/* POSIX, for SCHED_FIFO: of the same priority, writers before readers.  Else: in order of
+ * arrival. */
 static void test_writers(bool shared)
 {
 	static const struct role cast[] = {

@@ -206,7 +206,7 @@ static void test_join(void)
 	pthread_join(u, &status);
 	is("another thread joins it", (long)status, 0);
 
-	/* Two join each other.  Whoever comes second is refused. */
+	/* Two threads join each other.  The second join is refused. */
 	pthread_create(&t, NULL, joins, (void *)pthread_self());
 	if (pthread_join(t, &status) == EDEADLK) {
 		pthread_detach(t); /* it waits for the end of the process */

@@ -74,9 +74,9 @@ static void drop(struct block *b)
 	free(b);
 }
 
-/* --- by themselves, and passed on ---------------------------------------------------------------- */
+/* --- by themselves, and passed on ------------------------------------------------------------- */
 
-static struct block *pile; /* lock-free: whoever takes takes all */
+static struct block *pile; /* lock-free: a thread that takes takes all */
 
 static void pass_on(struct block *b)
 {
@@ -154,7 +154,7 @@ static void threads(void)
 	is("blocks that were not one thread's alone, or not aligned, or too small", wrong, 0);
 }
 
-/* --- the family ------------------------------------------------------------------------------------- */
+/* --- the family ------------------------------------------------------------------------------- */
 
 static void family(void)
 {
@@ -218,7 +218,7 @@ static void family(void)
 	free(p);
 }
 
-/* --- memory that goes back ----------------------------------------------------------------------------- */
+/* --- memory that goes back -------------------------------------------------------------------- */
 
 static uint64_t resident(void)
 {
@@ -244,7 +244,7 @@ static void goes_back(void)
 	ok("... and go back, but for some", resident() - before < (most - before) / 2);
 }
 
-/* --- fork -------------------------------------------------------------------------------------------------- */
+/* --- fork ------------------------------------------------------------------------------------- */
 
 static volatile int stop;
 
@@ -289,7 +289,7 @@ static void forks(void)
 	is("children of fork in whose parent others allocate", bad, 0);
 }
 
-/* --- guards ------------------------------------------------------------------------------------------------- */
+/* --- guards ----------------------------------------------------------------------------------- */
 
 static int misuse(const char *how)
 {

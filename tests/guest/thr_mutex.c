@@ -251,7 +251,7 @@ static void test_levels(void)
 	is("recursive: another's after as many unlocks", errors, 0);
 }
 
-/* A thread whose time is up leaves others in the queue, who must still be woken. */
+/* A thread times out and leaves other threads in the queue, which must still be woken. */
 static pthread_mutex_t crowded = PTHREAD_MUTEX_INITIALIZER;
 static long got, timed_out;
 

@@ -1,6 +1,7 @@
 /*
- * thr_notify.c - timers with SIGEV_THREAD in every model: who calls the function, with what, how
- * often, with which attributes and mask; deletion, fork, also beside the first of all; errors.
+ * thr_notify.c - timers with SIGEV_THREAD in every model: which thread calls the function, with
+ * what argument, how often, with which attributes and mask; deletion, fork, also beside the first
+ * of all; errors.
  */
 #include "tap.h"
 #include <pthread.h>

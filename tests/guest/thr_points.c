@@ -1,8 +1,10 @@
 /*
  * thr_points.c - which functions are cancellation points, and which are not (POSIX.1-2008,
- * 2.9.5.2), in every model.  (Those that may be, and are none: thr_nopoints.c.)  Each point is
- * tried with a cancellation that is pending before the call, and each that can block with one that
- * comes at a random moment around its sleep.  Argument: how often the latter.
+ * 2.9.5.2), in every model.  (Functions that may be points, and are none: thr_nopoints.c.)
+ *
+ * Each point is tried with a cancellation that is pending before the call.  Each point that can
+ * block is also tried with a cancellation that comes at a random moment around its sleep.
+ * Argument: how often such a cancellation is tried.
  */
 #define _GNU_SOURCE
 #include "start.h"

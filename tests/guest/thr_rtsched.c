@@ -1,7 +1,8 @@
 /*
  * thr_rtsched.c - threads of SCHED_FIFO and SCHED_RR: the order in which they run on one CPU (lwp)
- * or one LWP (unbound threads of mxn and n1), which follows from their policies and priorities alone.
- * Each thread records its letter; the first thread, of a high priority, makes the others ready.
+ * or one LWP (unbound threads of mxn and n1), which follows from their policies and priorities
+ * alone.  Each thread records its letter; the first thread, of a high priority, makes the others
+ * ready.
  */
 #include <errno.h>
 #include <poll.h>
@@ -92,7 +93,7 @@ static void *once(void *arg)
 	return NULL;
 }
 
-/* --- who runs first ---------------------------------------------------------------------------- */
+/* --- which thread runs first ------------------------------------------------------------------ */
 
 static void *own_policy(void *arg)
 {
@@ -178,7 +179,7 @@ static void test_yield_and_wake(void)
 	went("a preempted thread goes on before its equals", "lhle");
 }
 
-/* --- changes ----------------------------------------------------------------------------------- */
+/* --- changes ---------------------------------------------------------------------------------- */
 
 static void *sets_itself(void *arg)
 {
@@ -246,7 +247,7 @@ static void test_changes(void)
 	went("the caller keeps its place when it lowers itself", "aaabal");
 }
 
-/* --- preemption of a thread that calls nothing --------------------------------------------------- */
+/* --- preemption of a thread that calls nothing ------------------------------------------------ */
 
 static volatile bool over;
 
@@ -309,7 +310,7 @@ static void test_preemption(void)
 	went("one that a handler wakes preempts the thread it interrupts", "aha");
 }
 
-/* --- slices ------------------------------------------------------------------------------------- */
+/* --- slices ----------------------------------------------------------------------------------- */
 
 #define TURNS 6
 
@@ -399,7 +400,7 @@ static void test_rest_of_slice(void)
 	ok("... not a new slice", began[TURNS - 1] - began[TURNS - 2] < 120 * MS);
 }
 
-/* --- with mutexes, suspension, cancellation, fork ------------------------------------------------- */
+/* --- with mutexes, suspension, cancellation, fork --------------------------------------------- */
 
 static pthread_mutex_t mutex;
 
@@ -492,7 +493,7 @@ static void test_others(void)
 	is("a child of fork has it all", WEXITSTATUS(status), lwp ? WEXITSTATUS(status) : 7);
 }
 
-/* --- in the kernel, and with several LWPs -------------------------------------------------------------------------------- */
+/* --- in the kernel, and with several LWPs ----------------------------------------------------- */
 
 static void *polls(void *arg)
 {

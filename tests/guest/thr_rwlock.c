@@ -298,7 +298,7 @@ static void test_writer_gives_up(void)
 	is("the writer gave up", (long)status, ETIMEDOUT);
 }
 
-/* Those who wait to read while somebody writes then read together: each waits for the others. */
+/* The readers that wait for a writer then read together: each waits for the others. */
 static pthread_barrier_t together;
 static int waiting;
 
@@ -334,7 +334,7 @@ static void test_readers_together(void)
 	is("waiting readers read together", errors, 0);
 }
 
-/* --- barriers ---------------------------------------------------------------------------------- */
+/* --- barriers --------------------------------------------------------------------------------- */
 
 static pthread_barrier_t barrier;
 static long serial, step[THREADS], out_of_step;
@@ -443,7 +443,7 @@ static void test_barrier_signal(int pshared)
 	is("barrier_destroy", pthread_barrier_destroy(&barrier), 0);
 }
 
-/* --- spin locks --------------------------------------------------------------------------------- */
+/* --- spin locks ------------------------------------------------------------------------------- */
 
 static pthread_spinlock_t spin;
 static volatile long spun;
@@ -491,7 +491,7 @@ int main(int argc, char **argv)
 	for (int pshared = PTHREAD_PROCESS_PRIVATE; pshared <= PTHREAD_PROCESS_SHARED; pshared++) {
 		test_arguments(pshared);
 		test_barrier_arguments(pshared);
-		/* Who waits for a shared one in n1 keeps the only LWP. */
+		/* A thread that waits for a shared lock in n1 keeps the only LWP. */
 		if (!pshared || strcmp(model, "n1") != 0)
 			test_barrier_signal(pshared);
 	}

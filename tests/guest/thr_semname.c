@@ -166,7 +166,7 @@ static void test_two_processes(void)
 	is("unlink both", sem_unlink("/ping") | sem_unlink("/pong"), 0);
 }
 
-/* Whoever makes it, all get the same, and it is whole when its name appears. */
+/* Any thread may create it; all get the same semaphore, which is complete when its name appears. */
 static int races(void)
 {
 	sem_t *s = sem_open("/race", O_CREAT, 0600, 100), *all = sem_open("/all", 0);

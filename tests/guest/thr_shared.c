@@ -233,7 +233,7 @@ static void robust(int pshared)
 	is("mutex_destroy, lost", mutex_destroy(&m), 0);
 }
 
-/* Those who wait for a robust mutex are told what becomes of it. */
+/* The waiters for a robust mutex are told its new state. */
 static void *waits_for_it(void *arg)
 {
 	return (void *)(long)pthread_mutex_lock(&m);

@@ -205,7 +205,7 @@ static void *joins(void *arg)
 	return pthread_join(*(pthread_t *)arg, &status) == 0 ? status : NULL;
 }
 
-/* Handlers of whoever waits for another thread's end, which is still to come. */
+/* Handlers of a thread that waits for another thread's end, which is still to come. */
 static void joined(void)
 {
 	pthread_t t, joiner;
@@ -348,7 +348,7 @@ static void storm(void)
 	ok("and the threads got on", turns > 0);
 }
 
-/* Signals of each thread to its neighbour, who is at a lock, in a handler or asleep. */
+/* Each thread sends signals to its neighbour, which is at a lock, in a handler or asleep. */
 static pthread_t ring[3];
 static volatile unsigned long in_handler, sent;
 static volatile int dead;
@@ -492,7 +492,8 @@ int main(int argc, char **argv)
 {
 	if (argc > 1)
 		rounds = atoi(argv[1]);
-	/* The report is the first process's; it copies this one's if something failed. */
+	/* The report is the first process's; it copies the report of this process if a check has
+	 * failed. */
 	if (argc > 2 && freopen(REPORT_OF_SECOND, "w", stdout) == NULL)
 		return 1;
 	masks();

@@ -1,7 +1,8 @@
 /*
- * thr_sigwait.c - sigwait, sigwaitinfo, sigtimedwait and sigsuspend in every model: what they
- * return and what is known of it, who gets a signal, handlers, time-outs; and that unbound threads
- * which wait so keep no LWP.  Argument: signals of the race.
+ * thr_sigwait.c - sigwait, sigwaitinfo, sigtimedwait and sigsuspend in every model.
+ *
+ * Tests their results and the information on the signal, which thread gets a signal, handlers, and
+ * time-outs; and that unbound threads which wait so keep no LWP.  Argument: signals of the race.
  */
 #include "sigtest.h"
 #include "start.h"
@@ -76,7 +77,7 @@ static void no_lwp(void)
 	is("each signal is taken once", got, WAITERS);
 }
 
-/* --- what they return ---------------------------------------------------------------------------- */
+/* --- what they return ------------------------------------------------------------------------- */
 
 static sem_t at;
 
@@ -129,7 +130,7 @@ static void results(void)
 	is("sigwait: one for the thread", sigwait(&usr2, &sig), 0);
 	is("sigwait: which", sig, SIGUSR2);
 
-	/* A handler ends all but sigwait. */
+	/* A handler ends each of these calls except sigwait. */
 	for (int i = 0; i < 3; i++) {
 		sem_init(&at, 0, 0);
 		handled = 0;
@@ -159,7 +160,7 @@ static void results(void)
 	is("a signal for one that is suspended", (long)r, SIGUSR2);
 }
 
-/* --- sigsuspend -------------------------------------------------------------------------------- */
+/* --- sigsuspend ------------------------------------------------------------------------------- */
 
 static sigjmp_buf env;
 static volatile sigset_t mask_in_handler;
@@ -262,7 +263,7 @@ static void suspends(void)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* --- a race ------------------------------------------------------------------------------------ */
+/* --- a race ----------------------------------------------------------------------------------- */
 
 static volatile unsigned taken;
 static volatile unsigned long sum;

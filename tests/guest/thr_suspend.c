@@ -155,7 +155,7 @@ static void test_waiting(long flags)
 	is("once", count, 1);
 }
 
-/* --- amid others who lock ------------------------------------------------------------------- */
+/* --- amid other threads that lock ----------------------------------------------------------- */
 
 #define VICTIMS 4
 
@@ -225,7 +225,7 @@ static void test_amid_others(void)
 			/* Hangs if the victim has a lock. */
 			while (bystander_rounds[g] < before[g] + 2) {
 				thr_yield();
-				nap(20); /* who sleeps has a high priority, unlike who yields */
+				nap(20); /* a sleeper has a high priority; a yielder has not */
 			}
 		}
 		if (thr_continue(t) != 0)
@@ -239,7 +239,7 @@ static void test_amid_others(void)
 	ok("a suspended thread holds no lock of the library", true);
 }
 
-/* --- priorities -------------------------------------------------------------------------------- */
+/* --- priorities ------------------------------------------------------------------------------- */
 
 static int order[8], arrived, waiting, tokens;
 static mutex_t turn_lock;
@@ -258,7 +258,7 @@ static void *takes_turn(void *arg)
 	return NULL;
 }
 
-/* Until n threads wait: who counts itself gives the lock up by its wait alone. */
+/* Waits until n threads wait: a thread that counts itself releases the lock only by its wait. */
 static void until_all_wait(int n)
 {
 	for (bool all = false; !all;) {

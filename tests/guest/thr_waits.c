@@ -1,7 +1,8 @@
 /*
  * thr_waits.c - what may happen to a thread that waits for an object, of each kind and by each
  * interface: a handler interrupts it; it is cancelled, before or meanwhile.  And that the other
- * functions on these objects are no cancellation points.  (Cancellation at any moment: thr_points.c.)
+ * functions on these objects are no cancellation points.  (Cancellation at any moment:
+ * thr_points.c.)
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -304,7 +305,7 @@ int main(void)
 	one_lwp = model != NULL && strcmp(model, "n1") == 0;
 	sigaction(SIGUSR1, &act, NULL); /* without SA_RESTART */
 	test_ways(false);
-	if (!one_lwp) /* who waits for a shared one keeps the only LWP */
+	if (!one_lwp) /* a thread that waits for a shared one keeps the only LWP */
 		test_ways(true);
 	test_others();
 	return tap_done();

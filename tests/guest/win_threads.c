@@ -14,7 +14,7 @@
 
 static long rounds = 100;
 
-/* --- life --------------------------------------------------------------------------------------- */
+/* --- life ------------------------------------------------------------------------------------- */
 
 static DWORD WINAPI double_it(LPVOID arg)
 {
@@ -115,7 +115,7 @@ static void life(void)
 	for (long i = 0; i < rounds; i++) {
 		h[0] = create(double_it, (LPVOID)i, 0);
 		h[1] = create(double_it, (LPVOID)i, 0);
-		CloseHandle(h[1]); /* nobody waits for this one */
+		CloseHandle(h[1]); /* no thread waits for h[1] */
 		if (join(h[0]) != 2 * (DWORD)i)
 			bail("thread %ld", i);
 	}
@@ -142,7 +142,7 @@ static void posix_threads(void)
 	CloseHandle(h);
 }
 
-/* --- suspension ---------------------------------------------------------------------------------- */
+/* --- suspension ------------------------------------------------------------------------------- */
 
 static volatile long turns;
 static volatile int stop, stage;
@@ -211,7 +211,7 @@ static void suspension(void)
 	is("... and resumed", stage, 2);
 }
 
-/* --- termination ---------------------------------------------------------------------------------- */
+/* --- termination ------------------------------------------------------------------------------ */
 
 static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
 static HANDLE kept;
@@ -283,7 +283,7 @@ static void termination(void)
 	CloseHandle(kept);
 }
 
-/* --- scheduling ------------------------------------------------------------------------------------ */
+/* --- scheduling ------------------------------------------------------------------------------- */
 
 static DWORD WINAPI own_priority(LPVOID arg)
 {
@@ -388,7 +388,7 @@ static void last_error(void)
 	is("success leaves the last error", GetLastError(), 77);
 }
 
-/* --- thread-local storage and times ------------------------------------------------------------------ */
+/* --- thread-local storage and times ----------------------------------------------------------- */
 
 static DWORD tls;
 

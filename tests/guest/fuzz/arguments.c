@@ -283,7 +283,7 @@ static char *structure(struct rng *r, const struct argdesc *d)
 
 /* --- values by what they are for ------------------------------------------------------------- */
 
-/* Ids that the random calls may use: nobody whom the run needs. */
+/* Ids that the random calls may use: no process that the run needs. */
 static uint64_t safe_pid(struct rng *r, uint64_t v)
 {
 	int pid = v;

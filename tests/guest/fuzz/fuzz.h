@@ -72,8 +72,8 @@ _Static_assert(sizeof(struct report) <= REPORT_SIZE, "whole pages a victim");
 
 /* --- victim.c ----------------------------------------------------------------------------- */
 
-/* The calls that are made: those of SYSCALLS in a comma list, or all but reboot.  Ends the
- * program if the list names none.  Returns how many there are. */
+/* Selects the calls to make: those of SYSCALLS in a comma list, or all except reboot.  Ends the
+ * program if the list names none.  Returns their number. */
 unsigned choose_calls(const char *names);
 /* `fuzz -v HARNESS SLOT SEED BATCH LWPS [NAMES]`, with the file of reports as descriptor 0: makes
  * so many calls, and ends in any way. */
@@ -101,7 +101,7 @@ uint64_t wild(struct rng *r);
 struct special { /* how to make a structure that a call reads */
 	const char *name;
 	unsigned row;  /* how many to make in a row: some calls take several */
-	unsigned lock; /* not 0: a kind of lock: few, for all, and seldom set afresh */
+	unsigned lock; /* not 0: a kind of lock: few, for all, and seldom set again */
 	void (*fill)(struct rng *r, void *at); /* after its fields have been; may be NULL */
 };
 /* What there is to say of the structure of this name; never NULL. */

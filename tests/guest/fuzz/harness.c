@@ -1,8 +1,8 @@
 /*
- * harness.c - starts victims, watches their reports, and kills who makes no more calls.
+ * harness.c - starts victims, watches their reports, and kills victims that make no more calls.
  *
- * It runs above them all, in the real-time class at a level that victims do not use: what they
- * do to their own priorities does not keep it from looking.
+ * It runs above all victims, in the real-time class at a level that they do not use.  So the
+ * priorities that victims give themselves do not keep it from looking.
  */
 #include "fuzz.h"
 #include <err.h>
@@ -21,7 +21,7 @@
 #include <weft/time.h>
 
 #define STRAY_MS 100  /* a victim without calls for so long is killed; its children too */
-#define KILL_MS 60000 /* by then who was killed is gone, on any host */
+#define KILL_MS 60000 /* by then a killed process is gone, on any host */
 #define POLL_MS 5     /* how often the harness looks */
 
 struct watched {
@@ -162,7 +162,7 @@ static int sweep(uint64_t ns)
 	return others;
 }
 
-/* Somebody does not die: says who, and ends the run. */
+/* Killed processes do not die: prints their names, and ends the run. */
 static void accuse(void)
 {
 	struct weft_procinfo p;

@@ -1,14 +1,16 @@
 /*
  * main.c - fuzz [-s SEED] [-n CALLS] [-p PROCESSES] [-l LWPS] [-t NAME,NAME...]: random
  * system calls with random and half-valid arguments, from several processes with several
- * LWPs each.  What is asked of the kernel is to survive, and to get back every page and every
- * object of its caches: status 1 if it does not.
+ * LWPs each.
  *
- * The harness starts victims, one batch of calls each, looks on, kills who takes too long,
- * and starts the next: a victim may crash, exec, exit, or hang at any time, and that is
- * fine.  A victim's first LWP makes no random call: it wakes the others, and starts a new one
- * when one seems to be stuck for good.  Two things are kept from the random calls: the end of
- * the machine, and the harness's and the first process's ids.
+ * The kernel must survive, and must get back every page and every object of its caches: status 1 if
+ * it does not.
+ *
+ * The harness starts victims, one batch of calls each, watches them, kills those that take too
+ * long, and starts the next.  A victim may crash, exec, exit, or hang at any time.  A victim's
+ * first LWP makes no random call.  It wakes the others, and starts a further LWP when one seems to
+ * be stuck for good.  Two things are kept from the random calls: the end of the machine, and the
+ * ids of the harness and of the first process.
  *
  * Calls come from SYSCALLS, arguments by the table of weft/sysdesc.h.  The whole run is a
  * function of its seed, in exact timing to the instruction.
