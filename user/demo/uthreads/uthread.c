@@ -68,7 +68,7 @@ static void uthread_switch(void)
 	readers_poll(false);
 	while ((next = uqueue_take(&ready)) == NULL) {
 		if (readers == 0) {
-			fprintf(stderr, "uthreads: deadlock: every one waits for another\n");
+			fprintf(stderr, "uthreads: deadlock: everyone waits for another\n");
 			exit(1);
 		}
 		readers_poll(true);
