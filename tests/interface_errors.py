@@ -6,7 +6,7 @@ with its cause, and C11's results:
     EINVAL: unknown flags; EAGAIN, ENOMEM: no memory for it.  Errors of pthread_create.
 
 `Errors of NAME` stands for those of another function.  A file's first comment may say for all of
-its functions, but some: `All functions but pthread_attr_init: EINVAL: attr is not initialised.`
+its functions except some: `All functions except pthread_attr_init: EINVAL: attr is not initialised.`
 """
 
 import re
@@ -24,7 +24,7 @@ ITEM = re.compile(rf"\b({ERROR}(?:, {ERROR})*): +(?=[^\s.;])")
 PROTOTYPE = re.compile(r"^(?!typedef|#)[\w \*]*?\b(?!__)(\w+)\([^;{]*\)[^;{]*;", re.MULTILINE)
 DEFINITION = re.compile(r"(?:/\*((?:(?!\*/).)*)\*/\s*)?\n[ \t]*(?!static|return|else)[a-z]\w*[\w \*]*?"
                         r"\b(_?[a-z][\w@]+)\([^;{}()]*(?:\([^;{}()]*\)[^;{}()]*)*\)\n[ \t]*\{", re.DOTALL)
-ALL = re.compile(r"All functions(?: but ([\w, ]+))?: +(E.*?)(?:\.(?=\s)|\*/)", re.DOTALL)
+ALL = re.compile(r"All functions(?: except ([\w, ]+))?: +(E.*?)(?:\.(?=\s)|\*/)", re.DOTALL)
 KINDS = ("mutex", "cond", "rwlock", "barrier")
 
 

@@ -101,7 +101,7 @@ int pthread_join(pthread_t thread, void **status)
 	return thread == 0 ? ESRCH : __thread_join(thread, NEVER, NULL, status);
 }
 
-/* EBUSY: the thread has not exited.  Also the errors of pthread_join. */
+/* EBUSY: the thread has not exited.  Errors of pthread_join. */
 int pthread_tryjoin_np(pthread_t thread, void **status)
 {
 	return thread == 0 ? ESRCH : __thread_join(thread, 0, NULL, status);
@@ -110,7 +110,7 @@ int pthread_tryjoin_np(pthread_t thread, void **status)
 /*
  * As pthread_join, until abstime by CLOCK_REALTIME.  ETIMEDOUT: the thread has not exited by then.
  * EINVAL: also nanoseconds of abstime out of range.  ENOMEM: the model could not prepare for
- * deadlines.  Also the errors of pthread_join.
+ * deadlines.  Errors of pthread_join.
  */
 int pthread_timedjoin_np(pthread_t thread, void **status, const struct timespec *abstime)
 {

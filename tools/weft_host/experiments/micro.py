@@ -46,7 +46,7 @@ TARGETS = {
     "create_join": (6_000, 600, 69_917),
     "yield_pair": (450, 130, 891),
     "semaphore_round_trip": (1_450, 260, 6_754),
-    "timed_semaphore_round_trip": (2_500, 830, None),
+    "timed_semaphore_round_trip": (2_700, 950, None),
     "condition_round_trip": (1_750, 520, 12_698),
     "pingpong_iteration": (1_700, 500, 11_150),
 }
