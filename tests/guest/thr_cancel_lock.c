@@ -76,9 +76,11 @@ static void let_run_on(void)
 		sched_yield();
 }
 
+/* By sleeps, because with a ceiling the caller may be above the thread that it waits for. */
 static void let_run(void)
 {
-	wait_for(&waiting);
+	while (!waiting)
+		let_run_on();
 	waiting = 0;
 	let_run_on();
 }
