@@ -162,7 +162,6 @@ RACES = [
     Race("list-half-made", ["races_aio", "list", 20]),
     Race("done-unlooked", ["races_aio", "suspend", 60], 24),
     Race("next-of-the-past", ["races_aio", "cancel", 30], 24),
-    Race("permit-cleared", ["races_aio", "again", 60], 24),
 ]
 
 
