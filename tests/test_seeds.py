@@ -35,7 +35,7 @@ TIMEOUT = 120
 
 # The first of these that a failing run comes to is where GDB stops.  Breakpoints that are
 # never met leave virtual time alone.
-STOPS = ("standstill", "panic", "tap_not_ok")
+STOPS = ("lockstep_standstill", "panic", "tap_not_ok")
 
 
 def quantum(seed):
@@ -151,7 +151,7 @@ def test_seeds_find_a_bug(guest, tmp_path, request, bug, model, cpus, enough, ar
     else:
         assert found.returncode == 124
         when = re.search(rb"standstill at (\d+) ns", found.stderr)[1].decode()
-        assert re.search(r"hit Breakpoint \d+, standstill \(", seen), seen
+        assert re.search(r"hit Breakpoint \d+, lockstep_standstill \(", seen), seen
         assert f"$1 = {when}\n" in seen, seen
 
 
@@ -160,5 +160,5 @@ def test_the_lines_that_repeat_a_failure():
     assert run == "tools/weft run --timing exact --smp 4 --model mxn --quantum 300 --seed 17 " \
         "-- thr_cond 8"
     assert gdb.startswith("tools/weft gdb --timing exact --smp 4 --model mxn --quantum 300 "
-                          "--seed 17 --ex 'break standstill' ")
+                          "--seed 17 --ex 'break lockstep_standstill' ")
     assert gdb.endswith(" --ex continue -- thr_cond 8")

@@ -19,7 +19,7 @@ from .machine import UsageError
 
 LARGEST = 2**32 - 1
 # Where GDB stops, in the repeat of a run that failed: in the kernel.
-STOPS = ("panic", "standstill")
+STOPS = ("panic", "lockstep_standstill")
 
 
 def parse(text):

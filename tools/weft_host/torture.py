@@ -42,7 +42,7 @@ PATIENCE = {"exact": 5, "fast": 100}  # guest's seconds that a player may wait
 TIMEOUT = {"exact": 300, "fast": 400}  # host's seconds for a run
 
 # Where GDB stops, if a run comes there: in the watchdog and at a failed check; in the kernel.
-STOPS = ("torture_failed", "panic", "standstill")
+STOPS = ("torture_failed", "panic", "lockstep_standstill")
 
 TOLD = 400  # lines of a failing run's output: stacks are among them
 
