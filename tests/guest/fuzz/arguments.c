@@ -509,6 +509,10 @@ void arguments(struct rng *r, unsigned number, unsigned lwps, uint64_t arg[6])
 			arg[i] = argument(r, &d->arg[i]);
 	if (number == SYS_priocntl && !one_in(r, 8))
 		fill_parameters(r, arg[2], (void *)(arg[3] = roomy(r)));
+	/* A time of day; what fill_timespec makes is mostly before the machine's start. */
+	if (number == SYS_clock_settime && in_arena((char *)arg[1], sizeof(struct weft_timespec)) &&
+	    !one_in(r, 4))
+		((struct weft_timespec *)arg[1])->sec = 1500000000 + below(r, 1000000000);
 	if (number == SYS_execve || number == SYS_spawn) {
 		/* Something that ends soon. */
 		char *at = (char *)roomy(r);
