@@ -29,13 +29,11 @@ static void limit_memory(void)
 		      (unsigned long long)(page_free_count() * PAGE_SIZE >> 20));
 }
 
-static void start_init(void)
+static void start_init(char *path)
 {
-	char path[WEFT_PATH_MAX] = "/bin/init";
 	char *argv[] = {path, NULL};
 	char *envp[] = {"PATH=/host:/bin", "HOME=/", NULL};
 
-	boot_option("init", path, sizeof(path));
 	int err = proc_spawn_first(path, argv, envp);
 	if (err != 0)
 		panic("cannot start %s: error %d", path, -err);
@@ -43,6 +41,8 @@ static void start_init(void)
 
 void kmain(void)
 {
+	static char init[WEFT_PATH_MAX] = "/bin/init";
+
 	console_init_early();
 	cpu_init_early();
 	timing_choose();
@@ -70,8 +70,9 @@ void kmain(void)
 	printk_info("weft: %u CPU%s online after %lu ms\n", ncpu, ncpu == 1 ? "" : "s",
 		    timing_boot_time() / 1000000);
 	limit_memory();
+	boot_option("init", init, sizeof(init));
 	/* What comes before costs no virtual time. */
 	timing->start();
-	start_init();
+	start_init(init);
 	cpu_call_on_stack(this_cpu()->idle->kstack, sched_cpu_main);
 }
