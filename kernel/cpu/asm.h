@@ -23,6 +23,9 @@
 #define CPU_TIMEREC 72
 #define CPU_INWIN 80
 #define CPU_TSS_RSP0 88
+#define CPU_LAPIC 188
+#define CPU_FRAME 192
+#define CPU_IRR 200
 
 /* struct timerec */
 #define TIMEREC_WS 8

@@ -31,6 +31,9 @@ _Static_assert(offsetof(struct cpu, ist1) == CPU_IST1, "");
 _Static_assert(offsetof(struct cpu, timerec) == CPU_TIMEREC, "");
 _Static_assert(offsetof(struct cpu, inwin) == CPU_INWIN, "");
 _Static_assert(offsetof(struct cpu, tss.rsp) == CPU_TSS_RSP0, "");
+_Static_assert(offsetof(struct cpu, lapic) == CPU_LAPIC, "");
+_Static_assert(offsetof(struct cpu, frame) == CPU_FRAME, "");
+_Static_assert(offsetof(struct cpu, irr) == CPU_IRR, "");
 _Static_assert(offsetof(struct timerec, ws) == TIMEREC_WS, "");
 _Static_assert(offsetof(struct lwp, ksp) == LWP_KSP, "");
 _Static_assert(offsetof(struct lwp, ast) == LWP_AST, "");
@@ -57,6 +60,8 @@ _Static_assert(sizeof(struct trapframe) == TF_SIZE, "");
 #define CR4_OSXMMEXCPT (1u << 10)
 #define CR4_MCE (1u << 6)
 #define CR4_FSGSBASE (1u << 16)
+
+#define TSS_BUSY (1ull << 41)
 
 /* RFLAGS that SYSCALL clears: TF, IF, DF, NT, AC. */
 #define SYSCALL_CLEARS 0x44700
@@ -100,9 +105,9 @@ struct table_register {
 extern char trap_stubs[], syscall_entry[];
 void nmi_entry(void), double_fault_entry(void), machine_check_entry(void);
 
-static void set_gate(unsigned vec, uint64_t entry, unsigned ist, unsigned dpl)
+static struct gate make_gate(uint64_t entry, unsigned ist, unsigned dpl)
 {
-	idt[vec] = (struct gate){
+	return (struct gate){
 		.offset_low = entry,
 		.offset_mid = entry >> 16,
 		.offset_high = entry >> 32,
@@ -110,6 +115,11 @@ static void set_gate(unsigned vec, uint64_t entry, unsigned ist, unsigned dpl)
 		.ist = ist,
 		.type = 0x8e | dpl << 5, /* present, interrupt gate */
 	};
+}
+
+static void set_gate(unsigned vec, uint64_t entry, unsigned ist, unsigned dpl)
+{
+	idt[vec] = make_gate(entry, ist, dpl);
 }
 
 static void fill_idt(void)
@@ -154,12 +164,30 @@ static void fill_area(struct cpu_area *a, unsigned id)
 	cpus[id] = c;
 }
 
-static void load_tables(struct cpu *c)
+static void load_gdt(struct cpu *c)
 {
 	struct table_register gdtr = {sizeof(c->gdt) - 1, (uint64_t)c->gdt};
-	struct table_register idtr = {sizeof(idt) - 1, (uint64_t)idt};
 
 	__asm__ volatile("lgdt %0" ::"m"(gdtr));
+}
+
+static void load_idt(const struct gate *table, size_t size)
+{
+	struct table_register idtr = {size - 1, (uint64_t)table};
+
+	__asm__ volatile("lidt %0" ::"m"(idtr));
+}
+
+/* LTR takes only a TSS that is not busy, and makes it busy. */
+static void load_tss(struct cpu *c)
+{
+	c->gdt[SEL_TSS / 8] &= ~TSS_BUSY;
+	__asm__ volatile("ltr %w0" ::"r"(SEL_TSS) : "memory");
+}
+
+static void load_tables(struct cpu *c)
+{
+	load_gdt(c);
 	__asm__ volatile("pushq %0\n\t"
 			 "leaq 1f(%%rip), %%rax\n\t"
 			 "pushq %%rax\n\t"
@@ -167,8 +195,8 @@ static void load_tables(struct cpu *c)
 			 "1:\tmovw %w1, %%ss" ::"i"(SEL_KCODE),
 			 "r"(SEL_KDATA)
 			 : "rax", "memory");
-	__asm__ volatile("lidt %0" ::"m"(idtr));
-	__asm__ volatile("ltr %w0" ::"r"(SEL_TSS));
+	load_idt(idt, sizeof(idt));
+	load_tss(c);
 	wrmsr(MSR_GSBASE, (uint64_t)c);
 	wrmsr(MSR_KERNEL_GSBASE, 0);
 }
@@ -225,6 +253,26 @@ static void init_this_cpu(struct cpu *c)
 	wrmsr(MSR_STAR, (uint64_t)(SEL_UDATA - 8) << 48 | (uint64_t)SEL_KCODE << 32);
 	wrmsr(MSR_LSTAR, (uint64_t)syscall_entry);
 	wrmsr(MSR_FMASK, SYSCALL_CLEARS);
+}
+
+void cpu_take_over(struct cpu *c)
+{
+	load_gdt(c);
+	load_tss(c);
+	__asm__ volatile("wrgsbase %0" ::"r"(c));
+	wrmsr(MSR_TSC_AUX, c->id);
+}
+
+void cpu_take_interrupts(void (*handler)(void))
+{
+	static struct gate table[VEC_TLB + 1];
+
+	if (table[VEC_TLB].type == 0)
+		for (unsigned v = VEC_TIMER; v <= VEC_TLB; v++)
+			table[v] = make_gate((uint64_t)handler, 0, 0);
+	load_idt(table, sizeof(table));
+	__asm__ volatile("sti; nop; cli" ::: "memory");
+	load_idt(idt, sizeof(idt));
 }
 
 void cpu_set_nmi_entry(void (*entry)(void))

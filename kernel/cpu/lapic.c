@@ -23,6 +23,8 @@ enum { /* registers, by their offset in memory */
        TPR = 0x80,
        EOI = 0xb0,
        SPURIOUS = 0xf0,
+       IN_SERVICE = 0x100, /* 8 words, 0x10 apart */
+       REQUEST = 0x200,
        ICR = 0x300,
        ICR_HIGH = 0x310,
        LVT_TIMER = 0x320,
@@ -122,12 +124,12 @@ static void lapic_send(uint32_t apic_id, uint32_t command)
 
 void lapic_ipi(struct cpu *to, unsigned vec)
 {
-	lapic_send(to->apic_id, ICR_FIXED | vec);
+	lapic_send(to->lapic, ICR_FIXED | vec);
 }
 
 void lapic_nmi(struct cpu *to)
 {
-	lapic_send(to->apic_id, ICR_NMI);
+	lapic_send(to->lapic, ICR_NMI);
 }
 
 void lapic_send_init(uint32_t apic_id)
@@ -138,6 +140,16 @@ void lapic_send_init(uint32_t apic_id)
 void lapic_send_startup(uint32_t apic_id, paddr_t entry)
 {
 	lapic_send(apic_id, ICR_STARTUP | (uint32_t)(entry >> PAGE_SHIFT));
+}
+
+uint32_t lapic_pending(unsigned word)
+{
+	return lapic_read(REQUEST + 0x10 * word);
+}
+
+uint32_t lapic_in_service(unsigned word)
+{
+	return lapic_read(IN_SERVICE + 0x10 * word);
 }
 
 void lapic_timer_start(void)

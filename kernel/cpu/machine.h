@@ -10,6 +10,10 @@ void cpuid(uint32_t leaf, uint32_t out[4]);
 /* A new struct cpu with its stacks, entered as cpus[id].  Panics if there is no memory. */
 struct cpu *cpu_alloc(unsigned id);
 void cpu_ap_main(struct cpu *c) NORETURN;
+/* With one processor: makes it CPU c, except for the registers that belong to an LWP. */
+void cpu_take_over(struct cpu *c);
+/* Takes all pending interrupts of vectors VEC_TIMER to VEC_TLB, by a handler that does nothing. */
+void cpu_take_interrupts(void (*handler)(void));
 /* Sets the entry point of every CPU's NMI. */
 void cpu_set_nmi_entry(void (*entry)(void));
 /* entry.S: leaves the current stack for ever. */
@@ -23,6 +27,9 @@ void lapic_init_cpu(void); /* the first caller decides between xAPIC and x2APIC 
 uint32_t lapic_id(void);
 void lapic_send_init(uint32_t apic_id);
 void lapic_send_startup(uint32_t apic_id, paddr_t entry); /* a page below 1 MiB */
+/* 32 vectors from 32 * word: those that are pending; those whose handler has not ended. */
+uint32_t lapic_pending(unsigned word);
+uint32_t lapic_in_service(unsigned word);
 /* For calibration: starts counting down from the highest value; reads what is left. */
 void lapic_timer_start(void);
 uint32_t lapic_timer_left(void);
@@ -37,6 +44,13 @@ volatile uint32_t *lapic_timer_register(void);
 #define LOCKSTEP_BEGIN 1000000000ull
 /* lockstep.c: replaces fast timing.  Call it before lapic_init_cpu. */
 void lockstep_init(void);
+/* How many CPUs one processor runs in turn; 0: each CPU is a processor. */
+unsigned lockstep_cpus(void);
+/* With one processor: runs cpu_ap_main on c, up to timing->start_cpu. */
+void lockstep_start_cpu(struct cpu *c);
+/* With one processor: where a CPU that does not run was interrupted; NULL: it has not begun.  The
+ * frame has RIP, CS, RFLAGS, RSP, SS and RBP. */
+const struct trapframe *lockstep_stopped_at(unsigned id);
 /* Ends exact timing, for a panic.  NMIs then have their ordinary meaning. */
 void lockstep_stop(void);
 

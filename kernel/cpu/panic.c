@@ -70,6 +70,13 @@ static void stop_rest(void)
 	struct cpu *self = this_cpu();
 
 	lockstep_stop();
+	if (lockstep_cpus() != 0) { /* no other CPU runs */
+		for (unsigned i = 0; i < ncpu; i++)
+			if (cpus[i] != NULL && cpus[i] != self)
+				stopped_at[i] = lockstep_stopped_at(i);
+		console_panic();
+		return;
+	}
 	for (unsigned i = 0; i < ncpu; i++)
 		if (cpus[i] != NULL && cpus[i] != self && cpus[i]->online)
 			lapic_nmi(cpus[i]);

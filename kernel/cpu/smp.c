@@ -34,10 +34,20 @@ void cpu_init_acpi(void)
 	ioapic_init(&m);
 
 	cpus[0]->apic_id = lapic_id();
+	cpus[0]->lapic = cpus[0]->apic_id;
 	ncpu = 1;
+	if (lockstep_cpus() != 0) {
+		for (; ncpu < lockstep_cpus(); ncpu++) {
+			struct cpu *c = cpu_alloc(ncpu);
+			c->apic_id = ncpu;
+			c->lapic = LAPIC_NOBODY;
+		}
+		return;
+	}
 	for (unsigned i = 0; i < m.ncpu; i++)
 		if (m.apic_id[i] != cpus[0]->apic_id && ncpu < WEFT_MAXCPU) {
-			cpu_alloc(ncpu)->apic_id = m.apic_id[i];
+			struct cpu *c = cpu_alloc(ncpu);
+			c->apic_id = c->lapic = m.apic_id[i];
 			ncpu++;
 		}
 }
@@ -64,6 +74,11 @@ static bool cpu_start(struct cpu *c)
 
 void cpu_start_others(void)
 {
+	if (lockstep_cpus() != 0) {
+		for (unsigned i = 1; i < ncpu; i++)
+			lockstep_start_cpu(cpus[i]);
+		return;
+	}
 	memcpy(phys_to_virt(AP_TRAMPOLINE), ap_trampoline, ap_trampoline_end - ap_trampoline);
 	__asm__ volatile("movq %%cr3, %0" : "=r"(ap_start.cr3));
 
@@ -72,7 +87,7 @@ void cpu_start_others(void)
 		/* CPU numbers have no gaps.  If a CPU does not start, the next CPU gets the struct
 		 * cpu that was prepared for it. */
 		struct cpu *c = cpus[started];
-		c->apic_id = cpus[i]->apic_id;
+		c->apic_id = c->lapic = cpus[i]->apic_id;
 		if (cpu_start(c)) {
 			started++;
 		} else {

@@ -21,6 +21,10 @@ RUN_FILE_BLOCK = 4096
 MAX_CPUS = 64  # WEFT_MAXCPU
 
 
+# How exact timing runs the virtual CPUs: all on one processor of QEMU, or each on its own.
+ENGINES = ("one", "processors")
+
+
 class HostError(Exception):
     """The host cannot do what was asked; the text says why."""
 
@@ -49,6 +53,7 @@ class Machine:
     timing: str = "fast"
     seed: int | None = None  # the three are for exact timing
     quantum: int | None = None  # instructions of a round
+    engine: str = ENGINES[0]  # of exact timing
     mips: int | None = None  # speed of a virtual CPU, million instructions a second
     stdin: bytes = b""  # exact timing: the program's whole input
     accel: str = "tcg"
@@ -77,6 +82,8 @@ class Machine:
     def _check_timing(self) -> None:
         if self.timing not in ("fast", "exact"):
             raise UsageError(f"--timing: fast or exact, not {self.timing!r}")
+        if self.engine not in ENGINES:
+            raise UsageError(f"--engine: one or processors, not {self.engine!r}")
         limits = {"seed": (0, 2**32 - 1), "quantum": (50, 1_000_000), "mips": (1, 1_000_000)}
         for name, (least, most) in limits.items():
             value = getattr(self, name)
@@ -149,6 +156,10 @@ class Machine:
                 shutil.copyfileobj(archive, out)
             out.write(extra.bytes())
 
+    def processors(self) -> int:
+        """Of QEMU."""
+        return 1 if self.timing == "exact" and self.engine == "one" else self.smp
+
     def _clock_and_console(self) -> list[str]:
         if self.timing == "fast":
             return ["-accel", self.accel, "-cpu", "max", "-serial", "chardev:console"]
@@ -163,6 +174,8 @@ class Machine:
         words.append(f"timing={self.timing}")
         words += [f"{name}={getattr(self, name)}" for name in ("seed", "quantum", "mips")
                   if getattr(self, name) is not None]
+        if self.timing == "exact" and self.engine == "one":
+            words.append(f"engine=one cpus={self.smp}")
         if self.free is not None:
             words.append(f"free={_megabytes(self.free)}")
         if self.append:
@@ -189,7 +202,7 @@ class Machine:
                 raise HostError(f"{need} is not built; call make")
         self.write_initrd(initrd, terminal)
         command = [QEMU, "-machine", "pc", *self._clock_and_console(),
-                   "-smp", str(self.smp), "-m", self._memory(initrd),
+                   "-smp", str(self.processors()), "-m", self._memory(initrd),
                    "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                    "-chardev", f"{console},id=console",
                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]

@@ -11,7 +11,7 @@ import tty
 from . import build, mark, outfiles, seeds
 from .counts import counted
 from .guest import STATUS_HOST, STATUS_PANIC, STATUS_TIMEOUT, Guest, Leave
-from .machine import Machine, UsageError
+from .machine import ENGINES, Machine, UsageError
 
 
 def add_machine_options(parser):
@@ -37,6 +37,10 @@ def add_machine_options(parser):
     parser.add_argument("--quantum", type=int, metavar="Q",
                         help="exact timing: instructions of a round, 1000 by default: how late "
                              "CPUs see each other's stores")
+    parser.add_argument("--engine", choices=ENGINES, default=ENGINES[0],
+                        help="exact timing: one, the default, runs all CPUs in turn on one processor "
+                             "of QEMU; processors runs each on its own, prints the same, and takes "
+                             "longer")
     parser.add_argument("--mips", type=int, metavar="M",
                         help="exact timing: speed of a CPU, million instructions a second, 1000 "
                              "by default")
@@ -71,7 +75,7 @@ def words_of(machine):
     """The options of the host command that describe a machine of machine_from(), without its seed."""
     plain = Machine()
     words = []
-    for name in ("smp", "mem", "free", "model", "options", "timing", "quantum", "mips", "accel",
+    for name in ("smp", "mem", "free", "model", "options", "timing", "quantum", "engine", "mips", "accel",
                  "boot", "timeout", "append"):
         value = getattr(machine, name)
         if value != getattr(plain, name):
@@ -96,7 +100,7 @@ def machine_from(args):
     machine = Machine(argv=args.argv, smp=args.smp, mem=Machine.mem if args.mem is None else args.mem,
                       free=args.free, model=args.model, options=args.options, env=env,
                       files=args.file, timing=args.timing or "fast", seed=args.seed,
-                      quantum=args.quantum, mips=args.mips,
+                      quantum=args.quantum, engine=args.engine, mips=args.mips,
                       accel=args.accel, boot=args.boot, timeout=args.timeout, debug=args.debug,
                       append=args.append, verbose=args.verbose)
     machine.check()

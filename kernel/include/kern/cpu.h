@@ -31,7 +31,7 @@ struct cpu {
 	struct lwp *lwp;                /* 16: the LWP on this CPU; if none, the idle LWP */
 	volatile uint32_t need_resched; /* 24: set to make user_return_work run */
 	uint32_t id;                    /* 28 */
-	/* Exact timing (cpu/lockstep.S, lockstep.c). */
+	/* Exact timing (timing/lockstep.S, lockstep.c). */
 	volatile uint32_t waiting; /* 32: has passed the token on, and not received it again */
 	volatile uint32_t parked;  /* 36: has reached the HLT of its wait */
 	uint64_t wait_rsp;         /* 40: its stack pointer in the wait */
@@ -40,6 +40,12 @@ struct cpu {
 	struct timerec *timerec;   /* 72: this CPU's record in the time page */
 	volatile uint32_t inwin;   /* 80: in a window */
 	struct tss tss; /* 84; its rsp[0], at 88, is where SYSCALL starts its stack too */
+
+	/* Known to timing/lockstep.S too. */
+	int32_t lapic;            /* 188: where its interrupts go, or LAPIC_NOBODY */
+	void *frame;              /* 192: where its last window ended (exact timing) */
+	volatile uint32_t irr[8]; /* 200: bit n of all: vector n waits for it (exact timing) */
+	bool irr_sent;            /* its LAPIC may hold an interrupt (exact timing) */
 
 	uint32_t apic_id;
 	volatile bool online;
@@ -63,6 +69,8 @@ struct cpu {
 	hrtime_t idle_ns;
 	uint64_t gdt[8];
 } CACHE_ALIGNED;
+
+#define LAPIC_NOBODY (-1)
 
 /* cpus[0..ncpu): CPU 0 is the boot CPU; ncpu counts the CPUs in the MADT that started. */
 extern struct cpu *cpus[WEFT_MAXCPU];

@@ -2,7 +2,7 @@
  * timing.h - the small interface between the dispatcher and the two kinds of
  * time.
  *
- * Fast timing (cpu/timing_fast.c) implements it with the LAPIC timer, HLT and an
+ * Fast timing (timing/fast.c) implements it with the LAPIC timer, HLT and an
  * IPI; exact timing with the token scheme.  The dispatcher, the timer queues and
  * the idle loop know only this file.
  */

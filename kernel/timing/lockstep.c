@@ -41,7 +41,8 @@
 #include <kern/proc.h>
 #include <kern/serial.h>
 #include <kern/timing.h>
-#include "machine.h"
+#include "../cpu/machine.h"
+#include "lockstep.h"
 
 /* Why a window ends. */
 enum { LS_EXPIRE, LS_IDLE, LS_RESCHED, LS_JOIN, LS_ADVANCE, LS_WOKE, LS_HAND_OVER };
@@ -55,30 +56,19 @@ enum { LS_EXPIRE, LS_IDLE, LS_RESCHED, LS_JOIN, LS_ADVANCE, LS_WOKE, LS_HAND_OVE
 extern char lockstep_nmi_to_rdtsc[];
 void lockstep_nmi(void);
 void lockstep_op(int why);
-void lockstep_wait(struct cpu *c);
 uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc);
 
 /* Read by lockstep.S. */
 volatile uint32_t lockstep_token, lockstep_stopped;
 volatile uint32_t *lockstep_icr;
 
-/* All times here are in instructions; --mips sets how many are a microsecond. */
-static struct lsclock {
-	volatile uint64_t now;   /* local clock at the start of the window */
-	volatile uint64_t timer; /* when VEC_TIMER is due; NEVER */
-	volatile uint64_t advance_to;
-	volatile uint32_t len; /* of the current window */
-	volatile uint32_t active;
-	volatile uint32_t wakeup;           /* an interrupt has been sent since it last went idle */
-	struct spinlock *volatile lock;     /* the CPU waits until this lock is free; NULL: none */
-	struct spinlock *volatile given_up; /* LS_HAND_OVER: which lock; it may be freed already */
-} ls[WEFT_MAXCPU];
+struct lsclock ls[WEFT_MAXCPU];
+static const struct engine *engine;
 
 static void lockstep_standstill(struct cpu *c) NORETURN;
 
-static uint64_t quantum, round_end, seed, mips, selftest_thousands;
-static uint32_t rng, first;    /* first: the CPU that comes first in this round */
-static volatile uint32_t prev; /* the CPU that gave the token last */
+static uint64_t quantum, round_end, seed, mips;
+static uint32_t rng, first; /* first: the CPU that comes first in this round */
 static volatile bool sole;
 static volatile bool testing; /* the self-test runs: no window is longer than a round */
 static uint64_t short_windows, long_windows; /* windows not of exactly their length */
@@ -225,6 +215,7 @@ static void timer_due(struct cpu *c, struct lsclock *me)
 	if (me->timer <= me->now) {
 		me->timer = NEVER;
 		me->wakeup = 1;
+		c->irr_sent = true;
 		lapic_ipi(c, VEC_TIMER);
 	}
 }
@@ -259,9 +250,9 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 	struct lsclock *me = &ls[c->id];
 
 	if (why == LS_JOIN) {
-		c->waiting = 1;
-		lockstep_wait(c);
+		engine->join(c);
 	} else {
+		engine->end(c);
 		lsclock_account(me, why, tsc - c->timerec->ws);
 		end_sole(me->now);
 		if (why == LS_IDLE) {
@@ -280,20 +271,10 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 			next = quantum_choose_next();
 		if (next == NOBODY)
 			lockstep_standstill(c);
-		if (next != c->id) {
-			c->waiting = 1;
-			c->parked = 0;
-			prev = c->id;
-			lockstep_token = next;
-			lapic_nmi(cpus[next]);
-			lockstep_wait(c);
-		}
+		if (next != c->id)
+			engine->give(c, cpus[next], why == LS_IDLE);
 	}
-	/* The CPU that gave the token must be in its HLT before this window begins, and gets a
-	 * slice to execute it.  Otherwise it would run within this window. */
-	while (prev != c->id && !cpus[prev]->parked)
-		cpu_pause();
-	cpu_pause();
+	engine->begin(c);
 
 	me->active = 1;
 	if (me->now >= round_end)
@@ -315,7 +296,7 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 /* --- the operations of kern/timing.h ------------------------------------------------ */
 
 /* This CPU's clock, in instructions.  In a window. */
-static uint64_t lsclock_now(struct cpu *c)
+uint64_t lsclock_now(struct cpu *c)
 {
 	for (;;) { /* as time_now */
 		uint64_t tsc = rdtsc(), ran;
@@ -345,7 +326,7 @@ static void exact_idle(void)
 }
 
 /* Makes an idle CPU active at this CPU's time. */
-static void lsclock_wake(struct cpu *c)
+void lsclock_wake(struct cpu *c)
 {
 	struct lsclock *it = &ls[c->id];
 
@@ -366,7 +347,7 @@ static void lsclock_wake(struct cpu *c)
 
 static void exact_ipi(struct cpu *c, unsigned vec)
 {
-	lapic_ipi(c, vec);
+	lockstep_send(c, vec);
 	if (c != this_cpu())
 		lsclock_wake(c);
 }
@@ -412,124 +393,6 @@ static void exact_hand_over(struct spinlock *l)
 
 /* --- start and end ------------------------------------------------------------------- */
 
-/*
- * The self-test.  All CPUs execute a loop of a known number of instructions at the same time, and
- * compare this number with the count of their clocks.  So a clock that is one instruction off in
- * one window is found.  Then each CPU compares its clock with the clocks of the others.  They are
- * within one round of each other, because active CPUs get the same time in each round.  Both tests
- * hold for any length of a round, and so for any seed and quantum.
- */
-#define SELFTEST_ROUNDS 1000  /* at most, and */
-#define SELFTEST_WINDOWS 4000 /* of all CPUs, because each costs the host time */
-
-static struct selftest {
-	volatile uint64_t executed, counted;
-	volatile uint64_t apart; /* from the clock of `other`, the farthest of all */
-	volatile unsigned other;
-} tests[WEFT_MAXCPU];
-
-static uint32_t selftest_turns;
-static uint32_t selftest_here, selftest_done; /* how many CPUs have reached this point */
-
-static uint64_t longest_round(void)
-{
-	return seed != 0 ? quantum / 2 + quantum : quantum;
-}
-
-static void selftest_meet(uint32_t *count)
-{
-	__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
-	while (__atomic_load_n(count, __ATOMIC_RELAXED) < ncpu)
-		;
-}
-
-/*
- * Counts the loop.  From the first RDTSC that is used to the last RDTSC there are 1 + 2 * turns +
- * 8 * tries instructions.  A reading is tried again if a window began in the middle of it.
- */
-static void selftest_count(struct cpu *c, struct selftest *t)
-{
-	uint64_t begin, end, tries = 0, turns = selftest_turns;
-
-	__asm__ volatile(
-		"1:	rdtsc\n"
-		"	movq %[now], %%r8\n"
-		"	movq %[ws], %%r9\n"
-		"	shlq $32, %%rdx\n"
-		"	orq %%rdx, %%rax\n"
-		"	subq %%r9, %%rax\n"
-		"	jb 1b\n"
-		"	leaq (%%rax, %%r8), %[begin]\n"
-		"2:	decq %[turns]\n"
-		"	jnz 2b\n"
-		"3:	incq %[tries]\n"
-		"	rdtsc\n"
-		"	movq %[now], %%r8\n"
-		"	movq %[ws], %%r9\n"
-		"	shlq $32, %%rdx\n"
-		"	orq %%rdx, %%rax\n"
-		"	subq %%r9, %%rax\n"
-		"	jb 3b\n"
-		"	leaq (%%rax, %%r8), %[end]\n"
-		: [begin] "=&r"(begin), [end] "=&r"(end), [turns] "+&r"(turns), [tries] "+&r"(tries)
-		: [now] "m"(ls[c->id].now), [ws] "m"(c->timerec->ws)
-		: "rax", "rdx", "r8", "r9", "memory", "cc");
-	t->executed = 1 + 2 * (uint64_t)selftest_turns + 8 * tries;
-	t->counted = end - begin;
-}
-
-/* How far this CPU's clock and that of CPU i are apart: both are read in one window. */
-static uint64_t selftest_apart(struct cpu *c, unsigned i)
-{
-	uint64_t window, mine, its;
-
-	do {
-		window = ls[c->id].now;
-		mine = lsclock_now(c);
-		its = ls[i].now;
-	} while (ls[c->id].now != window);
-	return mine > its ? mine - its : its - mine;
-}
-
-static void selftest_compare(struct cpu *c, struct selftest *t)
-{
-	for (unsigned i = 0; i < ncpu; i++) {
-		uint64_t apart = i == c->id ? 0 : selftest_apart(c, i);
-		if (apart > t->apart) {
-			t->apart = apart;
-			t->other = i;
-		}
-	}
-}
-
-static void lockstep_selftest(void)
-{
-	struct cpu *c = this_cpu();
-
-	selftest_meet(&selftest_here);
-	selftest_count(c, &tests[c->id]);
-	selftest_compare(c, &tests[c->id]);
-	selftest_meet(&selftest_done);
-}
-
-static void selftest_judge(void)
-{
-	for (unsigned i = 0; i < ncpu; i++) {
-		struct selftest *t = &tests[i];
-		if (t->counted != t->executed)
-			panic("exact timing does not hold: CPU %u executed %llu instructions, its "
-			      "clock counted %llu",
-			      i, (unsigned long long)t->executed, (unsigned long long)t->counted);
-		if (t->apart > longest_round())
-			panic("exact timing does not hold: the clocks of CPUs %u and %u are %llu "
-			      "instructions apart, more than a round",
-			      i, t->other, (unsigned long long)t->apart);
-	}
-	if (short_windows + long_windows != 0)
-		panic("exact timing does not hold: %llu windows too short, %llu too long",
-		      (unsigned long long)short_windows, (unsigned long long)long_windows);
-}
-
 static void begin_windows(struct cpu *c)
 {
 	lapic_timer_nmi();
@@ -571,19 +434,16 @@ static void exact_start(void)
 	}
 	round_end = ls[0].now + quantum;
 	ls[0].active = 1;
-	prev = lockstep_token = c->id;
+	lockstep_token = c->id;
 	c->timerec->ws = rdtsc();
 	lockstep_op(LS_RESCHED);
 
-	/* If rounds are long there are fewer of them; two rounds contain the end of a window. */
-	uint64_t rounds = MIN(SELFTEST_ROUNDS, SELFTEST_WINDOWS / ncpu);
-	uint64_t length = MAX(rounds * MIN(quantum, 1000ull), 2 * quantum);
-	selftest_turns = (selftest_thousands != 0 ? selftest_thousands : length / 1000) * 1000 / 2;
+	lockstep_selftest_begin();
 	testing = true;
 	for (unsigned i = 1; i < ncpu; i++)
 		lsclock_wake(cpus[i]);
 	lockstep_selftest();
-	selftest_judge();
+	lockstep_selftest_judge(short_windows, long_windows);
 	testing = false;
 	leave_selftest();
 }
@@ -637,15 +497,25 @@ static const struct timing exact = {
 	.hand_over = exact_hand_over,
 };
 
+unsigned lockstep_cpus(void)
+{
+	return engine == &engine_one ? MIN(boot_option_num("cpus", 1), WEFT_MAXCPU) : 0;
+}
+
 void lockstep_init(void)
 {
 	quantum = boot_option_num("quantum", 1000);
 	mips = boot_option_num("mips", 1000);
 	seed = boot_option_num("seed", 0);
-	selftest_thousands = boot_option_num("selftest", 0);
+	lockstep_selftest_init(quantum, seed != 0 ? quantum / 2 + quantum : quantum);
 	if (quantum < 50 || quantum > SOLE_WINDOW || mips == 0 || mips > 1000000)
 		panic("quantum=%llu mips=%llu: out of range", (unsigned long long)quantum,
 		      (unsigned long long)mips);
+	char name[16] = "processors";
+	boot_option("engine", name, sizeof(name));
+	engine = strcmp(name, "one") == 0 ? &engine_one : &engine_processors;
+	if (engine != &engine_one && strcmp(name, "processors") != 0)
+		panic("engine=%s: there are one and processors", name);
 	rounds_begin();
 	timing = &exact;
 	serial_use_debug_port();

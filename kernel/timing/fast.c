@@ -1,5 +1,5 @@
 /*
- * timing_fast.c - fast timing: guest time is host time.
+ * fast.c - fast timing: guest time is host time.
  *
  * Time is the time stamp counter, which all CPUs share, scaled by a rate that is measured once
  * against the PIT.  Alarms are each CPU's LAPIC timer.  An idle CPU executes HLT.  The records of
@@ -12,7 +12,7 @@
 #include <kern/printk.h>
 #include <kern/timing.h>
 #include <kern/trap.h>
-#include "machine.h"
+#include "../cpu/machine.h"
 
 struct timepage *timepage;
 paddr_t timepage_pa;

@@ -1,0 +1,140 @@
+/*
+ * selftest.c - the proof at each boot that exact timing holds.
+ *
+ * The self-test.  All CPUs execute a loop of a known number of instructions at the same time, and
+ * compare this number with the count of their clocks.  So a clock that is one instruction off in
+ * one window is found.  Then each CPU compares its clock with the clocks of the others.  They are
+ * within one round of each other, because active CPUs get the same time in each round.  Both tests
+ * hold for any length of a round, and so for any seed and quantum.
+ */
+#include <kern/boot.h>
+#include <kern/printk.h>
+#include <kern/timing.h>
+#include "lockstep.h"
+
+#define SELFTEST_ROUNDS 1000  /* at most, and */
+#define SELFTEST_WINDOWS 4000 /* of all CPUs, because each costs the host time */
+
+static struct selftest {
+	volatile uint64_t executed, counted;
+	volatile uint64_t apart; /* from the clock of `other`, the farthest of all */
+	volatile unsigned other;
+} tests[WEFT_MAXCPU];
+
+static uint32_t selftest_turns;
+static uint64_t selftest_quantum, selftest_round; /* a round; the longest */
+static uint64_t selftest_thousands;               /* of instructions; 0: see below */
+static uint32_t selftest_here, selftest_done;     /* how many CPUs have reached this point */
+
+static void selftest_meet(uint32_t *count)
+{
+	__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
+	while (__atomic_load_n(count, __ATOMIC_RELAXED) < ncpu)
+		;
+}
+
+/*
+ * Counts the loop.  From the first RDTSC that is used to the last RDTSC there are 1 + 2 * turns +
+ * 8 * tries instructions.  A reading is tried again if a window began in the middle of it.
+ */
+static void selftest_count(struct cpu *c, struct selftest *t)
+{
+	uint64_t begin, end, tries = 0, turns = selftest_turns;
+
+	__asm__ volatile(
+		"1:	rdtsc\n"
+		"	movq %[now], %%r8\n"
+		"	movq %[ws], %%r9\n"
+		"	shlq $32, %%rdx\n"
+		"	orq %%rdx, %%rax\n"
+		"	subq %%r9, %%rax\n"
+		"	jb 1b\n"
+		"	leaq (%%rax, %%r8), %[begin]\n"
+		"2:	decq %[turns]\n"
+		"	jnz 2b\n"
+		"3:	incq %[tries]\n"
+		"	rdtsc\n"
+		"	movq %[now], %%r8\n"
+		"	movq %[ws], %%r9\n"
+		"	shlq $32, %%rdx\n"
+		"	orq %%rdx, %%rax\n"
+		"	subq %%r9, %%rax\n"
+		"	jb 3b\n"
+		"	leaq (%%rax, %%r8), %[end]\n"
+		: [begin] "=&r"(begin), [end] "=&r"(end), [turns] "+&r"(turns), [tries] "+&r"(tries)
+		: [now] "m"(ls[c->id].now), [ws] "m"(c->timerec->ws)
+		: "rax", "rdx", "r8", "r9", "memory", "cc");
+	t->executed = 1 + 2 * (uint64_t)selftest_turns + 8 * tries;
+	t->counted = end - begin;
+}
+
+/* How far this CPU's clock and that of CPU i are apart: both are read in one window. */
+static uint64_t selftest_apart(struct cpu *c, unsigned i)
+{
+	uint64_t window, mine, its;
+
+	do {
+		window = ls[c->id].now;
+		mine = lsclock_now(c);
+		its = ls[i].now;
+	} while (ls[c->id].now != window);
+	return mine > its ? mine - its : its - mine;
+}
+
+static void selftest_compare(struct cpu *c, struct selftest *t)
+{
+	for (unsigned i = 0; i < ncpu; i++) {
+		uint64_t apart = i == c->id ? 0 : selftest_apart(c, i);
+		if (apart > t->apart) {
+			t->apart = apart;
+			t->other = i;
+		}
+	}
+}
+
+void lockstep_selftest_init(uint64_t quantum, uint64_t longest_round)
+{
+	selftest_quantum = quantum;
+	selftest_round = longest_round;
+	selftest_thousands = boot_option_num("selftest", 0);
+}
+
+/* CPU 0 calls it before the others begin. */
+void lockstep_selftest_begin(void)
+{
+	/* If rounds are long there are fewer of them; two rounds contain the end of a window. */
+	uint64_t rounds = MIN(SELFTEST_ROUNDS, SELFTEST_WINDOWS / ncpu);
+	uint64_t length = MAX(rounds * MIN(selftest_quantum, 1000ull), 2 * selftest_quantum);
+
+	if (selftest_thousands != 0)
+		length = selftest_thousands * 1000;
+	selftest_turns = length / 2;
+}
+
+void lockstep_selftest(void)
+{
+	struct cpu *c = this_cpu();
+
+	selftest_meet(&selftest_here);
+	selftest_count(c, &tests[c->id]);
+	selftest_compare(c, &tests[c->id]);
+	selftest_meet(&selftest_done);
+}
+
+void lockstep_selftest_judge(uint64_t short_windows, uint64_t long_windows)
+{
+	for (unsigned i = 0; i < ncpu; i++) {
+		struct selftest *t = &tests[i];
+		if (t->counted != t->executed)
+			panic("exact timing does not hold: CPU %u executed %llu instructions, its "
+			      "clock counted %llu",
+			      i, (unsigned long long)t->executed, (unsigned long long)t->counted);
+		if (t->apart > selftest_round)
+			panic("exact timing does not hold: the clocks of CPUs %u and %u are %llu "
+			      "instructions apart, more than a round",
+			      i, t->other, (unsigned long long)t->apart);
+	}
+	if (short_windows + long_windows != 0)
+		panic("exact timing does not hold: %llu windows too short, %llu too long",
+		      (unsigned long long)short_windows, (unsigned long long)long_windows);
+}
