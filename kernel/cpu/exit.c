@@ -4,6 +4,7 @@
 #include <kern/cpu.h>
 #include <kern/file.h>
 #include <kern/printk.h>
+#include <kern/timing.h>
 #include "machine.h"
 
 #define DEBUG_EXIT_PORT 0xf4
@@ -23,7 +24,9 @@ static void machine_say_status(int status)
 {
 	char text[40];
 	irq_save();
+	hrtime_t now = time_now();
 	stop_others();
+	printk_info("weft: ends at %llu ns\n", (unsigned long long)now);
 	int n = snprintk(text, sizeof(text), "\033]weft;exit;%d\a", status);
 	console_write(text, n);
 }

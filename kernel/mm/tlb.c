@@ -114,6 +114,14 @@ void as_switch(struct address_space *as)
 		__atomic_fetch_and(&old->cpus, ~bit, __ATOMIC_SEQ_CST);
 }
 
+void tlb_refresh(void)
+{
+	const struct address_space *as = this_cpu()->as;
+
+	if (as != NULL && (as->lock.holders < 0 || as->copying.owner != NULL))
+		flush_space();
+}
+
 void tlb_interrupt(void)
 {
 	struct cpu *c = this_cpu();

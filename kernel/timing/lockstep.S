@@ -210,22 +210,24 @@ lockstep_op:
 /*
  * void lockstep_send(struct cpu *to, unsigned vec): in a window.
  * The two ways take the same number of instructions, IPI_COST, and one more if interrupts are on.
- * With one processor only the CPU that runs has a LAPIC; for all others `irr` is enough (one.c).
+ * The interrupt is there after the same instruction.  With one processor only the CPU that runs has
+ * a LAPIC; for all others `irr` is enough (one.c).
  */
 #define IPI_COST 33
-	.globl lockstep_send
+	.globl lockstep_send, lockstep_send_icr
 lockstep_send:
 	pushfq
 	popq %r8
 	cli
-	btsl %esi, CPU_IRR(%rdi)
 	movl CPU_LAPIC(%rdi), %ecx
 	testl %ecx, %ecx
 	js 1f
 	movq lockstep_icr(%rip), %rdx
 	shll $24, %ecx
-	orl $0x4000, %esi /* fixed */
 	movl %ecx, ICR_HIGH - TIMER_INITIAL(%rdx)
+	btsl %esi, CPU_IRR(%rdi)
+	orl $0x4000, %esi /* fixed */
+lockstep_send_icr:
 	movl %esi, ICR - TIMER_INITIAL(%rdx)
 	.rept IPI_COST - 15
 	nop
@@ -234,7 +236,11 @@ lockstep_send:
 	jz 2f
 	sti
 2:	ret
-1:	.rept IPI_COST - 10
+1:	.rept 5
+	nop
+	.endr
+	btsl %esi, CPU_IRR(%rdi)
+	.rept IPI_COST - 15
 	nop
 	.endr
 	testl $0x200, %r8d

@@ -41,6 +41,7 @@
 #include <kern/proc.h>
 #include <kern/serial.h>
 #include <kern/timing.h>
+#include <kern/tlb.h>
 #include "../cpu/machine.h"
 #include "lockstep.h"
 
@@ -64,6 +65,7 @@ volatile uint32_t *lockstep_icr;
 
 struct lsclock ls[WEFT_MAXCPU];
 static const struct engine *engine;
+static bool stale_tlb; /* a CPU may go on with old translations, as on hardware */
 
 static void lockstep_standstill(struct cpu *c) NORETURN;
 
@@ -275,6 +277,8 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 			engine->give(c, cpus[next], why == LS_IDLE);
 	}
 	engine->begin(c);
+	if (!stale_tlb)
+		tlb_refresh();
 
 	me->active = 1;
 	if (me->now >= round_end)
@@ -511,6 +515,8 @@ void lockstep_init(void)
 	if (quantum < 50 || quantum > SOLE_WINDOW || mips == 0 || mips > 1000000)
 		panic("quantum=%llu mips=%llu: out of range", (unsigned long long)quantum,
 		      (unsigned long long)mips);
+	stale_tlb = boot_option_num("stale-tlb", 0) != 0;
+
 	char name[16] = "processors";
 	boot_option("engine", name, sizeof(name));
 	engine = strcmp(name, "one") == 0 ? &engine_one : &engine_processors;

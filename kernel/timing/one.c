@@ -36,6 +36,7 @@ extern volatile uint32_t lockstep_token;
 void vcpu_switch(uint64_t *save, uint64_t load);
 void vcpu_first(void);
 void vcpu_irq_take(void);
+extern const char lockstep_send_icr[];
 
 /* What the processor holds for a CPU that runs, while it does not. */
 static struct vcpu {
@@ -51,10 +52,15 @@ _Static_assert(VEC_RESCHED / 32 == IRR_WORD && VEC_TLB / 32 == IRR_WORD, "");
 
 /* --- interrupts ------------------------------------------------------------------------------ */
 
-/* Takes back what waits in the LAPIC for c. */
+/*
+ * Takes back what waits in the LAPIC for c.  c is asked again if its window ended just before the
+ * store that sends an interrupt to itself.
+ */
 static void vcpu_irr_take(struct cpu *c)
 {
-	c->irr_sent = false;
+	const struct lockstep_frame *f = c->frame;
+
+	c->irr_sent = f->rip == (uint64_t)lockstep_send_icr;
 	while (lapic_in_service(IRR_WORD) != 0)
 		lapic_eoi();
 	uint32_t pending = lapic_pending(IRR_WORD);

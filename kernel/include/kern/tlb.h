@@ -13,3 +13,9 @@ struct address_space;
  */
 void tlb_shootdown(struct address_space *as, vaddr_t start, vaddr_t end);
 void tlb_interrupt(void); /* VEC_TLB */
+/*
+ * Makes this CPU forget its address space if the page tables are being changed: as->lock is held for
+ * writing, or as->copying.  Exact timing calls it when a window begins, so that no run depends on
+ * what a TLB happens to hold until the shoot-down.  Interrupts off; no lock.
+ */
+void tlb_refresh(void);
