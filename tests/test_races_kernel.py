@@ -23,6 +23,9 @@ def in_two_modes(result):
 sched, wait, space, console = map(races_of, ("races_sched", "races_wait", "races_space",
                                              "races_console"))
 
+# A TLB for each CPU, which may hold what has been changed until the shoot-down.
+TLBS = {"engine": "processors", "append": "stale-tlb=1"}
+
 RACES = [
     sched("idle-not-looked-again", "idle", 80, enough=24, machine={"smp": 2}, wide="placement"),
     sched("idle-claimed-twice", "pair", 10),
@@ -68,11 +71,11 @@ RACES = [
     space("page-entered-twice", "touch", 10),
     space("page-made-twice", "file", 10),
     space("page-copied-twice", "copy", 10),
-    space("copy-seen-early", "see", 60),
-    space("not-shot-down", "replace-page", 5),
-    Race("freed-before-shot-down", ["races_memory", "pages", 2], wide="release"),
+    space("copy-seen-early", "see", 60, machine=TLBS),
+    space("not-shot-down", "replace-page", 5, machine=TLBS),
+    Race("freed-before-shot-down", ["races_memory", "pages", 2], wide="release", machine=TLBS),
     Race("stack-of-another", ["races_memory", "stacks", 2], wide="stacks-given-back"),
-    space("written-after-fork", "snapshot", 2),
+    space("written-after-fork", "snapshot", 2, machine=TLBS),
     space("file-of-the-dead", "dead", 40),
     space("moved-in-a-circle", "circle", 40),
     space("name-between", "replace", 40),
