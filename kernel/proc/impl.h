@@ -87,5 +87,5 @@ void lwp_begin_anew(struct proc *p);
 struct sc_page *schedctl_first_page(struct address_space *as);
 void schedctl_free_page(struct sc_page *sp);
 /* Gives l, the only LWP of p, the first record of `first`, and frees all other pages of p.
- * p->lock held; takes l->lock. */
+ * p->lock held. */
 void schedctl_restart(struct proc *p, struct lwp *l, struct sc_page *first);

@@ -13,6 +13,6 @@ struct proc;
 
 /* Gives l a record.  -ENOMEM.  May sleep; takes p->lock. */
 int schedctl_attach(struct proc *p, struct lwp *l);
-/* Takes l's record back.  p->lock held; takes l->lock. */
+/* Takes l's record back.  p->lock held.  l runs, or has not been started. */
 void schedctl_detach(struct proc *p, struct lwp *l);
 void schedctl_free_all(struct proc *p); /* no LWP is left */
