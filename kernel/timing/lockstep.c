@@ -77,7 +77,7 @@ static uint64_t short_windows, long_windows; /* windows not of exactly their len
 
 static uint64_t to_ns(uint64_t instructions)
 {
-	return instructions * 1000 / mips;
+	return mips == 1000 ? instructions : instructions * 1000 / mips; /* QEMU divides slowly */
 }
 
 static uint64_t to_instructions(hrtime_t ns)
@@ -152,7 +152,7 @@ static uint32_t quantum_choose_next(void)
 {
 	uint32_t best = NOBODY;
 	uint64_t earliest = NEVER;
-	for (uint32_t n = 0, i = first % ncpu; n < ncpu; n++, i = i + 1 == ncpu ? 0 : i + 1) {
+	for (uint32_t n = 0, i = first; n < ncpu; n++, i = i + 1 == ncpu ? 0 : i + 1) {
 		uint64_t t = lsclock_wants(&ls[i]);
 		if (t < earliest) {
 			earliest = t;
