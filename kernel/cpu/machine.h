@@ -48,9 +48,11 @@ void lockstep_init(void);
 unsigned lockstep_cpus(void);
 /* With one processor: runs cpu_ap_main on c, up to timing->start_cpu. */
 void lockstep_start_cpu(struct cpu *c);
-/* With one processor: where a CPU that does not run was interrupted; NULL: it has not begun.  The
- * frame has RIP, CS, RFLAGS, RSP, SS and RBP. */
+/* For a report: where a CPU that does not have the token was interrupted; NULL: fast timing, or no
+ * window has ended there.  The frame has RIP, CS, RFLAGS, RSP, SS and RBP. */
 const struct trapframe *lockstep_stopped_at(unsigned id);
+/* With one processor, for a report: gives the LWPs on the other CPUs their thread pointers. */
+void lockstep_keep_fsbase(void);
 /* Ends exact timing, for a panic.  NMIs then have their ordinary meaning. */
 void lockstep_stop(void);
 

@@ -71,9 +71,7 @@ static void stop_rest(void)
 
 	lockstep_stop();
 	if (lockstep_cpus() != 0) { /* no other CPU runs */
-		for (unsigned i = 0; i < ncpu; i++)
-			if (cpus[i] != NULL && cpus[i] != self)
-				stopped_at[i] = lockstep_stopped_at(i);
+		lockstep_keep_fsbase();
 		console_panic();
 		return;
 	}
@@ -143,7 +141,9 @@ static void print_others(void)
 		if (c == NULL || c == this_cpu() || !c->online)
 			continue;
 		print_cpu(c);
-		const struct trapframe *f = stopped_at[i];
+		const struct trapframe *f = lockstep_stopped_at(i);
+		if (f == NULL)
+			f = stopped_at[i];
 		if (f == NULL)
 			printk("    does not answer\n");
 		else if (frame_is_user(f))

@@ -474,6 +474,24 @@ void lockstep_stop(void)
 	lockstep_stopped = 1;
 }
 
+const struct trapframe *lockstep_stopped_at(unsigned id)
+{
+	static struct trapframe frames[WEFT_MAXCPU];
+	const struct lockstep_frame *f = cpus[id]->frame;
+
+	if (f == NULL)
+		return NULL;
+	frames[id] = (struct trapframe){
+		.rip = f->rip,
+		.cs = f->cs,
+		.rflags = f->rflags,
+		.rsp = f->rsp,
+		.ss = f->ss,
+		.rbp = f->rbp,
+	};
+	return &frames[id];
+}
+
 /*
  * Every CPU is idle and no timer is set.  There is no input from outside, so nothing can change
  * that.  A lost wake-up ends here, at the same instruction on every run.

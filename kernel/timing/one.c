@@ -202,25 +202,11 @@ void lockstep_start_cpu(struct cpu *c)
 	one_give(this_cpu(), c, false);
 }
 
-/*
- * Where CPU `id`, which does not run, was interrupted: a frame with RIP, CS, RFLAGS, RSP and RBP.
- * Also gives its LWP's thread pointer to the LWP, for the report.
- */
-const struct trapframe *lockstep_stopped_at(unsigned id)
+void lockstep_keep_fsbase(void)
 {
-	static struct trapframe frames[WEFT_MAXCPU];
-	struct cpu *c = cpus[id];
-	const struct lockstep_frame *f = c->frame;
-
-	if (c->lwp != NULL && c->lwp->proc != NULL)
-		c->lwp->fsbase = vcpus[id].fsbase;
-	if (f == NULL)
-		return NULL;
-	frames[id] = (struct trapframe){.rip = f->rip,
-					.cs = f->cs,
-					.rflags = f->rflags,
-					.rsp = f->rsp,
-					.ss = f->ss,
-					.rbp = f->rbp};
-	return &frames[id];
+	for (unsigned i = 0; i < ncpu; i++) {
+		struct lwp *l = cpus[i]->lwp;
+		if (cpus[i] != this_cpu() && l != NULL && l->proc != NULL)
+			l->fsbase = vcpus[i].fsbase;
+	}
 }
