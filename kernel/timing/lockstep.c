@@ -5,10 +5,14 @@
  * QEMU runs all CPUs in turn on one host thread, and every clock of the machine
  * counts executed instructions (-accel tcg,thread=single -icount shift=0,sleep=off).
  * This alone is no SMP: slices are uneven, and idle time passes for all CPUs.  So the
- * kernel passes a token: only its holder runs, all other CPUs are in HLT.  The holder
- * runs for a window.  Its LAPIC timer ends the window by an NMI after an exact number
- * of instructions.  The NMI handler gives the token to the CPU with the smallest
- * clock (lockstep.S).
+ * kernel passes a token: only its holder runs.  The holder runs for a window.  Its LAPIC
+ * timer ends the window by an NMI after an exact number of instructions.  The NMI handler
+ * gives the token to the CPU with the smallest clock (lockstep.S).  How the token is given
+ * is the engine's matter: from processor to processor (processors.c), or on one processor
+ * from one virtual CPU to the next (one.c).  Which CPU runs when is decided here alone.
+ *
+ * All CPUs have the same memory.  A window begins without translations of an address space whose
+ * page tables are being changed, so that no run depends on what a TLB happens to hold.
  *
  * Clocks.  Each CPU's clock counts the instructions that it has executed in its
  * windows, and jumps over the time in which it is idle.  Time advances in rounds of
