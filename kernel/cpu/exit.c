@@ -42,7 +42,9 @@ void machine_hold(int status)
 	char text[40];
 
 	machine_say_status(status);
-	int n = snprintk(text, sizeof(text), "\033]weft;held;%u\a", this_cpu()->id);
+	/* The number is that of the processor. */
+	int n = snprintk(text, sizeof(text), "\033]weft;held;%u\a",
+			 lockstep_cpus() != 0 ? 0 : this_cpu()->id);
 	console_write(text, n);
 	for (;;)
 		__asm__ volatile("cli; hlt");

@@ -525,7 +525,9 @@ static const struct timing exact = {
 
 unsigned lockstep_cpus(void)
 {
-	return engine == &engine_one ? MIN(boot_option_num("cpus", 1), WEFT_MAXCPU) : 0;
+	uint64_t n = boot_option_num("cpus", 1);
+
+	return engine != &engine_one ? 0 : n == 0 ? 1 : MIN(n, WEFT_MAXCPU);
 }
 
 void lockstep_init(void)
