@@ -60,6 +60,34 @@
 	popq %rax
 	.endm
 
+	/* For a debugger: from here on the frame is whole, up to FRAME_KNOWN_END.  The instruction after
+	 * the call belongs to it. */
+	.macro FRAME_KNOWN
+	.cfi_startproc simple
+	.cfi_signal_frame
+	.cfi_def_cfa %rsp, 176
+	.cfi_offset %rsp, -16
+	.cfi_offset %rip, -40
+	.cfi_offset %rax, -48
+	.cfi_offset %rbx, -56
+	.cfi_offset %rcx, -64
+	.cfi_offset %rdx, -72
+	.cfi_offset %rsi, -80
+	.cfi_offset %rdi, -88
+	.cfi_offset %rbp, -96
+	.cfi_offset %r8, -104
+	.cfi_offset %r9, -112
+	.cfi_offset %r10, -120
+	.cfi_offset %r11, -128
+	.cfi_offset %r12, -136
+	.cfi_offset %r13, -144
+	.cfi_offset %r14, -152
+	.cfi_offset %r15, -160
+	.endm
+	.macro FRAME_KNOWN_END
+	.cfi_endproc
+	.endm
+
 /* The LAPIC's registers; lockstep_icr points at the last. */
 #define EOI 0xb0
 #define ICR 0x300
@@ -69,6 +97,7 @@
 #define FRAME_RIP 120 /* above the registers */
 #define FRAME_CPU 160
 
+	.cfi_sections .debug_frame
 	.text
 
 	/* From the first instruction of lockstep_nmi up to its RDTSC, both included. */
@@ -101,9 +130,11 @@ lockstep_nmi:
 	movq %rbx, %rdi
 	xorl %esi, %esi /* LS_EXPIRE */
 	xorl %ebp, %ebp
+	FRAME_KNOWN
 	call lockstep_switch /* (cpu, why, tsc): the length of the window */
 window_begin:            /* RBX: cpu, RAX: length */
 	movq lockstep_icr(%rip), %r8
+	FRAME_KNOWN_END
 	leal 15(%rax), %edi /* the timer ends at count + 1; 16 instructions follow the store */
 	movq CPU_NMI_STACK_A(%rbx), %rcx
 	movq CPU_IST1(%rbx), %rdx
@@ -204,8 +235,10 @@ lockstep_op:
 	movl %edi, %esi
 	movq %rbx, %rdi
 	xorl %ebp, %ebp
+	FRAME_KNOWN
 	call lockstep_switch
 	jmp window_begin
+	FRAME_KNOWN_END
 
 /*
  * void lockstep_send(struct cpu *to, unsigned vec): in a window.
