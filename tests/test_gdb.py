@@ -3,7 +3,12 @@
 import re
 
 import pytest
-from conftest import TOP
+from conftest import MODELS, TOP
+
+# In exact timing GDB sees one processor for all CPUs, or one for each.
+ENGINES = ("one", "processors")
+EXACT = {engine: ("--timing", "exact", "--engine", engine) for engine in ENGINES}
+TIMINGS = {"fast": (), **EXACT}
 
 # Goes on from look_here to look_here until the three threads have come to rest.
 AWAIT_REST = """\
@@ -16,6 +21,12 @@ for _ in range(500):
     gdb.execute("continue", to_string=True)
 end
 """
+
+
+@pytest.fixture(params=TIMINGS)
+def timing(request):
+    """The options of a kind of time."""
+    return TIMINGS[request.param]
 
 
 @pytest.fixture
@@ -33,7 +44,13 @@ def gdb(weft, tmp_path):
     return run
 
 
-def test_kernel_breakpoint_and_steps(gdb):
+def cpu_rows(output):
+    """What weft-cpus printed: (mark, CPU, LWP, process, priority, mode, place)."""
+    return re.findall(r"^([* ])  (\d+) +(\S+) +(\S+) +(-?\d+) +(user|kernel) +(.*)$", output,
+                      re.MULTILINE)
+
+
+def test_kernel_breakpoint_and_steps(gdb, timing):
     output = gdb("""\
 break kmain
 continue
@@ -43,7 +60,7 @@ break sys_spawn
 continue
 backtrace
 finish
-""")
+""", *timing)
     assert re.search(r"Breakpoint 1, kmain \(\) at kernel/boot/main\.c:\d+", output)
     assert re.search(r"^kmain( \+ \d+)? in section", output, re.MULTILINE)
     assert re.search(r"Breakpoint 2, sys_spawn \(", output)
@@ -64,7 +81,7 @@ def test_the_transcript_of_the_readme(gdb):
             assert re.search(f"^{pattern}$", output, re.MULTILINE), f"{line}\n---\n{output}"
 
 
-def test_user_breakpoint_and_steps(gdb):
+def test_user_breakpoint_and_steps(gdb, timing):
     output = gdb("""\
 break look_here
 continue
@@ -76,27 +93,45 @@ print round
 weft-cpus
 continue
 print round
-""")
+""", *timing)
     assert re.search(r"Breakpoint 1, look_here \(round=.*0\) at tests/guest/at_rest\.c:\d+", output)
     assert re.search(r"#1 .* main \(.*\) at tests/guest/at_rest\.c:\d+", output)
-    assert re.search(r"^0 +\d+/1 +at_rest +\d+ +user +(main|look_here|nanosleep)", output,
-                     re.MULTILINE), output
+    (mark, cpu, lwp, process, _, mode, place), = cpu_rows(output)
+    assert (mark, cpu, process, mode) == ("*", "0", "at_rest", "user") and lwp.endswith("/1"), output
+    assert re.match("main|look_here|nanosleep", place), output
     assert re.search(r"Breakpoint 1, look_here \(round=.*1\)", output)
 
 
 @pytest.mark.parametrize("cpus", [1, 4])
-def test_cpus(gdb, cpus):
-    output = gdb("break look_here\ncontinue\nweft-cpus\n", "--smp", str(cpus))
-    rows = re.findall(r"^(\d+) +(\S+) +(\S+) +(-?\d+) +(user|kernel) +(.*)$", output, re.MULTILINE)
-    assert [int(row[0]) for row in rows] == list(range(cpus)), output
-    here = [row for row in rows if row[5].startswith("look_here")]
-    assert len(here) == 1
-    assert here[0][2] == "at_rest" and here[0][4] == "user"
-    assert all(row[4] == "kernel" for row in rows if row[2] == "(idle)")
+def test_cpus(gdb, timing, cpus):
+    output = gdb("break look_here\ncontinue\nweft-cpus\n", "--smp", str(cpus), *timing)
+    rows = cpu_rows(output)
+    assert [int(row[1]) for row in rows] == list(range(cpus)), output
+    here, = [row for row in rows if row[6].startswith("look_here")]
+    assert here[0] == "*" and here[3] == "at_rest" and here[5] == "user"
+    assert [row[0] for row in rows].count("*") == 1, output
+    assert all(row[5] == "kernel" for row in rows if row[3] == "(idle)")
 
 
-def test_lwps(gdb):
-    output = gdb(AWAIT_REST + "weft-lwps\n", "--smp", "2", "--model", "lwp")
+@pytest.mark.parametrize("engine", ENGINES)
+def test_standstill(gdb, engine):
+    """The CPU that finds that nothing can happen any more, and the LWPs that wait for ever."""
+    output = gdb("break lockstep_standstill\ncontinue\nbacktrace\nweft-cpus\nweft-lwps\nweft-threads\n",
+                 "--smp", "2", *EXACT[engine], argv=("deadlock",))
+    assert re.search(r"Breakpoint 1, (0x[0-9a-f]+ in )?lockstep_standstill ", output), output
+    rows = cpu_rows(output)
+    assert [row[3] for row in rows] == ["(idle)"] * 2, output
+    shown, other = sorted(rows, key=lambda row: row[0] != "*")
+    assert shown[0] == "*" and shown[6].startswith("lockstep_"), output  # or where it is in line
+    assert other[0] == " " and other[6].startswith("exact_idle"), output
+    # Through the end of the window to the place where the CPU went idle.
+    assert re.search(r"^#\d+ .*<signal handler called>\n#\d+ .*exact_idle .*\n#\d+ .* sched_cpu_main ",
+                     output, re.MULTILINE), output
+    assert re.search(r"^\d+ +deadlock +1 +SLEEP .* lwp_park ", output, re.MULTILINE), output
+
+
+def test_lwps(gdb, timing):
+    output = gdb(AWAIT_REST + "weft-lwps\n", "--smp", "2", "--model", "lwp", *timing)
     rows = [line.split() for line in output.splitlines() if re.match(r"\d+ +(init|at_rest) ", line)]
     assert [row[1] for row in rows].count("init") == 1
     mine = [row for row in rows if row[1] == "at_rest"]
@@ -119,10 +154,10 @@ def test_lwps_of_one_process_or_of_none(gdb):
     assert "error: there is no process 999" in output
 
 
-@pytest.mark.parametrize("model", ["lwp", "mxn", "n1"])
-def test_threads(gdb, model):
+@pytest.mark.parametrize("model", MODELS)
+def test_threads(gdb, timing, model):
     """Whether its LWP sleeps in the kernel or it has none, a thread shows where it waits."""
-    output = gdb(AWAIT_REST + "weft-threads\n", "--smp", "2", "--model", model)
+    output = gdb(AWAIT_REST + "weft-threads\n", "--smp", "2", "--model", model, *timing)
     blocks = re.split(r"^(?=thread \d+:)", output, flags=re.MULTILINE)[1:]
     assert len(blocks) == 4, output
     by_start = {}

@@ -5,6 +5,7 @@ import os
 import gdb
 
 from . import kernel
+from .cpus import virtual_cpus
 from .threads import threads
 from .unwind import Unwinder
 
@@ -35,24 +36,17 @@ class Cpus(Command):
     """weft-cpus: what each CPU runs.
 
 Columns: the CPU, its LWP as PID/LWP, the process, whether it is in user or in kernel mode,
-and the instruction that it executes next."""
+and the instruction that it executes next.  * marks the CPU that GDB's own commands show."""
 
     def __init__(self):
         super().__init__("weft-cpus")
 
     def call(self, argv):
-        rows = [("CPU", "LWP", "PROCESS", "PRI", "MODE", "AT")]
-        for vcpu in kernel.virtual_cpus():
-            lwp, proc = vcpu.lwp, vcpu.lwp["proc"]
-            has_process = int(proc) != 0
-            idle = int(lwp) == int(vcpu.cpu["idle"])
-            rows.append((int(vcpu.cpu["id"]),
-                         f"{int(proc['pid'])}/{int(lwp['id'])}" if has_process else "-",
-                         kernel.proc_name(proc) if has_process else
-                         "(idle)" if idle else "(kernel)",
-                         int(lwp["pri"]), "user" if vcpu.user else "kernel",
-                         _where(proc, vcpu.registers["rip"]) if vcpu.user else
-                         kernel.where(vcpu.registers["rip"])))
+        rows = [(" ", "CPU", "LWP", "PROCESS", "PRI", "MODE", "AT")]
+        for vcpu in virtual_cpus():
+            lwp, process = _runs(vcpu)
+            rows.append(("*" if vcpu.shown else "", vcpu.id, lwp, process,
+                         int(vcpu.lwp["pri"]), _mode(vcpu), _where_of(vcpu)))
         self.table(rows)
 
 
@@ -68,7 +62,7 @@ on, the system call that it is in, and where it left user mode."""
     def call(self, argv):
         if len(argv) > 1:
             raise gdb.GdbError("usage: weft-lwps [PID]")
-        vcpus = kernel.virtual_cpus()
+        vcpus = virtual_cpus()
         procs = [kernel.find_process(_pid(argv[0]))] if argv else kernel.processes()
         rows = [("PID", "PROCESS", "LWP", "STATE", "CPU", "PRI", "WCHAN", "SYSCALL", "USER AT")]
         for proc in procs:
@@ -98,7 +92,7 @@ no LWP has them saved in its own memory.  -s leaves registers and backtraces out
         if len(argv) > 1:
             raise gdb.GdbError("usage: weft-threads [-s] [PID]")
         proc = kernel.find_process(_pid(argv[0])) if argv else _process_of_program()
-        found = threads(proc, kernel.virtual_cpus())
+        found = threads(proc, virtual_cpus())
         unwinder = None if short else Unwinder(program)
         for thread in found:
             self.show(thread, unwinder)
@@ -161,6 +155,23 @@ def _runs_program(proc):
 def _where(proc, address):
     """A user address of a process: all programs have the same, so the symbols fit only one."""
     return kernel.where(address) if _runs_program(proc) else f"{address:#x}"
+
+
+def _runs(vcpu):
+    """The CPU's LWP as PID/LWP, and the process."""
+    proc = vcpu.lwp["proc"]
+    if int(proc) == 0:
+        return "-", "(idle)" if vcpu.idle else "(kernel)"
+    return f"{int(proc['pid'])}/{int(vcpu.lwp['id'])}", kernel.proc_name(proc)
+
+
+def _mode(vcpu):
+    return "user" if vcpu.user else "kernel"
+
+
+def _where_of(vcpu):
+    rip = vcpu.registers["rip"]
+    return _where(vcpu.lwp["proc"], rip) if vcpu.user else kernel.where(rip)
 
 
 def _process_of_program():

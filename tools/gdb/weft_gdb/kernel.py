@@ -1,4 +1,4 @@
-"""The kernel's processes, LWPs and CPUs, as GDB sees them."""
+"""The kernel's processes and LWPs, as GDB sees them."""
 
 import gdb
 
@@ -8,13 +8,23 @@ LWP_STATES = ("IDLE", "RUN", "ONPROC", "SLEEP", "STOP", "ZOMB")
 USER_REGISTERS = ("rip", "rsp", "rbp", "rbx", "r12", "r13", "r14", "r15")
 
 
-def kernel_type(name, known_by):
-    """A type of the kernel, as the file that defines the function `known_by` sees it: libthread
-    has a struct lwp of its own."""
-    symbol = gdb.lookup_global_symbol(known_by)
+def _file_of(function):
+    """The names that the kernel's file that defines this function knows: a program may have the
+    same, as libthread has a struct lwp of its own."""
+    symbol = gdb.lookup_global_symbol(function)
     if symbol is None:
         raise gdb.GdbError("these are not the symbols of the weft kernel")
-    return gdb.lookup_type(name, symbol.symtab.static_block())
+    return symbol.symtab.static_block()
+
+
+def kernel_type(name, known_by):
+    """A type of the kernel, as the file that defines the function `known_by` sees it."""
+    return gdb.lookup_type(name, _file_of(known_by))
+
+
+def kernel_variable(name, known_by):
+    """The value of a static variable of the file that defines the function `known_by`."""
+    return gdb.lookup_symbol(name, _file_of(known_by))[0].value()
 
 
 def lwp_type():
@@ -91,39 +101,6 @@ def where(address):
     if line.symtab is not None and line.line:
         name += f" ({line.symtab.filename.rpartition('/')[2]}:{line.line})"
     return name
-
-
-class VirtualCPU:
-    """A CPU as QEMU shows it (GDB calls it a thread), with the kernel's struct cpu."""
-
-    def __init__(self, thread, struct_cpu):
-        self.cpu = struct_cpu
-        self.lwp = struct_cpu["lwp"].cast(lwp_type().pointer())
-        thread.switch()
-        frame = gdb.newest_frame()
-        self.registers = {name: int(frame.read_register(name)) & (1 << 64) - 1
-                          for name in USER_REGISTERS}
-        self.user = bool(int(frame.read_register("cs")) & 3)
-
-
-def virtual_cpus():
-    """The CPUs that the kernel has started, by its numbers.  The selected CPU stays so."""
-    by_apic_id = {}
-    for number in range(int(gdb.parse_and_eval("ncpu"))):
-        cpu = gdb.parse_and_eval(f"cpus[{number}]")
-        if int(cpu) and int(cpu["lwp"]):
-            by_apic_id[int(cpu["apic_id"])] = cpu.dereference()
-    selected, frame = gdb.selected_thread(), gdb.selected_frame()
-    found = []
-    try:
-        for thread in gdb.selected_inferior().threads():
-            index = thread.ptid[1] - 1  # QEMU counts from 1; with machine pc, the APIC id
-            if index in by_apic_id:
-                found.append(VirtualCPU(thread, by_apic_id[index]))
-    finally:
-        selected.switch()
-        frame.select()
-    return sorted(found, key=lambda v: int(v.cpu["id"]))
 
 
 def user_memory(proc):
