@@ -113,6 +113,98 @@ def test_cpus(gdb, timing, cpus):
     assert all(row[5] == "kernel" for row in rows if row[3] == "(idle)")
 
 
+EACH_CPU = "".join(f"weft-cpu {cpu}\n" for cpu in range(5))
+
+# Goes on until five CPUs are in five places, and shows each.
+PLACES = """\
+break look_here
+continue
+python
+def all_there(shown):
+    return all(any(mode in text and place in text for text in shown)
+               for mode, place in (("user mode", "thread_turns"), ("user mode", "child_turns"),
+                                   ("kernel mode", "sys_mprotect"), ("kernel mode", "(idle)")))
+for _ in range(500):
+    if all_there([gdb.execute(f"weft-cpu {cpu}", to_string=True) for cpu in range(5)]):
+        break
+    gdb.execute("continue", to_string=True)
+end
+weft-cpus
+""" + EACH_CPU
+
+
+def cpu_blocks(output):
+    """What weft-cpu printed: (head, registers by name, functions of the backtrace) of each CPU."""
+    for block in re.split(r"^(?=CPU \d+: )", output, flags=re.MULTILINE)[1:]:
+        registers = dict(re.findall(r"(\w+) +0x([0-9a-f]{16})\b", block.partition("    #0")[0]))
+        yield (block.partition("\n")[0], registers,
+               re.findall(r"^    #\d+ +0x[0-9a-f]+ (\w+)", block, re.MULTILINE))
+
+
+def test_cpus_in_all_places(gdb, timing):
+    """In user mode, in the kernel, idle, and in another address space than the CPU that GDB shows."""
+    output = gdb(PLACES, "--smp", "5", *timing, argv=("cpu_places",))
+    blocks = list(cpu_blocks(output))
+    assert [head.partition(":")[0] for head, _, _ in blocks] == [f"CPU {n}" for n in range(5)], output
+    rows = cpu_rows(output)
+    seen = {}
+    for row, (head, registers, functions) in zip(rows, blocks, strict=True):
+        _, cpu, lwp, process, _, mode, place = row
+        what = process if lwp == "-" else f"LWP {lwp} of {process}"
+        waits = bool(timing) and row[0] != "*"
+        assert head == f"CPU {cpu}: {what}, {mode} mode, {'waits for its turn' if waits else 'runs'}"
+        assert (int(registers["cs"], 16) & 3 == 3) == (mode == "user"), output
+        assert (int(registers["rsp"], 16) >> 63 == 0) == (mode == "user"), output
+        assert place.startswith(functions[0]), output
+        seen[next((f for f in ("look_here", "thread_turns", "child_turns", "caller")
+                   if f in functions), process)] = registers, functions
+    user = {name: functions for name, (_, functions) in seen.items()}
+    assert user["look_here"][:2] == ["look_here", "main"], output
+    assert user["thread_turns"][:3] == ["thread_turns", "turner", "__thread_main"], output
+    assert user["child_turns"][:4] == ["child_turns"] * 3 + ["main"], output
+    at = user["caller"].index("sys_mprotect")
+    assert user["caller"][at:at + 6] == ["sys_mprotect", "syscall_dispatch", "syscall_entry",
+                                         "mprotect", "caller", "__thread_main"], output
+    assert "sched_cpu_main" in user["(idle)"], output
+    spaces = {name: registers["cr3"] for name, (registers, _) in seen.items()}
+    assert spaces["look_here"] == spaces["thread_turns"] == spaces["caller"] != spaces["child_turns"]
+    pointers = {registers["fs_base"] for name, (registers, _) in seen.items() if name != "(idle)"}
+    assert len(pointers) == 3, output  # the child's main thread is where its parent's is
+
+
+def test_both_engines_show_the_same(gdb):
+    """Up to GDB's first stop each CPU has executed the same instructions in both."""
+    seen = []
+    for timing in EXACT.values():
+        output = gdb("break look_here\ncontinue\nweft-cpus\nweft-lwps\n" + EACH_CPU, "--smp", "5",
+                     *timing, argv=("cpu_places",))
+        # Registers in the kernel may hold traces of the machine's own clock, and an idle CPU's stack
+        # says how the CPU started.
+        blocks = [(head, registers if "user mode" in head else None, functions)
+                  for head, registers, functions in cpu_blocks(output) if "(idle)" not in head]
+        assert len(blocks) == 4, output
+        seen.append((output[output.index("   CPU "):output.index("CPU 0:")], blocks))
+    assert seen[0] == seen[1]
+
+
+def test_cpus_while_they_start(gdb, timing):
+    """CPU 0 waits, the others have started or not."""
+    output = gdb("break cpu_ap_main\ncontinue\ncontinue\nweft-cpus\nweft-cpu 0\n"
+                 "python\nfor cpu in '3', '4', 'x', '':\n    try:\n"
+                 "        gdb.execute(f'weft-cpu {cpu}')\n"
+                 "    except gdb.error as e:\n        print('error:', e)\nend\n",
+                 "--smp", "4", *timing)
+    rows = cpu_rows(output)
+    assert [row[1] for row in rows[:3]] == ["0", "1", "2"], output
+    assert [row[0] for row in rows[:3]] == [" ", " ", "*"], output
+    assert rows[2][6].startswith("cpu_ap_main"), output
+    head, _, functions = next(cpu_blocks(output))
+    assert head.startswith("CPU 0: (idle), kernel mode"), output
+    assert functions[functions.index("cpu_start_others"):][:2] == ["cpu_start_others", "kmain"], output
+    assert "error: there is no CPU 4" in output and "error: there is no CPU x" in output
+    assert "error: usage: weft-cpu N" in output
+
+
 @pytest.mark.parametrize("engine", ENGINES)
 def test_standstill(gdb, engine):
     """The CPU that finds that nothing can happen any more, and the LWPs that wait for ever."""

@@ -1,6 +1,7 @@
 """GDB commands for weft; `weft gdb` loads this file.
 
     weft-cpus               what each CPU runs
+    weft-cpu N              the registers and the backtrace of a CPU
     weft-lwps [PID]         the LWPs of every process, or of one
     weft-threads [-s] [PID] libthread's threads of a process, also those that are on no LWP
     weft-program FILE       takes the symbols of a user program from its ELF file

@@ -1,11 +1,13 @@
 """The commands themselves: arguments, and what is printed."""
 
+import functools
 import os
 
 import gdb
 
 from . import kernel
-from .cpus import virtual_cpus
+from .cpus import REGISTERS, virtual_cpus
+from .memory import KERNEL_HALF
 from .threads import threads
 from .unwind import Unwinder
 
@@ -36,7 +38,8 @@ class Cpus(Command):
     """weft-cpus: what each CPU runs.
 
 Columns: the CPU, its LWP as PID/LWP, the process, whether it is in user or in kernel mode,
-and the instruction that it executes next.  * marks the CPU that GDB's own commands show."""
+and the instruction that it executes next.  * marks the CPU that GDB's own commands show; weft-cpu
+shows another one."""
 
     def __init__(self):
         super().__init__("weft-cpus")
@@ -48,6 +51,31 @@ and the instruction that it executes next.  * marks the CPU that GDB's own comma
             rows.append(("*" if vcpu.shown else "", vcpu.id, lwp, process,
                          int(vcpu.lwp["pri"]), _mode(vcpu), _where_of(vcpu)))
         self.table(rows)
+
+
+class Cpu(Command):
+    """weft-cpu N: the registers and the backtrace of CPU N.
+
+A CPU that waits for its turn (exact timing) is shown where it was interrupted.  The backtrace goes
+on in user mode if the process runs the program given to weft-program."""
+
+    def __init__(self):
+        super().__init__("weft-cpu")
+
+    def call(self, argv):
+        if len(argv) != 1:
+            raise gdb.GdbError("usage: weft-cpu N")
+        vcpu = next((v for v in virtual_cpus() if str(v.id) == argv[0]), None)
+        if vcpu is None:
+            raise gdb.GdbError(f"there is no CPU {argv[0]}, or it has not started")
+        lwp, process = _runs(vcpu)
+        print(f"CPU {vcpu.id}: {f'LWP {lwp} of {process}' if lwp != '-' else process}, "
+              f"{_mode(vcpu)} mode, {'waits for its turn' if vcpu.waits else 'runs'}")
+        _show_registers(vcpu.registers, REGISTERS)
+        mine = lwp != "-" and _runs_program(vcpu.lwp["proc"])
+        unwinder = _unwinder(gdb.current_progspace().filename, *[program] * mine)
+        frames = unwinder.backtrace(vcpu.memory(), vcpu.registers)
+        _show_backtrace(frames, mine)
 
 
 class Lwps(Command):
@@ -93,7 +121,7 @@ no LWP has them saved in its own memory.  -s leaves registers and backtraces out
             raise gdb.GdbError("usage: weft-threads [-s] [PID]")
         proc = kernel.find_process(_pid(argv[0])) if argv else _process_of_program()
         found = threads(proc, virtual_cpus())
-        unwinder = None if short else Unwinder(program)
+        unwinder = None if short else _unwinder(program)
         for thread in found:
             self.show(thread, unwinder)
 
@@ -108,13 +136,8 @@ no LWP has them saved in its own memory.  -s leaves registers and backtraces out
         print(line)
         if unwinder is None or thread.registers is None:
             return
-        registers = [(name, thread.registers[name]) for name in kernel.USER_REGISTERS]
-        for begin in range(0, len(registers), 4):
-            print("    " + "  ".join(f"{name:3} {value:#018x}"
-                                     for name, value in registers[begin:begin + 4]))
-        for depth, address in enumerate(thread.backtrace(unwinder)):
-            # A return address may be the first one after the calling function.
-            print(f"    #{depth:<3}{address:#x} {kernel.where(address - (depth > 0))}")
+        _show_registers(thread.registers, kernel.USER_REGISTERS)
+        _show_backtrace(thread.backtrace(unwinder), True)
 
 
 class Program(Command):
@@ -174,6 +197,33 @@ def _where_of(vcpu):
     return _where(vcpu.lwp["proc"], rip) if vcpu.user else kernel.where(rip)
 
 
+@functools.lru_cache(maxsize=4)
+def _unwinder_of(files):
+    return Unwinder(*(path for path, _ in files))
+
+
+def _unwinder(*paths):
+    """Reads a file again only when it has changed."""
+    return _unwinder_of(tuple((path, os.stat(path).st_mtime_ns) for path in paths))
+
+
+def _show_registers(registers, names):
+    known = [(name, registers[name]) for name in names if name in registers]
+    for begin in range(0, len(known), 4):
+        print("    " + "  ".join(f"{name:3} {value:#018x}" for name, value in known[begin:begin + 4]))
+
+
+def _show_backtrace(frames, symbols_fit):
+    """symbols_fit: the program's symbols are those of this process.  Without them, the first frame in
+    user mode is the last that can be told."""
+    for depth, (address, inside) in enumerate(frames):
+        in_kernel = address >= KERNEL_HALF
+        said = kernel.where(inside) if in_kernel or symbols_fit else ""
+        print(f"    #{depth:<3}{address:#x} {said}".rstrip())
+        if not in_kernel and not symbols_fit:
+            return
+
+
 def _process_of_program():
     if program is None:
         raise gdb.GdbError("no program is loaded: weft-program FILE, or name a PID")
@@ -183,5 +233,5 @@ def _process_of_program():
     return found[-1]
 
 
-for command in (Cpus, Lwps, Threads, Program):
+for command in (Cpus, Cpu, Lwps, Threads, Program):
     command()

@@ -10,7 +10,7 @@ import struct
 import gdb
 
 from .kernel import kernel_type, kernel_variable, lwp_type
-from .memory import read_kernel
+from .memory import UserMemory, read_kernel
 
 GENERAL = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp",
            "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip")
@@ -39,6 +39,10 @@ class VirtualCPU:
     @property
     def idle(self):
         return int(self.lwp) == int(self.cpu["idle"])
+
+    def memory(self):
+        """What the CPU's own page tables map, whichever CPU GDB reads through."""
+        return UserMemory(self.registers["cr3"])
 
 
 def _processors():

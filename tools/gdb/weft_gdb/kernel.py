@@ -103,6 +103,15 @@ def where(address):
     return name
 
 
+def function_start(address):
+    """Where the function begins that this instruction is in; None: not known."""
+    said = gdb.execute(f"info symbol {address:#x}", to_string=True)
+    if said.startswith("No symbol"):
+        return None
+    offset = said.split(" in section")[0].partition(" + ")[2]
+    return address - int(offset or 0)
+
+
 def user_memory(proc):
     return UserMemory(int(proc["as"]["pml4"]))
 

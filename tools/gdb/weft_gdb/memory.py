@@ -8,7 +8,7 @@ import struct
 
 import gdb
 
-KDIRECT = 0xFFFF800000000000  # kern/layout.h
+KDIRECT = KERNEL_HALF = 0xFFFF800000000000  # kern/layout.h
 PRESENT, LARGE = 1 << 0, 1 << 7
 FRAME = 0x000FFFFFFFFFF000
 LARGE_SIZE = {2: 1 << 30, 1: 1 << 21}  # by level: how much one entry maps
@@ -21,8 +21,8 @@ def read_kernel(address, size):
 class UserMemory:
     """The memory of one address space, while the machine stands still."""
 
-    def __init__(self, pml4):
-        self._pml4 = pml4
+    def __init__(self, cr3):
+        self._pml4 = cr3 & FRAME
         self._pages = {}  # page number -> physical address
 
     def _translate(self, address):

@@ -41,7 +41,7 @@ class Thread:
         return {**dict(zip(SAVED, words)), "rsp": rsp + 56}
 
     def backtrace(self, unwinder):
-        """Addresses, the innermost first."""
+        """The frames, as the unwinder gives them, the innermost first."""
         if self.registers is not None:
             yield from unwinder.backtrace(self._memory, self.registers)
 

@@ -1,76 +1,114 @@
-"""Unwinds the stack of a thread that no CPU runs: GDB itself unwinds only what a CPU runs.
+"""Unwinds the stack of a thread or a CPU whose registers GDB does not have.
 
-Where the program has call-frame information (.debug_frame), it says where a function keeps its
-caller's registers, to the instruction.  Other functions (assembly, the C library) are taken to
-have a frame pointer.
+Where there is call-frame information (.debug_frame), it says where a function keeps its caller's
+registers, to the instruction.  Other functions (assembly, the C library) are taken to have a frame
+pointer.  One that calls no other may have no frame, and then does not begin by pushing it.
 """
 
 import bisect
+import io
 import sys
 from pathlib import Path
 
 import gdb
 
+from . import kernel
+
 # pyelftools is in the host command's environment; it is pure Python, so any version may load it.
 _SITES = sorted((Path(__file__).resolve().parents[3] / "build/venv/lib").glob("*/site-packages"))
 sys.path += [str(site) for site in _SITES if str(site) not in sys.path]
 
-from elftools.dwarf.callframe import FDE  # noqa: E402
+from elftools.dwarf.callframe import FDE, CallFrameInfo  # noqa: E402
 from elftools.elf.elffile import ELFFile  # noqa: E402
 
-# DWARF's numbers of the registers that a function preserves, the stack pointer, and the
-# return address.
-NUMBERS = {3: "rbx", 6: "rbp", 7: "rsp", 12: "r12", 13: "r13", 14: "r14", 15: "r15", 16: "rip"}
-RETURN_ADDRESS = 16
+# DWARF's numbers of the registers.
+NAMES = ("rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp",
+         "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip")
+RETURN_ADDRESS = NAMES.index("rip")
+TRAP = b"S"
+PUSH_RBP = b"\x55"
 DEEPEST = 60  # frames
 
 
-class Unwinder:
-    """Knows the frames of one program."""
+class Frames(CallFrameInfo):
+    """A .debug_frame whose trap frames are marked as the assembler does (.cfi_signal_frame)."""
 
-    def __init__(self, path):
-        with open(path, "rb") as file:
-            dwarf = ELFFile(file).get_dwarf_info()
-            entries = dwarf.CFI_entries() if dwarf.has_CFI() else []
-            self._fdes = sorted((e for e in entries if isinstance(e, FDE)),
-                                key=lambda e: e["initial_location"])
-            for entry in self._fdes:
-                entry.get_decoded()  # while the file is open
+    def _parse_cie_augmentation(self, header, entry_structs):
+        if header.get("augmentation") == TRAP:
+            return b"", {}
+        return super()._parse_cie_augmentation(header, entry_structs)
+
+
+def _descriptions(path):
+    """The description of each function's frames that the file has."""
+    dwarf = ELFFile(io.BytesIO(Path(path).read_bytes())).get_dwarf_info()
+    if not dwarf.has_CFI():
+        return []
+    section = dwarf.debug_frame_sec
+    frames = Frames(stream=section.stream, size=section.size, address=section.address,
+                    base_structs=dwarf.structs)
+    return [entry for entry in frames.get_entries() if isinstance(entry, FDE)]
+
+
+class Unwinder:
+    """Knows the frames of the kernel, or a program, or both."""
+
+    def __init__(self, *paths):
+        self._fdes = sorted((fde for path in paths for fde in _descriptions(path)),
+                            key=lambda fde: fde["initial_location"])
         self._starts = [e["initial_location"] for e in self._fdes]
 
     def _row(self, pc):
-        """The line of the frame table for this instruction, or None."""
+        """The line of the frame table for this instruction, or None; whether a trap made the frame."""
         at = bisect.bisect_right(self._starts, pc) - 1
         if at < 0 or pc >= self._starts[at] + self._fdes[at]["address_range"]:
-            return None
+            return None, False
         rows = [row for row in self._fdes[at].get_decoded().table if row["pc"] <= pc]
-        return rows[-1] if rows and rows[-1]["cfa"].reg in NUMBERS else None
+        if not rows or rows[-1]["cfa"].reg is None:
+            return None, False
+        return rows[-1], self._fdes[at].cie["augmentation"] == TRAP
 
-    def _caller(self, memory, registers, innermost):
-        """The registers that the caller had, or None at the end of the stack."""
-        # A return address may be the first one after the calling function.
-        row = self._row(registers["rip"] - (not innermost))
-        if row is None:
-            frame = registers["rbp"]
-            return {**registers, "rbp": memory.word(frame), "rip": memory.word(frame + 8),
-                    "rsp": frame + 16}
-        cfa = registers[NUMBERS[row["cfa"].reg]] + row["cfa"].offset
+    @staticmethod
+    def _by_convention(memory, registers, calls):
+        start = None if calls else kernel.function_start(registers["rip"])
+        if start is not None and memory.read(start, 1) != PUSH_RBP:
+            rsp = registers["rsp"]
+            return {**registers, "rip": memory.word(rsp), "rsp": rsp + 8}
+        frame = registers["rbp"]
+        return {**registers, "rbp": memory.word(frame), "rip": memory.word(frame + 8),
+                "rsp": frame + 16}
+
+    @staticmethod
+    def _by_row(row, memory, registers):
+        """None at the end of the stack."""
+        cfa = registers[NAMES[row["cfa"].reg]] + row["cfa"].offset
         caller = {**registers, "rsp": cfa}
         for number, rule in row.items():
-            if number in NUMBERS and rule.type == "OFFSET":
-                caller[NUMBERS[number]] = memory.word(cfa + rule.arg)
+            if number not in range(len(NAMES)):
+                continue
+            if rule.type == "OFFSET":
+                caller[NAMES[number]] = memory.word(cfa + rule.arg)
+            elif rule.type == "REGISTER":
+                caller[NAMES[number]] = registers[NAMES[rule.arg]]
             elif number == RETURN_ADDRESS and rule.type == "UNDEFINED":
                 return None  # the function says that nobody has called it
         return caller
 
     def backtrace(self, memory, registers):
-        """The addresses of all frames, the innermost first."""
-        for depth in range(DEEPEST):
-            yield registers["rip"]
+        """The frames, the innermost first: (address, an address in the line that it executes)."""
+        calls = False
+        for _ in range(DEEPEST):
+            # A return address may be the first one after the calling function.
+            pc = registers["rip"] - calls
+            yield registers["rip"], pc
+            row, trap = self._row(pc)
             try:
-                caller = self._caller(memory, registers, depth == 0)
-            except gdb.MemoryError:
+                caller = self._by_convention(memory, registers, calls) if row is None else \
+                    self._by_row(row, memory, registers)
+            except (gdb.MemoryError, KeyError):  # KeyError: a register that is not known
                 return
-            if caller is None or caller["rip"] == 0 or caller["rsp"] <= registers["rsp"]:
+            if caller is None or caller["rip"] == 0:
                 return
-            registers = caller
+            if caller["rsp"] <= registers["rsp"] and not trap:  # a trap comes from any stack
+                return
+            calls, registers = not trap, caller
