@@ -88,9 +88,9 @@ static void vcpu_irr_send(struct cpu *c)
  * The FPU's state, in parts.  QEMU executes MOVAPS in line, and FXSAVE by a call for each word: it
  * would be twice as dear, and a tenth of a short window's cost.
  */
-#define XMM(op) \
-	op(0) op(1) op(2) op(3) op(4) op(5) op(6) op(7) op(8) op(9) op(10) op(11) op(12) op(13) \
-	op(14) op(15)
+#define XMM(op)                                                                                    \
+	op(0) op(1) op(2) op(3) op(4) op(5) op(6) op(7) op(8) op(9) op(10) op(11) op(12) op(13)    \
+		op(14) op(15)
 #define XMM_SAVE(n) "movaps %%xmm" #n ", 16*" #n "(%0)\n\t"
 #define XMM_LOAD(n) "movaps 16*" #n "(%0), %%xmm" #n "\n\t"
 
