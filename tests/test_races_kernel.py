@@ -66,7 +66,7 @@ RACES = [
     space("exec-goes-on", "exit-in-exec", 6),
     space("born-too-late", "born-at-exit", 20),
     space("born-too-late", "born-at-exec", 3),
-    space("stopped-at-birth", "suspended-at-exit", 30),
+    space("stopped-at-birth", "suspended-at-exit", 120, enough=32),
     space("stopped-unasked", "stop", 20, wide="stop"),
     space("page-entered-twice", "touch", 10),
     space("page-made-twice", "file", 10),
