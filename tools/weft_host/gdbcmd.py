@@ -12,6 +12,7 @@ import sys
 import time
 
 from . import build, mark
+from .cores import Place
 from .machine import HostError
 from .paths import TOP
 from .runcmd import add_machine_options, machine_from
@@ -79,7 +80,9 @@ def gdb(args):
         console = "stdio,signal=off" if machine.argv else "pty"
         command = machine.qemu(work, not machine.argv, console)
         command += ["-S", "-gdb", f"unix:{socket},server=on,wait=off"]
-        qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+        place = Place() if machine.timing == "exact" else None
+        qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
+                                preexec_fn=place and place.settle)
         try:
             _await_socket(socket, qemu)
             if not machine.argv:
@@ -92,6 +95,8 @@ def gdb(args):
         finally:
             qemu.kill()
             qemu.wait()
+            if place is not None:
+                place.leave()
 
 
 def _take_ctrl_c():

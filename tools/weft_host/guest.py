@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO
 
 from .console import ConsoleFilter
+from .cores import Place
 from .machine import QMP_SOCKET, HostError, Machine
 from .monitor import Monitor
 from .workdir import WorkDirectory, explained
@@ -77,6 +78,7 @@ class Guest:
         self._source_open = True
         self._last_sent = b"\n"
         self._escape = False
+        self._place: Place | None = None  # of exact timing
         # Descriptors: what relay() calls when one can be read.
         self.watched: dict[int, Callable[[], None]] = {}
 
@@ -89,13 +91,15 @@ class Guest:
                 self._errors = open(os.path.join(self._work.name, "stderr"), "w+")
             except OSError as error:
                 raise explained(error, self._work.name) from error
+            if self.machine.timing == "exact":
+                self._place = Place()
             self.started = time.monotonic()
             # A session of its own: Ctrl-C on our terminal is ours to handle.
             self.qemu = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=self._errors, start_new_session=True,
                                          preexec_fn=self._in_child, bufsize=0)
         except BaseException:
-            self._work.cleanup()
+            self._leave()
             raise
         assert self.qemu.stdin is not None and self.qemu.stdout is not None  # they are pipes
         self._into, self._out = self.qemu.stdin, self.qemu.stdout
@@ -106,6 +110,13 @@ class Guest:
         _die_with_parent()
         if self.machine.background:
             _give_way()
+        if self._place is not None:
+            self._place.settle()
+
+    def _leave(self) -> None:
+        if self._place is not None:
+            self._place.leave()
+        self._work.cleanup()
 
     def __exit__(self, *exc: object) -> None:
         self.qemu.kill()
@@ -113,7 +124,7 @@ class Guest:
         self._into.close()
         self._out.close()
         self._errors.close()
-        self._work.cleanup()
+        self._leave()
 
     def relay(self, sink: Sink, source: int | None = None) -> Result:
         """Serves the console until the guest ends or its time is up; returns its Result.

@@ -8,7 +8,7 @@ import termios
 import time
 import tty
 
-from . import build, mark, outfiles, seeds
+from . import build, cores, mark, outfiles, seeds
 from .counts import counted
 from .guest import STATUS_HOST, STATUS_PANIC, STATUS_TIMEOUT, Guest, Leave
 from .machine import ENGINES, Machine, UsageError
@@ -167,11 +167,6 @@ def _interactive(machine, wanted):
         return result, outfiles.fetch(guest, wanted)
 
 
-def usable_cores():
-    """Of the host, for this process."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 STAT_SECONDS = 0.1  # long enough for ten ticks of each core
 
 
@@ -184,13 +179,13 @@ def _core_times(path="/proc/stat"):
             if name[:3] == "cpu" and name[3:].isdigit():
                 ticks = [int(tick) for tick in ticks[:8]]
                 times[int(name[3:])] = ticks[3] + ticks[4], sum(ticks)
-    return {core: times[core] for core in os.sched_getaffinity(0) if core in times}
+    return {core: times[core] for core in cores.usable() if core in times}
 
 
 def idle_cores():
     """How many cores' time was idle just now, to the nearest whole one; not on Linux: all are."""
     if sys.platform != "linux":
-        return usable_cores()
+        return len(cores.usable())
     before = _core_times()
     time.sleep(STAT_SECONDS)
     after = _core_times()
@@ -236,7 +231,7 @@ def run(args):
     wanted = [outfiles.Wanted.parse(item) for item in args.out]
     machine.wanted = [one.guest for one in wanted]
     if args.seeds is not None:
-        result = seeds.run(machine, args.seeds, args.jobs or usable_cores(), words_of(machine), _tell)
+        result = seeds.run(machine, args.seeds, args.jobs or len(cores.usable()), words_of(machine), _tell)
         return 0 if result is None else result.status
     # Named, it is chosen; and nobody compares what comes on a terminal.
     if args.timing is None and sys.stderr.isatty() and (note := note_of_times(machine)):

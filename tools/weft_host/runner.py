@@ -7,15 +7,15 @@ first.  A run that fails keeps its row, which says how; it is not made again, an
 
 import contextlib
 import hashlib
-import os
 import pickle
 import re
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import cores
 from .experiment import Experiment, Run
 from .guest import Guest
 from .guest import run as run_guest
@@ -135,25 +135,12 @@ class Local:
     """This host: one guest a core."""
 
     def __init__(self, jobs: int | None = None) -> None:
-        self._cores = sorted(_usable_cores())
-        self.jobs = jobs or len(self._cores)
-        self._pinned = 0
+        self.jobs = jobs or len(cores.usable())
         self._lock = threading.Lock()
         self._guests: set[Guest] = set()
         self._stopped = False
         # Of the runs that nothing has interrupted, yielded or not.
         self.finished: dict[Hashable, Outcome] = {}
-
-    def _pin(self) -> None:
-        """One core for each worker, as a batch job: side by side that halves the host's cost.
-        Linux gives both to the thread, which hands them on to its QEMUs."""
-        with self._lock:
-            core = self._cores[self._pinned % len(self._cores)]
-            self._pinned += 1
-        if hasattr(os, "sched_setaffinity") and self.jobs > 1:
-            with contextlib.suppress(OSError):
-                os.sched_setaffinity(0, {core})
-                os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
 
     def started(self, guest: Guest) -> None:
         """Told of each guest, so that none outlives an interruption."""
@@ -182,12 +169,11 @@ class Local:
         without arguments), which make runs of their own."""
         exact = [one for one in work if one[1].settings["timing"] == "exact"]
         fast = [one for one in work if one[1].settings["timing"] != "exact"]
-        yield from self._batch(self.jobs, self._pin, exact, modules, begun)
-        yield from self._batch(1, None, fast, [], begun)
+        yield from self._batch(self.jobs, exact, modules, begun)
+        yield from self._batch(1, fast, [], begun)
 
-    def _batch(self, jobs: int, initializer: Callable[[], None] | None, work: Work, modules: Modules,
-               begun: Begun) -> Iterator[Ended]:
-        pool = ThreadPoolExecutor(jobs, initializer=initializer)
+    def _batch(self, jobs: int, work: Work, modules: Modules, begun: Begun) -> Iterator[Ended]:
+        pool = ThreadPoolExecutor(jobs)
         done = False
         try:
             futures: dict[Future[Any], Hashable] = {pool.submit(function): key for key, function in modules}
@@ -200,12 +186,6 @@ class Local:
             if not done:
                 self._stop()
             pool.shutdown(cancel_futures=True)
-
-
-def _usable_cores() -> Iterable[int]:
-    if hasattr(os, "sched_getaffinity"):
-        return os.sched_getaffinity(0)
-    return range(os.cpu_count() or 1)
 
 
 def build_digest() -> str:

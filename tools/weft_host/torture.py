@@ -9,14 +9,13 @@ interleaving is the host's.
 import concurrent.futures
 import contextlib
 import itertools
-import os
 import random
 import shlex
 import threading
 import time
 from dataclasses import dataclass
 
-from . import build
+from . import build, cores
 from .counts import counted
 from .guest import Guests
 from .machine import Machine, UsageError
@@ -179,7 +178,7 @@ def add_options(parser):
     how_long.add_argument("--minutes", type=float, metavar="M", help="as many as begin in M minutes")
     parser.add_argument("--seed", type=int, default=1, metavar="S",
                         help="of the first run; the others count on from it")
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), metavar="N",
+    parser.add_argument("--jobs", type=int, default=len(cores.usable()), metavar="N",
                         help="runs side by side; the host's CPUs by default")
     parser.add_argument("--model", choices=MODELS, help="only this model")
     parser.add_argument("--options", metavar="O", help="these alone, of the threads library")

@@ -1,0 +1,78 @@
+"""The host's cores: a guest of exact timing stays on one, as a batch job.
+
+One thread of QEMU executes such a guest, and wakes QEMU's main thread in each window.  A batch job that
+wakes does not displace what runs (sched(7)).  So on one core, as batch jobs, the two threads do not fight
+for QEMU's lock: a window then costs the host less than half.
+
+Guests side by side spread over the cores: each takes a place on the core that has the fewest.  A place
+is an abstract name of a socket (unix(7), Linux), which all processes of the host see.  No file stays
+behind, and the name is free as soon as its holder ends, however it ends.  Where the host has no such
+names, or refuses the core or the batch job, the guest runs as any process does.
+"""
+
+import contextlib
+import errno
+import itertools
+import os
+import socket
+import sys
+
+NAME = "weft-core"  # of the places, of all who run weft on this host
+
+
+def usable() -> list[int]:
+    """The cores that this process may use, in their order."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+class Place:
+    """A place on a core, until leave().
+
+    settle() is for the child that becomes QEMU, between fork() and exec()."""
+
+    def __init__(self) -> None:
+        self.core: int | None = None  # None: the host chooses
+        self._socket: socket.socket | None = None
+        if not sys.platform.startswith("linux"):
+            return
+        with contextlib.suppress(OSError):
+            self._take()
+
+    def _take(self) -> None:
+        """The first free place, of the places with the lowest number on any core."""
+        mine = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            for number in itertools.count():
+                for core in usable():
+                    if _bind(mine, f"\0{NAME}-{core}-{number}"):
+                        self.core, self._socket = core, mine
+                        return
+        finally:
+            if self._socket is None:
+                mine.close()
+
+    def settle(self) -> None:
+        """The calling process, and those that it starts, stay on the core, as batch jobs."""
+        with contextlib.suppress(AttributeError, OSError):  # not there; refused
+            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+        if self.core is not None:
+            with contextlib.suppress(AttributeError, OSError):
+                os.sched_setaffinity(0, {self.core})
+
+    def leave(self) -> None:
+        if self._socket is not None:
+            self._socket.close()
+        self.core = self._socket = None
+
+
+def _bind(mine: socket.socket, name: str) -> bool:
+    """False: another process, or another thread of this one, has the name."""
+    try:
+        mine.bind(name)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            return False
+        raise
+    return True
