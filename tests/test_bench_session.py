@@ -6,11 +6,13 @@ import csv
 import json
 import re
 import threading
+from dataclasses import replace
 from unittest import mock
 
 import pytest
 from weft_host import baseline, beforehand, build, cli, documents, experiment, progress, results, runner
 from weft_host.guest import Result
+from weft_host.machine import ENGINES
 
 ONE = """
 title = "A title"
@@ -266,6 +268,71 @@ def test_an_error_of_ours_loses_nothing(bench, tmp_path):
     assert (tmp_path / "results/other.csv").is_file()
     found = list(csv.DictReader((tmp_path / "results/interrupted/one.csv").read_text().splitlines()))
     assert [row["status"] for row in found][:3] == ["ok", "ok", "interrupted"]
+
+
+# --- two engines of exact timing -----------------------------------------------------------------
+
+@pytest.fixture
+def checks(bench, monkeypatch, capsys, tmp_path):
+    """checks(us, *options) measures `checks`, whose players take us(machine) an iteration: (exit status,
+    standard output, standard error, the machines)."""
+    def call(us, *options):
+        machines = []
+
+        def answer(machine, started=None):
+            machines.append(machine)
+            ms = us(machine) * int(machine.argv[-1]) // 1000
+            return Result(0, f"2 threads initialised in 0ms\n1 games completed in {ms}ms\n"
+                          "real 1.0\nuser 1.0\nsys 0.0\n")
+
+        monkeypatch.setattr("weft_host.bench.run_guest", answer)
+        status = cli.main(["bench", "--results", str(tmp_path / "results"), *options, "checks"])
+        said = capsys.readouterr()
+        return status, said.out, said.err, machines
+
+    return call
+
+
+def test_both_engines_agree(checks):
+    status, out, _, machines = checks(lambda machine: 10 * machine.smp)
+    assert status == 0
+    assert "Both engines of exact timing print the same bytes: 3 commands." in out
+    assert [machine.engine for machine in machines] == ["one", "processors"] * 3
+    assert all(a == replace(b, engine="one") for a, b in zip(machines[::2], machines[1::2]))
+
+
+def test_engines_that_differ_are_an_error(checks):
+    status, out, err, _ = checks(lambda machine: 11 if machine.engine == "processors" else 10)
+    assert status == 1 and "Both engines" not in out
+    assert "ptime pp -v -i 20000: engine processors prints other bytes" in err
+    assert "completed in 220ms" in err and "completed in 200ms" in err
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_one_engine_alone(checks, engine):
+    status, out, _, machines = checks(lambda machine: 10, "--engine", engine)
+    assert status == 0 and "Both engines" not in out
+    assert [machine.engine for machine in machines] == [engine] * 3
+
+
+def test_fast_timing_has_no_engine(checks):
+    status, out, _, machines = checks(lambda machine: 10, "--timing", "fast")
+    assert status == 0 and "Both engines" not in out and len(machines) == 9
+    assert checks(lambda machine: 10, "--timing", "fast", "--engine", "one")[0] == 2
+
+
+def test_the_engine_of_runs(bench):
+    """Of all in exact timing, and of the command that repeats one."""
+    engines = []
+
+    def answer(machine, started=None):
+        engines.append(machine.engine)
+        return Result(3)
+
+    status, _, err = bench(answer, "one", options=["--engine", "processors"])
+    assert status == 1 and set(engines) == {"processors"}
+    assert "  tools/weft run --timing exact --model lwp --engine processors -- prog -n 1" in err
+    assert any(line.startswith("  tools/weft bench --engine processors ") for line in err)
 
 
 # --- the baseline --------------------------------------------------------------------------------

@@ -43,7 +43,7 @@ class Recorded:
     def step(self, text):
         self.begun += 1
 
-    def guest(self, argv, *, smp, model, options, mem):
+    def guest(self, argv, *, smp, model, options, mem, compare):
         def option(name, preset):
             return int(argv[argv.index(name) + 1]) if name in argv else preset
 

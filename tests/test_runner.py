@@ -45,7 +45,7 @@ def measure(one, jobs=2, full=True):
     """(rows, failures) as weft bench gets them."""
     display = SimpleNamespace(more=lambda count: None, begins=lambda name, text, key: None,
                               ended=lambda: None, left=lambda key, name: None)
-    args = SimpleNamespace(full=full, timing="exact", accel="tcg")
+    args = SimpleNamespace(full=full, timing="exact", accel="tcg", engine=None)
     done, = bench._Bench(args, [one], display, runner.Local(jobs)).run()
     assert done.measured == done.runs - len(done.failures)
     return done.rows, done.failures

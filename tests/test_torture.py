@@ -10,6 +10,7 @@ import time
 import pytest
 from conftest import MODELS, TOP
 from weft_host import torture
+from weft_host.machine import ENGINES
 
 SEEDS = 2  # of each model, in exact timing; the README says how to run an hour
 
@@ -46,6 +47,19 @@ def test_settings_are_the_seeds():
     fixed = torture.setting(7, model="mxn", options="queue=fifo", smp=3, timing="exact")
     assert (fixed.model, fixed.options, fixed.smp, fixed.timing) == \
         ("mxn", "queue=fifo", 3, "exact")
+
+
+def test_the_engine_changes_nothing_else():
+    """Both occur, of exact timing; and what a seed gave before there were two, it gives still."""
+    some = [torture.setting(seed) for seed in range(100)]
+    assert {one.engine for one in some if one.timing == "exact"} == set(ENGINES)
+    assert {one.engine for one in some if one.timing == "fast"} == {ENGINES[0]}
+    for engine in ENGINES:
+        one = torture.setting(5, timing="exact", engine=engine)
+        assert one.engine == one.machine().engine == engine
+        assert ("--engine" in one.words()) == (engine != ENGINES[0])
+    assert (one.model, one.options, one.smp, one.quantum, one.workers) == \
+        ("n1", "malloc=mt", 4, 100, 3)
 
 
 def test_a_failure_can_be_repeated(monkeypatch, capsys):

@@ -18,7 +18,7 @@ import importlib
 import shlex
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -38,15 +38,17 @@ from . import (
 )
 from .counts import counted
 from .guest import run as run_guest
-from .machine import HostError, Machine, UsageError
+from .machine import ENGINES, HostError, Machine, UsageError
 from .paths import RESULTS
 
 
 class Context:
     """What a module works with."""
 
-    def __init__(self, name, display, timing, accel, started=None, full=True):
+    def __init__(self, name, display, timing, accel, started=None, full=True, engine=None):
         self._name = name
+        self._engine = engine  # None: the first, and the other where guest() is to compare
+        self.compared = 0  # commands that have printed the same on both engines
         self._display = display
         self._begun = False
         self.timing = timing
@@ -66,18 +68,31 @@ class Context:
         self._display.begins(self._name, text)
 
     def guest(self, argv, *, smp=1, model=None, options=None, mem="512M", env=None, files=(),
-              timeout=experiment.PRESET["timeout"], quantum=None, seed=None, mips=None, append=""):
+              timeout=experiment.PRESET["timeout"], quantum=None, seed=None, mips=None, append="", compare=False):
         """Boots a guest that runs argv, and returns its Result (guest.py).  A guest that
-        panics or runs out of time raises HostError."""
-        result = run_guest(Machine(argv=[str(a) for a in argv], smp=smp, mem=mem, model=model,
-                                   options=options, env=dict(env or {}), files=list(files),
-                                   timing=self.timing, quantum=quantum, seed=seed, mips=mips,
-                                   accel=self._accel, timeout=timeout, append=append,
-                                   background=self.timing == "exact"),
-                           started=self._started)
+        panics or runs out of time raises HostError.
+
+        compare: in exact timing the other engine too has to print the same bytes, or HostError says
+        what it prints; unless weft bench is called with an engine."""
+        machine = Machine(argv=[str(a) for a in argv], smp=smp, mem=mem, model=model,
+                          options=options, env=dict(env or {}), files=list(files),
+                          timing=self.timing, quantum=quantum, seed=seed, mips=mips,
+                          engine=self._engine or ENGINES[0], accel=self._accel, timeout=timeout,
+                          append=append, background=self.timing == "exact")
+        result = self._result(machine)
+        if compare and self.timing == "exact" and self._engine is None:
+            for engine in ENGINES[1:]:
+                other = self._result(replace(machine, engine=engine))
+                if (other.status, other.output) != (result.status, result.output):
+                    raise HostError(f"{shlex.join(machine.argv)}: engine {engine} prints other bytes:\n"
+                                    f"{other.output}--- than engine {machine.engine}:\n{result.output}")
+            self.compared += 1
+        return result
+
+    def _result(self, machine):
+        result = run_guest(machine, started=self._started)
         if result.error:
-            raise HostError(f"{' '.join(map(str, argv))}: {result.error}\n{result.panic}"
-                            f"{result.output}")
+            raise HostError(f"{' '.join(machine.argv)}: {result.error}\n{result.panic}{result.output}")
         return result
 
 
@@ -89,6 +104,9 @@ def add_options(parser):
                         help="the full sets, not the quick ones")
     parser.add_argument("--timing", choices=("fast", "exact"), default="exact",
                         help="kind of time; exact: the same figures on every host")
+    parser.add_argument("--engine", choices=ENGINES,
+                        help="of exact timing, for all runs; both give the same figures. Without it "
+                             "the first, and pingpong and checks compare the two")
     parser.add_argument("--accel", choices=("tcg", "kvm"), default="tcg")
     parser.add_argument("--jobs", type=int, metavar="N",
                         help="guests side by side; default: one a core")
@@ -148,6 +166,7 @@ class _Bench:
         self.executor = executor
         self.left = {}  # {experiment's name: runs that have not ended}
         self.outcomes = {}  # {experiment's name: [Outcome or rows] in the order of the runs}
+        self.compared = collections.Counter()  # commands on both engines, {experiment's name: how many}
         self.seconds = collections.Counter()  # of all guests, {experiment's name: seconds}
         self.chosen = {one.name: one for one in chosen}
         self.work, self.modules, self.runs = [], [], {}
@@ -165,18 +184,21 @@ class _Bench:
 
     def _runs(self, one):
         runs = one.runs(self.args.full)
-        if self.args.timing == "fast":
-            for run in runs:
+        for run in runs:
+            if self.args.timing == "fast":
                 run.settings["timing"] = "fast"
-                for name in ("quantum", "mips"):
+                for name in ("quantum", "engine", "mips"):
                     run.settings.pop(name, None)
+            elif self.args.engine is not None and run.settings["timing"] == "exact":
+                run.settings["engine"] = self.args.engine
         return runs
 
     def _measure(self, one):
         """Of a module: its rows, or the Outcome that says why there are none."""
         self.display.begins(one.name, None, (one.name, None))
         context = Context(one.name, self.display, self.args.timing, self.args.accel,
-                          getattr(self.executor, "started", None), self.args.full)
+                          getattr(self.executor, "started", None), self.args.full,
+                          self.args.engine)
         began = time.monotonic()
         try:
             return _module(one).run(context)
@@ -184,6 +206,7 @@ class _Bench:
             return runner.Outcome(str(error).splitlines()[0], output=str(error))
         finally:
             self.seconds[one.name] = time.monotonic() - began
+            self.compared[one.name] = context.compared
 
     def _begun(self, run):
         self.display.begins(run.experiment, f"{run.configuration} " + " ".join(
@@ -237,7 +260,7 @@ class _Bench:
                 failures.append({"command": run.command() if run else f"weft bench {one.name}",
                                  "status": status, "output": outcome.output})
         return Complete(one, rows, failures, measured, len(self.runs[one.name]),
-                        self.seconds[one.name])
+                        self.seconds[one.name], self.compared[one.name])
 
 
 @dataclass
@@ -250,6 +273,7 @@ class Complete:
     measured: int  # runs that were good
     runs: int
     seconds: float  # that they took on this host, one after the other
+    compared: int = 0  # commands that printed the same bytes on both engines of exact timing
 
     @property
     def whole(self):
@@ -260,7 +284,7 @@ def _again(args, chosen):
     """The command that measures these, in the same way and to the same place."""
     own = experiment.EXPERIMENTS
     options = ["--full"] if args.full else []
-    for name, preset in (("timing", "exact"), ("accel", "tcg"), ("scheduler", None),
+    for name, preset in (("timing", "exact"), ("engine", None), ("accel", "tcg"), ("scheduler", None),
                          ("results", RESULTS)):
         if getattr(args, name) != preset:
             options += [f"--{name}", str(getattr(args, name))]
@@ -306,6 +330,9 @@ class _Account:
         if done.rows:
             self._out.print(_module(one).table(done.rows) if one.module else
                             tables.plain(one, done.rows))
+        if done.compared:
+            self._out.print(f"Both engines of exact timing print the same bytes: "
+                            f"{counted(done.compared, 'command')}.\n", highlight=False)
         self._judge(one)
         for failure in done.failures:
             self.say(f"FAILED: {failure['command']}\n  {failure['status']}\n{failure['output']}")
@@ -413,6 +440,8 @@ def main(args):
         for one in chosen:
             print(f"{one.name:20} {one.title}")
         return 0
+    if args.engine is not None and args.timing != "exact":
+        raise UsageError("--engine has no meaning without --timing exact")
     if args.jobs is not None and args.jobs < 1:
         raise UsageError("--jobs: a number above 0")
     if args.update_baseline:

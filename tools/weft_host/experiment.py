@@ -33,10 +33,11 @@ Shape = dict[str, "type | tuple[type, ...] | Shape"]
 NUMBER = (int, float)
 # What a machine or the start of a program can be given.  A grid may vary any of them.
 SETTINGS: Shape = {
-    "smp": int, "model": str, "options": str, "class": str, "quantum": int, "mips": int,
-    "mem": str, "free": str, "append": str, "timing": str, "timeout": NUMBER,
+    "smp": int, "model": str, "options": str, "class": str, "quantum": int, "engine": str,
+    "mips": int, "mem": str, "free": str, "append": str, "timing": str, "timeout": NUMBER,
 }
 SHOWN = ("model", "options", "class", "smp", "quantum", "mips", "timing")  # columns of the results
+# The engine is no column: it changes no figure.
 # The timeout is of the host's clock: the longest run of the full set takes six minutes of a core of its
 # own, and others may want the core too.  A guest where nothing can happen any more ends by itself.
 PRESET: Table = {"smp": 1, "mem": "512M", "timing": "exact", "timeout": 1800}
@@ -128,7 +129,7 @@ class Run:
     def command(self) -> str:
         """What to type to repeat it."""
         words = ["tools/weft", "run", "--timing", self.settings["timing"]]
-        for name in ("smp", "mem", "free", "model", "options", "quantum", "mips", "append"):
+        for name in ("smp", "mem", "free", "model", "options", "quantum", "engine", "mips", "append"):
             value = self.settings.get(name)
             if value not in (None, "", PRESET.get(name)):
                 words += [f"--{name}", str(value)]

@@ -83,7 +83,9 @@ class Machine:
         if self.timing not in ("fast", "exact"):
             raise UsageError(f"--timing: fast or exact, not {self.timing!r}")
         if self.engine not in ENGINES:
-            raise UsageError(f"--engine: one or processors, not {self.engine!r}")
+            raise UsageError(f"--engine: {' or '.join(ENGINES)}, not {self.engine!r}")
+        if self.engine != ENGINES[0] and self.timing != "exact":
+            raise UsageError("--engine has no meaning without --timing exact")
         limits = {"seed": (0, 2**32 - 1), "quantum": (50, 1_000_000), "mips": (1, 1_000_000)}
         for name, (least, most) in limits.items():
             value = getattr(self, name)

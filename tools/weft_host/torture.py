@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from . import build, cores
 from .counts import counted
 from .guest import Guests
-from .machine import Machine, UsageError
+from .machine import ENGINES, Machine, UsageError
 
 CPU_COUNTS = (1, 2, 4, 8)
 MODELS = ("lwp", "mxn", "n1")
 TIMINGS = ("exact", "fast")
+ENGINE_CHOICES = ("one", "one", "one", "processors")  # this one alone has a TLB for each CPU, and takes longer
 
 # Per option, its values; "" stands for not to name it.
 EVERY = {"schedctl": ("", "off"), "malloc": ("", "mt"), "queue": ("", "lifo", "fifo")}
@@ -57,6 +58,7 @@ class Setting:
     timing: str
     quantum: int
     workers: int
+    engine: str = ENGINES[0]
     debug: bool = False
 
     def argv(self):
@@ -64,7 +66,8 @@ class Setting:
                 "-n", str(MOVES[self.timing]), "-w", str(PATIENCE[self.timing])]
 
     def machine(self):
-        exact = {"seed": self.seed, "quantum": self.quantum} if self.timing == "exact" else {}
+        exact = ({"seed": self.seed, "quantum": self.quantum, "engine": self.engine}
+                 if self.timing == "exact" else {})
         return Machine(argv=self.argv(), smp=self.smp, model=self.model, options=self.options,
                        timing=self.timing, timeout=TIMEOUT[self.timing], debug=self.debug,
                        background=self.timing == "exact", **exact)
@@ -79,11 +82,14 @@ class Setting:
         words += ["--timing", self.timing]
         if self.timing == "exact":
             words += ["--seed", str(self.seed), "--quantum", str(self.quantum)]
+            if self.engine != ENGINES[0]:
+                words += ["--engine", self.engine]
         return words
 
     def __str__(self):
         return f"seed {self.seed}: {self.timing}, {self.model}, {self.smp} CPUs" + (
-            f", {self.options}" if self.options else "")
+            f", {self.options}" if self.options else "") + (
+            f", engine {self.engine}" if self.engine != ENGINES[0] else "")
 
     def repeat(self):
         """The lines that repeat it: as it was, and under GDB up to its failure."""
@@ -93,7 +99,7 @@ class Setting:
             ["tools/weft", "gdb", *self.words(), *stops, "--ex", "continue", "--", *self.argv()]))
 
 
-def setting(seed, model=None, options=None, smp=None, timing=None, debug=False):
+def setting(seed, model=None, options=None, smp=None, timing=None, engine=None, debug=False):
     """The setting that the seed chooses, except for what is given."""
     chance = random.Random(seed)
     # Chosen all the same, so that what is given does not change the rest.
@@ -102,7 +108,11 @@ def setting(seed, model=None, options=None, smp=None, timing=None, debug=False):
     if options is None:
         values = {name: chance.choice(of) for name, of in OPTIONS[model].items()}
         options = ",".join(f"{name}={value}" for name, value in values.items() if value)
+    if engine is None:
+        # Of a chance of its own: a seed gives the rest that it gave before there was a choice.
+        engine = random.Random(f"engine {seed}").choice(ENGINE_CHOICES)
     return Setting(seed, model, options, smp, timing, debug=debug,
+                   engine=engine if timing == "exact" else ENGINES[0],
                    quantum=chance.choice((100, 200, 300, 1000)), workers=chance.randint(2, 8))
 
 
@@ -184,6 +194,7 @@ def add_options(parser):
     parser.add_argument("--options", metavar="O", help="these alone, of the threads library")
     parser.add_argument("--smp", type=int, metavar="N", help="CPUs, always so many")
     parser.add_argument("--timing", choices=TIMINGS, help="only this timing")
+    parser.add_argument("--engine", choices=ENGINES, help="only this engine of exact timing")
     parser.add_argument("--debug", action="store_true", help="the build with DEBUG=1")
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
 
@@ -199,7 +210,7 @@ def torture(args):
     if not args.no_build:
         build.make(debug=args.debug)
     seeds = (seed % 2**32 for seed in itertools.count(args.seed))
-    settings = (setting(seed, args.model, args.options, args.smp, args.timing, args.debug)
+    settings = (setting(seed, args.model, args.options, args.smp, args.timing, args.engine, args.debug)
                 for seed in seeds)
     until = None
     if args.minutes is None:

@@ -23,7 +23,8 @@ COUNTED = {
 }
 NAMES = {
     "configuration": "", "statistic": "", "seed": "seed", "model": "model", "mem": "memory",
-    "free": "free memory", "quantum": "latency from CPU to CPU", "mips": "speed of a CPU",
+    "free": "free memory", "engine": "engine of exact timing",
+    "quantum": "latency from CPU to CPU", "mips": "speed of a CPU",
     # parameters
     "burst": "burst", "unit": "unit of work", "report": "length of a report",
     "sleep_ms": "sleep in a move", "delay": "delay", "depth": "depth",

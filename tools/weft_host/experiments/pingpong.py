@@ -157,10 +157,10 @@ def scaled_iterations(run, probe_ms):
 
 
 def play(ctx, arguments, iterations, *, cpus, model, options=None, mem="512M"):
-    """One boot of `ptime pp`."""
+    """One boot of `ptime pp`; in exact timing on both engines, which have to print the same bytes."""
     command = ["ptime", "pp", *arguments, "-i", str(iterations)]
     exact = EXACT if ctx.timing == "exact" else {}
-    result = ctx.guest(command, smp=cpus, model=model, options=options, mem=mem, **exact)
+    result = ctx.guest(command, smp=cpus, model=model, options=options, mem=mem, compare=True, **exact)
     if result.status != 0:
         raise HostError(f"{' '.join(command)} (model {model}, {cpus} CPUs): status "
                         f"{result.status}\n{result.output}")
