@@ -4,6 +4,8 @@
     --seeds N   runs each test of test_seeds.py under N seeds
     --fuzz-calls N
                 makes N random system calls, in pieces under different seeds
+    --engines-all
+                compares the engines of exact timing over all commands of engines.py
 """
 
 import contextlib
@@ -51,6 +53,8 @@ def pytest_addoption(parser):
                      help="make docs/races.md again, of the headers of tests/bugs")
     parser.addoption("--update-seeds", action="store_true",
                      help="keep the seeds that find the planted bugs, in tests/baseline/races.csv")
+    parser.addoption("--engines-all", action="store_true",
+                     help="compare the engines of exact timing over all commands, not a sample")
     parser.addoption("--fuzz-calls", type=int, default=0, metavar="N",
                      help="make N random system calls, in pieces under different seeds")
 
