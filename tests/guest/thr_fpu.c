@@ -99,6 +99,7 @@ int main(int argc, char **argv)
 	is("threads with another result than alone", wrong, 0);
 	is("rounding modes that are another thread's", modes_wrong, 0);
 	is("this thread's rounding mode", fegetround(), FE_TONEAREST);
-	ok("the modes give different results", alone[0].sse != alone[2].sse && alone[1].x87 != alone[3].x87);
+	ok("the modes give different results",
+	   alone[0].sse != alone[2].sse && alone[1].x87 != alone[3].x87);
 	return tap_done();
 }

@@ -17,7 +17,7 @@ import os
 import socket
 import sys
 
-NAME = "weft-core"  # of the places, of all who run weft on this host
+NAME = "weft-core"  # of the places, of all weft on this host
 
 
 def usable() -> list[int]:
@@ -68,7 +68,7 @@ class Place:
 
 
 def _bind(mine: socket.socket, name: str) -> bool:
-    """False: another process, or another thread of this one, has the name."""
+    """False: another process, or another thread of this process, has the name."""
     try:
         mine.bind(name)
     except OSError as error:

@@ -23,7 +23,7 @@ from .machine import ENGINES, Machine, UsageError
 CPU_COUNTS = (1, 2, 4, 8)
 MODELS = ("lwp", "mxn", "n1")
 TIMINGS = ("exact", "fast")
-ENGINE_CHOICES = ("one", "one", "one", "processors")  # this one alone has a TLB for each CPU, and takes longer
+ENGINE_CHOICES = ("one", "one", "one", "processors")  # the second takes longer
 
 # Per option, its values; "" stands for not to name it.
 EVERY = {"schedctl": ("", "off"), "malloc": ("", "mt"), "queue": ("", "lifo", "fifo")}
