@@ -48,6 +48,7 @@ class Context:
     def __init__(self, name, display, timing, accel, started=None, full=True, engine=None):
         self._name = name
         self._engine = engine  # None: the first, and the other where guest() is to compare
+        self.engines = ENGINES if engine is None else (engine,)
         self.compared = 0  # commands that have printed the same on both engines
         self._display = display
         self._begun = False
@@ -68,7 +69,8 @@ class Context:
         self._display.begins(self._name, text)
 
     def guest(self, argv, *, smp=1, model=None, options=None, mem="512M", env=None, files=(),
-              timeout=experiment.PRESET["timeout"], quantum=None, seed=None, mips=None, append="", compare=False):
+              timeout=experiment.PRESET["timeout"], quantum=None, seed=None, mips=None, append="",
+              engine=None, compare=False):
         """Boots a guest that runs argv, and returns its Result (guest.py).  A guest that
         panics or runs out of time raises HostError.
 
@@ -77,7 +79,7 @@ class Context:
         machine = Machine(argv=[str(a) for a in argv], smp=smp, mem=mem, model=model,
                           options=options, env=dict(env or {}), files=list(files),
                           timing=self.timing, quantum=quantum, seed=seed, mips=mips,
-                          engine=self._engine or ENGINES[0], accel=self._accel, timeout=timeout,
+                          engine=engine or self._engine or ENGINES[0], accel=self._accel, timeout=timeout,
                           append=append, background=self.timing == "exact")
         result = self._result(machine)
         if compare and self.timing == "exact" and self._engine is None:

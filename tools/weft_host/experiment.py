@@ -89,7 +89,7 @@ TOP: Shape = {
     "scale": {"factor": NUMBER, "text": str}, "program": str, "arguments": str, "files": list,
     "build": list,
     "patterns": list, "module": str, "figure": str, "better": str, "unit": str, "keys": list,
-    "names": dict, "units": dict, "derive": dict, "run": SETTINGS | {"seeds": (int, list)},
+    "host": bool, "names": dict, "units": dict, "derive": dict, "run": SETTINGS | {"seeds": (int, list)},
     "parameters": (dict, list), "when": str, "configurations": dict, "quick": QUICK,
     "tables": list, "plots": list, "claims": list,
 }
@@ -166,6 +166,7 @@ class Experiment:
     patterns: list[str] = field(default_factory=list)
     module: str | None = None
     better: str = "less"
+    host: bool = False  # the figures are the host's, whatever the timing
     unit: str | None = None  # of the figure; None: that of its name
     keys: list[str] = field(default_factory=list)  # of a line of results: what tells it from others
     names: dict[str, str] = field(default_factory=dict)  # of parameters and figures, for readers

@@ -61,7 +61,7 @@ def save(experiment: Experiment, rows: list[Row], *, full: bool, timing: str, ma
     facts["when"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
     if seconds is not None:
         facts |= {"seconds": round(seconds, 1), "runs": runs}
-    if timing != "exact":
+    if timing != "exact" or experiment.host:
         facts["host"] = host()
     facts |= {"failures": list(failures), "rows": rows}
     columns = list(dict.fromkeys(name for row in rows for name in row if name != "revision"))
