@@ -257,11 +257,11 @@ lockstep_send:
 	js 1f
 	movq lockstep_icr(%rip), %rdx
 	shll $24, %ecx
+	leal 0x4000(%rsi), %eax /* fixed */
 	movl %ecx, ICR_HIGH - TIMER_INITIAL(%rdx)
 	btsl %esi, CPU_IRR(%rdi)
-	orl $0x4000, %esi /* fixed */
 lockstep_send_icr:
-	movl %esi, ICR - TIMER_INITIAL(%rdx)
+	movl %eax, ICR - TIMER_INITIAL(%rdx)
 	.rept IPI_COST - 15
 	nop
 	.endr
