@@ -117,7 +117,7 @@ class Monitor(outfiles.Monitor):
     def __init__(self, path):
         self._link = path.with_name("link")
 
-    def _ask(self, command, **arguments):
+    def ask(self, command, **arguments):
         Path(arguments["filename"]).write_bytes(self.data[arguments["val"]])
 
     def close(self):

@@ -18,9 +18,10 @@ class Monitor:
         self._socket.connect(os.fspath(path))
         self._lines = self._socket.makefile("rw", encoding="utf-8")
         self._lines.readline()  # the greeting
-        self._ask("qmp_capabilities")
+        self.ask("qmp_capabilities")
 
-    def _ask(self, command, **arguments):
+    def ask(self, command, **arguments):
+        """What the command returns.  Raises HostError, OSError."""
         self._lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
         self._lines.flush()
         while line := self._lines.readline():
@@ -28,7 +29,7 @@ class Monitor:
             if "error" in answer:
                 raise HostError(answer["error"]["desc"])
             if "return" in answer:  # else an event
-                return
+                return answer["return"]
         raise HostError("QEMU has ended")
 
     def save(self, cpu, address, size, path):
@@ -38,7 +39,7 @@ class Monitor:
         if size > 0:
             self._link.symlink_to(path.absolute())  # whose name may be no UTF-8, as JSON needs it
             try:
-                self._ask("memsave", **{"val": address, "size": size, "cpu-index": cpu,
+                self.ask("memsave", **{"val": address, "size": size, "cpu-index": cpu,
                                         "filename": os.fspath(self._link)})
             finally:
                 self._link.unlink()
@@ -47,7 +48,7 @@ class Monitor:
 
     def nmi(self):
         """Interrupts every CPU of the guest."""
-        self._ask("inject-nmi")
+        self.ask("inject-nmi")
 
     def close(self):
         self._lines.close()
