@@ -71,8 +71,11 @@ class Leave(Exception):
 class Guest:
     """Start it by `with`; relay() then serves the console until the guest ends."""
 
-    def __init__(self, machine: Machine, terminal: bool = False) -> None:
+    def __init__(self, machine: Machine, terminal: bool = False, work: Path | None = None) -> None:
+        """work: a directory of the caller's for the temporary files; None: one that ends with the guest."""
         self.machine = machine
+        self._given = work
+        self.recorded: int | None = None  # how many instructions, if the time limit has ended a recording
         self.terminal = terminal  # a person's terminal, in raw mode, is at the console
         self.filter = ConsoleFilter(crlf_to_lf=not terminal)
         self._to_guest = bytearray()
@@ -84,14 +87,18 @@ class Guest:
         self.watched: dict[int, Callable[[], None]] = {}
 
     def __enter__(self) -> "Guest":
-        self._work = WorkDirectory()
-        self.work = Path(self._work.name)
+        self._work = None
+        if self._given is not None:
+            self.work = self._given
+        else:
+            self._work = WorkDirectory()
+            self.work = Path(self._work.name)
         try:
             try:
-                command = self.machine.qemu(self._work.name, self.terminal, "stdio,signal=off")
-                self._errors = open(os.path.join(self._work.name, "stderr"), "w+")
+                command = self.machine.qemu(self.work, self.terminal, "stdio,signal=off")
+                self._errors = open(self.work / "stderr", "w+")
             except OSError as error:
-                raise explained(error, self._work.name) from error
+                raise explained(error, self.work) from error
             if self.machine.timing == "exact":
                 self._place = Place()
             self.started = time.monotonic()
@@ -108,7 +115,7 @@ class Guest:
         return self
 
     def _in_child(self) -> None:
-        _die_with_parent()
+        die_with_parent()
         if self.machine.background:
             _give_way()
         if self._place is not None:
@@ -117,7 +124,8 @@ class Guest:
     def _leave(self) -> None:
         if self._place is not None:
             self._place.leave()
-        self._work.cleanup()
+        if self._work is not None:
+            self._work.cleanup()
 
     def __exit__(self, *exc: object) -> None:
         self.qemu.kill()
@@ -148,10 +156,14 @@ class Guest:
             sends = [into] if self.filter.ready and self._to_guest else []
             left = None if deadline is None else deadline - time.monotonic()
             if left is not None and left <= 0:
-                if self.filter.panicked:
-                    self._flush(sink)
+                hung = self.filter.panicked
+                if self.machine.recording:
+                    self._end_recording(sink, out)
+                elif not hung:
+                    self._have_it_tell(sink, out)
+                self._flush(sink)
+                if hung:
                     return self._result(STATUS_PANIC, "the kernel panicked, and hung")
-                self._have_it_tell(sink, out)
                 return self._result(STATUS_TIMEOUT, f"time-out after {timeout:g} s")
             readable, writable = _wait(wants, sends, left)
             for fd in self.watched.keys() & set(readable):
@@ -185,7 +197,19 @@ class Guest:
             asked = tells or self._interrupt()
             if self._read_on(sink, out, left if tells else min(left, AGAIN)) or not asked:
                 break
-        self._flush(sink)
+
+    def _end_recording(self, sink: Sink, out: int) -> None:
+        """Time is up: QEMU completes the log, and ends.  The kernel tells nothing, because an NMI of the
+        host's is no part of a recording: GDB will show what runs and what waits.  Raises HostError."""
+        try:
+            with contextlib.closing(Monitor(self.work / QMP_SOCKET, LAST_WORDS)) as monitor:
+                monitor.ask("stop")
+                self.recorded = monitor.ask("query-replay")["icount"]
+                monitor.ask("quit")
+        except (OSError, HostError, ValueError):
+            self.recorded = None  # it may just have ended by itself
+        if not self._read_on(sink, out, LAST_WORDS):
+            raise HostError("QEMU did not complete the log of the recording")
 
     def _interrupt(self) -> bool:
         """False: it cannot be.  If it has ended, what it has written may still be in the pipe."""
@@ -279,7 +303,7 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 PR_SET_PDEATHSIG = 1
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """In the child, on Linux: SIGKILL when the parent dies, even of SIGKILL."""
     if _LIBC is not None:
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,0 +1,93 @@
+"""Packets of GDB's remote protocol ("GDB Remote Serial Protocol" in GDB's manual) over a stream socket.
+
+A packet is $DATA#SUM; between packets stand acknowledgements, + and -, and the byte 3, which interrupts
+the machine.  A stream socket loses nothing, so nothing is ever sent a second time.
+"""
+
+import re
+import select
+import socket
+from pathlib import Path
+
+INTERRUPT = b"\x03"
+PACKET = re.compile(rb"\$([^#]*)#[0-9a-fA-F]{2}", re.DOTALL)
+
+
+class Closed(Exception):
+    """The other side has closed the connection."""
+
+
+def connect(path: str | Path) -> socket.socket:
+    """Raises OSError."""
+    link = socket.socket(socket.AF_UNIX)
+    try:
+        link.connect(str(path))
+    except OSError:
+        link.close()
+        raise
+    return link
+
+
+class Packets:
+    """One side of a connection.  acknowledges: QEMU can do without, GDB cannot."""
+
+    def __init__(self, link: socket.socket, acknowledges: bool) -> None:
+        self._link = link
+        self._acknowledges = acknowledges
+        self._data = b""
+        self._interrupted = False
+
+    def fileno(self) -> int:
+        return self._link.fileno()
+
+    def send(self, data: bytes) -> None:
+        """Raises Closed."""
+        self._write(b"$%s#%02x" % (data, sum(data) & 0xff))
+
+    def interrupt(self) -> None:
+        """Asks the other side to stop the machine.  Raises Closed."""
+        self._write(INTERRUPT)
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._link.sendall(data)
+        except OSError as error:
+            raise Closed from error
+
+    def _fill(self, seconds: float | None) -> bool:
+        """False: nothing has come in this time.  Raises Closed."""
+        if not select.select([self._link], [], [], seconds)[0]:
+            return False
+        try:
+            data = self._link.recv(65536)
+        except OSError as error:
+            raise Closed from error
+        if not data:
+            raise Closed
+        self._data += data
+        return True
+
+    def receive(self, seconds: float | None = None) -> bytes | None:
+        """The data of the next packet; None: none has come in this time.  An interrupt before it is
+        forgotten.  Blocks.  Raises Closed."""
+        while (match := PACKET.search(self._data)) is None:
+            if not self._fill(seconds):
+                return None
+        self._data = self._data[match.end():]
+        self._interrupted = False
+        if self._acknowledges:
+            self._write(b"+")
+        return match[1]
+
+    def interrupted(self) -> bool:
+        """Whether the other side has asked to stop the machine since its last packet.  Does not block.
+        Raises Closed."""
+        while self._fill(0):
+            pass
+        if INTERRUPT in self._data.partition(b"$")[0]:
+            self._data = self._data.replace(INTERRUPT, b"", 1)
+            self._interrupted = True
+        return self._interrupted
+
+    def close(self) -> None:
+        self._link.close()
