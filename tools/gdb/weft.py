@@ -6,6 +6,12 @@
     weft-threads [-s] [PID] libthread's threads of a process, also those that are on no LWP
     weft-program FILE       takes the symbols of a user program from its ELF file
 
+In a recorded run (weft gdb --reverse):
+
+    weft-when               virtual time, CPU and instruction
+    weft-goto TIME [CPU]    goes to a virtual time, or to start or end
+    weft-last-write EXPR    goes back to the instruction that wrote a variable last
+
 They use the types that the debugging information describes, so they need no change when a
 structure of the kernel or of libthread does.
 """
@@ -16,4 +22,5 @@ import sys
 # GDB runs its own Python, which knows no environment.
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
-import weft_gdb.commands  # noqa: F401  (registers the commands)
+import weft_gdb.commands
+import weft_gdb.travel  # noqa: F401  (both register commands)

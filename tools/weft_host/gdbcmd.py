@@ -2,24 +2,34 @@
 
 GDB has the kernel's symbols, those of the program that the guest is to run, and the commands
 of tools/gdb.
+
+With --reverse GDB has a run that has already ended, recorded, and goes through it in both directions
+(recording.py, reverse.py).
 """
 
+import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
+from dataclasses import replace
+from pathlib import Path
 
-from . import build, mark
+from . import build, mark, recording, reverse
 from .cores import Place
-from .machine import HostError
+from .guest import STATUS_HOST
+from .machine import HostError, UsageError
 from .paths import TOP
-from .runcmd import add_machine_options, machine_from
+from .runcmd import add_machine_options, machine_from, print_bytes, tell_error
 from .workdir import WorkDirectory
 
 HELPERS = TOP / "tools/gdb/weft.py"
 CONNECT_SECONDS = 30
+JOIN_SECONDS = 5
 
 
 def add_options(parser):
@@ -29,6 +39,24 @@ def add_options(parser):
                         help="a command for GDB to start with; may be repeated")
     parser.add_argument("--batch-commands", metavar="FILE",
                         help="GDB obeys FILE and ends, instead of asking for commands")
+    parser.add_argument("--reverse", action="store_true",
+                        help="records a run of exact timing to its end, or up to --timeout, and opens the "
+                             "recording under GDB: reverse-step and its like work; GDB has help on "
+                             "weft-when, weft-goto and weft-last-write")
+    parser.add_argument("--at", metavar="PLACE",
+                        help="with --reverse: where GDB begins: end, the default, start, or a virtual time "
+                             "in nanoseconds")
+
+
+def _check_reverse(args, machine):
+    """Raises UsageError."""
+    if not args.reverse:
+        if args.at is not None:
+            raise UsageError("--at has no meaning without --reverse")
+        return
+    replace(machine, recording="record").check()
+    if args.at not in (None, "start", "end") and not args.at.isdigit():
+        raise UsageError(f"--at: start, end or a virtual time in nanoseconds, not {args.at!r}")
 
 
 def find_gdb():
@@ -53,50 +81,90 @@ def _await_socket(path, qemu):
         time.sleep(0.02)
 
 
-def _gdb_command(args, machine, socket):
+def _run_gdb(args, machine, address, before=()):
+    """GDB's exit status.  before: its commands before it connects."""
     command = [find_gdb(), "-q", *(["-nx", "-batch"] if args.batch_commands else []),
-               str(machine.build / "weft.elf"),
-               "-ex", f"source {HELPERS}", "-ex", f"target remote {socket}"]
+               str(machine.build / "weft.elf")]
+    words = [f"source {HELPERS}", *before, f"target remote {address}"]
     program = machine.host_program()
     if program is not None:
-        command += ["-ex", f"weft-program {program}"]
-    for words in args.ex:
-        command += ["-ex", words]
+        words.append(f"weft-program {program}")
+    if args.at not in (None, "start", "end"):
+        words.append(f"weft-goto {args.at}")
+    for word in [*words, *args.ex]:
+        command += ["-ex", word]
     if args.batch_commands:
         command += ["-x", args.batch_commands]
-    return command
+    # Ctrl-C stops the guest: it is GDB's.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return subprocess.run(command, preexec_fn=_take_ctrl_c).returncode
 
 
 def gdb(args):
     """GDB's exit status."""
+    if args.reverse and args.timing is None:
+        args.timing = "exact"
     machine = machine_from(args)
+    _check_reverse(args, machine)
     if not args.no_build:
         build.make(debug=machine.debug)
     mark.warn(machine)
+    return _gdb_reverse(args, machine) if args.reverse else _gdb_forward(args, machine)
+
+
+def _gdb_forward(args, machine):
     with WorkDirectory() as work:
-        socket = f"{work}/gdb"
+        stub = f"{work}/gdb"
         # With a command, its output comes to our terminal, and GDB has the keyboard.  A shell
         # needs a keyboard of its own: QEMU makes a pseudo-terminal and says which.
         console = "stdio,signal=off" if machine.argv else "pty"
         command = machine.qemu(work, not machine.argv, console)
-        command += ["-S", "-gdb", f"unix:{socket},server=on,wait=off"]
+        command += ["-S", "-gdb", f"unix:{stub},server=on,wait=off"]
         place = Place() if machine.timing == "exact" else None
         qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
                                 preexec_fn=place and place.settle)
         try:
-            _await_socket(socket, qemu)
+            _await_socket(stub, qemu)
             if not machine.argv:
                 print("weft: the shell's console is the pseudo-terminal named above "
                       "(for example: screen /dev/pts/N)", file=sys.stderr)
-            # Ctrl-C stops the guest: it is GDB's.
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            return subprocess.run(_gdb_command(args, machine, socket), preexec_fn=_take_ctrl_c
-                                  ).returncode
+            return _run_gdb(args, machine, stub)
         finally:
             qemu.kill()
             qemu.wait()
             if place is not None:
                 place.leave()
+
+
+def _gdb_reverse(args, machine):
+    find_gdb()  # else there is no need to record
+    with WorkDirectory() as work:
+        recorded = recording.record(machine, Path(work), print_bytes)
+        tell_error(recorded.result)
+        with recording.Replay(recorded, at_start=args.at == "start") as replay, \
+                _serving(replay, f"{work}/gdb") as server:
+            print(f"weft: recorded {replay.end} instructions, to status {recorded.result.status}",
+                  file=sys.stderr)
+            # Watchpoints belong to the process that is current when GDB inserts them, so GDB is to insert
+            # them as they are set.
+            status = _run_gdb(args, machine, f"{work}/gdb", ["set breakpoint always-inserted on"])
+            return status if server.failure is None else STATUS_HOST
+
+
+@contextlib.contextmanager
+def _serving(replay, path):
+    """Serves GDB at this path while it lasts."""
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(1)
+        server = reverse.Server(replay, listener)
+        thread = threading.Thread(target=server.serve, daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.stop()
+            thread.join(JOIN_SECONDS)
 
 
 def _take_ctrl_c():

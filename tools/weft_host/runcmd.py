@@ -119,7 +119,8 @@ class RawTerminal:
         termios.tcsetattr(self._fd, termios.TCSADRAIN, self._saved)
 
 
-def _print(text):
+def print_bytes(text):
+    """On standard output, at once."""
     while text:
         text = text[os.write(sys.stdout.fileno(), text):]
 
@@ -161,7 +162,7 @@ def _interactive(machine, wanted):
     print("weft: leave with Ctrl-A x", file=sys.stderr)
     with Guest(machine, terminal=True) as guest, RawTerminal(), WindowSize(guest):
         try:
-            result = guest.relay(_print, sys.stdin.fileno())
+            result = guest.relay(print_bytes, sys.stdin.fileno())
         except Leave:
             result = None
         return result, outfiles.fetch(guest, wanted)
@@ -238,7 +239,7 @@ def run(args):
         print(note, file=sys.stderr)
     if machine.timing == "exact":
         with Guest(machine) as guest:
-            result = guest.relay(_print)
+            result = guest.relay(print_bytes)
             trouble = outfiles.fetch(guest, wanted)
     elif sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
         result, trouble = _interactive(machine, wanted)
@@ -247,9 +248,9 @@ def run(args):
             return _tell_trouble(trouble, 0)
     else:
         with Guest(machine) as guest:
-            result = guest.relay(_print, sys.stdin.fileno() if sys.stdin else None)
+            result = guest.relay(print_bytes, sys.stdin.fileno() if sys.stdin else None)
             trouble = outfiles.fetch(guest, wanted)
-    _tell_error(result)
+    tell_error(result)
     return _tell_trouble(trouble, result.status)
 
 
@@ -260,7 +261,8 @@ def _tell_trouble(trouble, status):
     return STATUS_HOST if trouble and status == 0 else status
 
 
-def _tell_error(result):
+def tell_error(result):
+    """On standard error: the kernel's report, and why the status is not the program's."""
     if result.panic:
         sys.stderr.write(result.panic.rstrip("\n") + "\n")
     if result.error:
@@ -271,8 +273,8 @@ def _tell(result):
     """What a run gave that did not print it itself."""
     sys.stdout.write(result.output)
     sys.stdout.flush()
-    _tell_error(result)
+    tell_error(result)
 
 
 __all__ = ["STATUS_PANIC", "STATUS_TIMEOUT", "add_machine_options", "add_run_options",
-           "machine_from", "run"]
+           "machine_from", "print_bytes", "run", "tell_error"]

@@ -20,9 +20,12 @@ class Command(gdb.Command):
     def __init__(self, name, kind=gdb.COMMAND_STATUS, completer=gdb.COMPLETE_NONE):
         super().__init__(name, kind, completer)
 
+    def words(self, argument):
+        return gdb.string_to_argv(argument)
+
     def invoke(self, argument, from_tty):
         try:
-            self.call(gdb.string_to_argv(argument))
+            self.call(self.words(argument))
         except gdb.MemoryError as error:
             raise gdb.GdbError(f"{error} (has the kernel booted yet?)") from error
 
@@ -224,13 +227,19 @@ def _show_backtrace(frames, symbols_fit):
             return
 
 
+def loaded_process():
+    """The youngest process that runs the program given to weft-program, or None."""
+    found = [] if program is None else [p for p in kernel.processes() if _runs_program(p)]
+    return found[-1] if found else None
+
+
 def _process_of_program():
     if program is None:
         raise gdb.GdbError("no program is loaded: weft-program FILE, or name a PID")
-    found = [p for p in kernel.processes() if _runs_program(p)]
-    if not found:
+    found = loaded_process()
+    if found is None:
         raise gdb.GdbError(f"no process runs {os.path.basename(program)}")
-    return found[-1]
+    return found
 
 
 for command in (Cpus, Cpu, Lwps, Threads, Program):
