@@ -18,7 +18,7 @@ from .guest import Guests
 from .machine import UsageError
 
 LARGEST = 2**32 - 1
-# Where GDB stops, in the repeat of a run that failed: in the kernel.
+# Where GDB stops, in the repeat of a run that failed and cannot be recorded: in the kernel.
 STOPS = ("panic", "lockstep_standstill")
 
 
@@ -31,14 +31,15 @@ def parse(text):
     return range(int(match[1]), int(match[2]) + 1)
 
 
-def repeat(words, argv, seed):
-    """The lines that repeat one seed: as it was, and under GDB.  words: of the host command, before
-    --, without the seed."""
+def repeat(words, machine, seed):
+    """The lines that repeat one seed: as it was, and under GDB, from its end backwards if it can be
+    recorded.  words: of the host command, before --, without the seed."""
     words = [*words, "--seed", str(seed)]
     stops = [word for stop in STOPS for word in ("--ex", f"break {stop}")]
+    gdb = ["--reverse", *words] if machine.can_be_recorded() else [*words, *stops, "--ex", "continue"]
     return "\n".join(shlex.join(line) for line in (
-        ["tools/weft", "run", *words, "--", *argv],
-        ["tools/weft", "gdb", *words, *stops, "--ex", "continue", "--", *argv]))
+        ["tools/weft", "run", *words, "--", *machine.argv],
+        ["tools/weft", "gdb", *gdb, "--", *machine.argv]))
 
 
 def failed(result):
@@ -145,5 +146,5 @@ def run(machine, text, jobs, words, tell):
     tell(result)
     print(f"weft: seed {seed} failed: {result.error or f'status {result.status}'}; the lines that "
           f"repeat it{', with the same input' if machine.stdin else ''}:\n"
-          f"{repeat(words, machine.argv, seed)}", file=sys.stderr)
+          f"{repeat(words, machine, seed)}", file=sys.stderr)
     return result
