@@ -55,6 +55,7 @@ static inline bool stacks_many(void)
 
 /* core/thread.c */
 extern struct ilock __threads_lock;
+extern char __any_exit;
 struct create_args {
 	void *stack; /* the program's stack, or NULL: allocated */
 	size_t stack_size, guard_size;

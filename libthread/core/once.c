@@ -8,7 +8,7 @@
 #include "model.h"
 #include "sleepq.h"
 
-enum { RUNNING = 1, DONE = 2 };
+enum { RUNNING = ONCE_RUNNING, DONE = 2 };
 
 static void once_finish(pthread_once_t *once, int state)
 {

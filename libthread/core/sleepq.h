@@ -66,6 +66,16 @@ static inline struct sleepq *sleepq_of(const void *obj)
 
 extern const char __ends_in_sleep; /* see model.h, sleep */
 
+/* wait_arg of a thread that waits for a reader-writer lock. */
+#define WAIT_READ ((const void *)1)
+#define WAIT_WRITE ((const void *)2)
+
+/*
+ * The state of a pthread_once_t whose function runs.  Such a value stands in no other object that
+ * threads wait for, so a tool can tell the object's kind (threaddb.h).
+ */
+#define ONCE_RUNNING 0x65636e6f
+
 /* The lock of all queues, if the model has only one lock.  Set before main. */
 extern struct ilock *__one_lock;
 

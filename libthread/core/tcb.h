@@ -108,6 +108,19 @@ enum { DETACHED = 1, DAEMON = 2 };
 #define TSD_FAST 16 /* keys whose values lie in struct thread itself */
 
 /*
+ * A part of struct thread that a scheduler tests as one word.  (A macro, since a constant of such
+ * bits is what threaddb.c needs.)
+ */
+#define THREAD_SPECIAL                                                                             \
+	uint8_t pri;        /* 0 to 127; with what it inherits */                                  \
+	bool bound;         /* has an LWP of its own: own_lwp */                                   \
+	uint8_t carries;    /* self: CARRIES_*, see sigmask */                                     \
+	bool suspended : 1; /* model: thr_suspend has been called */                               \
+	bool to_armed : 1;  /* model: is among its time-outs */                                    \
+	bool cancelled : 1; /* model: ops->cancel has been called */                               \
+	bool kept : 1;      /* model: see sigkept */
+
+/*
  * The word before the colon says which code writes a field.  "self": only the thread itself.
  * "queue": a thread that holds the lock of the sleep queue in which the thread stands.  "list": a
  * thread that holds __threads_lock.  "model": the model, under its own rules.
@@ -129,13 +142,7 @@ struct thread {
 			volatile uint32_t state; /* model: TS_* */
 			union {
 				struct {
-					uint8_t pri;        /* 0 to 127; with what it inherits */
-					bool bound;         /* has an LWP of its own: own_lwp */
-					uint8_t carries;    /* self: CARRIES_*, see sigmask */
-					bool suspended : 1; /* model: thr_suspend has been called */
-					bool to_armed : 1;  /* model: is among its time-outs */
-					bool cancelled : 1; /* model: ops->cancel has been called */
-					bool kept : 1;      /* model: see sigkept */
+					THREAD_SPECIAL
 				};
 				uint32_t special;
 			};

@@ -8,7 +8,7 @@
  * A joiner first claims the thread that it joins (joiner), so that no two threads join it.  A
  * thread that exits unclaimed and not detached enters the list of exited threads, from which
  * thr_join(0, ...) takes one.  A joiner waits in the sleep queue of the thread that it has claimed,
- * or of any_exit.
+ * or of __any_exit.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -34,7 +34,7 @@ static bool ids_wrapped; /* the next id may be in use */
 static struct thread *exited_first, *exited_last; /* not claimed, oldest first */
 static unsigned unclaimed;                        /* neither claimed, nor detached, nor daemons */
 static unsigned any_waiters;                      /* threads in thr_join(0, ...) */
-static char any_exit;                             /* the object for which they wait */
+char __any_exit;                                  /* the object for which they wait */
 
 /* NULL: no such thread.  The caller holds __threads_lock. */
 struct thread *__thread_find(unsigned long id)
@@ -238,11 +238,11 @@ static void wake_one(const void *obj)
 /* The threads that wait for any thread to exit count again how many threads are left. */
 static void recount_any(void)
 {
-	struct sleepq *q = sleepq_of_point(&any_exit);
+	struct sleepq *q = sleepq_of_point(&__any_exit);
 	struct thread *list;
 
 	__ops->lock(q);
-	list = __sleepq_take_all(q, &any_exit);
+	list = __sleepq_take_all(q, &__any_exit);
 	if (list != NULL)
 		__ops->wake(q, list);
 	else
@@ -289,7 +289,7 @@ static void thread_unclaim(struct thread *t)
 		return;
 	add_exited(t);
 	if (any_waiters > 0)
-		wake_one(&any_exit);
+		wake_one(&__any_exit);
 }
 
 /*
@@ -359,7 +359,7 @@ void __thread_exit(void *status)
 	} else if (self->detached == 0) {
 		add_exited(self);
 		if (any_waiters > 0)
-			wake_one(&any_exit);
+			wake_one(&__any_exit);
 	}
 	ilock_drop(&__threads_lock);
 	__ops->exit(NULL, NULL);
@@ -426,7 +426,7 @@ static int claim_any(struct thread *self, struct thread **t)
 		if (unclaimed == (self->detached == 0 && self->joiner == NULL))
 			return EDEADLK; /* there is no thread except the caller */
 		any_waiters++;
-		woken = wait_for_exit(&any_exit, NEVER);
+		woken = wait_for_exit(&__any_exit, NEVER);
 		any_waiters--;
 		if (!woken)
 			return ETIMEDOUT;

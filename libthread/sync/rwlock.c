@@ -34,8 +34,6 @@
 #define WAITING LWP_RWLOCK_WAITING
 #define READERS_MAX LWP_RWLOCK_READERS
 
-static const char want_read, want_write; /* values of wait_arg */
-
 static inline bool rwlock_cas(pthread_rwlock_t *l, unsigned *seen, unsigned to, int order)
 {
 	return __atomic_compare_exchange_n(&l->__word, seen, to, false, order, __ATOMIC_RELAXED);
@@ -76,7 +74,7 @@ static struct thread *writer_first(struct thread *t)
 
 	if (t == NULL || t->pri < PRI_REALTIME)
 		return t;
-	while (w != NULL && w->pri == t->pri && w->wait_arg == &want_read)
+	while (w != NULL && w->pri == t->pri && w->wait_arg == WAIT_READ)
 		w = w->q_next;
 	return w != NULL && w->pri == t->pri ? w : t;
 }
@@ -104,7 +102,7 @@ static struct thread *rwlock_grant(pthread_rwlock_t *l, struct sleepq *q)
 	struct thread *t = writer_first(__sleepq_first(q, l)), *list = NULL, **end = &list;
 	bool more = t != NULL;
 
-	if (t != NULL && t->wait_arg == &want_write) {
+	if (t != NULL && t->wait_arg == WAIT_WRITE) {
 		if (readers == 0) {
 			list = t;
 			rwlock_waiter_remove(q, l, t, &more);
@@ -115,7 +113,7 @@ static struct thread *rwlock_grant(pthread_rwlock_t *l, struct sleepq *q)
 		}
 		return list;
 	}
-	while (t != NULL && t->wait_arg == &want_read) {
+	while (t != NULL && t->wait_arg == WAIT_READ) {
 		int pri = t->pri;
 
 		*end = sleepq_take(q, l, &more);
@@ -196,7 +194,7 @@ static inline int lock_here(pthread_rwlock_t *l, bool write, deadline_t deadline
 		__ops->unlock(q);
 		return 0;
 	}
-	self->wait_arg = write ? &want_write : &want_read;
+	self->wait_arg = write ? WAIT_WRITE : WAIT_READ;
 	sleepq_enter(q, l, self, ORDER_FIFO);
 	COUNT(blocks, 1);
 	if (__ops->block(q, deadline, NULL) == NULL) {
