@@ -1,16 +1,17 @@
 """The tools that look at processes: ps, pstack, pmap, and the files of /proc under them."""
 
 import re
+import struct
 
 import pytest
-from conftest import TOP
+from conftest import MODELS, TOP
 
 # The shell is process 2, and at_rest, which blocks its threads, process 3.
 AT_REST = "at_rest & sleep 0.1; "
 
 
-def sh(guest, command, status=0):
-    result = guest(["sh", "-c", command], smp=2, timing="exact")
+def sh(guest, command, status=0, **options):
+    result = guest(["sh", "-c", command], smp=2, timing="exact", **options)
     assert result.status == status, result.output
     return result.output
 
@@ -111,3 +112,152 @@ def test_the_lwps_that_the_document_shows(guest, model, lwps):
     result = guest(["sh", "-c", "states 100 & sleep 0.05; lwps"], smp=2, model=model, timing="exact",
                    mips=100)
     assert rows(shown) == rows(result.output)
+
+
+# --- the threads of every model, and what they wait for ---------------------------------------------
+
+def locks(guest, what, tool="plocks", **options):
+    """What a tool says of held_locks, which is process 3."""
+    return sh(guest, f"{options.pop('env', '')} held_locks {what} & sleep 0.2; {tool} 3", **options)
+
+
+@pytest.mark.parametrize("model", ["mxn", "n1"])
+def test_pstack_shows_threads_on_no_lwp(guest, model):
+    """With the registers that the library has saved."""
+    output = sh(guest, AT_REST + "pstack 3", model=model)
+    blocks = re.split(r"^-+  (.*?)  -+\n", output, flags=re.MULTILINE)
+    said = dict(zip(blocks[1::2], blocks[2::2]))
+    stack = {head: re.findall(r"^ [0-9a-f]{16} (\w+)\+", text, re.MULTILINE) for head, text in said.items()}
+    assert "waits for mutex lock, held by thread 1\n" in said["thread# 2"], output
+    assert "waits for condition variable news, with mutex news_lock\n" in said["thread# 3 reads news"]
+    assert "waits for semaphore tokens\n" in said["thread# 4"]
+    assert stack["thread# 2"].count("wants_lock") == 3 and "lock_taker" in stack["thread# 2"], output
+    assert "news_reader" in stack["thread# 3 reads news"] and "token_taker" in stack["thread# 4"]
+    assert all(re.match(r" Blocked, waits for ", said[head]) for head in said if head.startswith("thread# ")
+               and head != "thread# 1"), output
+    assert any("main" in functions for functions in stack.values()) and "????" not in output
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_plocks_finds_a_deadlock(guest, model):
+    output = locks(guest, "circle", model=model)
+    assert "mutex second, held by thread 3 (right)\n    thread 2 (left) waits\n" in output
+    assert "mutex first, held by thread 2 (left)\n    thread 3 (right) waits\n" in output
+    assert output.endswith(
+        "\ndeadlock: thread 2 (left) waits for mutex second held by thread 3 (right), "
+        "which waits for mutex first held by thread 2 (left)\n"), output
+    assert output in (TOP / "docs/own-program.md").read_text()
+    output = locks(guest, "circle", "pstack", model=model)
+    assert " waits for mutex second, held by thread 3 (right)\n" in output
+    assert " waits for mutex first, held by thread 2 (left)\n" in output
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_plocks_of_a_thread_that_waits_for_itself(guest, model):
+    output = sh(guest, "deadlock & sleep 0.1; plocks 3", model=model)
+    assert re.search(r"^deadlock: thread 1 waits for mutex (\S+) held by thread 1$", output, re.MULTILINE)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_plocks_finds_other_circles(guest, model):
+    """A circle through a join and a reader-writer lock; and one that a deadline will end."""
+    assert locks(guest, "join", model=model).endswith(
+        "\ndeadlock: thread 1 waits for the end of thread 2, which waits for reader-writer lock written "
+        "held by thread 1\n")
+    output = locks(guest, "ends", model=model)
+    assert "    thread 3 (right) waits, until a deadline\n" in output
+    assert "    thread 2 (left) waits\n" in output and output.endswith("\nno deadlock found\n"), output
+
+
+KINDS = {
+    "mutex plain, held by thread 1": [("plain", ""), ("after a wait", "")],
+    "mutex timed, held by thread 1": [("timed", ", until a deadline")],
+    "mutex inherit, held by thread 1": [("inherit", "")],
+    "mutex protect, held by thread 1": [("protect", "")],
+    "reader-writer lock written, held by thread 1": [("written", " to read")],
+    "reader-writer lock read_by_one, held by 1 reader": [("read", " to write")],
+    "condition variable news": [("news", ", with mutex guard")],
+    "semaphore tokens": [("tokens", ""), ("once", "")],
+    "barrier three, 2 of 3 threads have arrived": [("three", ""), ("three too", "")],
+    "pthread_once_t once": [("once too", "")],
+    "the end of thread 1": [("join", "")],
+}
+KERNEL = {
+    "mutex shared, held by thread 1": [("shared", "")],
+    "mutex robust, held by thread 1": [("robust", "")],
+    "reader-writer lock kernel_rwlock, held by thread 1": [("kernel_rwlock", " to write")],
+    "semaphore kernel_tokens": [("kernel_tokens", "")],
+    "barrier kernel_barrier, 1 of 2 threads have arrived": [("kernel_barrier", "")],
+}
+
+
+def rows(output):
+    """{object: [(the waiter's name, how it waits)]}"""
+    objects = re.split(r"^(?=\S)", output.removeprefix("3:\theld_locks\n"), flags=re.MULTILINE)
+    return {text.split("\n")[0]: re.findall(r"^    thread \d+ \((.*)\) waits(.*)$", text, re.MULTILINE)
+            for text in objects if text}
+
+
+@pytest.mark.parametrize("model, what, wanted, env", [
+    *((model, "kinds", KINDS, "") for model in MODELS),
+    ("lwp", "kinds", KINDS, "LIBTHREAD_OPTIONS=sleep=kernel"),
+    ("lwp", "kernel", KERNEL, ""), ("mxn", "kernel", KERNEL, "")])
+def test_plocks_knows_each_kind(guest, model, what, wanted, env):
+    output = locks(guest, what, model=model, env=env)
+    assert rows(output) == {**wanted, "no deadlock found": []}, output
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("how, says, known", [
+    ("ring", "the list of threads does not lead back to its first", 3),
+    ("wild", "the list of threads leads to memory that is no thread", 3),
+    ("image", "it has no threads library", 0)])
+def test_damaged_memory(guest, model, how, says, known):
+    """The tools end, show what they can, and say what is wrong."""
+    output = locks(guest, how, "pstack", model=model, status=1)
+    assert f"pstack: process 3: not all threads are shown: {says}" in output or (
+        known == 0 and f"pstack: process 3: no threads to show: {says}" in output), output
+    output = locks(guest, how, model=model, status=1)
+    assert re.search(f"^plocks: process 3: .*: {says}$", output, re.MULTILINE), output
+    assert output.count(" waits\n") >= (2 if known else 0)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_damaged_locks(guest, model):
+    """Owners that are no threads."""
+    output = locks(guest, "word", model=model)
+    assert output.count("an object of unknown kind, ") == 2 and "no deadlock found" in output, output
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_process_that_forks_and_executes(guest, model):
+    """Whatever its children are doing when they are held, they go on, and none is lost."""
+    output = sh(guest, "held_locks forks 30 & while kill -0 $! 2>/dev/null; do "
+                       "pstack $(pgrep . | tail -n 1) >/dev/null 2>&1; "
+                       "plocks $(pgrep . | tail -n 2) >/dev/null 2>&1; pstack 3 >/dev/null 2>&1; done; "
+                       "wait $!; echo status $?", model=model)
+    assert output == "30 good\nstatus 0\n"
+
+
+def without_library():
+    """An ELF file of one page: it sleeps in lwp_park for ever, and has no library."""
+    code = bytes.fromhex("31ff31f6b818000000" "0f05" "ebf3")  # lwp_park(NULL, 0), again
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\177ELF\2\1\1", 2, 62, 1, 0x400078, 64, 0, 0, 64, 56, 1,
+                         64, 0, 0)
+    size = 0x78 + len(code)
+    return header + struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, size, size, 4096) + code
+
+
+def test_a_process_without_the_library(guest, tmp_path):
+    program = tmp_path / "bare"
+    program.write_bytes(without_library())
+    output = sh(guest, "bare & sleep 0.1; pstack 3; plocks 3", status=1, files=[program])
+    assert "lwp# 1  in lwp_park" in output
+    assert "pstack: process 3: no threads to show: it has no threads library\n" in output
+    assert "plocks: process 3: nothing to show: it has no threads library\n" in output
+
+
+def test_plocks_lets_go(guest):
+    assert "process 99: No such process" in sh(guest, "plocks 99", status=1)
+    output = sh(guest, "sleep 0.3 & plocks 3; wait; echo waited")
+    assert output.endswith("no deadlock found\nwaited\n"), output

@@ -12,7 +12,7 @@
 #	TEST_PROGRAMS	those of tests/guest, which do not
 #
 # A program is a file FOLDER/NAME.c or a folder FOLDER/NAME/ with *.c, for each FOLDER
-# of U_FOLDERS.  user/bench/common is none, but a library for the programs of user/bench.
+# of U_FOLDERS.  FOLDER/common is none, but a library for the programs of FOLDER.
 # libthread.mk makes $(SYSROOT)/lib/libthread.a, which every program is linked with: it gives
 # newlib its locks and per-thread state.
 
@@ -158,14 +158,17 @@ sysroot: $(U_LIBS) $(SYSROOT)/include-stamp $(SYSROOT)/cflags $(SYSROOT)/ldflags
 
 # --- programs ----------------------------------------------------------------
 
-U_COMMON := user/bench/common
-U_COMMON_LIB := $(B)/user/bench/common.a
-U_COMMON_OBJ := $(patsubst %,$(B)/%.o,$(sort $(wildcard $(U_COMMON)/*.c)))
-U_COMMON_OF = $(if $(filter user/bench/%,$(1)),$(U_COMMON_LIB))
-U_OBJ_SRC += $(wildcard $(U_COMMON)/*.c)
+U_COMMON := $(wildcard $(U_FOLDERS:%=%/common))
+U_COMMON_LIB = $(1:%=$(B)/%.a)
+U_COMMON_OF = $(foreach c,$(U_COMMON),$(if $(filter $(dir $(c))%,$(1)),$(call U_COMMON_LIB,$(c))))
 
-$(U_COMMON_LIB): $(U_COMMON_OBJ) $(U_COMMON) user/user.mk
-	$(call U_SAY,AR,$@)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(U_COMMON_OBJ)
+# $(1): the folder.
+define U_COMMON_RULE
+U_OBJ_SRC += $(wildcard $(1)/*.c)
+$(call U_COMMON_LIB,$(1)): $(patsubst %,$(B)/%.o,$(sort $(wildcard $(1)/*.c))) $(1) user/user.mk
+	$$(call U_SAY,AR,$$@)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcsD $$@ $$(filter %.o,$$^)
+endef
+$(foreach c,$(U_COMMON),$(eval $(call U_COMMON_RULE,$(c))))
 
 U_FILES := $(sort $(foreach d,$(U_FOLDERS),$(wildcard $(d)/*.c)))
 U_SUBDIRS := $(filter-out $(U_COMMON),$(patsubst %/,%,$(sort $(dir \

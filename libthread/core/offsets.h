@@ -1,7 +1,4 @@
-/*
- * offsets.h - offsets in struct thread (tcb.h asserts them), for assembly, and for tools that look
- * at the threads of another process (user/bin/threads/thread.h).
- */
+/* offsets.h - offsets in struct thread (tcb.h asserts them), for assembly. */
 #pragma once
 
 #define THREAD_RSP 32
@@ -9,8 +6,6 @@
 #define THREAD_ID 56
 #define THREAD_ON_STACK 64
 #define THREAD_CANCEL 72
-#define THREAD_NAMED 77
-#define THREAD_NAME_AT 465
 
 #define THREAD_NAME 16 /* bytes of a name */
 

@@ -263,9 +263,7 @@ _Static_assert(offsetof(struct thread, id) == THREAD_ID &&
 		       offsetof(struct thread, cancel) == THREAD_CANCEL &&
 		       offsetof(struct thread, rsp) == THREAD_RSP &&
 		       offsetof(struct thread, fp_control) == THREAD_FP_CONTROL &&
-		       offsetof(struct thread, on_stack) == THREAD_ON_STACK &&
-		       offsetof(struct thread, named) == THREAD_NAMED &&
-		       offsetof(struct thread, name) == THREAD_NAME_AT,
+		       offsetof(struct thread, on_stack) == THREAD_ON_STACK,
 	       "offsets.h");
 _Static_assert(offsetof(struct thread, state) == THREADINFO_STATE &&
 		       offsetof(struct thread, bound) == THREADINFO_BOUND &&

@@ -12,8 +12,8 @@
 #include <weft/proc.h>
 #include <weft/sys.h>
 #include "../procids.h"
+#include "common/library.h"
 #include "states.h"
-#include "thread.h"
 #include "../usage.h"
 
 static const char *syscall_name(uint32_t number)
@@ -27,15 +27,19 @@ static const char *syscall_name(uint32_t number)
 
 static void list(const struct weft_procinfo *p)
 {
-	char thread[THREAD_NAME];
+	struct target target = {.pid = p->pid};
+	char thread[THREAD_NAME_MAX];
+	struct library library;
 	struct lwp_info l;
 	struct lwp_regs r;
+	const char *why;
 	long id;
+	bool known = library_describe(&library, &target, &why);
 
 	for (id = 1; (id = __sys_lwp_info(p->pid, id, &l)) > 0; id++) {
 		strcpy(thread, l.name);
-		if (*thread == '\0' && __sys_lwp_regs(p->pid, id, &r) == id)
-			thread_of(p->pid, &r, thread);
+		if (known && *thread == '\0' && __sys_lwp_regs(p->pid, id, &r) == id)
+			library_thread_name(&library, r.fsbase, thread);
 		printf("%5d %5u %-6s %-4s %3d %3u %9.3f %9.3f %-12s %-12s %s%s%s\n", p->pid, l.id,
 		       state_name(l.state), l.sclass, l.pri, l.cpu, l.utime / 1e9, l.stime / 1e9,
 		       syscall_name(l.syscall), *l.wchan ? l.wchan : "-", p->name,
