@@ -31,6 +31,7 @@ class Recorded:
     """In place of the context: answers with what pp would print at a given speed."""
 
     timing = "fast"
+    full = True
 
     def __init__(self, us_per_iteration):
         self.us = us_per_iteration
