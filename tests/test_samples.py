@@ -223,3 +223,11 @@ def test_what_is_wrong_is_said(tmp_path, old, new, why):
     path.write_text(EXPERIMENT.replace(old, new, 1))
     with pytest.raises(experiment.UsageError, match=f"mine.toml: .*{why}"):
         experiment.load(path)
+
+
+def test_a_verdict_brings_its_package(monkeypatch):
+    """weft bench judges claims in an environment that has only what every command needs."""
+    asked = []
+    monkeypatch.setattr(samples.venv, "add", asked.append)
+    samples.chi_square([30, 30], [20, 40])
+    assert asked == ["report"]

@@ -12,7 +12,7 @@ import bisect
 import math
 from dataclasses import dataclass
 
-from . import cells
+from . import cells, venv
 from .runner import OK
 
 BINS = 10
@@ -85,6 +85,7 @@ def chi_square(first, second):
     """Whether two columns' frequencies are of one kind.  The study's degrees of freedom are bins - 1 +
     columns - 1, of the bins that are not empty, where (bins - 1) (columns - 1) is right: its test
     is the more careful one, to say that two samples differ."""
+    venv.add("report")  # bench judges claims, too
     from scipy import stats
 
     used = [pair for pair in zip(first, second, strict=True) if any(pair)]
