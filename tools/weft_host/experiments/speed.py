@@ -18,13 +18,14 @@ CPU_COUNTS = (1, 2, 4, 8, 16, 32, 64)
 QUANTA = (200, 1000, 10_000)
 WINDOWS = 200_000  # of all CPUs, in the longer run
 MOST = 200_000_000  # instructions of all CPUs
+SHARES = 10 * max(CPU_COUNTS)  # so that also a tenth of it is shared evenly
 SHORTER = {"processors": {16: 4, 32: 16, 64: 40}}  # so many times fewer windows, by CPUs
 
 
 def length(engine, cpus, quantum):
     """Instructions of all CPUs in the longer of two runs."""
     windows = WINDOWS // SHORTER.get(engine, {}).get(cpus, 1)
-    return min(windows * quantum, MOST)
+    return min(windows * quantum, MOST) // SHARES * SHARES
 
 
 def cpu_seconds(ctx, engine, cpus, quantum, instructions):
@@ -61,7 +62,7 @@ def run(ctx):
 def table(rows):
     """A line for each number of CPUs; of each engine and length of a round the speed."""
     columns = list(dict.fromkeys((row["engine"], row["quantum"]) for row in rows))
-    lines = grid([("CPUs", "right"), *((f"{engine} {quantum}", "right") for engine, quantum in columns)],
+    lines = grid([("CPUs", "right"), *((f"{engine}\n{quantum}", "right") for engine, quantum in columns)],
                  wrap="")
     by_key = {(row["engine"], row["quantum"], row["cpus"]): row for row in rows}
     for cpus in dict.fromkeys(row["cpus"] for row in rows):
