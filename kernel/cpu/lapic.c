@@ -101,7 +101,7 @@ void lapic_eoi(void)
 /*
  * *Race:* this CPU has written ICR_HIGH and not yet ICR, the NMI that ends a window (exact timing)
  * sends an interrupt of its own; *without this:* the first interrupt goes to a wrong CPU; *closed
- * by:* each sender restores ICR_HIGH.
+ * by:* this function, which is what the NMI calls, restores ICR_HIGH.
  */
 static void lapic_send(uint32_t apic_id, uint32_t command)
 {

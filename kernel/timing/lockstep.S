@@ -88,6 +88,25 @@
 	.cfi_endproc
 	.endm
 
+	/* The registers that a C function preserves. */
+	.macro PUSH_PRESERVED
+	pushq %rbx
+	pushq %rbp
+	pushq %r12
+	pushq %r13
+	pushq %r14
+	pushq %r15
+	.endm
+
+	.macro POP_PRESERVED
+	popq %r15
+	popq %r14
+	popq %r13
+	popq %r12
+	popq %rbp
+	popq %rbx
+	.endm
+
 /* The LAPIC's registers; lockstep_icr points at the last. */
 #define EOI 0xb0
 #define ICR 0x300
@@ -170,12 +189,7 @@ got_token: /* drops the frame; in the NMI, further NMIs stay masked until window
 	cli
 	movl $0, CPU_WAITING(%rbx)
 	movq CPU_WAIT_RSP(%rbx), %rsp
-	popq %r15
-	popq %r14
-	popq %r13
-	popq %r12
-	popq %rbp
-	popq %rbx
+	POP_PRESERVED
 	ret
 
 /*
@@ -184,12 +198,7 @@ got_token: /* drops the frame; in the NMI, further NMIs stay masked until window
  */
 	.globl lockstep_wait
 lockstep_wait:
-	pushq %rbx
-	pushq %rbp
-	pushq %r12
-	pushq %r13
-	pushq %r14
-	pushq %r15
+	PUSH_PRESERVED
 	movq %rdi, %rbx
 	movq %rsp, CPU_WAIT_RSP(%rbx)
 	movq %rsp, %rax
@@ -242,9 +251,14 @@ lockstep_op:
 
 /*
  * void lockstep_send(struct cpu *to, unsigned vec): in a window.
- * The two ways take the same number of instructions, IPI_COST, and one more if interrupts are on.
- * The interrupt is there after the same instruction.  With one processor only the CPU that runs has
- * a LAPIC; for all others `irr` is enough (one.c).
+ * With one processor only the CPU that runs has a LAPIC; for all others `irr` is enough (one.c).
+ * Both ways take IPI_COST instructions, and one more if interrupts are on, because the engines are
+ * to agree.  The number is what lapic_send takes; NOPs stand for what is not needed here.
+ *
+ * *Race:* a window ends in the middle of this function, the receiver's next window begins;
+ * *without this:* the receiver takes the interrupt in one engine and not yet in the other; *closed
+ * by:* BTS without a LAPIC and the store to the ICR with one, which are the same instruction by
+ * count.
  */
 #define IPI_COST 33
 	.globl lockstep_send, lockstep_send_icr
@@ -284,20 +298,10 @@ lockstep_send_icr:
 /* void vcpu_switch(uint64_t *save, uint64_t load) */
 	.globl vcpu_switch
 vcpu_switch:
-	pushq %rbx
-	pushq %rbp
-	pushq %r12
-	pushq %r13
-	pushq %r14
-	pushq %r15
+	PUSH_PRESERVED
 	movq %rsp, (%rdi)
 	movq %rsi, %rsp
-	popq %r15
-	popq %r14
-	popq %r13
-	popq %r12
-	popq %rbp
-	popq %rbx
+	POP_PRESERVED
 	ret
 
 	/* A CPU's first turn.  RBX: its struct cpu. */

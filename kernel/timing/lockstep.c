@@ -36,6 +36,10 @@
  * and costs no virtual time.  An access to another CPU's record is ordered by the
  * single host thread; volatile keeps the compiler from caching it.
  *
+ * Words of the kernel's command line: engine=one|processors, cpus=N (of engine one), quantum=,
+ * mips=, seed=, selftest=N (thousands of instructions), stale-tlb=1 (of engine processors: a CPU
+ * may go on with old translations until the shoot-down, as on hardware).
+ *
  * Not modelled: caches, buses, TLBs, pipelines.  Every instruction costs the same.
  */
 #include <kern/boot.h>
@@ -334,7 +338,7 @@ static void exact_idle(void)
 }
 
 /* Makes an idle CPU active at this CPU's time. */
-void lsclock_wake(struct cpu *c)
+static void lsclock_wake(struct cpu *c)
 {
 	struct lsclock *it = &ls[c->id];
 

@@ -27,8 +27,6 @@ extern struct lsclock ls[WEFT_MAXCPU];
 
 /* This CPU's clock, in a window. */
 uint64_t lsclock_now(struct cpu *c);
-/* Makes an idle CPU active at this CPU's time. */
-void lsclock_wake(struct cpu *c);
 
 /* How a CPU gives way to another.  All on the holder of the token, outside of windows, interrupts
  * off. */

@@ -17,7 +17,8 @@
  * interrupt whose handler has not yet acknowledged it is acknowledged then; the handler does it once
  * more, to no effect, because a handler does so before interrupts are on again.
  *
- * Not modelled: a TLB for each CPU.  INVLPG on one CPU is seen by all at once.
+ * Not modelled: a TLB for each CPU.  INVLPG on one CPU is seen by all at once.  The other engine
+ * agrees, because no window begins with translations that are being changed (tlb_refresh).
  *
  * No locks: all code here runs on the token's holder, outside of windows, interrupts off.
  */

@@ -2,7 +2,7 @@
  * held_locks.c - threads that wait, for pstack and plocks (test_proc_tools.py).
  *
  *	circle		two threads, each of which waits for a mutex that the other holds
- *	ends		the same, except that one of the waits has a deadline
+ *	ends		two such threads; the second gives up at a deadline
  *	join		a thread waits for a reader-writer lock of the thread that joins it
  *	kinds		a thread for each kind of object; each is named after its object
  *	kernel		the same for objects whose waiters are in queues of the kernel

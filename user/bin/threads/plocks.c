@@ -17,8 +17,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "../procids.h"
-#include "../usage.h"
 #include "common/waits.h"
 
 struct waiter {
@@ -198,16 +196,7 @@ static bool show(int pid)
 	return why == NULL;
 }
 
-static const char usage[] = "usage: plocks PID...\n";
-
 int main(int argc, char **argv)
 {
-	bool all = true;
-
-	usage_asked(argv, usage);
-	if (argc < 2)
-		return usage_wrong(usage);
-	for (int i = 1; i < argc; i++)
-		all &= show(process_id(argv[i]));
-	return !all;
+	return target_show_each(argv, "usage: plocks PID...\n", show);
 }

@@ -12,8 +12,6 @@
 #include <weft/lwp.h>
 #include <weft/sys.h>
 #include <weft/sysdesc.h>
-#include "../procids.h"
-#include "../usage.h"
 #include "common/waits.h"
 
 #define SAVED_REGISTERS 7 /* R15, R14, R13, R12, RBX, RBP, RIP */
@@ -100,16 +98,7 @@ static bool show(int pid)
 	return known;
 }
 
-static const char usage[] = "usage: pstack PID...\n";
-
 int main(int argc, char **argv)
 {
-	bool all = true;
-
-	usage_asked(argv, usage);
-	if (argc < 2)
-		return usage_wrong(usage);
-	for (int i = 1; i < argc; i++)
-		all &= show(process_id(argv[i]));
-	return !all;
+	return target_show_each(argv, "usage: pstack PID...\n", show);
 }

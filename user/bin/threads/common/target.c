@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <weft/sys.h>
+#include "../../procids.h"
+#include "../../usage.h"
 
 #define MAX_DEPTH 64
 
@@ -182,4 +184,16 @@ void target_print_stack(const struct target *t, uint64_t rip, uint64_t rsp, uint
 		last = fp;
 		fp = frame[0];
 	}
+}
+
+int target_show_each(char **argv, const char *usage, bool (*show)(int pid))
+{
+	bool all = true;
+
+	usage_asked(argv, usage);
+	if (argv[1] == NULL)
+		return usage_wrong(usage);
+	for (char **id = argv + 1; *id != NULL; id++)
+		all &= show(process_id(*id));
+	return !all;
 }

@@ -30,6 +30,12 @@ bool target_hold(struct target *t, int pid);
 /* The process goes on.  Frees what target_hold has allocated. */
 void target_release(struct target *t);
 
+/*
+ * The rest of main for a tool whose arguments are process ids: shows one after the other.  `show`
+ * returns false if it could not show all.  Returns the status of the tool.
+ */
+int target_show_each(char **argv, const char *usage, bool (*show)(int pid));
+
 /* Copies n bytes at this address of the process.  False: not all of them can be read. */
 bool target_read(const struct target *t, uint64_t at, void *to, size_t n);
 /* The same for a number of `size` bytes, 1 to 8.  0 if it cannot be read. */
