@@ -296,6 +296,15 @@ def checks(bench, monkeypatch, capsys, tmp_path):
 def test_both_engines_agree(checks):
     status, out, _, machines = checks(lambda machine: 10 * machine.smp)
     assert status == 0
+    assert "Both engines of exact timing print the same bytes: 1 command." in out
+    assert [(m.model, m.smp, m.engine) for m in machines] == [
+        ("lwp", 1, "one"), ("lwp", 2, "one"), ("lwp", 2, "processors"), ("mxn", 1, "one")]
+    assert machines[1] == replace(machines[2], engine="one")
+
+
+def test_the_full_set_compares_the_engines_on_any_number_of_cpus(checks):
+    status, out, _, machines = checks(lambda machine: 10 * machine.smp, "--full")
+    assert status == 0
     assert "Both engines of exact timing print the same bytes: 3 commands." in out
     assert [machine.engine for machine in machines] == ["one", "processors"] * 3
     assert all(a == replace(b, engine="one") for a, b in zip(machines[::2], machines[1::2]))
