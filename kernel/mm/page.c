@@ -200,8 +200,8 @@ static uint64_t pages_kept(unsigned flags)
 static void page_cache_refill(struct page_cache *c, unsigned flags)
 {
 	spin_acquire(&buddy.lock);
-	/* Any allocation may use the cache: fetch a batch only if programs may have it. */
-	uint64_t keep = pages_kept(flags), most = MAX(keep, pages_kept(PG_USER));
+	/* Any allocation may use the cache: fetch a batch only if files may have it. */
+	uint64_t keep = pages_kept(flags), most = MAX(keep, pages_kept(PG_USER | PG_STORE));
 	unsigned n = buddy.free > most + CACHE_BATCH ? CACHE_BATCH : buddy.free > keep;
 	if (n != 1)
 		__atomic_store_n(&buddy.refused, n == 0, __ATOMIC_RELAXED);
