@@ -265,10 +265,10 @@ void cpu_take_over(struct cpu *c)
 
 void cpu_take_interrupts(void (*handler)(void))
 {
-	static struct gate table[VEC_TLB + 1];
+	static struct gate table[VEC_LAST + 1];
 
-	if (table[VEC_TLB].type == 0)
-		for (unsigned v = VEC_TIMER; v <= VEC_TLB; v++)
+	if (table[VEC_LAST].type == 0)
+		for (unsigned v = VEC_TIMER; v <= VEC_LAST; v++)
 			table[v] = make_gate((uint64_t)handler, 0, 0);
 	load_idt(table, sizeof(table));
 	__asm__ volatile("sti; nop; cli" ::: "memory");

@@ -12,7 +12,7 @@ struct cpu *cpu_alloc(unsigned id);
 void cpu_ap_main(struct cpu *c) NORETURN;
 /* With one processor: makes it CPU c, except for the registers that belong to an LWP. */
 void cpu_take_over(struct cpu *c);
-/* Takes all pending interrupts of vectors VEC_TIMER to VEC_TLB, by a handler that does nothing. */
+/* Takes all pending interrupts of vectors VEC_TIMER to VEC_LAST, by a handler that does nothing. */
 void cpu_take_interrupts(void (*handler)(void));
 /* Sets the entry point of every CPU's NMI. */
 void cpu_set_nmi_entry(void (*entry)(void));

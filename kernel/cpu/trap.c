@@ -8,6 +8,7 @@
 #include <kern/cpu.h>
 #include <kern/kstack.h>
 #include <kern/lwp.h>
+#include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
@@ -213,6 +214,11 @@ static void trap_interrupt(struct trapframe *f)
 		lapic_eoi();
 		c->nipi++;
 		tlb_interrupt();
+		break;
+	case VEC_RECLAIM:
+		lapic_eoi();
+		c->nipi++;
+		reclaim_interrupt();
 		break;
 	case VEC_EXTERNAL ... VEC_EXTERNAL + 23:
 		/* The handler first: a level-triggered line must fall before the EOI. */

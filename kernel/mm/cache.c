@@ -348,19 +348,27 @@ void kcache_free(struct kcache *c, void *obj)
 	irq_restore(s);
 }
 
-/* Returns the objects of the depot and of this CPU's magazines to their slabs. */
-static void kcache_reap(struct kcache *c)
+/* Moves this CPU's magazines to the depot.  c->lock held. */
+static void kcache_give_back(struct kcache *c)
 {
-	irqstate_t s = spin_lock(&c->lock);
 	struct magazine **mine[] = {&c->cpu[this_cpu()->id].loaded,
 				    &c->cpu[this_cpu()->id].previous};
-	struct magazine *m, *empty;
 
 	for (unsigned i = 0; i < ARRAY_LEN(mine); i++)
 		if (*mine[i] != NULL) {
 			magazine_push(&c->full, *mine[i]);
+			c->nfull++;
 			*mine[i] = NULL;
 		}
+}
+
+/* Returns the objects of the depot and of this CPU's magazines to their slabs. */
+static void kcache_reap(struct kcache *c)
+{
+	struct magazine *m, *empty;
+	irqstate_t s = spin_lock(&c->lock);
+
+	kcache_give_back(c);
 	c->nfull = 0;
 	while ((m = magazine_pop(&c->full)) != NULL) {
 		while (m->n > 0)
@@ -432,6 +440,30 @@ void cache_trim_stable(unsigned most, unsigned keep)
 			while (cache_trim_piece(c, keep))
 				;
 		}
+}
+
+uint64_t cache_holders(void)
+{
+	uint64_t holders = 0;
+
+	/* Read without the locks: a CPU whose magazines come and go just now may be missed. */
+	for (struct kcache *c = __atomic_load_n(&all_caches, __ATOMIC_ACQUIRE); c != NULL;
+	     c = c->next)
+		for (unsigned i = 0; i < ncpu; i++)
+			if (__atomic_load_n(&c->cpu[i].loaded, __ATOMIC_RELAXED) != NULL ||
+			    __atomic_load_n(&c->cpu[i].previous, __ATOMIC_RELAXED) != NULL)
+				holders |= 1ull << i;
+	return holders;
+}
+
+void cache_give_back(void)
+{
+	for (struct kcache *c = __atomic_load_n(&all_caches, __ATOMIC_ACQUIRE); c != NULL;
+	     c = c->next) {
+		irqstate_t s = spin_lock(&c->lock);
+		kcache_give_back(c);
+		spin_unlock(&c->lock, s);
+	}
 }
 
 void cache_reap(void)

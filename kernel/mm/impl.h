@@ -90,7 +90,12 @@ void page_init_high(void);
 void cache_init(void);
 /* true: kmalloc's caches begin slabs of their own, until false is given.  At boot, on CPU 0. */
 void cache_apart(bool apart);
-void cache_reap(void); /* frees the pages that hold no object in use */
+/* Frees the pages that hold no object in use, except what other CPUs' magazines hold. */
+void cache_reap(void);
+/* A bit for each CPU that has magazines.  A guess: each CPU changes its own without a lock. */
+uint64_t cache_holders(void);
+/* Moves this CPU's magazines to where cache_reap of any CPU finds them.  Interrupts off. */
+void cache_give_back(void);
 /*
  * Frees the empty slabs of KC_STABLE caches: of a cache that has more than `most`, all
  * except `keep`.  If there are any to free, waits for all CPUs.  Interrupts on, no spin lock

@@ -188,36 +188,9 @@ void mm_init_cpu(void)
 	this_cpu()->as = NULL;
 }
 
-void mm_reclaim(void)
-{
-	bool wait = irq_enabled() && this_cpu()->nlocks == 0;
-
-	if (wait)
-		kstack_trim(0);
-	cache_reap();
-	if (wait)
-		cache_trim_stable(0, 0);
-}
-
 void mm_apart(bool apart)
 {
 	/* In this order: pages that the caches free leave the CPU's cache of pages, too. */
 	cache_apart(apart);
 	page_from_top(apart);
-}
-
-bool mm_spare(unsigned flags)
-{
-	if (page_spare(flags))
-		return true;
-	mm_reclaim();
-	return page_spare(flags);
-}
-
-bool mm_reserve(uint64_t npages)
-{
-	if (npages == 0 || page_reserve(npages))
-		return true;
-	mm_reclaim();
-	return page_reserve(npages);
 }

@@ -51,7 +51,7 @@ static struct vcpu {
 
 /* The vectors of exact timing stand in one word of the LAPIC's registers, and of `irr`. */
 #define IRR_WORD (VEC_TIMER / 32)
-_Static_assert(VEC_RESCHED / 32 == IRR_WORD && VEC_TLB / 32 == IRR_WORD, "");
+_Static_assert(VEC_RESCHED / 32 == IRR_WORD && VEC_LAST / 32 == IRR_WORD, "");
 
 /* --- interrupts ------------------------------------------------------------------------------ */
 

@@ -2,6 +2,8 @@
  * file_space.c - the memory of files: what they take and give back, holes, sizes, and what
  * happens when there is none left.  Pages are counted before and after: none may be lost.
  */
+#include <weft/processor.h>
+#include <weft/procset.h>
 #include "filetest.h"
 
 #define FILE_NAME "/tmp/file_space"
@@ -170,6 +172,41 @@ static void no_space(void)
 	__sys_unlink(FILE_NAME);
 }
 
+/* Goes to a CPU; false: there is no such CPU. */
+static int go_to(int cpu)
+{
+	int old;
+
+	return __sys_processor_bind(WEFT_P_LWPID, WEFT_P_MYID, cpu, &old) == 0;
+}
+
+static void many(void);
+
+/*
+ * "No space" is the same on every CPU: memory that a CPU keeps for its next allocations is found
+ * from another CPU.
+ */
+static void no_space_elsewhere(void)
+{
+	int bad = 0;
+
+	if (!go_to(1))
+		return;
+	many(); /* leaves free objects in the CPU's magazines */
+	go_to(0);
+	int fd = create();
+	long n = fill(fd, 1l << 40), left = pages_free();
+	for (int cpu = 0; go_to(cpu); cpu++)
+		for (int i = 0; i < 5; i++)
+			bad += __sys_write(fd, buf, 1 + PAGE) != -ENOSPC;
+	is("no space elsewhere: writes that found some", bad, 0);
+	is("no space elsewhere: size", st(fd).size, n);
+	ok("no space elsewhere: no page more was free", pages_free() - left < 8);
+	go_to(PBIND_NONE);
+	__sys_unlink(FILE_NAME);
+	__sys_close(fd);
+}
+
 /* Many names and directories, made and removed. */
 static void many(void)
 {
@@ -233,5 +270,6 @@ int main(void)
 	deep(); /* while the kernel's caches of objects are empty */
 	many();
 	no_space();
+	no_space_elsewhere();
 	return tap_done();
 }

@@ -57,5 +57,6 @@ void page_unreserve(uint64_t n);
  * interrupts on and no spin lock held, otherwise it does less.
  */
 void mm_reclaim(void);
+void reclaim_interrupt(void); /* VEC_RECLAIM */
 /* As page_spare; if that is false, asks again after mm_reclaim. */
 bool mm_spare(unsigned flags);

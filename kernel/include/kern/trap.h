@@ -61,6 +61,8 @@ enum {
 	VEC_TIMER = 0x60,    /* this CPU's LAPIC timer */
 	VEC_RESCHED = 0x61,  /* look at the dispatch queue; sent by timing_kick */
 	VEC_TLB = 0x62,      /* TLB shoot-down */
+	VEC_RECLAIM = 0x63,  /* memory is short; sent by mm_reclaim */
+	VEC_LAST = VEC_RECLAIM,
 	VEC_SPURIOUS = 0xff,
 };
 
