@@ -255,5 +255,8 @@ class Machine:
             except (iso.IsoError, OSError, subprocess.SubprocessError) as error:
                 raise HostError(str(error)) from error
             initrd.unlink()
-            command += ["-cdrom", str(image), "-boot", "d"]
+            # An AHCI drive gives the loader its blocks by DMA.  The IDE drive of -cdrom gives two bytes an
+            # instruction; when QEMU counts instructions, that takes the host twelve times as long.
+            command += ["-drive", f"file={str(image).replace(',', ',,')},if=none,id=cd,media=cdrom,readonly=on",
+                        "-device", "ahci,id=ahci", "-device", "ide-cd,bus=ahci.0,drive=cd,bootindex=0"]
         return command
