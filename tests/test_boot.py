@@ -3,7 +3,9 @@
 import re
 
 import pytest
-from conftest import CPU_COUNTS
+from conftest import CPU_COUNTS, brought
+from weft_host import machine
+from weft_host.guest import run
 
 LOADER = {"kernel": "pvh", "iso": "multiboot2"}
 
@@ -52,3 +54,21 @@ def test_no_init_is_a_panic(guest):
     result = guest(["echo"], append="init=/nothing", may_fail=True)
     assert result.status == 70
     assert "panic" in result.panic and "/nothing" in result.panic
+
+
+@pytest.mark.parametrize("cpus, memory", [(1, {"mem": "64M"}), (4, {"mem": "512M"}), (8, {"mem": "6G"}),
+                                          (2, {"free": "64M"})])
+def test_the_firmware_changes_nothing(monkeypatch, cpus, memory):
+    """Hosts without qboot print the same: the size of the memory, addresses, moments."""
+    def output():
+        argv = ["sh", "-c", "df; moments"]
+        result = run(machine.Machine(argv=argv, files=brought(*argv), smp=cpus, timing="exact", verbose=True,
+                                     timeout=60, background=True, **memory))
+        assert (result.status, result.error) == (0, "")
+        return result.output
+
+    if not machine.firmware():
+        pytest.skip("this host has no qboot")
+    with_qboot = output()
+    monkeypatch.setattr(machine, "firmware", lambda: [])
+    assert output() == with_qboot

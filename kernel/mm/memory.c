@@ -23,6 +23,13 @@
 /* The end of what the boot page tables map.  Until mm_init is done, only memory below is used. */
 #define BOOT_REACH (1ull << 32)
 
+/*
+ * SeaBIOS keeps the last pages below 4 GiB for its tables, and qboot keeps none.  A machine shall have
+ * the same memory with both, so the kernel leaves these pages alone.
+ */
+#define FIRMWARE_SIZE (128ull << 10)
+#define MIB (1ull << 20)
+
 /* A RAM disk that is nearer than this to the end of memory need not be moved there. */
 #define INITRD_NEAR (1ull << 20)
 
@@ -35,7 +42,7 @@ static struct range usable[3 * BOOT_MAX_REGIONS];
 static unsigned nusable;
 
 /* Ranges that overlap a usable region and must be left alone. */
-static struct range taken[BOOT_MAX_REGIONS + 3];
+static struct range taken[2 * BOOT_MAX_REGIONS + 2];
 static unsigned ntaken;
 
 static void memory_take(paddr_t start, paddr_t end)
@@ -66,6 +73,15 @@ static void add_usable(paddr_t from, paddr_t end)
 	}
 }
 
+/* A region that ends with a whole MiB has no firmware's pages behind it yet. */
+static void take_for_firmware(const struct boot_region *r)
+{
+	paddr_t end = r->base + r->size;
+
+	if (end <= BOOT_REACH && end % MIB == 0 && r->size > FIRMWARE_SIZE)
+		memory_take(end - FIRMWARE_SIZE, end);
+}
+
 static void find_usable(void)
 {
 	extern char __text_start[], __kernel_end[];
@@ -75,7 +91,9 @@ static void find_usable(void)
 		memory_take(boot_info.initrd, boot_info.initrd + boot_info.initrd_size);
 	for (unsigned i = 0; i < boot_info.nregions; i++) {
 		const struct boot_region *r = &boot_info.region[i];
-		if (!r->usable)
+		if (r->usable)
+			take_for_firmware(r);
+		else
 			memory_take(r->base, r->base + r->size);
 	}
 	for (unsigned i = 0; i < boot_info.nregions; i++) {

@@ -1,5 +1,6 @@
 """One machine to boot: its options, its initial RAM disk and its QEMU command line."""
 
+import functools
 import math
 import os
 import re
@@ -33,6 +34,17 @@ class HostError(Exception):
 
 class UsageError(HostError):
     """What was asked makes no sense."""
+
+
+@functools.cache
+def firmware() -> list[str]:
+    """Options of QEMU: qboot, if it is there.  It does for a kernel what SeaBIOS does, in a tenth of the time;
+    that is a third of the time that a guest takes to start.  The kernel sees the same machine with both."""
+    prefix = Path(os.path.realpath(shutil.which(QEMU) or QEMU)).parents[1]
+    for data in (prefix / "share/qemu", Path("/usr/share/qemu")):
+        if (data / "qboot.rom").is_file():
+            return ["-bios", str(data / "qboot.rom")]
+    return []
 
 
 def _megabytes(size: str) -> int:
@@ -247,7 +259,7 @@ class Machine:
                                              len(os.fsencode(socket)) < SOCKET_NAME):
             command += ["-qmp", f"unix:{socket},server=on,wait=off"]
         if self.boot == "kernel":
-            command += ["-kernel", str(kernel), "-initrd", str(initrd), "-append", self.cmdline()]
+            command += [*firmware(), "-kernel", str(kernel), "-initrd", str(initrd), "-append", self.cmdline()]
         else:
             image = Path(work) / "weft.iso"
             try:
