@@ -70,5 +70,5 @@ def test_the_firmware_changes_nothing(monkeypatch, cpus, memory):
     if not machine.firmware():
         pytest.skip("this host has no qboot")
     with_qboot = output()
-    monkeypatch.setattr(machine, "firmware", lambda: [])
+    monkeypatch.setattr(machine, "firmware", list)
     assert output() == with_qboot

@@ -1,13 +1,12 @@
 """Seeds as a test tool: each picks one interleaving of the CPUs, and repeats it.
 
 The racing programs of tests/guest run here in exact timing under several seeds (--seeds N
-for more).  A failure prints the command that repeats it, and the one that stops at it under
-GDB.  That this finds bugs is shown by classic ones, which are put into a copy of weft
+for more).  A failure prints the command that repeats it, and the one that goes back from its end
+under GDB.  That this finds bugs is shown by classic ones, which are put into a copy of weft
 (tests/bugs, broken.py).
 """
 
 import re
-import shlex
 import subprocess
 
 import broken
@@ -15,6 +14,8 @@ import kept_seeds
 import pytest
 from tap import failures
 from weft_host import torture
+from weft_host.machine import Machine
+from weft_host.seeds import repeat
 
 # Program, rounds, models, CPU counts.  Short runs under many seeds find more than long ones
 # under a few.  (On 2 CPUs, thr_rwlock waits for the ends of time slices: long runs.)
@@ -33,9 +34,7 @@ CASES = [(name, rounds, model, count) for name, rounds, models, counts in PROGRA
 
 TIMEOUT = 120
 
-# The first of these that a failing run comes to is where GDB stops.  Breakpoints that are
-# never met leave virtual time alone.
-STOPS = ("lockstep_standstill", "panic", "tap_not_ok")
+CHECK = "tap_not_ok"  # where a check that fails ends
 
 
 def quantum(seed):
@@ -48,13 +47,9 @@ def options(cpus, model, seed):
             "--quantum", str(quantum(seed)), "--seed", str(seed)]
 
 
-def replay(words, argv):
-    """The two lines that repeat a run: as it was, and up to its failure under GDB."""
-    stops = [word for stop in STOPS for word in ("--ex", f"break {stop}")]
-    command = ["--", *map(str, argv)]
-    return "\n".join(shlex.join(line) for line in (
-        ["tools/weft", "run", *words, *command],
-        ["tools/weft", "gdb", *words, *stops, "--ex", "continue", *command]))
+def replay(words, argv, status):
+    """The two lines that repeat a run with this exit status."""
+    return repeat(words, Machine(argv=[str(word) for word in argv], timing="exact"), CHECK, reached=status == 1)
 
 
 @pytest.mark.parametrize("name, rounds, model, cpus", CASES)
@@ -67,7 +62,7 @@ def test_seeds(guest, seeds, name, rounds, model, cpus):
         if wrong:
             end = "\n".join(result.output.splitlines()[-20:])
             pytest.fail(f"seed {seed}: {'; '.join(wrong)}\n"
-                        f"{replay(options(cpus, model, seed), argv)}\n"
+                        f"{replay(options(cpus, model, seed), argv, result.status)}\n"
                         f"--- the end of its output ---\n{end}\n{result.error}\n{result.panic}",
                         pytrace=False)
 
@@ -109,7 +104,7 @@ class Tree:
         return self._call("run", seed, "--timeout", str(TIMEOUT))
 
     def gdb(self, seed, script):
-        return self._call("gdb", seed, "--batch-commands", script)
+        return self._call("gdb", seed, "--reverse", "--batch-commands", script)
 
 
 @pytest.mark.parametrize("bug, model, cpus, enough, argv", PLANTED,
@@ -138,27 +133,25 @@ def test_seeds_find_a_bug(guest, tmp_path, request, bug, model, cpus, enough, ar
     else:
         assert failures(sound) == []
 
-    # GDB stops where it happened, and when.
+    # GDB goes back to where it happened, and knows when.
+    check = torture.CHECK if argv[0] == "torture" else CHECK
     script = tmp_path / "commands"
-    stops = torture.STOPS if argv[0] == "torture" else STOPS
-    script.write_text("set width 0\n" + "".join(f"break {stop}\n" for stop in stops) +
-                      "continue\nprint ls[lockstep_token].now\n")
+    back = f"break {check}\nreverse-continue\n" if found.returncode == 1 else "backtrace 3\n"
+    script.write_text(f"set width 0\n{back}print ls[lockstep_token].now\n")
     seen = tree.gdb(seed, script).stdout.decode(errors="replace")
-    if b"not ok " in found.stdout:
-        assert re.search(r"Breakpoint \d+, tap_not_ok \(", seen), seen
-    elif b"torture: " in found.stdout:
-        assert re.search(r"Breakpoint \d+, torture_failed \(", seen), seen
+    if found.returncode == 1:
+        assert b"not ok " in found.stdout or b"torture: " in found.stdout
+        assert re.search(rf"Breakpoint \d+, {check} \(", seen), seen
     else:
         assert found.returncode == 124
         when = re.search(rb"standstill at (\d+) ns", found.stderr)[1].decode()
-        assert re.search(r"Breakpoint \d+, lockstep_standstill \(", seen), seen
+        assert re.search(r"^#\d .*lockstep_standstill \(", seen, re.MULTILINE), seen
         assert f"$1 = {when}\n" in seen, seen
 
 
 def test_the_lines_that_repeat_a_failure():
-    run, gdb = replay(options(4, "mxn", 17), ["thr_cond", 8]).splitlines()
-    assert run == "tools/weft run --timing exact --smp 4 --model mxn --quantum 300 --seed 17 " \
-        "-- thr_cond 8"
-    assert gdb.startswith("tools/weft gdb --timing exact --smp 4 --model mxn --quantum 300 "
-                          "--seed 17 --ex 'break lockstep_standstill' ")
-    assert gdb.endswith(" --ex continue -- thr_cond 8")
+    words = "--timing exact --smp 4 --model mxn --quantum 300 --seed 17"
+    for status, back in (1, " --ex 'break tap_not_ok' --ex reverse-continue"), (124, ""):
+        assert replay(options(4, "mxn", 17), ["thr_cond", 8], status).splitlines() == [
+            f"tools/weft run {words} -- thr_cond 8",
+            f"tools/weft gdb --reverse {words}{back} -- thr_cond 8"]

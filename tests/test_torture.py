@@ -73,13 +73,18 @@ def test_a_failure_can_be_repeated(monkeypatch, capsys):
                  "--timing", "exact", "--model", "lwp", "--smp", "4", "--options", ""]) == 1
     told = capsys.readouterr().out
     one = torture.setting(12, model="lwp", options="", smp=4, timing="exact")
-    line = (f"tools/weft run --smp 4 --model lwp --timing exact --seed 12 --quantum {one.quantum} "
-            f"-- torture -s 12 -t {one.workers} ")
-    assert line in told
-    assert line.replace("weft run", "weft gdb").split(" -- ")[0] in told
-    assert "--ex 'break torture_failed'" in told
+    words = f"--smp 4 --model lwp --timing exact --seed 12 --quantum {one.quantum}"
+    argv = f"-- torture -s 12 -t {one.workers} "
+    assert f"tools/weft run {words} {argv}" in told
+    assert f"tools/weft gdb --reverse {words} --ex 'break torture_failed' --ex reverse-continue {argv}" in told
     assert told.endswith("1 of 3 runs failed: seeds 12\n")
     assert main(["torture", "--no-build", "--runs", "1", "--timing", "exact"]) == 0
+
+    # One that cannot be recorded is repeated forward; one that stands still needs no place to go back to.
+    fast = torture.setting(12, timing="fast").repeat(Result(1, ""))
+    assert " --ex 'break torture_failed' --ex 'break panic' " in fast and " --ex continue -- " in fast
+    assert one.repeat(Result(124, "", error="nothing could happen any more")).splitlines()[1].startswith(
+        f"tools/weft gdb --reverse {words} {argv}")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -31,12 +31,16 @@ def parse(text):
     return range(int(match[1]), int(match[2]) + 1)
 
 
-def repeat(words, machine, seed):
-    """The lines that repeat one seed: as it was, and under GDB, from its end backwards if it can be
-    recorded.  words: of the host command, before --, without the seed."""
-    words = [*words, "--seed", str(seed)]
-    stops = [word for stop in STOPS for word in ("--ex", f"break {stop}")]
-    gdb = ["--reverse", *words] if machine.can_be_recorded() else [*words, *stops, "--ex", "continue"]
+def repeat(words, machine, check=None, reached=True):
+    """The lines that repeat a run: as it was, and under GDB.  words: of the host command, before --.
+
+    If the run can be recorded, GDB goes through it from its end backwards.  check: the function of the program
+    in which a check that fails ends; GDB begins there, if the run has reached it."""
+    stops = [*([check] if check else []), *STOPS]
+    gdb = [*words, *(word for stop in stops for word in ("--ex", f"break {stop}")), "--ex", "continue"]
+    if machine.can_be_recorded():
+        back = ["--ex", f"break {check}", "--ex", "reverse-continue"] if check and reached else []
+        gdb = ["--reverse", *words, *back]
     return "\n".join(shlex.join(line) for line in (
         ["tools/weft", "run", *words, "--", *machine.argv],
         ["tools/weft", "gdb", *gdb, "--", *machine.argv]))
@@ -146,5 +150,5 @@ def run(machine, text, jobs, words, tell):
     tell(result)
     print(f"weft: seed {seed} failed: {result.error or f'status {result.status}'}; the lines that "
           f"repeat it{', with the same input' if machine.stdin else ''}:\n"
-          f"{repeat(words, machine, seed)}", file=sys.stderr)
+          f"{repeat([*words, '--seed', str(seed)], machine)}", file=sys.stderr)
     return result

@@ -10,7 +10,6 @@ import concurrent.futures
 import contextlib
 import itertools
 import random
-import shlex
 import threading
 import time
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from . import build, cores
 from .counts import counted
 from .guest import Guests
 from .machine import ENGINES, Machine, UsageError
+from .seeds import repeat
 
 CPU_COUNTS = (1, 2, 4, 8)
 MODELS = ("lwp", "mxn", "n1")
@@ -41,8 +41,7 @@ MOVES = {"exact": 40, "fast": 400}
 PATIENCE = {"exact": 5, "fast": 100}  # guest's seconds that a player may wait
 TIMEOUT = {"exact": 300, "fast": 400}  # host's seconds for a run
 
-# Where GDB stops, if a run comes there: in the watchdog and at a failed check; in the kernel.
-STOPS = ("torture_failed", "panic", "lockstep_standstill")
+CHECK = "torture_failed"  # where the watchdog and a check that fails end
 
 TOLD = 400  # lines of a failing run's output: stacks are among them
 
@@ -91,12 +90,9 @@ class Setting:
             f", {self.options}" if self.options else "") + (
             f", engine {self.engine}" if self.engine != ENGINES[0] else "")
 
-    def repeat(self):
-        """The lines that repeat it: as it was, and under GDB up to its failure."""
-        stops = [word for stop in STOPS for word in ("--ex", f"break {stop}")]
-        return "\n".join(shlex.join(line) for line in (
-            ["tools/weft", "run", *self.words(), "--", *self.argv()],
-            ["tools/weft", "gdb", *self.words(), *stops, "--ex", "continue", "--", *self.argv()]))
+    def repeat(self, result):
+        """The lines that repeat it, with this Result: as it was, and under GDB at its failure."""
+        return repeat(self.words(), self.machine(), CHECK, reached=result.status == 1)
 
 
 def setting(seed, model=None, options=None, smp=None, timing=None, engine=None, debug=False):
@@ -162,7 +158,7 @@ class Torture:
                 if why:
                     told = result.output.splitlines()[-TOLD:] + result.panic.splitlines()
                     print("\n".join(f"    {line}" for line in told))
-                    print(one.repeat(), flush=True)
+                    print(one.repeat(result), flush=True)
 
     def run(self):
         with concurrent.futures.ThreadPoolExecutor(self._jobs) as pool:
