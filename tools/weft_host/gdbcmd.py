@@ -118,7 +118,7 @@ def _gdb_forward(args, machine):
         # With a command, its output comes to our terminal, and GDB has the keyboard.  A shell
         # needs a keyboard of its own: QEMU makes a pseudo-terminal and says which.
         console = "stdio,signal=off" if machine.argv else "pty"
-        command = machine.qemu(work, not machine.argv, console)
+        command = replace(machine, stepped=True).qemu(work, not machine.argv, console)
         command += ["-S", "-gdb", f"unix:{stub},server=on,wait=off"]
         place = Place() if machine.timing == "exact" else None
         qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
