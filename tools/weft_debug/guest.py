@@ -188,6 +188,11 @@ class Process:
         """By their ids."""
         return self.guest.read_threads(self)
 
+    @property
+    def address(self) -> int:
+        """Of the kernel's struct proc."""
+        return self.object.address
+
     def lwp(self, id: int) -> Lwp | None:
         return next((lwp for lwp in self.lwps if lwp.id == id), None)
 
@@ -381,6 +386,10 @@ class Guest:
 
     def process(self, pid: int) -> Process | None:
         return next((p for p in self.processes if p.pid == pid), None)
+
+    def process_of(self, cr3: int) -> Process | None:
+        """The process whose address space this is."""
+        return next((p for p in self.processes if p.space is not None and p.space.cr3 == cr3 & FRAME), None)
 
     def _process(self, o: Object) -> Process:
         address = o["as"].number()

@@ -23,10 +23,8 @@ class Programs:
         return cls(files or {}, [build / "bin", build / "tests/bin"])
 
     def _candidates(self, name: str) -> Iterator[Path]:
-        """Those with the process's name, then all that were brought: a program may have changed its name."""
-        for guest, path in self._files.items():
-            if guest.rpartition("/")[2] == name:
-                yield path
+        """The build's first, which have debugging information; then those that were brought, whose process
+        may have changed its name."""
         for folder in self._folders:
             yield folder / name
         yield from self._files.values()
