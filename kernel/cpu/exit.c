@@ -1,6 +1,10 @@
 /*
  * exit.c - the ways in which the machine ends.
+ *
+ * With the word `stay' on the kernel's command line, a machine that does not end well stays in QEMU
+ * and stands still, so that the host tool can read its memory.  The host tool ends QEMU.
  */
+#include <kern/boot.h>
 #include <kern/cpu.h>
 #include <kern/file.h>
 #include <kern/printk.h>
@@ -11,9 +15,23 @@
 #define KEYBOARD_PORT 0x64
 #define KEYBOARD_PULSE_RESET 0xfe
 
+/* Does not return if the machine is to stand still.  All other CPUs are stopped, and the console's
+ * lock is ignored. */
+static void machine_stay(int qemu_value)
+{
+	char value[2];
+
+	if (qemu_value == QEMU_EXIT_OK || !boot_option("stay", value, sizeof(value)))
+		return;
+	printk("\033]weft;stands;%d\a", qemu_value);
+	for (;;)
+		__asm__ volatile("cli; hlt");
+}
+
 void machine_exit(int qemu_value)
 {
 	irq_save();
+	machine_stay(qemu_value);
 	__asm__ volatile("outl %0, %1" ::"a"(qemu_value), "Nd"((uint16_t)DEBUG_EXIT_PORT));
 	for (;;) /* the machine has no such device: nothing is left to do */
 		__asm__ volatile("cli; hlt");

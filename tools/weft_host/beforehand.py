@@ -90,7 +90,7 @@ def _ask(asked):
     answers = re.split(rf"^{ASKS} \d+\n", result.output, flags=re.MULTILINE)[1:]
     if result.error or len(answers) != len(asked):
         raise HostError(f"the guest that is asked about models and options: {result.error}\n"
-                        f"{result.panic}{result.output}")
+                        f"{result.report}{result.output}")
     for where, answer in zip(asked.values(), answers):
         said, refused, _ = answer.partition(REFUSED)
         if refused:

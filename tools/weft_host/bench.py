@@ -94,7 +94,7 @@ class Context:
     def _result(self, machine):
         result = run_guest(machine, started=self._started)
         if result.error:
-            raise HostError(f"{' '.join(machine.argv)}: {result.error}\n{result.panic}{result.output}")
+            raise HostError(f"{' '.join(machine.argv)}: {result.error}\n{result.report}{result.output}")
         return result
 
 

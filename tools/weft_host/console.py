@@ -8,6 +8,7 @@ which a terminal ignores:
     out;ADDR;SIZE  the list of the files that were asked for, in memory (handover.c)
     held;CPU       after exit: the guest stands still, ADDR is an address on this CPU
     panic          all that follows is a panic's report
+    stands;VALUE   after the report: the guest stands still; VALUE is what QEMU would have ended with
 """
 
 import re
@@ -30,6 +31,7 @@ class ConsoleFilter:
         self.held = None  # a CPU
         self.panicked = False
         self.report = b""  # of a panic
+        self.stands = None  # the value of the stands sequence
         self._held = b""  # the beginning of what may be a sequence, or a CR
         self._crlf_to_lf = crlf_to_lf
 
@@ -85,6 +87,8 @@ class ConsoleFilter:
             self.manifest = tuple(int(number) for number in argument.split(b";"))
         elif word == b"panic":
             self.panicked = True
+        elif word == b"stands" and argument.isdigit() and self.panicked:
+            self.stands = int(argument)
 
     def _route(self, text):
         if not self.panicked:

@@ -22,10 +22,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from weft_debug.crash import Ended
+
 from .console import ConsoleFilter
 from .cores import Place
 from .machine import QMP_SOCKET, HostError, Machine
 from .monitor import Monitor
+from .standing import Standing, crash_path
 from .workdir import WorkDirectory, explained
 
 STATUS_TIMEOUT = 124
@@ -53,8 +56,15 @@ class Result:
     output: str = ""
     error: str = ""
     panic: str = ""  # the kernel's report
+    picture: str = ""  # of a guest that stood still: every process, and what its threads wait for
+    kept: Path | None = None  # the crash file
     seconds: float = 0.0  # on the host, from QEMU's start to its end
     cpu_seconds: float | None = None  # of the host's cores, for QEMU; None: it was killed, or not on Linux
+
+    @property
+    def report(self) -> str:
+        """What the kernel says, and what its memory tells."""
+        return "\n".join(text.rstrip("\n") + "\n" for text in (self.panic, self.picture) if text)
 
     @property
     def timed_out(self) -> bool:
@@ -95,7 +105,7 @@ class Guest:
             self.work = Path(self._work.name)
         try:
             try:
-                command = self.machine.qemu(self.work, self.terminal, "stdio,signal=off")
+                command = self.machine.qemu(self.work, self.terminal, "stdio,signal=off", stays=True)
                 self._errors = open(self.work / "stderr", "w+")
             except OSError as error:
                 raise explained(error, self.work) from error
@@ -162,9 +172,8 @@ class Guest:
                 elif not hung:
                     self._have_it_tell(sink, out)
                 self._flush(sink)
-                if hung:
-                    return self._result(STATUS_PANIC, "the kernel panicked, and hung")
-                return self._result(STATUS_TIMEOUT, f"time-out after {timeout:g} s")
+                return self._look(self._result(STATUS_PANIC, "the kernel panicked, and hung") if hung else
+                                  self._result(STATUS_TIMEOUT, f"time-out after {timeout:g} s"))
             readable, writable = _wait(wants, sends, left)
             for fd in self.watched.keys() & set(readable):
                 self.watched[fd]()
@@ -179,6 +188,9 @@ class Guest:
                 text = self.filter.feed(data)
                 if text:
                     sink(text)
+                if self.filter.stands is not None:
+                    self._flush(sink)
+                    return self._look(self._ended(2 * self.filter.stands + 1))
                 status = self.filter.status
                 if self.machine.wanted and self.filter.held is not None and status is not None:
                     return self._result(status & 0xff)
@@ -186,6 +198,22 @@ class Guest:
         cpu_seconds = _cpu_seconds(self.qemu.pid)
         result = self._ended(self.qemu.wait())
         result.cpu_seconds = cpu_seconds
+        return result
+
+    def _look(self, result: Result) -> Result:
+        """The guest has failed: takes from its memory what that tells, if QEMU is still there."""
+        if self.machine.recording or not Standing.is_possible(self.work) or self.qemu.poll() is not None:
+            return result
+        try:
+            with Standing(self.work, self.machine) as standing:
+                result.picture = standing.picture()
+                if self.machine.keep is not None:
+                    path = crash_path(self.machine.keep, self.machine.stem())
+                    ended = Ended(self.machine.argv, result.status, result.error, result.panic)
+                    standing.keep(path, ended, result.picture)
+                    result.kept = path
+        except HostError as error:
+            result.picture += f"weft: the guest's memory cannot be read: {error}\n"
         return result
 
     def _have_it_tell(self, sink: Sink, out: int) -> None:
@@ -221,7 +249,7 @@ class Guest:
         return True
 
     def _read_on(self, sink: Sink, out: int, seconds: float) -> bool:
-        """Takes what the guest writes for so long.  True: it has ended."""
+        """Takes what the guest writes for so long.  True: it has ended, or stands still for ever."""
         ends = time.monotonic() + seconds
         while (left := ends - time.monotonic()) > 0:
             if out in _wait([out], [], left)[0]:
@@ -229,6 +257,8 @@ class Guest:
                 if not data:
                     return True
                 sink(self.filter.feed(data))
+                if self.filter.stands is not None:
+                    return True
         return False
 
     def _flush(self, sink: Sink) -> None:

@@ -80,6 +80,7 @@ class Machine:
     verbose: bool = False  # the kernel tells of its boot
     recording: str | None = None  # "record" or "replay": recording.py
     stepped: bool = False  # by GDB, from the first instruction on
+    keep: Path | None = field(default=None, compare=False)  # a directory: for the memory of a guest that fails
 
     def check(self) -> None:
         """Raises UsageError."""
@@ -158,6 +159,11 @@ class Machine:
         path = self.build / "bin" / Path(name).name
         return path if path.is_file() else None
 
+    def stem(self) -> str:
+        """A name for files of the host about a run: the program's, and the seed."""
+        name = re.sub(r"[^A-Za-z0-9_.-]", "_", Path(self.argv[0]).name if self.argv else "sh").lstrip(".") or "run"
+        return name if self.seed is None else f"{name}-seed{self.seed}"
+
     def run_file(self, terminal: bool) -> bytes:
         """/etc/weft-run: what init shall start, and hand over at its end; init.c has its form.
         WEFT_CONSOLE tells init how to set the console up."""
@@ -217,7 +223,7 @@ class Machine:
                  # *Closed by:* the machine has no such device, and weft uses none.
                  "-global", "apic-common.vapic=off"])
 
-    def cmdline(self) -> str:
+    def cmdline(self, stays: bool = False) -> str:
         words = [] if self.verbose else ["quiet"]
         words.append(f"timing={self.timing}")
         words += [f"{name}={getattr(self, name)}" for name in ("seed", "quantum", "mips")
@@ -226,6 +232,8 @@ class Machine:
             words.append(f"engine=one cpus={self.smp}")
         if self.free is not None:
             words.append(f"free={_megabytes(self.free)}")
+        if stays:
+            words.append("stay")
         if self.append:
             words.append(self.append)
         return " ".join(words)
@@ -238,9 +246,10 @@ class Machine:
         free = _megabytes(self.free)
         return f"{free + (initrd.stat().st_size >> 20) + 24 + free // 16}M"
 
-    def qemu(self, work: str | Path, terminal: bool, console: str) -> list[str]:
+    def qemu(self, work: str | Path, terminal: bool, console: str, stays: bool = False) -> list[str]:
         """The command line of QEMU; what it needs is written into the directory `work`.
-        console: the back end of the serial console, a -chardev without its id."""
+        console: the back end of the serial console, a -chardev without its id.  stays: a guest that does not
+        end well stands still, and QEMU stays, if there can be a monitor (not for a recording)."""
         self.check()
         if shutil.which(QEMU) is None:
             raise HostError(f"{QEMU} is not installed (Debian: qemu-system-x86; `make setup`)")
@@ -255,19 +264,19 @@ class Machine:
                    "-chardev", f"{console},id=console",
                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
         socket = f"{work}/{QMP_SOCKET}"
-        # At the time limit the kernel only loses its report if the socket's name is too long.
-        if self.wanted or self.recording or (self.timeout is not None and
-                                             len(os.fsencode(socket)) < SOCKET_NAME):
+        # If the socket's name is too long, only what tells of a failure is lost.
+        stays = stays and not self.recording and len(os.fsencode(socket)) < SOCKET_NAME
+        if self.wanted or self.recording or stays:
             command += ["-qmp", f"unix:{socket},server=on,wait=off"]
         if self.boot == "kernel":
             # After qboot, which leaves no timer running, QEMU 7.2 with several processors in exact timing tells
             # GDB of a first step that it has not made.
             command += [] if self.stepped else firmware()
-            command += ["-kernel", str(kernel), "-initrd", str(initrd), "-append", self.cmdline()]
+            command += ["-kernel", str(kernel), "-initrd", str(initrd), "-append", self.cmdline(stays)]
         else:
             image = Path(work) / "weft.iso"
             try:
-                iso.make(image, kernel, initrd, self.cmdline())
+                iso.make(image, kernel, initrd, self.cmdline(stays))
             except (iso.IsoError, OSError, subprocess.SubprocessError) as error:
                 raise HostError(str(error)) from error
             initrd.unlink()

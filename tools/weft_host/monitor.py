@@ -34,13 +34,19 @@ class Monitor:
 
     def save(self, cpu, address, size, path):
         """The guest's memory at a virtual address of that CPU, as a file."""
+        self._save("memsave", address, size, path, **{"cpu-index": cpu})
+
+    def save_physical(self, address, size, path):
+        """The guest's memory at a physical address, as a file."""
+        self._save("pmemsave", address, size, path)
+
+    def _save(self, command, address, size, path, **more):
         with open(path, "wb"):
             pass
         if size > 0:
             self._link.symlink_to(path.absolute())  # whose name may be no UTF-8, as JSON needs it
             try:
-                self.ask("memsave", **{"val": address, "size": size, "cpu-index": cpu,
-                                        "filename": os.fspath(self._link)})
+                self.ask(command, **{"val": address, "size": size, "filename": os.fspath(self._link), **more})
             finally:
                 self._link.unlink()
         if path.stat().st_size != size:  # QEMU does not look whether all could be written

@@ -1,6 +1,7 @@
 """weft run, and the options that it shares with weft gdb."""
 
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -262,11 +263,12 @@ def _tell_trouble(trouble, status):
 
 
 def tell_error(result):
-    """On standard error: the kernel's report, and why the status is not the program's."""
-    if result.panic:
-        sys.stderr.write(result.panic.rstrip("\n") + "\n")
+    """On standard error: the kernel's report, what its memory tells, and why the status is not the program's."""
+    sys.stderr.write(result.report)
     if result.error:
         print(f"weft: {result.error}", file=sys.stderr)
+    if result.kept is not None:
+        print(f"weft: its memory is kept: tools/weft crash {shlex.quote(str(result.kept))}", file=sys.stderr)
 
 
 def _tell(result):

@@ -95,7 +95,7 @@ def execute(run: Run, patterns: Sequence[str] = (),
         outcome.results = parse(result.output, patterns)
     except HostError as error:
         outcome.status = str(error)
-        outcome.output = (result.panic + result.output)[-SAID_OF_A_FAILURE:]
+        outcome.output = (result.report + result.output)[-SAID_OF_A_FAILURE:]
     return outcome
 
 

@@ -156,7 +156,7 @@ class Torture:
                     self.failed.append(one)
                 print(f"{one}: {why or 'well'} ({result.seconds:.1f} s)", flush=True)
                 if why:
-                    told = result.output.splitlines()[-TOLD:] + result.panic.splitlines()
+                    told = result.output.splitlines()[-TOLD:] + result.report.splitlines()
                     print("\n".join(f"    {line}" for line in told))
                     print(one.repeat(result), flush=True)
 
