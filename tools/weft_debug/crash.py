@@ -5,6 +5,7 @@ A crash file is a zip archive, so that any zip tool shows its texts:
     guest.json      FORMAT; the command that was run, and how it ended; the registers of each processor of QEMU;
                     the ranges of physical memory; of the kernel and of each process's program, the path on the
                     host and the file's SHA-256
+    features/NAME   how QEMU's gdbstub describes the registers
     report.txt      the kernel's report
     picture.txt     the picture of every process (picture.py), as it was printed
     kernel.elf      the kernel, with its debugging information
@@ -56,14 +57,17 @@ class Ended:
 # --- writing ------------------------------------------------------------------------------------------
 
 
-def write(path: Path, guest: Guest, memory: Iterable[tuple[int, bytes]], ended: Ended, picture: str) -> None:
-    """memory: all of the machine's, by address, in pieces of whole chunks.  The file is there whole, or not at
-    all.  Raises CrashError, and what `memory` raises."""
+def write(path: Path, guest: Guest, features: Mapping[str, str], memory: Iterable[tuple[int, bytes]], ended: Ended,
+          picture: str) -> None:
+    """features: see stub.Description.  memory: all of the machine's, by address, in pieces of whole chunks.
+    The file is there whole, or not at all.  Raises CrashError, and what `memory` raises."""
     part = path.with_name(path.name + ".part")
     try:
         with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
             out.writestr("report.txt", ended.report)
             out.writestr("picture.txt", picture)
+            for name, text in features.items():
+                out.writestr(f"features/{name}", text)
             about: dict[str, Any] = {
                 "format": FORMAT, "command": ended.command, "status": ended.status, "error": ended.error,
                 "registers": {str(n): r for n, r in guest.machine.processors().items()},
@@ -216,6 +220,12 @@ class CrashFile:
     def picture(self) -> str:
         """As it was printed."""
         return self._text("picture.txt")
+
+    @property
+    def features(self) -> dict[str, str]:
+        """For stub.Description."""
+        return {name.removeprefix("features/"): self._text(name) for name in self._archive.namelist()
+                if name.startswith("features/")}
 
     def _file(self, path: str, digest: str, name: str, work: Path) -> Path:
         """The host's file, if it is still the same; else a copy in `work`."""

@@ -1,16 +1,46 @@
 """A machine behind a gdbstub of QEMU's: its memory, and the registers of its processors."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
 
 from .guest import Registers
 from .memory import MemoryFault, StubMemory
 
-REGISTERS = "i386-64bit.xml"  # how the stub calls the description of its registers
+TARGET = "target.xml"
+INCLUDE = re.compile(r'include href="([^"]+)"')
 
 
 class StubError(Exception):
     """The stub does not answer as QEMU's does."""
+
+
+class Description:
+    """The registers in the order of the packet g.  texts: target.xml, and those that it includes, by name."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        """Raises StubError."""
+        self.texts = dict(texts)
+        self.registers: list[tuple[str, int]] = []  # name, bytes
+        try:
+            for annex in INCLUDE.findall(self.texts[TARGET]):
+                for node in ElementTree.fromstring(self.texts[annex]).iter("reg"):
+                    self.registers.append((node.get("name", ""), int(node.get("bitsize", "")) // 8))
+        except (ElementTree.ParseError, ValueError, LookupError) as error:
+            raise StubError(f"the registers are not described as they should be: {error}") from error
+
+    def decode(self, packet: bytes) -> Registers:
+        data = bytes.fromhex(packet.decode().replace("x", "0"))
+        registers, at = {}, 0
+        for name, size in self.registers:
+            registers["rflags" if name == "eflags" else name] = int.from_bytes(data[at:at + size], "little")
+            at += size
+        return registers
+
+    def encode(self, registers: Registers) -> bytes:
+        return b"".join(
+            (registers.get("rflags" if name == "eflags" else name, 0) & (1 << 8 * size) - 1)
+            .to_bytes(size, "little").hex().encode() for name, size in self.registers)
 
 
 class StubMachine:
@@ -18,7 +48,10 @@ class StubMachine:
 
     def __init__(self, ask: Callable[[bytes], bytes]) -> None:
         self._ask = ask
-        self._described = self._describe()
+        # The stub gives values of registers only after it has been asked for their description.
+        target = self._read(TARGET)
+        self.description = Description(
+            {TARGET: target, **{annex: self._read(annex) for annex in INCLUDE.findall(target)}})
         try:
             self.physical = StubMemory(ask)
         except MemoryFault as error:
@@ -33,22 +66,12 @@ class StubMachine:
     def _read(self, annex: str) -> str:
         text = b""
         while True:
-            piece = self._ask(f"qXfer:features:read:{annex}:{len(text):x},ffb".encode())
+            piece = self._ask(f"qXfer:features:read:{annex}:{len(text):x},7f0".encode())
             if piece[:1] not in (b"m", b"l"):
                 raise StubError("the stub does not describe its registers")
             text += piece[1:]
             if piece[:1] == b"l":
                 return text.decode()
-
-    def _describe(self) -> list[tuple[str, int]]:
-        """The registers in the order of packet g, with their bytes.  The stub gives values only after it has
-        been asked for the description of its target."""
-        self._read("target.xml")
-        try:
-            registers = ElementTree.fromstring(self._read(REGISTERS)).iter("reg")
-            return [(register.get("name", ""), int(register.get("bitsize", "")) // 8) for register in registers]
-        except (ElementTree.ParseError, ValueError) as error:
-            raise StubError(f"the stub describes its registers wrongly: {error}") from error
 
     def processors(self) -> dict[int, Registers]:
         if self._processors is None:
@@ -66,9 +89,4 @@ class StubMachine:
     def _registers(self, thread: int) -> Registers:
         if self._ask(b"Hg%x" % thread) != b"OK":
             raise StubError(f"the stub has no processor {thread}")
-        data = bytes.fromhex(self._ask(b"g").decode().replace("x", "0"))
-        registers, at = {}, 0
-        for name, size in self._described:
-            registers["rflags" if name == "eflags" else name] = int.from_bytes(data[at:at + size], "little")
-            at += size
-        return registers
+        return self.description.decode(self._ask(b"g"))

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 
-from . import bench, ccmd, check, doctor, gdbcmd, project, report, results, runcmd, site, torture, venv
+from . import bench, ccmd, check, crashcmd, doctor, gdbcmd, project, report, results, runcmd, site, torture, venv
 from .machine import HostError, UsageError
 
 STATUS_USAGE = 2
@@ -44,6 +44,8 @@ def _parser():
     add("cc", None, "compiles a C program against libthread and the C library")
     gdbcmd.add_options(add(
         "gdb", gdbcmd.gdb, "boots a guest stopped before its first instruction, under GDB"))
+    crashcmd.add_options(add(
+        "crash", crashcmd.crash, "shows the memory that --keep has left of a guest that failed"))
     bench.add_options(add("bench", bench.main, "runs experiments and prints their tables"))
     report.add_options(add(
         "report", report.main, "writes the papers' tables and figures beside weft's, as web pages"))

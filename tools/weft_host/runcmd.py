@@ -8,6 +8,7 @@ import sys
 import termios
 import time
 import tty
+from pathlib import Path
 
 from . import build, cores, mark, outfiles, seeds
 from .counts import counted
@@ -62,6 +63,7 @@ def add_machine_options(parser):
 def add_run_options(parser):
     """Of run alone."""
     add_machine_options(parser)
+    add_keep(parser)
     parser.add_argument("--seeds", metavar="A..B",
                         help="exact timing: runs each of these seeds, side by side, up to the first "
                              "that fails, and says how to repeat it")
@@ -70,6 +72,12 @@ def add_run_options(parser):
     parser.add_argument("--out", action="append", default=[], metavar="GUEST[:HOST]",
                         help="takes a file or directory out of the guest when CMD has ended, to HOST or "
                              "into the current directory; may be repeated")
+
+
+def add_keep(parser, folder=None):
+    parser.add_argument("--keep", metavar="DIR", default=folder,
+                        help="after a panic, a standstill or a time limit, leaves the guest's memory as a file in "
+                             "DIR, for weft crash" + (f"; {folder} by default" if folder else ""))
 
 
 def words_of(machine):
@@ -230,6 +238,7 @@ def run(args):
     mark.warn(machine)
     if machine.timing == "exact" and sys.stdin and not sys.stdin.isatty():
         machine.stdin = sys.stdin.buffer.read()
+    machine.keep = None if args.keep is None else Path(args.keep)
     wanted = [outfiles.Wanted.parse(item) for item in args.out]
     machine.wanted = [one.guest for one in wanted]
     if args.seeds is not None:
@@ -268,7 +277,12 @@ def tell_error(result):
     if result.error:
         print(f"weft: {result.error}", file=sys.stderr)
     if result.kept is not None:
-        print(f"weft: its memory is kept: tools/weft crash {shlex.quote(str(result.kept))}", file=sys.stderr)
+        print(f"weft: {told_kept(result)}", file=sys.stderr)
+
+
+def told_kept(result):
+    """Where the guest's memory is, and what opens it."""
+    return f"its memory is kept: tools/weft crash {shlex.quote(str(result.kept))}"
 
 
 def _tell(result):

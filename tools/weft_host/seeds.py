@@ -50,6 +50,12 @@ def failed(result):
     return bool(result.error) or result.status != 0
 
 
+def discard(result):
+    """A failure that is not told: its memory is not wanted."""
+    if result.kept is not None:
+        result.kept.unlink(missing_ok=True)
+
+
 class Seeds:
     """Runs of one machine.  failure: (seed, Result) of the lowest seed that failed, or None."""
 
@@ -78,12 +84,15 @@ class Seeds:
         with self._lock:
             del self._running[seed]
             if guests.stopped:
+                discard(result)
                 return
             if not failed(result):
                 self.well += 1
                 self._progress(self.well, self._seeds)
                 return
             # Those above it have been stopped, if a lower one had failed before.
+            if self.failure is not None:
+                discard(self.failure[1])
             self.failure = seed, result
             for other, its in self._running.items():
                 if other > seed:

@@ -46,7 +46,8 @@ class Standing:
             self._monitor = opened.enter_context(contextlib.closing(Monitor(self._work / QMP_SOCKET, SECONDS)))
             self._monitor.ask("stop")
             self._stub = opened.enter_context(contextlib.closing(self._open_stub()))
-            self.guest = Guest(StubMachine(self._ask), self._machine.build / "weft.elf", Programs.of_build(
+            self._live = StubMachine(self._ask)
+            self.guest = Guest(self._live, self._machine.build / "weft.elf", Programs.of_build(
                 self._machine.build, {guest: path for path, guest in self._machine.guest_files()}))
             self._opened = opened.pop_all()
         return self
@@ -78,7 +79,7 @@ class Standing:
     def keep(self, path: Path, ended: Ended, said: str) -> None:
         """said: the picture."""
         with _explained():
-            crash.write(path, self.guest, self._memory(), ended, said)
+            crash.write(path, self.guest, self._live.description.texts, self._memory(), ended, said)
 
     def _ranges(self) -> list[tuple[int, int]]:
         size = self._monitor.ask("query-memory-size-summary")["base-memory"]

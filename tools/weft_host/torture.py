@@ -13,11 +13,14 @@ import random
 import threading
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from . import build, cores
 from .counts import counted
 from .guest import Guests
 from .machine import ENGINES, Machine, UsageError
+from .paths import BUILD
+from .runcmd import add_keep, told_kept
 from .seeds import repeat
 
 CPU_COUNTS = (1, 2, 4, 8)
@@ -121,14 +124,21 @@ def failure(result):
     return "" if ", all well" in result.output else "it did not say that all is well"
 
 
+CRASHES = BUILD / "crashes"
+MOST_KEPT = 10
+
+
 class Torture:
     """Makes runs side by side, and tells of each as it ends.
 
     Of those in fast timing one at a time: its CPUs want a host thread each that runs, else one waits
     for the other.  Those in exact timing take what it leaves."""
 
-    def __init__(self, settings, jobs, until=None):
+    def __init__(self, settings, jobs, until=None, keep=None):
+        """keep: a directory for the memory of the first runs that fail, MOST_KEPT of them."""
         self._settings = settings
+        self._keep = keep
+        self._kept = 0
         self._lock = threading.Lock()
         self._fast = threading.Lock()
         self._jobs = jobs
@@ -146,18 +156,23 @@ class Torture:
     def _work(self):
         while (one := self._next()) is not None:
             with self._fast if one.timing == "fast" else contextlib.nullcontext():
-                result = self._guests.run(one.machine())
+                machine = one.machine()
+                machine.keep = self._keep if self._kept < MOST_KEPT else None
+                result = self._guests.run(machine)
             why = failure(result)
             with self._lock:
                 if self._guests.stopped:
                     return
                 self.runs += 1
+                self._kept += result.kept is not None
                 if why:
                     self.failed.append(one)
                 print(f"{one}: {why or 'well'} ({result.seconds:.1f} s)", flush=True)
                 if why:
                     told = result.output.splitlines()[-TOLD:] + result.report.splitlines()
                     print("\n".join(f"    {line}" for line in told))
+                    if result.kept is not None:
+                        print(told_kept(result))
                     print(one.repeat(result), flush=True)
 
     def run(self):
@@ -191,6 +206,7 @@ def add_options(parser):
     parser.add_argument("--smp", type=int, metavar="N", help="CPUs, always so many")
     parser.add_argument("--timing", choices=TIMINGS, help="only this timing")
     parser.add_argument("--engine", choices=ENGINES, help="only this engine of exact timing")
+    add_keep(parser, CRASHES)
     parser.add_argument("--debug", action="store_true", help="the build with DEBUG=1")
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
 
@@ -213,7 +229,7 @@ def torture(args):
         settings = itertools.islice(settings, args.runs)
     else:
         until = time.monotonic() + 60 * args.minutes
-    all_runs = Torture(settings, args.jobs, until)
+    all_runs = Torture(settings, args.jobs, until, Path(args.keep))
     try:
         all_runs.run()
     except (KeyboardInterrupt, SystemExit):
