@@ -196,7 +196,7 @@ class CrashFile:
     def _json(self) -> dict[str, Any]:
         try:
             about = json.loads(self._text("guest.json"))
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise CrashError(f"{self.path} is no crash file, or damaged: guest.json: {error}") from error
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise CrashError(f"{self.path} is no crash file of this version ({FORMAT})")

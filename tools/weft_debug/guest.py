@@ -40,7 +40,8 @@ SWITCH_SAVED = ("r15", "r14", "r13", "r12", "rbp", "rbx", "rip")
 THREAD_SAVED = ("r15", "r14", "r13", "r12", "rbx", "rbp", "rip")
 KERNEL_CS = 0x08
 USER_CS, USER_SS = 0x2B, 0x23  # kern/trap.h
-NMI_STACK = 4096
+ANYWHERE_STACK = 4096  # bytes, of an NMI and the like (kernel/cpu/cpu.c)
+OTHER_STACKS = (1, 2)  # in struct tss: of a double fault, of a machine check
 
 MOST_CPUS = 64
 MOST_WCHAN = 16  # bytes, as lwp_info has them
@@ -70,7 +71,7 @@ class Machine(Protocol):
 class Cpu:
     """processor: QEMU's processor that executes it; None: it is put aside by exact timing's engine `one`.
     registers: of where it will go on; if it waits for its turn, where its last window ended.  interrupted:
-    the registers that an NMI, which is still being handled, has found."""
+    the registers that an NMI or a machine check, which is still being handled, has found."""
 
     guest: "Guest" = field(repr=False)
     id: int
@@ -337,18 +338,29 @@ class Guest:
     def _with_processor(self, c: Object, number: int, processor: int, registers: Registers) -> Cpu:
         cpu = Cpu(self, number, processor, registers, dict.fromkeys(registers, processor), False,
                   self.space(registers["cr3"]))
-        tops = [c["nmi_stack"][i].number() for i in range(2)]
-        if not cpu.user and any(top - NMI_STACK <= registers["rsp"] < top for top in tops):
-            frame = c["frame"].number()
-            if not self._exact:
-                found, homes = self._trap_frame(tops[0] - self.layout.type("struct trapframe").size)
-            elif frame:
-                found, homes = self._lockstep_frame(frame)
-            else:
-                return cpu
-            cpu.interrupted = {**registers, **found}
-            cpu.interrupted_homes = {**cpu.homes, **homes}
+        if not cpu.user and (frame := self._interrupted(c, registers["rsp"])) is not None:
+            cpu.interrupted = {**registers, **frame[0]}
+            cpu.interrupted_homes = {**cpu.homes, **frame[1]}
         return cpu
+
+    def _interrupted(self, c: Object, rsp: int) -> tuple[Registers, dict[str, Home]] | None:
+        """What an NMI, a double fault or a machine check has found, if the CPU is on the stack of one."""
+        def holds(top: int) -> bool:
+            return top - ANYWHERE_STACK <= rsp < top
+
+        def frame(top: int) -> tuple[Registers, dict[str, Home]]:
+            return self._trap_frame(top - self.layout.type("struct trapframe").size)
+
+        nmi = [c["nmi_stack"][i].number() for i in range(2)]
+        for number in OTHER_STACKS:
+            if holds(top := c["tss"]["ist"][number].number()):
+                return frame(top)
+        if not any(holds(top) for top in nmi):
+            return None
+        if not self._exact:
+            return frame(nmi[0])
+        window = c["frame"].number()  # the NMI that has ended it
+        return self._lockstep_frame(window) if window else None
 
     def _frame(self, o: Object) -> tuple[Registers, dict[str, Home]]:
         data = self.kernel.read(o.address, o.type.size)
