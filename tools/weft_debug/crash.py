@@ -2,9 +2,9 @@
 
 A crash file is a zip archive, so that any zip tool shows its texts:
 
-    guest.json      FORMAT; the command that was run, and how it ended; the registers of each processor of QEMU;
-                    the ranges of physical memory; of the kernel and of each process's program, the path on the
-                    host and the file's SHA-256
+    guest.json      FORMAT; the command that was run, how it ended, and when, in nanoseconds since the boot (null:
+                    not known); the registers of each processor of QEMU; the ranges of physical memory; of the
+                    kernel and of each process's program, the path on the host and the file's SHA-256
     features/NAME   how QEMU's gdbstub describes the registers
     report.txt      the kernel's report
     picture.txt     the picture of every process (picture.py), as it was printed
@@ -70,6 +70,7 @@ def write(path: Path, guest: Guest, features: Mapping[str, str], memory: Iterabl
                 out.writestr(f"features/{name}", text)
             about: dict[str, Any] = {
                 "format": FORMAT, "command": ended.command, "status": ended.status, "error": ended.error,
+                "now": guest.time,
                 "registers": {str(n): r for n, r in guest.machine.processors().items()},
                 "kernel": _put_file(out, "kernel.elf", guest.layout.elf), "programs": {}}
             files = {p.program: p.name for p in guest.processes if p.program is not None}
@@ -183,6 +184,7 @@ class CrashFile:
                                self._text("report.txt"))
             ranges = [(_number(a), _number(n)) for a, n in about["memory"]]
             registers = {_number(int(n)): _registers(r) for n, r in about["registers"].items()}
+            self._time = None if about["now"] is None else _number(about["now"])
             self._kernel = str(about["kernel"]["path"]), str(about["kernel"]["sha256"])
             self._programs = [(str(p["name"]), str(p["path"]), str(p["sha256"]), f"programs/{int(n)}")
                               for n, p in about["programs"].items()]
@@ -249,7 +251,9 @@ class CrashFile:
         for name, path, digest, member in self._programs:
             with contextlib.suppress(CrashError):  # the rest can be seen without it
                 files[f"{member}/{name}"] = self._file(path, digest, member, work)
-        return Guest(self.machine, kernel, Programs(files, []))
+        guest = Guest(self.machine, kernel, Programs(files, []))
+        guest.time = self._time
+        return guest
 
     def close(self) -> None:
         self._archive.close()

@@ -114,7 +114,7 @@ class Lwp:
     on: Cpu | None
     user_registers: Registers
     homes: dict[str, Home] = field(repr=False)
-    since: int | None = None  # nanoseconds in this state; None: the kernel does not know
+    since: int | None  # nanoseconds since it began to sleep, to be stopped, or to wait for a CPU; None: not known
 
 
 @dataclass(eq=False)
@@ -219,6 +219,7 @@ class Guest:
         self.layout = Layout(kernel)
         self.layout.unit("kernel/proc/proc.c")
         self.symbols = programs.symbols(kernel)
+        self.time: int | None = None  # nanoseconds since boot, where its reader knows more than the memory tells
         self.damage = ""
         self.forget()
 
@@ -227,7 +228,7 @@ class Guest:
         self.kernel: Space = KernelSpace(self.machine.physical, self._kernel_cr3)
         self.damage = ""
         self._spaces: dict[int, Space] = {}
-        for name in ("cpus", "processes", "_exact", "_lwps_by_address"):
+        for name in ("cpus", "processes", "now", "_exact", "_lwps_by_address"):
             self.__dict__.pop(name, None)
 
     def note(self, damage: str) -> None:
@@ -248,6 +249,21 @@ class Guest:
     def space(self, cr3: int) -> Space:
         cr3 &= FRAME
         return self._spaces.setdefault(cr3, Space(self.machine.physical, cr3))
+
+    @cached_property
+    def now(self) -> int | None:
+        """Nanoseconds since boot; None: not known.  In exact timing, that of the CPU whose clock is ahead of all
+        others, at the beginning of its window.  In fast timing the clock of the host has gone on."""
+        if self.time is not None:
+            return self.time
+        with suppress(MemoryFault, LayoutError):
+            if self._exact:
+                clocks = self.variable("ls", "timing/lockstep.c")
+                count = min(self.variable("ncpu", "cpu/cpu.c").number(), MOST_CPUS)
+                mips = self.variable("mips", "timing/lockstep.c").number()
+                ahead = max((clocks[n]["now"].number() for n in range(count)), default=0)
+                return ahead * 1000 // mips if mips else None
+        return None
 
     # --- CPUs ------------------------------------------------------------------------------------
 
@@ -436,7 +452,14 @@ class Guest:
         return Lwp(process, o["id"].number(), o.address, o["name"].text(), state, o["cpu"].number(),
                    o["pri"].number(), sclass, wchan, self.call_name(call),
                    tuple(registers.get(name, 0) for name in ARGUMENTS) if call != NO_CALL else (),
-                   cpu, registers, homes)
+                   cpu, registers, homes, self._since(o, state))
+
+    def _since(self, o: Object, state: str) -> int | None:
+        """For how long it has slept, been stopped, or waited for a CPU."""
+        name = {"sleep": "since", "stop": "since", "run": "enqueued"}.get(state, "")
+        if self.now is None or name not in o.type.fields:
+            return None
+        return max(0, self.now - o[name].number())
 
     def call_name(self, number: int) -> str:
         """The name of a system call, or "" for none.  The kernel's table has a function for each."""

@@ -131,7 +131,7 @@ def object_lines(threads: Iterable[Thread]) -> list[str]:
 def waiter_words(thread: Thread, w: Wait) -> str:
     how = f" to {'write' if w.write else 'read'}" if w.kind == "rwlock" else ""
     mutex = w.owner_words() if w.kind == "cond" else ""
-    return f"    {thread} waits{how}" + (f", {mutex}" if mutex else "") + (", until a deadline" if w.timed else "")
+    return f"    {thread} waits{how}" + (f", {mutex}" if mutex else "") + w.times_words()
 
 
 def deadlock_lines(threads: Sequence[Thread]) -> list[str]:

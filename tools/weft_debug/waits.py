@@ -49,7 +49,8 @@ class Wait:
     held: how the object is held: "" (it has no owner, or is free), thread (owner), exited (a thread that has
     exited), number (thread or, with is_lwp, LWP `number` of process `pid`; owner, if it is known), readers
     (so many), unreadable.  For kind join the owner is the thread that is to end.  For a barrier `number`
-    threads have arrived, of `count`.  dead: what the death of an owner has made of a robust mutex.
+    threads have arrived, of `count`.  dead: what the death of an owner has made of a robust mutex.  since: for how
+    many nanoseconds the thread has slept; None: not known, because it is on no LWP, for example.
     """
 
     process: "Process"
@@ -67,6 +68,7 @@ class Wait:
     number: int = 0
     is_lwp: bool = False
     dead: str = ""
+    since: int | None = None
 
     @property
     def is_locks(self) -> bool:
@@ -115,8 +117,12 @@ class Wait:
     def __str__(self) -> str:
         """As pstack says it, behind "waits for"."""
         owner = self.owner_words()
-        deadline = ", until a deadline" if self.timed and self.kind != "time" else ""
-        return self.object_words() + (f", {owner}" if owner else "") + deadline
+        return self.object_words() + (f", {owner}" if owner else "") + self.times_words()
+
+    def times_words(self) -> str:
+        """For how long the thread has waited, and whether its wait has a deadline, each after a comma."""
+        since = "" if self.since is None else f", for {self.since / 1e9:.3f} s"
+        return since + (", until a deadline" if self.timed and self.kind != "time" else "")
 
 
 def _set_words(signals: int) -> str:
@@ -241,6 +247,8 @@ class _Finder:
         w.object = lwp.arguments[0]
         word = self._word(w.object)
         match lwp.syscall:
+            case "lwp_sleep":
+                w.kind = "time"
             case "lwp_mutex_lock" | "lwp_mutex_timedlock":
                 self._mutex(w, word)
             case "lwp_cond_wait" | "lwp_cond_timedwait":
@@ -252,16 +260,33 @@ class _Finder:
             case "lwp_barrier_wait":
                 self._barrier(w)
 
+    def wait_for(self, kind: str, address: int) -> Wait:
+        w = Wait(self._process, kind, address)
+        match kind:
+            case "mutex":
+                self._mutex(w, self._library.field(address, "mutex.owner"))
+            case "rwlock":
+                self._rwlock(w, self._library.field(address, "rwlock.word"), False)
+            case "barrier":
+                self._barrier(w)
+        return w
+
     def wait_of(self, r: Record, lwp: "Lwp | None") -> Wait | None:
         """lwp: that runs the thread, or None."""
         w = Wait(self._process, "", r.wchan, timed=r.timed, asleep=lwp is None)
+        self._fill(w, r, lwp)
+        if lwp is not None and w.asleep and lwp.state == "sleep":
+            w.since = lwp.since
+        return w if w.kind else None
+
+    def _fill(self, w: Wait, r: Record, lwp: "Lwp | None") -> None:
         if lwp is not None:
             w.timed = _call_is_timed(lwp)
         if r.wchan == 0:
             if lwp is not None and lwp.arguments:
                 self._call(w, lwp)
             w.asleep = w.kind != ""
-            return w if w.kind else None
+            return
         if lwp is not None:
             w.asleep = lwp.syscall == "lwp_park"
         if self._in_table(r, "at.sleepq_point"):
@@ -270,7 +295,6 @@ class _Finder:
             self._lock(w, r)
         else:
             w.kind = "unknown"
-        return w
 
     def _in_table(self, r: Record, table: str) -> bool:
         begin = self._library.value(table)
@@ -301,6 +325,11 @@ def wait_of(thread: "Thread") -> Wait | None:
     if thread.record is None or thread.exited or isinstance(library, str):
         return None
     return _Finder(thread.process, library).wait_of(thread.record, thread.lwp if thread.runs else None)
+
+
+def wait_for(process: "Process", library: Library, kind: str, address: int) -> Wait:
+    """What a wait for the object at this address would be.  kind: mutex, rwlock, cond, sema or barrier."""
+    return _Finder(process, library).wait_for(kind, address)
 
 
 # --- deadlocks ----------------------------------------------------------------------------------------

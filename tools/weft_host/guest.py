@@ -205,7 +205,7 @@ class Guest:
         if self.machine.recording or not Standing.is_possible(self.work) or self.qemu.poll() is not None:
             return result
         try:
-            with Standing(self.work, self.machine) as standing:
+            with Standing(self.work, self.machine, result.panic) as standing:
                 result.picture = standing.picture()
                 if self.machine.keep is not None:
                     path = crash_path(self.machine.keep, self.machine.stem())

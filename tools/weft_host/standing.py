@@ -7,6 +7,7 @@ ends well has none.
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -33,9 +34,12 @@ LOW_MEMORY = 0xC0000000  # bytes below 4 GiB in a machine pc that has more than 
 class Standing:
     """Use it by `with`; all raise HostError."""
 
-    def __init__(self, work: Path, machine: Machine) -> None:
+    def __init__(self, work: Path, machine: Machine, report: str = "") -> None:
+        """report: the kernel's, which may tell the time."""
         self._work = work
         self._machine = machine
+        told = re.search(r"^weft: (?:time limit|standstill) at (\d+) ns", report, re.MULTILINE)
+        self._time = int(told[1]) if told else None
 
     @staticmethod
     def is_possible(work: Path) -> bool:
@@ -49,6 +53,7 @@ class Standing:
             self._live = StubMachine(self._ask)
             self.guest = Guest(self._live, self._machine.build / "weft.elf", Programs.of_build(
                 self._machine.build, {guest: path for path, guest in self._machine.guest_files()}))
+            self.guest.time = self._time
             self._opened = opened.pop_all()
         return self
 
