@@ -1,7 +1,8 @@
 """Where a replay was before: the last hit of breakpoints and watchpoints before a place.
 
-The replay goes forward from the snapshot before that place, and stops at each hit.  If there is none, the
-snapshot before that is the next.  QEMU's own search (the packet bc of its stub) keeps only the last hit between
+The replay goes forward from the snapshot before that place, and stops at each hit.  If there is none, it does so
+from two snapshots before that, then from four, and so on: to load a snapshot takes as long as to run to the next
+one.  QEMU's own search (the packet bc of its stub) keeps only the last hit between
 two snapshots, knows nothing of processes, and cannot be stopped.
 """
 
@@ -104,10 +105,14 @@ class Search:
 
     def last_hit(self, points: Points, end: int) -> Hit | None:
         """The last before the place `end`.  The machine ends up anywhere.  Raises Interrupted."""
+        snapshots = 1
         while end > 0:
-            start = self._replay.snapshot_before(end - 1)
+            start = end
+            for _ in range(snapshots):
+                start = self._replay.snapshot_before(max(0, start - 1))
             hit = self._last_of(points, start, end)
             if hit is not None:
                 return hit
             end = start
+            snapshots *= 2
         return None
