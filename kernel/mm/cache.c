@@ -348,7 +348,10 @@ void kcache_free(struct kcache *c, void *obj)
 	irq_restore(s);
 }
 
-/* Moves this CPU's magazines to the depot.  c->lock held. */
+/*
+ * Moves this CPU's magazines to the depot.  c->lock held.  One without objects is none of the full ones:
+ * alloc_slow takes an object of each of these.
+ */
 static void kcache_give_back(struct kcache *c)
 {
 	struct magazine **mine[] = {&c->cpu[this_cpu()->id].loaded,
@@ -356,8 +359,9 @@ static void kcache_give_back(struct kcache *c)
 
 	for (unsigned i = 0; i < ARRAY_LEN(mine); i++)
 		if (*mine[i] != NULL) {
-			magazine_push(&c->full, *mine[i]);
-			c->nfull++;
+			bool some = (*mine[i])->n > 0;
+			magazine_push(some ? &c->full : &c->empty, *mine[i]);
+			c->nfull += some;
 			*mine[i] = NULL;
 		}
 }
