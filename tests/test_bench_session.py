@@ -1,10 +1,10 @@
 """weft bench, from its start to its last line: what it refuses before it measures anything, what it
 says on the way, what an interruption leaves."""
 
-import _thread
 import csv
 import json
 import re
+import signal
 import threading
 from dataclasses import replace
 from unittest import mock
@@ -216,7 +216,8 @@ def test_an_interruption_leaves_what_is_measured(bench, tmp_path):
     def answer(machine, started):
         if machine.argv[-1] == "3":
             started(running)
-            _thread.interrupt_main()
+            # A signal wakes the main thread where it waits; _thread.interrupt_main() does not.
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             killed.wait(60)
             return Result(70, error="killed")
         return good(machine)

@@ -1,11 +1,12 @@
 """The experiment speed, on made-up times; and that a guest's time of the host's cores is what it took."""
 
+import subprocess
 import sys
 
 import pytest
 from rich.console import Console
 from weft_host.experiments import speed
-from weft_host.guest import Result
+from weft_host.guest import Result, _cpu_seconds
 from weft_host.machine import ENGINES, HostError, UsageError
 
 
@@ -63,3 +64,10 @@ def test_time_of_the_cores(guest):
     little, much = (guest(["scale", "split", work], timing="exact", smp=2) for work in (1000, 30_000_000))
     assert 0 < little.cpu_seconds < much.cpu_seconds
     assert much.cpu_seconds < 2 * much.seconds
+
+
+def test_a_child_that_another_thread_has_waited_for():
+    """As Popen.kill() does: it is no error that its time is not known any more."""
+    child = subprocess.Popen(["true"])
+    child.wait()
+    assert _cpu_seconds(child.pid) is None

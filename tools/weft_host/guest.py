@@ -350,11 +350,17 @@ def _give_way() -> None:
 
 def _cpu_seconds(pid: int) -> float | None:
     """Waits for the end of a child, and leaves it to be waited for: the time of the host's cores that all its
-    threads took, to a tick (proc(5)).  None: not on Linux."""
+    threads took, to a tick (proc(5)).  None: not on Linux, or it was killed.
+
+    *Race:* another thread kills the child (Guests.stop), and Popen.kill() waits for one that has ended; *without
+    this:* there is no such child any more, and an error ends the run; *closed by:* these exceptions."""
     if not sys.platform.startswith("linux"):
         return None
-    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    try:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (ChildProcessError, FileNotFoundError, ProcessLookupError):
+        return None
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
