@@ -69,7 +69,7 @@ def test_the_command_repeats_the_run(load):
         'model = "mxn"', 'model = "mxn"\noptions = "queue=fifo"')
     for run in load(text).runs(True):
         words = shlex.split(run.command())
-        args = cli._parser().parse_args(words[1:words.index("--")])
+        args = cli._parser("run").parse_args(words[1:words.index("--")])
         args.argv = words[words.index("--") + 1:]
         machine, again = run.machine(), runcmd.machine_from(args)
         machine.timeout, machine.background = None, False

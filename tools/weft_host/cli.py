@@ -1,13 +1,16 @@
-"""The command line: one subcommand a job."""
+"""The command line: one subcommand a job.
+
+A call imports the module of its own command alone: all of them take Python longer than a guest takes to boot.
+"""
 
 import argparse
 import fcntl
+import importlib
 import os
 import signal
 import subprocess
 import sys
 
-from . import bench, ccmd, check, crashcmd, doctor, gdbcmd, project, report, results, runcmd, site, torture, venv
 from .machine import HostError, UsageError
 
 STATUS_USAGE = 2
@@ -22,56 +25,60 @@ class _Version(argparse.Action):
     """Asks git only when it is wanted."""
 
     def __call__(self, parser, *_):
+        from . import project, results
+
         print(f"weft {project.version()} ({results.revision()})")
         parser.exit()
 
 
-def _parser():
+# (name, its module and function, what it does, what its parser has beside its options).  The module's function
+# add_options, if there is one, adds the options.
+COMMANDS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
+    ("run", "runcmd.run", "boots a guest: a shell, or one command",
+     {"usage": "weft run [OPTION]... [-- CMD ARG...]", "epilog": EXIT_STATUSES}),
+    ("cc", "ccmd.cc", "compiles a C program against libthread and the C library", {}),
+    ("gdb", "gdbcmd.gdb", "boots a guest stopped before its first instruction, under GDB", {}),
+    ("crash", "crashcmd.crash", "shows the memory that --keep has left of a guest that failed", {}),
+    ("bench", "bench.main", "runs experiments and prints their tables", {}),
+    ("report", "report.main", "writes the papers' tables and figures beside weft's, as web pages", {}),
+    ("site", "site.main", "makes web pages of the documents", {}),
+    ("setup", "venv.setup", "adds a group of Python packages that only some commands need", {}),
+    ("doctor", "doctor.doctor", "says whether weft works on this host, and what to do if not", {}),
+    ("torture", "torture.torture", "seeded stress of the threads library", {}),
+    ("check-format", "check.check_format",
+     "says what clang-format, ruff, mypy and the check of the English find wrong", {}),
+    ("format", "check.format_all", "formats the C sources, and mends Python where ruff does that safely", {}),
+    ("pytest", "check.run_pytest", "runs the tests; options are pytest's", {}),
+)
+# These take options of another program, which argparse need not understand.
+PASS_ON = ("cc", "pytest")
+
+
+def _command(name):
+    """(The module of a command, the function that does it), or None."""
+    for known, place, *_ in COMMANDS:
+        if known == name:
+            module, _, function = place.partition(".")
+            module = importlib.import_module(f".{module}", __package__)
+            return module, getattr(module, function)
+    return None
+
+
+def _parser(wanted):
+    """Knows all commands, and the options of the one that is wanted."""
     parser = argparse.ArgumentParser(
         prog="weft", description="A laboratory for thread models: the host command.")
     parser.add_argument("--version", action=_Version, nargs=0,
                         help="tells the version and the revision of the sources, and ends")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    def add(name, handler, text, **more):
-        sub = commands.add_parser(name, help=text, description=text, **more)
-        sub.set_defaults(handler=handler)
-        return sub
-
-    runcmd.add_run_options(add(
-        "run", runcmd.run, "boots a guest: a shell, or one command",
-        usage="weft run [OPTION]... [-- CMD ARG...]", epilog=EXIT_STATUSES))
-    add("cc", None, "compiles a C program against libthread and the C library")
-    gdbcmd.add_options(add(
-        "gdb", gdbcmd.gdb, "boots a guest stopped before its first instruction, under GDB"))
-    crashcmd.add_options(add(
-        "crash", crashcmd.crash, "shows the memory that --keep has left of a guest that failed"))
-    bench.add_options(add("bench", bench.main, "runs experiments and prints their tables"))
-    report.add_options(add(
-        "report", report.main, "writes the papers' tables and figures beside weft's, as web pages"))
-    site.add_options(add("site", site.main, "makes web pages of the documents"))
-    add("setup", setup, "adds a group of Python packages that only some commands need").add_argument(
-        "names", nargs="+", choices=venv.GROUPS, metavar="GROUP", help=", ".join(venv.GROUPS))
-    doctor.add_options(add(
-        "doctor", doctor.doctor, "says whether weft works on this host, and what to do if not"))
-    torture.add_options(add(
-        "torture", torture.torture, "seeded stress of the threads library"))
-    add("check-format", check.check_format,
-        "says what clang-format, ruff, mypy and the check of the English find wrong")
-    add("format", check.format_all, "formats the C sources, and mends Python where ruff does that safely")
-    add("pytest", None, "runs the tests; options are pytest's")
+    for name, _, text, more in COMMANDS:
+        command = commands.add_parser(name, help=text, description=text, **more)
+        if name == wanted:
+            module, function = _command(name)
+            command.set_defaults(handler=function)
+            if hasattr(module, "add_options"):
+                module.add_options(command)
     return parser
-
-
-def setup(args):
-    """weft setup GROUP..."""
-    for name in args.names:
-        venv.add(name)
-    return 0
-
-
-# These take options of another program, which argparse need not understand.
-PASS_ON = {"cc": ccmd.cc, "pytest": check.run_pytest}
 
 
 def _leave_on_signal(number, _frame):
@@ -106,10 +113,10 @@ def _print_nowhere():
 
 def _call(argv):
     if argv and argv[0] in PASS_ON:
-        return PASS_ON[argv[0]](argv[1:])
+        return _command(argv[0])[1](argv[1:])
     # What follows the first -- is the guest's, whatever it looks like.
     own = argv[:argv.index("--")] if "--" in argv else argv
-    args = _parser().parse_args(own)
+    args = _parser(own[0] if own else None).parse_args(own)
     args.argv = argv[len(own) + 1:]
     return args.handler(args)
 

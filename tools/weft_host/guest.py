@@ -22,13 +22,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from weft_debug.crash import Ended
-
 from .console import ConsoleFilter
 from .cores import Place
 from .machine import QMP_SOCKET, HostError, Machine
 from .monitor import Monitor
-from .standing import Standing, crash_path
 from .workdir import WorkDirectory, explained
 
 STATUS_TIMEOUT = 124
@@ -202,6 +199,11 @@ class Guest:
 
     def _look(self, result: Result) -> Result:
         """The guest has failed: takes from its memory what that tells, if QEMU is still there."""
+        # Here, since most guests do not fail: what reads ELF files takes Python half as long as all else.
+        from weft_debug.crash import Ended
+
+        from .standing import Standing, crash_path
+
         if self.machine.recording or not Standing.is_possible(self.work) or self.qemu.poll() is not None:
             return result
         try:

@@ -60,7 +60,7 @@ def add_machine_options(parser):
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
 
 
-def add_run_options(parser):
+def add_options(parser):
     """Of run alone."""
     add_machine_options(parser)
     add_keep(parser)
@@ -292,5 +292,5 @@ def _tell(result):
     tell_error(result)
 
 
-__all__ = ["STATUS_PANIC", "STATUS_TIMEOUT", "add_machine_options", "add_run_options",
+__all__ = ["STATUS_PANIC", "STATUS_TIMEOUT", "add_machine_options", "add_options",
            "machine_from", "print_bytes", "run", "tell_error"]

@@ -124,3 +124,16 @@ def add(group):
                          "once, the network")
             record(group)
     importlib.invalidate_caches()
+
+
+# --- weft setup -----------------------------------------------------------------------------
+
+def add_options(parser):
+    parser.add_argument("names", nargs="+", choices=GROUPS, metavar="GROUP", help=", ".join(GROUPS))
+
+
+def setup(args):
+    """weft setup GROUP..."""
+    for name in args.names:
+        add(name)
+    return 0
