@@ -40,6 +40,11 @@ mutex first, held by thread 2 (left)
 SPIN = "while :; do :; done"
 
 
+def limit(timing):
+    """Seconds: in fast timing it ends the guest, and in exact timing the standstill comes before."""
+    return 8 if timing["timing"] == "fast" else 100
+
+
 def untimed(text):
     """Without how long each thread has waited."""
     return re.sub(r", for \d+\.\d{3} s\b", "", text)
@@ -50,6 +55,14 @@ def section(text, pid):
     return untimed(re.search(rf"^{pid}:\t.*\n(?:.+\n)*", text, re.MULTILINE)[0])
 
 
+def circle(weft, timing, *more):
+    """The deadlock, as a user runs it."""
+    options = [word for key, value in timing.items() for word in (f"--{key}", value)]
+    with turn():
+        return weft("run", "--smp", 2, "--model", "mxn", "--timeout", limit(timing), *options, *more, "--",
+                    "held_locks", "circle")
+
+
 # --- every end -------------------------------------------------------------------------------------------
 
 
@@ -57,7 +70,7 @@ def section(text, pid):
 @pytest.mark.parametrize("model", MODELS)
 def test_a_deadlock_of_two_threads(guest, model, timing):
     """Exact timing finds the standstill; in fast timing the time limit ends the guest."""
-    result = guest(["held_locks", "circle"], smp=2, model=model, timeout=8, may_fail=True, **timing)
+    result = guest(["held_locks", "circle"], smp=2, model=model, timeout=limit(timing), may_fail=True, **timing)
     assert result.status == 124
     assert ("standstill" in result.panic) == (timing["timing"] == "exact"), result.panic
     assert CIRCLE in section(result.picture, 2), result.picture
@@ -69,11 +82,18 @@ def test_a_deadlock_of_two_threads(guest, model, timing):
 @pytest.mark.parametrize("timing", TIMINGS, ids=NAMES)
 def test_the_command_says_it(weft, timing):
     """One command, without options for debugging."""
-    options = [word for key, value in timing.items() for word in (f"--{key}", value)]
-    with turn():
-        done = weft("run", "--smp", "2", "--model", "mxn", "--timeout", "8", *options, "--", "held_locks", "circle")
+    done = circle(weft, timing)
     assert done.returncode == 124
     assert f"\n{DEADLOCK}\n".encode() in done.stderr and done.stdout == b"", done.stderr.decode()
+
+
+def test_the_transcript_of_the_readme(weft):
+    """`...` stands for lines that are left out."""
+    block = re.search(r"^\$ tools/weft (run .*held_locks circle)\n(.*?)^```", (TOP / "README.md").read_text(),
+                      re.MULTILINE | re.DOTALL)
+    done = weft(*block[1].split())
+    pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in block[2].splitlines())
+    assert re.search(f"^{pattern}", done.stderr.decode(), re.MULTILINE), done.stderr.decode()
 
 
 def test_the_engines_show_the_same(guest):
@@ -253,10 +273,7 @@ def kept(tmp_path_factory):
 @pytest.mark.parametrize("timing", TIMINGS, ids=NAMES)
 def test_keep(weft, tmp_path, timing):
     """The file shows what the run has shown."""
-    options = [word for key, value in timing.items() for word in (f"--{key}", value)]
-    with turn():
-        done = weft("run", "--smp", "2", "--model", "mxn", "--timeout", "8", *options, "--keep", tmp_path / "k",
-                    "--", "held_locks", "circle")
+    done = circle(weft, timing, "--keep", tmp_path / "k")
     path, = (tmp_path / "k").iterdir()
     assert f"its memory is kept: tools/weft crash {path}\n" in done.stderr.decode()
     text, _, _ = done.stderr.decode().partition("weft: time-out")[0].partition("weft: nothing could happen")

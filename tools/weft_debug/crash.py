@@ -12,7 +12,7 @@ A crash file is a zip archive, so that any zip tool shows its texts:
     programs/N      program number N, with its debugging information
     memory/ADDRESS  CHUNK bytes of physical memory from this address on (hexadecimal); zeros are left out
 
-The kernel and the programs are in it, because they may have been built anew when the file is read.
+The kernel and the programs are in it, because a later build may have changed them.
 """
 
 import contextlib

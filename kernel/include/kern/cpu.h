@@ -139,7 +139,8 @@ void cpu_start_others(void); /* INIT-SIPI-SIPI, one by one; returns when all are
 /* The last function that a started CPU enters, on its idle LWP's stack (sched/). */
 void sched_cpu_main(void) NORETURN;
 
-/* cpu/exit.c: ends QEMU by the debug-exit device, or halts for ever. */
+/* cpu/exit.c: ends QEMU by the debug-exit device, or halts for ever.  With the word `stay' on the command line, a
+ * machine that does not end well stands still, for the host tool. */
 void machine_exit(int qemu_value) NORETURN;
 void machine_reset(void) NORETURN;
 /* The orderly end: reports `status` to the host tool on the console, then machine_exit. */
