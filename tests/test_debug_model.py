@@ -89,7 +89,7 @@ def test_the_command_says_it(weft, timing):
 
 def test_the_transcript_of_the_readme(weft):
     """`...` stands for lines that are left out."""
-    block = re.search(r"^\$ tools/weft (run .*held_locks circle)\n(.*?)^```", (TOP / "README.md").read_text(),
+    block = re.search(r"^\$ tools/weft (run [^\n]*held_locks circle)\n(.*?)^```", (TOP / "README.md").read_text(),
                       re.MULTILINE | re.DOTALL)
     done = weft(*block[1].split())
     pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in block[2].splitlines())

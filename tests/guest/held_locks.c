@@ -297,5 +297,5 @@ int main(int argc, char **argv)
 		damage(what);
 	}
 	for (;;)
-		sleep(1000);
+		pause();
 }
