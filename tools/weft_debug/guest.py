@@ -195,7 +195,11 @@ class Process:
         return self.object.address
 
     def lwp(self, id: int) -> Lwp | None:
-        return next((lwp for lwp in self.lwps if lwp.id == id), None)
+        return self._lwps_by_id.get(id)
+
+    @cached_property
+    def _lwps_by_id(self) -> dict[int, Lwp]:
+        return {lwp.id: lwp for lwp in self.lwps}
 
     def thread_at(self, at: int) -> Thread | None:
         """The thread whose struct thread is at this address."""

@@ -59,7 +59,8 @@ def process_lines(process: Process, most: int | None) -> list[str]:
     if threads:
         lines += shortened(columns([("THREAD", "NAME", "STATE", "LWP", "CPU", "WAITS FOR"),
                                     *(thread_row(t) for t in threads)]), most)
-    return [*lines, *shortened(object_lines(threads), most), *deadlock_lines(threads)]
+    return [*lines, *shortened(object_lines(threads), most),
+            *shortened(deadlock_lines(threads), most)]
 
 
 def thread_row(thread: Thread) -> tuple[str, str, str, str, str, str]:
@@ -90,19 +91,16 @@ def lwp_words(lwp: Lwp) -> str:
 
 
 def lwp_lines(processes: Iterable[Process], most: int | None) -> list[str]:
-    """As lwps in the guest, without times."""
+    """As lwps in the guest, without times.  The name is the program's, and the LWP's own or that of the thread
+    that it runs."""
     rows = [("PID", "LWP", "STATE", "CLS", "PRI", "CPU", "SYSCALL", "WAITS FOR", "NAME")]
     for process in processes:
+        names = {thread.lwp: thread.name for thread in process.threads if thread.runs}
         rows += [(str(process.pid), str(lwp.id), lwp.state, lwp.sclass or "-", str(lwp.priority), str(lwp.cpu),
-                  lwp.syscall or "-", lwp.wchan or "-", lwp_name(lwp)) for lwp in process.lwps]
+                  lwp.syscall or "-", lwp.wchan or "-",
+                  "/".join(word for word in (process.name, lwp.name or names.get(lwp)) if word))
+                 for lwp in process.lwps]
     return shortened(columns(rows, ""), most)
-
-
-def lwp_name(lwp: Lwp) -> str:
-    """The program's name, and the LWP's own or that of the thread that it runs."""
-    thread = next((t for t in lwp.process.threads if t.runs and t.lwp is lwp), None)
-    name = lwp.name or ("" if thread is None else thread.name)
-    return f"{lwp.process.name}/{name}" if name else lwp.process.name
 
 
 # --- objects and deadlocks -------------------------------------------------------------------------------
