@@ -232,7 +232,7 @@ class Guest:
         self.kernel: Space = KernelSpace(self.machine.physical, self._kernel_cr3)
         self.damage = ""
         self._spaces: dict[int, Space] = {}
-        for name in ("cpus", "processes", "now", "_exact", "_lwps_by_address"):
+        for name in ("cpus", "processes", "now", "engine", "_lwps_by_address"):
             self.__dict__.pop(name, None)
 
     def note(self, damage: str) -> None:
@@ -261,7 +261,7 @@ class Guest:
         if self.time is not None:
             return self.time
         with suppress(MemoryFault, LayoutError):
-            if self._exact:
+            if self.engine:
                 clocks = self.variable("ls", "timing/lockstep.c")
                 count = min(self.variable("ncpu", "cpu/cpu.c").number(), MOST_CPUS)
                 mips = self.variable("mips", "timing/lockstep.c").number()
@@ -293,7 +293,7 @@ class Guest:
         return next((cpu for cpu in self.cpus if cpu.lwp_address == lwp), None)
 
     @cached_property
-    def _exact(self) -> str:
+    def engine(self) -> str:
         """The engine of exact timing: one, processors, or "" for fast timing."""
         if self.variable("lockstep_icr", "timing/lockstep.c").number() == 0 and \
                 self.variable("engine", "timing/lockstep.c").number() == 0:
@@ -313,7 +313,7 @@ class Guest:
             lwp = c["lwp"].number()
             if lwp == 0:
                 continue
-            if self._exact == "one":
+            if self.engine == "one":
                 made = self._on_one(c, number, holder, processors.get(0, {}))
             else:
                 made = self._on_processor(c, number, processors)
@@ -377,7 +377,7 @@ class Guest:
                 return frame(top)
         if not any(holds(top) for top in nmi):
             return None
-        if not self._exact:
+        if not self.engine:
             return frame(nmi[0])
         window = c["frame"].number()  # the NMI that has ended it
         return self._lockstep_frame(window) if window else None

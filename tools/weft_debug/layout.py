@@ -242,6 +242,7 @@ class Layout:
             handle, path = tempfile.mkstemp(dir=self.elf.parent, prefix=self._file.name)
             with os.fdopen(handle, "w") as out:
                 json.dump({"key": self._key(), "units": self._kept}, out)
+            os.chmod(path, 0o644)  # a file of mkstemp is its owner's alone
             os.replace(path, self._file)
 
     def unit(self, name: str) -> Unit:
@@ -257,7 +258,7 @@ class Layout:
         try:
             with open(self.elf, "rb") as file:
                 elf = ELFFile(file)
-                if not elf.has_dwarf_info():
+                if not elf.has_dwarf_info(strict=True):
                     raise LayoutError(f"{self.elf} has no debugging information")
                 for unit in elf.get_dwarf_info().iter_CUs():
                     top = unit.get_top_DIE()
