@@ -539,6 +539,21 @@ def test_torture_keeps_what_fails(weft, tmp_path):
     assert weft("crash", tmp_path / "crashes" / names[0]).returncode == 0
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_program_that_finds_a_mistake(tmp_path, engine):
+    """torture, whose patience is short: with --keep the machine stands still where the program says so."""
+    machine = Machine(argv=["torture", "-m", "stand still", "-t", "2", "-n", "1", "-w", "1"], smp=2, mem=MEM,
+                      timing="exact", engine=engine, model="mxn", timeout=100, background=True)
+    plain = run(machine)
+    assert (plain.status, plain.picture, plain.kept) == (1, "", None) and "what never comes" in plain.output
+    machine.keep = tmp_path
+    result = run(machine)
+    assert (result.status, result.error) == (1, "") and plain.output.startswith(result.output)
+    assert result.kept == tmp_path / "torture.crash"
+    assert len(re.findall(r"^[23]:\ttorture$", result.picture, re.MULTILINE)) == 2, result.picture
+    assert re.search(r"^\d +2/1 +torture +kernel ", result.picture, re.MULTILINE), result.picture
+
+
 def test_seeds_keep_the_failure_that_is_told(weft, tmp_path):
     done = weft("run", "--seeds", "1..3", "--smp", "2", "--mem", MEM, "--keep", tmp_path / "k", "--",
                 "held_locks", "circle")

@@ -2,7 +2,8 @@
  * exit.c - the ways in which the machine ends.
  *
  * With the word `stay' on the kernel's command line, a machine that does not end well stays in QEMU
- * and stands still, so that the host tool can read its memory.  The host tool ends QEMU.
+ * and stands still, so that the host tool can read its memory.  The host tool ends QEMU.  With
+ * `stay=all' a program can ask for this, too (WEFT_REBOOT_FAIL).
  */
 #include <kern/boot.h>
 #include <kern/cpu.h>
@@ -15,23 +16,28 @@
 #define KEYBOARD_PORT 0x64
 #define KEYBOARD_PULSE_RESET 0xfe
 
-/* Does not return if the machine is to stand still.  All other CPUs are stopped, and the console's
- * lock is ignored. */
-static void machine_stay(int qemu_value)
+/* Tells the host tool what QEMU would have ended with.  All other CPUs are stopped, and the
+ * console's lock is ignored. */
+static void NORETURN machine_stand(int qemu_value)
 {
-	char value[2];
-
-	if (qemu_value == QEMU_EXIT_OK || !boot_option("stay", value, sizeof(value)))
-		return;
 	printk("\033]weft;stands;%d\a", qemu_value);
 	for (;;)
 		__asm__ volatile("cli; hlt");
 }
 
+static bool machine_stays(const char *when)
+{
+	char value[8];
+
+	return boot_option("stay", value, sizeof(value)) &&
+	       (*when == '\0' || strcmp(value, when) == 0);
+}
+
 void machine_exit(int qemu_value)
 {
 	irq_save();
-	machine_stay(qemu_value);
+	if (qemu_value != QEMU_EXIT_OK && machine_stays(""))
+		machine_stand(qemu_value);
 	__asm__ volatile("outl %0, %1" ::"a"(qemu_value), "Nd"((uint16_t)DEBUG_EXIT_PORT));
 	for (;;) /* the machine has no such device: nothing is left to do */
 		__asm__ volatile("cli; hlt");
@@ -53,6 +59,14 @@ void machine_halt(int status)
 {
 	machine_say_status(status);
 	machine_exit(QEMU_EXIT_OK);
+}
+
+bool machine_fail(int status)
+{
+	if (!machine_stays("all"))
+		return false;
+	machine_say_status(status);
+	machine_stand(QEMU_EXIT_OK);
 }
 
 void machine_hold(int status)

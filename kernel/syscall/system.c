@@ -134,8 +134,10 @@ int64_t sys_sysinfo(const uint64_t arg[6])
 /*
  * reboot(how, status): ends the machine.  WEFT_REBOOT_HALT: QEMU ends, and the host tool ends with
  * this status (its low 8 bits).  WEFT_REBOOT_HOLD: the same, except that QEMU stays until the host
- * tool has read the caller's memory.  WEFT_REBOOT_RESET: resets the machine.
- * EINVAL: how.
+ * tool has read the caller's memory.  WEFT_REBOOT_RESET: resets the machine.  WEFT_REBOOT_FAIL: as
+ * WEFT_REBOOT_HALT, except that the host tool first reads all memory, for a program that has found a
+ * mistake; the machine stands still meanwhile.
+ * EINVAL: how.  ENOTSUP: WEFT_REBOOT_FAIL, and the host tool does not want the memory.
  */
 int64_t sys_reboot(const uint64_t arg[6])
 {
@@ -143,6 +145,8 @@ int64_t sys_reboot(const uint64_t arg[6])
 		machine_halt((int)arg[1] & 0xff);
 	if (arg[0] == WEFT_REBOOT_HOLD)
 		machine_hold((int)arg[1] & 0xff);
+	if (arg[0] == WEFT_REBOOT_FAIL && !machine_fail((int)arg[1] & 0xff))
+		return -ENOTSUP;
 	if (arg[0] == WEFT_REBOOT_RESET)
 		machine_reset();
 	return -EINVAL;

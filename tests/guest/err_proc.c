@@ -273,6 +273,7 @@ static void asking(void)
 	gives(sysinfo, EFAULT, "the structure", NOWHERE);
 	works(sysinfo, &sys);
 	gives(reboot, EINVAL, "how", 99, 0);
+	gives(reboot, ENOTSUP, "nobody wants the memory", WEFT_REBOOT_FAIL, 1);
 }
 
 int main(int argc, char **argv)

@@ -8,7 +8,8 @@ which a terminal ignores:
     out;ADDR;SIZE  the list of the files that were asked for, in memory (handover.c)
     held;CPU       after exit: the guest stands still, ADDR is an address on this CPU
     panic          all that follows is a panic's report
-    stands;VALUE   after the report: the guest stands still; VALUE is what QEMU would have ended with
+    stands;VALUE   after the report, or after exit: the guest stands still; VALUE is what QEMU would have
+                   ended with
 """
 
 import re
@@ -87,7 +88,7 @@ class ConsoleFilter:
             self.manifest = tuple(int(number) for number in argument.split(b";"))
         elif word == b"panic":
             self.panicked = True
-        elif word == b"stands" and argument.isdigit() and self.panicked:
+        elif word == b"stands" and argument.isdigit() and (self.panicked or self.status is not None):
             self.stands = int(argument)
 
     def _route(self, text):

@@ -233,7 +233,7 @@ class Machine:
         if self.free is not None:
             words.append(f"free={_megabytes(self.free)}")
         if stays:
-            words.append("stay")
+            words.append("stay" if self.keep is None else "stay=all")
         if self.append:
             words.append(self.append)
         return " ".join(words)

@@ -96,7 +96,7 @@
 	X(lwp, BIT(, LWP_DETACHED), BIT(, LWP_SUSPENDED), BIT(, LWP_BOUND), BIT(, LWP_NOPOOL))     \
 	X(who, {"RUSAGE_SELF", 0, ~0u}, {"RUSAGE_CHILDREN", ~0u, ~0u})                             \
 	X(reboot, VALUE(WEFT_, REBOOT_HALT), VALUE(WEFT_, REBOOT_RESET),                           \
-	  VALUE(WEFT_, REBOOT_HOLD))                                                               \
+	  VALUE(WEFT_, REBOOT_HOLD), VALUE(WEFT_, REBOOT_FAIL))                                    \
 	X(trace, BIT(, TRACE_FOLLOW), BIT(, TRACE_STREAM), BIT(, TRACE_HOLD))                      \
 	X(kind, VALUE(, TRACE_ENTRY), VALUE(, TRACE_RETURN), VALUE(, TRACE_SIGNAL),                \
 	  VALUE(, TRACE_FAULT), VALUE(, TRACE_LWP_EXIT), VALUE(, TRACE_EXIT))                      \

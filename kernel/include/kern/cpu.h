@@ -148,3 +148,6 @@ void machine_halt(int status) NORETURN;
 /* As machine_halt, except that QEMU goes on, and keeps the caller's address space on this CPU,
  * for the host tool.  The host tool ends QEMU. */
 void machine_hold(int status) NORETURN;
+/* As machine_halt, except that the machine stands still, and the host tool reads its memory.  False:
+ * the host tool does not want it. */
+bool machine_fail(int status);

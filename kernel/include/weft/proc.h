@@ -117,3 +117,5 @@ struct weft_sysinfo {                 /* kernel writes all */
 #define WEFT_REBOOT_RESET 1
 /* All CPUs stop.  The host tool reads the caller's memory, and ends QEMU. */
 #define WEFT_REBOOT_HOLD 2
+/* The same with all memory, if `weft run --keep` wants it. */
+#define WEFT_REBOOT_FAIL 3

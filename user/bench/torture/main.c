@@ -25,6 +25,8 @@
 #include <sys/wait.h>
 #include <thread.h>
 #include <unistd.h>
+#include <weft/proc.h>
+#include <weft/sys.h>
 
 __thread struct player *me;
 struct features features;
@@ -100,6 +102,7 @@ void fail(const char *fmt, ...)
 	line[n++] = '\n';
 	write(1, line, n);
 	torture_failed();
+	__sys_reboot(WEFT_REBOOT_FAIL, 1); /* fails if the host tool does not want the memory */
 	_exit(1);
 }
 
@@ -372,6 +375,7 @@ static int watch(pid_t child)
 		if (sigtimedwait(&ended, NULL, &nap) < 0 && someone_is_stuck(now())) {
 			tell(now());
 			torture_failed();
+			__sys_reboot(WEFT_REBOOT_FAIL, 1);
 			kill(child, SIGKILL);
 		}
 	}
