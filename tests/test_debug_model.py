@@ -14,7 +14,8 @@ from conftest import GUEST_PROGRAMS, MODELS, TOP, brought, turn
 from test_proc_tools import KERNEL, KINDS
 from weft_debug import guest as guests
 from weft_debug import waits
-from weft_debug.crash import CrashError, CrashFile
+from weft_debug.crash import CrashError, CrashFile, Ended
+from weft_debug.crash import write as write_crash
 from weft_debug.crashstub import CrashStub
 from weft_debug.guest import Guest
 from weft_debug.memory import PAGE, MemoryFault
@@ -344,6 +345,26 @@ def test_the_parts_of_a_guest(kept, tmp_path):
             space, address = thread.saved["rip"]
             assert space is process.space and space.word(address) == thread.registers["rip"]
             assert address + 8 == thread.registers["rsp"]
+
+
+def test_only_so_many_lines(kept, tmp_path):
+    _, guest = opened(kept, tmp_path)
+    text = picture(guest, most=1)
+    assert "... 1 more processes\n" in text and "2:\theld_locks" not in text
+    assert "PID  LWP  " in text and "... 1 more\n" in text, text
+
+
+def test_no_room_for_the_file(kept, tmp_path):
+    """What was written so far is removed."""
+    _, guest = opened(kept, tmp_path)
+
+    def memory():
+        yield 0, bytes(1 << 18)
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(CrashError, match="No space left on device"):
+        write_crash(tmp_path / "x.crash", guest, {}, memory(), Ended(["x"], 1, "", ""), "")
+    assert not list(tmp_path.glob("x*"))
 
 
 def test_pages_that_were_not_touched(kept, tmp_path):

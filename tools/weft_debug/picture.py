@@ -11,7 +11,7 @@ from .waits import Wait, cycles
 
 
 def picture(guest: Guest, pid: int | None = None, most: int | None = None) -> str:
-    """pid: of this process only, and without the CPUs.  most: of each table of a process only so many lines,
+    """pid: of this process only, and without the CPUs.  most: only so many processes, and lines of each table,
     and how many are left out.  ValueError: there is no such process."""
     chosen = guest.processes
     if pid is not None:
@@ -20,8 +20,11 @@ def picture(guest: Guest, pid: int | None = None, most: int | None = None) -> st
             raise ValueError(f"there is no process {pid}")
         chosen = [found]
     lines: list[str] = []
-    for process in chosen:
+    for process in chosen[:most]:
         lines += [*process_lines(process, most), ""]
+    if most is not None and len(chosen) > most:
+        lines += [f"... {len(chosen) - most} more processes", ""]
+        chosen = chosen[:most]
     if chosen:
         lines += [*lwp_lines(chosen, most), ""]
     if pid is None:

@@ -82,9 +82,13 @@ class Standing:
             return picture(self.guest, most=MOST_LINES)
 
     def keep(self, path: Path, ended: Ended, said: str) -> None:
-        """said: the picture."""
-        with _explained():
-            crash.write(path, self.guest, self._live.description.texts, self._memory(), ended, said)
+        """path: of crash_path(), and removed if this fails.  said: the picture."""
+        try:
+            with _explained():
+                crash.write(path, self.guest, self._live.description.texts, self._memory(), ended, said)
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
 
     def _ranges(self) -> list[tuple[int, int]]:
         size = self._monitor.ask("query-memory-size-summary")["base-memory"]
