@@ -19,10 +19,15 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from weft_debug.debugger import Served
+from weft_debug.programs import Programs
+from weft_debug.server import Server, serving
+
 from . import build, mark, recording, reverse
 from .cores import Place
 from .guest import STATUS_HOST
 from .machine import HostError, UsageError
+from .packets import Packets, connect
 from .paths import TOP
 from .runcmd import add_machine_options, machine_from, print_bytes, tell_error
 from .workdir import WorkDirectory
@@ -44,15 +49,15 @@ def add_options(parser):
                              "recording under GDB: reverse-step and its like work; GDB has help on "
                              "weft-when, weft-goto and weft-last-write")
     parser.add_argument("--at", metavar="PLACE",
-                        help="with --reverse: where GDB begins: end, the default, start, or a virtual time "
-                             "in nanoseconds")
+                        help="where GDB begins: boot, before the first instruction, else at the program's; with "
+                             "--reverse end, the default, start, or a virtual time in nanoseconds")
 
 
 def _check_reverse(args, machine):
     """Raises UsageError."""
     if not args.reverse:
-        if args.at is not None:
-            raise UsageError("--at has no meaning without --reverse")
+        if args.at not in (None, "boot"):
+            raise UsageError(f"--at: boot, or with --reverse another place, not {args.at!r}")
         return
     replace(machine, recording="record").check()
     if args.at not in (None, "start", "end") and not args.at.isdigit():
@@ -85,11 +90,12 @@ def _run_gdb(args, machine, address, before=()):
     """GDB's exit status.  before: its commands before it connects."""
     command = [find_gdb(), "-q", *(["-nx", "-batch"] if args.batch_commands else []),
                str(machine.build / "weft.elf")]
-    words = [f"source {HELPERS}", *before, f"target remote {address}"]
+    words = [f"source {HELPERS}", *before, f"target extended-remote {address}"]
     program = machine.host_program()
     if program is not None:
         words.append(f"weft-program {program}")
-    if args.at not in (None, "start", "end"):
+    words.append("weft-main")
+    if args.at not in (None, "start", "end", "boot"):
         words.append(f"weft-goto {args.at}")
     for word in [*words, *args.ex]:
         command += ["-ex", word]
@@ -128,12 +134,22 @@ def _gdb_forward(args, machine):
             if not machine.argv:
                 print("weft: the shell's console is the pseudo-terminal named above "
                       "(for example: screen /dev/pts/N)", file=sys.stderr)
-            return _run_gdb(args, machine, stub)
+            served = Served(lambda: Packets(connect(stub), False), machine.build / "weft.elf",
+                            programs_of(machine), machine.timing == "exact", machine.host_program(), qemu.kill)
+            with serving(server := Server(served), path=f"{work}/server",
+                         begin=bool(machine.argv) and args.at != "boot"):
+                status = _run_gdb(args, machine, f"{work}/server")
+            return status if server.failure is None else STATUS_HOST
         finally:
             qemu.kill()
             qemu.wait()
             if place is not None:
                 place.leave()
+
+
+def programs_of(machine):
+    """Where the programs' files are that the processes of this machine run."""
+    return Programs.of_build(machine.build, {guest: path for path, guest in machine.guest_files()})
 
 
 def _gdb_reverse(args, machine):

@@ -1,0 +1,144 @@
+"""The processes of the guest as GDB's inferiors.
+
+The server (tools/weft_debug) lists processes and threads; GDB makes an inferior of a process when it first sees
+it.  What GDB does not do by itself is done here, at each stop: an inferior goes with its process, and has the
+symbols of the program that its process runs now.
+"""
+
+import contextlib
+import functools
+import os
+import re
+import tempfile
+
+import gdb
+
+from .commands import Command
+
+KERNEL = 1  # GDB's number of the kernel's inferior
+KERNEL_PID = 0x7FFFFFFE
+
+# The machine runs as a whole, so that a `continue` is one of all inferiors.
+SETTINGS = ("set schedule-multiple on", "set sysroot", "set exec-file-mismatch off", "set confirm off",
+            "set print inferior-events off")
+
+
+def ask(words):
+    """What the server says.  Raises gdb.error."""
+    return gdb.execute(f"monitor {words}", to_string=True)
+
+
+def files():
+    """{pid: file with its symbols, or ""}; None: there is no server."""
+    try:
+        said = ask("weft-programs")
+    except gdb.error:
+        return None
+    return {int(pid): path for pid, _, path in (line.partition(" ") for line in said.splitlines())}
+
+
+detached = set()  # pids that the user wants to leave alone
+_kept = []  # what is removed with GDB
+
+
+def refresh(_event=None):
+    """Brings GDB's inferiors up to date."""
+    known = files()
+    if known is None:
+        return
+    for inferior in gdb.inferiors():
+        if inferior.num == KERNEL:
+            continue
+        if inferior.pid and inferior.pid not in known:
+            quietly(f"detach inferiors {inferior.num}")
+        if not inferior.pid and inferior != gdb.selected_inferior():
+            quietly(f"remove-inferiors {inferior.num}")
+    detached.intersection_update(known)
+    meet(known.keys() - detached - {inferior.pid for inferior in gdb.inferiors()})
+
+
+def meet(pids):
+    """Makes inferiors of these processes.
+
+    GDB meets a new process wherever it gets the list of threads.  GDB 13 then forgets which thread is selected, and
+    fails where it does so in the middle of a stop.  So the server lists new ones only here.
+    """
+    if not pids:
+        return
+    known = files()
+    with staying():
+        for pid in sorted(pids):
+            number = _empty_inferior(known[pid])
+            ask(f"weft-show {pid}")
+            gdb.execute("info threads", to_string=True)
+            if gdb.selected_inferior().num != number:
+                print("weft: GDB has put it elsewhere")
+
+
+@contextlib.contextmanager
+def staying():
+    """The selected thread, or inferior, is so again afterwards."""
+    inferior, thread = gdb.selected_inferior(), gdb.selected_thread()
+    try:
+        yield
+    finally:
+        if thread is not None and thread.is_valid():
+            thread.switch()
+        elif inferior.is_valid():
+            gdb.execute(f"inferior {inferior.num}", to_string=True)
+
+
+def _empty_inferior(path):
+    """GDB puts the next process that it meets into this inferior.  Its number.
+
+    GDB asks for a description of the registers only where it attaches or connects.  So the inferior gets the
+    kernel's, which is the same.
+    """
+    said = gdb.execute("add-inferior", to_string=True)
+    number = int(re.search(r"Added inferior (\d+)", said)[1])
+    gdb.execute(f"inferior {number}", to_string=True)
+    gdb.execute(f"set tdesc filename {_description()}", to_string=True)
+    if path:
+        gdb.execute(f'file "{path}"', to_string=True)
+    return number
+
+
+@functools.lru_cache(maxsize=1)
+def _description():
+    """A file with the description of the registers, which goes with GDB."""
+    with staying():
+        gdb.execute(f"inferior {KERNEL}", to_string=True)
+        text = gdb.execute("maint print xml-tdesc", to_string=True)
+    folder = tempfile.TemporaryDirectory(prefix="weft.gdb.")
+    _kept.append(folder)
+    path = os.path.join(folder.name, "registers.xml")
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+class Main(Command):
+    """weft-main: shows the program that the guest runs first."""
+
+    def __init__(self):
+        super().__init__("weft-main")
+
+    def call(self, argv):
+        refresh()
+        pid = ask("weft-main").strip()
+        for inferior in gdb.inferiors():
+            if str(inferior.pid) == pid:
+                gdb.execute(f"inferior {inferior.num}", to_string=True)
+
+
+def quietly(command):
+    try:
+        gdb.execute(command, to_string=True)
+    except gdb.error:
+        pass
+
+
+for setting in SETTINGS:
+    gdb.execute(setting, to_string=True)
+gdb.events.stop.connect(refresh)
+Main()

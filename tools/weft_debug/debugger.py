@@ -1,0 +1,158 @@
+"""One machine under GDB: its stub, its guest, GDB's points in it, and what it does when it runs."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+from weft_host.packets import Packets
+from weft_host.recording import addresses
+
+from .guest import Guest, Process, Registers
+from .memory import MASK, MemoryFault
+from .motion import Exit, Landmark, Meeting, Motion
+from .points import Points
+from .programs import Programs
+from .qemu import LiveMachine, Stub
+from .view import View
+
+# Functions of the kernel where the machine ends, or is about to: what GDB says there.
+PANICS = ("panic", "panic_at")
+STANDSTILLS = ("lockstep_standstill",)
+ENDS = ("machine_halt", "machine_hold")
+RESETS = ("machine_reset",)
+MOST_TEXT = 200
+
+
+@dataclass
+class Served:
+    """What the server shows.  connect: makes a connection to the stub, and stops the machine.  kernel: its file.
+    main: that of the program that the guest runs first, if one is known.  kill: ends the machine."""
+
+    connect: Callable[[], Packets]
+    kernel: Path
+    programs: Programs
+    exact: bool = False
+    main: Path | None = None
+    kill: Callable[[], object] = lambda: None
+
+
+@dataclass
+class Debugger:
+    """say: prints a text for the user.  main_pid: of the program that the guest runs first, when it is known."""
+
+    served: Served
+    say: Callable[[str], None] = lambda text: None
+    main_pid: int | None = None
+    stub: Stub = field(init=False)
+
+    def __post_init__(self) -> None:
+        served = self.served
+        self.program = served.main
+        self.stub = Stub(served.connect())
+        self.machine = LiveMachine(self.stub)
+        self.guest = Guest(self.machine, served.kernel, served.programs)
+        self.view = View(self.guest, self.stub.description, self.stub.processors())
+        self.points = Points(self.stub)
+        self.motion = Motion(self.stub, self.machine, self.view, self.points, served.exact, self._is_program,
+                             lambda text: self.say(text))
+        self.motion.watch_for(self._landmarks())
+
+    def leave(self) -> None:
+        """Lets the machine go on without a debugger."""
+        self.points.leave()
+        if not self.stub.recorded:
+            self.stub.ask(b"D;1")
+        self.stub.close()
+
+    # --- programs ----------------------------------------------------------------------------------
+
+    def runs(self, process: Process, path: Path) -> bool:
+        """Does the process run the program of this file?"""
+        program = process.program
+        return program is not None and program.resolve() == path.resolve()
+
+    def _is_program(self, space: int) -> bool:
+        if self.program is None:
+            return True
+        return any(process.space is not None and process.space.cr3 == space and self.runs(process, self.program)
+                   for process in self.guest.processes)
+
+    # --- landmarks ----------------------------------------------------------------------------------
+
+    def _landmarks(self) -> Iterator[Landmark]:
+        for names, tells in ((PANICS, self._panics), (STANDSTILLS, self._stands), (ENDS, self._ends),
+                             (RESETS, self._resets)):
+            for address in addresses(self.served.kernel, names):
+                yield Landmark(address, tells)
+
+    def _panics(self, registers: Registers) -> tuple[str, Exit | None]:
+        # panic(format, ...) or panic_at(frame, format, ...)
+        first = registers["rip"] in addresses(self.served.kernel, PANICS[1:])
+        return f"weft: the kernel panics: {self._formatted(registers, first)}\n", None
+
+    def _stands(self, registers: Registers) -> tuple[str, Exit | None]:
+        return "weft: standstill: every LWP sleeps, and no timer is set\n", None
+
+    def _resets(self, registers: Registers) -> tuple[str, Exit | None]:
+        return "weft: the guest resets itself\n", None
+
+    def _ends(self, registers: Registers) -> tuple[str, Exit | None]:
+        status = registers["rdi"] & 0xFF
+        pid = self.main_pid
+        text = f"weft: the guest ends with status {status}\n"
+        return text, Exit(pid, status) if pid is not None and self.guest.process(pid) is None else None
+
+    def _formatted(self, registers: Registers, skip: int) -> str:
+        """The text of a call with a format; skip: arguments before it."""
+        words = [registers[name] for name in ("rdi", "rsi", "rdx", "rcx", "r8", "r9")][skip:]
+        try:
+            return self._fill(self.guest.kernel.text(words[0], MOST_TEXT), words[1:])
+        except MemoryFault:
+            return "?"
+
+    def _fill(self, text: str, arguments: list[int]) -> str:
+        out = ""
+        while "%" in text:
+            before, _, text = text.partition("%")
+            spec = text.lstrip("0123456789.-+ #lhz")
+            letter, text = spec[:1], spec[1:]
+            if letter == "%" or not arguments:
+                out += f"{before}%"
+                continue
+            value = arguments.pop(0)
+            match letter:
+                case "s":
+                    said = self.guest.kernel.text(value, MOST_TEXT)
+                case "d" | "i":
+                    said = str((value & 0xFFFFFFFF ^ 1 << 31) - (1 << 31))
+                case "p":
+                    said = f"{value:#x}"
+                case "x":
+                    said = f"{value & MASK:x}"
+                case _:
+                    said = str(value)
+            out += before + said
+        return (out + text).strip()
+
+    # --- the program that the guest runs first ---------------------------------------------------------
+
+    async def begin(self, stop: asyncio.Event) -> None:
+        """Runs a machine that has not begun up to the first instruction of its program in user mode, or to
+        where GDB would get it anyway.  Raises Ended."""
+        main = self.served.main
+        if main is None:
+            return
+        with open(main, "rb") as file:
+            entry = ELFFile(file).header["e_entry"]
+
+        def accepts(processor: int) -> bool:
+            cpu = self.view.cpu_on(processor)
+            lwp = cpu.lwp if cpu is not None and cpu.user else None
+            if lwp is None or not self.runs(lwp.process, main):
+                return False
+            self.main_pid = lwp.process.pid
+            return True
+
+        await self.motion.meet(Meeting(entry, None, accepts), stop)

@@ -1,0 +1,363 @@
+"""Runs the machine for GDB, and decides whether a stop of the machine is one for GDB.
+
+The machine runs as a whole: `continue` of one inferior lets all run.  A step is one of a thread.  While a processor
+executes the thread in user mode, that is a step of the processor.  A thread elsewhere (in the kernel, preempted, on
+no LWP) goes on until it comes to its next instruction in user mode, where a point waits for it.
+
+In exact timing a thread is stepped with interrupts and timers as they are, so that the interleaving stays what it
+is without GDB: the end of a window in the middle of a step is like any stay in the kernel.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from weft_host.recording import Point
+
+from .guest import Registers
+from .memory import FRAME, KERNEL_HALF, MemoryFault
+from .points import KERNEL_PID, Placed, Points
+from .protocol import Id
+from .qemu import LiveMachine, Stop, Stub
+from .view import NoThread, View
+
+USER_END = 1 << 47
+SYSCALL = b"\x0f\x05"
+POLL_SECONDS = 0.5  # how often a thread that is waited for is looked for
+MOST_WORDS = 4  # on the kernel's stack, above what the interrupted code has
+# Qqemu.sstep: interrupts and timers stay out of a step, or not.
+ALONE, AS_IT_IS = 7, 1
+SIGINT, SIGTRAP = 2, 5
+
+
+@dataclass(frozen=True)
+class Report:
+    """A stop that GDB is told.  more: fields of the packet T, as "watch:ADDRESS;"."""
+
+    signal: int
+    id: Id
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """A process, or with KERNEL_PID the machine, has ended."""
+
+    pid: int
+    status: int
+
+
+@dataclass(frozen=True)
+class Action:
+    """Of vCont.  kind: c or s.  begin, end: a step goes on within these addresses."""
+
+    kind: str
+    id: Id
+    begin: int = 0
+    end: int = 0
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Where a thread is waited for.  accepts: whether the processor that came there executes this thread."""
+
+    address: int
+    space: int | None
+    accepts: Callable[[int], bool]
+    thread: Id | None = None
+
+
+@dataclass(frozen=True)
+class Landmark:
+    """A place in the kernel where GDB gets the machine, asked for or not.  tells: the text for GDB, and the stop
+    in place of the CPU's own."""
+
+    address: int
+    tells: Callable[[Registers], tuple[str, Exit | None]]
+
+
+class Motion:
+    """exact: the timing is.  is_program: whether the process with this CR3 runs the program whose symbols the kernel's
+    inferior has; a point at its addresses in that inferior is one of this program's."""
+
+    def __init__(self, stub: Stub, machine: LiveMachine, view: View, points: Points, exact: bool,
+                 is_program: Callable[[int], bool], say: Callable[[str], None]) -> None:
+        self._stub = stub
+        self._machine = machine
+        self._view = view
+        self._points = points
+        self._exact = exact
+        self._is_program = is_program
+        self._say = say
+        self._landmarks: dict[int, Landmark] = {}
+        self._told: tuple[int, int] | None = None  # the processor that stands at a landmark, and the landmark
+        self._sstep = ALONE
+        self.focus = Id(KERNEL_PID, 1)  # what the user looks at
+
+    def watch_for(self, landmarks: Iterable[Landmark]) -> None:
+        self._landmarks = {landmark.address: landmark for landmark in landmarks}
+
+    def forget(self) -> None:
+        self._machine.forget()
+        self._view.forget()
+
+    # --- for GDB ----------------------------------------------------------------------------------
+
+    async def resume(self, actions: list[Action], stop: asyncio.Event) -> Report | Exit:
+        """Runs the machine until there is something to tell.  Raises Ended."""
+        steps = next((action for action in actions if action.kind == "s"), None)
+        others = any(action.kind == "c" for action in actions)
+        try:
+            if steps is not None:
+                return await self._step(steps, others, stop)
+            report = await self._go(None, stop)
+            assert report is not None  # there was no meeting
+            return report
+        except NoThread:
+            return self._gone(steps.id if steps is not None else self.focus)
+
+    async def back(self, packet: bytes, stop: asyncio.Event) -> Report | Exit:
+        """bs or bc of a recorded run."""
+        self._points.place((), self._space_of)
+        told = await self._run(packet, stop)
+        assert told is not None  # it has no time limit
+        if told.signal == SIGINT:
+            return Report(SIGINT, self._interrupted(told))
+        return self._judge(told, None) or Report(SIGTRAP, self._view.id_on(told.processor))
+
+    async def meet(self, meeting: Meeting, stop: asyncio.Event) -> Report | Exit | None:
+        """Runs the machine up to a meeting (None), or to something else that is to be told."""
+        return await self._go(meeting, stop)
+
+    # --- the machine ------------------------------------------------------------------------------
+
+    async def _run(self, packet: bytes, stop: asyncio.Event, seconds: float | None = None) -> Stop | None:
+        try:
+            return await self._stub.run(packet, stop, seconds)
+        finally:
+            self.forget()
+
+    async def _step_processor(self, processor: int, flags: int, others: bool, stop: asyncio.Event) -> Stop:
+        """By an instruction.  others: the other processors run meanwhile."""
+        if not self._stub.recorded and self._sstep != flags:
+            self._stub.ask(b"Qqemu.sstep=%x" % flags)
+            self._sstep = flags
+        told = await self._run(b"vCont;s:p1.%x%s" % (processor + 1, b";c" if others else b""), stop)
+        assert told is not None  # it has no time limit
+        return told
+
+    async def _go(self, meeting: Meeting | None, stop: asyncio.Event) -> Report | Exit | None:
+        """Runs the machine until there is something to tell; None: the meeting took place."""
+        told: Stop | None = None
+        if self._told is not None and self._machine.registers(self._told[0])["rip"] == self._told[1]:
+            told = Stop(SIGTRAP, self._told[0])
+        self._told = None
+        while True:
+            if told is not None and told.watch is None:
+                # A hit that is none.  A step does not stop at the breakpoint where it begins.
+                told = await self._step_processor(told.processor, self._user_flags(), False, asyncio.Event())
+                if told.watch is not None and (report := self._judge(told, None)) is not None:
+                    return report
+            self._points.place(self._more(meeting), self._space_of)
+            told = await self._run(b"vCont;c", stop, POLL_SECONDS if meeting is not None else None)
+            if told is None:
+                if meeting is not None and meeting.thread is not None:
+                    self._view.resolve(meeting.thread)
+                continue
+            if meeting is not None and self._is_met(meeting, told):
+                return None
+            report = self._judge(told, meeting)
+            if report is not None:
+                return report
+
+    def _user_flags(self) -> int:
+        return AS_IT_IS if self._exact else ALONE
+
+    def _more(self, meeting: Meeting | None) -> list[Placed]:
+        """The points that the machine has besides GDB's."""
+        more: list[Placed] = []
+        if not self._stub.recorded:
+            more = [(Point(1, address, 1), None) for address in self._landmarks]
+        if meeting is not None:
+            more.append((Point(1, meeting.address, 1), meeting.space))
+        return more
+
+    def _is_met(self, meeting: Meeting, told: Stop) -> bool:
+        return told.watch is None and told.signal == SIGTRAP and \
+            self._machine.registers(told.processor)["rip"] == meeting.address and meeting.accepts(told.processor)
+
+    # --- what a stop is ------------------------------------------------------------------------------
+
+    def _space_of(self, pid: int) -> int | None:
+        process = self._view.guest.process(pid)
+        return process.space.cr3 if process is not None and process.space is not None else None
+
+    def _judge(self, told: Stop, meeting: Meeting | None) -> Report | Exit | None:
+        """What GDB is told of this stop; None: nothing."""
+        if told.log is not None:
+            return Report(SIGTRAP, self._interrupted(told), f"replaylog:{told.log};")
+        if told.signal != SIGTRAP:
+            return Report(SIGINT, self._interrupted(told))
+        if told.watch is not None:
+            kind, address = told.watch
+            hit = self._hit(self._points.owners(self._points.watchpoints_at(address)), told.processor, address)
+            return None if hit is None else Report(SIGTRAP, hit, f"{kind}:{address:x};")
+        address = self._machine.registers(told.processor)["rip"]
+        if address in self._landmarks and not self._stub.recorded:
+            self._told = told.processor, address
+            text, instead = self._landmarks[address].tells(self._machine.registers(told.processor))
+            if text:
+                self._say(text)
+            return instead or Report(SIGTRAP, self._view.kernel_id(told.processor))
+        hit = self._hit(self._points.owners(self._points.breakpoints_at(address)), told.processor, address)
+        return None if hit is None else Report(SIGTRAP, hit)
+
+    def _hit(self, owners: set[int], processor: int, address: int) -> Id | None:
+        """The thread that has come to a point of these inferiors, or None."""
+        space = self._machine.registers(processor)["cr3"] & FRAME
+        for pid in owners - {KERNEL_PID}:
+            if self._space_of(pid) == space:
+                thread = self._view.thread_on(processor, pid)
+                if thread is not None:
+                    return thread
+        if KERNEL_PID in owners and (address >= KERNEL_HALF or self._is_program(space)):
+            return self._view.kernel_id(processor)
+        return None
+
+    def _interrupted(self, told: Stop) -> Id:
+        """The thread in which the user stops the machine: of the process that GDB shows."""
+        pid = self.focus.pid
+        if pid != KERNEL_PID:
+            process = self._view.process(pid)
+            for thread in self._view.threads_of(process) if process is not None else ():
+                if thread.on is not None and thread.on.processor is not None:
+                    return Id(pid, thread.id)
+            try:
+                return self._view.resolve(self.focus).id
+            except NoThread:
+                if process is not None:
+                    return Id(pid, self._view.threads_of(process)[0].id)
+        return self._view.kernel_id(told.processor)
+
+    def _gone(self, id: Id) -> Report | Exit:
+        """The thread that was to make a step has ended."""
+        process = self._view.process(id.pid)
+        if process is None and id.pid != KERNEL_PID:
+            self._say(f"weft: process {id.pid} has ended\n")
+            return Exit(id.pid, 0)
+        self._say(f"weft: thread {id.tid} of process {id.pid} has ended\n")
+        return Report(0, next(other for other in self._view.ids() if other.pid == id.pid))
+
+    # --- steps ------------------------------------------------------------------------------------------
+
+    async def _step(self, action: Action, others: bool, stop: asyncio.Event) -> Report | Exit:
+        """A thread's step.  Raises NoThread, Ended."""
+        id = self._view.resolve(action.id).id
+        while True:
+            report = await (self._step_cpu(id, others, stop) if id.pid == KERNEL_PID else
+                            self._step_thread(id, others, stop))
+            if report is not None:
+                return report
+            pc = self._pc(id)
+            if not action.begin <= pc < action.end or id.pid in self._points.owners(self._points.breakpoints_at(pc)):
+                return Report(SIGTRAP, id)
+            if stop.is_set():
+                return Report(SIGINT, id)
+
+    def _pc(self, id: Id) -> int:
+        subject = self._view.resolve(id)
+        registers = subject.registers if subject.processor is None else self._machine.registers(subject.processor)
+        return registers["rip"] if registers is not None else 0
+
+    async def _step_cpu(self, id: Id, others: bool, stop: asyncio.Event) -> Report | Exit | None:
+        """None: the CPU has made its step."""
+        subject = self._view.resolve(id)
+        if subject.processor is not None:
+            processor, user = subject.processor, subject.cpu is not None and subject.cpu.user
+            report = await self._one_step(processor, self._user_flags() if user else ALONE, others, stop)
+            subject = self._view.resolve(id)
+            if report is not None or subject.processor is not None:
+                return report
+        # It waits for its turn (exact timing).
+        registers = subject.registers or {}
+        here, stack = registers.get("rip", 0), registers.get("rsp", 0)
+        return await self._go(Meeting(here, None, lambda p: self._view.kernel_id(p) == id and
+                                      self._machine.registers(p)["rsp"] == stack), stop)
+
+    async def _one_step(self, processor: int, flags: int, others: bool, stop: asyncio.Event) -> Report | Exit | None:
+        """Steps a processor; None: it has made its step."""
+        before = self._machine.registers(processor)
+        if others and not self._stub.recorded:
+            self._points.place(self._more(None), self._space_of)
+        while True:
+            told = await self._step_processor(processor, flags, others, stop)
+            if told.signal != SIGTRAP:
+                return Report(SIGINT, self._interrupted(told))
+            if told.log is not None or told.watch is not None or told.processor != processor:
+                report = self._judge(told, None)
+                if report is not None:
+                    return report
+                if told.processor == processor:
+                    return None
+                if told.watch is None:
+                    await self._step_processor(told.processor, flags, False, asyncio.Event())
+                # *Race:* this processor makes its step, another one comes to a point that is none of its
+                # process's, and QEMU stops both.  *Without this:* the thread is told to have made a step
+                # that it has not made.  *Closed by:* the registers are those of before; it is stepped again.
+                if self._machine.registers(processor) == before:
+                    continue
+            return None
+
+    async def _step_thread(self, id: Id, others: bool, stop: asyncio.Event) -> Report | Exit | None:
+        """None: the thread has made its step."""
+        while True:
+            subject = self._view.resolve(id)
+            if subject.processor is None:
+                if subject.registers is None:
+                    raise NoThread
+                return await self._go(self._meeting(id, subject.registers, subject.registers["rip"]), stop)
+            processor = subject.processor
+            before = self._machine.registers(processor)
+            calls = self._code(processor, before["rip"]) == SYSCALL
+            report = await self._one_step(processor, self._user_flags(), others, stop)
+            if report is not None:
+                return report
+            now = self._machine.registers(processor)
+            if now["cs"] & 3:
+                if all(now[name] == before[name] for name in ("cr3", "fs_base")):
+                    self._view.still(id, processor)
+                return None
+            target = now["rcx"] if calls else self._return_of(processor, now)
+            report = await self._go(self._meeting(id, before, target), stop)
+            if report is not None or target != before["rip"]:
+                return report
+            # Else there was an interrupt or a fault before the instruction: now it may be executed.
+
+    def _code(self, processor: int, address: int) -> bytes:
+        answer = self._stub.ask_virtual(processor, b"m%x,2" % address)
+        return b"" if answer.startswith(b"E") else bytes.fromhex(answer.decode())
+
+    def _return_of(self, processor: int, now: Registers) -> int:
+        """Where a processor that has just entered the kernel comes from: it has pushed its RIP and its CS."""
+        try:
+            words = self._view.guest.space(now["cr3"]).read(now["rsp"], 8 * (MOST_WORDS + 1))
+        except MemoryFault as error:
+            raise NoThread from error
+        numbers = [int.from_bytes(words[at:at + 8], "little") for at in range(0, len(words), 8)]
+        for rip, cs in zip(numbers, numbers[1:]):
+            if cs < 0x10000 and cs & 3 == 3 and rip < USER_END:
+                return rip
+        raise NoThread
+
+    def _meeting(self, id: Id, registers: Registers, address: int) -> Meeting:
+        """With a thread that comes back with these registers to this address in user mode."""
+        wanted = {name: registers[name] for name in ("fs_base", "rsp") if name in registers}
+        space = self._space_of(id.pid)
+
+        def accepts(processor: int) -> bool:
+            now = self._machine.registers(processor)
+            return now["cr3"] & FRAME == space and all(now[name] == value for name, value in wanted.items())
+
+        return Meeting(address, space, accepts, id)
+
+

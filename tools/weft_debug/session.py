@@ -1,0 +1,360 @@
+"""One GDB's session: each packet, and its answer."""
+
+from collections.abc import Callable
+
+from weft_host.machine import HostError
+from weft_host.recording import Point
+
+from . import words
+from .debugger import Debugger, Served
+from .memory import MemoryFault
+from .motion import Action, Exit, Report
+from .points import KERNEL_PID
+from .protocol import ALL, ANY, PACKET_SIZE, Id, Wire, piece, unescape
+from .qemu import Ended
+from .view import NoThread, Subject
+
+OK, ERROR, NOTHING = b"OK", b"E01", b""
+FAULT = b"E0e"  # EFAULT
+REFUSED = b"E.a recorded run cannot be changed"
+PIECE = 0x400  # bytes that QEMU is asked for at once
+SUPPORTED = (b"PacketSize=%x;multiprocess+;QStartNoAckMode+;vContSupported+;qXfer:features:read+;"
+             b"qXfer:threads:read+;qXfer:exec-file:read+;qXfer:osdata:read+" % PACKET_SIZE)
+RECORDED = b";ReverseStep+;ReverseContinue+"
+
+
+class Session:
+    """debugger: one that has the machine already; None: the session makes its own."""
+
+    def __init__(self, wire: Wire, served: Served, debugger: Debugger | None) -> None:
+        self._wire = wire
+        self._served = served
+        self._debugger = debugger
+        self._main_pid = debugger.main_pid if debugger is not None else None
+        self._selected = Id(KERNEL_PID, ANY)  # Hg
+        self._told: set[int] = set()  # processes that GDB knows
+        self._ended = False  # the machine has
+        self._threads = b""
+        self._table: list[tuple[bytes, Callable[[bytes], bytes]]] = [
+            (b"qSupported", self._supported), (b"QStartNoAckMode", lambda rest: OK), (b"!", lambda rest: OK),
+            (b"qXfer:threads:read::", self._thread_list), (b"qXfer:exec-file:read:", self._exec_file),
+            (b"qXfer:osdata:read:processes:", self._processes),
+            (b"qXfer:features:read:", self._feature), (b"qAttached", lambda rest: b"1"),
+            (b"qC", lambda rest: f"QC{self._subject().id}".encode()), (b"qSymbol", lambda rest: OK),
+            (b"qfThreadInfo", self._first_threads), (b"qsThreadInfo", lambda rest: b"l"),
+            (b"qRcmd,", self._monitor), (b"vCont?", lambda rest: b"vCont;c;C;s;S;r"),
+            (b"vAttach;", self._attach), (b"vKill;", self._kill_one), (b"D", self._detach),
+            (b"H", self._select), (b"T", self._is_alive), (b"?", self._why), (b"g", self._read_all),
+            (b"G", self._write_all), (b"p", self._read_one), (b"P", self._write_one), (b"m", self._read_memory),
+            (b"M", self._write_hex), (b"X", self._write_binary), (b"Z", self._add_point), (b"z", self._remove_point)]
+
+    # --- the session --------------------------------------------------------------------------------
+
+    @property
+    def debugger(self) -> Debugger:
+        if self._debugger is None:
+            if self._ended:
+                raise Ended
+            self._debugger = Debugger(self._served, main_pid=self._main_pid)
+            self._debugger.program = self._served.main
+        self._debugger.say = self._wire.say
+        return self._debugger
+
+    async def serve(self) -> None:
+        """Until GDB closes the connection, or kills the machine.  Raises Closed, HostError."""
+        while True:
+            packet = await self._wire.receive()
+            if packet == b"k":
+                self._served.kill()
+                return
+            self._wire.send(await self._answer(packet))
+            if packet == b"QStartNoAckMode":
+                self._wire.end_acknowledging()
+
+    def leave(self) -> None:
+        """GDB has gone: the machine goes on."""
+        debugger, self._debugger = self._debugger, None
+        if debugger is not None and not self._ended:
+            try:
+                debugger.leave()
+            except (Ended, HostError):
+                debugger.stub.close()
+
+    async def _answer(self, packet: bytes) -> bytes:
+        try:
+            if packet in (b"bs", b"bc"):
+                return self._stop(await self.debugger.motion.back(packet, self._wire.stop))
+            if packet.startswith(b"vCont;") or packet[:1] in (b"s", b"c", b"S", b"C"):
+                return await self._run(packet)
+            for begin, answer in self._table:
+                if packet.startswith(begin):
+                    return answer(packet[len(begin):])
+            return NOTHING
+        except Ended:
+            return self._end()
+        except MemoryFault:
+            return FAULT
+        except (NoThread, ValueError, IndexError):
+            return ERROR
+
+    def _end(self) -> bytes:
+        """The machine has ended, and with it each inferior, one at a time."""
+        if self._debugger is not None:
+            self._debugger.stub.close()
+        self._ended, self._debugger = True, None
+        if not self._told:
+            return ERROR
+        pid = KERNEL_PID if KERNEL_PID in self._told else min(self._told)
+        self._told.discard(pid)
+        return b"W00;process:%x" % pid
+
+    # --- motion ---------------------------------------------------------------------------------------
+
+    async def _run(self, packet: bytes) -> bytes:
+        if packet.startswith(b"vCont;"):
+            actions = [_action(word) for word in packet[6:].decode().split(";") if word]
+        else:  # of a GDB without vCont
+            actions = [Action("s" if packet[:1] in (b"s", b"S") else "c", self._subject().id)]
+        return self._stop(await self.debugger.motion.resume(actions, self._wire.stop))
+
+    def _stop(self, what: Report | Exit) -> bytes:
+        """A stop reply."""
+        if isinstance(what, Exit):
+            self._told.discard(what.pid)
+            return b"W%02x;process:%x" % (what.status, what.pid)
+        self._selected = self.debugger.motion.focus = what.id
+        self._told.add(what.id.pid)
+        return f"T{what.signal:02x}thread:{what.id};{what.more}".encode()
+
+    def _why(self, rest: bytes) -> bytes:
+        ids = list(self.debugger.view.ids())
+        if not ids:
+            return b"W00"
+        return self._stop(Report(5, ids[0]))
+
+    # --- what there is ----------------------------------------------------------------------------------
+
+    def _supported(self, rest: bytes) -> bytes:
+        return SUPPORTED + (RECORDED if self.debugger.stub.recorded else b"")
+
+    def _feature(self, rest: bytes) -> bytes:
+        return self.debugger.stub.ask(b"qXfer:features:read:" + rest)
+
+    def _thread_list(self, rest: bytes) -> bytes:
+        offset, length = _numbers(rest)
+        if offset == 0:
+            ids = [] if self._ended else list(self.debugger.view.ids())
+            self._threads = b"<threads></threads>" if self._ended else self.debugger.view.xml(ids)
+            self._told |= {id.pid for id in ids}
+        return piece(self._threads, offset, length)
+
+    def _first_threads(self, rest: bytes) -> bytes:
+        return b"m" + ",".join(str(id) for id in self.debugger.view.ids()).encode()
+
+    def _exec_file(self, rest: bytes) -> bytes:
+        pid, _, where = rest.partition(b":")
+        path = self.file_of(int(pid, 16))
+        return piece(path.encode(), *_numbers(where)) if path else ERROR
+
+    def _processes(self, rest: bytes) -> bytes:
+        """For `info os processes`."""
+        return piece(self.debugger.view.osdata(), *_numbers(rest))
+
+    def file_of(self, pid: int) -> str:
+        """The file with an inferior's symbols, or ""."""
+        if pid == KERNEL_PID:
+            return str(self._served.kernel)
+        process = self.debugger.guest.process(pid)
+        return str(process.program) if process is not None and process.program is not None else ""
+
+    def _is_alive(self, rest: bytes) -> bytes:
+        self.debugger.view.resolve(Id.parse(rest.decode()))
+        return OK
+
+    def _select(self, rest: bytes) -> bytes:
+        id = Id.parse(rest[1:].decode())
+        if rest[:1] == b"g" and id.pid > 0:
+            self._selected = self.debugger.motion.focus = id
+        return OK
+
+    def _subject(self) -> Subject:
+        return self.debugger.view.resolve(self._selected)
+
+    # --- attaching and leaving -----------------------------------------------------------------------
+
+    def _attach(self, rest: bytes) -> bytes:
+        pid = int(rest, 16)
+        view = self.debugger.view
+        view.shown.add(pid)
+        try:
+            return self._stop(Report(0, view.resolve(Id(pid, ALL)).id))
+        except NoThread:
+            view.shown.discard(pid)
+            return ERROR
+
+    def _detach(self, rest: bytes) -> bytes:
+        debugger = self.debugger
+        pids = [int(rest[1:], 16)] if rest else sorted(self._told)
+        for pid in pids:
+            debugger.points.drop(pid)
+            debugger.view.shown.discard(pid)
+            self._told.discard(pid)
+        if not self._told:
+            self._main_pid = debugger.main_pid
+            self.leave()
+        return OK
+
+    def _kill_one(self, rest: bytes) -> bytes:
+        if int(rest, 16) != KERNEL_PID:
+            return ERROR
+        self._served.kill()
+        self._told.discard(KERNEL_PID)
+        return OK
+
+    # --- registers ---------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        self.debugger.motion.forget()
+
+    def _read_all(self, rest: bytes) -> bytes:
+        subject = self._subject()
+        if subject.processor is not None:
+            return self.debugger.stub.g(subject.processor)
+        return self.debugger.stub.description.encode(_as_gdb(subject.registers))
+
+    def _read_one(self, rest: bytes) -> bytes:
+        subject, number = self._subject(), int(rest, 16)
+        if subject.processor is not None:
+            self.debugger.stub.select(subject.processor)
+            return self.debugger.stub.ask(b"p" + rest)
+        register = self.debugger.stub.description.by_number[number]
+        value = _as_gdb(subject.registers).get(register.name)
+        if value is None:
+            return b"xx" * register.size
+        return (value & (1 << 8 * register.size) - 1).to_bytes(register.size, "little").hex().encode()
+
+    def _write_one(self, rest: bytes) -> bytes:
+        debugger, subject = self.debugger, self._subject()
+        number, _, value = rest.partition(b"=")
+        if debugger.stub.recorded:
+            return REFUSED
+        if subject.processor is not None:
+            debugger.stub.select(subject.processor)
+            answer = debugger.stub.ask(b"P" + rest)
+        else:
+            name = debugger.stub.description.by_number[int(number, 16)].name
+            debugger.view.write(subject, "rflags" if name == "eflags" else name,
+                                int.from_bytes(bytes.fromhex(value.decode()), "little"))
+            answer = OK
+        self._changed()
+        return answer
+
+    def _write_all(self, rest: bytes) -> bytes:
+        debugger, subject = self.debugger, self._subject()
+        if debugger.stub.recorded:
+            return REFUSED
+        if subject.processor is not None:
+            debugger.stub.select(subject.processor)
+            answer = debugger.stub.ask(b"G" + rest)
+            self._changed()
+            return answer
+        before = _as_gdb(subject.registers)
+        for name, value in debugger.stub.description.decode(rest.replace(b"x", b"0")).items():
+            if name in before and before[name] != value:
+                debugger.view.write(subject, "rflags" if name == "eflags" else name, value)
+        self._changed()
+        return OK
+
+    # --- memory --------------------------------------------------------------------------------------
+
+    def _read_memory(self, rest: bytes) -> bytes:
+        address, length = _numbers(rest)
+        subject = self._subject()
+        if subject.processor is None:
+            if subject.space is None:
+                return FAULT
+            return subject.space.read(address, length).hex().encode()
+        out = b""
+        for at in range(address, address + length, PIECE):
+            part = self.debugger.stub.ask_virtual(
+                subject.processor, b"m%x,%x" % (at, min(PIECE, address + length - at)))
+            if part.startswith(b"E"):
+                return out or FAULT
+            out += part
+        return out
+
+    def _write_hex(self, rest: bytes) -> bytes:
+        where, _, data = rest.partition(b":")
+        return self._write_memory(where, bytes.fromhex(data.decode()))
+
+    def _write_binary(self, rest: bytes) -> bytes:
+        where, _, data = rest.partition(b":")
+        return self._write_memory(where, unescape(data))
+
+    def _write_memory(self, where: bytes, data: bytes) -> bytes:
+        address, length = _numbers(where)
+        if len(data) != length:
+            return ERROR
+        if not data:
+            return OK
+        subject = self._subject()
+        if self.debugger.stub.recorded:
+            return REFUSED
+        if subject.processor is None:
+            if subject.space is None:
+                return FAULT
+            subject.space.write(address, data)
+        for at in range(0, len(data), PIECE) if subject.processor is not None else ():
+            part = data[at:at + PIECE]
+            answer = self.debugger.stub.ask_virtual(
+                subject.processor, b"M%x,%x:%s" % (address + at, len(part), part.hex().encode()))
+            if answer != OK:
+                return FAULT
+        self._changed()
+        return OK
+
+    # --- points ------------------------------------------------------------------------------------
+
+    def _add_point(self, rest: bytes) -> bytes:
+        subject = self._subject()
+        space = subject.thread.process.space if subject.thread is not None else None
+        return self.debugger.points.add(_point(rest), subject.id.pid, None if space is None else space.cr3)
+
+    def _remove_point(self, rest: bytes) -> bytes:
+        # The process may have ended.
+        self.debugger.points.remove(_point(rest), self._selected.pid)
+        return OK
+
+    # --- the monitor ----------------------------------------------------------------------------------
+
+    def _monitor(self, rest: bytes) -> bytes:
+        text = bytes.fromhex(rest.decode()).decode(errors="replace")
+        said = words.answer(self, text)
+        return said.encode().hex().encode() if said else OK
+
+
+def _as_gdb(registers: dict[str, int] | None) -> dict[str, int]:
+    found = dict(registers or {})
+    if "rflags" in found:
+        found["eflags"] = found["rflags"]
+    return found
+
+
+def _numbers(text: bytes) -> tuple[int, int]:
+    first, _, second = text.partition(b",")
+    return int(first, 16), int(second, 16)
+
+
+def _point(rest: bytes) -> Point:
+    kind, address, length = rest.partition(b";")[0].split(b",")
+    return Point(int(kind), int(address, 16), int(length, 16))
+
+
+def _action(word: str) -> Action:
+    """One of vCont's: c, C SIGNAL, s, S SIGNAL or r BEGIN,END, perhaps with :THREAD."""
+    what, colon, id = word.partition(":")
+    whose = Id.parse(id) if colon else Id(ALL, ALL)
+    begin, _, end = what[1:].partition(",") if what[0] == "r" else ("0", "", "0")
+    return Action("c" if what[0] in "cC" else "s", whose, int(begin, 16), int(end, 16))
+
+

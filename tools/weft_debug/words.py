@@ -1,0 +1,67 @@
+"""What `monitor` of GDB can ask of the server.
+
+    weft-programs                    each process that GDB can have, and the file with its symbols: PID PATH
+    weft-show PID...                 GDB has these processes from its next list of threads on
+    weft-main                        the pid of the program that the guest runs first, or none
+    weft-program PATH                its symbols are in the kernel's inferior, too
+    weft-locks [PID], weft-queues, weft-timers, weft-object KIND ADDRESS [PID]   texts
+    weft-place, weft-goal, weft-write, weft-keep    of a recorded run (weft_host/reverse.py)
+
+All else goes to QEMU's own monitor.
+"""
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from weft_host.machine import HostError
+
+from .memory import MemoryFault
+from .layout import LayoutError
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def answer(session: "Session", text: str) -> str:
+    """The text that GDB prints."""
+    debugger = session.debugger
+    match text.split():
+        case ["weft-programs"]:
+            return "".join(f"{process.pid} {session.file_of(process.pid)}\n" for process in debugger.view.living())
+        case ["weft-show", *pids]:
+            debugger.view.shown.update(map(int, pids))
+            return ""
+        case ["weft-main"]:
+            return f"{debugger.main_pid or 'none'}\n"
+        case ["weft-program", *_]:
+            path = text.strip().partition(" ")[2]
+            debugger.program = Path(path) if path else None
+            return ""
+        case ["weft-locks" | "weft-queues" | "weft-timers" | "weft-object", *_] as words:
+            return _picture(session, words)
+    return debugger.stub.monitor(text)
+
+
+def _picture(session: "Session", words: list[str]) -> str:
+    """Of modules that are loaded only when they are asked for."""
+    guest = session.debugger.guest
+    try:
+        match words:
+            case ["weft-locks"]:
+                text: str = importlib.import_module(".picture", __package__).picture(guest)
+            case ["weft-locks", pid]:
+                text = importlib.import_module(".picture", __package__).picture(guest, int(pid))
+            case ["weft-queues"]:
+                text = importlib.import_module(".queues", __package__).queues(guest)
+            case ["weft-timers"]:
+                text = importlib.import_module(".timers", __package__).timers(guest)
+            case ["weft-object", kind, address]:
+                text = importlib.import_module(".objects", __package__).show(guest, kind, int(address, 0), None)
+            case ["weft-object", kind, address, pid]:
+                text = importlib.import_module(".objects", __package__).show(guest, kind, int(address, 0), int(pid))
+            case _:
+                return f"{words[0]}: wrong number of words\n"
+    except (ValueError, LayoutError, MemoryFault, HostError, ImportError) as error:
+        return f"{words[0]}: {error}\n"
+    return text
