@@ -71,7 +71,8 @@ class Debugger:
     def runs(self, process: Process, path: Path) -> bool:
         """Does the process run the program of this file?"""
         program = process.program
-        return program is not None and program.resolve() == path.resolve()
+        # The file with debugging information is another than that which was brought into the guest.
+        return program is not None and (program.name == path.name or program.resolve() == path.resolve())
 
     def _is_program(self, space: int) -> bool:
         if self.program is None:

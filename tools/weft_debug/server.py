@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import sys
 import threading
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +18,9 @@ from weft_host.machine import HostError
 from weft_host.packets import Closed
 
 from .debugger import Debugger, Served
-from .session import Session
 from .protocol import Wire
+from .qemu import Ended
+from .session import Session
 
 JOIN_SECONDS = 5
 
@@ -33,9 +35,12 @@ class Server:
         self.failure: HostError | None = None
 
     async def begin(self) -> None:
-        """Takes the machine, and runs it to the first instruction of its program.  Raises Ended, HostError."""
-        self._waiting = Debugger(self._served, lambda text: print(text, end="", file=sys.stderr))
-        await self._waiting.begin(asyncio.Event())
+        """Takes the machine, and runs it to the first instruction of its program.  Raises HostError."""
+        try:
+            self._waiting = Debugger(self._served, lambda text: print(text, end="", file=sys.stderr))
+            await self._waiting.begin(asyncio.Event())
+        except Ended as error:
+            raise HostError("the guest has ended before its program began") from error
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
@@ -52,8 +57,11 @@ class Server:
             pass
         except HostError as error:
             self.failure = error
+        except Exception:
+            traceback.print_exc()  # a mistake of ours, which asyncio would keep to itself
         finally:
-            session.leave()
+            with contextlib.suppress(Ended):
+                session.leave()
             await wire.close()
             self._busy = False
 
@@ -62,7 +70,7 @@ class Server:
 def serving(server: Server, path: Path | None = None, port: int | None = None,
             begin: bool = False) -> Iterator[int | None]:
     """Serves on a Unix socket, or on a port of localhost (0: any), in a thread of its own, while this lasts.
-    The port.  begin: first the machine comes to its program.  Raises OSError, HostError, Ended."""
+    The port.  begin: first the machine comes to its program.  Raises OSError, HostError."""
     loop = asyncio.new_event_loop()
 
     async def listen() -> asyncio.Server:

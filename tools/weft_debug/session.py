@@ -35,6 +35,7 @@ class Session:
         self._told: set[int] = set()  # processes that GDB knows
         self._ended = False  # the machine has
         self._threads = b""
+        self.stays = False  # the next packet that runs the machine does not
         self._table: list[tuple[bytes, Callable[[bytes], bytes]]] = [
             (b"qSupported", self._supported), (b"QStartNoAckMode", lambda rest: OK), (b"!", lambda rest: OK),
             (b"qXfer:threads:read::", self._thread_list), (b"qXfer:exec-file:read:", self._exec_file),
@@ -115,6 +116,9 @@ class Session:
             actions = [_action(word) for word in packet[6:].decode().split(";") if word]
         else:  # of a GDB without vCont
             actions = [Action("s" if packet[:1] in (b"s", b"S") else "c", self._subject().id)]
+        if self.stays:
+            self.stays = False
+            return self._stop(Report(5, self._subject().id))
         return self._stop(await self.debugger.motion.resume(actions, self._wire.stop))
 
     def _stop(self, what: Report | Exit) -> bytes:
@@ -166,6 +170,12 @@ class Session:
             return str(self._served.kernel)
         process = self.debugger.guest.process(pid)
         return str(process.program) if process is not None and process.program is not None else ""
+
+    def cpu_of(self, pid: int, tid: int) -> int | None:
+        """The CPU that a thread is on, in user mode or in the kernel."""
+        thread = self.debugger.view.resolve(Id(pid, tid)).thread
+        on = thread.lwp.on if thread is not None and thread.lwp is not None else None
+        return None if on is None else on.id
 
     def _is_alive(self, rest: bytes) -> bytes:
         self.debugger.view.resolve(Id.parse(rest.decode()))

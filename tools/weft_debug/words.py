@@ -2,7 +2,9 @@
 
     weft-programs                    each process that GDB can have, and the file with its symbols: PID PATH
     weft-show PID...                 GDB has these processes from its next list of threads on
+    weft-stay                        the next packet that runs the machine does not
     weft-main                        the pid of the program that the guest runs first, or none
+    weft-cpu PID TID                 the CPU that executes a thread of a process, or that its LWP is on, or None
     weft-program PATH                its symbols are in the kernel's inferior, too
     weft-locks [PID], weft-queues, weft-timers, weft-object KIND ADDRESS [PID]   texts
     weft-place, weft-goal, weft-write, weft-keep    of a recorded run (weft_host/reverse.py)
@@ -34,6 +36,11 @@ def answer(session: "Session", text: str) -> str:
             return ""
         case ["weft-main"]:
             return f"{debugger.main_pid or 'none'}\n"
+        case ["weft-stay"]:
+            session.stays = True
+            return ""
+        case ["weft-cpu", pid, tid]:
+            return f"{session.cpu_of(int(pid), int(tid))}\n"
         case ["weft-program", *_]:
             path = text.strip().partition(" ")[2]
             debugger.program = Path(path) if path else None

@@ -5,7 +5,7 @@ import os
 
 import gdb
 
-from . import kernel
+from . import inferiors, kernel
 from .cpus import REGISTERS, virtual_cpus
 from .memory import KERNEL_HALF
 from .threads import threads
@@ -15,7 +15,7 @@ program = None  # path of the program whose symbols weft-program has loaded
 
 
 class Command(gdb.Command):
-    """A command whose errors read like GDB's own."""
+    """A command whose errors read like GDB's own.  While it runs, the kernel's inferior is selected."""
 
     def __init__(self, name, kind=gdb.COMMAND_STATUS, completer=gdb.COMPLETE_NONE):
         super().__init__(name, kind, completer)
@@ -25,7 +25,8 @@ class Command(gdb.Command):
 
     def invoke(self, argument, from_tty):
         try:
-            self.call(self.words(argument))
+            with inferiors.in_kernel():
+                self.call(self.words(argument))
         except gdb.MemoryError as error:
             raise gdb.GdbError(f"{error} (has the kernel booted yet?)") from error
 
@@ -165,6 +166,30 @@ The symbols of the program loaded before are forgotten: all programs lie at the 
         finally:
             gdb.execute(f"set confirm {'on' if confirm else 'off'}")
         program = path
+        inferiors.quietly(f"monitor weft-program {path}")
+
+
+class Main(gdb.Command):
+    """weft-main: what is to be done after GDB has connected.
+
+Brings GDB's inferiors up to date, and selects that of the program that the guest runs first."""
+
+    def __init__(self):
+        super().__init__("weft-main", gdb.COMMAND_STATUS)
+
+    def invoke(self, argument, from_tty):
+        # In the inferior that GDB has connected with, it takes all stops for a part of connecting, up to the first
+        # one after a `continue` or step there.  (GDB 13 and 15: stop_soon of other inferiors is never cleared.)
+        inferiors.ask("weft-stay")
+        with inferiors.silence():
+            gdb.execute("stepi", to_string=True)
+        inferiors.refresh()
+        pid = inferiors.ask("weft-main").strip()
+        with inferiors.silence():
+            for inferior in gdb.inferiors():
+                if str(inferior.pid) == pid:
+                    gdb.execute(f"inferior {inferior.num}", to_string=True)
+        gdb.execute("frame")
 
 
 def _pid(word):
@@ -242,5 +267,5 @@ def _process_of_program():
     return found
 
 
-for command in (Cpus, Cpu, Lwps, Threads, Program):
+for command in (Cpus, Cpu, Lwps, Threads, Program, Main):
     command()

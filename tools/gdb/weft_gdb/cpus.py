@@ -1,24 +1,20 @@
 """The CPUs, and the registers of each.
 
-In fast timing each CPU is a processor of QEMU, which GDB calls a thread.  In exact timing the CPUs
-take turns (kernel/timing): GDB's registers are those of the CPU that has the token.  A CPU that
-waits for the token has its registers in the frame where its last window ended.
+The kernel's inferior has a thread for each CPU.  In exact timing the CPUs take turns (kernel/timing); the thread of a
+CPU that waits has the registers with which its last window ended.
 """
 
-import struct
+import contextlib
 
 import gdb
 
-from .kernel import kernel_type, kernel_variable, lwp_type
-from .memory import UserMemory, read_kernel
+from .inferiors import cpu_shown
+from .kernel import kernel_variable, lwp_type
+from .memory import UserMemory
 
 GENERAL = ("rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp",
            "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip")
 REGISTERS = (*GENERAL, "rflags", "cs", "ss", "fs_base", "gs_base", "cr3")
-
-# What vcpu_switch leaves on the stack (kernel/timing/lockstep.S).
-SWITCH_SAVED = ("r15", "r14", "r13", "r12", "rbp", "rbx", "rip")
-KERNEL_CS = 8
 
 
 class VirtualCPU:
@@ -45,8 +41,8 @@ class VirtualCPU:
         return UserMemory(self.registers["cr3"])
 
 
-def _processors():
-    """The registers of each processor of QEMU, by its number."""
+def _registers():
+    """The registers of each CPU, by its number, those of a thread's that GDB does not know left out."""
     names = {name: "eflags" if name == "rflags" else name for name in REGISTERS}
     selected, frame = gdb.selected_thread(), gdb.selected_frame()
     found = {}
@@ -54,62 +50,21 @@ def _processors():
         for thread in gdb.selected_inferior().threads():
             thread.switch()
             newest = gdb.newest_frame()
-            found[_number(thread)] = {name: int(newest.read_register(theirs)) & (1 << 64) - 1
-                                      for name, theirs in names.items()}
+            values = found[thread.ptid[1] - 1] = {}
+            for name, theirs in names.items():
+                with contextlib.suppress(gdb.error):  # it is not available
+                    values[name] = int(newest.read_register(theirs)) & (1 << 64) - 1
     finally:
         selected.switch()
         frame.select()
     return found
 
 
-def _number(thread):
-    """QEMU counts from 1.  With machine pc, this is the APIC id."""
-    return thread.ptid[1] - 1
-
-
-def _interrupted(cpu):
-    """The registers in the frame where the CPU's last window ended; None: it had no window yet."""
-    if not int(cpu["frame"]):
-        return None
-    frame = cpu["frame"].cast(kernel_type("struct lockstep_frame", "lockstep_switch").pointer())
-    registers = {name: int(frame[name]) for name in (*GENERAL, "rflags", "cs", "ss")}
-    return {**registers, "gs_base": int(frame["gsbase"])}
-
-
-def _put_aside(cpu):
-    """The registers of a CPU that has no processor (kernel/timing/one.c); None: it has not started."""
-    vcpu = kernel_variable("vcpus", "lockstep_start_cpu")[int(cpu["id"])]
-    rsp = int(vcpu["rsp"])
-    if not rsp:
-        return None
-    registers = _interrupted(cpu)
-    if registers is None:  # it starts other CPUs, or is about to start
-        size = 8 * len(SWITCH_SAVED)
-        words = struct.unpack(f"<{len(SWITCH_SAVED)}Q", read_kernel(rsp, size))
-        registers = {**dict(zip(SWITCH_SAVED, words)), "rsp": rsp + size, "cs": KERNEL_CS}
-    return {**registers, "fs_base": int(vcpu["fsbase"]), "cr3": int(vcpu["cr3"])}
-
-
-def _on_one_processor(cpus, registers):
-    """Exact timing's engine of one processor: the holder of the token has it.  While the token changes
-    hands (one_give), the next CPU is the holder already."""
-    holder = int(gdb.parse_and_eval("lockstep_token"))
-    for cpu in cpus:
-        waits = int(cpu["id"]) != holder
-        its = _put_aside(cpu) if waits else registers
-        if its is not None:
-            yield VirtualCPU(cpu, its, waits, shown=not waits)
-
-
-def _on_processors(cpus, registers):
-    """Each CPU has a processor, which in exact timing may wait for the token in a HLT."""
-    selected = _number(gdb.selected_thread())
-    for cpu in cpus:
-        number = int(cpu["apic_id"])
-        if number in registers:
-            interrupted = (_interrupted(cpu) if int(cpu["waiting"]) else None) or {}
-            yield VirtualCPU(cpu, {**registers[number], **interrupted}, bool(interrupted),
-                             shown=number == selected)
+def _waits(cpu, one):
+    """Does it wait for its turn?  While the token changes hands (one_give), the next CPU is the holder already."""
+    if one:
+        return int(cpu["id"]) != int(gdb.parse_and_eval("lockstep_token"))
+    return bool(int(cpu["waiting"]) and int(cpu["frame"]))
 
 
 def virtual_cpus():
@@ -117,7 +72,7 @@ def virtual_cpus():
     cpus = [gdb.parse_and_eval(f"cpus[{number}]")
             for number in range(int(gdb.parse_and_eval("ncpu")))]
     cpus = [cpu.dereference() for cpu in cpus if int(cpu) and int(cpu["lwp"])]
-    registers = _processors()
-    if int(kernel_variable("engine", "lockstep_switch")) == int(gdb.parse_and_eval("&engine_one")):
-        return list(_on_one_processor(cpus, registers[0]))
-    return list(_on_processors(cpus, registers))
+    registers, shown = _registers(), cpu_shown()
+    one = int(kernel_variable("engine", "lockstep_switch")) == int(gdb.parse_and_eval("&engine_one"))
+    return [VirtualCPU(cpu, registers[int(cpu["id"])], _waits(cpu, one), int(cpu["id"]) == shown)
+            for cpu in cpus if int(cpu["id"]) in registers]

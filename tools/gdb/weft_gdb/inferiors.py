@@ -13,8 +13,6 @@ import tempfile
 
 import gdb
 
-from .commands import Command
-
 KERNEL = 1  # GDB's number of the kernel's inferior
 KERNEL_PID = 0x7FFFFFFE
 
@@ -65,9 +63,9 @@ def meet(pids):
     """
     if not pids:
         return
-    known = files()
+    known, main = files(), ask("weft-main").strip()
     with staying():
-        for pid in sorted(pids):
+        for pid in sorted(pids, key=lambda pid: (str(pid) != main, pid)):
             number = _empty_inferior(known[pid])
             ask(f"weft-show {pid}")
             gdb.execute("info threads", to_string=True)
@@ -77,15 +75,59 @@ def meet(pids):
 
 @contextlib.contextmanager
 def staying():
-    """The selected thread, or inferior, is so again afterwards."""
+    """The selected inferior, thread and frame are so again afterwards."""
     inferior, thread = gdb.selected_inferior(), gdb.selected_thread()
+    frame = gdb.selected_frame() if thread is not None else None
+    with silence():
+        try:
+            yield
+        finally:
+            if thread is not None and thread.is_valid():
+                thread.switch()
+                if frame.is_valid():
+                    frame.select()
+            elif inferior.is_valid():
+                gdb.execute(f"inferior {inferior.num}", to_string=True)
+
+
+@contextlib.contextmanager
+def silence():
+    """GDB does not print where it stops, nor what it shows now.  GDB 11 cannot, and prints."""
+    setting = "suppress-cli-notifications"
+    with contextlib.suppress(gdb.error):
+        gdb.execute(f"set {setting} on")
     try:
         yield
     finally:
-        if thread is not None and thread.is_valid():
-            thread.switch()
-        elif inferior.is_valid():
-            gdb.execute(f"inferior {inferior.num}", to_string=True)
+        with contextlib.suppress(gdb.error):
+            gdb.execute(f"set {setting} off")
+
+
+@contextlib.contextmanager
+def in_kernel():
+    """The kernel's inferior is selected: kernel symbols are found, and registers are those of a CPU, of the one that
+    executes the selected thread if one does."""
+    if gdb.selected_inferior().num == KERNEL or not any(i.num == KERNEL for i in gdb.inferiors()):
+        yield
+        return
+    number = cpu_shown()
+    with staying():
+        gdb.execute(f"inferior {KERNEL}", to_string=True)
+        for thread in gdb.selected_inferior().threads():
+            if thread.ptid[1] - 1 == number:
+                thread.switch()
+        yield
+
+
+def cpu_shown():
+    """The CPU that GDB's own commands show; None: they show a thread that is on none."""
+    thread = gdb.selected_thread()
+    if thread is None:
+        return None
+    if gdb.selected_inferior().num == KERNEL:
+        return thread.ptid[1] - 1
+    said = ask(f"weft-cpu {thread.ptid[0]} {thread.ptid[1]}").strip()
+    return int(said) if said.isdigit() else None
 
 
 def _empty_inferior(path):
@@ -117,20 +159,6 @@ def _description():
     return path
 
 
-class Main(Command):
-    """weft-main: shows the program that the guest runs first."""
-
-    def __init__(self):
-        super().__init__("weft-main")
-
-    def call(self, argv):
-        refresh()
-        pid = ask("weft-main").strip()
-        for inferior in gdb.inferiors():
-            if str(inferior.pid) == pid:
-                gdb.execute(f"inferior {inferior.num}", to_string=True)
-
-
 def quietly(command):
     try:
         gdb.execute(command, to_string=True)
@@ -141,4 +169,3 @@ def quietly(command):
 for setting in SETTINGS:
     gdb.execute(setting, to_string=True)
 gdb.events.stop.connect(refresh)
-Main()
