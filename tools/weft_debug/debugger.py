@@ -10,9 +10,9 @@ from weft_host.packets import Packets
 from weft_host.recording import addresses
 
 from .guest import Guest, Process, Registers
-from .memory import MASK, MemoryFault
+from .memory import KERNEL_HALF, MASK, MemoryFault
 from .motion import Exit, Landmark, Meeting, Motion
-from .points import Points
+from .points import KERNEL_PID, Points
 from .programs import Programs
 from .qemu import LiveMachine, Stub
 from .view import View
@@ -79,6 +79,20 @@ class Debugger:
             return True
         return any(process.space is not None and process.space.cr3 == space and self.runs(process, self.program)
                    for process in self.guest.processes)
+
+    def space_of(self, pid: int, address: int) -> int | None:
+        """The address space in which an inferior has this address; None: in all."""
+        if pid == KERNEL_PID:
+            found = self.main_process() if address < KERNEL_HALF else None
+        else:
+            found = self.guest.process(pid)
+        return found.space.cr3 if found is not None and found.space is not None else None
+
+    def main_process(self) -> Process | None:
+        """The youngest that runs the program whose symbols the kernel's inferior has."""
+        program = self.program
+        return None if program is None else \
+            next((p for p in reversed(self.view.living()) if self.runs(p, program)), None)
 
     # --- landmarks ----------------------------------------------------------------------------------
 

@@ -118,12 +118,14 @@ class Motion:
 
     async def back(self, packet: bytes, stop: asyncio.Event) -> Report | Exit:
         """bs or bc of a recorded run."""
-        self._points.place((), self._space_of)
-        told = await self._run(packet, stop)
-        assert told is not None  # it has no time limit
-        if told.signal == SIGINT:
-            return Report(SIGINT, self._interrupted(told))
-        return self._judge(told, None) or Report(SIGTRAP, self._view.id_on(told.processor))
+        self._points.place()
+        while True:
+            told = await self._run(packet, stop)
+            assert told is not None  # it has no time limit
+            report = self._judge(told, None)
+            if report is not None or packet == b"bs" or not self._points.breakpoints_at(
+                    self._machine.registers(told.processor)["rip"]):
+                return report or Report(SIGTRAP, self._view.id_on(told.processor))
 
     async def meet(self, meeting: Meeting, stop: asyncio.Event) -> Report | Exit | None:
         """Runs the machine up to a meeting (None), or to something else that is to be told."""
@@ -158,7 +160,7 @@ class Motion:
                 told = await self._step_processor(told.processor, self._user_flags(), False, asyncio.Event())
                 if told.watch is not None and (report := self._judge(told, None)) is not None:
                     return report
-            self._points.place(self._more(meeting), self._space_of)
+            self._points.place(self._more(meeting))
             told = await self._run(b"vCont;c", stop, POLL_SECONDS if meeting is not None else None)
             if told is None:
                 if meeting is not None and meeting.thread is not None:
@@ -212,15 +214,15 @@ class Motion:
         hit = self._hit(self._points.owners(self._points.breakpoints_at(address)), told.processor, address)
         return None if hit is None else Report(SIGTRAP, hit)
 
-    def _hit(self, owners: set[int], processor: int, address: int) -> Id | None:
+    def _hit(self, owners: dict[int, int | None], processor: int, address: int) -> Id | None:
         """The thread that has come to a point of these inferiors, or None."""
-        space = self._machine.registers(processor)["cr3"] & FRAME
-        for pid in owners - {KERNEL_PID}:
-            if self._space_of(pid) == space:
+        here = self._machine.registers(processor)["cr3"] & FRAME
+        for pid, space in owners.items():
+            if pid != KERNEL_PID and here == (space if self._stub.recorded else self._space_of(pid)):
                 thread = self._view.thread_on(processor, pid)
                 if thread is not None:
                     return thread
-        if KERNEL_PID in owners and (address >= KERNEL_HALF or self._is_program(space)):
+        if KERNEL_PID in owners and (address >= KERNEL_HALF or self._is_program(here)):
             return self._view.kernel_id(processor)
         return None
 
@@ -288,7 +290,7 @@ class Motion:
         """Steps a processor; None: it has made its step."""
         before = self._machine.registers(processor)
         if others and not self._stub.recorded:
-            self._points.place(self._more(None), self._space_of)
+            self._points.place(self._more(None))
         while True:
             told = await self._step_processor(processor, flags, others, stop)
             if told.signal != SIGTRAP:

@@ -8,7 +8,7 @@ hits, too.
 The machine gets the points as it begins to run, and loses them when GDB goes.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from weft_host.recording import Point
 
@@ -26,25 +26,26 @@ class Points:
 
     def __init__(self, stub: Stub) -> None:
         self._stub = stub
-        self._owners: dict[Point, set[int]] = {}
+        self._owners: dict[Point, dict[int, int | None]] = {}
         self._machine: set[Placed] = set()
 
     # --- GDB's ------------------------------------------------------------------------------------
 
     def add(self, point: Point, pid: int, space: int | None) -> bytes:
-        """The answer to a packet Z.  space: of the process, for a recorded run."""
+        """The answer to a packet Z.  space: that of the inferior.  In a recorded run the point keeps it, because
+        at other places the process may not have begun."""
         placed = point, self._space(space)
         if placed not in self._machine:
             answer = self._stub.ask(_packet("Z", placed))
             if answer != b"OK":
                 return answer
             self._machine.add(placed)
-        self._owners.setdefault(point, set()).add(pid)
+        self._owners.setdefault(point, {})[pid] = space
         return b"OK"
 
     def remove(self, point: Point, pid: int) -> None:
-        owners = self._owners.get(point, set())
-        owners.discard(pid)
+        owners = self._owners.get(point, {})
+        owners.pop(pid, None)
         if not owners:
             self._owners.pop(point, None)
 
@@ -56,9 +57,9 @@ class Points:
     def clear(self) -> None:
         self._owners.clear()
 
-    def owners(self, points: Iterable[Point]) -> set[int]:
-        """The inferiors that one of these points belongs to."""
-        return {pid for point in points for pid in self._owners.get(point, ())}
+    def owners(self, points: Iterable[Point]) -> dict[int, int | None]:
+        """The inferiors that one of these points belongs to, with their address spaces as the point was set."""
+        return {pid: space for point in points for pid, space in self._owners.get(point, {}).items()}
 
     def breakpoints_at(self, address: int) -> list[Point]:
         return [p for p in self._owners if not p.watches and p.address == address]
@@ -74,14 +75,11 @@ class Points:
     def _space(self, space: int | None) -> int | None:
         return space if self._stub.recorded else None
 
-    def place(self, more: Iterable[Placed], space_of: Callable[[int], int | None]) -> None:
-        """Gives the machine GDB's points and `more`, and no others.  space_of: the address space of an inferior."""
+    def place(self, more: Iterable[Placed] = ()) -> None:
+        """Gives the machine GDB's points and `more`, and no others."""
         wanted = {(point, self._space(space)) for point, space in more}
         for point, owners in self._owners.items():
-            if self._stub.recorded:
-                wanted |= {(point, space_of(pid)) for pid in owners}
-            else:
-                wanted.add((point, None))
+            wanted |= {(point, self._space(space)) for space in owners.values()}
         for placed in self._machine - wanted:
             self._stub.ask(_packet("z", placed))
         for placed in wanted - self._machine:
@@ -91,7 +89,7 @@ class Points:
     def leave(self) -> None:
         """The machine gets rid of all."""
         self._owners.clear()
-        self.place((), lambda pid: None)
+        self.place()
 
 
 def _packet(letter: str, placed: Placed) -> bytes:

@@ -6,6 +6,7 @@ which is to stop the machine.  A stream loses nothing, so nothing is ever sent a
 """
 
 import asyncio
+import contextlib
 import re
 from dataclasses import dataclass
 
@@ -123,7 +124,5 @@ class Wire:
     async def close(self) -> None:
         self._pump.cancel()
         self._writer.close()
-        try:
+        with contextlib.suppress(OSError, asyncio.CancelledError):
             await self._writer.wait_closed()
-        except OSError:
-            pass

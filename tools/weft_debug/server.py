@@ -57,6 +57,8 @@ class Server:
             pass
         except HostError as error:
             self.failure = error
+        except asyncio.CancelledError:
+            pass  # the server ends
         except Exception:
             traceback.print_exc()  # a mistake of ours, which asyncio would keep to itself
         finally:

@@ -326,9 +326,8 @@ class Session:
     # --- points ------------------------------------------------------------------------------------
 
     def _add_point(self, rest: bytes) -> bytes:
-        subject = self._subject()
-        space = subject.thread.process.space if subject.thread is not None else None
-        return self.debugger.points.add(_point(rest), subject.id.pid, None if space is None else space.cr3)
+        point, pid = _point(rest), self._subject().id.pid
+        return self.debugger.points.add(point, pid, self.debugger.space_of(pid, point.address))
 
     def _remove_point(self, rest: bytes) -> bytes:
         # The process may have ended.

@@ -35,7 +35,8 @@ def answer(session: "Session", text: str) -> str:
             debugger.view.shown.update(map(int, pids))
             return ""
         case ["weft-main"]:
-            return f"{debugger.main_pid or 'none'}\n"
+            main = debugger.main_process()
+            return f"{debugger.main_pid or (main.pid if main is not None else 'none')}\n"
         case ["weft-stay"]:
             session.stays = True
             return ""

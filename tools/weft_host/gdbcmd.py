@@ -86,11 +86,11 @@ def _await_socket(path, qemu):
         time.sleep(0.02)
 
 
-def _run_gdb(args, machine, address, before=()):
-    """GDB's exit status.  before: its commands before it connects."""
+def _run_gdb(args, machine, address):
+    """GDB's exit status."""
     command = [find_gdb(), "-q", *(["-nx", "-batch"] if args.batch_commands else []),
                str(machine.build / "weft.elf")]
-    words = [f"source {HELPERS}", *before, f"target extended-remote {address}"]
+    words = [f"source {HELPERS}", f"target extended-remote {address}"]
     program = machine.host_program()
     if program is not None:
         words.append(f"weft-program {program}")
@@ -161,10 +161,11 @@ def _gdb_reverse(args, machine):
                 _serving(replay, f"{work}/gdb") as server:
             print(f"weft: recorded {replay.end} instructions, to status {recorded.result.status}",
                   file=sys.stderr)
-            # Watchpoints belong to the process that is current when GDB inserts them, so GDB is to insert
-            # them as they are set.
-            status = _run_gdb(args, machine, f"{work}/gdb", ["set breakpoint always-inserted on"])
-            return status if server.failure is None else STATUS_HOST
+            served = Served(lambda: Packets(connect(f"{work}/gdb"), False), machine.build / "weft.elf",
+                            programs_of(machine), True, machine.host_program())
+            with serving(proxy := Server(served), path=f"{work}/server"):
+                status = _run_gdb(args, machine, f"{work}/server")
+            return status if server.failure is None and proxy.failure is None else STATUS_HOST
 
 
 @contextlib.contextmanager

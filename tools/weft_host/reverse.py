@@ -9,8 +9,9 @@ machine.  What runs the machine it does itself:
     Z, z          points are kept here, and are in QEMU only while the machine runs
     G, P, M, X    refused: what has happened cannot be changed
 
-A watchpoint in a program's memory belongs to the address space that is current when it is set.  The same
-address is another variable in another process; a store there is no hit.  A store through another address of
+A point whose packet Z has the field `;weft-cr3:CR3` belongs to this address space; the same address is another
+place in another process, and no hit there.  A watchpoint in a program's memory without it belongs to the
+address space that is current when it is set.  A store through another address of
 the same memory (of a second process that shares it, or of the kernel) is not seen.
 
 The commands of tools/gdb/weft_gdb/travel.py come as words for the monitor (qRcmd), see _monitor_words.
@@ -23,7 +24,7 @@ from contextlib import suppress
 from .machine import HostError
 from .packets import Closed, Packets
 from .recording import AT, NONE, REACHED, Interrupted, Point, Points, Replay
-from .search import USER_END, Search, watched
+from .search import USER_END, Search, Spaces, watched
 from .trail import Trail
 
 START, END = AT + b"replaylog:begin;", AT + b"replaylog:end;"
@@ -40,7 +41,8 @@ class Server:
         self._replay = replay
         self._listener = listener
         self._points: Points = NONE  # GDB's
-        self._spaces: dict[tuple[int, int], int] = {}
+        self._spaces: Spaces = {}
+        self._physical = False  # QEMU's m and M have physical addresses
         self._keeps_spaces = False
         self._goal: int | None = None  # where the next packet that runs the machine goes
         self._search = Search(replay, self._spaces)
@@ -106,8 +108,10 @@ class Server:
             return b"" if packet.startswith(b"X") and packet.endswith(b",0:") else REFUSED
         if packet.startswith((b"D", b"vKill")):
             return b"OK"
-        if not packet.startswith(PLACELESS):
-            if self._back is not None and (known := self._trail.answer(self._back, packet)) is not None:
+        if packet.startswith(b"Qqemu.PhyMemMode:"):
+            self._physical = not packet.endswith(b"0")
+        elif not packet.startswith(PLACELESS):
+            if not (self._physical and packet.startswith(b"m")) and self._back is not None and (known := self._trail.answer(self._back, packet)) is not None:
                 return known
             self._arrive()
         return self._replay.ask(packet)
@@ -129,21 +133,34 @@ class Server:
 
     def _change_points(self, packet: bytes) -> bytes:
         """Z or z, KIND,ADDRESS,LENGTH."""
-        words = packet[1:].partition(b";")[0].split(b",")
+        fields = packet[1:].split(b";")
+        words = fields[0].split(b",")
         point = Point(int(words[0]), int(words[1], 16), int(words[2], 16))
-        key = point.address, point.length
-        if packet[:1] == b"Z":
-            answer = self._replay.try_point(point)
-            if answer != b"OK":
-                return answer
-            self._points |= {point}
-            if point.watches and point.address < USER_END:
-                self._arrive()
-                self._spaces.setdefault(key, self._search.space())
-        else:
+        space = next((int(field[9:], 16) for field in fields[1:] if field.startswith(b"weft-cr3:")), None)
+        return self._add_point(point, space) if packet[:1] == b"Z" else self._remove_point(point, space)
+
+    def _add_point(self, point: Point, space: int | None) -> bytes:
+        answer = self._replay.try_point(point)
+        if answer != b"OK":
+            return answer
+        self._points |= {point}
+        if space is None and point.watches and point.address < USER_END:
+            self._arrive()
+            if self._spaces.get(point):
+                return b"OK"
+            space = self._search.space()
+        self._spaces.setdefault(point, set()).add(space)
+        return b"OK"
+
+    def _remove_point(self, point: Point, space: int | None) -> bytes:
+        spaces = self._spaces.get(point, set())
+        spaces.discard(space)
+        if space is None and point.watches and not self._keeps_spaces:
+            spaces.clear()
+        if space is None or not spaces:
             self._points -= {point}
-            if point.watches and not self._keeps_spaces:
-                self._spaces.pop(key, None)
+            if not self._keeps_spaces:
+                self._spaces.pop(point, None)
         return b"OK"
 
     # --- motion ----------------------------------------------------------------------------------
@@ -190,13 +207,16 @@ class Server:
         return answer
 
     def _forward(self, step: bool) -> bytes:
+        off = False  # it stands at a breakpoint of another process
         while self._replay.place < self._replay.end:
-            answer = self._replay.resume(self._points, self._replay.end, step)
-            hit = watched(answer) is None or self._search.is_hit(self._points, answer)
+            answer = self._replay.resume(self._points, self._replay.end, step or off)
+            hit = self._search.is_hit(self._points, answer)
             if step:
-                return answer if hit else AT
-            if hit and (self._replay.place < self._replay.end or answer.startswith(b"T05")):
+                return answer if hit or watched(answer) is None else AT
+            stopped = self._replay.place < self._replay.end or answer.startswith(b"T05")
+            if hit and stopped and not (off and watched(answer) is None):
                 return answer
+            off = not off and not hit and watched(answer) is None
         if self._replay.place > self._replay.end:
             self._replay.seek(self._replay.end)
         return END
@@ -236,6 +256,7 @@ class Server:
 
     def _last_write(self, address: int, length: int, space: int) -> str:
         self._back = self._place
-        spaces = {(address, length): space} if address < USER_END else {}
-        hit = Search(self._replay, spaces).last_hit(frozenset({Point(2, address, length)}), self._back)
+        point = Point(2, address, length)
+        spaces: Spaces = {point: {space}} if address < USER_END else {}
+        hit = Search(self._replay, spaces).last_hit(frozenset({point}), self._back)
         return "none" if hit is None else str(hit.place)

@@ -9,7 +9,7 @@ two snapshots, knows nothing of processes, and cannot be stopped.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .recording import AT, Points, Replay
+from .recording import AT, Point, Points, Replay
 
 USER_END = 1 << 47  # addresses below belong to the program that runs
 PAGE = 4096
@@ -28,6 +28,10 @@ def watched(answer: bytes) -> int | None:
     return None
 
 
+# The address spaces (CR3) that a point belongs to; None among them, or no entry: it belongs to all.
+Spaces = dict[Point, set[int | None]]
+
+
 @dataclass(frozen=True)
 class Hit:
     """place: before the instruction at the breakpoint, or before that which accesses the watched memory.
@@ -41,8 +45,7 @@ class Hit:
 class Search:
     """Where a replay was before."""
 
-    def __init__(self, replay: Replay, spaces: dict[tuple[int, int], int]) -> None:
-        """spaces: {(address, length) of a watchpoint in user memory: CR3 of its address space}."""
+    def __init__(self, replay: Replay, spaces: Spaces) -> None:
         self._replay = replay
         self._spaces = spaces
 
@@ -50,12 +53,17 @@ class Search:
         return self._replay.register("cr3") & -PAGE
 
     def is_hit(self, points: Points, answer: bytes) -> bool:
-        """Whether this stop of a watchpoint happened in its own address space."""
+        """Whether this stop at a point happened in an address space of the point's."""
         address = watched(answer)
-        assert address is not None
-        at = {self._spaces.get((p.address, p.length)) for p in points
-              if p.watches and p.address <= address < p.address + p.length}
-        return not at or None in at or self.space() in at
+        if address is not None:
+            at = {p for p in points if p.watches and p.address <= address < p.address + p.length}
+        else:
+            if not any(not p.watches and p in self._spaces for p in points):
+                return True
+            here = self._replay.register("rip")
+            at = {p for p in points if not p.watches and p.address == here}
+        spaces: set[int | None] = set().union(*(self._spaces.get(p, {None}) for p in at))
+        return not at or None in spaces or self.space() in spaces
 
     def hits(self, points: Points, start: int, end: int) -> Iterator[Hit]:
         """Those at the places from start up to end, in this order."""
@@ -73,7 +81,8 @@ class Search:
                 step = False  # it was off a breakpoint
             elif here < end and answer.startswith(b"T05"):
                 step = True
-                yield Hit(here, replay.register("rip"), AT)
+                if self.is_hit(points, answer):
+                    yield Hit(here, replay.register("rip"), AT)
 
     def _last_of(self, points: Points, start: int, end: int) -> Hit | None:
         """The last hit from start up to end."""

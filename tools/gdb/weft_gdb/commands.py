@@ -1,5 +1,6 @@
 """The commands themselves: arguments, and what is printed."""
 
+import contextlib
 import functools
 import os
 
@@ -17,6 +18,8 @@ program = None  # path of the program whose symbols weft-program has loaded
 class Command(gdb.Command):
     """A command whose errors read like GDB's own.  While it runs, the kernel's inferior is selected."""
 
+    stays = True
+
     def __init__(self, name, kind=gdb.COMMAND_STATUS, completer=gdb.COMPLETE_NONE):
         super().__init__(name, kind, completer)
 
@@ -25,7 +28,7 @@ class Command(gdb.Command):
 
     def invoke(self, argument, from_tty):
         try:
-            with inferiors.in_kernel():
+            with inferiors.in_kernel() if self.stays else contextlib.nullcontext():
                 self.call(self.words(argument))
         except gdb.MemoryError as error:
             raise gdb.GdbError(f"{error} (has the kernel booted yet?)") from error

@@ -39,15 +39,39 @@ detached = set()  # pids that the user wants to leave alone
 _kept = []  # what is removed with GDB
 
 
+_unchanged = 0  # no stop changes the inferiors
+
+
+@contextlib.contextmanager
+def unchanged():
+    """GDB's inferiors stay as they are, while the machine only passes."""
+    global _unchanged
+    _unchanged += 1
+    try:
+        yield
+    finally:
+        _unchanged -= 1
+
+
+@functools.lru_cache(maxsize=1)
+def recorded():
+    """Is this a recorded run?"""
+    try:
+        return all(word.isdigit() for word in ask("weft-place").split())
+    except gdb.error:
+        return False
+
+
 def refresh(_event=None):
     """Brings GDB's inferiors up to date."""
-    known = files()
+    known = None if _unchanged else files()
     if known is None:
         return
     for inferior in gdb.inferiors():
         if inferior.num == KERNEL:
             continue
-        if inferior.pid and inferior.pid not in known:
+        # In a recorded run the process may come again.
+        if inferior.pid and inferior.pid not in known and not recorded():
             quietly(f"detach inferiors {inferior.num}")
         if not inferior.pid and inferior != gdb.selected_inferior():
             quietly(f"remove-inferiors {inferior.num}")

@@ -8,12 +8,11 @@ server then goes to the goal.
 Virtual time is the kernel's (kernel/timing/lockstep.c): that of the CPU that has the token, in its window.
 """
 
-import contextlib
 import re
 
 import gdb
 
-from . import commands, kernel
+from . import commands, inferiors, kernel
 from .commands import Command
 from .memory import KERNEL_HALF, UserMemory
 
@@ -42,21 +41,8 @@ def _place():
 
 def _move(place):
     _ask(f"weft-goal {place}")
-    with _silence():
+    with inferiors.silence(), inferiors.unchanged():
         gdb.execute("reverse-stepi", to_string=True)
-
-
-@contextlib.contextmanager
-def _silence():
-    """GDB does not print where it stops.  GDB 11 cannot, and prints."""
-    setting = "suppress-cli-notifications"
-    with contextlib.suppress(gdb.error):
-        gdb.execute(f"set {setting} on")
-    try:
-        yield
-    finally:
-        with contextlib.suppress(gdb.error):
-            gdb.execute(f"set {setting} off")
 
 
 def _arrive(place):
@@ -92,6 +78,10 @@ class Clock:
         self.place, self.end = _place()
         self.first = self.place
         self.now, self.cpu, self.window, self.mips = 0, 0, None, 1
+        with inferiors.in_kernel():
+            self._look(cpu)
+
+    def _look(self, cpu):
         try:
             self.begun = int(gdb.parse_and_eval("lockstep_icr")) != 0
         except gdb.MemoryError:  # the kernel's addresses are not there yet
@@ -132,7 +122,13 @@ class Clock:
         return f"{self.ns(self.now)} ns, CPU {self.cpu}{outside}, {instruction}"
 
 
-class When(Command):
+class Travel(Command):
+    """A command that may end in another thread."""
+
+    stays = False
+
+
+class When(Travel):
     """weft-when: where a recorded run stands.
 
 The virtual time in nanoseconds, as the kernel's messages have it; the virtual CPU that runs; and how many
@@ -148,7 +144,7 @@ changes from CPU to CPU included."""
         print(Clock())
 
 
-class Goto(Command):
+class Goto(Travel):
     """weft-goto TIME [CPU] | start | end: goes to a virtual time, or to an end of a recorded run.
 
 TIME is in nanoseconds, as the kernel's messages and weft-when have it.  Each CPU reaches this time at a place
@@ -172,6 +168,7 @@ that time, the machine stops where the CPU runs next."""
                 raise
         else:
             raise gdb.GdbError(self.USAGE)
+        inferiors.refresh()
         gdb.execute("frame")
 
 
@@ -181,8 +178,9 @@ def find_time(ns, cpu=None):
     Between two places around it we guess by the share of the time that has passed.  Where a guess lies in the
     right window, the rest is counted: a window executes an instruction each nanosecond (at --mips 1000)."""
     _move(_place()[1])
-    if cpu is not None and cpu >= int(gdb.parse_and_eval("ncpu")):
-        raise gdb.GdbError(f"there is no CPU {cpu}")
+    with inferiors.in_kernel():
+        if cpu is not None and cpu >= int(gdb.parse_and_eval("ncpu")):
+            raise gdb.GdbError(f"there is no CPU {cpu}")
     last = Clock(cpu)
     if not last.begun:
         raise gdb.GdbError("the recording ends before virtual time begins")
@@ -228,7 +226,7 @@ def _tries(guess, target, cpu):
         yield Clock(cpu)
 
 
-class LastWrite(Command):
+class LastWrite(Travel):
     """weft-last-write EXPRESSION: goes back to the instruction that wrote a variable last.
 
 EXPRESSION is anything that has an address.  The machine stops before that instruction, which is the next to
@@ -260,13 +258,14 @@ A variable that the kernel's or the program's file brings, and nothing has writt
         _arrive(int(place))
         old = _value(space, address, kind)
         print(f"{expression} = {new}, was {old}: written at {Clock()}")
+        inferiors.refresh()
         gdb.execute("frame")
 
 
 def _space(address, expression):
     """CR3 of the address space in which a user address is meant."""
     current = int(gdb.parse_and_eval("$cr3")) & -PAGE
-    if address >= KERNEL_HALF or commands.program is None:
+    if address >= KERNEL_HALF or commands.program is None or gdb.selected_inferior().num != inferiors.KERNEL:
         return current
     process = commands.loaded_process()
     if process is None:
