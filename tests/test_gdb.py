@@ -60,7 +60,7 @@ break sys_spawn
 continue
 backtrace
 finish
-""", *timing)
+""", "--at", "boot", *timing)
     assert re.search(r"Breakpoint 1, kmain \(\) at kernel/boot/main\.c:\d+", output)
     assert re.search(r"^kmain( \+ \d+)? in section", output, re.MULTILINE)
     assert re.search(r"Breakpoint 2, sys_spawn \(", output)
@@ -94,12 +94,12 @@ weft-cpus
 continue
 print round
 """, *timing)
-    assert re.search(r"Breakpoint 1, look_here \(round=.*0\) at tests/guest/at_rest\.c:\d+", output)
+    assert re.search(r"Breakpoint 1(\.\d)?, look_here \(round=.*0\) at tests/guest/at_rest\.c:\d+", output)
     assert re.search(r"#1 .* main \(.*\) at tests/guest/at_rest\.c:\d+", output)
     (mark, cpu, lwp, process, _, mode, place), = cpu_rows(output)
     assert (mark, cpu, process, mode) == ("*", "0", "at_rest", "user") and lwp.endswith("/1"), output
     assert re.match("main|look_here|nanosleep", place), output
-    assert re.search(r"Breakpoint 1, look_here \(round=.*1\)", output)
+    assert re.search(r"Breakpoint 1(\.\d)?, look_here \(round=.*1\)", output)
 
 
 @pytest.mark.parametrize("cpus", [1, 4])
@@ -193,7 +193,7 @@ def test_cpus_while_they_start(gdb, timing):
                  "python\nfor cpu in '3', '4', 'x', '':\n    try:\n"
                  "        gdb.execute(f'weft-cpu {cpu}')\n"
                  "    except gdb.error as e:\n        print('error:', e)\nend\n",
-                 "--smp", "4", *timing)
+                 "--smp", "4", "--at", "boot", *timing)
     rows = cpu_rows(output)
     assert [row[1] for row in rows[:3]] == ["0", "1", "2"], output
     assert [row[0] for row in rows[:3]] == [" ", " ", "*"], output
@@ -281,5 +281,5 @@ def test_before_the_kernel_runs(gdb):
     """The helpers say that it is too early; nothing breaks."""
     output = gdb("python\nfor c in ('weft-cpus', 'weft-lwps', 'weft-threads'):\n    try:\n"
                  "        gdb.execute(c)\n    except gdb.error as e:\n        print('error:', e)\n"
-                 "end\n")
+                 "end\n", "--at", "boot")
     assert output.count("error: ") == 3, output

@@ -117,15 +117,54 @@ class Motion:
             return self._gone(steps.id if steps is not None else self.focus)
 
     async def back(self, packet: bytes, stop: asyncio.Event) -> Report | Exit:
-        """bs or bc of a recorded run."""
+        """bs or bc of a recorded run.  bs goes back by an instruction of the thread that GDB steps."""
+        id, before = self._view.resolve(self.focus).id, self._registers_of(self.focus)
         self._points.place()
         while True:
             told = await self._run(packet, stop)
             assert told is not None  # it has no time limit
             report = self._judge(told, None)
-            if report is not None or packet == b"bs" or not self._points.breakpoints_at(
-                    self._machine.registers(told.processor)["rip"]):
-                return report or Report(SIGTRAP, self._view.id_on(told.processor))
+            if report is not None:
+                return report
+            if packet == b"bc":
+                if self._points.breakpoints_at(self._machine.registers(told.processor)["rip"]):
+                    continue  # of another process
+                return Report(SIGTRAP, self._view.id_on(told.processor))
+            here = self._view.id_on(told.processor)
+            if id in (here, self._view.kernel_id(told.processor)):
+                return Report(SIGTRAP, id)
+            if id.pid == KERNEL_PID or not before:
+                return Report(0, here)
+            report = await self._back_to(id, before, stop)
+            if report is not None:
+                return report
+
+    async def _back_to(self, id: Id, before: Registers, stop: asyncio.Event) -> Report | Exit | None:
+        """A thread has come into user mode with these registers: goes back to where it left user mode before.  None:
+        by an interrupt, so that its last instruction is one further back."""
+        meetings = [self._meeting(id, before, before["rip"] - back) for back in (0, len(SYSCALL))]
+        self._points.place((Point(1, meeting.address, 1), meeting.space) for meeting in meetings)
+        try:
+            while True:
+                told = await self._run(b"bc", stop)
+                assert told is not None  # it has no time limit
+                for meeting in meetings:
+                    if told.log is None and self._is_met(meeting, told):
+                        return None if meeting is meetings[0] else Report(SIGTRAP, id)
+                report = self._judge(told, None)
+                if report is not None:
+                    return report
+        finally:
+            self._points.place()
+
+    def _registers_of(self, id: Id) -> Registers:
+        subject = self._view.resolve(id)
+        return self._machine.registers(subject.processor) if subject.processor is not None else subject.registers or {}
+
+    async def jump(self, packet: bytes, stop: asyncio.Event) -> Report:
+        """To a place of a recorded run that it has been told.  In GDB's eyes this is a step of its thread."""
+        await self._run(packet, stop)
+        return Report(SIGTRAP, self.focus)
 
     async def meet(self, meeting: Meeting, stop: asyncio.Event) -> Report | Exit | None:
         """Runs the machine up to a meeting (None), or to something else that is to be told."""
@@ -260,16 +299,11 @@ class Motion:
                             self._step_thread(id, others, stop))
             if report is not None:
                 return report
-            pc = self._pc(id)
+            pc = self._registers_of(id).get("rip", 0)
             if not action.begin <= pc < action.end or id.pid in self._points.owners(self._points.breakpoints_at(pc)):
                 return Report(SIGTRAP, id)
             if stop.is_set():
                 return Report(SIGINT, id)
-
-    def _pc(self, id: Id) -> int:
-        subject = self._view.resolve(id)
-        registers = subject.registers if subject.processor is None else self._machine.registers(subject.processor)
-        return registers["rip"] if registers is not None else 0
 
     async def _step_cpu(self, id: Id, others: bool, stop: asyncio.Event) -> Report | Exit | None:
         """None: the CPU has made its step."""

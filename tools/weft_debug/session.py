@@ -36,6 +36,7 @@ class Session:
         self._ended = False  # the machine has
         self._threads = b""
         self.stays = False  # the next packet that runs the machine does not
+        self.jumps = False  # the next bs goes to the place that the recorded run has been told
         self._table: list[tuple[bytes, Callable[[bytes], bytes]]] = [
             (b"qSupported", self._supported), (b"QStartNoAckMode", lambda rest: OK), (b"!", lambda rest: OK),
             (b"qXfer:threads:read::", self._thread_list), (b"qXfer:exec-file:read:", self._exec_file),
@@ -83,6 +84,9 @@ class Session:
 
     async def _answer(self, packet: bytes) -> bytes:
         try:
+            if packet == b"bs" and self.jumps:
+                self.jumps = False
+                return self._stop(await self.debugger.motion.jump(packet, self._wire.stop))
             if packet in (b"bs", b"bc"):
                 return self._stop(await self.debugger.motion.back(packet, self._wire.stop))
             if packet.startswith(b"vCont;") or packet[:1] in (b"s", b"c", b"S", b"C"):

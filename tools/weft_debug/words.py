@@ -5,6 +5,7 @@
     weft-stay                        the next packet that runs the machine does not
     weft-main                        the pid of the program that the guest runs first, or none
     weft-cpu PID TID                 the CPU that executes a thread of a process, or that its LWP is on, or None
+    weft-here                        the thread that the first processor executes: PID TID
     weft-program PATH                its symbols are in the kernel's inferior, too
     weft-locks [PID], weft-queues, weft-timers, weft-object KIND ADDRESS [PID]   texts
     weft-place, weft-goal, weft-write, weft-keep    of a recorded run (weft_host/reverse.py)
@@ -42,6 +43,11 @@ def answer(session: "Session", text: str) -> str:
             return ""
         case ["weft-cpu", pid, tid]:
             return f"{session.cpu_of(int(pid), int(tid))}\n"
+        case ["weft-here"]:
+            id = debugger.view.id_on(0)
+            return f"{id.pid} {id.tid}\n"
+        case ["weft-goal", _]:
+            session.jumps = True
         case ["weft-program", *_]:
             path = text.strip().partition(" ")[2]
             debugger.program = Path(path) if path else None

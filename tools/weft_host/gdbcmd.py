@@ -90,7 +90,7 @@ def _run_gdb(args, machine, address):
     """GDB's exit status."""
     command = [find_gdb(), "-q", *(["-nx", "-batch"] if args.batch_commands else []),
                str(machine.build / "weft.elf")]
-    words = [f"source {HELPERS}", f"target extended-remote {address}"]
+    words = [*(["set $weft_batch = 1"] if args.batch_commands else []), f"source {HELPERS}", f"target extended-remote {address}"]
     program = machine.host_program()
     if program is not None:
         words.append(f"weft-program {program}")

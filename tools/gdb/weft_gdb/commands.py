@@ -13,6 +13,7 @@ from .threads import threads
 from .unwind import Unwinder
 
 program = None  # path of the program whose symbols weft-program has loaded
+_copy = None  # the file that GDB has loaded
 
 
 class Command(gdb.Command):
@@ -28,6 +29,7 @@ class Command(gdb.Command):
 
     def invoke(self, argument, from_tty):
         try:
+            inferiors.refresh_if_stale()
             with inferiors.in_kernel() if self.stays else contextlib.nullcontext():
                 self.call(self.words(argument))
         except gdb.MemoryError as error:
@@ -156,20 +158,31 @@ The symbols of the program loaded before are forgotten: all programs lie at the 
         super().__init__("weft-program", gdb.COMMAND_FILES, gdb.COMPLETE_FILENAME)
 
     def call(self, argv):
-        global program
+        global program, _copy
         if len(argv) != 1 or not os.path.isfile(argv[0]):
             raise gdb.GdbError("usage: weft-program FILE")
         path = os.path.realpath(argv[0])
         confirm = gdb.parameter("confirm")
         gdb.execute("set confirm off")
         try:
-            if program is not None:
-                gdb.execute(f'remove-symbol-file "{program}"')
-            gdb.execute(f'add-symbol-file "{path}"', to_string=True)
+            if _copy is not None:
+                gdb.execute(f'remove-symbol-file "{_copy}"')
+            _copy = inferiors.copied(path)
+            gdb.execute(f'add-symbol-file "{_copy}"', to_string=True)
         finally:
             gdb.execute(f"set confirm {'on' if confirm else 'off'}")
         program = path
         inferiors.quietly(f"monitor weft-program {path}")
+
+
+class Refresh(gdb.Command):
+    """weft-refresh: brings GDB's inferiors up to date, if the machine has run."""
+
+    def __init__(self):
+        super().__init__("weft-refresh", gdb.COMMAND_STATUS)
+
+    def invoke(self, argument, from_tty):
+        inferiors.refresh_if_stale()
 
 
 class Main(gdb.Command):
@@ -270,5 +283,5 @@ def _process_of_program():
     return found
 
 
-for command in (Cpus, Cpu, Lwps, Threads, Program, Main):
+for command in (Cpus, Cpu, Lwps, Threads, Program, Main, Refresh):
     command()

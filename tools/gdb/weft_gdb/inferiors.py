@@ -9,6 +9,7 @@ import contextlib
 import functools
 import os
 import re
+import shutil
 import tempfile
 
 import gdb
@@ -19,6 +20,10 @@ KERNEL_PID = 0x7FFFFFFE
 # The machine runs as a whole, so that a `continue` is one of all inferiors.
 SETTINGS = ("set schedule-multiple on", "set sysroot", "set exec-file-mismatch off", "set confirm off",
             "set print inferior-events off")
+
+
+# Commands before which weft-refresh is to be called, by their prefix.
+HOOKED = {"": ("inferior", "thread", "break", "tbreak", "watch"), "info ": ("inferiors", "threads")}
 
 
 def ask(words):
@@ -62,11 +67,32 @@ def recorded():
         return False
 
 
-def refresh(_event=None):
+_stale = False  # the machine has run
+
+
+def stopped(_event):
+    """In the middle of a stop GDB (13) fails if it gets a new inferior.  So that is done when GDB is at rest again: by
+    its event loop, or before the first command that may need it (HOOKED).  With -batch no event loop runs between two
+    commands, and GDB 13 fails where it ends and an event is left; `weft gdb` then sets $weft_batch."""
+    global _stale
+    if not _unchanged:
+        _stale = True
+        if gdb.convenience_variable("weft_batch") is None:
+            gdb.post_event(refresh_if_stale)
+
+
+def refresh_if_stale():
+    if _stale and not any(thread.is_running() for inferior in gdb.inferiors() for thread in inferior.threads()):
+        refresh()
+
+
+def refresh():
     """Brings GDB's inferiors up to date."""
-    known = None if _unchanged else files()
+    global _stale
+    known = files()
     if known is None:
         return
+    _stale = False
     for inferior in gdb.inferiors():
         if inferior.num == KERNEL:
             continue
@@ -169,15 +195,25 @@ def _empty_inferior(path):
     return number
 
 
+def _folder():
+    """A new directory, which goes with GDB."""
+    _kept.append(tempfile.TemporaryDirectory(prefix="weft.gdb."))
+    return _kept[-1].name
+
+
+def copied(path):
+    """A copy of a file.  GDB (13) fails if it has the symbols of a file once by add-symbol-file, and then as those of
+    an inferior ("get_msymbol_address")."""
+    return shutil.copy(path, _folder())
+
+
 @functools.lru_cache(maxsize=1)
 def _description():
     """A file with the description of the registers, which goes with GDB."""
     with staying():
         gdb.execute(f"inferior {KERNEL}", to_string=True)
         text = gdb.execute("maint print xml-tdesc", to_string=True)
-    folder = tempfile.TemporaryDirectory(prefix="weft.gdb.")
-    _kept.append(folder)
-    path = os.path.join(folder.name, "registers.xml")
+    path = os.path.join(_folder(), "registers.xml")
     with open(path, "w") as file:
         file.write(text)
     return path
@@ -192,4 +228,7 @@ def quietly(command):
 
 for setting in SETTINGS:
     gdb.execute(setting, to_string=True)
-gdb.events.stop.connect(refresh)
+gdb.events.stop.connect(stopped)
+for prefix, names in HOOKED.items():
+    for name in names:
+        gdb.execute(f"define {prefix}hook-{name}\nweft-refresh\nend")

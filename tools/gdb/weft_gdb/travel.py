@@ -40,8 +40,11 @@ def _place():
 
 
 def _move(place):
-    _ask(f"weft-goal {place}")
     with inferiors.silence(), inferiors.unchanged():
+        # To GDB this is a step of a thread, and a thread of the kernel's is there at each place.
+        if gdb.selected_inferior().num != inferiors.KERNEL:
+            gdb.execute(f"inferior {inferiors.KERNEL}", to_string=True)
+        _ask(f"weft-goal {place}")
         gdb.execute("reverse-stepi", to_string=True)
 
 
@@ -122,6 +125,18 @@ class Clock:
         return f"{self.ns(self.now)} ns, CPU {self.cpu}{outside}, {instruction}"
 
 
+def _show():
+    """GDB shows the thread that the machine executes."""
+    inferiors.refresh()
+    pid, tid = map(int, _ask("weft-here").split())
+    with inferiors.silence():
+        for inferior in gdb.inferiors():
+            for thread in inferior.threads() if inferior.pid == pid else ():
+                if thread.ptid[1] == tid:
+                    thread.switch()
+    gdb.execute("frame")
+
+
 class Travel(Command):
     """A command that may end in another thread."""
 
@@ -168,8 +183,7 @@ that time, the machine stops where the CPU runs next."""
                 raise
         else:
             raise gdb.GdbError(self.USAGE)
-        inferiors.refresh()
-        gdb.execute("frame")
+        _show()
 
 
 def find_time(ns, cpu=None):
@@ -258,8 +272,7 @@ A variable that the kernel's or the program's file brings, and nothing has writt
         _arrive(int(place))
         old = _value(space, address, kind)
         print(f"{expression} = {new}, was {old}: written at {Clock()}")
-        inferiors.refresh()
-        gdb.execute("frame")
+        _show()
 
 
 def _space(address, expression):
