@@ -410,7 +410,8 @@ end
 
 def test_at_without_reverse(weft):
     done = weft("gdb", "--at", "end", "--", "true")
-    assert (done.returncode, done.stderr) == (2, b"weft gdb: --at has no meaning without --reverse\n")
+    assert (done.returncode, done.stderr) == (
+        2, b"weft gdb: --at: boot, or with --reverse another place, not 'end'\n")
 
 
 def test_without_gdb_nothing_is_recorded(weft, monkeypatch):

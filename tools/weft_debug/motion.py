@@ -93,6 +93,7 @@ class Motion:
         self._told: tuple[int, int] | None = None  # the processor that stands at a landmark, and the landmark
         self._sstep = ALONE
         self.focus = Id(KERNEL_PID, 1)  # what the user looks at
+        self.stepped = self.focus  # the thread that GDB steps backwards
 
     def watch_for(self, landmarks: Iterable[Landmark]) -> None:
         self._landmarks = {landmark.address: landmark for landmark in landmarks}
@@ -118,7 +119,7 @@ class Motion:
 
     async def back(self, packet: bytes, stop: asyncio.Event) -> Report | Exit:
         """bs or bc of a recorded run.  bs goes back by an instruction of the thread that GDB steps."""
-        id, before = self._view.resolve(self.focus).id, self._registers_of(self.focus)
+        id, before = self.stepped, self._registers_of(self.stepped) if packet == b"bs" else {}
         self._points.place()
         while True:
             told = await self._run(packet, stop)
@@ -164,7 +165,7 @@ class Motion:
     async def jump(self, packet: bytes, stop: asyncio.Event) -> Report:
         """To a place of a recorded run that it has been told.  In GDB's eyes this is a step of its thread."""
         await self._run(packet, stop)
-        return Report(SIGTRAP, self.focus)
+        return Report(SIGTRAP, self.stepped)
 
     async def meet(self, meeting: Meeting, stop: asyncio.Event) -> Report | Exit | None:
         """Runs the machine up to a meeting (None), or to something else that is to be told."""

@@ -35,6 +35,7 @@ class Session:
         self._told: set[int] = set()  # processes that GDB knows
         self._ended = False  # the machine has
         self._threads = b""
+        self._spaces: dict[int, int] = {}  # address spaces of processes that have had points
         self.stays = False  # the next packet that runs the machine does not
         self.jumps = False  # the next bs goes to the place that the recorded run has been told
         self._table: list[tuple[bytes, Callable[[bytes], bytes]]] = [
@@ -130,7 +131,7 @@ class Session:
         if isinstance(what, Exit):
             self._told.discard(what.pid)
             return b"W%02x;process:%x" % (what.status, what.pid)
-        self._selected = self.debugger.motion.focus = what.id
+        self.select(what.id)
         self._told.add(what.id.pid)
         return f"T{what.signal:02x}thread:{what.id};{what.more}".encode()
 
@@ -188,8 +189,13 @@ class Session:
     def _select(self, rest: bytes) -> bytes:
         id = Id.parse(rest[1:].decode())
         if rest[:1] == b"g" and id.pid > 0:
-            self._selected = self.debugger.motion.focus = id
+            self.select(id)
+        elif rest[:1] == b"c":
+            self.debugger.motion.stepped = id if id.pid > 0 and id.tid > 0 else self._selected
         return OK
+
+    def select(self, id: Id) -> None:
+        self._selected = self.debugger.motion.focus = self.debugger.motion.stepped = id
 
     def _subject(self) -> Subject:
         return self.debugger.view.resolve(self._selected)
@@ -330,8 +336,16 @@ class Session:
     # --- points ------------------------------------------------------------------------------------
 
     def _add_point(self, rest: bytes) -> bytes:
-        point, pid = _point(rest), self._subject().id.pid
-        return self.debugger.points.add(point, pid, self.debugger.space_of(pid, point.address))
+        point, pid = _point(rest), self._selected.pid
+        space = self.debugger.space_of(pid, point.address)
+        if space is None and pid != KERNEL_PID:
+            # In a recorded run it may have ended, or not begun.
+            space = self._spaces.get(pid)
+            if space is None or not self.debugger.stub.recorded:
+                return ERROR
+        elif space is not None:
+            self._spaces[pid] = space
+        return self.debugger.points.add(point, pid, space)
 
     def _remove_point(self, rest: bytes) -> bytes:
         # The process may have ended.

@@ -5,6 +5,7 @@
     weft-stay                        the next packet that runs the machine does not
     weft-main                        the pid of the program that the guest runs first, or none
     weft-cpu PID TID                 the CPU that executes a thread of a process, or that its LWP is on, or None
+    weft-thread PID TID              GDB steps this thread
     weft-here                        the thread that the first processor executes: PID TID
     weft-program PATH                its symbols are in the kernel's inferior, too
     weft-locks [PID], weft-queues, weft-timers, weft-object KIND ADDRESS [PID]   texts
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING
 from weft_host.machine import HostError
 
 from .memory import MemoryFault
+from .protocol import Id
 from .layout import LayoutError
 
 if TYPE_CHECKING:
@@ -46,6 +48,9 @@ def answer(session: "Session", text: str) -> str:
         case ["weft-here"]:
             id = debugger.view.id_on(0)
             return f"{id.pid} {id.tid}\n"
+        case ["weft-thread", pid, tid]:
+            session.select(Id(int(pid), int(tid)))
+            return ""
         case ["weft-goal", _]:
             session.jumps = True
         case ["weft-program", *_]:

@@ -44,6 +44,8 @@ def _move(place):
         # To GDB this is a step of a thread, and a thread of the kernel's is there at each place.
         if gdb.selected_inferior().num != inferiors.KERNEL:
             gdb.execute(f"inferior {inferiors.KERNEL}", to_string=True)
+        pid, tid = gdb.selected_thread().ptid[:2]
+        _ask(f"weft-thread {pid} {tid}")
         _ask(f"weft-goal {place}")
         gdb.execute("reverse-stepi", to_string=True)
 
