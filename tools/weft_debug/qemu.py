@@ -89,7 +89,10 @@ class Stub:
         self._packets = packets
         self._processor: int | None = None  # that of which g and m tell
         self._physical = False  # m and M have physical addresses
-        self.recorded = b"ReverseStep+" in self.ask(SUPPORTED)
+        answer = self.ask(SUPPORTED)
+        while answer.startswith(b"T"):  # a machine that ran is stopped by the connection, and QEMU 7.2 tells so
+            answer = self._receive()
+        self.recorded = b"ReverseStep+" in answer
         self.ask(b"?")  # the stub forgets what a debugger before has left
         self.description = Description(self)
 
@@ -105,12 +108,15 @@ class Stub:
     def ask(self, packet: bytes) -> bytes:
         """The answer to a packet that does not run the machine."""
         self._send(packet)
+        return self._receive()
+
+    def _receive(self) -> bytes:
         try:
             answer = self._packets.receive(ANSWER_SECONDS)
         except Closed as error:
             raise Ended from error
         if answer is None:
-            raise HostError(f"QEMU hangs: no answer to the packet {packet[:20]!r}")
+            raise HostError("QEMU hangs: no answer from its stub")
         return answer
 
     def feature(self, annex: str) -> str:
@@ -169,12 +175,7 @@ class Stub:
         self._send(b"qRcmd," + words.encode().hex().encode())
         said = b""
         while True:
-            try:
-                answer = self._packets.receive(ANSWER_SECONDS)
-            except Closed as error:
-                raise Ended from error
-            if answer is None:
-                raise HostError(f"QEMU hangs: no answer to the command {words}")
+            answer = self._receive()
             if answer[:1] == b"E":
                 return f"{answer[2:].decode(errors='replace') if answer[1:2] == b'.' else 'this fails'}\n"
             if answer in (b"OK", b""):

@@ -206,6 +206,7 @@ class Session:
         pid = int(rest, 16)
         view = self.debugger.view
         view.shown.add(pid)
+        view.left.discard(pid)
         try:
             return self._stop(Report(0, view.resolve(Id(pid, ALL)).id))
         except NoThread:
@@ -218,6 +219,7 @@ class Session:
         for pid in pids:
             debugger.points.drop(pid)
             debugger.view.shown.discard(pid)
+            debugger.view.left.add(pid)
             self._told.discard(pid)
         if not self._told:
             self._main_pid = debugger.main_pid

@@ -35,12 +35,13 @@ class Subject:
 
 @dataclass
 class View:
-    """shown: the inferiors that GDB has.  processors: the numbers of QEMU's."""
+    """shown: the inferiors that GDB has.  left: those that the user has detached.  processors: the numbers of QEMU's."""
 
     guest: Guest
     description: Description
     processors: list[int]
     shown: set[int] = field(default_factory=lambda: {KERNEL_PID})
+    left: set[int] = field(default_factory=set)
     _subjects: dict[Id, Subject] = field(default_factory=dict)
     _before: dict[Id, Subject] = field(default_factory=dict)
 
@@ -53,6 +54,12 @@ class View:
     def living(self) -> list[Process]:
         """The processes that GDB can have."""
         return [p for p in self.guest.processes if p.space is not None and not p.zombie]
+
+    def wanted(self) -> list[Process]:
+        """Those of which GDB makes inferiors without being asked."""
+        living = self.living()
+        self.left &= {p.pid for p in living}
+        return [p for p in living if p.pid not in self.left]
 
     def processes(self) -> list[Process]:
         """Those that GDB has."""

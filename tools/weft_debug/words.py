@@ -1,7 +1,8 @@
 """What `monitor` of GDB can ask of the server.
 
-    weft-programs                    each process that GDB can have, and the file with its symbols: PID PATH
+    weft-programs                    each process that GDB is to have, and the file with its symbols: PID PATH
     weft-show PID...                 GDB has these processes from its next list of threads on
+    weft-want PID                    weft-programs has this process again that GDB has detached
     weft-stay                        the next packet that runs the machine does not
     weft-main                        the pid of the program that the guest runs first, or none
     weft-cpu PID TID                 the CPU that executes a thread of a process, or that its LWP is on, or None
@@ -33,13 +34,18 @@ def answer(session: "Session", text: str) -> str:
     debugger = session.debugger
     match text.split():
         case ["weft-programs"]:
-            return "".join(f"{process.pid} {session.file_of(process.pid)}\n" for process in debugger.view.living())
+            return "".join(f"{process.pid} {session.file_of(process.pid)}\n" for process in debugger.view.wanted())
         case ["weft-show", *pids]:
             debugger.view.shown.update(map(int, pids))
             return ""
         case ["weft-main"]:
             main = debugger.main_process()
             return f"{debugger.main_pid or (main.pid if main is not None else 'none')}\n"
+        case ["weft-want", pid]:
+            if debugger.guest.process(int(pid)) is None:
+                return f"there is no process {pid}\n"
+            debugger.view.left.discard(int(pid))
+            return ""
         case ["weft-stay"]:
             session.stays = True
             return ""

@@ -5,16 +5,22 @@ import sys
 from pathlib import Path
 
 from weft_debug.crash import CrashError, CrashFile
+from weft_debug.crashstub import CrashStub
+from weft_debug.debugger import Served
 from weft_debug.layout import LayoutError
 from weft_debug.picture import picture
+from weft_debug.server import Server, serving
 
+from .debugged import add_gdb_options, run_gdb
 from .machine import HostError
 from .workdir import WorkDirectory
 
 
 def add_options(parser):
-    parser.usage = "weft crash FILE"
+    parser.usage = "weft crash FILE [OPTION]..."
     parser.add_argument("file", metavar="FILE", help="what --keep has left")
+    parser.add_argument("--gdb", action="store_true", help="opens GDB on it, without motion")
+    add_gdb_options(parser)
     parser.add_argument("--pid", type=int, metavar="PID", help="shows this process alone")
 
 
@@ -26,11 +32,20 @@ def crash(args):
         raise HostError(str(error)) from error
     try:
         with WorkDirectory() as work:
+            if args.gdb or args.ex or args.batch_commands:
+                return _debug(args, opened, Path(work))
             return _show(opened, Path(work), args.pid)
     except (CrashError, LayoutError) as error:
         raise HostError(str(error)) from error
     finally:
         opened.close()
+
+
+def _debug(args, opened, work):
+    guest = opened.guest(work)
+    served = Served(CrashStub(opened).connect, guest.layout.elf, guest.programs)
+    with serving(Server(served), path=work / "server"):
+        return run_gdb(args, guest.layout.elf, work / "server")
 
 
 def _show(opened, work, pid):

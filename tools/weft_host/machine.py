@@ -80,6 +80,7 @@ class Machine:
     verbose: bool = False  # the kernel tells of its boot
     recording: str | None = None  # "record" or "replay": recording.py
     stepped: bool = False  # by GDB, from the first instruction on
+    debugger: str | None = None  # "may" come to the socket `stub`, or the machine is to "wait" for it
     keep: Path | None = field(default=None, compare=False)  # a directory: for the memory of a guest that fails
 
     def check(self) -> None:
@@ -268,10 +269,12 @@ class Machine:
         stays = stays and not self.recording and len(os.fsencode(socket)) < SOCKET_NAME
         if self.wanted or self.recording or stays:
             command += ["-qmp", f"unix:{socket},server=on,wait=off"]
+        if self.debugger is not None:
+            command += ["-gdb", f"unix:{work}/stub,server=on,wait=off", *(["-S"] if self.debugger == "wait" else [])]
         if self.boot == "kernel":
             # After qboot, which leaves no timer running, QEMU 7.2 with several processors in exact timing tells
             # GDB of a first step that it has not made.
-            command += [] if self.stepped else firmware()
+            command += [] if self.stepped or self.debugger == "wait" else firmware()
             command += ["-kernel", str(kernel), "-initrd", str(initrd), "-append", self.cmdline(stays)]
         else:
             image = Path(work) / "weft.iso"

@@ -10,7 +10,7 @@ import time
 import tty
 from pathlib import Path
 
-from . import build, cores, mark, outfiles, seeds
+from . import build, cores, debugged, mark, outfiles, seeds
 from .counts import counted
 from .guest import STATUS_HOST, STATUS_PANIC, STATUS_TIMEOUT, Guest, Leave
 from .machine import ENGINES, Machine, UsageError
@@ -64,6 +64,10 @@ def add_options(parser):
     """Of run alone."""
     add_machine_options(parser)
     add_keep(parser)
+    parser.add_argument("--gdb-port", nargs="?", type=int, const=debugged.PORT, metavar="PORT",
+                        help=f"`weft gdb --attach PORT` opens GDB on the guest, {debugged.PORT} by default")
+    parser.add_argument("--gdb-wait", action="store_true",
+                        help="with --gdb-port: the guest waits for GDB, before the first instruction of CMD")
     parser.add_argument("--seeds", metavar="A..B",
                         help="exact timing: runs each of these seeds, side by side, up to the first "
                              "that fails, and says how to repeat it")
@@ -164,12 +168,12 @@ class WindowSize:
             end.close()
 
 
-def _interactive(machine, wanted):
+def _interactive(machine, wanted, port):
     size = shutil.get_terminal_size()
     machine.env = {"TERM": os.environ.get("TERM", "vt100"), "COLUMNS": str(size.columns),
                    "LINES": str(size.lines), **machine.env}
     print("weft: leave with Ctrl-A x", file=sys.stderr)
-    with Guest(machine, terminal=True) as guest, RawTerminal(), WindowSize(guest):
+    with Guest(machine, terminal=True) as guest, debugged.on_port(guest, port), RawTerminal(), WindowSize(guest):
         try:
             result = guest.relay(print_bytes, sys.stdin.fileno())
         except Leave:
@@ -229,6 +233,17 @@ def _check_seeds(args):
     args.timing = "exact"
 
 
+def _check_debugger(args, machine):
+    """Raises UsageError."""
+    if args.gdb_port is None:
+        if args.gdb_wait:
+            raise UsageError("--gdb-wait has no meaning without --gdb-port")
+        return
+    if args.seeds is not None:
+        raise UsageError("--gdb-port is for one run: repeat the seed that failed with --seed and --gdb-port")
+    machine.debugger = "wait" if args.gdb_wait else "may"
+
+
 def run(args):
     """weft run: the exit status."""
     _check_seeds(args)
@@ -239,6 +254,7 @@ def run(args):
     if machine.timing == "exact" and sys.stdin and not sys.stdin.isatty():
         machine.stdin = sys.stdin.buffer.read()
     machine.keep = None if args.keep is None else Path(args.keep)
+    _check_debugger(args, machine)
     wanted = [outfiles.Wanted.parse(item) for item in args.out]
     machine.wanted = [one.guest for one in wanted]
     if args.seeds is not None:
@@ -248,16 +264,16 @@ def run(args):
     if args.timing is None and sys.stderr.isatty() and (note := note_of_times(machine)):
         print(note, file=sys.stderr)
     if machine.timing == "exact":
-        with Guest(machine) as guest:
+        with Guest(machine) as guest, debugged.on_port(guest, args.gdb_port):
             result = guest.relay(print_bytes)
             trouble = outfiles.fetch(guest, wanted)
     elif sys.stdin and sys.stdin.isatty() and sys.stdout.isatty():
-        result, trouble = _interactive(machine, wanted)
+        result, trouble = _interactive(machine, wanted, args.gdb_port)
         if result is None:
             print(file=sys.stderr)
             return _tell_trouble(trouble, 0)
     else:
-        with Guest(machine) as guest:
+        with Guest(machine) as guest, debugged.on_port(guest, args.gdb_port):
             result = guest.relay(print_bytes, sys.stdin.fileno() if sys.stdin else None)
             trouble = outfiles.fetch(guest, wanted)
     tell_error(result)

@@ -185,6 +185,26 @@ class Refresh(gdb.Command):
         inferiors.refresh_if_stale()
 
 
+class Attach(Command):
+    """weft-attach PID: makes an inferior of a process that has been detached, and selects it."""
+
+    stays = False
+
+    def __init__(self):
+        super().__init__("weft-attach")
+
+    def call(self, argv):
+        if len(argv) != 1:
+            raise gdb.GdbError("usage: weft-attach PID")
+        said = inferiors.ask(f"weft-want {_pid(argv[0])}").strip()
+        if said:
+            raise gdb.GdbError(said)
+        inferiors.refresh()
+        for inferior in gdb.inferiors():
+            if inferior.pid == int(argv[0]):
+                gdb.execute(f"inferior {inferior.num}")
+
+
 class Main(gdb.Command):
     """weft-main: what is to be done after GDB has connected.
 
@@ -201,6 +221,9 @@ Brings GDB's inferiors up to date, and selects that of the program that the gues
             gdb.execute("stepi", to_string=True)
         inferiors.refresh()
         pid = inferiors.ask("weft-main").strip()
+        file = (inferiors.files() or {}).get(int(pid)) if pid.isdigit() else None
+        if program is None and file:
+            gdb.execute(f"weft-program {file}", to_string=True)
         with inferiors.silence():
             for inferior in gdb.inferiors():
                 if str(inferior.pid) == pid:
@@ -283,5 +306,5 @@ def _process_of_program():
     return found
 
 
-for command in (Cpus, Cpu, Lwps, Threads, Program, Main, Refresh):
+for command in (Cpus, Cpu, Lwps, Threads, Program, Main, Refresh, Attach):
     command()

@@ -40,7 +40,6 @@ def files():
     return {int(pid): path for pid, _, path in (line.partition(" ") for line in said.splitlines())}
 
 
-detached = set()  # pids that the user wants to leave alone
 _kept = []  # what is removed with GDB
 
 
@@ -101,8 +100,7 @@ def refresh():
             quietly(f"detach inferiors {inferior.num}")
         if not inferior.pid and inferior != gdb.selected_inferior():
             quietly(f"remove-inferiors {inferior.num}")
-    detached.intersection_update(known)
-    meet(known.keys() - detached - {inferior.pid for inferior in gdb.inferiors()})
+    meet(known.keys() - {inferior.pid for inferior in gdb.inferiors()})
 
 
 def meet(pids):
