@@ -19,10 +19,12 @@ from .view import View
 
 # Functions of the kernel where the machine ends, or is about to: what GDB says there.
 PANICS = ("panic", "panic_at")
-STANDSTILLS = ("lockstep_standstill",)
+STANDSTILLS = ("machine_exit",)  # with this value, after the kernel's report (kern/printk.h)
+QEMU_EXIT_STANDSTILL = 18
 ENDS = ("machine_halt", "machine_hold")
 RESETS = ("machine_reset",)
 MOST_TEXT = 200
+SIGABRT = 6
 
 
 @dataclass
@@ -97,18 +99,19 @@ class Debugger:
     # --- landmarks ----------------------------------------------------------------------------------
 
     def _landmarks(self) -> Iterator[Landmark]:
-        for names, tells in ((PANICS, self._panics), (STANDSTILLS, self._stands), (ENDS, self._ends),
-                             (RESETS, self._resets)):
+        for names, tells, signal in ((PANICS, self._panics, SIGABRT), (STANDSTILLS, self._stands, 0),
+                                     (ENDS, self._ends, 0), (RESETS, self._resets, SIGABRT)):
             for address in addresses(self.served.kernel, names):
-                yield Landmark(address, tells)
+                yield Landmark(address, tells, signal)
 
     def _panics(self, registers: Registers) -> tuple[str, Exit | None]:
         # panic(format, ...) or panic_at(frame, format, ...)
         first = registers["rip"] in addresses(self.served.kernel, PANICS[1:])
         return f"weft: the kernel panics: {self._formatted(registers, first)}\n", None
 
-    def _stands(self, registers: Registers) -> tuple[str, Exit | None]:
-        return "weft: standstill: every LWP sleeps, and no timer is set\n", None
+    def _stands(self, registers: Registers) -> tuple[str, Exit | None] | None:
+        return None if registers["rdi"] & 0xFFFFFFFF != QEMU_EXIT_STANDSTILL else \
+            ("weft: standstill: every LWP sleeps, and no timer is set\n", None)
 
     def _resets(self, registers: Registers) -> tuple[str, Exit | None]:
         return "weft: the guest resets itself\n", None

@@ -70,10 +70,11 @@ class Meeting:
 @dataclass(frozen=True)
 class Landmark:
     """A place in the kernel where GDB gets the machine, asked for or not.  tells: the text for GDB, and the stop
-    in place of the CPU's own."""
+    in place of the CPU's own; None: GDB does not get it after all."""
 
     address: int
-    tells: Callable[[Registers], tuple[str, Exit | None]]
+    tells: Callable[[Registers], tuple[str, Exit | None] | None]
+    signal: int = 0
 
 
 class Motion:
@@ -247,10 +248,10 @@ class Motion:
         address = self._machine.registers(told.processor)["rip"]
         if address in self._landmarks and not self._stub.recorded:
             self._told = told.processor, address
-            text, instead = self._landmarks[address].tells(self._machine.registers(told.processor))
-            if text:
-                self._say(text)
-            return instead or Report(SIGTRAP, self._view.kernel_id(told.processor))
+            tells = self._landmarks[address].tells(self._machine.registers(told.processor))
+            if tells is not None:
+                self._say(tells[0])
+                return tells[1] or Report(self._landmarks[address].signal, self._view.kernel_id(told.processor))
         hit = self._hit(self._points.owners(self._points.breakpoints_at(address)), told.processor, address)
         return None if hit is None else Report(SIGTRAP, hit)
 

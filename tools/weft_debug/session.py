@@ -214,6 +214,9 @@ class Session:
             return ERROR
 
     def _detach(self, rest: bytes) -> bytes:
+        if self._ended:
+            self._told.discard(int(rest[1:], 16) if rest else KERNEL_PID)
+            return OK
         debugger = self.debugger
         pids = [int(rest[1:], 16)] if rest else sorted(self._told)
         for pid in pids:

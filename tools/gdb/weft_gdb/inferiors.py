@@ -227,6 +227,11 @@ def quietly(command):
 for setting in SETTINGS:
     gdb.execute(setting, to_string=True)
 gdb.events.stop.connect(stopped)
+# Where a thread has made a step and another inferior is detached, GDB 13 goes on with the step, unless
+# a `continue` is one of a single inferior.
+for prefix, name in (("", "detach"), ("detach ", "inferiors")):
+    gdb.execute(f"define {prefix}hook-{name}\nset schedule-multiple off\nend")
+    gdb.execute(f"define {prefix}hookpost-{name}\nset schedule-multiple on\nend")
 for prefix, names in HOOKED.items():
     for name in names:
         gdb.execute(f"define {prefix}hook-{name}\nweft-refresh\nend")
