@@ -23,14 +23,15 @@ TIMINGS = {"fast": (), "one": ("--timing", "exact"), "processors": ("--timing", 
 
 @pytest.fixture
 def gdb(weft, tmp_path):
-    """gdb(commands, "--smp", "2", ..., argv=[...]) returns what GDB printed, and what was said beside it."""
+    """gdb(commands, "--smp", "2", ..., argv=[...]) returns what GDB printed."""
 
     def run(commands, *options, argv=("at_rest",), command="gdb"):
         script = tmp_path / "commands"
         script.write_text("set width 0\n" + commands)
         done = weft(command, *options, "--batch-commands", script, *(["--", *argv] if argv else []), timeout=110)
-        output = done.stdout.decode(errors="replace")
-        assert done.returncode == 0, output + done.stderr.decode(errors="replace")
+        # What the server says comes on GDB's standard error.
+        output = (done.stdout + done.stderr).decode(errors="replace")
+        assert done.returncode == 0, output
         return output
 
     return run

@@ -23,6 +23,6 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import weft_gdb.commands
-import weft_gdb.homes  # noqa: F401
-import weft_gdb.inferiors  # noqa: F401
+import weft_gdb.homes
+import weft_gdb.inferiors
 import weft_gdb.travel  # noqa: F401  (both register commands)

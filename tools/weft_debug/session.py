@@ -325,14 +325,20 @@ class Session:
         subject = self._subject()
         if self.debugger.stub.recorded:
             return REFUSED
-        if subject.processor is None:
-            if subject.space is None:
-                return FAULT
-            subject.space.write(address, data)
-        for at in range(0, len(data), PIECE) if subject.processor is not None else ():
+        if subject.processor is not None:
+            return self._write_live(subject.processor, address, data)
+        if subject.space is None:
+            return FAULT
+        subject.space.write(address, data)
+        self._changed()
+        return OK
+
+    def _write_live(self, processor: int, address: int, data: bytes) -> bytes:
+        """As a processor has this address."""
+        for at in range(0, len(data), PIECE):
             part = data[at:at + PIECE]
             answer = self.debugger.stub.ask_virtual(
-                subject.processor, b"M%x,%x:%s" % (address + at, len(part), part.hex().encode()))
+                processor, b"M%x,%x:%s" % (address + at, len(part), part.hex().encode()))
             if answer != OK:
                 return FAULT
         self._changed()

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 
 from weft_host.machine import HostError
 
+from .layout import LayoutError
 from .memory import MemoryFault
 from .protocol import Id
-from .layout import LayoutError
 
 if TYPE_CHECKING:
     from .session import Session

@@ -8,14 +8,10 @@ With --reverse GDB has a run that has already ended, recorded, and goes through 
 """
 
 import contextlib
-import os
-import shutil
-import signal
 import socket
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 

@@ -270,7 +270,8 @@ class Machine:
         if self.wanted or self.recording or stays:
             command += ["-qmp", f"unix:{socket},server=on,wait=off"]
         if self.debugger is not None:
-            command += ["-gdb", f"unix:{work}/stub,server=on,wait=off", *(["-S"] if self.debugger == "wait" else [])]
+            command += ["-gdb", f"unix:{work}/stub,server=on,wait=off"]
+            command += ["-S"] if self.debugger == "wait" else []
         if self.boot == "kernel":
             # After qboot, which leaves no timer running, QEMU 7.2 with several processors in exact timing tells
             # GDB of a first step that it has not made.

@@ -111,8 +111,10 @@ class Server:
         if packet.startswith(b"Qqemu.PhyMemMode:"):
             self._physical = not packet.endswith(b"0")
         elif not packet.startswith(PLACELESS):
-            if not (self._physical and packet.startswith(b"m")) and self._back is not None and (known := self._trail.answer(self._back, packet)) is not None:
-                return known
+            if self._back is not None and not (self._physical and packet.startswith(b"m")):
+                known = self._trail.answer(self._back, packet)
+                if known is not None:
+                    return known
             self._arrive()
         return self._replay.ask(packet)
 

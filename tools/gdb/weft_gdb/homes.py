@@ -7,7 +7,7 @@ breakpoint passes on to the next process of the same program.
 
 import gdb
 
-from .inferiors import KERNEL
+from .inferiors import KERNEL, after_meeting
 
 _homes = {}  # number of a breakpoint: (number of its inferior, its program)
 _seen = {}  # number of a breakpoint: (address, inferior) of its locations that have been looked at
@@ -56,7 +56,10 @@ def modified(breakpoint):
         if home is None:
             return
         seen = _seen.setdefault(breakpoint.number, set())
+        living = {inferior.num for inferior in gdb.inferiors() if inferior.pid}
         for location, groups in locations:
+            if not groups <= living:
+                continue  # GDB is making this inferior
             key = location.address, tuple(sorted(groups))
             if key not in seen and location.enabled != (home in groups):
                 location.enabled = home in groups
@@ -70,6 +73,13 @@ def deleted(breakpoint):
     _seen.pop(breakpoint.number, None)
 
 
+def look_again():
+    """There are new inferiors."""
+    for breakpoint in gdb.breakpoints():
+        modified(breakpoint)
+
+
+after_meeting.append(look_again)
 gdb.events.breakpoint_created.connect(created)
 gdb.events.breakpoint_modified.connect(modified)
 gdb.events.breakpoint_deleted.connect(deleted)

@@ -40,6 +40,7 @@ def files():
     return {int(pid): path for pid, _, path in (line.partition(" ") for line in said.splitlines())}
 
 
+after_meeting = []  # what is called when there are new inferiors
 _kept = []  # what is removed with GDB
 
 
@@ -117,8 +118,10 @@ def meet(pids):
             number = _empty_inferior(known[pid])
             ask(f"weft-show {pid}")
             gdb.execute("info threads", to_string=True)
-            if gdb.selected_inferior().num != number:
-                print("weft: GDB has put it elsewhere")
+            if gdb.selected_inferior().num != number and not gdb.selected_inferior().pid:
+                print(f"weft: process {pid} is not shown: GDB has made no inferior of it")
+    for call in after_meeting:
+        call()
 
 
 @contextlib.contextmanager
