@@ -267,13 +267,10 @@ def test_two_terminals(gdb, weft):
         free.bind(("localhost", 0))
         port = str(free.getsockname()[1])
     run = subprocess.Popen([TOP / "tools/weft", "run", "--no-build", "--gdb-port", port, "--gdb-wait", *files, "--",
-                            "at_rest"], stdin=subprocess.DEVNULL)
+                            "at_rest"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     try:
-        for _ in range(300):
-            with contextlib.suppress(OSError), socket.create_connection(("localhost", int(port))):
-                break
-            time.sleep(0.1)
-        time.sleep(0.5)
+        assert "--attach" in run.stderr.readline()
+        socket.create_connection(("localhost", int(port))).close()  # no GDB: the guest still waits
         output = gdb("break main\ncontinue\n", "--attach", port, argv=())
         assert re.search(r"hit Breakpoint 1(\.\d)?, main \(\)", output), output
         output = gdb("break look_here\ncontinue\ninfo threads\n", "--attach", port, argv=())
@@ -282,6 +279,7 @@ def test_two_terminals(gdb, weft):
     finally:
         run.kill()
         run.wait()
+        run.stderr.close()
 
 
 class Link:
@@ -338,7 +336,7 @@ def test_a_thousand_steps_at_random(timing):
                 what = draw.choice(["step", "step", "step", "go", "point", "detach", "attach", "registers"])
                 thread = f"p{pid}.{tid}"
                 if what == "step":
-                    told = link.stop(f"vCont;s:{thread};c", 0.3)
+                    told = link.stop(f"vCont;s:{thread};c", 0.05)
                     assert re.match(r"[TW]", told), told
                 elif what == "go":
                     assert re.match(r"[TW]", link.stop("vCont;c", draw.choice([0.01, 0.1]))), what

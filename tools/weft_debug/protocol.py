@@ -89,6 +89,10 @@ class Wire:
                         self.stop.set()
                     else:
                         self._acknowledge()
+                        # *Race:* the interrupt comes right behind the packet that runs the machine, and the
+                        # session takes the packet.  *Without this:* taking it would forget the interrupt.
+                        # *Closed by:* the packet itself, as it comes, ends what was before.
+                        self.stop.clear()
                         self._packets.put_nowait(match[1])
         except OSError:
             pass  # as if it had closed the connection
@@ -110,8 +114,6 @@ class Wire:
         data = await self._packets.get()
         if data is None:
             raise Closed
-        if not self.closed:
-            self.stop.clear()
         return data
 
     def send(self, data: bytes) -> None:

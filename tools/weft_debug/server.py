@@ -50,7 +50,7 @@ class Server:
         self._busy = True
         wire = Wire(reader, writer)
         session = Session(wire, self._served, self._waiting)
-        self._waiting = None
+        waiting, self._waiting = self._waiting, None
         try:
             await session.serve()
         except Closed:
@@ -62,7 +62,9 @@ class Server:
         except Exception:
             traceback.print_exc()  # a mistake of ours, which asyncio would keep to itself
         finally:
-            with contextlib.suppress(Ended):
+            if waiting is not None and not session.used:  # it was no GDB that came
+                self._waiting = waiting
+            else:
                 session.leave()
             await wire.close()
             self._busy = False

@@ -34,6 +34,7 @@ class Session:
         self._selected = Id(KERNEL_PID, ANY)  # Hg
         self._told: set[int] = set()  # processes that GDB knows
         self._ended = False  # the machine has
+        self.used = False  # a packet has come
         self._threads = b""
         self._spaces: dict[int, int] = {}  # address spaces of processes that have had points
         self.stays = False  # the next packet that runs the machine does not
@@ -67,6 +68,7 @@ class Session:
         """Until GDB closes the connection, or kills the machine.  Raises Closed, HostError."""
         while True:
             packet = await self._wire.receive()
+            self.used = True
             if packet == b"k":
                 self._served.kill()
                 return

@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -49,7 +50,9 @@ def run_gdb(args, kernel, address, program=None, then=()):
     then: more commands for its beginning.  GDB's exit status."""
     command = [find_gdb(), "-q", *(["-nx", "-batch"] if args.batch_commands else []),
                *([f"--interpreter={args.interpreter}"] if args.interpreter else []), str(kernel)]
-    words = [*(["set $weft_batch = 1"] if args.batch_commands else []), f"source {HELPERS}",
+    words = [*(["set $weft_batch = 1"] if args.batch_commands else []),
+             # so that GDB takes -exec-interrupt while the machine runs
+             *(["set mi-async on"] if args.interpreter else []), f"source {HELPERS}",
              f"target extended-remote {address}"]
     if program is not None:
         words.append(f"weft-program {program}")
@@ -104,6 +107,7 @@ def on_port(guest, port):
     try:
         with serving(Server(served_of(machine, stub, guest.qemu.kill)), port=port,
                      begin=machine.debugger == "wait" and bool(machine.argv)):
+            print(f"weft: weft gdb --attach {port} opens GDB on this guest\r", file=sys.stderr, flush=True)
             yield
     except OSError as error:
         raise HostError(f"--gdb-port {port}: {error.strerror or error}") from error
