@@ -38,6 +38,9 @@ NM := $(P)nm
 OBJCOPY := $(P)objcopy
 # In exact timing an instruction that only aligns the next one costs as much as any.
 NO_PADDING := -fno-align-jumps -fno-align-labels -fno-align-loops
+# The debugging information lets a function begin with its own first line.  Otherwise GDB shows a
+# breakpoint at an inline function that comes first, in another file.  The code stays the same.
+DEBUG_LINES := -g -gno-statement-frontiers
 
 all: $(B)/weft.elf $(B)/initrd.cpio sysroot
 include kernel/kernel.mk

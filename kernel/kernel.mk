@@ -11,7 +11,7 @@ K_SRC := $(sort $(wildcard kernel/*/*.c kernel/*/*.S))
 K_OBJ := $(K_SRC:%=$(B)/%.o)
 K_LDSCRIPT := kernel/boot/weft.ld
 
-K_CFLAGS := -std=gnu11 -O2 -g -ffreestanding -fno-pic -fno-pie -mcmodel=kernel -mno-red-zone \
+K_CFLAGS := -std=gnu11 -O2 $(DEBUG_LINES) -ffreestanding -fno-pic -fno-pie -mcmodel=kernel -mno-red-zone \
 	-mgeneral-regs-only -mpreferred-stack-boundary=3 -fno-stack-protector -fcf-protection=none \
 	-fno-asynchronous-unwind-tables -fno-omit-frame-pointer -fno-optimize-sibling-calls \
 	-fno-strict-aliasing -fno-common $(NO_PADDING) -Wall -Wextra -Werror -Wno-unused-parameter \

@@ -6,7 +6,7 @@
 LT_SRC := $(sort $(wildcard libthread/core/*.[cS] libthread/sync/*.c libthread/model/*/*.[cS] \
 	libthread/malloc/*.c libthread/lockstat/*.c libthread/win/*.[cS]))
 LT_OBJ := $(LT_SRC:%=$(B)/%.o)
-LT_CFLAGS = $(U_CFLAGS) -mno-red-zone -fno-tree-slp-vectorize
+LT_CFLAGS = $(U_CFLAGS) $(DEBUG_LINES) -mno-red-zone -fno-tree-slp-vectorize
 
 $(B)/libthread/%.o: libthread/% libthread/libthread.mk user/user.mk build/newlib/stamp
 	$(call U_SAY,CC,$<)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -MMD -MP -c -o $@ $<

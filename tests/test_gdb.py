@@ -81,6 +81,19 @@ def test_the_transcript_of_the_readme(gdb):
             assert re.search(f"^{pattern}$", output, re.MULTILINE), f"{line}\n---\n{output}"
 
 
+def test_a_function_begins_in_its_own_file(gdb, timing):
+    """Though an inline function of another file comes first."""
+    output = gdb("break sched_switch\nbreak sched_put_back\nbreak lwp_park\ncontinue\nstep\n", *timing)
+    for number, name, file in [(1, "sched_switch", "switch"), (2, "sched_put_back", "switch"),
+                               (3, "lwp_park", "park")]:
+        source = (TOP / f"kernel/sched/{file}.c").read_text().splitlines()
+        line, = re.findall(rf"^Breakpoint {number} at 0x[0-9a-f]+: file kernel/sched/{file}\.c, line (\d+)\.$",
+                           output, re.MULTILINE)
+        assert name in source[int(line) - 2] and source[int(line) - 1] == "{", line
+    assert re.search(r"Breakpoint \d, (sched_switch|sched_put_back|lwp_park) \(.*\) at kernel/sched/(switch|park)"
+                     r"\.c:\d+\n\d+\t\{\n\d+\t\t", output), output
+
+
 def test_user_breakpoint_and_steps(gdb, timing):
     output = gdb("""\
 break look_here
