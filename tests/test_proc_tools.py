@@ -30,6 +30,7 @@ def test_ps(guest):
 def test_ps_refuses(guest):
     assert "no column nonsense; there are: pid" in sh(guest, "ps -o nonsense", status=2)
     assert sh(guest, "ps -p 77", status=1).count("\n") == 1
+    assert sh(guest, "ps 3", status=2).startswith("usage: ps ")
 
 
 def test_pstack(guest):
@@ -117,8 +118,16 @@ def test_the_lwps_that_the_document_shows(guest, model, lwps):
 # --- the threads of every model, and what they wait for ---------------------------------------------
 
 def locks(guest, what, tool="plocks", **options):
-    """What a tool says of held_locks, which is process 3."""
-    return sh(guest, f"{options.pop('env', '')} held_locks {what} & sleep 0.2; {tool} 3", **options)
+    """What a tool says of held_locks, which is process 3, after 0.2 s; without the times of waits."""
+    output = sh(guest, f"{options.pop('env', '')} held_locks {what} & sleep 0.2; {tool} 3", **options)
+    waits = [line for line in output.splitlines() if re.search(r" waits|[a-z], held by|^ .*Blocked", line)]
+    times = [re.search(r", for (\d+\.\d{3}) s\b", line) for line in waits if not line.startswith("deadlock")]
+    # The kernel knows it of threads that wait on an LWP.
+    if options.get("model") == "lwp" and waits:
+        assert any(times) and all(0.15 < float(time[1]) < 0.25 for time in times if time), output
+    elif what != "kernel":
+        assert not any(times), output
+    return re.sub(r", for \d+\.\d{3} s\b", "", output)
 
 
 @pytest.mark.parametrize("model", ["mxn", "n1"])
@@ -146,7 +155,6 @@ def test_plocks_finds_a_deadlock(guest, model):
     assert output.endswith(
         "\ndeadlock: thread 2 (left) waits for mutex second held by thread 3 (right), "
         "which waits for mutex first held by thread 2 (left)\n"), output
-    assert output in (TOP / "docs/own-program.md").read_text()
     output = locks(guest, "circle", "pstack", model=model)
     assert " waits for mutex second, held by thread 3 (right)\n" in output
     assert " waits for mutex first, held by thread 2 (left)\n" in output
@@ -167,6 +175,42 @@ def test_plocks_finds_other_circles(guest, model):
     output = locks(guest, "ends", model=model)
     assert "    thread 3 (right) waits, until a deadline\n" in output
     assert "    thread 2 (left) waits\n" in output and output.endswith("\nno deadlock found\n"), output
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_pthreads(guest, model):
+    """A line for each thread, on an LWP or not."""
+    output = sh(guest, "held_locks circle & at_rest & sleep 0.2; pthreads 3 4", model=model)
+    title, *lines = output.splitlines()
+    assert title.split() == ["PID", "THREAD", "STATE", "LWP", "CPU", "PRI", "BOUND", "NAME", "WAITS", "FOR"]
+    place = r"(\d) +[01]" if model == "lwp" else "-()   -"
+    bound = "yes" if model == "lwp" else "no"
+    for_time = r", for 0\.(?:19|20)\d s" if model == "lwp" else ""
+    for line, thread, name, waits in [
+            (1, 2, "left", "mutex second, held by thread 3 (right)"),
+            (2, 3, "right", "mutex first, held by thread 2 (left)"),
+            (4, 2, "-", "mutex lock, held by thread 1"),
+            (5, 3, "reads news", "condition variable news, with mutex news_lock"),
+            (6, 4, "-", "semaphore tokens")]:
+        match = re.fullmatch(rf" +{3 + (line > 3)} +{thread} Blocked +{place} +\d+ {bound} +{name} +"
+                             rf"{re.escape(waits)}{for_time}", lines[line])
+        assert match and match[1] in ("", str(thread)), output
+    # Its only wait is for a time.
+    assert re.fullmatch(r" +3 +1 \w+ .* - +a time(, for 0\.\d+ s)?", lines[0]), output
+    assert len(lines) == 7
+
+
+def test_what_cannot_be_held_is_said(guest):
+    """The first process, the tool itself, and a process of another tracer."""
+    for tool in ("pstack", "plocks", "pthreads"):
+        output = sh(guest, f"{tool} 1; truss -o /dev/null sleep 0.3 & sleep 0.1; {tool} $(pgrep -x sleep); "
+                           f"sh -c 'exec {tool} $$'", status=1)
+        assert output.splitlines() == [
+            f"{tool}: process 1: it cannot be held: it is the first process",
+            f"{tool}: process {output.split('process ')[2].split(':')[0]}: it cannot be held: another process "
+            "traces it",
+            f"{tool}: process {output.split('process ')[-1].split(':')[0]}: it cannot be held: it is this "
+            "command"]
 
 
 KINDS = {

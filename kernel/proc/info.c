@@ -64,6 +64,23 @@ int proc_info(int pid, struct weft_procinfo *i)
 	return find.best != NULL ? i->pid : -ESRCH;
 }
 
+/*
+ * For how long l has slept, been stopped, or waited for a CPU; 0: none of these.  l->lock held.
+ * In exact timing the clock of the CPU that l has left may be ahead of `now`.
+ */
+static uint64_t lwp_in_state(const struct lwp *l, hrtime_t now)
+{
+	hrtime_t since;
+
+	if (l->state == LWP_ST_SLEEP || l->state == LWP_ST_STOP)
+		since = l->since;
+	else if (l->state == LWP_ST_RUN)
+		since = l->enqueued;
+	else
+		return 0;
+	return now > since ? now - since : 0;
+}
+
 /* l->lock held. */
 static void fill_lwp_info(struct lwp *l, struct lwp_info *i)
 {
@@ -79,6 +96,7 @@ static void fill_lwp_info(struct lwp *l, struct lwp_info *i)
 		.stime = ms_system(&t),
 		.flags = l->flags,
 		.syscall = l->syscall,
+		.since = lwp_in_state(l, t.now),
 	};
 	const char *wchan = l->wchan; /* its LWP clears it without the lock */
 	if (l->state == LWP_ST_SLEEP && wchan != NULL)

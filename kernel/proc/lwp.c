@@ -196,7 +196,7 @@ static struct lwp *lwp_alloc(void)
 	l->watched = l->blocked = false;
 	l->cpu = this_cpu()->id;
 	memset(l->mtime, 0, sizeof(l->mtime));
-	l->created = time_now();
+	l->created = l->since = time_now();
 	l->mstate = MS_STOPPED;
 	l->mresume = MS_SYSTEM;
 	l->mtime[MS_STOPPED] -= l->created;

@@ -18,7 +18,8 @@ void swtch_in_park(struct lwp *from, struct lwp *to, struct spinlock *lock) NORE
 /* Can the current LWP sleep at once, because nothing else is to be done first?  l->lock held. */
 static inline bool park_is_plain(const struct lwp *l)
 {
-	return !l->permit && l->ast == 0 && l->cancel == 0 && l->leaving == 0 && !lwp_traced(l);
+	/* One test of three words. */
+	return (l->permit | l->cancel | l->ast) == 0 && l->leaving == 0 && !lwp_traced(l);
 }
 
 /*

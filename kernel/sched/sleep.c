@@ -29,7 +29,7 @@ static void sleep_timeout(struct ktimer *t)
 int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, uint32_t flags,
 		     hrtime_t deadline)
 {
-	assert(l == curlwp() && spin_held(&l->lock));
+	assert(l == curlwp()); /* with its lock held: see sched_switch */
 	if (l->grace & GRACE_SIGNAL)
 		sched_call_handler(l);
 	uint32_t ends = flags & SLEEP_INTR ? AST_EXIT | AST_SIG : flags & SLEEP_KILL ? AST_EXIT : 0;

@@ -154,6 +154,7 @@ static inline __attribute__((always_inline)) struct lwp *pick_next(struct lwp *l
 	next = dispq_pop(q);
 	hrtime_t now = time_now();
 	switch_out(q, l, ms, now);
+	l->since = now;
 	next = switch_in_or_idle(q, next, now);
 	spin_release(&q->lock);
 	return next;

@@ -131,6 +131,7 @@ struct lwp {
 	uint32_t sleep_flags; /* SLEEP_* */
 	uint32_t wake_reason; /* why it was made runnable */
 	const char *wchan;
+	hrtime_t since;      /* when it left its CPU to sleep or stop */
 	struct ktimer timer; /* the time-out of the current sleep */
 	uint32_t permit;     /* an unpark that came before the park */
 	uint32_t cancel;     /* lwp_cancel: its calls for this thread do not sleep; 0: none */

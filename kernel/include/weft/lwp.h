@@ -59,6 +59,8 @@ struct lwp_info { /* kernel writes all */
 	uint64_t stime;      /* nanoseconds in the kernel */
 	uint32_t flags;      /* LWP_* as created */
 	uint32_t syscall;    /* number of the call that it is in, or ~0 */
+	uint64_t since;      /* nanoseconds since it began to sleep, to be stopped, or to wait
+			      * for a CPU; 0 in any other state */
 	char wchan[16];      /* what it sleeps on, or empty */
 	char sclass[8];      /* scheduling class */
 	char name[LWP_NAME]; /* lwp_create's, or empty */

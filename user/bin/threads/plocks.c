@@ -4,9 +4,10 @@
  *
  * The process is held meanwhile (common/target.h).  An object is found through its waiters.  A lock
  * without waiters is not shown, because neither the library nor the kernel has a list of such
- * locks.  It is not known how long a thread has waited, because neither stores when a wait begins:
- * each wait would cost instructions.  The readers that hold a reader-writer lock are counted, and
- * not recorded.
+ * locks.  The readers that hold a reader-writer lock are counted, and not recorded.
+ *
+ * The kernel knows how long an LWP has slept.  Of a thread that waits on no LWP (mxn, n1) it is not
+ * known: the library would have to read the clock in each wait.
  *
  * A deadlock is a cycle of threads, each of which waits for the next, in waits that have no
  * deadline.  A thread waits for the owner of a mutex, for the writer of a reader-writer lock, and
@@ -59,14 +60,14 @@ static void print_object(const struct locks *k, const struct wait *w)
 
 static void print_waiter(const struct locks *k, const struct waiter *w)
 {
-	char mutex[WAIT_TEXT], thread[THREAD_WORDS];
+	char mutex[WAIT_TEXT], times[WAIT_TEXT], thread[THREAD_WORDS];
 
 	printf("    %s waits", thread_words(w->thread, thread));
 	if (w->wait.kind == WAIT_RWLOCK)
 		printf(" to %s", w->wait.write ? "write" : "read");
 	if (w->wait.kind == WAIT_COND && *wait_owner(k->library, &w->wait, mutex))
 		printf(", %s", mutex);
-	printf("%s\n", w->wait.timed ? ", until a deadline" : "");
+	printf("%s\n", wait_times(k->library, w->thread, &w->wait, times));
 }
 
 /* False: no memory. */

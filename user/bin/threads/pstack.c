@@ -18,15 +18,12 @@
 
 static void print_state(const struct library *l, const struct user_thread *t)
 {
-	char object[WAIT_TEXT], owner[WAIT_TEXT];
+	char line[WAIT_LINE];
 	struct wait w = wait_of(l, t);
 
 	printf(" %s", library_state(l, t));
-	if (w.kind != WAIT_NOTHING) {
-		wait_owner(l, &w, owner);
-		printf(", waits for %s%s%s%s", wait_object(l, &w, object), *owner ? ", " : "",
-		       owner, w.timed && w.kind != WAIT_TIME ? ", until a deadline" : "");
-	}
+	if (w.kind != WAIT_NOTHING)
+		printf(", waits for %s", wait_line(l, t, &w, line));
 	printf("\n");
 }
 

@@ -20,6 +20,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <weft/ksync.h>
+#include <weft/lwp.h>
+#include <weft/sys.h>
 #include <weft/syscall.h>
 
 #define NUMBER_OF(owner) ((uint32_t)((owner) >> 8))
@@ -166,6 +168,9 @@ static void call_fill(const struct library *l, const struct lwp_regs *r, struct 
 
 	w->object = r->rdi;
 	switch (r->syscall) {
+	case SYS_lwp_sleep:
+		w->kind = WAIT_TIME;
+		break;
 	case SYS_lwp_mutex_timedlock:
 	case SYS_lwp_mutex_lock:
 		mutex_fill(l, w, word);
@@ -330,5 +335,32 @@ const char *wait_owner(const struct library *l, const struct wait *w, char to[WA
 		owner_words(l, w, to);
 	if (w->dead != NULL)
 		snprintf(to + strlen(to), WAIT_TEXT - strlen(to), ", %s", w->dead);
+	return to;
+}
+
+const char *wait_times(const struct library *l, const struct user_thread *t, const struct wait *w,
+		       char to[WAIT_TEXT])
+{
+	struct lwp_info info;
+	int n = 0;
+
+	*to = '\0';
+	if (w->asleep && t->on != NULL &&
+	    __sys_lwp_info(l->target->pid, t->on->id, &info) == (long)t->on->id &&
+	    info.state == LWP_ST_SLEEP)
+		n = sprintf(to, ", for %.3f s", info.since / 1e9);
+	if (w->timed && w->kind != WAIT_TIME)
+		strcpy(to + n, ", until a deadline");
+	return to;
+}
+
+const char *wait_line(const struct library *l, const struct user_thread *t, const struct wait *w,
+		      char to[WAIT_LINE])
+{
+	char object[WAIT_TEXT], owner[WAIT_TEXT], times[WAIT_TEXT];
+
+	wait_owner(l, w, owner);
+	snprintf(to, WAIT_LINE, "%s%s%s%s", wait_object(l, w, object), *owner ? ", " : "", owner,
+		 wait_times(l, t, w, times));
 	return to;
 }

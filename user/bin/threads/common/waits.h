@@ -55,3 +55,13 @@ const char *thread_words(const struct user_thread *t, char to[THREAD_WORDS]);
 #define WAIT_TEXT 200
 const char *wait_object(const struct library *l, const struct wait *w, char to[WAIT_TEXT]);
 const char *wait_owner(const struct library *l, const struct wait *w, char to[WAIT_TEXT]);
+/*
+ * For how long the thread has waited and whether its wait has a deadline, each after a comma, or "".
+ * Only the kernel knows when a wait began, so the time of a thread on no LWP is not known.
+ */
+const char *wait_times(const struct library *l, const struct user_thread *t, const struct wait *w,
+		       char to[WAIT_TEXT]);
+/* All of that in one line: object, owner, times. */
+#define WAIT_LINE (3 * WAIT_TEXT)
+const char *wait_line(const struct library *l, const struct user_thread *t, const struct wait *w,
+		      char to[WAIT_LINE]);
