@@ -47,8 +47,8 @@ def test_every_tool_prints_its_usage(guest, option):
 
 
 # Where each tool takes the id of a process.
-TAKES_PID = ["pstack {}", "plocks {}", "pmap {}", "pmap -x {}", "lwps {}", "ps -p {}", "ps -p 1,{}",
-             "prstat -p {} 1 1", "truss -p {}", "priocntl -d {}", "priocntl -s -p 1 {}",
+TAKES_PID = ["pstack {}", "plocks {}", "pthreads {}", "pmap {}", "pmap -x {}", "lwps {}", "ps -p {}",
+             "ps -p 1,{}", "prstat -p {} 1 1", "truss -p {}", "priocntl -d {}", "priocntl -s -p 1 {}",
              "psrset -q {}", "psrset -u {}", "pgrep -P {}", "pgrep -g {}", "pkill -s {}"]
 
 
@@ -72,9 +72,9 @@ def test_what_is_no_process_id_is_said(guest):
 
 def test_what_is_no_process_any_more_is_said(guest):
     script = "".join(f"{call.format(99999)} >/tmp/out; echo $?\n"
-                     for call in ("pstack {}", "plocks {}", "pmap {}", "lwps {}", "truss -p {}",
+                     for call in ("pstack {}", "plocks {}", "pthreads {}", "pmap {}", "lwps {}", "truss -p {}",
                                   "priocntl -d {}", "psrset -q {}"))
     output = guest(["sh", "-c", script], timing="exact").output
-    assert re.findall(r"^\d+$", output, re.MULTILINE) == ["1"] * 7
+    assert re.findall(r"^\d+$", output, re.MULTILINE) == ["1"] * 8
     assert output.count("no process") + output.count("No such process") + \
-        output.count("no such process") == 7, output
+        output.count("no such process") == 8, output

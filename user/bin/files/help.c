@@ -12,6 +12,7 @@ static const char text[] =
 	"  ps [-fL]          processes, their LWPs; pgrep, pkill, kill: signals\n"
 	"  lwps [PID...]     LWPs: state, priority, CPU, what they wait for\n"
 	"  prstat [-mL] [N]  the use of the CPUs, every N seconds; where the time goes\n"
+	"  pthreads PID      its threads: state, LWP, CPU, what they wait for\n"
 	"  pstack, pmap PID  the stacks of its LWPs and threads; its mappings\n"
 	"  truss CMD...      runs a command and shows its system calls; -p PID: of one that runs\n"
 	"  ptime CMD...      runs a command and prints real, user and system time\n"

@@ -269,6 +269,8 @@ int main(int argc, char **argv)
 		default:
 			return usage_wrong(usage);
 		}
+	if (argv[optind] != NULL)
+		return usage_wrong(usage);
 	if (nchosen == 0)
 		choose(full && by_lwp
 			       ? "pid,ppid,lwp,nlwp,s,class,pri,psr,stime,time,call,wchan,args"

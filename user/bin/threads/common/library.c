@@ -154,6 +154,8 @@ static void thread_fill(const struct library *l, uint64_t at, const char *copy,
 		.q = thread_field(l, copy, L_Q),
 		.wait_arg = thread_field(l, copy, L_WAIT_ARG),
 		.pi_wait = thread_field(l, copy, L_PI_WAIT),
+		.pri = thread_field(l, copy, L_PRI),
+		.bound = thread_field(l, copy, L_BOUND),
 		.exited = thread_field(l, copy, L_EXITED),
 		.timed = thread_field(l, copy, L_SPECIAL) & library_value(l, L_TO_ARMED),
 	};

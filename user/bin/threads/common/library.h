@@ -13,6 +13,8 @@
 	X(L_RSP, "thread.rsp")                                                                     \
 	X(L_STATE, "thread.state")                                                                 \
 	X(L_SPECIAL, "thread.special")                                                             \
+	X(L_PRI, "thread.pri")                                                                     \
+	X(L_BOUND, "thread.bound")                                                                 \
 	X(L_ID, "thread.id")                                                                       \
 	X(L_NAMED, "thread.named")                                                                 \
 	X(L_NAME, "thread.name")                                                                   \
@@ -63,6 +65,8 @@ struct user_thread {
 	const struct lwp_regs *on; /* that LWP's registers, or NULL */
 	uint64_t rsp;              /* on no LWP: where its registers are; 0: it has not begun */
 	uint64_t wchan, q, wait_arg, pi_wait;
+	uint8_t pri;
+	bool bound;
 	bool exited; /* and not joined yet */
 	bool timed;  /* on no LWP: its wait has a deadline */
 	char name[THREAD_NAME_MAX];

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <weft/sys.h>
 #include "../../procids.h"
 #include "../../usage.h"
@@ -105,14 +106,28 @@ static bool target_read_lwps(struct target *t)
 	return true;
 }
 
+/* False: says why the process cannot be held. */
+static bool target_attach(int pid)
+{
+	long r = __sys_trace_attach(pid, TRACE_HOLD);
+
+	if (r == -EPERM)
+		warnx("process %d: it cannot be held: it is %s", pid,
+		      pid == 1          ? "the first process"
+		      : pid == getpid() ? "this command"
+					: "the tracer of this command");
+	else if (r == -EBUSY)
+		warnx("process %d: it cannot be held: another process traces it", pid);
+	else if (r != 0)
+		warnx("process %d: %s", pid, strerror(-r));
+	return r == 0;
+}
+
 bool target_hold(struct target *t, int pid)
 {
 	*t = (struct target){.pid = pid};
-	errno = -__sys_trace_attach(pid, TRACE_HOLD);
-	if (errno != 0) {
-		warn("process %d", pid);
+	if (!target_attach(pid))
 		return false;
-	}
 	errno = ESRCH;
 	if (__sys_procinfo(pid, &t->info) == pid && (errno = ENOMEM, target_read_lwps(t))) {
 		if (!target_find_program(t))
