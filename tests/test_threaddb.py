@@ -12,7 +12,8 @@ MAGIC = b"weft threaddb 1\0"
 PAGE = 4096
 # The first word of a name, and the type.
 TYPES = {"thread": "struct thread", "ulwp": "struct ulwp", "mutex": "pthread_mutex_t",
-         "rwlock": "pthread_rwlock_t", "barrier": "pthread_barrier_t", "once": "pthread_once_t"}
+         "rwlock": "pthread_rwlock_t", "barrier": "pthread_barrier_t", "once": "pthread_once_t",
+         "sema": "sem_t"}
 
 
 def description(path):

@@ -6,6 +6,7 @@
  * anyway; otherwise programs would grow.
  */
 #include <pthread.h>
+#include <semaphore.h>
 #include "core.h"
 #include "model.h"
 #include "sleepq.h"
@@ -63,8 +64,9 @@ _Static_assert(sizeof(struct made_entry) == sizeof(struct threaddb_entry) &&
 #define THREADS                                                                                    \
 	{"thread", sizeof(struct thread), {0}}, THREAD(self), THREAD(lwp), THREAD(rsp),            \
 		THREAD(state), THREAD(special), THREAD(pri), THREAD(bound), THREAD(id),            \
-		THREAD(named), THREAD(wchan), THREAD(q), THREAD(wait_arg), THREAD(pi_wait),        \
-		THREAD(exited), THREAD(joiner), THREAD(list_next), THREAD(name), THREAD(sigmask),  \
+		THREAD(named), THREAD(wchan), THREAD(q), THREAD(q_next), THREAD(wait_arg),         \
+		THREAD(pi_wait), THREAD(deadline), THREAD(exited), THREAD(joiner),                 \
+		THREAD(list_next), THREAD(name), THREAD(sigmask),                                  \
 		FIELD("ulwp.id", struct ulwp, id),                                                 \
 		{"value.to_armed", 0, {.to_armed = true}}, /* a bit of thread.special */           \
 		AT("thread_list", &__thread_list, sizeof(__thread_list)), STATES
@@ -73,7 +75,10 @@ _Static_assert(sizeof(struct made_entry) == sizeof(struct threaddb_entry) &&
 #define OBJECTS                                                                                    \
 	FIELD("mutex.owner", pthread_mutex_t, __owner), NUMBER("value.mutex_flags", M_FLAGS),      \
 		NUMBER("value.mutex_waiters", M_WAITERS),                                          \
-		FIELD("rwlock.word", pthread_rwlock_t, __word),                                    \
+		FIELD("mutex.count", pthread_mutex_t, __count),                                    \
+		FIELD("mutex.type", pthread_mutex_t, __type),                                      \
+		FIELD("mutex.protocol", pthread_mutex_t, __protocol),                              \
+		FIELD("sema.word", sem_t, __word), FIELD("rwlock.word", pthread_rwlock_t, __word), \
 		FIELD("rwlock.writer", pthread_rwlock_t, __writer),                                \
 		{"value.wait_read", 0, {.address = WAIT_READ}},                                    \
 		{"value.wait_write", 0, {.address = WAIT_WRITE}},                                  \

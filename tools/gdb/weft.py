@@ -6,6 +6,13 @@
     weft-threads [-s] [PID] libthread's threads of a process, also those that are on no LWP
     weft-program FILE       takes the symbols of a user program from its ELF file
 
+What waits where:
+
+    weft-locks [PID]        what threads wait for, which thread holds it, deadlocks
+    weft-queues             dispatch queues, and the sleep queues of the kernel and of each threads library
+    weft-timers             each CPU's timers, and the deadlines of threads on no LWP
+    weft-mutex EXPR         one mutex; weft-cond, weft-rwlock, weft-sema, weft-barrier
+
 In a recorded run (weft gdb --reverse):
 
     weft-when               virtual time, CPU and instruction
@@ -25,4 +32,5 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 import weft_gdb.commands
 import weft_gdb.homes
 import weft_gdb.inferiors
-import weft_gdb.travel  # noqa: F401  (both register commands)
+import weft_gdb.locks
+import weft_gdb.travel  # noqa: F401  (all register commands)
