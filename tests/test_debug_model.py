@@ -82,15 +82,6 @@ def test_a_deadlock_of_two_threads(guest, model, timing):
     assert "damaged" not in result.picture
 
 
-def test_the_transcript_of_the_readme(weft):
-    """`...` stands for lines that are left out."""
-    block = re.search(r"^\$ tools/weft (run [^\n]*held_locks circle)\n(.*?)^```", (TOP / "README.md").read_text(),
-                      re.MULTILINE | re.DOTALL)
-    done = weft(*block[1].split())
-    pattern = "".join("(?:.*\n)*?" if line == "..." else re.escape(line) + "\n" for line in block[2].splitlines())
-    assert re.search(f"^{pattern}", done.stderr.decode(), re.MULTILINE), done.stderr.decode()
-
-
 def test_the_engines_show_the_same(guest):
     pictures = [guest(["held_locks", "circle"], smp=3, model="mxn", timing="exact", engine=engine, may_fail=True,
                       timeout=60).picture for engine in ENGINES]

@@ -68,19 +68,6 @@ finish
     assert "Value returned is" in output
 
 
-def test_the_transcript_of_the_readme(gdb):
-    """Its commands print its lines; `...` stands for what each build changes."""
-    block = re.search(r"^\$ tools/weft gdb (.*?) -- (.*?)\n(.*?)^```", (TOP / "README.md").read_text(),
-                      re.MULTILINE | re.DOTALL)
-    lines = block[3].splitlines()
-    commands = [line.removeprefix("(gdb) ") for line in lines if line.startswith("(gdb) ")]
-    output = gdb("\n".join(commands) + "\n", *block[1].split(), argv=block[2].split())
-    for line in lines:
-        if not line.startswith("(gdb) "):
-            pattern = re.escape(line).replace(re.escape("..."), ".*")
-            assert re.search(f"^{pattern}$", output, re.MULTILINE), f"{line}\n---\n{output}"
-
-
 def test_a_function_begins_in_its_own_file(gdb, timing):
     """Though an inline function of another file comes first."""
     output = gdb("break sched_switch\nbreak sched_put_back\nbreak lwp_park\ncontinue\nstep\n", *timing)
