@@ -4,8 +4,9 @@ The machine runs as a whole: `continue` of one inferior lets all run.  A step is
 executes the thread in user mode, that is a step of the processor.  A thread elsewhere (in the kernel, preempted, on
 no LWP) goes on until it comes to its next instruction in user mode, where a point waits for it.
 
-In exact timing a thread is stepped with interrupts and timers as they are, so that the interleaving stays what it
-is without GDB: the end of a window in the middle of a step is like any stay in the kernel.
+In exact timing a thread is stepped with interrupts and timers as they are, so that the other CPUs have their turns:
+the end of a window in the middle of a step is like any stay in the kernel.  Each stop of the machine costs about a
+millisecond of virtual time there, so that GDB changes the interleaving; in a recorded run it changes nothing.
 """
 
 import asyncio
@@ -69,8 +70,8 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Landmark:
-    """A place in the kernel where GDB gets the machine, asked for or not.  tells: the text for GDB, and the stop
-    in place of the CPU's own; None: GDB does not get it after all."""
+    """A place in the kernel where GDB gets the machine, asked for or not.  tells: the text for GDB, and the
+    stop in place of the CPU's own; None: GDB does not get it after all."""
 
     address: int
     tells: Callable[[Registers], tuple[str, Exit | None] | None]
@@ -78,8 +79,8 @@ class Landmark:
 
 
 class Motion:
-    """exact: the timing is.  is_program: whether the process with this CR3 runs the program whose symbols the kernel's
-    inferior has; a point at its addresses in that inferior is one of this program's."""
+    """exact: the timing is.  is_program: whether the process with this CR3 runs the program whose symbols the
+    kernel's inferior has; a point at its addresses in that inferior is one of this program's."""
 
     def __init__(self, stub: Stub, machine: LiveMachine, view: View, points: Points, exact: bool,
                  is_program: Callable[[int], bool], say: Callable[[str], None]) -> None:
@@ -142,8 +143,8 @@ class Motion:
                 return report
 
     async def _back_to(self, id: Id, before: Registers, stop: asyncio.Event) -> Report | Exit | None:
-        """A thread has come into user mode with these registers: goes back to where it left user mode before.  None:
-        by an interrupt, so that its last instruction is one further back."""
+        """A thread has come into user mode with these registers: goes back to where it left user mode before.
+        None: by an interrupt, so that its last instruction is one further back."""
         meetings = [self._meeting(id, before, before["rip"] - back) for back in (0, len(SYSCALL))]
         self._points.place((Point(1, meeting.address, 1), meeting.space) for meeting in meetings)
         try:
@@ -161,7 +162,9 @@ class Motion:
 
     def _registers_of(self, id: Id) -> Registers:
         subject = self._view.resolve(id)
-        return self._machine.registers(subject.processor) if subject.processor is not None else subject.registers or {}
+        if subject.processor is not None:
+            return self._machine.registers(subject.processor)
+        return subject.registers or {}
 
     async def jump(self, packet: bytes, stop: asyncio.Event) -> Report:
         """To a place of a recorded run that it has been told.  In GDB's eyes this is a step of its thread."""
@@ -198,7 +201,7 @@ class Motion:
         while True:
             if told is not None and told.watch is None:
                 # A hit that is none.  A step does not stop at the breakpoint where it begins.
-                told = await self._step_processor(told.processor, self._user_flags(), False, asyncio.Event())
+                told = await self._step_processor(told.processor, ALONE, False, asyncio.Event())
                 if told.watch is not None and (report := self._judge(told, None)) is not None:
                     return report
             self._points.place(self._more(meeting))
@@ -302,7 +305,8 @@ class Motion:
             if report is not None:
                 return report
             pc = self._registers_of(id).get("rip", 0)
-            if not action.begin <= pc < action.end or id.pid in self._points.owners(self._points.breakpoints_at(pc)):
+            owners = self._points.owners(self._points.breakpoints_at(pc))
+            if not action.begin <= pc < action.end or id.pid in owners:
                 return Report(SIGTRAP, id)
             if stop.is_set():
                 return Report(SIGINT, id)
@@ -322,7 +326,8 @@ class Motion:
         return await self._go(Meeting(here, None, lambda p: self._view.kernel_id(p) == id and
                                       self._machine.registers(p)["rsp"] == stack), stop)
 
-    async def _one_step(self, processor: int, flags: int, others: bool, stop: asyncio.Event) -> Report | Exit | None:
+    async def _one_step(self, processor: int, flags: int, others: bool,
+                        stop: asyncio.Event) -> Report | Exit | None:
         """Steps a processor; None: it has made its step."""
         before = self._machine.registers(processor)
         if others and not self._stub.recorded:

@@ -50,7 +50,8 @@ class Session:
             (b"vAttach;", self._attach), (b"vKill;", self._kill_one), (b"D", self._detach),
             (b"H", self._select), (b"T", self._is_alive), (b"?", self._why), (b"g", self._read_all),
             (b"G", self._write_all), (b"p", self._read_one), (b"P", self._write_one), (b"m", self._read_memory),
-            (b"M", self._write_hex), (b"X", self._write_binary), (b"Z", self._add_point), (b"z", self._remove_point)]
+            (b"M", self._write_hex), (b"X", self._write_binary), (b"Z", self._add_point),
+            (b"z", self._remove_point)]
 
     # --- the session --------------------------------------------------------------------------------
 

@@ -35,7 +35,8 @@ class Subject:
 
 @dataclass
 class View:
-    """shown: the inferiors that GDB has.  left: those that the user has detached.  processors: the numbers of QEMU's."""
+    """shown: the inferiors that GDB has.  left: those that the user has detached.  processors: the numbers of
+    QEMU's."""
 
     guest: Guest
     description: Description

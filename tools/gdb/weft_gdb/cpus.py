@@ -1,7 +1,7 @@
 """The CPUs, and the registers of each.
 
-The kernel's inferior has a thread for each CPU.  In exact timing the CPUs take turns (kernel/timing); the thread of a
-CPU that waits has the registers with which its last window ended.
+The kernel's inferior has a thread for each CPU.  In exact timing the CPUs take turns (kernel/timing); the thread
+of a CPU that waits has the registers with which its last window ended.
 """
 
 import contextlib

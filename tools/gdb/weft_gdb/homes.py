@@ -1,8 +1,8 @@
 """A breakpoint belongs to the process in whose inferior it was set.
 
 GDB gives a breakpoint a location in each inferior that has a function of that name, and all programs have a main.
-So the locations in other processes are disabled here.  `enable NUMBER.LOCATION` enables one.  When the process has ended, the
-breakpoint passes on to the next process of the same program.
+So the locations in other processes are disabled here.  `enable NUMBER.LOCATION` enables one.  When the process
+has ended, the breakpoint passes on to the next process of the same program.
 """
 
 import gdb

@@ -71,9 +71,9 @@ _stale = False  # the machine has run
 
 
 def stopped(_event):
-    """In the middle of a stop GDB (13) fails if it gets a new inferior.  So that is done when GDB is at rest again: by
-    its event loop, or before the first command that may need it (HOOKED).  With -batch no event loop runs between two
-    commands, and GDB 13 fails where it ends and an event is left; `weft gdb` then sets $weft_batch."""
+    """In the middle of a stop GDB (13) fails if it gets a new inferior.  So that is done when GDB is at rest
+    again: by its event loop, or before the first command that may need it (HOOKED).  With -batch no event loop runs
+    between two commands, and GDB 13 fails where it ends and an event is left; `weft gdb` then sets $weft_batch."""
     global _stale
     if not _unchanged:
         _stale = True
@@ -156,8 +156,8 @@ def silence():
 
 @contextlib.contextmanager
 def in_kernel():
-    """The kernel's inferior is selected: kernel symbols are found, and registers are those of a CPU, of the one that
-    executes the selected thread if one does."""
+    """The kernel's inferior is selected: kernel symbols are found, and registers are those of a CPU, of the one
+    that executes the selected thread if one does."""
     if gdb.selected_inferior().num == KERNEL or not any(i.num == KERNEL for i in gdb.inferiors()):
         yield
         return
@@ -203,8 +203,8 @@ def _folder():
 
 
 def copied(path):
-    """A copy of a file.  GDB (13) fails if it has the symbols of a file once by add-symbol-file, and then as those of
-    an inferior ("get_msymbol_address")."""
+    """A copy of a file.  GDB (13) fails if it has the symbols of a file once by add-symbol-file, and then as
+    those of an inferior ("get_msymbol_address")."""
     return shutil.copy(path, _folder())
 
 
@@ -221,10 +221,8 @@ def _description():
 
 
 def quietly(command):
-    try:
+    with contextlib.suppress(gdb.error):
         gdb.execute(command, to_string=True)
-    except gdb.error:
-        pass
 
 
 for setting in SETTINGS:
