@@ -134,7 +134,7 @@ end
 
 @pytest.mark.parametrize("timing", TIMINGS)
 def test_a_point_is_of_one_process(gdb, twice, timing):
-    """Its breakpoint, and its watchpoint, are passed over in the other one, which runs the same code."""
+    """Its breakpoint, and its watchpoint, are passed over in the other process, which runs the same code."""
     output = gdb("break hot\n" + COUNT.format('int(frame.read_var("number"))') +
                  "delete\nwatch shared_name\n" + COUNT.format('int(gdb.parse_and_eval("shared_name")) // 10000'),
                  "--smp", "2", "--file", twice, *TIMINGS[timing], argv=["/host/twice"])

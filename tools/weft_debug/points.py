@@ -58,7 +58,7 @@ class Points:
         self._owners.clear()
 
     def owners(self, points: Iterable[Point]) -> dict[int, int | None]:
-        """The inferiors that one of these points belongs to, with their address spaces as the point was set."""
+        """The inferiors of these points, with their address spaces as the point was set."""
         return {pid: space for point in points for pid, space in self._owners.get(point, {}).items()}
 
     def breakpoints_at(self, address: int) -> list[Point]:

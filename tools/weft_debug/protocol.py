@@ -39,7 +39,7 @@ class Id:
         return cls(_parse(pid), _parse(tid) if dot else ALL)
 
     def covers(self, other: "Id") -> bool:
-        """Whether an action for this one is one for the other."""
+        """Whether an action for this id concerns the other id, too."""
         return self.pid in (other.pid, ALL) and self.tid in (other.tid, ALL)
 
 
