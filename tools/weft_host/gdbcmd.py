@@ -20,7 +20,7 @@ from weft_debug.server import Server, serving
 from . import build, mark, recording, reverse
 from .cores import Place
 from .debugged import PORT, add_gdb_options, await_stub, find_gdb, run_gdb, served_of
-from .guest import STATUS_HOST
+from .guest import STATUS_HOST, die_with_parent
 from .machine import UsageError
 from .runcmd import add_machine_options, machine_from, print_bytes, tell_error
 from .workdir import WorkDirectory
@@ -79,8 +79,14 @@ def _gdb_forward(args, machine):
         command = replace(machine, stepped=True).qemu(work, not machine.argv, console)
         command += ["-S", "-gdb", f"unix:{stub},server=on,wait=off"]
         place = Place() if machine.timing == "exact" else None
+
+        def in_child():
+            die_with_parent()
+            if place is not None:
+                place.settle()
+
         qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
-                                preexec_fn=place and place.settle,
+                                preexec_fn=in_child,
                                 # GDB's answers to a program have standard output for themselves.
                                 stdout=sys.stderr if args.interpreter else None)
         try:
