@@ -13,15 +13,15 @@ from weft_host.paths import build_dir
 
 @dataclass
 class Damaged(Machine):
-    """Its archive with something in front and behind; or, without `keep`, that alone."""
+    """Its archive with something in front and behind; or, without `archive`, that alone."""
 
     front: bytes = b""
     behind: bytes = b""
-    keep: bool = True
+    archive: bool = True
 
     def write_initrd(self, path, terminal):
         super().write_initrd(path, terminal)
-        good = Path(path).read_bytes() if self.keep else b""
+        good = Path(path).read_bytes() if self.archive else b""
         Path(path).write_bytes(self.front + good + self.behind)
 
 
@@ -45,7 +45,7 @@ def test_padding_anywhere():
 def test_an_archive_cut_off():
     """Without /bin/init the kernel says so, after it has said why."""
     for start in (b"", b"\x1f\x8b compressed", b"070701" + b"f" * 104, b"\0"):
-        result = boot(front=start + b"xxxx", keep=False)
+        result = boot(front=start + b"xxxx", archive=False)
         assert result.status == STATUS_PANIC
         assert "initrd: damaged at byte" in result.output
         assert "cannot start /bin/init: error 2" in result.panic
