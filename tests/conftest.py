@@ -4,6 +4,8 @@
     --seeds N   runs each test of test_seeds.py under N seeds
     --fuzz-calls N
                 makes N random system calls, in pieces under different seeds
+    --gdb-steps N
+                makes N steps at random under the server of GDB
     --engines-all
                 compares the engines of exact timing over all commands of engines.py
 """
@@ -55,6 +57,8 @@ def pytest_addoption(parser):
                      help="keep the seeds that find the planted bugs, in tests/baseline/races.csv")
     parser.addoption("--engines-all", action="store_true",
                      help="compare the engines of exact timing over all commands, not a sample")
+    parser.addoption("--gdb-steps", type=int, default=100, metavar="N",
+                     help="steps at random under the server of GDB (test_debug_gdb)")
     parser.addoption("--fuzz-calls", type=int, default=0, metavar="N",
                      help="make N random system calls, in pieces under different seeds")
 

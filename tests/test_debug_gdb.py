@@ -318,13 +318,15 @@ class Link:
 
 
 @pytest.mark.parametrize("timing", ["fast", "exact"])
-def test_a_thousand_steps_at_random(timing):
-    """Steps, points, attaching and detaching while processes come and go leave nothing behind."""
+def test_steps_at_random(timing, pytestconfig):
+    """Steps, points, attaching and detaching while processes come and go leave nothing behind.  A thousand of
+    them take two minutes: --gdb-steps 1000."""
+    most = pytestconfig.getoption("--gdb-steps")
     draw = random.Random(18)
     script = "while :; do pp -i 20 >/tmp/o; (exit 3) | cat; done"
     with served("sh", "-c", script, smp=2, model="mxn", timing=timing) as (guest, port):
         link, steps = None, 0
-        while steps < 1000:
+        while steps < most:
             if link is None:
                 link = Link(port)
             programs = [int(line.split()[0]) for line in link.monitor("weft-programs").splitlines()]

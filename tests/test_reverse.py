@@ -415,7 +415,7 @@ def test_at_without_reverse(weft):
 
 
 def test_without_gdb_nothing_is_recorded(weft, monkeypatch):
-    monkeypatch.setattr("weft_host.gdbcmd.shutil.which", lambda name: None)
+    monkeypatch.setattr("weft_host.debugged.shutil.which", lambda name: None)
     monkeypatch.setattr("weft_host.recording.record", lambda *words: pytest.fail("recorded"))
     from weft_host import cli
     assert cli.main(["gdb", "--no-build", "--reverse", "--timing", "exact", "--", "true"]) == 69
