@@ -136,8 +136,8 @@ def test_seeds_find_a_bug(guest, tmp_path, request, bug, model, cpus, enough, ar
     # GDB goes back to where it happened, and knows when.
     check = torture.CHECK if argv[0] == "torture" else CHECK
     script = tmp_path / "commands"
-    back = f"break {check}\nreverse-continue\n" if found.returncode == 1 else "backtrace 3\n"
-    script.write_text(f"set width 0\n{back}print ls[lockstep_token].now\n")
+    back = f"break {check}\nreverse-continue\n" if found.returncode == 1 else "thread apply all backtrace 3\n"
+    script.write_text(f"set width 0\n{back}inferior 1\nprint ls[lockstep_token].now\n")
     seen = tree.gdb(seed, script).stdout.decode(errors="replace")
     if found.returncode == 1:
         assert b"not ok " in found.stdout or b"torture: " in found.stdout
