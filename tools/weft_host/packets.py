@@ -7,6 +7,7 @@ the machine.  A stream socket loses nothing, so nothing is ever sent a second ti
 import re
 import select
 import socket
+import time
 from pathlib import Path
 
 INTERRUPT = b"\x03"
@@ -17,15 +18,28 @@ class Closed(Exception):
     """The other side has closed the connection."""
 
 
+LISTEN_SECONDS = 10.0
+
+
 def connect(path: str | Path) -> socket.socket:
-    """Raises OSError."""
-    link = socket.socket(socket.AF_UNIX)
-    try:
-        link.connect(str(path))
-    except OSError:
-        link.close()
-        raise
-    return link
+    """Raises OSError.
+
+    *Race:* the server has made its socket, and does not listen yet; *without this:* the connection is
+    refused, and the caller gives up; *closed by:* the next try."""
+    deadline = time.monotonic() + LISTEN_SECONDS
+    while True:
+        link = socket.socket(socket.AF_UNIX)
+        try:
+            link.connect(str(path))
+            return link
+        except ConnectionRefusedError:
+            link.close()
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+        except OSError:
+            link.close()
+            raise
 
 
 class Packets:
