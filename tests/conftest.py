@@ -38,6 +38,18 @@ def guest_programs():
 
 GUEST_PROGRAMS = guest_programs()
 
+# Goes on from look_here to look_here until the three threads have come to rest.
+AWAIT_REST = """\
+break look_here
+continue
+python
+for _ in range(500):
+    if gdb.execute("weft-threads -s", to_string=True).count(": Blocked,") == 3:
+        break
+    gdb.execute("continue", to_string=True)
+end
+"""
+
 
 def brought(*texts, debug=False):
     """What --file takes for the test programs that these texts name: they are no part of the initial

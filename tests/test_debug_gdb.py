@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import MODELS, TOP, brought
+from conftest import AWAIT_REST, MODELS, TOP, brought
 from weft_debug.points import KERNEL_PID
 from weft_debug.server import Server, serving
 from weft_host.debugged import STUB, await_stub, served_of
@@ -43,19 +43,6 @@ def rows(output):
     for pid, tid, rest in re.findall(r"^[* ] \d+\.?\d* +Thread (\d+)\.(\d+) (.*)$", output, re.MULTILINE):
         found[int(tid) - 1 if int(pid) == KERNEL_PID else (int(pid), int(tid))] = rest
     return found
-
-
-# Goes on from look_here to look_here until the three threads have come to rest.
-AWAIT_REST = """\
-break look_here
-continue
-python
-for _ in range(500):
-    if gdb.execute("weft-threads -s", to_string=True).count(": Blocked,") == 3:
-        break
-    gdb.execute("continue", to_string=True)
-end
-"""
 
 
 @pytest.mark.parametrize("timing", TIMINGS)

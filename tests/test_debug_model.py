@@ -21,11 +21,12 @@ from weft_debug.guest import Guest
 from weft_debug.memory import PAGE, MemoryFault
 from weft_debug.picture import picture
 from weft_debug.programs import Programs
-from weft_debug.stub import StubError, StubMachine
+from weft_debug.stub import StubMachine
 from weft_host.guest import Guest as Running
 from weft_host.guest import run
 from weft_host.machine import ENGINES, QMP_SOCKET, Machine
 from weft_host.monitor import Monitor
+from weft_host.packets import StubError
 from weft_host.standing import Standing, crash_path
 
 TIMINGS = [{"timing": "fast"}, *({"timing": "exact", "engine": engine} for engine in ENGINES)]
@@ -554,7 +555,7 @@ def test_torture_keeps_what_fails(weft, tmp_path):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_program_that_finds_a_mistake(tmp_path, engine):
-    """torture, whose patience is short: with --keep the machine stands still where the program says so."""
+    """torture with a short patience: with --keep the machine stands still where the program says so."""
     machine = Machine(argv=["torture", "-m", "stand still", "-t", "2", "-n", "1", "-w", "1"], smp=2, mem=MEM,
                       timing="exact", engine=engine, model="mxn", timeout=100, background=True)
     plain = run(machine)

@@ -3,24 +3,12 @@
 import re
 
 import pytest
-from conftest import MODELS, TOP
+from conftest import AWAIT_REST, MODELS, TOP
 
 # In exact timing GDB sees one processor for all CPUs, or one for each.
 ENGINES = ("one", "processors")
 EXACT = {engine: ("--timing", "exact", "--engine", engine) for engine in ENGINES}
 TIMINGS = {"fast": (), **EXACT}
-
-# Goes on from look_here to look_here until the three threads have come to rest.
-AWAIT_REST = """\
-break look_here
-continue
-python
-for _ in range(500):
-    if gdb.execute("weft-threads -s", to_string=True).count(": Blocked,") == 3:
-        break
-    gdb.execute("continue", to_string=True)
-end
-"""
 
 
 @pytest.fixture(params=TIMINGS)

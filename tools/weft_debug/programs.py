@@ -23,8 +23,8 @@ class Programs:
         return cls(files or {}, [build / "bin", build / "tests/bin"])
 
     def _candidates(self, name: str) -> Iterator[Path]:
-        """The build's first, which have debugging information; then those that were brought, whose process
-        may have changed its name."""
+        """The files of the build come first, because they have debugging information.  A process that runs a file
+        of --file may have changed its name."""
         for folder in self._folders:
             yield folder / name
         yield from self._files.values()

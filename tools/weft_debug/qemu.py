@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from weft_host.machine import HostError
-from weft_host.packets import Closed, Packets
+from weft_host.packets import Closed, Packets, read_annex
 
 from .guest import Registers
 from .memory import MemoryFault, StubMemory
@@ -50,8 +50,8 @@ class Description:
 
     def __init__(self, stub: "Stub") -> None:
         self.registers: list[Register] = []
-        for annex in INCLUDE.findall(stub.feature("target.xml")):
-            self._take(ElementTree.fromstring(stub.feature(annex)))
+        for annex in INCLUDE.findall(read_annex(stub.ask, "target.xml")):
+            self._take(ElementTree.fromstring(read_annex(stub.ask, annex)))
         self.by_name = {register.name: register for register in self.registers}
         self.by_number = {register.number: register for register in self.registers}
         self.size = sum(register.size for register in self.registers)
@@ -118,16 +118,6 @@ class Stub:
         if answer is None:
             raise HostError("QEMU hangs: no answer from its stub")
         return answer
-
-    def feature(self, annex: str) -> str:
-        text = b""
-        while True:
-            part = self.ask(f"qXfer:features:read:{annex}:{len(text):x},7f0".encode())
-            if part[:1] not in (b"m", b"l"):
-                raise HostError("QEMU does not describe its registers")
-            text += part[1:]
-            if part[:1] == b"l":
-                return text.decode()
 
     # --- memory ---------------------------------------------------------------------------------------
 

@@ -4,15 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
 
+from weft_host.packets import StubError, read_annex
+
 from .guest import Registers
 from .memory import MemoryFault, StubMemory
 
 TARGET = "target.xml"
 INCLUDE = re.compile(r'include href="([^"]+)"')
-
-
-class StubError(Exception):
-    """The stub does not answer as QEMU's does."""
 
 
 class Description:
@@ -49,9 +47,9 @@ class StubMachine:
     def __init__(self, ask: Callable[[bytes], bytes]) -> None:
         self._ask = ask
         # The stub gives values of registers only after it has been asked for their description.
-        target = self._read(TARGET)
+        target = read_annex(ask, TARGET)
         self.description = Description(
-            {TARGET: target, **{annex: self._read(annex) for annex in INCLUDE.findall(target)}})
+            {TARGET: target, **{annex: read_annex(ask, annex) for annex in INCLUDE.findall(target)}})
         try:
             self.physical = StubMemory(ask)
         except MemoryFault as error:
@@ -62,16 +60,6 @@ class StubMachine:
         """The machine has run."""
         self.physical.forget()
         self._processors = None
-
-    def _read(self, annex: str) -> str:
-        text = b""
-        while True:
-            piece = self._ask(f"qXfer:features:read:{annex}:{len(text):x},7f0".encode())
-            if piece[:1] not in (b"m", b"l"):
-                raise StubError("the stub does not describe its registers")
-            text += piece[1:]
-            if piece[:1] == b"l":
-                return text.decode()
 
     def processors(self) -> dict[int, Registers]:
         if self._processors is None:

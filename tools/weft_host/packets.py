@@ -8,7 +8,10 @@ import re
 import select
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
+
+from .machine import HostError
 
 INTERRUPT = b"\x03"
 PACKET = re.compile(rb"\$([^#]*)#[0-9a-fA-F]{2}", re.DOTALL)
@@ -16,6 +19,10 @@ PACKET = re.compile(rb"\$([^#]*)#[0-9a-fA-F]{2}", re.DOTALL)
 
 class Closed(Exception):
     """The other side has closed the connection."""
+
+
+class StubError(HostError):
+    """The stub does not answer as QEMU's does."""
 
 
 LISTEN_SECONDS = 10.0
@@ -105,3 +112,16 @@ class Packets:
 
     def close(self) -> None:
         self._link.close()
+
+
+def read_annex(ask: Callable[[bytes], bytes], annex: str) -> str:
+    """A document of the description of the stub's target.  ask: sends a packet, and returns the answer.  Raises
+    StubError."""
+    text = b""
+    while True:
+        piece = ask(f"qXfer:features:read:{annex}:{len(text):x},7f0".encode())
+        if piece[:1] not in (b"m", b"l"):
+            raise StubError("QEMU does not describe its registers")
+        text += piece[1:]
+        if piece[:1] == b"l":
+            return text.decode()

@@ -32,7 +32,7 @@ from .cores import Place
 from .guest import STATUS_HOST, Guest, Result, Sink, die_with_parent
 from .machine import FIRST_SNAPSHOT, QMP_SOCKET, SNAPSHOTS, SOCKET_NAME, HostError, Machine
 from .monitor import Monitor
-from .packets import Closed, Packets, connect
+from .packets import Closed, Packets, connect, read_annex
 
 GDB_SOCKET = "stub"
 REGISTERS = "i386-64bit.xml"  # how the stub calls the description of its registers
@@ -260,19 +260,9 @@ class Replay:
     def _registers(self) -> dict[str, int]:
         """The numbers of the registers.  The stub gives values only after it has been asked for the
         description of its target."""
-        def read(annex: str) -> str:
-            text = b""
-            while True:
-                piece = self.ask(f"qXfer:features:read:{annex}:{len(text):x},ffb".encode())
-                if piece[:1] not in (b"m", b"l"):
-                    raise HostError("QEMU does not describe its registers")
-                text += piece[1:]
-                if piece[:1] == b"l":
-                    return text.decode()
-
-        read("target.xml")
+        read_annex(self.ask, "target.xml")
         numbers, next_number = {}, 0
-        for register in ElementTree.fromstring(read(REGISTERS)).iter("reg"):
+        for register in ElementTree.fromstring(read_annex(self.ask, REGISTERS)).iter("reg"):
             number = int(register.get("regnum", next_number))
             numbers[register.get("name", "")] = number
             next_number = number + 1

@@ -18,7 +18,7 @@ from weft_debug.layout import LayoutError
 from weft_debug.memory import DEVICES, MemoryFault
 from weft_debug.picture import picture
 from weft_debug.programs import Programs
-from weft_debug.stub import StubError, StubMachine
+from weft_debug.stub import StubMachine
 
 from .machine import QMP_SOCKET, SOCKET_NAME, HostError, Machine
 from .monitor import Monitor
@@ -110,7 +110,7 @@ class Standing:
 def _explained() -> Iterator[None]:
     try:
         yield
-    except (OSError, ValueError, Closed, StubError, LayoutError, MemoryFault, CrashError) as error:
+    except (OSError, ValueError, Closed, LayoutError, MemoryFault, CrashError) as error:
         raise HostError(str(error) or type(error).__name__) from error
 
 

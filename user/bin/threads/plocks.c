@@ -14,7 +14,6 @@
  * for the thread that it joins.  A cycle through other objects cannot be seen, because any thread
  * may post a semaphore or signal a condition variable.
  */
-#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +134,7 @@ static void print_cycle(const struct locks *k, const struct waiter *first)
 	printf("\n");
 }
 
-/* Each waiter depends on one other at most, so a search follows one chain. */
+/* Each waiter depends on at most one other waiter, so a search follows one chain. */
 static unsigned print_deadlocks(const struct locks *k)
 {
 	unsigned cycles = 0, search = 0;
@@ -156,12 +155,12 @@ static unsigned print_deadlocks(const struct locks *k)
 
 /* --- a process ------------------------------------------------------------------------------ */
 
-/* False: no memory. */
-static bool show_locks(const struct library *l)
+static const char *print_locks(const struct library *l)
 {
 	struct locks k = {.library = l, .waiters = malloc((l->nthreads + 1) * sizeof(*k.waiters))};
 	bool done = k.waiters != NULL;
 
+	printf("%d:\t%s\n", l->target->pid, l->target->info.name);
 	for (size_t i = 0; done && i < l->nthreads; i++) {
 		struct waiter w = {.thread = &l->threads[i], .wait = wait_of(l, &l->threads[i])};
 
@@ -173,28 +172,12 @@ static bool show_locks(const struct library *l)
 	if (done && print_deadlocks(&k) == 0)
 		printf("no deadlock found\n");
 	free(k.waiters);
-	return done;
+	return done ? NULL : "there is no memory for its waits";
 }
 
 static bool show(int pid)
 {
-	struct library l;
-	struct target t;
-	const char *why = NULL;
-
-	if (!target_hold(&t, pid))
-		return false;
-	if (library_read(&l, &t, &why)) {
-		printf("%d:\t%s\n", pid, t.info.name);
-		why = show_locks(&l) ? l.damage : "there is no memory for its waits";
-	}
-	fflush(stdout);
-	if (why != NULL)
-		warnx("process %d: %s: %s", pid,
-		      l.nthreads > 0 ? "not all is shown" : "nothing to show", why);
-	library_free(&l);
-	target_release(&t);
-	return why == NULL;
+	return library_show(pid, print_locks);
 }
 
 int main(int argc, char **argv)

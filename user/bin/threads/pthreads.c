@@ -6,7 +6,6 @@
  * (lwps has a line for each LWP; pstack shows the stacks.)  The process is held meanwhile
  * (common/target.h).
  */
-#include <err.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <weft/lwp.h>
@@ -39,31 +38,22 @@ static void print_thread(const struct library *l, const struct user_thread *thre
 					: wait_line(l, thread, &w, line));
 }
 
-static bool show(int pid)
+static const char *print_threads(const struct library *l)
 {
 	static bool titled;
-	struct library l;
-	struct target t;
-	const char *why = NULL;
 
-	if (!target_hold(&t, pid))
-		return false;
-	if (library_read(&l, &t, &why)) {
-		if (!titled)
-			printf("%5s %6s %-12s %5s %3s %3s %-5s %-12s WAITS FOR\n", "PID", "THREAD",
-			       "STATE", "LWP", "CPU", "PRI", "BOUND", "NAME");
-		titled = true;
-		for (size_t i = 0; i < l.nthreads; i++)
-			print_thread(&l, &l.threads[i]);
-		why = l.damage;
-	}
-	fflush(stdout);
-	if (why != NULL)
-		warnx("process %d: %s: %s", pid,
-		      l.nthreads > 0 ? "not all threads are shown" : "no threads to show", why);
-	library_free(&l);
-	target_release(&t);
-	return why == NULL;
+	if (!titled)
+		printf("%5s %6s %-12s %5s %3s %3s %-5s %-12s WAITS FOR\n", "PID", "THREAD", "STATE",
+		       "LWP", "CPU", "PRI", "BOUND", "NAME");
+	titled = true;
+	for (size_t i = 0; i < l->nthreads; i++)
+		print_thread(l, &l->threads[i]);
+	return NULL;
+}
+
+static bool show(int pid)
+{
+	return library_show(pid, print_threads);
 }
 
 int main(int argc, char **argv)

@@ -2,6 +2,8 @@
  * library.c - reads the description of a process's threads library, and its threads.
  */
 #include "library.h"
+#include <err.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "../../../../libthread/core/threaddb.h"
@@ -264,6 +266,28 @@ void library_free(struct library *l)
 	free(l->places);
 	free(l->lwps);
 	*l = (struct library){0};
+}
+
+bool library_show(int pid, const char *(*print)(const struct library *l))
+{
+	struct library l;
+	struct target t;
+	const char *why = NULL;
+
+	if (!target_hold(&t, pid))
+		return false;
+	if (library_read(&l, &t, &why)) {
+		why = print(&l);
+		if (why == NULL)
+			why = l.damage;
+	}
+	fflush(stdout);
+	if (why != NULL)
+		warnx("process %d: %s: %s", pid,
+		      l.nthreads > 0 ? "not all is shown" : "nothing to show", why);
+	library_free(&l);
+	target_release(&t);
+	return why == NULL;
 }
 
 /* --- finding ---------------------------------------------------------------------------------- */

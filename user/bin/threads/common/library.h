@@ -100,6 +100,12 @@ bool library_read(struct library *l, const struct target *t, const char **why);
 void library_free(struct library *l);
 
 /*
+ * Holds the process, and prints of its library what `print` does, which returns why something is
+ * missing, or NULL.  False: not all could be shown; it is said why.
+ */
+bool library_show(int pid, const char *(*print)(const struct library *l));
+
+/*
  * For a process that is not held.  library_describe does without the threads, and allocates
  * nothing.  library_thread_name writes the name of the thread that an LWP with this FS base runs,
  * "" if it has none.
