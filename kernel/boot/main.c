@@ -13,6 +13,7 @@
 #include <kern/mm.h>
 #include <kern/page.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/timing.h>
@@ -71,6 +72,7 @@ void kmain(void)
 		    timing_boot_time() / 1000000);
 	limit_memory();
 	boot_option("init", init, sizeof(init));
+	probe_init();
 	/* What comes before costs no virtual time. */
 	timing->start();
 	start_init(init);

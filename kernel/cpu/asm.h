@@ -26,9 +26,13 @@
 #define CPU_LAPIC 188
 #define CPU_FRAME 192
 #define CPU_IRR 200
+#define CPU_PROBE_RING 232
+#define CPU_PROBE_RAN 240
 
 /* struct timerec */
+#define TIMEREC_VBASE 0
 #define TIMEREC_WS 8
+#define TIMEREC_MULT 16
 
 /* struct lwp */
 #define LWP_KSP 0

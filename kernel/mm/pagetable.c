@@ -19,6 +19,7 @@
 #include <kern/mm.h>
 #include <kern/page.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include "../cpu/machine.h"
 #include "impl.h"
 
@@ -162,6 +163,12 @@ void mm_init(void)
 	cache_init();
 	mappings_init();
 	mm_selftest();
+}
+
+/* With pages of 1 GiB this takes no memory: the table of the direct map is there. */
+void mm_map_probe_memory(paddr_t base)
+{
+	kernel_map(KDIRECT + base, base, PROBE_MEMORY_MAX, PTE_W | PTE_NX);
 }
 
 void mm_init_cpu(void)

@@ -18,9 +18,9 @@
  * frame lies on one IST stack.  The NMI that hands it the token must arrive on the
  * other stack.  window_begin points IST1 back.
  *
- * lockstep_nmi_to_rdtsc and the two numbers in window_begin count the instructions
- * between the points that are named there.  After a change of these lines they must be
- * counted again: the self-test at boot panics when a window is one instruction off.
+ * lockstep_nmi_to_rdtsc, lockstep_nmi_in_probe and the two numbers in window_begin count the
+ * instructions between the points that are named there.  After a change of these lines they must
+ * be counted again: the self-test at boot panics when a window is one instruction off.
  */
 #include "../cpu/asm.h"
 
@@ -119,6 +119,10 @@
 	.cfi_sections .debug_frame
 	.text
 
+	/* All instructions of lockstep_nmi if it finds RIP in a record. */
+	.globl lockstep_nmi_in_probe
+	.set lockstep_nmi_in_probe, 44
+
 	/* From the first instruction of lockstep_nmi up to its RDTSC, both included. */
 	.globl lockstep_nmi_to_rdtsc
 	.set lockstep_nmi_to_rdtsc, 21
@@ -135,6 +139,10 @@ lockstep_nmi:
 	rdtsc
 	cmpl $0, CPU_INWIN(%rbx) /* a late timer between two windows */
 	je nmi_ignore
+	movq FRAME_RIP(%rsp), %rcx /* in a record: probe/record.S ends the window where it is due */
+	subq $probe_code, %rcx
+	cmpq $probe_code_size, %rcx
+	jb nmi_ignore
 	movl $0, CPU_INWIN(%rbx)
 	shlq $32, %rdx
 	orq %rax, %rdx

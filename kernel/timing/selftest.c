@@ -9,11 +9,15 @@
  */
 #include <kern/boot.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/timing.h>
 #include "lockstep.h"
 
 #define SELFTEST_ROUNDS 1000  /* at most, and */
 #define SELFTEST_WINDOWS 4000 /* of all CPUs, because each costs the host time */
+#define SELFTEST_PROBED 1000  /* turns that pass a probe point, at most */
+
+#define SELFTEST_POINT PROBE_ASM("selftest", "turns", "%[turns]", "$0", "$0", "8", "4", "4")
 
 static struct selftest {
 	volatile uint64_t executed, counted;
@@ -22,6 +26,7 @@ static struct selftest {
 } tests[WEFT_MAXCPU];
 
 static uint32_t selftest_turns;
+static uint64_t selftest_probed;                  /* turns that pass a probe point (kern/probe.h) */
 static uint64_t selftest_quantum, selftest_round; /* a round; the longest */
 static uint64_t selftest_thousands;               /* of instructions; 0: see below */
 static uint32_t selftest_here, selftest_done;     /* how many CPUs have reached this point */
@@ -34,8 +39,10 @@ static void selftest_meet(uint32_t *count)
 }
 
 /*
- * Counts the loop.  From the first RDTSC that is used to the last RDTSC there are 1 + 2 * turns +
- * 8 * tries instructions.  A reading is tried again if a window began in the middle of it.
+ * Counts two loops.  The second passes a probe point in each turn; the three instructions that a
+ * trace displaces there are often a window's last.  From the first RDTSC that is used to the last
+ * RDTSC there are 2 + 2 * turns + 4 * probed + 8 * tries instructions.  A reading is tried again if a
+ * window began in the middle of it.
  */
 static void selftest_count(struct cpu *c, struct selftest *t)
 {
@@ -52,6 +59,11 @@ static void selftest_count(struct cpu *c, struct selftest *t)
 		"	leaq (%%rax, %%r8), %[begin]\n"
 		"2:	decq %[turns]\n"
 		"	jnz 2b\n"
+		"	movq %[probed], %[turns]\n"
+		"4:\n" SELFTEST_POINT "	nop\n"
+		"	nop\n"
+		"	decq %[turns]\n"
+		"	jnz 4b\n"
 		"3:	incq %[tries]\n"
 		"	rdtsc\n"
 		"	movq %[now], %%r8\n"
@@ -62,9 +74,9 @@ static void selftest_count(struct cpu *c, struct selftest *t)
 		"	jb 3b\n"
 		"	leaq (%%rax, %%r8), %[end]\n"
 		: [begin] "=&r"(begin), [end] "=&r"(end), [turns] "+&r"(turns), [tries] "+&r"(tries)
-		: [now] "m"(ls[c->id].now), [ws] "m"(c->timerec->ws)
+		: [now] "m"(ls[c->id].now), [ws] "m"(c->timerec->ws), [probed] "r"(selftest_probed)
 		: "rax", "rdx", "r8", "r9", "memory", "cc");
-	t->executed = 1 + 2 * (uint64_t)selftest_turns + 8 * tries;
+	t->executed = 2 + 2 * (uint64_t)selftest_turns + 4 * selftest_probed + 8 * tries;
 	t->counted = end - begin;
 }
 
@@ -108,7 +120,8 @@ void lockstep_selftest_begin(void)
 
 	if (selftest_thousands != 0)
 		length = selftest_thousands * 1000;
-	selftest_turns = length / 2;
+	selftest_probed = MIN(SELFTEST_PROBED, length / 8);
+	selftest_turns = (length - 4 * selftest_probed) / 2;
 }
 
 void lockstep_selftest(void)

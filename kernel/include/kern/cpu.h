@@ -42,10 +42,12 @@ struct cpu {
 	struct tss tss; /* 84; its rsp[0], at 88, is where SYSCALL starts its stack too */
 
 	/* Known to timing/lockstep.S too. */
-	int32_t lapic;            /* 188: where its interrupts go, or LAPIC_NOBODY */
-	void *frame;              /* 192: where its last window ended (exact timing) */
-	volatile uint32_t irr[8]; /* 200: bit n of all: vector n waits for it (exact timing) */
-	bool irr_sent;            /* its LAPIC may hold an interrupt (exact timing) */
+	int32_t lapic;                 /* 188: where its interrupts go, or LAPIC_NOBODY */
+	void *frame;                   /* 192: where its last window ended (exact timing) */
+	volatile uint32_t irr[8];      /* 200: bit n of all: vector n waits for it (exact timing) */
+	struct probe_ring *probe_ring; /* 232: of this CPU's records (probe/record.S), or NULL */
+	uint64_t probe_ran;            /* 240: see probe/probe.c */
+	bool irr_sent;                 /* its LAPIC may hold an interrupt (exact timing) */
 
 	uint32_t apic_id;
 	volatile bool online;

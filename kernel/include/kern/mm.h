@@ -10,6 +10,10 @@ void mm_init(void);                /* kernel page tables with W^X, direct map, c
 void mm_init_cpu(void);            /* each CPU: CR0.WP, NX, SMEP, SMAP, caches */
 uint64_t kernel_table_pages(void); /* pages of the kernel's page tables; never freed */
 
+/* Adds PROBE_MEMORY_MAX bytes from `base` on to the direct map; at boot, on CPU 0.  The address is
+ * a multiple of 1 GiB above all RAM. */
+void mm_map_probe_memory(paddr_t base);
+
 /*
  * Memory that is allocated between mm_apart(true) and mm_apart(false) is apart: no address and no
  * cost of a later allocation depends on it, as long as half of the memory is free.  It is for the

@@ -1,0 +1,143 @@
+/*
+ * record.S - what the stubs of probe points call (kern/probe.h).
+ *
+ * A stub pushes the values and the point's address, and calls probe_record.  It is 48 instructions
+ * in fast timing from the jump at the point to the jump back, both included.
+ *
+ * Exact timing.  What a record costs lies outside of virtual time: from the jump at the point to
+ * the jump back, except for the displaced instructions.  The way out of here sets the timer and the
+ * clock of the window as if nothing of this had been executed (PROBE_END).  So a window ends at the
+ * same instruction of the kernel as without a trace, and each reading of the clock is the same.
+ *
+ *	NMI: the timer of the window may expire in a record, before PROBE_END sets it again.
+ *	lockstep_nmi then finds RIP in .probe.code or .probe.stubs, or the CPU outside of a window, and does nothing.
+ *	At least one instruction of the window is left at the point, because otherwise the window would
+ *	have ended before the jump.  Nothing is lost by ignoring the NMI.
+ *
+ *	Displaced instructions: they belong to the window, and the jump back that follows them does
+ *	not.  If the window has PROBE_DISPLACED instructions or more left, it cannot end among them,
+ *	and PROBE_END allows for the jump in advance.  Else the copy in .probe.copies is executed, where
+ *	an NMI ends a window as anywhere.  It allows for nothing, and calls probe_settle before it
+ *	jumps back.
+ *
+ *	Interrupts are off at a point, so none comes in a stub or among the displaced instructions.
+ *
+ * The numbers in probe.c and in PROBE_END count instructions.  After a change of these lines they
+ * must be counted again: the self-test at boot passes a point a thousand times, and panics if the
+ * clock is one instruction off.
+ */
+#include "../cpu/asm.h"
+
+#define RING_HEAD 0
+#define RING_MASK 8
+#define RING_ENTRY 64
+#define ENTRY_TIME 0
+#define ENTRY_SEQ 8
+#define ENTRY_POINT 12
+#define ENTRY_VALUE 16
+
+#define WORDS 40 /* of the stub, above the registers */
+
+	.macro PUSH_USED
+	pushq %rax
+	pushq %rdx
+	pushq %rcx
+	pushq %rdi
+	pushq %rsi
+	.endm
+	.macro POP_USED
+	popq %rsi
+	popq %rdi
+	popq %rcx
+	popq %rdx
+	popq %rax
+	.endm
+
+	/* The window goes on.  RAX: what probe.c has returned. */
+	.macro PROBE_END
+	movq %gs:CPU_TIMEREC, %rsi
+	movq lockstep_icr(%rip), %rdi
+	movl %eax, (%rdi)
+	rdtsc
+	shlq $32, %rdx
+	leaq 16(%rax, %rdx), %rax /* the instructions from RDTSC to RET, both included, of probe_record */
+	subq %gs:CPU_PROBE_RAN, %rax
+	movq %rax, TIMEREC_WS(%rsi)
+	movl $1, %gs:CPU_INWIN
+	popq %r11
+	popq %r10
+	popq %r9
+	popq %r8
+	POP_USED
+	.endm
+
+	.section .probe.code, "ax", @progbits
+
+	.globl probe_record
+probe_record:
+	PUSH_USED
+	rdtsc
+	movq %gs:CPU_PROBE_RING, %rdi
+	testq %rdi, %rdi
+	jz 1f
+	shlq $32, %rdx
+	orq %rdx, %rax
+	cmpl $0, %gs:CPU_INWIN
+	jne record_exact
+	movl $1, %ecx
+	xaddq %rcx, RING_HEAD(%rdi)
+	movq %gs:CPU_TIMEREC, %rsi
+	subq TIMEREC_WS(%rsi), %rax
+	mulq TIMEREC_MULT(%rsi)
+	shrdq $32, %rdx, %rax
+	addq TIMEREC_VBASE(%rsi), %rax
+	movl %ecx, %edx
+	andl RING_MASK(%rdi), %edx
+	leaq (%rdx, %rdx, 4), %rdx
+	leaq RING_ENTRY(%rdi, %rdx, 8), %rdx
+	movq %rax, ENTRY_TIME(%rdx)
+	movq WORDS + 8(%rsp), %rax
+	movl %eax, ENTRY_POINT(%rdx)
+	movq WORDS + 16(%rsp), %rax
+	movq %rax, ENTRY_VALUE(%rdx)
+	movq WORDS + 24(%rsp), %rax
+	movq %rax, ENTRY_VALUE + 8(%rdx)
+	movq WORDS + 32(%rsp), %rax
+	movq %rax, ENTRY_VALUE + 16(%rdx)
+	incl %ecx
+	movl %ecx, ENTRY_SEQ(%rdx)
+1:	POP_USED
+	ret $32
+
+record_exact: /* RAX: the time stamp counter */
+	movl $0, %gs:CPU_INWIN /* probe.c lies outside of .probe.code */
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	leaq 32 + WORDS(%rsp), %rdi
+	movq %rax, %rsi
+	call probe_record_exact
+	PROBE_END
+	ret $32
+
+	/* Exact timing: the displaced instructions have been executed in .probe.copies. */
+	.globl probe_settle
+probe_settle:
+	pushfq
+	PUSH_USED
+	rdtsc
+	shlq $32, %rdx
+	orq %rdx, %rax
+	movl $0, %gs:CPU_INWIN
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	movq %rax, %rdi
+	call probe_settle_exact
+	PROBE_END
+	popfq
+	ret
+
+	.section .note.GNU-stack, "", @progbits
