@@ -10,6 +10,7 @@
 #include <kern/lwp.h>
 #include <kern/page.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/space.h>
@@ -145,6 +146,7 @@ static void fault_signal(struct trapframe *f, uint64_t addr, int err)
 static void user_trap(struct trapframe *f)
 {
 	struct lwp *l = curlwp();
+	PROBE(trap, "vector error rip", f->vec, f->err, f->rip);
 	uint64_t addr = f->vec == T_PAGE ? read_cr2() : f->rip;
 
 	lwp_mstate_move(l, MS_USER,
@@ -201,6 +203,7 @@ static void trap_interrupt(struct trapframe *f)
 {
 	struct cpu *c = this_cpu();
 	c->nirq++;
+	PROBE(interrupt, "vector rip", f->vec, f->rip, 0);
 	switch (f->vec) {
 	case VEC_TIMER:
 		lapic_eoi();

@@ -13,6 +13,7 @@
 #include <kern/exec.h>
 #include <kern/ksync.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/space.h>
@@ -63,10 +64,13 @@ static void take_over(struct proc *p, struct address_space *as, struct sc_page *
 	p->as = as;
 	as_switch(as);
 	lwp_begin_anew(p);
+	PROBE(exec, "lwp process id", l, p, l->id);
 	upcall_exec(p);
 	schedctl_restart(p, l, sc);
 	proc_set_name(p, path);
 	proc_set_args(p, strings);
+	PROBE(process_name, "process name name", p, PROBE_CHARS(p->name, 0),
+	      PROBE_CHARS(p->name, 1));
 	p->single = false;
 	__atomic_store_n(&p->execed, true, __ATOMIC_RELAXED);
 	lwp_init_frame(l, first->entry, first->stack);

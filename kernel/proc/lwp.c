@@ -14,6 +14,7 @@
 #include <kern/kstack.h>
 #include <kern/ksync.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/schedctl.h>
@@ -252,6 +253,7 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	l->summed = p->timers.summed;
 	spin_acquire(&l->lock);
 	l->proc = p; /* from here on a lookup finds l */
+	PROBE(lwp_new, "lwp process id", l, p, l->id);
 	if (l->flags & LWP_SUSPENDED)
 		l->ast |= AST_STOP;
 	if (p->sig.stopped)
@@ -372,6 +374,7 @@ void lwp_exit_self(void)
 	upcall_lwp_exit(p, l);
 	bool joinable = !(l->flags & LWP_DETACHED) && !p->exiting;
 	uint32_t id = l->id;
+	PROBE(lwp_exit, "lwp", l, 0, 0);
 	waitq_wake_all(&p->lwp_waiters); /* the waiters continue when p->lock is free */
 	spin_acquire(&l->lock);
 	l->state = LWP_ST_ZOMB;

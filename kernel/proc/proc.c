@@ -12,6 +12,7 @@
 #include <kern/kstack.h>
 #include <kern/ksync.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/schedctl.h>
@@ -168,8 +169,11 @@ static int enter_table(struct proc *p, struct proc *parent, const struct spawn_a
 			group_enter(p, pgrp ? pgrp : p->pid, parent ? parent->sid : p->pid);
 			proc_set_parent(p, parent);
 			nprocs++;
+			PROBE(process_new, "process pid parent", p, p->pid, parent);
 			list_push_back(&all_procs, &p->all_link);
 			list_push_back(&pid_hash[p->pid % PID_HASH], &p->hash_link);
+			PROBE(process_name, "process name name", p, PROBE_CHARS(p->name, 0),
+			      PROBE_CHARS(p->name, 1));
 			return 0;
 		}
 	}
@@ -386,6 +390,7 @@ void proc_last_exit(struct proc *p)
 	sig_lwp_exit(p, l);
 	spin_release(&p->lock);
 	hand_on_children(p);
+	PROBE(process_exit, "process status", p, p->status, 0);
 	p->zombie = true;
 	kobj_set_all(&p->at_end);
 	waitq_wake_all(&p->parent->child_waiters);

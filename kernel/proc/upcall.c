@@ -53,6 +53,7 @@
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/signal.h>
@@ -74,14 +75,17 @@ static void upcall_report(struct proc *p)
 	if (up->lwp != NULL) {
 		if ((all && (up->wanted & UPCALL_BLOCKED)) ||
 		    (up->grow && (up->wanted & UPCALL_GROW)) ||
-		    (up->exited && (up->wanted & UPCALL_EXIT)))
+		    (up->exited && (up->wanted & UPCALL_EXIT))) {
+			PROBE(upcall, "lwp", up->lwp, 0, 0);
 			lwp_wake(up->lwp, WAKE_EVENT);
+		}
 		if (up->wanted & UPCALL_BLOCKED)
 			return;
 	}
 	if (all) {
 		struct weft_siginfo info = {.signo = WEFT_SIGWAITING, .code = WEFT_SI_KERNEL};
 		__atomic_store_n(&up->due, false, __ATOMIC_RELAXED);
+		PROBE(sigwaiting, "process", p, 0, 0);
 		sig_send_locked(p, NULL, &info, NULL, false);
 	}
 }

@@ -208,6 +208,7 @@ void sched_change(struct lwp *l, void (*change)(struct lwp *, void *), void *arg
 	}
 	if (q != NULL)
 		spin_release(&q->lock);
+	PROBE(priority, "lwp new", l, l->pri, 0);
 	if (waits)
 		sched_place(l);
 	else if (on != NULL)

@@ -55,5 +55,6 @@ int64_t sched_park_resumed(struct lwp *prev, struct spinlock *lock)
 	int reason = l->wake_reason;
 	l->wchan = NULL;
 	l->syscall = ~0u;
+	PROBE(park_end, "lwp reason", l, reason, 0);
 	return __builtin_expect(reason == WAKE_EVENT, 1) ? 0 : lwp_park_result(l, reason);
 }

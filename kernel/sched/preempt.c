@@ -6,6 +6,7 @@
  * an LWP is about to return to user mode, or at preempt_point().
  */
 #include "disp.h"
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
@@ -73,6 +74,7 @@ static bool preempt_hold_off(struct lwp *l, hrtime_t now, bool slice_over)
 		l->grace |= GRACE_USED;
 		l->grace_end = now + SC_GRACE_TICKS * WEFT_TICK_NS;
 		l->sc->yield = 1;
+		PROBE(preempt_deferred, "lwp", l, 0, 0);
 	}
 	if (now >= l->grace_end)
 		return false;
@@ -129,6 +131,7 @@ static void maybe_preempt(void)
 				sums_charge(l, time_now());
 		}
 		l->nivcsw++;
+		PROBE(preempt, "lwp", l, 0, 0);
 		sched_put_back(!slice_over);
 	}
 }

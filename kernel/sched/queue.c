@@ -10,6 +10,7 @@ static void change_pri(struct dispq *q, struct lwp *l, int pri)
 {
 	dispq_remove(q, l);
 	l->pri = pri;
+	PROBE(priority, "lwp new", l, l->pri, 0);
 	dispq_insert(q, l, false);
 }
 

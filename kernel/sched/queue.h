@@ -5,6 +5,7 @@
 #pragma once
 #include "disp.h"
 #include <kern/printk.h>
+#include <kern/probe.h>
 
 static inline void dispq_insert(struct dispq *q, struct lwp *l, bool at_front)
 {
@@ -24,6 +25,8 @@ static inline void dispq_insert(struct dispq *q, struct lwp *l, bool at_front)
 		l->order = l->enqueued;
 		list_push_back(list, &l->runlink);
 	}
+	/* The address of runlink is in a register, and that of l need not be. */
+	PROBE(queue, "link offset cpu", &l->runlink, offsetof(struct lwp, runlink), l->cpu);
 	rq->count++;
 }
 

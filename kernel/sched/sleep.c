@@ -14,6 +14,7 @@
  */
 #include "disp.h"
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/timing.h>
 #include <kern/upcall.h>
@@ -65,6 +66,7 @@ bool lwp_wake_locked(struct lwp *l, int reason, uint32_t flags, int place)
 	if (l->state != LWP_ST_SLEEP || (flags && !(l->sleep_flags & flags)))
 		return false;
 	l->wake_reason = reason;
+	PROBE(wake, "lwp reason", l, reason, 0);
 	l->sclass->wakeup(l);
 	lwp_runnable(l, place);
 	return true;

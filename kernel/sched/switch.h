@@ -18,6 +18,7 @@
  */
 #pragma once
 #include "queue.h"
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/space.h>
 #include <kern/timing.h>
@@ -87,6 +88,7 @@ static inline void switch_out(struct dispq *q, struct lwp *l, uint32_t ms, hrtim
 	l->mresume = l->mstate;
 	lwp_mstate_at(l, ms, now);
 	l->slice_left = q->slice_end - now;
+	PROBE(off_cpu, "lwp mstate wchan", l, ms, l->wchan);
 }
 
 /* --- onto the CPU ------------------------------------------------------------------------ */
@@ -97,6 +99,7 @@ static inline void switch_in(struct lwp *l)
 	cpu_here->lwp = l;
 	cpu_here->nswitch++;
 	cpu_here->tss.rsp[0] = (uint64_t)l->kstack;
+	PROBE(on_cpu, "lwp pri", l, l->pri, 0);
 }
 
 /* The slice of l, which is not the idle LWP, begins or goes on.  q->lock held. */

@@ -13,6 +13,7 @@
 #include "disp.h"
 #include <kern/cache.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/timer.h>
 #include <kern/timing.h>
 
@@ -106,6 +107,7 @@ void timer_interrupt(void)
 			spin_release(&q->lock);
 			break;
 		}
+		PROBE(timer, "timer function", t, t->fn, 0);
 		tree_remove(&q->tree, n);
 		q->running = t;
 		spin_release(&q->lock);

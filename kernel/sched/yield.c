@@ -62,6 +62,7 @@ static inline __attribute__((always_inline)) void yield_to_equal(struct dispq *q
 	/* Count, bit map and best priority of the queue stay as they are. */
 	list_remove_first(equals, &next->runlink);
 	list_push_back(equals, &l->runlink);
+	PROBE(off_cpu, "lwp mstate wchan", l, MS_WAITCPU, 0);
 	switch_in(next);
 	user_regs_exchange(l, next);
 	hrtime_t now = time_now();
@@ -83,6 +84,7 @@ static inline __attribute__((always_inline)) void yield_to_equal(struct dispq *q
 /* The LWP that swtch_in_yield has left goes on at the end of its system call. */
 void sched_yield_resumed(struct lwp *prev, struct spinlock *lock)
 {
+	PROBE(syscall_end, "result", 0, 0, 0);
 	switch_finish(prev, lock);
 }
 

@@ -3,6 +3,7 @@
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/syscall.h>
@@ -47,6 +48,7 @@ void syscall_dispatch(struct trapframe *f)
 	uint64_t number = f->rax;
 	int64_t result;
 
+	PROBE(syscall, "number", f->rax, 0, 0);
 	lwp_mstate_move(l, MS_USER, MS_SYSTEM, time_now());
 	irq_on();
 	l->nsyscall++;
@@ -60,6 +62,7 @@ void syscall_dispatch(struct trapframe *f)
 	l->frame->rax = result;
 	l->syscall = ~0u;
 	irq_off();
+	PROBE(syscall_end, "result", result, 0, 0);
 	assert(cpu_here->nlocks == 0);
 	lwp_mstate_move(l, MS_SYSTEM, MS_USER, time_now());
 }
