@@ -38,6 +38,8 @@ COMMANDS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
      {"usage": "weft run [OPTION]... [-- CMD ARG...]", "epilog": EXIT_STATUSES}),
     ("cc", "ccmd.cc", "compiles a C program against libthread and the C library", {}),
     ("gdb", "gdbcmd.gdb", "boots a guest stopped before its first instruction, under GDB", {}),
+    ("trace", "tracecmd.trace", "runs a command, and records what happens in the kernel",
+     {"usage": "weft trace --raw FILE [OPTION]... -- CMD [ARG]..."}),
     ("crash", "crashcmd.crash", "shows the memory that --keep has left of a guest that failed", {}),
     ("bench", "bench.main", "runs experiments and prints their tables", {}),
     ("report", "report.main", "writes the papers' tables and figures beside weft's, as web pages", {}),

@@ -22,6 +22,7 @@ RUN_FILE_BLOCK = 4096
 MAX_CPUS = 64  # WEFT_MAXCPU
 # Of a machine that is recorded or replayed, in the directory `work`.
 LOG, SNAPSHOTS, FIRST_SNAPSHOT = "log", "snapshots.qcow2", "start"
+RINGS = "rings"  # the memory of a trace, there too
 
 
 # How exact timing runs the virtual CPUs: all on one processor of QEMU, or each on its own.
@@ -82,6 +83,8 @@ class Machine:
     stepped: bool = False  # by GDB, from the first instruction on
     debugger: str | None = None  # "may" come to the socket `stub`, or the machine is to "wait" for it
     keep: Path | None = field(default=None, compare=False)  # a directory: for the memory of a guest that fails
+    kernel: Path | None = None  # in place of the build's
+    rings: tuple[int, int] | None = None  # of a trace: records of a CPU, bytes of all rings (weft_trace/ring.py)
 
     def check(self) -> None:
         """Raises UsageError."""
@@ -139,6 +142,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         self.build = self.build or build_dir(self.debug)
+        self._rings_at = 0  # MiB
 
     def guest_files(self) -> Iterator[tuple[Path, str]]:
         """Pairs of host path and guest path."""
@@ -235,6 +239,8 @@ class Machine:
             words.append(f"free={_megabytes(self.free)}")
         if stays:
             words.append("stay" if self.keep is None else "stay=all")
+        if self.rings is not None:
+            words.append(f"probe-memory={self._rings_at} probe-records={self.rings[0]}")
         if self.append:
             words.append(self.append)
         return " ".join(words)
@@ -247,6 +253,22 @@ class Machine:
         free = _megabytes(self.free)
         return f"{free + (initrd.stat().st_size >> 20) + 24 + free // 16}M"
 
+    def _memory_options(self, initrd: Path, work: str | Path) -> list[str]:
+        memory = self._memory(initrd)
+        if self.rings is None:
+            return ["-m", memory]
+        # Another module of memory, of which the kernel knows nothing else: the RAM, and with it every
+        # page that the kernel uses, is the same as without a trace.  QEMU places it behind 4 GiB and the
+        # RAM above; a machine `pc` has RAM there if it has more than 3.5 GiB.
+        mib = _megabytes(memory)
+        above = mib - 3072 if mib > 3584 else 0
+        self._rings_at = 4096 + -(-above // 1024) * 1024
+        path = f"{work}/{RINGS}".replace(",", ",,")
+        size = -(-self.rings[1] >> 21) << 21
+        return ["-m", f"{memory},slots=1,maxmem={mib + 2048}M",
+                "-object", f"memory-backend-file,id=rings,mem-path={path},size={size},share=on",
+                "-device", f"pc-dimm,memdev=rings,addr={self._rings_at << 20}"]
+
     def qemu(self, work: str | Path, terminal: bool, console: str, stays: bool = False) -> list[str]:
         """The command line of QEMU; what it needs is written into the directory `work`.
         console: the back end of the serial console, a -chardev without its id.  stays: a guest that does not
@@ -254,13 +276,13 @@ class Machine:
         self.check()
         if shutil.which(QEMU) is None:
             raise HostError(f"{QEMU} is not installed (Debian: qemu-system-x86; `make setup`)")
-        kernel, initrd = self.build / "weft.elf", Path(work) / "initrd.cpio"
+        kernel, initrd = self.kernel or self.build / "weft.elf", Path(work) / "initrd.cpio"
         for need in (kernel, self.build / "initrd.cpio"):
             if not need.is_file():
                 raise HostError(f"{need} is not built; call make")
         self.write_initrd(initrd, terminal)
         command = [QEMU, "-machine", "pc", *self._clock_and_console(work),
-                   "-smp", str(self.processors()), "-m", self._memory(initrd),
+                   "-smp", str(self.processors()), *self._memory_options(initrd, work),
                    "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                    "-chardev", f"{console},id=console",
                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]

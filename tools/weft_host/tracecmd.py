@@ -1,0 +1,210 @@
+"""weft trace: runs a command as `weft run` does, and records what happens in the kernel.
+
+The raw form is a text, one record a line, in the order of time:
+
+    TIME CPU EVENT NAME=VALUE...
+
+TIME is in nanoseconds, as the guest's CLOCK_MONOTONIC.  An LWP is PID/ID, a process its PID.  A line
+`# lost N on CPU n` says at the end how many records the host has come too late for.
+"""
+
+import contextlib
+import heapq
+import re
+import struct
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from weft_trace import ring
+from weft_trace.patch import patched
+from weft_trace.points import Image
+
+from . import build, mark
+from .guest import Guest, Result
+from .machine import RINGS, Machine, UsageError
+from .paths import TOP
+from .runcmd import add_machine_options, machine_from, print_bytes, tell_error
+from .workdir import WorkDirectory
+
+SPOOL = struct.Struct("<QI3Q")
+EVERY = 0.02  # seconds from one look at the rings to the next
+RECORDS = 1 << 18  # of a CPU, if there is room
+
+
+def add_options(parser):
+    add_machine_options(parser)
+    parser.add_argument("--raw", metavar="FILE", required=True, help="where the records go, one a line")
+    parser.add_argument("--events", metavar="A,B,...", help="records only these events; all by default")
+    parser.add_argument("--records", type=int, metavar="N",
+                        help=f"how many records a CPU's ring holds, a power of two; {RECORDS} by default")
+
+
+class Spool:
+    """A thread that takes the records out of the rings while the guest runs, into one file a CPU."""
+
+    def __init__(self, work: Path, cpus: int, records: int) -> None:
+        self._rings = ring.Rings(work / RINGS, cpus, records)
+        self._files = [open(work / f"records.{cpu}", "w+b") for cpu in range(cpus)]
+        self._stopped = threading.Event()
+        self._trouble: BaseException | None = None
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+
+    def _drain(self) -> None:
+        for record in self._rings.drain():
+            self._files[record.cpu].write(SPOOL.pack(record.time, record.point, *record.values))
+
+    def _run(self) -> None:
+        try:
+            while not self._stopped.wait(EVERY):
+                self._drain()
+        except BaseException as error:
+            self._trouble = error
+
+    def stop(self) -> None:
+        """The guest has ended.  Raises what the thread has met."""
+        self._stopped.set()
+        self._thread.join()
+        if self._trouble is not None:
+            raise self._trouble
+        self._drain()
+
+    @property
+    def lost(self) -> list[int]:
+        return self._rings.lost
+
+    def _of_cpu(self, cpu: int) -> Iterator[ring.Record]:
+        file = self._files[cpu]
+        file.seek(0)
+        while data := file.read(SPOOL.size * 4096):
+            for when, point, *values in SPOOL.iter_unpack(data):
+                yield ring.Record(when, cpu, point, (values[0], values[1], values[2]))
+
+    def records(self) -> Iterator[ring.Record]:
+        """In the order of time, after stop()."""
+        return heapq.merge(*(self._of_cpu(cpu) for cpu in range(len(self._files))),
+                           key=lambda record: (record.time, record.cpu))
+
+    def close(self) -> None:
+        self._rings.close()
+        for file in self._files:
+            file.close()
+
+
+# enum in kernel/include/weft/msacct.h.
+MSTATES = ("user", "system", "trap", "tfault", "dfault", "kfault", "lock", "sleep", "waitcpu", "stopped")
+REASONS = ("none", "event", "timeout", "intr")
+
+
+CALL = re.compile(r"^\s*X\((\d+), (\w+), \d+\)", re.MULTILINE)
+
+
+def _calls() -> dict[int, str]:
+    """The names of the system calls."""
+    header = (TOP / "kernel/include/weft/syscall.h").read_text()
+    return {int(number): name for number, name in CALL.findall(header)}
+
+
+class Writer:
+    """Turns records into lines; kernel addresses become the names that the records have given before."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._points = {point.address & 0xffffffff: point for point in image.points}
+        self._calls = _calls()
+        self._functions = {value: name for name, value in image.symbols.items()}
+        self._lwps: dict[int, tuple[int, int]] = {}  # address: process, id
+        self._pids: dict[int, int] = {}
+        self._idle: set[int] = set()
+
+    def line(self, record: ring.Record) -> str:
+        point = self._points[record.point]
+        values = [(name, value & (1 << 8 * size) - 1, size)
+                  for (name, size), value in zip(point.values, record.values)]
+        plain = [value for _, value, _ in values]
+        match point.name:
+            case "lwp_new" | "exec":
+                self._lwps[plain[0]] = plain[1], plain[2]
+            case "process_new":
+                self._pids[plain[0]] = plain[1]
+            case "lwp_idle":
+                self._idle.add(plain[0])
+            case "queue":  # the link in the LWP, and where it is in every LWP
+                values = [("lwp", plain[0] - plain[1], 8), values[2]]
+        said = " ".join(f"{name}={self._value(name, value, size)}" for name, value, size in values)
+        return f"{record.time} {record.cpu} {point.name} {said}".rstrip()
+
+    def _value(self, name: str, value: int, size: int) -> str:
+        match name:
+            case "lwp" if value in self._lwps:
+                process, number = self._lwps[value]
+                return f"{self._pids.get(process, '?')}/{number}"
+            case "lwp" if value in self._idle:
+                return "idle"
+            case "process" | "parent" if value in self._pids:
+                return str(self._pids[value])
+            case "name":
+                return struct.pack("<Q", value).partition(b"\0")[0].decode(errors="replace").replace(" ", "_")
+            case "wchan":
+                return (self._image.text_at(value) or "-").replace(" ", "_")
+            case "number" if value in self._calls:
+                return self._calls[value]
+            case "reason" if value < len(REASONS):
+                return REASONS[value]
+            case "function" if value in self._functions:
+                return self._functions[value]
+            case "mstate" if value < len(MSTATES):
+                return MSTATES[value]
+            case "lwp" | "process" | "parent" | "timer" | "function" | "rip" | "address":
+                return f"{value:#x}"
+        return str(value - (1 << 8 * size) if value >> (8 * size - 1) else value)
+
+
+def _write(spool: Spool, image: Image, file: IO[str]) -> None:
+    writer = Writer(image)
+    for record in spool.records():
+        file.write(writer.line(record) + "\n")
+    for cpu, lost in enumerate(spool.lost):
+        if lost:
+            file.write(f"# lost {lost} on CPU {cpu}\n")
+
+
+def _run(machine: Machine, work: Path, records: int, events: str | None, file: IO[str]) -> Result:
+    """Runs the guest in the directory `work`, and writes the records when it has ended."""
+    machine.kernel = work / "weft.elf"
+    image = patched(machine.build / "weft.elf", machine.kernel, events and events.split(","))
+    size = ring.size(records) * machine.smp
+    machine.rings = records, size
+    with open(work / RINGS, "wb") as rings:
+        rings.truncate(-(-size >> 21) << 21)
+    with contextlib.closing(Spool(work, machine.smp, records)) as spool:
+        try:
+            with Guest(machine, work=work) as guest:
+                source = sys.stdin.fileno() if sys.stdin and machine.timing == "fast" else None
+                result = guest.relay(print_bytes, source)
+        finally:
+            spool.stop()
+        _write(spool, image, file)
+    return result
+
+
+def trace(args):
+    """weft trace: the exit status is the program's."""
+    machine = machine_from(args)
+    if not machine.argv:
+        raise UsageError("a trace needs a command, after --")
+    records = args.records or min(RECORDS, ring.most(machine.smp))
+    if records & (records - 1) or not 0 < records <= ring.most(machine.smp):
+        raise UsageError(f"--records: a power of two up to {ring.most(machine.smp)}, not {records}")
+    if not args.no_build:
+        build.make(debug=machine.debug)
+    mark.warn(machine)
+    if machine.timing == "exact" and sys.stdin and not sys.stdin.isatty():
+        machine.stdin = sys.stdin.buffer.read()
+    with WorkDirectory() as work, open(args.raw, "w") as file:
+        result = _run(machine, Path(work), records, args.events, file)
+    tell_error(result)
+    return result.status

@@ -1,0 +1,211 @@
+"""A copy of a kernel in which probe points lead to their stubs (kernel/probe/record.S).
+
+At each point a jump to the stub takes the place of the first instructions that follow.  These displaced
+instructions are written behind the stub's call of probe_record, and once more into .probe.copies.
+
+The first copy is for a window of exact timing that does not end among them.  Behind the call it takes exactly
+one instruction more than at the point: the jump back, or what stands for it.  The second copy executes just
+the instructions of the point, except for what follows a call of probe_settle: that is one instruction more again.
+"""
+
+import struct
+from collections.abc import Collection
+from pathlib import Path
+
+from weft_host.machine import HostError, UsageError
+
+from .disassembly import Instruction, instructions
+from .points import Image, Point
+
+JUMP = 5  # bytes of a jump
+INT3 = b"\xcc"
+NOP = b"\x90"
+# They change the interrupt flag or the privilege, wait, read clocks, or talk to devices: none of this may
+# happen beside its place.
+FIXED = {"sti", "popf", "popfq", "iret", "iretq", "hlt", "int", "int3", "ud2", "rdtsc", "rdtscp", "sysret",
+         "sysretq", "syscall", "in", "out", "inb", "outb", "inl", "outl", "rdmsr", "wrmsr", "loop", "loope",
+         "loopne", "jrcxz", "jecxz", "lret", "lretq", "ljmp", "lcall"}
+
+
+class Immovable(HostError):
+    """A point that cannot be patched; the text says why."""
+
+
+def _near(code: bytes, at: int, target: int) -> bytes:
+    """A jump or call with a distance of 32 bits, at an address."""
+    return code + struct.pack("<i", target - (at + len(code) + 4))
+
+
+def _moved(one: Instruction, to: int) -> bytes:
+    """The instruction at another address, where it does the same.  It is no branch."""
+    if "(%rip)" not in one.text:
+        return one.code
+    target = one.mentions()[-1]
+    old = struct.pack("<i", target - one.end)
+    if one.code.count(old) != 1:
+        raise Immovable(f"{one.text}: its address is not found in it")
+    return one.code.replace(old, struct.pack("<i", target - (to + len(one.code))))
+
+
+def _ret_address(one: Instruction) -> bytes:
+    """PUSHQ of the address behind a call."""
+    return b"\x68" + struct.pack("<i", one.end - (1 << 64))
+
+
+class Patch:
+    """What one point needs: {address: bytes}."""
+
+    def __init__(self, image: Image, code: dict[int, Instruction], point: Point) -> None:
+        self.point = point
+        self._symbols = image.symbols
+        if "%rsp" in point.operands:
+            raise Immovable(f"{point}: a value lies relative to RSP, which the stub moves")
+        self.displaced = self._displaced(code)
+        self.end = self.displaced[-1].end
+        self._check(image, code)
+
+    def _displaced(self, code: dict[int, Instruction]) -> list[Instruction]:
+        found: list[Instruction] = []
+        at = self.point.address
+        while at < self.point.address + JUMP:
+            one = code.get(at)
+            if one is None:
+                raise Immovable(f"{self.point}: no instruction at {at:#x}")
+            found.append(one)
+            at = one.end
+        for one in found:
+            if one.name in FIXED:
+                raise Immovable(f"{self.point}: {one.text} cannot be elsewhere")
+        for one in found[:-1]:
+            if _kind(one) != "plain":
+                raise Immovable(f"{self.point}: {one.text} is followed by what the jump would displace")
+        return found
+
+    def _check(self, image: Image, code: dict[int, Instruction]) -> None:
+        """That nothing leads into what the jump displaces, except to its beginning."""
+        inside = range(self.point.address + 1, self.end)
+        here = range(self.point.address, self.end)
+        for other in image.points:
+            if other is not self.point and (other.address in here or self.point.address in
+                                            range(other.address, other.address + JUMP)):
+                raise Immovable(f"{self.point}: too near to {other}")
+        if image.labels & set(inside):
+            raise Immovable(f"{self.point}: a label is less than {JUMP} bytes behind it")
+        for address in here:
+            if address in _faulting(image):
+                raise Immovable(f"{self.point}: an instruction behind it may fault")
+        for target in inside:
+            if target in _mentioned(image, code):
+                raise Immovable(f"{self.point}: a branch leads to {target:#x}, which the jump would displace")
+
+    def writes(self) -> dict[int, bytes]:
+        point, symbols = self.point, self._symbols
+        copy = point.slot + symbols["probe_copies"] - symbols["probe_stubs"]
+        jump = _near(b"\xe9", point.address, point.stub)
+        return {point.address: jump + INT3 * (self.end - point.address - JUMP),
+                point.slot: self.code(point.slot, settles=False),
+                copy: self.code(copy, settles=True)}
+
+    def code(self, at: int, settles: bool) -> bytes:
+        """The displaced instructions at another place: the first copy, or (settles) the second."""
+        out = b""
+
+        def add(code: bytes) -> None:
+            nonlocal out
+            out += code
+
+        def near(code: bytes, target: int) -> None:
+            add(_near(code, at + len(out), target))
+
+        def settle() -> None:
+            if settles:
+                near(b"\xe8", self._symbols["probe_settle"])
+
+        for one in self.displaced[:-1]:
+            add(_moved(one, at + len(out)))
+        last = self.displaced[-1]
+        match _kind(last):
+            case "plain":
+                add(_moved(last, at + len(out)))
+                settle()
+                near(b"\xe9", last.end)
+            case "call":  # a push and a jump: one instruction more than the call
+                settle()
+                add(_ret_address(last))
+                near(b"\xe9", last.mentions()[0])
+            case "jcc":
+                condition = b"\x0f" + bytes([0x80 | last.code[-2 if len(last.code) == 2 else 1] & 0x0f])
+                if settles:
+                    near(condition, last.mentions()[0])
+                    settle()
+                    near(b"\xe9", last.end)
+                else:
+                    add(condition + struct.pack("<i", JUMP))
+                    near(b"\xe9", last.end)
+                    near(b"\xe9", last.mentions()[0])
+            case "jmp":
+                add(b"" if settles else NOP)
+                near(b"\xe9", last.mentions()[0])
+            case "ret":
+                add((b"" if settles else NOP) + last.code)
+        return out
+
+
+def _kind(one: Instruction) -> str:
+    code = one.code
+    if code[0] == 0xe8:
+        return "call"
+    if code[0] in (0xe9, 0xeb):
+        return "jmp"
+    if code[0] & 0xf0 == 0x70 or (code[0] == 0x0f and code[1] & 0xf0 == 0x80):
+        return "jcc"
+    if code[0] in (0xc3, 0xc2):
+        return "ret"
+    if one.name.startswith(("j", "call", "ret")):
+        raise Immovable(f"{one.text} at {one.address:#x}: a branch of a kind that is not moved")
+    return "plain"
+
+
+_CACHE: dict[tuple[str, int], set[int]] = {}
+
+
+def _faulting(image: Image) -> set[int]:
+    """The instructions that may fault."""
+    if ("fault", id(image)) not in _CACHE:
+        data = image.sections[".extable"][2]
+        _CACHE["fault", id(image)] = {fault for fault, _ in struct.iter_unpack("<QQ", data)}
+    return _CACHE["fault", id(image)]
+
+
+def _mentioned(image: Image, code: dict[int, Instruction]) -> set[int]:
+    """All addresses that an instruction names, or that stand in the data."""
+    if ("mention", id(image)) not in _CACHE:
+        found = {address for one in code.values() for address in one.mentions()}
+        for name in (".rodata", ".data", ".extable"):
+            data = image.sections[name][2]
+            found.update(value for value, in struct.iter_unpack("<Q", data[:len(data) // 8 * 8]))
+        _CACHE["mention", id(image)] = found
+    return _CACHE["mention", id(image)]
+
+
+def patches(path: Path, names: Collection[str] | None = None) -> tuple[Image, list[Patch]]:
+    """Of the points with these names; None: of all.  Raises HostError."""
+    image = Image(path)
+    code = instructions(path)
+    return image, [Patch(image, code, point) for point in image.points
+                   if names is None or point.name in names]
+
+
+def patched(path: Path, to: Path, names: Collection[str] | None = None) -> Image:
+    """Writes the copy of the kernel.  Raises HostError, UsageError: an unknown name."""
+    image, all_patches = patches(path, names)
+    known = {point.name for point in image.points}
+    if names is not None and (unknown := set(names) - known):
+        raise UsageError(f"there is no event {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+    data = bytearray(path.read_bytes())
+    for patch in all_patches:
+        for address, code in patch.writes().items():
+            offset = image.offset(address)
+            data[offset:offset + len(code)] = code
+    to.write_bytes(data)
+    return image

@@ -1,0 +1,63 @@
+"""The probe points of a kernel: its section .probe.list, which kernel/include/kern/probe.h describes."""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
+
+HEAD = struct.Struct("<QQQBBB")
+
+
+@dataclass(frozen=True)
+class Point:
+    address: int
+    stub: int  # its code, which a jump at the point leads to
+    slot: int  # the place in the stub for the displaced instructions
+    name: str
+    values: tuple[tuple[str, int], ...]  # names and sizes; bytes beyond the size say nothing
+    operands: str
+
+    def __str__(self) -> str:
+        return f"probe point {self.name} at {self.address:#x}"
+
+
+class Image:
+    """An ELF file of the kernel, with its points."""
+
+    def __init__(self, path: Path) -> None:
+        with open(path, "rb") as file:
+            elf = ELFFile(file)
+            self.sections = {section.name: (section["sh_addr"], section["sh_offset"], section.data())
+                             for section in elf.iter_sections()
+                             if section["sh_type"] == "SHT_PROGBITS" and section["sh_size"]}
+            table = elf.get_section_by_name(".symtab")
+            self.symbols = {symbol.name: symbol["st_value"] for symbol in table.iter_symbols()
+                            if symbol.name and isinstance(symbol["st_shndx"], int)}
+            self.labels = {symbol["st_value"] for symbol in table.iter_symbols()
+                           if isinstance(symbol["st_shndx"], int)}
+        self.points = list(_points(self.sections[".probe.list"][2]))
+
+    def offset(self, address: int) -> int:
+        """Of an address of the text in the file."""
+        start, offset, data = self.sections[".text"]
+        assert start <= address < start + len(data)
+        return int(offset + address - start)
+
+    def text_at(self, address: int) -> str | None:
+        """The string constant at an address, or None."""
+        start, _, data = self.sections[".rodata"]
+        if not start <= address < start + len(data):
+            return None
+        return str(data[address - start:].partition(b"\0")[0].decode(errors="replace"))
+
+
+def _points(data: bytes) -> Iterator[Point]:
+    at = 0
+    while at < len(data):
+        address, stub, slot, *sizes = HEAD.unpack_from(data, at)
+        name, names, operands, _ = data[at + HEAD.size:].split(b"\0", 3)
+        at += HEAD.size + len(name) + len(names) + len(operands) + 3
+        yield Point(address, stub, slot, name.decode(), tuple(zip(names.decode().split(), sizes)),
+                    operands.decode())
