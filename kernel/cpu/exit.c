@@ -25,18 +25,18 @@ static void NORETURN machine_stand(int qemu_value)
 		__asm__ volatile("cli; hlt");
 }
 
-static bool machine_stays(const char *when)
+/* `program`: a program asks for it, not the kernel. */
+static bool machine_stays(bool program)
 {
 	char value[8];
 
-	return boot_option("stay", value, sizeof(value)) &&
-	       (*when == '\0' || strcmp(value, when) == 0);
+	return boot_option("stay", value, sizeof(value)) && (!program || strcmp(value, "all") == 0);
 }
 
 void machine_exit(int qemu_value)
 {
 	irq_save();
-	if (qemu_value != QEMU_EXIT_OK && machine_stays(""))
+	if (qemu_value != QEMU_EXIT_OK && machine_stays(false))
 		machine_stand(qemu_value);
 	__asm__ volatile("outl %0, %1" ::"a"(qemu_value), "Nd"((uint16_t)DEBUG_EXIT_PORT));
 	for (;;) /* the machine has no such device: nothing is left to do */
@@ -63,7 +63,7 @@ void machine_halt(int status)
 
 bool machine_fail(int status)
 {
-	if (!machine_stays("all"))
+	if (!machine_stays(true))
 		return false;
 	machine_say_status(status);
 	machine_stand(QEMU_EXIT_OK);
