@@ -50,11 +50,6 @@ def run(env, *options, stdin=b""):
                           env=env, input=stdin, capture_output=True, timeout=30)
 
 
-def _default_signals():
-    # The caller of the tests may ignore SIGINT, and a child inherits that.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
 def gone(pid):
     """Has the process with this pid ended?"""
     try:
@@ -152,7 +147,7 @@ def test_qemu_does_not_outlive_weft(stand_in, number):
         pytest.skip("only Linux can promise that")
     env, pid = stand_in("time.sleep(60)")
     weft = subprocess.Popen([TOP / "tools/weft", "run", "--no-build", "--", "x"], env=env,
-                            stdin=subprocess.DEVNULL, preexec_fn=_default_signals)
+                            stdin=subprocess.DEVNULL)
     qemu = await_file(pid)
     assert not gone(qemu)
     weft.send_signal(number)
