@@ -38,16 +38,17 @@ class Race:
         return " ".join(map(str, self.argv[:2]))
 
     def run(self, guest, seed, build=None):
-        options = {"smp": 4, "model": "lwp", **self.machine}
+        options = {"smp": 4, "model": "lwp", "quantum": quantum(seed), **self.machine}
         if build:
             options |= {"build": build, "files": [build / self.argv[0]]}
-        return guest(self.argv, timing="exact", seed=seed, quantum=quantum(seed), may_fail=True,
-                     **options)
+        return guest(self.argv, timing="exact", seed=seed, may_fail=True, **options)
 
 
 SLEEPING = {"options": "spin=never"}
 MALLOC = {"options": "malloc=mt"}
 MXN = {"model": "mxn"}
+# The few last instructions of one CPU against some hundreds of another.
+LONG_WINDOWS = {"quantum": 1000}
 RACES = [
     Race("moved-meanwhile", ["races_sync", "deadline", 100], 24),
     Race("priority-moved", ["races_sync", "deadline", 100], 24),
@@ -93,6 +94,8 @@ RACES = [
     Race("services-open", ["races_signal", "services", 3], 16, MXN, "slow-begin"),
     Race("before-the-aslwp", ["races_signal", "aslwp", 3], 16, MXN, "slow-begin"),
     Race("signal-blocked-late", ["races_signal", "two-suspend", 20], machine=MXN),
+    Race("joined-takes", ["races_signal", "joined", 50], machine=LONG_WINDOWS),
+    Race("joined-takes", ["races_signal", "joined", 50], machine=MXN | LONG_WINDOWS),
     Race("busy-too-soon", ["races_signal", "blocked", 1], 24, MXN),
     Race("aged-and-chosen", ["races_mxn", "aging", 10], 16, MXN | {"options": "aging=1"}, "young"),
     Race("half-a-semaphore", ["races_more", "name", 40]),

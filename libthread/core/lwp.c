@@ -85,9 +85,14 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), uint32_t flags
  * Ends the calling LWP, and releases the stack of its thread, which is inside a critical section.
  * From the store on, another thread may use the stack.  So no instruction between the store and the
  * system call uses the stack.  The critical section keeps this moment short.
+ *
+ * *Race:* the thread has been joined, and all other threads block a signal; the signal comes before
+ * the LWP is in its system call; *without this:* the kernel finds an LWP that does not block the
+ * signal, and the default action ends the process; *closed by:* `idle`, which is stored first.
  */
 void __lwp_leave(struct thread *self)
 {
+	self->lwp->sc->idle = 1;
 	__asm__ volatile("movl $0, %0\n\t"
 			 "syscall\n\t"
 			 "ud2"

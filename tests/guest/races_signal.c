@@ -454,6 +454,44 @@ static void call_end(unsigned round)
 	MUST(pthread_join(t, &result) == 0 && result == PTHREAD_CANCELED);
 }
 
+/* --- a signal that only a thread that has been joined would let through ----------------------- */
+
+static void joined_begin(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static void *lets_through(void *arg)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	pthread_sigmask(SIG_SETMASK, &set, NULL);
+	return NULL;
+}
+
+/* The default action of SIGUSR2 would end the process. */
+static void joined_send(unsigned round)
+{
+	pthread_attr_t bound;
+	sigset_t set;
+	pthread_t t;
+	int sig;
+
+	pthread_attr_init(&bound);
+	pthread_attr_setscope(&bound, PTHREAD_SCOPE_SYSTEM);
+	MUST(pthread_create(&t, &bound, lets_through, NULL) == 0);
+	MUST(pthread_join(t, NULL) == 0);
+	kill(getpid(), SIGUSR2);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR2);
+	MUST(sigwait(&set, &sig) == 0 && sig == SIGUSR2);
+}
+
 static const struct race races[] = {
 	{.name = "signal",
 	 .spread = 100,
@@ -505,6 +543,7 @@ static const struct race races[] = {
 	 .begin = call_begin,
 	 .act = {call_end, yields, yields, yields},
 	 .lwps = 2},
+	{.name = "joined", .begin = joined_begin, .act = {joined_send}},
 };
 
 int main(int argc, char **argv)
