@@ -8,16 +8,21 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[1]
 BUGS = TOP / "tests/bugs"
-BUILT = ("kernel", "libthread", "user", "tests", "sysroot")  # folders of objects and libraries
+# Folders of objects and libraries.
+BUILT = ("kernel", "libthread", "newlib-extra", "user", "tests", "sysroot")
 
 
 def _copy_sources(tree):
     files = subprocess.run(["git", "-C", TOP, "ls-files", "-z", "-co", "--exclude-standard"],
                            capture_output=True, check=True).stdout.decode()
+    folders = {Path()}
     for name in files.split("\0"):
         if name and (TOP / name).is_file():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(TOP / name, tree / name)  # with its time: make must see what is new
+            folders.update(Path(name).parents)
+    for name in folders:  # make looks at theirs too
+        shutil.copystat(TOP / name, tree / name)
 
 
 def _copy_build(tree):
@@ -31,6 +36,9 @@ def _copy_build(tree):
 
 
 def _build(tree, patch, program):
+    if not (tree / "build/bin" / program).exists():  # a bug of the kernel leaves it as it is
+        (tree / "build/bin").mkdir(exist_ok=True)
+        shutil.copy2(TOP / "build/bin" / program, tree / "build/bin")
     env = {name: value for name, value in os.environ.items()
            if name not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     env["GIT_CEILING_DIRECTORIES"] = str(tree.parent)
@@ -47,6 +55,16 @@ def make(tree, bug, program):
     _build(tree, bug, program)
 
 
+def _files(folder):
+    """Yields (path, time) of each file below a folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _files(entry.path)
+            elif not entry.is_symlink():
+                yield entry.path, entry.stat(follow_symlinks=False).st_mtime_ns
+
+
 class Workshop:
     """One copy for many bugs, one at a time: what a bug has changed is put back, so that the
     next one costs no more than what it changes itself."""
@@ -58,6 +76,7 @@ class Workshop:
         self._tree.mkdir()
         _copy_sources(self._tree)
         _copy_build(self._tree)
+        self._sound = dict(_files(self._tree))
 
     def make(self, patches, program):
         """Applies the patches one after the other.  For each a folder, which a Machine can have as
@@ -78,11 +97,8 @@ class Workshop:
         return made
 
     def _put_back(self):
-        for path in self._tree.rglob("*"):
-            if path.is_symlink() or not path.is_file():
-                continue
-            sound = TOP / path.relative_to(self._tree)
-            if not sound.is_file():
-                path.unlink()
-            elif path.stat().st_mtime_ns != sound.stat().st_mtime_ns:
-                shutil.copy2(sound, path)
+        for path, time in _files(self._tree):
+            if path not in self._sound:
+                os.unlink(path)
+            elif time != self._sound[path]:
+                shutil.copy2(TOP / os.path.relpath(path, self._tree), path)
