@@ -10,6 +10,7 @@ What has been read is kept beside the ELF file, for the same size and time of th
 """
 
 import contextlib
+import io
 import json
 import os
 import tempfile
@@ -254,16 +255,21 @@ class Layout:
             self._units[name] = Unit.of_json(name, self._kept[name])
         return self._units[name]
 
+    @cached_property
+    def _tops(self) -> dict[str, Any]:
+        """The first entry of each source file, by its path.  It takes as long as reading a file or two."""
+        with open(self.elf, "rb") as file:
+            elf = ELFFile(io.BytesIO(file.read()))
+        if not elf.has_dwarf_info(strict=True):
+            raise LayoutError(f"{self.elf} has no debugging information")
+        tops = (unit.get_top_DIE() for unit in elf.get_dwarf_info().iter_CUs())
+        return {"/" + _name(top): top for top in tops}
+
     def _read(self, name: str) -> Unit:
         try:
-            with open(self.elf, "rb") as file:
-                elf = ELFFile(file)
-                if not elf.has_dwarf_info(strict=True):
-                    raise LayoutError(f"{self.elf} has no debugging information")
-                for unit in elf.get_dwarf_info().iter_CUs():
-                    top = unit.get_top_DIE()
-                    if ("/" + _name(top)).endswith("/" + name):
-                        return _Reader(name, top).unit
+            for path, top in self._tops.items():
+                if path.endswith("/" + name):
+                    return _Reader(name, top).unit
         except (OSError, ELFError) as error:
             raise LayoutError(f"{self.elf}: {error}") from error
         raise LayoutError(f"{self.elf} has no {name}: is it the weft kernel?")
