@@ -38,6 +38,6 @@ BUGS = [("window-uncounted", "CPU 0 executed "),
 def test_a_fault_is_found(guest, workshop, bug, says):
     build, = workshop.make([bug], "true")
     for case in ((2, 200, None), (4, 200, 1), (8, 1000, 2), (3, 1_000_000, 1)):
-        result = boot(guest, *case, build=build, may_fail=True)
+        result = boot(guest, *case, build=build, may_fail=True, picture=False)
         assert result.status == STATUS_PANIC, case
         assert "exact timing does not hold: " in result.panic and says in result.panic, case

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from .layout import Layout, LayoutError, Object, items
+from .layout import LayoutError, Object, items, layout_of
 from .library import Library, Record
 from .memory import FRAME, MASK, KernelSpace, MemoryFault, Physical, Space
 from .programs import Programs
@@ -220,7 +220,7 @@ class Guest:
         """Raises LayoutError: the kernel's file is not one."""
         self.machine = machine
         self.programs = programs
-        self.layout = Layout(kernel)
+        self.layout = layout_of(kernel)
         self.layout.unit("kernel/proc/proc.c")
         self.symbols = programs.symbols(kernel)
         self.time: int | None = None  # nanoseconds since boot, where its reader knows more than the memory tells

@@ -14,15 +14,17 @@ import io
 import json
 import os
 import tempfile
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
+from . import symbols
 from .memory import MASK, MemoryFault, Space
 
 VERSION = 1  # of the file that keeps what has been read
@@ -222,6 +224,7 @@ class Layout:
             raise LayoutError(f"{elf}: {error.strerror}") from error
         self._kept: dict[str, Any] = self._load()
         self._units: dict[str, Unit] = {}
+        self._lock = threading.Lock()  # of all above: several guests may fail at the same time
 
     @property
     def _file(self) -> Path:
@@ -248,12 +251,13 @@ class Layout:
 
     def unit(self, name: str) -> Unit:
         """A source file, by the end of its path."""
-        if name not in self._units:
-            if name not in self._kept:
-                self._kept[name] = self._read(name).as_json()
-                self._save()
-            self._units[name] = Unit.of_json(name, self._kept[name])
-        return self._units[name]
+        with self._lock:
+            if name not in self._units:
+                if name not in self._kept:
+                    self._kept[name] = self._read(name).as_json()
+                    self._save()
+                self._units[name] = Unit.of_json(name, self._kept[name])
+            return self._units[name]
 
     @cached_property
     def _tops(self) -> dict[str, Any]:
@@ -290,9 +294,21 @@ class Layout:
     @cached_property
     def symbols(self) -> dict[str, int]:
         """The addresses of all functions and variables; of static ones with the same name, of one of them."""
-        with open(self.elf, "rb") as file:
-            table = ELFFile(file).get_section_by_name(".symtab")
-            return {} if table is None else {s.name: s["st_value"] for s in table.iter_symbols() if s.name}
+        return {name: address for _, (address, _, name) in symbols.read(self.elf)}
+
+
+@lru_cache(maxsize=4)
+def _layout(elf: Path, key: tuple[int, ...]) -> Layout:
+    return Layout(elf)
+
+
+def layout_of(elf: Path) -> Layout:
+    """The Layout of a file as it is now: one for all guests of this process.  Raises LayoutError."""
+    try:
+        stat = elf.stat()
+    except OSError as error:
+        raise LayoutError(f"{elf}: {error.strerror}") from error
+    return _layout(elf, (stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_size))
 
 
 @dataclass

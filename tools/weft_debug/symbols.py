@@ -1,30 +1,46 @@
 """The names of addresses in an ELF file, from its symbol table."""
 
 import bisect
+import struct
+from collections.abc import Iterator
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
 Symbol = tuple[int, int, str]  # address, size, name
+ENTRY = struct.Struct("<IBBHQQ")  # Elf64_Sym: name, type and binding, visibility, section, address, size
+OBJECT, FUNCTION = 1, 2  # types
+
+
+def read(path: Path) -> Iterator[tuple[int, Symbol]]:
+    """(type, symbol) of each symbol that has a name and is defined.  Raises OSError, ELFError."""
+    with open(path, "rb") as file:
+        elf = ELFFile(file)
+        table = elf.get_section_by_name(".symtab")
+        if table is None:
+            return
+        entries, names = table.data(), elf.get_section(table["sh_link"]).data()
+    try:
+        for name, kind, _, section, address, size in ENTRY.iter_unpack(entries):
+            if section != 0 and names[name] != 0:
+                yield kind & 15, (address, size, names[name:names.index(0, name)].decode())
+    except (struct.error, LookupError, ValueError) as error:
+        raise ELFError(f"its symbols are damaged: {error}") from error
 
 
 class Symbols:
     """Of one file; of no file, if it cannot be read or has none."""
 
     def __init__(self, path: Path | None) -> None:
-        found: dict[str, list[Symbol]] = {"STT_OBJECT": [], "STT_FUNC": []}
+        found: dict[int, list[Symbol]] = {OBJECT: [], FUNCTION: []}
         try:
-            if path is not None:
-                with open(path, "rb") as file:
-                    table = ELFFile(file).get_section_by_name(".symtab")
-                    for symbol in table.iter_symbols() if table is not None else ():
-                        kind = symbol["st_info"]["type"]
-                        if kind in found and symbol["st_shndx"] != "SHN_UNDEF":
-                            found[kind].append((symbol["st_value"], symbol["st_size"], symbol.name))
+            for kind, symbol in read(path) if path is not None else ():
+                if kind in found:
+                    found[kind].append(symbol)
         except (OSError, ELFError):
             pass
-        self._objects, self._functions = sorted(found["STT_OBJECT"]), sorted(found["STT_FUNC"])
+        self._objects, self._functions = sorted(found[OBJECT]), sorted(found[FUNCTION])
 
     @staticmethod
     def _at(table: list[Symbol], address: int) -> Symbol | None:

@@ -83,6 +83,7 @@ class Machine:
     stepped: bool = False  # by GDB, from the first instruction on
     debugger: str | None = None  # "may" come to the socket `stub`, or the machine is to "wait" for it
     keep: Path | None = field(default=None, compare=False)  # a directory: for the memory of a guest that fails
+    picture: bool = field(default=True, compare=False)  # of a guest that fails, what its threads wait for
     kernel: Path | None = None  # in place of the build's
     rings: tuple[int, int] | None = None  # of a trace: records of a CPU, bytes of all rings (weft_trace/ring.py)
 
