@@ -183,7 +183,7 @@ static bool spinlock_take(struct spinlock *l)
 	push_held(l);
 	/* In exact timing the time of the release may be later than this CPU's clock.  Then it is
 	 * also later than the clock at the start of the window. */
-	if (l->released > cpu_here->timerec->vbase)
+	if (l->released > cpu_here->timerec->begin)
 		timing->advance(l->released);
 	return true;
 }

@@ -227,7 +227,7 @@ void timing_init_early(void)
 	record.ws = boot_tsc = rdtsc();
 	record.mult = boot_mult = (1000000000ull << 32) / tsc_hz;
 	if (timing != &fast) {
-		record.vbase = LOCKSTEP_BEGIN;
+		record.vbase = record.begin = LOCKSTEP_BEGIN;
 		record.mult = 0;
 	}
 	timepage->exact = timing != &fast;

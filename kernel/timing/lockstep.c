@@ -70,6 +70,13 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc);
 /* Read by lockstep.S. */
 volatile uint32_t lockstep_token, lockstep_stopped;
 volatile uint32_t *lockstep_icr;
+/*
+ * How far the clock has jumped in this window while a debugger held the machine, in instructions.
+ * When a breakpoint stops the only processor that is not idle, QEMU lets its clock run to the next
+ * timer: the end of the window.  The debugger writes the number here (tools/weft_debug/standstill.py).
+ * The end of the window takes it off, and the window goes on if the timer has come too early.
+ */
+volatile uint64_t lockstep_jumped;
 
 struct lsclock ls[WEFT_MAXCPU];
 static const struct engine *engine;
@@ -234,6 +241,25 @@ static void timer_due(struct cpu *c, struct lsclock *me)
  * it is shorter by more than this, the NMI is the host's and not the timer's. */
 #define LIMIT_EARLY 16
 
+/* What the CPU has executed in its window, which ended for this reason and at this time. */
+static uint64_t window_ran(const struct cpu *c, int why, uint64_t tsc)
+{
+	uint64_t ran = tsc - c->timerec->ws - lockstep_jumped;
+
+	lockstep_jumped = 0;
+	return why == LS_EXPIRE ? ran - (uint64_t)lockstep_nmi_to_rdtsc : ran;
+}
+
+/* The timer came too early, after so many instructions of c's window: the length of what is left of it.  The time
+ * at which the window began stays. */
+static uint32_t window_rest(struct cpu *c, struct lsclock *me, uint64_t ran)
+{
+	me->now += ran;
+	me->len -= ran;
+	c->timerec->vbase = to_ns(me->now);
+	return me->len;
+}
+
 /* Advances the clock to the end of the window that is over. */
 static void lsclock_account(struct lsclock *me, int why, uint64_t ran)
 {
@@ -241,7 +267,6 @@ static void lsclock_account(struct lsclock *me, int why, uint64_t ran)
 		me->now += ran;
 		return;
 	}
-	ran -= (uint64_t)lockstep_nmi_to_rdtsc;
 	if (ran + LIMIT_EARLY < me->len && !testing)
 		time_limit(NULL); /* not the timer's NMI */
 	/* The clock counts the length that the window was to have.  A deviation is a fault of the
@@ -262,8 +287,12 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 	if (why == LS_JOIN) {
 		engine->join(c);
 	} else {
+		bool jumped = lockstep_jumped != 0;
+		uint64_t ran = window_ran(c, why, tsc);
+		if (jumped && why == LS_EXPIRE && ran != me->len)
+			return window_rest(c, me, ran);
 		engine->end(c);
-		lsclock_account(me, why, tsc - c->timerec->ws);
+		lsclock_account(me, why, ran);
 		end_sole(me->now);
 		if (why == LS_IDLE) {
 			if (!me->wakeup)
@@ -301,7 +330,7 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 		end = me->timer;
 	me->len = end - me->now;
 
-	c->timerec->vbase = to_ns(me->now); /* window_begin writes ws */
+	c->timerec->vbase = c->timerec->begin = to_ns(me->now); /* window_begin writes ws */
 	return me->len;
 }
 
@@ -442,7 +471,7 @@ static void exact_start(void)
 	for (unsigned i = 0; i < ncpu; i++) {
 		ls[i].now = to_instructions(LOCKSTEP_BEGIN);
 		ls[i].timer = NEVER;
-		cpus[i]->timerec->vbase = LOCKSTEP_BEGIN;
+		cpus[i]->timerec->vbase = cpus[i]->timerec->begin = LOCKSTEP_BEGIN;
 	}
 	round_end = ls[0].now + quantum;
 	ls[0].active = 1;

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
+from weft_host.machine import HostError
+from weft_host.monitor import Monitor
 from weft_host.packets import Packets
 from weft_host.recording import addresses
 
@@ -14,7 +16,8 @@ from .memory import KERNEL_HALF, MASK, MemoryFault
 from .motion import Exit, Landmark, Meeting, Motion
 from .points import KERNEL_PID, Points
 from .programs import Programs
-from .qemu import LiveMachine, Stub
+from .qemu import ANSWER_SECONDS, Ended, LiveMachine, Stub
+from .standstill import Standstill
 from .view import View
 
 # Functions of the kernel where the machine ends, or is about to: what GDB says there.
@@ -30,7 +33,8 @@ SIGABRT = 6
 @dataclass
 class Served:
     """What the server shows.  connect: makes a connection to the stub, and stops the machine.  kernel: its file.
-    main: that of the program that the guest runs first, if one is known.  kill: ends the machine."""
+    main: that of the program that the guest runs first, if one is known.  kill: ends the machine.  counter: in
+    exact timing, the socket of QEMU's monitor (QMP) that is the debugger's own."""
 
     connect: Callable[[], Packets]
     kernel: Path
@@ -38,6 +42,7 @@ class Served:
     exact: bool = False
     main: Path | None = None
     kill: Callable[[], object] = lambda: None
+    counter: Path | None = None
 
 
 @dataclass
@@ -48,6 +53,7 @@ class Debugger:
     say: Callable[[str], None] = lambda text: None
     main_pid: int | None = None
     stub: Stub = field(init=False)
+    _monitor: Monitor | None = None
 
     def __post_init__(self) -> None:
         served = self.served
@@ -58,7 +64,8 @@ class Debugger:
         self.view = View(self.guest, self.stub.description, self.stub.processors())
         self.points = Points(self.stub)
         self.motion = Motion(self.stub, self.machine, self.view, self.points, served.exact, self._is_program,
-                             lambda text: self.say(text))
+                             lambda text: self.say(text),
+                             Standstill(self.stub, self.machine, self.guest, self._counter()))
         self.motion.watch_for(self._landmarks())
 
     def leave(self) -> None:
@@ -66,7 +73,25 @@ class Debugger:
         self.points.leave()
         if not self.stub.recorded:
             self.stub.ask(b"D;1")
+        self.close()
+
+    def close(self) -> None:
         self.stub.close()
+        if self._monitor is not None:
+            self._monitor.close()
+
+    def _counter(self) -> Callable[[], int] | None:
+        """Gives the number of instructions that QEMU has executed."""
+        if self.served.counter is None:
+            return None
+        monitor = self._monitor = Monitor(self.served.counter, ANSWER_SECONDS)
+
+        def count() -> int:
+            try:
+                return int(monitor.ask("query-replay")["icount"])
+            except (OSError, ValueError, HostError) as error:
+                raise Ended from error
+        return count
 
     # --- programs ----------------------------------------------------------------------------------
 

@@ -4,9 +4,8 @@ The machine runs as a whole: `continue` of one inferior lets all run.  A step is
 executes the thread in user mode, that is a step of the processor.  A thread elsewhere (in the kernel, preempted, on
 no LWP) goes on until it comes to its next instruction in user mode, where a point waits for it.
 
-In exact timing a thread is stepped with interrupts and timers as they are, so that the other CPUs have their turns:
-the end of a window in the middle of a step is like any stay in the kernel.  Each stop of the machine costs about a
-millisecond of virtual time there, so that GDB changes the interleaving; in a recorded run it changes nothing.
+In exact timing a stop changes nothing (standstill.py).  Where the window of a CPU ends, the other CPUs have their
+turns before its next step.
 """
 
 import asyncio
@@ -16,14 +15,17 @@ from dataclasses import dataclass
 from weft_host.recording import Point
 
 from .guest import Registers
-from .memory import FRAME, KERNEL_HALF, MemoryFault
+from .memory import FRAME, KERNEL_HALF, MASK, MemoryFault
 from .points import KERNEL_PID, Placed, Points
 from .protocol import Id
 from .qemu import LiveMachine, Stop, Stub
+from .spaces import Spaces
+from .standstill import RDTSC, Standstill
 from .view import NoThread, View
 
 USER_END = 1 << 47
 SYSCALL = b"\x0f\x05"
+MOST_STEPS = 1000  # up to the first reading of the clock
 POLL_SECONDS = 0.5  # how often a thread that is waited for is looked for
 MOST_WORDS = 4  # on the kernel's stack, above what the interrupted code has
 # Qqemu.sstep: interrupts and timers stay out of a step, or not.
@@ -83,7 +85,7 @@ class Motion:
     kernel's inferior has; a point at its addresses in that inferior is one of this program's."""
 
     def __init__(self, stub: Stub, machine: LiveMachine, view: View, points: Points, exact: bool,
-                 is_program: Callable[[int], bool], say: Callable[[str], None]) -> None:
+                 is_program: Callable[[int], bool], say: Callable[[str], None], standstill: Standstill) -> None:
         self._stub = stub
         self._machine = machine
         self._view = view
@@ -91,6 +93,8 @@ class Motion:
         self._exact = exact
         self._is_program = is_program
         self._say = say
+        self._standstill = standstill
+        self._spaces = Spaces(machine.physical, view.guest)
         self._landmarks: dict[int, Landmark] = {}
         self._told: tuple[int, int] | None = None  # the processor that stands at a landmark, and the landmark
         self._sstep = ALONE
@@ -177,20 +181,48 @@ class Motion:
 
     # --- the machine ------------------------------------------------------------------------------
 
-    async def _run(self, packet: bytes, stop: asyncio.Event, seconds: float | None = None) -> Stop | None:
+    async def _run(self, packet: bytes, stop: asyncio.Event, seconds: float | None = None,
+                   held: bool = False) -> Stop | None:
+        """held: timers are held back."""
         try:
-            return await self._stub.run(packet, stop, seconds)
+            told = await self._stub.run(packet, stop, seconds)
         finally:
             self.forget()
+        if held:
+            self._standstill.stepped()
+        else:
+            self._standstill.stopped(by_user=told is None or told.signal != SIGTRAP)
+        return told
 
     async def _step_processor(self, processor: int, flags: int, others: bool, stop: asyncio.Event) -> Stop:
         """By an instruction.  others: the other processors run meanwhile."""
+        held, ahead = not self._stub.recorded and flags == ALONE, 0
         if not self._stub.recorded and self._sstep != flags:
             self._stub.ask(b"Qqemu.sstep=%x" % flags)
             self._sstep = flags
-        told = await self._run(b"vCont;s:p1.%x%s" % (processor + 1, b";c" if others else b""), stop)
+        if held:
+            ahead = self._standstill.is_shown(processor, self._machine.registers(processor)["rip"])
+        told = await self._run(b"vCont;s:p1.%x%s" % (processor + 1, b";c" if others else b""), stop, held=held)
         assert told is not None  # it has no time limit
+        if ahead and told.processor == processor:
+            now = self._machine.registers(processor)
+            clock = (now["rdx"] << 32 | now["rax"]) - ahead & MASK
+            for name, value in ("rax", clock & 0xFFFFFFFF), ("rdx", clock >> 32):
+                self._stub.write(processor, name, value)
+            self.forget()
         return told
+
+    async def _learn(self, processor: int) -> None:
+        """Goes on until the processor has read its time stamp counter, or comes to a point."""
+        for _ in range(MOST_STEPS):
+            address = self._machine.registers(processor)["rip"]
+            reads = self._code(processor, address) == RDTSC
+            await self._step_processor(processor, ALONE, False, asyncio.Event())
+            now = self._machine.registers(processor)
+            if reads:
+                self._standstill.learn(now["rdx"] << 32 | now["rax"])
+            if reads or self._points.breakpoints_at(now["rip"]):
+                return
 
     async def _go(self, meeting: Meeting | None, stop: asyncio.Event) -> Report | Exit | None:
         """Runs the machine until there is something to tell; None: the meeting took place."""
@@ -199,8 +231,9 @@ class Motion:
             told = Stop(SIGTRAP, self._told[0])
         self._told = None
         while True:
-            if told is not None and told.watch is None:
-                # A hit that is none.  A step does not stop at the breakpoint where it begins.
+            if told is not None and told.watch is None and self._standstill.left() != 0:
+                # A hit that is none.  A step does not stop at the breakpoint where it begins.  If the window
+                # ends here, the CPU comes here again in its next one.
                 told = await self._step_processor(told.processor, ALONE, False, asyncio.Event())
                 if told.watch is not None and (report := self._judge(told, None)) is not None:
                     return report
@@ -215,15 +248,21 @@ class Motion:
             report = self._judge(told, meeting)
             if report is not None:
                 return report
+            if self._machine.registers(told.processor)["rip"] == self._standstill.begins:
+                await self._learn(told.processor)
+                told = None
 
-    def _user_flags(self) -> int:
-        return AS_IT_IS if self._exact else ALONE
+    def _flags(self, user: bool) -> int:
+        """How a step is made."""
+        return AS_IT_IS if user and self._exact and self._standstill.left() is None else ALONE
 
     def _more(self, meeting: Meeting | None) -> list[Placed]:
         """The points that the machine has besides GDB's."""
         more: list[Placed] = []
         if not self._stub.recorded:
             more = [(Point(1, address, 1), None) for address in self._landmarks]
+            if self._standstill.begins is not None:
+                more.append((Point(1, self._standstill.begins, 1), None))
         if meeting is not None:
             more.append((Point(1, meeting.address, 1), meeting.space))
         return more
@@ -233,10 +272,6 @@ class Motion:
             self._machine.registers(told.processor)["rip"] == meeting.address and meeting.accepts(told.processor)
 
     # --- what a stop is ------------------------------------------------------------------------------
-
-    def _space_of(self, pid: int) -> int | None:
-        process = self._view.guest.process(pid)
-        return process.space.cr3 if process is not None and process.space is not None else None
 
     def _judge(self, told: Stop, meeting: Meeting | None) -> Report | Exit | None:
         """What GDB is told of this stop; None: nothing."""
@@ -262,7 +297,7 @@ class Motion:
         """The thread that has come to a point of these inferiors, or None."""
         here = self._machine.registers(processor)["cr3"] & FRAME
         for pid, space in owners.items():
-            if pid != KERNEL_PID and here == (space if self._stub.recorded else self._space_of(pid)):
+            if pid != KERNEL_PID and here == (space if self._stub.recorded else self._spaces.of(pid)):
                 thread = self._view.thread_on(processor, pid)
                 if thread is not None:
                     return thread
@@ -314,14 +349,14 @@ class Motion:
     async def _step_cpu(self, id: Id, others: bool, stop: asyncio.Event) -> Report | Exit | None:
         """None: the CPU has made its step."""
         subject = self._view.resolve(id)
-        if subject.processor is not None:
+        if subject.processor is not None and self._standstill.left() != 0:
             processor, user = subject.processor, subject.cpu is not None and subject.cpu.user
-            report = await self._one_step(processor, self._user_flags() if user else ALONE, others, stop)
+            report = await self._one_step(processor, self._flags(user), others, stop)
             subject = self._view.resolve(id)
             if report is not None or subject.processor is not None:
                 return report
         # It waits for its turn (exact timing).
-        registers = subject.registers or {}
+        registers = self._registers_of(id)
         here, stack = registers.get("rip", 0), registers.get("rsp", 0)
         return await self._go(Meeting(here, None, lambda p: self._view.kernel_id(p) == id and
                                       self._machine.registers(p)["rsp"] == stack), stop)
@@ -359,10 +394,16 @@ class Motion:
                 if subject.registers is None:
                     raise NoThread
                 return await self._go(self._meeting(id, subject.registers, subject.registers["rip"]), stop)
+            if self._standstill.left() == 0:  # its window ends here
+                registers = self._registers_of(id)
+                report = await self._go(self._meeting(id, registers, registers["rip"]), stop)
+                if report is not None:
+                    return report
+                continue
             processor = subject.processor
             before = self._machine.registers(processor)
             calls = self._code(processor, before["rip"]) == SYSCALL
-            report = await self._one_step(processor, self._user_flags(), others, stop)
+            report = await self._one_step(processor, self._flags(True), others, stop)
             if report is not None:
                 return report
             now = self._machine.registers(processor)
@@ -395,7 +436,7 @@ class Motion:
     def _meeting(self, id: Id, registers: Registers, address: int) -> Meeting:
         """With a thread that comes back with these registers to this address in user mode."""
         wanted = {name: registers[name] for name in ("fs_base", "rsp") if name in registers}
-        space = self._space_of(id.pid)
+        space = self._spaces.of(id.pid)
 
         def accepts(processor: int) -> bool:
             now = self._machine.registers(processor)

@@ -17,6 +17,7 @@ from .memory import MemoryFault, StubMemory
 
 INCLUDE = re.compile(r'include href="([^"]+)"')
 ANSWER_SECONDS = 120.0
+SIGTRAP = 5
 SUPPORTED = b"qSupported:multiprocess+;vContSupported+;xmlRegisters=i386"
 
 
@@ -160,6 +161,12 @@ class Stub:
         self.select(processor)
         return self.ask(b"g")
 
+    def write(self, processor: int, name: str, value: int) -> None:
+        """A register."""
+        register = self.description.by_name[name]
+        self.select(processor)
+        self.ask(b"P%x=%s" % (register.number, value.to_bytes(register.size, "little").hex().encode()))
+
     def monitor(self, words: str) -> str:
         """What QEMU's monitor, or a recorded run, says to a command."""
         self._send(b"qRcmd," + words.encode().hex().encode())
@@ -237,10 +244,10 @@ class Stub:
                 watch = name, int(value, 16)
             elif name == "replaylog":
                 log = value
-        self._processor = None  # QEMU selects the processor that has stopped
-        return Stop(int(answer[1:3], 16), processor, watch, log)
-
-
+        signal = int(answer[1:3], 16)
+        # QEMU selects the processor that has come to a point; one that the user stops, it only names.
+        self._processor = processor if signal == SIGTRAP and not self.recorded else None
+        return Stop(signal, processor, watch, log)
 
 
 

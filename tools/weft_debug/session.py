@@ -84,7 +84,7 @@ class Session:
             try:
                 debugger.leave()
             except (Ended, HostError):
-                debugger.stub.close()
+                debugger.close()
 
     async def _answer(self, packet: bytes) -> bytes:
         try:
@@ -109,7 +109,7 @@ class Session:
     def _end(self) -> bytes:
         """The machine has ended, and with it each inferior, one at a time."""
         if self._debugger is not None:
-            self._debugger.stub.close()
+            self._debugger.close()
         self._ended, self._debugger = True, None
         if not self._told:
             return ERROR

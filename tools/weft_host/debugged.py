@@ -13,7 +13,7 @@ from weft_debug.debugger import Served
 from weft_debug.programs import Programs
 from weft_debug.server import Server, serving
 
-from .machine import HostError
+from .machine import COUNTER, HostError
 from .packets import Packets, connect
 from .paths import TOP
 
@@ -91,7 +91,8 @@ def programs_of(machine):
 def served_of(machine, stub, kill=lambda: None):
     """A machine with QEMU's stub, or that of a recorded run, at this path."""
     return Served(lambda: Packets(connect(stub), False), machine.build / "weft.elf", programs_of(machine),
-                  machine.timing == "exact", machine.host_program(), kill)
+                  machine.timing == "exact", machine.host_program(), kill,
+                  Path(stub).with_name(COUNTER) if machine.is_counted() else None)
 
 
 @contextlib.contextmanager

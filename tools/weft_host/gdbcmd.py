@@ -76,7 +76,8 @@ def _gdb_forward(args, machine):
         # With a command, its output comes to our terminal, and GDB has the keyboard.  A shell
         # needs a keyboard of its own: QEMU makes a pseudo-terminal and says which.
         console = "stdio,signal=off" if machine.argv else "pty"
-        command = replace(machine, stepped=True).qemu(work, not machine.argv, console)
+        machine = replace(machine, stepped=True)
+        command = machine.qemu(work, not machine.argv, console)
         command += ["-S", "-gdb", f"unix:{stub},server=on,wait=off"]
         place = Place() if machine.timing == "exact" else None
 

@@ -17,6 +17,7 @@ from .paths import build_dir
 # A name, looked up in the PATH, or the path of another QEMU than the system's.
 QEMU = os.environ.get("WEFT_QEMU") or "qemu-system-x86_64"
 QMP_SOCKET = "qmp"
+COUNTER = "count"  # another one, in exact timing under GDB: weft_debug/standstill.py
 SOCKET_NAME = 104  # bytes: less than any host allows
 RUN_FILE_BLOCK = 4096
 MAX_CPUS = 64  # WEFT_MAXCPU
@@ -208,6 +209,10 @@ class Machine:
         """Of QEMU."""
         return 1 if self.timing == "exact" and self.engine == "one" else self.smp
 
+    def is_counted(self) -> bool:
+        """Whether QEMU tells a debugger how many instructions it has executed."""
+        return (self.stepped or self.debugger is not None) and self.timing == "exact" and not self.recording
+
     def _clock_and_console(self, work: str | Path) -> list[str]:
         if self.timing == "fast":
             return ["-accel", self.accel, "-cpu", "max", "-serial", "chardev:console"]
@@ -292,6 +297,8 @@ class Machine:
         stays = stays and not self.recording and len(os.fsencode(socket)) < SOCKET_NAME
         if self.wanted or self.recording or stays:
             command += ["-qmp", f"unix:{socket},server=on,wait=off"]
+        if self.is_counted():
+            command += ["-qmp", f"unix:{work}/{COUNTER},server=on,wait=off"]
         if self.debugger is not None:
             command += ["-gdb", f"unix:{work}/stub,server=on,wait=off"]
             command += ["-S"] if self.debugger == "wait" else []

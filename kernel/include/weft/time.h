@@ -24,7 +24,7 @@ struct timerec {
 	uint64_t vbase; /* kernel writes: nanoseconds at tsc == ws */
 	uint64_t ws;    /* kernel writes, after vbase: time stamp counter at vbase */
 	uint64_t mult;  /* kernel writes: nanoseconds per count, 32.32 fixed point */
-	uint64_t spare;
+	uint64_t begin; /* for the kernel: nanoseconds when the window began */
 };
 
 struct timepage {
