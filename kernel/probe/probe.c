@@ -48,7 +48,7 @@ extern const char lockstep_nmi_in_probe[];
  * It came after the point, so less than `before` instructions of the window were left.  Without it
  * the difference is below the length of the window.
  */
-static uint64_t window_ran(struct cpu *c, uint64_t tsc, uint64_t before)
+static uint64_t probed_window_ran(struct cpu *c, uint64_t tsc, uint64_t before)
 {
 	uint64_t ran = tsc - before - c->timerec->ws;
 
@@ -68,7 +68,7 @@ uint64_t probe_record_exact(struct probe_words *w, uint64_t tsc)
 {
 	struct cpu *c = this_cpu();
 	struct probe_ring *r = c->probe_ring;
-	uint64_t ran = window_ran(c, tsc, BEFORE_RECORD);
+	uint64_t ran = probed_window_ran(c, tsc, BEFORE_RECORD);
 	uint64_t n = __atomic_fetch_add(&r->head, 1, __ATOMIC_RELAXED);
 	struct probe_entry *e = &r->entry[n & r->mask];
 
@@ -88,7 +88,7 @@ uint64_t probe_settle_exact(uint64_t tsc)
 {
 	struct cpu *c = this_cpu();
 
-	return window_goes_on(c, window_ran(c, tsc, BEFORE_SETTLE), POPF + JUMP);
+	return window_goes_on(c, probed_window_ran(c, tsc, BEFORE_SETTLE), POPF + JUMP);
 }
 
 void probe_init(void)
