@@ -1,16 +1,10 @@
 """weft trace: runs a command as `weft run` does, and records what happens in the kernel.
 
-The raw form is a text, one record a line, in the order of time:
-
-    TIME CPU EVENT NAME=VALUE...
-
-TIME is in nanoseconds, as the guest's CLOCK_MONOTONIC.  An LWP is PID/ID, a process its PID.  A line
-`# lost N on CPU n` says at the end how many records the host has come too late for.
+The raw form is a text, one record a line, in the order of time (weft_trace/events.py).
 """
 
 import contextlib
 import heapq
-import re
 import struct
 import sys
 import threading
@@ -19,13 +13,13 @@ from pathlib import Path
 from typing import IO
 
 from weft_trace import ring
+from weft_trace.naming import Naming
 from weft_trace.patch import patched
 from weft_trace.points import Image
 
 from . import build, mark
 from .guest import Guest, Result
 from .machine import RINGS, Machine, UsageError
-from .paths import TOP
 from .runcmd import add_machine_options, machine_from, print_bytes, tell_error
 from .workdir import WorkDirectory
 
@@ -94,79 +88,10 @@ class Spool:
             file.close()
 
 
-# enum in kernel/include/weft/msacct.h.
-MSTATES = ("user", "system", "trap", "tfault", "dfault", "kfault", "lock", "sleep", "waitcpu", "stopped")
-REASONS = ("none", "event", "timeout", "intr")
-
-
-CALL = re.compile(r"^\s*X\((\d+), (\w+), \d+\)", re.MULTILINE)
-
-
-def _calls() -> dict[int, str]:
-    """The names of the system calls."""
-    header = (TOP / "kernel/include/weft/syscall.h").read_text()
-    return {int(number): name for number, name in CALL.findall(header)}
-
-
-class Writer:
-    """Turns records into lines; kernel addresses become the names that the records have given before."""
-
-    def __init__(self, image: Image) -> None:
-        self._image = image
-        self._points = {point.address & 0xffffffff: point for point in image.points}
-        self._calls = _calls()
-        self._functions = {value: name for name, value in image.symbols.items()}
-        self._lwps: dict[int, tuple[int, int]] = {}  # address: process, id
-        self._pids: dict[int, int] = {}
-        self._idle: set[int] = set()
-
-    def line(self, record: ring.Record) -> str:
-        point = self._points[record.point]
-        values = [(name, value & (1 << 8 * size) - 1, size)
-                  for (name, size), value in zip(point.values, record.values)]
-        plain = [value for _, value, _ in values]
-        match point.name:
-            case "lwp_new" | "exec":
-                self._lwps[plain[0]] = plain[1], plain[2]
-            case "process_new":
-                self._pids[plain[0]] = plain[1]
-            case "lwp_idle":
-                self._idle.add(plain[0])
-            case "queue":  # the link in the LWP, and where it is in every LWP
-                values = [("lwp", plain[0] - plain[1], 8), values[2]]
-        said = " ".join(f"{name}={self._value(name, value, size)}" for name, value, size in values)
-        return f"{record.time} {record.cpu} {point.name} {said}".rstrip()
-
-    def _value(self, name: str, value: int, size: int) -> str:
-        match name:
-            case "lwp" if value in self._lwps:
-                process, number = self._lwps[value]
-                return f"{self._pids.get(process, '?')}/{number}"
-            case "lwp" if value in self._idle:
-                return "idle"
-            case "process" | "parent" if value in self._pids:
-                return str(self._pids[value])
-            case "name":
-                return struct.pack("<Q", value).partition(b"\0")[0].decode(errors="replace").replace(" ", "_")
-            case "wchan":
-                return (self._image.text_at(value) or "-").replace(" ", "_")
-            case "number" if value in self._calls:
-                return self._calls[value]
-            case "reason" if value < len(REASONS):
-                return REASONS[value]
-            case "function" if value in self._functions:
-                return self._functions[value]
-            case "mstate" if value < len(MSTATES):
-                return MSTATES[value]
-            case "lwp" | "process" | "parent" | "timer" | "function" | "rip" | "address":
-                return f"{value:#x}"
-        return str(value - (1 << 8 * size) if value >> (8 * size - 1) else value)
-
-
 def _write(spool: Spool, image: Image, file: IO[str]) -> None:
-    writer = Writer(image)
+    naming = Naming(image)
     for record in spool.records():
-        file.write(writer.line(record) + "\n")
+        file.write(f"{naming.record(record)}\n")
     for cpu, lost in enumerate(spool.lost):
         if lost:
             file.write(f"# lost {lost} on CPU {cpu}\n")

@@ -1,0 +1,106 @@
+"""From the records of the rings to those of events.py: kernel addresses become the names that records have
+given before."""
+
+import re
+import struct
+
+from weft_host.paths import TOP
+
+from . import ring
+from .events import Record
+from .points import Image
+
+# enum in kernel/include/weft/msacct.h.
+MSTATES = ("user", "system", "trap", "tfault", "dfault", "kfault", "lock", "sleep", "waitcpu", "stopped")
+REASONS = ("none", "event", "timeout", "intr")
+CALL = re.compile(r"^\s*X\((\d+), (\w+), \d+\)", re.MULTILINE)
+
+
+def _calls() -> dict[int, str]:
+    """The names of the system calls."""
+    header = (TOP / "kernel/include/weft/syscall.h").read_text()
+    return {int(number): name for number, name in CALL.findall(header)}
+
+
+class _Process:
+    """What is at an address from a process's first LWP to its end."""
+
+    def __init__(self) -> None:
+        self.pid: int | None = None
+        self.gone = False
+
+
+class Naming:
+    """Knows what the addresses in the records are, as far as earlier records say."""
+
+    def __init__(self, image: Image) -> None:
+        self._image = image
+        self._points = {point.address & 0xffffffff: point for point in image.points}
+        self._calls = _calls()
+        self._functions = {value: name for name, value in image.symbols.items()}
+        self._lwps: dict[int, tuple[_Process, int]] = {}
+        self._processes: dict[int, _Process] = {}
+        self._idle: set[int] = set()
+
+    def record(self, record: ring.Record) -> Record:
+        """Records of one CPU come in the order of its ring."""
+        point = self._points[record.point]
+        values = [(name, value & (1 << 8 * size) - 1, size)
+                  for (name, size), value in zip(point.values, record.values)]
+        said: dict[str, str] = {}
+        plain = [value for _, value, _ in values]
+        match point.name:
+            case "lwp_new" | "exec":
+                self._lwps[plain[0]] = self._process(plain[1]), plain[2]
+            case "process_new":  # its first LWP has been told of, by the address of the process
+                said["process"] = f"{plain[0]:#x}"
+                self._process(plain[0]).pid = plain[1]
+            case "process_exit":
+                self._process(plain[0]).gone = True
+            case "lwp_idle":
+                self._idle.add(plain[0])
+            case "queue":  # the link in the LWP, and where it is in every LWP
+                values = [("lwp", plain[0] - plain[1], 8), values[2]]
+        for name, value, size in values:
+            if name == "name":
+                said[name] = said.get(name, "") + _chars(value)
+            else:
+                said.setdefault(name, self._value(name, value, size))
+        return Record(record.time, record.cpu, point.name, said)
+
+    def _process(self, address: int) -> _Process:
+        """The process at an address, a new one if the former has ended."""
+        process = self._processes.get(address)
+        if process is None or process.gone:
+            process = self._processes[address] = _Process()
+        return process
+
+    def _value(self, name: str, value: int, size: int) -> str:
+        match name:
+            case "lwp" if value in self._lwps:
+                process, number = self._lwps[value]
+                return f"{'?' if process.pid is None else process.pid}/{number}"
+            case "lwp" if value in self._idle:
+                return "idle"
+            case "process" | "parent" if value in self._processes:
+                pid = self._processes[value].pid
+                return f"{value:#x}" if pid is None else str(pid)
+            case "wchan":
+                return (self._image.text_at(value) or "-").replace(" ", "_")
+            case "number" if value in self._calls:
+                return self._calls[value]
+            case "reason" if value < len(REASONS):
+                return REASONS[value]
+            case "function" if value in self._functions:
+                return self._functions[value]
+            case "mstate" if value < len(MSTATES):
+                return MSTATES[value]
+            case "lwp" | "process" | "parent" | "timer" | "function" | "rip" | "address":
+                return f"{value:#x}"
+        return str(value - (1 << 8 * size) if value >> (8 * size - 1) else value)
+
+
+def _chars(value: int) -> str:
+    """Up to eight characters of a name; what would break a line becomes an underscore."""
+    text = struct.pack("<Q", value).partition(b"\0")[0].decode(errors="replace")
+    return "".join(char if char.isprintable() and char != " " else "_" for char in text)
