@@ -51,6 +51,7 @@ HOOKS = ("process", "lwp_new", "lwp", "cpu", "queue", "wake", "thread_new", "thr
 class Model:
     def __init__(self) -> None:
         self.now = 0
+        self.cpu = 0  # that has made the last record
         self.begin: int | None = None  # the time of the first record
         self.lost: dict[int, int] = {}
         self.processes: dict[int, Process] = {}
@@ -75,6 +76,7 @@ class Model:
         if self.begin is None:
             self.begin = record.time
         self.now = record.time
+        self.cpu = record.cpu
         name = record.name
         if name == "lost":
             self.lost[record.cpu] = self.lost.get(record.cpu, 0) + int(record.values["count"])
@@ -221,8 +223,8 @@ class Model:
         lwp = self._lwp(values["lwp"])
         if lwp.state in RUNNING:  # the record that took its CPU away is lost
             lwp.resume = lwp.state
-        self._state(lwp, "waitcpu")
         self._queued(lwp, self._cpu(int(values["cpu"])))
+        self._state(lwp, "waitcpu")
 
     def _on_off_cpu(self, cpu: Cpu, values: dict[str, str]) -> None:
         cpu.cause = ""
@@ -236,9 +238,9 @@ class Model:
             lwp.resume = lwp.state
         state, wchan = values["mstate"], values["wchan"]
         lwp.wchan = wchan if state in ("lock", "sleep") else ""
-        self._state(lwp, state)
         if state == "waitcpu":
             self._queued(lwp, cpu)
+        self._state(lwp, state)
 
     def _on_on_cpu(self, cpu: Cpu, values: dict[str, str]) -> None:
         key = values["lwp"]
