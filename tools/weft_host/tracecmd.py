@@ -1,135 +1,68 @@
-"""weft trace: runs a command as `weft run` does, and records what happens in the kernel.
+"""weft trace: runs a command as `weft run` does, and writes what happens in the kernel and in the library.
 
-The raw form is a text, one record a line, in the order of time (weft_trace/events.py).
+Forms: for the Perfetto viewer (weft_trace/perfetto.py), tables (weft_trace/tables.py), and the raw form, a text of
+one record a line (weft_trace/events.py), which `weft stats` reads, and of which the other forms can be made later.
 """
 
 import contextlib
-import heapq
-import struct
-import sys
-import threading
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
 
-from weft_trace import ring
-from weft_trace.naming import Naming
-from weft_trace.patch import patched
-from weft_trace.points import Image
+from weft_trace import events
+from weft_trace.events import Record
+from weft_trace.model import Model
+from weft_trace.perfetto import Perfetto
+from weft_trace.tables import Tables
 
-from . import build, mark
-from .guest import Guest, Result
-from .machine import RINGS, Machine, UsageError
-from .runcmd import add_machine_options, machine_from, print_bytes, tell_error
-from .workdir import WorkDirectory
+from . import traced
+from .machine import HostError, UsageError
 
-SPOOL = struct.Struct("<QI3Q")
-EVERY = 0.02  # seconds from one look at the rings to the next
-RECORDS = 1 << 18  # of a CPU, if there is room
+DEFAULT = "weft.pftrace"
 
 
 def add_options(parser):
-    add_machine_options(parser)
-    parser.add_argument("--raw", metavar="FILE", required=True, help="where the records go, one a line")
-    parser.add_argument("--events", metavar="A,B,...", help="records only these events; all by default")
-    parser.add_argument("--records", type=int, metavar="N",
-                        help=f"how many records a CPU's ring holds, a power of two; {RECORDS} by default")
+    traced.add_options(parser)
+    parser.add_argument("-o", dest="output", metavar="FILE",
+                        help=f"a trace for the Perfetto viewer; {DEFAULT} if no other form is asked for")
+    parser.add_argument("--raw", metavar="FILE", help="the records as text, one a line, for weft stats")
+    parser.add_argument("--csv", metavar="DIR", help="tables, one for each kind of event, in a new directory")
+    parser.add_argument("--from", dest="source", metavar="FILE",
+                        help="runs nothing: takes the records that --raw has written to FILE")
 
 
-class Spool:
-    """A thread that takes the records out of the rings while the guest runs, into one file a CPU."""
-
-    def __init__(self, work: Path, cpus: int, records: int) -> None:
-        self._rings = ring.Rings(work / RINGS, cpus, records)
-        self._files = [open(work / f"records.{cpu}", "w+b") for cpu in range(cpus)]
-        self._stopped = threading.Event()
-        self._trouble: BaseException | None = None
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _drain(self) -> None:
-        for record in self._rings.drain():
-            self._files[record.cpu].write(SPOOL.pack(record.time, record.point, *record.values))
-
-    def _run(self) -> None:
-        try:
-            while not self._stopped.wait(EVERY):
-                self._drain()
-        except BaseException as error:
-            self._trouble = error
-
-    def stop(self) -> None:
-        """The guest has ended.  Raises what the thread has met."""
-        self._stopped.set()
-        self._thread.join()
-        if self._trouble is not None:
-            raise self._trouble
-        self._drain()
-
-    @property
-    def lost(self) -> list[int]:
-        return self._rings.lost
-
-    def _of_cpu(self, cpu: int) -> Iterator[ring.Record]:
-        file = self._files[cpu]
-        file.seek(0)
-        while data := file.read(SPOOL.size * 4096):
-            for when, point, *values in SPOOL.iter_unpack(data):
-                yield ring.Record(when, cpu, point, (values[0], values[1], values[2]))
-
-    def records(self) -> Iterator[ring.Record]:
-        """In the order of time, after stop()."""
-        return heapq.merge(*(self._of_cpu(cpu) for cpu in range(len(self._files))),
-                           key=lambda record: (record.time, record.cpu))
-
-    def close(self) -> None:
-        self._rings.close()
-        for file in self._files:
-            file.close()
-
-
-def _write(spool: Spool, image: Image, file: IO[str]) -> None:
-    naming = Naming(image)
-    for record in spool.records():
-        file.write(f"{naming.record(record)}\n")
-    for cpu, lost in enumerate(spool.lost):
-        if lost:
-            file.write(f"# lost {lost} on CPU {cpu}\n")
-
-
-def _run(machine: Machine, work: Path, records: int, events: str | None, file: IO[str]) -> Result:
-    """Runs the guest in the directory `work`, and writes the records when it has ended."""
-    machine.kernel = work / "weft.elf"
-    image = patched(machine.build / "weft.elf", machine.kernel, events and events.split(","))
-    size = ring.size(records) * machine.smp
-    machine.rings = records, size
-    with open(work / RINGS, "wb") as rings:
-        rings.truncate(-(-size >> 21) << 21)
-    with contextlib.closing(Spool(work, machine.smp, records)) as spool:
-        try:
-            with Guest(machine, work=work) as guest:
-                source = sys.stdin.fileno() if sys.stdin and machine.timing == "fast" else None
-                result = guest.relay(print_bytes, source)
-        finally:
-            spool.stop()
-        _write(spool, image, file)
-    return result
+def write(records: Iterable[Record], raw: str | None, perfetto: str | None, tables: str | None) -> None:
+    """Writes the forms that are asked for, all in one pass.  Raises HostError, OSError."""
+    with contextlib.ExitStack() as stack:
+        sinks = []
+        if raw is not None:
+            text = stack.enter_context(open(raw, "w"))
+            sinks.append(lambda record: text.write(f"{record}\n"))
+        if tables is not None:
+            sinks.append(stack.enter_context(contextlib.closing(Tables(Path(tables)))).feed)
+        if perfetto is not None:
+            model = Model()
+            writer = Perfetto(model, stack.enter_context(open(perfetto, "wb")))
+            stack.callback(writer.finish)
+            sinks.append(model.feed)
+        for record in records:
+            for sink in sinks:
+                sink(record)
 
 
 def trace(args):
     """weft trace: the exit status is the program's."""
-    machine = machine_from(args)
-    if not machine.argv:
-        raise UsageError("a trace needs a command, after --")
-    records = args.records or min(RECORDS, ring.most(machine.smp))
-    if records & (records - 1) or not 0 < records <= ring.most(machine.smp):
-        raise UsageError(f"--records: a power of two up to {ring.most(machine.smp)}, not {records}")
-    if not args.no_build:
-        build.make(debug=machine.debug)
-    mark.warn(machine)
-    if machine.timing == "exact" and sys.stdin and not sys.stdin.isatty():
-        machine.stdin = sys.stdin.buffer.read()
-    with WorkDirectory() as work, open(args.raw, "w") as file:
-        result = _run(machine, Path(work), records, args.events, file)
-    tell_error(result)
-    return result.status
+    if args.output is None and args.raw is None and args.csv is None:
+        args.output = DEFAULT
+
+    def take(records):
+        try:
+            write(records, args.raw, args.output, args.csv)
+        except (KeyError, ValueError) as error:
+            raise HostError(f"a record has no or a wrong value: {error}") from error
+
+    if args.source is None:
+        return traced.run(args, take).status
+    if args.argv:
+        raise UsageError("--from runs no command")
+    take(events.read(args.source))
+    return 0
