@@ -122,9 +122,10 @@ def run(args, take: Callable[[Iterator[Record]], None]) -> Result:
     mark.warn(machine)
     if machine.timing == "exact" and sys.stdin and not sys.stdin.isatty():
         machine.stdin = sys.stdin.buffer.read()
-    with WorkDirectory() as work:
-        naming, rings = prepare(machine, Path(work), records, args.events)
-        with contextlib.closing(Spool(Path(work), machine.smp, rings)) as spool:
+    with WorkDirectory() as directory:
+        work = Path(directory)
+        naming, rings = prepare(machine, work, records, args.events)
+        with contextlib.closing(Spool(work, machine.smp, rings)) as spool:
             try:
                 with Guest(machine, work=work) as guest:
                     source = sys.stdin.fileno() if sys.stdin and machine.timing == "fast" else None
