@@ -40,6 +40,8 @@ COMMANDS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("gdb", "gdbcmd.gdb", "boots a guest stopped before its first instruction, under GDB", {}),
     ("trace", "tracecmd.trace", "runs a command, and records what happens in the kernel and in the library",
      {"usage": "weft trace [-o FILE] [--raw FILE] [--csv DIR] [OPTION]... -- CMD [ARG]..."}),
+    ("stats", "statscmd.stats", "says from a trace where the time of threads, LWPs and CPUs went",
+     {"usage": "weft stats [OPTION]... FILE | -- CMD [ARG]..."}),
     ("crash", "crashcmd.crash", "shows the memory that --keep has left of a guest that failed", {}),
     ("bench", "bench.main", "runs experiments and prints their tables", {}),
     ("report", "report.main", "writes the papers' tables and figures beside weft's, as web pages", {}),
