@@ -209,7 +209,8 @@ def policies(one: dict, other: dict) -> dict:
     add("longest run queue", lambda figures: max((queue["max"] for queue in figures["queues"].values()), default=0))
     for name in LATENCIES:
         for which in ("count", "mean", "p50", "p99", "p99.9", "max"):
-            add(f"latency {name} {which}", lambda figures, name=name, which=which: figures["latency"][name].get(which))
+            add(f"latency {name} {which}",
+                lambda figures, name=name, which=which: figures["latency"][name].get(which))
     return {name: pair for name, pair in found.items() if pair != (None, None)}
 
 

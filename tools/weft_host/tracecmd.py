@@ -5,7 +5,7 @@ one record a line (weft_trace/events.py), which `weft stats` reads, and of which
 """
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from weft_trace import events
@@ -33,7 +33,7 @@ def add_options(parser):
 def write(records: Iterable[Record], raw: str | None, perfetto: str | None, tables: str | None) -> None:
     """Writes the forms that are asked for, all in one pass.  Raises HostError, OSError."""
     with contextlib.ExitStack() as stack:
-        sinks = []
+        sinks: list[Callable[[Record], object]] = []
         if raw is not None:
             text = stack.enter_context(open(raw, "w"))
             sinks.append(lambda record: text.write(f"{record}\n"))

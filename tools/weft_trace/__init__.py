@@ -1,7 +1,15 @@
-"""What happens in the kernel, recorded without a change of what happens.
+"""What happens in the kernel and in the library, recorded without a change of what happens.
 
-points.py: the probe points of a kernel; disassembly.py: its instructions; patch.py: a copy of the kernel in
-which points lead to their stubs; ring.py: the records in the guest's memory; naming.py: names in place of
-addresses; events.py: a record with names, and its text; model.py: what the machine was at every moment; objects.py: what
-a model is made of.  The command is tools/weft_host/tracecmd.py.
+Recording: points.py, the probe points of a kernel; disassembly.py, its instructions; patch.py, a copy of the
+kernel in which points lead to their stubs; ring.py, the records in the guest's memory.
+
+Records: naming.py puts names in place of addresses; events.py has the record with names, and its text.
+
+What they mean: model.py knows what the machine was at every moment.  objects.py and state.py have what it is made
+of, dispatching.py the kernel's events, threads.py the library's, watcher.py what a model tells.
+
+What is made of them: perfetto.py writes for the Perfetto viewer (protobuf.py is its wire format), tables.py writes
+CSV; stats.py and waits.py compute figures.
+
+The commands are tools/weft_host/tracecmd.py and statscmd.py.
 """

@@ -92,7 +92,7 @@ class Naming:
             case "reason" if value < len(REASONS):
                 return REASONS[value]
             case "function" if value in self._functions:
-                return self._functions[value]
+                return str(self._functions[value])
             case "mstate" if value < len(MSTATES):
                 return MSTATES[value]
             case "lwp" | "process" | "parent" | "timer" | "function" | "rip" | "address":

@@ -51,7 +51,7 @@ class Stats(Watcher):
         self.model = model
         self.lwps: defaultdict[str, Counter[str]] = defaultdict(Counter)  # {LWP: {state: time}}
         self.threads: defaultdict[str, Counter[str]] = defaultdict(Counter)
-        self.cpus: defaultdict[int, Counter[str]] = defaultdict(Counter)  # the six states that run, "idle", "switch"
+        self.cpus: defaultdict[int, Counter[str]] = defaultdict(Counter)  # RUNNING, "idle", "switch"
         self.lwp_on_cpu: defaultdict[str, Counter[int]] = defaultdict(Counter)
         self.thread_on_lwp: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.queues: defaultdict[int, Counter[int]] = defaultdict(Counter)  # {CPU: {length: time}}
@@ -128,7 +128,8 @@ class Stats(Watcher):
             "lwps": {key: _in_order(times, STATES) for key, times in sorted(self.lwps.items(), key=_by_number)},
             "threads": {key: _in_order(times, THREAD_STATES)
                         for key, times in sorted(self.threads.items(), key=_by_number)},
-            "cpus": {str(cpu): _in_order(times, (*STATES, "switch", "idle")) for cpu, times in sorted(self.cpus.items())},
+            "cpus": {str(cpu): _in_order(times, (*STATES, "switch", "idle"))
+                     for cpu, times in sorted(self.cpus.items())},
             "lwp_on_cpu": {key: {str(cpu): time for cpu, time in sorted(times.items())}
                            for key, times in sorted(self.lwp_on_cpu.items(), key=_by_number)},
             "thread_on_lwp": {key: dict(times) for key, times in

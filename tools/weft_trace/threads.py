@@ -1,0 +1,172 @@
+"""The library's events in a model: threads, their states and LWPs, and the locks that they wait for.
+
+A record of the library comes from the LWP that runs on its CPU, and mostly from the thread that this LWP runs.
+Threads are PID.ID.  In place of a thread there may be a context of the pool, in which an LWP looks for a thread.
+"""
+
+from __future__ import annotations
+
+from .objects import GONE, Cpu, Lock, Lwp, Thread
+from .state import State
+
+
+class Threads(State):
+    # --- objects ------------------------------------------------------------------------------------------
+
+    def _thread(self, key: str) -> Thread | None:
+        """The thread; a new one if no record has told of it.  None: a context of the pool."""
+        thread = self.threads.get(key)
+        if thread is None:
+            pid, dot, number = key.partition(".")
+            if not dot:
+                return None
+            thread = self.threads[key] = Thread(key, self.processes.get(int(pid)), int(number), self.now)
+            if thread.process is not None:
+                thread.process.threads[thread.id] = thread
+            self._tell("thread_new", thread)
+        return thread
+
+    def _thread_state(self, thread: Thread | None, state: str, lwp: Lwp | None) -> None:
+        """A bound thread keeps its LWP."""
+        if thread is None:
+            return
+        before, since, on = thread.state, thread.since, thread.lwp
+        if thread.bound and lwp is None and state != GONE:
+            lwp = on
+        if state == before and lwp is on:
+            return
+        thread.state, thread.since, thread.lwp = state, self.now, lwp
+        if on is not None and on is not lwp and on.thread is thread:
+            on.thread = None
+        if lwp is not None:
+            lwp.thread = thread
+        self._tell("thread", thread, before, since, on)
+        if before == "Blocked":
+            self._waits(thread, None)
+
+    def _lock(self, cpu: Cpu, address: str, kind: str) -> Lock:
+        process = cpu.lwp.process if cpu.lwp is not None else None
+        key = f"{process.pid if process else '?'}:{address}"
+        lock = self.locks.get(key)
+        if lock is None:
+            lock = self.locks[key] = Lock(key, process, address, kind, self.now)
+        return lock
+
+    def _waits(self, thread: Thread, lock: Lock | None) -> None:
+        """What the thread waits for; None: nothing any more."""
+        old, thread.waits = thread.waits, lock
+        if old is lock:
+            return
+        if old is not None and thread in old.waiters:
+            old.waiters.remove(thread)
+            self._tell("lock", old, old.owner, old.since)
+        if lock is not None:
+            lock.waiters.append(thread)
+            self._tell("lock", lock, lock.owner, lock.since)
+
+    def _owned(self, lock: Lock, owner: Thread | None) -> None:
+        before, since = lock.owner, lock.since
+        if before is not owner:
+            lock.owner, lock.since = owner, self.now
+            self._tell("lock", lock, before, since)
+
+    def _running(self, cpu: Cpu) -> Thread | None:
+        return cpu.lwp.thread if cpu.lwp is not None else None
+
+    # --- threads ------------------------------------------------------------------------------------------
+
+    def _on_thread_first(self, cpu: Cpu, values: dict[str, str]) -> None:
+        """The thread that is there as the process begins, or after a fork."""
+        self._on_thread_new(cpu, values)
+        self._thread_state(self._thread(values["thread"]), "OnLWP", cpu.lwp)
+
+    def _on_thread_new(self, _: Cpu, values: dict[str, str]) -> None:
+        key = values["thread"]
+        if key in self.threads:
+            self._gone_thread(self.threads[key])
+        thread = self._thread(key)
+        if thread is not None:
+            thread.bound = values.get("bound", "0") != "0"
+
+    def _on_thread_begin(self, cpu: Cpu, values: dict[str, str]) -> None:
+        self._thread_state(self._thread(values["thread"]), "OnLWP", cpu.lwp)
+
+    def _on_thread_name(self, _: Cpu, values: dict[str, str]) -> None:
+        thread = self._thread(values["thread"])
+        if thread is not None:
+            thread.name = values["name"]
+            self._tell("thread_new", thread)
+
+    def _on_thread_exit(self, _: Cpu, values: dict[str, str]) -> None:
+        thread = self._thread(values["thread"])
+        if thread is not None:
+            self._gone_thread(thread)
+
+    def _gone_thread(self, thread: Thread) -> None:
+        self._thread_state(thread, GONE, None)
+        self._waits(thread, None)
+        self.threads.pop(thread.key, None)
+        if thread.process is not None and thread.process.threads.get(thread.id) is thread:
+            del thread.process.threads[thread.id]
+
+    def _on_thread_state(self, cpu: Cpu, values: dict[str, str]) -> None:
+        state = values["state"]
+        self._thread_state(self._thread(values["thread"]), state, cpu.lwp if state == "OnLWP" else None)
+
+    def _on_thread_switch(self, cpu: Cpu, values: dict[str, str]) -> None:
+        """From one thread to another, on one LWP."""
+        self._thread_state(self._thread(values["thread"]), values["state"], None)
+        self._thread_state(self._thread(values["next"]), "OnLWP", cpu.lwp)
+
+    def _on_thread_leave(self, cpu: Cpu, values: dict[str, str]) -> None:
+        self._thread_state(self._thread(values["next"]), "OnLWP", cpu.lwp)
+
+    def _on_thread_dispatchable(self, _: Cpu, values: dict[str, str]) -> None:
+        self._thread_state(self._thread(values["thread"]), "Dispatchable", None)
+
+    def _on_thread_stop(self, _: Cpu, values: dict[str, str]) -> None:
+        thread = self._thread(values["thread"])
+        if thread is not None:
+            self._thread_state(thread, "Stopped", thread.lwp)
+
+    def _on_thread_continue(self, _: Cpu, values: dict[str, str]) -> None:
+        thread = self._thread(values["thread"])
+        if thread is not None:
+            self._thread_state(thread, "OnLWP", thread.lwp)
+
+    def _on_thread_wake(self, cpu: Cpu, values: dict[str, str]) -> None:
+        thread = self._thread(values["thread"])
+        if thread is not None:
+            waker = self._running(cpu) or cpu.lwp  # an LWP of the library's own runs no thread
+            self._wake(cpu, waker, thread, "")
+
+    def _on_thread_woken(self, cpu: Cpu, values: dict[str, str]) -> None:
+        """A wake-up that puts the thread into the run queue."""
+        self._on_thread_wake(cpu, values)
+        self._thread_state(self._thread(values["thread"]), "RunQueue", None)
+
+    # --- locks --------------------------------------------------------------------------------------------
+
+    def _on_lock_wait(self, cpu: Cpu, values: dict[str, str]) -> None:
+        lock = self._lock(cpu, values["lock"], values["kind"])
+        thread = self._running(cpu)
+        if "owner" in values and values["owner"] != "-":
+            self._owned(lock, self._thread(values["owner"]))
+        if thread is not None:
+            self._waits(thread, lock)
+
+    def _on_lock_own(self, cpu: Cpu, values: dict[str, str]) -> None:
+        thread = self._running(cpu)
+        if thread is not None:
+            lock = self._lock(cpu, values["lock"], values["kind"])
+            self._waits(thread, None)
+            self._owned(lock, thread)
+
+    def _on_lock_free(self, cpu: Cpu, values: dict[str, str]) -> None:
+        self._owned(self._lock(cpu, values["lock"], values["kind"]), None)
+
+    def _on_lock_move(self, cpu: Cpu, values: dict[str, str]) -> None:
+        """A waiter of a condition variable becomes one of the mutex."""
+        thread = self._thread(values["thread"])
+        if thread is not None:
+            self._waits(thread, self._lock(cpu, values["lock"], "mutex"))
