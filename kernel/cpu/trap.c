@@ -165,6 +165,7 @@ static void user_trap(struct trapframe *f)
 		fault_signal(f, addr, 0);
 	}
 	irq_save();
+	PROBE(trap_end, "", 0, 0, 0);
 	assert(this_cpu()->nlocks == 0);
 	lwp_mstate_at(l, MS_USER, time_now());
 }
@@ -188,10 +189,12 @@ static void kernel_trap(struct trapframe *f)
 	if (fixup != 0 && f->rflags & RFLAGS_IF) {
 		struct lwp *l = curlwp();
 		uint32_t before = l->mstate;
+		PROBE(kfault, "address", addr, 0, 0);
 		lwp_mstate_at(l, MS_KFAULT, time_now());
 		irq_restore(RFLAGS_IF);
 		int err = page_fault(f, addr);
 		irq_save();
+		PROBE(kfault_end, "", 0, 0, 0);
 		lwp_mstate_at(l, before, time_now());
 		if (err == 0)
 			return;
@@ -233,6 +236,7 @@ static void trap_interrupt(struct trapframe *f)
 		 * in-service bit and need no EOI. */
 		break;
 	}
+	PROBE(interrupt_end, "", 0, 0, 0);
 }
 
 void trap(struct trapframe *f)

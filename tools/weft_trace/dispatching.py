@@ -144,6 +144,17 @@ class Dispatching(State):
         if cpu.lwp is not None:
             self._state(cpu.lwp, "user")
 
+    def _on_kfault(self, cpu: Cpu, _: dict[str, str]) -> None:
+        if cpu.lwp is not None:
+            self._state(cpu.lwp, "kfault")
+
+    def _on_kfault_end(self, cpu: Cpu, _: dict[str, str]) -> None:
+        if cpu.lwp is not None:
+            self._state(cpu.lwp, "system")
+
+    def _on_interrupt(self, cpu: Cpu, _: dict[str, str]) -> None:
+        cpu.cause = "interrupt"
+
     def _on_timer(self, cpu: Cpu, values: dict[str, str]) -> None:
         cpu.cause = values["function"]
 
