@@ -17,7 +17,7 @@ from weft_trace.stats import Stats
 from weft_trace.waits import Wait, Waits
 
 from . import traced
-from .machine import HostError, UsageError
+from .machine import UsageError
 
 QUERIES = {
     "starved": "LWPs that waited longest for a CPU, and what ran there meanwhile",
@@ -45,10 +45,7 @@ def analysed(records: Iterable[Record], rows: int, of: str | None) -> tuple[Stat
     model = Model()
     stats, waits = Stats(model), Waits(model, rows, of)
     for record in records:
-        try:
-            model.feed(record)
-        except (KeyError, ValueError) as error:
-            raise HostError(f"the record {str(record)!r} has no or a wrong value: {error}") from error
+        model.feed(record)
         stats.records += 1
     model.end()
     return stats, waits

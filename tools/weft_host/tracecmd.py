@@ -5,8 +5,11 @@ one record a line (weft_trace/events.py), which `weft stats` reads, and of which
 """
 
 import contextlib
-from collections.abc import Callable, Iterable
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import IO
 
 from weft_trace import events
 from weft_trace.events import Record
@@ -15,7 +18,7 @@ from weft_trace.perfetto import Perfetto
 from weft_trace.tables import Tables
 
 from . import traced
-from .machine import HostError, UsageError
+from .machine import UsageError
 
 DEFAULT = "weft.pftrace"
 
@@ -30,39 +33,63 @@ def add_options(parser):
                         help="runs nothing: takes the records that --raw has written to FILE")
 
 
-def write(records: Iterable[Record], raw: str | None, perfetto: str | None, tables: str | None) -> None:
-    """Writes the forms that are asked for, all in one pass.  Raises HostError, OSError."""
+@contextlib.contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the place of the old one when it is whole.  Devices and pipes are written at once."""
+    if path.exists() and not path.is_file():
+        with open(path, "wb") as file:
+            yield file
+        return
+    path = path.resolve()
+    if not path.parent.is_dir():
+        raise UsageError(f"{path.parent}: no such directory")
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+        try:
+            yield file
+            file.flush()
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(file.name, 0o666 & ~mask)
+            os.replace(file.name, path)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+
+
+@contextlib.contextmanager
+def forms(raw: str | None, perfetto: str | None,
+          tables: str | None) -> Iterator[Callable[[Iterable[Record]], None]]:
+    """Opens the files that are asked for, so that a place that cannot be written is found at once; all are written
+    in one pass.  Raises UsageError, HostError, OSError."""
+    sinks: list[Callable[[Record], object]] = []
     with contextlib.ExitStack() as stack:
-        sinks: list[Callable[[Record], object]] = []
         if raw is not None:
-            text = stack.enter_context(open(raw, "w"))
-            sinks.append(lambda record: text.write(f"{record}\n"))
-        if tables is not None:
-            sinks.append(stack.enter_context(contextlib.closing(Tables(Path(tables)))).feed)
+            text = stack.enter_context(replaced(Path(raw)))
+            sinks.append(lambda record: text.write(f"{record}\n".encode()))
         if perfetto is not None:
             model = Model()
-            writer = Perfetto(model, stack.enter_context(open(perfetto, "wb")))
+            writer = Perfetto(model, stack.enter_context(replaced(Path(perfetto))))
             stack.callback(writer.finish)
             sinks.append(model.feed)
-        for record in records:
-            for sink in sinks:
-                sink(record)
+        if tables is not None:
+            sinks.append(stack.enter_context(contextlib.closing(Tables(Path(tables)))).feed)
+
+        def write(records: Iterable[Record]) -> None:
+            for record in records:
+                for sink in sinks:
+                    sink(record)
+
+        yield write
 
 
 def trace(args):
     """weft trace: the exit status is the program's."""
     if args.output is None and args.raw is None and args.csv is None:
         args.output = DEFAULT
-
-    def take(records):
-        try:
-            write(records, args.raw, args.output, args.csv)
-        except (KeyError, ValueError) as error:
-            raise HostError(f"a record has no or a wrong value: {error}") from error
-
-    if args.source is None:
-        return traced.run(args, take).status
-    if args.argv:
+    if args.source is not None and args.argv:
         raise UsageError("--from runs no command")
-    take(events.read(args.source))
+    with forms(args.raw, args.output, args.csv) as write:
+        if args.source is None:
+            return traced.run(args, write).status
+        write(events.read(args.source))
     return 0

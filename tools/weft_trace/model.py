@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from weft_host.machine import HostError
+
 from .dispatching import Dispatching
 from .events import Record
 from .objects import Cpu
@@ -24,7 +26,7 @@ class Model(Dispatching, Threads):
             name.removeprefix("_on_"): getattr(self, name) for name in dir(self) if name.startswith("_on_")}
 
     def feed(self, record: Record) -> None:
-        """Raises ValueError or KeyError: a value is missing or wrong."""
+        """Raises HostError: a value is missing or wrong."""
         if self.begin is None:
             self.begin = record.time
         self.now = record.time
@@ -36,7 +38,10 @@ class Model(Dispatching, Threads):
             does = self._does.get(name)
             if does is not None:
                 cpu = self.cpus.get(record.cpu)
-                does(cpu or self._cpu(record.cpu), record.values)
+                try:
+                    does(cpu or self._cpu(record.cpu), record.values)
+                except (KeyError, ValueError) as error:
+                    raise HostError(f"the record {str(record)!r} has no or a wrong value: {error}") from error
         for hook in self._hooks["event"]:
             hook(record.time, record)
 

@@ -113,7 +113,9 @@ class Waits(Watcher):
 
     def event(self, time: int, record: Any) -> None:
         if record.name == "lwp_idle":
-            self._idle.add(int(record.values["cpu"]))  # no LWP has run there yet
+            cpu = int(record.values["cpu"])  # no LWP has run there yet
+            self._idle.add(cpu)
+            self._history[cpu].add(time, IDLE)
         elif record.name == "queue":  # perhaps it waits already, and its queue is another one now
             lwp = record.values["lwp"]
             stays = self._queued.get(lwp)
