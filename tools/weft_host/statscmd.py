@@ -31,7 +31,7 @@ LATENCIES = {"woken": "LWPs, after a wake-up", "preempted": "LWPs, after a preem
 
 def add_options(parser):
     traced.add_options(parser)
-    parser.add_argument("file", nargs="?", metavar="FILE", help="a trace that `weft trace --raw` has written")
+    parser.add_argument("trace", nargs="?", metavar="FILE", help="a trace that `weft trace --raw` has written")
     parser.add_argument("--query", choices=QUERIES, metavar="QUESTION",
                         help="; ".join(f"{name}: {text}" for name, text in QUERIES.items()))
     parser.add_argument("--of", metavar="PID/ID", help="the LWP that --query antagonists is about")
@@ -227,7 +227,7 @@ def _policies_shown(console, found, most):
 
 
 def _check(args):
-    if (args.file is None) == (not args.argv):
+    if (args.trace is None) == (not args.argv):
         raise UsageError("needs a trace, or a command after --")
     if (args.query == "antagonists") != (args.of is not None):
         raise UsageError("--query antagonists and --of LWP belong together")
@@ -276,7 +276,7 @@ def _show(args, records):
 def stats(args):
     """weft stats: with a command, the exit status is the program's."""
     _check(args)
-    if args.file is not None:
-        _show(args, events.read(args.file))
+    if args.trace is not None:
+        _show(args, events.read(args.trace))
         return 0
     return traced.run(args, lambda records: _show(args, records)).status
