@@ -90,20 +90,20 @@ class TraceProcessor:
         return answer.get(field, b"")
 
     def query(self, sql):
-        """A list of dicts."""
+        """The rows, as tuples."""
         self._call(QUERY, data(103, text(1, sql)))
-        columns, cells, last = [], [], False
+        columns, cells, last = 0, [], False
         while not last:
             for field, value in fields(self._answer(203)):
                 match field:
                     case 1:
-                        columns.append(value.decode())
+                        columns += 1
                     case 2:
                         raise ValueError(value.decode())
                     case 3:
                         batch, last = _batch(value)
                         cells += batch
-        return [dict(zip(columns, cells[at:at + len(columns)])) for at in range(0, len(cells), len(columns) or 1)]
+        return [tuple(cells[at:at + columns]) for at in range(0, len(cells), columns or 1)]
 
 
 def _varints(packed):

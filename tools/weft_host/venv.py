@@ -16,7 +16,7 @@ import sys
 
 from .paths import BUILD, TOP, VENV
 
-GROUPS = ("test", "report", "cluster", "browser", "docs")
+GROUPS = ("test", "report", "cluster", "browser", "perfetto", "docs")
 BASE = "base"  # what every command needs
 
 

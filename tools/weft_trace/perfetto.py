@@ -215,8 +215,9 @@ class Perfetto(Watcher):
         self._event(time, INSTANT, track, f"wakes {kind} {woken.key}{by}", fixed(47, self._flow))
 
     def thread_new(self, time: int, thread: Thread) -> None:
-        name = f"thread {thread.id} {thread.name}".rstrip()
-        self._track(THREADS, thread.key, self._process_track(thread.process), text(2, name))
+        """A track keeps the name that it has first.  So it has no name that the thread is given later."""
+        if f"{THREADS:x} {thread.key}" not in self._tracks:
+            self._track(THREADS, thread.key, self._process_track(thread.process), text(2, f"thread {thread.id}"))
 
     def thread(self, time: int, thread: Thread, before: str, since: int, lwp: Lwp | None) -> None:
         if lwp is not thread.lwp:
