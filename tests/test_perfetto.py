@@ -62,7 +62,8 @@ def test_the_table_sched(known):
 
 def test_thread_states(known):
     found = known.query(f"select (ts - {START}) / 1000, iif(dur < 0, -1, dur / 1000), state, waker.name "
-                        "from thread_state join thread using (utid) left join thread waker on waker_utid = waker.utid "
+                        "from thread_state join thread using (utid) left join thread waker "
+                        "on waker_utid = waker.utid "
                         "where thread.name = 'LWP 1' order by ts")
     assert found == [(10, 2, "R", "swapper"), (12, 104, "Running", None), (116, 27, "S", None),
                      (143, 3, "R", "LWP 3"), (146, -1, "Running", None)]
