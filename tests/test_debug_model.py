@@ -547,7 +547,7 @@ def test_torture_keeps_what_fails(weft, tmp_path):
                           cwd=TOP, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1, done.stderr
     names = sorted(path.name for path in (tmp_path / "crashes").iterdir())
-    assert names == ["sh-seed1.crash"], done.stdout
+    assert names == ["sh-seed1.crash", "sh-seed1.trace"], done.stdout
     assert done.stdout.count("its memory is kept: tools/weft crash ") == 1
     assert done.stdout.count("    2:\tsh\n") == 2, done.stdout
     assert weft("crash", tmp_path / "crashes" / names[0]).returncode == 0
@@ -572,7 +572,8 @@ def test_seeds_keep_the_failure_that_is_told(weft, tmp_path):
     done = weft("run", "--seeds", "1..3", "--smp", "2", "--mem", MEM, "--keep", tmp_path / "k", "--",
                 "held_locks", "circle")
     assert done.returncode == 124 and DEADLOCK.encode() in done.stderr
-    assert [path.name for path in (tmp_path / "k").iterdir()] == ["held_locks-seed1.crash"]
+    assert sorted(path.name for path in (tmp_path / "k").iterdir()) == ["held_locks-seed1.crash",
+                                                                        "held_locks-seed1.trace"]
 
 
 assert {"held_locks", "spins_for"} <= GUEST_PROGRAMS

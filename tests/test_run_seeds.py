@@ -28,13 +28,17 @@ def test_a_race_is_found_and_its_line_repeats_it(weft, tmp_path):
              for jobs in (1, 3)]
     assert found[0].stderr == found[1].stderr
     assert {(one.returncode, one.stdout) for one in found} == {(1, b"counter = 1\n")}
-    said, line, gdb = found[0].stderr.decode().splitlines()
+    said, line, gdb, trace = found[0].stderr.decode().splitlines()
     seed = re.fullmatch(r"weft: seed (\d+) failed: status 1; the lines that repeat it, with the same "
                         r"input:", said)[1]
     assert line.startswith("tools/weft run ") and f"--seed {seed} " in line
     assert gdb.startswith("tools/weft gdb ") and line.split(" run ")[1].split(" -- ")[0] in gdb
     again = weft(*shlex.split(line)[1:], stdin=b"in")
     assert (again.returncode, again.stdout) == (1, b"counter = 1\n")
+    path = re.fullmatch(r"weft: its last records, of another run: tools/weft stats (.*)", trace)[1]
+    assert path == str(TOP / f"build/crashes/late-seed{seed}.trace")
+    found = weft("stats", "--json", path)
+    assert found.returncode == 0 and b'"2": "late"' in found.stdout
 
 
 def test_all_well(weft):

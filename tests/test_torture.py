@@ -67,7 +67,7 @@ def test_a_failure_can_be_repeated(monkeypatch, capsys):
     from weft_host.cli import main
     from weft_host.guest import Result
 
-    monkeypatch.setattr(torture.Guests, "run", lambda guests, machine: Result(
+    monkeypatch.setattr(torture.Guests, "run", lambda guests, machine, *_: Result(
         1 if machine.seed == 12 else 0, "torture: ..., all well\n", seconds=1.0))
     assert main(["torture", "--no-build", "--runs", "3", "--seed", "11", "--jobs", "2",
                  "--timing", "exact", "--model", "lwp", "--smp", "4", "--options", ""]) == 1

@@ -34,9 +34,9 @@ def test_all_points_can_be_patched():
     image, found = patches(KERNEL)
     assert len(found) == len(image.points)
     names = {point.name for point in image.points}
-    assert names >= {"on_cpu", "off_cpu", "wake", "queue", "syscall", "syscall_end", "trap", "trap_end", "interrupt",
-                     "interrupt_end", "kfault", "kfault_end", "timer",
-                     "lwp_new", "lwp_exit", "process_new", "process_exit", "exec", "upcall", "sigwaiting",
+    assert names >= {"on_cpu", "off_cpu", "wake", "queue", "syscall", "syscall_end", "trap", "trap_end",
+                     "interrupt", "interrupt_end", "kfault", "kfault_end", "timer", "lwp_new",
+                     "lwp_exit", "process_new", "process_exit", "exec", "upcall", "sigwaiting",
                      "priority", "preempt", "preempt_deferred"}
 
 

@@ -398,14 +398,14 @@ def _input_file(data: bytes) -> IO[bytes]:
     return source
 
 
-def run(machine: Machine, stdin: bytes = b"",
-        started: Callable[[Guest], None] | None = None) -> Result:
+def run(machine: Machine, stdin: bytes = b"", started: Callable[[Guest], None] | None = None,
+        work: Path | None = None) -> Result:
     """Runs a machine to its end with this input, and returns its Result with the output.  started
-    is called with the Guest as soon as it runs."""
+    is called with the Guest as soon as it runs; work: see Guest."""
     output = bytearray()
     if machine.timing == "exact":
         machine.stdin, stdin = stdin, b""
-    with _input_file(stdin) as source, Guest(machine) as guest:
+    with _input_file(stdin) as source, Guest(machine, work=work) as guest:
         if started is not None:
             started(guest)
         result = guest.relay(output.extend, source.fileno() if stdin else None)
@@ -421,7 +421,7 @@ class Guests:
         self._running: set[Guest] = set()
         self.stopped = False
 
-    def run(self, machine: Machine, stdin: bytes = b"") -> Result:
+    def run(self, machine: Machine, stdin: bytes = b"", work: Path | None = None) -> Result:
         """As run() does; after stop(), a Result that says nothing of the machine."""
         mine: set[Guest] = set()
 
@@ -433,7 +433,7 @@ class Guests:
                     guest.qemu.kill()
 
         try:
-            return run(machine, stdin, started)
+            return run(machine, stdin, started, work)
         finally:
             with self._lock:
                 self._running -= mine

@@ -7,6 +7,7 @@ TOP = Path(__file__).resolve().parents[2]
 BUILD = TOP / "build"  # shared by both builds: C library, Python environment, results
 VENV = BUILD / "venv"
 RESULTS = BUILD / "results"
+CRASHES = BUILD / "crashes"  # what is left of runs that failed
 
 
 def build_dir(debug):

@@ -16,6 +16,7 @@ from dataclasses import replace
 from .counts import counted
 from .guest import Guests
 from .machine import UsageError
+from .paths import CRASHES
 
 LARGEST = 2**32 - 1
 # Where GDB stops, in the repeat of a run that failed and cannot be recorded: in the kernel.
@@ -159,5 +160,9 @@ def run(machine, text, jobs, words, tell):
     tell(result)
     print(f"weft: seed {seed} failed: {result.error or f'status {result.status}'}; the lines that "
           f"repeat it{', with the same input' if machine.stdin else ''}:\n"
-          f"{repeat([*words, '--seed', str(seed)], machine)}", file=sys.stderr)
+          f"{repeat([*words, '--seed', str(seed)], machine)}", file=sys.stderr, flush=True)
+    from . import lasttrace  # most runs end well, and need not wait for this module
+
+    said = lasttrace.keep(Guests(), replace(machine, seed=seed), machine.stdin, machine.keep or CRASHES, result)
+    print(f"weft: {said}", file=sys.stderr)
     return result

@@ -15,11 +15,11 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import build, cores
+from . import build, cores, lasttrace
 from .counts import counted
 from .guest import Guests
 from .machine import ENGINES, Machine, UsageError
-from .paths import BUILD
+from .paths import CRASHES
 from .runcmd import add_keep, told_kept
 from .seeds import repeat
 
@@ -124,7 +124,6 @@ def failure(result):
     return "" if ", all well" in result.output else "it did not say that all is well"
 
 
-CRASHES = BUILD / "crashes"
 MOST_KEPT = 10
 
 
@@ -139,6 +138,7 @@ class Torture:
         self._settings = settings
         self._keep = keep
         self._kept = 0
+        self._traced = 0
         self._lock = threading.Lock()
         self._fast = threading.Lock()
         self._jobs = jobs
@@ -160,6 +160,7 @@ class Torture:
                 machine.keep = self._keep if self._kept < MOST_KEPT else None
                 result = self._guests.run(machine)
             why = failure(result)
+            traced = self._trace(machine, result) if why and one.timing == "exact" else None
             with self._lock:
                 if self._guests.stopped:
                     return
@@ -173,7 +174,17 @@ class Torture:
                     print("\n".join(f"    {line}" for line in told))
                     if result.kept is not None:
                         print(told_kept(result))
+                    if traced is not None:
+                        print(traced)
                     print(one.repeat(result), flush=True)
+
+    def _trace(self, machine, result):
+        """The line that says where the last records of a run that failed are; None for the later ones."""
+        with self._lock:
+            if self._guests.stopped or self._traced == MOST_KEPT:
+                return None
+            self._traced += 1
+        return lasttrace.keep(self._guests, machine, b"", self._keep, result)
 
     def run(self):
         with concurrent.futures.ThreadPoolExecutor(self._jobs) as pool:

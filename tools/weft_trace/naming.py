@@ -3,6 +3,7 @@ given before."""
 
 import re
 import struct
+from collections.abc import Collection
 
 from weft_host.paths import TOP
 
@@ -41,6 +42,10 @@ class Naming:
         self._lwps: dict[int, tuple[_Process, int]] = {}
         self._processes: dict[int, _Process] = {}
         self._idle: set[int] = set()
+
+    def points(self, names: Collection[str]) -> set[int]:
+        """The points of these events, as ring.Record has them."""
+        return {number for number, point in self._points.items() if point.name in names}
 
     def record(self, record: ring.Record) -> Record:
         """Records of one CPU come in the order of its ring."""

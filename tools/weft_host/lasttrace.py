@@ -1,0 +1,45 @@
+"""After a failure under a seed, the same run once more, traced: its last records are kept.
+
+In exact timing a traced run is the run, to the instruction.
+"""
+
+import contextlib
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+from weft_trace import ring
+
+from . import traced
+from .guest import Guests, Result
+from .machine import Machine
+from .spool import Last
+from .tracecmd import replaced
+from .workdir import WorkDirectory
+
+LAST = 100_000  # records
+# Without these, the names of what is older are missing.
+NAMES = {"lwp_idle", "lwp_new", "process_new", "process_name", "process_exit", "exec", "thread_first", "thread_new",
+         "thread_name"}
+
+
+def keep(guests: Guests, machine: Machine, stdin: bytes, folder: Path, failed: Result, last: int = LAST) -> str:
+    """Runs a machine of exact timing, which has failed with this Result, again.  Its last records are in
+    FOLDER/STEM.trace then; the line says so."""
+    path = folder / f"{machine.stem()}.trace"
+    folder.mkdir(parents=True, exist_ok=True)
+    machine = replace(machine, keep=None)
+    with WorkDirectory() as directory:
+        work = Path(directory)
+        naming, rings = traced.prepare(machine, work, min(traced.RECORDS, ring.most(machine.smp)), None)
+        with contextlib.closing(Last(machine.smp, rings, last, naming.points(NAMES))) as records:
+            try:
+                result = guests.run(machine, stdin, work)
+            finally:
+                records.stop()
+            with replaced(path) as file:
+                for record in traced.named(records, naming):
+                    file.write(f"{record}\n".encode())
+    other = "" if (result.status, result.error) == (failed.status, failed.error) else \
+        f", which ended otherwise ({result.error or f'status {result.status}'})"
+    return f"its last records, of another run{other}: tools/weft stats {shlex.quote(str(path))}"
