@@ -151,7 +151,7 @@ def weft():
         if argv and argv[0] in ("run", "gdb") and "--" in argv:
             files = brought(*argv[argv.index("--"):], debug="--debug" in argv)
             argv[1:1] = [word for file in files for word in ("--file", file)]
-        if argv and argv[0] in ("run", "cc", "gdb", "doctor"):
+        if argv and argv[0] in ("run", "cc", "gdb", "doctor", "trace", "stats"):
             argv.insert(1, "--no-build")
         return subprocess.run([TOP / "tools/weft", *argv], input=stdin, timeout=timeout,
                               capture_output=True, env={**os.environ, "LC_ALL": "C.UTF-8"},

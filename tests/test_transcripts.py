@@ -103,8 +103,10 @@ class Session:
             expect(command, lines, output)
 
     def _here(self, words):
-        """With sources and programs in the test's folder."""
+        """With sources, programs and traces in the test's folder."""
         for n, word in enumerate(words):
+            if re.fullmatch(r"\w+\.(trace|pftrace|tables)", word):
+                words[n] = str(self._folder / word)
             name = f"{word}.c" if n and words[n - 1] in ("-o", "--file") else word
             if re.fullmatch(r"\w+\.c", name) and (self._source(name) or name == "prog.c"):
                 words[n] = str(self._folder / word)

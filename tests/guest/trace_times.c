@@ -52,7 +52,8 @@ static void child(void)
 {
 	pthread_t t[THREADS];
 	int pipes[2];
-	char *pages = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+	char *pages =
+		mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
 
 	check(pages != MAP_FAILED && pipe(pipes) == 0, "child");
 	for (int i = 0; i < PAGES / 2; i++)

@@ -74,7 +74,7 @@ class Naming:
         return Record(record.time, record.cpu, point.name, said)
 
     def _process(self, address: int) -> _Process:
-        """The process at an address, a new one if the former has ended."""
+        """The process at an address.  After the end of a process another may have its address."""
         process = self._processes.get(address)
         if process is None or process.gone:
             process = self._processes[address] = _Process()

@@ -97,7 +97,7 @@ class Lock:
         self.address = address
         self.kind = kind
         self.owner: Thread | None = None  # as far as records tell
-        self.since = time  # since when the owner is this one
+        self.since = time  # when the owner got it
         self.waiters: list[Thread] = []
 
     def __str__(self) -> str:

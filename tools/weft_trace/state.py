@@ -42,7 +42,7 @@ class State:
         return cpu
 
     def _lwp(self, key: str) -> Lwp:
-        """The LWP; a new one if no record has told of it: an LWP of the kernel, or its record is lost."""
+        """The LWP, which is made if no record has told of it: an LWP of the kernel, or its record is lost."""
         lwp = self.lwps.get(key)
         if lwp is None:
             pid, slash, number = key.partition("/")

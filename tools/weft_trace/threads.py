@@ -14,7 +14,7 @@ class Threads(State):
     # --- objects ------------------------------------------------------------------------------------------
 
     def _thread(self, key: str) -> Thread | None:
-        """The thread; a new one if no record has told of it.  None: a context of the pool."""
+        """The thread, which is made if no record has told of it.  None: a context of the pool."""
         thread = self.threads.get(key)
         if thread is None:
             pid, dot, number = key.partition(".")

@@ -7,8 +7,8 @@ from .objects import Cpu, Lock, Lwp, Process, Thread, Wake
 
 
 class Watcher:
-    """What changes.  Each method is called when the objects have their new values.  `before` is the former
-    value, and `since` says from when."""
+    """What changes.  Each method is called when the objects have their new values.  `before` is the value
+    until now, and `since` says from when."""
 
     def process(self, time: int, process: Process) -> None:
         """It is new, has a new name, or has ended."""
