@@ -101,7 +101,9 @@ class Lock:
         self.waiters: list[Thread] = []
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.address}"
+        """By its name in the program, if the address comes with one (ADDRESS:NAME)."""
+        address, _, name = self.address.partition(":")
+        return f"{self.kind} {name or address}"
 
 
 class Cpu:
