@@ -252,6 +252,41 @@ def test_threads(figures, tmp_path):
     assert found["latency"]["dispatched"]["count"] == 2
 
 
+LOCKS = """\
+200 0 thread_first thread=2.1 id=1 bound=0
+201 0 thread_new thread=2.2 id=2 bound=0
+202 0 thread_state thread=2.2 state=RunQueue
+203 0 thread_switch thread=2.1 state=RunQueue next=2.2
+204 0 lock_wait lock=0x4c8:door kind=mutex owner=2.1
+205 0 thread_switch thread=2.2 state=Blocked next=2.1
+220 0 lock_free lock=0x4c8:door kind=mutex
+221 0 thread_woken thread=2.2
+222 0 lock_wait lock=0x4d0 kind=cond mutex=0x4c8:door
+223 0 thread_switch thread=2.1 state=Blocked next=2.2
+224 0 lock_own lock=0x4c8:door kind=mutex
+226 0 lock_move thread=2.1 lock=0x4c8:door
+230 0 lock_free lock=0x4c8:door kind=mutex
+231 0 thread_woken thread=2.1
+"""
+
+
+def test_the_owners_of_locks(figures, tmp_path):
+    """Of the one that was owned before the trace knew of it, by the record of the wait."""
+    path = tmp_path / "raw"
+    path.write_text(trace_of(TRACE + LOCKS))
+    waits = [(wait["waiter"], wait["duration"], wait["for"], wait["owner"], wait["woken_by"])
+             for wait in figures(path)["longest_waits"] if wait["state"] == "Blocked"]
+    assert waits == [("2.2", 16000, "mutex door", "2.1", "2.1"), ("2.1", 8000, "mutex door", "2.2", "2.2")]
+    model, said = Model(), Said()
+    model.watch(said)
+    for record in events.read(path):
+        model.feed(record)
+    assert [(time, lock, waiters) for time, lock, waiters in said.locks] == [
+        (204, "mutex door", []), (204, "mutex door", ["2.2"]), (220, "mutex door", ["2.2"]),
+        (221, "mutex door", []), (222, "cond 0x4d0", ["2.1"]), (224, "mutex door", []), (226, "cond 0x4d0", []),
+        (226, "mutex door", ["2.1"]), (230, "mutex door", ["2.1"]), (231, "mutex door", [])]
+
+
 # --- traces that are empty, incomplete or damaged ---------------------------------------------------------
 
 

@@ -89,7 +89,7 @@ class Thread:
 class Lock:
     """A lock, condition variable or other object that a thread has waited for."""
 
-    __slots__ = ("address", "key", "kind", "owner", "process", "since", "waiters")
+    __slots__ = ("address", "former", "key", "kind", "owner", "process", "since", "waiters")
 
     def __init__(self, key: str, process: Process | None, address: str, kind: str, time: int) -> None:
         self.key = key  # PID:ADDRESS
@@ -97,6 +97,7 @@ class Lock:
         self.address = address
         self.kind = kind
         self.owner: Thread | None = None  # as far as records tell
+        self.former: Thread | None = None  # the last thread that has released it
         self.since = time  # when the owner got it
         self.waiters: list[Thread] = []
 

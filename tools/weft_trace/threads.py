@@ -152,6 +152,8 @@ class Threads(State):
         thread = self._running(cpu)
         if "owner" in values and values["owner"] != "-":
             self._owned(lock, self._thread(values["owner"]))
+        if "mutex" in values:  # that a wait for a condition variable releases
+            self._owned(self._lock(cpu, values["mutex"], "mutex"), None)
         if thread is not None:
             self._waits(thread, lock)
 
@@ -163,7 +165,10 @@ class Threads(State):
             self._owned(lock, thread)
 
     def _on_lock_free(self, cpu: Cpu, values: dict[str, str]) -> None:
-        self._owned(self._lock(cpu, values["lock"], values["kind"]), None)
+        """Its owner is perhaps not known: a mutex that no thread waits for is acquired without a record."""
+        lock = self._lock(cpu, values["lock"], values["kind"])
+        lock.former = self._running(cpu)
+        self._owned(lock, None)
 
     def _on_lock_move(self, cpu: Cpu, values: dict[str, str]) -> None:
         """A waiter of a condition variable becomes one of the mutex."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .model import Model, Watcher
-from .objects import Cpu, Lwp, Thread, Wake
+from .objects import Cpu, Lock, Lwp, Thread, Wake
 
 IDLE = -1
 
@@ -26,7 +26,7 @@ class Wait:
     begin: int
     end: int
     woken_by: str
-    owner: str = ""  # of the lock, as the wait began
+    owner: str = ""  # of the lock, as the wait ended
     cpus: tuple[tuple[int, int], ...] = ()  # of waitcpu: in whose queue, from when
 
     @property
@@ -96,7 +96,7 @@ class Waits(Watcher):
         self._numbers: dict[str, int] = {}
         self._keys: list[str] = []
         self._queued: dict[str, tuple[tuple[int, int], ...]] = {}
-        self._owners: dict[str, str] = {}  # of the lock that a thread waits for, as its wait began
+        self._owners: dict[str, str] = {}  # of the lock that a thread has waited for, as the thread was woken
         self._idle: set[int] = set()  # CPUs
         self._crowded: set[int] = set()  # CPUs that run an LWP and have another one in the queue
         self._both: tuple[int, int, int] | None = None  # since when both are there; one of each
@@ -135,7 +135,8 @@ class Waits(Watcher):
             self._ran(time, lwp, since)
         elif before in ("lock", "sleep") and self.blocked.takes(time - since):
             woken = lwp.woken if lwp.woken is not None and lwp.woken.time >= since else None
-            self.blocked.add(Wait(lwp.key, before, lwp.wchan, since, time, _waker(woken)))
+            lock = lwp.thread.waits if lwp.thread is not None else None
+            self.blocked.add(Wait(lwp.key, before, str(lock or lwp.wchan), since, time, _waker(woken), _owner(lock)))
         if lwp.state == "waitcpu":
             on = lwp.queued.number if lwp.queued else self._model.cpu
             self._queued[lwp.key] = ((time, on),)
@@ -152,10 +153,13 @@ class Waits(Watcher):
         if before == "Blocked" and self.blocked.takes(time - since):
             woken = thread.woken if thread.woken is not None and thread.woken.time >= since else None
             self.blocked.add(Wait(thread.key, before, str(thread.waits or ""), since, time, _waker(woken),
-                                  self._owners.get(thread.key, "")))
-        if thread.state == "Blocked" and before != "Blocked":
-            owner = thread.waits.owner if thread.waits is not None else None
-            self._owners[thread.key] = owner.key if owner is not None else ""
+                                  self._owners.get(thread.key) or _owner(thread.waits)))
+        if before == "Blocked":
+            self._owners.pop(thread.key, None)
+
+    def wake(self, time: int, wake: Wake) -> None:
+        if isinstance(wake.woken, Thread):
+            self._owners[wake.woken.key] = _owner(wake.woken.waits)
 
     def _look(self, time: int, cpu: Cpu) -> None:
         """Begins and ends the intervals in which a CPU is idle and an LWP waits in the queue of another one."""
@@ -190,6 +194,12 @@ class Waits(Watcher):
         for wait in self.waits_of:
             found.update(self.ran_during(wait))
         return found
+
+
+def _owner(lock: Lock | None) -> str:
+    """The owner, or the thread that has just released the lock."""
+    owner = (lock.owner or lock.former) if lock is not None else None
+    return owner.key if owner is not None else ""
 
 
 def _waker(wake: Wake | None) -> str:
