@@ -20,6 +20,8 @@ SEQUENCE = 1
 BOOTTIME = 6  # BuiltinClock.BUILTIN_CLOCK_BOOTTIME
 CLEARED, NEEDED = 1, 2  # SequenceFlags
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4  # TrackEvent.Type
+TYPES = {kind: number(9, kind) for kind in (BEGIN, END, INSTANT, COUNTER)}
+IN_SEQUENCE = number(10, SEQUENCE) + number(13, NEEDED)
 BUNDLE = 2000  # events of a CPU in one packet
 IN_INTERRUPT = 0x08  # TRACE_FLAG_HARDIRQ
 # Linux's bits of a task's state.
@@ -31,6 +33,19 @@ PROCESSES, LWPS, MAPPINGS, THREADS, LOCKS, WAITERS, QUEUES, INTERRUPTS = (kind <
 def packet(content: bytes) -> bytes:
     """Trace.packet."""
     return data(1, content)
+
+
+class _Times:
+    """TracePacket.timestamp; most times have the upper bits of the time before."""
+
+    def __init__(self) -> None:
+        self._upper, self._said = 0, b"\0"
+
+    def field(self, time: int) -> bytes:
+        upper = time >> 14
+        if upper != self._upper:
+            self._upper, self._said = upper, varint(upper)
+        return bytes((0x40, time & 0x7f | 0x80, time >> 7 & 0x7f | 0x80)) + self._said
 
 
 class _Sched:
@@ -67,7 +82,9 @@ class Perfetto(Watcher):
         self._model = model
         self._file = file
         self._sched: dict[int, _Sched] = {}
-        self._names: dict[str, int] = {}  # interned
+        self._times = _Times()
+        self._names: dict[str, bytes] = {}  # interned: TrackEvent.name_iid
+        self._places: dict[int, bytes] = {}  # of tracks: TrackEvent.track_uuid
         self._tids: dict[str, int] = {}
         self._left: dict[int, int] = {}  # of a CPU: the state of the LWP that has left it last
         self._tracks: dict[str, int] = {}
@@ -98,16 +115,21 @@ class Perfetto(Watcher):
         return track
 
     def _event(self, time: int, kind: int, track: int, name: str | None = None, more: bytes = b"") -> None:
-        """A TrackEvent."""
+        """A TrackEvent.  Most packets are made here, and so from parts that are encoded already."""
         intern = b""
-        said = number(9, kind) + number(11, track) + more
+        place = self._places.get(track)
+        if place is None:
+            place = self._places[track] = number(11, track)
+        said = TYPES[kind] + place + more
         if name is not None:
             known = self._names.get(name)
             if known is None:
-                known = self._names[name] = len(self._names) + 1
-                intern = data(12, data(2, number(1, known) + text(2, name)))
-            said += number(10, known)
-        self._file.write(packet(b"\x40" + varint(time) + b"\x50\x01\x68\x02" + intern + data(11, said)))
+                number_of = len(self._names) + 1
+                intern = data(12, data(2, number(1, number_of) + text(2, name)))
+                known = self._names[name] = number(10, number_of)
+            said += known
+        content = self._times.field(time) + IN_SEQUENCE + intern + b"\x5a" + varint(len(said)) + said
+        self._file.write(b"\x0a" + varint(len(content)) + content)
 
     def _slice(self, time: int, track: int, name: str | None, more: bytes = b"") -> None:
         """The slice that is open ends, and another begins, or (None) none."""

@@ -136,7 +136,8 @@ class Waits(Watcher):
         elif before in ("lock", "sleep") and self.blocked.takes(time - since):
             woken = lwp.woken if lwp.woken is not None and lwp.woken.time >= since else None
             lock = lwp.thread.waits if lwp.thread is not None else None
-            self.blocked.add(Wait(lwp.key, before, str(lock or lwp.wchan), since, time, _waker(woken), _owner(lock)))
+            self.blocked.add(Wait(lwp.key, before, str(lock or lwp.wchan), since, time, _waker(woken),
+                                  _owner(lock)))
         if lwp.state == "waitcpu":
             on = lwp.queued.number if lwp.queued else self._model.cpu
             self._queued[lwp.key] = ((time, on),)
