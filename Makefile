@@ -109,7 +109,7 @@ report: setup
 	@$(WEFT) report $(ARGS)
 
 # PYTEST="-k pingpong --soak 10" hands options to pytest.
-# Of chosen tests, the report's get themselves a browser (tests/test_report.py).
+# Of chosen tests, those of pages get themselves a browser (tests/browser.py).
 test: SETUP_FOR := $(if $(PYTEST),,test)
 test: setup
 	@$(MAKE) $(PARALLEL) all test-programs iso

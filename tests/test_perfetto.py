@@ -4,7 +4,7 @@ import json
 import subprocess
 
 import pytest
-from test_report import browser  # noqa: F401
+from browser import launched
 from test_stats import TRACE, trace_of
 from weft_host import venv
 from weft_host.cli import main
@@ -30,7 +30,13 @@ RECORDS = TRACE + """\
 """
 
 
-def processor(browser, path):  # noqa: F811
+@pytest.fixture(scope="module")
+def browser():
+    with launched() as opened:
+        yield opened
+
+
+def processor(browser, path):
     venv.add("perfetto")
     from trace_processor import TraceProcessor
 
@@ -38,7 +44,7 @@ def processor(browser, path):  # noqa: F811
 
 
 @pytest.fixture(scope="module")
-def known(browser, tmp_path_factory):  # noqa: F811
+def known(browser, tmp_path_factory):
     """A trace whose times are known; in microseconds since its start."""
     place = tmp_path_factory.mktemp("known")
     (place / "raw").write_text(trace_of(RECORDS))
@@ -120,7 +126,7 @@ def test_an_arrow_for_each_wake_up(known):
         ("wakes thread 2.1", 220, "RunQueue", 221)]
 
 
-def test_a_guest(browser, tmp_path):  # noqa: F811
+def test_a_guest(browser, tmp_path):
     """The viewer's sums are those of weft stats."""
     def weft(*words):
         done = subprocess.run([TOP / "tools/weft", *words], stdin=subprocess.DEVNULL, capture_output=True,
@@ -147,7 +153,7 @@ def test_a_guest(browser, tmp_path):  # noqa: F811
         opened.close()
 
 
-def test_an_empty_trace(browser, tmp_path):  # noqa: F811
+def test_an_empty_trace(browser, tmp_path):
     (tmp_path / "raw").write_text("")
     assert main(["trace", "--from", str(tmp_path / "raw"), "-o", str(tmp_path / "trace")]) == 0
     opened = processor(browser, tmp_path / "trace")

@@ -7,20 +7,15 @@ request, and text that can be read on light and on dark ground.
 
 import html.parser
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
-from conftest import TOP
+from browser import launched
 from test_pingpong import Recorded
-from weft_host import claims, cli, experiment, report, results, runner, venv, words
+from weft_host import claims, cli, experiment, report, results, runner, words
 from weft_host.experiments import pingpong
 
-BROWSERS = ("chromium", "google-chrome", "google-chrome-stable",
-            "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome")
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
 
@@ -333,33 +328,10 @@ def test_without_results(tmp_path, capsys):
 
 # --- in a browser --------------------------------------------------------------------------------
 
-def find_browser():
-    """The system's, or $WEFT_BROWSER; None: the one that Playwright brings."""
-    for name in (os.environ.get("WEFT_BROWSER"), *BROWSERS):
-        if name and shutil.which(name):
-            return shutil.which(name)
-    return None
-
-
 @pytest.fixture(scope="module")
 def browser():
-    venv.add("browser")
-    from playwright.sync_api import Error, sync_playwright
-
-    if find_browser() is None:  # `make test PYTEST=...` has not set it up
-        subprocess.run([TOP / "tools/setup.sh", "test"])
-    path = find_browser()
-    if path is None:
-        subprocess.run([sys.executable, "-m", "playwright", "install", "chromium"])
-    with sync_playwright() as playwright:
-        try:
-            opened = playwright.chromium.launch(executable_path=path)
-        except Error as error:
-            pytest.fail("no browser for the report's test: install Chromium (Debian: chromium; "
-                        "elsewhere: build/venv/bin/playwright install --with-deps chromium), or set "
-                        f"WEFT_BROWSER to the path of Chrome\n{error}", pytrace=False)
+    with launched() as opened:
         yield opened
-        opened.close()
 
 
 # Contrast as WCAG 2 defines it, of all text, and of what plots draw, against what is behind it.

@@ -287,6 +287,24 @@ def test_the_owners_of_locks(figures, tmp_path):
         (226, "mutex door", ["2.1"]), (230, "mutex door", ["2.1"]), (231, "mutex door", [])]
 
 
+def test_threads_end_with_their_program(tmp_path):
+    """By exec, after which its LWP has the number 1; by the end of the process."""
+    path = tmp_path / "raw"
+    path.write_text(trace_of(TRACE + LOCKS + """\
+240 0 exec lwp=2/1 process=2 id=1
+241 0 thread_first thread=2.1 id=1 bound=1
+250 0 process_exit process=2 status=0
+251 0 off_cpu lwp=2/1 mstate=sleep wchan=-
+"""))
+    model, before = Model(), None
+    for record in events.read(path):
+        model.feed(record)
+        if record.name == "exec":
+            before = set(model.threads), set(model.lwps), model.cpus[0].lwp.key
+    assert before == (set(), {"2/1"}, "2/1")
+    assert model.threads == model.lwps == {} and model.processes[2].gone == 1000250000
+
+
 # --- traces that are empty, incomplete or damaged ---------------------------------------------------------
 
 

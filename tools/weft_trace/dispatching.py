@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from .objects import RUNNING, Cpu, Lwp, Process
-from .state import State
+from .threads import Threads
 
 
-class Dispatching(State):
+class Dispatching(Threads):
     def __init__(self) -> None:
         super().__init__()
         self._unnamed: dict[str, list[Lwp]] = {}  # of processes that have no number yet, by the address
@@ -49,6 +49,7 @@ class Dispatching(State):
             process.gone = self.now
             for lwp in process.lwps.values():
                 lwp.exiting = True
+            self._gone_threads(process)
             self._tell("process", process)
 
     def _on_lwp_exit(self, _: Cpu, values: dict[str, str]) -> None:
@@ -57,6 +58,8 @@ class Dispatching(State):
     def _on_exec(self, cpu: Cpu, values: dict[str, str]) -> None:
         """The LWP that stays has a new number perhaps."""
         lwp, key = cpu.lwp, values["lwp"]
+        if lwp is not None and lwp.process is not None:
+            self._gone_threads(lwp.process)
         if lwp is None or lwp.key == key:
             return
         if (old := self.lwps.get(key)) is not None:

@@ -13,13 +13,12 @@ from weft_host.machine import HostError
 from .dispatching import Dispatching
 from .events import Record
 from .objects import Cpu
-from .threads import Threads
 from .watcher import Watcher
 
 __all__ = ["Model", "Watcher"]
 
 
-class Model(Dispatching, Threads):
+class Model(Dispatching):
     def __init__(self) -> None:
         super().__init__()
         self._does: dict[str, Callable[[Cpu, dict[str, str]], None]] = {

@@ -99,7 +99,7 @@ class Lock:
         self.owner: Thread | None = None  # as far as records tell
         self.former: Thread | None = None  # the last thread that has released it
         self.since = time  # when the owner got it
-        self.waiters: list[Thread] = []
+        self.waiters: dict[Thread, None] = {}  # in the order in which they came
 
     def __str__(self) -> str:
         """By its name in the program, if the address comes with one (ADDRESS:NAME)."""

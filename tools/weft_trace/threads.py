@@ -6,7 +6,7 @@ Threads are PID.ID.  In place of a thread there may be a context of the pool, in
 
 from __future__ import annotations
 
-from .objects import GONE, Cpu, Lock, Lwp, Thread
+from .objects import GONE, Cpu, Lock, Lwp, Process, Thread
 from .state import State
 
 
@@ -58,10 +58,10 @@ class Threads(State):
         if old is lock:
             return
         if old is not None and thread in old.waiters:
-            old.waiters.remove(thread)
+            del old.waiters[thread]
             self._tell("lock", old, old.owner, old.since)
         if lock is not None:
-            lock.waiters.append(thread)
+            lock.waiters[thread] = None
             self._tell("lock", lock, lock.owner, lock.since)
 
     def _owned(self, lock: Lock, owner: Thread | None) -> None:
@@ -100,6 +100,11 @@ class Threads(State):
     def _on_thread_exit(self, _: Cpu, values: dict[str, str]) -> None:
         thread = self._thread(values["thread"])
         if thread is not None:
+            self._gone_thread(thread)
+
+    def _gone_threads(self, process: Process) -> None:
+        """The process has ended, or executes another program."""
+        for thread in [*process.threads.values()]:
             self._gone_thread(thread)
 
     def _gone_thread(self, thread: Thread) -> None:
