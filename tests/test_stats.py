@@ -250,6 +250,7 @@ def test_threads(figures, tmp_path):
                                 "2.2": {"Stopped": 1000, "RunQueue": 10000, "OnLWP": 28000}}
     assert found["thread_on_lwp"] == {"2.1": {lwp: 17000}, "2.2": {lwp: 28000}}
     assert found["latency"]["dispatched"]["count"] == 2
+    assert found["thread_queues"] == {"2": {"mean": 24 / 250, "max": 1, "time": {"0": 226000, "1": 24000}}}
 
 
 LOCKS = """\

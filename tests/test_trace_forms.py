@@ -16,6 +16,14 @@ def test_text_that_is_read_is_written_the_same(weft, trace, tmp_path):  # noqa: 
     assert (tmp_path / "again").read_text() == trace.read_text()
 
 
+def test_without_a_form_it_is_that_of_the_viewer(weft, trace, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    weft("trace", "--from", trace)
+    weft("trace", "--from", trace, "-o", "out")
+    assert (tmp_path / "weft.pftrace").read_bytes() == (tmp_path / "out").read_bytes() != b""
+    assert {path.name for path in tmp_path.iterdir()} == {"raw", "out", "weft.pftrace"}
+
+
 def test_tables(weft, trace, tmp_path):  # noqa: F811
     weft("trace", "--from", trace, "--csv", tmp_path / "tables")
     lines = TRACE.splitlines()

@@ -97,6 +97,11 @@ def _matrix(console, title, things, most):
     table(console, title, ["", *columns], rows, most)
 
 
+def _lengths(times):
+    whole = sum(times.values())
+    return "  ".join(f"{length}: {share(time, whole)}" for length, time in list(times.items())[:8])
+
+
 def _waits(console, title, waits, most):
     rows = [[wait.waiter, us(wait.duration), us(wait.begin), wait.state, wait.what, wait.owner, wait.woken_by]
             for wait in waits]
@@ -119,9 +124,10 @@ def overview(console, figures, waits, most):
     _states(console, "Threads", with_names(figures["threads"]), most)
     _matrix(console, "LWPs on CPUs", figures["lwp_on_cpu"], most)
     _matrix(console, "Threads on LWPs", figures["thread_on_lwp"], most)
-    rows = [[f"CPU {cpu}", f"{queue['mean']:.3f}", str(queue["max"]),
-             "  ".join(f"{length}: {share(time, span)}" for length, time in list(queue["time"].items())[:8])]
-            for cpu, queue in figures["queues"].items()]
+    queues = {f"CPU {cpu}": queue for cpu, queue in figures["queues"].items()}
+    queues |= {f"threads of {pid}": queue for pid, queue in figures["thread_queues"].items()}
+    rows = [[name, f"{queue['mean']:.3f}", str(queue["max"]), _lengths(queue["time"])]
+            for name, queue in queues.items()]
     table(console, "Run queues", ["", "mean", "max", "share of time with each length"], rows, most)
     rows = [[text, str(found["count"]), *(us(found[name]) for name in ("mean", "p50", "p99", "p99.9", "max"))]
             for name, text in LATENCIES.items() if (found := figures["latency"][name])["count"]]

@@ -44,6 +44,23 @@ class Durations:
         return found
 
 
+class _Queue:
+    """Of threads that wait for an LWP; how long it has had each length."""
+
+    def __init__(self, begun: int) -> None:
+        self._length = 0
+        self._since = begun
+        self._times: Counter[int] = Counter()
+
+    def change(self, time: int, longer: int) -> None:
+        self._times[self._length] += time - self._since
+        self._length, self._since = self._length + longer, time
+
+    def until(self, end: int) -> Counter[int]:
+        self.change(end, 0)
+        return self._times
+
+
 class Stats(Watcher):
     """Consumes what a model tells."""
 
@@ -55,6 +72,7 @@ class Stats(Watcher):
         self.lwp_on_cpu: defaultdict[str, Counter[int]] = defaultdict(Counter)
         self.thread_on_lwp: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.queues: defaultdict[int, Counter[int]] = defaultdict(Counter)  # {CPU: {length: time}}
+        self.thread_queues: dict[int, _Queue] = {}  # of processes
         self.woken = Durations()  # from runnable to running, after a wake-up or as a new LWP
         self.preempted = Durations()  # the same, after the CPU was taken away
         self.dispatched = Durations()  # of threads: from RunQueue or Dispatchable to OnLWP
@@ -103,6 +121,9 @@ class Stats(Watcher):
 
     def thread(self, time: int, thread: Thread, before: str, since: int, lwp: Lwp | None) -> None:
         self.threads[thread.key][before] += time - since
+        longer = (thread.state == "RunQueue") - (before == "RunQueue")
+        if longer and thread.process is not None:
+            self.thread_queues.setdefault(thread.process.pid, _Queue(thread.process.begun)).change(time, longer)
         if before == "OnLWP" and lwp is not None:
             self.thread_on_lwp[thread.key][lwp.key] += time - since
         if thread.state in ("RunQueue", "Dispatchable"):
@@ -135,6 +156,8 @@ class Stats(Watcher):
             "thread_on_lwp": {key: dict(times) for key, times in
                               sorted(self.thread_on_lwp.items(), key=_by_number)},
             "queues": {str(cpu): _lengths(times) for cpu, times in sorted(self.queues.items())},
+            "thread_queues": {str(pid): _lengths(queue.until(model.processes[pid].gone or model.now))
+                              for pid, queue in sorted(self.thread_queues.items())},
             "latency": {"woken": self.woken.figures(), "preempted": self.preempted.figures(),
                         "dispatched": self.dispatched.figures()},
             "switches": sum(self.switches.values()), "migrations": self.migrations, "wakes": self.wakes,
