@@ -168,7 +168,9 @@ def test_longest_waits(figures, trace):
 
 
 def test_the_starved(figures, trace):
-    first = figures("--query", "starved", trace)[0]
+    found = figures("--query", "starved", trace)
+    first = found["lwps"][0]
+    assert found["threads"] == []
     assert (first["waiter"], first["duration"], first["total"]) == ("2/2", 91000, 91000)
     assert first["ran"] == {"2/1": 91000}
 
@@ -213,6 +215,15 @@ THREADS = """\
 245 0 thread_leave thread=2.2 next=2.1
 250 0 thread_state thread=2.1 state=OnLWP
 """
+
+
+def test_threads_that_starve(figures, tmp_path):
+    path = tmp_path / "raw"
+    path.write_text(trace_of(TRACE + THREADS))
+    found = figures("--query", "starved", path)["threads"]
+    assert [(one["waiter"], one["begin"] // 1000 % 1000, one["duration"], one["ran"]) for one in found] == [
+        ("2.1", 231, 14000, {"2.2": 9000}), ("2.2", 202, 10000, {"2.1": 10000})]
+    assert found[0]["total"] == 14000
 
 
 class Said(Watcher):

@@ -20,7 +20,7 @@ from . import traced
 from .machine import UsageError
 
 QUERIES = {
-    "starved": "LWPs that waited longest for a CPU, and what ran there meanwhile",
+    "starved": "LWPs that waited longest for a CPU, threads for an LWP, and what ran meanwhile",
     "idle-while-waiting": "CPUs that were idle while LWPs waited in the queues of others",
     "antagonists": "what ran while the LWP of --of waited for a CPU",
     "policies": "this trace beside the one of --against",
@@ -162,16 +162,19 @@ def _wait(wait: Wait) -> dict:
             "duration": wait.duration, "owner": wait.owner, "woken_by": wait.woken_by}
 
 
-def starved(_, waits: Waits) -> list[dict]:
-    return [{**_wait(wait), "total": waits.total[wait.waiter], "ran": dict(waits.ran_during(wait).most_common())}
-            for wait in waits.runnable.waits()]
+def starved(_, waits: Waits) -> dict[str, list[dict]]:
+    return {name: [{**_wait(wait), "total": waits.total[wait.waiter],
+                    "ran": dict(waits.ran_during(wait).most_common())} for wait in longest.waits()]
+            for name, longest in (("lwps", waits.runnable), ("threads", waits.ready))}
 
 
 def _starved_shown(console, found, most):
-    rows = [[one["waiter"], us(one["duration"]), us(one["begin"]), us(one["total"]),
-             "  ".join(f"{name} {us(time)}" for name, time in list(one["ran"].items())[:6])] for one in found]
-    table(console, "Longest waits for a CPU", ["LWP", "wait", "from", "all its waits", "ran there meanwhile"], rows,
-          most)
+    for title, name, meanwhile, waits in (
+            ("Longest waits for a CPU", "LWP", "ran there meanwhile", found["lwps"]),
+            ("Longest waits for an LWP", "thread", "had LWPs meanwhile", found["threads"])):
+        rows = [[one["waiter"], us(one["duration"]), us(one["begin"]), us(one["total"]),
+                 "  ".join(f"{name} {us(time)}" for name, time in list(one["ran"].items())[:6])] for one in waits]
+        table(console, title, [name, "wait", "from", "all its waits", meanwhile], rows, most)
 
 
 def idle_while_waiting(_, waits: Waits) -> dict:

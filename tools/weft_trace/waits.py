@@ -14,6 +14,7 @@ from .model import Model, Watcher
 from .objects import Cpu, Lock, Lwp, Thread, Wake
 
 IDLE = -1
+READY = ("RunQueue", "Dispatchable")
 
 
 @dataclass
@@ -80,6 +81,29 @@ class History:
         return found
 
 
+class Turns:
+    """The intervals in which threads of a process had an LWP."""
+
+    def __init__(self) -> None:
+        self._begins = array("q")
+        self._ends = array("q")  # in this order
+        self._threads: list[str] = []
+
+    def add(self, begin: int, end: int, thread: str) -> None:
+        self._begins.append(begin)
+        self._ends.append(end)
+        self._threads.append(thread)
+
+    def between(self, begin: int, end: int) -> Counter[str]:
+        """{thread: time}."""
+        found: Counter[str] = Counter()
+        for at in range(bisect_right(self._ends, begin), len(self._ends)):
+            had = min(self._ends[at], end) - max(self._begins[at], begin)
+            if had > 0:
+                found[self._threads[at]] += had
+        return found
+
+
 class Waits(Watcher):
     """`of`: an LWP of which all waits for a CPU are kept."""
 
@@ -88,11 +112,14 @@ class Waits(Watcher):
         self._of = of
         self.blocked = Longest(count)
         self.runnable = Longest(count)
+        self.ready = Longest(count)  # of threads, for an LWP
         self.waits_of: list[Wait] = []
-        self.total: Counter[str] = Counter()  # of waiting for a CPU, by LWP
+        self.total: Counter[str] = Counter()  # of waiting for a CPU, by LWP; for an LWP, by thread
         self.idle_meanwhile = Longest(count)  # a CPU was idle, and an LWP was in the queue of a busy one
         self.idle_total = 0
         self._history: defaultdict[int, History] = defaultdict(History)
+        self._turns: defaultdict[str, Turns] = defaultdict(Turns)  # by process
+        self._ready: dict[str, int] = {}  # since when a thread is
         self._numbers: dict[str, int] = {}
         self._keys: list[str] = []
         self._queued: dict[str, tuple[tuple[int, int], ...]] = {}
@@ -157,6 +184,19 @@ class Waits(Watcher):
                                   self._owners.get(thread.key) or _owner(thread.waits)))
         if before == "Blocked":
             self._owners.pop(thread.key, None)
+        self._turn(time, thread, before, since)
+
+    def _turn(self, time: int, thread: Thread, before: str, since: int) -> None:
+        """RunQueue and Dispatchable are one wait."""
+        if before == "OnLWP":
+            self._turns[thread.key.partition(".")[0]].add(since, time, thread.key)
+        if thread.state not in READY or thread.state == before:  # the same state: the trace ends
+            began = self._ready.pop(thread.key, None)
+            if began is not None:
+                self.total[thread.key] += time - began
+                self.ready.add(Wait(thread.key, "ready", "an LWP", began, time, ""))
+        else:
+            self._ready.setdefault(thread.key, time)
 
     def wake(self, time: int, wake: Wake) -> None:
         if isinstance(wake.woken, Thread):
@@ -181,8 +221,11 @@ class Waits(Watcher):
     # --- questions, after Model.end() ---------------------------------------------------------------------
 
     def ran_during(self, wait: Wait) -> Counter[str]:
-        """What ran on the CPU in whose queue the LWP waited: {LWP: time}, with "idle"."""
+        """What ran on the CPU in whose queue the LWP waited: {LWP: time}, with "idle".  For a thread, the threads
+        of its process that had an LWP."""
         found: Counter[str] = Counter()
+        if wait.state == "ready":
+            return self._turns[wait.waiter.partition(".")[0]].between(wait.begin, wait.end)
         ends = [begin for begin, _ in wait.cpus[1:]] + [wait.end]
         for (begin, cpu), end in zip(wait.cpus, ends):
             for number, time in self._history[cpu].between(begin, end).items():
