@@ -224,6 +224,7 @@ class Layout:
             raise LayoutError(f"{elf}: {error.strerror}") from error
         self._kept: dict[str, Any] = self._load()
         self._units: dict[str, Unit] = {}
+        self._tops: dict[str, Any] = {}  # paths of source files: their first entries, as far as they were needed
         self._lock = threading.Lock()  # of all above: several guests may fail at the same time
 
     @property
@@ -260,18 +261,22 @@ class Layout:
             return self._units[name]
 
     @cached_property
-    def _tops(self) -> dict[str, Any]:
-        """The first entry of each source file, by its path.  It takes as long as reading a file or two."""
+    def _rest(self) -> Iterator[Any]:
+        """The first entries of the source files that are not in _tops yet."""
         with open(self.elf, "rb") as file:
             elf = ELFFile(io.BytesIO(file.read()))
         if not elf.has_dwarf_info(strict=True):
             raise LayoutError(f"{self.elf} has no debugging information")
-        tops = (unit.get_top_DIE() for unit in elf.get_dwarf_info().iter_CUs())
-        return {"/" + _name(top): top for top in tops}
+        return (unit.get_top_DIE() for unit in elf.get_dwarf_info().iter_CUs())
 
     def _read(self, name: str) -> Unit:
         try:
             for path, top in self._tops.items():
+                if path.endswith("/" + name):
+                    return _Reader(name, top).unit
+            for top in self._rest:
+                path = "/" + _name(top)
+                self._tops[path] = top
                 if path.endswith("/" + name):
                     return _Reader(name, top).unit
         except (OSError, ELFError) as error:
