@@ -80,8 +80,11 @@ def pytest_addoption(parser):
 
 
 SPREAD = (("test_guest",), ("test_seeds", "test_races", "test_races_kernel"))
+# The tests of each of these share guests or pages that take long to make: one worker runs them all.
+SHARED = ("test_cc", "test_debug_objects", "test_papers", "test_report", "test_site")
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist looks at the groups in the same hook
 def pytest_collection_modifyitems(items):
     """Begins with what takes longest; and spreads the guests of fast timing, which take turns, among
     those of exact timing: one after the other, all workers but one would wait."""
@@ -92,6 +95,9 @@ def pytest_collection_modifyitems(items):
     rest = [item for item in items if item not in place]
     rest.sort(key=lambda item: item.get_closest_marker("first") is None)
     items[:] = rest + sorted(place, key=place.get)
+    for item in items:
+        if item.path.stem in SHARED:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="session")

@@ -77,6 +77,8 @@ def run_pytest(argv):
     os.chdir(TOP)
     side_by_side = min((os.cpu_count() or 1) + 1, 8)
     options = [] if any(word in ("-n", "--pdb") for word in argv) else ["-n", str(side_by_side)]
+    if "--pdb" not in argv:  # the groups and the order of tests/conftest.py
+        options += ["--dist", "loadgroup", "--no-loadscope-reorder"]
     if not any(os.path.exists(word.partition("::")[0]) for word in argv):
         options.append("tests")
     sys.stdout.flush()
