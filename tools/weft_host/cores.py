@@ -16,6 +16,7 @@ import itertools
 import os
 import socket
 import sys
+from collections.abc import Iterator
 
 NAME = "weft-core"  # of the places, of all weft on this host
 
@@ -27,10 +28,20 @@ def usable() -> list[int]:
     return list(range(os.cpu_count() or 1))
 
 
-class Place:
-    """A place on a core, until leave().
+def threads(pid: int) -> Iterator[int]:
+    """Those of a process; 0: the calling thread.
 
-    settle() is for the child that becomes QEMU, between fork() and exec()."""
+    *Race:* the first thread starts another one while the caller sets something for each.  *Without this:* the
+    other one is not in a list that was made before, and has not inherited it.  *Closed by:* the first thread
+    comes before the others are listed, so each is listed, or inherits it."""
+    yield pid
+    if pid != 0:
+        with contextlib.suppress(OSError):
+            yield from (int(name) for name in os.listdir(f"/proc/{pid}/task") if int(name) != pid)
+
+
+class Place:
+    """A place on a core, until leave()."""
 
     def __init__(self) -> None:
         self.core: int | None = None  # None: the host chooses
@@ -53,13 +64,15 @@ class Place:
             if self._socket is None:
                 mine.close()
 
-    def settle(self) -> None:
-        """The calling process, and those that it starts, stay on the core, as batch jobs."""
-        with contextlib.suppress(AttributeError, OSError):  # not there; refused
-            os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
-        if self.core is not None:
-            with contextlib.suppress(AttributeError, OSError):
-                os.sched_setaffinity(0, {self.core})
+    def settle(self, pid: int = 0) -> None:
+        """A process that has just begun, and what it starts, stays on the core, as a batch job.  pid 0: the
+        calling process, between fork() and exec()."""
+        for thread in threads(pid):
+            with contextlib.suppress(AttributeError, OSError):  # not there; refused
+                os.sched_setscheduler(thread, os.SCHED_BATCH, os.sched_param(0))
+            if self.core is not None:
+                with contextlib.suppress(AttributeError, OSError):
+                    os.sched_setaffinity(thread, {self.core})
 
     def leave(self) -> None:
         if self._socket is not None:

@@ -9,8 +9,10 @@ caller (an exception, a signal, a closed pipe), QEMU does not outlive it.
 
 import contextlib
 import ctypes
+import functools
 import os
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +25,7 @@ from pathlib import Path
 from typing import IO
 
 from .console import ConsoleFilter
-from .cores import Place
+from .cores import Place, threads
 from .machine import QMP_SOCKET, HostError, Machine
 from .monitor import Monitor
 from .workdir import WorkDirectory, explained
@@ -109,10 +111,14 @@ class Guest:
             if self.machine.timing == "exact":
                 self._place = Place()
             self.started = time.monotonic()
-            # A session of its own: Ctrl-C on our terminal is ours to handle.
-            self.qemu = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            # A session of its own: Ctrl-C on our terminal is ours to handle.  A function that runs in the
+            # child makes Python copy all of its page tables: 25 ms with 250 MB.
+            before = _bound_to_parent()
+            self.qemu = subprocess.Popen([*before, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=self._errors, start_new_session=True,
-                                         preexec_fn=self._in_child, bufsize=0)
+                                         preexec_fn=None if before or _LIBC is None else die_with_parent,
+                                         bufsize=0)
+            self._settle(self.qemu.pid)
         except BaseException:
             self._leave()
             raise
@@ -121,12 +127,11 @@ class Guest:
         os.set_blocking(self._into.fileno(), False)
         return self
 
-    def _in_child(self) -> None:
-        die_with_parent()
+    def _settle(self, pid: int) -> None:
         if self.machine.background:
-            _give_way()
+            _give_way(pid)
         if self._place is not None:
-            self._place.settle()
+            self._place.settle(pid)
 
     def _leave(self) -> None:
         if self._place is not None:
@@ -343,12 +348,25 @@ def die_with_parent() -> None:
         _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def _give_way() -> None:
+@functools.cache
+def _bound_to_parent() -> list[str]:
+    """What stands before a command so that Linux kills it as die_with_parent() says; empty if the host has no such
+    command (util-linux)."""
+    words = [shutil.which("setpriv") or "setpriv", "--pdeathsig", "KILL"]
+    with contextlib.suppress(OSError):
+        if subprocess.run([*words, "true"], stdin=subprocess.DEVNULL, capture_output=True).returncode == 0:
+            return words
+    return []
+
+
+def _give_way(pid: int) -> None:
     """Lets other work of the host go before this process, which leads a session, except for a tenth.
     Linux may share its time among sessions first: then a process's own niceness counts only within
     its session (sched(7), "The autogroup feature")."""
-    os.nice(10)
-    with contextlib.suppress(OSError), open("/proc/self/autogroup", "w") as group:
+    for thread in threads(pid):
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, 0) + 10)
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w") as group:
         group.write("10")
 
 
