@@ -79,6 +79,13 @@ def pytest_addoption(parser):
                      help="make N random system calls, in pieces under different seeds")
 
 
+def pytest_configure(config):
+    """A shell starts what it puts into the background with SIGINT ignored, and all inherit that.  The tests
+    of interruptions would wait for the time limits of their guests."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 SPREAD = (("test_guest",), ("test_seeds", "test_races", "test_races_kernel"))
 # The tests of each of these share guests or pages that take long to make: one worker runs them all.
 SHARED = ("test_cc", "test_debug_objects", "test_papers", "test_report", "test_site")
