@@ -25,9 +25,6 @@ from weft_host.guest import run as run_guest
 from weft_host.machine import Machine
 from weft_host.paths import build_dir
 
-# A shell lets what it runs in the background ignore SIGINT, and a child inherits that.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-
 TOP = Path(__file__).resolve().parents[1]
 
 CPU_COUNTS = (1, 2, 4, 8)
