@@ -23,7 +23,7 @@ from dataclasses import dataclass
 
 from . import cells, samples, words
 from .cells import NotMeasured
-from .experiment import SHARES
+from .claimfile import SHARES
 from .formula import Formula
 from .runner import OK
 

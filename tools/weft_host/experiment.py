@@ -12,25 +12,20 @@ import itertools
 import re
 import shlex
 import string
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from . import words
+from . import claimfile, words
 from .formula import Formula
 from .machine import Machine, UsageError
 from .paths import BUILD, HERE
 from .project import tomllib
+from .reading import NUMBER, Reader, Shape, Table, check_pair, check_selection, grids
 
 EXPERIMENTS = HERE / "experiments"
 PAPERS = HERE / "papers"
 
-Table = dict[str, Any]  # a table of TOML
-# What a key's value may be: a type, one of several, or a table with such keys.
-Shape = dict[str, "type | tuple[type, ...] | Shape"]
-
-NUMBER = (int, float)
 # What a machine or the start of a program can be given.  A grid may vary any of them.
 SETTINGS: Shape = {
     "smp": int, "model": str, "options": str, "class": str, "quantum": int, "engine": str,
@@ -65,21 +60,7 @@ PLOT: Shape = {
     "values": dict, "statistic": str, "note": str, "summary": list, "over": str,
 }
 FORMS = ("line", "bar", "histogram")
-CLAIM: Shape = {
-    "id": str, "text": str, "kind": str, "value": str, "where": dict, "each": (str, dict),
-    "over": dict, "under": dict, "of": dict, "let": dict, "check": str, "order": list,
-    "x": str, "step": int, "tolerance": NUMBER, "factor": NUMBER, "at_least": NUMBER,
-    "at_most": NUMBER, "pair": list, "share": str, "differ": bool, "hardware": str,
-    "not_measured": str, "explanation": str, "evidence": list, "paper": str,
-}
-# What each kind of claim needs; bounds: at_least or at_most.
-KINDS = {"ratio": ("over", "under", "bounds"), "range": ("of", "bounds"),
-         "spread": ("of", "bounds"), "linear": ("x", "tolerance"),
-         "staircase": ("x", "step", "tolerance"), "order": ("order",),
-         "sets": ("pair", "share", "bounds"), "chi-square": ("pair", "differ"),
-         "expression": ("let", "check")}
 STATISTICS = ("mean", "sd", "max", "min", "median", "margin99")
-SHARES = ("faster", "equal", "slower")
 QUICK: Shape = {
     "parameters": (dict, list), "configurations": list, "seeds": (int, list), "run": dict,
     "skip": bool,
@@ -199,15 +180,15 @@ class Experiment:
     def runs(self, full: bool) -> list[Run]:
         """All runs of the full set, or of the quick one."""
         quick = {} if full else self.quick
-        grids = self.parameters
+        chosen = self.parameters
         if "parameters" in quick:
-            given = _grids(quick["parameters"])
-            grids = ([grids[0] | given[0]] if len(grids) == len(given) == 1 else given)
+            given = grids(quick["parameters"])
+            chosen = ([chosen[0] | given[0]] if len(chosen) == len(given) == 1 else given)
         seeds = quick.get("seeds", self.run.get("seeds"))
         seeds = list(range(1, seeds + 1)) if isinstance(seeds, int) else seeds or [None]
         names = quick.get("configurations", list(self.configurations))
         return [self._run(self.configurations[name], point, seed, quick.get("run", {}))
-                for grid in grids for point in _points(grid)
+                for grid in chosen for point in _points(grid)
                 if self.when is None or self.when(point)
                 for name in names for seed in seeds]
 
@@ -226,10 +207,6 @@ class Experiment:
         return Run(self.name, configuration.name, dict(point), seed, settings, tuple(argv), files)
 
 
-def _grids(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
 def _points(grid: Table) -> list[Table]:
     lists = [value if isinstance(value, list) else [value] for value in grid.values()]
     return [dict(zip(grid, choice)) for choice in itertools.product(*lists)]
@@ -237,83 +214,13 @@ def _points(grid: Table) -> list[Table]:
 
 # --- reading -------------------------------------------------------------------------------------
 
-def _name_of(kind: type | tuple[type, ...]) -> str:
-    names = {str: "a text", int: "a whole number", bool: "true or false", dict: "a table",
-             list: "a list", float: "a number"}
-    if kind == NUMBER:
-        return "a number"
-    return " or ".join(names[one] for one in (kind if isinstance(kind, tuple) else (kind,)))
-
-
-class _Reader:
-    """Checks one file; its errors begin with the file's name."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def fail(self, where: str, text: str) -> NoReturn:
-        raise UsageError(f"{self.path}: {where}: {text}" if where else f"{self.path}: {text}")
-
-    def shape(self, where: str, value: Any, known: Shape) -> None:
-        """value is a table of known keys, each of its type."""
-        if not isinstance(value, dict):
-            self.fail(where, "not a table")
-        for key, one in value.items():
-            if key not in known:
-                self.fail(where, f"unknown key {key!r}; known: {', '.join(known)}")
-            kind, at = known[key], f"{where}.{key}" if where else key
-            if isinstance(kind, dict):
-                self.shape(at, one, kind)
-            elif not isinstance(one, kind) or (isinstance(one, bool) and kind is not bool):
-                self.fail(at, f"{_name_of(kind)} is needed, not {one!r}")
-
-    def need(self, where: str, value: Table, *keys: str) -> None:
-        for key in keys:
-            if key not in value:
-                self.fail(where, f"{key!r} is missing")
-
-    def grid(self, where: str, grid: Any) -> None:
-        if not isinstance(grid, dict):
-            self.fail(where, "not a table of lists")
-        for name, values in grid.items():
-            values = values if isinstance(values, list) else [values]
-            if not name.isidentifier() or name in ("configuration", "seed", "status"):
-                self.fail(f"{where}.{name}", "not a name for a parameter")
-            if not values:
-                self.fail(f"{where}.{name}", "has no values")
-            if len(set(map(repr, values))) != len(values):
-                self.fail(f"{where}.{name}", "has a value twice")
-            for value in values:
-                if not isinstance(value, (int, float, str)) or isinstance(value, bool):
-                    self.fail(f"{where}.{name}", f"{value!r} is neither number nor text")
-                kind = SETTINGS.get(name)
-                if kind and not isinstance(kind, dict) and not isinstance(value, kind):
-                    self.fail(f"{where}.{name}", f"{_name_of(kind)} is needed, not {value!r}")
-
-    def seeds(self, where: str, seeds: int | list[Any]) -> None:
-        good = seeds > 0 if isinstance(seeds, int) else bool(seeds) and all(
-            isinstance(one, int) and one >= 0 for one in seeds) and len(set(seeds)) == len(seeds)
-        if not good:
-            self.fail(where, "how many, or a list of different ones, is needed")
-
-    def texts(self, where: str, values: Iterable[Any]) -> None:
-        for value in values:
-            if not isinstance(value, str) or not value:
-                self.fail(where, f"a list of texts is needed, not {value!r}")
-
-    def formula(self, where: str, text: str) -> Formula:
-        try:
-            return Formula(text)
-        except UsageError as error:
-            self.fail(where, str(error))
-
-
 def load(path: str | Path) -> Experiment:
     """Reads an experiment; a UsageError says what is wrong with it."""
     path = Path(path)
-    read = _Reader(path)
+    read = Reader(path)
     try:
-        data = tomllib.loads(path.read_text())
+        read.text = path.read_text()
+        data = tomllib.loads(read.text)
     except OSError as error:
         read.fail("", error.strerror or str(error))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -326,7 +233,7 @@ def load(path: str | Path) -> Experiment:
         read.fail("better", "less or more is needed")
     _read_grid(read, data)
     _read_configurations(read, data)
-    data["parameters"] = _grids(data.get("parameters", {}))
+    data["parameters"] = grids(data.get("parameters", {}))
     if "when" in data:
         data["when"] = read.formula("when", data["when"])
     data["derive"] = {name: read.formula(f"derive.{name}", text)
@@ -340,7 +247,7 @@ def load(path: str | Path) -> Experiment:
     _check_figure(read, experiment, groups)
     _read_views(read, experiment)
     for number, claim in enumerate(experiment.claims):
-        _check_claim(read, experiment, f"claims[{number}]", claim)
+        claimfile.check(read, experiment, f"claims[{number}]", claim)
     ids = [claim["id"] for claim in experiment.claims]
     for number, view in enumerate(experiment.plots):
         for one in view.get("summary", []):
@@ -358,7 +265,7 @@ def load(path: str | Path) -> Experiment:
     return experiment
 
 
-def _check_runs(read: _Reader, experiment: Experiment, full: bool) -> None:
+def _check_runs(read: Reader, experiment: Experiment, full: bool) -> None:
     try:
         runs = experiment.runs(full)
     except UsageError as error:
@@ -372,7 +279,7 @@ def _check_runs(read: _Reader, experiment: Experiment, full: bool) -> None:
             read.fail(f"configuration {run.configuration}", str(error))
 
 
-def _read_files(read: _Reader, data: Table, folder: Path) -> None:
+def _read_files(read: Reader, data: Table, folder: Path) -> None:
     """Files and sources stand beside the experiment, and are there."""
     read.texts("files", data.get("files", []))
     read.texts("build", data.get("build", []))
@@ -398,7 +305,7 @@ def _read_files(read: _Reader, data: Table, folder: Path) -> None:
             read.fail("build", f"there is no source {source!r} beside the experiment")
 
 
-def _read_patterns(read: _Reader, patterns: list[Any]) -> set[str]:
+def _read_patterns(read: Reader, patterns: list[Any]) -> set[str]:
     """The names of their groups."""
     read.texts("patterns", patterns)
     groups: set[str] = set()
@@ -410,7 +317,7 @@ def _read_patterns(read: _Reader, patterns: list[Any]) -> set[str]:
     return groups
 
 
-def _check_figure(read: _Reader, experiment: Experiment, groups: set[str]) -> None:
+def _check_figure(read: Reader, experiment: Experiment, groups: set[str]) -> None:
     """With patterns it is known which figures a row has."""
     if not experiment.patterns:
         return
@@ -420,18 +327,18 @@ def _check_figure(read: _Reader, experiment: Experiment, groups: set[str]) -> No
                   f"{', '.join(sorted(known)) or 'nothing'}")
 
 
-def _read_grid(read: _Reader, data: Table) -> None:
+def _read_grid(read: Reader, data: Table) -> None:
     for where, value in (("parameters", data.get("parameters", {})),
                          ("quick.parameters", data.get("quick", {}).get("parameters", {}))):
-        for grid in _grids(value):
-            read.grid(where, grid)
+        for grid in grids(value):
+            read.grid(where, grid, SETTINGS)
     for where, part in (("run", data.get("run", {})), ("quick", data.get("quick", {}))):
         if "seeds" in part:
             read.seeds(f"{where}.seeds", part["seeds"])
     read.shape("quick.run", data.get("quick", {}).get("run", {}), SETTINGS)
 
 
-def _read_configurations(read: _Reader, data: Table) -> None:
+def _read_configurations(read: Reader, data: Table) -> None:
     given = data.get("configurations", {"default": {}})
     if not given:
         read.fail("configurations", "has none")
@@ -448,7 +355,7 @@ def _read_configurations(read: _Reader, data: Table) -> None:
             read.fail("quick.configurations", f"there is no {name!r}")
 
 
-def _check_names(read: _Reader, experiment: Experiment) -> None:
+def _check_names(read: Reader, experiment: Experiment) -> None:
     """The arguments and the condition use what there is."""
     if experiment.module:
         return
@@ -468,7 +375,7 @@ def _check_names(read: _Reader, experiment: Experiment) -> None:
                 read.fail("when", "is about parameters of the grid alone")
 
 
-def _read_views(read: _Reader, experiment: Experiment) -> None:
+def _read_views(read: Reader, experiment: Experiment) -> None:
     axes = [*experiment.axes, "statistic", "seed"]
     for kind, known, views in (("tables", TABLE, experiment.tables),
                                ("plots", PLOT, experiment.plots)):
@@ -483,9 +390,9 @@ def _read_views(read: _Reader, experiment: Experiment) -> None:
                 read.fail(f"{where}.statistic", f"one of {', '.join(STATISTICS)} is needed")
             _check_unit(read, experiment, where, view)
             for key in ("where", "normalise", "relative"):
-                _check_selection(read, experiment, f"{where}.{key}", view.get(key, {}))
+                check_selection(read, experiment, f"{where}.{key}", view.get(key, {}))
             if "over" in view:
-                _check_selection(read, experiment, f"{where}.over", {"configuration": view["over"]})
+                check_selection(read, experiment, f"{where}.over", {"configuration": view["over"]})
             if kind == "tables":
                 one = view.get("kind", "cells")
                 if one not in TABLE_KINDS:
@@ -493,7 +400,7 @@ def _read_views(read: _Reader, experiment: Experiment) -> None:
                 read.need(where, view, *TABLE_KINDS[one] if view.get("measured", True)
                           else {"paper"} | set(TABLE_KINDS[one]) - {"rows", "ranges", "of"})
                 for pair in view.get("pairs", []):
-                    _check_pair(read, experiment, f"{where}.pairs", pair)
+                    check_pair(read, experiment, f"{where}.pairs", pair)
                 if "paper" in view:
                     read.need(f"{where}.paper", view["paper"], "file", "rows", "columns")
                     if not (PAPERS / view["paper"]["file"]).is_file():
@@ -505,7 +412,7 @@ def _read_views(read: _Reader, experiment: Experiment) -> None:
                     read.need(where, view, "x")
 
 
-def _check_unit(read: _Reader, experiment: Experiment, where: str, view: Table) -> None:
+def _check_unit(read: Reader, experiment: Experiment, where: str, view: Table) -> None:
     """A view converts times into times; every other unit is the figure's own."""
     if "unit" not in view or not view.get("measured", True):
         return
@@ -518,72 +425,6 @@ def _check_unit(read: _Reader, experiment: Experiment, where: str, view: Table) 
     if view["unit"] != own and not (view["unit"] in words.TIMES and own in words.TIMES):
         read.fail(f"{where}.unit", f"{figure} is in {own or 'no unit'}, not in {view['unit']}; "
                   f"[units] {figure} = \"...\" says in which unit it is")
-
-
-def _check_pair(read: _Reader, experiment: Experiment, where: str, pair: Any) -> None:
-    if not isinstance(pair, list) or len(pair) != 2 or pair[0] == pair[1]:
-        read.fail(where, f"two configurations are a pair, not {pair!r}")
-    for name in pair:
-        if name not in experiment.configurations:
-            read.fail(where, f"there is no configuration {name!r}")
-
-
-def _check_selection(read: _Reader, experiment: Experiment, where: str, selection: Any) -> None:
-    """Each key is an axis; values of configuration exist."""
-    if not isinstance(selection, dict):
-        read.fail(where, "not a table")
-    if "experiment" in selection:  # another's: looked at when its results are
-        return
-    for key, value in selection.items():
-        if key in ("value", "statistic", "seed"):
-            continue
-        if key not in experiment.axes:
-            read.fail(where, f"there is no {key!r}; there are: {', '.join(experiment.axes)}")
-        if key == "configuration" and value not in experiment.configurations:
-            read.fail(where, f"there is no configuration {value!r}")
-        points = {repr(one) for grid in experiment.parameters if key in grid
-                  for one in _grids(grid[key])}
-        if points and repr(value) not in points:
-            read.fail(where, f"{key} is never {value!r}")
-
-
-def _check_claim(read: _Reader, experiment: Experiment, where: str, claim: Any) -> None:
-    read.shape(where, claim, CLAIM)
-    read.need(where, claim, "id", "text")
-    where = f"claim {claim['id']}"
-    if "kind" not in claim:
-        if not ({"hardware", "not_measured"} & set(claim)):
-            read.fail(where, "needs a 'kind', or says why nothing is checked: 'hardware' or "
-                      "'not_measured'")
-        return
-    if claim["kind"] not in KINDS:
-        read.fail(where, f"kind: one of {', '.join(KINDS)}, not {claim['kind']!r}")
-    for need in KINDS[claim["kind"]]:
-        if need == "bounds":
-            if not ({"at_least", "at_most"} & set(claim)):
-                read.fail(where, "'at_least' or 'at_most' is missing")
-        else:
-            read.need(where, claim, need)
-    each = claim.get("each", {})
-    for name in [each] if isinstance(each, str) else each:
-        if name not in experiment.axes:
-            read.fail(where, f"each: there is no {name!r}")
-    for key in ("where", "over", "under", "of"):
-        _check_selection(read, experiment, f"{where}: {key}", claim.get(key, {}))
-    for one in claim.get("order", []):
-        _check_selection(read, experiment, f"{where}: order", one)
-    if "pair" in claim:
-        _check_pair(read, experiment, f"{where}: pair", claim["pair"])
-    if claim.get("share", "equal") not in SHARES:
-        read.fail(where, f"share: one of {', '.join(SHARES)}, not {claim['share']!r}")
-    if claim["kind"] in ("linear", "staircase") and claim["x"] not in experiment.axes:
-        read.fail(where, f"x: there is no {claim['x']!r}")
-    if claim["kind"] == "expression":
-        for name, one in claim["let"].items():
-            _check_selection(read, experiment, f"{where}: let.{name}", one)
-        unknown = read.formula(where, claim["check"]).names - set(claim["let"])
-        if unknown:
-            read.fail(where, f"check: there is no {sorted(unknown)[0]!r} in 'let'")
 
 
 def all_experiments() -> dict[str, Experiment]:
