@@ -1,8 +1,9 @@
 """What claims and tables make of the figures."""
 
 import pytest
+from rich.console import Console
 from sample_experiment import GOOD
-from weft_host import cells, claims
+from weft_host import baseline, cells, claimlist, claims, results
 from weft_host.machine import UsageError
 
 # --- claims --------------------------------------------------------------------------------------
@@ -14,9 +15,16 @@ def rows(**curves):
             for seed, v in enumerate(value if isinstance(value, list) else [value])]
 
 
+BEFORE = GOOD[:GOOD.index("[[claims]]")]
+
+
+def claimed(claim):
+    """The experiment with one claim, which may be against the paper."""
+    return f'{BEFORE}[[claims]]\nid = "x"\ntext = "X."\nown = true\n{claim}'
+
+
 def judge(load, claim, measured):
-    text = GOOD[:GOOD.index("[[claims]]")] + '[[claims]]\nid = "x"\ntext = "X."\n' + claim
-    one = load(text)
+    one = load(claimed(claim))
     return claims.Judge({one.name: (one, measured)}).judge(one, one.claims[0])
 
 
@@ -86,6 +94,171 @@ def test_the_papers_own_figures_are_judged_too(load):
     assert found.verdict == "not measured"
     assert found.paper.verdict == "holds"
     assert "1.01" in " ".join(found.paper.figures) or found.paper.figures
+
+
+# --- what a claim says ---------------------------------------------------------------------------
+
+OF_PAPER = GOOD.replace("[run]", 'paper = "nt-vs-solaris"\n[run]', 1)
+
+
+@pytest.mark.parametrize("lines, why", [
+    ("", "'quote' is missing"), ('quote = "Q."', "'quote' and 'section' go together"),
+    ('section = "3.3"', "'quote' and 'section' go together"),
+    ('own = true\nquote = "Q."\nsection = "3.3"', "weft's own, or of a paper"),
+    ('own = true\nquote = 3', "a text is needed")])
+def test_a_claim_quotes_its_paper(load, lines, why):
+    with pytest.raises(UsageError, match=f"mine.toml: .*{why}"):
+        load(OF_PAPER.replace('text = "The same."', f'text = "The same."\n{lines}'))
+
+
+def test_one_of_wefts_own_says_so(load):
+    for lines in ('own = true', 'quote = "Q."\nsection = "3.3"'):
+        assert load(OF_PAPER.replace('text = "The same."', f'text = "The same."\n{lines}')).claims
+
+
+RATIO = 'kind = "ratio"\nover = {configuration="bound"}\nunder = {configuration="nt"}\n'
+
+
+def test_a_check_that_the_papers_table_fails_is_refused(load):
+    """1.01 at eight threads is the largest of its quotients."""
+    line = BEFORE.count("\n") + 2
+    for check in ("at_least = 1.5", 'at_most = 0.5'):
+        text = claimed(RATIO + 'each = "threads"\n' + check)
+        assert load(text)  # weft's own
+        with pytest.raises(UsageError, match=rf"line {line}: claim x: the paper's own figures fail.*1\.01"):
+            load(text.replace("own = true\n", ""))
+
+
+def test_a_figure_of_the_papers_text_is_judged_too(load):
+    text = claimed('kind = "range"\nof = {configuration="nt", threads=4, value="lwps"}\nat_most = 40\n')
+    text = text.replace("own = true\n", "")
+    found = claims.Judge({})
+    one = load(text + "paper_figure = 32")
+    assert found.judge(one, one.claims[0]).paper.verdict == "holds"
+    assert found.judge(one, one.claims[0]).paper.change == pytest.approx(0.25)
+    with pytest.raises(UsageError, match="the paper's own figures fail this check: 41"):
+        load(text + "paper_figure = 41")
+
+
+@pytest.mark.parametrize("check", [
+    RATIO + "at_least = 0", 'kind = "range"\nof = {configuration="nt", threads=4}\nat_least = 0',
+    'kind = "ratio"\nover = {configuration="nt"}\nunder = {configuration="nt"}\nat_least = 0.5',
+    'kind = "order"\norder = [{configuration="nt"}, {configuration="nt"}]',
+    'kind = "spread"\nof = {configuration="nt"}\nat_least = 0',
+    'kind = "linear"\nx = "threads"\ntolerance = 1',
+    'kind = "sets"\npair = ["nt", "bound"]\nshare = "equal"\nat_most = 1',
+    'kind = "expression"\nlet = {a = {threads=1}, b = {threads=8}}\ncheck = "a > b or b >= a"'])
+def test_a_check_that_cannot_fail_is_refused(load, check):
+    with pytest.raises(UsageError, match="claim x: no figures fail this check"):
+        load(claimed(check))
+    assert load(claimed(check + "\nby_construction = true"))
+
+
+def test_what_no_system_can_fail_is_said(load):
+    check = 'kind = "range"\nof = {configuration="nt", threads=4}\nat_most = 40\nby_construction = true'
+    assert judge(load, check, rows(nt={4: 30})).verdict == "by construction"
+    assert judge(load, check, rows(nt={4: 50})).verdict == "does not hold"
+
+
+# --- how firm a verdict is -----------------------------------------------------------------------
+
+BELOW = 'kind = "range"\nof = {configuration="nt", threads=4}\nat_most = 40'
+
+
+@pytest.mark.parametrize("claim, measured, verdict", [
+    (BELOW, {4: [30, 39]}, "holds"), (BELOW, {4: [30, 41]}, "not decided"),
+    (BELOW, {4: [39, 50]}, "not decided"), (BELOW, {4: [41, 50]}, "does not hold"),
+    (BELOW, {4: [20, 41] * 10}, "holds"),  # the mean of twenty runs is known better than one of them
+    (BELOW, {4: [35, 46] * 10}, "not decided"),
+    # An extreme is one run's, and the median has its own bounds.
+    (BELOW.replace("=4}", '=4, statistic="max"}'), {4: [30, 39]}, "holds"),
+    (BELOW.replace("=4}", '=4, statistic="max"}'), {4: [30, 41]}, "does not hold"),
+    (BELOW.replace("=4}", '=4, statistic="median"}'), {4: [90] + [30] * 9}, "holds"),
+    (BELOW.replace("=4}", '=4, statistic="median"}'), {4: [90] * 3 + [30] * 7}, "not decided"),
+])
+def test_what_seeds_leave_open_is_not_decided(load, claim, measured, verdict):
+    assert judge(load, claim, rows(nt=measured)).verdict == verdict
+
+
+def test_ends_of_two_figures_are_tried_together(load):
+    """Neither alone brings the quotient over the bound."""
+    check = RATIO + "at_most = 1.1\nwhere = {threads = 4}"
+    apart = rows(bound={4: [100, 108]}, nt={4: [100, 104]})
+    assert judge(load, check, apart).verdict == "holds"
+    found = judge(load, check, rows(bound={4: [100, 108]}, nt={4: [97, 103]}))
+    assert found.verdict == "not decided" and "over the seeds: 100 ns to 108 ns" in found.figures[0]
+
+
+def test_a_point_that_fails_decides(load):
+    """Another one that is open does not help."""
+    check = 'kind = "range"\nof = {configuration="nt"}\nat_most = 40\neach = "threads"'
+    assert judge(load, check, rows(nt={1: [39, 41], 4: 90})).verdict == "does not hold"
+    assert judge(load, check, rows(nt={1: [39, 41], 4: 30})).verdict == "not decided"
+
+
+@pytest.mark.parametrize("recorded, verdict", [
+    ("holds", "holds"), ("does not hold", "not decided"), ("not measured", "holds"), (None, "holds")])
+def test_quick_and_full_set_agree(load, recorded, verdict):
+    one = load(claimed(BELOW))
+    sets = claims.Sets({one.name: "quick"}, full={"x": recorded} if recorded else {})
+    found = claims.Judge({one.name: (one, rows(nt={4: 30}))}, sets).judge(one, one.claims[0])
+    assert found.verdict == verdict
+    assert ("the full set: does not hold" in found.figures) == (verdict == "not decided")
+
+
+def test_full_and_quick_set_agree(load):
+    one = load(claimed(BELOW))
+    for stored, verdict in (({4: 50}, "not decided"), ({4: 20}, "holds"), ({1: 1}, "holds")):
+        sets = claims.Sets({one.name: "full"}, quick={one.name: (one, rows(nt=stored))})
+        found = claims.Judge({one.name: (one, rows(nt={4: 30}))}, sets).judge(one, one.claims[0])
+        assert found.verdict == verdict
+
+
+def test_verdicts_of_the_full_set_are_kept(monkeypatch, tmp_path):
+    monkeypatch.setattr(baseline, "FULL", tmp_path / "verdicts.csv")
+    assert baseline.full_verdicts() == {}
+    baseline.store_full({"b": "holds", "a": "does not hold"}, whole=True)
+    baseline.store_full({"b": "not measured"}, whole=False)
+    assert baseline.full_verdicts() == {"a": "does not hold", "b": "not measured"}
+    baseline.store_full({"b": "holds"}, whole=True)
+    assert baseline.full_verdicts() == {"b": "holds"}
+
+
+@pytest.mark.parametrize("check, measured, change", [
+    (RATIO + "at_most = 1.1\nwhere = {threads = 4}", rows(bound={4: 100}, nt={4: 100}), 0.1),
+    (RATIO + "at_most = 1.1\nwhere = {threads = 4}", rows(bound={4: 220}, nt={4: 100}), 1.0),
+    (RATIO + 'at_most = 1.1\neach = "threads"', rows(bound={1: 100, 4: 50}, nt={1: 100, 4: 100}), 0.1),
+    (RATIO + 'at_most = 1.1\neach = "threads"', rows(bound={1: 220, 4: 440}, nt={1: 100, 4: 100}), 3.0),
+    (RATIO + "at_most = 100\nwhere = {threads = 4}", rows(bound={4: 100}, nt={4: 100}), None),
+    ('kind = "order"\norder = [{configuration="nt"}, {configuration="bound"}]\nwhere = {threads=4}',
+     rows(bound={4: 150}, nt={4: 100}), 0.5),
+    ('kind = "linear"\nx = "threads"\nwhere = {configuration="nt"}\ntolerance = 0.1', rows(nt=LINE), 0.3),
+    ('kind = "expression"\nlet = {a = {threads=1}, b = {threads=8}}\ncheck = "a + b < 100"\n'
+     'where = {configuration="nt"}', rows(nt={1: 20, 8: 40}), 1.0),
+    ('kind = "spread"\nof = {configuration="nt", threads=1}\nat_most = 0.5', rows(nt={1: [90, 100, 110]}), 0.3),
+])
+def test_power(load, check, measured, change):
+    """By how much one figure has to change."""
+    found = judge(load, check, measured)
+    assert found.change == (change and pytest.approx(change, rel=0.15))
+
+
+def test_claims_are_listed(load, tmp_path):
+    """Of results that are at hand, and else of the quick set's in the repository."""
+    one = load(OF_PAPER.replace('text = "The same."', 'text = "The same."\nquote = "Q is Q."\nsection = "3.3"'))
+    listed = Console(width=200)
+    with listed.capture() as printed:
+        claimlist.show(listed, [one], tmp_path / "nothing")
+    lines = [line.split(maxsplit=1) for line in printed.get().splitlines()]
+    assert lines[0][0] == "same"
+    said = {words[0]: words[1] for words in lines[1:]}
+    assert said["quote"] == "“Q is Q.” (3.3)" and said["tolerance"] == "at least 0.9 and at most 1.1"
+    assert said["paper"].startswith("holds: ") and "9 % flips it" in said["paper"]
+    assert said["weft"].startswith("not measured")
+    results.save(one, rows(nt=LINE, bound=LINE), full=False, timing="exact", made_from="x", directory=tmp_path)
+    with listed.capture() as printed:
+        claimlist.show(listed, [one], tmp_path)
+    assert "holds: 1 thread: 1.00" in printed.get() and "by 10 % flips it" in printed.get()
 
 
 # --- tables --------------------------------------------------------------------------------------

@@ -161,7 +161,7 @@ def judge(tmp_path):
 
     def call(claim, **columns):
         path = tmp_path / "samples.toml"
-        path.write_text(f'{EXPERIMENT}[[claims]]\nid = "x"\ntext = "X."\n{claim}')
+        path.write_text(f'{EXPERIMENT}[[claims]]\nid = "x"\ntext = "X."\nown = true\n{claim}')
         one = experiment.load(path)
         rows = [{"configuration": name, "seed": seed, "status": "ok", "real_ns": value}
                 for name, values in columns.items() for seed, value in enumerate(values)]

@@ -7,9 +7,12 @@ that moves figures stores them again (`weft bench --update-baseline`), and its c
 import csv
 import math
 
+from . import experiment
 from .paths import TOP
+from .runner import value_of
 
 QUICK = TOP / "tests/baseline/quick"
+FULL = TOP / "tests/baseline/full-verdicts.csv"  # what the full set says of each claim
 TOLERANCE = 0.01  # a file in the RAM disk moves figures of commands that do not read it
 
 
@@ -18,6 +21,43 @@ def _read(path):
     with open(path, newline="") as file:
         return [{name: text for name, text in row.items() if name != "revision"}
                 for row in csv.DictReader(file)]
+
+
+def read_rows(name):
+    """The rows of an experiment's quick set; none if it has none."""
+    path = QUICK / f"{name}.csv"
+    if not path.is_file():
+        return []
+    with path.open(newline="") as file:
+        return [{key: value(text) for key, text in row.items()} for row in csv.DictReader(file)]
+
+
+def value(text):
+    """What a cell of a CSV file holds."""
+    return {"": None, "True": True, "False": False}.get(text, value_of(text))
+
+
+def quick_results():
+    """{name: (Experiment, rows)} of all that is stored of the quick set."""
+    return {name: (one, read_rows(name)) for name, one in experiment.all_experiments().items()}
+
+
+def full_verdicts():
+    """{claim's id: verdict} of the full set."""
+    if not FULL.is_file():
+        return {}
+    with FULL.open(newline="") as file:
+        return {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
+
+
+def store_full(verdicts, whole):
+    """Stores verdicts of the full set, {claim's id: verdict}; whole: others are forgotten.  Returns the file."""
+    kept = {} if whole else full_verdicts()
+    with FULL.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["claim", "verdict"])
+        writer.writerows(sorted((kept | verdicts).items()))
+    return FULL
 
 
 def store(directory, names=None, whole=True):

@@ -27,6 +27,7 @@ from . import (
     baseline,
     beforehand,
     build,
+    claimlist,
     claims,
     documents,
     experiment,
@@ -102,6 +103,10 @@ def add_options(parser):
     parser.add_argument("names", nargs="*", metavar="EXPERIMENT",
                         help="a name of --list, or a file .toml; default: all")
     parser.add_argument("--list", action="store_true", help="lists the experiments")
+    parser.add_argument("--list-claims", action="store_true",
+                        help="lists their claims: what the paper says, what is checked, what the paper's own "
+                             "figures give, and by how much a figure would have to change for another verdict; "
+                             "of --results, or else of the quick set in tests/baseline")
     parser.add_argument("--full", action="store_true",
                         help="the full sets, not the quick ones")
     parser.add_argument("--timing", choices=("fast", "exact"), default="exact",
@@ -119,7 +124,8 @@ def add_options(parser):
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
     parser.add_argument("--update-baseline", action="store_true",
                         help="stores the figures as those that the tests compare with, and makes "
-                             "those in the documents again; nothing if a run fails")
+                             "those in the documents again; with --full: stores the verdicts, which those of the "
+                             "quick set are to agree with; nothing if a run fails")
     parser.add_argument("--update-docs", action="store_true",
                         help="measures nothing: makes the figures in the documents again, out of "
                              "tests/baseline, and the table of how long experiments take, out of "
@@ -302,8 +308,11 @@ class _Account:
         self._made_from = results.revision()
         self._began = time.monotonic()
         self._done = {}  # {name: Complete}
-        self._verdicts = collections.Counter()
         self._waiting = []  # (experiment, claim): about another one's rows too, which are to come
+        # In exact timing alone are the figures those of the other set's host, too.
+        which = "full" if args.full else "quick"
+        self._sets = claims.Sets({one.name: which for one in chosen} if args.timing == "exact" else {})
+        self.verdicts = {}  # {claim's id: verdict}
 
     @property
     def done(self):
@@ -347,15 +356,15 @@ class _Account:
         self._waiting += [(one, claim) for claim in one.claims]
         ready = [pair for pair in self._waiting if not claims.others(pair[1]) & to_come]
         self._waiting = [pair for pair in self._waiting if pair not in ready]
-        judge = claims.Judge({name: (done.experiment, done.rows)
-                              for name, done in self._done.items()})
+        judge = claims.Judge({name: (done.experiment, done.rows) for name, done in self._done.items()},
+                             self._sets)
         judged = []
         for about, claim in ready:
             try:
                 judged.append((claim, judge.judge(about, claim)))
             except UsageError as error:
                 judged.append((claim, claims.Verdict(claims.NOT_MEASURED, [str(error)])))
-        self._verdicts.update(found.verdict for _, found in judged)
+        self.verdicts |= {claim["id"]: found.verdict for claim, found in judged}
         if judged:
             self._out.print(tables.verdicts(judged))
 
@@ -363,8 +372,8 @@ class _Account:
         """The last lines: what failed, why, and what to do."""
         wrong = [done for done in self._done.values() if done.failures]
         where = self._args.results
-        verdicts = ", ".join(f"{one}: {self._verdicts[one]}" for one in claims.VERDICTS
-                             if self._verdicts[one])
+        counts = collections.Counter(self.verdicts.values())
+        verdicts = ", ".join(f"{one}: {counts[one]}" for one in claims.VERDICTS if counts[one])
         self.say(f"weft: {'full' if self._args.full else 'quick'} set of "
                  f"{counted(len(self._done), 'experiment')}, revision {self._made_from}, "
                  f"{progress.lasted(time.monotonic() - self._began)}; results in {where}")
@@ -407,19 +416,22 @@ class _Account:
 
 
 def _check_baseline(args, chosen):
-    """The baseline is that of weft's own experiments in their quick form."""
-    if args.full or args.timing != "exact":
-        raise UsageError("--update-baseline: of the quick set in exact timing")
+    """The baseline is that of weft's own experiments in their quick form; of the full set it holds the verdicts."""
+    if args.timing != "exact":
+        raise UsageError("--update-baseline: of exact timing")
     for one in chosen:
         if one.path.parent != experiment.EXPERIMENTS:
             raise UsageError(f"--update-baseline: {one.path} is not one of weft's experiments")
-        if args.names and one.skipped(False):
+        if args.names and not args.full and one.skipped(False):
             raise UsageError(f"--update-baseline: {one.name} has no quick form")
 
 
-def _update_baseline(args, done):
+def _update_baseline(args, done, verdicts):
     """Stores what the tests compare with, and makes of it what the documents say; yields the paths
-    of what has changed.  done: [Complete]."""
+    of what has changed.  done: [Complete]; verdicts: {claim's id: verdict}."""
+    if args.full:
+        yield baseline.store_full(verdicts, whole=not args.names)
+        return
     yield from baseline.store(args.results, [one.experiment.name for one in done],
                               whole=not args.names)
     for one in done:
@@ -441,6 +453,9 @@ def main(args):
     if args.list:
         for one in chosen:
             print(f"{one.name:20} {one.title}")
+        return 0
+    if args.list_claims:
+        claimlist.show(Console(), chosen, args.results)
         return 0
     if args.engine is not None and args.timing != "exact":
         raise UsageError("--engine has no meaning without --timing exact")
@@ -475,7 +490,7 @@ def main(args):
         account.interrupted(whole)
         raise interruption
     if args.update_baseline and not account.failed:
-        for path in _update_baseline(args, account.done):
+        for path in _update_baseline(args, account.done, account.verdicts):
             account.say(f"weft: {path}")
     account.sum_up()
     return 1 if account.failed else 0

@@ -17,6 +17,7 @@ from .words import number
 
 STATISTIC_TITLES = {"sd": "standard deviation", "max": "maximum", "min": "minimum",
                     "margin99": "margin of error, 99 %"}
+MANY = 8  # runs of which a standard error tells something
 Z99 = 2.576  # the normal distribution's quantile, as the papers use it
 
 
@@ -38,6 +39,25 @@ def statistic(values, name):
             sd = statistics.stdev(values) if len(values) > 1 else 0.0
             return Z99 * sd / math.sqrt(len(values))
     return {"max": max, "min": min}[name](values)
+
+
+def interval(values, name):
+    """Where a mean or a median lies as runs with different seeds tell: of a few runs from the least to the largest,
+    of more the mean and two standard errors to both sides, or the values between which the median is in 95 of
+    100 cases.  None if there is one run, and of other statistics, which are about the extremes themselves."""
+    if name not in ("mean", "median") or len(values) < 2:
+        return None
+    if len(values) < MANY:
+        return min(values), max(values)
+    if name == "mean":
+        mean, half = statistics.fmean(values), 2 * statistics.stdev(values) / math.sqrt(len(values))
+        return mean - half, mean + half
+    below, count = 0, 1  # of the values, and of the 2 ** n ways to lie beside the median, those with no more below
+    while count / 2 ** len(values) <= 0.025:
+        below += 1
+        count += math.comb(len(values), below)
+    ordered = sorted(values)
+    return ordered[max(below - 1, 0)], ordered[-max(below, 1)]
 
 
 def matches(row, selection):

@@ -19,7 +19,7 @@ CLAIM: Shape = {
     "x": str, "step": int, "tolerance": NUMBER, "factor": NUMBER, "at_least": NUMBER,
     "at_most": NUMBER, "pair": list, "share": str, "differ": bool, "hardware": str,
     "not_measured": str, "explanation": str, "evidence": list, "paper": str, "quote": str,
-    "section": str, "own": bool, "by_construction": bool,
+    "section": str, "own": bool, "by_construction": bool, "paper_figure": NUMBER,
 }
 # What each kind of claim needs; bounds: at_least or at_most.
 KINDS = {"ratio": ("over", "under", "bounds"), "range": ("of", "bounds"),
@@ -30,10 +30,24 @@ KINDS = {"ratio": ("over", "under", "bounds"), "range": ("of", "bounds"),
 SHARES = ("faster", "equal", "slower")
 
 
+def _check_origin(read: Reader, experiment: Experiment, where: str, claim: Any) -> None:
+    """A claim of a paper quotes it, and says where; one that is weft's own says that."""
+    if claim.get("own") and "quote" in claim:
+        read.fail(where, "'own' and 'quote': a claim is weft's own, or of a paper")
+    if ("quote" in claim) != ("section" in claim):
+        read.fail(where, "'quote' and 'section' go together")
+    if experiment.paper != "weft" and not {"own", "quote"} & set(claim):
+        read.fail(where, "'quote' is missing, the paper's sentence with its 'section'; a claim that stems from no "
+                  "paper says own = true")
+    if "paper_figure" in claim and claim.get("kind") not in ("ratio", "range", "spread"):
+        read.fail(where, "paper_figure: of a ratio, a range or a spread")
+
+
 def check(read: Reader, experiment: Experiment, where: str, claim: Any) -> None:
     read.shape(where, claim, CLAIM)
     read.need(where, claim, "id", "text")
-    where = f"claim {claim['id']}"
+    where = read.claim(claim)
+    _check_origin(read, experiment, where, claim)
     if "kind" not in claim:
         if not ({"hardware", "not_measured"} & set(claim)):
             read.fail(where, "needs a 'kind', or says why nothing is checked: 'hardware' or "

@@ -18,7 +18,6 @@ The rows are those of the baseline in the repository (baseline.py): the quick se
 that this changes nothing.
 """
 
-import csv
 import importlib
 import re
 
@@ -28,7 +27,6 @@ from . import baseline, experiments, quotes
 from .formula import Formula
 from .machine import UsageError
 from .paths import TOP
-from .runner import value_of
 
 FOLDERS = (".", "docs", "libthread", "kernel", "user", "tools", "tests")
 WIDTH = 80  # of tables, as on a terminal
@@ -47,15 +45,10 @@ def documents():
 
 def read_rows(name):
     """The rows of an experiment's baseline."""
-    path = baseline.QUICK / f"{name}.csv"
-    if not path.is_file():
-        raise UsageError(f"there is no baseline {path}")
-    with path.open(newline="") as file:
-        return [{key: _value(text) for key, text in row.items()} for row in csv.DictReader(file)]
-
-
-def _value(text):
-    return {"": None, "True": True, "False": False}.get(text, value_of(text))
+    rows = baseline.read_rows(name)
+    if not rows:
+        raise UsageError(f"there is no baseline {baseline.QUICK / name}.csv")
+    return rows
 
 
 def renew(text, rows_of=read_rows):
@@ -93,7 +86,7 @@ def _figure(match, rows_of):
     name, wanted = match["name"], {}
     for word in match["row"].split():
         key, _, value = word.partition("=")
-        wanted[key] = _value(value)
+        wanted[key] = baseline.value(value)
     found = [row for row in rows_of(name)
              if all(row.get(key) == value for key, value in wanted.items())]
     if len(found) != 1:

@@ -216,6 +216,8 @@ def _points(grid: Table) -> list[Table]:
 
 def load(path: str | Path) -> Experiment:
     """Reads an experiment; a UsageError says what is wrong with it."""
+    from . import claims, power  # they rest on this file
+
     path = Path(path)
     read = Reader(path)
     try:
@@ -248,6 +250,7 @@ def load(path: str | Path) -> Experiment:
     _read_views(read, experiment)
     for number, claim in enumerate(experiment.claims):
         claimfile.check(read, experiment, f"claims[{number}]", claim)
+    power.check_claims(read, experiment, claims.Judge({}))
     ids = [claim["id"] for claim in experiment.claims]
     for number, view in enumerate(experiment.plots):
         for one in view.get("summary", []):

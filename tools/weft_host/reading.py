@@ -46,6 +46,11 @@ class Reader:
     def fail(self, where: str, text: str) -> NoReturn:
         raise UsageError(f"{self.path}: {where}: {text}" if where else f"{self.path}: {text}")
 
+    def claim(self, claim: Table) -> str:
+        """Where a claim stands."""
+        number = self.line(f'id = "{claim["id"]}"')
+        return f"line {number}: claim {claim['id']}"
+
     def shape(self, where: str, value: Any, known: Shape) -> None:
         """value is a table of known keys, each of its type."""
         if not isinstance(value, dict):

@@ -7,11 +7,11 @@ from rich.table import Table
 from rich.text import Text
 
 from . import cells
-from .claims import FAILS, HOLDS
+from .claims import CONSTRUCTED, FAILS, HOLDS, UNDECIDED
 from .experiments.pingpong import grid
 from .runner import OK
 
-STYLES = {HOLDS: "green", FAILS: "red"}
+STYLES = {HOLDS: "green", FAILS: "red", UNDECIDED: "yellow", CONSTRUCTED: "dim"}
 
 
 def plain(experiment, rows):
@@ -43,7 +43,7 @@ def verdicts(judged):
     lines.add_column()
     for claim, found in judged:
         figures = "; ".join(found.figures)
-        why = claim.get("explanation") if found.verdict == FAILS else None
+        why = claim.get("explanation") if found.verdict in (FAILS, UNDECIDED) else None
         lines.add_row(Text(found.verdict, style=STYLES.get(found.verdict, "")),
                       Text(f"{claim['id']}: {claim['text']} [{figures}]"
                            + (f" Why: {why}" if why else "")))

@@ -5,13 +5,13 @@ import re
 import jinja2
 from markupsafe import Markup, escape
 
-from .. import cells, claims, experiment, words
+from .. import cells, claims, claimwords, experiment, power, words
 from ..machine import UsageError
 from ..runner import OK
 from . import panels, plots
 
-CLASS = {claims.HOLDS: "good", claims.FAILS: "bad", claims.HARDWARE: "hardware",
-         claims.NOT_MEASURED: "none"}
+CLASS = {claims.HOLDS: "good", claims.FAILS: "bad", claims.UNDECIDED: "undecided",
+         claims.CONSTRUCTED: "constructed", claims.HARDWARE: "hardware", claims.NOT_MEASURED: "none"}
 LISTED = 3  # failed runs that a page shows, of the first kinds of failure
 UNKNOWN = {"set": "", "timing": "", "revision": "unknown", "failures": [], "rows": []}
 
@@ -21,21 +21,25 @@ class _Judged:
 
     def __init__(self, one, claim, verdict):
         self.id, self.text = claim["id"], claim["text"]
-        # Why weft differs from the paper is worth telling only where it does.
-        differs = verdict.verdict == claims.FAILS
+        self.quote, self.section = claim.get("quote", ""), claim.get("section", "")
+        self.own = not self.quote and one.paper != "weft"
+        # Why weft differs from the paper is worth telling only where it does, or may.
+        differs = verdict.verdict in (claims.FAILS, claims.UNDECIDED)
         self.explanation = claim.get("explanation", "") if differs else ""
         self.evidence = claim.get("evidence", []) if differs else []
         self.verdict = verdict
         self.kind = CLASS[verdict.verdict]
         self.figures = verdict.figures
         # What the paper's text says, and what its tables do.
-        self.paper = [claim["paper"]] if "paper" in claim else []
+        self.paper = [claim["paper"]] if "paper" in claim and "paper_figure" not in claim else []
         if verdict.paper:
             self.paper += verdict.paper.figures
             # Its own figures bear it out, unless this is said.
             if verdict.paper.verdict == claims.FAILS:
                 self.paper[-1] += f" ({claims.FAILS})"
-        self.expectation = claims.expectation(one, claim)
+        self.expectation = claimwords.expectation(one, claim)
+        firm = verdict.verdict in (claims.HOLDS, claims.FAILS)
+        self.power = power.percent(verdict.change) if firm else ""
 
 
 class _Section:
@@ -179,7 +183,8 @@ def render(measured, dates):
     stale = {name: _stale(known[name], facts) for name, facts in measured.items() if name in known}
     usable = {name: facts for name, facts in measured.items() if stale.get(name) == ""}
     at_hand = {name: (known[name], facts["rows"]) for name, facts in usable.items()}
-    judge = claims.Judge(at_hand)
+    judge = claims.Judge(at_hand, claims.Sets({name: facts["set"] for name, facts in usable.items()
+                                               if facts["timing"] == "exact"}))
     sections = {paper: [] for paper in papers}
     for one in sorted(known.values(), key=lambda one: (one.order, one.name)):
         if one.paper not in papers:
