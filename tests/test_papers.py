@@ -277,6 +277,14 @@ def test_oscmp_takes_as_long_as_its_longest_part(results):
         assert threads["iteration_ns"] >= max(threads[part] for part in parts)
 
 
+def test_oscmp_by_a_clock_that_ticks(results):
+    """A tick of 15.625 ms, shown in whole milliseconds: a time of some 22 is one tick or two."""
+    lines = results("oscmp -n 12 -i 4000 -e 8000 -f 1 -k 15625 nt linear", smp=1, mips=71)
+    shown = {line["equation_ns"] for line in lines}
+    assert shown <= {15_000_000, 16_000_000, 31_000_000, 32_000_000} and len(shown) >= 2
+    assert all(line["iteration_ns"] % 1_000_000 == 0 for line in lines)
+
+
 def test_oscmp_hands_values_over(results):
     """By semaphores or conditions, in every column; a hundred threads that want a mutex meanwhile do
     not make that dearer.  The program checks that nothing is lost.

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 
 from . import baseline, cells, claimkinds, experiments, power, words
 from .cells import NotMeasured
-from .figures import PaperCells, PaperValues, Values
+from .figures import PaperCells, PaperValues, Values, paper_scale
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "not decided"
 CONSTRUCTED = "by construction"
@@ -116,7 +116,8 @@ class Judge:
             if ("paper" not in view or not cells.is_table(view) or view.get("value", experiment.figure) != figure
                     or view.get("columns", "configuration") != "configuration" or "values" in view):
                 continue
-            rows = [view.get("where", {}) | {view["rows"]: label, "configuration": name, figure: number}
+            scale = paper_scale(experiment, view)
+            rows = [view.get("where", {}) | {view["rows"]: label, "configuration": name, figure: number * scale}
                     for (label, name), number in cells.paper_cells(view["paper"]).items()]
             found = self._paper(experiment, rows, claim, PaperCells)
             if found:

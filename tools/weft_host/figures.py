@@ -76,20 +76,22 @@ class Values:
         return [found.counts[name] for name in names]
 
 
+def paper_scale(experiment, view):
+    """What brings a figure of a view's paper into the unit of weft's."""
+    own, theirs = words.unit(experiment, view.get("value", experiment.figure)), view["paper"].get("unit", "")
+    return words.TIMES[theirs] / words.TIMES[own] if theirs in words.TIMES and own in words.TIMES else 1
+
+
 class PaperCells(Values):
-    """The same of the paper's cells, in their unit."""
+    """The same of the paper's cells."""
 
     def interval(self, selection):
         """Its seeds are not known."""
         return None
 
-    def _unit(self, experiment, figure):
-        return next((view["paper"].get("unit", "") for view in experiment.tables
-                     if "paper" in view and view.get("value", experiment.figure) == figure), "")
-
 
 class PaperValues(PaperCells):
-    """The same of the paper's tables of statistics and of frequencies, in their units."""
+    """The same of the paper's tables of statistics and of frequencies."""
 
     def _tables(self, experiment, figure, where):
         """The views that stand beside such a table of the paper's."""
@@ -107,7 +109,7 @@ class PaperValues(PaperCells):
             if cells.is_table(view) and view.get("columns") == "statistic":
                 found = cells.paper_cells(view["paper"]).get(key)
                 if found is not None:
-                    return found
+                    return found * paper_scale(experiment, view)
         raise NotMeasured(f"the paper has no figures of {self.describe(selection)}")
 
     def all(self, selection):

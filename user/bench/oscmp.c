@@ -3,7 +3,7 @@
  * stress.
  *
  * oscmp [-c] [-n ITERATIONS] [-i INCREMENTS] [-e EQUATIONS] [-f COPIES] [-t COUNTERS] [-l HOLD]
- *       COLUMN CASE
+ *       [-k MICROSECONDS] COLUMN CASE
  *
  * The programs of D. Cirne's "Multithreading: An Extensive Study on Linux, OpenSolaris, and
  * Windows", written from their description.  COLUMN is an interface (common/column.h): nt, bound,
@@ -26,6 +26,10 @@
  * increments out.  The producer hands its values over by two semaphores; with -c by condition
  * variables (NT: events) under a lock.
  *
+ * With -k the times are those of a clock that counts ticks of so many microseconds, and shows whole
+ * milliseconds.  GetTickCount, which the paper's program read on Windows, is such a clock of 15,625
+ * microseconds.
+ *
  * -n iterations (100), each a line of results: iteration_ns, counter_ns, equation_ns, file_ns.
  * The results are checked.  The directory is removed after each iteration, which is not measured.
  *
@@ -45,6 +49,7 @@
 
 #define TEXT_SIZE 35146
 #define MAX_COUNTERS 10000
+#define MS_NS 1000000
 #define FOLDER "/tmp/oscmp"
 
 const char bench_name[] = "oscmp";
@@ -53,6 +58,7 @@ static const struct column *column;
 static long iterations = 100, increments = 100000000, equations = 200000, copies = 100;
 static long counters = 100, hold; /* of case stress */
 static bool by_condition;
+static int64_t tick; /* of the clock, ns; 0: it shows nanoseconds */
 static char text[TEXT_SIZE];
 
 /* One of the three kinds of work: when its first thread began and its last thread ended. */
@@ -76,17 +82,25 @@ static struct {
 
 static double sum; /* of the values; only the consumer uses it */
 
+/* What the clock shows, in ns; never 0. */
+static int64_t now(void)
+{
+	int64_t ns = gethrtime();
+
+	return tick == 0 ? ns : (ns / tick + 1) * tick / MS_NS * MS_NS;
+}
+
 static void begin(struct span *s)
 {
 	int64_t none = 0;
 
-	__atomic_compare_exchange_n(&s->began, &none, gethrtime(), false, __ATOMIC_RELAXED,
+	__atomic_compare_exchange_n(&s->began, &none, now(), false, __ATOMIC_RELAXED,
 				    __ATOMIC_RELAXED);
 }
 
 static void end(struct span *s)
 {
-	__atomic_store_n(&s->ended, gethrtime(), __ATOMIC_RELAXED);
+	__atomic_store_n(&s->ended, now(), __ATOMIC_RELAXED);
 }
 
 static void increment(void)
@@ -297,17 +311,20 @@ static void iterate(void (*run)(void), const char *name)
 {
 	for (long n = 0; n < iterations; n++) {
 		struct moment start, stop;
+		int64_t began, ended;
 
 		shared.counter = 0;
 		sum = 0;
 		counter_span = equation_span = file_span = (struct span){0};
 		start = moment();
+		began = now();
 		run();
+		ended = now();
 		stop = moment();
 		check();
 		printf("result case=%s column=%s iteration=%ld iteration_ns=%lld counter_ns=%lld "
 		       "equation_ns=%lld file_ns=%lld",
-		       name, column->name, n, (long long)(stop.real - start.real),
+		       name, column->name, n, (long long)(ended - began),
 		       (long long)(counter_span.ended - counter_span.began),
 		       (long long)(equation_span.ended - equation_span.began),
 		       (long long)(file_span.ended - file_span.began));
@@ -333,7 +350,8 @@ static void write_original(void)
 static void __attribute__((noreturn)) usage(void)
 {
 	fputs("usage: oscmp [-c] [-n ITERATIONS] [-i INCREMENTS] [-e EQUATIONS] [-f COPIES]\n"
-	      "             [-t COUNTERS] [-l HOLD] nt|bound|cl|unbound linear|threads|stress\n",
+	      "             [-t COUNTERS] [-l HOLD] [-k MICROSECONDS]\n"
+	      "             nt|bound|cl|unbound linear|threads|stress\n",
 	      stderr);
 	exit(2);
 }
@@ -342,7 +360,7 @@ int main(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "cn:i:e:f:t:l:")) != -1) {
+	while ((option = getopt(argc, argv, "cn:i:e:f:t:l:k:")) != -1) {
 		switch (option) {
 		case 'c':
 			by_condition = true;
@@ -364,6 +382,9 @@ int main(int argc, char **argv)
 			break;
 		case 'l':
 			hold = number("-l", optarg, 1, 1000000000000);
+			break;
+		case 'k':
+			tick = number("-k", optarg, 1000, 1000000) * 1000;
 			break;
 		default:
 			usage();
