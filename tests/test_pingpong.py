@@ -100,7 +100,7 @@ def test_iterations_follow_the_probe(probe_ms, iterations):
 def test_rows_compare_runs_of_different_length():
     ctx = Recorded(lambda model, smp: 50 if model == "mxn" else 10)
     rows = {row["run"]: row for row in pingpong.run(ctx)}
-    assert ctx.begun == ctx.total == len(rows) == 13
+    assert ctx.begun == ctx.total == len(rows) == 14
     assert rows["baseline"]["iterations"] == 200_000
     assert rows["test1"]["iterations"] == 20_000
     # Five times as slow, although it took less time for fewer iterations.
@@ -118,7 +118,7 @@ def test_rows_compare_runs_of_different_length():
 
 
 def test_the_fastest_of_three_counts():
-    speeds = iter([10, 30, 20, 25] * 13)  # the probe's, and the three runs'
+    speeds = iter([10, 30, 20, 25] * 14)  # the probe's, and the three runs'
     rows = pingpong.run(Recorded(lambda model, smp: next(speeds)))
     assert rows[0]["us_per_iteration"] == 20
 
@@ -130,6 +130,19 @@ def test_two_runs_without_spinning():
     assert {(model, smp) for model, smp, options, _ in ctx.calls if options == "spin=never"} == {
         ("mxn", 2), ("mxn", 8)}
     assert rows[2]["arguments"] == rows[3]["arguments"] == "-v -c 2"
+
+
+def test_a_run_with_the_kernels_queues():
+    ctx = Recorded(lambda model, smp: 10)
+    row, = (row for row in pingpong.run(ctx) if row["options"] == "sleep=kernel")
+    assert (row["run"], row["model"], row["paper_ms"]) == ("test4k", "lwp", 59231)
+
+
+def test_the_papers_figures_stand_alone():
+    alone = {row["run"]: row for row in pingpong.paper_rows()}
+    for row in pingpong.run(Recorded(lambda model, smp: 10)):
+        assert {key: value for key, value in row.items() if key.startswith("paper_")} == {
+            key: value for key, value in alone[row["run"]].items() if key.startswith("paper_")}
 
 
 def test_a_failing_pp_is_not_a_result():

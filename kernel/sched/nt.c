@@ -17,10 +17,9 @@
  *	  slice, gets level 15 for one slice of double length.  Then it falls back to its base at
  *	  once.
  *
- * The clock matters for LWPs that wait often.  Measured to the nanosecond (nt_clock = 0), a slice
- * of such an LWP always ends with a wait, and never while the LWP runs.  So the LWP is never
- * preempted for an equal, and LWPs that pass a lock to each other do so for ever (the experiment
- * timemutex-boost).
+ * The clock matters for LWPs that wait often.  A tick charges the LWP that it finds, and the others
+ * only for their waits.  Measured to the nanosecond (nt_clock = 0), each LWP is charged for what it
+ * ran.  The experiment timemutex-boost has both.
  *
  * A new or woken LWP goes behind the waiting LWPs of its level.  A preempted LWP goes before its
  * equals with the rest of its slice.  The dispatcher does so for every class.  Many computing

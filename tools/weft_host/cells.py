@@ -61,7 +61,8 @@ def interval(values, name):
 
 
 def matches(row, selection):
-    return all(row.get(name) == value for name, value in selection.items())
+    """Whether a selection finds a row; its statistic is over all that it finds."""
+    return all(row.get(name) == value for name, value in selection.items() if name != "statistic")
 
 
 def values(experiment, rows, selection, figure=None):

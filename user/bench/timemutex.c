@@ -1,7 +1,7 @@
 /*
  * timemutex - how much time do critical sections and mutexes cost, and where does it go?
  *
- * timemutex [-b] [-l] [-n TURNS] [-p] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
+ * timemutex [-b] [-l] [-n TURNS] [-p] [-r PHASES] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
  *
  * Written from the description of J. Hart's program in "Thread Performance, Critical Sections, and
  * Mutexes" (1998), with its arguments and defaults, in Win32:
@@ -20,10 +20,13 @@
  * -l  another process computes in the foreground all the while
  * -n  turns that each thread makes (10000)
  * -p  each turn raises its thread's priority once inside, and restores it outside
+ * -r  measures so often, each time with another phase: main begins after a random part of a slice, each
+ *     thread contends as soon as it is made, as in Hart's program, and wastes a random time, DELAY turns
+ *     on an average.  Where a slice ends inside decides what comes after, so one phase says little
  * -w  sleeps in each turn of the DELAY loop
  *
  * The program runs in the NT class, in the foreground unless -b is given.  It prints one line of
- * results: elapsed time, and the time of its threads in user mode and in the kernel, as Hart's
+ * results a phase: elapsed time, and the time of its threads in user mode and in the kernel, as Hart's
  * timep does for a process (GetProcessTimes).
  *
  * If two threads are inside at once, or a turn is lost, the program says so and ends with status 1.
@@ -38,11 +41,13 @@
 #include "common/bench.h"
 
 #define MAX_THREADS MAXIMUM_WAIT_OBJECTS
+#define PHASE_INSTRUCTIONS                                                                         \
+	200000 /* a few slices, where a CPU has a million instructions a second */
 
 const char bench_name[] = "timemutex";
 
 static int which, depth = 1, delay, threads = 4, sleeps, active;
-static long turns = 10000;
+static long turns = 10000, phases;
 static bool background, load, raise_priority, sleep_in_loop;
 
 static CRITICAL_SECTION section, inner;
@@ -107,17 +112,26 @@ static void priority(int level)
 	check(SetThreadPriority(GetCurrentThread(), level), "SetThreadPriority");
 }
 
-/* The paper's WasteTime: DELAY turns of a loop that a compiler cannot leave out. */
-static void waste_time(void)
+/* 0 to below; state: the caller's own. */
+static unsigned draw(uint32_t *state, unsigned below)
 {
-	for (int i = 0; i < delay; i++) {
+	*state = *state * 1664525 + 1013904223;
+	return (uint64_t)*state * below >> 32;
+}
+
+/* The paper's WasteTime: turns of a loop that a compiler cannot leave out. */
+static void waste_time(uint32_t *state)
+{
+	int n = phases > 0 ? (int)draw(state, 2 * delay + 1) : delay;
+
+	for (int i = 0; i < n; i++) {
 		compute(100);
 		if (sleep_in_loop)
 			Sleep(0);
 	}
 }
 
-static void turn(bool exclusive)
+static void turn(bool exclusive, uint32_t *state)
 {
 	for (int i = 0; i < depth; i++)
 		enter();
@@ -127,7 +141,7 @@ static void turn(bool exclusive)
 		fail("two threads are inside");
 	if (sleeps & 1)
 		Sleep(0);
-	waste_time();
+	waste_time(state);
 	done += exclusive;
 	if (exclusive)
 		__atomic_sub_fetch(&inside, 1, __ATOMIC_RELAXED);
@@ -142,17 +156,18 @@ static void turn(bool exclusive)
 static DWORD WINAPI contend(LPVOID arg)
 {
 	bool exclusive = which != 0 && depth != 0;
+	uint32_t state = (uintptr_t)arg;
 
 	wait_for(gate);
 	for (long i = 0; i < turns; i++)
-		turn(exclusive);
+		turn(exclusive, &state);
 	check(ReleaseSemaphore(gate, 1, NULL), "ReleaseSemaphore");
 	return 0;
 }
 
 static void __attribute__((noreturn)) usage(void)
 {
-	fputs("usage: timemutex [-b] [-l] [-n TURNS] [-p] [-w] WHICH\n"
+	fputs("usage: timemutex [-b] [-l] [-n TURNS] [-p] [-r PHASES] [-w] WHICH\n"
 	      "                 [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]\n"
 	      "  WHICH: 0 nothing, 1 critical section, 2 two of them, 3 mutex, 4 semaphore,\n"
 	      "         5 event\n",
@@ -185,7 +200,7 @@ static void parse(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "bln:pw")) != -1) {
+	while ((option = getopt(argc, argv, "bln:pr:w")) != -1) {
 		switch (option) {
 		case 'b':
 			background = true;
@@ -198,6 +213,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'p':
 			raise_priority = true;
+			break;
+		case 'r':
+			phases = number("-r", optarg, 1, 1000);
 			break;
 		case 'w':
 			sleep_in_loop = true;
@@ -240,27 +258,64 @@ static void set_up(void)
 	check(gate != NULL, "CreateSemaphore");
 }
 
-int main(int argc, char **argv)
+static void create_all(HANDLE *thread, long phase)
+{
+	DWORD id;
+
+	for (int i = 0; i < threads; i++) {
+		thread[i] =
+			CreateThread(NULL, 0, contend, (LPVOID)(phase * MAX_THREADS + i), 0, &id);
+		check(thread[i] != NULL, "CreateThread");
+	}
+}
+
+/* Each thread, at its end, lets another one contend: so the gate is closed again after a phase. */
+static void close_gate(void)
+{
+	for (int i = 0; i < active; i++)
+		wait_for(gate);
+}
+
+/* phase: 0 without -r; else from 1. */
+static void measure(long phase)
 {
 	HANDLE thread[MAX_THREADS];
 	struct moment start, end;
-	DWORD id;
+	uint32_t state = phase;
 
-	parse(argc, argv);
-	set_up();
-	for (int i = 0; i < threads; i++) {
-		thread[i] = CreateThread(NULL, 0, contend, NULL, 0, &id);
-		check(thread[i] != NULL, "CreateThread");
+	done = 0;
+	if (phase > 0) {
+		compute(draw(&state, PHASE_INSTRUCTIONS));
+		check(ReleaseSemaphore(gate, active, NULL), "ReleaseSemaphore");
+		start = moment();
+		create_all(thread, phase);
+	} else {
+		create_all(thread, phase);
+		start = moment();
+		check(ReleaseSemaphore(gate, active, NULL), "ReleaseSemaphore");
 	}
-	start = moment();
-	check(ReleaseSemaphore(gate, active, NULL), "ReleaseSemaphore");
 	check(WaitForMultipleObjects(threads, thread, TRUE, INFINITE) != WAIT_FAILED,
 	      "WaitForMultipleObjects");
 	end = moment();
 	printf("result which=%d depth=%d delay=%d threads=%d sleeps=%d active=%d turns=%ld", which,
 	       depth, delay, threads, sleeps, active, turns);
+	if (phase > 0)
+		printf(" phase=%ld", phase);
 	print_since(&start, &end);
 	if (which != 0 && depth != 0 && done != turns * threads)
 		fail("%ld of %ld turns were made", done, turns * threads);
+	for (int i = 0; i < threads; i++)
+		check(CloseHandle(thread[i]), "CloseHandle");
+	close_gate();
+}
+
+int main(int argc, char **argv)
+{
+	parse(argc, argv);
+	set_up();
+	if (phases == 0)
+		measure(0);
+	for (long phase = 1; phase <= phases; phase++)
+		measure(phase);
 	return EXIT_SUCCESS;
 }

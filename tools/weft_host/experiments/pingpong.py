@@ -14,7 +14,7 @@ counts: whatever else the host does can only add to the time.
 Three runs come on top.  Tests 2 and 6 were slow because the old library's adaptive mutexes did not
 spin, "for some reason"; ours do in every model, so these two are made once more with spin=never.
 Test 4 shows what a mutex costs whose queue is the kernel's (_lwp_mutex_lock), beside one that parks
-(_lwp_park, test 3).  weft's bound threads park in every model, so this one is made once more with sleep=kernel.
+(_lwp_park, test 3).  weft's bound threads park in every model, so test 4 is made once more with sleep=kernel.
 """
 
 import csv
