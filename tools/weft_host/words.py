@@ -29,8 +29,9 @@ NAMES = {
     "burst": "burst", "unit": "unit of work", "report": "length of a report",
     "sleep_ms": "sleep in a move", "delay": "delay", "depth": "depth",
     "stretch": "boost", "which": "object", "idle": "idle",
-    "turn": "turn", "phase": "phase", "iteration": "iteration", "case": "case", "kind": "kind of work", "run": "run",
-    "mechanism": "mechanism", "system": "system", "check": "check",
+    "turn": "turn", "phase": "phase", "iteration": "iteration", "case": "case", "kind": "kind of work",
+    "run": "run", "mechanism": "mechanism", "system": "system",
+    "check": "check",
     # figures
     "real_ns": "elapsed time", "user_ns": "time in user mode", "sys_ns": "time in the kernel",
     "waitcpu_ns": "time waiting for a CPU", "lwps": "LWPs", "blocks": "sleeps",
