@@ -3,7 +3,7 @@
  * that runs many threads on few LWPs that all these LWPs are blocked.
  *
  * "When the kernel realizes that all of a process's LWPs are blocked at the kernel-level, it
- * drops a SIGWAITING on the process" (the ThreadMon paper, 3.2.2); from Solaris 2.6 on the
+ * drops a SIGWAITING on the process" (the ThreadMon paper, 3.3); from Solaris 2.6 on the
  * kernel calls into the library's scheduler instead if it can, and falls back to the signal
  * (the Solaris paper, on SIGWAITING and the door upcall).  In weft the library reserves one LWP
  * for upcall_wait(), which returns the events that have happened.  Below, this LWP is the

@@ -4,8 +4,8 @@
  * barrier [-b] [-c LWPS] [-t THREADS] [-i ITERATIONS] [-s SIZE] [-n BARRIERS] [-l CPUS]
  *         [-r US]
  *
- * The program of appendix A of "Performance of the M-to-N thread scheduling model" (the ThreadMon
- * paper), in UNIX International threads.  Between two barriers each thread increments each
+ * The program of appendix A of "Runtime Performance Analysis of the M-to-N Scheduling Model" (the
+ * ThreadMon paper), in UNIX International threads.  Between two barriers each thread increments each
  * element of its own SIZE by SIZE matrix ITERATIONS times.  The barrier is a mutex, a counter and a
  * condition variable.  Fine grain in the paper is a size of 2, and 1 to some thousand
  * iterations.  Coarse grain is a size of 500 and 10 iterations.

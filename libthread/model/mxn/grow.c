@@ -2,7 +2,7 @@
  * grow.c - the model's LWPs of its own, one of which makes the pool grow.
  *
  * "When the kernel realizes that all of a process's LWPs are blocked at the kernel-level, it drops
- * a SIGWAITING on the process" (the ThreadMon paper, 3.2.2), and the library adds an LWP if there
+ * a SIGWAITING on the process" (the ThreadMon paper, 3.3), and the library adds an LWP if there
  * is a thread to run on it.  From Solaris 2.6 on the kernel calls into the library instead: one LWP
  * waits for this call in upcall_wait (waiting=upcall).  Before, one LWP waited for the signal
  * (waiting=signal).  The signal is for waits without a deadline only, as in Solaris 2.5.  The call
