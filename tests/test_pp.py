@@ -109,6 +109,16 @@ def test_global_bottleneck(pp, model, smp):
     assert "sleepms         (-z) = -1\n" in result.output
 
 
+def test_gates_as_the_mutexes(guest):
+    """A thread that waits at a shared gate keeps its LWP: so the library makes one for each."""
+    made = {}
+    for more in ("", "-g"):
+        result = guest(["truss", "-c", "pp", "-n", "20", "-i", "2", "-p", "shared", "-c", "4", *more.split()],
+                       model="mxn", smp=2, timing="exact")
+        made[more] = int(re.search(r"(?m)^lwp_create +\S+ +(\d+)", result.output)[1])
+    assert made[""] < 10 and made["-g"] >= 40
+
+
 @pytest.mark.parametrize("options, said", [
     (["-i", "0"], "-i 0: not a number from 1 to"),
     (["-n", "5x"], "-n 5x: not a number from 1 to"),

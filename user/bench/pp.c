@@ -87,6 +87,7 @@ static struct {
 	bool verbose;
 	bool microseconds;
 	bool errorcheck;
+	bool gates_as_mutexes;
 } opt = {
 	.target = 1000000,
 	.tables = 1,
@@ -131,10 +132,27 @@ static void unlock(pthread_mutex_t *mutex)
 	check(pthread_mutex_unlock(mutex), "pthread_mutex_unlock");
 }
 
+/*
+ * With -g a gate is for as many processes as the mutexes, as in the paper's program: a thread that
+ * waits at a shared one sleeps in the kernel, and so keeps its LWP.
+ */
 static void gate_init(struct gate *gate, unsigned long threads)
 {
-	check(pthread_mutex_init(&gate->lock, NULL), "pthread_mutex_init");
-	check(pthread_cond_init(&gate->opened, NULL), "pthread_cond_init");
+	pthread_mutexattr_t mutex, *mutex_attr = NULL;
+	pthread_condattr_t cond, *cond_attr = NULL;
+
+	if (opt.gates_as_mutexes) {
+		mutex_attr = &mutex;
+		cond_attr = &cond;
+		check(pthread_mutexattr_init(&mutex), "pthread_mutexattr_init");
+		check(pthread_condattr_init(&cond), "pthread_condattr_init");
+		check(pthread_mutexattr_setpshared(&mutex, opt.pshared),
+		      "pthread_mutexattr_setpshared");
+		check(pthread_condattr_setpshared(&cond, opt.pshared),
+		      "pthread_condattr_setpshared");
+	}
+	check(pthread_mutex_init(&gate->lock, mutex_attr), "pthread_mutex_init");
+	check(pthread_cond_init(&gate->opened, cond_attr), "pthread_cond_init");
 	gate->awaited = threads;
 }
 
@@ -268,7 +286,7 @@ static void print_configuration(void)
 static void __attribute__((noreturn)) usage(void)
 {
 	fprintf(stderr,
-		"usage: pp [-vue] [-i N] [-n N] [-z MS] [-p private|shared] [-s process|system]\n"
+		"usage: pp [-vueg] [-i N] [-n N] [-z MS] [-p private|shared] [-s process|system]\n"
 		"          [-c N] [-S BYTES]\n"
 		"  -v  print the configuration and the times\n"
 		"  -u  times in microseconds, not milliseconds\n"
@@ -280,7 +298,8 @@ static void __attribute__((noreturn)) usage(void)
 		"  -s  scheduling scope of the threads (process)\n"
 		"  -c  concurrency asked for, pthread_setconcurrency() (0: not asked)\n"
 		"  -S  stack size of the threads in bytes (0: the default)\n"
-		"  -e  error-checking mutexes\n");
+		"  -e  error-checking mutexes\n"
+		"  -g  what threads meet at before and after the games is as -p says, too\n");
 	exit(2);
 }
 
@@ -313,7 +332,7 @@ static void parse_options(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "vuei:n:z:p:s:c:S:")) != -1) {
+	while ((option = getopt(argc, argv, "vuegi:n:z:p:s:c:S:")) != -1) {
 		switch (option) {
 		case 'v':
 			opt.verbose = true;
@@ -323,6 +342,9 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'e':
 			opt.errorcheck = true;
+			break;
+		case 'g':
+			opt.gates_as_mutexes = true;
 			break;
 		case 'i':
 			opt.target = number(option, optarg, 1, LONG_MAX / 4);
