@@ -31,9 +31,9 @@ def usable() -> list[int]:
 def threads(pid: int) -> Iterator[int]:
     """Those of a process; 0: the calling thread.
 
-    *Race:* the first thread starts another one while the caller sets something for each.  *Without this:* the
-    other one is not in a list that was made before, and has not inherited it.  *Closed by:* the first thread
-    comes before the others are listed, so each is listed, or inherits it."""
+    *Race:* the first thread starts a second thread while the caller sets something for each.  *Without this:* the
+    second thread is not in a list that was made before, and has not inherited it.  *Closed by:* the first
+    thread comes before the list is made, so each thread is listed, or inherits it."""
     yield pid
     if pid != 0:
         with contextlib.suppress(OSError):
