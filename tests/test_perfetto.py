@@ -79,8 +79,8 @@ def test_thread_states(known):
 
 def test_processes_and_lwps(known):
     assert known.query("select pid, process.name, tid, thread.name from thread join process using (upid) "
-                       "where pid = 2 order by tid") == [
-        (2, "prog", 2, "LWP 1"), (2, "prog", 200002, "LWP 2"), (2, "prog", 200003, "LWP 3")]
+                       "where pid = 20000 and thread.name is not null order by tid") == [
+        (20000, "prog", 20001, "LWP 1"), (20000, "prog", 20002, "LWP 2"), (20000, "prog", 20003, "LWP 3")]
 
 
 def test_system_calls_and_faults(known):
@@ -148,7 +148,7 @@ def test_a_guest(browser, tmp_path):
         for lwp in ("2/2", "2/3", "2/14"):
             states = found["lwps"][lwp]
             ran = sum(states.get(state, 0) for state in ("user", "system", "tfault", "dfault"))
-            assert running[200000 + int(lwp[2:])] == pytest.approx(ran, abs=20 * found["switches"])
+            assert running[20000 + int(lwp[2:])] == pytest.approx(ran, abs=20 * found["switches"])
     finally:
         opened.close()
 

@@ -22,6 +22,7 @@ CLEARED, NEEDED = 1, 2  # SequenceFlags
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4  # TrackEvent.Type
 TYPES = {kind: number(9, kind) for kind in (BEGIN, END, INSTANT, COUNTER)}
 IN_SEQUENCE = number(10, SEQUENCE) + number(13, NEEDED)
+SPAN = 10_000  # of the numbers of a process's LWPs
 BUNDLE = 2000  # events of a CPU in one packet
 IN_INTERRUPT = 0x08  # TRACE_FLAG_HARDIRQ
 # Linux's bits of a task's state.
@@ -33,6 +34,12 @@ PROCESSES, LWPS, MAPPINGS, THREADS, LOCKS, WAITERS, QUEUES, INTERRUPTS = (kind <
 def packet(content: bytes) -> bytes:
     """Trace.packet."""
     return data(1, content)
+
+
+def _pid(process: Process | None) -> int:
+    """The viewer takes the process 2 and its children for Linux's kernel threads.  So each process has a number
+    that leaves room for the numbers of its LWPs."""
+    return SPAN * process.pid if process is not None else 0
 
 
 class _Times:
@@ -143,23 +150,20 @@ class Perfetto(Watcher):
     # --- processes and LWPs -------------------------------------------------------------------------------
 
     def process(self, time: int, process: Process) -> None:
-        known = number(1, process.pid) + number(2, process.parent) + text(3, process.name)
+        known = number(1, _pid(process)) + number(2, SPAN * process.parent) + text(3, process.name)
         self._write(number(8, time) + number(10, SEQUENCE) + data(2, data(1, known)))
-        self._track(PROCESSES, str(process.pid), 0, data(3, number(1, process.pid) + text(6, process.name)))
+        self._track(PROCESSES, str(process.pid), 0, data(3, number(1, _pid(process)) + text(6, process.name)))
 
     def _process_track(self, process: Process | None) -> int:
         return self._tracks.get(f"{PROCESSES:x} {process.pid}", 0) if process else 0
 
     def _tid(self, lwp: Lwp | None) -> int:
-        """The first LWP of a process has the process's number, as on Linux.  Others have a readable one."""
         if lwp is None:
             return 0
         tid = self._tids.get(lwp.key)
         if tid is None:
-            pid = lwp.process.pid if lwp.process else 0
-            readable = pid * 100000 + lwp.id
-            plain = pid > 0 and lwp.id < 100000 and readable < 1 << 31
-            tid = pid if pid and lwp.id == 1 else readable if plain else (1 << 31) - 1 - len(self._tids)
+            plain = lwp.process is not None and lwp.id < SPAN
+            tid = _pid(lwp.process) + lwp.id if plain else (1 << 31) - 1 - len(self._tids)
             self._tids[lwp.key] = tid
         return tid
 
@@ -167,7 +171,7 @@ class Perfetto(Watcher):
         return "idle" if lwp is None else f"LWP {lwp.id}" if lwp.process else f"kernel {lwp.key}"
 
     def lwp_new(self, time: int, lwp: Lwp) -> None:
-        tid, pid = self._tid(lwp), lwp.process.pid if lwp.process else 0
+        tid, pid = self._tid(lwp), _pid(lwp.process)
         name = self._comm(lwp)
         thread = number(1, tid) + number(3, pid or tid) + text(2, name)
         self._write(number(8, time) + number(10, SEQUENCE) + data(2, data(2, thread)))
