@@ -95,7 +95,7 @@ TRACKS = (f"select (slice.ts - {START}) / 1000, iif(slice.dur < 0, -1, slice.dur
 
 
 def test_threads_on_lwps(known):
-    assert known.query(TRACKS.format("threads")) == [(201, 7, "thread 1"), (208, 22, "thread 2 worker"),
+    assert known.query(TRACKS.format("runs")) == [(201, 7, "thread 1"), (208, 22, "thread 2 worker"),
                                                      (233, -1, "thread 1")]
 
 

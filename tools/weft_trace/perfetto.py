@@ -23,12 +23,14 @@ BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4  # TrackEvent.Type
 TYPES = {kind: number(9, kind) for kind in (BEGIN, END, INSTANT, COUNTER)}
 IN_SEQUENCE = number(10, SEQUENCE) + number(13, NEEDED)
 SPAN = 10_000  # of the numbers of a process's LWPs
+EXPLICIT = 3  # ChildTracksOrdering
 BUNDLE = 2000  # events of a CPU in one packet
 IN_INTERRUPT = 0x08  # TRACE_FLAG_HARDIRQ
 # Linux's bits of a task's state.
 TASK = {"waitcpu": 0, "sleep": 1, "lock": 1, "stopped": 4, GONE: 16}
 # Ranges of track numbers.
-PROCESSES, LWPS, MAPPINGS, THREADS, LOCKS, WAITERS, QUEUES, INTERRUPTS = (kind << 48 for kind in range(1, 9))
+PROCESSES, LWPS, MAPPINGS, THREADS, LOCKS, WAITERS, QUEUES, INTERRUPTS, GROUPS = (
+    kind << 48 for kind in range(1, 10))
 
 
 def packet(content: bytes) -> bytes:
@@ -154,6 +156,14 @@ class Perfetto(Watcher):
         self._write(number(8, time) + number(10, SEQUENCE) + data(2, data(1, known)))
         self._track(PROCESSES, str(process.pid), 0, data(3, number(1, _pid(process)) + text(6, process.name)))
 
+    def _group(self, process: Process | None, name: str) -> int:
+        """A track of a process for the tracks of its threads, or its locks."""
+        track = self._tracks.get(f"{GROUPS:x} {process.pid if process else 0} {name}")
+        if track is None:
+            track = self._track(GROUPS, f"{process.pid if process else 0} {name}", self._process_track(process),
+                                text(2, name) + number(11, EXPLICIT))
+        return track
+
     def _process_track(self, process: Process | None) -> int:
         return self._tracks.get(f"{PROCESSES:x} {process.pid}", 0) if process else 0
 
@@ -243,7 +253,8 @@ class Perfetto(Watcher):
     def thread_new(self, time: int, thread: Thread) -> None:
         """A track keeps the name that it has first.  So it has no name that the thread is given later."""
         if f"{THREADS:x} {thread.key}" not in self._tracks:
-            self._track(THREADS, thread.key, self._process_track(thread.process), text(2, f"thread {thread.id}"))
+            self._track(THREADS, thread.key, self._group(thread.process, "threads"),
+                        text(2, f"thread {thread.id}") + number(12, thread.id))
 
     def thread(self, time: int, thread: Thread, before: str, since: int, lwp: Lwp | None) -> None:
         if lwp is not thread.lwp:
@@ -260,15 +271,15 @@ class Perfetto(Watcher):
     def _mapping(self, lwp: Lwp) -> int:
         track = self._tracks.get(f"{MAPPINGS:x} {lwp.key}")
         if track is None:
-            track = self._track(MAPPINGS, lwp.key, self._tracks[f"{LWPS:x} {lwp.key}"], text(2, "threads"))
+            track = self._track(MAPPINGS, lwp.key, self._tracks[f"{LWPS:x} {lwp.key}"], text(2, "runs"))
         return track
 
     def lock(self, time: int, lock: Lock, before: Thread | None, since: int) -> None:
         track = self._tracks.get(f"{LOCKS:x} {lock.key}")
         if track is None:
-            track = self._track(LOCKS, lock.key, self._process_track(lock.process), text(2, str(lock)))
-            self._track(WAITERS, lock.key, self._process_track(lock.process),
-                        text(2, f"waiters of {lock}") + data(8, b""))
+            group = self._group(lock.process, "locks")
+            track = self._track(LOCKS, lock.key, group, text(2, str(lock)))
+            self._track(WAITERS, lock.key, group, text(2, f"waiters of {lock}") + data(8, b""))
         if lock.owner is not before:
             self._slice(time, track, f"thread {lock.owner.id}" if lock.owner is not None else None)
         self._event(time, COUNTER, self._tracks[f"{WAITERS:x} {lock.key}"], None, number(30, len(lock.waiters)))
