@@ -124,6 +124,22 @@ def test_times_by_state(figures, trace):
                          "idle": 40000 + 44000}
 
 
+def test_a_fault_of_the_kernel(figures, tmp_path):
+    """In a system call, and as a signal is delivered to user mode."""
+    path = tmp_path / "raw"
+    path.write_text(trace_of(TRACE + """\
+210 1 kfault address=4096
+215 1 kfault_end
+220 1 syscall_end result=0
+230 1 kfault address=4096
+237 1 kfault_end
+240 1 interrupt_end
+"""))
+    states = figures(path)["lwps"]["2/1"]
+    assert states["kfault"] == 5000 + 7000
+    assert states["system"] == 14000 + 10000 + 5000 and states["user"] == 142000 + 10000 + 3000
+
+
 def test_mappings(figures, trace):
     found = figures(trace)
     assert found["lwp_on_cpu"] == {"2/1": {"0": 104000, "1": 54000}, "2/2": {"0": 40000},

@@ -65,10 +65,14 @@ def test_the_engine_changes_nothing_else():
 def test_a_failure_can_be_repeated(monkeypatch, capsys):
     """The lines, and the exit status; what a run gave is made up."""
     from weft_host.cli import main
-    from weft_host.guest import Result
+    from weft_host.guest import HostError, Result
 
-    monkeypatch.setattr(torture.Guests, "run", lambda guests, machine, *_: Result(
-        1 if machine.seed == 12 else 0, "torture: ..., all well\n", seconds=1.0))
+    def run(guests, machine, *traced):
+        if traced:
+            raise HostError("no guest")
+        return Result(1 if machine.seed == 12 else 0, "torture: ..., all well\n", seconds=1.0)
+
+    monkeypatch.setattr(torture.Guests, "run", run)
     assert main(["torture", "--no-build", "--runs", "3", "--seed", "11", "--jobs", "2",
                  "--timing", "exact", "--model", "lwp", "--smp", "4", "--options", ""]) == 1
     told = capsys.readouterr().out
@@ -77,6 +81,7 @@ def test_a_failure_can_be_repeated(monkeypatch, capsys):
     argv = f"-- torture -s 12 -t {one.workers} "
     assert f"tools/weft run {words} {argv}" in told
     assert f"tools/weft gdb --reverse {words} --ex 'break torture_failed' --ex reverse-continue {argv}" in told
+    assert "its last records cannot be had: no guest\n" in told
     assert told.endswith("1 of 3 runs failed: seeds 12\n")
     assert main(["torture", "--no-build", "--runs", "1", "--timing", "exact"]) == 0
 

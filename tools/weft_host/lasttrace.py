@@ -12,7 +12,7 @@ from weft_trace import ring
 
 from . import traced
 from .guest import Guests, Result
-from .machine import Machine
+from .machine import HostError, Machine
 from .spool import Last
 from .tracecmd import replaced
 from .workdir import WorkDirectory
@@ -25,10 +25,20 @@ NAMES = {"lwp_idle", "lwp_new", "process_new", "process_name", "process_exit", "
 
 def keep(guests: Guests, machine: Machine, stdin: bytes, folder: Path, failed: Result, last: int = LAST) -> str:
     """Runs a machine of exact timing, which has failed with this Result, again.  Its last records are in
-    FOLDER/STEM.trace then; the line says so."""
+    FOLDER/STEM.trace then; the line says so, or why there are none."""
     path = folder / f"{machine.stem()}.trace"
-    folder.mkdir(parents=True, exist_ok=True)
-    machine = replace(machine, keep=None)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        result = _traced(guests, replace(machine, keep=None), stdin, path, last)
+    except (HostError, OSError) as error:
+        return f"its last records cannot be had: {error}"
+    other = "" if (result.status, result.error) == (failed.status, failed.error) else \
+        f", which ended otherwise ({result.error or f'status {result.status}'})"
+    return f"its last records, of another run{other}: tools/weft stats {shlex.quote(str(path))}"
+
+
+def _traced(guests: Guests, machine: Machine, stdin: bytes, path: Path, last: int) -> Result:
+    """Writes the file."""
     with WorkDirectory() as directory:
         work = Path(directory)
         naming, rings = traced.prepare(machine, work, min(traced.RECORDS, ring.most(machine.smp)), None)
@@ -40,6 +50,4 @@ def keep(guests: Guests, machine: Machine, stdin: bytes, folder: Path, failed: R
             with replaced(path) as file:
                 for record in traced.named(records, naming):
                     file.write(f"{record}\n".encode())
-    other = "" if (result.status, result.error) == (failed.status, failed.error) else \
-        f", which ended otherwise ({result.error or f'status {result.status}'})"
-    return f"its last records, of another run{other}: tools/weft stats {shlex.quote(str(path))}"
+    return result

@@ -148,12 +148,13 @@ class Dispatching(Threads):
             self._state(cpu.lwp, "user")
 
     def _on_kfault(self, cpu: Cpu, _: dict[str, str]) -> None:
-        if cpu.lwp is not None:
+        if cpu.lwp is not None and cpu.lwp.state != "kfault":
+            cpu.lwp.faulted = cpu.lwp.state
             self._state(cpu.lwp, "kfault")
 
     def _on_kfault_end(self, cpu: Cpu, _: dict[str, str]) -> None:
         if cpu.lwp is not None:
-            self._state(cpu.lwp, "system")
+            self._state(cpu.lwp, cpu.lwp.faulted)
 
     def _on_interrupt(self, cpu: Cpu, _: dict[str, str]) -> None:
         cpu.cause = "interrupt"

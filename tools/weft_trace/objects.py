@@ -40,8 +40,8 @@ class Wake:
 
 
 class Lwp:
-    __slots__ = ("begun", "call", "cpu", "exiting", "id", "key", "pri", "process", "queued", "resume", "since",
-                 "state", "thread", "wchan", "woken")
+    __slots__ = ("begun", "call", "cpu", "exiting", "faulted", "id", "key", "pri", "process", "queued", "resume",
+                 "since", "state", "thread", "wchan", "woken")
 
     def __init__(self, key: str, process: Process | None, number: int, time: int) -> None:
         self.key = key  # PID/ID; for an LWP of the kernel, or one that began before the trace, what the records say
@@ -51,6 +51,7 @@ class Lwp:
         self.since = time  # since when it is in its state
         self.begun = time
         self.resume = "user" if "/" in key else "system"  # the state in which it goes on when it has a CPU again
+        self.faulted = "system"  # the state in which the kernel's last fault for it was
         self.cpu = 0  # where it runs, or has run
         self.pri = 0
         self.queued: Cpu | None = None  # whose dispatch queue it is on
