@@ -8,10 +8,9 @@ from browser import launched
 from test_stats import TRACE, trace_of
 from weft_host import venv
 from weft_host.cli import main
-from weft_host.paths import BUILD, TOP
+from weft_host.paths import TOP
 from weft_trace.protobuf import data, fields, fixed, number, packed, text, varint
 
-TESTS = BUILD / "tests/bin"
 START = 1000000000
 RECORDS = TRACE + """\
 201 0 thread_first thread=2.1 id=1 bound=0
@@ -135,8 +134,8 @@ def test_a_guest(browser, tmp_path):
         return done.stdout
 
     raw, trace = tmp_path / "raw", tmp_path / "trace"
-    weft("trace", "--no-build", "-o", trace, "--raw", raw, "--timing", "exact", "--smp", "2", "--file",
-         TESTS / "thr_life", "--", "thr_life")
+    weft("trace", "--no-build", "-o", trace, "--raw", raw, "--timing", "exact", "--smp", "2", "--",
+         "pp", "-i", "100", "-n", "3")
     found = json.loads(weft("stats", "--json", raw))
     opened = processor(browser, trace)
     try:
@@ -145,9 +144,8 @@ def test_a_guest(browser, tmp_path):
         assert opened.query("select count(*) from flow") == [(found["wakes"],)]
         running = dict(opened.query("select tid, sum(thread_state.dur) from thread_state join thread using (utid) "
                                     "where state = 'Running' and thread_state.dur > 0 group by tid"))
-        for lwp in ("2/2", "2/3", "2/14"):
-            states = found["lwps"][lwp]
-            ran = sum(states.get(state, 0) for state in ("user", "system", "tfault", "dfault"))
+        for lwp in ("2/2", "2/3", "2/4", "2/5", "2/6", "2/7"):
+            ran = sum(found["lwps"][lwp].get(state, 0) for state in ("user", "system", "tfault", "dfault"))
             assert running[20000 + int(lwp[2:])] == pytest.approx(ran, abs=20 * found["switches"])
     finally:
         opened.close()
