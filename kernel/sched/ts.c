@@ -18,6 +18,7 @@
  * The table may be replaced while it is in use (PC_ADMIN).  Each number is read by itself.  So any
  * mixture of two valid tables must be valid, and it is.
  */
+#include <kern/probe.h>
 #include <kern/sched.h>
 #include <kern/timing.h>
 #include <kern/types.h>
@@ -204,6 +205,7 @@ static int ts_starved(struct lwp *l, hrtime_t now)
 	ts_to_level(l, e->ts_lwait);
 	/* The caller sets l->pri, because it needs the old priority to find the list of l. */
 	int to = l->pri;
+	PROBE(age, "lwp old new", l, pri, to);
 	l->pri = pri;
 	return to;
 }
