@@ -29,6 +29,12 @@
 #define CPU_PROBE_RING 232
 #define CPU_PROBE_RAN 240
 
+/* The stubs of probe points of programs (kern/probe.h), and the vectors that enter the kernel. */
+#define PROBE_USER 0xffffffffc0000000
+#define PROBE_SLOTS 0x800000
+#define VEC_PROBE 0xf0
+#define VEC_PROBE_SETTLE 0xf1
+
 /* struct timerec */
 #define TIMEREC_VBASE 0
 #define TIMEREC_WS 8

@@ -284,6 +284,11 @@ void cpu_set_nmi_entry(void (*entry)(void))
 	set_gate(T_NMI, (uint64_t)entry, 1, 0);
 }
 
+void cpu_set_user_entry(unsigned vec, void (*entry)(void))
+{
+	set_gate(vec, (uint64_t)entry, 0, 3);
+}
+
 void cpu_init_early(void)
 {
 	fill_idt();

@@ -196,7 +196,7 @@ trap_stubs:
 	.set i, i + 1
 	.endr
 
-	.globl trap_call_end, trap_iretq
+	.globl trap_call_end, trap_iretq, trap_common
 	.balign 16
 trap_common:
 	FRAME_BEGIN

@@ -16,6 +16,8 @@ void cpu_take_over(struct cpu *c);
 void cpu_take_interrupts(void (*handler)(void));
 /* Sets the entry point of every CPU's NMI. */
 void cpu_set_nmi_entry(void (*entry)(void));
+/* Lets programs enter the kernel by the instruction INT with this vector, interrupts off. */
+void cpu_set_user_entry(unsigned vec, void (*entry)(void));
 /* entry.S: leaves the current stack for ever. */
 void cpu_call_on_stack(void *top, void (*fn)(void)) NORETURN;
 

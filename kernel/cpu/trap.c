@@ -148,6 +148,7 @@ static void user_trap(struct trapframe *f)
 	struct lwp *l = curlwp();
 	PROBE(trap, "vector error rip", f->vec, f->err, f->rip);
 	uint64_t addr = f->vec == T_PAGE ? read_cr2() : f->rip;
+	PROBE(trap_address, "address", addr, 0, 0);
 
 	lwp_mstate_move(l, MS_USER,
 			f->vec != T_PAGE    ? MS_TRAP
@@ -199,6 +200,8 @@ static void kernel_trap(struct trapframe *f)
 		if (err == 0)
 			return;
 	}
+	if (probe_fault(f))
+		return;
 	kernel_fault(f, addr);
 }
 

@@ -20,6 +20,7 @@
 #include <kern/page.h>
 #include <kern/printk.h>
 #include <kern/probe.h>
+#include "../cpu/asm.h"
 #include "../cpu/machine.h"
 #include "impl.h"
 
@@ -165,10 +166,25 @@ void mm_init(void)
 	mm_selftest();
 }
 
-/* With pages of 1 GiB this takes no memory: the table of the direct map is there. */
+/*
+ * With pages of 1 GiB this takes no memory: the table of the direct map is there.  So are the tables
+ * that lead to PROBE_USER, except for the last, which lies in the probe memory itself.
+ */
 void mm_map_probe_memory(paddr_t base)
 {
+	const uint64_t flags[] = {PTE_U, 0, PTE_U}; /* stubs, the kernel's part of them, copies */
+	uint64_t *table, *top = phys_to_virt(kernel_pml4);
+
 	kernel_map(KDIRECT + base, base, PROBE_MEMORY_MAX, PTE_W | PTE_NX);
+	table = phys_to_virt(base);
+	for (uint64_t at = 0; at < ARRAY_LEN(flags) * PROBE_SLOTS; at += LARGE_PAGE)
+		table[at / LARGE_PAGE] = (base + LARGE_PAGE + at) | flags[at / PROBE_SLOTS] |
+					 PTE_PS | PTE_P | PTE_A | PTE_D;
+	top += pt_index(PROBE_USER, 4);
+	*top |= PTE_U;
+	top = pt_table(*top) + pt_index(PROBE_USER, 3);
+	assert(*top == 0);
+	*top = base | PTE_P | PTE_U | PTE_A;
 }
 
 void mm_init_cpu(void)

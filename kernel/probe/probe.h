@@ -31,3 +31,9 @@ struct probe_words {
 	uint64_t back; /* the address in the stub where the point's instructions follow */
 	uint64_t point, value[3];
 };
+
+/* What the stub of a program's point leaves on the LWP's kernel stack: the topmost words of it. */
+struct program_words {
+	uint64_t value[3];
+	uint64_t rip, cs, rflags, rsp, ss;
+};

@@ -22,11 +22,24 @@
  *
  *	Interrupts are off at a point, so none comes in a stub or among the displaced instructions.
  *
- * The numbers in probe.c and in PROBE_END count instructions.  After a change of these lines they
+ * Points of programs (kern/probe.h).  A record is 57 instructions in fast timing, from the jump at the
+ * point to the jump back.  The stub enters the kernel by an INT of its own vector, and the kernel
+ * leaves by IRETQ; interrupts are off between them, so a record is whole.  An interrupt before the INT
+ * or among the displaced instructions finds a RIP in the stub, and returns there, perhaps on another CPU
+ * and after handlers of signals: a stub keeps nothing anywhere.
+ *
+ *	Exact timing: both INTs belong to the record.  The INT in the copy takes the place of the jump back.
+ *	NMIs are ignored at the first INT and in the kernel.  A window may end anywhere in the copy, also
+ *	before its INT.  The same instructions of the program lie in it then as without a trace.
+ *
+ * The numbers in probe.c and behind PROBE_END count instructions.  After a change of these lines they
  * must be counted again: the self-test at boot passes a point a thousand times, and panics if the
  * clock is one instruction off.
  */
 #include "../cpu/asm.h"
+
+#define T_PROTECT 13
+#define PROBE_COPIES (PROBE_USER + 2 * PROBE_SLOTS)
 
 #define RING_HEAD 0
 #define RING_MASK 8
@@ -36,7 +49,8 @@
 #define ENTRY_POINT 12
 #define ENTRY_VALUE 16
 
-#define WORDS 40 /* of the stub, above the registers */
+#define WORDS 40        /* of the stub, above the registers */
+#define PROGRAM_WORDS 24 /* the values of a program's point; above them is what INT pushes */
 
 	.macro PUSH_USED
 	pushq %rax
@@ -53,14 +67,15 @@
 	popq %rax
 	.endm
 
-	/* The window goes on.  RAX: what probe.c has returned. */
-	.macro PROBE_END
+	/* The window goes on.  RAX: what probe.c has returned.  `length`: the instructions from RDTSC to
+	 * the RET of probe_record, or to the program's IRETQ, both included. */
+	.macro PROBE_END length
 	movq %gs:CPU_TIMEREC, %rsi
 	movq lockstep_icr(%rip), %rdi
 	movl %eax, (%rdi)
 	rdtsc
 	shlq $32, %rdx
-	leaq 16(%rax, %rdx), %rax /* the instructions from RDTSC to RET, both included, of probe_record */
+	leaq \length(%rax, %rdx), %rax
 	subq %gs:CPU_PROBE_RAN, %rax
 	movq %rax, TIMEREC_WS(%rsi)
 	movl $1, %gs:CPU_INWIN
@@ -71,19 +86,14 @@
 	POP_USED
 	.endm
 
-	.section .probe.code, "ax", @progbits
-
-	.globl probe_record
-probe_record:
-	PUSH_USED
-	rdtsc
-	movq %gs:CPU_PROBE_RING, %rdi
-	testq %rdi, %rdi
-	jz 1f
+	/* Fast timing: writes the record.  RDX:RAX is the time stamp counter in two halves, RDI the ring;
+	 * `point` and `values` are places on the stack.  In exact timing: jumps to `exact`, with the counter
+	 * in RAX. */
+	.macro RECORD exact, point, values
 	shlq $32, %rdx
 	orq %rdx, %rax
 	cmpl $0, %gs:CPU_INWIN
-	jne record_exact
+	jne \exact
 	movl $1, %ecx
 	xaddq %rcx, RING_HEAD(%rdi)
 	movq %gs:CPU_TIMEREC, %rsi
@@ -96,16 +106,28 @@ probe_record:
 	leaq (%rdx, %rdx, 4), %rdx
 	leaq RING_ENTRY(%rdi, %rdx, 8), %rdx
 	movq %rax, ENTRY_TIME(%rdx)
-	movq WORDS + 8(%rsp), %rax
+	movl \point(%rsp), %eax
 	movl %eax, ENTRY_POINT(%rdx)
-	movq WORDS + 16(%rsp), %rax
+	movq \values(%rsp), %rax
 	movq %rax, ENTRY_VALUE(%rdx)
-	movq WORDS + 24(%rsp), %rax
+	movq \values + 8(%rsp), %rax
 	movq %rax, ENTRY_VALUE + 8(%rdx)
-	movq WORDS + 32(%rsp), %rax
+	movq \values + 16(%rsp), %rax
 	movq %rax, ENTRY_VALUE + 16(%rdx)
 	incl %ecx
 	movl %ecx, ENTRY_SEQ(%rdx)
+	.endm
+
+	.section .probe.code, "ax", @progbits
+
+	.globl probe_record
+probe_record:
+	PUSH_USED
+	rdtsc
+	movq %gs:CPU_PROBE_RING, %rdi
+	testq %rdi, %rdi
+	jz 1f
+	RECORD record_exact, WORDS + 8, WORDS + 16
 1:	POP_USED
 	ret $32
 
@@ -118,7 +140,7 @@ record_exact: /* RAX: the time stamp counter */
 	leaq 32 + WORDS(%rsp), %rdi
 	movq %rax, %rsi
 	call probe_record_exact
-	PROBE_END
+	PROBE_END 16
 	ret $32
 
 	/* Exact timing: the displaced instructions have been executed in .probe.copies. */
@@ -136,8 +158,90 @@ probe_settle:
 	pushq %r11
 	movq %rax, %rdi
 	call probe_settle_exact
-	PROBE_END
+	PROBE_END 16
 	popfq
 	ret
+
+/* --- points of programs -------------------------------------------------------------------------- */
+
+	/* INT in a stub.  Goes on in the kernel's part of the stub, with the program's registers. */
+	.globl probe_program_entry
+probe_program_entry:
+	swapgs
+	cmpq $PROBE_USER, (%rsp)
+	jb not_a_stub
+	cmpb $2, (%rsp) /* the INT at the beginning of a slot, and no other */
+	jne not_a_stub
+	stac /* a value may lie in the program's memory */
+	pushq (%rsp)
+	addq $(PROBE_SLOTS - 2), (%rsp)
+	ret
+
+	.globl probe_program_blank, probe_program_record
+probe_program_blank:
+	pushq $0
+	pushq $0
+	pushq $0
+probe_program_record:
+	PUSH_USED
+	rdtsc
+	movq %gs:CPU_PROBE_RING, %rdi
+	RECORD program_exact, WORDS + PROGRAM_WORDS, WORDS
+	POP_USED
+	addq $PROGRAM_WORDS, %rsp
+	swapgs
+	iretq
+
+program_exact: /* RAX: the time stamp counter */
+	movl $0, %gs:CPU_INWIN
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	leaq 32 + WORDS(%rsp), %rdi
+	movq %rax, %rsi
+	cld
+	call probe_program_exact
+program_end:
+	PROBE_END 18
+	addq $PROGRAM_WORDS, %rsp
+	swapgs
+	iretq
+
+	/* Exact timing: INT behind displaced instructions. */
+	.globl probe_program_settle
+probe_program_settle:
+	swapgs
+	cmpq $PROBE_COPIES, (%rsp)
+	jb not_a_copy
+	stac
+	subq $PROGRAM_WORDS, %rsp
+	PUSH_USED
+	rdtsc
+	shlq $32, %rdx
+	orq %rdx, %rax
+	movl $0, %gs:CPU_INWIN
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	leaq 32 + WORDS(%rsp), %rdi
+	movq %rax, %rsi
+	cld
+	call probe_program_settle_exact
+	jmp program_end
+
+	/* A program has executed INT by itself: a general protection fault, as without a trace. */
+not_a_stub:
+	swapgs
+	subq $2, (%rsp)
+	pushq $(8 * VEC_PROBE + 2)
+	jmp 1f
+not_a_copy:
+	swapgs
+	subq $2, (%rsp)
+	pushq $(8 * VEC_PROBE_SETTLE + 2)
+1:	pushq $T_PROTECT
+	jmp trap_common
 
 	.section .note.GNU-stack, "", @progbits

@@ -12,6 +12,7 @@
  */
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/signal.h>
@@ -294,7 +295,8 @@ int64_t sig_return(struct trapframe *f, vaddr_t user)
 	struct lwp *l = curlwp();
 	struct weft_ucontext uc;
 
-	if (copyin(&uc, user, sizeof(uc)) != 0 || uc.rip >= WEFT_USER_END)
+	if (copyin(&uc, user, sizeof(uc)) != 0 ||
+	    (uc.rip >= WEFT_USER_END && !probe_is_stub(uc.rip)))
 		return -EFAULT;
 	sig_set_mask(uc.sigmask);
 	f->r8 = uc.r8;

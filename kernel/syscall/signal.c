@@ -5,6 +5,7 @@
 #include <kern/clock.h>
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/signal.h>
@@ -143,7 +144,7 @@ int64_t sys_sigreturn(const uint64_t arg[6])
 	int64_t rax = sig_return(l->frame, arg[0]);
 	int status = WEFT_W_EXITCODE(0, WEFT_SIGSEGV);
 
-	if (l->frame->rip < WEFT_USER_END && rax != -EFAULT)
+	if ((l->frame->rip < WEFT_USER_END || probe_is_stub(l->frame->rip)) && rax != -EFAULT)
 		return rax;
 	if (proc_kill(l->proc, status))
 		printk("weft: pid %d (%s) lwp %u: SIGSEGV: no context at %p to return to\n",

@@ -121,7 +121,7 @@
 
 	/* All instructions of lockstep_nmi if it finds RIP in a record. */
 	.globl lockstep_nmi_in_probe
-	.set lockstep_nmi_in_probe, 44
+	.set lockstep_nmi_in_probe, 50
 
 	/* From the first instruction of lockstep_nmi up to its RDTSC, both included. */
 	.globl lockstep_nmi_to_rdtsc
@@ -140,9 +140,15 @@ lockstep_nmi:
 	cmpl $0, CPU_INWIN(%rbx) /* a late timer between two windows */
 	je nmi_ignore
 	movq FRAME_RIP(%rsp), %rcx /* in a record: probe/record.S ends the window where it is due */
+	movq %rcx, %rsi
 	subq $probe_code, %rcx
 	cmpq $probe_code_size, %rcx
-	jb nmi_ignore
+	sbbl %edi, %edi
+	subq $PROBE_USER, %rsi /* or in a program's stub; the same number of instructions */
+	cmpq $(2 * PROBE_SLOTS), %rsi
+	sbbl %esi, %esi
+	orl %esi, %edi
+	jnz nmi_ignore
 	movl $0, CPU_INWIN(%rbx)
 	shlq $32, %rdx
 	orq %rax, %rdx

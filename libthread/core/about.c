@@ -12,6 +12,8 @@
 static int set_name(struct thread *t, void *name)
 {
 	strcpy(t->name, name);
+	PROBE(thread_name, "thread name name", t, *(const uint64_t *)t->name,
+	      *(const uint64_t *)(t->name + 8));
 	t->named = true;
 	return 0;
 }

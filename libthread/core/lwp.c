@@ -33,6 +33,7 @@ static void lwp_main(struct thread *self)
 {
 	void (*entry)(struct thread *) = (void (*)(struct thread *))self->rsp;
 
+	PROBE(thread_state, "thread state", self, TS_ONLWP, 0);
 	uint32_t mxcsr = self->fp_control;
 	uint16_t fcw = self->fp_control >> 32;
 
@@ -166,20 +167,26 @@ int __lwp_suspend(struct thread *t)
 	int error;
 
 	if (t == thread_self()) {
+		PROBE(thread_state, "thread state", t, TS_STOPPED, 0);
 		t->state = TS_STOPPED;
 		__sys_lwp_suspend(t->lwp->id);
+		PROBE(thread_state, "thread state", t, TS_ONLWP, 0);
 		t->state = TS_ONLWP;
 		return 0;
 	}
 	error = __lwp_try_suspend(t);
-	if (error == 0 && t->state == TS_ONLWP)
+	if (error == 0 && t->state == TS_ONLWP) {
+		PROBE(thread_stop, "thread", t, 0, 0);
 		t->state = TS_STOPPED;
+	}
 	return error;
 }
 
 int __lwp_resume(struct thread *t)
 {
-	if (t->state == TS_STOPPED)
+	if (t->state == TS_STOPPED) {
 		t->state = TS_ONLWP;
+		PROBE(thread_continue, "thread", t, 0, 0);
+	}
 	return __sys_lwp_continue(t->lwp->id) < 0 ? ESRCH : 0;
 }

@@ -3,6 +3,7 @@
 
 #define THREAD_RSP 32
 #define THREAD_FP_CONTROL 40
+#define THREAD_STATE 48
 #define THREAD_ID 56
 #define THREAD_ON_STACK 64
 #define THREAD_CANCEL 72

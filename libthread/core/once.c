@@ -36,6 +36,7 @@ static void wait_while_running(pthread_once_t *once)
 	__ops->lock(q);
 	if (once->__state == RUNNING) {
 		sleepq_enter(q, once, thread_self(), ORDER_FIFO);
+		PROBE(lock_wait, "lock kind", once, PROBE_ONCE, 0);
 		__ops->block(q, NEVER, NULL);
 	} else {
 		__ops->unlock(q);

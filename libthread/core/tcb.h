@@ -25,6 +25,7 @@
 #include <weft/sys.h>
 #include <weft/threadinfo.h>
 #include "offsets.h"
+#include "probe.h"
 
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
@@ -259,7 +260,8 @@ static inline struct thread *thread_self(void)
 	return t;
 }
 
-_Static_assert(offsetof(struct thread, id) == THREAD_ID &&
+_Static_assert(offsetof(struct thread, state) == THREAD_STATE &&
+		       offsetof(struct thread, id) == THREAD_ID &&
 		       offsetof(struct thread, cancel) == THREAD_CANCEL &&
 		       offsetof(struct thread, rsp) == THREAD_RSP &&
 		       offsetof(struct thread, fp_control) == THREAD_FP_CONTROL &&

@@ -148,12 +148,14 @@ void __thread_first(struct thread *t)
 {
 	ilock_lock(&__threads_lock);
 	thread_enlist(t);
+	PROBE(thread_first, "thread id bound", t, t->id, t->bound);
 	ilock_unlock(&__threads_lock);
 }
 
 /* Where every thread except the first begins, on its own stack. */
 void __thread_main(struct thread *self)
 {
+	PROBE(thread_begin, "thread start", self, self->start, 0);
 	__thread_exit(self->start(self->arg));
 }
 
@@ -204,11 +206,13 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	thread_enlist(t);
 	*id = t->id;
 	ilock_unlock(&__threads_lock);
+	PROBE(thread_new, "thread id bound", t, t->id, t->bound);
 
 	tls_fill(t);
 	error = __ops->create(t, args->new_lwp, args->suspended);
 	if (error == 0)
 		return 0;
+	PROBE(thread_exit, "thread", t, 0, 0);
 	if (!(t->detached & DAEMON))
 		__atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
 	ilock_lock(&__threads_lock);
@@ -346,6 +350,7 @@ void __thread_exit(void *status)
 		exit(0);
 	if (self->reent == &self->own_reent)
 		_reclaim_reent(self->reent);
+	PROBE(thread_exit, "thread", self, 0, 0);
 	self->status = status;
 
 	ilock_lock(&__threads_lock);
@@ -386,6 +391,7 @@ static bool wait_for_exit(const void *obj, deadline_t deadline)
 	struct sleepq *q = sleepq_of_point(obj);
 	bool woken;
 
+	PROBE(lock_wait, "lock kind", obj, PROBE_JOIN, 0);
 	sleepq_lock(q);
 	sleepq_enter(q, obj, thread_self(), ORDER_FIFO);
 	thread_self()->wait_arg = NULL;
@@ -400,6 +406,7 @@ static void thread_reap(struct thread *t)
 {
 	unsigned turns = 0;
 
+	PROBE(thread_join, "thread", t, 0, 0);
 	thread_delist(t);
 	if (t->on_stack != 0) { /* t still executes its last few instructions on another LWP */
 		ilock_unlock(&__threads_lock);
@@ -545,4 +552,5 @@ void __threads_forked(struct thread *self)
 	exited_first = exited_last = NULL;
 	any_waiters = 0;
 	self->joiner = NULL;
+	PROBE(thread_first, "thread id bound", self, self->id, self->bound);
 }

@@ -80,6 +80,7 @@ static inline int barrier_wait_here(pthread_barrier_t *b)
 	}
 	if (++b->__word < b->__count) {
 		sleepq_enter(q, b, thread_self(), ORDER_FIFO);
+		PROBE(lock_wait, "lock kind", b, PROBE_BARRIER, 0);
 		__ops->block(q, NEVER, NULL);
 		return 0;
 	}

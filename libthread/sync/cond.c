@@ -55,6 +55,7 @@ static const void *release_and_block(pthread_mutex_t *m, struct sleepq *cq, dead
 		sleepq_also_lock(mq);
 		sleepq_also_unlock(cq);
 		next = sleepq_take(mq, m, &more);
+		PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
 		__atomic_store_n(&m->__owner, more ? M_WAITERS : 0, __ATOMIC_RELEASE);
 		waited_for = __ops->block(mq, deadline, next);
 	}
@@ -116,6 +117,7 @@ cond_wait_here(pthread_cond_t *c, pthread_mutex_t *m, deadline_t deadline)
 	self->wait_arg = m;
 	sleepq_enter(q, c, self, ORDER_OPTION);
 	COUNT(blocks, 1);
+	PROBE(lock_wait, "lock kind mutex", c, PROBE_COND, m);
 	waited_for = likely(plain) ? release_and_block(m, q, deadline)
 				   : release_special_and_block(m, q, deadline, &error);
 	if (unlikely(waited_for == c)) {
@@ -200,6 +202,7 @@ static void move_to_mutex(struct thread *list, pthread_mutex_t *m)
 
 		list = t->q_next;
 		COUNT(wakes, 1);
+		PROBE(lock_move, "thread lock", t, m, 0);
 		sleepq_enter(mq, m, t, ORDER_FIFO);
 	}
 	sleepq_also_unlock(mq);
@@ -223,11 +226,13 @@ static inline int let_go(struct sleepq *q, struct thread *t)
 	struct sleepq *mq;
 
 	COUNT(wakes, 1);
+	PROBE(cond_signal, "thread", t, 0, 0);
 	if (!owns_mutex_of(t))
 		return __ops->wake_one(q, t);
 	mq = sleepq_of(m);
 	sleepq_also_lock(mq);
 	__atomic_or_fetch(&m->__owner, M_WAITERS, __ATOMIC_RELAXED);
+	PROBE(lock_move, "thread lock", t, m, 0);
 	sleepq_enter(mq, m, t, ORDER_OPTION);
 	sleepq_also_unlock(mq);
 	__ops->unlock(q);
@@ -288,6 +293,7 @@ int pthread_cond_broadcast(pthread_cond_t *c)
 		return __shared_cond_wake(c, true);
 	__ops->lock(q);
 	list = __sleepq_take_all(q, c);
+	PROBE(cond_broadcast, "lock", c, 0, 0);
 	c->__waiters = 0;
 	/* POSIX: all threads that wait at one time use the same mutex. */
 	if (list != NULL && !owns_mutex_of(list)) {

@@ -149,6 +149,7 @@ static int lock_async(pthread_mutex_t *m, deadline_t deadline)
 		}
 		sleepq_enter(q, m, self, ORDER_OPTION);
 		COUNT(blocks, 1);
+		PROBE(lock_wait, "lock kind owner", m, PROBE_MUTEX, m->__owner);
 		in_vain = __ops->block(q, deadline, NULL);
 	} while (in_vain == NULL && !mutex_spin(m));
 	if (wait_async_end(self)) {
@@ -172,6 +173,12 @@ static int __attribute__((noinline)) mutex_lock_special(pthread_mutex_t *m, dead
 	return __kernel_mutex_lock(m, deadline);
 }
 
+/* A function, so that no other way out leads into the last instructions of its caller. */
+static int __attribute__((noinline)) mutex_timed_out(void)
+{
+	return ETIMEDOUT;
+}
+
 int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 {
 	struct sleepq *q = sleepq_of(m);
@@ -186,11 +193,13 @@ int __mutex_lock_slow(pthread_mutex_t *m, deadline_t deadline)
 		}
 		sleepq_enter(q, m, thread_self(), ORDER_OPTION);
 		COUNT(blocks, 1);
+		PROBE(lock_wait, "lock kind owner", m, PROBE_MUTEX, m->__owner);
 		if (likely(deadline == NEVER))
 			__ops->sleep(q);
 		else if (__ops->block(q, deadline, NULL) != NULL)
-			return ETIMEDOUT;
+			return mutex_timed_out();
 	}
+	PROBE(lock_own, "lock kind", m, PROBE_MUTEX, 0);
 	return 0;
 }
 
@@ -316,6 +325,7 @@ static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct 
 	struct thread *t;
 	bool more;
 
+	PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
 	no_suspend_enter();
 	__atomic_store_n(&q->taken, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&m->__owner, M_WAITERS | (m->__owner & M_PROTOCOL), __ATOMIC_RELEASE);
@@ -353,6 +363,7 @@ static int __attribute__((noinline)) unlock_locked(pthread_mutex_t *m, struct sl
 	bool more;
 
 	t = sleepq_take(q, m, &more);
+	PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
 	__atomic_store_n(&m->__owner, (more ? M_WAITERS : 0) | (m->__owner & M_PROTOCOL),
 			 __ATOMIC_RELEASE);
 	COUNT(wakes, t != NULL);
@@ -410,6 +421,7 @@ static int __attribute__((noinline)) mutex_unlock_slow(pthread_mutex_t *m)
 	if (unlikely(t == NULL))
 		return unlock_locked(m, q);
 	q->first = t->q_chain;
+	PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
 	__atomic_store_n(&m->__owner, 0, __ATOMIC_RELEASE);
 	COUNT(wakes, 1);
 	return __ops->wake_one(q, t);

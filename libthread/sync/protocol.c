@@ -171,6 +171,7 @@ static int inherit_lock(pthread_mutex_t *m, deadline_t deadline)
 	self->pi_wait = m;
 	sleepq_enter(q, m, self, ORDER_OPTION);
 	COUNT(blocks, 1);
+	PROBE(lock_wait, "lock kind owner", m, PROBE_MUTEX, m->__owner);
 	thread_pri_recompute(owner);
 	if (__ops->block(q, deadline, NULL) == NULL) {
 		self->pi_wait = NULL;
@@ -195,6 +196,7 @@ static void inherit_unlock(pthread_mutex_t *m)
 		return;
 	__ops->lock(q);
 	t = sleepq_take(q, m, &more);
+	PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
 	mutex_list_remove(&self->inherits, m);
 	if (more)
 		mutex_list_add(&t->inherits, m);

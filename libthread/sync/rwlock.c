@@ -197,6 +197,7 @@ static inline int lock_here(pthread_rwlock_t *l, bool write, deadline_t deadline
 	self->wait_arg = write ? WAIT_WRITE : WAIT_READ;
 	sleepq_enter(q, l, self, ORDER_FIFO);
 	COUNT(blocks, 1);
+	PROBE(rwlock_wait, "lock write", l, write, 0);
 	if (__ops->block(q, deadline, NULL) == NULL) {
 		self->readlocks += !write;
 		return 0;

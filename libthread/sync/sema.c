@@ -77,6 +77,7 @@ static int __attribute__((noinline)) wait_locked(sem_t *s, struct sleepq *q, dea
 		__ops->unlock(q);
 		return 0;
 	}
+	PROBE(lock_wait, "lock kind", s, PROBE_SEMA, 0);
 	sleepq_enter(q, s, thread_self(), ORDER_OPTION);
 	COUNT(blocks, 1);
 	thread_self()->wait_arg = NULL;
@@ -113,6 +114,7 @@ static inline int wait_slow(sem_t *s, deadline_t deadline)
 		return wait_locked(s, q, deadline);
 	sleepq_enter_empty(q, s, thread_self());
 	COUNT(blocks, 1);
+	PROBE(lock_wait, "lock kind", s, PROBE_SEMA, 0);
 	thread_self()->wait_arg = &__ends_in_sleep;
 	return __ops->sleep(q);
 }

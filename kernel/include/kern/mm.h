@@ -10,8 +10,9 @@ void mm_init(void);                /* kernel page tables with W^X, direct map, c
 void mm_init_cpu(void);            /* each CPU: CR0.WP, NX, SMEP, SMAP, caches */
 uint64_t kernel_table_pages(void); /* pages of the kernel's page tables; never freed */
 
-/* Adds PROBE_MEMORY_MAX bytes from `base` on to the direct map; at boot, on CPU 0.  The address is
- * a multiple of 1 GiB above all RAM. */
+/* Adds PROBE_MEMORY_MAX bytes from `base` on to the direct map; at boot, on CPU 0, before the first
+ * address space.  The address is a multiple of 1 GiB above all RAM.  The first PROBE_CODE bytes
+ * also become the stubs of programs, at PROBE_USER in every address space (kern/probe.h). */
 void mm_map_probe_memory(paddr_t base);
 
 /*

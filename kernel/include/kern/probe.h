@@ -64,8 +64,35 @@
 /* Bytes 8 * i to 8 * i + 7 of a text, as a value. */
 #define PROBE_CHARS(text, i) (((const uint64_t *)(text))[i])
 
-/* The direct map of the rings (mm/pagetable.c). */
+/*
+ * Points of programs (libthread/core/probe.h).  The host command writes their stubs into the probe
+ * memory, three slots of PROBE_SLOT bytes for a point.  They are at the same addresses in every address
+ * space, at the same distance from PROBE_USER (cpu/asm.h), PROBE_KERNEL and PROBE_COPIES:
+ *
+ *	stub	INT, which a jump at the point leads to.  In fast timing, then the displaced
+ *		instructions and the jump back.  The program executes it
+ *	kernel	PUSHQs of the values, and a jump to probe_program_record.  The kernel executes it with the
+ *		program's registers
+ *	copy	in exact timing: the displaced instructions, and another INT
+ *
+ * Nothing is written to the program's memory, and nothing in it differs from a run without a trace
+ * except the bytes of the jump.
+ */
+#define PROBE_KERNEL (PROBE_USER + PROBE_SLOTS)
+#define PROBE_COPIES (PROBE_KERNEL + PROBE_SLOTS)
+#define PROBE_SLOT 256
+
+/* The probe memory: a table of pages, the slots, the rings. */
 #define PROBE_MEMORY_MAX (1ull << 30)
+#define PROBE_CODE (0x200000 + 3 * PROBE_SLOTS)
+
+/* Does a program stand at rip in a stub?  False if nothing is traced. */
+bool probe_is_stub(uint64_t rip);
+
+/* A page fault in the kernel's part of a program's stub: a value lies on a page that is missing.  The record
+ * gets zeros.  False: the fault is elsewhere. */
+struct trapframe;
+bool probe_fault(struct trapframe *f);
 
 /*
  * probe/probe.c.  Gives every CPU its ring if the command line says where they are:

@@ -45,6 +45,7 @@ static uint32_t lwp_model_release(struct thread *t)
 {
 	uint32_t id = t->lwp->id;
 
+	PROBE(thread_wake, "thread", t, 0, 0);
 	__atomic_store_n(&t->wchan, NULL, __ATOMIC_RELEASE);
 	return id;
 }
@@ -56,6 +57,7 @@ block_and_wake(struct sleepq *q, deadline_t deadline, struct thread *wake)
 	struct thread *self = thread_self();
 	const void *waited_for;
 
+	PROBE(thread_state, "thread state", self, TS_BLOCKED, 0);
 	if (wake != NULL)
 		self->lwp->owes = lwp_model_release(wake);
 	self->state = TS_BLOCKED;
@@ -63,6 +65,7 @@ block_and_wake(struct sleepq *q, deadline_t deadline, struct thread *wake)
 	if (wake != NULL && unlikely(__options.separate_unpark))
 		lwp_unpark_owed(self->lwp, self->lwp->owes);
 	waited_for = lwp_wait_woken(self, deadline);
+	PROBE(thread_state, "thread state", self, TS_ONLWP, 0);
 	self->state = TS_ONLWP;
 	return waited_for;
 }

@@ -89,6 +89,7 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 		t->suspended = true;
 	} else if (likely(__pool_idle == NULL)) {
 		t->state = TS_RUNQUEUE;
+		PROBE(thread_state, "thread state", t, TS_RUNQUEUE, 0);
 		if (likely(t->pri == 0))
 			run_list_append(&__runq.zero, t);
 		else
@@ -145,6 +146,7 @@ static void __attribute__((noreturn)) mxn_exit(struct sleepq *q, struct thread *
 
 	if (unlikely(self->special != 0 || wake == NULL || !goes_next(wake)))
 		exit_special(self, wake);
+	PROBE(thread_wake, "thread", wake, 0, 0);
 	wake->wchan = NULL;
 	__mxn_leave(self, wake, lwp_hand_over(self, wake));
 }
@@ -162,10 +164,12 @@ static int suspend_unbound(struct thread *t)
 	switch (t->state) {
 	case TS_RUNQUEUE:
 		__runq_remove(t);
+		PROBE(thread_state, "thread state", t, TS_STOPPED, 0);
 		t->state = TS_STOPPED;
 		break;
 	case TS_DISPATCHABLE: /* its LWP is waking up, and will find no partner */
 		t->partner->partner = NULL;
+		PROBE(thread_state, "thread state", t, TS_STOPPED, 0);
 		t->state = TS_STOPPED;
 		break;
 	case TS_ONLWP:
@@ -173,6 +177,7 @@ static int suspend_unbound(struct thread *t)
 		if (error != 0)
 			return error;
 		__pool_stopped(1);
+		PROBE(thread_stop, "thread", t, 0, 0);
 		t->state = TS_STOPPED;
 		break;
 	}
@@ -209,6 +214,7 @@ static int mxn_resume(struct thread *t)
 	if (t->suspended && t->state == TS_STOPPED && t->rsp != 0) {
 		if (t->lwp != &__nowhere) {
 			t->state = TS_ONLWP;
+			PROBE(thread_continue, "thread", t, 0, 0);
 			__pool_stopped(-1);
 			__sys_lwp_continue(t->lwp->id);
 			if (__runq_top() > t->pri)

@@ -79,6 +79,7 @@ static void lwp_aged(struct thread *self)
 			p = &(*p)->run_next;
 		*p = self->run_next;
 		wanted--;
+		PROBE(pool_gone, "why size", PROBE_AGED, __pool_size, 0);
 		lwp_retire(self);
 	}
 	schedunlock();
@@ -110,6 +111,7 @@ static struct thread *instead_of(struct thread *partner)
 	if (__runq_top() < PRI_REALTIME || __runq_top() <= partner->pri)
 		return partner;
 	partner->state = TS_RUNQUEUE;
+	PROBE(thread_state, "thread state", partner, TS_RUNQUEUE, 0);
 	__runq_push_head(partner);
 	return __runq_pop();
 }
@@ -131,9 +133,10 @@ static void __attribute__((noreturn)) lwp_scheduler(struct thread *self)
 			next = instead_of(next);
 		if (next != NULL)
 			switch_to(self, next);
-		else if (__pool_size > wanted)
+		else if (__pool_size > wanted) {
+			PROBE(pool_gone, "why size", PROBE_TOO_MANY, __pool_size, 0);
 			lwp_retire(self);
-		else
+		} else
 			wait_for_partner(self);
 	}
 }
@@ -141,6 +144,7 @@ static void __attribute__((noreturn)) lwp_scheduler(struct thread *self)
 /* Where an LWP begins.  Its creator had blocked all signals. */
 static void scheduler_first(struct thread *self)
 {
+	PROBE(pool_begin, "context", self, 0, 0);
 	self->lwp->sc->idle = 1;
 	schedlock();
 	self->list_next = __pool_contexts;
@@ -218,6 +222,7 @@ static int pool_fill(void)
 		schedunlock();
 		if (!short_of)
 			return 0;
+		PROBE(pool_lwp, "why size", PROBE_ASKED, __pool_size, 0);
 		error = add_lwp();
 		if (error != 0)
 			return error;
@@ -285,6 +290,7 @@ bool __pool_grow(void)
 	__pool_size += more;
 	if (__pool_size > wanted)
 		wanted = __pool_size;
+	PROBE(pool_look, "grows size", more, __pool_size, 0);
 	schedunlock();
 	if (!more || add_lwp() == 0)
 		return true;

@@ -133,12 +133,14 @@ struct thread *__runq_pop(void)
 
 /* --- blocking and waking ---------------------------------------------------------- */
 
-static uint32_t make_runnable(struct thread *t, bool gives_way)
+static inline __attribute__((always_inline)) uint32_t make_runnable(struct thread *t,
+								    bool gives_way)
 {
 	struct thread *idle = __pool_take_idle();
 
 	if (idle == NULL) {
 		t->state = TS_RUNQUEUE;
+		PROBE(thread_state, "thread state", t, TS_RUNQUEUE, 0);
 		runq_push(t);
 		if (unlikely(t->pri >= PRI_REALTIME))
 			__realtime_look(t->pri, gives_way);
@@ -146,6 +148,7 @@ static uint32_t make_runnable(struct thread *t, bool gives_way)
 	}
 	t->slice = RR_TICKS;
 	t->state = TS_DISPATCHABLE;
+	PROBE(thread_dispatchable, "thread lwp", t, idle->own_lwp.id, 0);
 	t->partner = idle;
 	__atomic_store_n(&idle->partner, t, __ATOMIC_RELEASE);
 	return idle->own_lwp.id;
@@ -163,23 +166,26 @@ uint32_t __make_runnable(struct thread *t)
  * A thread that is OnLWP has entered its queue and has not yet come to block(): there it will find
  * wchan NULL.
  */
-static bool thread_woken(struct thread *t, uint32_t *unpark)
+static bool __attribute__((noinline)) thread_woken(struct thread *t, uint32_t *unpark)
 {
 	bool blocked = t->state == TS_BLOCKED;
 
 	*unpark = 0;
+	PROBE(thread_wake, "thread", t, 0, 0);
 	if (t->to_armed)
 		__timeout_cancel(t);
 	if (t->bound && blocked)
 		*unpark = t->lwp->id;
-	if (t->suspended && blocked && !t->bound)
+	if (t->suspended && blocked && !t->bound) {
 		t->state = TS_STOPPED;
+		PROBE(thread_state, "thread state", t, TS_STOPPED, 0);
+	}
 	blocked &= !t->bound && !t->suspended;
 	__atomic_store_n(&t->wchan, NULL, __ATOMIC_RELEASE); /* a bound thread may go on here */
 	return blocked;
 }
 
-static uint32_t release(struct thread *t, bool gives_way)
+static inline __attribute__((always_inline)) uint32_t release(struct thread *t, bool gives_way)
 {
 	uint32_t unpark;
 
@@ -227,6 +233,7 @@ uint32_t __give_up(struct thread *t)
 static inline void queue_to_run(struct thread *t)
 {
 	t->wchan = NULL;
+	PROBE(thread_woken, "thread", t, 0, 0);
 	t->state = TS_RUNQUEUE;
 	run_list_append(&__runq.zero, t);
 }
@@ -238,8 +245,10 @@ static const void *block_bound(struct thread *self, deadline_t deadline, struct 
 	self->lwp->owes = wake != NULL ? __release(wake) : 0;
 	if (self->wchan != NULL)
 		self->state = TS_BLOCKED;
+	PROBE(thread_state, "thread state", self, self->state, 0);
 	schedunlock();
 	waited_for = lwp_wait_woken(self, deadline);
+	PROBE(thread_state, "thread state", self, TS_ONLWP, 0);
 	self->state = TS_ONLWP;
 	return waited_for;
 }
@@ -256,6 +265,7 @@ void __wake_first(struct thread *t)
 		queue_to_run(t);
 	} else if (thread_woken(t, &unpark)) {
 		t->state = TS_RUNQUEUE;
+		PROBE(thread_state, "thread state", t, TS_RUNQUEUE, 0);
 		runq_push(t);
 	} else if (unpark != 0) {
 		__sys_lwp_unpark(unpark);
@@ -320,8 +330,10 @@ const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wa
 		return __block_special(self, deadline, wake);
 	if (wake != NULL ? !goes_next(wake) : !runq_pop_plain(self, &next))
 		return __block_special(self, deadline, wake);
-	if (wake != NULL)
+	if (wake != NULL) {
+		PROBE(thread_wake, "thread", wake, 0, 0);
 		wake->wchan = NULL;
+	}
 	self->state = TS_BLOCKED;
 	return __mxn_switch_null(self, next, lwp_hand_over(self, next));
 }

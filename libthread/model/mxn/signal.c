@@ -148,6 +148,7 @@ static uint32_t lwp_interrupt(struct thread *t)
 	__mxn_call_first(t, wait_interrupted);
 	if (t->suspended) {
 		t->state = TS_STOPPED;
+		PROBE(thread_state, "thread state", t, TS_STOPPED, 0);
 		return 0;
 	}
 	return __make_runnable(t);

@@ -16,6 +16,15 @@
  */
 #include "../../core/offsets.h"
 
+	/* A probe point (core/probe.h); sizes: those of the three values. */
+	.macro PROBE name, names, a, b, c, sizes:vararg
+661:	.pushsection .debug_probe_list, "", @progbits
+	.quad 661b
+	.byte \sizes
+	.asciz "\name", "\names", "\a \b \c"
+	.popsection
+	.endm
+
 #define SCHEDLOCK_RELEASE 0x80000001
 
 	.text
@@ -23,6 +32,7 @@
 	.type	__mxn_switch, @function
 	.p2align 4
 __mxn_switch:
+	PROBE	thread_switch, "thread state next", %rdi, THREAD_STATE(%rdi), %rsi, 8, 4, 8
 	pushq	%rbp
 	pushq	%rbx
 	pushq	%r12
@@ -56,6 +66,7 @@ __mxn_switch:
 	.type	__mxn_leave, @function
 	.p2align 4
 __mxn_leave:
+	PROBE	thread_leave, "thread next", %rdi, %rsi, $0, 8, 8, 4
 	movq	THREAD_RSP(%rsi), %rsp
 	wrfsbase %rsi
 	movl	$0, THREAD_ON_STACK(%rdi)
