@@ -35,8 +35,8 @@ def test_all_points_can_be_patched():
     assert len(found) == len(image.points)
     names = {point.name for point in image.points}
     assert names >= {"on_cpu", "off_cpu", "wake", "queue", "syscall", "syscall_end", "trap", "trap_end",
-                     "interrupt", "interrupt_end", "kfault", "kfault_end", "timer", "lwp_new",
-                     "lwp_exit", "process_new", "process_exit", "exec", "upcall", "sigwaiting",
+                     "trap_address", "interrupt", "interrupt_end", "kfault", "kfault_end", "timer", "age",
+                     "lwp_new", "lwp_exit", "process_new", "process_exit", "exec", "upcall", "sigwaiting",
                      "priority", "preempt", "preempt_deferred"}
 
 
@@ -95,7 +95,7 @@ def test_the_self_test_finds_one_instruction_too_many(tmp_path):
     data[offset:offset + len(code)] = code
     kernel.write_bytes(data)
     records = 1024
-    result = run(Machine(argv=["true"], timing="exact", kernel=kernel, rings=(records, ring.size(records)),
+    result = run(Machine(argv=["true"], timing="exact", kernel=kernel, rings=(records, ring.memory(records, 1)),
                          timeout=60))
     assert result.status == STATUS_PANIC and "exact timing does not hold" in result.panic
 

@@ -42,7 +42,8 @@ def _traced(guests: Guests, machine: Machine, stdin: bytes, path: Path, last: in
     with WorkDirectory() as directory:
         work = Path(directory)
         naming, rings = traced.prepare(machine, work, min(traced.RECORDS, ring.most(machine.smp)), None)
-        with contextlib.closing(Last(machine.smp, rings, last, naming.points(NAMES))) as records:
+        with contextlib.closing(Last(machine.smp, rings, last, naming.points(NAMES),
+                                     naming.points({"on_cpu"}))) as records:
             try:
                 result = guests.run(machine, stdin, work)
             finally:

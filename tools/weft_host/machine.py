@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -86,7 +86,8 @@ class Machine:
     keep: Path | None = field(default=None, compare=False)  # a directory: for the memory of a guest that fails
     picture: bool = field(default=True, compare=False)  # of a guest that fails, what its threads wait for
     kernel: Path | None = None  # in place of the build's
-    rings: tuple[int, int] | None = None  # of a trace: records of a CPU, bytes of all rings (weft_trace/ring.py)
+    rings: tuple[int, int] | None = None  # of a trace: records of a CPU, bytes of the memory (weft_trace/ring.py)
+    disk_written: Callable[[Path], None] | None = field(default=None, compare=False)  # may change the RAM disk
 
     def check(self) -> None:
         """Raises UsageError."""
@@ -287,6 +288,8 @@ class Machine:
             if not need.is_file():
                 raise HostError(f"{need} is not built; call make")
         self.write_initrd(initrd, terminal)
+        if self.disk_written is not None:
+            self.disk_written(initrd)
         command = [QEMU, "-machine", "pc", *self._clock_and_console(work),
                    "-smp", str(self.processors()), *self._memory_options(initrd, work),
                    "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",

@@ -4,7 +4,7 @@ import heapq
 import struct
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 from weft_trace import ring
@@ -82,18 +82,28 @@ class Spool(_Reader):
 
 
 class Last(_Reader):
-    """The last `count` records, and of all others those of the points `kept`."""
+    """The last `count` records, and of all others those of the points `kept`.  Before such a record stands the
+    latest of its CPU that is of the points `context`."""
 
-    def __init__(self, cpus: int, rings: ring.Rings, count: int, kept: set[int]) -> None:
+    def __init__(self, cpus: int, rings: ring.Rings, count: int, kept: Container[int],
+                 context: Container[int] = ()) -> None:
         self._count = count
-        self._points = kept
+        self._points, self._context = kept, context
+        self._before: list[ring.Record | None] = [None] * cpus
         self._earlier: list[ring.Record] = []
         self._last: list[deque[ring.Record]] = [deque() for _ in range(cpus)]
         self._dropped = [0] * cpus
         super().__init__(rings)
 
     def _drop(self, record: ring.Record) -> None:
-        if record.point in self._points:
+        before = self._before[record.cpu]
+        if record.point in self._context:
+            self._dropped[record.cpu] += before is not None
+            self._before[record.cpu] = record
+        elif record.point in self._points:
+            if before is not None:
+                self._earlier.append(before)
+                self._before[record.cpu] = None
             self._earlier.append(record)
         else:
             self._dropped[record.cpu] += 1
@@ -109,6 +119,10 @@ class Last(_Reader):
         merged = sorted((record for last in self._last for record in last), key=_order)
         for record in merged[:-self._count]:
             self._drop(record)
+        for cpu, before in enumerate(self._before):
+            if before is not None:  # what this CPU runs as its first record of the last begins
+                self._earlier.append(before)
+                self._before[cpu] = None
         yield from sorted(self._earlier, key=_order)
         yield from merged[-self._count:]
 

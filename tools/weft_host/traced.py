@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from weft_trace import events, ring
+from weft_trace import events, programs, ring
 from weft_trace.events import Record
 from weft_trace.naming import Naming
 from weft_trace.patch import patched
+from weft_trace.points import Image
 
 from . import build, mark
 from .guest import Guest, Result
@@ -31,15 +32,52 @@ def add_options(parser):
                         help=f"how many records a CPU's ring holds, a power of two; {RECORDS} by default")
 
 
+# Without these records the others have no names.
+NEEDED = {"on_cpu", "lwp_new", "lwp_idle", "exec", "process_new", "thread_first", "thread_new"}
+
+
+def _sources(machine: Machine) -> dict[str, Path]:
+    """The programs that the RAM disk has, with the files that have their lists of points: a program of the build
+    may come without debugging information."""
+    found = {f"bin/{path.name}": path for path in (machine.build / "bin").iterdir()}
+    for path, guest in machine.guest_files():
+        whole = machine.build / "bin" / path.name
+        found[guest.lstrip("/")] = whole if whole.is_file() and programs.same(path, whole) else path
+    return found
+
+
+def names(machine: Machine) -> set[str]:
+    """All events that a trace of the machine can have."""
+    kernel = {point.name for point in Image(machine.build / "weft.elf").points}
+    return kernel | programs.names(_sources(machine).values())
+
+
 def prepare(machine: Machine, work: Path, records: int, wanted: str | None) -> tuple[Naming, ring.Rings]:
-    """Makes a machine one that records; `wanted`: the events, with commas, or None for all.  Raises UsageError."""
+    """Makes a machine one that records; `wanted`: the events, with commas, or None for all.  Raises UsageError,
+    HostError."""
     machine.kernel = work / "weft.elf"
-    image = patched(machine.build / "weft.elf", machine.kernel, wanted and wanted.split(","))
-    size = ring.size(records) * machine.smp
+    chosen = None
+    if wanted is not None:
+        chosen, known = set(wanted.split(",")), names(machine)
+        if unknown := chosen - known:
+            raise UsageError(f"there is no event {', '.join(sorted(unknown))}; there are "
+                             f"{', '.join(sorted(known))}")
+    patching = chosen and chosen | NEEDED
+    image = patched(machine.build / "weft.elf", machine.kernel, patching)
+    size = ring.memory(records, machine.smp)
     machine.rings = records, size
     with open(work / RINGS, "wb") as rings:
         rings.truncate(-(-size >> 21) << 21)
-    return Naming(image), ring.Rings(work / RINGS, machine.smp, records)
+    traced = programs.Programs(work / RINGS, image.symbols["probe_program_record"], machine.timing == "exact",
+                               patching)
+
+    def patch(disk: Path) -> None:
+        traced.patch(disk, _sources(machine))
+        for name in traced.without:
+            print(f"weft: {name} is stripped: what its threads do is not recorded", file=sys.stderr)
+
+    machine.disk_written = patch
+    return Naming(image, traced.points, chosen), ring.Rings(work / RINGS, machine.smp, records)
 
 
 def named(spool: Spool | Last, naming: Naming) -> Iterator[Record]:
@@ -47,7 +85,9 @@ def named(spool: Spool | Last, naming: Naming) -> Iterator[Record]:
     last = 0
     for record in spool.records():
         last = record.time
-        yield naming.record(record)
+        named = naming.record(record)
+        if naming.wanted is None or named.name in naming.wanted:
+            yield named
     for cpu, count in enumerate(spool.lost):
         if count:
             yield events.lost(last, cpu, count)

@@ -3,7 +3,11 @@
 Recording: points.py, the probe points of a kernel; disassembly.py, its instructions; patch.py, a copy of the
 kernel in which points lead to their stubs; ring.py, the records in the guest's memory.
 
-Records: naming.py puts names in place of addresses; events.py has the record with names, and its text.
+Recording of programs: programs.py patches those of the RAM disk (cpioread.py); elf.py reads their files,
+displaced.py says what a jump displaces in them, operands.py encodes what a stub records.
+
+Records: library.py and naming.py put names in place of addresses; events.py has the record with names, and its
+text.
 
 What they mean: model.py knows what the machine was at every moment.  objects.py and state.py have what it is made
 of, dispatching.py the kernel's events, threads.py the library's, watcher.py what a model tells.

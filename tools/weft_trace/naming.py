@@ -2,14 +2,15 @@
 given before."""
 
 import re
-import struct
-from collections.abc import Collection
+from collections.abc import Collection, Container, Mapping
 
 from weft_host.paths import TOP
 
 from . import ring
 from .events import Record
-from .points import Image
+from .library import Library, Threads, chars
+from .points import Image, Point
+from .programs import Point as ProgramPoint
 
 # enum in kernel/include/weft/msacct.h.
 MSTATES = ("user", "system", "trap", "tfault", "dfault", "kfault", "lock", "sleep", "waitcpu", "stopped")
@@ -29,13 +30,29 @@ class _Process:
     def __init__(self) -> None:
         self.pid: int | None = None
         self.gone = False
+        self.threads = Threads()
+
+
+class _Points(Container[int]):
+    def __init__(self, names: Collection[str], kernel: Mapping[int, Point], library: Library) -> None:
+        self._names, self._kernel, self._library = names, kernel, library
+
+    def __contains__(self, number: object) -> bool:
+        point = self._kernel.get(number)  # type: ignore[call-overload]
+        return point.name in self._names if point is not None else self._library.is_of(number, self._names)
 
 
 class Naming:
     """Knows what the addresses in the records are, as far as earlier records say."""
 
-    def __init__(self, image: Image) -> None:
+    def __init__(self, image: Image, programs: Mapping[int, ProgramPoint],
+                 wanted: Collection[str] | None = None) -> None:
+        """programs: the points of programs, by what a record has; the mapping may still grow.  wanted: the
+        events that are to be shown, None: all."""
+        self.wanted = wanted
         self._image = image
+        self._library = Library(programs)
+        self._on: dict[int, int] = {}  # CPU: the LWP that runs there
         self._points = {point.address & 0xffffffff: point for point in image.points}
         self._calls = _calls()
         self._functions = {value: name for name, value in image.symbols.items()}
@@ -43,12 +60,15 @@ class Naming:
         self._processes: dict[int, _Process] = {}
         self._idle: set[int] = set()
 
-    def points(self, names: Collection[str]) -> set[int]:
-        """The points of these events, as ring.Record has them."""
-        return {number for number, point in self._points.items() if point.name in names}
+    def points(self, names: Collection[str]) -> Container[int]:
+        """The points of these events, as ring.Record has them; also those of programs that are patched later."""
+        return _Points(names, self._points, self._library)
 
     def record(self, record: ring.Record) -> Record:
         """Records of one CPU come in the order of its ring."""
+        if self._library.has(record.point):
+            process, _ = self._lwps.get(self._on.get(record.cpu, 0), (_Process(), 0))
+            return self._library.record(record, _pid(process), process.threads)
         point = self._points[record.point]
         values = [(name, value & (1 << 8 * size) - 1, size)
                   for (name, size), value in zip(point.values, record.values)]
@@ -62,13 +82,15 @@ class Naming:
                 self._process(plain[0]).pid = plain[1]
             case "process_exit":
                 self._process(plain[0]).gone = True
+            case "on_cpu":
+                self._on[record.cpu] = plain[0]
             case "lwp_idle":
                 self._idle.add(plain[0])
             case "queue":  # the link in the LWP, and where it is in every LWP
                 values = [("lwp", plain[0] - plain[1], 8), values[2]]
         for name, value, size in values:
             if name == "name":
-                said[name] = said.get(name, "") + _chars(value)
+                said[name] = said.get(name, "") + chars(value)
             else:
                 said.setdefault(name, self._value(name, value, size))
         return Record(record.time, record.cpu, point.name, said)
@@ -84,7 +106,7 @@ class Naming:
         match name:
             case "lwp" if value in self._lwps:
                 process, number = self._lwps[value]
-                return f"{'?' if process.pid is None else process.pid}/{number}"
+                return f"{_pid(process)}/{number}"
             case "lwp" if value in self._idle:
                 return "idle"
             case "process" | "parent" if value in self._processes:
@@ -105,7 +127,5 @@ class Naming:
         return str(value - (1 << 8 * size) if value >> (8 * size - 1) else value)
 
 
-def _chars(value: int) -> str:
-    """Up to eight characters of a name; what would break a line becomes an underscore."""
-    text = struct.pack("<Q", value).partition(b"\0")[0].decode(errors="replace")
-    return "".join(char if char.isprintable() and char != " " else "_" for char in text)
+def _pid(process: _Process) -> str:
+    return "?" if process.pid is None else str(process.pid)

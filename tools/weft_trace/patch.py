@@ -12,7 +12,7 @@ import struct
 from collections.abc import Collection
 from pathlib import Path
 
-from weft_host.machine import HostError, UsageError
+from weft_host.machine import HostError
 
 from .disassembly import Instruction, instructions
 from .points import Image, Point
@@ -77,7 +77,7 @@ class Patch:
             if one.name in FIXED:
                 raise Immovable(f"{self.point}: {one.text} cannot be elsewhere")
         for one in found[:-1]:
-            if _kind(one) != "plain":
+            if kind(one) != "plain":
                 raise Immovable(f"{self.point}: {one.text} is followed by what the jump would displace")
         return found
 
@@ -124,7 +124,7 @@ class Patch:
         for one in self.displaced[:-1]:
             add(_moved(one, at + len(out)))
         last = self.displaced[-1]
-        match _kind(last):
+        match kind(last):
             case "plain":
                 add(_moved(last, at + len(out)))
                 settle()
@@ -151,7 +151,7 @@ class Patch:
         return out
 
 
-def _kind(one: Instruction) -> str:
+def kind(one: Instruction) -> str:
     code = one.code
     if code[0] == 0xe8:
         return "call"
@@ -197,11 +197,8 @@ def patches(path: Path, names: Collection[str] | None = None) -> tuple[Image, li
 
 
 def patched(path: Path, to: Path, names: Collection[str] | None = None) -> Image:
-    """Writes the copy of the kernel.  Raises HostError, UsageError: an unknown name."""
+    """Writes the copy of the kernel.  Raises HostError."""
     image, all_patches = patches(path, names)
-    known = {point.name for point in image.points}
-    if names is not None and (unknown := set(names) - known):
-        raise UsageError(f"there is no event {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
     data = bytearray(path.read_bytes())
     for patch in all_patches:
         for address, code in patch.writes().items():

@@ -10,7 +10,8 @@ PAGE = 4096
 HEAD = struct.Struct("<Q")
 HEAD_SIZE = 64
 RECORD = struct.Struct("<QII3Q")
-LIMIT = 1 << 30  # PROBE_MEMORY_MAX: all rings
+CODE = 0x200000 + 3 * 0x800000  # PROBE_CODE: what lies before the rings (programs.py)
+LIMIT = (1 << 30) - CODE  # of PROBE_MEMORY_MAX: all rings
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,11 @@ class Record:
 def size(records: int) -> int:
     """Bytes of a ring."""
     return -(-(HEAD_SIZE + records * RECORD.size) // PAGE) * PAGE
+
+
+def memory(records: int, cpus: int) -> int:
+    """Bytes of the probe memory."""
+    return CODE + size(records) * cpus
 
 
 def most(cpus: int) -> int:
@@ -42,10 +48,10 @@ class Rings:
         self._read = [0] * cpus
         self.lost = [0] * cpus
         with open(path, "rb") as file:
-            self._memory = mmap.mmap(file.fileno(), size(records) * cpus, prot=mmap.PROT_READ)
+            self._memory = mmap.mmap(file.fileno(), memory(records, cpus), prot=mmap.PROT_READ)
 
     def _head(self, cpu: int) -> int:
-        return int(HEAD.unpack_from(self._memory, cpu * size(self._records))[0])
+        return int(HEAD.unpack_from(self._memory, CODE + cpu * size(self._records))[0])
 
     def drain(self) -> Iterator[Record]:
         """What has come since the last time, a CPU at a time, each in the order of its ring."""
@@ -53,7 +59,7 @@ class Rings:
             yield from self._drain(cpu)
 
     def _drain(self, cpu: int) -> Iterator[Record]:
-        base = cpu * size(self._records) + HEAD_SIZE
+        base = CODE + cpu * size(self._records) + HEAD_SIZE
         head = self._head(cpu)
         begin = max(self._read[cpu], head - self._records)
         raw = self._span(base, begin, head)
