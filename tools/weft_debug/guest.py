@@ -101,8 +101,8 @@ class Lwp:
     in user mode.  arguments: of the system call that it is in."""
 
     process: "Process"
+    object: Object = field(repr=False)
     id: int
-    address: int
     name: str
     state: str
     cpu: int
@@ -115,6 +115,11 @@ class Lwp:
     user_registers: Registers
     homes: dict[str, Home] = field(repr=False)
     since: int | None  # nanoseconds since it began to sleep, to be stopped, or to wait for a CPU; None: not known
+
+    @property
+    def address(self) -> int:
+        """Of the kernel's struct lwp."""
+        return self.object.address
 
 
 @dataclass(eq=False)
@@ -453,7 +458,7 @@ class Guest:
             wchan = o["wchan"].text(MOST_WCHAN) if state == "sleep" else ""
         with suppress(MemoryFault):
             sclass = o["sclass"].pointed()["name"].text(MOST_WCHAN)
-        return Lwp(process, o["id"].number(), o.address, o["name"].text(), state, o["cpu"].number(),
+        return Lwp(process, o, o["id"].number(), o["name"].text(), state, o["cpu"].number(),
                    o["pri"].number(), sclass, wchan, self.call_name(call),
                    tuple(registers.get(name, 0) for name in ARGUMENTS) if call != NO_CALL else (),
                    cpu, registers, homes, self._since(o, state))

@@ -9,11 +9,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from xml.sax.saxutils import quoteattr
 
-from .guest import Cpu, Guest, Home, Process, Registers, Thread
+from .guest import Cpu, Guest, Home, Lwp, Process, Registers, Thread
 from .memory import MemoryFault, Space
 from .points import KERNEL_PID
 from .protocol import ALL, ANY, Id
 from .qemu import Description
+
+TRAP_SYSCALL, TRAP_NONE = 0x100, 0x101  # kern/trap.h
+BY_SYSRET = {"rip": "rcx", "rflags": "r11"}
+PRESERVED = ("rbx", "r12", "r13", "r14", "r15")
 
 
 class NoThread(Exception):
@@ -195,8 +199,25 @@ class View:
         home = subject.homes.get(name)
         if home is None or isinstance(home, int):
             raise ValueError(f"{name} of this thread is nowhere to be changed")
+        lwp = subject.thread.lwp if subject.thread is not None else None
+        if lwp is not None and subject.homes is lwp.homes:
+            self._prepare_return(lwp, name, value)
         space, address = home
         space.write(address, value.to_bytes(8, "little"))
+
+    def _prepare_return(self, lwp: Lwp, name: str, value: int) -> None:
+        """A system call does not take all registers from the frame as it returns: SYSRET takes
+        RIP and RFLAGS from RCX and R11, and what C preserves it has preserved (syscall_entry in
+        kernel/cpu/entry.S).  IRETQ takes all."""
+        frame = self.guest.object("struct trapframe", lwp.object["frame"].number())
+        if frame["vec"].number() != TRAP_SYSCALL and not lwp.syscall:
+            return
+        if name == "rip" and value >> 47:  # SYSRET would fault in the kernel
+            raise ValueError("no address of a process")
+        if name in BY_SYSRET:
+            self.guest.kernel.write(frame[BY_SYSRET[name]].address, value.to_bytes(8, "little"))
+        elif name in PRESERVED:
+            self.guest.kernel.write(frame["vec"].address, TRAP_NONE.to_bytes(frame["vec"].type.size, "little"))
 
 
 def _content(text: str) -> str:
