@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from weft_host.machine import HostError
+from weft_host.packets import Closed
 from weft_host.recording import Point
 
 from . import words
@@ -17,6 +18,7 @@ from .view import NoThread, Subject
 OK, ERROR, NOTHING = b"OK", b"E01", b""
 FAULT = b"E0e"  # EFAULT
 REFUSED = b"E.a recorded run cannot be changed"
+RUN = (b"vCont;", b"s", b"c", b"S", b"C", b"bs", b"bc", b"?")
 PIECE = 0x400  # bytes that QEMU is asked for at once
 SUPPORTED = (b"PacketSize=%x;multiprocess+;QStartNoAckMode+;vContSupported+;qXfer:features:read+;"
              b"qXfer:threads:read+;qXfer:exec-file:read+;qXfer:osdata:read+" % PACKET_SIZE)
@@ -100,19 +102,21 @@ class Session:
                     return answer(packet[len(begin):])
             return NOTHING
         except Ended:
-            return self._end()
+            return self._end(packet.startswith(RUN))
         except MemoryFault:
             return FAULT
         except (NoThread, ValueError, IndexError):
             return ERROR
 
-    def _end(self) -> bytes:
-        """The machine has ended, and with it each inferior, one at a time."""
+    def _end(self, runs: bool) -> bytes:
+        """The machine has ended, and with it each inferior, one at a time.  runs: the packet is to run it."""
         if self._debugger is not None:
             self._debugger.close()
         self._ended, self._debugger = True, None
-        if not self._told:
+        if not runs:
             return ERROR
+        if not self._told:
+            raise Closed  # GDB would take an error for a mistake on the way, and ask for ever
         pid = KERNEL_PID if KERNEL_PID in self._told else min(self._told)
         self._told.discard(pid)
         return b"W00;process:%x" % pid
@@ -133,7 +137,7 @@ class Session:
         """A stop reply."""
         if isinstance(what, Exit):
             self._told.discard(what.pid)
-            return b"W%02x;process:%x" % (what.status, what.pid)
+            return b"%s;process:%x" % (b"X%02x" % what.signal if what.signal else b"W%02x" % what.status, what.pid)
         self.select(what.id)
         self._told.add(what.id.pid)
         return f"T{what.signal:02x}thread:{what.id};{what.more}".encode()

@@ -302,6 +302,8 @@ class Machine:
             command += ["-qmp", f"unix:{socket},server=on,wait=off"]
         if self.is_counted():
             command += ["-qmp", f"unix:{work}/{COUNTER},server=on,wait=off"]
+        if self.stepped:  # a guest that resets itself stands still, for GDB
+            command += ["-action", "shutdown=pause"]
         if self.debugger is not None:
             command += ["-gdb", f"unix:{work}/stub,server=on,wait=off"]
             command += ["-S"] if self.debugger == "wait" else []
