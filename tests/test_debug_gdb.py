@@ -10,12 +10,14 @@ import time
 
 import pytest
 from conftest import AWAIT_REST, MODELS, TOP, brought
+from elftools.elf.elffile import ELFFile
+from weft_debug.debugger import Debugger
 from weft_debug.points import KERNEL_PID
 from weft_debug.server import Server, serving
 from weft_host.debugged import STUB, await_stub, served_of
 from weft_host.guest import Guest
 from weft_host.machine import Machine
-from weft_host.packets import Packets
+from weft_host.packets import Packets, connect
 
 # In exact timing GDB's server sees one processor for all CPUs, or one for each.
 TIMINGS = {"fast": (), "one": ("--timing", "exact"), "processors": ("--timing", "exact", "--engine", "processors")}
@@ -155,6 +157,17 @@ def test_a_panic(gdb, timing):
     assert "received signal SIGABRT" in output
     assert re.search(r"^#\d+ .*panic", output, re.MULTILINE), output
     assert "weft: panic: machine check" in output  # it goes on to its report
+
+
+@pytest.mark.parametrize("timing", TIMINGS)
+def test_a_triple_fault(gdb, timing):
+    """The machine stands where it was, and then has ended."""
+    output = gdb("inferior 1\npython\naddress = int(gdb.parse_and_eval(\"(unsigned long) &'cpu.c'::idt\"))\n"
+                 "gdb.selected_inferior().write_memory(address, bytes(4096))\nend\n"
+                 "continue\ninfo threads\ncontinue\n", "--smp", "2", *TIMINGS[timing], argv=["pp"])
+    assert "weft: the guest has reset itself (a triple fault)" in output, output
+    assert "received signal SIGABRT" in output and (2, 1) in rows(output), output
+    assert f"[Inferior 1 (process {KERNEL_PID}) exited normally]" in output, output
 
 
 def test_detach_and_attach(gdb):
@@ -304,6 +317,68 @@ class Link:
         self._packets.close()
 
 
+def points_left(guest, addresses):
+    """Those of these addresses at which QEMU has a breakpoint: its stub cannot remove what is not there."""
+    packets = Packets(connect(guest.work / STUB), False)
+
+    def ask(packet):
+        packets.send(packet.encode())
+        while (answer := packets.receive(60)).startswith(b"T"):  # the connection has stopped the machine
+            pass
+        return answer
+
+    try:
+        assert [ask(f"{letter}0,400000,1") for letter in "Zzz"] == [b"OK", b"OK", b"E22"]
+        found = [address for address in addresses if ask(f"z0,{address:x},1") != b"E22"]
+        assert ask("D;1") == b"OK"
+        return found
+    finally:
+        packets.close()
+
+
+def changed_text(guest):
+    """Where the code of the kernel and of the processes differs from their files, and how many processes."""
+    debugger = Debugger(served_of(guest.machine, guest.work / STUB))
+    try:
+        model = debugger.guest
+        texts = [(KERNEL_PID, model.kernel, model.layout.elf)]
+        texts += [(p.pid, p.space, p.program) for p in model.processes if p.space is not None and p.program]
+        found = []
+        for pid, space, path in texts:
+            with open(path, "rb") as file:
+                for segment in ELFFile(file).iter_segments("PT_LOAD"):
+                    if segment["p_flags"] & 1:  # PF_X
+                        found += differences(pid, space, segment["p_vaddr"], segment.data())
+        return found, len(texts) - 1
+    finally:
+        debugger.leave()
+
+
+def differences(pid, space, address, wanted):
+    data = space.read(address, len(wanted))
+    return [(pid, address + at, data[at]) for at in range(len(wanted)) if data[at] != wanted[at]][:10]
+
+
+def test_points_of_an_inferior_that_is_left():
+    """Detach takes its points away, also when the process goes on to where they were."""
+    with served("at_rest", smp=2, model="mxn") as (guest, port):
+        place = ELFFile(open(TOP / "build/bin/at_rest", "rb")).get_section_by_name(".symtab")
+        look_here = place.get_symbol_by_name("look_here")[0]["st_value"]
+        link = Link(port)
+        time.sleep(1)
+        link.monitor("weft-show 2")
+        link.threads()
+        link.ask("Hgp2.1")
+        assert link.ask(f"Z0,{look_here:x},1") == "OK"
+        assert "thread:p2.1;" in link.stop("vCont;c", 20)
+        assert link.ask("D;2") == "OK"
+        assert link.stop("vCont;c", 1).startswith("T02")  # nothing but our interrupt
+        link.close()
+        time.sleep(0.1)
+        assert points_left(guest, [look_here]) == []
+        assert changed_text(guest) == ([], 2)
+
+
 @pytest.mark.parametrize("timing", ["fast", "exact"])
 def test_steps_at_random(timing, pytestconfig):
     """Steps, points, attaching and detaching while processes come and go leave nothing behind.  A thousand of
@@ -312,7 +387,7 @@ def test_steps_at_random(timing, pytestconfig):
     draw = random.Random(18)
     script = "while :; do pp -i 20 >/tmp/o; (exit 3) | cat; done"
     with served("sh", "-c", script, smp=2, model="mxn", timing=timing) as (guest, port):
-        link, steps = None, 0
+        link, steps, points = None, 0, set()
         while steps < most:
             if link is None:
                 link = Link(port)
@@ -336,6 +411,7 @@ def test_steps_at_random(timing, pytestconfig):
                     if "x" not in registers[256:272] and not registers.startswith("E"):
                         pc = int.from_bytes(bytes.fromhex(registers[256:272]), "little")
                         link.ask(f"Z0,{pc:x},1")
+                        points.add(pc)
                 elif what == "detach" and pid != f"{KERNEL_PID:x}":
                     assert link.ask(f"D;{pid}") == "OK"
                 elif what == "attach":
@@ -346,6 +422,10 @@ def test_steps_at_random(timing, pytestconfig):
             link.close()
             link = None
             time.sleep(0.05)
+        assert len(points) > most / 20
+        assert points_left(guest, points) == []
+        found, processes = changed_text(guest)
+        assert found == [] and processes >= 2
         # The guest runs, and nothing stops it.
         link = Link(port)
         assert link.stop("vCont;c", 2).startswith("T02")

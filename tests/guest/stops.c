@@ -61,5 +61,5 @@ int main(void)
 		waitpid(child, NULL, 0);
 	printf("%s: %lld to %lld, %08x %08x\n", child > 0 ? "parent" : "child", begin, now(),
 	       seen[0], seen[1]);
-	return 0;
+	return child > 0 ? 0 : 5;
 }

@@ -145,7 +145,9 @@ class Debugger:
         status = registers["rdi"] & 0xFF
         pid = self.main_pid
         text = f"weft: the guest ends with status {status}\n"
-        return text, Exit(pid, status) if pid is not None and self.guest.process(pid) is None else None
+        if pid is None or self.guest.process(pid) is not None:
+            return text, None
+        return text, self.motion.exit_of(pid, status)
 
     def _formatted(self, registers: Registers, skip: int) -> str:
         """The text of a call with a format; skip: arguments before it."""

@@ -9,28 +9,32 @@ turns before its next step.
 """
 
 import asyncio
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from weft_host.recording import Point
 
 from .guest import Registers
+from .layout import LayoutError, Object
 from .memory import FRAME, KERNEL_HALF, MASK, MemoryFault
 from .points import KERNEL_PID, Placed, Points
 from .protocol import Id
-from .qemu import LiveMachine, Stop, Stub
+from .qemu import Ended, LiveMachine, Stop, Stub
 from .spaces import Spaces
 from .standstill import RDTSC, Standstill
 from .view import NoThread, View
+from .watched import Watched
 
 USER_END = 1 << 47
 SYSCALL = b"\x0f\x05"
+SIGNALS = "proc/sigdeliver.c"
 MOST_STEPS = 1000  # up to the first reading of the clock
 POLL_SECONDS = 0.5  # how often a thread that is waited for is looked for
 MOST_WORDS = 4  # on the kernel's stack, above what the interrupted code has
 # Qqemu.sstep: interrupts and timers stay out of a step, or not.
 ALONE, AS_IT_IS = 7, 1
-SIGINT, SIGTRAP = 2, 5
+SIGINT, SIGQUIT, SIGTRAP, SIGABRT = 2, 3, 5, 6
 
 
 @dataclass(frozen=True)
@@ -44,10 +48,11 @@ class Report:
 
 @dataclass(frozen=True)
 class Exit:
-    """A process, or with KERNEL_PID the machine, has ended."""
+    """A process, or with KERNEL_PID the machine, has ended.  signal: that has killed it, or 0."""
 
     pid: int
     status: int
+    signal: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,10 +99,16 @@ class Motion:
         self._is_program = is_program
         self._say = say
         self._standstill = standstill
+        # What an ending process calls in the kernel once it has its status; the argument is the process.
+        self._ends = view.guest.layout.symbols.get("robust_proc_exit")
+        self._ending: dict[int, int] = {}  # what waitpid would report, by pid
+        self._watched = Watched(machine, view, points)
+        self._misses = not exact and not stub.recorded and len(view.processors) > 1
         self._spaces = Spaces(machine.physical, view.guest)
         self._landmarks: dict[int, Landmark] = {}
         self._told: tuple[int, int] | None = None  # the processor that stands at a landmark, and the landmark
         self._sstep = ALONE
+        self._reset = False  # QEMU will not let the machine go on
         self.focus = Id(KERNEL_PID, 1)  # what the user looks at
         self.stepped = self.focus  # the thread that GDB steps backwards
 
@@ -112,6 +123,8 @@ class Motion:
 
     async def resume(self, actions: list[Action], stop: asyncio.Event) -> Report | Exit:
         """Runs the machine until there is something to tell.  Raises Ended."""
+        if self._reset:
+            raise Ended
         steps = next((action for action in actions if action.kind == "s"), None)
         others = any(action.kind == "c" for action in actions)
         try:
@@ -130,7 +143,7 @@ class Motion:
         while True:
             told = await self._run(packet, stop)
             assert told is not None  # it has no time limit
-            report = self._judge(told, None)
+            report = self._judge(told)
             if report is not None:
                 return report
             if packet == b"bc":
@@ -158,7 +171,7 @@ class Motion:
                 for meeting in meetings:
                     if told.log is None and self._is_met(meeting, told):
                         return None if meeting is meetings[0] else Report(SIGTRAP, id)
-                report = self._judge(told, None)
+                report = self._judge(told)
                 if report is not None:
                     return report
         finally:
@@ -184,6 +197,8 @@ class Motion:
     async def _run(self, packet: bytes, stop: asyncio.Event, seconds: float | None = None,
                    held: bool = False) -> Stop | None:
         """held: timers are held back."""
+        if self._misses:
+            self._watched.remember()
         try:
             told = await self._stub.run(packet, stop, seconds)
         finally:
@@ -229,13 +244,13 @@ class Motion:
         told: Stop | None = None
         if self._told is not None and self._machine.registers(self._told[0])["rip"] == self._told[1]:
             told = Stop(SIGTRAP, self._told[0])
-        self._told = None
+        self._told, look = None, time.monotonic() + POLL_SECONDS
         while True:
             if told is not None and told.watch is None and self._standstill.left() != 0:
                 # A hit that is none.  A step does not stop at the breakpoint where it begins.  If the window
                 # ends here, the CPU comes here again in its next one.
                 told = await self._step_processor(told.processor, ALONE, False, asyncio.Event())
-                if told.watch is not None and (report := self._judge(told, None)) is not None:
+                if told.watch is not None and (report := self._judge(told)) is not None:
                     return report
             self._points.place(self._more(meeting))
             told = await self._run(b"vCont;c", stop, POLL_SECONDS if meeting is not None else None)
@@ -244,10 +259,15 @@ class Motion:
                     self._view.resolve(meeting.thread)
                 continue
             if meeting is not None and self._is_met(meeting, told):
-                return None
-            report = self._judge(told, meeting)
+                return self._missed(told)
+            report = self._judge(told)
             if report is not None:
                 return report
+            self._note_end(told)
+            if meeting is not None and meeting.thread is not None and \
+                    (meeting.thread.pid in self._ending or time.monotonic() > look):
+                self._view.resolve(meeting.thread)
+                look = time.monotonic() + POLL_SECONDS
             if self._machine.registers(told.processor)["rip"] == self._standstill.begins:
                 await self._learn(told.processor)
                 told = None
@@ -261,8 +281,8 @@ class Motion:
         more: list[Placed] = []
         if not self._stub.recorded:
             more = [(Point(1, address, 1), None) for address in self._landmarks]
-            if self._standstill.begins is not None:
-                more.append((Point(1, self._standstill.begins, 1), None))
+            more += [(Point(1, address, 1), None) for address in (self._standstill.begins, self._ends)
+                     if address is not None]
         if meeting is not None:
             more.append((Point(1, meeting.address, 1), meeting.space))
         return more
@@ -273,10 +293,38 @@ class Motion:
 
     # --- what a stop is ------------------------------------------------------------------------------
 
-    def _judge(self, told: Stop, meeting: Meeting | None) -> Report | Exit | None:
+    def _note_end(self, told: Stop) -> None:
+        """The processor may have come to where a process ends: when we look next, it may be forgotten."""
+        registers = self._machine.registers(told.processor)
+        if registers["rip"] != self._ends:
+            return
+        for process in self._view.guest.processes:
+            if process.address == registers["rdi"]:
+                self._ending[process.pid] = process.object["status"].number()
+
+    def _missed(self, told: Stop) -> Report | None:
+        """A hit of a watchpoint that QEMU has not told."""
+        found = self._watched.missed(told) if self._misses and told.signal == SIGTRAP else None
+        if found is None:
+            return None
+        processor, pid, address = found
+        id = self._view.kernel_id(processor) if pid == KERNEL_PID else self._view.thread_on(processor, pid)
+        return None if id is None else Report(SIGTRAP, id, f"watch:{address:x};")
+
+    def _judge(self, told: Stop) -> Report | Exit | None:
         """What GDB is told of this stop; None: nothing."""
+        if told.watch is not None:
+            return self._told_of(told) or self._missed(told)
+        # A breakpoint is hit again, because its instruction has not been executed.
+        return self._missed(told) or self._told_of(told)
+
+    def _told_of(self, told: Stop) -> Report | Exit | None:
         if told.log is not None:
             return Report(SIGTRAP, self._interrupted(told), f"replaylog:{told.log};")
+        if told.signal == SIGQUIT:
+            self._reset = True
+            self._say("weft: the guest has reset itself (a triple fault): it stands where that was\n")
+            return Report(SIGABRT, self._view.kernel_id(told.processor))
         if told.signal != SIGTRAP:
             return Report(SIGINT, self._interrupted(told))
         if told.watch is not None:
@@ -325,9 +373,14 @@ class Motion:
         process = self._view.process(id.pid)
         if process is None and id.pid != KERNEL_PID:
             self._say(f"weft: process {id.pid} has ended\n")
-            return Exit(id.pid, 0)
+            return self.exit_of(id.pid, 0)
         self._say(f"weft: thread {id.tid} of process {id.pid} has ended\n")
         return Report(0, next(other for other in self._view.ids() if other.pid == id.pid))
+
+    def exit_of(self, pid: int, status: int) -> Exit:
+        """How a process has ended; status: of exit, if the server has not seen its end."""
+        seen = self._ending.pop(pid, status << 8)
+        return Exit(pid, seen >> 8 & 0xFF, seen & 0x7F)
 
     # --- steps ------------------------------------------------------------------------------------------
 
@@ -370,9 +423,9 @@ class Motion:
         while True:
             told = await self._step_processor(processor, flags, others, stop)
             if told.signal != SIGTRAP:
-                return Report(SIGINT, self._interrupted(told))
+                return self._judge(told)
             if told.log is not None or told.watch is not None or told.processor != processor:
-                report = self._judge(told, None)
+                report = self._judge(told)
                 if report is not None:
                     return report
                 if told.processor == processor:
@@ -384,7 +437,7 @@ class Motion:
                 # that it has not made.  *Closed by:* the registers are those of before; it is stepped again.
                 if self._machine.registers(processor) == before:
                     continue
-            return None
+            return self._missed(told)
 
     async def _step_thread(self, id: Id, others: bool, stop: asyncio.Event) -> Report | Exit | None:
         """None: the thread has made its step."""
@@ -412,6 +465,9 @@ class Motion:
                     self._view.still(id, processor)
                 return None
             target = now["rcx"] if calls else self._return_of(processor, now)
+            returns = self._context(processor, before) if calls else None
+            if returns is not None:
+                return await self._go(self._meeting(id, {**before, **returns}, returns["rip"]), stop)
             report = await self._go(self._meeting(id, before, target), stop)
             if report is not None or target != before["rip"]:
                 return report
@@ -420,6 +476,19 @@ class Motion:
     def _code(self, processor: int, address: int) -> bytes:
         answer = self._stub.ask_virtual(processor, b"m%x,2" % address)
         return b"" if answer.startswith(b"E") else bytes.fromhex(answer.decode())
+
+    def _context(self, processor: int, before: Registers) -> Registers | None:
+        """Where a thread goes on that calls sigreturn; None: it calls something else, or this call will fail."""
+        guest = self._view.guest
+        if guest.call_name(before["rax"]) != "sigreturn":
+            return None
+        try:
+            kind = guest.layout.type("struct weft_ucontext", SIGNALS)
+            context = Object(guest.space(before["cr3"]), kind, before["rdi"])
+            found = {name: context[name].number() for name in ("rip", "rsp")}
+        except (MemoryFault, LayoutError):
+            return None
+        return found if found["rip"] < USER_END else None
 
     def _return_of(self, processor: int, now: Registers) -> int:
         """Where a processor that has just entered the kernel comes from: it has pushed its RIP and its CS."""

@@ -1,0 +1,170 @@
+"""GDB on processes and threads, in each model: finish, watchpoints, written registers, Ctrl-C, and points of an
+inferior that is left."""
+
+import contextlib
+import re
+
+import pexpect
+import pytest
+from conftest import MODELS, TOP, brought
+from elftools.elf.elffile import ELFFile
+from test_debug_gdb import TIMINGS, Link, gdb, served  # noqa: F401  (a fixture)
+
+EACH_TIMING = pytest.mark.parametrize("timing", TIMINGS)
+EACH_MODEL = pytest.mark.parametrize("model", MODELS)
+# Where each of the next stops is.
+STOPS = """\
+python
+stops = set()
+for _ in range({times}):
+    gdb.execute("continue", to_string=True)
+    stops.add(gdb.selected_thread().ptid[:2])
+print("stops", sorted(stops))
+end
+"""
+REMEMBER = "python before = gdb.selected_thread().ptid\n"
+COMPARE = "python print('same thread', before == gdb.selected_thread().ptid)\n"
+
+
+def stops(output):
+    return [re.findall(r"\((\d+), (\d+)\)", text) for text in re.findall(r"^stops (.*)$", output, re.MULTILINE)]
+
+
+@EACH_TIMING
+@EACH_MODEL
+def test_finish(gdb, model, timing):  # noqa: F811
+    """In the program it ends in the same thread, although others execute the same code; in the kernel, on the
+    same CPU."""
+    output = gdb(f"break hot if number == 1 && round == 7\ncontinue\n{REMEMBER}finish\n{COMPARE}print round\n"
+                 f"delete\ninferior 1\nbreak sys_write\ncontinue\n{REMEMBER}finish\n{COMPARE}",
+                 "--smp", "2", "--model", model, *TIMINGS[timing], argv=["stops"])
+    assert "Value returned is $1 = 107" in output, output
+    assert re.search(r"^\$2 = 7$", output, re.MULTILINE), output
+    assert re.search(r"hit Breakpoint 2, sys_write .*\n(?:.*\n)*syscall_dispatch", output), output
+    assert re.search(r"^Value returned is \$3 = \d\d", output, re.MULTILINE), output
+    assert output.count("same thread True") == 2, output
+
+
+@EACH_TIMING
+@EACH_MODEL
+def test_watchpoints(gdb, model, timing):  # noqa: F811
+    """On a variable of the program, the threads of this process alone hit; on one of the kernel, any CPU."""
+    output = gdb(f"tbreak hot\ncontinue\nwatch latest\n{STOPS.format(times=36)}"
+                 f"delete\ninferior 1\nwatch idle_cpus\n{STOPS.format(times=6)}",
+                 "--smp", "2", "--model", model, *TIMINGS[timing], argv=["stops"])
+    of_program, of_kernel = stops(output)
+    assert of_program == [("2", "1"), ("2", "2")], output
+    assert [tid for _, tid in of_kernel] == ["1", "2"], output
+
+
+@pytest.mark.parametrize("timing", TIMINGS)
+def test_every_hit_of_a_watchpoint(gdb, timing):  # noqa: F811
+    """Also when another process, on another CPU, comes to it at the same time."""
+    output = gdb("tbreak hot\ncontinue\nwatch latest\npython\nvalues = []\nwhile len(values) < 38:\n"
+                 "    gdb.execute('continue', to_string=True)\n"
+                 "    values.append(int(gdb.parse_and_eval('latest')))\n"
+                 "print('values', values)\nend\n", "--smp", "2", "--model", "n1", *TIMINGS[timing], argv=["stops"])
+    values = re.search(r"^values \[(.*)\]$", output, re.MULTILINE)
+    assert values is not None, output
+    written = sorted(map(int, values[1].split(", ")))
+    assert written == [*range(1, 20), *range(100, 119)], output
+
+
+@EACH_TIMING
+@EACH_MODEL
+def test_written_registers(gdb, model, timing):  # noqa: F811
+    """Those of a thread that waits: in the kernel, or, in mxn and n1, on no LWP.  They are there when it runs."""
+    output = gdb("break look_here\ncontinue\npython\n"
+                 "thread = next(t for t in gdb.selected_inferior().threads() if t.ptid[1] == 2)\n"
+                 "gdb.execute(f'thread {thread.num}')\nend\n"
+                 "info threads\nset var $rbx = 4711\nset var $pc = (unsigned long) &land\nprint $rbx\n"
+                 "info symbol $pc\nset var posts = 1\ndelete\ncontinue\n",
+                 "--smp", "2", "--model", model, *TIMINGS[timing], argv=["landing"])
+    assert re.search(r"Thread 2\.2 \(Blocked", output), output
+    assert "$1 = 4711\nland in section .text" in output, output
+    assert "landed with 4711" in output, output
+    assert re.search(r"\[Inferior 2 \(process 2\) exited normally\]", output), output
+
+
+TO_SIGRETURN = """\
+python
+for _ in range(300):
+    gdb.execute("stepi", to_string=True)
+    if "syscall" in gdb.execute("x/i $pc", to_string=True) and gdb.selected_frame().name() == "__sys_sigreturn":
+        break
+end
+"""
+
+
+@EACH_TIMING
+@EACH_MODEL
+def test_a_step_over_the_return_from_a_handler(gdb, model, timing):  # noqa: F811
+    """It ends where the signal came."""
+    output = gdb(f"break handler\ncontinue\n{TO_SIGRETURN}frame\n"
+                 "set var $there = ((struct weft_ucontext *) $rdi)->rip\nstepi\nprint $there == $pc\n"
+                 "print handled\n",
+                 "--smp", "2", "--model", model, *TIMINGS[timing], argv=["step_end", "exit", "3"])
+    assert re.search(r"^#0 .* in __sys_sigreturn \(\)", output, re.MULTILINE), output
+    assert re.search(r"^\$1 = 1\n\$2 = 30$", output, re.MULTILINE), output
+
+
+@EACH_TIMING
+@pytest.mark.parametrize("way, said", [("exit 7", "exited with code 07"),
+                                       ("kill 11", "Program terminated with signal SIGSEGV")])
+def test_a_process_ends_in_a_step(gdb, way, said, timing):  # noqa: F811
+    """GDB is told its status."""
+    output = gdb("break main\ncontinue\nnext\nnext\nnext\nnext\nnext\nnext\n", "--smp", "2", *TIMINGS[timing],
+                 argv=["step_end", *way.split()])
+    assert said in output, output
+
+
+def stopped_at(link, name, address):
+    """The inferior of a process of this name, which has come to this address."""
+    for _ in range(300):
+        for pid, path in (line.split() for line in link.monitor("weft-programs").splitlines()):
+            if path.endswith(f"/{name}"):
+                link.monitor(f"weft-show {pid}")
+                link.ask(f"Hgp{int(pid):x}.0")
+                if link.ask(f"Z0,{address:x},1") == "OK" and f"thread:p{int(pid):x}." in link.stop("vCont;c", 2):
+                    return int(pid)
+        link.stop("vCont;c", 0.003)
+    raise AssertionError(f"no process {name} comes to {address:#x}")
+
+
+@pytest.mark.parametrize("way, said", [("exit 7", "W07"), ("kill 11", "X0b")])
+def test_a_child_ends_in_a_step(way, said):
+    """Its status is told, although its parent has waited for it before the server looks again."""
+    function = "_exit" if way == "exit 7" else "kill"
+    with open(TOP / "build/bin/step_end", "rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".symtab").get_symbol_by_name(function)
+    with served("sh", "-c", f"while :; do step_end {way}; done", smp=2) as (_, port), \
+            contextlib.closing(Link(port)) as link:
+        pid = stopped_at(link, "step_end", symbols[0]["st_value"])
+        assert link.stop(f"vCont;r0,7fffffffffff:p{pid:x}.1;c", 60) == f"{said};process:{pid:x}"
+
+
+@pytest.mark.parametrize("timing", ["fast", "exact"])
+def test_ctrl_c(timing):
+    """At GDB's own prompt."""
+    files = [word for path in brought("landing") for word in ("--file", path)]
+    weft = pexpect.spawn(str(TOP / "tools/weft"),
+                         ["gdb", "--no-build", "--smp", "2", "--timing", timing, "--ex", "set confirm off",
+                          "--ex", "set pagination off", *files, "--", "landing"], timeout=60, encoding="utf-8")
+    try:
+        weft.expect_exact("(gdb) ")
+        for _ in range(3):
+            weft.sendline("continue")
+            weft.expect_exact("Continuing.")
+            with pytest.raises(pexpect.TIMEOUT):  # it runs
+                weft.expect_exact("(gdb) ", timeout=1)
+            weft.sendintr()
+            weft.expect(r"Thread \d\.\d.* received signal SIGINT")
+            weft.expect_exact("(gdb) ")
+        weft.sendline("info threads")
+        weft.expect(r"Thread 2\.2 \(Blocked")
+        weft.expect_exact("(gdb) ")
+        weft.sendline("kill inferiors 1")
+        weft.sendline("quit")
+        weft.expect(pexpect.EOF)
+    finally:
+        weft.close(force=True)
