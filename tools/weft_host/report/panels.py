@@ -107,7 +107,8 @@ def _paper_alone(experiment, view):
                                                 for column in columns])
              for row in dict.fromkeys(row for row, _ in found)]
     return Panel("the paper", source.get("unit", ""),
-                 words.name(experiment, view.get("rows", source["rows"])),
+                 words.name(experiment, view.get("rows") or (
+                     source["rows"] if isinstance(source["rows"], str) else " ".join(source["rows"]))),
                  [cells.STATISTIC_TITLES.get(column) or _title(experiment, source, column)
                   for column in columns], lines)
 
