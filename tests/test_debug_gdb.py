@@ -372,7 +372,7 @@ def test_points_of_an_inferior_that_is_left():
         assert link.ask(f"Z0,{look_here:x},1") == "OK"
         assert "thread:p2.1;" in link.stop("vCont;c", 20)
         assert link.ask("D;2") == "OK"
-        assert link.stop("vCont;c", 1).startswith("T02")  # nothing but our interrupt
+        assert link.stop("vCont;c", 1).startswith("T02")  # our interrupt alone
         link.close()
         time.sleep(0.1)
         assert points_left(guest, [look_here]) == []

@@ -5,22 +5,42 @@ import shutil
 
 import pytest
 from weft_host import baseline
+from weft_host.experiments import micro
 
 
-@pytest.mark.first
-def test_the_quick_set(weft, tmp_path):
-    done = weft("bench", "--no-build", "--results", tmp_path / "results", timeout=1800)
+@pytest.fixture(scope="module")
+def measured(weft, tmp_path_factory):
+    """The results of the quick set."""
+    directory = tmp_path_factory.mktemp("quick") / "results"
+    done = weft("bench", "--no-build", "--results", directory, timeout=1800)
     said = done.stderr.decode()
     assert done.returncode == 0, said[-4000:]
     assert "no run failed" in said
-    different = baseline.differences(tmp_path / "results")
+    return directory
+
+
+@pytest.mark.first
+def test_the_quick_set(measured):
+    different = baseline.differences(measured)
     assert not different, "\n".join(
         [f"{len(different)} figures differ from tests/baseline.  A commit that means them to says why, and "
          "stores them: tools/weft bench --update-baseline", *different[:40]])
 
-    done = weft("report", "--results", tmp_path / "results", "--output", tmp_path / "report")
+
+@pytest.mark.first
+def test_a_report_of_it(weft, measured, tmp_path):
+    done = weft("report", "--results", measured, "--output", tmp_path / "report")
     assert done.returncode == 0, done.stderr.decode()
     assert "</html>" in (tmp_path / "report/index.html").read_text()
+
+
+@pytest.mark.first
+def test_no_figure_of_micro_has_grown(measured):
+    """Against those that it keeps itself.  A figure that grows on purpose is stored again: weft bench micro
+    --update-baseline."""
+    _, fresh = micro.read_rows(measured / "micro.csv")
+    _, stored = micro.read_rows(micro.BASELINE)
+    assert micro.complaints(fresh, stored) == []
 
 
 @pytest.fixture

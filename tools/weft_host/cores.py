@@ -1,8 +1,11 @@
-"""The host's cores: a guest of exact timing stays on one, as a batch job.
+"""The host's cores: QEMU is a batch job, and a guest of exact timing stays on one core.
 
-One thread of QEMU executes such a guest, and wakes QEMU's main thread in each window.  A batch job that
-wakes does not displace what runs (sched(7)).  So on one core, as batch jobs, the two threads do not fight
-for QEMU's lock: a window then costs the host less than half.
+A batch job that wakes does not displace what runs (sched(7)).  Else a thread of QEMU that wakes another one loses
+its core to it, often with a lock in its hands: QEMU's own, or a spin lock of the guest, for which other CPUs then
+spin.  Programs that wait much for each other's LWPs take a host of two cores three to ten times as long.
+
+One thread of QEMU executes a guest of exact timing, and wakes QEMU's main thread in each window.  On one
+core, as batch jobs, the two threads do not fight for QEMU's lock: a window then costs the host less than half.
 
 Guests side by side spread over the cores: each takes a place on the core that has the fewest.  A place
 is an abstract name of a socket (unix(7), Linux), which all processes of the host see.  No file stays
@@ -40,6 +43,14 @@ def threads(pid: int) -> Iterator[int]:
             yield from (int(name) for name in os.listdir(f"/proc/{pid}/task") if int(name) != pid)
 
 
+def batch(pid: int = 0) -> None:
+    """A process that has just begun, and what it starts, is a batch job.  0: the calling process, between fork()
+    and exec()."""
+    for thread in threads(pid):
+        with contextlib.suppress(AttributeError, OSError):  # not there; refused
+            os.sched_setscheduler(thread, os.SCHED_BATCH, os.sched_param(0))
+
+
 class Place:
     """A place on a core, until leave()."""
 
@@ -65,12 +76,10 @@ class Place:
                 mine.close()
 
     def settle(self, pid: int = 0) -> None:
-        """A process that has just begun, and what it starts, stays on the core, as a batch job.  pid 0: the
-        calling process, between fork() and exec()."""
-        for thread in threads(pid):
-            with contextlib.suppress(AttributeError, OSError):  # not there; refused
-                os.sched_setscheduler(thread, os.SCHED_BATCH, os.sched_param(0))
-            if self.core is not None:
+        """As of batch(); and it stays on the core."""
+        batch(pid)
+        if self.core is not None:
+            for thread in threads(pid):
                 with contextlib.suppress(AttributeError, OSError):
                     os.sched_setaffinity(thread, {self.core})
 

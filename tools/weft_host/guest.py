@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO
 
 from .console import ConsoleFilter
-from .cores import Place, threads
+from .cores import Place, batch, threads
 from .machine import QMP_SOCKET, HostError, Machine
 from .monitor import Monitor
 from .workdir import WorkDirectory, explained
@@ -132,6 +132,8 @@ class Guest:
             _give_way(pid)
         if self._place is not None:
             self._place.settle(pid)
+        else:
+            batch(pid)
 
     def _leave(self) -> None:
         if self._place is not None:
