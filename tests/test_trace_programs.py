@@ -111,11 +111,13 @@ def test_one_instruction_too_many_is_seen(tmp_path, monkeypatch):
     assert wrong.stdout + wrong.stderr != plain.stdout + plain.stderr
 
 
-@pytest.mark.parametrize("timing", ["exact", "fast"])
+# In exact timing CPUs see each other's stores up to a quantum early, so the times of two CPUs do not say what came
+# first.
+@pytest.mark.parametrize("timing, smp", [("exact", 1), ("fast", 2)])
 @pytest.mark.parametrize("model", ["lwp", "mxn", "n1"])
-def test_states_follow_each_other(model, timing, tmp_path):
+def test_states_follow_each_other(model, timing, smp, tmp_path):
     """Each thread has one LWP, and each LWP one thread; nothing runs that has not been made."""
-    found = traced(tmp_path / "raw", "--timing", timing, "--smp", "2", "--model", model,
+    found = traced(tmp_path / "raw", "--timing", timing, "--smp", str(smp), "--model", model,
                    "--file", str(BUILD / "tests/bin/thr_waits"), "--", "thr_waits")
     state, on, runs, last, ended = {}, {}, {}, {}, set()
     changes = collections.Counter()
