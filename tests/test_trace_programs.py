@@ -92,7 +92,7 @@ def test_a_trace_changes_no_byte(smp, options, command, tmp_path):
     assert found["lock_wait"] > 0 or "timemutex" in command  # whose locks are Win32's, and wait in the kernel
 
 
-def test_one_instruction_too_many_is_seen(tmp_path, monkeypatch):
+def test_one_instruction_too_many_is_seen(tmp_path):
     """The copies of the displaced instructions get a NOP that the program does not have."""
     words = ["--timing", "exact", "--smp", "2", "--verbose", "--model", "mxn", "--", "pp", "-i", "200"]
     plain = guest("run", *words)
