@@ -18,7 +18,7 @@ from pathlib import Path
 from weft_debug.server import Server, serving
 
 from . import build, mark, recording, reverse
-from .cores import Place
+from .cores import Place, batch
 from .debugged import PORT, add_gdb_options, await_stub, find_gdb, run_gdb, served_of
 from .guest import STATUS_HOST, die_with_parent
 from .machine import UsageError
@@ -85,6 +85,8 @@ def _gdb_forward(args, machine):
             die_with_parent()
             if place is not None:
                 place.settle()
+            else:
+                batch()
 
         qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,
                                 preexec_fn=in_child,
