@@ -10,7 +10,7 @@ from dataclasses import replace
 from unittest import mock
 
 import pytest
-from weft_host import baseline, beforehand, build, cli, documents, experiment, progress, results, runner
+from weft_host import baseline, beforehand, build, claims, cli, documents, experiment, progress, results, runner
 from weft_host.guest import Result
 from weft_host.machine import ENGINES
 
@@ -351,6 +351,7 @@ def test_the_engine_of_runs(bench):
 def stored(monkeypatch, tmp_path):
     """An empty directory for the baseline, and no documents."""
     monkeypatch.setattr(baseline, "QUICK", tmp_path / "stored")
+    monkeypatch.setattr(baseline, "FULL", tmp_path / "verdicts.csv")
     monkeypatch.setattr(documents, "documents", list)
     monkeypatch.setattr(progress, "SECONDS", tmp_path / "seconds.csv")
     monkeypatch.setattr(experiment, "EXPERIMENTS", tmp_path)
@@ -367,6 +368,19 @@ def test_the_baseline(bench, stored):
     assert sorted(path.name for path in stored.iterdir()) == ["one.csv", "other.csv"]
     status, _, _ = bench(lambda machine, started: Result(1), "one", options=["--update-baseline"])
     assert status == 1 and (stored / "one.csv").read_text() == "as before"
+
+
+def test_verdicts_of_the_full_set(bench, stored):
+    """Those of the experiments that are named, in place of figures; the quick set is to agree with them."""
+    status, _, err = bench(good, "one", options=["--full", "--update-baseline"])
+    assert status == 0 and f"weft: {baseline.FULL}" in err and not stored.exists()
+    known = baseline.full_verdicts()
+    assert known and set(known.values()) <= set(claims.VERDICTS)
+    turned = {claim: {"holds": "does not hold", "does not hold": "holds"}.get(said, said)
+              for claim, said in known.items()}
+    baseline.store_full(turned, whole=True)
+    _, out, _ = bench(good, "one")
+    assert out.count("not decided") == sum(known[claim] != said for claim, said in turned.items()) > 0
 
 
 def test_an_experiment_that_is_not_wefts_has_no_baseline(bench):
