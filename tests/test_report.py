@@ -151,6 +151,8 @@ def test_what_is_said(pages):
     assert "tools/weft run --timing exact --smp 2 --model lwp --quantum 100" in text
     assert "exit status 1" in text and "runs failed" in text
     assert "Scaled down by a factor of" in text
+    assert "“This begins to demonstrate the cost of synchronization via the kernel.”" in text
+    assert "weft's own claim: the paper does not say it." in text
     assert "tools/weft bench checks" in text  # not measured
     assert "currentColor" in text and "var(--series-2)" in text
     assert "<b>&</b>" not in text
