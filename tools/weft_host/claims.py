@@ -23,6 +23,7 @@ says, is "by construction".
 
 import importlib
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from . import baseline, cells, claimkinds, experiments, power, words
@@ -38,14 +39,18 @@ SHOWN = 6  # of the figures of a claim about many points, those around the worst
 
 @dataclass
 class Verdict:
-    """figures: texts that show why; change: by how much one of them has to change for another verdict, 0.1 for
-    a tenth, or None; paper: what the paper's own figures say, or None: its tables have none, or weft's
-    claim does not rest on them."""
+    """figures: texts that show why; weigh: a function for `change`, which takes its time; paper: what the paper's
+    own figures say, or None: its tables have none, or weft's claim does not rest on them."""
 
     verdict: str
     figures: list
-    change: "float | None" = None
+    weigh: "Callable | None" = None
     paper: "Verdict | None" = None
+
+    @property
+    def change(self):
+        """By how much one of the figures has to change for another verdict, 0.1 for a tenth, or None."""
+        return self.weigh() if self.weigh else None
 
 
 @dataclass
@@ -87,7 +92,7 @@ class Judge:
         if found.verdict in (HOLDS, FAILS):
             other = self._sets.other(experiment, claim)
             if other and {found.verdict, other[1]} == {HOLDS, FAILS}:
-                found = Verdict(UNDECIDED, [*found.figures, f"the {other[0]} set: {other[1]}"], found.change)
+                found = Verdict(UNDECIDED, [*found.figures, f"the {other[0]} set: {other[1]}"], found.weigh)
         if found.verdict == HOLDS and claim.get("by_construction"):
             found.verdict = CONSTRUCTED
         if "kind" in claim:
@@ -141,7 +146,7 @@ class Judge:
         value = claim["paper_figure"]
         good = claimkinds.within(value, claim)
         return Verdict(HOLDS if good else FAILS, [claim.get("paper") or words.number(value)],
-                       power.to_bound(value, claim, good))
+                       lambda: power.to_bound(value, claim))
 
     def _paper(self, experiment, rows, claim, source):
         try:
@@ -165,7 +170,7 @@ class Judge:
         texts = [text for text, _ in found[verdict]]
         if len(texts) > SHOWN:
             texts = [*texts[:SHOWN - 1], f"and {len(texts) - SHOWN + 1} more"]
-        return Verdict(verdict, texts, _least(verdict, [tried for _, tried in found[verdict]]))
+        return Verdict(verdict, texts, lambda: _least(verdict, [tried for _, tried in found[verdict]]))
 
     @staticmethod
     def _points(experiment, rows, claim):

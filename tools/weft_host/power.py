@@ -90,7 +90,7 @@ class Tried:
         return abs(test.limit / test.q - 1) if test.q else None
 
 
-def to_bound(value, claim, good):
+def to_bound(value, claim):
     """By how much one figure has to change for the opposite verdict."""
     bounds = [claim[key] for key in ("at_least", "at_most") if key in claim]
     if value <= 0:
