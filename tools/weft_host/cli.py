@@ -42,6 +42,8 @@ COMMANDS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
      {"usage": "weft trace [-o FILE] [--raw FILE] [--csv DIR] [OPTION]... -- CMD [ARG]..."}),
     ("stats", "statscmd.stats", "says from a trace where the time of threads, LWPs and CPUs went",
      {"usage": "weft stats [OPTION]... FILE | -- CMD [ARG]..."}),
+    ("monitor", "monitorcmd.monitor", "shows threads, LWPs and CPUs of a running guest on a page",
+     {"usage": "weft monitor [OPTION]... -- CMD [ARG]...\n       weft monitor --open FILE"}),
     ("crash", "crashcmd.crash", "shows the memory that --keep has left of a guest that failed", {}),
     ("bench", "bench.main", "runs experiments and prints their tables", {}),
     ("report", "report.main", "writes the papers' tables and figures beside weft's, as web pages", {}),

@@ -1,0 +1,187 @@
+"""weft monitor: threads, LWPs and CPUs of a running guest, on a page that a browser shows (docs/monitor.md).
+
+A guest's trace becomes a recording (weft_monitor/changes.py) while it runs.  The page is given this recording
+as it grows.  A recording that is kept shows the same without a guest.
+"""
+
+import argparse
+import contextlib
+import shlex
+import shutil
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+
+from weft_monitor import changes
+from weft_monitor.page import page
+from weft_monitor.server import Growing, Server
+
+from . import build, mark
+from .machine import HostError, Machine, UsageError
+from .runcmd import add_machine_options, machine_from, tell_error, words_of
+from .watched import Watched, output
+from .workdir import WorkDirectory
+
+
+def add_options(parser):
+    add_machine_options(parser)
+    parser.add_argument("--record", metavar="FILE", help="keeps the recording")
+    parser.add_argument("--open", metavar="FILE", help="shows a recording; no guest runs")
+    parser.add_argument("--html", metavar="FILE", help="writes the page with the recording in it, as one file")
+    parser.add_argument("--compare", nargs=2, metavar="OPTIONS",
+                        help="two guests with these options, as '--model mxn' '--model lwp', beside each other")
+    parser.add_argument("--batch", action="store_true", help="serves no page, and ends with the guest")
+    parser.add_argument("--browser", action="store_true", help="opens the page in the browser")
+    parser.add_argument("--port", type=int, default=0, metavar="PORT", help="of the page; any free one by default")
+
+
+def title_of(machine):
+    """What the page calls a run."""
+    words = words_of(machine)
+    seed = [] if machine.seed is None else ["--seed", str(machine.seed)]
+    return shlex.join([*words, *seed, "--", *machine.argv])
+
+
+def _machines(args):
+    """The guests that are to run.  Raises UsageError."""
+    if args.compare is None:
+        return [machine_from(args)]
+    machines = []
+    for words in args.compare:
+        parser = argparse.ArgumentParser(prog="weft monitor --compare", exit_on_error=False)
+        add_machine_options(parser)
+        try:
+            more = parser.parse_args(shlex.split(words), argparse.Namespace(**vars(args)))
+        except (argparse.ArgumentError, ValueError) as error:
+            raise UsageError(f"--compare: {words!r}: {error}") from None
+        machines.append(machine_from(more))
+    return machines
+
+
+def _opened(args):
+    """Shows a recording.  Raises HostError, UsageError."""
+    if args.argv or args.compare or args.record:
+        raise UsageError("--open shows a recording: no command, --compare or --record goes with it")
+    path = Path(args.open)
+    changes.check(path)
+    title = next((what["title"] for letter, what in _blocks(path) if letter == "J" and "title" in what), path.name)
+    facts = {"runs": [title], "title": title, "opened": True}
+    if args.html:
+        _write_html(args.html, facts, [path.read_bytes()])
+    if args.batch:
+        return 0
+    recording = Growing.of(path)
+    with Server(lambda begin: page(facts | {"server": begin}, served=True), [recording], _no_guest, args.port) as server:
+        _tell(server.url, args)
+        threading.Event().wait()
+    return 0
+
+
+def _blocks(path):
+    with open(path, "rb") as file:
+        yield from changes.blocks(file, str(path))
+
+
+def _no_guest(run, thread):
+    raise HostError("there is no guest: this is a recording")
+
+
+def _tell(url, args):
+    print(f"weft: {url} shows it; Ctrl-C ends", file=sys.stderr, flush=True)
+    if args.browser:
+        webbrowser.open(url)
+
+
+def _write_html(path, facts, recordings):
+    text = page(facts, recordings)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def monitor(args):
+    """weft monitor: the exit status is the program's; of two, the first that is not 0."""
+    if args.open is not None:
+        return _opened(args)
+    machines = _machines(args)
+    for machine in machines:
+        if not machine.argv:
+            raise UsageError("the monitor needs a command, after --")
+    if args.record and len(machines) > 1:
+        raise UsageError("--record keeps one run: --html keeps both of --compare")
+    if args.batch and not (args.record or args.html):
+        raise UsageError("--batch has no meaning without --record or --html")
+    for path in filter(None, (args.record, args.html)):
+        _writable(path)
+    if not args.no_build:
+        for debug in {machine.debug for machine in machines}:
+            build.make(debug=debug)
+    mark.warn(machines[0])
+    if sys.stdin and not sys.stdin.isatty():
+        text = sys.stdin.buffer.read() if any(one.timing == "exact" for one in machines) else b""
+        for machine in machines:
+            machine.stdin = text
+    with contextlib.ExitStack() as stack:
+        works = [Path(stack.enter_context(WorkDirectory())) for _ in machines]
+        return _monitor(args, machines, works, stack)
+
+
+def _writable(path):
+    """Raises OSError now, and not when the guest has run."""
+    with open(path, "ab"):
+        pass
+
+
+def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib.ExitStack) -> int:
+    titles = [title_of(machine) for machine in machines]
+    recordings = [Growing(work / "recording") for work in works]
+    watched = [Watched(machine, work, recording, title)
+               for machine, work, recording, title in zip(machines, works, recordings, titles)]
+    facts = {"runs": titles, "title": f"weft monitor: {shlex.join(machines[0].argv)}"}
+    if not args.batch:
+        server = stack.enter_context(Server(lambda begin: page(facts | {"server": begin}, served=True), recordings,
+                                            _no_guest, args.port))
+        _tell(server.url, args)
+    results = _run_all(watched)
+    for result in results:
+        tell_error(result)
+    status = next((result.status for result in results if result.status != 0), 0)
+    if args.record:
+        shutil.copyfile(works[0] / "recording", args.record)
+    if args.html:
+        _write_html(args.html, facts | {"opened": True}, [(work / "recording").read_bytes() for work in works])
+    if not args.batch:
+        print(f"weft: the guest has ended with status {status}; the page stays until Ctrl-C", file=sys.stderr)
+        with contextlib.suppress(KeyboardInterrupt):
+            threading.Event().wait()
+    return status
+
+
+def _run_all(watched):
+    """The results.  Several guests run at the same time."""
+    results: list = [None] * len(watched)
+    troubles: list = []
+    several = len(watched) > 1
+
+    def run(i):
+        machine = watched[i].machine
+        source = sys.stdin.fileno() if sys.stdin and machine.timing == "fast" and not several else None
+        try:
+            results[i] = watched[i].run(output(f"{i + 1}" if several else None), source)
+        except BaseException as error:
+            troubles.append(error)
+            if not several:
+                raise
+
+    if not several:
+        run(0)
+        return results
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(watched))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if troubles:
+        raise troubles[0]
+    return results
+

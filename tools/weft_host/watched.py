@@ -1,0 +1,139 @@
+"""A guest that is watched: its trace becomes a recording of weft monitor while it runs."""
+
+import contextlib
+import sys
+import threading
+from pathlib import Path
+
+from weft_monitor import story
+from weft_monitor.changes import Writer
+from weft_monitor.live import InOrder
+from weft_monitor.server import Growing
+from weft_trace import ring
+from weft_trace.model import Model
+from weft_trace.naming import Naming
+from weft_trace.patch import patched
+from weft_trace.points import Image
+
+from .counts import counted
+from .guest import Guest, Result, Sink
+from .machine import RINGS, Machine
+
+EVERY = 0.01  # seconds from one look at the rings to the next: ThreadMon's
+RECORDS = 1 << 18  # of a CPU, if there is room
+INSTRUCTIONS = 60  # of a record, at most (tests/test_trace.py)
+MIPS = 1000  # of a CPU, where none is chosen
+LATE = 20_000_000  # nanoseconds that a CPU of fast timing may be late with a record
+
+
+class Watched:
+    """run() runs the guest, and fills the recording; nothing else may be done with it twice."""
+
+    def __init__(self, machine: Machine, work: Path, recording: Growing, title: str) -> None:
+        self.machine = machine
+        self._work = work
+        self._recording = recording
+        self._title = title
+        self._stopped = threading.Event()
+        self._trouble: BaseException | None = None
+        self._records = min(RECORDS, ring.most(machine.smp))
+        self.guest: Guest | None = None
+
+    def _prepare(self) -> None:
+        machine, work = self.machine, self._work
+        kernel = machine.build / "weft.elf"
+        machine.kernel = work / "weft.elf"
+        image = patched(kernel, machine.kernel, story.events_of({point.name for point in Image(kernel).points}))
+        size = ring.size(self._records) * machine.smp
+        machine.rings = self._records, size
+        with open(work / RINGS, "wb") as rings:
+            rings.truncate(-(-size >> 21) << 21)
+        self._rings = ring.Rings(work / RINGS, machine.smp, self._records)
+        self._order = InOrder(self._rings)
+        self._naming = Naming(image)
+        self._model = Model()
+        self._writer = Writer(self._recording)
+        self._writer.say(title=self._title)
+        self._story = story.Story(self._model, self._writer, machine.smp)
+
+    def run(self, sink: Sink, source: int | None) -> Result:
+        """The arguments are Guest.relay()'s.  Closes the recording, whatever happens."""
+        with contextlib.closing(self._recording):
+            self._prepare()
+            thread = threading.Thread(target=self._follow)
+            try:
+                with contextlib.closing(self._rings):
+                    try:
+                        with Guest(self.machine, work=self._work) as guest:
+                            self.guest = guest
+                            thread.start()
+                            result = guest.relay(sink, source)
+                    finally:
+                        self.guest = None
+                        self._stopped.set()
+                        if thread.is_alive():
+                            thread.join()
+                    if self._trouble is not None:
+                        raise self._trouble
+                    self._finish(result)
+            finally:
+                self._writer.flush()
+            return result
+
+    def _follow(self) -> None:
+        try:
+            while not self._stopped.wait(EVERY):
+                self._take(all=False)
+        except BaseException as error:
+            self._trouble = error
+
+    def _take(self, all: bool) -> None:
+        exact = self.machine.timing == "exact"
+        margin = 2 * (self.machine.quantum or 1000) * self._nanoseconds() if exact else LATE
+        for record in self._order.drain(margin, all):
+            self._model.feed(self._naming.record(record))
+        if self._story.begun:
+            self._writer.say(now=self._story.time(self._model.now), facts={"cost": self.cost()})
+            self._writer.flush()
+
+    def _nanoseconds(self) -> int:
+        """Of an instruction, at least 1."""
+        return max(1, 1000 // (self.machine.mips or MIPS))
+
+    def _finish(self, result: Result) -> None:
+        self._take(all=True)
+        self._writer.say(over=True, facts={"status": result.status, "error": result.error})
+
+    def cost(self) -> str:
+        """What the trace takes of the guest, in words."""
+        seconds = self._story.time(self._model.now) / 1e9
+        count, lost = self._order.count, sum(self._rings.lost)
+        share = count * INSTRUCTIONS / (seconds * (self.machine.mips or MIPS) * 1e6) if seconds > 0 else 0.0
+        words = f"{counted(count, 'record')}, at most {INSTRUCTIONS} instructions each"
+        if self.machine.timing == "exact":
+            words += f": taken out of exact time (would be {100 * share:.2g} % of a CPU)"
+        else:
+            words += f": {100 * share:.2g} % of a CPU with {MIPS} million instructions a second"
+        if lost:
+            words += f"; {counted(lost, 'record')} LOST: states may be wrong"
+        if self._order.late:
+            words += f"; {self._order.late} late"
+        return words
+
+
+def output(title: str | None) -> Sink:
+    """Where a guest's output goes: standard output; with a title, whole lines that begin with it."""
+    rest = bytearray()
+
+    def write(text: bytes) -> None:
+        if title is None:
+            data = text
+        else:
+            rest.extend(text)
+            lines, newline, left = bytes(rest).rpartition(b"\n")
+            rest[:] = left
+            data = b"".join(f"{title}: ".encode() + line + b"\n" for line in (lines + newline).splitlines())
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+    return write
