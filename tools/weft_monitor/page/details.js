@@ -170,7 +170,7 @@ export function told(store, {kind, state, cpu, a, b, c}) {
 	case NOTE:
 		return text + (b == NONE ? a == NONE ? "" : `: ${lwp(a)}` : `: ${thread(b)}`);
 	case OWNER_IS:
-		return `${text}: ${b == NONE ? "free" : `held by ${thread(b)}`}`;
+		return `${store.texts[a]}: ${b == NONE ? "free" : `held by ${thread(b)}`}`;
 	}
 	return "";
 }

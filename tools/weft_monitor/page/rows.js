@@ -173,7 +173,7 @@ export function drawLevel(sheet, level, y, height, most, end, colour) {
 	}
 }
 
-// Shares of the states from a to b, as a bar.
+// Shares of the states from a to b, as a bar, with their percentages where there is room.
 export function drawShares(sheet, track, states, x, y, width, height, a, b) {
 	const out = sums.subarray(0, states.length), {c} = sheet;
 	if (!(b > a))
@@ -185,6 +185,9 @@ export function drawShares(sheet, track, states, x, y, width, height, a, b) {
 		if (part > 0.3) {
 			c.fillStyle = states[s][1];
 			c.fillRect(at, y, part, height);
+			if (part > 20 && height > 10)
+				sheet.text(`${Math.round(100 * out[s] / (b - a))}`, at + part / 2, y + height / 2 + 0.5, inkOn(states[s][1]),
+					10.5, "center");
 			at += part;
 		}
 	}

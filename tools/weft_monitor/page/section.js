@@ -14,7 +14,7 @@ export class Section {
 		this.kind = kind;
 		this.page = page;
 		this.states = KINDS[kind];
-		this.left = narrow ? 158 : 236;
+		this.left = narrow ? 158 : 262;
 		this.row = ROW;
 		this.grouped = null; // by state; null: if there are many
 		this.wanted = ""; // what the search asks for
@@ -151,14 +151,14 @@ export class Section {
 		drawRow(sheet, one.track, states, y + 1, row - 2, run.store.end);
 		if (row < 8)
 			return;
-		const [from, to] = page.window(run), bar = left > 200 ? 58 : 0, middle = y + row / 2 + 0.5;
+		const [from, to] = page.window(run), bar = left > 200 ? 84 : 0, middle = y + row / 2 + 0.5;
 		const size = Math.min(12, row - 4);
 		sheet.text(`${one.label} ${one.name}`, 6, middle, theme.ink, size, "left", left - bar - 100);
 		c.fillStyle = states[state][1];
 		c.fillRect(left - bar - 90, y + 4, 8, row - 8);
 		sheet.text(states[state][0], left - bar - 79, middle, theme.ink, size, "left", 76);
 		if (bar > 0)
-			drawShares(sheet, one.track, states, left - bar, y + 4, bar - 6, row - 8, from, to);
+			drawShares(sheet, one.track, states, left - bar, y + 2, bar - 6, row - 4, from, to);
 	}
 
 	_drawQueue(y) {
@@ -209,7 +209,7 @@ export class Section {
 	// How high it would like to be, in pixels.
 	wish() {
 		const extra = this.kind == "cpu" ? 2 : 0;
-		return 22 + (this.isGrouped() ? 180 : Math.max(1, this.shown.length + extra) * this.row);
+		return 26 + (this.isGrouped() ? 180 : Math.max(1, this.shown.length + extra) * this.row);
 	}
 
 	// What a pointer says about a piece of the history.
