@@ -63,6 +63,11 @@ class Symbols:
         found = self._at(self._functions, address)
         return f"{address:#x}" if found is None else f"{found[2]}+{address - found[0]:#x}"
 
+    def function_start(self, address: int) -> int | None:
+        """Where the function begins that contains the address."""
+        found = self._at(self._functions, address)
+        return None if found is None else found[0]
+
     def name(self, address: int) -> str:
         """The function that begins there, or ""."""
         found = self._at(self._functions, address)

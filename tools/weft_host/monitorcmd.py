@@ -140,7 +140,7 @@ def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib
     facts = {"runs": titles, "title": f"weft monitor: {shlex.join(machines[0].argv)}"}
     if not args.batch:
         server = stack.enter_context(Server(lambda begin: page(facts | {"server": begin}, served=True), recordings,
-                                            _no_guest, args.port))
+                                            lambda run, thread: watched[run].backtrace(thread), args.port))
         _tell(server.url, args)
     results = _run_all(watched)
     for result in results:

@@ -46,7 +46,7 @@ class Standing:
         return len(os.fsencode(f"{work}/{STUB_SOCKET}")) < SOCKET_NAME and (work / QMP_SOCKET).exists()
 
     def __enter__(self) -> "Standing":
-        with _explained(), contextlib.ExitStack() as opened:
+        with explained(), contextlib.ExitStack() as opened:
             self._monitor = opened.enter_context(contextlib.closing(Monitor(self._work / QMP_SOCKET, SECONDS)))
             self._monitor.ask("stop")
             self._stub = opened.enter_context(contextlib.closing(self._open_stub()))
@@ -78,13 +78,13 @@ class Standing:
         return answer
 
     def picture(self) -> str:
-        with _explained():
+        with explained():
             return picture(self.guest, most=MOST_LINES)
 
     def keep(self, path: Path, ended: Ended, said: str) -> None:
         """path: of crash_path(), and removed if this fails.  said: the picture."""
         try:
-            with _explained():
+            with explained():
                 crash.write(path, self.guest, self._live.description.texts, self._memory(), ended, said)
         except BaseException:
             path.unlink(missing_ok=True)
@@ -107,7 +107,8 @@ class Standing:
 
 
 @contextlib.contextmanager
-def _explained() -> Iterator[None]:
+def explained() -> Iterator[None]:
+    """What goes wrong while memory is read, as HostError."""
     try:
         yield
     except (OSError, ValueError, Closed, LayoutError, MemoryFault, CrashError) as error:

@@ -15,9 +15,10 @@ from weft_trace.naming import Naming
 from weft_trace.patch import patched
 from weft_trace.points import Image
 
+from . import glance
 from .counts import counted
 from .guest import Guest, Result, Sink
-from .machine import RINGS, Machine
+from .machine import RINGS, HostError, Machine
 
 EVERY = 0.01  # seconds from one look at the rings to the next: ThreadMon's
 RECORDS = 1 << 18  # of a CPU, if there is room
@@ -37,7 +38,18 @@ class Watched:
         self._stopped = threading.Event()
         self._trouble: BaseException | None = None
         self._records = min(RECORDS, ring.most(machine.smp))
-        self.guest: Guest | None = None
+        self.guest: Guest | None = None  # while it runs
+        self._glancing = threading.Lock()
+
+    def backtrace(self, number: int) -> str:
+        """Of the thread with this number in the recording.  The guest stands still meanwhile.  Raises HostError."""
+        with self._glancing:
+            if self.guest is None:
+                raise HostError("the guest has ended")
+            thread = self._story.threads[number] if number < len(self._story.threads) else None
+            if thread is None or thread.process is None:
+                raise HostError("there is no such thread")
+            return glance.backtrace(self._work, self.machine, thread.process.pid, thread.id)
 
     def _prepare(self) -> None:
         machine, work = self.machine, self._work

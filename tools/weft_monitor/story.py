@@ -59,7 +59,8 @@ class Story(trace_model.Watcher):
         self._texts: dict[str, int] = {}
         self._cpu_is: dict[int, tuple[int, int]] = {}
         self._lwp_is: dict[int, tuple[int, int, int]] = {}
-        self._counted = {"threads": 0, "lwps": 0}
+        self.threads: list[Thread] = []  # by their numbers
+        self._lwps = 0
         writer.say(cpus=cpus)
         model.watch(self)
 
@@ -85,8 +86,13 @@ class Story(trace_model.Watcher):
     def _number(self, kind: str, one: "Lwp | Thread") -> int:
         number = self._numbers.get(one)
         if number is None:
-            number = self._numbers[one] = self._counted[kind]
-            self._counted[kind] += 1
+            if isinstance(one, objects.Thread):
+                number = len(self.threads)
+                self.threads.append(one)
+            else:
+                number = self._lwps
+                self._lwps += 1
+            self._numbers[one] = number
             self._define(kind, one, number)
         return number
 
