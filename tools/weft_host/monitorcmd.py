@@ -13,7 +13,7 @@ import threading
 import webbrowser
 from pathlib import Path
 
-from weft_monitor import changes
+from weft_monitor import changes, scenes
 from weft_monitor.page import page
 from weft_monitor.server import Growing, Server
 
@@ -31,6 +31,7 @@ def add_options(parser):
     parser.add_argument("--html", metavar="FILE", help="writes the page with the recording in it, as one file")
     parser.add_argument("--compare", nargs=2, metavar="OPTIONS",
                         help="two guests with these options, as '--model mxn' '--model lwp', beside each other")
+    parser.add_argument("--scene", metavar="SCENE", help=f"a run that is worth a look: {', '.join(scenes.names())}")
     parser.add_argument("--batch", action="store_true", help="serves no page, and ends with the guest")
     parser.add_argument("--browser", action="store_true", help="opens the page in the browser")
     parser.add_argument("--port", type=int, default=0, metavar="PORT", help="of the page; any free one by default")
@@ -41,6 +42,16 @@ def title_of(machine):
     words = words_of(machine)
     seed = [] if machine.seed is None else ["--seed", str(machine.seed)]
     return shlex.join([*words, *seed, "--", *machine.argv])
+
+
+def _set_scene(args):
+    """Takes the scene's command and options.  Raises UsageError."""
+    scene = scenes.scene(args.scene)
+    if args.argv or args.compare:
+        raise UsageError("--scene has a command of its own: no command or --compare goes with it")
+    args.argv = list(scene.argv)
+    args.compare = list(scene.options)
+    return scene
 
 
 def _machines(args):
@@ -103,6 +114,7 @@ def monitor(args):
     """weft monitor: the exit status is the program's; of two, the first that is not 0."""
     if args.open is not None:
         return _opened(args)
+    scene = _set_scene(args) if args.scene is not None else None
     machines = _machines(args)
     for machine in machines:
         if not machine.argv:
@@ -123,7 +135,7 @@ def monitor(args):
             machine.stdin = text
     with contextlib.ExitStack() as stack:
         works = [Path(stack.enter_context(WorkDirectory())) for _ in machines]
-        return _monitor(args, machines, works, stack)
+        return _monitor(args, machines, works, stack, scene)
 
 
 def _writable(path):
@@ -132,12 +144,15 @@ def _writable(path):
         pass
 
 
-def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib.ExitStack) -> int:
+def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib.ExitStack,
+             scene: scenes.Scene | None) -> int:
     titles = [title_of(machine) for machine in machines]
     recordings = [Growing(work / "recording") for work in works]
     watched = [Watched(machine, work, recording, title)
                for machine, work, recording, title in zip(machines, works, recordings, titles)]
-    facts = {"runs": titles, "title": f"weft monitor: {shlex.join(machines[0].argv)}"}
+    facts = {"runs": titles, "title": f"weft monitor: {scene.title if scene else shlex.join(machines[0].argv)}"}
+    if scene is not None:
+        facts["caption"] = f"{scene.title} ({scene.figures}). {scene.caption}"
     if not args.batch:
         server = stack.enter_context(Server(lambda begin: page(facts | {"server": begin}, served=True), recordings,
                                             lambda run, thread: watched[run].backtrace(thread), args.port))
