@@ -13,7 +13,8 @@ import threading
 import webbrowser
 from pathlib import Path
 
-from weft_monitor import changes, scenes
+from rich.console import Console
+from weft_monitor import changes, scenes, terminal
 from weft_monitor.page import page
 from weft_monitor.server import Growing, Server
 
@@ -24,6 +25,9 @@ from .watched import Watched, output
 from .workdir import WorkDirectory
 
 
+REPLAY = 10.0  # seconds of a replay in a terminal
+
+
 def add_options(parser):
     add_machine_options(parser)
     parser.add_argument("--record", metavar="FILE", help="keeps the recording")
@@ -32,6 +36,7 @@ def add_options(parser):
     parser.add_argument("--compare", nargs=2, metavar="OPTIONS",
                         help="two guests with these options, as '--model mxn' '--model lwp', beside each other")
     parser.add_argument("--scene", metavar="SCENE", help=f"a run that is worth a look: {', '.join(scenes.names())}")
+    parser.add_argument("--tui", action="store_true", help="shows it in the terminal, in place of a page")
     parser.add_argument("--batch", action="store_true", help="serves no page, and ends with the guest")
     parser.add_argument("--browser", action="store_true", help="opens the page in the browser")
     parser.add_argument("--port", type=int, default=0, metavar="PORT", help="of the page; any free one by default")
@@ -75,23 +80,20 @@ def _opened(args):
     if args.argv or args.compare or args.record:
         raise UsageError("--open shows a recording: no command, --compare or --record goes with it")
     path = Path(args.open)
-    changes.check(path)
-    title = next((what["title"] for letter, what in _blocks(path) if letter == "J" and "title" in what), path.name)
+    title, end = changes.check(path)
     facts = {"runs": [title], "title": title, "opened": True}
     if args.html:
         _write_html(args.html, facts, [path.read_bytes()])
-    if args.batch:
+    if args.tui:
+        with open(path, "rb") as file:
+            terminal.replay(changes.blocks(file, args.open), Console(), REPLAY, end)
+    if args.batch or args.tui:
         return 0
     recording = Growing.of(path)
     with Server(lambda begin: page(facts | {"server": begin}, served=True), [recording], _no_guest, args.port) as server:
         _tell(server.url, args)
         threading.Event().wait()
     return 0
-
-
-def _blocks(path):
-    with open(path, "rb") as file:
-        yield from changes.blocks(file, str(path))
 
 
 def _no_guest(run, thread):
@@ -121,6 +123,8 @@ def monitor(args):
             raise UsageError("the monitor needs a command, after --")
     if args.record and len(machines) > 1:
         raise UsageError("--record keeps one run: --html keeps both of --compare")
+    if args.tui and (len(machines) > 1 or args.batch or args.browser):
+        raise UsageError("--tui shows one run, and no page: no --compare, --batch or --browser goes with it")
     if args.batch and not (args.record or args.html):
         raise UsageError("--batch has no meaning without --record or --html")
     for path in filter(None, (args.record, args.html)):
@@ -153,11 +157,12 @@ def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib
     facts = {"runs": titles, "title": f"weft monitor: {scene.title if scene else shlex.join(machines[0].argv)}"}
     if scene is not None:
         facts["caption"] = f"{scene.title} ({scene.figures}). {scene.caption}"
-    if not args.batch:
+    paged = not (args.batch or args.tui)
+    if paged:
         server = stack.enter_context(Server(lambda begin: page(facts | {"server": begin}, served=True), recordings,
                                             lambda run, thread: watched[run].backtrace(thread), args.port))
         _tell(server.url, args)
-    results = _run_all(watched)
+    results = _run_in_terminal(watched[0], recordings[0]) if args.tui else _run_all(watched)
     for result in results:
         tell_error(result)
     status = next((result.status for result in results if result.status != 0), 0)
@@ -165,11 +170,26 @@ def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib
         shutil.copyfile(works[0] / "recording", args.record)
     if args.html:
         _write_html(args.html, facts | {"opened": True}, [(work / "recording").read_bytes() for work in works])
-    if not args.batch:
+    if paged:
         print(f"weft: the guest has ended with status {status}; the page stays until Ctrl-C", file=sys.stderr)
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
     return status
+
+
+def _run_in_terminal(watched, recording):
+    """The guest's output goes by above the picture."""
+    console = Console()
+
+    def write(text):
+        console.out(text.decode(errors="replace").rstrip("\n"), highlight=False)
+
+    picture = threading.Thread(target=terminal.follow, args=(changes.blocks(recording.reader(), "the guest"), console))
+    picture.start()
+    try:
+        return [watched.run(write, None)]
+    finally:
+        picture.join()
 
 
 def _run_all(watched):

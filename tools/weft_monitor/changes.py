@@ -23,7 +23,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from weft_host.machine import HostError
 
@@ -93,13 +93,18 @@ class Writer:
             self._changes = []
 
 
-def blocks(file: IO[bytes], name: str) -> Iterator[tuple[str, Any]]:
+class Source(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def blocks(file: Source, name: str) -> Iterator[tuple[str, Any]]:
     """("J", the definitions) or ("C", a list of tuples as CHANGE has them).  Raises HostError: it is no
     recording, or damaged."""
     if file.read(len(MAGIC)) != MAGIC:
         raise HostError(f"{name}: not a recording of weft monitor")
     try:
         while head := file.read(HEAD.size):
+            # A head that ends in its middle is a struct.error.
             size, letter = HEAD.unpack(head)
             data = file.read(size) if size <= MOST else b""
             if len(data) < size or size > MOST:
@@ -115,8 +120,13 @@ def blocks(file: IO[bytes], name: str) -> Iterator[tuple[str, Any]]:
         raise HostError(f"{name}: damaged: {error}") from error
 
 
-def check(path: Path) -> None:
-    """Reads the whole recording.  Raises HostError, OSError."""
+def check(path: Path) -> tuple[str, float]:
+    """Reads the whole recording: its title, and the time of its end.  Raises HostError, OSError."""
+    title, end = path.name, 0.0
     with open(path, "rb") as file:
-        for _ in blocks(file, str(path)):
-            pass
+        for letter, data in blocks(file, str(path)):
+            if letter == "C":
+                end = max(end, data[-1][0])
+            else:
+                title, end = data.get("title", title), max(end, data.get("now", 0.0))
+    return title, end

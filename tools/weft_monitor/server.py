@@ -62,6 +62,24 @@ class Growing:
                     return
                 yield file.read(PIECE)
 
+    def reader(self) -> "Reader":
+        return Reader(self)
+
+
+class Reader:
+    """Reads a growing file as if it were whole: read() waits for what is to come."""
+
+    def __init__(self, file: Growing) -> None:
+        self._pieces = file.pieces()
+        self._rest = b""
+
+    def read(self, size: int) -> bytes:
+        """Fewer bytes only at the end."""
+        while len(self._rest) < size and (piece := next(self._pieces, b"")):
+            self._rest += piece
+        data, self._rest = self._rest[:size], self._rest[size:]
+        return data
+
 
 Ask = Callable[[int, int], str]  # (number of a run, number of a thread): its backtrace; raises HostError
 

@@ -82,13 +82,14 @@ class Page {
 				this.trouble(one.reason.message);
 		this.runs.forEach(run => run.store.over = true);
 		if (inside.length > 0 || facts.opened)
-			this._atBegin();
+			this._openAll();
 		this.changed();
 	}
 
-	// A recording that was complete when the page came: its cursor stands at the end, to look at all.
-	_atBegin() {
+	// A recording that was complete when the page came: all of it is shown, and the cursor stands in its middle.
+	_openAll() {
 		this.time.advance(0, this.begin, this.end, true);
+		this.go((this.begin + this.end) / 2);
 	}
 
 	get begin() {

@@ -40,7 +40,7 @@ export class Run {
 
 	// Gives each section its part of the height.
 	_share() {
-		const high = this.main.clientHeight, [threads, lwps, cpus] = this.sections.map(one => one.wish());
+		const high = this.main.clientHeight - (this.axis?.clientHeight ?? 0), [threads, lwps, cpus] = this.sections.map(one => one.wish());
 		const forCpus = Math.min(cpus, 0.35 * high), left = high - forCpus;
 		const forLwps = Math.min(lwps, Math.max(0.35 * left, left - threads));
 		const shares = [left - forLwps, forLwps, forCpus].map(Math.round);
