@@ -11,17 +11,14 @@ from weft_monitor.live import InOrder
 from weft_monitor.server import Growing
 from weft_trace import ring
 from weft_trace.model import Model
-from weft_trace.naming import Naming
-from weft_trace.patch import patched
 from weft_trace.points import Image
 
-from . import glance
+from . import glance, traced
 from .counts import counted
 from .guest import Guest, Result, Sink
-from .machine import RINGS, HostError, Machine
+from .machine import HostError, Machine
 
 EVERY = 0.01  # seconds from one look at the rings to the next: ThreadMon's
-RECORDS = 1 << 18  # of a CPU, if there is room
 INSTRUCTIONS = 60  # of a record, at most (tests/test_trace.py)
 MIPS = 1000  # of a CPU, where none is chosen
 LATE = 20_000_000  # nanoseconds that a CPU of fast timing may be late with a record
@@ -37,7 +34,7 @@ class Watched:
         self._title = title
         self._stopped = threading.Event()
         self._trouble: BaseException | None = None
-        self._records = min(RECORDS, ring.most(machine.smp))
+        self._records = min(traced.RECORDS, ring.most(machine.smp))
         self.guest: Guest | None = None  # while it runs
         self._glancing = threading.Lock()
 
@@ -52,17 +49,11 @@ class Watched:
             return glance.backtrace(self._work, self.machine, thread.process.pid, thread.id)
 
     def _prepare(self) -> None:
-        machine, work = self.machine, self._work
-        kernel = machine.build / "weft.elf"
-        machine.kernel = work / "weft.elf"
-        image = patched(kernel, machine.kernel, story.events_of({point.name for point in Image(kernel).points}))
-        size = ring.size(self._records) * machine.smp
-        machine.rings = self._records, size
-        with open(work / RINGS, "wb") as rings:
-            rings.truncate(-(-size >> 21) << 21)
-        self._rings = ring.Rings(work / RINGS, machine.smp, self._records)
+        machine = self.machine
+        known = {point.name for point in Image(machine.build / "weft.elf").points}
+        self._naming, self._rings = traced.prepare(machine, self._work, self._records,
+                                                   ",".join(story.events_of(known)))
         self._order = InOrder(self._rings)
-        self._naming = Naming(image)
         self._model = Model()
         self._writer = Writer(self._recording)
         self._writer.say(title=self._title)
