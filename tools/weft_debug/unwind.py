@@ -4,7 +4,7 @@ Where there is call-frame information (.debug_frame), it says where a function k
 registers, to the instruction.  Other functions (assembly, the C library) are taken to have a frame
 pointer.  One that calls no other may have no frame, and then does not begin by pushing it.
 
-GDB's Python loads this, too: nothing but pyelftools and the standard library here.
+GDB's Python loads this, too: pyelftools and the standard library alone here.
 """
 
 import bisect

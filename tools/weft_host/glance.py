@@ -17,6 +17,10 @@ from .standing import Standing, explained
 class Glance(Standing):
     """Use it by `with`.  Raises HostError."""
 
+    def __enter__(self) -> "Glance":
+        super().__enter__()
+        return self
+
     def __exit__(self, *exc: object) -> None:
         try:
             with explained():

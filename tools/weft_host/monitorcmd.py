@@ -24,7 +24,6 @@ from .runcmd import add_machine_options, machine_from, tell_error, words_of
 from .watched import Watched, output
 from .workdir import WorkDirectory
 
-
 REPLAY = 10.0  # seconds of a replay in a terminal
 
 
@@ -68,9 +67,11 @@ def _machines(args):
         parser = argparse.ArgumentParser(prog="weft monitor --compare", exit_on_error=False)
         add_machine_options(parser)
         try:
-            more = parser.parse_args(shlex.split(words), argparse.Namespace(**vars(args)))
+            more, rest = parser.parse_known_args(shlex.split(words), argparse.Namespace(**vars(args)))
         except (argparse.ArgumentError, ValueError) as error:
             raise UsageError(f"--compare: {words!r}: {error}") from None
+        if rest:
+            raise UsageError(f"--compare: {words!r}: {rest[0]} is no option of a guest")
         machines.append(machine_from(more))
     return machines
 
@@ -90,7 +91,8 @@ def _opened(args):
     if args.batch or args.tui:
         return 0
     recording = Growing.of(path)
-    with Server(lambda begin: page(facts | {"server": begin}, served=True), [recording], _no_guest, args.port) as server:
+    with Server(lambda begin: page(facts | {"server": begin}, served=True), [recording], _no_guest,
+                args.port) as server:
         _tell(server.url, args)
         threading.Event().wait()
     return 0
@@ -184,7 +186,8 @@ def _run_in_terminal(watched, recording):
     def write(text):
         console.out(text.decode(errors="replace").rstrip("\n"), highlight=False)
 
-    picture = threading.Thread(target=terminal.follow, args=(changes.blocks(recording.reader(), "the guest"), console))
+    blocks = changes.blocks(recording.reader(), "the guest")
+    picture = threading.Thread(target=terminal.follow, args=(blocks, console))
     picture.start()
     try:
         return [watched.run(write, None)]
@@ -194,8 +197,8 @@ def _run_in_terminal(watched, recording):
 
 def _run_all(watched):
     """The results.  Several guests run at the same time."""
-    results: list = [None] * len(watched)
-    troubles: list = []
+    results = [None] * len(watched)
+    troubles = []
     several = len(watched) > 1
 
     def run(i):

@@ -23,7 +23,7 @@ import struct
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
 from weft_host.machine import HostError
 
@@ -49,11 +49,16 @@ def block(letter: bytes, data: bytes) -> bytes:
     return HEAD.pack(len(data), letter) + data
 
 
+class Sink(Protocol):
+    def write(self, data: bytes, /) -> object: ...
+    def flush(self) -> object: ...
+
+
 class Writer:
     """Writes a recording.  `file` is written to in whole blocks alone, so that a reader of the growing file
     sees no half of one."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: Sink) -> None:
         self._file = file
         self._changes: list[bytes] = []
         self._definitions: dict[str, Any] = {}

@@ -22,7 +22,7 @@ class InOrder:
         self.count = 0
 
     def drain(self, margin: int, all: bool = False) -> Iterator[ring.Record]:
-        """What has come, up to `margin` nanoseconds before the newest record of the former call; all: everything."""
+        """What has come, up to `margin` nanoseconds before the newest record of the last call; all: everything."""
         until = self._newest - margin
         for record in self._rings.drain():
             self._number += 1

@@ -10,7 +10,7 @@ import hashlib
 import html
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 HERE = Path(__file__).parent / "page"
@@ -48,7 +48,7 @@ def policy(script: str, style: str, served: bool) -> str:
     return "; ".join([*parts, "connect-src 'self'"] if served else parts)
 
 
-def page(facts: dict[str, object], recordings: Sequence[bytes] = (), served: bool = False) -> str:
+def page(facts: Mapping[str, object], recordings: Sequence[bytes] = (), served: bool = False) -> str:
     """facts: what page/main.js gets: runs (their titles), a scene (title, caption), where the server is."""
     script, style = modules(), (HERE / "style.css").read_text()
     data = json.dumps(facts).replace("<", "\\u003c")

@@ -92,7 +92,8 @@ class Server:
         taken."""
         self.path = f"/{secrets.token_urlsafe(16)}/"
         handler = type("Handler", (_Handler,), {
-            "text": page(self.path).encode(), "path_begin": self.path, "recordings": recordings, "ask": staticmethod(ask)})
+            "text": page(self.path).encode(), "path_begin": self.path, "recordings": recordings,
+            "ask": staticmethod(ask)})
         self._server = _Threading((HOST, port), handler)
         self.url = f"http://{HOST}:{self._server.server_address[1]}{self.path}"
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)

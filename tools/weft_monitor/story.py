@@ -28,21 +28,19 @@ DEVICES = ("console", "tty")  # what a CPU waits for if it is idle and an LWP sl
 
 # Records that the page names where they happen, with words in place of their names.
 NOTES = {"sigwaiting": "SIGWAITING", "upcall": "upcall", "preempt": "preempted",
-         "preempt_deferred": "preemption deferred", "process_new": "new process", "process_exit": "end of a process",
+         "preempt_deferred": "preemption deferred",
+         "process_new": "new process", "process_exit": "end of a process",
          "pool_lwp": "the pool grows", "pool_gone": "the pool shrinks", "cond_signal": "signal",
          "cond_broadcast": "broadcast"}
 
-# What a trace has to record for this.  A kernel without one of them gives what it has.
-EVENTS = ("lwp_idle", "lwp_new", "lwp_exit", "process_new", "process_name", "process_exit", "exec", "on_cpu",
-          "off_cpu", "queue", "wake", "timer", "interrupt_end", "syscall", "syscall_end", "park_end", "trap", "trap_end",
-          "sigwaiting", "upcall", "preempt", "preempt_deferred",
-          "thread_new", "thread_begin", "thread_exit", "thread_join", "thread_name", "thread_state", "thread_wake",
-          "lock_wait", "lock_own", "lock_free", "lock_hand", "cond_signal", "cond_broadcast", "pool_lwp", "pool_gone")
+# Records that tell nothing to the page, and those that tell something only if there is the record of the end, too.
+SKIPPED = {"selftest", "priority", "interrupt", "pool_size"}
+PAIRS = {"trap": "trap_end", "kfault": "kfault_end"}
 
 
 def events_of(names: set[str]) -> list[str]:
-    """Of the events that there are, those to record.  Without the end of a trap its begin tells nothing."""
-    return [name for name in EVENTS if name in names and (name != "trap" or "trap_end" in names)]
+    """Of the events that there are, those to record."""
+    return sorted(name for name in names - SKIPPED if PAIRS.get(name, name) in names)
 
 
 class Story(trace_model.Watcher):
@@ -102,7 +100,8 @@ class Story(trace_model.Watcher):
         if kind == "threads":
             # One process has its threads' numbers alone; of others the process is told, too.
             label = str(one.id) if process is None or process.pid == COMMAND else f"{process.pid}.{one.id}"
-            self._writer.define(kind, [number, process.pid if process else 0, label, getattr(one, "name", "") or name])
+            own = getattr(one, "name", "")
+            self._writer.define(kind, [number, process.pid if process else 0, label, own or name])
         else:
             self._writer.define(kind, [number, process.pid if process else 0, one.id, name])
 

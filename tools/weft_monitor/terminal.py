@@ -116,8 +116,9 @@ class Picture:
             word = states[one.state]
             at = where.get(one.place)
             shares = one.shares(self.now, len(states))
-            table.add_row(f"{one.label} {one.name}".strip(), Text(word, style=COLOURS[word]), at.label if at else "",
-                          self.texts.get(one.text, ""), *(f"{100 * share:.0f} %" if share else "" for share in shares[1:]))
+            table.add_row(f"{one.label} {one.name}".strip(), Text(word, style=COLOURS[word]),
+                          at.label if at else "", self.texts.get(one.text, ""),
+                          *(f"{100 * share:.0f} %" if share else "" for share in shares[1:]))
         if len(shown) < len(alive):
             table.add_row(f"and {len(alive) - len(shown)} more")
         return table

@@ -1,0 +1,595 @@
+"""weft monitor: the recording says what the trace says, and a browser and a terminal show it.
+
+Recordings of guests come from exact timing; recordings.py makes others.  Of the page is measured how long its
+script works for a frame, not how many frames a busy host shows.
+"""
+
+import bisect
+import io
+import re
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+import recordings
+from browser import launched
+from conftest import TOP
+from rich.console import Console
+from weft_host import cli
+from weft_host.machine import HostError, UsageError
+from weft_monitor import changes, scenes, terminal
+from weft_monitor.page import modules, page
+from weft_monitor.server import Growing, Server
+
+WEFT = TOP / "tools/weft"
+FRAME = 33  # milliseconds: 30 frames a second
+COMMAND = ["--timing", "exact", "--smp", "4", "--model", "mxn", "--mips", "100",
+           "--", "barrier", "-s", "2", "-i", "5", "-n", "20"]
+
+
+def monitor(*words, **options):
+    done = subprocess.run([WEFT, "monitor", "--no-build", *map(str, words)], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=120, **options)
+    return done
+
+
+def read(path):
+    """(definitions together, changes)"""
+    what, found = {}, []
+    with open(path, "rb") as file:
+        for letter, data in changes.blocks(file, str(path)):
+            if letter == "C":
+                found += data
+                continue
+            for key, value in data.items():
+                if isinstance(value, list):
+                    what.setdefault(key, []).extend(value)
+                elif isinstance(value, dict):
+                    what.setdefault(key, {}).update(value)
+                else:
+                    what[key] = value
+    return what, found
+
+
+# --- recordings ---------------------------------------------------------------------------------------
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """Of a guest: its files, and how the command ended."""
+    directory = tmp_path_factory.mktemp("recorded")
+    done = monitor("--batch", "--record", directory / "rec", "--html", directory / "page.html", *COMMAND)
+    return directory, done
+
+
+def test_a_recording_changes_no_byte(recorded):
+    plain = subprocess.run([WEFT, "run", "--no-build", *COMMAND], stdin=subprocess.DEVNULL, capture_output=True,
+                           text=True, timeout=120)
+    assert (recorded[1].stdout, recorded[1].stderr, recorded[1].returncode) == (plain.stdout, "", 0)
+    assert "barrier_ns" in plain.stdout
+
+
+def test_the_recording_agrees_with_the_trace(recorded, tmp_path):
+    """Which LWP each CPU runs, and the states of LWPs, from the raw records, by rules of this test's own."""
+    done = subprocess.run([WEFT, "trace", "--no-build", "--raw", tmp_path / "raw", *COMMAND],
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
+    assert done.returncode == 0
+    what, found = read(recorded[0] / "rec")
+    names = {number: f"{pid}/{own}" for number, pid, own, _ in what["lwps"]} | {changes.NONE: "idle"}
+    told = {}  # (time, CPU): LWP
+    parked = set()
+    for at, kind, state, cpu, a, _, _ in found:
+        if kind == changes.CPU:
+            told[at, cpu] = names[a]
+        elif kind == changes.LWP and changes.LWP_STATES[state] == "Parked":
+            parked.add((at, names[a]))
+    begin = None
+    expected, expected_parked = {}, set()
+    for line in (tmp_path / "raw").read_text().splitlines():
+        when, cpu, event, *values = line.split(" ")
+        values = dict(value.split("=", 1) for value in values)
+        if event == "process_new" and values["pid"] == "2":
+            begin = int(when)
+        if begin is None:
+            continue
+        if event == "on_cpu":
+            expected[int(when) - begin, int(cpu)] = values["lwp"]
+        if event == "off_cpu" and values["mstate"] == "lock":
+            expected_parked.add((int(when) - begin, values["lwp"]))
+    assert len(expected) > 100 and len(expected_parked) > 30
+    assert {key: lwp for key, lwp in told.items() if key in expected} == expected
+    assert parked == expected_parked
+    assert what["facts"]["status"] == 0 and what["over"] and what["cpus"] == 4
+
+
+def test_times_of_states(recorded):
+    """Of each CPU, the pieces of its states have no gap and add up to the whole."""
+    what, found = read(recorded[0] / "rec")
+    for cpu in range(4):
+        mine = [(at, state) for at, kind, state, where, *_ in found if kind == changes.CPU and where == cpu]
+        assert mine[0][0] == 0 and mine == sorted(mine, key=lambda one: one[0])
+        assert all(one[1] in (1, 3, 4) for one in mine)
+    times = [one[0] for one in found]
+    assert times == sorted(times) and times[-1] <= what["now"]
+
+
+def damaged(data, how):
+    match how:
+        case "no magic":
+            return b"weft crash 1\n" + data[13:]
+        case "half a head":
+            return data[:len(changes.MAGIC) + 3]
+        case "half a block":
+            return data[:-7]
+        case "wrong bytes":
+            at = len(changes.MAGIC) + changes.HEAD.size + 30
+            return data[:at] + b"\xff\xfe\xfd" + data[at + 3:]
+        case "a huge block":
+            return changes.MAGIC + changes.HEAD.pack(0xfffffff0, b"C") + b"x"
+        case "an unknown block":
+            return changes.MAGIC + changes.block(b"Q", b"")
+        case "changes of no number":
+            return changes.MAGIC + changes.block(b"C", bytes(25))
+
+
+@pytest.mark.parametrize("how", ["no magic", "half a head", "half a block", "wrong bytes", "a huge block",
+                                 "an unknown block", "changes of no number"])
+def test_a_damaged_recording(recorded, how, tmp_path, capsys):
+    path = tmp_path / "damaged"
+    path.write_bytes(damaged((recorded[0] / "rec").read_bytes(), how))
+    assert cli.main(["monitor", "--batch", "--open", str(path), "--html", str(tmp_path / "page")]) == 69
+    said = capsys.readouterr().err
+    assert said.startswith(f"weft monitor: {path}: ") and said.count("\n") == 1
+    assert not (tmp_path / "page").exists()
+
+
+@pytest.mark.parametrize("words, said", [
+    ([], "needs a command"),
+    (["--batch", "--", "true"], "--batch has no meaning"),
+    (["--open", "x", "--", "true"], "no command"),
+    (["--scene", "moon"], "there is no 'moon'; there are adaptive, coarse,"),
+    (["--scene", "fine", "--", "true"], "a command of its own"),
+    (["--compare", "--smp 2", "--wrong x", "--", "true"], "--wrong is no option of a guest"),
+    (["--compare", "--smp 2", "--smp x", "--", "true"], "--compare: '--smp x'"),
+    (["--compare", "", "", "--record", "x", "--", "true"], "--record keeps one run"),
+    (["--tui", "--batch", "--", "true"], "--tui shows one run"),
+])
+def test_what_cannot_be(words, said, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["monitor", "--no-build", *words]) == 2
+    assert said in capsys.readouterr().err and list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_cannot_be_written(capsys):
+    """Said before a guest runs."""
+    assert cli.main(["monitor", "--no-build", "--batch", "--record", "/nowhere/rec", "--", "true"]) == 69
+    assert capsys.readouterr().err == "weft monitor: /nowhere/rec: No such file or directory\n"
+
+
+def test_scenes_are_complete():
+    for name in scenes.names():
+        scene = scenes.scene(name)
+        assert scene.title and scene.figures and len(scene.caption) > 100 and scene.argv
+        assert all("--timing exact" in options for options in scene.options)
+    with pytest.raises(UsageError):
+        scenes.scene("../fine")
+
+
+# --- a terminal ---------------------------------------------------------------------------------------
+
+def shown(path):
+    picture = terminal.Picture()
+    with open(path, "rb") as file:
+        for letter, data in changes.blocks(file, str(path)):
+            picture.block(letter, data)
+    console = Console(file=io.StringIO(), width=160, height=40)
+    console.print(picture.show(40))
+    return console.file.getvalue()
+
+
+def test_a_terminal(tmp_path):
+    machine = recordings.write(tmp_path / "rec", 9, 4, 300)
+    said = shown(tmp_path / "rec")
+    for number, (state, lwp) in machine.states.items():
+        line, = [line for line in said.splitlines() if line.startswith(f"{number + 1} worker{number + 1} ")]
+        assert changes.THREAD_STATES[state] in line and (lwp < 0 or f"2/{lwp + 1}" in line)
+        assert 99 <= sum(int(one) for one in re.findall(r"(\d+) %", line)) <= 101
+
+
+def test_a_terminal_has_room_for_some(tmp_path):
+    recordings.write(tmp_path / "rec", 5000, 4, 100)
+    said = shown(tmp_path / "rec")
+    assert (len(said.splitlines()) <= 40 and "4996 Blocked" in said) or "Blocked" in said
+    assert re.search(r"and \d+ more", said)
+
+
+def test_a_guest_in_a_terminal():
+    done = monitor("--tui", *COMMAND)
+    assert done.returncode == 0 and "barrier_ns" in done.stdout and "CPU 3" in done.stdout
+
+
+# --- the server ---------------------------------------------------------------------------------------
+
+def get(url, **options):
+    return urllib.request.urlopen(urllib.request.Request(url, **options), timeout=20)
+
+
+def test_only_the_token_opens(tmp_path):
+    recording = Growing(tmp_path / "rec")
+    recording.write(b"some")
+    asked = []
+
+    def ask(*what):
+        asked.append(what)
+        return "a stack"
+
+    with Server(lambda begin: f"page at {begin}", [recording], ask) as server:
+        assert get(server.url).read().decode() == f"page at {server.path}"
+        base = server.url.removesuffix(server.path)
+        for path in ("/", "/x", server.path[:-1], server.path + "recording/1", server.path + "recording/x",
+                     server.path + "../", server.path + "backtrace/0"):
+            with pytest.raises(urllib.error.HTTPError, match="404"):
+                get(base + path)
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            get(base + "/backtrace/0/1", method="POST")
+        assert asked == []
+        assert get(server.url + "backtrace/0/1", method="POST").read() == b"a stack" and asked == [(0, 1)]
+        growing = get(server.url + "recording/0")
+        assert growing.read(4) == b"some"
+        recording.write(b" more")
+        assert growing.read(5) == b" more"
+        recording.close()
+        assert growing.read() == b""
+
+
+def test_a_question_without_an_answer(tmp_path):
+    def ask(run, thread):
+        raise HostError("the guest has ended")
+
+    with Server(lambda begin: "", [Growing(tmp_path / "rec")], ask) as server:
+        with pytest.raises(urllib.error.HTTPError) as raised:
+            get(server.url + "backtrace/0/0", method="POST")
+        assert raised.value.code == 409 and raised.value.read() == b"the guest has ended"
+
+
+# --- the page -----------------------------------------------------------------------------------------
+
+def test_no_two_modules_use_one_name():
+    assert "import " not in re.sub(r"//.*|\"[^\"]*\"", "", modules())
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with launched() as opened:
+        yield opened
+
+
+class Opened:
+    """A page of a recording.  What it says on its console, and what it asks for, is in `said` and `asked`."""
+
+    def __init__(self, browser, url, scheme="light"):
+        self.page = browser.new_page(viewport={"width": 1280, "height": 720}, color_scheme=scheme)
+        self.said, self.asked = [], []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(url)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is None:
+            assert self.said == []
+        self.page.close()
+
+    def js(self, text):
+        return self.page.evaluate(text)
+
+    def until(self, text):
+        """Asks again and again, since the page's policy lets Playwright put no function into it."""
+        end = time.monotonic() + 60
+        while not self.js(text):
+            assert time.monotonic() < end, f"{text} does not come true; the page has said {self.said}"
+            self.page.wait_for_timeout(20)
+
+    def loaded(self):
+        self.until("weftMonitor.over && weftMonitor.frame > 0")
+        return self
+
+    def frame(self):
+        """Waits for the next frame that has something new."""
+        before = self.js("(weftMonitor.changed(), weftMonitor.frame)")
+        self.until(f"weftMonitor.frame > {before}")
+
+
+def html_of(recording, path, **facts):
+    facts = {"runs": [path.stem], "title": "a test", "opened": True} | facts
+    path.write_text(page(facts, [recording.read_bytes()]))
+    return path.as_uri()
+
+
+@pytest.fixture(scope="module")
+def few(tmp_path_factory):
+    """(a machine of nine threads as it ends, the URL of its page)"""
+    directory = tmp_path_factory.mktemp("few")
+    machine = recordings.write(directory / "rec", 9, 4, 300)
+    return machine, html_of(directory / "rec", directory / "few.html"), directory / "rec"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_draws(browser, recorded, scheme):
+    """Of a guest: all that it loads is itself, nothing overflows, and each canvas has colours of its states."""
+    url = (recorded[0] / "page.html").as_uri()
+    with Opened(browser, url, scheme).loaded() as opened:
+        opened.frame()
+        assert opened.asked == [url] or opened.asked == [url, "data:,"]
+        root = "document.documentElement"
+        assert opened.js(f"[{root}.scrollWidth, {root}.scrollHeight]") == [1280, 720]
+        drawn = opened.js("""[...document.querySelectorAll("canvas")].filter(one => one.width).map(one => {
+            const {data} = one.getContext("2d").getImageData(0, 0, one.width, one.height), found = new Set();
+            for (let i = 0; i < data.length; i += 4)
+                found.add((data[i] << 16 | data[i + 1] << 8 | data[i + 2]).toString(16).padStart(6, "0"));
+            return [one.className || one.parentElement.parentElement.className, [...found]];
+        })""")
+        found = {name: set(colours) for name, colours in drawn}
+        assert {"009e73", "9aa0a6"} <= found["rows cpu"] and {"009e73", "56b4e9"} <= found["rows lwp"]
+        assert len(found["axis"]) > 1 and "009e73" in found["mapping"]
+        ground = opened.js("getComputedStyle(document.body).backgroundColor")
+        assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(13, 17, 23)")
+        assert "taken out of exact time" in opened.page.locator("#cost").inner_text()
+        assert "--timing exact" in opened.page.locator(".run h1").inner_text()
+
+
+def test_the_page_agrees_with_the_recording(browser, recorded):
+    """States at many times, and shares, as this test reads them out of the file."""
+    _, found = read(recorded[0] / "rec")
+    history = {}
+    for at, kind, state, cpu, a, _, _ in found:
+        if kind in (changes.THREAD, changes.LWP, changes.CPU):
+            key = {changes.THREAD: "threads", changes.LWP: "lwps", changes.CPU: "cpus"}[kind]
+            history.setdefault((key, cpu if kind == changes.CPU else a), []).append((at, state))
+    end = found[-1][0]
+    times = [end * i / 97 for i in range(98)]
+
+    def state_at(pieces, at):
+        i = bisect.bisect_right(pieces, at, key=lambda one: one[0]) - 1
+        return pieces[i][1] if i >= 0 else 0
+
+    def spent(pieces, state):
+        ends = [*[at for at, _ in pieces[1:]], end]
+        return sum(until - at for (at, one), until in zip(pieces, ends) if one == state)
+
+    with Opened(browser, (recorded[0] / "page.html").as_uri()).loaded() as opened:
+        for (key, number), pieces in history.items():
+            track = f"weftMonitor.runs[0].store.{key}[{number}].track"
+            assert opened.js(f"{times}.map(t => {track}.stateAt(t))") == [state_at(pieces, at) for at in times]
+            sums = opened.js(f"[...{track}.times(0, {end}, new Float64Array(8))]")
+            assert sums == pytest.approx([spent(pieces, state) for state in range(8)], abs=1e-3)
+
+
+def test_steps(browser, few):
+    """Each step goes to the time of the next change, and back to the one before."""
+    times = sorted({one[0] for one in read(few[2])[1]})
+    with Opened(browser, few[1]).loaded() as opened:
+        opened.page.keyboard.press("Home")
+        went = []
+        for _ in range(12):
+            opened.page.keyboard.press("ArrowRight")
+            went.append(opened.js("weftMonitor.time.now"))
+        assert went == times[1:13]
+        for at in reversed(times[1:12]):
+            opened.page.keyboard.press("ArrowLeft")
+            assert opened.js("weftMonitor.time.now") == at
+        opened.frame()
+        assert opened.page.locator("#clock").inner_text().replace("\u202f", "") == f"{times[1]:.0f} ns"
+        said = opened.page.locator(".details ol li.last").first.inner_text()
+        assert said.replace("\u202f", "").startswith(f"{times[1]:.0f} ns ")
+
+
+def test_controls(browser, few):
+    _, url, _ = few
+    with Opened(browser, url).loaded() as opened:
+        tab, js = opened.page, opened.js
+        tab.locator("#play").click()
+        assert js("weftMonitor.time.playing")
+        before = js("weftMonitor.time.now")
+        opened.until(f"weftMonitor.time.now > {before}")
+        tab.keyboard.press("Space")
+        assert not js("weftMonitor.time.playing")
+        tab.locator("#speed").select_option("1000000")
+        assert js("weftMonitor.time.rate(0, 1)") == 1e6
+        span = js("weftMonitor.time.b - weftMonitor.time.a")
+        tab.locator("#in").click()
+        assert js("weftMonitor.time.b - weftMonitor.time.a") == pytest.approx(span / 2)
+        tab.keyboard.press("-")
+        assert js("weftMonitor.time.b - weftMonitor.time.a") == pytest.approx(span)
+        tab.keyboard.press("+")
+        left = js("weftMonitor.time.a")
+        tab.keyboard.press("Shift+ArrowRight")
+        assert js("weftMonitor.time.a") > left
+        tab.keyboard.press("0")
+        assert js("weftMonitor.time.a <= weftMonitor.begin && weftMonitor.time.b >= weftMonitor.end")
+        tab.locator("#dark").click()
+        assert js("document.documentElement.dataset.theme") == "dark"
+        tab.keyboard.press("?")
+        assert tab.locator("#keys").is_visible()
+        tab.keyboard.press("Escape")
+        tab.keyboard.press("g")
+        opened.frame()
+        assert js("weftMonitor.runs[0].sections[0].isGrouped()")
+        assert tab.locator("#group").get_attribute("aria-pressed") == "true"
+
+
+def test_search_and_choice(browser, few):
+    machine, url, _ = few
+    with Opened(browser, url).loaded() as opened:
+        tab, js = opened.page, opened.js
+        tab.keyboard.press("End")
+        tab.keyboard.press("/")
+        tab.keyboard.type("run queue")
+        found = set(js("weftMonitor.runs[0].sections[0].shown.map(one => one.id)"))
+        assert found == {number for number, (state, _) in machine.states.items() if state == recordings.RUN_QUEUE}
+        tab.locator("#search").fill("worker7")
+        assert js("weftMonitor.runs[0].sections[0].shown.map(one => one.label)") == ["7"]
+        tab.keyboard.press("Escape")
+        assert len(js("weftMonitor.runs[0].sections[0].shown.map(one => one.label)")) == 9
+        section = tab.locator(".rows.thread canvas").bounding_box()
+        tab.mouse.click(section["x"] + 40, section["y"] + 2.5 * 17)
+        opened.frame()
+        details = tab.locator(".details dl").inner_text()
+        assert "3 worker3" in details and changes.THREAD_STATES[machine.states[2][0]] in details
+        box = js("weftMonitor.runs[0].mapping.boxes.find(one => one.kind == 'cpu')")
+        mapping = tab.locator("canvas.mapping").bounding_box()
+        tab.mouse.click(mapping["x"] + box["x"] + 5, mapping["y"] + box["y"] + 5)
+        opened.frame()
+        assert "run queue" in tab.locator(".details dl").inner_text()
+        tab.keyboard.press("Escape")
+        assert js("weftMonitor.chosen") is None
+
+
+def test_dragging_and_the_wheel(browser, few):
+    with Opened(browser, few[1]).loaded() as opened:
+        tab, js = opened.page, opened.js
+        box = tab.locator(".rows.thread canvas").bounding_box()
+        x, y = box["x"] + 500, box["y"] + 40
+        a, at = js("[weftMonitor.time.a, weftMonitor.runs[0].sections[0].sheet.t(500)]")
+        tab.mouse.move(x, y)
+        assert tab.locator("#tip").is_visible()
+        tab.mouse.wheel(0, -300)
+        opened.until(f"weftMonitor.time.a > {a}")
+        opened.frame()
+        assert js("weftMonitor.runs[0].sections[0].sheet.t(500)") == pytest.approx(at, rel=1e-6)
+        a = js("weftMonitor.time.a")
+        tab.mouse.down()
+        tab.mouse.move(x - 120, y, steps=4)
+        tab.mouse.up()
+        assert js("weftMonitor.time.a") > a
+        axis = tab.locator("canvas.axis").bounding_box()
+        tab.mouse.click(axis["x"] + 600, axis["y"] + 8)
+        assert js("weftMonitor.time.now") == pytest.approx(js("weftMonitor.runs[0].axisSheet.t(600)"))
+
+
+EVIL = "<img src=x onerror=alert(1)></script>"
+
+
+def test_names_are_only_names(browser, tmp_path):
+    recordings.write(tmp_path / "rec", 5, 2, 20, name=EVIL)
+    url = html_of(tmp_path / "rec", tmp_path / "evil.html", runs=[EVIL], caption=EVIL, title=EVIL)
+    with Opened(browser, url).loaded() as opened:
+        opened.page.keyboard.press("j")
+        opened.frame()
+        assert EVIL in opened.page.locator(".details").inner_text() and opened.page.locator("img").count() == 0
+        assert opened.page.locator("#caption").inner_text() == EVIL and opened.page.title() == EVIL
+
+
+def test_the_policy_forbids_the_rest(browser, few):
+    """A script that is put into the page does not run, and nothing is fetched."""
+    opened = Opened(browser, few[1]).loaded()
+    opened.js("""() => { const one = document.createElement("script"); one.textContent = "globalThis.bad = 1";
+        document.body.append(one); }""")
+    assert opened.js("globalThis.bad") is None
+    assert opened.js("fetch('data:,x').then(() => 'came', () => 'refused')") == "refused"
+    assert opened.said and all("Content Security Policy" in text or "violates" in text for text in opened.said)
+    opened.page.close()
+
+
+def test_a_damaged_recording_is_told(browser, few, tmp_path):
+    (tmp_path / "bad").write_bytes(b"this is something else, and long enough")
+    opened = Opened(browser, html_of(tmp_path / "bad", tmp_path / "bad.html"))
+    opened.page.locator("#trouble").wait_for(state="visible")
+    assert "no recording" in opened.page.locator("#trouble").inner_text()
+    opened.page.close()
+
+
+def work_of_a_frame(opened, does, frames=25):
+    """Milliseconds of the script, the median."""
+    opened.js(f"(() => {{ {does}; weftMonitor.frames.fill(0); weftMonitor.frame = 0; }})()")
+    opened.until(f"(weftMonitor.changed(), weftMonitor.frame >= {frames})")
+    return opened.js("(frames => frames[frames.length >> 1])([...weftMonitor.frames].filter(one => one > 0).sort("
+                     "(a, b) => a - b))")
+
+
+def test_ten_thousand_threads(browser, tmp_path):
+    """Each view takes its script less than a frame has at 30 a second."""
+    recordings.write(tmp_path / "rec", 10_000, 8, 12_000)
+    with Opened(browser, html_of(tmp_path / "rec", tmp_path / "many.html")).loaded() as opened:
+        assert opened.js("weftMonitor.runs[0].sections[0].isGrouped()")
+        for does in ("weftMonitor.go(0); weftMonitor.play()", "weftMonitor.group()", "weftMonitor.zoom(0.01)",
+                     "weftMonitor.search('worker1')", "weftMonitor.search(''); weftMonitor.high(-15)"):
+            assert work_of_a_frame(opened, does) < FRAME, does
+        count = opened.js("[...weftMonitor.runs[0].store.counts.at(weftMonitor.end)].slice(1)")
+        assert sum(count) == 10_000
+
+
+def test_two_runs_in_step(browser, tmp_path):
+    done = monitor("--batch", "--html", tmp_path / "both.html", "--compare", "--model mxn", "--model lwp",
+                   *COMMAND[:4], *COMMAND[6:])
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert sorted(line.partition(":")[0] for line in lines) == ["1", "2"]
+    with Opened(browser, (tmp_path / "both.html").as_uri()).loaded() as opened:
+        assert opened.page.locator(".run").count() == 2
+        titles = opened.page.locator(".run h1").all_inner_texts()
+        assert "--model mxn" in titles[0] and "--model lwp" in titles[1]
+        opened.page.keyboard.press("Home")
+        opened.page.keyboard.press("ArrowRight")
+        opened.frame()
+        first = [read_time(opened, run) for run in (0, 1)]
+        assert opened.js("weftMonitor.time.now") == min(first)
+        assert opened.js("document.documentElement.scrollWidth") == 1280
+
+
+def read_time(opened, run):
+    return opened.js(f"weftMonitor.runs[{run}].store.nextTime(0)")
+
+
+@pytest.fixture
+def living():
+    """living(*words): a weft monitor that runs, and its page's URL.  It is ended as by Ctrl-C."""
+    begun = []
+
+    def begin(*words):
+        process = subprocess.Popen([WEFT, "monitor", "--no-build", *words], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        begun.append(process)
+        return process, re.search(r"http://\S+", process.stderr.readline())[0]
+
+    yield begin
+    for process in begun:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=60)
+
+
+def test_a_running_guest(browser, living):
+    """Its rows grow while it runs, a thread's stack is shown, and the page stays when the guest has ended."""
+    process, url = living("--smp", "2", "--timing", "fast", "--", "states", "4")
+    with Opened(browser, url) as opened:
+        opened.until("weftMonitor.runs[0].store.lwps.length > 3")
+        before = opened.js("weftMonitor.runs[0].store.end")
+        opened.until(f"weftMonitor.runs[0].store.end > {before}")
+        assert opened.js("weftMonitor.time.live")
+        number = opened.js("weftMonitor.runs[0].store.threads.findIndex(one => one && one.label == '2')")
+        if number >= 0:
+            opened.page.locator("#search").fill("2")
+            opened.page.keyboard.press("Escape")
+            run = "weftMonitor.runs[0]"
+            opened.js(f"weftMonitor.choose({run}, 'thread', {run}.store.threads[{number}])")
+            opened.page.locator(".details button").click()
+            opened.page.locator(".details pre").wait_for(state="visible")
+            assert "wait_for_mutex" in opened.page.locator(".details pre").inner_text()
+        opened.until("weftMonitor.over")
+        assert opened.js("weftMonitor.runs[0].store.facts.status") == 0
+        assert process.poll() is None
+
+
+def test_a_recording_is_served(browser, recorded, living):
+    process, url = living("--open", str(recorded[0] / "rec"))
+    with Opened(browser, url).loaded() as opened:
+        assert opened.js("weftMonitor.runs[0].store.n") == len(read(recorded[0] / "rec")[1])
+        assert not opened.js("weftMonitor.time.playing")
+    process.send_signal(signal.SIGINT)
+    assert process.wait(30) == 130
