@@ -57,6 +57,7 @@ class Story(trace_model.Watcher):
         self._texts: dict[str, int] = {}
         self._cpu_is: dict[int, tuple[int, int]] = {}
         self._lwp_is: dict[int, tuple[int, int, int]] = {}
+        self._thread_is: dict[int, tuple[int, int, int]] = {}
         self.threads: list[Thread] = []  # by their numbers
         self._lwps = 0
         writer.say(cpus=cpus)
@@ -170,23 +171,35 @@ class Story(trace_model.Watcher):
         if not self.begun:
             return
         kind = "threads" if isinstance(wake.woken, objects.Thread) else "lwps"
-        waker = NONE if wake.waker is None else self._number(kind, wake.waker)
+        waker, cause = NONE, wake.cause
+        if wake.waker is not None and isinstance(wake.waker, type(wake.woken)):
+            waker = self._number(kind, wake.waker)
+        elif wake.waker is not None:  # an LWP of the library's own, on which no thread runs
+            cause = cause or f"LWP {wake.waker}"
         self._writer.change(self.time(time), changes.WOKEN, int(kind == "threads"), wake.cpu,
-                            self._number(kind, wake.woken), waker, self._text(wake.cause))
+                            self._number(kind, wake.woken), waker, self._text(cause))
 
     def thread_new(self, time: int, thread: "Thread") -> None:
-        self._tell_thread(time, thread)
+        """It is new, or has a new name."""
+        if (number := self._numbers.get(thread)) is not None:
+            self._define("threads", thread, number)
 
     def thread(self, time: int, thread: "Thread", before: str, since: int, lwp: "Lwp | None") -> None:
         self._tell_thread(time, thread)
 
     def _tell_thread(self, time: int, thread: "Thread") -> None:
-        number = self._number("threads", thread)
+        number, state = self._number("threads", thread), THREAD_STATE[thread.state]
         on = NONE if thread.lwp is None else self._number("lwps", thread.lwp)
-        waits = NONE if thread.waits is None else self._text(self._name_of(thread.waits))
-        self._writer.change(self.time(time), changes.THREAD, THREAD_STATE[thread.state], NO_CPU, number, on, waits)
+        waits = thread.waits if thread.state == "Blocked" else None
+        what = state, on, NONE if waits is None else self._text(self._name_of(waits))
+        if self._thread_is.get(number) != what:
+            self._thread_is[number] = what
+            self._writer.change(self.time(time), changes.THREAD, what[0], NO_CPU, number, what[1], what[2])
 
     def lock(self, time: int, lock: "Lock", before: "Thread | None", since: int) -> None:
+        for thread in lock.waiters:
+            if thread.state == "Blocked":
+                self._tell_thread(time, thread)
         if lock.owner is not before:
             owner = NONE if lock.owner is None else self._number("threads", lock.owner)
             self._writer.change(self.time(time), changes.OWNER, 0, NO_CPU, self._text(self._name_of(lock)), owner)
