@@ -158,6 +158,7 @@ def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib
                for machine, work, recording, title in zip(machines, works, recordings, titles)]
     facts = {"runs": titles, "title": f"weft monitor: {scene.title if scene else shlex.join(machines[0].argv)}"}
     if scene is not None:
+        facts["show"] = scene.show
         facts["caption"] = f"{scene.title} ({scene.figures}). {scene.caption}"
     paged = not (args.batch or args.tui)
     if paged:

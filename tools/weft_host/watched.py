@@ -5,13 +5,14 @@ import sys
 import threading
 from pathlib import Path
 
+from weft_debug.symbols import Symbols
 from weft_monitor import story
 from weft_monitor.changes import Writer
 from weft_monitor.live import InOrder
 from weft_monitor.server import Growing
 from weft_trace import ring
 from weft_trace.model import Model
-from weft_trace.points import Image
+from weft_trace.objects import Lock
 
 from . import glance, traced
 from .counts import counted
@@ -21,7 +22,26 @@ from .machine import HostError, Machine
 EVERY = 0.01  # seconds from one look at the rings to the next: ThreadMon's
 INSTRUCTIONS = 60  # of a record, at most (tests/test_trace.py)
 MIPS = 1000  # of a CPU, where none is chosen
+KINDS = {"cond": "condition variable", "sema": "semaphore", "read": "rwlock", "write": "rwlock"}
 LATE = 20_000_000  # nanoseconds that a CPU of fast timing may be late with a record
+
+
+class LockNames:
+    """What a lock is called: its kind, and the variable that it is, if the program's file tells."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._files = {Path(guest).name: host for host, guest in machine.guest_files()}
+        self._folder = machine.build / "bin"
+        self._symbols: dict[str, Symbols] = {}
+
+    def __call__(self, lock: Lock) -> str:
+        program = lock.process.name if lock.process is not None else ""
+        if not lock.address.startswith("0x"):
+            return f"the end of thread {lock.address.rpartition('.')[2]}"
+        if program not in self._symbols:
+            # A file that is not there has no symbols.
+            self._symbols[program] = Symbols(self._files.get(program, self._folder / program) if program else None)
+        return f"{KINDS.get(lock.kind, lock.kind)} {self._symbols[program].object(int(lock.address, 16))}"
 
 
 class Watched:
@@ -50,14 +70,13 @@ class Watched:
 
     def _prepare(self) -> None:
         machine = self.machine
-        known = {point.name for point in Image(machine.build / "weft.elf").points}
         self._naming, self._rings = traced.prepare(machine, self._work, self._records,
-                                                   ",".join(story.events_of(known)))
+                                                   ",".join(story.events_of(traced.names(machine))))
         self._order = InOrder(self._rings)
         self._model = Model()
         self._writer = Writer(self._recording)
         self._writer.say(title=self._title)
-        self._story = story.Story(self._model, self._writer, machine.smp)
+        self._story = story.Story(self._model, self._writer, machine.smp, LockNames(machine))
 
     def run(self, sink: Sink, source: int | None) -> Result:
         """The arguments are Guest.relay()'s.  Closes the recording, whatever happens."""

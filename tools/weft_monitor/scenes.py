@@ -25,6 +25,7 @@ class Scene:
     caption: str
     options: tuple[str, ...]
     argv: tuple[str, ...]
+    show: tuple[float, float] | None  # the part of the run that is shown first: 0 its begin, 1 its end
 
 
 def names() -> list[str]:
@@ -39,4 +40,4 @@ def scene(name: str) -> Scene:
         data = tomllib.load(file)
     options = data["compare"] if "compare" in data else [data["options"]]
     return Scene(name, data["title"], data["figures"], " ".join(data["caption"].split()), tuple(options),
-                 tuple(shlex.split(data["command"])))
+                 tuple(shlex.split(data["command"])), tuple(data["show"]) if "show" in data else None)

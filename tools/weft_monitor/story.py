@@ -115,6 +115,8 @@ class Story(trace_model.Watcher):
                 self._tell_cpu(time, cpu)
             for lwp in self._model.lwps.values():
                 self._tell_lwp(time, lwp)
+            for thread in self._model.threads.values():
+                self._tell_thread(time, thread)
         for lwp in process.lwps.values():
             if (number := self._numbers.get(lwp)) is not None:
                 self._define("lwps", lwp, number)
@@ -185,7 +187,8 @@ class Story(trace_model.Watcher):
             self._define("threads", thread, number)
 
     def thread(self, time: int, thread: "Thread", before: str, since: int, lwp: "Lwp | None") -> None:
-        self._tell_thread(time, thread)
+        if self.begun:
+            self._tell_thread(time, thread)
 
     def _tell_thread(self, time: int, thread: "Thread") -> None:
         number, state = self._number("threads", thread), THREAD_STATE[thread.state]
@@ -197,6 +200,8 @@ class Story(trace_model.Watcher):
             self._writer.change(self.time(time), changes.THREAD, what[0], NO_CPU, number, what[1], what[2])
 
     def lock(self, time: int, lock: "Lock", before: "Thread | None", since: int) -> None:
+        if not self.begun:
+            return
         for thread in lock.waiters:
             if thread.state == "Blocked":
                 self._tell_thread(time, thread)

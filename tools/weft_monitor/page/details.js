@@ -1,4 +1,5 @@
 // What is known of the chosen thread, LWP or CPU at the cursor, in words; and what happened there last.
+import {lived} from "./rows.js";
 import {KINDS} from "./states.js";
 import {CPU_IS, LWP_IS, NONE, NOTE, OWNER_IS, QUEUE_IS, THREAD_IS, WOKEN} from "./store.js";
 import {exactly, said} from "./time.js";
@@ -144,10 +145,10 @@ function cpuRows(store, cpu, now) {
 
 function shares({kind, object}, [a, b]) {
 	const states = KINDS[kind], out = object.track.times(a, b, new Float64Array(states.length));
-	const parts = [];
+	const parts = [], life = lived(out);
 	for (let s = states.length - 1; s > 0; s--)
 		if (out[s] > 0)
-			parts.push(`${states[s][0]} ${(100 * out[s] / (b - a)).toFixed(1)} %`);
+			parts.push(`${states[s][0]} ${(100 * out[s] / life).toFixed(1)} %`);
 	return parts.join(", ") || "-";
 }
 

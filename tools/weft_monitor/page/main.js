@@ -81,15 +81,21 @@ class Page {
 			if (one.status == "rejected")
 				this.trouble(one.reason.message);
 		this.runs.forEach(run => run.store.over = true);
-		if (inside.length > 0 || facts.opened)
+		if (inside.length > 0 || facts.opened || facts.show)
 			this._openAll();
 		this.changed();
 	}
 
-	// A recording that was complete when the page came: all of it is shown, and the cursor stands in its middle.
+	// A recording that is complete: all of it is shown, or the part that a scene is about, and the cursor stands in
+	// its middle.
 	_openAll() {
-		this.time.advance(0, this.begin, this.end, true);
-		this.go((this.begin + this.end) / 2);
+		const {begin, end, time} = this, [from, to] = facts.show ?? [0, 1];
+		time.advance(0, begin, end, true);
+		if (facts.show) {
+			time.fit = false;
+			time.set(begin + from * (end - begin), begin + to * (end - begin));
+		}
+		this.go(begin + (from + to) / 2 * (end - begin));
 	}
 
 	get begin() {

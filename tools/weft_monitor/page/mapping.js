@@ -2,6 +2,7 @@
 // Lines move to their new places.  Arcs above the threads: what a thread waits for that another one holds
 // (broken), and the wake-ups just before the cursor (with an arrow from the waker).
 import {Sheet} from "./rows.js";
+import {commandFirst} from "./section.js";
 import {BLOCKED, CPU, LWP, ON_LWP, THREAD, inkOn} from "./states.js";
 import {NONE} from "./store.js";
 
@@ -190,7 +191,7 @@ export class Mapping {
 }
 
 function alive(objects, now) {
-	return objects.filter(one => one && one.track.stateAt(now) != 0);
+	return objects.filter(one => one && one.track.stateAt(now) != 0).sort(commandFirst);
 }
 
 function value(track, column, now) {

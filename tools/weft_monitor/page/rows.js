@@ -173,20 +173,29 @@ export function drawLevel(sheet, level, y, height, most, end, colour) {
 	}
 }
 
+// The time of all states but the first, in which the object does not exist.
+export function lived(times) {
+	let sum = 0;
+	for (let s = 1; s < times.length; s++)
+		sum += times[s];
+	return sum;
+}
+
 // Shares of the states from a to b, as a bar, with their percentages where there is room.
 export function drawShares(sheet, track, states, x, y, width, height, a, b) {
 	const out = sums.subarray(0, states.length), {c} = sheet;
 	if (!(b > a))
 		return;
 	track.times(a, b, out);
+	const life = lived(out);
 	let at = x;
 	for (let s = states.length - 1; s > 0; s--) {
-		const part = out[s] / (b - a) * width;
+		const part = life > 0 ? out[s] / life * width : 0;
 		if (part > 0.3) {
 			c.fillStyle = states[s][1];
 			c.fillRect(at, y, part, height);
 			if (part > 20 && height > 10)
-				sheet.text(`${Math.round(100 * out[s] / (b - a))}`, at + part / 2, y + height / 2 + 0.5, inkOn(states[s][1]),
+				sheet.text(`${Math.round(100 * out[s] / life)}`, at + part / 2, y + height / 2 + 0.5, inkOn(states[s][1]),
 					10.5, "center");
 			at += part;
 		}

@@ -14,7 +14,7 @@ export class Section {
 		this.kind = kind;
 		this.page = page;
 		this.states = KINDS[kind];
-		this.left = narrow ? 158 : 262;
+		this.left = narrow ? 166 : 272;
 		this.row = ROW;
 		this.grouped = null; // by state; null: if there are many
 		this.wanted = ""; // what the search asks for
@@ -58,7 +58,7 @@ export class Section {
 			if (first > b || (one.track.s.a[n - 1] == 0 && one.track.t.a[n - 1] < a))
 				return false;
 			return words == "" || this._matches(one, words, now);
-		});
+		}).sort(commandFirst);
 	}
 
 	_matches(one, words, now) {
@@ -153,10 +153,10 @@ export class Section {
 			return;
 		const [from, to] = page.window(run), bar = left > 200 ? 84 : 0, middle = y + row / 2 + 0.5;
 		const size = Math.min(12, row - 4);
-		sheet.text(`${one.label} ${one.name}`, 6, middle, theme.ink, size, "left", left - bar - 100);
+		sheet.text(`${one.label} ${one.name}`, 6, middle, theme.ink, size, "left", left - bar - 108);
 		c.fillStyle = states[state][1];
-		c.fillRect(left - bar - 90, y + 4, 8, row - 8);
-		sheet.text(states[state][0], left - bar - 79, middle, theme.ink, size, "left", 76);
+		c.fillRect(left - bar - 99, y + 4, 8, row - 8);
+		sheet.text(states[state][0], left - bar - 88, middle, theme.ink, size, "left", 84);
 		if (bar > 0)
 			drawShares(sheet, one.track, states, left - bar, y + 2, bar - 6, row - 4, from, to);
 	}
@@ -220,6 +220,13 @@ export class Section {
 		const {t: {a: ts, n}, s: {a: ss}} = object.track, end = i + 1 < n ? ts[i + 1] : this.run.store.end;
 		return `${object.label} ${object.name}: ${this.states[ss[i]][0]} for ${said(end - ts[i])}`;
 	}
+}
+
+const INIT = 1;
+
+// The command's objects first, then those of init, which waits for the end of the command.
+export function commandFirst(p, q) {
+	return (p.pid == INIT) - (q.pid == INIT);
 }
 
 // Some values of a level in a window, the greatest among them if changes are few.

@@ -2,6 +2,7 @@
 // are of.  All runs on a page share it, since their times count from the begin of each.
 
 const SPAN = 200, MARGIN = 0.02;
+const LIVE = 1e10; // a guest that runs longer is shown in a window that moves
 
 export class Time {
 	constructor() {
@@ -31,7 +32,9 @@ export class Time {
 		if (this.fit) {
 			// The window grows in steps, so that lines stand still between two of them.
 			const span = end - begin;
-			if (end > this.b || begin < this.a || this.b - this.a > 4 * span || over)
+			if (this.live && !over && span > LIVE)
+				this.set(end - 0.96 * LIVE, end + 0.04 * LIVE);
+			else if (end > this.b || begin < this.a || this.b - this.a > 4 * span || over)
 				this.set(begin - MARGIN * span, over ? end + MARGIN * span : begin + 1.5 * span);
 		} else {
 			this.follow();
