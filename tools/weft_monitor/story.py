@@ -121,8 +121,11 @@ class Story(trace_model.Watcher):
             if (number := self._numbers.get(lwp)) is not None:
                 self._define("lwps", lwp, number)
         for thread in process.threads.values():
-            if (number := self._numbers.get(thread)) is not None:
-                self._define("threads", thread, number)
+            if (number := self._numbers.get(thread)) is None:
+                continue
+            self._define("threads", thread, number)
+            if process.gone is not None:  # threads end with their process, and no record tells of each
+                self._thread_change(time, number, (THREAD_STATE["gone"], NONE, NONE))
 
     def lwp_new(self, time: int, lwp: "Lwp") -> None:
         if self.begun:
@@ -192,26 +195,29 @@ class Story(trace_model.Watcher):
 
     def _tell_thread(self, time: int, thread: "Thread") -> None:
         number, state = self._number("threads", thread), THREAD_STATE[thread.state]
+        if thread.process is not None and thread.process.gone is not None:
+            return
         on = NONE if thread.lwp is None else self._number("lwps", thread.lwp)
         waits = thread.waits if thread.state == "Blocked" else None
-        what = state, on, NONE if waits is None else self._text(self._name_of(waits))
+        self._thread_change(time, number, (state, on, NONE if waits is None else self._text(self._name_of(waits))))
+
+    def _thread_change(self, time: int, number: int, what: tuple[int, int, int]) -> None:
         if self._thread_is.get(number) != what:
             self._thread_is[number] = what
             self._writer.change(self.time(time), changes.THREAD, what[0], NO_CPU, number, what[1], what[2])
 
     def lock(self, time: int, lock: "Lock", before: "Thread | None", since: int) -> None:
-        if not self.begun:
-            return
-        for thread in lock.waiters:
-            if thread.state == "Blocked":
-                self._tell_thread(time, thread)
-        if lock.owner is not before:
+        if self.begun and lock.owner is not before:
             owner = NONE if lock.owner is None else self._number("threads", lock.owner)
             self._writer.change(self.time(time), changes.OWNER, 0, NO_CPU, self._text(self._name_of(lock)), owner)
 
     def event(self, time: int, record: "Record") -> None:
+        if not self.begun:
+            return
+        if record.name == "lock_move" and (moved := self._model.threads.get(record.values["thread"])) is not None:
+            self._tell_thread(time, moved)  # it stays Blocked, for another lock
         words = NOTES.get(record.name)
-        if words is None or not self.begun:
+        if words is None:
             return
         why = record.values.get("why", "")
         lwp = self._model.lwps.get(record.values.get("lwp", "")) or self._running(record.cpu)

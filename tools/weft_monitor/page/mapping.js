@@ -31,6 +31,7 @@ export class Mapping {
 		const at = {thread: this._row("thread", wanted.shown, rows.thread, THREAD, now),
 			lwp: this._row("lwp", lwps, rows.lwp, LWP, now),
 			cpu: this._row("cpu", store.cpus, rows.cpu, CPU, now)};
+		this._words(rows, wanted);
 		for (const thread of wanted.shown)
 			this._line(host, `t${thread.id}`, at.thread.get(thread), at.lwp.get(store.lwps[value(thread.track, "x", now)]),
 				THREAD[ON_LWP][1], thread.track.stateAt(now) != ON_LWP);
@@ -38,7 +39,8 @@ export class Mapping {
 			if (lwp.track.stateAt(now) >= 4)
 				this._line(host, `l${lwp.id}`, at.lwp.get(lwp), at.cpu.get(store.cpus[value(lwp.track, "x", now)]),
 					LWP[lwp.track.stateAt(now)][1], lwp.track.stateAt(now) == 4);
-		this._words(rows, wanted);
+		for (const box of this.boxes)
+			this._box(box);
 		this._waits(at.thread, wanted.shown, now);
 		this._wakes(at.thread, now);
 	}
@@ -67,7 +69,7 @@ export class Mapping {
 
 	// Boxes beside each other, in up to three lines around y.  Returns {object: [x of its middle, y]}.
 	_row(kind, objects, y, states, now) {
-		const {sheet, page} = this, places = new Map();
+		const {sheet} = this, places = new Map();
 		const inLine = Math.max(1, Math.floor((sheet.width - 8) / (LEAST + GAP)));
 		const lines = Math.max(1, Math.min(3, Math.ceil(objects.length / inLine)));
 		const many = Math.ceil(objects.length / lines) || 1;
@@ -77,15 +79,14 @@ export class Mapping {
 			const line = Math.floor(i / many), x = left + (i % many) * (width + GAP);
 			const top = y + (line - (lines - 1) / 2) * (BOX + GAP);
 			const state = object.track.stateAt(now);
-			this._box(object, x, top, width, states[state], object == page.chosen?.object);
-			this.boxes.push({object, kind, x, y: top, width});
+			this.boxes.push({object, kind, x, y: top, width, colour: states[state][1]});
 			places.set(object, {x: x + width / 2, y: top, bottom: top + BOX});
 		});
 		return places;
 	}
 
-	_box(object, x, y, width, [, colour], isChosen) {
-		const {sheet, page} = this, {c} = sheet;
+	_box({object, x, y, width, colour}) {
+		const {sheet, page} = this, {c} = sheet, isChosen = object == page.chosen?.object;
 		c.fillStyle = colour;
 		c.fillRect(x, y, width, BOX);
 		c.lineWidth = isChosen ? 3 : 1;

@@ -4,7 +4,8 @@ import {Sheet, drawArrow, drawCounts, drawLevel, drawRow, drawShares} from "./ro
 import {KINDS} from "./states.js";
 import {said} from "./time.js";
 
-const ROW = 17, MANY = 400, ARROWS = 150;
+const ROW = 17, MANY = 400;
+const ARROW = 9; // pixels of the width that an arrow has, or arrows are not drawn
 const TITLES = {thread: "Threads", lwp: "LWPs", cpu: "CPUs"};
 
 export class Section {
@@ -176,7 +177,8 @@ export class Section {
 	_drawWakes() {
 		const {page, run, sheet} = this, {wakes} = run.store, {a, b} = page.time;
 		const chosen = page.chosen?.object;
-		const found = run.wakesBetween(a, b, this.kind == "thread" ? 1 : 0, ARROWS, chosen);
+		const found = run.wakesBetween(a, b, 1,
+			(sheet.width - this.left) / ARROW, chosen);
 		if (found.length == 0)
 			return;
 		const rows = new Map(this.shown.map((one, i) => [one, i * this.row - this.top + this.row / 2]));
@@ -224,9 +226,9 @@ export class Section {
 
 const INIT = 1;
 
-// The command's objects first, then those of init, which waits for the end of the command.
+// By the process: the command's objects first, and last those of init, which waits for the end of the command.
 export function commandFirst(p, q) {
-	return (p.pid == INIT) - (q.pid == INIT);
+	return (p.pid == INIT) - (q.pid == INIT) || p.pid - q.pid || p.id - q.id;
 }
 
 // Some values of a level in a window, the greatest among them if changes are few.

@@ -38,7 +38,7 @@ export class Store {
 		for (const [id, text] of what.texts ?? [])
 			this.texts[id] = text;
 		for (let id = this.cpus.length; id < (what.cpus ?? 0); id++) {
-			this.cpus.push({id, label: `CPU ${id}`, name: "", track: new Track(CPU.length)});
+			this.cpus.push({id, label: `CPU ${id}`, name: "", pid: 0, track: new Track(CPU.length)});
 			this.queues.push(new Level());
 		}
 		if (what.facts)
