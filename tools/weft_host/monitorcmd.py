@@ -156,7 +156,8 @@ def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib
     recordings = [Growing(work / "recording") for work in works]
     watched = [Watched(machine, work, recording, title)
                for machine, work, recording, title in zip(machines, works, recordings, titles)]
-    facts = {"runs": titles, "title": f"weft monitor: {scene.title if scene else shlex.join(machines[0].argv)}"}
+    title = scene.title if scene else shlex.join(machines[0].argv)
+    facts: dict[str, object] = {"runs": titles, "title": f"weft monitor: {title}"}
     if scene is not None:
         facts["show"] = scene.show
         facts["caption"] = f"{scene.title} ({scene.figures}). {scene.caption}"

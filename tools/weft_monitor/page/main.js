@@ -53,7 +53,7 @@ class Page {
 			this.theme.read();
 			this.changed();
 		});
-		this._load();
+		this.ready = this._load(); // all is there, and has been drawn
 		requestAnimationFrame(host => this._draw(host));
 	}
 
@@ -84,6 +84,9 @@ class Page {
 		if (inside.length > 0 || facts.opened || facts.show)
 			this._openAll();
 		this.changed();
+		const before = this.frame;
+		while (this.frame == before)
+			await new Promise(done => requestAnimationFrame(done));
 	}
 
 	// A recording that is complete: all of it is shown, or the part that a scene is about, and the cursor stands in

@@ -93,8 +93,8 @@ export class Mapping {
 		c.strokeStyle = isChosen ? page.theme.ink : page.theme.line;
 		c.strokeRect(x, y, width, BOX);
 		const label = object.name && width > 50 ? `${object.label} ${object.name}` : object.label;
-		sheet.text(label.replace("CPU ", width < 44 ? "" : "CPU "), x + width / 2, y + BOX / 2 + 0.5, inkOn(colour), 12,
-			"center", width - 4);
+		sheet.text(label.replace("CPU ", width < 44 ? "" : "CPU "), x + width / 2, y + BOX / 2 + 0.5, inkOn(colour),
+			label.length > 3 && width < 44 ? 10 : 12, "center", width - 3);
 	}
 
 	// From the bottom of the upper box to the top of the lower one; the lower end moves to a new place.
