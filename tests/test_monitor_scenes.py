@@ -163,7 +163,7 @@ def test_five_lwps(scene):
 
 
 def test_load(scene):
-    """Figure 9: four LWPs and two processes that compute share the CPUs while all compute."""
+    """Figure 9: four LWPs beside two processes that compute get four sixths of the CPUs, and not eight tenths."""
     recording = scene("load")[0]
     states, spent, last = {}, [0.0, 0.0], 0.0
     pids = {number: pid for number, (pid, _) in recording.lwps.items()}
@@ -176,7 +176,7 @@ def test_load(scene):
             spent[0] += mine * (at - last)
             spent[1] += 4 * (at - last)
         states[cpu], last = lwp, at
-    assert spent[0] / spent[1] <= 4 / 6 + 0.02
+    assert 0.6 < spent[0] / spent[1] < 0.7
 
 
 def test_sigwaiting(scene):
