@@ -565,25 +565,39 @@ def living():
 
 
 def test_a_running_guest(browser, living):
-    """Its rows grow while it runs, a thread's stack is shown, and the page stays when the guest has ended."""
-    process, url = living("--smp", "2", "--timing", "fast", "--", "states", "4")
+    """Its rows grow while it runs, and a thread's stack is shown.  The guest goes on behind that."""
+    process, url = living("--smp", "2", "--timing", "fast", "--", "states", "600")
     with Opened(browser, url) as opened:
-        opened.until("weftMonitor.runs[0].store.lwps.length > 3")
-        before = opened.js("weftMonitor.runs[0].store.end")
-        opened.until(f"weftMonitor.runs[0].store.end > {before}")
+        store = "weftMonitor.runs[0].store"
+        opened.until(f"{store}.threads.filter(one => one && one.pid == 2).length > 4")
+        number = opened.js(f"{store}.threads.findIndex(one => one && one.pid == 2 && one.label == '2')")
+        opened.until(f"{store}.threads[{number}].track.stateAt({store}.end) == {recordings.BLOCKED}")
         assert opened.js("weftMonitor.time.live")
-        number = opened.js("weftMonitor.runs[0].store.threads.findIndex(one => one && one.label == '2')")
-        if number >= 0:
-            opened.page.locator("#search").fill("2")
-            opened.page.keyboard.press("Escape")
-            run = "weftMonitor.runs[0]"
-            opened.js(f"weftMonitor.choose({run}, 'thread', {run}.store.threads[{number}])")
+        opened.js(f"weftMonitor.choose(weftMonitor.runs[0], 'thread', {store}.threads[{number}])")
+        for _ in range(2):
             opened.page.locator(".details button").click()
-            opened.page.locator(".details pre").wait_for(state="visible")
-            assert "wait_for_mutex" in opened.page.locator(".details pre").inner_text()
+            opened.page.locator(".details pre", has_text="wait_for_mutex").wait_for(timeout=60_000)
+            opened.js("document.querySelector('.details pre').textContent = ''")
+        before = opened.js(f"{store}.end")
+        opened.until(f"{store}.end > {before}")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
         opened.until("weftMonitor.over")
+        assert [text for text in opened.said if "ERR_" not in text] == []
+        opened.said.clear()
+
+
+def test_the_page_stays(browser, living):
+    """When the guest has ended.  A question for a backtrace is answered with words."""
+    process, url = living("--timing", "exact", "--", "true")
+    with Opened(browser, url).loaded() as opened:
         assert opened.js("weftMonitor.runs[0].store.facts.status") == 0
-        assert process.poll() is None
+        assert "has ended with status 0" in process.stderr.readline() and process.poll() is None
+        with pytest.raises(urllib.error.HTTPError) as raised:
+            get(url + "backtrace/0/0", method="POST")
+        assert raised.value.read() == b"the guest has ended"
+        opened.page.reload()
+        opened.loaded()
 
 
 def test_a_recording_is_served(browser, recorded, living):

@@ -114,8 +114,9 @@ def test_coarse(scene):
     recording = scene("coarse")[0]
 
     def are(**wanted):
-        return recording.share(lambda states: sorted(state for state, _ in states.values()) == sorted(
-            state for word, count in wanted.items() for state in [THREAD_STATES.index(word.replace("_", " "))] * count))
+        wanted = sorted(state for word, count in wanted.items()
+                        for state in [THREAD_STATES.index(word.replace("_", " "))] * count)
+        return recording.share(lambda states: sorted(state for state, _ in states.values()) == wanted)
 
     first, second = are(On_LWP=4, Run_queue=1), are(On_LWP=1, Blocked=4)
     assert first == pytest.approx(0.5, abs=0.01) and second == pytest.approx(0.5, abs=0.01)
@@ -142,11 +143,12 @@ def test_the_mappings_of_coarse(scene):
 
 
 def arrivals(recording):
-    """For each barrier but the first: when each worker is Blocked for it, as a part of the time between barriers."""
+    """For each barrier except the first: when workers become Blocked, as parts of the time between barriers."""
     found = []
     for begin, end in zip(recording.barriers, recording.barriers[1:]):
-        found.append([(at - begin) / (end - begin) for at, kind, state, _, thread, _, _ in recording.changes
-                      if kind == THREAD and thread in recording.workers and state == BLOCKED and begin < at < end])
+        found.append([(at - begin) / (end - begin) for at, kind, state, _, thread, *_ in recording.changes
+                      if kind == THREAD and thread in recording.workers and state == BLOCKED
+                      and begin < at < end])
     return found
 
 

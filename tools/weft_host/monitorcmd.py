@@ -166,19 +166,25 @@ def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib
         server = stack.enter_context(Server(lambda begin: page(facts | {"server": begin}, served=True), recordings,
                                             lambda run, thread: watched[run].backtrace(thread), args.port))
         _tell(server.url, args)
-    results = _run_in_terminal(watched[0], recordings[0]) if args.tui else _run_all(watched)
+    try:
+        results = _run_in_terminal(watched[0], recordings[0]) if args.tui else _run_all(watched)
+    finally:  # also after Ctrl-C: what has been recorded is kept
+        _keep(args, facts, [work / "recording" for work in works])
     for result in results:
         tell_error(result)
     status = next((result.status for result in results if result.status != 0), 0)
-    if args.record:
-        shutil.copyfile(works[0] / "recording", args.record)
-    if args.html:
-        _write_html(args.html, facts | {"opened": True}, [(work / "recording").read_bytes() for work in works])
     if paged:
         print(f"weft: the guest has ended with status {status}; the page stays until Ctrl-C", file=sys.stderr)
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
     return status
+
+
+def _keep(args, facts, recordings):
+    if args.record:
+        shutil.copyfile(recordings[0], args.record)
+    if args.html:
+        _write_html(args.html, facts | {"opened": True}, [path.read_bytes() for path in recordings])
 
 
 def _run_in_terminal(watched, recording):
@@ -219,8 +225,15 @@ def _run_all(watched):
     threads = [threading.Thread(target=run, args=(i,)) for i in range(len(watched))]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    except BaseException:  # Ctrl-C
+        for one in watched:
+            one.stop()
+        for thread in threads:
+            thread.join()
+        raise
     if troubles:
         raise troubles[0]
     return results

@@ -33,7 +33,9 @@ def pages():
     """{document: page} of all; a planted bug is shown as it is."""
     bugs = {f"tests/bugs/{path.name}": f"bugs/{path.name}"
             for path in sorted((TOP / "tests/bugs").glob("*.patch"))}
-    return PAGES | bugs | {f"docs/{path.name}": path.name for path in sorted((TOP / "docs").glob("*.md"))}
+    pictures = {f"docs/pictures/{path.name}": f"pictures/{path.name}"
+                for path in sorted((TOP / "docs/pictures").glob("*.png"))}
+    return PAGES | bugs | pictures | {f"docs/{path.name}": path.name for path in sorted((TOP / "docs").glob("*.md"))}
 
 
 def relinked(document, text, known):
@@ -53,11 +55,11 @@ def stage():
     STAGE.mkdir(parents=True)
     known = pages()
     for document, page in known.items():
-        text = (TOP / document).read_text()
+        data = (TOP / document).read_bytes()
         if page.endswith(".md"):
-            text = relinked(document, text, known)
+            data = relinked(document, data.decode(), known).encode()
         (STAGE / page).parent.mkdir(exist_ok=True)
-        (STAGE / page).write_text(text)
+        (STAGE / page).write_bytes(data)
 
 
 def main(args):

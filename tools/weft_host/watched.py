@@ -23,7 +23,7 @@ EVERY = 0.01  # seconds from one look at the rings to the next: ThreadMon's
 INSTRUCTIONS = 60  # of a record, at most (tests/test_trace.py)
 MIPS = 1000  # of a CPU, where none is chosen
 KINDS = {"cond": "condition variable", "sema": "semaphore", "read": "rwlock", "write": "rwlock"}
-LATE = 20_000_000  # nanoseconds that a CPU of fast timing may be late with a record
+QUANTUM = 1000  # instructions of a round, where no other is chosen
 
 
 class LockNames:
@@ -57,6 +57,7 @@ class Watched:
         self._records = min(traced.RECORDS, ring.most(machine.smp))
         self.guest: Guest | None = None  # while it runs
         self._glancing = threading.Lock()
+        self._ended = False
 
     def backtrace(self, number: int) -> str:
         """Of the thread with this number in the recording.  The guest stands still meanwhile.  Raises HostError."""
@@ -72,35 +73,40 @@ class Watched:
         machine = self.machine
         self._naming, self._rings = traced.prepare(machine, self._work, self._records,
                                                    ",".join(story.events_of(traced.names(machine))))
-        self._order = InOrder(self._rings)
+        self._order = InOrder(self._rings, self._margin())
         self._model = Model()
         self._writer = Writer(self._recording)
         self._writer.say(title=self._title)
         self._story = story.Story(self._model, self._writer, machine.smp, LockNames(machine))
 
     def run(self, sink: Sink, source: int | None) -> Result:
-        """The arguments are Guest.relay()'s.  Closes the recording, whatever happens."""
+        """The arguments are Guest.relay()'s.  Whatever happens, the recording has what came until then, and is
+        closed."""
         with contextlib.closing(self._recording):
             self._prepare()
-            thread = threading.Thread(target=self._follow)
-            try:
-                with contextlib.closing(self._rings):
-                    try:
-                        with Guest(self.machine, work=self._work) as guest:
-                            self.guest = guest
-                            thread.start()
-                            result = guest.relay(sink, source)
-                    finally:
-                        self.guest = None
-                        self._stopped.set()
-                        if thread.is_alive():
-                            thread.join()
-                    if self._trouble is not None:
-                        raise self._trouble
-                    self._finish(result)
-            finally:
-                self._writer.flush()
+            with contextlib.closing(self._rings):
+                thread = threading.Thread(target=self._follow)
+                result = None
+                try:
+                    with Guest(self.machine, work=self._work) as guest:
+                        self.guest = guest
+                        thread.start()
+                        result = guest.relay(sink, source)
+                finally:
+                    self.guest = None
+                    self._stopped.set()
+                    if thread.is_alive():
+                        thread.join()
+                    if self._trouble is None:
+                        self._finish(result)
+                if self._trouble is not None:
+                    raise self._trouble
             return result
+
+    def stop(self) -> None:
+        """Ends the guest.  From another thread than run()'s."""
+        if (guest := self.guest) is not None:
+            guest.qemu.kill()
 
     def _follow(self) -> None:
         try:
@@ -108,27 +114,35 @@ class Watched:
                 self._take(all=False)
         except BaseException as error:
             self._trouble = error
+            self.stop()
 
     def _take(self, all: bool) -> None:
-        exact = self.machine.timing == "exact"
-        margin = 2 * (self.machine.quantum or 1000) * self._nanoseconds() if exact else LATE
-        for record in self._order.drain(margin, all):
+        for record in self._order.drain(all):
             self._model.feed(self._naming.record(record))
         if self._story.begun:
-            self._writer.say(now=self._story.time(self._model.now), facts={"cost": self.cost()})
+            self._writer.say(now=self._now(), facts={"cost": self.cost()})
             self._writer.flush()
 
-    def _nanoseconds(self) -> int:
-        """Of an instruction, at least 1."""
-        return max(1, 1000 // (self.machine.mips or MIPS))
+    def _now(self) -> float:
+        """Since the begin of the command."""
+        return self._story.time(max(self._model.now, 0 if self._ended else self._order.now()))
 
-    def _finish(self, result: Result) -> None:
+    def _margin(self) -> int | None:
+        """Of InOrder: two rounds, the longest that a seed makes."""
+        if self.machine.timing != "exact":
+            return None
+        return 3 * (self.machine.quantum or QUANTUM) * max(1, 1000 // (self.machine.mips or MIPS))
+
+    def _finish(self, result: Result | None) -> None:
+        self._ended = True
         self._take(all=True)
-        self._writer.say(over=True, facts={"status": result.status, "error": result.error})
+        facts = {} if result is None else {"status": result.status, "error": result.error}
+        self._writer.say(over=True, facts=facts)
+        self._writer.flush()
 
     def cost(self) -> str:
         """What the trace takes of the guest, in words."""
-        seconds = self._story.time(self._model.now) / 1e9
+        seconds = self._now() / 1e9
         count, lost = self._order.count, sum(self._rings.lost)
         share = count * INSTRUCTIONS / (seconds * (self.machine.mips or MIPS) * 1e6) if seconds > 0 else 0.0
         words = f"{counted(count, 'record')}, at most {INSTRUCTIONS} instructions each"
