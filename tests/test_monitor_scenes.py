@@ -39,7 +39,7 @@ class Recording:
 
     @functools.cached_property
     def workers(self):
-        """{number: its number in the program}: all but the main thread."""
+        """{number: its number in the program}, without the main thread."""
         return {number: int(own) for number, (pid, own) in self.threads.items() if pid == COMMAND and own != "1"}
 
     @functools.cached_property

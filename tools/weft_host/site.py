@@ -33,9 +33,13 @@ def pages():
     """{document: page} of all; a planted bug is shown as it is."""
     bugs = {f"tests/bugs/{path.name}": f"bugs/{path.name}"
             for path in sorted((TOP / "tests/bugs").glob("*.patch"))}
-    pictures = {f"docs/pictures/{path.name}": f"pictures/{path.name}"
-                for path in sorted((TOP / "docs/pictures").glob("*.png"))}
-    return PAGES | bugs | pictures | {f"docs/{path.name}": path.name for path in sorted((TOP / "docs").glob("*.md"))}
+    return PAGES | bugs | {f"docs/{path.name}": path.name for path in sorted((TOP / "docs").glob("*.md"))}
+
+
+def pictures():
+    """{picture: its file} of all that documents show."""
+    return {f"docs/pictures/{path.name}": f"pictures/{path.name}"
+            for path in sorted((TOP / "docs/pictures").glob("*.png"))}
 
 
 def relinked(document, text, known):
@@ -55,11 +59,14 @@ def stage():
     STAGE.mkdir(parents=True)
     known = pages()
     for document, page in known.items():
-        data = (TOP / document).read_bytes()
+        text = (TOP / document).read_text()
         if page.endswith(".md"):
-            data = relinked(document, data.decode(), known).encode()
+            text = relinked(document, text, known | pictures())
         (STAGE / page).parent.mkdir(exist_ok=True)
-        (STAGE / page).write_bytes(data)
+        (STAGE / page).write_text(text)
+    for picture, file in pictures().items():
+        (STAGE / file).parent.mkdir(exist_ok=True)
+        shutil.copyfile(TOP / picture, STAGE / file)
 
 
 def main(args):

@@ -3,6 +3,7 @@
 import contextlib
 import sys
 import threading
+import time
 from pathlib import Path
 
 from weft_debug.symbols import Symbols
@@ -19,6 +20,7 @@ from .counts import counted
 from .guest import Guest, Result, Sink
 from .machine import HostError, Machine
 
+SAY = 0.1  # seconds from one word on the time and the cost to the next
 EVERY = 0.01  # seconds from one look at the rings to the next: ThreadMon's
 INSTRUCTIONS = 60  # of a record, at most (tests/test_trace.py)
 MIPS = 1000  # of a CPU, where none is chosen
@@ -58,6 +60,7 @@ class Watched:
         self.guest: Guest | None = None  # while it runs
         self._glancing = threading.Lock()
         self._ended = False
+        self._say_at = 0.0
 
     def backtrace(self, number: int) -> str:
         """Of the thread with this number in the recording.  The guest stands still meanwhile.  Raises HostError."""
@@ -119,9 +122,10 @@ class Watched:
     def _take(self, all: bool) -> None:
         for record in self._order.drain(all):
             self._model.feed(self._naming.record(record))
-        if self._story.begun:
+        if self._story.begun and (all or time.monotonic() >= self._say_at):
+            self._say_at = time.monotonic() + SAY
             self._writer.say(now=self._now(), facts={"cost": self.cost()})
-            self._writer.flush()
+        self._writer.flush()
 
     def _now(self) -> float:
         """Since the begin of the command."""
