@@ -19,10 +19,12 @@ from browser import launched
 from conftest import TOP
 from rich.console import Console
 from weft_host import cli
-from weft_host.machine import HostError, UsageError
-from weft_monitor import changes, scenes, terminal
+from weft_host.machine import HostError, Machine, UsageError
+from weft_host.watched import Watched
+from weft_monitor import changes, live, scenes, terminal
 from weft_monitor.page import modules, page
 from weft_monitor.server import Growing, Server
+from weft_trace import ring
 
 WEFT = TOP / "tools/weft"
 FRAME = 33  # milliseconds: 30 frames a second
@@ -72,21 +74,24 @@ def test_a_recording_changes_no_byte(recorded):
 
 
 def test_the_recording_agrees_with_the_trace(recorded, tmp_path):
-    """Which LWP each CPU runs, and the states of LWPs, from the raw records, by rules of this test's own."""
+    """Which LWP each CPU runs, and states of LWPs and threads, from the raw records, by this test's own rules."""
     done = subprocess.run([WEFT, "trace", "--no-build", "--raw", tmp_path / "raw", *COMMAND],
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
     assert done.returncode == 0
     what, found = read(recorded[0] / "rec")
     names = {number: f"{pid}/{own}" for number, pid, own, _ in what["lwps"]} | {changes.NONE: "idle"}
+    threads = {number: f"{pid}.{own}" for number, pid, own, _ in what["threads"] if pid == 2}
     told = {}  # (time, CPU): LWP
-    parked = set()
+    parked, states = set(), set()
     for at, kind, state, cpu, a, _, _ in found:
         if kind == changes.CPU:
             told[at, cpu] = names[a]
         elif kind == changes.LWP and changes.LWP_STATES[state] == "Parked":
             parked.add((at, names[a]))
+        elif kind == changes.THREAD and a in threads:
+            states.add((at, threads[a], changes.THREAD_STATES[state].replace(" ", "")))
     begin = None
-    expected, expected_parked = {}, set()
+    expected, expected_parked, expected_states = {}, set(), set()
     for line in (tmp_path / "raw").read_text().splitlines():
         when, cpu, event, *values = line.split(" ")
         values = dict(value.split("=", 1) for value in values)
@@ -98,9 +103,14 @@ def test_the_recording_agrees_with_the_trace(recorded, tmp_path):
             expected[int(when) - begin, int(cpu)] = values["lwp"]
         if event == "off_cpu" and values["mstate"] == "lock":
             expected_parked.add((int(when) - begin, values["lwp"]))
+        for name, state in (("thread", values.get("state", "Dispatchable")), ("next", "OnLWP")):
+            if event in ("thread_switch", "thread_dispatchable") and values.get(name, "").startswith("2."):
+                expected_states.add((int(when) - begin, values[name], state))
     assert len(expected) > 100 and len(expected_parked) > 30
     assert {key: lwp for key, lwp in told.items() if key in expected} == expected
     assert parked == expected_parked
+    assert len(expected_states) > 100 and states >= expected_states
+    assert {state for _, _, state in expected_states} >= {"Blocked", "Dispatchable", "OnLWP"}
     assert what["facts"]["status"] == 0 and what["over"] and what["cpus"] == 4
 
 
@@ -175,6 +185,63 @@ def test_scenes_are_complete():
         assert all("--timing exact" in options for options in scene.options)
     with pytest.raises(UsageError):
         scenes.scene("../fine")
+
+
+class Rings:
+    """Of two CPUs, which a test fills."""
+
+    def __init__(self):
+        self.new = []
+
+    def drain(self):
+        taken, self.new = self.new, []
+        return iter(taken)
+
+
+def record(when, cpu):
+    return ring.Record(when, cpu, 0, (0, 0, 0))
+
+
+def test_records_come_in_order():
+    """In exact timing: a record waits until no clock can be before it."""
+    rings = Rings()
+    order = live.InOrder(rings, margin=100)
+    rings.new = [record(1000, 0), record(2000, 0), record(1500, 1)]
+    assert list(order.drain()) == []
+    rings.new = [record(1950, 1), record(2500, 1)]
+    assert [one.time for one in order.drain()] == [1000, 1500]
+    assert [one.time for one in order.drain()] == [1950, 2000]
+    rings.new = [record(1900, 0)]  # two rounds late: no CPU of exact timing is
+    assert [one.time for one in order.drain(all=True)] == [2000, 2500] and order.late == 1
+    assert order.count == 6
+
+
+def test_a_late_record_of_fast_timing(monkeypatch):
+    """A quiet machine's records are told, and its time goes on."""
+    clock = [50.0]
+    monkeypatch.setattr(live.time, "monotonic", lambda: clock[0])
+    rings = Rings()
+    order = live.InOrder(rings, margin=None)
+    rings.new = [record(2000, 0)]
+    assert list(order.drain()) == []
+    clock[0] += live.LATE / 2
+    rings.new = [record(1000, 1)]
+    assert list(order.drain()) == []
+    clock[0] += live.LATE / 2
+    assert [one.time for one in order.drain()] == [1000, 2000] and order.late == 0
+    clock[0] += 1
+    assert order.now() == pytest.approx(1e9 + 2000, abs=10)
+
+
+@pytest.mark.parametrize("timing", ["fast", "exact"])
+def test_lost_records_are_told(timing, tmp_path):
+    """The recording goes on behind them."""
+    machine = Machine(argv=["pp", "-i", "3000"], model="mxn", smp=2, timing=timing)
+    one = Watched(machine, tmp_path, Growing(tmp_path / "rec"), "a test", records=64)
+    assert one.run(lambda _: None, None).status == 0
+    what, found = read(tmp_path / "rec")
+    assert re.search(r"\d+ records LOST: states may be wrong", what["facts"]["cost"])
+    assert len(found) > 50 and what["over"]
 
 
 # --- a terminal ---------------------------------------------------------------------------------------

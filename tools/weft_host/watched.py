@@ -49,14 +49,16 @@ class LockNames:
 class Watched:
     """run() runs the guest, and fills the recording; nothing else may be done with it twice."""
 
-    def __init__(self, machine: Machine, work: Path, recording: Growing, title: str) -> None:
+    def __init__(self, machine: Machine, work: Path, recording: Growing, title: str,
+                 records: int | None = None) -> None:
+        """work: a directory for this guest's files.  records: of a CPU's ring, a power of two."""
         self.machine = machine
         self._work = work
         self._recording = recording
         self._title = title
         self._stopped = threading.Event()
         self._trouble: BaseException | None = None
-        self._records = min(traced.RECORDS, ring.most(machine.smp))
+        self._records = records or min(traced.RECORDS, ring.most(machine.smp))
         self.guest: Guest | None = None  # while it runs
         self._glancing = threading.Lock()
         self._ended = False

@@ -8,6 +8,7 @@ that comes later still is told with the time of the record before it, and counte
 
 import heapq
 import time
+from collections import deque
 from collections.abc import Iterator
 
 from weft_trace import ring
@@ -20,32 +21,42 @@ class InOrder:
         """margin: nanoseconds of exact timing between the clocks of two CPUs; None: fast timing."""
         self._rings = rings
         self._margin = margin
-        self._held: list[tuple[int, int, int, float, ring.Record]] = []
+        self._held: list[tuple[int, int, int, ring.Record]] = []
         self._number = 0
         self._told = 0
         self._newest, self._came = 0, 0.0  # the latest record, and when the host got it
+        self._waits: deque[tuple[float, int]] = deque()  # fast timing: when records came, and the latest then
+        self._due = 0  # fast timing: up to this time none is missing
         self.late = 0
         self.count = 0
 
     def now(self) -> int:
         """The guest's time, or a little less."""
-        passed = 0.0 if self._margin is not None else max(0.0, time.monotonic() - self._came - LATE)
-        return max(self._told, self._newest + int(passed * 1e9) if passed else 0)
+        if self._margin is not None or not self._newest:
+            return self._told
+        return max(self._told, self._newest + int((time.monotonic() - self._came - LATE) * 1e9))
 
-    def _is_due(self, until: int, host: float) -> bool:
-        when, _, _, came, _ = self._held[0]
-        return when <= until if self._margin is not None else came <= host - LATE
+    def _until(self, host: float) -> int:
+        """The time up to which all records have come."""
+        if self._margin is not None:
+            return self._newest - self._margin
+        while self._waits and self._waits[0][0] <= host - LATE:
+            self._due = self._waits.popleft()[1]
+        return self._due
 
     def drain(self, all: bool = False) -> Iterator[ring.Record]:
         """What may be told now; all: everything that has come."""
         host = time.monotonic()
-        until = self._newest - (self._margin or 0)  # of what came before
+        until, newest = self._until(host), self._newest
         for record in self._rings.drain():
             self._number += 1
-            heapq.heappush(self._held, (record.time, record.cpu, self._number, host, record))
-            if record.time > self._newest:
-                self._newest, self._came = record.time, host
-        while self._held and (all or self._is_due(until, host)):
+            heapq.heappush(self._held, (record.time, record.cpu, self._number, record))
+            newest = max(newest, record.time)
+        if newest > self._newest:
+            self._newest, self._came = newest, host
+            if self._margin is None:
+                self._waits.append((host, newest))
+        while self._held and (all or self._held[0][0] <= until):
             record = heapq.heappop(self._held)[-1]
             self.count += 1
             if record.time < self._told:
