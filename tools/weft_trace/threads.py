@@ -18,7 +18,7 @@ class Threads(State):
         thread = self.threads.get(key)
         if thread is None:
             pid, dot, number = key.partition(".")
-            if not dot:
+            if not dot or not pid.isdigit():  # `?`: the records of its process are lost
                 return None
             thread = self.threads[key] = Thread(key, self.processes.get(int(pid)), int(number), self.now)
             if thread.process is not None:
