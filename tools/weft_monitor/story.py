@@ -24,7 +24,6 @@ THREAD_STATE = {"gone": 0, "Stopped": 1, "Blocked": 2, "RunQueue": 3, "Dispatcha
 LWP_STATE = {objects.GONE: 0, "stopped": 1, "sleep": 2, "lock": 3, "waitcpu": 4, "user": 6,
              **dict.fromkeys(("system", "trap", "tfault", "dfault", "kfault"), 5)}
 IDLE, SYSTEM, USER = 1, 3, 4  # of CPU_STATES
-DEVICES = ("console", "tty")  # what a CPU waits for if it is idle and an LWP sleeps there
 
 # Records that the page names where they happen, with words in place of their names.
 NOTES = {"sigwaiting": "SIGWAITING", "upcall": "upcall", "preempt": "preempted",

@@ -15,6 +15,7 @@ export class Mapping {
 		this.canvas = document.createElement("canvas");
 		this.canvas.className = "mapping";
 		this.canvas.setAttribute("role", "img");
+		this.canvas.ariaLabel = "which thread is on which LWP, and which LWP on which CPU";
 		this.sheet = new Sheet(this.canvas, page.theme);
 		this._ends = new Map(); // where the end of each line is: {from, to, since}
 		this.boxes = []; // {object, kind, x, y, width}

@@ -86,7 +86,7 @@ export class Section {
 	draw() {
 		const title = this._title();
 		if (this.heading.textContent != title)
-			this.heading.textContent = title;
+			this.heading.textContent = this.canvas.ariaLabel = title;
 		const {sheet, page, run} = this, {time} = page, grouped = this.isGrouped();
 		const high = this.scroller.clientHeight;
 		const total = grouped ? high : this.shown.length * this.row + (this.kind == "cpu" ? 2 * this.row : 0);
