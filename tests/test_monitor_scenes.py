@@ -13,7 +13,7 @@ import pytest
 from browser import launched
 from conftest import TOP
 from weft_host import venv
-from weft_monitor import changes, scenes
+from weft_monitor import changes, scenes, terminal
 from weft_monitor.changes import CPU, LWP, NOTE, THREAD, THREAD_STATES
 
 WEFT = TOP / "tools/weft"
@@ -215,7 +215,11 @@ def test_a_picture(browser, scene, name, tmp_path):
     assert page.evaluate("document.documentElement.scrollHeight") == 720
     shot = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
     folder = Path(os.environ.get("WEFT_PICTURES", tmp_path))
-    shot.quantize(64, dither=Image.Dither.NONE).save(folder / f"{name}.png", optimize=True)
+    # The states' colours as they are, and the most frequent ones beside.
+    states = [int(colour[at:at + 2], 16) for colour in set(terminal.COLOURS.values()) for at in (1, 3, 5)]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(states + shot.quantize(80).getpalette()[:3 * 80])
+    shot.quantize(palette=palette, dither=Image.Dither.NONE).save(folder / f"{name}.png", optimize=True)
     assert (folder / f"{name}.png").stat().st_size < 100_000
     assert said == []
     page.close()

@@ -22,6 +22,7 @@ class Page {
 		this.chosen = null; // {run, kind, object}
 		this.hover = null;
 		this.last3 = true;
+		this.row = null; // pixels of a row, if someone has chosen
 		this.frames = new Float64Array(120); // milliseconds of work of the last frames
 		this.frame = 0;
 		this.dirty = true;
@@ -280,9 +281,9 @@ class Page {
 	}
 
 	high(by) {
+		this.row = Math.max(2, Math.min(40, this.runs[0].sections[0].row + by));
 		for (const run of this.runs)
-			for (const section of run.sections)
-				section.row = Math.max(2, Math.min(40, section.row + by));
+			run.choose();
 		this.changed();
 	}
 

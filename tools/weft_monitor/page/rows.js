@@ -88,8 +88,8 @@ export function drawRow(sheet, track, states, y, height, end, words = true) {
 			const colour = states[state][1];
 			c.fillStyle = colour;
 			c.fillRect(from, y, Math.max(to - from, 0.6), height);
-			if (words && to - from > WORD && height >= 11)
-				sheet.text(states[state][0], from + 4, y + height / 2 + 0.5, inkOn(colour), Math.min(11, height - 2),
+			if (words && to - from > WORD && height >= 10)
+				sheet.text(states[state][0], from + 4, y + height / 2 + 0.5, inkOn(colour), Math.min(11, height - 1),
 					"left", to - from - 6);
 		}
 		i = j;
@@ -194,7 +194,7 @@ export function drawShares(sheet, track, states, x, y, width, height, a, b) {
 		if (part > 0.3) {
 			c.fillStyle = states[s][1];
 			c.fillRect(at, y, part, height);
-			if (part > 20 && height > 10)
+			if (part > 20 && height > 8)
 				sheet.text(`${Math.round(100 * out[s] / life)}`, at + part / 2, y + height / 2 + 0.5, inkOn(states[s][1]),
 					10.5, "center");
 			at += part;

@@ -1,8 +1,10 @@
 // One run on the page: its recording, its rows, and its mapping.
 import {last} from "./columns.js";
 import {Mapping} from "./mapping.js";
-import {Section} from "./section.js";
+import {HEAD_HIGH, ROW, Section} from "./section.js";
 import {Store} from "./store.js";
+
+const LOW = 13; // pixels of a row whose words can be read
 
 export class Run {
 	constructor(page, narrow) {
@@ -38,9 +40,21 @@ export class Run {
 		}
 	}
 
+	// Rows are lower if then all have room, unless someone has chosen their height.
+	_fitRows(high) {
+		const [threads, lwps, cpus] = this.sections, rows = [threads, lwps].filter(one => !one.isGrouped());
+		const grouped = [threads, lwps].filter(one => one.isGrouped()).reduce((sum, one) => sum + one.wish(), 0);
+		const many = rows.reduce((sum, one) => sum + one.shown.length, 0);
+		const room = high - Math.min(cpus.wish(), 0.35 * high) - grouped - rows.length * HEAD_HIGH;
+		for (const section of rows)
+			section.row = this.page.row ?? Math.max(LOW, Math.min(ROW, Math.floor(room / (many || 1))));
+	}
+
 	// Gives each section its part of the height.
 	_share() {
-		const high = this.main.clientHeight - (this.axis?.clientHeight ?? 0), [threads, lwps, cpus] = this.sections.map(one => one.wish());
+		const high = this.main.clientHeight - (this.axis?.clientHeight ?? 0);
+		this._fitRows(high);
+		const [threads, lwps, cpus] = this.sections.map(one => one.wish());
 		const forCpus = Math.min(cpus, 0.35 * high), left = high - forCpus;
 		const forLwps = Math.min(lwps, Math.max(0.35 * left, left - threads));
 		const shares = [left - forLwps, forLwps, forCpus].map(Math.round);

@@ -4,7 +4,8 @@ import {Sheet, drawArrow, drawCounts, drawLevel, drawRow, drawShares} from "./ro
 import {KINDS} from "./states.js";
 import {said} from "./time.js";
 
-const ROW = 17, MANY = 400;
+export const ROW = 17, HEAD_HIGH = 26;
+const MANY = 400;
 const ARROW = 9; // pixels of the width that an arrow has, or arrows are not drawn
 const TITLES = {thread: "Threads", lwp: "LWPs", cpu: "CPUs"};
 
@@ -153,7 +154,7 @@ export class Section {
 		if (row < 8)
 			return;
 		const [from, to] = page.window(run), bar = left > 200 ? 84 : 0, middle = y + row / 2 + 0.5;
-		const size = Math.min(12, row - 4);
+		const size = Math.min(12, row - 2);
 		sheet.text(`${one.label} ${one.name}`, 6, middle, theme.ink, size, "left", left - bar - 108);
 		c.fillStyle = states[state][1];
 		c.fillRect(left - bar - 99, y + 4, 8, row - 8);
@@ -211,7 +212,7 @@ export class Section {
 	// How high it would like to be, in pixels.
 	wish() {
 		const extra = this.kind == "cpu" ? 2 : 0;
-		return 26 + (this.isGrouped() ? 180 : Math.max(1, this.shown.length + extra) * this.row);
+		return HEAD_HIGH + (this.isGrouped() ? 180 : Math.max(1, this.shown.length + extra) * this.row);
 	}
 
 	// What a pointer says about a piece of the history.
