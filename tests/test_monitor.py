@@ -363,7 +363,8 @@ class Opened:
             self.page.wait_for_timeout(20)
 
     def loaded(self):
-        self.until("weftMonitor.over && weftMonitor.frame > 0")
+        """The recording is whole, and has been drawn."""
+        self.js("weftMonitor.ready")
         return self
 
     def frame(self):
