@@ -186,7 +186,7 @@ def test_ends_of_two_figures_are_tried_together(load):
     apart = rows(bound={4: [100, 108]}, nt={4: [100, 104]})
     assert judge(load, check, apart).verdict == "holds"
     found = judge(load, check, rows(bound={4: [100, 108]}, nt={4: [97, 103]}))
-    assert found.verdict == "not decided" and "over the seeds: 100 ns to 108 ns" in found.figures[0]
+    assert found.verdict == "not decided" and "over the runs: 100 ns to 108 ns" in found.figures[0]
 
 
 def test_a_point_that_fails_decides(load):

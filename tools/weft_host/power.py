@@ -1,7 +1,7 @@
 """How firm a verdict is: what its seeds leave open, and by how much a figure has to change for another one.
 
-Both ask the same: what would the check say of other figures?  A mechanism that is worth the name of a claim
-can fail, so a check that no figures fail is refused.
+Both ask the same: what would the check say of other figures?  So does the search for a check that no figures
+fail, which says nothing of a system, and is refused.
 """
 
 import itertools
@@ -48,7 +48,7 @@ class Tried:
             tried = ({key: end} for key, ends in intervals.items() for end in ends)
         for changed in tried:
             if self._otherwise(changed):
-                return "over the seeds: " + ", ".join(
+                return "over the runs: " + ", ".join(
                     f"{self._get.show(low, self._get.selections[key])} to "
                     f"{self._get.show(high, self._get.selections[key])}"
                     for key, (low, high) in intervals.items())
