@@ -136,7 +136,8 @@ class Judge:
         if not rows and experiment.module:
             module = importlib.import_module(f"{experiments.__name__}.{experiment.module}")
             rows = module.paper_rows() if hasattr(module, "paper_rows") else []
-        return [{**row, figure: row[f"paper_{figure}"]} for row in rows if f"paper_{figure}" in row]
+        return [row | {name.removeprefix("paper_"): value for name, value in row.items()
+                       if name.startswith("paper_")} for row in rows if f"paper_{figure}" in row]
 
     @staticmethod
     def _in_text(claim):
