@@ -132,7 +132,8 @@ class Guest:
             _give_way(pid)
         if self._place is not None:
             self._place.settle(pid)
-        else:
+        elif self.machine.boot == "kernel":
+            # A boot loader asks its drive over and over, while the thread of QEMU that reads would wait for its turn.
             batch(pid)
 
     def _leave(self) -> None:
