@@ -85,7 +85,7 @@ def _gdb_forward(args, machine):
             die_with_parent()
             if place is not None:
                 place.settle()
-            else:
+            elif machine.boot == "kernel":
                 batch()
 
         qemu = subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True,

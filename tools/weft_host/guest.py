@@ -133,7 +133,7 @@ class Guest:
         if self._place is not None:
             self._place.settle(pid)
         elif self.machine.boot == "kernel":
-            # A boot loader asks its drive over and over, while the thread of QEMU that reads would wait for its turn.
+            # A boot loader asks its drive in a loop, while the thread of QEMU that reads would wait for its turn.
             batch(pid)
 
     def _leave(self) -> None:
