@@ -6,14 +6,12 @@ import threading
 import time
 from pathlib import Path
 
-from weft_debug.symbols import Symbols
 from weft_monitor import story
 from weft_monitor.changes import Writer
 from weft_monitor.live import InOrder
 from weft_monitor.server import Growing
 from weft_trace import ring
 from weft_trace.model import Model
-from weft_trace.objects import Lock
 
 from . import glance, traced
 from .counts import counted
@@ -24,26 +22,7 @@ SAY = 0.1  # seconds from one word on the time and the cost to the next
 EVERY = 0.01  # seconds from one look at the rings to the next: ThreadMon's
 INSTRUCTIONS = 60  # of a record, at most (tests/test_trace.py)
 MIPS = 1000  # of a CPU, where none is chosen
-KINDS = {"cond": "condition variable", "sema": "semaphore", "read": "rwlock", "write": "rwlock"}
 QUANTUM = 1000  # instructions of a round, where no other is chosen
-
-
-class LockNames:
-    """What a lock is called: its kind, and the variable that it is, if the program's file tells."""
-
-    def __init__(self, machine: Machine) -> None:
-        self._files = {Path(guest).name: host for host, guest in machine.guest_files()}
-        self._folder = machine.build / "bin"
-        self._symbols: dict[str, Symbols] = {}
-
-    def __call__(self, lock: Lock) -> str:
-        program = lock.process.name if lock.process is not None else ""
-        if not lock.address.startswith("0x"):
-            return f"the end of thread {lock.address.rpartition('.')[2]}"
-        if program not in self._symbols:
-            # A file that is not there has no symbols.
-            self._symbols[program] = Symbols(self._files.get(program, self._folder / program) if program else None)
-        return f"{KINDS.get(lock.kind, lock.kind)} {self._symbols[program].object(int(lock.address, 16))}"
 
 
 class Watched:
@@ -82,7 +61,7 @@ class Watched:
         self._model = Model()
         self._writer = Writer(self._recording)
         self._writer.say(title=self._title)
-        self._story = story.Story(self._model, self._writer, machine.smp, LockNames(machine))
+        self._story = story.Story(self._model, self._writer, machine.smp)
 
     def run(self, sink: Sink, source: int | None) -> Result:
         """The arguments are Guest.relay()'s.  Whatever happens, the recording has what came until then, and is

@@ -4,7 +4,6 @@ The recording begins when init starts the command: time 0.  What there is then, 
 first.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from . import changes
@@ -23,6 +22,7 @@ COMMAND = 2  # the command's process, which init (1) has made
 THREAD_STATE = {"gone": 0, "Stopped": 1, "Blocked": 2, "RunQueue": 3, "Dispatchable": 4, "OnLWP": 5}
 LWP_STATE = {objects.GONE: 0, "stopped": 1, "sleep": 2, "lock": 3, "waitcpu": 4, "user": 6,
              **dict.fromkeys(("system", "trap", "tfault", "dfault", "kfault"), 5)}
+KINDS = {"cond": "condition variable", "sema": "semaphore", "read": "rwlock", "write": "rwlock"}
 IDLE, SYSTEM, USER = 1, 3, 4  # of CPU_STATES
 
 # Records that the page names where they happen, with words in place of their names.
@@ -42,15 +42,20 @@ def events_of(names: set[str]) -> list[str]:
     return sorted(name for name in names - SKIPPED if PAIRS.get(name, name) in names)
 
 
+def _lock_name(lock: "Lock") -> str:
+    """Its kind, and its name in the program or its address.  What a joining thread waits for is a thread."""
+    address, _, name = lock.address.partition(":")
+    if not address.startswith("0x"):
+        return f"the end of thread {address.rpartition('.')[2]}"
+    return f"{KINDS.get(lock.kind, lock.kind)} {name or address}"
+
+
 class Story(trace_model.Watcher):
     """A watcher of the model; it must be there from the first record on."""
 
-    def __init__(self, model: "Model", writer: changes.Writer, cpus: int,
-                 name_of: Callable[["Lock"], str] = str) -> None:
-        """name_of: what a lock is called."""
+    def __init__(self, model: "Model", writer: changes.Writer, cpus: int) -> None:
         self._model = model
         self._writer = writer
-        self._name_of = name_of
         self._begin: int | None = None
         self._numbers: dict[object, int] = {}  # of LWPs and threads
         self._texts: dict[str, int] = {}
@@ -120,11 +125,8 @@ class Story(trace_model.Watcher):
             if (number := self._numbers.get(lwp)) is not None:
                 self._define("lwps", lwp, number)
         for thread in process.threads.values():
-            if (number := self._numbers.get(thread)) is None:
-                continue
-            self._define("threads", thread, number)
-            if process.gone is not None:  # threads end with their process, and no record tells of each
-                self._thread_change(time, number, (THREAD_STATE["gone"], NONE, NONE))
+            if (number := self._numbers.get(thread)) is not None:
+                self._define("threads", thread, number)
 
     def lwp_new(self, time: int, lwp: "Lwp") -> None:
         if self.begun:
@@ -194,11 +196,9 @@ class Story(trace_model.Watcher):
 
     def _tell_thread(self, time: int, thread: "Thread") -> None:
         number, state = self._number("threads", thread), THREAD_STATE[thread.state]
-        if thread.process is not None and thread.process.gone is not None:
-            return
         on = NONE if thread.lwp is None else self._number("lwps", thread.lwp)
         waits = thread.waits if thread.state == "Blocked" else None
-        self._thread_change(time, number, (state, on, NONE if waits is None else self._text(self._name_of(waits))))
+        self._thread_change(time, number, (state, on, NONE if waits is None else self._text(_lock_name(waits))))
 
     def _thread_change(self, time: int, number: int, what: tuple[int, int, int]) -> None:
         if self._thread_is.get(number) != what:
@@ -208,7 +208,7 @@ class Story(trace_model.Watcher):
     def lock(self, time: int, lock: "Lock", before: "Thread | None", since: int) -> None:
         if self.begun and lock.owner is not before:
             owner = NONE if lock.owner is None else self._number("threads", lock.owner)
-            self._writer.change(self.time(time), changes.OWNER, 0, NO_CPU, self._text(self._name_of(lock)), owner)
+            self._writer.change(self.time(time), changes.OWNER, 0, NO_CPU, self._text(_lock_name(lock)), owner)
 
     def event(self, time: int, record: "Record") -> None:
         if not self.begun:
