@@ -8,6 +8,7 @@ import bisect
 import io
 import re
 import signal
+import socket
 import subprocess
 import time
 import urllib.error
@@ -159,6 +160,7 @@ def test_a_damaged_recording(recorded, how, tmp_path, capsys):
     ([], "needs a command"),
     (["--batch", "--", "true"], "--batch has no meaning"),
     (["--open", "x", "--", "true"], "no command"),
+    (["--open", "x", "--scene", "fine"], "no command"),
     (["--scene", "moon"], "there is no 'moon'; there are adaptive, coarse,"),
     (["--scene", "fine", "--", "true"], "a command of its own"),
     (["--compare", "--smp 2", "--wrong x", "--", "true"], "--wrong is no option of a guest"),
@@ -176,6 +178,13 @@ def test_a_file_that_cannot_be_written(capsys):
     """Said before a guest runs."""
     assert cli.main(["monitor", "--no-build", "--batch", "--record", "/nowhere/rec", "--", "true"]) == 69
     assert capsys.readouterr().err == "weft monitor: /nowhere/rec: No such file or directory\n"
+
+
+def test_a_port_that_cannot_be_had(recorded, capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        for port in (str(taken.getsockname()[1]), "70000"):
+            assert cli.main(["monitor", "--open", str(recorded[0] / "rec"), "--port", port]) == 69
+            assert capsys.readouterr().err.startswith(f"weft monitor: --port {port}: ")
 
 
 def test_scenes_are_complete():

@@ -78,8 +78,8 @@ def _machines(args):
 
 def _opened(args):
     """Shows a recording.  Raises HostError, UsageError."""
-    if args.argv or args.compare or args.record:
-        raise UsageError("--open shows a recording: no command, --compare or --record goes with it")
+    if args.argv or args.compare or args.record or args.scene:
+        raise UsageError("--open shows a recording: no command, --compare, --record or --scene goes with it")
     path = Path(args.open)
     title, end = changes.check(path)
     facts = {"runs": [title], "title": title, "opened": True}
@@ -91,11 +91,18 @@ def _opened(args):
     if args.batch or args.tui:
         return 0
     recording = Growing.of(path)
-    with Server(lambda begin: page(facts | {"server": begin}, served=True), [recording], _no_guest,
-                args.port) as server:
+    with _server(args, facts, [recording], _no_guest) as server:
         _tell(server.url, args)
         threading.Event().wait()
     return 0
+
+
+def _server(args, facts, recordings, ask):
+    """Raises HostError: the port cannot be had."""
+    try:
+        return Server(lambda begin: page(facts | {"server": begin}, served=True), recordings, ask, args.port)
+    except (OSError, OverflowError) as error:
+        raise HostError(f"--port {args.port}: {getattr(error, 'strerror', None) or error}") from error
 
 
 def _no_guest(run, thread):
@@ -163,8 +170,8 @@ def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib
         facts["caption"] = f"{scene.title} ({scene.figures}). {scene.caption}"
     paged = not (args.batch or args.tui)
     if paged:
-        server = stack.enter_context(Server(lambda begin: page(facts | {"server": begin}, served=True), recordings,
-                                            lambda run, thread: watched[run].backtrace(thread), args.port))
+        server = stack.enter_context(_server(args, facts, recordings,
+                                             lambda run, thread: watched[run].backtrace(thread)))
         _tell(server.url, args)
     try:
         results = _run_in_terminal(watched[0], recordings[0]) if args.tui else _run_all(watched)
