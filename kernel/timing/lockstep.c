@@ -329,6 +329,8 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 	if (me->timer < end)
 		end = me->timer;
 	me->len = end - me->now;
+	if (testing)
+		lockstep_selftest_look(c);
 
 	c->timerec->vbase = c->timerec->begin = to_ns(me->now); /* window_begin writes ws */
 	return me->len;

@@ -3,9 +3,9 @@
  *
  * The self-test.  All CPUs execute a loop of a known number of instructions at the same time, and
  * compare this number with the count of their clocks.  So a clock that is one instruction off in
- * one window is found.  Then each CPU compares its clock with the clocks of the others.  They are
- * within one round of each other, because active CPUs get the same time in each round.  Both tests
- * hold for any length of a round, and so for any seed and quantum.
+ * one window is found.  Meanwhile, the clock of a CPU whose window begins is compared with the
+ * clocks of the others.  They are within one round of each other, because active CPUs get the same
+ * time in each round.  Both tests hold for any length of a round, and so for any seed and quantum.
  */
 #include <kern/boot.h>
 #include <kern/printk.h>
@@ -80,24 +80,17 @@ static void selftest_count(struct cpu *c, struct selftest *t)
 	t->counted = end - begin;
 }
 
-/* How far this CPU's clock and that of CPU i are apart: both are read in one window. */
-static uint64_t selftest_apart(struct cpu *c, unsigned i)
+void lockstep_selftest_look(const struct cpu *c)
 {
-	uint64_t window, mine, its;
+	struct selftest *t = &tests[c->id];
 
-	do {
-		window = ls[c->id].now;
-		mine = lsclock_now(c);
-		its = ls[i].now;
-	} while (ls[c->id].now != window);
-	return mine > its ? mine - its : its - mine;
-}
-
-static void selftest_compare(struct cpu *c, struct selftest *t)
-{
+	if (selftest_here < ncpu || selftest_done == ncpu)
+		return; /* not all CPUs execute the self-test */
 	for (unsigned i = 0; i < ncpu; i++) {
-		uint64_t apart = i == c->id ? 0 : selftest_apart(c, i);
-		if (apart > t->apart) {
+		uint64_t mine = ls[c->id].now, its = ls[i].now;
+		uint64_t apart = mine > its ? mine - its : its - mine;
+
+		if (ls[i].active && apart > t->apart) {
 			t->apart = apart;
 			t->other = i;
 		}
@@ -130,7 +123,6 @@ void lockstep_selftest(void)
 
 	selftest_meet(&selftest_here);
 	selftest_count(c, &tests[c->id]);
-	selftest_compare(c, &tests[c->id]);
 	selftest_meet(&selftest_done);
 }
 
