@@ -5,6 +5,7 @@ has something to show.  What the browser sees: no overflow on a phone, nothing o
 request, and text that can be read on light and on dark ground.
 """
 
+import html
 import html.parser
 import json
 import re
@@ -15,6 +16,7 @@ from browser import launched
 from test_pingpong import Recorded
 from weft_host import claimwords, cli, experiment, report, results, runner, words
 from weft_host.experiments import pingpong
+from weft_monitor import scenes
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
 
@@ -102,6 +104,16 @@ def parsed(pages):
 
 def test_there_is_a_page_for_each_paper(parsed):
     assert set(parsed) == {"index.html"} | {f"{key}.html" for key in experiment.papers()}
+
+
+def test_the_pictures_of_the_monitor(pages):
+    """Each scene of papers.toml has its picture and its caption, in the page itself."""
+    for key, paper in experiment.papers().items():
+        text = html.unescape((pages / f"{key}.html").read_text())
+        shown = paper.get("scenes", [])
+        assert text.count('<img src="data:image/png;base64,') == len(shown)
+        assert all(scenes.scene(name).caption in text for name in shown)
+    assert "five-lwps" in experiment.papers()["m-to-n"]["scenes"]
 
 
 def test_links_lead_somewhere(pages, parsed):

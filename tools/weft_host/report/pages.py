@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 from .. import cells, claims, claimwords, experiment, power, words
 from ..machine import UsageError
 from ..runner import OK
-from . import panels, plots
+from . import panels, pictures, plots
 
 CLASS = {claims.HOLDS: "good", claims.FAILS: "bad", claims.UNDECIDED: "undecided",
          claims.CONSTRUCTED: "constructed", claims.HARDWARE: "hardware", claims.NOT_MEASURED: "none"}
@@ -203,5 +203,6 @@ def render(measured, dates):
         shared, current="index", title="weft: the papers' experiments")}
     page = environment.get_template("paper.html")
     for key, paper in papers.items():
-        made[f"{key}.html"] = page.render(shared, current=key, title=paper["title"], paper=paper)
+        made[f"{key}.html"] = page.render(shared, current=key, title=paper["title"], paper=paper,
+                                         pictures=pictures.of(paper))
     return made
