@@ -65,10 +65,23 @@ def _arrive(place):
         _ask("weft-keep no")
 
 
-def _is_in(ranges):
-    pc = int(gdb.selected_frame().pc())
-    return any(int(gdb.parse_and_eval(f"(long)&{first}")) <= pc < int(gdb.parse_and_eval(f"(long)&{behind}"))
-               for first, behind in ranges)
+def _processor_at(cpu):
+    """The address of the next instruction; cpu: the one that has the token.  Another CPU's thread shows where that
+    CPU waits for its turn."""
+    selected = gdb.selected_thread()
+    thread = next(thread for thread in gdb.selected_inferior().threads() if thread.ptid[1] == cpu + 1)
+    thread.switch()
+    pc = int(gdb.newest_frame().pc())
+    selected.switch()
+    return pc
+
+
+def _address(symbol):
+    return int(gdb.parse_and_eval(f"(unsigned long)&{symbol}"))
+
+
+def _is_in(pc, ranges):
+    return any(_address(first) <= pc < _address(behind) for first, behind in ranges)
 
 
 class Clock:
@@ -108,12 +121,13 @@ class Clock:
         self.now = begin
         if self.cpu != token:
             return
-        inside = int(cpu["inwin"]) and not _is_in(BEGINNING)
+        pc = _processor_at(token)
+        inside = int(cpu["inwin"]) and not _is_in(pc, BEGINNING)
         if inside:
             self.window, self.first = (begin, begin + length), first
         # `now` is brought up to the end of the window some instructions after that end, and when the kernel
         # ends exact timing in a window, never.
-        if inside or _is_in(ENDING) or (self.over and int(record["vbase"]) == self.ns(begin)):
+        if inside or _is_in(pc, ENDING) or (self.over and int(record["vbase"]) == self.ns(begin)):
             self.now += min(max(0, self.place - first), length)
 
     def ns(self, instructions):
