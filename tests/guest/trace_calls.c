@@ -278,7 +278,10 @@ static void holding(void)
 	for (int i = 0; i < 3; i++)
 		is("regs of a held LWP", __sys_lwp_regs(pid, i + 1, &r[i]), i + 1);
 	is("the spinner is in no call", r[2].syscall, ~0u);
-	__sys_lwp_info(pid, 3, &info);
+	/* It may not have run yet: then it comes as far as the end of its system call. */
+	do
+		__sys_lwp_info(pid, 3, &info);
+	while (info.state != LWP_ST_SLEEP && __sys_lwp_yield() == 0);
 	uint64_t used = info.utime;
 	for (int i = 0; i < 1000; i++)
 		__sys_lwp_yield();
