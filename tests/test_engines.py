@@ -60,8 +60,8 @@ def test_each_program_of_tests_guest_is_there():
     named = set(re.findall(r"\w+", " ".join(word for machine in CASES.values() for word in machine.argv)))
     # Those that only say when, or for which all others wait.
     assert GUEST_PROGRAMS - named == {
-        "at_rest", "cpu_places", "deadlock", "held_locks", "landing", "repeat", "since_boot", "spins_for", "step_end",
-        "stops", "trace_times", "transfers"}
+        "at_rest", "cpu_places", "deadlock", "held_locks", "landing", "repeat", "since_boot", "spins_for",
+        "step_end", "stops", "trace_times", "transfers"}
 
 
 def test_a_difference_is_found():
