@@ -9,6 +9,7 @@ import pytest
 from conftest import MODELS, TOP, brought
 from elftools.elf.elffile import ELFFile
 from test_debug_gdb import TIMINGS, Link, gdb, served  # noqa: F401  (a fixture)
+from weft_debug.points import KERNEL_PID
 
 EACH_TIMING = pytest.mark.parametrize("timing", TIMINGS)
 EACH_MODEL = pytest.mark.parametrize("model", MODELS)
@@ -125,28 +126,40 @@ def test_a_process_ends_in_a_step(gdb, way, said, timing):  # noqa: F811
     assert said in output, output
 
 
-def stopped_at(link, name, address):
-    """The inferior of a process of this name, which has come to this address."""
-    for _ in range(300):
-        for pid, path in (line.split() for line in link.monitor("weft-programs").splitlines()):
-            if path.endswith(f"/{name}"):
-                link.monitor(f"weft-show {pid}")
-                link.ask(f"Hgp{int(pid):x}.0")
-                if link.ask(f"Z0,{address:x},1") == "OK" and f"thread:p{int(pid):x}." in link.stop("vCont;c", 2):
-                    return int(pid)
-        link.stop("vCont;c", 0.003)
-    raise AssertionError(f"no process {name} comes to {address:#x}")
+def address_of(path, name):
+    with open(path, "rb") as file:
+        return ELFFile(file).get_section_by_name(".symtab").get_symbol_by_name(name)[0]["st_value"]
+
+
+def stopped_at(link, name, first_call, address):
+    """The inferior of a process of this name, which has come to this address.  Processes of this name come and go,
+    and call `first_call` of the kernel before they come there."""
+    first_call = address_of(TOP / "build/weft.elf", first_call)
+    link.ask(f"Hgp{KERNEL_PID:x}.0")
+    assert link.ask(f"Z0,{first_call:x},1") == "OK"
+    found = []
+    while not found:
+        assert f"thread:p{KERNEL_PID:x}." in link.stop("vCont;c", 60)
+        programs = [line.split() for line in link.monitor("weft-programs").splitlines()]
+        found = [int(pid) for pid, path in programs if path.endswith(f"/{name}")]
+    link.ask(f"Hgp{KERNEL_PID:x}.0")
+    assert link.ask(f"z0,{first_call:x},1") == "OK"
+    pid = found[0]
+    link.monitor(f"weft-show {pid}")
+    link.ask(f"Hgp{pid:x}.0")
+    assert link.ask(f"Z0,{address:x},1") == "OK"
+    assert f"thread:p{pid:x}." in link.stop("vCont;c", 60)
+    return pid
 
 
 @pytest.mark.parametrize("way, said", [("exit 7", "W07"), ("kill 11", "X0b")])
 def test_a_child_ends_in_a_step(way, said):
     """Its status is told, although its parent has waited for it before the server looks again."""
     function = "_exit" if way == "exit 7" else "kill"
-    with open(TOP / "build/bin/step_end", "rb") as file:
-        symbols = ELFFile(file).get_section_by_name(".symtab").get_symbol_by_name(function)
+    address = address_of(TOP / "build/bin/step_end", function)
     with served("sh", "-c", f"while :; do step_end {way}; done", smp=2) as (_, port), \
             contextlib.closing(Link(port)) as link:
-        pid = stopped_at(link, "step_end", symbols[0]["st_value"])
+        pid = stopped_at(link, "step_end", "sys_sigaction", address)
         assert link.stop(f"vCont;r0,7fffffffffff:p{pid:x}.1;c", 60) == f"{said};process:{pid:x}"
 
 
