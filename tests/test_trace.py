@@ -1,33 +1,17 @@
 """weft trace: it changes no byte of what a run prints in exact timing, and its records tell what happened."""
 
 import collections
-import subprocess
 
 import pytest
+from traces import MOST, guest, same_bytes
 from weft_host.guest import STATUS_PANIC, run
 from weft_host.machine import Machine
-from weft_host.paths import BUILD, TOP
-from weft_trace import ring
+from weft_host.paths import BUILD
+from weft_trace import events, ring
 from weft_trace.disassembly import instructions
 from weft_trace.patch import NOP, patched, patches
 
-WEFT = TOP / "tools/weft"
 KERNEL = BUILD / "weft.elf"
-TESTS = BUILD / "tests/bin"
-MOST = 60  # instructions of a record in fast timing
-
-
-def guest(call, *words):
-    return subprocess.run([WEFT, call, "--no-build", *words], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=300)
-
-
-def lines_of(path):
-    """Lists of words: time, CPU, event, and then {name: value}."""
-    for line in path.read_text().splitlines():
-        if not line.startswith("#"):
-            time, cpu, event, *values = line.split(" ")
-            yield int(time), int(cpu), event, dict(value.split("=", 1) for value in values)
 
 
 def test_all_points_can_be_patched():
@@ -70,18 +54,8 @@ RUNS = [
 
 @pytest.mark.parametrize("smp, options, command", RUNS)
 def test_a_trace_changes_no_byte(smp, options, command, tmp_path):
-    """The kernel's messages, with the time of the end, included."""
-    words = ["--timing", "exact", "--smp", str(smp), "--verbose", *options.split()]
-    program = command.split()[0]
-    if (TESTS / program).is_file():
-        words += ["--file", str(TESTS / program)]
-    words += ["--", *command.split()]
-    plain = guest("run", *words)
-    traced = guest("trace", "--raw", str(tmp_path / "raw"), *words)
-    assert (traced.stdout, traced.stderr, traced.returncode) == (plain.stdout, plain.stderr, plain.returncode)
-    assert "ns" in plain.stdout + plain.stderr
-    events = collections.Counter(event for _, _, event, _ in lines_of(tmp_path / "raw"))
-    assert events["on_cpu"] > 2 and events["selftest"] > 100 * smp
+    found = collections.Counter(record.name for record in same_bytes(smp, options, command, tmp_path / "raw"))
+    assert found["on_cpu"] > 2 and found["selftest"] > 100 * smp
 
 
 def test_the_self_test_finds_one_instruction_too_many(tmp_path):
@@ -103,15 +77,16 @@ def test_the_self_test_finds_one_instruction_too_many(tmp_path):
 @pytest.mark.parametrize("timing", ["exact", "fast"])
 def test_records_tell_what_runs(timing, tmp_path):
     raw = tmp_path / "raw"
-    done = guest("trace", "--raw", str(raw), "--timing", timing, "--smp", "2", "--file", str(TESTS / "thr_life"),
-                 "--", "thr_life")
+    done = guest("trace", "--raw", str(raw), "--timing", timing, "--smp", "2",
+                 "--file", str(BUILD / "tests/bin/thr_life"), "--", "thr_life")
     assert done.returncode == 0, done.stdout + done.stderr
     runs, last, made, gone, queued = {}, {}, set(), set(), 0
     woken = {}
-    for time, cpu, event, values in lines_of(raw):
-        assert time >= last.get(cpu, 0)
-        last[cpu] = time
-        match event:
+    for record in events.read(raw):
+        cpu, values = record.cpu, record.values
+        assert record.time >= last.get(cpu, 0)
+        last[cpu] = record.time
+        match record.name:
             case "lwp_new":
                 made.add(values["lwp"].partition("/")[2])
             case "wake":
@@ -138,16 +113,16 @@ def test_what_is_lost_is_counted(tmp_path):
     raw = tmp_path / "raw"
     done = guest("trace", "--raw", str(raw), "--records", "16", "--smp", "2", "--", "pp", "-i", "2000")
     assert done.returncode == 0
-    lost = [line for line in raw.read_text().splitlines() if line.startswith("# lost")]
-    assert lost and all(int(line.split()[2]) > 0 for line in lost)
-    assert len(list(lines_of(raw))) > 16
+    records = list(events.read(raw))
+    lost = [int(record.values["count"]) for record in records if record.name == "lost"]
+    assert lost and min(lost) > 0 and len(records) - len(lost) > 16
 
 
 def test_only_the_events_that_are_wanted(tmp_path):
     raw = tmp_path / "raw"
     done = guest("trace", "--raw", str(raw), "--events", "wake,on_cpu", "--", "pp", "-i", "20")
     assert done.returncode == 0
-    assert {event for _, _, event, _ in lines_of(raw)} == {"wake", "on_cpu"}
+    assert {record.name for record in events.read(raw)} == {"wake", "on_cpu"}
 
 
 @pytest.mark.parametrize("words, said", [

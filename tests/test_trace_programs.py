@@ -4,6 +4,7 @@ import collections
 import subprocess
 
 import pytest
+from traces import MOST, guest, same_bytes
 from weft_host.paths import BUILD, TOP
 from weft_trace import events, programs
 from weft_trace.disassembly import instructions
@@ -15,12 +16,6 @@ from weft_trace.points import Image
 WEFT = TOP / "tools/weft"
 KERNEL = BUILD / "weft.elf"
 PROGRAMS = BUILD / "bin"
-MOST = 60  # instructions of a record in fast timing
-
-
-def guest(call, *words):
-    return subprocess.run([WEFT, call, "--no-build", *words], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=300)
 
 
 def traced(raw, *words):
@@ -76,18 +71,7 @@ RUNS = [
 
 @pytest.mark.parametrize("smp, options, command", RUNS)
 def test_a_trace_changes_no_byte(smp, options, command, tmp_path):
-    """The kernel's messages, with the time of the end, included."""
-    words = ["--timing", "exact", "--smp", str(smp), "--verbose", *options.split()]
-    program = BUILD / "tests/bin" / command.split()[0]
-    if program.is_file():
-        words += ["--file", str(program)]
-    words += ["--", *command.split()]
-    plain = guest("run", *words)
-    raw = tmp_path / "raw"
-    with_trace = guest("trace", "--raw", str(raw), *words)
-    assert (with_trace.stdout, with_trace.stderr, with_trace.returncode) == (
-        plain.stdout, plain.stderr, plain.returncode)
-    found = collections.Counter(record.name for record in events.read(raw))
+    found = collections.Counter(record.name for record in same_bytes(smp, options, command, tmp_path / "raw"))
     assert found["thread_first"] >= 2 and found["thread_new"] > 0
     assert found["lock_wait"] > 0 or "timemutex" in command  # whose locks are Win32's, and wait in the kernel
 

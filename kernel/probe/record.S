@@ -67,6 +67,16 @@
 	popq %rax
 	.endm
 
+	/* Outside of the window from here on, because probe.c lies outside of .probe.code: an NMI there would
+	 * end the window. */
+	.macro PROBE_BEGIN
+	movl $0, %gs:CPU_INWIN
+	pushq %r8
+	pushq %r9
+	pushq %r10
+	pushq %r11
+	.endm
+
 	/* The window goes on.  RAX: what probe.c has returned.  `length`: the instructions from RDTSC to
 	 * the RET of probe_record, or to the program's IRETQ, both included. */
 	.macro PROBE_END length
@@ -132,11 +142,7 @@ probe_record:
 	ret $32
 
 record_exact: /* RAX: the time stamp counter */
-	movl $0, %gs:CPU_INWIN /* probe.c lies outside of .probe.code */
-	pushq %r8
-	pushq %r9
-	pushq %r10
-	pushq %r11
+	PROBE_BEGIN
 	leaq 32 + WORDS(%rsp), %rdi
 	movq %rax, %rsi
 	call probe_record_exact
@@ -151,11 +157,7 @@ probe_settle:
 	rdtsc
 	shlq $32, %rdx
 	orq %rdx, %rax
-	movl $0, %gs:CPU_INWIN
-	pushq %r8
-	pushq %r9
-	pushq %r10
-	pushq %r11
+	PROBE_BEGIN
 	movq %rax, %rdi
 	call probe_settle_exact
 	PROBE_END 16
@@ -193,11 +195,7 @@ probe_program_record:
 	iretq
 
 program_exact: /* RAX: the time stamp counter */
-	movl $0, %gs:CPU_INWIN
-	pushq %r8
-	pushq %r9
-	pushq %r10
-	pushq %r11
+	PROBE_BEGIN
 	leaq 32 + WORDS(%rsp), %rdi
 	movq %rax, %rsi
 	cld
@@ -220,11 +218,7 @@ probe_program_settle:
 	rdtsc
 	shlq $32, %rdx
 	orq %rdx, %rax
-	movl $0, %gs:CPU_INWIN
-	pushq %r8
-	pushq %r9
-	pushq %r10
-	pushq %r11
+	PROBE_BEGIN
 	leaq 32 + WORDS(%rsp), %rdi
 	movq %rax, %rsi
 	cld

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-/* What a thread waits for; tools/weft_trace/lines.py has the names. */
+/* What a thread waits for; tools/weft_trace/library.py has the names. */
 enum probe_kind {
 	PROBE_MUTEX = 1,
 	PROBE_READ,
@@ -29,9 +29,9 @@ enum probe_kind {
 enum probe_pool { PROBE_ASKED = 1, PROBE_ALL_BLOCKED, PROBE_AGED, PROBE_TOO_MANY };
 
 /*
- * A point with the name `name` and up to three values, whose names `names` lists.  A value that is not
- * needed is 0, and has no name.  Values are integers or pointers that lie in a register or in
- * memory, or constants of 32 bits with a sign.
+ * A point with the name `name` and up to three values; `names` has the names of the values, with
+ * spaces between.  A value that is not needed is 0, and has no name.  Values are integers or pointers
+ * that lie in a register or in memory, or constants of 32 bits with a sign.
  */
 #define PROBE(name, names, a, b, c)                                                                \
 	__asm__ inline volatile("661:\n\t"                                                         \

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from .disassembly import Instruction, instructions
 from .elf import Elf, Symbol
-from .patch import FIXED, JUMP, Immovable, kind
+from .patch import JUMP, Immovable, check_movable, kind
 
 NUMBER = re.compile(r"(?:0x|\b)([0-9a-f]{5,16})\b")
 
@@ -116,12 +116,7 @@ def _shapes(template: Template, offset: int) -> list[Shape]:
             break
     else:
         raise Immovable(f"the function ends less than {JUMP} bytes behind it")
-    for one in found:
-        if one.name in FIXED:
-            raise Immovable(f"{one.text} cannot be elsewhere")
-    for one in found[:-1]:
-        if kind(one) != "plain":
-            raise Immovable(f"{one.text} is followed by what the jump would displace")
+    check_movable(found)
     if template.tables or template.targets & set(range(offset + 1, found[-1].end - template.start)):
         raise Immovable(f"a branch may lead to less than {JUMP} bytes behind it")
     return [_shape(one, template.start) for one in found]

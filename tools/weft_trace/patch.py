@@ -73,12 +73,10 @@ class Patch:
                 raise Immovable(f"{self.point}: no instruction at {at:#x}")
             found.append(one)
             at = one.end
-        for one in found:
-            if one.name in FIXED:
-                raise Immovable(f"{self.point}: {one.text} cannot be elsewhere")
-        for one in found[:-1]:
-            if kind(one) != "plain":
-                raise Immovable(f"{self.point}: {one.text} is followed by what the jump would displace")
+        try:
+            check_movable(found)
+        except Immovable as error:
+            raise Immovable(f"{self.point}: {error}") from error
         return found
 
     def _check(self, image: Image, code: dict[int, Instruction]) -> None:
@@ -164,6 +162,16 @@ def kind(one: Instruction) -> str:
     if one.name.startswith(("j", "call", "ret")):
         raise Immovable(f"{one.text} at {one.address:#x}: a branch of a kind that is not moved")
     return "plain"
+
+
+def check_movable(displaced: list[Instruction]) -> None:
+    """Whether instructions can be elsewhere, one behind the other.  Raises Immovable."""
+    for one in displaced:
+        if one.name in FIXED:
+            raise Immovable(f"{one.text} cannot be elsewhere")
+    for one in displaced[:-1]:
+        if kind(one) != "plain":
+            raise Immovable(f"{one.text} is followed by what the jump would displace")
 
 
 _CACHE: dict[tuple[str, int], set[int]] = {}

@@ -117,7 +117,19 @@ function fillLongest(sheet, track, states, y, height, pixel, begin, end) {
 	}
 }
 
-// Each column of pixels shows the shares of the states in its time, one above the other.
+// A column of pixels: the numbers of the states, one above the other, from the bottom up.
+function drawColumn(c, states, numbers, x, bottom, scale) {
+	for (let s = states.length - 1; s > 0; s--) {
+		const part = numbers[s] * scale;
+		if (part > 0) {
+			c.fillStyle = states[s][1];
+			c.fillRect(x, bottom - part, 1, part);
+			bottom -= part;
+		}
+	}
+}
+
+// Each column of pixels shows the shares of the states in its time.
 function drawDense(sheet, track, states, y, height, b) {
 	const {c, left, width} = sheet, out = sums.subarray(0, states.length);
 	for (let x = left; x < width; x++) {
@@ -125,15 +137,7 @@ function drawDense(sheet, track, states, y, height, b) {
 		if (begin >= b)
 			break;
 		track.times(begin, end, out);
-		let at = y + height;
-		for (let s = states.length - 1; s > 0; s--) {
-			const part = out[s] / (end - begin) * height;
-			if (part > 0) {
-				c.fillStyle = states[s][1];
-				c.fillRect(x, at - part, 1, part);
-				at -= part;
-			}
-		}
+		drawColumn(c, states, out, x, y + height, height / (end - begin));
 	}
 }
 
@@ -147,15 +151,7 @@ export function drawCounts(sheet, counts, states, y, height, total, end) {
 		if (begin >= end)
 			break;
 		counts.means(begin, until, out);
-		let at = y + height;
-		for (let s = states.length - 1; s > 0; s--) {
-			const part = out[s] / total * height;
-			if (part > 0) {
-				c.fillStyle = states[s][1];
-				c.fillRect(x, at - part, 1, part);
-				at -= part;
-			}
-		}
+		drawColumn(c, states, out, x, y + height, height / total);
 	}
 }
 
