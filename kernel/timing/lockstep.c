@@ -37,8 +37,9 @@
  * single host thread; volatile keeps the compiler from caching it.
  *
  * Words of the kernel's command line: engine=one|processors, cpus=N (of engine one), quantum=,
- * mips=, seed=, selftest=N (thousands of instructions), stale-tlb=1 (of engine processors: a CPU
- * may go on with old translations until the shoot-down, as on hardware).
+ * mips=, seed=, selftest=N (thousands of instructions), until=MS (a time limit, in virtual milliseconds),
+ * stale-tlb=1 (of engine processors: a CPU may go on with old translations until the shoot-down, as on
+ * hardware).
  *
  * Not modelled: caches, buses, TLBs, pipelines.  Every instruction costs the same.
  */
@@ -84,7 +85,7 @@ static bool stale_tlb; /* a CPU may go on with old translations, as on hardware 
 
 static void lockstep_standstill(struct cpu *c) NORETURN;
 
-static uint64_t quantum, round_end, seed, mips;
+static uint64_t quantum, round_end, seed, mips, until;
 static uint32_t rng, first; /* first: the CPU that comes first in this round */
 static volatile bool sole;
 static volatile bool testing; /* the self-test runs: no window is longer than a round */
@@ -293,6 +294,8 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 			return window_rest(c, me, ran);
 		engine->end(c);
 		lsclock_account(me, why, ran);
+		if (me->now >= until)
+			time_limit(NULL);
 		end_sole(me->now);
 		if (why == LS_IDLE) {
 			if (!me->wakeup)
@@ -574,6 +577,8 @@ void lockstep_init(void)
 	if (quantum < 50 || quantum > SOLE_WINDOW || mips == 0 || mips > 1000000)
 		panic("quantum=%llu mips=%llu: out of range", (unsigned long long)quantum,
 		      (unsigned long long)mips);
+	until = boot_option_num("until", 0);
+	until = until == 0 ? NEVER : to_instructions(LOCKSTEP_BEGIN + until * 1000000);
 	stale_tlb = boot_option_num("stale-tlb", 0) != 0;
 
 	char name[16] = "processors";

@@ -327,7 +327,9 @@ class Guest:
 
     def _ended(self, code: int) -> Result:
         if code == QEMU_STANDSTILL:
-            return self._result(STATUS_TIMEOUT, "nothing could happen any more")
+            ends = self.machine.until is not None and self.filter.report.lstrip().startswith(b"weft: time limit")
+            return self._result(STATUS_TIMEOUT, f"time-out after {self.machine.until} virtual ms" if ends else
+                                "nothing could happen any more")
         if self.filter.panicked or code == QEMU_PANICKED:
             return self._result(STATUS_PANIC, "the kernel panicked")
         if code == QEMU_HALTED and self.filter.status is not None:

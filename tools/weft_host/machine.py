@@ -72,6 +72,7 @@ class Machine:
     quantum: int | None = None  # instructions of a round
     engine: str = ENGINES[0]  # of exact timing
     mips: int | None = None  # speed of a virtual CPU, million instructions a second
+    until: int | None = None  # a time limit in virtual milliseconds: the same end on each host
     stdin: bytes = b""  # exact timing: the program's whole input
     accel: str = "tcg"
     boot: str = "kernel"
@@ -111,7 +112,8 @@ class Machine:
             raise UsageError(f"--engine: {' or '.join(ENGINES)}, not {self.engine!r}")
         if self.engine != ENGINES[0] and self.timing != "exact":
             raise UsageError("--engine has no meaning without --timing exact")
-        limits = {"seed": (0, 2**32 - 1), "quantum": (50, 1_000_000), "mips": (1, 1_000_000)}
+        limits = {"seed": (0, 2**32 - 1), "quantum": (50, 1_000_000), "mips": (1, 1_000_000),
+                  "until": (1, 1_000_000_000)}
         for name, (least, most) in limits.items():
             value = getattr(self, name)
             if value is None:
@@ -243,7 +245,7 @@ class Machine:
     def cmdline(self, stays: bool = False) -> str:
         words = [] if self.verbose else ["quiet"]
         words.append(f"timing={self.timing}")
-        words += [f"{name}={getattr(self, name)}" for name in ("seed", "quantum", "mips")
+        words += [f"{name}={getattr(self, name)}" for name in ("seed", "quantum", "mips", "until")
                   if getattr(self, name) is not None]
         if self.timing == "exact" and self.engine == "one":
             words.append(f"engine=one cpus={self.smp}")

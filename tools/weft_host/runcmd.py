@@ -46,6 +46,9 @@ def add_machine_options(parser):
     parser.add_argument("--mips", type=int, metavar="M",
                         help="exact timing: speed of a CPU, million instructions a second, 1000 "
                              "by default")
+    parser.add_argument("--until", type=int, metavar="MS",
+                        help="exact timing: as --timeout, after so many virtual milliseconds since the boot, which "
+                             "are the same on every host")
     parser.add_argument("--accel", choices=("tcg", "kvm"), default="tcg",
                         help="what executes the guest's instructions")
     parser.add_argument("--boot", choices=("kernel", "iso"), default="kernel",
@@ -88,7 +91,7 @@ def words_of(machine):
     """The options of the host command that describe a machine of machine_from(), without its seed."""
     plain = Machine()
     words = []
-    for name in ("smp", "mem", "free", "model", "options", "timing", "quantum", "engine", "mips", "accel",
+    for name in ("smp", "mem", "free", "model", "options", "timing", "quantum", "engine", "mips", "until", "accel",
                  "boot", "timeout", "append"):
         value = getattr(machine, name)
         if value != getattr(plain, name):
@@ -113,7 +116,7 @@ def machine_from(args):
     machine = Machine(argv=args.argv, smp=args.smp, mem=Machine.mem if args.mem is None else args.mem,
                       free=args.free, model=args.model, options=args.options, env=env,
                       files=args.file, timing=args.timing or "fast", seed=args.seed,
-                      quantum=args.quantum, engine=args.engine, mips=args.mips,
+                      quantum=args.quantum, engine=args.engine, mips=args.mips, until=args.until,
                       accel=args.accel, boot=args.boot, timeout=args.timeout, debug=args.debug,
                       append=args.append, verbose=args.verbose)
     machine.check()
