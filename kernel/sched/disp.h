@@ -68,15 +68,6 @@ static inline bool cpu_may_run(const struct cpu *c, const struct lwp *l)
 void sched_leaves(struct lwp *l);
 void sched_call_handler(struct lwp *l);
 
-#define SLEEP_OF_PARK (SLEEP_INTR | SLEEP_PARK | SLEEP_LOCK)
-/* The rest of lwp_park (sleep.c).  Interrupts off; l->lock held, and released here. */
-int lwp_park_slowly(struct lwp *l, hrtime_t deadline);
-/*
- * The result of a park of l, the current LWP.  `reason` has ended the park.  A permit that arrives
- * together with a time-out or a signal wins, so that no unpark is lost.  Interrupts off.
- */
-int lwp_park_result(struct lwp *l, int reason);
-
 /* Puts l, which is RUN and on no queue, on the queue where it belongs. */
 void sched_place(struct lwp *l);
 /* Makes `c` look at its queue. */

@@ -1,7 +1,6 @@
 /*
  * sleep.c - how an LWP blocks and how it is woken: the one mechanism under wait
- * queues, timed sleeps, parking and suspension.  A park without a time-out is a hot path; it is in
- * park.c.
+ * queues, timed sleeps, parking and suspension.  Parking itself is in park.c.
  *
  * *Race:* the sleeper is about to sleep, the waker wakes it up; *without this:* the wake-up is
  * lost, and the LWP sleeps for ever; *closed by:* both decide under l->lock.  The sleeper sets
@@ -13,12 +12,11 @@
  * the timer queue's.
  */
 #include "disp.h"
+#include "wake.h"
 #include <kern/printk.h>
-#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/timing.h>
 #include <kern/upcall.h>
-#include <weft/errno.h>
 
 /* The time-out of a sleep.  l sleeps, or has been woken and has not run yet, because the sleeper
  * cancels the timer before it goes on. */
@@ -63,13 +61,7 @@ int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, ui
 
 bool lwp_wake_locked(struct lwp *l, int reason, uint32_t flags, int place)
 {
-	if (l->state != LWP_ST_SLEEP || (flags && !(l->sleep_flags & flags)))
-		return false;
-	l->wake_reason = reason;
-	PROBE(wake, "lwp reason", l, reason, 0);
-	l->sclass->wakeup(l);
-	lwp_runnable(l, place);
-	return true;
+	return sleeper_wake(l, reason, flags, place);
 }
 
 bool lwp_wake(struct lwp *l, int reason)
@@ -78,37 +70,6 @@ bool lwp_wake(struct lwp *l, int reason)
 	bool woke = lwp_wake_locked(l, reason, 0, PLACE_ANY);
 	spin_unlock(&l->lock, s);
 	return woke;
-}
-
-int lwp_park_result(struct lwp *l, int reason)
-{
-	if (reason == WAKE_EVENT)
-		return 0;
-	spin_acquire(&l->lock);
-	bool permit = l->permit;
-	l->permit = 0;
-	spin_release(&l->lock);
-	return permit ? 0 : reason == WAKE_TIMEOUT ? -ETIMEDOUT : -EINTR;
-}
-
-int lwp_park_slowly(struct lwp *l, hrtime_t deadline)
-{
-	int reason = WAKE_TIMEOUT;
-
-	if (l->permit || (deadline != HRTIME_NEVER && time_now() >= deadline))
-		spin_release(&l->lock);
-	else
-		reason = lwp_sleep_locked(l, NULL, "park", SLEEP_OF_PARK, deadline);
-	int result = lwp_park_result(l, reason);
-	irq_on();
-	return result;
-}
-
-/* Wakes l if it is parked.  Otherwise the next park of l returns at once (l->permit). */
-void lwp_unpark_locked(struct lwp *l, int place)
-{
-	if (!lwp_wake_locked(l, WAKE_EVENT, SLEEP_PARK, place))
-		l->permit = 1;
 }
 
 void lwp_cancel_locked(struct lwp *l, uint32_t thread, vaddr_t pc)

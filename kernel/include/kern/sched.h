@@ -211,12 +211,22 @@ bool lwp_wake(struct lwp *l, int reason);
 /* The same for an l whose lock is held, if it sleeps with one of these flags. */
 bool lwp_wake_locked(struct lwp *l, int reason, uint32_t flags, int place);
 
-/* lwp_park (sched/switch.c), and lwp_unpark (weft/syscall.h) for an LWP with its lock held. */
-int lwp_park(hrtime_t deadline);
-void lwp_unpark_locked(struct lwp *l, int place);
-
 /* Stops the current LWP until lwp_clear_stop, if one of AST_STOPS is set.  Interrupts off. */
 void lwp_stop_self(void);
+
+/* --- parking (sched/park.c) -------------------------------------------------- */
+
+/*
+ * The system call lwp_park (weft/syscall.h), after its arguments are checked: blocks the calling
+ * LWP until an unpark has come, and consumes that unpark.  An unpark since the last park ends it at
+ * once.  0; -ETIMEDOUT: time_now() has reached deadline first (HRTIME_NEVER: no deadline); -EINTR:
+ * the LWP is to exit, has a signal, or is cancelled.  An unpark that comes together with one of
+ * these is the result, 0.  Takes l->lock; called with interrupts on and no lock held.  Blocks.
+ */
+int lwp_park(hrtime_t deadline);
+/* The system call lwp_unpark: wakes l if it is parked.  Otherwise the next park of l returns at
+ * once (l->permit).  l->lock held. */
+void lwp_unpark_locked(struct lwp *l, int place);
 
 /* --- preemption (sched/preempt.c) ---------------------------------------------- */
 
