@@ -1,7 +1,9 @@
 """The instructions of a kernel, from objdump of the toolchain that has built it."""
 
+import functools
 import re
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,8 +37,13 @@ class Instruction:
         return [int(number, 16) for number in NUMBER.findall(self.text)]
 
 
-def instructions(path: Path) -> dict[int, Instruction]:
-    """{address: instruction} of the file's text.  Raises HostError."""
+def instructions(path: Path) -> Mapping[int, Instruction]:
+    """{address: instruction} of the file's text.  Raises HostError, OSError."""
+    return _instructions(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=4)  # an experiment traces the same kernel and program again and again
+def _instructions(path: Path, _: int) -> Mapping[int, Instruction]:
     found = subprocess.run([ccmd.compiler(), "-print-prog-name=objdump"], capture_output=True, text=True)
     done = subprocess.run([found.stdout.strip(), "-d", "-w", "-j", ".text", path], capture_output=True, text=True)
     if done.returncode != 0:

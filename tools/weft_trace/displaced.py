@@ -7,6 +7,7 @@ disassembled once, and found again in the next program by its other bytes: a RAM
 import bisect
 import re
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,7 +69,7 @@ def _branches(one: Instruction) -> bool:
     return one.name.startswith(("j", "loop")) and "*" not in one.text
 
 
-def _template(code: dict[int, Instruction], branches: set[int], function: Symbol) -> Template:
+def _template(code: Mapping[int, Instruction], branches: set[int], function: Symbol) -> Template:
     whole, at = [], function.start
     while at < function.end:
         one = code.get(at)
@@ -128,7 +129,7 @@ class Displaced:
     def __init__(self) -> None:
         self._templates: dict[tuple[str, int], list[Template]] = {}
         self._path: Path | None = None
-        self._code: dict[int, Instruction] = {}
+        self._code: Mapping[int, Instruction] = {}
         self._branches: set[int] = set()
 
     def at(self, elf: Elf, path: Path, function: Symbol, address: int) -> list[Shape]:

@@ -8,14 +8,15 @@ one instruction more than at the point: the jump back, or what stands for it.  T
 the instructions of the point, except for what follows a call of probe_settle: that is one instruction more again.
 """
 
+import functools
 import struct
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from weft_host.machine import HostError
 
 from .disassembly import Instruction, instructions
-from .points import Image, Point
+from .points import Image, Point, image_of
 
 JUMP = 5  # bytes of a jump
 INT3 = b"\xcc"
@@ -55,16 +56,16 @@ def _ret_address(one: Instruction) -> bytes:
 class Patch:
     """What one point needs: {address: bytes}."""
 
-    def __init__(self, image: Image, code: dict[int, Instruction], point: Point) -> None:
+    def __init__(self, image: Image, code: Mapping[int, Instruction], point: Point) -> None:
         self.point = point
         self._symbols = image.symbols
         if "%rsp" in point.operands:
             raise Immovable(f"{point}: a value lies relative to RSP, which the stub moves")
         self.displaced = self._displaced(code)
         self.end = self.displaced[-1].end
-        self._check(image, code)
+        self._check(image)
 
-    def _displaced(self, code: dict[int, Instruction]) -> list[Instruction]:
+    def _displaced(self, code: Mapping[int, Instruction]) -> list[Instruction]:
         found: list[Instruction] = []
         at = self.point.address
         while at < self.point.address + JUMP:
@@ -79,7 +80,7 @@ class Patch:
             raise Immovable(f"{self.point}: {error}") from error
         return found
 
-    def _check(self, image: Image, code: dict[int, Instruction]) -> None:
+    def _check(self, image: Image) -> None:
         """That nothing leads into what the jump displaces, except to its beginning."""
         inside = range(self.point.address + 1, self.end)
         here = range(self.point.address, self.end)
@@ -93,7 +94,7 @@ class Patch:
             if address in _faulting(image):
                 raise Immovable(f"{self.point}: an instruction behind it may fault")
         for target in inside:
-            if target in _mentioned(image, code):
+            if target in _mentioned(image):
                 raise Immovable(f"{self.point}: a branch leads to {target:#x}, which the jump would displace")
 
     def writes(self) -> dict[int, bytes]:
@@ -174,31 +175,25 @@ def check_movable(displaced: list[Instruction]) -> None:
             raise Immovable(f"{one.text} is followed by what the jump would displace")
 
 
-_CACHE: dict[tuple[str, int], set[int]] = {}
-
-
-def _faulting(image: Image) -> set[int]:
+@functools.lru_cache(maxsize=2)
+def _faulting(image: Image) -> frozenset[int]:
     """The instructions that may fault."""
-    if ("fault", id(image)) not in _CACHE:
-        data = image.sections[".extable"][2]
-        _CACHE["fault", id(image)] = {fault for fault, _ in struct.iter_unpack("<QQ", data)}
-    return _CACHE["fault", id(image)]
+    return frozenset(fault for fault, _ in struct.iter_unpack("<QQ", image.sections[".extable"][2]))
 
 
-def _mentioned(image: Image, code: dict[int, Instruction]) -> set[int]:
+@functools.lru_cache(maxsize=2)
+def _mentioned(image: Image) -> frozenset[int]:
     """All addresses that an instruction names, or that stand in the data."""
-    if ("mention", id(image)) not in _CACHE:
-        found = {address for one in code.values() for address in one.mentions()}
-        for name in (".rodata", ".data", ".extable"):
-            data = image.sections[name][2]
-            found.update(value for value, in struct.iter_unpack("<Q", data[:len(data) // 8 * 8]))
-        _CACHE["mention", id(image)] = found
-    return _CACHE["mention", id(image)]
+    found = {address for one in instructions(image.path).values() for address in one.mentions()}
+    for name in (".rodata", ".data", ".extable"):
+        data = image.sections[name][2]
+        found.update(value for value, in struct.iter_unpack("<Q", data[:len(data) // 8 * 8]))
+    return frozenset(found)
 
 
 def patches(path: Path, names: Collection[str] | None = None) -> tuple[Image, list[Patch]]:
     """Of the points with these names; None: of all.  Raises HostError."""
-    image = Image(path)
+    image = image_of(path)
     code = instructions(path)
     return image, [Patch(image, code, point) for point in image.points
                    if names is None or point.name in names]

@@ -1,5 +1,6 @@
 """The probe points of a kernel: its section .probe.list, which kernel/include/kern/probe.h describes."""
 
+import functools
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,10 +24,21 @@ class Point:
         return f"probe point {self.name} at {self.address:#x}"
 
 
+def image_of(path: Path) -> "Image":
+    """The file, which is read once.  Raises OSError."""
+    return _image_of(path, path.stat().st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=2)
+def _image_of(path: Path, _: int) -> "Image":
+    return Image(path)
+
+
 class Image:
-    """An ELF file of the kernel, with its points."""
+    """An ELF file of the kernel, with its points.  Nothing changes it."""
 
     def __init__(self, path: Path) -> None:
+        self.path = path
         with open(path, "rb") as file:
             elf = ELFFile(file)
             self.sections = {section.name: (section["sh_addr"], section["sh_offset"], section.data())
