@@ -101,6 +101,8 @@ def test_several_grids(load):
     ('{kind}', '{kind', "arguments"),
     ('smp = 4', 'smp = 400', "--smp: 1 to 64"),
     ('smp = 4', 'cpus = 4', "run: unknown key 'cpus'"),
+    ('[run]', '[states]\nalone = "onlwp == 1"\n[run]', "states: no run is traced"),
+    ('[run]', '[states]\nalone = "on == 1"\n[run]\ntraced = true', "states.alone: there is no 'on'"),
     ('seeds = [1, 2]', 'seeds = []', "run.seeds"),
     ('seeds = [1, 2]', 'seeds = 0', "run.seeds"),
     ('model = "mxn"', 'modle = "mxn"', "configurations.bound: unknown key 'modle'"),

@@ -214,20 +214,6 @@ def test_fine_barrier_is_dearer_unbound(results):
     assert abs(penalty[1]) < 0.01
 
 
-def test_states_of_threads_at_a_barrier(results):
-    """Five threads, four LWPs: half of the time one is on the run queue, the other half four are
-    Blocked.  With an LWP for each none waits for one."""
-    five, = barrier(results, "-t 5 -s 40 -i 120 -n 2", mips=1)
-    took = five["barrier_ns"]
-    states = [five[f"{state}_ns"] for state in ("blocked", "dispatchable", "runqueue", "onlwp")]
-    assert sum(states) == pytest.approx(took, abs=4)
-    assert 5 * five["runqueue_ns"] / took == pytest.approx(1 / 2, rel=0.05)
-    assert 5 / 4 * five["blocked_ns"] / took == pytest.approx(1 / 2, rel=0.05)
-    four, bound = barrier(results, "-s 2 -n 20 -i 100", "-b -s 2 -n 20 -i 100", mips=100)
-    assert four["runqueue_ns"] == bound["runqueue_ns"] == bound["dispatchable_ns"] == 0
-    assert four["dispatchable_ns"] > 0
-
-
 def test_pool_grows_when_all_report_at_once(results):
     """Ten threads on four LWPs: while the first four are in a read that blocks, others can run."""
     quiet, reports = barrier(results, "-t 10 -s 40 -i 40 -n 2", "-t 10 -s 40 -i 40 -n 2 -r 20000",

@@ -4,17 +4,14 @@ import collections
 import subprocess
 
 import pytest
-from traces import MOST, guest, same_bytes
+from traces import guest, same_bytes
 from weft_host.paths import BUILD, TOP
 from weft_trace import events, programs
-from weft_trace.disassembly import instructions
 from weft_trace.displaced import Displaced
 from weft_trace.elf import Elf
 from weft_trace.patch import NOP
-from weft_trace.points import Image
 
 WEFT = TOP / "tools/weft"
-KERNEL = BUILD / "weft.elf"
 PROGRAMS = BUILD / "bin"
 
 
@@ -40,19 +37,6 @@ def test_all_points_can_be_patched():
                      "lock_move", "rwlock_wait", "cond_signal", "cond_broadcast", "pool_lwp", "pool_gone",
                      "pool_look", "pool_begin"}
     assert functions >= {"__mutex_lock_slow", "__counted_mutex_lock_slow", "__mxn_switch", "lwp_sleep"}
-
-
-def test_a_record_costs_little():
-    """From the jump at the point to the jump back, both included, in fast timing."""
-    image, code = Image(KERNEL), instructions(KERNEL)
-    n = 0
-    for start, end in (("probe_program_entry", "ret"), ("probe_program_record", "iretq")):
-        at = image.symbols[start]
-        while code[at].name != end:
-            at, n = code[at].end, n + 1
-        n += 1
-    jump_and_int, pushes_and_jump, jump_back = 2, 4, 1
-    assert n + jump_and_int + pushes_and_jump + jump_back <= MOST
 
 
 # The papers' programs, and what signals, suspends and counts.

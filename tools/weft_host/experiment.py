@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from weft_trace.workers import COUNTS
+
 from . import claimfile, words
 from .formula import Formula
 from .machine import Machine, UsageError
@@ -29,8 +31,9 @@ PAPERS = HERE / "papers"
 # What a machine or the start of a program can be given.  A grid may vary any of them.
 SETTINGS: Shape = {
     "smp": int, "model": str, "options": str, "class": str, "quantum": int, "engine": str,
-    "mips": int, "mem": str, "free": str, "append": str, "timing": str, "timeout": NUMBER,
+    "mips": int, "mem": str, "free": str, "append": str, "timing": str, "timeout": NUMBER, "traced": bool,
 }
+NOT_MACHINE = ("class", "traced")  # those that are no arguments of a Machine
 SHOWN = ("model", "options", "class", "smp", "quantum", "mips", "timing")  # columns of the results
 # The engine is no column: it changes no figure.
 # The timeout is of the host's clock: the longest run of the full set takes six minutes of a core of its
@@ -70,7 +73,8 @@ TOP: Shape = {
     "scale": {"factor": NUMBER, "text": str}, "program": str, "arguments": str, "files": list,
     "build": list,
     "patterns": list, "module": str, "figure": str, "better": str, "unit": str, "keys": list,
-    "host": bool, "names": dict, "units": dict, "derive": dict, "run": SETTINGS | {"seeds": (int, list)},
+    "host": bool, "names": dict, "units": dict, "derive": dict, "states": dict,
+    "run": SETTINGS | {"seeds": (int, list)},
     "parameters": (dict, list), "when": str, "configurations": dict, "quick": QUICK,
     "tables": list, "plots": list, "claims": list,
 }
@@ -100,16 +104,20 @@ class Run:
 
     def machine(self) -> Machine:
         """The Machine that it needs."""
-        known = {name: value for name, value in self.settings.items() if name != "class"}
+        known = {name: value for name, value in self.settings.items() if name not in NOT_MACHINE}
         exact = known["timing"] == "exact"
         machine = Machine(argv=list(self.argv), files=list(self.files), background=exact,
                           seed=self.seed if exact else None, **known)
         machine.check()
         return machine
 
+    @property
+    def traced(self) -> bool:
+        return bool(self.settings.get("traced", False))
+
     def command(self) -> str:
         """What to type to repeat it."""
-        words = ["tools/weft", "run", "--timing", self.settings["timing"]]
+        words = ["tools/weft", "stats" if self.traced else "run", "--timing", self.settings["timing"]]
         for name in ("smp", "mem", "free", "model", "options", "quantum", "engine", "mips", "append"):
             value = self.settings.get(name)
             if value not in (None, "", PRESET.get(name)):
@@ -153,6 +161,7 @@ class Experiment:
     names: dict[str, str] = field(default_factory=dict)  # of parameters and figures, for readers
     units: dict[str, str] = field(default_factory=dict)
     derive: dict[str, Formula] = field(default_factory=dict)
+    states: dict[str, Formula] = field(default_factory=dict)  # conditions on how many threads are in which state
     run: Table = field(default_factory=dict)
     parameters: list[Table] = field(default_factory=lambda: [{}])
     when: Formula | None = None
@@ -240,12 +249,15 @@ def load(path: str | Path) -> Experiment:
         data["when"] = read.formula("when", data["when"])
     data["derive"] = {name: read.formula(f"derive.{name}", text)
                       for name, text in data.get("derive", {}).items()}
+    data["states"] = {name: read.formula(f"states.{name}", text)
+                      for name, text in data.get("states", {}).items()}
     for key in ("names", "units"):
         read.shape(key, data.get(key, {}), dict.fromkeys(data.get(key, {}), str))
     _read_files(read, data, path.parent)
     groups = _read_patterns(read, data.get("patterns", []))
     experiment = Experiment(name=path.stem, path=path, **data)
     _check_names(read, experiment)
+    _check_traced(read, experiment)
     _check_figure(read, experiment, groups)
     _read_views(read, experiment)
     for number, claim in enumerate(experiment.claims):
@@ -328,6 +340,20 @@ def _check_figure(read: Reader, experiment: Experiment, groups: set[str]) -> Non
     if experiment.figure not in known:
         read.fail("figure", f"neither 'patterns' nor 'derive' give {experiment.figure!r}, but "
                   f"{', '.join(sorted(known)) or 'nothing'}")
+
+
+def _check_traced(read: Reader, experiment: Experiment) -> None:
+    """Only a program is traced, and conditions are about the states of its threads."""
+    settings = [experiment.run, experiment.quick.get("run", {}), *experiment.parameters,
+                *(one.settings for one in experiment.configurations.values())]
+    traced = any(one.get("traced") for one in settings)
+    if traced and experiment.module:
+        read.fail("traced", "a module makes runs of its own")
+    if experiment.states and not traced:
+        read.fail("states", "no run is traced")
+    for name, formula in experiment.states.items():
+        if unknown := formula.names - set(COUNTS):
+            read.fail(f"states.{name}", f"there is no {sorted(unknown)[0]!r}; there are {', '.join(COUNTS)}")
 
 
 def _read_grid(read: Reader, data: Table) -> None:

@@ -8,8 +8,6 @@ import shlex
 from dataclasses import replace
 from pathlib import Path
 
-from weft_trace import ring
-
 from . import traced
 from .guest import Guests, Result
 from .machine import HostError, Machine
@@ -41,7 +39,7 @@ def _traced(guests: Guests, machine: Machine, stdin: bytes, path: Path, last: in
     """Writes the file."""
     with WorkDirectory() as directory:
         work = Path(directory)
-        naming, rings = traced.prepare(machine, work, min(traced.RECORDS, ring.most(machine.smp)), None)
+        naming, rings = traced.prepare(machine, work, traced.ring_size(machine))
         with contextlib.closing(Last(machine.smp, rings, last, naming.points(NAMES),
                                      naming.points({"on_cpu"}))) as records:
             try:

@@ -20,6 +20,7 @@ from .experiment import Experiment, Run
 from .guest import Guest
 from .guest import run as run_guest
 from .machine import HostError, UsageError
+from .measured import Measured, measure
 from .paths import TOP, build_dir
 
 SAID_OF_A_FAILURE = 4000  # characters of its output
@@ -36,6 +37,7 @@ class Outcome:
     status: str = OK
     results: list[Row] = field(default_factory=list)
     output: str = ""  # of a run that failed
+    measured: Measured | None = None  # of a run that is traced
     seconds: float = 0.0  # on the host
 
 
@@ -83,10 +85,14 @@ def execute(run: Run, patterns: Sequence[str] = (),
     """Boots one guest to its end; its Outcome.  Never raises for what the guest did."""
     try:
         machine = run.machine()
-        result = run_guest(machine, started=started)
+        measured = None
+        if run.traced:
+            result, measured = measure(machine, started)
+        else:
+            result = run_guest(machine, started=started)
     except (HostError, OSError) as error:
         return Outcome(str(error).splitlines()[0])
-    outcome = Outcome(seconds=result.seconds)
+    outcome = Outcome(seconds=result.seconds, measured=measured)
     try:
         if result.error:
             raise HostError(result.error.splitlines()[0])
@@ -97,6 +103,14 @@ def execute(run: Run, patterns: Sequence[str] = (),
         outcome.status = str(error)
         outcome.output = (result.report + result.output)[-SAID_OF_A_FAILURE:]
     return outcome
+
+
+def _add(row: Row, figures: Row) -> None:
+    """Raises UsageError: the program has printed a figure of this name."""
+    for name, value in figures.items():
+        if name in row:
+            raise UsageError(f"the program says {name}, which is a figure of the trace")
+        row[name] = value
 
 
 def rows_of(experiment: Experiment, run: Run, outcome: Outcome) -> list[Row]:
@@ -112,6 +126,10 @@ def rows_of(experiment: Experiment, run: Run, outcome: Outcome) -> list[Row]:
                                 f"{head[name]}"}]
         row = head | {"status": OK} | result
         try:
+            if outcome.measured is not None:
+                _add(row, outcome.measured.figures(experiment.program))
+                for name, formula in experiment.states.items():
+                    _add(row, outcome.measured.condition(experiment.program, name, formula))
             for name, formula in experiment.derive.items():
                 value = formula(row)
                 row[name] = round(value, 6) if isinstance(value, float) else value

@@ -13,6 +13,7 @@ from rich.table import Table
 from weft_trace import events
 from weft_trace.events import Record
 from weft_trace.model import Model
+from weft_trace.objects import THREAD_STATES
 from weft_trace.stats import Stats
 from weft_trace.waits import Wait, Waits
 
@@ -88,6 +89,15 @@ def _states(console, title, things, most):
     table(console, title, ["", "all", *had], rows, most)
 
 
+def _workers(console, figures, most):
+    """Percentages of the time of the threads that a process has made."""
+    rows = [[f"{pid} {figures['processes'].get(pid, '')}".rstrip(), str(found["threads"]), str(len(found["lwps"])),
+             us(found["time"]), *(share(found["states"].get(state, 0), sum(found["states"].values()))
+                                  for state in THREAD_STATES)] for pid, found in figures["workers"].items()]
+    table(console, "Threads made by a process, while the most of them live",
+          ["", "threads", "LWPs", "time", *THREAD_STATES], rows, most)
+
+
 def _matrix(console, title, things, most):
     columns = sorted({to for times in things.values() for to in times}, key=lambda name: (len(name), name))
     if len(columns) > 16:
@@ -122,6 +132,7 @@ def overview(console, figures, waits, most):
     _states(console, "CPUs", {f"CPU {cpu}": times for cpu, times in figures["cpus"].items()}, most)
     _states(console, "LWPs", with_names(figures["lwps"]), most)
     _states(console, "Threads", with_names(figures["threads"]), most)
+    _workers(console, figures, most)
     _matrix(console, "LWPs on CPUs", figures["lwp_on_cpu"], most)
     _matrix(console, "Threads on LWPs", figures["thread_on_lwp"], most)
     queues = {f"CPU {cpu}": queue for cpu, queue in figures["queues"].items()}

@@ -5,14 +5,14 @@ Their records leave the guest's memory while it runs, so that a ring need not ho
 
 import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 
 from weft_trace import events, programs, ring
 from weft_trace.events import Record
 from weft_trace.naming import Naming
 from weft_trace.patch import patched
-from weft_trace.points import Image
+from weft_trace.points import image_of
 
 from . import build, mark
 from .guest import Guest, Result
@@ -36,7 +36,7 @@ def add_options(parser):
 NEEDED = {"on_cpu", "lwp_new", "lwp_idle", "exec", "process_new", "thread_first", "thread_new"}
 
 
-def _sources(machine: Machine) -> dict[str, Path]:
+def sources(machine: Machine) -> dict[str, Path]:
     """The programs that the RAM disk has, with the files that have their lists of points: a program of the build
     may come without debugging information."""
     found = {f"bin/{path.name}": path for path in (machine.build / "bin").iterdir()}
@@ -46,23 +46,34 @@ def _sources(machine: Machine) -> dict[str, Path]:
     return found
 
 
-def names(machine: Machine) -> set[str]:
-    """All events that a trace of the machine can have."""
-    kernel = {point.name for point in Image(machine.build / "weft.elf").points}
-    return kernel | programs.names(_sources(machine).values())
+def names(machine: Machine, found: Mapping[str, Path]) -> set[str]:
+    """All events that a trace of the machine with these programs can have."""
+    kernel = {point.name for point in image_of(machine.build / "weft.elf").points}
+    return kernel | programs.names(found.values())
 
 
-def prepare(machine: Machine, work: Path, records: int, wanted: str | None) -> tuple[Naming, ring.Rings]:
-    """Makes a machine one that records; `wanted`: the events, with commas, or None for all.  Raises UsageError,
-    HostError."""
+def _chosen(machine: Machine, events: str | None) -> set[str] | None:
+    """The events of --events; None: all.  Raises UsageError."""
+    if events is None:
+        return None
+    chosen, known = set(events.split(",")), names(machine, sources(machine))
+    if unknown := chosen - known:
+        raise UsageError(f"there is no event {', '.join(sorted(unknown))}; there are {', '.join(sorted(known))}")
+    return chosen
+
+
+def ring_size(machine: Machine) -> int:
+    """Records of a CPU's ring where no other number is asked for."""
+    return min(RECORDS, ring.most(machine.smp))
+
+
+def prepare(machine: Machine, work: Path, records: int,
+            wanted: Collection[str] | None = None,
+            found: Mapping[str, Path] | None = None) -> tuple[Naming, ring.Rings]:
+    """Makes a machine one that records.  wanted: the events, None: all.  found: the programs that record, of
+    sources(), None: all.  Raises HostError."""
     machine.kernel = work / "weft.elf"
-    chosen = None
-    if wanted is not None:
-        chosen, known = set(wanted.split(",")), names(machine)
-        if unknown := chosen - known:
-            raise UsageError(f"there is no event {', '.join(sorted(unknown))}; there are "
-                             f"{', '.join(sorted(known))}")
-    patching = chosen and chosen | NEEDED
+    patching = None if wanted is None else NEEDED.union(wanted)
     image = patched(machine.build / "weft.elf", machine.kernel, patching)
     size = ring.memory(records, machine.smp)
     machine.rings = records, size
@@ -72,12 +83,12 @@ def prepare(machine: Machine, work: Path, records: int, wanted: str | None) -> t
                                patching)
 
     def patch(disk: Path) -> None:
-        traced.patch(disk, _sources(machine))
+        traced.patch(disk, sources(machine) if found is None else found)
         for name in traced.without:
             print(f"weft: {name} is stripped: what its threads do is not recorded", file=sys.stderr)
 
     machine.disk_written = patch
-    return Naming(image, traced.points, chosen), ring.Rings(work / RINGS, machine.smp, records)
+    return Naming(image, traced.points, wanted), ring.Rings(work / RINGS, machine.smp, records)
 
 
 def named(spool: Spool | Last, naming: Naming) -> Iterator[Record]:
@@ -99,17 +110,18 @@ def run(args, take: Callable[[Iterator[Record]], None]) -> Result:
     machine = machine_from(args)
     if not machine.argv:
         raise UsageError("a trace needs a command, after --")
-    records = args.records or min(RECORDS, ring.most(machine.smp))
+    records = args.records or ring_size(machine)
     if records & (records - 1) or not 0 < records <= ring.most(machine.smp):
         raise UsageError(f"--records: a power of two up to {ring.most(machine.smp)}, not {records}")
     if not args.no_build:
         build.make(debug=machine.debug)
+    wanted = _chosen(machine, args.events)
     mark.warn(machine)
     if machine.timing == "exact" and sys.stdin and not sys.stdin.isatty():
         machine.stdin = sys.stdin.buffer.read()
     with WorkDirectory() as directory:
         work = Path(directory)
-        naming, rings = prepare(machine, work, records, args.events)
+        naming, rings = prepare(machine, work, records, wanted)
         with contextlib.closing(Spool(work, machine.smp, rings)) as spool:
             try:
                 with Guest(machine, work=work) as guest:

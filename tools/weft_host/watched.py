@@ -10,7 +10,6 @@ from weft_monitor import story
 from weft_monitor.changes import Writer
 from weft_monitor.live import InOrder
 from weft_monitor.server import Growing
-from weft_trace import ring
 from weft_trace.model import Model
 
 from . import glance, traced
@@ -37,7 +36,7 @@ class Watched:
         self._title = title
         self._stopped = threading.Event()
         self._trouble: BaseException | None = None
-        self._records = records or min(traced.RECORDS, ring.most(machine.smp))
+        self._records = records or traced.ring_size(machine)
         self.guest: Guest | None = None  # while it runs
         self._glancing = threading.Lock()
         self._ended = False
@@ -56,7 +55,7 @@ class Watched:
     def _prepare(self) -> None:
         machine = self.machine
         self._naming, self._rings = traced.prepare(machine, self._work, self._records,
-                                                   ",".join(story.events_of(traced.names(machine))))
+                                                   story.events_of(traced.names(machine, traced.sources(machine))))
         self._order = InOrder(self._rings, self._margin())
         self._model = Model()
         self._writer = Writer(self._recording)

@@ -13,7 +13,7 @@ What they mean: model.py knows what the machine was at every moment.  objects.py
 of, dispatching.py the kernel's events, threads.py the library's, watcher.py what a model tells.
 
 What is made of them: perfetto.py writes for the Perfetto viewer (protobuf.py is its wire format), tables.py writes
-CSV; stats.py and waits.py compute figures.
+CSV; stats.py, workers.py and waits.py compute figures.  cost.py: what a record costs.
 
 The commands are tools/weft_host/tracecmd.py and statscmd.py.
 """

@@ -64,6 +64,10 @@ class Naming:
         """The points of these events, as ring.Record has them; also those of programs that are patched later."""
         return _Points(names, self._points, self._library)
 
+    def of_program(self, record: ring.Record) -> bool:
+        """Is it of a program's point, not of the kernel's?"""
+        return self._library.has(record.point)
+
     def record(self, record: ring.Record) -> Record:
         """Records of one CPU come in the order of its ring."""
         if self._library.has(record.point):

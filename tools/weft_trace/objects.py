@@ -68,7 +68,8 @@ class Lwp:
 class Thread:
     """A thread of the library.  In its state since `since`; on `lwp` if that is not None."""
 
-    __slots__ = ("begun", "bound", "id", "key", "lwp", "name", "process", "since", "state", "waits", "woken")
+    __slots__ = ("begun", "bound", "first", "id", "key", "lwp", "name", "process", "since", "state", "waits",
+                 "woken")
 
     def __init__(self, key: str, process: Process | None, number: int, time: int) -> None:
         self.key = key  # PID.ID
@@ -80,6 +81,7 @@ class Thread:
         self.begun = time
         self.lwp: Lwp | None = None
         self.bound = False
+        self.first = False  # of its process
         self.waits: Lock | None = None
         self.woken: Wake | None = None
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from .model import Model, Watcher
 from .objects import RUNNING, STATES, THREAD_STATES, Cpu, Lwp, Process, Thread, Wake
+from .workers import Workers
 
 PERCENTS = (50, 99, 99.9)
 
@@ -66,6 +67,7 @@ class Stats(Watcher):
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self.workers = Workers(model)
         self.lwps: defaultdict[str, Counter[str]] = defaultdict(Counter)  # {LWP: {state: time}}
         self.threads: defaultdict[str, Counter[str]] = defaultdict(Counter)
         self.cpus: defaultdict[int, Counter[str]] = defaultdict(Counter)  # RUNNING, "idle", "switch"
@@ -149,6 +151,7 @@ class Stats(Watcher):
             "lwps": {key: _in_order(times, STATES) for key, times in sorted(self.lwps.items(), key=_by_number)},
             "threads": {key: _in_order(times, THREAD_STATES)
                         for key, times in sorted(self.threads.items(), key=_by_number)},
+            "workers": self.workers.figures(),
             "cpus": {str(cpu): _in_order(times, (*STATES, "switch", "idle"))
                      for cpu, times in sorted(self.cpus.items())},
             "lwp_on_cpu": {key: {str(cpu): time for cpu, time in sorted(times.items())}

@@ -78,7 +78,10 @@ class Threads(State):
     def _on_thread_first(self, cpu: Cpu, values: dict[str, str]) -> None:
         """The thread that is there as the process begins, or after a fork."""
         self._on_thread_new(cpu, values)
-        self._thread_state(self._thread(values["thread"]), "OnLWP", cpu.lwp)
+        thread = self._thread(values["thread"])
+        if thread is not None:
+            thread.first = True
+            self._thread_state(thread, "OnLWP", cpu.lwp)
 
     def _on_thread_new(self, _: Cpu, values: dict[str, str]) -> None:
         key = values["thread"]
