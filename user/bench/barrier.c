@@ -20,24 +20,13 @@
  * -r  before each barrier each thread reports to another process: it blocks in a read
  *     for so many microseconds (0: no reports)
  *
- * The line of results contains, beside the keys of bench.h, barrier_ns: the time from one barrier
- * to the next.  Of this time a thread spends on average
- *
- * blocked_ns       Blocked: from its arrival until the barrier opens
- * dispatchable_ns  Dispatchable: until it continues, with the mutex, if an LWP was idle for it when
- *                  the barrier opened
- * runqueue_ns      RunQueue: the same time if no LWP was idle for it
- * onlwp_ns         OnLWP: the rest.  A bound thread is OnLWP also while its LWP wakes up
- *
- * ready_ns is the time from the opening until a waiter continues, bound or not.  user_ns and sys_ns
- * are the CPU time of all LWPs of the process together.  waitcpu_ns is the time in which they were
- * runnable on the kernel's dispatch queues.  lock_ns is the time in which they were parked.
- * lwps_first and lwps count the LWPs of the process after the first barrier and at the end.  In
- * `mxn`, the line also says how often _schedlock was acquired, and how often it was then contended.
- *
- * The library's rule decides which waiter is Dispatchable.  At the opening all other threads are
- * blocked, so all LWPs of the pool except the opener's are idle.  The waiters get these LWPs in the
- * order of their arrival.
+ * The line of results contains, beside the keys of bench.h, barrier_ns: the time from one barrier to
+ * the next, measured from the opening of the first one.  user_ns and sys_ns are the CPU time of all
+ * LWPs of the process together.  waitcpu_ns is the time in which they were runnable on the kernel's
+ * dispatch queues.  lock_ns is the time in which they were parked.  lwps_first and lwps count the LWPs
+ * of the process after the first barrier and at the end.  In `mxn`, the line also says how often
+ * _schedlock was acquired, and how often it was then contended.  A trace tells the states of the
+ * threads (tools/weft_host/measured.py).
  *
  * One lock, barrier.lock; no lock is acquired under it.
  */
@@ -47,7 +36,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <synch.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <thread.h>
 #include <unistd.h>
@@ -66,88 +54,38 @@ static struct {
 static struct {
 	mutex_t lock;
 	cond_t open;
-	long count;       /* threads that have arrived; lock */
-	long passed;      /* barriers that have opened; lock */
-	int64_t released; /* when the last barrier opened; lock */
-	long idle;        /* LWPs of the pool that were idle at that moment; lock */
+	long count;  /* threads that have arrived; lock */
+	long passed; /* barriers that have opened; lock */
 	struct moment first, last;
 } barrier;
 
 struct worker {
 	thread_t thread;
 	volatile int *matrix;
-	/* Times, summed over all barriers. */
-	int64_t blocked, dispatchable, runqueue;
-	int64_t ready; /* from the opening until the thread continued */
 };
 
-/* LWPs of the process that run none of the threads: the library's own, which existed before. */
-static long others;
-
-/* Reads the process's figures at the first barrier, at the last, and where the pool may have
- * grown. */
-static void look(long mine)
+/* Waits until all threads have arrived.  The last thread to arrive wakes up the others; at the first
+ * barrier and at the last one it reads the process's figures.  A woken thread cannot be overtaken by
+ * two barriers, because the next barrier awaits it. */
+static void pass(void)
 {
-	struct moment now;
-
-	if (mine != 0 && mine != opt.barriers && opt.report == 0)
-		return;
-	now = moment();
-	if (mine == 0)
-		barrier.first = now;
-	if (mine == opt.barriers)
-		barrier.last = now;
-	barrier.idle = opt.bound ? 0 : (long)now.lwps - others - 1;
-}
-
-/*
- * Adds barrier `mine` to the times of self, which arrived at `came`, after `earlier` other threads.
- * The measurement begins when the first barrier opens, and ends when the last one opens.
- */
-static void account(struct worker *self, long mine, long earlier, int64_t came, int64_t released,
-		    long idle)
-{
-	int64_t waited = gethrtime() - released;
-
-	if (mine != 0)
-		self->blocked += released - came;
-	if (mine == opt.barriers)
-		return;
-	self->ready += waited;
-	if (opt.bound)
-		return;
-	if (earlier < idle)
-		self->dispatchable += waited;
-	else
-		self->runqueue += waited;
-}
-
-/* Waits until all threads have arrived.  The last thread to arrive notes the time and wakes up
- * the others.  A woken thread cannot be overtaken by two barriers, because the next barrier
- * awaits it. */
-static void pass(struct worker *self)
-{
-	int64_t came = gethrtime(), released;
-	long mine, earlier, idle;
+	long mine;
 
 	must(mutex_lock(&barrier.lock), "mutex_lock");
 	mine = barrier.passed;
-	earlier = barrier.count;
 	if (++barrier.count == opt.threads) {
 		barrier.count = 0;
 		barrier.passed++;
-		look(mine);
-		barrier.released = gethrtime();
+		if (mine == 0)
+			barrier.first = moment();
+		if (mine == opt.barriers)
+			barrier.last = moment();
 		must(cond_broadcast(&barrier.open), "cond_broadcast");
-		must(mutex_unlock(&barrier.lock), "mutex_unlock");
-		return;
+	} else {
+		while (barrier.passed == mine)
+			must(cond_wait(&barrier.open, &barrier.lock), "cond_wait");
 	}
-	while (barrier.passed == mine)
-		must(cond_wait(&barrier.open, &barrier.lock), "cond_wait");
-	released = barrier.released;
-	idle = barrier.idle;
 	must(mutex_unlock(&barrier.lock), "mutex_unlock");
-	account(self, mine, earlier, came, released, idle);
 }
 
 static void *work(void *arg)
@@ -160,7 +98,7 @@ static void *work(void *arg)
 				self->matrix[k]++;
 		if (opt.report != 0)
 			device_wait(opt.report * 1000);
-		pass(self);
+		pass();
 	}
 	return NULL;
 }
@@ -244,9 +182,7 @@ int main(int argc, char **argv)
 {
 	struct worker *workers;
 	pid_t parent = getpid(), loads[MAX_LOAD];
-	struct worker all = {0};
 	int64_t barrier_ns;
-	long waits, passes;
 
 	parse(argc, argv);
 	for (long i = 0; i < opt.load; i++) {
@@ -258,7 +194,6 @@ int main(int argc, char **argv)
 	}
 	if (opt.report != 0)
 		device_start();
-	others = (long)moment().lwps - 1;
 	must(mutex_init(&barrier.lock, USYNC_THREAD, NULL), "mutex_init");
 	must(cond_init(&barrier.open, USYNC_THREAD, NULL), "cond_init");
 	if (opt.concurrency != 0)
@@ -270,25 +205,14 @@ int main(int argc, char **argv)
 		must(thr_create(NULL, 0, work, &workers[i], opt.bound ? THR_BOUND : 0,
 				&workers[i].thread),
 		     "thr_create");
-	for (long i = 0; i < opt.threads; i++) {
+	for (long i = 0; i < opt.threads; i++)
 		must(thr_join(workers[i].thread, NULL, NULL), "thr_join");
-		all.blocked += workers[i].blocked;
-		all.dispatchable += workers[i].dispatchable;
-		all.runqueue += workers[i].runqueue;
-		all.ready += workers[i].ready;
-	}
 	barrier_ns = (barrier.last.real - barrier.first.real) / opt.barriers;
-	passes = opt.barriers * opt.threads;
-	waits = opt.barriers * (opt.threads - 1);
 	printf("result kind=%s concurrency=%ld threads=%ld iterations=%ld size=%ld barriers=%ld "
-	       "load=%ld report=%ld barrier_ns=%lld blocked_ns=%lld dispatchable_ns=%lld "
-	       "runqueue_ns=%lld onlwp_ns=%lld ready_ns=%lld lwps_first=%u",
+	       "load=%ld report=%ld barrier_ns=%lld lwps_first=%u",
 	       opt.bound ? "bound" : "unbound", opt.concurrency, opt.threads, opt.iterations,
 	       opt.size, opt.barriers, opt.load, opt.report, (long long)barrier_ns,
-	       (long long)(all.blocked / passes), (long long)(all.dispatchable / passes),
-	       (long long)(all.runqueue / passes),
-	       (long long)(barrier_ns - (all.blocked + all.dispatchable + all.runqueue) / passes),
-	       (long long)(waits > 0 ? all.ready / waits : 0), barrier.first.lwps);
+	       barrier.first.lwps);
 	print_schedlock();
 	print_since(&barrier.first, &barrier.last);
 	for (long i = 0; i < opt.load; i++) {
