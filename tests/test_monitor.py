@@ -447,6 +447,43 @@ def test_the_page_agrees_with_the_recording(browser, recorded):
             assert sums == pytest.approx([spent(pieces, state) for state in range(8)], abs=1e-3)
 
 
+def test_what_the_monitor_takes(browser, recorded):
+    """Its row has the instructions of all records of the command, of which each takes 48 or 57."""
+    what, _ = read(recorded[0] / "rec")
+    numbers = re.findall(r"(\d+) (?:record|instruction)s", what["facts"]["cost"])
+    records, spent = (int(number) for number in numbers)
+    assert 48 * records < spent < 57 * records
+    assert what["costs"] == sorted(what["costs"]) and what["costs"][-1][1] == spent
+    end = what["costs"][-1][0]
+    with Opened(browser, (recorded[0] / "page.html").as_uri()).loaded() as opened:
+        share = opened.js(f"weftMonitor.runs[0].store.monitorShare(0, {end})")
+        assert share == pytest.approx(100 * spent / (end / 10))  # --mips 100: an instruction takes 10 ns
+        assert f"would be {share:.2g} % of a CPU" in what["facts"]["cost"]
+        half = opened.js(f"[0, {end / 2}].map(t => weftMonitor.runs[0].store.monitorShare(t, t + {end / 2}))")
+        assert sum(half) / 2 == pytest.approx(share)
+
+
+def test_a_recording_says_how_to_get_a_backtrace(browser, recorded, few):
+    """In exact timing the run repeats; the line changes with the cursor.  A recording of fast timing offers none."""
+    with Opened(browser, (recorded[0] / "page.html").as_uri()).loaded() as opened:
+        what, found = read(recorded[0] / "rec")
+        opened.js("weftMonitor.choose(weftMonitor.runs[0], 'thread', weftMonitor.runs[0].store.threads[1])")
+        opened.frame()
+        opened.page.keyboard.press("b")
+        for at in (found[100][0], found[-1][0]):
+            opened.js(f"weftMonitor.go({at})")
+            opened.frame()
+            line = opened.page.locator(".details pre").inner_text()
+            assert f"tools/weft gdb --reverse --at {what['facts']['begin'] + at:.0f} --smp 4 --model mxn" in line
+            assert "-- barrier -s 2 -i 5 -n 20" in line
+    with Opened(browser, few[1]).loaded() as opened:
+        opened.js("weftMonitor.choose(weftMonitor.runs[0], 'thread', weftMonitor.runs[0].store.threads[1])")
+        opened.frame()
+        opened.page.keyboard.press("b")
+        assert opened.page.locator(".details button").is_hidden()
+        assert opened.page.locator(".details pre").is_hidden()
+
+
 def test_steps(browser, few):
     """Each step goes to the time of the next change, and back to the one before."""
     times = sorted({one[0] for one in read(few[2])[1]})
@@ -650,9 +687,14 @@ def test_a_running_guest(browser, living):
         number = opened.js(f"{store}.threads.findIndex(one => one && one.pid == 2 && one.label == '2')")
         opened.until(f"{store}.threads[{number}].track.stateAt({store}.end) == {recordings.BLOCKED}")
         assert opened.js("weftMonitor.time.live")
-        opened.js(f"weftMonitor.choose(weftMonitor.runs[0], 'thread', {store}.threads[{number}])")
-        for _ in range(2):
-            opened.page.locator(".details button").click()
+        opened.until("weftMonitor.runs[0].sections[0].shown.length > 4")
+        row = opened.js(f"weftMonitor.runs[0].sections[0].shown.indexOf({store}.threads[{number}])")
+        high = opened.js("weftMonitor.runs[0].sections[0].row")
+        section = opened.page.locator(".rows.thread canvas").bounding_box()
+        opened.page.mouse.click(section["x"] + 40, section["y"] + (row + 0.5) * high)
+        for again in range(2):
+            if again:
+                opened.page.locator(".details button").click()
             opened.page.locator(".details pre", has_text="wait_for_mutex").wait_for(timeout=60_000)
             opened.js("document.querySelector('.details pre').textContent = ''")
         before = opened.js(f"{store}.end")

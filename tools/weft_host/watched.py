@@ -10,7 +10,11 @@ from weft_monitor import story
 from weft_monitor.changes import Writer
 from weft_monitor.live import InOrder
 from weft_monitor.server import Growing
+from weft_trace import ring
+from weft_trace.cost import cost
+from weft_trace.disassembly import instructions
 from weft_trace.model import Model
+from weft_trace.points import image_of
 
 from . import glance, traced
 from .counts import counted
@@ -19,7 +23,7 @@ from .machine import HostError, Machine
 
 SAY = 0.1  # seconds from one word on the time and the cost to the next
 EVERY = 0.01  # seconds from one look at the rings to the next: ThreadMon's
-INSTRUCTIONS = 60  # of a record, at most (tests/test_trace.py)
+COST_EVERY = 64  # records from one word on what they have cost to the next
 MIPS = 1000  # of a CPU, where none is chosen
 QUANTUM = 1000  # instructions of a round, where no other is chosen
 
@@ -41,6 +45,7 @@ class Watched:
         self._glancing = threading.Lock()
         self._ended = False
         self._say_at = 0.0
+        self._recorded = self._spent = 0  # the command: its records, and the instructions for them
 
     def backtrace(self, number: int) -> str:
         """Of the thread with this number in the recording.  The guest stands still meanwhile.  Raises HostError."""
@@ -59,7 +64,10 @@ class Watched:
         self._order = InOrder(self._rings, self._margin())
         self._model = Model()
         self._writer = Writer(self._recording)
-        self._writer.say(title=self._title)
+        kernel = self.machine.build / "weft.elf"
+        self._each = cost(image_of(kernel), instructions(kernel))
+        self._writer.say(title=self._title, facts={"mips": self.machine.mips or MIPS,
+                                                    "repeats": self.machine.timing == "exact"})
         self._story = story.Story(self._model, self._writer, machine.smp)
 
     def run(self, sink: Sink, source: int | None) -> Result:
@@ -102,10 +110,23 @@ class Watched:
     def _take(self, all: bool) -> None:
         for record in self._order.drain(all):
             self._model.feed(self._naming.record(record))
+            self._spend(record)
         if self._story.begun and (all or time.monotonic() >= self._say_at):
             self._say_at = time.monotonic() + SAY
             self._writer.say(now=self._now(), facts={"cost": self.cost()})
         self._writer.flush()
+
+    def _spend(self, record: ring.Record) -> None:
+        """What the record has cost becomes part of the picture."""
+        if not self._story.begun:
+            return
+        self._recorded += 1
+        self._spent += self._each.program if self._naming.of_program(record) else self._each.kernel
+        if self._recorded % COST_EVERY == 0:
+            self._tell_cost(record.time)
+
+    def _tell_cost(self, time: int) -> None:
+        self._writer.define("costs", [self._story.time(time), self._spent])
 
     def _now(self) -> float:
         """Since the begin of the command."""
@@ -120,20 +141,22 @@ class Watched:
     def _finish(self, result: Result | None) -> None:
         self._ended = True
         self._take(all=True)
+        if self._story.begun:
+            self._tell_cost(self._model.now)
         facts = {} if result is None else {"status": result.status, "error": result.error}
         self._writer.say(over=True, facts=facts)
         self._writer.flush()
 
     def cost(self) -> str:
         """What the trace takes of the guest, in words."""
-        seconds = self._now() / 1e9
-        count, lost = self._order.count, sum(self._rings.lost)
-        share = count * INSTRUCTIONS / (seconds * (self.machine.mips or MIPS) * 1e6) if seconds > 0 else 0.0
-        words = f"{counted(count, 'record')}, at most {INSTRUCTIONS} instructions each"
+        now, lost = self._now(), sum(self._rings.lost)
+        mips = self.machine.mips or MIPS
+        share = 100 * self._spent / (now / 1000 * mips) if now > 0 else 0.0
+        words = f"monitor: {counted(self._recorded, 'record')}, {counted(self._spent, 'instruction')}"
         if self.machine.timing == "exact":
-            words += f": taken out of exact time (would be {100 * share:.2g} % of a CPU)"
+            words += f", taken out of exact time (would be {share:.2g} % of a CPU)"
         else:
-            words += f": {100 * share:.2g} % of a CPU with {MIPS} million instructions a second"
+            words += f", {share:.2g} % of a CPU with {mips} million instructions a second"
         if lost:
             words += f"; {counted(lost, 'record')} LOST: states may be wrong"
         if self._order.late:

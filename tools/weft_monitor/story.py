@@ -115,6 +115,7 @@ class Story(trace_model.Watcher):
     def process(self, time: int, process: "Process") -> None:
         if process.pid == COMMAND and self._begin is None:
             self._begin = time
+            self._writer.say(facts={"begin": time})
             for cpu in self._model.cpus.values():
                 self._tell_cpu(time, cpu)
             for lwp in self._model.lwps.values():

@@ -122,6 +122,32 @@ export class Level {
 	}
 }
 
+// A sum that grows; between two times that are told it grows evenly.
+export class Sum {
+	constructor() {
+		this.t = new Column(Float64Array);
+		this.v = new Column(Float64Array);
+	}
+
+	push(t, v) {
+		this.t.push(t);
+		this.v.push(v);
+	}
+
+	_until(t) {
+		const {t: {a: ts, n}, v: {a: vs}} = this, i = last(this.t, t);
+		if (i + 1 >= n)
+			return n == 0 ? 0 : vs[n - 1];
+		const [from, value] = i < 0 ? [0, 0] : [ts[i], vs[i]];
+		return t <= from ? value : value + (vs[i + 1] - value) * (t - from) / (ts[i + 1] - from);
+	}
+
+	// How much it has grown in a unit of time, from a to b.
+	mean(a, b) {
+		return b > a ? (this._until(b) - this._until(a)) / (b - a) : 0;
+	}
+}
+
 // How many objects are in each state.
 export class Counts {
 	constructor(states) {

@@ -24,8 +24,7 @@ export class Details {
 		this.facts = this.root.appendChild(element("div"));
 		this.button = this.root.appendChild(element("button", "Backtrace"));
 		this.button.type = "button";
-		this.button.title = "Stops the guest for a moment and reads its memory";
-		this.button.addEventListener("click", () => this._backtrace());
+		this.button.addEventListener("click", () => this.backtrace());
 		this.trace = this.root.appendChild(element("pre"));
 		this.trace.hidden = true;
 		this.root.append(element("h2", "Events up to the cursor"));
@@ -37,11 +36,15 @@ export class Details {
 	draw(run) {
 		const {chosen, time} = this.page;
 		this._listEvents(run, time.now);
-		this.button.hidden = !chosen || chosen.kind != "thread" || !this.ask || chosen.run.store.over;
+		const runs = this._runs();
+		this.button.hidden = chosen?.kind != "thread" || !(runs || chosen.run.store.facts.repeats);
+		this.button.title = runs ? "Stops the guest for a moment and reads its memory" : "How to get it: the run repeats";
 		if (!chosen) {
 			this._show("none", [["", "Click on a row or a box, or search (/)."]]);
 			return;
 		}
+		if (!this.trace.hidden && this._follows)
+			this.backtrace();
 		const now = Math.min(time.now, chosen.run.store.end);
 		const rows = {thread: threadRows, lwp: lwpRows, cpu: cpuRows}[chosen.kind](chosen.run.store, chosen.object, now);
 		rows.push(["time", shares(chosen, this.page.window(chosen.run))]);
@@ -63,15 +66,40 @@ export class Details {
 		this.facts.replaceChildren(list);
 	}
 
-	async _backtrace() {
+	_runs() {
+		return Boolean(this.ask && !this.page.chosen?.run.store.over);
+	}
+
+	// Of the chosen thread: from the guest, or how to get it.
+	backtrace() {
 		const {chosen} = this.page;
-		this.button.disabled = true;
-		try {
-			this.trace.textContent = await this.ask(chosen.run, chosen.object);
-		} catch (error) {
-			this.trace.textContent = String(error.message);
-		}
+		if (chosen?.kind != "thread")
+			return;
+		if (this._runs())
+			this._ask(chosen);
+		else if (chosen.run.store.facts.repeats)
+			this._tell(repeated(chosen.run.store, this.page.time.now), true);
+	}
+
+	// A row or a box has been clicked: a guest that runs, and stands at the cursor, is asked.
+	clicked() {
+		if (this._runs() && this.page.time.live)
+			this.backtrace();
+	}
+
+	// follows: the text is about the cursor, and changes with it.
+	_tell(text, follows = false) {
+		if (this.trace.textContent != text)
+			this.trace.textContent = text;
 		this.trace.hidden = false;
+		this._follows = follows;
+	}
+
+	async _ask(chosen) {
+		this.button.disabled = true;
+		const text = await this.ask(chosen.run, chosen.object).catch(error => String(error.message));
+		if (this._of == chosen.object)
+			this._tell(text);
 		this.button.disabled = false;
 	}
 
@@ -87,6 +115,13 @@ export class Details {
 		this.events.replaceChildren(...lines.map((line, i) =>
 			element("li", line, found[i].t == found[0].t ? "last" : undefined)));
 	}
+}
+
+// The command that brings a run of exact timing to a time again, under GDB.
+function repeated({facts, title, end}, now) {
+	const time = facts.begin + Math.round(Math.min(now, end));
+	return `No guest runs any more. GDB goes to this time of the same run:\n\n` +
+		`tools/weft gdb --reverse --at ${time} ${title}\n(gdb) thread apply all backtrace`;
 }
 
 function name(object) {

@@ -337,7 +337,7 @@ class Page {
 			"+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), "0": () => this.fit(),
 			"Home": () => this.go(this.begin), "End": () => this.goLive(), "l": () => this.goLive(),
 			"/": () => at("search").focus(), "j": () => this.chooseNext(1), "k": () => this.chooseNext(-1),
-			"b": () => this.details.button.hidden || this.details.button.click(),
+			"b": () => this.details.backtrace(),
 			"g": () => this.group(), "d": () => this._turn(), "[": () => this.high(-2), "]": () => this.high(2),
 			"?": () => at("keys").showModal(),
 		};
@@ -359,6 +359,7 @@ class Page {
 		mapping.canvas.addEventListener("click", event => {
 			const box = mapping.objectAt(event.offsetX, event.offsetY);
 			this.choose(run, box?.kind ?? "thread", box?.object ?? null);
+			this.details.clicked();
 		});
 		mapping.canvas.addEventListener("pointermove", event => {
 			const box = mapping.objectAt(event.offsetX, event.offsetY);
@@ -403,6 +404,7 @@ class Page {
 		canvas.addEventListener("pointerup", event => {
 			if (from !== null && !moved) {
 				this.choose(run, section.kind, section.objectAt(event.offsetX, event.offsetY));
+				this.details.clicked();
 				if (event.offsetX > section.left)
 					this.go(sheet.t(event.offsetX));
 			}

@@ -5,6 +5,7 @@ import {HEAD_HIGH, ROW, Section} from "./section.js";
 import {Store} from "./store.js";
 
 const LOW = 13; // pixels of a row whose words can be read
+const CPUS = 0.35; // of the height at most
 
 export class Run {
 	constructor(page, narrow) {
@@ -45,7 +46,8 @@ export class Run {
 		const [threads, lwps, cpus] = this.sections, rows = [threads, lwps].filter(one => !one.isGrouped());
 		const grouped = [threads, lwps].filter(one => one.isGrouped()).reduce((sum, one) => sum + one.wish(), 0);
 		const many = rows.reduce((sum, one) => sum + one.shown.length, 0);
-		const room = high - Math.min(cpus.wish(), 0.35 * high) - grouped - rows.length * HEAD_HIGH;
+		cpus.row = Math.max(LOW, Math.min(ROW, Math.floor((CPUS * high - HEAD_HIGH) / cpus.rows())));
+		const room = high - Math.min(cpus.wish(), CPUS * high) - grouped - rows.length * HEAD_HIGH;
 		for (const section of rows)
 			section.row = this.page.row ?? Math.max(LOW, Math.min(ROW, Math.floor(room / (many || 1))));
 	}
@@ -55,7 +57,7 @@ export class Run {
 		const high = this.main.clientHeight - (this.axis?.clientHeight ?? 0);
 		this._fitRows(high);
 		const [threads, lwps, cpus] = this.sections.map(one => one.wish());
-		const forCpus = Math.min(cpus, 0.35 * high), left = high - forCpus;
+		const forCpus = Math.min(cpus, CPUS * high), left = high - forCpus;
 		const forLwps = Math.min(lwps, Math.max(0.35 * left, left - threads));
 		const shares = [left - forLwps, forLwps, forCpus].map(Math.round);
 		this.sections.forEach((section, i) => {

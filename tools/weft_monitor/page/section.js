@@ -5,6 +5,7 @@ import {KINDS} from "./states.js";
 import {said} from "./time.js";
 
 export const ROW = 17, HEAD_HIGH = 26;
+const QUEUE_ROWS = 2; // of the LWPs that wait for CPUs
 const MANY = 400;
 const ARROW = 9; // pixels of the width that an arrow has, or arrows are not drawn
 const TITLES = {thread: "Threads", lwp: "LWPs", cpu: "CPUs"};
@@ -72,7 +73,7 @@ export class Section {
 	_title() {
 		const {objects} = this, {now} = this.page.time;
 		if (this.kind == "cpu")
-			return `CPUs, and the LWPs that wait for them`;
+			return "CPUs, the LWPs that wait for them, and what the monitor takes";
 		const parts = [];
 		if (this.kind == "thread") {
 			const count = this.run.store.counts.at(now);
@@ -90,7 +91,7 @@ export class Section {
 			this.heading.textContent = this.canvas.ariaLabel = title;
 		const {sheet, page, run} = this, {time} = page, grouped = this.isGrouped();
 		const high = this.scroller.clientHeight;
-		const total = grouped ? high : this.shown.length * this.row + (this.kind == "cpu" ? 2 * this.row : 0);
+		const total = grouped ? high : this.rows() * this.row;
 		if (this.total != total) {
 			this.total = total;
 			this.spacer.style.height = `${Math.max(0, total - high)}px`;
@@ -136,8 +137,11 @@ export class Section {
 		this.top = top;
 		const visible = this.shown.slice(first, first + Math.ceil(sheet.height / row) + 1);
 		visible.forEach((one, i) => this._drawOne(one, (first + i) * row - top));
-		if (this.kind == "cpu")
+		if (this.kind == "cpu") {
 			this._drawQueue(this.shown.length * row - top);
+			if (this._hasCosts())
+				this._drawMonitor((this.shown.length + QUEUE_ROWS) * row - top);
+		}
 		if (this.kind == "thread")
 			this._drawWakes();
 	}
@@ -166,12 +170,24 @@ export class Section {
 	_drawQueue(y) {
 		const {sheet, page, run, row, left} = this, {store} = run, {theme, time} = page;
 		const most = Math.max(2, store.cpus.length, ...visibleLevels(store.waiting, time.a, time.b));
-		drawLevel(sheet, store.waiting, y + 2, 2 * row - 4, most, store.end, KINDS.lwp[4][1]);
+		drawLevel(sheet, store.waiting, y + 2, QUEUE_ROWS * row - 4, most, store.end, KINDS.lwp[4][1]);
 		const length = store.waiting.at(Math.min(time.now, store.end));
-		sheet.text("Run queue", 6, y + row, theme.ink, 12);
-		sheet.text(`${length} wait${length == 1 ? "s" : ""}`, left - 8, y + row, theme.ink, 12, "right");
+		sheet.text("Run queue", 6, y + QUEUE_ROWS * row / 2, theme.ink, 12);
+		sheet.text(`${length} wait${length == 1 ? "s" : ""}`, left - 8, y + QUEUE_ROWS * row / 2, theme.ink, 12, "right");
 		sheet.c.fillStyle = theme.line;
-		sheet.c.fillRect(left, y + 2 * row - 2, sheet.width - left, 1);
+		sheet.c.fillRect(left, y + QUEUE_ROWS * row - 2, sheet.width - left, 1);
+	}
+
+	// What the monitor takes of a CPU, in percent of its instructions.  The row is as high as four times the mean
+	// of the window; more than that is cut.
+	_drawMonitor(y) {
+		const {sheet, page, run, row, left} = this, {store} = run, {theme, time} = page;
+		const [from, to] = page.window(run);
+		const most = Math.max(1, 4 * store.monitorShare(Math.max(0, time.a), Math.min(time.b, store.end)));
+		const shown = {mean: (a, b) => Math.min(most, store.monitorShare(a, b))};
+		drawLevel(sheet, shown, y + 2, row - 4, most, store.end, theme.faint);
+		sheet.text("Monitor", 6, y + row / 2, theme.ink, 12);
+		sheet.text(`${percent(store.monitorShare(from, to))} % of a CPU`, left - 8, y + row / 2, theme.ink, 12, "right");
 	}
 
 	// Who woke whom: arrows between rows, if they are few enough to be told apart; those of the chosen thread always.
@@ -209,10 +225,19 @@ export class Section {
 			scroller.scrollTop = at + this.row - scroller.clientHeight;
 	}
 
+	// How many there are, those below the CPUs included.
+	rows() {
+		return this.shown.length + (this.kind == "cpu" ? QUEUE_ROWS + this._hasCosts() : 0);
+	}
+
+	// An old recording has none.
+	_hasCosts() {
+		return this.run.store.spent.t.n > 0;
+	}
+
 	// How high it would like to be, in pixels.
 	wish() {
-		const extra = this.kind == "cpu" ? 2 : 0;
-		return HEAD_HIGH + (this.isGrouped() ? 180 : Math.max(1, this.shown.length + extra) * this.row);
+		return HEAD_HIGH + (this.isGrouped() ? 180 : Math.max(1, this.rows()) * this.row);
 	}
 
 	// What a pointer says about a piece of the history.
@@ -223,6 +248,11 @@ export class Section {
 		const {t: {a: ts, n}, s: {a: ss}} = object.track, end = i + 1 < n ? ts[i + 1] : this.run.store.end;
 		return `${object.label} ${object.name}: ${this.states[ss[i]][0]} for ${said(end - ts[i])}`;
 	}
+}
+
+// Two digits are enough.
+function percent(value) {
+	return value >= 10 ? value.toFixed(0) : value >= 1 ? value.toFixed(1) : value.toFixed(2);
 }
 
 const INIT = 1;

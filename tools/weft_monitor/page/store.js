@@ -1,5 +1,5 @@
 // What has happened in one run.  changes.py says what blocks and changes are.
-import {Column, Counts, Level, Track, last} from "./columns.js";
+import {Column, Counts, Level, Sum, Track, last} from "./columns.js";
 import {CPU, LWP, THREAD} from "./states.js";
 
 const CHANGE = 24; // bytes
@@ -18,6 +18,7 @@ export class Store {
 		this.owners = new Map(); // number of a text: Track whose x is the thread
 		this.counts = new Counts(THREAD.length);
 		this.waiting = new Level(); // LWPs on all run queues
+		this.spent = new Sum(); // instructions that the monitor has taken
 		this.wakes = {t: new Column(Float64Array), woken: new Column(Int32Array), waker: new Column(Int32Array),
 			cause: new Column(Int32Array), isThread: new Column(Uint8Array), cpu: new Column(Uint16Array)};
 		this.notes = {t: new Column(Float64Array), text: new Column(Int32Array), lwp: new Column(Int32Array),
@@ -35,6 +36,8 @@ export class Store {
 			this._define(this.threads, id, `${number}`, pid, name, THREAD);
 		for (const [id, pid, number, name] of what.lwps ?? [])
 			this._define(this.lwps, id, `${pid}/${number}`, pid, name, LWP);
+		for (const [t, instructions] of what.costs ?? [])
+			this.spent.push(t, instructions);
 		for (const [id, text] of what.texts ?? [])
 			this.texts[id] = text;
 		for (let id = this.cpus.length; id < (what.cpus ?? 0); id++) {
@@ -115,6 +118,12 @@ export class Store {
 				this.owners.set(a, new Track(2));
 			this.owners.get(a).push(t, b == NONE ? 0 : 1, b, NONE);
 		}
+	}
+
+	// What the monitor has taken of a CPU from a to b, in percent.
+	monitorShare(a, b) {
+		const instructions = (this.facts.mips ?? 1000) / 1000; // of a CPU in a nanosecond
+		return 100 * this.spent.mean(a, b) / instructions;
 	}
 
 	// The change with a number.
