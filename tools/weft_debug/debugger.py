@@ -14,6 +14,7 @@ from weft_host.recording import addresses
 from .guest import Guest, Process, Registers
 from .memory import KERNEL_HALF, MASK, MemoryFault
 from .motion import Exit, Landmark, Meeting, Motion
+from .numbering import Numbering
 from .points import KERNEL_PID, Points
 from .programs import Programs
 from .qemu import ANSWER_SECONDS, Ended, LiveMachine, Stub
@@ -120,6 +121,15 @@ class Debugger:
         program = self.program
         return None if program is None else \
             next((p for p in reversed(self.view.living()) if self.runs(p, program)), None)
+
+    def join(self, numbering: Numbering) -> None:
+        """The program, as soon as it runs, is joined to the kernel's inferior."""
+        found = self.main_process()
+        self.motion.joins = True
+        self.view.shown = {KERNEL_PID}
+        if found is not None:
+            self.view.shown.add(found.pid)
+            self.main_pid = numbering.program = found.pid
 
     # --- landmarks ----------------------------------------------------------------------------------
 

@@ -111,6 +111,7 @@ class Motion:
         self._reset = False  # QEMU will not let the machine go on
         self.focus = Id(KERNEL_PID, 1)  # what the user looks at
         self.stepped = self.focus  # the thread that GDB steps backwards
+        self.joins = False  # the program has its threads in the kernel's inferior (numbering.py)
 
     def watch_for(self, landmarks: Iterable[Landmark]) -> None:
         self._landmarks = {landmark.address: landmark for landmark in landmarks}
@@ -350,7 +351,7 @@ class Motion:
                 if thread is not None:
                     return thread
         if KERNEL_PID in owners and (address >= KERNEL_HALF or self._is_program(here)):
-            return self._view.kernel_id(processor)
+            return (self._view.thread_on(processor) if self.joins else None) or self._view.kernel_id(processor)
         return None
 
     def _interrupted(self, told: Stop) -> Id:
@@ -373,7 +374,8 @@ class Motion:
         process = self._view.process(id.pid)
         if process is None and id.pid != KERNEL_PID:
             self._say(f"weft: process {id.pid} has ended\n")
-            return self.exit_of(id.pid, 0)
+            return Report(0, self._view.kernel_id(self._view.processors[0])) if self.joins else \
+                self.exit_of(id.pid, 0)
         self._say(f"weft: thread {id.tid} of process {id.pid} has ended\n")
         return Report(0, next(other for other in self._view.ids() if other.pid == id.pid))
 

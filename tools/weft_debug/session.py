@@ -1,6 +1,7 @@
 """One GDB's session: each packet, and its answer."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from weft_host.machine import HostError
 from weft_host.packets import Closed
@@ -10,6 +11,7 @@ from . import words
 from .debugger import Debugger, Served
 from .memory import MemoryFault
 from .motion import Action, Exit, Report
+from .numbering import Numbering
 from .points import KERNEL_PID
 from .protocol import ALL, ANY, PACKET_SIZE, Id, Wire, piece, unescape
 from .qemu import Ended
@@ -35,6 +37,7 @@ class Session:
         self._main_pid = debugger.main_pid if debugger is not None else None
         self._selected = Id(KERNEL_PID, ANY)  # Hg
         self._told: set[int] = set()  # processes that GDB knows
+        self.numbering = Numbering()
         self._ended = False  # the machine has
         self.used = False  # a packet has come
         self._threads = b""
@@ -46,7 +49,7 @@ class Session:
             (b"qXfer:threads:read::", self._thread_list), (b"qXfer:exec-file:read:", self._exec_file),
             (b"qXfer:osdata:read:processes:", self._processes),
             (b"qXfer:features:read:", self._feature), (b"qAttached", lambda rest: b"1"),
-            (b"qC", lambda rest: f"QC{self._subject().id}".encode()), (b"qSymbol", lambda rest: OK),
+            (b"qC", lambda rest: f"QC{self.numbering.theirs(self._subject().id)}".encode()), (b"qSymbol", lambda rest: OK),
             (b"qfThreadInfo", self._first_threads), (b"qsThreadInfo", lambda rest: b"l"),
             (b"qRcmd,", self._monitor), (b"vCont?", lambda rest: b"vCont;c;C;s;S;r"),
             (b"vAttach;", self._attach), (b"vKill;", self._kill_one), (b"D", self._detach),
@@ -125,7 +128,7 @@ class Session:
 
     async def _run(self, packet: bytes) -> bytes:
         if packet.startswith(b"vCont;"):
-            actions = [_action(word) for word in packet[6:].decode().split(";") if word]
+            actions = [self._action(word) for word in packet[6:].decode().split(";") if word]
         else:  # of a GDB without vCont
             actions = [Action("s" if packet[:1] in (b"s", b"S") else "c", self._subject().id)]
         if self.stays:
@@ -133,14 +136,20 @@ class Session:
             return self._stop(Report(5, self._subject().id))
         return self._stop(await self.debugger.motion.resume(actions, self._wire.stop))
 
+    def _action(self, word: str) -> Action:
+        action = _parse_action(word)
+        return replace(action, id=self.numbering.ours(action.id))
+
     def _stop(self, what: Report | Exit) -> bytes:
         """A stop reply."""
         if isinstance(what, Exit):
-            self._told.discard(what.pid)
-            return b"%s;process:%x" % (b"X%02x" % what.signal if what.signal else b"W%02x" % what.status, what.pid)
+            pid = self.numbering.inferior(what.pid)
+            self._told.discard(pid)
+            return b"%s;process:%x" % (b"X%02x" % what.signal if what.signal else b"W%02x" % what.status, pid)
         self.select(what.id)
-        self._told.add(what.id.pid)
-        return f"T{what.signal:02x}thread:{what.id};{what.more}".encode()
+        id = self.numbering.theirs(what.id)
+        self._told.add(id.pid)
+        return f"T{what.signal:02x}thread:{id};{what.more}".encode()
 
     def _why(self, rest: bytes) -> bytes:
         ids = list(self.debugger.view.ids())
@@ -159,13 +168,21 @@ class Session:
     def _thread_list(self, rest: bytes) -> bytes:
         offset, length = _numbers(rest)
         if offset == 0:
-            ids = [] if self._ended else list(self.debugger.view.ids())
-            self._threads = b"<threads></threads>" if self._ended else self.debugger.view.xml(ids)
-            self._told |= {id.pid for id in ids}
+            ids = self._ids()
+            self._threads = self.debugger.view.xml(ids, self.numbering) if ids else b"<threads></threads>"
+            self._told |= {self.numbering.inferior(id.pid) for id in ids}
         return piece(self._threads, offset, length)
 
     def _first_threads(self, rest: bytes) -> bytes:
-        return b"m" + ",".join(str(id) for id in self.debugger.view.ids()).encode()
+        return b"m" + ",".join(str(self.numbering.theirs(id)) for id in self._ids()).encode()
+
+    def _ids(self) -> list[Id]:
+        """The threads that GDB is to have."""
+        if self._ended:
+            return []
+        if self.numbering.joins:
+            self.debugger.join(self.numbering)
+        return list(self.debugger.view.ids())
 
     def _exec_file(self, rest: bytes) -> bytes:
         pid, _, where = rest.partition(b":")
@@ -185,16 +202,16 @@ class Session:
 
     def cpu_of(self, pid: int, tid: int) -> int | None:
         """The CPU that a thread is on, in user mode or in the kernel."""
-        thread = self.debugger.view.resolve(Id(pid, tid)).thread
+        thread = self.debugger.view.resolve(self.numbering.ours(Id(pid, tid))).thread
         on = thread.lwp.on if thread is not None and thread.lwp is not None else None
         return None if on is None else on.id
 
     def _is_alive(self, rest: bytes) -> bytes:
-        self.debugger.view.resolve(Id.parse(rest.decode()))
+        self.debugger.view.resolve(self.numbering.ours(Id.parse(rest.decode())))
         return OK
 
     def _select(self, rest: bytes) -> bytes:
-        id = Id.parse(rest[1:].decode())
+        id = self.numbering.ours(Id.parse(rest[1:].decode()))
         if rest[:1] == b"g" and id.pid > 0:
             self.select(id)
         elif rest[:1] == b"c":
@@ -354,7 +371,7 @@ class Session:
     # --- points ------------------------------------------------------------------------------------
 
     def _add_point(self, rest: bytes) -> bytes:
-        point, pid = _point(rest), self._selected.pid
+        point, pid = _point(rest), self.numbering.inferior(self._selected.pid)
         space = self.debugger.space_of(pid, point.address)
         if space is None and pid != KERNEL_PID:
             # In a recorded run it may have ended, or not begun.
@@ -367,7 +384,7 @@ class Session:
 
     def _remove_point(self, rest: bytes) -> bytes:
         # The process may have ended.
-        self.debugger.points.remove(_point(rest), self._selected.pid)
+        self.debugger.points.remove(_point(rest), self.numbering.inferior(self._selected.pid))
         return OK
 
     # --- the monitor ----------------------------------------------------------------------------------
@@ -395,7 +412,7 @@ def _point(rest: bytes) -> Point:
     return Point(int(kind), int(address, 16), int(length, 16))
 
 
-def _action(word: str) -> Action:
+def _parse_action(word: str) -> Action:
     """One of vCont's: c, C SIGNAL, s, S SIGNAL or r BEGIN,END, perhaps with :THREAD."""
     what, colon, id = word.partition(":")
     whose = Id.parse(id) if colon else Id(ALL, ALL)

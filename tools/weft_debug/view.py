@@ -11,6 +11,7 @@ from xml.sax.saxutils import quoteattr
 
 from .guest import Cpu, Guest, Home, Lwp, Process, Registers, Thread
 from .memory import MemoryFault, Space
+from .numbering import Numbering
 from .points import KERNEL_PID
 from .protocol import ALL, ANY, Id
 from .qemu import Description
@@ -163,12 +164,14 @@ class View:
 
     # --- texts ----------------------------------------------------------------------------------------
 
-    def xml(self, ids: Iterable[Id]) -> bytes:
+    def xml(self, ids: Iterable[Id], numbering: Numbering) -> bytes:
         """A list of threads (qXfer:threads:read)."""
         out = ["<threads>"]
         for id in ids:
             name, text, core = self._words(id)
-            out.append(f'<thread id="{id}"{"" if core is None else f" core={quoteattr(str(core))}"}'
+            if numbering.joins:  # VS Code shows the name alone
+                name, text = f"{name or id.tid}: {text}", ""
+            out.append(f'<thread id="{numbering.theirs(id)}"{"" if core is None else f" core={quoteattr(str(core))}"}'
                        f'{f" name={quoteattr(name)}" if name else ""}>{_content(text)}</thread>')
         return "\n".join([*out, "</threads>"]).encode()
 

@@ -4,6 +4,7 @@
     weft-show PID...                 GDB has these processes from its next list of threads on
     weft-want PID                    weft-programs has this process again that GDB has detached
     weft-stay                        the next packet that runs the machine does not
+    weft-join                        the program's threads are the kernel's inferior's (numbering.py)
     weft-main                        the pid of the program that the guest runs first, or none
     weft-cpu PID TID                 the CPU that executes a thread of a process, or that its LWP is on, or None
     weft-thread PID TID              GDB steps this thread
@@ -33,10 +34,15 @@ def answer(session: "Session", text: str) -> str:
     """The text that GDB prints."""
     debugger = session.debugger
     match text.split():
+        case ["weft-programs"] if session.numbering.joins:
+            return ""
         case ["weft-programs"]:
             return "".join(f"{process.pid} {session.file_of(process.pid)}\n" for process in debugger.view.wanted())
         case ["weft-show", *pids]:
             debugger.view.shown.update(map(int, pids))
+            return ""
+        case ["weft-join"]:
+            session.numbering.joins = True
             return ""
         case ["weft-main"]:
             main = debugger.main_process()
@@ -52,10 +58,10 @@ def answer(session: "Session", text: str) -> str:
         case ["weft-cpu", pid, tid]:
             return f"{session.cpu_of(int(pid), int(tid))}\n"
         case ["weft-here"]:
-            id = debugger.view.id_on(0)
+            id = session.numbering.theirs(debugger.view.id_on(0))
             return f"{id.pid} {id.tid}\n"
         case ["weft-thread", pid, tid]:
-            session.select(Id(int(pid), int(tid)))
+            session.select(session.numbering.ours(Id(int(pid), int(tid))))
             return ""
         case ["weft-goal", _]:
             session.jumps = True

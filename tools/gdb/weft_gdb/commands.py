@@ -220,15 +220,37 @@ Brings GDB's inferiors up to date, and selects that of the program that the gues
         with inferiors.silence():
             gdb.execute("stepi", to_string=True)
         inferiors.refresh()
-        pid = inferiors.ask("weft-main").strip()
-        file = (inferiors.files() or {}).get(int(pid)) if pid.isdigit() else None
-        if program is None and file:
-            gdb.execute(f"weft-program {file}", to_string=True)
+        pid = _take_program()
         with inferiors.silence():
             for inferior in gdb.inferiors():
                 if str(inferior.pid) == pid:
                     gdb.execute(f"inferior {inferior.num}", to_string=True)
         gdb.execute("frame")
+
+
+class Ide(gdb.Command):
+    """weft-ide: what is to be done after an IDE has connected.
+
+Makes the program that the guest runs first, and the kernel, one inferior: many IDEs show the threads of GDB's
+first inferior alone.  The threads of the program then have numbers above 1000, and their states in their names."""
+
+    def __init__(self):
+        super().__init__("weft-ide", gdb.COMMAND_STATUS)
+
+    def invoke(self, argument, from_tty):
+        _take_program()
+        inferiors.ask("weft-join")
+        inferiors.refresh()
+        gdb.execute("info threads", to_string=True)  # GDB asks for them
+
+
+def _take_program():
+    """The kernel's inferior has the symbols of the program that the guest runs first.  Its pid, or another word."""
+    pid = inferiors.ask("weft-main").strip()
+    file = (inferiors.files() or {}).get(int(pid)) if pid.isdigit() else None
+    if program is None and file:
+        gdb.execute(f"weft-program {file}", to_string=True)
+    return pid
 
 
 def _pid(word):
@@ -306,5 +328,5 @@ def _process_of_program():
     return found
 
 
-for command in (Cpus, Cpu, Lwps, Threads, Program, Main, Refresh, Attach):
+for command in (Cpus, Cpu, Lwps, Threads, Program, Main, Ide, Refresh, Attach):
     command()

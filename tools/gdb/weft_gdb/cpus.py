@@ -8,7 +8,7 @@ import contextlib
 
 import gdb
 
-from .inferiors import cpu_shown
+from .inferiors import cpu_shown, cpu_threads
 from .kernel import kernel_variable, lwp_type
 from .memory import UserMemory
 
@@ -42,15 +42,15 @@ class VirtualCPU:
 
 
 def _registers():
-    """The registers of each CPU, by its number, those of a thread's that GDB does not know left out."""
+    """The registers of each CPU, by its number, those left out that GDB does not know."""
     names = {name: "eflags" if name == "rflags" else name for name in REGISTERS}
     selected, frame = gdb.selected_thread(), gdb.selected_frame()
     found = {}
     try:
-        for thread in gdb.selected_inferior().threads():
+        for number, thread in cpu_threads().items():
             thread.switch()
             newest = gdb.newest_frame()
-            values = found[thread.ptid[1] - 1] = {}
+            values = found[number] = {}
             for name, theirs in names.items():
                 with contextlib.suppress(gdb.error):  # it is not available
                     values[name] = int(newest.read_register(theirs)) & (1 << 64) - 1

@@ -16,6 +16,7 @@ import gdb
 
 KERNEL = 1  # GDB's number of the kernel's inferior
 KERNEL_PID = 0x7FFFFFFE
+JOINED = 1000  # above this, a thread of the kernel's inferior is one of the program (weft_debug/numbering.py)
 
 # The machine runs as a whole, so that a `continue` is one of all inferiors.
 SETTINGS = ("set schedule-multiple on", "set sysroot", "set exec-file-mismatch off", "set confirm off",
@@ -158,16 +159,27 @@ def silence():
 def in_kernel():
     """The kernel's inferior is selected: kernel symbols are found, and registers are those of a CPU, of the one
     that executes the selected thread if one does."""
-    if gdb.selected_inferior().num == KERNEL or not any(i.num == KERNEL for i in gdb.inferiors()):
+    if shows_cpu() or not any(i.num == KERNEL for i in gdb.inferiors()):
         yield
         return
     number = cpu_shown()
     with staying():
         gdb.execute(f"inferior {KERNEL}", to_string=True)
-        for thread in gdb.selected_inferior().threads():
-            if thread.ptid[1] - 1 == number:
-                thread.switch()
+        threads = cpu_threads()
+        if threads:
+            threads.get(number, next(iter(threads.values()))).switch()
         yield
+
+
+def shows_cpu():
+    """Do GDB's own commands show a thread of the kernel's inferior that is a CPU?"""
+    thread = gdb.selected_thread()
+    return gdb.selected_inferior().num == KERNEL and (thread is None or thread.ptid[1] < JOINED)
+
+
+def cpu_threads():
+    """{number of a CPU: its thread}, while the kernel's inferior is selected."""
+    return {thread.ptid[1] - 1: thread for thread in gdb.selected_inferior().threads() if thread.ptid[1] < JOINED}
 
 
 def cpu_shown():
@@ -175,7 +187,7 @@ def cpu_shown():
     thread = gdb.selected_thread()
     if thread is None:
         return None
-    if gdb.selected_inferior().num == KERNEL:
+    if shows_cpu():
         return thread.ptid[1] - 1
     said = ask(f"weft-cpu {thread.ptid[0]} {thread.ptid[1]}").strip()
     return int(said) if said.isdigit() else None

@@ -69,7 +69,7 @@ def _processor_at(cpu):
     """The address of the next instruction; cpu: the one that has the token.  Another CPU's thread shows where that
     CPU waits for its turn."""
     selected = gdb.selected_thread()
-    thread = next(thread for thread in gdb.selected_inferior().threads() if thread.ptid[1] == cpu + 1)
+    thread = inferiors.cpu_threads()[cpu]
     thread.switch()
     pc = int(gdb.newest_frame().pc())
     selected.switch()
