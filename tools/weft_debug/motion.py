@@ -34,6 +34,7 @@ POLL_SECONDS = 0.5  # how often a thread that is waited for is looked for
 MOST_WORDS = 4  # on the kernel's stack, above what the interrupted code has
 # Qqemu.sstep: interrupts and timers stay out of a step, or not.
 ALONE, AS_IT_IS = 7, 1
+EXIT = "machine_exit+"
 SIGINT, SIGQUIT, SIGTRAP, SIGABRT = 2, 3, 5, 6
 
 
@@ -324,6 +325,8 @@ class Motion:
             return Report(SIGTRAP, self._interrupted(told), f"replaylog:{told.log};")
         if told.signal == SIGQUIT:
             self._reset = True
+            if self._exits():
+                raise Ended
             self._say("weft: the guest has reset itself (a triple fault): it stands where that was\n")
             return Report(SIGABRT, self._view.kernel_id(told.processor))
         if told.signal != SIGTRAP:
@@ -341,6 +344,12 @@ class Motion:
                 return tells[1] or Report(self._landmarks[address].signal, self._view.kernel_id(told.processor))
         hit = self._hit(self._points.owners(self._points.breakpoints_at(address)), told.processor, address)
         return None if hit is None else Report(SIGTRAP, hit)
+
+    def _exits(self) -> bool:
+        """Has the kernel made QEMU end?  From 9.1 on, QEMU then stays as it does after a reset."""
+        symbols = self._view.guest.symbols
+        places = [self._machine.registers(processor)["rip"] for processor in self._view.processors]
+        return any(symbols.function(place).startswith(EXIT) for place in places)
 
     def _hit(self, owners: dict[int, int | None], processor: int, address: int) -> Id | None:
         """The thread that has come to a point of these inferiors, or None."""

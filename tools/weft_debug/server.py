@@ -26,12 +26,12 @@ JOIN_SECONDS = 5
 
 
 class Server:
-    """Serves one GDB after another.  debugger: one that has the machine already, for the first GDB."""
+    """Serves one GDB after another.  busy: there is one."""
 
     def __init__(self, served: Served) -> None:
         self._served = served
         self._waiting: Debugger | None = None
-        self._busy = False
+        self.busy = False
         self.failure: HostError | None = None
 
     async def begin(self) -> None:
@@ -44,10 +44,10 @@ class Server:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection."""
-        if self._busy:  # a machine has one debugger
+        if self.busy:  # a machine has one debugger
             writer.close()
             return
-        self._busy = True
+        self.busy = True
         wire = Wire(reader, writer)
         session = Session(wire, self._served, self._waiting)
         waiting, self._waiting = self._waiting, None
@@ -67,7 +67,7 @@ class Server:
             else:
                 session.leave()
             await wire.close()
-            self._busy = False
+            self.busy = False
 
 
 @contextlib.contextmanager

@@ -106,7 +106,9 @@ def on_port(guest, port):
     await_stub(stub, guest.qemu)
     machine = guest.machine
     try:
-        with serving(Server(served_of(machine, stub, guest.qemu.kill)), port=port,
+        server = Server(served_of(machine, stub, guest.qemu.kill))
+        guest.held = lambda: server.busy
+        with serving(server, port=port,
                      begin=machine.debugger == "wait" and bool(machine.argv)):
             print(f"weft: weft gdb --attach {port} opens GDB on this guest\r", file=sys.stderr, flush=True)
             yield

@@ -26,6 +26,7 @@ from typing import IO
 
 from .console import ConsoleFilter
 from .cores import Place, batch, threads
+from .events import Events
 from .machine import QMP_SOCKET, HostError, Machine
 from .monitor import Monitor
 from .workdir import WorkDirectory, explained
@@ -40,6 +41,9 @@ QEMU_STANDSTILL = 37  # 2 * QEMU_EXIT_STANDSTILL + 1
 
 LAST_WORDS = 5.0  # seconds for the kernel's report at the time limit
 AGAIN = 0.5  # seconds without one
+HELD_SECONDS = 0.2  # how often a debugger is looked for
+
+RESET = "the guest has reset itself"
 
 CTRL_A, CTRL_D = b"\x01", b"\x04"
 
@@ -94,6 +98,8 @@ class Guest:
         self._place: Place | None = None  # of exact timing
         # Descriptors: what relay() calls when one can be read.
         self.watched: dict[int, Callable[[], None]] = {}
+        # Does a debugger hold the guest?  Then one that has reset itself stays until the debugger goes.
+        self.held: Callable[[], bool] = lambda: False
 
     def __enter__(self) -> "Guest":
         self._work = None
@@ -102,9 +108,11 @@ class Guest:
         else:
             self._work = WorkDirectory()
             self.work = Path(self._work.name)
+        self._events = Events()
+        self.watched[self._events.fileno()] = self._take_event
         try:
             try:
-                command = self.machine.qemu(self.work, self.terminal, "stdio,signal=off", stays=True)
+                command = self.machine.qemu(self.work, self.terminal, "stdio,signal=off", self._events.theirs.fileno())
                 self._errors = open(self.work / "stderr", "w+")
             except OSError as error:
                 raise explained(error, self.work) from error
@@ -117,7 +125,8 @@ class Guest:
             self.qemu = subprocess.Popen([*before, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=self._errors, start_new_session=True,
                                          preexec_fn=None if before or _LIBC is None else die_with_parent,
-                                         bufsize=0)
+                                         pass_fds=[self._events.theirs.fileno()], bufsize=0)
+            self._events.theirs.close()
             self._settle(self.qemu.pid)
         except BaseException:
             self._leave()
@@ -137,6 +146,7 @@ class Guest:
             batch(pid)
 
     def _leave(self) -> None:
+        self._events.close()
         if self._place is not None:
             self._place.leave()
         if self._work is not None:
@@ -170,6 +180,10 @@ class Guest:
                 wants.append(source)
             sends = [into] if self.filter.ready and self._to_guest else []
             left = None if deadline is None else deadline - time.monotonic()
+            if self._events.reset:
+                if not self.held():
+                    return self._was_reset(sink, out)
+                left = HELD_SECONDS
             if left is not None and left <= 0:
                 hung = self.filter.panicked
                 if self.machine.recording:
@@ -205,6 +219,16 @@ class Guest:
         result.cpu_seconds = cpu_seconds
         return result
 
+    def _take_event(self) -> None:
+        if not self._events.take():
+            del self.watched[self._events.fileno()]
+
+    def _was_reset(self, sink: Sink, out: int) -> Result:
+        """It has reset itself, and stands still."""
+        self._read_on(sink, out, 0)  # QEMU has written all before it told
+        self._flush(sink)
+        return self._look(self._result(STATUS_PANIC, RESET))
+
     def _look(self, result: Result) -> Result:
         """The guest has failed: takes from its memory what that tells, if QEMU is still there."""
         if not self.machine.picture and self.machine.keep is None:
@@ -218,6 +242,8 @@ class Guest:
             return result
         try:
             with Standing(self.work, self.machine, result.panic) as standing:
+                if result.error == RESET and not standing.resets():
+                    result.error += " (a triple fault)"
                 result.picture = standing.picture()
                 if self.machine.keep is not None:
                     path = crash_path(self.machine.keep, self.machine.stem())
@@ -335,8 +361,8 @@ class Guest:
         if code == QEMU_HALTED and self.filter.status is not None:
             return self._result(self.filter.status & 0xff)
         if code == 0:
-            # With -no-reboot, QEMU ends so on a reset.
-            return self._result(STATUS_PANIC, "the guest reset itself (a triple fault?)")
+            # With -no-reboot, QEMU ends so on a reset, if it does not stay.
+            return self._result(STATUS_PANIC, RESET)
         self._errors.seek(0)
         said = self._errors.read().strip()
         return self._result(STATUS_HOST, f"QEMU ended with status {code}" +

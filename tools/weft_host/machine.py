@@ -283,10 +283,11 @@ class Machine:
                 "-object", f"memory-backend-file,id=rings,mem-path={path},size={size},share=on",
                 "-device", f"pc-dimm,memdev=rings,addr={self._rings_at << 20}"]
 
-    def qemu(self, work: str | Path, terminal: bool, console: str, stays: bool = False) -> list[str]:
+    def qemu(self, work: str | Path, terminal: bool, console: str, events: int | None = None) -> list[str]:
         """The command line of QEMU; what it needs is written into the directory `work`.
-        console: the back end of the serial console, a -chardev without its id.  stays: a guest that does not
-        end well stands still, and QEMU stays, if there can be a monitor (not for a recording)."""
+        console: the back end of the serial console, a -chardev without its id.  events: a socket, as a number that
+        QEMU inherits, on which it tells how the guest ends (events.py).  With it, a guest that does not end well
+        stands still, and QEMU stays, if there can be a monitor (not for a recording)."""
         self.check()
         if shutil.which(QEMU) is None:
             raise HostError(f"{QEMU} is not installed (Debian: qemu-system-x86; `make setup`)")
@@ -304,13 +305,15 @@ class Machine:
                    "-device", "isa-debug-exit,iobase=0xf4,iosize=4"]
         socket = f"{work}/{QMP_SOCKET}"
         # If the socket's name is too long, only what tells of a failure is lost.
-        stays = stays and not self.recording and len(os.fsencode(socket)) < SOCKET_NAME
+        stays = events is not None and not self.recording and len(os.fsencode(socket)) < SOCKET_NAME
         if self.wanted or self.recording or stays:
             command += ["-qmp", f"unix:{socket},server=on,wait=off"]
         if self.is_counted():
             command += ["-qmp", f"unix:{work}/{COUNTER},server=on,wait=off"]
-        if self.stepped:  # a guest that resets itself stands still, for GDB
+        if self.stepped or stays:  # a guest that resets itself stands still
             command += ["-action", "shutdown=pause"]
+        if stays:
+            command += ["-chardev", f"socket,id=events,fd={events}", "-mon", "chardev=events,mode=control"]
         if self.debugger is not None:
             command += ["-gdb", f"unix:{work}/stub,server=on,wait=off"]
             command += ["-S"] if self.debugger == "wait" else []

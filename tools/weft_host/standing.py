@@ -81,6 +81,12 @@ class Standing:
         with explained():
             return picture(self.guest, most=MOST_LINES)
 
+    def resets(self) -> bool:
+        """Has the kernel reset the machine?  Else it was the processor, after a fault in a double fault."""
+        with explained():
+            return any(self.guest.symbols.function(cpu.registers["rip"]).startswith("machine_reset+")
+                       for cpu in self.guest.cpus)
+
     def keep(self, path: Path, ended: Ended, said: str) -> None:
         """path: of crash_path(), and removed if this fails.  said: the picture."""
         try:
