@@ -159,12 +159,22 @@ def test_a_panic(gdb, timing):
     assert "weft: panic: machine check" in output  # it goes on to its report
 
 
+TRIPLE_FAULT = """\
+inferior 1
+python
+address = int(gdb.parse_and_eval("(unsigned long) &'cpu.c'::idt"))
+gdb.selected_inferior().write_memory(address, bytes(4096))
+end
+continue
+info threads
+continue
+"""
+
+
 @pytest.mark.parametrize("timing", TIMINGS)
 def test_a_triple_fault(gdb, timing):
     """The machine stands where it was, and then has ended."""
-    output = gdb("inferior 1\npython\naddress = int(gdb.parse_and_eval(\"(unsigned long) &'cpu.c'::idt\"))\n"
-                 "gdb.selected_inferior().write_memory(address, bytes(4096))\nend\n"
-                 "continue\ninfo threads\ncontinue\n", "--smp", "2", *TIMINGS[timing], argv=["pp"])
+    output = gdb(TRIPLE_FAULT, "--smp", "2", *TIMINGS[timing], argv=["pp"])
     assert "weft: the guest has reset itself (a triple fault)" in output, output
     assert "received signal SIGABRT" in output and (2, 1) in rows(output), output
     assert f"[Inferior 1 (process {KERNEL_PID}) exited normally]" in output, output
@@ -277,6 +287,11 @@ def test_two_terminals(gdb, weft):
         output = gdb("break look_here\ncontinue\ninfo threads\n", "--attach", port, argv=())
         assert {(2, 1), (2, 2), (2, 3), (2, 4)} <= rows(output).keys(), output
         assert run.poll() is None
+        # A guest that resets itself stays as long as GDB does.
+        output = gdb(TRIPLE_FAULT, "--attach", port, argv=())
+        assert "weft: the guest has reset itself (a triple fault)" in output and (2, 1) in rows(output), output
+        assert "the guest has reset itself (a triple fault)" in run.stderr.read()
+        assert run.wait(30) == 70
     finally:
         run.kill()
         run.wait()

@@ -1,7 +1,13 @@
 """The end of a run tells what stands still, or has no time left: the LWPs, the threads of each process,
 and why threads that could run have no LWP (kernel/proc/report.c)."""
 
+import re
+
 import pytest
+from weft_debug.debugger import Debugger
+from weft_host.debugged import STUB, served_of
+from weft_host.guest import Guest
+from weft_host.machine import Machine
 
 LIMIT = 6  # seconds: a busy host needs one or two for the boot, and the rest is only waited
 LOOP = "If a thread on an LWP waits for one of these in a loop, it waits for ever."
@@ -51,3 +57,31 @@ def test_the_time_limit_tells_of_a_program_that_sleeps(guest):
     assert result.timed_out
     assert "(deadlock) lwp 1: asleep: park, thread 1\n" in result.panic
     assert "threads:" not in result.panic  # they have LWPs of their own
+
+
+def without_interrupts(guest):
+    """The guest has no interrupt table any more: the next interrupt ends in a triple fault."""
+    debugger = Debugger(served_of(guest.machine, guest.work / STUB))
+    try:
+        table = debugger.guest.variable("idt", "cpu/cpu.c")
+        debugger.guest.kernel.write(table.address, bytes(4096))
+    finally:
+        debugger.leave()
+
+
+@pytest.mark.parametrize("timing", ["fast", "exact"])
+def test_a_triple_fault_leaves_the_memory(weft, tmp_path, timing):
+    machine = Machine(argv=["sh", "-c", "echo here; while :; do :; done"], smp=2, timing=timing, debugger="may",
+                      mem="128M", timeout=60, keep=tmp_path)
+    with Guest(machine) as guest:
+        result = guest.relay(lambda text: without_interrupts(guest))
+    assert (result.status, result.error) == (70, "the guest has reset itself (a triple fault)")
+    assert re.search(r"^2:\tsh$", result.picture, re.MULTILINE), result.picture
+    shown = weft("crash", result.kept)
+    assert shown.returncode == 0 and result.picture.rstrip() in shown.stdout.decode()
+
+
+def test_a_reset_that_is_asked_for(guest):
+    """No fault is told of."""
+    result = guest(["reboot", "-r"], may_fail=True)
+    assert (result.status, result.error) == (70, "the guest has reset itself")

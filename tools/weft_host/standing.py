@@ -62,6 +62,8 @@ class Standing:
 
     def _open_stub(self) -> Packets:
         path = self._work / STUB_SOCKET
+        if self._machine.debugger is not None:  # QEMU makes no second one beside that of --gdb-port
+            self._monitor.ask("human-monitor-command", **{"command-line": "gdbserver none"})
         path.unlink(missing_ok=True)
         device = f"unix:{str(path).replace(',', ',,')},server=on,wait=off"
         quoted = device.replace("\\", "\\\\").replace('"', '\\"')
