@@ -201,62 +201,6 @@ def test_a_thread_s_breakpoint(gdb):
     assert "stopped in (2, 1)" in output
 
 
-# --- GDB/MI, as programs drive it ----------------------------------------------------------------
-
-
-class Mi:
-    """GDB/MI on the pipes of a `weft gdb`."""
-
-    def __init__(self, *argv):
-        self.process = subprocess.Popen([TOP / "tools/weft", "gdb", "--no-build", "--interpreter", "mi", *argv],
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.lines = []
-
-    def until(self, begin):
-        """The next line that begins so."""
-        while line := self.process.stdout.readline():
-            self.lines.append(line)
-            if line.startswith(begin):
-                return line
-        raise AssertionError("".join(self.lines))
-
-    def ask(self, command):
-        self.process.stdin.write(command + "\n")
-        self.process.stdin.flush()
-        return self.until(("^done", "^running", "^error", "^exit"))
-
-    def close(self):
-        self.ask("-gdb-exit")
-        self.process.stdin.close()
-        self.process.stdout.close()
-        return self.process.wait(30)
-
-
-def test_mi():
-    """The threads of an M:N program are in the panel, and a click on one shows its stack."""
-    files = [word for file in brought("at_rest") for word in ("--file", file)]
-    mi = Mi("--model", "mxn", "--smp", "2", *files, "--", "at_rest")
-    with contextlib.closing(mi):
-        assert mi.ask("-break-insert look_here").startswith("^done")
-        for _ in range(3):
-            assert mi.ask("-exec-continue").startswith("^running")
-            assert 'reason="breakpoint-hit"' in mi.until("*stopped")
-        groups = mi.ask("-list-thread-groups")
-        assert re.findall(r'pid="(\d+)"', groups) == [str(KERNEL_PID), "2", "1"], groups
-        threads = re.findall(r'id="(\d+)",target-id="Thread 2\.(\d+)",details="([^"]*)"', mi.ask("-thread-info"))
-        assert [tid for _, tid, _ in threads] == ["1", "2", "3", "4"] or len(threads) == 4, threads
-        waits = next(number for number, _, details in threads if "mutex lock" in details)
-        stack = mi.ask(f"-stack-list-frames --thread {waits}")
-        assert 'func="wants_lock"' in stack and 'func="lock_taker"' in stack, stack
-        assert mi.ask("-exec-next").startswith("^running")
-        mi.until("*stopped")
-        assert mi.ask("-break-delete 1").startswith("^done")
-        assert mi.ask("-exec-continue --all").startswith("^running")
-        time.sleep(0.5)
-        mi.ask("-exec-interrupt --all")
-        assert "signal-received" in mi.until("*stopped")
-
-
 # --- a guest of `weft run` ---------------------------------------------------------------------------
 
 

@@ -49,7 +49,7 @@ class Session:
             (b"qXfer:threads:read::", self._thread_list), (b"qXfer:exec-file:read:", self._exec_file),
             (b"qXfer:osdata:read:processes:", self._processes),
             (b"qXfer:features:read:", self._feature), (b"qAttached", lambda rest: b"1"),
-            (b"qC", lambda rest: f"QC{self.numbering.theirs(self._subject().id)}".encode()), (b"qSymbol", lambda rest: OK),
+            (b"qC", self._current), (b"qSymbol", lambda rest: OK),
             (b"qfThreadInfo", self._first_threads), (b"qsThreadInfo", lambda rest: b"l"),
             (b"qRcmd,", self._monitor), (b"vCont?", lambda rest: b"vCont;c;C;s;S;r"),
             (b"vAttach;", self._attach), (b"vKill;", self._kill_one), (b"D", self._detach),
@@ -205,6 +205,9 @@ class Session:
         thread = self.debugger.view.resolve(self.numbering.ours(Id(pid, tid))).thread
         on = thread.lwp.on if thread is not None and thread.lwp is not None else None
         return None if on is None else on.id
+
+    def _current(self, rest: bytes) -> bytes:
+        return f"QC{self.numbering.theirs(self._subject().id)}".encode()
 
     def _is_alive(self, rest: bytes) -> bytes:
         self.debugger.view.resolve(self.numbering.ours(Id.parse(rest.decode())))

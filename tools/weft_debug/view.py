@@ -171,8 +171,9 @@ class View:
             name, text, core = self._words(id)
             if numbering.joins:  # VS Code shows the name alone
                 name, text = f"{name or id.tid}: {text}", ""
-            out.append(f'<thread id="{numbering.theirs(id)}"{"" if core is None else f" core={quoteattr(str(core))}"}'
-                       f'{f" name={quoteattr(name)}" if name else ""}>{_content(text)}</thread>')
+            where = "" if core is None else f" core={quoteattr(str(core))}"
+            named = f" name={quoteattr(name)}" if name else ""
+            out.append(f'<thread id="{numbering.theirs(id)}"{where}{named}>{_content(text)}</thread>')
         return "\n".join([*out, "</threads>"]).encode()
 
     def osdata(self) -> bytes:

@@ -1,7 +1,7 @@
 """How a guest ends, as QEMU tells it (QMP's event SHUTDOWN).
 
 With -action shutdown=pause a guest that resets itself stands still with its memory, and QEMU stays.  But so does,
-since QEMU 9.1, a guest that ends by the device isa-debug-exit, and that one has ended well: QEMU is to end, with
+since QEMU 9.1, a guest that ends by the device isa-debug-exit.  Such a guest has ended well: QEMU is to end, with
 the status that the device has given.
 """
 

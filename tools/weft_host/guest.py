@@ -112,7 +112,8 @@ class Guest:
         self.watched[self._events.fileno()] = self._take_event
         try:
             try:
-                command = self.machine.qemu(self.work, self.terminal, "stdio,signal=off", self._events.theirs.fileno())
+                events = self._events.theirs.fileno()
+                command = self.machine.qemu(self.work, self.terminal, "stdio,signal=off", events)
                 self._errors = open(self.work / "stderr", "w+")
             except OSError as error:
                 raise explained(error, self.work) from error
@@ -125,7 +126,7 @@ class Guest:
             self.qemu = subprocess.Popen([*before, *command], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          stderr=self._errors, start_new_session=True,
                                          preexec_fn=None if before or _LIBC is None else die_with_parent,
-                                         pass_fds=[self._events.theirs.fileno()], bufsize=0)
+                                         pass_fds=[events], bufsize=0)
             self._events.theirs.close()
             self._settle(self.qemu.pid)
         except BaseException:

@@ -229,15 +229,19 @@ Brings GDB's inferiors up to date, and selects that of the program that the gues
 
 
 class Ide(gdb.Command):
-    """weft-ide: what is to be done after an IDE has connected.
+    """weft-ide: makes the kernel, and the program that the guest runs first, one inferior.
 
-Makes the program that the guest runs first, and the kernel, one inferior: many IDEs show the threads of GDB's
-first inferior alone.  The threads of the program then have numbers above 1000, and their states in their names."""
+Many IDEs show the threads of GDB's first inferior alone.  The threads of the program then have numbers above
+1000, and their states in their names.  Before GDB has connected, this is done when it has."""
 
     def __init__(self):
         super().__init__("weft-ide", gdb.COMMAND_STATUS)
 
     def invoke(self, argument, from_tty):
+        if inferiors.files() is None:
+            for name in ("remote", "extended-remote"):
+                gdb.execute(f"define target hookpost-{name}\nweft-ide\nend")
+            return
         _take_program()
         inferiors.ask("weft-join")
         inferiors.refresh()
