@@ -146,13 +146,16 @@ def staying():
 def silence():
     """GDB does not print where it stops, nor what it shows now.  GDB 11 cannot, and prints."""
     setting = "suppress-cli-notifications"
-    with contextlib.suppress(gdb.error):
-        gdb.execute(f"set {setting} on")
+    try:
+        before = gdb.parameter(setting)
+    except RuntimeError:
+        yield
+        return
+    gdb.execute(f"set {setting} on")
     try:
         yield
-    finally:
-        with contextlib.suppress(gdb.error):
-            gdb.execute(f"set {setting} off")
+    finally:  # one silence may lie within another
+        gdb.execute(f"set {setting} {'on' if before else 'off'}")
 
 
 @contextlib.contextmanager
