@@ -57,6 +57,7 @@ def test_inferiors_and_threads(gdb, model, timing):
     assert re.search(rf"^  1 +process {KERNEL_PID} .*/weft\.elf", output, re.MULTILINE), output
     assert re.search(r"^\* 2 +process 2 .*/bin/at_rest", output, re.MULTILINE), output
     assert re.search(r"^  3 +process 1 .*/bin/init", output, re.MULTILINE), output
+    assert "[Switching to inferior" not in output  # nothing tells of how they are made
     assert re.search(r"hit Breakpoint 1(\.\d)?, main \(\) at tests/guest/at_rest\.c:\d+", output), output
     threads = rows(output)
     assert {0, 1, (1, 1), (2, 1), (2, 2), (2, 3), (2, 4)} == threads.keys(), output

@@ -78,6 +78,48 @@ def test_every_hit_of_a_watchpoint(gdb, timing):  # noqa: F811
     assert written == [*range(1, 20), *range(100, 120)], output
 
 
+READERS = """\
+#include <pthread.h>
+
+static volatile int looked_at, seen[2][16];
+
+__attribute__((noinline)) static void look(int number)
+{
+	seen[number][0] = looked_at;
+}
+
+static void *reader(void *arg)
+{
+	for (int round = 0; round < 30; round++)
+		look(arg != NULL);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t other;
+
+	pthread_create(&other, NULL, reader, &other);
+	reader(NULL);
+	return pthread_join(other, NULL);
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["rwatch", "awatch"])
+def test_every_hit_of_a_read(gdb, weft, tmp_path, kind):  # noqa: F811
+    """Two CPUs read at the same time, again and again."""
+    (tmp_path / "readers.c").write_text(READERS)
+    assert weft("cc", "-O1", "readers.c", "-o", "readers", cwd=tmp_path).returncode == 0
+    output = gdb(f"break main\ncontinue\n{kind} looked_at\npython\nhits = []\nwhile True:\n"
+                 "    gdb.execute('continue', to_string=True)\n"
+                 "    if gdb.selected_thread() is None:\n        break\n"
+                 "    hits.append(gdb.selected_thread().ptid[1])\n"
+                 "print('hits', hits.count(1), hits.count(2), len(hits))\nend\n",
+                 "--smp", "2", "--file", tmp_path / "readers", argv=["readers"])
+    assert "hits 30 30 60" in output, output
+
+
 @EACH_TIMING
 @EACH_MODEL
 def test_written_registers(gdb, model, timing):  # noqa: F811

@@ -24,10 +24,9 @@ from .qemu import Ended, LiveMachine, Stop, Stub
 from .spaces import Spaces
 from .standstill import RDTSC, Standstill
 from .view import NoThread, View
-from .watched import Watched
 
 USER_END = 1 << 47
-SYSCALL = b"\x0f\x05"
+SYSCALL, HLT = b"\x0f\x05", b"\xf4"
 SIGNALS = "proc/sigdeliver.c"
 MOST_STEPS = 1000  # up to the first reading of the clock
 POLL_SECONDS = 0.5  # how often a thread that is waited for is looked for
@@ -103,7 +102,7 @@ class Motion:
         # What an ending process calls in the kernel once it has its status; the argument is the process.
         self._ends = view.guest.layout.symbols.get("robust_proc_exit")
         self._ending: dict[int, int] = {}  # what waitpid would report, by pid
-        self._watched = Watched(machine, view, points)
+        self._hits: list[Stop] = []  # of watchpoints, to be judged
         self._misses = not exact and not stub.recorded and len(view.processors) > 1
         self._spaces = Spaces(machine.physical, view.guest)
         self._landmarks: dict[int, Landmark] = {}
@@ -127,6 +126,8 @@ class Motion:
         """Runs the machine until there is something to tell.  Raises Ended."""
         if self._reset:
             raise Ended
+        if (hit := self._next_hit()) is not None:
+            return hit
         steps = next((action for action in actions if action.kind == "s"), None)
         others = any(action.kind == "c" for action in actions)
         try:
@@ -199,8 +200,6 @@ class Motion:
     async def _run(self, packet: bytes, stop: asyncio.Event, seconds: float | None = None,
                    held: bool = False) -> Stop | None:
         """held: timers are held back."""
-        if self._misses:
-            self._watched.remember()
         try:
             told = await self._stub.run(packet, stop, seconds)
         finally:
@@ -260,8 +259,9 @@ class Motion:
                 if meeting is not None and meeting.thread is not None:
                     self._view.resolve(meeting.thread)
                 continue
+            await self._gather(told)
             if meeting is not None and self._is_met(meeting, told):
-                return self._missed(told)
+                return self._next_hit()
             report = self._judge(told)
             if report is not None:
                 return report
@@ -304,21 +304,37 @@ class Motion:
             if process.address == registers["rdi"]:
                 self._ending[process.pid] = process.object["status"].number()
 
-    def _missed(self, told: Stop) -> Report | None:
-        """A hit of a watchpoint that QEMU has not told."""
-        found = self._watched.missed(told) if self._misses and told.signal == SIGTRAP else None
-        if found is None:
-            return None
-        processor, pid, address = found
-        id = self._view.kernel_id(processor) if pid == KERNEL_PID else self._view.thread_on(processor, pid)
-        return None if id is None else Report(SIGTRAP, id, f"watch:{address:x};")
+    async def _gather(self, told: Stop) -> None:
+        """QEMU tells why one processor has stopped.  *Race:* two processors of fast timing come to watchpoints at
+        once, and QEMU tells of one; *without this:* the hit of the other is lost, because its instruction has been
+        executed; *closed by:* a step of each other processor, where QEMU tells of the hit that is left."""
+        if not self._misses or not self._points.watching:
+            return
+        for processor in self._view.processors:
+            if processor != told.processor and self._may_step(processor):
+                hit = await self._step_processor(processor, ALONE, False, asyncio.Event())
+                if hit.watch is not None:
+                    self._hits.append(hit)
+
+    def _may_step(self, processor: int) -> bool:
+        """A processor that is halted makes no step; one that has come to a breakpoint would pass over it, and QEMU
+        tells of its watchpoint when it comes there again."""
+        registers = self._machine.registers(processor)
+        address = registers["rip"]
+        if address in self._landmarks or address in (self._ends, self._standstill.begins) or \
+                self._points.breakpoints_at(address):
+            return False
+        return bool(registers["cs"] & 3) or HLT not in self._code(processor, address - 1)
+
+    def _next_hit(self) -> Report | Exit | None:
+        while self._hits:
+            if (report := self._told_of(self._hits.pop(0))) is not None:
+                return report
+        return None
 
     def _judge(self, told: Stop) -> Report | Exit | None:
         """What GDB is told of this stop; None: nothing."""
-        if told.watch is not None:
-            return self._told_of(told) or self._missed(told)
-        # A breakpoint is hit again, because its instruction has not been executed.
-        return self._missed(told) or self._told_of(told)
+        return self._told_of(told) or self._next_hit()
 
     def _told_of(self, told: Stop) -> Report | Exit | None:
         if told.log is not None:
@@ -433,6 +449,8 @@ class Motion:
             self._points.place(self._more(None))
         while True:
             told = await self._step_processor(processor, flags, others, stop)
+            if others:
+                await self._gather(told)
             if told.signal != SIGTRAP:
                 return self._judge(told)
             if told.log is not None or told.watch is not None or told.processor != processor:
@@ -448,7 +466,7 @@ class Motion:
                 # that it has not made.  *Closed by:* the registers are those of before; it is stepped again.
                 if self._machine.registers(processor) == before:
                     continue
-            return self._missed(told)
+            return self._next_hit()
 
     async def _step_thread(self, id: Id, others: bool, stop: asyncio.Event) -> Report | Exit | None:
         """None: the thread has made its step."""

@@ -16,7 +16,6 @@ from .qemu import Stub
 
 KERNEL_PID = 0x7FFFFFFE  # the kernel's number of a process under GDB's protocol
 KERNEL_HALF = 1 << 63
-WRITES = (2, 4)  # kinds of points: watch, awatch
 
 # A point as the machine has it, and the address space that it belongs to in a recorded run.
 Placed = tuple[Point, int | None]
@@ -68,9 +67,10 @@ class Points:
     def watchpoints_at(self, address: int) -> list[Point]:
         return [p for p in self._owners if p.watches and p.address <= address < p.address + p.length]
 
-    def written(self) -> list[Point]:
-        """The watchpoints that a write hits."""
-        return [p for p in self._owners if p.kind in WRITES]
+    @property
+    def watching(self) -> bool:
+        """Is there a watchpoint?"""
+        return any(point.watches for point in self._owners)
 
     def __len__(self) -> int:
         return len(self._owners)
