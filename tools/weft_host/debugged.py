@@ -50,7 +50,8 @@ def run_gdb(args, kernel, address, program=None, then=()):
     then: more commands for its beginning.  GDB's exit status."""
     command = [find_gdb(), "-q", *(["-nx", "-batch"] if args.batch_commands else []),
                *([f"--interpreter={args.interpreter}"] if args.interpreter else []), str(kernel)]
-    words = [*(["set $weft_batch = 1"] if args.batch_commands else []),
+    # Between commands of its command line and of a file no event loop of GDB runs (weft_gdb/inferiors.py).
+    words = ["set $weft_batch = 1",
              # so that GDB takes -exec-interrupt while the machine runs
              *(["set mi-async on"] if args.interpreter else []), f"source {HELPERS}",
              f"target extended-remote {address}"]
@@ -58,8 +59,8 @@ def run_gdb(args, kernel, address, program=None, then=()):
         words.append(f"weft-program {program}")
     for word in [*words, "weft-main", *then, *args.ex]:
         command += ["-ex", word]
-    if args.batch_commands:
-        command += ["-x", args.batch_commands]
+    command += ["-x", args.batch_commands] if args.batch_commands else \
+        ["-ex", "set $weft_batch = $weft_not", "-ex", "weft-refresh"]
     # Ctrl-C stops the guest: it is GDB's.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
