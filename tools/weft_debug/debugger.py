@@ -62,7 +62,7 @@ class Debugger:
         self.stub = Stub(served.connect())
         self.machine = LiveMachine(self.stub)
         self.guest = Guest(self.machine, served.kernel, served.programs)
-        self.view = View(self.guest, self.stub.description, self.stub.processors())
+        self.view = View(self.guest, self.stub.processors())
         self.points = Points(self.stub)
         self.motion = Motion(self.stub, self.machine, self.view, self.points, served.exact, self._is_program,
                              lambda text: self.say(text),

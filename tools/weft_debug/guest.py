@@ -62,7 +62,7 @@ class Machine(Protocol):
     def physical(self) -> Physical: ...
 
     def processors(self) -> dict[int, Registers]:
-        """The registers of each processor, by its number from 0: GENERAL, rflags (eflags), cs, ss, fs_base,
+        """The registers of each processor, by its number from 0: GENERAL, rflags, cs, ss, fs_base,
         gs_base, cr3 at least."""
         ...
 

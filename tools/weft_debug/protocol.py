@@ -38,10 +38,6 @@ class Id:
         pid, dot, tid = text[1:].partition(".")
         return cls(_parse(pid), _parse(tid) if dot else ALL)
 
-    def covers(self, other: "Id") -> bool:
-        """Whether an action for this id concerns the other id, too."""
-        return self.pid in (other.pid, ALL) and self.tid in (other.tid, ALL)
-
 
 def _number(value: int) -> str:
     return "-1" if value == ALL else f"{value:x}"

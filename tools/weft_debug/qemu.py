@@ -5,17 +5,15 @@ is answered within some microseconds, in a recorded run perhaps only after some 
 """
 
 import asyncio
-import re
 from dataclasses import dataclass
-from xml.etree import ElementTree
 
 from weft_host.machine import HostError
-from weft_host.packets import Closed, Packets, read_annex
+from weft_host.packets import Closed, Packets
 
 from .guest import Registers
 from .memory import MemoryFault, StubMemory
+from .stub import Description
 
-INCLUDE = re.compile(r'include href="([^"]+)"')
 ANSWER_SECONDS = 120.0
 SIGTRAP = 5
 SUPPORTED = b"qSupported:multiprocess+;vContSupported+;xmlRegisters=i386"
@@ -36,53 +34,6 @@ class Stop:
     log: str | None = None
 
 
-@dataclass(frozen=True)
-class Register:
-    """name, number and size (bytes), and where the packet g has it."""
-
-    name: str
-    number: int
-    size: int
-    offset: int
-
-
-class Description:
-    """The target description: which registers the packet g holds."""
-
-    def __init__(self, stub: "Stub") -> None:
-        self.registers: list[Register] = []
-        for annex in INCLUDE.findall(read_annex(stub.ask, "target.xml")):
-            self._take(ElementTree.fromstring(read_annex(stub.ask, annex)))
-        self.by_name = {register.name: register for register in self.registers}
-        self.by_number = {register.number: register for register in self.registers}
-        self.size = sum(register.size for register in self.registers)
-
-    def _take(self, tree: ElementTree.Element) -> None:
-        for node in tree.iter("reg"):
-            last = self.registers[-1] if self.registers else Register("", -1, 0, 0)
-            self.registers.append(Register(
-                node.get("name", ""), int(node.get("regnum", last.number + 1)),
-                int(node.get("bitsize", "64")) // 8, last.offset + last.size))
-
-    def decode(self, packet: bytes) -> dict[str, int]:
-        """The integer registers in a packet g, by name."""
-        data = bytes.fromhex(packet.decode())
-        return {r.name: int.from_bytes(data[r.offset:r.offset + r.size], "little")
-                for r in self.registers if r.size <= 8 and r.offset + r.size <= len(data)}
-
-    def encode(self, values: dict[str, int]) -> bytes:
-        """A packet g; x for what is not known."""
-        out = []
-        for register in self.registers:
-            value = values.get(register.name)
-            if value is None:
-                out.append("xx" * register.size)
-            else:
-                value &= (1 << 8 * register.size) - 1
-                out.append(value.to_bytes(register.size, "little").hex())
-        return "".join(out).encode()
-
-
 class Stub:
     """The connection.  All raise Ended when QEMU has gone, HostError when it hangs."""
 
@@ -95,7 +46,7 @@ class Stub:
             answer = self._receive()
         self.recorded = b"ReverseStep+" in answer
         self.ask(b"?")  # the stub forgets what a debugger before has left
-        self.description = Description(self)
+        self.description = Description.of(self.ask)
 
     def close(self) -> None:
         self._packets.close()
@@ -250,7 +201,6 @@ class Stub:
         return Stop(signal, processor, watch, log)
 
 
-
 class LiveMachine:
     """What guest.py reads of the machine behind a stub."""
 
@@ -269,9 +219,7 @@ class LiveMachine:
 
     def registers(self, processor: int) -> Registers:
         if processor not in self._known:
-            found = self._stub.description.decode(self._stub.g(processor))
-            found["rflags"] = found.get("eflags", 0)
-            self._known[processor] = found
+            self._known[processor] = self._stub.description.decode(self._stub.g(processor))
         return self._known[processor]
 
     def processors(self) -> dict[int, Registers]:

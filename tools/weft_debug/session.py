@@ -272,18 +272,15 @@ class Session:
         subject = self._subject()
         if subject.processor is not None:
             return self.debugger.stub.g(subject.processor)
-        return self.debugger.stub.description.encode(_as_gdb(subject.registers))
+        return self.debugger.stub.description.encode(subject.registers or {})
 
     def _read_one(self, rest: bytes) -> bytes:
         subject, number = self._subject(), int(rest, 16)
         if subject.processor is not None:
             self.debugger.stub.select(subject.processor)
             return self.debugger.stub.ask(b"p" + rest)
-        register = self.debugger.stub.description.by_number[number]
-        value = _as_gdb(subject.registers).get(register.name)
-        if value is None:
-            return b"xx" * register.size
-        return (value & (1 << 8 * register.size) - 1).to_bytes(register.size, "little").hex().encode()
+        description = self.debugger.stub.description
+        return description.word(description.by_number[number], subject.registers or {}).encode()
 
     def _write_one(self, rest: bytes) -> bytes:
         debugger, subject = self.debugger, self._subject()
@@ -295,8 +292,7 @@ class Session:
             answer = debugger.stub.ask(b"P" + rest)
         else:
             name = debugger.stub.description.by_number[int(number, 16)].name
-            debugger.view.write(subject, "rflags" if name == "eflags" else name,
-                                int.from_bytes(bytes.fromhex(value.decode()), "little"))
+            debugger.view.write(subject, name, int.from_bytes(bytes.fromhex(value.decode()), "little"))
             answer = OK
         self._changed()
         return answer
@@ -310,10 +306,10 @@ class Session:
             answer = debugger.stub.ask(b"G" + rest)
             self._changed()
             return answer
-        before = _as_gdb(subject.registers)
-        for name, value in debugger.stub.description.decode(rest.replace(b"x", b"0")).items():
+        before = subject.registers or {}
+        for name, value in debugger.stub.description.decode(rest).items():
             if name in before and before[name] != value:
-                debugger.view.write(subject, "rflags" if name == "eflags" else name, value)
+                debugger.view.write(subject, name, value)
         self._changed()
         return OK
 
@@ -396,13 +392,6 @@ class Session:
         text = bytes.fromhex(rest.decode()).decode(errors="replace")
         said = words.answer(self, text)
         return said.encode().hex().encode() if said else OK
-
-
-def _as_gdb(registers: dict[str, int] | None) -> dict[str, int]:
-    found = dict(registers or {})
-    if "rflags" in found:
-        found["eflags"] = found["rflags"]
-    return found
 
 
 def _numbers(text: bytes) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from weft_host.packets import StubError, read_annex
@@ -13,32 +14,61 @@ TARGET = "target.xml"
 INCLUDE = re.compile(r'include href="([^"]+)"')
 
 
+@dataclass(frozen=True)
+class Register:
+    """size: bytes.  offset: where the packet g has it."""
+
+    name: str
+    number: int
+    size: int
+    offset: int
+
+
 class Description:
-    """The registers in the order of the packet g.  texts: target.xml, and those that it includes, by name."""
+    """The registers in the order of the packet g.  eflags has its name of 64-bit mode, rflags.  texts: target.xml,
+    and those that it includes, by name."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         """Raises StubError."""
         self.texts = dict(texts)
-        self.registers: list[tuple[str, int]] = []  # name, bytes
+        self.registers: list[Register] = []
         try:
             for annex in INCLUDE.findall(self.texts[TARGET]):
                 for node in ElementTree.fromstring(self.texts[annex]).iter("reg"):
-                    self.registers.append((node.get("name", ""), int(node.get("bitsize", "")) // 8))
+                    self._take(node)
         except (ElementTree.ParseError, ValueError, LookupError) as error:
             raise StubError(f"the registers are not described as they should be: {error}") from error
+        self.by_name = {register.name: register for register in self.registers}
+        self.by_number = {register.number: register for register in self.registers}
+
+    @classmethod
+    def of(cls, ask: Callable[[bytes], bytes]) -> "Description":
+        """That of a stub, which gives values of registers only after it has been asked for their description."""
+        target = read_annex(ask, TARGET)
+        return cls({TARGET: target, **{annex: read_annex(ask, annex) for annex in INCLUDE.findall(target)}})
+
+    def _take(self, node: ElementTree.Element) -> None:
+        last = self.registers[-1] if self.registers else Register("", -1, 0, 0)
+        name = node.get("name", "")
+        self.registers.append(Register(
+            "rflags" if name == "eflags" else name, int(node.get("regnum", last.number + 1)),
+            int(node.get("bitsize", "")) // 8, last.offset + last.size))
 
     def decode(self, packet: bytes) -> Registers:
+        """x, which stands for what is not known, is taken for 0."""
         data = bytes.fromhex(packet.decode().replace("x", "0"))
-        registers, at = {}, 0
-        for name, size in self.registers:
-            registers["rflags" if name == "eflags" else name] = int.from_bytes(data[at:at + size], "little")
-            at += size
-        return registers
+        return {r.name: int.from_bytes(data[r.offset:r.offset + r.size], "little") for r in self.registers}
 
     def encode(self, registers: Registers) -> bytes:
-        return b"".join(
-            (registers.get("rflags" if name == "eflags" else name, 0) & (1 << 8 * size) - 1)
-            .to_bytes(size, "little").hex().encode() for name, size in self.registers)
+        return "".join(self.word(register, registers) for register in self.registers).encode()
+
+    @staticmethod
+    def word(register: Register, registers: Registers) -> str:
+        """One register, as g and p have it."""
+        value = registers.get(register.name)
+        if value is None:
+            return "xx" * register.size
+        return (value & (1 << 8 * register.size) - 1).to_bytes(register.size, "little").hex()
 
 
 class StubMachine:
@@ -46,10 +76,7 @@ class StubMachine:
 
     def __init__(self, ask: Callable[[bytes], bytes]) -> None:
         self._ask = ask
-        # The stub gives values of registers only after it has been asked for their description.
-        target = read_annex(ask, TARGET)
-        self.description = Description(
-            {TARGET: target, **{annex: read_annex(ask, annex) for annex in INCLUDE.findall(target)}})
+        self.description = Description.of(ask)
         try:
             self.physical = StubMemory(ask)
         except MemoryFault as error:

@@ -14,7 +14,6 @@ from .memory import MemoryFault, Space
 from .numbering import Numbering
 from .points import KERNEL_PID
 from .protocol import ALL, ANY, Id
-from .qemu import Description
 
 TRAP_SYSCALL, TRAP_NONE = 0x100, 0x101  # kern/trap.h
 BY_SYSRET = {"rip": "rcx", "rflags": "r11"}
@@ -44,7 +43,6 @@ class View:
     QEMU's."""
 
     guest: Guest
-    description: Description
     processors: list[int]
     shown: set[int] = field(default_factory=lambda: {KERNEL_PID})
     left: set[int] = field(default_factory=set)
