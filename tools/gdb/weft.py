@@ -5,6 +5,8 @@
     weft-lwps [PID]         the LWPs of every process, or of one
     weft-threads [-s] [PID] libthread's threads of a process, also those that are on no LWP
     weft-program FILE       takes the symbols of a user program from its ELF file
+    weft-attach PID         makes an inferior again of a process that has been detached
+    weft-main, weft-ide     what is to be done after GDB, or an IDE, has connected
 
 What waits where:
 

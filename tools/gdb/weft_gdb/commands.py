@@ -173,6 +173,7 @@ The symbols of the program loaded before are forgotten: all programs lie at the 
             gdb.execute(f"set confirm {'on' if confirm else 'off'}")
         program = path
         inferiors.quietly(f"monitor weft-program {path}")
+        inferiors.quietly("maintenance flush register-cache")  # weft-ide: the same numbers are other threads
 
 
 class Refresh(gdb.Command):

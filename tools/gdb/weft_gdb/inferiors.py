@@ -170,7 +170,7 @@ def in_kernel():
         gdb.execute(f"inferior {KERNEL}", to_string=True)
         threads = cpu_threads()
         if threads:
-            threads.get(number, next(iter(threads.values()))).switch()
+            threads.get(number, threads[min(threads)]).switch()
         yield
 
 
