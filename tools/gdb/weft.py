@@ -28,8 +28,12 @@ structure of the kernel or of libthread does.
 import os
 import sys
 
+HERE = os.path.dirname(os.path.realpath(__file__))
 # GDB runs its own Python, which knows no environment.
-sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+sys.path.insert(0, HERE)
+# Compiled modules are kept where those of the host command are (tools/weft).
+sys.pycache_prefix = os.path.join(os.path.dirname(os.path.dirname(HERE)), "build/pycache")
+sys.dont_write_bytecode = False
 
 import weft_gdb.commands
 import weft_gdb.homes

@@ -7,7 +7,7 @@ import sys
 
 from . import english, venv
 from .machine import HostError
-from .paths import TOP, VENV
+from .paths import BUILD, TOP, VENV
 
 CLANG_FORMAT, RUFF = VENV / "bin/clang-format", VENV / "bin/ruff"
 
@@ -81,5 +81,8 @@ def run_pytest(argv):
         options += ["--dist", "loadgroup", "--no-loadscope-reorder"]
     if not any(os.path.exists(word.partition("::")[0]) for word in argv):
         options.append("tests")
+    # What pytest starts keeps compiled modules in build/, too.
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix or str(BUILD / "pycache")
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *options, *argv])

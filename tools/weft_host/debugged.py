@@ -1,4 +1,8 @@
-"""GDB's side of the host command: which GDB, how it is started, and guests that are served to it."""
+"""GDB's side of the host command: which GDB, how it is started, and guests that are served to it.
+
+The debugger is imported where it is used: its modules take Python longer than a guest takes to boot, and most
+runs have none.
+"""
 
 import contextlib
 import os
@@ -8,10 +12,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-
-from weft_debug.debugger import Served
-from weft_debug.programs import Programs
-from weft_debug.server import Server, serving
 
 from .machine import COUNTER, HostError
 from .packets import Packets, connect
@@ -86,11 +86,15 @@ def await_stub(path, qemu):
 
 def programs_of(machine):
     """Where the programs' files are that the processes of this machine run."""
+    from weft_debug.programs import Programs
+
     return Programs.of_build(machine.build, {guest: path for path, guest in machine.guest_files()})
 
 
 def served_of(machine, stub, kill=lambda: None):
     """A machine with QEMU's stub, or that of a recorded run, at this path."""
+    from weft_debug.debugger import Served
+
     return Served(lambda: Packets(connect(stub), False), machine.build / "weft.elf", programs_of(machine),
                   machine.timing == "exact", machine.host_program(), kill,
                   Path(stub).with_name(COUNTER) if machine.is_counted() else None)
@@ -103,6 +107,8 @@ def on_port(guest, port):
     if port is None:
         yield
         return
+    from weft_debug.server import Server, serving
+
     stub = Path(guest.work) / STUB
     await_stub(stub, guest.qemu)
     machine = guest.machine

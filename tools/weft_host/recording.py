@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree import ElementTree
 
-from elftools.elf.elffile import ELFFile
+from weft_debug import symbols
 
 from .cores import Place
 from .guest import STATUS_HOST, Guest, Result, Sink, die_with_parent
@@ -94,9 +94,12 @@ def record(machine: Machine, work: Path, sink: Sink) -> Recorded:
 
 
 def addresses(elf: Path, names: tuple[str, ...]) -> list[int]:
-    with open(elf, "rb") as file:
-        symbols: Any = ELFFile(file).get_section_by_name(".symtab")
-        return [symbol["st_value"] for name in names for symbol in symbols.get_symbol_by_name(name) or []]
+    """Of the functions and variables with these names, in the order of the names.  Raises OSError, ELFError."""
+    found: dict[str, list[int]] = {name: [] for name in names}
+    for _, (address, _, name) in symbols.read(elf):
+        if name in found:
+            found[name].append(address)
+    return [address for name in names for address in found[name]]
 
 
 Connection = TypeVar("Connection")
