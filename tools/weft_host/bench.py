@@ -139,19 +139,17 @@ def add_options(parser):
 
 def _chosen(names):
     """The experiments of these names, or all."""
-    known = experiment.all_experiments()
+    known = experiment.known()
     chosen = []
     for name in names:
-        if name.endswith(".toml"):
-            chosen.append(experiment.load(name))
-        elif name in known:
-            chosen.append(known[name])
+        if name.endswith(".toml") or name in known:
+            chosen.append(experiment.load(known.get(name, name)))
         else:
             raise UsageError(f"no experiment {name!r}; there are: {', '.join(known)}")
     for one in chosen:
         if [other.name for other in chosen].count(one.name) > 1:
             raise UsageError(f"two experiments with the name {one.name!r}")
-    return chosen or list(known.values())
+    return chosen or list(experiment.all_experiments().values())
 
 
 def _module(one):
