@@ -35,8 +35,8 @@ sys.path.insert(0, HERE)
 sys.pycache_prefix = os.path.join(os.path.dirname(os.path.dirname(HERE)), "build/pycache")
 sys.dont_write_bytecode = False
 
-import weft_gdb.commands
-import weft_gdb.homes
-import weft_gdb.inferiors
-import weft_gdb.locks
-import weft_gdb.travel  # noqa: F401  (all register commands)
+import weft_gdb.commands  # noqa: E402
+import weft_gdb.homes  # noqa: E402
+import weft_gdb.inferiors  # noqa: E402
+import weft_gdb.locks  # noqa: E402
+import weft_gdb.travel  # noqa: E402, F401  (all register commands)

@@ -6,6 +6,7 @@ The package pyelftools takes a second for a hundred programs, and a traced run l
 import bisect
 import struct
 from dataclasses import dataclass
+from functools import cached_property
 
 from weft_host.machine import HostError
 
@@ -32,7 +33,8 @@ class Symbol:
 
 
 class Elf:
-    """Raises HostError: the file is damaged, or not for x86-64."""
+    """Raises HostError: the file is damaged, or not for x86-64.  Its symbols are read when they are asked for: of
+    most files, segments or a section are all that is wanted."""
 
     def __init__(self, data: bytes, name: str) -> None:
         self.data, self.name = data, name
@@ -44,7 +46,6 @@ class Elf:
             self.segments = [(address, offset, length) for kind, _, offset, address, _, length, _, _ in found
                              if kind == PT_LOAD]
             self._sections = self._read_sections(sections, count, names)
-            self._read_symbols()
         except (struct.error, IndexError) as error:
             raise HostError(f"{name}: the ELF file is damaged: {error}") from error
 
@@ -58,22 +59,28 @@ class Elf:
     def _text(self, at: int) -> str:
         return self.data[at:self.data.index(b"\0", at)].decode(errors="replace")
 
-    def _read_symbols(self) -> None:
-        self.functions: list[Symbol] = []
-        self.variables: list[Symbol] = []
-        self._symbols: dict[str, set[int]] = {}
+    @cached_property
+    def _symbols(self) -> tuple[list[Symbol], list[Symbol], dict[str, set[int]]]:
+        """Functions and variables by their addresses, and the addresses by name."""
+        functions: list[Symbol] = []
+        variables: list[Symbol] = []
+        addresses: dict[str, set[int]] = {}
         strings = self._sections.get(".strtab", (0, 0, 0))[1]
-        for name, info, _, section, value, size in SYMBOL.iter_unpack(self.section(".symtab")):
-            if section == 0 or not name:
-                continue
-            if info & 15 == STT_FUNC and size:
-                self.functions.append(Symbol(value, size, self._text(strings + name)))
-            elif info & 15 < STT_FUNC:
-                self._symbols.setdefault(self._text(strings + name), set()).add(value)
-                if info & 15 == STT_OBJECT and size:
-                    self.variables.append(Symbol(value, size, self._text(strings + name)))
-        self.functions.sort(key=lambda symbol: symbol.start)
-        self.variables.sort(key=lambda symbol: symbol.start)
+        try:
+            for name, info, _, section, value, size in SYMBOL.iter_unpack(self.section(".symtab")):
+                if section == 0 or not name:
+                    continue
+                if info & 15 == STT_FUNC and size:
+                    functions.append(Symbol(value, size, self._text(strings + name)))
+                elif info & 15 < STT_FUNC:
+                    addresses.setdefault(self._text(strings + name), set()).add(value)
+                    if info & 15 == STT_OBJECT and size:
+                        variables.append(Symbol(value, size, self._text(strings + name)))
+        except (struct.error, ValueError) as error:
+            raise HostError(f"{self.name}: the ELF file is damaged: {error}") from error
+        functions.sort(key=lambda symbol: symbol.start)
+        variables.sort(key=lambda symbol: symbol.start)
+        return functions, variables, addresses
 
     def section(self, name: str) -> bytes:
         """b"" if there is none."""
@@ -85,9 +92,10 @@ class Elf:
 
     def symbol(self, name: str) -> int:
         """The address of a variable.  Raises KeyError: no variable, or several, has this name."""
-        if len(self._symbols.get(name, ())) != 1:
+        found = self._symbols[2].get(name, ())
+        if len(found) != 1:
             raise KeyError(name)
-        value, = self._symbols[name]
+        value, = found
         return value
 
     def offset(self, address: int, size: int = 1) -> int | None:
@@ -104,10 +112,10 @@ class Elf:
         return self.data[offset:offset + size]
 
     def function_at(self, address: int) -> Symbol | None:
-        return _at(self.functions, address)
+        return _at(self._symbols[0], address)
 
     def variable_at(self, address: int) -> Symbol | None:
-        return _at(self.variables, address)
+        return _at(self._symbols[1], address)
 
 
 def _at(symbols: list[Symbol], address: int) -> Symbol | None:
