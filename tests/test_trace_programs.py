@@ -26,9 +26,10 @@ def test_all_points_can_be_patched():
     displaced, names, functions = Displaced(), set(), set()
     for path in sorted(PROGRAMS.iterdir()):
         elf = Elf(path.read_bytes(), path.name)
-        for stub in programs.stubs(elf, path, displaced):
-            names.add(stub.point.name)
-            functions.add(elf.function_at(stub.point.address).name)
+        for point, stub in programs.stubs(elf, path, displaced):
+            assert isinstance(stub, programs.Stub), stub
+            names.add(point.name)
+            functions.add(elf.function_at(point.address).name)
             for exact in (False, True):
                 assert len(stub.displaced(programs.USER, exact)) <= programs.SLOT - len(programs.RECORD)
     assert names >= {"thread_first", "thread_new", "thread_begin", "thread_exit", "thread_join", "thread_name",

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from weft_host.machine import HostError
 
+from . import kept
 from .disassembly import Instruction, instructions
 from .points import Image, Point, image_of
 
@@ -199,13 +200,19 @@ def patches(path: Path, names: Collection[str] | None = None) -> tuple[Image, li
                    if names is None or point.name in names]
 
 
+def _all_writes(path: Path) -> list[tuple[str, dict[int, bytes]]]:
+    """Of each point, its name and writes().  Raises HostError."""
+    return [(patch.point.name, patch.writes()) for patch in patches(path)[1]]
+
+
 def patched(path: Path, to: Path, names: Collection[str] | None = None) -> Image:
     """Writes the copy of the kernel.  Raises HostError."""
-    image, all_patches = patches(path, names)
+    image = Image(path)
     data = bytearray(path.read_bytes())
-    for patch in all_patches:
-        for address, code in patch.writes().items():
-            offset = image.offset(address)
-            data[offset:offset + len(code)] = code
+    for name, writes in kept.of(path, "patches", lambda: _all_writes(path)):
+        if names is None or name in names:
+            for address, code in writes.items():
+                offset = image.offset(address)
+                data[offset:offset + len(code)] = code
     to.write_bytes(data)
     return image

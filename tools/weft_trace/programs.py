@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from weft_host.machine import HostError
 
+from . import kept
 from .cpioread import files
 from .displaced import Displaced, Shape
 from .elf import Elf
@@ -86,20 +87,24 @@ def _restartable(elf: Elf) -> list[range]:
 class Stub:
     """What one point needs."""
 
-    def __init__(self, elf: Elf, point: Point, shapes: list[Shape], start: int) -> None:
-        """start: of the function.  Raises Immovable."""
+    def __init__(self, elf: Elf, point: Point, shapes: list[Shape], start: int, fixed: list[range]) -> None:
+        """start: of the function.  fixed: the program's instructions that may be restarted.  Raises Immovable."""
         self.point = point
         self._shapes = shapes
         self._code = [elf.read(start + shape.offset, shape.length) for shape in shapes]
         self.end = start + shapes[-1].offset + shapes[-1].length
         self._ends = [start + shape.offset + shape.length for shape in shapes]
-        for fixed in _restartable(elf):
-            if point.address < fixed.stop and fixed.start < self.end:
-                raise Immovable(f"{point}: in a range of instructions that may be restarted")
+        if any(point.address < one.stop and one.start < self.end for one in fixed):
+            raise Immovable(f"{point}: in a range of instructions that may be restarted")
         try:
             self._pushes = b"".join(push(operand, elf.symbol) for operand in reversed(point.operands))
         except (ValueError, KeyError, struct.error) as error:
             raise Immovable(f"{point}: {' '.join(point.operands)}: {error}") from error
+
+    @property
+    def code(self) -> bytes:
+        """What is displaced."""
+        return b"".join(self._code)
 
     def jump(self, stub: int) -> bytes:
         code = _near(b"\xe9", self.point.address, stub)
@@ -152,22 +157,49 @@ class Stub:
         return self._ends[i] + int(distance)
 
 
-def stubs(elf: Elf, path: Path, displaced: Displaced, names: Collection[str] | None = None) -> list[Stub]:
-    """Of the points with these names; None: of all.  path: the file that elf has been read from.
-    Raises Immovable, HostError."""
-    found = []
+def _stub(elf: Elf, path: Path, displaced: Displaced, point: Point, fixed: list[range]) -> Stub:
+    """Raises Immovable, HostError."""
+    function = elf.function_at(point.address)
+    if function is None:
+        raise Immovable(f"{point}: in no function")
+    try:
+        shapes = displaced.at(elf, path, function, point.address)
+    except Immovable as error:
+        raise Immovable(f"{point}, in {function.name}: {error}") from error
+    return Stub(elf, point, shapes, function.start, fixed)
+
+
+def stubs(elf: Elf, path: Path, displaced: Displaced) -> Iterator[tuple[Point, Stub | Immovable]]:
+    """The points, and what each needs, or why it cannot be patched.  path: the file that elf has been read from.
+    Raises HostError."""
+    fixed = _restartable(elf)
     for point in points(elf, path):
-        if names is not None and SHOWN.get(point.name, point.name) not in names:
-            continue
-        function = elf.function_at(point.address)
-        if function is None:
-            raise Immovable(f"{point}: in no function")
         try:
-            shapes = displaced.at(elf, path, function, point.address)
+            yield point, _stub(elf, path, displaced, point, fixed)
         except Immovable as error:
-            raise Immovable(f"{point}, in {function.name}: {error}") from error
-        found.append(Stub(elf, point, shapes, function.start))
-    return found
+            yield point, error
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A program's points, as stubs() gives them.  stripped: the program has the library without its list of
+    points."""
+
+    points: list[tuple[Point, Stub | Immovable]]
+    stripped: bool
+
+    @classmethod
+    def read(cls, path: Path, displaced: Displaced) -> "Listed":
+        """Raises HostError."""
+        data = path.read_bytes()
+        if LIST.encode() not in data:
+            return cls([], b".threaddb" in data)
+        return cls(list(stubs(Elf(data, path.name), path, displaced)), False)
+
+    @classmethod
+    def of(cls, path: Path, displaced: Displaced) -> "Listed":
+        """Raises HostError."""
+        return kept.of(path, "stubs", lambda: cls.read(path, displaced))
 
 
 def same(path: Path, other: Path) -> bool:
@@ -187,11 +219,8 @@ def _segments(path: Path) -> list[bytes]:
 
 def names(paths: Iterable[Path]) -> set[str]:
     """Of the events that the points of these programs record."""
-    found: set[str] = set()
-    for path in paths:
-        data = path.read_bytes()
-        if LIST.encode() in data:
-            found.update(point.name for point in points(Elf(data, path.name), path))
+    displaced = Displaced()
+    found = {point.name for path in paths for point, _ in Listed.of(path, displaced).points}
     return {SHOWN.get(name, name) for name in found}
 
 
@@ -232,18 +261,19 @@ class Programs:
                     file.write(code)
 
     def _writes(self, data: bytes, path: Path, memory: BinaryIO) -> Iterator[tuple[int, bytes]]:
-        source = path.read_bytes()
-        if LIST.encode() not in source:
-            if b".threaddb" in source:
-                self.without.append(path.name)
+        listed = Listed.of(path, self._displaced)
+        if listed.stripped:
+            self.without.append(path.name)
+        if not listed.points:
             return
-        elf = Elf(source, path.name)
-        target = elf if data == source else Elf(data, path.name)
-        for stub in stubs(elf, path, self._displaced, self._names):
-            address = stub.point.address
-            length = stub.end - address
-            offset = target.offset(address, length)
-            if offset is None or data[offset:offset + length] != elf.read(address, length):
+        target = Elf(data, path.name)
+        for point, stub in listed.points:
+            if self._names is not None and SHOWN.get(point.name, point.name) not in self._names:
+                continue
+            if isinstance(stub, Immovable):
+                raise stub
+            offset = target.offset(point.address, len(stub.code))
+            if offset is None or not data.startswith(stub.code, offset):
                 raise HostError(f"{path} is not the program that the RAM disk has; call make")
             yield offset, stub.jump(self._place(stub, memory))
 
