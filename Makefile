@@ -1,12 +1,12 @@
 # Makefile - builds weft, and calls its host command (tools/weft) for all else.
 #
-# Everything that is made lies in build/ (with DEBUG=1: build/debug, except for the
-# C library).  kernel/, libthread/ and user/ each bring a part of this file, which
+# Everything that is made lies in build/ (with DEBUG=1: the kernel in build/debug, and links to all
+# else, which is the same in both builds).  kernel/, libthread/ and user/ each bring a part of this file, which
 # defines the rules of its outputs; there is no recursive make, except where a tool
 # has to be installed before the rules can be read.
 #
-# Set here for the parts: B (build directory), P (prefix of the compiler), CC LD AR NM
-# OBJCOPY, DEBUG (1: assertions and lock-order checks), V (1: show the commands).
+# Set here for the parts: B (build directory of the kernel), U (of what runs in user space), P (prefix of the
+# compiler), CC LD AR NM OBJCOPY, DEBUG (1: assertions and lock-order checks), V (1: show the commands).
 # Set by the parts: PROGRAMS, every program that goes to /bin of the initial RAM disk; LINKS, the
 # symbolic links there, each as LINK=TARGET; TEST_PROGRAMS, those that only tests bring into a guest.
 
@@ -17,7 +17,8 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 DEBUG ?=
 V ?=
-B := $(if $(filter 1,$(DEBUG)),build/debug,build)
+U := build
+B := $(if $(filter 1,$(DEBUG)),$(U)/debug,$(U))
 PYTHON ?= python3
 # For a make that we call; a -j of the caller is obeyed.
 PARALLEL = $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN || echo 2))
@@ -42,7 +43,7 @@ NO_PADDING := -fno-align-jumps -fno-align-labels -fno-align-loops
 # breakpoint at an inline function that comes first, in another file.  The code stays the same.
 DEBUG_LINES := -g -gno-statement-frontiers
 
-all: $(B)/weft.elf $(B)/initrd.cpio sysroot
+all: $(B)/weft.elf $(U)/initrd.cpio sysroot
 include kernel/kernel.mk
 include $(wildcard libthread/libthread.mk)
 include user/user.mk
@@ -54,29 +55,38 @@ SAY = $(if $(filter 1,$(V)),,@echo "  $(1)	$(2)";)
 # --- the initial RAM disk and the ISO image --------------------------------------------
 
 # Without debugging information: the loader of the machine copies all of it.
-STRIPPED := $(PROGRAMS:$(B)/bin/%=$(B)/initrd/bin/%)
+STRIPPED := $(PROGRAMS:$(U)/bin/%=$(U)/initrd/bin/%)
 
-$(STRIPPED): $(B)/initrd/bin/%: $(B)/bin/%
+$(STRIPPED): $(U)/initrd/bin/%: $(U)/bin/%
 	$(Q)mkdir -p $(@D) && $(OBJCOPY) --strip-debug $< $@
 
 # A guest of a test gets those that its command names (tests/conftest.py).
-STRIPPED_TESTS := $(TEST_PROGRAMS:$(B)/bin/%=$(B)/tests/bin/%)
+STRIPPED_TESTS := $(TEST_PROGRAMS:$(U)/bin/%=$(U)/tests/bin/%)
 test-programs: $(STRIPPED_TESTS)
-$(STRIPPED_TESTS): $(B)/tests/bin/%: $(B)/bin/%
+$(STRIPPED_TESTS): $(U)/tests/bin/%: $(U)/bin/%
 	$(Q)mkdir -p $(@D) && $(OBJCOPY) --strip-debug $< $@
 
 # Changes when a program comes or goes, so that the archive is made again.
-$(B)/initrd/programs: FORCE
+$(U)/initrd/programs: FORCE
 	$(Q)mkdir -p $(@D) && echo "$(PROGRAMS) $(LINKS)" | cmp -s - $@ || echo "$(PROGRAMS) $(LINKS)" > $@
 
-$(B)/initrd.cpio: $(STRIPPED) $(B)/initrd/programs tools/weft_host/cpio.py
+$(U)/initrd.cpio: $(STRIPPED) $(U)/initrd/programs tools/weft_host/cpio.py
 	$(call SAY,CPIO,$@)$(PYTHON) tools/weft_host/cpio.py $@ bin/ etc/ tmp/ host/ dev/ \
 		$(LINKS) \
 		$(foreach p,$(STRIPPED),$(p):bin/$(notdir $(p)))
 
+# A build with DEBUG=1 has all that a guest needs, like the plain one.
+ifneq ($(B),$(U))
+all test-programs sysroot: links
+links:
+	$(Q)mkdir -p $(B) && cd $(B) && for f in bin tests sysroot initrd.cpio; do \
+		[ -h $$f ] || { rm -rf $$f && ln -s ../$$f $$f; } || exit 1; \
+	done
+endif
+
 iso: $(B)/weft.iso
-$(B)/weft.iso: $(B)/weft.elf $(B)/initrd.cpio tools/weft_host/iso.py
-	$(call SAY,ISO,$@)$(PYTHON) tools/weft_host/iso.py $@ $(B)/weft.elf $(B)/initrd.cpio
+$(B)/weft.iso: $(B)/weft.elf $(U)/initrd.cpio tools/weft_host/iso.py
+	$(call SAY,ISO,$@)$(PYTHON) tools/weft_host/iso.py $@ $(B)/weft.elf $(U)/initrd.cpio
 
 # --- the host command ------------------------------------------------------------------
 
@@ -133,10 +143,10 @@ help:
 	@sed -n 's/^#: //p' Makefile
 
 FORCE:
-.PHONY: all test-programs run gdb iso python setup bench report test races site format check-format clean help FORCE
+.PHONY: all test-programs links run gdb iso python setup bench report test races site format check-format clean help FORCE
 
 #: make                 builds the kernel, the programs and the initial RAM disk into build/
-#: make DEBUG=1         the same with assertions and lock-order checks, into build/debug/
+#: make DEBUG=1         the same with a kernel that has assertions and lock-order checks, in build/debug/
 #: make run             boots weft with a shell (leave it: Ctrl-A x)
 #:      SMP=4 MEM=1G MODEL=lwp|mxn|n1 OPTIONS=... CMD="pp -v -i 1000"
 #: make gdb             the same, stopped before the first instruction, under GDB

@@ -5,21 +5,21 @@
 
 LT_SRC := $(sort $(wildcard libthread/core/*.[cS] libthread/sync/*.c libthread/model/*/*.[cS] \
 	libthread/malloc/*.c libthread/lockstat/*.c libthread/win/*.[cS]))
-LT_OBJ := $(LT_SRC:%=$(B)/%.o)
+LT_OBJ := $(LT_SRC:%=$(U)/%.o)
 LT_CFLAGS = $(U_CFLAGS) $(DEBUG_LINES) -mno-red-zone -fno-tree-slp-vectorize
 
-$(B)/libthread/%.o: libthread/% libthread/libthread.mk user/user.mk build/newlib/stamp
+$(U)/libthread/%.o: libthread/% libthread/libthread.mk user/user.mk build/newlib/stamp
 	$(call U_SAY,CC,$<)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -MMD -MP -c -o $@ $<
 
 # What is hardly ever executed, and goes into every program, shall be small.
 LT_COLD := core/options core/service lockstat/report lockstat/start model/mxn/grow model/mxn/realtime
-$(LT_COLD:%=$(B)/libthread/%.c.o): LT_CFLAGS += -Os
+$(LT_COLD:%=$(U)/libthread/%.c.o): LT_CFLAGS += -Os
 
 # The second copies of sync/: lines and functions are enough for a debugger, since these go into
 # every program.
-$(B)/libthread/lockstat/%.o: LT_CFLAGS += -g1
+$(U)/libthread/lockstat/%.o: LT_CFLAGS += -g1
 
-$(B)/sysroot/lib/libthread.a: $(LT_OBJ) libthread/libthread.mk
+$(U)/sysroot/lib/libthread.a: $(LT_OBJ) libthread/libthread.mk
 	$(call U_SAY,AR,$@)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(LT_OBJ)
 
 -include $(LT_OBJ:.o=.d)

@@ -1,14 +1,14 @@
 # user.mk - builds what runs in user space: the C library's port, the sysroot that
 # programs are compiled against, and the programs.
 #
-# Included by the top-level Makefile, which sets B (build directory), P (prefix of
-# the compiler), CC, AR, DEBUG and V.  For other parts it sets
+# Included by the top-level Makefile, which sets U (build directory), P (prefix of
+# the compiler), CC, AR and V.  For other parts it sets
 #
 #	NEWLIB		where newlib is installed
 #	SYSROOT		include/, lib/ and the files cflags and ldflags: options, one
 #			a line, to compile and to link any program with ("weft cc")
 #	U_CFLAGS	to compile our own user-space code with
-#	PROGRAMS	the programs, $(B)/bin/NAME, all of which go into /bin
+#	PROGRAMS	the programs, $(U)/bin/NAME, all of which go into /bin
 #	TEST_PROGRAMS	those of tests/guest, which do not
 #
 # A program is a file FOLDER/NAME.c or a folder FOLDER/NAME/ with *.c, for each FOLDER
@@ -17,7 +17,7 @@
 # newlib its locks and per-thread state.
 
 NEWLIB := build/newlib
-SYSROOT := $(B)/sysroot
+SYSROOT := $(U)/sysroot
 U_FOLDERS := user/bin/files user/bin/threads user/bench user/demo tests/guest
 
 U_Q := $(if $(filter 1,$(V)),,@)
@@ -36,7 +36,7 @@ U_LIBGCC := $(shell $(CC) -print-libgcc-file-name)
 # Leaf functions keep no frame: the fast paths of locks, thread-specific data and clocks are
 # leaves, and a frame would be half of them.
 U_CFLAGS := -std=gnu11 $(U_ABI) $(NO_PADDING) -momit-leaf-frame-pointer -Wall -Wextra -Werror -Wno-unused-parameter \
-	-Wmissing-prototypes -Wstrict-prototypes $(if $(filter 1,$(DEBUG)),-DWEFT_DEBUG) \
+	-Wmissing-prototypes -Wstrict-prototypes \
 	-Ilibthread/include -Iuser/libc/include -Ikernel/include \
 	-isystem $(NEWLIB)/x86_64-elf/include -isystem $(U_GCCINC)
 
@@ -65,13 +65,13 @@ define U_COMPILE
 $(call U_SAY,$(1),$<)mkdir -p $(@D) && $(CC) $(U_CFLAGS) -MMD -MP -c -o $@ $<
 endef
 
-$(B)/user/%.c.o: user/%.c user/user.mk $(NEWLIB)/stamp
+$(U)/user/%.c.o: user/%.c user/user.mk $(NEWLIB)/stamp
 	$(call U_COMPILE,CC)
 
-$(B)/user/%.S.o: user/%.S user/user.mk $(NEWLIB)/stamp
+$(U)/user/%.S.o: user/%.S user/user.mk $(NEWLIB)/stamp
 	$(call U_COMPILE,AS)
 
-$(B)/tests/guest/%.c.o: tests/guest/%.c user/user.mk $(NEWLIB)/stamp
+$(U)/tests/guest/%.c.o: tests/guest/%.c user/user.mk $(NEWLIB)/stamp
 	$(call U_COMPILE,CC)
 
 # --- the sysroot -------------------------------------------------------------
@@ -79,7 +79,7 @@ $(B)/tests/guest/%.c.o: tests/guest/%.c user/user.mk $(NEWLIB)/stamp
 U_HEADERS := $(sort $(shell find libthread/include user/libc/include kernel/include/weft \
 	-name '*.h' 2>/dev/null))
 U_LIBC_SRC := $(sort $(filter-out user/libc/crt0.S,$(wildcard user/libc/*.[cS])))
-U_LIBC_OBJ := $(U_LIBC_SRC:%=$(B)/%.o)
+U_LIBC_OBJ := $(U_LIBC_SRC:%=$(U)/%.o)
 U_OBJ_SRC += $(U_LIBC_SRC) user/libc/crt0.S
 U_LIBS := $(SYSROOT)/lib/crt0.o $(SYSROOT)/lib/libweft.a $(SYSROOT)/lib/libthread.a \
 	$(SYSROOT)/lib/libthread.ld $(SYSROOT)/lib/newlib-stamp
@@ -139,7 +139,7 @@ $(SYSROOT)/lib/newlib-stamp: $(NEWLIB)/stamp build/newlib-extra/stamp user/user.
 		$(OBJCOPY) $(foreach f,$(U_STDIO_CALLS),--redefine-sym $(f)=__plain_$(f)) $$o; \
 	done && $(call U_RENAMED,U,$(U_STDIO_CALLS:%=__plain_%)) && $(AR) rD ../libc.a *.o && cd - >/dev/null && rm -r $(@D)/stdio && touch $@
 
-$(SYSROOT)/lib/crt0.o: $(B)/user/libc/crt0.S.o
+$(SYSROOT)/lib/crt0.o: $(U)/user/libc/crt0.S.o
 	$(U_Q)mkdir -p $(@D) && cp $< $@
 
 $(SYSROOT)/lib/libthread.ld: libthread/libthread.ld
@@ -159,13 +159,13 @@ sysroot: $(U_LIBS) $(SYSROOT)/include-stamp $(SYSROOT)/cflags $(SYSROOT)/ldflags
 # --- programs ----------------------------------------------------------------
 
 U_COMMON := $(wildcard $(U_FOLDERS:%=%/common))
-U_COMMON_LIB = $(1:%=$(B)/%.a)
+U_COMMON_LIB = $(1:%=$(U)/%.a)
 U_COMMON_OF = $(foreach c,$(U_COMMON),$(if $(filter $(dir $(c))%,$(1)),$(call U_COMMON_LIB,$(c))))
 
 # $(1): the folder.
 define U_COMMON_RULE
 U_OBJ_SRC += $(wildcard $(1)/*.c)
-$(call U_COMMON_LIB,$(1)): $(patsubst %,$(B)/%.o,$(sort $(wildcard $(1)/*.c))) $(1) user/user.mk
+$(call U_COMMON_LIB,$(1)): $(patsubst %,$(U)/%.o,$(sort $(wildcard $(1)/*.c))) $(1) user/user.mk
 	$$(call U_SAY,AR,$$@)mkdir -p $$(@D) && rm -f $$@ && $(AR) rcsD $$@ $$(filter %.o,$$^)
 endef
 $(foreach c,$(U_COMMON),$(eval $(call U_COMMON_RULE,$(c))))
@@ -174,9 +174,9 @@ U_FILES := $(sort $(foreach d,$(U_FOLDERS),$(wildcard $(d)/*.c)))
 U_SUBDIRS := $(filter-out $(U_COMMON),$(patsubst %/,%,$(sort $(dir \
 	$(foreach d,$(U_FOLDERS),$(wildcard $(d)/*/*.c))))))
 U_NAMES := $(notdir $(U_FILES:.c=) $(U_SUBDIRS))
-TEST_PROGRAMS := $(addprefix $(B)/bin/,$(notdir \
+TEST_PROGRAMS := $(addprefix $(U)/bin/,$(notdir \
 	$(patsubst %.c,%,$(filter tests/guest/%,$(U_FILES) $(U_SUBDIRS)))))
-PROGRAMS += $(filter-out $(TEST_PROGRAMS),$(addprefix $(B)/bin/,$(sort $(U_NAMES))))
+PROGRAMS += $(filter-out $(TEST_PROGRAMS),$(addprefix $(U)/bin/,$(sort $(U_NAMES))))
 ifneq ($(words $(U_NAMES)),$(words $(sort $(U_NAMES))))
 $(error two programs have the same name: $(foreach n,$(sort $(U_NAMES)),$(if \
 	$(word 2,$(filter $(n),$(U_NAMES))),$(n))))
@@ -193,9 +193,9 @@ U_TEST_LDFLAGS := -Wl,--section-start=.tap=0x10000000
 # when a source comes or goes.
 define U_PROGRAM
 U_OBJ_SRC += $(2)
-$(B)/bin/$(1): $(2:%=$(B)/%.o) $(call U_COMMON_OF,$(2)) $(3) $(U_LIBS) user/user.mk
+$(U)/bin/$(1): $(2:%=$(U)/%.o) $(call U_COMMON_OF,$(2)) $(3) $(U_LIBS) user/user.mk
 	$$(call U_SAY,LD,$$@)mkdir -p $$(@D) && \
-	$(CC) -o $$@ $(2:%=$(B)/%.o) $(call U_COMMON_OF,$(2)) \
+	$(CC) -o $$@ $(2:%=$(U)/%.o) $(call U_COMMON_OF,$(2)) \
 		$(if $(filter tests/guest/% user/bench/torture/%,$(2)),$(U_TEST_LDFLAGS)) \
 		$(call SYSROOT_LDFLAGS,$(SYSROOT))
 endef
@@ -205,4 +205,4 @@ $(foreach d,$(U_SUBDIRS),$(eval $(call U_PROGRAM,$(notdir $(d)),$(sort $(wildcar
 U_FORCE:
 .PHONY: U_FORCE sysroot
 
--include $(U_OBJ_SRC:%=$(B)/%.d)
+-include $(U_OBJ_SRC:%=$(U)/%.d)
