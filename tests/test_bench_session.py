@@ -383,6 +383,24 @@ def test_verdicts_of_the_full_set(bench, stored):
     assert out.count("not decided") == sum(known[claim] != said for claim, said in turned.items()) > 0
 
 
+def test_what_the_full_set_says_by_itself_is_stored(bench, stored):
+    """Although the quick set says otherwise, and the verdict is not decided."""
+    bench(good, "one", options=["--update-baseline"])
+    path = stored / "one.csv"
+    rows = list(csv.DictReader(path.read_text().splitlines()))
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(row | {"real_ns": 1000} for row in rows)
+    _, out, _ = bench(good, "one", options=["--full", "--update-baseline"])
+    assert "the quick set: does not hold; the full set: holds" in " ".join(out.split())
+    assert "not decided" in out and baseline.full_verdicts() == {"grows": "holds"}
+    baseline.FULL.unlink()
+    status, _, err = bench(good, "one", options=["--full", "--update-docs"])
+    assert status == 0 and f"weft: {baseline.FULL}" in err
+    assert baseline.full_verdicts() == {"grows": "holds"}
+
+
 def test_an_experiment_that_is_not_wefts_has_no_baseline(bench):
     status, _, err = bench(good, "one", options=["--update-baseline"])
     assert status == 2 and "one.toml is not one of weft's experiments" in err[0]

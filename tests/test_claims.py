@@ -3,7 +3,7 @@
 import pytest
 from rich.console import Console
 from sample_experiment import GOOD
-from weft_host import baseline, cells, claimlist, claims, results
+from weft_host import baseline, cells, claimlist, claims, experiment, results
 from weft_host.machine import UsageError
 
 # --- claims --------------------------------------------------------------------------------------
@@ -196,22 +196,34 @@ def test_a_point_that_fails_decides(load):
     assert judge(load, check, rows(nt={1: [39, 41], 4: 30})).verdict == "not decided"
 
 
-@pytest.mark.parametrize("recorded, verdict", [
-    ("holds", "holds"), ("does not hold", "not decided"), ("not measured", "holds"), (None, "holds")])
-def test_quick_and_full_set_agree(load, recorded, verdict):
+@pytest.mark.parametrize("recorded, measured, verdict, said", [
+    ("holds", {4: 30}, "holds", "holds"), ("does not hold", {4: 30}, "not decided", "not decided"),
+    # The full set has more seeds: what it leaves open is open, and what it decides stands.
+    ("not decided", {4: 30}, "not decided", "not decided"), ("holds", {4: [30, 41]}, "not decided", "not decided"),
+    ("not measured", {4: 30}, "holds", "holds"), (None, {4: 30}, "holds", "holds"),
+    ("holds", {1: 1}, "not measured", "holds (full set)"),
+    ("not measured", {1: 1}, "not measured", "not measured"), (None, {1: 1}, "not measured", "not measured")])
+def test_quick_and_full_set_agree(load, recorded, measured, verdict, said):
     one = load(claimed(BELOW))
     sets = claims.Sets({one.name: "quick"}, full={"x": recorded} if recorded else {})
-    found = claims.Judge({one.name: (one, rows(nt={4: 30}))}, sets).judge(one, one.claims[0])
-    assert found.verdict == verdict
-    assert ("the full set: does not hold" in found.figures) == (verdict == "not decided")
+    judge = claims.Judge({one.name: (one, rows(nt=measured))}, sets)
+    found = judge.judge(one, one.claims[0])
+    assert (found.verdict, found.said) == (verdict, said)
+    own = judge.verdict(one, rows(nt=measured), one.claims[0]).verdict
+    assert found.sets == {"quick": own} | ({"full": recorded} if recorded else {})
+    both = f"the quick set: holds; the full set: {recorded}"
+    assert (both in found.figures) == (own == "holds" and verdict == "not decided")
 
 
 def test_full_and_quick_set_agree(load):
     one = load(claimed(BELOW))
-    for stored, verdict in (({4: 50}, "not decided"), ({4: 20}, "holds"), ({1: 1}, "holds")):
+    for stored, verdict, quick in (
+            ({4: 50}, "not decided", "does not hold"), ({4: 20}, "holds", "holds"),
+            ({4: [20, 50]}, "holds", "not decided"), ({1: 1}, "holds", "not measured")):
         sets = claims.Sets({one.name: "full"}, quick={one.name: (one, rows(nt=stored))})
         found = claims.Judge({one.name: (one, rows(nt={4: 30}))}, sets).judge(one, one.claims[0])
         assert found.verdict == verdict
+        assert found.sets == {"quick": quick, "full": "holds"}
 
 
 def test_verdicts_of_the_full_set_are_kept(monkeypatch, tmp_path):
@@ -222,6 +234,27 @@ def test_verdicts_of_the_full_set_are_kept(monkeypatch, tmp_path):
     assert baseline.full_verdicts() == {"a": "does not hold", "b": "not measured"}
     baseline.store_full({"b": "holds"}, whole=True)
     assert baseline.full_verdicts() == {"b": "holds"}
+
+
+def test_verdicts_of_results_at_hand(tmp_path):
+    """Of the full set alone: what it says by itself, whatever the quick set in the repository does."""
+    one = experiment.all_experiments()["pingpong-latency"]
+    claim = next(claim for claim in one.claims if claim["id"] == "pp-latency-cross")
+    for spin, verdict in ((1, "holds"), (0, "does not hold")):
+        measured = [run.row() | {"status": "ok", one.figure: run.parameters["quantum"] * spin
+                                 if run.configuration == "spin" else 500} for run in one.runs(True)]
+        results.save(one, measured, full=True, timing="exact", made_from="x", directory=tmp_path)
+        assert claimlist.full_verdicts(tmp_path)[claim["id"]] == verdict
+    results.save(one, measured, full=False, timing="exact", made_from="x", directory=tmp_path)
+    with pytest.raises(UsageError, match="no results of the full set"):
+        claimlist.full_verdicts(tmp_path)
+
+
+def test_the_stored_verdicts_are_of_known_claims():
+    known = {claim["id"] for one in experiment.all_experiments().values() for claim in one.claims}
+    stored = baseline.full_verdicts()
+    assert set(stored) <= known, "tools/weft bench --full --update-baseline stores them again"
+    assert set(stored.values()) <= set(claims.VERDICTS)
 
 
 @pytest.mark.parametrize("check, measured, change", [

@@ -129,7 +129,7 @@ def add_options(parser):
     parser.add_argument("--update-docs", action="store_true",
                         help="measures nothing: makes the figures in the documents again, out of "
                              "tests/baseline, and the table of how long experiments take, out of "
-                             "--results")
+                             "--results; with --full: first stores the verdicts of the full set's results there")
     parser.add_argument("--compare", nargs=2, type=Path, metavar=("OLD", "NEW"),
                         help="measures nothing: tells what differs between two sets of results, "
                              "directories or files; exit status 1 if a figure got worse")
@@ -311,6 +311,7 @@ class _Account:
         which = "full" if args.full else "quick"
         self._sets = claims.Sets({one.name: which for one in chosen} if args.timing == "exact" else {})
         self.verdicts = {}  # {claim's id: verdict}
+        self.own = {}  # the same, of this set alone
 
     @property
     def done(self):
@@ -363,6 +364,7 @@ class _Account:
             except UsageError as error:
                 judged.append((claim, claims.Verdict(claims.NOT_MEASURED, [str(error)])))
         self.verdicts |= {claim["id"]: found.verdict for claim, found in judged}
+        self.own |= {claim["id"]: found.sets.get("full", found.verdict) for claim, found in judged}
         if judged:
             self._out.print(tables.verdicts(judged))
 
@@ -426,9 +428,10 @@ def _check_baseline(args, chosen):
 
 def _update_baseline(args, done, verdicts):
     """Stores what the tests compare with, and makes of it what the documents say; yields the paths
-    of what has changed.  done: [Complete]; verdicts: {claim's id: verdict}."""
+    of what has changed.  done: [Complete]; verdicts: {claim's id: verdict} of this set alone."""
     if args.full:
         yield baseline.store_full(verdicts, whole=not args.names)
+        yield from documents.update()
         return
     yield from baseline.store(args.results, [one.experiment.name for one in done],
                               whole=not args.names)
@@ -444,6 +447,9 @@ def main(args):
     if args.compare:
         return _compare(args)
     if args.update_docs:
+        if args.full:
+            print(f"weft: {baseline.store_full(claimlist.full_verdicts(args.results), whole=False)}",
+                  file=sys.stderr)
         for path in [*documents.update(), progress.store_costs(args.results)]:
             print(f"weft: {path}", file=sys.stderr)
         return 0
@@ -488,7 +494,7 @@ def main(args):
         account.interrupted(whole)
         raise interruption
     if args.update_baseline and not account.failed:
-        for path in _update_baseline(args, account.done, account.verdicts):
+        for path in _update_baseline(args, account.done, account.own):
             account.say(f"weft: {path}")
     account.sum_up()
     return 1 if account.failed else 0

@@ -68,7 +68,10 @@ def _linear(get, claim):
         raise NotMeasured("a line needs three points")
     slope, start = _fit(points)
     off = max(abs(y - start - slope * x) for x, y in points)
-    share = off / max(abs(y) for _, y in points)
+    largest = max(abs(y) for _, y in points)
+    if largest == 0:
+        raise NotMeasured("all figures are 0")
+    share = off / largest
     return share <= claim["tolerance"], (
         f"{get.show(start, {})} + {get.show(slope, {})} · {get.name(claim['x'])}, to "
         f"{share * 100:.2f} %")

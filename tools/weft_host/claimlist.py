@@ -6,6 +6,7 @@ The figures are those of the results at hand, or else of the quick set that the 
 from rich.text import Text
 
 from . import baseline, claims, claimwords, experiment, power, results
+from .machine import UsageError
 from .tables import STYLES
 from .words import number
 
@@ -26,6 +27,18 @@ def figures(chosen, directory):
         else:
             found[name], sources[name] = (one, baseline.read_rows(name)), "quick"
     return found, sources
+
+
+def full_verdicts(directory):
+    """{claim's id: verdict} that results of the full set in a directory give by themselves."""
+    known = experiment.all_experiments()
+    at_hand = {name: (known[name], facts["rows"]) for name, facts in results.load_set(directory).items()
+               if name in known and facts.get("set") == "full" and facts.get("timing") == "exact"}
+    if not at_hand:
+        raise UsageError(f"{directory}: no results of the full set in exact timing")
+    judge = claims.Judge(at_hand)
+    return {claim["id"]: judge.verdict(one, rows, claim).verdict
+            for one, rows in at_hand.values() for claim in one.claims}
 
 
 def _bounds(claim):

@@ -17,8 +17,8 @@ With `each = "threads"` (all that were measured) or `each = {threads = [16, 32]}
 each of these.  The same check goes over the paper's own figures where its table has them.
 
 A verdict is "not decided" where it would be another one within what the seeds leave open of the figures
-(power.py), or where the quick set and the full one disagree.  One that no system can fail, as the claim's author
-says, is "by construction".
+(power.py), where the quick set and the full one disagree, or where the full one leaves it open.  One that no system
+can fail, as the claim's author says, is "by construction".
 """
 
 import importlib
@@ -40,17 +40,28 @@ SHOWN = 6  # of the figures of a claim about many points, those around the worst
 @dataclass
 class Verdict:
     """figures: texts that show why; weigh: a function for `change`, which takes its time; paper: what the paper's
-    own figures say, or None: its tables have none, or weft's claim does not rest on them."""
+    own figures say, or None: its tables have none, or weft's claim does not rest on them; sets: what each set
+    says by itself, as far as it is known, {"quick" or "full": verdict}."""
 
     verdict: str
     figures: list
     weigh: "Callable | None" = None
     paper: "Verdict | None" = None
+    sets: dict = field(default_factory=dict)
 
     @property
     def change(self):
         """By how much one of the figures has to change for another verdict, 0.1 for a tenth, or None."""
         return self.weigh() if self.weigh else None
+
+    @property
+    def said(self):
+        """The verdict; of a claim that the other set alone can measure, what that set says."""
+        if self.verdict == NOT_MEASURED:
+            for which, verdict in self.sets.items():
+                if verdict != NOT_MEASURED:
+                    return f"{verdict} ({which} set)"
+        return self.verdict
 
 
 @dataclass
@@ -62,20 +73,20 @@ class Sets:
     quick: "dict | None" = None  # results of the quick set, as of Judge; None: not read yet
     full: "dict | None" = None  # {claim's id: verdict of the full set}
 
-    def other(self, experiment, claim):
-        """(which set, its verdict), or None."""
+    def of(self, experiment, claim, own):
+        """{"quick" or "full": verdict}; own: the verdict of the results."""
         match self.measured.get(experiment.name):
             case "quick":
                 if self.full is None:
                     self.full = baseline.full_verdicts()
                 said = self.full.get(claim["id"])
-                return ("full", said) if said else None
+                return {"quick": own} | ({"full": said} if said else {})
             case "full":
                 if self.quick is None:
                     self.quick = baseline.quick_results()
                 rows = self.quick.get(experiment.name, (None, []))[1]
-                return "quick", Judge(self.quick).verdict(experiment, rows, claim).verdict
-        return None
+                return {"quick": Judge(self.quick).verdict(experiment, rows, claim).verdict, "full": own}
+        return {}
 
 
 class Judge:
@@ -89,10 +100,11 @@ class Judge:
     def judge(self, experiment, claim):
         rows = self._results.get(experiment.name, (experiment, []))[1]
         found = self.verdict(experiment, rows, claim)
-        if found.verdict in (HOLDS, FAILS):
-            other = self._sets.other(experiment, claim)
-            if other and {found.verdict, other[1]} == {HOLDS, FAILS}:
-                found = Verdict(UNDECIDED, [*found.figures, f"the {other[0]} set: {other[1]}"], found.weigh)
+        found.sets = self._sets.of(experiment, claim, found.verdict)
+        full, both = found.sets.get("full"), set(found.sets.values())
+        if found.verdict in (HOLDS, FAILS) and (both == {HOLDS, FAILS} or full == UNDECIDED):
+            found.figures.append("; ".join(f"the {which} set: {said}" for which, said in found.sets.items()))
+            found.verdict = UNDECIDED
         if found.verdict == HOLDS and claim.get("by_construction"):
             found.verdict = CONSTRUCTED
         if "kind" in claim:

@@ -29,6 +29,8 @@ class _Judged:
         self.evidence = claim.get("evidence", []) if differs else []
         self.verdict = verdict
         self.kind = CLASS[verdict.verdict]
+        # What each set says by itself.
+        self.sets = verdict.sets if len(verdict.sets) > 1 else {}
         self.figures = verdict.figures
         # What the paper's text says, and what its tables do.
         self.paper = [claim["paper"]] if "paper" in claim and "paper_figure" not in claim else []
