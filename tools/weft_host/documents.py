@@ -13,6 +13,9 @@ of the page does not see:
 The second follows a number: an expression over the columns of the row that has these values.  As many
 decimals as stand there are kept.
 
+    <!-- coverage PAPER -->                 a table of what the paper has and weft has (coverage.py);
+    | ...                                   without PAPER: how many items of each paper are done
+
 The rows are those of the baseline in the repository (baseline.py): the quick set's.  `weft bench
 --update-baseline` makes all figures again, --update-docs does so alone; tests/test_documents.py holds
 that this changes nothing.
@@ -23,7 +26,7 @@ import re
 
 from rich.console import Console, Group
 
-from . import baseline, experiments, quotes
+from . import baseline, coverage, experiments, quotes
 from .formula import Formula
 from .machine import UsageError
 from .paths import TOP
@@ -34,6 +37,7 @@ WIDTH = 80  # of tables, as on a terminal
 START = "<!-- bench "
 TABLE = re.compile(r"<!-- bench (?P<name>[\w-]+): (?P<parts>[\w, ]+) -->\n```\n(?P<text>.*?)```\n",
                    re.DOTALL)
+COVERAGE = re.compile(r"<!-- coverage(?: (?P<paper>[\w-]+))? -->\n(?:\|.*\n)*")
 FIGURE = re.compile(r"(?P<text>[\d,]*\d(\.\d+)?)<!-- bench (?P<name>[\w-]+): (?P<formula>[^<>]+?) of "
                     r"(?P<row>[^<>]+?) -->")
 
@@ -54,7 +58,7 @@ def read_rows(name):
 def renew(text, rows_of=read_rows):
     """A document with the figures of rows_of(experiment).  A UsageError quotes a comment that is
     none of these, or whose figure is not there."""
-    text = quotes.renew(text)
+    text = COVERAGE.sub(_coverage, quotes.renew(text))
     text, tables = TABLE.subn(lambda match: _table(match, rows_of), text)
     text, figures = FIGURE.subn(lambda match: _figure(match, rows_of), text)
     if tables + figures != text.count(START):
@@ -65,6 +69,13 @@ def renew(text, rows_of=read_rows):
                 raise UsageError("no table in ``` follows, and it follows no number: "
                                  f"{text[match.start():].partition('-->')[0]}-->")
     return text
+
+
+def _coverage(match):
+    if match["paper"] not in {None, *coverage.papers()}:
+        raise UsageError(f"coverage has no paper {match['paper']!r}, but {', '.join(coverage.papers())}")
+    head = match[0].partition("\n")[0]
+    return f"{head}\n{coverage.table(match['paper']) if match['paper'] else coverage.counts()}"
 
 
 def _table(match, rows_of):
