@@ -19,6 +19,8 @@ def test_the_documents_state_the_figures_of_the_baseline():
     for path in documents.documents():
         text = path.read_text()
         assert documents.renew(text) == text, f"{path}: weft bench --update-docs makes it again"
+        for file, drawn in documents.drawings(path, text).items():
+            assert file.read_text() == drawn, f"{file}: weft bench --update-docs draws it again"
         names = {match["name"] for kind in (documents.TABLE, documents.FIGURE)
                  for match in kind.finditer(text)}
         if names:
@@ -50,15 +52,61 @@ def mark(formula, row):
 ])
 def test_a_number_is_made_anew(before, after, comment):
     text = f"Text with {before}{comment} in it, 5 times.\n"
-    assert documents.renew(text, ROWS.get) == text.replace(before + "<", after + "<")
+    assert documents.renew(text, documents.Source(ROWS.get)) == text.replace(before + "<", after + "<")
 
 
 def test_a_table_is_made_anew():
     head, old = "Text\n<!-- bench checks: checks -->\n", "```\nold\n```\nmore\n```\nanother\n```\n"
-    made = documents.renew(head + old, ROWS.get)
+    made = documents.renew(head + old, documents.Source(ROWS.get))
     assert made.startswith(head + "```\ncheck ") and made.endswith("\n```\nmore\n```\nanother\n```\n")
     assert "one    7 ms (lwp, 1)  2 ms (mxn, 2)   3.50    2.0  yes\n```\n" in made
-    assert documents.renew(made, ROWS.get) == made
+    assert documents.renew(made, documents.Source(ROWS.get)) == made
+
+
+@pytest.fixture(scope="module")
+def source():
+    """The baseline, read once."""
+    return documents.Source()
+
+
+def test_what_a_claim_is_about_is_made_anew(source):
+    """Of the baseline: a ratio, one of its points, a range, what `let` names; and a verdict where it is marked."""
+    for comment, start in (("claim micro-create", "5."), ("claim pp-half", "1."), ("claim mn-load-unbound", "6"),
+                           ("claim nt-burst-half-better at threads=16", "0.7"),
+                           ("claim pp-latency-cross: far_spin / far_user", "1."),
+                           ("break-even latency: spin", "52"), ("break-even latency: sleep at 1000", "0.5")):
+        made = documents.renew(f"so 0.00<!-- {comment} -->\n", source)
+        assert made.startswith(f"so {start}") and made.endswith(f"<!-- {comment} -->\n"), made
+    text = "`pp-5`: does not hold, `micro-create`: not\nmeasured; `none`: holds.\n"
+    assert documents.renew("`pp-5`: does not hold", source) == "`pp-5`: does not hold"
+    with pytest.raises(UsageError, match="there is no claim 'none'"):
+        documents.renew("<!-- verdicts -->\n" + text, source)
+    assert documents.renew("<!-- verdicts -->\n`pp-5`: does not hold, `pp-6`:\nholds", source) == (
+        "<!-- verdicts -->\n`pp-5`: holds, `pp-6`:\ndoes not hold")
+
+
+@pytest.mark.parametrize("text, why", [
+    ("so 1<!-- claim nowhere -->", "no claim 'nowhere'"),
+    ("so 1<!-- claim os-linear-java -->", "no 'value'"),
+    ("so 1<!-- claim nt-burst-half-better at threads=64 -->", "no figures of 64 threads"),
+    ("so 1<!-- claim pp-latency-cross: far / near -->", "no 'far'"),
+    ("so x<!-- claim pp-half -->", "it follows no number"),
+    ("so 1<!-- break-even nowhere: spin -->", "no picture 'nowhere', but latency"),
+    ("so 1<!-- break-even latency: nobody -->", "no curve 'nobody' was measured, only spin, sleep"),
+    ("so 1<!-- break-even latency: sleep -->", "sleep does not pass 1"),
+    ("so 1<!-- break-even latency: sleep at 3 -->", "no figure at 3"),
+])
+def test_what_is_not_known_of_claims_and_pictures(source, text, why):
+    with pytest.raises(UsageError, match=why):
+        documents.renew(text, source)
+
+
+def test_a_document_without_its_picture(tmp_path):
+    path = tmp_path / "a.md"
+    with pytest.raises(UsageError, match="no picture 'nowhere'"):
+        documents.drawings(path, "![text](pictures/break-even-nowhere.svg)")
+    assert list(documents.drawings(path, "![text](pictures/break-even-load.svg)")) == [
+        tmp_path / "pictures/break-even-load.svg"]
 
 
 @pytest.mark.parametrize("text, why", [
@@ -71,7 +119,7 @@ def test_a_table_is_made_anew():
 ])
 def test_what_cannot_be_made_anew(text, why):
     with pytest.raises(UsageError, match=why):
-        documents.renew(text, ROWS.get)
+        documents.renew(text, documents.Source(ROWS.get))
 
 
 def test_an_experiment_without_a_baseline():

@@ -14,8 +14,9 @@ import shutil
 import pytest
 from browser import launched
 from test_pingpong import Recorded
-from weft_host import claimwords, cli, experiment, report, results, runner, words
+from weft_host import baseline, claimwords, cli, coverage, experiment, report, results, runner, words
 from weft_host.experiments import pingpong
+from weft_host.report import answers
 from weft_monitor import scenes
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
@@ -103,7 +104,8 @@ def parsed(pages):
 
 
 def test_there_is_a_page_for_each_paper(parsed):
-    assert set(parsed) == {"index.html"} | {f"{key}.html" for key in experiment.papers()}
+    assert set(parsed) == {"index.html", "coverage.html", "what-it-comes-to.html"} | {
+        f"{key}.html" for key in experiment.papers()}
 
 
 def test_the_pictures_of_the_monitor(pages):
@@ -114,6 +116,40 @@ def test_the_pictures_of_the_monitor(pages):
         assert text.count('<img src="data:image/png;base64,') == len(shown)
         assert all(scenes.scene(name).caption in text for name in shown)
     assert "five-lwps" in experiment.papers()["m-to-n"]["scenes"]
+
+
+def test_what_it_comes_to(pages, parsed):
+    """Made-up figures cannot make the page, so its figures are the baseline's, as it says."""
+    text = (pages / "what-it-comes-to.html").read_text()
+    assert 'id="not-own"' in text and text.count("<svg") == 5 and "<!--" not in text and ".md" not in text
+    known = experiment.all_experiments()
+    found = answers.page(known, baseline.quick_results(), dict.fromkeys(known, "quick"),
+                         {"pp-5": "ping-pong.html#pp-5", "micro-create": "weft.html#micro-create"})
+    assert found["own"] and found["html"].count("<svg") == 5
+    assert '<a href="weft.html#micro-create"><code>micro-create</code></a>: holds' in found["html"]
+    assert "coverage.html" in parsed["what-it-comes-to.html"].links
+
+
+def test_what_the_papers_have(pages, parsed):
+    """Each item with what shows it; the verdicts are those of the results."""
+    page = parsed["coverage.html"]
+    assert {item.id for items in coverage.papers().values() for item in items} <= set(page.ids)
+    assert "nt-vs-solaris.html#nt-max" in page.links and "nt-vs-solaris.html#nt-max-many" in page.links
+    assert "to come" in (pages / "coverage.html").read_text()
+
+
+def test_both_sets_stand_beside_a_claim(tmp_path, monkeypatch):
+    """What each says, and what it makes of the verdict."""
+    monkeypatch.setattr(baseline, "FULL", tmp_path / "full.csv")
+    saved("pingpong-latency", tmp_path / "in", False)  # all the same: the user-level switch is no slower
+    baseline.store_full({"pp-latency-cross": "holds", "pp-latency-spin": "does not hold"}, whole=True)
+    report.write(tmp_path / "in", tmp_path / "out")
+    text = (tmp_path / "out/ping-pong.html").read_text()
+    claims = {part.partition('"')[0]: part for part in text.split('<div class="claim ')[1:]
+              for part in [part.partition('id="')[2]]}
+    assert "<dt>sets</dt><dd>quick: does not hold; full: holds</dd>" in claims["pp-latency-cross"]
+    assert '<p class="verdict">not decided</p>' in claims["pp-latency-cross"]
+    assert "<dt>sets</dt>" not in claims["pp-latency-paper"]
 
 
 def test_links_lead_somewhere(pages, parsed):

@@ -15,10 +15,11 @@ claim that quotes the paper has to show an item.
 """
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import baseline, claims, experiment
+from . import experiment
 from .paths import HERE, TOP
 from .project import tomllib
 from .reading import Reader, Shape
@@ -108,14 +109,6 @@ def papers() -> dict[str, list[Item]]:
             if (ITEMS / f"{paper}.toml").is_file()}
 
 
-@functools.cache
-def _verdicts() -> dict[str, str]:
-    """{claim's id: verdict} of the quick set that the repository holds, beside the full set's."""
-    found = baseline.quick_results()
-    judge = claims.Judge(found, claims.Sets(dict.fromkeys(found, "quick")))
-    return {claim["id"]: judge.judge(one, claim).said for one, _ in found.values() for claim in one.claims}
-
-
 def counts() -> str:
     """The table of counts, in Markdown."""
     lines = [f"| paper | {' | '.join(MARKS)} | items |", "| --- |" + " --- |" * (len(MARKS) + 1)]
@@ -128,12 +121,11 @@ def counts() -> str:
     return "\n".join(lines) + "\n"
 
 
-def table(paper: str) -> str:
-    """The items of a paper, in Markdown."""
-    verdicts = _verdicts()
+def table(paper: str, said: Callable[[str], str]) -> str:
+    """The items of a paper, in Markdown; said: the verdict on a claim."""
     lines = ["| | the paper | weft | shown by | |", "| --- | --- | --- | --- | --- |"]
     for item in papers()[paper]:
-        shown = [f"`{name}`: {verdicts[name]}" for name in item.claims]
+        shown = [f"`{name}`: {said(name)}" for name in item.claims]
         shown += [f"`{name}`" for name in (*item.experiments, *item.files)]
         mark = f"{item.mark}: {item.reason}" if item.reason else item.mark
         lines.append(f"| {item.id} | {item.says} | {item.weft} | {'; '.join(shown)} | {mark} |")

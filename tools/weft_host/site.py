@@ -39,7 +39,7 @@ def pages():
 def pictures():
     """{picture: its file} of all that documents show."""
     return {f"docs/pictures/{path.name}": f"pictures/{path.name}"
-            for path in sorted((TOP / "docs/pictures").glob("*.png"))}
+            for path in sorted((TOP / "docs/pictures").glob("*.[ps][nv]g"))}
 
 
 def relinked(document, text, known):

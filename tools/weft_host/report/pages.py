@@ -5,10 +5,10 @@ import re
 import jinja2
 from markupsafe import Markup, escape
 
-from .. import cells, claims, claimwords, experiment, power, words
+from .. import cells, claims, claimwords, coverage, experiment, power, words
 from ..machine import UsageError
 from ..runner import OK
-from . import panels, pictures, plots
+from . import answers, panels, pictures, plots
 
 CLASS = {claims.HOLDS: "good", claims.FAILS: "bad", claims.UNDECIDED: "undecided",
          claims.CONSTRUCTED: "constructed", claims.HARDWARE: "hardware", claims.NOT_MEASURED: "none"}
@@ -185,8 +185,8 @@ def render(measured, dates):
     stale = {name: _stale(known[name], facts) for name, facts in measured.items() if name in known}
     usable = {name: facts for name, facts in measured.items() if stale.get(name) == ""}
     at_hand = {name: (known[name], facts["rows"]) for name, facts in usable.items()}
-    judge = claims.Judge(at_hand, claims.Sets({name: facts["set"] for name, facts in usable.items()
-                                               if facts["timing"] == "exact"}))
+    sets = {name: facts["set"] for name, facts in usable.items() if facts["timing"] == "exact"}
+    judge = claims.Judge(at_hand, claims.Sets(sets))
     sections = {paper: [] for paper in papers}
     for one in sorted(known.values(), key=lambda one: (one.order, one.name)):
         if one.paper not in papers:
@@ -207,4 +207,13 @@ def render(measured, dates):
     for key, paper in papers.items():
         made[f"{key}.html"] = page.render(shared, current=key, title=paper["title"], paper=paper,
                                          pictures=pictures.of(paper))
+    judged = {claim.id: claim for paper in sections.values() for section in paper for claim in section.claims}
+    places = {one.name: f"{one.paper}.html#{one.name}" for one in known.values()}
+    places |= {claim["id"]: f"{one.paper}.html#{claim['id']}" for one in known.values() for claim in one.claims}
+    made["coverage.html"] = environment.get_template("coverage.html").render(
+        shared, current="coverage", title="What the papers have", items=coverage.papers(), judged=judged,
+        places=places, marks=coverage.MARKS)
+    made["what-it-comes-to.html"] = environment.get_template("answers.html").render(
+        shared, current="what-it-comes-to", title="What it comes to", page=answers.page(
+            known, at_hand, sets, places))
     return made

@@ -77,6 +77,43 @@ def draw(experiment, rows, view, number, tables):
             "svg": Markup(_for_page(text.getvalue(), name, title))}
 
 
+def draw_break_even(picture):
+    """The drawing of a breakeven.Picture: {title, svg}, with a line at 1, and one where a curve passes it."""
+    name = f"break-even-{picture.name}"
+    with matplotlib.rc_context(_style(name)):
+        figure = Figure(figsize=SIZE, layout="constrained")
+        axes = figure.subplots()
+        _panel(axes, {"log": picture.log}, {curve.title: [list(one) for one in zip(*curve.points)]
+                                            for curve in picture.curves.values()})
+        if "y" not in picture.log:
+            quotients = [y for curve in picture.curves.values() for _, y in curve.points]
+            axes.set_ylim(min(0.85, *quotients) - 0.05, max(1.15, *quotients) + 0.05)
+        axes.axhline(1, color=INK, linewidth=0.8)
+        for curve, color in zip(picture.curves.values(), SERIES):
+            for x in curve.crossings():
+                axes.axvline(x, color=color, linewidth=0.8, linestyle="--")
+                axes.annotate(f"{x:.3g}", (x, 1), (4, -11), textcoords="offset points", color=INK)
+        axes.set_xlabel(picture.x_title)
+        axes.set_ylabel(picture.y_title)
+        axes.legend()
+        text = io.StringIO()
+        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    return {"title": picture.title, "svg": Markup(_for_page(text.getvalue(), name, picture.title))}
+
+
+# For both grounds; a file knows no style sheet.
+FIXED = {"currentColor": "#768390", "var(--grid)": "#8b949e55", "var(--series-1)": "#1f6feb",
+         "var(--series-2)": "#c2410c", "var(--series-3)": "#15803d", "var(--series-4)": "#a21caf"}
+
+
+def for_file(svg):
+    """A drawing of the page as a file of its own, readable on light and dark ground."""
+    svg = str(svg)
+    for variable, color in FIXED.items():
+        svg = svg.replace(variable, color)
+    return svg if svg.endswith("\n") else svg + "\n"
+
+
 def _legend(axes, view, count):
     """Above the bars; among lines, where there is room."""
     if view.get("form", "line") == "line":
