@@ -188,6 +188,26 @@ def test_timemutex_excludes(results):
     assert [line["active"] for line in lines] == [2, 4, 1, 5, 3, 3, 3]
 
 
+# --- turns at a lock ----------------------------------------------------------------------------
+
+
+def test_turns_are_counted(results):
+    """turns checks by itself that one thread at a time is inside, and that no turn is lost."""
+    commands = "; ".join(f"turns nt {kind} 4 200 100 100" for kind in ("local", "global", "none"))
+    section, mutex, nothing = results(commands, smp=4)
+    for line in (section, mutex):
+        assert line["wait_most_ns"] >= line["wait_ns"] > 0 <= line["least"] <= line["most"] == 200
+    assert section["real_ns"] > nothing["real_ns"] and nothing["wait_ns"] == 0
+
+
+def test_turns_in_order_vary_less(results):
+    """Of sleepers in the order in which they came none waits as long as the last of a stack does."""
+    lifo, fifo = (results("turns bound local 16 250 1000 2000", smp=4, model="lwp", mips=10,
+                          options=f"spin=never,queue={queue}")[0] for queue in ("lifo", "fifo"))
+    assert lifo["wait_sd_ns"] > 1.5 * fifo["wait_sd_ns"]
+    assert lifo["wait_most_ns"] > fifo["wait_most_ns"]
+
+
 # --- barriers --------------------------------------------------------------------------------------
 
 
