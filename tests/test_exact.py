@@ -50,7 +50,8 @@ def test_standstill(guest):
 
 def test_a_limit_of_virtual_time(guest):
     """It comes at the same instruction on each host, with the picture of what runs."""
-    results = [guest(["sh", "-c", "while :; do :; done"], smp=2, timing="exact", until=9, may_fail=True) for _ in range(2)]
+    results = [guest(["sh", "-c", "while :; do :; done"], smp=2, timing="exact", until=9, may_fail=True)
+               for _ in range(2)]
     assert [r.error for r in results] == ["time-out after 9 virtual ms"] * 2
     assert "weft: time limit at 1009" in results[0].panic and "(sh)" in results[0].panic
     assert results[0].report == results[1].report

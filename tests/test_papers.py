@@ -192,7 +192,7 @@ def test_timemutex_excludes(results):
 
 
 def test_turns_are_counted(results):
-    """turns checks by itself that one thread at a time is inside, and that no turn is lost."""
+    """turns checks by itself that no two threads are inside at once, and that no turn is lost."""
     commands = "; ".join(f"turns nt {kind} 4 200 100 100" for kind in ("local", "global", "none"))
     section, mutex, nothing = results(commands, smp=4)
     for line in (section, mutex):
