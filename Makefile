@@ -47,6 +47,7 @@ all: $(B)/weft.elf $(U)/initrd.cpio sysroot
 include kernel/kernel.mk
 include $(wildcard libthread/libthread.mk)
 include user/user.mk
+include labs/labs.mk
 endif
 
 Q := $(if $(filter 1,$(V)),,@)

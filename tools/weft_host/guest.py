@@ -11,6 +11,7 @@ import contextlib
 import ctypes
 import functools
 import os
+import resource
 import selectors
 import shutil
 import signal
@@ -77,6 +78,10 @@ class Result:
 Sink = Callable[[bytes], object]  # takes each piece of a program's output
 
 
+class _TooMuch(Exception):
+    """The program has printed more than Machine.most_output."""
+
+
 class Leave(Exception):
     """The user typed Ctrl-A x."""
 
@@ -140,6 +145,8 @@ class Guest:
     def _settle(self, pid: int) -> None:
         if self.machine.background:
             _give_way(pid)
+        if self.machine.cpu_limit is not None:
+            resource.prlimit(pid, resource.RLIMIT_CPU, (self.machine.cpu_limit, resource.RLIM_INFINITY))
         if self._place is not None:
             self._place.settle(pid)
         elif self.machine.boot == "kernel":
@@ -353,6 +360,8 @@ class Guest:
         return Result(status, error=error, panic=report, seconds=time.monotonic() - self.started)
 
     def _ended(self, code: int) -> Result:
+        if self.machine.cpu_limit is not None and -code == signal.SIGXCPU:
+            return self._result(STATUS_TIMEOUT, f"time-out after {self.machine.cpu_limit} s of the host's cores")
         if code == QEMU_STANDSTILL:
             ends = self.machine.until is not None and self.filter.report.lstrip().startswith(b"weft: time limit")
             return self._result(STATUS_TIMEOUT, f"time-out after {self.machine.until} virtual ms" if ends else
@@ -453,12 +462,22 @@ def run(machine: Machine, stdin: bytes = b"", started: Callable[[Guest], None] |
     """Runs a machine to its end with this input, and returns its Result with the output.  started
     is called with the Guest as soon as it runs; work: see Guest."""
     output = bytearray()
+
+    def sink(text: bytes) -> None:
+        output.extend(text)
+        if machine.most_output is not None and len(output) > machine.most_output:
+            raise _TooMuch
+
     if machine.timing == "exact":
         machine.stdin, stdin = stdin, b""
     with _input_file(stdin) as source, Guest(machine, work=work) as guest:
         if started is not None:
             started(guest)
-        result = guest.relay(output.extend, source.fileno() if stdin else None)
+        try:
+            result = guest.relay(sink, source.fileno() if stdin else None)
+        except _TooMuch:
+            del output[machine.most_output:]
+            result = Result(STATUS_TIMEOUT, error=f"more than {machine.most_output} bytes of output")
     result.output = output.decode(errors="replace")
     return result
 

@@ -87,6 +87,8 @@ class Machine:
     debugger: str | None = None  # "may" come to the socket `stub`, or the machine is to "wait" for it
     keep: Path | None = field(default=None, compare=False)  # a directory: for the memory of a guest that fails
     picture: bool = field(default=True, compare=False)  # of a guest that fails, what its threads wait for
+    cpu_limit: int | None = field(default=None, compare=False)  # seconds of the host's cores, for QEMU
+    most_output: int | None = field(default=None, compare=False)  # bytes; a guest that prints more is ended
     kernel: Path | None = None  # in place of the build's
     rings: tuple[int, int] | None = None  # of a trace: records of a CPU, bytes of the memory (weft_trace/ring.py)
     disk_written: Callable[[Path], None] | None = field(default=None, compare=False)  # may change the RAM disk

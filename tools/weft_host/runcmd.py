@@ -60,6 +60,8 @@ def add_machine_options(parser):
                         help="more words for the kernel's command line")
     parser.add_argument("--verbose", action="store_true", help="let the kernel tell of its boot")
     parser.add_argument("--debug", action="store_true", help="the build with DEBUG=1")
+    parser.add_argument("--build", metavar="DIR", help="another kernel and its programs: the build that weft lab "
+                                                       "test leaves in a student's folder")
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
 
 
@@ -113,7 +115,11 @@ def machine_from(args):
         env[name] = value
     if args.mem is not None and args.free is not None:
         raise UsageError("--mem and --free: one of them says how much memory there is")
-    machine = Machine(argv=args.argv, smp=args.smp, mem=Machine.mem if args.mem is None else args.mem,
+    if args.build is not None:
+        if args.debug:
+            raise UsageError("--build and --debug: one of them says which build")
+        args.no_build = True
+    machine = Machine(build=None if args.build is None else Path(args.build), argv=args.argv, smp=args.smp, mem=Machine.mem if args.mem is None else args.mem,
                       free=args.free, model=args.model, options=args.options, env=env,
                       files=args.file, timing=args.timing or "fast", seed=args.seed,
                       quantum=args.quantum, engine=args.engine, mips=args.mips, until=args.until,

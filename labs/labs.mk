@@ -1,0 +1,78 @@
+# labs.mk - builds a student's solution of a lab (tools/weft_lab/build.py): the student's files take the
+# place of weft's, and all else comes from the plain build.
+#
+#	make LAB=02-park LAB_OUT=DIR lab-code	compiles the student's files to assembly
+#	make LAB=02-park LAB_OUT=DIR lab	makes DIR a build: weft.elf, bin/, initrd.cpio
+#
+# DIR/src has the student's files, under the names of those that they replace.  Between the two goals
+# build.py looks at the assembly.  What a student's file includes with "" is looked up beside the file that
+# it replaces.
+ifneq ($(LAB_OUT),)
+L := $(LAB_OUT)
+LAB_SRC := $(patsubst $(L)/src/%,%,$(sort $(shell find $(L)/src -name '*.c')))
+LAB_TESTS := $(sort $(wildcard labs/$(LAB)/tests/*.c))
+LAB_COMMON := $(sort $(wildcard labs/common/*.c))
+
+# $(1): a part of weft, $(2): its sources.  Their objects; a file of the student's that replaces none comes too.
+LAB_OBJECTS = $(foreach s,$(filter-out $(LAB_SRC),$(2)),$(B)/$(s).o) $(patsubst %,$(L)/%.o,$(filter $(1)/%,$(LAB_SRC)))
+LAB_K_OBJ := $(call LAB_OBJECTS,kernel,$(K_SRC))
+LAB_LT_OBJ := $(call LAB_OBJECTS,libthread,$(LT_SRC))
+LAB_REPLACES = $(filter $(1)/%,$(LAB_SRC))
+
+# A student's warning is shown, and is no error.
+$(L)/kernel/%.c.s: $(L)/src/kernel/%.c
+	$(Q)mkdir -p $(@D) && $(CC) $(K_CFLAGS) -Wno-error -iquote $(dir kernel/$*) -MMD -S -o $@ $<
+
+$(L)/libthread/%.c.s: $(L)/src/libthread/%.c
+	$(Q)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -Wno-error -iquote $(dir libthread/$*) -MMD -S -o $@ $<
+
+$(L)/%.c.o: $(L)/%.c.s
+	$(Q)$(CC) -c -o $@ $<
+
+lab-code: $(LAB_SRC:%=$(L)/%.s)
+
+# --- the kernel ------------------------------------------------------------------------------
+
+ifneq ($(call LAB_REPLACES,kernel),)
+$(L)/pass1.elf: $(LAB_K_OBJ) $(K_LDSCRIPT)
+	$(Q)$(LD) $(K_LDFLAGS) -T $(K_LDSCRIPT) -o $@ $(LAB_K_OBJ)
+
+$(L)/ksyms.S: $(L)/pass1.elf tools/ksyms.py
+	$(Q)$(NM) -n $< | $(PYTHON) tools/ksyms.py > $@.new && mv $@.new $@
+
+$(L)/ksyms.o: $(L)/ksyms.S
+	$(Q)$(CC) -c -o $@ $<
+
+$(L)/weft.elf: $(L)/ksyms.o
+	$(Q)$(LD) $(K_LDFLAGS) -T $(K_LDSCRIPT) -o $@ $(LAB_K_OBJ) $<
+else
+$(L)/weft.elf: $(B)/weft.elf
+	$(Q)mkdir -p $(@D) && ln -sf $(abspath $<) $@
+endif
+
+# --- the threads library, and the programs of the tests ------------------------------------------
+
+$(L)/lib/libthread.a: $(LAB_LT_OBJ)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcsD $@ $(LAB_LT_OBJ)
+
+LAB_LIBRARY := $(if $(call LAB_REPLACES,libthread),$(L)/lib/libthread.a)
+
+$(B)/labs/%.c.o: labs/%.c user/user.mk $(NEWLIB)/stamp
+	$(Q)mkdir -p $(@D) && $(CC) $(U_CFLAGS) -Ilabs/common -Itests/guest -MMD -MP -c -o $@ $<
+
+# $(1): the source of a program.
+define LAB_PROGRAM
+$(L)/bin/$(basename $(notdir $(1))): $(B)/$(1).o $(LAB_COMMON:%=$(B)/%.o) $(LAB_LIBRARY) $(U_LIBS)
+	$(Q)mkdir -p $$(@D) && $(CC) -o $$@ $(B)/$(1).o $(LAB_COMMON:%=$(B)/%.o) \
+		$(if $(LAB_LIBRARY),-L$(L)/lib) $(U_TEST_LDFLAGS) $(call SYSROOT_LDFLAGS,$(SYSROOT))
+endef
+$(foreach t,$(LAB_TESTS),$(eval $(call LAB_PROGRAM,$(t))))
+
+$(L)/initrd.cpio: $(B)/initrd.cpio
+	$(Q)mkdir -p $(@D) && ln -sf $(abspath $<) $@
+
+lab: $(L)/weft.elf $(L)/initrd.cpio $(foreach t,$(LAB_TESTS),$(L)/bin/$(basename $(notdir $(t))))
+.PHONY: lab lab-code
+
+-include $(LAB_TESTS:%=$(B)/%.d) $(LAB_COMMON:%=$(B)/%.d)
+endif

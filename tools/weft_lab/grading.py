@@ -1,0 +1,113 @@
+"""The grade of a solution: every test, in the visible set and in the hidden one."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft_host.guest import Guests
+from weft_host.machine import HostError
+
+from . import runs
+from .build import BuildFailed, Built, build
+from .grade import Broken, Grade, TestResult
+from .lab import VISIBLE, Lab, Test, Variant
+
+Progress = Callable[[str, int, int], None]  # told a test's name, how many of its runs are well, and of how many
+
+
+@dataclass(frozen=True)
+class Set:
+    """The runs of a test that one secret gives."""
+
+    test: Test
+    hidden: bool
+    points: float
+    variants: tuple[Variant, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.test.name}-hidden" if self.hidden else self.test.name
+
+
+def sets(lab: Lab, secret: str | None) -> list[Set]:
+    """Of all tests; without a secret there is no hidden one."""
+    found = [Set(test, False, test.points, tuple(test.variants(lab.name, VISIBLE, test.seeds)))
+             for test in lab.tests]
+    if secret is not None:
+        found += [Set(test, True, test.hidden_points, tuple(test.variants(lab.name, secret, test.hidden_seeds)))
+                  for test in lab.tests if test.hidden_points]
+    return found
+
+
+@dataclass
+class Played:
+    """What the runs of a set gave: those up to the first that failed.  failed: (its Variant, its Outcome)."""
+
+    figure: int | None = None
+    failed: tuple[Variant, runs.Outcome] | None = None
+
+
+def play_set(built: Built, of: Set, jobs: int, progress: Progress) -> Played:
+    """Plays the runs side by side, up to the first in their order that fails.  So what is told is the same on each
+    host.  Raises HostError."""
+    played, test = Played(), of.test
+    guests, outcomes = Guests(), []
+    with ThreadPoolExecutor(jobs) as pool:
+        try:
+            waiting = [pool.submit(runs.play, guests, test, variant, built) for variant in of.variants]
+            for variant, one in zip(of.variants, waiting):
+                outcome = one.result()
+                if not outcome.passed:
+                    played.failed = variant, outcome
+                    break
+                outcomes.append(outcome)
+                progress(of.name, len(outcomes), len(of.variants))
+        finally:
+            for one in waiting:
+                one.cancel()
+            guests.stop()
+    if test.figure is not None:
+        told = [outcome.figures.get(test.figure.name) for outcome in outcomes]
+        played.figure = max((value for value in told if value is not None), default=None)
+    return played
+
+
+def result_of(of: Set, played: Played, built: Built) -> TestResult:
+    test, figure = of.test, of.test.figure
+    title = f"{test.title} (hidden)" if of.hidden else test.title
+
+    def said(points: float, reason: str, detail: str = "") -> TestResult:
+        return TestResult(of.name, title, points, of.points, of.hidden, reason, detail)
+
+    if played.failed is not None:
+        variant, outcome = played.failed
+        where = f"run {variant.number + 1} of {len(of.variants)}, {variant.smp} CPUs, seed {variant.seed}"
+        return said(0.0, f"{outcome.reason} ({where})", "\n\n".join(
+            part for part in (runs.repeat(test, variant, built), outcome.detail) if part))
+    if figure is None:
+        return said(of.points, "")
+    if played.figure is None:
+        return said(0.0, f"the test's program told no figure {figure.name!r}")
+    points = round(of.points * figure.share(played.figure), 2)
+    if points == of.points:
+        return said(points, "")
+    return said(points, f"{figure.name}: {played.figure} instructions; all points up to {figure.full}, "
+                        f"none from {figure.none} on")
+
+
+def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: int = 1,
+          only: str | None = None, progress: Progress = lambda *_: None) -> Grade | Broken:
+    """The grade of the files in the folder `student`; `out`: where the build goes.  Broken: the host failed."""
+    wanted = [of for of in sets(lab, secret) if only in (None, of.test.name)]
+    try:
+        try:
+            built = build(lab, student, out)
+        except BuildFailed as error:
+            tests = tuple(TestResult(of.name, of.test.title, 0.0, of.points, of.hidden, "it does not compile", "")
+                          for of in wanted)
+            return Grade(lab.name, student.name, tests, str(error))
+        tests = tuple(result_of(of, play_set(built, of, jobs, progress), built) for of in wanted)
+        return Grade(lab.name, student.name, tests, built.log)
+    except (HostError, OSError) as error:
+        return Broken(student.name, str(error))

@@ -1,0 +1,152 @@
+"""How probable it is that a lab's tests catch a wrong solution: measured over the patches in its folder wrong/.
+
+For each wrong solution and each test the share of runs that fail, of so many, gives by Clopper and Pearson's
+interval a lower bound on the probability that one run fails.  From it follow the probability that a set of runs
+catches the mistake, and how many runs are wanted for a probability of 0.999.
+"""
+
+import math
+import shutil
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from weft_host.guest import Guests
+from weft_host.machine import HostError
+from weft_host.paths import TOP
+
+from . import runs
+from .build import BuildFailed, Built, build
+from .lab import Lab, Test
+
+WANTED = 0.999
+DOUBT = 0.05  # of the lower bound
+SECRET = "power"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong solution.  kind: of mistake, in a word or two.  sentence: what is wrong."""
+
+    name: str
+    kind: str
+    sentence: str
+    patch: Path
+
+
+@dataclass(frozen=True)
+class Caught:
+    """By one test: in `failed` of `played` runs.  reason: of the first that failed."""
+
+    test: Test
+    played: int
+    failed: int
+    reason: str
+
+    @property
+    def least(self) -> float:
+        """The lower bound on the probability that one run fails."""
+        return lower_bound(self.failed, self.played)
+
+
+def lower_bound(failed: int, played: int, doubt: float = DOUBT) -> float:
+    """Clopper and Pearson's, of one side: the p with which `failed` or more of `played` have probability `doubt`."""
+    if failed == 0:
+        return 0.0
+    low, high = 0.0, failed / played
+    for _ in range(60):
+        middle = (low + high) / 2
+        at_least = 1 - sum(math.comb(played, i) * middle**i * (1 - middle)**(played - i) for i in range(failed))
+        low, high = (low, middle) if at_least > doubt else (middle, high)
+    return low
+
+
+def wrong_solutions(lab: Lab) -> list[Wrong]:
+    found = []
+    for path in sorted((lab.folder / "wrong").glob("*.patch")):
+        head = path.read_text().partition("--- a/")[0]
+        sentence, _, rest = head.strip().partition("\n\n")
+        kind = next((line.partition(":")[2].strip() for line in rest.splitlines() if line.startswith("Kind:")), "")
+        found.append(Wrong(path.stem, kind, " ".join(sentence.split()), path))
+    return found
+
+
+def take_solution(lab: Lab, folder: Path, patch: Path | None = None) -> None:
+    """weft's own files as a student's folder, with a patch applied.  Raises HostError."""
+    tree = folder / "tree"
+    for theirs in lab.replaces.values():
+        to = tree / theirs
+        to.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(TOP / theirs, to)
+    if patch is not None:
+        done = subprocess.run(["patch", "-p1", "-s", "-F0", "-d", tree, "-i", patch], capture_output=True, text=True)
+        if done.returncode != 0:
+            raise HostError(f"{patch.name} does not fit: {done.stdout}{done.stderr}")
+    for mine, theirs in lab.replaces.items():
+        shutil.copy(tree / theirs, folder / mine)
+    shutil.rmtree(tree)
+
+
+def measure(lab: Lab, wrong: Wrong, folder: Path, played: int, jobs: int) -> list[Caught] | str:
+    """What each test says of a wrong solution; a text: it does not compile."""
+    take_solution(lab, folder, wrong.patch)
+    try:
+        built = build(lab, folder, folder / "build")
+    except BuildFailed as error:
+        return str(error)
+    return [_caught(lab, test, built, played, jobs) for test in lab.tests]
+
+
+def _caught(lab: Lab, test: Test, built: Built, played: int, jobs: int) -> Caught:
+    guests = Guests()
+    with ThreadPoolExecutor(jobs) as pool:
+        waiting = [pool.submit(runs.play, guests, test, variant, built)
+                   for variant in test.variants(lab.name, SECRET, played)]
+        outcomes = [one.result() for one in waiting]
+    bad = [_fault(test, outcome) for outcome in outcomes]
+    return Caught(test, played, sum(map(bool, bad)), next(filter(None, bad), ""))
+
+
+def _fault(test: Test, outcome: runs.Outcome) -> str:
+    """Why this run costs points; "": it does not."""
+    if not outcome.passed or test.figure is None:
+        return outcome.reason
+    value = outcome.figures.get(test.figure.name)
+    if value is None or test.figure.share(value) < 1:
+        return f"{test.figure.name}: {value} instructions"
+    return ""
+
+
+def probability(caught: list[Caught]) -> float:
+    """That the visible and the hidden set together take points, at least."""
+    missed = 1.0
+    for one in caught:
+        missed *= (1 - one.least) ** (one.test.seeds + (one.test.hidden_seeds if one.test.hidden_points else 0))
+    return 1 - missed
+
+
+def runs_wanted(least: float, wanted: float = WANTED) -> float:
+    """How many runs catch a mistake with this probability, if one run does with probability `least`."""
+    if least <= 0:
+        return math.inf
+    return 1 if least >= wanted else math.ceil(math.log(1 - wanted) / math.log(1 - least))
+
+
+def table(lab: Lab, folder: Path, played: int, jobs: int, tell: Callable[[str], None]) -> bool:
+    """Tells a line for each wrong solution, and whether all are caught with the wanted probability."""
+    good = True
+    for wrong in wrong_solutions(lab):
+        found = measure(lab, wrong, folder / wrong.name, played, jobs)
+        if isinstance(found, str):
+            tell(f"{wrong.name}: does not compile:\n{found}")
+            good = False
+            continue
+        whole = probability(found)
+        best = max(found, key=lambda one: one.least)
+        good &= whole > WANTED
+        tell(f"{wrong.name:24} {wrong.kind:22} caught with probability {'>' if whole < 1 else ''} "
+             f"{math.floor(whole * 1e5) / 1e5:.5f}; {best.test.name}: {best.failed} of {best.played} runs, "
+             f"{runs_wanted(best.least):g} wanted: {best.reason}")
+    return good
