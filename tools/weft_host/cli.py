@@ -51,6 +51,7 @@ COMMANDS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("setup", "venv.setup", "adds a group of Python packages that only some commands need", {}),
     ("doctor", "doctor.doctor", "says whether weft works on this host, and what to do if not", {}),
     ("lab", "labcmd.lab_command", "coursework: a student's folder of a lab, and its tests", {}),
+    ("grade", "gradecmd.grade", "the points of students' solutions of a lab", {}),
     ("torture", "torture.torture", "seeded stress of the threads library", {}),
     ("check-format", "check.check_format",
      "says what clang-format, ruff, mypy and the check of the English find wrong", {}),

@@ -108,7 +108,7 @@ def _test(args):
         raise HostError(graded.why)
     from weft_lab.formats import text
 
-    print(text.written(graded), end="")
+    print(text.render(graded), end="")
     return 0 if graded.points == graded.most else 1
 
 

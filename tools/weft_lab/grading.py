@@ -75,10 +75,9 @@ def play_set(built: Built, of: Set, jobs: int, progress: Progress) -> Played:
 
 def result_of(of: Set, played: Played, built: Built) -> TestResult:
     test, figure = of.test, of.test.figure
-    title = f"{test.title} (hidden)" if of.hidden else test.title
 
     def said(points: float, reason: str, detail: str = "") -> TestResult:
-        return TestResult(of.name, title, points, of.points, of.hidden, reason, detail)
+        return TestResult(of.name, test.title, points, of.points, of.hidden, reason, detail)
 
     if played.failed is not None:
         variant, outcome = played.failed

@@ -3,7 +3,7 @@
 import hashlib
 import random
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from weft_host.machine import ENGINES, UsageError
@@ -96,6 +96,10 @@ class Lab:
     @property
     def skeleton(self) -> Path:
         return self.folder / "skeleton"
+
+    def with_seeds(self, count: int) -> "Lab":
+        """With so many runs of each test."""
+        return replace(self, tests=tuple(replace(test, seeds=count, hidden_seeds=count) for test in self.tests))
 
     def test(self, name: str) -> Test:
         for test in self.tests:

@@ -6,20 +6,17 @@ catches the mistake, and how many runs are wanted for a probability of 0.999.
 """
 
 import math
-import shutil
-import subprocess
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from weft_host.guest import Guests
-from weft_host.machine import HostError
-from weft_host.paths import TOP
 
 from . import runs
 from .build import BuildFailed, Built, build
 from .lab import Lab, Test
+from .solution import take_solution
 
 WANTED = 0.999
 DOUBT = 0.05  # of the lower bound
@@ -71,22 +68,6 @@ def wrong_solutions(lab: Lab) -> list[Wrong]:
         kind = next((line.partition(":")[2].strip() for line in rest.splitlines() if line.startswith("Kind:")), "")
         found.append(Wrong(path.stem, kind, " ".join(sentence.split()), path))
     return found
-
-
-def take_solution(lab: Lab, folder: Path, patch: Path | None = None) -> None:
-    """weft's own files as a student's folder, with a patch applied.  Raises HostError."""
-    tree = folder / "tree"
-    for theirs in lab.replaces.values():
-        to = tree / theirs
-        to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(TOP / theirs, to)
-    if patch is not None:
-        done = subprocess.run(["patch", "-p1", "-s", "-F0", "-d", tree, "-i", patch], capture_output=True, text=True)
-        if done.returncode != 0:
-            raise HostError(f"{patch.name} does not fit: {done.stdout}{done.stderr}")
-    for mine, theirs in lab.replaces.items():
-        shutil.copy(tree / theirs, folder / mine)
-    shutil.rmtree(tree)
 
 
 def measure(lab: Lab, wrong: Wrong, folder: Path, played: int, jobs: int) -> list[Caught] | str:
