@@ -1,11 +1,12 @@
 # labs.mk - builds a student's solution of a lab (tools/weft_lab/build.py): the student's files take the
 # place of weft's, and all else comes from the plain build.
 #
-#	make LAB=02-park LAB_OUT=DIR lab-code	compiles the student's files to assembly
-#	make LAB=02-park LAB_OUT=DIR lab	makes DIR a build: weft.elf, bin/, initrd.cpio
+#	make LAB=02-park LAB_OUT=DIR lab-includes	lists what the student's files include
+#	make LAB=02-park LAB_OUT=DIR lab-code		compiles them to assembly
+#	make LAB=02-park LAB_OUT=DIR lab		makes DIR a build: weft.elf, bin/, initrd.cpio
 #
-# DIR/src has the student's files, under the names of those that they replace.  Between the two goals
-# build.py looks at the assembly.  What a student's file includes with "" is looked up beside the file that
+# DIR/src has the student's files, under the names of those that they replace.  Between the goals
+# build.py looks at what they have made.  What a student's file includes with "" is looked up beside the file that
 # it replaces.
 ifneq ($(LAB_OUT),)
 L := $(LAB_OUT)
@@ -20,15 +21,26 @@ LAB_LT_OBJ := $(call LAB_OBJECTS,libthread,$(LT_SRC))
 LAB_REPLACES = $(filter $(1)/%,$(LAB_SRC))
 
 # A student's warning is shown, and is no error.
-$(L)/kernel/%.c.s: $(L)/src/kernel/%.c
-	$(Q)mkdir -p $(@D) && $(CC) $(K_CFLAGS) -Wno-error -iquote $(dir kernel/$*) -MMD -S -o $@ $<
+LAB_K_CC = $(Q)mkdir -p $(@D) && $(CC) $(K_CFLAGS) -Wno-error -iquote $(dir kernel/$*)
+LAB_LT_CC = $(Q)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -Wno-error -iquote $(dir libthread/$*)
 
-$(L)/libthread/%.c.s: $(L)/src/libthread/%.c
-	$(Q)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -Wno-error -iquote $(dir libthread/$*) -MMD -S -o $@ $<
+$(L)/kernel/%.c.includes: $(L)/src/kernel/%.c
+	$(LAB_K_CC) -M -MF $@ $<
+
+$(L)/libthread/%.c.includes: $(L)/src/libthread/%.c
+	$(LAB_LT_CC) -M -MF $@ $<
+
+# Also after a change of weft's headers.
+$(L)/kernel/%.c.s: $(L)/src/kernel/%.c $(B)/weft.elf
+	$(LAB_K_CC) -S -o $@ $<
+
+$(L)/libthread/%.c.s: $(L)/src/libthread/%.c $(SYSROOT)/lib/libthread.a
+	$(LAB_LT_CC) -S -o $@ $<
 
 $(L)/%.c.o: $(L)/%.c.s
 	$(Q)$(CC) -c -o $@ $<
 
+lab-includes: $(LAB_SRC:%=$(L)/%.includes)
 lab-code: $(LAB_SRC:%=$(L)/%.s)
 
 # --- the kernel ------------------------------------------------------------------------------
@@ -72,7 +84,7 @@ $(L)/initrd.cpio: $(B)/initrd.cpio
 	$(Q)mkdir -p $(@D) && ln -sf $(abspath $<) $@
 
 lab: $(L)/weft.elf $(L)/initrd.cpio $(foreach t,$(LAB_TESTS),$(L)/bin/$(basename $(notdir $(t))))
-.PHONY: lab lab-code
+.PHONY: lab lab-code lab-includes
 
 -include $(LAB_TESTS:%=$(B)/%.d) $(LAB_COMMON:%=$(B)/%.d)
 endif

@@ -25,6 +25,7 @@ MOST_TEXT = 20000  # bytes of what a compiler says
 MOST_SOURCE = 1 << 20  # bytes of a student's file
 # Directives of the assembler that read a file, and those that could put the name of such a one together.
 READS = re.compile(r"\.(?:incbin|include|macro|irpc?|altmacro|rept|rep)\b", re.IGNORECASE)
+QUOTED = re.compile(r'"(?:\\.|[^"\\])*"')
 
 
 class BuildFailed(Exception):
@@ -47,8 +48,11 @@ def build(lab: Lab, student: Path, out: Path) -> Built:
     Raises BuildFailed; HostError if the host cannot build."""
     _take_files(lab, student, out / "src")
     words = [f"LAB={lab.folder.name}", f"LAB_OUT={out.resolve()}"]
+    # First, since an error in a file that is no C shows its lines.
+    _make(out, *words, "lab-includes")
+    _check_includes(lab, out)
     log = _make(out, *words, "lab-code")
-    _look_at_code(lab, out)
+    _check_assembly(lab, out)
     log += _make(out, *words, "lab")
     return Built(out.resolve(), log)
 
@@ -99,18 +103,23 @@ def _environment() -> dict[str, str]:
     return {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR", "LANG") if name in os.environ}
 
 
-def _look_at_code(lab: Lab, out: Path) -> None:
-    """Raises BuildFailed for a file that brings in what is not weft's."""
-    allowed = [TOP / name for name in ("kernel", "libthread", "user", "build/newlib")] + [out.resolve()]
-    allowed.append(_compiler_headers())
+def _check_includes(lab: Lab, out: Path) -> None:
+    """Raises BuildFailed for a file that includes what is not weft's."""
+    allowed = [TOP / name for name in ("kernel", "libthread", "user", "build/newlib")]
+    allowed = [folder.resolve() for folder in (*allowed, out / "src", _compiler_headers())]
     for mine, theirs in lab.replaces.items():
-        assembly = out / f"{theirs}.s"
-        for name in shlex.split((out / f"{theirs}.d").read_text().replace("\\\n", " "))[1:]:
+        listed = (out / f"{theirs}.includes").read_text(errors="surrogateescape").replace("\\\n", " ")
+        for name in shlex.split(listed)[1:]:
             path = (TOP / name).resolve()
-            if not any(path.is_relative_to(folder.resolve()) for folder in allowed):
+            if not any(path.is_relative_to(folder) for folder in allowed):
                 raise BuildFailed(f"{mine} includes {path.name}, which is no file of weft's")
-        for line in assembly.read_text(errors="replace").splitlines():
-            if READS.search(line.partition("#")[0]) and not line.lstrip().startswith((".string", ".ascii")):
+
+
+def _check_assembly(lab: Lab, out: Path) -> None:
+    """Raises BuildFailed for a file whose assembly reads files."""
+    for mine, theirs in lab.replaces.items():
+        for line in (out / f"{theirs}.s").read_text(errors="replace").splitlines():
+            if READS.search(QUOTED.sub("", line)):
                 raise BuildFailed(f"{mine}: assembly with {line.strip()[:60]!r} is not for a lab")
 
 

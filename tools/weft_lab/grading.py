@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from weft_host.counts import counted
 from weft_host.guest import Guests
 from weft_host.machine import HostError
 
@@ -81,7 +82,7 @@ def result_of(of: Set, played: Played, built: Built) -> TestResult:
 
     if played.failed is not None:
         variant, outcome = played.failed
-        where = f"run {variant.number + 1} of {len(of.variants)}, {variant.smp} CPUs, seed {variant.seed}"
+        where = f"run {variant.number + 1} of {len(of.variants)}, {counted(variant.smp, 'CPU')}, seed {variant.seed}"
         return said(0.0, f"{outcome.reason} ({where})", "\n\n".join(
             part for part in (runs.repeat(test, variant, built), outcome.detail) if part))
     if figure is None:

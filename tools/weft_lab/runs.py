@@ -6,11 +6,12 @@ has told all of its checks, all were well, and it has ended with status 0.
 """
 
 import re
+import secrets
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from weft_host.guest import STATUS_HOST, STATUS_PANIC, STATUS_TIMEOUT, Guests, Result
+from weft_host.guest import STATUS_PANIC, STATUS_TIMEOUT, Guests, Result
 from weft_host.machine import HostError, Machine
 from weft_host.workdir import WorkDirectory
 
@@ -21,7 +22,9 @@ from .lab import Test, Variant
 CPU_SECONDS = 120  # of the host's cores for one run, if the guest does not come to its limit of virtual time
 MOST_OUTPUT = 1 << 20  # bytes
 TOLD = 40  # lines of output in a detail
-RESULT = re.compile(r"lab \d+ \S+ (ok|failed|figure)\b")
+LINE = re.compile(r"lab (\d+) (\S+) (ok|failed|figure|end) (.*) ([0-9a-f]{16})")  # labs/common/labtest.h
+
+BY_GUEST = re.compile(r"QEMU ended with status \d+")  # without a word of QEMU's: the kernel has written to its port
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,34 @@ class Outcome:
     @property
     def passed(self) -> bool:
         return self.reason == ""
+
+
+@dataclass(frozen=True)
+class Told:
+    """The results that a program has told under its key."""
+
+    failed: tuple[str, ...]
+    figures: dict[str, int]
+    complete: bool
+
+
+def results(output: str, key: bytes) -> Told:
+    """What of the output is a result: lines with the right code, in their order, each once."""
+    failed, figures, complete, number = [], {}, False, 0
+    for line in output.splitlines():
+        match = LINE.fullmatch(line)
+        if match is None or int(match[1]) != number + 1 or complete:
+            continue
+        _, name, kind, text, code = match.groups()
+        if not mac.right(key, number + 1, f"{name} {kind} {text}", code):
+            continue
+        number += 1
+        if kind == "failed":
+            failed.append(text or name)
+        elif kind == "figure" and text.isdigit():
+            figures[name] = max(figures.get(name, 0), int(text))
+        complete = kind == "end"
+    return Told(tuple(failed), figures, complete)
 
 
 def machine(test: Test, variant: Variant, built: Built, program: Path) -> Machine:
@@ -67,7 +98,7 @@ def repeat(test: Test, variant: Variant, built: Built) -> str:
 
 def play(guests: Guests, test: Test, variant: Variant, built: Built) -> Outcome:
     """Plays one run.  Raises HostError if the host could not."""
-    key = mac.new_key()
+    key = secrets.token_bytes(mac.KEY)
     with WorkDirectory() as work:
         program = Path(work) / test.program
         program.write_bytes(mac.with_key(built.program(test.program).read_bytes(), key))
@@ -76,27 +107,23 @@ def play(guests: Guests, test: Test, variant: Variant, built: Built) -> Outcome:
 
 
 def judge(test: Test, result: Result, key: bytes) -> Outcome:
-    """What a run's Result says.  Raises HostError if the host failed."""
-    told = mac.results(result.output.encode(), key)
-    figures: dict[str, int] = {}
-    for line in told:
-        if line.state == "figure" and line.text.isdigit():
-            figures[line.check] = max(figures.get(line.check, 0), int(line.text))
+    told = results(result.output, key)
     reason = _reason(test, result, told)
-    return Outcome(reason, _detail(result) if reason else "", figures)
+    return Outcome(reason, _detail(result) if reason else "", told.figures)
 
 
-def _reason(test: Test, result: Result, told: list[mac.Line]) -> str:
-    for line in told:
-        if line.state == "failed" and line.check != "end":
-            return line.text or line.check
+def _reason(test: Test, result: Result, told: Told) -> str:
+    if told.failed:
+        return told.failed[0]
     if result.error:
         if result.status == STATUS_PANIC:
             return _panic(result)
         if result.status == STATUS_TIMEOUT:
             return _time_out(test, result)
-        raise HostError(result.error)
-    if not mac.is_whole(told):
+        if BY_GUEST.fullmatch(result.error) is None:
+            raise HostError(result.error)
+        return "the machine was switched off in the middle of the test"
+    if not told.complete:
         return f"the test's program ended with status {result.status} before it had told all of its checks"
     if result.status != 0:
         return f"the test's program ended with status {result.status}"
@@ -117,6 +144,6 @@ def _time_out(test: Test, result: Result) -> str:
 
 
 def _detail(result: Result) -> str:
-    lines = [line for line in result.output.splitlines() if RESULT.match(line) is None]
+    lines = [line for line in result.output.splitlines() if LINE.fullmatch(line) is None]
     said = "\n".join(lines[-TOLD:])
     return "\n".join(part for part in (result.report.strip(), said and f"the last lines of output:\n{said}") if part)
