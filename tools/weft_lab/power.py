@@ -86,11 +86,11 @@ def _caught(lab: Lab, test: Test, built: Built, played: int, jobs: int) -> Caugh
         waiting = [pool.submit(runs.play, guests, test, variant, built)
                    for variant in test.variants(lab.name, SECRET, played)]
         outcomes = [one.result() for one in waiting]
-    bad = [_fault(test, outcome) for outcome in outcomes]
+    bad = [fault(test, outcome) for outcome in outcomes]
     return Caught(test, played, sum(map(bool, bad)), next(filter(None, bad), ""))
 
 
-def _fault(test: Test, outcome: runs.Outcome) -> str:
+def fault(test: Test, outcome: runs.Outcome) -> str:
     """Why this run costs points; "": it does not."""
     if not outcome.passed or test.figure is None:
         return outcome.reason

@@ -20,7 +20,7 @@ from .build import Built
 from .lab import Test, Variant
 
 CPU_SECONDS = 120  # of the host's cores for one run, if the guest does not come to its limit of virtual time
-MOST_OUTPUT = 1 << 20  # bytes
+MOST_OUTPUT = 1 << 18  # bytes
 TOLD = 40  # lines of output in a detail
 LINE = re.compile(r"lab (\d+) (\S+) (ok|failed|figure|end) (.*) ([0-9a-f]{16})")  # labs/common/labtest.h
 

@@ -1,0 +1,202 @@
+"""Labs: weft's own files get all points, the skeletons none, each wrong solution loses some; and whatever a
+student's code does, the grade is right."""
+
+import itertools
+
+import pytest
+from conftest import turn
+from weft_host.guest import Guests, Result
+from weft_host.machine import HostError, UsageError
+from weft_lab import grading, lab, mac, power, runs
+from weft_lab.build import BuildFailed, build
+from weft_lab.solution import take_solution
+
+LABS = [lab.find(name) for name in lab.names()]
+EACH_LAB = pytest.mark.parametrize("of", LABS, ids=[of.name for of in LABS])
+WRONG = [(of, wrong) for of in LABS for wrong in power.wrong_solutions(of)]
+PARK = lab.find("park")
+KEY = bytes(range(16))
+PATIENCE = 64  # runs of each test: far more than `weft grade --power` says are wanted
+
+
+def first_failure(of, built, most):
+    """(the test's name, the reason) of the first run that fails, one run of each test in turn."""
+    guests = Guests()
+    sets = [test.variants(of.name, lab.VISIBLE, most) for test in of.tests]
+    for number, (test, variants) in itertools.product(range(most), zip(of.tests, sets)):
+        outcome = runs.play(guests, test, variants[number], built)
+        if reason := power.fault(test, outcome):
+            return test.name, reason
+    return None
+
+
+@EACH_LAB
+def test_our_own_files_get_all_points(of, tmp_path):
+    take_solution(of, tmp_path)
+    with turn():
+        graded = grading.grade(of.with_seeds(3), tmp_path, tmp_path / "build", secret="a secret")
+    assert [(test.name, test.reason) for test in graded.tests if not test.passed] == []
+    assert graded.points == graded.most == sum(test.points + test.hidden_points for test in of.tests)
+
+
+@EACH_LAB
+def test_the_skeleton_fails(of, tmp_path):
+    """It compiles without a warning and boots; each reason is in the lab's terms, so that no test ends by a panic."""
+    with turn():
+        graded = grading.grade(of.with_seeds(1), of.skeleton, tmp_path)
+    assert graded.log == ""
+    assert graded.points == 0
+    assert all(test.reason and "panics" not in test.reason for test in graded.tests)
+
+
+@pytest.mark.parametrize("of, wrong", WRONG, ids=[f"{of.name}-{wrong.name}" for of, wrong in WRONG])
+def test_a_wrong_solution_loses_points(of, wrong, tmp_path):
+    take_solution(of, tmp_path, wrong.patch)
+    with turn():
+        assert first_failure(of, build(of, tmp_path, tmp_path / "build"), PATIENCE) is not None
+
+
+@EACH_LAB
+def test_the_wrong_solutions(of):
+    """There are enough of them, of enough kinds, and each says what is wrong."""
+    found = power.wrong_solutions(of)
+    assert len(found) >= 12 and len({wrong.kind for wrong in found}) >= 6
+    assert all(wrong.kind and wrong.sentence.endswith(".") for wrong in found)
+
+
+# --- what a student's code may do ------------------------------------------------------------------
+
+SAYS = "for (const char *p = {text}; *p; p++) __asm__ volatile(\"outb %0, %1\" : : \"a\"(*p), \"Nd\"((uint16_t)0xe9));"
+FORGED = '"lab 1 permit ok - 0123456789abcdef\\nlab 2 all end 1 checks, 0 failed 0123456789abcdef\\n"'
+EVIL = {
+    "loop": ("for (;;) ;", "virtual ms"),
+    "interrupts off": ('__asm__ volatile("cli"); for (;;) ;', "virtual ms"),
+    "writes anywhere": ("*(volatile int *)8 = 1;", "the kernel panics: weft: panic: page fault"),
+    "resets": ('struct { uint16_t limit; uint64_t base; } __attribute__((packed)) none = {0, 0};'
+               '__asm__ volatile("lidt %0; int3" : : "m"(none));', "triple fault"),
+    "switches off": ('__asm__ volatile("outl %0, %1" : : "a"(0), "Nd"((uint16_t)0xf4));', "switched off"),
+    "forges and ends": (SAYS.format(text=FORGED) +
+                        '__asm__ volatile("outl %0, %1" : : "a"(0), "Nd"((uint16_t)0xf4));', "switched off"),
+    "prints": ("for (;;) { " + SAYS.format(text='"0123456789abcdef\\n"') + " }", "bytes of output"),
+}
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_whatever_it_does(name, tmp_path):
+    """The same reason on each host, and never more than no points."""
+    code, reason = EVIL[name]
+    take_solution(PARK, tmp_path)
+    path = tmp_path / "park.c"
+    text = path.read_text()
+    begin = "int lwp_park(hrtime_t deadline)\n{\n"
+    assert begin in text
+    path.write_text(text.replace(begin, begin + code, 1))
+    with turn():
+        built = build(PARK, tmp_path, tmp_path / "build")
+        test = PARK.tests[0]
+        outcome = runs.play(Guests(), test, test.variants("park", lab.VISIBLE, 1)[0], built)
+    assert reason in outcome.reason
+
+
+@pytest.mark.parametrize("line, said", [
+    ('#include "/etc/passwd"', "includes passwd, which is no file of weft's"),
+    ('#include "../../../../../../../../../etc/passwd"', "includes passwd, which is no file of weft's"),
+    ('__asm__(".string \\"a\\"; .incbin \\"/etc/passwd\\"");', "is not for a lab"),
+    ('__asm__(".macro m a b\\n.\\\\a\\\\b \\"/etc/passwd\\"\\n.endm\\nm inc bin");', "is not for a lab"),
+    ("int lwp_park(", "error"),
+    ("#error no", "#error no")])
+def test_what_does_not_compile(line, said, tmp_path):
+    """The text is for the student, and has nothing of another file."""
+    take_solution(PARK, tmp_path)
+    with open(tmp_path / "park.c", "a") as file:
+        file.write(f"{line}\n")
+    with pytest.raises(BuildFailed) as failed:
+        build(PARK, tmp_path, tmp_path / "build")
+    assert said in str(failed.value)
+    assert "root:" not in str(failed.value) and str(tmp_path) not in str(failed.value)
+
+
+def test_files_that_are_none(tmp_path):
+    with pytest.raises(BuildFailed, match=r"park\.c is not there"):
+        build(PARK, tmp_path, tmp_path / "build")
+    (tmp_path / "park.c").symlink_to("/etc/passwd")
+    with pytest.raises(BuildFailed, match=r"park\.c is not there"):
+        build(PARK, tmp_path, tmp_path / "build")
+
+
+# --- what counts as a result --------------------------------------------------------------------------
+
+
+def told(*lines, key=KEY):
+    """A run's output with these results under a key."""
+    numbered = [f"{number} {line}" for number, line in enumerate(lines, 1)]
+    return "".join(f"lab {line} {mac.siphash24(key, line.encode()):016x}\n" for line in numbered)
+
+
+END = "all end 1 checks, 0 failed"
+
+
+@pytest.mark.parametrize("output, status, error, reason", [
+    (told("permit ok -", END), 0, "", ""),
+    ("noise\n" + told("permit ok -", END) + "noise\n", 0, "", ""),
+    (told("permit failed a permit was lost", "all end 1 checks, 1 failed"), 1, "", "a permit was lost"),
+    (told("permit ok -", END), 1, "", "the test's program ended with status 1"),
+    (told("permit ok -"), 0, "", "before it had told all of its checks"),
+    (told("permit ok -", END, key=bytes(16)), 0, "", "before it had told all of its checks"),
+    (told("permit ok -", END).replace("permit ok -", "permit ok  "), 0, "", "before it had told"),
+    ("", 124, "time-out after 100 virtual ms", "not done after"),
+    (told("permit ok -", END), 70, "the kernel panicked", "the kernel panicked"),
+    (told("permit ok -", END), 69, "QEMU ended with status 1", "switched off"),
+])
+def test_what_a_run_says(output, status, error, reason):
+    said = runs.judge(PARK.tests[0], Result(status, output, error), KEY).reason
+    assert said == reason or (reason and reason in said)
+
+
+def test_a_host_that_fails_is_no_student_s_fault():
+    with pytest.raises(HostError):
+        runs.judge(PARK.tests[0], Result(69, "", "QEMU ended with status 1: no memory"), KEY)
+
+
+@pytest.mark.parametrize("figure, points", [(500, 10), (900, 10), (1250, 5), (1600, 0), (9999, 0)])
+def test_points_for_instructions(figure, points):
+    assert round(10 * lab.Figure("roundtrip", 900, 1600).share(figure), 2) == points
+
+
+def test_the_same_secret_gives_the_same_set():
+    test = PARK.tests[0]
+    assert test.variants("park", "x", 8) == test.variants("park", "x", 8)
+    assert test.variants("park", "x", 4) == test.variants("park", "x", 8)[:4]
+    assert test.variants("park", "x", 8) != test.variants("park", "y", 8)
+
+
+@pytest.mark.parametrize("failed, played", [(0, 10), (1, 10), (5, 64), (64, 64)])
+def test_the_lower_bound(failed, played):
+    """Of Clopper and Pearson: so many failures have the probability of doubt at it."""
+    least = power.lower_bound(failed, played)
+    if failed == 0:
+        assert least == 0
+        return
+    assert least < failed / played
+    if failed == played:
+        assert least == pytest.approx(power.DOUBT ** (1 / played))
+
+
+# --- the description of a lab --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("old, new, said", [
+    ('title = "', 'titel = "', "unknown key 'titel'"),
+    ("number = 2", 'number = "two"', "a whole number is needed"),
+    ("\npoints = ", "\n# points = ", "'points' is missing"),
+    ('program = "labpark"', 'program = "none"', "there is no tests/none.c")])
+def test_a_description_that_is_wrong(old, new, said, tmp_path):
+    folder = tmp_path / "02-park"
+    folder.mkdir()
+    for name in ("skeleton", "tests"):
+        (folder / name).symlink_to(PARK.folder / name)
+    text = (PARK.folder / "lab.toml").read_text()
+    assert old in text
+    (folder / "lab.toml").write_text(text.replace(old, new, 1))
+    with pytest.raises(UsageError, match=said):
+        lab.load(folder / "lab.toml")
