@@ -464,7 +464,7 @@ def test_what_the_monitor_takes(browser, recorded):
 
 
 def test_a_recording_says_how_to_get_a_backtrace(browser, recorded, few):
-    """In exact timing the run repeats; it changes with the cursor.  A recording of fast timing offers none."""
+    """In exact timing the run repeats; the line changes with the cursor.  In fast timing there is none."""
     with Opened(browser, (recorded[0] / "page.html").as_uri()).loaded() as opened:
         what, found = read(recorded[0] / "rec")
         opened.js("weftMonitor.choose(weftMonitor.runs[0], 'thread', weftMonitor.runs[0].store.threads[1])")

@@ -6,7 +6,7 @@ import {commandFirst} from "./section.js";
 import {BLOCKED, CPU, LWP, ON_LWP, THREAD, inkOn} from "./states.js";
 import {NONE} from "./store.js";
 
-const BOX = 21, LEAST = 27, MOST = 74, GAP = 4, MOVE = 180, WAKES = 6;
+const BOX = 21, LEAST = 25, MOST = 74, GAP = 3, MOVE = 180, WAKES = 6;
 
 export class Mapping {
 	constructor(run, page) {
@@ -68,20 +68,23 @@ export class Mapping {
 		return {shown: all.filter(one => shown.has(one)), rest};
 	}
 
-	// Boxes beside each other, in up to three lines around y.  Returns {object: [x of its middle, y]}.
+	// Boxes beside each other, in up to three lines around y.  The second line is set off by half a box, so that lines
+	// go between the boxes of the first.  Returns {object: where its lines begin and end}.
 	_row(kind, objects, y, states, now) {
 		const {sheet} = this, places = new Map();
 		const inLine = Math.max(1, Math.floor((sheet.width - 8) / (LEAST + GAP)));
 		const lines = Math.max(1, Math.min(3, Math.ceil(objects.length / inLine)));
 		const many = Math.ceil(objects.length / lines) || 1;
-		const width = Math.min(MOST, (sheet.width - 8) / many - GAP);
-		const left = (sheet.width - many * (width + GAP) + GAP) / 2;
+		const columns = many + (lines > 1 ? 0.5 : 0), high = BOX + GAP;
+		const width = Math.min(MOST, (sheet.width - 8) / columns - GAP);
+		const left = (sheet.width - columns * (width + GAP) + GAP) / 2;
+		const above = y - (lines - 1) / 2 * high, below = above + (lines - 1) * high + BOX;
 		objects.forEach((object, i) => {
-			const line = Math.floor(i / many), x = left + (i % many) * (width + GAP);
-			const top = y + (line - (lines - 1) / 2) * (BOX + GAP);
+			const line = Math.floor(i / many), x = left + (i % many + line % 2 / 2) * (width + GAP);
+			const top = above + line * high;
 			const state = object.track.stateAt(now);
 			this.boxes.push({object, kind, x, y: top, width, colour: states[state][1]});
-			places.set(object, {x: x + width / 2, y: top, bottom: top + BOX});
+			places.set(object, {x: x + width / 2, y: top, bottom: top + BOX, above, below});
 		});
 		return places;
 	}
@@ -111,15 +114,18 @@ export class Mapping {
 		const part = Math.min(1, (host - end.since) / MOVE), x = end.from + (end.to - end.from) * part * (2 - part);
 		if (Math.abs(end.to - to.x) > 0.5)
 			Object.assign(end, {from: x, to: to.x, since: host});
-		this._stroke(from.x, from.bottom, x, to.y, colour, broken);
+		this._stroke(from, x, to, colour, broken);
 	}
 
-	_stroke(x, y, toX, toY, colour, broken) {
-		const {c} = this.sheet;
+	// Straight past the boxes of the same kind, and in a curve between the kinds.
+	_stroke(from, toX, to, colour, broken) {
+		const {c} = this.sheet, middle = (from.below + to.above) / 2;
 		c.setLineDash(broken ? [4, 3] : []);
 		c.beginPath();
-		c.moveTo(x, y);
-		c.bezierCurveTo(x, (y + toY) / 2, toX, (y + toY) / 2, toX, toY);
+		c.moveTo(from.x, from.bottom);
+		c.lineTo(from.x, from.below);
+		c.bezierCurveTo(from.x, middle, toX, middle, toX, to.above);
+		c.lineTo(toX, to.y);
 		c.lineWidth = 4;
 		c.strokeStyle = this.page.theme.ground;
 		c.stroke();
