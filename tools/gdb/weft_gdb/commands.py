@@ -221,7 +221,8 @@ Brings GDB's inferiors up to date, and selects that of the program that the gues
         with inferiors.silence():
             gdb.execute("stepi", to_string=True)
         inferiors.refresh()
-        pid = _take_program()
+        pid, file = _main_program()
+        _take_symbols(file)
         with inferiors.silence():
             for inferior in gdb.inferiors():
                 if str(inferior.pid) == pid:
@@ -243,19 +244,23 @@ Many IDEs show the threads of GDB's first inferior alone.  The threads of the pr
             for name in ("remote", "extended-remote"):
                 gdb.execute(f"define target hookpost-{name}\nweft-ide\nend")
             return
-        _take_program()
-        inferiors.ask("weft-join")
+        _, file = _main_program()
+        inferiors.ask("weft-join")  # before GDB is brought up to date, and makes inferiors of processes
+        _take_symbols(file)
         inferiors.refresh()
         gdb.execute("info threads", to_string=True)  # GDB asks for them
 
 
-def _take_program():
-    """The kernel's inferior has the symbols of the program that the guest runs first.  Its pid, or another word."""
+def _main_program():
+    """The pid of the program that the guest runs first, or another word; its file, or None."""
     pid = inferiors.ask("weft-main").strip()
-    file = (inferiors.files() or {}).get(int(pid)) if pid.isdigit() else None
+    return pid, (inferiors.files() or {}).get(int(pid)) if pid.isdigit() else None
+
+
+def _take_symbols(file):
+    """The kernel's inferior has those of this program, if it has none yet."""
     if program is None and file:
         gdb.execute(f"weft-program {file}", to_string=True)
-    return pid
 
 
 def _pid(word):
