@@ -255,11 +255,13 @@ class Motion:
                     return report
             self._points.place(self._more(meeting))
             told = await self._run(b"vCont;c", stop, POLL_SECONDS if meeting is not None else None)
+            await self._gather(told)
             if told is None:
+                if (report := self._next_hit()) is not None:
+                    return report
                 if meeting is not None and meeting.thread is not None:
                     self._view.resolve(meeting.thread)
                 continue
-            await self._gather(told)
             if meeting is not None and self._is_met(meeting, told):
                 return self._next_hit()
             report = self._judge(told)
@@ -304,14 +306,15 @@ class Motion:
             if process.address == registers["rdi"]:
                 self._ending[process.pid] = process.object["status"].number()
 
-    async def _gather(self, told: Stop) -> None:
+    async def _gather(self, told: Stop | None) -> None:
         """QEMU tells why one processor has stopped.  *Race:* two processors of fast timing come to watchpoints at
         once, and QEMU tells of one; *without this:* the hit of the other is lost, because its instruction has been
         executed; *closed by:* a step of each other processor, where QEMU tells of the hit that is left."""
         if not self._misses or not self._points.watching:
             return
+        known = told.processor if told is not None and told.signal == SIGTRAP else None
         for processor in self._view.processors:
-            if processor != told.processor and self._may_step(processor):
+            if processor != known and self._may_step(processor):
                 hit = await self._step_processor(processor, ALONE, False, asyncio.Event())
                 if hit.watch is not None:
                     self._hits.append(hit)
