@@ -28,14 +28,17 @@ def write(source, output):
     if not source.is_dir():
         raise UsageError(f"{source}: no results; measure first: tools/weft bench")
     measured = results.load_set(source)
+    data = output / "data"
+    try:  # before the pages are drawn, which takes long
+        data.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HostError(f"{error.filename or output}: {error.strerror}") from error
     venv.add("report")
     from . import pages
 
     made = pages.render(measured, {name: _day(source / f"{name}.json", facts)
                                    for name, facts in measured.items()})
-    data = output / "data"
     try:
-        data.mkdir(parents=True, exist_ok=True)
         for name, text in made.items():
             (output / name).write_text(text)
         for file in [source / (name + suffix) for name in measured for suffix in (".csv", ".json")]:
