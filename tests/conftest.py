@@ -16,6 +16,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import broken
@@ -26,6 +27,9 @@ from weft_host.machine import Machine
 from weft_host.paths import build_dir
 
 TOP = Path(__file__).resolve().parents[1]
+
+# The host command in its environment.  A user's call gets there by itself (test_host.py, test_run.py).
+WEFT = [sys.executable, TOP / "tools/weft"]
 
 CPU_COUNTS = (1, 2, 4, 8)
 MODELS = ("lwp", "mxn", "n1")
@@ -163,7 +167,7 @@ def weft():
             argv[1:1] = [word for file in files for word in ("--file", file)]
         if argv and argv[0] in ("run", "cc", "gdb", "doctor", "trace", "stats"):
             argv.insert(1, "--no-build")
-        return subprocess.run([TOP / "tools/weft", *argv], input=stdin, timeout=timeout,
+        return subprocess.run([*WEFT, *argv], input=stdin, timeout=timeout,
                               capture_output=True, env={**os.environ, "LC_ALL": "C.UTF-8"},
                               **options)
 

@@ -17,7 +17,7 @@ import urllib.request
 import pytest
 import recordings
 from browser import launched
-from conftest import TOP
+from conftest import TOP, WEFT
 from rich.console import Console
 from weft_host import cli
 from weft_host.machine import HostError, Machine, UsageError
@@ -27,14 +27,13 @@ from weft_monitor.page import modules, page
 from weft_monitor.server import Growing, Server
 from weft_trace import ring
 
-WEFT = TOP / "tools/weft"
 FRAME = 33  # milliseconds: 30 frames a second
 COMMAND = ["--timing", "exact", "--smp", "4", "--model", "mxn", "--mips", "100",
            "--", "barrier", "-s", "2", "-i", "5", "-n", "20"]
 
 
 def monitor(*words, **options):
-    done = subprocess.run([WEFT, "monitor", "--no-build", *map(str, words)], stdin=subprocess.DEVNULL,
+    done = subprocess.run([*WEFT, "monitor", "--no-build", *map(str, words)], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120, **options)
     return done
 
@@ -68,7 +67,7 @@ def recorded(tmp_path_factory):
 
 
 def test_a_recording_changes_no_byte(recorded):
-    plain = subprocess.run([WEFT, "run", "--no-build", *COMMAND], stdin=subprocess.DEVNULL, capture_output=True,
+    plain = subprocess.run([*WEFT, "run", "--no-build", *COMMAND], stdin=subprocess.DEVNULL, capture_output=True,
                            text=True, timeout=120)
     assert (recorded[1].stdout, recorded[1].stderr, recorded[1].returncode) == (plain.stdout, "", 0)
     assert "barrier_ns" in plain.stdout
@@ -76,7 +75,7 @@ def test_a_recording_changes_no_byte(recorded):
 
 def test_the_recording_agrees_with_the_trace(recorded, tmp_path):
     """Which LWP each CPU runs, and states of LWPs and threads, from the raw records, by this test's own rules."""
-    done = subprocess.run([WEFT, "trace", "--no-build", "--raw", tmp_path / "raw", *COMMAND],
+    done = subprocess.run([*WEFT, "trace", "--no-build", "--raw", tmp_path / "raw", *COMMAND],
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=120)
     assert done.returncode == 0
     what, found = read(recorded[0] / "rec")
@@ -678,7 +677,7 @@ def living():
     begun = []
 
     def begin(*words):
-        process = subprocess.Popen([WEFT, "monitor", "--no-build", *words], stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([*WEFT, "monitor", "--no-build", *words], stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         begun.append(process)
         return process, re.search(r"http://\S+", process.stderr.readline())[0]

@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 from browser import launched
-from conftest import TOP
+from conftest import TOP, WEFT
 from weft_host import venv
 from weft_monitor import changes, scenes, terminal
 from weft_monitor.changes import CPU, LWP, NOTE, THREAD, THREAD_STATES
 
-WEFT = TOP / "tools/weft"
 BLOCKED, RUN_QUEUE, DISPATCHABLE, ON_LWP = (THREAD_STATES.index(word) for word in
                                             ("Blocked", "Run queue", "Dispatchable", "On LWP"))
 COMMAND = 2  # its process
@@ -75,7 +74,7 @@ class Recording:
 
 
 def run(*words):
-    return subprocess.run([WEFT, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
+    return subprocess.run([*WEFT, *words], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300,
                           check=True).stdout
 
 

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from weft_host.cli import main
-from weft_host.paths import BUILD, TOP
+from weft_host.paths import BUILD
 from weft_trace import events
 from weft_trace.model import Model
 from weft_trace.stats import Durations, Stats
@@ -398,7 +398,7 @@ def test_no_such_file(weft):
 
 def guest(call, *words, status=0):
     """Standard output."""
-    done = subprocess.run([TOP / "tools/weft", call, "--no-build", *map(str, words)], stdin=subprocess.DEVNULL,
+    done = subprocess.run([*WEFT, call, "--no-build", *map(str, words)], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=300)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout

@@ -2,14 +2,15 @@
 
 import subprocess
 
-from weft_host.paths import BUILD, TOP
+from conftest import WEFT
+from weft_host.paths import BUILD
 from weft_trace import events
 
 MOST = 60  # instructions of a record in fast timing
 
 
 def guest(call, *words):
-    return subprocess.run([TOP / "tools/weft", call, "--no-build", *words], stdin=subprocess.DEVNULL,
+    return subprocess.run([*WEFT, call, "--no-build", *words], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=300)
 
 
