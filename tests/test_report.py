@@ -142,7 +142,7 @@ def test_both_sets_stand_beside_a_claim(tmp_path, monkeypatch):
     """What each says, and what it makes of the verdict."""
     monkeypatch.setattr(baseline, "FULL", tmp_path / "full.csv")
     saved("pingpong-latency", tmp_path / "in", False)  # all the same: the user-level switch is no slower
-    baseline.store_full({"pp-latency-cross": "holds", "pp-latency-spin": "does not hold"}, whole=True)
+    baseline.store_full({"pp-latency-cross": "holds", "pp-latency-spin": "holds"}, whole=True)
     report.write(tmp_path / "in", tmp_path / "out")
     text = (tmp_path / "out/ping-pong.html").read_text()
     claims = {part.partition('"')[0]: part for part in text.split('<div class="claim ')[1:]
@@ -150,6 +150,10 @@ def test_both_sets_stand_beside_a_claim(tmp_path, monkeypatch):
     assert "<dt>sets</dt><dd>quick: does not hold; full: holds</dd>" in claims["pp-latency-cross"]
     assert '<p class="verdict">not decided</p>' in claims["pp-latency-cross"]
     assert "<dt>sets</dt>" not in claims["pp-latency-paper"]
+    index = " ".join((tmp_path / "out/index.html").read_text().split())
+    said = re.search(r'<p id="sets">(.*?)</p>', index)[1]
+    assert "a verdict on 2 claims, and agree on 1." in said
+    assert '>pp-latency-cross</a> (quick: does not hold; full: holds).' in said
 
 
 def test_links_lead_somewhere(pages, parsed):

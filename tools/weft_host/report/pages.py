@@ -178,6 +178,14 @@ def _overview(usable, dates, known):
                         if one.name not in usable and not one.skipped(full)]}
 
 
+def _sets(judged):
+    """Of the claims on which the quick and the full set have a verdict each: how many there are, how many agree,
+    and the others."""
+    both = [claim for claim in judged if claim.sets and claims.NOT_MEASURED not in claim.sets.values()]
+    differ = [claim for claim in both if len(set(claim.sets.values())) > 1]
+    return {"both": len(both), "agree": len(both) - len(differ), "differ": differ}
+
+
 def render(measured, dates):
     """{file name: text} of all pages.  dates: {experiment: day on which it was measured}."""
     known, papers = experiment.all_experiments(), experiment.papers()
@@ -199,15 +207,15 @@ def render(measured, dates):
     environment.filters |= {"kind": CLASS.get, "marked": _marked, "sentence": _sentence,
                             "brief": _brief}
     where = {one.name: one.paper for one in known.values()}
+    judged = {claim.id: claim for paper in sections.values() for section in paper for claim in section.claims}
     shared = {"papers": papers, "sections": sections, "verdicts": claims.VERDICTS, "where": where,
-              "overview": _overview(usable, dates, known)}
+              "overview": _overview(usable, dates, known), "sets": _sets(judged.values())}
     made = {"index.html": environment.get_template("index.html").render(
         shared, current="index", title="weft: the papers' experiments")}
     page = environment.get_template("paper.html")
     for key, paper in papers.items():
         made[f"{key}.html"] = page.render(shared, current=key, title=paper["title"], paper=paper,
                                          pictures=pictures.of(paper))
-    judged = {claim.id: claim for paper in sections.values() for section in paper for claim in section.claims}
     places = {one.name: f"{one.paper}.html#{one.name}" for one in known.values()}
     places |= {claim["id"]: f"{one.paper}.html#{claim['id']}" for one in known.values() for claim in one.claims}
     made["coverage.html"] = environment.get_template("coverage.html").render(
