@@ -121,6 +121,8 @@ class Source:
         except NotMeasured as error:
             raise UsageError(f"claim {name}: {error}") from error
         if claim.get("kind") == "ratio":
+            if values["under"] == 0:
+                raise UsageError(f"claim {name}: the divisor is 0")
             values["value"] = values["over"] / values["under"]
         elif "of" in values:
             values["value"] = values.pop("of")
