@@ -26,6 +26,7 @@ static const char text[] =
 	"  pp [-v] ...       ping-pong; barrier, timemutex, ntsol, oscmp: of other papers\n"
 	"  micro, scale      what operations cost; how work spreads over CPUs\n"
 	"  turns             at a lock: how long a thread waits, with work outside of it\n"
+	"  respond, fibers   how soon a thread that sleeps answers; M:N of Windows NT\n"
 	"  shares, aiopipe   of a CPU, beside sleepers; a thread that reads beside one that "
 	"computes\n"
 	"  torture           everything in the threads library at once\n"
