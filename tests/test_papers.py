@@ -188,6 +188,25 @@ def test_timemutex_excludes(results):
     assert [line["active"] for line in lines] == [2, 4, 1, 5, 3, 3, 3]
 
 
+# --- responses, and fibers ----------------------------------------------------------------------
+
+
+def test_a_thread_that_sleeps_answers(results):
+    """At once in time-share; in a pool of LWPs when a thread that computes has ended."""
+    at_once, pool = (results(f"respond {name} 8 10000000", smp=4, mips=10, model="mxn")[0]
+                     for name in ("bound", "cl"))
+    assert at_once["responses"] > 1 and at_once["response_most_ns"] < 1e6
+    assert pool["response_most_ns"] > 100 * at_once["response_most_ns"]
+
+
+def test_fibers_make_all_turns(results):
+    """fibers checks by itself that no turn is lost, on one CPU and where threads share the queue."""
+    for smp in (1, 4):
+        lines = results("fibers fiber create 50; fibers fiber compute 8 10000; fibers fiber yield 20 50;"
+                        "fibers thread yield 20 50", smp=smp)
+        assert [line["number"] for line in lines] == [50, 8, 20, 20]
+
+
 # --- turns at a lock ----------------------------------------------------------------------------
 
 
