@@ -1,79 +1,13 @@
-"""A grade in the forms that students, lecturers and courses' web services read.
+"""A grade in the forms that students, lecturers and courses' web services read."""
 
-Student's code writes part of what stands here: names of files, reasons, output of programs.  So every text
-goes through clean(), which makes it printable and short, before a form is made of it.  A form then quotes it as
-its language wants.
-"""
+from weft_host import venv
 
-import math
-import os
-import re
-import stat
-from pathlib import Path
-
-from ..grade import TestResult
-
-LINE = 1_000  # characters of what is one line: a name, a title
-REASON = 2_000  # of a reason
-DETAIL = 20_000  # of a detail, of the build's log
-WITHHELD = "(A hidden test: its detail is not shown.)"
-BLANKS = re.compile(r"\s+")
+from ..grade import Broken, Grade
 
 
-def clean(text: str, most: int = DETAIL) -> str:
-    """The text with at most that many characters of it, from its beginning and its end; between them stands how
-    many are left out.  Line feeds and tabs stay.  What cannot be printed, as escape sequences, bytes that are no
-    UTF-8 and marks that turn the direction of writing, becomes an escape in Python's notation.  Thus no text
-    moves a terminal's cursor, and each may stand in JSON, XML and HTML."""
-    if len(text) > most:
-        end = most // 2
-        left_out = f"\n[... {len(text) - most:,} characters left out ...]\n"
-        text = text[:most - end] + left_out + (text[-end:] if end else "")
-    text = text.replace("\r\n", "\n")
-    if text.isprintable():
-        return text
-    return "".join(one if one in "\n\t" or one.isprintable() else _escape(one) for one in text)
+def html(grade: Grade | Broken, hidden: bool = False) -> str:
+    """The page for the student.  hidden: with the details of hidden tests."""
+    venv.add("grade")
+    from . import webpage  # not before its packages are there
 
-
-def _escape(one: str) -> str:
-    code = ord(one)
-    if 0xdc80 <= code <= 0xdcff:  # a byte that Python could not decode (surrogateescape)
-        code -= 0xdc00
-    return one.encode("unicode_escape").decode() if code > 0xff else f"\\x{code:02x}"
-
-
-def line(text: str, most: int = LINE) -> str:
-    """As of clean(), on one line, with single blanks."""
-    return BLANKS.sub(" ", clean(text, most)).strip()
-
-
-def detail(test: TestResult, hidden: bool) -> str:
-    """The detail for a reader.  hidden: the reader may see those of hidden tests."""
-    if test.hidden and not hidden:
-        return WITHHELD if test.detail else ""
-    return clean(test.detail)
-
-
-def points(number: float) -> str:
-    """With at most two decimals, rounded down: who reads full points has got them."""
-    down = math.floor(round(number * 100, 6)) / 100
-    return f"{down:.2f}".rstrip("0").rstrip(".")
-
-
-def write(path: Path, text: str) -> None:
-    """Writes a file whole, or leaves the old file.  A device or a pipe is written to, and not replaced.  Raises
-    OSError."""
-    try:
-        regular = stat.S_ISREG(path.stat().st_mode)
-    except FileNotFoundError:
-        regular = True
-    if not regular:
-        path.write_text(text, encoding="utf-8")
-        return
-    path = path.resolve()
-    fresh = path.with_name(f".{path.name[:200]}.{os.getpid()}")
-    try:
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    return webpage.render(grade, hidden)

@@ -17,8 +17,8 @@ from typing import Any
 
 from weft_host.machine import UsageError
 
+from ..clean import REASON, clean, detail, line
 from ..grade import Grade, TestResult
-from . import REASON, clean, detail, line
 
 SCHEMA = "classroom50/result/v1"
 TYPES = ("individual", "group", "team")
@@ -41,8 +41,8 @@ class Submission:
         names["owner"] = names["owner"] or environment.get("USERNAME", "")
         missing = [name for name, key in VARIABLES.items() if not names[key]]
         if missing:
-            raise UsageError(f"a result for Classroom 50 repeats {', '.join(missing)}, which the environment does not "
-                             "have; Classroom 50's runner sets it, as the environment of its autograder.py")
+            raise UsageError(f"a result for Classroom 50 repeats {', '.join(missing)}, and the environment has "
+                             "no such variable; Classroom 50's runner sets it for its autograder.py")
         names["review"] = environment.get("REVIEW_URL") or names["commit"]
         names["assignment_type"] = environment.get("ASSIGNMENT_TYPE") or TYPES[0]
         return cls(names, when)

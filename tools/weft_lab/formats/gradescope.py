@@ -10,8 +10,8 @@ default, without its detail.
 import json
 from typing import Any
 
+from ..clean import REASON, clean, detail, line
 from ..grade import Grade, TestResult
-from . import REASON, clean, detail, line
 
 VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")
 

@@ -8,8 +8,8 @@ failed.  Points are properties of the test case, as pytest writes its own.
 from collections.abc import Iterable
 from xml.etree import ElementTree
 
+from ..clean import REASON, clean, detail, line, points
 from ..grade import Broken, Grade, TestResult
-from . import REASON, clean, detail, line, points
 
 
 def render(grades: Iterable[Grade | Broken], hidden: bool = True) -> str:
@@ -38,7 +38,8 @@ def _suite(grade: Grade, hidden: bool) -> ElementTree.Element:
 
 
 def _case(grade: Grade, test: TestResult, hidden: bool) -> ElementTree.Element:
-    case = ElementTree.Element("testcase", classname=f"{line(grade.lab)}.{line(grade.student)}", name=line(test.name))
+    name = f"{line(grade.lab)}.{line(grade.student)}"
+    case = ElementTree.Element("testcase", classname=name, name=line(test.name))
     _properties(case, test.points, test.most)
     if not test.passed:
         failure = ElementTree.SubElement(case, "failure", type="points", message=line(test.reason))

@@ -10,8 +10,8 @@ What student's code may have written stands behind a bar, so none of its lines l
 
 from collections.abc import Iterator
 
+from ..clean import DETAIL, REASON, clean, detail, line, points
 from ..grade import Broken, Grade, TestResult
-from . import DETAIL, REASON, clean, detail, line, points
 
 BAR = "| "
 

@@ -1,13 +1,14 @@
 """A grade as a web page for the student: one file that loads nothing and runs nothing, and looks as the pages of
-`weft report` do (their style.css)."""
+`weft report` do (their style.css).  Needs the group "grade" of Python packages: call formats.html().
+"""
 
 from functools import cache
 from typing import Any
 
 import jinja2
 
+from ..clean import REASON, clean, detail, line, points
 from ..grade import Broken, Grade
-from . import LINE, REASON, clean, detail, line, points
 
 
 @cache
@@ -33,7 +34,7 @@ def render(grade: Grade | Broken, hidden: bool = False) -> str:
     """HTML.  hidden: with the details of hidden tests."""
     if isinstance(grade, Broken):
         return page("broken.html", title=f"{line(grade.student)}: not graded", grade=grade)
-    tests = [{"test": test, "kind": kind(test.points, test.most), "reason": clean(test.reason, REASON),
-              "detail": detail(test, hidden)} for test in grade.tests]
-    return page("student.html", title=f"{line(grade.lab)}: {line(grade.student)}", grade=grade, tests=tests,
-                longest=LINE)
+    tests = [{"number": number, "test": test, "kind": kind(test.points, test.most),
+              "reason": clean(test.reason, REASON), "detail": detail(test, hidden)}
+             for number, test in enumerate(grade.tests)]
+    return page("student.html", title=f"{line(grade.lab)}: {line(grade.student)}", grade=grade, tests=tests)
