@@ -1,17 +1,16 @@
 """The runs of an experiment: here side by side, or over a Dask cluster; what fails, and in which order."""
 
 import csv
-import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from types import SimpleNamespace
 
+import dask_cluster
 import pytest
 from sample_experiment import GOOD, MINE
-from weft_host import bench, runner, venv
+from weft_host import bench, runner
 from weft_host.guest import Result
 from weft_host.machine import QEMU, HostError, UsageError
 
@@ -130,13 +129,6 @@ def test_without_the_package_for_clusters(monkeypatch):
         runner.Cluster("tcp://127.0.0.1:1")
 
 
-CLUSTER = """
-from distributed import LocalCluster
-if __name__ == "__main__":
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        print(cluster.scheduler_address, flush=True)
-        input()
-"""
 # Stands in for QEMU: kills the worker that calls it, once, if it is told to.
 FATAL = """#!/bin/sh
 if rm {order} 2>/dev/null; then kill -9 $PPID; fi
@@ -148,17 +140,12 @@ exec {qemu} "$@"
 def cluster(tmp_path_factory):
     """A Dask cluster of processes that know nothing of weft: its address, and the file whose making
     kills a worker."""
-    venv.add("cluster")
     place = tmp_path_factory.mktemp("cluster")
-    order, script, fatal = place / "order", place / "cluster.py", place / "qemu"
-    script.write_text(CLUSTER)
+    order, fatal = place / "order", place / "qemu"
     fatal.write_text(FATAL.format(order=order, qemu=shutil.which(QEMU)))
     fatal.chmod(0o755)
-    with open(place / "said", "w") as said, subprocess.Popen(
-            [sys.executable, script], cwd=place, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=said, text=True, env=os.environ | {"WEFT_QEMU": str(fatal)}) as started:
-        yield started.stdout.readline().strip(), order
-        started.communicate("\n", timeout=60)
+    with dask_cluster.started(place, WEFT_QEMU=str(fatal)) as address:
+        yield address, order
 
 
 def test_cluster(weft, tmp_path, cluster):

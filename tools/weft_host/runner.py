@@ -147,6 +147,8 @@ Work = Sequence[tuple[Hashable, Run, Sequence[str]]]
 Modules = Sequence[tuple[Hashable, Callable[[], Any]]]
 Ended = tuple[Hashable, Any]  # the name, and the run's Outcome or what the function returned
 Begun = Callable[[Run], object]  # is told of each run that begins
+# A function of weft and its arguments, which pickle can take.
+Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 class Local:
@@ -234,52 +236,73 @@ class Cluster:
 
     def __call__(self, work: Work, modules: Modules, begun: Begun) -> Iterator[Ended]:
         """As of Local.  Modules run here: they decide by one result what to measure next."""
-        from distributed import as_completed as completed
+        calls = [(execute, (run, patterns)) for _, run, patterns in work]
+        with self.calling(calls, lambda number: begun(work[number][1])) as ended:
+            yield from Local()([], modules, begun)
+            for number, found in ended:
+                yield work[number][0], Outcome(found.why) if isinstance(found, Lost) else found
 
-        top, digest, topic = str(TOP), build_digest(), f"weft-{self._client.id}"
-
-        # Local to this function, it goes to the worker by value.  There it finds the package itself,
-        # which scheduler and worker do not have: so what goes to and fro is bytes to them.
-        def remote(number: int, packed: bytes) -> bytes:
-            import pickle
-            import sys
-
-            import distributed
-
-            sys.path.insert(0, f"{top}/tools")  # the worker runs in an environment of its own
-            from weft_host import runner
-
-            if runner.build_digest() != digest:
-                outcome = runner.Outcome(f"this worker has another build in {top}")
-            else:
-                distributed.get_worker().log_event(topic, number)
-                outcome = runner.execute(*pickle.loads(packed))
-            return pickle.dumps(outcome)
-
-        times = [0] * len(work)  # each has begun
+    @contextlib.contextmanager
+    def calling(self, calls: Sequence[Call], begun: Callable[[int], object]) -> Iterator[Iterator[tuple[int, Any]]]:
+        """Has the calls made by the workers; what has not ended at the end of the block is cancelled.  Gives an
+        iterator over each call's number and what it returned, or Lost, as calls end.  begun is told the number of
+        each call that begins, in a thread of Dask."""
+        topic = f"weft-{self._client.id}"
+        times = [0] * len(calls)  # each has begun
 
         def begins(event: tuple[float, int]) -> None:
             _, number = event
             times[number] += 1
             if times[number] == 1:
-                begun(work[number][1])
+                begun(number)
 
+        remote = _remote(str(TOP), build_digest(), topic)
         futures = {}
         try:
             self._client.subscribe_topic(topic, begins)
-            for number, (_, run, patterns) in enumerate(work):
-                futures[self._client.submit(remote, number, pickle.dumps((run, patterns)),
-                                            pure=False, retries=0)] = number
-            yield from Local()([], modules, begun)
-            for future in completed(list(futures), loop=self._client.loop):
-                number, error = futures[future], future.exception()
-                if error is not None:
-                    outcome = Outcome(f"the worker failed: {error}")
-                elif times[number] > 1:  # Dask gives what a worker had when it died to another
-                    outcome = Outcome("its worker died")
-                else:
-                    outcome = pickle.loads(future.result())
-                yield work[number][0], outcome
+            for number, call in enumerate(calls):
+                futures[self._client.submit(remote, number, pickle.dumps(call), pure=False, retries=0)] = number
+            yield self._ended(futures, times)
         finally:
             self._client.unsubscribe_topic(topic)
             self._client.cancel(list(futures))
+
+    def _ended(self, futures: dict[Any, int], times: list[int]) -> Iterator[tuple[int, Any]]:
+        from distributed import as_completed as completed
+
+        for future in completed(list(futures), loop=self._client.loop):
+            number, error = futures[future], future.exception()
+            if error is not None:
+                yield number, Lost(f"the worker failed: {error}")
+            elif times[number] > 1:  # Dask gives what a worker had when it died to another
+                yield number, Lost("its worker died")
+            else:
+                yield number, pickle.loads(future.result())
+
+
+@dataclass
+class Lost:
+    """A call on a cluster that has given nothing."""
+
+    why: str
+
+
+def _remote(top: str, digest: str, topic: str) -> Callable[[int, bytes], bytes]:
+    """What a worker does with a call.  Local to this function, it goes to the worker by value.  There it finds the
+    package itself, which scheduler and worker do not have: so what goes to and fro is bytes to them."""
+    def remote(number: int, packed: bytes) -> bytes:
+        import pickle
+        import sys
+
+        import distributed
+
+        sys.path.insert(0, f"{top}/tools")  # the worker runs in an environment of its own
+        from weft_host import runner
+
+        if runner.build_digest() != digest:
+            return pickle.dumps(runner.Lost(f"this worker has another build in {top}"))
+        distributed.get_worker().log_event(topic, number)
+        function, arguments = pickle.loads(packed)
+        return pickle.dumps(function(*arguments))
+
+    return remote
