@@ -7,13 +7,13 @@ import os
 import re
 from dataclasses import replace
 from datetime import datetime, timezone
-from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
 import jsonschema
 import pytest
 from junitparser import Error, Failure, JUnitXml
+from webpages import Page
 from weft_host.machine import UsageError
 from weft_host.paths import TOP
 from weft_lab import clean, files, formats
@@ -133,35 +133,6 @@ park: ann: 12.5 of 30 points
     | park.c:3: warning: unused variable 'x'
 """
     assert text.render(BROKEN) == "bob: not graded\n    | QEMU is not there\n"
-
-
-class Page(HTMLParser):
-    """What a page loads, its text, and whether its elements are closed."""
-
-    VOID = ("meta", "link", "br", "img")
-
-    def __init__(self, document):
-        super().__init__()
-        self.loads, self.words, self.open, self.ids, self.links = [], [], [], [], []
-        self.feed(document)
-        self.close()
-        assert self.open == []
-
-    def handle_starttag(self, tag, attributes):
-        found = dict(attributes)
-        if tag not in self.VOID:
-            self.open.append(tag)
-        self.loads += [found[name] for name in ("src", "data", "srcset") if name in found]
-        if "href" in found:
-            (self.links if tag == "a" else self.loads).append(found["href"])
-        if "id" in found:
-            self.ids.append(found["id"])
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
 
 
 def test_html():

@@ -60,12 +60,12 @@ class Autograder:
 
 
 def _listed() -> list[Path]:
-    """All files of the tree, from the top: what git knows and what is new; without git, what is there."""
-    try:
+    """All files of PARTS, from the top: what git knows and what is new; in a tree without git, what is there."""
+    if (TOP / ".git").exists():
         done = subprocess.run(["git", "-C", TOP, "ls-files", "-z", "-co", "--exclude-standard", "--", *PARTS],
                               capture_output=True, check=True)
         names = [Path(name) for name in done.stdout.decode("utf-8", "surrogateescape").split("\0") if name]
-    except (OSError, subprocess.CalledProcessError):
+    else:
         names = [path.relative_to(TOP) for part in PARTS for path in [TOP / part, *(TOP / part).rglob("*")]
                  if not SKIPPED.intersection(path.parts)]
     return sorted(name for name in set(names) if (TOP / name).is_file())
