@@ -160,7 +160,7 @@ class Display:
         self._lock = threading.Lock()
         self._progress = Progress(
             BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), _LeftColumn(self._time),
-            TextColumn("{task.description}"), console=console, transient=True,
+            TextColumn("{task.description}", markup=False), console=console, transient=True,
             disable=not console.is_terminal)
         self._task = self._progress.add_task("", total=0)
 

@@ -16,7 +16,7 @@ import sys
 
 from .paths import BUILD, TOP, VENV
 
-GROUPS = ("test", "report", "cluster", "browser", "perfetto", "docs", "grade")
+GROUPS = ("test", "report", "cluster", "browser", "perfetto", "docs", "grade", "similarity")
 BASE = "base"  # what every command needs
 
 
