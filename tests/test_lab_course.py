@@ -194,8 +194,12 @@ def test_what_a_grade_depends_on(school, change):
     assert sorted(school.calls) == ["ann", "bob", "eve"]
 
 
-def test_what_a_grade_does_not_depend_on(school):
+def test_what_a_grade_does_not_depend_on(school, tmp_path):
+    """A student's history, times of files, and what a link points to."""
+    (tmp_path / "elsewhere").mkdir()
+    (school.folder / "ann/link").symlink_to(tmp_path / "elsewhere")
     school.grade()
+    (tmp_path / "elsewhere/x.c").touch()
     (school.folder / "ann/.git").mkdir()
     (school.folder / "ann/.git/index").touch()
     os.utime(school.folder / "ann/park.c", (1, 1))
@@ -259,6 +263,7 @@ def test_a_failure_of_the_grader_is_no_grade(school, capsys, error, said):
 
     school.answer = answer
     assert school.grade() == 69
+    assert sorted(os.listdir(school.output / "results")) == ["ann.json", "eve.json"]
     assert [row["status"] for row in table(school)] == ["graded", "not graded", "graded"]
     assert said in table(school)[1]["losses"]
     assert said in " ".join(Page((school.output / "class.html").read_text()).words)
@@ -292,7 +297,7 @@ def test_an_interruption(school, capsys):
     school.answer = answer
     with pytest.raises(KeyboardInterrupt):
         school.grade(jobs=1, stop=stopped.set)
-    assert school.calls == ["ann", "bob"]
+    assert school.calls == ["ann", "bob"] and stopped.is_set()
     assert os.listdir(school.output / "results") == ["ann.json"]
     assert "interrupted. 1 of 3 students graded" in capsys.readouterr().err
     school.answer = good

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import tarfile
+import time
 import zipfile
 
 import jsonschema
@@ -96,9 +97,10 @@ def test_sources_of_this_tree():
 
 
 @pytest.mark.parametrize("kind", packages.KINDS)
-def test_the_same_tree_makes_the_same_bytes(tmp_path, autograder, kind):
+def test_the_same_tree_makes_the_same_bytes(tmp_path, autograder, kind, monkeypatch):
     made = []
     for number in range(2):
+        monkeypatch.setattr(time, "time", lambda now=1e9 + number * 1000: now)
         packages.write(kind, autograder, tmp_path / "p.zip")
         made.append((tmp_path / "p.zip").read_bytes())
         for path in (packages.TOP / "labs").rglob("*"):
@@ -128,7 +130,8 @@ def test_gradescope(unpacked):
     for name in ("setup.sh", "run_autograder"):
         assert os.access(folder / name, os.X_OK)
         text = (folder / name).read_bytes()
-        assert text.startswith(b"#!/usr/bin/env bash\n") and b"\r" not in text and b"@" not in text
+        assert text.startswith(b"#!/usr/bin/env bash\n")
+        assert not [left for left in (b"\r", b"@LAB@", b"@OPTIONS@") if left in text]
     assert "weft/labs/02-park/lab.toml" in names(folder) and "weft/labs/03-dispatch/lab.toml" not in names(folder)
 
 
@@ -187,6 +190,17 @@ def test_gradescope_grades(gradescope, tmp_path, status):
     assert (top / "results/results.json").read_text() == "{}\n"
 
 
+def test_gradescope_has_the_secret(gradescope, tree, tmp_path):
+    top, environment = gradescope
+    autograder = packages.Autograder("park", tree / "labs/02-park", secret="x y")
+    packages.write("gradescope", autograder, tmp_path / "s.zip")
+    with zipfile.ZipFile(tmp_path / "s.zip") as archive:
+        archive.extractall(top / "source")
+    subprocess.run(["bash", top / "source/run_autograder"], env=environment, check=True)
+    *_, option, file = (tmp_path / "notes").read_text().splitlines()
+    assert option == "--secret" and open(file).read() == "x y\n"
+
+
 def test_gradescope_without_weft_has_no_result(gradescope):
     top, environment = gradescope
     (top / "results").mkdir()
@@ -218,6 +232,12 @@ def test_the_workflow_is_one_of_github(unpacked):
     assert done.returncode == 0, done.stdout
     path.write_text(path.read_text().replace("runs-on:", "runs_on:"))
     assert subprocess.run([*command, path], capture_output=True).returncode == 1
+
+
+def test_classroom50_takes_no_secret(tree, tmp_path):
+    with pytest.raises(UsageError, match="publishes"):
+        packages.write("classroom50", packages.Autograder("park", tree, secret="x"), tmp_path / "p.zip")
+    assert not (tmp_path / "p.zip").exists()
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ publishes the result.json that autograder.py leaves.  runtime.json is for `gh te
 try-LAB.yaml is a workflow of GitHub that grades the skeleton by hand, before students do.
 
 The sources of weft go along, without its tests and documents and without other labs and the wrong solutions, so
-that a package depends on nothing else, and grades the same as long as it is used.  The package of Classroom 50 is
-published: a person that knows its address can read it.  So no secret may stand in its options.
+that a package depends on nothing else, and grades the same as long as it is used.  The secret of the hidden set
+goes along for Gradescope.  Classroom 50 publishes the package, and everybody with its address can read it: there
+the visible set alone is graded.
 """
 
 import argparse
@@ -35,6 +36,7 @@ from . import files
 HERE = Path(__file__).resolve().parent
 PACKAGED = HERE / "packaged"
 SOURCES = "weft.tar.gz"
+SECRET = "secret"  # the file
 # What a grade depends on, from the top.
 PARTS = ("Makefile", "pyproject.toml", "README.md", "LICENSE", "kernel", "libthread", "user", "tools", "labs")
 SHARED = ("common",)  # folders of labs/ that every lab needs
@@ -53,6 +55,7 @@ class Autograder:
     lab: str  # as the host command knows it: "park"
     folder: Path  # of the lab, in labs/
     options: Sequence[str] = ()  # further words for `weft grade`
+    secret: str | None = None  # that the hidden set is drawn from
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", self.lab):  # it becomes a word of scripts
@@ -110,13 +113,18 @@ def _filled(name: str, autograder: Autograder) -> str:
 
 def gradescope(autograder: Autograder) -> dict[str, tuple[bytes, bool]]:
     """{name: contents, whether it is a program} of the zip file."""
-    return {"setup.sh": (_filled("setup.sh", autograder).encode(), True),
-            "run_autograder": (_filled("run_autograder", autograder).encode(), True),
-            SOURCES: (_archive(autograder.folder), False)}
+    found = {"setup.sh": (_filled("setup.sh", autograder).encode(), True),
+             "run_autograder": (_filled("run_autograder", autograder).encode(), True),
+             SOURCES: (_archive(autograder.folder), False)}
+    if autograder.secret is not None:
+        found[SECRET] = f"{autograder.secret}\n".encode(), False
+    return found
 
 
 def classroom50(autograder: Autograder) -> dict[str, tuple[bytes, bool]]:
-    """As of gradescope().  Raises HostError: it is larger than Classroom 50 takes."""
+    """As of gradescope().  Raises UsageError: a secret; HostError: it is larger than Classroom 50 takes."""
+    if autograder.secret is not None:
+        raise UsageError("--secret: Classroom 50 publishes its autograders, so a secret in one is none")
     found = {"autograder.py": (_filled("autograder.py", autograder).encode(), True),
              "runtime.json": (json.dumps(RUNTIME, indent=2).encode() + b"\n", False),
              f"try-{autograder.lab}.yaml": (_filled("try.yaml", autograder).encode(), False),
