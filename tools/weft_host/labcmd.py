@@ -113,7 +113,7 @@ def _test(args):
 
 
 def _one_run(found: Lab, folder: Path, out: Path, name: str, number: str):
-    """All that one run prints."""
+    """Plays one run, and shows all that it prints."""
     test = found.test(name)
     if not number.isdigit() or not 1 <= int(number) <= test.seeds:
         raise UsageError(f"--only {name}:{number}: test {name} has the runs 1 to {test.seeds}")

@@ -119,7 +119,8 @@ def machine_from(args):
         if args.debug:
             raise UsageError("--build and --debug: one of them says which build")
         args.no_build = True
-    machine = Machine(build=None if args.build is None else Path(args.build), argv=args.argv, smp=args.smp, mem=Machine.mem if args.mem is None else args.mem,
+    machine = Machine(build=None if args.build is None else Path(args.build), argv=args.argv, smp=args.smp,
+                      mem=Machine.mem if args.mem is None else args.mem,
                       free=args.free, model=args.model, options=args.options, env=env,
                       files=args.file, timing=args.timing or "fast", seed=args.seed,
                       quantum=args.quantum, engine=args.engine, mips=args.mips, until=args.until,

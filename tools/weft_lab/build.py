@@ -124,7 +124,8 @@ def _check_assembly(lab: Lab, out: Path) -> None:
 
 
 def _compiler_headers() -> Path:
-    done = subprocess.run([*shlex.split(ccmd.compiler()), "-print-file-name=include"], capture_output=True, text=True)
+    command = [*shlex.split(ccmd.compiler()), "-print-file-name=include"]
+    done = subprocess.run(command, capture_output=True, text=True)
     return Path(done.stdout.strip())
 
 

@@ -19,7 +19,7 @@ Progress = Callable[[str, int, int], None]  # told a test's name, how many of it
 
 @dataclass(frozen=True)
 class Set:
-    """The runs of a test that one secret gives."""
+    """The runs of a test, drawn from one secret."""
 
     test: Test
     hidden: bool
@@ -82,7 +82,8 @@ def result_of(of: Set, played: Played, built: Built) -> TestResult:
 
     if played.failed is not None:
         variant, outcome = played.failed
-        where = f"run {variant.number + 1} of {len(of.variants)}, {counted(variant.smp, 'CPU')}, seed {variant.seed}"
+        where = (f"run {variant.number + 1} of {len(of.variants)}, {counted(variant.smp, 'CPU')}, "
+                 f"seed {variant.seed}")
         return said(0.0, f"{outcome.reason} ({where})", "\n\n".join(
             part for part in (runs.repeat(test, variant, built), outcome.detail) if part))
     if figure is None:

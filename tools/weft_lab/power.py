@@ -1,7 +1,7 @@
 """How probable it is that a lab's tests catch a wrong solution: measured over the patches in its folder wrong/.
 
 For each wrong solution and each test the share of runs that fail, of so many, gives by Clopper and Pearson's
-interval a lower bound on the probability that one run fails.  From it follow the probability that a set of runs
+interval a lower bound on the probability that a run fails.  From it follow the probability that a set of runs
 catches the mistake, and how many runs are wanted for a probability of 0.999.
 """
 
@@ -44,12 +44,12 @@ class Caught:
 
     @property
     def least(self) -> float:
-        """The lower bound on the probability that one run fails."""
+        """The lower bound on the probability that a run fails."""
         return lower_bound(self.failed, self.played)
 
 
 def lower_bound(failed: int, played: int, doubt: float = DOUBT) -> float:
-    """Clopper and Pearson's, of one side: the p with which `failed` or more of `played` have probability `doubt`."""
+    """Clopper and Pearson's, of one side: with this p, `failed` or more of `played` have the probability `doubt`."""
     if failed == 0:
         return 0.0
     low, high = 0.0, failed / played

@@ -29,8 +29,8 @@ BY_GUEST = re.compile(r"QEMU ended with status \d+")  # without a word of QEMU's
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run says.  reason: "" if it is passed, else what went wrong in the lab's terms.  detail: who waits for
-    whom, and the last lines of output.  figures: counts of instructions that the program told."""
+    """What a run says.  reason: "" if it is passed, else what went wrong in the lab's terms.  detail: which threads
+    wait for what, and the last lines of output.  figures: counts of instructions that the program told."""
 
     reason: str = ""
     detail: str = ""
@@ -52,7 +52,9 @@ class Told:
 
 def results(output: str, key: bytes) -> Told:
     """What of the output is a result: lines with the right code, in their order, each once."""
-    failed, figures, complete, number = [], {}, False, 0
+    failed: list[str] = []
+    figures: dict[str, int] = {}
+    complete, number = False, 0
     for line in output.splitlines():
         match = LINE.fullmatch(line)
         if match is None or int(match[1]) != number + 1 or complete:
@@ -73,7 +75,7 @@ def machine(test: Test, variant: Variant, built: Built, program: Path) -> Machin
     """That plays this run.  program: the test's, as a file of the host."""
     return Machine(argv=list(variant.argv), smp=variant.smp, mem=test.mem, model=test.model, options=test.options,
                    files=[f"{program}:/host/{test.program}"], timing="exact", engine=test.engine, seed=variant.seed,
-                   quantum=variant.quantum, until=test.limit_ms, build=built.folder, background=True,
+                   quantum=variant.quantum, until=test.limit_ms, build=built.folder,
                    cpu_limit=CPU_SECONDS, most_output=MOST_OUTPUT)
 
 
@@ -146,4 +148,5 @@ def _time_out(test: Test, result: Result) -> str:
 def _detail(result: Result) -> str:
     lines = [line for line in result.output.splitlines() if LINE.fullmatch(line) is None]
     said = "\n".join(lines[-TOLD:])
-    return "\n".join(part for part in (result.report.strip(), said and f"the last lines of output:\n{said}") if part)
+    said = said and f"the last lines of output:\n{said}"
+    return "\n".join(part for part in (result.report.strip(), said) if part)

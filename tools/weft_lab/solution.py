@@ -18,7 +18,8 @@ def take_solution(lab: Lab, folder: Path, patch: Path | None = None) -> None:
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / theirs, to)
     if patch is not None:
-        done = subprocess.run(["patch", "-p1", "-s", "-F0", "-d", tree, "-i", patch], capture_output=True, text=True)
+        command = ["patch", "-p1", "-s", "-F0", "-d", tree, "-i", patch]
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise HostError(f"{patch.name} does not fit: {done.stdout}{done.stderr}")
     for mine, theirs in lab.replaces.items():
