@@ -276,8 +276,9 @@ def test_power(load, check, measured, change):
     assert found.change == (change and pytest.approx(change, rel=0.15))
 
 
-def test_claims_are_listed(load, tmp_path):
-    """Of results that are at hand, and else of the quick set's in the repository."""
+def test_claims_are_listed(load, monkeypatch, tmp_path):
+    """Of results that are at hand, and else of the quick set's in the repository; with what both sets say."""
+    monkeypatch.setattr(baseline, "FULL", tmp_path / "full.csv")
     one = load(OF_PAPER.replace('text = "The same."', 'text = "The same."\nquote = "Q is Q."\nsection = "3.3"'))
     listed = Console(width=200)
     with listed.capture() as printed:
@@ -292,6 +293,12 @@ def test_claims_are_listed(load, tmp_path):
     with listed.capture() as printed:
         claimlist.show(listed, [one], tmp_path)
     assert "holds: 1 thread: 1.00" in printed.get() and "by 10 % flips it" in printed.get()
+    assert "sets " not in printed.get()
+    baseline.store_full({"same": "does not hold"}, whole=True)
+    with listed.capture() as printed:
+        claimlist.show(listed, [one], tmp_path)
+    assert "weft      not decided: " in printed.get()
+    assert "sets      quick: holds; full: does not hold" in printed.get()
 
 
 # --- tables --------------------------------------------------------------------------------------

@@ -85,6 +85,8 @@ def lines(one, claim, found):
     elif "kind" in claim and "paper" not in claim:
         yield "paper", "gives no figures for it"
     yield "weft", _said(found)
+    if len(found.sets) > 1:
+        yield "sets", "; ".join(f"{which}: {said}" for which, said in found.sets.items())
 
 
 def show(console, chosen, directory):
