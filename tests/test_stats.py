@@ -5,6 +5,7 @@ import json
 import subprocess
 
 import pytest
+from conftest import WEFT
 from weft_host.cli import main
 from weft_host.paths import BUILD
 from weft_trace import events

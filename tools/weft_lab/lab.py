@@ -164,8 +164,8 @@ def _test(read: Reader, folder: Path, number: int, data: Table) -> Test:
     for name in ("smp", "quantum"):
         if not all(isinstance(one, int) and one > 0 for one in data.get(name, [1])) or data.get(name) == []:
             read.fail(f"{where}: {name}", "a list of numbers is needed")
-    more: Table = {name: data[name] for name in ("model", "options", "engine", "seeds", "hidden_seeds", "hidden_points",
-                                          "limit_ms", "mem") if name in data}
+    more: Table = {name: data[name] for name in ("model", "options", "engine", "seeds", "hidden_seeds",
+                                                 "hidden_points", "limit_ms", "mem") if name in data}
     more |= {name: tuple(data[name]) for name in ("smp", "quantum") if name in data}
     test = Test(data["name"], data["title"], data["program"], data.get("arguments", ""), data["points"],
                 draw={name: (ends[0], ends[1]) for name, ends in draw.items()},

@@ -18,7 +18,7 @@ def take_solution(lab: Lab, folder: Path, patch: Path | None = None) -> None:
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(TOP / theirs, to)
     if patch is not None:
-        command = ["patch", "-p1", "-s", "-F0", "-d", tree, "-i", patch]
+        command = ["patch", "-p1", "-s", "-F0", "-d", str(tree), "-i", str(patch)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise HostError(f"{patch.name} does not fit: {done.stdout}{done.stderr}")
