@@ -87,3 +87,21 @@ def write(path, threads, lwps, turns, **options):
         writer.flush()
     changes.check(path)
     return machine
+
+
+def read(path):
+    """(definitions together, changes)"""
+    what, found = {}, []
+    with open(path, "rb") as file:
+        for letter, data in changes.blocks(file, str(path)):
+            if letter == "C":
+                found += data
+                continue
+            for key, value in data.items():
+                if isinstance(value, list):
+                    what.setdefault(key, []).extend(value)
+                elif isinstance(value, dict):
+                    what.setdefault(key, {}).update(value)
+                else:
+                    what[key] = value
+    return what, found

@@ -66,7 +66,8 @@ def test_the_wrong_solutions(of):
 
 # --- what a student's code may do ------------------------------------------------------------------
 
-SAYS = "for (const char *p = {text}; *p; p++) __asm__ volatile(\"outb %0, %1\" : : \"a\"(*p), \"Nd\"((uint16_t)0xe9));"
+SAYS = ('for (const char *p = {text}; *p; p++) '
+        '__asm__ volatile("outb %0, %1" : : "a"(*p), "Nd"((uint16_t)0xe9));')
 FORGED = '"lab 1 permit ok - 0123456789abcdef\\nlab 2 all end 1 checks, 0 failed 0123456789abcdef\\n"'
 EVIL = {
     "loop": ("for (;;) ;", "virtual ms"),

@@ -17,7 +17,8 @@ import urllib.request
 import pytest
 import recordings
 from browser import launched
-from conftest import TOP, WEFT
+from conftest import WEFT
+from recordings import read
 from rich.console import Console
 from weft_host import cli
 from weft_host.machine import HostError, Machine, UsageError
@@ -36,24 +37,6 @@ def monitor(*words, **options):
     done = subprocess.run([*WEFT, "monitor", "--no-build", *map(str, words)], stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120, **options)
     return done
-
-
-def read(path):
-    """(definitions together, changes)"""
-    what, found = {}, []
-    with open(path, "rb") as file:
-        for letter, data in changes.blocks(file, str(path)):
-            if letter == "C":
-                found += data
-                continue
-            for key, value in data.items():
-                if isinstance(value, list):
-                    what.setdefault(key, []).extend(value)
-                elif isinstance(value, dict):
-                    what.setdefault(key, {}).update(value)
-                else:
-                    what[key] = value
-    return what, found
 
 
 # --- recordings ---------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from browser import launched
-from conftest import TOP, WEFT
+from conftest import WEFT
 from weft_host import venv
 from weft_monitor import changes, scenes, terminal
 from weft_monitor.changes import CPU, LWP, NOTE, THREAD, THREAD_STATES

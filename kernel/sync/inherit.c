@@ -24,6 +24,7 @@
 #include <kern/cpu.h>
 #include <kern/ksync.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/space.h>
@@ -417,8 +418,10 @@ int imutex_lock(struct uobject *m, uint64_t me, hrtime_t deadline, bool wait)
 		err = imutex_take(m, me, wait, &seen);
 		if (err == -EBUSY && wait) {
 			err = imutex_enter(m, &h, seen, &fresh, &w);
-			if (err == 0)
+			if (err == 0) {
+				PROBE(object_wait, "object", m->addr, 0, 0);
 				break;
+			}
 			pid = pid_of(seen);
 			held_unlock(&h);
 			continue;

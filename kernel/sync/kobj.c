@@ -36,6 +36,7 @@
 #include <kern/cache.h>
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/timing.h>
@@ -319,8 +320,11 @@ static int kwait_wait(struct kwait *w, struct kblock *b, unsigned n, hrtime_t de
 	if (w->state == WAITING && time_now() >= deadline) {
 		err = -ETIMEDOUT;
 	} else if (w->state == WAITING) {
-		for (unsigned i = 0; i < n; i++)
+		for (unsigned i = 0; i < n; i++) {
+			PROBE(kobj_wait, "object kind owner", b[i].obj, b[i].obj->kind,
+			      b[i].obj->owner);
 			list_push_back(&b[i].obj->waiters, &b[i].link);
+		}
 		do {
 			unlock_all(b, n, s);
 			int reason = kwait_sleep(w, deadline);

@@ -1,6 +1,7 @@
 /* usleep.c - queues of LWPs that sleep for locks in user memory (usleep.h). */
 #include <kern/cpu.h>
 #include <kern/printk.h>
+#include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
 #include <kern/space.h>
@@ -165,6 +166,7 @@ int uwait_sleep(struct uobject *o, struct uwaiter *w, const char *wchan, hrtime_
 	int reason = WAKE_EVENT;
 
 	if (!w->chosen) {
+		PROBE(object_wait, "object wchan", o->addr, wchan, 0);
 		spin_acquire(&l->lock);
 		reason = lwp_sleep_locked(l, &o->bucket->lock, wchan, SLEEP_INTR | SLEEP_LOCK,
 					  deadline);

@@ -220,6 +220,7 @@ static int shared_wait_for(pthread_mutex_t *m, deadline_t deadline)
 	}
 	COUNT_IN_KERNEL(blocks, 1);
 	do {
+		PROBE(lock_wait, "lock kind owner", m, PROBE_MUTEX, m->__owner);
 		r = deadline == NEVER ? __sys_lwp_mutex_lock(shared_word(m), me)
 				      : __sys_lwp_mutex_timedlock(shared_word(m), me, &ts);
 	} while (r == -EINTR);
@@ -302,6 +303,7 @@ int __kernel_mutex_lock(pthread_mutex_t *m, deadline_t deadline)
 	long r;
 
 	do {
+		PROBE(lock_wait, "lock kind owner", m, PROBE_MUTEX, m->__owner);
 		r = deadline == NEVER ? __sys_lwp_mutex_lock(shared_word(m), me)
 				      : __sys_lwp_mutex_timedlock(shared_word(m), me, &ts);
 	} while (r == -EINTR);

@@ -49,7 +49,7 @@ class Caught:
 
 
 def lower_bound(failed: int, played: int, doubt: float = DOUBT) -> float:
-    """Clopper and Pearson's, of one side: with this p, `failed` or more of `played` are as improbable as `doubt`."""
+    """Clopper and Pearson's, of one side: with this p, `failed` or more of `played` are as rare as `doubt`."""
     if failed == 0:
         return 0.0
     low, high = 0.0, failed / played

@@ -144,6 +144,8 @@ class Story(trace_model.Watcher):
         number, state = self._number("lwps", lwp), LWP_STATE[lwp.state]
         cpu, text = NONE, NONE
         match state:
+            case 2 | 3 if lwp.waits is not None:
+                text = self._text(_lock_name(lwp.waits))
             case 2:
                 text = self._text(lwp.wchan if lwp.wchan not in ("", "-") else lwp.call or "")
             case 4:
@@ -198,7 +200,8 @@ class Story(trace_model.Watcher):
     def _tell_thread(self, time: int, thread: "Thread") -> None:
         number, state = self._number("threads", thread), THREAD_STATE[thread.state]
         on = NONE if thread.lwp is None else self._number("lwps", thread.lwp)
-        waits = thread.waits if thread.state == "Blocked" else None
+        sleeps = thread.lwp is not None and thread.lwp.waits is not None and thread.lwp.waits is thread.waits
+        waits = thread.waits if thread.state == "Blocked" or sleeps else None
         self._thread_change(time, number, (state, on, NONE if waits is None else self._text(_lock_name(waits))))
 
     def _thread_change(self, time: int, number: int, what: tuple[int, int, int]) -> None:

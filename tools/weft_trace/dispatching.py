@@ -5,6 +5,10 @@ from __future__ import annotations
 from .objects import RUNNING, Cpu, Lwp, Process
 from .threads import Threads
 
+# What an LWP sleeps for (kernel/sync/): the kind of the object.
+OBJECTS = {"lwp_mutex": "mutex", "lwp_cond": "cond", "lwp_sema": "sema", "lwp_barrier": "barrier",
+           "lwp_rwlock": "rwlock"}
+
 
 class Dispatching(Threads):
     def __init__(self) -> None:
@@ -127,14 +131,30 @@ class Dispatching(Threads):
             lwp.call = values["number"]
             self._state(lwp, "system")
 
-    def _on_syscall_end(self, cpu: Cpu, _: dict[str, str]) -> None:
+    def _on_syscall_end(self, cpu: Cpu, values: dict[str, str]) -> None:
         cpu.cause = ""
         lwp = cpu.lwp
         if lwp is not None:
+            if lwp.waits is not None or (lwp.call or "").startswith("lwp_mutex_"):
+                self._waits_no_more(lwp, values.get("result") == "0")
             lwp.call = None
             self._state(lwp, "user")
 
     _on_park_end = _on_syscall_end
+
+    def _on_object_wait(self, cpu: Cpu, values: dict[str, str]) -> None:
+        """For a lock in the program's memory; the library has perhaps told more of it."""
+        thread = self._running(cpu)
+        told = thread.waits if thread is not None else None
+        kind = OBJECTS.get(values.get("wchan", ""), "mutex")
+        self._waits_in_kernel(cpu, told or self._lock(cpu, values["object"], kind))
+
+    def _on_kobj_wait(self, cpu: Cpu, values: dict[str, str]) -> None:
+        """For a mutex, an event or a semaphore of NT."""
+        lock = self._lock(cpu, values["object"], values["kind"])
+        if values["kind"] == "mutex":
+            self._owned(lock, self._owner(values["owner"]) if values["owner"] != "-" else None)
+        self._waits_in_kernel(cpu, lock)
 
     def _on_trap(self, cpu: Cpu, values: dict[str, str]) -> None:
         cpu.cause = ""

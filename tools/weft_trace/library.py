@@ -5,6 +5,7 @@ Addresses are those of a process.  The records of a CPU come from the LWP that t
 
 import struct
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
 from . import ring
 from .events import Record
@@ -15,6 +16,8 @@ STATES = ("Stopped", "Blocked", "RunQueue", "Dispatchable", "OnLWP")
 KINDS = ("-", "mutex", "read", "write", "cond", "sema", "barrier", "join", "once")
 WHYS = ("-", "asked", "all_blocked", "aged", "too_many")
 OWNER_FLAGS = 63  # M_FLAGS of libthread/sync/mutex.h
+# Of a process-shared mutex: struct lwp_mutex in kernel/include/weft/ksync.h.
+SHARED, OWNER_THREAD = 1 << 63, 1 << 31
 CONTEXT = "context"  # of an LWP of the pool, in place of a thread
 
 
@@ -50,6 +53,10 @@ class Library:
     def has(self, point: int) -> bool:
         return point in self._points
 
+    def program(self, point: int) -> Path:
+        """The file of the program that has the point."""
+        return self._points[point].path
+
     def is_of(self, number: object, names: Collection[str]) -> bool:
         """Is this the point of one of these events?"""
         point = self._points.get(number)  # type: ignore[call-overload]
@@ -66,7 +73,8 @@ class Library:
         match name:
             case "rwlock_wait":
                 name = "lock_wait"
-                said = {"lock": _object(point, values["lock"]), "kind": "write" if values["write"] & 1 else "read"}
+                said = {"lock": object_at(point.path, values["lock"]),
+                        "kind": "write" if values["write"] & 1 else "read"}
             case "thread_name":
                 said = {"thread": threads.name(pid, values["thread"]),
                         "name": "".join(chars(value & (1 << 64) - 1) for value in record.values[1:])}
@@ -75,10 +83,21 @@ class Library:
         return Record(record.time, record.cpu, name, said)
 
 
-def _object(point: Point, address: int) -> str:
+def object_at(path: Path, address: int) -> str:
     """An object of the program, with its name if it has one."""
-    name = symbol_at(point.path, address)
+    name = symbol_at(path, address)
     return f"{address:#x}" if name is None else f"{address:#x}:{name}"
+
+
+def _owner(word: int, pid: str, threads: Threads) -> str:
+    """Of a mutex: a thread of the process, or what a process-shared one has: a thread or an LWP of any process."""
+    if not word & SHARED:
+        owner = word & ~OWNER_FLAGS
+        return threads.name(pid, owner) if threads.known(owner) else "-"
+    process, number = word >> 40 & 0x1fffff, word >> 8 & 0xffffffff
+    if number & OWNER_THREAD:
+        return f"{process}.{number & ~OWNER_THREAD}"
+    return f"{process}/{number}" if number else "-"
 
 
 def _value(point: Point, key: str, value: int, pid: str, threads: Threads) -> str:
@@ -86,12 +105,11 @@ def _value(point: Point, key: str, value: int, pid: str, threads: Threads) -> st
         case "thread" | "next":
             return threads.name(pid, value)
         case "owner":
-            owner = value & ~OWNER_FLAGS
-            return threads.name(pid, owner) if threads.known(owner) else "-"
+            return _owner(value, pid, threads)
         case "lock" if threads.known(value):
             return threads.name(pid, value)  # which another thread joins
         case "lock" | "mutex":
-            return _object(point, value)
+            return object_at(point.path, value)
         case "start":
             return f"{value:#x}"
         case "lwp":

@@ -3,17 +3,19 @@ given before."""
 
 import re
 from collections.abc import Collection, Container, Mapping
+from pathlib import Path
 
 from weft_host.paths import TOP
 
 from . import ring
 from .events import Record
-from .library import Library, Threads, chars
+from .library import Library, Threads, chars, object_at
 from .points import Image, Point
 from .programs import Point as ProgramPoint
 
 # enum in kernel/include/weft/msacct.h.
 MSTATES = ("user", "system", "trap", "tfault", "dfault", "kfault", "lock", "sleep", "waitcpu", "stopped")
+KOBJ = ("-", "mutex", "event", "semaphore")  # enum in kernel/include/weft/kobj.h
 REASONS = ("none", "event", "timeout", "intr")
 CALL = re.compile(r"^\s*X\((\d+), (\w+), \d+\)", re.MULTILINE)
 
@@ -31,6 +33,7 @@ class _Process:
         self.pid: int | None = None
         self.gone = False
         self.threads = Threads()
+        self.program: Path | None = None  # its file, from the first record of its library on
 
 
 class _Points(Container[int]):
@@ -72,6 +75,7 @@ class Naming:
         """Records of one CPU come in the order of its ring."""
         if self._library.has(record.point):
             process, _ = self._lwps.get(self._on.get(record.cpu, 0), (_Process(), 0))
+            process.program = self._library.program(record.point)
             return self._library.record(record, _pid(process), process.threads)
         point = self._points[record.point]
         values = [(name, value & (1 << 8 * size) - 1, size)
@@ -90,6 +94,11 @@ class Naming:
                 self._on[record.cpu] = plain[0]
             case "lwp_idle":
                 self._idle.add(plain[0])
+            case "object_wait":
+                said["object"] = self._object(record.cpu, plain[0])
+            case "kobj_wait":
+                said["kind"] = KOBJ[plain[1]]
+                said["owner"] = self._value("lwp", plain[2], 8) if plain[2] else "-"
             case "queue":  # the link in the LWP, and where it is in every LWP
                 values = [("lwp", plain[0] - plain[1], 8), values[2]]
         for name, value, size in values:
@@ -105,6 +114,11 @@ class Naming:
         if process is None or process.gone:
             process = self._processes[address] = _Process()
         return process
+
+    def _object(self, cpu: int, address: int) -> str:
+        """An object in the memory of the program that runs on the CPU."""
+        process, _ = self._lwps.get(self._on.get(cpu, 0), (_Process(), 0))
+        return f"{address:#x}" if process.program is None else object_at(process.program, address)
 
     def _value(self, name: str, value: int, size: int) -> str:
         match name:
@@ -126,7 +140,7 @@ class Naming:
                 return str(self._functions[value])
             case "mstate" if value < len(MSTATES):
                 return MSTATES[value]
-            case "lwp" | "process" | "parent" | "timer" | "function" | "rip" | "address":
+            case "lwp" | "process" | "parent" | "timer" | "function" | "rip" | "address" | "object":
                 return f"{value:#x}"
         return str(value - (1 << 8 * size) if value >> (8 * size - 1) else value)
 

@@ -41,7 +41,7 @@ class Wake:
 
 class Lwp:
     __slots__ = ("begun", "call", "cpu", "exiting", "faulted", "id", "key", "pri", "process", "queued", "resume",
-                 "since", "state", "thread", "wchan", "woken")
+                 "since", "state", "thread", "waits", "wchan", "woken")
 
     def __init__(self, key: str, process: Process | None, number: int, time: int) -> None:
         self.key = key  # PID/ID; for an LWP of the kernel, or one that began before the trace, what the records say
@@ -58,6 +58,7 @@ class Lwp:
         self.thread: Thread | None = None
         self.call: str | None = None  # the system call that it is in
         self.wchan = ""  # what it sleeps for
+        self.waits: Lock | None = None  # the object of the kernel that it waits for; of several, the first
         self.woken: Wake | None = None  # the last time
         self.exiting = False
 

@@ -159,11 +159,43 @@ class Threads(State):
         lock = self._lock(cpu, values["lock"], values["kind"])
         thread = self._running(cpu)
         if "owner" in values and values["owner"] != "-":
-            self._owned(lock, self._thread(values["owner"]))
+            self._owned(lock, self._owner(values["owner"]))
         if "mutex" in values:  # that a wait for a condition variable releases
             self._owned(self._lock(cpu, values["mutex"], "mutex"), None)
         if thread is not None:
             self._waits(thread, lock)
+
+    def _owner(self, key: str) -> Thread | None:
+        """A thread, or the thread that an LWP runs."""
+        if "/" not in key:
+            return self._thread(key)
+        return self.lwps[key].thread if key in self.lwps else None
+
+    def _waits_in_kernel(self, cpu: Cpu, lock: Lock) -> None:
+        """The LWP is about to sleep for an object of the kernel.  Its thread stays OnLWP."""
+        lwp = cpu.lwp
+        if lwp is None or lwp.waits is not None:
+            return
+        lwp.waits = lock
+        if lwp.thread is not None:
+            self._waits(lwp.thread, lock)
+            self._told_again(lwp.thread)
+
+    def _waits_no_more(self, lwp: Lwp, acquired: bool) -> None:
+        """The system call in which the LWP has perhaps waited ends."""
+        lock, thread = lwp.waits, lwp.thread
+        lwp.waits = None
+        if thread is not None and thread.waits is not None:
+            lock = thread.waits
+            self._waits(thread, None)
+            self._told_again(thread)
+        if lock is not None and lock.kind == "mutex":  # without waiters nothing tells of a new owner
+            self._owned(lock, thread if acquired and lock.waiters else None)
+
+    def _told_again(self, thread: Thread) -> None:
+        """In the same state it waits for something else."""
+        since, thread.since = thread.since, self.now
+        self._tell("thread", thread, thread.state, since, thread.lwp)
 
     def _on_lock_own(self, cpu: Cpu, values: dict[str, str]) -> None:
         thread = self._running(cpu)

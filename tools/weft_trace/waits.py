@@ -162,7 +162,7 @@ class Waits(Watcher):
             self._ran(time, lwp, since)
         elif before in ("lock", "sleep") and self.blocked.takes(time - since):
             woken = lwp.woken if lwp.woken is not None and lwp.woken.time >= since else None
-            lock = lwp.thread.waits if lwp.thread is not None else None
+            lock = lwp.waits or (lwp.thread.waits if lwp.thread is not None else None)
             self.blocked.add(Wait(lwp.key, before, str(lock or lwp.wchan), since, time, _waker(woken),
                                   _owner(lock)))
         if lwp.state == "waitcpu":
