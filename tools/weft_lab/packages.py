@@ -38,7 +38,8 @@ PACKAGED = HERE / "packaged"
 SOURCES = "weft.tar.gz"
 SECRET = "secret"  # the file
 # What a grade depends on, from the top.
-PARTS = ("Makefile", "pyproject.toml", "README.md", "LICENSE", "kernel", "libthread", "user", "tools", "labs")
+PARTS = ("Makefile", "pyproject.toml", "README.md", "LICENSE", "kernel", "libthread", "user", "tools", "labs",
+         "tests/guest/rawlwp.h")  # what programs of labs include
 SHARED = ("common",)  # folders of labs/ that every lab needs
 KEPT_BACK = ("wrong",)  # folders of a lab: the lecturer's
 SKIPPED = {"__pycache__", ".git"}
