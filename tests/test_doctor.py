@@ -4,9 +4,10 @@ import os
 from types import SimpleNamespace
 
 import pytest
-from weft_host import doctor
+from weft_host import debugged, doctor
 from weft_host.doctor import FAULT, NOTE, OK
 from weft_host.guest import Result
+from weft_host.machine import HostError
 
 
 def test_this_host(weft):
@@ -26,6 +27,7 @@ def test_this_host(weft):
 def path(tmp_path, monkeypatch):
     """path(name, output, status=0): a fake tool, on a PATH that has the shell's and nothing
     else."""
+    monkeypatch.setattr(debugged, "PROVED", tmp_path / "proved")
     for tool in ("sh", "dirname", "env"):
         (tmp_path / tool).symlink_to(f"/usr/bin/{tool}")
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -197,3 +199,28 @@ def test_the_last_line_counts_the_faults(monkeypatch, capsys, levels, last):
         doctor.Finding(level, "what", "text") for level in levels])
     doctor.doctor(SimpleNamespace(no_build=True))
     assert capsys.readouterr().out.splitlines()[-1] == last
+
+
+def test_a_gdb_is_asked_once(path, tmp_path):
+    """Of each file; weft doctor asks it again."""
+    asked = tmp_path / "asked"
+
+    def write(answer):
+        (tmp_path / "gdb").write_text(f"#!/bin/sh\necho asked >>{asked}\necho python {answer}\n")
+        (tmp_path / "gdb").chmod(0o755)
+
+    def count():
+        return asked.read_text().count("asked")
+
+    write("2")
+    assert [debugged.find_gdb(), debugged.find_gdb(), count()] == ["gdb", "gdb", 1]
+    assert [debugged.find_gdb(again=True), count()] == ["gdb", 2]
+    write("is not here")
+    for times in (3, 4):
+        with pytest.raises(HostError, match="no GDB with"):
+            debugged.find_gdb()
+        assert count() == times
+    write("2  # again")
+    (tmp_path / "proved").unlink()
+    (tmp_path / "proved").mkdir()  # nothing can be kept
+    assert [debugged.find_gdb(), debugged.find_gdb(), count()] == ["gdb", "gdb", 6]

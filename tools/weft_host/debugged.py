@@ -15,8 +15,9 @@ from pathlib import Path
 
 from .machine import COUNTER, HostError
 from .packets import Packets, connect
-from .paths import TOP
+from .paths import BUILD, TOP
 
+PROVED = BUILD / "gdb"
 HELPERS = TOP / "tools/gdb/weft.py"
 STUB = "stub"  # QEMU's socket for GDB, in the directory for temporary files
 CONNECT_SECONDS = 30
@@ -33,16 +34,35 @@ def add_gdb_options(parser):
                         help="GDB's, for programs that drive it: mi, mi2, mi3")
 
 
-def find_gdb():
-    """A GDB that knows x86-64 and has Python."""
+def find_gdb(again=False):
+    """A GDB that knows x86-64 and has Python.  again: each is asked, also one that has proved it before."""
     for name in ("x86_64-elf-gdb", "gdb-multiarch", "x86_64-linux-gnu-gdb", "gdb"):
-        if shutil.which(name):
-            probe = [name, "-nx", "-batch", "-ex", "set architecture i386:x86-64",
-                     "-ex", "python print('python', 1 + 1)"]
-            done = subprocess.run(probe, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-            if done.returncode == 0 and "python 2" in done.stdout:
-                return name
+        path = shutil.which(name)
+        if path and ((_proved(path) and not again) or _proves(path)):
+            return name
     raise HostError("there is no GDB with x86-64 and Python (Debian: gdb or gdb-multiarch)")
+
+
+def _mark(path):
+    stat = os.stat(path)
+    return f"{path} {stat.st_mtime_ns} {stat.st_size}\n".encode()
+
+
+def _proved(path):
+    """To ask a GDB takes as long as a guest takes to boot.  So the file build/gdb says which has been asked."""
+    with contextlib.suppress(OSError):
+        return PROVED.read_bytes() == _mark(path)
+    return False
+
+
+def _proves(path):
+    probe = [path, "-nx", "-batch", "-ex", "set architecture i386:x86-64", "-ex", "python print('python', 1 + 1)"]
+    done = subprocess.run(probe, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    if done.returncode != 0 or "python 2" not in done.stdout:
+        return False
+    with contextlib.suppress(OSError):
+        PROVED.write_bytes(_mark(path))
+    return True
 
 
 def run_gdb(args, kernel, address, program=None, then=()):

@@ -86,7 +86,7 @@ def compiler():
 
 def gdb():
     try:
-        return _tool("GDB", gdbcmd.find_gdb(), "gdb")
+        return _tool("GDB", gdbcmd.find_gdb(again=True), "gdb")
     except HostError as error:
         return Finding(FAULT, "GDB", str(error), "`weft gdb` needs it; `make setup` installs it")
 
