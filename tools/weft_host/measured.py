@@ -26,7 +26,6 @@ from .spool import Spool
 from .workdir import WorkDirectory
 
 SHARES = tuple(f"{state}_share" for state in COUNTS)
-FIGURES = (*SHARES, "worker_lwps", "records", "record_ns", "record_instructions")
 
 
 @dataclass
@@ -37,7 +36,7 @@ class Measured:
     workers: dict[str, Times] = field(default_factory=dict)  # by program: of its first process that makes threads
 
     def figures(self, program: str) -> dict[str, int | float]:
-        """FIGURES; without those of threads where the program made none."""
+        """As docs/experiments.md says; those of threads only where the program has made some."""
         times = self.workers.get(program)
         shares: dict[str, int | float] = {}
         if times is not None:

@@ -23,7 +23,7 @@ from .machine import HostError, Machine
 
 SAY = 0.1  # seconds from one word on the time and the cost to the next
 EVERY = 0.01  # seconds from one look at the rings to the next: ThreadMon's
-COST_EVERY = 64  # records from one word on what they have cost to the next
+COST_EVERY = 64  # records from one point of their cost to the next
 MIPS = 1000  # of a CPU, where none is chosen
 QUANTUM = 1000  # instructions of a round, where no other is chosen
 

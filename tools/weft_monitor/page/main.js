@@ -82,7 +82,7 @@ class Page {
 			if (one.status == "rejected")
 				this.trouble(one.reason.message);
 		this.runs.forEach(run => run.store.over = true);
-		if (inside.length > 0 || facts.opened || facts.show)
+		if (inside.length > 0 || facts.opened || facts.caption)
 			this._openAll();
 		this.changed();
 		const before = this.frame;
@@ -90,8 +90,8 @@ class Page {
 			await new Promise(done => requestAnimationFrame(done));
 	}
 
-	// A recording that is complete: all of it is shown, or the part that a scene is about, and the cursor stands in
-	// its middle.
+	// A recording that is complete, or a scene whose guest has ended: all of it is shown, or the part that the scene is
+	// about, and the cursor stands in its middle.
 	_openAll() {
 		const {begin, end, time} = this, [from, to] = facts.show ?? [0, 1];
 		time.advance(0, begin, end, true);
