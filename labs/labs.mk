@@ -69,8 +69,12 @@ $(L)/lib/libthread.a: $(LAB_LT_OBJ)
 
 LAB_LIBRARY := $(if $(call LAB_REPLACES,libthread),$(L)/lib/libthread.a)
 
+# *Race:* the builds of two students find no object of a test, and both make it.  *Without this:* the second build
+# links what the compiler of the first has not yet written, and fails.  *Closed by:* the last command, a
+# rename, so that an object that is there is whole.
 $(B)/labs/%.c.o: labs/%.c user/user.mk $(NEWLIB)/stamp
-	$(Q)mkdir -p $(@D) && $(CC) $(U_CFLAGS) -Ilabs/common -Itests/guest -MMD -MP -c -o $@ $<
+	$(Q)mkdir -p $(@D) && $(CC) $(U_CFLAGS) -Ilabs/common -Itests/guest -MMD -MP -MF $@.$$$$.d -MT $@ \
+		-c -o $@.$$$$ $< && mv -f $@.$$$$.d $(@:.o=.d) && mv -f $@.$$$$ $@
 
 # $(1): the source of a program.
 define LAB_PROGRAM

@@ -2,11 +2,18 @@
 student's code does, the grade is right."""
 
 import itertools
+import os
+import shutil
+import subprocess
+import sys
+import time
 
 import pytest
 from conftest import turn
+from weft_host import ccmd
 from weft_host.guest import Guests, Result
 from weft_host.machine import HostError, UsageError
+from weft_host.paths import TOP
 from weft_lab import grading, lab, mac, power, runs
 from weft_lab.build import BuildFailed, build
 from weft_lab.solution import take_solution
@@ -181,6 +188,46 @@ def test_the_lower_bound(failed, played):
     assert least < failed / played
     if failed == played:
         assert least == pytest.approx(power.DOUBT ** (1 / played))
+
+
+# Stands in for the compiler of one student's build: it has begun to write an object of the tests, and goes on
+# when it is told to.
+SLOW = """#!/bin/sh
+last=; object=
+for word; do [ "$last" = -o ] && object=$word; last=$word; done
+case $object in
+*/labs/common/siphash.c.o*) : >"$object"; : >{place}/begun; while [ ! -e {place}/go ]; do sleep 0.05; done ;;
+esac
+exec {compiler} "$@"
+"""
+BUILD = """
+import sys
+from pathlib import Path
+from weft_lab import build, lab
+build.build(lab.find("park"), Path(sys.argv[1]), Path(sys.argv[2]))
+"""
+
+
+def test_two_students_are_built_side_by_side(tmp_path):
+    """The objects of the tests are the same for all students, so both builds make them where they are missing."""
+    name, = ccmd.compiler().split()
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / name).write_text(SLOW.format(place=tmp_path, compiler=shutil.which(name)))
+    (tmp_path / "tools" / name).chmod(0o755)
+    for student in ("ann", "bob"):
+        (tmp_path / student).mkdir()
+        take_solution(PARK, tmp_path / student)
+    (TOP / "build/labs/common/siphash.c.o").unlink(missing_ok=True)
+    slow = subprocess.Popen([sys.executable, "-c", BUILD, tmp_path / "ann", tmp_path / "ann-built"], env={
+        **os.environ, "PATH": f"{tmp_path}/tools:{os.environ['PATH']}", "PYTHONPATH": str(TOP / "tools")})
+    try:
+        while not (tmp_path / "begun").exists():
+            assert slow.poll() is None
+            time.sleep(0.05)
+        build(PARK, tmp_path / "bob", tmp_path / "bob-built")
+    finally:
+        (tmp_path / "go").touch()
+        assert slow.wait(300) == 0
 
 
 # --- the description of a lab --------------------------------------------------------------------------
