@@ -79,6 +79,14 @@ def test_a_class(school, capsys):
     assert capsys.readouterr().out == "    15 / 15     ann\n     9 / 15     bob\n     5 / 15     eve\n"
 
 
+def test_one_reason_for_many_tests(school):
+    """As that a file does not compile."""
+    school.answer = lambda folder: Grade("park", "?", tuple(
+        Result(f"t{number}", "", 0, 1, False, reason, "") for number, reason in enumerate("aba")), "")
+    school.grade()
+    assert table(school)[0]["losses"] == "t0, t2: a; t1: b"
+
+
 def test_its_page(school):
     school.grade()
     page = Page((school.output / "class.html").read_text())

@@ -14,6 +14,8 @@ from .grade import Broken, Grade, TestResult
 from .similarity import Similar
 
 STUDENTS = "students"  # the folder of the students' pages, beside the class's page
+REASON = 200  # characters of a reason
+CELL = 10_000  # of a cell: a spreadsheet takes 32,767
 FORMULA = ("=", "+", "-", "@")  # a spreadsheet computes what begins so
 
 
@@ -29,12 +31,17 @@ def _test_names(grades: Sequence[Grade | Broken]) -> list[str]:
 
 def _cell(text: str) -> str:
     """One line, which no spreadsheet takes for a formula."""
-    text = line(text)
+    text = line(text, CELL)
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
 def _losses(grade: Grade) -> str:
-    return "; ".join(f"{test.name}: {line(test.reason, 200)}" for test in grade.tests if not test.passed)
+    """Each reason with the tests that it holds for."""
+    reasons: dict[str, list[str]] = {}
+    for test in grade.tests:
+        if not test.passed:
+            reasons.setdefault(line(test.reason, REASON), []).append(line(test.name))
+    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in reasons.items())
 
 
 def csv_text(grades: Sequence[Grade | Broken]) -> str:
