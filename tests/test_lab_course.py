@@ -20,7 +20,7 @@ import dask_cluster
 import pytest
 from rich.console import Console
 from webpages import Page
-from weft_host import progress
+from weft_host import guest, progress
 from weft_host.machine import HostError, UsageError
 from weft_host.paths import TOP
 from weft_lab import classtable, course, packages, similarity, store
@@ -312,6 +312,36 @@ def test_an_interruption(school, capsys):
     assert school.grade() == 0
     assert sorted(school.calls) == ["bob", "eve"]
     assert [row["points"] for row in table(school)] == ["15", "9", "5"]
+
+
+class Standin:
+    """A guest, and its QEMU."""
+
+    def __init__(self, killed, name):
+        self.qemu, self._killed, self._name = self, killed, name
+
+    def kill(self):
+        self._killed.append(self._name)
+
+
+def test_a_larger_task_ends_the_guests_of_its_parts(monkeypatch):
+    """Those that run, and each that still begins; a part that ends takes none of another with it."""
+    killed, whole = [], guest.Guests()
+
+    def run(name, stdin, started, work):
+        started(Standin(killed, name))
+        if name == "long":
+            part = guest.Guests(whole)
+            part.run("short")
+            part.stop()
+            assert killed == []
+            whole.stop()
+            assert killed == ["long"]
+            guest.Guests(whole).run("late")
+
+    monkeypatch.setattr(guest, "run", run)
+    guest.Guests(whole).run("long")
+    assert killed == ["long", "late"]
 
 
 # --- a cluster -----------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from weft_lab.solution import take_solution
 from . import build
 from .cores import usable
 from .counts import counted
+from .guest import Guests
 from .machine import HostError, UsageError
 from .paths import TOP
 from .workdir import WorkDirectory
@@ -52,12 +53,13 @@ def add_options(parser):
 
 @dataclass(frozen=True)
 class Grader:
-    """Grades one student's folder; pickle can take it."""
+    """Grades one student's folder; pickle can take it, without within."""
 
     lab: str
     secret: str | None
     seeds: int | None
     jobs: int
+    within: Guests | None = None  # ends the guests
 
     def __call__(self, folder: Path) -> Grade | Broken:
         found = lab.find(self.lab)
@@ -65,7 +67,7 @@ class Grader:
             found = found.with_seeds(self.seeds)
         # Not in the student's folder, which may be read-only.
         with tempfile.TemporaryDirectory(prefix="weft-lab-") as work:
-            return grading.grade(found, folder, Path(work), self.secret, self.jobs)
+            return grading.grade(found, folder, Path(work), self.secret, self.jobs, within=self.within)
 
 
 def secret_of(args):
@@ -140,11 +142,14 @@ def _tell(line):
 
 
 def _class(args, found, grader):
+    guests = Guests()
+    if args.scheduler is None:
+        grader = replace(grader, within=guests)
     settings = f"seeds={args.seeds} secret={grader.secret!r}"
     replaces = {mine: TOP / theirs for mine, theirs in found.replaces.items()}
     whole = course.Course(found.name, found.folder, args.all, args.output, grader, settings, args.show_hidden,
                           args.again, args.similarity, replaces)
-    return course.grade_class(whole, course.executor(args.jobs, args.scheduler))
+    return course.grade_class(whole, course.executor(args.jobs, args.scheduler, guests.stop))
 
 
 def _each(args, folders, grader):

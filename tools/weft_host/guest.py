@@ -483,10 +483,12 @@ def run(machine: Machine, stdin: bytes = b"", started: Callable[[Guest], None] |
 
 
 class Guests:
-    """Guests that run side by side, each in a thread of its caller's, until one stop() ends all."""
+    """Guests that run side by side, each in a thread of its caller's, until one stop() ends all.  within: Guests of
+    a larger task, whose stop() ends these too."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()  # of all below
+    def __init__(self, within: "Guests | None" = None) -> None:
+        self._within = within
+        self._lock = threading.Lock()  # of all below; held for itself, also where there is a larger task
         self._running: set[Guest] = set()
         self.stopped = False
 
@@ -496,16 +498,26 @@ class Guests:
 
         def started(guest: Guest) -> None:
             mine.add(guest)
-            with self._lock:
-                self._running.add(guest)
-                if self.stopped:
-                    guest.qemu.kill()
+            self._add(guest)
 
         try:
             return run(machine, stdin, started, work)
         finally:
-            with self._lock:
-                self._running -= mine
+            self._remove(mine)
+
+    def _add(self, guest: Guest) -> None:
+        with self._lock:
+            self._running.add(guest)
+            if self.stopped:
+                guest.qemu.kill()
+        if self._within is not None:
+            self._within._add(guest)
+
+    def _remove(self, guests: set[Guest]) -> None:
+        with self._lock:
+            self._running -= guests
+        if self._within is not None:
+            self._within._remove(guests)
 
     def stop(self) -> None:
         """Kills those that run, and each that still begins."""

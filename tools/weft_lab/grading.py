@@ -49,11 +49,11 @@ class Played:
     failed: tuple[Variant, runs.Outcome] | None = None
 
 
-def play_set(built: Built, of: Set, jobs: int, progress: Progress) -> Played:
+def play_set(built: Built, of: Set, jobs: int, progress: Progress, within: Guests | None = None) -> Played:
     """Plays the runs side by side, up to the first in their order that fails.  So what is told is the same on each
     host.  Raises HostError."""
     played, test = Played(), of.test
-    guests, outcomes = Guests(), []
+    guests, outcomes = Guests(within), []
     with ThreadPoolExecutor(jobs) as pool:
         try:
             waiting = [pool.submit(runs.play, guests, test, variant, built) for variant in of.variants]
@@ -68,6 +68,8 @@ def play_set(built: Built, of: Set, jobs: int, progress: Progress) -> Played:
             for one in waiting:
                 one.cancel()
             guests.stop()
+    if within is not None and within.stopped:  # a run that was ended is none that failed
+        raise HostError("interrupted")
     if test.figure is not None:
         told = [outcome.figures.get(test.figure.name) for outcome in outcomes]
         played.figure = max((value for value in told if value is not None), default=None)
@@ -98,8 +100,10 @@ def result_of(of: Set, played: Played, built: Built) -> TestResult:
 
 
 def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: int = 1,
-          only: str | None = None, progress: Progress = lambda *_: None) -> Grade | Broken:
-    """The grade of the files in the folder `student`; `out`: where the build goes.  Broken: the host failed."""
+          only: str | None = None, progress: Progress = lambda *_: None, within: Guests | None = None
+          ) -> Grade | Broken:
+    """The grade of the files in the folder `student`; `out`: where the build goes; `within`: what ends the guests.
+    Broken: the host failed, or the guests were ended."""
     wanted = [of for of in sets(lab, secret) if only in (None, of.test.name)]
     try:
         try:
@@ -108,7 +112,7 @@ def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: i
             tests = tuple(TestResult(of.name, of.test.title, 0.0, of.points, of.hidden, "it does not compile", "")
                           for of in wanted)
             return Grade(lab.name, student.name, tests, str(error))
-        tests = tuple(result_of(of, play_set(built, of, jobs, progress), built) for of in wanted)
+        tests = tuple(result_of(of, play_set(built, of, jobs, progress, within), built) for of in wanted)
         return Grade(lab.name, student.name, tests, built.log)
     except (HostError, OSError) as error:
         return Broken(student.name, str(error))
