@@ -1,6 +1,7 @@
 # labs.mk - builds a student's solution of a lab (tools/weft_lab/build.py): the student's files take the
 # place of weft's, and all else comes from the plain build.
 #
+#	make LAB=02-park LAB_OUT=DIR lab-tests	compiles what is the same for all students
 #	make LAB=02-park LAB_OUT=DIR lab-includes	lists what the student's files include
 #	make LAB=02-park LAB_OUT=DIR lab-code		compiles them to assembly
 #	make LAB=02-park LAB_OUT=DIR lab		makes DIR a build: weft.elf, bin/, initrd.cpio
@@ -40,6 +41,7 @@ $(L)/libthread/%.c.s: $(L)/src/libthread/%.c $(SYSROOT)/lib/libthread.a
 $(L)/%.c.o: $(L)/%.c.s
 	$(Q)$(CC) -c -o $@ $<
 
+lab-tests: $(LAB_TESTS:%=$(B)/%.o) $(LAB_COMMON:%=$(B)/%.o)
 lab-includes: $(LAB_SRC:%=$(L)/%.includes)
 lab-code: $(LAB_SRC:%=$(L)/%.s)
 
@@ -88,7 +90,7 @@ $(L)/initrd.cpio: $(B)/initrd.cpio
 	$(Q)mkdir -p $(@D) && ln -sf $(abspath $<) $@
 
 lab: $(L)/weft.elf $(L)/initrd.cpio $(foreach t,$(LAB_TESTS),$(L)/bin/$(basename $(notdir $(t))))
-.PHONY: lab lab-code lab-includes
+.PHONY: lab lab-tests lab-code lab-includes
 
 -include $(LAB_TESTS:%=$(B)/%.d) $(LAB_COMMON:%=$(B)/%.d)
 endif

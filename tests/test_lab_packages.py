@@ -3,12 +3,14 @@ place of weft."""
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 import tarfile
 import time
 import zipfile
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -29,6 +31,7 @@ def tree(tmp_path, monkeypatch):
     """A small tree of weft with two labs: its top."""
     top = tmp_path / "top"
     for name, text in {"Makefile": "all:\n", "kernel/main.c": "int main;\n", "docs/x.md": "", "tests/x.py": "",
+                       "tests/guest/raw.h": "", "tests/guest/raw.c": "",
                        "build/weft.elf": "", "tools/weft": WEFT,
                        "tools/setup.sh": "#!/bin/sh\necho setup >>$NOTES.setup\nexit ${SETUP:-0}\n",
                        "labs/labs.mk": "", "labs/common/labtest.h": "", "labs/02-park/lab.toml": "",
@@ -84,7 +87,7 @@ def test_sources(tree, git):
         (tree / "tools/__pycache__/x.pyc").touch()
     assert [str(name) for name in packages.sources(tree / "labs/02-park")] == [
         "Makefile", "kernel/main.c", "labs/02-park/lab.toml", "labs/02-park/skeleton/park.c",
-        "labs/common/labtest.h", "labs/labs.mk", "tools/setup.sh", "tools/weft"]
+        "labs/common/labtest.h", "labs/labs.mk", "tests/guest/raw.h", "tools/setup.sh", "tools/weft"]
 
 
 def test_sources_of_this_tree():
@@ -92,8 +95,25 @@ def test_sources_of_this_tree():
     found = {str(name) for name in packages.sources(TOP / "labs/none")}
     assert {"Makefile", "pyproject.toml", "README.md", "LICENSE", "tools/weft", "tools/find-cc",
             "tools/weft_lab/templates/sheet.html", "kernel/kernel.mk"} <= found
-    assert not [name for name in found if name.startswith(("tests/", "docs/", "build/", "."))]
+    assert not [name for name in found if name.startswith(("docs/", "build/", "."))]
+    assert {name.rpartition(".")[0::2][1] for name in found if name.startswith("tests/")} == {"h"}
     assert len(packages._archive(TOP / "labs/none")) < packages.LIMIT // 2
+
+
+def test_the_command(weft, tmp_path):
+    done = weft("grade", "park", "--package", "classroom50", "-o", tmp_path / "park.zip")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.decode().startswith(f"{tmp_path}/park.zip: unpack it to CLASSROOM/autograders/ASSIGNMENT")
+    with zipfile.ZipFile(tmp_path / "park.zip") as archive:
+        archive.extractall(tmp_path / "here")
+    found = names(tmp_path / "here")
+    assert {"weft/labs/02-park/lab.toml", "weft/labs/common/labtest.c", "weft/labs/labs.mk"} <= set(found)
+    assert not [name for name in found if "/wrong/" in name]
+    for name in found:  # what the lab's tests include comes along
+        if name.startswith("weft/labs/") and name.endswith((".c", ".h")) and "/skeleton/" not in name:
+            for wanted in re.findall(r'#include "(.*)"', (TOP / name.removeprefix("weft/")).read_text()):
+                places = (Path(name).parent, Path("weft/labs/common"), Path("weft/tests/guest"))
+                assert [place for place in places if str(place / wanted) in found], f"{name}: {wanted}"
 
 
 @pytest.mark.parametrize("kind", packages.KINDS)

@@ -16,6 +16,7 @@ from weft_host.machine import HostError, UsageError
 from weft_host.paths import TOP
 from weft_lab import grading, lab, mac, power, runs
 from weft_lab.build import BuildFailed, build
+from weft_lab.grade import Broken
 from weft_lab.solution import take_solution
 
 LABS = [lab.find(name) for name in lab.names()]
@@ -190,6 +191,11 @@ def test_the_lower_bound(failed, played):
         assert least == pytest.approx(power.DOUBT ** (1 / played))
 
 
+# Stands in for the compiler: a header of the tests is missing.
+FAILS = """#!/bin/sh
+case "$*" in */labs/common/siphash.c.o*) echo no header >&2; exit 1 ;; esac
+exec {compiler} "$@"
+"""
 # Stands in for the compiler of one student's build: it has begun to write an object of the tests, and goes on
 # when it is told to.
 SLOW = """#!/bin/sh
@@ -208,9 +214,21 @@ build.build(lab.find("park"), Path(sys.argv[1]), Path(sys.argv[2]))
 """
 
 
+def test_tests_that_do_not_compile_are_no_fault_of_the_student(tmp_path, monkeypatch):
+    """As where a header of weft's is missing: then there is no grade."""
+    name = ccmd.compiler()
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / name).write_text(FAILS.format(compiler=shutil.which(name)))
+    (tmp_path / "tools" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/tools:{os.environ['PATH']}")
+    (TOP / "build/labs/common/siphash.c.o").unlink(missing_ok=True)
+    graded = grading.grade(PARK, PARK.skeleton, tmp_path / "build")
+    assert isinstance(graded, Broken) and "do not compile:\nno header" in graded.why
+
+
 def test_two_students_are_built_side_by_side(tmp_path):
     """The objects of the tests are the same for all students, so both builds make them where they are missing."""
-    name, = ccmd.compiler().split()
+    name = ccmd.compiler()
     (tmp_path / "tools").mkdir()
     (tmp_path / "tools" / name).write_text(SLOW.format(place=tmp_path, compiler=shutil.which(name)))
     (tmp_path / "tools" / name).chmod(0o755)

@@ -48,7 +48,11 @@ def build(lab: Lab, student: Path, out: Path) -> Built:
     Raises BuildFailed; HostError if the host cannot build."""
     _take_files(lab, student, out / "src")
     words = [f"LAB={lab.folder.name}", f"LAB_OUT={out.resolve()}"]
-    # First, since an error in a file that is no C shows its lines.
+    try:
+        _make(out, *words, "lab-tests")
+    except BuildFailed as error:  # no file of the student's is in it
+        raise HostError(f"the tests of lab {lab.name} do not compile:\n{error}") from error
+    # Before the code, since an error in a file that is no C shows its lines.
     _make(out, *words, "lab-includes")
     _check_includes(lab, out)
     log = _make(out, *words, "lab-code")

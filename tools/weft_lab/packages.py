@@ -39,7 +39,7 @@ SOURCES = "weft.tar.gz"
 SECRET = "secret"  # the file
 # What a grade depends on, from the top.
 PARTS = ("Makefile", "pyproject.toml", "README.md", "LICENSE", "kernel", "libthread", "user", "tools", "labs",
-         "tests/guest/rawlwp.h")  # what programs of labs include
+         "tests/guest")  # its headers, which programs of labs include
 SHARED = ("common",)  # folders of labs/ that every lab needs
 KEPT_BACK = ("wrong",)  # folders of a lab: the lecturer's
 SKIPPED = {"__pycache__", ".git"}
@@ -80,6 +80,8 @@ def sources(folder: Path) -> list[Path]:
     labs = TOP / "labs"
 
     def belongs(name: Path) -> bool:
+        if name.parts[0] == "tests":
+            return name.suffix == ".h"
         if name.parts[0] != "labs" or len(name.parts) == 2:
             return True
         shown = name.parts[1] in SHARED or labs / name.parts[1] == folder.resolve()
