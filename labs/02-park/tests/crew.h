@@ -18,6 +18,9 @@
 
 #define CREW 48
 
+static unsigned rounds = 40;
+static uint32_t chance = 1; /* the state of the numbers that are drawn */
+
 static struct raw crew[CREW];
 static unsigned crew_size;
 static volatile uint32_t crew_ended;
@@ -211,4 +214,27 @@ static void play(const char *name, unsigned n, int64_t ms, void (*fn)(unsigned m
 	for (unsigned i = 0; i < n; i++)
 		__sys_lwp_wait(crew[i].id, NULL);
 	lab_check(true, name, "-");
+}
+
+/* --- main --------------------------------------------------------------------------------------- */
+
+struct part {
+	const char *name;
+	void (*play)(void);
+};
+
+/* PROGRAM PART [ROUNDS [CHANCE]].  Returns the status. */
+static int play_part(const struct part *parts, unsigned n, int argc, char **argv)
+{
+	if (argc > 2)
+		rounds = atoi(argv[2]);
+	if (argc > 3)
+		chance += 7919 * atoi(argv[3]);
+	for (unsigned i = 0; i < n && argc > 1; i++)
+		if (strcmp(parts[i].name, argv[1]) == 0) {
+			parts[i].play();
+			return lab_end();
+		}
+	fprintf(stderr, "usage: %s PART [ROUNDS [CHANCE]]\n", argv[0]);
+	return 2;
 }

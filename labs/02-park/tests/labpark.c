@@ -1,21 +1,16 @@
 /*
- * labpark.c PART [ROUNDS [CHANCE]] - the contract of park and unpark, sentence by sentence.  Each
- * game has one order of events, on any number of CPUs; labraces.c has the games of chance.
- *
- * Parts: permit, deadline, signal, exit, idle, cost.
+ * labpark.c PART [ROUNDS [CHANCE]] - the contract of park and unpark, sentence by sentence: what
+ * ends a park (permit, deadline, signal).  Each game has one order of events, on any number of CPUs;
+ * labraces.c has the games of chance, and labparked.c what becomes of an LWP that is parked.
  */
 #include "crew.h"
 #include <sys/wait.h>
-#include <weft/msacct.h>
 #include <weft/priocntl.h>
 #include <weft/processor.h>
 #include <weft/signal.h>
 
 #define SHORT 20000 /* ns: a park that should time out */
 #define LATE 30000  /* ns after the event that ends a park, at most, until it has ended */
-
-static unsigned rounds = 40;
-static uint32_t chance = 1;
 
 /* --- permit ------------------------------------------------------------------------------------ */
 
@@ -65,7 +60,9 @@ static void permit_and_past(unsigned me)
 	EXPECT(r == 0, "a park with a permit and a deadline in the past returns %ld, not 0", r);
 	r = park_until(gethrtime() - 1000);
 	EXPECT(r == -ETIMEDOUT,
-	       "... and the next one %ld, not ETIMEDOUT (-116): the permit was not consumed", r);
+	       "the next park with a deadline in the past returns %ld, not ETIMEDOUT (-116): the "
+	       "permit was not consumed",
+	       r);
 }
 
 /* 0 parks, 1 wakes it: nothing is left over. */
@@ -135,7 +132,7 @@ static void the_right_one(unsigned me)
 		crew[me].id, crew[1].id, r);
 }
 
-/* 0 to 3 park on one CPU, and 4 wakes them in this order; 4 itself goes on after each. */
+/* 0 to 3 park on one CPU, and 4 wakes one after the other. */
 static volatile unsigned woken;
 
 static void in_order(unsigned me)
@@ -156,9 +153,8 @@ static void in_order(unsigned me)
 		__sys_lwp_unpark(crew[i].id);
 		nap(100000);
 		EXPECT3(woken == i + 1,
-			"four LWPs park one after the other, and are unparked in this order: %ld "
-			"have "
-			"run after %ld unparks",
+			"four LWPs are parked, and unparked one after the other: %ld have run "
+			"after %ld unparks",
 			woken, i + 1, 0);
 	}
 }
@@ -166,12 +162,12 @@ static void in_order(unsigned me)
 /* 0 parks and unparks 1 by one call; 1 unparks 0. */
 static void by_one_call(unsigned me)
 {
-	struct weft_timespec at = time_of(gethrtime() + 1000000);
 	long r;
 
 	if (me == 0) {
 		if (!until_asleep(1))
 			return;
+		struct weft_timespec at = time_of(gethrtime() + 1000000);
 		r = __sys_lwp_park(&at, crew[1].id);
 		EXPECT(r == 0, "lwp_park(deadline, id) returns %ld, not 0, though id unparks it",
 		       r);
@@ -244,8 +240,8 @@ static void time_outs(unsigned me)
 		long r = park_until(when);
 		int64_t ended = gethrtime();
 		EXPECT(r == -ETIMEDOUT,
-		       "a park that nothing ends except its deadline returns %ld, "
-		       "not ETIMEDOUT (-116)",
+		       "a park that nothing ends except its deadline returns %ld, not ETIMEDOUT "
+		       "(-116)",
 		       r);
 		EXPECT(ended >= when, "ETIMEDOUT comes %ld ns before the deadline", when - ended);
 		EXPECT3(ended - when <= LATE,
@@ -310,10 +306,9 @@ static void stale_deadline(unsigned me)
 		EXPECT(r == 0, "a park that is unparked before its deadline returns %ld, not 0", r);
 		r = park();
 		EXPECT3(r == 0 && __atomic_load_n(&told_round, __ATOMIC_ACQUIRE) == i,
-			"a park without a deadline returns %ld before its unpark (it is %ld): by "
-			"the "
-			"deadline of the park before, which an unpark had ended?",
-			r, told_round == i, 0);
+			"a park without a deadline returns %ld before its unpark: is it ended by "
+			"the deadline of the park before?",
+			r, 0, 0);
 	}
 }
 
@@ -376,9 +371,8 @@ static void signal_and_unpark(unsigned me)
 	}
 	long r = park();
 	EXPECT(r == 0,
-	       "a signal wakes an LWP, which is unparked before it runs: its park returns %ld, not "
-	       "0; "
-	       "the unpark is lost",
+	       "a signal wakes an LWP, which is unparked before it runs: the unpark is lost, "
+	       "because the park returns %ld, not 0",
 	       r);
 	EXPECT(caught == 1, "a signal and an unpark: the handler has run %ld times, not once",
 	       caught);
@@ -401,9 +395,8 @@ static void deadline_and_unpark(unsigned me)
 	deadline = gethrtime() + 200000;
 	long r = park_until(deadline);
 	EXPECT(r == 0,
-	       "a deadline wakes an LWP, which is unparked before it runs: its park returns %ld, "
-	       "not "
-	       "0; the unpark is lost",
+	       "a deadline wakes an LWP, which is unparked before it runs: the unpark is lost, "
+	       "because the park returns %ld, not 0",
 	       r);
 	expect_no_permit("a deadline and an unpark together have ended a park; the next returns "
 			 "%ld, not ETIMEDOUT (-116): the permit must be consumed");
@@ -434,241 +427,13 @@ static void part_signal(void)
 	play("deadline-late", 2, 10, deadline_late);
 }
 
-/* --- exit --------------------------------------------------------------------------------------------- */
-
-static void park_for_ever(unsigned me)
-{
-	park();
-}
-
-/* A child with LWPs that park for ever; it ends by itself, or (killed) by a signal. */
-static void child_of_parked(const char *name, bool killed)
-{
-	int status = 0, left = 400;
-	int pid = fork();
-
-	if (pid == 0) {
-		crew_game = park_for_ever;
-		for (unsigned i = 0; i < 3; i++) {
-			crew_add(i);
-			__sys_lwp_continue(crew[i].id);
-		}
-		nap(100000);
-		if (killed)
-			park_for_ever(0);
-		_exit(7);
-	}
-	nap(200000);
-	if (killed)
-		__sys_kill(pid, WEFT_SIGKILL);
-	while (waitpid(pid, &status, WNOHANG) == 0 && left-- > 0)
-		nap(20000);
-	lab_check(left > 0, name,
-		  "a process with parked LWPs %s, and has not ended 8 ms later: a park must return "
-		  "EINTR when its LWP is to exit",
-		  killed ? "is killed" : "exits");
-	if (left <= 0)
-		_exit(lab_end());
-	lab_check(killed || WEXITSTATUS(status) == 7, name, "its status is %d", status);
-}
-
-/* While 0 is suspended, its unpark does not let it run. */
-static volatile bool resumed;
-static volatile bool has_run;
-
-static void suspended(unsigned me)
-{
-	if (me == 0) {
-		long r = park();
-		has_run = true;
-		EXPECT(resumed, "a suspended LWP is unparked, and goes on before lwp_continue", 0);
-		EXPECT(r == 0, "a park of an LWP that was suspended meanwhile returns %ld, not 0",
-		       r);
-		return;
-	}
-	if (!until_asleep(0))
-		return;
-	__sys_lwp_suspend(crew[0].id);
-	__sys_lwp_unpark(crew[0].id);
-	nap(50000);
-	resumed = true;
-	__sys_lwp_continue(crew[0].id);
-}
-
-static void part_exit(void)
-{
-	play("suspended", 2, 10, suspended);
-	child_of_parked("exit-of-parked", false);
-	child_of_parked("kill-of-parked", true);
-}
-
-/* --- idle ------------------------------------------------------------------------------------------- */
-
-#define WATCHED 1000000 /* ns of a park under observation */
-
-static volatile long idle_kind; /* 0: without a deadline, 1: with one */
-
-static void uses_no_time(unsigned me)
-{
-	struct weft_msacct before, after;
-	int pid = __sys_getpid();
-
-	if (me == 0) {
-		if (idle_kind == 0)
-			park();
-		else
-			park_for(20 * WATCHED);
-		return;
-	}
-	if (!until_asleep(0))
-		return;
-	__sys_msacct(pid, crew[0].id, &before);
-	for (int i = 0; i < 10; i++) {
-		nap(WATCHED / 10 - draw(&chance, 20000));
-		uint32_t state = state_of(crew[0].id);
-		EXPECT3(state == LWP_ST_SLEEP,
-			"a parked LWP is not asleep: its state is %ld (1: waits for a CPU, 2: on a "
-			"CPU)",
-			state, 0, 0);
-	}
-	__sys_msacct(pid, crew[0].id, &after);
-	long used = 0;
-	for (int i = MS_USER; i <= MS_KFAULT; i++)
-		used += after.ms[i] - before.ms[i];
-	EXPECT3(used == 0 && after.nvcsw == before.nvcsw,
-		"in %ld ns of a park its LWP uses a CPU for %ld ns, and leaves it %ld times: a "
-		"parked LWP must sleep until it is woken",
-		after.now - before.now, used, after.nvcsw - before.nvcsw);
-	long lock = after.ms[MS_LOCK] - before.ms[MS_LOCK];
-	EXPECT3(lock >= (long)(after.now - before.now) - 1000,
-		"in %ld ns of a park %ld ns count as time blocked for a lock (MS_LOCK; the flag is "
-		"SLEEP_LOCK)",
-		after.now - before.now, lock, 0);
-	__sys_lwp_unpark(crew[0].id);
-}
-
-/* The last of the crew computes alone, and then with the others parked on its CPU. */
-#define PARKED 8
-static volatile uint64_t alone;
-
-static int64_t computed(void)
-{
-	int64_t began = gethrtime();
-
-	turns(30000);
-	return gethrtime() - began;
-}
-
-static void leaves_the_cpu(unsigned me)
-{
-	int old;
-
-	__sys_processor_bind(WEFT_P_LWPID, WEFT_P_MYID, 0, &old);
-	if (me < PARKED) {
-		if (me % 2)
-			park();
-		else
-			park_for(20 * WATCHED);
-		return;
-	}
-	for (unsigned i = 0; i < PARKED; i++)
-		if (!until_asleep(i))
-			return;
-	int64_t with = computed();
-	for (unsigned i = 0; i < PARKED; i++)
-		__sys_lwp_unpark(crew[i].id);
-	nap(200000);
-	int64_t without = computed();
-	EXPECT3(with <= without + without / 10,
-		"a loop takes %ld ns on a CPU where %ld LWPs are parked, and %ld ns without them",
-		with, PARKED, without);
-}
-
-static void part_idle(void)
-{
-	idle_kind = 0;
-	play("uses-no-time", 2, 20, uses_no_time);
-	idle_kind = 1;
-	play("uses-no-time-with-deadline", 2, 20, uses_no_time);
-	play("leaves-the-cpu", PARKED + 1, 30, leaves_the_cpu);
-}
-
-/* --- cost ------------------------------------------------------------------------------------------- */
-
-#define HAND_OVERS 20
-static volatile int64_t began_at, ended_at;
-/* Two LWPs hand over to each other, by one call each time. */
-static void hand_over(unsigned me)
-{
-	uint32_t other = crew[!me].id;
-
-	if (me == 1)
-		park();
-	else if (!until_asleep(1))
-		return;
-	else
-		began_at = gethrtime();
-	for (unsigned i = 0; i < rounds; i++)
-		__sys_lwp_park(NULL, other);
-	if (me == 0)
-		ended_at = gethrtime();
-	__sys_lwp_unpark(other);
-}
-
-static volatile unsigned elsewhere; /* parks that ended on another CPU than that of the waker */
-
-/* The same; both LWPs have run on CPU 0 last, and may run on any. */
-static void hand_over_at_home(unsigned me)
-{
-	uint32_t other = crew[!me].id;
-	int old;
-
-	for (unsigned i = 0; i < HAND_OVERS; i++) {
-		__sys_processor_bind(WEFT_P_LWPID, WEFT_P_MYID, 0, &old);
-		__sys_processor_bind(WEFT_P_LWPID, WEFT_P_MYID, PBIND_NONE, &old);
-		if (i == 0 && me == 1)
-			park();
-		else if (i == 0 && !until_asleep(1))
-			return;
-		else
-			__sys_lwp_park(NULL, other);
-		elsewhere += i > 0 && cpu_now() != 0;
-	}
-	__sys_lwp_unpark(other);
-}
-
-static void part_cost(void)
-{
-	crew_pause = 2000000; /* the main LWP stays out of the way */
-	play("hand-over", 2, 100, hand_over);
-	lab_figure("roundtrip", (ended_at - began_at) / rounds);
-	play("hand-over-at-home", 2, 100, hand_over_at_home);
-	lab_check(elsewhere <= HAND_OVERS / 2, "place",
-		  "lwp_park(NULL, id) hands the CPU over: an LWP that ran on the CPU of its waker "
-		  "last should run there, and ran on another one after %u of %u parks; what is "
-		  "`place` for?",
-		  elsewhere, 2 * HAND_OVERS);
-}
-
-static const struct {
-	const char *name;
-	void (*play)(void);
-} parts[] = {
-	{"permit", part_permit}, {"deadline", part_deadline}, {"signal", part_signal},
-	{"exit", part_exit},     {"idle", part_idle},         {"cost", part_cost},
+static const struct part parts[] = {
+	{"permit", part_permit},
+	{"deadline", part_deadline},
+	{"signal", part_signal},
 };
 
 int main(int argc, char **argv)
 {
-	if (argc > 2)
-		rounds = atoi(argv[2]);
-	if (argc > 3)
-		chance += 7919 * atoi(argv[3]);
-	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]) && argc > 1; i++)
-		if (strcmp(parts[i].name, argv[1]) == 0) {
-			parts[i].play();
-			return lab_end();
-		}
-	fprintf(stderr, "usage: labpark PART [ROUNDS [CHANCE]]\n");
-	return 2;
+	return play_part(parts, sizeof(parts) / sizeof(parts[0]), argc, argv);
 }

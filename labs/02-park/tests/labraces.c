@@ -9,8 +9,7 @@
 #include <weft/processor.h>
 #include <weft/signal.h>
 
-static unsigned rounds = 100;
-static uint32_t chance[CREW]; /* of each LWP of the crew */
+static uint32_t chances[CREW]; /* as `chance`, for each LWP of the crew */
 static unsigned players = 2;
 
 /* One turn of a loop that waits for another LWP of the game. */
@@ -24,7 +23,7 @@ static void wait_a_turn(unsigned *turn)
 
 static void come_late(unsigned me, unsigned most)
 {
-	turns(draw(&chance[me], most));
+	turns(draw(&chances[me], most));
 }
 
 /* --- ring: tokens go round, and each hand-over is an unpark and a park ------------------------- */
@@ -63,7 +62,7 @@ static void ring(unsigned me)
 		if (t % players == me) {
 			come_late(me, 120);
 			__atomic_store_n(&token, t + 1, __ATOMIC_RELEASE);
-			if (!give((t + 1) % players, me, draw(&chance[me], 2)))
+			if (!give((t + 1) % players, me, draw(&chances[me], 2)))
 				return;
 			continue;
 		}
@@ -88,7 +87,7 @@ static void timers(unsigned me)
 		return;
 	}
 	while (token < (uint64_t)rounds * players && !crew_over)
-		nap(1000 + draw(&chance[me], 3000));
+		nap(1000 + draw(&chances[me], 3000));
 }
 
 /* --- answer: each unpark ends one park, whenever it comes ---------------------------------------- */
@@ -169,7 +168,7 @@ static void parks_with_deadline(unsigned me)
 {
 	while (answered != rounds) {
 		uint32_t before = __atomic_load_n(&told, __ATOMIC_SEQ_CST);
-		int64_t when = gethrtime() + 4000 + draw(&chance[me], 8000);
+		int64_t when = gethrtime() + 4000 + draw(&chances[me], 8000);
 		__atomic_store_n(&park_ends, when, __ATOMIC_RELEASE);
 		long r = park_until(when);
 		int64_t now = gethrtime();
@@ -186,8 +185,8 @@ static void unparks_at_deadline(unsigned me)
 {
 	for (uint32_t i = 1; i <= rounds && !crew_over; i++) {
 		int64_t at = __atomic_load_n(&park_ends, __ATOMIC_ACQUIRE) +
-			     draw(&chance[me], 4000) - 2500;
-		nap(draw(&chance[me], 3000));
+			     draw(&chances[me], 4000) - 2500;
+		nap(draw(&chances[me], 3000));
 		while (gethrtime() < at)
 			;
 		unpark_0(i);
@@ -206,6 +205,7 @@ static void deadlines(unsigned me)
 /* --- signals: an unpark and a signal at the same moment ------------------------------------------ */
 
 static volatile uint32_t sent, caught;
+static volatile bool parker_ended;
 
 static void signal_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc)
 {
@@ -217,18 +217,17 @@ static void parks_with_signals(unsigned me)
 {
 	while (answered != rounds || caught != rounds) {
 		come_late(me, 100);
-		if (answered == rounds && caught == rounds)
-			return;
 		uint32_t before = __atomic_load_n(&told, __ATOMIC_SEQ_CST);
 		long r = park_for(2000000); /* against a hang alone */
 		EXPECT3(r != -ETIMEDOUT,
-			"a park with neither unpark nor signal for 2 ms, in round %ld of unparks "
+			"a park has neither unpark nor signal for 2 ms, in round %ld of unparks "
 			"(answered: %ld): is one of them lost?",
 			asked, answered, 0);
 		EXPECT3(r == 0 || r == -EINTR, "a park that a signal ends returns %ld", r, 0, 0);
 		if (!judged(r, before))
 			return;
 	}
+	parker_ended = true;
 }
 
 static void signals_once_a_round(unsigned me)
@@ -241,12 +240,16 @@ static void signals_once_a_round(unsigned me)
 		int64_t limit = gethrtime() + 1000000;
 		while (__atomic_load_n(&caught, __ATOMIC_ACQUIRE) != i && !crew_over) {
 			EXPECT3(gethrtime() < limit,
-				"a signal comes as an LWP is about to park, and its handler has "
-				"not "
-				"run 1 ms later (the LWP's state is %ld; 3 is asleep)",
+				"a signal comes as an LWP is about to park, and 1 ms later its "
+				"handler has not run (the LWP's state is %ld; 3 is asleep)",
 				state_of(crew[0].id), 0, 0);
 			wait_a_turn(&turn);
 		}
+	}
+	/* The last signal may come after the parker has looked, and before it parks. */
+	while (!parker_ended && !crew_over) {
+		nap(3000);
+		__sys_lwp_kill(crew[0].id, WEFT_SIGUSR1);
 	}
 }
 
@@ -269,13 +272,12 @@ static void signal_at_once(unsigned me)
 	}
 	while (caught != rounds && !crew_over) {
 		come_late(me, 60);
-		if (caught == rounds)
-			return;
 		long r = park();
 		EXPECT3(r == -EINTR,
 			"a park that nothing ends except a signal returns %ld, not EINTR (-4)", r,
 			0, 0);
 	}
+	parker_ended = true;
 }
 
 /* --- crowd: many LWPs park, and one call wakes them all -------------------------------------------- */
@@ -297,8 +299,8 @@ static void crowd(unsigned me)
 			__atomic_add_fetch(&crowd_awake, 1, __ATOMIC_RELEASE);
 			continue;
 		}
-		if (i == 1 || draw(&chance[me], 2)) {
-			if (!until_asleep(draw(&chance[me], players - 1)))
+		if (i == 1 || draw(&chances[me], 2)) {
+			if (!until_asleep(draw(&chances[me], players - 1)))
 				return;
 		} else {
 			come_late(me, 1000);
@@ -316,35 +318,61 @@ static void crowd(unsigned me)
 
 /* ----------------------------------------------------------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	void (*fn)(unsigned me);
-	unsigned players, others;
-} games[] = {
-	{"ring", ring, 9, 0},       {"timers", timers, 2, 1},
-	{"answer", answer, 2, 0},   {"deadlines", deadlines, 2, 0},
-	{"signals", signals, 3, 0}, {"signal-at-once", signal_at_once, 2, 0},
-	{"crowd", crowd, 24, 0},
+/* Plays one of the games with `n` LWPs, and `others` that are not counted as players. */
+static void game(const char *name, unsigned n, unsigned others, void (*fn)(unsigned me))
+{
+	struct weft_sigaction act = {.handler = 8, .entry = (uint64_t)signal_entry};
+
+	__sys_sigaction(WEFT_SIGUSR1, &act, NULL);
+	for (unsigned i = 0; i < CREW; i++)
+		chances[i] = 77 + 1000 * i + draw(&chance, 1000);
+	players = n;
+	play(name, n + others, 20, fn);
+}
+
+static void part_ring(void)
+{
+	game("ring", 9, 0, ring);
+}
+
+static void part_timers(void)
+{
+	game("timers", 2, 1, timers);
+}
+
+static void part_answer(void)
+{
+	game("answer", 2, 0, answer);
+}
+
+static void part_deadlines(void)
+{
+	game("deadlines", 2, 0, deadlines);
+}
+
+static void part_signals(void)
+{
+	game("signals", 3, 0, signals);
+}
+
+static void part_signal_at_once(void)
+{
+	game("signal-at-once", 2, 0, signal_at_once);
+}
+
+static void part_crowd(void)
+{
+	game("crowd", 24, 0, crowd);
+}
+
+static const struct part parts[] = {
+	{"ring", part_ring},       {"timers", part_timers},
+	{"answer", part_answer},   {"deadlines", part_deadlines},
+	{"signals", part_signals}, {"signal-at-once", part_signal_at_once},
+	{"crowd", part_crowd},
 };
 
 int main(int argc, char **argv)
 {
-	struct weft_sigaction act = {.handler = 8, .entry = (uint64_t)signal_entry};
-	uint32_t drawn = 1;
-
-	if (argc > 2)
-		rounds = atoi(argv[2]);
-	if (argc > 3)
-		drawn += 7919 * atoi(argv[3]);
-	for (unsigned i = 0; i < CREW; i++)
-		chance[i] = 77 + 1000 * i + draw(&drawn, 1000);
-	__sys_sigaction(WEFT_SIGUSR1, &act, NULL);
-	for (unsigned i = 0; i < sizeof(games) / sizeof(games[0]) && argc > 1; i++)
-		if (strcmp(games[i].name, argv[1]) == 0) {
-			players = games[i].players;
-			play(games[i].name, players + games[i].others, 60, games[i].fn);
-			return lab_end();
-		}
-	fprintf(stderr, "usage: labraces GAME [ROUNDS [CHANCE]]\n");
-	return 2;
+	return play_part(parts, sizeof(parts) / sizeof(parts[0]), argc, argv);
 }
