@@ -71,7 +71,7 @@ def source():
 
 def test_what_a_claim_is_about_is_made_anew(source):
     """Of the baseline: a ratio, one of its points, a range, what `let` names; and a verdict where it is marked."""
-    for comment, start in (("claim micro-create", "5."), ("claim pp-half", "1."), ("claim mn-load-unbound", "6"),
+    for comment, start in (("claim micro-create", "5."), ("claim pp-half", "1."), ("claim mn-load-share", "8"),
                            ("claim nt-burst-half-better at threads=16", "0.7"),
                            ("claim pp-latency-cross: far_spin / far_user", "1."),
                            ("break-even latency: spin", "52"), ("break-even latency: sleep at 1000", "0.5")):
