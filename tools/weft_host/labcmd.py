@@ -26,7 +26,6 @@ clean:
 
 .PHONY: test clean
 """
-BUILD_FOLDER = "build"  # in a student's folder
 
 
 def add_options(parser):
@@ -95,7 +94,7 @@ def _test(args):
         raise UsageError(f"{args.folder}: no such folder; weft lab start {found.name} {args.folder} makes one")
     if not args.no_build:
         weft_build.make()
-    out = args.folder / BUILD_FOLDER
+    out = args.folder / grading.BUILD
     name, colon, number = (args.only or "").partition(":")
     if colon:
         return _one_run(found, args.folder, out, name, number)
@@ -128,5 +127,5 @@ def _one_run(found: Lab, folder: Path, out: Path, name: str, number: str):
     sys.stdout.flush()
     sys.stderr.write(result.report)
     print(f"weft: {result.error or f'status {result.status}'}; it is repeated by\n"
-          f"{runs.repeat(test, variant, built)}", file=sys.stderr)
+          f"{runs.repeat(test, variant, built.folder)}", file=sys.stderr)
     return result.status

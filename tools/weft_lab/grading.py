@@ -1,5 +1,6 @@
 """The grade of a solution: every test, in the visible set and in the hidden one."""
 
+import shlex
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from .build import BuildFailed, Built, build
 from .grade import Broken, Grade, TestResult
 from .lab import VISIBLE, Lab, Test, Variant
 
+BUILD = "build"  # in a student's folder
 Progress = Callable[[str, int, int], None]  # told a test's name, how many of its runs are well, and of how many
 
 
@@ -76,7 +78,8 @@ def play_set(built: Built, of: Set, jobs: int, progress: Progress, within: Guest
     return played
 
 
-def result_of(of: Set, played: Played, built: Built) -> TestResult:
+def result_of(of: Set, played: Played, again: str, folder: Path) -> TestResult:
+    """again: the command that makes the build `folder`, if it is not there; "": it is there."""
     test, figure = of.test, of.test.figure
 
     def said(points: float, reason: str, detail: str = "") -> TestResult:
@@ -86,8 +89,9 @@ def result_of(of: Set, played: Played, built: Built) -> TestResult:
         variant, outcome = played.failed
         where = (f"run {variant.number + 1} of {len(of.variants)}, {counted(variant.smp, 'CPU')}, "
                  f"seed {variant.seed}")
+        lines = "\n".join(part for part in (again, runs.repeat(test, variant, folder)) if part)
         return said(0.0, f"{outcome.reason} ({where})", "\n\n".join(
-            part for part in (runs.repeat(test, variant, built), outcome.detail) if part))
+            part for part in (lines, outcome.detail) if part))
     if figure is None:
         return said(of.points, "")
     if played.figure is None:
@@ -105,6 +109,9 @@ def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: i
     """The grade of the files in the folder `student`; `out`: where the build goes; `within`: what ends the guests.
     Broken: the host failed, or the guests were ended."""
     wanted = [of for of in sets(lab, secret) if only in (None, of.test.name)]
+    student = student.resolve()
+    own = student / BUILD  # where `weft lab test` makes it
+    again = "" if out.resolve() == own else shlex.join(["tools/weft", "lab", "test", lab.name, str(student)])
     try:
         try:
             built = build(lab, student, out)
@@ -112,7 +119,7 @@ def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: i
             tests = tuple(TestResult(of.name, of.test.title, 0.0, of.points, of.hidden, "it does not compile", "")
                           for of in wanted)
             return Grade(lab.name, student.name, tests, str(error))
-        tests = tuple(result_of(of, play_set(built, of, jobs, progress, within), built) for of in wanted)
+        tests = tuple(result_of(of, play_set(built, of, jobs, progress, within), again, own) for of in wanted)
         return Grade(lab.name, student.name, tests, built.log)
     except (HostError, OSError) as error:
         return Broken(student.name, str(error))

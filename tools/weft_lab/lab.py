@@ -116,8 +116,9 @@ def names(folder: Path = LABS) -> list[str]:
 
 def find(name: str, folder: Path = LABS) -> Lab:
     """The lab of this name.  Raises UsageError."""
-    for path in folder.glob(f"[0-9][0-9]-{name}/lab.toml" if name.replace("-", "").isalnum() else ""):
-        return load(path)
+    for path in folder.glob("[0-9][0-9]-*/lab.toml"):
+        if path.parent.name.partition("-")[2] == name:
+            return load(path)
     raise UsageError(f"there is no lab {name!r}; the labs: {', '.join(names(folder))}")
 
 

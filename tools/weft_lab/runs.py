@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from weft_host.guest import STATUS_PANIC, STATUS_TIMEOUT, Guests, Result
-from weft_host.machine import HostError, Machine
+from weft_host.machine import ENGINES, HostError, Machine
 from weft_host.workdir import WorkDirectory
 
 from . import mac
@@ -79,21 +79,15 @@ def machine(test: Test, variant: Variant, built: Built, program: Path) -> Machin
                    cpu_limit=CPU_SECONDS, most_output=MOST_OUTPUT)
 
 
-def words(test: Test, variant: Variant, built: Built) -> list[str]:
-    """The options and the command of `weft run` for this run, without a key."""
-    said = ["--build", str(built.folder), "--timing", "exact", "--smp", str(variant.smp), "--mem", test.mem,
+def repeat(test: Test, variant: Variant, folder: Path) -> str:
+    """The lines that repeat a run, at once and under GDB from its end backwards.  folder: of the build."""
+    said = ["--build", str(folder), "--timing", "exact", "--smp", str(variant.smp), "--mem", test.mem,
             "--model", test.model, *(["--options", test.options] if test.options else []),
-            *(["--engine", test.engine] if test.engine != "one" else []), "--seed", str(variant.seed),
+            *(["--engine", test.engine] if test.engine != ENGINES[0] else []), "--seed", str(variant.seed),
             "--quantum", str(variant.quantum), "--until", str(test.limit_ms),
-            "--file", str(built.program(test.program)), "--", *variant.argv]
-    return said
-
-
-def repeat(test: Test, variant: Variant, built: Built) -> str:
-    """The lines that repeat a run, at once and under GDB from its end backwards."""
-    said = words(test, variant, built)
+            "--file", str(folder / "bin" / test.program), "--", *variant.argv]
     lines = [["tools/weft", "run", *said]]
-    if machine(test, variant, built, built.program(test.program)).can_be_recorded():
+    if test.engine == ENGINES[0]:  # QEMU records machines of one processor
         lines.append(["tools/weft", "gdb", "--reverse", *said])
     return "\n".join(map(shlex.join, lines))
 
