@@ -193,6 +193,15 @@ def test_detach_and_attach(gdb):
     assert len(re.findall(r"^#0 ", output, re.MULTILINE)) >= 3, output
 
 
+def test_a_process_executes_another_program(gdb):
+    """Its inferior has the new program's symbols; so have the commands that show its threads."""
+    output = gdb("inferior 1\nbreak sys_write\ncontinue\ninfo inferiors\nweft-threads -s 2\n",
+                 "--model", "mxn", "--smp", "2", argv=["priocntl", "-e", "-c", "TS", "pp", "-v", "-i", "20"])
+    assert re.search(r"^  2 +process 2 .*/bin/pp *$", output, re.MULTILINE), output
+    assert "weft: the symbols are those of pp now" in output
+    assert re.search(r"^thread 1: .*, (on LWP \d+|on no LWP), ", output, re.MULTILINE), output
+
+
 def test_a_thread_s_breakpoint(gdb):
     """`break F thread N` stops for that thread alone."""
     output = gdb(AWAIT_REST + "delete\npython\n"

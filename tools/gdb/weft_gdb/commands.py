@@ -116,9 +116,10 @@ on, the system call that it is in, and where it left user mode."""
 class Threads(Command):
     """weft-threads [-s] [PID]: libthread's threads of a process.
 
-Without PID, the process that runs the program given to weft-program.  Each thread is shown with
-its state, the LWP that it is on, what it waits for, its registers and its backtrace; a thread on
-no LWP has them saved in its own memory.  -s leaves registers and backtraces out."""
+Without PID, the process that runs the program given to weft-program, or else the selected
+inferior's.  Each thread is shown with its state, the LWP that it is on, what it waits for, its
+registers and its backtrace; a thread on no LWP has them saved in its own memory.  -s leaves
+registers and backtraces out."""
 
     def __init__(self):
         super().__init__("weft-threads")
@@ -129,6 +130,7 @@ no LWP has them saved in its own memory.  -s leaves registers and backtraces out
         if len(argv) > 1:
             raise gdb.GdbError("usage: weft-threads [-s] [PID]")
         proc = kernel.find_process(_pid(argv[0])) if argv else _process_of_program()
+        _follow_program(proc)
         found = threads(proc, virtual_cpus())
         unwinder = None if short else _unwinder(program)
         for thread in found:
@@ -330,12 +332,28 @@ def loaded_process():
 
 
 def _process_of_program():
-    if program is None:
-        raise gdb.GdbError("no program is loaded: weft-program FILE, or name a PID")
     found = loaded_process()
     if found is None:
-        raise gdb.GdbError(f"no process runs {os.path.basename(program)}")
+        selected = gdb.selected_inferior().pid
+        found = next((p for p in kernel.processes() if int(p["pid"]) == selected), None)
+    if found is None and program is None:
+        raise gdb.GdbError("no program is loaded: weft-program FILE, or name a PID")
+    if found is None:
+        raise gdb.GdbError(f"no process runs {os.path.basename(program)}: `inferior N` selects another one, or "
+                           "name a PID")
     return found
+
+
+def _follow_program(proc):
+    """Takes the symbols of the program that a process runs now: a program of the command may have executed it."""
+    if _runs_program(proc):
+        return
+    pid, name = int(proc["pid"]), kernel.proc_name(proc)
+    path = (inferiors.files() or {}).get(pid)
+    if not path:
+        raise gdb.GdbError(f"process {pid} runs {name}: weft-program FILE takes its symbols")
+    print(f"weft: the symbols are those of {name} now")
+    gdb.execute(f"weft-program {path}")
 
 
 for command in (Cpus, Cpu, Lwps, Threads, Program, Main, Ide, Refresh, Attach):

@@ -102,7 +102,20 @@ def refresh():
             quietly(f"detach inferiors {inferior.num}")
         if not inferior.pid and inferior != gdb.selected_inferior():
             quietly(f"remove-inferiors {inferior.num}")
+    follow(known)
     meet(known.keys() - {inferior.pid for inferior in gdb.inferiors()})
+
+
+def follow(known):
+    """An inferior whose process has executed another program gets the symbols of the new one."""
+    changed = [inferior for inferior in gdb.inferiors() if inferior.num != KERNEL and known.get(inferior.pid) and
+               inferior.progspace.filename != os.path.realpath(known[inferior.pid])]
+    if not changed:
+        return
+    with staying():
+        for inferior in changed:
+            gdb.execute(f"inferior {inferior.num}", to_string=True)
+            gdb.execute(f'file "{known[inferior.pid]}"', to_string=True)
 
 
 def meet(pids):
