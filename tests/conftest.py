@@ -89,7 +89,8 @@ def pytest_configure(config):
 
 SPREAD = (("test_guest",), ("test_seeds", "test_races", "test_races_kernel"))
 # The tests of each of these share guests or pages that take long to make: one worker runs them all.
-SHARED = ("test_cc", "test_debug_objects", "test_papers", "test_perfetto", "test_quick", "test_report", "test_site")
+SHARED = ("test_cc", "test_debug_objects", "test_labs", "test_papers", "test_perfetto", "test_quick", "test_report",
+          "test_site")
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist looks at the groups in the same hook

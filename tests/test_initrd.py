@@ -141,6 +141,6 @@ def test_files_before_all_others_move_no_figure():
 
 def test_a_loader_that_puts_it_elsewhere(guest, unrelated):
     """GRUB does."""
-    how = dict(timing="exact", smp=2, boot="iso")
+    how = dict(timing="exact", smp=2, boot="iso", timeout=300)
     argv = ["micro", "create_join", "mutex_contended"]
     assert guest(argv, files=unrelated["13 MB"], **how).output == guest(argv, **how).output

@@ -16,7 +16,6 @@ from browser import launched
 from test_pingpong import Recorded
 from weft_host import baseline, claimwords, cli, coverage, experiment, report, results, runner, words
 from weft_host.experiments import pingpong
-from weft_host.report import answers
 from weft_monitor import scenes
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
@@ -122,6 +121,8 @@ def test_what_it_comes_to(pages, parsed):
     """Made-up figures cannot make the page, so its figures are the baseline's, as it says."""
     text = (pages / "what-it-comes-to.html").read_text()
     assert 'id="not-own"' in text and text.count("<svg") == 5 and "<!--" not in text and ".md" not in text
+    from weft_host.report import answers  # `pages` has brought the packages that it needs
+
     known = experiment.all_experiments()
     found = answers.page(known, baseline.quick_results(), dict.fromkeys(known, "quick"),
                          {"pp-5": "ping-pong.html#pp-5", "micro-create": "weft.html#micro-create"})

@@ -261,8 +261,12 @@ def _panel(axes, view, curves):
     scales = view.get("log", "")
     xs = sorted({x for xs, _ in curves.values() for x in xs if isinstance(x, (int, float))})
     if "x" in scales and xs:
-        axes.set_xscale("log", base=2)
-        ticks = _apart(xs)
+        positive = [x for x in xs if x > 0]
+        if positive == xs:
+            axes.set_xscale("log", base=2)
+        else:  # with a place for 0
+            axes.set_xscale("symlog", base=2, linthresh=positive[0])
+        ticks = [*xs[:len(xs) - len(positive)], *_apart(positive)]
         axes.set_xticks(ticks, [_tick(x) for x in ticks])
         axes.xaxis.set_minor_locator(NullLocator())
     elif view.get("form", "line") == "line" and all(isinstance(x, int) for x in xs):
