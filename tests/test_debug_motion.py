@@ -1,6 +1,7 @@
 """GDB on processes and threads, in each model: finish, watchpoints, written registers, Ctrl-C, and points of an
 inferior that is left."""
 
+import asyncio
 import contextlib
 import re
 
@@ -9,7 +10,14 @@ import pytest
 from conftest import MODELS, TOP, brought
 from elftools.elf.elffile import ELFFile
 from test_debug_gdb import TIMINGS, Link, gdb, served  # noqa: F401  (a fixture)
+from weft_debug.debugger import Debugger
+from weft_debug.motion import Action
 from weft_debug.points import KERNEL_PID
+from weft_debug.protocol import ALL, Id
+from weft_host.debugged import STUB, await_stub, served_of
+from weft_host.guest import Guest
+from weft_host.machine import Machine
+from weft_host.recording import Point
 
 EACH_TIMING = pytest.mark.parametrize("timing", TIMINGS)
 EACH_MODEL = pytest.mark.parametrize("model", MODELS)
@@ -230,3 +238,95 @@ def test_ctrl_c(timing):
         weft.expect(pexpect.EOF)
     finally:
         weft.close(force=True)
+
+
+@EACH_TIMING
+def test_an_lwp_of_the_library(gdb, timing):  # noqa: F811
+    """It executes no thread of the program; where it comes to a point, GDB shows it as one that has its name."""
+    output = gdb("break __aslwp_main\ncontinue\ninfo threads\nbt 2\nnext\ndelete\ncontinue\n",
+                 "--smp", "2", "--model", "mxn", *TIMINGS[timing], argv=["stops"])
+    assert re.search(r'^Thread 2\.\d "aslwp" hit Breakpoint .*, __aslwp_main \(', output, re.MULTILINE), output
+    assert re.search(r'^\* 2\.\d +Thread 2\.1000002 "aslwp" \(OnLWP, LWP 2, .*__aslwp_main', output, re.MULTILINE)
+    assert "in lwp_main (self=" in output and "__sys_sig_aslwp();" in output, output
+    assert "SIGTRAP" not in output and "exited normally]" in output, output
+
+
+TAKING_TURNS = """\
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <unistd.h>
+
+static sem_t turns[2];
+
+static void *other(void *arg)
+{
+	for (;;) {
+		sem_wait(&turns[1]);
+		sched_yield();
+		sem_post(&turns[0]);
+		usleep(100);
+	}
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, other, NULL);
+	for (;;) {
+		sem_post(&turns[1]);
+		sched_yield();
+		sem_wait(&turns[0]);
+		sched_yield();
+	}
+}
+"""
+SWITCHES = ("sys_lwp_yield", "lwp_park", "sched_switch")
+
+
+@pytest.mark.parametrize("timing", ["fast", "one"])
+def test_threads_through_a_switch(weft, tmp_path, timing):
+    """A debugger may stop the machine between any two instructions of a switch: each thread is still on its LWP."""
+    (tmp_path / "turns.c").write_text(TAKING_TURNS)
+    assert weft("cc", "-O1", "turns.c", "-o", "turns", cwd=tmp_path).returncode == 0
+    machine = Machine(argv=["turns"], files=[f"{tmp_path}/turns:/bin/turns"], timeout=100, smp=1, model="lwp",
+                      timing="fast" if timing == "fast" else "exact", debugger="may")
+    with Guest(machine) as guest:
+        await_stub(guest.work / STUB, guest.qemu)
+        debugger = Debugger(served_of(machine, guest.work / STUB))
+        try:
+            wrong, steps = asyncio.run(through_switches(debugger))
+        finally:
+            debugger.close()
+    assert not wrong and all(count > 50 for count in steps.values()), (wrong, steps)
+
+
+async def through_switches(debugger):
+    """Steps of the kernel, up to user mode or the idle LWP, from where each switch begins, and where a thread is on another's LWP."""
+    stop, cpu = asyncio.Event(), Id(KERNEL_PID, 1)
+    wrong, steps = [], {}
+    for name in SWITCHES:
+        point = Point(1, debugger.guest.layout.symbols[name], 1)
+        debugger.points.add(point, KERNEL_PID, None)
+        for _ in range(100):
+            report = await debugger.motion.resume([Action("c", Id(ALL, ALL))], stop)
+            assert report.id == cpu, report
+            if len(on_lwps(debugger)) == 2:  # it has begun
+                break
+        debugger.points.remove(point, KERNEL_PID)
+        steps[name] = 0
+        while not debugger.guest.cpus[0].user and not debugger.guest.cpus[0].idle:
+            await debugger.motion.resume([Action("s", cpu)], stop)
+            steps[name] += 1
+            if on_lwps(debugger) != {1: 1, 2: 2}:
+                where = debugger.guest.symbols.function(debugger.guest.cpus[0].registers["rip"])
+                wrong.append((name, where, on_lwps(debugger)))
+    return wrong, steps
+
+
+def on_lwps(debugger):
+    """The LWP of each of the program's threads."""
+    return {thread.id: thread.lwp.id for process in debugger.guest.processes if process.name == "turns"
+            for thread in process.threads if thread.lwp is not None}

@@ -6,7 +6,7 @@ what was saved.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from xml.sax.saxutils import quoteattr
 
 from .guest import Cpu, Guest, Home, Lwp, Process, Registers, Thread
@@ -16,6 +16,7 @@ from .points import KERNEL_PID
 from .protocol import ALL, ANY, Id
 
 TRAP_SYSCALL, TRAP_NONE = 0x100, 0x101  # kern/trap.h
+OWN = 1_000_000  # + its LWP: the id of a thread that is none of the program's
 BY_SYSRET = {"rip": "rcx", "rflags": "r11"}
 PRESERVED = ("rbx", "r12", "r13", "r14", "r15")
 
@@ -46,6 +47,8 @@ class View:
     processors: list[int]
     shown: set[int] = field(default_factory=lambda: {KERNEL_PID})
     left: set[int] = field(default_factory=set)
+    # LWPs that have come to a point of GDB's while they executed no thread of the program: (pid, LWP).
+    own: set[tuple[int, int]] = field(default_factory=set)
     _subjects: dict[Id, Subject] = field(default_factory=dict)
     _before: dict[Id, Subject] = field(default_factory=dict)
 
@@ -63,15 +66,18 @@ class View:
         """Those of which GDB makes inferiors without being asked."""
         living = self.living()
         self.left &= {p.pid for p in living}
+        self.own = {(pid, lwp) for pid, lwp in self.own if any(p.pid == pid for p in living)}
         return [p for p in living if p.pid not in self.left]
 
     def processes(self) -> list[Process]:
         """Those that GDB has."""
         return [p for p in self.living() if p.pid in self.shown and self.threads_of(p)]
 
-    @staticmethod
-    def threads_of(process: Process) -> list[Thread]:
-        return [thread for thread in process.threads if not thread.exited]
+    def threads_of(self, process: Process) -> list[Thread]:
+        """Those of the program; and LWPs of the library's own that GDB has been told of, while they execute none."""
+        own = [number for pid, number in self.own if pid == process.pid]
+        return [thread for thread in process.threads if not thread.exited] + \
+            [thread for lwp in process.lwps if lwp.id in own and (thread := _without_thread(lwp)) is not None]
 
     def process(self, pid: int) -> Process | None:
         return next((p for p in self.processes() if p.pid == pid), None)
@@ -143,7 +149,8 @@ class View:
         return Id(KERNEL_PID, (processor if cpu is None else cpu.id) + 1)
 
     def thread_on(self, processor: int, pid: int | None = None) -> Id | None:
-        """The thread that this processor executes, of a process (pid) also while it is in the kernel."""
+        """The thread that this processor executes, of a process (pid) also while it is in the kernel.  An LWP
+        that executes none is one from now on."""
         cpu = self.cpu_on(processor)
         lwp = cpu.lwp if cpu is not None else None
         if cpu is None or lwp is None or (pid is None and not cpu.user):
@@ -151,9 +158,11 @@ class View:
         process = self.process(lwp.process.pid)
         if process is None or pid not in (None, process.pid):
             return None
-        threads = self.threads_of(process)
-        here = next((t for t in threads if t.lwp is lwp and t.runs), None) or \
-            next((t for t in threads if t.lwp is lwp), threads[0])
+        here = _running(lwp) or _without_thread(lwp)
+        if here is None:  # it exits
+            return None
+        if here.id >= OWN:
+            self.own.add((process.pid, lwp.id))
         return Id(process.pid, here.id)
 
     def id_on(self, processor: int) -> Id:
@@ -220,6 +229,18 @@ class View:
             self.guest.kernel.write(frame[BY_SYSRET[name]].address, value.to_bytes(8, "little"))
         elif name in PRESERVED:
             self.guest.kernel.write(frame["vec"].address, TRAP_NONE.to_bytes(frame["vec"].type.size, "little"))
+
+
+def _running(lwp: Lwp) -> Thread | None:
+    return next((t for t in lwp.process.threads if t.lwp is lwp and t.runs and not t.exited), None)
+
+
+def _without_thread(lwp: Lwp) -> Thread | None:
+    """An LWP that serves the library, or that is about to choose a thread, as a thread of GDB's; None: it executes
+    a thread of the program, or has exited."""
+    if lwp.state == "exited" or _running(lwp) is not None:
+        return None
+    return replace(Guest.lwp_as_thread(lwp), id=OWN + lwp.id, name=lwp.name or "of the library")
 
 
 def _content(text: str) -> str:
