@@ -33,13 +33,13 @@ static void NORETURN panic_halt(void)
 		__asm__ volatile("cli; hlt");
 }
 
-/* For the report: saves the thread pointer of the LWP that this CPU runs.  It is still in the
+/* For the report: saves the thread pointer of the LWP that this CPU runs, which may still be in the
  * register. */
 static void keep_fsbase(void)
 {
 	struct lwp *l = this_cpu()->lwp;
 
-	if (l != NULL && l->proc != NULL)
+	if (l != NULL && l->proc != NULL && lwp_fsbase_loaded(l))
 		__asm__ volatile("rdfsbase %0" : "=r"(l->fsbase));
 }
 

@@ -108,12 +108,13 @@ int schedctl_attach(struct proc *p, struct lwp *l)
 void schedctl_detach(struct proc *p, struct lwp *l)
 {
 	struct sc_page *sp = l->sc_page;
-	unsigned i = l->sc - sp->records;
+	struct schedctl *sc = l->sc;
+	unsigned i = sc - sp->records;
 
-	__atomic_store_n(&l->sc->state, SC_FREE, __ATOMIC_RELEASE);
 	/* No l->lock is needed.  Other readers of l->sc hold p->lock (signal.c), or make l
 	 * runnable.  They do not make l runnable now, because l runs, or has not been started. */
 	l->sc = NULL;
+	__atomic_store_n(&sc->state, SC_FREE, __ATOMIC_RELEASE);
 	if (sp->used == ~0ull) {
 		list_remove(&sp->link);
 		list_push_back(&p->sc_partial, &sp->link);

@@ -25,10 +25,22 @@
 
 /* --- the user's registers that the kernel leaves as they are ---------------------------- */
 
-/* Only an LWP with a schedctl record has some.  A kernel LWP and an exiting LWP have none. */
-static inline void user_regs_save(struct lwp *l)
+/*
+ * Only an LWP with a schedctl record has some.  A kernel LWP and an exiting LWP have none.
+ *
+ * FS base tells the library which thread an LWP runs, and a debugger too, which may stop the machine
+ * between any two instructions.  *Race:* this CPU has taken an LWP, and a debugger or a panic reads
+ * FS base; *without this:* it is that of the LWP before, so the thread is told to be on two LWPs;
+ * *closed by:* l->fsbase is the LWP's, except while its record says SC_ONCPU.  So FS base is saved
+ * before the record changes, and loaded before the record says SC_ONCPU (lwp_fsbase_loaded).
+ */
+static inline void user_fsbase_save(struct lwp *l)
 {
 	__asm__ volatile("rdfsbase %0" : "=r"(l->fsbase));
+}
+
+static inline void user_regs_save(struct lwp *l)
+{
 	__asm__ volatile("swapgs; rdgsbase %0; swapgs" : "=r"(l->gsbase));
 	__asm__ volatile("fxsave64 %0" : "=m"(l->fpu));
 }
@@ -76,7 +88,8 @@ static inline void switch_out_user(struct lwp *l, uint32_t ms)
 	struct schedctl *shared = l->sc;
 
 	if (shared != NULL) {
-		/* First of all, so that no thread spins for an LWP that is on its way off. */
+		user_fsbase_save(l);
+		/* As early as that, so that no thread spins for an LWP that is on its way off. */
 		__atomic_store_n(&shared->state, sc[ms], __ATOMIC_RELEASE);
 		user_regs_save(l);
 	}

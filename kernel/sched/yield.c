@@ -19,7 +19,6 @@ void swtch_in_yield(struct lwp *from, struct lwp *to, struct spinlock *lock) NOR
 /* user_regs_save and user_regs_load, from one LWP to another of its process. */
 static inline void user_regs_exchange(struct lwp *from, const struct lwp *to)
 {
-	__asm__ volatile("rdfsbase %0" : "=r"(from->fsbase));
 	__asm__ volatile("wrfsbase %0" ::"r"(to->fsbase));
 	__asm__ volatile("swapgs; rdgsbase %0; wrgsbase %1; swapgs"
 			 : "=&r"(from->gsbase)
@@ -56,6 +55,7 @@ static inline __attribute__((always_inline)) void yield_to_equal(struct dispq *q
 	struct schedctl *sc = next->sc;
 	if (next->proc != l->proc || sc == NULL || next->slice_left <= 0)
 		return;
+	user_fsbase_save(l);
 	__atomic_store_n(&l->sc->state, SC_RUNNABLE, __ATOMIC_RELEASE);
 	l->nvcsw++;
 	l->syscall = ~0u;

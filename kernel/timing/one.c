@@ -207,7 +207,8 @@ void lockstep_keep_fsbase(void)
 {
 	for (unsigned i = 0; i < ncpu; i++) {
 		struct lwp *l = cpus[i]->lwp;
-		if (cpus[i] != this_cpu() && l != NULL && l->proc != NULL)
+		if (cpus[i] != this_cpu() && l != NULL && l->proc != NULL &&
+		    lwp_fsbase_loaded(l))
 			l->fsbase = vcpus[i].fsbase;
 	}
 }

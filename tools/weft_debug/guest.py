@@ -45,6 +45,7 @@ OTHER_STACKS = (1, 2)  # in struct tss: of a double fault, of a machine check
 
 MOST_CPUS = 64
 MOST_WCHAN = 16  # bytes, as lwp_info has them
+SC_ONCPU = 1  # weft/schedctl.h
 NO_CALL = 0xFFFFFFFF
 ARGUMENTS = ("rdi", "rsi", "rdx", "r10", "r8", "r9")  # of a system call
 
@@ -492,8 +493,8 @@ class Guest:
         homes: dict[str, Home] = {}
         with suppress(MemoryFault):
             found, homes = self._trap_frame(o["frame"].number())
-        if cpu is not None and "fs_base" in cpu.registers:
-            # While its LWP is on the CPU, in user mode or not, this register is the user's.
+        if cpu is not None and "fs_base" in cpu.registers and self._fs_loaded(o):
+            # From then on, while its LWP is on the CPU, in user mode or not, this register is the user's.
             found["fs_base"], homes["fs_base"] = cpu.registers["fs_base"], cpu.homes["fs_base"]
         else:
             found["fs_base"] = o["fsbase"].number()
@@ -503,24 +504,32 @@ class Guest:
             found["cr3"] = o["proc"].pointed()["as"].pointed()["pml4"].number()
         return found, homes
 
+    @staticmethod
+    def _fs_loaded(o: Object) -> bool:
+        """Has the CPU that has taken this LWP loaded its FS base (lwp_fsbase_loaded in kern/lwp.h)?"""
+        try:
+            return o["sc"].number() == 0 or o["sc"].pointed()["state"].number() == SC_ONCPU
+        except MemoryFault:
+            return True
+
     # --- threads ---------------------------------------------------------------------------------
 
     def read_threads(self, process: Process) -> list[Thread]:
         library = process.library
         if isinstance(library, str):
-            return [self._lwp_as_thread(process, lwp) for lwp in process.lwps]
+            return [self.lwp_as_thread(lwp) for lwp in process.lwps]
         runs = {lwp.user_registers.get("fs_base", 0): lwp for lwp in process.lwps if lwp.state != "exited"}
         found = [self._thread(process, record, runs) for record in library.records()]
         if library.damage:
             process.note(library.damage)
         if not found:  # the library has not begun
-            return [self._lwp_as_thread(process, lwp) for lwp in process.lwps]
+            return [self.lwp_as_thread(lwp) for lwp in process.lwps]
         return sorted(found, key=lambda t: t.id)
 
     @staticmethod
-    def _lwp_as_thread(process: Process, lwp: Lwp) -> Thread:
+    def lwp_as_thread(lwp: Lwp) -> Thread:
         exited = lwp.state == "exited"
-        return Thread(process, lwp.id, lwp.name, THREAD_STATES.get(lwp.state, "?"), lwp, True, lwp.priority, True,
+        return Thread(lwp.process, lwp.id, lwp.name, THREAD_STATES.get(lwp.state, "?"), lwp, True, lwp.priority, True,
                       exited, None if exited else lwp.user_registers, {} if exited else lwp.homes)
 
     def _thread(self, process: Process, r: Record, runs: dict[int, Lwp]) -> Thread:

@@ -170,6 +170,13 @@ struct lwp {
 	uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE, while switched away */
 };
 
+/* Is FS base of l, which a CPU has (c->lwp), in the CPU's register?  Otherwise it is in l->fsbase, since
+ * the switch to l has not yet come so far (sched/switch.h). */
+static inline bool lwp_fsbase_loaded(const struct lwp *l)
+{
+	return l->sc == NULL || __atomic_load_n(&l->sc->state, __ATOMIC_RELAXED) == SC_ONCPU;
+}
+
 /* --- proc/lwp.c ------------------------------------------------------------ */
 
 void lwp_init(void); /* the cache of LWPs */
