@@ -304,7 +304,8 @@ def test_threads_through_a_switch(weft, tmp_path, timing):
 
 
 async def through_switches(debugger):
-    """Steps of the kernel, up to user mode or the idle LWP, from where each switch begins, and where a thread is on another's LWP."""
+    """Steps of the kernel from where each switch begins to user mode or the idle LWP, and where a thread is on
+    another's LWP."""
     stop, cpu = asyncio.Event(), Id(KERNEL_PID, 1)
     wrong, steps = [], {}
     for name in SWITCHES:

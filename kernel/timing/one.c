@@ -207,8 +207,7 @@ void lockstep_keep_fsbase(void)
 {
 	for (unsigned i = 0; i < ncpu; i++) {
 		struct lwp *l = cpus[i]->lwp;
-		if (cpus[i] != this_cpu() && l != NULL && l->proc != NULL &&
-		    lwp_fsbase_loaded(l))
+		if (cpus[i] != this_cpu() && l != NULL && l->proc != NULL && lwp_fsbase_loaded(l))
 			l->fsbase = vcpus[i].fsbase;
 	}
 }

@@ -529,8 +529,8 @@ class Guest:
     @staticmethod
     def lwp_as_thread(lwp: Lwp) -> Thread:
         exited = lwp.state == "exited"
-        return Thread(lwp.process, lwp.id, lwp.name, THREAD_STATES.get(lwp.state, "?"), lwp, True, lwp.priority, True,
-                      exited, None if exited else lwp.user_registers, {} if exited else lwp.homes)
+        return Thread(lwp.process, lwp.id, lwp.name, THREAD_STATES.get(lwp.state, "?"), lwp, True, lwp.priority,
+                      True, exited, None if exited else lwp.user_registers, {} if exited else lwp.homes)
 
     def _thread(self, process: Process, r: Record, runs: dict[int, Lwp]) -> Thread:
         lwp = runs.get(r.at)

@@ -74,7 +74,8 @@ class View:
         return [p for p in self.living() if p.pid in self.shown and self.threads_of(p)]
 
     def threads_of(self, process: Process) -> list[Thread]:
-        """Those of the program; and LWPs of the library's own that GDB has been told of, while they execute none."""
+        """Those of the program; and LWPs of the library's own that GDB has been told of, while they execute none of
+        these."""
         own = [number for pid, number in self.own if pid == process.pid]
         return [thread for thread in process.threads if not thread.exited] + \
             [thread for lwp in process.lwps if lwp.id in own and (thread := _without_thread(lwp)) is not None]
