@@ -55,6 +55,8 @@ static const struct figure {
 	{"rwlock_read", ONE, rwlock_free, 20000, 20},
 	{"semaphore", ONE, sema_free, 20000, 20},
 	{"getspecific", ONE, getspecific, 20000, 20},
+	{"ui_mutex", ONE, ui_mutex, 20000, 20},
+	{"ui_getspecific", ONE, ui_getspecific, 20000, 20},
 	{"nanosleep_zero", ONE, nanosleep_zero, 20000, 20},
 	{"create_join", AGAIN | ONE_OR_TWO, create_join, 500, 20},
 	{"yield_pair", AGAIN | ONE, yield_pair, 2000, 0},

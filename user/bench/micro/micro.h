@@ -19,6 +19,8 @@ int64_t mutex_free(long n);
 int64_t rwlock_free(long n);
 int64_t sema_free(long n);
 int64_t getspecific(long n);
+int64_t ui_getspecific(long n);
+int64_t ui_mutex(long n);
 int64_t nanosleep_zero(long n);
 int64_t create_join(long n);
 

@@ -3,6 +3,8 @@
  */
 #include <semaphore.h>
 #include <signal.h>
+#include <synch.h>
+#include <thread.h>
 #include <time.h>
 #include <unistd.h>
 #include <weft/sys.h>
@@ -58,6 +60,19 @@ int64_t mutex_free(long n)
 	return gethrtime() - start;
 }
 
+/* By the calls of UNIX International. */
+int64_t ui_mutex(long n)
+{
+	static mutex_t mutex;
+	int64_t start = gethrtime();
+
+	for (long i = 0; i < n; i++) {
+		mutex_lock(&mutex);
+		mutex_unlock(&mutex);
+	}
+	return gethrtime() - start;
+}
+
 int64_t rwlock_free(long n)
 {
 	static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
@@ -97,6 +112,20 @@ int64_t getspecific(long n)
 	end = gethrtime();
 	must(pthread_key_delete(key), "pthread_key_delete");
 	return end - start;
+}
+
+int64_t ui_getspecific(long n)
+{
+	thread_key_t key;
+	int64_t start;
+	void *value;
+
+	must(thr_keycreate(&key, NULL), "thr_keycreate");
+	must(thr_setspecific(key, &key), "thr_setspecific");
+	start = gethrtime();
+	for (long i = 0; i < n; i++)
+		thr_getspecific(key, &value);
+	return gethrtime() - start;
 }
 
 /* A sleep of length zero: it is over when it begins. */
