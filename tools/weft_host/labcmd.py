@@ -64,7 +64,8 @@ def _start(args):
             shutil.copy(found.skeleton / name, folder / name)
         shutil.copy(found.folder / "handout.md", folder / "handout.md")
         shutil.copytree(found.folder / "tests", folder / "tests")
-        shutil.copy(lab.LABS / "common/labtest.h", folder / "tests")
+        for header in ("labtest.h", "players.h"):
+            shutil.copy(lab.LABS / "common" / header, folder / "tests")
         (folder / "Makefile").write_text(MAKEFILE.format(weft=lab.TOP, lab=found.name))
     except OSError as error:
         raise HostError(f"{error.filename}: {error.strerror}") from error

@@ -25,12 +25,14 @@ SECRET = "power"
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong solution.  kind: of mistake, in a word or two.  sentence: what is wrong."""
+    """A wrong solution.  kind: of mistake, in a word or two.  sentence: what is wrong.  caught_by: the test that catches
+    it in almost each run; "": the patch names none."""
 
     name: str
     kind: str
     sentence: str
     patch: Path
+    caught_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,8 +67,9 @@ def wrong_solutions(lab: Lab) -> list[Wrong]:
     for path in sorted((lab.folder / "wrong").glob("*.patch")):
         head = path.read_text().partition("--- a/")[0]
         sentence, _, rest = head.strip().partition("\n\n")
-        kind = next((line.partition(":")[2].strip() for line in rest.splitlines() if line.startswith("Kind:")), "")
-        found.append(Wrong(path.stem, kind, " ".join(sentence.split()), path))
+        said = dict(line.split(": ", 1) for line in rest.splitlines() if ": " in line)
+        found.append(Wrong(path.stem, said.get("Kind", ""), " ".join(sentence.split()), path,
+                           said.get("Caught by", "")))
     return found
 
 
