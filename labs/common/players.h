@@ -11,6 +11,7 @@
 #include "../../libthread/core/sleepq.h"
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +26,9 @@
 
 struct player {
 	struct thread *thread;
-	uint32_t lwp;                      /* the LWP on which it began */
-	uint32_t chance;                   /* the state of the numbers that it draws */
-	const char *volatile doing;        /* what it does, for a report; NULL: it has ended */
-	volatile uint32_t begun, finished; /* for games that want an order */
+	uint32_t lwp;               /* the LWP on which it began */
+	uint32_t chance;            /* the state of the numbers that it draws */
+	const char *volatile doing; /* what it does, for a report; NULL: it has ended */
 };
 
 static struct player player[PLAYERS];
@@ -116,7 +116,7 @@ static inline void come_late(unsigned me, unsigned most)
 static inline void wait_a_turn(unsigned *turn)
 {
 	if (++*turn < 50)
-		__sys_lwp_yield();
+		sched_yield(); /* also to a thread that is on no LWP */
 	else
 		nap(3000);
 }
@@ -173,7 +173,7 @@ static void *player_main(void *arg)
 }
 
 /* Tells which players have not ended, and ends the process: they may never. */
-static void game_stuck(const char *name, int64_t ms)
+static inline void game_stuck(const char *name, int64_t ms)
 {
 	char text[220] = "";
 	size_t n = 0;
@@ -188,14 +188,18 @@ static void game_stuck(const char *name, int64_t ms)
 	_exit(lab_end());
 }
 
-static void player_start(unsigned me)
+static inline void player_reset(unsigned me)
+{
+	memset(&player[me], 0, sizeof(player[me]));
+	player[me].chance = 77 + 1000 * me + draw_from(&chance, 1000);
+	player[me].doing = "its beginning";
+}
+
+static inline void player_start(unsigned me)
 {
 	pthread_attr_t attr;
 	pthread_t t;
 
-	memset(&player[me], 0, sizeof(player[me]));
-	player[me].chance = 77 + 1000 * me + draw_from(&chance, 1000);
-	player[me].doing = "its beginning";
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	if (pthread_create(&t, &attr, player_main, (void *)(uintptr_t)me) != 0) {
@@ -209,13 +213,15 @@ static void player_start(unsigned me)
  * blame the library or have not ended after ms.  The process ends here then, because they may never
  * end.
  */
-static void play(const char *name, unsigned n, int64_t ms, void (*fn)(unsigned me))
+static inline void play(const char *name, unsigned n, int64_t ms, void (*fn)(unsigned me))
 {
 	int64_t limit = gethrtime() + ms * 1000000;
 
 	game_fn = fn;
 	players = n;
 	game_ended = 0;
+	for (unsigned i = 0; i < n; i++)
+		player_reset(i); /* before any of them begins: they look at each other */
 	for (unsigned i = 0; i < n; i++)
 		player_start(i);
 	while (__atomic_load_n(&game_ended, __ATOMIC_ACQUIRE) != n && fault_text == NULL) {

@@ -23,7 +23,7 @@
  */
 static inline bool try_take(pthread_mutex_t *m, unsigned long seen)
 {
-	__atomic_store_n(&m->__owner, (unsigned long)thread_self(), __ATOMIC_ACQUIRE);
+	__atomic_store_n(&m->__owner, (unsigned long)thread_self(), __ATOMIC_RELAXED);
 	return true;
 }
 
