@@ -433,6 +433,13 @@ static void part_gone(void)
 	}
 }
 
+/* Before a game of chance: a wait does wait. */
+static void waits_at_all(void)
+{
+	play_conditions("wait", 2, told_all);
+	went_on = 0;
+}
+
 /* --- chance --------------------------------------------------------------------------------------------- */
 
 /* A buffer of one place: half of the players put numbers in, the others take them out. */
@@ -463,6 +470,7 @@ static void buffer(unsigned me)
 
 static void part_buffer(void)
 {
+	waits_at_all();
 	play_conditions("buffer", 6, buffer);
 	lab_check(put == taken, "buffer", "%u has been put into a buffer, and %u taken out", put,
 		  taken);
@@ -494,6 +502,7 @@ static void aimed(unsigned me)
 
 static void part_aimed(void)
 {
+	waits_at_all();
 	play_conditions("aimed", 2, aimed);
 }
 
@@ -530,6 +539,7 @@ static void at_once(unsigned me)
 
 static void part_at_once(void)
 {
+	waits_at_all();
 	play_conditions("at-once", 4, at_once);
 }
 
@@ -561,6 +571,7 @@ static void deadlines(unsigned me)
 
 static void part_deadlines(void)
 {
+	waits_at_all();
 	play_conditions("deadlines", 2, deadlines);
 }
 
@@ -582,6 +593,7 @@ static void round_trip(unsigned me)
 
 static void part_price(void)
 {
+	waits_at_all();
 	play_conditions("price", 2, round_trip);
 	lab_check(flag == 2 * rounds, "price", "two threads have gone on %u times, not %u", flag,
 		  2 * rounds);
