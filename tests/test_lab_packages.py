@@ -113,7 +113,7 @@ def test_the_command(weft, tmp_path):
         if name.startswith("weft/labs/") and name.endswith((".c", ".h")) and "/skeleton/" not in name:
             for wanted in re.findall(r'#include "(.*)"', (TOP / name.removeprefix("weft/")).read_text()):
                 places = (Path(name).parent, Path("weft/labs/common"), Path("weft/tests/guest"))
-                assert [place for place in places if str(place / wanted) in found], f"{name}: {wanted}"
+                assert [place for place in places if os.path.normpath(place / wanted) in found], f"{name}: {wanted}"
 
 
 @pytest.mark.parametrize("kind", packages.KINDS)

@@ -28,7 +28,7 @@ PATIENCE = 64  # runs of each test: far more than `weft grade --power` says are 
 
 
 def first_failure(of, built, most, by=""):
-    """(the test's name, the reason) of the first run that fails, one run of each test in turn; by: of this test alone."""
+    """(the test's name, the reason) of the first run that fails: one run of each test in turn, or of `by` alone."""
     guests = Guests()
     tests = [of.test(by)] if by else of.tests
     sets = [test.variants(of.name, lab.VISIBLE, most) for test in tests]

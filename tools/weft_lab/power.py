@@ -25,8 +25,8 @@ SECRET = "power"
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong solution.  kind: of mistake, in a word or two.  sentence: what is wrong.  caught_by: the test that catches
-    it in almost each run; "": the patch names none."""
+    """A wrong solution.  kind: of mistake, in a word or two.  sentence: what is wrong.  caught_by: the test that
+    catches it in almost each run; "": the patch names none."""
 
     name: str
     kind: str
