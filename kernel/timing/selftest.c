@@ -14,7 +14,7 @@
 #include "lockstep.h"
 
 #define SELFTEST_ROUNDS 1000  /* at most, and */
-#define SELFTEST_WINDOWS 4000 /* of all CPUs, because each costs the host time */
+#define SELFTEST_WINDOWS 1000 /* of all CPUs, because each costs the host time */
 #define SELFTEST_PROBED 1000  /* turns that pass a probe point, at most */
 
 #define SELFTEST_POINT PROBE_ASM("selftest", "turns", "%[turns]", "$0", "$0", "8", "4", "4")
