@@ -5,9 +5,9 @@ A thread that a processor of QEMU executes has that processor's registers.  Of a
 what was saved.
 """
 
+import html
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from xml.sax.saxutils import quoteattr
 
 from .guest import Cpu, Guest, Home, Lwp, Process, Registers, Thread
 from .memory import MemoryFault, Space
@@ -179,8 +179,8 @@ class View:
             name, text, core = self._words(id)
             if numbering.joins:  # VS Code shows the name alone
                 name, text = f"{name or id.tid}: {text}", ""
-            where = "" if core is None else f" core={quoteattr(str(core))}"
-            named = f" name={quoteattr(name)}" if name else ""
+            where = "" if core is None else f' core="{core}"'
+            named = f' name="{html.escape(name)}"' if name else ""
             out.append(f'<thread id="{numbering.theirs(id)}"{where}{named}>{_content(text)}</thread>')
         return "\n".join([*out, "</threads>"]).encode()
 

@@ -73,13 +73,16 @@ def _command(name):
 
 
 def _parser(wanted):
-    """Knows all commands, and the options of the one that is wanted."""
+    """Knows the command that is wanted, with its options; all commands, if that is none."""
     parser = argparse.ArgumentParser(
         prog="weft", description="A laboratory for thread models: the host command.")
     parser.add_argument("--version", action=_Version, nargs=0,
                         help="tells the version and the revision of the sources, and ends")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    known = any(name == wanted for name, *_ in COMMANDS)
     for name, _, text, more in COMMANDS:
+        if known and name != wanted:  # argparse takes as long for all of them as for the options of `run`
+            continue
         command = commands.add_parser(name, help=text, description=text, **more)
         if name == wanted:
             module, function = _command(name)

@@ -9,7 +9,6 @@ A file without the note is no program of weft cc's, or was linked by other means
 it, so nothing is said.  The note is not loaded, and survives strip(1).
 """
 
-import hashlib
 import struct
 import sys
 
@@ -37,6 +36,8 @@ def digest(debug):
              if path.suffix in (".a", ".o", ".h")]
     if not files:
         return None
+    import hashlib  # most programs have no note, and need no digest
+
     found = hashlib.sha256()
     for path in files:
         found.update(f"{path.relative_to(sysroot)}\n".encode())

@@ -10,7 +10,6 @@ import re
 import shlex
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from .counts import counted
@@ -117,6 +116,9 @@ class Seeds:
 
     def run(self):
         """To the end of all, or of those up to the lowest that fails."""
+        # Here, since `weft run` imports this module for a single run, too.
+        from concurrent.futures import ThreadPoolExecutor
+
         with ThreadPoolExecutor(self._jobs) as pool:
             try:
                 for worker in [pool.submit(self._work) for _ in range(self._jobs)]:

@@ -7,6 +7,7 @@ from, so that a change of pyproject.toml brings the new versions.
 Only the standard library here: this runs before the environment exists.
 """
 
+import contextlib
 import fcntl
 import importlib
 import os
@@ -103,8 +104,35 @@ def record(group):
     _stamp(group).write_text(_wanted(group))
 
 
+def _evidence(group):
+    """What decides whether a group is installed: pyproject.toml, and what the group was installed from."""
+    return (TOP / "pyproject.toml").read_bytes() + b"\0" + _stamp(group).read_bytes()
+
+
+def _proved(group):
+    """To read pyproject.toml takes Python a tenth of a short call.  So a file of build/ has the evidence with which
+    a group was last found installed."""
+    with contextlib.suppress(OSError):
+        return (BUILD / f".venv-{group}").read_bytes() == _evidence(group)
+    return False
+
+
+def _prove(group):
+    with contextlib.suppress(OSError):  # then the next call reads pyproject.toml again
+        fresh = BUILD / f".venv-{group}.{os.getpid()}"
+        fresh.write_bytes(_evidence(group))
+        fresh.replace(BUILD / f".venv-{group}")
+
+
 def add(group):
     """Sees that a group is in the environment, in which this process runs, as pyproject.toml says now."""
+    if _proved(group):
+        return
+    _add(group)
+    _prove(group)
+
+
+def _add(group):
     wanted = _wanted(group)
 
     def there():
