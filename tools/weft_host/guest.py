@@ -27,8 +27,9 @@ from typing import IO
 
 from .console import ConsoleFilter
 from .cores import Place, batch, threads
+from .disks import DISKS
 from .events import Events
-from .machine import QMP_SOCKET, HostError, Machine
+from .machine import INITRD, QMP_SOCKET, HostError, Machine
 from .monitor import Monitor
 from .workdir import WorkDirectory, explained
 
@@ -157,6 +158,8 @@ class Guest:
         self._events.close()
         if self._place is not None:
             self._place.leave()
+        if self.machine.recording is None:  # else a replay is to come
+            DISKS.give_back(self.work / INITRD)
         if self._work is not None:
             self._work.cleanup()
 

@@ -1,6 +1,5 @@
 """One machine to boot: its options, its initial RAM disk and its QEMU command line."""
 
-import contextlib
 import functools
 import math
 import os
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from . import iso
 from .cpio import Archive, encoded
+from .disks import DISKS
 from .paths import build_dir
 
 # A name, looked up in the PATH, or the path of another QEMU than the system's.
@@ -21,6 +21,7 @@ QMP_SOCKET = "qmp"
 COUNTER = "count"  # another one, in exact timing under GDB: weft_debug/standstill.py
 SOCKET_NAME = 104  # bytes: less than any host allows
 RUN_FILE_BLOCK = 4096
+INITRD = "initrd.cpio"  # the guest's, in its directory
 MAX_CPUS = 64  # WEFT_MAXCPU
 # Of a machine that is recorded or replayed, in the directory `work`.
 LOG, SNAPSHOTS, FIRST_SNAPSHOT = "log", "snapshots.qcow2", "start"
@@ -195,7 +196,8 @@ class Machine:
         return text + bytes(-len(text) % RUN_FILE_BLOCK)
 
     def write_initrd(self, path: Path, terminal: bool) -> None:
-        """The build's initial RAM disk, and a second archive with this run's files."""
+        """The build's initial RAM disk, and a second archive with this run's files.  When the guest has ended,
+        DISKS may have the file back."""
         extra = Archive()
         extra.file("/etc/weft-run", self.run_file(terminal))
         if self.timing == "exact":
@@ -205,15 +207,7 @@ class Machine:
                 extra.file(guest, host.read_bytes(), 0o755)
             except OSError as error:
                 raise UsageError(f"--file: {error}") from error
-        base = self.build / "initrd.cpio"
-        with open(base, "rb", buffering=0) as archive:
-            with open(path, "wb", buffering=0) as out, contextlib.suppress(AttributeError, OSError):
-                # The host copies, or shares the blocks.  Where it can do neither, all is left for below.
-                while os.copy_file_range(archive.fileno(), out.fileno(), 1 << 30) > 0:
-                    pass
-            with open(path, "ab") as out:
-                shutil.copyfileobj(archive, out)
-                out.write(extra.bytes())
+        DISKS.write(self.build / "initrd.cpio", Path(path), extra.bytes())
 
     def processors(self) -> int:
         """Of QEMU."""
@@ -293,12 +287,13 @@ class Machine:
         self.check()
         if shutil.which(QEMU) is None:
             raise HostError(f"{QEMU} is not installed (Debian: qemu-system-x86; `make setup`)")
-        kernel, initrd = self.kernel or self.build / "weft.elf", Path(work) / "initrd.cpio"
+        kernel, initrd = self.kernel or self.build / "weft.elf", Path(work) / INITRD
         for need in (kernel, self.build / "initrd.cpio"):
             if not need.is_file():
                 raise HostError(f"{need} is not built; call make")
         self.write_initrd(initrd, terminal)
         if self.disk_written is not None:
+            DISKS.forget(initrd)
             self.disk_written(initrd)
         command = [QEMU, "-machine", "pc", *self._clock_and_console(work),
                    "-smp", str(self.processors()), *self._memory_options(initrd, work),
