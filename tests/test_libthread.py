@@ -13,11 +13,11 @@ from tap import failures
 KNOWN = {
     "lwp": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on"
            " sleep=park|kernel unpark=combined|separate malloc=newlib|mt"
-           " lockstat=off|exit|SIGNAL lockstat-fd=FD",
+           " lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
     "mxn": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
            "concurrency=N waiting=upcall|signal|none aging=SECONDS malloc=newlib|mt "
-           "lockstat=off|exit|SIGNAL lockstat-fd=FD",
-    "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD",
+           "lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
+    "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
 }
 
 

@@ -6,6 +6,7 @@
 #include <kern/cpu.h>
 #include <kern/itimer.h>
 #include <kern/proc.h>
+#include <kern/sample.h>
 #include <kern/sched.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
@@ -328,29 +329,11 @@ int64_t sys_lwp_schedctl(const uint64_t arg[6])
 	return curlwp()->sc_user;
 }
 
-/*
- * lwp_sleep(clock, flags, ts): sleeps for ts, or until ts with LWP_SLEEP_ABSTIME.  Clocks:
- * WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME.  A point in time of WEFT_CLOCK_REALTIME moves when
- * that clock is set.  Blocks.
- * EINVAL: clock, flags, or the time is not valid; EFAULT: ts; EINTR: a signal.
- */
-int64_t sys_lwp_sleep(const uint64_t arg[6])
+/* EINTR: a signal.  Blocks. */
+static int sleep_until(hrtime_t when)
 {
-	hrtime_t when;
-
-	if (arg[2] == 0)
-		return -EFAULT;
-	if ((arg[0] != WEFT_CLOCK_MONOTONIC && arg[0] != WEFT_CLOCK_REALTIME) ||
-	    (arg[1] & ~(uint64_t)LWP_SLEEP_ABSTIME))
-		return -EINVAL;
-	int err = copyin_deadline(arg[2], &when);
-	if (err != 0)
-		return err;
-	if (!(arg[1] & LWP_SLEEP_ABSTIME))
-		when = time_after(when);
-	else if (arg[0] == WEFT_CLOCK_REALTIME)
-		return clock_sleep_until(when);
 	struct lwp *l = curlwp();
+
 	while (time_now() < when) {
 		irqstate_t s = spin_lock(&l->lock);
 		int reason = lwp_sleep_locked(l, NULL, "sleep", SLEEP_INTR, when);
@@ -359,4 +342,37 @@ int64_t sys_lwp_sleep(const uint64_t arg[6])
 			return -EINTR;
 	}
 	return 0;
+}
+
+/*
+ * lwp_sleep(clock, flags, ts): sleeps for ts, or until ts with LWP_SLEEP_ABSTIME.  Clocks:
+ * WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME.  A point in time of WEFT_CLOCK_REALTIME moves when
+ * that clock is set, and goes without LWP_SLEEP_SAMPLE.  Blocks.
+ * EINVAL: clock, flags, or the time is not valid; EFAULT: ts; EINTR: a signal.
+ */
+int64_t sys_lwp_sleep(const uint64_t arg[6])
+{
+	const uint64_t both = LWP_SLEEP_ABSTIME | LWP_SLEEP_SAMPLE;
+	hrtime_t when;
+
+	if (arg[2] == 0)
+		return -EFAULT;
+	if ((arg[0] != WEFT_CLOCK_MONOTONIC && arg[0] != WEFT_CLOCK_REALTIME) || (arg[1] & ~both) ||
+	    (arg[0] == WEFT_CLOCK_REALTIME && arg[1] == both))
+		return -EINVAL;
+	int err = copyin_deadline(arg[2], &when);
+	if (err != 0)
+		return err;
+	if (!(arg[1] & LWP_SLEEP_ABSTIME))
+		when = time_after(when);
+	else if (arg[0] == WEFT_CLOCK_REALTIME)
+		return clock_sleep_until(when);
+	if (!(arg[1] & LWP_SLEEP_SAMPLE))
+		return sleep_until(when);
+
+	struct sample sample;
+	sample_arm(&sample, when);
+	err = sleep_until(when);
+	sample_end(&sample);
+	return err;
 }

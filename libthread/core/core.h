@@ -102,6 +102,9 @@ bool __sched_policy_known(int policy);
 bool __sched_priority_known(int policy, int priority);
 int __sched_set(struct thread *t, int policy, int priority, bool to_tail);
 
+/* core/sampler.c: before main; in a child of fork, where __threads_lock is free */
+void __sampler_start(void), __sampler_forked(void);
+
 /* lockstat/: before main; in a child of fork */
 void __lockstat_start(void), __lockstat_forked(void);
 

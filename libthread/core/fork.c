@@ -88,6 +88,7 @@ static void fork_child(struct thread *self)
 	if (__mq_forked != NULL)
 		__mq_forked();
 	__lockstat_forked();
+	__sampler_forked();
 }
 
 /*

@@ -45,6 +45,7 @@ void __libthread_init(int argc, char **argv, char **envp, const struct auxv *aux
 	__signals_init();
 	__ops->init();
 	__lockstat_start();
+	__sampler_start();
 }
 
 /* Without stdio, because stdio may be what is broken. */

@@ -25,6 +25,7 @@ struct options {
 	bool mt_malloc;       /* malloc is malloc/mt.c's, not newlib's */
 	int lockstat;         /* lock statistics: LOCKSTAT_OFF, _EXIT, or the signal */
 	int lockstat_fd;      /* and the descriptor to which they are written */
+	int sample;           /* milliseconds between two samples of the threads, or 0 */
 	int concurrency;      /* LWPs of the pool at the start */
 	int max_concurrency;  /* their limit (no option: the model's) */
 	enum waiting waiting; /* how the library learns that all LWPs are blocked */
@@ -50,6 +51,7 @@ extern struct options __options;
 #define OPT_MALLOC 0x10000
 #define OPT_LOCKSTAT 0x20000
 #define OPT_LOCKSTAT_FD 0x40000
+#define OPT_SAMPLE 0x80000
 #define OPT_ALWAYS 0xffff0000
 
 struct thr_schedlock_stats;
@@ -174,10 +176,10 @@ struct model_ops {
 	 */
 	int (*set_concurrency)(int level);
 	/*
-	 * For fork.  before_fork acquires the model's locks, after_fork releases them in the
-	 * parent.  forked is called in the child, where the calling thread's LWP is the only one.
-	 * After it, all is as if there had never been another thread: no lock is held, no thread
-	 * sleeps.  The caller holds __threads_lock.
+	 * For fork, and for a sample of the threads.  before_fork acquires the model's locks,
+	 * after_fork releases them in the parent.  forked is called in the child, where the calling
+	 * thread's LWP is the only one.  After it, all is as if there had never been another
+	 * thread: no lock is held, no thread sleeps.  The caller holds __threads_lock.
 	 */
 	void (*before_fork)(void);
 	void (*after_fork)(void);

@@ -19,6 +19,7 @@ static const struct model *const models[] = {&__model_lwp, &__model_mxn, &__mode
 #define MAX_CONCURRENCY 1024
 #define MAX_AGING 1000000 /* seconds */
 #define MAX_FD 65535
+#define MAX_SAMPLE 1000 /* milliseconds */
 
 const struct model *__model;
 struct model_ops __ops[1];
@@ -41,6 +42,7 @@ static const struct option {
 	{"malloc", "newlib|mt", OPT_MALLOC},
 	{"lockstat", "off|exit|SIGNAL", OPT_LOCKSTAT},
 	{"lockstat-fd", "FD", OPT_LOCKSTAT_FD},
+	{"sample", "MS", OPT_SAMPLE},
 };
 #define NKNOWN (sizeof(known) / sizeof(known[0]))
 
@@ -153,6 +155,8 @@ static void set_option(const char *item, size_t n)
 		v = option_when(value, value_len);
 	else if (o->bit == OPT_LOCKSTAT_FD)
 		v = option_number(value, value_len, MAX_FD);
+	else if (o->bit == OPT_SAMPLE)
+		v = option_number(value, value_len, MAX_SAMPLE);
 	else
 		v = value_index(o->values, value, value_len);
 	if (v < 0)
@@ -179,6 +183,9 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_LOCKSTAT_FD:
 		__options.lockstat_fd = v;
+		break;
+	case OPT_SAMPLE:
+		__options.sample = v;
 		break;
 	case OPT_CONCURRENCY:
 		__options.concurrency = v;

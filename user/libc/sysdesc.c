@@ -45,7 +45,8 @@
 	X(seek, VALUE(WEFT_, SEEK_SET), VALUE(WEFT_, SEEK_CUR), VALUE(WEFT_, SEEK_END))            \
 	X(clock, VALUE(WEFT_, CLOCK_REALTIME), VALUE(WEFT_, CLOCK_MONOTONIC),                      \
 	  VALUE(WEFT_, CLOCK_PROCESS_CPUTIME), VALUE(WEFT_, CLOCK_THREAD_CPUTIME))                 \
-	X(sleep, {"TIMER_ABSTIME", LWP_SLEEP_ABSTIME, LWP_SLEEP_ABSTIME})                          \
+	X(sleep, {"TIMER_ABSTIME", LWP_SLEEP_ABSTIME, LWP_SLEEP_ABSTIME},                          \
+	  {"SAMPLE", LWP_SLEEP_SAMPLE, LWP_SLEEP_SAMPLE})                                          \
 	X(wait, BIT(WEFT_, WNOHANG), BIT(WEFT_, WUNTRACED), BIT(WEFT_, WCONTINUED),                \
 	  BIT(WEFT_, WNOWAIT), BIT(WEFT_, WNOEXIT), BIT(WEFT_, WGROUP))                            \
 	X(ioctl, VALUE(WEFT_, TCGETS), VALUE(WEFT_, TCSETS), VALUE(WEFT_, TCSETSF),                \

@@ -200,4 +200,6 @@ struct lwp_park_clock {
 	uint64_t offset;               /* caller writes: boot_realtime (weft/time.h) */
 };
 
-#define LWP_SLEEP_ABSTIME 1 /* flags of lwp_sleep: the time is a point in time, not a length */
+/* Flags of lwp_sleep. */
+#define LWP_SLEEP_ABSTIME 1 /* the time is a point in time, not a length */
+#define LWP_SLEEP_SAMPLE 2  /* at its end a trace records what runs where (sched/sample.c) */
