@@ -28,11 +28,21 @@ from .workdir import WorkDirectory
 SHARES = tuple(f"{state}_share" for state in COUNTS)
 
 
+@dataclass(frozen=True)
+class _Slept:
+    """The monitor's LWP goes to sleep.  instructions: that all records of its samples would have cost."""
+
+    time: int
+    cpu_ns: int
+    instructions: int
+
+
 @dataclass
 class Measured:
     records: int = 0
     instructions: int = 0  # that they would cost
     time: int = 0  # from the beginning of the command to its end
+    samples: list["_Slept"] = field(default_factory=list)  # of the command, run with the option sample=MS
     workers: dict[str, Times] = field(default_factory=dict)  # by program: of its first process that makes threads
 
     def figures(self, program: str) -> dict[str, int | float]:
@@ -43,7 +53,17 @@ class Measured:
             whole = sum(times.states().values())
             shares = {name: _percent(time, whole) for name, time in zip(SHARES, times.states().values())}
             shares["worker_lwps"] = len(times.lwps)
-        return shares | {"records": self.records, "record_ns": self.time, "record_instructions": self.instructions}
+        figures = {"records": self.records, "record_ns": self.time, "record_instructions": self.instructions}
+        return shares | figures | self._sampled()
+
+    def _sampled(self) -> dict[str, int | float]:
+        """From the first sample to the last."""
+        if len(self.samples) < 2:
+            return {}
+        first, last = self.samples[0], self.samples[-1]
+        return {"samples": len(self.samples) - 1, "sample_ns": last.time - first.time,
+                "sample_cpu_ns": last.cpu_ns - first.cpu_ns,
+                "sample_instructions": last.instructions - first.instructions}
 
     def condition(self, program: str, name: str, formula: Formula) -> dict[str, int | float]:
         """NAME: the percentage of the time in which a condition on COUNTS holds.  NAME_times: how often it begins
@@ -83,12 +103,19 @@ def _evaluated(spool: Spool, naming: Naming, kernel: Path) -> Measured:
     model = Model()
     workers, span = Workers(model), _Span(model)
     each = cost(image_of(kernel), instructions(kernel))
-    found = Measured()
+    found, sampled = Measured(), 0
     for record in spool.records():
-        model.feed(naming.record(record))
-        if span.lives:
-            found.records += 1
-            found.instructions += each.program if naming.of_program(record) else each.kernel
+        named = naming.record(record)
+        model.feed(named)
+        if not span.lives:
+            continue
+        price = each.program if naming.of_program(record) else each.kernel
+        found.records += 1
+        found.instructions += price
+        if named.name.startswith("sample_"):
+            sampled += price
+        if named.name == "sample_self" and named.values["lwp"].startswith(f"{story.COMMAND}/"):
+            found.samples.append(_Slept(record.time, int(named.values["ns"]), sampled))
     model.end()
     found.time = span.time
     for process, times in workers.times().items():

@@ -25,6 +25,7 @@ from .watched import Watched, output
 from .workdir import WorkDirectory
 
 REPLAY = 10.0  # seconds of a replay in a terminal
+MOST_SAMPLE = 1000  # milliseconds (libthread/core/options.c)
 
 
 def add_options(parser):
@@ -35,6 +36,8 @@ def add_options(parser):
     parser.add_argument("--compare", nargs=2, metavar="OPTIONS",
                         help="two guests with these options, as '--model mxn' '--model lwp', beside each other")
     parser.add_argument("--scene", metavar="SCENE", help=f"a run that is worth a look: {', '.join(scenes.names())}")
+    parser.add_argument("--sample", type=int, metavar="MS",
+                        help="an LWP of the program looks every MS milliseconds; no records of events")
     parser.add_argument("--tui", action="store_true", help="shows it in the terminal, in place of a page")
     parser.add_argument("--batch", action="store_true", help="serves no page, and ends with the guest")
     parser.add_argument("--browser", action="store_true", help="opens the page in the browser")
@@ -78,8 +81,8 @@ def _machines(args):
 
 def _opened(args):
     """Shows a recording.  Raises HostError, UsageError."""
-    if args.argv or args.compare or args.record or args.scene:
-        raise UsageError("--open shows a recording: no command, --compare, --record or --scene goes with it")
+    if args.argv or args.compare or args.record or args.scene or args.sample is not None:
+        raise UsageError("--open shows a recording: no command, --compare, --record, --scene, --sample with it")
     path = Path(args.open)
     title, end = changes.check(path)
     facts = {"runs": [title], "title": title, "opened": True}
@@ -134,6 +137,8 @@ def monitor(args):
         raise UsageError("--record keeps one run: --html keeps both of --compare")
     if args.tui and (len(machines) > 1 or args.batch or args.browser):
         raise UsageError("--tui shows one run, and no page: no --compare, --batch or --browser goes with it")
+    if args.sample is not None and not 1 <= args.sample <= MOST_SAMPLE:
+        raise UsageError(f"--sample: 1 to {MOST_SAMPLE} milliseconds, not {args.sample}")
     if args.batch and not (args.record or args.html):
         raise UsageError("--batch has no meaning without --record or --html")
     for path in filter(None, (args.record, args.html)):
@@ -161,7 +166,7 @@ def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib
              scene: scenes.Scene | None) -> int:
     titles = [title_of(machine) for machine in machines]
     recordings = [Growing(work / "recording") for work in works]
-    watched = [Watched(machine, work, recording, title)
+    watched = [Watched(machine, work, recording, title, sample=args.sample)
                for machine, work, recording, title in zip(machines, works, recordings, titles)]
     title = scene.title if scene else shlex.join(machines[0].argv)
     facts: dict[str, object] = {"runs": titles, "title": f"weft monitor: {title}"}

@@ -69,11 +69,12 @@ def ring_size(machine: Machine) -> int:
 
 def prepare(machine: Machine, work: Path, records: int,
             wanted: Collection[str] | None = None,
-            found: Mapping[str, Path] | None = None) -> tuple[Naming, ring.Rings]:
-    """Makes a machine one that records.  wanted: the events, None: all.  found: the programs that record, of
-    sources(), None: all.  Raises HostError."""
+            found: Mapping[str, Path] | None = None,
+            needed: Collection[str] = NEEDED) -> tuple[Naming, ring.Rings]:
+    """Makes a machine one that records.  wanted: the events, None: all; those of `needed` come with them.  found:
+    the programs that record, of sources(), None: all.  Raises HostError."""
     machine.kernel = work / "weft.elf"
-    patching = None if wanted is None else NEEDED.union(wanted)
+    patching = None if wanted is None else {*needed, *wanted}
     image = patched(machine.build / "weft.elf", machine.kernel, patching)
     size = ring.memory(records, machine.smp)
     machine.rings = records, size

@@ -1,9 +1,13 @@
-"""A guest that is watched: its trace becomes a recording of weft monitor while it runs."""
+"""A guest that is watched: its trace becomes a recording of weft monitor while it runs.
+
+The trace has every event, or what the program's own LWP of the monitor sees every few milliseconds (a sample).
+"""
 
 import contextlib
 import sys
 import threading
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from weft_monitor import story
@@ -15,6 +19,7 @@ from weft_trace.cost import cost
 from weft_trace.disassembly import instructions
 from weft_trace.model import Model
 from weft_trace.points import image_of
+from weft_trace.sampling import EVENTS, Sampled
 
 from . import glance, traced
 from .counts import counted
@@ -32,8 +37,9 @@ class Watched:
     """run() runs the guest, and fills the recording; nothing else may be done with it twice."""
 
     def __init__(self, machine: Machine, work: Path, recording: Growing, title: str,
-                 records: int | None = None) -> None:
-        """work: a directory for this guest's files.  records: of a CPU's ring, a power of two."""
+                 records: int | None = None, sample: int | None = None) -> None:
+        """work: a directory for this guest's files.  records: of a CPU's ring, a power of two.  sample:
+        milliseconds from one sample to the next; None: all events."""
         self.machine = machine
         self._work = work
         self._recording = recording
@@ -41,6 +47,7 @@ class Watched:
         self._stopped = threading.Event()
         self._trouble: BaseException | None = None
         self._records = records or traced.ring_size(machine)
+        self._sample = sample
         self.guest: Guest | None = None  # while it runs
         self._glancing = threading.Lock()
         self._ended = False
@@ -59,10 +66,15 @@ class Watched:
 
     def _prepare(self) -> None:
         machine = self.machine
-        self._naming, self._rings = traced.prepare(machine, self._work, self._records,
-                                                   story.events_of(traced.names(machine, traced.sources(machine))))
+        self._model: Model = Model()
+        if self._sample is None:
+            events: Collection[str] = story.events_of(traced.names(machine, traced.sources(machine)))
+            self._naming, self._rings = traced.prepare(machine, self._work, self._records, events)
+        else:
+            self._model = Sampled()
+            machine.options = ",".join([*filter(None, [machine.options]), f"sample={self._sample}"])
+            self._naming, self._rings = traced.prepare(machine, self._work, self._records, EVENTS, needed=())
         self._order = InOrder(self._rings, self._margin())
-        self._model = Model()
         self._writer = Writer(self._recording)
         kernel = self.machine.build / "weft.elf"
         self._each = cost(image_of(kernel), instructions(kernel))
@@ -126,7 +138,15 @@ class Watched:
             self._tell_cost(record.time)
 
     def _tell_cost(self, time: int) -> None:
-        self._writer.define("costs", [self._story.time(time), self._spent])
+        self._writer.define("costs", [self._story.time(time), self._instructions()])
+
+    def _instructions(self) -> int:
+        """Of the guest, for the monitor: its records, and its LWPs.  In fast timing the records are part of the
+        time of the LWPs."""
+        if not isinstance(self._model, Sampled):
+            return self._spent
+        lwps = sum(self._model.spent.values()) * (self.machine.mips or MIPS) // 1000
+        return lwps + self._spent if self.machine.timing == "exact" else lwps
 
     def _now(self) -> float:
         """Since the begin of the command."""
@@ -149,14 +169,31 @@ class Watched:
 
     def cost(self) -> str:
         """What the trace takes of the guest, in words."""
-        now, lost = self._now(), sum(self._rings.lost)
+        now = self._now()
         mips = self.machine.mips or MIPS
-        share = 100 * self._spent / (now / 1000 * mips) if now > 0 else 0.0
+        share = 100 * self._instructions() / (now / 1000 * mips) if now > 0 else 0.0
+        if isinstance(self._model, Sampled):
+            return self._sampled_cost(self._model, share) + self._troubles()
         words = f"monitor: {counted(self._recorded, 'record')}, {counted(self._spent, 'instruction')}"
         if self.machine.timing == "exact":
             words += f", taken out of exact time (would be {share:.2g} % of a CPU)"
         else:
             words += f", {share:.2g} % of a CPU with {mips} million instructions a second"
+        return words + self._troubles()
+
+    def _sampled_cost(self, model: Sampled, share: float) -> str:
+        ms = sum(model.spent.values()) / 1e6
+        words = f"monitor: every {self._sample} ms a sample, {counted(model.count, 'sample')}"
+        words += f"; its LWP took {ms:.3g} ms"
+        if self.machine.timing == "exact":
+            words += f", its records {counted(self._spent, 'instruction')} that exact time leaves out"
+        words += f": {share:.2g} % of a CPU"
+        if model.torn:
+            words += f"; {model.torn} torn: an LWP moved meanwhile"
+        return words
+
+    def _troubles(self) -> str:
+        words, lost = "", sum(self._rings.lost)
         if lost:
             words += f"; {counted(lost, 'record')} LOST: states may be wrong"
         if self._order.late:

@@ -48,6 +48,8 @@ NAMES = {
     "dispatchable_share": "share of the time Dispatchable", "onlwp_share": "share of the time OnLWP",
     "worker_lwps": "LWPs that have run the threads", "record_ns": "time of the trace",
     "record_instructions": "instructions of the records",
+    "sample_ns": "time of the samples", "sample_cpu_ns": "CPU time of the monitor",
+    "sample_instructions": "instructions of the samples' records",
     "completed_us": "time of the games", "ns_per_iteration": "time of an iteration",
     "us_per_iteration": "time of an iteration", "ns_per_turn": "time of a turn",
     "blocks_per_turn": "sleeps of a thread, a turn", "preempted_per_s": "preemptions a second",
@@ -65,7 +67,7 @@ UNITS = {
     "mips": "million instructions a second", "delay": "turns of a loop",
     "user_each": "ns", "sys_each": "ns", "waitcpu_each": "ns", "share": "%",
     **dict.fromkeys(("stopped_share", "blocked_share", "runqueue_share", "dispatchable_share", "onlwp_share"), "%"),
-    "record_instructions": "instructions",
+    "record_instructions": "instructions", "sample_instructions": "instructions",
     "ns_per_iteration": "ns", "us_per_iteration": "us", "ns_per_turn": "ns",
 }
 VALUES = {

@@ -101,12 +101,11 @@ class Story(trace_model.Watcher):
 
     def _define(self, kind: str, one: "Lwp | Thread", number: int) -> None:
         process = one.process
-        name = process.name if process is not None else ""
+        name = one.name or (process.name if process is not None else "")
         if kind == "threads":
             # One process has its threads' numbers alone; of others the process is told, too.
             label = str(one.id) if process is None or process.pid == COMMAND else f"{process.pid}.{one.id}"
-            own = getattr(one, "name", "")
-            self._writer.define(kind, [number, process.pid if process else 0, label, own or name])
+            self._writer.define(kind, [number, process.pid if process else 0, label, name])
         else:
             self._writer.define(kind, [number, process.pid if process else 0, one.id, name])
 
@@ -130,6 +129,9 @@ class Story(trace_model.Watcher):
                 self._define("threads", thread, number)
 
     def lwp_new(self, time: int, lwp: "Lwp") -> None:
+        """It is new, or has a new name."""
+        if (number := self._numbers.get(lwp)) is not None:
+            self._define("lwps", lwp, number)
         if self.begun:
             self._tell_lwp(time, lwp)
 

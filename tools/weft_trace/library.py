@@ -78,9 +78,18 @@ class Library:
             case "thread_name":
                 said = {"thread": threads.name(pid, values["thread"]),
                         "name": "".join(chars(value & (1 << 64) - 1) for value in record.values[1:])}
+            case "sample_thread":
+                said = _sampled(point.path, values)
             case _:
                 said = {key: _value(point, key, value, pid, threads) for key, value in values.items()}
         return Record(record.time, record.cpu, name, said)
+
+
+def _sampled(path: Path, values: Mapping[str, int]) -> dict[str, str]:
+    """A thread in a sample, packed as libthread/core/sampler.c does it."""
+    pid, at, wchan = values["of"] >> 32, values["at"], values["wchan"]
+    return {"thread": f"{pid}.{values['of'] & 0xffffffff}", "state": STATES[at & 0xff],
+            "lwp": f"{pid}/{at >> 8}" if at >> 8 else "-", "object": object_at(path, wchan) if wchan else "-"}
 
 
 def object_at(path: Path, address: int) -> str:

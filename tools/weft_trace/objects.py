@@ -40,13 +40,14 @@ class Wake:
 
 
 class Lwp:
-    __slots__ = ("begun", "call", "cpu", "exiting", "faulted", "id", "key", "pri", "process", "queued", "resume",
-                 "since", "state", "thread", "waits", "wchan", "woken")
+    __slots__ = ("begun", "call", "cpu", "exiting", "faulted", "id", "key", "name", "pri", "process", "queued",
+                 "resume", "since", "state", "thread", "waits", "wchan", "woken")
 
     def __init__(self, key: str, process: Process | None, number: int, time: int) -> None:
         self.key = key  # PID/ID; for an LWP of the kernel, or one that began before the trace, what the records say
         self.process = process
         self.id = number
+        self.name = ""  # what it is for, as far as a record tells
         self.state = "stopped"
         self.since = time  # since when it is in its state
         self.begun = time
