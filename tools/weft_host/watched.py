@@ -184,7 +184,7 @@ class Watched:
     def _sampled_cost(self, model: Sampled, share: float) -> str:
         ms = sum(model.spent.values()) / 1e6
         words = f"monitor: every {self._sample} ms a sample, {counted(model.count, 'sample')}"
-        words += f"; its LWP took {ms:.3g} ms"
+        words += f"; its LWP took {ms:.3f} ms"
         if self.machine.timing == "exact":
             words += f", its records {counted(self._spent, 'instruction')} that exact time leaves out"
         words += f": {share:.2g} % of a CPU"
