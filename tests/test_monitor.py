@@ -672,9 +672,10 @@ def living():
         process.communicate(timeout=60)
 
 
-def test_a_running_guest(browser, living):
+@pytest.mark.parametrize("how", [(), ("--sample", "10")], ids=["events", "samples"])
+def test_a_running_guest(browser, living, how):
     """Its rows grow while it runs, and a thread's stack is shown.  The guest goes on behind that."""
-    process, url = living("--smp", "2", "--timing", "fast", "--", "states", "600")
+    process, url = living(*how, "--smp", "2", "--timing", "fast", "--", "states", "600")
     with Opened(browser, url) as opened:
         store = "weftMonitor.runs[0].store"
         opened.until(f"{store}.threads.filter(one => one && one.pid == 2).length > 4")

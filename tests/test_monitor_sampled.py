@@ -138,7 +138,7 @@ def test_no_two_threads_on_one_lwp(recorded):
             runs.pop(cpu, None)
             if a != changes.NONE:
                 runs[cpu] = a
-    assert moments > 5
+    assert moments > 5 and on == runs == {}
 
 
 @pytest.mark.parametrize("period", ["0", "1001", "-1"])

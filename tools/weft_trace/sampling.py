@@ -153,7 +153,12 @@ class Sampled(Model):
     def _on_process_exit(self, cpu: Cpu, values: dict[str, str]) -> None:
         super()._on_process_exit(cpu, values)
         process = self.processes.get(int(values["process"]))
-        for lwp in [*process.lwps.values()] if process is not None else ():
+        if process is None:
+            return
+        for one in self.cpus.values():
+            if one.lwp is not None and one.lwp.process is process:
+                self._place(one, None, "")
+        for lwp in [*process.lwps.values()]:
             self._gone(lwp)
 
     def _on_exec(self, _: Cpu, values: dict[str, str]) -> None:
