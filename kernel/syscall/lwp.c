@@ -330,7 +330,7 @@ int64_t sys_lwp_schedctl(const uint64_t arg[6])
 }
 
 /* EINTR: a signal.  Blocks. */
-static int sleep_until(hrtime_t when)
+static inline __attribute__((always_inline)) int sleep_until(hrtime_t when)
 {
 	struct lwp *l = curlwp();
 
@@ -344,22 +344,40 @@ static int sleep_until(hrtime_t when)
 	return 0;
 }
 
+/* Out of the way of all other sleeps. */
+static int __attribute__((noinline, cold)) sleep_sampled(uint64_t ts)
+{
+	struct sample sample;
+	hrtime_t when;
+	int err = copyin_deadline(ts, &when);
+
+	if (err != 0)
+		return err;
+	sample_arm(&sample, when);
+	err = sleep_until(when);
+	sample_end(&sample);
+	return err;
+}
+
 /*
  * lwp_sleep(clock, flags, ts): sleeps for ts, or until ts with LWP_SLEEP_ABSTIME.  Clocks:
  * WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME.  A point in time of WEFT_CLOCK_REALTIME moves when
- * that clock is set, and goes without LWP_SLEEP_SAMPLE.  Blocks.
+ * that clock is set.  LWP_SLEEP_SAMPLE goes with a point in time of WEFT_CLOCK_MONOTONIC.  Blocks.
  * EINVAL: clock, flags, or the time is not valid; EFAULT: ts; EINTR: a signal.
  */
 int64_t sys_lwp_sleep(const uint64_t arg[6])
 {
-	const uint64_t both = LWP_SLEEP_ABSTIME | LWP_SLEEP_SAMPLE;
 	hrtime_t when;
 
 	if (arg[2] == 0)
 		return -EFAULT;
-	if ((arg[0] != WEFT_CLOCK_MONOTONIC && arg[0] != WEFT_CLOCK_REALTIME) || (arg[1] & ~both) ||
-	    (arg[0] == WEFT_CLOCK_REALTIME && arg[1] == both))
-		return -EINVAL;
+	if ((arg[0] != WEFT_CLOCK_MONOTONIC && arg[0] != WEFT_CLOCK_REALTIME) ||
+	    (arg[1] & ~(uint64_t)LWP_SLEEP_ABSTIME)) {
+		if (arg[0] != WEFT_CLOCK_MONOTONIC ||
+		    arg[1] != (LWP_SLEEP_ABSTIME | LWP_SLEEP_SAMPLE))
+			return -EINVAL;
+		return sleep_sampled(arg[2]);
+	}
 	int err = copyin_deadline(arg[2], &when);
 	if (err != 0)
 		return err;
@@ -367,12 +385,5 @@ int64_t sys_lwp_sleep(const uint64_t arg[6])
 		when = time_after(when);
 	else if (arg[0] == WEFT_CLOCK_REALTIME)
 		return clock_sleep_until(when);
-	if (!(arg[1] & LWP_SLEEP_SAMPLE))
-		return sleep_until(when);
-
-	struct sample sample;
-	sample_arm(&sample, when);
-	err = sleep_until(when);
-	sample_end(&sample);
-	return err;
+	return sleep_until(when);
 }

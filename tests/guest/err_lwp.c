@@ -111,6 +111,7 @@ static void parking(void)
 
 	gives(lwp_sleep, EINVAL, "the clock", 99, 0, &past);
 	gives(lwp_sleep, EINVAL, "the flags", WEFT_CLOCK_MONOTONIC, 4, &past);
+	gives(lwp_sleep, EINVAL, "the flags", WEFT_CLOCK_MONOTONIC, LWP_SLEEP_SAMPLE, &past);
 	gives(lwp_sleep, EINVAL, "the flags", WEFT_CLOCK_REALTIME,
 	      LWP_SLEEP_ABSTIME | LWP_SLEEP_SAMPLE, &past);
 	works(lwp_sleep, WEFT_CLOCK_MONOTONIC, LWP_SLEEP_ABSTIME | LWP_SLEEP_SAMPLE, &past);
@@ -119,7 +120,8 @@ static void parking(void)
 	gives(lwp_sleep, EFAULT, "the time", WEFT_CLOCK_MONOTONIC, 0, NOWHERE);
 	struct weft_timespec hour = {3600, 0};
 	gives_eintr(lwp_sleep, "a signal", WEFT_CLOCK_MONOTONIC, 0, &hour);
-	gives_eintr(lwp_sleep, "a signal", WEFT_CLOCK_MONOTONIC, LWP_SLEEP_SAMPLE, &hour);
+	gives_eintr(lwp_sleep, "a signal", WEFT_CLOCK_MONOTONIC,
+		    LWP_SLEEP_ABSTIME | LWP_SLEEP_SAMPLE, &hour);
 	works(lwp_sleep, WEFT_CLOCK_REALTIME, LWP_SLEEP_ABSTIME, &past);
 }
 

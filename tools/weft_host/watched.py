@@ -145,7 +145,7 @@ class Watched:
         time of the LWPs."""
         if not isinstance(self._model, Sampled):
             return self._spent
-        lwps = sum(self._model.spent.values()) * (self.machine.mips or MIPS) // 1000
+        lwps = self._model.spent * (self.machine.mips or MIPS) // 1000
         return lwps + self._spent if self.machine.timing == "exact" else lwps
 
     def _now(self) -> float:
@@ -182,7 +182,7 @@ class Watched:
         return words + self._troubles()
 
     def _sampled_cost(self, model: Sampled, share: float) -> str:
-        ms = sum(model.spent.values()) / 1e6
+        ms = model.spent / 1e6
         words = f"monitor: every {self._sample} ms a sample, {counted(model.count, 'sample')}"
         words += f"; its LWP took {ms:.3f} ms"
         if self.machine.timing == "exact":

@@ -29,15 +29,21 @@ class _Sample:
 
 
 class Sampled(Model):
-    """count: samples; torn: those of them whose parts do not fit.  spent: the CPU time of each process's monitor,
-    in nanoseconds, up to its last sample.  An LWP of a process that has no monitor is GONE, except on a CPU."""
+    """count: samples; torn: those of them whose parts do not fit.  An LWP of a process that has no monitor is GONE,
+    except on a CPU."""
 
     def __init__(self) -> None:
         super().__init__()
         self.count = self.torn = 0
-        self.spent: dict[int, int] = {}
+        self._spent: dict[int, int] = {}  # by process: the CPU time of its monitor, up to its last sample
+        self._spent_before = 0  # of monitors that are gone
         self._taking: dict[int, _Sample] = {}  # by the CPU that takes it
         self._seen: dict[int, tuple[set[str], set[str]]] = {}  # by process: LWPs and threads of its sample
+
+    @property
+    def spent(self) -> int:
+        """The CPU time of all monitors, in nanoseconds."""
+        return self._spent_before + sum(self._spent.values())
 
     # --- the kernel's part --------------------------------------------------------------------------------
 
@@ -133,7 +139,7 @@ class Sampled(Model):
             monitor.name = "monitor"
             self._tell("lwp_new", monitor)
         pid = int(values["lwp"].partition("/")[0])
-        self.spent[pid] = int(values["ns"])
+        self._spent[pid] = int(values["ns"])
         process, seen = self.processes.get(pid), self._seen.pop(pid, None)
         if process is None or seen is None:
             return
@@ -152,6 +158,7 @@ class Sampled(Model):
 
     def _on_process_exit(self, cpu: Cpu, values: dict[str, str]) -> None:
         super()._on_process_exit(cpu, values)
+        self._spent_before += self._spent.pop(int(values["process"]), 0)
         process = self.processes.get(int(values["process"]))
         if process is None:
             return
@@ -162,6 +169,8 @@ class Sampled(Model):
             self._gone(lwp)
 
     def _on_exec(self, _: Cpu, values: dict[str, str]) -> None:
-        process = self.processes.get(int(values["lwp"].partition("/")[0]))
+        pid = int(values["lwp"].partition("/")[0])
+        self._spent_before += self._spent.pop(pid, 0)
+        process = self.processes.get(pid)
         if process is not None:
             self._gone_threads(process)
