@@ -12,7 +12,8 @@ $(U)/libthread/%.o: libthread/% libthread/libthread.mk user/user.mk build/newlib
 	$(call U_SAY,CC,$<)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -MMD -MP -c -o $@ $<
 
 # What is hardly ever executed, and goes into every program, shall be small.
-LT_COLD := core/options core/sampler core/service lockstat/report lockstat/start model/mxn/grow model/mxn/realtime
+LT_COLD := core/options core/sampler core/service lockstat/report lockstat/start model/mxn/grow model/mxn/services \
+	model/mxn/pool model/mxn/realtime
 $(LT_COLD:%=$(U)/libthread/%.c.o): LT_CFLAGS += -Os
 
 # The second copies of sync/: lines and functions are enough for a debugger, since these go into

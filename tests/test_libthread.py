@@ -15,7 +15,7 @@ KNOWN = {
            " sleep=park|kernel unpark=combined|separate malloc=newlib|mt"
            " lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
     "mxn": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
-           "concurrency=N waiting=upcall|signal|none aging=SECONDS malloc=newlib|mt "
+           "concurrency=N waiting=upcall|signal|none|early aging=SECONDS malloc=newlib|mt "
            "lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
     "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
 }

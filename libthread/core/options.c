@@ -35,7 +35,7 @@ static const struct option {
 	{"unlock", "plain|adaptive", OPT_UNLOCK},
 	{"schedctl", "off|on", OPT_SCHEDCTL},
 	{"concurrency", "N", OPT_CONCURRENCY},
-	{"waiting", "upcall|signal|none", OPT_WAITING},
+	{"waiting", "upcall|signal|none|early", OPT_WAITING},
 	{"aging", "SECONDS", OPT_AGING},
 	{"sleep", "park|kernel", OPT_SLEEP},
 	{"unpark", "combined|separate", OPT_UNPARK},

@@ -1,5 +1,5 @@
 /*
- * grow.c - the model's LWPs of its own, one of which makes the pool grow.
+ * grow.c - growth of the pool without a request, and its end.
  *
  * "When the kernel realizes that all of a process's LWPs are blocked at the kernel-level, it drops
  * a SIGWAITING on the process" (the ThreadMon paper, 3.3), and the library adds an LWP if there
@@ -15,96 +15,107 @@
  * when all other LWPs are blocked already.  The LWP that made it runnable was not blocked, and the
  * kernel reports when that LWP blocks.
  *
- * The other LWPs are the ASLWP (signal.c) and the reaper of detached threads.  So a program that
- * links the library has four LWPs, with the first thread's, as the Solaris paper lists them (p.
- * 16).  They are started with the process.  In a child of fork, and in n1, which has only the
- * ASLWP, they are started with the first thread that is created, or when an LWP goes idle for the
- * first time.
+ * waiting=early is not of Solaris.  The call also comes when an LWP blocks and fewer LWPs than CPUs
+ * are left (UPCALL_GROW).  The growing LWP then adds LWPs until each CPU has an LWP that is not
+ * blocked, or no thread is left in the run queue.  A thread that becomes runnable later waits for
+ * an LWP until one blocks, as with waiting=upcall.
+ *
+ * As in Solaris, an LWP that nobody has asked for ages, and exits when it has been idle for five
+ * minutes (aging=SECONDS).
  */
 #include <errno.h>
-#include <signal.h>
 #include <weft/lwp.h>
 #include <weft/signal.h>
 #include "mxn.h"
 
-static struct ilock services_lock; /* held while LWPs are started */
-
-static void __attribute__((noreturn)) grow_main(struct thread *self)
+/*
+ * The caller holds _schedlock.  LWPs of the pool that are not blocked in the kernel, or have not
+ * begun.  The kernel's records are a hint: an LWP may block or wake up meanwhile.
+ */
+static int pool_active(void)
 {
-	const uint64_t waiting = WEFT_SIGBIT(WEFT_SIGWAITING);
+	int active = __pool_size;
+
+	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next)
+		active -= c->own_lwp.sc->state == SC_SLEEPING;
+	return active;
+}
+
+/*
+ * The caller holds _schedlock.  Shall the pool have one more LWP?  all: every LWP of the process is
+ * blocked.
+ */
+static bool pool_short(bool all)
+{
+	return __runq_top() >= 0 && __pool_size < __options.max_concurrency &&
+	       (all || pool_active() < (int)__ncpu);
+}
+
+/*
+ * LWPs are blocked: all of them, or so many that a CPU may be free.  Adds an LWP, if there is a
+ * thread for it.  *more: it has.  False: the LWP could not be created.
+ */
+static bool pool_grow(bool all, bool *more)
+{
+	schedlock();
+	*more = pool_short(all);
+	__pool_size += *more;
+	if (__pool_size > __pool_wanted)
+		__pool_wanted = __pool_size;
+	PROBE(pool_look, "grows size", *more, __pool_size, 0);
+	schedunlock();
+	if (!*more || __pool_add_lwp() == 0)
+		return true;
+	schedlock();
+	if (__pool_wanted > __pool_asked)
+		__pool_wanted--;
+	schedunlock();
+	return false;
+}
+
+/* Waits until LWPs are blocked.  Returns the events (UPCALL_*), or an error number below 0. */
+static long blocked_wait(void)
+{
+	const uint64_t signal = WEFT_SIGBIT(WEFT_SIGWAITING);
+	uint32_t early = __options.waiting == WAITING_EARLY ? UPCALL_GROW : 0;
+
+	if (__options.waiting != WAITING_SIGNAL)
+		return __sys_upcall_wait(UPCALL_BLOCKED | UPCALL_TIMED | early);
+	long r = __sys_sigtimedwait(&signal, NULL, NULL);
+	return r > 0 ? UPCALL_BLOCKED : r;
+}
+
+void __grow_main(struct thread *self)
+{
 	const struct weft_timespec tick = {.nsec = WEFT_TICK_NS};
-	bool upcall = __options.waiting == WAITING_UPCALL;
 	long r;
 
 	do {
-		r = upcall ? __sys_upcall_wait(UPCALL_BLOCKED | UPCALL_TIMED)
-			   : __sys_sigtimedwait(&waiting, NULL, NULL);
-		while (r > 0 && !__pool_grow())
-			__sys_lwp_sleep(WEFT_CLOCK_MONOTONIC, 0, &tick);
+		bool more, all;
+
+		r = blocked_wait();
+		all = r > 0 && (r & UPCALL_BLOCKED);
+		do {
+			more = false;
+			while (r > 0 && !pool_grow(all, &more))
+				__sys_lwp_sleep(WEFT_CLOCK_MONOTONIC, 0, &tick);
+			all = false; /* the new LWP is not blocked */
+		} while (more && __options.waiting == WAITING_EARLY);
 	} while (r > 0 || r == -EINTR);
 	/* The program has an LWP of its own for this; this LWP is not needed. */
 	for (;;)
 		__lwp_park(NEVER, 0);
 }
 
-/* Frees the stacks of detached threads.  The stacks of other threads are freed by their joiners. */
-static void __attribute__((noreturn)) reaper_main(struct thread *self)
+deadline_t __pool_aging(void)
 {
-	for (;;) {
-		__stacks_trim();
-		__lwp_park(NEVER, 0);
-	}
+	return __pool_size > __pool_asked ? gethrtime() + __options.aging * 1000000000ul : NEVER;
 }
 
-static struct thread *grower, *aslwp, *reaper; /* written with services_lock */
-
-static bool grow_started(struct thread **context, void (*entry)(struct thread *), const char *name)
+bool __pool_aged(void)
 {
-	return *context != NULL || __service_start(entry, name, context) == 0;
-}
-
-/*
- * If an LWP cannot be started, it is not missed until it is needed.  The next thread that creates a
- * thread, or an LWP that goes idle, tries again.
- */
-void __services_start(void)
-{
-	bool all;
-
-	ilock_lock(&services_lock);
-	if (!__pool_ready) {
-		all = grow_started(&aslwp, __aslwp_main, "aslwp");
-		if (__model->scope == SCOPE_EITHER)
-			all &= grow_started(&reaper, reaper_main, "reaper");
-		if (__options.waiting != WAITING_NONE)
-			all &= grow_started(&grower, grow_main,
-					    __options.waiting == WAITING_UPCALL ? "upcall"
-										: "sigwaiting");
-		__pool_ready = all;
-	}
-	ilock_unlock(&services_lock);
-}
-
-/* Makes the ASLWP look at what is pending. */
-void __aslwp_poke(void)
-{
-	__service_poke(__atomic_load_n(&aslwp, __ATOMIC_ACQUIRE));
-}
-
-void __services_forked(void)
-{
-	services_lock.held = 0;
-	__service_forgotten(grower);
-	__service_forgotten(aslwp);
-	__service_forgotten(reaper);
-	grower = aslwp = reaper = NULL;
-	__pool_ready = false;
-}
-
-void __reap(void)
-{
-	if (__atomic_load_n(&reaper, __ATOMIC_ACQUIRE) != NULL)
-		__service_poke(reaper);
-	else
-		__stacks_trim();
+	if (__pool_size <= __pool_asked)
+		return false;
+	__pool_wanted--;
+	return true;
 }

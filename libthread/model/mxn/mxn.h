@@ -3,8 +3,10 @@
  * 8).
  *
  *	sched.c		the lock, the run queue, blocking, waking, yielding, the switch
- *	pool.c		the LWPs of the pool: idle, new, too many
- *	grow.c		growth of the pool without a request; the model's LWPs of its own
+ *	pool.c		the LWPs of the pool: new, too many
+ *	idle.c		an LWP of the pool that has no thread
+ *	grow.c		growth of the pool without a request, and its end
+ *	services.c	the model's LWPs of its own
  *	signal.c	signals of unbound threads, the ASLWP
  *	timeout.c	deadlines of unbound threads
  *	realtime.c	preemption by unbound threads of SCHED_FIFO and SCHED_RR, time slices
@@ -282,13 +284,13 @@ static inline void mxn_prepare(struct thread *t, void (*entry)(void))
 /* --- pool.c --------------------------------------------------------------------- */
 
 void __pool_init(void);
-extern struct thread *__pool_idle;     /* see pool.c; _schedlock */
 extern struct thread *__pool_contexts; /* all, linked by list_next; _schedlock */
-extern int __pool_size;                /* LWPs that run threads; _schedlock */
-/*
- * The caller holds _schedlock.  Returns an idle LWP, which then counts as idle no longer; or NULL.
- */
-struct thread *__pool_take_idle(void);
+/* LWPs that run threads; that the program asks for; that there should be now.  _schedlock */
+extern int __pool_size, __pool_asked, __pool_wanted;
+/* Adds an LWP to the pool; __pool_size counts it already.  0; EAGAIN, ENOMEM: it does not. */
+int __pool_add_lwp(void);
+/* Ends the calling LWP, which is in no list.  Called with _schedlock held; releases it. */
+void __pool_retire(struct thread *self) __attribute__((noreturn));
 /*
  * The caller does not hold _schedlock.  Brings the pool to `level` LWPs; 0: to as many as there
  * should be.
@@ -303,15 +305,37 @@ void __pool_stopped(int change);
 extern bool __pool_ready; /* pool and services exist; else __pool_make_ready */
 /* 0; EAGAIN, ENOMEM: there is no LWP at all, and none could be created. */
 int __pool_make_ready(void);
-/*
- * All LWPs of the process are blocked: adds an LWP, if there is a thread for it.  False: the LWP
- * could not be created.
- */
-bool __pool_grow(void);
 /* In a child of fork.  self is its only thread. */
 void __pool_forked(struct thread *self);
 
+/* --- idle.c --------------------------------------------------------------------- */
+
+extern struct thread *__pool_idle; /* linked by run_next; _schedlock */
+/*
+ * The caller holds _schedlock.  Returns an idle LWP, which then counts as idle no longer; or NULL.
+ */
+struct thread *__pool_take_idle(void);
+/*
+ * What an LWP does when it runs no thread.  self: its scheduler context, which the LWP comes to in
+ * a switch, or as it begins.
+ */
+void __pool_scheduler(struct thread *self) __attribute__((noreturn));
+
 /* --- grow.c --------------------------------------------------------------------- */
+
+/* The growing LWP; self is its context.  It has all signals blocked. */
+void __grow_main(struct thread *self) __attribute__((noreturn));
+/*
+ * The caller holds _schedlock.  An LWP goes idle: when has it aged?  NEVER: the program has asked for
+ * it.
+ */
+deadline_t __pool_aging(void);
+/*
+ * The caller holds _schedlock.  An LWP has aged.  True: it leaves the pool, and is no longer wanted.
+ */
+bool __pool_aged(void);
+
+/* --- services.c ------------------------------------------------------------------- */
 
 void __services_start(void);
 void __services_forked(void);
