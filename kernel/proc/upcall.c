@@ -44,6 +44,8 @@
  *     upcall_wait reports the block at once.
  *   - `due` also prevents a second report without a change, to a library that had no thread to
  *     run.  A sleep of the registered LWP, or of an LWP that waits for SIGWAITING, is no change.
+ *   - `grow` is the same for UPCALL_GROW: an LWP has blocked, or exited, since the last report of it.
+ *     So the registered LWP is not told again of the same block when it waits again.
  *   - *Race:* an LWP blocks while upcall_check() runs; *without this:* the block is not
  *     reported; *closed by:* the blocking LWP asks for another check (`checks`).
  *
@@ -67,14 +69,14 @@
 static void upcall_report(struct proc *p)
 {
 	struct proc_upcalls *up = &p->up;
-	bool all = __atomic_load_n(&up->active, __ATOMIC_SEQ_CST) == 0 &&
-		   __atomic_load_n(&up->due, __ATOMIC_RELAXED);
+	int active = __atomic_load_n(&up->active, __ATOMIC_SEQ_CST);
+	bool all = active == 0 && __atomic_load_n(&up->due, __ATOMIC_RELAXED);
 
 	if (p->exiting || p->sig.stopped)
 		return;
 	if (up->lwp != NULL) {
 		if ((all && (up->wanted & UPCALL_BLOCKED)) ||
-		    (up->grow && (up->wanted & UPCALL_GROW)) ||
+		    (up->grow && (unsigned)active < ncpu && (up->wanted & UPCALL_GROW)) ||
 		    (up->exited && (up->wanted & UPCALL_EXIT))) {
 			PROBE(upcall, "lwp", up->lwp, 0, 0);
 			lwp_wake(up->lwp, WAKE_EVENT);
@@ -119,13 +121,8 @@ static void upcall_leave(struct proc *p)
 	int left = __atomic_sub_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
 
 	assert(left >= 0);
-	if ((unsigned)left < ncpu && !__atomic_load_n(&up->grow, __ATOMIC_RELAXED) &&
-	    __atomic_load_n(&up->due, __ATOMIC_RELAXED)) {
-		__atomic_store_n(&up->grow, true, __ATOMIC_RELAXED);
-		if (__atomic_load_n(&up->wanted, __ATOMIC_RELAXED) & UPCALL_GROW)
-			left = 0;
-	}
-	if (left == 0)
+	if (left == 0 || ((unsigned)left < ncpu && __atomic_load_n(&up->grow, __ATOMIC_RELAXED) &&
+			  (__atomic_load_n(&up->wanted, __ATOMIC_RELAXED) & UPCALL_GROW)))
 		want_check(p);
 }
 
@@ -147,8 +144,10 @@ void upcall_blocks(struct lwp *l)
 	bool waits_for_it = p->up.lwp == l || (l->sig.waits_for & WEFT_SIGBIT(WEFT_SIGWAITING));
 
 	l->blocked = true;
-	if (!waits_for_it)
+	if (!waits_for_it) {
 		__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
+		__atomic_store_n(&p->up.grow, true, __ATOMIC_RELAXED);
+	}
 	upcall_leave(p);
 }
 
@@ -172,6 +171,7 @@ void upcall_lwp_exit(struct proc *p, struct lwp *l)
 		return;
 	l->watched = false;
 	__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&p->up.grow, true, __ATOMIC_RELAXED);
 	if (l->flags & LWP_BOUND) {
 		p->up.exited = true;
 		want_check(p);
@@ -283,8 +283,8 @@ static int upcall_events(struct proc *p, uint32_t wanted)
 	if ((wanted & UPCALL_BLOCKED) && others == 0 &&
 	    __atomic_exchange_n(&up->due, false, __ATOMIC_RELAXED))
 		got |= UPCALL_BLOCKED;
-	if ((wanted & UPCALL_GROW) && __atomic_exchange_n(&up->grow, false, __ATOMIC_RELAXED) &&
-	    (unsigned)others < ncpu)
+	if ((wanted & UPCALL_GROW) && (unsigned)others < ncpu &&
+	    __atomic_exchange_n(&up->grow, false, __ATOMIC_RELAXED))
 		got |= UPCALL_GROW;
 	if ((wanted & UPCALL_EXIT) && up->exited) {
 		up->exited = false;

@@ -16,7 +16,7 @@ struct proc_upcalls {
 	bool timed;   /* a sleep with a deadline counts; changes with p->lock, read with l->lock */
 	int active;   /* LWPs that could run; atomic */
 	bool due;     /* an LWP has blocked or exited since the last report; atomic */
-	bool grow;    /* ... and fewer LWPs than CPUs could run after that; atomic */
+	bool grow;    /* ... since the last report of UPCALL_GROW; atomic */
 	bool exited;  /* an LWP with LWP_BOUND has exited; p->lock */
 	uint32_t wanted; /* events of the LWP that waits; p->lock */
 	struct lwp *lwp; /* the LWP that waits, while it sleeps in upcall_wait; p->lock */
