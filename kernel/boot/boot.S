@@ -1,5 +1,5 @@
 /*
- * boot.S - from the boot loader to long mode, for every CPU.
+ * boot.S - from the boot loader to long mode.
  *
  * Two entries lead here in 32-bit protected mode without paging: PVH (QEMU's
  * -kernel) and Multiboot2 (GRUB).  Both leave the address of their information
@@ -8,10 +8,8 @@
  *
  * The early page tables map the first 4 GiB three times, writable and
  * executable: at 0, at KDIRECT, and (the first 2 GiB) at KIMAGE.  mm_init replaces
- * them by the final tables.  CPUs that start later use the early tables first.
+ * them by the final tables.  CPUs that start later use the early tables first (cpu/trampoline.S).
  */
-
-#include "../cpu/asm.h"
 
 #define PHYS(s) ((s) - 0xffffffff80000000)
 
@@ -92,7 +90,11 @@ multiboot2_entry:
 	call enter_long_mode
 	ljmp $0x08, $PHYS(boot_cpu_64)
 
-/* Turns on paging and long mode, and loads the GDT.  Returns in 32-bit compatibility mode. */
+/*
+ * Every CPU calls it, in 32-bit protected mode, with a stack.  Turns on paging (the early tables) and
+ * long mode, and loads boot_gdt.  Returns in 32-bit compatibility mode.  Changes EAX, ECX and EDX.
+ */
+	.globl enter_long_mode
 enter_long_mode:
 	lgdt PHYS(boot_gdtr)
 	movl %cr4, %eax
@@ -141,66 +143,17 @@ boot_cpu_64:
 	call boot_info_init /* (kind, physical address) */
 	call kmain
 
-/*
- * The other CPUs.  The start-up IPI makes them begin at the copy of ap_trampoline,
- * at AP_TRAMPOLINE in real mode.  Before that, cpu/smp.c has put their page tables,
- * stack and struct cpu into ap_start.
- */
-	.globl ap_trampoline, ap_trampoline_end
-	.code16
-ap_trampoline:
-	cli
-	cld
-	xorw %ax, %ax
-	movw %ax, %ds
-	lgdtl AP_TRAMPOLINE + (ap_gdtr - ap_trampoline)
-	movl %cr0, %eax
-	orb $1, %al
-	movl %eax, %cr0
-	ljmpl $0x18, $PHYS(ap_32)
-	.balign 4
-ap_gdtr:
-	.word boot_gdt_end - boot_gdt - 1
-	.long PHYS(boot_gdt)
-ap_trampoline_end:
-
-	.code32
-ap_32:
-	movl $0x10, %eax
-	movl %eax, %ds
-	movl %eax, %es
-	movl %eax, %ss
-	movl $PHYS(ap_boot_stack_top), %esp /* for this call; one CPU starts at a time */
-	call enter_long_mode
-	ljmp $0x08, $PHYS(ap_64)
-	.code64
-ap_64:
-	movabsq $1f, %rax
-	jmp *%rax
-1:	xorl %eax, %eax
-	movl %eax, %ds
-	movl %eax, %es
-	movl %eax, %ss
-	movl %eax, %fs
-	movl %eax, %gs
-	/* The final page tables, which also map the stack. */
-	movq ap_start + 0, %rax
-	movq %rax, %cr3
-	movq ap_start + 8, %rsp
-	movq ap_start + 16, %rdi
-	xorl %ebp, %ebp
-	call cpu_ap_main /* (struct cpu *); does not return */
-
 	.section .rodata
 	.balign 8
+	.globl boot_gdt, boot_gdt_limit
 boot_gdt:
 	.quad 0
 	.quad 0x00af9a000000ffff /* 08: 64-bit code */
 	.quad 0x00cf92000000ffff /* 10: data */
 	.quad 0x00cf9a000000ffff /* 18: 32-bit code */
-boot_gdt_end:
+	.set boot_gdt_limit, . - boot_gdt - 1
 boot_gdtr:
-	.word boot_gdt_end - boot_gdt - 1
+	.word boot_gdt_limit
 	.long PHYS(boot_gdt)
 no_long_mode_text:
 	.asciz "weft: panic: this CPU has no 64-bit mode or no NX\r\n"
@@ -220,6 +173,7 @@ boot_stack:
 	.globl boot_stack_top
 boot_stack_top:
 	.skip 64
-ap_boot_stack_top:
+	.globl ap_boot_stack_top
+ap_boot_stack_top: /* for one call, on a CPU that starts */
 
 	.section .note.GNU-stack, "", @progbits

@@ -67,7 +67,10 @@ void kmain(void)
 	proc_init();
 	vfs_init();
 	console_init();
-	cpu_start_others();
+	if (lockstep_cpus() == 0)
+		cpu_start_others();
+	else
+		lockstep_start_cpus();
 	printk_info("weft: %u CPU%s online after %lu ms\n", ncpu, ncpu == 1 ? "" : "s",
 		    timing_boot_time() / 1000000);
 	limit_memory();

@@ -1,6 +1,6 @@
 /*
  * acpi.c - the one ACPI table that weft reads: the MADT, with the CPUs and the
- * interrupt controllers.
+ * interrupt controllers, and what follows from it.
  *
  * The tables come from firmware and are not trusted: signatures, lengths and
  * checksums are checked before anything is used, and a table that fails counts
@@ -123,7 +123,8 @@ static void add_entry(struct acpi_madt *m, const uint8_t *e, unsigned len)
 	}
 }
 
-bool acpi_read_madt(struct acpi_madt *m)
+/* False: there are no usable tables; *m has no CPU, no IOAPIC, and ISA interrupts one to one. */
+static bool acpi_read_madt(struct acpi_madt *m)
 {
 	memset(m, 0, sizeof(*m));
 	for (unsigned i = 0; i < ARRAY_LEN(m->isa); i++)
@@ -138,4 +139,22 @@ bool acpi_read_madt(struct acpi_madt *m)
 		p += p[1];
 	}
 	return true;
+}
+
+void cpu_init_acpi(void)
+{
+	struct acpi_madt m;
+
+	if (!acpi_read_madt(&m))
+		printk("weft: no usable ACPI tables: one CPU, no device interrupts\n");
+	lapic_init_cpu();
+	ioapic_init(&m);
+
+	cpus[0]->apic_id = lapic_id();
+	cpus[0]->lapic = cpus[0]->apic_id;
+	ncpu = 1;
+	if (lockstep_cpus() == 0)
+		cpu_find_others(&m);
+	else
+		lockstep_alloc_cpus();
 }

@@ -48,8 +48,10 @@ volatile uint32_t *lapic_timer_register(void);
 void lockstep_init(void);
 /* How many CPUs one processor runs in turn; 0: each CPU is a processor. */
 unsigned lockstep_cpus(void);
-/* With one processor: runs cpu_ap_main on c, up to timing->start_cpu. */
-void lockstep_start_cpu(struct cpu *c);
+/* With one processor, in place of smp.c's functions: makes cpus[] and ncpu; runs cpu_ap_main on each
+ * CPU, up to timing->start_cpu. */
+void lockstep_alloc_cpus(void);
+void lockstep_start_cpus(void);
 /* For a report: where a CPU that does not have the token was interrupted; NULL: fast timing, or no
  * window has ended there.  The frame has RIP, CS, RFLAGS, RSP, SS and RBP. */
 const struct trapframe *lockstep_stopped_at(unsigned id);
@@ -73,8 +75,9 @@ struct acpi_madt {
 		bool low, level; /* active low, level-triggered */
 	} isa[16];
 };
-/* False: there are no usable tables; *m has no CPU, no IOAPIC, and ISA interrupts one to one. */
-bool acpi_read_madt(struct acpi_madt *m);
+
+/* smp.c: makes the struct cpu of each CPU of m except the boot CPU, and counts it in ncpu. */
+void cpu_find_others(const struct acpi_madt *m);
 
 /* ioapic.c: masks all pins. */
 void ioapic_init(const struct acpi_madt *m);

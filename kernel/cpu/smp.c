@@ -1,8 +1,8 @@
 /*
- * smp.c - the other CPUs: finds them in the MADT, and starts them one after another.
+ * smp.c - the other CPUs: makes their struct cpu, and starts them one after another.
  *
- * Runs on CPU 0 while the kernel starts.  A started CPU runs boot.S and cpu_ap_main, and sets its
- * `online`.  Until then it owns ap_start.
+ * Runs on CPU 0 while the kernel starts.  A started CPU runs trampoline.S and cpu_ap_main, which sets
+ * its `online`.  Until then it owns ap_start.
  */
 #include <kern/boot.h>
 #include <kern/layout.h>
@@ -11,43 +11,25 @@
 #include "asm.h"
 #include "machine.h"
 
-/* The values that boot.S loads on a CPU that starts. */
+/* The values that trampoline.S loads on a CPU that starts. */
 struct {
 	uint64_t cr3, stack;
 	struct cpu *cpu;
 } ap_start;
 
-extern const char ap_trampoline[], ap_trampoline_end[]; /* boot.S */
+extern const char ap_trampoline[], ap_trampoline_end[]; /* trampoline.S */
 
 /* A CPU that has not started after this time is left out. */
 #define START_TIMEOUT_NS 5000000000ull
 /* The start-up IPI is lost if it overtakes the INIT.  So it is sent again in this interval. */
 #define RETRY_NS 10000000ull
 
-void cpu_init_acpi(void)
+void cpu_find_others(const struct acpi_madt *m)
 {
-	struct acpi_madt m;
-
-	if (!acpi_read_madt(&m))
-		printk("weft: no usable ACPI tables: one CPU, no device interrupts\n");
-	lapic_init_cpu();
-	ioapic_init(&m);
-
-	cpus[0]->apic_id = lapic_id();
-	cpus[0]->lapic = cpus[0]->apic_id;
-	ncpu = 1;
-	if (lockstep_cpus() != 0) {
-		for (; ncpu < lockstep_cpus(); ncpu++) {
+	for (unsigned i = 0; i < m->ncpu; i++)
+		if (m->apic_id[i] != cpus[0]->apic_id && ncpu < WEFT_MAXCPU) {
 			struct cpu *c = cpu_alloc(ncpu);
-			c->apic_id = ncpu;
-			c->lapic = LAPIC_NOBODY;
-		}
-		return;
-	}
-	for (unsigned i = 0; i < m.ncpu; i++)
-		if (m.apic_id[i] != cpus[0]->apic_id && ncpu < WEFT_MAXCPU) {
-			struct cpu *c = cpu_alloc(ncpu);
-			c->apic_id = c->lapic = m.apic_id[i];
+			c->apic_id = c->lapic = m->apic_id[i];
 			ncpu++;
 		}
 }
@@ -74,11 +56,6 @@ static bool cpu_start(struct cpu *c)
 
 void cpu_start_others(void)
 {
-	if (lockstep_cpus() != 0) {
-		for (unsigned i = 1; i < ncpu; i++)
-			lockstep_start_cpu(cpus[i]);
-		return;
-	}
 	memcpy(phys_to_virt(AP_TRAMPOLINE), ap_trampoline, ap_trampoline_end - ap_trampoline);
 	__asm__ volatile("movq %%cr3, %0" : "=r"(ap_start.cr3));
 

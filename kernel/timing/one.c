@@ -163,7 +163,7 @@ static void one_give(struct cpu *c, struct cpu *next, bool idle)
 	vcpu_switch(&vcpus[c->id].rsp, vcpus[next->id].rsp);
 }
 
-/* CPU 0 waits in lockstep_start_cpu. */
+/* CPU 0 waits in vcpu_start. */
 static void one_join(struct cpu *c)
 {
 	c->parked = 1;
@@ -188,7 +188,7 @@ const struct engine engine_one = {
 
 /* --- start and end ----------------------------------------------------------------------------- */
 
-void lockstep_start_cpu(struct cpu *c)
+static void vcpu_start(struct cpu *c)
 {
 	struct vcpu *v = &vcpus[c->id];
 	uint64_t *sp = c->idle->kstack;
@@ -201,6 +201,21 @@ void lockstep_start_cpu(struct cpu *c)
 	__asm__ volatile("movq %%cr3, %0" : "=r"(v->cr3));
 	v->fpu_dead = true;
 	one_give(this_cpu(), c, false);
+}
+
+void lockstep_alloc_cpus(void)
+{
+	for (; ncpu < lockstep_cpus(); ncpu++) {
+		struct cpu *c = cpu_alloc(ncpu);
+		c->apic_id = ncpu;
+		c->lapic = LAPIC_NOBODY;
+	}
+}
+
+void lockstep_start_cpus(void)
+{
+	for (unsigned i = 1; i < ncpu; i++)
+		vcpu_start(cpus[i]);
 }
 
 void lockstep_keep_fsbase(void)
