@@ -9,15 +9,22 @@
 # DIR/src has the student's files, under the names of those that they replace.  Between the goals
 # build.py looks at what they have made.  What a student's file includes with "" is looked up beside the file that
 # it replaces.
+#
+# tests/kernel/*.c of a lab goes into the kernel, to test what no program can see.  Where it defines __wrap_NAME,
+# the kernel's other files call that function in place of NAME, which is __real_NAME to it (ld(1), --wrap).
 ifneq ($(LAB_OUT),)
 L := $(LAB_OUT)
-LAB_SRC := $(patsubst $(L)/src/%,%,$(sort $(shell find $(L)/src -name '*.c')))
+LAB_SRC := $(patsubst $(L)/src/%,%,$(sort $(shell find $(L)/src -name '*.[cS]')))
 LAB_TESTS := $(sort $(wildcard labs/$(LAB)/tests/*.c))
 LAB_COMMON := $(sort $(wildcard labs/common/*.c))
+LAB_IN_KERNEL := $(sort $(wildcard labs/$(LAB)/tests/kernel/*.c))
 
 # $(1): a part of weft, $(2): its sources.  Their objects; a file of the student's that replaces none comes too.
 LAB_OBJECTS = $(foreach s,$(filter-out $(LAB_SRC),$(2)),$(B)/$(s).o) $(patsubst %,$(L)/%.o,$(filter $(1)/%,$(LAB_SRC)))
-LAB_K_OBJ := $(call LAB_OBJECTS,kernel,$(K_SRC))
+LAB_K_OBJ := $(call LAB_OBJECTS,kernel,$(K_SRC)) $(LAB_IN_KERNEL:%=$(B)/%.o)
+ifneq ($(LAB_IN_KERNEL),)
+LAB_WRAP := $(patsubst __wrap_%,--wrap=%,$(sort $(shell grep -oh '__wrap_[a-z0-9_]*' $(LAB_IN_KERNEL))))
+endif
 LAB_LT_OBJ := $(call LAB_OBJECTS,libthread,$(LT_SRC))
 LAB_REPLACES = $(filter $(1)/%,$(LAB_SRC))
 
@@ -28,6 +35,9 @@ LAB_LT_CC = $(Q)mkdir -p $(@D) && $(CC) $(LT_CFLAGS) -Wno-error -iquote $(dir li
 $(L)/kernel/%.c.includes: $(L)/src/kernel/%.c
 	$(LAB_K_CC) -M -MF $@ $<
 
+$(L)/kernel/%.S.includes: $(L)/src/kernel/%.S
+	$(LAB_K_CC) -M -MF $@ $<
+
 $(L)/libthread/%.c.includes: $(L)/src/libthread/%.c
 	$(LAB_LT_CC) -M -MF $@ $<
 
@@ -35,13 +45,19 @@ $(L)/libthread/%.c.includes: $(L)/src/libthread/%.c
 $(L)/kernel/%.c.s: $(L)/src/kernel/%.c $(B)/weft.elf
 	$(LAB_K_CC) -S -o $@ $<
 
+$(L)/kernel/%.S.s: $(L)/src/kernel/%.S $(B)/weft.elf
+	$(LAB_K_CC) -E -o $@ $<
+
 $(L)/libthread/%.c.s: $(L)/src/libthread/%.c $(SYSROOT)/lib/libthread.a
 	$(LAB_LT_CC) -S -o $@ $<
 
 $(L)/%.c.o: $(L)/%.c.s
 	$(Q)$(CC) -c -o $@ $<
 
-lab-tests: $(LAB_TESTS:%=$(B)/%.o) $(LAB_COMMON:%=$(B)/%.o)
+$(L)/%.S.o: $(L)/%.S.s
+	$(Q)$(CC) -c -o $@ $<
+
+lab-tests: $(LAB_TESTS:%=$(B)/%.o) $(LAB_COMMON:%=$(B)/%.o) $(LAB_IN_KERNEL:%=$(B)/%.o)
 lab-includes: $(LAB_SRC:%=$(L)/%.includes)
 lab-code: $(LAB_SRC:%=$(L)/%.s)
 
@@ -49,7 +65,7 @@ lab-code: $(LAB_SRC:%=$(L)/%.s)
 
 ifneq ($(call LAB_REPLACES,kernel),)
 $(L)/pass1.elf: $(LAB_K_OBJ) $(K_LDSCRIPT)
-	$(Q)$(LD) $(K_LDFLAGS) -T $(K_LDSCRIPT) -o $@ $(LAB_K_OBJ)
+	$(Q)$(LD) $(K_LDFLAGS) $(LAB_WRAP) -T $(K_LDSCRIPT) -o $@ $(LAB_K_OBJ)
 
 $(L)/ksyms.S: $(L)/pass1.elf tools/ksyms.py
 	$(Q)$(NM) -n $< | $(PYTHON) tools/ksyms.py > $@.new && mv $@.new $@
@@ -58,7 +74,7 @@ $(L)/ksyms.o: $(L)/ksyms.S
 	$(Q)$(CC) -c -o $@ $<
 
 $(L)/weft.elf: $(L)/ksyms.o
-	$(Q)$(LD) $(K_LDFLAGS) -T $(K_LDSCRIPT) -o $@ $(LAB_K_OBJ) $<
+	$(Q)$(LD) $(K_LDFLAGS) $(LAB_WRAP) -T $(K_LDSCRIPT) -o $@ $(LAB_K_OBJ) $<
 else
 $(L)/weft.elf: $(B)/weft.elf
 	$(Q)mkdir -p $(@D) && ln -sf $(abspath $<) $@
@@ -78,6 +94,10 @@ $(B)/labs/%.c.o: labs/%.c user/user.mk $(NEWLIB)/stamp
 	$(Q)mkdir -p $(@D) && $(CC) $(U_CFLAGS) -Ilabs/common -Itests/guest -MMD -MP -MF $@.$$$$.d -MT $@ \
 		-c -o $@.$$$$ $< && mv -f $@.$$$$.d $(@:.o=.d) && mv -f $@.$$$$ $@
 
+$(B)/labs/$(LAB)/tests/kernel/%.c.o: labs/$(LAB)/tests/kernel/%.c kernel/kernel.mk
+	$(Q)mkdir -p $(@D) && $(CC) $(K_CFLAGS) -iquote kernel/cpu -MMD -MP -MF $@.$$$$.d -MT $@ -c -o $@.$$$$ $< && \
+		mv -f $@.$$$$.d $(@:.o=.d) && mv -f $@.$$$$ $@
+
 # $(1): the source of a program.
 define LAB_PROGRAM
 $(L)/bin/$(basename $(notdir $(1))): $(B)/$(1).o $(LAB_COMMON:%=$(B)/%.o) $(LAB_LIBRARY) $(U_LIBS)
@@ -92,5 +112,5 @@ $(L)/initrd.cpio: $(B)/initrd.cpio
 lab: $(L)/weft.elf $(L)/initrd.cpio $(foreach t,$(LAB_TESTS),$(L)/bin/$(basename $(notdir $(t))))
 .PHONY: lab lab-tests lab-code lab-includes
 
--include $(LAB_TESTS:%=$(B)/%.d) $(LAB_COMMON:%=$(B)/%.d)
+-include $(LAB_TESTS:%=$(B)/%.d) $(LAB_IN_KERNEL:%=$(B)/%.d) $(LAB_COMMON:%=$(B)/%.d)
 endif

@@ -18,7 +18,8 @@ FIGURE: Shape = {"name": str, "full": int, "none": int}
 TEST: Shape = {
     "name": str, "title": str, "points": NUMBER, "hidden_points": NUMBER, "program": str, "arguments": str,
     "smp": list, "model": str, "options": str, "quantum": list, "engine": str, "seeds": int, "hidden_seeds": int,
-    "draw": dict, "limit_ms": int, "figure": FIGURE, "mem": str}
+    "draw": dict, "limit_ms": int, "figure": FIGURE, "mem": str,
+    "append": str}
 SHAPE: Shape = {"title": str, "number": int, "paper": str, "replaces": dict, "tests": list}
 
 
@@ -43,6 +44,7 @@ class Variant:
     smp: int
     quantum: int
     argv: tuple[str, ...]
+    append: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Test:
     draw: dict[str, tuple[int, int]] = field(default_factory=dict)
     limit_ms: int = 100
     mem: str = "128M"
+    append: str = ""  # words for the kernel's command line
     figure: Figure | None = None
 
     def variants(self, lab: str, secret: str, count: int) -> list[Variant]:
@@ -78,8 +81,9 @@ class Test:
         smp = self.smp[number % len(self.smp)]
         quantum, seed = chance.choice(self.quantum), chance.randrange(1, 2**32)
         values = {name: chance.randint(*ends) for name, ends in self.draw.items()}
-        return Variant(number, seed, smp, quantum,
-                       (self.program, *shlex.split(self.arguments.format_map(values | {"smp": smp}))))
+        values["smp"] = smp
+        arguments = shlex.split(self.arguments.format_map(values))
+        return Variant(number, seed, smp, quantum, (self.program, *arguments), self.append.format_map(values))
 
 
 @dataclass(frozen=True)
@@ -166,7 +170,7 @@ def _test(read: Reader, folder: Path, number: int, data: Table) -> Test:
         if not all(isinstance(one, int) and one > 0 for one in data.get(name, [1])) or data.get(name) == []:
             read.fail(f"{where}: {name}", "a list of numbers is needed")
     more: Table = {name: data[name] for name in ("model", "options", "engine", "seeds", "hidden_seeds",
-                                                 "hidden_points", "limit_ms", "mem") if name in data}
+                                                 "hidden_points", "limit_ms", "mem", "append") if name in data}
     more |= {name: tuple(data[name]) for name in ("smp", "quantum") if name in data}
     test = Test(data["name"], data["title"], data["program"], data.get("arguments", ""), data["points"],
                 draw={name: (ends[0], ends[1]) for name, ends in draw.items()},

@@ -23,7 +23,7 @@ CPU_SECONDS = 120  # of the host's cores for one run, if the guest does not come
 MOST_OUTPUT = 1 << 18  # bytes
 TOLD = 40  # lines of output in a detail
 LINE = re.compile(r"lab (\d+) (\S+) (ok|failed|figure|end) (.*) ([0-9a-f]{16})")  # labs/common/labtest.h
-
+IN_KERNEL = "weft: panic: lab: "  # what a lab's test in the kernel says (labs.mk)
 BY_GUEST = re.compile(r"QEMU ended with status \d+")  # without a word of QEMU's: the kernel has written to its port
 
 
@@ -75,7 +75,7 @@ def machine(test: Test, variant: Variant, built: Built, program: Path) -> Machin
     """That plays this run.  program: the test's, as a file of the host."""
     return Machine(argv=list(variant.argv), smp=variant.smp, mem=test.mem, model=test.model, options=test.options,
                    files=[f"{program}:/host/{test.program}"], timing="exact", engine=test.engine, seed=variant.seed,
-                   quantum=variant.quantum, until=test.limit_ms, build=built.folder,
+                   quantum=variant.quantum, until=test.limit_ms, build=built.folder, append=variant.append,
                    cpu_limit=CPU_SECONDS, most_output=MOST_OUTPUT)
 
 
@@ -85,6 +85,7 @@ def repeat(test: Test, variant: Variant, folder: Path) -> str:
             "--model", test.model, *(["--options", test.options] if test.options else []),
             *(["--engine", test.engine] if test.engine != ENGINES[0] else []), "--seed", str(variant.seed),
             "--quantum", str(variant.quantum), "--until", str(test.limit_ms),
+            *(["--append", variant.append] if variant.append else []),
             "--file", str(folder / "bin" / test.program), "--", *variant.argv]
     lines = [["tools/weft", "run", *said]]
     if test.engine == ENGINES[0]:  # QEMU records machines of one processor
@@ -128,6 +129,8 @@ def _reason(test: Test, result: Result, told: Told) -> str:
 
 def _panic(result: Result) -> str:
     lines = [line.strip() for line in result.panic.splitlines() if line.strip()]
+    if lines and lines[0].startswith(IN_KERNEL):
+        return lines[0].removeprefix(IN_KERNEL)
     return f"the kernel panics: {lines[0]}" if lines else result.error
 
 
