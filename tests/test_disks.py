@@ -1,4 +1,4 @@
-"""Copies of the RAM disk that one guest leaves to the next: each guest has exactly its own bytes."""
+"""Copies of the RAM disk for the guests of a process, one after the other: each guest has exactly its own bytes."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Copies of the initial RAM disk, which one guest leaves to the next.
+"""Copies of the initial RAM disk for the guests of a process, one after the other.
 
 A guest's RAM disk is the build's archive, and behind it a short one with the files of this run.  QEMU takes
 one file.  To copy the build's archive, 16 MB, takes the host 10 ms, a tenth of a guest's start.  A process that
@@ -86,7 +86,7 @@ class Disks:
     def _made(self) -> Path:
         """The directory of the free copies: it ends with this process.  Raises OSError."""
         if self._directory is None:
-            from .machine import HostError  # both modules import this one
+            from .machine import HostError  # both modules import disks
             from .workdir import WorkDirectory
 
             try:
