@@ -77,8 +77,9 @@ VALUES = {
     "figure": {  # of the program micro
         "null_syscall": "system call that does nothing", "mutex": "mutex, lock and unlock",
         "mutex_contended": "mutex that all CPUs want", "rwlock_read": "read-write lock, for reading",
-        "semaphore": "semaphore, post and wait", "getspecific": "pthread_getspecific",
-        "ui_mutex": "mutex of UNIX International, lock and unlock", "ui_getspecific": "thr_getspecific",
+        "semaphore": "semaphore, post and wait", "getspecific": "thread-specific data, read",
+        "ui_mutex": "mutex of UNIX International, lock and unlock",
+        "ui_getspecific": "thread-specific data of UNIX International, read",
         "create_join": "thread, create and join", "yield_pair": "yield to another thread and back",
         "nanosleep_zero": "nanosleep of no length",
         "semaphore_round_trip": "round trip by semaphores",
