@@ -48,6 +48,10 @@ def gdb(weft, tmp_path):
 
 
 MEMORY = 48 << 20
+# QEMU hands the firmware the first 8 KiB of the kernel's file, and keeps no copy: at a start anew the firmware
+# reads what QEMU has on its stack there since (x86_load_linux), and leaves it at address 0.  The kernel uses
+# nothing of the first megabyte.
+HEADER = 8192
 RFLAGS = 17 * 16  # digits before it: 17 registers of 8 bytes
 UNDEFINED = 1 << 2 | 1 << 4 | 1 << 7 | 1 << 11  # PF, AF, SF, OF
 
@@ -87,7 +91,7 @@ class Session:
         place = self.place()
         self.ask("qRcmd," + b"info version".hex())  # makes QEMU go where the debugger believes to be
         assert (self.registers(), self.replay.place) == (registers, place)
-        self.replay.monitor(f'pmemsave 0 {MEMORY} "{self._image}"')
+        self.replay.monitor(f'pmemsave {HEADER} {MEMORY - HEADER} "{self._image}"')
         memory = hashlib.sha1(self._image.read_bytes()).hexdigest()
         return (place, self.register(registers, 16)), registers, stack, memory
 
