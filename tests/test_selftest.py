@@ -1,7 +1,7 @@
 """The self-test of exact timing accepts each machine that the host command can make, and finds each
 fault that it is there for.
 
-It costs a tenth of a second, so it is part of each boot: `true` is enough to run it.
+It costs a hundredth of a second, so it is part of each boot: `true` is enough to run it.
 """
 
 import pytest

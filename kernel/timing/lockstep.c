@@ -449,14 +449,15 @@ static void begin_windows(struct cpu *c)
 }
 
 /*
- * Programs begin at a full millisecond, when all other CPUs are idle.  So neither the length of the
- * self-test nor a change of its code moves a figure.
+ * Programs begin at a full millisecond, when all other CPUs are idle, and in the same phase of the
+ * clock's ticks.  So neither the length of the self-test nor a change of its code moves a figure.
  */
 static void leave_selftest(void)
 {
 	const hrtime_t ms = 1000000, others = ms / 2; /* more than they take to become idle */
+	const hrtime_t rest = to_ns(lockstep_selftest_rest());
 
-	exact_advance((time_now() + others) / ms * ms + ms);
+	exact_advance((time_now() + rest + others) / ms * ms + ms);
 	rounds_begin();
 	lockstep_op(LS_RESCHED);
 }

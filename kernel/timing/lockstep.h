@@ -59,6 +59,8 @@ void lockstep_send(struct cpu *to, unsigned vec);
 void lockstep_selftest_init(uint64_t quantum, uint64_t longest_round);
 void lockstep_selftest_begin(void);
 void lockstep_selftest(void);
+/* The instructions between its end and the time at which programs may begin. */
+uint64_t lockstep_selftest_rest(void);
 /* At each window of c that begins meanwhile, outside of windows. */
 void lockstep_selftest_look(const struct cpu *c);
 void lockstep_selftest_judge(uint64_t short_windows, uint64_t long_windows);

@@ -14,7 +14,8 @@
 #include "lockstep.h"
 
 #define SELFTEST_ROUNDS 1000  /* at most, and */
-#define SELFTEST_WINDOWS 4000 /* of all CPUs, because each costs the host time */
+#define SELFTEST_WINDOWS 1000 /* of all CPUs, because each costs the host time */
+#define SELFTEST_TIMED 4000   /* so many windows would take the time before programs begin */
 #define SELFTEST_PROBED 1000  /* turns that pass a probe point, at most */
 
 #define SELFTEST_POINT PROBE_ASM("selftest", "turns", "%[turns]", "$0", "$0", "8", "4", "4")
@@ -104,17 +105,31 @@ void lockstep_selftest_init(uint64_t quantum, uint64_t longest_round)
 	selftest_thousands = boot_option_num("selftest", 0);
 }
 
+/* The instructions of each CPU in a test of so many windows.  If rounds are long there are fewer of
+ * them; two rounds contain the end of a window. */
+static uint64_t selftest_length(uint64_t windows)
+{
+	uint64_t rounds = MIN(SELFTEST_ROUNDS, windows / ncpu);
+
+	return MAX(rounds * MIN(selftest_quantum, 1000ull), 2 * selftest_quantum);
+}
+
 /* CPU 0 calls it before the others begin. */
 void lockstep_selftest_begin(void)
 {
-	/* If rounds are long there are fewer of them; two rounds contain the end of a window. */
-	uint64_t rounds = MIN(SELFTEST_ROUNDS, SELFTEST_WINDOWS / ncpu);
-	uint64_t length = MAX(rounds * MIN(selftest_quantum, 1000ull), 2 * selftest_quantum);
+	uint64_t length = selftest_length(SELFTEST_WINDOWS);
 
 	if (selftest_thousands != 0)
 		length = selftest_thousands * 1000;
 	selftest_probed = MIN(SELFTEST_PROBED, length / 8);
 	selftest_turns = (length - 4 * selftest_probed) / 2;
+}
+
+uint64_t lockstep_selftest_rest(void)
+{
+	if (selftest_thousands != 0)
+		return 0;
+	return selftest_length(SELFTEST_TIMED) - selftest_length(SELFTEST_WINDOWS);
 }
 
 void lockstep_selftest(void)
