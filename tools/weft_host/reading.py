@@ -110,17 +110,19 @@ def check_pair(read: Reader, experiment: Experiment, where: str, pair: Any) -> N
     if not isinstance(pair, list) or len(pair) != 2 or pair[0] == pair[1]:
         read.fail(where, f"two configurations are a pair, not {pair!r}")
     for name in pair:
-        if name not in experiment.configurations:
+        if not isinstance(name, str) or name not in experiment.configurations:
             read.fail(where, f"there is no configuration {name!r}")
 
 
 def check_selection(read: Reader, experiment: Experiment, where: str, selection: Any) -> None:
-    """Each key is an axis; values of configuration exist."""
+    """Each key is an axis and has one value, which the axis has."""
     if not isinstance(selection, dict):
         read.fail(where, "not a table")
     if "experiment" in selection:  # another's: looked at when its results are
         return
     for key, value in selection.items():
+        if isinstance(value, (list, dict)):
+            read.fail(where, f"{key}: one value is needed, not {value!r}")
         if key in ("value", "statistic", "seed"):
             continue
         if key not in experiment.axes:
