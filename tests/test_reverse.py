@@ -48,9 +48,9 @@ def gdb(weft, tmp_path):
 
 
 MEMORY = 48 << 20
-# QEMU hands the firmware the first 8 KiB of the kernel's file, and keeps no copy: at a start anew the firmware
-# reads what QEMU has on its stack there since (x86_load_linux), and leaves it at address 0.  The kernel uses
-# nothing of the first megabyte.
+# QEMU hands the firmware the first 8 KiB of the kernel's file, and keeps no copy.  When the machine starts
+# again, the firmware reads what QEMU has on its stack there since (x86_load_linux), and leaves it at
+# address 0.  The kernel uses nothing of the first megabyte.
 HEADER = 8192
 RFLAGS = 17 * 16  # digits before it: 17 registers of 8 bytes
 UNDEFINED = 1 << 2 | 1 << 4 | 1 << 7 | 1 << 11  # PF, AF, SF, OF
