@@ -45,6 +45,17 @@ def test_every_document_is_a_page(pages):
     assert {"index.html", "mutex-lock.html", "reading.html", "contributing.html"} <= names
 
 
+def test_every_handout_is_a_page(pages):
+    """And all pages lead to it."""
+    handouts = sorted((TOP / "labs").glob("*/handout.md"))
+    assert len(handouts) >= 5
+    for path in handouts:
+        page = f"lab-{path.parent.name}.html"
+        assert page in {path.name for path in pages}
+        assert all(page in shown.links for path, shown in pages.items()
+                   if path.suffix == ".html" and path.name != "404.html" and path.parent.name != "bugs")
+
+
 def test_links_resolve(pages):
     seen = 0
     for path, page in pages.items():
@@ -86,11 +97,13 @@ FILE = re.compile(r"`((?:kernel|libthread|user|tests|tools|docs)/[\w./-]+\.\w+)`
 
 
 def test_files_that_documents_name_are_there():
-    """CONTRIBUTING's recipes and the reading list among them.  NAME stands for any."""
+    """CONTRIBUTING's recipes and the reading list among them; a handout names files of its lab, too.
+    NAME stands for any."""
     seen = 0
     for document in site.pages():
         for name in FILE.findall((TOP / document).read_text()):
             if "NAME" not in name:
-                assert (TOP / name).is_file(), f"{document}: {name}"
+                assert any((folder / name).is_file() for folder in (TOP, (TOP / document).parent)), \
+                    f"{document}: {name}"
                 seen += 1
     assert seen > 40

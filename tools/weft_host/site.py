@@ -30,10 +30,12 @@ def add_options(parser):
 
 
 def pages():
-    """{document: page} of all; a planted bug is shown as it is."""
+    """{document: page} of all; a planted bug is shown as it is.  Of a lab there is its handout, and no test."""
     bugs = {f"tests/bugs/{path.name}": f"bugs/{path.name}"
             for path in sorted((TOP / "tests/bugs").glob("*.patch"))}
-    return PAGES | bugs | {f"docs/{path.name}": path.name for path in sorted((TOP / "docs").glob("*.md"))}
+    labs = {f"labs/{path.parent.name}/handout.md": f"lab-{path.parent.name}.md"
+            for path in sorted((TOP / "labs").glob("*/handout.md"))}
+    return PAGES | bugs | labs | {f"docs/{path.name}": path.name for path in sorted((TOP / "docs").glob("*.md"))}
 
 
 def pictures():
