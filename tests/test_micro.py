@@ -33,3 +33,13 @@ def test_what_came_before(guest, model):
     for figure, instructions in figures.items():
         target = micro.TARGETS[micro.without_prelude(figure)][micro.MODELS.index(model)]
         assert instructions <= target, f"{figure}: {instructions} instructions"
+
+
+@pytest.mark.parametrize("cpus", [1, 2])
+def test_one_lwp_measures_what_it_can(guest, cpus):
+    """Model n1 leaves out the figures of threads that wait on LWPs of their own, and says so when asked for one."""
+    measured = dict(micro.parse(guest(["micro"], timing="exact", smp=cpus, model="n1").output, cpus))
+    assert "semaphore_round_trip" in measured and "create_join" in measured
+    assert "park_unpark_round_trip" not in measured
+    asked = guest(["micro", "kobj_event_round_trip"], timing="exact", smp=cpus, model="n1")
+    assert asked.status == 2 and "kobj_event_round_trip: wants two LWPs, and model n1 has one" in asked.output

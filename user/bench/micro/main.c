@@ -9,7 +9,8 @@
  *
  * where CPUS is the number of CPUs of the machine.  In exact timing, at the default speed of 1,000
  * million instructions a second, nanoseconds are instructions.  Without arguments it
- * measures all figures that are defined for this number of CPUs.
+ * measures all figures that are defined for this number of CPUs; in model n1, those that a single LWP can
+ * measure.
  *
  * A figure is the mean over many turns of a loop.  Nothing is subtracted.  A figure includes the
  * loop itself (two instructions, and the passing of the arguments).  It also includes the two calls
@@ -37,7 +38,8 @@ extern char **environ;
 #define ONE ON(1)
 #define ONE_OR_TWO (ON(1) | ON(2))
 #define SEVERAL (ON(2) | ON(4) | ON(8))
-#define AGAIN 1u /* on one CPU, measured after an earlier pair, too */
+#define AGAIN 1u        /* on one CPU, measured after an earlier pair, too */
+#define TWO_LWPS ON(31) /* its threads wait for each other, each on an LWP of its own */
 
 static const struct figure {
 	const char *name;
@@ -69,19 +71,20 @@ static const struct figure {
 	/* Only on request: the figures of threads that compete for one lock are not stable. */
 	{"malloc_contended", 0, malloc_contended, 6400, 640},
 	{"malloc_contended_mt", ON(4), malloc_contended, 6400, 640},
-	{"park_unpark_round_trip", AGAIN | ONE_OR_TWO, park_unpark, 1000, 0},
-	{"park_handoff_round_trip", AGAIN | ONE_OR_TWO, park_handoff, 1000, 0},
+	{"park_unpark_round_trip", TWO_LWPS | AGAIN | ONE_OR_TWO, park_unpark, 1000, 0},
+	{"park_handoff_round_trip", TWO_LWPS | AGAIN | ONE_OR_TWO, park_handoff, 1000, 0},
 	{"lwp_mutex", ONE, lwp_mutex, 2000, 20},
 	{"shared_mutex", ONE, shared_mutex, 20000, 20},
 	{"robust_mutex", ONE, robust_mutex, 20000, 20},
-	{"shared_semaphore_round_trip", AGAIN | ONE_OR_TWO, shared_sema_round_trip, 8000, 0},
+	{"shared_semaphore_round_trip", TWO_LWPS | AGAIN | ONE_OR_TWO, shared_sema_round_trip, 8000,
+	 0},
 	{"kobj_mutex", ONE, kobj_mutex, 2000, 20},
-	{"kobj_event_round_trip", AGAIN | ONE_OR_TWO, kobj_event_round_trip, 8000, 0},
+	{"kobj_event_round_trip", TWO_LWPS | AGAIN | ONE_OR_TWO, kobj_event_round_trip, 8000, 0},
 	{"lwp_create_exit", ONE, lwp_create_exit, 500, 20},
 	{"page_fault", ONE, page_fault, 1000, 100},
 	{"mmap_munmap", ONE, map_unmap, 1000, 20},
 	{"mmap_touch_munmap", ONE, map_touch_unmap, 500, 20},
-	{"tlb_shootdown", ONE | SEVERAL, tlb_shootdown, 300, 0},
+	{"tlb_shootdown", TWO_LWPS | ONE | SEVERAL, tlb_shootdown, 300, 0},
 	{"spawn_wait", ONE, spawn_wait, 40, 2},
 };
 #define NFIGURES (sizeof(figures) / sizeof(figures[0]))
@@ -94,11 +97,21 @@ void must(int error, const char *what)
 	}
 }
 
+/* Model n1 has one LWP: a thread that sleeps in the kernel, or waits in a loop, stops the thread that it waits for. */
+static bool can_be_measured(const struct figure *f)
+{
+	const char *model = getenv("LIBTHREAD");
+
+	return !(f->cpus & TWO_LWPS) || model == NULL || strcmp(model, "n1") != 0;
+}
+
 /* Prints hundredths, rounded, because a figure of a few instructions needs them. */
 static void measure(const struct figure *f, const char *before)
 {
 	int64_t hundredths;
 
+	if (!can_be_measured(f))
+		errx(2, "%s: wants two LWPs, and model n1 has one", f->name);
 	if (before != NULL && !prelude(before))
 		errx(2, "-p: pair, fork, sleep or idle, not %s", before);
 	if (f->before != 0)
@@ -161,7 +174,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	for (size_t i = 0; i < NFIGURES; i++)
-		if (__ncpu < 32 && figures[i].cpus & ON(__ncpu)) {
+		if (__ncpu < 31 && figures[i].cpus & ON(__ncpu) && can_be_measured(&figures[i])) {
 			measure_in_child(&figures[i], before);
 			if (before == NULL && __ncpu == 1 && figures[i].cpus & AGAIN)
 				measure_in_child(&figures[i], "pair");
