@@ -83,6 +83,20 @@ def test_grid_of_machines_and_condition(load):
     assert points == {(1, 1), (1, 2), (4, 1), (4, 2), (8, 2)}
 
 
+def test_a_condition_on_which_points_are_repeated(load):
+    one = load(GOOD.replace('figure =', 'repeated = "threads <= 4"\nfigure ='))
+    seeds = {}
+    for run in one.runs(True):
+        seeds.setdefault(run.parameters["threads"], []).append(run.seed)
+    assert seeds == {1: [1, 2] * 2, 4: [1, 2] * 2, 8: [1] * 2}
+
+
+def test_a_quick_form_without_seeds(load):
+    one = load(GOOD.replace("seeds = [7]", "seeds = []"))
+    assert {run.seed for run in one.runs(False)} == {None}
+    assert {run.seed for run in one.runs(True)} == {1, 2}
+
+
 def test_several_grids(load):
     one = load(GOOD.replace("[parameters]", "[[parameters]]") + "")
     assert len(one.runs(True)) == 12
@@ -141,6 +155,7 @@ def test_several_grids(load):
     ('{threads}', '{threads:x.y}', "arguments: for bound: Invalid format"),
     ('figure =', 'when = "threads > 8"\nfigure =', "when: no run is left"),
     ('figure =', 'when = "threads > \'x\'"\nfigure =', "not supported"),
+    ('figure =', 'repeated = "thread > 1"\nfigure =', "repeated: is about parameters of the grid"),
 ])
 def test_what_is_wrong_is_said(load, old, new, why):
     assert old in GOOD

@@ -75,7 +75,7 @@ TOP: Shape = {
     "patterns": list, "module": str, "figure": str, "better": str, "unit": str, "keys": list,
     "host": bool, "names": dict, "units": dict, "derive": dict, "states": dict,
     "run": SETTINGS | {"seeds": (int, list)},
-    "parameters": (dict, list), "when": str, "configurations": dict, "quick": QUICK,
+    "parameters": (dict, list), "when": str, "repeated": str, "configurations": dict, "quick": QUICK,
     "tables": list, "plots": list, "claims": list,
 }
 
@@ -165,6 +165,7 @@ class Experiment:
     run: Table = field(default_factory=dict)
     parameters: list[Table] = field(default_factory=lambda: [{}])
     when: Formula | None = None
+    repeated: Formula | None = None  # which points run with each seed; the others run with the first one
     configurations: dict[str, Configuration] = field(default_factory=dict)
     quick: Table = field(default_factory=dict)
     tables: list[Table] = field(default_factory=list)
@@ -199,7 +200,8 @@ class Experiment:
         return [self._run(self.configurations[name], point, seed, quick.get("run", {}))
                 for grid in chosen for point in _points(grid)
                 if self.when is None or self.when(point)
-                for name in names for seed in seeds]
+                for name in names
+                for seed in (seeds if self.repeated is None or self.repeated(point) else seeds[:1])]
 
     def _run(self, configuration: Configuration, point: Table, seed: int | None, more: Table) -> Run:
         settings = PRESET | {k: v for k, v in (self.run | more).items() if k != "seeds"}
@@ -250,8 +252,9 @@ def load(path: str | Path) -> Experiment:
     _read_grid(read, data)
     _read_configurations(read, data)
     data["parameters"] = grids(data.get("parameters", {}))
-    if "when" in data:
-        data["when"] = read.formula("when", data["when"])
+    for key in ("when", "repeated"):
+        if key in data:
+            data[key] = read.formula(key, data[key])
     data["derive"] = {name: read.formula(f"derive.{name}", text)
                       for name, text in data.get("derive", {}).items()}
     data["states"] = {name: read.formula(f"states.{name}", text)
@@ -368,7 +371,7 @@ def _read_grid(read: Reader, data: Table) -> None:
             read.grid(where, grid, SETTINGS)
     for where, part in (("run", data.get("run", {})), ("quick", data.get("quick", {}))):
         if "seeds" in part:
-            read.seeds(f"{where}.seeds", part["seeds"])
+            read.seeds(f"{where}.seeds", part["seeds"], none=where == "quick")
     read.shape("quick.run", data.get("quick", {}).get("run", {}), SETTINGS)
 
 
@@ -405,8 +408,9 @@ def _check_names(read: Reader, experiment: Experiment) -> None:
             for one in fields:
                 if one is not None and one not in values:
                     read.fail("arguments", f"no parameter {one!r} for configuration {name!r}")
-            if experiment.when and not experiment.when.names <= set(grid):
-                read.fail("when", "is about parameters of the grid alone")
+            for key, formula in (("when", experiment.when), ("repeated", experiment.repeated)):
+                if formula and not formula.names <= set(grid):
+                    read.fail(key, "is about parameters of the grid alone")
 
 
 def _read_views(read: Reader, experiment: Experiment) -> None:

@@ -88,8 +88,9 @@ class Reader:
                 if kind and not isinstance(kind, dict) and not isinstance(value, kind):
                     self.fail(f"{where}.{name}", f"{_name_of(kind)} is needed, not {value!r}")
 
-    def seeds(self, where: str, seeds: int | list[Any]) -> None:
-        good = seeds > 0 if isinstance(seeds, int) else bool(seeds) and all(
+    def seeds(self, where: str, seeds: int | list[Any], none: bool = False) -> None:
+        """none: whether an empty list may say that there are no seeds, in place of those of [run]."""
+        good = seeds > 0 if isinstance(seeds, int) else (none or bool(seeds)) and all(
             isinstance(one, int) and one >= 0 for one in seeds) and len(set(seeds)) == len(seeds)
         if not good:
             self.fail(where, "how many, or a list of different ones, is needed")
