@@ -452,6 +452,7 @@ static volatile uint64_t
 	left_at; /* the thread has changed its LWP here, in the middle of a range */
 static volatile int restarted, not_restarted;
 static bool can_move;
+static volatile uint32_t to_leave; /* the stepped thread waits to be on another LWP than this */
 
 static bool in_a_range(uint64_t rip)
 {
@@ -505,10 +506,17 @@ static void step(int sig, siginfo_t *info, void *context)
 	if (record->nopreempt != 0 || record->nosignal != 0)
 		return;
 	sched_yield();
-	/* In a range, an unbound thread yields until it has moved, if another LWP is there at all. */
+	/*
+	 * In a range, an unbound thread yields until it has moved.  A thread beside it keeps the
+	 * LWP meanwhile, so that only the other LWP can take it.
+	 */
 	inside = in_a_range(uc->rip);
-	for (int i = 0; inside && can_move && i < 1000 && before == lwp_id(); i++)
-		sched_yield();
+	if (inside && can_move) {
+		to_leave = before;
+		while (before == lwp_id())
+			sched_yield();
+		to_leave = 0;
+	}
 	if (before == lwp_id())
 		return;
 	moves++;
@@ -550,6 +558,8 @@ static void *beside(void *arg)
 		if (record->lwpid == (uint32_t)__sys_lwp_self())
 			left_inside |= record->nopreempt | record->nosignal;
 		sched_yield();
+		while (to_leave == lwp_id())
+			__sys_lwp_yield();
 		/* Keeps the LWP, and another one takes what the first has left. */
 		if (one_cpu && turn++ % 2 == 0)
 			select(0, NULL, NULL, NULL,
