@@ -47,6 +47,7 @@ EXACT = {"quantum": 200, "mips": 10}
 EXACT_ITERATIONS = 20_000
 EXACT_DEAR_ITERATIONS = 2_000  # where each costs a sleep and a wake-up on many CPUs
 EXACT_FIXED_ITERATIONS = 20
+EXACT_FIXED_DEAR_ITERATIONS = 10  # test 10 in the quick set
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,8 @@ def measure(ctx, run):
     if run.fixed:
         iterations, where["mem"] = run.iterations, "1G"
     if ctx.timing == "exact":
-        iterations = (EXACT_FIXED_ITERATIONS if run.fixed else
+        iterations = (EXACT_FIXED_DEAR_ITERATIONS if run.fixed and run.shared and not ctx.full else
+                      EXACT_FIXED_ITERATIONS if run.fixed else
                       EXACT_DEAR_ITERATIONS if run.options == "spin=never" or run.shared else
                       EXACT_ITERATIONS)
         return iterations, play(ctx, run.arguments, iterations, **where)
