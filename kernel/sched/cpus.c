@@ -18,12 +18,13 @@
  *
  * Lock order: cpu_lock, proc_tree_lock, p->lock, l->lock, a dispatch queue.
  */
-#include "disp.h"
+#include "queue.h"
 #include <kern/proc.h>
 #include <kern/sync.h>
 #include <kern/timing.h>
 #include <weft/errno.h>
 
+struct pset psets[WEFT_MAXPSET + 1] = {[0].used = true};
 static struct kmutex cpu_lock = KMUTEX_INIT(cpu_lock, "cpu_lock");
 
 static struct cpu *cpu_by_id(int id)
@@ -77,6 +78,25 @@ static void cpu_set_active(struct cpu *c, int set)
 	spin_unlock(&c->dispq->lock, s);
 }
 
+/* Sends the LWPs that wait for c, and may not run there any more, to other CPUs. */
+static void cpu_drain(struct cpu *c)
+{
+	struct dispq *q = c->dispq;
+
+	for (;;) {
+		irqstate_t s = spin_lock(&q->lock);
+		struct lwp *l = runq_first(&q->free);
+		if (l != NULL)
+			dispq_remove(q, l);
+		spin_release(&q->lock);
+		if (l != NULL)
+			sched_place(l);
+		irq_restore(s);
+		if (l == NULL)
+			return;
+	}
+}
+
 /*
  * Does c run an LWP that may not be there?  Takes no lock: a caller that polls under a lock which
  * the LWP needs on its way off might keep it there.  The structure of the LWP is type-stable while
@@ -96,7 +116,7 @@ static void close_cpu(struct cpu *c)
 {
 	__atomic_fetch_and(&psets[c->pset].open, ~(1ull << c->id), __ATOMIC_SEQ_CST);
 	cpu_set_active(c, SET_NONE);
-	sched_drain(c);
+	cpu_drain(c);
 	irqstate_t s = irq_save();
 	resched(c);
 	irq_restore(s);
@@ -340,4 +360,18 @@ uint64_t pset_list(void)
 			found |= 1ull << (i - 1);
 	kmutex_exit(&cpu_lock);
 	return found;
+}
+
+void sched_cpu_load(struct cpu *c, uint32_t *waiting, int32_t *pid, uint32_t *lwpid)
+{
+	/* The structure of the LWP is type-stable.  Its process cannot be freed, because
+	 * proc_tree_lock is held.  The CPU may run another LWP by now: the answer is a snapshot. */
+	irqstate_t s = spin_lock(&proc_tree_lock);
+	struct lwp *l = c->lwp;
+	spin_acquire(&l->lock);
+	*waiting = dispq_count(c->dispq);
+	*pid = l->proc ? l->proc->pid : 0;
+	*lwpid = l->proc ? l->id : 0;
+	spin_release(&l->lock);
+	spin_unlock(&proc_tree_lock, s);
 }

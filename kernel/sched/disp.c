@@ -1,5 +1,5 @@
 /*
- * disp.c - the dispatcher: which LWP runs where.
+ * disp.c - the dispatcher: which LWP runs where, and when it leaves its CPU to another.
  *
  * Queues and locks: disp.h.  States: kern/sched.h.  The policy:
  *
@@ -15,25 +15,24 @@
  *	  online, or the one that it is bound to (disp.h, cpus.c).
  */
 #include "queue.h"
-#include <kern/cache.h>
-#include <kern/kstack.h>
 #include <kern/proc.h>
 #include <kern/timing.h>
 #include <kern/upcall.h>
 
-volatile uint64_t idle_cpus;
-struct pset psets[WEFT_MAXPSET + 1] = {[0].used = true};
+/* --- idle CPUs ------------------------------------------------------------------- */
 
-/* --- placement ------------------------------------------------------------------- */
-
-/* The CPUs that l may run on, bit by bit: never none. */
-static uint64_t cpus_for(const struct lwp *l)
-{
-	return l->bound == PBIND_NONE ? psets[l->pset].open : 1ull << l->bound;
-}
+/*
+ * CPUs without work, bit by bit.
+ *
+ * *Race:* a CPU finds no work and goes idle, a waker puts an LWP on a queue; *without this:* the
+ * LWP waits although a CPU is idle; *closed by:* the CPU sets its bit, and then looks at all queues
+ * once more.  The waker inserts the LWP, and then looks at the bits.  Both are sequentially
+ * consistent, so at least one of the two sees the other.
+ */
+static volatile uint64_t idle_cpus;
 
 /* Claiming clears the bit, so that two wake-ups in a row go to two CPUs. */
-struct cpu *claim_idle_of(unsigned prefer, uint64_t among)
+static struct cpu *claim_idle_of(unsigned prefer, uint64_t among)
 {
 	uint64_t idle = __atomic_load_n(&idle_cpus, __ATOMIC_SEQ_CST) & among;
 	while (idle) {
@@ -46,6 +45,23 @@ struct cpu *claim_idle_of(unsigned prefer, uint64_t among)
 		idle = old & among & ~(1ull << id);
 	}
 	return NULL;
+}
+
+/* Claims an idle CPU of `among`, preferably the CPU `prefer`.  This CPU is going to look at all
+ * queues.  NULL: none is idle. */
+static inline struct cpu *claim_idle(unsigned prefer, uint64_t among)
+{
+	if (__builtin_expect((__atomic_load_n(&idle_cpus, __ATOMIC_SEQ_CST) & among) == 0, 1))
+		return NULL;
+	return claim_idle_of(prefer, among);
+}
+
+/* --- placement ------------------------------------------------------------------- */
+
+/* The CPUs that l may run on, bit by bit: never none. */
+static uint64_t cpus_for(const struct lwp *l)
+{
+	return l->bound == PBIND_NONE ? psets[l->pset].open : 1ull << l->bound;
 }
 
 /* How many LWPs share the CPU. */
@@ -194,27 +210,6 @@ void sched_place(struct lwp *l)
 	place_on_queue(l, PLACE_ANY);
 }
 
-void sched_change(struct lwp *l, void (*change)(struct lwp *, void *), void *arg)
-{
-	struct dispq *q = dispq_lock_of(l);
-	bool waits = l->state == LWP_ST_RUN;
-	struct cpu *on = l->state == LWP_ST_ONPROC ? cpus[l->cpu] : NULL;
-	if (waits)
-		dispq_remove(q, l);
-	change(l, arg);
-	if (on != NULL) {
-		l->slice_left = 0;    /* must_go computes what is left */
-		on->need_resched = 1; /* before l can put itself back (switch.c) */
-	}
-	if (q != NULL)
-		spin_release(&q->lock);
-	PROBE(priority, "lwp new", l, l->pri, 0);
-	if (waits)
-		sched_place(l);
-	else if (on != NULL)
-		resched(on);
-}
-
 void sched_handoff_failed(void)
 {
 	irqstate_t s = irq_save();
@@ -231,53 +226,133 @@ void sched_handoff_failed(void)
 	irq_restore(s);
 }
 
-void sched_cpu_load(struct cpu *c, uint32_t *waiting, int32_t *pid, uint32_t *lwpid)
-{
-	/* The structure of the LWP is type-stable.  Its process cannot be freed, because
-	 * proc_tree_lock is held.  The CPU may run another LWP by now: the answer is a snapshot. */
-	irqstate_t s = spin_lock(&proc_tree_lock);
-	struct lwp *l = c->lwp;
-	spin_acquire(&l->lock);
-	*waiting = dispq_count(c->dispq);
-	*pid = l->proc ? l->proc->pid : 0;
-	*lwpid = l->proc ? l->id : 0;
-	spin_release(&l->lock);
-	spin_unlock(&proc_tree_lock, s);
-}
+/* --- stealing ------------------------------------------------------------------- */
 
-/* --- start-up ------------------------------------------------------------------------- */
-
-void sched_init_cpu(struct cpu *c)
+/*
+ * Moves the best LWP of q that is not bound to the queue of c, this CPU, before its equals.  If it
+ * went behind them, another CPU might steal it again each time before its turn comes.
+ */
+static bool steal_from(struct dispq *q, struct cpu *c)
 {
-	struct dispq *q = kzalloc(sizeof(*q));
-	struct lwp *idle = kzalloc(sizeof(*idle));
-	if (q == NULL || idle == NULL)
-		panic("no memory for CPU %u", c->id);
-	spin_init(&q->lock, "dispatch queue");
-	for (unsigned i = 0; i < NPRI; i++) {
-		list_init(&q->free.list[i]);
-		list_init(&q->tied.list[i]);
+	spin_acquire(&q->lock);
+	struct lwp *l = runq_first(&q->free);
+	if (l == NULL) {
+		spin_release(&q->lock);
+		return false;
 	}
-	q->free.best = q->tied.best = PRI_IDLE;
-	q->slice_end = HRTIME_NEVER;
-	spin_init(&idle->lock, "lwp");
-	idle->sclass = &sys_class;
-	idle->pri = PRI_IDLE;
-	idle->state = LWP_ST_ONPROC;
-	idle->cpu = c->id;
-	idle->bound = c->id;
-	idle->syscall = ~0u;
-	list_init(&idle->runlink);
-	idle->kstack = kstack_alloc();
-	if (idle->kstack == NULL)
-		panic("no stack for CPU %u", c->id);
-	c->dispq = q;
-	c->idle = c->lwp = idle;
-	timerq_init(c);
+	dispq_remove(q, l);
+	spin_release(&q->lock);
+	/* l is on no queue, and still RUN: it belongs to this CPU alone (dispq_lock_of). */
+	spin_acquire(&c->dispq->lock);
+	bool ours = cpu_may_run(c, l);
+	if (ours) {
+		l->cpu = c->id;
+		__atomic_thread_fence(__ATOMIC_RELEASE); /* before the link (dispq_lock_of) */
+		dispq_insert(c->dispq, l, true);
+	}
+	spin_release(&c->dispq->lock);
+	if (!ours) /* one of the two CPUs has just changed sets */
+		sched_place(l);
+	c->nsteal += ours;
+	return ours;
 }
 
-void sched_init(void)
+static uint64_t open_cpus(const struct cpu *c)
 {
-	sched_init_cpu(cpus[0]);
-	sched_open_first(cpus[0]);
+	int set = c->active_set;
+	return set == SET_NONE ? 0 : psets[set].open;
+}
+
+/*
+ * Steals from a queue that has more LWPs than its CPU is about to take.  An idle CPU with one LWP
+ * on its queue has been told, and most likely has the data of this LWP at hand.
+ */
+static bool cpu_steal(struct cpu *c)
+{
+	uint64_t among = open_cpus(c);
+
+	for (unsigned i = 1; i < ncpu; i++) {
+		unsigned id = (c->id + i) % ncpu;
+		struct dispq *q = cpus[id]->dispq;
+		if (among >> id & 1 && runq_count(&q->free) != 0 &&
+		    dispq_count(q) > (running_pri(cpus[id]) == PRI_IDLE) && steal_from(q, c))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * This CPU steals from a queue that is longer than its own by two.  It also steals from a queue
+ * that is longer by one, if the stolen LWP has the priority to run here at once.  That LWP runs for
+ * a slice here, while the LWP that ran here waits.  Another CPU steals the waiting LWP when a slice
+ * ends there.  So five LWPs that compute share four CPUs evenly, although one queue is
+ * always longer.  (In Solaris, LWPs of the low levels go around in this way.)
+ * The lengths and priorities are hints, read without the queues' locks.
+ */
+static void cpu_balance(int pri)
+{
+	struct cpu *c = this_cpu();
+	struct dispq *longest = c->dispq;
+	int own = dispq_count(c->dispq), most = own;
+	uint64_t among = open_cpus(c);
+
+	for (unsigned i = 0; i < ncpu; i++) {
+		int n = dispq_count(cpus[i]->dispq) - (running_pri(cpus[i]) == PRI_IDLE);
+
+		if (among >> i & 1 && n > most) {
+			most = n;
+			longest = cpus[i]->dispq;
+		}
+	}
+	if (most >= own + 2 || (most > own && longest->free.best >= pri))
+		steal_from(longest, c);
+}
+
+/* --- the CPU that runs, and the CPU that is idle ------------------------------------------- */
+
+/*
+ * Should the current LWP leave its CPU?  It should if an LWP of higher priority waits, or if its
+ * slice is over and an LWP of equal priority waits.  At the end of a slice the class may change the
+ * priority.  l->lock held.
+ */
+bool sched_must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_over)
+{
+	bool over = now >= q->slice_end;
+	if (over)
+		l->sclass->slice_used(l);
+	if (over || l->slice_left == 0) { /* 0: its parameters have changed (sched_change) */
+		l->slice_left =
+			over ? (int64_t)sched_slice(l) : sched_slice_rest(l, q->slice_end - now);
+		q->slice_end = now + l->slice_left;
+		timerq_want(q->slice_end);
+	}
+	if (over)
+		cpu_balance(l->pri);
+	*slice_over = over || l->grace & GRACE_OWES;
+	int best = dispq_best(q); /* without the queue's lock: a hint; sched_put_back looks again */
+	return best > l->pri || (*slice_over && best == l->pri);
+}
+
+/* Each CPU ends up here, on its idle LWP. */
+void sched_cpu_main(void)
+{
+	struct cpu *c = this_cpu();
+	uint64_t bit = 1ull << c->id;
+
+	irq_save();
+	sched_open_first(c);
+	for (;;) {
+		__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
+		if (dispq_count(c->dispq) == 0 && !cpu_steal(c)) {
+			hrtime_t start = time_now();
+			timing->idle();
+			c->idle_ns += time_now() - start;
+		}
+		__atomic_fetch_and(&idle_cpus, ~bit, __ATOMIC_SEQ_CST);
+		if (dispq_count(c->dispq) != 0) {
+			spin_acquire(&c->idle->lock);
+			c->idle->state = LWP_ST_SLEEP;
+			sched_switch(MS_SLEEP);
+		}
+	}
 }

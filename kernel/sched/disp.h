@@ -72,29 +72,14 @@ void sched_call_handler(struct lwp *l);
 void sched_place(struct lwp *l);
 /* Makes `c` look at its queue. */
 void resched(struct cpu *c);
-/* A CPU that has started takes LWPs of the default set. */
-void sched_open_first(struct cpu *c);
-/* Sends the LWPs that wait for c, and may not run there any more, to other CPUs. */
-void sched_drain(struct cpu *c);
-
 /*
- * CPUs without work, bit by bit.
- *
- * *Race:* a CPU finds no work and goes idle, a waker puts an LWP on a queue; *without this:* the
- * LWP waits although a CPU is idle; *closed by:* the CPU sets its bit, and then looks at all queues
- * once more.  The waker inserts the LWP, and then looks at the bits.  Both are sequentially
- * consistent, so at least one of the two sees the other.
+ * Should l, the current LWP, leave its CPU, and has its slice ended (*slice_over)?  At the end of a
+ * slice the next one begins, and the CPU may steal an LWP from a longer queue.  q: this CPU's queue.
+ * l->lock held; takes queues' locks.
  */
-extern volatile uint64_t idle_cpus;
-/* Claims an idle CPU of `among`, preferably the CPU `prefer`.  This CPU is going to look at all
- * queues.  NULL: none is idle. */
-struct cpu *claim_idle_of(unsigned prefer, uint64_t among);
-static inline struct cpu *claim_idle(unsigned prefer, uint64_t among)
-{
-	if (__builtin_expect((__atomic_load_n(&idle_cpus, __ATOMIC_SEQ_CST) & among) == 0, 1))
-		return NULL;
-	return claim_idle_of(prefer, among);
-}
+bool sched_must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_over);
+/* start.c: a CPU that has started takes LWPs of the default set. */
+void sched_open_first(struct cpu *c);
 
 /* How many LWPs wait: on rq, and on all of q.  Hints without the lock. */
 static inline unsigned runq_count(const struct runq *rq)
@@ -129,9 +114,6 @@ static inline void timerq_want(hrtime_t when)
  */
 struct dispq *dispq_lock_of(struct lwp *l);
 void timerq_init(struct cpu *c);
-/* Called at the end of a slice: may steal an LWP from a longer queue.  pri: the priority that the
- * LWP on this CPU now has. */
-void sched_balance(int pri);
 /* Every SCHED_LOOK ns on each CPU for which LWPs wait, from timer_interrupt. */
 #define SCHED_LOOK 250000000ull
 void dispq_age(struct cpu *c, hrtime_t now);

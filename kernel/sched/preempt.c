@@ -39,29 +39,6 @@ void sched_slice_check(void)
 }
 
 /*
- * Should the current LWP leave its CPU?  It should if an LWP of higher priority waits, or if its
- * slice is over and an LWP of equal priority waits.  At the end of a slice the class may change the
- * priority.  l->lock held.
- */
-static bool must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_over)
-{
-	bool over = now >= q->slice_end;
-	if (over)
-		l->sclass->slice_used(l);
-	if (over || l->slice_left == 0) { /* 0: its parameters have changed (sched_change) */
-		l->slice_left =
-			over ? (int64_t)sched_slice(l) : sched_slice_rest(l, q->slice_end - now);
-		q->slice_end = now + l->slice_left;
-		timerq_want(q->slice_end);
-	}
-	if (over)
-		sched_balance(l->pri);
-	*slice_over = over || l->grace & GRACE_OWES;
-	int best = dispq_best(q); /* without the queue's lock: a hint; sched_put_back looks again */
-	return best > l->pri || (*slice_over && best == l->pri);
-}
-
-/*
  * Preemption control: delays preemption once, for at most SC_GRACE_TICKS.  If a slice ends
  * meanwhile, the LWP still owes the preemption (GRACE_OWES).  User mode can write the record.  So
  * the kernel reads it once, and trusts it for nothing except this decision.
@@ -120,7 +97,7 @@ static void maybe_preempt(void)
 	c->need_resched = 0;
 	spin_acquire(&l->lock);
 	hrtime_t now = time_now();
-	bool go = must_go(l, q, now, &slice_over);
+	bool go = sched_must_go(l, q, now, &slice_over);
 	/* Preemption control does not keep an LWP on a CPU where it may not run. */
 	go = !cpu_may_run(c, l) || (go && !preempt_hold_off(l, now, slice_over));
 	spin_release(&l->lock);

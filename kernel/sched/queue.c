@@ -1,6 +1,6 @@
 /*
- * queue.c - the rarer operations on dispatch queues: finding the queue of an LWP, lifting
- * LWPs that have waited long.
+ * queue.c - the rarer operations on dispatch queues: finding the queue of an LWP, changing an LWP
+ * wherever it is, lifting LWPs that have waited long.
  *
  * Locks: l->lock, then the queue's.
  */
@@ -23,7 +23,7 @@ static void change_pri(struct dispq *q, struct lwp *l, int pri)
  * *Race:* the same, and this CPU reads l->cpu before l was moved, and the link afterwards; *without
  * this:* it takes l for a member of the old queue; *closed by:* the second look at l->cpu, after
  * the link or the state (acquire).  The other CPU writes l->cpu with the lock of the new queue
- * held, before it links l there (release; disp.c, balance.c).  So if l->cpu still names the queue
+ * held, before it links l there (release; disp.c).  So if l->cpu still names the queue
  * that is locked here, l is on that queue.
  */
 struct dispq *dispq_lock_of(struct lwp *l)
@@ -41,6 +41,27 @@ struct dispq *dispq_lock_of(struct lwp *l)
 		cpu_pause();
 	}
 	return NULL;
+}
+
+void sched_change(struct lwp *l, void (*change)(struct lwp *, void *), void *arg)
+{
+	struct dispq *q = dispq_lock_of(l);
+	bool waits = l->state == LWP_ST_RUN;
+	struct cpu *on = l->state == LWP_ST_ONPROC ? cpus[l->cpu] : NULL;
+	if (waits)
+		dispq_remove(q, l);
+	change(l, arg);
+	if (on != NULL) {
+		l->slice_left = 0;    /* sched_must_go computes what is left */
+		on->need_resched = 1; /* before l can put itself back (switch.c) */
+	}
+	if (q != NULL)
+		spin_release(&q->lock);
+	PROBE(priority, "lwp new", l, l->pri, 0);
+	if (waits)
+		sched_place(l);
+	else if (on != NULL)
+		resched(on);
 }
 
 uint32_t sched_second;
