@@ -366,7 +366,7 @@ static void slices_game(unsigned me)
 	chunk = last = gethrtime();
 	while (n < rounds && all < (int64_t)(rounds + 2) * SLICE && !crew_over) {
 		int64_t now = gethrtime();
-		if (now - last > SLICE / 4) {
+		if (now - last > SLICE / 4 && !crew_over) {
 			long ran = last - chunk, away = now - last;
 			if (n > 0) {
 				EXPECT3(ran > SLICE * 8 / 10 && ran < SLICE * 12 / 10,
@@ -488,6 +488,7 @@ static void closing_game(unsigned me)
 	if (me == 2) {
 		bind_and_look(0);
 		set_priority(40, RT_TQINF);
+		until_ready(2);
 		for (unsigned i = 0; i < rounds && !crew_over; i++) {
 			int cpu = 1 + draw(&state, ncpu - 1);
 			turns(draw(&state, 300));
@@ -533,8 +534,7 @@ static void hand_over_game(unsigned me)
 {
 	unsigned moved = 0;
 
-	if (me == 0)
-		bind_and_look(ncpu - 1);
+	bind_and_look(ncpu - 1);
 	bind(PBIND_NONE);
 	set_priority(20, RT_TQINF);
 	get_ready();
