@@ -1,9 +1,9 @@
 /*
- * crew.h - what the tests of park share: some LWPs that play a game, and the main LWP, which waits
+ * crew.h - what the tests of the kernel labs share: some LWPs that play a game, and the main LWP, which waits
  * for their end.
  *
  * The LWPs of the crew are raw (rawlwp.h): no thread of the library is behind them, so that
- * nothing of the program depends on the park that is tested.  The main LWP sleeps by lwp_sleep.
+ * no lock of the library stands between the test and the kernel.  The main LWP sleeps by lwp_sleep.
  * A game that does not end in time is reported with the state of each LWP that has not ended.
  */
 #pragma once

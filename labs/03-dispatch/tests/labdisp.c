@@ -47,7 +47,8 @@ static void bind_and_look(int cpu)
 	bind(cpu);
 	unsigned now = cpu_now();
 	EXPECT3(now == (unsigned)cpu,
-		"an LWP binds itself to CPU %ld, and runs on CPU %ld afterwards: a bound LWP runs on no "
+		"an LWP binds itself to CPU %ld, and runs on CPU %ld afterwards: a bound LWP runs "
+		"on no "
 		"other CPU",
 		cpu, now, 0);
 }
@@ -105,7 +106,8 @@ static void order_game(unsigned me)
 		order_woken[who] = i;
 		__sys_lwp_unpark(crew[who].id);
 	}
-	EXPECT(turn == 0, "%ld LWPs of lower priorities run while an LWP computes on their CPU", turn);
+	EXPECT(turn == 0, "%ld LWPs of lower priorities run while an LWP computes on their CPU",
+	       turn);
 }
 
 static void order(void)
@@ -119,13 +121,15 @@ static void order(void)
 			for (unsigned b = 0; b < SLEEPERS; b++) {
 				if (order_pri[a] > order_pri[b])
 					lab_check(seen[a] < seen[b], "order",
-						  "two LWPs wait on one queue, and that of priority %d runs "
+						  "two LWPs wait on one queue, and that of "
+						  "priority %d runs "
 						  "before that of priority %d",
 						  100 + order_pri[b], 100 + order_pri[a]);
 				else if (order_pri[a] == order_pri[b] &&
 					 order_woken[a] < order_woken[b])
 					lab_check(seen[a] < seen[b], "order",
-						  "two LWPs of priority %d wait on one queue, and the one that "
+						  "two LWPs of priority %d wait on one queue, and "
+						  "the one that "
 						  "came later runs first: first come, first served",
 						  100 + order_pri[a]);
 			}
@@ -201,13 +205,15 @@ static void preempt(void)
 		play("preempt", ncpu + 1, 20, preempt_game);
 		long late = began[ncpu] - told[ncpu];
 		lab_check(late < SOON, "preempt",
-			  "an LWP of priority %d wakes up while CPU %d runs one of priority %d, and runs "
+			  "an LWP of priority %d wakes up while CPU %d runs one of priority %d, "
+			  "and runs "
 			  "%ld ns later: that CPU must change to it at once",
 			  100 + woken_pri, woken_to >= 0 ? woken_to : (int)lowest,
 			  100 + busy_pri[woken_to >= 0 ? woken_to : (int)lowest], late);
 		unsigned to = woken_to >= 0 ? (unsigned)woken_to : lowest;
 		lab_check(seen[ncpu] == to, "preempt",
-			  "an LWP of priority %d runs on CPU %u, not on CPU %u, which runs the lowest "
+			  "an LWP of priority %d runs on CPU %u, not on CPU %u, which runs the "
+			  "lowest "
 			  "priority that it may replace",
 			  100 + woken_pri, seen[ncpu], to);
 	}
@@ -224,11 +230,13 @@ static void equal(void)
 		for (unsigned i = 0; i < ncpu; i++)
 			first = busy_end[i] < first ? busy_end[i] : first;
 		lab_check(began[ncpu] >= first, "equal",
-			  "an LWP of priority %d takes a CPU from one of priority 120, %ld ns before the "
+			  "an LWP of priority %d takes a CPU from one of priority 120, %ld ns "
+			  "before the "
 			  "latter ends: only a higher priority does so",
 			  100 + woken_pri, (long)(first - began[ncpu]));
 		lab_check(began[ncpu] < first + SOON, "equal",
-			  "an LWP waits for a CPU, and runs %ld ns after a CPU has nothing else to do",
+			  "an LWP waits for a CPU, and runs %ld ns after a CPU has nothing else to "
+			  "do",
 			  (long)(began[ncpu] - first));
 		bool fresh = true;
 		for (unsigned i = 0; i < ncpu; i++)
@@ -257,8 +265,8 @@ static void steal_game(unsigned me)
 	compute_until(gethrtime() + 20000);
 	unsigned cpu = cpu_now();
 	EXPECT3(tied_to[me] < 0 || (cpu == (unsigned)tied_to[me] && cpu == seen[me]),
-		"an LWP that is bound to CPU %ld runs on CPU %ld: a bound LWP is not stolen", tied_to[me],
-		cpu == (unsigned)tied_to[me] ? seen[me] : cpu, 0);
+		"an LWP that is bound to CPU %ld runs on CPU %ld: a bound LWP is not stolen",
+		tied_to[me], cpu == (unsigned)tied_to[me] ? seen[me] : cpu, 0);
 }
 
 static void steal(void)
@@ -274,7 +282,8 @@ static void steal(void)
 		for (unsigned i = ncpu; i < 2 * ncpu; i++) {
 			long late = began[i] - busy_end[idle];
 			lab_check(late < (long)ncpu * 30000 + SOON, "steal",
-				  "CPU %u has nothing to do, and an LWP that waits elsewhere runs %ld ns "
+				  "CPU %u has nothing to do, and an LWP that waits elsewhere runs "
+				  "%ld ns "
 				  "later: an idle CPU must take work from the queues of others",
 				  idle, late);
 		}
@@ -296,10 +305,12 @@ static void bound(void)
 			unsigned cpu = tied_to[i];
 			long late = began[i] - busy_end[cpu];
 			lab_check(late >= 0, "bound",
-				  "an LWP of a lower priority, bound to CPU %u, runs %ld ns too early", cpu,
-				  -late);
+				  "an LWP of a lower priority, bound to CPU %u, runs %ld ns too "
+				  "early",
+				  cpu, -late);
 			lab_check(late < (long)ncpu * 30000 + SOON, "bound",
-				  "an LWP is bound to CPU %u, which has nothing else to do, and runs %ld ns "
+				  "an LWP is bound to CPU %u, which has nothing else to do, and "
+				  "runs %ld ns "
 				  "later",
 				  cpu, late);
 		}
@@ -331,7 +342,8 @@ static void halt_game(unsigned me)
 			park();
 			long late = gethrtime() - told[me];
 			EXPECT(late < SOON,
-			       "an LWP is woken while its CPU goes idle, and runs %ld ns later: the CPU "
+			       "an LWP is woken while its CPU goes idle, and runs %ld ns later: "
+			       "the CPU "
 			       "halts, although there is an LWP for it",
 			       late);
 		}
@@ -370,10 +382,12 @@ static void slices_game(unsigned me)
 			long ran = last - chunk, away = now - last;
 			if (n > 0) {
 				EXPECT3(ran > SLICE * 8 / 10 && ran < SLICE * 12 / 10,
-					"LWPs of one priority have slices of %ld ns, and one runs for %ld ns", SLICE,
-					ran, 0);
+					"LWPs of one priority have slices of %ld ns, and one runs "
+					"for %ld ns",
+					SLICE, ran, 0);
 				EXPECT3(away > SLICE * 16 / 10 && away < SLICE * 24 / 10,
-					"three LWPs take turns with slices of %ld ns, and one of them waits %ld "
+					"three LWPs take turns with slices of %ld ns, and one of "
+					"them waits %ld "
 					"ns for its turn",
 					SLICE, away, 0);
 			}
@@ -427,7 +441,8 @@ static void work(void)
 		play("work", 2 * ncpu, 40, work_game);
 		long took = gethrtime() - start;
 		lab_check(took < 2 * WORK * 13 / 10 + 400000, "work",
-			  "%u LWPs compute for %d ns each on %u CPUs, and need %ld ns: a CPU is idle, or "
+			  "%u LWPs compute for %d ns each on %u CPUs, and need %ld ns: a CPU is "
+			  "idle, or "
 			  "runs no LWP, while LWPs wait",
 			  2 * ncpu, WORK, ncpu, took);
 	}
@@ -470,7 +485,8 @@ static void fair(void)
 	play("fair", ncpu + 1, 60, fair_game);
 	for (unsigned i = 0; i <= ncpu; i++)
 		lab_check(got[i] > should * 78 / 100 && got[i] < should * 122 / 100, "fair",
-			  "%u LWPs of one priority share %u CPUs for %d ns, and one has got %ld ns; its "
+			  "%u LWPs of one priority share %u CPUs for %d ns, and one has got %ld "
+			  "ns; its "
 			  "share is %ld ns",
 			  ncpu + 1, ncpu, SHARE, (long)got[i], should);
 }
@@ -516,7 +532,8 @@ static void closing_game(unsigned me)
 			park();
 			long late = gethrtime() - told[me];
 			EXPECT(late < SOON || closing_done,
-			       "an LWP is woken while a CPU goes offline, and runs %ld ns later: it waits "
+			       "an LWP is woken while a CPU goes offline, and runs %ld ns later: "
+			       "it waits "
 			       "for a CPU that takes no LWP",
 			       late);
 		}
@@ -553,7 +570,8 @@ static void hand_over_game(unsigned me)
 		__sys_lwp_park(NULL, crew[me ^ 1].id);
 	}
 	EXPECT3(moved <= 2 + rounds / 10,
-		"an LWP wakes another one and sleeps, in one call, and in %ld of %ld times that one runs "
+		"an LWP wakes another one and sleeps, in one call, and in %ld of %ld times that "
+		"one runs "
 		"on another CPU (PLACE_HANDOFF)",
 		moved, rounds, 0);
 	__sys_lwp_unpark(crew[me ^ 1].id);
@@ -575,7 +593,8 @@ static void wake_game(unsigned me)
 		for (unsigned i = 0; i < rounds && !crew_over; i++) {
 			park();
 			EXPECT3(turn % SLEEPERS == me,
-				"LWPs of one priority are woken one after another, and the one with number "
+				"LWPs of one priority are woken one after another, and the one "
+				"with number "
 				"%ld runs as number %ld: first come, first served",
 				me, turn % SLEEPERS, 0);
 			turn++;
@@ -617,7 +636,8 @@ static void switch_game(unsigned me)
 	for (unsigned i = 0; i < rounds && !crew_over; i++) {
 		__sys_lwp_unpark(crew[1].id);
 		EXPECT3(turn == i + 1,
-			"an LWP of a higher priority is woken %ld times on one CPU, and has run %ld times: "
+			"an LWP of a higher priority is woken %ld times on one CPU, and has run "
+			"%ld times: "
 			"it must run before the call returns",
 			i + 1, turn, 0);
 	}
@@ -636,10 +656,11 @@ static void switches(void)
 int main(int argc, char **argv)
 {
 	static const struct part parts[] = {
-		{"order", order},   {"preempt", preempt},     {"equal", equal}, {"steal", steal},
-		{"bound", bound},   {"halt", halt},           {"slices", slices}, {"work", work},
-		{"fair", fair},     {"closing", closing},     {"hand-over", hand_over},
-		{"wake", wakes},    {"switch", switches},
+		{"order", order},     {"preempt", preempt},     {"equal", equal},
+		{"steal", steal},     {"bound", bound},         {"halt", halt},
+		{"slices", slices},   {"work", work},           {"fair", fair},
+		{"closing", closing}, {"hand-over", hand_over}, {"wake", wakes},
+		{"switch", switches},
 	};
 
 	ncpu = sysconf(_SC_NPROCESSORS_CONF);
