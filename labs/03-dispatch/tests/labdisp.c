@@ -414,7 +414,7 @@ static void slices(void)
 
 #define WORK 1500000 /* ns of computing for each LWP */
 
-/* Computes for so long by its own count, whoever else runs. */
+/* Computes for so long by its own count of the time in which it has a CPU. */
 static void work_game(unsigned me)
 {
 	uint32_t state = chance + 31 * me + 1;
@@ -552,14 +552,14 @@ static void hand_over_game(unsigned me)
 	unsigned moved = 0;
 
 	bind_and_look(ncpu - 1);
-	bind(PBIND_NONE);
 	set_priority(20, RT_TQINF);
 	get_ready();
 	if (me == 1) {
+		bind(PBIND_NONE);
 		park();
 	} else {
 		until_ready(2);
-		nap(20000);
+		bind(PBIND_NONE); /* last, so that no sleep moves it */
 		seen[0] = cpu_now();
 	}
 	for (unsigned i = 0; i < rounds && !crew_over; i++) {
