@@ -48,10 +48,11 @@ static bool preempt_hold_off(struct lwp *l, hrtime_t now, bool slice_over)
 	if (l->sc == NULL || !l->sc->nopreempt)
 		return false;
 	if (!(l->grace & GRACE_USED)) {
+		/* First in the block: behind the stores GCC may leave a short jump, which has no room for a patch. */
+		PROBE(preempt_deferred, "lwp", l, 0, 0);
 		l->grace |= GRACE_USED;
 		l->grace_end = now + SC_GRACE_TICKS * WEFT_TICK_NS;
 		l->sc->yield = 1;
-		PROBE(preempt_deferred, "lwp", l, 0, 0);
 	}
 	if (now >= l->grace_end)
 		return false;
