@@ -70,11 +70,10 @@ def draw(experiment, rows, view, number, tables):
         for place in axes if "values" in view else axes[:1]:
             if len(ours) > 1:
                 _legend(place, view, len(ours))
-        text = io.StringIO()
-        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+        text = _svg(figure)
     return {"title": title, "note": note, "summary": view.get("summary", []),
             "wide": len(panels) == 2,
-            "svg": Markup(_for_page(text.getvalue(), name, title))}
+            "svg": Markup(_for_page(text, name, title))}
 
 
 def draw_break_even(picture):
@@ -96,9 +95,8 @@ def draw_break_even(picture):
         axes.set_xlabel(picture.x_title)
         axes.set_ylabel(picture.y_title)
         axes.legend()
-        text = io.StringIO()
-        figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
-    return {"title": picture.title, "svg": Markup(_for_page(text.getvalue(), name, picture.title))}
+        text = _svg(figure)
+    return {"title": picture.title, "svg": Markup(_for_page(text, name, picture.title))}
 
 
 # For both grounds; a file knows no style sheet.
@@ -112,6 +110,18 @@ def for_file(svg):
     for variable, color in FIXED.items():
         svg = svg.replace(variable, color)
     return svg if svg.endswith("\n") else svg + "\n"
+
+
+def _svg(figure):
+    """The text of a drawing.  The layout is the result of a solver, whose last digits depend on the processor;
+    rounded, it is the same on each host."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        axes.set_position([round(part, 4) for part in axes.get_position().bounds])
+    text = io.StringIO()
+    figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
+    return text.getvalue()
 
 
 def _legend(axes, view, count):
