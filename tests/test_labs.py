@@ -33,7 +33,7 @@ def first_failure(of, built, most, by=""):
     tests = [of.test(by)] if by else of.tests
     sets = [test.variants(of.name, lab.VISIBLE, most) for test in tests]
     for number, (test, variants) in itertools.product(range(most), zip(tests, sets)):
-        outcome = runs.play(guests, test, variants[number], built)
+        outcome = runs.play(guests, test, variants[number], built, picture=False)
         if reason := power.fault(test, outcome):
             return test.name, reason
     return None

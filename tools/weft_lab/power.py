@@ -74,19 +74,25 @@ def wrong_solutions(lab: Lab) -> list[Wrong]:
 
 
 def measure(lab: Lab, wrong: Wrong, folder: Path, played: int, jobs: int) -> list[Caught] | str:
-    """What each test says of a wrong solution; a text: it does not compile."""
+    """What the tests say of a wrong solution: first the one that the patch names, then others until they catch it
+    well enough together.  A text: it does not compile."""
     take_solution(lab, folder, wrong.patch)
     try:
         built = build(lab, folder, folder / "build")
     except BuildFailed as error:
         return str(error)
-    return [_caught(lab, test, built, played, jobs) for test in lab.tests]
+    found: list[Caught] = []
+    for test in sorted(lab.tests, key=lambda test: test.name != wrong.caught_by):
+        found.append(_caught(lab, test, built, played, jobs))
+        if probability(found) > WANTED:
+            break
+    return found
 
 
 def _caught(lab: Lab, test: Test, built: Built, played: int, jobs: int) -> Caught:
     guests = Guests()
     with ThreadPoolExecutor(jobs) as pool:
-        waiting = [pool.submit(runs.play, guests, test, variant, built)
+        waiting = [pool.submit(runs.play, guests, test, variant, built, picture=False)
                    for variant in test.variants(lab.name, SECRET, played)]
         outcomes = [one.result() for one in waiting]
     bad = [fault(test, outcome) for outcome in outcomes]

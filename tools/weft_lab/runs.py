@@ -71,12 +71,13 @@ def results(output: str, key: bytes) -> Told:
     return Told(tuple(failed), figures, complete)
 
 
-def machine(test: Test, variant: Variant, built: Built, program: Path) -> Machine:
-    """That plays this run.  program: the test's, as a file of the host."""
+def machine(test: Test, variant: Variant, built: Built, program: Path, picture: bool = True) -> Machine:
+    """That plays this run.  program: the test's, as a file of the host.  picture: a failed
+    run's detail shows what its threads wait for."""
     return Machine(argv=list(variant.argv), smp=variant.smp, mem=test.mem, model=test.model, options=test.options,
                    files=[f"{program}:/host/{test.program}"], timing="exact", engine=test.engine, seed=variant.seed,
                    quantum=variant.quantum, until=test.limit_ms, build=built.folder, append=variant.append,
-                   cpu_limit=CPU_SECONDS, most_output=MOST_OUTPUT)
+                   cpu_limit=CPU_SECONDS, most_output=MOST_OUTPUT, picture=picture)
 
 
 def repeat(test: Test, variant: Variant, folder: Path) -> str:
@@ -93,13 +94,14 @@ def repeat(test: Test, variant: Variant, folder: Path) -> str:
     return "\n".join(map(shlex.join, lines))
 
 
-def play(guests: Guests, test: Test, variant: Variant, built: Built) -> Outcome:
-    """Plays one run.  Raises HostError if the host could not."""
+def play(guests: Guests, test: Test, variant: Variant, built: Built, picture: bool = True) -> Outcome:
+    """Plays one run.  picture: see machine(); it takes several times as long as a run.  Raises HostError if the
+    host could not."""
     key = secrets.token_bytes(mac.KEY)
     with WorkDirectory() as work:
         program = Path(work) / test.program
         program.write_bytes(mac.with_key(built.program(test.program).read_bytes(), key))
-        result = guests.run(machine(test, variant, built, program))
+        result = guests.run(machine(test, variant, built, program, picture))
     return judge(test, result, key)
 
 
