@@ -129,6 +129,27 @@ def test_a_check_that_the_papers_table_fails_is_refused(load):
             load(text.replace("own = true\n", ""))
 
 
+def test_what_a_claim_takes_of_another_experiment_is_of_the_paper_too():
+    """Table 6 over table 5: 10.84 s / 1.04 s of NT, and 1.18 s / 1.20 s of bound threads."""
+    known = experiment.all_experiments()
+    one, judge = known["nt-global"], claims.Judge(baseline.quick_results())
+    found = {claim["id"]: judge.paper(one, claim) for claim in one.claims}
+    assert found["nt-global-large"].figures == ["10.42 (10.84 s / 1,040 ms)"]
+    assert found["nt-global-few"].figures == ["0.983 (1,180 ms / 1,200 ms)"]
+    # Of the experiment micro the paper has none.
+    one = known["models"]
+    creation, = (claim for claim in one.claims if claim["id"] == "mn-lwp-creation")
+    assert judge.paper(one, creation) is None
+
+
+def test_no_check_fails_on_the_papers_figures():
+    """The reader refuses such a check of one experiment; here are those of two as well."""
+    judge = claims.Judge(baseline.quick_results())
+    assert [claim["id"] for one in experiment.all_experiments().values() for claim in one.claims
+            if "kind" in claim and not claim.get("own") and one.paper != "weft"
+            and (found := judge.paper(one, claim)) and found.verdict == claims.FAILS] == []
+
+
 def test_a_figure_of_the_papers_text_is_judged_too(load):
     text = claimed('kind = "range"\nof = {configuration="nt", threads=4, value="lwps"}\nat_most = 40\n')
     text = text.replace("own = true\n", "")

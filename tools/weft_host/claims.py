@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 
 from . import baseline, cells, claimkinds, experiments, power, words
 from .cells import NotMeasured
-from .figures import PaperCells, PaperValues, Values, paper_scale
+from .figures import PaperCells, PaperValues, Values, paper_tables
 
 HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "not decided"
 CONSTRUCTED = "by construction"
@@ -129,17 +129,11 @@ class Judge:
         """The verdict of the paper's own figures, if there are all that it needs: in its tables, beside weft's in
         the rows, or in its text."""
         figure = claim.get("value", experiment.figure)
-        for view in experiment.tables:
-            if ("paper" not in view or not cells.is_table(view) or view.get("value", experiment.figure) != figure
-                    or view.get("columns", "configuration") != "configuration" or "values" in view):
-                continue
-            scale = paper_scale(experiment, view)
-            rows = [view.get("where", {}) | {view["rows"]: label, "configuration": name, figure: number * scale}
-                    for (label, name), number in cells.paper_cells(view["paper"]).items()]
+        for rows in paper_tables(experiment, figure):
             found = self._paper(experiment, rows, claim, PaperCells)
             if found:
                 return found
-        return (self._paper(experiment, self._beside(experiment, figure), claim, Values)
+        return (self._paper(experiment, self._beside(experiment, figure), claim, PaperCells)
                 or self._paper(experiment, [], claim, PaperValues) or self._in_text(claim))
 
     def _beside(self, experiment, figure):

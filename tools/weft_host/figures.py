@@ -82,8 +82,29 @@ def paper_scale(experiment, view):
     return words.TIMES[theirs] / words.TIMES[own] if theirs in words.TIMES and own in words.TIMES else 1
 
 
+def paper_tables(experiment, figure):
+    """The paper's cells of a figure that stand beside weft's, as rows of results: a list for each table."""
+    found = []
+    for view in experiment.tables:
+        if ("paper" in view and cells.is_table(view) and view.get("value", experiment.figure) == figure
+                and view.get("columns", "configuration") == "configuration" and "values" not in view):
+            scale = paper_scale(experiment, view)
+            at = view.get("where", {})
+            found.append([at | {view["rows"]: label, "configuration": name, figure: number * scale}
+                          for (label, name), number in cells.paper_cells(view["paper"]).items()])
+    return found
+
+
 class PaperCells(Values):
-    """The same of the paper's cells."""
+    """The same of the paper's cells; what a claim takes of another experiment is of the paper, too."""
+
+    def _source(self, selection):
+        experiment, rows, whole = super()._source(selection)
+        if experiment is not self._experiment:
+            at = {name: value for name, value in whole.items() if name != "value"}
+            tables = paper_tables(experiment, whole.get("value") or self._figure or experiment.figure)
+            rows = next((rows for rows in tables if any(cells.matches(row, at) for row in rows)), [])
+        return experiment, rows, whole
 
     def interval(self, selection):
         """Its seeds are not known."""
