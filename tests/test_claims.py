@@ -271,6 +271,16 @@ def test_verdicts_of_results_at_hand(tmp_path):
         claimlist.full_verdicts(tmp_path)
 
 
+def test_a_claim_whose_other_experiment_is_not_at_hand_has_no_verdict(tmp_path):
+    known = experiment.all_experiments()
+    for name, there in (("nt-global", False), ("nt-local", True)):
+        one = known[name]
+        measured = [run.row() | {"status": "ok", one.figure: 100} for run in one.runs(True)]
+        results.save(one, measured, full=True, timing="exact", made_from="x", directory=tmp_path)
+        said = claimlist.full_verdicts(tmp_path)
+        assert "nt-global-cl" in said and ("nt-global-few" in said) == there
+
+
 def test_the_stored_verdicts_are_of_known_claims():
     known = {claim["id"] for one in experiment.all_experiments().values() for claim in one.claims}
     stored = baseline.full_verdicts()

@@ -30,7 +30,8 @@ def figures(chosen, directory):
 
 
 def full_verdicts(directory):
-    """{claim's id: verdict} that results of the full set in a directory give by themselves."""
+    """{claim's id: verdict} that results of the full set in a directory give by themselves; without those claims
+    that need another experiment, which is not there."""
     known = experiment.all_experiments()
     at_hand = {name: (known[name], facts["rows"]) for name, facts in results.load_set(directory).items()
                if name in known and facts.get("set") == "full" and facts.get("timing") == "exact"}
@@ -38,7 +39,7 @@ def full_verdicts(directory):
         raise UsageError(f"{directory}: no results of the full set in exact timing")
     judge = claims.Judge(at_hand)
     return {claim["id"]: judge.verdict(one, rows, claim).verdict
-            for one, rows in at_hand.values() for claim in one.claims}
+            for one, rows in at_hand.values() for claim in one.claims if claims.others(claim) <= at_hand.keys()}
 
 
 def _bounds(claim):
