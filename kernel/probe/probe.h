@@ -15,9 +15,15 @@
 struct probe_entry {
 	uint64_t time;  /* nanoseconds, as time_now() gives them at the point */
 	uint32_t seq;   /* the number of the record in its ring, from 1, modulo 2^32 */
-	uint32_t point; /* the lower half of the point's address */
-	uint64_t value[3];
+	uint32_t point; /* the lower half of the point's address, or PROBE_STACK */
+	union {
+		uint64_t value[3];
+		uint32_t stack[6];
+	};
 };
+
+/* Part of a stack (stack.c), in place of a point: no address of a point has this lower half. */
+#define PROBE_STACK 1
 
 struct probe_ring {
 	volatile uint64_t head; /* how many records have been reserved */

@@ -67,14 +67,25 @@
 	popq %rax
 	.endm
 
-	/* Outside of the window from here on, because probe.c lies outside of .probe.code: an NMI there would
-	 * end the window. */
-	.macro PROBE_BEGIN
-	movl $0, %gs:CPU_INWIN
+	/* The other registers that a C function may change. */
+	.macro PUSH_OTHERS
 	pushq %r8
 	pushq %r9
 	pushq %r10
 	pushq %r11
+	.endm
+	.macro POP_OTHERS
+	popq %r11
+	popq %r10
+	popq %r9
+	popq %r8
+	.endm
+
+	/* Outside of the window from here on, because probe.c lies outside of .probe.code: an NMI there would
+	 * end the window. */
+	.macro PROBE_BEGIN
+	movl $0, %gs:CPU_INWIN
+	PUSH_OTHERS
 	.endm
 
 	/* The window goes on.  RAX: what probe.c has returned.  `length`: the instructions from RDTSC to
@@ -89,10 +100,7 @@
 	subq %gs:CPU_PROBE_RAN, %rax
 	movq %rax, TIMEREC_WS(%rsi)
 	movl $1, %gs:CPU_INWIN
-	popq %r11
-	popq %r10
-	popq %r9
-	popq %r8
+	POP_OTHERS
 	POP_USED
 	.endm
 
@@ -146,6 +154,32 @@ record_exact: /* RAX: the time stamp counter */
 	leaq 32 + WORDS(%rsp), %rdi
 	movq %rax, %rsi
 	call probe_record_exact
+	PROBE_END 16
+	ret $32
+
+	/* The same with the stack of the LWP (stack.c). */
+	.globl probe_record_stack
+probe_record_stack:
+	PUSH_USED
+	rdtsc
+	movq %gs:CPU_PROBE_RING, %rdi
+	testq %rdi, %rdi
+	jz 1f
+	RECORD record_stack_exact, WORDS + 8, WORDS + 16
+	PUSH_OTHERS
+	call probe_stack_lwp
+	POP_OTHERS
+1:	POP_USED
+	ret $32
+
+record_stack_exact:
+	PROBE_BEGIN
+	leaq 32 + WORDS(%rsp), %rdi
+	movq %rax, %rsi
+	call probe_record_exact
+	pushq %rax
+	call probe_stack_lwp
+	popq %rax
 	PROBE_END 16
 	ret $32
 
@@ -205,6 +239,37 @@ program_end:
 	addq $PROGRAM_WORDS, %rsp
 	swapgs
 	iretq
+
+	/* The same with the stack of the thread (stack.c). */
+	.globl probe_program_stack
+probe_program_stack:
+	PUSH_USED
+	rdtsc
+	movq %gs:CPU_PROBE_RING, %rdi
+	RECORD program_stack_exact, WORDS + PROGRAM_WORDS, WORDS
+	PUSH_OTHERS
+	leaq 32 + WORDS(%rsp), %rdi
+	movq %rbp, %rsi
+	cld
+	call probe_stack_thread
+	POP_OTHERS
+	POP_USED
+	addq $PROGRAM_WORDS, %rsp
+	swapgs
+	iretq
+
+program_stack_exact:
+	PROBE_BEGIN
+	leaq 32 + WORDS(%rsp), %rdi
+	movq %rax, %rsi
+	cld
+	call probe_program_exact
+	leaq 32 + WORDS(%rsp), %rdi
+	movq %rbp, %rsi
+	pushq %rax
+	call probe_stack_thread
+	popq %rax
+	jmp program_end
 
 	/* Exact timing: INT behind displaced instructions. */
 	.globl probe_program_settle

@@ -2,7 +2,8 @@
 
 Where there is call-frame information (.debug_frame), it says where a function keeps its caller's
 registers, to the instruction.  Other functions (assembly, the C library) are taken to have a frame
-pointer.  One that calls no other may have no frame, and then does not begin by pushing it.
+pointer.  One that calls no other may have no frame, and then does not begin by pushing it.  No function has
+a frame at its first instruction.
 
 GDB's Python loads this, too: pyelftools and the standard library alone here.
 """
@@ -73,7 +74,7 @@ class Unwinder:
 
     def _by_convention(self, memory: Memory, registers: Mapping[str, int], calls: bool) -> dict[str, int]:
         start = None if calls else self._function_start(registers["rip"])
-        if start is not None and memory.read(start, 1) != PUSH_RBP:
+        if start is not None and (registers["rip"] == start or memory.read(start, 1) != PUSH_RBP):
             rsp = registers["rsp"]
             return {**registers, "rip": memory.word(rsp), "rsp": rsp + 8}
         frame = registers["rbp"]

@@ -106,6 +106,8 @@ def _evaluated(spool: Spool, naming: Naming, kernel: Path) -> Measured:
     found, sampled = Measured(), 0
     for record in spool.records():
         named = naming.record(record)
+        if named is None:
+            continue
         model.feed(named)
         if not span.lives:
             continue

@@ -38,6 +38,8 @@ def add_options(parser):
     parser.add_argument("--scene", metavar="SCENE", help=f"a run that is worth a look: {', '.join(scenes.names())}")
     parser.add_argument("--sample", type=int, metavar="MS",
                         help="an LWP of the program looks every MS milliseconds; no records of events")
+    parser.add_argument("--stacks", action="store_true",
+                        help="keeps stacks also in fast timing, where one takes some 500 instructions")
     parser.add_argument("--tui", action="store_true", help="shows it in the terminal, in place of a page")
     parser.add_argument("--batch", action="store_true", help="serves no page, and ends with the guest")
     parser.add_argument("--browser", action="store_true", help="opens the page in the browser")
@@ -139,6 +141,8 @@ def monitor(args):
         raise UsageError("--tui shows one run, and no page: no --compare, --batch or --browser goes with it")
     if args.sample is not None and not 1 <= args.sample <= MOST_SAMPLE:
         raise UsageError(f"--sample: 1 to {MOST_SAMPLE} milliseconds, not {args.sample}")
+    if args.sample is not None and args.stacks:
+        raise UsageError("--stacks: a sample has no stacks")
     if args.batch and not (args.record or args.html):
         raise UsageError("--batch has no meaning without --record or --html")
     for path in filter(None, (args.record, args.html)):
@@ -166,7 +170,7 @@ def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib
              scene: scenes.Scene | None) -> int:
     titles = [title_of(machine) for machine in machines]
     recordings = [Growing(work / "recording") for work in works]
-    watched = [Watched(machine, work, recording, title, sample=args.sample)
+    watched = [Watched(machine, work, recording, title, sample=args.sample, stacks=args.stacks)
                for machine, work, recording, title in zip(machines, works, recordings, titles)]
     title = scene.title if scene else shlex.join(machines[0].argv)
     facts: dict[str, object] = {"runs": titles, "title": f"weft monitor: {title}"}

@@ -13,6 +13,7 @@ from weft_trace.events import Record
 from weft_trace.naming import Naming
 from weft_trace.patch import patched
 from weft_trace.points import image_of
+from weft_trace.stacks import EVENTS
 
 from . import build, mark
 from .guest import Guest, Result
@@ -70,18 +71,19 @@ def ring_size(machine: Machine) -> int:
 def prepare(machine: Machine, work: Path, records: int,
             wanted: Collection[str] | None = None,
             found: Mapping[str, Path] | None = None,
-            needed: Collection[str] = NEEDED) -> tuple[Naming, ring.Rings]:
+            needed: Collection[str] = NEEDED, stacks: bool = False) -> tuple[Naming, ring.Rings]:
     """Makes a machine one that records.  wanted: the events, None: all; those of `needed` come with them.  found:
-    the programs that record, of sources(), None: all.  Raises HostError."""
+    the programs that record, of sources(), None: all.  stacks: the stack of each thread and LWP that leaves, too.
+    Raises HostError."""
+    with_stack = EVENTS if stacks else ()
     machine.kernel = work / "weft.elf"
     patching = None if wanted is None else {*needed, *wanted}
-    image = patched(machine.build / "weft.elf", machine.kernel, patching)
+    image = patched(machine.build / "weft.elf", machine.kernel, patching, with_stack)
     size = ring.memory(records, machine.smp)
     machine.rings = records, size
     with open(work / RINGS, "wb") as rings:
         rings.truncate(-(-size >> 21) << 21)
-    traced = programs.Programs(work / RINGS, image.symbols["probe_program_record"], machine.timing == "exact",
-                               patching)
+    traced = programs.Programs(work / RINGS, image.symbols, machine.timing == "exact", patching, with_stack)
 
     def patch(disk: Path) -> None:
         traced.patch(disk, sources(machine) if found is None else found)
@@ -98,6 +100,8 @@ def named(spool: Spool | Last, naming: Naming) -> Iterator[Record]:
     for record in spool.records():
         last = record.time
         named = naming.record(record)
+        if named is None:
+            continue
         if naming.wanted is None or named.name in naming.wanted:
             yield named
     for cpu, count in enumerate(spool.lost):

@@ -15,7 +15,7 @@ from weft_monitor.changes import Writer
 from weft_monitor.live import InOrder
 from weft_monitor.server import Growing
 from weft_trace import ring
-from weft_trace.cost import cost
+from weft_trace.cost import cost, stack
 from weft_trace.disassembly import instructions
 from weft_trace.model import Model
 from weft_trace.points import image_of
@@ -37,9 +37,10 @@ class Watched:
     """run() runs the guest, and fills the recording; nothing else may be done with it twice."""
 
     def __init__(self, machine: Machine, work: Path, recording: Growing, title: str,
-                 records: int | None = None, sample: int | None = None) -> None:
+                 records: int | None = None, sample: int | None = None, stacks: bool = False) -> None:
         """work: a directory for this guest's files.  records: of a CPU's ring, a power of two.  sample:
-        milliseconds from one sample to the next; None: all events."""
+        milliseconds from one sample to the next; None: all events.  stacks: those of threads and LWPs that leave,
+        also in fast timing."""
         self.machine = machine
         self._work = work
         self._recording = recording
@@ -48,6 +49,7 @@ class Watched:
         self._trouble: BaseException | None = None
         self._records = records or traced.ring_size(machine)
         self._sample = sample
+        self._stacks = stacks or machine.timing == "exact"
         self.guest: Guest | None = None  # while it runs
         self._glancing = threading.Lock()
         self._ended = False
@@ -69,7 +71,8 @@ class Watched:
         self._model: Model = Model()
         if self._sample is None:
             events: Collection[str] = story.events_of(traced.names(machine, traced.sources(machine)))
-            self._naming, self._rings = traced.prepare(machine, self._work, self._records, events)
+            self._naming, self._rings = traced.prepare(machine, self._work, self._records, events,
+                                                       stacks=self._stacks)
         else:
             self._model = Sampled()
             machine.options = ",".join([*filter(None, [machine.options]), f"sample={self._sample}"])
@@ -121,8 +124,14 @@ class Watched:
 
     def _take(self, all: bool) -> None:
         for record in self._order.drain(all):
-            self._model.feed(self._naming.record(record))
-            self._spend(record)
+            named = self._naming.record(record)
+            if named is None:
+                continue
+            self._model.feed(named)
+            if named.name != "stack":
+                self._spend(record)
+            elif self.machine.timing != "exact":
+                self._spent += stack(named.values["calls"].count(",") + 1)
         if self._story.begun and (all or time.monotonic() >= self._say_at):
             self._say_at = time.monotonic() + SAY
             self._writer.say(now=self._now(), facts={"cost": self.cost()})

@@ -14,6 +14,7 @@ A change is a time in nanoseconds since the run's begin, a kind, a state, a CPU,
     WOKEN   a has been woken by b because of text c; state 1: threads, 0: LWPs; b NONE: no LWP, as an interrupt
     NOTE    text c happened to LWP a and thread b
     OWNER   the lock of text a belongs to thread b
+    STACK   a, a thread (state 1) or an LWP (0), has left with the stack of text c
 
 NONE stands for no object.  The states are numbers of the lists below.  page/store.js reads the same.
 """
@@ -34,7 +35,7 @@ LEVEL = 1  # of zlib: a recording is written while the guest runs
 MOST = 1 << 26  # bytes of a block, which a damaged head could otherwise make any number
 FULL = 4096  # changes that become a block
 
-THREAD, LWP, CPU, QUEUE, WOKEN, NOTE, OWNER = range(1, 8)
+THREAD, LWP, CPU, QUEUE, WOKEN, NOTE, OWNER, STACK = range(1, 9)
 NONE = -1
 NO_CPU = 0xffff
 

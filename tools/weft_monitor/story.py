@@ -219,6 +219,8 @@ class Story(trace_model.Watcher):
     def event(self, time: int, record: "Record") -> None:
         if not self.begun:
             return
+        if record.name == "stack":
+            self._tell_stack(time, record.values)
         if record.name == "lock_move" and (moved := self._model.threads.get(record.values["thread"])) is not None:
             self._tell_thread(time, moved)  # it stays Blocked, for another lock
         words = NOTES.get(record.name)
@@ -231,6 +233,15 @@ class Story(trace_model.Watcher):
                             NONE if lwp is None else self._number("lwps", lwp),
                             NONE if thread is None else self._number("threads", thread),
                             self._text(f"{words} ({why})" if why else words))
+
+    def _tell_stack(self, time: int, values: dict[str, str]) -> None:
+        """An LWP that leaves its CPU has the stack of its thread."""
+        lwp = self._model.lwps.get(values["of"])
+        one = self._model.threads.get(values["of"]) if lwp is None else lwp.thread or lwp
+        if one is not None:
+            kind = "threads" if isinstance(one, objects.Thread) else "lwps"
+            self._writer.change(self.time(time), changes.STACK, int(kind == "threads"), NO_CPU,
+                                self._number(kind, one), NONE, self._text(values["calls"].replace(",", "\n")))
 
     def _running(self, cpu: int) -> "Lwp | None":
         return self._model.cpus[cpu].lwp if cpu in self._model.cpus else None

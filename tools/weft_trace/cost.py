@@ -22,6 +22,11 @@ def _length(image: Image, code: Mapping[int, Instruction], start: str, end: str)
     return n
 
 
+def stack(frames: int) -> int:
+    """What a stack costs (kernel/probe/stack.c), nearly: no two have the same way through it."""
+    return 180 + 53 * frames
+
+
 def cost(image: Image, code: Mapping[int, Instruction]) -> Cost:
     jump, pushes_and_call, jump_back = 1, 5, 1
     kernel = jump + pushes_and_call + _length(image, code, "probe_record", "ret") + jump_back

@@ -57,6 +57,9 @@ class Library:
         """The file of the program that has the point."""
         return self._points[point].path
 
+    def address(self, point: int) -> int:
+        return self._points[point].address
+
     def is_of(self, number: object, names: Collection[str]) -> bool:
         """Is this the point of one of these events?"""
         point = self._points.get(number)  # type: ignore[call-overload]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from weft_host.paths import TOP
 
-from . import ring
+from . import ring, stacks
 from .events import Record
 from .library import Library, Threads, chars, object_at
 from .points import Image, Point
@@ -62,6 +62,9 @@ class Naming:
         self._lwps: dict[int, tuple[_Process, int]] = {}
         self._processes: dict[int, _Process] = {}
         self._idle: set[int] = set()
+        self._parts = stacks.Parts()
+        self._left: dict[int, tuple[str, int | None, Path | None]] = {}  # CPU: of what the next stack is
+        self._programs: dict[Path, stacks.Program] = {}
 
     def points(self, names: Collection[str]) -> Container[int]:
         """The points of these events, as ring.Record has them; also those of programs that are patched later."""
@@ -71,12 +74,20 @@ class Naming:
         """Is it of a program's point, not of the kernel's?"""
         return self._library.has(record.point)
 
-    def record(self, record: ring.Record) -> Record:
-        """Records of one CPU come in the order of its ring."""
+    def record(self, record: ring.Record) -> Record | None:
+        """Records of one CPU come in the order of its ring.  None: part of a stack, of which more comes."""
+        if record.point == stacks.POINT:
+            words = self._parts.add(record)
+            return None if words is None else self._stack(record, words)
+        self._parts.begin(record.cpu)
         if self._library.has(record.point):
             process, _ = self._lwps.get(self._on.get(record.cpu, 0), (_Process(), 0))
             process.program = self._library.program(record.point)
-            return self._library.record(record, _pid(process), process.threads)
+            named = self._library.record(record, _pid(process), process.threads)
+            if named.name in stacks.EVENTS:
+                self._left[record.cpu] = (named.values["thread"], self._library.address(record.point),
+                                          process.program)
+            return named
         point = self._points[record.point]
         values = [(name, value & (1 << 8 * size) - 1, size)
                   for (name, size), value in zip(point.values, record.values)]
@@ -85,6 +96,8 @@ class Naming:
         match point.name:
             case "lwp_new" | "exec":
                 self._lwps[plain[0]] = self._process(plain[1]), plain[2]
+                if point.name == "exec":
+                    self._process(plain[1]).program = None
             case "process_new":  # its first LWP has been told of, by the address of the process
                 said["process"] = f"{plain[0]:#x}"
                 self._process(plain[0]).pid = plain[1]
@@ -92,6 +105,9 @@ class Naming:
                 self._process(plain[0]).gone = True
             case "on_cpu":
                 self._on[record.cpu] = plain[0]
+            case "off_cpu":
+                process, _ = self._lwps.get(plain[0], (_Process(), 0))
+                self._left[record.cpu] = self._value("lwp", plain[0], 8), None, process.program
             case "lwp_idle":
                 self._idle.add(plain[0])
             case "object_wait":
@@ -107,6 +123,19 @@ class Naming:
             else:
                 said.setdefault(name, self._value(name, value, size))
         return Record(record.time, record.cpu, point.name, said)
+
+    def _stack(self, record: ring.Record, words: list[int]) -> Record:
+        """Of the thread or LWP of which the record before told."""
+        of, address, path = self._left.get(record.cpu, ("-", None, None))
+        if address is not None:  # RIP is in the stub of the point
+            words[0] = address
+        if path is None:
+            calls = f"{words[0]:#x}"
+        else:
+            if path not in self._programs:
+                self._programs[path] = stacks.Program(path)
+            calls = self._programs[path].calls(words)
+        return Record(record.time, record.cpu, "stack", {"of": of, "calls": calls})
 
     def _process(self, address: int) -> _Process:
         """The process at an address.  After the end of a process another may have its address."""

@@ -106,6 +106,11 @@ class Patch:
                 point.slot: self.code(point.slot, settles=False),
                 copy: self.code(copy, settles=True)}
 
+    def writes_stack(self) -> dict[int, bytes]:
+        """The call of the stub, of the function that records a stack, too."""
+        call = self.point.slot - JUMP
+        return {call: _near(b"\xe8", call, self._symbols["probe_record_stack"])}
+
     def code(self, at: int, settles: bool) -> bytes:
         """The displaced instructions at another place: the first copy, or (settles) the second."""
         out = b""
@@ -200,18 +205,19 @@ def patches(path: Path, names: Collection[str] | None = None) -> tuple[Image, li
                    if names is None or point.name in names]
 
 
-def _all_writes(path: Path) -> list[tuple[str, dict[int, bytes]]]:
-    """Of each point, its name and writes().  Raises HostError."""
-    return [(patch.point.name, patch.writes()) for patch in patches(path)[1]]
+def _all_writes(path: Path) -> list[tuple[str, dict[int, bytes], dict[int, bytes]]]:
+    """Of each point, its name, writes() and writes_stack().  Raises HostError."""
+    return [(patch.point.name, patch.writes(), patch.writes_stack()) for patch in patches(path)[1]]
 
 
-def patched(path: Path, to: Path, names: Collection[str] | None = None) -> Image:
-    """Writes the copy of the kernel.  Raises HostError."""
+def patched(path: Path, to: Path, names: Collection[str] | None = None, stacks: Collection[str] = ()) -> Image:
+    """Writes the copy of the kernel.  names: the points that record, None: all; stacks: those of them that also
+    record the LWP's stack.  Raises HostError."""
     image = Image(path)
     data = bytearray(path.read_bytes())
-    for name, writes in kept.of(path, "patches", lambda: _all_writes(path)):
+    for name, writes, writes_stack in kept.of(path, "patches", lambda: _all_writes(path)):
         if names is None or name in names:
-            for address, code in writes.items():
+            for address, code in {**writes, **(writes_stack if name in stacks else {})}.items():
                 offset = image.offset(address)
                 data[offset:offset + len(code)] = code
     to.write_bytes(data)

@@ -241,9 +241,12 @@ def _elf(path: Path) -> Elf:
 class Programs:
     """Patches RAM disks; knows then which point a record is of."""
 
-    def __init__(self, memory: Path, record: int, exact: bool, names: Collection[str] | None) -> None:
-        """memory: the file that is the probe memory; record: the address of probe_program_record."""
-        self._memory, self._record, self._exact, self._names = memory, record, exact, names
+    def __init__(self, memory: Path, kernel: Mapping[str, int], exact: bool, names: Collection[str] | None,
+                 stacks: Collection[str] = ()) -> None:
+        """memory: the file that is the probe memory; kernel: the addresses of the kernel's functions; stacks: the
+        events that also record the thread's stack."""
+        self._memory, self._exact, self._names, self._stacks = memory, exact, names, stacks
+        self._record, self._record_stack = kernel["probe_program_record"], kernel["probe_program_stack"]
         self._displaced = Displaced()
         self.points: dict[int, Point] = {}  # by what a record has
         self.without: list[str] = []  # programs with the library, and without its list of points: stripped
@@ -284,7 +287,8 @@ class Programs:
             raise HostError(f"a trace has room for {SLOTS // SLOT} probe points of programs; choose --events")
         first = RECORD if self._exact else RECORD + stub.displaced(USER + at + len(RECORD), exact=False)
         copy = stub.displaced(COPIES + at, exact=True) if self._exact else b""
-        for area, code in ((USER, first), (KERNEL, stub.kernel_part(KERNEL + at, self._record)), (COPIES, copy)):
+        record = self._record_stack if stub.point.name in self._stacks else self._record
+        for area, code in ((USER, first), (KERNEL, stub.kernel_part(KERNEL + at, record)), (COPIES, copy)):
             assert len(code) <= SLOT
             memory.seek(TABLE + area - USER + at)
             memory.write(code)

@@ -44,6 +44,7 @@ export class Track {
 		this._sums = new Column(Float64Array, states);
 		this._sum = new Float64Array(states);
 		this.wakes = null; // numbers of wake-ups of it
+		this.stacks = null; // {t, text}: with which stack it has left
 	}
 
 	push(t, s, x, y) {

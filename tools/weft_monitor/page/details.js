@@ -1,10 +1,11 @@
 // What is known of the chosen thread, LWP or CPU at the cursor, in words; and what happened there last.
 import {lived} from "./rows.js";
 import {KINDS} from "./states.js";
-import {CPU_IS, LWP_IS, NONE, NOTE, OWNER_IS, QUEUE_IS, THREAD_IS, WOKEN} from "./store.js";
+import {CPU_IS, LWP_IS, NONE, NOTE, OWNER_IS, QUEUE_IS, STACK, THREAD_IS, WOKEN} from "./store.js";
 import {exactly, said} from "./time.js";
 
 const EVENTS = 9;
+const SYSTEM = 5; // of LWP: from here on it has a CPU
 
 function element(name, text, className) {
 	const made = document.createElement(name);
@@ -17,8 +18,9 @@ function element(name, text, className) {
 
 export class Details {
 	// ask(run, object): gets a backtrace; null: the guest is not there.
-	constructor(page, ask) {
+	constructor(page, run, ask) {
 		this.page = page;
+		this.run = run;
 		this.ask = ask;
 		this.root = element("div", undefined, "details");
 		this.facts = this.root.appendChild(element("div"));
@@ -33,12 +35,17 @@ export class Details {
 		this._listed = "";
 	}
 
-	draw(run) {
-		const {chosen, time} = this.page;
-		this._listEvents(run, time.now);
-		const runs = this._runs();
-		this.button.hidden = chosen?.kind != "thread" || !(runs || chosen.run.store.facts.repeats);
-		this.button.title = runs ? "Stops the guest for a moment and reads its memory" : "How to get it: the run repeats";
+	// What is chosen, if it is of this run.
+	get chosen() {
+		const {chosen} = this.page;
+		return chosen?.run == this.run ? chosen : null;
+	}
+
+	draw() {
+		const {chosen, page: {time}} = this;
+		this._listEvents(time.now);
+		this.button.hidden = !chosen || !this._hasStack(chosen);
+		this.button.title = chosen && this._asks() ? "Stops the guest for a moment and reads its memory" : "As recorded";
 		if (!chosen) {
 			this._show("none", [["", "Click on a row or a box, or search (/)."]]);
 			return;
@@ -66,24 +73,30 @@ export class Details {
 		this.facts.replaceChildren(list);
 	}
 
-	_runs() {
-		return Boolean(this.ask && !this.page.chosen?.run.store.over);
+	// Is the guest asked?  If it runs, and stands at the cursor; and where the recording has no stacks.
+	_asks() {
+		const {kind, run: {store}} = this.chosen;
+		return Boolean(this.ask && kind == "thread" && !store.over && (this.page.time.live || !store.hasStacks));
 	}
 
-	// Of the chosen thread: from the guest, or how to get it.
+	_hasStack({kind, run: {store}}) {
+		return kind != "cpu" && (store.hasStacks || store.facts.repeats || this._asks());
+	}
+
+	// Of the chosen thread or LWP: from the guest, or as recorded.
 	backtrace() {
-		const {chosen} = this.page;
-		if (chosen?.kind != "thread")
+		const {chosen} = this;
+		if (!chosen || !this._hasStack(chosen))
 			return;
-		if (this._runs())
+		if (this._asks())
 			this._ask(chosen);
-		else if (chosen.run.store.facts.repeats)
-			this._tell(repeated(chosen.run.store, this.page.time.now), true);
+		else
+			this._tell(recorded(chosen, this.page.time.now), true);
 	}
 
-	// A row or a box has been clicked: a guest that runs, and stands at the cursor, is asked.
+	// A row or a box has been clicked.  The guest is not asked about a time that is over.
 	clicked() {
-		if (this._runs() && this.page.time.live)
+		if (this.page.time.live || this.run.store.hasStacks)
 			this.backtrace();
 	}
 
@@ -91,8 +104,12 @@ export class Details {
 	_tell(text, follows = false) {
 		if (this.trace.textContent != text)
 			this.trace.textContent = text;
-		this.trace.hidden = false;
+		if (this.trace.hidden) {
+			this.trace.hidden = false;
+			this.button.scrollIntoView({block: "nearest"});
+		}
 		this._follows = follows;
+		this._of = this.chosen.object;
 	}
 
 	async _ask(chosen) {
@@ -103,10 +120,13 @@ export class Details {
 		this.button.disabled = false;
 	}
 
-	_listEvents(run, now) {
-		const {store} = run, found = [];
-		for (let i = store.before(now); i >= 0 && found.length < EVENTS; i--)
-			found.push(store.change(i));
+	_listEvents(now) {
+		const {store} = this.run, found = [];
+		for (let i = store.before(now); i >= 0 && found.length < EVENTS; i--) {
+			const one = store.change(i);
+			if (one.kind != STACK)
+				found.push(one);
+		}
 		const lines = found.map(one => `${exactly(one.t)}  ${told(store, one)}`);
 		const text = lines.join("\n");
 		if (text == this._listed)
@@ -117,10 +137,34 @@ export class Details {
 	}
 }
 
+// Does a thread or LWP have a CPU?
+function isRunning(store, object, now) {
+	const {track} = object, i = track.at(now), isThread = store.threads[object.id] == object;
+	if (i < 0 || !isThread)
+		return i >= 0 && track.s.a[i] >= SYSTEM;
+	return track.x.a[i] != NONE && isRunning(store, store.lwps[track.x.a[i]], now);
+}
+
+// The stack of a thread or LWP at a time.  One that runs has that with which it last left, and GDB shows the rest.
+export function recorded({object, run: {store}}, time) {
+	const now = Math.min(time, store.end), thread = store.threadsOn(now).get(object.id);
+	const one = store.lwps[object.id] == object && thread ? thread : object;
+	const stack = store.stackOf(one, now), said = [];
+	if (store.hasStacks && isRunning(store, one, now))
+		said.push(stack ? `It runs. Its stack ${exactly(now - stack.t)} ago, when it last left:` : "It runs, and has not left before.");
+	else if (store.hasStacks && !stack)
+		said.push("It has not run yet.");
+	if (stack)
+		said.push(stack.calls.map((call, i) => `#${`${i}`.padEnd(3)}${call}`).join("\n"));
+	if (store.facts.repeats)
+		said.push(repeated(store, now));
+	return said.join("\n\n");
+}
+
 // The command that brings a run of exact timing to a time again, under GDB.
-function repeated({facts, title, end}, now) {
-	const time = facts.begin + Math.round(Math.min(now, end));
-	return `No guest runs any more. GDB goes to this time of the same run:\n\n` +
+function repeated({facts, title}, now) {
+	const time = facts.begin + Math.round(now);
+	return "GDB goes to this moment of the same run:\n" +
 		`tools/weft gdb --reverse --at ${time} ${title}\n(gdb) thread apply all backtrace`;
 }
 

@@ -29,9 +29,10 @@ class Page {
 		const titles = facts.runs, several = titles.length > 1;
 		at("runs").classList.toggle("several", several);
 		this.runs = titles.map(() => new Run(this, several));
-		this.details = new Details(this, facts.server ? (run, object) => this._ask(run, object) : null);
 		this.runs.forEach((run, i) => {
 			run.number = i;
+			run.details = new Details(this, run, facts.server ? (run, object) => this._ask(run, object) : null);
+			run.side.append(run.details.root);
 			run.store.title = titles[i];
 			at("runs").append(run.root);
 			run.axis = document.createElement("canvas");
@@ -40,8 +41,6 @@ class Page {
 			run.axisSheet = new Sheet(run.axis, this.theme);
 			this._listen(run);
 		});
-		if (!several)
-			this.runs[0].side.append(this.details.root);
 		if (facts.caption) {
 			at("caption").textContent = facts.caption;
 			at("caption").hidden = false;
@@ -152,8 +151,8 @@ class Page {
 		for (const run of this.runs) {
 			run.draw(host);
 			this._axis(run);
+			run.details.draw();
 		}
-		this.details.draw(this.runs[0]);
 		this._words();
 		this.frames[this.frame++ % this.frames.length] = performance.now() - before;
 	}
@@ -337,7 +336,7 @@ class Page {
 			"+": () => this.zoom(0.5), "=": () => this.zoom(0.5), "-": () => this.zoom(2), "0": () => this.fit(),
 			"Home": () => this.go(this.begin), "End": () => this.goLive(), "l": () => this.goLive(),
 			"/": () => at("search").focus(), "j": () => this.chooseNext(1), "k": () => this.chooseNext(-1),
-			"b": () => this.details.backtrace(),
+			"b": () => this.chosen?.run.details.backtrace(),
 			"g": () => this.group(), "d": () => this._turn(), "[": () => this.high(-2), "]": () => this.high(2),
 			"?": () => at("keys").showModal(),
 		};
@@ -359,7 +358,7 @@ class Page {
 		mapping.canvas.addEventListener("click", event => {
 			const box = mapping.objectAt(event.offsetX, event.offsetY);
 			this.choose(run, box?.kind ?? "thread", box?.object ?? null);
-			this.details.clicked();
+			run.details.clicked();
 		});
 		mapping.canvas.addEventListener("pointermove", event => {
 			const box = mapping.objectAt(event.offsetX, event.offsetY);
@@ -404,7 +403,7 @@ class Page {
 		canvas.addEventListener("pointerup", event => {
 			if (from !== null && !moved) {
 				this.choose(run, section.kind, section.objectAt(event.offsetX, event.offsetY));
-				this.details.clicked();
+				run.details.clicked();
 				if (event.offsetX > section.left)
 					this.go(sheet.t(event.offsetX));
 			}

@@ -3,7 +3,7 @@ import {Column, Counts, Level, Sum, Track, last} from "./columns.js";
 import {CPU, LWP, THREAD} from "./states.js";
 
 const CHANGE = 24; // bytes
-export const THREAD_IS = 1, LWP_IS = 2, CPU_IS = 3, QUEUE_IS = 4, WOKEN = 5, NOTE = 6, OWNER_IS = 7;
+export const THREAD_IS = 1, LWP_IS = 2, CPU_IS = 3, QUEUE_IS = 4, WOKEN = 5, NOTE = 6, OWNER_IS = 7, STACK = 8;
 export const NONE = -1;
 
 export class Store {
@@ -28,6 +28,7 @@ export class Store {
 		this.begin = NaN;
 		this.end = 0; // the last time of which all is known
 		this.over = false;
+		this.hasStacks = false;
 		this.version = 0; // grows when the names or numbers of objects change
 	}
 
@@ -117,6 +118,14 @@ export class Store {
 			if (!this.owners.has(a))
 				this.owners.set(a, new Track(2));
 			this.owners.get(a).push(t, b == NONE ? 0 : 1, b, NONE);
+			break;
+		case STACK: {
+			const {track} = (state ? this.threads : this.lwps)[a];
+			track.stacks ??= {t: new Column(Float64Array, 8), text: new Column(Int32Array, 8)};
+			track.stacks.t.push(t);
+			track.stacks.text.push(c);
+			this.hasStacks = true;
+		}
 		}
 	}
 
@@ -185,6 +194,12 @@ export class Store {
 			return null;
 		const i = last(mine, last(this.wakes.t, t));
 		return i < 0 ? null : this.wake(mine.a[i]);
+	}
+
+	// The stack with which a thread or LWP has left last at or before t, and when; or null.
+	stackOf(object, t) {
+		const {stacks} = object.track, i = stacks ? last(stacks.t, t) : -1;
+		return i < 0 ? null : {t: stacks.t.a[i], calls: this.texts[stacks.text.a[i]].split("\n")};
 	}
 
 	wake(i) {
