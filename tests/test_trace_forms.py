@@ -1,6 +1,8 @@
 """The forms of a trace: text, tables, files that appear whole; and the last records of a run."""
 
 import csv
+import re
+import subprocess
 from types import SimpleNamespace
 
 import pytest
@@ -32,6 +34,34 @@ def test_tables(weft, trace, tmp_path):  # noqa: F811
         rows = list(csv.DictReader(file))
     assert rows[1] == {"time": "1000040000", "cpu": "1", "lwp": "idle", "mstate": "sleep", "wchan": "-"}
     assert len(rows) == sum(" off_cpu " in line for line in lines)
+
+
+def babeltrace(directory):
+    """What the reader of the format's authors says: (its lines, its complaints)."""
+    done = subprocess.run(["babeltrace2", "--clock-seconds", directory], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines(), done.stderr
+
+
+def test_common_trace_format(weft, trace, tmp_path):  # noqa: F811
+    """Each record with its time, CPU and values, in packets of any number."""
+    lines = trace.read_text().splitlines()
+    more = [f"{2_000_000_000 + i} {i % 2} wake lwp=2/{i} reason=event" for i in range(16_000)]
+    with open(trace, "a") as file:
+        file.write("".join(f"{line}\n" for line in [*more, "# lost 7 on CPU 1"]))
+    weft("trace", "--from", trace, "--ctf", tmp_path / "ctf")
+    assert (tmp_path / "ctf/cpu_0").stat().st_size > 2 << 16
+    read, complaints = babeltrace(tmp_path / "ctf")
+    found = []
+    for line in read:
+        seconds, nanoseconds, name, cpu, values = re.fullmatch(
+            r"\[(\d+)\.(\d{9})\] \(.*?\) (\w+): \{ cpu_id = (\d+) \}, \{(.*)\}", line).groups()
+        values = values.replace("\\?", "?")  # babeltrace2 writes C's strings
+        values = "".join(f" {key}={value}" for key, value in re.findall(r'(\w+) = "(.*?)"', values))
+        found.append(f"{int(seconds + nanoseconds)} {cpu} {name}{values}")
+    assert sorted(found) == sorted([*lines, *more])
+    assert "discarded 7 events" in complaints and "cpu_1" in complaints
+    assert "is not empty" in weft("trace", "--from", trace, "--ctf", tmp_path / "ctf", status=69).err
 
 
 def test_tables_of_two_traces_do_not_mix(weft, trace, tmp_path):  # noqa: F811

@@ -76,6 +76,7 @@ check() {
 	have_grub || need "grub-common grub-pc-bin" "grub-mkrescue with GRUB's i386-pc modules"
 	have xorriso || need xorriso xorriso
 	have mformat || need mtools "mtools (mformat)"
+	[ "$goal" != test ] || have babeltrace2 || need babeltrace2 "babeltrace2, for the test of traces"
 	[ "$goal" != test ] || have_browser || need chromium "Chromium or Chrome, for the report's test"
 }
 
@@ -97,11 +98,12 @@ list() {
 		cat <<-END
 		Where packages have other names:
 		  Fedora  gcc (x86-64) or gcc-x86_64-linux-gnu, qemu-system-x86-core, gdb,
-		          python3, git, grub2-tools-extra, grub2-pc-modules, xorriso, mtools
+		          python3, git, grub2-tools-extra, grub2-pc-modules, xorriso, mtools,
+		          babeltrace2
 		  Arch    gcc (x86-64) or x86_64-elf-gcc, qemu-system-x86, gdb, python, git,
-		          grub, libisoburn, mtools
+		          grub, libisoburn, mtools, babeltrace2
 		  macOS   brew install x86_64-elf-gcc x86_64-elf-gdb qemu python git xorriso
-		          mtools x86_64-elf-grub make  (call gmake)
+		          mtools x86_64-elf-grub babeltrace make  (call gmake)
 		  newlib  https://sourceware.org/pub/newlib/newlib-3.3.0.tar.gz; then
 		          export NEWLIB_SOURCE=.../newlib-3.3.0.tar.gz
 		Or use the container in .devcontainer/, which has everything.

@@ -2,7 +2,8 @@
  * record.S - what the stubs of probe points call (kern/probe.h).
  *
  * A stub pushes the values and the point's address, and calls probe_record.  It is 48 instructions
- * in fast timing from the jump at the point to the jump back, both included.
+ * in fast timing from the jump at the point to the jump back, both included.  The points whose records
+ * come with a stack (stack.c) lead to probe_record_stack and probe_program_stack instead.
  *
  * Exact timing.  What a record costs lies outside of virtual time: from the jump at the point to
  * the jump back, except for the displaced instructions.  The way out of here sets the timer and the

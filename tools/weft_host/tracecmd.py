@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from weft_trace import events
+from weft_trace.ctf import CommonTrace
 from weft_trace.events import Record
 from weft_trace.model import Model
 from weft_trace.perfetto import Perfetto
@@ -29,6 +30,7 @@ def add_options(parser):
                         help=f"a trace for the Perfetto viewer; {DEFAULT} if no other form is asked for")
     parser.add_argument("--raw", metavar="FILE", help="the records as text, one a line, for weft stats")
     parser.add_argument("--csv", metavar="DIR", help="tables, one for each kind of event, in a new directory")
+    parser.add_argument("--ctf", metavar="DIR", help="the Common Trace Format, for babeltrace2, in a new directory")
     parser.add_argument("--from", dest="source", metavar="FILE",
                         help="runs nothing: takes the records that --raw has written to FILE")
 
@@ -58,7 +60,7 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def forms(raw: str | None, perfetto: str | None,
-          tables: str | None) -> Iterator[Callable[[Iterable[Record]], None]]:
+          tables: str | None, common: str | None = None) -> Iterator[Callable[[Iterable[Record]], None]]:
     """Opens the files that are asked for, so that a place that cannot be written is found at once; all are written
     in one pass.  Raises UsageError, HostError, OSError."""
     sinks: list[Callable[[Record], object]] = []
@@ -74,6 +76,9 @@ def forms(raw: str | None, perfetto: str | None,
         if tables is not None:
             sinks.append(stack.enter_context(contextlib.closing(Tables(Path(tables)))).feed)
 
+        if common is not None:
+            sinks.append(stack.enter_context(contextlib.closing(CommonTrace(Path(common)))).feed)
+
         def write(records: Iterable[Record]) -> None:
             for record in records:
                 for sink in sinks:
@@ -84,11 +89,11 @@ def forms(raw: str | None, perfetto: str | None,
 
 def trace(args):
     """weft trace: the exit status is the program's."""
-    if args.output is None and args.raw is None and args.csv is None:
+    if args.output is None and args.raw is None and args.csv is None and args.ctf is None:
         args.output = DEFAULT
     if args.source is not None and args.argv:
         raise UsageError("--from runs no command")
-    with forms(args.raw, args.output, args.csv) as write:
+    with forms(args.raw, args.output, args.csv, args.ctf) as write:
         if args.source is None:
             return traced.run(args, write).status
         write(events.read(args.source))

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from weft_debug.symbols import Symbols
 from weft_debug.unwind import Unwinder
-
 from weft_host.machine import HostError
 
 from . import ring
