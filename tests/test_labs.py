@@ -18,6 +18,7 @@ from weft_lab import grading, lab, mac, power, runs
 from weft_lab.build import BuildFailed, build
 from weft_lab.grade import Broken
 from weft_lab.solution import take_solution
+from weft_trace import events
 
 LABS = [lab.find(name) for name in lab.names()]
 EACH_LAB = pytest.mark.parametrize("of", LABS, ids=[of.name for of in LABS])
@@ -56,6 +57,19 @@ def test_the_skeleton_fails(of, tmp_path):
     assert graded.log == ""
     assert graded.points == 0
     assert all(test.reason and "panics" not in test.reason for test in graded.tests)
+
+
+def test_the_first_run_that_fails_is_traced(tmp_path):
+    """Its last records are in the build, and are those of this run.  Where nothing is asked for, there are none."""
+    with turn():
+        graded = grading.grade(PARK.with_seeds(1), PARK.skeleton, tmp_path, only="permit", traces=True)
+        kept, = (tmp_path / "traces").iterdir()
+        again = grading.grade(PARK.with_seeds(1), PARK.skeleton, tmp_path, only="deadline")
+    assert f"its last records, of another run: tools/weft stats {kept}" in graded.tests[0].detail
+    seed, = {word for word in graded.tests[0].reason.split() if word.rstrip(")").isdigit() and len(word) > 6}
+    assert kept.name == f"labpark-seed{seed.rstrip(')')}.trace"
+    assert any(record.name == "process_name" and record.values["name"] == "labpark" for record in events.read(kept))
+    assert [*(tmp_path / "traces").iterdir()] == [kept] and "records" not in again.tests[0].detail
 
 
 @pytest.mark.parametrize("of, wrong", WRONG, ids=[f"{of.name}-{wrong.name}" for of, wrong in WRONG])

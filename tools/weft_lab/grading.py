@@ -78,8 +78,21 @@ def play_set(built: Built, of: Set, jobs: int, progress: Progress, within: Guest
     return played
 
 
-def result_of(of: Set, played: Played, again: str, folder: Path) -> TestResult:
-    """again: the command that makes the build `folder`, if it is not there; "": it is there."""
+def kept_trace(built: Built, of: Set, played: Played) -> str:
+    """Plays the run that failed once more, traced, and says where its last records are.  "": none failed."""
+    from weft_host import lasttrace  # needs what a package for graders does not have
+
+    if played.failed is None:
+        return ""
+    variant, outcome = played.failed
+    machine = runs.machine(of.test, variant, built, built.program(of.test.program))
+    assert outcome.result is not None
+    return f"weft: {lasttrace.keep(Guests(), machine, b'', built.folder / 'traces', outcome.result)}"
+
+
+def result_of(of: Set, played: Played, again: str, folder: Path, trace: str = "") -> TestResult:
+    """again: the command that makes the build `folder`, if it is not there; "": it is there.  trace: what
+    kept_trace() says."""
     test, figure = of.test, of.test.figure
 
     def said(points: float, reason: str, detail: str = "") -> TestResult:
@@ -89,7 +102,7 @@ def result_of(of: Set, played: Played, again: str, folder: Path) -> TestResult:
         variant, outcome = played.failed
         where = (f"run {variant.number + 1} of {len(of.variants)}, {counted(variant.smp, 'CPU')}, "
                  f"seed {variant.seed}")
-        lines = "\n".join(part for part in (again, runs.repeat(test, variant, folder)) if part)
+        lines = "\n".join(part for part in (again, runs.repeat(test, variant, folder), trace) if part)
         return said(0.0, f"{outcome.reason} ({where})", "\n\n".join(
             part for part in (lines, outcome.detail) if part))
     if figure is None:
@@ -104,10 +117,11 @@ def result_of(of: Set, played: Played, again: str, folder: Path) -> TestResult:
 
 
 def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: int = 1,
-          only: str | None = None, progress: Progress = lambda *_: None, within: Guests | None = None
-          ) -> Grade | Broken:
-    """The grade of the files in the folder `student`; `out`: where the build goes; `within`: what ends the guests.
-    Broken: the host failed, or the guests were ended."""
+          only: str | None = None, progress: Progress = lambda *_: None, within: Guests | None = None,
+          traces: bool = False) -> Grade | Broken:
+    """The grade of the files in the folder `student`; `out`: where the build goes; `within`: what ends the guests;
+    `traces`: the last records of the first run that fails are kept in the build.  Broken: the host failed, or the
+    guests were ended."""
     wanted = [of for of in sets(lab, secret) if only in (None, of.test.name)]
     student = student.resolve()
     own = student / BUILD  # where `weft lab test` makes it
@@ -116,10 +130,15 @@ def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: i
         try:
             built = build(lab, student, out)
         except BuildFailed as error:
-            tests = tuple(TestResult(of.name, of.test.title, 0.0, of.points, of.hidden, "it does not compile", "")
-                          for of in wanted)
-            return Grade(lab.name, student.name, tests, str(error))
-        tests = tuple(result_of(of, play_set(built, of, jobs, progress, within), again, own) for of in wanted)
-        return Grade(lab.name, student.name, tests, built.log)
+            none = tuple(TestResult(of.name, of.test.title, 0.0, of.points, of.hidden, "it does not compile", "")
+                         for of in wanted)
+            return Grade(lab.name, student.name, none, str(error))
+        tests, wants_trace = [], traces
+        for of in wanted:
+            played = play_set(built, of, jobs, progress, within)
+            trace = kept_trace(built, of, played) if wants_trace else ""
+            wants_trace = wants_trace and not trace
+            tests.append(result_of(of, played, again, own, trace))
+        return Grade(lab.name, student.name, tuple(tests), built.log)
     except (HostError, OSError) as error:
         return Broken(student.name, str(error))

@@ -30,11 +30,13 @@ BY_GUEST = re.compile(r"QEMU ended with status \d+")  # without a word of QEMU's
 @dataclass(frozen=True)
 class Outcome:
     """What a run says.  reason: "" if it is passed, else what went wrong in the lab's terms.  detail: which threads
-    wait for what, and the last lines of output.  figures: counts of instructions that the program told."""
+    wait for what, and the last lines of output.  figures: counts of instructions that the program told.  result:
+    how the machine ended, if the run is not passed."""
 
     reason: str = ""
     detail: str = ""
     figures: dict[str, int] = field(default_factory=dict)
+    result: Result | None = None
 
     @property
     def passed(self) -> bool:
@@ -108,7 +110,9 @@ def play(guests: Guests, test: Test, variant: Variant, built: Built, picture: bo
 def judge(test: Test, result: Result, key: bytes) -> Outcome:
     told = results(result.output, key)
     reason = _reason(test, result, told)
-    return Outcome(reason, _detail(result) if reason else "", told.figures)
+    if not reason:
+        return Outcome(figures=told.figures)
+    return Outcome(reason, _detail(result), told.figures, result)
 
 
 def _reason(test: Test, result: Result, told: Told) -> str:
