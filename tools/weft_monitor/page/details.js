@@ -146,9 +146,9 @@ function isRunning(store, object, now) {
 }
 
 // The stack of a thread or LWP at a time.  One that runs has that with which it last left, and GDB shows the rest.
-export function recorded({object, run: {store}}, time) {
-	const now = Math.min(time, store.end), thread = store.threadsOn(now).get(object.id);
-	const one = store.lwps[object.id] == object && thread ? thread : object;
+export function recorded({kind, object, run: {store}}, time) {
+	const now = Math.min(time, store.end);
+	const one = (kind == "lwp" ? store.threadsOn(now).get(object.id) : null) ?? object;
 	const stack = store.stackOf(one, now), said = [];
 	if (store.hasStacks && isRunning(store, one, now))
 		said.push(stack ? `It runs. Its stack ${exactly(now - stack.t)} ago, when it last left:` : "It runs, and has not left before.");
