@@ -10,7 +10,7 @@ import time
 
 import pytest
 from conftest import turn
-from weft_host import ccmd
+from weft_host import ccmd, gradecmd
 from weft_host.guest import Guests, Result
 from weft_host.machine import HostError, UsageError
 from weft_host.paths import TOP
@@ -60,16 +60,18 @@ def test_the_skeleton_fails(of, tmp_path):
 
 
 def test_the_first_run_that_fails_is_traced(tmp_path):
-    """Its last records are in the build, and are those of this run.  Where nothing is asked for, there are none."""
+    """Its last records are in the student's folder, and are those of this run.  Where nothing is asked for, there
+    are none."""
     with turn():
-        graded = grading.grade(PARK.with_seeds(1), PARK.skeleton, tmp_path, only="permit", traces=True)
-        kept, = (tmp_path / "traces").iterdir()
+        graded = gradecmd.Grader("park", None, 1, 1, traces=tmp_path)(PARK.skeleton)
+        kept, = (tmp_path / "skeleton").iterdir()
         again = grading.grade(PARK.with_seeds(1), PARK.skeleton, tmp_path, only="deadline")
     assert f"its last records, of another run: tools/weft stats {kept}" in graded.tests[0].detail
+    assert all("its last records" not in test.detail for test in graded.tests[1:])
     seed, = {word for word in graded.tests[0].reason.split() if word.rstrip(")").isdigit() and len(word) > 6}
     assert kept.name == f"labpark-seed{seed.rstrip(')')}.trace"
     assert any(record.name == "process_name" and record.values["name"] == "labpark" for record in events.read(kept))
-    assert [*(tmp_path / "traces").iterdir()] == [kept] and "records" not in again.tests[0].detail
+    assert [*(tmp_path / "skeleton").iterdir()] == [kept] and "records" not in again.tests[0].detail
 
 
 @pytest.mark.parametrize("of, wrong", WRONG, ids=[f"{of.name}-{wrong.name}" for of, wrong in WRONG])

@@ -42,6 +42,8 @@ def add_options(parser):
         parser.add_argument(f"--{name}", metavar="FILE", type=Path, help=f"writes {what}")
     parser.add_argument("-o", "--output", metavar="PATH", type=Path,
                         help="of --all: the folder; of --package: the file")
+    parser.add_argument("--traces", metavar="FOLDER", type=Path,
+                        help="keeps the last records of each student's first run that fails, for `weft stats`")
     course.add_options(parser)
     packages.add_options(parser)
     parser.add_argument("--power", action="store_true",
@@ -60,6 +62,7 @@ class Grader:
     seeds: int | None
     jobs: int
     within: Guests | None = None  # ends the guests
+    traces: Path | None = None  # a folder of each student's traces
 
     def __call__(self, folder: Path) -> Grade | Broken:
         found = lab.find(self.lab)
@@ -67,7 +70,8 @@ class Grader:
             found = found.with_seeds(self.seeds)
         # Not in the student's folder, which may be read-only.
         with tempfile.TemporaryDirectory(prefix="weft-lab-") as work:
-            return grading.grade(found, folder, Path(work), self.secret, self.jobs, within=self.within)
+            return grading.grade(found, folder, Path(work), self.secret, self.jobs, within=self.within,
+                                 traces=self.traces and self.traces / folder.resolve().name)
 
 
 def secret_of(args):
@@ -122,7 +126,8 @@ def grade(args):
         return 0
     if not args.no_build:
         build.make()
-    grader = Grader(found.name, secret, args.seeds, 1 if args.all else args.jobs or len(usable()))
+    grader = Grader(found.name, secret, args.seeds, 1 if args.all else args.jobs or len(usable()),
+                    traces=args.traces and args.traces.resolve())
     if args.all:
         return _class(args, found, grader)
     with WorkDirectory() as work:

@@ -102,7 +102,7 @@ def _test(args):
     if name:
         found.test(name)
     graded = grading.grade(found, args.folder, out, jobs=args.jobs or len(usable()), only=name or None,
-                           progress=_progress, traces=True)
+                           progress=_progress, traces=out / "traces")
     _clear()
     if isinstance(graded, Broken):
         raise HostError(graded.why)

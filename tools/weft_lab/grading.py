@@ -78,8 +78,9 @@ def play_set(built: Built, of: Set, jobs: int, progress: Progress, within: Guest
     return played
 
 
-def kept_trace(built: Built, of: Set, played: Played) -> str:
-    """Plays the run that failed once more, traced, and says where its last records are.  "": none failed."""
+def kept_trace(built: Built, of: Set, played: Played, folder: Path) -> str:
+    """Plays the run that failed once more, traced, and says where in `folder` its last records are.  "": none
+    failed."""
     from weft_host import lasttrace  # needs what a package for graders does not have
 
     if played.failed is None:
@@ -87,7 +88,7 @@ def kept_trace(built: Built, of: Set, played: Played) -> str:
     variant, outcome = played.failed
     machine = runs.machine(of.test, variant, built, built.program(of.test.program))
     assert outcome.result is not None
-    return f"weft: {lasttrace.keep(Guests(), machine, b'', built.folder / 'traces', outcome.result)}"
+    return f"weft: {lasttrace.keep(Guests(), machine, b'', folder, outcome.result)}"
 
 
 def result_of(of: Set, played: Played, again: str, folder: Path, trace: str = "") -> TestResult:
@@ -118,10 +119,10 @@ def result_of(of: Set, played: Played, again: str, folder: Path, trace: str = ""
 
 def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: int = 1,
           only: str | None = None, progress: Progress = lambda *_: None, within: Guests | None = None,
-          traces: bool = False) -> Grade | Broken:
+          traces: Path | None = None) -> Grade | Broken:
     """The grade of the files in the folder `student`; `out`: where the build goes; `within`: what ends the guests;
-    `traces`: the last records of the first run that fails are kept in the build.  Broken: the host failed, or the
-    guests were ended."""
+    `traces`: the folder for the last records of the first run that fails.  Broken: the host failed, or the guests
+    were ended."""
     wanted = [of for of in sets(lab, secret) if only in (None, of.test.name)]
     student = student.resolve()
     own = student / BUILD  # where `weft lab test` makes it
@@ -133,11 +134,11 @@ def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: i
             none = tuple(TestResult(of.name, of.test.title, 0.0, of.points, of.hidden, "it does not compile", "")
                          for of in wanted)
             return Grade(lab.name, student.name, none, str(error))
-        tests, wants_trace = [], traces
+        tests = []
         for of in wanted:
             played = play_set(built, of, jobs, progress, within)
-            trace = kept_trace(built, of, played) if wants_trace else ""
-            wants_trace = wants_trace and not trace
+            trace = kept_trace(built, of, played, traces) if traces is not None else ""
+            traces = None if trace else traces
             tests.append(result_of(of, played, again, own, trace))
         return Grade(lab.name, student.name, tuple(tests), built.log)
     except (HostError, OSError) as error:
