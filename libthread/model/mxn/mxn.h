@@ -2,7 +2,9 @@
  * mxn.h - model mxn: unbound threads over a pool of LWPs, bound threads beside them (Solaris 2.2 to
  * 8).
  *
- *	sched.c		the lock, the run queue, blocking, waking, yielding, the switch
+ *	schedlock.c	the lock
+ *	sched.c		the scheduler: the run queue, blocking, waking, yielding
+ *	vain.c		waits that end in vain
  *	pool.c		the LWPs of the pool: new, too many
  *	idle.c		an LWP of the pool that has no thread
  *	grow.c		growth of the pool without a request, and its end
@@ -159,15 +161,6 @@ static inline bool goes_next(const struct thread *t)
 
 /* --- sched.c -------------------------------------------------------------------- */
 
-/*
- * self's wait was in vain: was it a wait of ops->sleep, which then does not return?  In the second
- * table (sleepq.h) wait_arg is left from an earlier wait, so it says nothing.
- */
-static inline bool ends_in_sleep(const struct thread *self)
-{
-	return self->wait_arg == &__ends_in_sleep && sleepq_is_point(self->q);
-}
-
 /* All of these functions: the caller holds _schedlock. */
 
 /* Makes t runnable, which is Blocked or Stopped and unbound.  Returns an LWP to unpark, or 0. */
@@ -176,11 +169,6 @@ uint32_t __make_runnable(struct thread *t);
  * Ends t's wait: __make_runnable for any thread that stood in a sleep queue, also a bound thread.
  */
 uint32_t __release(struct thread *t);
-/*
- * Ends the wait of t in vain.  t is Blocked in a queue and unbound.  Returns an LWP to unpark, or 0.
- */
-uint32_t __give_up(struct thread *t);
-
 /*
  * switch.S: __mxn_switch saves the registers of `from` on its stack, and its RSP.  It goes on with
  * `to`, and there releases _schedlock, whose critical section is c.  Returns 0 when `from` has an
@@ -254,12 +242,6 @@ static inline struct thread *next_for(struct thread *self)
 	return next != NULL ? next : context_of(self);
 }
 
-/*
- * t is off its LWP, in a switch that it has called to block.  When t comes onto an LWP again, it
- * first calls function().  The call of the switch then returns what function() returned.
- */
-void __mxn_call_first(struct thread *t, const void *(*function)(void));
-
 /* What __mxn_block does in all cases except the plain case. */
 const void *__block_special(struct thread *self, deadline_t deadline, struct thread *wake);
 const void *__mxn_block(struct sleepq *q, deadline_t deadline, struct thread *wake);
@@ -280,6 +262,33 @@ static inline void mxn_prepare(struct thread *t, void (*entry)(void))
 	sp[-3] = 0; /* RBP, as above; the other registers may be anything */
 	t->rsp = (uint64_t)(sp - 8);
 }
+
+/* --- vain.c --------------------------------------------------------------------- */
+
+/*
+ * self's wait was in vain: was it a wait of ops->sleep, which then does not return?  In the second
+ * table (sleepq.h) wait_arg is left from an earlier wait, so it says nothing.
+ */
+static inline bool ends_in_sleep(const struct thread *self)
+{
+	return self->wait_arg == &__ends_in_sleep && sleepq_is_point(self->q);
+}
+
+/*
+ * The caller holds _schedlock.  Ends the wait of t in vain.  t is Blocked in a queue and unbound.
+ * Returns an LWP to unpark, or 0.
+ */
+uint32_t __give_up(struct thread *t);
+/*
+ * The caller is to be cancelled in this wait: wakes `wake`, if it is not NULL, and does not block.
+ * Called with _schedlock held; releases it.  Returns what block returns.
+ */
+const void *__block_in_vain(struct thread *self, struct thread *wake);
+/*
+ * t is off its LWP, in a switch that it has called to block.  When t comes onto an LWP again, it
+ * first calls function().  The call of the switch then returns what function() returned.
+ */
+void __mxn_call_first(struct thread *t, const void *(*function)(void));
 
 /* --- pool.c --------------------------------------------------------------------- */
 

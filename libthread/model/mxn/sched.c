@@ -1,5 +1,5 @@
 /*
- * sched.c - the user-level scheduler: _schedlock, the run queue, blocking and waking.
+ * sched.c - the user-level scheduler: the run queue, blocking, waking, yielding.
  *
  * Threads of equal priority do not preempt each other.  A thread that is woken and has a higher
  * priority than its waker takes over the waker's LWP at once, if no other LWP is idle.  A thread of
@@ -9,57 +9,7 @@
  */
 #include "mxn.h"
 
-_Static_assert(SCHEDLOCK_RELEASE == 0x80000001 && offsetof(struct schedlock, lock) == 0,
-	       "switch.S");
-
-struct schedlock _schedlock = {.lock.held = SAMPLE_NOW};
 struct runq __runq;
-
-/* --- the lock ------------------------------------------------------------------- */
-
-/* Acquires l if it is free, or if it only looks held because a sample is due. */
-static bool schedlock_take(struct ilock *l)
-{
-	uint32_t seen = l->held;
-
-	if (!(seen & ILOCK_HELD))
-		return ilock_try(l);
-	if (seen != SAMPLE_DUE ||
-	    !__atomic_compare_exchange_n(&l->held, &seen, ILOCK_HELD | SAMPLE_NOW, false,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return false;
-	_schedlock.stats.acquisitions += HOLDS_A_SAMPLE;
-	_schedlock.since = gethrtime();
-	this_section()->nopreempt += SECTION_TIMED;
-	return true;
-}
-
-void __schedlock_wait(struct ilock *l)
-{
-	unsigned turns;
-
-	if (schedlock_take(l))
-		return;
-	turns = __ilock_wait(l, schedlock_take);
-	_schedlock.stats.contentions++;
-	_schedlock.stats.yields += turns;
-}
-
-/*
- * A timed hold is over; the critical section of this hold is not over yet.  The next sample is many
- * holds away.  So it is very unlikely that the next timed holder is here too, and the statistics
- * need no lock.
- */
-void __schedlock_timed(void)
-{
-	struct thr_schedlock_stats *s = &_schedlock.stats;
-	int64_t held = gethrtime() - _schedlock.since;
-
-	s->hold_samples++;
-	s->hold_ns += held;
-	if (held > (int64_t)s->hold_max_ns)
-		s->hold_max_ns = held;
-}
 
 /* --- the run queue -------------------------------------------------------------- */
 
@@ -198,39 +148,6 @@ uint32_t __release(struct thread *t)
 	return release(t, false);
 }
 
-/*
- * Another thread has ended this thread's wait in vain.  The thread goes on here before it returns
- * from its wait, and the wait returns what this function returns.
- */
-static const void *wake_in_vain(void)
-{
-	struct thread *self = thread_self();
-	const void *obj = self->gave_up;
-
-	self->gave_up = NULL;
-	if (ends_in_sleep(self))
-		__cancelled();
-	return obj;
-}
-
-void __mxn_call_first(struct thread *t, const void *(*function)(void))
-{
-	uint64_t *sp = (uint64_t *)t->rsp;
-
-	for (int i = 0; i < SAVED_REGISTERS; i++)
-		sp[i - 1] = sp[i];
-	sp[SAVED_REGISTERS - 1] = (uint64_t)function;
-	t->rsp = (uint64_t)(sp - 1);
-}
-
-uint32_t __give_up(struct thread *t)
-{
-	__mxn_call_first(t, wake_in_vain);
-	t->gave_up = t->wchan;
-	__sleepq_remove(t->q, t);
-	return __release(t); /* also takes t out of the time-outs */
-}
-
 static inline void queue_to_run(struct thread *t)
 {
 	t->wchan = NULL;
@@ -280,21 +197,6 @@ void __left_behind(struct thread *t, struct thread *next)
 		__realtime_look(t->pri, false);
 }
 
-/* The caller is to be cancelled in this wait. */
-static const void *block_in_vain(struct thread *self, struct thread *wake)
-{
-	const void *obj = self->wchan;
-	uint32_t unpark = wake != NULL ? __release(wake) : 0;
-
-	__sleepq_remove(self->q, self);
-	self->wchan = NULL;
-	self->lwp->owes = unpark;
-	schedunlock();
-	if (unpark != 0)
-		__lwp_unpark_owed(self->lwp, unpark);
-	return obj;
-}
-
 const void *__attribute__((noinline))
 __block_special(struct thread *self, deadline_t deadline, struct thread *wake)
 {
@@ -303,7 +205,7 @@ __block_special(struct thread *self, deadline_t deadline, struct thread *wake)
 	if (self->wchan == NULL || self->bound)
 		return block_bound(self, deadline, wake);
 	if (self->cancelled && cancel_due() && sleepq_ends_cancelled(self))
-		return block_in_vain(self, wake);
+		return __block_in_vain(self, wake);
 	if (wake != NULL)
 		__wake_first(wake);
 	if (unlikely(self->kept) && __signals_due(self)) /* take them first */
