@@ -69,7 +69,7 @@ static void part_order(void)
 	}
 	for (unsigned i = 0; i < count; i++) {
 		unsigned who = place[i];
-		pri[who] = draw(&chance, 4) * 20;
+		pri[who] = i % 4 < 2 ? (int)(i % 4) * 20 : (int)draw(&chance, 4) * 20;
 		if (pri[who] != 0) {
 			thr_setprio(made[who], pri[who]);
 			entered[who] = count + i;
