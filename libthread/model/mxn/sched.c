@@ -135,7 +135,7 @@ static bool __attribute__((noinline)) thread_woken(struct thread *t, uint32_t *u
 	return blocked;
 }
 
-/* Inline: a timed wait and its wake-up take 898 instructions (micro), not 924. */
+/* Inline: a timed wait and its wake-up take 894 instructions (micro), not 924. */
 static inline __attribute__((always_inline)) uint32_t release(struct thread *t, bool gives_way)
 {
 	uint32_t unpark;
