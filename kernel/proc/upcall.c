@@ -108,8 +108,12 @@ static void upcall_check(struct ktimer *t)
 
 static void want_check(struct proc *p)
 {
-	if (__atomic_fetch_add(&p->up.checks, 1, __ATOMIC_SEQ_CST) == 0)
+	unsigned before = __atomic_fetch_add(&p->up.checks, 1, __ATOMIC_SEQ_CST);
+
+	if (before == 0)
 		ktimer_arm(&p->up.timer, time_now(), upcall_check);
+	else if (before >= CHECKS_NEVER)
+		activation_blocks(p);
 }
 
 /* --- the count ------------------------------------------------------------------------- */
@@ -121,8 +125,9 @@ static void upcall_leave(struct proc *p)
 	int left = __atomic_sub_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
 
 	assert(left >= 0);
-	if (left == 0 || ((unsigned)left < ncpu && __atomic_load_n(&up->grow, __ATOMIC_RELAXED) &&
-			  (__atomic_load_n(&up->wanted, __ATOMIC_RELAXED) & UPCALL_GROW)))
+	if (left == 0 ||
+	    ((unsigned)left < up->below && __atomic_load_n(&up->grow, __ATOMIC_RELAXED) &&
+	     (__atomic_load_n(&up->wanted, __ATOMIC_RELAXED) & UPCALL_GROW)))
 		want_check(p);
 }
 
@@ -208,8 +213,9 @@ static void watch_lwp(struct proc *p, struct lwp *l)
 void upcall_watch(struct proc *p)
 {
 	irqstate_t s = spin_lock(&p->lock);
-	if (!p->up.watched) {
+	if (!p->up.watched && p->up.cpus == 0) {
 		p->up.watched = true;
+		p->up.below = ncpu;
 		LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
 			watch_lwp(p, l);
 	}
@@ -252,6 +258,8 @@ void upcall_exec(struct proc *p)
 {
 	struct lwp *l = curlwp();
 
+	if (!p->up.watched && p->up.cpus == 0)
+		return; /* so nothing else is set */
 	spin_acquire(&l->lock);
 	l->watched = false;
 	spin_release(&l->lock);
@@ -260,6 +268,11 @@ void upcall_exec(struct proc *p)
 	__atomic_store_n(&p->up.due, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->up.grow, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->up.wanted, 0, __ATOMIC_RELAXED);
+	if (p->up.cpus != 0) {
+		p->up.cpus = 0;
+		p->up.spares = NULL;
+		__atomic_sub_fetch(&p->up.checks, CHECKS_NEVER, __ATOMIC_SEQ_CST);
+	}
 }
 
 void upcall_proc_exit(struct proc *p)
@@ -298,7 +311,8 @@ static int upcall_events(struct proc *p, uint32_t wanted)
  * returns the events that have happened.  While an LWP waits for UPCALL_BLOCKED, SIGWAITING is not
  * sent.  UPCALL_TIMED is not an event: until exec, it makes sleeps with a deadline count for
  * UPCALL_BLOCKED.
- * EINVAL: no event, or an unknown bit; EBUSY: another LWP of the process waits; EINTR: a signal.
+ * EINVAL: no event, or an unknown bit; EBUSY: another LWP of the process waits, or the process has
+ * activations; EINTR: a signal.
  */
 int64_t sys_upcall_wait(const uint64_t arg[6])
 {
@@ -314,7 +328,7 @@ int64_t sys_upcall_wait(const uint64_t arg[6])
 		count_timed(p);
 	irqstate_t s = spin_lock(&p->lock);
 	for (;;) {
-		r = p->up.lwp != NULL ? -EBUSY : upcall_events(p, wanted);
+		r = p->up.lwp != NULL || p->up.cpus != 0 ? -EBUSY : upcall_events(p, wanted);
 		if (r == 0 && (sig_next(NULL) || p->exiting || (l->ast & AST_EXIT)))
 			r = -EINTR; /* AST_EXIT alone: another LWP calls exec */
 		if (r != 0)

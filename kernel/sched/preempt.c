@@ -134,7 +134,7 @@ void user_return_work(struct trapframe *f)
 			irq_restore(0x200);
 			sig_deliver(f);
 			irq_save();
-		} else if (l->ast & AST_PREEMPT) {
+		} else if (l->ast & (AST_PREEMPT | AST_UPCALL)) {
 			lwp_mstate_at(l, MS_SYSTEM, time_now());
 			irq_restore(0x200);
 			sig_preempt(f);

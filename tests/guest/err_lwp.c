@@ -135,6 +135,7 @@ static void upcalls(void)
 	raw_start(&other, wait_for_exits, 0, LWP_DETACHED);
 	wait_until(other.id, LWP_ST_SLEEP);
 	gives(upcall_wait, EBUSY, "another LWP waits", UPCALL_EXIT);
+	gives(upcall_activate, EBUSY, "an LWP waits for upcalls", 1);
 }
 
 int main(void)

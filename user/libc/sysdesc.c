@@ -69,6 +69,7 @@
 	X(msync, BIT(WEFT_, MS_ASYNC), BIT(WEFT_, MS_INVALIDATE), BIT(WEFT_, MS_SYNC))             \
 	X(upcall, BIT(, UPCALL_BLOCKED), BIT(, UPCALL_GROW), BIT(, UPCALL_EXIT),                   \
 	  BIT(, UPCALL_TIMED))                                                                     \
+	X(upcall_idle, VALUE(, UPCALL_IDLE), VALUE(, UPCALL_SPARE))                                \
 	X(itimer, {"ITIMER_REAL", 0, 0xff}, {"ITIMER_VIRTUAL", 1, 0xff}, {"ITIMER_PROF", 2, 0xff}, \
 	  BIT(WEFT_, ITIMER_LWP))                                                                  \
 	X(timer, {"TIMER_ABSTIME", WEFT_TIMER_ABSTIME, WEFT_TIMER_ABSTIME})                        \
@@ -430,6 +431,8 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(fchdir, INT, T(FD))                                                                      \
 	D(openat, T(FD), NAMED(at), T(PATH), FLAGS(open), T(OCT))                                  \
 	D(upcall_wait, INT, FLAGS(upcall))                                                         \
+	D(upcall_activate, INT, INT)                                                               \
+	D(upcall_idle, INT, FLAGS(upcall_idle))                                                    \
 	D(setitimer, INT, FLAGS(itimer), IN(weft_itimerspec), OUT(weft_itimerspec))                \
 	D(getitimer, INT, FLAGS(itimer), OUT(weft_itimerspec))                                     \
 	D(timer_create, INT, FLAGS(clock), IN(weft_sigevent), T(INT_OUT))                          \

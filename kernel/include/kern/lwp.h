@@ -70,6 +70,7 @@ union class_data {
 #define AST_STOPS (AST_STOP | AST_JOBSTOP)
 #define AST_TRACE 0x100   /* its process is held by a tracer */
 #define AST_PREEMPT 0x200 /* lwp_preempt */
+#define AST_UPCALL 0x400  /* an activation has blocked: is there a CPU for it? */
 
 /* l->then: what follows when the LWP is switched out; the LWP writes it before that. */
 enum {
@@ -166,6 +167,10 @@ struct lwp {
 
 	struct list proc_link;  /* proc->lwps, or proc->zombies; proc->lock */
 	struct lwp_signals sig; /* proc->lock (kern/signal.h) */
+
+	/* In upcall_idle (proc/activation.c), which says which lock. */
+	struct lwp *spare_next; /* in proc->up.spares */
+	uint32_t handed;        /* the LWP that left it its CPU; 0: it has been unparked */
 
 	uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE, while switched away */
 };

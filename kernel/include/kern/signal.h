@@ -128,7 +128,8 @@ bool sig_ignored(const struct proc *p, int sig);
 bool sig_interrupted(void);
 /* AST_SIG is set: calls handlers.  On the way to user mode, interrupts on. */
 void sig_deliver(struct trapframe *f);
-/* AST_PREEMPT is set: enters SIGLWP's handler for lwp_preempt.  In the same way, after signals. */
+/* AST_PREEMPT or AST_UPCALL is set: enters SIGLWP's handler for lwp_preempt, or for an activation that
+ * has unblocked.  In the same way, after signals. */
 void sig_preempt(struct trapframe *f);
 /* Replaces the current LWP's mask.  Sets AST_SIG if a signal has become deliverable. */
 void sig_set_mask(uint64_t mask);

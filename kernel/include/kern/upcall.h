@@ -10,19 +10,31 @@
 struct lwp;
 struct proc;
 
-/* The part of struct proc. */
+/*
+ * The part of struct proc.  A process has activations (proc/activation.c) or waits for SIGWAITING and
+ * upcall_wait, not both, so both use the same few words.
+ */
 struct proc_upcalls {
-	bool watched; /* the program has asked for it, so the rest is kept up to date; p->lock */
-	bool timed;   /* a sleep with a deadline counts; changes with p->lock, read with l->lock */
-	int active;   /* LWPs that could run; atomic */
-	bool due;     /* an LWP has blocked or exited since the last report; atomic */
-	bool grow;    /* ... since the last report of UPCALL_GROW; atomic */
-	bool exited;  /* an LWP with LWP_BOUND has exited; p->lock */
+	bool watched;  /* the program has asked for it, so the rest is kept up to date; p->lock */
+	bool timed;    /* a sleep with a deadline counts; changes with p->lock, read with l->lock */
+	uint16_t idle; /* activations that wait with UPCALL_IDLE; atomic */
+	int active;    /* LWPs that could run; of a process with activations: that run; atomic */
+	bool due;      /* an LWP has blocked or exited since the last report; atomic */
+	bool grow;     /* ... since the last report of UPCALL_GROW; atomic */
+	bool exited;   /* an LWP with LWP_BOUND has exited; p->lock */
+	uint8_t cpus;  /* granted; 0: the process has no activations; p->lock */
 	uint32_t wanted; /* events of the LWP that waits; p->lock */
-	struct lwp *lwp; /* the LWP that waits, while it sleeps in upcall_wait; p->lock */
+	union {
+		struct lwp *lwp; /* the LWP that waits, while it sleeps in upcall_wait; p->lock */
+		struct lwp *spares; /* activations that wait with UPCALL_SPARE, the latest first */
+	};
 	unsigned checks; /* requests for a check that have not been met yet; atomic */
+	unsigned below;  /* UPCALL_GROW: when fewer LWPs than this are active; p->lock */
 	struct ktimer timer;
 };
+
+/* Added to `checks` of a process with activations: none of its requests is the first. */
+#define CHECKS_NEVER 0x40000000u
 
 /* Does a sleep with these flags count as blocking for l?  timed: it has a deadline. */
 bool upcall_blocked_by(const struct lwp *l, unsigned flags, bool timed);
@@ -40,5 +52,12 @@ void upcall_watch(struct proc *p);
 /* The current LWP, the only one of p, begins another program, which has not asked for upcalls yet.
  * p->lock held. */
 void upcall_exec(struct proc *p);
+/* The current LWP, an activation that runs, blocks or exits.  l->lock or p->lock held. */
+void activation_blocks(struct proc *p);
+/*
+ * The current LWP returns from a block.  True: the process has no CPU for it, so the library must
+ * be told.
+ */
+bool activation_surplus(struct lwp *l);
 /* The last LWP exits. */
 void upcall_proc_exit(struct proc *p);

@@ -40,6 +40,31 @@ struct lwp_create {
  * handler is entered count as one.  If SIGLWP has no handler then, nothing happens.
  */
 
+/*
+ * Activations, for a scheduler in user space that runs many threads on few LWPs (Anderson, Bershad,
+ * Lazowska, Levy: Scheduler Activations, 1992, section 3).  As many LWPs run its threads as the
+ * process has been granted CPUs, whether LWPs block in the kernel or not.  Each upcall of that paper
+ * comes to an LWP that has a CPU:
+ *
+ *	add this processor	upcall_idle returns 0
+ *	an activation has	upcall_idle returns the id of the LWP that has blocked, and whose
+ *	blocked			CPU the caller has now
+ *	an activation has	its LWP enters the handler of SIGLWP, as for lwp_preempt, before its
+ *	unblocked		next instruction in user mode, and only if all CPUs are in use.
+ *				`surplus` of its record (schedctl.h) is 1.  The saved registers of its
+ *				thread are the handler's ucontext
+ *
+ * upcall_activate(cpus): the process is granted this many CPUs, from 1 on.  The calling LWP counts as
+ * running, unless it has LWP_NOPOOL.
+ *
+ * upcall_idle(how): the calling LWP runs no thread.  It sleeps until an unpark, or until it is handed a
+ * CPU.  UPCALL_IDLE: it keeps a CPU, for the next thread that is made runnable; lwp_unpark tells it
+ * so.  UPCALL_SPARE: it has no CPU, and takes over the CPU of the next LWP that blocks.  EAGAIN: the
+ * LWP has been unparked, and all CPUs are in use; the thread that it was to run needs another LWP.
+ */
+#define UPCALL_IDLE 0
+#define UPCALL_SPARE 1
+
 /* The state of a process (weft_procinfo) or LWP (lwp_info), for ps and lwps. */
 enum {
 	LWP_ST_IDLE = 0, /* being created */

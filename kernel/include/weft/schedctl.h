@@ -54,5 +54,6 @@ struct schedctl {
 	volatile uint32_t nosignal;  /* library writes: not 0 = call no handler */
 	volatile uint32_t signalled; /* kernel sets 1: a handler is due; lwp_yield() clears */
 	volatile uint32_t idle;      /* library writes: not 0 = runs no thread, takes no signals */
-	uint32_t spare[8];
+	volatile uint32_t surplus;   /* kernel writes: 1: has no CPU (activations, weft/lwp.h) */
+	uint32_t spare[7];
 };

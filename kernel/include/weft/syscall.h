@@ -45,6 +45,9 @@
 	X(27, lwp_schedctl, 0)   /* = address of the caller's struct schedctl */                   \
 	X(28, lwp_sleep, 3)      /* (clock, flags, const struct weft_timespec *) */                \
 	X(29, lwp_detach, 1)     /* (id) */                                                        \
+	/* activations (lwp.h) */                                                                  \
+	X(30, upcall_activate, 1) /* (CPUs) */                                                     \
+	X(31, upcall_idle, 1)     /* (UPCALL_IDLE or UPCALL_SPARE) = id, or 0 */                   \
 	/* time */                                                                                 \
 	X(32, clock_gettime, 2) /* (clock, struct weft_timespec *) */                              \
 	X(33, clock_settime, 2) /* (clock, const struct weft_timespec *) */                        \

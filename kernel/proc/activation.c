@@ -1,0 +1,265 @@
+/*
+ * activation.c - scheduler activations: as many LWPs of a process run threads as it has been granted
+ * CPUs (weft/lwp.h says what the library sees).
+ *
+ * An activation is an LWP with l->watched, in one of these states:
+ *
+ *	runs	it has a CPU, or waits for one in a dispatch queue; counted in up.active
+ *	idle	it sleeps in upcall_idle(UPCALL_IDLE); counted in up.idle
+ *	spare	it sleeps in upcall_idle(UPCALL_SPARE), in the list up.spares
+ *	blocked	it sleeps in the kernel for something else, or is stopped
+ *
+ * active + idle is the number of CPUs that are spoken for.  Whenever it becomes smaller than up.cpus
+ * and a spare is there, the spare is woken, and runs (hand_over).  So a CPU is lost to the process only
+ * while it has no spare, and no memory is needed when an LWP blocks.  The library is told of a block by
+ * the return of the spare.  Several blocks without a spare are one return of the next spare: no event
+ * is queued.
+ *
+ * An LWP that unblocks is counted in `active` again when it is woken (upcall_unblocks).  Then `active`
+ * may be larger than up.cpus.  AST_UPCALL, which the LWP has set as it blocked, makes it look before it
+ * returns to user mode (activation_surplus).  If too many run, it leaves the count, is no activation any
+ * more (l->watched), and enters the library.  The library puts the thread into a queue, and calls
+ * upcall_idle; from then on the LWP is an activation again.  In a critical section of the library it
+ * enters later, at the end of the section (weft/schedctl.h): so no critical section needs to be
+ * recovered.  An idle LWP that the library has unparked looks in the same way.
+ *
+ * An unblocked LWP takes the CPU of an idle LWP silently: up.idle stays as it is.  When the library
+ * unparks this idle LWP, the LWP may find no CPU (EAGAIN).  So a thread that blocks and unblocks costs
+ * no upcall as long as some LWP is idle.
+ *
+ *   - *Race:* an LWP is about to be a spare and has found all CPUs spoken for, another LWP blocks and
+ *     finds no spare; *without this:* a CPU of the process stays unused; *closed by:* the count goes
+ *     down before the list of spares is locked to look for one, and the spare reads the count with the
+ *     list locked, before it enters the list.
+ *   - *Race:* an idle LWP has been woken, and is counted in `active` and `idle` for a moment; another LWP
+ *     blocks in this moment, and finds all CPUs spoken for; *without this:* a CPU of the process stays
+ *     unused; *closed by:* the idle LWP hands over a CPU itself once it has left `idle`.
+ *   - *Race:* two LWPs unblock, and one CPU is free; *without this:* both leave the count, or neither;
+ *     *closed by:* the compare-and-exchange in activation_surplus.
+ *
+ * A program that writes its records or calls upcall_idle at will gets at most as many CPUs as it has
+ * LWPs, as any program does.  up.active and up.idle only change by what its LWPs do in the kernel.
+ *
+ * Lock order: p->lock, the lock of the LWP that runs, the lock of the spares.  The lock of a spare is only tried,
+ * because the caller may hold the lock of its own LWP.
+ */
+#include <kern/cpu.h>
+#include <kern/proc.h>
+#include <kern/sched.h>
+#include <kern/schedctl.h>
+#include <kern/syscall.h>
+#include <kern/timing.h>
+#include <kern/upcall.h>
+#include <weft/errno.h>
+#include <weft/signal.h>
+
+#define HANDED_BY_NONE UINT32_MAX /* l->handed: a CPU, and no LWP has blocked */
+
+/* A process has one of these locks, so that struct proc has none. */
+static struct spinlock spares_locks[16] = {[0 ... 15] = SPINLOCK_INIT("spares")};
+
+static struct spinlock *spares_lock(const struct proc *p)
+{
+	return &spares_locks[p->pid % ARRAY_LEN(spares_locks)];
+}
+
+static bool cpus_left(const struct proc_upcalls *up)
+{
+	int spoken_for = __atomic_load_n(&up->active, __ATOMIC_SEQ_CST) +
+			 __atomic_load_n(&up->idle, __ATOMIC_SEQ_CST);
+
+	return spoken_for < up->cpus;
+}
+
+static void hand_over(struct proc *p, uint32_t from, int place);
+
+static void hand_over_late(struct ktimer *t)
+{
+	hand_over(CONTAINER_OF(t, struct proc, up.timer), 0, PLACE_ANY);
+}
+
+/*
+ * Wakes the first spare.  False: its lock is held.  The caller holds the lock of the spares, which
+ * keeps this spare in upcall_idle.
+ */
+static bool wake_spare(struct proc_upcalls *up, uint32_t from, int place)
+{
+	struct lwp *l = up->spares;
+
+	if (!spin_try(&l->lock))
+		return false;
+	up->spares = l->spare_next;
+	l->handed = from != 0 ? from : HANDED_BY_NONE;
+	if (place == PLACE_HANDOFF && l->state == LWP_ST_SLEEP && l->bound == PBIND_NONE)
+		l->cpu = this_cpu()->id;
+	lwp_wake_locked(l, WAKE_EVENT, 0, place);
+	spin_release(&l->lock);
+	return true;
+}
+
+/*
+ * Gives CPUs that are not spoken for to spares.  from: the LWP that has blocked, or 0.  A spare whose
+ * lock is held by another CPU, mostly because it is still on its way into its sleep, is woken a moment
+ * later by a timer.  Interrupts off; any lock except those of spares and of queues may be held.
+ */
+static void hand_over(struct proc *p, uint32_t from, int place)
+{
+	struct proc_upcalls *up = &p->up;
+
+	while (cpus_left(up)) {
+		struct spinlock *lock = spares_lock(p);
+		spin_acquire(lock);
+		bool none = up->spares == NULL;
+		bool woken = !none && wake_spare(up, from, place);
+		if (!none && !woken && !up->timer.node.linked)
+			ktimer_arm(&up->timer, time_now(), hand_over_late);
+		spin_release(lock);
+		if (!woken)
+			return;
+		from = 0;
+		place = PLACE_ANY;
+	}
+}
+
+void activation_blocks(struct proc *p)
+{
+	struct lwp *l = curlwp();
+
+	__atomic_sub_fetch(&p->up.checks, 1, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&l->ast, AST_UPCALL, __ATOMIC_SEQ_CST);
+	if (!p->exiting && !p->sig.stopped)
+		hand_over(p, l->id, PLACE_HANDOFF);
+}
+
+bool activation_surplus(struct lwp *l)
+{
+	struct proc_upcalls *up = &l->proc->up;
+	int n = __atomic_load_n(&up->active, __ATOMIC_SEQ_CST);
+
+	while (l->watched && n > up->cpus)
+		if (__atomic_compare_exchange_n(&up->active, &n, n - 1, false, __ATOMIC_SEQ_CST,
+						__ATOMIC_SEQ_CST)) {
+			l->watched = false;
+			l->sc->surplus = 1;
+			return true;
+		}
+	return false;
+}
+
+/* --- the calls ------------------------------------------------------------------------------ */
+
+/*
+ * upcall_activate(cpus): see weft/lwp.h.
+ * EINVAL: no CPU, or more than weft has; EBUSY: the process has activations, or an LWP has asked for
+ * SIGWAITING or has called upcall_wait.
+ */
+int64_t sys_upcall_activate(const uint64_t arg[6])
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+	struct proc_upcalls *up = &p->up;
+
+	if (arg[0] == 0 || arg[0] > WEFT_MAXCPU)
+		return -EINVAL;
+	irqstate_t s = spin_lock(&p->lock);
+	if (up->watched || up->cpus != 0) {
+		spin_unlock(&p->lock, s);
+		return -EBUSY;
+	}
+	up->spares = NULL;
+	up->cpus = arg[0];
+	up->below = UINT32_MAX; /* each block is looked at: see upcall_leave */
+	up->wanted = UPCALL_GROW;
+	up->timed = up->grow = true;
+	__atomic_store_n(&up->idle, 0, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&up->checks, CHECKS_NEVER, __ATOMIC_SEQ_CST);
+	spin_acquire(&l->lock);
+	l->watched = !(l->flags & LWP_NOPOOL);
+	__atomic_store_n(&up->active, l->watched, __ATOMIC_SEQ_CST);
+	spin_release(&l->lock);
+	spin_unlock(&p->lock, s);
+	return 0;
+}
+
+/* l leaves the list of spares, unless a hand-over has taken it out. */
+static void spare_remove(struct proc *p, struct lwp *l)
+{
+	struct spinlock *lock = spares_lock(p);
+	struct lwp **at;
+
+	spin_acquire(lock);
+	for (at = &p->up.spares; *at != NULL && *at != l;)
+		at = &(*at)->spare_next;
+	if (*at != NULL)
+		*at = l->spare_next;
+	spin_release(lock);
+}
+
+/* One wait in upcall_idle.  True: an unpark has ended it.  Interrupts off. */
+static bool activation_wait(struct proc *p, struct lwp *l, bool spare)
+{
+	struct proc_upcalls *up = &p->up;
+	struct spinlock *lock = spares_lock(p);
+
+	if (!spare)
+		__atomic_add_fetch(&up->idle, 1, __ATOMIC_SEQ_CST);
+	spin_acquire(&l->lock);
+	if (l->watched)
+		__atomic_sub_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
+	l->watched = true;
+	hand_over(p, 0, PLACE_ANY); /* the spares before l have waited longer */
+	spin_acquire(lock);
+	bool permit = l->permit;
+	l->handed = 0;
+	if (permit || (l->ast & AST_EXIT) || (spare && cpus_left(up))) {
+		__atomic_add_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
+		l->permit = 0;
+		spin_release(lock);
+		spin_release(&l->lock);
+	} else {
+		l->blocked = true; /* the LWP that wakes l counts it */
+		if (spare) {
+			l->spare_next = up->spares;
+			up->spares = l;
+		}
+		lwp_sleep_locked(l, lock, "idle", SLEEP_KILL | SLEEP_PARK | SLEEP_LOCK,
+				 HRTIME_NEVER);
+		if (spare && l->handed == 0)
+			spare_remove(p, l);
+		permit = l->handed == 0;
+	}
+	if (!spare)
+		__atomic_sub_fetch(&up->idle, 1, __ATOMIC_SEQ_CST);
+	return permit;
+}
+
+/*
+ * upcall_idle(how): see weft/lwp.h.  Blocks.  No signal ends it.
+ * EINVAL: how, or the process has no activations; EAGAIN: unparked, and all CPUs are in use.
+ */
+int64_t sys_upcall_idle(const uint64_t arg[6])
+{
+	struct lwp *l = curlwp();
+	struct proc *p = l->proc;
+	bool spare = arg[0] == UPCALL_SPARE;
+	int64_t r = 0;
+
+	if (arg[0] > UPCALL_SPARE || p->up.cpus == 0)
+		return -EINVAL;
+	irqstate_t s = irq_save();
+	for (;;) {
+		bool unparked = activation_wait(p, l, spare);
+		if (!activation_surplus(l)) {
+			l->sc->surplus = 0;
+			r = l->handed == HANDED_BY_NONE ? 0 : l->handed;
+			break;
+		}
+		if (unparked || (l->ast & AST_EXIT)) {
+			r = -EAGAIN;
+			break;
+		}
+	}
+	hand_over(p, 0, PLACE_ANY); /* for the time in which l was idle and counted as running */
+	irq_restore(s);
+	return r;
+}

@@ -1,0 +1,306 @@
+/*
+ * lwp_activations.c [ROUNDS] - scheduler activations: upcall_activate, upcall_idle, and the upcall of an
+ * activation that has unblocked.
+ *
+ * All LWPs except the first are raw.  Each part is a child, because a process asks for activations once.
+ */
+#include <stdbool.h>
+#include <weft/signal.h>
+#include <weft/start.h>
+#include <weft/time.h>
+#include "child.h"
+#include "rawlwp.h"
+
+static unsigned rounds = 40;
+
+static void wait_us(long us)
+{
+	struct weft_timespec ts = {us / 1000000, us % 1000000 * 1000};
+
+	__sys_lwp_sleep(WEFT_CLOCK_MONOTONIC, 0, &ts);
+}
+
+static struct schedctl *own_record(void)
+{
+	return (struct schedctl *)__sys_lwp_schedctl();
+}
+
+/* --- the upcall ------------------------------------------------------------------------------ */
+
+static volatile unsigned upcalls, strangers;
+
+/* The thread waits in its handler for a CPU, and goes on where it was. */
+static void unblocked(int sig, struct weft_siginfo *info, struct weft_ucontext *uc, void *handler,
+		      uint64_t mask)
+{
+	if (info->code == WEFT_SI_PREEMPT && own_record()->surplus)
+		__atomic_add_fetch(&upcalls, 1, __ATOMIC_SEQ_CST);
+	else
+		__atomic_add_fetch(&strangers, 1, __ATOMIC_SEQ_CST);
+	while (__sys_upcall_idle(UPCALL_SPARE) < 0)
+		;
+	__sys_sigreturn(uc);
+}
+
+static void activate(unsigned cpus)
+{
+	const struct weft_sigaction act = {
+		.handler = (uint64_t)unblocked,
+		.entry = (uint64_t)unblocked,
+		.mask = ~0ul,
+		.flags = WEFT_SA_RESTART,
+	};
+
+	__sys_sigaction(WEFT_SIGLWP, &act, NULL);
+	if (__sys_upcall_activate(cpus) != 0)
+		_exit(99);
+}
+
+static int report_of(int status)
+{
+	return strangers != 0 ? 98 : status;
+}
+
+/* --- a block hands the CPU over ---------------------------------------------------------------- */
+
+static struct raw spare, other;
+static volatile unsigned ngot;
+static volatile bool got_first, got_other; /* the LWP that had blocked */
+
+static void take_over(struct raw *r)
+{
+	for (;;) {
+		long got = __sys_upcall_idle(UPCALL_SPARE);
+		if (got == (long)other.id)
+			got_other = true;
+		else if (got == 1)
+			got_first = true;
+		__atomic_add_fetch(&ngot, 1, __ATOMIC_SEQ_CST);
+		for (volatile int i = 0; i < 20000; i++)
+			;
+	}
+}
+
+/* The spare runs while the first LWP sleeps, and this one runs on when the spare has no work left. */
+static int block(void)
+{
+	activate(1);
+	raw_start(&spare, take_over, 0, LWP_DETACHED);
+	raw_wait_asleep(spare.id, "idle");
+	if (ngot != 0)
+		return 1; /* it had no CPU to take over */
+	for (unsigned i = 0; i < rounds; i++) {
+		unsigned before = ngot;
+
+		do
+			wait_us(100);
+		while (ngot == before); /* it may still be on its way into its wait */
+	}
+	if (!got_first)
+		return 4;
+	/* The spare computes while this LWP wakes up.  With one CPU it may do so to the end. */
+	return report_of(upcalls == 0 && __ncpu > 1 ? 3 : 0);
+}
+
+/* Preemption control: the upcall waits for the end of the section. */
+static int in_section(void)
+{
+	struct schedctl *sc = own_record();
+	unsigned before;
+
+	activate(1);
+	raw_start(&spare, take_over, 0, LWP_DETACHED);
+	raw_wait_asleep(spare.id, "idle");
+	for (unsigned i = 0; upcalls == 0 && i < 200; i++) {
+		sc->nopreempt = 1;
+		wait_us(20);
+		before = upcalls;
+		bool late = sc->surplus;
+		for (volatile int j = 0; j < 100; j++)
+			;
+		if (upcalls != before)
+			return 1;
+		sc->nopreempt = 0;
+		__sys_lwp_yield();
+		if (late && upcalls == before)
+			return 2;
+	}
+	return report_of(upcalls == 0 && __ncpu > 1 ? 3 : 0);
+}
+
+/* A stop is a block: the second spare takes over from the first. */
+static void stopped_main(struct raw *r)
+{
+	while (__sys_upcall_idle(UPCALL_SPARE) < 0)
+		;
+	__sys_lwp_suspend(__sys_lwp_self());
+	__sys_lwp_exit();
+}
+
+static int stops(void)
+{
+	activate(1);
+	raw_start(&spare, take_over, 0, LWP_DETACHED);
+	raw_wait_asleep(spare.id, "idle");
+	raw_start(&other, stopped_main, 0, LWP_DETACHED); /* the first, because it is the latest */
+	raw_wait_asleep(other.id, "idle");
+	while (!got_other)
+		wait_us(100);
+	__sys_lwp_continue(other.id);
+	return report_of(0);
+}
+
+/* --- idle LWPs --------------------------------------------------------------------------------- */
+
+static volatile long idle_got = 1;
+
+static void idle_main(struct raw *r)
+{
+	idle_got = __sys_upcall_idle(UPCALL_IDLE);
+	for (;;)
+		wait_us(1000000);
+}
+
+/* An idle LWP keeps the CPU: a block hands nothing over, and the LWP that blocked goes on silently. */
+static int idle_keeps(void)
+{
+	activate(1);
+	raw_start(&other, idle_main, 0, LWP_DETACHED);
+	raw_wait_asleep(other.id, "idle");
+	raw_start(&spare, take_over, 0, LWP_DETACHED);
+	raw_wait_asleep(spare.id, "idle");
+	for (unsigned i = 0; i < rounds; i++)
+		wait_us(50);
+	return report_of(ngot != 0 ? 1 : upcalls != 0 ? 2 : 0);
+}
+
+static int idle_runs(void)
+{
+	activate(2);
+	raw_start(&other, idle_main, 0, LWP_DETACHED);
+	raw_wait_asleep(other.id, "idle");
+	__sys_lwp_unpark(other.id);
+	while (idle_got == 1)
+		__sys_lwp_yield();
+	return idle_got == 0 && !other.sc->surplus ? 0 : 1;
+}
+
+/* An idle LWP that is unparked while all CPUs are in use gets none. */
+static int idle_gets_none(void)
+{
+	activate(1);
+	raw_start(&other, idle_main, 0, LWP_DETACHED);
+	raw_wait_asleep(other.id, "idle");
+	__sys_lwp_unpark(other.id);
+	while (idle_got == 1)
+		__sys_lwp_yield();
+	if (idle_got != -EAGAIN || !other.sc->surplus)
+		return 1;
+	__sys_lwp_unpark(__sys_lwp_self());
+	return __sys_upcall_idle(UPCALL_IDLE) == 0 ? 0 : 2; /* its permit */
+}
+
+/* --- never more than the CPUs, and none lost ----------------------------------------------------- */
+
+#define MANY 12
+
+static struct raw many[MANY];
+static volatile int running, most, ended;
+static int cpus;
+
+static void now_running(int change)
+{
+	int n = __atomic_add_fetch(&running, change, __ATOMIC_SEQ_CST);
+
+	if (n > most)
+		most = n;
+	if (n > cpus)
+		__atomic_add_fetch(&strangers, 1, __ATOMIC_SEQ_CST);
+}
+
+static void work(struct raw *r)
+{
+	uint32_t x = r->arg * 2654435761u + 12345;
+
+	while (__sys_upcall_idle(UPCALL_SPARE) < 0)
+		;
+	now_running(1);
+	for (unsigned i = 0; i < rounds * 4; i++) {
+		x = x * 1664525 + 1013904223;
+		for (volatile unsigned j = 0; j < x >> 22; j++)
+			;
+		now_running(-1);
+		if (x & 0x10000)
+			wait_us(x >> 26);
+		else if (x & 0x20000)
+			__sys_lwp_unpark(many[x % MANY].id); /* for nothing */
+		else
+			__sys_lwp_yield();
+		now_running(1);
+	}
+	now_running(-1);
+	__atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
+}
+
+static int never_more(int n)
+{
+	cpus = n;
+	activate(n);
+	for (unsigned i = 0; i < MANY; i++)
+		if (raw_start(&many[i], work, i + 1, LWP_DETACHED) != 0)
+			return 1;
+	while (ended < MANY) /* this LWP takes no CPU meanwhile */
+		wait_us(1000);
+	return report_of(most > n ? 2 : 0);
+}
+
+static int never_more_1(void)
+{
+	return never_more(1);
+}
+static int never_more_2(void)
+{
+	return never_more(2);
+}
+static int never_more_4(void)
+{
+	return never_more(4);
+}
+
+/* --- exec --------------------------------------------------------------------------------------- */
+
+static const char *program;
+
+static int forgets(void)
+{
+	activate(1);
+	raw_start(&spare, take_over, 0, LWP_DETACHED);
+	raw_wait_asleep(spare.id, "idle");
+	execlp(program, program, "again", NULL);
+	return 97;
+}
+
+static int again(void)
+{
+	return __sys_upcall_idle(UPCALL_IDLE) == -EINVAL && __sys_upcall_activate(1) == 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "again") == 0)
+		return again();
+	program = argv[0];
+	if (argc > 1)
+		rounds = atoi(argv[1]);
+	is("a block hands the CPU over", status_of(child(block)), 0);
+	is("the upcall waits for the end of a section", status_of(child(in_section)), 0);
+	is("a stop hands the CPU over", status_of(child(stops)), 0);
+	is("an idle LWP keeps its CPU", status_of(child(idle_keeps)), 0);
+	is("an idle LWP runs", status_of(child(idle_runs)), 0);
+	is("an idle LWP without a CPU", status_of(child(idle_gets_none)), 0);
+	is("never more than 1", status_of(child(never_more_1)), 0);
+	is("never more than 2", status_of(child(never_more_2)), 0);
+	is("never more than 4", status_of(child(never_more_4)), 0);
+	is("exec forgets", status_of(child(forgets)), 0);
+	return tap_done();
+}
