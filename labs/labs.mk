@@ -6,9 +6,9 @@
 #	make LAB=02-park LAB_OUT=DIR lab-code		compiles them to assembly
 #	make LAB=02-park LAB_OUT=DIR lab		makes DIR a build: weft.elf, bin/, initrd.cpio
 #
-# DIR/src has the student's files, under the names of those that they replace.  Between the goals
-# build.py looks at what they have made.  What a student's file includes with "" is looked up beside the file that
-# it replaces.
+# DIR/src has the student's files, under the names of those that they replace, and the files of the lab's folder
+# given/.  Between the goals build.py looks at what the student's files have made.  What a student's file includes
+# with "" is looked up in DIR/src, and beside the file that it replaces.
 #
 # tests/kernel/*.c of a lab goes into the kernel, to test what no program can see.  Where it defines __wrap_NAME,
 # the kernel's other files call that function in place of NAME, which is __real_NAME to it (ld(1), --wrap).
@@ -41,6 +41,9 @@ $(L)/kernel/%.S.includes: $(L)/src/kernel/%.S
 $(L)/libthread/%.c.includes: $(L)/src/libthread/%.c
 	$(LAB_LT_CC) -M -MF $@ $<
 
+$(L)/libthread/%.S.includes: $(L)/src/libthread/%.S
+	$(LAB_LT_CC) -M -MF $@ $<
+
 # Also after a change of weft's headers.
 $(L)/kernel/%.c.s: $(L)/src/kernel/%.c $(B)/weft.elf
 	$(LAB_K_CC) -S -o $@ $<
@@ -50,6 +53,9 @@ $(L)/kernel/%.S.s: $(L)/src/kernel/%.S $(B)/weft.elf
 
 $(L)/libthread/%.c.s: $(L)/src/libthread/%.c $(SYSROOT)/lib/libthread.a
 	$(LAB_LT_CC) -S -o $@ $<
+
+$(L)/libthread/%.S.s: $(L)/src/libthread/%.S $(SYSROOT)/lib/libthread.a
+	$(LAB_LT_CC) -E -o $@ $<
 
 $(L)/%.c.o: $(L)/%.c.s
 	$(Q)$(CC) -c -o $@ $<

@@ -17,7 +17,6 @@ from .cores import usable
 from .counts import counted
 from .guest import Guests
 from .machine import HostError, UsageError
-from .paths import TOP
 from .workdir import WorkDirectory
 
 SECRET = "WEFT_LAB_SECRET"  # a variable of the environment
@@ -151,7 +150,7 @@ def _class(args, found, grader):
     if args.scheduler is None:
         grader = replace(grader, within=guests)
     settings = f"seeds={args.seeds} secret={grader.secret!r}"
-    replaces = {mine: TOP / theirs for mine, theirs in found.replaces.items()}
+    replaces = {mine: found.solution(mine) for mine in found.replaces}
     whole = course.Course(found.name, found.folder, args.all, args.output, grader, settings, args.show_hidden,
                           args.again, args.similarity, replaces)
     return course.grade_class(whole, course.executor(args.jobs, args.scheduler, guests.stop))

@@ -4,7 +4,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from weft_lab import grading, lab, runs
+from weft_lab import grading, lab, measure, runs
 from weft_lab.build import BuildFailed, build
 from weft_lab.grade import Broken
 from weft_lab.lab import VISIBLE, Lab
@@ -21,10 +21,15 @@ WEFT ?= {weft}
 test:
 	@$(WEFT)/tools/weft lab test {lab} .
 
-clean:
+{more}clean:
 	rm -rf build
 
-.PHONY: test clean
+.PHONY: test measure clean
+"""
+MEASURE = """\
+measure:
+	@$(WEFT)/tools/weft lab measure {lab} .
+
 """
 
 
@@ -40,11 +45,15 @@ def add_options(parser):
     test.add_argument("--only", metavar="TEST[:N]", help="this test alone, or its run N, with all that it prints")
     test.add_argument("--jobs", type=int, metavar="N", help="runs side by side; the host's CPUs by default")
     test.add_argument("--no-build", action="store_true", help="do not call make for weft first")
+    gain = verbs.add_parser("measure", help="measures what DIR's files gain over the skeleton")
+    gain.add_argument("lab", metavar="LAB")
+    gain.add_argument("folder", metavar="DIR", type=Path, nargs="?", default=Path("."))
+    gain.add_argument("--no-build", action="store_true", help="do not call make for weft first")
 
 
 def lab_command(args):
     """weft lab: the exit status."""
-    return {"list": _list, "start": _start, "test": _test}[args.verb](args)
+    return {"list": _list, "start": _start, "test": _test, "measure": _measure}[args.verb](args)
 
 
 def _list(args):
@@ -64,9 +73,10 @@ def _start(args):
             shutil.copy(found.skeleton / name, folder / name)
         shutil.copy(found.folder / "handout.md", folder / "handout.md")
         shutil.copytree(found.folder / "tests", folder / "tests")
-        for header in ("labtest.h", "players.h"):
-            shutil.copy(lab.LABS / "common" / header, folder / "tests")
-        (folder / "Makefile").write_text(MAKEFILE.format(weft=lab.TOP, lab=found.name))
+        for header in sorted((lab.LABS / "common").glob("*.h")):
+            shutil.copy(header, folder / "tests")
+        more = MEASURE.format(lab=found.name) if found.measure else ""
+        (folder / "Makefile").write_text(MAKEFILE.format(weft=lab.TOP, lab=found.name, more=more))
     except OSError as error:
         raise HostError(f"{error.filename}: {error.strerror}") from error
     print(f"Lab {found.number}, {found.title}: {folder}\n"
@@ -110,6 +120,26 @@ def _test(args):
 
     print(text.render(graded), end="")
     return 0 if graded.points == graded.most else 1
+
+
+def _measure(args):
+    found = lab.find(args.lab)
+    if not args.folder.is_dir():
+        raise UsageError(f"{args.folder}: no such folder; weft lab start {found.name} {args.folder} makes one")
+    if not args.no_build:
+        weft_build.make()
+    try:
+        rows = measure.measure(found, args.folder, args.folder / grading.BUILD)
+    except BuildFailed as error:
+        print(error, file=sys.stderr)
+        return 1
+    try:
+        file = measure.write(rows, args.folder)
+    except OSError as error:
+        raise HostError(f"{error.filename}: {error.strerror}") from error
+    print(measure.text(rows), end="")
+    print(f"weft: {file}", file=sys.stderr)
+    return 0
 
 
 def _one_run(found: Lab, folder: Path, out: Path, name: str, number: str):

@@ -62,7 +62,8 @@ def build(lab: Lab, student: Path, out: Path) -> Built:
 
 
 def _take_files(lab: Lab, student: Path, source: Path) -> None:
-    """Copies the student's files to the names that they replace; those that have not changed keep their times."""
+    """Copies the student's files to the names that they replace, and beside them what the lab gives; files that
+    have not changed keep their times."""
     for mine, theirs in lab.replaces.items():
         path = student / mine
         try:
@@ -73,10 +74,15 @@ def _take_files(lab: Lab, student: Path, source: Path) -> None:
             text = path.read_bytes()
         except OSError as error:
             raise BuildFailed(f"{mine}: {error.strerror}") from error
-        to = source / theirs
-        if not to.is_file() or to.read_bytes() != text:
-            to.parent.mkdir(parents=True, exist_ok=True)
-            to.write_bytes(text)
+        _place(source / theirs, text)
+    for given in sorted(path for path in lab.given.rglob("*") if path.is_file()):
+        _place(source / given.relative_to(lab.given), given.read_bytes())
+
+
+def _place(to: Path, text: bytes) -> None:
+    if not to.is_file() or to.read_bytes() != text:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes(text)
 
 
 def _limit() -> None:

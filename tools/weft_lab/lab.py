@@ -20,7 +20,8 @@ TEST: Shape = {
     "smp": list, "model": str, "options": str, "quantum": list, "engine": str, "seeds": int, "hidden_seeds": int,
     "draw": dict, "limit_ms": int, "figure": FIGURE, "mem": str,
     "append": str}
-SHAPE: Shape = {"title": str, "number": int, "paper": str, "replaces": dict, "tests": list}
+MEASURE: Shape = {"test": str, "smp": list, "seeds": int}
+SHAPE: Shape = {"title": str, "number": int, "paper": str, "replaces": dict, "measure": MEASURE, "tests": list}
 
 
 @dataclass(frozen=True)
@@ -87,6 +88,15 @@ class Test:
 
 
 @dataclass(frozen=True)
+class Measure:
+    """What `weft lab measure` plays: a test with a figure, on these numbers of CPUs, under so many seeds."""
+
+    test: str
+    smp: tuple[int, ...]
+    seeds: int
+
+
+@dataclass(frozen=True)
 class Lab:
     """folder: labs/NN-NAME.  replaces: {the student's file: weft's, from the top of the tree}."""
 
@@ -96,10 +106,21 @@ class Lab:
     folder: Path
     replaces: dict[str, str]
     tests: tuple[Test, ...]
+    measure: Measure | None = None
 
     @property
     def skeleton(self) -> Path:
         return self.folder / "skeleton"
+
+    @property
+    def given(self) -> Path:
+        """A folder of files that also take the place of weft's files of the same names; it may be missing."""
+        return self.folder / "given"
+
+    def solution(self, mine: str) -> Path:
+        """The right form of a student's file: the lab's own/MINE, or weft's file."""
+        own = self.folder / "own" / mine
+        return own if own.is_file() else TOP / self.replaces[mine]
 
     def with_seeds(self, count: int) -> "Lab":
         """With so many runs of each test."""
@@ -146,7 +167,15 @@ def load(path: Path) -> Lab:
     tests = tuple(_test(read, path.parent, number, test) for number, test in enumerate(data["tests"], 1))
     if len({test.name for test in tests}) != len(tests):
         read.fail("tests", "two have the same name")
-    return Lab(path.parent.name.partition("-")[2], data["number"], data["title"], path.parent, replaces, tests)
+    return Lab(path.parent.name.partition("-")[2], data["number"], data["title"], path.parent, replaces, tests,
+               _measure(read, data["measure"], tests) if "measure" in data else None)
+
+
+def _measure(read: Reader, data: Table, tests: tuple[Test, ...]) -> Measure:
+    read.need("measure", data, "test", "smp", "seeds")
+    if not any(test.name == data["test"] and test.figure is not None for test in tests):
+        read.fail("measure.test", f"a test with a figure is needed, not {data['test']!r}")
+    return Measure(data["test"], tuple(data["smp"]), data["seeds"])
 
 
 def _test(read: Reader, folder: Path, number: int, data: Table) -> Test:

@@ -1,4 +1,4 @@
-"""weft's own files as a student's folder."""
+"""The right files of a lab as a student's folder."""
 
 import shutil
 import subprocess
@@ -11,17 +11,18 @@ from .lab import Lab
 
 
 def take_solution(lab: Lab, folder: Path, patch: Path | None = None) -> None:
-    """weft's own files as a student's folder, with a patch applied.  Raises HostError."""
+    """The right files as a student's folder, with a patch applied.  Raises HostError."""
     tree = folder / "tree"
-    for theirs in lab.replaces.values():
-        to = tree / theirs
+    solutions = {mine: lab.solution(mine).relative_to(TOP) for mine in lab.replaces}
+    for solution in solutions.values():
+        to = tree / solution
         to.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(TOP / theirs, to)
+        shutil.copy(TOP / solution, to)
     if patch is not None:
         command = ["patch", "-p1", "-s", "-F0", "-d", str(tree), "-i", str(patch)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise HostError(f"{patch.name} does not fit: {done.stdout}{done.stderr}")
-    for mine, theirs in lab.replaces.items():
-        shutil.copy(tree / theirs, folder / mine)
+    for mine, solution in solutions.items():
+        shutil.copy(tree / solution, folder / mine)
     shutil.rmtree(tree)
