@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 from conftest import turn
@@ -14,7 +15,7 @@ from weft_host import ccmd, gradecmd
 from weft_host.guest import Guests, Result
 from weft_host.machine import HostError, UsageError
 from weft_host.paths import TOP
-from weft_lab import grading, lab, mac, power, runs
+from weft_lab import grading, lab, mac, measure, power, runs
 from weft_lab.build import BuildFailed, build
 from weft_lab.grade import Broken
 from weft_lab.solution import take_solution
@@ -283,3 +284,23 @@ def test_a_description_that_is_wrong(old, new, said, tmp_path):
     (folder / "lab.toml").write_text(text.replace(old, new, 1))
     with pytest.raises(UsageError, match=said):
         lab.load(folder / "lab.toml")
+
+
+# --- what a student's file gains ------------------------------------------------------------------------
+
+
+def test_a_measurement(tmp_path):
+    """The skeleton's one lock costs more than the finer locks as soon as CPUs wait for it."""
+    of = lab.find("schedlock")
+    take_solution(of, tmp_path)
+    few = replace(of, measure=lab.Measure("scale-8", (4,), 1))
+    with turn():
+        row, = measure.measure(few, tmp_path, tmp_path / "build")
+    assert row.cpus == 4 and row.gain > 1.2
+    said = measure.write([row], tmp_path).read_text()
+    assert said == f"cpus,given,yours,gain\n4,{row.given},{row.yours},{row.gain:.3f}\n"
+
+
+def test_a_lab_without_a_measurement(tmp_path):
+    with pytest.raises(UsageError, match="has no measurement"):
+        measure.measure(PARK, tmp_path, tmp_path / "build")
