@@ -20,8 +20,8 @@ def in_two_modes(result):
     return failures(result) + [text for text in writes if "-\r\n" in text and "-\n" in text]
 
 
-sched, wait, space, console = map(races_of, ("races_sched", "races_wait", "races_space",
-                                             "races_console"))
+sched, wait, space, console, activation = map(
+    races_of, ("races_sched", "races_wait", "races_space", "races_console", "races_activation"))
 
 # A TLB for each CPU, which may hold what has been changed until the shoot-down.
 TLBS = {"engine": "processors", "append": "stale-tlb=1"}
@@ -44,6 +44,9 @@ RACES = [
     sched("lent-to-the-dead", "lend", 10, wide="disown"),
     sched("due-too-late", "blocked", 10, wide="leave"),
     sched("check-unasked", "blocked", 10, wide="report"),
+    activation("spare-of-the-past", "spare", 20, wide="slow-spare"),
+    activation("idle-hands-nothing-over", "idle", 20, wide="slow-idle"),
+    activation("both-leave", "surplus", 20, wide="slow-surplus"),
     wait("signal-unseen", "sigsuspend", 20),
     wait("signal-blocked-late", "mask", 20),
     wait("signal-left-behind", "exit", 20),

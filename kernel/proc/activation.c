@@ -34,7 +34,7 @@
  *   - *Race:* an idle LWP has been woken, and is counted in `active` and `idle` for a moment; another LWP
  *     blocks in this moment, and finds all CPUs spoken for; *without this:* a CPU of the process stays
  *     unused; *closed by:* the idle LWP hands over a CPU itself once it has left `idle`.
- *   - *Race:* two LWPs unblock, and one CPU is free; *without this:* both leave the count, or neither;
+ *   - *Race:* two LWPs unblock, and one CPU is free; *without this:* both leave the count;
  *     *closed by:* the compare-and-exchange in activation_surplus.
  *
  * A program that writes its records or calls upcall_idle at will gets at most as many CPUs as it has
