@@ -48,7 +48,6 @@ static const uint16_t last_calls[] = {
 	SYS_sigreturn,
 	SYS_sigsuspend,
 	SYS_upcall_wait,
-	SYS_upcall_idle,
 	SYS_lwp_wait,
 	SYS_execve,
 	SYS_lwp_mutex_lock,
