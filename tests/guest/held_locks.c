@@ -186,7 +186,7 @@ static void make_kinds(void)
 	start("three", arrive, &three);
 	start("three too", arrive, &three);
 	start("after a wait", take_after_wait, &plain);
-	usleep(1000); /* the threads above sleep: a later one comes before them, where the queue is LIFO */
+	usleep(1000); /* the threads above sleep first: a LIFO queue has "once" at its head */
 	start("once", init_once, NULL);
 	usleep(1000);
 	pthread_rwlock_unlock(&brief);

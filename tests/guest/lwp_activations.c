@@ -81,7 +81,7 @@ static void take_over(struct raw *r)
 	}
 }
 
-/* The spare runs while the first LWP sleeps, and this one runs on when the spare has no work left. */
+/* The spare runs while the first LWP sleeps. The first LWP runs on when the spare has no work left. */
 static int block(void)
 {
 	activate(1);
