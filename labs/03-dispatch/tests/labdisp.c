@@ -1,70 +1,15 @@
 /*
- * labdisp.c PART [ROUNDS [CHANCE]] - the dispatcher, rule by rule, as programs see it: when an LWP
- * runs, and on which CPU.
- *
- * The LWPs have fixed priorities (class RT), so that only the dispatcher decides.  Every LWP that
- * computes stops by itself, so that a test ends also if the dispatcher takes no CPU from any LWP.
- * Times are nanoseconds of virtual time: one instruction is one nanosecond.
+ * labdisp.c PART [ROUNDS [CHANCE]] - the dispatcher, rule by rule, as programs see it: when a woken LWP
+ * runs, on which CPU, and what that costs.
  */
-#include "crew.h"
-#include <weft/priocntl.h>
-#include <weft/proc.h>
-#include <weft/processor.h>
+#include "labdisp.h"
 
-#define SOON 60000 /* ns: from the event that lets an LWP run until it runs, at most */
 #define MAXCPU 8
 
-static unsigned ncpu;
 static int64_t told[CREW];  /* when LWP i was woken */
 static int64_t began[CREW]; /* when it ran then; 0: not yet */
 static uint32_t seen[CREW]; /* on which CPU, or its place in the order */
 static uint32_t turn;       /* how many have run */
-static uint32_t ready;      /* how many of the crew are where the game wants them */
-
-/* The caller has this priority from now on; its slice is `slice` ns, or RT_TQINF. */
-static void set_priority(int pri, int slice)
-{
-	struct pcparms p = {.pc_cid = WEFT_CLASS_RT};
-
-	p.rt.rt_pri = pri;
-	p.rt.rt_tqsecs = 0;
-	p.rt.rt_tqnsecs = slice;
-	if (__sys_priocntl(WEFT_P_LWPID, __sys_lwp_self(), PC_SETPARMS, &p) < 0)
-		blame("priocntl fails for LWP %ld", __sys_lwp_self(), 0, 0);
-}
-
-/* The caller runs on this CPU alone; PBIND_NONE: on each. */
-static void bind(int cpu)
-{
-	int old;
-
-	if (__sys_processor_bind(WEFT_P_LWPID, __sys_lwp_self(), cpu, &old) < 0)
-		blame("processor_bind fails: CPU %ld", cpu, 0, 0);
-}
-
-static void bind_and_look(int cpu)
-{
-	bind(cpu);
-	unsigned now = cpu_now();
-	EXPECT3(now == (unsigned)cpu,
-		"an LWP binds itself to CPU %ld, and runs on CPU %ld afterwards: a bound LWP runs "
-		"on no "
-		"other CPU",
-		cpu, now, 0);
-}
-
-static void get_ready(void)
-{
-	__atomic_add_fetch(&ready, 1, __ATOMIC_RELEASE);
-}
-
-/* Waits, asleep, until n of the crew are ready, and lets them go to sleep after that. */
-static void until_ready(unsigned n)
-{
-	while (__atomic_load_n(&ready, __ATOMIC_ACQUIRE) < n && !crew_over)
-		nap(3000);
-	nap(20000);
-}
 
 static void wake(unsigned who)
 {
@@ -361,136 +306,6 @@ static void halt(void)
 	}
 }
 
-/* --- slices: LWPs of one priority take turns ------------------------------------------------------- */
-
-#define SLICE 1000000
-#define SHARERS 3
-
-static void slices_game(unsigned me)
-{
-	int64_t chunk, last, all = 0;
-	unsigned n = 0;
-
-	bind_and_look(ncpu - 1);
-	set_priority(20, SLICE);
-	get_ready();
-	until_ready(SHARERS);
-	chunk = last = gethrtime();
-	while (n < rounds && all < (int64_t)(rounds + 2) * SLICE && !crew_over) {
-		int64_t now = gethrtime();
-		if (now - last > SLICE / 4 && !crew_over) {
-			long ran = last - chunk, away = now - last;
-			if (n > 0) {
-				EXPECT3(ran > SLICE * 8 / 10 && ran < SLICE * 12 / 10,
-					"LWPs of one priority have slices of %ld ns, and one runs "
-					"for %ld ns",
-					SLICE, ran, 0);
-				EXPECT3(away > SLICE * 16 / 10 && away < SLICE * 24 / 10,
-					"three LWPs take turns with slices of %ld ns, and one of "
-					"them waits %ld "
-					"ns for its turn",
-					SLICE, away, 0);
-			}
-			n++;
-			all += ran;
-			chunk = now;
-		}
-		EXPECT3(crew_over || now - chunk < 2 * SLICE,
-			"an LWP runs for %ld ns with a slice of %ld ns, although others of its "
-			"priority wait",
-			now - chunk, SLICE, 0);
-		last = now;
-	}
-	__atomic_store_n(&crew_over, true, __ATOMIC_RELEASE); /* the others would be alone */
-}
-
-static void slices(void)
-{
-	crew_pause = 500000;
-	play("slices", SHARERS, 60, slices_game);
-}
-
-/* --- work, fair: more LWPs than CPUs --------------------------------------------------------------- */
-
-#define WORK 1500000 /* ns of computing for each LWP */
-
-/* Computes for so long by its own count of the time in which it has a CPU. */
-static void work_game(unsigned me)
-{
-	uint32_t state = chance + 31 * me + 1;
-	int64_t todo = WORK, last;
-
-	set_priority(20, SLICE);
-	last = gethrtime();
-	while (todo > 0 && !crew_over) {
-		int64_t now = gethrtime();
-		todo -= now - last < 2000 ? now - last : 0; /* more: another LWP has run */
-		last = now;
-		if (draw(&state, 3000) == 0) {
-			nap(5000);
-			last = gethrtime();
-		}
-	}
-}
-
-static void work(void)
-{
-	for (unsigned r = 0; r < rounds; r++) {
-		int64_t start = gethrtime();
-		crew_pause = 100000;
-		play("work", 2 * ncpu, 40, work_game);
-		long took = gethrtime() - start;
-		lab_check(took < 2 * WORK * 13 / 10 + 400000, "work",
-			  "%u LWPs compute for %d ns each on %u CPUs, and need %ld ns: a CPU is "
-			  "idle, or "
-			  "runs no LWP, while LWPs wait",
-			  2 * ncpu, WORK, ncpu, took);
-	}
-}
-
-#define SHARE 12000000 /* ns */
-static int64_t got[CREW];
-static int64_t fair_end;
-
-static void fair_game(unsigned me)
-{
-	int64_t last, sum = 0;
-
-	set_priority(20, SLICE);
-	get_ready();
-	until_ready(ncpu + 1);
-	if (me == 0)
-		__atomic_store_n(&fair_end, gethrtime() + SHARE, __ATOMIC_RELEASE);
-	last = gethrtime();
-	for (;;) {
-		int64_t now = gethrtime(), end = __atomic_load_n(&fair_end, __ATOMIC_ACQUIRE);
-		if (now - last < 2000)
-			sum += now - last;
-		last = now;
-		if (end != 0 && now > end)
-			break;
-		if (end == 0 && (crew_over || sum > SHARE))
-			break;
-	}
-	got[me] = sum;
-}
-
-static void fair(void)
-{
-	long should = (long)SHARE * ncpu / (ncpu + 1);
-
-	ready = 0;
-	fair_end = 0;
-	crew_pause = 1000000;
-	play("fair", ncpu + 1, 60, fair_game);
-	for (unsigned i = 0; i <= ncpu; i++)
-		lab_check(got[i] > should * 78 / 100 && got[i] < should * 122 / 100, "fair",
-			  "%u LWPs of one priority share %u CPUs for %d ns, and one has got %ld "
-			  "ns; its "
-			  "share is %ld ns",
-			  ncpu + 1, ncpu, SHARE, (long)got[i], should);
-}
-
 /* --- closing: a CPU goes offline while LWPs are woken ------------------------------------------------ */
 
 static uint32_t closing_done;
@@ -658,12 +473,9 @@ int main(int argc, char **argv)
 	static const struct part parts[] = {
 		{"order", order},     {"preempt", preempt},     {"equal", equal},
 		{"steal", steal},     {"bound", bound},         {"halt", halt},
-		{"slices", slices},   {"work", work},           {"fair", fair},
 		{"closing", closing}, {"hand-over", hand_over}, {"wake", wakes},
 		{"switch", switches},
 	};
 
-	ncpu = sysconf(_SC_NPROCESSORS_CONF);
-	set_priority(59, RT_TQINF);
-	return play_part(parts, sizeof(parts) / sizeof(parts[0]), argc, argv);
+	return dispatch_part(parts, sizeof(parts) / sizeof(parts[0]), argc, argv);
 }

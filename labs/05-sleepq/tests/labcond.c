@@ -1,58 +1,12 @@
 /*
- * labcond.c PART [ROUNDS [CHANCE]] - the contract of condition variables, and games of chance with
- * them.  Most run in the M:N library, where a thread that waits leaves its LWP.
+ * labcond.c PART [ROUNDS [CHANCE]] - the contract of condition variables, rule by rule.  Most parts run in the
+ * M:N library, where a thread that waits leaves its LWP.
  */
-#include "players.h"
-#include "../../../libthread/sync/mutex.h"
+#include "labcond.h"
 #include <signal.h>
 #include <sys/mman.h>
 #include <weft/priocntl.h>
 #include <weft/processor.h>
-
-#define GAME_MS 40
-
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t cond = PTHREAD_COND_INITIALIZER, second = PTHREAD_COND_INITIALIZER;
-static volatile unsigned flag, went_on, waiting;
-static volatile uint64_t price;
-
-static void cond_sleep(unsigned me, pthread_cond_t *c)
-{
-	player[me].doing = "pthread_cond_wait";
-	int error = pthread_cond_wait(c, &mutex);
-	player[me].doing = "the game";
-	EXPECT(error == 0, "pthread_cond_wait returns %ld, not 0", error);
-	EXPECT(mutex_owner(&mutex) == thread_self(),
-	       "pthread_cond_wait returns to thread %ld, which does not own the mutex", me);
-}
-
-static int cond_sleep_until(unsigned me, int64_t when)
-{
-	struct timespec at = time_of(when);
-
-	player[me].doing = "pthread_cond_clockwait";
-	int error = pthread_cond_clockwait(&cond, &mutex, CLOCK_MONOTONIC, &at);
-	player[me].doing = "the game";
-	if (mutex_owner(&mutex) != thread_self())
-		blame("pthread_cond_clockwait returns %ld to thread %ld, which does not own the "
-		      "mutex",
-		      error, me, 0);
-	return error;
-}
-
-/* Waits until all players except 0 sleep. */
-static bool all_asleep(void)
-{
-	for (unsigned i = 1; i < players; i++)
-		if (!asleep_within(i, 1000000)) {
-			blame("thread %ld waits for a condition that no thread has signalled, and "
-			      "does not "
-			      "sleep",
-			      i, 0, 0);
-			return false;
-		}
-	return true;
-}
 
 /* --- signal: one signal, one waiter; broadcast: all ------------------------------------------------ */
 
@@ -70,14 +24,6 @@ static void signaller_unlock(unsigned me)
 	if (by_owner)
 		pthread_mutex_unlock(&mutex);
 	player[me].doing = "the game";
-}
-
-static void waits_once(unsigned me)
-{
-	pthread_mutex_lock(&mutex);
-	cond_sleep(me, &cond);
-	went_on++;
-	pthread_mutex_unlock(&mutex);
 }
 
 static void signalled(unsigned me)
@@ -159,14 +105,6 @@ static void released(unsigned me)
 		blame("the owner of a mutex sleeps, and a thread that wants the mutex does not", 0,
 		      0, 0);
 	pthread_mutex_unlock(&mutex);
-}
-
-static void play_conditions(const char *name, unsigned n, void (*fn)(unsigned me))
-{
-	went_on = flag = waiting = 0;
-	play(name, n, GAME_MS, fn);
-	lab_check(mutex_owner(&mutex) == NULL, name,
-		  "the game is over, and the mutex has an owner");
 }
 
 static void part_signal(void)
@@ -433,178 +371,10 @@ static void part_gone(void)
 	}
 }
 
-/* Before a game of chance: a wait does wait. */
-static void waits_at_all(void)
-{
-	play_conditions("wait", 2, told_all);
-	went_on = 0;
-}
-
-/* --- chance --------------------------------------------------------------------------------------------- */
-
-/* A buffer of one place: half of the players put numbers in, the others take them out. */
-static volatile unsigned place, put, taken;
-
-static void buffer(unsigned me)
-{
-	for (unsigned i = 0; i < rounds && !game_over; i++) {
-		bool puts = me % 2 == 0, owner = draw(me, 2);
-		come_late(me, 40);
-		player[me].doing = "pthread_mutex_lock";
-		pthread_mutex_lock(&mutex);
-		while ((puts ? place != 0 : place == 0) && !game_over)
-			cond_sleep(me, puts ? &cond : &second);
-		if (puts)
-			put += place = 1 + draw(me, 9);
-		else {
-			taken += place;
-			place = 0;
-		}
-		if (owner)
-			pthread_cond_signal(puts ? &second : &cond);
-		pthread_mutex_unlock(&mutex);
-		if (!owner)
-			pthread_cond_signal(puts ? &second : &cond);
-	}
-}
-
-static void part_buffer(void)
-{
-	waits_at_all();
-	play_conditions("buffer", 6, buffer);
-	lab_check(put == taken, "buffer", "%u has been put into a buffer, and %u taken out", put,
-		  taken);
-}
-
-/* 0 takes the mutex as soon as 1 releases it in order to wait, and signals at once. */
-static void aimed(unsigned me)
-{
-	for (unsigned i = 1; i <= rounds && !game_over; i++) {
-		if (me == 0) {
-			UNTIL(waiting == i);
-			come_late(me, 20);
-			pthread_mutex_lock(&mutex);
-			flag = i;
-			pthread_cond_signal(&cond);
-			pthread_mutex_unlock(&mutex);
-			UNTIL(went_on == i);
-			continue;
-		}
-		pthread_mutex_lock(&mutex);
-		waiting = i;
-		come_late(me, 100);
-		while (flag != i && !game_over)
-			cond_sleep(me, &cond);
-		pthread_mutex_unlock(&mutex);
-		went_on = i;
-	}
-}
-
-static void part_aimed(void)
-{
-	waits_at_all();
-	play_conditions("aimed", 2, aimed);
-}
-
-/*
- * 2 and 3 signal again and again without the mutex, as 1 begins to wait; 0 wants the mutex that 1
- * releases.
- */
-static void at_once(unsigned me)
-{
-	for (unsigned i = 1; i <= rounds && !game_over; i++) {
-		if (me == 1) {
-			pthread_mutex_lock(&mutex);
-			flag = i;
-			turns(400); /* 0 sleeps by then */
-			come_late(me, 100);
-			cond_sleep(me, &cond);
-			pthread_mutex_unlock(&mutex);
-			went_on = i;
-		} else if (me == 0) {
-			UNTIL(flag >= i);
-			player[me].doing = "pthread_mutex_lock";
-			pthread_mutex_lock(&mutex);
-			pthread_mutex_unlock(&mutex);
-			UNTIL(went_on >= i);
-		} else {
-			player[me].doing = "pthread_cond_signal";
-			while (went_on < i && !game_over) {
-				pthread_cond_signal(&cond);
-				come_late(me, 30);
-			}
-		}
-	}
-}
-
-static void part_at_once(void)
-{
-	waits_at_all();
-	play_conditions("at-once", 4, at_once);
-}
-
-/* A signal and a deadline at the same moment: one of two, and the waiter owns the mutex. */
-static volatile int64_t round_ends;
-
-static void deadlines(unsigned me)
-{
-	for (unsigned i = 1; i <= rounds && !game_over; i++) {
-		if (me == 0) {
-			UNTIL(waiting == i);
-			compute_until(round_ends - 1500 + draw(me, 3000));
-			pthread_mutex_lock(&mutex);
-			flag = i;
-			pthread_cond_signal(&cond);
-			pthread_mutex_unlock(&mutex);
-			continue;
-		}
-		pthread_mutex_lock(&mutex);
-		round_ends = gethrtime() + 10000;
-		waiting = i;
-		while (flag != i && !game_over)
-			if (cond_sleep_until(me, round_ends) == ETIMEDOUT)
-				EXPECT(gethrtime() >= round_ends,
-				       "ETIMEDOUT comes before the deadline", 0);
-		pthread_mutex_unlock(&mutex);
-	}
-}
-
-static void part_deadlines(void)
-{
-	waits_at_all();
-	play_conditions("deadlines", 2, deadlines);
-}
-
-/* --- price -------------------------------------------------------------------------------------------------- */
-
-static void round_trip(unsigned me)
-{
-	pthread_mutex_lock(&mutex);
-	int64_t began = gethrtime();
-	for (unsigned i = 0; i < rounds && !game_over; i++) {
-		while (flag % 2 != me && !game_over)
-			cond_sleep(me, me == 0 ? &cond : &second);
-		flag++;
-		pthread_cond_signal(me == 0 ? &second : &cond);
-	}
-	price = gethrtime() - began;
-	pthread_mutex_unlock(&mutex);
-}
-
-static void part_price(void)
-{
-	waits_at_all();
-	play_conditions("price", 2, round_trip);
-	lab_check(flag == 2 * rounds, "price", "two threads have gone on %u times, not %u", flag,
-		  2 * rounds);
-	lab_figure("roundtrip", price / rounds);
-}
-
 static const struct part parts[] = {
 	{"signal", part_signal},       {"broadcast", part_broadcast}, {"moved", part_moved},
 	{"recursive", part_recursive}, {"deadline", part_deadline},   {"cancel", part_cancel},
-	{"gone", part_gone},           {"buffer", part_buffer},       {"aimed", part_aimed},
-	{"at-once", part_at_once},     {"deadlines", part_deadlines}, {"price", part_price},
+	{"gone", part_gone},
 };
 
 int main(int argc, char **argv)

@@ -303,5 +303,5 @@ static const struct part parts[] = {
 
 int main(int argc, char **argv)
 {
-	return play_part(parts, sizeof(parts) / sizeof(parts[0]), argc, argv);
+	return part_play(part_choose(parts, sizeof(parts) / sizeof(parts[0]), argc, argv), argv);
 }

@@ -13,16 +13,6 @@ static volatile int64_t began;
 static volatile uint32_t on_lwp[THREADS];
 static pthread_barrier_t barrier;
 
-static unsigned now_in(volatile unsigned *n)
-{
-	return __atomic_load_n(n, __ATOMIC_ACQUIRE);
-}
-
-static void add_one(volatile unsigned *n)
-{
-	__atomic_add_fetch(n, 1, __ATOMIC_ACQ_REL);
-}
-
 /*
  * Keeps the caller's LWP, in the kernel.  It sleeps long enough: LWPs that look again and again would
  * keep the only CPU from an LWP of lower priority.
@@ -188,16 +178,7 @@ static void part_one(void)
 	join_all();
 }
 
-static uint64_t cpu_of_process(void)
-{
-	struct lwp_info info;
-	uint64_t ns = 0;
-
-	for (uint32_t id = 1; __sys_lwp_info(__sys_getpid(), id, &info) >= 0 && info.id >= id;
-	     id = info.id + 1)
-		ns += info.utime + info.stime;
-	return ns;
-}
+/* --- quiet: LWPs without a thread ------------------------------------------------------------------ */
 
 static void *waits_at_gate(void *arg)
 {
@@ -600,5 +581,5 @@ static const struct part parts[] = {
 
 int main(int argc, char **argv)
 {
-	return play_part(parts, sizeof(parts) / sizeof(parts[0]), argc, argv);
+	return part_play(part_choose(parts, sizeof(parts) / sizeof(parts[0]), argc, argv), argv);
 }

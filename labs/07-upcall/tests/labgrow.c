@@ -4,36 +4,22 @@
  * A thread blocks its LWP by a read from a pipe of its own, which another thread ends by a write.
  * The first thread of the program is unbound; it plays the part, and waits in the kernel too.
  */
-#include "watchdog.h"
-#include <errno.h>
-#include <sched.h>
-#include <semaphore.h>
-#include <stdlib.h>
+#include "labthreads.h"
 #include <sys/resource.h>
-#include <weft/lwp.h>
 
-#define THREADS 40
-#define MS 1000000l
+#define LWPS 40      /* at most */
 #define SOON 200000l /* ns within which an LWP is added */
 
 extern int __pool_size; /* LWPs of the pool, as the library counts them */
 
 static unsigned lwps;
-static uint32_t chance = 1;
-static int pipes[THREADS + 1][2];
-static volatile int64_t began[THREADS];
+static int pipes[LWPS + 1][2];
+static volatile int64_t began[LWPS];
 static volatile unsigned started, ended, computing, most_computing;
 static volatile bool stop;
 static volatile int64_t compute_until = INT64_MAX, size_at_stop;
-static thread_t made[THREADS];
-static unsigned made_count;
 
-#define MAIN THREADS /* the pipe of the first thread */
-
-static unsigned now_in(volatile unsigned *count)
-{
-	return __atomic_load_n(count, __ATOMIC_ACQUIRE);
-}
+#define MAIN LWPS /* the pipe of the first thread */
 
 static void block_in_read(unsigned me)
 {
@@ -102,31 +88,15 @@ static void *computes(void *arg)
 	return NULL;
 }
 
-static void make(void *(*fn)(void *), unsigned me)
-{
-	if (thr_create(NULL, 0, fn, (void *)(uintptr_t)me, 0, &made[made_count]) != 0)
-		test_fails("thr_create fails for thread %ld", me, 0, 0);
-	made_count++;
-}
-
-static void join_all(void)
-{
-	while (made_count > 0)
-		thr_join(made[--made_count], NULL, NULL);
-}
-
 /* The LWPs that the kernel has, of the whole process. */
-static unsigned lwps_of_process(uint64_t *cpu_ns)
+static unsigned lwps_of_process(void)
 {
 	struct lwp_info info;
 	unsigned n = 0;
 
 	for (uint32_t id = 1; __sys_lwp_info(__sys_getpid(), id, &info) >= 0 && info.id >= id;
-	     id = info.id + 1) {
+	     id = info.id + 1)
 		n += info.state != LWP_ST_ZOMB;
-		if (cpu_ns != NULL)
-			*cpu_ns += info.utime + info.stime;
-	}
 	return n;
 }
 
@@ -141,7 +111,7 @@ static void size_is(long before, long added, const char *text)
  */
 static void grow_by_reads(void *(*fn)(void *), int64_t within)
 {
-	unsigned processes = lwps_of_process(NULL);
+	unsigned processes = lwps_of_process();
 	long size = __pool_size, added = lwps - (size - 1); /* one LWP runs the caller */
 	int64_t last;
 
@@ -159,9 +129,9 @@ static void grow_by_reads(void *(*fn)(void *), int64_t within)
 	}
 	/* The first LWP waits for the pipe, each thread but the last for its own. */
 	size_is(size, added, "the pool has %ld LWPs, not %ld: one for each thread is enough");
-	EXPECT3(lwps_of_process(NULL) == processes + added,
+	EXPECT3(lwps_of_process() == processes + added,
 		"the process has %ld LWPs, and had %ld before the pool grew by %ld",
-		lwps_of_process(NULL), processes, added);
+		lwps_of_process(), processes, added);
 }
 
 static void release_all(void)
@@ -280,14 +250,6 @@ static void part_memory(void)
 	join_all();
 }
 
-static uint64_t cpu_of_process(void)
-{
-	uint64_t ns = 0;
-
-	lwps_of_process(&ns);
-	return ns;
-}
-
 static void part_idle(void)
 {
 	uint64_t before;
@@ -305,7 +267,7 @@ static void part_idle(void)
 static void part_aging(void)
 {
 	long asked = __pool_size;
-	unsigned processes = lwps_of_process(NULL);
+	unsigned processes = lwps_of_process();
 
 	grow_by_reads(reads, SOON);
 	release_all();
@@ -317,8 +279,8 @@ static void part_aging(void)
 	size_is(asked, 0,
 		"the pool has %ld LWPs, not %ld, 1.3 s after all threads have ended: LWPs "
 		"age in 1 s, and those that were asked for stay");
-	EXPECT3(lwps_of_process(NULL) == processes, "the process has %ld LWPs, not %ld",
-		lwps_of_process(NULL), processes, 0);
+	EXPECT3(lwps_of_process() == processes, "the process has %ld LWPs, not %ld",
+		lwps_of_process(), processes, 0);
 	thr_setconcurrency(asked);
 	size_is(asked, 0, "the pool has %ld LWPs, not %ld: an LWP that has aged is wanted no more");
 	nap(1200 * MS);
@@ -470,11 +432,7 @@ static void part_cost(void)
 
 /* --- main ---------------------------------------------------------------------------------------- */
 
-static const struct {
-	const char *name;
-	void (*play)(void);
-	int64_t ms;
-} parts[] = {
+static const struct part parts[] = {
 	{"blocked", part_blocked, 40}, {"timed", part_timed, 80},    {"signal", part_signal, 40},
 	{"needed", part_needed, 40},   {"memory", part_memory, 200}, {"idle", part_idle, 200},
 	{"aging", part_aging, 4000},   {"early", part_early, 40},    {"enough", part_enough, 40},
@@ -483,18 +441,15 @@ static const struct {
 
 int main(int argc, char **argv)
 {
-	for (unsigned i = 0; argc == 4 && i < sizeof(parts) / sizeof(parts[0]); i++) {
-		if (strcmp(parts[i].name, argv[1]) != 0)
-			continue;
-		lwps = atoi(argv[2]);
-		chance += 7919 * atoi(argv[3]);
-		for (unsigned n = 0; n <= THREADS; n++)
-			if (pipe(pipes[n]) != 0)
-				return 2;
-		watchdog_start(argv[1], parts[i].ms, "Does a thread wait for an LWP?");
-		parts[i].play();
-		return test_passes();
-	}
-	fprintf(stderr, "usage: %s PART LWPS CHANCE\n", argv[0]);
-	return 2;
+	const struct part *part = part_choose(parts, sizeof(parts) / sizeof(parts[0]), argc, argv);
+
+	if (part == NULL)
+		return 2;
+	lwps = atoi(argv[2]);
+	for (unsigned n = 0; n <= LWPS; n++)
+		if (pipe(pipes[n]) != 0)
+			return 2;
+	watchdog_start(argv[1], part->ms, "Does a thread wait for an LWP?");
+	part->play();
+	return test_passes();
 }
