@@ -4,7 +4,8 @@
 #	make LAB=02-park LAB_OUT=DIR lab-tests	compiles what is the same for all students
 #	make LAB=02-park LAB_OUT=DIR lab-includes	lists what the student's files include
 #	make LAB=02-park LAB_OUT=DIR lab-code		compiles them to assembly
-#	make LAB=02-park LAB_OUT=DIR lab		makes DIR a build: weft.elf, bin/, initrd.cpio
+#	make LAB=02-park LAB_OUT=DIR lab		makes DIR a build: weft.elf, bin/, initrd.cpio;
+#							with LAB_ONLY=labpark only this program is in bin/
 #
 # DIR/src has the student's files, under the names of those that they replace, and the files of the lab's folder
 # given/.  Between the goals build.py looks at what the student's files have made.  What a student's file includes
@@ -115,7 +116,8 @@ $(foreach t,$(LAB_TESTS),$(eval $(call LAB_PROGRAM,$(t))))
 $(L)/initrd.cpio: $(B)/initrd.cpio
 	$(Q)mkdir -p $(@D) && ln -sf $(abspath $<) $@
 
-lab: $(L)/weft.elf $(L)/initrd.cpio $(foreach t,$(LAB_TESTS),$(L)/bin/$(basename $(notdir $(t))))
+LAB_PROGRAMS := $(foreach t,$(LAB_TESTS),$(L)/bin/$(basename $(notdir $(t))))
+lab: $(L)/weft.elf $(L)/initrd.cpio $(if $(LAB_ONLY),$(L)/bin/$(LAB_ONLY),$(LAB_PROGRAMS))
 .PHONY: lab lab-tests lab-code lab-includes
 
 -include $(LAB_TESTS:%=$(B)/%.d) $(LAB_IN_KERNEL:%=$(B)/%.d) $(LAB_COMMON:%=$(B)/%.d)

@@ -78,8 +78,10 @@ def test_the_first_run_that_fails_is_traced(tmp_path):
 @pytest.mark.parametrize("of, wrong", WRONG, ids=[f"{of.name}-{wrong.name}" for of, wrong in WRONG])
 def test_a_wrong_solution_loses_points(of, wrong, tmp_path):
     take_solution(of, tmp_path, wrong.patch)
+    program = of.test(wrong.caught_by).program if wrong.caught_by else ""
     with turn():
-        assert first_failure(of, build(of, tmp_path, tmp_path / "build"), PATIENCE, wrong.caught_by) is not None
+        built = build(of, tmp_path, tmp_path / "build", program)
+        assert first_failure(of, built, PATIENCE, wrong.caught_by) is not None
 
 
 @EACH_LAB

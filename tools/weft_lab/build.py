@@ -43,9 +43,9 @@ class Built:
         return self.folder / "bin" / name
 
 
-def build(lab: Lab, student: Path, out: Path) -> Built:
-    """Builds the files of the folder `student` into the directory `out`.  The plain build has been made.
-    Raises BuildFailed; HostError if the host cannot build."""
+def build(lab: Lab, student: Path, out: Path, program: str = "") -> Built:
+    """Builds the files of the folder `student` into the directory `out`, for all tests or those of one
+    program.  The plain build has been made.  Raises BuildFailed; HostError if the host cannot build."""
     _take_files(lab, student, out / "src")
     words = [f"LAB={lab.folder.name}", f"LAB_OUT={out.resolve()}"]
     try:
@@ -57,7 +57,7 @@ def build(lab: Lab, student: Path, out: Path) -> Built:
     _check_includes(lab, out)
     log = _make(out, *words, "lab-code")
     _check_assembly(lab, out)
-    log += _make(out, *words, "lab")
+    log += _make(out, *words, *([f"LAB_ONLY={program}"] if program else []), "lab")
     return Built(out.resolve(), log)
 
 
