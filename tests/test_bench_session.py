@@ -236,6 +236,33 @@ def test_an_interruption_leaves_what_is_measured(bench, tmp_path):
     assert list((there / "interrupted").iterdir()) == []
 
 
+@pytest.mark.parametrize("stored, measured", [
+    ({}, ["one"]), ({"revision": "b"}, ["other", "one"]), ({"set": "full"}, ["other", "one"]),
+    ({"failures": [{"status": "exit status 3"}]}, ["other", "one"])])
+def test_resumed(bench, tmp_path, monkeypatch, stored, measured):
+    """What is there of the same revision and set is not measured again; claims over both are judged."""
+    monkeypatch.setattr(results, "revision", lambda: "a")
+    bench(good, "other")
+    file = tmp_path / "results/other.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | stored))
+    met = []
+
+    def answer(machine, started=None):
+        met.append(machine.model or "other")
+        return good(machine)
+
+    status, out, err = bench(answer, "other", "one", options=["--resume"])
+    assert status == 0 and list(dict.fromkeys({"lwp": "one"}.get(one, one) for one in met)) == measured
+    assert "weft: verdicts on claims: holds: 2" in err and "Another title" in out
+    assert json.loads(file.read_text())["revision"] == "a"
+
+
+def test_resumed_with_changed_files(bench, monkeypatch):
+    monkeypatch.setattr(results, "revision", lambda: "a-dirty")
+    status, _, err = bench(good, "one", options=["--resume"])
+    assert status == 2 and "some files have changed since the revision a-dirty" in err[-1]
+
+
 def test_output_that_cannot_be_written_loses_nothing(bench, tmp_path, monkeypatch):
     """What has ended is stored; there is nothing to measure again, and no command says so."""
     monkeypatch.setattr(cli, "_print_nowhere", lambda: None)  # standard output is pytest's

@@ -121,6 +121,9 @@ def add_options(parser):
                         help="runs the guests on the workers of a Dask cluster")
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR",
                         help="where to write; default: build/results")
+    parser.add_argument("--resume", action="store_true",
+                        help="leaves out what --results has already: experiments of this set, timing and revision, "
+                             "without changed files, of which no run failed. Their claims are judged with the others'")
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
     parser.add_argument("--update-baseline", action="store_true",
                         help="stores the figures as those that the tests compare with, and makes "
@@ -286,6 +289,28 @@ class Complete:
         return self.measured + len(self.failures) == self.runs
 
 
+def _there(args, one, revision):
+    """What --results has of an experiment, if it need not be measured again: a Complete, or None."""
+    try:
+        facts = results.load(args.results / f"{one.name}.json")
+    except UsageError:
+        return None
+    same = {"set": "full" if args.full else "quick", "timing": args.timing, "revision": revision, "failures": []}
+    if any(facts.get(key) != value for key, value in same.items()):
+        return None
+    rows = [{name: value for name, value in row.items() if name != "revision"} for row in facts["rows"]]
+    return Complete(one, rows, [], facts["runs"], facts["runs"], facts["seconds"])
+
+
+def _resumed(args, chosen):
+    """[Complete] of what need not be measured again."""
+    revision = results.revision()
+    if revision == "unknown" or revision.endswith("-dirty"):
+        raise UsageError("--resume: the results may be of other sources, because some files have changed since the "
+                         f"revision {revision}")
+    return [done for done in (_there(args, one, revision) for one in chosen) if done]
+
+
 def _again(args, chosen):
     """The command that measures these, in the same way and to the same place."""
     own = experiment.EXPERIMENTS
@@ -333,8 +358,14 @@ class _Account:
                      runs=done.runs)
 
     def complete(self, done):
-        one = done.experiment
         self._save(done, self._args.results)
+        self.take(done)
+        self.say(f"weft: {self._args.results / done.experiment.name}.csv and .json, after {done.seconds:.0f} s "
+                 "of guests")
+
+    def take(self, done):
+        """Prints and judges what is in a file already."""
+        one = done.experiment
         self._done[one.name] = done
         self._out.print(one.title, style="bold", highlight=False)
         if done.rows:
@@ -346,8 +377,6 @@ class _Account:
         self._judge(one)
         for failure in done.failures:
             self.say(f"FAILED: {failure['command']}\n  {failure['status']}\n{failure['output']}")
-        self.say(f"weft: {self._args.results / one.name}.csv and .json, after {done.seconds:.0f} s "
-                 "of guests")
 
     def _judge(self, one):
         """Its claims, and those of others that have waited for it."""
@@ -471,18 +500,22 @@ def main(args):
         chosen = [one for one in chosen if not one.skipped(args.full)]
     if not args.no_build:
         build.make()
-    beforehand.look(chosen, args.full, args.results)
+    there = _resumed(args, chosen) if args.resume else []
+    left = [one for one in chosen if one.name not in {done.experiment.name for done in there}]
+    beforehand.look(left, args.full, args.results)
     executor = runner.Cluster(args.scheduler) if args.scheduler else runner.Local(args.jobs)
     out, err = Console(), Console(stderr=True)
     account = _Account(args, chosen, out, err)
     with progress.Display(err) as display:
-        whole = _Bench(args, chosen, display, executor)
+        whole = _Bench(args, left, display, executor)
         runs = {name: len(found) for name, found in whole.runs.items()}
-        left = progress.TimeLeft(
+        time_left = progress.TimeLeft(
             runs, progress.costs(args.results, "full" if args.full else "quick"), executor.jobs)
-        display.expects(left)
+        display.expects(time_left)
         account.say(f"weft: {counted(len(runs), 'experiment')}, {counted(sum(runs.values()), 'run')}: "
-                    f"{progress.about(left.seconds())}")
+                    f"{progress.about(time_left.seconds())}")
+        for done in there:
+            account.take(done)
         interruption = None
         try:
             with contextlib.closing(whole.run()) as complete:
