@@ -194,6 +194,9 @@ BELOW = 'kind = "range"\nof = {configuration="nt", threads=4}\nat_most = 40'
     # An extreme is one run's, and the median has its own bounds.
     (BELOW.replace("=4}", '=4, statistic="max"}'), {4: [30, 39]}, "holds"),
     (BELOW.replace("=4}", '=4, statistic="max"}'), {4: [30, 41]}, "does not hold"),
+    (BELOW.replace("=4}", '=4, statistic="sd"}'), {4: [30, 60, 30, 60, 30]}, "holds"),
+    (BELOW.replace("=4}", '=4, statistic="sd"}'), {4: [30, 32, 31, 33, 300]}, "not decided"),
+    (BELOW.replace("=4}", '=4, statistic="sd"}'), {4: [30, 300, 30, 300]}, "does not hold"),
     (BELOW.replace("=4}", '=4, statistic="median"}'), {4: [90] + [30] * 9}, "holds"),
     (BELOW.replace("=4}", '=4, statistic="median"}'), {4: [90] * 3 + [30] * 7}, "not decided"),
 ])

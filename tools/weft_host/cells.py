@@ -44,7 +44,11 @@ def statistic(values, name):
 def interval(values, name):
     """Where a mean or a median lies as runs with different seeds tell: of a few runs from the least to the largest,
     of more the mean and two standard errors to both sides, or the values between which the median is in 95 of
-    100 cases.  None if there is one run, and of other statistics, which are about the extremes themselves."""
+    100 cases.  A standard deviation lies where it is without any one of the runs.  None if there is one run, and of
+    max and min, which are about the extremes themselves."""
+    if name == "sd" and len(values) > 2:
+        without = [statistics.stdev(values[:at] + values[at + 1:]) for at in range(len(values))]
+        return min(without), max(without)
     if name not in ("mean", "median") or len(values) < 2:
         return None
     if len(values) < MANY:
