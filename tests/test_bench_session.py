@@ -379,7 +379,7 @@ def stored(monkeypatch, tmp_path):
     """An empty directory for the baseline, and no documents."""
     monkeypatch.setattr(baseline, "QUICK", tmp_path / "stored")
     monkeypatch.setattr(baseline, "FULL", tmp_path / "verdicts.csv")
-    monkeypatch.setattr(documents, "documents", list)
+    monkeypatch.setattr(documents, "marked", list)
     monkeypatch.setattr(progress, "SECONDS", tmp_path / "seconds.csv")
     monkeypatch.setattr(experiment, "EXPERIMENTS", tmp_path)
     return tmp_path / "stored"

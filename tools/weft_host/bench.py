@@ -122,8 +122,8 @@ def add_options(parser):
     parser.add_argument("--results", type=Path, default=RESULTS, metavar="DIR",
                         help="where to write; default: build/results")
     parser.add_argument("--resume", action="store_true",
-                        help="leaves out what --results has already: experiments of this set, timing and revision, "
-                             "without changed files, of which no run failed. Their claims are judged with the others'")
+                        help="leaves out what --results has already: experiments of this set, timing and "
+                             "revision of which no run failed. Their claims are judged with the others'")
     parser.add_argument("--no-build", action="store_true", help="do not call make first")
     parser.add_argument("--update-baseline", action="store_true",
                         help="stores the figures as those that the tests compare with, and makes "
@@ -306,8 +306,8 @@ def _resumed(args, chosen):
     """[Complete] of what need not be measured again."""
     revision = results.revision()
     if revision == "unknown" or revision.endswith("-dirty"):
-        raise UsageError("--resume: the results may be of other sources, because some files have changed since the "
-                         f"revision {revision}")
+        raise UsageError("--resume: the results may be of other sources, because some files have changed since "
+                         f"the revision {revision}")
     return [done for done in (_there(args, one, revision) for one in chosen) if done]
 
 

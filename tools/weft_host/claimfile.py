@@ -6,6 +6,7 @@ what the paper says, and one that no figures fail checks nothing: claims.py and 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from .reading import NUMBER, Reader, Shape, check_pair, check_selection
@@ -28,6 +29,7 @@ KINDS = {"ratio": ("over", "under", "bounds"), "range": ("of", "bounds"),
          "sets": ("pair", "share", "bounds"), "chi-square": ("pair", "differ"),
          "expression": ("let", "check")}
 SHARES = ("faster", "equal", "slower")
+MARK = re.compile("<!-- .*? -->", re.DOTALL)  # where a number of an explanation comes from: documents.py
 
 
 def _check_origin(read: Reader, experiment: Experiment, where: str, claim: Any) -> None:

@@ -24,6 +24,8 @@ decimals as stand there are kept.
     <!-- coverage PAPER -->                 a table of what the paper has and weft has (coverage.py);
     | ...                                   without PAPER: how many items of each paper are done
 
+The explanations of claims, in experiments/*.toml, mark their numbers by the same comments.
+
 The rows are those of the baseline in the repository (baseline.py): the quick set's.  `weft bench
 --update-baseline` makes all figures and pictures again, --update-docs does so alone; tests/test_documents.py
 holds that this changes nothing.
@@ -43,6 +45,7 @@ from .machine import UsageError
 from .paths import TOP
 
 FOLDERS = (".", "docs", "libthread", "kernel", "user", "tools", "tests")
+EXPERIMENTS = "tools/weft_host/experiments"
 WIDTH = 80  # of tables, as on a terminal
 
 STARTS = tuple(f"<!-- {kind} " for kind in ("bench", "claim", "break-even"))
@@ -61,6 +64,11 @@ PICTURE = re.compile(r"!\[[^\]]*\]\((?P<file>pictures/break-even-(?P<name>[\w-]+
 def documents():
     """All that may state figures."""
     return [path for folder in FOLDERS for path in sorted((TOP / folder).glob("*.md"))]
+
+
+def marked():
+    """All that may have such comments: the documents, and the experiments' files for their explanations."""
+    return [*documents(), *sorted((TOP / EXPERIMENTS).glob("*.toml"))]
 
 
 def read_rows(name):
@@ -223,9 +231,10 @@ def drawings(path, text):
 
 def update():
     """Makes the figures and the pictures of all documents again; yields the paths of those that have changed."""
-    for path in documents():
+    source = Source()
+    for path in marked():
         try:
-            text = renew(path.read_text())
+            text = renew(path.read_text(), source)
             made = {path: text} | drawings(path, text)
         except UsageError as error:
             raise UsageError(f"{path}: {error}") from error

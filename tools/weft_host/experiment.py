@@ -270,6 +270,8 @@ def load(path: str | Path) -> Experiment:
     _read_views(read, experiment)
     for number, claim in enumerate(experiment.claims):
         claimfile.check(read, experiment, f"claims[{number}]", claim)
+        if "explanation" in claim:
+            claim["explanation"] = claimfile.MARK.sub("", claim["explanation"])
     power.check_claims(read, experiment, claims.Judge({}))
     ids = [claim["id"] for claim in experiment.claims]
     for number, view in enumerate(experiment.plots):
