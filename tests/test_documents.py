@@ -49,6 +49,8 @@ def mark(formula, row):
     ("999", "1,235", mark("instructions", "figure=mutex cpus=2")),
     ("1.2", "1.2", mark("instructions / 1000", "figure=mutex cpus=2")),
     ("| a | 1,234.5", "| a | 1,234.6", mark("instructions", "figure=mutex cpus=2")),
+    ("9", "2", mark("instructions", "figure=twice cpus=1 statistic=max")),
+    ("9.0", "1.5", mark("instructions", "figure=twice cpus=1 statistic=median")),
 ])
 def test_a_number_is_made_anew(before, after, comment):
     text = f"Text with {before}{comment} in it, 5 times.\n"

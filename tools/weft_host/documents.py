@@ -11,7 +11,7 @@ of the page does not see:
     19<!-- bench micro: instructions of figure=mutex cpus=1 model=lwp -->
 
 The second follows a number: an expression over the columns of the row that has these values.  As many
-decimals as stand there are kept.
+decimals as stand there are kept.  With `statistic=median`, say, it is that of all rows that have the other values.
 
     2.6<!-- claim pp-user-switch -->        what a claim is about: the quotient of a ratio, the value of a
                                             range. `at KEY=VALUE` chooses one of its points; after a colon
@@ -37,7 +37,7 @@ import re
 
 from rich.console import Console, Group
 
-from . import baseline, breakeven, claims, coverage, experiment, experiments, quotes, venv
+from . import baseline, breakeven, cells, claims, coverage, experiment, experiments, quotes, venv
 from .cells import NotMeasured
 from .figures import Values
 from .formula import Formula
@@ -206,11 +206,13 @@ def _table(source, match):
 
 def _figure(source, match):
     name, wanted = match["name"], _selection(match["row"])
+    statistic = wanted.pop("statistic", None)
     found = [row for row in source.rows_of(name)
              if all(row.get(key) == value for key, value in wanted.items())]
-    if len(found) != 1:
+    if not found or (len(found) > 1 and statistic is None):
         raise UsageError(f"{name} has {len(found)} rows with {match['row']}, not one")
-    return _number(match, Formula(match["formula"])(found[0]))
+    values = [Formula(match["formula"])(row) for row in found]
+    return _number(match, values[0] if statistic is None else cells.statistic(values, statistic))
 
 
 def drawings(path, text):
