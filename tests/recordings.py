@@ -11,7 +11,7 @@ from weft_monitor import changes
 from weft_monitor.changes import CPU, LWP, NONE, OWNER, QUEUE, THREAD, WOKEN, Writer
 
 BLOCKED, RUN_QUEUE, ON_LWP = 2, 3, 5
-PARKED, USER = 3, 6
+GONE, PARKED, USER = 0, 3, 6
 IDLE, CPU_USER = 1, 4
 
 
@@ -28,6 +28,8 @@ class Machine:
         writer.define("texts", [0, "mutex lock"])
         for number in range(lwps):
             writer.define("lwps", [number, 2, number + 1, "made-up"])
+        writer.define("lwps", [lwps, 2, lwps + 1, "ended before"])
+        writer.change(0, LWP, GONE, a=lwps)
         for number in range(threads):
             writer.define("threads", [number, 2, str(number + 1), f"{name}{number + 1}"])
         for number in range(lwps):

@@ -532,6 +532,8 @@ def test_search_and_choice(browser, few):
         assert js("weftMonitor.runs[0].sections[0].shown.map(one => one.label)") == ["7"]
         tab.keyboard.press("Escape")
         assert len(js("weftMonitor.runs[0].sections[0].shown.map(one => one.label)")) == 9
+        # And not the fifth, which has ended before.
+        assert js("weftMonitor.runs[0].sections[1].shown.map(one => one.label)") == ["2/1", "2/2", "2/3", "2/4"]
         section = tab.locator(".rows.thread canvas").bounding_box()
         tab.mouse.click(section["x"] + 40, section["y"] + 2.5 * 17)
         opened.frame()

@@ -119,6 +119,21 @@ def test_the_monitor_is_in_the_picture(recorded):
     assert states == {"gone", "Asleep"}
 
 
+def test_the_title_says_how(recorded):
+    """And GDB gets the option of the library that makes the same run without a monitor."""
+    what, _ = recorded
+    assert " --sample 10 -- barrier " in what["title"]
+    assert " --options sample=10 " in what["facts"]["again"] and "--sample" not in what["facts"]["again"]
+
+
+def test_too_few_samples_are_told(tmp_path):
+    done = weft("monitor", "--no-build", "--batch", "--record", tmp_path / "rec", "--sample", "10", "--timing",
+                "exact", "--", "true")
+    assert done.returncode == 0
+    said = read(tmp_path / "rec")[0]["facts"]["cost"]
+    assert re.search(r" 0 samples; .*; TOO FEW: the program took [\d.]+ ms$", said)
+
+
 def test_no_two_threads_on_one_lwp(recorded):
     """At the end of each moment, no LWP has two threads, and no CPU has two LWPs."""
     _, found = recorded

@@ -20,7 +20,7 @@ from weft_monitor.server import Growing, Server
 
 from . import build, mark
 from .machine import HostError, Machine, UsageError
-from .runcmd import add_machine_options, machine_from, tell_error, words_of
+from .runcmd import add_machine_options, machine_from, seeded_words_of, tell_error
 from .watched import Watched, output
 from .workdir import WorkDirectory
 
@@ -46,11 +46,10 @@ def add_options(parser):
     parser.add_argument("--port", type=int, default=0, metavar="PORT", help="of the page; any free one by default")
 
 
-def title_of(machine):
-    """What the page calls a run."""
-    words = words_of(machine)
-    seed = [] if machine.seed is None else ["--seed", str(machine.seed)]
-    return shlex.join([*words, *seed, "--", *machine.argv])
+def title_of(machine, sample=None, stacks=False):
+    """What the page calls a run: the words after `weft monitor` that make it again."""
+    own = [*([] if sample is None else ["--sample", str(sample)]), *(["--stacks"] if stacks else [])]
+    return shlex.join([*seeded_words_of(machine), *own, "--", *machine.argv])
 
 
 def _set_scene(args):
@@ -168,7 +167,7 @@ def _writable(path):
 
 def _monitor(args, machines: list[Machine], works: list[Path], stack: contextlib.ExitStack,
              scene: scenes.Scene | None) -> int:
-    titles = [title_of(machine) for machine in machines]
+    titles = [title_of(machine, args.sample, args.stacks) for machine in machines]
     recordings = [Growing(work / "recording") for work in works]
     watched = [Watched(machine, work, recording, title, sample=args.sample, stacks=args.stacks)
                for machine, work, recording, title in zip(machines, works, recordings, titles)]

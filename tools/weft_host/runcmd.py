@@ -105,6 +105,11 @@ def words_of(machine):
     return words + [f"--{name}" for name in ("debug", "verbose") if getattr(machine, name)]
 
 
+def seeded_words_of(machine):
+    """The same, with its seed."""
+    return [*words_of(machine), *([] if machine.seed is None else ["--seed", str(machine.seed)])]
+
+
 def machine_from(args):
     """The Machine that the options describe.  Raises UsageError."""
     env = {}

@@ -4,6 +4,7 @@ The trace has every event, or what the program's own LWP of the monitor sees eve
 """
 
 import contextlib
+import shlex
 import sys
 import threading
 import time
@@ -25,11 +26,13 @@ from . import glance, traced
 from .counts import counted
 from .guest import Guest, Result, Sink
 from .machine import HostError, Machine
+from .runcmd import seeded_words_of
 
 SAY = 0.1  # seconds from one word on the time and the cost to the next
 EVERY = 0.01  # seconds from one look at the rings to the next: ThreadMon's
 COST_EVERY = 64  # records from one point of their cost to the next
 MIPS = 1000  # of a CPU, where none is chosen
+FEW = 5  # samples that tell nothing
 QUANTUM = 1000  # instructions of a round, where no other is chosen
 
 
@@ -81,7 +84,8 @@ class Watched:
         self._writer = Writer(self._recording)
         kernel = self.machine.build / "weft.elf"
         self._each = cost(image_of(kernel), instructions(kernel))
-        self._writer.say(title=self._title, facts={"mips": self.machine.mips or MIPS,
+        again = shlex.join([*seeded_words_of(machine), "--", *machine.argv])
+        self._writer.say(title=self._title, facts={"mips": self.machine.mips or MIPS, "again": again,
                                                     "repeats": self.machine.timing == "exact"})
         self._story = story.Story(self._model, self._writer, machine.smp)
 
@@ -197,6 +201,8 @@ class Watched:
         if self.machine.timing == "exact":
             words += f", its records {counted(self._spent, 'instruction')} that exact time leaves out"
         words += f": {share:.2g} % of a CPU"
+        if self._ended and model.count < FEW:
+            words += f"; TOO FEW: the program took {self._now() / 1e6:.3g} ms"
         if model.torn:
             words += f"; {model.torn} torn: an LWP moved meanwhile"
         return words

@@ -69,6 +69,15 @@ export class Track {
 		return i < 0 ? 0 : this.s.a[i];
 	}
 
+	// Is it there at some time from a to b?
+	lives(a, b) {
+		const until = this.at(b);
+		for (let i = Math.max(0, this.at(a)); i <= until; i++)
+			if (this.s.a[i] != 0)
+				return true;
+		return false;
+	}
+
 	// Adds the time in each state up to t, times a sign.
 	_add(t, sign, out) {
 		const i = this.at(t);

@@ -163,9 +163,9 @@ export function recorded({kind, object, run: {store}}, time) {
 
 // The command that brings a run of exact timing to a time again, under GDB.
 function repeated({facts, title}, now) {
-	const time = facts.begin + Math.round(now);
+	const time = facts.begin + Math.round(now), again = facts.again ?? title;
 	return "GDB goes to this moment of the same run:\n" +
-		`tools/weft gdb --reverse --at ${time} ${title}\n(gdb) thread apply all backtrace`;
+		`tools/weft gdb --reverse --at ${time} ${again}\n(gdb) thread apply all backtrace`;
 }
 
 function name(object) {

@@ -55,10 +55,7 @@ export class Section {
 	choose() {
 		const {a, b, now} = this.page.time, words = this.wanted.toLowerCase();
 		this.shown = this.objects.filter(one => {
-			if (!one || one.track.t.n == 0)
-				return false;
-			const first = one.track.t.a[0], n = one.track.t.n;
-			if (first > b || (one.track.s.a[n - 1] == 0 && one.track.t.a[n - 1] < a))
+			if (!one?.track.lives(a, b))
 				return false;
 			return words == "" || this._matches(one, words, now);
 		}).sort(commandFirst);
