@@ -206,7 +206,7 @@ def test_gradescope_grades(gradescope, tmp_path, status):
     assert done.returncode == status
     assert (tmp_path / "notes").read_text().splitlines() == [
         f"{top}/weft", "grade", "park", f"{top}/submission", "--gradescope", f"{top}/results/results.json",
-        "--seeds", "a b", "$x"]
+        "--traces", f"{top}/results/traces", "--seeds", "a b", "$x"]
     assert (top / "results/results.json").read_text() == "{}\n"
 
 
@@ -285,7 +285,7 @@ def test_classroom50_grades(classroom50, tmp_path):
         assert result.read_text() == "{}\n"
         assert (tmp_path / "notes").read_text().splitlines() == [
             f"{tmp_path}/temporary/weft", "grade", "park", f"{tmp_path}/checkout", "--classroom50", str(result),
-            "--seeds", "a b", "$x"]
+            "--traces", f"{tmp_path}/temporary/traces", "--seeds", "a b", "$x"]
     assert (tmp_path / "notes.setup").read_text() == "setup\n"
 
 
@@ -304,7 +304,7 @@ def test_classroom50_without_weft(classroom50, unpacked, tmp_path):
 def test_the_workflow_finds_the_skeleton(unpacked, tmp_path):
     """Its script, with a program in place of autograder.py."""
     folder = unpacked("classroom50")
-    script = (folder / "try-park.yaml").read_text().partition("        run: |\n")[2]
+    script = (folder / "try-park.yaml").read_text().partition("        run: |\n")[2].partition("      - name:")[0]
     (folder / "autograder.py").write_text("import os\nopen('result.json', 'w').write(str(os.listdir()))\n")
     place = tmp_path / "repository/os-2026/autograders"
     place.mkdir(parents=True)

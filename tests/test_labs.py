@@ -69,6 +69,9 @@ def test_the_first_run_that_fails_is_traced(tmp_path):
         again = grading.grade(PARK.with_seeds(1), PARK.skeleton, tmp_path, only="deadline")
     assert f"its last records, of another run: tools/weft stats {kept}" in graded.tests[0].detail
     assert all("its last records" not in test.detail for test in graded.tests[1:])
+    told = graded.tests[0].detail.partition("without faults:\n")[2].splitlines()
+    assert len(told) == gradecmd.TOLD and told[-1] == str([*events.read(kept)][-1])
+    assert not [line for line in told if " trap" in line or "kfault" in line]
     seed, = {word for word in graded.tests[0].reason.split() if word.rstrip(")").isdigit() and len(word) > 6}
     assert kept.name == f"labpark-seed{seed.rstrip(')')}.trace"
     assert any(record.name == "process_name" and record.values["name"] == "labpark" for record in events.read(kept))

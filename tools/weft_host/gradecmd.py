@@ -21,6 +21,7 @@ from .workdir import WorkDirectory
 
 SECRET = "WEFT_LAB_SECRET"  # a variable of the environment
 RUNS = 64
+TOLD = 40  # records of a trace in the detail of a test that failed
 STATUS_HOST = 69
 
 
@@ -42,7 +43,8 @@ def add_options(parser):
     parser.add_argument("-o", "--output", metavar="PATH", type=Path,
                         help="of --all: the folder; of --package: the file")
     parser.add_argument("--traces", metavar="FOLDER", type=Path,
-                        help="keeps the last records of each student's first run that fails, for `weft stats`")
+                        help="keeps the last records of each student's first run that fails, for `weft stats`; "
+                             f"the last {TOLD} are in the test's detail")
     course.add_options(parser)
     packages.add_options(parser)
     parser.add_argument("--power", action="store_true",
@@ -70,7 +72,7 @@ class Grader:
         # Not in the student's folder, which may be read-only.
         with tempfile.TemporaryDirectory(prefix="weft-lab-") as work:
             return grading.grade(found, folder, Path(work), self.secret, self.jobs, within=self.within,
-                                 traces=self.traces and self.traces / folder.resolve().name)
+                                 traces=self.traces and self.traces / folder.resolve().name, told=TOLD)
 
 
 def secret_of(args):

@@ -78,22 +78,30 @@ def play_set(built: Built, of: Set, jobs: int, progress: Progress, within: Guest
     return played
 
 
-def kept_trace(built: Built, of: Set, played: Played, folder: Path) -> str:
-    """Plays the run that failed once more, traced, and says where in `folder` its last records are.  "": none
-    failed."""
-    from weft_host import lasttrace  # needs what a package for graders does not have
+@dataclass(frozen=True)
+class Trace:
+    """Of a run that failed.  line: where its last records are.  records: the very last ones, as text."""
+
+    line: str = ""
+    records: str = ""
+
+
+def kept_trace(built: Built, of: Set, played: Played, folder: Path, told: int) -> Trace:
+    """Plays the run that failed once more, traced, and keeps its last records in `folder`; told: how many of them
+    are text, too."""
+    from weft_host import lasttrace  # most solutions pass, and need not wait for this module
 
     if played.failed is None:
-        return ""
+        return Trace()
     variant, outcome = played.failed
     machine = runs.machine(of.test, variant, built, built.program(of.test.program))
     assert outcome.result is not None
-    return f"weft: {lasttrace.keep(Guests(), machine, b'', folder, outcome.result)}"
+    line = lasttrace.keep(Guests(), machine, b"", folder, outcome.result)
+    return Trace(f"weft: {line}", lasttrace.told(machine, folder, told))
 
 
-def result_of(of: Set, played: Played, again: str, folder: Path, trace: str = "") -> TestResult:
-    """again: the command that makes the build `folder`, if it is not there; "": it is there.  trace: what
-    kept_trace() says."""
+def result_of(of: Set, played: Played, again: str, folder: Path, trace: Trace = Trace()) -> TestResult:
+    """again: the command that makes the build `folder`, if it is not there; "": it is there."""
     test, figure = of.test, of.test.figure
 
     def said(points: float, reason: str, detail: str = "") -> TestResult:
@@ -103,9 +111,9 @@ def result_of(of: Set, played: Played, again: str, folder: Path, trace: str = ""
         variant, outcome = played.failed
         where = (f"run {variant.number + 1} of {len(of.variants)}, {counted(variant.smp, 'CPU')}, "
                  f"seed {variant.seed}")
-        lines = "\n".join(part for part in (again, runs.repeat(test, variant, folder), trace) if part)
+        lines = "\n".join(part for part in (again, runs.repeat(test, variant, folder), trace.line) if part)
         return said(0.0, f"{outcome.reason} ({where})", "\n\n".join(
-            part for part in (lines, outcome.detail) if part))
+            part for part in (lines, outcome.detail, trace.records) if part))
     if figure is None:
         return said(of.points, "")
     if played.figure is None:
@@ -119,10 +127,10 @@ def result_of(of: Set, played: Played, again: str, folder: Path, trace: str = ""
 
 def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: int = 1,
           only: str | None = None, progress: Progress = lambda *_: None, within: Guests | None = None,
-          traces: Path | None = None) -> Grade | Broken:
+          traces: Path | None = None, told: int = 0) -> Grade | Broken:
     """The grade of the files in the folder `student`; `out`: where the build goes; `within`: what ends the guests;
-    `traces`: the folder for the last records of the first run that fails.  Broken: the host failed, or the guests
-    were ended."""
+    `traces`: the folder for the last records of the first run that fails; `told`: so many of them are in the
+    test's detail.  Broken: the host failed, or the guests were ended."""
     wanted = [of for of in sets(lab, secret) if only in (None, of.test.name)]
     student = student.resolve()
     own = student / BUILD  # where `weft lab test` makes it
@@ -137,8 +145,8 @@ def grade(lab: Lab, student: Path, out: Path, secret: str | None = None, jobs: i
         tests = []
         for of in wanted:
             played = play_set(built, of, jobs, progress, within)
-            trace = kept_trace(built, of, played, traces) if traces is not None else ""
-            traces = None if trace else traces
+            trace = kept_trace(built, of, played, traces, told) if traces is not None else Trace()
+            traces = None if trace.line else traces
             tests.append(result_of(of, played, again, own, trace))
         return Grade(lab.name, student.name, tuple(tests), built.log)
     except (HostError, OSError) as error:

@@ -3,8 +3,9 @@
 
 Classroom 50's runner starts it in the student's files, and publishes the result.json that it leaves there.
 It unpacks weft, which lies beside it, to the machine's folder for temporary files, installs what weft needs, and
-calls `weft grade`, which builds it.  The status is not 0 only if the grader itself has failed; then the runner
-publishes no score.
+calls `weft grade`, which builds it.  The last records of the first run that fails are in its test's output; more
+of them are in traces/ there, for `weft stats`, as long as the machine is there.  The status is not 0 only if the
+grader itself has failed; then the runner publishes no score.
 """
 
 import os
@@ -27,7 +28,8 @@ def main() -> int:
             with tarfile.open(here / "weft.tar.gz") as archive:
                 archive.extractall(place)
             subprocess.run(["tools/setup.sh"], cwd=weft, check=True)
-        command = ["tools/weft", "grade", "@LAB@", str(submission), "--classroom50", str(result), *OPTIONS]
+        command = ["tools/weft", "grade", "@LAB@", str(submission), "--classroom50", str(result),
+                   "--traces", str(place / "traces"), *OPTIONS]
         return subprocess.run(command, cwd=weft).returncode
     except (OSError, tarfile.TarError, subprocess.CalledProcessError) as error:
         print(f"::error::{error}", file=sys.stderr)
