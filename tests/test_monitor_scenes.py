@@ -1,6 +1,6 @@
 """The scenes of weft monitor: what the captions say is in the recordings, and pictures of them.
 
-WEFT_PICTURES=docs/pictures makes the documents' pictures again (docs/monitor.md).
+WEFT_PICTURES=docs/pictures makes the documents' pictures again (docs/monitor.md, docs/lecture.md).
 """
 
 import functools
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from browser import launched
-from conftest import WEFT
+from conftest import TOP, WEFT
 from weft_host import venv
 from weft_monitor import changes, scenes, terminal
 from weft_monitor.changes import CPU, LWP, NOTE, THREAD, THREAD_STATES
@@ -19,6 +19,7 @@ from weft_monitor.changes import CPU, LWP, NOTE, THREAD, THREAD_STATES
 BLOCKED, RUN_QUEUE, DISPATCHABLE, ON_LWP = (THREAD_STATES.index(word) for word in
                                             ("Blocked", "Run queue", "Dispatchable", "On LWP"))
 COMMAND = 2  # its process
+LECTURE = TOP / "docs/lecture.md"
 
 
 class Recording:
@@ -105,6 +106,16 @@ def test_fine(scene):
     assert bound.part(DISPATCHABLE) == bound.part(RUN_QUEUE) == 0
     assert bound.part(BLOCKED) + bound.part(ON_LWP) == pytest.approx(1)
     assert unbound.length / len(unbound.barriers) > bound.length / len(bound.barriers)
+    took = [round(result(one.output, "barrier_ns") / 1000) for one in (bound, unbound)]
+    assert "after {} µs, and not {}.".format(*took) in LECTURE.read_text()
+
+
+def test_the_lecture_has_its_scenes():
+    """The files that its loop makes are its tabs, and each has its picture."""
+    text = LECTURE.read_text()
+    made = text.partition("for scene in ")[2].partition(";")[0].split()
+    assert set(made) < set(scenes.names())
+    assert all(text.count(f"`{name}`") >= 1 and f"(pictures/{name}.png)" in text for name in made)
 
 
 def test_coarse(scene):
