@@ -9,6 +9,7 @@ import random
 
 from weft_monitor import changes
 from weft_monitor.changes import CPU, LWP, NONE, OWNER, QUEUE, THREAD, WOKEN, Writer
+from weft_monitor.check import check
 
 BLOCKED, RUN_QUEUE, ON_LWP = 2, 3, 5
 GONE, PARKED, USER = 0, 3, 6
@@ -87,12 +88,13 @@ def write(path, threads, lwps, turns, **options):
         machine = Machine(writer, threads, lwps, **options).run(turns)
         writer.say(over=True, now=machine.time)
         writer.flush()
-    changes.check(path)
+    check(path)
     return machine
 
 
 def read(path):
     """(definitions together, changes)"""
+    check(path)
     what, found = {}, []
     with open(path, "rb") as file:
         for letter, data in changes.blocks(file, str(path)):

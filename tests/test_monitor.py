@@ -6,6 +6,8 @@ script works for a frame, not how many frames a busy host shows.
 
 import bisect
 import io
+import json
+import math
 import re
 import signal
 import socket
@@ -24,6 +26,7 @@ from weft_host import cli
 from weft_host.machine import HostError, Machine, UsageError
 from weft_host.watched import Watched
 from weft_monitor import changes, live, scenes, terminal
+from weft_monitor.check import check
 from weft_monitor.page import modules, page
 from weft_monitor.server import Growing, Server
 from weft_trace import ring
@@ -136,6 +139,48 @@ def test_a_damaged_recording(recorded, how, tmp_path, capsys):
     said = capsys.readouterr().err
     assert said.startswith(f"weft monitor: {path}: ") and said.count("\n") == 1
     assert not (tmp_path / "page").exists()
+
+
+def definitions(**what):
+    known = {"cpus": 1, "threads": [[0, 2, "1", "x"]], "texts": [[0, "x"]]}
+    return changes.block(b"J", json.dumps(known | what).encode())
+
+
+def change(at, kind, state=0, cpu=0, a=0, b=-1, c=-1):
+    return changes.block(b"C", changes.CHANGE.pack(at, kind, state, cpu, a, b, c))
+
+
+@pytest.mark.parametrize("blocks, said", [
+    ([changes.block(b"J", b"[]")], "definitions that are none"),
+    ([changes.block(b"J", b"[" * 100_000)], "recursion"),
+    ([definitions(cpus="1")], "cpus is no int"),
+    ([definitions(cpus=10 ** 9)], "1000000000 CPUs"),
+    ([definitions(now=math.nan)], "now is no float"),
+    ([definitions(threads="x")], "threads is no list"),
+    ([definitions(threads=[[0, 2, "1"]])], "threads has a row of another form"),
+    ([definitions(threads=[[0, 2, "1", 5]])], "threads has a row of another form"),
+    ([definitions(threads=[[10 ** 9, 2, "1", "x"]])], "threads has the number 1000000000 out of turn"),
+    ([definitions(), change(5, changes.QUEUE), change(4, changes.QUEUE)], "time goes from 5.0 to 4.0"),
+    ([definitions(), change(math.nan, changes.THREAD)], "time goes from 0.0 to nan"),
+    ([definitions(), change(0, 99)], "a change of kind 99"),
+    ([definitions(), change(0, changes.THREAD, a=1)], "a change of kind 1"),
+    ([definitions(), change(0, changes.THREAD, state=6)], "a change of kind 1"),
+    ([definitions(), change(0, changes.LWP)], "a change of kind 2"),
+    ([definitions(), change(0, changes.CPU, cpu=1, a=-1)], "a change of kind 3"),
+    ([definitions(), change(0, changes.QUEUE, a=-1)], "a change of kind 4"),
+    ([definitions(), change(0, changes.WOKEN, a=0)], "a change of kind 5"),
+    ([definitions(), change(0, changes.NOTE, a=-1)], "a change of kind 6"),
+    ([definitions(), change(0, changes.OWNER, a=1)], "a change of kind 7"),
+    ([definitions(), change(0, changes.STACK, state=1, c=1)], "a change of kind 8"),
+    ([changes.block(b"C", bytes(changes.MOST + 1))], "a block has too many bytes"),
+])
+def test_what_a_recording_cannot_say(blocks, said, tmp_path):
+    """The page and the terminal rely on it."""
+    (tmp_path / "rec").write_bytes(changes.MAGIC + b"".join(blocks))
+    with pytest.raises(HostError, match=said):
+        check(tmp_path / "rec")
+    (tmp_path / "rec").write_bytes(changes.MAGIC + definitions() + change(0, changes.THREAD, 5, c=0))
+    assert check(tmp_path / "rec") == ("rec", 0)
 
 
 @pytest.mark.parametrize("words, said", [

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from rich.console import Console
 from weft_monitor import changes, scenes, terminal
+from weft_monitor.check import check
 from weft_monitor.page import page
 from weft_monitor.server import Growing, Server
 
@@ -85,7 +86,7 @@ def _opened(args):
     if args.argv or args.compare or args.record or args.scene or args.sample is not None:
         raise UsageError("--open shows a recording: no command, --compare, --record, --scene, --sample with it")
     path = Path(args.open)
-    title, end = changes.check(path)
+    title, end = check(path)
     facts = {"runs": [title], "title": title, "opened": True}
     if args.html:
         _write_html(args.html, facts, [path.read_bytes()])

@@ -23,7 +23,6 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Protocol
 
 from weft_host.machine import HostError
@@ -99,6 +98,15 @@ class Writer:
             self._changes = []
 
 
+def _inflated(data: bytes) -> bytes:
+    """Raises ValueError: it is more than a block has, or less than the whole."""
+    inflater = zlib.decompressobj()
+    found = inflater.decompress(data, MOST)
+    if not inflater.eof:
+        raise ValueError("a block has too many bytes, or too few")
+    return found
+
+
 class Source(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
@@ -115,24 +123,12 @@ def blocks(file: Source, name: str) -> Iterator[tuple[str, Any]]:
             data = file.read(size) if size <= MOST else b""
             if len(data) < size or size > MOST:
                 raise HostError(f"{name}: the recording ends in the middle of a block")
-            data = zlib.decompress(data)
+            data = _inflated(data)
             if letter == b"J":
                 yield "J", json.loads(data)
             elif letter == b"C":
                 yield "C", list(CHANGE.iter_unpack(data))
             else:
                 raise HostError(f"{name}: damaged: a block of an unknown kind")
-    except (struct.error, zlib.error, ValueError) as error:
+    except (struct.error, zlib.error, ValueError, RecursionError) as error:
         raise HostError(f"{name}: damaged: {error}") from error
-
-
-def check(path: Path) -> tuple[str, float]:
-    """Reads the whole recording: its title, and the time of its end.  Raises HostError, OSError."""
-    title, end = path.name, 0.0
-    with open(path, "rb") as file:
-        for letter, data in blocks(file, str(path)):
-            if letter == "C":
-                end = max(end, data[-1][0])
-            else:
-                title, end = data.get("title", title), max(end, data.get("now", 0.0))
-    return title, end
