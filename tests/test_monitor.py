@@ -280,6 +280,16 @@ def test_lost_records_are_told(timing, tmp_path):
     assert len(found) > 50 and what["over"]
 
 
+def test_a_guest_that_is_to_end_before_it_begins(tmp_path):
+    """Ctrl-C comes while two guests are prepared: the threads that run them ask nobody again."""
+    machine = Machine(argv=["sleep", "1000"], timing="fast", timeout=60)
+    one = Watched(machine, tmp_path, Growing(tmp_path / "rec"), "a test")
+    one.stop()
+    begun = time.monotonic()
+    assert one.run(lambda _: None, None).status != 0 and time.monotonic() - begun < 50
+    check(tmp_path / "rec")
+
+
 # --- a terminal ---------------------------------------------------------------------------------------
 
 def shown(path):

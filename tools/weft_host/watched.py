@@ -54,6 +54,8 @@ class Watched:
         self._sample = sample
         self._stacks = stacks or machine.timing == "exact"
         self.guest: Guest | None = None  # while it runs
+        self._to_end = False  # stop() has been called
+        self._beginning = threading.Lock()  # of the two above
         self._glancing = threading.Lock()
         self._ended = False
         self._say_at = 0.0
@@ -99,7 +101,10 @@ class Watched:
                 result = None
                 try:
                     with Guest(self.machine, work=self._work) as guest:
-                        self.guest = guest
+                        with self._beginning:
+                            self.guest = guest
+                            if self._to_end:
+                                guest.qemu.kill()
                         thread.start()
                         result = guest.relay(sink, source)
                 finally:
@@ -114,9 +119,11 @@ class Watched:
             return result
 
     def stop(self) -> None:
-        """Ends the guest.  From another thread than run()'s."""
-        if (guest := self.guest) is not None:
-            guest.qemu.kill()
+        """Ends the guest, also one that begins later.  From another thread than run()'s."""
+        with self._beginning:
+            self._to_end = True
+            if (guest := self.guest) is not None:
+                guest.qemu.kill()
 
     def _follow(self) -> None:
         try:
