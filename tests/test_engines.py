@@ -15,7 +15,7 @@ from weft_host.machine import ENGINES, Machine
 
 CASES = engines.cases()
 SAMPLE = 12  # one of so many is in the suite, and
-ALWAYS = ("thr_fpu-lwp", "shell pipes 4cpu", "fault null-write", "moments 8cpu")
+ALWAYS = ("thr_fpu-lwp", "err_proc", "shell pipes 4cpu", "fault null-write", "moments 8cpu")
 TIMEOUT = 600
 
 

@@ -44,6 +44,7 @@ void kmain(void)
 {
 	static char init[WEFT_PATH_MAX] = "/bin/init";
 
+	machine_init();
 	console_init_early();
 	cpu_init_early();
 	timing_choose();

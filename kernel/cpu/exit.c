@@ -25,18 +25,22 @@ static void NORETURN machine_stand(int qemu_value)
 		__asm__ volatile("cli; hlt");
 }
 
-/* `program`: a program asks for it, not the kernel. */
-static bool machine_stays(bool program)
+static bool stays, stays_for_programs;
+
+/* A look at the command line takes time by all that stands there, and that differs between the engines of exact
+ * timing.  So there is one look, before virtual time begins. */
+void machine_init(void)
 {
 	char value[8];
 
-	return boot_option("stay", value, sizeof(value)) && (!program || strcmp(value, "all") == 0);
+	stays = boot_option("stay", value, sizeof(value));
+	stays_for_programs = stays && strcmp(value, "all") == 0;
 }
 
 void machine_exit(int qemu_value)
 {
 	irq_save();
-	if (qemu_value != QEMU_EXIT_OK && machine_stays(false))
+	if (qemu_value != QEMU_EXIT_OK && stays)
 		machine_stand(qemu_value);
 	__asm__ volatile("outl %0, %1" ::"a"(qemu_value), "Nd"((uint16_t)DEBUG_EXIT_PORT));
 	for (;;) /* the machine has no such device: nothing is left to do */
@@ -63,7 +67,7 @@ void machine_halt(int status)
 
 bool machine_fail(int status)
 {
-	if (!machine_stays(true))
+	if (!stays_for_programs)
 		return false;
 	machine_say_status(status);
 	machine_stand(QEMU_EXIT_OK);

@@ -142,7 +142,8 @@ void cpu_start_others(void); /* INIT-SIPI-SIPI, one by one; returns when all are
 void sched_cpu_main(void) NORETURN;
 
 /* cpu/exit.c: ends QEMU by the debug-exit device, or halts for ever.  With the word `stay' on the command line, a
- * machine that does not end well stands still, for the host tool. */
+ * machine that does not end well stands still, for the host tool.  machine_init comes first of all. */
+void machine_init(void);
 void machine_exit(int qemu_value) NORETURN;
 void machine_reset(void) NORETURN;
 /* The orderly end: reports `status` to the host tool on the console, then machine_exit. */
