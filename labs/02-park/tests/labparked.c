@@ -88,10 +88,21 @@ static void uses_no_time(unsigned me)
 	int pid = __sys_getpid();
 
 	if (me == 0) {
+		int64_t began = gethrtime();
+		__sys_msacct(pid, crew[0].id, &before);
 		if (idle_kind == 0)
 			park();
 		else
 			park_for(20 * WATCHED);
+		__sys_msacct(pid, crew[0].id, &after);
+		/* As unsigned numbers: a time that goes back is too long as well. */
+		uint64_t took = gethrtime() - began;
+		uint64_t user = after.ms[MS_USER] - before.ms[MS_USER];
+		uint64_t system = after.ms[MS_SYSTEM] - before.ms[MS_SYSTEM];
+		EXPECT3(user <= took && system <= took,
+			"an LWP parks and goes on, which takes %ld ns; for it %ld ns more count in "
+			"user mode, and %ld ns in the kernel: in which microstate does it go on?",
+			took, user, system);
 		return;
 	}
 	if (!until_asleep(0))
@@ -183,6 +194,8 @@ static void part_idle(void)
 	idle_kind = 1;
 	play("uses-no-time-with-deadline", 2, 20, uses_no_time);
 	play("leaves-the-cpu", PARKED + 1, 30, leaves_the_cpu);
+	crew_hint = "if one is in upcall_wait and the others are parked, do parked LWPs count as "
+		    "blocked?";
 	play("counts-as-blocked", 2, 10, counts_as_blocked);
 }
 
@@ -233,9 +246,9 @@ static void hand_over_at_home(unsigned me)
 static void part_cost(void)
 {
 	crew_pause = 2000000; /* the main LWP stays out of the way */
-	play("hand-over", 2, 100, hand_over);
+	play("hand-over", 2, 50, hand_over);
 	lab_figure("roundtrip", (ended_at - began_at) / rounds);
-	play("hand-over-at-home", 2, 100, hand_over_at_home);
+	play("hand-over-at-home", 2, 20, hand_over_at_home);
 	lab_check(elsewhere <= HAND_OVERS / 2, "place",
 		  "lwp_park(NULL, id) hands the CPU over: an LWP that ran on the CPU of its waker "
 		  "last should run there, and ran on another one after %u of %u parks; what is "
