@@ -96,7 +96,7 @@ def kept_trace(built: Built, of: Set, played: Played, folder: Path, told: int) -
     variant, outcome = played.failed
     machine = runs.machine(of.test, variant, built, built.program(of.test.program))
     assert outcome.result is not None
-    line = lasttrace.keep(Guests(), machine, b"", folder, outcome.result)
+    line = lasttrace.keep(Guests(), machine, b"", folder.absolute(), outcome.result)
     return Trace(f"weft: {line}", lasttrace.told(machine, folder, told))
 
 
