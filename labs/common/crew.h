@@ -26,7 +26,8 @@ static unsigned crew_size;
 static volatile uint32_t crew_ended;
 static volatile bool crew_over;    /* a fault, or no time is left: loops end */
 static int64_t crew_pause = 20000; /* ns between two looks of the main LWP */
-static bool crew_early;            /* each of the crew is unparked before it has run */
+static const char *crew_hint = "is a wake-up lost, or does an LWP never stop?";
+static bool crew_early; /* each of the crew is unparked before it has run */
 static void (*crew_game)(unsigned me);
 
 /* The first thing that went wrong, as a format and three numbers. */
@@ -67,11 +68,21 @@ static inline long park(void)
 	return __sys_lwp_park(NULL, 0);
 }
 
+/* Parks with a deadline that have begun and not ended, and a late one of their deadlines: relaxed atomics, which only
+ * choose the words of a report. */
+static uint32_t timed_parks;
+static int64_t timed_until;
+
 static inline long park_until(int64_t when)
 {
 	struct weft_timespec at = time_of(when);
 
-	return __sys_lwp_park(&at, 0);
+	if (when > __atomic_load_n(&timed_until, __ATOMIC_RELAXED))
+		__atomic_store_n(&timed_until, when, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&timed_parks, 1, __ATOMIC_RELAXED);
+	long r = __sys_lwp_park(&at, 0);
+	__atomic_sub_fetch(&timed_parks, 1, __ATOMIC_RELAXED);
+	return r;
 }
 
 static inline long park_for(int64_t ns)
@@ -167,9 +178,16 @@ static void crew_stuck(const char *name, int64_t ms)
 			      info.id, state_name(info.state), info.wchan[0] ? ": " : "",
 			      info.wchan);
 	}
-	lab_check(false, name,
-		  "not done after %lld ms; %s: is a wake-up lost, or does an LWP never stop?",
-		  (long long)ms, text);
+	int64_t late = gethrtime() - __atomic_load_n(&timed_until, __ATOMIC_RELAXED);
+	if (__atomic_load_n(&timed_parks, __ATOMIC_RELAXED) != 0 && late > 1000000)
+		lab_check(
+			false, name,
+			"not done after %lld ms; %s: a park with a deadline has not ended %lld ns "
+			"after it",
+			(long long)ms, text, (long long)late);
+	else
+		lab_check(false, name, "not done after %lld ms; %s: %s", (long long)ms, text,
+			  crew_hint);
 	_exit(lab_end());
 }
 

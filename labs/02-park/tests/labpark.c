@@ -306,8 +306,8 @@ static void stale_deadline(unsigned me)
 		EXPECT(r == 0, "a park that is unparked before its deadline returns %ld, not 0", r);
 		r = park();
 		EXPECT3(r == 0 && __atomic_load_n(&told_round, __ATOMIC_ACQUIRE) == i,
-			"a park without a deadline returns %ld before its unpark: is it ended by "
-			"the deadline of the park before?",
+			"a park without a deadline returns %ld before its unpark: does the unpark "
+			"of the park before leave a permit, or does its deadline end this one?",
 			r, 0, 0);
 	}
 }

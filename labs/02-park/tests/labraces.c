@@ -37,8 +37,10 @@ static bool taken(unsigned me, long r)
 	if (r != 0)
 		blame("a park that no signal and no deadline ends returns %ld, not 0", r, 0, 0);
 	else if (++taken_by[me] > given_to[me])
-		blame("%ld parks of an LWP have returned 0 after %ld unparks of it", taken_by[me],
-		      given_to[me], 0);
+		blame("LWP %ld: the number of its parks that have returned 0 is %ld, and that of "
+		      "its "
+		      "unparks before is %ld",
+		      crew[me].id, taken_by[me], given_to[me]);
 	return !crew_over;
 }
 
