@@ -307,7 +307,8 @@ static void stale_deadline(unsigned me)
 		r = park();
 		EXPECT3(r == 0 && __atomic_load_n(&told_round, __ATOMIC_ACQUIRE) == i,
 			"a park without a deadline returns %ld before its unpark: does the unpark "
-			"of the park before leave a permit, or does its deadline end this one?",
+			"of the park before leave a permit, or does its deadline end the next "
+			"park?",
 			r, 0, 0);
 	}
 }
