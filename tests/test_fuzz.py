@@ -24,13 +24,14 @@ NO_SUCCESS = {"exit", "lwp_exit", "execve", "sigreturn", "sigsuspend", "lwp_sigc
               "ioctl"}
 
 # These succeed less than once in six times, as measured over 300,000 calls, since they need
-# luck: an object in the right state, the lock's owner, a name that is not there yet.
+# luck: an object in the right state, the lock's owner, a name that is not there yet, an LWP that
+# wakes the caller.
 LUCK = set("""
 fchdir ftruncate futimens getdents kobj_at_exit kobj_dup kobj_event_pulse kobj_event_reset
 kobj_event_set kobj_mutex_release kobj_sema_release kobj_wait link lseek lwp_cond_timedwait
 lwp_mutex_register lwp_mutex_unlock lwp_mutex_unregister lwp_rwlock_unlock lwp_unpark_all mkdir
 mmap pread pset_destroy pwrite readlink readv rename rmdir spawn symlink timer_delete
-timer_getoverrun timer_gettime timer_settime trace_detach truncate unlink waitpid writev
+timer_getoverrun timer_gettime timer_settime trace_detach truncate unlink upcall_idle waitpid writev
 """.split())
 
 
