@@ -203,7 +203,10 @@ SETS = 'kind = "sets"\npair = ["one", "other"]\nshare = "{}"\nat_least = {}'
     ('kind = "chi-square"\npair = ["one", "other"]\ndiffer = false', "does not hold",
      "does not hold"),
     ('kind = "expression"\nlet = { a = { configuration = "one", statistic = "sd" }, '
-     'b = { configuration = "other", statistic = "sd" } }\ncheck = "b > 6 * a"', "does not hold",
+     'b = { configuration = "other", statistic = "sd" } }\ncheck = "b > 6.5 * a"', "does not hold",
+     "holds"),
+    ('kind = "expression"\nlet = { a = { configuration = "one", statistic = "sd" }, '
+     'b = { configuration = "other", statistic = "sd" } }\ncheck = "b > 6 * a"', "not decided",
      "holds")])
 def test_claims(judge, claim, verdict, of_paper):
     found = judge(claim, one=FEW, other=MANY)
