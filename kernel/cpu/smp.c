@@ -15,13 +15,18 @@
 struct {
 	uint64_t cr3, stack;
 	struct cpu *cpu;
+	bool runs; /* written by trampoline.S: the IPI has arrived */
 } ap_start;
 
 extern const char ap_trampoline[], ap_trampoline_end[]; /* trampoline.S */
 
 /* A CPU that has not started after this time is left out. */
 #define START_TIMEOUT_NS 5000000000ull
-/* The start-up IPI is lost if it overtakes the INIT.  So it is sent again in this interval. */
+/*
+ * The start-up IPI is lost if it overtakes the INIT.  So it is sent again in this interval until the CPU
+ * runs.  A CPU that runs ignores the IPI.  But QEMU counts the IPI as the instruction of a debugger's step,
+ * so that a breakpoint from which GDB goes on would hit twice.
+ */
 #define RETRY_NS 10000000ull
 
 void cpu_find_others(const struct acpi_madt *m)
@@ -38,14 +43,14 @@ static bool cpu_start(struct cpu *c)
 {
 	ap_start.cpu = c;
 	ap_start.stack = (uint64_t)c->idle->kstack;
+	__atomic_store_n(&ap_start.runs, false, __ATOMIC_RELAXED);
 	lapic_send_init(c->apic_id);
 	hrtime_t begin = timing_boot_time(), retry = begin;
 	while (!__atomic_load_n(&c->online, __ATOMIC_ACQUIRE)) {
 		hrtime_t now = timing_boot_time();
 		if (now - begin > START_TIMEOUT_NS)
 			return false;
-		if (now >= retry) {
-			/* It has no effect on a CPU that runs already. */
+		if (now >= retry && !__atomic_load_n(&ap_start.runs, __ATOMIC_RELAXED)) {
 			lapic_send_startup(c->apic_id, AP_TRAMPOLINE);
 			retry = now + RETRY_NS;
 		}
