@@ -1,6 +1,6 @@
 /*
- * labparked.c PART [ROUNDS [CHANCE]] - what becomes of an LWP that is parked: it can be suspended and
- * can exit (exit), it uses no CPU (idle), and this is what a hand-over costs (cost).
+ * labparked.c PART [ROUNDS [CHANCE]] - what becomes of an LWP that is parked: it can be suspended, can
+ * be cancelled and can exit (exit), it uses no CPU (idle), and this is what a hand-over costs (cost).
  */
 #include "crew.h"
 #include <sys/wait.h>
@@ -69,9 +69,58 @@ static void suspended(unsigned me)
 	__sys_lwp_continue(crew[0].id);
 }
 
+/* Parks for thread CANCELLED, and tells the address behind the call first: lwp_cancel wants both. */
+#define CANCELLED 5
+static const void *volatile park_pc;
+
+static __attribute__((noinline)) long park_as_thread(const struct weft_timespec *deadline)
+{
+	register uint64_t thread __asm__("r9") = CANCELLED;
+	long result;
+
+	__asm__ volatile("leaq 1f(%%rip), %%rdx; movq %%rdx, %[pc]\n\t"
+			 "xorl %%edx, %%edx; syscall\n"
+			 "1:"
+			 : "=a"(result), [pc] "=m"(park_pc)
+			 : "0"(SYS_lwp_park), "D"(deadline), "S"(0), "r"(thread)
+			 : "rcx", "rdx", "r11", "memory");
+	return result;
+}
+
+static volatile bool cancel_timed; /* the parks have a deadline, which does not come */
+
+/* LWP 0 parks four times: it is cancelled meanwhile, then at once, then with a permit, then no more. */
+static void cancelled(unsigned me)
+{
+	struct weft_timespec late = time_of(gethrtime() + 1000000000);
+	const struct weft_timespec *deadline = cancel_timed ? &late : NULL;
+
+	if (me == 1) {
+		if (!until_asleep(0))
+			return;
+		__sys_lwp_cancel(crew[0].id, CANCELLED, park_pc);
+		return;
+	}
+	long r = park_as_thread(deadline);
+	EXPECT(r == -EINTR, "an LWP is cancelled in its park, which returns %ld, not EINTR (-4)", r);
+	r = park_as_thread(deadline);
+	EXPECT(r == -EINTR, "a cancelled LWP parks, and the park returns %ld, not EINTR (-4)", r);
+	__sys_lwp_unpark(crew[0].id);
+	r = park_as_thread(deadline);
+	EXPECT(r == 0, "a cancelled LWP parks after its unpark, and the park returns %ld, not 0", r);
+	__sys_lwp_unpark(crew[0].id);
+	r = park();
+	EXPECT(r == 0, "a park that the cancellation does not concern returns %ld, not 0", r);
+}
+
 static void part_exit(void)
 {
 	play("suspended", 2, 10, suspended);
+	crew_hint = "does a park end, or not begin, if its LWP is cancelled (lwp_cancel)?";
+	cancel_timed = false;
+	play("cancelled", 2, 10, cancelled);
+	cancel_timed = true;
+	play("cancelled-with-deadline", 2, 10, cancelled);
 	child_of_parked("exit-of-parked", false);
 	child_of_parked("kill-of-parked", true);
 }
