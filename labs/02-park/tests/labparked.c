@@ -1,12 +1,14 @@
 /*
  * labparked.c PART [ROUNDS [CHANCE]] - what becomes of an LWP that is parked: it can be suspended, can
- * be cancelled and can exit (exit), it uses no CPU (idle), and this is what a hand-over costs (cost).
+ * be cancelled and can exit (exit), it uses no CPU and a tracer sees its calls (idle), and this is what
+ * a hand-over costs (cost).
  */
 #include "crew.h"
 #include <sys/wait.h>
 #include <weft/msacct.h>
 #include <weft/processor.h>
 #include <weft/signal.h>
+#include <weft/trace.h>
 
 /* --- exit --------------------------------------------------------------------------------------------- */
 
@@ -102,12 +104,14 @@ static void cancelled(unsigned me)
 		return;
 	}
 	long r = park_as_thread(deadline);
-	EXPECT(r == -EINTR, "an LWP is cancelled in its park, which returns %ld, not EINTR (-4)", r);
+	EXPECT(r == -EINTR, "an LWP is cancelled in its park, which returns %ld, not EINTR (-4)",
+	       r);
 	r = park_as_thread(deadline);
 	EXPECT(r == -EINTR, "a cancelled LWP parks, and the park returns %ld, not EINTR (-4)", r);
 	__sys_lwp_unpark(crew[0].id);
 	r = park_as_thread(deadline);
-	EXPECT(r == 0, "a cancelled LWP parks after its unpark, and the park returns %ld, not 0", r);
+	EXPECT(r == 0, "a cancelled LWP parks after its unpark, and the park returns %ld, not 0",
+	       r);
 	__sys_lwp_unpark(crew[0].id);
 	r = park();
 	EXPECT(r == 0, "a park that the cancellation does not concern returns %ld, not 0", r);
@@ -236,6 +240,67 @@ static void counts_as_blocked(unsigned me)
 	__sys_lwp_unpark(crew[1].id);
 }
 
+/* --- traced: another process watches, as truss does --- */
+
+#define TRACED_PARKS 3
+
+static void parks_for_tracer(unsigned me)
+{
+	for (int i = 0; i < TRACED_PARKS; i++)
+		park();
+}
+
+/* A child: begins when the tracer says so by a byte. */
+static void child_of_tracer(int go)
+{
+	char byte;
+
+	crew_game = parks_for_tracer;
+	crew_add(0);
+	read(go, &byte, 1);
+	__sys_lwp_continue(crew[0].id);
+	for (int i = 0; i < TRACED_PARKS; i++) {
+		uint32_t state;
+		while ((state = state_of(crew[0].id)) != LWP_ST_SLEEP && state != LWP_ST_ZOMB)
+			nap(2000);
+		__sys_lwp_unpark(crew[0].id);
+		nap(20000);
+	}
+	_exit(0);
+}
+
+static void traced_parks(void)
+{
+	struct trace_event events[8];
+	int go[2], returns = 0;
+	bool ended = false;
+
+	pipe(go);
+	int pid = fork();
+	if (pid == 0)
+		child_of_tracer(go[0]);
+	lab_check(__sys_trace_attach(pid, TRACE_STREAM) == 0, "traced", "trace_attach fails");
+	write(go[1], "", 1);
+	while (!ended) {
+		long n = __sys_trace_wait(events, 8);
+		for (long i = 0; i < n; i++) {
+			const struct trace_event *e = &events[i];
+			if (e->kind == TRACE_RETURN && e->call == SYS_lwp_park && e->arg[0] == 0)
+				returns++;
+			ended |= e->kind == TRACE_EXIT;
+		}
+		if (n <= 0)
+			break;
+	}
+	lab_check(
+		returns == TRACED_PARKS, "traced",
+		"an LWP of a traced process parks and is unparked %d times, and the tracer has %d "
+		"returns of lwp_park: does an LWP with lwp_traced go on in call_slowly "
+		"(kernel/syscall/syscall.c)?",
+		TRACED_PARKS, returns);
+	waitpid(pid, NULL, 0);
+}
+
 static void part_idle(void)
 {
 	idle_kind = 0;
@@ -246,6 +311,7 @@ static void part_idle(void)
 	crew_hint = "if one is in upcall_wait and the others are parked, do parked LWPs count as "
 		    "blocked?";
 	play("counts-as-blocked", 2, 10, counts_as_blocked);
+	traced_parks();
 }
 
 /* --- cost ------------------------------------------------------------------------------------------- */
