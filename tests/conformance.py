@@ -35,7 +35,7 @@ class Requirement:
 
 def _requirement(path, function, text, proofs):
     models = tuple(match[1].split(", ")) if (match := re.match(r"\(([\w, ]+)\) ", text)) else \
-        MODELS[:2] if path.stem == "winthread" else MODELS
+        ("lwp", "mxn", "sa") if path.stem == "winthread" else MODELS
     pairs = [proof.split(": ", 1) for proof in ([proofs] if isinstance(proofs, str) else proofs)]
     return Requirement(f"{path.name}, {function}", text, models,
                        [pair for pair in pairs if not pair[0].endswith(".py")],

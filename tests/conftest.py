@@ -32,7 +32,10 @@ TOP = Path(__file__).resolve().parents[1]
 WEFT = [sys.executable, TOP / "tools/weft"]
 
 CPU_COUNTS = (1, 2, 4, 8)
-MODELS = ("lwp", "mxn", "n1")
+MODELS = ("lwp", "mxn", "n1", "sa")
+# The models of the dearer tests of tools.  What a tool reads of sa are mxn's structures; test_gdb, test_proc_tools
+# and test_lockstat look at sa too.
+TOOL_MODELS = ("lwp", "mxn", "n1")
 
 
 def guest_programs():
@@ -72,6 +75,8 @@ def pytest_addoption(parser):
                      help="make docs/races.md again, of the headers of tests/bugs")
     parser.addoption("--update-seeds", action="store_true",
                      help="keep the seeds that find the planted bugs, in tests/baseline/races.csv")
+    parser.addoption("--sa-all", action="store_true",
+                     help="run the guest's programs in model sa at all of their CPU counts, not the largest alone")
     parser.addoption("--engines-all", action="store_true",
                      help="compare the engines of exact timing over all commands, not a sample")
     parser.addoption("--gdb-steps", type=int, default=100, metavar="N",
@@ -94,9 +99,11 @@ SHARED = ("test_cc", "test_debug_objects", "test_labs", "test_papers", "test_per
 
 
 @pytest.hookimpl(tryfirst=True)  # xdist looks at the groups in the same hook
-def pytest_collection_modifyitems(items):
-    """Begins with what takes longest; and spreads the guests of fast timing, which take turns, among
-    those of exact timing: one after the other, all workers but one would wait."""
+def pytest_collection_modifyitems(config, items):
+    """Leaves out what needs --sa-all.  Begins with what takes longest; and spreads the guests of fast timing,
+    which take turns, among those of exact timing: one after the other, all workers but one would wait."""
+    if not config.getoption("--sa-all"):
+        items[:] = [item for item in items if item.get_closest_marker("sa_all") is None]
     place = {}
     for modules in SPREAD:
         group = [item for item in items if item.path.stem in modules]

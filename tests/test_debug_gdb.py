@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import AWAIT_REST, MODELS, TOP, brought
+from conftest import AWAIT_REST, TOOL_MODELS, TOP, brought
 from elftools.elf.elffile import ELFFile
 from weft_debug.debugger import Debugger
 from weft_debug.points import KERNEL_PID
@@ -48,7 +48,7 @@ def rows(output):
 
 
 @pytest.mark.parametrize("timing", TIMINGS)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", TOOL_MODELS)
 def test_inferiors_and_threads(gdb, model, timing):
     """GDB begins at the program, `break main` stops in it, and its threads are the program's."""
     output = gdb("info inferiors\nbreak main\ncontinue\ndelete\n" + AWAIT_REST +

@@ -13,7 +13,7 @@ import subprocess
 import time
 
 import pytest
-from conftest import MODELS, TOP, brought
+from conftest import TOOL_MODELS, TOP, brought
 from weft_debug.points import KERNEL_PID
 from weft_host.debugged import find_gdb
 
@@ -128,7 +128,7 @@ def connect_as_vs_code(mi, port):
     mi.console("info sharedlibrary")
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", TOOL_MODELS)
 def test_vs_code(model):
     """The program's threads are in the panel, a click on one shows its stack, and the buttons work."""
     with waiting(model, "at_rest") as (run, port), \

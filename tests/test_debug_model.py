@@ -10,7 +10,7 @@ import time
 import zipfile
 
 import pytest
-from conftest import GUEST_PROGRAMS, MODELS, TOP, brought, turn
+from conftest import GUEST_PROGRAMS, TOOL_MODELS, TOP, brought, turn
 from test_proc_tools import KERNEL, KINDS
 from weft_debug import guest as guests
 from weft_debug import waits
@@ -71,7 +71,7 @@ def circle(weft, timing, *more):
 
 
 @pytest.mark.parametrize("timing", TIMINGS, ids=NAMES)
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", TOOL_MODELS)
 def test_a_deadlock_of_two_threads(guest, model, timing):
     """Exact timing finds the standstill; in fast timing the time limit ends the guest."""
     result = guest(["held_locks", "circle"], smp=2, model=model, timeout=limit(timing), may_fail=True, **timing)
@@ -161,7 +161,7 @@ def test_a_kernel_that_does_not_answer(timing):
 
 
 @pytest.mark.parametrize("model, what, wanted, env", [
-    *((model, "kinds", KINDS, "") for model in MODELS),
+    *((model, "kinds", KINDS, "") for model in TOOL_MODELS),
     ("lwp", "kinds", KINDS, "LIBTHREAD_OPTIONS=sleep=kernel"),
     ("lwp", "kernel", KERNEL, ""), ("mxn", "kernel", KERNEL, "")])
 def test_each_kind_of_wait(model, what, wanted, env):

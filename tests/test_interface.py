@@ -44,11 +44,12 @@ BY_MODEL = {
             ("pthread_setschedparam", "ENOTSUP"), ("pthread_setschedprio", "ENOTSUP"),
             ("pthread_getaffinity_np", "ENOTSUP")},
     "mxn": {("thr_schedlock_stats", "ENOTSUP")},
+    "sa": {("thr_schedlock_stats", "ENOTSUP")},
     "n1": {("thr_schedlock_stats", "ENOTSUP"),
            *((f"mq_{call}", "EINTR") for call in ("send", "timedsend", "receive", "timedreceive"))},
 }
 NO_SUCCESS = {"n1": {"pthread_getcpuclockid", "pthread_getaffinity_np", "pthread_setaffinity_np"},
-              "lwp": {"thr_schedlock_stats"}, "mxn": set()}
+              "lwp": {"thr_schedlock_stats"}, "mxn": set(), "sa": set()}
 
 
 def test_every_function_says_its_errors():

@@ -18,6 +18,8 @@ KNOWN = {
            "concurrency=N waiting=upcall|signal|none|early aging=SECONDS malloc=newlib|mt "
            "lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
     "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
+    "sa": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
+          "concurrency=N aging=SECONDS malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
 }
 
 
@@ -29,7 +31,7 @@ def test_unknown_model(guest):
     result = env(guest, "nm", "")
     assert result.status == 2
     assert result.output.strip() == \
-        'libthread: unknown model "nm"; LIBTHREAD is one of: lwp mxn n1'
+        'libthread: unknown model "nm"; LIBTHREAD is one of: lwp mxn n1 sa'
 
 
 BAD = [
@@ -49,6 +51,7 @@ BAD = [
     ("mxn", "sleep=kernel", "sleep=kernel", "makes no sense in this model"),
     ("n1", "sleep=park", "sleep=park", "makes no sense in this model"),
     ("n1", "spin=never", "spin=never", "makes no sense in this model"),
+    ("sa", "waiting=none", "waiting=none", "makes no sense in this model"),
 ]
 
 
@@ -66,7 +69,7 @@ def test_bad_options(guest):
 def test_the_table_of_options():
     """libthread/README.md has the options that the messages list, for each model."""
     text = (TOP / "libthread/README.md").read_text()
-    rows = re.findall(r"^\| `([\w-]+)=` \|(.*?)\|(.*?)\|(.*?)\|", text, re.MULTILINE)
+    rows = re.findall(r"^\| `([\w-]+)=` \|(.*?)\|(.*?)\|(.*?)\|(.*?)\|", text, re.MULTILINE)
     for column, model in enumerate(MODELS, 1):
         known = {item.split("=")[0]: item.split("=")[1] for item in KNOWN[model].split()}
         listed = {row[0]: row[column].replace("*", "") for row in rows if row[column].strip()}

@@ -28,7 +28,9 @@ PROGRAMS = [("lwp_park", 10, ["lwp"], [2, 4, 8]), ("disp_stress", 3, ["lwp"], [2
             ("thr_rwlock", 10, ["lwp", "mxn"], [4]),
             ("sig_waiting", 6, ["lwp"], [2, 4]), ("sig_races", 3, ["lwp"], [2, 4]),
             ("sig_timers", 1, ["lwp"], [1, 4]),
-            ("thr_signal", 5, ["lwp", "mxn"], [2, 4])]
+            ("thr_signal", 5, ["lwp", "mxn"], [2, 4]),
+            ("thr_mutex", 12, ["sa"], [4]), ("thr_cond", 5, ["sa"], [4]), ("thr_signal", 5, ["sa"], [4]),
+            ("thr_suspend", 2, ["sa"], [4])]
 CASES = [(name, rounds, model, count) for name, rounds, models, counts in PROGRAMS
          for model in models for count in counts]
 

@@ -11,9 +11,9 @@
 #include "tcb.h"
 #include "model.h"
 
-extern const struct model __model_lwp, __model_mxn, __model_n1;
+extern const struct model __model_lwp, __model_mxn, __model_n1, __model_sa;
 
-static const struct model *const models[] = {&__model_lwp, &__model_mxn, &__model_n1};
+static const struct model *const models[] = {&__model_lwp, &__model_mxn, &__model_n1, &__model_sa};
 #define NMODELS (sizeof(models) / sizeof(models[0]))
 
 #define MAX_CONCURRENCY 1024

@@ -26,7 +26,7 @@ enum probe_kind {
 };
 
 /* Why the pool has got an LWP, or has lost one. */
-enum probe_pool { PROBE_ASKED = 1, PROBE_ALL_BLOCKED, PROBE_AGED, PROBE_TOO_MANY };
+enum probe_pool { PROBE_ASKED = 1, PROBE_ALL_BLOCKED, PROBE_AGED, PROBE_TOO_MANY, PROBE_SPARE };
 
 /*
  * A point with the name `name` and up to three values; `names` has the names of the values, with

@@ -1,7 +1,7 @@
 /*
  * pthread.h - POSIX threads.
  *
- * The functions follow POSIX.1-2008 in every model (LIBTHREAD=lwp, mxn, n1).  libthread/README.md
+ * The functions follow POSIX.1-2008 in every model (LIBTHREAD=lwp, mxn, n1, sa).  libthread/README.md
  * lists the differences of a model that are by design.  Functions return 0 or an error number.
  */
 #ifndef _PTHREAD_H

@@ -369,7 +369,7 @@ static void scheduling(void)
 		GIVES(ENOTSUP, pthread_create(&t, &a, nothing, NULL), "it would have no LWP");
 		pthread_attr_init(&a);
 	}
-	if (strcmp(model, "mxn") == 0) {
+	if (strcmp(model, "mxn") == 0 || strcmp(model, "sa") == 0) {
 		sem_init(&go, 0, 0);
 		pthread_attr_setscope(&a, PTHREAD_SCOPE_SYSTEM);
 		pthread_create(&t, &a, waits, &go);

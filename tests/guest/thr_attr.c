@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static int many; /* model mxn: bound and unbound threads */
+static int many; /* models mxn and sa: bound and unbound threads */
 static int one;  /* model n1 */
 
 /* --- attributes ---------------------------------------------------------------------- */
@@ -608,7 +608,7 @@ int main(void)
 {
 	const char *model = getenv("LIBTHREAD");
 
-	many = model && strcmp(model, "mxn") == 0;
+	many = model && (strcmp(model, "mxn") == 0 || strcmp(model, "sa") == 0);
 	one = model && strcmp(model, "n1") == 0;
 	sem_init(&go, 0, 0);
 	is("no level of concurrency has been asked for", pthread_getconcurrency(), 0);

@@ -80,26 +80,26 @@ static void with(char *model, char *options, int status)
 static const struct {
 	const char *option, *models;
 } every[] = {
-	{"spin=adaptive", "lwp mxn"},   {"spin=always", "lwp mxn"},
-	{"spin=never", "lwp mxn"},      {"unlock=adaptive", "lwp mxn"},
-	{"unlock=plain", "lwp mxn"},    {"queue=lifo", "lwp mxn n1"},
-	{"queue=fifo", "lwp mxn n1"},   {"sleep=park", "lwp"},
-	{"sleep=kernel", "lwp"},        {"unpark=combined", "lwp"},
-	{"unpark=separate", "lwp"},     {"malloc=newlib", "lwp mxn n1"},
-	{"malloc=mt", "lwp mxn n1"},    {"lockstat=off", "lwp mxn n1"},
-	{"lockstat=30", "lwp mxn n1"},  {"lockstat-fd=2", "lwp mxn n1"},
-	{"sample=10", "lwp mxn n1"},    {"schedctl=on", "lwp mxn n1"},
-	{"schedctl=off", "lwp mxn n1"}, {"concurrency=2", "mxn"},
-	{"waiting=upcall", "mxn"},      {"waiting=signal", "mxn"},
-	{"waiting=none", "mxn"},        {"aging=1", "mxn"},
+	{"spin=adaptive", "lwp mxn sa"},   {"spin=always", "lwp mxn sa"},
+	{"spin=never", "lwp mxn sa"},      {"unlock=adaptive", "lwp mxn sa"},
+	{"unlock=plain", "lwp mxn sa"},    {"queue=lifo", "lwp mxn n1 sa"},
+	{"queue=fifo", "lwp mxn n1 sa"},   {"sleep=park", "lwp"},
+	{"sleep=kernel", "lwp"},           {"unpark=combined", "lwp"},
+	{"unpark=separate", "lwp"},        {"malloc=newlib", "lwp mxn n1 sa"},
+	{"malloc=mt", "lwp mxn n1 sa"},    {"lockstat=off", "lwp mxn n1 sa"},
+	{"lockstat=30", "lwp mxn n1 sa"},  {"lockstat-fd=2", "lwp mxn n1 sa"},
+	{"sample=10", "lwp mxn n1 sa"},    {"schedctl=on", "lwp mxn n1 sa"},
+	{"schedctl=off", "lwp mxn n1 sa"}, {"concurrency=2", "mxn sa"},
+	{"waiting=upcall", "mxn"},         {"waiting=signal", "mxn"},
+	{"waiting=none", "mxn"},           {"aging=1", "mxn sa"},
 };
 
 static void each_alone(void)
 {
-	static const char *const models[] = {"lwp", "mxn", "n1"};
+	static const char *const models[] = {"lwp", "mxn", "n1", "sa"};
 	char model[20], options[60];
 
-	for (int m = 0; m < 3; m++) {
+	for (int m = 0; m < 4; m++) {
 		snprintf(model, sizeof(model), "LIBTHREAD=%s", models[m]);
 		for (unsigned i = 0; i < sizeof(every) / sizeof(every[0]); i++) {
 			snprintf(options, sizeof(options), "LIBTHREAD_OPTIONS=%s", every[i].option);

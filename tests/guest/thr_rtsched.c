@@ -1,6 +1,6 @@
 /*
  * thr_rtsched.c - threads of SCHED_FIFO and SCHED_RR: the order in which they run on one CPU (lwp)
- * or one LWP (unbound threads of mxn and n1), which follows from their policies and priorities
+ * or one LWP (unbound threads of mxn, n1 and sa), which follows from their policies and priorities
  * alone.  Each thread records its letter; the first thread, of a high priority, makes the others
  * ready.
  */
@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <thread.h>
 #include <time.h>
+#include <unistd.h>
 #include <weft/sys.h>
 #include "tap.h"
 
@@ -567,12 +568,17 @@ static void test_several(void)
 	ok("of two LWPs, that of the lowest thread is taken", middle_went > 0 && low_went == 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	const char *model = getenv("LIBTHREAD");
 
 	lwp = model == NULL || strcmp(model, "lwp") == 0;
 	mxn = !lwp && strcmp(model, "mxn") == 0;
+	if (!lwp && strcmp(model, "sa") == 0 && getenv("LIBTHREAD_OPTIONS") == NULL) {
+		setenv("LIBTHREAD_OPTIONS", "concurrency=1", 1);
+		execvp(argv[0], argv);
+		bail("execvp");
+	}
 	if (lwp && processor_bind(P_PID, P_MYID, 0, NULL) != 0)
 		bail("processor_bind");
 	sem_init(&sem, 0, 0);

@@ -23,7 +23,7 @@ def add_machine_options(parser):
                         help="in place of --mem: so much memory is free when the program starts, "
                              "whatever the kernel and the RAM disk take")
     parser.add_argument("--model", metavar="M",
-                        help="how threads map to LWPs: lwp, mxn, n1 (sets LIBTHREAD)")
+                        help="how threads map to LWPs: lwp, mxn, n1, sa (sets LIBTHREAD)")
     parser.add_argument("--options", metavar="O",
                         help="mechanisms of the threads library (sets LIBTHREAD_OPTIONS)")
     parser.add_argument("--env", action="append", default=[], metavar="NAME=VALUE",

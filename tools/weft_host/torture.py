@@ -24,7 +24,7 @@ from .runcmd import add_keep, told_kept
 from .seeds import repeat
 
 CPU_COUNTS = (1, 2, 4, 8)
-MODELS = ("lwp", "mxn", "n1")
+MODELS = ("lwp", "mxn", "n1", "sa")
 TIMINGS = ("exact", "fast")
 ENGINE_CHOICES = ("one", "one", "one", "processors")  # the second takes longer
 
@@ -36,6 +36,7 @@ OPTIONS = {
     "mxn": EVERY | SPINNING | {"concurrency": ("", "2", "5"),
                                "waiting": ("", "", "signal", "none"), "aging": ("", "1")},
     "n1": EVERY,
+    "sa": EVERY | SPINNING | {"concurrency": ("", "", "2"), "aging": ("", "1")},
 }
 
 # Moves of each worker.  An exact run is short, for many seeds find more than long runs; a fast one

@@ -62,17 +62,6 @@ static void wait_for_partner(struct thread *self)
 	}
 }
 
-/* A real-time thread may have entered the run queue since partner was chosen. */
-static struct thread *instead_of(struct thread *partner)
-{
-	if (__runq_top() < PRI_REALTIME || __runq_top() <= partner->pri)
-		return partner;
-	partner->state = TS_RUNQUEUE;
-	PROBE(thread_state, "thread state", partner, TS_RUNQUEUE, 0);
-	__runq_push_head(partner);
-	return __runq_pop();
-}
-
 /* What an LWP does when it runs no thread.  thr_suspend may have taken the partner away again. */
 void __pool_scheduler(struct thread *self)
 {
@@ -87,7 +76,7 @@ void __pool_scheduler(struct thread *self)
 		if (next == NULL)
 			next = __runq_pop();
 		else if (unlikely(__runq.above != 0))
-			next = instead_of(next);
+			next = __realtime_instead_of(next);
 		if (next != NULL)
 			switch_to(self, next);
 		else if (__pool_size > __pool_wanted) {

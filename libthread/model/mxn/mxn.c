@@ -13,7 +13,9 @@ static void mxn_init(void)
 	__one_lock = &_schedlock.lock;
 	__runq_init();
 	__pool_init();
-	if (__model->scope == SCOPE_EITHER) /* the four LWPs of the Solaris paper (p. 16) */
+	if (__options.waiting == WAITING_ACTIVATION)
+		__activation_init();
+	else if (__model->scope == SCOPE_EITHER) /* the four LWPs of the Solaris paper (p. 16) */
 		__services_start();
 }
 
@@ -274,6 +276,8 @@ static void mxn_forked(bool had_others)
 	__realtime_forked();
 	__services_forked();
 	__pool_forked(thread_self());
+	if (__options.waiting == WAITING_ACTIVATION)
+		__activation_forked(thread_self());
 }
 
 /* A thread that is about to block, or blocks later, finds `cancelled` in block. */

@@ -8,6 +8,8 @@
  *	pool.c		the LWPs of the pool: new, too many
  *	idle.c		an LWP of the pool that has no thread
  *	grow.c		growth of the pool without a request, and its end
+ *	activation.c	model sa: the pool on scheduler activations
+ *	slices.c	model sa: time slices
  *	services.c	the model's LWPs of its own
  *	signal.c	signals of unbound threads, the ASLWP
  *	timeout.c	deadlines of unbound threads
@@ -293,7 +295,8 @@ void __mxn_call_first(struct thread *t, const void *(*function)(void));
 /* --- pool.c --------------------------------------------------------------------- */
 
 void __pool_init(void);
-extern struct thread *__pool_contexts; /* all, linked by list_next; _schedlock */
+extern void (*__pool_loop)(struct thread *); /* what an LWP of the pool does without a thread */
+extern struct thread *__pool_contexts;       /* all, linked by list_next; _schedlock */
 /* LWPs that run threads; that the program asks for; that there should be now.  _schedlock */
 extern int __pool_size, __pool_asked, __pool_wanted;
 /* Adds an LWP to the pool; __pool_size counts it already.  0; EAGAIN, ENOMEM: it does not. */
@@ -330,6 +333,24 @@ struct thread *__pool_take_idle(void);
  */
 void __pool_scheduler(struct thread *self) __attribute__((noreturn));
 
+/* --- activation.c ----------------------------------------------------------------- */
+
+void __activation_init(void);
+void __activation_forked(struct thread *self);
+/* At the end of each slice.  Creates a spare, if there is none. */
+void __activation_tick(void);
+
+/* --- slices.c --------------------------------------------------------------------- */
+
+void __slices_main(struct thread *self) __attribute__((noreturn));
+/*
+ * The caller holds _schedlock.  No LWP is idle, so threads need slices.  soon: and a thread that has
+ * unblocked waits for a CPU, or an LWP could not give up its thread.
+ */
+void __slices_arm(void);
+void __slices_soon(void);
+void __slices_forked(void);
+
 /* --- grow.c --------------------------------------------------------------------- */
 
 /* The growing LWP; self is its context.  It has all signals blocked. */
@@ -349,6 +370,7 @@ bool __pool_aged(void);
 void __services_start(void);
 void __services_forked(void);
 void __aslwp_poke(void);
+void __grower_poke(void);
 void __reap(void);
 
 /* --- signal.c ------------------------------------------------------------------- */
@@ -387,6 +409,16 @@ void __realtime_look(int pri, bool gives_way);
  * may say that it is.
  */
 void __realtime_changed(struct thread *t, bool lowered);
+/*
+ * The caller holds _schedlock, and an LWP is about to run partner.  Returns the thread to run: a
+ * real-time thread may have entered the run queue since partner was chosen.
+ */
+struct thread *__realtime_instead_of(struct thread *partner);
+/*
+ * Called with _schedlock held; releases it.  The caller leaves its LWP to the first of the run
+ * queue.
+ */
+void __give_up_lwp(struct thread *self, bool to_tail);
 void __mxn_give_way(void);
 void __mxn_preempted(void);
 void __mxn_rescheduled(struct thread *t, bool to_tail);

@@ -23,6 +23,7 @@ int __pool_size;   /* LWPs that run threads; _schedlock */
 int __pool_asked;  /* _schedlock */
 int __pool_wanted; /* _schedlock */
 bool __pool_ready;
+void (*__pool_loop)(struct thread *) = __pool_scheduler;
 struct thread *__pool_contexts;
 
 void __pool_retire(struct thread *self)
@@ -51,13 +52,13 @@ static void scheduler_first(struct thread *self)
 	__pool_contexts = self;
 	schedunlock();
 	__sys_sigprocmask(SIG_SETMASK, &self->sigmask, NULL);
-	__pool_scheduler(self);
+	__pool_loop(self);
 }
 
 /* Where the context of the first LWP begins: a switch enters it. */
 static void scheduler_after(void)
 {
-	__pool_scheduler(thread_self());
+	__pool_loop(thread_self());
 }
 
 /* NULL: out of memory. */
@@ -157,7 +158,7 @@ int __pool_one_more(void)
 	schedlock();
 	level = __pool_size + 1;
 	schedunlock();
-	return __pool_set_concurrency(level);
+	return __ops->set_concurrency(level);
 }
 
 void __pool_stopped(int change)
@@ -194,7 +195,8 @@ void __pool_init(void)
 	c->list_next = NULL;
 	__pool_size = __pool_asked = __pool_wanted = 1;
 	/* The program starts also with fewer LWPs than it asked for. */
-	__pool_set_concurrency(__options.concurrency);
+	if (__options.waiting != WAITING_ACTIVATION)
+		__pool_set_concurrency(__options.concurrency);
 }
 
 /*

@@ -126,11 +126,17 @@ void __realtime_look(int pri, bool gives_way)
 		lwp_ask(lowest);
 }
 
-/*
- * Called with _schedlock held; releases it.  The caller leaves its LWP to the first of the run
- * queue.
- */
-static void give_up_lwp(struct thread *self, bool to_tail)
+struct thread *__realtime_instead_of(struct thread *partner)
+{
+	if (__runq_top() < PRI_REALTIME || __runq_top() <= partner->pri)
+		return partner;
+	partner->state = TS_RUNQUEUE;
+	PROBE(thread_state, "thread state", partner, TS_RUNQUEUE, 0);
+	__runq_push_head(partner);
+	return __runq_pop();
+}
+
+void __give_up_lwp(struct thread *self, bool to_tail)
 {
 	struct thread *next = __runq_pop();
 
@@ -152,7 +158,7 @@ void __mxn_give_way(void)
 	schedlock();
 	self->lwp->told = false;
 	if (__runq_top() > self->pri)
-		give_up_lwp(self, false);
+		__give_up_lwp(self, false);
 	else
 		schedunlock();
 }
@@ -181,7 +187,7 @@ void __mxn_preempted(void)
 		ticker_arm();
 		schedunlock();
 	} else {
-		give_up_lwp(self, over);
+		__give_up_lwp(self, over);
 	}
 }
 

@@ -40,13 +40,21 @@ void __services_start(void)
 		all = service_started(&aslwp, __aslwp_main, "aslwp");
 		if (__model->scope == SCOPE_EITHER)
 			all &= service_started(&reaper, reaper_main, "reaper");
-		if (__options.waiting != WAITING_NONE)
+		if (__options.waiting == WAITING_ACTIVATION)
+			all &= service_started(&grower, __slices_main, "slices");
+		else if (__options.waiting != WAITING_NONE)
 			all &= service_started(&grower, __grow_main,
 					       __options.waiting == WAITING_SIGNAL ? "sigwaiting"
 										   : "upcall");
 		__pool_ready = all;
 	}
 	ilock_unlock(&services_lock);
+}
+
+/* Ends the wait of the growing LWP, or of the LWP of slices. */
+void __grower_poke(void)
+{
+	__service_poke(__atomic_load_n(&grower, __ATOMIC_ACQUIRE));
 }
 
 /* Makes the ASLWP look at what is pending. */

@@ -38,7 +38,7 @@ static const char text[] =
 	"  handover          what init calls for `weft run --out'\n"
 	"\n"
 	"Choose the thread model of a command by its environment:\n"
-	"  LIBTHREAD=lwp|mxn|n1   LIBTHREAD_OPTIONS=spin=never,queue=fifo,...\n"
+	"  LIBTHREAD=lwp|mxn|n1|sa  LIBTHREAD_OPTIONS=spin=never,queue=fifo,...\n"
 	"  LIBTHREAD=mxn ptime pp -v -i 100000\n"
 	"\n"
 	"The shell is a POSIX one\n"

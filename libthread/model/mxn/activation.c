@@ -1,0 +1,266 @@
+/*
+ * activation.c - the pool on scheduler activations (weft/lwp.h): what model sa does instead of idle.c
+ * and grow.c.
+ *
+ * The kernel keeps as many LWPs of the pool running as the process has CPUs.  An LWP of the pool is in
+ * one of these states:
+ *
+ *	it runs a thread	and has a CPU
+ *	idle			it has a CPU and no thread, and stands in __pool_idle
+ *	spare			it has no CPU.  It gets the CPU of the next LWP that blocks in the kernel
+ *	blocked			in a system call of its thread
+ *
+ * An LWP whose system call ends while all CPUs are in use is a surplus LWP: its thread enters the run
+ * queue, and the LWP becomes a spare (__activation_upcall).  So the pool has as many LWPs as CPUs, and
+ * one LWP more for each thread that is blocked in the kernel.  One spare at least is always kept or under
+ * way, so that each block finds one.
+ *
+ * An unblocked LWP may take the CPU of an idle LWP silently.  The waker then unparks the idle LWP for
+ * nothing: it gets no CPU (surplus), gives its partner back, and becomes a spare (partner_give_back).
+ *
+ * Whenever a thread is in the run queue, no LWP of the pool is idle, as in mxn.  It may be that all CPUs
+ * are in use by threads that compute.  So there are time slices: slices.c.
+ *
+ * All static variables are under _schedlock.
+ */
+#include <errno.h>
+#include <weft/lwp.h>
+#include "mxn.h"
+
+static bool activated;
+static unsigned cpus; /* that the process asks for */
+static int spares;    /* LWPs in upcall_idle(UPCALL_SPARE), or about to call it */
+static int coming;    /* LWPs that have been created and will be spares */
+
+/* For aging: LWPs that were spares through a whole period are not needed. */
+static deadline_t period_end;
+static int least;    /* the smallest number of spares in this period */
+static int unneeded; /* of the period before; as many may still exit */
+
+static void activate(void)
+{
+	activated = true;
+	__sys_upcall_activate(cpus);
+}
+
+/* Is there no spare?  If so, the caller creates one: spare_create. */
+static bool spare_missing(void)
+{
+	if (spares + coming > 0 || __pool_size >= __options.max_concurrency)
+		return false;
+	coming++;
+	__pool_size++;
+	return true;
+}
+
+/* If there is no memory, __activation_tick tries again. */
+static void spare_create(void)
+{
+	PROBE(pool_lwp, "why size", PROBE_SPARE, __pool_size, 0);
+	if (__pool_add_lwp() == 0)
+		return;
+	schedlock();
+	coming--;
+	__slices_soon();
+	schedunlock();
+}
+
+/* The calling LWP is about to be a spare.  Is it one too many? */
+static bool spare_aged(void)
+{
+	deadline_t now = gethrtime();
+
+	if (now >= period_end) {
+		period_end = now + __options.aging * 1000000000ul;
+		unneeded = least - 1;
+		least = spares;
+	}
+	if (spares == 0 || unneeded <= 0)
+		return false;
+	unneeded--;
+	return true;
+}
+
+/* Called with _schedlock held; releases it.  Returns when the LWP may look for a thread. */
+static void spare_wait(struct thread *self)
+{
+	bool missing;
+	long r;
+
+	if (spare_aged()) {
+		PROBE(pool_gone, "why size", PROBE_AGED, __pool_size, 0);
+		__pool_retire(self);
+	}
+	spares++;
+	schedunlock();
+	r = __sys_upcall_idle(UPCALL_SPARE);
+	schedlock();
+	spares--;
+	if (spares < least)
+		least = spares;
+	missing = r >= 0 && spare_missing();
+	schedunlock();
+	if (missing)
+		spare_create();
+}
+
+/* Called with _schedlock held; releases it.  An unpark for nothing ends the wait, too. */
+static void idle_wait(struct thread *self)
+{
+	struct thread **p = &__pool_idle;
+
+	self->run_next = __pool_idle;
+	__pool_idle = self;
+	self->parked = true;
+	schedunlock();
+	__sys_upcall_idle(UPCALL_IDLE);
+	schedlock();
+	if (self->parked) {
+		while (*p != self)
+			p = &(*p)->run_next;
+		*p = self->run_next;
+		self->parked = false;
+	}
+	schedunlock();
+}
+
+/*
+ * The caller's LWP is not to run next, its partner.  *Race:* a waker makes an idle LWP the partner of a
+ * thread, and meanwhile an LWP that unblocks takes the last CPU; *without this:* the idle LWP becomes a
+ * spare with its partner, and the thread does not run; *closed by:* the partner enters the run queue
+ * before the LWP becomes a spare.
+ */
+static void partner_give_back(struct thread *next)
+{
+	uint32_t unpark = __make_runnable(next);
+
+	schedunlock();
+	if (unpark != 0)
+		__sys_lwp_unpark(unpark);
+}
+
+/* A new LWP has no CPU yet, and is a spare first. */
+static void activation_begins(struct thread *self)
+{
+	self->lwp->sc->surplus = 1;
+	schedlock();
+	if (!activated) /* in a child of fork */
+		activate();
+	if (coming > 0)
+		coming--;
+	schedunlock();
+}
+
+/* What an LWP does when it runs no thread: __pool_scheduler of sa. */
+static void activation_scheduler(struct thread *self)
+{
+	if (self->rsp == 0) /* else a switch has come here: the first LWP of the process */
+		activation_begins(self);
+	for (;;) {
+		struct thread *next;
+
+		if (unlikely(!__pool_ready))
+			__services_start();
+		schedlock();
+		next = self->partner;
+		self->partner = NULL;
+		if (__pool_idle == NULL)
+			__slices_arm();
+		if (self->lwp->sc->surplus) {
+			if (next != NULL)
+				partner_give_back(next);
+			else
+				spare_wait(self);
+			continue;
+		}
+		if (next == NULL)
+			next = __runq_pop();
+		else if (unlikely(__runq.above != 0))
+			next = __realtime_instead_of(next);
+		if (next != NULL)
+			switch_to(self, next);
+		else
+			idle_wait(self);
+	}
+}
+
+/* Called with _schedlock held; releases it.  The caller's LWP has no CPU: the caller waits in the queue. */
+static void leave_surplus(struct thread *self)
+{
+	struct thread *context = context_of(self);
+	uint32_t unpark;
+
+	self->lwp->told = false;
+	unpark = __make_runnable(self);
+	if (unpark != 0)
+		__sys_lwp_unpark(unpark);
+	else
+		__slices_soon();
+	prepare_switch(self, context);
+	__mxn_switch(self, context, lwp_hand_over(self, context));
+}
+
+/*
+ * Where an LWP enters the library when it has unblocked and all CPUs are in use, at the end of a time
+ * slice, or when it has been asked to look for a real-time thread.  Called like a signal handler, at
+ * any place outside a critical section.  A context looks by itself.  A thread for which others wait
+ * (no_suspend) goes on first, and is asked again at the next tick.
+ */
+static void activation_upcall(void)
+{
+	struct thread *self = thread_self();
+
+	if (self->bound)
+		return;
+	schedlock();
+	if (self->no_suspend != 0) {
+		__slices_soon();
+		schedunlock();
+	} else if (self->lwp->sc->surplus) {
+		leave_surplus(self);
+	} else if (self->pri < PRI_REALTIME && __runq_top() >= self->pri) {
+		self->lwp->told = false;
+		__give_up_lwp(self, __runq_top() == self->pri);
+	} else {
+		schedunlock();
+		__mxn_preempted();
+	}
+}
+
+/* As many LWPs as CPUs run threads, whatever the program asks for. */
+static int activation_concurrency(int level)
+{
+	return 0;
+}
+
+void __activation_tick(void)
+{
+	bool missing;
+
+	schedlock();
+	missing = activated && spare_missing();
+	schedunlock();
+	if (missing)
+		spare_create();
+}
+
+void __activation_init(void)
+{
+	__ops->preempted = activation_upcall;
+	__ops->set_concurrency = activation_concurrency;
+	__pool_loop = activation_scheduler;
+	__pool_asked = __pool_wanted = 2; /* the first thread's, and a spare */
+	cpus = __options.concurrency < (int)__ncpu ? __options.concurrency : (int)__ncpu;
+	__siglwp_catch();
+	activate();
+}
+
+/* self is the only thread of a child of fork. */
+void __activation_forked(struct thread *self)
+{
+	spares = coming = 0;
+	__slices_forked();
+	activated = false;
+	if (!self->bound)
+		activate();
+}

@@ -1,0 +1,21 @@
+/*
+ * sa.c - model sa: the scheduler of mxn over scheduler activations.
+ *
+ * As many LWPs run threads as there are CPUs.  The kernel replaces an LWP that blocks at once, and
+ * threads of equal priority have time slices (mxn/activation.c).
+ */
+#include "../../core/model.h"
+
+const struct model __model_sa = {
+	.name = "sa",
+	.like = "mxn",
+	.scope = SCOPE_EITHER,
+	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_CONCURRENCY | OPT_AGING,
+	.defaults = {.spin = SPIN_ADAPTIVE,
+		     .fifo = true,
+		     .schedctl = true,
+		     .concurrency = 1024,
+		     .max_concurrency = 1024,
+		     .waiting = WAITING_ACTIVATION,
+		     .aging = 300},
+};
