@@ -31,7 +31,7 @@ def test_what_came_before(guest, model):
     figures = dict(micro.parse(result.output, 1))
     assert len(figures) == len(micro.PRELUDES) * len(ROUND_TRIPS)
     for figure, instructions in figures.items():
-        target = micro.TARGETS[micro.without_prelude(figure)][micro.MODELS.index(model)]
+        target = micro.target_of(micro.without_prelude(figure), model)
         assert instructions <= target, f"{figure}: {instructions} instructions"
 
 

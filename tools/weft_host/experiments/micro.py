@@ -25,7 +25,7 @@ TOLERANCE = 0.02
 TOLERANCE_SEVERAL = 0.04  # of several CPUs, whose spinning has phases
 COLUMNS = ("figure", "cpus", "model", "instructions")
 
-MODELS = ("lwp", "mxn")
+MODELS = ("lwp", "mxn", "sa")
 CPU_COUNTS = (1, 2, 4, 8)
 QUANTUM = 200  # CPUs see each other's stores up to so many instructions late
 # With rounds that are all of one length an operation of several CPUs takes a whole number of
@@ -33,7 +33,7 @@ QUANTUM = 200  # CPUs see each other's stores up to so many instructions late
 # lengths are drawn, and the mean over many turns follows.
 SEED = 1
 
-# On one CPU: what lwp and mxn shall need at most, and what Linux 6.1 with glibc 2.36 needs in the
+# On one CPU: what lwp, and what mxn and sa shall need at most, and what Linux 6.1 with glibc 2.36 needs in the
 # same mode on the same QEMU (None: not measured).
 TARGETS = {
     "null_syscall": (110, 110, 329),
@@ -92,12 +92,17 @@ def run(ctx):
             for key in sorted(measured, key=lambda key: (order.index(key[0]), key[1]))]
 
 
+def target_of(operation, model):
+    one_to_one, many_to_many, _ = TARGETS[operation]
+    return one_to_one if model == "lwp" else many_to_many
+
+
 def _row(figure, cpus, model, instructions):
     target = linux = None
     operation = without_prelude(figure)
     if cpus == 1 and operation in TARGETS:
-        *targets, linux = TARGETS[operation]
-        target = targets[MODELS.index(model)]
+        *_, linux = TARGETS[operation]
+        target = target_of(operation, model)
     return dict(zip(COLUMNS, (figure, cpus, model, instructions))) | {
         "target": target, "linux": linux}
 
@@ -169,19 +174,22 @@ def _number(value):
 def table(rows):
     """A line for each figure and number of CPUs."""
     lines = grid([("operation", "left"), ("CPUs", "right"), ("lwp", "right"), ("target", "right"),
-                  ("mxn", "right"), ("target", "right"), ("Linux", "right")], wrap="operation")
+                  ("mxn", "right"), ("sa", "right"), ("target", "right"), ("Linux", "right")],
+                 wrap="operation")
     by_key = {(row["figure"], row["cpus"], row["model"]): row for row in rows}
     for figure, cpus in dict.fromkeys((row["figure"], row["cpus"]) for row in rows):
-        lwp, mxn = (by_key[figure, cpus, model] for model in MODELS)
+        lwp, mxn, sa = (by_key[figure, cpus, model] for model in MODELS)
         lines.add_row(figure.replace("_", " "), str(cpus),
-                      *(_number(row[key]) for row in (lwp, mxn) for key in ("instructions", "target")),
-                      _number(lwp["linux"]))
+                      *(_number(row[key]) for row, key in (
+                          (lwp, "instructions"), (lwp, "target"), (mxn, "instructions"), (sa, "instructions"),
+                          (mxn, "target"), (lwp, "linux"))))
     note = (f"Exact timing: every instruction costs the same, and CPUs see each other's stores up "
             f"to {QUANTUM} instructions late. Loops and calls are included. mutex contended: as "
             "many threads as CPUs, each with 1,000 instructions under the mutex, which count. malloc "
             "contended: what a block costs each of four threads; mt: malloc=mt. tlb "
-            "shootdown: mprotect while the process runs on all CPUs. target: what is aimed at. "
-            "timed: each wait has a deadline, which the other thread's wake-up comes before. "
+            "shootdown: mprotect while the process runs on all CPUs. target: what is aimed at; "
+            "the second is that of mxn and sa. timed: each wait has a deadline, which the other thread's "
+            "wake-up comes before. "
             "after pair: in a process that has made and joined such a pair of threads before. "
             "Linux: 6.1 with glibc 2.36, in the same mode.")
     return Group("", lines, "", Text(note), "")
