@@ -99,6 +99,7 @@ RACES = [
     Race("joined-takes", ["races_signal", "joined", 50], machine=MXN | LONG_WINDOWS),
     Race("busy-too-soon", ["races_signal", "blocked", 1], 24, MXN),
     Race("aged-and-chosen", ["races_mxn", "aging", 10], 16, MXN | {"options": "aging=1"}, "young"),
+    Race("partner-kept", ["races_mxn", "silent", 20], machine={"model": "sa", "options": "concurrency=2"}),
     Race("half-a-semaphore", ["races_more", "name", 40]),
     Race("opened-twice", ["races_more", "name", 10], wide="slow-map"),
     Race("opened-once", ["races_more", "name", 10]),

@@ -40,6 +40,38 @@ static void stopped_post(unsigned round)
 	thr_continue(party[1]);
 }
 
+/* --- an idle LWP whose CPU another LWP has taken (model sa, two CPUs) ------------------------- */
+
+static int silent_pipe[2];
+
+static void silent_begin(void)
+{
+	sem_begin();
+	MUST(pipe(silent_pipe) == 0);
+}
+
+/* The reader unblocks, and has the second CPU when the waiter is woken. */
+static void silent_post(unsigned round)
+{
+	turns(3000);
+	MUST(write(silent_pipe[1], "", 1) == 1);
+	turns(300 + draw(300));
+	sem_post(&sem);
+}
+
+static void silent_wait(unsigned round)
+{
+	sem_wait(&sem);
+}
+
+static void silent_read(unsigned round)
+{
+	char c;
+
+	MUST(read(silent_pipe[0], &c, 1) == 1);
+	turns(4000);
+}
+
 /* --- stopped before it begins ----------------------------------------------------------------- */
 
 static volatile pthread_t newborn;
@@ -328,6 +360,11 @@ static const struct race races[] = {
 	 .spread = 50,
 	 .begin = aging_begin,
 	 .act = {aging_post, aging_read, aging_read},
+	 .lwps = 2},
+	{.name = "silent",
+	 .spread = 50,
+	 .begin = silent_begin,
+	 .act = {silent_post, silent_wait, silent_read},
 	 .lwps = 2},
 	{.name = "robust",
 	 .spread = 200,
