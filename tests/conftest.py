@@ -4,6 +4,7 @@
     --seeds N   runs each test of test_seeds.py under N seeds
     --fuzz-calls N
                 makes N random system calls, in pieces under different seeds
+    --sa-all    runs all programs of guest.toml in model sa, at all of their CPU counts
     --gdb-steps N
                 makes N steps at random under the server of GDB
     --engines-all
@@ -76,7 +77,7 @@ def pytest_addoption(parser):
     parser.addoption("--update-seeds", action="store_true",
                      help="keep the seeds that find the planted bugs, in tests/baseline/races.csv")
     parser.addoption("--sa-all", action="store_true",
-                     help="run the guest's programs in model sa at all of their CPU counts, not the largest alone")
+                     help="run all programs of guest.toml in model sa, at all of their CPU counts")
     parser.addoption("--engines-all", action="store_true",
                      help="compare the engines of exact timing over all commands, not a sample")
     parser.addoption("--gdb-steps", type=int, default=100, metavar="N",

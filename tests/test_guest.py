@@ -36,7 +36,7 @@ def cases():
             for model in how["models"]:
                 label = f"{name}-{model}-{cpus}cpu" + ("-debug" if debug else "")
                 marks = [pytest.mark.racing] if how["racing"] else []
-                if model == "sa" and (debug or cpus != max(how["cpus"])):
+                if model == "sa" and (how["sa_all"] or debug or cpus != max(how["cpus"])):
                     marks.append(pytest.mark.sa_all)
                 yield pytest.param(name, cpus, model, debug, id=label, marks=marks)
 
