@@ -88,10 +88,10 @@ def test_what_is_wrong_is_said(load, before, after, why):
 
 
 def test_a_document_has_the_tables():
-    text = "Text\n<!-- coverage m-to-n -->\n| old |\n| older |\nmore\n<!-- coverage -->\n"
+    text = "Text\n<!-- coverage ping-pong -->\n| old |\n| older |\nmore\n<!-- coverage -->\n"
     made = documents.renew(text)
-    assert made.startswith("Text\n<!-- coverage m-to-n -->\n| | the paper |") and "old" not in made.splitlines()
-    assert "| T7 |" in made and "| to come: " in made and "`mn-coarse-line`: " in made
+    assert made.startswith("Text\n<!-- coverage ping-pong -->\n| | the paper |") and "old" not in made.splitlines()
+    assert "| H2 |" in made and "| left out: " in made and "`pp-6`: " in made
     assert re.search(r"\| all \|.*\| 225 \|\n$", made)
     assert documents.renew(made) == made
     with pytest.raises(UsageError, match="no paper 'nobody'"):
