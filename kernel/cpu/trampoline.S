@@ -35,7 +35,7 @@ ap_32:
 	movl %eax, %ds
 	movl %eax, %es
 	movl %eax, %ss
-	movb $1, PHYS(ap_start) + 24 /* no further IPI, please */
+	movb $1, PHYS(ap_start) + 24 /* smp.c sends no further IPI */
 	movl $PHYS(ap_boot_stack_top), %esp /* for this call; one CPU starts at a time */
 	call enter_long_mode
 	ljmp $0x08, $PHYS(ap_64)
