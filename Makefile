@@ -8,7 +8,8 @@
 # Set here for the parts: B (build directory of the kernel), U (of what runs in user space), P (prefix of the
 # compiler), CC LD AR NM OBJCOPY, DEBUG (1: assertions and lock-order checks), V (1: show the commands).
 # Set by the parts: PROGRAMS, every program that goes to /bin of the initial RAM disk; LINKS, the
-# symbolic links there, each as LINK=TARGET; TEST_PROGRAMS, those that only tests bring into a guest.
+# symbolic links there, each as LINK=TARGET; TEST_PROGRAMS, those that only tests bring into a guest; BROUGHT, those
+# that the host brings to a guest whose command names them.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
 .SUFFIXES:
@@ -43,10 +44,11 @@ NO_PADDING := -fno-align-jumps -fno-align-labels -fno-align-loops
 # breakpoint at an inline function that comes first, in another file.  The code stays the same.
 DEBUG_LINES := -g -gno-statement-frontiers
 
-all: $(B)/weft.elf $(U)/initrd.cpio sysroot
+all: $(B)/weft.elf $(U)/initrd.cpio sysroot brought
 include kernel/kernel.mk
 include $(wildcard libthread/libthread.mk)
 include user/user.mk
+include java/java.mk
 include labs/labs.mk
 endif
 
@@ -67,6 +69,9 @@ test-programs: $(STRIPPED_TESTS)
 $(STRIPPED_TESTS): $(U)/tests/bin/%: $(U)/bin/%
 	$(Q)mkdir -p $(@D) && $(OBJCOPY) --strip-debug $< $@
 
+# After the rules of the parts, which add to it.
+brought: $(BROUGHT)
+
 # Changes when a program comes or goes, so that the archive is made again.
 $(U)/initrd/programs: FORCE
 	$(Q)mkdir -p $(@D) && echo "$(PROGRAMS) $(LINKS)" | cmp -s - $@ || echo "$(PROGRAMS) $(LINKS)" > $@
@@ -80,7 +85,7 @@ $(U)/initrd.cpio: $(STRIPPED) $(U)/initrd/programs tools/weft_host/cpio.py
 ifneq ($(B),$(U))
 all test-programs sysroot: links
 links:
-	$(Q)mkdir -p $(B) && cd $(B) && for f in bin tests sysroot initrd.cpio; do \
+	$(Q)mkdir -p $(B) && cd $(B) && for f in bin brought tests sysroot initrd.cpio; do \
 		[ -h $$f ] || { rm -rf $$f && ln -s ../$$f $$f; } || exit 1; \
 	done
 endif
@@ -144,7 +149,7 @@ help:
 	@sed -n 's/^#: //p' Makefile
 
 FORCE:
-.PHONY: all test-programs links run gdb iso python setup bench report test races site format check-format clean help FORCE
+.PHONY: all brought test-programs links run gdb iso python setup bench report test races site format check-format clean help FORCE
 
 #: make                 builds the kernel, the programs and the initial RAM disk into build/
 #: make DEBUG=1         the same with a kernel that has assertions and lock-order checks, in build/debug/

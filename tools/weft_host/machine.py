@@ -164,6 +164,16 @@ class Machine:
                 raise UsageError(f"--file: {guest!r} is not an absolute path of the guest")
             yield path, guest or f"/host/{path.name}"
 
+    def brought(self) -> Iterator[tuple[Path, str]]:
+        """Pairs of host path and guest path of programs for which the RAM disk has no room (BROUGHT of the
+        makefile): those that a word of the command names; for a shell, those that a file of the run needs."""
+        words = set(re.findall(r"[\w.-]+", " ".join(self.argv)))
+        if not self.argv and any(Path(guest).suffix in (".class", ".jar") for _, guest in self.guest_files()):
+            words.add("java")
+        for path in sorted((self.build / "brought").glob("*")):
+            if path.name in words:
+                yield path, f"/bin/{path.name}"
+
     def host_program(self) -> Path | None:
         """The ELF file, with symbols, of the program that argv names, or None."""
         name = self.argv[0] if self.argv else "sh"
@@ -202,7 +212,7 @@ class Machine:
         extra.file("/etc/weft-run", self.run_file(terminal))
         if self.timing == "exact":
             extra.file("/etc/weft-stdin", self.stdin)
-        for host, guest in self.guest_files():
+        for host, guest in (*self.brought(), *self.guest_files()):
             try:
                 extra.file(guest, host.read_bytes(), 0o755)
             except OSError as error:

@@ -1,0 +1,32 @@
+package java.util;
+
+public final class Objects {
+	private Objects() {
+	}
+
+	public static boolean equals(Object a, Object b) {
+		return a == b || a != null && a.equals(b);
+	}
+
+	public static int hashCode(Object o) {
+		return o == null ? 0 : o.hashCode();
+	}
+
+	public static int hash(Object... values) {
+		return Arrays.hashCode(values);
+	}
+
+	public static String toString(Object o) {
+		return String.valueOf(o);
+	}
+
+	public static <T> T requireNonNull(T o) {
+		return requireNonNull(o, null);
+	}
+
+	public static <T> T requireNonNull(T o, String message) {
+		if (o == null)
+			throw new NullPointerException(message);
+		return o;
+	}
+}
