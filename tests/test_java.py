@@ -1,0 +1,143 @@
+"""The Java machine: what programs print in it, its errors, and its safety from class files of any content.
+
+Needs no JDK: class files lie beside their sources. Where there is the javac that has made them, it compiles the
+sources, and the files must be equal; its java must print what the tests of here expect."""
+
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from conftest import MODELS, TOP
+
+PROGRAMS, LIBRARY = TOP / "java/tests", TOP / "java/lib"
+JDK = "17."  # that of the kept class files (java/classes.py)
+
+
+def jdk_version():
+    if not (shutil.which("javac") and shutil.which("java")):
+        return ""
+    done = subprocess.run(["javac", "-version"], capture_output=True, text=True)
+    return done.stdout.removeprefix("javac ")
+
+
+WITH_JDK = pytest.mark.skipif(not jdk_version().startswith(JDK), reason=f"needs javac and java {JDK}x")
+
+
+@pytest.fixture(scope="module")
+def java(guest, tmp_path_factory):
+    """java(CLASS, ARG...) runs a class of java/tests, out of a jar that is deflated."""
+    jar = tmp_path_factory.mktemp("java") / "tests.jar"
+    with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in PROGRAMS.glob("*.class"):
+            archive.write(path, path.name)
+
+    def run(name, *args, options=(), files=(), **how):
+        return guest(["java", *options, "-cp", "/host/tests.jar", name, *args], files=[str(jar), *files],
+                     **{"timing": "exact", **how})
+
+    return run
+
+
+def expected(name):
+    return (PROGRAMS / f"{name}.out").read_text()
+
+
+@pytest.mark.parametrize("name", ["Bytecode", "Errors", "Library"])
+def test_programs(java, name):
+    result = java(name)
+    assert (result.status, result.output) == (0, expected(name))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_threads(java, model):
+    """synchronized, wait, notify, interrupt, join, sleep, daemons: the same class files in each model."""
+    result = java("Threads", model=model, smp=2)
+    assert (result.status, result.output) == (0, expected("Threads"))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_torture(java, seeds, model):
+    """Threads that allocate, lock, wait, interrupt and throw at random, in a heap that is soon full."""
+    for seed in range(seeds):
+        result = java("Torture", seed, 8, 8, options=["-Xmx2m"], model=model, smp=4, seed=seed)
+        assert (result.status, result.output) == (0, "ended 8 failures 0 money 5000 permits 2\n"), f"seed {seed}"
+
+
+def test_collector_under_a_hundred_threads(java):
+    result = java("Torture", 1, 100, 4, options=["-Xmx4m"], model="mxn", smp=4)
+    assert (result.status, result.output) == (0, "ended 100 failures 0 money 5000 permits 2\n")
+
+
+def test_the_library_verifies(java):
+    """The machine trusts its own class files; here the verifier reads them all."""
+    names = sorted(path.relative_to(LIBRARY).with_suffix("").as_posix().replace("/", ".")
+                   for path in LIBRARY.rglob("*.class"))
+    result = java("Every", *names, options=["-Xverify:all"])
+    assert (result.status, result.output) == (0, f"{len(names)}\n")
+
+
+@pytest.mark.parametrize("count, run", [(2000, []), (500, ["run"])])
+def test_malformed_class_files(java, count, run):
+    """Files that are changed at random are refused, or run safely; the fuzzer fails at any other error."""
+    result = java("Fuzz", "/host/Sample0000000.class", 1, 0, count, *run, timing="fast",
+                  files=[str(PROGRAMS / "Sample0000000.class")])
+    counts = re.fullmatch(r"good (\d+) format (\d+) verify (\d+) other (\d+)\n", result.output)
+    assert counts and result.status == 0, result.output
+    assert sum(map(int, counts.groups())) == count
+    assert all(int(n) > 0 for n in counts.groups())
+
+
+def test_what_is_not_supported(java):
+    result = java("Unsupported")
+    assert result.status == 1
+    assert result.output.splitlines()[:3] == [
+        "java.lang.UnsatisfiedLinkError: Unsupported.call()V: this machine runs no native code of programs",
+        "java.lang.NoClassDefFoundError: java.util.Optional: the class library of this machine does not have it",
+        'Exception in thread "main" java.lang.UnsupportedOperationException: this machine has no invokedynamic: '
+        "write an anonymous class for a lambda expression, and compile with javac --release 8 "
+        "-XDstringConcat=inline"]
+
+
+def test_files_that_are_no_classes(guest, tmp_path):
+    """Of another version, cut off, with another name, and none."""
+    good = (PROGRAMS / "Every.class").read_bytes()
+    (tmp_path / "New.class").write_bytes(good[:4] + struct.pack(">HH", 0, 61) + good[8:])
+    (tmp_path / "Cut.class").write_bytes(good[:100])
+    (tmp_path / "Other.class").write_bytes(good)
+    (tmp_path / "bad.jar").write_bytes(b"PK")
+    files = list(map(str, tmp_path.iterdir()))
+    script = "for c in New Cut Other None; do java -cp /host $c; done; java -jar /host/bad.jar; java -Xmx1z Every\n"
+    output = guest(["sh", "-c", script], files=files, timing="exact").output
+    for line in ("UnsupportedClassVersionError: class file version 61.0; this machine reads 50 to 52: compile with "
+                 "javac --release 8", "ClassFormatError: ",
+                 "NoClassDefFoundError: Other: the file has the class Every", "NoClassDefFoundError: None",
+                 "/host/bad.jar is neither a directory nor a jar file", "a size that cannot be: -Xmx1z"):
+        assert line in output
+
+
+def test_it_comes_by_itself(weft):
+    """The RAM disk does not have it; a command that names it does."""
+    assert "\njava\n" not in weft("run", "--", "ls", "/bin").stdout.decode()
+    done = weft("run", "--file", PROGRAMS / "Every.class", "--", "java", "-cp", "/host", "Every", "java.util.Date")
+    assert (done.returncode, done.stdout) == (0, b"1\n"), done.stderr
+
+
+@WITH_JDK
+def test_kept_class_files_are_those_of_the_sources(tmp_path):
+    subprocess.run([sys.executable, TOP / "java/classes.py", tmp_path / "made"], check=True)
+    for part in ("lib", "tests"):
+        kept, made = ({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.class")}
+                      for folder in (TOP / "java" / part, tmp_path / "made" / part))
+        assert kept.keys() == made.keys()
+        assert not [path for path in kept if kept[path] != made[path]]
+
+
+@WITH_JDK
+@pytest.mark.parametrize("name", ["Bytecode", "Errors", "Library", "Threads"])
+def test_another_machine_prints_the_same(name):
+    done = subprocess.run(["java", "-Xmx64m", "-cp", PROGRAMS, name], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, expected(name))
