@@ -93,7 +93,7 @@ def test_links_between_documents_become_links_between_pages():
         site.relinked("docs/a.md", "[b](b.md)", known)
 
 
-FILE = re.compile(r"`((?:kernel|libthread|user|tests|tools|docs)/[\w./-]+\.\w+)`")
+FILE = re.compile(r"`((?:kernel|libthread|java|user|tests|tools|docs)/[\w./-]+\.\w+)`")
 
 
 def test_files_that_documents_name_are_there():

@@ -13,7 +13,7 @@ import shlex
 import pytest
 from conftest import TOP
 
-DOCUMENTS = ["README.md", "CONTRIBUTING.md", "kernel/README.md", "libthread/README.md",
+DOCUMENTS = ["README.md", "CONTRIBUTING.md", "kernel/README.md", "libthread/README.md", "java/README.md",
              *(str(path.relative_to(TOP)) for path in sorted((TOP / "docs").glob("*.md")))]
 PROMPT = re.compile(r"(\$|weft:/\$|\(gdb\)) (.*)")
 BLOCK = re.compile(r"(?:^<!-- not run: (.+?) -->\n)?^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -19,7 +19,7 @@ SITE = BUILD / "site"
 STAGE = BUILD / "site-pages"  # mkdocs.yml names it
 # {document: page}, beside docs/NAME.md, which is NAME.md.
 PAGES = {"README.md": "index.md", "kernel/README.md": "kernel.md", "libthread/README.md": "libthread.md",
-         "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+         "java/README.md": "java.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)(?=[)#])")
 
 
