@@ -1,7 +1,9 @@
 """A model of samples: what CPUs, LWPs and threads were at some moments, in place of what happened between them.
 
 A sample begins with the kernel's records (kernel/sched/sample.c): all CPUs, then the LWPs of one process.  The
-threads of this process follow (libthread/core/sampler.c).  All of them are told at the moment of the first thread.
+threads of this process follow (libthread/core/sampler.c).  CPUs and LWPs are told at the moment of the first
+thread.  The threads are told together when the monitor goes to sleep again: told one by one, a thread would come
+onto its LWP before the thread that it has followed there has left.
 
 The CPUs go on while the kernel looks, so that the parts of a sample may not fit.  The CPUs are right then, since
 each is one record.  Such a sample is torn, and is counted.
@@ -38,7 +40,8 @@ class Sampled(Model):
         self._spent: dict[int, int] = {}  # by process: the CPU time of its monitor, up to its last sample
         self._spent_before = 0  # of monitors that are gone
         self._taking: dict[int, _Sample] = {}  # by the CPU that takes it
-        self._seen: dict[int, tuple[set[str], set[str]]] = {}  # by process: LWPs and threads of its sample
+        # By process: the LWPs of its sample, and the records of its threads, which are not told yet.
+        self._seen: dict[int, tuple[set[str], dict[str, dict[str, str]]]] = {}
 
     @property
     def spent(self) -> int:
@@ -67,7 +70,7 @@ class Sampled(Model):
                 del self._taking[number]
                 self.count += 1
                 self.torn += self._is_torn(sample)
-                self._seen[pid] = set(sample.lwps), set()
+                self._seen[pid] = set(sample.lwps), {}
                 self._show(sample)
                 return
 
@@ -110,13 +113,16 @@ class Sampled(Model):
     # --- the library's part -------------------------------------------------------------------------------
 
     def _on_sample_thread(self, _: Cpu, values: dict[str, str]) -> None:
-        key, on = values["thread"], values["lwp"]
+        key = values["thread"]
         pid = int(key.partition(".")[0])
         self._taken(pid)
-        thread = self._thread(key)
-        if thread is None or pid not in self._seen:
+        if pid in self._seen:
+            self._seen[pid][1][key] = values
+
+    def _show_thread(self, key: str, values: dict[str, str]) -> None:
+        thread, on = self._thread(key), values["lwp"]
+        if thread is None:
             return
-        self._seen[pid][1].add(key)
         self._thread_state(thread, values["state"], None if on == "-" else self._lwp(on))
         lock = None
         if thread.state == "Blocked" and values["object"] != "-":
@@ -133,7 +139,7 @@ class Sampled(Model):
         return self.locks[key]
 
     def _on_sample_self(self, _: Cpu, values: dict[str, str]) -> None:
-        """A monitor goes to sleep again: what its sample does not have is gone."""
+        """A monitor goes to sleep again: its sample is whole, and what it does not have is gone."""
         monitor = self._lwp(values["lwp"])
         if not monitor.name:
             monitor.name = "monitor"
@@ -144,6 +150,8 @@ class Sampled(Model):
         if process is None or seen is None:
             return
         lwps, threads = seen
+        for key, told in threads.items():
+            self._show_thread(key, told)
         for lwp in [lwp for lwp in process.lwps.values() if lwp.key not in lwps]:
             self._gone(lwp)
         for thread in [thread for thread in process.threads.values() if thread.key not in threads]:
@@ -159,6 +167,7 @@ class Sampled(Model):
     def _on_process_exit(self, cpu: Cpu, values: dict[str, str]) -> None:
         super()._on_process_exit(cpu, values)
         self._spent_before += self._spent.pop(int(values["process"]), 0)
+        self._seen.pop(int(values["process"]), None)
         process = self.processes.get(int(values["process"]))
         if process is None:
             return
@@ -171,6 +180,7 @@ class Sampled(Model):
     def _on_exec(self, _: Cpu, values: dict[str, str]) -> None:
         pid = int(values["lwp"].partition("/")[0])
         self._spent_before += self._spent.pop(pid, 0)
+        self._seen.pop(pid, None)  # the end of that sample does not come
         process = self.processes.get(pid)
         if process is not None:
             self._gone_threads(process)
