@@ -60,7 +60,7 @@ native_fn *native_find(struct method *m)
 	return NULL;
 }
 
-/* Calls a native method, whose arguments are on top of the Java stack. It may throw. None is synchronized. */
+/* Calls a native method. Its arguments are on top of the Java stack. It may throw. No native method is synchronized. */
 void native_call(struct jthread *t, struct method *m, union slot *args, union slot *result)
 {
 	int n_roots = t->n_roots;

@@ -123,7 +123,7 @@ static void inflate_codes(struct inflate *s, const struct huffman *literals,
 
 static void inflate_stored(struct inflate *s)
 {
-	size_t length;
+	size_t length, inverse;
 
 	s->bits = 0;
 	s->n_bits = 0;
@@ -132,8 +132,10 @@ static void inflate_stored(struct inflate *s)
 		return;
 	}
 	length = s->in[s->in_at] | (size_t)s->in[s->in_at + 1] << 8;
+	inverse = s->in[s->in_at + 2] | (size_t)s->in[s->in_at + 3] << 8;
 	s->in_at += 4;
-	if (length > s->in_length - s->in_at || length > s->out_length - s->out_at) {
+	if (length + inverse != 0xffff || length > s->in_length - s->in_at ||
+	    length > s->out_length - s->out_at) {
 		s->bad = true;
 		return;
 	}

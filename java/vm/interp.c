@@ -349,7 +349,7 @@ static struct object *array_new(struct jthread *t, struct frame *f, const uint8_
 	return c == NULL ? NULL : (struct object *)heap_array(t, c, sp[-1].i);
 }
 
-/* Stores a reference into an array, whose index is in order. False: t->exception. */
+/* Stores a reference into an array. The index is in order. False: t->exception. */
 static inline bool element_store(struct jthread *t, struct object *array, int32_t index,
 				 struct object *o)
 {
@@ -362,7 +362,7 @@ static inline bool element_store(struct jthread *t, struct object *array, int32_
 	return true;
 }
 
-/* Enters the monitor of a synchronized method, whose frame is on top. */
+/* Enters the monitor of a synchronized method. Its frame is on top. */
 static void frame_synchronize(struct jthread *t, struct frame *f)
 {
 	struct object *o =

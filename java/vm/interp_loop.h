@@ -1,5 +1,5 @@
 /*
- * interp_loop.h - the loop of the interpreter, a part of interp.c, whose macros it uses.
+ * interp_loop.h - the loop of the interpreter, a part of interp.c. It uses the macros of that file.
  */
 
 void interpret(struct jthread *t, union slot *result)

@@ -110,7 +110,7 @@ bool jthread_interrupted(struct jthread *t, bool clear)
 	return was;
 }
 
-/* The end of a thread, whose Java code has returned: threads in join() wake up. */
+/* The end of a thread: its Java code has returned, and threads in join() wake up. */
 void jthread_finish(struct jthread *t)
 {
 	bool daemon = false;

@@ -98,7 +98,7 @@ static struct monitor *monitor_inflate(struct jthread *t, struct object *o)
 	monitor_lock_mutex(t, m);
 	atomic_store(&m->owner, t);
 	m->count = (atomic_load(&o->lock) & COUNT_MASK) / COUNT_ONE + 1;
-	/* Waiters that hold the mutex set CONTENDED, and we hold it: the word does not change meanwhile. */
+	/* A waiter sets CONTENDED with the mutex held. The caller holds it, so the word does not change. */
 	atomic_store_explicit(&o->lock, (uintptr_t)m | FAT, memory_order_release);
 	pthread_cond_broadcast(&m->freed);
 	return m;

@@ -76,7 +76,7 @@ struct object *resolve_string(struct jthread *t, struct class *from, uint16_t in
 }
 
 /*
- * A field, whose class is linked. NULL: t->exception. `write`: it is to be stored to, by the method `by`; a final field
+ * A field; its class is linked. NULL: t->exception. `write`: it is to be stored to, by the method `by`; a final field
  * may be only by an initialiser of its class.
  */
 struct field *resolve_field(struct jthread *t, struct class *from, uint16_t index, bool is_static,
@@ -135,7 +135,7 @@ static struct method *method_search(struct class *cls, struct symbol *name, stru
 	return m == NULL && interface ? class_declared(known.object, name, desc) : m;
 }
 
-/* A method, whose class is linked. NULL: t->exception. The caller checks whether it is static. */
+/* A method; its class is linked. NULL: t->exception. The caller checks whether it is static. */
 struct method *resolve_method(struct jthread *t, struct class *from, uint16_t index)
 {
 	struct constant *c = &from->constants[index];

@@ -2,7 +2,7 @@
  * string.c - java.lang.String as C sees it: an object with an array of UTF-16 units.
  *
  * Literals and String.intern() share one object for equal texts; the table keeps it for ever. string_lock guards the
- * table, whose owner allocates no object and so never stops at a safepoint.
+ * table. The owner of the lock allocates no object, so it never stops at a safepoint.
  */
 
 #include "vm.h"

@@ -186,7 +186,7 @@ struct class
 	struct class *super;
 	uint16_t access;
 	uint16_t n_constants, n_interfaces, n_fields, n_methods, n_supers, n_all_interfaces;
-	bool trusted; /* of the machine's own library, whose files a test verifies */
+	bool trusted; /* of the machine's own library: a test verifies its files */
 	struct arena arena;
 	struct constant *constants;
 	struct class **interfaces;

@@ -5,7 +5,7 @@
  * at `wanted` again and again (world_safepoint), and when it leaves a safe region.
  *
  * *Race:* a thread enters a safe region, or leaves one, while a collector decides to stop the world.
- * *Without this:* the collector marks while the thread runs; or it waits for ever for one that blocks.
+ * *Without this:* the collector marks while the thread runs; or it waits for ever for a thread that blocks.
  * *Closed by:* both sides store their own flag, and then load the other's, sequentially consistent. One at least sees
  * the other: the thread sees `wanted`, and waits or signals; or the collector sees the thread's state. A thread
  * signals with world.lock held, so that the collector is before its look at the states, or in its wait.

@@ -2,7 +2,7 @@
  * zip.c - finds files in a jar: a zip archive with stored or deflated members.
  *
  * The central directory is the index. An archive that is damaged has no such file, and never a wrong access: each offset
- * and length is checked against the archive's. ZIP64 and encryption are not supported.
+ * and length is checked against the archive's. Checksums are not looked at. ZIP64 and encryption are not supported.
  */
 
 #include "vm.h"
