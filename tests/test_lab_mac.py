@@ -10,6 +10,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent / "host"))
 
 from hostcc import compile_c
+from weft_host import ccmd
+from weft_host.paths import TOP
 from weft_lab import mac
 
 KEY = bytes(range(16))
@@ -18,6 +20,20 @@ KEY = bytes(range(16))
 VECTORS = {0: "310e0edd47db6f72", 1: "fd67dc93c539f874", 2: "5a4fa9d909806c0d", 3: "2d7efbd796666785",
            4: "b7877127e09427cf", 5: "8da699cd64557618", 6: "cee3fe586e46c9cb", 7: "37d1018bf50002ab",
            8: "6224939a79f5f593", 15: "e545be4961ca29a1"}
+COMMON = TOP / "labs/common"
+REPORTER = """\
+#include <labtest.h>
+#include <stdio.h>
+#include <sys/time.h>
+
+int main(void)
+{
+	for (int i = 0; i < 20; i++)
+		lab_check(true, "kept", "-");
+	printf("%lld\\n", (long long)gethrtime());
+	return 0;
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +91,25 @@ def test_a_report(program, tmp_path):
 
 def test_without_a_key_the_lines_have_no_mac(program, tmp_path):
     printed = report(program, tmp_path, None)
-    assert printed.startswith(b"lab 1 kept ok -\nlab 2 lost failed 3 of them")
+    lines = [line.rstrip() for line in printed.splitlines()]
+    assert lines[0] == b"lab 1 kept ok -" and lines[1].startswith(b"lab 2 lost failed 3 of them")
     assert authentic(printed, KEY) == []
+
+
+def test_a_key_changes_no_run(guest, tmp_path):
+    """A graded run and the student's repetition of it, without a key, are one run to the nanosecond."""
+    built, source = tmp_path / "lab_report", tmp_path / "lab_report.c"
+    source.write_text(REPORTER)
+    assert ccmd.compile(["-O2", f"-I{COMMON}", "-o", str(built), str(source), str(COMMON / "labtest.c"),
+                         str(COMMON / "siphash.c")]) == 0
+    ends = []
+    for number, key in enumerate((None, KEY, bytes(range(100, 116)), bytes(15) + b"\x01")):
+        keyed = tmp_path / str(number)
+        keyed.write_bytes(mac.with_key(built.read_bytes(), key) if key else built.read_bytes())
+        result = guest(["/host/lab_report"], files=[f"{keyed}:/host/lab_report"], timing="exact", smp=1)
+        assert len(authentic(result.output.encode(), key or KEY)) == (20 if key else 0)
+        ends.append(result.output.splitlines()[-1])
+    assert ends[0].isdigit() and len(set(ends)) == 1
 
 
 def test_what_is_not_authentic(program, tmp_path):

@@ -9,7 +9,7 @@
  * N counts the lines from 1.  MAC is SipHash-2-4 of all that stands between "lab " and " MAC", as
  * 16 hexadecimal digits.  The host puts a fresh key into the program's file before each run
  * (tools/weft_lab/mac.py).  So a line of another program, or of an earlier run, is no result.
- * Without a key the lines have no MAC: a student may run the program by hand.
+ * Without a key there are blanks in place of the MAC: a student may run the program by hand.
  *
  * One thread calls these functions, and no child of a fork does: two processes would count alike.
  * A text is cut at 300 bytes, and its control characters become spaces.
