@@ -84,6 +84,11 @@ static void order(void)
 /* --- preempt, equal: LWPs compute on all CPUs, and another LWP wakes up -------------------------- */
 
 #define COMPUTES 400000 /* ns: how long an LWP computes on each CPU */
+/*
+ * ns: longer than a round takes.  The main LWP has the highest priority.  If it ran on the CPU of the lowest
+ * priority at the moment of the wake-up, no CPU would be one that the woken LWP may replace.
+ */
+#define ROUND (COMPUTES * 5)
 
 static int busy_pri[MAXCPU];
 static int64_t busy_end[MAXCPU];
@@ -129,6 +134,7 @@ static void preempt_game(unsigned me)
 static void busy_reset(int pri)
 {
 	ready = turn = 0;
+	crew_pause = ROUND;
 	memset(began, 0, sizeof(began));
 	memset(busy_end, 0, sizeof(busy_end));
 	for (unsigned i = 0; i < ncpu; i++) {
@@ -370,11 +376,13 @@ static void hand_over_game(unsigned me)
 	set_priority(20, RT_TQINF);
 	get_ready();
 	if (me == 1) {
-		bind(PBIND_NONE);
 		park();
 	} else {
-		until_ready(2);
-		bind(PBIND_NONE); /* last, so that no sleep moves it */
+		/* Both have been here last, and no sleep moves them from now on. */
+		if (!until_asleep(1))
+			return;
+		bind_lwp(crew[1].id, PBIND_NONE);
+		bind(PBIND_NONE);
 		seen[0] = cpu_now();
 	}
 	for (unsigned i = 0; i < rounds && !crew_over; i++) {

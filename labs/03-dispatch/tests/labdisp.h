@@ -28,13 +28,18 @@ static inline void set_priority(int pri, int slice)
 		blame("priocntl fails for LWP %ld", __sys_lwp_self(), 0, 0);
 }
 
-/* The caller runs on this CPU alone; PBIND_NONE: on each. */
-static inline void bind(int cpu)
+/* This LWP runs on this CPU alone; PBIND_NONE: on each. */
+static inline void bind_lwp(uint32_t id, int cpu)
 {
 	int old;
 
-	if (__sys_processor_bind(WEFT_P_LWPID, __sys_lwp_self(), cpu, &old) < 0)
+	if (__sys_processor_bind(WEFT_P_LWPID, id, cpu, &old) < 0)
 		blame("processor_bind fails: CPU %ld", cpu, 0, 0);
+}
+
+static inline void bind(int cpu)
+{
+	bind_lwp(__sys_lwp_self(), cpu);
 }
 
 static inline void bind_and_look(int cpu)
