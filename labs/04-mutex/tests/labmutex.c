@@ -16,9 +16,11 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static volatile unsigned held, released, got;
 static bool gives_way; /* an owner yields its CPU while it owns the mutex */
 
+static const char in_lock[] = "pthread_mutex_lock";
+
 static void mutex_take(unsigned me)
 {
-	player[me].doing = "pthread_mutex_lock";
+	player[me].doing = in_lock;
 	pthread_mutex_lock(&mutex);
 	player[me].doing = "the game";
 }
@@ -62,24 +64,37 @@ static void had_in_turn(unsigned me)
 
 /* --- sleeps: a waiter sleeps if its owner is off its CPU, and after a while at the latest ------- */
 
+/* A thread looks the less often the farther its turn is, so that those that wait do not fill the CPUs. */
+static void turn_await(unsigned me)
+{
+	for (unsigned now; (now = held) != me && !game_over;)
+		nap(10000 * (int64_t)(me - now));
+}
+
+/* It is the turn of this thread.  Is it asleep soon after it has called pthread_mutex_lock? */
+static bool turn_gives(unsigned who)
+{
+	held = who;
+	UNTIL(__atomic_load_n(&player[who].doing, __ATOMIC_RELAXED) == in_lock);
+	return asleep_within(who, SOON);
+}
+
 /* 0 owns the mutex and sleeps; the others come one after the other. */
 static void owner_asleep(unsigned me)
 {
 	if (me != 0) {
-		UNTIL(held == me);
+		turn_await(me);
 		mutex_take(me);
 		had_in_turn(me);
 		return;
 	}
 	mutex_take(me);
-	for (unsigned i = 1; i < players && !game_over; i++) {
-		held = i;
-		EXPECT(asleep_within(i, SOON),
+	for (unsigned i = 1; i < players && !game_over; i++)
+		EXPECT(turn_gives(i),
 		       "the owner sleeps, and thread %ld that calls pthread_mutex_lock is not "
 		       "asleep 60 us "
 		       "later",
 		       i);
-	}
 	nap(50000);
 	EXPECT(got == 0, "%ld threads have acquired a mutex whose owner sleeps", got);
 	released = 1;
@@ -488,7 +503,7 @@ static volatile int64_t queue_begun, all_had;
 static void queue_costs(unsigned me)
 {
 	if (me != 0) {
-		UNTIL(held == me);
+		turn_await(me);
 		mutex_take(me);
 		had_in_turn(me);
 		int64_t now = gethrtime();
@@ -497,11 +512,9 @@ static void queue_costs(unsigned me)
 		return;
 	}
 	mutex_take(me);
-	for (unsigned i = 1; i < players && !game_over; i++) {
-		held = i;
-		EXPECT(asleep_within(i, SOON),
+	for (unsigned i = 1; i < players && !game_over; i++)
+		EXPECT(turn_gives(i),
 		       "the owner sleeps, and thread %ld that wants the mutex does not", i);
-	}
 	released = 1;
 	queue_begun = gethrtime();
 	pthread_mutex_unlock(&mutex);
