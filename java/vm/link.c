@@ -79,6 +79,7 @@ static bool class_make_vtable(struct jthread *t, struct class *c)
 
 		if (!method_is_virtual(m))
 			continue;
+		m->vindex = -1; /* an earlier attempt may have failed later on */
 		for (uint32_t k = 0; k < n; k++) {
 			if (!method_overrides(m, c->super->vtable[k]))
 				continue;
