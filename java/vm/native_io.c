@@ -144,7 +144,15 @@ NATIVE(io_change)
 	free(to);
 }
 
-static int names_read(const char *path, char ***names)
+static void names_free(char **names, int n)
+{
+	while (n > 0)
+		free(names[--n]);
+	free(names);
+}
+
+/* The names in a directory, of malloc.  How many, or -1: it is no directory, or with t->exception set. */
+static int names_read(struct jthread *t, const char *path, char ***names)
 {
 	DIR *dir = opendir(path);
 	struct dirent *e;
@@ -152,16 +160,21 @@ static int names_read(const char *path, char ***names)
 
 	if (dir == NULL)
 		return -1;
-	*names = NULL;
 	while ((e = readdir(dir)) != NULL) {
 		char **more;
 
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
 		more = realloc(*names, (size_t)(n + 1) * sizeof(char *));
-		if (more == NULL || (more[n] = strdup(e->d_name)) == NULL)
+		if (more != NULL)
+			*names = more;
+		if (more == NULL || (more[n] = strdup(e->d_name)) == NULL) {
+			throw_no_memory(t);
+			names_free(*names, n);
+			*names = NULL;
+			n = -1;
 			break;
-		*names = more;
+		}
 		n++;
 	}
 	closedir(dir);
@@ -172,17 +185,14 @@ static int names_read(const char *path, char ***names)
 NATIVE(io_list)
 {
 	char *path = path_of(t, args[0].a), **names = NULL;
-	int n = path == NULL ? -1 : names_read(path, &names);
+	int n = path == NULL ? -1 : names_read(t, path, &names);
 	struct array *list = n < 0 ? NULL : heap_array(t, known.array_string, n);
 
 	if (list != NULL)
 		root_push(t, &list->object);
-	for (int i = 0; i < n; i++) {
-		if (list != NULL && t->exception == NULL)
-			list->a[i] = string_new(t, names[i], strlen(names[i]));
-		free(names[i]);
-	}
-	free(names);
+	for (int i = 0; i < n && t->exception == NULL; i++)
+		list->a[i] = string_new(t, names[i], strlen(names[i]));
+	names_free(names, n);
 	free(path);
 	result->a = (struct object *)list;
 }
