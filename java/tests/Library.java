@@ -30,11 +30,27 @@ public class Library {
 				   + Math.floorMod(-7, 3));
 		System.out.println(String.format("%5.2f|%-8s|%08d|%+d|%x|%c|%b|%e|%,.2f|%s|%%|%10.3e", Math.E, "left", -42, 7, 48879, 'c', true,
 						 12345.678, 9876543.213, null, 0.00012));
+		decimals();
 		Random r = new Random(42);
 		System.out.println(r.nextInt() + " " + r.nextInt(100) + " " + r.nextLong() + " " + r.nextDouble() + " " + r.nextBoolean() + " "
 				   + r.nextFloat());
 		System.out.println(Character.isLetter('x') + " " + Character.toUpperCase('q') + Character.getNumericValue('7')
 				   + Character.isWhitespace('\t') + (int)Character.forDigit(11, 16));
+	}
+
+	/* Formatter rounds the shortest digits half up, and parseDouble takes no more than the language does. */
+	static void decimals() {
+		double[] values = {0.25, 1.005, 0.5, 2.5, 9.995, 99.95, -0.04, 0.06, 4.9E-324, 1e7, 0.00099999, 123456789.125};
+		String[] texts = {"0x1.8P1d", "0x1", "inf", "nan", "NaNf", "-Infinity", "1_0", "1.e3f", " .5 ", "1e", "1\0"};
+
+		for (double d : values)
+			System.out.println(d + String.format(" %.0f %.1f %.2f %.0e %.2e", d, d, d, d, d));
+		for (String s : texts)
+			try {
+				System.out.println(Double.parseDouble(s));
+			} catch (NumberFormatException e) {
+				System.out.println(e.getMessage());
+			}
 	}
 
 	static void collections() {

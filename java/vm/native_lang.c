@@ -360,50 +360,24 @@ NATIVE(raw_long)
 /* String toString0(double value, boolean single): the shortest digits, two at least, that give the value again */
 NATIVE(double_text)
 {
-	char text[40], digits[40], out[60];
-	double d = args[0].d, size = fabs(d);
-	int exponent, n, point;
-	char *to = out;
+	char text[40];
 
-	if (d != d || size > 1.7976931348623157e308) {
-		strcpy(out, d != d ? "NaN" : d < 0 ? "-Infinity" : "Infinity");
-		result->a = string_new(t, out, strlen(out));
-		return;
-	}
-	for (n = 2; n < 18; n++) {
-		snprintf(text, sizeof(text), "%.*e", n - 1, size);
-		if (args[2].i ? strtof(text, NULL) == (float)size : strtod(text, NULL) == size)
-			break;
-	}
-	exponent = atoi(strchr(text, 'e') + 1);
-	n = 0;
-	for (char *p = text; *p != 'e'; p++)
-		if (*p != '.')
-			digits[n++] = *p;
-	while (n > 1 && digits[n - 1] == '0')
-		n--;
-	if (signbit(d))
-		*to++ = '-';
-	point = size == 0 || (size >= 1e-3 && size < 1e7) ? exponent + 1 : 1;
-	if (point <= 0) {
-		to += sprintf(to, "0.");
-		for (int i = point; i < 0; i++)
-			*to++ = '0';
-	}
-	for (int i = 0; i < n || i <= point; i++) {
-		if (i == point && i > 0)
-			*to++ = '.';
-		*to++ = i < n ? digits[i] : '0';
-	}
-	if (point <= 0) /* one digit more than there are, for the loop's sake */
-		to -= n <= point ? 1 : 0;
-	*to = 0;
-	if (size != 0 && (size < 1e-3 || size >= 1e7))
-		sprintf(to, "E%d", exponent);
-	result->a = string_new(t, out, strlen(out));
+	decimal_text(args[0].d, args[2].i != 0, text);
+	result->a = string_new(t, text, strlen(text));
 }
 
-/* double parse0(String text): NaN, and flag[0] false, if it is no number */
+/* strtod takes more than Java does. */
+static bool double_is_literal(const char *text)
+{
+	const char *p = text + (*text == '+' || *text == '-');
+
+	if (*p == '0' && (p[1] == 'x' || p[1] == 'X'))
+		return strpbrk(p, "pP") != NULL;
+	return (*p >= '0' && *p <= '9') || *p == '.' || strcmp(p, "NaN") == 0 ||
+	       strcmp(p, "Infinity") == 0;
+}
+
+/* double parse0(String text, boolean[] good): good[0] says if the text is a number */
 NATIVE(double_parse)
 {
 	char *text, *end;
@@ -417,17 +391,17 @@ NATIVE(double_parse)
 	}
 	result->d = strtod(text, &end);
 	if (ARRAY(args[1].a)->length > 0)
-		ARRAY(args[1].a)->b[0] = end != text && *end == 0;
+		ARRAY(args[1].a)->b[0] = end != text && *end == 0 && double_is_literal(text);
 	free(text);
 }
 
-/* String fixed0(double value, int digits, char kind): as printf's f or e */
+/* String fixed0(double value, int digits, char kind): as Formatter's f or e; 60 digits at most */
 NATIVE(double_fixed)
 {
 	char text[400];
 	int digits = args[2].i < 0 ? 6 : args[2].i > 60 ? 60 : args[2].i;
 
-	snprintf(text, sizeof(text), args[3].i == 'e' ? "%.*e" : "%.*f", digits, args[0].d);
+	decimal_fixed(args[0].d, digits, args[3].i == 'e', text);
 	result->a = string_new(t, text, strlen(text));
 }
 

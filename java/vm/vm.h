@@ -276,6 +276,10 @@ struct object *string_intern(struct jthread *t, struct object *string);
 char *string_utf8(const struct object *string); /* malloc; NULL: no memory */
 void string_roots(void (*mark)(struct object *));
 
+/* Numbers in decimal: decimal.c. */
+void decimal_text(double value, bool single, char *out);
+void decimal_fixed(double value, int digits, bool scientific, char *out);
+
 /* --- threads: world.c, jthread.c ---------------------------------------------------------------- */
 
 #define MAX_ROOTS 64

@@ -34,7 +34,7 @@ public final class Double extends Number implements Comparable<Double> {
 		return toString0(value, false);
 	}
 
-	/* As printf's %f and %e. For java.util.Formatter. */
+	/* %f and %e. For java.util.Formatter. */
 	public static String fixed(double value, int digits, boolean scientific) {
 		return fixed0(value, digits, scientific ? 'e' : 'f');
 	}
@@ -45,7 +45,7 @@ public final class Double extends Number implements Comparable<Double> {
 		int n = text.length();
 		double d;
 
-		if (n > 1 && "fFdD".indexOf(text.charAt(n - 1)) >= 0)
+		if (n > 1 && "fFdD".indexOf(text.charAt(n - 1)) >= 0 && "0123456789.".indexOf(text.charAt(n - 2)) >= 0)
 			text = text.substring(0, n - 1);
 		d = parse0(text, good);
 		if (!good[0])
