@@ -1,5 +1,7 @@
 """The programs beside the experiments' files: what must hold whatever their figures are."""
 
+import re
+
 import pytest
 from weft_host import baseline
 from weft_host.paths import HERE
@@ -29,9 +31,21 @@ def test_quantiles_are_in_their_order():
         assert 0 < row["least_ns"] <= row["median_ns"] <= row["p999_ns"] <= row["most_ns"]
 
 
+def test_the_time_of_an_operation_is_of_all_cpus(guest, program):
+    """A yield of one thread of a CPU's two takes a CPU what the experiment micro says of such a pair."""
+    rows = baseline.read_rows("micro")
+    pair, = (row["instructions"] for row in rows
+             if (row["figure"], row["cpus"], row["model"]) == ("yield_pair", 1, "mxn"))
+    result = guest(["scaling", "1000"], files=[program("scaling")], smp=1, timing="exact", model="mxn")
+    figures = dict(re.findall(r"^result kind=(\w+) cpu_ns=([\d.]+)$", result.output, re.MULTILINE))
+    assert set(figures) == {"create", "yield", "wake"}
+    assert float(figures["yield"]) == pytest.approx(pair / 2, rel=0.1)
+
+
 @pytest.mark.parametrize("name, argv, said", [
     ("remote", ["wake", "10"], "no second CPU"),
     ("remote", ["wake", "0"], "usage:"),
+    ("scaling", ["0"], "usage:"),
 ])
 def test_what_makes_no_sense_is_refused(guest, program, name, argv, said):
     result = guest([name, *argv], files=[program(name)], smp=1, may_fail=True)

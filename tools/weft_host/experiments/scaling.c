@@ -1,0 +1,153 @@
+/*
+ * scaling - how operations of threads that have nothing in common spread over the CPUs.
+ *
+ * scaling MICROSECONDS
+ *
+ * create  a thread a CPU creates a thread and joins it
+ * yield   two threads a CPU yield
+ * wake    a pair of threads a CPU: each wakes its partner by a semaphore and blocks, twice an operation
+ *
+ * All threads of a kind are unbound.  They make operations until the time is over, and look at the clock
+ * after each BATCH.  A BATCH counts if it ends in the time that is measured.  That time begins BEFORE_NS after the
+ * barrier has let the first thread pass, because the barrier wakes the threads one after the other.
+ *
+ * One line of results for each kind.  cpu_ns is the time of all CPUs by the operations of all threads: it
+ * stays the same if twice as many CPUs make twice as many operations.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <weft/abi.h>
+#include "sample.h"
+
+#define MAX_THREADS (2 * WEFT_MAXCPU)
+#define BATCH 4             /* operations from one look at the clock to the next */
+#define BEFORE_NS 1000000ll /* 64 threads need half of it */
+
+static struct worker {
+	_Alignas(64) pthread_t thread;
+	sem_t turn;
+	struct worker *partner; /* the thread that it wakes */
+	long operations;
+	bool over; /* of a pair: written by the thread that counts, before it wakes its partner */
+} workers[MAX_THREADS];
+
+static pthread_barrier_t all_here;
+static int64_t length, begins; /* begins: 0 until a thread has passed the barrier; atomic */
+static void (*operation)(struct worker *w);
+
+static void *nothing(void *unused)
+{
+	return NULL;
+}
+
+static void create(struct worker *w)
+{
+	pthread_t thread;
+
+	must(pthread_create(&thread, NULL, nothing, NULL), "pthread_create");
+	must(pthread_join(thread, NULL), "pthread_join");
+}
+
+static void yield(struct worker *w)
+{
+	sched_yield();
+}
+
+static void wake(struct worker *w)
+{
+	sem_post(&w->partner->turn);
+	sem_wait(&w->turn);
+}
+
+/* The first thread that returns from the barrier sets the time.  A thread that loses its CPU before the exchange
+ * does not hold it up. */
+static void await_all(void)
+{
+	int64_t unset = 0;
+
+	pthread_barrier_wait(&all_here);
+	__atomic_compare_exchange_n(&begins, &unset, gethrtime() + BEFORE_NS, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
+static void *measured(void *arg)
+{
+	struct worker *w = arg;
+	int64_t now;
+
+	await_all();
+	for (;;) {
+		for (int i = 0; i < BATCH; i++)
+			operation(w);
+		now = gethrtime();
+		if (now > begins + length)
+			break;
+		if (now >= begins)
+			w->operations += BATCH;
+	}
+	if (w->partner != NULL) {
+		w->over = true;
+		sem_post(&w->partner->turn);
+	}
+	return NULL;
+}
+
+static void *answers(void *arg)
+{
+	struct worker *w = arg;
+
+	await_all();
+	for (;;) {
+		sem_wait(&w->turn);
+		if (w->partner->over)
+			return NULL;
+		sem_post(&w->partner->turn);
+	}
+}
+
+static void run(const char *kind, void (*what)(struct worker *w), unsigned each, bool pairs)
+{
+	unsigned threads = each * __ncpu, measure = pairs ? __ncpu : threads;
+	long operations = 0;
+
+	operation = what;
+	begins = 0;
+	memset(workers, 0, sizeof(workers));
+	must(pthread_barrier_init(&all_here, NULL, threads), "pthread_barrier_init");
+	for (unsigned i = 0; i < threads; i++) {
+		struct worker *w = &workers[i];
+
+		sem_init(&w->turn, 0, 0);
+		if (pairs)
+			w->partner = &workers[(i + __ncpu) % threads];
+	}
+	for (unsigned i = 0; i < threads; i++)
+		must(pthread_create(&workers[i].thread, NULL, i < measure ? measured : answers,
+				    &workers[i]),
+		     "pthread_create");
+	for (unsigned i = 0; i < threads; i++)
+		must(pthread_join(workers[i].thread, NULL), "pthread_join");
+	for (unsigned i = 0; i < measure; i++)
+		operations += workers[i].operations;
+	if (operations == 0) {
+		fprintf(stderr, "scaling: no %s in %lld ns\n", kind, (long long)length);
+		exit(1);
+	}
+	printf("result kind=%s cpu_ns=%.1f\n", kind, (double)length * __ncpu / operations);
+}
+
+int main(int argc, char **argv)
+{
+	length = argc == 2 ? atol(argv[1]) * 1000 : 0;
+	if (length < 1) {
+		fputs("usage: scaling MICROSECONDS\n", stderr);
+		return 2;
+	}
+	must(pthread_setconcurrency(__ncpu), "pthread_setconcurrency");
+	run("create", create, 1, false);
+	run("yield", yield, 2, false);
+	run("wake", wake, 2, true);
+	return 0;
+}
