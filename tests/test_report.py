@@ -320,7 +320,7 @@ def test_the_summary_begins_with_pictures(pages):
     assert text.partition("<table")[0].count("<svg") == 5 == text.count("<svg")
     chosen = [one.paper for one in experiment.all_experiments().values()
               for view in one.plots if "summary" in view]
-    assert sorted(chosen) == sorted(set(experiment.papers()) - {"weft"})
+    assert sorted(chosen) == sorted(set(experiment.papers()) - {"since-then", "weft"})
 
 
 def test_the_summary_says_what_was_measured(pages, source):

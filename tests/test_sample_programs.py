@@ -31,6 +31,14 @@ def test_quantiles_are_in_their_order():
         assert 0 < row["least_ns"] <= row["median_ns"] <= row["p999_ns"] <= row["most_ns"]
 
 
+def test_latencies_are_in_their_order_and_the_cpus_busy():
+    """No request is faster than its computation, and the CPUs take at least that of all requests."""
+    work, measured_ns, cpus = 20_000, 12_000_000, 8
+    for row in baseline.read_rows("since-echo"):
+        assert work < row["median_ns"] <= row["p99_ns"] <= row["p999_ns"]
+        assert row["busy"] / 100 * measured_ns * cpus > row["requests"] * work
+
+
 def test_the_time_of_an_operation_is_of_all_cpus(guest, program):
     """A yield of one thread of a CPU's two takes a CPU what the experiment micro says of such a pair."""
     rows = baseline.read_rows("micro")
@@ -46,6 +54,13 @@ def test_the_time_of_an_operation_is_of_all_cpus(guest, program):
     ("remote", ["wake", "10"], "no second CPU"),
     ("remote", ["wake", "0"], "usage:"),
     ("scaling", ["0"], "usage:"),
+    ("contend", ["0", "1"], "usage:"),
+    ("passedby", ["1"], "usage:"),
+    ("idlepool", ["sleep", "1"], "usage:"),
+    ("blocked", ["-1", "1"], "usage:"),
+    ("objects", ["7", "1"], "usage:"),
+    ("swamp", ["0", "1"], "usage:"),
+    ("pipeserver", ["1", "1000", "1", "100"], "usage:"),
 ])
 def test_what_makes_no_sense_is_refused(guest, program, name, argv, said):
     result = guest([name, *argv], files=[program(name)], smp=1, may_fail=True)
