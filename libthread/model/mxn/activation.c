@@ -159,8 +159,8 @@ static void activation_scheduler(struct thread *self)
 	for (;;) {
 		struct thread *next;
 
-		if (unlikely(!__pool_ready))
-			__services_start();
+		if (unlikely(!__pool_ready)) /* the first thread blocks before it has created another */
+			__pool_make_ready();
 		schedlock();
 		next = self->partner;
 		self->partner = NULL;
