@@ -1,7 +1,7 @@
-"""Compiles the class library and the test programs with javac, and puts the class files beside their sources:
+"""Compiles the class library and the programs with javac, and puts the class files beside their sources:
 
     java/classes.py          writes them (javac of JDK 9 to 19; the kept ones are of JDK 17)
-    java/classes.py FOLDER   writes them into FOLDER/lib and FOLDER/tests
+    java/classes.py FOLDER   writes them into FOLDER/lib, FOLDER/bench and FOLDER/tests
 
 Only these are needed to build and to test; a test compares them where there is the same javac."""
 
@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent
+PROGRAMS = ["bench", "tests"]
 OPTIONS = ["-Xlint:-options", "-XDstringConcat=inline", "-g:source,lines", "-encoding", "UTF-8"]
 
 
@@ -20,13 +21,14 @@ def sources(folder):
 
 
 def compile_all(where):
-    """The library is compiled against itself, and the tests as a user does it."""
-    lib, tests = where / "lib", where / "tests"
-    for folder in (lib, tests):
-        folder.mkdir(parents=True)
+    """The library is compiled against itself, and the programs as a user does it."""
+    lib = where / "lib"
+    lib.mkdir(parents=True)
     own = ["-source", "8", "-target", "8", "-bootclasspath", str(lib)]
     subprocess.run(["javac", *OPTIONS, *own, "-d", lib, *sources(TOP / "lib")], check=True)
-    subprocess.run(["javac", *OPTIONS, "--release", "8", "-d", tests, *sources(TOP / "tests")], check=True)
+    for part in PROGRAMS:
+        (where / part).mkdir()
+        subprocess.run(["javac", *OPTIONS, "--release", "8", "-d", where / part, *sources(TOP / part)], check=True)
 
 
 def main():
@@ -35,7 +37,7 @@ def main():
         return
     with tempfile.TemporaryDirectory() as folder:
         compile_all(Path(folder))
-        for part in ("lib", "tests"):
+        for part in ("lib", *PROGRAMS):
             for old in (TOP / part).rglob("*.class"):
                 old.unlink()
             shutil.copytree(Path(folder) / part, TOP / part, dirs_exist_ok=True)
