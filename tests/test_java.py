@@ -14,6 +14,7 @@ import pytest
 from conftest import MODELS, TOP
 
 PROGRAMS, LIBRARY = TOP / "java/tests", TOP / "java/lib"
+NT = {"model": "lwp", "options": ["-Xnt"]}
 JDK = "17."  # that of the kept class files (java/classes.py)
 
 
@@ -52,10 +53,10 @@ def test_programs(java, name):
     assert (result.status, result.output) == (0, expected(name))
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_threads(java, model):
-    """synchronized, wait, notify, interrupt, join, sleep, daemons: the same class files in each model."""
-    result = java("Threads", model=model, smp=2)
+@pytest.mark.parametrize("how", [*({"model": model} for model in MODELS), NT], ids=[*MODELS, "nt"])
+def test_threads(java, how):
+    """synchronized, wait, notify, interrupt, join, sleep, daemons: the same class files in each model, and over NT."""
+    result = java("Threads", smp=2, **how)
     assert (result.status, result.output) == (0, expected("Threads"))
 
 
@@ -65,6 +66,27 @@ def test_torture(java, seeds, model):
     for seed in range(seeds):
         result = java("Torture", seed, 8, 8, options=["-Xmx2m"], model=model, smp=4, seed=seed)
         assert (result.status, result.output) == (0, "ended 8 failures 0 money 5000 permits 2\n"), f"seed {seed}"
+
+
+def test_torture_over_nt(java):
+    result = java("Torture", 1, 8, 8, smp=4, model="lwp", options=["-Xmx2m", "-Xnt"])
+    assert (result.status, result.output) == (0, "ended 8 failures 0 money 5000 permits 2\n")
+
+
+@pytest.mark.parametrize("how, case", [({"model": "n1"}, ["linear"]), (NT, ["threads"]), (NT, ["-t", 10, "stress"]),
+                                       ({"model": "mxn"}, ["-t", 10, "-own", "stress"])],
+                         ids=["linear", "threads", "stress", "own"])
+def test_oscmp(guest, how, case):
+    """The programs check their results; here, that they print what an experiment reads, and that times add up."""
+    result = guest(["java", *how.get("options", []), "-cp", "/bin/bench.jar", "Oscmp", "-n", "1", "-i", "2000", "-e", "20",
+                    "-f", "1", *map(str, case)], smp=4, timing="exact", model=how["model"])
+    line = re.fullmatch(r"result case=(\w+) iteration=0 iteration_ns=(\d+) counter_ns=(\d+) equation_ns=(\d+) "
+                        r"file_ns=(\d+)\n", result.output)
+    assert line and line[1] == case[-1], result.output
+    whole, *parts = map(int, line.groups()[1:])
+    assert max(parts) < whole
+    if case == ["linear"]:
+        assert sum(parts) < whole < sum(parts) * 1.05
 
 
 def test_collector_under_a_hundred_threads(java):
@@ -129,7 +151,7 @@ def test_it_comes_by_itself(weft):
 @WITH_JDK
 def test_kept_class_files_are_those_of_the_sources(tmp_path):
     subprocess.run([sys.executable, TOP / "java/classes.py", tmp_path / "made"], check=True)
-    for part in ("lib", "tests"):
+    for part in ("lib", "bench", "tests"):
         kept, made = ({path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.class")}
                       for folder in (TOP / "java" / part, tmp_path / "made" / part))
         assert kept.keys() == made.keys()

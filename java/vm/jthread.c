@@ -2,7 +2,8 @@
  * jthread.c - Java's threads over the library's, and the native methods of java.lang.Thread.
  *
  * Each is a thread of pthread_create, so that the thread model decides what it is: with LIBTHREAD=n1 a green thread, with
- * lwp a native one. A thread parks on its own condition variable: in Object.wait, and in Thread.sleep.
+ * lwp a native one; with -Xnt it is a thread of NT (sync.h). A thread parks at a place of its own: in Object.wait, and in
+ * Thread.sleep.
  *
  * Another thread finds a struct jthread through the field `vm` of its java.lang.Thread, with world.lock held. The field
  * becomes 0 under the same lock before the struct is freed.
@@ -14,7 +15,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #define C_STACK (256u << 10)
@@ -39,7 +39,6 @@ void root_pop(struct jthread *t, int n)
 struct jthread *jthread_new(size_t stack_size)
 {
 	struct jthread *t = calloc(1, sizeof(*t));
-	pthread_condattr_t monotonic;
 
 	if (t == NULL)
 		return NULL;
@@ -49,64 +48,58 @@ struct jthread *jthread_new(size_t stack_size)
 		free(t);
 		return NULL;
 	}
+	if (!place_init(&t->wake)) {
+		munmap(t->stack, stack_size);
+		free(t);
+		return NULL;
+	}
 	t->stack_size = stack_size;
 	t->stack_end = t->stack + stack_size / sizeof(union slot);
 	t->id = atomic_fetch_add(&last_id, 1) + 1;
-	pthread_mutex_init(&t->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&t->wake, &monotonic);
+	lock_init(&t->lock);
 	return t;
 }
 
 static void jthread_free(struct jthread *t)
 {
 	munmap(t->stack, t->stack_size);
-	pthread_cond_destroy(&t->wake);
-	pthread_mutex_destroy(&t->lock);
+	place_destroy(&t->wake);
+	lock_destroy(&t->lock);
 	free(t);
 }
 
 /*
- * Blocks until another thread wakes or interrupts the caller, or for ns nanoseconds if that is not negative. False: the
- * time is over. The caller is in a safe region.
+ * Blocks until another thread wakes or interrupts the caller, or for ns nanoseconds if that is not negative. The caller
+ * is in a safe region.
  */
-bool jthread_park(struct jthread *t, int64_t ns)
+void jthread_park(struct jthread *t, int64_t ns)
 {
-	struct timespec end;
-	int error = 0;
+	int64_t now = sync_now(), end = ns < 0 || ns > NEVER - now ? NEVER : now + ns;
 
-	if (ns >= 0) {
-		clock_gettime(CLOCK_MONOTONIC, &end);
-		end.tv_sec += ns / 1000000000 + (end.tv_nsec + ns % 1000000000) / 1000000000;
-		end.tv_nsec = (end.tv_nsec + ns % 1000000000) % 1000000000;
-	}
-	pthread_mutex_lock(&t->lock);
-	while (!t->notified && !t->interrupted && error != ETIMEDOUT)
-		error = ns < 0 ? pthread_cond_wait(&t->wake, &t->lock)
-			       : pthread_cond_timedwait(&t->wake, &t->lock, &end);
-	pthread_mutex_unlock(&t->lock);
-	return error != ETIMEDOUT;
+	lock_acquire(&t->lock);
+	while (!t->notified && !t->interrupted && place_wait(&t->wake, &t->lock, end))
+		;
+	lock_release(&t->lock);
 }
 
 /* Object.notify, for a thread that the caller has taken out of the monitor's list. */
 void jthread_wake(struct jthread *t)
 {
-	pthread_mutex_lock(&t->lock);
+	lock_acquire(&t->lock);
 	t->notified = true;
-	pthread_cond_signal(&t->wake);
-	pthread_mutex_unlock(&t->lock);
+	place_wake(&t->wake);
+	lock_release(&t->lock);
 }
 
 bool jthread_interrupted(struct jthread *t, bool clear)
 {
 	bool was;
 
-	pthread_mutex_lock(&t->lock);
+	lock_acquire(&t->lock);
 	was = t->interrupted;
 	if (clear)
 		t->interrupted = false;
-	pthread_mutex_unlock(&t->lock);
+	lock_release(&t->lock);
 	return was;
 }
 
@@ -169,8 +162,6 @@ static void thread_start(struct jthread *self, union slot *args, union slot *res
 	struct object *o = args[0].a;
 	bool daemon = o->fields[known.thread_daemon->slot].i != 0;
 	struct jthread *t = jthread_new(java_stack_size);
-	pthread_attr_t attributes;
-	pthread_t id;
 	int error = ENOMEM;
 
 	if (t != NULL) {
@@ -178,17 +169,13 @@ static void thread_start(struct jthread *self, union slot *args, union slot *res
 		t->alive = true;
 		o->fields[known.thread_vm->slot].p = t;
 		jthread_add(t, daemon);
-		pthread_attr_init(&attributes);
-		pthread_attr_setstacksize(&attributes, C_STACK);
-		pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 		world_leave(self);
-		error = pthread_create(&id, &attributes, jthread_main, t);
+		error = sync_thread(jthread_main, t, C_STACK);
 		if (error != 0) {
 			jthread_remove(t, daemon);
 			jthread_free(t);
 		}
 		world_enter(self);
-		pthread_attr_destroy(&attributes);
 	}
 	if (error != 0)
 		throw_new(self, "java/lang/OutOfMemoryError",
@@ -266,10 +253,10 @@ static void thread_interrupt(struct jthread *t, union slot *args, union slot *re
 	pthread_mutex_lock(&world.lock);
 	o = args[0].a->fields[known.thread_vm->slot].p;
 	if (o != NULL) {
-		pthread_mutex_lock(&o->lock);
+		lock_acquire(&o->lock);
 		o->interrupted = true;
-		pthread_cond_signal(&o->wake);
-		pthread_mutex_unlock(&o->lock);
+		place_wake(&o->wake);
+		lock_release(&o->lock);
 	}
 	pthread_mutex_unlock(&world.lock);
 }

@@ -19,9 +19,9 @@ static void usage(const char *problem, const char *what)
 {
 	fprintf(stderr,
 		"java: %s%s\n"
-		"usage: java [-Xmx16m] [-Xss512k] [-Xverify:all] [-cp PATH[:PATH...]] CLASS "
+		"usage: java [-Xmx16m] [-Xss512k] [-Xverify:all] [-Xnt] [-cp PATH[:PATH...]] CLASS "
 		"[ARG...]\n"
-		"       java [-Xmx16m] [-Xss512k] [-Xverify:all] -jar FILE.jar [ARG...]\n"
+		"       java [-Xmx16m] [-Xss512k] [-Xverify:all] [-Xnt] -jar FILE.jar [ARG...]\n"
 		"PATH is a directory with class files, or a jar file; without -cp, the current "
 		"directory.\n",
 		problem, what);
@@ -59,6 +59,8 @@ static void options_read(struct options *o, char **argv)
 			java_stack_size = option_size(*argv, *argv + 4, 32u << 10);
 		else if (strcmp(*argv, "-Xverify:all") == 0)
 			verify_all = true;
+		else if (strcmp(*argv, "-Xnt") == 0 && sync_use_nt())
+			;
 		else
 			usage("unknown option ", *argv);
 	}

@@ -9,6 +9,7 @@
  *
  * A monitor is thin until two threads want it at once, or a thread waits in it; it then stays fat while the object lives.
  * A fat monitor is the library's mutex, held while a thread is inside, and so shows what the thread model's mutex does.
+ * With -Xnt it is a critical section (sync.h).
  * The struct monitor of an object is found in a table, so that all threads which want to make it fat take the same.
  *
  * *Race:* the owner of a thin monitor exits, while a waiter decides to sleep.
@@ -37,8 +38,8 @@
 struct monitor {
 	struct monitor *next; /* in the table */
 	struct object *object;
-	pthread_mutex_t mutex;
-	pthread_cond_t freed; /* a thin monitor has become free */
+	struct lock mutex;
+	struct place freed; /* a thin monitor has become free */
 	_Atomic(struct jthread *)
 		owner; /* a thread that reads its own address there has written it */
 	uint64_t count;
@@ -48,6 +49,22 @@ struct monitor {
 static pthread_mutex_t monitor_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct monitor *monitors[BUCKETS];
 
+static struct monitor *monitor_new(struct object *o)
+{
+	struct monitor *m = calloc(1, sizeof(*m));
+
+	if (m == NULL)
+		return NULL;
+	if (!place_init(&m->freed)) {
+		free(m);
+		return NULL;
+	}
+	lock_init(&m->mutex);
+	m->object = o;
+	m->last = &m->first;
+	return m;
+}
+
 /* The monitor of an object, which is made if need be. NULL: OutOfMemoryError. */
 static struct monitor *monitor_of(struct jthread *t, struct object *o)
 {
@@ -56,11 +73,7 @@ static struct monitor *monitor_of(struct jthread *t, struct object *o)
 	pthread_mutex_lock(&monitor_lock);
 	for (m = *head; m != NULL && m->object != o; m = m->next)
 		;
-	if (m == NULL && (m = calloc(1, sizeof(*m))) != NULL) {
-		m->object = o;
-		m->last = &m->first;
-		pthread_mutex_init(&m->mutex, NULL);
-		pthread_cond_init(&m->freed, NULL);
+	if (m == NULL && (m = monitor_new(o)) != NULL) {
 		m->next = *head;
 		*head = m;
 	}
@@ -77,10 +90,10 @@ static struct monitor *monitor_fat(uint64_t word)
 
 static void monitor_lock_mutex(struct jthread *t, struct monitor *m)
 {
-	if (pthread_mutex_trylock(&m->mutex) == 0)
+	if (lock_try(&m->mutex))
 		return;
 	world_leave(t);
-	pthread_mutex_lock(&m->mutex);
+	lock_acquire(&m->mutex);
 	world_enter(t);
 }
 
@@ -100,7 +113,7 @@ static struct monitor *monitor_inflate(struct jthread *t, struct object *o)
 	m->count = (atomic_load(&o->lock) & COUNT_MASK) / COUNT_ONE + 1;
 	/* A waiter sets CONTENDED with the mutex held. The caller holds it, so the word does not change. */
 	atomic_store_explicit(&o->lock, (uintptr_t)m | FAT, memory_order_release);
-	pthread_cond_broadcast(&m->freed);
+	place_wake(&m->freed);
 	return m;
 }
 
@@ -126,7 +139,7 @@ static void monitor_enter_slow(struct jthread *t, struct object *o)
 				break;
 		} else if (atomic_compare_exchange_strong(&o->lock, &word, word | CONTENDED)) {
 			world_leave(t);
-			pthread_cond_wait(&m->freed, &m->mutex);
+			place_wait(&m->freed, &m->mutex, NEVER);
 			world_enter(t);
 		}
 	}
@@ -172,8 +185,8 @@ static void monitor_free_contended(struct jthread *t, struct object *o)
 
 	monitor_lock_mutex(t, m);
 	atomic_store_explicit(&o->lock, 0, memory_order_release);
-	pthread_cond_broadcast(&m->freed);
-	pthread_mutex_unlock(&m->mutex);
+	place_wake(&m->freed);
+	lock_release(&m->mutex);
 }
 
 /* False: the thread is not the owner. */
@@ -200,7 +213,7 @@ bool monitor_exit(struct jthread *t, struct object *o)
 	m = monitor_fat(word);
 	if (--m->count == 0) {
 		atomic_store_explicit(&m->owner, NULL, memory_order_relaxed);
-		pthread_mutex_unlock(&m->mutex);
+		lock_release(&m->mutex);
 	}
 	return true;
 }
@@ -240,9 +253,9 @@ void monitor_wait(struct jthread *t, struct object *o, int64_t ns)
 	m->last = &t->next_waiter;
 	atomic_store_explicit(&m->owner, NULL, memory_order_relaxed);
 	world_leave(t);
-	pthread_mutex_unlock(&m->mutex);
+	lock_release(&m->mutex);
 	jthread_park(t, ns);
-	pthread_mutex_lock(&m->mutex);
+	lock_acquire(&m->mutex);
 	if (!t->notified)
 		monitor_unlist(m, t);
 	atomic_store_explicit(&m->owner, t, memory_order_relaxed);
@@ -288,8 +301,8 @@ void monitor_sweep(bool (*is_alive)(struct object *))
 				continue;
 			}
 			*p = m->next;
-			pthread_cond_destroy(&m->freed);
-			pthread_mutex_destroy(&m->mutex);
+			place_destroy(&m->freed);
+			lock_destroy(&m->mutex);
 			free(m);
 		}
 	}

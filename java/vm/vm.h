@@ -23,6 +23,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "sync.h"
 
 struct class;
 struct frame;
@@ -298,8 +299,8 @@ struct jthread {
 	int n_roots;
 	struct object *roots[MAX_ROOTS]; /* what C functions have at hand */
 	void *free[N_SIZES];             /* cells for allocation: heap.c */
-	pthread_mutex_t lock;            /* of the members below */
-	pthread_cond_t wake;
+	struct lock lock;                /* of the members below */
+	struct place wake;
 	bool interrupted, notified;
 	struct jthread *next_waiter; /* the lock of the monitor */
 	_Atomic bool
@@ -343,7 +344,7 @@ void monitor_wait(struct jthread *t, struct object *object,
 		  int64_t ns); /* ns < 0: without an end */
 void monitor_notify(struct jthread *t, struct object *object, bool all);
 void monitor_sweep(bool (*is_alive)(struct object *));
-bool jthread_park(struct jthread *t, int64_t ns);
+void jthread_park(struct jthread *t, int64_t ns);
 void jthread_wake(struct jthread *t);
 bool jthread_interrupted(struct jthread *t, bool clear);
 
