@@ -13,7 +13,7 @@
  * An increment takes 23.6 ns in the paper's Java, and 0.08 ns in its C. Only boxed counters take so long: the counter, its
  * index and the temporary value are Long, and an increment makes three objects.
  *
- * Under stress -t threads (100) share the increments. The paper's text says that one thread at a time increments the
+ * Under stress -t threads (100) share the increments. The paper's text says that a single thread at a time increments the
  * counter: each thread enters the counter's monitor once, for its whole share, as in oscmp.c. With -own each thread has
  * a counter, and enters the monitor of its own object, as the paper's program did. No thread then excludes another.
  * A producer and a consumer hand each value over with wait and notify.
@@ -100,7 +100,7 @@ public class Oscmp {
         new Count(counter, all, all, increments).run();
         new Calculate(equation).run();
         new Replicate(file).run();
-        return all.value;
+        return all.made();
     }
 
     static long threads(Span counter, Span equation, Span file) throws InterruptedException {
@@ -111,7 +111,7 @@ public class Oscmp {
         threads.add(new Thread(new Calculate(equation)));
         threads.add(new Thread(new Replicate(file)));
         run(threads);
-        return all.value;
+        return all.made();
     }
 
     static long stress(Span counter, Span equation, Span file) throws InterruptedException {
@@ -132,8 +132,8 @@ public class Oscmp {
         threads.add(new Thread(new Replicate(file)));
         run(threads);
         for (Count count : counts)
-            made += count.counter.value;
-        return own ? made : all.value;
+            made += count.counter.made();
+        return own ? made : all.made();
     }
 
     static void iterate(int n, String which) throws IOException, InterruptedException {
@@ -229,8 +229,15 @@ class Span {
     }
 }
 
+/* Numbers below 128 would come from the cache of Long, and make no object: so counter and index begin with FIRST. */
 class Counter {
-    Long value = 0L;
+    static final Long FIRST = 1000L;
+
+    Long value = FIRST;
+
+    long made() {
+        return value - FIRST;
+    }
 }
 
 class Count implements Runnable {
@@ -247,9 +254,11 @@ class Count implements Runnable {
     }
 
     public void run() {
+        Long last = Counter.FIRST + share;
+
         span.begin();
         synchronized (lock) {
-            for (Long i = 0L; i < share; i++) {
+            for (Long i = Counter.FIRST; i < last; i++) {
                 Long temp = counter.value;
 
                 temp = temp + 37;

@@ -43,11 +43,12 @@ public class BufferedReader extends Reader {
 
 	public synchronized String readLine() throws IOException {
 		StringBuilder line = null;
+		char[] c = chars;
 
 		newline();
 		while (fill()) {
-			int i = at;
-			while (i < end && chars[i] != '\n' && chars[i] != '\r')
+			int i = at, last = end;
+			while (i < last && c[i] != '\n' && c[i] != '\r')
 				i++;
 			if (line == null)
 				line = new StringBuilder();

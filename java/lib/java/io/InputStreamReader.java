@@ -46,10 +46,26 @@ public class InputStreamReader extends Reader {
 		return 0xd7c0 + (c >> 10);
 	}
 
+	/* As many characters of one byte as come next; how many. */
+	private int ascii(char[] chars, int from, int length) {
+		byte[] b = bytes;
+		int i = at, last = Math.min(end, at + length);
+
+		while (i < last && b[i] >= 0)
+			chars[from++] = (char)b[i++];
+		length = i - at;
+		at = i;
+		return length;
+	}
+
 	public synchronized int read(char[] chars, int from, int length) throws IOException {
 		int n = 0, c;
 
 		while (n < length) {
+			if (second == 0)
+				n += ascii(chars, from + n, length - n);
+			if (n == length)
+				break;
 			if (n > 0 && at == end && second == 0) /* do not wait for more than there is */
 				break;
 			c = unit();

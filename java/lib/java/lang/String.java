@@ -72,10 +72,15 @@ public final class String implements Comparable<String>, CharSequence, java.io.S
 
 	/* In UTF-8. */
 	public byte[] getBytes() {
-		byte[] b = new byte[value.length];
+		char[] c = value;
+		byte[] b = new byte[c.length];
 		int k = 0;
 
-		for (int i = 0; i < value.length; i++) {
+		while (k < c.length && c[k] < 0x80)
+			b[k] = (byte)c[k++];
+		if (k == c.length)
+			return b;
+		for (int i = k; i < value.length; i++) {
 			int x = value[i];
 			if (b.length - k < 4)
 				b = java.util.Arrays.copyOf(b, k + 4 + (value.length - i) * 3);
