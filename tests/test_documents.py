@@ -89,7 +89,7 @@ def test_what_a_claim_is_about_is_made_anew(source):
 
 @pytest.mark.parametrize("text, why", [
     ("so 1<!-- claim nowhere -->", "no claim 'nowhere'"),
-    ("so 1<!-- claim os-linear-java -->", "no 'value'"),
+    ("so 1<!-- claim os-advantages -->", "no 'value'"),
     ("so 1<!-- claim nt-burst-half-better at threads=64 -->", "no figures of 64 threads"),
     ("so 1<!-- claim pp-latency-cross: far / near -->", "no 'far'"),
     ("so x<!-- claim pp-half -->", "it follows no number"),

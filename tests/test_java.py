@@ -55,7 +55,7 @@ def test_programs(java, name):
 
 @pytest.mark.parametrize("how", [*({"model": model} for model in MODELS), NT], ids=[*MODELS, "nt"])
 def test_threads(java, how):
-    """synchronized, wait, notify, interrupt, join, sleep, daemons: the same class files in each model, and over NT."""
+    """synchronized, wait, notify, interrupt, join, sleep, daemons: the same class files in each model and NT."""
     result = java("Threads", smp=2, **how)
     assert (result.status, result.output) == (0, expected("Threads"))
 
@@ -78,8 +78,9 @@ def test_torture_over_nt(java):
                          ids=["linear", "threads", "stress", "own"])
 def test_oscmp(guest, how, case):
     """The programs check their results; here, that they print what an experiment reads, and that times add up."""
-    result = guest(["java", *how.get("options", []), "-cp", "/bin/bench.jar", "Oscmp", "-n", "1", "-i", "2000", "-e", "20",
-                    "-f", "1", *map(str, case)], smp=4, timing="exact", model=how["model"])
+    arguments = ["Oscmp", "-n", 1, "-i", 2000, "-e", 20, "-f", 1, *case]
+    result = guest(["java", *how.get("options", []), "-cp", "/bin/bench.jar", *map(str, arguments)],
+                   smp=4, timing="exact", model=how["model"])
     line = re.fullmatch(r"result case=(\w+) iteration=0 iteration_ns=(\d+) counter_ns=(\d+) equation_ns=(\d+) "
                         r"file_ns=(\d+)\n", result.output)
     assert line and line[1] == case[-1], result.output

@@ -68,7 +68,7 @@ def _look_for_program(one, machine, programs):
         if why:
             raise UsageError(f"{one.path}: files: {why}: compile it again with `weft cc`, or name its "
                              'sources (build = ["..."])')
-    names = set(guests.values()) | {f"/{name}" for name in programs}
+    names = set(guests.values()) | {f"/{name}" for name in programs} | {guest for _, guest in machine.brought()}
     if one.program not in names and not {f"/bin/{one.program}", f"/host/{one.program}"} & names:
         raise UsageError(f"{one.path}: program: the guest has no {one.program!r}, and 'files' "
                          "does not bring it")
