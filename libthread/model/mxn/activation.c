@@ -159,7 +159,8 @@ static void activation_scheduler(struct thread *self)
 	for (;;) {
 		struct thread *next;
 
-		if (unlikely(!__pool_ready)) /* the first thread blocks before it has created another */
+		/* The first thread may block before it has created another. */
+		if (unlikely(!__pool_ready))
 			__pool_make_ready();
 		schedlock();
 		next = self->partner;
