@@ -191,7 +191,9 @@ def test_a_shell_on_a_terminal():
     shell.send("A=5 env\r")
     shell.expect_exact("A=5\r\n")
     shell.expect_exact("$ ")
-    shell.send("cat\r")
+    # What is typed before the shell has left its raw mode is not echoed, so the command says when it runs.
+    shell.send("echo runs; cat\r")
+    shell.expect_exact("runs\r\n")
     shell.send("typed\r")
     shell.expect("typed\r\n.*typed\r\n")
     shell.send("\x03")
