@@ -4,9 +4,9 @@ For each wrong solution and each test the share of runs that fail, of so many, g
 interval a lower bound on the probability that a run fails.  From it follow the probability that a set of runs
 catches the mistake, and how many runs are wanted for a probability of 0.999.
 
-A run that fails mostly ends at its limit, so it is dear.  The measurement looks at the bound after a quarter and after
-half of the runs, and ends when it is good enough.  Each look has a third of the doubt (Bonferroni), so that the
-bounds of all looks hold together.
+A run that fails mostly ends at its limit, so it is dear.  The measurement looks at the bound after a quarter and
+after half of the runs, and ends when it is good enough.  Each look has a third of the doubt (Bonferroni), so that
+the bounds of all looks hold together.
 """
 
 import math

@@ -27,7 +27,8 @@ def kind(got: float, most: float) -> str:
 
 def page(template: str, **facts: Any) -> str:
     """A page of templates/."""
-    return _environment().get_template(template).render(facts)
+    text: str = _environment().get_template(template).render(facts)
+    return text
 
 
 def render(grade: Grade | Broken, hidden: bool = False) -> str:
