@@ -5,6 +5,7 @@ import json
 import math
 import os
 import re
+import subprocess
 from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -16,7 +17,7 @@ from junitparser import Error, Failure, JUnitXml
 from webpages import Page
 from weft_host.machine import UsageError
 from weft_host.paths import TOP
-from weft_lab import clean, files, formats
+from weft_lab import clean, files, formats, lab
 from weft_lab.formats import classroom50, gradescope, junit, text
 from weft_lab.grade import Broken, Grade
 from weft_lab.grade import TestResult as Result  # no test of pytest
@@ -206,6 +207,18 @@ def test_classroom50_counts_whole_points(points, whole):
 def test_classroom50_has_no_parts_of_points():
     with pytest.raises(UsageError, match=r"speed has 2.5 points"):
         classroom50.render(replace(GRADE, tests=(replace(SPEED, most=2.5),)), submission())
+    park = lab.find("park")
+    classroom50.check(park)
+    half = replace(park, tests=(*park.tests[1:], replace(park.tests[0], hidden_points=0.5)))
+    with pytest.raises(UsageError, match=r"permit has 0.5 points"):
+        classroom50.check(half)
+
+
+def test_classroom50_s_variables_are_wanted_before_the_grading(tmp_path):
+    done = subprocess.run([TOP / "tools/weft", "grade", "park", "--own", "--no-build",
+                           "--classroom50", tmp_path / "result.json"], capture_output=True, text=True,
+                          env={name: value for name, value in os.environ.items() if name not in ENVIRONMENT})
+    assert "CLASSROOM" in done.stderr and not done.stdout and done.returncode == 2
 
 
 @pytest.mark.parametrize("name", ENVIRONMENT)

@@ -17,6 +17,7 @@ from weft_host.machine import HostError, UsageError
 from weft_host.paths import TOP
 from weft_lab import grading, lab, mac, measure, power, runs
 from weft_lab.build import BuildFailed, build
+from weft_lab.formats import classroom50
 from weft_lab.grade import Broken
 from weft_lab.solution import take_solution
 from weft_trace import events
@@ -93,6 +94,12 @@ def test_the_wrong_solutions(of):
     found = power.wrong_solutions(of)
     assert len(found) >= 12 and len({wrong.kind for wrong in found}) >= 6
     assert all(wrong.kind and wrong.sentence.endswith(".") for wrong in found)
+
+
+@EACH_LAB
+def test_the_points_are_whole(of):
+    """As Classroom 50 wants them."""
+    classroom50.check(of)
 
 
 # --- what a student's code may do ------------------------------------------------------------------

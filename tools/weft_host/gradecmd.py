@@ -121,6 +121,11 @@ def grade(args):
     found = lab.find(args.lab)
     _check(args)
     secret = secret_of(args)
+    submission = None
+    if args.classroom50 or args.package == "classroom50":
+        classroom50.check(found)
+    if args.classroom50:
+        submission = classroom50.Submission.of(os.environ, datetime.now(timezone.utc))
     if args.package:
         autograder = packages.Autograder(found.name, found.folder, secret=secret)
         print(packages.write(args.package, autograder, args.output))
@@ -140,7 +145,7 @@ def grade(args):
             own.mkdir()
             take_solution(found, own)
             folders.append(own)
-        return _each(args, folders, grader)
+        return _each(args, folders, grader, submission)
 
 
 def _tell(line):
@@ -158,26 +163,25 @@ def _class(args, found, grader):
     return course.grade_class(whole, course.executor(args.jobs, args.scheduler, guests.stop))
 
 
-def _each(args, folders, grader):
+def _each(args, folders, grader, submission):
     broken = 0
     for folder in folders:
         graded = grader(folder)
         print(text.render(graded), end="", flush=True)
         broken += isinstance(graded, Broken)
         if not isinstance(graded, Broken):
-            _write(args, graded)
+            _write(args, graded, submission)
     if broken:
         print(f"weft: {counted(broken, 'folder')} could not be graded", file=sys.stderr)
     return STATUS_HOST if broken else 0
 
 
-def _write(args, graded):
-    """The forms that are wanted of the one grade.  Raises HostError, UsageError."""
+def _write(args, graded, submission):
+    """The forms that are wanted of the one grade.  submission: for Classroom 50.  Raises HostError."""
     makes = {
         "html": lambda: formats.html(graded, args.show_hidden),
         "gradescope": lambda: gradescope.render(graded, args.show_hidden),
-        "classroom50": lambda: classroom50.render(
-            graded, classroom50.Submission.of(os.environ, datetime.now(timezone.utc))),
+        "classroom50": lambda: classroom50.render(graded, submission),
         "junit": lambda: junit.render([graded], args.show_hidden),
     }
     for name, make in makes.items():

@@ -19,6 +19,7 @@ from weft_host.machine import UsageError
 
 from ..clean import REASON, clean, detail, line
 from ..grade import Grade, TestResult
+from ..lab import Lab
 
 SCHEMA = "classroom50/result/v1"
 TYPES = ("individual", "group", "team")
@@ -48,6 +49,19 @@ class Submission:
         return cls(names, when)
 
 
+def check(lab: Lab) -> None:
+    """Raises UsageError: a test of the lab has a part of a point."""
+    for test in lab.tests:
+        for points in (test.points, test.hidden_points):
+            _whole(test.name, points)
+
+
+def _whole(name: str, points: float) -> int:
+    if points != round(points):
+        raise UsageError(f"the test {name} has {points} points, and Classroom 50 counts whole points alone")
+    return round(points)
+
+
 def render(grade: Grade, submission: Submission) -> str:
     """JSON.  Raises UsageError: a test of the lab has a part of a point."""
     tests = [_test(test) for test in grade.tests]
@@ -59,9 +73,7 @@ def render(grade: Grade, submission: Submission) -> str:
 
 
 def _test(test: TestResult) -> dict[str, Any]:
-    most = round(test.most)
-    if most != test.most:
-        raise UsageError(f"the test {test.name} has {test.most} points, and Classroom 50 counts whole points alone")
+    most = _whole(test.name, test.most)
     score = most if test.passed else max(min(round(test.points), most - 1), 0)
     found: dict[str, Any] = {"test-name": f"{line(test.name)}: {line(test.title)}", "passed": test.passed,
                              "score": score, "max-score": most, "points": test.points}
