@@ -49,7 +49,6 @@ NATIVE(system_arraycopy)
 {
 	struct object *from = args[0].a, *to = args[2].a;
 	int64_t i = args[1].i, k = args[3].i, n = args[4].i;
-	size_t size;
 
 	REQUIRE(from);
 	REQUIRE(to);
@@ -80,12 +79,7 @@ NATIVE(system_arraycopy)
 		}
 		return;
 	}
-	size = strchr("ZB", from->cls->kind)   ? 1
-	       : strchr("CS", from->cls->kind) ? 2
-	       : strchr("IF", from->cls->kind) ? 4
-					       : 8;
-	memmove((char *)ARRAY(to)->b + (size_t)k * size, (char *)ARRAY(from)->b + (size_t)i * size,
-		(size_t)n * size);
+	array_move(ARRAY(to), (size_t)k, ARRAY(from), (size_t)i, (size_t)n);
 }
 
 /* long currentTimeMillis() */

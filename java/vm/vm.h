@@ -93,6 +93,7 @@ void heap_init(size_t max);
 struct object *heap_object(struct jthread *t, struct class *cls);
 struct array *heap_array(struct jthread *t, struct class *cls, int32_t length);
 struct object *heap_clone(struct jthread *t, struct object *from);
+void array_move(struct array *to, size_t k, const struct array *from, size_t i, size_t n);
 void heap_forget(struct jthread *t);
 void heap_sizes(int64_t *max, int64_t *total, int64_t *free);
 void collect(struct jthread *t);
