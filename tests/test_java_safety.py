@@ -5,6 +5,7 @@ import struct
 import zipfile
 
 import pytest
+from classfile import ABSTRACT, INTERFACE, PUBLIC, ClassFile
 from test_java import PROGRAMS, expected, java  # noqa: F401 (java: a fixture)
 
 GETSTATIC, INVOKESTATIC = b"\xb2", b"\xb8"
@@ -30,8 +31,28 @@ def hostile(guest, tmp_path):
     return run
 
 
+def test_guards(java):  # noqa: F811
+    """What native methods must refuse."""
+    result = java("Guards")
+    assert (result.status, result.output) == (0, expected("Guards"))
+
+
 def test_no_half_of_an_address(java, seeds):  # noqa: F811
     """A copy of references, while another thread reads them."""
     for seed in range(1, seeds + 1):
         result = java("Tear", 150, smp=2, seed=seed, quantum=100)
         assert (result.status, result.output) == (0, "whole\n"), f"seed {seed}"
+
+
+def test_a_number_that_is_none_in_decimal(hostile):
+    """The library's own Double.fixed is public, and its Formatter alone gives it finite numbers."""
+    c = ClassFile("Fixed")
+    out = c.member(9, "java/lang/System", "out", "Ljava/io/PrintStream;")
+    fixed = c.member(10, "java/lang/Double", "fixed", "(DIZ)Ljava/lang/String;")
+    show = c.member(10, "java/io/PrintStream", "println", "(Ljava/lang/String;)V")
+    code = b""
+    for a, b in ((b"\x0e", b"\x0e"), (b"\x0f", b"\x0e")):  # 0.0 / 0.0 and 1.0 / 0.0
+        code += GETSTATIC + index(out) + a + b + b"\x6f\x05\x03" + INVOKESTATIC + index(fixed) + b"\xb6" + index(show)
+    c.method("main", "([Ljava/lang/String;)V", code + b"\xb1")
+    result = hostile({"Fixed": c.bytes()}, "Fixed")
+    assert (result.status, result.output) == (0, "NaN\nInfinity\n")

@@ -17,15 +17,21 @@
 
 #define NATIVE(name) static void name(struct jthread *t, union slot *args, union slot *result)
 
-/* The path in a string, which the caller frees. NULL: t->exception. */
+#define NUL_IN_UTF8 "\xc0\x80" /* string_utf8 */
+
+/* The path in a string, which the caller frees. NULL: t->exception, or no path, because it has a character 0. */
 static char *path_of(struct jthread *t, struct object *string)
 {
 	char *path = NULL;
 
-	if (string == NULL)
+	if (string == NULL) {
 		throw_new(t, "java/lang/NullPointerException", NULL);
-	else if ((path = string_utf8(string)) == NULL)
+	} else if ((path = string_utf8(string)) == NULL) {
 		throw_no_memory(t);
+	} else if (strstr(path, NUL_IN_UTF8) != NULL) {
+		free(path);
+		path = NULL;
+	}
 	return path;
 }
 
@@ -37,6 +43,8 @@ NATIVE(io_open)
 	char *path = path_of(t, args[0].a);
 	int error;
 
+	if (path == NULL && t->exception == NULL)
+		throw_new(t, "java/io/FileNotFoundException", "Invalid file path");
 	if (path == NULL)
 		return;
 	world_leave(t);

@@ -114,7 +114,11 @@ NATIVE(system_getenv)
 
 	REQUIRE(args[0].a);
 	name = string_utf8(args[0].a);
-	value = name == NULL ? NULL : getenv(name);
+	if (name == NULL) {
+		throw_no_memory(t);
+		return;
+	}
+	value = getenv(name);
 	free(name);
 	result->a = value == NULL ? NULL : string_new(t, value, strlen(value));
 }
@@ -124,13 +128,13 @@ NATIVE(runtime_gc)
 	collect(t);
 }
 
-/* long memory0(int what): 0 maximum, 1 total, 2 free */
+/* long memory0(int what) of Runtime: 0 maximum, 1 total, 2 free */
 NATIVE(runtime_memory)
 {
 	int64_t size[3];
 
 	heap_sizes(&size[0], &size[1], &size[2]);
-	result->j = size[args[0].i & 1 ? 1 : args[0].i == 2 ? 2 : 0];
+	result->j = size[args[1].i == 1 || args[1].i == 2 ? args[1].i : 0];
 }
 
 NATIVE(runtime_processors)
@@ -227,14 +231,27 @@ NATIVE(class_for_name)
 		result->a = class_mirror(t, c);
 }
 
-/* Object newInstance0() of Class: by the constructor without arguments; null if there is none */
+/*
+ * Object newInstance0() of Class: by the constructor without arguments; null if there is none. The caller of newInstance()
+ * must have access to it: a Class that its private constructor alone has made stands for no class.
+ */
 NATIVE(class_new_instance)
 {
+	const struct class *caller = t->frame->caller->caller->method->cls;
 	struct class *c = class_of_mirror(args[0].a);
 	struct method *init = class_declared(c, known.init, known.void_desc);
 	union slot self[1], none;
 
-	if (init == NULL || (c->access & (ACC_ABSTRACT | ACC_INTERFACE)) || !class_initialize(t, c))
+	if (init == NULL || (c->access & (ACC_ABSTRACT | ACC_INTERFACE)))
+		return;
+	if (!access_is_allowed(caller, c, c->access & ACC_PUBLIC) ||
+	    !access_is_allowed(caller, c, init->access)) {
+		throw_new(t, "java/lang/IllegalAccessException",
+			  "%s may not call the constructor of %s", caller->name->text,
+			  c->name->text);
+		return;
+	}
+	if (!class_initialize(t, c))
 		return;
 	self[0].a = heap_object(t, c);
 	if (self[0].a == NULL)
@@ -395,7 +412,10 @@ NATIVE(double_fixed)
 	char text[400];
 	int digits = args[2].i < 0 ? 6 : args[2].i > 60 ? 60 : args[2].i;
 
-	decimal_fixed(args[0].d, digits, args[3].i == 'e', text);
+	if (!isfinite(args[0].d))
+		decimal_text(args[0].d, false, text);
+	else
+		decimal_fixed(args[0].d, digits, args[3].i == 'e', text);
 	result->a = string_new(t, text, strlen(text));
 }
 

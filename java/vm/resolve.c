@@ -17,7 +17,8 @@ static bool class_in_package_of(const struct class *a, const struct class *b)
 	return n == k && memcmp(a->name->text, b->name->text, n) == 0;
 }
 
-static bool access_is_allowed(const struct class *from, const struct class *owner, uint16_t access)
+/* Whether code of the class `from` may use a member of `owner`, or `owner` itself, that has these flags. */
+bool access_is_allowed(const struct class *from, const struct class *owner, uint16_t access)
 {
 	if ((access & ACC_PUBLIC) || from == owner || owner->element != NULL || from->trusted)
 		return true;

@@ -89,7 +89,10 @@ static struct array *string_units(const struct object *string)
 	return ARRAY(string->fields[known.string_value->slot].a);
 }
 
-/* The string in UTF-8, which the caller frees. NULL: no memory. */
+/*
+ * The string in UTF-8, which the caller frees. NULL: no memory. A character 0 becomes two bytes, as in class files, so that
+ * the text does not end there.
+ */
 char *string_utf8(const struct object *string)
 {
 	struct array *value = string_units(string);
@@ -107,7 +110,7 @@ char *string_utf8(const struct object *string)
 			*to++ = (char)(0x80 | (c >> 12 & 0x3f));
 			*to++ = (char)(0x80 | (c >> 6 & 0x3f));
 			*to++ = (char)(0x80 | (c & 0x3f));
-		} else if (c < 0x80) {
+		} else if (c < 0x80 && c != 0) {
 			*to++ = (char)c;
 		} else if (c < 0x800) {
 			*to++ = (char)(0xc0 | c >> 6);

@@ -241,6 +241,7 @@ struct field *resolve_field(struct jthread *t, struct class *from, uint16_t inde
 struct method *resolve_method(struct jthread *t, struct class *from, uint16_t index);
 struct object *resolve_string(struct jthread *t, struct class *from, uint16_t index);
 struct method *method_of_interface(struct class *cls, struct method *m);
+bool access_is_allowed(const struct class *from, const struct class *owner, uint16_t access);
 bool text_is_utf8(const uint8_t *s, uint32_t length);
 bool name_is_unqualified(const struct symbol *s, bool method);
 bool name_is_class(const struct symbol *s);

@@ -63,6 +63,11 @@ public class Thread implements Runnable {
 
 	public final native boolean isAlive();
 
+	/* A copy would have the machine's thread too, which ends with this one. */
+	protected Object clone() throws CloneNotSupportedException {
+		throw new CloneNotSupportedException();
+	}
+
 	public native void interrupt();
 
 	public static native boolean holdsLock(Object o);
