@@ -56,3 +56,31 @@ def test_a_number_that_is_none_in_decimal(hostile):
     c.method("main", "([Ljava/lang/String;)V", code + b"\xb1")
     result = hostile({"Fixed": c.bytes()}, "Fixed")
     assert (result.status, result.output) == (0, "NaN\nInfinity\n")
+
+
+def test_a_class_that_fails_to_link_for_ever(hostile):
+    """Each attempt costs time, and no memory."""
+    c = ClassFile("Wrong")
+    c.method("wrong", "()V", b"\x57\xb1")  # pop of nothing
+    c.constructor()
+    for i in range(5000):
+        c.method(f"m{i}", "()V", b"\xb1", PUBLIC)
+    result = hostile({"Wrong": c.bytes()}, "Again", 800, "Wrong", mem="32M", options=["-Xmx2m"])
+    assert (result.status, result.output) == \
+        (0, "Wrong: java.lang.VerifyError: Wrong.wrong()V at 0: half of a long or double\n")
+
+
+def test_ways_up_that_double_with_each_level(hostile):
+    """A field that is nowhere, looked for in 40 levels of two interfaces each."""
+    classes, above = {}, []
+    for level in range(40):
+        names = [f"A{level}", f"B{level}"]
+        for name in names:
+            classes[name] = ClassFile(name, interfaces=above, access=PUBLIC | INTERFACE | ABSTRACT).bytes()
+        above = names
+    c = ClassFile("Low", interfaces=above)
+    c.constructor()
+    nowhere = c.member(9, "Low", "nowhere", "I")
+    c.method("<clinit>", "()V", GETSTATIC + index(nowhere) + b"\x57\xb1", 8)
+    result = hostile(classes | {"Low": c.bytes()}, "Again", 1, "Low")
+    assert (result.status, result.output) == (0, "Low: java.lang.NoSuchFieldError: Low.nowhere (I)\n")

@@ -28,10 +28,14 @@ static bool field_is_reference(const struct field *f)
 	return f->desc->text[0] == 'L' || f->desc->text[0] == '[';
 }
 
+/* The three tables are made once: a class that does not verify may be linked again and again. */
+
 static void class_lay_out(struct class *c)
 {
 	uint32_t n_super_refs = c->super == NULL ? 0 : c->super->n_refs;
 
+	if (c->refs != NULL)
+		return;
 	c->n_slots = c->super == NULL ? 0 : c->super->n_slots;
 	c->refs = arena_alloc(&c->arena, (n_super_refs + c->n_fields) * sizeof(uint32_t) + 1);
 	if (n_super_refs != 0)
@@ -70,7 +74,9 @@ static bool class_make_vtable(struct jthread *t, struct class *c)
 {
 	uint32_t n = c->super == NULL ? 0 : c->super->n_vtable;
 
-	c->vtable = arena_alloc(&c->arena, (n + c->n_methods) * sizeof(struct method *) + 1);
+	if (c->vtable == NULL)
+		c->vtable =
+			arena_alloc(&c->arena, (n + c->n_methods) * sizeof(struct method *) + 1);
 	if (n != 0)
 		memcpy(c->vtable, c->super->vtable, n * sizeof(struct method *));
 	c->n_vtable = n;
@@ -121,19 +127,32 @@ struct method *class_method(struct class *cls, struct symbol *name, struct symbo
 	return NULL;
 }
 
+static struct field *class_declared_field(struct class *cls, struct symbol *name,
+					  struct symbol *desc)
+{
+	for (int i = 0; i < cls->n_fields; i++)
+		if (cls->fields[i].name == name && cls->fields[i].desc == desc)
+			return &cls->fields[i];
+	return NULL;
+}
+
+/*
+ * Of the class, its interfaces, then its superclass. An interface comes before those that it extends; each is looked at
+ * once for each direct interface, because the number of ways up may double with each level.
+ */
 struct field *class_field(struct class *cls, struct symbol *name, struct symbol *desc)
 {
-	struct field *f;
-
 	for (; cls != NULL; cls = cls->super) {
-		for (int i = 0; i < cls->n_fields; i++)
-			if (cls->fields[i].name == name && cls->fields[i].desc == desc)
-				return &cls->fields[i];
-		for (int i = 0; i < cls->n_interfaces; i++) {
-			f = class_field(cls->interfaces[i], name, desc);
-			if (f != NULL)
-				return f;
+		struct field *f = class_declared_field(cls, name, desc);
+
+		for (int i = 0; i < cls->n_interfaces && f == NULL; i++) {
+			struct class *of = cls->interfaces[i];
+
+			for (int k = of->n_all_interfaces; k-- > 0 && f == NULL;)
+				f = class_declared_field(of->all_interfaces[k], name, desc);
 		}
+		if (f != NULL)
+			return f;
 	}
 	return NULL;
 }
@@ -169,6 +188,8 @@ struct method *class_implementation(struct class *cls, struct symbol *name, stru
 
 static void class_make_itables(struct class *c)
 {
+	if (c->itables != NULL)
+		return;
 	c->itables = arena_alloc(&c->arena, c->n_all_interfaces * sizeof(struct method **) + 1);
 	for (int i = 0; i < c->n_all_interfaces && !(c->access & ACC_INTERFACE); i++) {
 		struct class *f = c->all_interfaces[i];
