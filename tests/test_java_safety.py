@@ -84,3 +84,11 @@ def test_ways_up_that_double_with_each_level(hostile):
     c.method("<clinit>", "()V", GETSTATIC + index(nowhere) + b"\x57\xb1", 8)
     result = hostile(classes | {"Low": c.bytes()}, "Again", 1, "Low")
     assert (result.status, result.output) == (0, "Low: java.lang.NoSuchFieldError: Low.nowhere (I)\n")
+
+
+def test_a_main_class_with_a_name_that_is_too_long(guest, tmp_path):
+    with zipfile.ZipFile(tmp_path / "long.jar", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("META-INF/MANIFEST.MF", "Main-Class: " + 70000 * "x" + "\n")
+    result = guest(["java", "-jar", "/host/long.jar"], files=[str(tmp_path / "long.jar")], timing="exact")
+    assert result.status == 1
+    assert "NoClassDefFoundError: a name of more than 65535 bytes" in result.output

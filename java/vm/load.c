@@ -277,6 +277,11 @@ struct class *class_find(struct jthread *t, struct symbol *name)
 
 struct class *class_find_text(struct jthread *t, const char *name)
 {
+	if (strlen(name) > UINT16_MAX) { /* more than a symbol has room for */
+		throw_new(t, "java/lang/NoClassDefFoundError", "a name of more than %d bytes",
+			  UINT16_MAX);
+		return NULL;
+	}
 	return class_find(t, symbol_of_text(name));
 }
 
