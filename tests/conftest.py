@@ -4,6 +4,10 @@
     --seeds N   runs each test of test_seeds.py under N seeds
     --fuzz-calls N
                 makes N random system calls, in pieces under different seeds
+    --java-fuzz N
+                changes N class files at random, and N jars, for the Java machine
+    --java-seeds N
+                runs the torture of the Java machine N times in a thread model
     --sa-all    runs all programs of guest.toml in model sa, at all of their CPU counts
     --gdb-steps N
                 makes N steps at random under the server of GDB
@@ -84,6 +88,10 @@ def pytest_addoption(parser):
                      help="steps at random under the server of GDB (test_debug_gdb)")
     parser.addoption("--fuzz-calls", type=int, default=0, metavar="N",
                      help="make N random system calls, in pieces under different seeds")
+    parser.addoption("--java-fuzz", type=int, default=1000, metavar="N",
+                     help="change N class files at random, and N jars, for the Java machine")
+    parser.addoption("--java-seeds", type=int, default=20, metavar="N",
+                     help="run the torture of the Java machine N times in a thread model")
 
 
 def pytest_configure(config):
@@ -125,6 +133,16 @@ def soak(request):
 @pytest.fixture(scope="session")
 def seeds(request):
     return request.config.getoption("--seeds")
+
+
+@pytest.fixture(scope="session")
+def java_fuzz(request):
+    return request.config.getoption("--java-fuzz")
+
+
+@pytest.fixture(scope="session")
+def java_seeds(request):
+    return request.config.getoption("--java-seeds")
 
 
 @pytest.fixture(scope="session")

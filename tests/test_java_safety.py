@@ -1,8 +1,12 @@
-"""What a hostile program could do to the Java machine: class files that no compiler makes, jars that are damaged, and
-threads that race. Each gets an exception at most, and the machine lives."""
+"""What a hostile program could do to the Java machine: class files that no compiler makes, jars that are damaged,
+and threads that race. Each gets an exception at most, and the machine lives."""
 
+import io
+import re
 import struct
 import zipfile
+import zlib
+from random import Random
 
 import pytest
 from classfile import ABSTRACT, INTERFACE, PUBLIC, ClassFile
@@ -52,7 +56,8 @@ def test_a_number_that_is_none_in_decimal(hostile):
     show = c.member(10, "java/io/PrintStream", "println", "(Ljava/lang/String;)V")
     code = b""
     for a, b in ((b"\x0e", b"\x0e"), (b"\x0f", b"\x0e")):  # 0.0 / 0.0 and 1.0 / 0.0
-        code += GETSTATIC + index(out) + a + b + b"\x6f\x05\x03" + INVOKESTATIC + index(fixed) + b"\xb6" + index(show)
+        code += GETSTATIC + index(out) + a + b + b"\x6f\x05\x03" + INVOKESTATIC + index(fixed)
+        code += b"\xb6" + index(show)
     c.method("main", "([Ljava/lang/String;)V", code + b"\xb1")
     result = hostile({"Fixed": c.bytes()}, "Fixed")
     assert (result.status, result.output) == (0, "NaN\nInfinity\n")
@@ -92,3 +97,50 @@ def test_a_main_class_with_a_name_that_is_too_long(guest, tmp_path):
     result = guest(["java", "-jar", "/host/long.jar"], files=[str(tmp_path / "long.jar")], timing="exact")
     assert result.status == 1
     assert "NoClassDefFoundError: a name of more than 65535 bytes" in result.output
+
+
+def damaged(name, data, at, byte):
+    """A jar with this one member, stored, of which a byte is another one."""
+    jar = io.BytesIO()
+    with zipfile.ZipFile(jar, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr(name, data)
+    data = bytearray(jar.getvalue())
+    data[data.index(name.encode()) + len(name) + at] = byte
+    return bytes(data)
+
+
+def test_a_jar_with_a_wrong_checksum(guest, tmp_path):
+    """It is said, and no file of that name behind it on the class path takes its place."""
+    again = (PROGRAMS / "Again.class").read_bytes()
+    (tmp_path / "x.jar").write_bytes(damaged("Again.class", again, 7, 51))
+    (tmp_path / "m.jar").write_bytes(damaged("META-INF/MANIFEST.MF", b"Main-Class: Again\n", 12, ord("B")))
+    script = "java -cp /host/x.jar:/host Again 1; java -jar /host/m.jar\n"
+    output = guest(["sh", "-c", script], timing="exact",
+                   files=[str(tmp_path / "x.jar"), str(tmp_path / "m.jar"), str(PROGRAMS / "Again.class")]).output
+    crc = zlib.crc32(again)
+    wrong = zlib.crc32(again[:7] + b"\x33" + again[8:])
+    assert "NoClassDefFoundError: Again" in output
+    assert f"Caused by: java.util.zip.ZipException: invalid entry CRC (expected {crc:#x} but got {wrong:#x})" in output
+    assert "java: no main class in the manifest of /host/m.jar: invalid entry CRC (expected 0x" in output
+
+
+def test_jars_changed_at_random(guest, tmp_path):
+    """What of it the host can see, tests/host/test_zip.py tries with many more. Here they go through the machine."""
+    random = Random(1)
+    jar = io.BytesIO()
+    with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.write(PROGRAMS / "Again.class", "Again.class")
+    files = []
+    for i in range(25):
+        data = bytearray(jar.getvalue())
+        for _ in range(random.randint(1, 3)):
+            data[random.choice([random.randrange(len(data)), len(data) - random.randint(1, 90)])] = random.randrange(256)
+        files.append(tmp_path / f"{i}.jar")
+        files[-1].write_bytes(data)
+    script = "".join(f"java -cp /host/{path.name} Again 1 Again; echo ended $?\n" for path in files)
+    (tmp_path / "all.sh").write_text(script)
+    output = guest(["sh", "/host/all.sh", "java"], files=list(map(str, [*files, tmp_path / "all.sh"])),
+                   timing="exact").output
+    ended = re.findall(r"^ended (\d+)$", output, re.MULTILINE)
+    assert len(ended) == len(files) and set(ended) == {"0", "1"}, output
+    assert "invalid entry CRC" in output

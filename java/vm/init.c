@@ -62,13 +62,9 @@ static void init_wrap(struct jthread *t)
 
 	t->exception = NULL;
 	error = class_find_text(t, "java/lang/Error");
-	if (error == NULL || class_is_assignable(cause->cls, error)) {
-		t->exception = cause;
-	} else {
-		throw_new(t, "java/lang/ExceptionInInitializerError", NULL);
-		if (t->exception != NULL)
-			t->exception->fields[known.throwable_cause->slot].a = cause;
-	}
+	t->exception = cause;
+	if (error != NULL && !class_is_assignable(cause->cls, error))
+		throw_wrap(t, "java/lang/ExceptionInInitializerError", NULL);
 	root_pop(t, 1);
 }
 

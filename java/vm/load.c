@@ -83,7 +83,7 @@ bool class_path_add(const char *name)
 		e->directory = name;
 	} else {
 		bytes = file_read(name, &length);
-		e->zip = bytes == NULL ? NULL : zip_open(bytes, length);
+		e->zip = bytes == NULL ? NULL : zip_open(bytes, length, false);
 		if (e->zip == NULL) {
 			free(bytes);
 			return false;
@@ -93,39 +93,42 @@ bool class_path_add(const char *name)
 	return true;
 }
 
-static const uint8_t *path_find(struct path_entry *e, const char *name, size_t *length,
-				bool *allocated)
+static void entry_find(struct path_entry *e, const char *name, struct member *m)
 {
-	const uint8_t *bytes;
 	char *whole;
 
-	if (e->zip != NULL)
-		return zip_find(e->zip, name, length, allocated);
+	if (e->zip != NULL) {
+		zip_find(e->zip, name, m);
+		return;
+	}
 	whole = malloc(strlen(e->directory) + strlen(name) + 2);
 	if (whole == NULL)
-		return NULL;
+		return;
 	sprintf(whole, "%s/%s", e->directory, name);
-	*allocated = true;
-	bytes = file_read(whole, length);
+	m->bytes = file_read(whole, &m->length);
+	m->allocated = m->bytes != NULL;
 	free(whole);
-	return bytes;
 }
 
-/* A file of the class path, with a NUL behind it, or NULL. */
-char *class_path_file(const char *name, size_t *length)
+/* A damaged member ends the search, so that no other file of this name takes its place. */
+static void path_find(const char *name, struct member *m)
 {
-	const uint8_t *bytes = NULL;
-	char *text = NULL;
-	bool allocated = false;
+	for (int i = 0; i < n_path && m->bytes == NULL && m->wrong[0] == 0; i++)
+		entry_find(&path[i], name, m);
+}
 
-	for (int i = 0; i < n_path && bytes == NULL; i++)
-		bytes = path_find(&path[i], name, length, &allocated);
-	if (bytes != NULL && (text = malloc(*length + 1)) != NULL) {
-		memcpy(text, bytes, *length);
-		text[*length] = 0;
+/* A file of the class path, with a NUL behind it, or NULL: m->wrong may say why. */
+char *class_path_file(const char *name, struct member *m)
+{
+	char *text = NULL;
+
+	*m = (struct member){0};
+	path_find(name, m);
+	if (m->bytes != NULL && (text = malloc(m->length + 1)) != NULL) {
+		memcpy(text, m->bytes, m->length);
+		text[m->length] = 0;
 	}
-	if (allocated)
-		free((void *)(uintptr_t)bytes);
+	member_free(m);
 	return text;
 }
 
@@ -213,10 +216,9 @@ static struct class *class_make(struct jthread *t, const uint8_t *bytes, size_t 
 static struct class *class_load(struct jthread *t, struct symbol *name)
 {
 	char *file = malloc((size_t)name->length + 7);
-	const uint8_t *bytes = NULL;
 	struct class *c = NULL;
-	size_t length = 0;
-	bool allocated = false, trusted;
+	struct member m = {0};
+	bool trusted;
 
 	if (file == NULL) {
 		throw_no_memory(t);
@@ -224,21 +226,23 @@ static struct class *class_load(struct jthread *t, struct symbol *name)
 	}
 	sprintf(file, "%s.class", name->text);
 	if (library == NULL)
-		library = zip_open(java_library, (size_t)(java_library_end - java_library));
-	bytes = zip_find(library, file, &length, &allocated);
-	trusted = bytes != NULL;
-	for (int i = 0; i < n_path && bytes == NULL; i++)
-		bytes = path_find(&path[i], file, &length, &allocated);
+		library = zip_open(java_library, (size_t)(java_library_end - java_library), true);
+	zip_find(library, file, &m);
+	trusted = m.bytes != NULL;
+	if (!trusted)
+		path_find(file, &m);
 	free(file);
-	if (bytes == NULL && strncmp(name->text, "java/", 5) == 0)
+	if (m.wrong[0] != 0) {
+		throw_new(t, "java/util/zip/ZipException", "%s", m.wrong);
+		throw_wrap(t, "java/lang/NoClassDefFoundError", name->text);
+	} else if (m.bytes == NULL && strncmp(name->text, "java/", 5) == 0)
 		throw_new(t, "java/lang/NoClassDefFoundError",
 			  "%s: the class library of this machine does not have it", name->text);
-	else if (bytes == NULL)
+	else if (m.bytes == NULL)
 		throw_new(t, "java/lang/NoClassDefFoundError", "%s", name->text);
 	else
-		c = class_make(t, bytes, length, name, trusted);
-	if (allocated)
-		free((void *)(uintptr_t)bytes);
+		c = class_make(t, m.bytes, m.length, name, trusted);
+	member_free(&m);
 	return c;
 }
 

@@ -84,13 +84,14 @@ static void path_set(const char *text)
 /* The Main-Class of the jar's manifest. */
 static const char *jar_main(const char *jar)
 {
-	size_t length;
-	const char *text = class_path_file("META-INF/MANIFEST.MF", &length), *p, *end;
+	struct member m;
+	const char *text = class_path_file("META-INF/MANIFEST.MF", &m), *p, *end;
 	char *name;
 
 	p = text == NULL ? NULL : strstr(text, "Main-Class:");
 	if (p == NULL) {
-		fprintf(stderr, "java: no main class in the manifest of %s\n", jar);
+		fprintf(stderr, "java: no main class in the manifest of %s%s%s\n", jar,
+			m.wrong[0] == 0 ? "" : ": ", m.wrong);
 		exit(1);
 	}
 	p += strlen("Main-Class:");

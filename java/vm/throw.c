@@ -89,6 +89,20 @@ void throw_new(struct jthread *t, const char *cls, const char *format, ...)
 		t->exception = o;
 }
 
+/* Makes t->exception the cause of a new exception of this class; message: NULL, or a name of a class. */
+void throw_wrap(struct jthread *t, const char *cls, const char *message)
+{
+	struct object *cause = root_push(t, t->exception);
+
+	if (message == NULL)
+		throw_new(t, cls, NULL);
+	else
+		throw_new(t, cls, "%s", message);
+	if (t->exception != out_of_memory) /* that one is for all threads */
+		t->exception->fields[known.throwable_cause->slot].a = cause;
+	root_pop(t, 1);
+}
+
 /*
  * The handler of t->exception in a frame, or NULL. A handler whose class cannot be loaded handles nothing: the verifier
  * has seen that its class is a Throwable.

@@ -28,6 +28,7 @@
 struct class;
 struct frame;
 struct jthread;
+struct member;
 struct method;
 struct object;
 
@@ -226,7 +227,7 @@ void class_each(void (*f)(struct class *));
 struct class *class_of_mirror(struct object *mirror);
 struct object *class_mirror(struct jthread *t, struct class *cls);
 bool class_path_add(const char *path); /* a directory or a jar file */
-char *class_path_file(const char *name, size_t *length);
+char *class_path_file(const char *name, struct member *m);
 bool class_link(struct jthread *t, struct class *cls); /* false: t->exception */
 bool class_is_assignable(const struct class *from, const struct class *to);
 bool class_initialize(struct jthread *t, struct class *cls); /* false: t->exception */
@@ -268,8 +269,18 @@ extern bool verify_all; /* the machine's own library too */
 
 /* Jar files: zip.c, inflate.c. */
 struct zip;
-struct zip *zip_open(const uint8_t *bytes, size_t length);
-const uint8_t *zip_find(struct zip *zip, const char *name, size_t *length, bool *allocated);
+
+/* A file of the class path. All zero: there is none. */
+struct member {
+	const uint8_t *bytes;
+	size_t length;
+	bool allocated; /* member_free() frees the bytes */
+	char wrong[80]; /* why a member of a jar cannot be read; "": it can */
+};
+
+struct zip *zip_open(const uint8_t *bytes, size_t length, bool trusted);
+void zip_find(struct zip *zip, const char *name, struct member *m);
+void member_free(struct member *m);
 bool inflate_block(const uint8_t *in, size_t in_length, uint8_t *out, size_t out_length);
 
 /* --- strings: string.c ----------------------------------------------------------------------- */
@@ -376,6 +387,7 @@ void throw_object(struct jthread *t, struct object *throwable);
 __attribute__((format(printf, 3, 4))) void throw_new(struct jthread *t, const char *cls,
 						     const char *format, ...);
 void throw_no_memory(struct jthread *t);
+void throw_wrap(struct jthread *t, const char *cls, const char *message);
 const uint8_t *throw_find(struct jthread *t, struct frame *f);
 struct object *throw_trace(struct jthread *t, struct object *skip);
 int method_line(const struct method *m, uint32_t pc);
