@@ -13,7 +13,7 @@ import zipfile
 import pytest
 from conftest import MODELS, TOP
 
-PROGRAMS, LIBRARY = TOP / "java/tests", TOP / "java/lib"
+PROGRAMS, BENCH, LIBRARY = TOP / "java/tests", TOP / "java/bench", TOP / "java/lib"
 NT = {"model": "lwp", "options": ["-Xnt"]}
 JDK = "17."  # that of the kept class files (java/classes.py)
 
@@ -103,15 +103,28 @@ def test_the_library_verifies(java):
     assert (result.status, result.output) == (0, f"{len(names)}\n")
 
 
-@pytest.mark.parametrize("count, run", [(2000, []), (500, ["run"])])
-def test_malformed_class_files(java, count, run):
-    """Files that are changed at random are refused, or run safely; the fuzzer fails at any other error."""
-    result = java("Fuzz", "/host/Sample0000000.class", 1, 0, count, *run, timing="fast",
-                  files=[str(PROGRAMS / "Sample0000000.class")])
-    counts = re.fullmatch(r"good (\d+) format (\d+) verify (\d+) other (\d+)\n", result.output)
-    assert counts and result.status == 0, result.output
-    assert sum(map(int, counts.groups())) == count
-    assert all(int(n) > 0 for n in counts.groups())
+def counted(result, total):
+    """Files of many classes, changed at random, are refused or good, and nothing else."""
+    line = re.fullmatch(r"good (\d+) format (\d+) verify (\d+) other (\d+)\n", result.output)
+    assert line and result.status == 0, result.output
+    counts = list(map(int, line.groups()))
+    assert sum(counts) == total and min(counts) > 0, counts
+
+
+def test_malformed_class_files(java, java_fuzz):
+    """Files of many classes, which are changed at random, are refused or good, and nothing else."""
+    kept = [path for folder in (PROGRAMS, BENCH, LIBRARY) for path in sorted(folder.rglob("*.class"))]
+    for first in range(0, java_fuzz, 1000):
+        count = min(1000, java_fuzz - first)
+        counted(java("Fuzz", 1, first, count, *(f"/host/{path.name}" for path in kept), timing="fast",
+                     files=list(map(str, kept))), count)
+
+
+def test_malformed_class_files_run(java, java_fuzz):
+    """What is good runs, and does not crash the machine."""
+    for first in range(0, java_fuzz, 1000):
+        counted(java("Fuzz", "run", 1, first, 500, "/host/Sample.class", timing="fast",
+                     files=[str(PROGRAMS / "Sample.class")]), 500)
 
 
 def test_what_is_not_supported(java):

@@ -100,7 +100,7 @@ def test_a_main_class_with_a_name_that_is_too_long(guest, tmp_path):
 
 
 def damaged(name, data, at, byte):
-    """A jar with this one member, stored, of which a byte is another one."""
+    """A jar with one member, stored, whose byte `at` is changed."""
     jar = io.BytesIO()
     with zipfile.ZipFile(jar, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(name, data)
@@ -120,12 +120,12 @@ def test_a_jar_with_a_wrong_checksum(guest, tmp_path):
     crc = zlib.crc32(again)
     wrong = zlib.crc32(again[:7] + b"\x33" + again[8:])
     assert "NoClassDefFoundError: Again" in output
-    assert f"Caused by: java.util.zip.ZipException: invalid entry CRC (expected {crc:#x} but got {wrong:#x})" in output
+    assert f"ZipException: invalid entry CRC (expected {crc:#x} but got {wrong:#x})" in output
     assert "java: no main class in the manifest of /host/m.jar: invalid entry CRC (expected 0x" in output
 
 
 def test_jars_changed_at_random(guest, tmp_path):
-    """What of it the host can see, tests/host/test_zip.py tries with many more. Here they go through the machine."""
+    """The whole way, where tests/host/test_zip.py has the reader alone, and many more jars."""
     random = Random(1)
     jar = io.BytesIO()
     with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -134,7 +134,8 @@ def test_jars_changed_at_random(guest, tmp_path):
     for i in range(25):
         data = bytearray(jar.getvalue())
         for _ in range(random.randint(1, 3)):
-            data[random.choice([random.randrange(len(data)), len(data) - random.randint(1, 90)])] = random.randrange(256)
+            low = random.choice([0, len(data) - 90])
+            data[random.randrange(low, len(data))] = random.randrange(256)
         files.append(tmp_path / f"{i}.jar")
         files[-1].write_bytes(data)
     script = "".join(f"java -cp /host/{path.name} Again 1 Again; echo ended $?\n" for path in files)

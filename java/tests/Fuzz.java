@@ -2,42 +2,146 @@ import java.io.*;
 import java.util.*;
 
 /*
- * Fuzz FILE SEED FROM COUNT [run]: changes the class file FILE at random, COUNT times, and has each changed class defined
- * and verified. A LinkageError is right: a ClassFormatError or VerifyError, or a class, field or method that is not
- * there by its new name. With `run`, a class that passes also runs; it may throw, and must not crash the machine. A
- * class that runs for ever is left behind in its thread.
+ * Fuzz SEED FROM COUNT FILE...: changes class files at random, COUNT times, each file in its turn, and has each changed
+ * class defined, verified and initialised. A LinkageError is right: a ClassFormatError or VerifyError, or a class, field or
+ * method that is not there by its new name. With `run` before SEED a class that passes also runs, if it is a Runnable
+ * without arguments; it may throw, and must not crash the machine. A class that runs for ever is left behind in its
+ * thread. With `each` a line tells of each change, to compare two machines.
+ *
+ * The machine keeps each class that it has defined. So the name of the class, which stands in several constants, becomes
+ * a new one before each change.
  */
-public class Fuzz extends ClassLoader implements Thread.UncaughtExceptionHandler {
-	private final byte[] file;
-	private final int name; /* where the number of its name is */
+public class Fuzz extends ClassLoader {
+	static final String[] KINDS = {"good", "format", "verify", "other"};
 
-	Fuzz(String path) throws IOException {
-		byte[] bytes = new byte[(int)new File(path).length()];
-		FileInputStream in = new FileInputStream(path);
+	/* A class file, cut at the places where its own name is. */
+	private static class Sample {
+		final ArrayList<byte[]> parts = new ArrayList<byte[]>();
+		final String file;
+		final ArrayList<int[]> code = new ArrayList<int[]>(); /* as places before the end, and lengths */
 
-		for (int n = 0; n < bytes.length;)
-			n += in.read(bytes, n, bytes.length - n);
-		in.close();
-		file = bytes;
-		name = new String(toChars(bytes)).indexOf("Sample0000000") + 6;
+		Sample(String file) throws IOException {
+			byte[] b = new byte[(int)new File(file).length()];
+			FileInputStream in = new FileInputStream(file);
+
+			for (int n = 0; n < b.length;)
+				n += in.read(b, n, b.length - n);
+			in.close();
+			this.file = file;
+			cut(b);
+		}
+
+		private static int u2(byte[] b, int at) {
+			return (b[at] & 0xff) << 8 | b[at + 1] & 0xff;
+		}
+
+		/* Texts of the pool that are the name, or a descriptor with it, become the odd parts, with a 0 for the name. */
+		private void cut(byte[] b) {
+			int n = u2(b, 8), at = 10, done = 0;
+			int[] where = new int[n];
+
+			for (int i = 1; i < n; i++) {
+				where[i] = at;
+				switch (b[at]) {
+				case 1:
+					at += 3 + u2(b, at + 1);
+					break;
+				case 5:
+				case 6:
+					i++;
+					at += 9;
+					break;
+				case 7:
+				case 8:
+				case 16:
+					at += 3;
+					break;
+				case 15:
+					at += 4;
+					break;
+				default:
+					at += 5;
+				}
+			}
+			members(b, at, where);
+			String name = text(b, where[u2(b, where[u2(b, at + 2)] + 1)]);
+			for (int i = 1; i < n; i++) {
+				if (where[i] == 0 || b[where[i]] != 1)
+					continue;
+				String s = text(b, where[i]), as = s.equals(name) ? "\0" : s.replace("L" + name + ";", "L\0;");
+				if (as.equals(s))
+					continue;
+				parts.add(copy(b, done, where[i]));
+				parts.add(as.getBytes());
+				done = where[i] + 3 + s.getBytes().length;
+			}
+			parts.add(copy(b, done, b.length));
+		}
+
+		/* Where the instructions of each method are, twice, and once with its handlers and maps. */
+		private void members(byte[] b, int at, int[] where) {
+			at += 8 + 2 * u2(b, at + 6);
+			for (int kind = 0; kind < 2; kind++) {
+				int n = u2(b, at);
+				at += 2;
+				while (n-- > 0) {
+					int attributes = u2(b, at + 6);
+					at += 8;
+					while (attributes-- > 0) {
+						int length = u2(b, at + 2) << 16 | u2(b, at + 4);
+						if (text(b, where[u2(b, at)]).equals("Code")) {
+							code.add(new int[] {b.length - at - 14, u2(b, at + 12)});
+							code.add(code.get(code.size() - 1));
+							code.add(new int[] {b.length - at - 6, length});
+						}
+						at += 6 + length;
+					}
+				}
+			}
+		}
+
+		private static byte[] copy(byte[] b, int from, int to) {
+			byte[] part = new byte[to - from];
+
+			System.arraycopy(b, from, part, 0, to - from);
+			return part;
+		}
+
+		private static String text(byte[] b, int at) {
+			return new String(copy(b, at + 3, at + 3 + u2(b, at + 1)));
+		}
+
+		/* The file with another name of the class. */
+		byte[] named(String name) {
+			ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+			for (int i = 0; i < parts.size(); i++) {
+				byte[] b = parts.get(i);
+				if (i % 2 == 1) {
+					b = new String(b).replace("\0", name).getBytes();
+					out.write(1);
+					out.write(b.length >> 8);
+					out.write(b.length);
+				}
+				out.write(b, 0, b.length);
+			}
+			return out.toByteArray();
+		}
 	}
 
-	private static char[] toChars(byte[] bytes) {
-		char[] c = new char[bytes.length];
+	/* Mostly in the code of methods. */
+	private static byte[] change(Random random, byte[] b, Sample sample) {
+		byte[] old = b.clone();
+		int n = 1 + random.nextInt(3);
 
-		for (int i = 0; i < c.length; i++)
-			c[i] = (char)(bytes[i] & 0xff);
-		return c;
-	}
-
-	private byte[] changed(Random random, int number) {
-		byte[] b = file.clone();
-		int n = 1 + random.nextInt(3), low = random.nextInt(3) == 0 ? 0 : b.length / 2; /* mostly code, no constants */
-
-		for (int i = 0; i < 7; i++, number /= 10)
-			b[name + 6 - i] = (byte)('0' + number % 10);
 		while (n-- > 0) {
-			int at = low + random.nextInt(b.length - low);
+			int low = 0, high = b.length;
+			if (!sample.code.isEmpty() && random.nextInt(8) != 0) {
+				int[] code = sample.code.get(random.nextInt(sample.code.size()));
+				low = b.length - code[0];
+				high = low + code[1];
+			}
+			int at = low + random.nextInt(high - low);
 			switch (random.nextInt(6)) {
 			case 0:
 				b[at] = (byte)random.nextInt();
@@ -49,11 +153,11 @@ public class Fuzz extends ClassLoader implements Thread.UncaughtExceptionHandler
 				b[at] += random.nextBoolean() ? 1 : -1;
 				break;
 			case 3:
-				b[at] = b[low + random.nextInt(b.length - low)];
+				b[at] = b[low + random.nextInt(high - low)];
 				break;
 			case 4:
-				int length = Math.min(1 + random.nextInt(8), b.length - at);
-				System.arraycopy(file, low + random.nextInt(b.length - low - length), b, at, length);
+				int length = Math.min(1 + random.nextInt(8), high - at);
+				System.arraycopy(old, low + random.nextInt(high - low - length + 1), b, at, length);
 				break;
 			default:
 				if (random.nextInt(10) == 0)
@@ -64,26 +168,24 @@ public class Fuzz extends ClassLoader implements Thread.UncaughtExceptionHandler
 		return b;
 	}
 
-	/* What became of it: 0 it is good, 1 a class file error, 2 a verify error, 3 another LinkageError. */
-	private int attempt(byte[] bytes, boolean run) throws Exception {
+	/* What became of it: an index of KINDS. */
+	private int attempt(byte[] bytes, boolean run) {
 		try {
-			Object o = defineClass(null, bytes, 0, bytes.length).newInstance();
-			if (run && o instanceof Runnable) {
-				Thread runner = new Thread((Runnable)o);
-
-				runner.setDaemon(true);
-				runner.setUncaughtExceptionHandler(this);
-				runner.start();
-				runner.join(1000);
-			}
+			Class<?> c = defineClass(null, bytes, 0, bytes.length);
+			Class.forName(c.getName(), true, this);
+			Object o = run ? c.newInstance() : null;
+			if (o instanceof Runnable)
+				((Runnable)o).run();
 			return 0;
 		} catch (ClassFormatError e) {
 			return 1;
 		} catch (VerifyError e) {
 			return 2;
+		} catch (ExceptionInInitializerError e) {
+			return 0;
 		} catch (LinkageError e) {
 			return 3;
-		} catch (InstantiationException e) {
+		} catch (ReflectiveOperationException e) {
 			return 0;
 		} catch (RuntimeException e) {
 			return 0;
@@ -92,21 +194,41 @@ public class Fuzz extends ClassLoader implements Thread.UncaughtExceptionHandler
 		}
 	}
 
-	public void uncaughtException(Thread t, Throwable e) {
-		if (!(e instanceof RuntimeException || e instanceof LinkageError || e instanceof VirtualMachineError))
-			System.out.println(e);
+	private int limited(final byte[] bytes, final boolean run) throws InterruptedException {
+		final int[] result = new int[1];
+		Thread runner = new Thread() {
+			public void run() {
+				result[0] = attempt(bytes, run);
+			}
+		};
+
+		runner.setDaemon(true);
+		runner.start();
+		runner.join(1000);
+		return result[0];
 	}
 
 	public static void main(String[] args) throws Exception {
-		Fuzz fuzz = new Fuzz(args[0]);
-		int seed = Integer.parseInt(args[1]), from = Integer.parseInt(args[2]), count = Integer.parseInt(args[3]);
-		boolean run = args.length > 4;
+		boolean run = args[0].equals("run"), each = args[0].equals("each");
+		int i = run || each ? 1 : 0;
+		int seed = Integer.parseInt(args[i]), from = Integer.parseInt(args[i + 1]), count = Integer.parseInt(args[i + 2]);
+		ArrayList<Sample> samples = new ArrayList<Sample>();
 		int[] results = new int[4];
+		Fuzz fuzz = new Fuzz();
 
-		for (int i = from; i < from + count; i++) {
-			byte[] bytes = fuzz.changed(new Random(seed * 1000003L + i), i + 1);
-			results[fuzz.attempt(bytes, run)]++;
+		for (i += 3; i < args.length; i++)
+			samples.add(new Sample(args[i]));
+		for (i = from; i < from + count; i++) {
+			Sample sample = samples.get(i % samples.size());
+			byte[] bytes = change(new Random(seed * 1000003L + i), sample.named("Changed" + i), sample);
+			int result = fuzz.limited(bytes, run);
+			results[result]++;
+			if (each)
+				System.out.println(i + " " + sample.file + " " + KINDS[result]);
 		}
-		System.out.println("good " + results[0] + " format " + results[1] + " verify " + results[2] + " other " + results[3]);
+		String line = "";
+		for (i = 0; i < 4; i++)
+			line += (i == 0 ? "" : " ") + KINDS[i] + " " + results[i];
+		System.out.println(line);
 	}
 }

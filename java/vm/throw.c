@@ -98,7 +98,7 @@ void throw_wrap(struct jthread *t, const char *cls, const char *message)
 		throw_new(t, cls, NULL);
 	else
 		throw_new(t, cls, "%s", message);
-	if (t->exception != out_of_memory) /* that one is for all threads */
+	if (t->exception != out_of_memory) /* which all threads share */
 		t->exception->fields[known.throwable_cause->slot].a = cause;
 	root_pop(t, 1);
 }

@@ -1,5 +1,5 @@
 /* A class with something of everything, which Fuzz changes at random. Its name has room for a number. */
-public class Sample0000000 implements Runnable, Comparable<Object> {
+public class Sample implements Runnable, Comparable<Object> {
 	private static final String TEXT = "text";
 	static int count = 3;
 	static final long WIDE = 1L << 40;
@@ -10,17 +10,17 @@ public class Sample0000000 implements Runnable, Comparable<Object> {
 	String[] strings = {"a", "b"};
 	byte b;
 
-	public Sample0000000() {
+	public Sample() {
 		i = 1;
 	}
 
-	public Sample0000000(int i, long l) {
+	public Sample(int i, long l) {
 		this.i = i > 3 ? i : (int)l;
 		this.l = l;
 	}
 
 	public int compareTo(Object other) {
-		return other instanceof Sample0000000 ? i - ((Sample0000000)other).i : -1;
+		return other instanceof Sample ? i - ((Sample)other).i : -1;
 	}
 
 	static long mix(int a, long b, float c, double d, Object e, int[] f) {
@@ -68,7 +68,7 @@ public class Sample0000000 implements Runnable, Comparable<Object> {
 
 	public void run() {
 		Comparable<Object> c = this;
-		Object[] objects = {this, "x", null, new Sample0000000(5, 6)};
+		Object[] objects = {this, "x", null, new Sample(5, 6)};
 		long sum = mix(1, 2, 3f, 4d, o, new int[] {1, 2});
 
 		b = (byte)300;
