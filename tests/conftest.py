@@ -90,7 +90,7 @@ def pytest_addoption(parser):
                      help="make N random system calls, in pieces under different seeds")
     parser.addoption("--java-fuzz", type=int, default=1000, metavar="N",
                      help="change N class files at random, and N jars, for the Java machine")
-    parser.addoption("--java-seeds", type=int, default=20, metavar="N",
+    parser.addoption("--java-seeds", type=int, default=10, metavar="N",
                      help="run the torture of the Java machine N times in a thread model")
 
 
@@ -101,7 +101,7 @@ def pytest_configure(config):
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-SPREAD = (("test_guest",), ("test_seeds", "test_races", "test_races_kernel"))
+SPREAD = (("test_guest",), ("test_seeds", "test_races", "test_races_kernel", "test_races_java"))
 # The tests of each of these share guests or pages that take long to make: one worker runs them all.
 SHARED = ("test_cc", "test_debug_objects", "test_labs", "test_papers", "test_perfetto", "test_quick", "test_report",
           "test_site")

@@ -10,7 +10,7 @@ from random import Random
 
 import pytest
 from classfile import ABSTRACT, INTERFACE, PUBLIC, ClassFile
-from test_java import PROGRAMS, expected, java  # noqa: F401 (java: a fixture)
+from test_java import PROGRAMS, expected, java, tests_jar  # noqa: F401 (two are fixtures)
 
 GETSTATIC, INVOKESTATIC = b"\xb2", b"\xb8"
 

@@ -3,7 +3,8 @@ import java.util.*;
 /*
  * Many threads allocate, lock, wait, notify, interrupt and throw at random, and check what they have: Torture SEED THREADS
  * ROUNDS. Each thread owns a tree, whose sum it knows; accounts are shared, and their sum stays. A gate has two permits, and
- * wakes one waiter for each: a notification that goes to no waiter leaves another asleep for ever.
+ * wakes one waiter for each: a notification that goes to no waiter leaves another asleep for ever. One of four threads
+ * collects in each round, so that the others are stopped wherever they are.
  */
 public class Torture {
 	static class Node {
@@ -183,8 +184,11 @@ public class Torture {
 					Random random = new Random(seed * 1000 + number);
 					Object[] mine = new Object[2];
 					try {
-						for (int k = 0; k < rounds; k++)
+						for (int k = 0; k < rounds; k++) {
 							round(random, mine);
+							if (number % 4 == 3)
+								System.gc();
+						}
 					} catch (Throwable t) {
 						t.printStackTrace();
 						synchronized (Torture.class) {

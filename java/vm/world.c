@@ -32,8 +32,11 @@ void world_leave(struct jthread *t)
 /* Leaves a safe region; waits while the world stands still. */
 void world_enter(struct jthread *t)
 {
+	bool wanted;
+
 	atomic_store(&t->running, 1);
-	if (!atomic_load(&world.wanted))
+	wanted = atomic_load(&world.wanted);
+	if (!wanted)
 		return;
 	pthread_mutex_lock(&world.lock);
 	atomic_store(&t->running, 0);
