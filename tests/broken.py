@@ -9,7 +9,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[1]
 BUGS = TOP / "tests/bugs"
 # Folders of objects and libraries.
-BUILT = ("kernel", "libthread", "newlib-extra", "user", "tests", "sysroot")
+BUILT = ("kernel", "libthread", "newlib-extra", "user", "java", "tests", "sysroot")
 
 
 def _copy_sources(tree):

@@ -116,7 +116,8 @@ def table(shown):
     """docs/races.md.  shown: {bug: what finds it, each as text}."""
     races = [bug for bug in bugs() if "Race" in bug.fields]
     kernel = [bug for bug in races if bug.places[0][0].startswith("kernel/")]
-    library = [bug for bug in races if bug not in kernel]
+    java = [bug for bug in races if bug.places[0][0].startswith("java/")]
+    library = [bug for bug in races if bug not in (*kernel, *java)]
     head = ["| bug | race | without this | closed in | found by |", "| --- | --- | --- | --- | --- |"]
     return "\n".join([
         "# Races that are closed, and shown", "",
@@ -124,4 +125,5 @@ def table(shown):
         "close a race; the program beside it then fails under some seed of exact timing. A name behind the program",
         "is that of a second patch (`*.wide.patch`), which only widens the place, by a delay.", "",
         "## The kernel", "", *head, *_rows(kernel, shown), "",
-        "## The threads library", "", *head, *_rows(library, shown), ""])
+        "## The threads library", "", *head, *_rows(library, shown), "",
+        "## The Java machine", "", *head, *_rows(java, shown), ""])

@@ -7,18 +7,21 @@ import kept_seeds
 import pytest
 import races
 import test_races
+import test_races_java
 import test_races_kernel
 import test_seeds
 import test_selftest
+
+ALL = *test_races.RACES, *test_races_kernel.RACES, *test_races_java.RACES
 
 
 def found_by():
     """{bug: what finds it}, of the tests' own lists."""
     shown = {}
-    for race in (*test_races.RACES, *test_races_kernel.RACES):
+    for race in ALL:
         model = race.machine.get("model", "lwp")
         wide = f", `{race.wide}`" if race.wide else ""
-        shown.setdefault(race.bug, []).append(f"`{' '.join(map(str, race.argv[:2]))}` ({model}){wide}")
+        shown.setdefault(race.bug, []).append(f"`{race.program}` ({model}){wide}")
     for bug, model, _, _, argv in test_seeds.PLANTED:
         words = " ".join(map(str, argv[:1])) if argv[0] != "torture" else f"torture -m {argv[2]}"
         shown.setdefault(bug, []).append(f"`{words}` ({model})")
@@ -53,7 +56,7 @@ def test_a_header_of_another_form_is_found(text):
 
 def test_every_patch_is_used():
     known = {bug.name for bug in races.bugs()}
-    wide = {f"{race.wide}.wide" for race in (*test_races.RACES, *test_races_kernel.RACES) if race.wide}
+    wide = {f"{race.wide}.wide" for race in ALL if race.wide}
     assert known == set(found_by()) | wide | {bug for bug, _ in test_selftest.BUGS}
 
 
@@ -65,7 +68,7 @@ def test_the_table(request):
 
 
 def test_seeds_are_kept_of_bugs_that_are_there():
-    programs = {(race.bug, race.program) for race in (*test_races.RACES, *test_races_kernel.RACES)} | \
+    programs = {(race.bug, race.program) for race in ALL} | \
         {(bug, argv[0]) for bug, _, _, _, argv in test_seeds.PLANTED}
     assert set(kept_seeds.read()) <= programs
 

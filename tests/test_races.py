@@ -35,13 +35,15 @@ class Race:
 
     @property
     def program(self):
-        return " ".join(map(str, self.argv[:2]))
+        words = [word for word in map(str, self.argv) if word[0] not in "-/"]  # without the options of java
+        return " ".join(words[:2])
 
     def run(self, guest, seed, build=None):
         options = {"smp": 4, "model": "lwp", "quantum": quantum(seed), **self.machine}
         if build:
             # It is to fail; and what its memory tells would take longer than the run.
-            options |= {"build": build, "files": [build / self.argv[0]], "picture": False}
+            files = [*options.get("files", ()), build / self.argv[0]]
+            options |= {"build": build, "files": files, "picture": False}
         return guest(self.argv, timing="exact", seed=seed, may_fail=True, **options)
 
 
