@@ -52,17 +52,27 @@ def expected(name):
     return (PROGRAMS / f"{name}.out").read_text()
 
 
+HOWS = pytest.mark.parametrize("how", [*({"model": model} for model in MODELS), NT], ids=[*MODELS, "nt"])
+
+
 @pytest.mark.parametrize("name", ["Bytecode", "Errors", "Library"])
 def test_programs(java, name):
     result = java(name)
     assert (result.status, result.output) == (0, expected(name))
 
 
-@pytest.mark.parametrize("how", [*({"model": model} for model in MODELS), NT], ids=[*MODELS, "nt"])
+@HOWS
 def test_threads(java, how):
     """synchronized, wait, notify, interrupt, join, sleep, daemons: the same class files in each model and NT."""
     result = java("Threads", smp=2, **how)
     assert (result.status, result.output) == (0, expected("Threads"))
+
+
+@HOWS
+def test_priorities(java, how):
+    """Each thread model, and NT: on one CPU, threads of a higher priority end first."""
+    result = java("Priority", smp=1, **how)
+    assert (result.status, result.output) == (0, "10 5 1 \n10 5 1 \n7\n3\n")
 
 
 @pytest.mark.parametrize("model", MODELS)

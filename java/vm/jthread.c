@@ -65,6 +65,7 @@ static void jthread_free(struct jthread *t)
 	munmap(t->stack, t->stack_size);
 	place_destroy(&t->wake);
 	lock_destroy(&t->lock);
+	worker_destroy(&t->worker);
 	free(t);
 }
 
@@ -138,6 +139,30 @@ static void jthread_set_name(struct object *thread)
 	free(name);
 }
 
+static int32_t jthread_priority(struct jthread *t)
+{
+	return __atomic_load_n(&t->object->fields[known.thread_priority->slot].i, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * The thread has its creator's priority, and takes that of its java.lang.Thread. Another thread may set it meanwhile: it
+ * stores the number, and then looks at `begun` under world.lock. If it sees false, this thread sees the number. If it sees
+ * true, both may set the priority, and this thread looks at the number once more.
+ */
+static void jthread_begin(struct jthread *t)
+{
+	int32_t priority = t->inherited, now;
+
+	worker_init(&t->worker, false);
+	pthread_mutex_lock(&world.lock);
+	t->begun = true;
+	pthread_mutex_unlock(&world.lock);
+	while ((now = jthread_priority(t)) != priority) {
+		priority = now;
+		worker_set_priority(&t->worker, priority);
+	}
+}
+
 static void *jthread_main(void *arg)
 {
 	struct jthread *t = arg;
@@ -146,6 +171,7 @@ static void *jthread_main(void *arg)
 
 	jthread_current = t;
 	world_enter(t);
+	jthread_begin(t);
 	jthread_set_name(t->object);
 	args[0].a = t->object;
 	run = class_method(t->object->cls, symbol_of_text("run"), known.void_desc);
@@ -167,6 +193,7 @@ static void thread_start(struct jthread *self, union slot *args, union slot *res
 	if (t != NULL) {
 		t->object = o;
 		t->alive = true;
+		t->inherited = jthread_priority(self);
 		o->fields[known.thread_vm->slot].p = t;
 		jthread_add(t, daemon);
 		world_leave(self);
@@ -197,6 +224,8 @@ bool jthread_start_main(struct jthread *t)
 	t->object = o;
 	t->alive = true;
 	o->fields[known.thread_vm->slot].p = t;
+	worker_init(&t->worker, true);
+	t->begun = true;
 	if (!class_initialize(t, known.thread))
 		return false;
 	name = string_new(t, "main", 4);
@@ -223,6 +252,25 @@ static void thread_is_alive(struct jthread *t, union slot *args, union slot *res
 	pthread_mutex_lock(&world.lock);
 	o = args[0].a->fields[known.thread_vm->slot].p;
 	result->i = o != NULL && atomic_load_explicit(&o->alive, memory_order_acquire);
+	pthread_mutex_unlock(&world.lock);
+}
+
+/*
+ * void setPriority0(int priority), of which each thread has one at a time. A thread sets its own without world.lock, because
+ * it may lose its CPU to another one that needs the lock.
+ */
+static void thread_set_priority(struct jthread *t, union slot *args, union slot *result)
+{
+	struct jthread *o;
+
+	if (args[0].a == t->object) {
+		worker_set_priority(&t->worker, args[1].i);
+		return;
+	}
+	pthread_mutex_lock(&world.lock);
+	o = args[0].a->fields[known.thread_vm->slot].p;
+	if (o != NULL && o->begun)
+		worker_set_priority(&o->worker, args[1].i);
 	pthread_mutex_unlock(&world.lock);
 }
 
@@ -301,6 +349,7 @@ const struct native native_thread[] = {
 	{"java/lang/Thread.start0()V", thread_start},
 	{"java/lang/Thread.currentThread()Ljava/lang/Thread;", thread_current},
 	{"java/lang/Thread.isAlive()Z", thread_is_alive},
+	{"java/lang/Thread.setPriority0(I)V", thread_set_priority},
 	{"java/lang/Thread.yield()V", thread_yield},
 	{"java/lang/Thread.sleep0(J)V", thread_sleep},
 	{"java/lang/Thread.interrupt()V", thread_interrupt},

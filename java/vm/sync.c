@@ -82,6 +82,60 @@ int sync_thread(void *(*run)(void *), void *arg, size_t stack_size)
 	return error;
 }
 
+/*
+ * Priorities are those of SCHED_OTHER, -60 to 60. A thread that is bound to an LWP has them in the kernel, where 0 is
+ * usual. For an unbound thread the library's run queue has 0 to 60 alone, and Java's usual priority is in the middle.
+ */
+#define USUAL 5
+#define BOUND_STEP 12
+#define UNBOUND_STEP 6
+
+static bool bound;
+
+static int native_priority(int priority)
+{
+	return bound ? (priority - USUAL) * BOUND_STEP : priority * UNBOUND_STEP;
+}
+
+void worker_init(struct worker *worker, bool first)
+{
+	pthread_attr_t attributes;
+	int scope;
+
+	*worker = (struct worker){.id = pthread_self()};
+	if (nt && !DuplicateHandle(GetCurrentProcess(), GetCurrentThread(), GetCurrentProcess(),
+				   &worker->handle, 0, FALSE, DUPLICATE_SAME_ACCESS))
+		worker->handle = NULL;
+	if (nt || !first || pthread_getattr_np(worker->id, &attributes) != 0)
+		return;
+	bound = pthread_attr_getscope(&attributes, &scope) == 0 && scope == PTHREAD_SCOPE_SYSTEM;
+	pthread_attr_destroy(&attributes);
+	if (!bound) /* the threads that it creates inherit it */
+		worker_set_priority(worker, USUAL);
+}
+
+void worker_destroy(struct worker *worker)
+{
+	if (worker->handle != NULL)
+		CloseHandle(worker->handle);
+}
+
+void worker_set_priority(struct worker *worker, int priority)
+{
+	/* As HotSpot on Windows. */
+	static const int of_nt[] = {THREAD_PRIORITY_LOWEST,       THREAD_PRIORITY_LOWEST,
+				    THREAD_PRIORITY_BELOW_NORMAL, THREAD_PRIORITY_BELOW_NORMAL,
+				    THREAD_PRIORITY_NORMAL,       THREAD_PRIORITY_NORMAL,
+				    THREAD_PRIORITY_ABOVE_NORMAL, THREAD_PRIORITY_ABOVE_NORMAL,
+				    THREAD_PRIORITY_HIGHEST,      THREAD_PRIORITY_HIGHEST};
+	struct sched_param param = {.sched_priority = native_priority(priority)};
+
+	if (!nt)
+		pthread_setschedparam(worker->id, SCHED_OTHER, &param);
+	else if (worker->handle != NULL)
+		SetThreadPriority(worker->handle, of_nt[priority - 1]);
+}
+
 void lock_init(struct lock *lock)
 {
 	if (nt)

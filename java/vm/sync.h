@@ -31,6 +31,19 @@ bool sync_use_nt(void);
 /* Starts a thread that no other one joins. 0, or an errno. */
 int sync_thread(void *(*run)(void *), void *arg, size_t stack_size);
 
+/* A thread, as another one names it to set its priority. */
+struct worker {
+	pthread_t id;
+	void *handle; /* NT's; NULL: no memory for it, and priorities have no effect */
+};
+
+void worker_init(struct worker *worker,
+		 bool first); /* of the calling thread; the process's first */
+void worker_destroy(struct worker *worker);
+
+/* Java's priority, 1 to 10, becomes one of the thread's scheduler. The thread has not ended. */
+void worker_set_priority(struct worker *worker, int priority);
+
 void lock_init(struct lock *lock);
 void lock_destroy(struct lock *lock);
 void lock_acquire(struct lock *lock);

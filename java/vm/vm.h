@@ -314,6 +314,9 @@ struct jthread {
 	void *free[N_SIZES];             /* cells for allocation: heap.c */
 	struct lock lock;                /* of the members below */
 	struct place wake;
+	struct worker worker; /* of the thread itself, once it has begun */
+	bool begun;           /* world.lock */
+	int inherited;        /* its creator's priority */
 	bool interrupted, notified;
 	struct jthread *next_waiter; /* the lock of the monitor */
 	_Atomic bool

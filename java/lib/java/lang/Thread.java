@@ -16,7 +16,7 @@ public class Thread implements Runnable {
 	private volatile long vm; /* the machine's struct jthread; 0: not started, or ended */
 	private String name;
 	private boolean daemon;
-	private int priority = NORM_PRIORITY;
+	private volatile int priority = NORM_PRIORITY;
 	private Runnable target;
 	private boolean started;
 	private final long id;
@@ -41,10 +41,12 @@ public class Thread implements Runnable {
 			this.name = name != null ? name : "Thread-" + lastNumber++;
 			id = ++lastId;
 		}
-		if (currentThread() != this)
+		if (currentThread() != this) {
 			daemon = currentThread().daemon;
-		else
+			priority = currentThread().priority;
+		} else {
 			started = true;
+		}
 	}
 
 	public static native Thread currentThread();
@@ -52,6 +54,8 @@ public class Thread implements Runnable {
 	static Thread current() {
 		return currentThread();
 	}
+
+	private native void setPriority0(int priority);
 
 	public static native void yield();
 
@@ -160,11 +164,13 @@ public class Thread implements Runnable {
 		return priority;
 	}
 
-	/* The number is kept; the library schedules as its model does. */
 	public final void setPriority(int priority) {
 		if (priority < MIN_PRIORITY || priority > MAX_PRIORITY)
 			throw new IllegalArgumentException();
-		this.priority = priority;
+		synchronized (this) {
+			this.priority = priority;
+			setPriority0(priority);
+		}
 	}
 
 	public static void setDefaultUncaughtExceptionHandler(UncaughtExceptionHandler handler) {
