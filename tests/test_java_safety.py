@@ -145,3 +145,30 @@ def test_jars_changed_at_random(guest, tmp_path):
     ended = re.findall(r"^ended (\d+)$", output, re.MULTILINE)
     assert len(ended) == len(files) and set(ended) == {"0", "1"}, output
     assert "invalid entry CRC" in output
+
+
+def test_a_thread_that_ends_inside_of_a_monitor(hostile):
+    """javac makes no such code. The monitor stays entered, and no later thread is taken for its owner."""
+
+    def thread(name):
+        c = ClassFile(name, "java/lang/Thread")
+        parent = c.member(10, "java/lang/Thread", "<init>", "()V")
+        c.method("<init>", "()V", b"\x2a\xb7" + index(parent) + b"\xb1", PUBLIC)
+        return c, b"\x12" + bytes([c.class_("Again")])
+
+    first, lock = thread("First")
+    wait = first.member(10, "java/lang/Object", "wait", "(J)V")
+    first.method("run", "()V", lock + b"\xc2" + lock + b"\x0a\xb6" + index(wait) + b"\xb1", PUBLIC)
+    later, lock = thread("Later")
+    code = GETSTATIC + index(later.member(9, "java/lang/System", "out", "Ljava/io/PrintStream;")) + lock
+    code += INVOKESTATIC + index(later.member(10, "java/lang/Thread", "holdsLock", "(Ljava/lang/Object;)Z"))
+    code += b"\xb6" + index(later.member(10, "java/io/PrintStream", "println", "(Z)V"))
+    later.method("run", "()V", code + b"\xb1", PUBLIC)
+    code = b""
+    for name in ("First", "Later", "Later"):
+        code += b"\xbb" + index(later.class_(name)) + b"\x59\xb7" + index(later.member(10, name, "<init>", "()V"))
+        code += b"\x59\xb6" + index(later.member(10, "java/lang/Thread", "start", "()V"))
+        code += b"\xb6" + index(later.member(10, "java/lang/Thread", "join", "()V"))
+    later.method("main", "([Ljava/lang/String;)V", code + b"\xb1")
+    result = hostile({"First": first.bytes(), "Later": later.bytes()}, "Later", model="n1")
+    assert (result.status, result.output) == (0, "false\nfalse\n")

@@ -40,8 +40,8 @@ struct monitor {
 	struct object *object;
 	struct lock mutex;
 	struct place freed; /* a thin monitor has become free */
-	_Atomic(struct jthread *)
-		owner; /* a thread that reads its own address there has written it */
+	/* Its id, or 0. A thread that reads its own there has written it. An address would be used again after an end. */
+	_Atomic uint32_t owner;
 	uint64_t count;
 	struct jthread *first, **last; /* waiters, in their order */
 };
@@ -109,7 +109,7 @@ static struct monitor *monitor_inflate(struct jthread *t, struct object *o)
 	if (m == NULL)
 		return NULL;
 	monitor_lock_mutex(t, m);
-	atomic_store(&m->owner, t);
+	atomic_store(&m->owner, t->id);
 	m->count = (atomic_load(&o->lock) & COUNT_MASK) / COUNT_ONE + 1;
 	/* A waiter sets CONTENDED with the mutex held. The caller holds it, so the word does not change. */
 	atomic_store_explicit(&o->lock, (uintptr_t)m | FAT, memory_order_release);
@@ -125,7 +125,7 @@ static void monitor_enter_slow(struct jthread *t, struct object *o)
 
 	if (m == NULL)
 		return;
-	if (atomic_load_explicit(&m->owner, memory_order_relaxed) == t) {
+	if (atomic_load_explicit(&m->owner, memory_order_relaxed) == t->id) {
 		m->count++;
 		return;
 	}
@@ -143,7 +143,7 @@ static void monitor_enter_slow(struct jthread *t, struct object *o)
 			world_enter(t);
 		}
 	}
-	atomic_store_explicit(&m->owner, t, memory_order_relaxed);
+	atomic_store_explicit(&m->owner, t->id, memory_order_relaxed);
 	m->count = 1;
 }
 
@@ -174,7 +174,8 @@ bool monitor_owned(struct jthread *t, struct object *o)
 	uint64_t word = atomic_load_explicit(&o->lock, memory_order_relaxed);
 
 	if (word & FAT)
-		return atomic_load_explicit(&monitor_fat(word)->owner, memory_order_relaxed) == t;
+		return atomic_load_explicit(&monitor_fat(word)->owner, memory_order_relaxed) ==
+		       t->id;
 	return word >> 32 == t->id;
 }
 
@@ -212,7 +213,7 @@ bool monitor_exit(struct jthread *t, struct object *o)
 	}
 	m = monitor_fat(word);
 	if (--m->count == 0) {
-		atomic_store_explicit(&m->owner, NULL, memory_order_relaxed);
+		atomic_store_explicit(&m->owner, 0, memory_order_relaxed);
 		lock_release(&m->mutex);
 	}
 	return true;
@@ -251,14 +252,14 @@ void monitor_wait(struct jthread *t, struct object *o, int64_t ns)
 	t->next_waiter = NULL;
 	*m->last = t;
 	m->last = &t->next_waiter;
-	atomic_store_explicit(&m->owner, NULL, memory_order_relaxed);
+	atomic_store_explicit(&m->owner, 0, memory_order_relaxed);
 	world_leave(t);
 	lock_release(&m->mutex);
 	jthread_park(t, ns);
 	lock_acquire(&m->mutex);
 	if (!t->notified)
 		monitor_unlist(m, t);
-	atomic_store_explicit(&m->owner, t, memory_order_relaxed);
+	atomic_store_explicit(&m->owner, t->id, memory_order_relaxed);
 	m->count = count;
 	world_enter(t);
 	if (!t->notified && jthread_interrupted(t, true))
