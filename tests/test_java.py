@@ -195,3 +195,17 @@ def test_kept_class_files_are_those_of_the_sources(tmp_path):
 def test_another_machine_prints_the_same(name):
     done = subprocess.run(["java", "-Xmx64m", "-cp", PROGRAMS, name], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, expected(name))
+
+
+@WITH_JDK
+def test_another_verifier_refuses_no_more(java):
+    """Changed class files that do not verify in HotSpot are good in no case here."""
+    kept = [path for folder in (PROGRAMS, BENCH, LIBRARY) for path in sorted(folder.rglob("*.class"))]
+    here = java("Fuzz", "each", 2, 0, 1000, *(f"/host/{path.name}" for path in kept), timing="fast",
+                files=list(map(str, kept))).output.splitlines()[:-1]
+    done = subprocess.run(["java", "-Xverify:all", "-cp", PROGRAMS, "Fuzz", "each", "2", "0", "1000", *kept],
+                          capture_output=True, text=True, timeout=120)
+    there = [line for line in done.stdout.splitlines() if line[0].isdigit()]
+    pairs = [(b.split()[-1], a.split()[-1]) for a, b in zip(here, there, strict=True)]
+    assert pairs.count(("verify", "verify")) > 100
+    assert ("verify", "good") not in pairs
