@@ -145,9 +145,12 @@ static int32_t jthread_priority(struct jthread *t)
 }
 
 /*
- * The thread has its creator's priority, and takes that of its java.lang.Thread. Another thread may set it meanwhile: it
- * stores the number, and then looks at `begun` under world.lock. If it sees false, this thread sees the number. If it sees
- * true, both may set the priority, and this thread looks at the number once more.
+ * The thread has its creator's priority, and takes that of its java.lang.Thread.
+ *
+ * *Race:* a thread begins, while another thread sets its priority.
+ * *Without this:* the thread keeps its creator's priority.
+ * *Closed by:* the other thread stores the number, and then looks at `begun` under world.lock. If it sees false, this
+ * thread sees the number. If it sees true, both may set the priority, and this thread looks at the number once more.
  */
 static void jthread_begin(struct jthread *t)
 {
