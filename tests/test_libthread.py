@@ -19,7 +19,8 @@ KNOWN = {
            "lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
     "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
     "sa": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
-          "concurrency=N aging=SECONDS malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
+          "concurrency=N aging=SECONDS idle=sleep|spin malloc=newlib|mt lockstat=off|exit|SIGNAL "
+          "lockstat-fd=FD sample=MS",
 }
 
 
@@ -47,6 +48,8 @@ BAD = [
     ("mxn", "aging=0", "aging=0", "has an unknown value"),
     ("lwp", "waiting=upcall", "waiting=upcall", "makes no sense in this model"),
     ("n1", "aging=5", "aging=5", "makes no sense in this model"),
+    ("mxn", "idle=spin", "idle=spin", "makes no sense in this model"),
+    ("sa", "idle=park", "idle=park", "has an unknown value"),
     ("lwp", "sleep=user", "sleep=user", "has an unknown value"),
     ("mxn", "sleep=kernel", "sleep=kernel", "makes no sense in this model"),
     ("n1", "sleep=park", "sleep=park", "makes no sense in this model"),

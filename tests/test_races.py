@@ -102,6 +102,7 @@ RACES = [
     Race("busy-too-soon", ["races_signal", "blocked", 1], 24, MXN),
     Race("aged-and-chosen", ["races_mxn", "aging", 10], 16, MXN | {"options": "aging=1"}, "young"),
     Race("partner-kept", ["races_mxn", "silent", 20], machine={"model": "sa", "options": "concurrency=2"}),
+    Race("spin-over-unlooked", ["races_mxn", "idle-spin", 100], 24, {"model": "sa", "options": "idle=spin"}),
     Race("half-a-semaphore", ["races_more", "name", 40]),
     Race("opened-twice", ["races_more", "name", 10], wide="slow-map"),
     Race("opened-once", ["races_more", "name", 10]),

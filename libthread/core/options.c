@@ -37,6 +37,7 @@ static const struct option {
 	{"concurrency", "N", OPT_CONCURRENCY},
 	{"waiting", "upcall|signal|none|early", OPT_WAITING},
 	{"aging", "SECONDS", OPT_AGING},
+	{"idle", "sleep|spin", OPT_IDLE},
 	{"sleep", "park|kernel", OPT_SLEEP},
 	{"unpark", "combined|separate", OPT_UNPARK},
 	{"malloc", "newlib|mt", OPT_MALLOC},
@@ -195,6 +196,9 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_AGING:
 		__options.aging = v;
+		break;
+	case OPT_IDLE:
+		__options.idle_spin = v;
 		break;
 	case OPT_SLEEP:
 		__options.kernel_sleep = v;

@@ -226,6 +226,7 @@ struct thread {
 	struct thread *run_next, *run_prev;
 	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
 	bool parked;
+	bool spins; /* of a context: it spins for a partner, and needs no unpark */
 	deadline_t deadline;
 	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
 	const void *gave_up; /* the object that it waited for in vain, until block returns it */

@@ -72,6 +72,15 @@ static void silent_read(unsigned round)
 	turns(4000);
 }
 
+/* --- an idle LWP that stops spinning (model sa, idle=spin) -------------------------------------- */
+
+/* As long as an idle LWP spins, to some hundred instructions. */
+static void spin_post(unsigned round)
+{
+	turns(1400 + draw(250));
+	sem_post(&sem);
+}
+
 /* --- stopped before it begins ----------------------------------------------------------------- */
 
 static volatile pthread_t newborn;
@@ -366,6 +375,7 @@ static const struct race races[] = {
 	 .begin = silent_begin,
 	 .act = {silent_post, silent_wait, silent_read},
 	 .lwps = 2},
+	{.name = "idle-spin", .spread = 50, .begin = sem_begin, .act = {spin_post, silent_wait}},
 	{.name = "robust",
 	 .spread = 200,
 	 .begin = robust_begin,

@@ -27,8 +27,11 @@
 #include <weft/lwp.h>
 #include "mxn.h"
 
+#define IDLE_TURNS 800 /* some 9,000 instructions */
+
 static bool activated;
 static unsigned cpus; /* that the process asks for */
+static bool spins;    /* may an idle LWP spin before it sleeps? */
 static int spares;    /* LWPs in upcall_idle(UPCALL_SPARE), or about to call it */
 static int coming;    /* LWPs that have been created and will be spares */
 
@@ -104,24 +107,66 @@ static void spare_wait(struct thread *self)
 		spare_create();
 }
 
-/* Called with _schedlock held; releases it.  An unpark for nothing ends the wait, too. */
-static void idle_wait(struct thread *self)
+/* self stands in the list of idle LWPs, unless a waker has taken it out. */
+static void idle_list_leave(struct thread *self)
 {
 	struct thread **p = &__pool_idle;
 
+	if (!self->parked)
+		return;
+	while (*p != self)
+		p = &(*p)->run_next;
+	*p = self->run_next;
+	self->parked = false;
+}
+
+/*
+ * idle=spin.  The LWP waits in user mode for IDLE_TURNS before it sleeps.  A waker gives it a thread by
+ * the store to `partner` alone, without a system call.  The LWP is in a critical section meanwhile: a
+ * kernel that wants its CPU for another LWP sets `yield` (weft/schedctl.h), and the LWP stops spinning at
+ * once.  Its sleep clears `yield`.
+ *
+ * Called in a critical section, without _schedlock.  False: the LWP has been taken out of the list.
+ *
+ * *Race:* the spin is over, and a waker, which finds an LWP that spins, makes no unpark; *without this:*
+ * the LWP sleeps, and its thread does not run; *closed by:* the LWP says under the lock that it spins no
+ * more, and looks there whether it is still in the list.
+ */
+static bool idle_spin(struct thread *self)
+{
+	const struct section *c = self->critical;
+	bool parked;
+
+	for (int i = 0; i < IDLE_TURNS && c->yield == 0; i++) {
+		if (!__atomic_load_n(&self->parked, __ATOMIC_ACQUIRE))
+			return false;
+		spin_hint();
+	}
+	schedlock();
+	self->spins = false;
+	parked = self->parked;
+	schedunlock();
+	return parked;
+}
+
+/* Called with _schedlock held; releases it.  An unpark for nothing ends the wait, too. */
+static void idle_wait(struct thread *self)
+{
 	self->run_next = __pool_idle;
 	__pool_idle = self;
 	self->parked = true;
+	self->spins = spins;
+	if (spins)
+		critical_enter();
 	schedunlock();
-	__sys_upcall_idle(UPCALL_IDLE);
-	schedlock();
-	if (self->parked) {
-		while (*p != self)
-			p = &(*p)->run_next;
-		*p = self->run_next;
-		self->parked = false;
+	if (!spins || idle_spin(self)) {
+		__sys_upcall_idle(UPCALL_IDLE);
+		schedlock();
+		idle_list_leave(self);
+		schedunlock();
 	}
-	schedunlock();
+	if (spins)
+		critical_exit();
 }
 
 /*
@@ -252,6 +297,7 @@ void __activation_init(void)
 	__pool_loop = activation_scheduler;
 	__pool_asked = __pool_wanted = 2; /* the first thread's, and a spare */
 	cpus = __options.concurrency < (int)__ncpu ? __options.concurrency : (int)__ncpu;
+	spins = __options.idle_spin && cpus > 1;
 	__siglwp_catch();
 	activate();
 }

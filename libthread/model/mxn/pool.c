@@ -83,6 +83,7 @@ static struct thread *new_context(void)
 	c->sigkept = 0;
 	c->cancel_all = 0;
 	c->parked = false;
+	c->spins = false;
 	c->on_stack = 1;
 	c->partner = NULL;
 	save_fp_control(&c->fp_control);

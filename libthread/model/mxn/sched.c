@@ -101,7 +101,7 @@ static inline __attribute__((always_inline)) uint32_t make_runnable(struct threa
 	PROBE(thread_dispatchable, "thread lwp", t, idle->own_lwp.id, 0);
 	t->partner = idle;
 	__atomic_store_n(&idle->partner, t, __ATOMIC_RELEASE);
-	return idle->own_lwp.id;
+	return unlikely(idle->spins) ? 0 : idle->own_lwp.id;
 }
 
 uint32_t __make_runnable(struct thread *t)

@@ -10,7 +10,8 @@ const struct model __model_sa = {
 	.name = "sa",
 	.like = "mxn",
 	.scope = SCOPE_EITHER,
-	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_CONCURRENCY | OPT_AGING,
+	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_CONCURRENCY | OPT_AGING |
+		   OPT_IDLE,
 	.defaults = {.spin = SPIN_ADAPTIVE,
 		     .fifo = true,
 		     .schedctl = true,
