@@ -13,7 +13,7 @@ $(U)/libthread/%.o: libthread/% libthread/libthread.mk user/user.mk build/newlib
 
 # What is hardly ever executed, and goes into every program, shall be small.
 LT_COLD := core/options core/sampler core/service lockstat/report lockstat/start model/mxn/grow model/mxn/services \
-	model/mxn/pool model/mxn/realtime model/mxn/activation model/mxn/slices
+	model/mxn/pool model/mxn/realtime model/mxn/activation model/mxn/waiting
 $(LT_COLD:%=$(U)/libthread/%.c.o): LT_CFLAGS += -Os
 
 # The second copies of sync/: lines and functions are enough for a debugger, since these go into

@@ -19,7 +19,7 @@ KNOWN = {
            "lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
     "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
     "sa": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
-          "concurrency=N aging=SECONDS idle=sleep|spin malloc=newlib|mt lockstat=off|exit|SIGNAL "
+          "concurrency=N aging=SECONDS idle=sleep|spin slices=off|on malloc=newlib|mt lockstat=off|exit|SIGNAL "
           "lockstat-fd=FD sample=MS",
 }
 
@@ -54,6 +54,7 @@ BAD = [
     ("mxn", "sleep=kernel", "sleep=kernel", "makes no sense in this model"),
     ("n1", "sleep=park", "sleep=park", "makes no sense in this model"),
     ("n1", "spin=never", "spin=never", "makes no sense in this model"),
+    ("mxn", "slices=off", "slices=off", "makes no sense in this model"),
     ("sa", "waiting=none", "waiting=none", "makes no sense in this model"),
 ]
 

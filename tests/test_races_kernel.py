@@ -47,6 +47,7 @@ RACES = [
     activation("spare-of-the-past", "spare", 20, wide="slow-spare"),
     activation("idle-hands-nothing-over", "idle", 20, wide="slow-idle"),
     activation("both-leave", "surplus", 20, wide="slow-surplus"),
+    activation("slices-forgotten", "slices", 3, wide="slow-slices", machine={"mips": 10}),
     wait("signal-unseen", "sigsuspend", 20),
     wait("signal-blocked-late", "mask", 20),
     wait("signal-left-behind", "exit", 20),

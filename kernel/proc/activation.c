@@ -141,8 +141,11 @@ bool activation_surplus(struct lwp *l)
 						__ATOMIC_SEQ_CST)) {
 			l->watched = false;
 			l->sc->surplus = 1;
+			slices_begin(l->proc, true); /* its thread is about to wait */
 			return true;
 		}
+	if (l->watched)
+		slices_look(l->proc);
 	return false;
 }
 
@@ -178,6 +181,7 @@ int64_t sys_upcall_activate(const uint64_t arg[6])
 	__atomic_store_n(&up->active, l->watched, __ATOMIC_SEQ_CST);
 	spin_release(&l->lock);
 	spin_unlock(&p->lock, s);
+	slices_look(p);
 	return 0;
 }
 

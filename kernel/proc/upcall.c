@@ -279,6 +279,7 @@ void upcall_proc_exit(struct proc *p)
 {
 	if (p->up.timer.queue != NULL)
 		ktimer_cancel(&p->up.timer);
+	slices_proc_exit(p);
 }
 
 /* --- the call ------------------------------------------------------------------------------ */

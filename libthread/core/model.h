@@ -31,6 +31,7 @@ struct options {
 	enum waiting waiting; /* how the library learns that all LWPs are blocked */
 	int aging;            /* seconds after which an idle LWP leaves */
 	bool idle_spin;       /* an LWP of the pool spins for a moment before it sleeps */
+	bool slices;          /* threads that wait for an LWP end the slices of others */
 	bool unlock_special;  /* derived: adaptive_unlock or kernel_sleep */
 	bool sleep_special;   /* derived: kernel_sleep; also set when a thread first
 				 allows asynchronous cancellation (core/cancel.c) */
@@ -49,6 +50,7 @@ extern struct options __options;
 #define OPT_SLEEP 0x80
 #define OPT_UNPARK 0x100
 #define OPT_IDLE 0x200
+#define OPT_SLICES 0x400
 /* Every model has these. */
 #define OPT_MALLOC 0x10000
 #define OPT_LOCKSTAT 0x20000

@@ -38,6 +38,7 @@ static const struct option {
 	{"waiting", "upcall|signal|none|early", OPT_WAITING},
 	{"aging", "SECONDS", OPT_AGING},
 	{"idle", "sleep|spin", OPT_IDLE},
+	{"slices", "off|on", OPT_SLICES},
 	{"sleep", "park|kernel", OPT_SLEEP},
 	{"unpark", "combined|separate", OPT_UNPARK},
 	{"malloc", "newlib|mt", OPT_MALLOC},
@@ -199,6 +200,9 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_IDLE:
 		__options.idle_spin = v;
+		break;
+	case OPT_SLICES:
+		__options.slices = v;
 		break;
 	case OPT_SLEEP:
 		__options.kernel_sleep = v;

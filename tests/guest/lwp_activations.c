@@ -5,6 +5,7 @@
  * All LWPs except the first are raw.  Each part is a child, because a process asks for activations once.
  */
 #include <stdbool.h>
+#include <sys/time.h>
 #include <weft/signal.h>
 #include <weft/start.h>
 #include <weft/time.h>
@@ -42,11 +43,14 @@ static void unblocked(int sig, struct weft_siginfo *info, struct weft_ucontext *
 	__sys_sigreturn(uc);
 }
 
-static void activate(unsigned cpus)
+typedef void (*handler_t)(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
+			  void *handler, uint64_t mask);
+
+static void activate_with(unsigned cpus, handler_t handler)
 {
 	const struct weft_sigaction act = {
-		.handler = (uint64_t)unblocked,
-		.entry = (uint64_t)unblocked,
+		.handler = (uint64_t)handler,
+		.entry = (uint64_t)handler,
 		.mask = ~0ul,
 		.flags = WEFT_SA_RESTART,
 	};
@@ -54,6 +58,11 @@ static void activate(unsigned cpus)
 	__sys_sigaction(WEFT_SIGLWP, &act, NULL);
 	if (__sys_upcall_activate(cpus) != 0)
 		_exit(99);
+}
+
+static void activate(unsigned cpus)
+{
+	activate_with(cpus, unblocked);
 }
 
 static int report_of(int status)
@@ -267,6 +276,84 @@ static int never_more_4(void)
 	return never_more(4);
 }
 
+/* --- time slices ------------------------------------------------------------------------------- */
+
+#define TICKS(n) ((n) * (hrtime_t)WEFT_TICK_NS)
+
+static volatile unsigned nslices;
+static volatile hrtime_t slice_at, surplus_at;
+
+static void slice_over(int sig, struct weft_siginfo *info, struct weft_ucontext *uc, void *handler,
+		       uint64_t mask)
+{
+	if (info->code != WEFT_SI_PREEMPT)
+		__atomic_add_fetch(&strangers, 1, __ATOMIC_SEQ_CST);
+	if (own_record()->surplus) {
+		surplus_at = gethrtime();
+		for (;;)
+			__sys_upcall_idle(UPCALL_SPARE);
+	}
+	slice_at = gethrtime();
+	nslices++;
+	__sys_sigreturn(uc);
+}
+
+static void compute_for(hrtime_t ns)
+{
+	for (hrtime_t began = gethrtime(); gethrtime() - began < ns;)
+		;
+}
+
+/* Slices end only while a thread waits, and in no critical section. */
+static int slices(void)
+{
+	struct schedctl *sc = own_record();
+	hrtime_t before;
+
+	activate_with(1, slice_over);
+	compute_for(TICKS(12));
+	if (nslices != 0)
+		return 1;
+	sc->waiting = 1;
+	for (unsigned n = 0; n < 2; n++) {
+		before = slice_at;
+		while (nslices == n)
+			;
+		if (n > 0 && (slice_at - before < TICKS(9) || slice_at - before > TICKS(11)))
+			return 2;
+	}
+	sc->nopreempt = 1;
+	compute_for(TICKS(12));
+	if (nslices != 2)
+		return 3;
+	sc->nopreempt = 0;
+	__sys_lwp_yield();
+	return report_of(nslices != 3 ? 4 : 0);
+}
+
+static void blocks_once(struct raw *r)
+{
+	while (__sys_upcall_idle(UPCALL_SPARE) < 0)
+		;
+	wait_us(TICKS(2) / 1000);
+	_exit(96); /* it unblocks without a CPU, and enters slice_over */
+}
+
+/* The slice of an LWP ends soon after another LWP has unblocked. */
+static int slice_cut(void)
+{
+	activate_with(1, slice_over);
+	raw_start(&other, blocks_once, 0, LWP_DETACHED);
+	raw_wait_asleep(other.id, "idle");
+	wait_us(TICKS(1) / 1000);
+	own_record()->waiting = 1;
+	while (nslices == 0)
+		;
+	if (surplus_at == 0)
+		return __ncpu == 1 ? 0 : 1; /* it has no CPU to wake up on, or it is late */
+	return report_of(slice_at - surplus_at > TICKS(2) ? 2 : 0);
+}
+
 /* --- exec --------------------------------------------------------------------------------------- */
 
 static const char *program;
@@ -301,6 +388,8 @@ int main(int argc, char **argv)
 	is("never more than 1", status_of(child(never_more_1)), 0);
 	is("never more than 2", status_of(child(never_more_2)), 0);
 	is("never more than 4", status_of(child(never_more_4)), 0);
+	is("slices end while a thread waits", status_of(child(slices)), 0);
+	is("a slice ends soon after an LWP has unblocked", status_of(child(slice_cut)), 0);
 	is("exec forgets", status_of(child(forgets)), 0);
 	return tap_done();
 }

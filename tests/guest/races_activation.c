@@ -1,10 +1,11 @@
 /*
  * races_activation.c RACE [ROUNDS] - the races that scheduler activations claim to close (race.h): an LWP
- * becomes a spare, leaves its idle wait or unblocks, while another LWP blocks or unblocks.
+ * becomes a spare, leaves its idle wait or unblocks, while another LWP blocks or unblocks, or while slices end.
  *
  * The main LWP is an activation.  Two raw LWPs of each round are the others.
  */
 #include <weft/lwp.h>
+#include <weft/procset.h>
 #include <weft/signal.h>
 #include <weft/start.h>
 #include "race.h"
@@ -145,10 +146,79 @@ static void unblock_both(unsigned round)
 	gone(&two);
 }
 
+/* --- an LWP unblocks while the timer of slices finds a CPU that is not in use ------------------ */
+
+#define SLICE (10 * (hrtime_t)WEFT_TICK_NS)
+#define BEFORE 1000000 /* ns: enough to go to sleep */
+
+static volatile hrtime_t wake_at;
+
+static void slice_over(int sig, struct weft_siginfo *info, struct weft_ucontext *uc, void *handler,
+		       uint64_t mask)
+{
+	got = started;
+	__sys_sigreturn(uc);
+}
+
+static void bind_to(int cpu)
+{
+	MUST(__sys_processor_bind(WEFT_P_LWPID, WEFT_P_MYID, cpu, NULL) == 0);
+}
+
+static void activate_slices(void)
+{
+	const struct weft_sigaction act = {
+		.handler = (uint64_t)slice_over,
+		.entry = (uint64_t)slice_over,
+		.flags = WEFT_SA_RESTART,
+	};
+
+	MUST(__sys_sigaction(WEFT_SIGLWP, &act, NULL) == 0);
+	activate(1);
+}
+
+static void wakes_the_first(struct raw *r)
+{
+	while (gethrtime() < wake_at)
+		;
+	turns(r->arg);
+	__sys_lwp_unpark(1);
+}
+
+/* The LWP r ends the park at this time. */
+static void parks_until(struct raw *r, hrtime_t at, unsigned late)
+{
+	wake_at = at;
+	new_lwp(r, wakes_the_first, late);
+	__sys_lwp_park(NULL, 0);
+}
+
+static void slice_ends(unsigned round)
+{
+	struct schedctl *sc = (struct schedctl *)__sys_lwp_schedctl();
+	hrtime_t end;
+
+	bind_to(0);
+	/* Meanwhile the timer ends.  Afterwards it is armed again, on this CPU. */
+	parks_until(&one, gethrtime() + 2 * SLICE, 0);
+	end = gethrtime() + SLICE;
+	gone(&one);
+	bind_to(1);
+	while (gethrtime() < end - BEFORE)
+		;
+	parks_until(&two, end, draw(200));
+	sc->waiting = 1;
+	for (end = gethrtime() + 2 * SLICE; got != round;)
+		MUST(gethrtime() < end);
+	sc->waiting = 0;
+	gone(&two);
+}
+
 static const struct race races[] = {
 	{.name = "spare", .begin = activate_1, .act = {blocks}},
 	{.name = "idle", .begin = activate_2, .act = {wakes_and_blocks}},
 	{.name = "surplus", .begin = catch_and_activate, .act = {unblock_both}},
+	{.name = "slices", .begin = activate_slices, .act = {slice_ends}},
 };
 
 int main(int argc, char **argv)

@@ -36,7 +36,8 @@ OPTIONS = {
     "mxn": EVERY | SPINNING | {"concurrency": ("", "2", "5"),
                                "waiting": ("", "", "signal", "none"), "aging": ("", "1")},
     "n1": EVERY,
-    "sa": EVERY | SPINNING | {"concurrency": ("", "", "2"), "aging": ("", "1"), "idle": ("", "spin")},
+    "sa": EVERY | SPINNING | {"concurrency": ("", "", "2"), "aging": ("", "1"), "idle": ("", "spin"),
+                              "slices": ("", "", "off")},
 }
 
 # Moves of each worker.  An exact run is short, for many seeds find more than long runs; a fast one

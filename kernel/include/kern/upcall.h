@@ -31,6 +31,11 @@ struct proc_upcalls {
 	unsigned checks; /* requests for a check that have not been met yet; atomic */
 	unsigned below;  /* UPCALL_GROW: when fewer LWPs than this are active; p->lock */
 	struct ktimer timer;
+
+	/* Time slices of threads (proc/slices.c). */
+	struct ktimer slices;
+	bool slicing; /* `slices` is armed, or its function runs; the lock of slices, and atomic */
+	bool soon;    /* once more, a slice is to end at the next tick; the lock of slices */
 };
 
 /* Added to `checks` of a process with activations: none of its requests is the first. */
@@ -59,5 +64,18 @@ void activation_blocks(struct proc *p);
  * be told.
  */
 bool activation_surplus(struct lwp *l);
+/*
+ * An activation of p has begun to run: do its threads need slices from now on?  slices_begin: they do,
+ * and (soon) the first slice ends at the next tick.  Any lock may be held except those of slices and timers.
+ */
+#define slices_look(p)                                                                             \
+	do {                                                                                       \
+		if (!__atomic_load_n(&(p)->up.slicing, __ATOMIC_SEQ_CST))                          \
+			slices_look_closer(p);                                                     \
+	} while (0)
+void slices_look_closer(struct proc *p);
+void slices_begin(struct proc *p, bool soon);
+/* The last LWP exits.  No lock held. */
+void slices_proc_exit(struct proc *p);
 /* The last LWP exits. */
 void upcall_proc_exit(struct proc *p);

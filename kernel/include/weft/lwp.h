@@ -53,6 +53,11 @@ struct lwp_create {
  *	unblocked		next instruction in user mode, and only if all CPUs are in use.
  *				`surplus` of its record (schedctl.h) is 1.  The saved registers of its
  *				thread are the handler's ucontext
+ *	a time slice is over	each activation that runs enters the handler in the same way, with
+ *				`surplus` 0.  This happens every 10 ticks while all CPUs are in use, no
+ *				LWP is idle, and threads wait (`waiting`, schedctl.h); one tick after
+ *				an activation has unblocked without a CPU; and each tick for an LWP
+ *				that runs on although `surplus` is 1
  *
  * upcall_activate(cpus): the process is granted this many CPUs, from 1 on.  The calling LWP counts as
  * running, unless it has LWP_NOPOOL.

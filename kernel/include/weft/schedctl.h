@@ -29,6 +29,11 @@
  * other LWP wait as long.  Two LWPs that could hand over by spinning would then sleep in
  * turns.
  *
+ * The sum of `waiting` of a process's LWPs is the number of its threads that could run, and wait for an
+ * LWP.  The kernel reads it at the end of a slice (activations, weft/lwp.h).  While the sum is 0, no
+ * slice needs to end.  The library may write the number into any of the records.  An LWP that exits takes
+ * its record's number with it.
+ *
  * Each record has a cache line of its own, so two LWPs never share one.
  */
 #pragma once
@@ -55,5 +60,6 @@ struct schedctl {
 	volatile uint32_t signalled; /* kernel sets 1: a handler is due; lwp_yield() clears */
 	volatile uint32_t idle;      /* library writes: not 0 = runs no thread, takes no signals */
 	volatile uint32_t surplus;   /* kernel writes: 1: has no CPU (activations, weft/lwp.h) */
-	uint32_t spare[7];
+	volatile uint32_t waiting; /* library writes: threads that wait for an LWP (activations) */
+	uint32_t spare[6];
 };

@@ -19,7 +19,7 @@
  * nothing: it gets no CPU (surplus), gives its partner back, and becomes a spare (partner_give_back).
  *
  * Whenever a thread is in the run queue, no LWP of the pool is idle, as in mxn.  It may be that all CPUs
- * are in use by threads that compute.  So there are time slices: slices.c.
+ * are in use by threads that compute.  So there are time slices, which the kernel's timer ends: waiting.c.
  *
  * All static variables are under _schedlock.
  */
@@ -34,6 +34,7 @@ static unsigned cpus; /* that the process asks for */
 static bool spins;    /* may an idle LWP spin before it sleeps? */
 static int spares;    /* LWPs in upcall_idle(UPCALL_SPARE), or about to call it */
 static int coming;    /* LWPs that have been created and will be spares */
+static bool refused;  /* a spare could not be created */
 
 /* For aging: LWPs that were spares through a whole period are not needed. */
 static deadline_t period_end;
@@ -56,16 +57,23 @@ static bool spare_missing(void)
 	return true;
 }
 
-/* If there is no memory, __activation_tick tries again. */
-static void spare_create(void)
+static bool spare_created(void)
 {
 	PROBE(pool_lwp, "why size", PROBE_SPARE, __pool_size, 0);
 	if (__pool_add_lwp() == 0)
-		return;
+		return true;
 	schedlock();
 	coming--;
-	__slices_soon();
+	refused = true;
 	schedunlock();
+	return false;
+}
+
+/* If there is no memory, the reaper tries again at each tick: no other LWP may be left that runs. */
+static void spare_create(void)
+{
+	if (!spare_created())
+		__reap();
 }
 
 /* The calling LWP is about to be a spare.  Is it one too many? */
@@ -92,6 +100,7 @@ static void spare_wait(struct thread *self)
 
 	if (spare_aged()) {
 		PROBE(pool_gone, "why size", PROBE_AGED, __pool_size, 0);
+		__waiting_leave(self);
 		__pool_retire(self);
 	}
 	spares++;
@@ -193,6 +202,7 @@ static void activation_begins(struct thread *self)
 		activate();
 	if (coming > 0)
 		coming--;
+	__waiting_begin();
 	schedunlock();
 }
 
@@ -210,8 +220,6 @@ static void activation_scheduler(struct thread *self)
 		schedlock();
 		next = self->partner;
 		self->partner = NULL;
-		if (__pool_idle == NULL)
-			__slices_arm();
 		if (self->lwp->sc->surplus) {
 			if (next != NULL)
 				partner_give_back(next);
@@ -240,8 +248,6 @@ static void leave_surplus(struct thread *self)
 	unpark = __make_runnable(self);
 	if (unpark != 0)
 		__sys_lwp_unpark(unpark);
-	else
-		__slices_soon();
 	prepare_switch(self, context);
 	__mxn_switch(self, context, lwp_hand_over(self, context));
 }
@@ -250,7 +256,8 @@ static void leave_surplus(struct thread *self)
  * Where an LWP enters the library when it has unblocked and all CPUs are in use, at the end of a time
  * slice, or when it has been asked to look for a real-time thread.  Called like a signal handler, at
  * any place outside a critical section.  A context looks by itself.  A thread for which others wait
- * (no_suspend) goes on first, and is asked again at the next tick.
+ * (no_suspend) goes on first.  It is asked again at the end of the next slice, or, if its LWP has no CPU,
+ * at the next tick.
  */
 static void activation_upcall(void)
 {
@@ -259,8 +266,8 @@ static void activation_upcall(void)
 	if (self->bound)
 		return;
 	schedlock();
+	__waiting_look();
 	if (self->no_suspend != 0) {
-		__slices_soon();
 		schedunlock();
 	} else if (self->lwp->sc->surplus) {
 		leave_surplus(self);
@@ -279,15 +286,15 @@ static int activation_concurrency(int level)
 	return 0;
 }
 
-void __activation_tick(void)
+deadline_t __activation_retry(void)
 {
 	bool missing;
 
 	schedlock();
-	missing = activated && spare_missing();
+	missing = refused && spare_missing();
+	refused = false;
 	schedunlock();
-	if (missing)
-		spare_create();
+	return !missing || spare_created() ? NEVER : (deadline_t)gethrtime() + WEFT_TICK_NS;
 }
 
 void __activation_init(void)
@@ -299,6 +306,7 @@ void __activation_init(void)
 	cpus = __options.concurrency < (int)__ncpu ? __options.concurrency : (int)__ncpu;
 	spins = __options.idle_spin && cpus > 1;
 	__siglwp_catch();
+	__waiting_init();
 	activate();
 }
 
@@ -306,7 +314,8 @@ void __activation_init(void)
 void __activation_forked(struct thread *self)
 {
 	spares = coming = 0;
-	__slices_forked();
+	refused = false;
+	__waiting_init();
 	activated = false;
 	if (!self->bound)
 		activate();

@@ -9,7 +9,7 @@
  *	idle.c		an LWP of the pool that has no thread
  *	grow.c		growth of the pool without a request, and its end
  *	activation.c	model sa: the pool on scheduler activations
- *	slices.c	model sa: time slices
+ *	waiting.c	model sa: what the kernel learns of the run queue, for time slices
  *	services.c	the model's LWPs of its own
  *	signal.c	signals of unbound threads, the ASLWP
  *	timeout.c	deadlines of unbound threads
@@ -322,11 +322,27 @@ void __pool_forked(struct thread *self);
 
 /* --- idle.c --------------------------------------------------------------------- */
 
-extern struct thread *__pool_idle; /* linked by run_next; _schedlock */
+extern struct thread *__pool_idle;           /* linked by run_next; _schedlock */
+#define WAITING_UNTOLD ((struct thread *)64) /* may stand at its end in model sa: waiting.c */
+void __waiting_tell(void);
 /*
- * The caller holds _schedlock.  Returns an idle LWP, which then counts as idle no longer; or NULL.
+ * The caller holds _schedlock.  Returns an idle LWP, which then counts as idle no longer; or NULL: a
+ * thread has to wait.
  */
-struct thread *__pool_take_idle(void);
+static inline struct thread *pool_take_idle(void)
+{
+	struct thread *c = __pool_idle;
+
+	if (likely(c == NULL))
+		return NULL;
+	if (unlikely(c == WAITING_UNTOLD)) {
+		__waiting_tell();
+		return NULL;
+	}
+	__pool_idle = c->run_next;
+	c->parked = false;
+	return c;
+}
 /*
  * What an LWP does when it runs no thread.  self: its scheduler context, which the LWP comes to in
  * a switch, or as it begins.
@@ -337,19 +353,22 @@ void __pool_scheduler(struct thread *self) __attribute__((noreturn));
 
 void __activation_init(void);
 void __activation_forked(struct thread *self);
-/* At the end of each slice.  Creates a spare, if there is none. */
-void __activation_tick(void);
-
-/* --- slices.c --------------------------------------------------------------------- */
-
-void __slices_main(struct thread *self) __attribute__((noreturn));
 /*
- * The caller holds _schedlock.  No LWP is idle, so threads need slices.  soon: and a thread that has
- * unblocked waits for a CPU, or an LWP could not give up its thread.
+ * Creates a spare, if it could not be created before.  Called by the reaper; returns when the reaper is to
+ * call again.
  */
-void __slices_arm(void);
-void __slices_soon(void);
-void __slices_forked(void);
+deadline_t __activation_retry(void);
+
+/* --- waiting.c -------------------------------------------------------------------- */
+
+/*
+ * The caller holds _schedlock.  __waiting_look: a slice is over.  __waiting_begin: the pool has an LWP
+ * again.  __waiting_leave: an LWP of the pool, not the last, exits.
+ */
+void __waiting_look(void);
+void __waiting_begin(void);
+void __waiting_leave(struct thread *context);
+void __waiting_init(void); /* also in a child of fork */
 
 /* --- grow.c --------------------------------------------------------------------- */
 
@@ -370,7 +389,6 @@ bool __pool_aged(void);
 void __services_start(void);
 void __services_forked(void);
 void __aslwp_poke(void);
-void __grower_poke(void);
 void __reap(void);
 
 /* --- signal.c ------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /*
  * services.c - the model's LWPs of its own, beside those of time-outs and the ticker.
  *
- * They are the growing LWP (grow.c), the ASLWP (signal.c) and the reaper of detached threads.  So a
+ * They are the growing LWP (grow.c; not in sa), the ASLWP (signal.c) and the reaper of detached threads.  So a
  * program that links the library has four LWPs, with the first thread's, as the Solaris paper lists
  * them (p. 16).  They are started with the process.  In a child of fork, and in n1, which has only
  * the ASLWP, they are started with the first thread that is created, or when an LWP goes idle for
@@ -14,8 +14,12 @@ static struct ilock services_lock; /* held while LWPs are started */
 static void __attribute__((noreturn)) reaper_main(struct thread *self)
 {
 	for (;;) {
+		deadline_t again = NEVER;
+
+		if (__options.waiting == WAITING_ACTIVATION)
+			again = __activation_retry();
 		__stacks_trim();
-		__lwp_park(NEVER, 0);
+		__lwp_park(again, 0);
 	}
 }
 
@@ -40,21 +44,13 @@ void __services_start(void)
 		all = service_started(&aslwp, __aslwp_main, "aslwp");
 		if (__model->scope == SCOPE_EITHER)
 			all &= service_started(&reaper, reaper_main, "reaper");
-		if (__options.waiting == WAITING_ACTIVATION)
-			all &= service_started(&grower, __slices_main, "slices");
-		else if (__options.waiting != WAITING_NONE)
+		if (__options.waiting != WAITING_NONE && __options.waiting != WAITING_ACTIVATION)
 			all &= service_started(&grower, __grow_main,
 					       __options.waiting == WAITING_SIGNAL ? "sigwaiting"
 										   : "upcall");
 		__pool_ready = all;
 	}
 	ilock_unlock(&services_lock);
-}
-
-/* Ends the wait of the growing LWP, or of the LWP of slices. */
-void __grower_poke(void)
-{
-	__service_poke(__atomic_load_n(&grower, __ATOMIC_ACQUIRE));
 }
 
 /* Makes the ASLWP look at what is pending. */

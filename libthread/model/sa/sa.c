@@ -11,12 +11,13 @@ const struct model __model_sa = {
 	.like = "mxn",
 	.scope = SCOPE_EITHER,
 	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_CONCURRENCY | OPT_AGING |
-		   OPT_IDLE,
+		   OPT_IDLE | OPT_SLICES,
 	.defaults = {.spin = SPIN_ADAPTIVE,
 		     .fifo = true,
 		     .schedctl = true,
 		     .concurrency = 1024,
 		     .max_concurrency = 1024,
 		     .waiting = WAITING_ACTIVATION,
-		     .aging = 300},
+		     .aging = 300,
+		     .slices = true},
 };

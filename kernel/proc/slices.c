@@ -1,0 +1,128 @@
+/*
+ * slices.c - time slices of the threads of a process with activations (proc/activation.c).
+ *
+ * The kernel does not know these threads.  The library says in its LWPs' records how many threads wait
+ * for an LWP (`waiting`, weft/schedctl.h).  At the end of a slice each activation that runs enters the
+ * handler of SIGLWP, as after lwp_preempt, and the library may let another thread run.  In a critical
+ * section it enters at the end of the section.  All slices of a process end together.
+ *
+ * A process has one timer for it, and has it armed only while all its CPUs are in use and no LWP is
+ * idle, because no thread has to wait otherwise.  While no thread waits, the end of a slice costs an
+ * interrupt, and no upcall.
+ *
+ * An activation that had to leave the count (activation_surplus) has a thread that is about to wait.
+ * So slices then end at the next tick.  The same upcall reminds such an LWP if it still runs a thread.
+ *
+ * The bound: a library that puts a thread whose slice is over behind the threads of equal priority lets
+ * no thread wait longer than (such threads that wait / CPUs) slices, rounded up, as long as the LWPs
+ * have their CPUs.
+ *
+ *   - *Race:* the timer finds a CPU that is not in use, and is not armed again; an LWP takes that CPU
+ *     meanwhile, and finds that slices are still made; *without this:* threads have no slices from then
+ *     on; *closed by:* the timer looks again after it has cleared `slicing`.  The LWP is counted before it
+ *     reads `slicing`.  Both are sequentially consistent, so one of the two sees the other.
+ *
+ * Lock order: p->lock, l->lock or the lock of slices, then a timer queue's.
+ */
+#include <kern/cpu.h>
+#include <kern/proc.h>
+#include <kern/schedctl.h>
+#include <kern/timing.h>
+#include <kern/upcall.h>
+
+#define SLICE_NS (10 * WEFT_TICK_NS)
+#define WAITING_MOST 0xffffu /* more are not believed */
+
+static struct spinlock slices_locks[16] = {[0 ... 15] = SPINLOCK_INIT("slices")};
+
+static struct spinlock *slices_lock(const struct proc *p)
+{
+	return &slices_locks[p->pid % ARRAY_LEN(slices_locks)];
+}
+
+static bool all_in_use(const struct proc_upcalls *up)
+{
+	return up->cpus != 0 && __atomic_load_n(&up->active, __ATOMIC_SEQ_CST) >= up->cpus &&
+	       __atomic_load_n(&up->idle, __ATOMIC_SEQ_CST) == 0;
+}
+
+static void slices_over(struct ktimer *t);
+
+void slices_begin(struct proc *p, bool soon)
+{
+	struct proc_upcalls *up = &p->up;
+	hrtime_t tick = time_now() + WEFT_TICK_NS;
+	irqstate_t s = spin_lock(slices_lock(p));
+
+	if (!up->slicing) {
+		__atomic_store_n(&up->slicing, true, __ATOMIC_SEQ_CST);
+		ktimer_arm(&up->slices, soon ? tick : tick - WEFT_TICK_NS + SLICE_NS, slices_over);
+	} else if (soon && up->slices.when > tick && ktimer_withdraw(&up->slices)) {
+		ktimer_arm(&up->slices, tick, slices_over);
+	} else {
+		up->soon |= soon; /* the thread may be too late for the end that is near */
+	}
+	spin_unlock(slices_lock(p), s);
+}
+
+void slices_look_closer(struct proc *p)
+{
+	if (all_in_use(&p->up))
+		slices_begin(p, false);
+}
+
+/* How many threads wait for an LWP, as the library says.  p->lock held. */
+static unsigned threads_waiting(struct proc *p)
+{
+	unsigned sum = 0;
+
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		sum += MIN(l->sc->waiting, WAITING_MOST);
+	return MIN(sum, WAITING_MOST);
+}
+
+/*
+ * Makes the LWPs of p that run threads enter the library: all activations, or only LWPs that have no
+ * CPU of p.  True: there is such an LWP.  p->lock held.
+ */
+static bool slices_end(struct proc *p, bool all)
+{
+	bool any = false;
+
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
+		spin_acquire(&l->lock);
+		bool runs = (l->state == LWP_ST_ONPROC || l->state == LWP_ST_RUN) && !l->sc->idle;
+		bool surplus = l->sc->surplus && !l->watched;
+		if (runs && (surplus || (all && l->watched)))
+			lwp_post_ast_locked(l, AST_PREEMPT);
+		any |= runs && surplus;
+		spin_release(&l->lock);
+	}
+	return any;
+}
+
+static void slices_over(struct ktimer *t)
+{
+	struct proc *p = CONTAINER_OF(t, struct proc, up.slices);
+	struct proc_upcalls *up = &p->up;
+	bool soon;
+
+	spin_acquire(&p->lock); /* while it is held, p is not freed */
+	soon = slices_end(p, threads_waiting(p) != 0);
+	spin_acquire(slices_lock(p));
+	soon |= up->soon;
+	up->soon = false;
+	__atomic_store_n(&up->slicing, false, __ATOMIC_SEQ_CST);
+	if (!p->exiting && (soon || all_in_use(up))) {
+		__atomic_store_n(&up->slicing, true, __ATOMIC_SEQ_CST);
+		ktimer_arm(t, time_now() + (soon ? WEFT_TICK_NS : SLICE_NS), slices_over);
+	}
+	spin_release(slices_lock(p));
+	spin_release(&p->lock);
+}
+
+void slices_proc_exit(struct proc *p)
+{
+	if (p->up.slices.queue != NULL)
+		ktimer_cancel(&p->up.slices);
+}
