@@ -170,6 +170,7 @@ int64_t sys_upcall_activate(const uint64_t arg[6])
 		return -EBUSY;
 	}
 	up->spares = NULL;
+	up->waiting = 0;
 	up->cpus = arg[0];
 	up->below = UINT32_MAX; /* each block is looked at: see upcall_leave */
 	up->wanted = UPCALL_GROW;

@@ -108,7 +108,9 @@ static void slices_over(struct ktimer *t)
 	bool soon;
 
 	spin_acquire(&p->lock); /* while it is held, p is not freed */
-	soon = slices_end(p, threads_waiting(p) != 0);
+	unsigned waiting = all_in_use(up) ? threads_waiting(p) : 0;
+	__atomic_store_n(&up->waiting, waiting, __ATOMIC_RELAXED);
+	soon = slices_end(p, waiting != 0);
 	spin_acquire(slices_lock(p));
 	soon |= up->soon;
 	up->soon = false;

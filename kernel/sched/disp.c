@@ -230,13 +230,15 @@ void sched_handoff_failed(void)
 
 /*
  * Moves the best LWP of q that is not bound to the queue of c, this CPU, before its equals.  If it
- * went behind them, another CPU might steal it again each time before its turn comes.
+ * went behind them, another CPU might steal it again each time before its turn comes.  `more` threads
+ * more want that CPU than c.  An LWP is only moved if it stands for fewer threads, or for as many
+ * and has priority pri.
  */
-static bool steal_from(struct dispq *q, struct cpu *c)
+static bool steal_from(struct dispq *q, struct cpu *c, unsigned more, int pri)
 {
 	spin_acquire(&q->lock);
 	struct lwp *l = runq_first(&q->free);
-	if (l == NULL) {
+	if (l == NULL || more <= l->others || (more == l->others + 1u && l->pri < pri)) {
 		spin_release(&q->lock);
 		return false;
 	}
@@ -275,37 +277,74 @@ static bool cpu_steal(struct cpu *c)
 		unsigned id = (c->id + i) % ncpu;
 		struct dispq *q = cpus[id]->dispq;
 		if (among >> id & 1 && runq_count(&q->free) != 0 &&
-		    dispq_count(q) > (running_pri(cpus[id]) == PRI_IDLE) && steal_from(q, c))
+		    dispq_count(q) > (running_pri(cpus[id]) == PRI_IDLE) &&
+		    steal_from(q, c, UINT32_MAX, 0))
 			return true;
 	}
 	return false;
 }
 
-/*
- * This CPU steals from a queue that is longer than its own by two.  It also steals from a queue
- * that is longer by one, if the stolen LWP has the priority to run here at once.  That LWP runs for
- * a slice here, while the LWP that ran here waits.  Another CPU steals the waiting LWP when a slice
- * ends there.  So five LWPs that compute share four CPUs evenly, although one queue is
- * always longer.  (In Solaris, LWPs of the low levels go around in this way.)
- * The lengths and priorities are hints, read without the queues' locks.
- */
-static void cpu_balance(int pri)
+/* How many threads the LWPs on rq stand for, besides one each.  The queue's lock is held. */
+static unsigned runq_others(const struct runq *rq)
 {
-	struct cpu *c = this_cpu();
-	struct dispq *longest = c->dispq;
-	int own = dispq_count(c->dispq), most = own;
+	unsigned sum = 0;
+
+	for (unsigned w = 0; w < ARRAY_LEN(rq->bits); w++)
+		for (uint64_t left = rq->bits[w]; left != 0; left &= left - 1)
+			LIST_FOREACH (&rq->list[w * 64 + __builtin_ctzll(left)], l, struct lwp,
+				      runlink)
+				sum += l->others;
+	return sum;
+}
+
+/*
+ * How many threads want c, as far as the kernel knows.  An LWP stands for one thread, or for several
+ * (proc/share.c).
+ */
+static unsigned cpu_threads(const struct cpu *c, bool shared)
+{
+	struct dispq *q = c->dispq;
+	unsigned sum = cpu_load(c);
+
+	if (!shared)
+		return sum;
+	sum += __atomic_load_n(&c->lwp, __ATOMIC_RELAXED)->others;
+	if (runq_count(&q->free) != 0) {
+		spin_acquire(&q->lock);
+		sum += runq_others(&q->free);
+		spin_release(&q->lock);
+	}
+	return sum;
+}
+
+/*
+ * This CPU steals from the CPU that most threads want, if both are closer to each other afterwards:
+ * mostly, if they differ by two.  It also steals an LWP that is all the difference, if the LWP has the
+ * priority to run here at once.  That LWP runs for a slice here, while the LWP that ran here waits.
+ * Another CPU steals the waiting LWP when a slice ends there.  So five LWPs that compute share four
+ * CPUs evenly, although one queue is always longer.  (In Solaris, LWPs of the low levels go around in
+ * this way.)  At the end of a turn of several slices (own->shared) it does not.  Otherwise LWPs of
+ * single threads would come to a CPU at the end of each turn, and have more than their share.
+ * The numbers and priorities are hints, mostly read without the queues' locks.
+ */
+static void cpu_balance(const struct lwp *own, hrtime_t now)
+{
+	struct cpu *c = this_cpu(), *busiest = c;
+	bool shared = share_in_use(now);
+	unsigned here = cpu_threads(c, shared), most = here;
 	uint64_t among = open_cpus(c);
 
 	for (unsigned i = 0; i < ncpu; i++) {
-		int n = dispq_count(cpus[i]->dispq) - (running_pri(cpus[i]) == PRI_IDLE);
-
-		if (among >> i & 1 && n > most) {
+		if (!(among >> i & 1) || dispq_count(cpus[i]->dispq) == 0)
+			continue;
+		unsigned n = cpu_threads(cpus[i], shared);
+		if (n > most) {
 			most = n;
-			longest = cpus[i]->dispq;
+			busiest = cpus[i];
 		}
 	}
-	if (most >= own + 2 || (most > own && longest->free.best >= pri))
-		steal_from(longest, c);
+	if (most > here)
+		steal_from(busiest->dispq, c, most - here, own->shared ? PRI_MAX + 1 : own->pri);
 }
 
 /* --- the CPU that runs, and the CPU that is idle ------------------------------------------- */
@@ -313,11 +352,16 @@ static void cpu_balance(int pri)
 /*
  * Should the current LWP leave its CPU?  It should if an LWP of higher priority waits, or if its
  * slice is over and an LWP of equal priority waits.  At the end of a slice the class may change the
- * priority.  l->lock held.
+ * priority.  An LWP that runs several threads by turns may have more than one slice.  l->lock held.
  */
 bool sched_must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_over)
 {
 	bool over = now >= q->slice_end;
+	if (over && l->watched && share_goes_on(l)) {
+		q->slice_end = now + sched_slice(l);
+		timerq_want(q->slice_end);
+		over = false;
+	}
 	if (over)
 		l->sclass->slice_used(l);
 	if (over || l->slice_left == 0) { /* 0: its parameters have changed (sched_change) */
@@ -327,7 +371,7 @@ bool sched_must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ove
 		timerq_want(q->slice_end);
 	}
 	if (over)
-		cpu_balance(l->pri);
+		cpu_balance(l, now);
 	*slice_over = over || l->grace & GRACE_OWES;
 	int best = dispq_best(q); /* without the queue's lock: a hint; sched_put_back looks again */
 	return best > l->pri || (*slice_over && best == l->pri);

@@ -8,6 +8,10 @@
  * slices of 200 ms at the bottom and 20 ms at the top.  The level plus the user's priority is the
  * global priority.
  *
+ * An LWP that runs several threads by turns has a slice for each of them before it falls
+ * (proc/share.c).  While it runs one, the others wait: so the time of these slices counts as waiting time,
+ * and the LWP is lifted when LWPs of single threads would be.
+ *
  * While no LWP starves, a sleep renews the slice.  LWPs that compute, and sleep for a moment before
  * the slice ends, could then keep all CPUs.  So when an LWP had to be lifted, the rules are strict
  * for STRICT_SECONDS, as they always are in Solaris.  A sleep then does not renew the slice.  It
@@ -158,6 +162,11 @@ static void ts_slice_used(struct lwp *l)
 	ts_to_level(l, ts_table[ts_level(l)].ts_tqexp);
 }
 
+static void ts_another(struct lwp *l, hrtime_t ns)
+{
+	l->cl.ts.waited -= ns;
+}
+
 /*
  * A sleep does not renew the slice, so its length is all that an LWP may use at its level.  A slice
  * that ended between the last look at it and the sleep is used up.
@@ -233,6 +242,7 @@ const struct sched_class ts_class = {
 	.fork = ts_fork,
 	.quantum = ts_quantum,
 	.slice_used = ts_slice_used,
+	.another = ts_another,
 	.wakeup = ts_wakeup,
 	.starved = ts_starved,
 	.table = ts_table,

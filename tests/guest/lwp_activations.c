@@ -34,10 +34,11 @@ static volatile unsigned upcalls, strangers;
 static void unblocked(int sig, struct weft_siginfo *info, struct weft_ucontext *uc, void *handler,
 		      uint64_t mask)
 {
-	if (info->code == WEFT_SI_PREEMPT && own_record()->surplus)
-		__atomic_add_fetch(&upcalls, 1, __ATOMIC_SEQ_CST);
-	else
+	if (info->code != WEFT_SI_PREEMPT)
 		__atomic_add_fetch(&strangers, 1, __ATOMIC_SEQ_CST);
+	if (!own_record()->surplus) /* a tick has reminded it, just as it got a CPU */
+		__sys_sigreturn(uc);
+	__atomic_add_fetch(&upcalls, 1, __ATOMIC_SEQ_CST);
 	while (__sys_upcall_idle(UPCALL_SPARE) < 0)
 		;
 	__sys_sigreturn(uc);

@@ -172,6 +172,12 @@ struct lwp {
 	struct lwp *spare_next; /* in proc->up.spares */
 	uint32_t handed;        /* the LWP that left it its CPU; 0: it has been unparked */
 
+	/* Its slices, if it runs several threads by turns (proc/share.c); itself. */
+	bool in_turn;   /* it has had the first slice of its turn */
+	bool shared;    /* its turn has, or had, more than one slice */
+	uint8_t others; /* threads that it stands for, besides one; read by other CPUs as a hint */
+	int32_t owed; /* further slices of this turn, and what is left for the next one; SHARE_ONE each */
+
 	uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE, while switched away */
 };
 

@@ -53,6 +53,9 @@ struct sched_class {
 	void (*fork)(struct lwp *l, bool process);
 	hrtime_t (*quantum)(const struct lwp *l); /* length of a fresh slice (sched_slice), ns */
 	void (*slice_used)(struct lwp *l);        /* l ran to the end of its slice */
+	/* l, which runs several threads by turns, gets another slice, of `ns`, for one of them
+	 * (proc/share.c).  Its other threads wait meanwhile.  NULL: the class has no such slices. */
+	void (*another)(struct lwp *l, hrtime_t ns);
 	/* l returns from a sleep (l->wake_reason).  l->slice_left: the rest of its slice,
 	 * 0 for a fresh one. */
 	void (*wakeup)(struct lwp *l);

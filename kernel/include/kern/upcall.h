@@ -35,7 +35,8 @@ struct proc_upcalls {
 	/* Time slices of threads (proc/slices.c). */
 	struct ktimer slices;
 	bool slicing; /* `slices` is armed, or its function runs; the lock of slices, and atomic */
-	bool soon;    /* once more, a slice is to end at the next tick; the lock of slices */
+	unsigned waiting; /* threads that waited for an LWP at the end of the last slice; atomic */
+	bool soon;        /* once more, a slice is to end at the next tick; the lock of slices */
 };
 
 /* Added to `checks` of a process with activations: none of its requests is the first. */
@@ -75,6 +76,15 @@ bool activation_surplus(struct lwp *l);
 	} while (0)
 void slices_look_closer(struct proc *p);
 void slices_begin(struct proc *p, bool soon);
+/* l, the current LWP, which is watched, has used its slice.  True: it gets another slice at once, for another
+ * of its threads (proc/share.c).  l->lock held. */
+bool share_goes_on(struct lwp *l);
+/* Has an LWP stood for several threads of late?  Then l->others of some LWP may not be 0. */
+extern hrtime_t share_until; /* atomic */
+static inline bool share_in_use(hrtime_t now)
+{
+	return now < __atomic_load_n(&share_until, __ATOMIC_RELAXED);
+}
 /* The last LWP exits.  No lock held. */
 void slices_proc_exit(struct proc *p);
 /* The last LWP exits. */

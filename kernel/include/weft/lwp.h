@@ -57,7 +57,7 @@ struct lwp_create {
  *				`surplus` 0.  This happens every 10 ticks while all CPUs are in use, no
  *				LWP is idle, and threads wait (`waiting`, schedctl.h); one tick after
  *				an activation has unblocked without a CPU; and each tick for an LWP
- *				that runs on although `surplus` is 1
+ *				that runs on although `surplus` is 1 (the upcall may come when it is 0)
  *
  * upcall_activate(cpus): the process is granted this many CPUs, from 1 on.  The calling LWP counts as
  * running, unless it has LWP_NOPOOL.
