@@ -17,6 +17,21 @@
 
 struct thread *__pool_idle; /* linked by run_next; _schedlock */
 
+struct thread *__pool_take_idle(void)
+{
+	struct thread *c = __pool_idle;
+
+	if (likely(c == NULL))
+		return NULL;
+	if (unlikely(c == WAITING_UNTOLD)) {
+		__waiting_tell();
+		return NULL;
+	}
+	__pool_idle = c->run_next;
+	c->parked = false;
+	return c;
+}
+
 /* The calling LWP has been idle for the time of aging.  Ends it, unless it is needed. */
 static void lwp_aged(struct thread *self)
 {

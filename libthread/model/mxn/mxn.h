@@ -324,25 +324,11 @@ void __pool_forked(struct thread *self);
 
 extern struct thread *__pool_idle;           /* linked by run_next; _schedlock */
 #define WAITING_UNTOLD ((struct thread *)64) /* may stand at its end in model sa: waiting.c */
-void __waiting_tell(void);
 /*
  * The caller holds _schedlock.  Returns an idle LWP, which then counts as idle no longer; or NULL: a
  * thread has to wait.
  */
-static inline struct thread *pool_take_idle(void)
-{
-	struct thread *c = __pool_idle;
-
-	if (likely(c == NULL))
-		return NULL;
-	if (unlikely(c == WAITING_UNTOLD)) {
-		__waiting_tell();
-		return NULL;
-	}
-	__pool_idle = c->run_next;
-	c->parked = false;
-	return c;
-}
+struct thread *__pool_take_idle(void);
 /*
  * What an LWP does when it runs no thread.  self: its scheduler context, which the LWP comes to in
  * a switch, or as it begins.
@@ -362,9 +348,11 @@ deadline_t __activation_retry(void);
 /* --- waiting.c -------------------------------------------------------------------- */
 
 /*
- * The caller holds _schedlock.  __waiting_look: a slice is over.  __waiting_begin: the pool has an LWP
+ * The caller holds _schedlock.  __waiting_tell: a thread has to wait, and the kernel does not know of
+ * it.  __waiting_look: a slice is over.  __waiting_begin: the pool has an LWP
  * again.  __waiting_leave: an LWP of the pool, not the last, exits.
  */
+void __waiting_tell(void);
 void __waiting_look(void);
 void __waiting_begin(void);
 void __waiting_leave(struct thread *context);

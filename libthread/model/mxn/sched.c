@@ -86,7 +86,7 @@ struct thread *__runq_pop(void)
 static inline __attribute__((always_inline)) uint32_t make_runnable(struct thread *t,
 								    bool gives_way)
 {
-	struct thread *idle = pool_take_idle();
+	struct thread *idle = __pool_take_idle();
 
 	if (idle == NULL) {
 		t->state = TS_RUNQUEUE;
