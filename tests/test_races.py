@@ -103,6 +103,8 @@ RACES = [
     Race("aged-and-chosen", ["races_mxn", "aging", 10], 16, MXN | {"options": "aging=1"}, "young"),
     Race("partner-kept", ["races_mxn", "silent", 20], machine={"model": "sa", "options": "concurrency=2"}),
     Race("spin-over-unlooked", ["races_mxn", "idle-spin", 100], 24, {"model": "sa", "options": "idle=spin"}),
+    Race("yield-unlocked", ["races_mxn", "yield", 40], 16, {"model": "sa", "options": "concurrency=2,spin=never"},
+         "slow-yield"),
     Race("half-a-semaphore", ["races_more", "name", 40]),
     Race("opened-twice", ["races_more", "name", 10], wide="slow-map"),
     Race("opened-once", ["races_more", "name", 10]),

@@ -91,9 +91,6 @@ static inline bool in_critical(const struct ulwp *l)
  * acquire, to release it a release.  It is held when the highest bit is set; a model may use the
  * other bits.
  */
-struct ilock {
-	volatile uint32_t held;
-};
 #define ILOCK_HELD 0x80000000u
 
 /* The caller must not be suspended, because others depend on what it does next. */

@@ -68,6 +68,7 @@ int __lwp_start(struct thread *t, void (*entry)(struct thread *), uint32_t flags
 	__atomic_store_n(&t->lwp->sc, &no_record, __ATOMIC_RELAXED);
 	t->lwp->critical = t->critical = &t->lwp->nowhere; /* a handler may come before lwp_main */
 	t->lwp->nowhere.nopreempt = 0;
+	t->lwp->run.first = NULL; /* only LWPs of a pool have a list */
 	t->lwp->owes = 0;
 	t->lwp->id = 0;
 	r = __sys_lwp_create(&c);

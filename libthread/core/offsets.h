@@ -3,10 +3,11 @@
 
 #define THREAD_RSP 32
 #define THREAD_FP_CONTROL 40
-#define THREAD_STATE 48
-#define THREAD_ID 56
-#define THREAD_ON_STACK 64
-#define THREAD_CANCEL 72
+#define THREAD_STATE 64
+#define THREAD_ID 72
+#define THREAD_ON_STACK 80
+#define THREAD_CANCEL 88
+#define ULWP_RUN_LOCK 44
 
 #define THREAD_NAME 16 /* bytes of a name */
 

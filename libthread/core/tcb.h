@@ -41,6 +41,16 @@ typedef uint64_t deadline_t;
 
 struct sleepq;
 
+/* The library's own lock (ilock.h). */
+struct ilock {
+	volatile uint32_t held;
+};
+
+/* A list of runnable threads, linked by run_next and run_prev (model/mxn/mxn.h). */
+struct run_list {
+	struct thread *first, *last;
+};
+
 /*
  * An LWP as the library knows it.  Only the LWP itself writes the record.
  *
@@ -71,10 +81,13 @@ struct ulwp {
 	uint32_t id;
 	struct section nowhere;
 
-	/* Written by the model, for an LWP of its pool (model/mxn/realtime.c). */
+	/* Written by the model, for an LWP of its pool (model/mxn/realtime.c, local.c). */
 	struct thread *rr; /* the thread that the LWP runs, if it has time slices, or NULL */
 	uint8_t pri;       /* of the thread that the LWP runs */
 	bool told;         /* the LWP is to look for a thread that should run instead */
+	bool turn;         /* which list is next: local.c */
+	struct ilock run_lock;
+	struct run_list run; /* threads that have yielded on this LWP */
 };
 
 /* The LWP of every thread that is on none.  Its state is never SC_ONCPU. */
@@ -136,6 +149,7 @@ struct thread {
 	struct section *critical; /* lwp->critical, while the thread runs */
 	uint64_t rsp;             /* model: see above */
 	uint64_t fp_control;      /* MXCSR, and FCW above it, with which it begins or goes on */
+	struct thread *run_next, *run_prev; /* model: run queue, list of idle LWPs */
 
 	/* A scheduler reads these first.  `special` is not 0 if the scheduler must look closer. */
 	union {
@@ -222,8 +236,7 @@ struct thread {
 	bool user_stack; /* belongs to the program */
 	char name[THREAD_NAME];
 
-	/* For a model that schedules threads itself: run queue, LWPs of its pool, time-outs. */
-	struct thread *run_next, *run_prev;
+	/* For a model that schedules threads itself: LWPs of its pool, time-outs. */
 	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
 	bool parked;
 	bool spins; /* of a context: it spins for a partner, and needs no unpark */
@@ -266,7 +279,8 @@ _Static_assert(offsetof(struct thread, state) == THREAD_STATE &&
 		       offsetof(struct thread, cancel) == THREAD_CANCEL &&
 		       offsetof(struct thread, rsp) == THREAD_RSP &&
 		       offsetof(struct thread, fp_control) == THREAD_FP_CONTROL &&
-		       offsetof(struct thread, on_stack) == THREAD_ON_STACK,
+		       offsetof(struct thread, on_stack) == THREAD_ON_STACK &&
+		       offsetof(struct ulwp, run_lock) == ULWP_RUN_LOCK,
 	       "offsets.h");
 _Static_assert(offsetof(struct thread, state) == THREADINFO_STATE &&
 		       offsetof(struct thread, bound) == THREADINFO_BOUND &&

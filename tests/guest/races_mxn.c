@@ -81,6 +81,27 @@ static void spin_post(unsigned round)
 	sem_post(&sem);
 }
 
+/* --- yields of threads whose LWP another LWP takes them from (model sa, two CPUs) ---------------- */
+
+static pthread_mutex_t inside = PTHREAD_MUTEX_INITIALIZER;
+
+static void yield_some(void)
+{
+	for (unsigned n = draw(6); n > 0; n--)
+		sched_yield();
+}
+
+/* The owner yields, so that others block, and an LWP runs out of threads. */
+static void yield_inside(unsigned round)
+{
+	for (int i = 0; i < 5; i++) {
+		pthread_mutex_lock(&inside);
+		yield_some();
+		pthread_mutex_unlock(&inside);
+		yield_some();
+	}
+}
+
 /* --- stopped before it begins ----------------------------------------------------------------- */
 
 static volatile pthread_t newborn;
@@ -376,6 +397,10 @@ static const struct race races[] = {
 	 .act = {silent_post, silent_wait, silent_read},
 	 .lwps = 2},
 	{.name = "idle-spin", .spread = 50, .begin = sem_begin, .act = {spin_post, silent_wait}},
+	{.name = "yield",
+	 .spread = 50,
+	 .act = {yield_inside, yield_inside, yield_inside, yield_inside},
+	 .lwps = 2},
 	{.name = "robust",
 	 .spread = 200,
 	 .begin = robust_begin,

@@ -10,10 +10,10 @@
 #pragma once
 #include "abi.h"
 
-#define THREADINFO_STATE 48 /* uint32_t: THREADINFO_* */
-#define THREADINFO_BOUND 53 /* one byte: has an LWP of its own */
-#define THREADINFO_ID 56    /* uint32_t: pthread_t; 0: no thread of the program */
-#define THREADINFO_NEXT 400 /* address of the next thread of the process, in a ring */
+#define THREADINFO_STATE 64 /* uint32_t: THREADINFO_* */
+#define THREADINFO_BOUND 69 /* one byte: has an LWP of its own */
+#define THREADINFO_ID 72    /* uint32_t: pthread_t; 0: no thread of the program */
+#define THREADINFO_NEXT 432 /* address of the next thread of the process, in a ring */
 
 enum {
 	THREADINFO_STOPPED,

@@ -98,6 +98,8 @@ static void spare_wait(struct thread *self)
 	bool missing;
 	long r;
 
+	if (__runq_local)
+		__local_leave(self->lwp);
 	if (spare_aged()) {
 		PROBE(pool_gone, "why size", PROBE_AGED, __pool_size, 0);
 		__waiting_leave(self);
@@ -108,6 +110,8 @@ static void spare_wait(struct thread *self)
 	r = __sys_upcall_idle(UPCALL_SPARE);
 	schedlock();
 	spares--;
+	if (r > 0 && __runq_local)
+		__local_leave_blocked(r);
 	if (spares < least)
 		least = spares;
 	missing = r >= 0 && spare_missing();
@@ -308,6 +312,8 @@ void __activation_init(void)
 	__siglwp_catch();
 	__waiting_init();
 	activate();
+	if (cpus > 1)
+		__local_init();
 }
 
 /* self is the only thread of a child of fork. */
@@ -317,6 +323,8 @@ void __activation_forked(struct thread *self)
 	refused = false;
 	__waiting_init();
 	activated = false;
+	if (__runq_local)
+		__local_forked();
 	if (!self->bound)
 		activate();
 }

@@ -199,8 +199,10 @@ static int mxn_suspend(struct thread *t)
 		t->state = TS_STOPPED;
 		return switch_to(t, next_for(t));
 	}
+	local_freeze();
 	if (!t->suspended)
 		error = suspend_unbound(t);
+	local_thaw();
 	schedunlock();
 	return error;
 }
@@ -238,6 +240,7 @@ static void mxn_change_priority(struct thread *t, int pri)
 	const void *obj = t->wchan;
 	bool lowered = pri < t->pri;
 
+	local_freeze();
 	if (obj != NULL)
 		__sleepq_remove(t->q, t);
 	if (t->state == TS_RUNQUEUE)
@@ -246,6 +249,7 @@ static void mxn_change_priority(struct thread *t, int pri)
 	if (obj != NULL)
 		sleepq_enter(t->q, obj, t, ORDER_OPTION);
 	__realtime_changed(t, lowered);
+	local_thaw();
 }
 
 static void mxn_set_priority(struct thread *t, int pri)
@@ -258,10 +262,12 @@ static void mxn_set_priority(struct thread *t, int pri)
 static void mxn_before_fork(void)
 {
 	schedlock();
+	local_freeze();
 }
 
 static void mxn_after_fork(void)
 {
+	local_thaw();
 	schedunlock();
 }
 

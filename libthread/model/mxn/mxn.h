@@ -10,6 +10,7 @@
  *	grow.c		growth of the pool without a request, and its end
  *	activation.c	model sa: the pool on scheduler activations
  *	waiting.c	model sa: what the kernel learns of the run queue, for time slices
+ *	local.c		model sa with several CPUs: yields without the lock
  *	services.c	the model's LWPs of its own
  *	signal.c	signals of unbound threads, the ASLWP
  *	timeout.c	deadlines of unbound threads
@@ -86,9 +87,6 @@ static inline void schedunlock(void)
  * its first thread; where a thread's link points to the list, the list is given as a thread
  * (run_end).  All fields are under _schedlock.
  */
-struct run_list {
-	struct thread *first, *last;
-};
 extern struct runq {
 	struct run_list zero;
 	uint32_t above;                               /* threads of higher priorities */
@@ -180,6 +178,7 @@ uint32_t __release(struct thread *t);
 int __mxn_switch(struct thread *from, struct thread *to, struct section *c);
 const void *__mxn_switch_null(struct thread *from, struct thread *to, struct section *c) __asm__(
 	"__mxn_switch"); /* returns 0 as NULL: a caller may end in this call */
+int __local_switch(struct thread *from, struct thread *to, struct section *c, struct ulwp *l);
 void __mxn_leave(struct thread *from, struct thread *to, struct section *c)
 	__attribute__((noreturn));
 
@@ -345,14 +344,41 @@ void __activation_forked(struct thread *self);
  */
 deadline_t __activation_retry(void);
 
+/* --- local.c ---------------------------------------------------------------------- */
+
+extern bool __runq_local; /* each LWP of the pool has a list of threads that have yielded */
+void __local_init(void);
+void __local_forked(void);
+/*
+ * All of these functions: the caller holds _schedlock.  leave: threads of l enter __runq.  freeze: no thread
+ * yields until thaw, so states and LWPs of all threads stay as they are.
+ */
+struct thread *__local_pop(void); /* a thread that has yielded, or NULL */
+void __local_leave(struct ulwp *l);
+void __local_leave_blocked(uint32_t id); /* the LWP with this id */
+void __local_leave_all(void);
+void __local_freeze(void);
+void __local_thaw(void);
+static inline void local_freeze(void)
+{
+	if (__runq_local)
+		__local_freeze();
+}
+static inline void local_thaw(void)
+{
+	if (__runq_local)
+		__local_thaw();
+}
+
 /* --- waiting.c -------------------------------------------------------------------- */
 
 /*
- * The caller holds _schedlock.  __waiting_tell: a thread has to wait, and the kernel does not know of
- * it.  __waiting_look: a slice is over.  __waiting_begin: the pool has an LWP
- * again.  __waiting_leave: an LWP of the pool, not the last, exits.
+ * The caller holds _schedlock.  __waiting_tell: a thread has to wait, and the kernel does not know of it.
+ * __waiting_yielded: the lists of yielded threads are empty no longer.  __waiting_look: a slice is over.
+ * __waiting_begin: the pool has an LWP again.  __waiting_leave: an LWP of the pool, not the last, exits.
  */
 void __waiting_tell(void);
+void __waiting_yielded(void);
 void __waiting_look(void);
 void __waiting_begin(void);
 void __waiting_leave(struct thread *context);

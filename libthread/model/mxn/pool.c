@@ -48,6 +48,8 @@ static void scheduler_first(struct thread *self)
 	PROBE(pool_begin, "context", self, 0, 0);
 	self->lwp->sc->idle = 1;
 	schedlock();
+	self->own_lwp.run =
+		(struct run_list){run_end(&self->own_lwp.run), run_end(&self->own_lwp.run)};
 	self->list_next = __pool_contexts;
 	__pool_contexts = self;
 	schedunlock();

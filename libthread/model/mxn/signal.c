@@ -161,6 +161,11 @@ static uint32_t lwp_interrupt(struct thread *t)
 static uint32_t make_look(struct thread *t, bool open)
 {
 	t->kept = true;
+	if (__runq_local && t->state == TS_RUNQUEUE && t->pri == 0) {
+		/* It leaves a list of plain threads (local.c). */
+		__runq_remove(t);
+		runq_push(t);
+	}
 	return open && t->state == TS_BLOCKED ? lwp_interrupt(t) : 0;
 }
 
@@ -174,6 +179,7 @@ int __mxn_kill(struct thread *t, int sig)
 	if (t->bound)
 		return t->lwp->id != 0 ? -__sys_lwp_kill(t->lwp->id, sig) : EAGAIN;
 	schedlock();
+	local_freeze();
 	if (t->lwp != &__nowhere) {
 		t->kept = true;
 		error = -__sys_lwp_kill(t->lwp->id, sig);
@@ -181,6 +187,7 @@ int __mxn_kill(struct thread *t, int sig)
 		t->sigkept |= bit;
 		unpark = make_look(t, !(t->sigmask & bit) || (signals_awaited(t) & bit));
 	}
+	local_thaw();
 	schedunlock();
 	if (unpark != 0)
 		__sys_lwp_unpark(unpark);
@@ -282,10 +289,12 @@ static void find_taker(int sig)
 
 	ilock_lock(&__threads_lock);
 	schedlock();
+	local_freeze();
 	t = __thread_list;
 	if (!wake_waiters(WEFT_SIGBIT(sig)))
 		while (!thread_takes_signal(t, sig, &unpark) && t->list_next != __thread_list)
 			t = t->list_next;
+	local_thaw();
 	schedunlock();
 	ilock_unlock(&__threads_lock);
 	if (unpark != 0)

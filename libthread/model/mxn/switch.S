@@ -3,6 +3,7 @@
  *
  * long __mxn_switch(struct thread *from, struct thread *to, struct section *c)
  * void __mxn_leave(struct thread *from, struct thread *to, struct section *c)
+ * long __local_switch(struct thread *from, struct thread *to, struct section *c, struct ulwp *l)
  *
  * Called with _schedlock held.  __mxn_switch saves what a function must preserve.  RBX, RBP and R12
  * to R15 go onto the stack of `from`, the control words of SSE and x87 into from->fp_control, and
@@ -13,6 +14,8 @@
  * Then both release _schedlock and leave its critical section c, as schedunlock does, and return 0
  * on the stack of `to`.  A new thread "returns" into its entry function.  struct thread
  * (core/tcb.h) describes the layout.
+ *
+ * __local_switch is __mxn_switch for a caller that holds l->run_lock instead of _schedlock (local.c).
  */
 #include "../../core/offsets.h"
 
@@ -61,6 +64,40 @@ __mxn_switch:
 	ret
 1:	jmp	__critical_left
 	.size	__mxn_switch, . - __mxn_switch
+
+	.globl	__local_switch
+	.type	__local_switch, @function
+	.p2align 4
+__local_switch:
+	PROBE	thread_switch, "thread state next", %rdi, THREAD_STATE(%rdi), %rsi, 8, 4, 8
+	pushq	%rbp
+	pushq	%rbx
+	pushq	%r12
+	pushq	%r13
+	pushq	%r14
+	pushq	%r15
+	stmxcsr	THREAD_FP_CONTROL(%rdi)
+	fnstcw	THREAD_FP_CONTROL + 4(%rdi)
+	movq	%rsp, THREAD_RSP(%rdi)
+
+	movq	THREAD_RSP(%rsi), %rsp
+	wrfsbase %rsi
+	ldmxcsr	THREAD_FP_CONTROL(%rsi)
+	fldcw	THREAD_FP_CONTROL + 4(%rsi)
+	popq	%r15
+	popq	%r14
+	popq	%r13
+	popq	%r12
+	popq	%rbx
+	popq	%rbp
+
+	movl	$0, ULWP_RUN_LOCK(%rcx)
+	subq	$1, (%rdx)
+	jne	1f
+	xorl	%eax, %eax
+	ret
+1:	jmp	__critical_left
+	.size	__local_switch, . - __local_switch
 
 	.globl	__mxn_leave
 	.type	__mxn_leave, @function

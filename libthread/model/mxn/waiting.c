@@ -16,8 +16,11 @@
  * list.  So the first thread that has to wait is noticed there, and the following threads find the list
  * empty.  The number is only right at the end of a slice, when the threads are counted.
  *
- * Invariant: if threads are in the run queue and no LWP is idle, the number is not 0; except that a bound
- * thread may have created them while the pool has no LWP.
+ * The first thread that enters a list of yielded threads (local.c) is noticed, too.  At the end of a slice
+ * all of these lists enter the run queue, before the threads are counted.
+ *
+ * Invariant: if threads are in the run queue or in a list of yielded ones, and no LWP is idle, the number is
+ * not 0; except that a bound thread may have created them while the pool has no LWP.
  *
  * All static variables are under _schedlock.
  */
@@ -69,9 +72,17 @@ void __waiting_look(void)
 	if (told == NULL || now < counted + WEFT_TICK_NS)
 		return;
 	counted = now;
+	if (__runq_local)
+		__local_leave_all();
 	told->waiting = waiting_count();
 	if (told->waiting == 0)
 		waiting_untold();
+}
+
+void __waiting_yielded(void)
+{
+	if (__options.slices && told == NULL)
+		__waiting_tell();
 }
 
 void __waiting_begin(void)

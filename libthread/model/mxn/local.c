@@ -1,0 +1,314 @@
+/*
+ * local.c - model sa with several CPUs: yields without _schedlock.
+ *
+ * A thread that yields stands in a list of its LWP (struct ulwp: run), and the LWP goes on with the first of this
+ * list.  So threads that yield on different LWPs have no lock in common.  All else is as in mxn: a thread that is
+ * woken or created enters the one run queue (__runq).  Only plain threads, of priority 0, enter a list.
+ *
+ * Which thread is next.  While __runq has threads, an LWP takes from __runq and from its own list in turns, whether its
+ * thread yields or blocks (struct ulwp: turn).  If both are empty, it takes a thread from another LWP's list, before it
+ * goes idle.  An LWP that sleeps or has no CPU leaves its list to __runq, and at the end of each slice all LWPs do
+ * (waiting.c).  So a thread in a list waits one slice longer at most than it would in __runq.
+ *
+ * A thread that gets something for which a switch must look (struct thread, special: a signal of its own, a
+ * priority) leaves the list for __runq.  A cancellation does not concern a yield.
+ *
+ * Locks.  A list changes
+ *
+ *	under _schedlock		by threads of its LWP
+ *	under _schedlock and run_lock	by any other thread
+ *	under run_lock			in a yield of a thread of its LWP
+ *
+ * A yield changes the states of the two threads, and their `lwp`, which in mxn are under _schedlock.  Code under
+ * _schedlock that acts on another thread and needs to know whether it is OnLWP or in the run queue holds all
+ * run_locks (__local_freeze).
+ *
+ * A yield holds run_lock across its switch, as all else holds _schedlock.  It enters the caller into the list
+ * before it takes the next thread, so a list that has threads never looks empty.
+ *
+ * Lock order: _schedlock, the run_locks in the order of __pool_contexts.
+ */
+#include "mxn.h"
+
+bool __runq_local;
+
+/*
+ * May a list have threads?  Under _schedlock.  Only local_yield_special enters a thread into an empty list: the
+ * fast path of a yield changes one thread for another.
+ */
+static bool yielded;
+static bool frozen; /* the caller of __local_freeze has acquired the run_locks; _schedlock */
+
+static inline bool list_empty(struct run_list *r)
+{
+	return __atomic_load_n(&r->first, __ATOMIC_RELAXED) == run_end(r);
+}
+
+static void list_init(struct run_list *r)
+{
+	r->first = r->last = run_end(r);
+}
+
+/* The lock of a list of another LWP, with _schedlock. */
+static void list_lock(struct ulwp *l)
+{
+	ilock_lock(&l->run_lock);
+}
+
+static void list_unlock(struct ulwp *l)
+{
+	ilock_unlock_inner(&l->run_lock);
+}
+
+static struct thread *list_pop(struct run_list *r)
+{
+	struct thread *t = r->first;
+
+	if (t == run_end(r))
+		return NULL;
+	r->first = t->run_next;
+	t->run_next->run_prev = run_end(r);
+	return t;
+}
+
+/* Appends all threads of `from`, and empties it. */
+static void list_splice(struct run_list *to, struct run_list *from)
+{
+	if (list_empty(from))
+		return;
+	from->first->run_prev = to->last;
+	to->last->run_next = from->first;
+	from->last->run_next = run_end(to);
+	to->last = from->last;
+	list_init(from);
+}
+
+/* --- with _schedlock --------------------------------------------------------------------------- */
+
+/* A thread from the list of another LWP than l.  The search begins behind l. */
+static struct thread *list_steal(struct ulwp *l)
+{
+	struct thread *own = (struct thread *)((char *)l - offsetof(struct thread, own_lwp));
+	struct thread *c = own, *t = NULL;
+
+	do {
+		struct ulwp *other;
+
+		c = c->list_next != NULL ? c->list_next : __pool_contexts;
+		other = &c->own_lwp;
+		if (c == own || list_empty(&other->run))
+			continue;
+		list_lock(other);
+		t = list_pop(&other->run);
+		list_unlock(other);
+	} while (t == NULL && c != own);
+	return t;
+}
+
+struct thread *__local_pop(void)
+{
+	struct ulwp *l = thread_self()->lwp;
+	struct thread *t = NULL;
+
+	if (yielded) {
+		t = list_pop(&l->run);
+		if (t == NULL)
+			t = list_steal(l);
+		yielded = t != NULL;
+	}
+	return t;
+}
+
+void __local_leave(struct ulwp *l)
+{
+	if (list_empty(&l->run))
+		return;
+	list_lock(l);
+	list_splice(&__runq.zero, &l->run);
+	list_unlock(l);
+}
+
+void __local_leave_all(void)
+{
+	if (!yielded)
+		return;
+	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next)
+		__local_leave(&c->own_lwp);
+	yielded = false;
+}
+
+void __local_leave_blocked(uint32_t id)
+{
+	for (struct thread *c = yielded ? __pool_contexts : NULL; c != NULL; c = c->list_next)
+		if (c->own_lwp.id == id)
+			__local_leave(&c->own_lwp);
+}
+
+/* While all lists are empty, a yield holds _schedlock. */
+void __local_freeze(void)
+{
+	frozen = yielded;
+	for (struct thread *c = frozen ? __pool_contexts : NULL; c != NULL; c = c->list_next)
+		list_lock(&c->own_lwp);
+}
+
+void __local_thaw(void)
+{
+	for (struct thread *c = frozen ? __pool_contexts : NULL; c != NULL; c = c->list_next)
+		list_unlock(&c->own_lwp);
+}
+
+/* --- the operations ---------------------------------------------------------------------------- */
+
+/* May l's own list be next, although __runq may have threads?  In turns. */
+static inline bool own_turn(struct ulwp *l)
+{
+	if (likely(__runq.zero.first == run_end(&__runq.zero)))
+		return true;
+	l->turn = !l->turn;
+	return l->turn;
+}
+
+/* As runq_pop_plain (mxn.h), from the list of l. */
+static inline bool pop_plain(struct ulwp *l, struct thread *self, struct thread **first)
+{
+	struct thread *t = l->run.first;
+
+	if ((self->special | t->special | __runq.above) != 0 || !own_turn(l))
+		return false;
+	*first = list_pop(&l->run);
+	return true;
+}
+
+/* self is unbound. */
+static inline bool none_yielded(const struct thread *self)
+{
+	return list_empty(&self->lwp->run);
+}
+
+static const void *__attribute__((noinline))
+local_block_turn(struct sleepq *q, deadline_t deadline, struct thread *wake)
+{
+	struct thread *self = thread_self(), *next;
+
+	if (self->bound || none_yielded(self) || deadline != NEVER || self->wchan == NULL ||
+	    (wake != NULL && !just_blocked(wake)) || !pop_plain(self->lwp, self, &next))
+		return __mxn_block(q, deadline, wake);
+	if (wake != NULL)
+		__wake_first(wake);
+	self->state = TS_BLOCKED;
+	return __mxn_switch_null(self, next, lwp_hand_over(self, next));
+}
+
+static const void *local_block(struct sleepq *q, deadline_t deadline, struct thread *wake)
+{
+	if (unlikely(yielded))
+		return local_block_turn(q, deadline, wake);
+	return __mxn_block(q, deadline, wake);
+}
+
+static int __attribute__((noinline)) local_sleep_turn(struct sleepq *q)
+{
+	struct thread *self = thread_self(), *next;
+
+	if (self->bound || none_yielded(self) || !pop_plain(self->lwp, self, &next))
+		return __mxn_sleep(q);
+	self->state = TS_BLOCKED;
+	return switch_plain(self, next);
+}
+
+static int local_sleep(struct sleepq *q)
+{
+	struct thread *self = thread_self(), *next;
+
+	if (unlikely(yielded) || !runq_pop_plain(self, &next))
+		return local_sleep_turn(q);
+	self->state = TS_BLOCKED;
+	return switch_plain(self, next);
+}
+
+/* What a yield does unless both threads are plain, and the next one is in the LWP's own list. */
+static int __attribute__((noinline)) local_yield_special(void)
+{
+	struct thread *self = thread_self(), *next;
+	bool plain;
+
+	schedlock();
+	plain = self->special == 0;
+	if (self->bound || __runq.above != 0 || (!plain && __runq_top() >= 0)) {
+		schedunlock();
+		return __mxn_yield();
+	}
+	next = self->pri == 0 ? __runq_pop() : NULL;
+	if (next == NULL) {
+		schedunlock();
+		return __sys_lwp_yield();
+	}
+	self->state = TS_RUNQUEUE;
+	if (plain && !yielded) {
+		yielded = true;
+		__waiting_yielded();
+	}
+	run_list_append(plain ? &self->lwp->run : &__runq.zero, self);
+	return switch_to(self, next);
+}
+
+/*
+ * *Race:* the caller enters the list, and another LWP, which has no thread, takes one from there; *without this:* it
+ * takes the caller, whose registers are not saved; *closed by:* run_lock, which __local_switch releases once the
+ * caller's stack is no longer used.
+ *
+ * *Race:* the caller finds that it is plain, and another thread sends a signal to the caller's LWP; *without this:* the
+ * caller leaves, and the next thread takes the signal; *closed by:* the caller looks at `special` with run_lock, and the
+ * sender holds all run_locks.
+ *
+ * The caller does not wait for run_lock: a wait leaves the critical section, and a handler could move the caller
+ * to another LWP meanwhile.
+ */
+static int local_yield(void)
+{
+	struct thread *self = thread_self(), *next;
+	struct section *c;
+	struct ulwp *l;
+
+	critical_enter();
+	l = self->lwp;
+	if (unlikely(!own_turn(l) || !ilock_try(&l->run_lock))) {
+		critical_exit();
+		return local_yield_special();
+	}
+	next = l->run.first;
+	if (unlikely((self->special | __runq.above) != 0 || next == run_end(&l->run))) {
+		ilock_unlock(&l->run_lock);
+		return local_yield_special();
+	}
+	self->state = TS_RUNQUEUE;
+	run_list_append(&l->run, self);
+	l->run.first = next->run_next;
+	next->run_next->run_prev = run_end(&l->run);
+	c = self->critical;
+	self->lwp = &__nowhere;
+	next->lwp = l;
+	next->critical = c;
+	next->state = TS_ONLWP;
+	return __local_switch(self, next, c, l);
+}
+
+void __local_init(void)
+{
+	list_init(&thread_self()->lwp->run);
+	__runq_local = true;
+	__ops->block = local_block;
+	__ops->sleep = local_sleep;
+	__ops->yield = local_yield;
+}
+
+/* The caller's LWP is the only one. */
+void __local_forked(void)
+{
+	yielded = false;
+	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
+		c->own_lwp.run_lock.held = 0;
+		list_init(&c->own_lwp.run);
+	}
+}
