@@ -140,6 +140,7 @@ bool activation_surplus(struct lwp *l)
 		if (__atomic_compare_exchange_n(&up->active, &n, n - 1, false, __ATOMIC_SEQ_CST,
 						__ATOMIC_SEQ_CST)) {
 			l->watched = false;
+			l->grace &= ~GRACE_HANDS;
 			l->sc->surplus = 1;
 			slices_begin(l->proc, true); /* its thread is about to wait */
 			return true;
@@ -147,6 +148,16 @@ bool activation_surplus(struct lwp *l)
 	if (l->watched)
 		slices_look(l->proc);
 	return false;
+}
+
+/* An LWP that runs no thread (`idle`) has nothing to hand over. */
+bool activation_hands_over(struct lwp *l)
+{
+	struct proc_upcalls *up = &l->proc->up;
+
+	return !l->sc->idle && __atomic_load_n(&up->active, __ATOMIC_RELAXED) +
+					       __atomic_load_n(&up->idle, __ATOMIC_RELAXED) >
+				       1;
 }
 
 /* --- the calls ------------------------------------------------------------------------------ */
@@ -179,6 +190,8 @@ int64_t sys_upcall_activate(const uint64_t arg[6])
 	__atomic_add_fetch(&up->checks, CHECKS_NEVER, __ATOMIC_SEQ_CST);
 	spin_acquire(&l->lock);
 	l->watched = !(l->flags & LWP_NOPOOL);
+	if (l->watched)
+		l->grace |= GRACE_HANDS;
 	__atomic_store_n(&up->active, l->watched, __ATOMIC_SEQ_CST);
 	spin_release(&l->lock);
 	spin_unlock(&p->lock, s);
@@ -212,6 +225,7 @@ static bool activation_wait(struct proc *p, struct lwp *l, bool spare)
 	if (l->watched)
 		__atomic_sub_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
 	l->watched = true;
+	l->grace |= GRACE_HANDS;
 	hand_over(p, 0, PLACE_ANY); /* the spares before l have waited longer */
 	spin_acquire(lock);
 	bool permit = l->permit;

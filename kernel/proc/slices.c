@@ -81,6 +81,16 @@ static unsigned threads_waiting(struct proc *p)
 	return MIN(sum, WAITING_MOST);
 }
 
+/* LWPs that are counted as running, wait for a CPU, and have handed their thread over.  p->lock held. */
+static unsigned lwps_without(struct proc *p)
+{
+	unsigned n = 0;
+
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		n += l->watched && l->state == LWP_ST_RUN && l->sc->idle;
+	return n;
+}
+
 /*
  * Makes the LWPs of p that run threads enter the library: all activations, or only LWPs that have no
  * CPU of p.  True: there is such an LWP.  p->lock held.
@@ -109,7 +119,8 @@ static void slices_over(struct ktimer *t)
 
 	spin_acquire(&p->lock); /* while it is held, p is not freed */
 	unsigned waiting = all_in_use(up) ? threads_waiting(p) : 0;
-	__atomic_store_n(&up->waiting, waiting, __ATOMIC_RELAXED);
+	unsigned without = lwps_without(p);
+	__atomic_store_n(&up->waiting, waiting > without ? waiting - without : 0, __ATOMIC_RELAXED);
 	soon = slices_end(p, waiting != 0);
 	spin_acquire(slices_lock(p));
 	soon |= up->soon;

@@ -262,6 +262,7 @@ void upcall_exec(struct proc *p)
 		return; /* so nothing else is set */
 	spin_acquire(&l->lock);
 	l->watched = false;
+	l->grace &= ~GRACE_HANDS;
 	spin_release(&l->lock);
 	p->up.watched = p->up.exited = p->up.timed = false;
 	__atomic_store_n(&p->up.active, 0, __ATOMIC_RELAXED);

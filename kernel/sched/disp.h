@@ -67,6 +67,9 @@ static inline bool cpu_may_run(const struct cpu *c, const struct lwp *l)
  */
 void sched_leaves(struct lwp *l);
 void sched_call_handler(struct lwp *l);
+/* sched_leaves for lwp_yield of the current LWP.  False: it enters the library before, to hand its thread over,
+ * and yields then.  Interrupts off. */
+bool sched_yields(void);
 
 /* Puts l, which is RUN and on no queue, on the queue where it belongs. */
 void sched_place(struct lwp *l);

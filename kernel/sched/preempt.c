@@ -2,6 +2,12 @@
  * preempt.c - giving up the CPU without blocking: preemption on the way to user
  * mode, preemption control (weft/schedctl.h).
  *
+ * An LWP that runs a thread of a process with activations (proc/activation.c) does not keep the thread
+ * while another process has its CPU, because another LWP of its process could run the thread.  So it is not
+ * preempted at once: `yield` of its record is set, and it enters the library as after lwp_preempt.
+ * The library puts the thread into its queue, and calls lwp_yield.  In a critical section, the LWP enters at
+ * the end of the section.  For all this it has SC_GRACE_TICKS, as for a section.
+ *
  * The kernel itself is not preempted: need_resched and the ASTs take effect when
  * an LWP is about to return to user mode, or at preempt_point().
  */
@@ -10,6 +16,7 @@
 #include <kern/proc.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
+#include <kern/upcall.h>
 
 /* The sender has set need_resched or an AST first (resched, lwp_post_ast).  The CPU looks at them
  * on the way back to user mode. */
@@ -38,6 +45,17 @@ void sched_slice_check(void)
 		timerq_want(l->grace_end);
 }
 
+/* May l, whose preemption was held off, still keep the CPU? */
+static bool in_grace(struct lwp *l, hrtime_t now, bool slice_over)
+{
+	if (now >= l->grace_end)
+		return false;
+	if (slice_over)
+		l->grace |= GRACE_OWES;
+	timerq_want(l->grace_end);
+	return true;
+}
+
 /*
  * Preemption control: delays preemption once, for at most SC_GRACE_TICKS.  If a slice ends
  * meanwhile, the LWP still owes the preemption (GRACE_OWES).  User mode can write the record.  So
@@ -53,13 +71,31 @@ static bool preempt_hold_off(struct lwp *l, hrtime_t now, bool slice_over)
 		l->grace |= GRACE_USED;
 		l->grace_end = now + SC_GRACE_TICKS * WEFT_TICK_NS;
 		l->sc->yield = 1;
+		if ((l->grace & GRACE_HANDS) && activation_hands_over(l))
+			l->grace |= GRACE_HAND;
 	}
-	if (now >= l->grace_end)
+	return in_grace(l, now, slice_over);
+}
+
+/*
+ * The same for the LWP of a thread that another LWP could run: it is to hand its thread over first.  An
+ * LWP that has been told so has the rest of its time, and owes the preemption then.
+ */
+static __attribute__((noinline)) bool preempt_hand_over(struct lwp *l)
+{
+	hrtime_t now = time_now();
+
+	if (!(l->grace & GRACE_HANDS) || !cpu_may_run(this_cpu(), l))
 		return false;
-	if (slice_over)
-		l->grace |= GRACE_OWES;
-	timerq_want(l->grace_end);
-	return true;
+	if (!(l->grace & GRACE_USED)) {
+		if (!activation_hands_over(l))
+			return false;
+		l->grace |= GRACE_USED;
+		l->grace_end = now + SC_GRACE_TICKS * WEFT_TICK_NS;
+		l->sc->yield = 1;
+		__atomic_fetch_or(&l->ast, AST_PREEMPT, __ATOMIC_SEQ_CST);
+	}
+	return in_grace(l, now, true);
 }
 
 void sched_call_handler(struct lwp *l)
@@ -74,17 +110,30 @@ static void sched_clear_grace(struct lwp *l)
 		sched_call_handler(l);
 	if (l->grace & GRACE_PREEMPT)
 		__atomic_fetch_or(&l->ast, AST_PREEMPT, __ATOMIC_SEQ_CST);
-	l->grace = 0;
+	l->grace &= GRACE_HANDS;
 	if (l->sc != NULL)
 		l->sc->yield = l->sc->signalled = 0;
 }
 
 void sched_leaves(struct lwp *l)
 {
-	if (l->grace != 0)
+	if (l->grace & ~GRACE_HANDS)
 		sched_clear_grace(l);
 	if (l->summed)
 		sums_charge(l, time_now());
+}
+
+bool sched_yields(void)
+{
+	struct lwp *l = curlwp();
+
+	if (!(l->grace & GRACE_HAND)) {
+		sched_leaves(l);
+		return true;
+	}
+	l->grace &= ~GRACE_HAND;
+	__atomic_fetch_or(&l->ast, AST_PREEMPT, __ATOMIC_SEQ_CST);
+	return false;
 }
 
 /* Puts the current LWP back on a queue if it must leave the CPU.  Interrupts off. */
@@ -104,6 +153,8 @@ static void maybe_preempt(void)
 	spin_release(&l->lock);
 	if (go) {
 		if (l->leaving != 0) {
+			if (preempt_hand_over(l))
+				return;
 			l->grace &= ~GRACE_OWES;
 			if (l->summed)
 				sums_charge(l, time_now());

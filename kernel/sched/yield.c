@@ -112,7 +112,10 @@ int64_t sys_lwp_yield(const uint64_t arg[6])
 
 	irq_off();
 	if (__builtin_expect(l->leaving != 0, 0)) {
-		sched_leaves(l);
+		if (!sched_yields()) {
+			irq_on();
+			return 0;
+		}
 		l = curlwp(); /* to save l would cost all calls that do not come here */
 	}
 	q = cpu_here->dispq;

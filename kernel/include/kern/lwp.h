@@ -37,6 +37,8 @@ struct sched_class;
 #define GRACE_CALL 0x4     /* a handler could not be called in the critical section */
 #define GRACE_SIGNAL 0x8   /* ... and must be called at that yield or sleep */
 #define GRACE_PREEMPT 0x10 /* the same for lwp_preempt */
+#define GRACE_HAND 0x20  /* its thread is to be handed over at the end of the section (preempt.c) */
+#define GRACE_HANDS 0x40 /* an activation that runs: others may run its thread; lasts */
 
 /* What a scheduling class knows about an LWP (sched/ts.c, rt.c, nt.c). */
 union class_data {

@@ -65,6 +65,8 @@ void activation_blocks(struct proc *p);
  * be told.
  */
 bool activation_surplus(struct lwp *l);
+/* Does l, the current LWP and an activation, run a thread that another LWP of its process could run? */
+bool activation_hands_over(struct lwp *l);
 /*
  * An activation of p has begun to run: do its threads need slices from now on?  slices_begin: they do,
  * and (soon) the first slice ends at the next tick.  Any lock may be held except those of slices and timers.

@@ -53,6 +53,11 @@ struct lwp_create {
  *	unblocked		next instruction in user mode, and only if all CPUs are in use.
  *				`surplus` of its record (schedctl.h) is 1.  The saved registers of its
  *				thread are the handler's ucontext
+ *	a processor has been	the LWP that is about to be preempted enters the handler in the same way,
+ *	preempted		with `yield` of its record 1, and calls lwp_yield when its thread may
+ *				run on another LWP.  It has SC_GRACE_TICKS.  In a critical section it
+ *				enters in the lwp_yield that ends the section.  Only if another LWP
+ *				runs or is idle
  *	a time slice is over	each activation that runs enters the handler in the same way, with
  *				`surplus` 0.  This happens every 10 ticks while all CPUs are in use, no
  *				LWP is idle, and threads wait (`waiting`, schedctl.h); one tick after

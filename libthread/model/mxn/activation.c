@@ -218,6 +218,8 @@ static void activation_scheduler(struct thread *self)
 	for (;;) {
 		struct thread *next;
 
+		if (unlikely(self->lwp->sc->yield)) /* leave_preempted, with schedctl=off */
+			__sys_lwp_yield();
 		/* The first thread may block before it has created another. */
 		if (unlikely(!__pool_ready))
 			__pool_make_ready();
@@ -257,8 +259,35 @@ static void leave_surplus(struct thread *self)
 }
 
 /*
- * Where an LWP enters the library when it has unblocked and all CPUs are in use, at the end of a time
- * slice, or when it has been asked to look for a real-time thread.  Called like a signal handler, at
+ * Called with _schedlock held; releases it.  The caller's LWP is to leave its CPU to another process.  So
+ * the caller goes to an idle LWP or to the run queue, where another LWP may take it.  The LWP yields as it
+ * releases the lock, and then looks for a thread again, mostly the caller.
+ */
+static void leave_preempted(struct thread *self)
+{
+	struct thread *context = context_of(self);
+	uint32_t unpark = 0;
+
+	self->lwp->told = false;
+	if (__pool_idle == WAITING_UNTOLD)
+		__waiting_tell();
+	if (__pool_idle != NULL) {
+		unpark = __make_runnable(self);
+	} else {
+		self->state = TS_RUNQUEUE;
+		PROBE(thread_state, "thread state", self, TS_RUNQUEUE, 0);
+		__runq_push_head(self);
+		__realtime_look(self->pri, false);
+	}
+	if (unpark != 0)
+		__sys_lwp_unpark(unpark);
+	prepare_switch(self, context);
+	__mxn_switch(self, context, lwp_hand_over(self, context));
+}
+
+/*
+ * Where an LWP enters the library when it has unblocked and all CPUs are in use, when another process is
+ * to have its CPU, at the end of a time slice, or when it has been asked to look for a real-time thread.  Called like a signal handler, at
  * any place outside a critical section.  A context looks by itself.  A thread for which others wait
  * (no_suspend) goes on first.  It is asked again at the end of the next slice, or, if its LWP has no CPU,
  * at the next tick.
@@ -275,6 +304,8 @@ static void activation_upcall(void)
 		schedunlock();
 	} else if (self->lwp->sc->surplus) {
 		leave_surplus(self);
+	} else if (self->lwp->sc->yield) {
+		leave_preempted(self);
 	} else if (self->pri < PRI_REALTIME && __runq_top() >= self->pri) {
 		self->lwp->told = false;
 		__give_up_lwp(self, __runq_top() == self->pri);
