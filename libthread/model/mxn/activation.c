@@ -210,6 +210,13 @@ static void activation_begins(struct thread *self)
 	schedunlock();
 }
 
+static struct thread *thread_to_run(void)
+{
+	struct thread *next = __runq_pop();
+
+	return next == NULL && __runq_local ? __local_pop() : next;
+}
+
 /* What an LWP does when it runs no thread: __pool_scheduler of sa. */
 static void activation_scheduler(struct thread *self)
 {
@@ -234,7 +241,7 @@ static void activation_scheduler(struct thread *self)
 			continue;
 		}
 		if (next == NULL)
-			next = __runq_pop();
+			next = thread_to_run();
 		else if (unlikely(__runq.above != 0))
 			next = __realtime_instead_of(next);
 		if (next != NULL)
@@ -287,10 +294,10 @@ static void leave_preempted(struct thread *self)
 
 /*
  * Where an LWP enters the library when it has unblocked and all CPUs are in use, when another process is
- * to have its CPU, at the end of a time slice, or when it has been asked to look for a real-time thread.  Called like a signal handler, at
- * any place outside a critical section.  A context looks by itself.  A thread for which others wait
- * (no_suspend) goes on first.  It is asked again at the end of the next slice, or, if its LWP has no CPU,
- * at the next tick.
+ * to have its CPU, at the end of a time slice, or when it has been asked to look for a real-time thread.
+ * Called like a signal handler, at any place outside a critical section.  A context looks by itself.  A
+ * thread for which others wait (no_suspend) goes on first.  It is asked again at the end of the next
+ * slice, or, if its LWP has no CPU, at the next tick.
  */
 static void activation_upcall(void)
 {

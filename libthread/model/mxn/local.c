@@ -240,6 +240,8 @@ static int __attribute__((noinline)) local_yield_special(void)
 		return __mxn_yield();
 	}
 	next = self->pri == 0 ? __runq_pop() : NULL;
+	if (next == NULL && self->pri == 0)
+		next = __local_pop();
 	if (next == NULL) {
 		schedunlock();
 		return __sys_lwp_yield();

@@ -75,7 +75,7 @@ struct thread *__runq_pop(void)
 	struct thread *t;
 
 	if (top < 0)
-		return __runq_local ? __local_pop() : NULL;
+		return NULL;
 	t = top == 0 ? __runq.zero.first : __runq.pri[top].first;
 	__runq_remove(t);
 	return t;
