@@ -39,28 +39,28 @@ bool __runq_local;
 static bool yielded;
 static bool frozen; /* the caller of __local_freeze has acquired the run_locks; _schedlock */
 
-static inline bool list_empty(struct run_list *r)
+static inline bool yielded_empty(struct run_list *r)
 {
 	return __atomic_load_n(&r->first, __ATOMIC_RELAXED) == run_end(r);
 }
 
-static void list_init(struct run_list *r)
+static void yielded_init(struct run_list *r)
 {
 	r->first = r->last = run_end(r);
 }
 
 /* The lock of a list of another LWP, with _schedlock. */
-static void list_lock(struct ulwp *l)
+static void yielded_lock(struct ulwp *l)
 {
 	ilock_lock(&l->run_lock);
 }
 
-static void list_unlock(struct ulwp *l)
+static void yielded_unlock(struct ulwp *l)
 {
 	ilock_unlock_inner(&l->run_lock);
 }
 
-static struct thread *list_pop(struct run_list *r)
+static struct thread *yielded_pop(struct run_list *r)
 {
 	struct thread *t = r->first;
 
@@ -72,21 +72,21 @@ static struct thread *list_pop(struct run_list *r)
 }
 
 /* Appends all threads of `from`, and empties it. */
-static void list_splice(struct run_list *to, struct run_list *from)
+static void yielded_splice(struct run_list *to, struct run_list *from)
 {
-	if (list_empty(from))
+	if (yielded_empty(from))
 		return;
 	from->first->run_prev = to->last;
 	to->last->run_next = from->first;
 	from->last->run_next = run_end(to);
 	to->last = from->last;
-	list_init(from);
+	yielded_init(from);
 }
 
 /* --- with _schedlock --------------------------------------------------------------------------- */
 
 /* A thread from the list of another LWP than l.  The search begins behind l. */
-static struct thread *list_steal(struct ulwp *l)
+static struct thread *yielded_steal(struct ulwp *l)
 {
 	struct thread *own = (struct thread *)((char *)l - offsetof(struct thread, own_lwp));
 	struct thread *c = own, *t = NULL;
@@ -96,11 +96,11 @@ static struct thread *list_steal(struct ulwp *l)
 
 		c = c->list_next != NULL ? c->list_next : __pool_contexts;
 		other = &c->own_lwp;
-		if (c == own || list_empty(&other->run))
+		if (c == own || yielded_empty(&other->run))
 			continue;
-		list_lock(other);
-		t = list_pop(&other->run);
-		list_unlock(other);
+		yielded_lock(other);
+		t = yielded_pop(&other->run);
+		yielded_unlock(other);
 	} while (t == NULL && c != own);
 	return t;
 }
@@ -111,9 +111,9 @@ struct thread *__local_pop(void)
 	struct thread *t = NULL;
 
 	if (yielded) {
-		t = list_pop(&l->run);
+		t = yielded_pop(&l->run);
 		if (t == NULL)
-			t = list_steal(l);
+			t = yielded_steal(l);
 		yielded = t != NULL;
 	}
 	return t;
@@ -121,11 +121,11 @@ struct thread *__local_pop(void)
 
 void __local_leave(struct ulwp *l)
 {
-	if (list_empty(&l->run))
+	if (yielded_empty(&l->run))
 		return;
-	list_lock(l);
-	list_splice(&__runq.zero, &l->run);
-	list_unlock(l);
+	yielded_lock(l);
+	yielded_splice(&__runq.zero, &l->run);
+	yielded_unlock(l);
 }
 
 void __local_leave_all(void)
@@ -149,13 +149,13 @@ void __local_freeze(void)
 {
 	frozen = yielded;
 	for (struct thread *c = frozen ? __pool_contexts : NULL; c != NULL; c = c->list_next)
-		list_lock(&c->own_lwp);
+		yielded_lock(&c->own_lwp);
 }
 
 void __local_thaw(void)
 {
 	for (struct thread *c = frozen ? __pool_contexts : NULL; c != NULL; c = c->list_next)
-		list_unlock(&c->own_lwp);
+		yielded_unlock(&c->own_lwp);
 }
 
 /* --- the operations ---------------------------------------------------------------------------- */
@@ -176,14 +176,14 @@ static inline bool pop_plain(struct ulwp *l, struct thread *self, struct thread 
 
 	if ((self->special | t->special | __runq.above) != 0 || !own_turn(l))
 		return false;
-	*first = list_pop(&l->run);
+	*first = yielded_pop(&l->run);
 	return true;
 }
 
 /* self is unbound. */
 static inline bool none_yielded(const struct thread *self)
 {
-	return list_empty(&self->lwp->run);
+	return yielded_empty(&self->lwp->run);
 }
 
 static const void *__attribute__((noinline))
@@ -298,7 +298,7 @@ static int local_yield(void)
 
 void __local_init(void)
 {
-	list_init(&thread_self()->lwp->run);
+	yielded_init(&thread_self()->lwp->run);
 	__runq_local = true;
 	__ops->block = local_block;
 	__ops->sleep = local_sleep;
@@ -311,6 +311,6 @@ void __local_forked(void)
 	yielded = false;
 	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
 		c->own_lwp.run_lock.held = 0;
-		list_init(&c->own_lwp.run);
+		yielded_init(&c->own_lwp.run);
 	}
 }
