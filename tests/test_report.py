@@ -333,7 +333,7 @@ def test_the_summary_says_what_was_measured(pages, source):
 def test_the_summary_says_what_failed(pages):
     text = (pages / "index.html").read_text()
     failed = text[text.index('id="failed"'):text.index("Five results")]
-    assert 'nt-compute</a>:\n1 of 16 runs; the first: exit status 1: &lt;b&gt;&amp;' in failed
+    assert 'nt-compute</a>:\n1 of 20 runs; the first: exit status 1: &lt;b&gt;&amp;' in failed
     assert re.search(r"<pre>tools/weft bench .*nt-compute", failed)
     assert ">pingpong</a>" not in failed
 
@@ -359,7 +359,7 @@ def test_results_without_lists_of_failures(tmp_path):
     path.write_text(json.dumps(facts))
     report.write(tmp_path / "in", tmp_path / "out")
     text = (tmp_path / "out/index.html").read_text()
-    assert "1 of 16 runs; the first: kernel panic" in text
+    assert "1 of 20 runs; the first: kernel panic" in text
     assert "tools/weft bench nt-compute" in (tmp_path / "out/nt-vs-solaris.html").read_text()
 
 
