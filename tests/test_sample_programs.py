@@ -28,7 +28,8 @@ def test_quantiles_are_in_their_order():
     rows = baseline.read_rows("remote")
     assert len(rows) == 8
     for row in rows:
-        assert 0 < row["least_ns"] <= row["median_ns"] <= row["p999_ns"] <= row["most_ns"]
+        # A CPU's clock may be a turn of 200 instructions behind the waker's.
+        assert -200 < row["least_ns"] <= row["median_ns"] and 0 < row["median_ns"] <= row["p999_ns"] <= row["most_ns"]
 
 
 def test_latencies_are_in_their_order_and_the_cpus_busy():
