@@ -237,9 +237,9 @@ struct thread {
 	char name[THREAD_NAME];
 
 	/* For a model that schedules threads itself: LWPs of its pool, time-outs. */
+	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
 	bool parked;
 	bool spins; /* of a context: it spins for a partner, and needs no unpark */
-	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
 	deadline_t deadline;
 	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
 	const void *gave_up; /* the object that it waited for in vain, until block returns it */
