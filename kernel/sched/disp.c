@@ -308,7 +308,8 @@ static unsigned cpu_threads(const struct cpu *c, bool shared)
 
 	if (!shared)
 		return sum;
-	sum += __atomic_load_n(&c->lwp, __ATOMIC_RELAXED)->others;
+	/* Interrupts are off, so the LWP's structure stays one (runs_stranger). */
+	sum += __atomic_load_n(&c->lwp, __ATOMIC_ACQUIRE)->others;
 	if (runq_count(&q->free) != 0) {
 		spin_acquire(&q->lock);
 		sum += runq_others(&q->free);
