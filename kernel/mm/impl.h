@@ -102,7 +102,11 @@ void cache_give_back(void);
  * held.
  */
 void cache_trim_stable(unsigned most, unsigned keep);
-/* Frees the memory of all free stacks except `keep`.  Waits as cache_trim_stable. */
+/* The CPUs that have free stacks of their own; one whose stacks come and go may be missed. */
+uint64_t kstack_holders(void);
+/* Moves this CPU's own free stacks to the list that kstack_trim frees. */
+void kstack_give_back(void);
+/* Frees the memory of the free stacks on the list, except `keep`.  Waits as cache_trim_stable. */
 void kstack_trim(unsigned keep);
 
 /* --- selftest.c ---------------------------------------------------------------------- */

@@ -211,24 +211,48 @@ void *kstack_alloc(void)
 	return top != NULL ? top : make_stack();
 }
 
+/* Moves stacks of this CPU's own to the list, until it has `keep`.  Interrupts off. */
+static void kstack_give(unsigned keep)
+{
+	unsigned cpu = this_cpu()->id;
+
+	spin_acquire(&stacks.lock);
+	while (percpu[cpu].n > keep) {
+		void *t = percpu[cpu].top[--percpu[cpu].n];
+		*link_of(t) = stacks.free;
+		stacks.free = t;
+		stacks.nfree++;
+	}
+	spin_release(&stacks.lock);
+}
+
 void kstack_free(void *top)
 {
 	irqstate_t s = irq_save();
 	unsigned cpu = this_cpu()->id;
 
 	assert(top != NULL && (uint64_t)top % SLOT_SIZE == 0);
-	if (percpu[cpu].n == CPU_STACKS) {
-		spin_acquire(&stacks.lock);
-		while (percpu[cpu].n > CPU_STACKS / 2) {
-			void *t = percpu[cpu].top[--percpu[cpu].n];
-			*link_of(t) = stacks.free;
-			stacks.free = t;
-			stacks.nfree++;
-		}
-		spin_release(&stacks.lock);
-	}
+	if (percpu[cpu].n == CPU_STACKS)
+		kstack_give(CPU_STACKS / 2);
 	percpu[cpu].top[percpu[cpu].n++] = top;
 	irq_restore(s);
+}
+
+void kstack_give_back(void)
+{
+	irqstate_t s = irq_save();
+	kstack_give(0);
+	irq_restore(s);
+}
+
+uint64_t kstack_holders(void)
+{
+	uint64_t holders = 0;
+
+	for (unsigned i = 0; i < ncpu; i++)
+		if (__atomic_load_n(&percpu[i].n, __ATOMIC_RELAXED) > 0)
+			holders |= 1ull << i;
+	return holders;
 }
 
 uint64_t kstack_kept(void)

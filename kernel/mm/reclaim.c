@@ -1,13 +1,14 @@
 /*
  * reclaim.c - memory is short: frees what the caches of objects and of stacks hold.
  *
- * A CPU's magazines have no lock (cache.c), so only that CPU can give their objects back.  mm_reclaim
- * asks each CPU that has magazines, by an interrupt, and waits.  Without this, "no memory" would
- * depend on the CPU that the caller runs on: it would be refused on one CPU, and served on another.
+ * A CPU's magazines (cache.c) and its own free stacks (kstack.c) have no lock, so only that CPU can give
+ * them back.  mm_reclaim asks each CPU that has any, by an interrupt, and waits.  Without this, "no
+ * memory" would depend on the CPU that the caller runs on: it would be refused on one CPU, and served on
+ * another.
  *
  * Memory ordering: the CPU publishes in `done` the highest request that it has seen (release), after
- * its magazines are in the depots.  The asker waits until `done` has reached its own request (acquire),
- * with interrupts on, so that two CPUs which ask each other both answer.
+ * its magazines are in the depots, and its stacks on the list.  The asker waits until `done` has reached
+ * its own request (acquire), with interrupts on, so that two CPUs which ask each other both answer.
  */
 #include <kern/cpu.h>
 #include <kern/page.h>
@@ -27,6 +28,7 @@ void reclaim_interrupt(void)
 	uint64_t number = __atomic_load_n(&r->requested, __ATOMIC_ACQUIRE);
 
 	cache_give_back();
+	kstack_give_back();
 	__atomic_store_n(&r->done, number, __ATOMIC_RELEASE);
 }
 
@@ -34,8 +36,8 @@ void reclaim_interrupt(void)
 static void reclaim_from_cpus(void)
 {
 	uint64_t number[WEFT_MAXCPU];
-	uint64_t mask =
-		cache_holders() & ~(1ull << this_cpu()->id); /* cache_reap does this CPU's */
+	/* mm_reclaim does what this CPU's interrupt would do. */
+	uint64_t mask = (cache_holders() | kstack_holders()) & ~(1ull << this_cpu()->id);
 
 	assert(irq_enabled() && this_cpu()->nlocks == 0);
 	for (uint64_t left = mask; left != 0; left &= left - 1) {
@@ -54,13 +56,14 @@ void mm_reclaim(void)
 {
 	bool wait = irq_enabled() && this_cpu()->nlocks == 0;
 
+	if (wait)
+		reclaim_from_cpus();
+	cache_reap();
+	kstack_give_back();
 	if (wait) {
 		kstack_trim(0);
-		reclaim_from_cpus();
-	}
-	cache_reap();
-	if (wait)
 		cache_trim_stable(0, 0);
+	}
 }
 
 bool mm_spare(unsigned flags)

@@ -176,8 +176,8 @@ static const struct {
 };
 #define TAKERS (sizeof(takers) / sizeof(takers[0]))
 
-/* A leak of one page in five hundred would show. */
-#define SLACK 64
+/* A leak of one page in two thousand would show. */
+#define SLACK 16
 
 /*
  * The pages that are free when the kernel's caches keep nothing.  A reservation of more than there is
