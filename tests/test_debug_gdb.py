@@ -131,6 +131,51 @@ def test_a_point_is_of_one_process(gdb, twice, timing):
     assert re.findall(r"^seen (.*)$", output, re.MULTILINE) == ["[(2, 1)]"] * 2, output
 
 
+COPIED = """\
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+	volatile int kept, written;
+	char alone_in_its_page[4088];
+} together __attribute__((aligned(4096)));
+
+__attribute__((noinline)) static void forked(void)
+{
+	together.written = 1;
+}
+
+int main(void)
+{
+	int to_child[2];
+	char byte;
+
+	together.kept = 4711;
+	pipe(to_child);
+	if (fork() == 0)
+		return read(to_child[0], &byte, 1) != 1;
+	forked();
+	write(to_child[1], "", 1);
+	wait(NULL);
+	return 0;
+}
+"""
+
+
+def test_a_page_that_is_copied(gdb, weft, tmp_path):
+    """Its entry in the page tables is not present until all CPUs have forgotten the old page.  The thread that
+    writes is on its step past a breakpoint, and its CPU comes to one in the kernel."""
+    (tmp_path / "copied.c").write_text(COPIED)
+    assert weft("cc", "-O1", "copied.c", "-o", "copied", cwd=tmp_path).returncode == 0
+    output = gdb("break forked\ncontinue\nset $page = (unsigned long) &together\ninferior 1\n"
+                 "break tlb_shootdown if start == $page\ncontinue\nbacktrace 2\n"
+                 "inferior 2\nprint together.kept\ndelete\ncontinue\n",
+                 "--file", tmp_path / "copied", argv=["/host/copied"])
+    assert re.search(r"^#1 .* copy_on_write ", output, re.MULTILINE), output
+    assert re.search(r"^\$1 = 4711$", output, re.MULTILINE), output
+    assert "exited normally]" in output, output
+
+
 def test_a_guest_ends(gdb):
     """With the status of its program."""
     output = gdb("continue\ninfo inferiors\ninferior 1\nbacktrace\ncontinue\n", argv=["sh", "-c", "exit 3"])

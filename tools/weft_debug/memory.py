@@ -27,11 +27,12 @@ PIECE = 2048  # bytes that the stub is asked for at once: its packets have 4096 
 
 
 class MemoryFault(Exception):
-    """There is no memory at this address."""
+    """There is no memory at this address.  entry: of the page tables, not present, or 0."""
 
-    def __init__(self, address: int) -> None:
+    def __init__(self, address: int, entry: int = 0) -> None:
         super().__init__(f"cannot access memory at address {address:#x}")
         self.address = address
+        self.entry = entry
 
 
 class Physical(Protocol):
@@ -67,7 +68,7 @@ class Space:
             except MemoryFault:
                 raise MemoryFault(address) from None
             if not entry & PRESENT:
-                raise MemoryFault(address)
+                raise MemoryFault(address, entry if level == 0 else 0)
             if level in LARGE_SIZE and entry & LARGE:
                 size = LARGE_SIZE[level]
                 return (entry & FRAME & -size) | address & size - 1
@@ -81,12 +82,12 @@ class Space:
             count = min(size - len(out), PAGE - at % PAGE)
             try:
                 out += self.physical.read(self.translate(at), count)
-            except MemoryFault:
-                out += self.missing(at, count)
+            except MemoryFault as fault:
+                out += self.missing(at, count, fault.entry)
         return out
 
-    def missing(self, address: int, size: int) -> bytes:
-        """Bytes of one page that the page tables do not have.  Here: raises MemoryFault."""
+    def missing(self, address: int, size: int, entry: int) -> bytes:
+        """Bytes of one page that is not present; entry: its own in the page tables.  Here: raises MemoryFault."""
         raise MemoryFault(address) from None
 
     def write(self, address: int, data: bytes) -> None:

@@ -35,6 +35,7 @@ MOST_WORDS = 4  # on the kernel's stack, above what the interrupted code has
 ALONE, AS_IT_IS = 7, 1
 EXIT = "machine_exit+"
 SIGINT, SIGQUIT, SIGTRAP, SIGABRT = 2, 3, 5, 6
+SIGURG = 16  # GDB neither stops nor prints anything
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ class Motion:
         self._told: tuple[int, int] | None = None  # the processor that stands at a landmark, and the landmark
         self._sstep = ALONE
         self._reset = False  # QEMU will not let the machine go on
+        self._later: Report | None = None  # has happened, and GDB is told when it lets all threads run
         self.focus = Id(KERNEL_PID, 1)  # what the user looks at
         self.stepped = self.focus  # the thread that GDB steps backwards
         self.joins = False  # the program has its threads in the kernel's inferior (numbering.py)
@@ -126,18 +128,35 @@ class Motion:
         """Runs the machine until there is something to tell.  Raises Ended."""
         if self._reset:
             raise Ended
-        if (hit := self._next_hit()) is not None:
-            return hit
+        if (kept := self._late() or self._next_hit()) is not None:
+            return kept
         steps = next((action for action in actions if action.kind == "s"), None)
         others = any(action.kind == "c" for action in actions)
         try:
             if steps is not None:
-                return await self._step(steps, others, stop)
+                made = await self._step(steps, others, stop)
+                return made if others else self._of_one(steps.id, made)
             report = await self._go(None, stop)
             assert report is not None  # there was no meeting
             return report
         except NoThread:
             return self._gone(steps.id if steps is not None else self.focus)
+
+    def _of_one(self, id: Id, report: Report | Exit) -> Report | Exit:
+        """What GDB is told after a step for which it lets one thread run: as it steps past a breakpoint.
+        *Race:* the step faults into the kernel, which lets other threads run, and one of these, or the CPU itself
+        there, comes to a point; *without this:* GDB gets a stop of a thread that it does not let run, and ends
+        in an internal error (finish_step_over); *closed by:* a signal in place of the step, after which GDB lets
+        all threads run, is told of that stop, and steps the thread again when it is back."""
+        id = self._view.resolve(id).id
+        if isinstance(report, Exit) or report.id == id:
+            return report
+        self._later = report
+        return Report(SIGURG, id)
+
+    def _late(self) -> Report | None:
+        report, self._later = self._later, None
+        return report if report is not None and report.id in self._view.ids() else None
 
     async def back(self, packet: bytes, stop: asyncio.Event) -> Report | Exit:
         """bs or bc of a recorded run.  bs goes back by an instruction of the thread that GDB steps."""
@@ -478,7 +497,10 @@ class Motion:
             if subject.processor is None:
                 if subject.registers is None:
                     raise NoThread
-                return await self._go(self._meeting(id, subject.registers, subject.registers["rip"]), stop)
+                report = await self._go(self._meeting(id, subject.registers, subject.registers["rip"]), stop)
+                if report is not None or not self._view.is_interrupted(subject):
+                    return report
+                continue
             if self._standstill.left() == 0:  # its window ends here
                 registers = self._registers_of(id)
                 report = await self._go(self._meeting(id, registers, registers["rip"]), stop)

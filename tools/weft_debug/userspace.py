@@ -1,11 +1,12 @@
-"""The address space of a process, with the pages that it has not touched yet.
+"""The address space of a process, with the pages that are not present.
 
 A page is brought in when it is first touched (kernel/mm/fault.c).  Before that it has no entry in the page
-tables; its bytes are those of the file that is mapped there, or zeros.
+tables; its bytes are those of the file that is mapped there, or zeros.  While a page is copied because it is
+written to (copy_on_write), its entry is not present, but has the address of the page as it was.
 """
 
 from .layout import Layout, LayoutError, Object
-from .memory import KDIRECT, PAGE, MemoryFault, Physical, Space
+from .memory import FRAME, KDIRECT, PAGE, MemoryFault, Physical, Space
 
 DEEPEST = 64  # of a balanced tree
 FILE_BITS, MOST_LEVELS = 9, 4  # of a file's tree of pages (kernel/mm/pageset.c)
@@ -19,10 +20,10 @@ class UserSpace(Space):
         self._layout = layout
         self._as = space
 
-    def missing(self, address: int, size: int) -> bytes:
-        """Bytes of one page that the page tables do not have."""
+    def missing(self, address: int, size: int, entry: int) -> bytes:
+        """Bytes of one page that is not present."""
         try:
-            return self._page(address & -PAGE)[address % PAGE:][:size]
+            return self._page(address & -PAGE, entry)[address % PAGE:][:size]
         except (MemoryFault, LayoutError):
             raise MemoryFault(address) from None
 
@@ -40,10 +41,12 @@ class UserSpace(Space):
             node = m["node"]["child"][int(address >= end)].number()
         raise MemoryFault(address)
 
-    def _page(self, address: int) -> bytes:
+    def _page(self, address: int, entry: int) -> bytes:
         m = self._mapping(address)
         if m["prot"].number() == 0:
             raise MemoryFault(address)
+        if entry != 0:
+            return self.physical.read(entry & FRAME, PAGE)
         offset = m["off"].number() + address - m["start"].number()
         size = min(PAGE, m["file_end"].number() - offset)
         if m["vnode"].number() == 0 or size <= 0:

@@ -217,6 +217,17 @@ class View:
         space, address = home
         space.write(address, value.to_bytes(8, "little"))
 
+    def is_interrupted(self, subject: Subject) -> bool:
+        """Of a thread that no processor executes: is the instruction where it goes on still to be executed?  A
+        system call, and a switch of threads by the library, have been when they return there."""
+        lwp = subject.thread.lwp if subject.thread is not None else None
+        if lwp is None or subject.registers is not lwp.user_registers:
+            return False
+        if lwp.on is not None and (lwp.on.user or subject.registers is lwp.on.interrupted):
+            return True
+        frame = self.guest.object("struct trapframe", lwp.object["frame"].number())
+        return frame["vec"].number() != TRAP_SYSCALL
+
     def _prepare_return(self, lwp: Lwp, name: str, value: int) -> None:
         """A system call does not take all registers from the frame as it returns: SYSRET takes
         RIP and RFLAGS from RCX and R11, and what C preserves it has preserved (syscall_entry in
