@@ -32,6 +32,7 @@ struct options {
 	int aging;            /* seconds after which an idle LWP leaves */
 	bool idle_spin;       /* an LWP of the pool spins for a moment before it sleeps */
 	bool slices;          /* threads that wait for an LWP end the slices of others */
+	bool hand_over;       /* an LWP that is to leave its CPU hands its thread over first */
 	bool unlock_special;  /* derived: adaptive_unlock or kernel_sleep */
 	bool sleep_special;   /* derived: kernel_sleep; also set when a thread first
 				 allows asynchronous cancellation (core/cancel.c) */
@@ -51,6 +52,7 @@ extern struct options __options;
 #define OPT_UNPARK 0x100
 #define OPT_IDLE 0x200
 #define OPT_SLICES 0x400
+#define OPT_PREEMPTED 0x800
 /* Every model has these. */
 #define OPT_MALLOC 0x10000
 #define OPT_LOCKSTAT 0x20000

@@ -39,6 +39,7 @@ static const struct option {
 	{"aging", "SECONDS", OPT_AGING},
 	{"idle", "sleep|spin", OPT_IDLE},
 	{"slices", "off|on", OPT_SLICES},
+	{"preempted", "stay|handover", OPT_PREEMPTED},
 	{"sleep", "park|kernel", OPT_SLEEP},
 	{"unpark", "combined|separate", OPT_UNPARK},
 	{"malloc", "newlib|mt", OPT_MALLOC},
@@ -203,6 +204,9 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_SLICES:
 		__options.slices = v;
+		break;
+	case OPT_PREEMPTED:
+		__options.hand_over = v;
 		break;
 	case OPT_SLEEP:
 		__options.kernel_sleep = v;

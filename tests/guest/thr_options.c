@@ -106,6 +106,8 @@ static const struct {
 	{"aging=1", "mxn sa"},
 	{"idle=sleep", "sa"},
 	{"idle=spin", "sa"},
+	{"slices=off", "sa"},
+	{"preempted=stay", "sa"},
 };
 
 static void each_alone(void)

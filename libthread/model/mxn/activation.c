@@ -311,7 +311,7 @@ static void activation_upcall(void)
 		schedunlock();
 	} else if (self->lwp->sc->surplus) {
 		leave_surplus(self);
-	} else if (self->lwp->sc->yield) {
+	} else if (self->lwp->sc->yield && __options.hand_over) {
 		leave_preempted(self);
 	} else if (self->pri < PRI_REALTIME && __runq_top() >= self->pri) {
 		self->lwp->told = false;

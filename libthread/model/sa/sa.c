@@ -11,7 +11,7 @@ const struct model __model_sa = {
 	.like = "mxn",
 	.scope = SCOPE_EITHER,
 	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_CONCURRENCY | OPT_AGING |
-		   OPT_IDLE | OPT_SLICES,
+		   OPT_IDLE | OPT_SLICES | OPT_PREEMPTED,
 	.defaults = {.spin = SPIN_ADAPTIVE,
 		     .fifo = true,
 		     .schedctl = true,
@@ -19,5 +19,6 @@ const struct model __model_sa = {
 		     .max_concurrency = 1024,
 		     .waiting = WAITING_ACTIVATION,
 		     .aging = 300,
-		     .slices = true},
+		     .slices = true,
+		     .hand_over = true},
 };
