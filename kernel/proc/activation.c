@@ -37,11 +37,24 @@
  *   - *Race:* two LWPs unblock, and one CPU is free; *without this:* both leave the count;
  *     *closed by:* the compare-and-exchange in activation_surplus.
  *
+ * A signal of the process that no LWP takes, because each LWP that runs a thread blocks it: the library looks
+ * for a thread without an LWP that takes it (activation_look).  No LWP is kept for that.  An LWP of the pool that
+ * sleeps in upcall_idle is woken, an idle one if there is one, because a spare has no CPU of its own.  It comes back
+ * to the library, finds `signals` in its record, and looks before it runs a thread or sleeps again.  An LWP that runs
+ * a thread is not told, because it could block in the kernel before it has looked.  upcall_activate tells the library
+ * of signals that came before it.
+ *
+ *   - *Race:* no LWP sleeps in upcall_idle, because the only one is on its way there, and has looked at its record
+ *     already; *without this:* it sleeps, and the signal stays pending although a thread would take it;
+ *     *closed by:* then all LWPs of the pool are told, and get a permit, with which upcall_idle returns at once.
+ *   - *Race:* an LWP that sleeps there is told, and a waker or another block gives it a thread to run; *without this:*
+ *     it runs the thread, and the signal stays pending; *closed by:* the library looks first.
+ *
  * A program that writes its records or calls upcall_idle at will gets at most as many CPUs as it has
  * LWPs, as any program does.  up.active and up.idle only change by what its LWPs do in the kernel.
  *
- * Lock order: p->lock, the lock of the LWP that runs, the lock of the spares.  The lock of a spare is only tried,
- * because the caller may hold the lock of its own LWP.
+ * Lock order: p->lock, the lock of the LWP that runs or is told of signals, the lock of the spares.  The lock of a
+ * spare is only tried, because the caller may hold the lock of its own LWP.
  */
 #include <kern/cpu.h>
 #include <kern/proc.h>
@@ -160,6 +173,47 @@ bool activation_hands_over(struct lwp *l)
 				       1;
 }
 
+/* --- signals; p->lock held ------------------------------------------------------------------ */
+
+/* Does l sleep in upcall_idle?  The library's own locks make a context sleep too, but without SLEEP_PARK. */
+static bool sleeps_idle(const struct lwp *l)
+{
+	return l->sc->idle && l->state == LWP_ST_SLEEP && (l->sleep_flags & SLEEP_PARK);
+}
+
+/* True: l has been woken for it. */
+static bool look_tell(struct lwp *l, uint64_t set)
+{
+	spin_acquire(&l->lock);
+	bool woken = sleeps_idle(l);
+	__atomic_fetch_or(&l->sc->signals, set, __ATOMIC_SEQ_CST);
+	l->sc->look = 1;
+	lwp_unpark_locked(l, PLACE_ANY);
+	spin_release(&l->lock);
+	return woken;
+}
+
+void activation_look(struct proc *p)
+{
+	uint64_t set = p->sig.pending.set & ~WEFT_SIGBIT(WEFT_SIGWAITING);
+	struct lwp *sleeper = NULL;
+
+	if (set == 0)
+		return;
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
+		if (!sleeps_idle(l)) /* a guess, since l is not locked */
+			continue;
+		sleeper = l;
+		if (!l->sc->surplus)
+			break;
+	}
+	if (sleeper != NULL && look_tell(sleeper, set))
+		return;
+	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link)
+		if (!(l->flags & LWP_NOPOOL))
+			look_tell(l, set);
+}
+
 /* --- the calls ------------------------------------------------------------------------------ */
 
 /*
@@ -194,6 +248,7 @@ int64_t sys_upcall_activate(const uint64_t arg[6])
 		l->grace |= GRACE_HANDS;
 	__atomic_store_n(&up->active, l->watched, __ATOMIC_SEQ_CST);
 	spin_release(&l->lock);
+	activation_look(p);
 	spin_unlock(&p->lock, s);
 	slices_look(p);
 	return 0;

@@ -14,7 +14,8 @@
  * reserves one LWP for signals that no LWP takes, the ASLWP of the Solaris paper (p. 13).
  * sig_aslwp makes its caller the ASLWP.  The kernel unparks the ASLWP for such a signal.  The
  * ASLWP looks at the pending signals, finds a thread that takes one, and posts AST_SIG to the
- * LWP that runs this thread (sig_redirect).
+ * LWP that runs this thread (sig_redirect).  A library with activations needs no such LWP: the
+ * kernel makes an LWP of the pool look (activation_look).
  *
  * For its parent, a process stops at once.  Each of its LWPs stops before its next return to
  * user mode; an LWP that sleeps continues to sleep.
@@ -249,11 +250,17 @@ static struct lwp *signal_choose_lwp(struct proc *p, uint64_t bit)
 	return NULL;
 }
 
-static void tell_aslwp(struct proc *p)
+/* A signal is pending for p that no LWP takes.  sig: the signal, or 0: any except SIGWAITING. */
+static inline __attribute__((always_inline)) void tell_library(struct proc *p, int sig)
 {
 	struct lwp *l = p->sig.aslwp;
 
-	if (l == NULL)
+	if (l == NULL) {
+		if (p->up.cpus != 0)
+			activation_look(p);
+		return;
+	}
+	if (sig == WEFT_SIGWAITING)
 		return;
 	spin_acquire(&l->lock);
 	lwp_unpark_locked(l, PLACE_ANY);
@@ -273,7 +280,7 @@ void sig_hand_on(struct proc *p, uint64_t set)
 			left = true;
 	}
 	if (left)
-		tell_aslwp(p);
+		tell_library(p, 0);
 }
 
 /*
@@ -326,8 +333,8 @@ int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *i
 	int err = pending_add(p, to ? &to->sig.pending : &p->sig.pending, info, own, must_queue);
 	if (err == 0 && l != NULL)
 		lwp_post_ast(l, AST_SIG);
-	else if (err == 0 && to == NULL && sig != WEFT_SIGWAITING)
-		tell_aslwp(p);
+	else if (err == 0 && to == NULL)
+		tell_library(p, sig);
 	return err;
 }
 
@@ -507,7 +514,7 @@ int sig_aslwp(void)
 	if (p->sig.aslwp == NULL) {
 		p->sig.aslwp = l;
 		if (p->sig.pending.set != 0)
-			tell_aslwp(p);
+			tell_library(p, 0);
 		err = 0;
 	}
 	spin_unlock(&p->lock, s);

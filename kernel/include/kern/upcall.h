@@ -65,6 +65,11 @@ void activation_blocks(struct proc *p);
  * be told.
  */
 bool activation_surplus(struct lwp *l);
+/*
+ * A signal is pending for p, which has activations, and no LWP takes it: makes the library look for a thread that
+ * does.  p->lock held.
+ */
+void activation_look(struct proc *p) __attribute__((cold));
 /* Does l, the current LWP and an activation, run a thread that another LWP of its process could run? */
 bool activation_hands_over(struct lwp *l);
 /*

@@ -63,6 +63,9 @@ struct lwp_create {
  *				LWP is idle, and threads wait (`waiting`, schedctl.h); one tick after
  *				an activation has unblocked without a CPU; and each tick for an LWP
  *				that runs on although `surplus` is 1 (the upcall may come when it is 0)
+ *	no LWP takes a signal	an LWP returns from upcall_idle, and finds `look` and `signals` of its record
+ *	of the process		set.  If no LWP sleeps there, all LWPs without LWP_NOPOOL find them so, as
+ *				soon as they come there
  *
  * upcall_activate(cpus): the process is granted this many CPUs, from 1 on.  The calling LWP counts as
  * running, unless it has LWP_NOPOOL.

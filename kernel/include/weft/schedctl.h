@@ -34,6 +34,10 @@
  * slice needs to end.  The library may write the number into any of the records.  An LWP that exits takes
  * its record's number with it.
  *
+ * `signals` (activations): signals of the process that no LWP takes, because each LWP that runs a thread blocks
+ * them.  The kernel sets the bits, then `look`.  The library clears `look`, then takes the bits, and looks
+ * for threads that are on no LWP and take these signals.
+ *
  * Each record has a cache line of its own, so two LWPs never share one.
  */
 #pragma once
@@ -59,7 +63,14 @@ struct schedctl {
 	volatile uint32_t nosignal;  /* library writes: not 0 = call no handler */
 	volatile uint32_t signalled; /* kernel sets 1: a handler is due; lwp_yield() clears */
 	volatile uint32_t idle;      /* library writes: not 0 = runs no thread, takes no signals */
-	volatile uint32_t surplus;   /* kernel writes: 1: has no CPU (activations, weft/lwp.h) */
+	union {                      /* activations, weft/lwp.h */
+		struct {
+			volatile uint8_t surplus; /* kernel writes: 1: has no CPU */
+			volatile uint8_t look;    /* kernel sets 1, library clears: see signals */
+		};
+		volatile uint32_t attend; /* both: not 0: the library has something to do first */
+	};
 	volatile uint32_t waiting; /* library writes: threads that wait for an LWP (activations) */
-	uint32_t spare[6];
+	volatile uint64_t signals; /* kernel sets bits, library clears them (activations) */
+	uint32_t spare[4];
 };

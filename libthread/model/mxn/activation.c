@@ -21,6 +21,9 @@
  * Whenever a thread is in the run queue, no LWP of the pool is idle, as in mxn.  It may be that all CPUs
  * are in use by threads that compute.  So there are time slices, which the kernel's timer ends: waiting.c.
  *
+ * Signals.  No LWP is kept for a signal of the process that no LWP takes (the ASLWP of mxn).  The kernel makes an LWP
+ * of the pool look for a thread that takes it: an idle LWP or a spare, in its context (look.c).
+ *
  * All static variables are under _schedlock.
  */
 #include <errno.h>
@@ -217,6 +220,47 @@ static struct thread *thread_to_run(void)
 	return next == NULL && __runq_local ? __local_pop() : next;
 }
 
+/*
+ * Called with _schedlock held; releases it.  An LWP that has a CPU, and no thread to run, stands in the list of idle
+ * LWPs meanwhile, as an LWP that spins: so the thread that it finds becomes its partner, and no other LWP is
+ * unparked for this thread.
+ */
+static void look_for_takers(struct thread *self)
+{
+	struct schedctl *sc = self->lwp->sc;
+
+	if (sc->surplus || self->partner != NULL || __runq_top() >= 0) {
+		schedunlock();
+		__signals_look(sc);
+		return;
+	}
+	self->run_next = __pool_idle;
+	__pool_idle = self;
+	self->parked = self->spins = true;
+	schedunlock();
+	__signals_look(sc);
+	schedlock();
+	self->spins = false;
+	idle_list_leave(self);
+	schedunlock();
+}
+
+/*
+ * Called with _schedlock held; releases it.  The kernel has something for the LWP, which runs no thread: to look for
+ * signals, or to wait for a CPU.  next: its partner, or NULL.
+ */
+static void attend(struct thread *self, struct thread *next)
+{
+	if (self->lwp->sc->look) {
+		self->partner = next;
+		look_for_takers(self);
+	} else if (next != NULL) {
+		partner_give_back(next);
+	} else {
+		spare_wait(self);
+	}
+}
+
 /* What an LWP does when it runs no thread: __pool_scheduler of sa. */
 static void activation_scheduler(struct thread *self)
 {
@@ -233,11 +277,8 @@ static void activation_scheduler(struct thread *self)
 		schedlock();
 		next = self->partner;
 		self->partner = NULL;
-		if (self->lwp->sc->surplus) {
-			if (next != NULL)
-				partner_give_back(next);
-			else
-				spare_wait(self);
+		if (self->lwp->sc->attend) {
+			attend(self, next);
 			continue;
 		}
 		if (next == NULL)
@@ -328,6 +369,10 @@ static int activation_concurrency(int level)
 	return 0;
 }
 
+/*
+ * A signal of the process may have come while no LWP was a spare, and before the new LWP was an LWP of the process.  So
+ * the caller looks, too.  All its signals are blocked, so sigpending gets what is pending for the process.
+ */
 deadline_t __activation_retry(void)
 {
 	bool missing;
@@ -336,13 +381,19 @@ deadline_t __activation_retry(void)
 	missing = refused && spare_missing();
 	refused = false;
 	schedunlock();
-	return !missing || spare_created() ? NEVER : (deadline_t)gethrtime() + WEFT_TICK_NS;
+	if (!missing)
+		return NEVER;
+	if (!spare_created())
+		return (deadline_t)gethrtime() + WEFT_TICK_NS;
+	__signals_leave(~0ul);
+	return NEVER;
 }
 
 void __activation_init(void)
 {
 	__ops->preempted = activation_upcall;
 	__ops->set_concurrency = activation_concurrency;
+	__ops->leave_signals = __signals_leave;
 	__pool_loop = activation_scheduler;
 	__pool_asked = __pool_wanted = 2; /* the first thread's, and a spare */
 	cpus = __options.concurrency < (int)__ncpu ? __options.concurrency : (int)__ncpu;

@@ -11,6 +11,7 @@
  *	activation.c	model sa: the pool on scheduler activations
  *	waiting.c	model sa: what the kernel learns of the run queue, for time slices
  *	local.c		model sa with several CPUs: yields without the lock
+ *	look.c		model sa: signals that no LWP takes
  *	services.c	the model's LWPs of its own
  *	signal.c	signals of unbound threads, the ASLWP
  *	timeout.c	deadlines of unbound threads
@@ -411,6 +412,23 @@ int __mxn_kill(struct thread *t, int sig);
 bool __mxn_await_signal(uint64_t set, deadline_t deadline);
 void __mxn_leave_signals(uint64_t set);
 void __aslwp_main(struct thread *self) __attribute__((noreturn));
+/* The signals for which t waits in await_signal, asleep or about to sleep. */
+static inline uint64_t signals_awaited(const struct thread *t)
+{
+	return t->wchan == &t->sigmask ? *(const uint64_t *)t->wait_arg : 0;
+}
+/*
+ * The caller holds _schedlock.  Make t take signals, which is Blocked, or which is on no LWP and does not block one of
+ * them.  Return an LWP to unpark, or 0.
+ */
+uint32_t __signals_interrupt(struct thread *t);
+uint32_t __signals_make_look(struct thread *t);
+
+/* --- look.c --------------------------------------------------------------------- */
+
+/* The caller holds no lock.  look: the kernel has told the LWP with this record.  leave: leave_signals of sa. */
+void __signals_look(struct schedctl *sc);
+void __signals_leave(uint64_t set);
 /* The caller holds _schedlock.  Has self, which is about to block, signals to take first? */
 bool __signals_due(struct thread *self);
 /*

@@ -1,8 +1,8 @@
 /*
  * services.c - the model's LWPs of its own, beside those of time-outs and the ticker.
  *
- * They are the growing LWP (grow.c; not in sa), the ASLWP (signal.c) and the reaper of detached threads.  So a
- * program that links the library has four LWPs, with the first thread's, as the Solaris paper lists
+ * They are the growing LWP (grow.c), the ASLWP (signal.c) and the reaper of detached threads; in sa the reaper
+ * alone.  So a program that links the library has four LWPs, with the first thread's, as the Solaris paper lists
  * them (p. 16).  They are started with the process.  In a child of fork, and in n1, which has only
  * the ASLWP, they are started with the first thread that is created, or when an LWP goes idle for
  * the first time.
@@ -41,7 +41,8 @@ void __services_start(void)
 
 	ilock_lock(&services_lock);
 	if (!__pool_ready) {
-		all = service_started(&aslwp, __aslwp_main, "aslwp");
+		all = __options.waiting == WAITING_ACTIVATION ||
+		      service_started(&aslwp, __aslwp_main, "aslwp");
 		if (__model->scope == SCOPE_EITHER)
 			all &= service_started(&reaper, reaper_main, "reaper");
 		if (__options.waiting != WAITING_NONE && __options.waiting != WAITING_ACTIVATION)

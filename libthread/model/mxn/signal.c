@@ -27,6 +27,8 @@
  * signal, it waits for a thread that unblocks it.  Unlike the ASLWP of Solaris, this ASLWP is no
  * bottleneck for signals that a running thread can take.
  *
+ * Model sa has no ASLWP: the kernel makes an LWP of the pool look (look.c).
+ *
  * An LWP without a thread takes no signals (pool.c).
  *
  * Locks: __threads_lock, then _schedlock.
@@ -103,12 +105,6 @@ static const void *sleep_on(deadline_t deadline)
 	return obj;
 }
 
-/* The signals for which t waits in await_signal, asleep or about to sleep. */
-static uint64_t signals_awaited(const struct thread *t)
-{
-	return t->wchan == &t->sigmask ? *(const uint64_t *)t->wait_arg : 0;
-}
-
 static const void *wait_interrupted(void)
 {
 	return sleep_on(thread_self()->deadline);
@@ -169,6 +165,16 @@ static uint32_t make_look(struct thread *t, bool open)
 	return open && t->state == TS_BLOCKED ? lwp_interrupt(t) : 0;
 }
 
+uint32_t __signals_interrupt(struct thread *t)
+{
+	return lwp_interrupt(t);
+}
+
+uint32_t __signals_make_look(struct thread *t)
+{
+	return make_look(t, true);
+}
+
 /* 0; EAGAIN: the thread's LWP has not begun. */
 int __mxn_kill(struct thread *t, int sig)
 {
@@ -203,9 +209,9 @@ int __mxn_kill(struct thread *t, int sig)
  *
  * *Race:* the caller is about to sleep, and the kernel sends a signal of `set` to the process;
  * *without this:* the caller sleeps although the signal is pending; *closed by:* the kernel first
- * makes the signal pending and then tells the ASLWP, which looks at the threads under the lock.  If
- * the ASLWP has the lock first, the caller finds the signal pending.  Otherwise the ASLWP finds the
- * caller asleep.
+ * makes the signal pending and then tells the ASLWP (in sa, an LWP of the pool), which looks at the
+ * threads under the lock.  If the ASLWP has the lock first, the caller finds the signal pending.
+ * Otherwise the ASLWP finds the caller asleep.
  */
 bool __mxn_await_signal(uint64_t set, deadline_t deadline)
 {
