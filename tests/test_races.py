@@ -50,6 +50,7 @@ class Race:
 SLEEPING = {"options": "spin=never"}
 MALLOC = {"options": "malloc=mt"}
 MXN = {"model": "mxn"}
+SA_ONE = {"model": "sa", "options": "concurrency=1"}
 # The few last instructions of one CPU against some hundreds of another.
 LONG_WINDOWS = {"quantum": 1000}
 RACES = [
@@ -105,6 +106,9 @@ RACES = [
     Race("spin-over-unlooked", ["races_mxn", "idle-spin", 100], 24, {"model": "sa", "options": "idle=spin"}),
     Race("yield-unlocked", ["races_mxn", "yield", 40], 16, {"model": "sa", "options": "concurrency=2,spin=never"},
          "slow-yield"),
+    Race("told-too-late", ["races_look", "at-once", 20], 24, SA_ONE),
+    Race("cleared-late", ["races_look", "at-once", 20], 24, SA_ONE),
+    Race("ran-first", ["races_look", "computes", 10], machine=SA_ONE),
     Race("half-a-semaphore", ["races_more", "name", 40]),
     Race("opened-twice", ["races_more", "name", 10], wide="slow-map"),
     Race("opened-once", ["races_more", "name", 10]),
