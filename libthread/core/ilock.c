@@ -29,8 +29,20 @@ bool __ilock_take(struct ilock *l)
 	return l->held == 0 && ilock_try(l);
 }
 
+/*
+ * Has the lock's word changed because others have acquired the lock?  A lock may have a number in its other bits that
+ * each release changes (model/mxn/mxn.h).  While the number changes, the holders run, and the waiter goes on spinning.
+ * If it slept a tick because many want the lock, its CPU would have no thread for 10 ms.  Only in model sa: in the
+ * others there may be more LWPs than CPUs, and a waiter's CPU is of use to them.
+ */
+static inline bool others_acquire(uint32_t seen, uint32_t now)
+{
+	return __options.waiting == WAITING_ACTIVATION && ((now ^ seen) & ~ILOCK_HELD) != 0;
+}
+
 unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l))
 {
+	uint32_t seen = l->held, now;
 	unsigned turns = 0;
 
 	for (;;) {
@@ -39,8 +51,11 @@ unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l))
 				return turns;
 			spin_hint();
 		}
+		now = l->held;
 		critical_exit();
-		__backoff(&turns);
+		if (!others_acquire(seen, now))
+			__backoff(&turns);
+		seen = now;
 		critical_enter();
 	}
 }
