@@ -51,6 +51,7 @@ SLEEPING = {"options": "spin=never"}
 MALLOC = {"options": "malloc=mt"}
 MXN = {"model": "mxn"}
 SA_ONE = {"model": "sa", "options": "concurrency=1"}
+TWO_LWPS = {"model": "sa", "options": "concurrency=2,spin=never"}
 # The few last instructions of one CPU against some hundreds of another.
 LONG_WINDOWS = {"quantum": 1000}
 RACES = [
@@ -104,11 +105,15 @@ RACES = [
     Race("aged-and-chosen", ["races_mxn", "aging", 10], 16, MXN | {"options": "aging=1"}, "young"),
     Race("partner-kept", ["races_mxn", "silent", 20], machine={"model": "sa", "options": "concurrency=2"}),
     Race("spin-over-unlooked", ["races_mxn", "idle-spin", 100], 24, {"model": "sa", "options": "idle=spin"}),
-    Race("yield-unlocked", ["races_mxn", "yield", 40], 16, {"model": "sa", "options": "concurrency=2,spin=never"},
-         "slow-yield"),
+    Race("yield-unlocked", ["races_mxn", "yield", 40], 16, TWO_LWPS, "slow-yield"),
     Race("told-too-late", ["races_look", "at-once", 20], 24, SA_ONE),
     Race("cleared-late", ["races_look", "at-once", 20], 24, SA_ONE),
     Race("ran-first", ["races_look", "computes", 10], machine=SA_ONE),
+    Race("lone-unlocked", ["races_lone", "bound", 30], 16, TWO_LWPS, "slow-yield"),
+    Race("lone-unlooked", ["races_lone", "cancel", 30], 16, TWO_LWPS, "slow-lone"),
+    Race("lone-in-closed-list", ["races_lone", "idle", 30], 16, TWO_LWPS),
+    Race("lone-unsettled", ["races_lone", "cancel", 30], 16, TWO_LWPS),
+    Race("lone-at-fork", ["races_lone", "fork", 20], 16, TWO_LWPS),
     Race("half-a-semaphore", ["races_more", "name", 40]),
     Race("opened-twice", ["races_more", "name", 10], wide="slow-map"),
     Race("opened-once", ["races_more", "name", 10]),

@@ -6,12 +6,15 @@
  * knows no other model.
  */
 #pragma once
+#include <semaphore.h>
 #include "ilock.h"
 
 enum spin { SPIN_ADAPTIVE, SPIN_ALWAYS, SPIN_NEVER };
 enum waiting { WAITING_UPCALL, WAITING_SIGNAL, WAITING_NONE, WAITING_EARLY, WAITING_ACTIVATION };
 
 enum { LOCKSTAT_OFF = 0, LOCKSTAT_EXIT = 1000 };
+
+enum { SEMA_KERNEL = 0x40, SEMA_MODEL = 0x80 }; /* no flags of sem_t */
 
 /* Set before main, then constant, except sleep_special. */
 struct options {
@@ -34,6 +37,7 @@ struct options {
 	bool slices;          /* threads that wait for an LWP end the slices of others */
 	bool hand_over;       /* an LWP that is to leave its CPU hands its thread over first */
 	bool unlock_special;  /* derived: adaptive_unlock or kernel_sleep */
+	uint8_t sema_special; /* derived: SEMA_KERNEL: kernel_sleep; SEMA_MODEL: set by the model */
 	bool sleep_special;   /* derived: kernel_sleep; also set when a thread first
 				 allows asynchronous cancellation (core/cancel.c) */
 	bool may_spin;        /* derived: spin at all? (more than one CPU, or spin=always) */
@@ -112,6 +116,16 @@ struct model_ops {
 	void (*wake)(struct sleepq *q, struct thread *list);
 	/* wake for one thread, whatever its q_next is.  Always returns 0. */
 	int (*wake_one)(struct sleepq *q, struct thread *t);
+
+	/*
+	 * NULL unless the model has fast paths of its own for semaphores (SEMA_MODEL, sync/sema.c).  sema_wait: the
+	 * caller has found no unit, and blocks as in sem_wait; q is the semaphore's queue.  sema_post: the word is
+	 * `name`, larger than LWP_SEMA_WAITING: a thread waits alone, in no queue.  Both end in `ordinary` if there is
+	 * no fast path now.  sema_settle: the caller holds the lock of the queue.  A thread that waits alone enters it.
+	 */
+	int (*sema_wait)(sem_t *s, struct sleepq *q, int (*ordinary)(sem_t *));
+	int (*sema_post)(sem_t *s, uint32_t name, int (*ordinary)(sem_t *));
+	void (*sema_settle)(sem_t *s);
 
 	/* Called before the first wait with a deadline.  Returns 0 or an error number. */
 	int (*prepare_timed)(void);

@@ -258,6 +258,7 @@ void __choose_model(char **envp)
 	if (__options.kernel_sleep)
 		__options.adaptive_unlock = false;
 	__options.sleep_special = __options.kernel_sleep;
+	__options.sema_special = __options.kernel_sleep ? SEMA_KERNEL : 0;
 	__options.unlock_special = __options.kernel_sleep || __options.adaptive_unlock;
 	__options.may_spin =
 		__options.spin == SPIN_ALWAYS || (__options.spin == SPIN_ADAPTIVE && __ncpu > 1);

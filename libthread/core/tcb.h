@@ -238,6 +238,7 @@ struct thread {
 
 	/* For a model that schedules threads itself: LWPs of its pool, time-outs. */
 	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
+	struct ulwp *volatile lone;      /* the LWP on which it began to wait alone: mxn/lone.c */
 	bool parked;
 	bool spins; /* of a context: it spins for a partner, and needs no unpark */
 	deadline_t deadline;

@@ -531,6 +531,7 @@ static void thread_forget(struct thread *t)
 	t->tsd_more = NULL;
 	t->tsd_top = 0;
 	t->gave_up = NULL;
+	t->lone = NULL;
 	t->no_suspend = 0;
 	t->inherits = t->protects = t->pi_wait = NULL;
 	t->ceiling = 0;

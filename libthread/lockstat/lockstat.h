@@ -54,9 +54,11 @@ struct lockstat {
 };
 
 #ifdef COUNTED
+#define COUNTING 1
 #define COUNT(what, n) (thread_self()->lockstat->now.what += (n))
 #define LOCKSTAT_ENTRY(name)
 #else
+#define COUNTING 0
 #define COUNT(what, n) ((void)0)
 #define LOCKSTAT_ENTRY(name)                                                                       \
 	extern char __stat_##name[];                                                               \

@@ -7,6 +7,9 @@
  * the unit, and no other thread can take it before.  The poster touches the semaphore last before
  * the wake-up, because the woken thread may destroy it.
  *
+ * A model may let a thread wait alone, in no queue: its name, larger than WAITING, is the word then (model.h,
+ * sema_wait).
+ *
  * *Race:* a thread finds no unit and goes to sleep, and another thread posts; *without this:* the
  * post adds a unit and wakes no thread, and the sleeper is lost; *closed by:* WAITING.  The waiter
  * sets it under the lock of the queue, in a word that is 0, and enters the queue before it releases
@@ -64,6 +67,8 @@ static bool try_or_mark(sem_t *s)
 			return false;
 		if (sema_try(s))
 			return true;
+		if (__ops->sema_settle != NULL)
+			__ops->sema_settle(s);
 	}
 }
 
@@ -100,13 +105,11 @@ static int __attribute__((noinline)) wait_shared(sem_t *s, deadline_t deadline)
  * The code written out here is for two threads that take turns: no thread waits yet for this object
  * or for another object of the queue.
  */
-static inline int wait_slow(sem_t *s, deadline_t deadline)
+static inline __attribute__((always_inline)) int wait_in_queue(sem_t *s, struct sleepq *q,
+							       deadline_t deadline)
 {
-	struct sleepq *q = sleepq_of_point(s);
 	unsigned none = 0;
 
-	if (unlikely(in_kernel(s)))
-		return wait_shared(s, deadline);
 	sleepq_lock(q);
 	if (unlikely(deadline != NEVER || q->first != NULL ||
 		     !__atomic_compare_exchange_n(&s->__word, &none, WAITING, false,
@@ -117,6 +120,32 @@ static inline int wait_slow(sem_t *s, deadline_t deadline)
 	PROBE(lock_wait, "lock kind", s, PROBE_SEMA, 0);
 	thread_self()->wait_arg = &__ends_in_sleep;
 	return __ops->sleep(q);
+}
+
+/* A wait for which the model has no fast path of its own. */
+static int __attribute__((noinline)) wait_ordinary(sem_t *s)
+{
+	return wait_in_queue(s, sleepq_of_point(s), NEVER);
+}
+
+static int __attribute__((noinline)) wait_special(sem_t *s, struct sleepq *q, deadline_t deadline)
+{
+	if (in_kernel(s))
+		return wait_shared(s, deadline);
+	return wait_in_queue(s, q, deadline);
+}
+
+/* While waits are counted, the model's own fast path is not used. */
+static inline __attribute__((always_inline)) int wait_slow(sem_t *s, deadline_t deadline)
+{
+	struct sleepq *q = sleepq_of_point(s);
+	unsigned special = s->__flags | __options.sema_special;
+
+	if (likely(special == 0))
+		return wait_in_queue(s, q, deadline);
+	if (special == SEMA_MODEL && deadline == NEVER && !COUNTING)
+		return __ops->sema_wait(s, q, wait_ordinary);
+	return wait_special(s, q, deadline);
 }
 
 /*
@@ -199,6 +228,15 @@ static int __attribute__((noinline)) post_locked(sem_t *s, struct sleepq *q)
 	return __ops->wake_one(q, t);
 }
 
+static int __attribute__((noinline)) post_ordinary(sem_t *s)
+{
+	struct sleepq *q = sleepq_of_point(s);
+
+	sleepq_lock(q);
+	__ops->sema_settle(s);
+	return post_locked(s, q);
+}
+
 static int __attribute__((noinline)) sema_overflow(void)
 {
 	return sema_fail(EOVERFLOW);
@@ -215,8 +253,11 @@ int sem_post(sem_t *s)
 		if (likely(__atomic_compare_exchange_n(&s->__word, &seen, seen + 1, false,
 						       __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
 			return 0;
-	if (unlikely(seen != WAITING))
-		return sema_overflow();
+	if (unlikely(seen != WAITING)) {
+		if (seen <= SEM_VALUE_MAX || __ops->sema_post == NULL)
+			return sema_overflow();
+		return COUNTING ? post_ordinary(s) : __ops->sema_post(s, seen, post_ordinary);
+	}
 	q = sleepq_of_point(s);
 	sleepq_lock(q);
 	t = sleepq_only(q, s); /* if not NULL: the word is still WAITING, and s is not shared */
@@ -233,7 +274,7 @@ int sem_getvalue(sem_t *s, int *value)
 {
 	unsigned seen = __atomic_load_n(&s->__word, __ATOMIC_RELAXED);
 
-	*value = seen == WAITING ? 0 : seen;
+	*value = (int)seen < 0 ? 0 : seen;
 	return 0;
 }
 
@@ -256,6 +297,8 @@ int sem_destroy(sem_t *s)
 	if (in_kernel(s))
 		return s->__word == WAITING ? sema_fail(EBUSY) : 0;
 	__ops->lock(q);
+	if (__ops->sema_settle != NULL)
+		__ops->sema_settle(s);
 	busy = __sleepq_first(q, s) != NULL;
 	__ops->unlock(q);
 	return busy ? sema_fail(EBUSY) : 0;

@@ -2,8 +2,9 @@
  * local.c - model sa with several CPUs: yields without _schedlock.
  *
  * A thread that yields stands in a list of its LWP (struct ulwp: run), and the LWP goes on with the first of this
- * list.  So threads that yield on different LWPs have no lock in common.  All else is as in mxn: a thread that is
- * woken or created enters the one run queue (__runq).  Only plain threads, of priority 0, enter a list.
+ * list.  So threads that yield on different LWPs have no lock in common.  A thread that is woken from a semaphore
+ * enters such a list too (lone.c).  All else is as in mxn: other threads that are woken, and new threads, enter the
+ * one run queue (__runq).  Only plain threads, of priority 0, enter a list.
  *
  * Which thread is next.  While __runq has threads, an LWP takes from __runq and from its own list in turns, whether its
  * thread yields or blocks (struct ulwp: turn).  If both are empty, it takes a thread from another LWP's list, before it
@@ -17,9 +18,12 @@
  *
  *	under _schedlock		by threads of its LWP
  *	under _schedlock and run_lock	by any other thread
- *	under run_lock			in a yield of a thread of its LWP
+ *	under run_lock			in a yield, a lone wait and its post by a thread of its LWP
  *
- * A yield changes the states of the two threads, and their `lwp`, which in mxn are under _schedlock.  Code under
+ * The lists are open or closed (__local_open).  Without _schedlock a thread enters a list only while they are open.
+ * They are closed when an LWP has found no thread in any of them, and when all have left their threads to __runq.
+ *
+ * Code that holds only run_lock changes the states of threads, and their `lwp`, which in mxn are under _schedlock.  Code under
  * _schedlock that acts on another thread and needs to know whether it is OnLWP or in the run queue holds all
  * run_locks (__local_freeze).
  *
@@ -28,21 +32,12 @@
  *
  * Lock order: _schedlock, the run_locks in the order of __pool_contexts.
  */
-#include "mxn.h"
+#include "local.h"
 
 bool __runq_local;
 
-/*
- * May a list have threads?  Under _schedlock.  Only local_yield_special enters a thread into an empty list: the
- * fast path of a yield changes one thread for another.
- */
-static bool yielded;
+bool __local_open;
 static bool frozen; /* the caller of __local_freeze has acquired the run_locks; _schedlock */
-
-static inline bool yielded_empty(struct run_list *r)
-{
-	return __atomic_load_n(&r->first, __ATOMIC_RELAXED) == run_end(r);
-}
 
 static void yielded_init(struct run_list *r)
 {
@@ -105,18 +100,43 @@ static struct thread *yielded_steal(struct ulwp *l)
 	return t;
 }
 
-struct thread *__local_pop(void)
+/* No thread enters a list any more.  Returns a thread that has entered one, or NULL. */
+static struct thread *lists_close(void)
 {
-	struct ulwp *l = thread_self()->lwp;
 	struct thread *t = NULL;
 
-	if (yielded) {
-		t = yielded_pop(&l->run);
+	local_open_set(false);
+	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
+		yielded_lock(&c->own_lwp);
 		if (t == NULL)
-			t = yielded_steal(l);
-		yielded = t != NULL;
+			t = yielded_pop(&c->own_lwp.run);
+		yielded_unlock(&c->own_lwp);
 	}
+	if (t != NULL)
+		local_open_set(true);
 	return t;
+}
+
+static struct thread *local_pop(struct ulwp *l)
+{
+	struct thread *t = yielded_pop(&l->run);
+
+	return t != NULL ? t : yielded_steal(l);
+}
+
+/*
+ * *Race:* the caller finds all lists empty, and a thread on another LWP wakes a lone waiter; *without this:* the caller
+ * goes idle, and the woken thread waits for the end of a slice; *closed by:* lists_close.  The waker looks at
+ * __local_open with its run_lock, so either the caller finds the thread in the list, or the waker finds the lists closed.
+ */
+struct thread *__local_pop(void)
+{
+	struct thread *t;
+
+	if (!__local_open)
+		return NULL;
+	t = local_pop(thread_self()->lwp);
+	return t != NULL ? t : lists_close();
 }
 
 void __local_leave(struct ulwp *l)
@@ -130,24 +150,27 @@ void __local_leave(struct ulwp *l)
 
 void __local_leave_all(void)
 {
-	if (!yielded)
+	if (!__local_open)
 		return;
-	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next)
-		__local_leave(&c->own_lwp);
-	yielded = false;
+	local_open_set(false); /* before the locks, as in lists_close */
+	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
+		yielded_lock(&c->own_lwp);
+		yielded_splice(&__runq.zero, &c->own_lwp.run);
+		yielded_unlock(&c->own_lwp);
+	}
 }
 
 void __local_leave_blocked(uint32_t id)
 {
-	for (struct thread *c = yielded ? __pool_contexts : NULL; c != NULL; c = c->list_next)
+	for (struct thread *c = __local_open ? __pool_contexts : NULL; c != NULL; c = c->list_next)
 		if (c->own_lwp.id == id)
 			__local_leave(&c->own_lwp);
 }
 
-/* While all lists are empty, a yield holds _schedlock. */
+/* While the lists are closed, they are empty, and a yield holds _schedlock. */
 void __local_freeze(void)
 {
-	frozen = yielded;
+	frozen = __local_open;
 	for (struct thread *c = frozen ? __pool_contexts : NULL; c != NULL; c = c->list_next)
 		yielded_lock(&c->own_lwp);
 }
@@ -159,15 +182,6 @@ void __local_thaw(void)
 }
 
 /* --- the operations ---------------------------------------------------------------------------- */
-
-/* May l's own list be next, although __runq may have threads?  In turns. */
-static inline bool own_turn(struct ulwp *l)
-{
-	if (likely(__runq.zero.first == run_end(&__runq.zero)))
-		return true;
-	l->turn = !l->turn;
-	return l->turn;
-}
 
 /* As runq_pop_plain (mxn.h), from the list of l. */
 static inline bool pop_plain(struct ulwp *l, struct thread *self, struct thread **first)
@@ -202,7 +216,7 @@ local_block_turn(struct sleepq *q, deadline_t deadline, struct thread *wake)
 
 static const void *local_block(struct sleepq *q, deadline_t deadline, struct thread *wake)
 {
-	if (unlikely(yielded))
+	if (unlikely(__local_open))
 		return local_block_turn(q, deadline, wake);
 	return __mxn_block(q, deadline, wake);
 }
@@ -221,7 +235,7 @@ static int local_sleep(struct sleepq *q)
 {
 	struct thread *self = thread_self(), *next;
 
-	if (unlikely(yielded) || !runq_pop_plain(self, &next))
+	if (unlikely(__local_open) || !runq_pop_plain(self, &next))
 		return local_sleep_turn(q);
 	self->state = TS_BLOCKED;
 	return switch_plain(self, next);
@@ -241,16 +255,14 @@ static int __attribute__((noinline)) local_yield_special(void)
 	}
 	next = self->pri == 0 ? __runq_pop() : NULL;
 	if (next == NULL && self->pri == 0)
-		next = __local_pop();
+		next = __local_open ? local_pop(self->lwp) : NULL;
 	if (next == NULL) {
 		schedunlock();
 		return __sys_lwp_yield();
 	}
 	self->state = TS_RUNQUEUE;
-	if (plain && !yielded) {
-		yielded = true;
-		__waiting_yielded();
-	}
+	if (plain)
+		local_open_lists();
 	run_list_append(plain ? &self->lwp->run : &__runq.zero, self);
 	return switch_to(self, next);
 }
@@ -270,7 +282,6 @@ static int __attribute__((noinline)) local_yield_special(void)
 static int local_yield(void)
 {
 	struct thread *self = thread_self(), *next;
-	struct section *c;
 	struct ulwp *l;
 
 	critical_enter();
@@ -288,12 +299,7 @@ static int local_yield(void)
 	run_list_append(&l->run, self);
 	l->run.first = next->run_next;
 	next->run_next->run_prev = run_end(&l->run);
-	c = self->critical;
-	self->lwp = &__nowhere;
-	next->lwp = l;
-	next->critical = c;
-	next->state = TS_ONLWP;
-	return __local_switch(self, next, c, l);
+	return local_hand_over(self, next, l);
 }
 
 void __local_init(void)
@@ -303,12 +309,13 @@ void __local_init(void)
 	__ops->block = local_block;
 	__ops->sleep = local_sleep;
 	__ops->yield = local_yield;
+	__lone_init();
 }
 
 /* The caller's LWP is the only one. */
 void __local_forked(void)
 {
-	yielded = false;
+	__local_open = false;
 	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
 		c->own_lwp.run_lock.held = 0;
 		yielded_init(&c->own_lwp.run);

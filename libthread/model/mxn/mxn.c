@@ -199,7 +199,7 @@ static int mxn_suspend(struct thread *t)
 		t->state = TS_STOPPED;
 		return switch_to(t, next_for(t));
 	}
-	local_freeze();
+	local_freeze_for(t);
 	if (!t->suspended)
 		error = suspend_unbound(t);
 	local_thaw();
@@ -237,10 +237,11 @@ static int mxn_resume(struct thread *t)
 /* If t is in a queue, t moves to the place of its new priority. */
 static void mxn_change_priority(struct thread *t, int pri)
 {
-	const void *obj = t->wchan;
 	bool lowered = pri < t->pri;
+	const void *obj;
 
-	local_freeze();
+	local_freeze_for(t);
+	obj = t->wchan;
 	if (obj != NULL)
 		__sleepq_remove(t->q, t);
 	if (t->state == TS_RUNQUEUE)
@@ -292,6 +293,7 @@ static void mxn_cancel(struct thread *t)
 	uint32_t lwp, unpark = 0;
 
 	schedlock();
+	local_freeze_for(t);
 	t->cancelled = true;
 	lwp = t->lwp->id;
 	if (lwp != 0)
@@ -300,6 +302,7 @@ static void mxn_cancel(struct thread *t)
 		unpark = lwp;
 	else if (t->state == TS_BLOCKED && t->cancel == CANCEL_DUE && sleepq_ends_cancelled(t))
 		unpark = __give_up(t);
+	local_thaw();
 	schedunlock();
 	if (unpark != 0)
 		__sys_lwp_unpark(unpark);

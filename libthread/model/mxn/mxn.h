@@ -11,6 +11,7 @@
  *	activation.c	model sa: the pool on scheduler activations
  *	waiting.c	model sa: what the kernel learns of the run queue, for time slices
  *	local.c		model sa with several CPUs: yields without the lock
+ *	lone.c		the same: semaphores between two threads
  *	look.c		model sa: signals that no LWP takes
  *	services.c	the model's LWPs of its own
  *	signal.c	signals of unbound threads, the ASLWP
@@ -18,6 +19,8 @@
  *	realtime.c	preemption by unbound threads of SCHED_FIFO and SCHED_RR, time slices
  *	mxn.c		creation, exit, suspension; the table of operations
  *	switch.S	the switch from one thread to another
+ *
+ * In model sa with several CPUs a thread may also wait for a semaphore in no sleep queue (lone.c).
  *
  * One lock, _schedlock, guards all: the run queue, every sleep queue (the locks in struct sleepq
  * are not used), the pool, the time-outs, and all fields of threads that core/tcb.h marks "model".
@@ -364,6 +367,15 @@ static inline void local_freeze(void)
 {
 	if (__runq_local)
 		__local_freeze();
+}
+/* The same, and t, if it sleeps, stands in a sleep queue. */
+void __lone_settle(struct thread *t);
+static inline void local_freeze_for(struct thread *t)
+{
+	if (__runq_local) {
+		__local_freeze();
+		__lone_settle(t);
+	}
 }
 static inline void local_thaw(void)
 {

@@ -162,6 +162,8 @@ static uint32_t make_look(struct thread *t, bool open)
 		__runq_remove(t);
 		runq_push(t);
 	}
+	if (__runq_local)
+		__lone_settle(t);
 	return open && t->state == TS_BLOCKED ? lwp_interrupt(t) : 0;
 }
 

@@ -1,0 +1,58 @@
+/*
+ * local.h - model sa with several CPUs: the lists of the LWPs (local.c), for lone.c too.
+ */
+#pragma once
+#include "mxn.h"
+
+/*
+ * May threads enter a list without _schedlock?  If not, all lists are empty.  It changes under _schedlock, and is
+ * looked at with _schedlock or with any run_lock.
+ */
+extern bool __local_open;
+
+static inline void local_open_set(bool open)
+{
+	__atomic_store_n(&__local_open, open, __ATOMIC_RELAXED);
+}
+
+/* The caller holds _schedlock, and a thread is about to enter a list. */
+static inline void local_open_lists(void)
+{
+	if (__local_open)
+		return;
+	local_open_set(true);
+	__waiting_yielded();
+}
+
+static inline bool yielded_empty(struct run_list *r)
+{
+	return __atomic_load_n(&r->first, __ATOMIC_RELAXED) == run_end(r);
+}
+
+/* May l's own list be next, although __runq may have threads?  In turns. */
+static inline bool own_turn(struct ulwp *l)
+{
+	if (likely(__runq.zero.first == run_end(&__runq.zero)))
+		return true;
+	l->turn = !l->turn;
+	return l->turn;
+}
+
+/*
+ * self leaves l to next, which it has taken from l's list.  The caller holds l's run_lock; the switch releases it,
+ * and leaves its critical section.  Returns 0 when self has an LWP again.
+ */
+static inline int local_hand_over(struct thread *self, struct thread *next, struct ulwp *l)
+{
+	struct section *c = self->critical;
+
+	self->lwp = &__nowhere;
+	next->lwp = l;
+	next->critical = c;
+	next->state = TS_ONLWP;
+	return __local_switch(self, next, c, l);
+}
+
+/* --- lone.c ------------------------------------------------------------------------------------ */
+
+void __lone_init(void);
