@@ -44,7 +44,7 @@ static inline uint32_t name_of(const struct thread *t)
 	return (uint32_t)((uintptr_t)t >> NAME_SHIFT) | LWP_SEMA_WAITING;
 }
 
-static inline bool is_name(uint32_t word)
+static inline bool word_is_name(uint32_t word)
 {
 	return word > LWP_SEMA_WAITING;
 }
@@ -167,7 +167,7 @@ static void lone_settle(sem_t *s)
 {
 	uint32_t word;
 
-	while (is_name(word = __atomic_load_n(&s->__word, __ATOMIC_ACQUIRE))) {
+	while (word_is_name(word = __atomic_load_n(&s->__word, __ATOMIC_ACQUIRE))) {
 		struct thread *t = thread_named(word);
 		struct ulwp *l = __atomic_load_n(&t->lone, __ATOMIC_ACQUIRE);
 		bool waits = false;
