@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <unistd.h>
 #include "race.h"
+#include "start.h"
 
 #define SENDERS 2
 #define SENT 8 /* signals of each sender in a round */
@@ -50,18 +51,6 @@ static void takers_make(unsigned n)
 		sched_yield();
 }
 
-static pthread_t bound_thread(void *(*fn)(void *), void *arg)
-{
-	pthread_attr_t attr;
-	pthread_t t;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setscope(&attr, PTHREAD_SCOPE_SYSTEM);
-	if (pthread_create(&t, &attr, fn, arg) != 0)
-		bail("pthread_create");
-	return t;
-}
-
 /* --- two signals at once, and the next as soon as both are handled ------------------------------ */
 
 /* Keeps the LWP that runs threads.  So the spare is the only LWP that looks. */
@@ -96,7 +85,7 @@ static void at_once_send(unsigned round)
 	pthread_t t[SENDERS];
 
 	for (uintptr_t i = 0; i < SENDERS; i++)
-		t[i] = bound_thread(sends, (void *)i);
+		t[i] = start(sends, (void *)i, PTHREAD_SCOPE_SYSTEM);
 	for (unsigned i = 0; i < SENDERS; i++)
 		pthread_join(t[i], NULL);
 	all += SENT;
@@ -133,7 +122,7 @@ static void *sends_and_wakes(void *arg)
 
 static void computes_send(unsigned round)
 {
-	pthread_join(bound_thread(sends_and_wakes, NULL), NULL);
+	pthread_join(start(sends_and_wakes, NULL, PTHREAD_SCOPE_SYSTEM), NULL);
 }
 
 static const struct race races[] = {

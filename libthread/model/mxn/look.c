@@ -11,7 +11,7 @@
  *
  * Unlike the ASLWP, an LWP looks for all signals in one walk through the threads.
  *
- * Locks: __threads_lock, then _schedlock.
+ * Locks: __threads_lock, then _schedlock, then all run_locks (local_freeze).
  */
 #include "mxn.h"
 
