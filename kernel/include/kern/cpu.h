@@ -59,6 +59,7 @@ struct cpu {
 	struct address_space *as; /* address space in CR3 (mm/) */
 
 	struct dispq *dispq;      /* sched/disp.c */
+	uint32_t slice_less;      /* 4,096ths by which its slices are shorter (sched_slice) */
 	volatile int active_set;  /* the set from which it runs unbound LWPs, or none (disp.h) */
 	int pset;                 /* the set that it is a member of; cpu_lock */
 	bool offline;             /* set by p_online; cpu_lock */
