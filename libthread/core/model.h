@@ -36,6 +36,9 @@ struct options {
 	bool idle_spin;       /* an LWP of the pool spins for a moment before it sleeps */
 	bool slices;          /* threads that wait for an LWP end the slices of others */
 	bool hand_over;       /* an LWP that is to leave its CPU hands its thread over first */
+	bool own_queues;      /* an LWP has a run queue of its own, besides the common one */
+	bool lone;            /* two threads wake each other by semaphores without a common lock */
+	bool aslwp;           /* in sa: an ASLWP takes the signals to their threads, as in mxn */
 	bool unlock_special;  /* derived: adaptive_unlock or kernel_sleep */
 	uint8_t sema_special; /* derived: SEMA_KERNEL: kernel_sleep; SEMA_MODEL: set by the model */
 	bool sleep_special;   /* derived: kernel_sleep; also set when a thread first
@@ -57,6 +60,9 @@ extern struct options __options;
 #define OPT_IDLE 0x200
 #define OPT_SLICES 0x400
 #define OPT_PREEMPTED 0x800
+#define OPT_RUNQUEUE 0x1000
+#define OPT_LONE 0x2000
+#define OPT_SIGNALS 0x4000
 /* Every model has these. */
 #define OPT_MALLOC 0x10000
 #define OPT_LOCKSTAT 0x20000

@@ -40,6 +40,9 @@ static const struct option {
 	{"idle", "sleep|spin", OPT_IDLE},
 	{"slices", "off|on", OPT_SLICES},
 	{"preempted", "stay|handover", OPT_PREEMPTED},
+	{"runqueue", "common|own", OPT_RUNQUEUE},
+	{"lone", "off|on", OPT_LONE},
+	{"signals", "pool|aslwp", OPT_SIGNALS},
 	{"sleep", "park|kernel", OPT_SLEEP},
 	{"unpark", "combined|separate", OPT_UNPARK},
 	{"malloc", "newlib|mt", OPT_MALLOC},
@@ -207,6 +210,15 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_PREEMPTED:
 		__options.hand_over = v;
+		break;
+	case OPT_RUNQUEUE:
+		__options.own_queues = v;
+		break;
+	case OPT_LONE:
+		__options.lone = v;
+		break;
+	case OPT_SIGNALS:
+		__options.aslwp = v;
 		break;
 	case OPT_SLEEP:
 		__options.kernel_sleep = v;

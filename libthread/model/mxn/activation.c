@@ -385,7 +385,7 @@ deadline_t __activation_retry(void)
 		return NEVER;
 	if (!spare_created())
 		return (deadline_t)gethrtime() + WEFT_TICK_NS;
-	__signals_leave(~0ul);
+	__ops->leave_signals(~0ul);
 	return NEVER;
 }
 
@@ -393,7 +393,8 @@ void __activation_init(void)
 {
 	__ops->preempted = activation_upcall;
 	__ops->set_concurrency = activation_concurrency;
-	__ops->leave_signals = __signals_leave;
+	if (!__options.aslwp)
+		__ops->leave_signals = __signals_leave;
 	__pool_loop = activation_scheduler;
 	__pool_asked = __pool_wanted = 2; /* the first thread's, and a spare */
 	cpus = __options.concurrency < (int)__ncpu ? __options.concurrency : (int)__ncpu;
@@ -401,7 +402,7 @@ void __activation_init(void)
 	__siglwp_catch();
 	__waiting_init();
 	activate();
-	if (cpus > 1)
+	if (cpus > 1 && __options.own_queues)
 		__local_init();
 }
 

@@ -309,7 +309,8 @@ void __local_init(void)
 	__ops->block = local_block;
 	__ops->sleep = local_sleep;
 	__ops->yield = local_yield;
-	__lone_init();
+	if (__options.lone)
+		__lone_init();
 }
 
 /* The caller's LWP is the only one. */

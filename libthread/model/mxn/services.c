@@ -41,7 +41,7 @@ void __services_start(void)
 
 	ilock_lock(&services_lock);
 	if (!__pool_ready) {
-		all = __options.waiting == WAITING_ACTIVATION ||
+		all = (__options.waiting == WAITING_ACTIVATION && !__options.aslwp) ||
 		      service_started(&aslwp, __aslwp_main, "aslwp");
 		if (__model->scope == SCOPE_EITHER)
 			all &= service_started(&reaper, reaper_main, "reaper");

@@ -11,7 +11,7 @@ const struct model __model_sa = {
 	.like = "mxn",
 	.scope = SCOPE_EITHER,
 	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_CONCURRENCY | OPT_AGING |
-		   OPT_IDLE | OPT_SLICES | OPT_PREEMPTED,
+		   OPT_IDLE | OPT_SLICES | OPT_PREEMPTED | OPT_RUNQUEUE | OPT_LONE | OPT_SIGNALS,
 	.defaults = {.spin = SPIN_ADAPTIVE,
 		     .fifo = true,
 		     .schedctl = true,
@@ -20,5 +20,7 @@ const struct model __model_sa = {
 		     .waiting = WAITING_ACTIVATION,
 		     .aging = 300,
 		     .slices = true,
-		     .hand_over = true},
+		     .hand_over = true,
+		     .own_queues = true,
+		     .lone = true},
 };
