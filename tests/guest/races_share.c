@@ -12,10 +12,11 @@
 #include <weft/sys.h>
 #include "tap.h"
 
-#define SLICE 1000000          /* ns */
-#define COMPUTED (12 * SLICE)  /* by each CPU */
-#define ALONE (COMPUTED * 95ll / 100) /* more time than this: the LWP has shared its CPU with none */
-#define A_STEP 2000            /* ns; a longer step of the loop is a time off the CPU */
+#define SLICE 1000000         /* ns */
+#define COMPUTED (12 * SLICE) /* by each CPU */
+#define ALONE                                                                                      \
+	(COMPUTED * 95ll / 100) /* more time than this: the LWP has shared its CPU with none */
+#define A_STEP 2000             /* ns; a longer step of the loop is a time off the CPU */
 #define LWPS 65
 
 static pthread_barrier_t begin;
@@ -60,7 +61,8 @@ int main(int argc, char **argv)
 			most = got[i] > most ? got[i] : most;
 		}
 		if (most > ALONE)
-			bail("round %u: an LWP has a CPU for %d of %d ns, although %u LWPs share %u CPUs",
+			bail("round %u: an LWP has a CPU for %d of %d ns, although %u LWPs share "
+			     "%u CPUs",
 			     round, (int)most, COMPUTED, lwps, lwps - 1);
 	}
 	ok("each LWP shares its CPU with others", true);
