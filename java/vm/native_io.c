@@ -117,10 +117,14 @@ NATIVE(io_stat)
 {
 	char *path = path_of(t, args[0].a);
 	struct stat st;
+	bool there;
 
 	if (path == NULL)
 		return;
-	if (stat(path, &st) == 0)
+	world_leave(t);
+	there = stat(path, &st) == 0;
+	world_enter(t);
+	if (there)
 		result->j = args[1].i == 1        ? (int64_t)st.st_size
 			    : args[1].i == 2      ? (int64_t)st.st_mtime * 1000
 			    : S_ISREG(st.st_mode) ? 1
@@ -141,6 +145,7 @@ NATIVE(io_change)
 		free(path);
 		return;
 	}
+	world_leave(t);
 	if (args[1].i == 0)
 		result->i = mkdir(path, 0777) == 0;
 	else if (args[1].i == 2)
@@ -148,6 +153,7 @@ NATIVE(io_change)
 	else
 		result->i = stat(path, &st) == 0 &&
 			    (S_ISDIR(st.st_mode) ? rmdir(path) : unlink(path)) == 0;
+	world_enter(t);
 	free(path);
 	free(to);
 }
@@ -159,15 +165,18 @@ static void names_free(char **names, int n)
 	free(names);
 }
 
-/* The names in a directory, of malloc.  How many, or -1: it is no directory, or with t->exception set. */
-static int names_read(struct jthread *t, const char *path, char ***names)
+#define NO_DIRECTORY (-1)
+#define NO_MEMORY (-2)
+
+/* The names in a directory, of malloc.  How many, or NO_DIRECTORY, NO_MEMORY.  In a safe region. */
+static int names_read(const char *path, char ***names)
 {
 	DIR *dir = opendir(path);
 	struct dirent *e;
 	int n = 0;
 
 	if (dir == NULL)
-		return -1;
+		return NO_DIRECTORY;
 	while ((e = readdir(dir)) != NULL) {
 		char **more;
 
@@ -177,10 +186,9 @@ static int names_read(struct jthread *t, const char *path, char ***names)
 		if (more != NULL)
 			*names = more;
 		if (more == NULL || (more[n] = strdup(e->d_name)) == NULL) {
-			throw_no_memory(t);
 			names_free(*names, n);
 			*names = NULL;
-			n = -1;
+			n = NO_MEMORY;
 			break;
 		}
 		n++;
@@ -193,9 +201,17 @@ static int names_read(struct jthread *t, const char *path, char ***names)
 NATIVE(io_list)
 {
 	char *path = path_of(t, args[0].a), **names = NULL;
-	int n = path == NULL ? -1 : names_read(t, path, &names);
-	struct array *list = n < 0 ? NULL : heap_array(t, known.array_string, n);
+	struct array *list;
+	int n = NO_DIRECTORY;
 
+	if (path != NULL) {
+		world_leave(t);
+		n = names_read(path, &names);
+		world_enter(t);
+	}
+	if (n == NO_MEMORY)
+		throw_no_memory(t);
+	list = n < 0 ? NULL : heap_array(t, known.array_string, n);
 	if (list != NULL)
 		root_push(t, &list->object);
 	for (int i = 0; i < n && t->exception == NULL; i++)
