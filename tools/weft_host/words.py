@@ -81,6 +81,8 @@ VALUES = {
         "ui_mutex": "mutex of UNIX International, lock and unlock",
         "ui_getspecific": "thread-specific data of UNIX International, read",
         "create_join": "thread, create and join", "yield_pair": "yield to another thread and back",
+        "yield_masked": "yield to a thread of another mask and back",
+        "sigmask": "signal mask, block and unblock",
         "nanosleep_zero": "nanosleep of no length",
         "semaphore_round_trip": "round trip by semaphores",
         "timed_semaphore_round_trip": "round trip by semaphores, with deadlines",

@@ -22,10 +22,12 @@ int64_t getspecific(long n);
 int64_t ui_getspecific(long n);
 int64_t ui_mutex(long n);
 int64_t nanosleep_zero(long n);
+int64_t sigmask(long n);
 int64_t create_join(long n);
 
 /* Two threads or more: pairs.c. */
 int64_t yield_pair(long n);
+int64_t yield_masked(long n);
 int64_t sema_round_trip(long n);
 int64_t timed_sema_round_trip(long n);
 int64_t cond_round_trip(long n);

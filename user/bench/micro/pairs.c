@@ -6,6 +6,7 @@
 #include <err.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <time.h>
 #include "micro.h"
 
@@ -72,15 +73,36 @@ static void yield_second(long n)
 	}
 }
 
-int64_t yield_pair(long n)
+static int64_t yields(void (*second)(long), long n)
 {
 	int64_t ns;
 
 	first_yields = second_yields = 0;
-	ns = pair(yield_first, yield_second, NULL, n);
+	ns = pair(yield_first, second, NULL, n);
 	if (first_yields != second_yields)
 		errx(1, "yields: %ld and %ld", first_yields, second_yields);
 	return ns;
+}
+
+int64_t yield_pair(long n)
+{
+	return yields(yield_second, n);
+}
+
+/* The second thread alone blocks a signal. */
+static void yield_second_masked(long n)
+{
+	sigset_t mask;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	must(pthread_sigmask(SIG_BLOCK, &mask, NULL), "pthread_sigmask");
+	yield_second(n);
+}
+
+int64_t yield_masked(long n)
+{
+	return yields(yield_second_masked, n);
 }
 
 /* --- semaphores ---------------------------------------------------------------------- */

@@ -156,3 +156,19 @@ int64_t create_join(long n)
 	}
 	return gethrtime() - start;
 }
+
+/* Blocks a signal and unblocks it. */
+int64_t sigmask(long n)
+{
+	sigset_t mask;
+	int64_t start;
+
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	start = gethrtime();
+	for (long i = 0; i < n; i++) {
+		pthread_sigmask(SIG_BLOCK, &mask, NULL);
+		pthread_sigmask(SIG_UNBLOCK, &mask, NULL);
+	}
+	return gethrtime() - start;
+}
