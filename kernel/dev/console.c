@@ -234,7 +234,7 @@ static int wait_foreground(int sig)
 
 	while (!in_foreground()) {
 		irqstate_t s = spin_lock(&p->lock);
-		bool deaf = sig_ignored(p, sig) || (l->sig.mask & WEFT_SIGBIT(sig)) != 0;
+		bool deaf = sig_ignored(p, sig) || (sig_mask(l) & WEFT_SIGBIT(sig)) != 0;
 		bool caught = p->sig.act[sig].handler != WEFT_SIG_DFL;
 		spin_unlock(&p->lock, s);
 		if (deaf)

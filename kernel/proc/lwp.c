@@ -193,7 +193,7 @@ static struct lwp *lwp_alloc(void)
 	l->inherited = 0;
 	l->wchan = NULL;
 	l->sc = NULL;
-	sig_lwp_init(l, NULL);
+	sig_lwp_init(l);
 	l->watched = l->blocked = false;
 	l->cpu = this_cpu()->id;
 	memset(l->mtime, 0, sizeof(l->mtime));
@@ -227,8 +227,6 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 	l->name[sizeof(l->name) - 1] = '\0';
 	lwp_init_frame(l, arg->entry, arg->stack);
 	l->frame->rdi = arg->arg;
-	if (parent != NULL)
-		sig_lwp_init(l, parent);
 	if (schedctl_attach(p, l) != 0) {
 		kstack_free(l->kstack);
 		kcache_free(lwp_cache, l);
@@ -249,6 +247,7 @@ int lwp_new(struct proc *p, struct lwp_create *arg, const struct lwp *parent, st
 		return -EAGAIN;
 	}
 	l->sc->lwpid = id;
+	sig_begin_record(p, l, parent != NULL ? sig_mask(parent) : 0);
 	sched_inherit(l, parent, false);
 	l->summed = p->timers.summed;
 	spin_acquire(&l->lock);
@@ -366,11 +365,12 @@ void lwp_exit_self(void)
 	/* The CPU keeps the address space.  Its next LWP is mostly of the same process, and two
 	 * loads of CR3 for each LWP would empty the TLB twice.  The last LWP of the process removes
 	 * the address space from all CPUs (tlb_evict). */
+	uint64_t mask = sig_mask(l);
 	schedctl_detach(p, l);
 	proc_account_dead(p, l);
 	list_remove(&l->proc_link);
 	p->nlwp--;
-	sig_lwp_exit(p, l);
+	sig_lwp_exit(p, l, mask);
 	upcall_lwp_exit(p, l);
 	bool joinable = !(l->flags & LWP_DETACHED) && !p->exiting;
 	uint32_t id = l->id;

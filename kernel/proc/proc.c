@@ -387,7 +387,7 @@ void proc_last_exit(struct proc *p)
 	list_remove(&l->proc_link);
 	p->nlwp = 0;
 	trace_ended(p);
-	sig_lwp_exit(p, l);
+	sig_lwp_exit(p, l, ~0ull);
 	spin_release(&p->lock);
 	hand_on_children(p);
 	PROBE(process_exit, "process status", p, p->status, 0);

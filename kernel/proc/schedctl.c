@@ -10,6 +10,7 @@
 #include <kern/layout.h>
 #include <kern/page.h>
 #include <kern/schedctl.h>
+#include <kern/signal.h>
 #include <kern/space.h>
 #include <weft/errno.h>
 #include <weft/mman.h>
@@ -139,8 +140,10 @@ void schedctl_free_all(struct proc *p)
 
 void schedctl_restart(struct proc *p, struct lwp *l, struct sc_page *first)
 {
+	uint64_t mask = sig_mask(l);
 	schedctl_give(first, 0, l,
 		      SC_ONCPU); /* l runs, and p->lock is held: as in schedctl_detach */
+	sig_begin_record(p, l, mask);
 	schedctl_free_all(p);
 	list_push_back(&p->sc_partial, &first->link);
 	p->sc_npages = 1;

@@ -108,7 +108,7 @@ static int push_frame(struct lwp *l, struct trapframe *f, const struct weft_siga
 	f->rsi = sp + offsetof(struct sigframe, info);
 	f->rdx = sp + offsetof(struct sigframe, uc);
 	f->rcx = act->handler;
-	f->r8 = l->sig.mask;
+	f->r8 = sig_mask(l);
 	f->rax = 0;
 	f->rflags &= ~RFLAGS_ENTRY_CLEAR;
 	f->vec = TRAP_NONE; /* this is not a fault any more, or a call that could be restarted */
@@ -124,13 +124,13 @@ static void call_handler(struct lwp *l, struct trapframe *f, const struct weft_s
 {
 	struct proc *p = l->proc;
 	struct weft_sigaction *now = &p->sig.act[info->signo], act = *now;
-	uint64_t mask = l->sig.mask;
+	uint64_t mask = sig_mask(l), before = mask;
 
 	if (l->sig.restore_mask) { /* the signal interrupts sigsuspend */
 		mask = l->sig.saved_mask;
 		l->sig.restore_mask = false;
 	}
-	sig_set_mask_locked(l->sig.mask | act.mask |
+	sig_set_mask_locked(before | act.mask |
 			    (act.flags & WEFT_SA_NODEFER ? 0 : WEFT_SIGBIT(info->signo)));
 	if (act.flags & WEFT_SA_RESETHAND)
 		now->handler = WEFT_SIG_DFL;
@@ -283,7 +283,7 @@ void sig_preempt(struct trapframe *f)
 	struct weft_sigaction act = p->sig.act[WEFT_SIGLWP];
 	spin_unlock(&p->lock, s);
 	if (act.handler > WEFT_SIG_IGN)
-		push_frame(l, f, &act, &info, 0, l->sig.mask);
+		push_frame(l, f, &act, &info, 0, sig_mask(l));
 }
 
 /* Makes a register image from user space valid, so that FXRSTOR does not fault. */
@@ -392,7 +392,7 @@ void sig_fault(struct trapframe *f, uint64_t addr, struct weft_siginfo *info)
 	info->lwpid = l->id;
 	info->pid = p->pid;
 	irqstate_t s = spin_lock(&p->lock);
-	if (p->sig.act[sig].handler > WEFT_SIG_IGN && !(l->sig.mask & WEFT_SIGBIT(sig)) &&
+	if (p->sig.act[sig].handler > WEFT_SIG_IGN && !(sig_mask(l) & WEFT_SIGBIT(sig)) &&
 	    !p->exiting) {
 		call_handler(l, f, info, addr, s);
 		return;

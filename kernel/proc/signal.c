@@ -28,6 +28,7 @@
 #include <kern/printk.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
+#include <kern/schedctl.h>
 #include <kern/signal.h>
 #include <weft/errno.h>
 
@@ -212,16 +213,6 @@ struct weft_siginfo sig_info(int sig, int code, uint64_t value)
 }
 
 /*
- * Can l take this signal?  The mask of an idle LWP belongs to no thread, so an idle LWP takes only
- * signals that cannot be blocked.  An exiting LWP has no schedctl record; its mask blocks all
- * signals (sig_lwp_exit), so the record is not read.
- */
-static bool lwp_takes_signal(const struct lwp *l, uint64_t bit)
-{
-	return !(l->sig.mask & bit) && (!l->sc->idle || (bit & SIG_UNBLOCKABLE));
-}
-
-/*
  * Chooses the LWP that is to take a signal for the process.  The first choice is an LWP that waits
  * for the signal, then the sender, if it is an LWP of p, then the first LWP in the list that does
  * not block the signal.  The LWPs found to block it move to the end of the list.  NULL: all LWPs
@@ -234,12 +225,12 @@ static struct lwp *signal_choose_lwp(struct proc *p, uint64_t bit)
 	LIST_FOREACH (&p->sig.waiters, l, struct lwp, sig.wait_link)
 		if (l->sig.waits_for & bit)
 			return l;
-	if (self->proc == p && lwp_takes_signal(self, bit) && self->state == LWP_ST_ONPROC)
+	if (self->proc == p && sig_taken_by(self, bit) && self->state == LWP_ST_ONPROC)
 		return self;
 	struct list *last = p->lwps.prev;
 	for (struct list *at = p->lwps.next; at != &p->lwps;) {
 		struct lwp *l = CONTAINER_OF(at, struct lwp, proc_link);
-		if (lwp_takes_signal(l, bit))
+		if (sig_taken_by(l, bit))
 			return l;
 		if (at == last)
 			break;
@@ -248,6 +239,14 @@ static struct lwp *signal_choose_lwp(struct proc *p, uint64_t bit)
 		list_push_back(&p->lwps, &l->proc_link);
 	}
 	return NULL;
+}
+
+/* l, which was chosen for this signal of the process, is to look. */
+static void choose(struct lwp *l, uint64_t bit)
+{
+	if (!(l->sig.waits_for & bit))
+		l->sig.chosen |= bit;
+	lwp_post_ast(l, AST_SIG);
 }
 
 /* A signal is pending for p that no LWP takes.  sig: the signal, or 0: any except SIGWAITING. */
@@ -275,7 +274,7 @@ void sig_hand_on(struct proc *p, uint64_t set)
 	for (; set != 0 && !p->exiting; set &= set - 1) {
 		struct lwp *heir = signal_choose_lwp(p, set & -set);
 		if (heir != NULL)
-			lwp_post_ast(heir, AST_SIG);
+			choose(heir, set & -set);
 		else
 			left = true;
 	}
@@ -313,7 +312,7 @@ int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *i
 	}
 	if (to == NULL)
 		l = signal_choose_lwp(p, bit);
-	else if (!lwp_takes_signal(to, bit) && !(to->sig.waits_for & bit))
+	else if (!sig_taken_by(to, bit) && !(to->sig.waits_for & bit))
 		l = NULL;
 	if (l != NULL && !(l->sig.waits_for & bit)) {
 		switch (action_of(p, sig)) {
@@ -331,11 +330,15 @@ int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *i
 		}
 	}
 	int err = pending_add(p, to ? &to->sig.pending : &p->sig.pending, info, own, must_queue);
-	if (err == 0 && l != NULL)
+	if (err != 0)
+		return err;
+	if (to == NULL && l != NULL)
+		choose(l, bit);
+	else if (l != NULL)
 		lwp_post_ast(l, AST_SIG);
-	else if (err == 0 && to == NULL)
+	else if (to == NULL)
 		tell_library(p, sig);
-	return err;
+	return 0;
 }
 
 int sig_send(struct proc *p, const struct weft_siginfo *info, bool must_queue)
@@ -430,14 +433,27 @@ bool sig_next(struct weft_siginfo *info)
 
 	assert(spin_held(&p->lock));
 	for (;;) {
-		uint64_t found = (l->sig.pending.set | p->sig.pending.set) & ~l->sig.mask;
+		uint64_t mask = sig_mask(l), left = l->sig.chosen & mask;
+		uint64_t found = (l->sig.pending.set | p->sig.pending.set) & ~mask;
 		struct weft_siginfo drop;
 
-		if (l->sc->idle && (found & ~SIG_UNBLOCKABLE) != 0) {
-			sig_hand_on(p, found & ~SIG_UNBLOCKABLE);
+		if (l->sc->idle) {
+			left |= found & ~SIG_UNBLOCKABLE;
 			found &= SIG_UNBLOCKABLE;
 		}
+		/* *Race:* a sender has chosen l for a signal of the process, and l, in user mode, stores a mask that
+		 * blocks it; *without this:* the signal stays pending, although another LWP would take it;
+		 * *closed by:* sig_hand_on chooses another LWP. */
+		if (left != 0) {
+			l->sig.chosen &= ~left;
+			sig_hand_on(p, left);
+		}
 		if (found == 0 || p->exiting) {
+			/* *Race:* a sender finds that l takes a signal, and l, in user mode, stores a mask that blocks it;
+			 * *without this:* l does not see that the signal is pending as it unblocks the signal again;
+			 * *closed by:* sig_tell_pending. */
+			l->sig.chosen = 0;
+			sig_tell_pending();
 			__atomic_fetch_and(&l->ast, ~AST_SIG, __ATOMIC_SEQ_CST);
 			return false;
 		}
@@ -478,30 +494,6 @@ bool sig_interrupted(void)
 	return found;
 }
 
-void sig_set_mask(uint64_t mask)
-{
-	struct lwp *l = curlwp();
-	struct proc *p = l->proc;
-
-	irqstate_t s = spin_lock(&p->lock);
-	sig_set_mask_locked(mask);
-	if ((l->sig.pending.set | p->sig.pending.set) & ~l->sig.mask)
-		__atomic_fetch_or(&l->ast, AST_SIG, __ATOMIC_SEQ_CST);
-	spin_unlock(&p->lock, s);
-}
-
-void sig_set_mask_locked(uint64_t mask)
-{
-	struct lwp *l = curlwp();
-	struct proc *p = l->proc;
-	uint64_t was = l->sig.mask;
-
-	assert(spin_held(&p->lock));
-	l->sig.mask = mask & ~SIG_UNBLOCKABLE;
-	if (p->sig.pending.set & l->sig.mask & ~was)
-		sig_hand_on(p, l->sig.mask & ~was);
-}
-
 /* --- what the threads library knows better ------------------------------------------------- */
 
 int sig_aslwp(void)
@@ -538,13 +530,13 @@ int sig_redirect(uint32_t id, int sig)
 		}
 		spin_release(&l->lock); /* with p->lock held, l cannot exit */
 	}
-	if (l != NULL && !lwp_takes_signal(l, bit)) {
+	if (l != NULL && !sig_taken_by(l, bit)) {
 		r = -EAGAIN;
 	} else if (p->sig.pending.set & bit) {
 		enum action action = action_of(p, sig);
 		if (action == ACT_CATCH) {
 			if (l != NULL)
-				lwp_post_ast(l, AST_SIG);
+				choose(l, bit);
 			r = 0;
 		} else {
 			pending_take(p, &p->sig.pending, sig, &info);
@@ -566,6 +558,7 @@ uint64_t sig_take_back(void)
 	irqstate_t s = spin_lock(&l->proc->lock);
 	uint64_t set = l->sig.pending.set;
 	pending_drop(l->proc, &l->sig.pending, set);
+	sig_tell_pending();
 	spin_unlock(&l->proc->lock, s);
 	return set;
 }
@@ -579,14 +572,14 @@ void sig_proc_init(struct proc *p)
 	itimer_proc_init(p);
 }
 
-void sig_lwp_init(struct lwp *l, const struct lwp *creator)
+void sig_lwp_init(struct lwp *l)
 {
-	l->sig = (struct lwp_signals){.mask = creator ? creator->sig.mask : 0};
+	l->sig = (struct lwp_signals){0};
 	pending_init(&l->sig.pending);
 	list_init(&l->sig.wait_link);
 }
 
-void sig_lwp_exit(struct proc *p, struct lwp *l)
+void sig_lwp_exit(struct proc *p, struct lwp *l, uint64_t mask)
 {
 	pending_drop(p, &l->sig.pending, ~0ull);
 	if (p->sig.aslwp == l)
@@ -594,9 +587,7 @@ void sig_lwp_exit(struct proc *p, struct lwp *l)
 	/* *Race:* a sender has chosen l for a signal of the process, and l exits before it takes
 	 * the signal; *without this:* the signal stays pending, although another LWP would take it;
 	 * *closed by:* sig_hand_on chooses another LWP. */
-	uint64_t left = ~l->sig.mask;
-	l->sig.mask = ~0ull;
-	sig_hand_on(p, left);
+	sig_hand_on(p, ~mask | l->sig.chosen);
 }
 
 void sig_proc_exit(struct proc *p)
@@ -615,14 +606,14 @@ void sig_fork(struct proc *parent, const struct lwp *from, struct proc *child, s
 		child->sig.any_act = true;
 		spin_unlock(&parent->lock, s);
 	}
-	to->sig.mask = from->sig.mask;
+	to->sc->mask = sig_mask(from);
 	to->sig.stack = from->sig.stack;
 }
 
 void sig_preset(struct proc *child, struct lwp *l, const struct spawn_args *args)
 {
 	if (args->flags & SPAWN_SETSIGMASK)
-		l->sig.mask = args->sigmask & ~SIG_UNBLOCKABLE;
+		l->sc->mask = args->sigmask;
 	if (args->flags & SPAWN_SETSIGDEF)
 		for (int sig = 1; sig < WEFT_NSIG; sig++)
 			if (args->sigdefault & WEFT_SIGBIT(sig))

@@ -289,7 +289,7 @@ static int64_t poll_masked(struct weft_pollfd *fd, unsigned n, hrtime_t deadline
 
 	if (mask == NULL)
 		return file_poll(my_files(), fd, n, deadline);
-	uint64_t old = sig->mask;
+	uint64_t old = sig_mask(curlwp());
 	sig_set_mask(*mask);
 	int64_t r = file_poll(my_files(), fd, n, deadline);
 	if (r == -EINTR && !lwp_cancelled(curlwp())) {

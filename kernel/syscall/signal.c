@@ -61,13 +61,13 @@ int64_t sys_sigaction(const uint64_t arg[6])
 
 /*
  * sigprocmask(how, set, old): changes the mask of the calling LWP (unless set is NULL).
- * SIGKILL and SIGSTOP are never blocked.  A signal that is unblocked is delivered before the
- * call returns.
+ * SIGKILL and SIGSTOP are never blocked.  A signal that is not blocked is delivered before the
+ * call returns, also if the program has changed the mask in its record (weft/schedctl.h).
  * EINVAL: how; EFAULT: set, or old (the mask has been set all the same).
  */
 int64_t sys_sigprocmask(const uint64_t arg[6])
 {
-	uint64_t set, old = curlwp()->sig.mask;
+	uint64_t set, old = sig_mask(curlwp());
 
 	if (arg[1] != 0) {
 		if (copyin(&set, arg[1], sizeof(set)) != 0)
@@ -94,7 +94,7 @@ int64_t sys_sigprocmask(const uint64_t arg[6])
 int64_t sys_sigpending(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
-	uint64_t set = (l->sig.pending.set | l->proc->sig.pending.set) & l->sig.mask;
+	uint64_t set = (l->sig.pending.set | l->proc->sig.pending.set) & sig_mask(l);
 
 	return copyout(arg[0], &set, sizeof(set));
 }
@@ -166,7 +166,7 @@ int64_t sys_sigsuspend(const uint64_t arg[6])
 
 	if (copyin(&set, arg[0], sizeof(set)) != 0)
 		return -EFAULT;
-	l->sig.saved_mask = l->sig.mask;
+	l->sig.saved_mask = sig_mask(l);
 	l->sig.restore_mask = true;
 	sig_set_mask(set);
 	do {
@@ -282,7 +282,7 @@ int64_t sys_lwp_sigtake(const uint64_t arg[6])
 int64_t sys_lwp_sigcatch(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
-	uint64_t set, was = l->sig.mask;
+	uint64_t set, was = sig_mask(l);
 
 	if (copyin(&set, arg[0], sizeof(set)) != 0)
 		return -EFAULT;

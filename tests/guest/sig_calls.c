@@ -14,6 +14,7 @@
 #include <time.h>
 #include <ucontext.h>
 #include <weft/proc.h>
+#include <weft/schedctl.h>
 #include <weft/sys.h>
 
 #define KERNEL_ADDR ((void *)0xffff800000000000ull)
@@ -461,12 +462,20 @@ static pid_t spawn(const char *what)
 	return pid;
 }
 
+static struct schedctl *record(void)
+{
+	return (struct schedctl *)__sys_lwp_schedctl();
+}
+
 static int child(const char *what)
 {
 	if (strcmp(what, "pause") == 0) {
 		pause();
 		return 1;
 	}
+	if (strcmp(what, "record") == 0)
+		for (;;)
+			record()->mask = ~0ul;
 	if (strcmp(what, "spin") == 0)
 		for (;;)
 			;
@@ -513,6 +522,43 @@ static int status_of(pid_t pid)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return status;
+}
+
+/* --- masks in the record that the LWP shares with the kernel (weft/schedctl.h) --- */
+
+static void records(void)
+{
+	const uint64_t none = 0;
+	struct schedctl *sc = record();
+	sigset_t usr1 = set_of(SIGUSR1);
+	uint64_t old;
+
+	catch (SIGUSR1, 0);
+	sigprocmask(SIG_BLOCK, &usr1, NULL);
+	ok("record: mask", sc->mask == usr1);
+	sigprocmask(SIG_UNBLOCK, &usr1, NULL);
+	sc->mask = ~0ul;
+	kill(getpid(), SIGUSR1);
+	__sys_lwp_kill(1, SIGUSR1);
+	is("record: blocked", count, 0);
+	ok("record: pending", sc->pending & usr1);
+	__sys_sigprocmask(SIG_BLOCK, &none, &old);
+	ok("record: SIGKILL and SIGSTOP are not blocked",
+	   old == ~(set_of(SIGKILL) | set_of(SIGSTOP)));
+	sc->pending = 0; /* the kernel does not rely on it */
+	sc->mask = 0;
+	is("record: not looked yet", count, 0);
+	__sys_sigprocmask(SIG_BLOCK, &none, NULL);
+	is("record: unblocked", count, 2);
+	is("record: nothing pending", sc->pending, 0);
+	pid_t pid = spawn("record");
+	nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+	kill(pid, SIGSTOP);
+	int status;
+	is("record: SIGSTOP", waitpid(pid, &status, WUNTRACED), pid);
+	ok("record: it has stopped", WIFSTOPPED(status));
+	kill(pid, SIGKILL);
+	is("record: SIGKILL", status_of(pid), SIGKILL);
 }
 
 static void children(void)
@@ -592,6 +638,7 @@ int main(int argc, char **argv)
 	sets();
 	actions();
 	masks();
+	records();
 	queues();
 	suspension();
 	alternate_stack();

@@ -223,3 +223,12 @@ void lwp_post_ast_locked(struct lwp *l, uint32_t ast); /* l->lock held */
 /* Clears AST_STOP or AST_JOBSTOP, and makes l runnable if the other flag does not stop it. */
 void lwp_clear_stop(struct lwp *l, uint32_t ast);
 void lwp_clear_stop_locked(struct lwp *l, uint32_t ast);
+
+/*
+ * The signals that l blocks now (proc/sigmask.c).  Unless l is the current LWP, user mode may change
+ * them at any time, and p->lock must be held, so that l has a record.
+ */
+static inline uint64_t sig_mask(const struct lwp *l)
+{
+	return __atomic_load_n(&l->sc->mask, __ATOMIC_SEQ_CST) & ~SIG_UNBLOCKABLE;
+}

@@ -1,8 +1,8 @@
 /*
  * signal.h - signals in the kernel (proc/signal.c sends, proc/sigdeliver.c delivers).
  *
- * All signal state of a process and of its LWPs is guarded by p->lock.  An LWP's mask is
- * written only by that LWP, under the lock, so the LWP may read it without the lock.
+ * All signal state of a process and of its LWPs is guarded by p->lock, except masks.  An LWP's mask
+ * is in the LWP's record, which user mode writes too (proc/sigmask.c).
  *
  * AST_SIG tells an LWP to look for signals.  It is set whenever a signal becomes deliverable to
  * the LWP.  Only the LWP itself clears it, when it has found nothing more to deliver.  Several
@@ -55,8 +55,8 @@ struct proc_signals {
 
 /* The part of struct lwp. */
 struct lwp_signals {
-	uint64_t mask;
 	struct sigpending pending;
+	uint64_t chosen;    /* signals of the process that it is to take */
 	uint64_t waits_for; /* the signals of its sigtimedwait; otherwise 0 */
 	struct list wait_link;
 	uint64_t saved_mask; /* sigsuspend, lwp_sigcatch: the mask to restore */
@@ -65,10 +65,11 @@ struct lwp_signals {
 };
 
 void sig_proc_init(struct proc *p);
-/* Sets up a new LWP: it blocks what its creator blocks (NULL: nothing); nothing is pending. */
-void sig_lwp_init(struct lwp *l, const struct lwp *creator);
-/* l exits: drops what is pending for it alone.  p->lock held. */
-void sig_lwp_exit(struct proc *p, struct lwp *l);
+/* Sets up a new LWP: nothing is pending. */
+void sig_lwp_init(struct lwp *l);
+/* l exits, which had this mask, and has no record any more: drops what is pending for it alone.
+ * p->lock held. */
+void sig_lwp_exit(struct proc *p, struct lwp *l, uint64_t mask);
 /* The last LWP exits.  No lock held. */
 void sig_proc_exit(struct proc *p);
 
@@ -131,6 +132,16 @@ void sig_deliver(struct trapframe *f);
 /* AST_PREEMPT or AST_UPCALL is set: enters SIGLWP's handler for lwp_preempt, or for an activation that
  * has unblocked.  In the same way, after signals. */
 void sig_preempt(struct trapframe *f);
+/* sigmask.c (and sig_mask in kern/lwp.h): */
+/* l has a new record, and gets this mask.  p->lock held. */
+void sig_begin_record(struct proc *p, struct lwp *l, uint64_t mask);
+/*
+ * Can l take this signal?  If not, l's record says that the signal is pending, because it is or is
+ * about to be.  p->lock held.
+ */
+bool sig_taken_by(struct lwp *l, uint64_t bit);
+/* The current LWP's record says what is pending for it.  p->lock held. */
+void sig_tell_pending(void);
 /* Replaces the current LWP's mask.  Sets AST_SIG if a signal has become deliverable. */
 void sig_set_mask(uint64_t mask);
 /* The same without AST_SIG, for a caller that looks for signals itself.  p->lock held. */

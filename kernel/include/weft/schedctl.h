@@ -38,6 +38,11 @@
  * them.  The kernel sets the bits, then `look`.  The library clears `look`, then takes the bits, and looks
  * for threads that are on no LWP and take these signals.
  *
+ * `mask`: the signals that the LWP blocks.  The kernel writes it as system calls and handlers change the mask, and the
+ * library may write it too, instead of a system call.  `pending` has signals that the kernel has found blocked.  After
+ * the library has stored a mask (sequentially consistent), it must look at `pending`.  If the new mask does not block one
+ * of these signals, it must call sigprocmask, perhaps with nothing to change: this takes the signal.
+ *
  * Each record has a cache line of its own, so two LWPs never share one.
  */
 #pragma once
@@ -72,5 +77,6 @@ struct schedctl {
 	};
 	volatile uint32_t waiting; /* library writes: threads that wait for an LWP (activations) */
 	volatile uint64_t signals; /* kernel sets bits, library clears them (activations) */
-	uint32_t spare[4];
+	volatile uint64_t mask;    /* both: the signals that it blocks */
+	volatile uint64_t pending; /* kernel writes: see mask */
 };
