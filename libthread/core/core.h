@@ -3,6 +3,7 @@
  */
 #pragma once
 #include "ilock.h"
+#include "model.h"
 #include "tcb.h"
 
 /* core/deadline.c */
@@ -27,6 +28,17 @@ long __lwp_park_watching(deadline_t deadline, uint32_t unpark, uint64_t offset);
 extern uint64_t __base_mask;
 void __signals_init(void);
 void __sigmask_returns(uint64_t mask);
+/* Does a thread change its LWP's mask by a store to the record (core/signal.c)? */
+static inline bool masks_published(void)
+{
+	return __options.waiting == WAITING_ACTIVATION;
+}
+/* Stores a mask in the caller's record.  Not 0: a system call must look for signals. */
+static inline uint64_t mask_publish(struct schedctl *sc, uint64_t mask)
+{
+	__atomic_store_n(&sc->mask, mask, __ATOMIC_SEQ_CST);
+	return sc->pending & ~mask;
+}
 void __preempt_entry(struct weft_ucontext *uc, uint64_t mask);
 
 /* core/cancel.c */

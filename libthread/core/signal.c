@@ -12,12 +12,19 @@
  * costs nothing as long as all threads have the same mask, __base_mask, and nothing else (struct
  * thread).  A handler's mask is the thread's too, because a thread that yields or blocks in a
  * handler may go on on another LWP.
+ *
+ * In model sa, a thread changes the mask of its LWP by a store to the LWP's record (weft/schedctl.h), and makes a system
+ * call only if this unblocks a signal that is pending.  In the other models it makes a system call for each change.
+ *
+ * Memory order: the store of a mask is sequentially consistent, so the load of `pending` comes after it.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include "core.h"
 #include "model.h"
+
+#define UNBLOCKABLE (WEFT_SIGBIT(SIGKILL) | WEFT_SIGBIT(SIGSTOP))
 
 uint64_t __base_mask; /* the mask with which the process began */
 
@@ -41,7 +48,7 @@ static void set_mask(struct thread *self, uint64_t mask)
  */
 void __sigmask_returns(uint64_t mask)
 {
-	set_mask(thread_self(), mask & ~(WEFT_SIGBIT(SIGKILL) | WEFT_SIGBIT(SIGSTOP)));
+	set_mask(thread_self(), mask & ~UNBLOCKABLE);
 }
 
 /*
@@ -104,10 +111,44 @@ void __preempt_entry(struct weft_ucontext *uc, uint64_t mask)
 	__sys_sigreturn(uc);
 }
 
+static uint64_t mask_changed(int how, uint64_t was, uint64_t set)
+{
+	if (how == SIG_BLOCK)
+		set |= was;
+	else if (how == SIG_UNBLOCK)
+		set = was & ~set;
+	return set & ~UNBLOCKABLE;
+}
+
+/*
+ * pthread_sigmask by a store to the LWP's record.  set: without SIGLWP.
+ *
+ * *Race:* the caller stores a mask that does not block a signal any more, and the signal comes; *without this:* the
+ * kernel finds the old mask, and the signal stays pending; *closed by:* the caller looks at what is pending after the
+ * store.  The kernel says that the signal is pending, and then reads the mask once more.
+ */
+static int mask_store(int how, uint64_t set, uint64_t *was)
+{
+	struct thread *self = thread_self();
+	const uint64_t none = 0;
+	uint64_t fresh, due;
+
+	if (how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
+		return EINVAL;
+	critical_enter(); /* the caller must still be on the LWP whose mask it stores */
+	*was = self->sigmask;
+	fresh = mask_changed(how, *was, set);
+	set_mask(self, fresh);
+	due = mask_publish(self->lwp->sc, fresh);
+	critical_exit();
+	if (unlikely(due != 0)) /* on another LWP by now, this does no harm */
+		__sys_sigprocmask(SIG_BLOCK, &none, NULL);
+	return 0;
+}
+
 /* EINVAL: `how` is unknown. */
 int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
-	const uint64_t fixed = WEFT_SIGBIT(SIGKILL) | WEFT_SIGBIT(SIGSTOP);
 	uint64_t fresh, was;
 	long r;
 
@@ -116,14 +157,16 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	fresh = *set;
 	if (how != SIG_UNBLOCK)
 		fresh &= ~WEFT_SIGBIT(SIGLWP);
-	r = __sys_sigprocmask(how, &fresh, &was);
-	if (r < 0)
-		return -r;
-	fresh = how == SIG_BLOCK ? was | fresh : how == SIG_UNBLOCK ? was & ~fresh : fresh;
-	set_mask(thread_self(), fresh & ~fixed);
-	if (old != NULL)
+	if (masks_published()) {
+		r = -mask_store(how, fresh, &was);
+	} else {
+		r = __sys_sigprocmask(how, &fresh, &was);
+		if (r == 0)
+			set_mask(thread_self(), mask_changed(how, was, fresh));
+	}
+	if (r == 0 && old != NULL)
 		*old = was;
-	return 0;
+	return -r;
 }
 
 /*

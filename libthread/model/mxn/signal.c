@@ -6,6 +6,7 @@
  * So the kernel delivers its signals, and sigpending and its relatives are the kernel's.  When the
  * thread leaves the LWP, it takes along what differs from what all threads have (struct thread,
  * carries and kept).  The LWP gets that of the thread that comes: __masks_move, part of the switch.
+ * In model sa it gets the mask by a store to its record (core/signal.c).
  *
  * A signal for a thread (pthread_kill) is sent under _schedlock.  If the thread is on an LWP, the
  * signal goes to the LWP.  The thread cannot leave the LWP meanwhile.  When it leaves, it takes
@@ -39,6 +40,12 @@
 
 /* --- the switch; with _schedlock, in a critical section -------------------------------------- */
 
+/* Sets the mask of l, the calling LWP, without a system call if it can.  True: it could not. */
+static inline bool mask_needs_call(struct ulwp *l, uint64_t mask)
+{
+	return !masks_published() || mask_publish(l->sc, mask) != 0;
+}
+
 /* t's mask, stack and signals become those of l, the calling LWP. */
 static void mask_arrive(struct thread *t, struct ulwp *l, uint8_t carries)
 {
@@ -52,7 +59,7 @@ static void mask_arrive(struct thread *t, struct ulwp *l, uint8_t carries)
 		s.flags |= WEFT_SS_LEAVING;
 		__sys_sigaltstack(&s, NULL);
 	}
-	if ((carries & CARRIES_MASK) || t->kept)
+	if (((carries & CARRIES_MASK) && mask_needs_call(l, t->sigmask)) || t->kept)
 		__sys_sigprocmask(SIG_SETMASK, &t->sigmask, NULL);
 	for (t->sigkept = 0; kept != 0; kept &= kept - 1)
 		__sys_lwp_kill(l->id, __builtin_ctzl(kept) + 1);
@@ -82,9 +89,13 @@ void __masks_move(struct thread *from, struct thread *to)
 		 * A signal that the thread blocks must not find the LWP first, because it could end
 		 * the process.
 		 */
-		if ((from->carries | to->carries) & CARRIES_MASK)
-			__sys_sigprocmask(SIG_SETMASK, &to->sigmask, NULL);
-		l->sc->idle = 0;
+		if ((from->carries | to->carries) & CARRIES_MASK) {
+			if (masks_published())
+				__atomic_store_n(&l->sc->mask, to->sigmask, __ATOMIC_RELEASE);
+			else
+				__sys_sigprocmask(SIG_SETMASK, &to->sigmask, NULL);
+		}
+		__atomic_store_n(&l->sc->idle, 0, __ATOMIC_RELEASE);
 	}
 	if (from->carries | to->carries | to->kept)
 		mask_arrive(to, l, from->carries | to->carries);
