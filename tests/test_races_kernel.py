@@ -23,6 +23,11 @@ def in_two_modes(result):
 sched, wait, space, console, activation = map(
     races_of, ("races_sched", "races_wait", "races_space", "races_console", "races_activation"))
 
+
+def masks(bug, *argv, **options):
+    return Race(bug, ["races_masks", *argv], machine={"model": "sa"}, **options)
+
+
 # A TLB for each CPU, which may hold what has been changed until the shoot-down.
 TLBS = {"engine": "processors", "append": "stale-tlb=1"}
 
@@ -53,6 +58,10 @@ RACES = [
     wait("signal-blocked-late", "mask", 20),
     wait("signal-left-behind", "exit", 20),
     wait("signal-of-another", "sigwait", 60),
+    masks("mask-read-once", "unblock", 40, wide="slow-mask"),
+    masks("chosen-in-vain", "block", 20),
+    masks("blocked-unsaid", "change", 20),
+    masks("mask-before-idle", "idle", 20, wide="slow-mask"),
     wait("timer-in-flight", "timer", 20, wide="withdraw"),
     wait("one-handle-for-two", "table", 4),
     wait("object-slept-on", "event", 20),
