@@ -30,10 +30,21 @@ bool __ilock_take(struct ilock *l)
 }
 
 /*
- * Has the lock's word changed because others have acquired the lock?  A lock may have a number in its other bits that
- * each release changes (model/mxn/mxn.h).  While the number changes, the holders run, and the waiter goes on spinning.
- * If it slept a tick because many want the lock, its CPU would have no thread for 10 ms.  Only in model sa: in the
- * others there may be more LWPs than CPUs, and a waiter's CPU is of use to them.
+ * How often the locks of each hash value have been acquired after a wait.  While the number for a lock changes, its holders
+ * run, and a waiter need not sleep for their sake.  If it slept a tick because many want the lock, its CPU would have no
+ * thread for 10 ms.  Only in model sa: in the others there may be more LWPs than CPUs, and a waiter's CPU is of use to them.
+ */
+#define WAITED_BITS 6
+static uint32_t waited[1 << WAITED_BITS]; /* atomic */
+
+static inline uint32_t *waited_of(const struct ilock *l)
+{
+	return &waited[(uint32_t)(uintptr_t)l * 0x9e3779b1u >> (32 - WAITED_BITS)];
+}
+
+/*
+ * Has the lock been acquired by others?  A lock may also have a number in its other bits that each release changes
+ * (model/mxn/mxn.h): then the waiter does not even yield.
  */
 static inline bool others_acquire(uint32_t seen, uint32_t now)
 {
@@ -42,20 +53,31 @@ static inline bool others_acquire(uint32_t seen, uint32_t now)
 
 unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l))
 {
+	uint32_t *count = waited_of(l), counted = __atomic_load_n(count, __ATOMIC_RELAXED);
 	uint32_t seen = l->held, now;
-	unsigned turns = 0;
+	unsigned turns = 0, in_vain = 0; /* yields; and those since the lock was last acquired */
 
 	for (;;) {
 		for (int i = __ncpu > 1 ? SPINS : 1; i > 0; i--) {
-			if (take(l))
+			if (take(l)) {
+				__atomic_add_fetch(count, 1, __ATOMIC_RELAXED);
 				return turns;
+			}
 			spin_hint();
 		}
 		now = l->held;
 		critical_exit();
-		if (!others_acquire(seen, now))
-			__backoff(&turns);
+		if (others_acquire(seen, now)) {
+			in_vain = 0;
+		} else {
+			if (__options.waiting == WAITING_ACTIVATION &&
+			    counted != __atomic_load_n(count, __ATOMIC_RELAXED))
+				in_vain = 0;
+			__backoff(&in_vain);
+			turns++;
+		}
 		seen = now;
+		counted = __atomic_load_n(count, __ATOMIC_RELAXED);
 		critical_enter();
 	}
 }
