@@ -119,6 +119,8 @@ RACES = [
     Race("opened-twice", ["races_more", "name", 10], wide="slow-map"),
     Race("opened-once", ["races_more", "name", 10]),
     Race("key-for-two", ["races_more", "key", 10], wide="slow-key"),
+    Race("join-unlooked", ["races_lone", "join", 30], 16, TWO_LWPS, "slow-join"),
+    Race("join-each-other", ["races_lone", "each-other", 100], 24, TWO_LWPS, "slow-claim"),
     Race("list-at-fork", ["races_more", "fork-threads", 5], wide="slow-delist"),
     Race("handler-nowhere", ["races_more", "first-handler", 3], wide="slow-begin"),
     Race("policy-too-late", ["races_more", "policy", 3]),

@@ -36,15 +36,18 @@ static bool count_threads(struct address_space *as, uint64_t t, unsigned n[THREA
 	uint64_t first = t;
 
 	for (unsigned i = 0; i < THREADS_MOST; i++) {
-		uint32_t state;
+		uint32_t state, id;
 		uint8_t bound;
 
-		if (!as_peek(as, t + THREADINFO_STATE, &state, sizeof(state)) ||
+		if (!as_peek(as, t + THREADINFO_ID, &id, sizeof(id)) ||
+		    !as_peek(as, t + THREADINFO_STATE, &state, sizeof(state)) ||
 		    !as_peek(as, t + THREADINFO_BOUND, &bound, sizeof(bound)) ||
 		    state >= THREADINFO_STATES || !as_peek(as, t + THREADINFO_NEXT, &t, sizeof(t)))
 			return false;
-		n[state]++;
-		*unbound += !bound;
+		if (id != 0) {
+			n[state]++;
+			*unbound += !bound;
+		}
 		if (t == first)
 			return true;
 	}

@@ -43,7 +43,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <weft/signal.h>
-#include "core.h"
+#include "ids.h"
 #include "model.h"
 
 extern const char __cancel_point_made[]; /* point.S */
@@ -111,10 +111,11 @@ void __cancel_call(uint32_t lwp, const struct thread *t)
 int pthread_cancel(pthread_t thread)
 {
 	struct thread *self = thread_self(), *t;
+	struct ilock *lock = id_lock(thread);
 	int error = 0;
 
-	ilock_lock(&__threads_lock);
-	t = __thread_find(thread);
+	ilock_lock(lock);
+	t = id_find(thread);
 	if (t == NULL) {
 		error = ESRCH;
 	} else if (!t->exited && !__atomic_exchange_n(&t->pending, true, __ATOMIC_SEQ_CST)) {
@@ -123,7 +124,7 @@ int pthread_cancel(pthread_t thread)
 		    !__atomic_load_n(&t->disabled, __ATOMIC_RELAXED))
 			__ops->kill(t, SIGLWP);
 	}
-	ilock_unlock(&__threads_lock);
+	ilock_unlock(lock);
 	if (t == self && self->cancel_async)
 		pthread_testcancel();
 	return error;

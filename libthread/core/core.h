@@ -52,6 +52,8 @@ struct thread *__thread_slots(size_t size, unsigned *n);
 struct thread *__thread_take(size_t stack_size, size_t guard_size, void *user_stack);
 struct thread *__thread_get(size_t stack_size, size_t guard_size);
 void __thread_put(struct thread *t);
+#define LWP_KEEPS 16
+void __threads_keep_none(struct ulwp *l);
 void __stacks_forked(void);
 #define STACKS_KEPT 256
 extern unsigned __stacks_kept;
@@ -65,8 +67,17 @@ static inline bool stacks_many(void)
 	return unlikely(__stacks_kept > STACKS_KEPT);
 }
 
-/* core/thread.c */
+/* core/ids.c; see ids.h */
 extern struct ilock __threads_lock;
+/* All locks of threads: no thread comes, goes or is joined. */
+void __threads_lock_all(void);
+void __threads_unlock_all(void);
+void __threads_unlock_all_but(const struct ilock *kept);
+/* Called once, before main: threads get many locks. */
+void __threads_apart(void);
+void __threads_locks_forked(void);
+
+/* core/thread.c */
 extern char __any_exit;
 struct create_args {
 	void *stack; /* the program's stack, or NULL: allocated */
@@ -90,9 +101,8 @@ void __thread_exit(void *status) __attribute__((noreturn));
 void __thread_terminate(void (*last)(void *), void *arg) __attribute__((noreturn));
 void __thread_first(struct thread *t);
 void __thread_main(struct thread *self) __attribute__((noreturn));
-struct thread *__thread_find(unsigned long id);
 /*
- * Calls op(t, arg) for the thread with this id.  __threads_lock is held, so the thread cannot exit.
+ * Calls op(t, arg) for the thread with this id.  The id's lock is held, so the thread cannot exit.
  * Calls op again as long as it returns EAGAIN, because the thread has not quite begun.  Returns
  * op's last result.  ESRCH: no such thread, or it has exited.
  */

@@ -106,14 +106,14 @@ pid_t fork(void)
 			h->prepare();
 
 	__newlib_before_fork();
-	ilock_lock(&__threads_lock);
+	__threads_lock_all();
 	__ops->before_fork();
 	pid = __sys_fork();
 	if (pid == 0) {
 		fork_child(self);
 	} else {
 		__ops->after_fork();
-		ilock_unlock(&__threads_lock);
+		__threads_unlock_all();
 	}
 	__newlib_after_fork(pid == 0);
 

@@ -4,6 +4,7 @@
  * Locks of the library, in the order in which they nest:
  *
  *	__threads_lock		list of threads, ids, joining, free threads (core/thread.c)
+ *	locks of ids		the same, except the list and free threads, if threads have many locks (core/ids.h)
  *	sleep queues of the first table, then those of the second,
  *				or the one lock of a model instead of both (core/sleepq.h)
  *	all other locks are innermost.

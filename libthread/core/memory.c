@@ -5,11 +5,14 @@
  * the red zone below it, for the next thread that wants a stack of this size.  If there are more
  * than STACKS_KEPT of them, the oldest stacks are unmapped.  __threads_lock guards all lists here.
  *
+ * If threads are created without a lock in common (ids.h), each LWP of the pool also keeps LWP_KEEPS free threads
+ * with their stacks.  These stay in the list of threads, with id 0.
+ *
  * A thread that no other thread joins puts itself into the list while it still runs on its stack.
  * on_stack says when it has left the stack.  Until then it is passed over.
  */
 #include <weft/mman.h>
-#include "core.h"
+#include "ids.h"
 #include "tls.h"
 
 #define SLAB 65536u
@@ -244,6 +247,19 @@ void __thread_put(struct thread *t)
 	t->stack = NULL;
 	t->stack_size = 0;
 	free_list_push(&bare, t);
+}
+
+/* The caller's LWP, l, is about to exit.  The caller holds __threads_lock. */
+void __threads_keep_none(struct ulwp *l)
+{
+	struct thread *t;
+
+	while ((t = l->kept) != NULL) {
+		l->kept = t->free_next;
+		list_remove(t);
+		__thread_put(t);
+	}
+	l->may_keep = 0;
 }
 
 /* Unmaps the oldest stacks if too many are kept.  Acquires __threads_lock. */

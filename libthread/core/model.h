@@ -148,6 +148,18 @@ struct model_ops {
 	 * stack is no longer used.
 	 */
 	void (*exit)(struct sleepq *q, struct thread *wake) __attribute__((noreturn));
+	/*
+	 * For a model that has called __threads_apart (core.h).  join_alone: the caller has claimed t, and waits without
+	 * a deadline until t exits, in no queue.  Called with lock held, of t's id; releases it.  Returns what block returns;
+	 * or `lock`, which is still held: there is no fast path now.  exit_alone: ends the calling thread, whose joiner
+	 * may have called join_alone; releases lock.  Returns, with lock held, if there is no fast path now.
+	 * join_settle: the caller holds the lock of the queue of the object for which the joiner waits.  If the joiner
+	 * waits in join_alone, it enters the queue.
+	 */
+	const void *(*join_alone)(struct thread *t, struct ilock *lock);
+	void (*exit_alone)(struct thread *joiner, struct ilock *lock);
+	void (*join_settle)(struct thread *joiner);
+
 	int (*yield)(void); /* always 0, as sched_yield */
 
 	/*
@@ -205,7 +217,7 @@ struct model_ops {
 	 * For fork, and for a sample of the threads.  before_fork acquires the model's locks,
 	 * after_fork releases them in the parent.  forked is called in the child, where the calling
 	 * thread's LWP is the only one.  After it, all is as if there had never been another
-	 * thread: no lock is held, no thread sleeps.  The caller holds __threads_lock.
+	 * thread: no lock is held, no thread sleeps.  The caller holds all locks of threads.
 	 */
 	void (*before_fork)(void);
 	void (*after_fork)(void);

@@ -24,7 +24,7 @@
 
 static struct thread *sampler; /* written before main */
 
-/* Acquires __threads_lock, then the model's locks. */
+/* Acquires all locks of threads, then the model's locks. */
 static void threads_sample(uint64_t pid)
 {
 	struct thread *t;
@@ -34,7 +34,7 @@ static void threads_sample(uint64_t pid)
 	 * after.  *Without this:* the sample has two threads on one LWP.  *Closed by:* the model's
 	 * locks, under which threads move.
 	 */
-	ilock_lock(&__threads_lock);
+	__threads_lock_all();
 	__ops->before_fork();
 	t = __thread_list;
 	do {
@@ -46,7 +46,7 @@ static void threads_sample(uint64_t pid)
 		t = t->list_next;
 	} while (t != __thread_list);
 	__ops->after_fork();
-	ilock_unlock(&__threads_lock);
+	__threads_unlock_all();
 }
 
 /*

@@ -57,7 +57,7 @@ static bool is_realtime(int policy)
 /*
  * The caller has checked that the policy has this priority.  to_tail: t goes behind its equals, if
  * it has SCHED_FIFO or SCHED_RR.  ENOTSUP: not possible for an unbound thread; EAGAIN: t's LWP has
- * not begun.  The caller holds __threads_lock.
+ * not begun.  The caller holds the lock of its id.
  */
 int __sched_set(struct thread *t, int policy, int priority, bool to_tail)
 {

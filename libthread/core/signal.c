@@ -21,7 +21,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include "core.h"
+#include "ids.h"
 #include "model.h"
 
 #define UNBLOCKABLE (WEFT_SIGBIT(SIGKILL) | WEFT_SIGBIT(SIGSTOP))
@@ -207,11 +207,12 @@ static int signal_send(struct thread *t, void *sig)
 
 static int is_there(unsigned long id)
 {
+	struct ilock *lock = id_lock(id);
 	int error;
 
-	ilock_lock(&__threads_lock);
-	error = __thread_find(id) != NULL ? 0 : ESRCH;
-	ilock_unlock(&__threads_lock);
+	ilock_lock(lock);
+	error = id_find(id) != NULL ? 0 : ESRCH;
+	ilock_unlock(lock);
 	return error;
 }
 

@@ -88,6 +88,10 @@ struct ulwp {
 	bool turn;         /* which list is next: local.c */
 	struct ilock run_lock;
 	struct run_list run; /* threads that have yielded on this LWP */
+
+	/* Free threads that the LWP keeps (core/memory.c).  Only its own threads use them, in critical sections. */
+	struct thread *kept; /* the latest first, linked by free_next */
+	uint32_t may_keep;   /* so many more.  0: not an LWP of a pool */
 };
 
 /* The LWP of every thread that is on none.  Its state is never SC_ONCPU. */
@@ -137,7 +141,7 @@ enum { DETACHED = 1, DAEMON = 2 };
 /*
  * The word before the colon says which code writes a field.  "self": only the thread itself.
  * "queue": a thread that holds the lock of the sleep queue in which the thread stands.  "list": a
- * thread that holds __threads_lock.  "model": the model, under its own rules.
+ * thread that holds the lock of the thread's id (ids.h).  "model": the model, under its own rules.
  *
  * For debuggers: a thread whose lwp->id is 0 has its registers saved at rsp.  From the lowest
  * address on these are R15, R14, R13, R12, RBX, RBP, RIP.  Its RSP will be rsp + 56.
@@ -228,17 +232,19 @@ struct thread {
 	void *arg;
 	void *status;
 	struct ulwp own_lwp;
-	struct thread *list_next, *list_prev; /* list: __thread_list */
+	struct thread *list_next, *list_prev; /* __thread_list; __threads_lock */
 	struct thread *hash_next;             /* list */
-	struct thread *free_next, *free_prev; /* list: free threads; exited threads */
-	char *stack;                          /* lowest address, above the guard */
+	struct thread *free_next,
+		*free_prev; /* free threads (__threads_lock); list: exited threads */
+	char *stack;        /* lowest address, above the guard */
 	size_t stack_size, guard_size;
 	bool user_stack; /* belongs to the program */
 	char name[THREAD_NAME];
 
 	/* For a model that schedules threads itself: LWPs of its pool, time-outs. */
 	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
-	struct ulwp *volatile lone;      /* the LWP on which it began to wait alone: mxn/lone.c */
+	struct ulwp
+		*volatile lone; /* the LWP on which it began to wait alone, or NULL: mxn/lone.c */
 	bool parked;
 	bool spins; /* of a context: it spins for a partner, and needs no unpark */
 	deadline_t deadline;
@@ -260,7 +266,10 @@ struct thread {
 	struct _reent own_reent;
 } __attribute__((aligned(64)));
 
-/* All threads of the program, also exited threads that wait to be joined. */
+/*
+ * All threads of the program, also exited threads that wait to be joined.  A thread in this list whose id is 0 is no
+ * thread of the program (ids.h).
+ */
 extern struct thread *__thread_list;
 extern struct thread *__main_thread;
 

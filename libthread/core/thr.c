@@ -10,7 +10,7 @@
 #include <signal.h>
 #include <thread.h>
 #include "attr.h"
-#include "core.h"
+#include "ids.h"
 #include "model.h"
 
 /*
@@ -132,13 +132,14 @@ int thr_setconcurrency(int level)
 /* ESRCH: no such thread. */
 int thr_getprio(thread_t thread, int *priority)
 {
+	struct ilock *lock = id_lock(thread);
 	struct thread *t;
 
-	ilock_lock(&__threads_lock);
-	t = __thread_find(thread);
+	ilock_lock(lock);
+	t = id_find(thread);
 	if (t != NULL)
 		*priority = t->base_pri;
-	ilock_unlock(&__threads_lock);
+	ilock_unlock(lock);
 	return t == NULL ? ESRCH : 0;
 }
 
@@ -148,15 +149,16 @@ int thr_getprio(thread_t thread, int *priority)
  */
 int thr_setprio(thread_t thread, int priority)
 {
+	struct ilock *lock = id_lock(thread);
 	struct thread *t;
 
 	if (priority < THREAD_MIN_PRIORITY || priority > THREAD_MAX_PRIORITY)
 		return EINVAL;
-	ilock_lock(&__threads_lock);
-	t = __thread_find(thread);
+	ilock_lock(lock);
+	t = id_find(thread);
 	if (t != NULL)
 		__thread_set_sched(t, t->policy, priority, false);
-	ilock_unlock(&__threads_lock);
+	ilock_unlock(lock);
 	return t == NULL ? ESRCH : 0;
 }
 

@@ -1,9 +1,8 @@
 /*
  * thread.c - the life of threads: creation, exit, joining, detaching, and finding one by its id.
  *
- * All threads of the program are in a circular list and in a hash table by id.  Ids count up from
- * 1, the first thread's.  They are not used again until they wrap, so a stale id is recognised.
- * __threads_lock guards both, and everything marked "list" in tcb.h.
+ * All threads of the program are in a circular list and in a table by id (ids.h).  The lock of a thread's id guards
+ * everything marked "list" in tcb.h.  It is __threads_lock, except in a model whose threads have many locks (`apart`).
  *
  * A joiner first claims the thread that it joins (joiner), so that no two threads join it.  A
  * thread that exits unclaimed and not detached enters the list of exited threads, from which
@@ -14,129 +13,89 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "core.h"
+#include "ids.h"
 #include "model.h"
 #include "sleepq.h"
 #include "tls.h"
 
-struct ilock __threads_lock;
-struct thread *__thread_list;
-
 static unsigned running; /* atomic: threads, except daemons, that have not begun to exit */
 
-static struct thread *first_table[64];
-static struct thread **table = first_table; /* by id; chained by hash_next */
-static uint32_t table_mask = 63;
-static uint32_t listed; /* threads in the table */
-static uint32_t last_id;
-static bool ids_wrapped; /* the next id may be in use */
+static unsigned unclaimed;   /* atomic: neither claimed, nor detached, nor daemons */
+static unsigned any_waiters; /* threads in thr_join(0, ...); changes under all locks */
+char __any_exit;             /* the object for which they wait */
 
-static struct thread *exited_first, *exited_last; /* not claimed, oldest first */
-static unsigned unclaimed;                        /* neither claimed, nor detached, nor daemons */
-static unsigned any_waiters;                      /* threads in thr_join(0, ...) */
-char __any_exit;                                  /* the object for which they wait */
-
-/* NULL: no such thread.  The caller holds __threads_lock. */
-struct thread *__thread_find(unsigned long id)
+static inline void thread_count(struct thread *t)
 {
-	struct thread *t = table[id & table_mask];
+	uint8_t detached = t->detached;
 
-	while (t != NULL && t->id != id)
-		t = t->hash_next;
-	return t;
-}
-
-/*
- * Keeps chains short.  If there is no memory for a larger table, the chains grow, and no call
- * fails.
- */
-static void grow_table(void)
-{
-	uint32_t mask = table_mask * 4 + 3;
-	struct thread **grown = __pages_alloc((mask + 1ul) * sizeof(*grown)), **old = NULL, *t;
-	size_t old_size = (table_mask + 1ul) * sizeof(*grown);
-
-	if (grown == NULL)
-		return;
-	ilock_lock(&__threads_lock);
-	if (mask == table_mask * 4 + 3) { /* no other thread has grown it meanwhile */
-		t = __thread_list;
-		do {
-			t->hash_next = grown[t->id & mask];
-			grown[t->id & mask] = t;
-			t = t->list_next;
-		} while (t != __thread_list);
-		old = table;
-		table = grown;
-		table_mask = mask;
-	}
-	ilock_unlock(&__threads_lock);
-	if (old == NULL)
-		__sys_munmap(grown, (mask + 1ul) * sizeof(*grown));
-	else if (old != first_table)
-		__sys_munmap(old, old_size);
-}
-
-/* last_id becomes an id that no thread has, and is not 0. */
-static void __attribute__((noinline)) look_for_id(void)
-{
-	ids_wrapped = true;
-	while (last_id == 0 || __thread_find(last_id) != NULL)
-		last_id++;
-}
-
-static inline void thread_enlist(struct thread *t)
-{
-	struct thread **p;
-
-	if (unlikely(++last_id == 0 || ids_wrapped))
-		look_for_id();
-	t->id = last_id;
-	p = &table[last_id & table_mask];
-	t->hash_next = *p;
-	*p = t;
-	if (unlikely(__thread_list == NULL)) {
-		t->list_next = t->list_prev = __thread_list = t;
-	} else {
-		t->list_next = __thread_list;
-		t->list_prev = __thread_list->list_prev;
-		t->list_prev->list_next = t;
-		__thread_list->list_prev = t;
-	}
-	listed++;
-	if (likely(t->detached == 0))
-		unclaimed++;
-	if (likely(!(t->detached & DAEMON)))
+	t->exited = false;
+	if (likely(detached == 0))
+		__atomic_add_fetch(&unclaimed, 1, __ATOMIC_RELAXED);
+	if (likely(!(detached & DAEMON)))
 		__atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
 }
 
-static void thread_delist(struct thread *t)
+/* Called with __threads_lock held, or with no lock if `apart`.  Returns with the id's lock held. */
+static inline struct ilock *thread_enlist(struct thread *t, bool apart)
 {
-	struct thread **p = &table[t->id & table_mask];
+	if (apart) {
+		__id_give_apart(t);
+	} else {
+		if (unlikely(++__last_id == 0 || __ids_wrapped))
+			__id_search();
+		t->id = __last_id;
+		id_insert(t);
+		list_append(t);
+	}
+	thread_count(t);
+	return id_lock_among(t->id, apart);
+}
 
-	while (*p != t)
-		p = &(*p)->hash_next;
-	*p = t->hash_next;
-	t->list_prev->list_next = t->list_next;
-	t->list_next->list_prev = t->list_prev;
-	if (__thread_list == t)
-		__thread_list = t->list_next == t ? NULL : t->list_next;
-	listed--;
-	t->id = 0;
+/* The program no longer knows t.  The caller holds the lock of t's id. */
+static inline void thread_delist(struct thread *t, bool apart)
+{
+	id_remove(t);
+	if (!apart)
+		list_remove(t);
+}
+
+/*
+ * t, which has been delisted, is free, or will be free when on_stack is 0.  Releases the lock of t's id, and stays in
+ * its critical section.  The struct thread of the first thread is not used again.
+ */
+static inline __attribute__((always_inline)) void thread_free(struct thread *t, struct ilock *lock,
+							      bool apart)
+{
+	if (apart) {
+		bool kept = kept_put(t);
+
+		ilock_drop(lock);
+		if (likely(kept) || t == __main_thread)
+			return;
+		ilock_lock(&__threads_lock);
+		list_remove(t);
+		__thread_put(t);
+		ilock_unlock_inner(&__threads_lock);
+		return;
+	}
+	if (t != __main_thread)
+		__thread_put(t);
+	ilock_drop(lock);
 }
 
 int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void *arg)
 {
+	struct ilock *lock = id_lock(id);
 	unsigned turns = 0;
 	int error;
 
 	for (;;) {
 		struct thread *t;
 
-		ilock_lock(&__threads_lock);
-		t = __thread_find(id);
+		ilock_lock(lock);
+		t = id_find(id);
 		error = t == NULL || t->exited ? ESRCH : op(t, arg);
-		ilock_unlock(&__threads_lock);
+		ilock_unlock(lock);
 		if (error != EAGAIN)
 			return error;
 		__backoff(&turns);
@@ -146,10 +105,11 @@ int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void
 /* The first thread, before main. */
 void __thread_first(struct thread *t)
 {
-	ilock_lock(&__threads_lock);
-	thread_enlist(t);
+	t->id = ++__last_id;
 	PROBE(thread_first, "thread id bound", t, t->id, t->bound);
-	ilock_unlock(&__threads_lock);
+	__thread_list = t->list_next = t->list_prev = t;
+	id_insert(t);
+	thread_count(t);
 }
 
 /* Where every thread except the first begins, on its own stack. */
@@ -159,19 +119,44 @@ void __thread_main(struct thread *self)
 	__thread_exit(self->start(self->arg));
 }
 
-/* *id gets the new thread's id before the thread runs.  0, EAGAIN, ENOMEM. */
-int __thread_create(const struct create_args *args, void *(*start)(void *), void *arg,
-		    unsigned long *id)
+/* A free thread, in the list of threads.  NULL: out of memory. */
+static struct thread *thread_take_apart(const struct create_args *args)
+{
+	struct thread *t = NULL;
+
+	if (likely(args->stack == NULL))
+		t = kept_take(args->stack_size, args->guard_size);
+	if (unlikely(t == NULL)) {
+		ilock_lock(&__threads_lock);
+		t = __thread_take(args->stack_size, args->guard_size, args->stack);
+		if (t != NULL) {
+			t->exited = true; /* until it has an id */
+			list_append(t);
+		}
+		ilock_unlock(&__threads_lock);
+	}
+	return t;
+}
+
+static inline __attribute__((always_inline)) int thread_create(const struct create_args *args,
+							       void *(*start)(void *), void *arg,
+							       unsigned long *id, bool apart)
 {
 	struct thread *self = thread_self(), *t;
+	struct ilock *lock;
 	int error;
 
-	if (unlikely(listed > 2 * table_mask))
-		grow_table();
-	ilock_lock(&__threads_lock);
-	t = __thread_take(args->stack_size, args->guard_size, args->stack);
+	if (id_table_full())
+		__id_table_grow();
+	if (apart) {
+		t = thread_take_apart(args);
+	} else {
+		ilock_lock(&__threads_lock);
+		t = __thread_take(args->stack_size, args->guard_size, args->stack);
+	}
 	if (unlikely(t == NULL)) {
-		ilock_unlock(&__threads_lock);
+		if (!apart)
+			ilock_unlock(&__threads_lock);
 		return EAGAIN;
 	}
 	t->self = t;
@@ -193,7 +178,6 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->pri = t->base_pri;
 	t->bound = __model->scope == SCOPE_EITHER ? args->bound : __model->scope == SCOPE_ALL_BOUND;
 	t->detached = args->detached;
-	t->exited = false;
 	if (unlikely(self->carries))
 		t->carries = self->carries & CARRIES_MASK;
 	t->sigmask = self->sigmask;
@@ -203,9 +187,9 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	t->owns_special = false;
 	t->start = start;
 	t->arg = arg;
-	thread_enlist(t);
+	lock = thread_enlist(t, apart);
 	*id = t->id;
-	ilock_unlock(&__threads_lock);
+	ilock_unlock(lock);
 	PROBE(thread_new, "thread id bound", t, t->id, t->bound);
 
 	tls_fill(t);
@@ -215,16 +199,33 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	PROBE(thread_exit, "thread", t, 0, 0);
 	if (!(t->detached & DAEMON))
 		__atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
-	ilock_lock(&__threads_lock);
-	unclaimed -= t->detached == 0;
-	thread_delist(t);
+	ilock_lock(lock);
+	if (t->detached == 0)
+		__atomic_sub_fetch(&unclaimed, 1, __ATOMIC_RELAXED);
+	t->exited = true;
+	thread_delist(t, apart);
 	t->on_stack = 0;
-	__thread_put(t);
-	ilock_unlock(&__threads_lock);
+	thread_free(t, lock, apart);
+	critical_exit();
 	return error;
 }
 
-/* Wakes one thread that waits in q for obj, if there is one.  The caller holds __threads_lock. */
+static int __attribute__((noinline))
+create_apart(const struct create_args *args, void *(*start)(void *), void *arg, unsigned long *id)
+{
+	return thread_create(args, start, arg, id, true);
+}
+
+/* *id gets the new thread's id before the thread runs.  0, EAGAIN, ENOMEM. */
+int __thread_create(const struct create_args *args, void *(*start)(void *), void *arg,
+		    unsigned long *id)
+{
+	if (are_apart())
+		return create_apart(args, start, arg, id);
+	return thread_create(args, start, arg, id, false);
+}
+
+/* Wakes one thread that waits in q for obj, if there is one.  The caller holds the lock of an id. */
 static void wake_one(const void *obj)
 {
 	struct sleepq *q = sleepq_of_point(obj);
@@ -255,31 +256,36 @@ static void recount_any(void)
 
 static void add_exited(struct thread *t)
 {
+	struct id_set *set = id_set_of(t->id);
+
 	t->free_next = NULL;
-	t->free_prev = exited_last;
-	if (exited_last != NULL)
-		exited_last->free_next = t;
+	t->free_prev = set->exited_last;
+	if (set->exited_last != NULL)
+		set->exited_last->free_next = t;
 	else
-		exited_first = t;
-	exited_last = t;
+		set->exited_first = t;
+	set->exited_last = t;
 }
 
 /* t, which is not claimed, can no longer be taken by thr_join(0, ...). */
 static inline void thread_claim(struct thread *t)
 {
+	struct id_set *set;
+
 	if (unlikely(t->detached != 0)) /* thr_join(0, ...) does not count a daemon */
 		return;
-	unclaimed--;
+	__atomic_sub_fetch(&unclaimed, 1, __ATOMIC_RELAXED);
 	if (!t->exited)
 		return;
+	set = id_set_of(t->id);
 	if (t->free_prev != NULL)
 		t->free_prev->free_next = t->free_next;
 	else
-		exited_first = t->free_next;
+		set->exited_first = t->free_next;
 	if (t->free_next != NULL)
 		t->free_next->free_prev = t->free_prev;
 	else
-		exited_last = t->free_prev;
+		set->exited_last = t->free_prev;
 }
 
 /* The thread that had claimed t joins it no more. */
@@ -288,7 +294,7 @@ static void thread_unclaim(struct thread *t)
 	t->joiner = NULL;
 	if (t->detached != 0)
 		return;
-	unclaimed++;
+	__atomic_add_fetch(&unclaimed, 1, __ATOMIC_RELAXED);
 	if (!t->exited)
 		return;
 	add_exited(t);
@@ -297,22 +303,28 @@ static void thread_unclaim(struct thread *t)
 }
 
 /*
- * The end of the caller's exit, if its joiner sleeps: releases __threads_lock, and wakes the joiner
- * on the way out.  If the joiner does not sleep, it returns and still holds the lock.
+ * The end of the caller's exit, if its joiner sleeps: releases lock, of the caller's id, and wakes the joiner on the way
+ * out.  If the joiner does not sleep, it returns and still holds the lock.
  */
-static void exit_to_joiner(struct thread *self)
+static inline __attribute__((always_inline)) void exit_to_joiner(struct thread *self,
+								 struct ilock *lock, bool apart)
 {
-	struct sleepq *q = sleepq_of_point(self);
+	struct sleepq *q;
 	struct thread *t;
 	bool more;
 
+	if (apart && self->joiner->lone != NULL)
+		__ops->exit_alone(self->joiner, lock);
+	q = sleepq_of_point(self);
 	sleepq_lock(q);
+	if (apart && self->joiner->lone != NULL)
+		__ops->join_settle(self->joiner);
 	t = sleepq_take(q, self, &more);
 	if (t == NULL) {
 		__ops->unlock(q);
 		return;
 	}
-	ilock_unlock_inner(&__threads_lock);
+	ilock_unlock_inner(lock);
 	__ops->exit(q, t);
 }
 
@@ -327,6 +339,34 @@ static bool __attribute__((noinline)) unjoined_was_last(struct thread *self)
 	if (self->detached & DETACHED && stacks_many())
 		__ops->reap();
 	return !(self->detached & DAEMON) && was_last();
+}
+
+/* The end of __thread_exit: the thread is joined, waits to be joined, or is free. */
+static inline __attribute__((always_inline, noreturn)) void leave(struct thread *self, bool apart)
+{
+	struct ilock *lock = id_lock_among(self->id, apart);
+
+	ilock_lock(lock);
+	self->exited = true;
+	if (self->detached & DETACHED) {
+		thread_delist(self, apart);
+		thread_free(self, lock, apart);
+		__ops->exit(NULL, NULL);
+	}
+	if (self->joiner != NULL) {
+		exit_to_joiner(self, lock, apart);
+	} else if (self->detached == 0) {
+		add_exited(self);
+		if (any_waiters > 0)
+			wake_one(&__any_exit);
+	}
+	ilock_drop(lock);
+	__ops->exit(NULL, NULL);
+}
+
+static void __attribute__((noinline, noreturn)) exit_apart(struct thread *self)
+{
+	leave(self, true);
 }
 
 /*
@@ -353,21 +393,9 @@ void __thread_exit(void *status)
 	PROBE(thread_exit, "thread", self, 0, 0);
 	self->status = status;
 
-	ilock_lock(&__threads_lock);
-	self->exited = true;
-	if (self->detached & DETACHED) {
-		thread_delist(self);
-		if (self != __main_thread)
-			__thread_put(self);
-	} else if (self->joiner != NULL) {
-		exit_to_joiner(self);
-	} else if (self->detached == 0) {
-		add_exited(self);
-		if (any_waiters > 0)
-			wake_one(&__any_exit);
-	}
-	ilock_drop(&__threads_lock);
-	__ops->exit(NULL, NULL);
+	if (are_apart())
+		exit_apart(self);
+	leave(self, false);
 }
 
 void __thread_terminate(void (*last)(void *), void *arg)
@@ -382,66 +410,209 @@ void __thread_terminate(void (*last)(void *), void *arg)
 	__thread_exit(NULL);
 }
 
-/*
- * Blocks in the queue of obj.  Called with __threads_lock held, and returns with it held.  False:
- * the deadline has passed, or the caller is to be cancelled.
- */
-static bool wait_for_exit(const void *obj, deadline_t deadline)
+/* The caller holds the lock that guards obj.  It now stands in the queue of obj. */
+static inline struct sleepq *enter_wait(const void *obj)
 {
 	struct sleepq *q = sleepq_of_point(obj);
-	bool woken;
 
 	PROBE(lock_wait, "lock kind", obj, PROBE_JOIN, 0);
 	sleepq_lock(q);
 	sleepq_enter(q, obj, thread_self(), ORDER_FIFO);
 	thread_self()->wait_arg = NULL;
-	ilock_unlock_inner(&__threads_lock);
-	woken = __ops->block(q, deadline, NULL) == NULL;
-	ilock_lock(&__threads_lock);
+	return q;
+}
+
+/*
+ * Waits until t exits.  Called with lock held, of t's id, and returns with it held.  False: the deadline has passed, or
+ * the caller is to be cancelled.
+ */
+static inline bool wait_for_exit(struct thread *t, deadline_t deadline, struct ilock *lock,
+				 bool apart)
+{
+	struct sleepq *q;
+	const void *in_vain;
+
+	if (apart && deadline == NEVER) {
+		in_vain = __ops->join_alone(t, lock);
+		if (likely(in_vain != lock)) {
+			ilock_lock(lock);
+			return in_vain == NULL;
+		}
+	}
+	q = enter_wait(t);
+	ilock_unlock_inner(lock);
+	in_vain = __ops->block(q, deadline, NULL);
+	ilock_lock(lock);
+	return in_vain == NULL;
+}
+
+/* Waits until any thread exits.  Called with all locks held, and returns with them held. */
+static bool wait_for_any(void)
+{
+	struct sleepq *q = enter_wait(&__any_exit);
+	bool woken;
+
+	__threads_unlock_all();
+	woken = __ops->block(q, NEVER, NULL) == NULL;
+	__threads_lock_all();
 	return woken;
 }
 
-/* Frees t, which has exited and is claimed or detached.  Releases __threads_lock. */
-static void thread_reap(struct thread *t)
+/* Frees t, which has exited and is claimed or detached.  Releases the lock of t's id. */
+static inline __attribute__((always_inline)) void thread_reap(struct thread *t, struct ilock *lock,
+							      bool apart)
 {
 	unsigned turns = 0;
 
 	PROBE(thread_join, "thread", t, 0, 0);
-	thread_delist(t);
+	thread_delist(t, apart);
 	if (t->on_stack != 0) { /* t still executes its last few instructions on another LWP */
-		ilock_unlock(&__threads_lock);
+		ilock_unlock(lock);
 		while (__atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0)
 			__backoff(&turns);
-		ilock_lock(&__threads_lock);
+		ilock_lock(lock);
 	}
-	if (t != __main_thread)
-		__thread_put(t);
-	ilock_unlock(&__threads_lock);
+	thread_free(t, lock, apart);
+	critical_exit();
 	if (stacks_many())
 		__stacks_trim();
 }
 
+/* A thread that has exited and is not claimed, or NULL.  The caller holds all locks. */
+static struct thread *any_exited(void)
+{
+	struct thread *t = NULL;
+
+	for (uint32_t i = 0; t == NULL && i <= __id_sets_mask; i++)
+		t = __id_sets[i].exited_first;
+	return t;
+}
+
 /*
- * For id 0: claims any thread that has exited, and returns it in *t.  The caller holds
- * __threads_lock.
+ * For id 0: claims any thread that has exited, and returns it in *t.  Acquires the lock of its id.  No lock is held
+ * after an error.
  */
 static int claim_any(struct thread *self, struct thread **t)
 {
-	bool woken;
+	bool woken = true;
 
-	while (exited_first == NULL) {
-		if (unclaimed == (self->detached == 0 && self->joiner == NULL))
-			return EDEADLK; /* there is no thread except the caller */
+	__threads_lock_all();
+	while (woken && (*t = any_exited()) == NULL) {
+		/* Is there no thread except the caller? */
+		if (unclaimed == (self->detached == 0 && self->joiner == NULL)) {
+			__threads_unlock_all();
+			return EDEADLK;
+		}
 		any_waiters++;
-		woken = wait_for_exit(&__any_exit, NEVER);
+		woken = wait_for_any();
 		any_waiters--;
-		if (!woken)
-			return ETIMEDOUT;
 	}
-	*t = exited_first;
+	if (!woken) {
+		__threads_unlock_all();
+		return ETIMEDOUT;
+	}
 	thread_claim(*t);
 	(*t)->joiner = self;
+	__threads_unlock_all_but(id_lock((*t)->id));
 	return 0;
+}
+
+/* self claims t, which is NULL if there is no such thread.  The caller holds the lock of the id. */
+static inline int claim(struct thread *self, struct thread *t, deadline_t deadline)
+{
+	if (t == NULL)
+		return ESRCH;
+	if (t == self || self->joiner == t)
+		return EDEADLK;
+	if (t->detached & DETACHED || t->joiner != NULL)
+		return EINVAL;
+	if (!t->exited && deadline == 0)
+		return EBUSY;
+	thread_claim(t);
+	t->joiner = self;
+	if (unlikely(any_waiters != 0))
+		recount_any();
+	return 0;
+}
+
+/*
+ * self and t join each other, so it seems, and self has claimed t: self tries again with all locks.  Returns with the
+ * lock of t's id, as before.
+ */
+static int __attribute__((noinline))
+claim_again(struct thread *self, struct thread *t, deadline_t deadline, struct ilock *lock)
+{
+	unsigned long id = t->id;
+	int error;
+
+	thread_unclaim(t);
+	ilock_unlock(lock);
+	__threads_lock_all();
+	error = claim(self, id_find(id), deadline);
+	__threads_unlock_all_but(lock);
+	return error;
+}
+
+/*
+ * *Race:* threads A and B join each other, and each looks whether it is joined by the other before it claims the other;
+ * *without this:* both wait for ever; *closed by:* each claims first, and then looks again.
+ */
+static inline bool join_each_other(struct thread *self, struct thread *t)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	return unlikely(__atomic_load_n(&self->joiner, __ATOMIC_RELAXED) == t);
+}
+
+static inline __attribute__((always_inline)) int thread_join(unsigned long id, deadline_t deadline,
+							     unsigned long *departed, void **status,
+							     bool apart)
+{
+	struct thread *self = thread_self(), *t, *any;
+	struct ilock *lock;
+	int error;
+
+	if (unlikely(cancel_due()))
+		return __cancelled();
+	if (unlikely(id == 0)) {
+		error = claim_any(self, &any);
+		if (error != 0) {
+			if (error == ETIMEDOUT)
+				pthread_testcancel();
+			return error;
+		}
+		t = any;
+		lock = id_lock_among(t->id, apart);
+	} else {
+		lock = id_lock_among(id, apart);
+		ilock_lock(lock);
+		t = id_find(id);
+		error = claim(self, t, deadline);
+		if (apart && error == 0 && join_each_other(self, t))
+			error = claim_again(self, t, deadline, lock);
+		if (error == 0 && !t->exited && !wait_for_exit(t, deadline, lock, apart)) {
+			thread_unclaim(t);
+			error = ETIMEDOUT;
+		}
+		if (error != 0) {
+			ilock_unlock(lock);
+			if (error == ETIMEDOUT)
+				pthread_testcancel();
+			return error;
+		}
+	}
+	ASSERT(t->exited);
+	if (departed != NULL)
+		*departed = t->id;
+	if (status != NULL)
+		*status = t->status;
+	thread_reap(t, lock, apart);
+	return 0;
+}
+
+static int __attribute__((noinline))
+join_apart(unsigned long id, deadline_t deadline, unsigned long *departed, void **status)
+{
+	return thread_join(id, deadline, departed, status, true);
 }
 
 /*
@@ -453,62 +624,27 @@ static int claim_any(struct thread *self, struct thread **t)
  */
 int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed, void **status)
 {
-	struct thread *self = thread_self(), *t;
-	int error = 0;
-
-	if (unlikely(cancel_due()))
-		return __cancelled();
-	ilock_lock(&__threads_lock);
-	if (id == 0) {
-		error = claim_any(self, &t);
-	} else if ((t = __thread_find(id)) == NULL) {
-		error = ESRCH;
-	} else if (t == self || self->joiner == t) {
-		error = EDEADLK;
-	} else if (t->detached & DETACHED || t->joiner != NULL) {
-		error = EINVAL;
-	} else if (!t->exited && deadline == 0) {
-		error = EBUSY;
-	} else {
-		thread_claim(t);
-		t->joiner = self;
-		if (unlikely(any_waiters != 0))
-			recount_any();
-		if (!t->exited && !wait_for_exit(t, deadline)) {
-			thread_unclaim(t);
-			error = ETIMEDOUT;
-		} else {
-			ASSERT(t->exited);
-		}
-	}
-	if (error != 0) {
-		ilock_unlock(&__threads_lock);
-		if (error == ETIMEDOUT)
-			pthread_testcancel();
-		return error;
-	}
-	if (departed != NULL)
-		*departed = t->id;
-	if (status != NULL)
-		*status = t->status;
-	thread_reap(t);
-	return 0;
+	if (are_apart())
+		return join_apart(id, deadline, departed, status);
+	return thread_join(id, deadline, departed, status, false);
 }
 
 /* ESRCH: no such thread; EINVAL: detached already, or another thread joins it. */
 int __thread_detach(unsigned long id)
 {
+	bool apart = are_apart();
+	struct ilock *lock = id_lock(id);
 	struct thread *t;
 	int error = 0;
 
-	ilock_lock(&__threads_lock);
-	t = __thread_find(id);
+	ilock_lock(lock);
+	t = id_find(id);
 	if (t == NULL)
 		error = ESRCH;
 	else if (t->detached & DETACHED || t->joiner != NULL)
 		error = EINVAL;
 	if (error != 0) {
-		ilock_unlock(&__threads_lock);
+		ilock_unlock(lock);
 		return error;
 	}
 	thread_claim(t);
@@ -516,16 +652,18 @@ int __thread_detach(unsigned long id)
 	if (any_waiters != 0)
 		recount_any();
 	if (t->exited)
-		thread_reap(t);
+		thread_reap(t, lock, apart);
 	else
-		ilock_unlock(&__threads_lock);
+		ilock_unlock(lock);
 	return 0;
 }
 
 /* t is gone with the parent's LWPs.  Leaves its memory as a thread that has exited leaves it. */
 static void thread_forget(struct thread *t)
 {
-	thread_delist(t);
+	if (t->id != 0)
+		id_remove(t);
+	list_remove(t);
 	for (unsigned k = 0; k < TSD_FAST; k++)
 		t->tsd[k] = NULL;
 	t->tsd_more = NULL;
@@ -540,17 +678,18 @@ static void thread_forget(struct thread *t)
 		__thread_put(t);
 }
 
-/* In a child of fork: self is the only thread, and __threads_lock is free. */
+/* In a child of fork: self is the only thread. */
 void __threads_forked(struct thread *self)
 {
-	__threads_lock.held = 0;
+	__threads_locks_forked();
 	__stacks_forked();
 	while (self->list_next != self)
 		thread_forget(self->list_next);
 	running = 1;
 	self->detached &= ~DAEMON; /* it is the last thread */
 	unclaimed = self->detached == 0;
-	exited_first = exited_last = NULL;
+	self->lwp->kept = NULL;
+	self->lwp->may_keep = self->bound ? 0 : LWP_KEEPS;
 	any_waiters = 0;
 	self->joiner = NULL;
 	PROBE(thread_first, "thread id bound", self, self->id, self->bound);

@@ -5,7 +5,7 @@
  * thread gets when it first sets one of them.  Reading takes no lock and calls nothing.
  *
  * keys_lock guards the table of keys.  A deleted key is cleared in every thread, so that it may be
- * given out again.  This is done under __threads_lock, which comes after keys_lock.  The program
+ * given out again.  This is done under all locks of threads, which come after keys_lock.  The program
  * may not use a key while it deletes the key.
  */
 #include <errno.h>
@@ -61,13 +61,13 @@ int pthread_key_delete(pthread_key_t key)
 		ilock_unlock(&keys_lock);
 		return EINVAL;
 	}
-	ilock_lock(&__threads_lock);
+	__threads_lock_all();
 	t = __thread_list;
 	do {
 		key_clear(t, key);
 		t = t->list_next;
 	} while (t != __thread_list);
-	ilock_unlock(&__threads_lock);
+	__threads_unlock_all();
 	keys[key].used = false;
 	ilock_unlock(&keys_lock);
 	return 0;

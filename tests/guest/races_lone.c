@@ -152,9 +152,19 @@ static void *waits(void *arg)
 	return NULL;
 }
 
+/* The new thread is resumed, so it enters the common run queue, and mostly begins on the other LWP. */
+static thread_t elsewhere(void *(*start)(void *), void *arg)
+{
+	thread_t t;
+
+	MUST(thr_create(NULL, 0, start, arg, THR_SUSPENDED, &t) == 0);
+	MUST(thr_continue(t) == 0);
+	return t;
+}
+
 static void cancel_one(unsigned round)
 {
-	pthread_t t = new_thread(waits, NULL);
+	thread_t t = elsewhere(waits, NULL);
 	void *status;
 
 	for (int i = 0; i < 1000 && begun != round; i++)
@@ -166,6 +176,74 @@ static void cancel_one(unsigned round)
 	MUST(status == PTHREAD_CANCELED);
 	MUST(sem_destroy(&sem) == 0);
 	sem_init(&sem, 0, 0);
+}
+
+/* --- a cancelled joiner ------------------------------------------------------------------------- */
+
+static void *lives(void *arg)
+{
+	sem_wait(&to[2]);
+	return NULL;
+}
+
+static void *joins(void *t)
+{
+	begun = started;
+	pthread_join((pthread_t)(uintptr_t)t, NULL);
+	return NULL;
+}
+
+static void cancel_joiner(unsigned round)
+{
+	pthread_t living = new_thread(lives, NULL);
+	thread_t t = elsewhere(joins, (void *)(uintptr_t)living);
+	void *status;
+
+	for (int i = 0; i < 1000 && begun != round; i++)
+		;
+	UNTIL(begun == round);
+	turns(draw(60));
+	pthread_cancel(t);
+	MUST(pthread_join(t, &status) == 0);
+	MUST(status == PTHREAD_CANCELED);
+	sem_post(&to[2]);
+	MUST(pthread_join(living, NULL) == 0);
+}
+
+/* --- two threads that join each other ------------------------------------------------------------- */
+
+static thread_t each[2];
+static volatile unsigned met;
+static volatile int joined[2]; /* an error number + 1 */
+
+static void *joins_other(void *arg)
+{
+	int me = (uintptr_t)arg;
+
+	__atomic_add_fetch(&met, 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < 1000 && met != 2; i++)
+		;
+	turns(draw(20));
+	joined[me] = pthread_join(each[1 - me], NULL) + 1;
+	return NULL;
+}
+
+/* One of the two finds the deadlock, and the other one joins it. */
+static void each_other(unsigned round)
+{
+	int first;
+
+	met = 0;
+	joined[0] = joined[1] = 0;
+	for (uintptr_t i = 0; i < 2; i++)
+		MUST(thr_create(NULL, 0, joins_other, (void *)i, THR_SUSPENDED, &each[i]) == 0);
+	for (int i = 0; i < 2; i++)
+		MUST(thr_continue(each[i]) == 0);
+	UNTIL(joined[0] != 0 || joined[1] != 0);
+	first = joined[0] == EDEADLK + 1 ? 0 : 1;
+	MUST(joined[first] == EDEADLK + 1);
+	MUST(pthread_join(each[1 - first], NULL) == 0);
+	MUST(joined[1 - first] == 1);
 }
 
 /* --- a signal --------------------------------------------------------------------------------------- */
@@ -326,6 +404,16 @@ static const struct race races[] = {
 	 .spread = 50,
 	 .begin = sems_begin,
 	 .act = {cancel_one, yielder, yielder},
+	 .lwps = 2},
+	{.name = "join",
+	 .spread = 50,
+	 .begin = sems_begin,
+	 .act = {cancel_joiner, yielder, yielder},
+	 .lwps = 2},
+	{.name = "each-other",
+	 .spread = 50,
+	 .begin = sems_begin,
+	 .act = {each_other, yielder},
 	 .lwps = 2},
 	{.name = "signal",
 	 .spread = 50,

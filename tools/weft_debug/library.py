@@ -125,7 +125,9 @@ class Library:
             if copy[:8] != struct.pack("<Q", at):
                 self.damage = "the list of threads leads to memory that is no thread"
                 return
-            yield self._record(at, copy)
+            record = self._record(at, copy)
+            if record.id != 0:  # else a free one (libthread/core/ids.h)
+                yield record
             size, offset = self.fields["thread.list_next"]
             at = int.from_bytes(copy[offset:offset + size], "little")
             if at == first:

@@ -13,7 +13,7 @@
 #define THREADINFO_STATE 64 /* uint32_t: THREADINFO_* */
 #define THREADINFO_BOUND 69 /* one byte: has an LWP of its own */
 #define THREADINFO_ID 72    /* uint32_t: pthread_t; 0: no thread of the program */
-#define THREADINFO_NEXT 432 /* address of the next thread of the process, in a ring */
+#define THREADINFO_NEXT 448 /* address of the next thread, in a ring; some may have the id 0 */
 
 enum {
 	THREADINFO_STOPPED,

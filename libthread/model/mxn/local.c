@@ -3,8 +3,8 @@
  *
  * A thread that yields stands in a list of its LWP (struct ulwp: run), and the LWP goes on with the first of this
  * list.  So threads that yield on different LWPs have no lock in common.  A thread that is woken from a semaphore
- * enters such a list too (lone.c).  All else is as in mxn: other threads that are woken, and new threads, enter the
- * one run queue (__runq).  Only plain threads, of priority 0, enter a list.
+ * enters such a list too (lone.c), and a new thread, and the joiner of a thread that exits (life.c).  All else is as in
+ * mxn: other threads that are woken enter the one run queue (__runq).  Only plain threads, of priority 0, enter a list.
  *
  * Which thread is next.  While __runq has threads, an LWP takes from __runq and from its own list in turns, whether its
  * thread yields or blocks (struct ulwp: turn).  If both are empty, it takes a thread from another LWP's list, before it
@@ -309,8 +309,10 @@ void __local_init(void)
 	__ops->block = local_block;
 	__ops->sleep = local_sleep;
 	__ops->yield = local_yield;
-	if (__options.lone)
+	if (__options.lone) {
 		__lone_init();
+		__life_init();
+	}
 }
 
 /* The caller's LWP is the only one. */

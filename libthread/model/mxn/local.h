@@ -39,6 +39,19 @@ static inline bool own_turn(struct ulwp *l)
 }
 
 /*
+ * The same for a fast path.  If the turn is __runq's, the fast path ends in code that calls own_turn, which then says no.
+ */
+static inline bool own_turn_now(struct ulwp *l)
+{
+	if (likely(__runq.zero.first == run_end(&__runq.zero)))
+		return true;
+	if (l->turn)
+		return false;
+	l->turn = true;
+	return true;
+}
+
+/*
  * self leaves l to next, which it has taken from l's list.  The caller holds l's run_lock; the switch releases it,
  * and leaves its critical section.  Returns 0 when self has an LWP again.
  */
@@ -53,6 +66,36 @@ static inline int local_hand_over(struct thread *self, struct thread *next, stru
 	return __local_switch(self, next, c, l);
 }
 
+/* As local_hand_over: self, whose wait mostly ends with NULL, or which has exited. */
+static inline const void *local_hand_over_null(struct thread *self, struct thread *next,
+					       struct ulwp *l)
+{
+	struct section *c = lwp_hand_over(self, next);
+
+	return __local_switch_null(self, next, c, l);
+}
+
+static inline void __attribute__((noreturn))
+local_leave(struct thread *self, struct thread *next, struct ulwp *l)
+{
+	struct section *c = lwp_hand_over(self, next);
+
+	__local_leave_to(self, next, c, l);
+}
+
+/* Takes the first thread out of l's list, which is `first`.  The caller holds l's run_lock. */
+static inline void local_take_first(struct ulwp *l, struct thread *first)
+{
+	l->run.first = first->run_next;
+	first->run_next->run_prev = run_end(&l->run);
+}
+
+/* --- life.c ------------------------------------------------------------------------------------ */
+
+void __life_init(void);
+
 /* --- lone.c ------------------------------------------------------------------------------------ */
 
 void __lone_init(void);
+/* The caller holds _schedlock.  If t waits alone for obj, t enters the queue. */
+void __lone_settle_for(struct thread *t, const void *obj);

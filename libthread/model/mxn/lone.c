@@ -6,6 +6,8 @@
  * the thread has left.  The thread left it to a thread of the LWP's own list (local.c).  A post by a thread of the same
  * LWP puts the waiter into this list.  So pairs of threads on different LWPs have no lock in common.
  *
+ * A thread that joins another waits alone in the same way (life.c); no word has its name.
+ *
  * All else first makes the waiter an ordinary one, in the queue of the semaphore (lone_settle): a post from another
  * LWP or from a bound thread, a second waiter, and whatever finds the waiter by its struct thread: a cancellation, a
  * signal, a new priority.  So a lone waiter is plain (struct thread: special), and no other file knows of it.
@@ -67,7 +69,7 @@ static int lone_wait(sem_t *s, struct sleepq *q, int (*ordinary)(sem_t *))
 
 	critical_enter();
 	l = self->lwp;
-	if (unlikely(!own_turn(l) || !ilock_try(&l->run_lock))) {
+	if (unlikely(!own_turn_now(l) || !ilock_try(&l->run_lock))) {
 		critical_exit();
 		return ordinary(s);
 	}
@@ -130,11 +132,12 @@ static int lone_post(sem_t *s, uint32_t name, int (*ordinary)(sem_t *))
 /* With the run_lock of t->lone. */
 static void lone_move(struct thread *t)
 {
-	sem_t *s = (sem_t *)t->wchan;
+	const void *obj = t->wchan;
 
-	__atomic_store_n(&s->__word, LWP_SEMA_WAITING, __ATOMIC_RELAXED);
+	if (t->wait_arg == &__ends_in_sleep) /* else obj is a thread: life.c */
+		__atomic_store_n(&((sem_t *)obj)->__word, LWP_SEMA_WAITING, __ATOMIC_RELAXED);
 	t->lone = NULL;
-	sleepq_enter(t->q, s, t, ORDER_OPTION);
+	sleepq_enter(t->q, obj, t, ORDER_OPTION);
 }
 
 /* The caller holds _schedlock and has called __local_freeze. */
@@ -142,6 +145,18 @@ void __lone_settle(struct thread *t)
 {
 	if (t->lone != NULL)
 		lone_move(t);
+}
+
+void __lone_settle_for(struct thread *t, const void *obj)
+{
+	struct ulwp *l = __atomic_load_n(&t->lone, __ATOMIC_ACQUIRE);
+
+	if (l == NULL)
+		return;
+	ilock_lock(&l->run_lock);
+	if (t->lone == l && t->wchan == obj)
+		lone_move(t);
+	ilock_unlock_inner(&l->run_lock);
 }
 
 /*

@@ -11,7 +11,7 @@
  *
  * Unlike the ASLWP, an LWP looks for all signals in one walk through the threads.
  *
- * Locks: __threads_lock, then _schedlock, then all run_locks (local_freeze).
+ * Locks: all locks of threads (core/ids.h), then _schedlock, then all run_locks (local_freeze).
  */
 #include "mxn.h"
 
@@ -60,7 +60,7 @@ static void find_takers(uint64_t set)
 {
 	struct thread *t;
 
-	ilock_lock(&__threads_lock);
+	__threads_lock_all();
 	schedlock();
 	local_freeze();
 	set &= ~waiters_wake(set);
@@ -75,7 +75,7 @@ static void find_takers(uint64_t set)
 	} while (set != 0 && t != __thread_list);
 	local_thaw();
 	schedunlock();
-	ilock_unlock(&__threads_lock);
+	__threads_unlock_all();
 }
 
 /*

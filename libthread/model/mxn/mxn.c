@@ -29,8 +29,7 @@ static void mxn_unlock(struct sleepq *q)
 	schedunlock();
 }
 
-/* Where an unbound thread begins. */
-static void model_begin(void)
+void __mxn_begin(void)
 {
 	__thread_main(thread_self());
 }
@@ -68,7 +67,7 @@ static int __attribute__((noinline)) create_special(struct thread *t, bool suspe
 	return error != 0 ? error : IS_UNBOUND;
 }
 
-static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
+int __mxn_create(struct thread *t, bool new_lwp, bool suspended)
 {
 	uint32_t unpark = 0;
 	int error;
@@ -86,7 +85,7 @@ static int mxn_create(struct thread *t, bool new_lwp, bool suspended)
 			return error;
 	}
 	schedlock();
-	mxn_prepare(t, model_begin); /* mxn_resume looks at rsp, under this lock */
+	mxn_prepare(t, __mxn_begin); /* mxn_resume looks at rsp, under this lock */
 	if (unlikely(suspended || t->suspended)) {
 		t->suspended = true;
 	} else if (likely(__pool_idle == NULL)) {
@@ -142,7 +141,7 @@ exit_special(struct thread *self, struct thread *wake)
 	__mxn_leave(self, next, lwp_hand_over(self, next));
 }
 
-static void __attribute__((noreturn)) mxn_exit(struct sleepq *q, struct thread *wake)
+void __mxn_exit(struct sleepq *q, struct thread *wake)
 {
 	struct thread *self = thread_self();
 
@@ -214,7 +213,7 @@ static int mxn_resume(struct thread *t)
 	if (t->bound)
 		return __lwp_resume(t);
 	schedlock();
-	/* A thread whose id can be seen, and that has not begun, is made runnable in mxn_create. */
+	/* A thread whose id can be seen, and that has not begun, is made runnable in __mxn_create. */
 	if (t->suspended && t->state == TS_STOPPED && t->rsp != 0) {
 		if (t->lwp != &__nowhere) {
 			t->state = TS_ONLWP;
@@ -327,8 +326,8 @@ static const struct model_ops ops = {
 	.wake = __mxn_wake,
 	.wake_one = __mxn_wake_one,
 	.prepare_timed = __timeout_prepare,
-	.create = mxn_create,
-	.exit = mxn_exit,
+	.create = __mxn_create,
+	.exit = __mxn_exit,
 	.yield = __mxn_yield,
 	.suspend = mxn_suspend,
 	.resume = mxn_resume,

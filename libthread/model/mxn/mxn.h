@@ -12,6 +12,7 @@
  *	waiting.c	model sa: what the kernel learns of the run queue, for time slices
  *	local.c		model sa with several CPUs: yields without the lock
  *	lone.c		the same: semaphores between two threads
+ *	life.c		the same: creation, exit and join
  *	look.c		model sa: signals that no LWP takes
  *	services.c	the model's LWPs of its own
  *	signal.c	signals of unbound threads, the ASLWP
@@ -183,7 +184,11 @@ int __mxn_switch(struct thread *from, struct thread *to, struct section *c);
 const void *__mxn_switch_null(struct thread *from, struct thread *to, struct section *c) __asm__(
 	"__mxn_switch"); /* returns 0 as NULL: a caller may end in this call */
 int __local_switch(struct thread *from, struct thread *to, struct section *c, struct ulwp *l);
+const void *__local_switch_null(struct thread *from, struct thread *to, struct section *c,
+				struct ulwp *l) __asm__("__local_switch");
 void __mxn_leave(struct thread *from, struct thread *to, struct section *c)
+	__attribute__((noreturn));
+void __local_leave_to(struct thread *from, struct thread *to, struct section *c, struct ulwp *l)
 	__attribute__((noreturn));
 
 /*
@@ -267,6 +272,12 @@ static inline void mxn_prepare(struct thread *t, void (*entry)(void))
 	sp[-3] = 0; /* RBP, as above; the other registers may be anything */
 	t->rsp = (uint64_t)(sp - 8);
 }
+
+/* --- mxn.c ---------------------------------------------------------------------- */
+
+void __mxn_begin(void); /* where an unbound thread begins */
+int __mxn_create(struct thread *t, bool new_lwp, bool suspended);
+void __mxn_exit(struct sleepq *q, struct thread *wake) __attribute__((noreturn));
 
 /* --- vain.c --------------------------------------------------------------------- */
 

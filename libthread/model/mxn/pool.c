@@ -37,9 +37,16 @@ void __pool_retire(struct thread *self)
 	critical_enter();
 	schedunlock();
 	ilock_lock(&__threads_lock);
+	__threads_keep_none(&self->own_lwp);
 	__thread_put(self);
 	ilock_unlock(&__threads_lock);
 	__lwp_leave(self);
+}
+
+static void keep_threads(struct ulwp *l)
+{
+	l->kept = NULL;
+	l->may_keep = LWP_KEEPS;
 }
 
 /* Where an LWP begins.  Its creator had blocked all signals. */
@@ -47,6 +54,7 @@ static void scheduler_first(struct thread *self)
 {
 	PROBE(pool_begin, "context", self, 0, 0);
 	self->lwp->sc->idle = 1;
+	keep_threads(self->lwp);
 	schedlock();
 	self->own_lwp.run =
 		(struct run_list){run_end(&self->own_lwp.run), run_end(&self->own_lwp.run)};
@@ -192,6 +200,7 @@ void __pool_init(void)
 	ASSERT(c != NULL);
 	__lwp_adopt(&c->own_lwp, main->own_lwp.sc);
 	main->lwp = &c->own_lwp;
+	keep_threads(main->lwp);
 	c->lwp = &__nowhere;
 	mxn_prepare(c, scheduler_after);
 	__pool_contexts = c;

@@ -32,7 +32,7 @@
  *
  * An LWP without a thread takes no signals (pool.c).
  *
- * Locks: __threads_lock, then _schedlock.
+ * Locks: all locks of threads (core/ids.h), then _schedlock.
  */
 #include <errno.h>
 #include <signal.h>
@@ -306,7 +306,7 @@ static void find_taker(int sig)
 	uint32_t unpark = 0;
 	struct thread *t;
 
-	ilock_lock(&__threads_lock);
+	__threads_lock_all();
 	schedlock();
 	local_freeze();
 	t = __thread_list;
@@ -315,7 +315,7 @@ static void find_taker(int sig)
 			t = t->list_next;
 	local_thaw();
 	schedunlock();
-	ilock_unlock(&__threads_lock);
+	__threads_unlock_all();
 	if (unpark != 0)
 		__sys_lwp_unpark(unpark);
 }

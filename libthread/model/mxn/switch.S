@@ -4,6 +4,7 @@
  * long __mxn_switch(struct thread *from, struct thread *to, struct section *c)
  * void __mxn_leave(struct thread *from, struct thread *to, struct section *c)
  * long __local_switch(struct thread *from, struct thread *to, struct section *c, struct ulwp *l)
+ * void __local_leave_to(struct thread *from, struct thread *to, struct section *c, struct ulwp *l)
  *
  * Called with _schedlock held.  __mxn_switch saves what a function must preserve.  RBX, RBP and R12
  * to R15 go onto the stack of `from`, the control words of SSE and x87 into from->fp_control, and
@@ -15,7 +16,8 @@
  * on the stack of `to`.  A new thread "returns" into its entry function.  struct thread
  * (core/tcb.h) describes the layout.
  *
- * __local_switch is __mxn_switch for a caller that holds l->run_lock instead of _schedlock (local.c).
+ * __local_switch is __mxn_switch, and __local_leave_to is __mxn_leave, for a caller that holds l->run_lock instead of
+ * _schedlock (local.c).
  */
 #include "../../core/offsets.h"
 
@@ -82,6 +84,7 @@ __local_switch:
 
 	movq	THREAD_RSP(%rsi), %rsp
 	wrfsbase %rsi
+.Llocal_take:
 	ldmxcsr	THREAD_FP_CONTROL(%rsi)
 	fldcw	THREAD_FP_CONTROL + 4(%rsi)
 	popq	%r15
@@ -109,4 +112,15 @@ __mxn_leave:
 	movl	$0, THREAD_ON_STACK(%rdi)
 	jmp	.Ltake
 	.size	__mxn_leave, . - __mxn_leave
+
+	.globl	__local_leave_to
+	.type	__local_leave_to, @function
+	.p2align 4
+__local_leave_to:
+	PROBE	thread_leave, "thread next", %rdi, %rsi, $0, 8, 8, 4
+	movq	THREAD_RSP(%rsi), %rsp
+	wrfsbase %rsi
+	movl	$0, THREAD_ON_STACK(%rdi)
+	jmp	.Llocal_take
+	.size	__local_leave_to, . - __local_leave_to
 	.section .note.GNU-stack, "", @progbits

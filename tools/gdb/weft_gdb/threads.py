@@ -65,7 +65,8 @@ def threads(proc, vcpus):
     while at and at not in seen:
         seen.add(at)
         value = memory.value(at, kind)
-        found.append(Thread(memory, value, registers))
+        if int(value["id"]) != 0:  # else a free one (libthread/core/ids.h)
+            found.append(Thread(memory, value, registers))
         at = int(value["list_next"])
     return sorted(found, key=lambda t: t.id)
 

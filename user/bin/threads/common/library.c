@@ -199,12 +199,14 @@ static void read_ring(struct library *l, char *copy)
 			l->damage = "the list of threads leads to memory that is no thread";
 		if (l->damage != NULL)
 			return;
-		t = thread_add(l);
-		if (t == NULL) {
-			l->damage = "there is no memory for them";
-			return;
+		if (thread_field(l, copy, L_ID) != 0) { /* else a free one (libthread/core/ids.h) */
+			t = thread_add(l);
+			if (t == NULL) {
+				l->damage = "there is no memory for them";
+				return;
+			}
+			thread_fill(l, at, copy, t);
 		}
-		thread_fill(l, at, copy, t);
 		if ((n & (n - 1)) == 0)
 			mark = at;
 		at = thread_field(l, copy, L_LIST_NEXT);
