@@ -274,6 +274,7 @@ void __stacks_trim(void)
 		    __atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0) {
 			t = NULL;
 		} else {
+			ASSERT(t != free_end(&with_stack));
 			free_list_remove(t);
 			__stacks_kept--;
 		}
