@@ -81,7 +81,7 @@ static inline void id_remove(struct thread *t)
 }
 
 /* The caller holds __threads_lock. */
-static inline void list_append(struct thread *t)
+static inline void thread_list_append(struct thread *t)
 {
 	t->list_next = __thread_list;
 	t->list_prev = __thread_list->list_prev;
@@ -89,7 +89,7 @@ static inline void list_append(struct thread *t)
 	__thread_list->list_prev = t;
 }
 
-static inline void list_remove(struct thread *t)
+static inline void thread_list_remove(struct thread *t)
 {
 	t->list_prev->list_next = t->list_next;
 	t->list_next->list_prev = t->list_prev;

@@ -256,7 +256,7 @@ void __threads_keep_none(struct ulwp *l)
 
 	while ((t = l->kept) != NULL) {
 		l->kept = t->free_next;
-		list_remove(t);
+		thread_list_remove(t);
 		__thread_put(t);
 	}
 	l->may_keep = 0;

@@ -45,7 +45,7 @@ static inline struct ilock *thread_enlist(struct thread *t, bool apart)
 			__id_search();
 		t->id = __last_id;
 		id_insert(t);
-		list_append(t);
+		thread_list_append(t);
 	}
 	thread_count(t);
 	return id_lock_among(t->id, apart);
@@ -56,7 +56,7 @@ static inline void thread_delist(struct thread *t, bool apart)
 {
 	id_remove(t);
 	if (!apart)
-		list_remove(t);
+		thread_list_remove(t);
 }
 
 /*
@@ -73,7 +73,7 @@ static inline __attribute__((always_inline)) void thread_free(struct thread *t, 
 		if (likely(kept) || t == __main_thread)
 			return;
 		ilock_lock(&__threads_lock);
-		list_remove(t);
+		thread_list_remove(t);
 		__thread_put(t);
 		ilock_unlock_inner(&__threads_lock);
 		return;
@@ -131,7 +131,7 @@ static struct thread *thread_take_apart(const struct create_args *args)
 		t = __thread_take(args->stack_size, args->guard_size, args->stack);
 		if (t != NULL) {
 			t->exited = true; /* until it has an id */
-			list_append(t);
+			thread_list_append(t);
 		}
 		ilock_unlock(&__threads_lock);
 	}
@@ -342,7 +342,8 @@ static bool __attribute__((noinline)) unjoined_was_last(struct thread *self)
 }
 
 /* The end of __thread_exit: the thread is joined, waits to be joined, or is free. */
-static inline __attribute__((always_inline, noreturn)) void leave(struct thread *self, bool apart)
+static inline __attribute__((always_inline, noreturn)) void thread_leave(struct thread *self,
+									 bool apart)
 {
 	struct ilock *lock = id_lock_among(self->id, apart);
 
@@ -366,7 +367,7 @@ static inline __attribute__((always_inline, noreturn)) void leave(struct thread 
 
 static void __attribute__((noinline, noreturn)) exit_apart(struct thread *self)
 {
-	leave(self, true);
+	thread_leave(self, true);
 }
 
 /*
@@ -395,7 +396,7 @@ void __thread_exit(void *status)
 
 	if (are_apart())
 		exit_apart(self);
-	leave(self, false);
+	thread_leave(self, false);
 }
 
 void __thread_terminate(void (*last)(void *), void *arg)
@@ -518,7 +519,7 @@ static int claim_any(struct thread *self, struct thread **t)
 }
 
 /* self claims t, which is NULL if there is no such thread.  The caller holds the lock of the id. */
-static inline int claim(struct thread *self, struct thread *t, deadline_t deadline)
+static inline int join_claim(struct thread *self, struct thread *t, deadline_t deadline)
 {
 	if (t == NULL)
 		return ESRCH;
@@ -540,7 +541,7 @@ static inline int claim(struct thread *self, struct thread *t, deadline_t deadli
  * lock of t's id, as before.
  */
 static int __attribute__((noinline))
-claim_again(struct thread *self, struct thread *t, deadline_t deadline, struct ilock *lock)
+join_claim_again(struct thread *self, struct thread *t, deadline_t deadline, struct ilock *lock)
 {
 	unsigned long id = t->id;
 	int error;
@@ -548,7 +549,7 @@ claim_again(struct thread *self, struct thread *t, deadline_t deadline, struct i
 	thread_unclaim(t);
 	ilock_unlock(lock);
 	__threads_lock_all();
-	error = claim(self, id_find(id), deadline);
+	error = join_claim(self, id_find(id), deadline);
 	__threads_unlock_all_but(lock);
 	return error;
 }
@@ -586,9 +587,9 @@ static inline __attribute__((always_inline)) int thread_join(unsigned long id, d
 		lock = id_lock_among(id, apart);
 		ilock_lock(lock);
 		t = id_find(id);
-		error = claim(self, t, deadline);
+		error = join_claim(self, t, deadline);
 		if (apart && error == 0 && join_each_other(self, t))
-			error = claim_again(self, t, deadline, lock);
+			error = join_claim_again(self, t, deadline, lock);
 		if (error == 0 && !t->exited && !wait_for_exit(t, deadline, lock, apart)) {
 			thread_unclaim(t);
 			error = ETIMEDOUT;
@@ -663,7 +664,7 @@ static void thread_forget(struct thread *t)
 {
 	if (t->id != 0)
 		id_remove(t);
-	list_remove(t);
+	thread_list_remove(t);
 	for (unsigned k = 0; k < TSD_FAST; k++)
 		t->tsd[k] = NULL;
 	t->tsd_more = NULL;
