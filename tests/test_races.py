@@ -109,7 +109,7 @@ RACES = [
     Race("told-too-late", ["races_look", "at-once", 20], 24, SA_ONE),
     Race("cleared-late", ["races_look", "at-once", 20], 24, SA_ONE),
     Race("ran-first", ["races_look", "computes", 10], machine=SA_ONE),
-    Race("looked-before-stored", ["races_masks", "unblock", 40], 24, {"model": "sa"}),
+    Race("looked-before-stored", ["races_masks", "unblock", 20], machine={"model": "sa"}, wide="slow-store"),
     Race("lone-unlocked", ["races_lone", "bound", 30], 16, TWO_LWPS, "slow-yield"),
     Race("lone-unlooked", ["races_lone", "cancel", 30], 16, TWO_LWPS, "slow-lone"),
     Race("lone-in-closed-list", ["races_lone", "idle", 30], 16, TWO_LWPS),
