@@ -319,6 +319,37 @@ static unsigned cpu_threads(const struct cpu *c, bool shared)
 }
 
 /*
+ * One CPU at a time looks for an LWP at the end of its slice, and moves it.  A CPU that finds the lock held does
+ * not wait.  Lock order: l->lock, this lock, a queue's lock.
+ */
+static struct spinlock balancing = SPINLOCK_INIT("balancing");
+
+/*
+ * Is c at the end of its slice, and about to take an LWP of its queue?  Then that LWP stays there, or the LWP
+ * on c would run on.  A switch changes c->nswitch while the queue's lock is held.  So a CPU that reads the new
+ * number finds the queue as it is after the switch (steal_from).  balancing is held.
+ */
+static bool cpu_about_to_switch(const struct cpu *c)
+{
+	return c->leaves == __atomic_load_n(&c->nswitch, __ATOMIC_RELAXED);
+}
+
+/*
+ * The slice of own, which has just begun on c, this CPU, becomes shorter once: by an eighth or less.  The CPU's
+ * number decides, so that two CPUs that do this together do not meet again.
+ *
+ * *Race:* a CPU takes the only waiting LWP to its queue, another CPU looks for an LWP at the end of its slice;
+ * *without this:* if both slices end together once, they end together each time, and the LWP of the second CPU
+ * never shares this CPU; *closed by:* the second CPU looks again at another time.
+ */
+static void slice_end_apart(struct lwp *own, const struct cpu *c, hrtime_t now)
+{
+	own->slice_left -= own->slice_left / 1024 * (128 - c->id);
+	c->dispq->slice_end = now + own->slice_left;
+	timerq_want(c->dispq->slice_end);
+}
+
+/*
  * This CPU steals from the CPU that most threads want, if both are closer to each other afterwards:
  * mostly, if they differ by two.  It also steals an LWP that is all the difference, if the LWP has the
  * priority to run here at once.  That LWP runs for a slice here, while the LWP that ran here waits.
@@ -328,9 +359,13 @@ static unsigned cpu_threads(const struct cpu *c, bool shared)
  * single threads would come to a CPU at the end of each turn, and have more than their share.
  * The numbers and priorities are hints, mostly read without the queues' locks.
  */
-static void cpu_balance(const struct lwp *own, hrtime_t now)
+static void cpu_balance(struct lwp *own, hrtime_t now)
 {
 	struct cpu *c = this_cpu(), *busiest = c;
+	if (!spin_try(&balancing)) {
+		slice_end_apart(own, c, now);
+		return;
+	}
 	bool shared = share_in_use(now);
 	unsigned here = cpu_threads(c, shared), most = here;
 	uint64_t among = open_cpus(c);
@@ -344,8 +379,12 @@ static void cpu_balance(const struct lwp *own, hrtime_t now)
 			busiest = cpus[i];
 		}
 	}
-	if (most > here)
+	if (most > here && cpu_about_to_switch(busiest))
+		slice_end_apart(own, c, now);
+	else if (most > here)
 		steal_from(busiest->dispq, c, most - here, own->shared ? PRI_MAX + 1 : own->pri);
+	c->leaves = dispq_best(c->dispq) >= own->pri ? c->nswitch : UINT64_MAX;
+	spin_release(&balancing);
 }
 
 /* --- the CPU that runs, and the CPU that is idle ------------------------------------------- */

@@ -14,25 +14,6 @@ void sched_open_first(struct cpu *c)
 	__atomic_fetch_or(&psets[0].open, 1ull << c->id, __ATOMIC_SEQ_CST);
 }
 
-/*
- * No two CPUs have slices of one length.
- *
- * *Race:* a CPU takes the only waiting LWP to its queue, another CPU looks for an LWP at the end of
- * its slice; *without this:* if both slices end together once, they end together each time, and the
- * LWP of the second CPU never shares this CPU; *closed by:* the ends come apart.
- *
- * The six bits of the CPU's number are taken in reverse order, so that the slices of few CPUs differ
- * much: those of four CPUs by 16 parts of 4,096 at least, which is 4 us of 1 ms.
- */
-static uint32_t cpu_slice_less(const struct cpu *c)
-{
-	uint32_t less = 0;
-
-	for (unsigned bit = 0; bit < 6; bit++)
-		less |= (c->id >> bit & 1) << (5 - bit);
-	return less;
-}
-
 void sched_init_cpu(struct cpu *c)
 {
 	struct dispq *q = kzalloc(sizeof(*q));
@@ -57,7 +38,6 @@ void sched_init_cpu(struct cpu *c)
 	idle->kstack = kstack_alloc();
 	if (idle->kstack == NULL)
 		panic("no stack for CPU %u", c->id);
-	c->slice_less = cpu_slice_less(c);
 	c->dispq = q;
 	c->idle = c->lwp = idle;
 	timerq_init(c);

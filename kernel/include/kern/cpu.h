@@ -59,7 +59,6 @@ struct cpu {
 	struct address_space *as; /* address space in CR3 (mm/) */
 
 	struct dispq *dispq;      /* sched/disp.c */
-	uint32_t slice_less;      /* 4,096ths by which its slices are shorter (sched_slice) */
 	volatile int active_set;  /* the set from which it runs unbound LWPs, or none (disp.h) */
 	int pset;                 /* the set that it is a member of; cpu_lock */
 	bool offline;             /* set by p_online; cpu_lock */
@@ -69,6 +68,7 @@ struct cpu {
 	struct tlb_cpu *tlb;      /* mm/tlb.c */
 
 	uint64_t nipi, nirq, nswitch, nsteal;
+	uint64_t leaves; /* nswitch when its last slice ended with an LWP to take (cpu_balance) */
 	hrtime_t idle_ns;
 	uint64_t gdt[8];
 } CACHE_ALIGNED;

@@ -84,19 +84,14 @@ static inline uint64_t sched_waited(const struct lwp *l, hrtime_t now)
 
 #define SLICE_FOREVER (1ull << 62) /* a slice that does not end: 146 years */
 
-/*
- * The length of a fresh slice of l on this CPU: that of its class, or WEFT_SLICE_MIN if this is more,
- * less slice_less (sched/start.c).  l->lock held, or the lock of the queue on which it waits.
- */
+/* The length of a fresh slice of l, at least WEFT_SLICE_MIN.  l->lock held, or
+ * the lock of the queue on which it waits. */
 static inline hrtime_t sched_slice(const struct lwp *l)
 {
 	hrtime_t q = l->sclass->quantum(l);
 
-	if (q < WEFT_SLICE_MIN)
-		q = WEFT_SLICE_MIN;
-	return q - (q >> 12) * cpu_here->slice_less;
+	return q > WEFT_SLICE_MIN ? q : WEFT_SLICE_MIN;
 }
-
 /*
  * The rest of a slice after l has got other parameters.  It is no more than before; otherwise an
  * LWP that sets its parameters often would have a slice without end.  It is also no more than a
@@ -106,7 +101,7 @@ static inline int64_t sched_slice_rest(const struct lwp *l, int64_t left)
 {
 	hrtime_t q = sched_slice(l);
 
-	return q >= SLICE_FOREVER / 2 || left > (int64_t)q ? (int64_t)q : left;
+	return q == SLICE_FOREVER || left > (int64_t)q ? (int64_t)q : left;
 }
 
 /* --- classes (sched/class.c) -------------------------------------------------- */
