@@ -335,8 +335,8 @@ static bool cpu_about_to_switch(const struct cpu *c)
 }
 
 /*
- * The slice of own, which has just begun on c, this CPU, becomes shorter once: by an eighth or less.  The CPU's
- * number decides, so that two CPUs that do this together do not meet again.
+ * The slice of own, which has just begun on c, this CPU, becomes an eighth or less, once, if own keeps the CPU.  The
+ * CPU's number decides, so that two CPUs that do this together do not meet again.
  *
  * *Race:* a CPU takes the only waiting LWP to its queue, another CPU looks for an LWP at the end of its slice;
  * *without this:* if both slices end together once, they end together each time, and the LWP of the second CPU
@@ -344,7 +344,9 @@ static bool cpu_about_to_switch(const struct cpu *c)
  */
 static void slice_end_apart(struct lwp *own, const struct cpu *c, hrtime_t now)
 {
-	own->slice_left -= own->slice_left / 1024 * (128 - c->id);
+	if (dispq_best(c->dispq) >= own->pri)
+		return;
+	own->slice_left = own->slice_left / 1024 * (128 - c->id);
 	c->dispq->slice_end = now + own->slice_left;
 	timerq_want(c->dispq->slice_end);
 }
