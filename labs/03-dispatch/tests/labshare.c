@@ -126,8 +126,8 @@ static void fair(void)
 
 	ready = 0;
 	fair_end = 0;
-	crew_pause =
-		1300000; /* with pauses of a slice this LWP would run at each end of a slice on its CPU */
+	/* With pauses of a slice this LWP would run at each end of a slice on its CPU. */
+	crew_pause = 1300000;
 	play("fair", ncpu + 1, 60, fair_game);
 	for (unsigned i = 0; i <= ncpu; i++)
 		lab_check(got[i] > should * 78 / 100 && got[i] < should * 122 / 100, "fair",
