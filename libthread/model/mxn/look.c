@@ -11,7 +11,9 @@
  *
  * Unlike the ASLWP, an LWP looks for all signals in one walk through the threads.
  *
- * Locks: all locks of threads (core/ids.h), then _schedlock, then all run_locks (local_freeze).
+ * Locks: __threads_lock, then _schedlock, then all run_locks (local_freeze).  The list of threads stays the same under the
+ * first, and no thread changes its LWP or its state under the others.  So the locks of ids (core/ids.h) are not needed.
+ * A thread that has exited, or has no id yet, says so (exited).
  */
 #include "mxn.h"
 
@@ -60,7 +62,7 @@ static void find_takers(uint64_t set)
 {
 	struct thread *t;
 
-	__threads_lock_all();
+	ilock_lock(&__threads_lock);
 	schedlock();
 	local_freeze();
 	set &= ~waiters_wake(set);
@@ -75,7 +77,7 @@ static void find_takers(uint64_t set)
 	} while (set != 0 && t != __thread_list);
 	local_thaw();
 	schedunlock();
-	__threads_unlock_all();
+	ilock_unlock(&__threads_lock);
 }
 
 /*

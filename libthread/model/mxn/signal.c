@@ -32,7 +32,7 @@
  *
  * An LWP without a thread takes no signals (pool.c).
  *
- * Locks: all locks of threads (core/ids.h), then _schedlock.
+ * Locks: __threads_lock, then _schedlock and the run_locks.
  */
 #include <errno.h>
 #include <signal.h>
@@ -306,7 +306,7 @@ static void find_taker(int sig)
 	uint32_t unpark = 0;
 	struct thread *t;
 
-	__threads_lock_all();
+	ilock_lock(&__threads_lock);
 	schedlock();
 	local_freeze();
 	t = __thread_list;
@@ -315,7 +315,7 @@ static void find_taker(int sig)
 			t = t->list_next;
 	local_thaw();
 	schedunlock();
-	__threads_unlock_all();
+	ilock_unlock(&__threads_lock);
 	if (unpark != 0)
 		__sys_lwp_unpark(unpark);
 }
