@@ -37,7 +37,7 @@ struct options {
 	bool slices;          /* threads that wait for an LWP end the slices of others */
 	bool hand_over;       /* an LWP that is to leave its CPU hands its thread over first */
 	bool own_queues;      /* an LWP has a run queue of its own, besides the common one */
-	bool lone;            /* two threads wake each other by semaphores without a common lock */
+	bool lone;            /* partners at semaphores, creators and joiners need no common lock */
 	bool aslwp;           /* in sa: an ASLWP takes the signals to their threads, as in mxn */
 	bool unlock_special;  /* derived: adaptive_unlock or kernel_sleep */
 	uint8_t sema_special; /* derived: SEMA_KERNEL: kernel_sleep; SEMA_MODEL: set by the model */
@@ -151,8 +151,8 @@ struct model_ops {
 	/*
 	 * For a model that has called __threads_apart (core.h).  join_alone: the caller has claimed t, and waits without
 	 * a deadline until t exits, in no queue.  Called with lock held, of t's id; releases it.  Returns what block returns;
-	 * or `lock`, which is still held: there is no fast path now.  exit_alone: ends the calling thread, whose joiner
-	 * may have called join_alone; releases lock.  Returns, with lock held, if there is no fast path now.
+	 * or `lock`, which is still held: there is no fast path now.  exit_alone: releases lock, and ends
+	 * the calling thread.  The joiner may wait in join_alone.  Returns, with lock held, if there is no fast path now.
 	 * join_settle: the caller holds the lock of the queue of the object for which the joiner waits.  If the joiner
 	 * waits in join_alone, it enters the queue.
 	 */

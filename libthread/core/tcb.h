@@ -234,17 +234,16 @@ struct thread {
 	struct ulwp own_lwp;
 	struct thread *list_next, *list_prev; /* __thread_list; __threads_lock */
 	struct thread *hash_next;             /* list */
-	struct thread *free_next,
-		*free_prev; /* free threads (__threads_lock); list: exited threads */
-	char *stack;        /* lowest address, above the guard */
+	/* free threads (__threads_lock); list: exited threads */
+	struct thread *free_next, *free_prev;
+	char *stack; /* lowest address, above the guard */
 	size_t stack_size, guard_size;
 	bool user_stack; /* belongs to the program */
 	char name[THREAD_NAME];
 
 	/* For a model that schedules threads itself: LWPs of its pool, time-outs. */
 	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
-	struct ulwp
-		*volatile lone; /* the LWP on which it began to wait alone, or NULL: mxn/lone.c */
+	struct ulwp *volatile lone;      /* the LWP on which it waits alone, or NULL: mxn/lone.c */
 	bool parked;
 	bool spins; /* of a context: it spins for a partner, and needs no unpark */
 	deadline_t deadline;

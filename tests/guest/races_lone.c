@@ -162,9 +162,9 @@ static thread_t elsewhere(void *(*start)(void *), void *arg)
 	return t;
 }
 
-static void cancel_one(unsigned round)
+/* t says that it has begun, and then waits until it is cancelled. */
+static void cancel_waiter(thread_t t, unsigned round)
 {
-	thread_t t = elsewhere(waits, NULL);
 	void *status;
 
 	for (int i = 0; i < 1000 && begun != round; i++)
@@ -174,6 +174,13 @@ static void cancel_one(unsigned round)
 	pthread_cancel(t);
 	MUST(pthread_join(t, &status) == 0);
 	MUST(status == PTHREAD_CANCELED);
+}
+
+static void cancel_one(unsigned round)
+{
+	thread_t t = elsewhere(waits, NULL);
+
+	cancel_waiter(t, round);
 	MUST(sem_destroy(&sem) == 0);
 	sem_init(&sem, 0, 0);
 }
@@ -197,15 +204,8 @@ static void cancel_joiner(unsigned round)
 {
 	pthread_t living = new_thread(lives, NULL);
 	thread_t t = elsewhere(joins, (void *)(uintptr_t)living);
-	void *status;
 
-	for (int i = 0; i < 1000 && begun != round; i++)
-		;
-	UNTIL(begun == round);
-	turns(draw(60));
-	pthread_cancel(t);
-	MUST(pthread_join(t, &status) == 0);
-	MUST(status == PTHREAD_CANCELED);
+	cancel_waiter(t, round);
 	sem_post(&to[2]);
 	MUST(pthread_join(living, NULL) == 0);
 }

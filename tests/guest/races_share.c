@@ -12,11 +12,10 @@
 #include <weft/sys.h>
 #include "tap.h"
 
-#define SLICE 1000000         /* ns */
-#define COMPUTED (12 * SLICE) /* by each CPU */
-#define ALONE                                                                                      \
-	(COMPUTED * 95ll / 100) /* more time than this: the LWP has shared its CPU with none */
-#define A_STEP 2000             /* ns; a longer step of the loop is a time off the CPU */
+#define SLICE 1000000                 /* ns */
+#define COMPUTED (12 * SLICE)         /* by each CPU */
+#define ALONE (COMPUTED * 95ll / 100) /* with more, an LWP has not shared its CPU */
+#define A_STEP 2000                   /* ns; a longer step of the loop is a time off the CPU */
 #define LWPS 65
 
 static pthread_barrier_t begin;

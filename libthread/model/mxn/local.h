@@ -66,7 +66,7 @@ static inline int local_hand_over(struct thread *self, struct thread *next, stru
 	return __local_switch(self, next, c, l);
 }
 
-/* As local_hand_over: self, whose wait mostly ends with NULL, or which has exited. */
+/* As local_hand_over, for a wait that mostly ends with NULL. */
 static inline const void *local_hand_over_null(struct thread *self, struct thread *next,
 					       struct ulwp *l)
 {
@@ -75,6 +75,7 @@ static inline const void *local_hand_over_null(struct thread *self, struct threa
 	return __local_switch_null(self, next, c, l);
 }
 
+/* As local_hand_over: self has exited. */
 static inline void __attribute__((noreturn))
 local_leave(struct thread *self, struct thread *next, struct ulwp *l)
 {

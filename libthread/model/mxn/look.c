@@ -13,7 +13,8 @@
  *
  * Locks: __threads_lock, then _schedlock, then all run_locks (local_freeze).  The list of threads stays the same under the
  * first, and no thread changes its LWP or its state under the others.  So the locks of ids (core/ids.h) are not needed.
- * A thread that has exited, or has no id yet, says so (exited).
+ * A thread that has exited, or has no id yet, says so (exited).  A thread that exits meanwhile is on an LWP, and the
+ * kernel chooses again if this LWP does not take the signal.
  */
 #include "mxn.h"
 
