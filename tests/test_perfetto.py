@@ -21,6 +21,7 @@ RECORDS = TRACE + """\
 206 0 lock_wait lock=0x4c0 kind=cond
 207 0 lock_free lock=0x4c8 kind=mutex
 208 0 thread_switch thread=2.1 state=Blocked next=2.2
+218 0 thread_wake thread=2.1
 220 0 thread_wake thread=2.1
 221 0 thread_state thread=2.1 state=RunQueue
 230 0 thread_exit thread=2.2
@@ -118,11 +119,12 @@ def test_run_queues(known):
 
 
 def test_an_arrow_for_each_wake_up(known):
+    """Also if a second one comes before it runs, as the waiter of a mutex has when another thread was sooner."""
     assert known.query(f"select a.name, (a.ts - {START}) / 1000, b.name, (b.ts - {START}) / 1000 from flow "
                        "join slice a on slice_out = a.id join slice b on slice_in = b.id order by a.ts") == [
         ("wakes LWP 2/3 (sleep_over)", 103, "runs after a wake-up", 105),
         ("wakes LWP 2/1", 142, "runs after a wake-up", 146),
-        ("wakes thread 2.1", 220, "RunQueue", 221)]
+        ("wakes thread 2.1", 218, "RunQueue", 221), ("wakes thread 2.1", 220, "RunQueue", 221)]
 
 
 def test_a_guest(browser, tmp_path):

@@ -10,6 +10,7 @@ Numbers of fields: protos/perfetto/trace/perfetto_trace.proto.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import IO
 
 from .model import Model, Watcher
@@ -98,7 +99,8 @@ class Perfetto(Watcher):
         self._left: dict[int, int] = {}  # of a CPU: the state of the LWP that has left it last
         self._tracks: dict[str, int] = {}
         self._open: set[int] = set()  # tracks in which a slice is open
-        self._flows: dict[str, int] = {}  # arrows that have begun, by what has been woken
+        # Arrows that have begun, by what has been woken: more than one, if it is woken again before it runs.
+        self._flows: defaultdict[str, list[int]] = defaultdict(list)
         self._flow = 0
         self._write(number(10, SEQUENCE) + number(13, CLEARED) + number(87, 1) + data(59, number(58, BOOTTIME)))
         model.watch(self)
@@ -200,8 +202,8 @@ class Perfetto(Watcher):
                 self._slice(time, track, None)
         elif state in RUNNING and track not in self._open and before == "user":
             self._slice(time, track, lwp.call if state == "system" and lwp.call else state)
-        if state in RUNNING and before not in RUNNING and (flow := self._flows.pop(lwp.key, None)):
-            self._event(time, INSTANT, track, "runs after a wake-up", fixed(48, flow))
+        if state in RUNNING and before not in RUNNING and (ends := self._arrow_ends(lwp.key)):
+            self._event(time, INSTANT, track, "runs after a wake-up", ends)
 
     def _woken(self, time: int, lwp: Lwp) -> None:
         """sched_waking, which Linux has for a new thread too."""
@@ -239,7 +241,7 @@ class Perfetto(Watcher):
     def wake(self, time: int, wake: Wake) -> None:
         self._flow += 1
         woken = wake.woken
-        self._flows[woken.key] = self._flow
+        self._flows[woken.key].append(self._flow)
         kind = "thread" if isinstance(woken, Thread) else "LWP"
         if wake.waker is None:
             track = self._tracks.get(f"{INTERRUPTS:x} {wake.cpu}")
@@ -249,6 +251,9 @@ class Perfetto(Watcher):
             track = self._tracks[f"{THREADS if isinstance(wake.waker, Thread) else LWPS:x} {wake.waker.key}"]
         by = f" ({wake.cause})" if wake.cause else ""
         self._event(time, INSTANT, track, f"wakes {kind} {woken.key}{by}", fixed(47, self._flow))
+
+    def _arrow_ends(self, key: str) -> bytes:
+        return b"".join(fixed(48, flow) for flow in self._flows.pop(key, ()))
 
     def thread_new(self, time: int, thread: Thread) -> None:
         """A track keeps the name that it has first.  So it has no name that the thread is given later."""
@@ -262,11 +267,11 @@ class Perfetto(Watcher):
                 self._slice(time, self._mapping(lwp), None)
             if thread.lwp is not None:
                 self._slice(time, self._mapping(thread.lwp), f"thread {thread.id} {thread.name}".rstrip())
-        flow = self._flows.pop(thread.key, None) if thread.state != "Blocked" else None
+        ends = self._arrow_ends(thread.key) if thread.state != "Blocked" else b""
         on = (f" on LWP {thread.lwp.id}" if thread.lwp is not None else
               f" on {thread.waits}" if thread.waits is not None and thread.state == "Blocked" else "")
         self._slice(time, self._tracks[f"{THREADS:x} {thread.key}"],
-                    None if thread.state == GONE else thread.state + on, fixed(48, flow) if flow else b"")
+                    None if thread.state == GONE else thread.state + on, ends)
 
     def _mapping(self, lwp: Lwp) -> int:
         track = self._tracks.get(f"{MAPPINGS:x} {lwp.key}")
