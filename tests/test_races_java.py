@@ -22,7 +22,7 @@ def race(bug, program, *argv, enough=16, machine=None, wide=""):
 
 RACES = [
     race("runs-unseen", "Stopped", 200, wide="slow-runner", machine={"smp": 2}),
-    race("stop-unheard", "Torture", 1, 8, 8),
+    race("stop-unheard", "Left", 200, machine={"smp": 2}),
     race("priority-at-birth", "Born", 30, wide="slow-newcomer", machine={"smp": 2}),
     race("half-of-a-reference", "Tear", 300, machine={"smp": 2}),
 ]
