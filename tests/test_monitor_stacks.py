@@ -73,7 +73,7 @@ def test_each_thread_that_blocks_has_its_stack(model, leaf, tmp_path):
         assert stack[0] == leaf and is_part(["work", "__thread_main"], stack)
     assert ends >= 8
     main = next(row[0] for row in what["threads"] if row[1:3] == [2, "1"])
-    assert any(is_part(["wait_for_exit", "main", "__libc_start"], stack) for _, stack in told[main])
+    assert any(is_part(["__thread_join", "thr_join", "main", "__libc_start"], stack) for _, stack in told[main])
 
 
 def test_an_lwp_without_a_thread_has_a_stack(tmp_path):
