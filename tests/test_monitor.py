@@ -31,7 +31,6 @@ from weft_monitor.page import modules, page
 from weft_monitor.server import Growing, Server
 from weft_trace import ring
 
-FRAME = 33  # milliseconds: 30 frames a second
 COMMAND = ["--timing", "exact", "--smp", "4", "--model", "mxn", "--mips", "100",
            "--", "barrier", "-s", "2", "-i", "5", "-n", "20"]
 
@@ -693,14 +692,18 @@ def work_of_a_frame(opened, does, frames=10, rounds=3):
 
 
 def test_ten_thousand_threads(browser, tmp_path):
-    """Each view takes the page's thread less than a frame has at 30 a second."""
-    recordings.write(tmp_path / "rec", 10_000, 8, 12_000)
-    with Opened(browser, html_of(tmp_path / "rec", tmp_path / "many.html")).loaded() as opened:
-        assert opened.js("weftMonitor.runs[0].sections[0].isGrouped()")
+    """Each view of them takes the page's thread less than four times what it takes with ten.  On a laptop that is less
+    than a frame has at 30 a second; of the milliseconds most go to painting, which takes longer on a slower host."""
+    pages = []
+    for threads in (10, 10_000):
+        recordings.write(tmp_path / f"{threads}.rec", threads, 8, 12_000)
+        pages.append(html_of(tmp_path / f"{threads}.rec", tmp_path / f"{threads}.html"))
+    with Opened(browser, pages[0]).loaded() as few, Opened(browser, pages[1]).loaded() as many:
+        assert many.js("weftMonitor.runs[0].sections[0].isGrouped()")
         for does in ("weftMonitor.go(0); weftMonitor.play()", "weftMonitor.group()", "weftMonitor.zoom(0.01)",
                      "weftMonitor.search('worker1')", "weftMonitor.search(''); weftMonitor.high(-15)"):
-            assert work_of_a_frame(opened, does) < FRAME, does
-        count = opened.js("[...weftMonitor.runs[0].store.counts.at(weftMonitor.end)].slice(1)")
+            assert work_of_a_frame(many, does) < 4 * work_of_a_frame(few, does), does
+        count = many.js("[...weftMonitor.runs[0].store.counts.at(weftMonitor.end)].slice(1)")
         assert sum(count) == 10_000
 
 
