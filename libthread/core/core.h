@@ -77,7 +77,7 @@ void __threads_unlock_all_but(const struct ilock *kept);
 void __threads_apart(void);
 void __threads_locks_forked(void);
 
-/* core/thread.c */
+/* core/thread.c, core/join.c; see join.h */
 extern char __any_exit;
 struct create_args {
 	void *stack; /* the program's stack, or NULL: allocated */

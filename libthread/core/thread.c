@@ -1,28 +1,19 @@
 /*
- * thread.c - the life of threads: creation, exit, joining, detaching, and finding one by its id.
+ * thread.c - creation and exit of threads, and finding one by its id.
  *
  * All threads of the program are in a circular list and in a table by id (ids.h).  The lock of a thread's id guards
  * everything marked "list" in tcb.h.  It is __threads_lock, except in a model whose threads have many locks (`apart`).
- *
- * A joiner first claims the thread that it joins (joiner), so that no two threads join it.  A
- * thread that exits unclaimed and not detached enters the list of exited threads, from which
- * thr_join(0, ...) takes one.  A joiner waits in the sleep queue of the thread that it has claimed,
- * or of __any_exit.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ids.h"
+#include "join.h"
 #include "model.h"
 #include "sleepq.h"
 #include "tls.h"
 
 static unsigned running; /* atomic: threads, except daemons, that have not begun to exit */
-
-static unsigned unclaimed;   /* atomic: neither claimed, nor detached, nor daemons */
-static unsigned any_waiters; /* threads in thr_join(0, ...); changes under all locks */
-char __any_exit;             /* the object for which they wait */
 
 static inline void thread_count(struct thread *t)
 {
@@ -30,7 +21,7 @@ static inline void thread_count(struct thread *t)
 
 	t->exited = false;
 	if (likely(detached == 0))
-		__atomic_add_fetch(&unclaimed, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&__unclaimed, 1, __ATOMIC_RELAXED);
 	if (likely(!(detached & DAEMON)))
 		__atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
 }
@@ -49,38 +40,6 @@ static inline struct ilock *thread_enlist(struct thread *t, bool apart)
 	}
 	thread_count(t);
 	return id_lock_among(t->id, apart);
-}
-
-/* The program no longer knows t.  The caller holds the lock of t's id. */
-static inline void thread_delist(struct thread *t, bool apart)
-{
-	id_remove(t);
-	if (!apart)
-		thread_list_remove(t);
-}
-
-/*
- * t, which has been delisted, is free, or will be free when on_stack is 0.  Releases the lock of t's id, and stays in
- * its critical section.  The struct thread of the first thread is not used again.
- */
-static inline __attribute__((always_inline)) void thread_free(struct thread *t, struct ilock *lock,
-							      bool apart)
-{
-	if (apart) {
-		bool kept = kept_put(t);
-
-		ilock_drop(lock);
-		if (likely(kept) || t == __main_thread)
-			return;
-		ilock_lock(&__threads_lock);
-		thread_list_remove(t);
-		__thread_put(t);
-		ilock_unlock_inner(&__threads_lock);
-		return;
-	}
-	if (t != __main_thread)
-		__thread_put(t);
-	ilock_drop(lock);
 }
 
 int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void *arg)
@@ -201,7 +160,7 @@ static inline __attribute__((always_inline)) int thread_create(const struct crea
 		__atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
 	ilock_lock(lock);
 	if (t->detached == 0)
-		__atomic_sub_fetch(&unclaimed, 1, __ATOMIC_RELAXED);
+		__atomic_sub_fetch(&__unclaimed, 1, __ATOMIC_RELAXED);
 	t->exited = true;
 	thread_delist(t, apart);
 	t->on_stack = 0;
@@ -223,83 +182,6 @@ int __thread_create(const struct create_args *args, void *(*start)(void *), void
 	if (are_apart())
 		return create_apart(args, start, arg, id);
 	return thread_create(args, start, arg, id, false);
-}
-
-/* Wakes one thread that waits in q for obj, if there is one.  The caller holds the lock of an id. */
-static void wake_one(const void *obj)
-{
-	struct sleepq *q = sleepq_of_point(obj);
-	struct thread *t;
-	bool more;
-
-	__ops->lock(q);
-	t = sleepq_take(q, obj, &more);
-	if (t != NULL)
-		__ops->wake(q, t);
-	else
-		__ops->unlock(q);
-}
-
-/* The threads that wait for any thread to exit count again how many threads are left. */
-static void recount_any(void)
-{
-	struct sleepq *q = sleepq_of_point(&__any_exit);
-	struct thread *list;
-
-	__ops->lock(q);
-	list = __sleepq_take_all(q, &__any_exit);
-	if (list != NULL)
-		__ops->wake(q, list);
-	else
-		__ops->unlock(q);
-}
-
-static void add_exited(struct thread *t)
-{
-	struct id_set *set = id_set_of(t->id);
-
-	t->free_next = NULL;
-	t->free_prev = set->exited_last;
-	if (set->exited_last != NULL)
-		set->exited_last->free_next = t;
-	else
-		set->exited_first = t;
-	set->exited_last = t;
-}
-
-/* t, which is not claimed, can no longer be taken by thr_join(0, ...). */
-static inline void thread_claim(struct thread *t)
-{
-	struct id_set *set;
-
-	if (unlikely(t->detached != 0)) /* thr_join(0, ...) does not count a daemon */
-		return;
-	__atomic_sub_fetch(&unclaimed, 1, __ATOMIC_RELAXED);
-	if (!t->exited)
-		return;
-	set = id_set_of(t->id);
-	if (t->free_prev != NULL)
-		t->free_prev->free_next = t->free_next;
-	else
-		set->exited_first = t->free_next;
-	if (t->free_next != NULL)
-		t->free_next->free_prev = t->free_prev;
-	else
-		set->exited_last = t->free_prev;
-}
-
-/* The thread that had claimed t joins it no more. */
-static void thread_unclaim(struct thread *t)
-{
-	t->joiner = NULL;
-	if (t->detached != 0)
-		return;
-	__atomic_add_fetch(&unclaimed, 1, __ATOMIC_RELAXED);
-	if (!t->exited)
-		return;
-	add_exited(t);
-	if (any_waiters > 0)
-		wake_one(&__any_exit);
 }
 
 /*
@@ -357,9 +239,7 @@ static inline __attribute__((always_inline, noreturn)) void thread_leave(struct 
 	if (self->joiner != NULL) {
 		exit_to_joiner(self, lock, apart);
 	} else if (self->detached == 0) {
-		add_exited(self);
-		if (any_waiters > 0)
-			wake_one(&__any_exit);
+		exited_offer(self);
 	}
 	ilock_drop(lock);
 	__ops->exit(NULL, NULL);
@@ -411,254 +291,6 @@ void __thread_terminate(void (*last)(void *), void *arg)
 	__thread_exit(NULL);
 }
 
-/* The caller holds the lock that guards obj.  It now stands in the queue of obj. */
-static inline struct sleepq *enter_wait(const void *obj)
-{
-	struct sleepq *q = sleepq_of_point(obj);
-
-	PROBE(lock_wait, "lock kind", obj, PROBE_JOIN, 0);
-	sleepq_lock(q);
-	sleepq_enter(q, obj, thread_self(), ORDER_FIFO);
-	thread_self()->wait_arg = NULL;
-	return q;
-}
-
-/*
- * Waits until t exits.  Called with lock held, of t's id, and returns with it held.  False: the deadline has passed, or
- * the caller is to be cancelled.
- */
-static inline bool wait_for_exit(struct thread *t, deadline_t deadline, struct ilock *lock,
-				 bool apart)
-{
-	struct sleepq *q;
-	const void *in_vain;
-
-	if (apart && deadline == NEVER) {
-		in_vain = __ops->join_alone(t, lock);
-		if (likely(in_vain != lock)) {
-			ilock_lock(lock);
-			return in_vain == NULL;
-		}
-	}
-	q = enter_wait(t);
-	ilock_unlock_inner(lock);
-	in_vain = __ops->block(q, deadline, NULL);
-	ilock_lock(lock);
-	return in_vain == NULL;
-}
-
-/* Waits until any thread exits.  Called with all locks held, and returns with them held. */
-static bool wait_for_any(void)
-{
-	struct sleepq *q = enter_wait(&__any_exit);
-	bool woken;
-
-	__threads_unlock_all();
-	woken = __ops->block(q, NEVER, NULL) == NULL;
-	__threads_lock_all();
-	return woken;
-}
-
-/* Frees t, which has exited and is claimed or detached.  Releases the lock of t's id. */
-static inline __attribute__((always_inline)) void thread_reap(struct thread *t, struct ilock *lock,
-							      bool apart)
-{
-	unsigned turns = 0;
-
-	PROBE(thread_join, "thread", t, 0, 0);
-	thread_delist(t, apart);
-	if (t->on_stack != 0) { /* t still executes its last few instructions on another LWP */
-		ilock_unlock(lock);
-		while (__atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0)
-			__backoff(&turns);
-		ilock_lock(lock);
-	}
-	thread_free(t, lock, apart);
-	critical_exit();
-	if (stacks_many())
-		__stacks_trim();
-}
-
-/* A thread that has exited and is not claimed, or NULL.  The caller holds all locks. */
-static struct thread *any_exited(void)
-{
-	struct thread *t = NULL;
-
-	for (uint32_t i = 0; t == NULL && i <= __id_sets_mask; i++)
-		t = __id_sets[i].exited_first;
-	return t;
-}
-
-/*
- * For id 0: claims any thread that has exited, and returns it in *t.  Acquires the lock of its id.  No lock is held
- * after an error.
- */
-static int claim_any(struct thread *self, struct thread **t)
-{
-	bool woken = true;
-
-	__threads_lock_all();
-	while (woken && (*t = any_exited()) == NULL) {
-		/* Is there no thread except the caller? */
-		if (unclaimed == (self->detached == 0 && self->joiner == NULL)) {
-			__threads_unlock_all();
-			return EDEADLK;
-		}
-		any_waiters++;
-		woken = wait_for_any();
-		any_waiters--;
-	}
-	if (!woken) {
-		__threads_unlock_all();
-		return ETIMEDOUT;
-	}
-	thread_claim(*t);
-	(*t)->joiner = self;
-	__threads_unlock_all_but(id_lock((*t)->id));
-	return 0;
-}
-
-/* self claims t, which is NULL if there is no such thread.  The caller holds the lock of the id. */
-static inline int join_claim(struct thread *self, struct thread *t, deadline_t deadline)
-{
-	if (t == NULL)
-		return ESRCH;
-	if (t == self || self->joiner == t)
-		return EDEADLK;
-	if (t->detached & DETACHED || t->joiner != NULL)
-		return EINVAL;
-	if (!t->exited && deadline == 0)
-		return EBUSY;
-	thread_claim(t);
-	t->joiner = self;
-	if (unlikely(any_waiters != 0))
-		recount_any();
-	return 0;
-}
-
-/*
- * self and t join each other, so it seems, and self has claimed t: self tries again with all locks.  Returns with the
- * lock of t's id, as before.
- */
-static int __attribute__((noinline))
-join_claim_again(struct thread *self, struct thread *t, deadline_t deadline, struct ilock *lock)
-{
-	unsigned long id = t->id;
-	int error;
-
-	thread_unclaim(t);
-	ilock_unlock(lock);
-	__threads_lock_all();
-	error = join_claim(self, id_find(id), deadline);
-	__threads_unlock_all_but(lock);
-	return error;
-}
-
-/*
- * *Race:* threads A and B join each other, and each looks whether it is joined by the other before it claims the other;
- * *without this:* both wait for ever; *closed by:* each claims first, and then looks again.
- */
-static inline bool join_each_other(struct thread *self, struct thread *t)
-{
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	return unlikely(__atomic_load_n(&self->joiner, __ATOMIC_RELAXED) == t);
-}
-
-static inline __attribute__((always_inline)) int thread_join(unsigned long id, deadline_t deadline,
-							     unsigned long *departed, void **status,
-							     bool apart)
-{
-	struct thread *self = thread_self(), *t, *any;
-	struct ilock *lock;
-	int error;
-
-	if (unlikely(cancel_due()))
-		return __cancelled();
-	if (unlikely(id == 0)) {
-		error = claim_any(self, &any);
-		if (error != 0) {
-			if (error == ETIMEDOUT)
-				pthread_testcancel();
-			return error;
-		}
-		t = any;
-		lock = id_lock_among(t->id, apart);
-	} else {
-		lock = id_lock_among(id, apart);
-		ilock_lock(lock);
-		t = id_find(id);
-		error = join_claim(self, t, deadline);
-		if (apart && error == 0 && join_each_other(self, t))
-			error = join_claim_again(self, t, deadline, lock);
-		if (error == 0 && !t->exited && !wait_for_exit(t, deadline, lock, apart)) {
-			thread_unclaim(t);
-			error = ETIMEDOUT;
-		}
-		if (error != 0) {
-			ilock_unlock(lock);
-			if (error == ETIMEDOUT)
-				pthread_testcancel();
-			return error;
-		}
-	}
-	ASSERT(t->exited);
-	if (departed != NULL)
-		*departed = t->id;
-	if (status != NULL)
-		*status = t->status;
-	thread_reap(t, lock, apart);
-	return 0;
-}
-
-static int __attribute__((noinline))
-join_apart(unsigned long id, deadline_t deadline, unsigned long *departed, void **status)
-{
-	return thread_join(id, deadline, departed, status, true);
-}
-
-/*
- * Waits until the thread has exited, and frees it.  id 0: any thread that no other thread joins.
- * ESRCH: no such thread.  EINVAL: the thread is detached, or another thread joins it.  EDEADLK: the
- * thread is the caller, or it is joining the caller, or there is no thread to wait for.  ETIMEDOUT,
- * or EBUSY with a deadline of 0: the thread has not exited.  Blocks.  A cancellation point: after a
- * cancellation the thread is as if the caller had never joined it.
- */
-int __thread_join(unsigned long id, deadline_t deadline, unsigned long *departed, void **status)
-{
-	if (are_apart())
-		return join_apart(id, deadline, departed, status);
-	return thread_join(id, deadline, departed, status, false);
-}
-
-/* ESRCH: no such thread; EINVAL: detached already, or another thread joins it. */
-int __thread_detach(unsigned long id)
-{
-	bool apart = are_apart();
-	struct ilock *lock = id_lock(id);
-	struct thread *t;
-	int error = 0;
-
-	ilock_lock(lock);
-	t = id_find(id);
-	if (t == NULL)
-		error = ESRCH;
-	else if (t->detached & DETACHED || t->joiner != NULL)
-		error = EINVAL;
-	if (error != 0) {
-		ilock_unlock(lock);
-		return error;
-	}
-	thread_claim(t);
-	t->detached |= DETACHED;
-	if (any_waiters != 0)
-		recount_any();
-	if (t->exited)
-		thread_reap(t, lock, apart);
-	else
-		ilock_unlock(lock);
-	return 0;
-}
-
 /* t is gone with the parent's LWPs.  Leaves its memory as a thread that has exited leaves it. */
 static void thread_forget(struct thread *t)
 {
@@ -688,10 +320,10 @@ void __threads_forked(struct thread *self)
 		thread_forget(self->list_next);
 	running = 1;
 	self->detached &= ~DAEMON; /* it is the last thread */
-	unclaimed = self->detached == 0;
+	__unclaimed = self->detached == 0;
 	self->lwp->kept = NULL;
 	self->lwp->may_keep = self->bound ? 0 : LWP_KEEPS;
-	any_waiters = 0;
+	__any_waiters = 0;
 	self->joiner = NULL;
 	PROBE(thread_first, "thread id bound", self, self->id, self->bound);
 }
