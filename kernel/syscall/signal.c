@@ -89,12 +89,18 @@ int64_t sys_sigprocmask(const uint64_t arg[6])
 	return arg[2] != 0 ? copyout(arg[2], &old, sizeof(old)) : 0;
 }
 
+/* Those of the calling LWP and of its process.  Without p->lock: another one may come a moment later. */
+static uint64_t pending_now(const struct lwp *l)
+{
+	return l->sig.pending.set | l->proc->sig.pending.set;
+}
+
 /* sigpending(set): gets the signals that are blocked, and pending for the LWP or its process.
  * EFAULT: set. */
 int64_t sys_sigpending(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
-	uint64_t set = (l->sig.pending.set | l->proc->sig.pending.set) & sig_mask(l);
+	uint64_t set = pending_now(l) & sig_mask(l);
 
 	return copyout(arg[0], &set, sizeof(set));
 }
@@ -276,6 +282,10 @@ int64_t sys_lwp_sigtake(const uint64_t arg[6])
  * lwp_sigcatch(set): a sigsuspend that does not wait.  Makes `set` the mask while handlers are
  * called for pending signals, and then restores the old mask.  Never returns 0.  Not for an LWP in
  * a critical section (weft/schedctl.h).
+ *
+ * If nothing is pending the mask stays as it is.  Otherwise a sender could choose the LWP while it lets the signal
+ * through, and would have to choose again when the LWP is back with its old mask.
+ *
  * EINTR: a handler has been called, or another LWP took the signal; EAGAIN: there was no handler to
  * call; EFAULT: set.
  */
@@ -286,6 +296,8 @@ int64_t sys_lwp_sigcatch(const uint64_t arg[6])
 
 	if (copyin(&set, arg[0], sizeof(set)) != 0)
 		return -EFAULT;
+	if ((pending_now(l) & ~set) == 0)
+		return -EAGAIN;
 	sig_set_mask(set);
 	if (sig_interrupted()) { /* on its way to user mode it continues as sigsuspend does */
 		l->sig.saved_mask = was;
