@@ -692,8 +692,8 @@ def work_of_a_frame(opened, does, frames=10, rounds=3):
 
 
 def test_ten_thousand_threads(browser, tmp_path):
-    """Each view of them takes the page's thread less than four times what it takes with ten.  On a laptop that is less
-    than a frame has at 30 a second; of the milliseconds most go to painting, which takes longer on a slower host."""
+    """Each view of them takes the page's thread less than four times what it takes with ten.  On a laptop that is
+    less than a frame has at 30 a second.  Most of it is painting, which takes longer on a slower host."""
     pages = []
     for threads in (10, 10_000):
         recordings.write(tmp_path / f"{threads}.rec", threads, 8, 12_000)
