@@ -110,6 +110,23 @@ static void yielder(unsigned round)
 	yields();
 }
 
+/* --- posts by two threads, each of which leaves its LWP to the waiter ------------------------------ */
+
+static void post_and_yield(unsigned round)
+{
+	for (int i = 0; i < 10 * TURNS; i++) {
+		sem_post(&to[1]);
+		sched_yield();
+		turns(draw(20));
+	}
+}
+
+static void taker_of_both(unsigned round)
+{
+	for (int i = 0; i < 20; i++)
+		taker(round);
+}
+
 /* --- two waiters of one semaphore, and one with a deadline ---------------------------------------- */
 
 static void crowd_wait(unsigned round)
@@ -392,6 +409,12 @@ static const struct race races[] = {
 	 .spread = 50,
 	 .begin = sems_begin,
 	 .act = {poster, taker, yielder, yielder},
+	 .check = check_empty,
+	 .lwps = 2},
+	{.name = "two-posters",
+	 .spread = 50,
+	 .begin = sems_begin,
+	 .act = {post_and_yield, taker_of_both, post_and_yield},
 	 .check = check_empty,
 	 .lwps = 2},
 	{.name = "crowd",

@@ -46,6 +46,15 @@ static void signal_begin(void)
 	signal(SIGUSR1, handler);
 }
 
+static void yield_send(unsigned round)
+{
+	for (int i = 0; i < 10; i++) {
+		turns(draw(100));
+		pthread_kill(party[1], SIGUSR1);
+	}
+	UNTIL(handled == round);
+}
+
 static void signal_send(unsigned round)
 {
 	pthread_kill(party[1], SIGUSR1);
@@ -501,6 +510,11 @@ static const struct race races[] = {
 	 .spread = 100,
 	 .begin = signal_begin,
 	 .act = {signal_send, wait_for_sem, yields, yields},
+	 .lwps = 2},
+	{.name = "signal-yield",
+	 .spread = 100,
+	 .begin = signal_begin,
+	 .act = {yield_send, yields, yields, yields},
 	 .lwps = 2},
 	{.name = "process-signal",
 	 .spread = 100,

@@ -159,20 +159,25 @@ void __lone_settle_for(struct thread *t, const void *obj)
 	ilock_unlock_inner(&l->run_lock);
 }
 
+static inline bool name_unused(const sem_t *s, uint32_t name)
+{
+	const struct thread *t = thread_named(name);
+
+	return s->__word == name && (t->lone == NULL || t->wchan != s);
+}
+
 /*
  * The word of s was `name`, of a thread that did not seem to wait for s: it has just been woken.  In a child of fork
  * the word may be the name of a thread of the parent, and stays so.
  *
- * With all run_locks (__local_freeze) no thread begins to wait alone, or is woken.  So what is seen here stays true.
+ * *Race:* the thread has been looked at, and waits for s again, with the same name; *without this:* the word loses the
+ * name of a thread that waits, and no post finds it; *closed by:* all run_locks (__local_freeze), with which no thread
+ * begins to wait alone, or is woken.
  */
 static void name_forget(sem_t *s, uint32_t name)
 {
-	const struct thread *t = thread_named(name);
-	bool unused;
-
 	__local_freeze();
-	unused = s->__word == name && (t->lone == NULL || t->wchan != s);
-	if (unused)
+	if (name_unused(s, name))
 		__atomic_store_n(&s->__word, LWP_SEMA_WAITING, __ATOMIC_RELAXED);
 	__local_thaw();
 }

@@ -86,8 +86,9 @@ void __masks_move(struct thread *from, struct thread *to)
 	}
 	if (from == context_of(from)) {
 		/*
-		 * A signal that the thread blocks must not find the LWP first, because it could end
-		 * the process.
+		 * *Race:* the LWP gets a thread that blocks a signal, and a sender looks at the LWP; *without
+		 * this:* the sender finds the mask of an earlier thread and an LWP that is not idle, and the
+		 * default action ends the process; *closed by:* the mask is stored before `idle`.
 		 */
 		if ((from->carries | to->carries) & CARRIES_MASK) {
 			if (masks_published())
