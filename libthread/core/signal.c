@@ -152,8 +152,13 @@ int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 	uint64_t fresh, was;
 	long r;
 
-	if (set == NULL)
-		return -__sys_sigprocmask(how, NULL, old);
+	if (set == NULL) {
+		if (!masks_published())
+			return -__sys_sigprocmask(how, NULL, old);
+		if (old != NULL)
+			*old = thread_self()->sigmask;
+		return 0;
+	}
 	fresh = *set;
 	if (how != SIG_UNBLOCK)
 		fresh &= ~WEFT_SIGBIT(SIGLWP);
