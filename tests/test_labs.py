@@ -61,6 +61,17 @@ def test_the_skeleton_fails(of, tmp_path):
     assert all(test.reason and "panics" not in test.reason for test in graded.tests)
 
 
+def test_a_log_of_the_boot_has_nothing_of_the_host(tmp_path):
+    """Exact timing begins at its end.  Where the CPUs are before differs from run to run."""
+    boot = lab.find("boot-cpus")
+    patch, = (wrong.patch for wrong in power.wrong_solutions(boot) if wrong.name == "waits-a-time")
+    take_solution(boot, tmp_path, patch)
+    with turn():
+        graded = grading.grade(boot.with_seeds(1), tmp_path, tmp_path / "build")
+    booting = [test.detail for test in graded.tests if "cpu_start_others+" in test.detail]
+    assert booting and not any("PROCESS" in detail for detail in booting)
+
+
 def test_the_first_run_that_fails_is_traced(tmp_path):
     """Its last records are in the student's folder, and are those of this run.  Where nothing is asked for, there
     are none."""

@@ -238,7 +238,7 @@ class Guest:
         self.kernel: Space = KernelSpace(self.machine.physical, self._kernel_cr3)
         self.damage = ""
         self._spaces: dict[int, Space] = {}
-        for name in ("cpus", "processes", "now", "engine", "_lwps_by_address"):
+        for name in ("cpus", "processes", "now", "engine", "boots", "_lwps_by_address"):
             self.__dict__.pop(name, None)
 
     def note(self, damage: str) -> None:
@@ -306,6 +306,11 @@ class Guest:
             return ""
         one = self.layout.variable("engine_one", "timing/one.c")[0]
         return "one" if self.variable("engine", "timing/lockstep.c").number() == one else "processors"
+
+    @cached_property
+    def boots(self) -> bool:
+        """Exact timing has not begun: the CPUs run side by side, at the speed of the host."""
+        return bool(self.engine) and self.variable("ls", "timing/lockstep.c")[0]["now"].number() == 0
 
     def _read_cpus(self) -> Iterator[Cpu]:
         table = self.variable("cpus", "cpu/cpu.c")
