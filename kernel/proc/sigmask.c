@@ -46,9 +46,10 @@ void sig_begin_record(struct proc *p, struct lwp *l, uint64_t mask)
  * The mask of an idle LWP belongs to no thread, so an idle LWP takes only signals that cannot be
  * blocked.
  *
- * *Race:* an idle LWP has the mask of an earlier thread, stores the mask of its next thread, and is idle no
- * longer; a sender looks at it; *without this:* the sender finds the old mask and an LWP that is not idle, and a default action ends the process,
- * although the next thread blocks the signal; *closed by:* `idle` is loaded before the mask, and stored after it.
+ * *Race:* an idle LWP has the mask of an earlier thread, stores the mask of its next thread, and is idle no longer; a
+ * sender looks at it; *without this:* the sender finds the old mask and an LWP that is not idle, and a default action
+ * ends the process, although the next thread blocks the signal; *closed by:* `idle` is loaded before the mask, and
+ * stored after it.
  */
 static bool open_for(const struct lwp *l, uint64_t bit)
 {

@@ -284,7 +284,8 @@ int64_t sys_lwp_sigtake(const uint64_t arg[6])
  * a critical section (weft/schedctl.h).
  *
  * If nothing is pending the mask stays as it is.  Otherwise a sender could choose the LWP while it lets the signal
- * through, and would have to choose again when the LWP is back with its old mask.
+ * through, and would have to choose again when the LWP is back with its old mask.  The look takes no lock:
+ * the library looks for a later signal under its own lock before the thread sleeps (mxn/signal.c, __mxn_await_signal).
  *
  * EINTR: a handler has been called, or another LWP took the signal; EAGAIN: there was no handler to
  * call; EFAULT: set.
