@@ -13,7 +13,7 @@ class ClassFile:
         self._access = access
         self._names = [self.class_(name), self.class_(parent)]
         self._interfaces = [self.class_(each) for each in interfaces]
-        self._fields, self._methods = [], []
+        self._fields, self._methods, self._bootstraps = [], [], []
 
     def _constant(self, data):
         if data not in self._index:
@@ -35,6 +35,23 @@ class ClassFile:
         named = self._constant(b"\x0c" + struct.pack(">HH", self.utf8(name), self.utf8(desc)))
         return self._constant(struct.pack(">BHH", kind, self.class_(owner), named))
 
+    def number(self, value):
+        return self._constant(b"\x03" + struct.pack(">i", value))
+
+    def method_type(self, desc):
+        return self._constant(b"\x10" + struct.pack(">H", self.utf8(desc)))
+
+    def handle(self, kind, member):
+        """kind: JVMS 4.4.8."""
+        return self._constant(b"\x0f" + struct.pack(">BH", kind, member))
+
+    def call_site(self, name, desc, bootstrap, *arguments):
+        """What an invokedynamic names: `bootstrap` is a handle, the arguments are constants."""
+        self._bootstraps.append(struct.pack(">HH", bootstrap, len(arguments)) +
+                                b"".join(struct.pack(">H", each) for each in arguments))
+        named = self._constant(b"\x0c" + struct.pack(">HH", self.utf8(name), self.utf8(desc)))
+        return self._constant(b"\x12" + struct.pack(">HH", len(self._bootstraps) - 1, named))
+
     def method(self, name, desc, code=None, access=PUBLIC | STATIC, stack=8, places=8):
         """code: None, of an abstract method; or bytes. It has no branches, and so no StackMapTable."""
         head = struct.pack(">HHH", access, self.utf8(name), self.utf8(desc))
@@ -52,7 +69,9 @@ class ClassFile:
         def table(rows):
             return struct.pack(">H", len(rows)) + b"".join(rows)
 
+        sites = table(self._bootstraps)
+        attributes = [struct.pack(">HI", self.utf8("BootstrapMethods"), len(sites)) + sites] if self._bootstraps else []
         return (struct.pack(">IHHH", 0xcafebabe, 0, 52, len(self._pool) + 1) + b"".join(self._pool) +
                 struct.pack(">HHH", self._access, *self._names) +
                 table([struct.pack(">H", each) for each in self._interfaces]) +
-                table(self._fields) + table(self._methods) + b"\0\0")
+                table(self._fields) + table(self._methods) + table(attributes))

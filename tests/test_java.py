@@ -138,11 +138,12 @@ def test_malformed_class_files(java, java_fuzz):
                      files=list(map(str, kept))), count)
 
 
-def test_malformed_class_files_run(java, java_fuzz):
-    """What is good runs, and does not crash the machine."""
+@pytest.mark.parametrize("sample", ["Sample", "Links"])
+def test_malformed_class_files_run(java, java_fuzz, sample):
+    """What is good runs, and does not crash the machine. Links has lambda expressions."""
     for first in range(0, java_fuzz, 1000):
-        counted(java("Fuzz", "run", 1, first, 500, "/host/Sample.class", timing="fast",
-                     files=[str(PROGRAMS / "Sample.class")]), 500)
+        counted(java("Fuzz", "run", 1, first, 500, f"/host/{sample}.class", timing="fast",
+                     files=[str(PROGRAMS / f"{sample}.class")]), 500)
 
 
 def test_what_is_not_supported(java):

@@ -172,3 +172,74 @@ def test_a_thread_that_ends_inside_of_a_monitor(hostile):
     later.method("main", "([Ljava/lang/String;)V", code + b"\xb1")
     result = hostile({"First": first.bytes(), "Later": later.bytes()}, "Later", model="n1")
     assert (result.status, result.output) == (0, "false\nfalse\n")
+
+
+FACTORY = ("java/lang/invoke/LambdaMetafactory",
+           "(Ljava/lang/invoke/MethodHandles$Lookup;Ljava/lang/String;Ljava/lang/invoke/MethodType;"
+           "Ljava/lang/invoke/MethodType;Ljava/lang/invoke/MethodHandle;Ljava/lang/invoke/MethodType;)"
+           "Ljava/lang/invoke/CallSite;")
+FIELD, VIRTUAL, STATIC_METHOD = 2, 5, 6  # kinds of handles
+
+
+def linked(name, method="()V", given="()V", body=(STATIC_METHOD, 10, None, "body", "()V"), site="()Ljava/lang/Runnable;",
+           factory=FACTORY[0], how="metafactory", more=()):
+    """A class whose initialiser has an invokedynamic of these types, and then runs the object."""
+    c = ClassFile(name)
+    kind, tag, owner, *member = body
+    bootstrap = c.handle(STATIC_METHOD, c.member(10, factory, how, FACTORY[1]))
+    body = c.handle(kind, c.member(tag, owner or name, *member))
+    call = c.call_site("run", site, bootstrap, c.method_type(method), body, c.method_type(given),
+                       *more(c) if more else ())
+    run = c.member(11, "java/lang/Runnable", "run", "()V")
+    c.constructor()
+    c.method("body", "()V", b"\xb1")
+    c.method("wants", "(I)V", b"\xb1")
+    code = b"\xba" + index(call) + b"\0\0"
+    if site.endswith("Runnable;"):
+        code += b"\xb9" + index(run) + b"\1\0"
+    else:
+        code += b"\x57"
+    c.method("<clinit>", "()V", code + b"\xb1", 8)
+    return c.bytes()
+
+
+def bridges(c):
+    """altMetafactory: more methods than a class has room for."""
+    return [c.number(4), c.number(30000), *30000 * [c.method_type("()V")]]
+
+
+SHAPES = [
+    ({}, "L0@"),
+    ({"how": "altMetafactory", "more": lambda c: [c.number(1)]}, "L1@"),
+    ({"how": "altMetafactory"},
+     "BootstrapMethodError: L2: a lambda expression has a bootstrap method with another argument"),
+    ({"how": "altMetafactory", "more": bridges},
+     "BootstrapMethodError: L3: a lambda expression has too many parts"),
+    ({"body": (STATIC_METHOD, 10, None, "wants", "(I)V")},
+     "BootstrapMethodError: L4: a lambda expression has another number of arguments"),
+    ({"given": "(I)V"}, "BootstrapMethodError: L5: a lambda expression has another number of arguments"),
+    ({"body": (STATIC_METHOD, 10, None, "wants", "(I)V"), "method": "(J)V", "given": "(J)V"},
+     "BootstrapMethodError: L6: a lambda expression has a value of another primitive type"),
+    ({"method": "()I"}, "BootstrapMethodError: L7: a lambda expression has no result where there must be one"),
+    ({"body": (FIELD, 9, "java/lang/System", "out", "Ljava/io/PrintStream;")},
+     "BootstrapMethodError: L8: a lambda expression that calls no method"),
+    ({"body": (STATIC_METHOD, 10, "java/lang/Thread", "none", "()V")},
+     "NoSuchMethodError: java.lang.Thread.none()V"),
+    ({"body": (STATIC_METHOD, 10, "java/util/Arrays", "sift", "([IIII)V")},
+     "IllegalAccessError: L10 may not call java.util.Arrays.sift([IIII)V"),
+    ({"body": (VIRTUAL, 10, None, "body", "()V")},
+     "IncompatibleClassChangeError: a lambda expression cannot call L11.body"),
+    ({"site": "()Ljava/lang/String;"}, "IncompatibleClassChangeError: java.lang.String is no interface"),
+    ({"site": "()I"}, "BootstrapMethodError: L13: a lambda expression has no interface"),
+    ({"factory": "java/lang/Object"}, "BootstrapMethodError: L14: an invokedynamic that is no lambda expression"),
+    ({"body": (VIRTUAL, 9, None, "body", "I")}, "ClassFormatError: a handle of the wrong kind"),
+]
+
+
+def test_lambda_expressions_that_no_compiler_makes(hostile):
+    names = [f"L{i}" for i in range(len(SHAPES))]
+    classes = {name: linked(name, **shape) for name, (shape, _) in zip(names, SHAPES, strict=True)}
+    result = hostile(classes, "Again", 1, *names)
+    assert result.status == 0
+    lines = result.output.splitlines()
+    assert [says in line for line, (_, says) in zip(lines, SHAPES, strict=True)] == len(SHAPES) * [True], lines

@@ -78,26 +78,35 @@ public class Fuzz extends ClassLoader {
 			parts.add(copy(b, done, b.length));
 		}
 
-		/* Where the instructions of each method are, twice, and once with its handlers and maps. */
+		/* Where the instructions of each method are, twice, and once with its handlers and maps; and the bootstrap methods. */
 		private void members(byte[] b, int at, int[] where) {
 			at += 8 + 2 * u2(b, at + 6);
 			for (int kind = 0; kind < 2; kind++) {
 				int n = u2(b, at);
 				at += 2;
-				while (n-- > 0) {
-					int attributes = u2(b, at + 6);
-					at += 8;
-					while (attributes-- > 0) {
-						int length = u2(b, at + 2) << 16 | u2(b, at + 4);
-						if (text(b, where[u2(b, at)]).equals("Code")) {
-							code.add(new int[] {b.length - at - 14, u2(b, at + 12)});
-							code.add(code.get(code.size() - 1));
-							code.add(new int[] {b.length - at - 6, length});
-						}
-						at += 6 + length;
-					}
-				}
+				while (n-- > 0)
+					at = attributes(b, at + 6, where);
 			}
+			attributes(b, at, where);
+		}
+
+		/* Returns where they end. */
+		private int attributes(byte[] b, int at, int[] where) {
+			int n = u2(b, at);
+
+			at += 2;
+			while (n-- > 0) {
+				int length = u2(b, at + 2) << 16 | u2(b, at + 4);
+				String name = text(b, where[u2(b, at)]);
+				if (name.equals("Code")) {
+					code.add(new int[] {b.length - at - 14, u2(b, at + 12)});
+					code.add(code.get(code.size() - 1));
+				}
+				if (name.equals("Code") || name.equals("BootstrapMethods"))
+					code.add(new int[] {b.length - at - 6, length});
+				at += 6 + length;
+			}
+			return at;
 		}
 
 		private static byte[] copy(byte[] b, int from, int to) {

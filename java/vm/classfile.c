@@ -10,170 +10,10 @@
  * verifier works, and may have the instructions jsr and ret.
  */
 
-#include "vm.h"
+#include "classfile.h"
 #include <string.h>
 
 #define MAX_SUPERS 500 /* linking goes through them by recursion */
-
-struct reader {
-	const uint8_t *p, *end;
-	bool bad;
-};
-
-struct parse {
-	struct jthread *t;
-	struct class *c;
-	struct reader r;
-	const char *error;
-};
-
-static uint32_t reader_take(struct reader *r, int n)
-{
-	uint32_t value = 0;
-
-	if (r->end - r->p < n) {
-		r->bad = true;
-		return 0;
-	}
-	while (n-- > 0)
-		value = value << 8 | *r->p++;
-	return value;
-}
-
-/* The next `length` bytes, or NULL. */
-static const uint8_t *reader_bytes(struct reader *r, uint32_t length)
-{
-	const uint8_t *p = r->p;
-
-	if ((size_t)(r->end - r->p) < length) {
-		r->bad = true;
-		return NULL;
-	}
-	r->p += length;
-	return p;
-}
-
-static bool parse_fail(struct parse *p, const char *error)
-{
-	if (p->error == NULL)
-		p->error = error;
-	return false;
-}
-
-static struct constant *parse_constant(struct parse *p, uint32_t index, uint8_t tag)
-{
-	if (index == 0 || index >= p->c->n_constants || p->c->constants[index].tag != tag) {
-		parse_fail(p, "wrong index of the constant pool");
-		return NULL;
-	}
-	return &p->c->constants[index];
-}
-
-/* The text of an entry CP_UTF8, or NULL. */
-static struct symbol *parse_name(struct parse *p, uint32_t index)
-{
-	struct constant *c = parse_constant(p, index, CP_UTF8);
-
-	return c == NULL ? NULL : c->name;
-}
-
-/* Reads one entry. Returns how many places it takes. */
-static int constant_read(struct parse *p, struct constant *c)
-{
-	struct reader *r = &p->r;
-	uint32_t length;
-	const uint8_t *bytes;
-
-	c->tag = (uint8_t)reader_take(r, 1);
-	switch (c->tag) {
-	case CP_UTF8:
-		length = reader_take(r, 2);
-		bytes = reader_bytes(r, length);
-		if (bytes != NULL && !text_is_utf8(bytes, length))
-			parse_fail(p, "a text that is no UTF-8");
-		c->name = symbol_of(bytes == NULL ? "" : (const char *)bytes,
-				    bytes == NULL ? 0 : length);
-		return 1;
-	case CP_INTEGER:
-	case CP_FLOAT:
-		c->value.i = (int32_t)reader_take(r, 4);
-		return 1;
-	case CP_LONG:
-	case CP_DOUBLE:
-		c->value.j = (int64_t)((uint64_t)reader_take(r, 4) << 32);
-		c->value.j |= reader_take(r, 4);
-		return 2;
-	case CP_HANDLE:
-		c->a = (uint16_t)reader_take(r, 1);
-		c->b = (uint16_t)reader_take(r, 2);
-		return 1;
-	case CP_CLASS:
-	case CP_STRING:
-	case CP_METHODTYPE:
-		c->a = (uint16_t)reader_take(r, 2);
-		return 1;
-	case CP_FIELD:
-	case CP_METHOD:
-	case CP_IMETHOD:
-	case CP_NAMETYPE:
-	case CP_INVOKEDYNAMIC:
-		c->a = (uint16_t)reader_take(r, 2);
-		c->b = (uint16_t)reader_take(r, 2);
-		return 1;
-	}
-	parse_fail(p, "unknown kind of constant");
-	return 1;
-}
-
-/* Fills in the names of entries that name others, in an order in which those are complete. */
-static void constant_link(struct parse *p, struct constant *c, int round)
-{
-	struct constant *other;
-	bool method = c->tag == CP_METHOD || c->tag == CP_IMETHOD;
-
-	if (round == 0 && (c->tag == CP_CLASS || c->tag == CP_STRING || c->tag == CP_METHODTYPE)) {
-		c->name = parse_name(p, c->a);
-		if (c->tag == CP_CLASS && c->name != NULL && !name_is_class(c->name))
-			parse_fail(p, "a name that no class can have");
-	} else if (round == 0 && c->tag == CP_NAMETYPE) {
-		c->name = parse_name(p, c->a);
-		c->desc = parse_name(p, c->b);
-	} else if (round == 1 && (c->tag == CP_FIELD || method)) {
-		parse_constant(p, c->a, CP_CLASS);
-		other = parse_constant(p, c->b, CP_NAMETYPE);
-		if (other == NULL || other->name == NULL || other->desc == NULL)
-			return;
-		c->name = other->name;
-		c->desc = other->desc;
-		if (!descriptor_check(c->desc->text, c->desc->length, method))
-			parse_fail(p, "a descriptor that is no type");
-		if (!name_is_unqualified(c->name, method) || c->name == known.clinit)
-			parse_fail(p, "a name that no field or method can have");
-		if (c->name == known.init && c->desc->text[c->desc->length - 1] != 'V')
-			parse_fail(p, "a constructor with a result");
-	} else if (round == 1 && c->tag == CP_INVOKEDYNAMIC) {
-		parse_constant(p, c->b, CP_NAMETYPE);
-	}
-}
-
-static bool parse_constants(struct parse *p)
-{
-	struct class *c = p->c;
-
-	c->n_constants = (uint16_t)reader_take(&p->r, 2);
-	if (c->n_constants == 0)
-		return parse_fail(p, "no constant pool");
-	c->constants = arena_alloc(&c->arena, c->n_constants * sizeof(struct constant));
-	for (int i = 1; i < c->n_constants && !p->r.bad && p->error == NULL;)
-		i += constant_read(p, &c->constants[i]);
-	if (c->n_constants > 1 && (c->constants[c->n_constants - 1].tag == CP_LONG ||
-				   c->constants[c->n_constants - 1].tag == CP_DOUBLE))
-		return parse_fail(p, "a constant behind the end of the pool");
-	for (int round = 0; round < 2; round++)
-		for (int i = 1; i < c->n_constants && !p->r.bad && p->error == NULL; i++)
-			constant_link(p, &c->constants[i], round);
-	return p->error == NULL && !p->r.bad;
-}
 
 static struct symbol *parse_class_name(struct parse *p, uint32_t index)
 {
@@ -403,10 +243,22 @@ static bool parse_method(struct parse *p, struct method *m)
 	return p->error == NULL;
 }
 
+static void parse_class_attribute(struct parse *p)
+{
+	struct reader content;
+	struct symbol *name = parse_attribute(p, &p->r, &content);
+
+	if (p->error != NULL)
+		return;
+	if (symbol_is(name, "SourceFile"))
+		p->c->source = parse_name(p, reader_take(&content, 2));
+	else if (symbol_is(name, "BootstrapMethods"))
+		parse_bootstraps(p, &content);
+}
+
 static bool parse_members(struct parse *p)
 {
 	struct class *c = p->c;
-	struct reader content;
 	uint16_t n;
 
 	c->n_fields = (uint16_t)reader_take(&p->r, 2);
@@ -421,11 +273,10 @@ static bool parse_members(struct parse *p)
 			return false;
 	n = (uint16_t)reader_take(&p->r, 2);
 	while (n-- > 0 && p->error == NULL)
-		if (symbol_is(parse_attribute(p, &p->r, &content), "SourceFile"))
-			c->source = parse_name(p, reader_take(&content, 2));
+		parse_class_attribute(p);
 	if (p->r.p != p->r.end)
 		return parse_fail(p, "bytes behind the end of the class");
-	return p->error == NULL && !p->r.bad;
+	return p->error == NULL && !p->r.bad && parse_call_sites(p);
 }
 
 /* Names of the class, its superclass and interfaces; the caller loads them. */
@@ -529,7 +380,7 @@ struct class *class_parse(struct jthread *t, const uint8_t *bytes, size_t length
 	uint8_t *copy = arena_alloc(&arena, length + 1);
 	struct class *c = arena_alloc(&arena, sizeof(*c));
 	struct parse p = {t, c, {copy, copy + length, false}, NULL};
-	struct symbol *super, **interfaces;
+	struct symbol *super = NULL, **interfaces = NULL;
 	bool good;
 
 	memcpy(copy, bytes, length);

@@ -7,6 +7,7 @@ void interpret(struct jthread *t, union slot *result)
 	struct frame *f = t->frame;
 	const uint8_t *pc = f->pc;
 	union slot *locals = f->locals, *sp = FRAME_STACK(f);
+	struct method *m;
 	int n;
 
 	if (f->method->access & ACC_SYNCHRONIZED) {
@@ -293,7 +294,7 @@ next:
 		f = t->frame;
 		pc = f->pc;
 		locals = f->locals;
-		NEXT(*pc == OP_invokeinterface ? 5 : 3);
+		NEXT(*pc >= OP_invokeinterface ? 5 : 3);
 	case OP_getstatic:
 	case OP_putstatic: {
 		struct field *fd;
@@ -340,13 +341,12 @@ next:
 	case OP_invokevirtual:
 	case OP_invokespecial:
 	case OP_invokestatic:
-	case OP_invokeinterface: {
-		struct method *m;
-
+	case OP_invokeinterface:
 		SAVE;
 		if (atomic_load_explicit(&world.wanted, memory_order_relaxed))
 			world_safepoint(t);
 		m = pool_method(t, f, pc, sp);
+	call:
 		if (m == NULL)
 			goto thrown;
 		sp -= m->n_args;
@@ -371,12 +371,12 @@ next:
 				goto thrown;
 		}
 		NEXT(0);
-	}
 	case OP_invokedynamic:
-		THROW("UnsupportedOperationException",
-		      "this machine has no invokedynamic: write an anonymous class "
-		      "for a lambda expression, and compile with "
-		      "javac --release 8 -XDstringConcat=inline");
+		SAVE;
+		m = pool_resolved(f->method->cls, pc);
+		if (m == NULL)
+			m = lambda_link(t, f->method->cls, u2_at(pc + 1));
+		goto call;
 	case OP_new:
 		SAVE;
 		sp[0].a = object_new(t, f, pc);

@@ -224,7 +224,7 @@ static bool class_link_locked(struct jthread *t, struct class *c)
 		return false;
 	class_make_itables(c);
 	c->class_init = class_declared(c, known.clinit, known.void_desc);
-	return (c->trusted && !verify_all) || verify_class(t, c);
+	return c->hidden || (c->trusted && !verify_all) || verify_class(t, c);
 }
 
 /* Links the class and its superclasses. False: t->exception. May wait for another thread that links. */

@@ -301,6 +301,19 @@ struct class *class_define(struct jthread *t, const uint8_t *bytes, size_t lengt
 	return c;
 }
 
+/* A class that the machine has made for a lambda expression. */
+struct class *class_define_hidden(struct jthread *t, const uint8_t *bytes, size_t length)
+{
+	struct class *c;
+
+	class_lock_acquire(t);
+	c = class_make(t, bytes, length, NULL, true);
+	if (c != NULL)
+		c->hidden = true;
+	class_lock_release();
+	return c;
+}
+
 /* The class of a type in a descriptor. */
 struct class *class_of_type(struct jthread *t, const char *desc, size_t length)
 {

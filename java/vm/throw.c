@@ -23,7 +23,10 @@ void throw_no_memory(struct jthread *t)
 	t->exception = out_of_memory;
 }
 
-/* Where each frame is, as an array of long; without the constructors of `skip`. NULL: no memory. */
+/*
+ * Where each frame is, as an array of long; without the constructors of `skip`, and without the methods that the
+ * machine has made for lambda expressions. NULL: no memory.
+ */
 struct object *throw_trace(struct jthread *t, struct object *skip)
 {
 	struct frame *f = t->frame, *begin;
@@ -36,14 +39,17 @@ struct object *throw_trace(struct jthread *t, struct object *skip)
 		f = f->caller;
 	begin = f;
 	for (; f != NULL && n < MAX_TRACE; f = f->caller)
-		n++;
+		n += !f->method->cls->hidden;
 	trace = heap_array(t, known.array['J'], n * 2);
 	if (trace == NULL)
 		return NULL;
-	f = begin;
-	for (int i = 0; i < n; i++, f = f->caller) {
-		trace->j[2 * i] = (int64_t)(intptr_t)f->method;
-		trace->j[2 * i + 1] = f->method->code == NULL ? -1 : f->pc - f->method->code;
+	for (int i = 0; i < n; begin = begin->caller) {
+		const struct method *m = begin->method;
+
+		if (m->cls->hidden)
+			continue;
+		trace->j[2 * i] = (int64_t)(intptr_t)m;
+		trace->j[2 * i++ + 1] = m->code == NULL ? -1 : begin->pc - m->code;
 	}
 	return (struct object *)trace;
 }

@@ -246,17 +246,11 @@ static void verify_init(struct verifier *v, struct symbol *owner)
 
 static void verify_call(struct verifier *v, const uint8_t *p, struct constant *c)
 {
-	struct constant *types = *p == OP_invokedynamic ? &v->cls->constants[c->b] : c;
-	const char *result = strchr(types->desc->text, ')') + 1;
+	const char *result = strchr(c->desc->text, ')') + 1;
 	struct symbol *owner = *p == OP_invokedynamic ? NULL : verify_owner(v, c);
 	uint32_t places;
 
-	if (*p == OP_invokedynamic &&
-	    !descriptor_check(types->desc->text, types->desc->length, true)) {
-		verify_fail(v, "a descriptor that is no type");
-		return;
-	}
-	places = verify_arguments(v, types->desc->text);
+	places = verify_arguments(v, c->desc->text);
 	if (*p == OP_invokeinterface && places + 1 != p[3])
 		verify_fail(v, "a wrong count of arguments");
 	if (*p == OP_invokespecial && c->name == known.init) {

@@ -133,17 +133,28 @@ enum {
 	CP_INVOKEDYNAMIC = 18,
 };
 
+/* Kinds of method handles, JVMS 4.4.8: fields up to 4, methods from 5 on. */
+enum { HANDLE_VIRTUAL = 5, HANDLE_STATIC, HANDLE_SPECIAL, HANDLE_NEW, HANDLE_INTERFACE };
+
 /*
- * An entry of a constant pool. `resolved` is a class, string, field or method. Several threads may resolve an entry at
+ * An entry of a constant pool. `resolved` is a class, string, field or method; of a call site, the method that it
+ * calls (lambda.c). Several threads may resolve an entry at
  * once, and store the same pointer: release there and acquire at the reader make visible what it points to.
  */
 struct constant {
 	uint8_t tag;
 	uint16_t a, b; /* indexes of other entries */
 	union slot value;
-	struct symbol *name; /* of CP_UTF8; also of a class, field or method, its name */
-	struct symbol *desc; /* of a field or method, and of CP_NAMETYPE */
+	struct symbol *name; /* of CP_UTF8; also of a class, field, method or call site, its name */
+	struct symbol *desc; /* of a field, method or call site, and of CP_NAMETYPE */
 	_Atomic(void *) resolved;
+};
+
+/* An entry of the attribute BootstrapMethods: what links a call site of invokedynamic. */
+struct bootstrap {
+	struct constant *handle;
+	uint16_t n;
+	const uint8_t *arguments; /* n indexes of the constant pool */
 };
 
 struct field {
@@ -190,8 +201,11 @@ struct class
 	uint16_t access;
 	uint16_t n_constants, n_interfaces, n_fields, n_methods, n_supers, n_all_interfaces;
 	bool trusted; /* of the machine's own library: a test verifies its files */
+	bool hidden;  /* of a lambda expression (lambda.c): not verified, and in no trace */
 	struct arena arena;
 	struct constant *constants;
+	struct bootstrap *bootstraps;
+	uint16_t n_bootstraps;
 	struct class **interfaces;
 	struct field *fields;
 	struct method *methods;
@@ -222,6 +236,7 @@ struct class *class_find_text(struct jthread *t, const char *name);
 struct class *class_array_of(struct jthread *t, struct class *element);
 struct class *class_define(struct jthread *t, const uint8_t *bytes, size_t length,
 			   struct symbol *expected);
+struct class *class_define_hidden(struct jthread *t, const uint8_t *bytes, size_t length);
 struct class *class_of_type(struct jthread *t, const char *desc, size_t length);
 void class_each(void (*f)(struct class *));
 struct class *class_of_mirror(struct object *mirror);
@@ -240,6 +255,7 @@ struct class *resolve_class(struct jthread *t, struct class *from, uint16_t inde
 struct field *resolve_field(struct jthread *t, struct class *from, uint16_t index, bool is_static,
 			    bool write, struct method *by);
 struct method *resolve_method(struct jthread *t, struct class *from, uint16_t index);
+struct method *lambda_link(struct jthread *t, struct class *from, uint16_t index); /* lambda.c */
 struct object *resolve_string(struct jthread *t, struct class *from, uint16_t index);
 struct method *method_of_interface(struct class *cls, struct method *m);
 bool access_is_allowed(const struct class *from, const struct class *owner, uint16_t access);
