@@ -24,6 +24,7 @@ RACES = [
     race("runs-unseen", "Stopped", 200, wide="slow-runner", machine={"smp": 2}),
     race("stop-unheard", "Left", 200, machine={"smp": 2}),
     race("priority-at-birth", "Born", 30, wide="slow-newcomer", machine={"smp": 2}),
+    race("site-twice", "Same", machine={"smp": 2}),
     race("half-of-a-reference", "Tear", 300, machine={"smp": 2}),
 ]
 
