@@ -70,7 +70,9 @@ class ClassFile:
             return struct.pack(">H", len(rows)) + b"".join(rows)
 
         sites = table(self._bootstraps)
-        attributes = [struct.pack(">HI", self.utf8("BootstrapMethods"), len(sites)) + sites] if self._bootstraps else []
+        attributes = []
+        if self._bootstraps:
+            attributes = [struct.pack(">HI", self.utf8("BootstrapMethods"), len(sites)) + sites]
         return (struct.pack(">IHHH", 0xcafebabe, 0, 52, len(self._pool) + 1) + b"".join(self._pool) +
                 struct.pack(">HHH", self._access, *self._names) +
                 table([struct.pack(">H", each) for each in self._interfaces]) +

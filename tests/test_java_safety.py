@@ -181,8 +181,8 @@ FACTORY = ("java/lang/invoke/LambdaMetafactory",
 FIELD, VIRTUAL, STATIC_METHOD = 2, 5, 6  # kinds of handles
 
 
-def linked(name, method="()V", given="()V", body=(STATIC_METHOD, 10, None, "body", "()V"), site="()Ljava/lang/Runnable;",
-           factory=FACTORY[0], how="metafactory", more=()):
+def linked(name, method="()V", given="()V", body=(STATIC_METHOD, 10, None, "body", "()V"),
+           site="()Ljava/lang/Runnable;", factory=FACTORY[0], how="metafactory", more=()):
     """A class whose initialiser has an invokedynamic of these types, and then runs the object."""
     c = ClassFile(name)
     kind, tag, owner, *member = body
