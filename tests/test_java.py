@@ -148,13 +148,9 @@ def test_malformed_class_files_run(java, java_fuzz, sample):
 
 def test_what_is_not_supported(java):
     result = java("Unsupported")
-    assert result.status == 1
-    assert result.output.splitlines()[:3] == [
+    assert (result.status, result.output.splitlines()) == (0, [
         "java.lang.UnsatisfiedLinkError: Unsupported.call()V: this machine runs no native code of programs",
-        "java.lang.NoClassDefFoundError: java.util.Optional: the class library of this machine does not have it",
-        'Exception in thread "main" java.lang.UnsupportedOperationException: this machine has no invokedynamic: '
-        "write an anonymous class for a lambda expression, and compile with javac --release 8 "
-        "-XDstringConcat=inline"]
+        "java.lang.NoClassDefFoundError: java.util.Scanner: the class library of this machine does not have it"])
 
 
 def test_files_that_are_no_classes(guest, tmp_path):

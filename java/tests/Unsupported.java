@@ -1,4 +1,4 @@
-import java.util.Optional;
+import java.util.Scanner;
 
 /* What this machine does not have, each of which throws what says so. */
 public class Unsupported {
@@ -11,11 +11,9 @@ public class Unsupported {
 			System.out.println(e);
 		}
 		try {
-			Optional.empty();
+			new Scanner("text");
 		} catch (NoClassDefFoundError e) {
 			System.out.println(e);
 		}
-		Runnable lambda = () -> System.out.println("a lambda expression");
-		lambda.run();
 	}
 }

@@ -54,4 +54,16 @@ public final class Boolean implements Comparable<Boolean>, java.io.Serializable 
 	public String toString() {
 		return toString(value);
 	}
+
+	public static boolean logicalAnd(boolean a, boolean b) {
+		return a & b;
+	}
+
+	public static boolean logicalOr(boolean a, boolean b) {
+		return a | b;
+	}
+
+	public static boolean logicalXor(boolean a, boolean b) {
+		return a ^ b;
+	}
 }

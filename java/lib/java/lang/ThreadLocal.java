@@ -1,8 +1,20 @@
 package java.lang;
 
+import java.util.Objects;
+import java.util.function.Supplier;
+
 public class ThreadLocal<T> {
 	protected T initialValue() {
 		return null;
+	}
+
+	public static <S> ThreadLocal<S> withInitial(Supplier<? extends S> supplier) {
+		Objects.requireNonNull(supplier);
+		return new ThreadLocal<S>() {
+			protected S initialValue() {
+				return supplier.get();
+			}
+		};
 	}
 
 	@SuppressWarnings("unchecked")

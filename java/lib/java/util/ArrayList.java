@@ -1,5 +1,9 @@
 package java.util;
 
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+
 public class ArrayList<E> extends AbstractList<E> implements RandomAccess, Cloneable, java.io.Serializable {
 	private Object[] elements;
 	private int size;
@@ -83,5 +87,58 @@ public class ArrayList<E> extends AbstractList<E> implements RandomAccess, Clone
 
 	public Object clone() {
 		return new ArrayList<E>(this);
+	}
+
+	private void check(int expected) {
+		if (modCount != expected)
+			throw new ConcurrentModificationException();
+	}
+
+	public void forEach(Consumer<? super E> action) {
+		int expected = modCount, end = size;
+
+		Objects.requireNonNull(action);
+		for (int i = 0; i < end && modCount == expected; i++)
+			action.accept(get(i));
+		check(expected);
+	}
+
+	/* Tests all elements before it removes any. */
+	@SuppressWarnings("unchecked")
+	public boolean removeIf(Predicate<? super E> filter) {
+		Object[] all = elements, kept = new Object[size];
+		int expected = modCount, end = size, n = 0;
+
+		Objects.requireNonNull(filter);
+		for (int i = 0; i < end; i++)
+			if (!filter.test((E)all[i]))
+				kept[n++] = all[i];
+		check(expected);
+		if (n == end)
+			return false;
+		elements = kept;
+		size = n;
+		modCount++;
+		return true;
+	}
+
+	public void replaceAll(UnaryOperator<E> f) {
+		int expected = modCount, end = size;
+
+		Objects.requireNonNull(f);
+		for (int i = 0; i < end && modCount == expected; i++)
+			elements[i] = f.apply(get(i));
+		check(expected);
+		modCount++;
+	}
+
+	public void sort(Comparator<? super E> c) {
+		Object[] a = Arrays.copyOf(elements, size);
+		int expected = modCount;
+
+		Arrays.sortObjects(a, c);
+		check(expected);
+		elements = a;
+		modCount++;
 	}
 }

@@ -1,5 +1,10 @@
 package java.util;
 
+import java.util.function.IntFunction;
+import java.util.function.IntToDoubleFunction;
+import java.util.function.IntToLongFunction;
+import java.util.function.IntUnaryOperator;
+
 public final class Arrays {
 	private Arrays() {
 	}
@@ -667,6 +672,30 @@ public final class Arrays {
 							       : c.compare(a[i], a[k])) <= 0);
 			b[at] = first ? a[i++] : a[k++];
 		}
+	}
+
+	public static <T> void setAll(T[] a, IntFunction<? extends T> f) {
+		Objects.requireNonNull(f);
+		for (int i = 0; i < a.length; i++)
+			a[i] = f.apply(i);
+	}
+
+	public static void setAll(int[] a, IntUnaryOperator f) {
+		Objects.requireNonNull(f);
+		for (int i = 0; i < a.length; i++)
+			a[i] = f.applyAsInt(i);
+	}
+
+	public static void setAll(long[] a, IntToLongFunction f) {
+		Objects.requireNonNull(f);
+		for (int i = 0; i < a.length; i++)
+			a[i] = f.applyAsLong(i);
+	}
+
+	public static void setAll(double[] a, IntToDoubleFunction f) {
+		Objects.requireNonNull(f);
+		for (int i = 0; i < a.length; i++)
+			a[i] = f.applyAsDouble(i);
 	}
 
 	@SafeVarargs

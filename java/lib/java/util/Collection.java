@@ -1,5 +1,7 @@
 package java.util;
 
+import java.util.function.Predicate;
+
 public interface Collection<E> extends Iterable<E> {
 	int size();
 
@@ -26,4 +28,16 @@ public interface Collection<E> extends Iterable<E> {
 	boolean retainAll(Collection<?> c);
 
 	void clear();
+
+	default boolean removeIf(Predicate<? super E> filter) {
+		boolean changed = false;
+
+		Objects.requireNonNull(filter);
+		for (Iterator<E> i = iterator(); i.hasNext();)
+			if (filter.test(i.next())) {
+				i.remove();
+				changed = true;
+			}
+		return changed;
+	}
 }

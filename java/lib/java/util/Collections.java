@@ -69,12 +69,11 @@ public final class Collections {
 	}
 
 	public static <T> Comparator<T> reverseOrder() {
-		return new Comparator<T>() {
-			@SuppressWarnings("unchecked")
-			public int compare(T a, T b) {
-				return ((Comparable<T>)b).compareTo(a);
-			}
-		};
+		return Orders.reverse();
+	}
+
+	public static <T> Comparator<T> reverseOrder(Comparator<T> c) {
+		return c == null ? Orders.<T>reverse() : new Orders.Reversed<T>(c);
 	}
 
 	@SafeVarargs

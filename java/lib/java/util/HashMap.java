@@ -1,5 +1,10 @@
 package java.util;
 
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
 /* Chains in a table of a power of two; the entries of LinkedHashMap are in the order of their insertion too. */
 public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable {
 	static class Node<K, V> implements Map.Entry<K, V> {
@@ -137,27 +142,40 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 		return n == null ? null : n.value;
 	}
 
-	public V put(K key, V value) {
-		Node<K, V> n = node(key), last;
+	private void room() {
+		if (size > table.length / 4 * 3)
+			grow();
+	}
 
-		if (n != null)
-			return n.setValue(value);
-		n = new Node<K, V>(key, value, hash(key));
-		last = table[n.hash & table.length - 1];
-		while (last != null && last.next != null)
-			last = last.next;
-		if (last == null)
-			table[n.hash & table.length - 1] = n;
-		else
+	private void insert(K key, V value, boolean first) {
+		Node<K, V> n = new Node<K, V>(key, value, hash(key));
+		int at = n.hash & table.length - 1;
+		Node<K, V> last = table[at];
+
+		if (first || last == null) {
+			n.next = last;
+			table[at] = n;
+		} else {
+			while (last.next != null)
+				last = last.next;
 			last.next = n;
+		}
 		if (isLinked()) {
 			n.after = head;
 			n.before = head.before;
 			n.before.after = head.before = n;
 		}
 		changes++;
-		if (++size > table.length / 4 * 3)
-			grow();
+		size++;
+	}
+
+	public V put(K key, V value) {
+		Node<K, V> n = node(key);
+
+		if (n != null)
+			return n.setValue(value);
+		insert(key, value, false);
+		room();
 		return null;
 	}
 
@@ -223,14 +241,17 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 		}
 
 		@SuppressWarnings("unchecked")
+		private T of(Node<K, V> n) {
+			return (T)(what == 0 ? n.key : what == 1 ? n.value : n);
+		}
+
 		public T next() {
-			if (changes != expected)
-				throw new ConcurrentModificationException();
+			check(expected);
 			if (next == null)
 				throw new NoSuchElementException();
 			last = next;
 			advance();
-			return (T)(what == 0 ? last.key : what == 1 ? last.value : last);
+			return of(last);
 		}
 
 		public void remove() {
@@ -240,6 +261,88 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 			last = null;
 			expected = changes;
 		}
+	}
+
+	private void check(int expected) {
+		if (changes != expected)
+			throw new ConcurrentModificationException();
+	}
+
+	/* Notices a change of the map at the end. */
+	private <T> void each(Walk<T> w, Consumer<? super T> action) {
+		Objects.requireNonNull(action);
+		for (; w.next != null; w.advance())
+			action.accept(w.of(w.next));
+		check(w.expected);
+	}
+
+	public void forEach(BiConsumer<? super K, ? super V> action) {
+		Walk<V> w = new Walk<V>(1);
+
+		Objects.requireNonNull(action);
+		for (; w.next != null; w.advance())
+			action.accept(w.next.key, w.next.value);
+		check(w.expected);
+	}
+
+	public void replaceAll(BiFunction<? super K, ? super V, ? extends V> f) {
+		Walk<V> w = new Walk<V>(1);
+
+		Objects.requireNonNull(f);
+		for (; w.next != null; w.advance())
+			w.next.value = f.apply(w.next.key, w.next.value);
+		check(w.expected);
+	}
+
+	/* Puts what a function has returned, if the function has not changed the map. As in Java's, which an iteration
+	   shows, a new node becomes the first of its chain, and it is the next call that may grow the table. */
+	private V store(int expected, K key, V value) {
+		Node<K, V> n = node(key);
+
+		check(expected);
+		if (value == null)
+			remove(key);
+		else if (n != null)
+			n.value = value;
+		else
+			insert(key, value, true);
+		return value;
+	}
+
+	public V computeIfAbsent(K key, Function<? super K, ? extends V> f) {
+		V value = get(key);
+		int expected = changes;
+
+		Objects.requireNonNull(f);
+		room();
+		if (value != null)
+			return value;
+		value = f.apply(key);
+		check(expected);
+		return value == null ? null : store(expected, key, value);
+	}
+
+	public V compute(K key, BiFunction<? super K, ? super V, ? extends V> f) {
+		Objects.requireNonNull(f);
+		room();
+		return store(changes, key, f.apply(key, get(key)));
+	}
+
+	/* Not by compute, which may grow the table. */
+	public V computeIfPresent(K key, BiFunction<? super K, ? super V, ? extends V> f) {
+		V value = get(key);
+
+		Objects.requireNonNull(f);
+		return value == null ? null : store(changes, key, f.apply(key, value));
+	}
+
+	public V merge(K key, V value, BiFunction<? super V, ? super V, ? extends V> f) {
+		V old = get(key);
+
+		Objects.requireNonNull(f);
+		Objects.requireNonNull(value);
+		room();
+		return store(changes, key, old == null ? value : f.apply(old, value));
 	}
 
 	public Set<K> keySet() {
@@ -262,6 +365,10 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 			public Iterator<K> iterator() {
 				return new Walk<K>(0);
 			}
+
+			public void forEach(Consumer<? super K> action) {
+				each(new Walk<K>(0), action);
+			}
 		};
 	}
 
@@ -274,6 +381,10 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 			public Iterator<V> iterator() {
 				return new Walk<V>(1);
 			}
+
+			public void forEach(Consumer<? super V> action) {
+				each(new Walk<V>(1), action);
+			}
 		};
 	}
 
@@ -285,6 +396,10 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 
 			public Iterator<Map.Entry<K, V>> iterator() {
 				return new Walk<Map.Entry<K, V>>(2);
+			}
+
+			public void forEach(Consumer<? super Map.Entry<K, V>> action) {
+				each(new Walk<Map.Entry<K, V>>(2), action);
 			}
 		};
 	}

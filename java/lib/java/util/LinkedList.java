@@ -1,5 +1,7 @@
 package java.util;
 
+import java.util.function.UnaryOperator;
+
 public class LinkedList<E> extends AbstractList<E> implements Deque<E> {
 	private static class Node<E> {
 		E value;
@@ -223,5 +225,23 @@ public class LinkedList<E> extends AbstractList<E> implements Deque<E> {
 				expected = modCount;
 			}
 		};
+	}
+
+	public void replaceAll(UnaryOperator<E> f) {
+		Objects.requireNonNull(f);
+		for (Node<E> n = head.after; n != head; n = n.after)
+			n.value = f.apply(n.value);
+	}
+
+	@SuppressWarnings("unchecked")
+	public void sort(Comparator<? super E> c) {
+		Object[] a = toArray();
+		Node<E> n = head;
+
+		Arrays.sortObjects(a, c);
+		for (Object e : a) {
+			n = n.after;
+			n.value = (E)e;
+		}
 	}
 }

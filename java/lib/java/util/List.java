@@ -1,5 +1,7 @@
 package java.util;
 
+import java.util.function.UnaryOperator;
+
 public interface List<E> extends Collection<E> {
 	E get(int i);
 
@@ -26,5 +28,11 @@ public interface List<E> extends Collection<E> {
 			E e = (E)a[i];
 			set(i, e);
 		}
+	}
+
+	default void replaceAll(UnaryOperator<E> f) {
+		Objects.requireNonNull(f);
+		for (int i = 0; i < size(); i++)
+			set(i, f.apply(get(i)));
 	}
 }

@@ -1,5 +1,7 @@
 package java.util;
 
+import java.util.function.Supplier;
+
 public final class Objects {
 	private Objects() {
 	}
@@ -21,12 +23,26 @@ public final class Objects {
 	}
 
 	public static <T> T requireNonNull(T o) {
-		return requireNonNull(o, null);
+		return requireNonNull(o, (String)null);
 	}
 
 	public static <T> T requireNonNull(T o, String message) {
 		if (o == null)
 			throw new NullPointerException(message);
 		return o;
+	}
+
+	public static <T> T requireNonNull(T o, Supplier<String> message) {
+		if (o == null)
+			throw new NullPointerException(message.get());
+		return o;
+	}
+
+	public static boolean isNull(Object o) {
+		return o == null;
+	}
+
+	public static boolean nonNull(Object o) {
+		return o != null;
 	}
 }

@@ -1,5 +1,9 @@
 package java.util;
 
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.UnaryOperator;
+
 /* A list whose single operations several threads may call. */
 public class Vector<E> extends AbstractList<E> implements RandomAccess {
 	private final ArrayList<E> list = new ArrayList<E>();
@@ -47,5 +51,24 @@ public class Vector<E> extends AbstractList<E> implements RandomAccess {
 
 	public E elementAt(int i) {
 		return get(i);
+	}
+
+	public synchronized void forEach(Consumer<? super E> action) {
+		list.forEach(action);
+	}
+
+	public synchronized boolean removeIf(Predicate<? super E> filter) {
+		modCount++;
+		return list.removeIf(filter);
+	}
+
+	public synchronized void replaceAll(UnaryOperator<E> f) {
+		modCount++;
+		list.replaceAll(f);
+	}
+
+	public synchronized void sort(Comparator<? super E> c) {
+		modCount++;
+		list.sort(c);
 	}
 }

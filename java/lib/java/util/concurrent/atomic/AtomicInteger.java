@@ -1,5 +1,8 @@
 package java.util.concurrent.atomic;
 
+import java.util.function.IntBinaryOperator;
+import java.util.function.IntUnaryOperator;
+
 public class AtomicInteger extends Number {
 	private volatile int value; /* the machine expects it first */
 
@@ -76,5 +79,45 @@ public class AtomicInteger extends Number {
 
 	public String toString() {
 		return Integer.toString(value);
+	}
+
+	public final int getAndUpdate(IntUnaryOperator f) {
+		int old, value;
+
+		do {
+			old = get();
+			value = f.applyAsInt(old);
+		} while (!compareAndSet(old, value));
+		return old;
+	}
+
+	public final int updateAndGet(IntUnaryOperator f) {
+		int old, value;
+
+		do {
+			old = get();
+			value = f.applyAsInt(old);
+		} while (!compareAndSet(old, value));
+		return value;
+	}
+
+	public final int getAndAccumulate(int x, IntBinaryOperator f) {
+		int old, value;
+
+		do {
+			old = get();
+			value = f.applyAsInt(old, x);
+		} while (!compareAndSet(old, value));
+		return old;
+	}
+
+	public final int accumulateAndGet(int x, IntBinaryOperator f) {
+		int old, value;
+
+		do {
+			old = get();
+			value = f.applyAsInt(old, x);
+		} while (!compareAndSet(old, value));
+		return value;
 	}
 }

@@ -1,5 +1,8 @@
 package java.util.concurrent.atomic;
 
+import java.util.function.LongBinaryOperator;
+import java.util.function.LongUnaryOperator;
+
 public class AtomicLong extends Number {
 	private volatile long value; /* the machine expects it first */
 
@@ -76,5 +79,45 @@ public class AtomicLong extends Number {
 
 	public String toString() {
 		return Long.toString(value);
+	}
+
+	public final long getAndUpdate(LongUnaryOperator f) {
+		long old, value;
+
+		do {
+			old = get();
+			value = f.applyAsLong(old);
+		} while (!compareAndSet(old, value));
+		return old;
+	}
+
+	public final long updateAndGet(LongUnaryOperator f) {
+		long old, value;
+
+		do {
+			old = get();
+			value = f.applyAsLong(old);
+		} while (!compareAndSet(old, value));
+		return value;
+	}
+
+	public final long getAndAccumulate(long x, LongBinaryOperator f) {
+		long old, value;
+
+		do {
+			old = get();
+			value = f.applyAsLong(old, x);
+		} while (!compareAndSet(old, value));
+		return old;
+	}
+
+	public final long accumulateAndGet(long x, LongBinaryOperator f) {
+		long old, value;
+
+		do {
+			old = get();
+			value = f.applyAsLong(old, x);
+		} while (!compareAndSet(old, value));
+		return value;
 	}
 }

@@ -1,5 +1,8 @@
 package java.util.concurrent.atomic;
 
+import java.util.function.BinaryOperator;
+import java.util.function.UnaryOperator;
+
 public class AtomicReference<V> {
 	private volatile V value; /* the machine expects it first */
 
@@ -31,5 +34,45 @@ public class AtomicReference<V> {
 
 	public String toString() {
 		return String.valueOf(value);
+	}
+
+	public final V getAndUpdate(UnaryOperator<V> f) {
+		V old, value;
+
+		do {
+			old = get();
+			value = f.apply(old);
+		} while (!compareAndSet(old, value));
+		return old;
+	}
+
+	public final V updateAndGet(UnaryOperator<V> f) {
+		V old, value;
+
+		do {
+			old = get();
+			value = f.apply(old);
+		} while (!compareAndSet(old, value));
+		return value;
+	}
+
+	public final V getAndAccumulate(V x, BinaryOperator<V> f) {
+		V old, value;
+
+		do {
+			old = get();
+			value = f.apply(old, x);
+		} while (!compareAndSet(old, value));
+		return old;
+	}
+
+	public final V accumulateAndGet(V x, BinaryOperator<V> f) {
+		V old, value;
+
+		do {
+			old = get();
+			value = f.apply(old, x);
+		} while (!compareAndSet(old, value));
+		return value;
 	}
 }
