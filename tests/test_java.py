@@ -53,9 +53,10 @@ def expected(name):
 
 
 HOWS = pytest.mark.parametrize("how", [*({"model": model} for model in MODELS), NT], ids=[*MODELS, "nt"])
+SINGLE = ["Bytecode", "Errors", "Library", "Functional", "Lambdas", "References"]
 
 
-@pytest.mark.parametrize("name", ["Bytecode", "Errors", "Library"])
+@pytest.mark.parametrize("name", SINGLE)
 def test_programs(java, name):
     result = java(name)
     assert (result.status, result.output) == (0, expected(name))
@@ -188,7 +189,7 @@ def test_kept_class_files_are_those_of_the_sources(tmp_path):
 
 
 @WITH_JDK
-@pytest.mark.parametrize("name", ["Bytecode", "Errors", "Library", "Threads"])
+@pytest.mark.parametrize("name", [*SINGLE, "Threads"])
 def test_another_machine_prints_the_same(name):
     done = subprocess.run(["java", "-Xmx64m", "-cp", PROGRAMS, name], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, expected(name))
