@@ -194,6 +194,7 @@ def linked(name, method="()V", given="()V", body=(STATIC_METHOD, 10, None, "body
     c.constructor()
     c.method("body", "()V", b"\xb1")
     c.method("wants", "(I)V", b"\xb1")
+    c.method("gives", "()Ljava/lang/Object;", b"\x01\xb0")
     code = b"\xba" + index(call) + b"\0\0"
     if site.endswith("Runnable;"):
         code += b"\xb9" + index(run) + b"\1\0"
@@ -205,7 +206,16 @@ def linked(name, method="()V", given="()V", body=(STATIC_METHOD, 10, None, "body
 
 def bridges(c):
     """altMetafactory: more methods than a class has room for."""
-    return [c.number(4), c.number(30000), *30000 * [c.method_type("()V")]]
+    return [c.number(4), c.number(30000), *30000 * [c.method_type("()Lx;")]]
+
+
+def markers(c):
+    return [c.number(2), c.number(99), *(c.class_(f"M{i}") for i in range(99))]
+
+
+def twice(c):
+    """Serializable three times, and a bridge that is the method itself."""
+    return [c.number(7), c.number(2), *2 * [c.class_("java/io/Serializable")], c.number(1), c.method_type("()V")]
 
 
 SHAPES = [
@@ -213,7 +223,7 @@ SHAPES = [
     ({"how": "altMetafactory", "more": lambda c: [c.number(1)]}, "L1@"),
     ({"how": "altMetafactory"},
      "BootstrapMethodError: L2: a lambda expression has a bootstrap method with another argument"),
-    ({"how": "altMetafactory", "more": bridges},
+    ({"how": "altMetafactory", "more": bridges, "body": (STATIC_METHOD, 10, None, "gives", "()Ljava/lang/Object;")},
      "BootstrapMethodError: L3: a lambda expression has too many parts"),
     ({"body": (STATIC_METHOD, 10, None, "wants", "(I)V")},
      "BootstrapMethodError: L4: a lambda expression has another number of arguments"),
@@ -233,6 +243,9 @@ SHAPES = [
     ({"site": "()I"}, "BootstrapMethodError: L13: a lambda expression has no interface"),
     ({"factory": "java/lang/Object"}, "BootstrapMethodError: L14: an invokedynamic that is no lambda expression"),
     ({"body": (VIRTUAL, 9, None, "body", "I")}, "ClassFormatError: a handle of the wrong kind"),
+    ({"how": "altMetafactory", "more": markers},
+     "BootstrapMethodError: L16: a lambda expression has too many interfaces"),
+    ({"how": "altMetafactory", "more": twice}, "L17@"),
 ]
 
 

@@ -6,7 +6,7 @@
  * class, in memory, when the call site is first executed. So does this file, for these two: it writes the bytes of a class
  * file, which class_parse() reads as any other.
  *
- *	final class Main$$Lambda$1 implements Function {
+ *	final class Main$$Lambda.1 implements Function {
  *		private int c0;					a captured value each
  *		static Function get$Lambda(int c0)		what the call site calls
  *		public Object apply(Object a) {
@@ -19,8 +19,9 @@
  * constructor, and a private method may be called), and stands in no trace. So that it is safe whatever a class file's
  * bootstrap methods say, each reference is cast to the type that the method wants, and the counts of arguments are checked.
  *
- * *Race:* two threads come to a call site that is not linked, and each makes a class; *without this:* the call site gives one
- * thread two objects of a lambda expression without captured values; *closed by:* the exchange in site_store.
+ * *Race:* two threads come to a call site that is not linked; *without this:* the call site gives one of them another object
+ * than all later threads, if nothing is captured; *closed by:* site_method, which looks under class_lock whether the call
+ * site has been linked. Call sites that share an entry of the constant pool are one.
  */
 
 #include "spin.h"
@@ -39,16 +40,33 @@ static void field_put(struct spin *s, int access, const char *name, struct type 
 	put_2(&s->fields, 0); /* attributes */
 }
 
+/* Once each. */
 static void interface_put(struct spin *s, const char *name, size_t length)
 {
+	struct type t = {name, length};
+
+	for (int i = 0; i < s->n_interfaces; i++)
+		if (type_equals(s->interfaces_named[i], t))
+			return;
+	if (s->n_interfaces == MAX_INTERFACES) {
+		s->error = "too many interfaces";
+		return;
+	}
 	put_2(&s->interfaces, pool_class(s, name, length));
-	s->n_interfaces++;
+	s->interfaces_named[s->n_interfaces++] = t;
+}
+
+/* What the call site calls: another name than that of the interface's method. */
+static const char *factory_name(const struct constant *site)
+{
+	return strcmp(site->name->text, "get$Lambda") == 0 ? "get$Lambda$" : "get$Lambda";
 }
 
 /* get$Lambda, and the fields. */
-static void factory_write(struct spin *s, const struct symbol *desc)
+static void factory_write(struct spin *s, const struct constant *site)
 {
 	struct type face = s->captured.result;
+	const char *name = factory_name(site);
 	int local = 0;
 
 	if (s->captured.n == 0) {
@@ -60,18 +78,18 @@ static void factory_write(struct spin *s, const struct symbol *desc)
 	}
 	for (int i = 0; i < s->captured.n; i++) {
 		struct type t = s->captured.p[i];
-		char name[8];
+		char field[8];
 
-		snprintf(name, sizeof(name), "c%d", i);
-		field_put(s, ACC_PRIVATE, name, t);
-		s->values[i] = pool_member(s, CP_FIELD, s->self, name, t.text, t.length);
+		snprintf(field, sizeof(field), "c%d", i);
+		field_put(s, ACC_PRIVATE, field, t);
+		s->values[i] = pool_member(s, CP_FIELD, s->self, field, t.text, t.length);
 		code_1(s, OP_dup);
 		code_load(s, t, local);
 		code_3(s, OP_putfield, s->values[i]);
 		local += type_places(t);
 	}
 	code_1(s, OP_areturn);
-	method_put(s, ACC_STATIC, pool_text(s, "get$Lambda", 10), desc, 4, local);
+	method_put(s, ACC_STATIC, pool_text(s, name, strlen(name)), site->desc, 4, local);
 }
 
 static void body_invoke(struct spin *s)
@@ -161,8 +179,8 @@ static int bootstrap_number(struct spin *s, int i)
 
 enum { SERIALIZABLE = 1, MARKERS = 2, BRIDGES = 4 };
 
-/* What altMetafactory has beyond metafactory: more interfaces, and more descriptors of the method. */
-static void extras_write(struct spin *s, const struct symbol *name)
+/* What altMetafactory has beyond metafactory: more interfaces, and more descriptors of the method than desc. */
+static void extras_write(struct spin *s, const struct symbol *name, const struct symbol *desc)
 {
 	int flags = bootstrap_number(s, 3), at = 4;
 
@@ -177,7 +195,7 @@ static void extras_write(struct spin *s, const struct symbol *name)
 
 			if (c != NULL && what == MARKERS)
 				interface_put(s, c->name->text, c->name->length);
-			else if (c != NULL)
+			else if (c != NULL && c->name != desc)
 				body_write(s, name, c->name);
 		}
 	}
@@ -212,10 +230,10 @@ static void parts_write(struct spin *s, const struct constant *site, bool alt)
 	signature_read(&s->given, given->name);
 	body_signature(s);
 	interface_put(s, face.text + 1, face.length - 2);
-	factory_write(s, site->desc);
+	factory_write(s, site);
 	body_write(s, site->name, method->name);
 	if (alt)
-		extras_write(s, site->name);
+		extras_write(s, site->name, method->name);
 }
 
 static void class_write(struct spin *s, struct buffer *out)
@@ -238,24 +256,32 @@ static void class_write(struct spin *s, struct buffer *out)
 	put_2(out, 0); /* attributes */
 }
 
-/* Prepares to make the next class. owner: that of impl. */
+/* Prepares to make a class. owner: that of impl. */
 static void spin_begin(struct spin *s, const struct symbol *owner)
 {
-	static _Atomic unsigned count;
 	struct arena *a = &s->arena;
-	const struct symbol *from = s->from->name;
-	char *name = arena_alloc(a, from->length + 24u), *type = arena_alloc(a, owner->length + 3u);
-	int n = sprintf(name, "%s$$Lambda$%u", from->text, atomic_fetch_add(&count, 1) + 1);
+	char *type = arena_alloc(a, owner->length + 3u);
 
 	s->pool.arena = s->interfaces.arena = s->fields.arena = s->methods.arena = s->code.arena =
 		a;
 	s->n_constants = 1;
-	if (n > UINT16_MAX)
-		s->error = "a class with a name that is too long";
-	else
-		s->self = pool_class(s, name, (size_t)n);
+	s->self = pool_class(s, "Lambda", 6); /* which the class is not called */
 	s->owner.text = type;
 	s->owner.length = (size_t)sprintf(type, owner->text[0] == '[' ? "%s" : "L%s;", owner->text);
+}
+
+/*
+ * The name of the next class, NULL if it would be too long. No constant pool can have it, because of the dot. So a
+ * program's class is not taken for it.
+ */
+static struct symbol *lambda_name(struct spin *s)
+{
+	static unsigned count; /* class_lock */
+	const struct symbol *from = s->from->name;
+	char *name = arena_alloc(&s->arena, from->length + 24u);
+	int n = sprintf(name, "%s$$Lambda.%u", from->text, ++count);
+
+	return n > UINT16_MAX ? NULL : symbol_of(name, (size_t)n);
 }
 
 /* The class of the call site's objects. NULL: t->exception. */
@@ -263,13 +289,16 @@ static struct class *spin_class(struct jthread *t, struct spin *s, const struct 
 				bool alt)
 {
 	struct buffer out = {.arena = &s->arena};
+	struct symbol *name = lambda_name(s);
 
 	spin_begin(s, s->from->constants[s->impl->a].name);
-	if (s->error == NULL)
+	if (name == NULL)
+		s->error = "a class with a name that is too long";
+	else
 		parts_write(s, site, alt);
 	if (s->error == NULL) {
 		class_write(s, &out);
-		return class_define_hidden(t, out.bytes, out.length);
+		return class_define_hidden(t, out.bytes, out.length, name, s->self);
 	}
 	throw_new(t, "java/lang/BootstrapMethodError", "%s: a lambda expression has %s",
 		  s->from->name->text, s->error);
@@ -314,33 +343,9 @@ static bool impl_check(struct jthread *t, struct class *from, const struct const
 	return false;
 }
 
-/* Stores the method that the call site calls, unless another thread was first. NULL: t->exception. */
-static struct method *site_store(struct jthread *t, struct constant *site, struct class *c)
+/* Makes the class of the call site. NULL: t->exception. The caller has class_lock. */
+static struct class *site_class(struct jthread *t, struct class *from, const struct constant *site)
 {
-	struct method *m = class_declared(c, symbol_of_text("get$Lambda"), site->desc);
-	void *other = NULL;
-
-	if (!class_initialize(t, c))
-		return NULL;
-	if (m->n_args == 0) {
-		c->statics[0].a = heap_object(t, c);
-		if (c->statics[0].a == NULL)
-			return NULL;
-	}
-	/* Release: a thread that finds the method finds its class complete. */
-	if (atomic_compare_exchange_strong_explicit(&site->resolved, &other, m,
-						    memory_order_acq_rel, memory_order_acquire))
-		return m;
-	return other;
-}
-
-/*
- * The static method that the call site `index` of the class calls: its arguments are the captured values, its result is
- * the object. NULL: t->exception. May load classes and run their initialisers.
- */
-struct method *lambda_link(struct jthread *t, struct class *from, uint16_t index)
-{
-	struct constant *site = &from->constants[index];
 	const struct bootstrap *b = &from->bootstraps[site->a];
 	enum factory factory = bootstrap_factory(from, b);
 	const struct constant *handle;
@@ -365,5 +370,47 @@ struct method *lambda_link(struct jthread *t, struct class *from, uint16_t index
 	}
 	arena_free(&s->arena);
 	free(s);
-	return c == NULL ? NULL : site_store(t, site, c);
+	return c;
+}
+
+/* The method that the call site calls, of its class, which is ready. NULL: t->exception. The caller has class_lock. */
+static struct method *site_method(struct jthread *t, struct constant *site, struct class *c)
+{
+	struct method *m = atomic_load_explicit(&site->resolved, memory_order_relaxed);
+
+	if (m != NULL)
+		return m;
+	m = class_declared(c, symbol_of_text(factory_name(site)), site->desc);
+	if (m->n_args == 0) {
+		c->statics[0].a = heap_object(t, c);
+		if (c->statics[0].a == NULL)
+			return NULL;
+	}
+	/* Release: a thread that finds the method finds its class complete. */
+	atomic_store_explicit(&site->resolved, m, memory_order_release);
+	return m;
+}
+
+/*
+ * The static method that the call site `index` of the class calls: its arguments are the captured values, its result is
+ * the object. NULL: t->exception. May load classes, run their initialisers, and wait for other threads that do. A call
+ * site that fails keeps its class, if it has got one, for the next attempt.
+ */
+struct method *lambda_link(struct jthread *t, struct class *from, uint16_t index)
+{
+	struct constant *site = &from->constants[index];
+	struct method *m = NULL;
+	struct class *c;
+
+	class_lock_acquire(t);
+	if (site->value.p == NULL)
+		site->value.p = site_class(t, from, site);
+	c = site->value.p;
+	class_lock_release();
+	if (c == NULL || !class_initialize(t, c))
+		return NULL;
+	class_lock_acquire(t);
+	m = site_method(t, site, c);
+	class_lock_release();
+	return m;
 }

@@ -301,15 +301,24 @@ struct class *class_define(struct jthread *t, const uint8_t *bytes, size_t lengt
 	return c;
 }
 
-/* A class that the machine has made for a lambda expression. */
-struct class *class_define_hidden(struct jthread *t, const uint8_t *bytes, size_t length)
+/*
+ * A class that the machine has made for a lambda expression: its bytes have another name, in the entry `self` of the
+ * constant pool. NULL: t->exception.
+ */
+struct class *class_define_hidden(struct jthread *t, const uint8_t *bytes, size_t length,
+				  struct symbol *name, uint16_t self)
 {
 	struct class *c;
 
 	class_lock_acquire(t);
-	c = class_make(t, bytes, length, NULL, true);
-	if (c != NULL)
+	c = class_parse(t, bytes, length, true);
+	if (c != NULL) {
+		c->name = name;
 		c->hidden = true;
+		atomic_store_explicit(&c->constants[self].resolved, c, memory_order_relaxed);
+		class_ancestry(c);
+		table_add(c);
+	}
 	class_lock_release();
 	return c;
 }

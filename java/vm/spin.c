@@ -98,7 +98,7 @@ static bool type_is(struct type t, const char *desc)
 	return strlen(desc) == t.length && memcmp(t.text, desc, t.length) == 0;
 }
 
-static bool type_equals(struct type a, struct type b)
+bool type_equals(struct type a, struct type b)
 {
 	return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
@@ -228,17 +228,22 @@ static void code_box(struct spin *s, char from, struct type to)
 		code_cast(s, to);
 }
 
-/* A reference becomes a primitive value: by its own wrapper if that is known, or else by that of the value's type. */
+/*
+ * A reference becomes a primitive value: by its own wrapper if its type is one. Else the value may be any number, if a number
+ * is wanted: get() of a Supplier<Integer> gives an Object, as far as its descriptor says.
+ */
 static void code_unbox(struct spin *s, struct type from, char to)
 {
-	const struct wrapper *known_one = type_wrapper(from),
-			     *w = known_one != NULL ? known_one : wrapper_of(to);
+	static const char number[] = "java/lang/Number";
+	const struct wrapper *own = type_wrapper(from), *w = own != NULL ? own : wrapper_of(to);
+	bool any = own == NULL && to != 'Z' && to != 'C';
+	const char *name = any ? number : w->cls;
+	uint16_t cls = pool_class(s, name, strlen(name));
 
-	if (known_one == NULL)
-		code_cast(s, (struct type){w->type, strlen(w->type)});
+	if (own == NULL)
+		code_3(s, OP_checkcast, cls);
 	code_3(s, OP_invokevirtual,
-	       pool_member(s, CP_METHOD, pool_class(s, w->cls, strlen(w->cls)), w->value,
-			   w->value_type, strlen(w->value_type)));
+	       pool_member(s, CP_METHOD, cls, w->value, w->value_type, strlen(w->value_type)));
 	code_widen(s, w->primitive, to);
 }
 

@@ -25,6 +25,8 @@ struct buffer {
 	size_t length, room;
 };
 
+#define MAX_INTERFACES 64
+
 /* All that is needed to make one class. */
 struct spin {
 	struct arena arena; /* its memory */
@@ -36,11 +38,12 @@ struct spin {
 	const struct constant *impl; /* the member that the handle calls */
 	int kind;                    /* of the handle */
 	struct type owner;           /* the type of impl's class */
-	struct signature captured;   /* what the call site gives; its result is the interface */
-	struct signature given;      /* the arguments of the lambda expression */
-	struct signature body;       /* those of impl, with its receiver */
-	struct signature method;     /* those of the method that is written */
-	uint16_t values[256];        /* fields of captured values, in the pool */
+	struct type interfaces_named[MAX_INTERFACES];
+	struct signature captured; /* what the call site gives; its result is the interface */
+	struct signature given;    /* the arguments of the lambda expression */
+	struct signature body;     /* those of impl, with its receiver */
+	struct signature method;   /* those of the method that is written */
+	uint16_t values[256];      /* fields of captured values, in the pool */
 	const char *error;
 };
 
@@ -56,6 +59,7 @@ uint16_t pool_class_of(struct spin *s, struct type t);
 uint16_t pool_member(struct spin *s, int tag, uint16_t cls, const char *name, const char *desc,
 		     size_t desc_length);
 
+bool type_equals(struct type a, struct type b);
 int type_places(struct type t);
 /* desc is the descriptor of a method, in order. */
 void signature_read(struct signature *to, const struct symbol *desc);

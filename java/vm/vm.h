@@ -138,7 +138,7 @@ enum { HANDLE_VIRTUAL = 5, HANDLE_STATIC, HANDLE_SPECIAL, HANDLE_NEW, HANDLE_INT
 
 /*
  * An entry of a constant pool. `resolved` is a class, string, field or method; of a call site, the method that it
- * calls (lambda.c). Several threads may resolve an entry at
+ * calls, and `value` is its class (lambda.c; class_lock). Several threads may resolve an entry at
  * once, and store the same pointer: release there and acquire at the reader make visible what it points to.
  */
 struct constant {
@@ -236,7 +236,8 @@ struct class *class_find_text(struct jthread *t, const char *name);
 struct class *class_array_of(struct jthread *t, struct class *element);
 struct class *class_define(struct jthread *t, const uint8_t *bytes, size_t length,
 			   struct symbol *expected);
-struct class *class_define_hidden(struct jthread *t, const uint8_t *bytes, size_t length);
+struct class *class_define_hidden(struct jthread *t, const uint8_t *bytes, size_t length,
+				  struct symbol *name, uint16_t self);
 struct class *class_of_type(struct jthread *t, const char *desc, size_t length);
 void class_each(void (*f)(struct class *));
 struct class *class_of_mirror(struct object *mirror);
