@@ -6,7 +6,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /* Chains in a table of a power of two; the entries of LinkedHashMap are in the order of their insertion too. */
-public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable {
+public class HashMap<K, V> extends AbstractMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable {
 	static class Node<K, V> implements Map.Entry<K, V> {
 		final K key;
 		V value;
@@ -100,9 +100,10 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 	private void grow() {
 		Node<K, V>[] more = table(2 * table.length);
 
-		for (Node<K, V> n : table) {
-			/* In their order, so that an iteration gives what Java's does. */
-			Node<K, V> low = null, high = null, next;
+		for (int i = 0; i < table.length; i++) {
+			/* In their order, so that an iteration gives what Java's does. A walk over the old table then ends. */
+			Node<K, V> n = table[i], low = null, high = null, next;
+			table[i] = null;
 			for (; n != null; n = next) {
 				next = n.next;
 				n.next = null;
@@ -124,16 +125,8 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 		return size;
 	}
 
-	public boolean isEmpty() {
-		return size == 0;
-	}
-
 	public boolean containsKey(Object key) {
 		return node(key) != null;
-	}
-
-	public boolean containsValue(Object value) {
-		return values().contains(value);
 	}
 
 	public V get(Object key) {
@@ -180,11 +173,14 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 	}
 
 	public V remove(Object key) {
-		Node<K, V> n = node(key), p;
+		Node<K, V> n = node(key);
 
-		if (n == null)
-			return null;
-		p = table[n.hash & table.length - 1];
+		return n == null ? null : unlink(n);
+	}
+
+	private V unlink(Node<K, V> n) {
+		Node<K, V> p = table[n.hash & table.length - 1];
+
 		if (p == n)
 			table[n.hash & table.length - 1] = n.next;
 		else {
@@ -195,19 +191,15 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 		if (isLinked()) {
 			n.before.after = n.after;
 			n.after.before = n.before;
+			n.before = n.after = head; /* a walk that is here ends */
 		}
 		size--;
 		changes++;
 		return n.value;
 	}
 
-	public void putAll(Map<? extends K, ? extends V> m) {
-		for (Map.Entry<? extends K, ? extends V> e : m.entrySet())
-			put(e.getKey(), e.getValue());
-	}
-
 	public void clear() {
-		table = table(16);
+		Arrays.fill(table, null);
 		head.before = head.after = head;
 		size = 0;
 		changes++;
@@ -216,11 +208,17 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 	/* What: 0 keys, 1 values, 2 entries. */
 	private class Walk<T> implements Iterator<T> {
 		private final int what;
+		private final Node<K, V>[] begun; /* null: this.table */
 		private int at, expected = changes;
 		private Node<K, V> next, last;
 
 		Walk(int what) {
+			this(what, null);
+		}
+
+		Walk(int what, Node<K, V>[] begun) {
 			this.what = what;
+			this.begun = begun;
 			advance();
 		}
 
@@ -231,9 +229,10 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 					next = null;
 				return;
 			}
+			Node<K, V>[] t = begun == null ? table : begun;
 			next = next == null ? null : next.next;
-			while (next == null && at < table.length)
-				next = table[at++];
+			while (next == null && at < t.length)
+				next = t[at++];
 		}
 
 		public boolean hasNext() {
@@ -257,7 +256,8 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 		public void remove() {
 			if (last == null)
 				throw new IllegalStateException();
-			HashMap.this.remove(last.key);
+			check(expected);
+			unlink(last);
 			last = null;
 			expected = changes;
 		}
@@ -268,8 +268,10 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 			throw new ConcurrentModificationException();
 	}
 
-	/* Notices a change of the map at the end. */
-	private <T> void each(Walk<T> w, Consumer<? super T> action) {
+	/* Goes over the table that it finds, even if the map has another one meanwhile, and notices a change at the end. */
+	private <T> void each(int what, Consumer<? super T> action) {
+		Walk<T> w = new Walk<T>(what, table);
+
 		Objects.requireNonNull(action);
 		for (; w.next != null; w.advance())
 			action.accept(w.of(w.next));
@@ -277,7 +279,7 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 	}
 
 	public void forEach(BiConsumer<? super K, ? super V> action) {
-		Walk<V> w = new Walk<V>(1);
+		Walk<V> w = new Walk<V>(1, table);
 
 		Objects.requireNonNull(action);
 		for (; w.next != null; w.advance())
@@ -286,7 +288,7 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 	}
 
 	public void replaceAll(BiFunction<? super K, ? super V, ? extends V> f) {
-		Walk<V> w = new Walk<V>(1);
+		Walk<V> w = new Walk<V>(1, table);
 
 		Objects.requireNonNull(f);
 		for (; w.next != null; w.advance())
@@ -351,6 +353,10 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 				return size;
 			}
 
+			public void clear() {
+				HashMap.this.clear();
+			}
+
 			public boolean contains(Object o) {
 				return containsKey(o);
 			}
@@ -367,7 +373,7 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 			}
 
 			public void forEach(Consumer<? super K> action) {
-				each(new Walk<K>(0), action);
+				each(0, action);
 			}
 		};
 	}
@@ -378,12 +384,16 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 				return size;
 			}
 
+			public void clear() {
+				HashMap.this.clear();
+			}
+
 			public Iterator<V> iterator() {
 				return new Walk<V>(1);
 			}
 
 			public void forEach(Consumer<? super V> action) {
-				each(new Walk<V>(1), action);
+				each(1, action);
 			}
 		};
 	}
@@ -394,33 +404,21 @@ public class HashMap<K, V> implements Map<K, V>, Cloneable, java.io.Serializable
 				return size;
 			}
 
+			public void clear() {
+				HashMap.this.clear();
+			}
+
 			public Iterator<Map.Entry<K, V>> iterator() {
 				return new Walk<Map.Entry<K, V>>(2);
 			}
 
 			public void forEach(Consumer<? super Map.Entry<K, V>> action) {
-				each(new Walk<Map.Entry<K, V>>(2), action);
+				each(2, action);
 			}
 		};
 	}
 
 	public Object clone() {
 		return isLinked() ? new LinkedHashMap<K, V>(this) : new HashMap<K, V>(this);
-	}
-
-	public boolean equals(Object o) {
-		return o instanceof Map && entrySet().equals(((Map<?, ?>)o).entrySet());
-	}
-
-	public int hashCode() {
-		return entrySet().hashCode();
-	}
-
-	public String toString() {
-		StringBuilder s = new StringBuilder("{");
-
-		for (Map.Entry<K, V> e : entrySet())
-			s.append(s.length() == 1 ? "" : ", ").append(e);
-		return s.append('}').toString();
 	}
 }
