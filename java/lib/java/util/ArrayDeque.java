@@ -1,68 +1,104 @@
 package java.util;
 
-/* A ring of a power of two places. */
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+
+/* A ring with at least one free place. As in Java's there is no count of changes; what notices one is that a place
+   is empty, or that the end is another. So the ring has Java's sizes, and elements move as they do there. */
 public class ArrayDeque<E> extends AbstractCollection<E> implements Deque<E> {
-	private Object[] ring = new Object[16];
-	private int first, size;
+	private Object[] ring;
+	private int first, end;
 
 	public ArrayDeque() {
+		this(16);
 	}
 
 	public ArrayDeque(int room) {
+		ring = new Object[Math.max(room, 0) + 1];
 	}
 
 	public ArrayDeque(Collection<? extends E> c) {
+		this(c.size());
 		addAll(c);
 	}
 
+	private static int after(int i, Object[] ring) {
+		return i + 1 == ring.length ? 0 : i + 1;
+	}
+
+	private static int before(int i, Object[] ring) {
+		return (i == 0 ? ring.length : i) - 1;
+	}
+
+	/* From place a to b. */
+	private static int distance(int a, int b, Object[] ring) {
+		return b - a + (b < a ? ring.length : 0);
+	}
+
 	public int size() {
-		return size;
+		return distance(first, end, ring);
 	}
 
 	@SuppressWarnings("unchecked")
-	private E at(int i) {
-		return (E)ring[first + i & ring.length - 1];
+	private static <E> E at(Object[] ring, int i) {
+		return (E)ring[i];
 	}
 
-	private void room(E e) {
-		if (e == null)
-			throw new NullPointerException();
-		if (size < ring.length)
+	private void grow(int needed) {
+		int old = ring.length, n = old + Math.max(needed, old < 64 ? old + 2 : old / 2);
+		boolean wraps = end < first || end == first && ring[first] != null;
+
+		ring = Arrays.copyOf(ring, n);
+		if (!wraps)
 			return;
-		Object[] more = new Object[2 * size];
-		for (int i = 0; i < size; i++)
-			more[i] = at(i);
-		ring = more;
-		first = 0;
+		System.arraycopy(ring, first, ring, first + n - old, old - first);
+		Arrays.fill(ring, first, first + n - old, null);
+		first += n - old;
+	}
+
+	public boolean addAll(Collection<? extends E> c) {
+		int size = size(), needed = size + c.size() + 1 - ring.length;
+
+		if (needed > 0)
+			grow(needed);
+		c.forEach(new Consumer<E>() {
+			public void accept(E e) {
+				addLast(e);
+			}
+		});
+		return size() > size;
 	}
 
 	public void addFirst(E e) {
-		room(e);
-		first = first - 1 & ring.length - 1;
+		Objects.requireNonNull(e);
+		first = before(first, ring);
 		ring[first] = e;
-		size++;
+		if (first == end)
+			grow(1);
 	}
 
 	public void addLast(E e) {
-		room(e);
-		ring[first + size++ & ring.length - 1] = e;
+		Objects.requireNonNull(e);
+		ring[end] = e;
+		end = after(end, ring);
+		if (first == end)
+			grow(1);
 	}
 
 	public E peekFirst() {
-		return size == 0 ? null : at(0);
+		return at(ring, first);
 	}
 
 	public E peekLast() {
-		return size == 0 ? null : at(size - 1);
+		return at(ring, before(end, ring));
 	}
 
 	public E pollFirst() {
 		E e = peekFirst();
 
-		if (size != 0) {
+		if (e != null) {
 			ring[first] = null;
-			first = first + 1 & ring.length - 1;
-			size--;
+			first = after(first, ring);
 		}
 		return e;
 	}
@@ -70,14 +106,16 @@ public class ArrayDeque<E> extends AbstractCollection<E> implements Deque<E> {
 	public E pollLast() {
 		E e = peekLast();
 
-		if (size != 0)
-			ring[first + --size & ring.length - 1] = null;
+		if (e != null) {
+			end = before(end, ring);
+			ring[end] = null;
+		}
 		return e;
 	}
 
 	public void clear() {
-		while (size != 0)
-			pollFirst();
+		Arrays.fill(ring, null);
+		first = end = 0;
 	}
 
 	public boolean add(E e) {
@@ -149,24 +187,124 @@ public class ArrayDeque<E> extends AbstractCollection<E> implements Deque<E> {
 		return peekFirst();
 	}
 
+	/* The shorter side moves. Whether it is that behind the place. */
+	private boolean delete(int i) {
+		boolean behind = distance(first, i, ring) >= distance(i, end, ring) - 1;
+		int k;
+
+		if (behind) {
+			for (; (k = after(i, ring)) != end; i = k)
+				ring[i] = ring[k];
+			end = i;
+		} else {
+			for (; i != first; i = k)
+				ring[i] = ring[k = before(i, ring)];
+			first = after(i, ring);
+		}
+		ring[i] = null;
+		return behind;
+	}
+
+	private static void check(boolean same) {
+		if (!same)
+			throw new ConcurrentModificationException();
+	}
+
+	public void forEach(Consumer<? super E> action) {
+		Objects.requireNonNull(action);
+		each(first, action);
+	}
+
+	private void each(int i, Consumer<? super E> action) {
+		Object[] begun = ring;
+		int stop = end;
+
+		for (; i != stop; i = after(i, begun))
+			action.accept(ArrayDeque.<E>at(begun, i));
+		check(end == stop);
+	}
+
+	/* Tests all elements before it removes any. What is there after the first one to remove counts, as in Java's. */
+	public boolean removeIf(Predicate<? super E> filter) {
+		Object[] begun = ring;
+		int stop = end, i = first, n = 0;
+
+		Objects.requireNonNull(filter);
+		while (i != stop && !filter.test(ArrayDeque.<E>at(begun, i)))
+			i = after(i, begun);
+		if (i == stop) {
+			check(end == stop);
+			return false;
+		}
+		begun = ring;
+		stop = end;
+		Object[] kept = new Object[begun.length];
+		for (int k = after(i, begun); k != stop; k = after(k, begun))
+			if (!filter.test(ArrayDeque.<E>at(begun, k)))
+				kept[n++] = begun[k];
+		check(end == stop);
+		for (int k = 0; i != stop; i = after(i, begun)) {
+			begun[i] = kept[k];
+			if (k++ == n)
+				end = i;
+		}
+		return true;
+	}
+
+	private boolean keep(Collection<?> c, boolean those) {
+		Objects.requireNonNull(c);
+		return removeIf(new Predicate<E>() {
+			public boolean test(E e) {
+				return c.contains(e) != those;
+			}
+		});
+	}
+
+	public boolean removeAll(Collection<?> c) {
+		return keep(c, false);
+	}
+
+	public boolean retainAll(Collection<?> c) {
+		return keep(c, true);
+	}
+
 	public Iterator<E> iterator() {
 		return new Iterator<E>() {
-			private int at;
+			private int at = first, last = -1, left = size();
 
 			public boolean hasNext() {
-				return at < size;
+				return left > 0;
 			}
 
 			public E next() {
-				if (at >= size)
+				if (left <= 0)
 					throw new NoSuchElementException();
-				return at(at++);
+				E e = at(ring, at);
+				check(e != null);
+				last = at;
+				at = after(at, ring);
+				left--;
+				return e;
 			}
 
 			public void remove() {
-				for (int i = --at; i < size - 1; i++)
-					ring[first + i & ring.length - 1] = at(i + 1);
-				pollLast();
+				if (last < 0)
+					throw new IllegalStateException();
+				if (delete(last))
+					at = before(at, ring);
+				last = -1;
+			}
+
+			public void forEachRemaining(Consumer<? super E> action) {
+				int n = left;
+
+				Objects.requireNonNull(action);
+				left = 0;
+				if (n <= 0)
+					return;
+				check(ring[at] != null && distance(at, end, ring) == n);
+				each(at, action);
+				last = before(end, ring);
 			}
 		};
 	}
