@@ -5,11 +5,11 @@ import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 public class ArrayList<E> extends AbstractList<E> implements RandomAccess, Cloneable, java.io.Serializable {
-	private Object[] elements;
+	private static final Object[] NONE = {};
+	private Object[] elements = NONE; /* NONE: ten places when the first element comes */
 	private int size;
 
 	public ArrayList() {
-		this(10);
 	}
 
 	public ArrayList(int room) {
@@ -76,9 +76,40 @@ public class ArrayList<E> extends AbstractList<E> implements RandomAccess, Clone
 		modCount++;
 	}
 
+	public boolean addAll(Collection<? extends E> c) {
+		return addAll(size, c);
+	}
+
+	public boolean addAll(int i, Collection<? extends E> c) {
+		check(i, size + 1);
+		Object[] all = c.toArray();
+
+		modCount++;
+		ensureCapacity(size + all.length);
+		System.arraycopy(elements, i, elements, i + all.length, size - i);
+		System.arraycopy(all, 0, elements, i, all.length);
+		size += all.length;
+		return all.length != 0;
+	}
+
+	protected void removeRange(int from, int to) {
+		int end = size;
+
+		if (from > to)
+			throw new IndexOutOfBoundsException("From Index: " + from + " > To Index: " + to);
+		System.arraycopy(elements, to, elements, from, end - to);
+		size -= to - from;
+		Arrays.fill(elements, size, end, null);
+		modCount++;
+	}
+
+	boolean isArray() {
+		return true;
+	}
+
 	public void ensureCapacity(int n) {
 		if (n > elements.length)
-			elements = Arrays.copyOf(elements, Math.max(n, elements.length * 3 / 2 + 1));
+			elements = Arrays.copyOf(elements, Math.max(n, elements == NONE ? 10 : elements.length * 3 / 2));
 	}
 
 	public void trimToSize() {
@@ -103,33 +134,40 @@ public class ArrayList<E> extends AbstractList<E> implements RandomAccess, Clone
 		check(expected);
 	}
 
-	/* Tests all elements before it removes any. */
-	@SuppressWarnings("unchecked")
 	public boolean removeIf(Predicate<? super E> filter) {
-		Object[] all = elements, kept = new Object[size];
-		int expected = modCount, end = size, n = 0;
+		return removeIf(filter, 0, size) != 0;
+	}
+
+	/* Tests all elements before it removes any; how many it has removed. */
+	@SuppressWarnings("unchecked")
+	int removeIf(Predicate<? super E> filter, int from, int to) {
+		Object[] all = elements, kept = new Object[to - from];
+		int expected = modCount, n = 0;
 
 		Objects.requireNonNull(filter);
-		for (int i = 0; i < end; i++)
+		for (int i = from; i < to; i++)
 			if (!filter.test((E)all[i]))
 				kept[n++] = all[i];
 		check(expected);
-		if (n == end)
-			return false;
-		elements = kept;
-		size = n;
-		modCount++;
-		return true;
+		if (n == to - from)
+			return 0;
+		System.arraycopy(kept, 0, elements, from, n);
+		removeRange(from + n, to);
+		return to - from - n;
 	}
 
 	public void replaceAll(UnaryOperator<E> f) {
-		int expected = modCount, end = size;
+		replaceAll(f, 0, size);
+		modCount++;
+	}
+
+	void replaceAll(UnaryOperator<E> f, int from, int to) {
+		int expected = modCount;
 
 		Objects.requireNonNull(f);
-		for (int i = 0; i < end && modCount == expected; i++)
+		for (int i = from; i < to && modCount == expected; i++)
 			elements[i] = f.apply(get(i));
 		check(expected);
-		modCount++;
 	}
 
 	public void sort(Comparator<? super E> c) {

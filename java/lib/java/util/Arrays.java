@@ -1,9 +1,11 @@
 package java.util;
 
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.IntToDoubleFunction;
 import java.util.function.IntToLongFunction;
 import java.util.function.IntUnaryOperator;
+import java.util.function.UnaryOperator;
 
 public final class Arrays {
 	private Arrays() {
@@ -649,6 +651,22 @@ public final class Arrays {
 		sortObjects(a, c);
 	}
 
+	public static void sort(Object[] a, int from, int to) {
+		sort(a, from, to, null);
+	}
+
+	public static <T> void sort(T[] a, int from, int to, Comparator<? super T> c) {
+		if (from > to)
+			throw new IllegalArgumentException("fromIndex(" + from + ") > toIndex(" + to + ")");
+		if (from < 0 || to > a.length)
+			throw new ArrayIndexOutOfBoundsException("Array index out of range: " + (from < 0 ? from : to));
+		Object[] part = new Object[to - from];
+
+		System.arraycopy(a, from, part, 0, to - from);
+		sortObjects(part, c);
+		System.arraycopy(part, 0, a, from, to - from);
+	}
+
 	@SuppressWarnings("unchecked")
 	static void sortObjects(Object[] a, Comparator<?> c) {
 		Object[] b = new Object[a.length];
@@ -723,6 +741,39 @@ public final class Arrays {
 
 			a[i] = e;
 			return old;
+		}
+
+		public void forEach(Consumer<? super T> action) {
+			Objects.requireNonNull(action);
+			for (T e : a)
+				action.accept(e);
+		}
+
+		public void replaceAll(UnaryOperator<T> f) {
+			Objects.requireNonNull(f);
+			for (int i = 0; i < a.length; i++)
+				a[i] = f.apply(a[i]);
+		}
+
+		public void sort(Comparator<? super T> c) {
+			sortObjects(a, c);
+		}
+
+		/* Its remove throws before anything else is looked at. */
+		public Iterator<T> iterator() {
+			return new Iterator<T>() {
+				private int at;
+
+				public boolean hasNext() {
+					return at < a.length;
+				}
+
+				public T next() {
+					if (at >= a.length)
+						throw new NoSuchElementException();
+					return a[at++];
+				}
+			};
 		}
 	}
 }

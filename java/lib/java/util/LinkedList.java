@@ -1,6 +1,6 @@
 package java.util;
 
-import java.util.function.UnaryOperator;
+import java.util.function.Consumer;
 
 public class LinkedList<E> extends AbstractList<E> implements Deque<E> {
 	private static class Node<E> {
@@ -103,6 +103,20 @@ public class LinkedList<E> extends AbstractList<E> implements Deque<E> {
 		return -1;
 	}
 
+	public boolean addAll(Collection<? extends E> c) {
+		return addAll(size, c);
+	}
+
+	@SuppressWarnings("unchecked")
+	public boolean addAll(int i, Collection<? extends E> c) {
+		Node<E> next = node(i);
+		Object[] all = c.toArray();
+
+		for (Object e : all)
+			insert(next, (E)e);
+		return all.length != 0;
+	}
+
 	public void clear() {
 		head.before = head.after = head;
 		size = 0;
@@ -203,45 +217,94 @@ public class LinkedList<E> extends AbstractList<E> implements Deque<E> {
 	}
 
 	public Iterator<E> iterator() {
-		return new Iterator<E>() {
-			private Node<E> next = head.after;
-			private int expected = modCount;
-
-			public boolean hasNext() {
-				return next != head;
-			}
-
-			public E next() {
-				if (modCount != expected)
-					throw new ConcurrentModificationException();
-				if (next == head)
-					throw new NoSuchElementException();
-				next = next.after;
-				return next.before.value;
-			}
-
-			public void remove() {
-				unlink(next.before);
-				expected = modCount;
-			}
-		};
+		return new Walk(0);
 	}
 
-	public void replaceAll(UnaryOperator<E> f) {
-		Objects.requireNonNull(f);
-		for (Node<E> n = head.after; n != head; n = n.after)
-			n.value = f.apply(n.value);
+	public ListIterator<E> listIterator(int i) {
+		return new Walk(i);
 	}
 
-	@SuppressWarnings("unchecked")
-	public void sort(Comparator<? super E> c) {
-		Object[] a = toArray();
-		Node<E> n = head;
+	private class Walk implements ListIterator<E> {
+		private Node<E> next, last;
+		private int at, expected = modCount;
 
-		Arrays.sortObjects(a, c);
-		for (Object e : a) {
-			n = n.after;
-			n.value = (E)e;
+		Walk(int i) {
+			next = node(i);
+			at = i;
+		}
+
+		private void check() {
+			if (modCount != expected)
+				throw new ConcurrentModificationException();
+		}
+
+		/* By the index: after a change of the size, that decides whether next is called and notices it. */
+		public boolean hasNext() {
+			return at < size;
+		}
+
+		public boolean hasPrevious() {
+			return at > 0;
+		}
+
+		public int nextIndex() {
+			return at;
+		}
+
+		public int previousIndex() {
+			return at - 1;
+		}
+
+		public E next() {
+			check();
+			if (!hasNext())
+				throw new NoSuchElementException();
+			last = next;
+			next = next.after;
+			at++;
+			return last.value;
+		}
+
+		public E previous() {
+			check();
+			if (!hasPrevious())
+				throw new NoSuchElementException();
+			last = next = next.before;
+			at--;
+			return last.value;
+		}
+
+		public void remove() {
+			check();
+			if (last == null)
+				throw new IllegalStateException();
+			if (next == last)
+				next = last.after;
+			else
+				at--;
+			unlink(last);
+			last = null;
+			expected = modCount;
+		}
+
+		public void set(E e) {
+			if (last == null)
+				throw new IllegalStateException();
+			check();
+			last.value = e;
+		}
+
+		public void add(E e) {
+			check();
+			last = null;
+			insert(next, e);
+			at++;
+			expected = modCount;
+		}
+
+		public void forEachRemaining(Consumer<? super E> action) {
+			ListIterator.super.forEachRemaining(action);
+			check();
 		}
 	}
 }

@@ -19,20 +19,26 @@ public interface List<E> extends Collection<E> {
 
 	List<E> subList(int from, int to);
 
+	ListIterator<E> listIterator();
+
+	ListIterator<E> listIterator(int i);
+
 	default void sort(Comparator<? super E> c) {
 		Object[] a = toArray();
 
 		Arrays.sortObjects(a, c);
-		for (int i = 0; i < a.length; i++) {
+		ListIterator<E> i = listIterator();
+		for (Object o : a) {
 			@SuppressWarnings("unchecked")
-			E e = (E)a[i];
-			set(i, e);
+			E e = (E)o;
+			i.next();
+			i.set(e);
 		}
 	}
 
 	default void replaceAll(UnaryOperator<E> f) {
 		Objects.requireNonNull(f);
-		for (int i = 0; i < size(); i++)
-			set(i, f.apply(get(i)));
+		for (ListIterator<E> i = listIterator(); i.hasNext();)
+			i.set(f.apply(i.next()));
 	}
 }
