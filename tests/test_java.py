@@ -53,7 +53,7 @@ def expected(name):
 
 
 HOWS = pytest.mark.parametrize("how", [*({"model": model} for model in MODELS), NT], ids=[*MODELS, "nt"])
-SINGLE = ["Bytecode", "Errors", "Library", "Functional", "Lambdas", "References", "Sites"]
+SINGLE = ["Bytecode", "Errors", "Library", "Functional", "Lambdas", "References", "Sites", "Views"]
 
 
 @pytest.mark.parametrize("name", SINGLE)
