@@ -182,8 +182,8 @@ FIELD, VIRTUAL, STATIC_METHOD = 2, 5, 6  # kinds of handles
 
 
 def linked(name, method="()V", given="()V", body=(STATIC_METHOD, 10, None, "body", "()V"),
-           site="()Ljava/lang/Runnable;", factory=FACTORY[0], how="metafactory", more=()):
-    """A class whose initialiser has an invokedynamic of these types, and then runs the object."""
+           site="()Ljava/lang/Runnable;", factory=FACTORY[0], how="metafactory", more=(), text=None):
+    """A class whose initialiser has an invokedynamic of these types, and then runs the object. text: captured."""
     c = ClassFile(name)
     kind, tag, owner, *member = body
     bootstrap = c.handle(STATIC_METHOD, c.member(10, factory, how, FACTORY[1]))
@@ -195,7 +195,7 @@ def linked(name, method="()V", given="()V", body=(STATIC_METHOD, 10, None, "body
     c.method("body", "()V", b"\xb1")
     c.method("wants", "(I)V", b"\xb1")
     c.method("gives", "()Ljava/lang/Object;", b"\x01\xb0")
-    code = b"\xba" + index(call) + b"\0\0"
+    code = (b"\x12" + bytes([c.text(text)]) if text else b"") + b"\xba" + index(call) + b"\0\0"
     if site.endswith("Runnable;"):
         code += b"\xb9" + index(run) + b"\1\0"
     else:
@@ -246,6 +246,9 @@ SHAPES = [
     ({"how": "altMetafactory", "more": markers},
      "BootstrapMethodError: L16: a lambda expression has too many interfaces"),
     ({"how": "altMetafactory", "more": twice}, "L17@"),
+    # clone() of a string: it is protected, and the class may call it of its own objects alone.
+    ({"body": (VIRTUAL, 10, "java/lang/Object", "clone", "()Ljava/lang/Object;"), "text": "receiver",
+      "site": "(Ljava/lang/Object;)Ljava/lang/Runnable;"}, "ExceptionInInitializerError"),
 ]
 
 

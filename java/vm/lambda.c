@@ -256,7 +256,7 @@ static void class_write(struct spin *s, struct buffer *out)
 	put_2(out, 0); /* attributes */
 }
 
-/* Prepares to make a class. owner: that of impl. */
+/* Prepares to make a class. owner: the class whose method is called. */
 static void spin_begin(struct spin *s, const struct symbol *owner)
 {
 	struct arena *a = &s->arena;
@@ -284,14 +284,14 @@ static struct symbol *lambda_name(struct spin *s)
 	return n > UINT16_MAX ? NULL : symbol_of(name, (size_t)n);
 }
 
-/* The class of the call site's objects. NULL: t->exception. */
+/* The class of the call site's objects. owner: as for spin_begin. NULL: t->exception. */
 static struct class *spin_class(struct jthread *t, struct spin *s, const struct constant *site,
-				bool alt)
+				const struct symbol *owner, bool alt)
 {
 	struct buffer out = {.arena = &s->arena};
 	struct symbol *name = lambda_name(s);
 
-	spin_begin(s, s->from->constants[s->impl->a].name);
+	spin_begin(s, owner);
 	if (name == NULL)
 		s->error = "a class with a name that is too long";
 	else
@@ -321,26 +321,37 @@ static enum factory bootstrap_factory(const struct class *from, const struct boo
 							      : NO_FACTORY;
 }
 
-/* May the class call the handle's method, and as the handle says? False: t->exception. */
-static bool impl_check(struct jthread *t, struct class *from, const struct constant *handle)
+/*
+ * May the class call the handle's method, and as the handle says? Returns the class whose method is called: of a protected
+ * one of another package, the class itself. NULL: t->exception.
+ */
+static struct symbol *impl_owner(struct jthread *t, struct class *from,
+				 const struct constant *handle)
 {
+	struct symbol *owner;
 	struct method *m;
+	bool protected;
 
 	if (handle == NULL || handle->a < HANDLE_VIRTUAL) {
 		throw_new(t, "java/lang/BootstrapMethodError",
 			  "%s: a lambda expression that calls no method", from->name->text);
-		return false;
+		return NULL;
 	}
 	m = resolve_method(t, from, handle->b);
 	if (m == NULL)
-		return false;
-	if (((m->access & ACC_STATIC) != 0) == (handle->a == HANDLE_STATIC) &&
-	    !(handle->a == HANDLE_NEW && (m->cls->access & ACC_ABSTRACT)) &&
-	    !(handle->a == HANDLE_SPECIAL && !class_is_assignable(from, m->cls)))
-		return true;
-	throw_new(t, "java/lang/IncompatibleClassChangeError",
-		  "a lambda expression cannot call %s.%s", m->cls->name->text, m->name->text);
-	return false;
+		return NULL;
+	owner = from->constants[from->constants[handle->b].a].name;
+	protected = (m->access & ACC_PROTECTED) && !class_same_package(from, m->cls) &&
+		    owner->text[0] != '[';
+	if (((m->access & ACC_STATIC) != 0) != (handle->a == HANDLE_STATIC) ||
+	    (handle->a == HANDLE_NEW && (protected || (m->cls->access & ACC_ABSTRACT))) ||
+	    (handle->a == HANDLE_SPECIAL && !class_is_assignable(from, m->cls))) {
+		throw_new(t, "java/lang/IncompatibleClassChangeError",
+			  "a lambda expression cannot call %s.%s", m->cls->name->text,
+			  m->name->text);
+		return NULL;
+	}
+	return handle->a == HANDLE_VIRTUAL && protected ? from->name : owner;
 }
 
 /* Makes the class of the call site. NULL: t->exception. The caller has class_lock. */
@@ -349,6 +360,7 @@ static struct class *site_class(struct jthread *t, struct class *from, const str
 	const struct bootstrap *b = &from->bootstraps[site->a];
 	enum factory factory = bootstrap_factory(from, b);
 	const struct constant *handle;
+	struct symbol *owner;
 	struct class *c = NULL;
 	struct spin *s;
 
@@ -363,10 +375,11 @@ static struct class *site_class(struct jthread *t, struct class *from, const str
 	s->from = from;
 	s->bootstrap = b;
 	handle = bootstrap_argument(s, 1, CP_HANDLE);
-	if (impl_check(t, from, handle)) {
+	owner = impl_owner(t, from, handle);
+	if (owner != NULL) {
 		s->impl = &from->constants[handle->b];
 		s->kind = handle->a;
-		c = spin_class(t, s, site, factory == ALT_METAFACTORY);
+		c = spin_class(t, s, site, owner, factory == ALT_METAFACTORY);
 	}
 	arena_free(&s->arena);
 	free(s);

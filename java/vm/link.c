@@ -16,7 +16,7 @@ static size_t package_length(const struct symbol *name)
 	return slash == NULL ? 0 : (size_t)(slash - name->text);
 }
 
-static bool class_same_package(const struct class *a, const struct class *b)
+bool class_same_package(const struct class *a, const struct class *b)
 {
 	size_t n = package_length(a->name);
 

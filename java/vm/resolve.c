@@ -6,16 +6,6 @@
  */
 
 #include "vm.h"
-#include <string.h>
-
-static bool class_in_package_of(const struct class *a, const struct class *b)
-{
-	const char *x = strrchr(a->name->text, '/'), *y = strrchr(b->name->text, '/');
-	size_t n = x == NULL ? 0 : (size_t)(x - a->name->text),
-	       k = y == NULL ? 0 : (size_t)(y - b->name->text);
-
-	return n == k && memcmp(a->name->text, b->name->text, n) == 0;
-}
 
 /* Whether code of the class `from` may use a member of `owner`, or `owner` itself, that has these flags. */
 bool access_is_allowed(const struct class *from, const struct class *owner, uint16_t access)
@@ -24,7 +14,7 @@ bool access_is_allowed(const struct class *from, const struct class *owner, uint
 		return true;
 	if (access & ACC_PRIVATE)
 		return false;
-	if (class_in_package_of(from, owner))
+	if (class_same_package(from, owner))
 		return true;
 	return (access & ACC_PROTECTED) && class_is_assignable(from, owner);
 }

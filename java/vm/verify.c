@@ -172,6 +172,29 @@ static struct symbol *verify_owner(struct verifier *v, struct constant *c)
 	return v->cls->constants[c->a].name;
 }
 
+/*
+ * Is the member protected, of a superclass in another package? Then it may be used of objects of this class alone (JVMS
+ * 4.10.1.8). A member that is not there is left to resolution.
+ */
+static bool verify_protected(struct verifier *v, struct constant *c)
+{
+	struct class *owner = v->cls->super;
+	struct field *f;
+	struct method *m;
+
+	while (owner != NULL && owner->name != verify_owner(v, c))
+		owner = owner->super;
+	if (owner == NULL)
+		return false;
+	if (c->tag == CP_FIELD) {
+		f = class_field(owner, c->name, c->desc);
+		return f != NULL && (f->access & ACC_PROTECTED) &&
+		       !class_same_package(v->cls, f->cls);
+	}
+	m = class_method(owner, c->name, c->desc);
+	return m != NULL && (m->access & ACC_PROTECTED) && !class_same_package(v->cls, m->cls);
+}
+
 static void verify_field(struct verifier *v, uint32_t op, struct constant *c)
 {
 	vtype type = type_of_desc(c->desc->text, c->desc->length), object;
@@ -191,6 +214,8 @@ static void verify_field(struct verifier *v, uint32_t op, struct constant *c)
 				verify_fail(v, "a field of an object without constructor");
 		} else if (!type_fits(v, object, REF_OF(verify_owner(v, c)))) {
 			verify_fail(v, "a field of an object of another class");
+		} else if (verify_protected(v, c) && !type_fits(v, object, REF_OF(v->cls->name))) {
+			verify_fail(v, "a protected field of an object of another class");
 		}
 	}
 	if (op == OP_getstatic || op == OP_getfield)
@@ -226,8 +251,9 @@ static void verify_replace(struct verifier *v, vtype old, vtype type)
 }
 
 /* The call of a constructor makes a fresh object whole. */
-static void verify_init(struct verifier *v, struct symbol *owner)
+static void verify_init(struct verifier *v, struct constant *c)
 {
+	struct symbol *owner = verify_owner(v, c);
 	vtype object = types_pop(v);
 
 	if (object == THIS) {
@@ -238,10 +264,25 @@ static void verify_init(struct verifier *v, struct symbol *owner)
 	} else if (KIND(object) == FRESH) {
 		if (v->cls->constants[u2_at(v->code + FRESH_PC(object) + 1)].name != owner)
 			verify_fail(v, "a constructor of another class");
+		if (verify_protected(v, c))
+			verify_fail(v, "a protected constructor of a superclass");
 		verify_replace(v, object, REF_OF(owner));
 	} else {
 		verify_fail(v, "a constructor for no fresh object");
 	}
+}
+
+/* The object whose method is called. Each may clone an array. */
+static void verify_receiver(struct verifier *v, struct constant *c)
+{
+	vtype object = types_pop(v);
+	bool array = KIND(object) == REF && SYMBOL(object)->text[0] == '[';
+
+	if (!type_fits(v, object, REF_OF(verify_owner(v, c))))
+		verify_fail(v, "an operand of the wrong type");
+	else if (verify_protected(v, c) && !(array && strcmp(c->name->text, "clone") == 0) &&
+		 !type_fits(v, object, REF_OF(v->cls->name)))
+		verify_fail(v, "a protected method of an object of another class");
 }
 
 static void verify_call(struct verifier *v, const uint8_t *p, struct constant *c)
@@ -254,13 +295,13 @@ static void verify_call(struct verifier *v, const uint8_t *p, struct constant *c
 	if (*p == OP_invokeinterface && places + 1 != p[3])
 		verify_fail(v, "a wrong count of arguments");
 	if (*p == OP_invokespecial && c->name == known.init) {
-		verify_init(v, owner);
+		verify_init(v, c);
 	} else if (*p == OP_invokespecial) {
 		if (!type_fits(v, REF_OF(v->cls->name), REF_OF(owner)))
 			verify_fail(v, "invokespecial of a class that is no superclass");
 		types_pop_as(v, REF_OF(v->cls->name));
 	} else if (*p == OP_invokevirtual || *p == OP_invokeinterface) {
-		types_pop_as(v, REF_OF(owner));
+		verify_receiver(v, c);
 	}
 	if (*result != 'V')
 		types_push(v, type_of_desc(result, strlen(result)));

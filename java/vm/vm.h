@@ -245,6 +245,7 @@ struct object *class_mirror(struct jthread *t, struct class *cls);
 bool class_path_add(const char *path); /* a directory or a jar file */
 char *class_path_file(const char *name, struct member *m);
 bool class_link(struct jthread *t, struct class *cls); /* false: t->exception */
+bool class_same_package(const struct class *a, const struct class *b);
 bool class_is_assignable(const struct class *from, const struct class *to);
 bool class_initialize(struct jthread *t, struct class *cls); /* false: t->exception */
 struct method *class_method(struct class *cls, struct symbol *name,
