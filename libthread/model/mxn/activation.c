@@ -13,7 +13,8 @@
  * An LWP whose system call ends while all CPUs are in use is a surplus LWP: its thread enters the run
  * queue, and the LWP becomes a spare (__activation_upcall).  So the pool has as many LWPs as CPUs, and
  * one LWP more for each thread that is blocked in the kernel.  One spare at least is always kept or under
- * way, so that each block finds one.
+ * way, so that each block finds one.  The pool has no other limit: at a limit all LWPs might be blocked until
+ * a thread goes on that waits in the run queue.
  *
  * An unblocked LWP may take the CPU of an idle LWP silently.  The waker then unparks the idle LWP for
  * nothing: it gets no CPU (surplus), gives its partner back, and becomes a spare (partner_give_back).

@@ -4,6 +4,7 @@
  * As many LWPs run threads as there are CPUs.  The kernel replaces an LWP that blocks at once, and
  * threads of equal priority have time slices (mxn/activation.c).
  */
+#include <limits.h>
 #include "../../core/model.h"
 
 const struct model __model_sa = {
@@ -16,7 +17,7 @@ const struct model __model_sa = {
 		     .fifo = true,
 		     .schedctl = true,
 		     .concurrency = 1024,
-		     .max_concurrency = 1024,
+		     .max_concurrency = INT_MAX, /* each thread may be blocked in the kernel */
 		     .waiting = WAITING_ACTIVATION,
 		     .aging = 300,
 		     .slices = true,
