@@ -84,13 +84,13 @@ def pytest_addoption(parser):
                      help="run all programs of guest.toml in model sa, at all of their CPU counts")
     parser.addoption("--engines-all", action="store_true",
                      help="compare the engines of exact timing over all commands, not a sample")
-    parser.addoption("--gdb-steps", type=int, default=100, metavar="N",
+    parser.addoption("--gdb-steps", type=int, default=60, metavar="N",
                      help="steps at random under the server of GDB (test_debug_gdb)")
     parser.addoption("--fuzz-calls", type=int, default=0, metavar="N",
                      help="make N random system calls, in pieces under different seeds")
     parser.addoption("--java-fuzz", type=int, default=1000, metavar="N",
                      help="change N class files at random, and N jars, for the Java machine")
-    parser.addoption("--java-seeds", type=int, default=10, metavar="N",
+    parser.addoption("--java-seeds", type=int, default=5, metavar="N",
                      help="run the torture of the Java machine N times in a thread model")
 
 

@@ -143,4 +143,4 @@ def test_a_loader_that_puts_it_elsewhere(guest, unrelated):
     """GRUB does."""
     how = dict(timing="exact", smp=2, boot="iso", timeout=300)
     argv = ["micro", "create_join", "mutex_contended"]
-    assert guest(argv, files=unrelated["13 MB"], **how).output == guest(argv, **how).output
+    assert guest(argv, files=unrelated["in every folder"], **how).output == guest(argv, **how).output
