@@ -8,7 +8,8 @@ import pytest
 from browser import launched
 from conftest import TOP, WEFT
 from recordings import read
-from test_monitor import COMMAND, Opened, monitor
+from test_monitor import COMMAND, monitor
+from test_monitor_page import Opened
 from weft_debug.unwind import PUSH_RBP
 from weft_host.paths import BUILD
 from weft_monitor import changes
