@@ -406,13 +406,14 @@ static struct method *site_method(struct jthread *t, struct constant *site, stru
 
 /*
  * The static method that the call site `index` of the class calls: its arguments are the captured values, its result is
- * the object. NULL: t->exception. May load classes, run their initialisers, and wait for other threads that do. A call
- * site that fails keeps its class, if it has got one, for the next attempt.
+ * the object. NULL: t->exception. May load classes, run their initialisers, and wait for other threads that do. So it
+ * acquires class_lock twice, and releases it meanwhile: an initialiser in another thread may need it. A call site that
+ * fails keeps its class, if it has got one, for the next attempt.
  */
 struct method *lambda_link(struct jthread *t, struct class *from, uint16_t index)
 {
 	struct constant *site = &from->constants[index];
-	struct method *m = NULL;
+	struct method *m;
 	struct class *c;
 
 	class_lock_acquire(t);
