@@ -20,7 +20,7 @@ KNOWN = {
     "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
     "sa": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
           "concurrency=N aging=SECONDS idle=sleep|spin slices=off|on preempted=stay|handover "
-          "runqueue=common|own lone=off|on signals=pool|aslwp malloc=newlib|mt "
+          "runqueue=common|own sleepq=common|own lone=off|on signals=pool|aslwp malloc=newlib|mt "
           "lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
 }
 

@@ -82,10 +82,12 @@ unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l))
 	}
 }
 
+struct ilock *__scheduler_lock;
+
 /* ilock_lock has found l held, and is in the critical section of l. */
 void __ilock_contended(struct ilock *l)
 {
-	if (l == __one_lock)
+	if (l == __one_lock || l == __scheduler_lock)
 		__ops->one_lock_wait(l);
 	else
 		__ilock_wait(l, __ilock_take);

@@ -98,7 +98,7 @@ static inline bool wait_for_exit(struct thread *t, deadline_t deadline, struct i
 	struct sleepq *q;
 	const void *in_vain;
 
-	if (apart && deadline == NEVER) {
+	if (apart && deadline == NEVER && __ops->join_alone != NULL) {
 		in_vain = __ops->join_alone(t, lock);
 		if (likely(in_vain != lock)) {
 			ilock_lock(lock);

@@ -37,6 +37,7 @@ struct options {
 	bool slices;          /* threads that wait for an LWP end the slices of others */
 	bool hand_over;       /* an LWP that is to leave its CPU hands its thread over first */
 	bool own_queues;      /* an LWP has a run queue of its own, besides the common one */
+	bool own_sleepqs;     /* each sleep queue has a lock of its own */
 	bool lone;            /* partners at semaphores, creators and joiners need no common lock */
 	bool aslwp;           /* in sa: an ASLWP takes the signals to their threads, as in mxn */
 	bool unlock_special;  /* derived: adaptive_unlock or kernel_sleep */
@@ -63,6 +64,7 @@ extern struct options __options;
 #define OPT_RUNQUEUE 0x1000
 #define OPT_LONE 0x2000
 #define OPT_SIGNALS 0x4000
+#define OPT_SLEEPQ 0x8000
 /* Every model has these. */
 #define OPT_MALLOC 0x10000
 #define OPT_LOCKSTAT 0x20000
@@ -88,8 +90,8 @@ struct model_ops {
 	void (*lock)(struct sleepq *q);
 	void (*unlock)(struct sleepq *q);
 	/*
-	 * With __one_lock (sleepq.h).  one_lock_wait waits for the lock.  timed_hold_over: a timed
-	 * hold is over (SECTION_TIMED).
+	 * With __one_lock (sleepq.h) or __scheduler_lock.  one_lock_wait waits for the lock.
+	 * timed_hold_over: a timed hold is over (SECTION_TIMED).
 	 */
 	void (*one_lock_wait)(struct ilock *l);
 	void (*timed_hold_over)(void);
@@ -127,7 +129,7 @@ struct model_ops {
 	 * NULL unless the model has fast paths of its own for semaphores (SEMA_MODEL, sync/sema.c).  sema_wait: the
 	 * caller has found no unit, and blocks as in sem_wait; q is the semaphore's queue.  sema_post: the word is
 	 * `name`, larger than LWP_SEMA_WAITING: a thread waits alone, in no queue.  Both end in `ordinary` if there is
-	 * no fast path now.  sema_settle: the caller holds the lock of the queue.  A thread that waits alone enters it.
+	 * no fast path now.  sema_settle: a thread that waits alone enters the queue.  The caller holds no lock of a queue.
 	 */
 	int (*sema_wait)(sem_t *s, struct sleepq *q, int (*ordinary)(sem_t *));
 	int (*sema_post)(sem_t *s, uint32_t name, int (*ordinary)(sem_t *));
@@ -149,12 +151,12 @@ struct model_ops {
 	 */
 	void (*exit)(struct sleepq *q, struct thread *wake) __attribute__((noreturn));
 	/*
-	 * For a model that has called __threads_apart (core.h).  join_alone: the caller has claimed t, and waits without
+	 * NULL, except perhaps in a model that has called __threads_apart (core.h).  join_alone: the caller has claimed t, and waits without
 	 * a deadline until t exits, in no queue.  Called with lock held, of t's id; releases it.  Returns what block returns;
 	 * or `lock`, which is still held: there is no fast path now.  exit_alone: releases lock, and ends
 	 * the calling thread.  The joiner may wait in join_alone.  Returns, with lock held, if there is no fast path now.
-	 * join_settle: the caller holds the lock of the queue of the object for which the joiner waits.  If the joiner
-	 * waits in join_alone, it enters the queue.
+	 * join_settle: the caller holds the lock of the id for which the joiner waits, and no lock of a queue.  If the
+	 * joiner waits in join_alone, it enters the queue.
 	 */
 	const void *(*join_alone)(struct thread *t, struct ilock *lock);
 	void (*exit_alone)(struct thread *joiner, struct ilock *lock);
@@ -171,14 +173,19 @@ struct model_ops {
 	int (*resume)(struct thread *t);
 	void (*set_priority)(struct thread *t, int pri);
 	/*
-	 * set_priority for a caller that holds the lock of any queue.  Only a model that has one
-	 * lock for all queues and schedules threads itself has it.  NULL: the kernel schedules
-	 * (sync/protocol.c).
+	 * set_priority for a caller that holds the lock of priorities.  Only a model that schedules
+	 * threads itself has it.  NULL: the kernel schedules (sync/protocol.c).
 	 */
 	void (*change_priority)(struct thread *t, int pri);
 	/*
+	 * The lock of priorities, in such a model.  It comes before the locks of queues.  NULL: it is the
+	 * one lock of all queues.
+	 */
+	void (*priorities_lock)(void);
+	void (*priorities_unlock)(void);
+	/*
 	 * These three are for such a model too.  rescheduled: t's policy and priority have been
-	 * set; the caller holds the lock of any queue.  to_tail: t goes behind its equals, if it
+	 * set; the caller holds the lock of priorities.  to_tail: t goes behind its equals, if it
 	 * has SCHED_FIFO or SCHED_RR.  prepare_realtime: called before an unbound thread has one of
 	 * these policies; 0, EAGAIN, ENOMEM.  preempted: the LWP of the caller has been asked to
 	 * look at the run queue (lwp_preempt in weft/lwp.h); the caller is like a signal handler.
@@ -241,6 +248,8 @@ struct model {
 	struct options defaults;
 };
 
+extern struct ilock
+	*__scheduler_lock; /* the model's, if each queue has a lock of its own; set before main */
 extern const struct model *__model;
 extern struct model_ops __ops[1]; /* a copy, so that a call of one needs no load */
 

@@ -7,6 +7,8 @@
 #define THREAD_ID 72
 #define THREAD_ON_STACK 80
 #define THREAD_CANCEL 88
+#define THREAD_APART 552
+#define APART_SAVED 2 /* struct thread, apart */
 #define ULWP_RUN_LOCK 44
 
 #define THREAD_NAME 16 /* bytes of a name */

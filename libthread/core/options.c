@@ -41,6 +41,7 @@ static const struct option {
 	{"slices", "off|on", OPT_SLICES},
 	{"preempted", "stay|handover", OPT_PREEMPTED},
 	{"runqueue", "common|own", OPT_RUNQUEUE},
+	{"sleepq", "common|own", OPT_SLEEPQ},
 	{"lone", "off|on", OPT_LONE},
 	{"signals", "pool|aslwp", OPT_SIGNALS},
 	{"sleep", "park|kernel", OPT_SLEEP},
@@ -213,6 +214,9 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_RUNQUEUE:
 		__options.own_queues = v;
+		break;
+	case OPT_SLEEPQ:
+		__options.own_sleepqs = v;
 		break;
 	case OPT_LONE:
 		__options.lone = v;

@@ -50,8 +50,8 @@ void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, e
 	bool fifo = order == ORDER_FIFO || __options.fifo || pri >= PRI_REALTIME ||
 		    ++q->enqueued % TAIL_EVERY == 0;
 
-	t->wchan = obj;
 	t->q = q;
+	t->wchan = obj;
 	if (first == NULL) {
 		t->q_next = t->q_chain = NULL;
 		*p = t;
@@ -130,10 +130,12 @@ void __sleepq_remove(struct sleepq *q, struct thread *t)
  * *Race:* the caller reads the queue in which it stands; before the caller has its lock, the thread
  * that signals a condition variable moves the caller to a mutex's queue, or wakes it.  *Without
  * this:* the caller leaves a queue in which it no longer stands.  *Closed by:* the caller looks
- * again under the lock.  If it was moved, q has changed; if it was woken, wchan is NULL.
+ * again under the lock.  If it was moved, q has changed; if it was woken, wchan is NULL, or is about to be
+ * (__sleepq_taken).
  */
 const void *__sleepq_give_up(struct thread *self)
 {
+	unsigned turns = 0;
 	const void *obj;
 
 	for (;;) {
@@ -141,7 +143,7 @@ const void *__sleepq_give_up(struct thread *self)
 
 		__ops->lock(q);
 		obj = self->wchan;
-		if (obj == NULL || self->q == q) {
+		if (obj != &__sleepq_taken && (obj == NULL || self->q == q)) {
 			if (obj != NULL) {
 				__sleepq_remove(q, self);
 				self->wchan = NULL;
@@ -150,6 +152,8 @@ const void *__sleepq_give_up(struct thread *self)
 			return obj;
 		}
 		__ops->unlock(q);
+		if (obj == &__sleepq_taken)
+			__backoff(&turns);
 	}
 }
 

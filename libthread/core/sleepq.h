@@ -54,10 +54,16 @@ static inline bool sleepq_is_point(const struct sleepq *q)
 {
 	return (uintptr_t)q - (uintptr_t)__sleepq_point < sizeof(__sleepq_point);
 }
+/*
+ * The wchan of a thread that stands in no queue any more, and is not yet woken: its waker is about to do this, without
+ * the lock of the queue (model/mxn/queue.c).
+ */
+extern const char __sleepq_taken;
+
 /* Does t's wait end when a cancellation is due? */
 static inline bool sleepq_ends_cancelled(const struct thread *t)
 {
-	return sleepq_is_point(t->q) || t->wait_async;
+	return (sleepq_is_point(t->q) || t->wait_async) && t->wchan != &__sleepq_taken;
 }
 static inline struct sleepq *sleepq_of(const void *obj)
 {
@@ -118,8 +124,8 @@ struct thread *__sleepq_take_from(struct sleepq *q, const void *obj, bool *more)
 /* Puts t into q to wait for obj.  t stands in no queue, and q is empty. */
 static inline void sleepq_enter_empty(struct sleepq *q, const void *obj, struct thread *t)
 {
+	t->q = q; /* before wchan, see __wait_queue in model/mxn/queue.c */
 	t->wchan = obj;
-	t->q = q;
 	t->q_next = t->q_chain = NULL;
 	q->first = t;
 }

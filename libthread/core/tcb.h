@@ -244,6 +244,7 @@ struct thread {
 	/* For a model that schedules threads itself: LWPs of its pool, time-outs. */
 	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
 	struct ulwp *volatile lone;      /* the LWP on which it waits alone, or NULL: mxn/lone.c */
+	volatile uint32_t apart;         /* if it is Blocked: APART_*, mxn/queue.c */
 	bool parked;
 	bool spins; /* of a context: it spins for a partner, and needs no unpark */
 	deadline_t deadline;
@@ -289,6 +290,7 @@ _Static_assert(offsetof(struct thread, state) == THREAD_STATE &&
 		       offsetof(struct thread, rsp) == THREAD_RSP &&
 		       offsetof(struct thread, fp_control) == THREAD_FP_CONTROL &&
 		       offsetof(struct thread, on_stack) == THREAD_ON_STACK &&
+		       offsetof(struct thread, apart) == THREAD_APART &&
 		       offsetof(struct ulwp, run_lock) == ULWP_RUN_LOCK,
 	       "offsets.h");
 _Static_assert(offsetof(struct thread, state) == THREADINFO_STATE &&

@@ -195,12 +195,12 @@ static inline __attribute__((always_inline)) void exit_to_joiner(struct thread *
 	struct thread *t;
 	bool more;
 
-	if (apart && self->joiner->lone != NULL)
+	if (apart && self->joiner->lone != NULL) {
 		__ops->exit_alone(self->joiner, lock);
+		__ops->join_settle(self->joiner);
+	}
 	q = sleepq_of_point(self);
 	sleepq_lock(q);
-	if (apart && self->joiner->lone != NULL)
-		__ops->join_settle(self->joiner);
 	t = sleepq_take(q, self, &more);
 	if (t == NULL) {
 		__ops->unlock(q);

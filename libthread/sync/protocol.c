@@ -14,8 +14,8 @@
  * If a mutex has a protocol and its word is not the kernel's, the word has M_PROTOCOL set, whether
  * the mutex is free or held.  So the fast paths of other mutexes never succeed on it.
  *
- * Inheritance in the library.  Only models with one lock for all queues do it, and that lock guards
- * all its data.  A thread's priority is the highest of three: its own (base_pri), the ceilings of
+ * Inheritance in the library.  One lock guards all its data, the lock of priorities: it is the one lock
+ * of all queues in a model that has one, and comes before their locks in others.  A thread's priority is the highest of three: its own (base_pri), the ceilings of
  * mutexes that it owns, and the priorities of the first waiters of the inheriting mutexes that it
  * owns.  `inherits`, linked by __next, lists those inheriting mutexes that have M_WAITERS, from the
  * moment when a thread had to wait.  If the priority changes while the thread itself waits for an
@@ -25,7 +25,7 @@
  *
  * Ceilings.  `protects`, linked by __next, lists the mutexes with a ceiling that a thread owns;
  * only the thread itself uses the list.  The thread runs at the highest of their ceilings
- * (`ceiling`, under the lock).  The thread is raised before it acquires a mutex, and lowered after
+ * (`ceiling`, under the lock of priorities).  The thread is raised before it acquires a mutex, and lowered after
  * it has released it.  A mutex that the thread does not own yet is not in the list, because __next
  * belongs to the owner.
  */
@@ -69,7 +69,60 @@ static int highest_ceiling(const struct thread *t)
 
 /* --- inheritance between threads ----------------------------------------------------------- */
 
-/* Recomputes the priorities of t and of the owners along the chain that starts at t. */
+static void priorities_lock(void)
+{
+	if (__ops->priorities_lock != NULL)
+		__ops->priorities_lock();
+	else
+		__ops->lock(__sleepq_other); /* the one lock of all queues */
+}
+
+static void priorities_unlock(void)
+{
+	if (__ops->priorities_unlock != NULL)
+		__ops->priorities_unlock();
+	else
+		__ops->unlock(__sleepq_other);
+}
+
+/* Both locks; q is the queue of a mutex. */
+static void priorities_and_queue_lock(struct sleepq *q)
+{
+	priorities_lock();
+	sleepq_also_lock(q);
+}
+
+static void priorities_and_queue_unlock(struct sleepq *q)
+{
+	sleepq_also_unlock(q);
+	priorities_unlock();
+}
+
+/* Releases the lock of priorities.  The caller keeps the lock of a queue: in a model with one lock, it is this lock. */
+static void priorities_unlock_not_queue(void)
+{
+	if (__ops->priorities_unlock != NULL)
+		__ops->priorities_unlock();
+}
+
+/* The priority of the first waiter for m, or -1.  The caller holds the lock of priorities, and of no queue. */
+static int first_pri(const pthread_mutex_t *m)
+{
+	struct sleepq *q = sleepq_of(m);
+	const struct thread *first;
+	int pri;
+
+	sleepq_also_lock(q);
+	first = __sleepq_first(q, m);
+	pri = first != NULL ? first->pri : -1;
+	sleepq_also_unlock(q);
+	return pri;
+}
+
+/*
+ * Recomputes the priorities of t and of the owners along the chain that starts at t.  The caller holds the lock of
+ * priorities, and of no queue.
+ */
 static void thread_pri_recompute(struct thread *t)
 {
 	while (t != NULL) {
@@ -77,10 +130,10 @@ static void thread_pri_recompute(struct thread *t)
 		pthread_mutex_t *m;
 
 		for (m = t->inherits; m != NULL; m = next_of(m)) {
-			struct thread *first = __sleepq_first(sleepq_of(m), m);
+			int inherited = first_pri(m);
 
-			if (first != NULL && first->pri > pri)
-				pri = first->pri;
+			if (inherited > pri)
+				pri = inherited;
 		}
 		if (pri == t->pri)
 			return;
@@ -99,20 +152,18 @@ static void thread_pri_recompute(struct thread *t)
  */
 void __thread_set_sched(struct thread *t, int policy, int pri, bool to_tail)
 {
-	struct sleepq *any = sleepq_of(t);
-
 	if (__ops->change_priority == NULL) {
 		t->policy = policy;
 		t->base_pri = pri;
 		__ops->set_priority(t, pri);
 		return;
 	}
-	__ops->lock(any);
+	priorities_lock();
 	t->policy = policy;
 	t->base_pri = pri;
 	thread_pri_recompute(t);
 	__ops->rescheduled(t, to_tail && t->ceiling == 0 && t->inherits == NULL);
-	__ops->unlock(any);
+	priorities_unlock();
 }
 
 /*
@@ -122,12 +173,11 @@ void __thread_set_sched(struct thread *t, int policy, int pri, bool to_tail)
 void __protocol_thread_exit(void)
 {
 	struct thread *self = thread_self();
-	struct sleepq *any = sleepq_of(self);
 
-	__ops->lock(any);
+	priorities_lock();
 	self->inherits = self->protects = NULL;
 	self->ceiling = 0;
-	__ops->unlock(any);
+	priorities_unlock();
 }
 
 static bool inherits_here(const pthread_mutex_t *m)
@@ -153,10 +203,10 @@ static int inherit_lock(pthread_mutex_t *m, deadline_t deadline)
 
 	if (take_free(m))
 		return 0;
-	__ops->lock(q);
+	priorities_and_queue_lock(q);
 	do {
 		if (take_free(m)) {
-			__ops->unlock(q);
+			priorities_and_queue_unlock(q);
 			return 0;
 		}
 		seen = __atomic_load_n(&m->__owner, __ATOMIC_RELAXED);
@@ -172,15 +222,18 @@ static int inherit_lock(pthread_mutex_t *m, deadline_t deadline)
 	sleepq_enter(q, m, self, ORDER_OPTION);
 	COUNT(blocks, 1);
 	PROBE(lock_wait, "lock kind owner", m, PROBE_MUTEX, m->__owner);
+	sleepq_also_unlock(q);
 	thread_pri_recompute(owner);
+	sleepq_also_lock(q);
+	priorities_unlock_not_queue();
 	if (__ops->block(q, deadline, NULL) == NULL) {
 		self->pi_wait = NULL;
 		return 0;
 	}
-	__ops->lock(q);
+	priorities_lock();
 	self->pi_wait = NULL;
 	thread_pri_recompute(mutex_owner(m)); /* NULL if m has been released since */
-	__ops->unlock(q);
+	priorities_unlock();
 	return ETIMEDOUT;
 }
 
@@ -194,7 +247,7 @@ static void inherit_unlock(pthread_mutex_t *m)
 	if (__atomic_compare_exchange_n(&m->__owner, &held, M_PROTOCOL, false, __ATOMIC_RELEASE,
 					__ATOMIC_RELAXED))
 		return;
-	__ops->lock(q);
+	priorities_and_queue_lock(q);
 	t = sleepq_take(q, m, &more);
 	PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
 	mutex_list_remove(&self->inherits, m);
@@ -202,12 +255,18 @@ static void inherit_unlock(pthread_mutex_t *m)
 		mutex_list_add(&t->inherits, m);
 	__atomic_store_n(&m->__owner, (unsigned long)t | M_PROTOCOL | (more ? M_WAITERS : 0),
 			 __ATOMIC_RELEASE);
+	if (t != NULL)
+		t->wchan = &__sleepq_taken;
+	sleepq_also_unlock(q);
 	thread_pri_recompute(self);
 	COUNT(wakes, t != NULL);
-	if (t != NULL)
-		__ops->wake_one(q, t);
-	else
-		__ops->unlock(q);
+	if (t == NULL) {
+		priorities_unlock();
+		return;
+	}
+	sleepq_also_lock(q);
+	priorities_unlock_not_queue();
+	__ops->wake_one(q, t);
 }
 
 /* inherit_lock for a thread that may be cancelled at any time. */
@@ -235,7 +294,6 @@ static int inherit_lock_async(pthread_mutex_t *m, deadline_t deadline)
  */
 static int apply_ceilings(struct thread *self, const pthread_mutex_t *more)
 {
-	struct sleepq *any = sleepq_of(self);
 	int limit = more != NULL ? more->__ceiling : -1, ceiling = highest_ceiling(self), before;
 
 	if (ceiling < limit)
@@ -244,11 +302,11 @@ static int apply_ceilings(struct thread *self, const pthread_mutex_t *more)
 		return -__sys_lwp_ceiling(ceiling, limit);
 	if (limit >= 0 && self->base_pri > PRI_REALTIME + limit)
 		return EINVAL;
-	__ops->lock(any);
+	priorities_lock();
 	before = self->pri;
 	self->ceiling = ceiling >= 0 ? PRI_REALTIME + ceiling : 0;
 	thread_pri_recompute(self);
-	__ops->unlock(any);
+	priorities_unlock();
 	/*
 	 * Other threads may have a higher priority now.  A real-time thread keeps its place before
 	 * threads of equal priority.

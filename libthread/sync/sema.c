@@ -54,9 +54,9 @@ static inline bool sema_try(sem_t *s)
 
 /*
  * With the lock of the queue: takes a unit if there is one; otherwise makes sure that WAITING is
- * set.
+ * set.  Meanwhile it may release the lock.
  */
-static bool try_or_mark(sem_t *s)
+static bool try_or_mark(sem_t *s, struct sleepq *q)
 {
 	for (;;) {
 		unsigned seen = 0;
@@ -67,8 +67,11 @@ static bool try_or_mark(sem_t *s)
 			return false;
 		if (sema_try(s))
 			return true;
-		if (__ops->sema_settle != NULL)
+		if (__ops->sema_settle != NULL) {
+			__ops->unlock(q);
 			__ops->sema_settle(s);
+			__ops->lock(q);
+		}
 	}
 }
 
@@ -78,7 +81,7 @@ static bool try_or_mark(sem_t *s)
  */
 static int __attribute__((noinline)) wait_locked(sem_t *s, struct sleepq *q, deadline_t deadline)
 {
-	if (try_or_mark(s)) {
+	if (try_or_mark(s, q)) {
 		__ops->unlock(q);
 		return 0;
 	}
@@ -232,8 +235,8 @@ static int __attribute__((noinline)) post_ordinary(sem_t *s)
 {
 	struct sleepq *q = sleepq_of_point(s);
 
-	sleepq_lock(q);
 	__ops->sema_settle(s);
+	sleepq_lock(q);
 	return post_locked(s, q);
 }
 
@@ -296,9 +299,9 @@ int sem_destroy(sem_t *s)
 
 	if (in_kernel(s))
 		return s->__word == WAITING ? sema_fail(EBUSY) : 0;
-	__ops->lock(q);
 	if (__ops->sema_settle != NULL)
 		__ops->sema_settle(s);
+	__ops->lock(q);
 	busy = __sleepq_first(q, s) != NULL;
 	__ops->unlock(q);
 	return busy ? sema_fail(EBUSY) : 0;

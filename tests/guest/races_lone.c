@@ -323,6 +323,28 @@ static void priority_post(unsigned round)
 	MUST(thr_setprio(party[1], 0) == 0);
 }
 
+/* --- a new priority and a post at once, while an LWP is idle ------------------------------------------ */
+
+static unsigned delay;
+
+static void settle_priority(unsigned round)
+{
+	turns(300 + draw(300));
+	delay = draw(60);
+	sem_post(&to[2]);
+	turns(draw(120));
+	MUST(thr_setprio(party[1], 1) == 0);
+	UNTIL(woken == round);
+	MUST(thr_setprio(party[1], 0) == 0);
+}
+
+static void settle_post(unsigned round)
+{
+	sem_wait(&to[2]);
+	turns(delay);
+	sem_post(&to[1]);
+}
+
 /* --- a thread of its own LWP posts ------------------------------------------------------------------ */
 
 static void *posts(void *arg)
@@ -454,6 +476,12 @@ static const struct race races[] = {
 	 .spread = 50,
 	 .begin = sems_begin,
 	 .act = {priority_post, signal_wait, yielder, yielder},
+	 .check = check_empty,
+	 .lwps = 2},
+	{.name = "settle",
+	 .spread = 50,
+	 .begin = sems_begin,
+	 .act = {settle_priority, signal_wait, settle_post},
 	 .check = check_empty,
 	 .lwps = 2},
 	{.name = "bound",

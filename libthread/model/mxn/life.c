@@ -12,7 +12,7 @@
  *
  * Locks.  A joiner begins to wait alone with the lock of the id of the thread that it joins (core/ids.h).  So a thread that
  * exits, with this lock, finds its joiner waiting, or the joiner has given up.  Lock order: the lock of the id, _schedlock,
- * run_lock.
+ * run_lock, the lock of a queue.
  */
 #include "local.h"
 
@@ -127,7 +127,7 @@ static void life_exit_joined(struct thread *joiner, struct ilock *lock)
 	local_leave(self, next, l);
 }
 
-/* The caller holds _schedlock. */
+/* The caller holds the lock of its id. */
 static void life_settle(struct thread *joiner)
 {
 	__lone_settle_for(joiner, thread_self());
@@ -160,7 +160,8 @@ life_exit_waking(struct sleepq *q, struct thread *wake)
 	__mxn_leave(self, next, lwp_hand_over(self, next));
 }
 
-static void __attribute__((noreturn)) life_exit(struct sleepq *q, struct thread *wake)
+/* As exit of the model; if there is `wake`, the caller holds _schedlock, and not the lock of q. */
+void __life_exit(struct sleepq *q, struct thread *wake)
 {
 	struct thread *self = thread_self(), *next;
 	struct ulwp *l = self->lwp;
@@ -181,9 +182,10 @@ static void __attribute__((noreturn)) life_exit(struct sleepq *q, struct thread 
 void __life_init(void)
 {
 	__ops->create = life_create;
-	__ops->exit = life_exit;
+	__threads_apart();
+	if (!__options.lone)
+		return;
 	__ops->join_alone = life_join;
 	__ops->exit_alone = life_exit_joined;
 	__ops->join_settle = life_settle;
-	__threads_apart();
 }

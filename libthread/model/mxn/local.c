@@ -2,9 +2,9 @@
  * local.c - model sa with several CPUs: yields without _schedlock.
  *
  * A thread that yields stands in a list of its LWP (struct ulwp: run), and the LWP goes on with the first of this
- * list.  So threads that yield on different LWPs have no lock in common.  A thread that is woken from a semaphore
- * enters such a list too (lone.c), and a new thread, and the joiner of a thread that exits (life.c).  All else is as in
- * mxn: other threads that are woken enter the one run queue (__runq).  Only plain threads, of priority 0, enter a list.
+ * list.  So threads that yield on different LWPs have no lock in common.  A thread that is woken enters such a list too
+ * (queue.c, lone.c), and a new thread, and the joiner of a thread that exits (life.c).  All else is as in mxn: other threads
+ * enter the one run queue (__runq).  Only plain threads, of priority 0, enter a list.
  *
  * Which thread is next.  While __runq has threads, an LWP takes from __runq and from its own list in turns, whether its
  * thread yields or blocks (struct ulwp: turn).  If both are empty, it takes a thread from another LWP's list, before it
@@ -18,7 +18,7 @@
  *
  *	under _schedlock		by threads of its LWP
  *	under _schedlock and run_lock	by any other thread
- *	under run_lock			in a yield, a lone wait and its post by a thread of its LWP
+ *	under run_lock			by threads of its LWP, on the fast paths
  *
  * The lists are open or closed (__local_open).  Without _schedlock a thread enters a list only while they are open.
  * They are closed when an LWP has found no thread in any of them, and when all have left their threads to __runq.
@@ -30,14 +30,13 @@
  * A yield holds run_lock across its switch, as all else holds _schedlock.  It enters the caller into the list
  * before it takes the next thread, so a list that has threads never looks empty.
  *
- * Lock order: _schedlock, the run_locks in the order of __pool_contexts.
+ * Lock order: _schedlock, the run_locks in the order of __pool_contexts, the locks of queues (queue.c).
  */
 #include "local.h"
 
 bool __runq_local;
 
 bool __local_open;
-static bool frozen; /* the caller of __local_freeze has acquired the run_locks; _schedlock */
 
 static void yielded_init(struct run_list *r)
 {
@@ -167,17 +166,20 @@ void __local_leave_blocked(uint32_t id)
 			__local_leave(&c->own_lwp);
 }
 
-/* While the lists are closed, they are empty, and a yield holds _schedlock. */
+/*
+ * Also while the lists are closed.  *Race:* a thread waits alone, the lists are closed, and a post from another LWP makes the
+ * waiter enter its queue (lone.c); the caller, with _schedlock, does the same.  *Without this:* the waiter enters twice.
+ * *Closed by:* the run_lock of the LWP that the waiter has left.
+ */
 void __local_freeze(void)
 {
-	frozen = __local_open;
-	for (struct thread *c = frozen ? __pool_contexts : NULL; c != NULL; c = c->list_next)
+	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next)
 		yielded_lock(&c->own_lwp);
 }
 
 void __local_thaw(void)
 {
-	for (struct thread *c = frozen ? __pool_contexts : NULL; c != NULL; c = c->list_next)
+	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next)
 		yielded_unlock(&c->own_lwp);
 }
 
@@ -214,7 +216,7 @@ local_block_turn(struct sleepq *q, deadline_t deadline, struct thread *wake)
 	return __mxn_switch_null(self, next, lwp_hand_over(self, next));
 }
 
-static const void *local_block(struct sleepq *q, deadline_t deadline, struct thread *wake)
+const void *__local_block(struct sleepq *q, deadline_t deadline, struct thread *wake)
 {
 	if (unlikely(__local_open))
 		return local_block_turn(q, deadline, wake);
@@ -306,12 +308,14 @@ void __local_init(void)
 {
 	yielded_init(&thread_self()->lwp->run);
 	__runq_local = true;
-	__ops->block = local_block;
+	__ops->block = __local_block;
 	__ops->sleep = local_sleep;
 	__ops->yield = local_yield;
-	if (__options.lone) {
-		__lone_init();
+	if (__options.own_sleepqs) {
+		__queue_init();
 		__life_init();
+		if (__options.lone)
+			__lone_init();
 	}
 }
 

@@ -91,12 +91,16 @@ static inline void local_take_first(struct ulwp *l, struct thread *first)
 	first->run_next->run_prev = run_end(&l->run);
 }
 
+/* block of the model; the caller holds _schedlock, and of no queue the lock. */
+const void *__local_block(struct sleepq *q, deadline_t deadline, struct thread *wake);
+
 /* --- life.c ------------------------------------------------------------------------------------ */
 
 void __life_init(void);
+void __life_exit(struct sleepq *q, struct thread *wake) __attribute__((noreturn));
 
 /* --- lone.c ------------------------------------------------------------------------------------ */
 
 void __lone_init(void);
-/* The caller holds _schedlock.  If t waits alone for obj, t enters the queue. */
+/* The caller holds no lock of a queue.  If t waits alone for obj, t enters the queue. */
 void __lone_settle_for(struct thread *t, const void *obj);

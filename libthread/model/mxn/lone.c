@@ -12,11 +12,9 @@
  * LWP or from a bound thread, a second waiter, and whatever finds the waiter by its struct thread: a cancellation, a
  * signal, a new priority.  So a lone waiter is plain (struct thread: special), and no other file knows of it.
  *
- * A thread that is woken from a semaphore's queue goes to the list of the waker's LWP, unless an LWP is idle.  The
- * waker then mostly blocks, and the two threads go on on this LWP, by the fast paths.
- *
  * Locks.  lone, and the word while it is a name, change under the run_lock of the LWP `lone`.  The word becomes a
- * name by compare-and-swap, because other posts make 0 to 1 without a lock.  Lock order: _schedlock, run_lock.
+ * name by compare-and-swap, because other posts make 0 to 1 without a lock.  Lock order: _schedlock, run_lock, the lock of
+ * the queue.
  *
  * *Race:* a thread waits alone, and the post comes before the switch has saved its registers; *without this:* the thread
  * runs on with old registers; *closed by:* run_lock, which is held across the switch.
@@ -129,15 +127,18 @@ static int lone_post(sem_t *s, uint32_t name, int (*ordinary)(sem_t *))
 	return 0;
 }
 
-/* With the run_lock of t->lone. */
+/* With the run_lock of t->lone.  The switch of t is complete. */
 static void lone_move(struct thread *t)
 {
 	const void *obj = t->wchan;
+	struct sleepq *q = t->q;
 
+	ilock_lock(&q->lock);
 	if (t->wait_arg == &__ends_in_sleep) /* else obj is a thread: life.c */
 		__atomic_store_n(&((sem_t *)obj)->__word, LWP_SEMA_WAITING, __ATOMIC_RELAXED);
 	t->lone = NULL;
-	sleepq_enter(t->q, obj, t, ORDER_OPTION);
+	sleepq_enter(q, obj, t, ORDER_OPTION);
+	ilock_unlock_inner(&q->lock);
 }
 
 /* The caller holds _schedlock and has called __local_freeze. */
@@ -156,7 +157,7 @@ void __lone_settle_for(struct thread *t, const void *obj)
 	ilock_lock(&l->run_lock);
 	if (t->lone == l && t->wchan == obj)
 		lone_move(t);
-	ilock_unlock_inner(&l->run_lock);
+	ilock_unlock(&l->run_lock);
 }
 
 static inline bool name_unused(const sem_t *s, uint32_t name)
@@ -176,13 +177,15 @@ static inline bool name_unused(const sem_t *s, uint32_t name)
  */
 static void name_forget(sem_t *s, uint32_t name)
 {
+	schedlock();
 	__local_freeze();
 	if (name_unused(s, name))
 		__atomic_store_n(&s->__word, LWP_SEMA_WAITING, __ATOMIC_RELAXED);
 	__local_thaw();
+	schedunlock();
 }
 
-/* The caller holds _schedlock.  If a thread waits alone for s, it enters the queue. */
+/* If a thread waits alone for s, it enters the queue. */
 static void lone_settle(sem_t *s)
 {
 	uint32_t word;
@@ -197,28 +200,11 @@ static void lone_settle(sem_t *s)
 			waits = t->lone == l && t->wchan == s;
 			if (waits)
 				lone_move(t);
-			ilock_unlock_inner(&l->run_lock);
+			ilock_unlock(&l->run_lock);
 		}
 		if (!waits)
 			name_forget(s, word);
 	}
-}
-
-/* Called with _schedlock held.  See the top. */
-static int lone_wake_one(struct sleepq *q, struct thread *t)
-{
-	struct thread *self = thread_self();
-
-	if (__pool_idle != NULL || !just_blocked(t) || !ends_in_sleep(t) || self->bound ||
-	    __runq.above != 0)
-		return __mxn_wake_one(q, t);
-	t->wchan = NULL;
-	PROBE(thread_woken, "thread", t, 0, 0);
-	t->state = TS_RUNQUEUE;
-	local_open_lists();
-	run_list_append(&self->lwp->run, t);
-	schedunlock();
-	return 0;
 }
 
 void __lone_init(void)
@@ -227,5 +213,4 @@ void __lone_init(void)
 	__ops->sema_wait = lone_wait;
 	__ops->sema_post = lone_post;
 	__ops->sema_settle = lone_settle;
-	__ops->wake_one = lone_wake_one;
 }

@@ -237,17 +237,19 @@ static int mxn_resume(struct thread *t)
 static void mxn_change_priority(struct thread *t, int pri)
 {
 	bool lowered = pri < t->pri;
-	const void *obj;
+	struct sleepq *q;
 
 	local_freeze_for(t);
-	obj = t->wchan;
-	if (obj != NULL)
-		__sleepq_remove(t->q, t);
+	q = wait_queue_lock(t);
+	if (q != NULL)
+		__sleepq_remove(q, t);
 	if (t->state == TS_RUNQUEUE)
 		__runq_remove(t);
 	t->pri = pri;
-	if (obj != NULL)
-		sleepq_enter(t->q, obj, t, ORDER_OPTION);
+	if (q != NULL) {
+		sleepq_enter(q, t->wchan, t, ORDER_OPTION);
+		wait_queue_unlock(q);
+	}
 	__realtime_changed(t, lowered);
 	local_thaw();
 }

@@ -13,6 +13,7 @@
  *	local.c		model sa with several CPUs: yields without the lock
  *	lone.c		the same: semaphores between two threads
  *	life.c		the same: creation, exit and join
+ *	queue.c		the same: locks of sleep queues
  *	look.c		model sa: signals that no LWP takes
  *	services.c	the model's LWPs of its own
  *	signal.c	signals of unbound threads, the ASLWP
@@ -21,10 +22,8 @@
  *	mxn.c		creation, exit, suspension; the table of operations
  *	switch.S	the switch from one thread to another
  *
- * In model sa with several CPUs a thread may also wait for a semaphore in no sleep queue (lone.c).
- *
- * One lock, _schedlock, guards all: the run queue, every sleep queue (the locks in struct sleepq
- * are not used), the pool, the time-outs, and all fields of threads that core/tcb.h marks "model".
+ * One lock, _schedlock, guards all: the run queue, every sleep queue (except in model sa with several
+ * CPUs, the locks in struct sleepq are not used), the pool, the time-outs, and all fields of threads that core/tcb.h marks "model".
  * The Solaris papers found this lock to be the bottleneck.
  *
  * The lock is held across a switch.  The thread that leaves acquires it.  The switch itself
@@ -379,7 +378,7 @@ static inline void local_freeze(void)
 	if (__runq_local)
 		__local_freeze();
 }
-/* The same, and t, if it sleeps, stands in a sleep queue. */
+/* The same, and t, if it sleeps, stands in a sleep queue, or in none any more (__sleepq_taken). */
 void __lone_settle(struct thread *t);
 static inline void local_freeze_for(struct thread *t)
 {
@@ -392,6 +391,53 @@ static inline void local_thaw(void)
 {
 	if (__runq_local)
 		__local_thaw();
+}
+
+/* --- queue.c ---------------------------------------------------------------------- */
+
+extern bool __queues_apart;       /* each sleep queue has its own lock */
+enum { APART_NOT, APART_LEAVES }; /* apart of a Blocked thread; APART_SAVED: offsets.h */
+void __queue_init(void);
+struct sleepq *__wait_queue(struct thread *t);
+/*
+ * All of these functions: the caller holds _schedlock, and t is Blocked or about to block, or all run_locks are held too.
+ * wait_queue_lock: the queue in which t stands, with its lock.  NULL: t stands in none, or a waker has taken it out.
+ * wait_queue_leave: takes t out of its queue, and returns the object for which t has waited; or NULL, as above.
+ */
+static inline struct sleepq *wait_queue_lock(struct thread *t)
+{
+	if (__queues_apart)
+		return __wait_queue(t);
+	return t->wchan != NULL ? t->q : NULL;
+}
+static inline void wait_queue_unlock(struct sleepq *q)
+{
+	if (__queues_apart)
+		ilock_unlock_inner(&q->lock);
+}
+static inline const void *wait_queue_leave(struct thread *t)
+{
+	struct sleepq *q = wait_queue_lock(t);
+	const void *obj;
+
+	if (q == NULL)
+		return NULL;
+	obj = t->wchan;
+	__sleepq_remove(q, t);
+	if (__queues_apart) {
+		t->wchan = &__sleepq_taken;
+		ilock_unlock_inner(&q->lock);
+	}
+	return obj;
+}
+/* t enters q, and waits for obj. */
+static inline void wait_queue_enter(struct sleepq *q, const void *obj, struct thread *t)
+{
+	if (__queues_apart)
+		ilock_lock(&q->lock);
+	t->apart = APART_NOT;
+	sleepq_enter(q, obj, t, ORDER_FIFO);
+	wait_queue_unlock(q);
 }
 
 /* --- waiting.c -------------------------------------------------------------------- */

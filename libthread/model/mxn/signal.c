@@ -111,6 +111,7 @@ static const void *sleep_on(deadline_t deadline)
 	const void *obj;
 
 	schedlock();
+	self->apart = APART_NOT;
 	obj = __block_special(self, deadline, NULL);
 	if (obj != NULL && ends_in_sleep(self)) /* its caller must not see a wake-up */
 		__cancelled();
@@ -134,7 +135,7 @@ const void *__signals_first(deadline_t deadline)
 	bool ends = self->wchan == &self->sigmask;
 
 	if (ends) {
-		__sleepq_remove(self->q, self);
+		wait_queue_leave(self);
 		self->wchan = NULL;
 	}
 	mask_arrive(self, self->lwp, 0);
@@ -146,9 +147,11 @@ const void *__signals_first(deadline_t deadline)
 static uint32_t lwp_interrupt(struct thread *t)
 {
 	if (t->wchan == &t->sigmask) {
-		__sleepq_remove(t->q, t);
+		wait_queue_leave(t);
 		return __release(t);
 	}
+	if (t->wchan == &__sleepq_taken) /* its waker makes it run */
+		return 0;
 	if (t->to_armed)
 		__timeout_cancel(t);
 	else
@@ -239,7 +242,7 @@ bool __mxn_await_signal(uint64_t set, deadline_t deadline)
 	if (self->caught || (pending & set)) {
 		schedunlock();
 	} else {
-		sleepq_enter(q, &self->sigmask, self, ORDER_FIFO);
+		wait_queue_enter(q, &self->sigmask, self);
 		self->wait_arg = &set;
 		in_vain = __mxn_block(q, deadline, NULL);
 	}

@@ -17,7 +17,7 @@
  * (core/tcb.h) describes the layout.
  *
  * __local_switch is __mxn_switch, and __local_leave_to is __mxn_leave, for a caller that holds l->run_lock instead of
- * _schedlock (local.c).
+ * _schedlock (local.c).  The first tells queue.c that the registers of `from` are saved.
  */
 #include "../../core/offsets.h"
 
@@ -84,6 +84,7 @@ __local_switch:
 
 	movq	THREAD_RSP(%rsi), %rsp
 	wrfsbase %rsi
+	movl	$APART_SAVED, THREAD_APART(%rdi)
 .Llocal_take:
 	ldmxcsr	THREAD_FP_CONTROL(%rsi)
 	fldcw	THREAD_FP_CONTROL + 4(%rsi)

@@ -28,21 +28,30 @@ void __mxn_call_first(struct thread *t, const void *(*function)(void))
 	t->rsp = (uint64_t)(sp - 1);
 }
 
+/* If a waker has taken t out of its queue, t waits for this waker, which needs _schedlock. */
 uint32_t __give_up(struct thread *t)
 {
+	const void *obj = wait_queue_leave(t);
+
+	if (unlikely(obj == NULL)) {
+		if (t->to_armed)
+			__timeout_cancel(t);
+		return 0;
+	}
 	__mxn_call_first(t, wake_in_vain);
-	t->gave_up = t->wchan;
-	__sleepq_remove(t->q, t);
+	t->gave_up = obj;
 	return __release(t); /* also takes t out of the time-outs */
 }
 
-/* The caller is to be cancelled in this wait. */
+/* The caller is to be cancelled in this wait.  If a waker takes it out of its queue at this moment, it is woken instead. */
 const void *__block_in_vain(struct thread *self, struct thread *wake)
 {
-	const void *obj = self->wchan;
-	uint32_t unpark = wake != NULL ? __release(wake) : 0;
+	const void *obj = wait_queue_leave(self);
+	uint32_t unpark;
 
-	__sleepq_remove(self->q, self);
+	if (unlikely(obj == NULL))
+		return __block_special(self, NEVER, wake);
+	unpark = wake != NULL ? __release(wake) : 0;
 	self->wchan = NULL;
 	self->lwp->owes = unpark;
 	schedunlock();
