@@ -13,6 +13,7 @@
 
 #define SPINS 200         /* some 1,000 instructions; holds are shorter */
 #define YIELDS_A_SLEEP 50 /* some 5,000 instructions */
+#define PATIENCE 20       /* in model sa a waiter sleeps so many times later */
 
 void __backoff(unsigned *turns)
 {
@@ -32,7 +33,8 @@ bool __ilock_take(struct ilock *l)
 /*
  * How often the locks of each hash value have been acquired after a wait.  While the number for a lock changes, its holders
  * run, and a waiter need not sleep for their sake.  If it slept a tick because many want the lock, its CPU would have no
- * thread for 10 ms.  Only in model sa: in the others there may be more LWPs than CPUs, and a waiter's CPU is of use to them.
+ * thread for 10 ms.  Only in model sa: in the others there may be more LWPs than CPUs, and a waiter's CPU is of use to them.  For the same reason a waiter in sa has
+ * PATIENCE: its holder is off its CPU only for a page fault, or if another process has the CPU.
  */
 #define WAITED_BITS 6
 static uint32_t waited[1 << WAITED_BITS]; /* atomic */
@@ -70,10 +72,14 @@ unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l))
 		if (others_acquire(seen, now)) {
 			in_vain = 0;
 		} else {
-			if (__options.waiting == WAITING_ACTIVATION &&
-			    counted != __atomic_load_n(count, __ATOMIC_RELAXED))
+			bool activation = __options.waiting == WAITING_ACTIVATION;
+
+			if (activation && counted != __atomic_load_n(count, __ATOMIC_RELAXED))
 				in_vain = 0;
-			__backoff(&in_vain);
+			if (!activation || turns % PATIENCE == 0)
+				__backoff(&in_vain);
+			else
+				__sys_lwp_yield();
 			turns++;
 		}
 		seen = now;

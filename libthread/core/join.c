@@ -124,18 +124,33 @@ static bool wait_for_any(void)
 	return woken;
 }
 
+/*
+ * t has exited, and still executes its last few instructions on another LWP.  While that LWP is on a CPU, the caller keeps
+ * its own: t may wait for a lock that many want, and a caller that slept a tick would leave its CPU without a thread.
+ */
+static void exiting_await(const struct thread *t)
+{
+	unsigned turns = 0;
+
+	while (__atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0) {
+		const struct ulwp *l = __atomic_load_n(&t->lwp, __ATOMIC_RELAXED);
+
+		if (l == &__nowhere || l->sc->state == SC_ONCPU)
+			spin_hint();
+		else
+			__backoff(&turns);
+	}
+}
+
 /* Frees t, which has exited and is claimed or detached.  Releases the lock of t's id. */
 static inline __attribute__((always_inline)) void thread_reap(struct thread *t, struct ilock *lock,
 							      bool apart)
 {
-	unsigned turns = 0;
-
 	PROBE(thread_join, "thread", t, 0, 0);
 	thread_delist(t, apart);
-	if (t->on_stack != 0) { /* t still executes its last few instructions on another LWP */
+	if (t->on_stack != 0) {
 		ilock_unlock(lock);
-		while (__atomic_load_n(&t->on_stack, __ATOMIC_ACQUIRE) != 0)
-			__backoff(&turns);
+		exiting_await(t);
 		ilock_lock(lock);
 	}
 	thread_free(t, lock, apart);

@@ -79,8 +79,15 @@ static void yielded_splice(struct run_list *to, struct run_list *from)
 
 /* --- with _schedlock --------------------------------------------------------------------------- */
 
-/* A thread from the list of another LWP than l.  The search begins behind l. */
-static struct thread *yielded_steal(struct ulwp *l)
+/* Has r two threads at least?  Without the lock the result is a guess. */
+static inline bool yielded_several(struct run_list *r)
+{
+	return __atomic_load_n(&r->first, __ATOMIC_RELAXED) !=
+	       __atomic_load_n(&r->last, __ATOMIC_RELAXED);
+}
+
+/* A thread from the list of another LWP than l; several: from a list that has more.  The search begins behind l. */
+static struct thread *yielded_steal(struct ulwp *l, bool several)
 {
 	struct thread *own = (struct thread *)((char *)l - offsetof(struct thread, own_lwp));
 	struct thread *c = own, *t = NULL;
@@ -90,7 +97,8 @@ static struct thread *yielded_steal(struct ulwp *l)
 
 		c = c->list_next != NULL ? c->list_next : __pool_contexts;
 		other = &c->own_lwp;
-		if (c == own || yielded_empty(&other->run))
+		if (c == own || yielded_empty(&other->run) ||
+		    (several && !yielded_several(&other->run)))
 			continue;
 		yielded_lock(other);
 		t = yielded_pop(&other->run);
@@ -116,11 +124,17 @@ static struct thread *lists_close(void)
 	return t;
 }
 
+/*
+ * l takes the only thread of another list last.  If that LWP's thread yielded next, it would have to take one from a third
+ * list, and so on.
+ */
 static struct thread *local_pop(struct ulwp *l)
 {
 	struct thread *t = yielded_pop(&l->run);
 
-	return t != NULL ? t : yielded_steal(l);
+	if (t == NULL)
+		t = yielded_steal(l, true);
+	return t != NULL ? t : yielded_steal(l, false);
 }
 
 /*
