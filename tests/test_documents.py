@@ -11,7 +11,7 @@ from weft_host.machine import UsageError
 
 # {document: experiments whose figures it states}
 STATED = {"README.md": {"pingpong"}, "docs/ping-pong.md": {"pingpong", "checks"},
-          "libthread/README.md": {"micro", "scaling", "ablation-pingpong", "pingpong-signals"},
+          "libthread/README.md": {"micro", "scaling", "ablation-pingpong", "pingpong-signals", "remote"},
           "docs/what-it-comes-to.md": {"pingpong"}}
 
 
