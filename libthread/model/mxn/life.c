@@ -145,11 +145,8 @@ life_exit_waking(struct sleepq *q, struct thread *wake)
 
 	if (self->special != 0 || !just_blocked(wake) || __runq.above != 0)
 		__mxn_exit(q, wake);
-	PROBE(thread_woken, "thread", wake, 0, 0);
-	wake->wchan = NULL;
-	wake->state = TS_RUNQUEUE;
 	local_open_lists();
-	run_list_append(&l->run, wake);
+	local_enter_woken(l, wake);
 	if (own_turn(l)) {
 		next = l->run.first;
 		local_take_first(l, next);

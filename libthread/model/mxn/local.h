@@ -84,6 +84,15 @@ local_leave(struct thread *self, struct thread *next, struct ulwp *l)
 	__local_leave_to(self, next, c, l);
 }
 
+/* t, which has been woken, enters the list of l, the caller's LWP. */
+static inline void local_enter_woken(struct ulwp *l, struct thread *t)
+{
+	t->wchan = NULL;
+	PROBE(thread_woken, "thread", t, 0, 0);
+	t->state = TS_RUNQUEUE;
+	run_list_append(&l->run, t);
+}
+
 /* Takes the first thread out of l's list, which is `first`.  The caller holds l's run_lock. */
 static inline void local_take_first(struct ulwp *l, struct thread *first)
 {

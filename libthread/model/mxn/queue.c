@@ -122,12 +122,8 @@ static inline bool queue_wake_here(struct thread *t)
 	if (unlikely(!ilock_try(&l->run_lock)))
 		return false;
 	woken = just_blocked(t) && t->apart == APART_SAVED && __local_open && __runq.above == 0;
-	if (likely(woken)) {
-		t->wchan = NULL;
-		PROBE(thread_woken, "thread", t, 0, 0);
-		t->state = TS_RUNQUEUE;
-		run_list_append(&l->run, t);
-	}
+	if (likely(woken))
+		local_enter_woken(l, t);
 	ilock_drop(&l->run_lock);
 	return woken;
 }
@@ -156,11 +152,8 @@ static int __attribute__((noinline)) queue_wake_slow(struct sleepq *q, struct th
 	queue_wakes_slowly(q, t);
 	if (__pool_idle != NULL || !just_blocked(t) || self->bound || __runq.above != 0)
 		return __mxn_wake_one(q, t);
-	t->wchan = NULL;
-	PROBE(thread_woken, "thread", t, 0, 0);
-	t->state = TS_RUNQUEUE;
 	local_open_lists();
-	run_list_append(&self->lwp->run, t);
+	local_enter_woken(self->lwp, t);
 	schedunlock();
 	return 0;
 }
@@ -201,8 +194,8 @@ static void queue_wake_list(struct sleepq *q, struct thread *list)
 /* --- blocking ---------------------------------------------------------------------------------- */
 
 /*
- * The caller stands in q, whose lock it holds.  Returns the thread that goes on on the caller's LWP l: the caller leaves l to
- * it, and holds l's run_lock instead of the lock of q.  NULL: the caller still holds the lock of q.
+ * The caller stands in q, whose lock it holds.  Returns the thread to which the caller leaves its LWP l.  Then the caller
+ * holds l's run_lock instead of the lock of q.  NULL: the caller still holds the lock of q.
  */
 static inline __attribute__((always_inline)) struct thread *
 queue_next(struct thread *self, struct ulwp *l, struct sleepq *q)
