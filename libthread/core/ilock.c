@@ -33,8 +33,8 @@ bool __ilock_take(struct ilock *l)
 /*
  * How often the locks of each hash value have been acquired after a wait.  While the number for a lock changes, its holders
  * run, and a waiter need not sleep for their sake.  If it slept a tick because many want the lock, its CPU would have no
- * thread for 10 ms.  Only in model sa: in the others there may be more LWPs than CPUs, and a waiter's CPU is of use to them.  For the same reason a waiter in sa has
- * PATIENCE: its holder is off its CPU only for a page fault, or if another process has the CPU.
+ * thread for 10 ms.  Only in model sa: elsewhere there may be more LWPs than CPUs, which need a waiter's CPU.  In sa a
+ * waiter also has PATIENCE: its holder is off its CPU only for a page fault, or if another process has the CPU.
  */
 #define WAITED_BITS 6
 static uint32_t waited[1 << WAITED_BITS]; /* atomic */

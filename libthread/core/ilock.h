@@ -7,7 +7,7 @@
  *	locks of ids		the same, except the list and free threads, if threads have many locks (core/ids.h)
  *	sleep queues of the first table, then those of the second,
  *				or the one lock of a model instead of both (core/sleepq.h)
- *	all other locks are innermost.
+ *	all other locks are innermost.  Model sa with several CPUs has locks before the queues': model/mxn/queue.c.
  */
 #pragma once
 #include "tcb.h"

@@ -14,8 +14,8 @@
  * If a mutex has a protocol and its word is not the kernel's, the word has M_PROTOCOL set, whether
  * the mutex is free or held.  So the fast paths of other mutexes never succeed on it.
  *
- * Inheritance in the library.  One lock guards all its data, the lock of priorities: it is the one lock
- * of all queues in a model that has one, and comes before their locks in others.  A thread's priority is the highest of three: its own (base_pri), the ceilings of
+ * Inheritance in the library.  The lock of priorities guards all its data: the one lock of all queues, or a
+ * lock before theirs.  A thread's priority is the highest of three: its own (base_pri), the ceilings of
  * mutexes that it owns, and the priorities of the first waiters of the inheriting mutexes that it
  * owns.  `inherits`, linked by __next, lists those inheriting mutexes that have M_WAITERS, from the
  * moment when a thread had to wait.  If the priority changes while the thread itself waits for an
