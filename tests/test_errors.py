@@ -40,7 +40,7 @@ def proven(guest):
     alone = guest(["err_memory"], smp=1, mem="64M", timing="exact")
     assert not failures(alone), "\n".join(["err_memory", *failures(alone), alone.output])
     script = "; ".join(f"echo {name}; {name}" for name in PROGRAMS)
-    # QEMU's writes to a page that once held code are slow, so err_sync's 65,536 handles take 1 s or 20 s, as it falls out.
+    # QEMU's writes to a page that once held code are slow: err_sync's 65,536 handles take 1 s or 20 s, by chance.
     result = guest(["sh", "-c", script + "; err_proc reboot"], smp=2, timing="exact", timeout=300)
     reports = re.split(r"^(err_\w+)\n", result.output, flags=re.MULTILINE)[1:]
     assert reports[::2] == PROGRAMS

@@ -20,8 +20,8 @@ def in_two_modes(result):
     return failures(result) + [text for text in writes if "-\r\n" in text and "-\n" in text]
 
 
-sched, wait, space, console, activation = map(
-    races_of, ("races_sched", "races_wait", "races_space", "races_console", "races_activation"))
+sched, wait, space, console, activation, stay = map(
+    races_of, ("races_sched", "races_wait", "races_space", "races_console", "races_activation", "races_stay"))
 
 
 def masks(bug, *argv, **options):
@@ -54,6 +54,10 @@ RACES = [
     activation("idle-hands-nothing-over", "idle", 20, wide="slow-idle"),
     activation("both-leave", "surplus", 20, wide="slow-surplus"),
     activation("slices-forgotten", "slices", 3, wide="slow-slices", machine={"mips": 10}),
+    stay("left-while-woken", "both", 40, wide="slow-given"),
+    stay("queue-left-behind", "both", 40),
+    stay("told-before-woken", "sleep", 40, wide="slow-stored"),
+    stay("bound-unnoticed", "bound", 2),
     wait("signal-unseen", "sigsuspend", 20),
     wait("signal-blocked-late", "mask", 20),
     wait("signal-left-behind", "exit", 20),

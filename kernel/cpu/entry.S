@@ -147,8 +147,15 @@ syscall_entry:
 	sysretq
 	.cfi_restore_state
 
-	/* Where swtch_in_park and swtch_in_yield let an LWP go on: RSP is the frame.  lwp_park
-	 * returns the function's result, lwp_yield returns 0. */
+	/* Where swtch_in_park, swtch_in_idle and swtch_in_yield let an LWP go on: RSP is the frame.  lwp_park and
+	 * upcall_idle return the function's result, lwp_yield returns 0. */
+idle_resumed:
+	xorl %ebp, %ebp
+	movq %rax, %rdi
+	movq %rdx, %rsi
+	call sched_idle_resumed
+	movq %rax, TF_RAX(%rsp)
+	jmp 2f
 park_resumed:
 	xorl %ebp, %ebp
 	movq %rax, %rdi
@@ -162,7 +169,9 @@ yield_resumed:
 	movq %rdx, %rsi
 	call sched_yield_resumed
 	movq $0, TF_RAX(%rsp)
-2:	CHECK_USER_WORK 1f
+2:
+call_resumed:
+	CHECK_USER_WORK 1f
 	.cfi_remember_state
 	POP_REGS
 	movq TF_RSP - TF_VEC(%rsp), %rsp
@@ -295,10 +304,17 @@ anywhere_call_end:
  *
  * swtch_in_yield: the same for an LWP whose system call has nothing left to do except to return 0.
  * So nothing on its stack is kept, and no register except the user's, which are in its frame.  The
- * LWP goes on at yield_resumed.  swtch_in_park: the same for an LWP that parks; it goes on at
- * park_resumed.
+ * LWP goes on at yield_resumed.  swtch_in_park, swtch_in_idle: the same for an LWP that parks, or that sleeps in
+ * upcall_idle; it goes on at park_resumed, idle_resumed.
  */
-	.globl swtch, swtch_in_yield, swtch_in_park
+	.globl swtch, swtch_in_yield, swtch_in_park, swtch_in_idle
+swtch_in_idle:
+	.cfi_startproc
+	.cfi_undefined %rip
+	movq LWP_FRAME(%rdi), %rsp
+	pushq $idle_resumed
+	jmp swtch
+	.cfi_endproc
 swtch_in_park:
 	.cfi_startproc
 	.cfi_undefined %rip
@@ -318,6 +334,36 @@ swtch:
 	movq %rsp, LWP_KSP(%rdi)
 	movq LWP_KSP(%rsi), %rsp
 	movq %rdi, %rax
+	ret
+	.cfi_endproc
+
+/*
+ * stay_on_cpu: RDI from, RSI the lock of `from`.  `from` will go on at idle_resumed, and this CPU calls stay_here(from) on the
+ * same stack meanwhile.  That returns the LWP to switch to, or ends in stay_goes_on.
+ *
+ * stay_goes_on: RDI the LWP that has stayed, RSI the result of its call, at whose end it goes on.
+ */
+	.globl stay_on_cpu, stay_goes_on
+stay_goes_on:
+	.cfi_startproc
+	.cfi_undefined %rip
+	movq LWP_FRAME(%rdi), %rsp
+	movq %rsi, TF_RAX(%rsp)
+	jmp call_resumed
+	.cfi_endproc
+stay_on_cpu:
+	.cfi_startproc
+	.cfi_undefined %rip
+	movq LWP_FRAME(%rdi), %rsp
+	pushq $idle_resumed
+	movq %rsp, LWP_KSP(%rdi)
+	movq %rdi, %rbx
+	movq %rsi, %r12
+	xorl %ebp, %ebp
+	call stay_here
+	movq LWP_KSP(%rax), %rsp
+	movq %rbx, %rax
+	movq %r12, %rdx
 	ret
 	.cfi_endproc
 

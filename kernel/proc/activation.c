@@ -5,7 +5,7 @@
  * An activation is an LWP with l->watched, in one of these states:
  *
  *	runs	it has a CPU, or waits for one in a dispatch queue; counted in up.active
- *	idle	it sleeps in upcall_idle(UPCALL_IDLE); counted in up.idle
+ *	idle	it sleeps in upcall_idle(UPCALL_IDLE), mostly on a CPU that it keeps (sched/stay.c); counted in up.idle
  *	spare	it sleeps in upcall_idle(UPCALL_SPARE), in the list up.spares
  *	blocked	it sleeps in the kernel for something else, or is stopped
  *
@@ -56,6 +56,7 @@
  * Lock order: p->lock, the lock of the LWP that runs or is told of signals, the lock of the spares.  The lock of a
  * spare is only tried, because the caller may hold the lock of its own LWP.
  */
+#include <kern/activation.h>
 #include <kern/cpu.h>
 #include <kern/proc.h>
 #include <kern/sched.h>
@@ -74,14 +75,6 @@ static struct spinlock spares_locks[16] = {[0 ... 15] = SPINLOCK_INIT("spares")}
 static struct spinlock *spares_lock(const struct proc *p)
 {
 	return &spares_locks[p->pid % ARRAY_LEN(spares_locks)];
-}
-
-static bool cpus_left(const struct proc_upcalls *up)
-{
-	int spoken_for = __atomic_load_n(&up->active, __ATOMIC_SEQ_CST) +
-			 __atomic_load_n(&up->idle, __ATOMIC_SEQ_CST);
-
-	return spoken_for < up->cpus;
 }
 
 static void hand_over(struct proc *p, uint32_t from, int place);
@@ -119,7 +112,7 @@ static void hand_over(struct proc *p, uint32_t from, int place)
 {
 	struct proc_upcalls *up = &p->up;
 
-	while (cpus_left(up)) {
+	while (activation_cpus_left(up)) {
 		struct spinlock *lock = spares_lock(p);
 		spin_acquire(lock);
 		bool none = up->spares == NULL;
@@ -134,6 +127,11 @@ static void hand_over(struct proc *p, uint32_t from, int place)
 	}
 }
 
+void activation_hand_over(struct proc *p)
+{
+	hand_over(p, 0, PLACE_ANY);
+}
+
 void activation_blocks(struct proc *p)
 {
 	struct lwp *l = curlwp();
@@ -144,9 +142,8 @@ void activation_blocks(struct proc *p)
 		hand_over(p, l->id, PLACE_HANDOFF);
 }
 
-bool activation_surplus(struct lwp *l)
+bool activation_leaves_count(struct lwp *l, struct proc_upcalls *up)
 {
-	struct proc_upcalls *up = &l->proc->up;
 	int n = __atomic_load_n(&up->active, __ATOMIC_SEQ_CST);
 
 	while (l->watched && n > up->cpus)
@@ -158,9 +155,12 @@ bool activation_surplus(struct lwp *l)
 			slices_begin(l->proc, true); /* its thread is about to wait */
 			return true;
 		}
-	if (l->watched)
-		slices_look(l->proc);
 	return false;
+}
+
+bool activation_surplus(struct lwp *l)
+{
+	return activation_is_surplus(l, l->proc);
 }
 
 /* An LWP that runs no thread (`idle`) has nothing to hand over. */
@@ -178,7 +178,8 @@ bool activation_hands_over(struct lwp *l)
 /* Does l sleep in upcall_idle?  The library's own locks make a context sleep too, but without SLEEP_PARK. */
 static bool sleeps_idle(const struct lwp *l)
 {
-	return l->sc->idle && l->state == LWP_ST_SLEEP && (l->sleep_flags & SLEEP_PARK);
+	return l->sc->idle && l->state == LWP_ST_SLEEP &&
+	       (l->sleep_flags & (SLEEP_PARK | SLEEP_STAYS));
 }
 
 /* True: l has been woken for it. */
@@ -268,43 +269,93 @@ static void spare_remove(struct proc *p, struct lwp *l)
 	spin_release(lock);
 }
 
-/* One wait in upcall_idle.  True: an unpark has ended it.  Interrupts off. */
-static bool activation_wait(struct proc *p, struct lwp *l, bool spare)
+/*
+ * l, the current LWP, is about to wait in upcall_idle.  False: its wait has ended already.  l->lock is held, and stays held unless
+ * the result is false.
+ */
+static inline bool activation_waits(struct lwp *l, struct proc_upcalls *up, bool ended)
+{
+	l->handed = 0;
+	if (!ended && !l->permit && !(l->ast & AST_EXIT)) {
+		l->blocked = true; /* the LWP that wakes l counts it */
+		return true;
+	}
+	__atomic_add_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
+	return false;
+}
+
+/* l, the current LWP, runs no thread any more.  l->lock held. */
+static void activation_leaves(struct proc *p, struct lwp *l)
+{
+	if (l->watched)
+		__atomic_sub_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
+	l->watched = true;
+	l->grace |= GRACE_HANDS;
+	activation_hand_over(p); /* the spares before l have waited longer */
+}
+
+/* One wait of a spare.  True: an unpark has ended it.  Interrupts off. */
+static bool activation_spare_wait(struct proc *p, struct lwp *l)
 {
 	struct proc_upcalls *up = &p->up;
 	struct spinlock *lock = spares_lock(p);
+	bool permit;
 
-	if (!spare)
-		__atomic_add_fetch(&up->idle, 1, __ATOMIC_SEQ_CST);
 	spin_acquire(&l->lock);
-	if (l->watched)
-		__atomic_sub_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
-	l->watched = true;
-	l->grace |= GRACE_HANDS;
-	hand_over(p, 0, PLACE_ANY); /* the spares before l have waited longer */
+	activation_leaves(p, l);
 	spin_acquire(lock);
-	bool permit = l->permit;
-	l->handed = 0;
-	if (permit || (l->ast & AST_EXIT) || (spare && cpus_left(up))) {
-		__atomic_add_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
+	if (!activation_waits(l, up, activation_cpus_left(up))) {
+		permit = l->permit;
 		l->permit = 0;
 		spin_release(lock);
 		spin_release(&l->lock);
-	} else {
-		l->blocked = true; /* the LWP that wakes l counts it */
-		if (spare) {
-			l->spare_next = up->spares;
-			up->spares = l;
-		}
-		lwp_sleep_locked(l, lock, "idle", SLEEP_KILL | SLEEP_PARK | SLEEP_LOCK,
-				 HRTIME_NEVER);
-		if (spare && l->handed == 0)
-			spare_remove(p, l);
-		permit = l->handed == 0;
+		return permit;
 	}
-	if (!spare)
-		__atomic_sub_fetch(&up->idle, 1, __ATOMIC_SEQ_CST);
-	return permit;
+	l->spare_next = up->spares;
+	up->spares = l;
+	lwp_sleep_locked(l, lock, "idle", SLEEP_OF_IDLE, HRTIME_NEVER);
+	if (l->handed != 0)
+		return false;
+	spare_remove(p, l);
+	return true;
+}
+
+/* upcall_idle(UPCALL_SPARE).  Interrupts off. */
+static int64_t activation_spare(struct proc *p, struct lwp *l)
+{
+	int64_t r = 0;
+
+	for (;;) {
+		bool unparked = activation_spare_wait(p, l);
+		if (!activation_is_surplus(l, p)) {
+			l->sc->surplus = 0;
+			r = l->handed == HANDED_BY_NONE ? 0 : l->handed;
+			break;
+		}
+		if (unparked || (l->ast & AST_EXIT)) {
+			r = -EAGAIN;
+			break;
+		}
+	}
+	activation_hand_over(p);
+	return r;
+}
+
+/* upcall_idle(UPCALL_IDLE or UPCALL_LEAVE).  Returns only if it does not sleep, or does not stay.  Interrupts off. */
+static int64_t activation_idle(struct proc *p, struct lwp *l, bool stays)
+{
+	__atomic_add_fetch(&p->up.idle, 1, __ATOMIC_SEQ_CST);
+	spin_acquire(&l->lock);
+	activation_leaves(p, l);
+	if (!activation_waits(l, &p->up, false)) {
+		l->permit = 0;
+		spin_release(&l->lock);
+	} else if (stays && lwp_may_stay(l)) {
+		lwp_sleep_staying(l, "idle");
+	} else {
+		lwp_sleep_locked(l, NULL, "idle", SLEEP_OF_IDLE, HRTIME_NEVER);
+	}
+	return activation_idle_ends(l);
 }
 
 /*
@@ -315,25 +366,12 @@ int64_t sys_upcall_idle(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
 	struct proc *p = l->proc;
-	bool spare = arg[0] == UPCALL_SPARE;
-	int64_t r = 0;
 
-	if (arg[0] > UPCALL_SPARE || p->up.cpus == 0)
+	if (arg[0] > UPCALL_LEAVE || p->up.cpus == 0)
 		return -EINVAL;
-	irqstate_t s = irq_save();
-	for (;;) {
-		bool unparked = activation_wait(p, l, spare);
-		if (!activation_surplus(l)) {
-			l->sc->surplus = 0;
-			r = l->handed == HANDED_BY_NONE ? 0 : l->handed;
-			break;
-		}
-		if (unparked || (l->ast & AST_EXIT)) {
-			r = -EAGAIN;
-			break;
-		}
-	}
-	hand_over(p, 0, PLACE_ANY); /* for the time in which l was idle and counted as running */
-	irq_restore(s);
+	irq_off();
+	int64_t r = arg[0] == UPCALL_SPARE ? activation_spare(p, l)
+					   : activation_idle(p, l, arg[0] == UPCALL_IDLE);
+	irq_on();
 	return r;
 }

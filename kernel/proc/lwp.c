@@ -128,16 +128,10 @@ lwp_lock_slowly(struct lwp *l, const struct proc *p, uint32_t id)
 
 struct lwp *lwp_lock_by_id(struct proc *p, uint32_t id)
 {
-	debug_assert(!irq_enabled()); /* keeps the memory an LWP's until l is locked (KC_STABLE) */
-	if (id == 0 || id > LWP_ID_MAX)
+	struct lwp *l = lwp_peek(p, id);
+
+	if (l == NULL)
 		return NULL;
-	uintptr_t *leaf = __atomic_load_n(&p->lwptab[id / LWPTAB_LEAF], __ATOMIC_ACQUIRE);
-	if (leaf == NULL)
-		return NULL;
-	uintptr_t v = __atomic_load_n(&leaf[id % LWPTAB_LEAF], __ATOMIC_ACQUIRE);
-	if (v == 0 || (v & 1))
-		return NULL;
-	struct lwp *l = (struct lwp *)v;
 	return spin_try_plain(&l->lock) ? lwp_if_still(l, p, id) : lwp_lock_slowly(l, p, id);
 }
 

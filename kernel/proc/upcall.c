@@ -57,6 +57,7 @@
 #include <kern/printk.h>
 #include <kern/probe.h>
 #include <kern/proc.h>
+#include <kern/activation.h>
 #include <kern/sched.h>
 #include <kern/signal.h>
 #include <kern/syscall.h>
@@ -158,8 +159,7 @@ void upcall_blocks(struct lwp *l)
 
 void upcall_unblocks(struct lwp *l)
 {
-	l->blocked = false;
-	__atomic_add_fetch(&l->proc->up.active, 1, __ATOMIC_SEQ_CST);
+	activation_unblocks(l);
 }
 
 void upcall_new_lwp(struct proc *p, struct lwp *l)

@@ -419,6 +419,28 @@ bool sched_must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ove
 	return best > l->pri || (*slice_over && best == l->pri);
 }
 
+/* sched_idle_turn.  stays NULL: for the idle LWP, whose time is added to c->idle_ns here. */
+static inline __attribute__((always_inline)) hrtime_t idle_look(struct cpu *c, uint64_t bit,
+								const struct lwp *stays)
+{
+	hrtime_t start = 0;
+
+	__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
+	if (dispq_count(c->dispq) == 0 && (stays == NULL || !stay_woken(stays)) && !cpu_steal(c)) {
+		start = time_now();
+		timing->idle();
+		if (stays == NULL)
+			c->idle_ns += time_now() - start;
+	}
+	__atomic_fetch_and(&idle_cpus, ~bit, __ATOMIC_SEQ_CST);
+	return start;
+}
+
+static hrtime_t idle_turn(struct cpu *c, const struct lwp *stays)
+{
+	return idle_look(c, 1ull << c->id, stays);
+}
+
 /* Each CPU ends up here, on its idle LWP. */
 void sched_cpu_main(void)
 {
@@ -426,15 +448,10 @@ void sched_cpu_main(void)
 	uint64_t bit = 1ull << c->id;
 
 	irq_save();
+	sched_idle_turn = idle_turn;
 	sched_open_first(c);
 	for (;;) {
-		__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
-		if (dispq_count(c->dispq) == 0 && !cpu_steal(c)) {
-			hrtime_t start = time_now();
-			timing->idle();
-			c->idle_ns += time_now() - start;
-		}
-		__atomic_fetch_and(&idle_cpus, ~bit, __ATOMIC_SEQ_CST);
+		idle_look(c, bit, NULL);
 		if (dispq_count(c->dispq) != 0) {
 			spin_acquire(&c->idle->lock);
 			c->idle->state = LWP_ST_SLEEP;

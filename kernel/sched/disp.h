@@ -71,6 +71,18 @@ void sched_call_handler(struct lwp *l);
  * and yields then.  Interrupts off. */
 bool sched_yields(void);
 
+/*
+ * What the idle LWP of c, this CPU, does in each turn: it looks at all queues, and halts if no LWP is there for c to run.  stays:
+ * an LWP that stays on c (stay.c), or NULL.  Returns when it has halted, or 0: the caller adds the time since then to c->idle_ns.
+ * The dispatcher sets sched_idle_turn as the first CPU starts.  NULL, in a dispatcher that does not know it: no LWP stays.
+ */
+extern hrtime_t (*sched_idle_turn)(struct cpu *c, const struct lwp *stays);
+/* Has l, which stays on this CPU, been woken?  What its waker has written is visible then. */
+static inline bool stay_woken(const struct lwp *l)
+{
+	return __atomic_load_n(&l->state, __ATOMIC_ACQUIRE) == LWP_ST_ONPROC;
+}
+
 /* Puts l, which is RUN and on no queue, on the queue where it belongs. */
 void sched_place(struct lwp *l);
 /* Makes `c` look at its queue. */

@@ -62,6 +62,8 @@ void sched_change(struct lwp *l, void (*change)(struct lwp *, void *), void *arg
 		sched_place(l);
 	else if (on != NULL)
 		resched(on);
+	else if (l->state == LWP_ST_SLEEP && l->sleep_flags == SLEEP_STAYS)
+		cpus[l->cpu]->need_resched = 1; /* l looks whether it may run there: stay.c */
 }
 
 uint32_t sched_second;

@@ -14,7 +14,8 @@ static inline __attribute__((always_inline)) bool sleeper_wake(struct lwp *l, in
 							       uint32_t flags, int place)
 {
 	if (l->state != LWP_ST_SLEEP || (flags && !(l->sleep_flags & flags)))
-		return false;
+		return l->sleep_flags == SLEEP_STAYS && (flags & SLEEP_OF_IDLE) && stay_wake(l);
+	debug_assert(l->sleep_flags != SLEEP_STAYS);
 	l->wake_reason = reason;
 	PROBE(wake, "lwp reason", l, reason, 0);
 	l->sclass->wakeup(l);

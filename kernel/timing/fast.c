@@ -170,6 +170,11 @@ static void fast_idle(void)
 	__asm__ volatile("sti; hlt; cli" ::: "memory");
 }
 
+static void fast_end_idle(struct cpu *c)
+{
+	lapic_ipi(c, VEC_RESCHED);
+}
+
 static void fast_start(void)
 {
 }
@@ -184,6 +189,7 @@ static const struct timing fast = {
 	.set_timer = fast_set_timer,
 	.idle = fast_idle,
 	.ipi = lapic_ipi,
+	.end_idle = fast_end_idle,
 	.start = fast_start,
 	.start_cpu = fast_start,
 	.spin = fast_spin,

@@ -54,8 +54,9 @@
 #include "../cpu/machine.h"
 #include "lockstep.h"
 
-/* Why a window ends. */
-enum { LS_EXPIRE, LS_IDLE, LS_RESCHED, LS_JOIN, LS_ADVANCE, LS_WOKE, LS_HAND_OVER };
+/* Why a window ends.  LS_END_IDLE has a CPU's number above it. */
+enum { LS_EXPIRE, LS_IDLE, LS_RESCHED, LS_JOIN, LS_ADVANCE, LS_WOKE, LS_HAND_OVER, LS_END_IDLE };
+#define LS_CPU_SHIFT 8
 
 #define NEVER UINT64_MAX
 #define NOBODY (~0u)
@@ -261,6 +262,17 @@ static uint32_t window_rest(struct cpu *c, struct lsclock *me, uint64_t ran)
 	return me->len;
 }
 
+/* An idle CPU becomes active at the time `now`.  A CPU that is about to idle finds `wakeup`. */
+static void lsclock_activate(struct lsclock *it, uint64_t now)
+{
+	it->wakeup = 1;
+	if (it->active)
+		return;
+	if (it->now < now)
+		it->now = now;
+	it->active = 1;
+}
+
 /* Advances the clock to the end of the window that is over. */
 static void lsclock_account(struct lsclock *me, int why, uint64_t ran)
 {
@@ -284,7 +296,9 @@ static void lsclock_account(struct lsclock *me, int why, uint64_t ran)
 uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 {
 	struct lsclock *me = &ls[c->id];
+	unsigned about = (unsigned)why >> LS_CPU_SHIFT;
 
+	why &= (1 << LS_CPU_SHIFT) - 1;
 	if (why == LS_JOIN) {
 		engine->join(c);
 	} else {
@@ -303,12 +317,14 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 			me->wakeup = 0;
 		} else if (why == LS_ADVANCE && me->now < me->advance_to) {
 			me->now = me->advance_to;
+		} else if (why == LS_END_IDLE) {
+			lsclock_activate(&ls[about], me->now);
 		}
 		if (me->active)
 			timer_due(c, me);
-		uint32_t next = why == LS_WOKE        ? c->id
-				: why == LS_HAND_OVER ? token_heir(me)
-						      : NOBODY;
+		uint32_t next = why == LS_WOKE || why == LS_END_IDLE ? c->id
+				: why == LS_HAND_OVER                ? token_heir(me)
+								     : NOBODY;
 		if (next == NOBODY)
 			next = quantum_choose_next();
 		if (next == NOBODY)
@@ -389,6 +405,15 @@ static void lsclock_wake(struct cpu *c)
 	 * Otherwise the woken CPU would first wait for the locks that the waker holds here. */
 	if (sole)
 		lockstep_op(LS_WOKE);
+}
+
+/*
+ * The CPU c sees a store of this CPU, as with MONITOR and MWAIT.  So it costs next to nothing: all is done between two windows.
+ * This CPU goes on (lsclock_wake says why).
+ */
+static void exact_end_idle(struct cpu *c)
+{
+	lockstep_op(LS_END_IDLE | (int)(c->id << LS_CPU_SHIFT));
 }
 
 static void exact_ipi(struct cpu *c, unsigned vec)
@@ -555,6 +580,7 @@ static const struct timing exact = {
 	.set_timer = exact_set_timer,
 	.idle = exact_idle,
 	.ipi = exact_ipi,
+	.end_idle = exact_end_idle,
 	.start = exact_start,
 	.start_cpu = exact_start_cpu,
 	.advance = exact_advance,

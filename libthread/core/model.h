@@ -34,6 +34,7 @@ struct options {
 	enum waiting waiting; /* how the library learns that all LWPs are blocked */
 	int aging;            /* seconds after which an idle LWP leaves */
 	bool idle_spin;       /* an LWP of the pool spins for a moment before it sleeps */
+	bool idle_leave;      /* ... sleeps as any LWP does, and does not keep its CPU */
 	bool slices;          /* threads that wait for an LWP end the slices of others */
 	bool hand_over;       /* an LWP that is to leave its CPU hands its thread over first */
 	bool own_queues;      /* an LWP has a run queue of its own, besides the common one */

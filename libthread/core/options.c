@@ -37,7 +37,7 @@ static const struct option {
 	{"concurrency", "N", OPT_CONCURRENCY},
 	{"waiting", "upcall|signal|none|early", OPT_WAITING},
 	{"aging", "SECONDS", OPT_AGING},
-	{"idle", "sleep|spin", OPT_IDLE},
+	{"idle", "sleep|spin|leave", OPT_IDLE},
 	{"slices", "off|on", OPT_SLICES},
 	{"preempted", "stay|handover", OPT_PREEMPTED},
 	{"runqueue", "common|own", OPT_RUNQUEUE},
@@ -204,7 +204,8 @@ static void set_option(const char *item, size_t n)
 		__options.aging = v;
 		break;
 	case OPT_IDLE:
-		__options.idle_spin = v;
+		__options.idle_spin = v == 1;
+		__options.idle_leave = v == 2;
 		break;
 	case OPT_SLICES:
 		__options.slices = v;

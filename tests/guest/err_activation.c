@@ -21,7 +21,7 @@ int main(void)
 	works(upcall_activate, 1);
 	gives(upcall_activate, EBUSY, "it has activations", 1);
 	gives(upcall_wait, EBUSY, "it has activations", UPCALL_EXIT);
-	gives(upcall_idle, EINVAL, "how", 2);
+	gives(upcall_idle, EINVAL, "how", 3);
 
 	/* The only CPU is the caller's. */
 	raw_start(&other, idle, 0, LWP_DETACHED);
@@ -31,7 +31,8 @@ int main(void)
 		__sys_lwp_yield();
 	err_result(other.arg, -EAGAIN, "upcall_idle EAGAIN: all CPUs are in use");
 
-	__sys_lwp_unpark(__sys_lwp_self());
+	gives(upcall_unpark, ESRCH, "no such LWP", 1000);
+	works(upcall_unpark, __sys_lwp_self());
 	works(upcall_idle, UPCALL_IDLE);
 	return tap_done();
 }

@@ -139,13 +139,13 @@ static void idle_prepare(unsigned round)
 
 static void idle_post(unsigned round)
 {
+	come_late(); /* kill() comes to this LWP late, and the LWP is idle no longer some 500 instructions after the post */
 	sem_post(&sem);
 	UNTIL(reached == round);
 }
 
 static void idle_send(unsigned round)
 {
-	come_late();
 	kill(getpid(), SIGUSR2);
 }
 

@@ -69,7 +69,7 @@
 	X(msync, BIT(WEFT_, MS_ASYNC), BIT(WEFT_, MS_INVALIDATE), BIT(WEFT_, MS_SYNC))             \
 	X(upcall, BIT(, UPCALL_BLOCKED), BIT(, UPCALL_GROW), BIT(, UPCALL_EXIT),                   \
 	  BIT(, UPCALL_TIMED))                                                                     \
-	X(upcall_idle, VALUE(, UPCALL_IDLE), VALUE(, UPCALL_SPARE))                                \
+	X(upcall_idle, VALUE(, UPCALL_IDLE), VALUE(, UPCALL_SPARE), VALUE(, UPCALL_LEAVE))         \
 	X(itimer, {"ITIMER_REAL", 0, 0xff}, {"ITIMER_VIRTUAL", 1, 0xff}, {"ITIMER_PROF", 2, 0xff}, \
 	  BIT(WEFT_, ITIMER_LWP))                                                                  \
 	X(timer, {"TIMER_ABSTIME", WEFT_TIMER_ABSTIME, WEFT_TIMER_ABSTIME})                        \
@@ -433,6 +433,7 @@ const struct argdesc *sysdesc_variant(unsigned of, uint64_t value)
 	D(upcall_wait, INT, FLAGS(upcall))                                                         \
 	D(upcall_activate, INT, INT)                                                               \
 	D(upcall_idle, INT, FLAGS(upcall_idle))                                                    \
+	D(upcall_unpark, INT, INT)                                                                 \
 	D(setitimer, INT, FLAGS(itimer), IN(weft_itimerspec), OUT(weft_itimerspec))                \
 	D(getitimer, INT, FLAGS(itimer), OUT(weft_itimerspec))                                     \
 	D(timer_create, INT, FLAGS(clock), IN(weft_sigevent), T(INT_OUT))                          \

@@ -92,6 +92,22 @@ struct proc {
 	struct weft_rusage ru_children; /* of children that it has waited for; p->lock */
 };
 
+/*
+ * The LWP of p with this id, or NULL, without its lock: it may be another LWP by now, unless l->proc and l->id say so with
+ * l->lock.  p is the current process, or p->lock is held.  Interrupts are off, which keeps the memory an LWP's (KC_STABLE).
+ */
+static inline struct lwp *lwp_peek(const struct proc *p, uint32_t id)
+{
+	debug_assert(!irq_enabled());
+	if (id == 0 || id > LWP_ID_MAX)
+		return NULL;
+	uintptr_t *leaf = __atomic_load_n(&p->lwptab[id / LWPTAB_LEAF], __ATOMIC_ACQUIRE);
+	if (leaf == NULL)
+		return NULL;
+	uintptr_t v = __atomic_load_n(&leaf[id % LWPTAB_LEAF], __ATOMIC_ACQUIRE);
+	return v & 1 ? NULL : (struct lwp *)v;
+}
+
 extern struct spinlock proc_tree_lock;
 
 void proc_init(void);

@@ -22,6 +22,9 @@ struct timing {
 	 * and return; they are taken inside.  A kick that came after the caller
 	 * last looked at its queues makes it return at once. */
 	void (*idle)(void);
+	/* Ends the idle() of c, which looks whether this CPU has stored a certain word, and waits for nothing else.  Without an
+	 * interrupt if the machine has a way, as MONITOR and MWAIT are one: in exact timing. */
+	void (*end_idle)(struct cpu *c);
 	/* Sends an interrupt to `c`, idle or not. */
 	void (*ipi)(struct cpu *c, unsigned vec);
 	/* CPU 0 calls it when all others are in start_cpu: virtual time begins (exact timing). */

@@ -47,7 +47,8 @@
 	X(29, lwp_detach, 1)     /* (id) */                                                        \
 	/* activations (lwp.h) */                                                                  \
 	X(30, upcall_activate, 1) /* (CPUs) */                                                     \
-	X(31, upcall_idle, 1)     /* (UPCALL_IDLE or UPCALL_SPARE) = id, or 0 */                   \
+	X(31, upcall_idle, 1)     /* (UPCALL_IDLE, _SPARE or _LEAVE) = id, or 0 */                 \
+	X(34, upcall_unpark, 1)   /* (id) */                                                       \
 	/* time */                                                                                 \
 	X(32, clock_gettime, 2) /* (clock, struct weft_timespec *) */                              \
 	X(33, clock_settime, 2) /* (clock, const struct weft_timespec *) */                        \

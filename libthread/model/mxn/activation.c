@@ -177,10 +177,12 @@ static void idle_wait(struct thread *self)
 		critical_enter();
 	schedunlock();
 	if (!spins || idle_spin(self)) {
-		__sys_upcall_idle(UPCALL_IDLE);
-		schedlock();
-		idle_list_leave(self);
-		schedunlock();
+		__sys_upcall_idle(__options.idle_leave ? UPCALL_LEAVE : UPCALL_IDLE);
+		if (unlikely(__atomic_load_n(&self->parked, __ATOMIC_ACQUIRE))) {
+			schedlock();
+			idle_list_leave(self);
+			schedunlock();
+		}
 	}
 	if (spins)
 		critical_exit();
@@ -262,6 +264,38 @@ static void attend(struct thread *self, struct thread *next)
 	}
 }
 
+/*
+ * The LWP of this context goes on with next.  A plain thread needs of __masks_move only that signals may come again, unless the
+ * thread before has left a mask or a stack of its own (carries).
+ */
+static inline void context_leaves(struct thread *self, struct thread *next)
+{
+	if (unlikely(next->special != 0 || self->carries != 0)) {
+		switch_to(self, next);
+		return;
+	}
+	__atomic_store_n(&self->lwp->sc->idle, 0, __ATOMIC_RELEASE);
+	switch_plain(self, next);
+}
+
+/*
+ * The LWP was idle.  Goes on with its partner if there is nothing else to do.  Not in line: the compiler takes a function that does
+ * not return for one that seldom runs.
+ */
+static void __attribute__((noinline)) partner_run(struct thread *self)
+{
+	struct thread *next;
+
+	schedlock();
+	next = self->partner;
+	if (unlikely(next == NULL || self->lwp->sc->attend != 0 || __runq.above != 0)) {
+		schedunlock();
+		return;
+	}
+	self->partner = NULL;
+	context_leaves(self, next);
+}
+
 /* What an LWP does when it runs no thread: __pool_scheduler of sa. */
 static void activation_scheduler(struct thread *self)
 {
@@ -278,7 +312,7 @@ static void activation_scheduler(struct thread *self)
 		schedlock();
 		next = self->partner;
 		self->partner = NULL;
-		if (self->lwp->sc->attend) {
+		if (unlikely(self->lwp->sc->attend != 0)) {
 			attend(self, next);
 			continue;
 		}
@@ -286,10 +320,12 @@ static void activation_scheduler(struct thread *self)
 			next = thread_to_run();
 		else if (unlikely(__runq.above != 0))
 			next = __realtime_instead_of(next);
-		if (next != NULL)
-			switch_to(self, next);
-		else
+		if (next != NULL) {
+			context_leaves(self, next);
+		} else {
 			idle_wait(self);
+			partner_run(self);
+		}
 	}
 }
 

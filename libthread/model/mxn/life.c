@@ -38,6 +38,22 @@ life_create_special(struct thread *t, bool new_lwp, bool suspended)
 	return __mxn_create(t, new_lwp, suspended);
 }
 
+/* What a creation does while an LWP is idle. */
+static int __attribute__((noinline)) life_create_idle(struct thread *t)
+{
+	struct thread *idle;
+
+	schedlock();
+	idle = local_idle();
+	if (unlikely(idle == NULL)) {
+		schedunlock();
+		return __mxn_create(t, false, false);
+	}
+	mxn_prepare(t, __mxn_begin);
+	local_to_idle(idle, t);
+	return 0;
+}
+
 /*
  * If an LWP is idle, as it seems, the thread is for this LWP.  thr_suspend and others look at t with all run_locks
  * (__local_freeze).
@@ -47,8 +63,11 @@ static int life_create(struct thread *t, bool new_lwp, bool suspended)
 	struct thread *self = thread_self();
 	struct ulwp *l;
 
-	if (unlikely(!__local_open) && __pool_idle != NULL)
-		return __mxn_create(t, new_lwp, suspended);
+	if (unlikely(!__local_open) && __pool_idle != NULL) {
+		if (unlikely(new_lwp || suspended || t->special != 0))
+			return __mxn_create(t, new_lwp, suspended);
+		return life_create_idle(t);
+	}
 	if (unlikely(new_lwp || suspended))
 		return life_create_special(t, new_lwp, suspended);
 	critical_enter();

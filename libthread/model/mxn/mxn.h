@@ -70,15 +70,20 @@ static inline void schedlock(void)
 }
 
 /*
- * The addition needs no bus lock.  Other CPUs can only set the bit of a held lock that is set
- * already.  __mxn_switch does the same.
+ * Releases the lock, and stays in its critical section.  The addition needs no bus lock.  Other CPUs can only set the bit of a
+ * held lock that is set already.  __mxn_switch does the same.
  */
-static inline void schedunlock(void)
+static inline void schedlock_drop(void)
 {
 	__asm__ volatile("addl %1, %0"
 			 : "+m"(_schedlock.lock.held)
 			 : "i"((int)SCHEDLOCK_RELEASE)
 			 : "memory", "cc");
+}
+
+static inline void schedunlock(void)
+{
+	schedlock_drop();
 	critical_exit();
 }
 

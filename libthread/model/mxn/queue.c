@@ -117,7 +117,7 @@ static inline bool queue_wake_here(struct thread *t)
 	struct ulwp *l = self->lwp;
 	bool woken;
 
-	if (unlikely(self->bound || apart_leaves(t)))
+	if (unlikely(!__local_open || self->bound || apart_leaves(t)))
 		return false;
 	if (unlikely(!ilock_try(&l->run_lock)))
 		return false;
@@ -147,9 +147,16 @@ static void queue_wakes_slowly(struct sleepq *q, struct thread *t)
 
 static int __attribute__((noinline)) queue_wake_slow(struct sleepq *q, struct thread *t)
 {
-	struct thread *self = thread_self();
+	struct thread *self = thread_self(), *idle;
 
 	queue_wakes_slowly(q, t);
+	idle = local_idle();
+	if (likely(idle != NULL && just_blocked(t))) {
+		t->wchan = NULL;
+		PROBE(thread_wake, "thread", t, 0, 0);
+		local_to_idle(idle, t);
+		return 0;
+	}
 	if (__pool_idle != NULL || !just_blocked(t) || self->bound || __runq.above != 0)
 		return __mxn_wake_one(q, t);
 	local_open_lists();

@@ -143,6 +143,7 @@ long __sys_lwp_sigqueue(uint32_t id, int sig, uint64_t value);
 long __sys_upcall_wait(uint32_t events);
 long __sys_upcall_activate(uint32_t cpus);
 long __sys_upcall_idle(uint32_t how);
+long __sys_upcall_unpark(uint32_t id);
 long __sys_setitimer(int which, const struct weft_itimerspec *set, struct weft_itimerspec *old);
 long __sys_getitimer(int which, struct weft_itimerspec *now);
 long __sys_timer_create(int clock, const struct weft_sigevent *event, int *id);

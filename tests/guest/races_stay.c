@@ -1,0 +1,134 @@
+/*
+ * races_stay.c RACE [ROUNDS] - the races that the sleep of an idle activation claims to close (kernel/sched/stay.c):
+ * it keeps its CPU, and is woken while another LWP comes to this CPU, or while it goes to sleep.
+ *
+ * It needs three CPUs.  The main LWP runs on CPU 0, and both others have last run on CPU 1.
+ */
+#include <weft/lwp.h>
+#include <weft/processor.h>
+#include <weft/procset.h>
+#include "race.h"
+#include "rawlwp.h"
+
+#define SOON 200000 /* ns: many times what a wake-up takes, and little of a time slice */
+
+static struct raw one, two;
+static volatile unsigned moved, ran, other_ran;
+static volatile uint32_t ran_on;
+
+static void bind_lwp(uint32_t id, int cpu)
+{
+	MUST(__sys_processor_bind(WEFT_P_LWPID, id, cpu, NULL) == 0);
+}
+
+static void activate(void)
+{
+	MUST(__sys_upcall_activate(3) == 0);
+	bind_lwp(WEFT_P_MYID, 0);
+}
+
+/* A new LWP is bound as its creator is. */
+static void move_to_cpu_1(void)
+{
+	bind_lwp(WEFT_P_MYID, 1);
+	bind_lwp(WEFT_P_MYID, PBIND_NONE);
+	moved = started;
+}
+
+static void idles(struct raw *r)
+{
+	move_to_cpu_1();
+	turns(r->arg);
+	MUST(__sys_upcall_idle(UPCALL_IDLE) == 0);
+	ran_on = cpu_now();
+	ran = started;
+}
+
+/* Keeps the CPU until the other LWP has run. */
+static void idles_and_keeps(struct raw *r)
+{
+	idles(r);
+	while (other_ran != started)
+		;
+}
+
+static void parks(struct raw *r)
+{
+	move_to_cpu_1();
+	__sys_lwp_park(NULL, 0);
+	other_ran = started;
+	while (ran != started)
+		;
+}
+
+static void new_lwp(struct raw *r, void (*fn)(struct raw *), unsigned late)
+{
+	MUST(raw_start(r, fn, late, 0) == 0);
+}
+
+static void gone(struct raw *r)
+{
+	MUST(__sys_lwp_wait(r->id, NULL) >= 0);
+}
+
+static void must_run(volatile unsigned *word, unsigned round)
+{
+	hrtime_t end = gethrtime() + SOON;
+
+	while (*word != round)
+		MUST(gethrtime() < end);
+}
+
+/* --- another LWP comes to the CPU ------------------------------------------------------------- */
+
+static void both_wake(unsigned round)
+{
+	new_lwp(&two, parks, 0);
+	raw_wait_asleep(two.id, "park");
+	new_lwp(&one, idles_and_keeps, 0);
+	raw_wait_asleep(one.id, "idle");
+	MUST(__sys_lwp_unpark(two.id) == 0);
+	turns(draw(40));
+	MUST(__sys_upcall_unpark(one.id) == 0);
+	must_run(&other_ran, round);
+	must_run(&ran, round);
+	gone(&one);
+	gone(&two);
+}
+
+/* --- it goes to sleep ------------------------------------------------------------------------- */
+
+static void wake_early(unsigned round)
+{
+	new_lwp(&one, idles, draw(100));
+	while (moved != round)
+		__sys_lwp_yield();
+	turns(draw(300));
+	MUST(__sys_upcall_unpark(one.id) == 0);
+	must_run(&ran, round);
+	gone(&one);
+}
+
+/* --- it is bound to another CPU ---------------------------------------------------------------- */
+
+static void bind_away(unsigned round)
+{
+	new_lwp(&one, idles, 0);
+	raw_wait_asleep(one.id, "idle");
+	bind_lwp(one.id, 2);
+	MUST(__sys_upcall_unpark(one.id) == 0);
+	must_run(&ran, round);
+	MUST(ran_on == 2);
+	gone(&one);
+}
+
+static const struct race races[] = {
+	{.name = "both", .begin = activate, .act = {both_wake}},
+	{.name = "sleep", .begin = activate, .act = {wake_early}},
+	{.name = "bound", .begin = activate, .act = {bind_away}},
+};
+
+int main(int argc, char **argv)
+{
+	return run_races(races, sizeof(races) / sizeof(races[0]), argc, argv);
+}
