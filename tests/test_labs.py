@@ -53,9 +53,10 @@ def test_our_own_files_get_all_points(of, tmp_path):
 
 @EACH_LAB
 def test_the_skeleton_fails(of, tmp_path):
-    """It compiles without a warning and boots; each reason is in the lab's terms: no test ends by a panic."""
+    """It compiles without a warning and boots; each reason is in the lab's terms: no test ends by a panic.  Of a test
+    that looks for a race one seed may pass."""
     with turn():
-        graded = grading.grade(of.with_seeds(1), of.skeleton, tmp_path)
+        graded = grading.grade(of, of.skeleton, tmp_path)
     assert graded.log == ""
     assert graded.points == 0
     assert all(test.reason and "panics" not in test.reason for test in graded.tests)
