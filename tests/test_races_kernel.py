@@ -58,6 +58,8 @@ RACES = [
     stay("queue-left-behind", "both", 40),
     stay("told-before-woken", "sleep", 40, wide="slow-stored"),
     stay("bound-unnoticed", "bound", 2),
+    stay("space-dropped", "unmapped", 2),
+    stay("numbers-of-another", "numbers", 2),
     wait("signal-unseen", "sigsuspend", 20),
     wait("signal-blocked-late", "mask", 20),
     wait("signal-left-behind", "exit", 20),

@@ -423,11 +423,12 @@ bool sched_must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ove
 static inline __attribute__((always_inline)) hrtime_t idle_look(struct cpu *c, uint64_t bit,
 								const struct lwp *stays)
 {
-	hrtime_t start = 0;
+	hrtime_t start = stays != NULL ? time_now() : 0;
 
 	__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
 	if (dispq_count(c->dispq) == 0 && (stays == NULL || !stay_woken(stays)) && !cpu_steal(c)) {
-		start = time_now();
+		if (stays == NULL)
+			start = time_now();
 		timing->idle();
 		if (stays == NULL)
 			c->idle_ns += time_now() - start;
@@ -436,7 +437,7 @@ static inline __attribute__((always_inline)) hrtime_t idle_look(struct cpu *c, u
 	return start;
 }
 
-static hrtime_t idle_turn(struct cpu *c, const struct lwp *stays)
+static __attribute__((nonnull)) hrtime_t idle_turn(struct cpu *c, const struct lwp *stays)
 {
 	return idle_look(c, 1ull << c->id, stays);
 }

@@ -73,7 +73,7 @@ bool sched_yields(void);
 
 /*
  * What the idle LWP of c, this CPU, does in each turn: it looks at all queues, and halts if no LWP is there for c to run.  stays:
- * an LWP that stays on c (stay.c), or NULL.  Returns when it has halted, or 0: the caller adds the time since then to c->idle_ns.
+ * an LWP that stays on c (stay.c), or NULL.  Returns the time at its beginning.  The caller adds the time since then to c->idle_ns.
  * The dispatcher sets sched_idle_turn as the first CPU starts.  NULL, in a dispatcher that does not know it: no LWP stays.
  */
 extern hrtime_t (*sched_idle_turn)(struct cpu *c, const struct lwp *stays);

@@ -5,6 +5,7 @@
  * It needs three CPUs.  The main LWP runs on CPU 0, and both others have last run on CPU 1.
  */
 #include <weft/lwp.h>
+#include <weft/mman.h>
 #include <weft/processor.h>
 #include <weft/procset.h>
 #include "race.h"
@@ -122,10 +123,63 @@ static void bind_away(unsigned round)
 	gone(&one);
 }
 
+/* --- a page of its process is unmapped meanwhile ------------------------------------------------- */
+
+#define PAGE 4096
+
+static void unmap(unsigned round)
+{
+	char *page = (char *)__sys_mmap(NULL, PAGE, WEFT_PROT_READ | WEFT_PROT_WRITE,
+					WEFT_MAP_PRIVATE | WEFT_MAP_ANON, -1, 0);
+
+	MUST((long)page > 0);
+	*page = 1;
+	new_lwp(&one, idles, 0);
+	raw_wait_asleep(one.id, "idle");
+	MUST(__sys_munmap(page, PAGE) == 0);
+	turns(draw(300));
+	MUST(__sys_upcall_unpark(one.id) == 0);
+	must_run(&ran, round);
+	gone(&one);
+}
+
+/* --- another CPU computes with floating-point numbers --------------------------------------------- */
+
+static volatile double kept;
+
+static void idles_with_numbers(struct raw *r)
+{
+	double number = r->arg;
+
+	move_to_cpu_1();
+	__asm__ volatile("movsd %0, %%xmm9; fldl %0" ::"m"(number) : "xmm9");
+	__sys_upcall_idle(UPCALL_IDLE);
+	__asm__ volatile("fstpl %0; movsd %%xmm9, %1" : "=m"(kept), "=m"(number)::"xmm9");
+	kept += number;
+	ran = started;
+}
+
+static void compute(unsigned round)
+{
+	double other = 1 << 20;
+
+	new_lwp(&one, idles_with_numbers, round);
+	raw_wait_asleep(one.id, "idle");
+	__asm__ volatile("movsd %0, %%xmm9; fldl %0; fldl %0" ::"m"(other) : "xmm9");
+	turns(300);
+	MUST(__sys_upcall_unpark(one.id) == 0);
+	must_run(&ran, round);
+	__asm__ volatile("fstp %%st(0); fstp %%st(0)" ::: "st");
+	MUST(kept == 2 * round);
+	gone(&one);
+}
+
 static const struct race races[] = {
 	{.name = "both", .begin = activate, .act = {both_wake}},
 	{.name = "sleep", .begin = activate, .act = {wake_early}},
 	{.name = "bound", .begin = activate, .act = {bind_away}},
+	{.name = "unmapped", .begin = activate, .act = {unmap}},
+	{.name = "numbers", .begin = activate, .act = {compute}},
 };
 
 int main(int argc, char **argv)
