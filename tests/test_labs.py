@@ -53,8 +53,8 @@ def test_our_own_files_get_all_points(of, tmp_path):
 
 @EACH_LAB
 def test_the_skeleton_fails(of, tmp_path):
-    """It compiles without a warning and boots; each reason is in the lab's terms: no test ends by a panic.  One seed of
-    a test that looks for a race may pass."""
+    """It compiles without a warning and boots; each reason is in the lab's terms: no test ends by a panic.
+    One seed of a test that looks for a race may pass."""
     with turn():
         graded = grading.grade(of, of.skeleton, tmp_path)
     assert graded.log == ""
