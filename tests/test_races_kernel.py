@@ -56,6 +56,7 @@ RACES = [
     activation("slices-forgotten", "slices", 3, wide="slow-slices", machine={"mips": 10}),
     stay("left-while-woken", "both", 40, wide="slow-given"),
     stay("queue-left-behind", "both", 40),
+    stay("claim-forgotten", "claimed", 40),
     stay("told-before-woken", "sleep", 40, wide="slow-stored"),
     stay("bound-unnoticed", "bound", 2),
     stay("space-dropped", "unmapped", 2),

@@ -178,7 +178,8 @@ call_resumed:
 	swapgs
 	sysretq
 	.cfi_restore_state
-1:	movq %rsp, %rdi
+1:	xorl %ebp, %ebp
+	movq %rsp, %rdi
 	call user_return_work
 	jmp return_to_user
 	.cfi_endproc

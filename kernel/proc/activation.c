@@ -341,7 +341,7 @@ static int64_t activation_spare(struct proc *p, struct lwp *l)
 	return r;
 }
 
-/* upcall_idle(UPCALL_IDLE or UPCALL_LEAVE).  Returns only if it does not sleep, or does not stay.  Interrupts off. */
+/* upcall_idle(UPCALL_IDLE or UPCALL_LEAVE).  After lwp_sleep_staying the call ends elsewhere (sched/stay.c).  Interrupts off. */
 static int64_t activation_idle(struct proc *p, struct lwp *l, bool stays)
 {
 	__atomic_add_fetch(&p->up.idle, 1, __ATOMIC_SEQ_CST);

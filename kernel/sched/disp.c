@@ -31,7 +31,8 @@
  */
 static volatile uint64_t idle_cpus;
 
-/* Claiming clears the bit, so that two wake-ups in a row go to two CPUs. */
+/* Claiming clears the bit, so that two wake-ups in a row go to two CPUs.  The wake-up of an LWP that stays on its CPU (stay.c)
+ * claims nothing: there the CPU clears its bit as it goes on. */
 static struct cpu *claim_idle_of(unsigned prefer, uint64_t among)
 {
 	uint64_t idle = __atomic_load_n(&idle_cpus, __ATOMIC_SEQ_CST) & among;
@@ -148,6 +149,8 @@ static void place_on_queue(struct lwp *l, int place)
 	uint64_t among = cpus_for(l);
 	dispq_insert(q, l, false);
 	spin_release(&q->lock); /* from here on l may run */
+	__atomic_thread_fence(
+		__ATOMIC_SEQ_CST); /* before the looks at c->lwp and at the idle CPUs */
 
 	bool handoff = place == PLACE_HANDOFF && c == this_cpu();
 	if (pri > running_pri(c)) {
@@ -159,7 +162,6 @@ static void place_on_queue(struct lwp *l, int place)
 		 * goes idle; *without this:* l waits although a CPU is idle; *closed by:* this
 		 * second look, after the insertion.  The CPU that has become idle steals l.
 		 */
-		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		struct cpu *idle = claim_idle(c->id, among);
 		if (idle)
 			resched(idle);
@@ -326,7 +328,7 @@ static struct spinlock balancing = SPINLOCK_INIT("balancing");
 
 /*
  * Is c at the end of its slice, and about to take an LWP of its queue?  Then that LWP stays there, or the LWP
- * on c would run on.  A switch changes c->nswitch while the queue's lock is held.  So a CPU that reads the new
+ * on c would run on.  A switch to an LWP of the queue changes c->nswitch while the queue's lock is held.  So a CPU that reads the new
  * number finds the queue as it is after the switch (steal_from).  balancing is held.
  */
 static bool cpu_about_to_switch(const struct cpu *c)
@@ -426,20 +428,38 @@ static inline __attribute__((always_inline)) hrtime_t idle_look(struct cpu *c, u
 	hrtime_t start = stays != NULL ? time_now() : 0;
 
 	__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
-	if (dispq_count(c->dispq) == 0 && (stays == NULL || !stay_woken(stays)) && !cpu_steal(c)) {
+	if (dispq_count(c->dispq) == 0 && !cpu_steal(c) && (stays == NULL || !stay_woken(stays))) {
 		if (stays == NULL)
 			start = time_now();
 		timing->idle();
 		if (stays == NULL)
 			c->idle_ns += time_now() - start;
 	}
-	__atomic_fetch_and(&idle_cpus, ~bit, __ATOMIC_SEQ_CST);
 	return start;
+}
+
+/*
+ * *Race:* a waker claims this CPU, to steal an LWP from a queue, and the LWP that stays here is woken; *without this:* the first
+ * LWP waits although a third CPU is idle; *closed by:* the claim, which goes on to an idle CPU.  If the LWP is woken after this
+ * turn, the CPU looks at the queues in its next turn before it looks at the LWP.
+ */
+static void idle_pass_on(struct cpu *c)
+{
+	struct cpu *idle = claim_idle(c->id, open_cpus(c));
+
+	if (idle != NULL)
+		resched(idle);
 }
 
 static __attribute__((nonnull)) hrtime_t idle_turn(struct cpu *c, const struct lwp *stays)
 {
-	return idle_look(c, 1ull << c->id, stays);
+	uint64_t bit = 1ull << c->id;
+	hrtime_t start = idle_look(c, bit, stays);
+	bool claimed = !(__atomic_fetch_and(&idle_cpus, ~bit, __ATOMIC_SEQ_CST) & bit);
+
+	if (__builtin_expect(claimed, 0) && stay_woken(stays))
+		idle_pass_on(c);
+	return start;
 }
 
 /* Each CPU ends up here, on its idle LWP. */
@@ -453,6 +473,7 @@ void sched_cpu_main(void)
 	sched_open_first(c);
 	for (;;) {
 		idle_look(c, bit, NULL);
+		__atomic_fetch_and(&idle_cpus, ~bit, __ATOMIC_SEQ_CST);
 		if (dispq_count(c->dispq) != 0) {
 			spin_acquire(&c->idle->lock);
 			c->idle->state = LWP_ST_SLEEP;

@@ -72,9 +72,9 @@ void sched_call_handler(struct lwp *l);
 bool sched_yields(void);
 
 /*
- * What the idle LWP of c, this CPU, does in each turn: it looks at all queues, and halts if no LWP is there for c to run.  stays:
- * an LWP that stays on c (stay.c), or NULL.  Returns the time at its beginning.  The caller adds the time since then to c->idle_ns.
- * The dispatcher sets sched_idle_turn as the first CPU starts.  NULL, in a dispatcher that does not know it: no LWP stays.
+ * A turn of the loop of an idle CPU, c, which is this CPU, while the LWP `stays` stays there (stay.c).  It looks at all queues and
+ * at the LWP, and halts if there is nothing to run.  Returns the time at its beginning: the caller adds the time since then to
+ * c->idle_ns.  sched_cpu_main sets it.  If it is NULL, because a dispatcher does not have it, no LWP stays.
  */
 extern hrtime_t (*sched_idle_turn)(struct cpu *c, const struct lwp *stays);
 /* Has l, which stays on this CPU, been woken?  What its waker has written is visible then. */

@@ -16,16 +16,18 @@
  *     interrupts are off.  The waker tells it after the store to l->state.
  *   - *Race:* a waker puts another LWP on the queue of this CPU, which it has found idle, and the LWP that stays is woken,
  *     too; *without this:* the other LWP waits here although a CPU is idle; *closed by:* the look at the queue after the
- *     store to c->lwp.  Both are sequentially consistent, as the waker's insertion and its look at c->lwp are.
+ *     store to c->lwp.  Between the two stands a full barrier, as in the waker, which inserts its LWP and then looks at c->lwp.
+ *     A claim of this CPU for another CPU's queue: idle_pass_on (disp.c).
  *
  * An LWP that stays may be bound elsewhere, or its CPU may close, while it sleeps.  Then need_resched of this CPU has been set
- * (sched_change, cpus.c).  It stays set until the CPU switches, so the LWP leaves on its way to user mode.
+ * (sched_change, cpus.c).  It stays set until the CPU switches, so the LWP leaves on its way to user mode.  If this happens just
+ * before its sleep, pick_next clears need_resched, and the LWP does not stay.
  *
  * An idle CPU that is asked to forget a page of its address space drops the whole of it (mm/tlb.c), and the virtual CPUs of exact
  * timing do not keep the FPU's state of an idle one (timing/one.c).  So the LWP loads these two again.
  *
  * From `sem_post` to the first instruction of a thread on an idle CPU it takes 1,309 instructions with an ordinary sleep, and
- * some 460 in this way, of which the end of the interrupt is 120 (experiment `remote`).
+ * some 470 in this way (experiment `remote`).
  *
  * Lock order: l->lock, then the queue's.
  */
@@ -68,7 +70,11 @@ static NORETURN void stay_ends(struct lwp *l, hrtime_t start)
 		as_switch(l->proc->as);
 	__asm__ volatile("fxrstor64 %0" ::"m"(l->fpu));
 	lwp_mstate_move(l, MS_LOCK, MS_USER, now);
-	slice_start(q, l, now);
+	int64_t left = __atomic_load_n(&l->slice_left, __ATOMIC_RELAXED);
+	if (__builtin_expect(left <= 0, 0)) /* sched_change has been here, and wants a look */
+		left = WEFT_SLICE_MIN;
+	q->slice_end = now + left;
+	timerq_want(q->slice_end);
 	__atomic_store_n(&l->sc->state, SC_ONCPU, __ATOMIC_RELEASE);
 	int64_t r = idle_call_ends(l); /* a full barrier between c->lwp and the queue */
 	if (__builtin_expect(dispq_count(q) != 0, 0))
@@ -140,12 +146,13 @@ void lwp_sleep_staying(struct lwp *l, const char *wchan)
 	l->state = LWP_ST_SLEEP;
 	l->sleep_flags = SLEEP_OF_IDLE;
 	l->wchan = wchan;
+	l->wake_reason = WAKE_EVENT; /* stay_wake needs not write it */
 	if (l->leaving != 0)
 		sched_leaves(l);
 	l->nvcsw++;
 	struct lwp *next = pick_next(l, MS_LOCK);
 	l->mresume = MS_USER; /* l->lock is held: no CPU has switched to l yet */
-	if (next == cpu_here->idle) {
+	if (next == cpu_here->idle && cpu_may_run(this_cpu(), l)) {
 		l->sleep_flags = SLEEP_STAYS;
 		stay_on_cpu(l, &l->lock);
 	}
@@ -162,6 +169,8 @@ static inline __attribute__((always_inline)) bool stay_wake_inline(struct lwp *l
 	struct cpu *c = cpus[l->cpu];
 	PROBE(wake, "lwp reason", l, WAKE_EVENT, 0);
 	l->sclass->wakeup(l);
+	if (l->slice_left <= 0)
+		l->slice_left = sched_slice(l);
 	activation_unblocks(l);
 	l->sc->state = SC_COMING;
 	/* Release, and last: from here on the LWP runs, although l->lock is held. */

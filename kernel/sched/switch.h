@@ -1,5 +1,5 @@
 /*
- * switch.h - the parts of a switch, in line, for switch.c and its two shortcuts (yield.c, park.c).
+ * switch.h - the parts of a switch, in line, for switch.c and its shortcuts (yield.c, park.c, stay.c).
  *
  * A switch has these steps, all with interrupts off:
  *
@@ -115,20 +115,14 @@ static inline void switch_in(struct lwp *l)
 	PROBE(on_cpu, "lwp pri", l, l->pri, 0);
 }
 
-/* The slice of l, which is not the idle LWP, begins or goes on. */
-static inline void slice_start(struct dispq *q, struct lwp *l, hrtime_t now)
+/* The slice of l, which is not the idle LWP, begins or goes on.  q->lock held. */
+static inline void slice_begin(struct dispq *q, struct lwp *l, hrtime_t now)
 {
+	lwp_mstate_move(l, MS_WAITCPU, l->mresume, now);
 	if (l->slice_left <= 0)
 		l->slice_left = sched_slice(l);
 	q->slice_end = now + l->slice_left;
 	timerq_want(q->slice_end);
-}
-
-/* The same for an LWP that has waited for a CPU.  q->lock held. */
-static inline void slice_begin(struct dispq *q, struct lwp *l, hrtime_t now)
-{
-	lwp_mstate_move(l, MS_WAITCPU, l->mresume, now);
-	slice_start(q, l, now);
 }
 
 /* Gives this CPU to `next`, which has just left its queue, or (NULL) to the idle LWP.  Returns the

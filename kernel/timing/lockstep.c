@@ -322,9 +322,8 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 		}
 		if (me->active)
 			timer_due(c, me);
-		uint32_t next = why == LS_WOKE || why == LS_END_IDLE ? c->id
-				: why == LS_HAND_OVER                ? token_heir(me)
-								     : NOBODY;
+		bool goes_on = why == LS_WOKE || (why == LS_END_IDLE && me->now < round_end);
+		uint32_t next = goes_on ? c->id : why == LS_HAND_OVER ? token_heir(me) : NOBODY;
 		if (next == NOBODY)
 			next = quantum_choose_next();
 		if (next == NOBODY)
@@ -409,7 +408,7 @@ static void lsclock_wake(struct cpu *c)
 
 /*
  * The CPU c sees a store of this CPU, as with MONITOR and MWAIT.  So it costs next to nothing: all is done between two windows.
- * This CPU goes on (lsclock_wake says why).
+ * This CPU goes on for the rest of its round.
  */
 static void exact_end_idle(struct cpu *c)
 {

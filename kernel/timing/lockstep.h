@@ -18,7 +18,8 @@ struct lsclock {
 	volatile uint64_t advance_to;
 	volatile uint32_t len; /* of the current window */
 	volatile uint32_t active;
-	volatile uint32_t wakeup;           /* an interrupt has been sent since it last went idle */
+	volatile uint32_t
+		wakeup; /* it is to wake up: an interrupt, or end_idle, since it last went idle */
 	struct spinlock *volatile lock;     /* the CPU waits until this lock is free; NULL: none */
 	struct spinlock *volatile given_up; /* LS_HAND_OVER: which lock; it may be freed already */
 };
@@ -33,7 +34,7 @@ uint64_t lsclock_now(struct cpu *c);
 struct engine {
 	/* The caller's CPU has started and waits.  Returns when it first has the token. */
 	void (*join)(struct cpu *c);
-	/* c passes the token to `next`.  Returns when c has it again.  idle: c has no LWP. */
+	/* c passes the token to `next`.  Returns when c has it again.  idle: c runs no LWP. */
 	void (*give)(struct cpu *c, struct cpu *next, bool idle);
 	/* A window of c is over. */
 	void (*end)(struct cpu *c);

@@ -322,6 +322,42 @@ static void id_kill(unsigned round)
 		pthread_join(t[i], NULL);
 }
 
+/* --- a thread is suspended that is being created --------------------------------------------------- */
+
+static volatile unsigned long newborn, counted, enough;
+
+static void *counts(void *arg)
+{
+	while (enough != started)
+		counted = counted + 1;
+	return NULL;
+}
+
+static void newborn_prepare(unsigned round)
+{
+	newborn = 0;
+}
+
+static void newborn_create(unsigned round)
+{
+	MUST(pthread_create((pthread_t *)&newborn, NULL, counts, NULL) == 0);
+	UNTIL(enough == round);
+	pthread_join(newborn, NULL);
+}
+
+static void newborn_suspend(unsigned round)
+{
+	unsigned long seen;
+
+	UNTIL(newborn != 0);
+	MUST(thr_suspend(newborn) == 0);
+	seen = counted;
+	turns(1000);
+	MUST(counted == seen);
+	MUST(thr_continue(newborn) == 0);
+	enough = round;
+}
+
 /* --- a join of any thread, when another thread detaches the last ------------------------------ */
 
 static void *detaches(void *arg)
@@ -569,6 +605,7 @@ static const struct race races[] = {
 	{.name = "async-first", .act = {async_first_cancel}},
 	{.name = "begin", .begin = begin_begin, .act = {begin_kill_and_stop}},
 	{.name = "id", .spread = 300, .begin = begin_begin, .act = {id_kill, id_detached}},
+	{.name = "newborn", .prepare = newborn_prepare, .act = {newborn_create, newborn_suspend}},
 	{.name = "any", .spread = 500, .begin = sem_begin, .act = {any_join}},
 	{.name = "ends",
 	 .spread = 100,

@@ -2,7 +2,7 @@
  * races_stay.c RACE [ROUNDS] - the races that the sleep of an idle activation claims to close (kernel/sched/stay.c):
  * it keeps its CPU, and is woken while another LWP comes to this CPU, or while it goes to sleep.
  *
- * It needs three CPUs.  The main LWP runs on CPU 0, and both others have last run on CPU 1.
+ * It needs three CPUs.  The main LWP runs on CPU 0, and the idle activation has last run on CPU 1.
  */
 #include <weft/lwp.h>
 #include <weft/mman.h>
@@ -29,16 +29,16 @@ static void activate(void)
 }
 
 /* A new LWP is bound as its creator is. */
-static void move_to_cpu_1(void)
+static void move_to_cpu(int cpu)
 {
-	bind_lwp(WEFT_P_MYID, 1);
+	bind_lwp(WEFT_P_MYID, cpu);
 	bind_lwp(WEFT_P_MYID, PBIND_NONE);
 	moved = started;
 }
 
 static void idles(struct raw *r)
 {
-	move_to_cpu_1();
+	move_to_cpu(1);
 	turns(r->arg);
 	MUST(__sys_upcall_idle(UPCALL_IDLE) == 0);
 	ran_on = cpu_now();
@@ -55,7 +55,7 @@ static void idles_and_keeps(struct raw *r)
 
 static void parks(struct raw *r)
 {
-	move_to_cpu_1();
+	move_to_cpu(r->arg);
 	__sys_lwp_park(NULL, 0);
 	other_ran = started;
 	while (ran != started)
@@ -84,12 +84,31 @@ static void must_run(volatile unsigned *word, unsigned round)
 
 static void both_wake(unsigned round)
 {
-	new_lwp(&two, parks, 0);
+	new_lwp(&two, parks, 1);
 	raw_wait_asleep(two.id, "park");
 	new_lwp(&one, idles_and_keeps, 0);
 	raw_wait_asleep(one.id, "idle");
 	MUST(__sys_lwp_unpark(two.id) == 0);
 	turns(draw(40));
+	MUST(__sys_upcall_unpark(one.id) == 0);
+	must_run(&other_ran, round);
+	must_run(&ran, round);
+	gone(&one);
+	gone(&two);
+}
+
+/* --- the CPU is claimed for the queue of another ---------------------------------------------------- */
+
+/* The main LWP does not sleep after all, so the other LWP, which waits for CPU 0, is offered to an idle CPU. */
+static void claim(unsigned round)
+{
+	new_lwp(&two, parks, 0);
+	raw_wait_asleep(two.id, "park");
+	new_lwp(&one, idles_and_keeps, 0);
+	raw_wait_asleep(one.id, "idle");
+	MUST(__sys_lwp_unpark(__sys_lwp_self()) == 0);
+	MUST(__sys_lwp_park(NULL, two.id) == 0);
+	turns(draw(20));
 	MUST(__sys_upcall_unpark(one.id) == 0);
 	must_run(&other_ran, round);
 	must_run(&ran, round);
@@ -151,7 +170,7 @@ static void idles_with_numbers(struct raw *r)
 {
 	double number = r->arg;
 
-	move_to_cpu_1();
+	move_to_cpu(1);
 	__asm__ volatile("movsd %0, %%xmm9; fldl %0" ::"m"(number) : "xmm9");
 	__sys_upcall_idle(UPCALL_IDLE);
 	__asm__ volatile("fstpl %0; movsd %%xmm9, %1" : "=m"(kept), "=m"(number)::"xmm9");
@@ -176,6 +195,7 @@ static void compute(unsigned round)
 
 static const struct race races[] = {
 	{.name = "both", .begin = activate, .act = {both_wake}},
+	{.name = "claimed", .begin = activate, .act = {claim}},
 	{.name = "sleep", .begin = activate, .act = {wake_early}},
 	{.name = "bound", .begin = activate, .act = {bind_away}},
 	{.name = "unmapped", .begin = activate, .act = {unmap}},

@@ -42,8 +42,8 @@ static inline bool activation_is_surplus(struct lwp *l, struct proc *p)
 }
 
 /*
- * l, the current LWP and an activation, has slept in upcall_idle(UPCALL_IDLE): the result of the call.  Interrupts off.  A full
- * memory barrier.
+ * l, the current LWP and an activation, has been idle in upcall_idle, whether it has slept or not: the result of the call.
+ * Interrupts off.  A full memory barrier.
  */
 static inline int64_t activation_idle_ends(struct lwp *l)
 {

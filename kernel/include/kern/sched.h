@@ -6,6 +6,8 @@
  *	ONPROC -> SLEEP, STOP, ZOMB   the LWP itself, with l->lock, which stays held
  *	                              until its registers are saved
  *	IDLE, SLEEP, STOP -> RUN      any code, with l->lock
+ *	SLEEP -> ONPROC               the same, for an LWP that stays on its CPU (sched/stay.c), which is c->lwp
+ *	                              a moment later
  *	ONPROC -> RUN, RUN -> ONPROC  the CPU that it is on, or on whose queue it is, with
  *	                              the queue's lock only
  *

@@ -22,8 +22,8 @@ struct timing {
 	 * and return; they are taken inside.  A kick that came after the caller
 	 * last looked at its queues makes it return at once. */
 	void (*idle)(void);
-	/* Ends the idle() of c, which looks whether this CPU has stored a certain word, and waits for nothing else.  Without an
-	 * interrupt if the machine has a way, as MONITOR and MWAIT are one: in exact timing. */
+	/* Ends the idle() of c.  c looks at memory that this CPU has written before, so it needs no interrupt if the machine
+	 * has another way, such as MONITOR and MWAIT.  In exact timing there is one. */
 	void (*end_idle)(struct cpu *c);
 	/* Sends an interrupt to `c`, idle or not. */
 	void (*ipi)(struct cpu *c, unsigned vec);

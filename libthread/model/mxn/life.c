@@ -45,7 +45,7 @@ static int __attribute__((noinline)) life_create_idle(struct thread *t)
 
 	schedlock();
 	idle = local_idle();
-	if (unlikely(idle == NULL)) {
+	if (unlikely(idle == NULL || t->special != 0)) { /* thr_suspend knows it already */
 		schedunlock();
 		return __mxn_create(t, false, false);
 	}
@@ -64,9 +64,9 @@ static int life_create(struct thread *t, bool new_lwp, bool suspended)
 	struct ulwp *l;
 
 	if (unlikely(!__local_open) && __pool_idle != NULL) {
-		if (unlikely(new_lwp || suspended || t->special != 0))
-			return __mxn_create(t, new_lwp, suspended);
-		return life_create_idle(t);
+		if (likely(__pool_idle > WAITING_UNTOLD && !new_lwp && !suspended))
+			return life_create_idle(t);
+		return __mxn_create(t, new_lwp, suspended);
 	}
 	if (unlikely(new_lwp || suspended))
 		return life_create_special(t, new_lwp, suspended);

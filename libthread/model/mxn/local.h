@@ -6,7 +6,7 @@
 
 /*
  * May threads enter a list without _schedlock?  If not, all lists are empty.  It changes under _schedlock, and is
- * looked at with _schedlock or with any run_lock.
+ * looked at with _schedlock or with any run_lock; without a lock the answer is a guess.
  */
 extern bool __local_open;
 
@@ -108,7 +108,7 @@ static inline struct thread *local_idle(void)
 {
 	struct thread *c = __pool_idle;
 
-	return c == NULL || c == WAITING_UNTOLD || this_section()->nopreempt != 1 ? NULL : c;
+	return c <= WAITING_UNTOLD || this_section()->nopreempt != 1 ? NULL : c; /* or NULL */
 }
 
 /*
