@@ -27,7 +27,7 @@
  * timing do not keep the FPU's state of an idle one (timing/one.c).  So the LWP loads these two again.
  *
  * From `sem_post` to the first instruction of a thread on an idle CPU it takes 1,309 instructions with an ordinary sleep, and
- * some 470 in this way (experiment `remote`).
+ * some 450 in this way (experiment `remote`).
  *
  * Lock order: l->lock, then the queue's.
  */
