@@ -205,8 +205,8 @@ def test_standstill(gdb, engine):
     assert shown[0] == "*" and shown[6].startswith("lockstep_"), output  # or where it is in line
     assert other[0] == " " and other[6].startswith("exact_idle"), output
     # Through the end of the window to the place where the CPU went idle.
-    assert re.search(r"^#\d+ .*<signal handler called>\n#\d+ .*exact_idle .*\n#\d+ .* sched_cpu_main ",
-                     output, re.MULTILINE), output
+    assert re.search(r"^#\d+ .*<signal handler called>\n#\d+ .*exact_idle .*\n#\d+ .* idle_look .*\n"
+                     r"#\d+ .* sched_cpu_main ", output, re.MULTILINE), output
     assert re.search(r"^\d+ +deadlock +1 +SLEEP .* lwp_park ", output, re.MULTILINE), output
 
 
