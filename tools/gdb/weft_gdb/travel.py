@@ -41,9 +41,10 @@ def _place():
 
 def _move(place):
     with inferiors.silence(), inferiors.unchanged():
-        # To GDB this is a step of a thread, and a thread of the kernel's is there at each place.
+        # To GDB this is a step of a thread.  CPU 0 is there at each place, and another CPU is not before it has begun.
         if gdb.selected_inferior().num != inferiors.KERNEL:
             gdb.execute(f"inferior {inferiors.KERNEL}", to_string=True)
+        inferiors.cpu_threads()[0].switch()
         pid, tid = gdb.selected_thread().ptid[:2]
         _ask(f"weft-thread {pid} {tid}")
         _ask(f"weft-goal {place}")
