@@ -41,7 +41,7 @@ def _place():
 
 def _move(place):
     with inferiors.silence(), inferiors.unchanged():
-        # To GDB this is a step of a thread.  CPU 0 is there at each place, and another CPU is not before it has begun.
+        # To GDB this is a step of a thread.  CPU 0 is there at each place, another CPU only from its beginning on.
         if gdb.selected_inferior().num != inferiors.KERNEL:
             gdb.execute(f"inferior {inferiors.KERNEL}", to_string=True)
         inferiors.cpu_threads()[0].switch()
