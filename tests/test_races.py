@@ -59,7 +59,7 @@ RACES = [
     Race("priority-moved", ["races_sync", "deadline", 100], 24),
     Race("signal-between", ["races_sync", "signal", 100], 24),
     Race("gone-sem", ["races_sync", "gone-sem", 50]),
-    Race("gone-mutex", ["races_sync", "gone-mutex", 40], 24, SLEEPING, "slow-waker"),
+    Race("gone-mutex", ["races_sync", "gone-mutex", 100], 48, SLEEPING, "slow-waker"),
     Race("readers-left", ["races_sync", "rwlock-in-time", 20]),
     Race("gone-cond", ["races_sync", "gone-cond", 30]),
     Race("blind-wait", ["races_sync", "units", 20]),
