@@ -155,21 +155,20 @@ idle_resumed:
 	movq %rdx, %rsi
 	call sched_idle_resumed
 	movq %rax, TF_RAX(%rsp)
-	jmp 2f
+	jmp call_resumed
 park_resumed:
 	xorl %ebp, %ebp
 	movq %rax, %rdi
 	movq %rdx, %rsi
 	call sched_park_resumed
 	movq %rax, TF_RAX(%rsp)
-	jmp 2f
+	jmp call_resumed
 yield_resumed:
 	xorl %ebp, %ebp
 	movq %rax, %rdi
 	movq %rdx, %rsi
 	call sched_yield_resumed
 	movq $0, TF_RAX(%rsp)
-2:
 call_resumed:
 	CHECK_USER_WORK 1f
 	.cfi_remember_state

@@ -421,7 +421,7 @@ bool sched_must_go(struct lwp *l, struct dispq *q, hrtime_t now, bool *slice_ove
 	return best > l->pri || (*slice_over && best == l->pri);
 }
 
-/* sched_idle_turn.  stays NULL: for the idle LWP, whose time is added to c->idle_ns here. */
+/* The look and the halt in a turn of the idle loop.  The idle LWP passes NULL, and its time is added to c->idle_ns here. */
 static inline __attribute__((always_inline)) hrtime_t idle_look(struct cpu *c, uint64_t bit,
 								const struct lwp *stays)
 {

@@ -18,9 +18,8 @@ struct lsclock {
 	volatile uint64_t advance_to;
 	volatile uint32_t len; /* of the current window */
 	volatile uint32_t active;
-	volatile uint32_t
-		wakeup; /* it is to wake up: an interrupt, or end_idle, since it last went idle */
-	struct spinlock *volatile lock;     /* the CPU waits until this lock is free; NULL: none */
+	volatile uint32_t wakeup;       /* it has been told to wake up since it last went idle */
+	struct spinlock *volatile lock; /* the CPU waits until this lock is free; NULL: none */
 	struct spinlock *volatile given_up; /* LS_HAND_OVER: which lock; it may be freed already */
 };
 

@@ -74,8 +74,9 @@ struct lwp_create {
  *
  * upcall_idle(how): the calling LWP runs no thread.  It sleeps until an unpark, or until it is handed a
  * CPU.  UPCALL_IDLE: it keeps a CPU, for the next thread that is made runnable; lwp_unpark tells it
- * so.  UPCALL_LEAVE: the same by an ordinary sleep, with which it leaves the CPU to the kernel meanwhile.  UPCALL_SPARE: it has no CPU, and takes over the CPU of the next LWP that blocks.  EAGAIN: the
- * LWP has been unparked, and all CPUs are in use; the thread that it was to run needs another LWP.
+ * so.  UPCALL_LEAVE: the same by an ordinary sleep, with which it leaves the CPU to the kernel meanwhile.
+ * UPCALL_SPARE: it has no CPU, and takes over the CPU of the next LWP that blocks.  EAGAIN: the LWP has been
+ * unparked, and all CPUs are in use; the thread that it was to run needs another LWP.
  */
 #define UPCALL_IDLE 0
 #define UPCALL_SPARE 1
