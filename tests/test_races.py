@@ -188,7 +188,7 @@ RACES = [
     Race("cycle-of-others", ["races_sync", "barrier", 30]),
     Race("list-let-go", ["races_sync", "broadcast-in-time", 10], wide="slow-waker"),
     Race("message-slept-on", ["races_aio", "message", 30], 16, MXN, "slow-sleeper"),
-    Race("queue-unlooked", ["races_aio", "message-elsewhere", 30], 64, MXN),
+    Race("queue-unlooked", ["races_aio", "message-elsewhere", 30], 16, MXN, "slow-worker"),
     Race("half-a-queue", ["races_aio", "queue", 30]),
     Race("queue-opened-once", ["races_aio", "queue", 30]),
     Race("closed-number", ["races_aio", "number", 30], wide="slow-closer"),
