@@ -15,27 +15,28 @@
  * the return of the spare.  Several blocks without a spare are one return of the next spare: no event
  * is queued.
  *
- * An LWP that unblocks is counted in `active` again when it is woken (upcall_unblocks).  Then `active`
- * may be larger than up.cpus.  AST_UPCALL, which the LWP has set as it blocked, makes it look before it
- * returns to user mode (activation_surplus).  If too many run, it leaves the count, is no activation any
- * more (l->watched), and enters the library.  The library puts the thread into a queue, and calls
- * upcall_idle; from then on the LWP is an activation again.  In a critical section of the library it
- * enters later, at the end of the section (weft/schedctl.h): so no critical section needs to be
- * recovered.  An idle LWP that the library has unparked looks in the same way.
+ * An LWP that unblocks is counted in `active` again when it is woken (upcall_unblocks).  If `active`
+ * becomes larger than up.cpus, the waker sets AST_UPCALL, which makes the LWP look before it returns to
+ * user mode (activation_is_surplus).  So at least as many LWPs look as are too many.  If still too many
+ * run, the LWP leaves the count, is no activation any more (l->watched), and enters the library.  The
+ * library puts the thread into a queue, and calls upcall_idle; from then on the LWP is an activation
+ * again.  In a critical section of the library it enters later, at the end of the section
+ * (weft/schedctl.h): so no critical section needs to be recovered.  An idle LWP that the library has
+ * unparked looks in the same way.
  *
  * An unblocked LWP takes the CPU of an idle LWP silently: up.idle stays as it is.  When the library
  * unparks this idle LWP, the LWP may find no CPU (EAGAIN).  So a thread that blocks and unblocks costs
  * no upcall as long as some LWP is idle.
  *
  *   - *Race:* an LWP is about to be a spare and has found all CPUs spoken for, another LWP blocks and
- *     finds no spare; *without this:* a CPU of the process stays unused; *closed by:* the count goes
- *     down before the list of spares is locked to look for one, and the spare reads the count with the
- *     list locked, before it enters the list.
+ *     finds no spare; *without this:* a CPU of the process stays unused; *closed by:* the blocking LWP
+ *     lowers the count, and then reads the list (activation_blocks); the spare enters the list, and then
+ *     reads the count.  All four are sequentially consistent, so one of the two LWPs sees the other.
  *   - *Race:* an idle LWP has been woken, and is counted in `active` and `idle` for a moment; another LWP
  *     blocks in this moment, and finds all CPUs spoken for; *without this:* a CPU of the process stays
  *     unused; *closed by:* the idle LWP hands over a CPU itself once it has left `idle`.
  *   - *Race:* two LWPs unblock, and one CPU is free; *without this:* both leave the count;
- *     *closed by:* the compare-and-exchange in activation_surplus.
+ *     *closed by:* the compare-and-exchange in activation_leaves_count.
  *
  * A signal of the process that no LWP takes, because each LWP that runs a thread blocks it: the library looks
  * for a thread without an LWP that takes it (activation_look).  No LWP is kept for that.  An LWP of the pool that
@@ -132,14 +133,10 @@ void activation_hand_over(struct proc *p)
 	hand_over(p, 0, PLACE_ANY);
 }
 
-void activation_blocks(struct proc *p)
+void activation_blocked(struct lwp *l)
 {
-	struct lwp *l = curlwp();
-
-	__atomic_sub_fetch(&p->up.checks, 1, __ATOMIC_SEQ_CST);
-	__atomic_fetch_or(&l->ast, AST_UPCALL, __ATOMIC_SEQ_CST);
-	if (!p->exiting && !p->sig.stopped)
-		hand_over(p, l->id, PLACE_HANDOFF);
+	if (!l->proc->exiting && !l->proc->sig.stopped)
+		hand_over(l->proc, l->id, PLACE_HANDOFF);
 }
 
 bool activation_leaves_count(struct lwp *l, struct proc_upcalls *up)
@@ -149,8 +146,7 @@ bool activation_leaves_count(struct lwp *l, struct proc_upcalls *up)
 	while (l->watched && n > up->cpus)
 		if (__atomic_compare_exchange_n(&up->active, &n, n - 1, false, __ATOMIC_SEQ_CST,
 						__ATOMIC_SEQ_CST)) {
-			l->watched = false;
-			l->grace &= ~GRACE_HANDS;
+			l->watched = 0;
 			l->sc->surplus = 1;
 			slices_begin(l->proc, true); /* its thread is about to wait */
 			return true;
@@ -158,19 +154,15 @@ bool activation_leaves_count(struct lwp *l, struct proc_upcalls *up)
 	return false;
 }
 
-bool activation_surplus(struct lwp *l)
-{
-	return activation_is_surplus(l, l->proc);
-}
-
 /* An LWP that runs no thread (`idle`) has nothing to hand over. */
 bool activation_hands_over(struct lwp *l)
 {
 	struct proc_upcalls *up = &l->proc->up;
 
-	return !l->sc->idle && __atomic_load_n(&up->active, __ATOMIC_RELAXED) +
-					       __atomic_load_n(&up->idle, __ATOMIC_RELAXED) >
-				       1;
+	return is_activation(l) && !l->sc->idle &&
+	       __atomic_load_n(&up->active, __ATOMIC_RELAXED) +
+			       __atomic_load_n(&up->idle, __ATOMIC_RELAXED) >
+		       1;
 }
 
 /* --- signals; p->lock held ------------------------------------------------------------------ */
@@ -238,16 +230,12 @@ int64_t sys_upcall_activate(const uint64_t arg[6])
 	up->spares = NULL;
 	up->waiting = 0;
 	up->cpus = arg[0];
-	up->below = UINT32_MAX; /* each block is looked at: see upcall_leave */
-	up->wanted = UPCALL_GROW;
-	up->timed = up->grow = true;
+	up->timed = true;
 	__atomic_store_n(&up->idle, 0, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&up->checks, CHECKS_NEVER, __ATOMIC_SEQ_CST);
 	spin_acquire(&l->lock);
-	l->watched = !(l->flags & LWP_NOPOOL);
-	if (l->watched)
-		l->grace |= GRACE_HANDS;
-	__atomic_store_n(&up->active, l->watched, __ATOMIC_SEQ_CST);
+	bool pool = !(l->flags & LWP_NOPOOL);
+	l->watched = pool ? WATCHED_ACTIVATION : 0;
+	__atomic_store_n(&up->active, pool, __ATOMIC_SEQ_CST);
 	spin_release(&l->lock);
 	activation_look(p);
 	spin_unlock(&p->lock, s);
@@ -289,8 +277,7 @@ static void activation_leaves(struct proc *p, struct lwp *l)
 {
 	if (l->watched)
 		__atomic_sub_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
-	l->watched = true;
-	l->grace |= GRACE_HANDS;
+	l->watched = WATCHED_ACTIVATION;
 	activation_hand_over(p); /* the spares before l have waited longer */
 }
 
@@ -304,15 +291,16 @@ static bool activation_spare_wait(struct proc *p, struct lwp *l)
 	spin_acquire(&l->lock);
 	activation_leaves(p, l);
 	spin_acquire(lock);
+	l->spare_next = up->spares;
+	__atomic_store_n(&up->spares, l, __ATOMIC_SEQ_CST);
 	if (!activation_waits(l, up, activation_cpus_left(up))) {
 		permit = l->permit;
 		l->permit = 0;
+		up->spares = l->spare_next;
 		spin_release(lock);
 		spin_release(&l->lock);
 		return permit;
 	}
-	l->spare_next = up->spares;
-	up->spares = l;
 	lwp_sleep_locked(l, lock, "idle", SLEEP_OF_IDLE, HRTIME_NEVER);
 	if (l->handed != 0)
 		return false;

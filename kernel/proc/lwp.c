@@ -188,7 +188,8 @@ static struct lwp *lwp_alloc(void)
 	l->wchan = NULL;
 	l->sc = NULL;
 	sig_lwp_init(l);
-	l->watched = l->blocked = false;
+	l->watched = 0;
+	l->blocked = false;
 	l->cpu = this_cpu()->id;
 	memset(l->mtime, 0, sizeof(l->mtime));
 	l->created = l->since = time_now();

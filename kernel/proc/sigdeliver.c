@@ -269,11 +269,6 @@ void sig_preempt(struct trapframe *f)
 	struct lwp *l = curlwp();
 	struct proc *p = l->proc;
 
-	if (!(l->ast & AST_PREEMPT)) {
-		__atomic_fetch_and(&l->ast, ~AST_UPCALL, __ATOMIC_SEQ_CST);
-		if (!activation_surplus(l))
-			return;
-	}
 	__atomic_fetch_and(&l->ast, ~AST_PREEMPT, __ATOMIC_SEQ_CST);
 	if (lwp_in_section(l)) {
 		l->grace |= GRACE_PREEMPT;

@@ -6,21 +6,20 @@
  * handler of SIGLWP, as after lwp_preempt, and the library may let another thread run.  In a critical
  * section it enters at the end of the section.  All slices of a process end together.
  *
- * A process has one timer for it, and has it armed only while all its CPUs are in use and no LWP is
- * idle, because no thread has to wait otherwise.  While no thread waits, the end of a slice costs an
- * interrupt, and no upcall.
+ * A process has one timer for it, and has it armed only while no LWP is idle, because no thread has to
+ * wait otherwise.  While no thread waits, the end of a slice costs an interrupt, and no upcall.
  *
- * An activation that had to leave the count (activation_surplus) has a thread that is about to wait.
+ * An activation that had to leave the count (activation_is_surplus) has a thread that is about to wait.
  * So slices then end at the next tick.  The same upcall reminds such an LWP if it still runs a thread.
  *
  * The bound: a library that puts a thread whose slice is over behind the threads of equal priority lets
  * no thread wait longer than (such threads that wait / CPUs) slices, rounded up, as long as the LWPs
  * have their CPUs.
  *
- *   - *Race:* the timer finds a CPU that is not in use, and is not armed again; an LWP takes that CPU
- *     meanwhile, and finds that slices are still made; *without this:* threads have no slices from then
- *     on; *closed by:* the timer looks again after it has cleared `slicing`.  The LWP is counted before it
- *     reads `slicing`.  Both are sequentially consistent, so one of the two sees the other.
+ *   - *Race:* the timer finds an idle LWP, and is not armed again; the LWP gets a thread meanwhile, and
+ *     finds that slices are still made; *without this:* threads have no slices from then on; *closed by:*
+ *     the timer looks again after it has cleared `slicing`.  The LWP leaves `idle` before it reads
+ *     `slicing`.  All four are sequentially consistent, so one of the two sees the other.
  *
  * Lock order: p->lock, l->lock or the lock of slices, then a timer queue's.
  */
@@ -40,10 +39,9 @@ static struct spinlock *slices_lock(const struct proc *p)
 	return &slices_locks[p->pid % ARRAY_LEN(slices_locks)];
 }
 
-static bool all_in_use(const struct proc_upcalls *up)
+static bool none_idle(const struct proc_upcalls *up)
 {
-	return up->cpus != 0 && __atomic_load_n(&up->active, __ATOMIC_SEQ_CST) >= up->cpus &&
-	       __atomic_load_n(&up->idle, __ATOMIC_SEQ_CST) == 0;
+	return up->cpus != 0 && __atomic_load_n(&up->idle, __ATOMIC_SEQ_CST) == 0;
 }
 
 static void slices_over(struct ktimer *t);
@@ -67,7 +65,7 @@ void slices_begin(struct proc *p, bool soon)
 
 void slices_look_closer(struct proc *p)
 {
-	if (all_in_use(&p->up))
+	if (none_idle(&p->up))
 		slices_begin(p, false);
 }
 
@@ -118,7 +116,7 @@ static void slices_over(struct ktimer *t)
 	bool soon;
 
 	spin_acquire(&p->lock); /* while it is held, p is not freed */
-	unsigned waiting = all_in_use(up) ? threads_waiting(p) : 0;
+	unsigned waiting = none_idle(up) ? threads_waiting(p) : 0;
 	unsigned without = lwps_without(p);
 	__atomic_store_n(&up->waiting, waiting > without ? waiting - without : 0, __ATOMIC_RELAXED);
 	soon = slices_end(p, waiting != 0);
@@ -126,7 +124,7 @@ static void slices_over(struct ktimer *t)
 	soon |= up->soon;
 	up->soon = false;
 	__atomic_store_n(&up->slicing, false, __ATOMIC_SEQ_CST);
-	if (!p->exiting && (soon || all_in_use(up))) {
+	if (!p->exiting && (soon || none_idle(up))) {
 		__atomic_store_n(&up->slicing, true, __ATOMIC_SEQ_CST);
 		ktimer_arm(t, time_now() + (soon ? WEFT_TICK_NS : SLICE_NS), slices_over);
 	}

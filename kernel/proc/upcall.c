@@ -113,14 +113,12 @@ static void want_check(struct proc *p)
 
 	if (before == 0)
 		ktimer_arm(&p->up.timer, time_now(), upcall_check);
-	else if (before >= CHECKS_NEVER)
-		activation_blocks(p);
 }
 
 /* --- the count ------------------------------------------------------------------------- */
 
 /* Takes one LWP out of the count. */
-static void upcall_leave(struct proc *p)
+static inline __attribute__((always_inline)) void upcall_leave(struct proc *p)
 {
 	struct proc_upcalls *up = &p->up;
 	int left = __atomic_sub_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
@@ -146,10 +144,14 @@ void upcall_blocks(struct lwp *l)
 {
 	struct proc *p = l->proc;
 
+	l->blocked = true;
+	if (is_activation(l)) {
+		activation_blocks(l);
+		return;
+	}
 	/* l itself has set these, because it is about to wait for the report. */
 	bool waits_for_it = p->up.lwp == l || (l->sig.waits_for & WEFT_SIGBIT(WEFT_SIGWAITING));
 
-	l->blocked = true;
 	if (!waits_for_it) {
 		__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
 		__atomic_store_n(&p->up.grow, true, __ATOMIC_RELAXED);
@@ -159,13 +161,17 @@ void upcall_blocks(struct lwp *l)
 
 void upcall_unblocks(struct lwp *l)
 {
-	activation_unblocks(l);
+	struct proc_upcalls *up = &l->proc->up;
+	int others = activation_runs(l);
+
+	if (is_activation(l) && others >= up->cpus)
+		__atomic_fetch_or(&l->ast, AST_UPCALL, __ATOMIC_SEQ_CST);
 }
 
 void upcall_new_lwp(struct proc *p, struct lwp *l)
 {
 	l->blocked = false;
-	l->watched = p->up.watched;
+	l->watched = p->up.watched ? WATCHED_COUNTED : 0;
 	if (l->watched)
 		__atomic_add_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
 }
@@ -174,7 +180,12 @@ void upcall_lwp_exit(struct proc *p, struct lwp *l)
 {
 	if (!l->watched)
 		return;
-	l->watched = false;
+	if (is_activation(l)) {
+		l->watched = 0;
+		activation_blocks(l);
+		return;
+	}
+	l->watched = 0;
 	__atomic_store_n(&p->up.due, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->up.grow, true, __ATOMIC_RELAXED);
 	if (l->flags & LWP_BOUND) {
@@ -195,7 +206,7 @@ static bool sleeps_blocked(const struct lwp *l)
 static void watch_lwp(struct proc *p, struct lwp *l)
 {
 	spin_acquire(&l->lock);
-	l->watched = true;
+	l->watched = WATCHED_COUNTED;
 	l->blocked = l->state == LWP_ST_STOP || sleeps_blocked(l);
 	if (!l->blocked)
 		__atomic_add_fetch(&p->up.active, 1, __ATOMIC_SEQ_CST);
@@ -261,8 +272,7 @@ void upcall_exec(struct proc *p)
 	if (!p->up.watched && p->up.cpus == 0)
 		return; /* so nothing else is set */
 	spin_acquire(&l->lock);
-	l->watched = false;
-	l->grace &= ~GRACE_HANDS;
+	l->watched = 0;
 	spin_release(&l->lock);
 	p->up.watched = p->up.exited = p->up.timed = false;
 	__atomic_store_n(&p->up.active, 0, __ATOMIC_RELAXED);
@@ -272,7 +282,6 @@ void upcall_exec(struct proc *p)
 	if (p->up.cpus != 0) {
 		p->up.cpus = 0;
 		p->up.spares = NULL;
-		__atomic_sub_fetch(&p->up.checks, CHECKS_NEVER, __ATOMIC_SEQ_CST);
 	}
 }
 

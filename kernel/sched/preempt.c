@@ -12,11 +12,11 @@
  * an LWP is about to return to user mode, or at preempt_point().
  */
 #include "disp.h"
+#include <kern/activation.h>
 #include <kern/probe.h>
 #include <kern/proc.h>
 #include <kern/timing.h>
 #include <kern/trace.h>
-#include <kern/upcall.h>
 
 /* The sender has set need_resched or an AST first (resched, lwp_post_ast).  The CPU looks at them
  * on the way back to user mode. */
@@ -71,7 +71,7 @@ static bool preempt_hold_off(struct lwp *l, hrtime_t now, bool slice_over)
 		l->grace |= GRACE_USED;
 		l->grace_end = now + SC_GRACE_TICKS * WEFT_TICK_NS;
 		l->sc->yield = 1;
-		if ((l->grace & GRACE_HANDS) && activation_hands_over(l))
+		if (activation_hands_over(l))
 			l->grace |= GRACE_HAND;
 	}
 	return in_grace(l, now, slice_over);
@@ -85,7 +85,7 @@ static __attribute__((noinline)) bool preempt_hand_over(struct lwp *l)
 {
 	hrtime_t now = time_now();
 
-	if (!(l->grace & GRACE_HANDS) || !cpu_may_run(this_cpu(), l))
+	if (!is_activation(l) || !cpu_may_run(this_cpu(), l))
 		return false;
 	if (!(l->grace & GRACE_USED)) {
 		if (!activation_hands_over(l))
@@ -110,14 +110,14 @@ static void sched_clear_grace(struct lwp *l)
 		sched_call_handler(l);
 	if (l->grace & GRACE_PREEMPT)
 		__atomic_fetch_or(&l->ast, AST_PREEMPT, __ATOMIC_SEQ_CST);
-	l->grace &= GRACE_HANDS;
+	l->grace = 0;
 	if (l->sc != NULL)
 		l->sc->yield = l->sc->signalled = 0;
 }
 
 void sched_leaves(struct lwp *l)
 {
-	if (l->grace & ~GRACE_HANDS)
+	if (l->grace != 0)
 		sched_clear_grace(l);
 	if (l->summed)
 		sums_charge(l, time_now());
@@ -152,7 +152,7 @@ static void maybe_preempt(void)
 	go = !cpu_may_run(c, l) || (go && !preempt_hold_off(l, now, slice_over));
 	spin_release(&l->lock);
 	if (go) {
-		if (l->leaving != 0) {
+		if (l->leaving != 0 || is_activation(l)) {
 			if (preempt_hand_over(l))
 				return;
 			l->grace &= ~GRACE_OWES;
@@ -163,6 +163,16 @@ static void maybe_preempt(void)
 		PROBE(preempt, "lwp", l, 0, 0);
 		sched_put_back(!slice_over);
 	}
+}
+
+/* l has unblocked, and too many LWPs of its process ran then.  False: not any more. */
+static __attribute__((noinline)) bool preempt_surplus(struct lwp *l)
+{
+	__atomic_fetch_and(&l->ast, ~AST_UPCALL, __ATOMIC_SEQ_CST);
+	if (!activation_is_surplus(l, l->proc))
+		return false;
+	__atomic_fetch_or(&l->ast, AST_PREEMPT, __ATOMIC_SEQ_CST);
+	return true;
 }
 
 void user_return_work(struct trapframe *f)
@@ -186,6 +196,8 @@ void user_return_work(struct trapframe *f)
 			sig_deliver(f);
 			irq_save();
 		} else if (l->ast & (AST_PREEMPT | AST_UPCALL)) {
+			if ((l->ast & AST_UPCALL) && !preempt_surplus(l))
+				continue;
 			lwp_mstate_at(l, MS_SYSTEM, time_now());
 			irq_restore(0x200);
 			sig_preempt(f);

@@ -171,7 +171,7 @@ static inline __attribute__((always_inline)) bool stay_wake_inline(struct lwp *l
 	l->sclass->wakeup(l);
 	if (l->slice_left <= 0)
 		l->slice_left = sched_slice(l);
-	activation_unblocks(l);
+	activation_runs(l); /* it looks itself whether there is a CPU: activation_idle_ends */
 	l->sc->state = SC_COMING;
 	/* Release, and last: from here on the LWP runs, although l->lock is held. */
 	__atomic_store_n(&l->state, LWP_ST_ONPROC, __ATOMIC_RELEASE);

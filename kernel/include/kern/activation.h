@@ -1,12 +1,17 @@
 /*
- * activation.h - the end of upcall_idle, in line, because it is part of each wake-up of a thread on an idle CPU
- * (sched/stay.c; proc/activation.c says what the counts mean).
+ * activation.h - the counts of a process with activations (proc/activation.c says what they mean), in line, because they are part
+ * of each block, of each wake-up, and of each end of upcall_idle (sched/stay.c).
  */
 #pragma once
 #include <weft/errno.h>
 #include "proc.h"
 #include "schedctl.h"
 #include "upcall.h"
+
+static inline bool is_activation(const struct lwp *l)
+{
+	return l->watched == WATCHED_ACTIVATION;
+}
 
 static inline bool activation_cpus_left(const struct proc_upcalls *up)
 {
@@ -21,14 +26,31 @@ void activation_hand_over(struct proc *p);
 /* More LWPs run than p has CPUs.  True: l has left the count. */
 bool activation_leaves_count(struct lwp *l, struct proc_upcalls *up);
 
-/* upcall_unblocks, in line. */
-static inline void activation_unblocks(struct lwp *l)
+/* An activation has blocked: gives its CPU to a spare.  l->lock or p->lock held. */
+void activation_blocked(struct lwp *l);
+
+/* l, the current LWP and an activation that runs, blocks or exits.  l->lock or p->lock held. */
+static inline void activation_blocks(struct lwp *l)
 {
-	l->blocked = false;
-	__atomic_add_fetch(&l->proc->up.active, 1, __ATOMIC_SEQ_CST);
+	struct proc_upcalls *up = &l->proc->up;
+	int left = __atomic_sub_fetch(&up->active, 1, __ATOMIC_SEQ_CST);
+
+	assert(left >= 0);
+	if (left + __atomic_load_n(&up->idle, __ATOMIC_SEQ_CST) < up->cpus &&
+	    __atomic_load_n(&up->spares, __ATOMIC_SEQ_CST) != NULL)
+		activation_blocked(l);
 }
 
-/* activation_surplus, in line. */
+/* l, which was blocked or idle, runs again: how many did before.  l->lock held. */
+static inline int activation_runs(struct lwp *l)
+{
+	l->blocked = false;
+	return __atomic_fetch_add(&l->proc->up.active, 1, __ATOMIC_SEQ_CST);
+}
+
+/*
+ * l, the current LWP, has been blocked or idle.  True: its process has no CPU for it, so the library must be told.  Interrupts off.
+ */
 static inline bool activation_is_surplus(struct lwp *l, struct proc *p)
 {
 	struct proc_upcalls *up = &p->up;

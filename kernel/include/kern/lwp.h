@@ -37,8 +37,7 @@ struct sched_class;
 #define GRACE_CALL 0x4     /* a handler could not be called in the critical section */
 #define GRACE_SIGNAL 0x8   /* ... and must be called at that yield or sleep */
 #define GRACE_PREEMPT 0x10 /* the same for lwp_preempt */
-#define GRACE_HAND 0x20  /* its thread is to be handed over at the end of the section (preempt.c) */
-#define GRACE_HANDS 0x40 /* an activation that runs: others may run its thread; lasts */
+#define GRACE_HAND 0x20 /* its thread is to be handed over at the end of the section (preempt.c) */
 
 /* What a scheduling class knows about an LWP (sched/ts.c, rt.c, nt.c). */
 union class_data {
@@ -71,8 +70,14 @@ union class_data {
 #define AST_JOBSTOP 0x8 /* the process is stopped by a signal */
 #define AST_STOPS (AST_STOP | AST_JOBSTOP)
 #define AST_TRACE 0x100   /* its process is held by a tracer */
-#define AST_PREEMPT 0x200 /* lwp_preempt */
-#define AST_UPCALL 0x400  /* an activation has blocked: is there a CPU for it? */
+#define AST_PREEMPT 0x200 /* lwp_preempt, or an activation is to enter the library */
+#define AST_UPCALL 0x400  /* an activation has unblocked: is there a CPU for it? */
+
+/* l->watched */
+enum {
+	WATCHED_COUNTED = 1,
+	WATCHED_ACTIVATION, /* proc/activation.c */
+};
 
 /* l->then: what follows when the LWP is switched out; the LWP writes it before that. */
 enum {
@@ -139,9 +144,9 @@ struct lwp {
 	uint32_t permit;     /* an unpark that came before the park */
 	uint32_t cancel;     /* lwp_cancel: its calls for this thread do not sleep; 0: none */
 	vaddr_t cancel_pc;   /* ... if they are made at this address */
-	bool watched;        /* its sleeps and wake-ups are counted (proc/upcall.c) */
-	bool blocked;        /* counted as an LWP that cannot run */
-	bool robust;         /* itself: it has registered robust mutexes */
+	uint8_t watched; /* its sleeps and wake-ups are counted: WATCHED_* (proc/upcall.c), or 0 */
+	bool blocked;    /* counted as an LWP that cannot run */
+	bool robust;     /* itself: it has registered robust mutexes */
 	struct list mutexes; /* itself: kernel mutexes that it owns, and events that its end
 			      * sets (sync/kobj.c) */
 

@@ -129,8 +129,7 @@ bool sig_ignored(const struct proc *p, int sig);
 bool sig_interrupted(void);
 /* AST_SIG is set: calls handlers.  On the way to user mode, interrupts on. */
 void sig_deliver(struct trapframe *f);
-/* AST_PREEMPT or AST_UPCALL is set: enters SIGLWP's handler for lwp_preempt, or for an activation that
- * has unblocked.  In the same way, after signals. */
+/* AST_PREEMPT is set: enters SIGLWP's handler.  In the same way, after signals. */
 void sig_preempt(struct trapframe *f);
 /* sigmask.c (and sig_mask in kern/lwp.h): */
 /* l has a new record, and gets this mask.  p->lock held. */

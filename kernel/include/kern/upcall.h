@@ -26,7 +26,8 @@ struct proc_upcalls {
 	uint32_t wanted; /* events of the LWP that waits; p->lock */
 	union {
 		struct lwp *lwp; /* the LWP that waits, while it sleeps in upcall_wait; p->lock */
-		struct lwp *spares; /* activations that wait with UPCALL_SPARE, the latest first */
+		/* Activations that wait with UPCALL_SPARE, the latest first; the lock of spares, and read without it. */
+		struct lwp *spares;
 	};
 	unsigned checks; /* requests for a check that have not been met yet; atomic */
 	unsigned below;  /* UPCALL_GROW: when fewer LWPs than this are active; p->lock */
@@ -38,9 +39,6 @@ struct proc_upcalls {
 	unsigned waiting; /* threads that waited for an LWP at the end of the last slice; atomic */
 	bool soon;        /* once more, a slice is to end at the next tick; the lock of slices */
 };
-
-/* Added to `checks` of a process with activations: none of its requests is the first. */
-#define CHECKS_NEVER 0x40000000u
 
 /* Does a sleep with these flags count as blocking for l?  timed: it has a deadline. */
 bool upcall_blocked_by(const struct lwp *l, unsigned flags, bool timed);
@@ -58,19 +56,12 @@ void upcall_watch(struct proc *p);
 /* The current LWP, the only one of p, begins another program, which has not asked for upcalls yet.
  * p->lock held. */
 void upcall_exec(struct proc *p);
-/* The current LWP, an activation that runs, blocks or exits.  l->lock or p->lock held. */
-void activation_blocks(struct proc *p);
-/*
- * The current LWP returns from a block.  True: the process has no CPU for it, so the library must
- * be told.
- */
-bool activation_surplus(struct lwp *l);
 /*
  * A signal is pending for p, which has activations, and no LWP takes it: makes the library look for a thread that
  * does.  p->lock held.
  */
 void activation_look(struct proc *p) __attribute__((cold));
-/* Does l, the current LWP and an activation, run a thread that another LWP of its process could run? */
+/* Is l, the current LWP, an activation that runs a thread which another LWP of its process could run? */
 bool activation_hands_over(struct lwp *l);
 /*
  * An activation of p has begun to run: do its threads need slices from now on?  slices_begin: they do,
