@@ -48,6 +48,12 @@ def test_standstill(guest):
     assert results[0].panic == results[1].panic
 
 
+def test_standstill_of_a_stopped_process(guest):
+    """In sa, too, whose slices have a timer."""
+    result = guest(["sh", "-c", "kill -STOP $$"], smp=2, timing="exact", model="sa", until=3000, may_fail=True)
+    assert "every LWP sleeps, and no timer is set" in result.panic
+
+
 def test_a_limit_of_virtual_time(guest):
     """It comes at the same instruction on each host, with the picture of what runs."""
     results = [guest(["sh", "-c", "while :; do :; done"], smp=2, timing="exact", until=9, may_fail=True)

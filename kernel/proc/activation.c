@@ -16,13 +16,15 @@
  * is queued.
  *
  * An LWP that unblocks is counted in `active` again when it is woken (upcall_unblocks).  If `active`
- * becomes larger than up.cpus, the waker sets AST_UPCALL, which makes the LWP look before it returns to
+ * becomes larger than up.most, the waker sets AST_UPCALL, which makes the LWP look before it returns to
  * user mode (activation_is_surplus).  So at least as many LWPs look as are too many.  If still too many
  * run, the LWP leaves the count, is no activation any more (l->watched), and enters the library.  The
  * library puts the thread into a queue, and calls upcall_idle; from then on the LWP is an activation
  * again.  In a critical section of the library it enters later, at the end of the section
  * (weft/schedctl.h): so no critical section needs to be recovered.  An idle LWP that the library has
  * unparked looks in the same way.
+ *
+ * up.most is up.cpus, unless the process has asked for UPCALL_STAY, and LWPs that unblock never leave.
  *
  * An unblocked LWP takes the CPU of an idle LWP silently: up.idle stays as it is.  When the library
  * unparks this idle LWP, the LWP may find no CPU (EAGAIN).  So a thread that blocks and unblocks costs
@@ -35,6 +37,10 @@
  *   - *Race:* an idle LWP has been woken, and is counted in `active` and `idle` for a moment; another LWP
  *     blocks in this moment, and finds all CPUs spoken for; *without this:* a CPU of the process stays
  *     unused; *closed by:* the idle LWP hands over a CPU itself once it has left `idle`.
+ *   - *Race:* a signal stops the process while one of its LWPs is in the kernel, and this LWP blocks there,
+ *     which hands nothing over; the process is continued; *without this:* a CPU of the process stays unused
+ *     until the next block; *closed by:* the continuation hands over (upcall_continued).  The LWP lowers the
+ *     count before it reads `stopped`; the continuation clears `stopped` before it reads the count.
  *   - *Race:* two LWPs unblock, and one CPU is free; *without this:* both leave the count;
  *     *closed by:* the compare-and-exchange in activation_leaves_count.
  *
@@ -95,7 +101,7 @@ static bool wake_spare(struct proc_upcalls *up, uint32_t from, int place)
 
 	if (!spin_try(&l->lock))
 		return false;
-	up->spares = l->spare_next;
+	__atomic_store_n(&up->spares, l->spare_next, __ATOMIC_RELAXED);
 	l->handed = from != 0 ? from : HANDED_BY_NONE;
 	if (place == PLACE_HANDOFF && l->state == LWP_ST_SLEEP && l->bound == PBIND_NONE)
 		l->cpu = this_cpu()->id;
@@ -143,7 +149,7 @@ bool activation_leaves_count(struct lwp *l, struct proc_upcalls *up)
 {
 	int n = __atomic_load_n(&up->active, __ATOMIC_SEQ_CST);
 
-	while (l->watched && n > up->cpus)
+	while (l->watched && n > up->most)
 		if (__atomic_compare_exchange_n(&up->active, &n, n - 1, false, __ATOMIC_SEQ_CST,
 						__ATOMIC_SEQ_CST)) {
 			l->watched = 0;
@@ -219,8 +225,9 @@ int64_t sys_upcall_activate(const uint64_t arg[6])
 	struct lwp *l = curlwp();
 	struct proc *p = l->proc;
 	struct proc_upcalls *up = &p->up;
+	uint64_t cpus = arg[0] & ~(uint64_t)UPCALL_STAY;
 
-	if (arg[0] == 0 || arg[0] > WEFT_MAXCPU)
+	if (cpus == 0 || cpus > WEFT_MAXCPU)
 		return -EINVAL;
 	irqstate_t s = spin_lock(&p->lock);
 	if (up->watched || up->cpus != 0) {
@@ -229,7 +236,9 @@ int64_t sys_upcall_activate(const uint64_t arg[6])
 	}
 	up->spares = NULL;
 	up->waiting = 0;
-	up->cpus = arg[0];
+	up->cpus = cpus;
+	up->most = arg[0] & UPCALL_STAY ? UINT8_MAX : cpus;
+	__atomic_store_n(&up->limit, up->most, __ATOMIC_RELAXED);
 	up->timed = true;
 	__atomic_store_n(&up->idle, 0, __ATOMIC_RELAXED);
 	spin_acquire(&l->lock);
@@ -253,7 +262,7 @@ static void spare_remove(struct proc *p, struct lwp *l)
 	for (at = &p->up.spares; *at != NULL && *at != l;)
 		at = &(*at)->spare_next;
 	if (*at != NULL)
-		*at = l->spare_next;
+		__atomic_store_n(at, l->spare_next, __ATOMIC_RELAXED);
 	spin_release(lock);
 }
 
@@ -296,7 +305,7 @@ static bool activation_spare_wait(struct proc *p, struct lwp *l)
 	if (!activation_waits(l, up, activation_cpus_left(up))) {
 		permit = l->permit;
 		l->permit = 0;
-		up->spares = l->spare_next;
+		__atomic_store_n(&up->spares, l->spare_next, __ATOMIC_RELAXED);
 		spin_release(lock);
 		spin_release(&l->lock);
 		return permit;

@@ -6,8 +6,10 @@
  * handler of SIGLWP, as after lwp_preempt, and the library may let another thread run.  In a critical
  * section it enters at the end of the section.  All slices of a process end together.
  *
- * A process has one timer for it, and has it armed only while no LWP is idle, because no thread has to
- * wait otherwise.  While no thread waits, the end of a slice costs an interrupt, and no upcall.
+ * A process has one timer for it, and has it armed only while some LWP runs and no LWP is idle, because
+ * no thread has to wait otherwise.  While no thread waits, the end of a slice costs an interrupt, and no
+ * upcall.  An LWP that leaves `idle` looks whether it is to arm the timer.  If no LWP runs or is idle at the
+ * end of a slice, the next LWP that unblocks looks, because `limit` is 0 (upcall_unblocks).
  *
  * An activation that had to leave the count (activation_is_surplus) has a thread that is about to wait.
  * So slices then end at the next tick.  The same upcall reminds such an LWP if it still runs a thread.
@@ -20,6 +22,9 @@
  *     finds that slices are still made; *without this:* threads have no slices from then on; *closed by:*
  *     the timer looks again after it has cleared `slicing`.  The LWP leaves `idle` before it reads
  *     `slicing`.  All four are sequentially consistent, so one of the two sees the other.
+ *   - *Race:* the timer finds that no LWP runs, and is not armed again; an LWP unblocks meanwhile, and does
+ *     not look; *without this:* the same; *closed by:* the timer looks again after it has cleared `limit`.
+ *     The LWP is counted before `limit` is read, all in the same way.
  *
  * Lock order: p->lock, l->lock or the lock of slices, then a timer queue's.
  */
@@ -39,12 +44,25 @@ static struct spinlock *slices_lock(const struct proc *p)
 	return &slices_locks[p->pid % ARRAY_LEN(slices_locks)];
 }
 
+static void slices_over(struct ktimer *t);
+
 static bool none_idle(const struct proc_upcalls *up)
 {
 	return up->cpus != 0 && __atomic_load_n(&up->idle, __ATOMIC_SEQ_CST) == 0;
 }
 
-static void slices_over(struct ktimer *t);
+static bool slices_wanted(const struct proc_upcalls *up)
+{
+	return none_idle(up) && __atomic_load_n(&up->active, __ATOMIC_SEQ_CST) > 0;
+}
+
+/* The lock of slices is held. */
+static void slices_arm(struct proc_upcalls *up, hrtime_t when)
+{
+	__atomic_store_n(&up->slicing, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&up->limit, up->most, __ATOMIC_SEQ_CST);
+	ktimer_arm(&up->slices, when, slices_over);
+}
 
 void slices_begin(struct proc *p, bool soon)
 {
@@ -53,8 +71,7 @@ void slices_begin(struct proc *p, bool soon)
 	irqstate_t s = spin_lock(slices_lock(p));
 
 	if (!up->slicing) {
-		__atomic_store_n(&up->slicing, true, __ATOMIC_SEQ_CST);
-		ktimer_arm(&up->slices, soon ? tick : tick - WEFT_TICK_NS + SLICE_NS, slices_over);
+		slices_arm(up, soon ? tick : tick - WEFT_TICK_NS + SLICE_NS);
 	} else if (soon && up->slices.when > tick && ktimer_withdraw(&up->slices)) {
 		ktimer_arm(&up->slices, tick, slices_over);
 	} else {
@@ -65,8 +82,16 @@ void slices_begin(struct proc *p, bool soon)
 
 void slices_look_closer(struct proc *p)
 {
-	if (none_idle(&p->up))
+	struct proc_upcalls *up = &p->up;
+
+	if (slices_wanted(up)) {
 		slices_begin(p, false);
+	} else if (__atomic_load_n(&up->limit, __ATOMIC_RELAXED) == 0) {
+		irqstate_t s = spin_lock(slices_lock(p));
+		if (!none_idle(up)) /* the LWP that is idle will look */
+			__atomic_store_n(&up->limit, up->most, __ATOMIC_SEQ_CST);
+		spin_unlock(slices_lock(p), s);
+	}
 }
 
 /* How many threads wait for an LWP, as the library says.  p->lock held. */
@@ -124,10 +149,10 @@ static void slices_over(struct ktimer *t)
 	soon |= up->soon;
 	up->soon = false;
 	__atomic_store_n(&up->slicing, false, __ATOMIC_SEQ_CST);
-	if (!p->exiting && (soon || none_idle(up))) {
-		__atomic_store_n(&up->slicing, true, __ATOMIC_SEQ_CST);
-		ktimer_arm(t, time_now() + (soon ? WEFT_TICK_NS : SLICE_NS), slices_over);
-	}
+	if (none_idle(up))
+		__atomic_store_n(&up->limit, 0, __ATOMIC_SEQ_CST);
+	if (!p->exiting && (soon || slices_wanted(up)))
+		slices_arm(up, time_now() + (soon ? WEFT_TICK_NS : SLICE_NS));
 	spin_release(slices_lock(p));
 	spin_release(&p->lock);
 }

@@ -159,12 +159,19 @@ void upcall_blocks(struct lwp *l)
 	upcall_leave(p);
 }
 
+/* Does l wait in upcall_idle?  Then it looks for a CPU at the end of the call. */
+static bool looks_itself(const struct lwp *l)
+{
+	return l->state == LWP_ST_SLEEP && l->sleep_flags == SLEEP_OF_IDLE;
+}
+
 void upcall_unblocks(struct lwp *l)
 {
 	struct proc_upcalls *up = &l->proc->up;
 	int others = activation_runs(l);
 
-	if (is_activation(l) && others >= up->cpus)
+	if (is_activation(l) && others >= __atomic_load_n(&up->limit, __ATOMIC_SEQ_CST) &&
+	    !looks_itself(l))
 		__atomic_fetch_or(&l->ast, AST_UPCALL, __ATOMIC_SEQ_CST);
 }
 
@@ -253,11 +260,13 @@ static void count_timed(struct proc *p)
 	spin_unlock(&p->lock, s);
 }
 
-/* Makes up for the reports that were not made while p was stopped. */
+/* Makes up for the reports that were not made, and the CPUs that were not handed over, while p was stopped. */
 void upcall_continued(struct proc *p)
 {
 	if (p->up.watched)
 		want_check(p);
+	if (p->up.cpus != 0)
+		activation_hand_over(p);
 }
 
 /*

@@ -1,9 +1,13 @@
 /*
  * races_activation.c RACE [ROUNDS] - the races that scheduler activations claim to close (race.h): an LWP
- * becomes a spare, leaves its idle wait or unblocks, while another LWP blocks or unblocks, or while slices end.
+ * becomes a spare, leaves its idle wait or unblocks, while another LWP blocks or unblocks, while slices end, or
+ * while the process is stopped.
  *
  * The main LWP is an activation.  Raw LWPs of each round are the others.
  */
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <weft/lwp.h>
 #include <weft/priocntl.h>
 #include <weft/processor.h>
@@ -63,6 +67,46 @@ static void blocks(unsigned round)
 	turns(3000); /* it is in its loop now */
 	go = round;
 	turns(draw(600));
+	sleep_long();
+	MUST(got == round);
+	gone(&one);
+}
+
+/* --- the only LWP that runs blocks while the process is stopped --------------------------------- */
+
+static volatile unsigned *stop_round; /* shared with the child */
+
+static void stop_parent(pid_t parent)
+{
+	for (unsigned round = 1; getppid() == parent; round++) {
+		while (*stop_round != round && getppid() == parent)
+			;
+		turns(draw(600));
+		kill(parent, SIGSTOP);
+		turns(draw(600));
+		kill(parent, SIGCONT);
+	}
+	_exit(0);
+}
+
+static void activate_stopped(void)
+{
+	pid_t parent = getpid();
+
+	stop_round = mmap(NULL, sizeof(*stop_round), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANON,
+			  -1, 0);
+	if (fork() == 0)
+		stop_parent(parent);
+	activate(1);
+}
+
+static void blocks_stopped(unsigned round)
+{
+	go = round;
+	new_lwp(&one, takes_a_cpu, 0);
+	raw_wait_asleep(one.id, "idle");
+	*stop_round = round;
+	turns(draw(1000));
 	sleep_long();
 	MUST(got == round);
 	gone(&one);
@@ -183,12 +227,13 @@ static void unblock_both(unsigned round)
 	gone(&three);
 }
 
-/* --- an LWP gets a thread while the timer of slices finds that it is idle ---------------------- */
+/* --- an LWP goes on while the timer of slices finds that it is idle, or blocked ----------------- */
 
 #define SLICE (10 * (hrtime_t)WEFT_TICK_NS)
 #define BEFORE 1000000 /* ns: enough to go to sleep */
 
 static volatile hrtime_t wake_at;
+static bool blocks_for_it;
 
 static void slice_over(int sig, struct weft_siginfo *info, struct weft_ucontext *uc, void *handler,
 		       uint64_t mask)
@@ -209,6 +254,12 @@ static void activate_slices(void)
 	activate(1);
 }
 
+static void activate_slices_blocked(void)
+{
+	activate_slices();
+	blocks_for_it = true;
+}
+
 static void wakes_the_first(struct raw *r)
 {
 	while (gethrtime() < wake_at)
@@ -217,12 +268,15 @@ static void wakes_the_first(struct raw *r)
 	__sys_lwp_unpark(1);
 }
 
-/* The LWP r ends it at this time. */
-static void idle_until(struct raw *r, hrtime_t at, unsigned late)
+/* Runs no thread, or blocks.  The LWP r ends it at this time. */
+static void wait_until(struct raw *r, hrtime_t at, unsigned late)
 {
 	wake_at = at;
 	new_lwp(r, wakes_the_first, late);
-	__sys_upcall_idle(UPCALL_IDLE);
+	if (blocks_for_it)
+		__sys_lwp_park(NULL, 0);
+	else
+		__sys_upcall_idle(UPCALL_IDLE);
 }
 
 static void slice_ends(unsigned round)
@@ -232,13 +286,13 @@ static void slice_ends(unsigned round)
 
 	bind_to(0);
 	/* Meanwhile the timer ends.  Afterwards it is armed again, on this CPU. */
-	idle_until(&one, gethrtime() + 2 * SLICE, 0);
+	wait_until(&one, gethrtime() + 2 * SLICE, 0);
 	end = gethrtime() + SLICE;
 	gone(&one);
 	bind_to(1);
 	while (gethrtime() < end - BEFORE)
 		;
-	idle_until(&two, end, draw(200));
+	wait_until(&two, end, draw(200));
 	sc->waiting = 1;
 	for (end = gethrtime() + 2 * SLICE; got != round;)
 		MUST(gethrtime() < end);
@@ -248,9 +302,11 @@ static void slice_ends(unsigned round)
 
 static const struct race races[] = {
 	{.name = "spare", .begin = activate_1, .act = {blocks}},
+	{.name = "stopped", .begin = activate_stopped, .act = {blocks_stopped}},
 	{.name = "idle", .begin = activate_2, .act = {wakes_and_blocks}},
 	{.name = "surplus", .begin = catch_and_activate, .act = {unblock_both}},
 	{.name = "slices", .begin = activate_slices, .act = {slice_ends}},
+	{.name = "slices-blocked", .begin = activate_slices_blocked, .act = {slice_ends}},
 };
 
 int main(int argc, char **argv)

@@ -55,7 +55,7 @@ static inline bool activation_is_surplus(struct lwp *l, struct proc *p)
 {
 	struct proc_upcalls *up = &p->up;
 
-	if (__builtin_expect(__atomic_load_n(&up->active, __ATOMIC_SEQ_CST) > up->cpus, 0) &&
+	if (__builtin_expect(__atomic_load_n(&up->active, __ATOMIC_SEQ_CST) > up->most, 0) &&
 	    activation_leaves_count(l, up))
 		return true;
 	if (l->watched)

@@ -23,6 +23,8 @@ struct proc_upcalls {
 	bool grow;     /* ... since the last report of UPCALL_GROW; atomic */
 	bool exited;   /* an LWP with LWP_BOUND has exited; p->lock */
 	uint8_t cpus;  /* granted; 0: the process has no activations; p->lock */
+	uint8_t most; /* activations that run at a time: cpus, or with UPCALL_STAY any number; p->lock */
+	uint8_t limit; /* an LWP that unblocks looks if as many others run: most, or 0; atomic (proc/slices.c) */
 	uint32_t wanted; /* events of the LWP that waits; p->lock */
 	union {
 		struct lwp *lwp; /* the LWP that waits, while it sleeps in upcall_wait; p->lock */

@@ -59,8 +59,8 @@ struct lwp_create {
  *				enters in the lwp_yield that ends the section.  Only if another LWP
  *				runs or is idle
  *	a time slice is over	each activation that runs enters the handler in the same way, with
- *				`surplus` 0.  This happens every 10 ticks while all CPUs are in use, no
- *				LWP is idle, and threads wait (`waiting`, schedctl.h); one tick after
+ *				`surplus` 0.  This happens every 10 ticks while no LWP is idle, and
+ *				threads wait (`waiting`, schedctl.h); one tick after
  *				an activation has unblocked without a CPU; and each tick for an LWP
  *				that runs on although `surplus` is 1 (the upcall may come when it is 0)
  *	no LWP takes a signal	an LWP returns from upcall_idle, and finds `look` and `signals` of its record
@@ -68,7 +68,8 @@ struct lwp_create {
  *				soon as they come there
  *
  * upcall_activate(cpus): the process is granted this many CPUs, from 1 on.  The calling LWP counts as
- * running, unless it has LWP_NOPOOL.
+ * running, unless it has LWP_NOPOOL.  With UPCALL_STAY added, an activation that has unblocked is never told: if all
+ * CPUs are in use, it shares them with the others, as LWPs of a process without activations do.
  *
  * upcall_unpark(id): lwp_unpark, in fewer instructions if LWP id sleeps in upcall_idle(UPCALL_IDLE) and still has its CPU.
  *
@@ -78,6 +79,8 @@ struct lwp_create {
  * UPCALL_SPARE: it has no CPU, and takes over the CPU of the next LWP that blocks.  EAGAIN: the LWP has been
  * unparked, and all CPUs are in use; the thread that it was to run needs another LWP.
  */
+#define UPCALL_STAY 0x100
+
 #define UPCALL_IDLE 0
 #define UPCALL_SPARE 1
 #define UPCALL_LEAVE 2
