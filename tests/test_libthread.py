@@ -20,8 +20,8 @@ KNOWN = {
     "n1": "queue=lifo|fifo schedctl=off|on malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
     "sa": "spin=adaptive|always|never queue=lifo|fifo unlock=plain|adaptive schedctl=off|on "
           "concurrency=N aging=SECONDS idle=sleep|spin|leave slices=off|on preempted=stay|handover "
-          "runqueue=common|own sleepq=common|own lone=off|on signals=pool|aslwp malloc=newlib|mt "
-          "lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
+          "unblocked=stay|leave runqueue=common|own sleepq=common|own lone=off|on signals=pool|aslwp "
+          "malloc=newlib|mt lockstat=off|exit|SIGNAL lockstat-fd=FD sample=MS",
 }
 
 

@@ -37,6 +37,7 @@ struct options {
 	bool idle_leave;      /* ... sleeps as any LWP does, and does not keep its CPU */
 	bool slices;          /* threads that wait for an LWP end the slices of others */
 	bool hand_over;       /* an LWP that is to leave its CPU hands its thread over first */
+	bool surplus_leaves; /* an LWP that unblocks while all CPUs are in use puts its thread into the queue */
 	bool own_queues;      /* an LWP has a run queue of its own, besides the common one */
 	bool own_sleepqs;     /* each sleep queue has a lock of its own */
 	bool lone;            /* partners at semaphores, creators and joiners need no common lock */
@@ -62,16 +63,17 @@ extern struct options __options;
 #define OPT_IDLE 0x200
 #define OPT_SLICES 0x400
 #define OPT_PREEMPTED 0x800
-#define OPT_RUNQUEUE 0x1000
-#define OPT_LONE 0x2000
-#define OPT_SIGNALS 0x4000
-#define OPT_SLEEPQ 0x8000
+#define OPT_UNBLOCKED 0x1000
+#define OPT_RUNQUEUE 0x2000
+#define OPT_LONE 0x4000
+#define OPT_SIGNALS 0x8000
+#define OPT_SLEEPQ 0x10000
 /* Every model has these. */
-#define OPT_MALLOC 0x10000
-#define OPT_LOCKSTAT 0x20000
-#define OPT_LOCKSTAT_FD 0x40000
-#define OPT_SAMPLE 0x80000
-#define OPT_ALWAYS 0xffff0000
+#define OPT_MALLOC 0x20000
+#define OPT_LOCKSTAT 0x40000
+#define OPT_LOCKSTAT_FD 0x80000
+#define OPT_SAMPLE 0x100000
+#define OPT_ALWAYS 0xfffe0000
 
 struct thr_schedlock_stats;
 

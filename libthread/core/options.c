@@ -40,6 +40,7 @@ static const struct option {
 	{"idle", "sleep|spin|leave", OPT_IDLE},
 	{"slices", "off|on", OPT_SLICES},
 	{"preempted", "stay|handover", OPT_PREEMPTED},
+	{"unblocked", "stay|leave", OPT_UNBLOCKED},
 	{"runqueue", "common|own", OPT_RUNQUEUE},
 	{"sleepq", "common|own", OPT_SLEEPQ},
 	{"lone", "off|on", OPT_LONE},
@@ -212,6 +213,9 @@ static void set_option(const char *item, size_t n)
 		break;
 	case OPT_PREEMPTED:
 		__options.hand_over = v;
+		break;
+	case OPT_UNBLOCKED:
+		__options.surplus_leaves = v;
 		break;
 	case OPT_RUNQUEUE:
 		__options.own_queues = v;

@@ -108,6 +108,7 @@ static const struct {
 	{"idle=spin", "sa"},
 	{"slices=off", "sa"},
 	{"preempted=stay", "sa"},
+	{"unblocked=stay", "sa"},
 };
 
 static void each_alone(void)

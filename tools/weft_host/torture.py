@@ -37,7 +37,7 @@ OPTIONS = {
                                "waiting": ("", "", "signal", "none"), "aging": ("", "1")},
     "n1": EVERY,
     "sa": EVERY | SPINNING | {"concurrency": ("", "", "2"), "aging": ("", "1"), "idle": ("", "spin"),
-                              "slices": ("", "", "off")},
+                              "slices": ("", "", "off"), "unblocked": ("", "", "stay")},
 }
 
 # Moves of each worker.  An exact run is short, for many seeds find more than long runs; a fast one

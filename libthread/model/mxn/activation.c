@@ -48,7 +48,7 @@ static int unneeded; /* of the period before; as many may still exit */
 static void activate(void)
 {
 	activated = true;
-	__sys_upcall_activate(cpus);
+	__sys_upcall_activate(cpus | (__options.surplus_leaves ? 0 : UPCALL_STAY));
 }
 
 /* Is there no spare?  If so, the caller creates one: spare_create. */

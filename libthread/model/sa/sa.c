@@ -12,8 +12,8 @@ const struct model __model_sa = {
 	.like = "mxn",
 	.scope = SCOPE_EITHER,
 	.options = OPT_SPIN | OPT_QUEUE | OPT_UNLOCK | OPT_SCHEDCTL | OPT_CONCURRENCY | OPT_AGING |
-		   OPT_IDLE | OPT_SLICES | OPT_PREEMPTED | OPT_RUNQUEUE | OPT_SLEEPQ | OPT_LONE |
-		   OPT_SIGNALS,
+		   OPT_IDLE | OPT_SLICES | OPT_PREEMPTED | OPT_UNBLOCKED | OPT_RUNQUEUE |
+		   OPT_SLEEPQ | OPT_LONE | OPT_SIGNALS,
 	.defaults = {.spin = SPIN_ADAPTIVE,
 		     .fifo = true,
 		     .schedctl = true,
@@ -23,6 +23,7 @@ const struct model __model_sa = {
 		     .aging = 300,
 		     .slices = true,
 		     .hand_over = true,
+		     .surplus_leaves = true,
 		     .own_queues = true,
 		     .own_sleepqs = true,
 		     .lone = true},
