@@ -99,10 +99,12 @@ def result(output, key):
 
 
 def test_fine(scene):
-    """Figures 2 and 3: unbound workers are Dispatchable for more than a fifth of their time, bound ones never."""
+    """Figures 2 and 3: unbound workers are Dispatchable for about a fifth of their time, bound ones never.  (Over
+    seven seeds the part is 0.178 to 0.213.)"""
     unbound, bound = scene("fine")[0], scene("fine-bound")[0]
     assert len(unbound.workers) == len(bound.workers) == 4
-    assert unbound.part(DISPATCHABLE) > 0.2
+    assert 0.16 < unbound.part(DISPATCHABLE) < 0.24
+    assert "Dispatchable for about a fifth of its time" in LECTURE.read_text()
     assert bound.part(DISPATCHABLE) == bound.part(RUN_QUEUE) == 0
     assert bound.part(BLOCKED) + bound.part(ON_LWP) == pytest.approx(1)
     assert unbound.length / len(unbound.barriers) > bound.length / len(bound.barriers)
