@@ -49,7 +49,7 @@ def test_standstill(guest):
 
 
 def test_standstill_of_a_stopped_process(guest):
-    """In sa, too, whose slices have a timer."""
+    """Also in sa, although its time slices have a timer."""
     result = guest(["sh", "-c", "kill -STOP $$"], smp=2, timing="exact", model="sa", until=3000, may_fail=True)
     assert "every LWP sleeps, and no timer is set" in result.panic
 

@@ -17,6 +17,7 @@ int main(void)
 {
 	gives(upcall_activate, EINVAL, "no CPU", 0);
 	gives(upcall_activate, EINVAL, "more CPUs than weft has", 65);
+	gives(upcall_activate, EINVAL, "no CPU, to stay on", UPCALL_STAY);
 	gives(upcall_idle, EINVAL, "no activations", UPCALL_IDLE);
 	works(upcall_activate, 1);
 	gives(upcall_activate, EBUSY, "it has activations", 1);

@@ -92,9 +92,9 @@ static void take_over(struct raw *r)
 }
 
 /* The spare runs while the first LWP sleeps. The first LWP runs on when the spare has no work left. */
-static int block(void)
+static int block_with(unsigned cpus)
 {
-	activate(1);
+	activate(cpus);
 	raw_start(&spare, take_over, 0, LWP_DETACHED);
 	raw_wait_asleep(spare.id, "idle");
 	if (ngot != 0)
@@ -108,8 +108,25 @@ static int block(void)
 	}
 	if (!got_first)
 		return 4;
+	return 0;
+}
+
+static int block(void)
+{
+	int status = block_with(1);
+
+	if (status != 0)
+		return status;
 	/* The spare computes while this LWP wakes up.  With one CPU it may do so to the end. */
 	return report_of(upcalls == 0 && __ncpu > 1 ? 3 : 0);
+}
+
+/* The LWP that unblocks is not told: it shares the CPUs with the spare. */
+static int block_and_stay(void)
+{
+	int status = block_with(1 | UPCALL_STAY);
+
+	return status != 0 ? status : report_of(upcalls != 0 ? 3 : 0);
 }
 
 /* Preemption control: the upcall waits for the end of the section. */
@@ -381,6 +398,7 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		rounds = atoi(argv[1]);
 	is("a block hands the CPU over", status_of(child(block)), 0);
+	is("an LWP that unblocks may stay", status_of(child(block_and_stay)), 0);
 	is("the upcall waits for the end of a section", status_of(child(in_section)), 0);
 	is("a stop hands the CPU over", status_of(child(stops)), 0);
 	is("an idle LWP keeps its CPU", status_of(child(idle_keeps)), 0);

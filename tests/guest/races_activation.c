@@ -95,7 +95,10 @@ static void activate_stopped(void)
 
 	stop_round = mmap(NULL, sizeof(*stop_round), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANON,
 			  -1, 0);
-	if (fork() == 0)
+	MUST(stop_round != MAP_FAILED);
+	pid_t child = fork();
+	MUST(child >= 0);
+	if (child == 0)
 		stop_parent(parent);
 	activate(1);
 }
@@ -180,7 +183,7 @@ static void catch_and_activate(void)
 	const struct pcparms rt = {.pc_cid = WEFT_CLASS_RT, .rt = {.rt_tqnsecs = RT_TQINF}};
 
 	MUST(__sys_sigaction(WEFT_SIGLWP, &act, NULL) == 0);
-	/* No LWP, which all inherit this, goes before the main LWP as it wakes up. */
+	/* All LWPs inherit this, so none goes before the main LWP as it wakes up. */
 	MUST(__sys_priocntl(WEFT_P_LWPID, WEFT_P_MYID, PC_SETPARMS, (void *)&rt) == 0);
 	activate(2);
 }

@@ -23,7 +23,7 @@ static inline bool activation_cpus_left(const struct proc_upcalls *up)
 
 /* Gives CPUs that are not spoken for to spares.  Interrupts off; any lock except those of spares and of queues may be held. */
 void activation_hand_over(struct proc *p);
-/* More LWPs run than p has CPUs.  True: l has left the count. */
+/* If more LWPs run than up->most, l leaves the count: true. */
 bool activation_leaves_count(struct lwp *l, struct proc_upcalls *up);
 
 /* An activation has blocked: gives its CPU to a spare.  l->lock or p->lock held. */

@@ -233,7 +233,7 @@ static inline int switch_to(struct thread *self, struct thread *next)
 	return __mxn_switch(self, next, lwp_hand_over(self, next));
 }
 
-/* switch_to for two plain threads, whose `special` is 0.  A context that has nothing to move may be one of them. */
+/* switch_to for two plain threads: their `special` is 0.  A context that has nothing to move may be one of them. */
 static inline int switch_plain(struct thread *self, struct thread *next)
 {
 	return __mxn_switch(self, next, lwp_hand_over(self, next));
