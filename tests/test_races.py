@@ -110,6 +110,7 @@ RACES = [
     Race("told-too-late", ["races_look", "at-once", 20], 24, SA_ONE),
     Race("cleared-late", ["races_look", "at-once", 20], 24, SA_ONE),
     Race("ran-first", ["races_look", "computes", 10], machine=SA_ONE),
+    Race("chosen-idle", ["races_look", "blocks", 30], machine=SA_ONE | LONG_WINDOWS),
     Race("yields-with-signal", ["races_signal", "signal-yield", 30], 16, TWO_LWPS, "slow-plain"),
     Race("forgets-unlocked", ["races_lone", "two-posters", 40], 16, TWO_LWPS, "slow-forget"),
     Race("looked-before-stored", ["races_masks", "unblock", 20], machine={"model": "sa"}, wide="slow-store"),

@@ -56,6 +56,10 @@
  *     *closed by:* then all LWPs of the pool are told, and get a permit, with which upcall_idle returns at once.
  *   - *Race:* an LWP that sleeps there is told, and a waker or another block gives it a thread to run; *without this:*
  *     it runs the thread, and the signal stays pending; *closed by:* the library looks first.
+ *   - *Race:* a sender finds that an LWP runs a thread that takes the signal, and chooses this LWP; the thread blocks, and the
+ *     LWP calls upcall_idle; *without this:* the LWP sleeps, and the signal stays pending although the thread would take it;
+ *     *closed by:* AST_SIG ends this sleep, or prevents it, and the LWP hands the signal on before it returns to user
+ *     mode (sig_next).
  *
  * A program that writes its records or calls upcall_idle at will gets at most as many CPUs as it has
  * LWPs, as any program does.  up.active and up.idle only change by what its LWPs do in the kernel.
@@ -273,7 +277,7 @@ static void spare_remove(struct proc *p, struct lwp *l)
 static inline bool activation_waits(struct lwp *l, struct proc_upcalls *up, bool ended)
 {
 	l->handed = 0;
-	if (!ended && !l->permit && !(l->ast & AST_EXIT)) {
+	if (!ended && !l->permit && !(l->ast & (AST_EXIT | AST_SIG))) {
 		l->blocked = true; /* the LWP that wakes l counts it */
 		return true;
 	}
@@ -329,7 +333,7 @@ static int64_t activation_spare(struct proc *p, struct lwp *l)
 			r = l->handed == HANDED_BY_NONE ? 0 : l->handed;
 			break;
 		}
-		if (unparked || (l->ast & AST_EXIT)) {
+		if (unparked || (l->ast & (AST_EXIT | AST_SIG))) {
 			r = -EAGAIN;
 			break;
 		}
@@ -356,7 +360,7 @@ static int64_t activation_idle(struct proc *p, struct lwp *l, bool stays)
 }
 
 /*
- * upcall_idle(how): see weft/lwp.h.  Blocks.  No signal ends it.
+ * upcall_idle(how): see weft/lwp.h.  Blocks.  A signal ends it only if the LWP was chosen before it was idle.
  * EINVAL: how, or the process has no activations; EAGAIN: unparked, and all CPUs are in use.
  */
 int64_t sys_upcall_idle(const uint64_t arg[6])

@@ -16,6 +16,7 @@
 
 static const int signals[SENDERS] = {SIGUSR1, SIGUSR2};
 static volatile unsigned handled[SENDERS], taking, all; /* all: signals of each sender so far */
+static volatile unsigned awake;                         /* the round in which the taker has been woken */
 static sem_t never, wake;
 
 static void note(int sig)
@@ -125,9 +126,52 @@ static void computes_send(unsigned round)
 	pthread_join(start(sends_and_wakes, NULL, PTHREAD_SCOPE_SYSTEM), NULL);
 }
 
+/* --- an LWP that is chosen while its thread blocks ----------------------------------------------- */
+
+static void *blocks(void *arg)
+{
+	sigset_t mask = ~0ul;
+
+	sigdelset(&mask, SIGUSR1);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	taking++;
+	for (;;) {
+		while (sem_wait(&wake) != 0)
+			;
+		awake = started;
+	}
+	return NULL;
+}
+
+static void blocks_begin(void)
+{
+	takers_make(0);
+	signal(SIGUSR1, note);
+	new_thread(blocks, NULL);
+	while (taking == 0)
+		sched_yield();
+}
+
+static void *sends_as_it_blocks(void *arg)
+{
+	drawn = 7919 * started;
+	sem_post(&wake);
+	UNTIL(awake == started);
+	come_late();
+	kill(getpid(), SIGUSR1);
+	UNTIL(handled[0] == started);
+	return NULL;
+}
+
+static void blocks_send(unsigned round)
+{
+	pthread_join(start(sends_as_it_blocks, NULL, PTHREAD_SCOPE_SYSTEM), NULL);
+}
+
 static const struct race races[] = {
 	{.name = "at-once", .spread = 300, .begin = at_once_begin, .act = {at_once_send}},
 	{.name = "computes", .spread = 300, .begin = computes_begin, .act = {computes_send}},
+	{.name = "blocks", .spread = 60, .begin = blocks_begin, .act = {blocks_send}},
 };
 
 int main(int argc, char **argv)

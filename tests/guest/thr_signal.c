@@ -267,6 +267,56 @@ static void sigwaits(void)
 	pthread_sigmask(SIG_UNBLOCK, &s, NULL);
 }
 
+/* --- takers that come and go ----------------------------------------------------------------- */
+
+static void *takes_one(void *arg)
+{
+	sigset_t s = set_of(SIGUSR1);
+
+	pthread_sigmask(SIG_UNBLOCK, &s, NULL);
+	sem_post(&got);
+	while (sem_wait(&end_it) != 0)
+		;
+	return NULL;
+}
+
+/*
+ * The library may remember the thread that took the last signal.  Each taker has its stack from the program, so that it leaves
+ * the list of threads at once.  A signal that no thread takes makes the library look through the whole list.
+ */
+static void takers(void)
+{
+	static char stack[65536] __attribute__((aligned(4096)));
+	const struct timespec soon = {.tv_nsec = 1000000};
+	sigset_t s = set_of(SIGUSR1);
+	unsigned lost = 0;
+	pthread_attr_t own;
+	pthread_t t;
+
+	sem_init(&got, 0, 0);
+	sem_init(&end_it, 0, 0);
+	catch (SIGUSR1, note, 0);
+	pthread_sigmask(SIG_BLOCK, &s, NULL);
+	pthread_attr_init(&own);
+	pthread_attr_setstack(&own, stack, sizeof(stack));
+	for (int i = 0; i < 5; i++) {
+		if (pthread_create(&t, &own, takes_one, NULL) != 0)
+			bail("pthread_create");
+		sem_wait(&got);
+		handled = 0;
+		kill(getpid(), SIGUSR1);
+		UNTIL(handled == 1);
+		sem_post(&end_it);
+		pthread_join(t, NULL);
+		kill(getpid(), SIGUSR1);
+		nanosleep(&soon, NULL); /* all LWPs are idle and look */
+		lost += sigtimedwait(&s, NULL, &soon) != SIGUSR1;
+	}
+	is("the process's signals: each taker takes one, and what none takes stays pending", lost, 0);
+	pthread_attr_destroy(&own);
+	pthread_sigmask(SIG_UNBLOCK, &s, NULL);
+}
+
 /* --- handlers at any moment ---------------------------------------------------------------- */
 
 static sem_t posted;
@@ -501,6 +551,7 @@ int main(int argc, char **argv)
 	pending();
 	joined();
 	sigwaits();
+	takers();
 	storm();
 	neighbours();
 	suspends();

@@ -77,7 +77,8 @@ struct lwp_create {
  * CPU.  UPCALL_IDLE: it keeps a CPU, for the next thread that is made runnable; lwp_unpark tells it
  * so.  UPCALL_LEAVE: the same by an ordinary sleep, with which it leaves the CPU to the kernel meanwhile.
  * UPCALL_SPARE: it has no CPU, and takes over the CPU of the next LWP that blocks.  EAGAIN: the LWP has been
- * unparked, and all CPUs are in use; the thread that it was to run needs another LWP.
+ * unparked, and all CPUs are in use; the thread that it was to run needs another LWP.  An LWP that was chosen for a signal
+ * while it still ran a thread comes back as from an unpark.
  */
 #define UPCALL_STAY 0x100
 
