@@ -8,7 +8,7 @@
 #include "ids.h"
 
 struct ilock __threads_lock;
-struct thread *__thread_list;
+struct thread *__thread_list, *__last_taker;
 
 static struct id_set first_set;
 struct id_set *__id_sets = &first_set;

@@ -95,6 +95,8 @@ static inline void thread_list_remove(struct thread *t)
 	t->list_next->list_prev = t->list_prev;
 	if (__thread_list == t)
 		__thread_list = t->list_next;
+	if (__last_taker == t)
+		__last_taker = t->list_next;
 }
 
 /* last_id becomes an id that no thread has, and is not 0.  For one set. */

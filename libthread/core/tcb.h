@@ -271,6 +271,7 @@ struct thread {
  * thread of the program (ids.h).
  */
 extern struct thread *__thread_list;
+extern struct thread *__last_taker; /* of a signal that look.c has found; in the list; __threads_lock */
 extern struct thread *__main_thread;
 
 /*

@@ -66,7 +66,7 @@ void __thread_first(struct thread *t)
 {
 	t->id = ++__last_id;
 	PROBE(thread_first, "thread id bound", t, t->id, t->bound);
-	__thread_list = t->list_next = t->list_prev = t;
+	__thread_list = __last_taker = t->list_next = t->list_prev = t;
 	id_insert(t);
 	thread_count(t);
 }

@@ -9,7 +9,9 @@
  * The signals stay pending for the process, as in mxn, and any thread may take them.  If the thread that is found
  * blocks its signal in the last moment, the kernel chooses again, and may tell the library again.
  *
- * Unlike the ASLWP, an LWP looks for all signals in one walk through the threads.
+ * Unlike the ASLWP, an LWP looks for all signals in one walk through the threads.  The walk begins with the thread that took the
+ * last signal, and ends as soon as each signal has its taker.  So a signal that one thread takes again and again costs the same
+ * in a process with few threads and with many.
  *
  * Locks: __threads_lock, then _schedlock, then all run_locks (local_freeze).  The list of threads stays the same under the
  * first, and no thread changes its LWP or its state under the others.  So the locks of ids (core/ids.h) are not needed.
@@ -30,19 +32,24 @@ static void unpark(uint32_t lwp)
  */
 static uint64_t waiters_wake(uint64_t set)
 {
-	struct thread *t = __thread_list;
+	struct thread *first = __last_taker, *t = first;
+	unsigned left = __atomic_load_n(&__signal_waiters, __ATOMIC_RELAXED);
 	uint64_t found = 0;
 
-	do {
-		uint64_t waits_for = t->state == TS_BLOCKED ? signals_awaited(t) & set : 0;
+	for (; left > 0; t = t->list_next) {
+		uint64_t waits_for = t->state == TS_BLOCKED ? signals_awaited(t) : 0;
 
-		if (waits_for != 0) {
-			if (!t->suspended)
-				found |= waits_for;
+		left -= waits_for != 0;
+		if (waits_for & set) {
+			if (!t->suspended) {
+				found |= waits_for & set;
+				__last_taker = t;
+			}
 			unpark(__signals_interrupt(t));
 		}
-		t = t->list_next;
-	} while (t != __thread_list);
+		if (t->list_next == first)
+			break;
+	}
 	return found;
 }
 
@@ -61,21 +68,24 @@ static bool thread_takes(struct thread *t, int sig)
 /* Finds threads for these signals.  A signal that no thread may take stays pending. */
 static void find_takers(uint64_t set)
 {
-	struct thread *t;
+	struct thread *first, *t;
 
 	ilock_lock(&__threads_lock);
 	schedlock();
 	local_freeze();
 	set &= ~waiters_wake(set);
-	t = __thread_list;
+	t = first = __last_taker;
 	do {
 		uint64_t open = t->exited || t->suspended ? 0 : set & ~t->sigmask;
 
-		for (; open != 0; open &= open - 1)
-			if (thread_takes(t, __builtin_ctzl(open) + 1))
+		for (; open != 0; open &= open - 1) {
+			if (thread_takes(t, __builtin_ctzl(open) + 1)) {
 				set &= ~(open & -open);
+				__last_taker = t;
+			}
+		}
 		t = t->list_next;
-	} while (set != 0 && t != __thread_list);
+	} while (set != 0 && t != first);
 	local_thaw();
 	schedunlock();
 	ilock_unlock(&__threads_lock);

@@ -230,6 +230,8 @@ int __mxn_kill(struct thread *t, int sig)
  * threads under the lock.  If the ASLWP has the lock first, the caller finds the signal pending.
  * Otherwise the ASLWP finds the caller asleep.
  */
+unsigned __signal_waiters;
+
 bool __mxn_await_signal(uint64_t set, deadline_t deadline)
 {
 	struct thread *self = thread_self();
@@ -244,7 +246,9 @@ bool __mxn_await_signal(uint64_t set, deadline_t deadline)
 	} else {
 		wait_queue_enter(q, &self->sigmask, self);
 		self->wait_arg = &set;
+		__atomic_fetch_add(&__signal_waiters, 1, __ATOMIC_RELAXED);
 		in_vain = __mxn_block(q, deadline, NULL);
+		__atomic_fetch_sub(&__signal_waiters, 1, __ATOMIC_RELAXED);
 	}
 	return in_vain == NULL || cancel_due();
 }
