@@ -47,6 +47,11 @@ class Race:
         return guest(self.argv, timing="exact", seed=seed, may_fail=True, **options)
 
 
+def measured_nothing(result):
+    """As failures, of a benchmark."""
+    return [] if "\nresult " in f"\n{result.output}" else ["no result"]
+
+
 SLEEPING = {"options": "spin=never"}
 MALLOC = {"options": "malloc=mt"}
 MXN = {"model": "mxn"}
@@ -105,6 +110,9 @@ RACES = [
     Race("busy-too-soon", ["races_masks", "idle", 20], 16, {"model": "sa"}, "slow-arrival"),
     Race("aged-and-chosen", ["races_mxn", "aging", 10], 16, MXN | {"options": "aging=1"}, "young"),
     Race("partner-kept", ["races_mxn", "silent", 20], machine={"model": "sa", "options": "concurrency=2"}),
+    Race("taken-unlocked", ["races_mxn", "stopped", 60], machine={"model": "sa"}, wide="slow-partner"),
+    Race("unsaved-partner", ["barrier", "-t", 3, "-i", 120, "-s", 40, "-n", 2, "-l", 2],
+         machine={"model": "sa", "mips": 1}, wrong=measured_nothing),
     Race("spin-over-unlooked", ["races_mxn", "idle-spin", 100], 24, {"model": "sa", "options": "idle=spin"}),
     Race("yield-unlocked", ["races_mxn", "yield", 40], 16, TWO_LWPS, "slow-yield"),
     Race("told-too-late", ["races_look", "at-once", 20], 24, SA_ONE),

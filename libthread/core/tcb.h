@@ -247,6 +247,7 @@ struct thread {
 	volatile uint32_t apart;         /* if it is Blocked: APART_*, mxn/queue.c */
 	bool parked;
 	bool spins; /* of a context: it spins for a partner, and needs no unpark */
+	bool saved; /* of a context: the registers of its partner are saved */
 	deadline_t deadline;
 	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
 	const void *gave_up; /* the object that it waited for in vain, until block returns it */
@@ -271,7 +272,8 @@ struct thread {
  * thread of the program (ids.h).
  */
 extern struct thread *__thread_list;
-extern struct thread *__last_taker; /* of a signal that look.c has found; in the list; __threads_lock */
+extern struct thread
+	*__last_taker; /* of a signal that look.c has found; in the list; __threads_lock */
 extern struct thread *__main_thread;
 
 /*

@@ -16,7 +16,7 @@
 
 static const int signals[SENDERS] = {SIGUSR1, SIGUSR2};
 static volatile unsigned handled[SENDERS], taking, all; /* all: signals of each sender so far */
-static volatile unsigned awake;                         /* the round in which the taker has been woken */
+static volatile unsigned awake; /* the round in which the taker has been woken */
 static sem_t never, wake;
 
 static void note(int sig)

@@ -312,7 +312,8 @@ static void takers(void)
 		nanosleep(&soon, NULL); /* all LWPs are idle and look */
 		lost += sigtimedwait(&s, NULL, &soon) != SIGUSR1;
 	}
-	is("the process's signals: each taker takes one, and what none takes stays pending", lost, 0);
+	is("the process's signals: each taker takes one, and what none takes stays pending", lost,
+	   0);
 	pthread_attr_destroy(&own);
 	pthread_sigmask(SIG_UNBLOCK, &s, NULL);
 }

@@ -187,7 +187,7 @@ int64_t sched_park_resumed(struct lwp *prev, struct spinlock *lock);
 
 #define SLEEP_INTR                                                                                 \
 	0x1 /* ends when the LWP is told to exit, or has a signal, or lwp_cancel says so */
-#define SLEEP_PARK 0x2   /* lwp_park, upcall_idle: ends by lwp_unpark, or when the LWP has been chosen for a signal */
+#define SLEEP_PARK 0x2   /* lwp_park, upcall_idle: ends by lwp_unpark, or by AST_SIG */
 #define SLEEP_KILL 0x4   /* ends only when the LWP is told to exit */
 #define SLEEP_LOCK 0x100 /* for a lock in user memory: its time is MS_LOCK */
 #define SLEEP_STAYS 0x8  /* lwp_sleep_staying: it has its CPU as long as no other LWP wants it */

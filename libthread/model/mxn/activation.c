@@ -29,7 +29,7 @@
  */
 #include <errno.h>
 #include <weft/lwp.h>
-#include "mxn.h"
+#include "local.h"
 
 #define IDLE_TURNS 800 /* some 9,000 instructions */
 
@@ -172,6 +172,7 @@ static void idle_wait(struct thread *self)
 	self->run_next = __pool_idle;
 	__pool_idle = self;
 	self->parked = true;
+	self->saved = false;
 	self->spins = spins;
 	if (spins)
 		critical_enter();
@@ -279,6 +280,40 @@ static inline void context_leaves(struct thread *self, struct thread *next)
 }
 
 /*
+ * Goes on with the partner, under the run_lock alone, if both are plain and the partner's registers are saved.
+ *
+ * *Race:* thr_suspend finds that a thread is Dispatchable, and the idle LWP takes the thread; *without this:* the thread runs on
+ * although it is Stopped; *closed by:* the run_lock, with which the LWP looks at its partner.  thr_suspend holds all
+ * run_locks (__local_freeze).
+ *
+ * *Race:* a thread whose LWP has no CPU makes itself the partner of an idle LWP (leave_surplus, leave_preempted), and this LWP takes
+ * it; *without this:* the thread runs on with old registers, on a stack in use; *closed by:* `saved`, which only the
+ * waker of a thread that is off its stack sets (local_to_idle).  Any other partner waits for _schedlock.
+ */
+static inline bool partner_run_local(struct thread *self)
+{
+	struct ulwp *l = self->lwp;
+	struct thread *next;
+
+	if (unlikely(!self->saved || self->carries != 0))
+		return false;
+	critical_enter();
+	if (unlikely(!ilock_try(&l->run_lock))) {
+		critical_exit();
+		return false;
+	}
+	next = self->partner;
+	if (unlikely(next == NULL || (next->special | __runq.above) != 0 || l->sc->attend != 0)) {
+		ilock_unlock(&l->run_lock);
+		return false;
+	}
+	self->partner = NULL;
+	__atomic_store_n(&l->sc->idle, 0, __ATOMIC_RELEASE);
+	local_hand_over(self, next, l);
+	return true;
+}
+
+/*
  * The LWP was idle.  Goes on with its partner if there is nothing else to do.  A function of its own, because the compiler saves
  * room, not time, in activation_scheduler, which does not return.
  */
@@ -286,6 +321,8 @@ static void __attribute__((noinline)) partner_run(struct thread *self)
 {
 	struct thread *next;
 
+	if (__runq_local && partner_run_local(self))
+		return;
 	schedlock();
 	next = self->partner;
 	if (unlikely(next == NULL || self->lwp->sc->attend != 0 || __runq.above != 0)) {

@@ -186,12 +186,10 @@ void __life_exit(struct sleepq *q, struct thread *wake)
 		life_exit_waking(q, wake);
 	if (wake != NULL || !own_turn(l) || !ilock_try(&l->run_lock))
 		__mxn_exit(q, wake);
-	next = l->run.first;
-	if (unlikely((self->special | __runq.above) != 0 || next == run_end(&l->run))) {
+	if (unlikely((self->special | __runq.above) != 0 || !local_next(self, l, &next))) {
 		ilock_drop(&l->run_lock);
 		__mxn_exit(q, wake);
 	}
-	local_take_first(l, next);
 	local_leave(self, next, l);
 }
 

@@ -283,6 +283,13 @@ static int __attribute__((noinline)) local_yield_special(void)
 	return switch_to(self, next);
 }
 
+/* Is there no thread to which self, which is plain, could yield?  Without _schedlock the answer is a guess. */
+static inline bool yields_to_none(const struct thread *self)
+{
+	return !__local_open && (self->special | __runq.above) == 0 &&
+	       __runq.zero.first == run_end(&__runq.zero);
+}
+
 /*
  * *Race:* the caller enters the list, and another LWP, which has no thread, takes one from there; *without this:* it
  * takes the caller, whose registers are not saved; *closed by:* run_lock, which __local_switch releases once the
@@ -309,7 +316,7 @@ static int local_yield(void)
 	next = l->run.first;
 	if (unlikely((self->special | __runq.above) != 0 || next == run_end(&l->run))) {
 		ilock_unlock(&l->run_lock);
-		return local_yield_special();
+		return yields_to_none(self) ? __sys_lwp_yield() : local_yield_special();
 	}
 	self->state = TS_RUNQUEUE;
 	run_list_append(&l->run, self);

@@ -100,6 +100,34 @@ static inline void local_take_first(struct ulwp *l, struct thread *first)
 	first->run_next->run_prev = run_end(&l->run);
 }
 
+/* The context of the LWP that self, a plain thread, leaves: as in __masks_move, no thread uses mask and stack meanwhile. */
+static inline struct thread *local_context(struct thread *self)
+{
+	struct thread *context = context_of(self);
+
+	context->sigmask = self->sigmask;
+	context->carries = 0;
+	self->lwp->sc->idle = 1;
+	return context;
+}
+
+/*
+ * *next is what self, a plain thread, leaves l to: the first thread of l's list, or l's context, which looks further.  False:
+ * neither, because threads wait in __runq.  The caller holds l's run_lock.
+ */
+static inline bool local_next(struct thread *self, struct ulwp *l, struct thread **next)
+{
+	*next = l->run.first;
+	if (likely(*next != run_end(&l->run))) {
+		local_take_first(l, *next);
+		return true;
+	}
+	if (__runq.zero.first != run_end(&__runq.zero))
+		return false;
+	*next = local_context(self);
+	return true;
+}
+
 /*
  * The context of the LWP that has become idle last, if a plain thread may go there at once (local_to_idle).  NULL: the caller
  * does as in mxn.  The caller holds _schedlock, and this hold is not timed.
@@ -122,6 +150,7 @@ static inline void local_to_idle(struct thread *idle, struct thread *t)
 
 	__pool_idle = idle->run_next;
 	idle->parked = false;
+	idle->saved = true;
 	t->state = TS_DISPATCHABLE;
 	PROBE(thread_dispatchable, "thread lwp", t, idle->own_lwp.id, 0);
 	t->partner = idle;

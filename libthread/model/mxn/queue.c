@@ -2,16 +2,16 @@
  * queue.c - model sa with several CPUs: each sleep queue under its own lock.
  *
  * In mxn _schedlock is the lock of all sleep queues.  Here it is not.  A thread that blocks leaves its LWP to the
- * first thread of the LWP's list (local.c), with the lock of its queue and the run_lock.  A thread that is woken
- * enters the list of the waker's LWP, under the same two locks.  So threads that wait for different objects on
- * different LWPs have no lock in common.
+ * first thread of the LWP's list (local.c), or to the LWP's context if the list is empty, with the lock of its queue and the
+ * run_lock.  A thread that is woken enters the list of the waker's LWP, under the same two locks.  So threads that wait for
+ * different objects on different LWPs have no lock in common.
  *
  * Why the waker's LWP, and not the LWP that the thread has left: the waker mostly blocks soon, and then its LWP has
  * a thread to go on with.  In the list of another LWP the thread would wait behind the others there, while the
  * waker's LWP looks for a thread in the lists of all.
  *
- * All else is as in mxn, with _schedlock, and without the lock of a queue: if an LWP is idle, or one of the threads
- * is not plain, or the LWP's list is empty, or the wait has a deadline.
+ * All else is as in mxn, with _schedlock, and without the lock of a queue: a wake-up while an LWP is idle, an LWP that goes idle,
+ * a thread that is not plain, a wait with a deadline, and a block while threads wait in __runq whose turn it is.
  *
  * Locks.  A thread enters and leaves a queue under the queue's lock.  Lock order: _schedlock, the run_locks, the
  * lock of a queue of the first table, then of the second.  A thread that holds the lock of a queue only tries
@@ -211,14 +211,12 @@ queue_next(struct thread *self, struct ulwp *l, struct sleepq *q)
 
 	if (unlikely(!own_turn_now(l) || !ilock_try(&l->run_lock)))
 		return NULL;
-	next = l->run.first;
-	if (unlikely((self->special | __runq.above) != 0 || next == run_end(&l->run))) {
+	if (unlikely((self->special | __runq.above) != 0 || !local_next(self, l, &next))) {
 		ilock_drop(&l->run_lock);
 		return NULL;
 	}
 	self->apart = APART_LEAVES;
 	self->state = TS_BLOCKED;
-	local_take_first(l, next);
 	ilock_drop(&q->lock);
 	return next;
 }
