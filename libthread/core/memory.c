@@ -114,17 +114,31 @@ struct thread *__thread_slots(size_t size, unsigned *n)
 	return (struct thread *)first;
 }
 
-/* Adds a slab of new struct threads to `bare`. */
+/* All threads of `from`, which is not empty, come before those of l. */
+static inline void free_list_splice(struct free_list *l, const struct free_list *from)
+{
+	from->last->free_next = l->first;
+	from->first->free_prev = free_end(l);
+	l->first->free_prev = from->last;
+	l->first = from->first;
+}
+
+/*
+ * Adds a slab of new struct threads to `bare`.  The first store to each page is a page fault, some 1,400 instructions.  So the
+ * threads are linked before the lock is acquired, because threads on many LWPs may need slabs at once.
+ */
 static bool more_threads(void)
 {
+	struct free_list fresh = {free_end(&fresh), free_end(&fresh)};
 	unsigned n;
 	char *t = (char *)__thread_slots(SLAB, &n);
 
 	if (t == NULL)
 		return false;
-	ilock_lock(&__threads_lock);
 	for (; n > 0; n--, t += slot_stride())
-		free_list_push(&bare, (struct thread *)t);
+		free_list_push(&fresh, (struct thread *)t);
+	ilock_lock(&__threads_lock);
+	free_list_splice(&bare, &fresh);
 	ilock_unlock(&__threads_lock);
 	return true;
 }
