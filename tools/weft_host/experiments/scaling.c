@@ -6,6 +6,7 @@
  * create  a thread a CPU creates a thread and joins it
  * yield   two threads a CPU yield
  * wake    a pair of threads a CPU: each wakes its partner by a semaphore and blocks, twice an operation
+ * apart   the same with a pair for each two CPUs, so that half of the CPUs have no thread; from two CPUs on
  *
  * All threads of a kind are unbound.  They make operations until the time is over, and look at the clock
  * after each BATCH.  A BATCH counts if it ends in the time that is measured.  That time begins BEFORE_NS after the
@@ -109,7 +110,7 @@ static void *answers(void *arg)
 
 static void run(const char *kind, void (*what)(struct worker *w), unsigned each, bool pairs)
 {
-	unsigned threads = each * __ncpu, measure = pairs ? __ncpu : threads;
+	unsigned threads = each * __ncpu, measure = pairs ? threads / 2 : threads;
 	long operations = 0;
 
 	operation = what;
@@ -121,7 +122,7 @@ static void run(const char *kind, void (*what)(struct worker *w), unsigned each,
 
 		sem_init(&w->turn, 0, 0);
 		if (pairs)
-			w->partner = &workers[(i + __ncpu) % threads];
+			w->partner = &workers[(i + measure) % threads];
 	}
 	for (unsigned i = 0; i < threads; i++)
 		must(pthread_create(&workers[i].thread, NULL, i < measure ? measured : answers,
@@ -149,5 +150,7 @@ int main(int argc, char **argv)
 	run("create", create, 1, false);
 	run("yield", yield, 2, false);
 	run("wake", wake, 2, true);
+	if (__ncpu > 1)
+		run("apart", wake, 1, true);
 	return 0;
 }
