@@ -167,6 +167,13 @@ static void sleepq_forget(struct sleepq *q)
 
 void __sleepq_forked(void)
 {
+	struct thread *self = thread_self();
+	const void *obj = self->wchan;
+
 	sleepq_forget(__sleepq_point);
 	sleepq_forget(__sleepq_other);
+	if (obj == &__sleepq_taken) /* its waker is gone */
+		self->wchan = NULL;
+	else if (obj != NULL) /* a handler has interrupted the wait, and has called fork */
+		sleepq_enter(self->q, obj, self, ORDER_OPTION);
 }

@@ -170,7 +170,7 @@ struct thread *__sleepq_take_all(struct sleepq *q, const void *obj);
 /* Takes t out, at whatever place it stands. */
 void __sleepq_remove(struct sleepq *q, struct thread *t);
 
-/* In a child of fork: no thread sleeps, and no lock of a queue is held. */
+/* In a child of fork: no lock of a queue is held, and no thread sleeps, except the caller if it is in a handler. */
 void __sleepq_forked(void);
 
 /*

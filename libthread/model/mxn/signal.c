@@ -108,8 +108,12 @@ void __masks_move(struct thread *from, struct thread *to)
 static const void *sleep_on(deadline_t deadline)
 {
 	struct thread *self = thread_self();
+	unsigned turns = 0;
 	const void *obj;
 
+	/* In a child of fork, which the handler has called, there is no LWP for time-outs yet. */
+	while (deadline != NEVER && __timeout_prepare() != 0)
+		__backoff(&turns);
 	schedlock();
 	self->apart = APART_NOT;
 	obj = __block_special(self, deadline, NULL);
