@@ -151,3 +151,17 @@ def test_a_library_on_contexts(guest, model):
     rounds = re.fullmatch(r"uthread_read\(\): has got its input; "
                           r"rounds of the counters meanwhile: (\d+)", own)
     assert int(rounds[1]) > 10000, own
+
+
+@pytest.mark.parametrize("model, what, options, machine", [
+    ("mxn", ["mq", 300], "concurrency=2", {"smp": 3, "mips": 50}),
+    ("sa", ["mq", 300], "concurrency=2", {"smp": 3, "mips": 50}),
+    ("sa", ["mq", 300], "concurrency=2,slices=off", {"smp": 3, "mips": 50}),
+    ("sa", ["pipe", 300], "concurrency=2", {"smp": 4, "mips": 100}),
+    ("lwp", ["slices", 2000], "", {"smp": 1, "mips": 20}),
+    ("sa", ["slices", 2000], "", {"smp": 1, "mips": 20}),
+])
+def test_a_thread_that_is_to_run_before_others(guest, model, what, options, machine):
+    """Also while one of the others is not to be stopped."""
+    result = guest(["thr_urgent", *what], model=model, options=options, timing="exact", seed=1, **machine)
+    assert failures(result) == [], result.output

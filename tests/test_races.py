@@ -113,6 +113,8 @@ RACES = [
     Race("taken-unlocked", ["races_mxn", "stopped", 60], machine={"model": "sa"}, wide="slow-partner"),
     Race("unsaved-partner", ["barrier", "-t", 3, "-i", 120, "-s", 40, "-n", 2, "-l", 2],
          machine={"model": "sa", "mips": 1}, wrong=measured_nothing),
+    Race("asked-leaves", ["thr_urgent", "pipe", 300],
+         machine={"model": "sa", "options": "concurrency=2", "mips": 100}),
     Race("spin-over-unlooked", ["races_mxn", "idle-spin", 100], 24, {"model": "sa", "options": "idle=spin"}),
     Race("yield-unlocked", ["races_mxn", "yield", 40], 16, TWO_LWPS, "slow-yield"),
     Race("told-too-late", ["races_look", "at-once", 20], 24, SA_ONE),

@@ -115,3 +115,14 @@ long __critical_left(void)
 		__sys_lwp_yield();
 	return 0;
 }
+
+/* The kernel calls the scheduler at once, or at the end of a critical section.  If it comes before, a look too many does no harm. */
+void __look_owed(void)
+{
+	struct thread *self = thread_self();
+
+	if (self->no_suspend != LOOK_OWED)
+		return;
+	self->no_suspend = 0;
+	__sys_lwp_preempt(self->lwp->id);
+}

@@ -94,17 +94,28 @@ static inline bool in_critical(const struct ulwp *l)
  */
 #define ILOCK_HELD 0x80000000u
 
-/* The caller must not be suspended, because others depend on what it does next. */
+/*
+ * The caller must not be suspended, because others depend on what it does next.  LOOK_OWED: the scheduler has come meanwhile, and
+ * comes again at the end.  Each change is one instruction, because an upcall may set LOOK_OWED at any time.
+ */
+#define LOOK_OWED 0x80000000u /* in no_suspend */
+void __look_owed(void);
+
 static inline void no_suspend_enter(void)
 {
-	thread_self()->no_suspend += 1;
-	__asm__ volatile("" : : : "memory");
+	__asm__ volatile("addl $1, %0" : "+m"(thread_self()->no_suspend) : : "memory", "cc");
 }
 
 static inline void no_suspend_exit(void)
 {
-	__asm__ volatile("" : : : "memory");
-	thread_self()->no_suspend -= 1;
+	bool owed;
+
+	__asm__ volatile("subl $1, %0"
+			 : "+m"(thread_self()->no_suspend), "=@ccs"(owed)
+			 :
+			 : "memory");
+	if (unlikely(owed))
+		__look_owed();
 }
 
 /*

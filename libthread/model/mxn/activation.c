@@ -366,10 +366,17 @@ static void activation_scheduler(struct thread *self)
 	}
 }
 
-/* Called with _schedlock held; releases it.  The caller's LWP has no CPU: the caller waits in the queue. */
+/*
+ * Called with _schedlock held; releases it.  The caller's LWP has no CPU: the caller waits in the queue.
+ *
+ * *Race:* a real-time thread enters the run queue, and asks an LWP for its thread; this LWP is about to leave as a surplus one;
+ * *without this:* the real-time thread waits for the end of a slice, because no other LWP is asked; *closed by:* the caller asks
+ * another LWP.
+ */
 static void leave_surplus(struct thread *self)
 {
 	struct thread *context = context_of(self);
+	bool asked = self->lwp->told;
 	uint32_t unpark;
 
 	self->lwp->told = false;
@@ -377,6 +384,8 @@ static void leave_surplus(struct thread *self)
 	if (unpark != 0)
 		__sys_lwp_unpark(unpark);
 	prepare_switch(self, context);
+	if (asked)
+		__realtime_look(__runq_top(), false);
 	__mxn_switch(self, context, lwp_hand_over(self, context));
 }
 
@@ -411,8 +420,7 @@ static void leave_preempted(struct thread *self)
  * Where an LWP enters the library when it has unblocked and all CPUs are in use, when another process is
  * to have its CPU, at the end of a time slice, or when it has been asked to look for a real-time thread.
  * Called like a signal handler, at any place outside a critical section.  A context looks by itself.  A
- * thread for which others wait (no_suspend) goes on first.  It is asked again at the end of the next
- * slice, or, if its LWP has no CPU, at the next tick.
+ * thread for which others wait (no_suspend) goes on first, and comes again as soon as they wait no more.
  */
 static void activation_upcall(void)
 {
@@ -423,6 +431,7 @@ static void activation_upcall(void)
 	schedlock();
 	__waiting_look();
 	if (self->no_suspend != 0) {
+		self->no_suspend |= LOOK_OWED;
 		schedunlock();
 	} else if (self->lwp->sc->surplus) {
 		leave_surplus(self);

@@ -34,7 +34,6 @@
 static struct thread *volatile ticker; /* the LWP's context, once it is created */
 static struct ilock ticker_lock;       /* held while it is created; before __threads_lock */
 static bool ticking;                   /* it parks for the next tick, or is about to */
-static bool retry;                     /* an LWP could not give up its thread when asked */
 
 static void ticker_arm(void)
 {
@@ -166,7 +165,7 @@ void __mxn_give_way(void)
 /*
  * Where an LWP looks after it has been asked.  Called like a signal handler, at any place outside a
  * critical section (core/signal.c).  A thread for which others wait (no_suspend) goes on first, and
- * is asked again at the next tick.
+ * looks as soon as they wait no more.
  */
 void __mxn_preempted(void)
 {
@@ -183,8 +182,7 @@ void __mxn_preempted(void)
 			self->slice = RR_TICKS;
 		schedunlock();
 	} else if (self->no_suspend != 0) {
-		retry = true;
-		ticker_arm();
+		self->no_suspend |= LOOK_OWED;
 		schedunlock();
 	} else {
 		__give_up_lwp(self, over);
@@ -252,10 +250,6 @@ static bool tick(void)
 		if (t->slice == 0)
 			lwp_ask(l);
 	}
-	if (retry) {
-		retry = false;
-		__realtime_look(__runq_top(), false);
-	}
 	return more;
 }
 
@@ -305,5 +299,5 @@ void __realtime_forked(void)
 	__service_forgotten(ticker);
 	ticker = NULL;
 	ticker_lock.held = 0;
-	ticking = retry = false;
+	ticking = false;
 }

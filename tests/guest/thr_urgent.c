@@ -1,0 +1,200 @@
+/*
+ * thr_urgent.c mq|pipe|slices MS - how soon a thread runs that is to run before others, for MS milliseconds.
+ *
+ * mq      a real-time thread is woken while another thread computes, and uses a message queue now and then.  The library does not
+ *         take the LWP of a thread that owns the lock of a message queue.
+ * pipe    a real-time thread is woken while the reads of another thread end, and that thread's LWP gets no CPU (model sa)
+ * slices  a thread computes beside a thread that uses a message queue all the time; on one CPU, where threads have slices
+ */
+#include <fcntl.h>
+#include <mqueue.h>
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+#include "tap.h"
+
+#define LATE 2000000         /* ns: less than a tick */
+#define FOR_EVER 500000000   /* a waker does not wait so long */
+#define TWO_SLICES 210000000 /* the slice of the other thread, and what is left of one before */
+
+static hrtime_t end, posted, worst;
+static sem_t go;
+static volatile bool over, answered;
+static mqd_t queue;
+static int pipe_of[2];
+
+static void spend(unsigned turns)
+{
+	for (volatile unsigned i = 0; i < turns; i++)
+		;
+}
+
+static void use_queue(void)
+{
+	char message[64] = {0};
+
+	if (mq_send(queue, message, 40, 0) != 0 ||
+	    mq_receive(queue, message, sizeof(message), NULL) != 40)
+		bail("message queue");
+}
+
+static void *is_urgent(void *arg)
+{
+	for (;;) {
+		hrtime_t waited;
+
+		while (sem_wait(&go) != 0)
+			;
+		if (over)
+			return NULL;
+		waited = gethrtime() - posted;
+		if (waited > worst)
+			worst = waited;
+		answered = true;
+	}
+}
+
+/* Has the highest priority, and its LWP. */
+static void *wakes(void *arg)
+{
+	unsigned drawn = 1;
+
+	while (gethrtime() < end) {
+		drawn = drawn * 1103515245u + 12345;
+		spend((drawn >> 16) % 4000);
+		answered = false;
+		posted = gethrtime();
+		sem_post(&go);
+		while (!answered && gethrtime() < posted + FOR_EVER)
+			;
+		if (!answered) {
+			worst = FOR_EVER;
+			break;
+		}
+	}
+	over = true;
+	sem_post(&go);
+	return NULL;
+}
+
+static void *computes(void *uses)
+{
+	while (!over) {
+		if (uses != NULL)
+			use_queue();
+		spend(8000);
+	}
+	return NULL;
+}
+
+static void *reads(void *arg)
+{
+	char c;
+
+	while (!over && read(pipe_of[0], &c, 1) == 1)
+		spend(20);
+	return NULL;
+}
+
+static void writes(void)
+{
+	unsigned drawn = 5;
+
+	for (;;) {
+		drawn = drawn * 1103515245u + 12345;
+		spend(3000 + (drawn >> 16) % 3000);
+		if (write(pipe_of[1], "", 1) != 1)
+			_exit(1);
+	}
+}
+
+static pthread_t start(void *(*fn)(void *), void *arg, int pri)
+{
+	const struct sched_param param = {.sched_priority = pri};
+	pthread_attr_t attr;
+	pthread_t t;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setscope(&attr, PTHREAD_SCOPE_PROCESS);
+	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+	pthread_attr_setschedpolicy(&attr, pri != 0 ? SCHED_FIFO : SCHED_OTHER);
+	pthread_attr_setschedparam(&attr, &param);
+	if (pthread_create(&t, &attr, fn, arg) != 0)
+		bail("pthread_create");
+	return t;
+}
+
+static void real_time(bool beside_reads)
+{
+	pthread_t t[3];
+	pid_t writer = 0;
+
+	if (beside_reads) {
+		if (pipe(pipe_of) != 0 || (writer = fork()) < 0)
+			bail("pipe, fork");
+		if (writer == 0)
+			writes();
+		start(reads, NULL, 0);
+	}
+	t[0] = start(is_urgent, NULL, 10);
+	t[1] = start(computes, beside_reads ? NULL : &queue, 0);
+	t[2] = start(wakes, NULL, 20);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	if (writer != 0)
+		kill(writer, SIGKILL);
+	ok("a real-time thread runs as soon as it is woken", worst < LATE);
+}
+
+/* The longest time in which the thread did not run. */
+static void *notes_gaps(void *arg)
+{
+	for (hrtime_t now, last = gethrtime(); (now = gethrtime()) < end; last = now) {
+		if (now - last > worst)
+			worst = now - last;
+		spend(200);
+	}
+	over = true;
+	return NULL;
+}
+
+static void *uses_queue(void *arg)
+{
+	while (!over)
+		use_queue();
+	return NULL;
+}
+
+static void slices(void)
+{
+	pthread_t t[2] = {start(notes_gaps, NULL, 0), start(uses_queue, NULL, 0)};
+
+	for (int i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	ok("a thread has its slice beside a thread that uses a message queue", worst < TWO_SLICES);
+}
+
+int main(int argc, char **argv)
+{
+	struct mq_attr attr = {.mq_maxmsg = 4, .mq_msgsize = 64};
+
+	if (argc != 3)
+		bail("usage: thr_urgent mq|pipe|slices MS");
+	end = gethrtime() + atoll(argv[2]) * 1000000;
+	queue = mq_open("/urgent", O_CREAT | O_RDWR, 0600, &attr);
+	if (queue == (mqd_t)-1)
+		bail("mq_open");
+	sem_init(&go, 0, 0);
+	if (strcmp(argv[1], "slices") == 0)
+		slices();
+	else
+		real_time(strcmp(argv[1], "pipe") == 0);
+	printf("# the worst: %lld us\n", (long long)(worst / 1000));
+	return tap_done();
+}
