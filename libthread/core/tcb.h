@@ -272,8 +272,8 @@ struct thread {
  * thread of the program (ids.h).
  */
 extern struct thread *__thread_list;
-extern struct thread
-	*__last_taker; /* of a signal that look.c has found; in the list; __threads_lock */
+/* The thread that took the last signal for which the library looked (mxn/look.c).  It is in the list; __threads_lock. */
+extern struct thread *__last_taker;
 extern struct thread *__main_thread;
 
 /*
