@@ -247,7 +247,7 @@ struct thread {
 	volatile uint32_t apart;         /* if it is Blocked: APART_*, mxn/queue.c */
 	bool parked;
 	bool spins; /* of a context: it spins for a partner, and needs no unpark */
-	bool saved; /* of a context: the registers of its partner are saved */
+	bool saved; /* of an idle context: its partner's registers are saved (local_to_idle); _schedlock */
 	deadline_t deadline;
 	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
 	const void *gave_up; /* the object that it waited for in vain, until block returns it */

@@ -1,9 +1,11 @@
 /*
- * thr_urgent.c mq|pipe|slices MS - how soon a thread runs that is to run before others, for MS milliseconds.
+ * thr_urgent.c mq|pipe|idle|slices MS - how soon a thread runs that is to run before others, for MS milliseconds.
  *
  * mq      a real-time thread is woken while another thread computes, and uses a message queue now and then.  The library does not
  *         take the LWP of a thread that owns the lock of a message queue.
  * pipe    a real-time thread is woken while the reads of another thread end, and that thread's LWP gets no CPU (model sa)
+ * idle    a real-time thread is woken while an idle LWP takes another thread, which then computes; on two CPUs.  MS wake-ups, each a
+ *         little later than the one before
  * slices  a thread computes beside a thread that uses a message queue all the time; on one CPU, where threads have slices
  */
 #include <fcntl.h>
@@ -152,6 +154,70 @@ static void real_time(bool beside_reads)
 	ok("a real-time thread runs as soon as it is woken", worst < LATE);
 }
 
+static sem_t computer;
+static volatile long turn, answered_turn;
+
+static void *computes_until_answered(void *arg)
+{
+	for (;;) {
+		while (sem_wait(&computer) != 0)
+			;
+		if (over)
+			return NULL;
+		while (answered_turn != turn)
+			;
+	}
+}
+
+static void *answers(void *arg)
+{
+	for (;;) {
+		hrtime_t waited;
+
+		while (sem_wait(&go) != 0)
+			;
+		if (over)
+			return NULL;
+		waited = gethrtime() - posted;
+		answered_turn = turn;
+		if (waited > worst)
+			worst = waited;
+	}
+}
+
+static void *wakes_both(void *wake_ups)
+{
+	const struct timespec nap = {.tv_nsec = 2000000};
+
+	for (long i = 1; i <= (long)wake_ups; i++) {
+		nanosleep(&nap, NULL);
+		turn = i;
+		sem_post(&computer);
+		spend(i);
+		posted = gethrtime();
+		sem_post(&go);
+		while (answered_turn != i)
+			;
+	}
+	over = true;
+	sem_post(&computer);
+	sem_post(&go);
+	return NULL;
+}
+
+static void idle_takes(long wake_ups)
+{
+	pthread_t t[3];
+
+	sem_init(&computer, 0, 0);
+	t[0] = start(computes_until_answered, NULL, 0);
+	t[1] = start(answers, NULL, 20);
+	t[2] = start(wakes_both, (void *)wake_ups, 40);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	ok("a real-time thread runs as soon as it is woken", worst < LATE);
+}
+
 /* The longest time in which the thread did not run. */
 static void *notes_gaps(void *arg)
 {
@@ -185,7 +251,7 @@ int main(int argc, char **argv)
 	struct mq_attr attr = {.mq_maxmsg = 4, .mq_msgsize = 64};
 
 	if (argc != 3)
-		bail("usage: thr_urgent mq|pipe|slices MS");
+		bail("usage: thr_urgent mq|pipe|idle|slices MS");
 	end = gethrtime() + atoll(argv[2]) * 1000000;
 	queue = mq_open("/urgent", O_CREAT | O_RDWR, 0600, &attr);
 	if (queue == (mqd_t)-1)
@@ -193,6 +259,8 @@ int main(int argc, char **argv)
 	sem_init(&go, 0, 0);
 	if (strcmp(argv[1], "slices") == 0)
 		slices();
+	else if (strcmp(argv[1], "idle") == 0)
+		idle_takes(atol(argv[2]));
 	else
 		real_time(strcmp(argv[1], "pipe") == 0);
 	printf("# the worst: %lld us\n", (long long)(worst / 1000));

@@ -288,7 +288,12 @@ static inline void context_leaves(struct thread *self, struct thread *next)
  *
  * *Race:* a thread whose LWP has no CPU makes itself the partner of an idle LWP (leave_surplus, leave_preempted), and this LWP takes
  * it; *without this:* the thread runs on with old registers, on a stack in use; *closed by:* `saved`, which only the
- * waker of a thread that is off its stack sets (local_to_idle).  Any other partner waits for _schedlock.
+ * waker of a thread that is off its stack sets (local_to_idle).  For any other partner the LWP waits for _schedlock.
+ *
+ * *Race:* the LWP finds no thread of a priority in the run queue, and takes its partner; a real-time thread enters the run queue, and
+ * looks for an LWP to ask, but not at idle ones (__realtime_look); *without this:* the real-time thread waits for the end of a slice;
+ * *closed by:* the second look at `above`, after the store to `idle`.  A real-time thread is counted in `above` before `idle` is
+ * read.  All four are sequentially consistent, so one of the two sees the other.
  */
 static inline bool partner_run_local(struct thread *self)
 {
@@ -307,8 +312,13 @@ static inline bool partner_run_local(struct thread *self)
 		ilock_unlock(&l->run_lock);
 		return false;
 	}
+	__atomic_store_n(&l->sc->idle, 0, __ATOMIC_SEQ_CST);
+	if (unlikely(__atomic_load_n(&__runq.above, __ATOMIC_SEQ_CST) != 0)) {
+		l->sc->idle = 1;
+		ilock_unlock(&l->run_lock);
+		return false;
+	}
 	self->partner = NULL;
-	__atomic_store_n(&l->sc->idle, 0, __ATOMIC_RELEASE);
 	local_hand_over(self, next, l);
 	return true;
 }
@@ -371,7 +381,7 @@ static void activation_scheduler(struct thread *self)
  *
  * *Race:* a real-time thread enters the run queue, and asks an LWP for its thread; this LWP is about to leave as a surplus one;
  * *without this:* the real-time thread waits for the end of a slice, because no other LWP is asked; *closed by:* the caller asks
- * another LWP.
+ * another LWP.  The same holds for leave_preempted.
  */
 static void leave_surplus(struct thread *self)
 {
@@ -397,6 +407,7 @@ static void leave_surplus(struct thread *self)
 static void leave_preempted(struct thread *self)
 {
 	struct thread *context = context_of(self);
+	bool asked = self->lwp->told;
 	uint32_t unpark = 0;
 
 	self->lwp->told = false;
@@ -413,6 +424,8 @@ static void leave_preempted(struct thread *self)
 	if (unpark != 0)
 		__sys_lwp_unpark(unpark);
 	prepare_switch(self, context);
+	if (asked)
+		__realtime_look(__runq_top(), false);
 	__mxn_switch(self, context, lwp_hand_over(self, context));
 }
 

@@ -4,7 +4,8 @@
  * A new thread enters the list of its creator's LWP (local.c).  A thread that joins another one waits alone, as in lone.c:
  * it stands in no sleep queue, and its field `lone` is the LWP that it has left to a thread of the LWP's list.  If the
  * other thread exits on the same LWP, the LWP goes on with the next thread of its list, which is the joiner if the list is
- * empty.  So a thread that creates threads and joins them needs no lock that threads on other LWPs need.
+ * empty.  So a thread that creates threads and joins them needs no lock that threads on other LWPs need.  A thread that exits
+ * and has no joiner leaves its LWP as a thread that blocks does (queue.c).
  *
  * All else is as in mxn, with _schedlock.  If the thread exits on another LWP, or on none of the pool, its joiner first
  * enters the queue (__lone_settle_for).  A cancellation, a signal and a new priority of the joiner make it enter the queue,

@@ -11,7 +11,7 @@
  *
  * Unlike the ASLWP, an LWP looks for all signals in one walk through the threads.  The walk begins with the thread that took the
  * last signal, and ends as soon as each signal has its taker.  So a signal that one thread takes again and again costs the same
- * in a process with few threads and with many.
+ * in a process with few threads and with many, unless another signal is pending that no thread takes.
  *
  * Locks: __threads_lock, then _schedlock, then all run_locks (local_freeze).  The list of threads stays the same under the
  * first, and no thread changes its LWP or its state under the others.  So the locks of ids (core/ids.h) are not needed.

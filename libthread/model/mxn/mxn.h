@@ -485,8 +485,8 @@ void __reap(void);
 int __mxn_kill(struct thread *t, int sig);
 bool __mxn_await_signal(uint64_t set, deadline_t deadline);
 /*
- * At least as many threads as stand in a queue of await_signal.  It grows under _schedlock, before the thread enters, and shrinks
- * after the wait.  A thread that a handler ends stays counted, and in a child of fork the threads of the parent do.
+ * At least as many threads as stand in a queue of await_signal.  It grows in the hold of _schedlock in which the thread enters, and
+ * shrinks after the wait.  A thread that a handler ends stays counted, and in a child of fork the threads of the parent do.
  */
 extern unsigned __signal_waiters;
 void __mxn_leave_signals(uint64_t set);

@@ -72,6 +72,7 @@ static void take_back(struct thread *self)
 	self->kept = self->sigkept != 0;
 }
 
+/* local_context (local.h) does this for a plain thread and its context, with the run_lock. */
 void __masks_move(struct thread *from, struct thread *to)
 {
 	struct ulwp *l = from->lwp;
@@ -223,6 +224,8 @@ int __mxn_kill(struct thread *t, int sig)
 
 /* --- waiting for signals --------------------------------------------------------------------- */
 
+unsigned __signal_waiters;
+
 /*
  * A thread that waits for signals stands in the queue of its own mask.  wait_arg points to the set
  * for which it waits.  The sender of such a signal takes the thread out of the queue
@@ -234,8 +237,6 @@ int __mxn_kill(struct thread *t, int sig)
  * threads under the lock.  If the ASLWP has the lock first, the caller finds the signal pending.
  * Otherwise the ASLWP finds the caller asleep.
  */
-unsigned __signal_waiters;
-
 bool __mxn_await_signal(uint64_t set, deadline_t deadline)
 {
 	struct thread *self = thread_self();
