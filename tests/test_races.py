@@ -113,7 +113,7 @@ RACES = [
     Race("taken-unlocked", ["races_mxn", "stopped", 60], machine={"model": "sa"}, wide="slow-partner"),
     Race("unsaved-partner", ["barrier", "-t", 3, "-i", 120, "-s", 40, "-n", 2, "-l", 2],
          machine={"model": "sa", "mips": 1}, wide="slow-handed", wrong=measured_nothing),
-    Race("asked-leaves", ["thr_urgent", "pipe", 300],
+    Race("asked-leaves", ["thr_urgent", "pipe", 150],
          machine={"model": "sa", "options": "concurrency=2", "mips": 100}),
     Race("above-unlooked", ["thr_urgent", "idle", 300], machine={"model": "sa", "smp": 2}),
     Race("spin-over-unlooked", ["races_mxn", "idle-spin", 100], 24, {"model": "sa", "options": "idle=spin"}),
