@@ -10,7 +10,7 @@
  * blocks its signal in the last moment, the kernel chooses again, and may tell the library again.
  *
  * Unlike the ASLWP, an LWP looks for all signals in one walk through the threads.  The walk begins with the thread that took the
- * last signal, and ends as soon as each signal has its taker.  So a signal that one thread takes again and again costs the same
+ * last signal, and ends as soon as each signal has its taker.  So a signal costs the same, if the same thread takes it each time,
  * in a process with few threads and with many, unless another signal is pending that no thread takes.
  *
  * Locks: __threads_lock, then _schedlock, then all run_locks (local_freeze).  The list of threads stays the same under the
