@@ -184,7 +184,7 @@ RACES = [
     Race("uncounted", ["races_life", "any", 10]),
     Race("async-too-late", ["races_life", "async", 20]),
     Race("async-in-queue", ["races_life", "async-wait", 10]),
-    Race("cancelled-with-wake-up", ["races_life", "async-lock", 60], machine=SLEEPING),
+    Race("cancelled-with-wake-up", ["races_life", "async-lock", 60], 48, SLEEPING),
     Race("cancelled-in-malloc", ["races_more", "cancel-in-malloc", 10]),
     Race("caught-too-soon", ["races_life", "async-first", 1], wide="slow-sigaction"),
     Race("trimmed-twice", ["races_life", "ends", 10], wide="stacks-kept"),

@@ -310,7 +310,7 @@ void lwp_post_ast_locked(struct lwp *l, uint32_t ast)
 		lwp_runnable(l, PLACE_ANY);
 	else if (ast & (AST_EXIT | AST_SIG))
 		lwp_wake_locked(l, WAKE_INTR,
-				SLEEP_INTR | (ast & AST_EXIT ? SLEEP_KILL : SLEEP_PARK), PLACE_ANY);
+				SLEEP_INTR | (ast & AST_EXIT ? SLEEP_KILL : SLEEP_SIG), PLACE_ANY);
 	/* The state may change from RUN to ONPROC without l->lock.  In that case l still has to
 	 * pass user_return_work, or it has passed it just before and gets the interrupt. */
 	struct cpu *c = cpus[l->cpu];

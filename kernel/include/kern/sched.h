@@ -187,11 +187,13 @@ int64_t sched_park_resumed(struct lwp *prev, struct spinlock *lock);
 
 #define SLEEP_INTR                                                                                 \
 	0x1 /* ends when the LWP is told to exit, or has a signal, or lwp_cancel says so */
-#define SLEEP_PARK 0x2   /* lwp_park, upcall_idle: ends by lwp_unpark, or by AST_SIG */
+#define SLEEP_PARK 0x2   /* lwp_park, upcall_idle: ends by lwp_unpark */
 #define SLEEP_KILL 0x4   /* ends only when the LWP is told to exit */
 #define SLEEP_LOCK 0x100 /* for a lock in user memory: its time is MS_LOCK */
 #define SLEEP_STAYS 0x8  /* lwp_sleep_staying: it has its CPU as long as no other LWP wants it */
-#define SLEEP_OF_IDLE (SLEEP_KILL | SLEEP_PARK | SLEEP_LOCK) /* upcall_idle without a CPU */
+#define SLEEP_SIG 0x10   /* upcall_idle: ends by AST_SIG, and so does a sleep that stays */
+/* upcall_idle without a CPU */
+#define SLEEP_OF_IDLE (SLEEP_KILL | SLEEP_PARK | SLEEP_LOCK | SLEEP_SIG)
 
 enum { WAKE_NONE, WAKE_EVENT, WAKE_TIMEOUT, WAKE_INTR };
 
