@@ -183,7 +183,7 @@ RACES = [
     Race("killed-unbegun", ["races_life", "begin", 10]),
     Race("uncounted", ["races_life", "any", 10]),
     Race("async-too-late", ["races_life", "async", 20]),
-    Race("async-in-queue", ["races_life", "async-wait", 10]),
+    Race("async-in-queue", ["races_life", "async-wait", 10], machine={"until": 100}),
     Race("cancelled-with-wake-up", ["races_life", "async-lock", 60], 48, SLEEPING),
     Race("cancelled-in-malloc", ["races_more", "cancel-in-malloc", 10]),
     Race("caught-too-soon", ["races_life", "async-first", 1], wide="slow-sigaction"),
