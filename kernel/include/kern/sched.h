@@ -191,7 +191,7 @@ int64_t sched_park_resumed(struct lwp *prev, struct spinlock *lock);
 #define SLEEP_KILL 0x4   /* ends only when the LWP is told to exit */
 #define SLEEP_LOCK 0x100 /* for a lock in user memory: its time is MS_LOCK */
 #define SLEEP_STAYS 0x8  /* lwp_sleep_staying: it has its CPU as long as no other LWP wants it */
-#define SLEEP_SIG 0x10   /* upcall_idle: ends by AST_SIG, and so does a sleep that stays */
+#define SLEEP_SIG 0x10   /* upcall_idle: ends by AST_SIG, as a sleep that stays does */
 /* upcall_idle without a CPU */
 #define SLEEP_OF_IDLE (SLEEP_KILL | SLEEP_PARK | SLEEP_LOCK | SLEEP_SIG)
 
