@@ -28,6 +28,7 @@
 static hrtime_t end, posted, worst;
 static sem_t go;
 static volatile bool over, answered;
+static volatile long turn, answered_turn; /* idle */
 static mqd_t queue;
 static int pipe_of[2];
 
@@ -59,6 +60,7 @@ static void *is_urgent(void *arg)
 		if (waited > worst)
 			worst = waited;
 		answered = true;
+		answered_turn = turn;
 	}
 }
 
@@ -155,7 +157,6 @@ static void real_time(bool beside_reads)
 }
 
 static sem_t computer;
-static volatile long turn, answered_turn;
 
 static void *computes_until_answered(void *arg)
 {
@@ -166,22 +167,6 @@ static void *computes_until_answered(void *arg)
 			return NULL;
 		while (answered_turn != turn)
 			;
-	}
-}
-
-static void *answers(void *arg)
-{
-	for (;;) {
-		hrtime_t waited;
-
-		while (sem_wait(&go) != 0)
-			;
-		if (over)
-			return NULL;
-		waited = gethrtime() - posted;
-		answered_turn = turn;
-		if (waited > worst)
-			worst = waited;
 	}
 }
 
@@ -211,7 +196,7 @@ static void idle_takes(long wake_ups)
 
 	sem_init(&computer, 0, 0);
 	t[0] = start(computes_until_answered, NULL, 0);
-	t[1] = start(answers, NULL, 20);
+	t[1] = start(is_urgent, NULL, 20);
 	t[2] = start(wakes_both, (void *)wake_ups, 40);
 	for (int i = 0; i < 3; i++)
 		pthread_join(t[i], NULL);
