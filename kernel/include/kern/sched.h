@@ -191,7 +191,7 @@ int64_t sched_park_resumed(struct lwp *prev, struct spinlock *lock);
 #define SLEEP_KILL 0x4   /* ends only when the LWP is told to exit */
 #define SLEEP_LOCK 0x100 /* for a lock in user memory: its time is MS_LOCK */
 #define SLEEP_STAYS 0x8  /* lwp_sleep_staying: it has its CPU as long as no other LWP wants it */
-#define SLEEP_SIG 0x10   /* upcall_idle: ends by AST_SIG, as a sleep that stays does */
+#define SLEEP_SIG 0x10   /* upcall_idle: ends by AST_SIG, because its LWP hands the signal on */
 /* upcall_idle without a CPU */
 #define SLEEP_OF_IDLE (SLEEP_KILL | SLEEP_PARK | SLEEP_LOCK | SLEEP_SIG)
 
@@ -216,8 +216,9 @@ static inline bool lwp_cancelled(const struct lwp *l)
 int lwp_sleep_locked(struct lwp *l, struct spinlock *also, const char *wchan, uint32_t flags,
 		     hrtime_t deadline);
 /*
- * The sleep of l, the current LWP, in upcall_idle: ends by lwp_unpark_locked, or when l gets AST_EXIT or AST_SIG.  l->lock is held,
- * and released here.  Then l goes on at the end of its call, with the result of activation_idle_ends (kern/activation.h).  sched/stay.c.
+ * The sleep of l, the current LWP, in upcall_idle: ends by lwp_unpark_locked, or when l gets AST_EXIT or AST_SIG.  l->lock is
+ * held, and released here.  Then l goes on at the end of its call, with the result of activation_idle_ends
+ * (kern/activation.h).  sched/stay.c.
  */
 void lwp_sleep_staying(struct lwp *l, const char *wchan) NORETURN;
 /* Can l, the current LWP, sleep in that way?  No: the tracer of its process wants to see the end of the call. */

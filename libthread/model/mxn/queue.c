@@ -11,7 +11,8 @@
  * waker's LWP looks for a thread in the lists of all.
  *
  * All else is as in mxn, with _schedlock, and without the lock of a queue: a wake-up while an LWP is idle, a context that looks for
- * a thread and enters the list of idle LWPs, a thread that is not plain, a wait with a deadline, and a block while threads wait in __runq whose turn it is.
+ * a thread and enters the list of idle LWPs, a thread that is not plain, a wait with a deadline, and a block while __runq has
+ * threads, and their turn is next.
  *
  * Locks.  A thread enters and leaves a queue under the queue's lock.  Lock order: _schedlock, the run_locks, the
  * lock of a queue of the first table, then of the second.  A thread that holds the lock of a queue only tries

@@ -107,8 +107,8 @@ void __realtime_look(int pri, bool gives_way)
 
 	if (pri < PRI_REALTIME)
 		return;
-	__atomic_thread_fence(
-		__ATOMIC_SEQ_CST); /* `above` before `idle`: partner_run_local (activation.c) */
+	/* `above` before `idle`: partner_run_local (activation.c) */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
 		struct ulwp *l = &c->own_lwp;
 
