@@ -106,6 +106,9 @@ enum thread_state {
 	TS_ONLWP,        /* an LWP runs it; the LWP itself may wait for a CPU */
 };
 
+/* An idle LWP's context (model/mxn/local.h). */
+enum { PARKED_NOT, PARKED_IDLE, PARKED_CLAIMED };
+
 #define CARRIES_MASK 1  /* its mask is not __base_mask */
 #define CARRIES_STACK 2 /* it has an alternate stack */
 
@@ -153,7 +156,7 @@ struct thread {
 	struct section *critical; /* lwp->critical, while the thread runs */
 	uint64_t rsp;             /* model: see above */
 	uint64_t fp_control;      /* MXCSR, and FCW above it, with which it begins or goes on */
-	struct thread *run_next, *run_prev; /* model: run queue, list of idle LWPs */
+	struct thread *run_next, *run_prev; /* model: run queue; mxn: list of idle LWPs */
 
 	/* A scheduler reads these first.  `special` is not 0 if the scheduler must look closer. */
 	union {
@@ -245,11 +248,20 @@ struct thread {
 	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
 	struct ulwp *volatile lone;      /* the LWP on which it waits alone, or NULL: mxn/lone.c */
 	volatile uint32_t apart;         /* if it is Blocked: APART_*, mxn/queue.c */
-	bool parked;
-	bool spins; /* of a context: it spins for a partner, and needs no unpark */
-	bool saved; /* of an idle context: its partner's registers are saved (local_to_idle); _schedlock */
+	uint8_t parked; /* of a context: its LWP is idle: PARKED_* */
+	bool listed;    /* model sa, of a context: it stands in the list of idle LWPs; _schedlock */
+	bool spins;     /* of a context: it spins for a partner, and needs no unpark */
+	bool saved;     /* of an idle context: its partner's registers are saved (partner_give) */
 	deadline_t deadline;
-	struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
+	union {
+		struct {
+			struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
+		};
+		/* Model sa, of a context: list of idle LWPs.  Both point to struct threads alone (mxn/claim.h, idle_find). */
+		struct {
+			struct thread *idle_next, *idle_prev;
+		};
+	};
 	const void *gave_up; /* the object that it waited for in vain, until block returns it */
 
 	/*

@@ -29,6 +29,7 @@
  */
 #include <errno.h>
 #include <weft/lwp.h>
+#include "claim.h"
 #include "local.h"
 
 #define IDLE_TURNS 800 /* some 9,000 instructions */
@@ -107,6 +108,7 @@ static void spare_wait(struct thread *self)
 	if (spare_aged()) {
 		PROBE(pool_gone, "why size", PROBE_AGED, __pool_size, 0);
 		__waiting_leave(self);
+		__idle_forget(self);
 		__pool_retire(self);
 	}
 	spares++;
@@ -124,67 +126,40 @@ static void spare_wait(struct thread *self)
 		spare_create();
 }
 
-/* self stands in the list of idle LWPs, unless a waker has taken it out. */
-static void idle_list_leave(struct thread *self)
-{
-	struct thread **p = &__pool_idle;
-
-	if (!self->parked)
-		return;
-	while (*p != self)
-		p = &(*p)->run_next;
-	*p = self->run_next;
-	self->parked = false;
-}
-
 /*
  * idle=spin.  The LWP waits in user mode for IDLE_TURNS before it sleeps.  A waker gives it a thread by
  * the store to `partner` alone, without a system call.  The LWP is in a critical section meanwhile: a
  * kernel that wants its CPU for another LWP sets `yield` (weft/schedctl.h), and the LWP stops spinning at
  * once.  Its sleep clears `yield`.
  *
- * Called in a critical section, without _schedlock.  False: the LWP has been taken out of the list.
+ * Called in a critical section, without _schedlock.  False: the LWP has its partner.
  *
- * *Race:* the spin is over, and a waker, which finds an LWP that spins, makes no unpark; *without this:*
- * the LWP sleeps, and its thread does not run; *closed by:* the LWP says under the lock that it spins no
- * more, and looks there whether it is still in the list.
+ * *Race:* the spin is over, and a waker, which finds an LWP that spins, makes no unpark; *without this:* the LWP sleeps, and its
+ * thread does not run; *closed by:* the LWP says that it spins no more before it looks whether it is claimed, and a waker
+ * looks whether the LWP spins after it has claimed the LWP.  All four are sequentially consistent.
  */
 static bool idle_spin(struct thread *self)
 {
 	const struct section *c = self->critical;
-	bool parked;
 
 	for (int i = 0; i < IDLE_TURNS && c->yield == 0; i++) {
-		if (!__atomic_load_n(&self->parked, __ATOMIC_ACQUIRE))
+		if (__atomic_load_n(&self->parked, __ATOMIC_ACQUIRE) == PARKED_NOT)
 			return false;
 		spin_hint();
 	}
-	schedlock();
-	self->spins = false;
-	parked = self->parked;
-	schedunlock();
-	return parked;
+	__atomic_store_n(&self->spins, false, __ATOMIC_SEQ_CST);
+	return __idle_still(self);
 }
 
-/* Called with _schedlock held; releases it.  An unpark for nothing ends the wait, too. */
+/* Called with _schedlock held; releases it. */
 static void idle_wait(struct thread *self)
 {
-	self->run_next = __pool_idle;
-	__pool_idle = self;
-	self->parked = true;
-	self->saved = false;
-	self->spins = spins;
+	__idle_enter(self, spins);
 	if (spins)
 		critical_enter();
 	schedunlock();
-	if (!spins || idle_spin(self)) {
-		__sys_upcall_idle(__options.idle_leave ? UPCALL_LEAVE : UPCALL_IDLE);
-		if (unlikely(__atomic_load_n(&self->parked, __ATOMIC_ACQUIRE))) {
-			schedlock();
-			idle_list_leave(self);
-			schedunlock();
-		}
-	}
+	if (!spins || idle_spin(self))
+		__idle_sleep(self);
 	if (spins)
 		critical_exit();
 }
@@ -238,15 +213,10 @@ static void look_for_takers(struct thread *self)
 		__signals_look(sc);
 		return;
 	}
-	self->run_next = __pool_idle;
-	__pool_idle = self;
-	self->parked = self->spins = true;
+	__idle_enter(self, true);
 	schedunlock();
 	__signals_look(sc);
-	schedlock();
-	self->spins = false;
-	idle_list_leave(self);
-	schedunlock();
+	__idle_end(self);
 }
 
 /*
@@ -265,84 +235,6 @@ static void attend(struct thread *self, struct thread *next)
 	}
 }
 
-/*
- * The LWP of this context goes on with next.  A plain thread needs of __masks_move only that signals may come again, unless the
- * thread before has left a mask or a stack of its own (carries).
- */
-static inline void context_leaves(struct thread *self, struct thread *next)
-{
-	if (unlikely(next->special != 0 || self->carries != 0)) {
-		switch_to(self, next);
-		return;
-	}
-	__atomic_store_n(&self->lwp->sc->idle, 0, __ATOMIC_RELEASE);
-	switch_plain(self, next);
-}
-
-/*
- * Goes on with the partner, under the run_lock alone, if both are plain and the partner's registers are saved.
- *
- * *Race:* thr_suspend finds that a thread is Dispatchable, and the idle LWP takes the thread; *without this:* the thread runs on
- * although it is Stopped; *closed by:* the run_lock, with which the LWP looks at its partner.  thr_suspend holds all
- * run_locks (__local_freeze).
- *
- * *Race:* a thread whose LWP has no CPU makes itself the partner of an idle LWP (leave_surplus, leave_preempted), and this LWP takes
- * it; *without this:* the thread runs on with old registers, on a stack in use; *closed by:* `saved`, which only the
- * waker of a thread that is off its stack sets (local_to_idle).  For any other partner the LWP waits for _schedlock.
- *
- * *Race:* the LWP finds no thread of a priority in the run queue, and takes its partner; a real-time thread enters the run queue, and
- * looks for an LWP to ask, but not at idle ones (__realtime_look); *without this:* the real-time thread waits for the end of a slice;
- * *closed by:* the second look at `above`, after the store to `idle`.  A real-time thread is counted in `above` before `idle` is
- * read.  All four are sequentially consistent, so one of the two sees the other.
- */
-static inline bool partner_run_local(struct thread *self)
-{
-	struct ulwp *l = self->lwp;
-	struct thread *next;
-
-	if (unlikely(!self->saved || self->carries != 0))
-		return false;
-	critical_enter();
-	if (unlikely(!ilock_try(&l->run_lock))) {
-		critical_exit();
-		return false;
-	}
-	next = self->partner;
-	if (unlikely(next == NULL || (next->special | __runq.above) != 0 || l->sc->attend != 0)) {
-		ilock_unlock(&l->run_lock);
-		return false;
-	}
-	__atomic_store_n(&l->sc->idle, 0, __ATOMIC_SEQ_CST);
-	if (unlikely(__atomic_load_n(&__runq.above, __ATOMIC_SEQ_CST) != 0)) {
-		l->sc->idle = 1;
-		ilock_unlock(&l->run_lock);
-		return false;
-	}
-	self->partner = NULL;
-	local_hand_over(self, next, l);
-	return true;
-}
-
-/*
- * The LWP was idle.  Goes on with its partner if there is nothing else to do.  A function of its own, because the compiler saves
- * room, not time, in activation_scheduler, which does not return.
- */
-static void __attribute__((noinline)) partner_run(struct thread *self)
-{
-	struct thread *next;
-
-	if (__runq_local && partner_run_local(self))
-		return;
-	schedlock();
-	next = self->partner;
-	if (unlikely(next == NULL || self->lwp->sc->attend != 0 || __runq.above != 0)) {
-		schedunlock();
-		return;
-	}
-	self->partner = NULL;
-	context_leaves(self, next);
-}
-
 /* What an LWP does when it runs no thread: __pool_scheduler of sa. */
 static void activation_scheduler(struct thread *self)
 {
@@ -356,6 +248,8 @@ static void activation_scheduler(struct thread *self)
 		/* The first thread may block before it has created another. */
 		if (unlikely(!__pool_ready))
 			__pool_make_ready();
+		while (!spins && __idle_again(self))
+			;
 		schedlock();
 		next = self->partner;
 		self->partner = NULL;
@@ -371,7 +265,7 @@ static void activation_scheduler(struct thread *self)
 			context_leaves(self, next);
 		} else {
 			idle_wait(self);
-			partner_run(self);
+			__partner_run(self);
 		}
 	}
 }
@@ -411,7 +305,7 @@ static void leave_preempted(struct thread *self)
 	uint32_t unpark = 0;
 
 	self->lwp->told = false;
-	if (__pool_idle == WAITING_UNTOLD)
+	if (__idle_any() && __pool_idle == WAITING_UNTOLD)
 		__waiting_tell();
 	if (__pool_idle != NULL) {
 		unpark = __make_runnable(self);

@@ -27,8 +27,10 @@ struct thread *__pool_take_idle(void)
 		__waiting_tell();
 		return NULL;
 	}
+	if (unlikely(c->listed))
+		return __idle_take();
 	__pool_idle = c->run_next;
-	c->parked = false;
+	c->parked = PARKED_NOT;
 	return c;
 }
 
@@ -55,7 +57,7 @@ static void wait_for_partner(struct thread *self)
 
 	self->run_next = __pool_idle;
 	__pool_idle = self;
-	self->parked = true;
+	self->parked = PARKED_IDLE;
 	schedunlock();
 	while (__atomic_load_n(&self->partner, __ATOMIC_ACQUIRE) == NULL &&
 	       __atomic_load_n(&self->parked, __ATOMIC_ACQUIRE)) {

@@ -15,6 +15,7 @@
  * exits, with this lock, finds its joiner waiting, or the joiner has given up.  Lock order: the lock of the id, _schedlock,
  * run_lock, the lock of a queue.
  */
+#include "claim.h"
 #include "local.h"
 
 /* What a creation does while the lists are closed, or the thread or its creator is not plain. */
@@ -25,7 +26,7 @@ life_create_special(struct thread *t, bool new_lwp, bool suspended)
 
 	if (!new_lwp && !suspended && __pool_ready) {
 		schedlock();
-		if (__pool_idle == NULL && t->special == 0 && !self->bound && __runq.above == 0) {
+		if (!__idle_any() && t->special == 0 && !self->bound && __runq.above == 0) {
 			mxn_prepare(t, __mxn_begin);
 			t->state = TS_RUNQUEUE;
 			PROBE(thread_state, "thread state", t, TS_RUNQUEUE, 0);
@@ -39,38 +40,44 @@ life_create_special(struct thread *t, bool new_lwp, bool suspended)
 	return __mxn_create(t, new_lwp, suspended);
 }
 
-/* What a creation does while an LWP is idle. */
+/* What a creation does while an LWP is idle, as it seems: the thread is for this LWP. */
 static int __attribute__((noinline)) life_create_idle(struct thread *t)
 {
-	struct thread *idle;
+	struct thread *self = thread_self(), *idle = NULL;
+	struct ulwp *l;
+	uint32_t unpark;
 
-	schedlock();
-	idle = local_idle();
-	if (unlikely(idle == NULL || t->special != 0)) { /* thr_suspend knows it already */
-		schedunlock();
-		return __mxn_create(t, false, false);
+	critical_enter();
+	l = self->lwp;
+	if (unlikely(!ilock_try(&l->run_lock))) {
+		critical_exit();
+		return life_create_special(t, false, false);
+	}
+	if (likely(t->special == 0 && !self->bound)) /* thr_suspend knows t already */
+		idle = idle_find(NULL);
+	if (unlikely(idle == NULL)) {
+		ilock_unlock(&l->run_lock);
+		return life_create_special(t, false, false);
 	}
 	mxn_prepare(t, __mxn_begin);
-	local_to_idle(idle, t);
+	unpark = partner_give(idle, t);
+	ilock_drop(&l->run_lock);
+	if (likely(unpark != 0))
+		__sys_upcall_unpark(unpark);
+	critical_exit();
 	return 0;
 }
 
-/*
- * If an LWP is idle, as it seems, the thread is for this LWP.  thr_suspend and others look at t with all run_locks
- * (__local_freeze).
- */
+/* thr_suspend and others look at t with all run_locks (__local_freeze). */
 static int life_create(struct thread *t, bool new_lwp, bool suspended)
 {
 	struct thread *self = thread_self();
 	struct ulwp *l;
 
-	if (unlikely(!__local_open) && __pool_idle != NULL) {
-		if (likely(__pool_idle > WAITING_UNTOLD && !new_lwp && !suspended))
-			return life_create_idle(t);
-		return __mxn_create(t, new_lwp, suspended);
-	}
 	if (unlikely(new_lwp || suspended))
 		return life_create_special(t, new_lwp, suspended);
+	if (unlikely(!__local_open) && __pool_idle > WAITING_UNTOLD)
+		return life_create_idle(t);
 	critical_enter();
 	l = self->lwp;
 	if (unlikely(!ilock_try(&l->run_lock))) {
@@ -183,7 +190,7 @@ void __life_exit(struct sleepq *q, struct thread *wake)
 	struct thread *self = thread_self(), *next;
 	struct ulwp *l = self->lwp;
 
-	if (wake != NULL && __pool_idle == NULL)
+	if (wake != NULL && !__idle_any())
 		life_exit_waking(q, wake);
 	if (wake != NULL || !own_turn(l) || !ilock_try(&l->run_lock))
 		__mxn_exit(q, wake);

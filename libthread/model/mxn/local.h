@@ -128,39 +128,6 @@ static inline bool local_next(struct thread *self, struct ulwp *l, struct thread
 	return true;
 }
 
-/*
- * The context of the LWP that has become idle last, if a plain thread may go there at once (local_to_idle).  NULL: the caller
- * does as in mxn.  The caller holds _schedlock, and this hold is not timed.
- */
-static inline struct thread *local_idle(void)
-{
-	struct thread *c = __pool_idle;
-
-	return c <= WAITING_UNTOLD || this_section()->nopreempt != 1 ? NULL : c; /* or NULL */
-}
-
-/*
- * Gives t, which is plain and off its LWP, to this idle LWP, and releases _schedlock.  The unpark is part of the critical
- * section.  So no handler delays it, and nothing is owed (struct ulwp: owes).  In mxn a wake-up of this kind takes some 50
- * instructions more.
- */
-static inline void local_to_idle(struct thread *idle, struct thread *t)
-{
-	uint32_t unpark = unlikely(idle->spins) ? 0 : idle->own_lwp.id;
-
-	__pool_idle = idle->run_next;
-	idle->parked = false;
-	idle->saved = true;
-	t->state = TS_DISPATCHABLE;
-	PROBE(thread_dispatchable, "thread lwp", t, idle->own_lwp.id, 0);
-	t->partner = idle;
-	__atomic_store_n(&idle->partner, t, __ATOMIC_RELEASE);
-	schedlock_drop();
-	if (likely(unpark != 0))
-		__sys_upcall_unpark(unpark);
-	critical_exit();
-}
-
 /* block of the model; the caller holds _schedlock, and of no queue the lock. */
 const void *__local_block(struct sleepq *q, deadline_t deadline, struct thread *wake);
 

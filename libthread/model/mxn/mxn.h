@@ -340,7 +340,7 @@ void __pool_forked(struct thread *self);
 
 /* --- idle.c --------------------------------------------------------------------- */
 
-extern struct thread *__pool_idle;           /* linked by run_next; _schedlock */
+extern struct thread *__pool_idle;           /* linked by run_next; _schedlock (in sa: idle_find) */
 #define WAITING_UNTOLD ((struct thread *)64) /* may stand at its end in model sa: waiting.c */
 /*
  * The caller holds _schedlock.  Returns an idle LWP, which then counts as idle no longer; or NULL: a
@@ -357,6 +357,12 @@ void __pool_scheduler(struct thread *self) __attribute__((noreturn));
 
 void __activation_init(void);
 void __activation_forked(struct thread *self);
+/*
+ * The caller holds _schedlock.  take: __pool_take_idle of sa.  any: is __pool_idle not NULL, apart from LWPs at its head
+ * that are idle no longer?  Then an LWP is idle, as it seems, or the kernel has not been told (waiting.c).
+ */
+struct thread *__idle_take(void);
+bool __idle_any(void);
 /*
  * Creates a spare, if it could not be created before.  Called by the reaper; returns when the reaper is to
  * call again.

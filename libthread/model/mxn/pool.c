@@ -92,7 +92,8 @@ static struct thread *new_context(void)
 	c->sigmask = __base_mask;
 	c->sigkept = 0;
 	c->cancel_all = 0;
-	c->parked = false;
+	c->parked = PARKED_NOT;
+	c->listed = false;
 	c->spins = false;
 	c->on_stack = 1;
 	c->partner = NULL;
@@ -218,6 +219,10 @@ void __pool_init(void)
 void __pool_forked(struct thread *self)
 {
 	__pool_idle = NULL;
+	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
+		c->parked = PARKED_NOT; /* a thread's `partner` may still name c: idle_find */
+		c->listed = false;
+	}
 	__pool_size = !self->bound;
 	__pool_contexts = NULL;
 	if (!self->bound) {

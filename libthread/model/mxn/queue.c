@@ -41,6 +41,7 @@
  * yet.  *Without this:* neither makes it run.  *Closed by:* one lock for both: a thread blocks with a run_lock only
  * if it holds the lock of the queue in which it stands, and its waker has held this lock; or both have _schedlock.
  */
+#include "claim.h"
 #include "local.h"
 
 #define TRIES 200 /* some 1,000 instructions */
@@ -146,19 +147,40 @@ static void queue_wakes_slowly(struct sleepq *q, struct thread *t)
 	await_saved(t);
 }
 
+/* As queue_wake_here: t is for an idle LWP.  True: the locks are released, too. */
+static inline bool queue_wake_idle(struct sleepq *q, struct thread *t)
+{
+	struct thread *self = thread_self(), *idle = NULL;
+	struct ulwp *l = self->lwp;
+	uint32_t unpark;
+
+	if (__pool_idle <= WAITING_UNTOLD || self->bound || apart_leaves(t) || !ilock_try(&l->run_lock))
+		return false;
+	if (likely(just_blocked(t) && t->apart == APART_SAVED))
+		idle = idle_find(t->partner);
+	if (unlikely(idle == NULL)) {
+		ilock_drop(&l->run_lock);
+		return false;
+	}
+	t->wchan = NULL;
+	PROBE(thread_wake, "thread", t, 0, 0);
+	unpark = partner_give(idle, t);
+	ilock_drop(&l->run_lock);
+	ilock_drop(&q->lock);
+	if (likely(unpark != 0))
+		__sys_upcall_unpark(unpark);
+	critical_exit();
+	return true;
+}
+
 static int __attribute__((noinline)) queue_wake_slow(struct sleepq *q, struct thread *t)
 {
-	struct thread *self = thread_self(), *idle;
+	struct thread *self = thread_self();
 
-	queue_wakes_slowly(q, t);
-	idle = local_idle();
-	if (likely(idle != NULL && just_blocked(t))) {
-		t->wchan = NULL;
-		PROBE(thread_wake, "thread", t, 0, 0);
-		local_to_idle(idle, t);
+	if (likely(queue_wake_idle(q, t)))
 		return 0;
-	}
-	if (__pool_idle != NULL || !just_blocked(t) || self->bound || __runq.above != 0)
+	queue_wakes_slowly(q, t);
+	if (__idle_any() || !just_blocked(t) || self->bound || __runq.above != 0)
 		return __mxn_wake_one(q, t);
 	local_open_lists();
 	local_enter_woken(self->lwp, t);

@@ -36,7 +36,7 @@ static void waiting_untold(void)
 	struct thread **end = &__pool_idle;
 
 	while (*end != NULL)
-		end = &(*end)->run_next;
+		end = &(*end)->idle_next;
 	*end = WAITING_UNTOLD;
 	told = NULL;
 }
@@ -48,7 +48,7 @@ void __waiting_tell(void)
 	if (__pool_contexts == NULL)
 		return;
 	while (*end != WAITING_UNTOLD)
-		end = &(*end)->run_next;
+		end = &(*end)->idle_next;
 	*end = NULL;
 	told = __pool_contexts->own_lwp.sc;
 	told->waiting = 1;

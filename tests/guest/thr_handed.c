@@ -1,0 +1,90 @@
+/*
+ * thr_handed.c - a child of fork, while LWPs are idle that have run the parent's threads.
+ *
+ * In model sa a woken thread goes first to the LWP that it was handed to last (model/mxn/claim.h).  The memory of a thread is
+ * reused in the child, where the idle LWPs of the parent do not exist.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdbool.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "tap.h"
+
+#define THREADS 6
+
+static sem_t go, here, done;
+
+static void compute_us(long us)
+{
+	struct timespec t;
+	long long end;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	end = t.tv_sec * 1000000000ll + t.tv_nsec + us * 1000;
+	do
+		clock_gettime(CLOCK_MONOTONIC, &t);
+	while (t.tv_sec * 1000000000ll + t.tv_nsec < end);
+}
+
+static void *waits_twice(void *unused)
+{
+	for (int i = 0; i < 2; i++) {
+		sem_post(&here);
+		sem_wait(&go);
+	}
+	sem_post(&done);
+	return NULL;
+}
+
+static void all(sem_t *s)
+{
+	for (int i = 0; i < THREADS; i++)
+		while (sem_wait(s) != 0)
+			;
+}
+
+/* Threads block, are woken when LWPs are idle, and exit. */
+static void threads_run(void)
+{
+	pthread_t t[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		if (pthread_create(&t[i], NULL, waits_twice, NULL) != 0)
+			bail("pthread_create");
+	for (int i = 0; i < 2; i++) {
+		all(&here);
+		compute_us(2000);
+		for (int k = 0; k < THREADS; k++) {
+			sem_post(&go);
+			compute_us(50);
+		}
+	}
+	all(&done);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(t[i], NULL);
+}
+
+int main(void)
+{
+	int status;
+	pid_t child;
+
+	sem_init(&go, 0, 0);
+	sem_init(&here, 0, 0);
+	sem_init(&done, 0, 0);
+	threads_run();
+	compute_us(2000); /* the other LWPs are idle */
+	child = fork();
+	if (child == 0) {
+		threads_run();
+		_exit(7);
+	}
+	ok("fork", child > 0);
+	ok("the child's threads end", waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	threads_run();
+	ok("the parent's threads end", true);
+	return tap_done();
+}
