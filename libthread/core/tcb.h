@@ -248,10 +248,10 @@ struct thread {
 	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
 	struct ulwp *volatile lone;      /* the LWP on which it waits alone, or NULL: mxn/lone.c */
 	volatile uint32_t apart;         /* if it is Blocked: APART_*, mxn/queue.c */
-	uint8_t parked; /* of a context: its LWP is idle: PARKED_* */
-	bool listed;    /* model sa, of a context: it stands in the list of idle LWPs; _schedlock */
-	bool spins;     /* of a context: it spins for a partner, and needs no unpark */
-	bool saved;     /* of an idle context: its partner's registers are saved (partner_give) */
+	uint8_t parked;                  /* of a context: its LWP is idle: PARKED_* */
+	bool listed; /* model sa, of a context: it stands in the list of idle LWPs; _schedlock */
+	bool spins;  /* of a context: it spins for a partner, and needs no unpark */
+	bool saved;  /* of an idle context: its partner's registers are saved (partner_give) */
 	deadline_t deadline;
 	union {
 		struct {

@@ -73,7 +73,11 @@ static void awake_wait_second(unsigned round)
 }
 
 static const struct race races[] = {
-	{.name = "again", .spread = 100, .begin = sems_begin, .act = {again_post, first_wait}, .lwps = 2},
+	{.name = "again",
+	 .spread = 100,
+	 .begin = sems_begin,
+	 .act = {again_post, first_wait},
+	 .lwps = 2},
 	{.name = "awake",
 	 .spread = 20,
 	 .begin = sems_begin,

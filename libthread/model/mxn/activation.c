@@ -6,7 +6,7 @@
  * one of these states:
  *
  *	it runs a thread	and has a CPU
- *	idle			it has a CPU and no thread, and stands in __pool_idle
+ *	idle			it has a CPU and no thread, and can be claimed (claim.c)
  *	spare			it has no CPU.  It gets the CPU of the next LWP that blocks in the kernel
  *	blocked			in a system call of its thread
  *
@@ -19,7 +19,7 @@
  * An unblocked LWP may take the CPU of an idle LWP silently.  The waker then unparks the idle LWP for
  * nothing: it gets no CPU (surplus), gives its partner back, and becomes a spare (partner_give_back).
  *
- * Whenever a thread is in the run queue, no LWP of the pool is idle, as in mxn.  It may be that all CPUs
+ * Whenever a thread is in the run queue or in the list of an LWP, no LWP of the pool is idle, as in mxn.  It may be that all CPUs
  * are in use by threads that compute.  So there are time slices, which the kernel's timer ends: waiting.c.
  *
  * Signals.  No LWP is kept for a signal of the process that no LWP takes (the ASLWP of mxn).  The kernel makes an LWP

@@ -1,7 +1,7 @@
 /*
- * claim.c - model sa: the list of idle LWPs.
+ * claim.c - model sa: idle LWPs, and the threads that they get.
  *
- * The list changes under _schedlock.  A waker that does not hold _schedlock claims an idle LWP, and leaves it in
+ * The list of idle LWPs changes under _schedlock.  A waker that does not hold _schedlock claims an idle LWP, and leaves it in
  * the list (idle_find).  So an LWP of the list may have a thread, or be a spare.  `parked` of its context says whether it
  * is idle:
  *
@@ -12,7 +12,8 @@
  * An LWP enters the list with _schedlock, when it has looked for a thread everywhere.  A thread enters the run queue, or opens the
  * lists of the LWPs (local.c), with _schedlock, and only if the list of idle LWPs is empty: the LWPs that are idle no longer are
  * removed first.  So, while an LWP stands in the list, no thread waits anywhere, and this LWP may become idle again at once, without
- * _schedlock (__idle_again).
+ * _schedlock (__idle_again).  (A thread that wakes another and then blocks puts it into the run queue only to take the first thread
+ * out of there, with _schedlock all the time.)
  *
  * *Race:* an LWP becomes idle again, and a thread, which has found that this LWP is not idle, enters the run queue; *without
  * this:* the thread waits there, although an LWP is idle; *closed by:* the LWP becomes idle first, and then looks whether it
@@ -129,7 +130,7 @@ void __idle_forget(struct thread *self)
  *
  * *Race:* a thread whose LWP has no CPU makes itself the partner of an idle LWP (leave_surplus, leave_preempted), and this LWP takes
  * it; *without this:* the thread runs on with old registers, on a stack in use; *closed by:* `saved`, which only the
- * waker of a thread that is off its stack sets (local_to_idle).  For any other partner the LWP waits for _schedlock.
+ * waker of a thread that is off its stack sets (partner_give).  For any other partner the LWP waits for _schedlock.
  *
  * *Race:* the LWP finds no thread of a priority in the run queue, and takes its partner; a real-time thread enters the run queue, and
  * looks for an LWP to ask, but not at idle ones (__realtime_look); *without this:* the real-time thread waits for the end of a slice;
@@ -205,7 +206,7 @@ bool __idle_again(struct thread *self)
 {
 	if (!self->listed || self->partner != NULL || self->lwp->sc->attend != 0)
 		return false;
-	self->saved = false;
+	self->saved = self->spins = false;
 	__atomic_store_n(&self->parked, PARKED_IDLE, __ATOMIC_SEQ_CST);
 	if (unlikely(!__atomic_load_n(&self->listed, __ATOMIC_SEQ_CST))) {
 		__idle_end(self);

@@ -12,10 +12,15 @@
 void __idle_enter(struct thread *self, bool spinning);
 void __idle_forget(struct thread *self);
 /* The caller holds no lock. */
-void __idle_end(struct thread *self);     /* self is idle no longer, and has its partner if a waker has claimed it */
-bool __idle_still(struct thread *self);   /* is self still idle?  If not, it has its partner */
-void __idle_sleep(struct thread *self);   /* until self is idle no longer; an unpark for nothing ends the sleep, too */
-void __partner_run(struct thread *self);  /* goes on with the partner if there is nothing else to do */
+void __idle_end(
+	struct thread
+		*self); /* self is idle no longer, and has its partner if a waker has claimed it */
+bool __idle_still(struct thread *self); /* is self still idle?  If not, it has its partner */
+void __idle_sleep(
+	struct thread *
+		self); /* until self is idle no longer; an unpark for nothing ends the sleep, too */
+void __partner_run(
+	struct thread *self); /* goes on with the partner if there is nothing else to do */
 /* enter, sleep and run, if self stands in the list.  False: the caller looks for a thread. */
 bool __idle_again(struct thread *self);
 
@@ -67,7 +72,8 @@ static inline struct thread *idle_find(struct thread *last)
  */
 static inline uint32_t partner_give(struct thread *idle, struct thread *t)
 {
-	uint32_t unpark = unlikely(__atomic_load_n(&idle->spins, __ATOMIC_SEQ_CST)) ? 0 : idle->own_lwp.id;
+	uint32_t unpark =
+		unlikely(__atomic_load_n(&idle->spins, __ATOMIC_SEQ_CST)) ? 0 : idle->own_lwp.id;
 
 	idle->saved = true;
 	t->state = TS_DISPATCHABLE;

@@ -15,7 +15,7 @@
  */
 #include "mxn.h"
 
-struct thread *__pool_idle; /* linked by run_next; _schedlock */
+struct thread *__pool_idle; /* linked by run_next, in sa by idle_next; _schedlock */
 
 struct thread *__pool_take_idle(void)
 {

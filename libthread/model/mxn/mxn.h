@@ -9,6 +9,7 @@
  *	idle.c		an LWP of the pool that has no thread
  *	grow.c		growth of the pool without a request, and its end
  *	activation.c	model sa: the pool on scheduler activations
+ *	claim.c		model sa: idle LWPs, and the threads that they get
  *	waiting.c	model sa: what the kernel learns of the run queue, for time slices
  *	local.c		model sa with several CPUs: yields without the lock
  *	lone.c		the same: semaphores between two threads
@@ -340,7 +341,7 @@ void __pool_forked(struct thread *self);
 
 /* --- idle.c --------------------------------------------------------------------- */
 
-extern struct thread *__pool_idle;           /* linked by run_next; _schedlock (in sa: idle_find) */
+extern struct thread *__pool_idle;           /* the latest first; _schedlock (in sa also claim.c) */
 #define WAITING_UNTOLD ((struct thread *)64) /* may stand at its end in model sa: waiting.c */
 /*
  * The caller holds _schedlock.  Returns an idle LWP, which then counts as idle no longer; or NULL: a
@@ -517,10 +518,10 @@ void __signals_leave(uint64_t set);
 /* The caller holds _schedlock.  Has self, which is about to block, signals to take first? */
 bool __signals_due(struct thread *self);
 /*
- * self takes these signals, and blocks after that.  Releases _schedlock.  Returns what block
- * returns.
+ * self wakes `wake`, if it is not NULL, takes these signals, and blocks after that.  Releases _schedlock.  Returns what
+ * block returns.
  */
-const void *__signals_first(deadline_t deadline);
+const void *__signals_first(deadline_t deadline, struct thread *wake);
 
 /* --- timeout.c ------------------------------------------------------------------ */
 

@@ -10,9 +10,11 @@
  * a thread to go on with.  In the list of another LWP the thread would wait behind the others there, while the
  * waker's LWP looks for a thread in the lists of all.
  *
- * All else is as in mxn, with _schedlock, and without the lock of a queue: a wake-up while an LWP is idle, a context that looks for
- * a thread and enters the list of idle LWPs, a thread that is not plain, a wait with a deadline, and a block while __runq has
- * threads, and their turn is next.
+ * While an LWP is idle, a thread that is woken goes to this LWP, under the same two locks (claim.h).
+ *
+ * All else is as in mxn, with _schedlock, and without the lock of a queue: a context that looks for a thread, a thread that is not
+ * plain, a wait with a deadline, a block while __runq has threads, and their turn is next; while an LWP is idle, a wake-up of
+ * several threads, and a wake-up in the same call with a block or an exit.
  *
  * Locks.  A thread enters and leaves a queue under the queue's lock.  Lock order: _schedlock, the run_locks, the
  * lock of a queue of the first table, then of the second.  A thread that holds the lock of a queue only tries
@@ -154,7 +156,8 @@ static inline bool queue_wake_idle(struct sleepq *q, struct thread *t)
 	struct ulwp *l = self->lwp;
 	uint32_t unpark;
 
-	if (__pool_idle <= WAITING_UNTOLD || self->bound || apart_leaves(t) || !ilock_try(&l->run_lock))
+	if (__pool_idle <= WAITING_UNTOLD || self->bound || apart_leaves(t) ||
+	    !ilock_try(&l->run_lock))
 		return false;
 	if (likely(just_blocked(t) && t->apart == APART_SAVED))
 		idle = idle_find(t->partner);

@@ -206,10 +206,10 @@ __block_special(struct thread *self, deadline_t deadline, struct thread *wake)
 		return block_bound(self, deadline, wake);
 	if (self->cancelled && cancel_due() && sleepq_ends_cancelled(self))
 		return __block_in_vain(self, wake);
+	if (unlikely(self->kept) && __signals_due(self)) /* take them first */
+		return __signals_first(deadline, wake);
 	if (wake != NULL)
 		__wake_first(wake);
-	if (unlikely(self->kept) && __signals_due(self)) /* take them first */
-		return __signals_first(deadline);
 	self->state = TS_BLOCKED;
 	if (deadline != NEVER)
 		__timeout_arm(self, deadline);

@@ -134,9 +134,10 @@ bool __signals_due(struct thread *self)
 	return (self->sigkept & ~self->sigmask) != 0;
 }
 
-const void *__signals_first(deadline_t deadline)
+const void *__signals_first(deadline_t deadline, struct thread *wake)
 {
 	struct thread *self = thread_self();
+	uint32_t unpark = wake != NULL ? __release(wake) : 0;
 	bool ends = self->wchan == &self->sigmask;
 
 	if (ends) {
@@ -144,6 +145,8 @@ const void *__signals_first(deadline_t deadline)
 		self->wchan = NULL;
 	}
 	mask_arrive(self, self->lwp, 0);
+	if (unpark != 0)
+		__sys_lwp_unpark(unpark);
 	schedunlock(); /* here the handlers are called */
 	return ends ? NULL : sleep_on(deadline);
 }
