@@ -34,7 +34,9 @@ bool __ilock_take(struct ilock *l)
  * How often the locks of each hash value have been acquired after a wait.  While the number for a lock changes, its holders
  * run, and a waiter need not sleep for their sake.  If it slept a tick because many want the lock, its CPU would have no
  * thread for 10 ms.  Only in model sa: elsewhere there may be more LWPs than CPUs, which need a waiter's CPU.  In sa a
- * waiter also has PATIENCE: its holder is off its CPU only for a page fault, or if another process has the CPU.
+ * waiter also has PATIENCE: its holder is off its CPU only for a page fault, or if another process has the CPU.  Not so with
+ * schedctl=off: a holder of a lower priority would wait for this waiter, and each upcall that comes meanwhile enters the handler
+ * on top of the last one.
  */
 #define WAITED_BITS 6
 static uint32_t waited[1 << WAITED_BITS]; /* atomic */
@@ -73,10 +75,11 @@ unsigned __ilock_wait(struct ilock *l, bool (*take)(struct ilock *l))
 			in_vain = 0;
 		} else {
 			bool activation = __options.waiting == WAITING_ACTIVATION;
+			bool patient = activation && __options.schedctl;
 
 			if (activation && counted != __atomic_load_n(count, __ATOMIC_RELAXED))
 				in_vain = 0;
-			if (!activation || turns % PATIENCE == 0)
+			if (!patient || turns % PATIENCE == 0)
 				__backoff(&in_vain);
 			else
 				__sys_lwp_yield();

@@ -106,7 +106,7 @@ enum thread_state {
 	TS_ONLWP,        /* an LWP runs it; the LWP itself may wait for a CPU */
 };
 
-/* An idle LWP's context (model/mxn/local.h). */
+/* Is the LWP of a context idle?  In model sa: mxn/claim.c. */
 enum { PARKED_NOT, PARKED_IDLE, PARKED_CLAIMED };
 
 #define CARRIES_MASK 1  /* its mask is not __base_mask */
@@ -248,8 +248,8 @@ struct thread {
 	struct thread *volatile partner; /* links a Dispatchable thread and its LWP's context */
 	struct ulwp *volatile lone;      /* the LWP on which it waits alone, or NULL: mxn/lone.c */
 	volatile uint32_t apart;         /* if it is Blocked: APART_*, mxn/queue.c */
-	uint8_t parked;                  /* of a context: its LWP is idle: PARKED_* */
-	bool listed; /* model sa, of a context: it stands in the list of idle LWPs; _schedlock */
+	uint8_t parked;                  /* of a context: PARKED_* */
+	bool listed; /* model sa, of a context: it stands in the list of idle LWPs (mxn/claim.c) */
 	bool spins;  /* of a context: it spins for a partner, and needs no unpark */
 	bool saved;  /* of an idle context: its partner's registers are saved (partner_give) */
 	deadline_t deadline;

@@ -3,6 +3,8 @@
  * _schedlock (model/mxn/claim.c, race.h).  As many LWPs as parties that wait in a loop.
  */
 #include <semaphore.h>
+#include <signal.h>
+#include <unistd.h>
 #include "race.h"
 
 #define SOON 5000000 /* ns; a slice is twenty times as long */
@@ -39,6 +41,43 @@ static void again_post(unsigned round)
 	sem_post(&first);
 	spin_for_first(round);
 	MUST(first_woken == round);
+}
+
+/* --- an idle LWP that looks for signals while a thread is woken ------------------------------------- */
+
+static sigset_t blocked;
+
+/* All threads block the signal, as the program before exec did: so they are plain. */
+static void told_begin(void)
+{
+	sems_begin();
+	sigaddset(&blocked, SIGUSR1);
+}
+
+static void told_post(unsigned round)
+{
+	const struct timespec none = {0};
+
+	turns(draw(500));
+	kill(getpid(), SIGUSR1);
+	turns(draw(500));
+	sem_post(&first);
+	spin_for_first(round);
+	MUST(first_woken == round);
+	sigtimedwait(&blocked, NULL, &none);
+}
+
+static void exec_blocking(char **argv)
+{
+	sigset_t set;
+
+	pthread_sigmask(SIG_BLOCK, NULL, &set);
+	if (sigismember(&set, SIGUSR1))
+		return;
+	sigaddset(&set, SIGUSR1);
+	pthread_sigmask(SIG_SETMASK, &set, NULL);
+	execv(argv[0], argv);
+	bail("execv");
 }
 
 /* --- an LWP that is awake while a waker claims it --------------------------------------------------- */
@@ -78,6 +117,11 @@ static const struct race races[] = {
 	 .begin = sems_begin,
 	 .act = {again_post, first_wait},
 	 .lwps = 2},
+	{.name = "told",
+	 .spread = 100,
+	 .begin = told_begin,
+	 .act = {told_post, first_wait},
+	 .lwps = 2},
 	{.name = "awake",
 	 .spread = 20,
 	 .begin = sems_begin,
@@ -87,5 +131,7 @@ static const struct race races[] = {
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "told") == 0)
+		exec_blocking(argv);
 	return run_races(races, sizeof(races) / sizeof(races[0]), argc, argv);
 }

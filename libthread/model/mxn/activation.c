@@ -200,15 +200,18 @@ static struct thread *thread_to_run(void)
 }
 
 /*
- * Called with _schedlock held; releases it.  An LWP that has a CPU, and no thread to run, stands in the list of idle
- * LWPs meanwhile, as an LWP that spins: so the thread that it finds becomes its partner, and no other LWP is
- * unparked for this thread.
+ * Called with _schedlock held; releases it.  An LWP that has a CPU, and no thread to run, is idle meanwhile, as an LWP that spins: so
+ * the thread that it finds becomes its partner, and no other LWP is unparked for this thread.
+ *
+ * *Race:* an idle LWP is told of a signal; a waker, which finds that this LWP is not idle, opens the lists of threads; *without
+ * this:* the LWP is idle again after it has looked, although the woken thread waits in a list; *closed by:* the look at
+ * __local_open, as all that an LWP must find before it enters the list of idle LWPs (claim.c).
  */
 static void look_for_takers(struct thread *self)
 {
 	struct schedctl *sc = self->lwp->sc;
 
-	if (sc->surplus || self->partner != NULL || __runq_top() >= 0) {
+	if (sc->surplus || self->partner != NULL || __runq_top() >= 0 || __local_open) {
 		schedunlock();
 		__signals_look(sc);
 		return;
@@ -248,8 +251,8 @@ static void activation_scheduler(struct thread *self)
 		/* The first thread may block before it has created another. */
 		if (unlikely(!__pool_ready))
 			__pool_make_ready();
-		while (!spins && __idle_again(self))
-			;
+		if (!spins && __idle_again(self))
+			continue;
 		schedlock();
 		next = self->partner;
 		self->partner = NULL;

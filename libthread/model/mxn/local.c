@@ -24,7 +24,8 @@
  * They are closed when an LWP has found no thread in any of them, and when all have left their threads to __runq.
  *
  * Code that holds only run_lock changes the states of threads, and their `lwp`, which in mxn are under _schedlock, and of the LWP's
- * context partner, sigmask and carries, and `idle` of the LWP's record.  Code under _schedlock that acts on another thread and
+ * context partner, sigmask and carries, and `idle` of the LWP's record; and of the context of an idle LWP that it has claimed,
+ * partner, saved and parked (claim.h).  Code under _schedlock that acts on another thread and
  * needs to know whether it is OnLWP, Dispatchable or in the run queue holds all run_locks (__local_freeze).
  *
  * A yield holds run_lock across its switch, as all else holds _schedlock.  It enters the caller into the list

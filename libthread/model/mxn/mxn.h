@@ -359,16 +359,19 @@ void __pool_scheduler(struct thread *self) __attribute__((noreturn));
 void __activation_init(void);
 void __activation_forked(struct thread *self);
 /*
+ * Creates a spare, if it could not be created before.  Called by the reaper; returns when the reaper is to
+ * call again.
+ */
+deadline_t __activation_retry(void);
+
+/* --- claim.c ---------------------------------------------------------------------- */
+
+/*
  * The caller holds _schedlock.  take: __pool_take_idle of sa.  any: is __pool_idle not NULL, apart from LWPs at its head
  * that are idle no longer?  Then an LWP is idle, as it seems, or the kernel has not been told (waiting.c).
  */
 struct thread *__idle_take(void);
 bool __idle_any(void);
-/*
- * Creates a spare, if it could not be created before.  Called by the reaper; returns when the reaper is to
- * call again.
- */
-deadline_t __activation_retry(void);
 
 /* --- local.c ---------------------------------------------------------------------- */
 

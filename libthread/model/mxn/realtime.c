@@ -25,7 +25,7 @@
  * A switch between threads of priority 0 does nothing for all this.  This is possible because every
  * other switch goes through __switch_special, which notes what the LWP runs (struct ulwp: pri, rr).
  *
- * All fields and static variables are under _schedlock.  `idle` of an LWP is not, in model sa (activation.c).
+ * All fields and static variables are under _schedlock.  `idle` of an LWP is not, in model sa (claim.c).
  */
 #include <errno.h>
 #include <sched.h>
@@ -107,7 +107,7 @@ void __realtime_look(int pri, bool gives_way)
 
 	if (pri < PRI_REALTIME)
 		return;
-	/* `above` before `idle`: partner_run_local (activation.c) */
+	/* `above` before `idle`: partner_run_local (claim.c) */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (struct thread *c = __pool_contexts; c != NULL; c = c->list_next) {
 		struct ulwp *l = &c->own_lwp;
