@@ -76,8 +76,8 @@ static void exec_blocking(char **argv)
 		return;
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_SETMASK, &set, NULL);
-	execv(argv[0], argv);
-	bail("execv");
+	execvp(argv[0], argv);
+	bail("execvp");
 }
 
 /* --- an LWP that is awake while a waker claims it --------------------------------------------------- */
