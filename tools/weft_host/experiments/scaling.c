@@ -12,13 +12,15 @@
  * after each BATCH.  A BATCH counts if it ends in the time that is measured.  That time begins BEFORE_NS after the
  * barrier has let the first thread pass, because the barrier wakes the threads one after the other.
  *
- * One line of results for each kind.  cpu_ns is the time of all CPUs by the operations of all threads: it
+ * One line of results for each kind.  locks is how many times the library's one lock is acquired in an operation, also by
+ * what the library does beside the operations; 0 if the model has no such lock.  cpu_ns is the time of all CPUs by the operations of all threads: it
  * stays the same if twice as many CPUs make twice as many operations.
  */
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdbool.h>
+#include <thread.h>
 #include <weft/abi.h>
 #include "sample.h"
 
@@ -37,6 +39,7 @@ static struct worker {
 static pthread_barrier_t all_here;
 static int64_t length, begins; /* begins: 0 until a thread has passed the barrier; atomic */
 static void (*operation)(struct worker *w);
+static unsigned long long locks_before, locks_after; /* of the first worker */
 
 static void *nothing(void *unused)
 {
@@ -73,6 +76,13 @@ static void await_all(void)
 				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+static unsigned long long locks(void)
+{
+	struct thr_schedlock_stats stats;
+
+	return thr_schedlock_stats(&stats) == 0 ? stats.acquisitions : 0;
+}
+
 static void *measured(void *arg)
 {
 	struct worker *w = arg;
@@ -85,9 +95,14 @@ static void *measured(void *arg)
 		now = gethrtime();
 		if (now > begins + length)
 			break;
-		if (now >= begins)
-			w->operations += BATCH;
+		if (now < begins)
+			continue;
+		if (w == workers && w->operations == 0)
+			locks_before = locks();
+		w->operations += BATCH;
 	}
+	if (w == workers)
+		locks_after = locks();
 	if (w->partner != NULL) {
 		w->over = true;
 		sem_post(&w->partner->turn);
@@ -136,7 +151,8 @@ static void run(const char *kind, void (*what)(struct worker *w), unsigned each,
 		fprintf(stderr, "scaling: no %s in %lld ns\n", kind, (long long)length);
 		exit(1);
 	}
-	printf("result kind=%s cpu_ns=%.1f\n", kind, (double)length * __ncpu / operations);
+	printf("result kind=%s cpu_ns=%.1f locks=%.4f\n", kind, (double)length * __ncpu / operations,
+	       (double)(locks_after - locks_before) / operations);
 }
 
 int main(int argc, char **argv)
