@@ -431,7 +431,8 @@ static inline __attribute__((always_inline)) hrtime_t idle_look(struct cpu *c, u
 	hrtime_t start = stays != NULL ? time_now() : 0;
 
 	__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
-	if (dispq_count(c->dispq) == 0 && !cpu_steal(c, stays) && (stays == NULL || !stay_woken(stays))) {
+	if (dispq_count(c->dispq) == 0 && !cpu_steal(c, stays) &&
+	    (stays == NULL || !stay_woken(stays))) {
 		if (stays == NULL)
 			start = time_now();
 		timing->idle();

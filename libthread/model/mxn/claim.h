@@ -11,17 +11,16 @@
  */
 void __idle_enter(struct thread *self, bool spinning);
 void __idle_forget(struct thread *self);
-/* The caller holds no lock. */
-void __idle_end(
-	struct thread
-		*self); /* self is idle no longer, and has its partner if a waker has claimed it */
-bool __idle_still(struct thread *self); /* is self still idle?  If not, it has its partner */
-void __idle_sleep(
-	struct thread *
-		self); /* until self is idle no longer; an unpark for nothing ends the sleep, too */
-void __partner_run(
-	struct thread *self); /* goes on with the partner if there is nothing else to do */
-/* enter, sleep and run, if self stands in the list.  False: the caller looks for a thread. */
+/*
+ * All of these functions: the caller holds no lock.  end: self is idle no longer, and has its partner if a waker has claimed it.
+ * still: is self still idle?  If not, it has its partner.  sleep: until self is idle no longer; an unpark for nothing ends the
+ * sleep, too.  run: goes on with the partner if there is nothing else to do.  again: enter, sleep and run, if self stands in the
+ * list; false: the caller looks for a thread.
+ */
+void __idle_end(struct thread *self);
+bool __idle_still(struct thread *self);
+void __idle_sleep(struct thread *self);
+void __partner_run(struct thread *self);
 bool __idle_again(struct thread *self);
 
 /* Is c idle?  Then it is idle no longer, and for the caller. */

@@ -151,7 +151,8 @@ static void run(const char *kind, void (*what)(struct worker *w), unsigned each,
 		fprintf(stderr, "scaling: no %s in %lld ns\n", kind, (long long)length);
 		exit(1);
 	}
-	printf("result kind=%s cpu_ns=%.1f locks=%.4f\n", kind, (double)length * __ncpu / operations,
+	printf("result kind=%s cpu_ns=%.1f locks=%.4f\n", kind,
+	       (double)length * __ncpu / operations,
 	       (double)(locks_after - locks_before) / operations);
 }
 
