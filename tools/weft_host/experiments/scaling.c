@@ -10,7 +10,7 @@
  *
  * All threads of a kind are unbound.  They make operations until the time is over, and look at the clock
  * after each BATCH.  A BATCH counts if it ends in the time that is measured.  That time begins BEFORE_NS after the
- * barrier has let the first thread pass, because the barrier wakes the threads one after the other.
+ * first BATCH, because the barrier wakes the threads one after the other.
  *
  * One line of results for each kind.  locks is how many times the library's one lock is acquired in an operation, also by
  * what the library does beside the operations; 0 if the model has no such lock.  cpu_ns is the time of all CPUs by the operations of all threads: it
@@ -37,7 +37,7 @@ static struct worker {
 } workers[MAX_THREADS];
 
 static pthread_barrier_t all_here;
-static int64_t length, begins; /* begins: 0 until a thread has passed the barrier; atomic */
+static int64_t length, begins; /* begins: 0 until a thread has made a BATCH; atomic */
 static void (*operation)(struct worker *w);
 static unsigned long long locks_before, locks_after; /* of the first worker */
 
@@ -65,15 +65,13 @@ static void wake(struct worker *w)
 	sem_wait(&w->turn);
 }
 
-/* The first thread that returns from the barrier sets the time.  A thread that loses its CPU before the exchange
- * does not hold it up. */
-static void await_all(void)
+/* The first thread that has made a BATCH sets the time. */
+static void begin_at(int64_t time)
 {
 	int64_t unset = 0;
 
-	pthread_barrier_wait(&all_here);
-	__atomic_compare_exchange_n(&begins, &unset, gethrtime() + BEFORE_NS, false,
-				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	__atomic_compare_exchange_n(&begins, &unset, time, false, __ATOMIC_RELAXED,
+				    __ATOMIC_RELAXED);
 }
 
 static unsigned long long locks(void)
@@ -88,11 +86,13 @@ static void *measured(void *arg)
 	struct worker *w = arg;
 	int64_t now;
 
-	await_all();
+	pthread_barrier_wait(&all_here);
 	for (;;) {
 		for (int i = 0; i < BATCH; i++)
 			operation(w);
 		now = gethrtime();
+		if (begins == 0)
+			begin_at(now + BEFORE_NS);
 		if (now > begins + length)
 			break;
 		if (now < begins)
@@ -114,7 +114,7 @@ static void *answers(void *arg)
 {
 	struct worker *w = arg;
 
-	await_all();
+	pthread_barrier_wait(&all_here);
 	for (;;) {
 		sem_wait(&w->turn);
 		if (w->partner->over)
@@ -130,6 +130,7 @@ static void run(const char *kind, void (*what)(struct worker *w), unsigned each,
 
 	operation = what;
 	begins = 0;
+	locks_before = locks();
 	memset(workers, 0, sizeof(workers));
 	must(pthread_barrier_init(&all_here, NULL, threads), "pthread_barrier_init");
 	for (unsigned i = 0; i < threads; i++) {
