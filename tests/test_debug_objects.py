@@ -41,9 +41,8 @@ def kept(tmp_path_factory):
 
 
 def held(kept, what, model):
-    """held_locks, which is process 3, until a time limit: the shell computes meanwhile.  The CPUs are slow,
-    so that a busy host too has come beyond the sleep by then."""
-    return kept("sh", "-c", f"held_locks {what} & sleep 0.2; while :; do :; done", model=model, timeout=3,
+    """held_locks, which is process 3, until a limit of virtual time: the shell computes meanwhile."""
+    return kept("sh", "-c", f"held_locks {what} & sleep 0.2; while :; do :; done", model=model, until=600,
                 mips=50)
 
 
