@@ -49,7 +49,7 @@ def test_the_time_of_an_operation_is_of_all_cpus(guest, program):
     result = guest(["scaling", "1000"], files=[program("scaling")], smp=1, timing="exact", model="mxn")
     figures = dict(re.findall(r"^result kind=(\w+) cpu_ns=([\d.]+) locks=[\d.]+$", result.output, re.MULTILINE))
     assert set(figures) == {"create", "yield", "wake"}
-    assert float(figures["yield"]) == pytest.approx(pair / 2, rel=0.1)
+    assert float(figures["yield"]) == pytest.approx(pair / 2, rel=0.12)  # with a quarter of a look at the clock
 
 
 @pytest.mark.parametrize("name, argv, said", [
