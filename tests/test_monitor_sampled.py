@@ -17,7 +17,7 @@ from weft_trace.model import Model, Watcher
 from weft_trace.objects import GONE
 from weft_trace.sampling import EVENTS, Sampled
 
-FINE = ["barrier", "-c", "4", "-s", "20", "-i", "21", "-n", "3000"]
+FINE = ["barrier", "-c", "4", "-s", "20", "-i", "20", "-n", "3000"]
 STRAYS = 0.01  # of all samples: one moment of a sample is some hundred instructions long
 
 

@@ -56,6 +56,7 @@ RACES = [
     activation("both-leave", "surplus", 20, wide="slow-surplus"),
     activation("slices-forgotten", "slices", 3, wide="slow-slices", machine={"mips": 10}),
     activation("unblocked-unlooked", "slices-blocked", 3, wide="slow-limit", machine={"mips": 10}),
+    Race("clock-back", ["races_clock", "clock", 60], wide="slow-clock", machine={"quantum": 2000}),
     stay("left-while-woken", "both", 40, wide="slow-given"),
     stay("queue-left-behind", "both", 40),
     stay("claim-forgotten", "claimed", 40),

@@ -269,18 +269,15 @@ static uint64_t open_cpus(const struct cpu *c)
 
 /*
  * Steals from a queue that has more LWPs than its CPU is about to take.  An idle CPU with one LWP
- * on its queue has been told, and most likely has the data of this LWP at hand.  stays: an LWP that is to go on at once, however
- * many CPUs there are to look at, if it is woken meanwhile; or NULL.
+ * on its queue has been told, and most likely has the data of this LWP at hand.
  */
-static bool cpu_steal(struct cpu *c, const struct lwp *stays)
+static bool cpu_steal(struct cpu *c)
 {
 	uint64_t among = open_cpus(c);
 
 	for (unsigned i = 1; i < ncpu; i++) {
 		unsigned id = (c->id + i) % ncpu;
 		struct dispq *q = cpus[id]->dispq;
-		if (stays != NULL && stay_woken(stays))
-			break;
 		if (among >> id & 1 && runq_count(&q->free) != 0 &&
 		    dispq_count(q) > (running_pri(cpus[id]) == PRI_IDLE) &&
 		    steal_from(q, c, UINT32_MAX, 0))
@@ -431,8 +428,7 @@ static inline __attribute__((always_inline)) hrtime_t idle_look(struct cpu *c, u
 	hrtime_t start = stays != NULL ? time_now() : 0;
 
 	__atomic_fetch_or(&idle_cpus, bit, __ATOMIC_SEQ_CST);
-	if (dispq_count(c->dispq) == 0 && !cpu_steal(c, stays) &&
-	    (stays == NULL || !stay_woken(stays))) {
+	if (dispq_count(c->dispq) == 0 && !cpu_steal(c) && (stays == NULL || !stay_woken(stays))) {
 		if (stays == NULL)
 			start = time_now();
 		timing->idle();

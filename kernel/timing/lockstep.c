@@ -87,7 +87,8 @@ static bool stale_tlb; /* a CPU may go on with old translations, as on hardware 
 static void lockstep_standstill(struct cpu *c) NORETURN;
 
 static uint64_t quantum, round_end, seed, mips, until;
-static uint32_t rng, first; /* first: the CPU that comes first in this round */
+static uint32_t rng, first;           /* first: the CPU that comes first in this round */
+static uint64_t reached[WEFT_MAXCPU]; /* the clock of each CPU at the end of its last window */
 static volatile bool sole;
 static volatile bool testing; /* the self-test runs: no window is longer than a round */
 static uint64_t short_windows, long_windows; /* windows not of exactly their length */
@@ -153,12 +154,17 @@ static void end_sole(uint64_t now)
 /*
  * When this CPU has to run next.  NEVER: it is idle without a timer, or waits for a lock that is
  * still held.
+ *
+ * *Race:* a CPU finds that another one is idle, and is about to set its clock (lsclock_wake); its window ends, and
+ * the timer of the idle CPU lets this CPU run for a window; *without this:* its clock goes back; *closed by:* `reached`.
  */
 static uint64_t lsclock_wants(const struct lsclock *c)
 {
+	uint64_t now = c->now > reached[c - ls] ? c->now : reached[c - ls];
+
 	if (c->lock != NULL && c->lock->holder != 0)
 		return NEVER;
-	return c->active || c->timer < c->now ? c->now : c->timer;
+	return c->active || c->timer < now ? now : c->timer;
 }
 
 /*
@@ -320,6 +326,7 @@ uint32_t lockstep_switch(struct cpu *c, int why, uint64_t tsc)
 		} else if (why == LS_END_IDLE) {
 			lsclock_activate(&ls[about], me->now);
 		}
+		reached[c->id] = me->now;
 		if (me->active)
 			timer_due(c, me);
 		bool goes_on = why == LS_WOKE || (why == LS_END_IDLE && me->now < round_end);

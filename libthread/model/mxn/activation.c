@@ -108,7 +108,7 @@ static void spare_wait(struct thread *self)
 	if (spare_aged()) {
 		PROBE(pool_gone, "why size", PROBE_AGED, __pool_size, 0);
 		__waiting_leave(self);
-		__idle_forget(self);
+		__idle_unlist(self); /* its memory may become a thread */
 		__pool_retire(self);
 	}
 	spares++;

@@ -24,8 +24,7 @@
 #include "claim.h"
 #include "local.h"
 
-/* c leaves the list, if it stands there.  The caller holds _schedlock. */
-static void idle_unlist(struct thread *c)
+void __idle_unlist(struct thread *c)
 {
 	struct thread *next = c->idle_next;
 
@@ -57,7 +56,7 @@ static inline bool idle_is(const struct thread *c)
 
 void __idle_enter(struct thread *self, bool spinning)
 {
-	idle_unlist(self);
+	__idle_unlist(self);
 	self->saved = false;
 	self->spins = spinning;
 	__atomic_store_n(&self->parked, PARKED_IDLE, __ATOMIC_RELEASE);
@@ -93,7 +92,7 @@ struct thread *__idle_take(void)
 	struct thread *c;
 
 	while ((c = __pool_idle) > WAITING_UNTOLD) {
-		idle_unlist(c);
+		__idle_unlist(c);
 		if (idle_claim(c, PARKED_NOT))
 			return c;
 	}
@@ -107,16 +106,11 @@ bool __idle_any(void)
 	struct thread *c;
 
 	while ((c = __pool_idle) > WAITING_UNTOLD && !idle_is(c)) {
-		idle_unlist(c);
+		__idle_unlist(c);
 		if (idle_is(c))
 			idle_list(c);
 	}
 	return c != NULL;
-}
-
-void __idle_forget(struct thread *self)
-{
-	idle_unlist(self);
 }
 
 /* --- what an idle LWP does ------------------------------------------------------------------- */

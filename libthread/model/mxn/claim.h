@@ -6,11 +6,11 @@
 #include "mxn.h"
 
 /*
- * The caller holds _schedlock.  enter: self is idle from now on, the latest of all.  forget: the memory of self, which is not
- * idle, is about to be reused.
+ * The caller holds _schedlock.  enter: self is idle from now on, the latest of all.  unlist: c leaves the list, if it stands
+ * there.
  */
 void __idle_enter(struct thread *self, bool spinning);
-void __idle_forget(struct thread *self);
+void __idle_unlist(struct thread *c);
 /*
  * All of these functions: the caller holds no lock.  end: self is idle no longer, and has its partner if a waker has claimed it.
  * still: is self still idle?  If not, it has its partner.  sleep: until self is idle no longer; an unpark for nothing ends the
@@ -42,8 +42,8 @@ static inline bool idle_try(struct thread *c)
 
 /*
  * An idle LWP, which the caller has claimed and calls partner_give for, or NULL.  last: the LWP that had the thread from
- * partner_give last, or NULL.  It is the first choice if it is idle, unless idle LWPs spin.  So threads that have nothing in common
- * do not meet here.  The second choice is the LWP that has entered the list last.
+ * partner_give last, or NULL.  It is the first choice if it is idle, unless idle LWPs spin: the latest of these needs no unpark.  So
+ * threads that have nothing in common do not meet here.  The second choice is the LWP that has entered the list last.
  *
  * The caller holds its run_lock, so that __local_freeze waits for it.  It does not hold _schedlock, so the list may change, and the
  * context of an LWP that exits may become a thread.  The memory of struct threads is never unmapped, `parked` of a thread

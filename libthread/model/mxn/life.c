@@ -1,8 +1,8 @@
 /*
  * life.c - model sa with several CPUs: creation, exit and join without _schedlock.
  *
- * A new thread goes to an idle LWP (claim.h), or enters the list of its creator's LWP (local.c).  A thread that joins another one waits alone, as in lone.c:
- * it stands in no sleep queue, and its field `lone` is the LWP that it has left to a thread of the LWP's list.  If the
+ * A new thread goes to an idle LWP (claim.h), or enters the list of its creator's LWP (local.c).  A thread that joins another one
+ * waits alone, as in lone.c: it stands in no sleep queue, and its field `lone` is the LWP that it has left to a thread of the LWP's list.  If the
  * other thread exits on the same LWP, the LWP goes on with the next thread of its list, which is the joiner if the list is
  * empty.  So a thread that creates threads and joins them needs no lock that threads on other LWPs need.  A thread that exits
  * and has no joiner leaves its LWP as a thread that blocks does (queue.c).
