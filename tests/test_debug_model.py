@@ -27,7 +27,7 @@ from weft_host.guest import run
 from weft_host.machine import ENGINES, QMP_SOCKET, Machine
 from weft_host.monitor import Monitor
 from weft_host.packets import StubError
-from weft_host.standing import Standing, crash_path
+from weft_host.standing import Standing, crash_path, explained
 
 TIMINGS = [{"timing": "fast"}, *({"timing": "exact", "engine": engine} for engine in ENGINES)]
 NAMES = ["fast", *ENGINES]
@@ -566,6 +566,23 @@ def test_a_program_that_finds_a_mistake(tmp_path, engine):
     assert result.kept == tmp_path / "torture.crash"
     assert len(re.findall(r"^[23]:\ttorture$", result.picture, re.MULTILINE)) == 2, result.picture
     assert re.search(r"^\d +2/1 +torture +kernel ", result.picture, re.MULTILINE), result.picture
+
+
+def test_qemu_ends_while_memory_is_kept(tmp_path, monkeypatch):
+    """As when a run of a lower seed has failed, too.  That is said, and nothing else goes wrong."""
+    def keep(standing, *_):
+        running.qemu.kill()
+        running.qemu.wait()
+        with explained():
+            standing._monitor.ask("query-status")
+
+    monkeypatch.setattr(Standing, "keep", keep)
+    machine = Machine(argv=["held_locks", "circle"], files=brought("held_locks"), smp=2, mem=MEM, timing="exact",
+                      keep=tmp_path)
+    with turn(), Running(machine) as running:
+        result = running.relay(lambda text: None)
+    assert (result.status, result.kept) == (124, None) and DEADLOCK in result.picture
+    assert result.picture.splitlines()[-1].startswith("weft: the guest's memory cannot be read: ")
 
 
 def test_seeds_keep_the_failure_that_is_told(weft, tmp_path):

@@ -1,5 +1,6 @@
 """QEMU's monitor, of a machine that was made with the socket QMP_SOCKET."""
 
+import contextlib
 import json
 import os
 import socket
@@ -57,5 +58,7 @@ class Monitor:
         self.ask("inject-nmi")
 
     def close(self):
-        self._lines.close()
+        # A command that an ended QEMU has not taken is still in the buffer: it is lost.
+        with contextlib.suppress(OSError):
+            self._lines.close()
         self._socket.close()
