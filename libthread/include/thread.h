@@ -62,7 +62,7 @@ struct thr_schedlock_stats {
 	unsigned long long acquisitions;
 	unsigned long long contentions;  /* acquisitions that found it held */
 	unsigned long long yields;       /* times that a spinner yielded its CPU */
-	unsigned long long hold_samples; /* holds that were timed, one in 64 */
+	unsigned long long hold_samples; /* holds that were timed, one in 256 */
 	unsigned long long hold_ns;      /* nanoseconds of all timed holds */
 	unsigned long long hold_max_ns;  /* nanoseconds of the longest timed hold */
 };
