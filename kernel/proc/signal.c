@@ -7,8 +7,9 @@
  * action at once, because the target may sleep where no signal wakes it.  For a handler, the
  * sender chooses one LWP and posts AST_SIG to it.  The signal stays in its set until an LWP takes
  * it.  So if the chosen LWP blocks the signal in the last moment, the next LWP that unblocks it
- * takes it.  If the chosen LWP blocks the signal, becomes idle (weft/schedctl.h) or exits,
- * sig_hand_on chooses another LWP.
+ * takes it.  If the chosen LWP blocks the signal, becomes idle (weft/schedctl.h), is suspended or
+ * exits, sig_hand_on chooses another LWP.  A suspended LWP (lwp_suspend) is chosen for no handler,
+ * because the program alone knows when it goes on.
  *
  * A library that runs many threads on fewer LWPs has masks of threads that no LWP has.  It
  * reserves one LWP for signals that no LWP takes, the ASLWP of the Solaris paper (p. 13).
@@ -215,30 +216,35 @@ struct weft_siginfo sig_info(int sig, int code, uint64_t value)
 /*
  * Chooses the LWP that is to take a signal for the process.  The first choice is an LWP that waits
  * for the signal, then the sender, if it is an LWP of p, then the first LWP in the list that does
- * not block the signal.  The LWPs found to block it move to the end of the list.  NULL: all LWPs
- * block it.
+ * not block the signal.  The LWPs found to block it move to the end of the list.  The last choice is
+ * a suspended LWP that does not block it: a default action does not wait for this LWP, but a handler
+ * does.  NULL: all LWPs block it.
  */
 static struct lwp *signal_choose_lwp(struct proc *p, uint64_t bit)
 {
-	struct lwp *self = curlwp();
+	struct lwp *self = curlwp(), *suspended = NULL;
 
 	LIST_FOREACH (&p->sig.waiters, l, struct lwp, sig.wait_link)
-		if (l->sig.waits_for & bit)
+		if ((l->sig.waits_for & bit) && !lwp_is_suspended(l))
 			return l;
-	if (self->proc == p && sig_taken_by(self, bit) && self->state == LWP_ST_ONPROC)
+	if (self->proc == p && sig_taken_by(self, bit) && self->state == LWP_ST_ONPROC &&
+	    !lwp_is_suspended(self))
 		return self;
 	struct list *last = p->lwps.prev;
 	for (struct list *at = p->lwps.next; at != &p->lwps;) {
 		struct lwp *l = CONTAINER_OF(at, struct lwp, proc_link);
-		if (sig_taken_by(l, bit))
-			return l;
+		if (sig_taken_by(l, bit)) {
+			if (!lwp_is_suspended(l))
+				return l;
+			suspended = l;
+		}
 		if (at == last)
 			break;
 		at = at->next;
 		list_remove(&l->proc_link);
 		list_push_back(&p->lwps, &l->proc_link);
 	}
-	return NULL;
+	return suspended;
 }
 
 /* l, which was chosen for this signal of the process, is to look. */
@@ -273,13 +279,20 @@ void sig_hand_on(struct proc *p, uint64_t set)
 	set &= p->sig.pending.set & ~BIT(WAITING);
 	for (; set != 0 && !p->exiting; set &= set - 1) {
 		struct lwp *heir = signal_choose_lwp(p, set & -set);
-		if (heir != NULL)
+		if (heir != NULL && !lwp_is_suspended(heir))
 			choose(heir, set & -set);
 		else
 			left = true;
 	}
 	if (left)
 		tell_library(p, 0);
+}
+
+void sig_choose_again(struct proc *p)
+{
+	irqstate_t s = spin_lock(&p->lock);
+	sig_hand_on(p, ~0ull);
+	spin_unlock(&p->lock, s);
 }
 
 /*
@@ -332,6 +345,8 @@ int sig_send_locked(struct proc *p, struct lwp *to, const struct weft_siginfo *i
 	int err = pending_add(p, to ? &to->sig.pending : &p->sig.pending, info, own, must_queue);
 	if (err != 0)
 		return err;
+	if (to == NULL && l != NULL && lwp_is_suspended(l))
+		l = NULL;
 	if (to == NULL && l != NULL)
 		choose(l, bit);
 	else if (l != NULL)

@@ -104,8 +104,13 @@ int64_t sys_lwp_detach(const uint64_t arg[6])
 /*
  * lwp_suspend(id): after the call returns, LWP id executes no user instruction until
  * lwp_continue.  A blocked LWP stops when it would return from its system call.  Waits until
- * the target's CPU has handled an interrupt.
- * ESRCH: no such LWP, or it has exited.
+ * the target's CPU has handled an interrupt.  Other LWPs take the signals for the process for which
+ * the target had been chosen.  Takes p->lock and l->lock.
+ * ESRCH: no such LWP, or it has exited; EINTR: the caller is to exit.
+ *
+ * *Race:* a sender has chosen the target for a signal of the process, and the target is suspended before it takes the
+ * signal; *without this:* the signal stays pending although another LWP would take it; *closed by:* sig_choose_again,
+ * behind the store of AST_STOP.  A sender that chooses later sees AST_STOP, because it holds p->lock, as sig_choose_again.
  */
 int64_t sys_lwp_suspend(const uint64_t arg[6])
 {
@@ -114,6 +119,7 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 
 	if (id == curlwp()->id) {
 		lwp_post_ast(curlwp(), AST_STOP);
+		sig_choose_again(p);
 		return 0; /* the caller stops on its way to user mode */
 	}
 	for (bool posted = false;; posted = true) {
@@ -131,6 +137,8 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 		struct cpu *c = cpus[l->cpu];
 		spin_release(&l->lock);
 		irq_restore(s);
+		if (!posted)
+			sig_choose_again(p);
 		if (stopped)
 			return 0;
 		if (!posted)
@@ -155,11 +163,15 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 	}
 }
 
-/* lwp_continue(id): undoes lwp_suspend.  ESRCH: no such LWP, or it has exited. */
+/*
+ * lwp_continue(id): undoes lwp_suspend.  The LWP may take signals that were pending for the process while
+ * no LWP took them.  Takes l->lock and then p->lock.  ESRCH: no such LWP, or it has exited.
+ */
 int64_t sys_lwp_continue(const uint64_t arg[6])
 {
+	struct proc *p = curproc();
 	irqstate_t s = irq_save();
-	struct lwp *l = lwp_lock_by_id(curproc(), arg[0]);
+	struct lwp *l = lwp_lock_by_id(p, arg[0]);
 	if (l == NULL || l->state == LWP_ST_ZOMB) {
 		if (l)
 			spin_release(&l->lock);
@@ -168,6 +180,7 @@ int64_t sys_lwp_continue(const uint64_t arg[6])
 	}
 	lwp_clear_stop_locked(l, AST_STOP);
 	spin_unlock(&l->lock, s);
+	sig_choose_again(p);
 	return 0;
 }
 

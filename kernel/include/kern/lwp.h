@@ -188,6 +188,12 @@ struct lwp {
 	uint8_t fpu[512] __attribute__((aligned(16))); /* FXSAVE, while switched away */
 };
 
+/* May l not run before an lwp_continue?  It may still be on its way to stop. */
+static inline bool lwp_is_suspended(const struct lwp *l)
+{
+	return __atomic_load_n(&l->ast, __ATOMIC_SEQ_CST) & AST_STOP;
+}
+
 /* Is FS base of l, which a CPU has (c->lwp), in the CPU's register?  Otherwise it is in l->fsbase, since
  * the switch to l has not yet come so far (sched/switch.h). */
 static inline bool lwp_fsbase_loaded(const struct lwp *l)

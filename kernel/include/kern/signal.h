@@ -118,6 +118,8 @@ void sig_withdraw(struct proc *p, struct sigqueued *q);
  * was chosen may not take them.  p->lock held.
  */
 void sig_hand_on(struct proc *p, uint64_t set);
+/* The same for all signals, because an LWP of p has been suspended, or goes on.  No lock held. */
+void sig_choose_again(struct proc *p);
 /* Does the current action of sig discard it? */
 bool sig_ignored(const struct proc *p, int sig);
 
