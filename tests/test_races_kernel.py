@@ -44,6 +44,7 @@ RACES = [
     sched("interrupt-before-resched", "room", 5, wide="kick"),
     Race("changed-unnoticed", ["races_sets", "turns", 20], wide="change"),
     sched("both-suspended", "suspend", 5),
+    Race("suspended-unlooked", ["thr_hand_on", "handlers", 20]),
     sched("another-by-its-id", "lookup", 5, wide="lookup"),
     Race("second-for-ever", ["races_share", 4], wide="slow-choice", machine={"mips": 100}),
     Race("blocked-unlooked", ["sig_waiting", 10]),

@@ -74,11 +74,20 @@ int __cancelled(void)
 	pthread_exit(PTHREAD_CANCELED);
 }
 
-/* Exits if a cancellation is due. */
+/*
+ * Exits if a cancellation is due.
+ *
+ * *Race:* the caller has waited for signals, and has been woken for a signal of the process; an asynchronous cancellation
+ * comes before it takes the signal; *without this:* the signal stays pending, although another thread would take it; *closed
+ * by:* leave_signals, by which another thread is made to look.
+ */
 void pthread_testcancel(void)
 {
-	if (cancel_due())
-		pthread_exit(PTHREAD_CANCELED);
+	if (!cancel_due())
+		return;
+	if (waits_here(thread_self()))
+		__ops->leave_signals(~0ul);
+	pthread_exit(PTHREAD_CANCELED);
 }
 
 void __pthread_cleanup_push(struct __pthread_cleanup *c)

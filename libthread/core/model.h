@@ -214,6 +214,11 @@ struct model_ops {
 	 */
 	void (*leave_signals)(uint64_t set);
 	/*
+	 * A thread has been suspended, or goes on: other threads may have to take the signals of the process
+	 * that it was to take, or it those that no other thread took.  No lock held.  NULL: the kernel sees to it.
+	 */
+	void (*signals_again)(void);
+	/*
 	 * t, which has not exited and cannot exit now, has a cancellation pending.  Ends t's wait
 	 * (see block), or its system call if that is a cancellation point (core/cancel.c).
 	 */

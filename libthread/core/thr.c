@@ -88,10 +88,18 @@ static int thr_resume(struct thread *t, void *arg)
 	return __ops->resume(t);
 }
 
+/* Called without the lock of an id, because the look for a thread acquires locks that come before it. */
+static void signals_again(void)
+{
+	if (__ops->signals_again != NULL)
+		__ops->signals_again();
+}
+
 /*
  * On return the thread executes nothing, until thr_continue.  To suspend twice is the same as once.
- * The thread may hold any lock of the program, malloc's too.  ESRCH: no such thread.  ENOMEM: no
- * LWP could take the place of the LWP that stopped with the thread; then the thread goes on.
+ * The thread may hold any lock of the program, malloc's too.  Another thread takes the signals of
+ * the process that the thread was to take.  ESRCH: no such thread.  ENOMEM: no LWP could take the
+ * place of the LWP that stopped with the thread; then the thread goes on.
  */
 int thr_suspend(thread_t thread)
 {
@@ -100,6 +108,8 @@ int thr_suspend(thread_t thread)
 	if (thread == thread_self()->id)
 		return __ops->suspend(thread_self());
 	error = __thread_with(thread, thr_stop, NULL);
+	if (error == 0)
+		signals_again();
 	if (error == 0 && __ops->set_concurrency(0) != 0) {
 		thr_continue(thread);
 		error = ENOMEM;
@@ -107,10 +117,14 @@ int thr_suspend(thread_t thread)
 	return error;
 }
 
-/* ESRCH: no such thread. */
+/* The thread may take signals of the process that no other thread has taken.  ESRCH: no such thread. */
 int thr_continue(thread_t thread)
 {
-	return __thread_with(thread, thr_resume, NULL);
+	int error = __thread_with(thread, thr_resume, NULL);
+
+	if (error == 0)
+		signals_again();
+	return error;
 }
 
 size_t thr_min_stack(void)

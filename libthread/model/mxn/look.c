@@ -69,6 +69,7 @@ static bool thread_takes(struct thread *t, int sig)
 static void find_takers(uint64_t set)
 {
 	struct thread *first, *t;
+	uint64_t of_suspended = 0;
 
 	ilock_lock(&__threads_lock);
 	schedlock();
@@ -76,8 +77,12 @@ static void find_takers(uint64_t set)
 	set &= ~waiters_wake(set);
 	t = first = __last_taker;
 	do {
-		uint64_t open = t->exited || t->suspended ? 0 : set & ~t->sigmask;
+		uint64_t open = t->exited ? 0 : set & ~t->sigmask;
 
+		if (t->suspended) {
+			of_suspended |= open;
+			open = 0;
+		}
 		for (; open != 0; open &= open - 1) {
 			if (thread_takes(t, __builtin_ctzl(open) + 1)) {
 				set &= ~(open & -open);
@@ -86,6 +91,7 @@ static void find_takers(uint64_t set)
 		}
 		t = t->list_next;
 	} while (set != 0 && t != first);
+	signals_left(set & of_suspended);
 	local_thaw();
 	schedunlock();
 	ilock_unlock(&__threads_lock);

@@ -186,6 +186,7 @@ static int suspend_unbound(struct thread *t)
 	return 0;
 }
 
+/* A thread in the run queue may have been made to look for a signal: __mxn_signals_again. */
 static int mxn_suspend(struct thread *t)
 {
 	int error = 0;
@@ -199,8 +200,11 @@ static int mxn_suspend(struct thread *t)
 		return switch_to(t, next_for(t));
 	}
 	local_freeze_for(t);
-	if (!t->suspended)
+	if (!t->suspended) {
+		if (t->state == TS_RUNQUEUE || t->state == TS_DISPATCHABLE)
+			signals_left(~0ul);
 		error = suspend_unbound(t);
+	}
 	local_thaw();
 	schedunlock();
 	return error;
@@ -341,6 +345,7 @@ static const struct model_ops ops = {
 	.kill = __mxn_kill,
 	.await_signal = __mxn_await_signal,
 	.leave_signals = __mxn_leave_signals,
+	.signals_again = __mxn_signals_again,
 	.cancel = mxn_cancel,
 	.set_concurrency = __pool_set_concurrency,
 	.before_fork = mxn_before_fork,

@@ -500,6 +500,18 @@ bool __mxn_await_signal(uint64_t set, deadline_t deadline);
  */
 extern unsigned __signal_waiters;
 void __mxn_leave_signals(uint64_t set);
+/*
+ * Signals of the process that may be pending because a thread that takes them is suspended.  The thread may have been made to look,
+ * and no other thread then (set by mxn_suspend); or the threads that the library has found were all suspended.  Set with
+ * _schedlock held; __mxn_signals_again takes them without a lock.
+ */
+extern uint64_t __signals_left;
+static inline void signals_left(uint64_t set)
+{
+	if (set != 0)
+		__atomic_fetch_or(&__signals_left, set, __ATOMIC_RELAXED);
+}
+void __mxn_signals_again(void);
 void __aslwp_main(struct thread *self) __attribute__((noreturn));
 /* The signals for which t waits in await_signal, asleep or about to sleep. */
 static inline uint64_t signals_awaited(const struct thread *t)

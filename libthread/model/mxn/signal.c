@@ -275,6 +275,21 @@ void __mxn_leave_signals(uint64_t set)
 		__aslwp_poke();
 }
 
+uint64_t __signals_left;
+
+/*
+ * A thread has been suspended, or goes on.  Called with no lock held.
+ *
+ * *Race:* a thread that is in the run queue has been made to look for a signal of the process, and no other thread has; it is
+ * suspended before it comes onto an LWP; *without this:* the signal stays pending although another thread would take it;
+ * *closed by:* the look for a thread begins again, behind the hold of _schedlock in which the thread became suspended.
+ */
+void __mxn_signals_again(void)
+{
+	if (__atomic_load_n(&__signals_left, __ATOMIC_RELAXED) != 0)
+		__ops->leave_signals(__atomic_exchange_n(&__signals_left, 0, __ATOMIC_RELAXED));
+}
+
 /* --- the ASLWP ------------------------------------------------------------------------------- */
 
 /*
@@ -283,8 +298,12 @@ void __mxn_leave_signals(uint64_t set)
  */
 static bool thread_takes_signal(struct thread *t, int sig, uint32_t *unpark)
 {
-	if ((t->sigmask & WEFT_SIGBIT(sig)) || t->exited || t->suspended)
+	if ((t->sigmask & WEFT_SIGBIT(sig)) || t->exited)
 		return false;
+	if (t->suspended) {
+		signals_left(WEFT_SIGBIT(sig));
+		return false;
+	}
 	if (t->lwp != &__nowhere)
 		return t->lwp->id != 0 && __sys_sig_redirect(t->lwp->id, sig) >= 0;
 	if (t->bound)
