@@ -167,6 +167,15 @@ static inline struct thread *sleepq_take(struct sleepq *q, const void *obj, bool
 struct thread *__sleepq_first(struct sleepq *q, const void *obj);
 /* Takes out all threads that wait for obj, as a list linked by q_next, in order. */
 struct thread *__sleepq_take_all(struct sleepq *q, const void *obj);
+/* The length of such a list. */
+static inline unsigned sleepq_length(const struct thread *list)
+{
+	unsigned n = 0;
+
+	for (; list != NULL; list = list->q_next)
+		n++;
+	return n;
+}
 /* Takes t out, at whatever place it stands. */
 void __sleepq_remove(struct sleepq *q, struct thread *t);
 

@@ -12,9 +12,9 @@
  * because a waiter has timed out.  It is never 0 while a thread waits.
  *
  * If the signaller owns the waiter's mutex, a woken waiter would only block on that mutex.  So the
- * waiter is moved to the mutex's queue instead, and wakes up when the mutex is released.  This
- * takes the locks of both queues, the condition variable's first.  The waiter's wait_arg is the
- * mutex; the mutex exists at least until the waiter has reacquired it.
+ * waiter is moved to the mutex's queue instead, and wakes up when the mutex is released (alone, or
+ * with all others: mutex.c).  This takes the locks of both queues, the condition variable's first.
+ * The waiter's wait_arg is the mutex; the mutex exists at least until the waiter has reacquired it.
  *
  * A waiter has timed out only if it was in the condition variable's queue until its deadline.  If
  * it had been moved to the mutex's queue, it was signalled.
@@ -271,16 +271,6 @@ int pthread_cond_signal(pthread_cond_t *c)
 	return let_go(q, t);
 }
 
-/* The length of a list linked by q_next. */
-static inline unsigned waiters_length(const struct thread *list)
-{
-	unsigned n = 0;
-
-	for (; list != NULL; list = list->q_next)
-		n++;
-	return n;
-}
-
 /* All waiters go on, in the order of the queue. */
 int pthread_cond_broadcast(pthread_cond_t *c)
 {
@@ -297,7 +287,7 @@ int pthread_cond_broadcast(pthread_cond_t *c)
 	c->__waiters = 0;
 	/* POSIX: all threads that wait at one time use the same mutex. */
 	if (list != NULL && !owns_mutex_of(list)) {
-		COUNT(wakes, waiters_length(list));
+		COUNT(wakes, sleepq_length(list));
 		__ops->wake(q, list);
 		return 0;
 	}
