@@ -176,7 +176,8 @@ static int64_t map_and_unmap(long n, bool touches)
 		}
 		sum += gethrtime() - start;
 		/* Neighbours of one protection would be one mapping. */
-		more[k] = mmap(NULL, PAGE, k % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANON, -1, 0);
+		more[k] = mmap(NULL, PAGE, k % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANON,
+			       -1, 0);
 	}
 	for (int k = 0; k < TREES; k++)
 		munmap(more[k], PAGE);
