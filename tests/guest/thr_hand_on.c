@@ -20,7 +20,7 @@
 
 #define SIG SIGUSR1
 
-static int rounds = 20;
+static int rounds = 8;
 static int patience = 5000; /* milliseconds */
 static sigset_t set;        /* SIG */
 
