@@ -8,7 +8,8 @@
  *
  * Why the waker's LWP, and not the LWP that the thread has left: the waker mostly blocks soon, and then its LWP has
  * a thread to go on with.  In the list of another LWP the thread would wait behind the others there, while the
- * waker's LWP looks for a thread in the lists of all.
+ * waker's LWP looks for a thread in the lists of all.  Tried with the LWP that the thread has left: no figure of the quick
+ * set gained by it, and the pipe echo of since-echo took 6 % more.
  *
  * While an LWP is idle, a thread that is woken goes to this LWP, under the same two locks (claim.h).
  *
