@@ -45,9 +45,9 @@
  * Sleepers that a signal has moved here (cond.c).  A release wakes one sleeper, and a moved one only
  * wants to release the mutex again: each wakes the next.  In a model with time slices, a woken thread may
  * wait for the end of a slice while no LWP is idle, so the last of n threads would begin n slices
- * late.  There the release wakes all sleepers if the first has been moved.  (The mutex is free
- * before the first wakes.  Ten threads of 12 slices' work on four CPUs come to the next barrier after
- * 31.0 slices, and otherwise after 31.7.  Seeds differ by 1 %, and otherwise by 3.5 %.)
+ * late.  There the release wakes all moved sleepers that stand before the first other one.  (The
+ * mutex is free before the first wakes.  Ten threads of 12 slices' work on four CPUs come to the next
+ * barrier after 31.0 slices, and otherwise after 31.6.)
  */
 #include <errno.h>
 #include <limits.h>
@@ -369,15 +369,17 @@ static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct 
 }
 
 /*
- * unlock_locked, if all sleepers are to go on at once.  t, the first, has been taken out of the
- * queue.
+ * unlock_locked, if the first sleeper, t, has been moved here.  t has been taken out of the queue, and
+ * was not the last.
  */
 static int __attribute__((noinline))
-unlock_for_all(pthread_mutex_t *m, struct sleepq *q, struct thread *t)
+unlock_for_moved(pthread_mutex_t *m, struct sleepq *q, struct thread *t)
 {
-	t->q_next = __sleepq_take_all(q, m);
+	t->q_next = __sleepq_take_alike(q, m, m);
 	PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
-	__atomic_store_n(&m->__owner, m->__owner & M_PROTOCOL, __ATOMIC_RELEASE);
+	__atomic_store_n(&m->__owner,
+			 (__sleepq_first(q, m) != NULL ? M_WAITERS : 0) | (m->__owner & M_PROTOCOL),
+			 __ATOMIC_RELEASE);
 	COUNT(wakes, sleepq_length(t));
 	__ops->wake(q, t);
 	return 0;
@@ -394,7 +396,7 @@ static int __attribute__((noinline)) unlock_locked(pthread_mutex_t *m, struct sl
 
 	t = sleepq_take(q, m, &more);
 	if (more && sleeper_was_moved(t, m) && __options.slices)
-		return unlock_for_all(m, q, t);
+		return unlock_for_moved(m, q, t);
 	PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
 	__atomic_store_n(&m->__owner, (more ? M_WAITERS : 0) | (m->__owner & M_PROTOCOL),
 			 __ATOMIC_RELEASE);
