@@ -45,6 +45,7 @@ RACES = [
     Race("changed-unnoticed", ["races_sets", "turns", 20], wide="change"),
     sched("both-suspended", "suspend", 5),
     Race("suspended-unlooked", ["thr_hand_on", "handlers", 20]),
+    Race("moved-in-walk", ["proc_exec", "signals"], machine={"until": 200}),
     sched("another-by-its-id", "lookup", 5, wide="lookup"),
     Race("second-for-ever", ["races_share", 4], wide="slow-choice", machine={"mips": 100}),
     Race("blocked-unlooked", ["sig_waiting", 10]),

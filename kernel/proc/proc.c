@@ -251,21 +251,29 @@ static void tell_some(struct proc *p, unsigned n, const struct lwp *but)
  * a ring.  A walk takes as many steps as there were LWPs at its beginning, and each step of any
  * walk posts AST_EXIT.  Only a step of an exec leaves out its own LWP.  So the walk of an exec ends
  * early if the process is to exit.
+ *
+ * *Race:* between two pieces a signal comes for the process, and its sender moves LWPs that do not take
+ * it to the end of the list; *without this:* the same; *closed by:* `telling`, during which a sender
+ * leaves the list as it is.
  */
 void proc_post_exit(struct proc *p, const struct lwp *but, irqstate_t *s)
 {
 	unsigned left = p->nlwp;
 
+	p->telling++;
 	while (left > EXIT_PIECE) {
 		tell_some(p, EXIT_PIECE, but);
 		left -= EXIT_PIECE;
 		spin_unlock(&p->lock, *s);
 		preempt_point();
 		*s = spin_lock(&p->lock);
-		if (but != NULL && p->exiting)
-			return;
+		if (but != NULL && p->exiting) {
+			left = 0;
+			break;
+		}
 	}
 	tell_some(p, left, but);
+	p->telling--;
 }
 
 /*

@@ -241,6 +241,8 @@ static struct lwp *signal_choose_lwp(struct proc *p, uint64_t bit)
 		if (at == last)
 			break;
 		at = at->next;
+		if (p->telling != 0) /* proc_post_exit: the list keeps its order */
+			continue;
 		list_remove(&l->proc_link);
 		list_push_back(&p->lwps, &l->proc_link);
 	}

@@ -1,6 +1,6 @@
 /*
  * proc_exec.c - exec: the new program's arguments, what stays and what goes, errors that
- * leave all as it was, and the end of the other LWPs.  Started with a word, it is the
+ * leave all as it was, and the end of the other LWPs.  With `signals`: one of the tests.  Started with another word, it is the
  * program that was asked for.
  */
 #include <signal.h>
@@ -323,6 +323,10 @@ static void pages(void)
 
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "signals") == 0) {
+		signals();
+		return tap_done();
+	}
 	if (argc > 1)
 		return found(argc, argv);
 	arguments();

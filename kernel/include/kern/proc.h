@@ -75,6 +75,7 @@ struct proc {
 	bool execed;      /* it began another program than its parent's (exec, spawn); atomic */
 	bool exiting;     /* all LWPs have been told to exit, or are being told; none is created */
 	bool exit_posted; /* all LWPs have been told; lock */
+	uint32_t telling; /* walks that tell all LWPs, a piece at a time (proc_post_exit); lock */
 	bool single;      /* an LWP is in exec: the others have been told, or are being; lock */
 	bool zombie;
 	int status;                 /* as waitpid reports it */
