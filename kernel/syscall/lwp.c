@@ -106,7 +106,7 @@ int64_t sys_lwp_detach(const uint64_t arg[6])
  * lwp_continue.  A blocked LWP stops when it would return from its system call.  Waits until
  * the target's CPU has handled an interrupt.  Other LWPs take the signals for the process for which
  * the target had been chosen.  Takes p->lock and l->lock.
- * ESRCH: no such LWP, or it has exited; EINTR: the caller is to exit.
+ * ESRCH: no such LWP, or it has exited.
  *
  * *Race:* a sender has chosen the target for a signal of the process, and the target is suspended before it takes the
  * signal; *without this:* the signal stays pending although another LWP would take it; *closed by:* sig_choose_again,

@@ -214,8 +214,9 @@ struct model_ops {
 	 */
 	void (*leave_signals)(uint64_t set);
 	/*
-	 * A thread has been suspended, or goes on: other threads may have to take the signals of the process
-	 * that it was to take, or it those that no other thread took.  No lock held.  NULL: the kernel sees to it.
+	 * A thread has been suspended, or goes on.  Other threads may have to take the signals of the process
+	 * that it was to take; or it may take signals that no other thread took.  No lock held.  NULL: the
+	 * kernel chooses again.
 	 */
 	void (*signals_again)(void);
 	/*

@@ -110,25 +110,6 @@ struct thread *__sleepq_take_all(struct sleepq *q, const void *obj)
 	return t;
 }
 
-struct thread *__sleepq_take_alike(struct sleepq *q, const void *obj, const void *arg)
-{
-	struct thread **p = sleepq_find(q, obj), *first = *p, *last = NULL, *t = first;
-
-	for (; t != NULL && t->wait_arg == arg; t = t->q_next)
-		last = t;
-	if (last == NULL)
-		return NULL;
-	last->q_next = NULL;
-	if (t == NULL) {
-		*p = first->q_chain;
-		return first;
-	}
-	t->q_chain = first->q_chain;
-	t->q_tail = first->q_tail;
-	*p = t;
-	return first;
-}
-
 void __sleepq_remove(struct sleepq *q, struct thread *t)
 {
 	struct thread **p = sleepq_find(q, t->wchan);

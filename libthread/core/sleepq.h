@@ -167,8 +167,6 @@ static inline struct thread *sleepq_take(struct sleepq *q, const void *obj, bool
 struct thread *__sleepq_first(struct sleepq *q, const void *obj);
 /* Takes out all threads that wait for obj, as a list linked by q_next, in order. */
 struct thread *__sleepq_take_all(struct sleepq *q, const void *obj);
-/* The same, up to the first thread whose wait_arg is another one.  NULL: there is none with this wait_arg. */
-struct thread *__sleepq_take_alike(struct sleepq *q, const void *obj, const void *arg);
 /* The length of such a list. */
 static inline unsigned sleepq_length(const struct thread *list)
 {

@@ -369,17 +369,28 @@ static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct 
 }
 
 /*
- * unlock_locked, if the first sleeper, t, has been moved here.  t has been taken out of the queue, and
- * was not the last.
+ * unlock_locked, if the first sleeper, t, and the next have been moved here.  t has been taken out of
+ * the queue.
  */
 static int __attribute__((noinline))
 unlock_for_moved(pthread_mutex_t *m, struct sleepq *q, struct thread *t)
 {
-	t->q_next = __sleepq_take_alike(q, m, m);
+	struct thread *last = t, *others;
+
+	t->q_next = __sleepq_take_all(q, m);
+	while (last->q_next != NULL && sleeper_was_moved(last->q_next, m))
+		last = last->q_next;
+	others = last->q_next;
+	last->q_next = NULL;
 	PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
-	__atomic_store_n(&m->__owner,
-			 (__sleepq_first(q, m) != NULL ? M_WAITERS : 0) | (m->__owner & M_PROTOCOL),
+	__atomic_store_n(&m->__owner, (others != NULL ? M_WAITERS : 0) | (m->__owner & M_PROTOCOL),
 			 __ATOMIC_RELEASE);
+	while (others != NULL) {
+		struct thread *other = others;
+
+		others = other->q_next;
+		sleepq_enter(q, m, other, ORDER_FIFO);
+	}
 	COUNT(wakes, sleepq_length(t));
 	__ops->wake(q, t);
 	return 0;
@@ -395,7 +406,8 @@ static int __attribute__((noinline)) unlock_locked(pthread_mutex_t *m, struct sl
 	bool more;
 
 	t = sleepq_take(q, m, &more);
-	if (more && sleeper_was_moved(t, m) && __options.slices)
+	if (more && sleeper_was_moved(t, m) && __options.slices &&
+	    sleeper_was_moved(__sleepq_first(q, m), m))
 		return unlock_for_moved(m, q, t);
 	PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
 	__atomic_store_n(&m->__owner, (more ? M_WAITERS : 0) | (m->__owner & M_PROTOCOL),
