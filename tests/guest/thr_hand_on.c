@@ -32,7 +32,7 @@ static bool pending(void)
 	return sigismember(&now, SIG);
 }
 
-/* Is the signal taken in time?  A nap of the library would need the LWP for deadlines: this one is the kernel's. */
+/* Is the signal taken in time?  The nap is the kernel's, because a nap of the library needs the LWP for deadlines. */
 static bool taken(void)
 {
 	const struct weft_timespec nap = {.nsec = 1000000};
