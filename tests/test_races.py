@@ -117,6 +117,7 @@ RACES = [
          machine={"model": "sa", "options": "concurrency=2", "mips": 100}),
     Race("stopped-unlooked", ["thr_hand_on", "handlers", 30], machine={"model": "sa", "smp": 2}),
     Race("cancelled-unlooked", ["thr_hand_on", "cancel", 12], 24, {"model": "sa", "smp": 2}),
+    Race("self-suspended-unlooked", ["thr_hand_on", "self", 12], 24, {"model": "sa", "smp": 2}),
     Race("above-unlooked", ["thr_urgent", "idle", 300], machine={"model": "sa", "smp": 2}),
     Race("again-unlooked", ["races_claim", "again", 60], 24, TWO_LWPS),
     Race("unlisted-unlooked", ["races_claim", "again", 60], 24, TWO_LWPS),

@@ -100,13 +100,21 @@ static void signals_again(void)
  * The thread may hold any lock of the program, malloc's too.  Another thread takes the signals of
  * the process that the thread was to take.  ESRCH: no such thread.  ENOMEM: no LWP could take the
  * place of the LWP that stopped with the thread; then the thread goes on.
+ *
+ * *Race:* the caller has waited for signals, and has been woken for a signal of the process; the handler of another signal
+ * suspends the caller before it takes the first signal; *without this:* the signal stays pending, although another thread
+ * would take it; *closed by:* leave_signals, by which another thread is made to look.
  */
 int thr_suspend(thread_t thread)
 {
+	struct thread *self = thread_self();
 	int error;
 
-	if (thread == thread_self()->id)
-		return __ops->suspend(thread_self());
+	if (thread == self->id) {
+		if (waits_here(self))
+			__ops->leave_signals(~0ul);
+		return __ops->suspend(self);
+	}
 	error = __thread_with(thread, thr_stop, NULL);
 	if (error == 0)
 		signals_again();

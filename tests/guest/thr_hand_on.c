@@ -1,6 +1,6 @@
 /*
- * thr_hand_on.c [handlers|cancel] [ROUNDS] - a signal of the process is taken, although the thread that was to take it
- * does not: the thread has been suspended, or cancelled.
+ * thr_hand_on.c [handlers|cancel|self] [ROUNDS] - a signal of the process is taken, although the thread that was to take it
+ * does not: the thread has been suspended, has suspended itself, or has been cancelled.
  *
  * The main thread blocks the signal, so it sees by sigpending whether the signal is pending.  A signal that some
  * thread may take must be pending for `patience` at most.
@@ -242,6 +242,49 @@ static void cancel_test(void)
 		a_turn();
 }
 
+/* --- a thread that waits for the signal suspends itself in the handler of another signal ------ */
+
+static volatile bool is_suspended;
+static thread_t waiter;
+
+static void suspend_self(int sig)
+{
+	is_suspended = true;
+	thr_suspend(thr_self());
+	is_suspended = false;
+}
+
+static void self_test(void)
+{
+	bool good = true;
+	thread_t other;
+
+	over = false;
+	catch (SIGUSR2, suspend_self, 0);
+	sem_init(&never, 0, 0);
+	thread_begin(&other, &kinds[1], THR_DETACHED);
+	thread_begin(&waiter, &kinds[3], THR_DETACHED);
+	for (int i = 0; i < rounds && good; i++) {
+		send();
+		come_late(i % 2 ? 50 : 500);
+		thr_kill(waiter, SIGUSR2);
+		good = taken();
+		UNTIL(is_suspended);
+		while (is_suspended) {
+			thr_continue(waiter);
+			a_turn();
+		}
+	}
+	if (!ok("a thread that suspends itself", good))
+		exit(tap_done());
+	over = true;
+	sem_post(&never);
+	while (thr_kill(other, 0) == 0)
+		a_turn();
+	while (thr_kill(waiter, SIG) == 0)
+		a_turn();
+}
+
 /* Over one LWP, a thread that reads would keep all others from running. */
 static bool tried(const struct kind *k)
 {
@@ -261,7 +304,7 @@ int main(int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	catch (SIG, note, 0);
 	sem_init(&begun, 0, 0);
-	if (strcmp(part, "cancel") != 0)
+	if (*part == 0 || strcmp(part, "handlers") == 0)
 		for (unsigned i = 0; i < n; i++)
 			for (unsigned k = i; k < n; k++) {
 				if (!tried(&kinds[i]) || !tried(&kinds[k]))
@@ -272,7 +315,9 @@ int main(int argc, char **argv)
 				if (i == k)
 					handlers_test(&kinds[i], &kinds[k], THR_BOUND);
 			}
-	if (strcmp(part, "handlers") != 0)
+	if (*part == 0 || strcmp(part, "cancel") == 0)
 		cancel_test();
+	if (*part == 0 || strcmp(part, "self") == 0)
+		self_test();
 	return tap_done();
 }
