@@ -126,13 +126,18 @@ int64_t lwp_create_exit(long n)
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-static char *map(long pages)
+static char *map_with(long pages, int prot)
 {
-	void *p = mmap(NULL, pages * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANON, -1, 0);
+	void *p = mmap(NULL, pages * PAGE, prot, MAP_PRIVATE | MAP_ANON, -1, 0);
 
 	if (p == MAP_FAILED)
 		err(1, "mmap");
 	return p;
+}
+
+static char *map(long pages)
+{
+	return map_with(pages, PROT_READ | PROT_WRITE);
 }
 
 static void touch(volatile char *p, long pages)
@@ -176,8 +181,7 @@ static int64_t map_and_unmap(long n, bool touches)
 		}
 		sum += gethrtime() - start;
 		/* Neighbours of one protection would be one mapping. */
-		more[k] = mmap(NULL, PAGE, k % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANON,
-			       -1, 0);
+		more[k] = map_with(1, k % 2 ? PROT_READ : PROT_NONE);
 	}
 	for (int k = 0; k < TREES; k++)
 		munmap(more[k], PAGE);
