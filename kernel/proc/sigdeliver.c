@@ -112,6 +112,7 @@ static int push_frame(struct lwp *l, struct trapframe *f, const struct weft_siga
 	f->rax = 0;
 	f->rflags &= ~RFLAGS_ENTRY_CLEAR;
 	f->vec = TRAP_NONE; /* this is not a fault any more, or a call that could be restarted */
+	l->sig.call_again = false;
 	return 0;
 }
 
@@ -152,7 +153,8 @@ static void call_handler(struct lwp *l, struct trapframe *f, const struct weft_s
 /*
  * Can this call simply be made again after a signal has interrupted it?  Such a call has done
  * nothing yet; otherwise its result would not be EINTR (POSIX: sigaction, SA_RESTART).  Calls
- * with a length of time cannot.  Calls that are made to be interrupted cannot, either.
+ * with a length of time cannot.  Calls that are made to be interrupted cannot, either.  If no handler
+ * is called, can_resume says which of these can be made again.
  */
 static bool can_restart(uint64_t call)
 {
@@ -180,6 +182,12 @@ static bool can_restart(uint64_t call)
 	default:
 		return false;
 	}
+}
+
+/* These begin with call_is_again, so they do not take longer. */
+static bool can_resume(uint64_t call)
+{
+	return call == SYS_sigtimedwait || call == SYS_lwp_sleep || call == SYS_poll;
 }
 
 static bool interrupted_call(const struct trapframe *f)
@@ -246,10 +254,15 @@ void sig_deliver(struct trapframe *f)
 			sig_notify_if_due(p);
 			if (restore) /* sigsuspend, and another LWP took the signal */
 				sig_set_mask(back);
-			/* The program does not notice anything, so the call is restarted. */
-			if (first && interrupted_call(f) &&
-			    (can_restart(f->err) || f->err == SYS_sigsuspend))
-				restart_call(f);
+			/* *Race:* a sender wakes this LWP for a signal of the process, and another LWP takes the
+			 * signal first; *without this:* the system call fails with EINTR, although the LWP has
+			 * called no handler; *closed by:* the call is made again. */
+			if (first && interrupted_call(f)) {
+				l->sig.call_again = can_resume(f->err);
+				if (l->sig.call_again || can_restart(f->err) ||
+				    f->err == SYS_sigsuspend)
+					restart_call(f);
+			}
 			return;
 		}
 		if (first && interrupted_call(f) && can_restart(f->err) &&

@@ -50,6 +50,24 @@ hrtime_t clock_monotonic(hrtime_t real, hrtime_t offset)
 	return real > offset ? real - offset : 0;
 }
 
+bool call_is_again(void)
+{
+	struct lwp *l = curlwp();
+	bool again = l->sig.call_again;
+
+	l->sig.call_again = false;
+	return again;
+}
+
+hrtime_t call_deadline(hrtime_t length, bool again)
+{
+	struct lwp *l = curlwp();
+
+	if (!again)
+		l->sig.call_until = time_after(length);
+	return l->sig.call_until;
+}
+
 int clock_sleep_until(hrtime_t real)
 {
 	int err = 0;

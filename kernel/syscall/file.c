@@ -4,6 +4,7 @@
  */
 #include <weft/poll.h>
 #include <kern/cache.h>
+#include <kern/clock.h>
 #include <kern/proc.h>
 #include <kern/syscall.h>
 #include <kern/timing.h>
@@ -314,6 +315,7 @@ int64_t sys_poll(const uint64_t arg[6])
 {
 	uint64_t n = arg[1];
 	hrtime_t deadline = HRTIME_NEVER;
+	bool again = call_is_again();
 	uint64_t mask;
 
 	if (n > WEFT_OPEN_MAX)
@@ -328,9 +330,8 @@ int64_t sys_poll(const uint64_t arg[6])
 		if (ts.sec == 0 && ts.nsec == 0)
 			deadline = 0;
 		else if (!__builtin_mul_overflow(ts.sec, 1000000000ull, &ns) &&
-			 !__builtin_add_overflow(ns, ts.nsec, &ns) &&
-			 __builtin_add_overflow(ns, time_now(), &deadline))
-			deadline = HRTIME_NEVER;
+			 !__builtin_add_overflow(ns, ts.nsec, &ns))
+			deadline = call_deadline(ns, again);
 	}
 	if (arg[3] != 0 && copyin(&mask, arg[3], sizeof(mask)) != 0)
 		return -EFAULT;

@@ -105,7 +105,7 @@ int64_t sys_lwp_detach(const uint64_t arg[6])
  * lwp_suspend(id): after the call returns, LWP id executes no user instruction until
  * lwp_continue.  A blocked LWP stops when it would return from its system call.  Waits until
  * the target's CPU has handled an interrupt.  Other LWPs take the signals for the process for which
- * the target had been chosen.  Takes p->lock and l->lock.
+ * the target had been chosen.  Takes l->lock and p->lock, one after the other.
  * ESRCH: no such LWP, or it has exited.
  *
  * *Race:* a sender has chosen the target for a signal of the process, and the target is suspended before it takes the
@@ -165,7 +165,8 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 
 /*
  * lwp_continue(id): undoes lwp_suspend.  The LWP may take signals that were pending for the process while
- * no LWP took them.  Takes l->lock and then p->lock.  ESRCH: no such LWP, or it has exited.
+ * no LWP took them.  Takes l->lock and p->lock, one after the
+ * other.  ESRCH: no such LWP, or it has exited.
  */
 int64_t sys_lwp_continue(const uint64_t arg[6])
 {
@@ -380,6 +381,7 @@ static int __attribute__((noinline, cold)) sleep_sampled(uint64_t ts)
  */
 int64_t sys_lwp_sleep(const uint64_t arg[6])
 {
+	bool again = call_is_again();
 	hrtime_t when;
 
 	if (arg[2] == 0)
@@ -395,7 +397,7 @@ int64_t sys_lwp_sleep(const uint64_t arg[6])
 	if (err != 0)
 		return err;
 	if (!(arg[1] & LWP_SLEEP_ABSTIME))
-		when = time_after(when);
+		when = call_deadline(when, again);
 	else if (arg[0] == WEFT_CLOCK_REALTIME)
 		return clock_sleep_until(when);
 	return sleep_until(when);

@@ -190,7 +190,8 @@ int64_t sys_sigsuspend(const uint64_t arg[6])
 /*
  * sigtimedwait(set, info, timeout): takes a pending signal of `set`, the lowest first.  If there
  * is none, waits for one, for at most `timeout` (NULL: for ever).  The caller should block the
- * signals of `set`.  Returns the signal; info may be NULL.  Blocks.
+ * signals of `set`.  A suspended LWP takes no signal of the process.  Returns the signal; info may be
+ * NULL.  Blocks.
  * EAGAIN: the timeout; EINTR: a handler was called for another signal; EINVAL: timeout; EFAULT:
  * set, timeout, or info (the signal is taken all the same).
  */
@@ -198,9 +199,9 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 {
 	struct lwp *l = curlwp();
 	struct proc *p = l->proc;
+	bool again = call_is_again(), waited = false;
 	hrtime_t deadline;
 	struct weft_siginfo info;
-	bool waited = false;
 	uint64_t set;
 
 	if (copyin(&set, arg[0], sizeof(set)) != 0)
@@ -211,7 +212,7 @@ int64_t sys_sigtimedwait(const uint64_t arg[6])
 	int err = copyin_deadline(arg[2], &deadline);
 	if (err != 0)
 		return err;
-	deadline = time_after(deadline);
+	deadline = call_deadline(deadline, again);
 	irqstate_t s = spin_lock(&p->lock);
 	for (;;) {
 		if (sig_take(set, &info))
@@ -261,7 +262,7 @@ int64_t sys_sig_aslwp(const uint64_t arg[6])
  * sig_redirect(id, sig): if sig is pending for the process and has a handler, posts AST_SIG to LWP
  * id, and returns 0.  id 0: posts nothing; some LWP takes it later.  Returns 1 if sig is not
  * pending, or if its default action, or none, has been carried out.
- * EINVAL: no such signal; ESRCH: no such LWP; EAGAIN: LWP id blocks it, or is idle.
+ * EINVAL: no such signal; ESRCH: no such LWP; EAGAIN: LWP id blocks it, is idle, or is suspended.
  */
 int64_t sys_sig_redirect(const uint64_t arg[6])
 {

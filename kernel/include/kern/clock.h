@@ -51,6 +51,14 @@ static inline hrtime_t time_after(hrtime_t length)
 	return length < HRTIME_NEVER - now ? now + length : HRTIME_NEVER;
 }
 
+/*
+ * For a system call with a length of time as an argument.  call_is_again comes first in the call: does the LWP make it once
+ * more, because a signal has ended it for nothing (sig_deliver)?  call_deadline is time_after, except that such a call
+ * ends when it was to end at first.
+ */
+bool call_is_again(void);
+hrtime_t call_deadline(hrtime_t length, bool again);
+
 /* --- CLOCK_REALTIME ----------------------------------------------------------------------- */
 
 /* CLOCK_REALTIME - CLOCK_MONOTONIC, in nanoseconds; clock_set changes it. */

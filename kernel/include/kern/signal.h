@@ -61,6 +61,8 @@ struct lwp_signals {
 	struct list wait_link;
 	uint64_t saved_mask; /* sigsuspend, lwp_sigcatch: the mask to restore */
 	bool restore_mask;
+	bool call_again;     /* it makes a system call again that a signal has ended for nothing */
+	hrtime_t call_until; /* when the length of time of this call ends (call_deadline) */
 	struct weft_stack stack; /* alternate; size 0: none */
 };
 
