@@ -138,7 +138,10 @@ struct model_ops {
 	int (*sema_post)(sem_t *s, uint32_t name, int (*ordinary)(sem_t *));
 	void (*sema_settle)(sem_t *s);
 
-	/* Called before the first wait with a deadline.  Returns 0 or an error number. */
+	/*
+	 * Called before the first wait with a deadline.  Returns 0 or an error number.  A child of fork that is not
+	 * prepared, as its parent was, sets __timed_forgotten (core/signal.c).
+	 */
 	int (*prepare_timed)(void);
 
 	/*
@@ -209,8 +212,8 @@ struct model_ops {
 	 */
 	bool (*await_signal)(uint64_t set, deadline_t deadline);
 	/*
-	 * The caller has waited in await_signal, and takes no more signals.  Other threads may take
-	 * what is pending of set.
+	 * The caller may have waited in await_signal, and takes no more signals, or none for a time.  Other
+	 * threads may take what is pending of set.
 	 */
 	void (*leave_signals)(uint64_t set);
 	/*
@@ -270,6 +273,8 @@ static inline bool waits_here(const struct thread *self)
 {
 	return __ops->await_signal != NULL && !self->bound && self->wchan == NULL;
 }
+
+extern bool __timed_forgotten; /* the only thread of a child sets it, and clears it */
 
 /* core/options.c: from LIBTHREAD and LIBTHREAD_OPTIONS; ends the process if they are bad. */
 void __choose_model(char **envp);

@@ -84,6 +84,21 @@ static inline void around(int sig, struct weft_siginfo *info, struct weft_uconte
 		__cancel_call(self->lwp->id, self);
 }
 
+bool __timed_forgotten;
+
+/*
+ * *Race:* a handler comes between prepare_timed and the wait, and forks; *without this:* the child's wait has a deadline,
+ * and nothing in the child waits for deadlines; *closed by:* the child prepares again, as the handler returns.
+ */
+static void __attribute__((noinline, cold)) prepare_timed_again(void)
+{
+	unsigned turns = 0;
+
+	__timed_forgotten = false;
+	while (__ops->prepare_timed() != 0)
+		__backoff(&turns);
+}
+
 /* Where the kernel enters a handler.  Preserves errno too. */
 void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 		 void (*handler)(int, struct weft_siginfo *, void *), uint64_t mask)
@@ -91,6 +106,8 @@ void __sig_entry(int sig, struct weft_siginfo *info, struct weft_ucontext *uc,
 	int saved_errno = errno;
 
 	around(sig, info, uc, handler, mask);
+	if (unlikely(__timed_forgotten))
+		prepare_timed_again();
 	thread_self()->caught = true;
 	errno = saved_errno;
 	__sys_sigreturn(uc);

@@ -1,11 +1,12 @@
 /*
- * thr_fork_wait.c - a handler that has interrupted a wait forks: parent and child each return into the wait.
+ * thr_fork_wait.c [ROUNDS] - a handler that has interrupted a wait forks: parent and child each return into the wait.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -109,34 +110,54 @@ static void *waits_for_condition(void *timed)
 	return NULL;
 }
 
-static void wakes_in_child(const char *what, void *(*waits)(void *), void *timed)
+/* The status of the child.  The handler comes after `late` turns of a loop; -1: when the thread waits. */
+static int wakes_in_child(void *(*waits)(void *), void *timed, int late)
 {
 	const struct timespec nap = {.tv_nsec = 500000};
 	pthread_t t;
+	int status;
 
 	made = -1;
 	signalled = false;
 	pthread_create(&t, NULL, waits, timed);
-	nanosleep(&nap, NULL);
+	if (late < 0)
+		nanosleep(&nap, NULL);
+	for (volatile int i = late; i > 0; i--)
+		;
 	pthread_kill(t, SIGHUP);
 	while (made < 0)
 		nanosleep(&nap, NULL);
-	is(what, status_of(made), 0);
+	status = status_of(made);
 	wakes_the_child(NULL);
 	pthread_join(t, NULL);
 	while (sem_trywait(&waited) == 0)
 		;
+	return status;
 }
 
-int main(void)
+/* The handler comes at any moment before or in the wait. */
+static int earlier(void *(*waits)(void *), int rounds)
 {
+	int status = 0;
+
+	for (int i = 0; i < rounds && status == 0; i++)
+		status = wakes_in_child(waits, (void *)1, i * 1000 / rounds);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	int rounds = argc > 1 ? atoi(argv[1]) : 10;
+
 	sem_init(&waited, 0, 0);
 	waits_in_vain();
 	signal(SIGHUP, forks_in_handler);
-	wakes_in_child("a handler forks in sem_wait: a thread of the child ends its wait",
-		       waits_for_wake_up, NULL);
-	wakes_in_child("... in sem_timedwait", waits_for_wake_up, (void *)1);
-	wakes_in_child("... in pthread_cond_wait", waits_for_condition, NULL);
-	wakes_in_child("... in pthread_cond_timedwait", waits_for_condition, (void *)1);
+	is("a handler forks in sem_wait: a thread of the child ends its wait",
+	   wakes_in_child(waits_for_wake_up, NULL, -1), 0);
+	is("... in sem_timedwait", wakes_in_child(waits_for_wake_up, (void *)1, -1), 0);
+	is("... in pthread_cond_wait", wakes_in_child(waits_for_condition, NULL, -1), 0);
+	is("... in pthread_cond_timedwait", wakes_in_child(waits_for_condition, (void *)1, -1), 0);
+	is("... before sem_timedwait", earlier(waits_for_wake_up, rounds), 0);
+	is("... before pthread_cond_timedwait", earlier(waits_for_condition, rounds), 0);
 	return tap_done();
 }

@@ -109,12 +109,8 @@ void __masks_move(struct thread *from, struct thread *to)
 static const void *sleep_on(deadline_t deadline)
 {
 	struct thread *self = thread_self();
-	unsigned turns = 0;
 	const void *obj;
 
-	/* In a child of fork, which the handler has called, there is no LWP for time-outs yet. */
-	while (deadline != NEVER && __timeout_prepare() != 0)
-		__backoff(&turns);
 	schedlock();
 	self->apart = APART_NOT;
 	obj = __block_special(self, deadline, NULL);
@@ -280,14 +276,19 @@ uint64_t __signals_left;
 /*
  * A thread has been suspended, or goes on.  Called with no lock held.
  *
- * *Race:* a thread that is in the run queue has been made to look for a signal of the process, and no other thread has; it is
- * suspended before it comes onto an LWP; *without this:* the signal stays pending although another thread would take it;
- * *closed by:* the look for a thread begins again, behind the hold of _schedlock in which the thread became suspended.
+ * *Race:* a thread that is on no LWP has been made to look for a signal of the process, and no other thread has; it is
+ * suspended before it looks; *without this:* the signal stays pending although another thread would take it; *closed by:*
+ * the look for a thread begins again, behind the hold of _schedlock in which the thread became suspended.
+ *
+ * The caller is not suspended, and runs no handler, between the exchange and the look, because that is a critical section.
  */
 void __mxn_signals_again(void)
 {
-	if (__atomic_load_n(&__signals_left, __ATOMIC_RELAXED) != 0)
-		__ops->leave_signals(__atomic_exchange_n(&__signals_left, 0, __ATOMIC_RELAXED));
+	if (__atomic_load_n(&__signals_left, __ATOMIC_RELAXED) == 0)
+		return;
+	critical_enter();
+	__ops->leave_signals(__atomic_exchange_n(&__signals_left, 0, __ATOMIC_RELAXED));
+	critical_exit();
 }
 
 /* --- the ASLWP ------------------------------------------------------------------------------- */

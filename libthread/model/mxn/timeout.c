@@ -188,6 +188,7 @@ void __timeout_forked(void)
 {
 	heap[BY_MONOTONIC] = heap[BY_REAL] = NULL;
 	__service_forgotten(timer);
+	__timed_forgotten = timer != NULL;
 	timer = NULL;
 	timer_parks_until = NEVER;
 	timer_watches = false;
