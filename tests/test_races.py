@@ -118,6 +118,8 @@ RACES = [
     Race("stopped-unlooked", ["thr_hand_on", "handlers", 30], machine={"model": "sa", "smp": 2}),
     Race("cancelled-unlooked", ["thr_hand_on", "cancel", 12], 24, {"model": "sa", "smp": 2}),
     Race("self-suspended-unlooked", ["thr_hand_on", "self", 12], 24, {"model": "sa", "smp": 2}),
+    Race("waiting-unlooked", ["thr_hand_on", "nap", 12], 24, {"model": "sa", "smp": 2}),
+    Race("timed-forgotten", ["thr_fork_wait", 40], machine={"model": "sa", "smp": 2}),
     Race("above-unlooked", ["thr_urgent", "idle", 300], machine={"model": "sa", "smp": 2}),
     Race("again-unlooked", ["races_claim", "again", 60], 24, TWO_LWPS),
     Race("unlisted-unlooked", ["races_claim", "again", 60], 24, TWO_LWPS),

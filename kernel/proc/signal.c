@@ -216,9 +216,9 @@ struct weft_siginfo sig_info(int sig, int code, uint64_t value)
 /*
  * Chooses the LWP that is to take a signal for the process.  The first choice is an LWP that waits
  * for the signal, then the sender, if it is an LWP of p, then the first LWP in the list that does
- * not block the signal.  The LWPs found to block it move to the end of the list.  The last choice is
- * a suspended LWP that does not block it: a default action does not wait for this LWP, but a handler
- * does.  NULL: all LWPs block it.
+ * not block the signal.  The LWPs that are passed over move to the end of the list.  The last choice
+ * is a suspended LWP that does not block it: a default action does not wait for this LWP, but a
+ * handler does.  NULL: all LWPs block it.
  */
 static struct lwp *signal_choose_lwp(struct proc *p, uint64_t bit)
 {
@@ -428,18 +428,34 @@ void proc_signal(struct proc *p, int sig)
 
 /* --- taking; the current LWP ------------------------------------------------------------ */
 
+/*
+ * What l may take now.
+ *
+ * *Race:* a sender wakes l for a signal of the process, and l is suspended before it runs; *without this:* l takes the signal,
+ * or its system call ends because of it, although l calls no handler before lwp_continue, and another LWP would take the
+ * signal; *closed by:* a suspended LWP does not see the signals of the process.
+ */
+static uint64_t signals_seen(const struct lwp *l)
+{
+	return l->sig.pending.set | (lwp_is_suspended(l) ? 0 : l->proc->sig.pending.set);
+}
+
+static void signal_take(struct lwp *l, int sig, struct weft_siginfo *info)
+{
+	bool own = l->sig.pending.set & WEFT_SIGBIT(sig);
+
+	pending_take(l->proc, own ? &l->sig.pending : &l->proc->sig.pending, sig, info);
+}
+
 bool sig_take(uint64_t set, struct weft_siginfo *info)
 {
 	struct lwp *l = curlwp();
-	struct proc *p = l->proc;
-	uint64_t found = (l->sig.pending.set | p->sig.pending.set) & set;
+	uint64_t found = signals_seen(l) & set;
 
-	assert(spin_held(&p->lock));
+	assert(spin_held(&l->proc->lock));
 	if (found == 0)
 		return false;
-	int sig = __builtin_ctzll(found) + 1;
-	bool own = l->sig.pending.set & WEFT_SIGBIT(sig);
-	pending_take(p, own ? &l->sig.pending : &p->sig.pending, sig, info);
+	signal_take(l, __builtin_ctzll(found) + 1, info);
 	return true;
 }
 
@@ -451,7 +467,7 @@ bool sig_next(struct weft_siginfo *info)
 	assert(spin_held(&p->lock));
 	for (;;) {
 		uint64_t mask = sig_mask(l), left = l->sig.chosen & mask;
-		uint64_t found = (l->sig.pending.set | p->sig.pending.set) & ~mask;
+		uint64_t found = signals_seen(l) & ~mask;
 		struct weft_siginfo drop;
 
 		if (l->sc->idle) {
@@ -478,10 +494,10 @@ bool sig_next(struct weft_siginfo *info)
 		enum action action = action_of(p, sig);
 		if (action == ACT_CATCH) {
 			if (info != NULL)
-				sig_take(WEFT_SIGBIT(sig), info);
+				signal_take(l, sig, info);
 			return true;
 		}
-		sig_take(WEFT_SIGBIT(sig), &drop);
+		signal_take(l, sig, &drop);
 		if (action == ACT_STOP)
 			signal_cancel_stops(p, sig);
 		else if (action == ACT_KILL)
@@ -547,7 +563,7 @@ int sig_redirect(uint32_t id, int sig)
 		}
 		spin_release(&l->lock); /* with p->lock held, l cannot exit */
 	}
-	if (l != NULL && !sig_taken_by(l, bit)) {
+	if (l != NULL && (!sig_taken_by(l, bit) || lwp_is_suspended(l))) {
 		r = -EAGAIN;
 	} else if (p->sig.pending.set & bit) {
 		enum action action = action_of(p, sig);

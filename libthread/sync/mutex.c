@@ -45,7 +45,7 @@
  * Sleepers that a signal has moved here (cond.c).  A release wakes one sleeper, and a moved one only
  * wants to release the mutex again: each wakes the next.  In a model with time slices, a woken thread may
  * wait for the end of a slice while no LWP is idle, so the last of n threads would begin n slices
- * late.  There the release wakes all moved sleepers that stand before the first other one.  (The
+ * late.  There a plain release (pthread_mutex_unlock) wakes all moved sleepers that stand before the first other one.  (The
  * mutex is free before the first wakes.  Ten threads of 12 slices' work on four CPUs come to the next
  * barrier after 31.0 slices, and otherwise after 31.6.)
  */

@@ -1,5 +1,5 @@
 /*
- * thr_hand_on.c [handlers|cancel|self] [ROUNDS] - a signal of the process is taken, although the thread that was to take it
+ * thr_hand_on.c [handlers|cancel|self|nap] [ROUNDS] - a signal of the process is taken, although the thread that was to take it
  * does not: the thread has been suspended, has suspended itself, or has been cancelled.
  *
  * The main thread blocks the signal, so it sees by sigpending whether the signal is pending.  A signal that some
@@ -32,16 +32,22 @@ static bool pending(void)
 	return sigismember(&now, SIG);
 }
 
-/* Is the signal taken in time?  The nap is the kernel's, because a nap of the library needs the LWP for deadlines. */
+/* A nap of the library would need the LWP for deadlines. */
+static void kernel_nap(int ms)
+{
+	const struct weft_timespec nap = {.nsec = ms * 1000000};
+
+	__sys_lwp_sleep(WEFT_CLOCK_MONOTONIC, 0, &nap);
+}
+
+/* Is the signal taken in time? */
 static bool taken(void)
 {
-	const struct weft_timespec nap = {.nsec = 1000000};
-
 	for (int ms = 0; pending(); ms++) {
 		if (ms == patience)
 			return false;
 		sched_yield();
-		__sys_lwp_sleep(WEFT_CLOCK_MONOTONIC, 0, &nap);
+		kernel_nap(1);
 	}
 	return true;
 }
@@ -86,6 +92,36 @@ static void reads(void)
 	close(ends[1]);
 }
 
+/* A nap that a signal ends, although the thread has called no handler. */
+static volatile bool ended_for_nothing;
+static __thread volatile unsigned calls;
+
+static void count_call(int sig)
+{
+	calls++;
+}
+
+static void naps(void)
+{
+	const struct timespec nap = {.tv_nsec = 100000000};
+
+	while (!over) {
+		unsigned before = calls;
+
+		if (nanosleep(&nap, NULL) != 0 && calls == before)
+			ended_for_nothing = true;
+	}
+}
+
+static void waits_for_a_time(void)
+{
+	const struct timespec time = {.tv_nsec = 1000000};
+
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	while (!over)
+		sigtimedwait(&set, NULL, &time);
+}
+
 static void waits(void)
 {
 	int sig;
@@ -95,20 +131,46 @@ static void waits(void)
 		sigwait(&set, &sig);
 }
 
-static const struct kind {
+struct kind {
 	const char *name;
 	void (*spend)(void);
-} kinds[] = {{"yields", yields},
-	     {"waits for a semaphore", sleeps},
-	     {"reads", reads},
-	     {"waits for signals", waits}};
+	bool waits;
+};
+
+static const struct kind yielder = {"yields", yields, false};
+static const struct kind sleeper = {"waits for a semaphore", sleeps, false};
+static const struct kind reader = {"reads", reads, false};
+static const struct kind napper = {"naps", naps, false};
+static const struct kind waiter = {"waits for signals", waits, true};
+static const struct kind timed = {"waits for signals for a time", waits_for_a_time, true};
+
+/* A thread that waits for the signal is asked before a thread that has a handler, so these are apart. */
+static const struct pair {
+	const struct kind *kind[2];
+	long flags[2];
+} pairs[] = {
+	{{&yielder, &yielder}, {0, 0}},
+	{{&yielder, &sleeper}, {0, 0}},
+	{{&yielder, &reader}, {0, 0}},
+	{{&sleeper, &sleeper}, {0, 0}},
+	{{&sleeper, &reader}, {0, 0}},
+	{{&reader, &reader}, {0, 0}},
+	{{&waiter, &waiter}, {0, 0}},
+	{{&timed, &timed}, {0, 0}},
+	{{&yielder, &yielder}, {THR_BOUND, THR_BOUND}},
+	{{&sleeper, &sleeper}, {THR_BOUND, THR_BOUND}},
+	{{&reader, &reader}, {THR_BOUND, THR_BOUND}},
+	{{&napper, &napper}, {THR_BOUND, THR_BOUND}},
+	{{&timed, &timed}, {THR_BOUND, THR_BOUND}},
+	{{&sleeper, &sleeper}, {THR_BOUND, 0}},
+};
 
 static void *takes(void *arg)
 {
 	const struct kind *k = arg;
 
 	sem_post(&begun);
-	if (k->spend != waits)
+	if (!k->waits)
 		pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	k->spend();
 	return NULL;
@@ -146,8 +208,8 @@ static bool other_takes(thread_t t, int round)
 	return good;
 }
 
-/* Both are suspended: the signal waits until one goes on. */
-static bool either_takes(thread_t t[2], int round)
+/* Both are suspended: the signal waits until one goes on, even if their waits end meanwhile. */
+static bool either_takes(thread_t t[2], int round, bool in_time)
 {
 	bool waited, good;
 
@@ -155,6 +217,8 @@ static bool either_takes(thread_t t[2], int round)
 	thr_suspend(t[1]);
 	send();
 	come_late(500);
+	if (in_time)
+		kernel_nap(2);
 	waited = pending();
 	thr_continue(t[round % 2]);
 	good = taken();
@@ -177,23 +241,25 @@ static void threads_end(thread_t t[2])
 		bail("a signal of a thread is pending for the process");
 }
 
-static void handlers_test(const struct kind *first, const struct kind *second, long flags)
+static void handlers_test(const struct pair *p)
 {
+	const struct kind *first = p->kind[0], *second = p->kind[1];
 	bool other = true, either = true;
 	char name[120];
 	thread_t t[2];
 
-	over = false;
+	over = ended_for_nothing = false;
 	sem_init(&never, 0, 0);
-	thread_begin(&t[0], first, flags | THR_DETACHED);
-	thread_begin(&t[1], second, flags | THR_DETACHED);
+	for (int i = 0; i < 2; i++)
+		thread_begin(&t[i], p->kind[i], p->flags[i] | THR_DETACHED);
 	for (int i = 0; i < rounds && other; i++)
 		other = other_takes(t[i % 2], i);
 	for (int i = 0; i < rounds && other && either; i++)
-		either = either_takes(t, i);
-	snprintf(name, sizeof(name), "%s thread that %s, beside one that %s",
-		 flags ? "a bound" : "a", first->name, second->name);
-	if (!ok(name, other) || !either) {
+		either = either_takes(t, i, first == &timed);
+	snprintf(name, sizeof(name), "%s thread that %s, beside %s that %s",
+		 p->flags[0] ? "a bound" : "a", first->name, p->flags[1] ? "a bound one" : "one",
+		 second->name);
+	if (!ok(name, other && !ended_for_nothing) || !either) {
 		ok("both were suspended", either);
 		exit(tap_done());
 	}
@@ -222,7 +288,7 @@ static void cancel_test(void)
 
 	over = false;
 	sem_init(&never, 0, 0);
-	thread_begin(&other, &kinds[1], THR_DETACHED);
+	thread_begin(&other, &sleeper, THR_DETACHED);
 	for (int i = 0; i < rounds && good; i++) {
 		if (pthread_create(&t, NULL, is_cancelled, NULL) != 0)
 			bail("pthread_create");
@@ -242,59 +308,76 @@ static void cancel_test(void)
 		a_turn();
 }
 
-/* --- a thread that waits for the signal suspends itself in the handler of another signal ------ */
+/* --- a thread that waits for the signal is suspended in the handler of another signal --------- */
 
-static volatile bool is_suspended;
-static thread_t waiter;
+static volatile bool in_handler, go_on;
 
 static void suspend_self(int sig)
 {
-	is_suspended = true;
+	in_handler = true;
 	thr_suspend(thr_self());
-	is_suspended = false;
+	in_handler = false;
 }
 
-static void self_test(void)
+static void nap_in_handler(int sig)
 {
+	const struct timespec nap = {.tv_nsec = 1000000};
+
+	in_handler = true;
+	while (!go_on)
+		nanosleep(&nap, NULL);
+	in_handler = false;
+}
+
+/* The thread suspends itself in `handler`, or is suspended there. */
+static void handler_test(const char *name, void (*handler)(int))
+{
+	thread_t other, t;
 	bool good = true;
-	thread_t other;
 
 	over = false;
-	catch (SIGUSR2, suspend_self, 0);
+	catch (SIGUSR2, handler, 0);
 	sem_init(&never, 0, 0);
-	thread_begin(&other, &kinds[1], THR_DETACHED);
-	thread_begin(&waiter, &kinds[3], THR_DETACHED);
+	thread_begin(&other, &sleeper, THR_DETACHED);
+	thread_begin(&t, &waiter, THR_DETACHED);
 	for (int i = 0; i < rounds && good; i++) {
+		go_on = false;
 		send();
 		come_late(i % 2 ? 50 : 500);
-		thr_kill(waiter, SIGUSR2);
+		thr_kill(t, SIGUSR2);
+		if (handler == nap_in_handler) {
+			UNTIL(in_handler);
+			while (thr_suspend(t) != 0)
+				a_turn();
+		}
 		good = taken();
-		UNTIL(is_suspended);
-		while (is_suspended) {
-			thr_continue(waiter);
+		go_on = true;
+		UNTIL(in_handler);
+		while (in_handler) {
+			thr_continue(t);
 			a_turn();
 		}
 	}
-	if (!ok("a thread that suspends itself", good))
+	if (!ok(name, good))
 		exit(tap_done());
 	over = true;
 	sem_post(&never);
 	while (thr_kill(other, 0) == 0)
 		a_turn();
-	while (thr_kill(waiter, SIG) == 0)
+	while (thr_kill(t, SIG) == 0)
 		a_turn();
 }
 
 /* Over one LWP, a thread that reads would keep all others from running. */
-static bool tried(const struct kind *k)
+static bool tried(const struct pair *p)
 {
-	return k->spend != reads || strcmp(getenv("LIBTHREAD"), "n1") != 0;
+	return (p->kind[0] != &reader && p->kind[1] != &reader) ||
+	       strcmp(getenv("LIBTHREAD"), "n1") != 0;
 }
 
 int main(int argc, char **argv)
 {
 	const char *part = argc > 1 && argv[1][0] >= 'a' ? argv[1] : "";
-	const unsigned n = sizeof(kinds) / sizeof(kinds[0]);
 
 	if (argc > 1 + (*part != 0))
 		rounds = atoi(argv[argc - 1]);
@@ -302,22 +385,17 @@ int main(int argc, char **argv)
 		patience = 200; /* in exact timing */
 	set = set_of(SIG);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	catch (SIG, note, 0);
+	catch (SIG, count_call, 0);
 	sem_init(&begun, 0, 0);
 	if (*part == 0 || strcmp(part, "handlers") == 0)
-		for (unsigned i = 0; i < n; i++)
-			for (unsigned k = i; k < n; k++) {
-				if (!tried(&kinds[i]) || !tried(&kinds[k]))
-					continue;
-				/* A thread that waits for the signal is asked first. */
-				if ((i == n - 1) == (k == n - 1))
-					handlers_test(&kinds[i], &kinds[k], 0);
-				if (i == k)
-					handlers_test(&kinds[i], &kinds[k], THR_BOUND);
-			}
+		for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+			if (tried(&pairs[i]))
+				handlers_test(&pairs[i]);
 	if (*part == 0 || strcmp(part, "cancel") == 0)
 		cancel_test();
 	if (*part == 0 || strcmp(part, "self") == 0)
-		self_test();
+		handler_test("a thread that suspends itself in a handler", suspend_self);
+	if (*part == 0 || strcmp(part, "nap") == 0)
+		handler_test("a thread that is suspended in a handler", nap_in_handler);
 	return tap_done();
 }

@@ -186,7 +186,10 @@ static int suspend_unbound(struct thread *t)
 	return 0;
 }
 
-/* A thread in the run queue may have been made to look for a signal: __mxn_signals_again. */
+/*
+ * A thread that is on no LWP may have been made to look for a signal, in the run queue or in its wait.  It may also wait
+ * again, in a handler that came first.  So others look (__mxn_signals_again).
+ */
 static int mxn_suspend(struct thread *t)
 {
 	int error = 0;
@@ -201,7 +204,7 @@ static int mxn_suspend(struct thread *t)
 	}
 	local_freeze_for(t);
 	if (!t->suspended) {
-		if (t->state == TS_RUNQUEUE || t->state == TS_DISPATCHABLE)
+		if (t->state != TS_ONLWP)
 			signals_left(~0ul);
 		error = suspend_unbound(t);
 	}

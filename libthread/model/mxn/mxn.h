@@ -288,7 +288,7 @@ void __mxn_exit(struct sleepq *q, struct thread *wake) __attribute__((noreturn))
 
 /*
  * self's wait was in vain: was it a wait of ops->sleep, which then does not return?  In the second
- * table (sleepq.h) wait_arg is left from an earlier wait, so it says nothing.
+ * table (sleepq.h) wait_arg has another meaning, or is left from an earlier wait.
  */
 static inline bool ends_in_sleep(const struct thread *self)
 {
