@@ -176,8 +176,8 @@ class Experiment:
     @property
     def built(self) -> dict[Path, list[str]]:
         """Where the programs are put that are compiled, and what each is compiled of."""
-        words = ({self.program: self.build} if self.build else {}) | self.programs
-        return {BUILD / "bench" / self.name / name: of for name, of in words.items()}
+        made = ({self.program: self.build} if self.build else {}) | self.programs
+        return {BUILD / "bench" / self.name / name: sources for name, sources in made.items()}
 
     @property
     def axes(self) -> list[str]:
@@ -320,20 +320,20 @@ def _read_files(read: Reader, data: Table, folder: Path) -> None:
     if "build" in data:
         _read_build(read, "build", data.get("program", "/"), data["build"], folder)
     read.shape("programs", data.get("programs", {}), dict.fromkeys(data.get("programs", {}), list))
-    for name, words in data.get("programs", {}).items():
-        read.texts(f"programs.{name}", words)
-        _read_build(read, f"programs.{name}", name, words, folder)
+    for name, sources in data.get("programs", {}).items():
+        read.texts(f"programs.{name}", sources)
+        _read_build(read, f"programs.{name}", name, sources, folder)
         if name == data.get("program"):
             read.fail(f"programs.{name}", "is 'program': 'build' says what it is compiled of")
 
 
-def _read_build(read: Reader, where: str, program: str, words: list[str], folder: Path) -> None:
+def _read_build(read: Reader, where: str, program: str, options: list[str], folder: Path) -> None:
     if "/" in program or program in ("", ".", ".."):
         read.fail(where, "makes 'program', which has to be a name" if where == "build" else "a name is needed")
-    for word in words:
+    for word in options:
         if word in ("-c", "-S", "-E"):
             read.fail(where, f"with {word} GCC makes no program")
-    sources = [word for word in words if not word.startswith("-")]
+    sources = [word for word in options if not word.startswith("-")]
     if not sources:
         read.fail(where, "names no source")
     for source in sources:
