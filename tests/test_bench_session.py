@@ -119,6 +119,25 @@ def test_sources_are_compiled(weft, tmp_path):
     assert b"mine.toml: build: the compiler failed" in done.stderr
 
 
+def test_programs_that_the_shell_calls_are_compiled(weft, tmp_path):
+    """Two of them, each from its own source."""
+    (tmp_path / "mine.toml").write_text("""
+title = "Two"
+program = "sh"
+arguments = '-c "/host/one; /host/two"'
+programs = { one = ["one.c"], two = ["two.c"] }
+keys = ["of"]
+figure = "real_ns"
+""")
+    for name, number in (("one", 1), ("two", 2)):
+        (tmp_path / f"{name}.c").write_text(
+            f'#include <stdio.h>\nint main(void) {{ printf("result of={name} real_ns={number}\\n"); }}\n')
+    done = weft("bench", "--no-build", "--results", tmp_path / "there", tmp_path / "mine.toml")
+    assert done.returncode == 0, done.stderr
+    rows = csv.DictReader((tmp_path / "there/mine.csv").read_text().splitlines())
+    assert {row["of"]: row["real_ns"] for row in rows} == {"one": "1", "two": "2"}
+
+
 @pytest.mark.parametrize("old, new, why", [
     ("-I.", "-fopenmp", "build: -fopenmp: weft has no library of OpenMP"),
     ("-I.", "-c", "build: with -c GCC makes no program"),

@@ -26,8 +26,8 @@ def look(chosen, full, directory):
         if one.module:
             continue
         _look_at_paper(one)
-        if one.build:
-            _compile(one)
+        for path, words in one.built.items():
+            _compile(one, path, words)
         for run in one.runs(full):
             _look_for_program(one, run.machine(), programs)
             for command in _questions(run.settings):
@@ -51,10 +51,10 @@ def _look_at_paper(one):
                 raise UsageError(f"{one.path}: tables[{number}].paper: {error}") from error
 
 
-def _compile(one):
-    one.built.parent.mkdir(parents=True, exist_ok=True)
+def _compile(one, path, words):
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        status = ccmd.compile([*one.build, "-o", str(one.built)], folder=one.path.resolve().parent)
+        status = ccmd.compile([*words, "-o", str(path)], folder=one.path.resolve().parent)
     except UsageError as error:
         raise UsageError(f"{one.path}: build: {error}") from error
     if status != 0:

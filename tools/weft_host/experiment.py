@@ -71,7 +71,7 @@ QUICK: Shape = {
 TOP: Shape = {
     "title": str, "paper": str, "section": str, "shows": str, "order": int, "text": str,
     "scale": {"factor": NUMBER, "text": str}, "program": str, "arguments": str, "files": list,
-    "build": list,
+    "build": list, "programs": dict,
     "patterns": list, "module": str, "figure": str, "better": str, "unit": str, "keys": list,
     "host": bool, "names": dict, "units": dict, "derive": dict, "states": dict,
     "run": SETTINGS | {"seeds": (int, list)},
@@ -152,6 +152,7 @@ class Experiment:
     arguments: str = ""
     files: list[Path] = field(default_factory=list)
     build: list[str] = field(default_factory=list)  # what `program` is compiled of, and options of GCC
+    programs: dict[str, list[str]] = field(default_factory=dict)  # the same of others, which `arguments` call
     patterns: list[str] = field(default_factory=list)
     module: str | None = None
     better: str = "less"
@@ -173,9 +174,10 @@ class Experiment:
     claims: list[Table] = field(default_factory=list)
 
     @property
-    def built(self) -> Path:
-        """Where `program` is put that is compiled of `build`."""
-        return BUILD / "bench" / self.name / self.program
+    def built(self) -> dict[Path, list[str]]:
+        """Where the programs are put that are compiled, and what each is compiled of."""
+        made = ({self.program: self.build} if self.build else {}) | self.programs
+        return {BUILD / "bench" / self.name / name: sources for name, sources in made.items()}
 
     @property
     def axes(self) -> list[str]:
@@ -214,7 +216,7 @@ class Experiment:
             raise UsageError(f"arguments: for {configuration.name}: {error}") from error
         if settings.get("class"):
             argv = ["priocntl", "-e", "-c", settings["class"], *argv]
-        files = (*self.files, *([self.built] if self.build else []))
+        files = (*self.files, *self.built)
         return Run(self.name, configuration.name, dict(point), seed, settings, tuple(argv), files)
 
 
@@ -315,19 +317,28 @@ def _read_files(read: Reader, data: Table, folder: Path) -> None:
         if colon and not guest.startswith("/"):
             read.fail("files", f"{guest!r} is not an absolute path of the guest")
     data["files"] = [folder / file for file in data.get("files", [])]
-    if "build" not in data:
-        return
-    if "/" in data.get("program", "/") or data["program"] in ("", ".", ".."):
-        read.fail("build", "makes 'program', which has to be a name")
-    for word in data["build"]:
+    if "build" in data:
+        _read_build(read, "build", data.get("program", "/"), data["build"], folder)
+    read.shape("programs", data.get("programs", {}), dict.fromkeys(data.get("programs", {}), list))
+    for name, sources in data.get("programs", {}).items():
+        read.texts(f"programs.{name}", sources)
+        _read_build(read, f"programs.{name}", name, sources, folder)
+        if name == data.get("program"):
+            read.fail(f"programs.{name}", "is 'program': 'build' says what it is compiled of")
+
+
+def _read_build(read: Reader, where: str, program: str, options: list[str], folder: Path) -> None:
+    if "/" in program or program in ("", ".", ".."):
+        read.fail(where, "makes 'program', which has to be a name" if where == "build" else "a name is needed")
+    for word in options:
         if word in ("-c", "-S", "-E"):
-            read.fail("build", f"with {word} GCC makes no program")
-    sources = [word for word in data["build"] if not word.startswith("-")]
+            read.fail(where, f"with {word} GCC makes no program")
+    sources = [word for word in options if not word.startswith("-")]
     if not sources:
-        read.fail("build", "names no source")
+        read.fail(where, "names no source")
     for source in sources:
         if not (folder / source).is_file():
-            read.fail("build", f"there is no source {source!r} beside the experiment")
+            read.fail(where, f"there is no source {source!r} beside the experiment")
 
 
 def _read_patterns(read: Reader, patterns: list[Any]) -> set[str]:
