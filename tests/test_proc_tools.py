@@ -130,7 +130,7 @@ def locks(guest, what, tool="plocks", **options):
     return re.sub(r", for \d+\.\d{3} s\b", "", output)
 
 
-@pytest.mark.parametrize("model", ["mxn", "n1"])
+@pytest.mark.parametrize("model", ["mxn", "n1", "sa"])
 def test_pstack_shows_threads_on_no_lwp(guest, model):
     """With the registers that the library has saved."""
     output = sh(guest, AT_REST + "pstack 3", model=model)
@@ -245,7 +245,7 @@ def rows(output):
 @pytest.mark.parametrize("model, what, wanted, env", [
     *((model, "kinds", KINDS, "") for model in MODELS),
     ("lwp", "kinds", KINDS, "LIBTHREAD_OPTIONS=sleep=kernel"),
-    ("lwp", "kernel", KERNEL, ""), ("mxn", "kernel", KERNEL, "")])
+    *((model, "kernel", KERNEL, "") for model in ("lwp", "mxn", "sa"))])
 def test_plocks_knows_each_kind(guest, model, what, wanted, env):
     output = locks(guest, what, model=model, env=env)
     assert rows(output) == {**wanted, "no deadlock found": []}, output
