@@ -80,13 +80,15 @@ def test_each_thread_that_blocks_has_its_stack(model, leaves, tmp_path):
     assert any(is_part(["__thread_join", "thr_join", "main", "__libc_start"], stack) for _, stack in told[main])
 
 
-def test_an_lwp_without_a_thread_has_a_stack(tmp_path):
-    """It parks because the pool has no thread for it."""
-    assert monitor("--batch", "--record", tmp_path / "rec", "--model", "mxn", *ROUND).returncode == 0
+@pytest.mark.parametrize(("model", "stack"), [
+    ("mxn", ["__sys_lwp_park", "__pool_scheduler"]), ("sa", ["__sys_upcall_idle", "activation_scheduler"])])
+def test_an_lwp_without_a_thread_has_a_stack(model, stack, tmp_path):
+    """It sleeps because the pool has no thread for it."""
+    assert monitor("--batch", "--record", tmp_path / "rec", "--model", model, *ROUND).returncode == 0
     what, found = read(tmp_path / "rec")
     texts = dict(what["texts"])
     mine = [functions(texts[c]) for _, kind, state, *_, c in found if kind == changes.STACK and state == 0]
-    assert any(is_part(["__sys_lwp_park", "__pool_scheduler"], stack) for stack in mine)
+    assert any(is_part(stack, one) for one in mine)
 
 
 @pytest.fixture(scope="module")

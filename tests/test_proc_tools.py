@@ -98,7 +98,7 @@ def test_pstack_of_a_call_without_a_frame(guest):
         ["__plain_read", "__sread"], output
 
 
-@pytest.mark.parametrize("model, lwps", [("lwp", 6), ("mxn", 5)])
+@pytest.mark.parametrize("model, lwps", [("lwp", 6), ("mxn", 5)])  # the document has no list for sa
 def test_the_lwps_that_the_document_shows(guest, model, lwps):
     """docs/own-program.md: the list for each model, without what time and place it was."""
     def rows(text):

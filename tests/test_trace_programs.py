@@ -51,6 +51,8 @@ RUNS = [
     (4, "--model mxn --quantum 100 --seed 5", "oscmp -n 1 -i 2000 -e 20 -f 2 -t 20 cl stress"),
     (2, "--quantum 53 --seed 11 --model mxn", "thr_waits"),
     (2, "--model n1 --seed 2", "thr_cancel"),
+    (4, "--model sa --quantum 71 --seed 7", "thr_life 5"),
+    (2, "--model sa --quantum 53 --seed 11", "thr_waits"),
     (2, "--seed 5 --options lockstat=exit", "lock_load spin"),
 ]
 
