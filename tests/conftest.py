@@ -38,9 +38,6 @@ WEFT = [sys.executable, TOP / "tools/weft"]
 
 CPU_COUNTS = (1, 2, 4, 8)
 MODELS = ("lwp", "mxn", "n1", "sa")
-# The models of the dearer tests of tools.  What a tool reads of sa are mxn's structures; test_gdb, test_proc_tools
-# and test_lockstat look at sa too.
-TOOL_MODELS = ("lwp", "mxn", "n1")
 
 
 def guest_programs():

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import test_races
 import test_races_kernel
-from conftest import GUEST_PROGRAMS, TOOL_MODELS, brought
+from conftest import GUEST_PROGRAMS, MODELS, brought
 from test_guest import settings
 from test_interface import PROGRAMS as INTERFACES
 from weft_host import experiment, torture
@@ -67,7 +67,7 @@ def programs():
 def interfaces():
     """Each function and each error of it; each error of a system call."""
     for name in INTERFACES:
-        for model in TOOL_MODELS:
+        for model in MODELS:
             yield f"{name}-{model}", machine([name], model=model, **drawn(f"{name}-{model}"))
     for name in sorted(GUEST_PROGRAMS):
         if name.startswith("err_"):

@@ -55,7 +55,7 @@ def windows_programs(weft, tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("model", ["lwp", "mxn", "sa"])
 @pytest.mark.parametrize("cpus", [1, 4])
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows_program(guest, windows_programs, name, cpus, model):

@@ -7,7 +7,7 @@ import re
 
 import pexpect
 import pytest
-from conftest import AWAIT_REST, TOOL_MODELS, TOP, brought
+from conftest import AWAIT_REST, MODELS, TOP, brought
 from elftools.elf.elffile import ELFFile
 from test_debug_gdb import TIMINGS, Link, gdb, served  # noqa: F401  (a fixture)
 from weft_debug.debugger import Debugger
@@ -20,7 +20,7 @@ from weft_host.machine import Machine
 from weft_host.recording import Point
 
 EACH_TIMING = pytest.mark.parametrize("timing", TIMINGS)
-EACH_MODEL = pytest.mark.parametrize("model", TOOL_MODELS)
+EACH_MODEL = pytest.mark.parametrize("model", MODELS)
 # Where the next stops are, until there are two places.
 STOPS = """\
 python

@@ -5,7 +5,7 @@ import random
 import re
 
 import pytest
-from conftest import TOOL_MODELS, brought
+from conftest import MODELS, brought
 from test_debug_model import Changed, Damaged, Watched
 from test_proc_tools import KERNEL, KINDS
 from weft_debug import objects, queues, timers
@@ -58,7 +58,8 @@ def untimed(text):
 # --- single objects ---------------------------------------------------------------------------------
 
 
-CASES = [*((model, "kinds", KINDS) for model in TOOL_MODELS), ("lwp", "kernel", KERNEL), ("mxn", "kernel", KERNEL)]
+CASES = [*((model, "kinds", KINDS) for model in MODELS),
+         *((model, "kernel", KERNEL) for model in ("lwp", "mxn", "sa"))]
 
 
 @pytest.mark.parametrize("model, what, wanted", CASES)
@@ -90,7 +91,7 @@ def number(guest, name):
     return next(t.id for t in guest.process(3).threads if t.name == name)
 
 
-@pytest.mark.parametrize("model", TOOL_MODELS)
+@pytest.mark.parametrize("model", MODELS)
 def test_a_deadlock(kept, model):
     """It is told with each object that is a part of it, and with no other."""
     guest = kept("transfers", model=model)
@@ -152,7 +153,7 @@ def test_dispatch_queues(kept):
     assert len(re.findall(r"in 0\.\d+ s: the slice of \d/1 \(sh\) ends$", timers.timers(guest), re.MULTILINE)) == 2
 
 
-@pytest.mark.parametrize("model", TOOL_MODELS)
+@pytest.mark.parametrize("model", MODELS)
 def test_queues_of_the_library(kept, model):
     """Each waiter for each object; the newest first, except at a barrier."""
     said = queues.queues(held(kept, "kinds", model)).partition("threads library of process 3")[2]
@@ -165,7 +166,7 @@ def test_queues_of_the_library(kept, model):
         assert sorted(re.findall(r"\((.*?)\)", rest[1])) == sorted(thread for thread, _ in waiters), said
 
 
-@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("model", ["lwp", "mxn", "sa"])
 def test_queues_for_shared_locks(kept, model):
     said = queues.queues(held(kept, "kernel", model))
     part = said.partition("queues for locks in user memory\n")[2].partition("threads library")[0]

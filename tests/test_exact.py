@@ -20,7 +20,7 @@ def busy_host():
             process.wait()
 
 
-@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("model", ["lwp", "mxn", "sa"])
 @pytest.mark.parametrize("cpus", [1, 2, 4, 8])
 def test_same_bytes_on_a_busy_host(guest, busy_host, cpus, model):
     first, second = (guest(PINGPONG, smp=cpus, model=model, timing="exact", background=False)

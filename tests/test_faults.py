@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from conftest import MODELS
 
 LINE = re.compile(r"weft: pid (\d+) \((?P<name>\w+)\) lwp (?P<lwp>\d+): (?P<signal>SIG\w+) at "
                   r"(?:address 0x(?P<address>[0-9a-f]+), )?instruction 0x(?P<rip>[0-9a-f]+) "
@@ -38,7 +39,7 @@ def test_report_of_a_fault(guest, fault, signal, lwp, address, why):
     assert result.status == 128 + {"SIGSEGV": 11, "SIGILL": 4, "SIGFPE": 8, "SIGABRT": 6}[signal]
 
 
-@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("model", MODELS)
 def test_abort_tells_on_standard_error(guest, model):
     """Once, with the address of the caller; of SIGABRT from another process the console tells."""
     script = "faults abort 2>/tmp/said; echo $?; cat /tmp/said; sleep 9 & kill -ABRT $!; wait $!"

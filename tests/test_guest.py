@@ -36,7 +36,8 @@ def cases():
             for model in how["models"]:
                 label = f"{name}-{model}-{cpus}cpu" + ("-debug" if debug else "")
                 marks = [pytest.mark.racing] if how["racing"] else []
-                if model == "sa" and (how["sa_all"] or debug or cpus != max(how["cpus"])):
+                between = not debug and cpus not in (min(how["cpus"]), max(how["cpus"]))
+                if model == "sa" and (how["sa_all"] or between):
                     marks.append(pytest.mark.sa_all)
                 yield pytest.param(name, cpus, model, debug, id=label, marks=marks)
 

@@ -84,7 +84,7 @@ def test_the_table_of_options():
                 assert set(values.split("|")) == set(listed[name].split()), f"{model}: {name}"
 
 
-@pytest.mark.parametrize("model, cpus", [("lwp", 1), ("lwp", 4), ("mxn", 4), ("n1", 2)])
+@pytest.mark.parametrize("model, cpus", [("lwp", 1), ("lwp", 4), ("mxn", 4), ("n1", 2), ("sa", 4)])
 def test_malloc_of_many_threads(guest, model, cpus):
     for program in (["libc_malloc"], ["thr_malloc", 60]):
         result = guest(program, model=model, smp=cpus, options="malloc=mt", timeout=240)
@@ -117,14 +117,15 @@ def test_where_threads_sleep(guest, sleep, calls):
 
 def test_good_options(guest):
     for model, options in [("lwp", "spin=never,schedctl=off"), ("mxn", "concurrency=1024"),
-                           ("n1", "queue=lifo")]:
+                           ("n1", "queue=lifo"), ("sa", "concurrency=2,lone=off")]:
         assert env(guest, model, options).status == 0
 
 
+@pytest.mark.parametrize("model", ["mxn", "sa"])
 @pytest.mark.parametrize("args, most", [(["-n", "30000"], 5400), (["-b", "-n", "5000"], 15100)])
-def test_memory_of_many_threads(guest, args, most):
+def test_memory_of_many_threads(guest, model, args, most):
     """A twentieth or less of what 8 GiB and 2 GiB are to hold; exact timing, so that it is quick."""
-    result = guest(["many", *args], model="mxn", timing="exact")
+    result = guest(["many", *args], model=model, timing="exact")
     assert result.status == 0, result.output
     alive = re.search(r"^(\d+) threads alive at once: (\d+) bytes each", result.output, re.MULTILINE)
     assert alive[1] == args[-1]
@@ -133,7 +134,7 @@ def test_memory_of_many_threads(guest, args, most):
 
 
 @pytest.mark.parametrize("model, options", [
-    ("lwp", None), ("mxn", "concurrency=4,unlock=adaptive")])
+    ("lwp", None), ("mxn", "concurrency=4,unlock=adaptive"), ("sa", "unlock=adaptive")])
 def test_a_stopped_spinner_delays_nobody(guest, model, options):
     """After the last sleeper has been woken a mutex costs what it did before, though a thread counts
     as a spinner and never comes."""

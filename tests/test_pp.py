@@ -143,7 +143,7 @@ def test_a_stack_that_is_too_small(pp):
 
 
 def test_process_shared_mutexes(pp):
-    for model in ("lwp", "mxn"):
+    for model in ("lwp", "mxn", "sa"):
         result = pp("-v", "-p", "shared", "-n", "2", "-c", "4", "-i", "200", model=model)
         assert result.status == 0, result.output
         assert "pthread_process (-p) = shared\n" in result.output
@@ -156,7 +156,7 @@ def test_a_stack_larger_than_the_address_space(pp, model):
     assert result.output.startswith("pp: pthread_create: ")
 
 
-@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("model", ["lwp", "mxn", "sa"])
 def test_ten_thousand_threads(pp, model):
     result = pp("-v", "-n", "5000", "-i", "100", "-S", "32768", model=model, smp=4, mem="1G",
                 timeout=600)

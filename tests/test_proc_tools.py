@@ -98,7 +98,7 @@ def test_pstack_of_a_call_without_a_frame(guest):
         ["__plain_read", "__sread"], output
 
 
-@pytest.mark.parametrize("model, lwps", [("lwp", 6), ("mxn", 5)])
+@pytest.mark.parametrize("model, lwps", [("lwp", 6), ("mxn", 5)])  # the document has no list for sa
 def test_the_lwps_that_the_document_shows(guest, model, lwps):
     """docs/own-program.md: the list for each model, without what time and place it was."""
     def rows(text):
@@ -130,7 +130,7 @@ def locks(guest, what, tool="plocks", **options):
     return re.sub(r", for \d+\.\d{3} s\b", "", output)
 
 
-@pytest.mark.parametrize("model", ["mxn", "n1"])
+@pytest.mark.parametrize("model", ["mxn", "n1", "sa"])
 def test_pstack_shows_threads_on_no_lwp(guest, model):
     """With the registers that the library has saved."""
     output = sh(guest, AT_REST + "pstack 3", model=model)
@@ -245,7 +245,7 @@ def rows(output):
 @pytest.mark.parametrize("model, what, wanted, env", [
     *((model, "kinds", KINDS, "") for model in MODELS),
     ("lwp", "kinds", KINDS, "LIBTHREAD_OPTIONS=sleep=kernel"),
-    ("lwp", "kernel", KERNEL, ""), ("mxn", "kernel", KERNEL, "")])
+    *((model, "kernel", KERNEL, "") for model in ("lwp", "mxn", "sa"))])
 def test_plocks_knows_each_kind(guest, model, what, wanted, env):
     output = locks(guest, what, model=model, env=env)
     assert rows(output) == {**wanted, "no deadlock found": []}, output

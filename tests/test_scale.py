@@ -62,7 +62,7 @@ def test_idle_and_wake_do_not_depend_on_the_quantum(ctx):
     assert max(took) - min(took) <= 0.002 * (2 * work + min(took))
 
 
-@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("model", ["lwp", "mxn", "sa"])
 @pytest.mark.parametrize("quantum", [100, 200, 1000])
 def test_games_do_not_disturb_each_other(ctx, model, quantum):
     """Four games on eight CPUs take at most 1.03 times as long as one on two; from beginning to

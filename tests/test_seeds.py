@@ -30,7 +30,8 @@ PROGRAMS = [("lwp_park", 10, ["lwp"], [2, 4, 8]), ("disp_stress", 3, ["lwp"], [2
             ("sig_timers", 1, ["lwp"], [1, 4]),
             ("thr_signal", 5, ["lwp", "mxn"], [2, 4]),
             ("thr_mutex", 12, ["sa"], [4]), ("thr_cond", 5, ["sa"], [4]), ("thr_signal", 5, ["sa"], [4]),
-            ("thr_suspend", 2, ["sa"], [4])]
+            ("thr_suspend", 2, ["sa"], [4]), ("thr_sema", 10, ["sa"], [4]), ("thr_shared", 10, ["sa"], [4]),
+            ("proc_shared", 6, ["sa"], [4]), ("thr_rwlock", 10, ["sa"], [4])]
 CASES = [(name, rounds, model, count) for name, rounds, models, counts in PROGRAMS
          for model in models for count in counts]
 
@@ -54,19 +55,37 @@ def replay(words, argv, status):
     return repeat(words, Machine(argv=[str(word) for word in argv], timing="exact"), CHECK, reached=status == 1)
 
 
-@pytest.mark.parametrize("name, rounds, model, cpus", CASES)
-def test_seeds(guest, seeds, name, rounds, model, cpus):
-    argv = [name, rounds]
+def under_seeds(guest, seeds, argv, model, cpus, mechanisms=None):
     for seed in range(1, seeds + 1):
-        result = guest(argv, smp=cpus, model=model, timing="exact", seed=seed,
+        result = guest(argv, smp=cpus, model=model, options=mechanisms, timing="exact", seed=seed,
                        quantum=quantum(seed), timeout=TIMEOUT, may_fail=True)
         wrong = failures(result)
         if wrong:
             end = "\n".join(result.output.splitlines()[-20:])
+            words = options(cpus, model, seed) + (["--options", mechanisms] if mechanisms else [])
             pytest.fail(f"seed {seed}: {'; '.join(wrong)}\n"
-                        f"{replay(options(cpus, model, seed), argv, result.status)}\n"
+                        f"{replay(words, argv, result.status)}\n"
                         f"--- the end of its output ---\n{end}\n{result.error}\n{result.panic}",
                         pytrace=False)
+
+
+@pytest.mark.parametrize("name, rounds, model, cpus", CASES)
+def test_seeds(guest, seeds, name, rounds, model, cpus):
+    under_seeds(guest, seeds, [name, rounds], model, cpus)
+
+
+# The mechanisms of sa that its presets leave unused, some of them together; and programs that create, block, wake,
+# time out, suspend and signal.
+OF_SA = ("runqueue=common", "sleepq=common,preempted=stay", "lone=off,unblocked=stay", "idle=leave,signals=aslwp")
+KINDS = [["thr_life", 5], ["thr_sema", 4], ["thr_cond", 3], ["thr_sleep"], ["thr_signal", 3], ["thr_sigwait"],
+         ["thr_suspend", 2]]
+
+
+@pytest.mark.parametrize("argv", KINDS, ids=[argv[0] for argv in KINDS])
+@pytest.mark.parametrize("mechanisms", OF_SA)
+def test_options_of_sa(guest, seeds, mechanisms, argv):
+    """Under fewer seeds: the torture has these mechanisms too."""
+    under_seeds(guest, max(1, seeds // 4), argv, "sa", 4, mechanisms)
 
 
 # --- bugs that seeds find ---------------------------------------------------------------
@@ -80,6 +99,7 @@ def played(move, workers, moves):
 # all the others.
 PLANTED = [("lost-wakeup", "lwp", 4, 30, ["lwp_park", 20]),
            ("forgotten-waiter", "lwp", 2, 30, ["thr_mutex", 60]),
+           ("forgotten-waiter", "sa", 2, 30, ["thr_mutex", 60]),
            ("once-sleep", "lwp", 4, 30, played("once", 4, 30)),
            ("no-recheck", "lwp", 2, 10, ["thr_mutex", 40]),
            ("barrier-late-reset", "lwp", 4, 3, played("barrier", 3, 20)),
@@ -110,7 +130,7 @@ class Tree:
 
 
 @pytest.mark.parametrize("bug, model, cpus, enough, argv", PLANTED,
-                         ids=[planted[0] for planted in PLANTED])
+                         ids=[f"{planted[0]}-{planted[1]}" for planted in PLANTED])
 def test_seeds_find_a_bug(guest, tmp_path, request, bug, model, cpus, enough, argv):
     (tmp_path / "tree").mkdir()
     tree = Tree(tmp_path / "tree", bug, model, cpus, argv)

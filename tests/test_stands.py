@@ -15,7 +15,7 @@ SHARED = "Model n1 has one LWP, so all other threads wait with it."
 
 
 @pytest.mark.parametrize("timing", ["fast", "exact"])
-@pytest.mark.parametrize("model", ["mxn", "n1"])
+@pytest.mark.parametrize("model", ["mxn", "n1"])  # in sa it goes on: see below
 def test_a_thread_that_spins_for_others(guest, model, timing):
     result = guest(["spins_for", "pool"], model=model, smp=2, timing=timing, may_fail=True, timeout=LIMIT,
                    background=False)
@@ -35,6 +35,12 @@ def test_with_the_lwps_that_it_names_it_goes_on(guest):
     assert guest(["spins_for", "pool"], model="lwp", smp=2).output == "through\n"
 
 
+@pytest.mark.parametrize("smp", [1, 2])
+def test_in_sa_it_goes_on(guest, smp):
+    """On one CPU the slices end."""
+    assert guest(["spins_for", "pool"], model="sa", smp=smp, timing="exact").output == "through\n"
+
+
 @pytest.mark.parametrize("what, sleeps", [("sem", "lwp_sema, thread 1"), ("mutex", "lwp_mutex, thread 2")])
 def test_a_shared_object_holds_the_lwp_of_n1(guest, what, sleeps):
     result = guest(["spins_for", what], model="n1", smp=2, timing="exact", may_fail=True)
@@ -46,7 +52,7 @@ def test_a_shared_object_holds_the_lwp_of_n1(guest, what, sleeps):
     assert LOOP not in result.panic
 
 
-@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("model", ["lwp", "mxn", "sa"])
 @pytest.mark.parametrize("what", ["sem", "mutex"])
 def test_and_no_lwp_of_the_others(guest, what, model):
     assert guest(["spins_for", what], model=model, smp=2, timing="exact").output == "through\n"

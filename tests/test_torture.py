@@ -41,7 +41,7 @@ def test_settings_are_the_seeds():
     assert {one.smp for one in some} == set(torture.CPU_COUNTS)
     assert {one.timing for one in some} == set(torture.TIMINGS)
     named = {option for one in some for option in one.options.split(",")}
-    for options in torture.OPTIONS.values():
+    for options in (*torture.OPTIONS.values(), *torture.LATER.values()):
         for name, values in options.items():
             assert {f"{name}={value}" for value in values if value} <= named
     fixed = torture.setting(7, model="mxn", options="queue=fifo", smp=3, timing="exact")

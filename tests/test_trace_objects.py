@@ -82,7 +82,8 @@ class Waited(Watcher):
 
 
 # A thread is OnLWP in such a wait.  A thread that waits for a mutex of the process alone sleeps in the library.  A
-# mutex of NT belongs to an LWP: in mxn the two threads are on one, so none waits.
+# mutex of NT belongs to an LWP: in mxn the two threads are on one, so none waits.  In sa the LWPs of both depend on
+# the time.
 @pytest.mark.parametrize("options", ["--model lwp", "--model mxn", "--options sleep=kernel"])
 def test_waits_in_the_kernel(options, program, tmp_path):
     raw = tmp_path / "raw"

@@ -4,6 +4,7 @@ import collections
 import subprocess
 
 import pytest
+from conftest import MODELS
 from traces import guest, same_bytes
 from weft_host.paths import BUILD, TOP
 from weft_trace import events, programs
@@ -50,6 +51,8 @@ RUNS = [
     (4, "--model mxn --quantum 100 --seed 5", "oscmp -n 1 -i 2000 -e 20 -f 2 -t 20 cl stress"),
     (2, "--quantum 53 --seed 11 --model mxn", "thr_waits"),
     (2, "--model n1 --seed 2", "thr_cancel"),
+    (4, "--model sa --quantum 71 --seed 7", "thr_life 5"),
+    (2, "--model sa --quantum 53 --seed 11", "thr_waits"),
     (2, "--seed 5 --options lockstat=exit", "lock_load spin"),
 ]
 
@@ -83,7 +86,7 @@ def test_one_instruction_too_many_is_seen(tmp_path):
 # In exact timing CPUs see each other's stores up to a quantum early, so the times of two CPUs do not say what came
 # first.
 @pytest.mark.parametrize("timing, smp", [("exact", 1), ("fast", 2)])
-@pytest.mark.parametrize("model", ["lwp", "mxn", "n1"])
+@pytest.mark.parametrize("model", MODELS)
 def test_states_follow_each_other(model, timing, smp, tmp_path):
     """Each thread has one LWP, and each LWP one thread; nothing runs that has not been made."""
     found = traced(tmp_path / "raw", "--timing", timing, "--smp", str(smp), "--model", model,
@@ -173,7 +176,7 @@ def own(tmp_path_factory):
     return folder / "own"
 
 
-@pytest.mark.parametrize("model", ["lwp", "mxn"])
+@pytest.mark.parametrize("model", ["lwp", "mxn", "sa"])
 def test_a_program_of_ones_own(model, own, tmp_path):
     found = traced(tmp_path / "raw", "--timing", "exact", "--smp", "2", "--model", model, "--file", str(own),
                    "--events", "thread_name,thread_begin,lock_wait,lock_own,lock_free,thread_wake,thread_woken",

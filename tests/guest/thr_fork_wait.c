@@ -56,7 +56,10 @@ static void forks_in_handler(int sig)
 	errno = error;
 }
 
-/* The process has one thread.  The wait of the child ends as that of its parent does. */
+/*
+ * The process has one thread.  The wait of the child ends as that of its parent does.  It is long, because the
+ * timer's interrupt comes late where the host stops the CPU.
+ */
 static void waits_in_vain(void)
 {
 	struct itimerval soon = {.it_value = {.tv_usec = 100}};
@@ -67,7 +70,7 @@ static void waits_in_vain(void)
 	signal(SIGALRM, forks_in_handler);
 	setitimer(ITIMER_REAL, &soon, NULL);
 	clock_gettime(CLOCK_REALTIME, &when);
-	when.tv_nsec += 5000000;
+	when.tv_nsec += 100000000;
 	when.tv_sec += when.tv_nsec / 1000000000;
 	when.tv_nsec %= 1000000000;
 	do

@@ -120,12 +120,18 @@ static const struct {
 	{"waiting=upcall", "mxn"},
 	{"waiting=signal", "mxn"},
 	{"waiting=none", "mxn"},
+	{"waiting=early", "mxn"},
 	{"aging=1", "mxn sa"},
 	{"idle=sleep", "sa"},
 	{"idle=spin", "sa"},
+	{"idle=leave", "sa"},
 	{"slices=off", "sa"},
 	{"preempted=stay", "sa"},
 	{"unblocked=stay", "sa"},
+	{"runqueue=common", "sa"},
+	{"sleepq=common", "sa"},
+	{"lone=off", "sa"},
+	{"signals=aslwp", "sa"},
 };
 
 static void each_alone(void)
@@ -156,6 +162,8 @@ int main(int argc, char **argv)
 	     "LIBTHREAD_OPTIONS=spin=always,queue=lifo,unlock=adaptive,concurrency=3", 0);
 	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=schedctl=off,concurrency=4,spin=never", 0);
 	with("LIBTHREAD=n1", "LIBTHREAD_OPTIONS=queue=lifo,schedctl=off", 0);
+	with("LIBTHREAD=sa", "LIBTHREAD_OPTIONS=runqueue=common,sleepq=common,lone=off,idle=leave",
+	     0);
 
 	with("LIBTHREAD=nm", "LIBTHREAD_OPTIONS=", 2);
 	with("LIBTHREAD=mxn", "LIBTHREAD_OPTIONS=concurrency=0", 2);

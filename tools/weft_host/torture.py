@@ -39,6 +39,12 @@ OPTIONS = {
     "sa": EVERY | SPINNING | {"concurrency": ("", "", "2"), "aging": ("", "1"), "idle": ("", "spin"),
                               "slices": ("", "", "off"), "unblocked": ("", "", "stay")},
 }
+# As OPTIONS.  Each value is of a chance of its own: a seed gives the rest that it gave before there were these.
+LATER = {
+    "mxn": {"waiting": ("", "", "", "early")},
+    "sa": {"idle": ("", "", "leave"), "preempted": ("", "", "stay"), "runqueue": ("", "", "common"),
+           "sleepq": ("", "", "common"), "lone": ("", "", "off"), "signals": ("", "", "aslwp")},
+}
 
 # Moves of each worker.  An exact run is short, for many seeds find more than long runs; a fast one
 # is long, for the host's interleavings come for nothing.
@@ -111,6 +117,8 @@ def setting(seed, model=None, options=None, smp=None, timing=None, engine=None, 
     model, smp, timing = model or chosen[0], smp or chosen[1], timing or chosen[2]
     if options is None:
         values = {name: chance.choice(of) for name, of in OPTIONS[model].items()}
+        for name, of in LATER.get(model, {}).items():
+            values[name] = random.Random(f"{name} {seed}").choice(of) or values.get(name, "")
         options = ",".join(f"{name}={value}" for name, value in values.items() if value)
     if engine is None:
         # Of a chance of its own: a seed gives the rest that it gave before there was a choice.
