@@ -11,7 +11,8 @@ from weft_host.machine import UsageError
 
 # {document: experiments whose figures it states}
 STATED = {"README.md": {"pingpong"}, "docs/ping-pong.md": {"pingpong", "checks"},
-          "libthread/README.md": {"micro", "scaling", "ablation-pingpong", "pingpong-signals", "remote",
+          "libthread/README.md": {"micro", "scaling", "ablation-pingpong", "nt-burst-one", "nt-create", "nt-global",
+                                  "nt-respond", "pingpong-games", "pingpong-signals", "remote", "since-crossings",
                                   "since-echo"},
           "docs/what-it-comes-to.md": {"pingpong"}}
 
