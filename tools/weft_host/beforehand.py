@@ -27,7 +27,7 @@ def look(chosen, full, directory):
             continue
         _look_at_paper(one)
         for path, words in one.built.items():
-            _compile(one, path, words)
+            compile_program(one, path, words)
         for run in one.runs(full):
             _look_for_program(one, run.machine(), programs)
             for command in _questions(run.settings):
@@ -51,7 +51,8 @@ def _look_at_paper(one):
                 raise UsageError(f"{one.path}: tables[{number}].paper: {error}") from error
 
 
-def _compile(one, path, words):
+def compile_program(one, path, words):
+    """words: of one.built.  Raises UsageError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
         status = ccmd.compile([*words, "-o", str(path)], folder=one.path.resolve().parent)
