@@ -184,7 +184,10 @@ static bool can_restart(uint64_t call)
 	}
 }
 
-/* These begin with call_is_again, so they do not take longer. */
+/*
+ * These begin with call_is_again, so they do not take longer.  If a handler or an upcall comes before the LWP makes the
+ * call again, the call lasts its whole length from then on.
+ */
 static bool can_resume(uint64_t call)
 {
 	return call == SYS_sigtimedwait || call == SYS_lwp_sleep || call == SYS_poll;
