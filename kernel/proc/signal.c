@@ -433,7 +433,8 @@ void proc_signal(struct proc *p, int sig)
  *
  * *Race:* a sender wakes l for a signal of the process, and l is suspended before it runs; *without this:* l takes the signal,
  * or its system call ends because of it, although l calls no handler before lwp_continue, and another LWP would take the
- * signal; *closed by:* a suspended LWP does not see the signals of the process.
+ * signal; *closed by:* a suspended LWP does not see the signals of the process.  If the suspension comes after this look, l
+ * takes the signal before it is suspended: p->lock is held, and lwp_suspend acquires it (sig_choose_again) before it returns.
  */
 static uint64_t signals_seen(const struct lwp *l)
 {

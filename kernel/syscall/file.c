@@ -309,7 +309,7 @@ static int64_t poll_masked(struct weft_pollfd *fd, unsigned n, hrtime_t deadline
  * always ready.  mask: the signals that are blocked during the wait; NULL: the present mask.
  * Blocks.
  * EINVAL: n above WEFT_OPEN_MAX, or the time is not valid; EFAULT: one of the pointers; ENOMEM: no
- * memory; EINTR: a signal.
+ * memory; EINTR: a handler has been called, or a cancellation is due.
  */
 int64_t sys_poll(const uint64_t arg[6])
 {

@@ -165,8 +165,8 @@ int64_t sys_lwp_suspend(const uint64_t arg[6])
 
 /*
  * lwp_continue(id): undoes lwp_suspend.  The LWP may take signals that were pending for the process while
- * no LWP took them.  Takes l->lock and p->lock, one after the
- * other.  ESRCH: no such LWP, or it has exited.
+ * no LWP took them.  Takes l->lock and p->lock, one after the other.
+ * ESRCH: no such LWP, or it has exited.
  */
 int64_t sys_lwp_continue(const uint64_t arg[6])
 {
@@ -377,7 +377,7 @@ static int __attribute__((noinline, cold)) sleep_sampled(uint64_t ts)
  * lwp_sleep(clock, flags, ts): sleeps for ts, or until ts with LWP_SLEEP_ABSTIME.  Clocks:
  * WEFT_CLOCK_MONOTONIC, WEFT_CLOCK_REALTIME.  A point in time of WEFT_CLOCK_REALTIME moves when
  * that clock is set.  LWP_SLEEP_SAMPLE goes with a point in time of WEFT_CLOCK_MONOTONIC.  Blocks.
- * EINVAL: clock, flags, or the time is not valid; EFAULT: ts; EINTR: a signal.
+ * EINVAL: clock, flags, or the time is not valid; EFAULT: ts; EINTR: a handler has been called, or a cancellation is due.
  */
 int64_t sys_lwp_sleep(const uint64_t arg[6])
 {

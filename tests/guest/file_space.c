@@ -11,6 +11,9 @@
 
 static char buf[64 * 1024], got[64 * 1024];
 
+/* Pages, in what is compared with pages_free().  The parent may still be on its way out of spawn, where it frees the strings of the call. */
+#define NOISE 64
+
 static long pages_free(void)
 {
 	struct weft_sysinfo info;
@@ -124,9 +127,6 @@ static long fill(int fd, long n)
 	return done > 0 ? done : r;
 }
 
-/* Pages.  The parent may still be on its way out of spawn, where it frees the strings of the call. */
-#define NOISE 64
-
 static void unlinked(void)
 {
 	long before = pages_free(), taken = 4 * MB / PAGE - NOISE;
@@ -145,7 +145,7 @@ static void unlinked(void)
 	fill(fd, MB);
 	__sys_close(fd);
 	fd = create(); /* truncates */
-	ok("O_TRUNC: they come back", before - pages_free() < 64);
+	ok("O_TRUNC: they come back", before - pages_free() < NOISE);
 	__sys_close(fd);
 	__sys_unlink(FILE_NAME);
 }
@@ -168,7 +168,7 @@ static void no_space(void)
 	ok("no space: the kernel goes on", __sys_close(__sys_open("/dev/null", 0, 0)) == 0);
 	is("no space: unlink", __sys_unlink(FILE_NAME), 0);
 	__sys_close(fd);
-	ok("no space: all comes back", before - pages_free() < 64);
+	ok("no space: all comes back", before - pages_free() < NOISE);
 	fd = create();
 	is("no space: write again", __sys_write(fd, buf, 100), 100);
 	__sys_close(fd);
@@ -232,7 +232,7 @@ static void many(void)
 		}
 		bad += __sys_rmdir("/tmp/many") != 0;
 		if (round == 1) /* the first leaves the kernel's caches of objects filled */
-			ok("many: all comes back", before - pages_free() < 64);
+			ok("many: all comes back", before - pages_free() < NOISE);
 	}
 	is("many: errors", bad, 0);
 }
@@ -256,11 +256,11 @@ static void deep(void)
 		for (int i = 0; i < depth; i++)
 			bad += __sys_rmdir("../directory") != 0 || __sys_chdir("..") != 0;
 		if (round == 0)
-			ok("deep: it stays while it is open", before - pages_free() > 64);
+			ok("deep: it stays while it is open", before - pages_free() > NOISE);
 		__sys_chdir("/");
 		is("deep: close", __sys_close(lowest), 0);
 		if (round == 1) /* the first leaves the kernel's caches of objects filled */
-			ok("deep: all comes back", before - pages_free() < 64);
+			ok("deep: all comes back", before - pages_free() < NOISE);
 	}
 	is("deep: errors", bad, 0);
 }
