@@ -70,7 +70,7 @@ def circle(weft, timing, *more):
 # --- every end -------------------------------------------------------------------------------------------
 
 
-# In fast timing this test waits for the time limit.  The structures of sa are those of mxn, so sa is left out there.
+# In fast timing this test waits for the time limit.  The structures of sa are those of mxn: sa is left out.
 @pytest.mark.parametrize("model, timing", [
     pytest.param(model, timing, id=f"{model}-{name}") for model in MODELS for timing, name in zip(TIMINGS, NAMES)
     if (model, name) != ("sa", "fast")])
