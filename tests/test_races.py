@@ -190,6 +190,7 @@ RACES = [
     Race("no-record", ["races_life", "has-and-ends", 30], 24, wide="slow-spinner"),
     Race("stopped-unbegun", ["races_life", "begin", 10]),
     Race("suspended-unseen", ["races_life", "newborn", 60], machine={"model": "sa"}),
+    Race("each-other-suspended", ["races_suspend", "each-other", 20], machine={"model": "sa"}),
     Race("killed-unbegun", ["races_life", "begin", 10]),
     Race("uncounted", ["races_life", "any", 10]),
     Race("async-too-late", ["races_life", "async", 20]),

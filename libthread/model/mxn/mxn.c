@@ -187,6 +187,23 @@ static int suspend_unbound(struct thread *t)
 }
 
 /*
+ * *Race:* two threads suspend each other at the same time, with the locks of two sets of ids (core/ids.h); *without this:*
+ * both LWPs stop inside the library, and keep these locks; *closed by:* _schedlock: the thread that has to wait for it is in
+ * a critical section, so the other thread lets it go on (__lwp_try_suspend).  suspend_unbound is called with _schedlock, too.
+ */
+static int suspend_bound(struct thread *t)
+{
+	int error;
+
+	if (t == thread_self())
+		return __lwp_suspend(t);
+	schedlock();
+	error = __lwp_suspend(t);
+	schedunlock();
+	return error;
+}
+
+/*
  * A thread that is on no LWP may have been made to look for a signal, in the run queue or in its wait.  It may also wait
  * again, in a handler that came first.  So others look (__mxn_signals_again).
  */
@@ -195,7 +212,7 @@ static int mxn_suspend(struct thread *t)
 	int error = 0;
 
 	if (t->bound)
-		return __lwp_suspend(t);
+		return suspend_bound(t);
 	schedlock();
 	if (t == thread_self()) {
 		t->suspended = true;
