@@ -189,5 +189,7 @@ int __lwp_resume(struct thread *t)
 		t->state = TS_ONLWP;
 		PROBE(thread_continue, "thread", t, 0, 0);
 	}
+	if (t->lwp->id == 0) /* the LWP has not begun, so it is not stopped */
+		return 0;
 	return __sys_lwp_continue(t->lwp->id) < 0 ? ESRCH : 0;
 }

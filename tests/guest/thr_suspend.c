@@ -1,6 +1,6 @@
 /*
  * thr_suspend.c [ROUNDS] - thr_suspend and thr_continue: of threads that run, wait, are
- * about to run, or suspend themselves; among other threads' locking, which must go on;
+ * about to run, or suspend themselves or each other; among other threads' locking, which must go on;
  * THR_SUSPENDED; and priorities of the run queue and the sleep queues.
  */
 #include <errno.h>
@@ -128,6 +128,52 @@ static void test_self(long flags)
 		sem_post(&token);
 	}
 	is("one that suspends itself", thr_join(t, NULL, NULL), 0);
+}
+
+/* --- two that suspend each other ----------------------------------------------------------- */
+
+static thread_t pair[2];
+static volatile long pair_round, pair_done[2];
+
+static void *suspends_other(void *arg)
+{
+	long me = (long)arg;
+
+	for (long round = 1; round <= rounds; round++) {
+		while (pair_round != round)
+			thr_yield();
+		if (thr_suspend(pair[!me]) != 0)
+			bail("thr_suspend of the other");
+		pair_done[me] = round;
+	}
+	while (!stop) /* the other may still suspend this one */
+		thr_yield();
+	return NULL;
+}
+
+static void test_each_other(long flags)
+{
+	stop = false;
+	pair_round = pair_done[0] = pair_done[1] = 0;
+	for (long i = 0; i < 2; i++)
+		thr_create(NULL, 0, suspends_other, (void *)i, flags, &pair[i]);
+	is("continue one that has hardly been created", thr_continue(pair[1]), 0);
+	for (long round = 1; round <= rounds; round++) {
+		pair_round = round;
+		for (int turn = 1; pair_done[0] != round || pair_done[1] != round; turn++) {
+			if (thr_continue(pair[turn % 2]) != 0)
+				bail("thr_continue of one of two");
+			thr_yield();
+			if (turn % 100 == 0)
+				nap(100);
+		}
+	}
+	stop = true;
+	for (int i = 0; i < 2; i++)
+		thr_continue(pair[i]);
+	for (int i = 0; i < 2; i++)
+		thr_join(pair[i], NULL, NULL);
+	ok("two that suspend each other go on when they are continued", true);
 }
 
 /* --- suspended while it waits -------------------------------------------------------------- */
@@ -318,6 +364,8 @@ int main(int argc, char **argv)
 		test_running(THR_BOUND);
 		test_self(0);
 		test_self(THR_BOUND);
+		test_each_other(0);
+		test_each_other(THR_BOUND);
 		test_waiting(0);
 		test_waiting(THR_BOUND);
 		test_priorities();
