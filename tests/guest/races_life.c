@@ -1,6 +1,7 @@
 /*
  * races_life.c RACE [ROUNDS] - the races that core/ of the library claims to close (race.h):
- * threads that are cancelled, end, are stopped, or take a signal while others count on them.
+ * threads that are cancelled, end, are stopped, or take a signal while others count on them.  More of those that are stopped:
+ * races_suspend.c.
  */
 #include <semaphore.h>
 #include <signal.h>
@@ -322,42 +323,6 @@ static void id_kill(unsigned round)
 		pthread_join(t[i], NULL);
 }
 
-/* --- a thread is suspended that is being created --------------------------------------------------- */
-
-static volatile unsigned long newborn, counted, enough;
-
-static void *counts(void *arg)
-{
-	while (enough != started)
-		counted = counted + 1;
-	return NULL;
-}
-
-static void newborn_prepare(unsigned round)
-{
-	newborn = 0;
-}
-
-static void newborn_create(unsigned round)
-{
-	MUST(pthread_create((pthread_t *)&newborn, NULL, counts, NULL) == 0);
-	UNTIL(enough == round);
-	pthread_join(newborn, NULL);
-}
-
-static void newborn_suspend(unsigned round)
-{
-	unsigned long seen;
-
-	UNTIL(newborn != 0);
-	MUST(thr_suspend(newborn) == 0);
-	seen = counted;
-	turns(1000);
-	MUST(counted == seen);
-	MUST(thr_continue(newborn) == 0);
-	enough = round;
-}
-
 /* --- a join of any thread, when another thread detaches the last ------------------------------ */
 
 static void *detaches(void *arg)
@@ -503,76 +468,6 @@ static void handler_call(unsigned round)
 	pthread_kill(party[1], SIGUSR1);
 }
 
-/* --- the same of many others ------------------------------------------------------------------ */
-
-static volatile unsigned waiting;
-
-static void many_prepare(unsigned round)
-{
-	waiting = ended = 0;
-}
-
-static void many_wait(unsigned round)
-{
-	pthread_mutex_lock(&mutex);
-	waiting++;
-	pthread_cond_wait(&cond, &mutex);
-	ended++;
-	pthread_mutex_unlock(&mutex);
-}
-
-static void many_wake(unsigned round)
-{
-	UNTIL(waiting == 2);
-	pthread_mutex_lock(&mutex);
-	pthread_mutex_unlock(&mutex);
-	pthread_cond_broadcast(&cond);
-}
-
-/* If all have left the queue, all go on. */
-static void many_stop(unsigned round)
-{
-	UNTIL(waiting == 2);
-	turns(draw(300));
-	if (thr_suspend(party[1]) != 0)
-		return;
-	if (cond.__waiters == 0)
-		UNTIL(ended == 2);
-	thr_continue(party[1]);
-}
-
-/* --- a thread is stopped while it gives up a mutex -------------------------------------------- */
-
-static volatile unsigned held;
-
-static void mutex_release(unsigned round)
-{
-	pthread_mutex_lock(&mutex);
-	held = round;
-	turns(draw(200));
-	pthread_mutex_unlock(&mutex);
-}
-
-static void mutex_take(unsigned round)
-{
-	UNTIL(held == round);
-	take_mutex(round);
-}
-
-/* Unless the stopped thread has the mutex, other threads can have it. */
-static void mutex_stop(unsigned round)
-{
-	unsigned long owner;
-
-	UNTIL((owner = mutex.__owner & ~63ul) != 0 || finished[1] == round);
-	turns(draw(800));
-	if (thr_suspend(party[1]) != 0)
-		return;
-	if ((mutex.__owner & ~63ul) != owner)
-		UNTIL(finished[2] == round && finished[3] == round);
-	thr_continue(party[1]);
-}
-
 static const struct race races[] = {
 	{.name = "cancel",
 	 .spread = 400,
@@ -605,7 +500,6 @@ static const struct race races[] = {
 	{.name = "async-first", .act = {async_first_cancel}},
 	{.name = "begin", .begin = begin_begin, .act = {begin_kill_and_stop}},
 	{.name = "id", .spread = 300, .begin = begin_begin, .act = {id_kill, id_detached}},
-	{.name = "newborn", .prepare = newborn_prepare, .act = {newborn_create, newborn_suspend}},
 	{.name = "any", .spread = 500, .begin = sem_begin, .act = {any_join}},
 	{.name = "ends",
 	 .spread = 100,
@@ -623,13 +517,6 @@ static const struct race races[] = {
 	 .spread = 300,
 	 .begin = handler_begin,
 	 .act = {stop_take, stop_post, handler_call}},
-	{.name = "stop-many",
-	 .spread = 100,
-	 .prepare = many_prepare,
-	 .act = {many_stop, many_wake, many_wait, many_wait}},
-	{.name = "stop-mutex",
-	 .spread = 100,
-	 .act = {mutex_stop, mutex_release, mutex_take, mutex_take}},
 };
 
 int main(int argc, char **argv)
