@@ -163,16 +163,31 @@ int __lwp_try_suspend(struct thread *t)
 	return 0;
 }
 
+/*
+ * The calling thread stops.  In a handler it may have been waiting for an object.  Then its state stays that of a waiter, because
+ * it goes on with the wait, and the waker looks at the state.
+ */
+static void lwp_suspend_self(struct thread *self)
+{
+	bool waits = self->state != TS_ONLWP;
+
+	if (!waits) {
+		PROBE(thread_state, "thread state", self, TS_STOPPED, 0);
+		self->state = TS_STOPPED;
+	}
+	__sys_lwp_suspend(self->lwp->id);
+	if (!waits) {
+		PROBE(thread_state, "thread state", self, TS_ONLWP, 0);
+		self->state = TS_ONLWP;
+	}
+}
+
 int __lwp_suspend(struct thread *t)
 {
 	int error;
 
 	if (t == thread_self()) {
-		PROBE(thread_state, "thread state", t, TS_STOPPED, 0);
-		t->state = TS_STOPPED;
-		__sys_lwp_suspend(t->lwp->id);
-		PROBE(thread_state, "thread state", t, TS_ONLWP, 0);
-		t->state = TS_ONLWP;
+		lwp_suspend_self(t);
 		return 0;
 	}
 	error = __lwp_try_suspend(t);

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <synch.h>
@@ -128,6 +129,133 @@ static void test_self(long flags)
 		sem_post(&token);
 	}
 	is("one that suspends itself", thr_join(t, NULL, NULL), 0);
+}
+
+/* --- suspending oneself in a handler that has interrupted a wait ---------------------------- */
+
+static pthread_mutex_t object_lock;
+static pthread_cond_t object_cond;
+static pthread_barrier_t object_barrier;
+static sem_t object_sem;
+static volatile bool in_handler, handled, may_go;
+
+static void handler_suspends(int sig)
+{
+	in_handler = true;
+	thr_suspend(thr_self());
+	handled = true;
+}
+
+static void wait_for_semaphore(void)
+{
+	while (sem_wait(&object_sem) != 0) /* EINTR */
+		;
+}
+
+static void wait_for_cond(void)
+{
+	pthread_mutex_lock(&object_lock);
+	while (!may_go)
+		pthread_cond_wait(&object_cond, &object_lock);
+	pthread_mutex_unlock(&object_lock);
+}
+
+static void wait_for_mutex(void)
+{
+	pthread_mutex_lock(&object_lock);
+	pthread_mutex_unlock(&object_lock);
+}
+
+static void meet(void)
+{
+	pthread_barrier_wait(&object_barrier);
+}
+
+static void post(void)
+{
+	sem_post(&object_sem);
+}
+
+static void signal_cond(void)
+{
+	pthread_mutex_lock(&object_lock);
+	may_go = true;
+	pthread_cond_signal(&object_cond);
+	pthread_mutex_unlock(&object_lock);
+}
+
+static void take(void)
+{
+	pthread_mutex_lock(&object_lock);
+}
+
+static void release(void)
+{
+	pthread_mutex_unlock(&object_lock);
+}
+
+static const struct wait_in_handler {
+	const char *name;
+	void (*prepare)(void), (*wait)(void), (*wake)(void);
+} waits_in_handler[] = {
+	{"a semaphore", NULL, wait_for_semaphore, post},
+	{"a condition variable", NULL, wait_for_cond, signal_cond},
+	{"a mutex", take, wait_for_mutex, release},
+	{"a barrier", NULL, meet, meet},
+};
+
+static void *waits_for_object(void *arg)
+{
+	((const struct wait_in_handler *)arg)->wait();
+	count = 1;
+	return NULL;
+}
+
+/* The thread is woken before it is continued, or after. */
+static void test_in_handler(const struct wait_in_handler *w, long flags, bool before)
+{
+	thread_t t;
+
+	count = 0;
+	in_handler = handled = may_go = false;
+	if (w->prepare != NULL)
+		w->prepare();
+	thr_create(NULL, 0, waits_for_object, (void *)w, flags, &t);
+	nap(5000);
+	thr_kill(t, SIGUSR1);
+	while (!in_handler)
+		nap(100);
+	nap(1000);
+	if (before)
+		w->wake();
+	while (!handled) { /* the first may come before it has stopped */
+		thr_continue(t);
+		nap(1000);
+	}
+	if (!before) {
+		if (count != 0)
+			bail("the wait for %s has ended early", w->name);
+		w->wake();
+	}
+	for (int i = 0; i < 10000 && count == 0; i++)
+		nap(1000);
+	if (count == 0)
+		bail("suspended in its handler, it is not woken from %s (%s)", w->name,
+		     flags & THR_BOUND ? "bound" : "unbound");
+	thr_join(t, NULL, NULL);
+}
+
+static void test_in_handlers(void)
+{
+	signal(SIGUSR1, handler_suspends);
+	sem_init(&object_sem, 0, 0);
+	pthread_mutex_init(&object_lock, NULL);
+	pthread_cond_init(&object_cond, NULL);
+	pthread_barrier_init(&object_barrier, NULL, 2);
+	for (unsigned i = 0; i < sizeof(waits_in_handler) / sizeof(waits_in_handler[0]); i++)
+		for (int k = 0; k < 4; k++)
+			test_in_handler(&waits_in_handler[i], k & 1 ? THR_BOUND : 0, k & 2);
+	ok("a waiter that suspends itself in a handler is woken", true);
 }
 
 /* --- two that suspend each other ----------------------------------------------------------- */
@@ -364,6 +492,7 @@ int main(int argc, char **argv)
 		test_running(THR_BOUND);
 		test_self(0);
 		test_self(THR_BOUND);
+		test_in_handlers();
 		test_each_other(0);
 		test_each_other(THR_BOUND);
 		test_waiting(0);
