@@ -122,7 +122,7 @@ RACES = [
     Race("timed-forgotten", ["thr_fork_wait", 40], machine={"model": "sa", "smp": 2}),
     Race("above-unlooked", ["thr_urgent", "idle", 300], machine={"model": "sa", "smp": 2}),
     Race("again-unlooked", ["races_claim", "again", 60], 24, TWO_LWPS),
-    Race("unlisted-unlooked", ["races_claim", "again", 60], 24, TWO_LWPS),
+    Race("unlisted-unlooked", ["races_claim", "again", 600], 48, TWO_LWPS),
     Race("open-unlooked", ["races_claim", "told", 60], 24, TWO_LWPS, "slow-told"),
     Race("claimed-unawaited", ["races_claim", "awake", 60], 24,
          {"model": "sa", "options": "concurrency=3,idle=spin"}, "slow-claim"),
