@@ -160,6 +160,7 @@ def test_a_library_on_contexts(guest, model):
     ("sa", ["mq", 300], "concurrency=2,slices=off", {"smp": 3, "mips": 50}),
     ("sa", ["pipe", 300], "concurrency=2", {"smp": 4, "mips": 100}),
     ("sa", ["idle", 300], "", {"smp": 2}),
+    ("mxn", ["suspend", 20], "concurrency=2", {"smp": 1}),
     ("lwp", ["slices", 2000], "", {"smp": 1, "mips": 20}),
     ("sa", ["slices", 2000], "", {"smp": 1, "mips": 20}),
 ])

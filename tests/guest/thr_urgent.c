@@ -1,11 +1,13 @@
 /*
- * thr_urgent.c mq|pipe|idle|slices MS - how soon a thread runs that is to run before others, for MS milliseconds.
+ * thr_urgent.c mq|pipe|idle|slices|suspend MS - how soon a thread runs that is to run before others, for MS milliseconds.
  *
  * mq      a real-time thread is woken while another thread computes, and uses a message queue now and then.  The library does not
  *         take the LWP of a thread that owns the lock of a message queue.
  * pipe    a real-time thread is woken while the reads of another thread end, and that thread's LWP gets no CPU (model sa)
  * idle    a real-time thread is woken while an idle LWP takes another thread, which then computes; on two CPUs.  MS wake-ups, each a
  *         little later than the one before
+ * suspend a real-time thread is woken, and the thread is suspended whose LWP it was to get (model mxn, two LWPs); on one CPU.  MS
+ *         wake-ups
  * slices  a thread computes beside a thread that uses a message queue all the time; on one CPU, where threads have slices
  */
 #include <fcntl.h>
@@ -18,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <thread.h>
 #include <unistd.h>
 #include "tap.h"
 
@@ -203,6 +206,56 @@ static void idle_takes(long wake_ups)
 	ok("a real-time thread runs as soon as it is woken", worst < LATE);
 }
 
+static thread_t lowest, other;
+
+/*
+ * While `other` is suspended, the pool gets another LWP, and `lowest` runs.  So the pool gets no LWP when `lowest` is suspended, which
+ * may have been asked for its LWP before, or not.
+ */
+static void *suspends(void *wake_ups)
+{
+	const struct timespec nap = {.tv_nsec = 1000000};
+
+	for (long i = 0; i < (long)wake_ups && worst < FOR_EVER; i++) {
+		thr_suspend(other);
+		nanosleep(&nap, NULL);
+		thr_continue(other);
+		answered = false;
+		posted = gethrtime();
+		if (i % 2)
+			thr_suspend(lowest);
+		sem_post(&go);
+		if (i % 2 == 0)
+			thr_suspend(lowest);
+		while (!answered && gethrtime() < posted + FOR_EVER)
+			nanosleep(&nap, NULL);
+		if (!answered)
+			worst = FOR_EVER;
+		thr_continue(lowest);
+	}
+	over = true;
+	sem_post(&go);
+	return NULL;
+}
+
+static void suspended(long wake_ups)
+{
+	pthread_t t[4] = {start(is_urgent, NULL, 20), start(computes, NULL, 0),
+			  start(computes, NULL, 0), start(computes, NULL, 0)};
+	thread_t waker;
+
+	lowest = t[1];
+	other = t[2];
+	thr_setprio(t[2], 5);
+	thr_setprio(t[3], 5);
+	thr_create(NULL, 0, suspends, (void *)wake_ups, THR_BOUND, &waker);
+	thr_join(waker, NULL, NULL);
+	for (int i = 0; i < 4; i++)
+		pthread_join(t[i], NULL);
+	ok("a real-time thread runs although the thread is suspended that was to leave it an LWP",
+	   worst < FOR_EVER);
+}
+
 /* The longest time in which the thread did not run. */
 static void *notes_gaps(void *arg)
 {
@@ -236,7 +289,7 @@ int main(int argc, char **argv)
 	struct mq_attr attr = {.mq_maxmsg = 4, .mq_msgsize = 64};
 
 	if (argc != 3)
-		bail("usage: thr_urgent mq|pipe|idle|slices MS");
+		bail("usage: thr_urgent mq|pipe|idle|slices|suspend MS");
 	end = gethrtime() + atoll(argv[2]) * 1000000;
 	queue = mq_open("/urgent", O_CREAT | O_RDWR, 0600, &attr);
 	if (queue == (mqd_t)-1)
@@ -246,6 +299,8 @@ int main(int argc, char **argv)
 		slices();
 	else if (strcmp(argv[1], "idle") == 0)
 		idle_takes(atol(argv[2]));
+	else if (strcmp(argv[1], "suspend") == 0)
+		suspended(atol(argv[2]));
 	else
 		real_time(strcmp(argv[1], "pipe") == 0);
 	printf("# the worst: %lld us\n", (long long)(worst / 1000));

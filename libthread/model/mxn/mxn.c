@@ -155,7 +155,28 @@ void __mxn_exit(struct sleepq *q, struct thread *wake)
 /*
  * An unbound thread that runs on another LWP stops together with that LWP, because only the kernel
  * can stop it there.  The pool gets another LWP instead.
+ *
+ * *Race:* an LWP is asked to look for a real-time thread, and its thread is suspended before the LWP looks; *without this:* the
+ * real-time thread waits until the LWP goes on, although other LWPs run lower threads; *closed by:* lwp_stopped.
  */
+static void lwp_stopped(struct ulwp *l)
+{
+	bool asked = l->told;
+
+	__pool_stopped(1);
+	l->told = true; /* so no thread asks it */
+	if (asked)
+		__realtime_look(__runq_top(), false);
+}
+
+/* The request from before the stop may still make the LWP look: that does no harm. */
+static void lwp_goes_on(struct ulwp *l)
+{
+	__pool_stopped(-1);
+	l->told = false;
+	__sys_lwp_continue(l->id);
+}
+
 static int suspend_unbound(struct thread *t)
 {
 	int error;
@@ -177,7 +198,7 @@ static int suspend_unbound(struct thread *t)
 		error = __lwp_try_suspend(t);
 		if (error != 0)
 			return error;
-		__pool_stopped(1);
+		lwp_stopped(t->lwp);
 		PROBE(thread_stop, "thread", t, 0, 0);
 		t->state = TS_STOPPED;
 		break;
@@ -242,8 +263,7 @@ static int mxn_resume(struct thread *t)
 		if (t->lwp != &__nowhere) {
 			t->state = TS_ONLWP;
 			PROBE(thread_continue, "thread", t, 0, 0);
-			__pool_stopped(-1);
-			__sys_lwp_continue(t->lwp->id);
+			lwp_goes_on(t->lwp);
 			if (__runq_top() > t->pri)
 				__realtime_look(__runq_top(), false);
 		} else {
