@@ -61,6 +61,9 @@ TWO_LWPS = {"model": "sa", "options": "concurrency=2,spin=never"}
 LONG_WINDOWS = {"quantum": 1000}
 RACES = [
     Race("moved-meanwhile", ["races_sync", "deadline", 100], 24),
+    Race("old-place", ["races_sync", "place", 60], wide="slow-place"),
+    Race("another-queue", ["races_sync", "place", 150], wide="slow-place"),
+    Race("old-place", ["races_sync", "place", 60], machine={"model": "sa"}, wide="slow-place"),
     Race("priority-moved", ["races_sync", "deadline", 100], 24),
     Race("signal-between", ["races_sync", "signal", 100], 24),
     Race("gone-sem", ["races_sync", "gone-sem", 50]),

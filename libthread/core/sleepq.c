@@ -43,10 +43,11 @@ static void pop_front(struct thread **p)
 	*p = next;
 }
 
-void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, enum order order)
+/* Puts t into q, at the place of the priority pri.  True: other threads wait for obj. */
+static bool sleepq_place(struct sleepq *q, const void *obj, struct thread *t, enum order order,
+			 int pri)
 {
 	struct thread **p = sleepq_find(q, obj), *first = *p, *after;
-	int pri = __atomic_load_n(&t->pri, __ATOMIC_RELAXED); /* may change until t is in */
 	bool fifo = order == ORDER_FIFO || __options.fifo || pri >= PRI_REALTIME ||
 		    ++q->enqueued % TAIL_EVERY == 0;
 
@@ -55,13 +56,13 @@ void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, e
 	if (first == NULL) {
 		t->q_next = t->q_chain = NULL;
 		*p = t;
-		return;
+		return false;
 	}
 	if (first->q_next == NULL)
 		first->q_tail = first;
 	if (fifo ? first->pri < pri : first->pri <= pri) {
 		push_front(p, t);
-		return;
+		return true;
 	}
 	/*
 	 * Behind `after`, the last thread that goes before t.  Search from the end that is more
@@ -81,6 +82,25 @@ void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, e
 		t->q_next->q_prev = t;
 	else
 		first->q_tail = t;
+	return true;
+}
+
+/*
+ * *Race:* t enters q by its priority; another thread changes this priority, and finds t in no queue; *without this:* t stands at the
+ * place of its old priority; *closed by:* this look after t is in q.  The other thread looks for the queue again after its store.
+ */
+void __sleepq_enter_among(struct sleepq *q, const void *obj, struct thread *t, enum order order)
+{
+	for (;;) {
+		int pri = __atomic_load_n(&t->pri, __ATOMIC_RELAXED);
+
+		if (!sleepq_place(q, obj, t, order, pri))
+			return;
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (likely(__atomic_load_n(&t->pri, __ATOMIC_RELAXED) == pri))
+			return;
+		__sleepq_remove(q, t);
+	}
 }
 
 struct thread *__sleepq_first(struct sleepq *q, const void *obj)

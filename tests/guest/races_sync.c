@@ -417,6 +417,55 @@ static void barrier_signal(unsigned round)
 	pthread_kill(party[1], SIGUSR1);
 }
 
+/* --- a thread enters a queue while its priority changes ----------------------------------------- */
+
+static pthread_cond_t place[2] = {PTHREAD_COND_INITIALIZER, PTHREAD_COND_INITIALIZER};
+static pthread_mutex_t place_lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile unsigned place_waits, place_went, place_first;
+
+static void place_prepare(unsigned round)
+{
+	place_waits = place_went = 0;
+	thr_setprio(party[1], 1);
+	thr_setprio(party[2], 5);
+}
+
+static void place_wait(unsigned me, unsigned round)
+{
+	pthread_mutex_lock(&place_lock);
+	place_waits++;
+	pthread_cond_wait(&place[round % 2], &place_lock);
+	if (place_went++ == 0)
+		place_first = me;
+	pthread_mutex_unlock(&place_lock);
+}
+
+static void place_changed(unsigned round)
+{
+	UNTIL(place_waits == 1);
+	place_wait(1, round);
+}
+
+static void place_other(unsigned round)
+{
+	place_wait(2, round);
+}
+
+/* In the queue or not, the thread has the highest priority when one of the two is woken. */
+static void place_change(unsigned round)
+{
+	UNTIL(place_waits == 2);
+	turns(draw(60));
+	thr_setprio(party[1], 10);
+	for (unsigned n = 1; n <= 2; n++) {
+		pthread_mutex_lock(&place_lock); /* both are in the queue */
+		pthread_mutex_unlock(&place_lock);
+		pthread_cond_signal(&place[round % 2]);
+		UNTIL(place_went == n);
+	}
+	MUST(place_first == 1);
+}
+
 static const struct race races[] = {
 	{.name = "barrier",
 	 .spread = 300,
@@ -481,6 +530,9 @@ static const struct race races[] = {
 	 .prepare = broadcast_prepare,
 	 .act = {broadcast, broadcast_wait, broadcast_wait, broadcast_wait}},
 	{.name = "rwlock", .spread = 50, .act = {rwlock_use, rwlock_use, rwlock_use}},
+	{.name = "place",
+	 .prepare = place_prepare,
+	 .act = {place_change, place_changed, place_other}},
 };
 
 int main(int argc, char **argv)

@@ -152,29 +152,53 @@ static void __attribute__((noreturn)) lwp_exit(struct sleepq *q, struct thread *
 /* The system call's result is the operation's. */
 int lwp_yield(void) __asm__("__sys_lwp_yield");
 
-/* If t is in a queue, t moves to the place of its new priority. */
+/* The queue in which t stands, or stood last, with its lock.  NULL: t has never been in a queue. */
+static struct sleepq *lwp_queue_lock(struct thread *t)
+{
+	for (;;) {
+		struct sleepq *q = t->q;
+
+		if (q == NULL)
+			return NULL;
+		ilock_lock(&q->lock);
+		if (t->q == q)
+			return q;
+		ilock_unlock(&q->lock);
+	}
+}
+
+/*
+ * The caller has the lock of q.  Does t stand in q?
+ *
+ * *Race:* t stands in no queue, and enters another queue; the caller sees its new wchan; *without this:* the caller takes t out of a
+ * queue in which it does not stand; *closed by:* the look at t->q, which is stored before wchan, and read after it.
+ */
+static bool lwp_stands_in(const struct thread *t, const struct sleepq *q)
+{
+	return __atomic_load_n(&t->wchan, __ATOMIC_ACQUIRE) != NULL && t->q == q;
+}
+
+/*
+ * If t is in a queue, t moves to the place of its new priority.  If it enters one meanwhile, it does so, too (__sleepq_enter_among).
+ */
 static void lwp_set_priority(struct thread *t, int pri)
 {
 	struct sleepq *q;
-	const void *obj;
 
-	for (;;) {
-		q = t->q;
-		if (q == NULL)
-			break;
-		ilock_lock(&q->lock);
-		if (t->q == q)
-			break;
-		ilock_unlock(&q->lock);
-	}
-	obj = q != NULL ? t->wchan : NULL;
-	if (obj != NULL)
-		__sleepq_remove(q, t);
-	t->pri = pri;
-	if (obj != NULL)
-		sleepq_enter(q, obj, t, ORDER_OPTION);
-	if (q != NULL)
-		ilock_unlock(&q->lock);
+	do {
+		bool stands;
+
+		q = lwp_queue_lock(t);
+		stands = q != NULL && lwp_stands_in(t, q);
+		if (stands)
+			__sleepq_remove(q, t);
+		t->pri = pri;
+		if (stands)
+			sleepq_enter(q, t->wchan, t, ORDER_OPTION);
+		if (q != NULL)
+			ilock_unlock(&q->lock);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	} while (t->q != q);
 }
 
 static int lwp_kill(struct thread *t, int sig)

@@ -277,22 +277,31 @@ static int mxn_resume(struct thread *t)
 	return 0;
 }
 
-/* If t is in a queue, t moves to the place of its new priority. */
+/* Sets t's priority.  If t is in a sleep queue, t moves to the place of this priority; false: t is in none. */
+static bool waiter_set_priority(struct thread *t, int pri)
+{
+	struct sleepq *q = wait_queue_lock(t);
+
+	if (q != NULL)
+		__sleepq_remove(q, t);
+	t->pri = pri;
+	if (q == NULL)
+		return false;
+	sleepq_enter(q, t->wchan, t, ORDER_OPTION);
+	wait_queue_unlock(q);
+	return true;
+}
+
 static void mxn_change_priority(struct thread *t, int pri)
 {
 	bool lowered = pri < t->pri;
-	struct sleepq *q;
 
 	local_freeze_for(t);
-	q = wait_queue_lock(t);
-	if (q != NULL)
-		__sleepq_remove(q, t);
 	if (t->state == TS_RUNQUEUE)
 		__runq_remove(t);
-	t->pri = pri;
-	if (q != NULL) {
-		sleepq_enter(q, t->wchan, t, ORDER_OPTION);
-		wait_queue_unlock(q);
+	if (!waiter_set_priority(t, pri) && __queues_apart) {
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		waiter_set_priority(t, pri); /* __sleepq_enter_among */
 	}
 	__realtime_changed(t, lowered);
 	local_thaw();
