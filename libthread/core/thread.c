@@ -42,6 +42,24 @@ static inline struct ilock *thread_enlist(struct thread *t, bool apart)
 	return id_lock_among(t->id, apart);
 }
 
+#define YIELDS_A_SLEEP 50 /* as in __backoff */
+
+/*
+ * One turn of a loop that waits for another thread; *turns is 0 at first.  That thread may have yielded or blocked in a handler, and
+ * may need the caller's LWP.  So an unbound caller leaves its LWP.
+ */
+static void let_others_run(unsigned *turns)
+{
+	struct thread *self = thread_self();
+
+	if (!waits_here(self) || in_critical(self->lwp) || __ops->prepare_timed() != 0)
+		__backoff(turns);
+	else if (++*turns % YIELDS_A_SLEEP != 0)
+		__ops->yield();
+	else
+		__ops->await_signal(0, gethrtime() + WEFT_TICK_NS);
+}
+
 int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void *arg)
 {
 	struct ilock *lock = id_lock(id);
@@ -57,7 +75,7 @@ int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void
 		ilock_unlock(lock);
 		if (error != EAGAIN)
 			return error;
-		__backoff(&turns);
+		let_others_run(&turns);
 	}
 }
 

@@ -4,12 +4,15 @@
  * THR_SUSPENDED; and priorities of the run queue and the sleep queues.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <mqueue.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <synch.h>
+#include <sys/time.h>
 #include <thread.h>
 #include <time.h>
 #include "tap.h"
@@ -476,6 +479,66 @@ static void test_priorities(void)
 	is("waiters come out by priority", wrong, 0);
 }
 
+/* --- a thread whose handlers nap, perhaps while it owns the lock of a message queue ----------- */
+
+#define MESSAGE 2000
+
+static mqd_t queue;
+static char message[MESSAGE];
+
+static void handler_naps(int sig)
+{
+	nap(300);
+}
+
+static void *uses_queue(void *arg)
+{
+	char received[MESSAGE];
+
+	pthread_sigmask(SIG_UNBLOCK, arg, NULL);
+	while (!stop) {
+		if (mq_send(queue, message, MESSAGE, 0) != 0 ||
+		    mq_receive(queue, received, MESSAGE, NULL) != MESSAGE)
+			bail("message queue: %d", errno);
+		count++;
+		thr_yield();
+	}
+	return NULL;
+}
+
+/* Until the thread has released the lock, thr_suspend lets it run, which may need the only LWP. */
+static void test_owning(long flags)
+{
+	struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = MESSAGE};
+	struct itimerval every = {{0, 730}, {0, 730}}, never = {{0, 0}, {0, 0}};
+	sigset_t alarm;
+	thread_t t;
+
+	queue = mq_open("/suspend", O_CREAT | O_RDWR, 0600, &attr);
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm, NULL);
+	signal(SIGALRM, handler_naps);
+	stop = false;
+	thr_create(NULL, 0, uses_queue, &alarm, flags, &t);
+	setitimer(ITIMER_REAL, &every, NULL);
+	for (long i = 0; i < rounds / 3; i++) {
+		nap(100);
+		if (thr_suspend(t) != 0)
+			bail("thr_suspend");
+		if (i % 16 == 0 && !rests())
+			bail("it runs though suspended");
+		if (thr_continue(t) != 0)
+			bail("thr_continue");
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	stop = true;
+	is("a thread that owns the lock of a message queue", thr_join(t, NULL, NULL), 0);
+	signal(SIGALRM, SIG_IGN);
+	pthread_sigmask(SIG_UNBLOCK, &alarm, NULL);
+	mq_close(queue);
+}
+
 int main(int argc, char **argv)
 {
 	const char *model = getenv("LIBTHREAD");
@@ -500,6 +563,8 @@ int main(int argc, char **argv)
 		test_waiting(THR_BOUND);
 		test_priorities();
 		test_amid_others();
+		test_owning(0);
+		test_owning(THR_BOUND);
 	}
 	return tap_done();
 }
