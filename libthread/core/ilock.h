@@ -81,6 +81,14 @@ static inline void critical_exit(void)
 				    : "memory", "cc");
 }
 
+/* The caller is in another critical section too, and stays in it. */
+static inline void critical_exit_inner(void)
+{
+	struct section *c = this_section();
+
+	__asm__ volatile("subl $1, %0" : "+m"(c->nopreempt) : : "memory", "cc");
+}
+
 static inline bool in_critical(const struct ulwp *l)
 {
 	return l->critical->nopreempt != 0;
@@ -157,10 +165,8 @@ static inline void ilock_unlock(struct ilock *l)
 /* Releases l when the caller is in another critical section too, and stays in it. */
 static inline void ilock_unlock_inner(struct ilock *l)
 {
-	struct section *c = this_section();
-
 	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
-	__asm__ volatile("subl $1, %0" : "+m"(c->nopreempt) : : "memory", "cc");
+	critical_exit_inner();
 }
 
 /* Releases l, and stays in its critical section. */

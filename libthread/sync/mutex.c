@@ -333,26 +333,26 @@ int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *abstime)
 
 /*
  * The adaptive unlock of m, which the caller owns; see the top.  The mutex must not stay free while
- * it has sleepers, so the caller cannot be suspended meanwhile.
+ * it has sleepers, so the caller is in a critical section meanwhile, and cannot be suspended.
  */
 static int __attribute__((noinline)) unlock_adaptive(pthread_mutex_t *m, struct sleepq *q)
 {
 	struct thread *t;
 	bool more;
 
+	critical_enter();
 	PROBE(lock_free, "lock kind", m, PROBE_MUTEX, 0);
-	no_suspend_enter();
 	__atomic_store_n(&q->taken, NULL, __ATOMIC_RELAXED);
 	__atomic_store_n(&m->__owner, M_WAITERS | (m->__owner & M_PROTOCOL), __ATOMIC_RELEASE);
 	for (int i = 0; i < RELEASE_SPINS; i++) {
 		if (__atomic_load_n(&q->taken, __ATOMIC_RELAXED) == m) {
-			no_suspend_exit();
+			critical_exit();
 			return 0;
 		}
 		spin_hint();
 	}
 	__ops->lock(q);
-	no_suspend_exit();
+	critical_exit_inner();
 	t = sleepq_take(q, m, &more);
 	COUNT(wakes, t != NULL);
 	if (t == NULL) {

@@ -2,11 +2,12 @@
  * races_mxn.c RACE [ROUNDS] - the races that the model mxn claims to close (race.h): unbound
  * threads, their deadlines and LWPs.  Their signals: races_signal.c.
  */
+#include <fcntl.h>
+#include <mqueue.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <unistd.h>
-#include "../../libthread/core/sleepq.h"
-#include "../../libthread/sync/mutex.h"
+#include "../../libthread/core/tcb.h"
 #include "race.h"
 
 static sem_t sem;
@@ -275,10 +276,13 @@ static void yields(unsigned round)
 		sched_yield();
 }
 
-/* --- stopped while it has yielded in a handler, with a mutex half given up -------------------- */
+/* --- stopped while it has yielded in a handler, with the lock of a message queue --------------- */
 
-static pthread_mutex_t wanted = PTHREAD_MUTEX_INITIALIZER;
-static struct thread *volatile releaser;
+#define MESSAGE 2000
+
+static mqd_t queue;
+static char message[MESSAGE];
+static struct thread *volatile sender;
 static volatile unsigned handlers;
 
 static void yielding_handler(int sig)
@@ -297,43 +301,49 @@ static void *is_there(void *arg)
 	return NULL;
 }
 
-/* Every release looks whether a spinner comes: one that has lost its CPU counts as such. */
-static void releasing_begin(void)
+static void queue_begin(void)
 {
+	struct mq_attr attr = {.mq_maxmsg = 4, .mq_msgsize = MESSAGE};
+
+	queue = mq_open("/race", O_CREAT | O_RDWR | O_NONBLOCK, 0600, &attr);
+	MUST(queue != (mqd_t)-1);
+}
+
+static void owning_begin(void)
+{
+	queue_begin();
 	signal(SIGUSR1, yielding_handler);
-	sleepq_of(&wanted)->spinners = 1;
 	pthread_detach(new_thread(is_there, NULL));
 }
 
-static void releasing_prepare(unsigned round)
+static void owning_prepare(unsigned round)
 {
 	handlers = 0;
-	releaser = NULL;
+	sender = NULL;
 }
 
-static void releasing_release(unsigned round)
+static void owning_send(unsigned round)
 {
-	pthread_mutex_lock(&wanted);
-	releaser = mutex_owner(&wanted);
-	UNTIL(wanted.__owner & M_WAITERS);
-	pthread_mutex_unlock(&wanted);
+	sender = thread_self();
+	mq_send(queue, message, MESSAGE, 0);
 	turns(2000); /* where it may be stopped */
 }
 
-static void releasing_take(unsigned round)
+static void owning_receive(unsigned round)
 {
-	UNTIL(releaser != NULL);
-	pthread_mutex_lock(&wanted);
-	pthread_mutex_unlock(&wanted);
+	static char received[MESSAGE];
+
+	UNTIL(sender != NULL);
+	mq_receive(queue, received, MESSAGE, NULL);
 }
 
-/* Unless the stopped thread has the mutex, another thread can have it. */
-static void releasing_stop(unsigned round)
+/* The stopped thread does not have the lock, so another thread can have it. */
+static void owning_stop(unsigned round)
 {
 	hrtime_t end;
 
-	UNTIL(releaser != NULL);
-	while (releaser->no_suspend == 0 && finished[1] != round)
+	UNTIL(sender != NULL);
+	while (sender->no_suspend == 0 && finished[1] != round)
 		;
 	pthread_kill(party[1], SIGUSR1);
 	while (handlers == 0)
@@ -341,7 +351,7 @@ static void releasing_stop(unsigned round)
 	if (thr_suspend(party[1]) != 0)
 		return;
 	end = gethrtime() + 500000;
-	while (mutex_owner(&wanted) != releaser && finished[2] != round) {
+	while (finished[2] != round) {
 		MUST(gethrtime() < end);
 		sched_yield();
 	}
@@ -351,28 +361,31 @@ static void releasing_stop(unsigned round)
 /* --- cancelled there -------------------------------------------------------------------------- */
 
 /* POSIX lets it call no such thing then, but the library does. */
-static void *releases(void *arg)
+static void *sends(void *arg)
 {
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
-	releasing_release(started);
+	owning_send(started);
 	for (reached = started;;)
 		pthread_testcancel();
 	return NULL;
 }
 
-static void cancelled_begin(void)
-{
-	sleepq_of(&wanted)->spinners = 1;
-}
-
+/* The receiver needs both locks of the queue. */
 static void cancelled_cancel(unsigned round)
 {
-	pthread_t t = new_thread(releases, NULL);
+	pthread_t t = new_thread(sends, NULL);
 
-	UNTIL(releaser != NULL);
-	UNTIL(releaser->no_suspend != 0 || reached == round);
+	UNTIL(sender != NULL);
+	UNTIL(sender->no_suspend != 0 || reached == round);
+	turns(draw(200));
 	pthread_cancel(t);
 	MUST(pthread_join(t, NULL) == 0);
+	owning_receive(round);
+}
+
+static void cancelled_watch(unsigned round)
+{
+	UNTIL(finished[0] == round);
 }
 
 static const struct race races[] = {
@@ -414,17 +427,17 @@ static const struct race races[] = {
 	 .begin = idle_begin,
 	 .act = {idle_post, idle_first, idle_second, yields},
 	 .lwps = 2},
-	{.name = "releasing",
+	{.name = "owning",
 	 .spread = 100,
-	 .begin = releasing_begin,
-	 .prepare = releasing_prepare,
-	 .act = {releasing_stop, releasing_release, releasing_take},
+	 .begin = owning_begin,
+	 .prepare = owning_prepare,
+	 .act = {owning_stop, owning_send, owning_receive},
 	 .lwps = 2},
-	{.name = "releasing-cancelled",
+	{.name = "owning-cancelled",
 	 .spread = 100,
-	 .begin = cancelled_begin,
-	 .prepare = releasing_prepare,
-	 .act = {cancelled_cancel, releasing_take}},
+	 .begin = queue_begin,
+	 .prepare = owning_prepare,
+	 .act = {cancelled_cancel, cancelled_watch}},
 	{.name = "idle",
 	 .spread = 30,
 	 .begin = idle_begin,

@@ -2,6 +2,7 @@
  * races_suspend.c RACE [ROUNDS] - the races of thr_suspend that the library claims to close (race.h).
  * Those of a signal and a suspended thread: thr_hand_on.c.
  */
+#include <signal.h>
 #include "race.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -129,6 +130,43 @@ static void many_stop(unsigned round)
 	thr_continue(party[1]);
 }
 
+/* --- a thread suspends itself in a handler, while it wakes many others -------------------------- */
+
+static volatile bool stops, goes_on;
+
+static void suspends_itself(int sig)
+{
+	stops = true;
+	thr_suspend(thr_self());
+	goes_on = true;
+}
+
+static void itself_begin(void)
+{
+	signal(SIGUSR1, suspends_itself);
+}
+
+static void itself_prepare(unsigned round)
+{
+	many_prepare(round);
+	stops = goes_on = false;
+}
+
+static void itself_stop(unsigned round)
+{
+	UNTIL(waiting == 2);
+	turns(draw(300));
+	MUST(pthread_kill(party[1], SIGUSR1) == 0);
+	UNTIL(stops);
+	turns(500); /* now it has stopped */
+	if (cond.__waiters == 0)
+		UNTIL(ended == 2);
+	do { /* in case that it has not */
+		thr_continue(party[1]);
+		turns(100);
+	} while (!goes_on);
+}
+
 /* --- a thread is suspended while it releases a mutex -------------------------------------------- */
 
 static volatile unsigned held;
@@ -169,6 +207,11 @@ static const struct race races[] = {
 	 .spread = 100,
 	 .prepare = many_prepare,
 	 .act = {many_stop, many_wake, many_wait, many_wait}},
+	{.name = "many-itself",
+	 .spread = 100,
+	 .begin = itself_begin,
+	 .prepare = itself_prepare,
+	 .act = {itself_stop, many_wake, many_wait, many_wait}},
 	{.name = "mutex",
 	 .spread = 100,
 	 .act = {mutex_stop, mutex_release, mutex_take, mutex_take}},

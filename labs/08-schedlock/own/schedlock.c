@@ -260,7 +260,6 @@ void __sched_wake(struct sleepq *q, struct thread *list)
 	uint32_t ids[BATCH];
 	unsigned n = 0;
 
-	no_suspend_enter();
 	while (list != NULL) {
 		struct thread *t = list;
 
@@ -272,10 +271,10 @@ void __sched_wake(struct sleepq *q, struct thread *list)
 			n = 0;
 		}
 	}
-	ilock_unlock(&q->lock);
+	ilock_drop(&q->lock);
 	if (n > 0)
 		__sys_lwp_unpark_all(ids, n);
-	no_suspend_exit();
+	critical_exit();
 }
 
 /* --- threads begin, yield, exit --------------------------------------------------------------- */

@@ -146,7 +146,6 @@ void __sched_wake(struct sleepq *q, struct thread *list)
 	uint32_t ids[BATCH];
 	unsigned n = 0;
 
-	no_suspend_enter();
 	while (list != NULL) {
 		struct thread *t = list;
 
@@ -158,10 +157,10 @@ void __sched_wake(struct sleepq *q, struct thread *list)
 			n = 0;
 		}
 	}
-	ilock_unlock(&_lock);
+	ilock_drop(&_lock);
 	if (n > 0)
 		__sys_lwp_unpark_all(ids, n);
-	no_suspend_exit();
+	critical_exit();
 }
 
 /* --- threads begin, yield, exit; LWPs without a thread ---------------------------------------- */

@@ -80,13 +80,15 @@ static int lwp_sleep(struct sleepq *q)
 	return likely(block_and_wake(q, NEVER, NULL) == NULL) ? 0 : __cancelled();
 }
 
-/* A list that is longer than the array: the caller may walk it only while it holds the lock. */
+/*
+ * A list that is longer than the array: the caller may walk it only while it holds the lock.  The caller is in a critical section
+ * until its last unpark, so no other thread can suspend it before, and it cannot suspend itself in a handler.
+ */
 static void lwp_wake_many(struct sleepq *q, struct thread *list)
 {
 	uint32_t ids[UNPARK_BATCH];
 	unsigned n = 0;
 
-	no_suspend_enter();
 	while (list != NULL) {
 		struct thread *t = list;
 
@@ -97,9 +99,9 @@ static void lwp_wake_many(struct sleepq *q, struct thread *list)
 			n = 0;
 		}
 	}
-	ilock_unlock(&q->lock);
+	ilock_drop(&q->lock);
 	__sys_lwp_unpark_all(ids, n);
-	no_suspend_exit();
+	critical_exit();
 }
 
 static int lwp_wake_one(struct sleepq *q, struct thread *t)

@@ -65,10 +65,8 @@ static void queue_unlock(struct sleepq *q)
 /* Acquires _schedlock in the critical section of a lock that the caller has dropped. */
 static inline void schedlock_after(void)
 {
-	struct section *c = this_section();
-
 	schedlock();
-	__asm__ volatile("subl $1, %0" : "+m"(c->nopreempt) : : "memory", "cc");
+	critical_exit_inner();
 }
 
 /* Acquires _schedlock instead of the lock of q, in the same critical section. */

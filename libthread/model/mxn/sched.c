@@ -276,6 +276,7 @@ static void give_way(int pri, bool may)
 
 #define UNPARK_BATCH 128
 
+/* In a critical section until the last unpark: lwp_wake_many in model/lwp/lwp.c. */
 static void mxn_wake_many(struct thread *list)
 {
 	uint32_t ids[UNPARK_BATCH];
@@ -283,7 +284,6 @@ static void mxn_wake_many(struct thread *list)
 	unsigned n = 0;
 	int highest = 0;
 
-	no_suspend_enter();
 	while (list != NULL) {
 		struct thread *t = list;
 
@@ -297,10 +297,10 @@ static void mxn_wake_many(struct thread *list)
 			n = 0;
 		}
 	}
-	schedunlock();
+	schedlock_drop();
 	if (n > 0)
 		__sys_lwp_unpark_all(ids, n);
-	no_suspend_exit();
+	critical_exit();
 	give_way(highest, may);
 }
 
