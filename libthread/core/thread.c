@@ -52,12 +52,14 @@ static void let_others_run(unsigned *turns)
 {
 	struct thread *self = thread_self();
 
-	if (!waits_here(self) || in_critical(self->lwp) || __ops->prepare_timed() != 0)
+	if (!waits_here(self) || in_critical(self->lwp) || __ops->prepare_timed() != 0) {
 		__backoff(turns);
-	else if (++*turns % YIELDS_A_SLEEP != 0)
+	} else if (++*turns % YIELDS_A_SLEEP != 0) {
 		__ops->yield();
-	else
+	} else {
+		self->caught = false; /* as in sleep_here */
 		__ops->await_signal(0, gethrtime() + WEFT_TICK_NS);
+	}
 }
 
 int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void *arg)
