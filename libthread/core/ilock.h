@@ -3,6 +3,7 @@
  *
  * Locks of the library, in the order in which they nest:
  *
+ *	lock of Win32		handles and the objects behind them (win/handle.c)
  *	__threads_lock		list of threads, ids, joining, free threads (core/ids.h)
  *	locks of ids		the same, except the list and free threads, if threads have many locks (core/ids.h)
  *	sleep queues of the first table, then those of the second,

@@ -7,23 +7,24 @@
 #include <weft/kobj.h>
 #include "win.h"
 
-static uint32_t lock;
+static struct ilock lock;
 
 /* Indexed by the handle's slot (4, 8, 12 ...); lock. */
 static struct win_object *object_of[KOBJ_HANDLES_MAX];
 
-/* __backoff, because the owner may be off its CPU, and may have a lower priority. */
+/*
+ * *Race:* a thread holds the lock; another thread suspends it, sends it a signal whose handler wants the lock, or has a
+ * higher priority and wants the lock; *without this:* the calls of Win32 stand still until the holder goes on, and in the
+ * last two cases it never goes on; *closed by:* the critical section of the lock.
+ */
 void __win_lock(void)
 {
-	unsigned turns = 0;
-
-	while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0)
-		__backoff(&turns);
+	ilock_lock(&lock);
 }
 
 void __win_unlock(void)
 {
-	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+	ilock_unlock(&lock);
 }
 
 /* --- errors ------------------------------------------------------------------------------- */

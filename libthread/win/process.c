@@ -38,7 +38,7 @@ struct win_process *__win_this_process(HANDLE *event)
 		if (this_event == NULL) {
 			this_process.object.refs = 1; /* never released */
 			this_process.object.kind = WIN_PROCESS;
-			this_process.pid = getpid();
+			this_process.pid = __sys_getpid();
 			__atomic_store_n(&this_event, made, __ATOMIC_RELEASE);
 			made = NULL;
 		}
@@ -64,7 +64,7 @@ static bool process_reap(struct win_process *p)
 		int status;
 
 		__win_read_times(p->pid, 0, &t);
-		if (waitpid(p->pid, &status, WNOHANG) == p->pid) {
+		if (__sys_waitpid(p->pid, &status, WNOHANG, NULL) == p->pid) {
 			t.exited = gethrtime();
 			p->times = t;
 			p->status = status;
@@ -320,7 +320,7 @@ BOOL TerminateProcess(HANDLE process, UINT code)
 	if (!gone && !p->terminated) {
 		p->terminated = true;
 		p->code = code;
-		kill(p->pid, SIGKILL);
+		__sys_kill(p->pid, SIGKILL);
 	}
 	__win_unlock();
 	__win_put(&p->object);

@@ -19,7 +19,7 @@ static unsigned masks_set;     /* lock: times that process_mask was set */
 static bool pcparms_get(idtype_t type, id_t id, struct pcparms *p)
 {
 	*p = (struct pcparms){.pc_cid = PC_CLNULL};
-	return priocntl(type, id, PC_GETPARMS, p) >= 0;
+	return __sys_priocntl(type, id, PC_GETPARMS, p) >= 0;
 }
 
 static DWORD pcparms_set(idtype_t type, id_t id, int level, int relative)
@@ -27,7 +27,7 @@ static DWORD pcparms_set(idtype_t type, id_t id, int level, int relative)
 	struct pcparms p = {.pc_cid = WEFT_CLASS_NT,
 			    .nt = {.nt_class = level, .nt_relative = relative}};
 
-	return priocntl(type, id, PC_SETPARMS, &p) < 0 ? ERROR_INVALID_HANDLE : 0;
+	return __sys_priocntl(type, id, PC_SETPARMS, &p) < 0 ? ERROR_INVALID_HANDLE : 0;
 }
 
 DWORD __win_apply_priority(struct win_thread *w)
@@ -52,17 +52,10 @@ BOOL SetThreadPriority(HANDLE thread, int priority)
 	if (w == NULL)
 		return FALSE;
 	__win_lock();
-	/*
-	 * *Race:* a thread lowers its own priority while it holds the lock, and a thread of higher
-	 * priority waits for the lock; *without this:* the caller loses its CPU at once to threads
-	 * that wait for the lock; *closed by:* preemption control until the lock is released.
-	 */
-	critical_enter();
 	w->priority = priority;
 	if (w->lwpid != 0)
 		error = __win_apply_priority(w);
 	__win_unlock();
-	critical_exit();
 	__win_put(&w->object);
 	return error == 0 ? TRUE : __win_fails(error);
 }
@@ -174,7 +167,7 @@ static DWORD affinity_bind(idtype_t type, id_t id, DWORD_PTR mask, bool apply)
 		return ERROR_INVALID_PARAMETER;
 	if (cpu != PBIND_NONE && (mask & (mask - 1)))
 		return ERROR_NOT_SUPPORTED;
-	return apply && processor_bind(type, id, cpu, NULL) < 0 ? ERROR_INVALID_PARAMETER : 0;
+	return apply && __sys_processor_bind(type, id, cpu, NULL) < 0 ? ERROR_INVALID_PARAMETER : 0;
 }
 
 static DWORD_PTR mask_of(int cpu)
@@ -191,7 +184,7 @@ static DWORD_PTR affinity_allowed(void)
 	int cpu = PBIND_NONE;
 
 	if (process_mask == 0) {
-		if (processor_bind(P_LWPID, 1, PBIND_QUERY, &cpu) < 0)
+		if (__sys_processor_bind(P_LWPID, 1, PBIND_QUERY, &cpu) < 0)
 			cpu = PBIND_NONE;
 		process_mask = mask_of(cpu);
 	}
@@ -280,7 +273,7 @@ BOOL GetProcessAffinityMask(HANDLE process, PDWORD_PTR mask, PDWORD_PTR system_m
 		__win_lock();
 		*mask = affinity_allowed();
 		__win_unlock();
-	} else if (processor_bind(P_PID, p->pid, PBIND_QUERY, &cpu) == 0) {
+	} else if (__sys_processor_bind(P_PID, p->pid, PBIND_QUERY, &cpu) == 0) {
 		*mask = mask_of(cpu);
 	} else {
 		known = false;

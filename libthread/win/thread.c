@@ -7,10 +7,11 @@
  * the thread still goes on.  A thread without an LWP of its own sets the event itself, as its last
  * action.
  *
- * Suspensions are counted under __win_lock (win.h).  *Race:* a thread decides to suspend itself,
- * and another thread resumes it before it stops; *without this:* thr_continue comes too early and
- * is lost, and the thread sleeps for ever; *closed by:* a semaphore, for which a thread that
- * suspends itself waits.  The semaphore keeps the unit.
+ * Suspensions are counted under __win_lock (win.h), in which a thread is also stopped or let go on.
+ * *Race:* a thread decides to suspend itself, and another thread resumes it before it stops;
+ * *without this:* thr_continue comes too early and is lost, and the thread sleeps for ever;
+ * *closed by:* a semaphore, for which a thread that suspends itself waits.  The semaphore keeps the
+ * unit.
  */
 #include <errno.h>
 #include <limits.h>
@@ -306,6 +307,60 @@ BOOL GetExitCodeThread(HANDLE thread, LPDWORD code)
 
 /* --- suspension and termination ------------------------------------------------------------ */
 
+static int thread_stop_once(struct thread *t, void *arg)
+{
+	int error = __ops->suspend(t);
+
+	return error == EAGAIN ? EBUSY : error; /* after EAGAIN __thread_with would try again */
+}
+
+/*
+ * With the lock held: thr_suspend of a thread that is not the caller, except that it does not wait.
+ * EBUSY: the thread cannot be stopped now.
+ *
+ * *Race:* the thread is in a critical section, and waits for the lock there, because it forks;
+ * *without this:* the caller waits for the end of the section, and both wait for ever; *closed by:*
+ * EBUSY, after which the caller releases the lock for a moment.
+ */
+static int win_thread_stop(const struct win_thread *w)
+{
+	int error = __thread_with(w->id, thread_stop_once, NULL);
+
+	if (error == 0 && __ops->signals_again != NULL)
+		__ops->signals_again();
+	if (error == 0 && __ops->set_concurrency(0) != 0) {
+		thr_continue(w->id);
+		error = ENOMEM;
+	}
+	return error;
+}
+
+/* A thread cannot be stopped now.  The caller holds the lock; this releases it for a moment. */
+static void win_lock_backoff(unsigned *turns)
+{
+	__win_unlock();
+	__backoff(turns);
+	__win_lock();
+}
+
+/* With the lock held.  0, or an error of SuspendThread; ERROR_BUSY: w cannot be stopped now. */
+static DWORD win_thread_suspend(struct win_thread *w, bool self)
+{
+	int error = 0;
+
+	if (w->suspends == MAXIMUM_SUSPEND_COUNT)
+		return ERROR_SIGNAL_REFUSED;
+	if (!self && w->event == NULL)
+		return ERROR_ACCESS_DENIED;
+	if (!self && w->suspends == 0)
+		error = win_thread_stop(w);
+	if (error != 0)
+		return error == ESRCH ? ERROR_ACCESS_DENIED : __win_error(-error);
+	w->suspends++;
+	w->waits_for_go |= self;
+	return 0;
+}
+
 /*
  * Returns the suspension count before the call.  A suspended thread may own any lock of the
  * program, also locks of malloc and stdio.  Blocks if the thread is the caller.  -1:
@@ -316,27 +371,15 @@ DWORD SuspendThread(HANDLE thread)
 {
 	struct win_thread *w = __win_thread(thread);
 	bool self = w != NULL && w == __win_self();
-	DWORD before;
-	int error = 0;
+	unsigned turns = 0;
+	DWORD before, error;
 
 	if (w == NULL)
 		return -1;
 	__win_lock();
-	before = w->suspends;
-	if (before == MAXIMUM_SUSPEND_COUNT)
-		error = ERROR_SIGNAL_REFUSED;
-	else if (!self && w->event == NULL)
-		error = ERROR_ACCESS_DENIED;
-	else if (!self && before == 0)
-		error = thr_suspend(w->id);
-	if (error == ESRCH)
-		error = ERROR_ACCESS_DENIED;
-	else if (error == ENOMEM)
-		error = ERROR_NOT_ENOUGH_MEMORY;
-	if (error == 0) {
-		w->suspends++;
-		w->waits_for_go |= self;
-	}
+	while ((error = win_thread_suspend(w, self)) == ERROR_BUSY)
+		win_lock_backoff(&turns);
+	before = w->suspends - 1;
 	__win_unlock();
 	if (error == 0 && self)
 		while (sem_wait(&w->go) != 0)
@@ -381,6 +424,25 @@ DWORD ResumeThread(HANDLE thread)
 	return before;
 }
 
+/* With the lock held.  0, or an error number; EBUSY: w cannot be stopped now. */
+static int win_thread_terminate(struct win_thread *w, DWORD code)
+{
+	int error = 0;
+
+	if (w->event == NULL)
+		return ESRCH;
+	if (w->suspends == 0 || w->waits_for_go)
+		error = win_thread_stop(w);
+	if (error != 0)
+		return error;
+	w->code = code;
+	w->terminated = true;
+	error = pthread_kill(w->id, TERMINATION);
+	w->waits_for_go = false;
+	win_thread_resume(w);
+	return error;
+}
+
 /*
  * Ends a thread where it is.  Its stack is not unwound, and its thread-specific data are dropped
  * without destructors.  Locks in user memory stay held, also critical sections and malloc's locks;
@@ -391,24 +453,16 @@ DWORD ResumeThread(HANDLE thread)
 BOOL TerminateThread(HANDLE thread, DWORD code)
 {
 	struct win_thread *w = __win_thread(thread);
-	int error = 0;
+	unsigned turns = 0;
+	int error;
 
 	if (w == NULL)
 		return FALSE;
 	if (w == __win_self())
 		ExitThread(code);
 	__win_lock();
-	if (w->event == NULL)
-		error = ESRCH;
-	else if (w->suspends == 0 || w->waits_for_go)
-		error = thr_suspend(w->id);
-	if (error == 0) {
-		w->code = code;
-		w->terminated = true;
-		error = pthread_kill(w->id, TERMINATION);
-		w->waits_for_go = false;
-		win_thread_resume(w);
-	}
+	while ((error = win_thread_terminate(w, code)) == EBUSY)
+		win_lock_backoff(&turns);
 	__win_unlock();
 	__win_put(&w->object);
 	return error == 0 ? TRUE : __win_fails(ERROR_ACCESS_DENIED);

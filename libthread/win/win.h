@@ -7,10 +7,15 @@
  * object is an event that is set when the LWP or the process ends (kobj_at_exit).  __win_handle
  * records which handle belongs to which object.
  *
- * __win_lock guards these records and the fields marked "lock" below.  It is a simple spin lock,
- * held for a few hundred instructions, without a queue and without preemption control.  A thread
- * that waits for the lock can be suspended.  A thread that holds the lock cannot be suspended,
- * because the suspending thread holds the lock itself.
+ * __win_lock guards these records and the fields marked "lock" below.  It is a lock of the library
+ * (core/ilock.h), because a thread may be suspended, and a handler may call Win32, at any time.  A
+ * thread that holds the lock is in a critical section.  So it cannot be suspended, and no handler
+ * interrupts it.  A thread that waits for the lock can be suspended.
+ *
+ * A holder makes system calls only by their names (__sys_), because the functions of the C library
+ * may be cancellation points, or functions of the program.  It does not wait for another thread,
+ * allocate memory, or set the last error.  The lock comes before the locks of threads' ids, which
+ * thr_continue and pthread_kill acquire.
  */
 #pragma once
 #include <semaphore.h>

@@ -3,6 +3,7 @@
  * sections, handles, fibers, threads that are suspended, terminated or end.
  */
 #include <process.h>
+#include <signal.h>
 #include <windows.h>
 #include "race.h"
 
@@ -122,6 +123,10 @@ static void suspend(unsigned round)
 	MUST(SuspendThread(target) == 0);
 	MUST(GetThreadPriority(GetCurrentThread()) == THREAD_PRIORITY_NORMAL);
 	MUST(ResumeThread(target) == 1);
+	turns(draw(100));
+	MUST(thr_suspend(party[1]) == 0);
+	MUST(GetThreadPriority(GetCurrentThread()) == THREAD_PRIORITY_NORMAL);
+	MUST(thr_continue(party[1]) == 0);
 }
 
 /* In case that the others stand still. */
@@ -141,6 +146,106 @@ static void resume(unsigned round)
 	UNTIL(target != NULL);
 	while (ResumeThread(target) == 0)
 		in_time();
+}
+
+/* --- two threads suspend, and resume, a third -------------------------------------------------- */
+
+static volatile unsigned counted;
+
+static void target_counts(unsigned round)
+{
+	target_makes_itself_known();
+	while (finished[0] != round || finished[1] != round)
+		counted++;
+}
+
+static void suspend_both(unsigned round)
+{
+	unsigned seen;
+
+	UNTIL(target != NULL);
+	MUST(SuspendThread(target) <= 1);
+	seen = counted;
+	turns(draw(100));
+	MUST(counted == seen);
+	MUST((DWORD)(ResumeThread(target) - 1) <= 1);
+}
+
+/* --- a handler that uses the Win32 tables, also on top of a thread that does so ------------------ */
+
+static volatile unsigned handled;
+
+static void uses_books_too(int sig)
+{
+	MUST(GetThreadPriority(GetCurrentThread()) == THREAD_PRIORITY_NORMAL);
+	handled = started;
+}
+
+static void handler_begin(void)
+{
+	signal(SIGUSR1, uses_books_too);
+}
+
+static void interrupt(unsigned round)
+{
+	UNTIL(target != NULL);
+	turns(draw(200));
+	MUST(pthread_kill(party[1], SIGUSR1) == 0);
+	UNTIL(handled == round);
+}
+
+/* --- a thread of the highest priority, and a thread that it interrupts, use the tables ------------- */
+
+static volatile unsigned high_done;
+
+/* Mostly with the lock held. */
+static void handle_use(void)
+{
+	HANDLE self = GetCurrentProcess(), h = CreateEvent(NULL, TRUE, FALSE, NULL), copy;
+
+	MUST(h != NULL);
+	MUST(DuplicateHandle(self, h, self, &copy, 0, FALSE, DUPLICATE_SAME_ACCESS));
+	MUST(CloseHandle(copy) && CloseHandle(h));
+}
+
+static void too_late(int sig)
+{
+	bail("%s, round %u does not end", race->name, started);
+}
+
+static void high_begin(void)
+{
+	signal(SIGALRM, too_late);
+}
+
+static void *high_uses_books(void *arg)
+{
+	for (int i = 0; i < 5; i++) {
+		struct timespec t = {.tv_nsec = 10000 + draw(5000)};
+
+		nanosleep(&t, NULL);
+		MUST(GetThreadPriority(GetCurrentThread()) == THREAD_PRIORITY_NORMAL);
+	}
+	high_done = started;
+	return NULL;
+}
+
+static void low_uses_books(unsigned round)
+{
+	const struct itimerval limit = {.it_value.tv_sec = 1};
+	const struct sched_param high = {.sched_priority = sched_get_priority_max(SCHED_FIFO)};
+	pthread_attr_t attr;
+	pthread_t t;
+
+	setitimer(ITIMER_REAL, &limit, NULL);
+	pthread_attr_init(&attr);
+	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
+	MUST(pthread_attr_setschedpolicy(&attr, SCHED_FIFO) == 0);
+	MUST(pthread_attr_setschedparam(&attr, &high) == 0);
+	MUST(pthread_create(&t, &attr, high_uses_books, NULL) == 0);
+	while (high_done != round)
+		handle_use();
+	pthread_join(t, NULL);
 }
 
 /* --- a thread that lowers itself, with another ready to run on its CPU ------------------------ */
@@ -183,6 +288,39 @@ static void terminate(unsigned round)
 	GetExitCodeThread(h, &code);
 	MUST(code == (terminated ? 99 : 7));
 	CloseHandle(h);
+}
+
+/* Two threads terminate each other.  A thread that comes too late ends by itself. */
+static HANDLE each[2];
+static volatile unsigned both_there;
+
+static DWORD terminates_other(void *arg)
+{
+	uintptr_t me = (uintptr_t)arg;
+
+	drawn = 2 * started + me + 1;
+	UNTIL(both_there == started);
+	come_late();
+	TerminateThread(each[!me], 99);
+	return 7;
+}
+
+static void terminate_each_other(unsigned round)
+{
+	DWORD code[2];
+
+	for (uintptr_t i = 0; i < 2; i++) {
+		each[i] = CreateThread(NULL, 0, terminates_other, (void *)i, 0, NULL);
+		MUST(each[i] != NULL);
+	}
+	both_there = round;
+	for (int i = 0; i < 2; i++)
+		UNTIL(WaitForSingleObject(each[i], 0) == WAIT_OBJECT_0);
+	for (int i = 0; i < 2; i++) {
+		MUST(GetExitCodeThread(each[i], &code[i]) && (code[i] == 7 || code[i] == 99));
+		MUST(CloseHandle(each[i]));
+	}
+	MUST(code[0] == 99 || code[1] == 99);
 }
 
 static void ends(void *arg)
@@ -257,9 +395,16 @@ static const struct race races[] = {
 	 .prepare = closed_prepare,
 	 .act = {closed_duplicate, closed_close}},
 	{.name = "suspend", .spread = 100, .act = {suspend, target_uses_books, watch}},
+	{.name = "suspend-both", .spread = 100, .act = {suspend_both, suspend_both, target_counts}},
+	{.name = "handler",
+	 .spread = 100,
+	 .begin = handler_begin,
+	 .act = {interrupt, target_uses_books, watch}},
+	{.name = "real-time", .begin = high_begin, .act = {low_uses_books}},
 	{.name = "suspend-self", .spread = 100, .act = {resume, target_suspends_itself}},
 	{.name = "lower", .act = {lower}},
 	{.name = "terminate", .act = {terminate}},
+	{.name = "terminate-each-other", .spread = 100, .act = {terminate_each_other}},
 	{.name = "fibers",
 	 .begin = fibers_begin,
 	 .act = {fiber_first, fiber_then},
