@@ -35,7 +35,7 @@ _Static_assert(offsetof(struct fiber, rsp) == 0 && offsetof(struct fiber, active
 void __win_fiber_switch(struct fiber *from, struct fiber *to);
 
 static pthread_key_t first_key;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool key_made;
 
 static void fiber_make_key(void)
 {
@@ -47,7 +47,7 @@ static void fiber_make_key(void)
 /* The calling thread's first fiber.  NULL: the thread has not been converted. */
 static struct fiber *fiber_first(void)
 {
-	pthread_once(&once, fiber_make_key);
+	__win_once(&key_made, fiber_make_key);
 	return pthread_getspecific(first_key);
 }
 

@@ -27,10 +27,21 @@ void __win_unlock(void)
 	ilock_unlock(&lock);
 }
 
+void __win_once(bool *done, void (*make)(void))
+{
+	if (__atomic_load_n(done, __ATOMIC_ACQUIRE))
+		return;
+	__win_lock();
+	if (!*done)
+		make();
+	__atomic_store_n(done, true, __ATOMIC_RELEASE);
+	__win_unlock();
+}
+
 /* --- errors ------------------------------------------------------------------------------- */
 
 static pthread_key_t error_key;
-static pthread_once_t error_once = PTHREAD_ONCE_INIT;
+static bool error_key_made;
 
 static void make_error_key(void)
 {
@@ -42,13 +53,13 @@ static void make_error_key(void)
 /* The value of the key is the error itself. */
 void SetLastError(DWORD error)
 {
-	pthread_once(&error_once, make_error_key);
+	__win_once(&error_key_made, make_error_key);
 	pthread_setspecific(error_key, (void *)(uintptr_t)error);
 }
 
 DWORD GetLastError(void)
 {
-	pthread_once(&error_once, make_error_key);
+	__win_once(&error_key_made, make_error_key);
 	return (uintptr_t)pthread_getspecific(error_key);
 }
 

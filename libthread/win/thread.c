@@ -29,7 +29,7 @@
 #define TERMINATION WEFT_SIGRTMAX /* the signal that ends a thread */
 
 static pthread_key_t thread_key;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool key_made;
 
 /* --- beginning and end ------------------------------------------------------------------- */
 
@@ -116,7 +116,7 @@ static struct win_thread *new_thread(void)
 {
 	struct win_thread *w = calloc(1, sizeof(*w));
 
-	pthread_once(&once, win_thread_make_key);
+	__win_once(&key_made, win_thread_make_key);
 	if (w == NULL) {
 		SetLastError(ERROR_NOT_ENOUGH_MEMORY);
 		return NULL;
@@ -143,7 +143,7 @@ struct win_thread *__win_self(void)
 {
 	struct win_thread *w;
 
-	pthread_once(&once, win_thread_make_key);
+	__win_once(&key_made, win_thread_make_key);
 	w = pthread_getspecific(thread_key);
 	if (w == NULL) { /* the first thread, or a thread of pthread_create */
 		w = new_thread();
@@ -517,7 +517,7 @@ DWORD TlsAlloc(void)
 {
 	pthread_key_t key;
 
-	pthread_once(&once, win_thread_make_key); /* the library's keys come first */
+	__win_once(&key_made, win_thread_make_key); /* the library's keys come first */
 	SetLastError(GetLastError()); /* the error key needs its value before the keys run out */
 	if (pthread_key_create(&key, NULL) == 0)
 		return key;

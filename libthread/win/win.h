@@ -66,6 +66,14 @@ struct win_process {
 /* --- handle.c ------------------------------------------------------------------------------ */
 
 void __win_lock(void), __win_unlock(void);
+/*
+ * Calls make, with the lock held, unless it has been called for this object.
+ *
+ * *Race:* a thread is in make, and another thread suspends it, or forks, or sends it a signal whose handler calls Win32;
+ * *without this:* the other threads, the child, or the handler wait for the end of make, as in pthread_once; *closed by:*
+ * the lock.
+ */
+void __win_once(bool *done, void (*make)(void));
 /* Sets the last error and returns FALSE. */
 static inline BOOL __win_fails(DWORD error)
 {
