@@ -4,10 +4,10 @@
  *
  * The child's memory is a snapshot, taken while other threads were at work.  So that the child's
  * data is whole, the caller first acquires some locks: those of the list of threads, malloc,
- * stdio's list of streams, and the model.  Other locks need not be acquired.  Sleep queues and
- * timers begin empty in the child.  Another thread may be creating a key, or registering handlers
- * of pthread_atfork.  What it has written so far belongs to no thread of the child, and does no
- * harm.
+ * stdio's list of streams, the handles of Win32, and the model.  Other locks need not be acquired.
+ * Sleep queues and timers begin empty in the child.  Another thread may be creating a key, or
+ * registering handlers of pthread_atfork.  What it has written so far belongs to no thread of the
+ * child, and does no harm.
  *
  * In the child all locks are free again, and the state of other threads is forgotten.  The list of
  * threads has one thread, no thread sleeps, and the model has the one LWP that fork left it.  The
@@ -61,6 +61,8 @@ __attribute__((weak)) void __semname_forked(void);                   /* linked w
 __attribute__((weak)) __typeof__(__workers_forked) __workers_forked; /* with users of workers */
 __attribute__((weak)) void __aio_forked(void);                       /* with aio_read */
 __attribute__((weak)) void __mq_forked(void);                        /* with mq_open */
+__attribute__((weak)) void __win_lock(void), __win_unlock(void),
+	__win_forked(void); /* with handles of Win32 */
 
 static void fork_child(struct thread *self)
 {
@@ -87,6 +89,8 @@ static void fork_child(struct thread *self)
 		__aio_forked();
 	if (__mq_forked != NULL)
 		__mq_forked();
+	if (__win_forked != NULL)
+		__win_forked();
 	__lockstat_forked();
 	__sampler_forked();
 }
@@ -106,6 +110,8 @@ pid_t fork(void)
 			h->prepare();
 
 	__newlib_before_fork();
+	if (__win_lock != NULL)
+		__win_lock();
 	__threads_lock_all();
 	__ops->before_fork();
 	pid = __sys_fork();
@@ -114,6 +120,8 @@ pid_t fork(void)
 	} else {
 		__ops->after_fork();
 		__threads_unlock_all();
+		if (__win_unlock != NULL)
+			__win_unlock();
 	}
 	__newlib_after_fork(pid == 0);
 

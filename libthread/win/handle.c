@@ -27,6 +27,12 @@ void __win_unlock(void)
 	ilock_unlock(&lock);
 }
 
+/* In a child of fork: fork has acquired the lock (core/fork.c), so object_of is whole. */
+void __win_forked(void)
+{
+	lock.held = 0;
+}
+
 void __win_once(bool *done, void (*make)(void))
 {
 	if (__atomic_load_n(done, __ATOMIC_ACQUIRE))

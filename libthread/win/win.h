@@ -65,7 +65,7 @@ struct win_process {
 
 /* --- handle.c ------------------------------------------------------------------------------ */
 
-void __win_lock(void), __win_unlock(void);
+void __win_lock(void), __win_unlock(void), __win_forked(void);
 /*
  * Calls make, with the lock held, unless it has been called for this object.
  *

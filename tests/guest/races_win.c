@@ -4,6 +4,7 @@
  */
 #include <process.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <windows.h>
 #include "race.h"
 
@@ -248,6 +249,57 @@ static void low_uses_books(unsigned round)
 	pthread_join(t, NULL);
 }
 
+/* --- a child of fork uses the tables --------------------------------------------------------------- */
+
+static volatile unsigned at_work, forked; /* in this round */
+
+static void child_make(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		handle_use();
+		_exit(0);
+	}
+	MUST(pid > 0);
+	UNTIL(waitpid(pid, &status, WNOHANG) == pid);
+	MUST(status == 0);
+}
+
+static void handles_fork(unsigned round)
+{
+	UNTIL(at_work == round);
+	come_late();
+	child_make();
+	forked = round;
+}
+
+static void handles_meanwhile(unsigned round)
+{
+	for (at_work = round; forked != round;)
+		handle_use();
+}
+
+/* The thread that forks is suspended. */
+static void target_forks(unsigned round)
+{
+	target_makes_itself_known();
+	child_make();
+	forked = round;
+}
+
+static void suspend_forker(unsigned round)
+{
+	UNTIL(target != NULL);
+	while (forked != round) {
+		MUST(SuspendThread(target) == 0);
+		turns(draw(100));
+		MUST(ResumeThread(target) == 1);
+		turns(draw(300));
+	}
+}
+
 /* --- a thread that lowers itself, with another ready to run on its CPU ------------------------ */
 
 static volatile hrtime_t lowered;
@@ -401,6 +453,8 @@ static const struct race races[] = {
 	 .begin = handler_begin,
 	 .act = {interrupt, target_uses_books, watch}},
 	{.name = "real-time", .begin = high_begin, .act = {low_uses_books}},
+	{.name = "fork", .spread = 300, .act = {handles_fork, handles_meanwhile}},
+	{.name = "fork-suspended", .spread = 100, .act = {suspend_forker, target_forks, watch}},
 	{.name = "suspend-self", .spread = 100, .act = {resume, target_suspends_itself}},
 	{.name = "lower", .act = {lower}},
 	{.name = "terminate", .act = {terminate}},
