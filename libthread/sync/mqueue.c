@@ -9,6 +9,10 @@
  * shares with its parent, and closes the descriptor in exec.  `opened` finds the rest by
  * descriptor, under opened_lock, which is innermost.  A mapping lasts until the last call and the
  * last worker have finished with it (users).
+ *
+ * *Race:* a thread looks for its queue in `opened`, and another thread suspends it; *without this:*
+ * the calls on all other queues stand still; *closed by:* opened_lock, which is a lock of the
+ * library, so its holder cannot be suspended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +35,7 @@
 #define QUEUE_SIZE_MAX (64ul << 20) /* bytes of a queue */
 
 static struct mq *opened[WEFT_OPEN_MAX];
-static pthread_mutex_t opened_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct ilock opened_lock;
 
 int __mq_fails(int error)
 {
@@ -55,13 +59,13 @@ struct mq *__mq_get(mqd_t fd, int not_access)
 {
 	struct mq *m = NULL;
 
-	pthread_mutex_lock(&opened_lock);
+	ilock_lock(&opened_lock);
 	if (fd >= 0 && fd < WEFT_OPEN_MAX && opened[fd] != NULL &&
 	    opened[fd]->access != not_access) {
 		m = opened[fd];
 		__mq_keep(m);
 	}
-	pthread_mutex_unlock(&opened_lock);
+	ilock_unlock(&opened_lock);
 	return m;
 }
 
@@ -73,7 +77,7 @@ struct mq *__mq_next(const struct mq *m, int *fd)
 {
 	struct mq *found = NULL;
 
-	pthread_mutex_lock(&opened_lock);
+	ilock_lock(&opened_lock);
 	while (found == NULL && *fd < WEFT_OPEN_MAX) {
 		struct mq *other = opened[(*fd)++];
 
@@ -82,7 +86,7 @@ struct mq *__mq_next(const struct mq *m, int *fd)
 			__mq_keep(found);
 		}
 	}
-	pthread_mutex_unlock(&opened_lock);
+	ilock_unlock(&opened_lock);
 	return found;
 }
 
@@ -111,7 +115,7 @@ static void mq_locks_init(struct mq *m)
  */
 void __mq_forked(void)
 {
-	opened_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+	opened_lock.held = 0;
 	for (int fd = 0; fd < WEFT_OPEN_MAX; fd++) {
 		struct mq *m = opened[fd];
 
@@ -236,9 +240,9 @@ static int queue_map(int fd, int access)
 		return EINVAL;
 	}
 	mq_locks_init(m);
-	pthread_mutex_lock(&opened_lock);
+	ilock_lock(&opened_lock);
 	opened[fd] = m;
-	pthread_mutex_unlock(&opened_lock);
+	ilock_unlock(&opened_lock);
 	return 0;
 }
 
@@ -318,12 +322,11 @@ int mq_close(mqd_t fd)
 
 	if (m == NULL)
 		return __mq_fails(EBADF);
-	pthread_mutex_lock(&opened_lock);
+	ilock_lock(&opened_lock);
 	mine = opened[fd] == m;
-	if (mine) {
+	if (mine)
 		opened[fd] = NULL;
-	}
-	pthread_mutex_unlock(&opened_lock);
+	ilock_unlock(&opened_lock);
 	if (mine && __mq_lock(m->queue) == 0) {
 		m->closed = true;
 		__mq_unregister(m);

@@ -75,6 +75,43 @@ static void number_check(unsigned round)
 	opened[0] = opened[1];
 }
 
+/* --- a thread is suspended that uses a queue, and the other queues go on ------------------------------ */
+
+static void queues_begin(void)
+{
+	opened[0] = mq_open(NAME, O_CREAT | O_RDWR, 0600, &small);
+	opened[1] = mq_open(NAME "2", O_CREAT | O_RDWR, 0600, &small);
+	MUST(opened[0] >= 0 && opened[1] >= 0);
+}
+
+static volatile unsigned in_use;
+
+static void queue_use(unsigned round)
+{
+	struct mq_attr attr;
+
+	in_use = round;
+	for (int i = 0; i < 10; i++)
+		MUST(mq_getattr(opened[0], &attr) == 0);
+}
+
+static void queue_user_suspend(unsigned round)
+{
+	struct mq_attr attr;
+
+	UNTIL(in_use == round);
+	turns(draw(200));
+	MUST(thr_suspend(party[1]) == 0);
+	MUST(mq_getattr(opened[1], &attr) == 0);
+	MUST(thr_continue(party[1]) == 0);
+}
+
+/* With the bug the first party waits for ever. */
+static void queue_watch(unsigned round)
+{
+	UNTIL(finished[0] == round);
+}
+
 /* --- a message comes as an unbound thread goes to sleep for it --------------------------------------- */
 
 /* Of the first descriptor's waiters the sender by the second one knows nothing, as another process. */
@@ -250,6 +287,9 @@ static const struct race races[] = {
 	 .prepare = number_prepare,
 	 .act = {number_close, number_open},
 	 .check = number_check},
+	{.name = "suspended",
+	 .begin = queues_begin,
+	 .act = {queue_user_suspend, queue_use, queue_watch}},
 	{.name = "message",
 	 .spread = 2000,
 	 .begin = message_begin,
