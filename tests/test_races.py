@@ -228,6 +228,7 @@ RACES = [
     Race("queue-opened-once", ["races_aio", "queue", 30]),
     Race("closed-number", ["races_aio", "number", 30], wide="slow-closer"),
     Race("stopped-with-queues", ["races_aio", "suspended", 60]),
+    Race("starter-stopped", ["races_aio", "starter", 20], machine=MXN),
     Race("request-of-the-program", ["races_aio", "reuse", 30]),
     Race("list-half-made", ["races_aio", "list", 20]),
     Race("done-unlooked", ["races_aio", "suspend", 60], 24),

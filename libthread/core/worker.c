@@ -92,12 +92,18 @@ static bool work_withdraw(const struct work *w)
 	return found;
 }
 
-/* Has a worker run w.  0; EAGAIN, ENOMEM: there is no LWP for it.  Does not wait. */
+/*
+ * Has a worker run w.  0; EAGAIN, ENOMEM: there is no LWP for it.  Does not wait.
+ *
+ * *Race:* the caller has queued w, and another thread suspends the caller before it unparks or starts a worker; *without
+ * this:* there is a worker too few, and perhaps the work of another thread waits until the caller is resumed; *closed by:*
+ * the critical section of work_lock, which ends after that.
+ */
 int __work_start(struct work *w)
 {
 	struct thread *context; /* not used */
 	struct worker *idle;
-	int error;
+	int error = 0;
 
 	w->next = NULL;
 	ilock_lock(&work_lock);
@@ -108,12 +114,12 @@ int __work_start(struct work *w)
 		idle_workers = idle->next_idle;
 		idle->idle = false;
 	}
-	ilock_unlock(&work_lock);
-	if (idle != NULL) {
+	ilock_drop(&work_lock);
+	if (idle != NULL)
 		__service_poke(idle->context);
-		return 0;
-	}
-	error = __service_start(worker_main, "worker", &context);
+	else
+		error = __service_start(worker_main, "worker", &context);
+	critical_exit();
 	return error != 0 && work_withdraw(w) ? error : 0;
 }
 

@@ -192,6 +192,60 @@ static void again(unsigned round)
 	}
 }
 
+/* --- a thread is suspended that gives a request to a worker -------------------------------------------- */
+
+/*
+ * The first party needs a worker too, because the sender uses another descriptor.  The suspended thread owns the lock of
+ * all requests.  So the worker that takes its request waits, and does no other work.
+ */
+static volatile unsigned begins, stopped;
+
+static void starter_begin(void)
+{
+	aio_begin();
+	queue_open(0);
+	queue_open(1);
+}
+
+/* New descriptors, and idle workers. */
+static void starter_prepare(unsigned round)
+{
+	for (int i = 0; i < 2; i++) {
+		MUST(mq_close(opened[i]) == 0);
+		queue_open(i);
+	}
+	until(gethrtime() + 50000);
+}
+
+static void starter_start(unsigned round)
+{
+	block_fill(0, file, LIO_WRITE, 8);
+	begins = round;
+	MUST(aio_write(&cb[0]) == 0);
+	UNTIL(aio_error(&cb[0]) != EINPROGRESS);
+	MUST(aio_return(&cb[0]) == 8);
+}
+
+static void starter_suspend(unsigned round)
+{
+	char text[8];
+
+	UNTIL(begins == round);
+	turns(draw(1500));
+	MUST(thr_suspend(party[1]) == 0);
+	stopped = round;
+	MUST(mq_receive(opened[0], text, sizeof(text), NULL) == 1);
+	received = round;
+	MUST(thr_continue(party[1]) == 0);
+}
+
+static void starter_send(unsigned round)
+{
+	UNTIL(stopped == round);
+	turns(3000);
+	message_send_elsewhere(round);
+}
+
 /* --- a request that is done is the program's ----------------------------------------------------------- */
 
 static volatile unsigned wrong_events;
@@ -300,6 +354,10 @@ static const struct race races[] = {
 	 .act = {message_send_elsewhere, message_receive}},
 	{.name = "suspend", .spread = 1500, .begin = aio_begin, .act = {suspend}},
 	{.name = "again", .begin = aio_begin, .act = {again}},
+	{.name = "starter",
+	 .begin = starter_begin,
+	 .prepare = starter_prepare,
+	 .act = {starter_suspend, starter_start, starter_send}},
 	{.name = "reuse", .spread = 300, .begin = aio_begin, .act = {reuse}},
 	{.name = "list", .spread = 300, .begin = aio_begin, .act = {list_make}},
 	{.name = "cancel",
