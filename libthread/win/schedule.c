@@ -242,13 +242,14 @@ DWORD_PTR SetThreadAffinityMask(HANDLE thread, DWORD_PTR mask)
 BOOL SetProcessAffinityMask(HANDLE process, DWORD_PTR mask)
 {
 	struct win_process *p = __win_process(process);
+	bool own = p != NULL && p == __win_this_process(NULL);
 	DWORD error;
 
 	if (p == NULL)
 		return FALSE;
 	__win_lock();
 	error = affinity_bind(P_PID, p->pid, mask, true);
-	if (error == 0 && p == __win_this_process(NULL)) {
+	if (error == 0 && own) {
 		process_mask = mask;
 		masks_set++;
 	}

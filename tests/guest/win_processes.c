@@ -58,6 +58,8 @@ static void processes(void)
 	is("one that goes on", GetExitCodeProcess(info.hProcess, &code) && code == STILL_ACTIVE,
 	   TRUE);
 	is("... is not signalled", WaitForSingleObject(info.hProcess, 0), WAIT_TIMEOUT);
+	/* The first call that needs the object of this process. */
+	is("... gets CPUs", SetProcessAffinityMask(info.hProcess, 1), TRUE);
 	FAILS("DuplicateHandle into another process",
 	      DuplicateHandle(GetCurrentProcess(), info.hThread, info.hProcess, &copy, 0, FALSE, 0),
 	      ERROR_NOT_SUPPORTED);
