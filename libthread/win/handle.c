@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <weft/kobj.h>
 #include "win.h"
 
@@ -11,6 +12,7 @@ static struct ilock lock;
 
 /* Indexed by the handle's slot (4, 8, 12 ...); lock. */
 static struct win_object *object_of[KOBJ_HANDLES_MAX];
+static unsigned objects_end; /* lock: from here on there was never an object */
 
 /*
  * *Race:* a thread holds the lock; another thread suspends it, sends it a signal whose handler wants the lock, or has a
@@ -27,10 +29,16 @@ void __win_unlock(void)
 	ilock_unlock(&lock);
 }
 
-/* In a child of fork: fork has acquired the lock (core/fork.c), so object_of is whole. */
+/*
+ * In a child of fork: the threads and processes behind the handles are the parent's.  A handle that
+ * the child has inherited is the handle of an event.  The memory of the objects is not freed.
+ */
 void __win_forked(void)
 {
 	lock.held = 0;
+	memset(object_of, 0, objects_end * sizeof(*object_of));
+	__win_thread_forked();
+	__win_process_forked();
 }
 
 void __win_once(bool *done, void (*make)(void))
@@ -141,10 +149,14 @@ static struct win_object **handle_slot_of(HANDLE h)
 static long handle_duplicate(uintptr_t number, struct win_object *object, bool inherit)
 {
 	long r = __sys_kobj_dup(number, inherit ? KOBJ_INHERIT : 0);
+	struct win_object **at;
 
 	if (r >= 0 && object != NULL) {
 		__atomic_add_fetch(&object->refs, 1, __ATOMIC_RELAXED);
-		*handle_slot_of((HANDLE)r) = object;
+		at = handle_slot_of((HANDLE)r);
+		*at = object;
+		if (at >= &object_of[objects_end])
+			objects_end = at - object_of + 1;
 	}
 	return r;
 }

@@ -51,6 +51,11 @@ struct win_process *__win_this_process(HANDLE *event)
 	return &this_process;
 }
 
+void __win_process_forked(void)
+{
+	this_event = NULL;
+}
+
 /* Reads the final times and status of a child that has ended.  False: it has not ended. */
 static bool process_reap(struct win_process *p)
 {

@@ -139,6 +139,12 @@ void __win_thread_free(struct win_thread *w)
 	free(w);
 }
 
+void __win_thread_forked(void)
+{
+	if (key_made)
+		pthread_setspecific(thread_key, NULL);
+}
+
 struct win_thread *__win_self(void)
 {
 	struct win_thread *w;

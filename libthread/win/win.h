@@ -115,6 +115,8 @@ void __win_put(struct win_object *o);
 struct win_thread *__win_self(void);
 /* The caller's process, and its handle, whose event is never set. */
 struct win_process *__win_this_process(HANDLE *event);
+/* In a child of fork: the caller has a new object when it next needs it. */
+void __win_thread_forked(void), __win_process_forked(void);
 void __win_thread_free(struct win_thread *w);
 void __win_process_free(struct win_process *p);
 

@@ -8,6 +8,7 @@
  */
 #include "wintest.h"
 #include <fcntl.h>
+#include <sys/wait.h>
 
 static void not_a_program(const char *path)
 {
@@ -239,6 +240,45 @@ static int be_child(int argc, char **argv)
 	ExitProcess(atoi(argv[2]));
 }
 
+/* A child of fork has no handles of its parent's threads, and is a process of its own. */
+static int forked_wrong(HANDLE parents)
+{
+	HANDLE h;
+
+	do { /* until an event has the number of the parent's handle */
+		h = CreateEvent(NULL, TRUE, FALSE, NULL);
+		if (h == NULL)
+			return 1;
+	} while (h != parents);
+	if (GetThreadPriority(h) != THREAD_PRIORITY_ERROR_RETURN)
+		return 2;
+	if (!CloseHandle(h) || CloseHandle(h))
+		return 3;
+	if (GetThreadPriority(GetCurrentThread()) != THREAD_PRIORITY_NORMAL)
+		return 4;
+	if (!SetPriorityClass(GetCurrentProcess(), IDLE_PRIORITY_CLASS) ||
+	    GetPriorityClass(GetCurrentProcess()) != IDLE_PRIORITY_CLASS)
+		return 5;
+	return 0;
+}
+
+static void forks(void)
+{
+	HANDLE self = GetCurrentProcess(), h;
+	DWORD class = GetPriorityClass(self);
+	int status;
+	pid_t pid;
+
+	is("a handle", DuplicateHandle(self, GetCurrentThread(), self, &h, 0, FALSE, 0), TRUE);
+	pid = fork();
+	if (pid == 0)
+		_exit(forked_wrong(h));
+	is("... a child of fork", waitpid(pid, &status, 0) == pid && WIFEXITED(status), TRUE);
+	is("... what is wrong there", WEXITSTATUS(status), 0);
+	is("... it has not changed its parent", GetPriorityClass(self), class);
+	is("... nor the handle", CloseHandle(h), TRUE);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc > 2 && strcmp(argv[1], "child") == 0)
@@ -249,5 +289,6 @@ int main(int argc, char **argv)
 	classes();
 	cpus();
 	objects();
+	forks();
 	return tap_done();
 }
