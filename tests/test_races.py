@@ -181,6 +181,7 @@ RACES = [
     Race("books-interrupted", ["races_win", "real-time", 5], machine={"model": "n1", "smp": 1}),
     Race("suspended-uncounted", ["races_win", "suspend-both", 30]),
     Race("forker-waited-for", ["races_win", "fork-suspended", 10]),
+    Race("yielder-waited-for", ["races_win", "owning", 5], machine={"model": "n1", "smp": 1}),
     Race("handles-at-fork", ["races_win", "fork", 5], machine={"model": "sa"}),
     Race("key-at-fork", ["races_win", "fork", 1], machine={"model": "sa"}),
     Race("resumed-too-soon", ["races_win", "suspend-self", 10]),

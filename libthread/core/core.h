@@ -107,6 +107,8 @@ void __thread_main(struct thread *self) __attribute__((noreturn));
  * op's last result.  ESRCH: no such thread, or it has exited.
  */
 int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void *arg);
+/* One turn of a loop that waits for another thread, with no lock held.  *turns is 0 at first. */
+void __let_others_run(unsigned *turns);
 
 void __threads_forked(struct thread *self);
 

@@ -44,11 +44,8 @@ static inline struct ilock *thread_enlist(struct thread *t, bool apart)
 
 #define YIELDS_A_SLEEP 50 /* as in __backoff */
 
-/*
- * One turn of a loop that waits for another thread; *turns is 0 at first.  That thread may have yielded or blocked in a handler, and
- * may need the caller's LWP.  So an unbound caller leaves its LWP.
- */
-static void let_others_run(unsigned *turns)
+/* That thread may have yielded or blocked in a handler, and may need the caller's LWP.  So an unbound caller leaves its LWP. */
+void __let_others_run(unsigned *turns)
 {
 	struct thread *self = thread_self();
 
@@ -77,7 +74,7 @@ int __thread_with(unsigned long id, int (*op)(struct thread *t, void *arg), void
 		ilock_unlock(lock);
 		if (error != EAGAIN)
 			return error;
-		let_others_run(&turns);
+		__let_others_run(&turns);
 	}
 }
 

@@ -341,11 +341,16 @@ static int win_thread_stop(const struct win_thread *w)
 	return error;
 }
 
-/* A thread cannot be stopped now.  The caller holds the lock; this releases it for a moment. */
+/*
+ * A thread cannot be stopped now.  The caller holds the lock; this releases it for a moment.
+ *
+ * *Race:* the thread owns the lock of a message queue, and has yielded in a handler; another thread suspends it; *without
+ * this:* the caller waits for the thread, and keeps the only LWP of n1; *closed by:* __let_others_run.
+ */
 static void win_lock_backoff(unsigned *turns)
 {
 	__win_unlock();
-	__backoff(turns);
+	__let_others_run(turns);
 	__win_lock();
 }
 

@@ -2,6 +2,8 @@
  * races_win.c RACE [ROUNDS] - the races that win/ of the library claims to close (race.h): critical
  * sections, handles, fibers, threads that are suspended, terminated or end.
  */
+#include <fcntl.h>
+#include <mqueue.h>
 #include <process.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -249,6 +251,62 @@ static void low_uses_books(unsigned round)
 	pthread_join(t, NULL);
 }
 
+/* --- a thread is suspended that has yielded in a handler, with the lock of a message queue ---------- */
+
+#define MESSAGE 2000
+
+static mqd_t queue;
+static pthread_t sender;
+static volatile unsigned suspensions;
+
+static void sender_yields(int sig)
+{
+	if (gethrtime() - since > TOO_LONG)
+		too_late(sig);
+	if (pthread_self() == sender)
+		sched_yield();
+}
+
+static void owning_begin(void)
+{
+	struct mq_attr attr = {.mq_maxmsg = 4, .mq_msgsize = MESSAGE};
+
+	queue = mq_open("/race", O_CREAT | O_RDWR | O_NONBLOCK, 0600, &attr);
+	MUST(queue != (mqd_t)-1);
+	signal(SIGALRM, sender_yields);
+}
+
+static void *sends(void *arg)
+{
+	static char message[MESSAGE];
+
+	sender = pthread_self();
+	target = NULL;
+	target_makes_itself_known();
+	while (suspensions < 5) {
+		mq_send(queue, message, MESSAGE, 0);
+		mq_receive(queue, message, MESSAGE, NULL);
+	}
+	return NULL;
+}
+
+static void suspend_sender(unsigned round)
+{
+	const struct itimerval often = {{.tv_usec = 200}, {.tv_usec = 200}}, never = {0};
+	pthread_t t = new_thread(sends, NULL);
+
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (suspensions = 0; suspensions < 5; suspensions++) {
+		sched_yield();
+		MUST(target != NULL && SuspendThread(target) == 0);
+		turns(draw(300));
+		MUST(ResumeThread(target) == 1);
+	}
+	pthread_join(t, NULL);
+	setitimer(ITIMER_REAL, &never, NULL);
+	MUST(CloseHandle(target));
+}
+
 /* --- a child of fork uses the tables --------------------------------------------------------------- */
 
 static volatile unsigned at_work, forked; /* in this round */
@@ -453,6 +511,7 @@ static const struct race races[] = {
 	 .begin = handler_begin,
 	 .act = {interrupt, target_uses_books, watch}},
 	{.name = "real-time", .begin = high_begin, .act = {low_uses_books}},
+	{.name = "owning", .begin = owning_begin, .act = {suspend_sender}},
 	{.name = "fork", .spread = 300, .act = {handles_fork, handles_meanwhile}},
 	{.name = "fork-suspended", .spread = 100, .act = {suspend_forker, target_forks, watch}},
 	{.name = "suspend-self", .spread = 100, .act = {resume, target_suspends_itself}},
