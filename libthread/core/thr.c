@@ -97,7 +97,7 @@ static void signals_again(void)
 
 /*
  * On return the thread executes nothing, until thr_continue.  To suspend twice is the same as once.
- * The thread may hold any lock of the program, and locks of malloc, stdio and aio.  A wake-up that it has received stays with it: if
+ * The thread may hold any lock of the program, and locks of malloc, stdio, aio and sem_open.  A wake-up that it has received stays with it: if
  * it was woken for a free mutex, the other waiters sleep until it goes on.  Another thread takes the signals of
  * the process that the thread was to take.  ESRCH: no such thread.  ENOMEM: no LWP could take the
  * place of the LWP that stopped with the thread; then the thread goes on.

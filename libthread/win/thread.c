@@ -456,8 +456,9 @@ static int win_thread_terminate(struct win_thread *w, DWORD code)
 
 /*
  * Ends a thread where it is.  Its stack is not unwound, and its thread-specific data are dropped
- * without destructors.  Locks in user memory stay held, also critical sections and malloc's locks;
- * mutexes are abandoned.  The end may come after this call returns: wait for the thread.  A thread
+ * without destructors.  Locks in user memory stay held, also critical sections and malloc's locks.
+ * If the thread has been woken for such a lock, and has not acquired it yet, the wake-up ends with the thread.
+ * Mutexes of Win32 are abandoned.  The end may come after this call returns: wait for the thread.  A thread
  * that blocks signal WEFT_SIGRTMAX goes on until it unblocks the signal.  ERROR_INVALID_HANDLE.
  * ERROR_ACCESS_DENIED: it has ended.
  */
