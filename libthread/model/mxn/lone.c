@@ -127,13 +127,22 @@ static int lone_post(sem_t *s, uint32_t name, int (*ordinary)(sem_t *))
 	return 0;
 }
 
-/* With the run_lock of t->lone.  The switch of t is complete. */
-static void lone_move(struct thread *t)
+/*
+ * With the run_lock of l, or with all run_locks of the pool.  The switch of t is complete.
+ *
+ * *Race:* the LWP l has aged and exited, so its run_lock is none of those that __local_freeze acquires; a post and a sender both
+ * settle t; *without this:* t enters its queue twice; *closed by:* the look at t->lone with the lock of the queue.
+ */
+static void lone_move(struct thread *t, const struct ulwp *l)
 {
 	const void *obj = t->wchan;
 	struct sleepq *q = t->q;
 
 	ilock_lock(&q->lock);
+	if (t->lone != l) {
+		ilock_unlock_inner(&q->lock);
+		return;
+	}
 	if (t->wait_arg == &__ends_in_sleep) /* else obj is a thread: life.c */
 		__atomic_store_n(&((sem_t *)obj)->__word, LWP_SEMA_WAITING, __ATOMIC_RELAXED);
 	t->lone = NULL;
@@ -144,8 +153,10 @@ static void lone_move(struct thread *t)
 /* The caller holds _schedlock and has called __local_freeze. */
 void __lone_settle(struct thread *t)
 {
-	if (t->lone != NULL)
-		lone_move(t);
+	const struct ulwp *l = __atomic_load_n(&t->lone, __ATOMIC_ACQUIRE);
+
+	if (l != NULL)
+		lone_move(t, l);
 }
 
 void __lone_settle_for(struct thread *t, const void *obj)
@@ -156,7 +167,7 @@ void __lone_settle_for(struct thread *t, const void *obj)
 		return;
 	ilock_lock(&l->run_lock);
 	if (t->lone == l && t->wchan == obj)
-		lone_move(t);
+		lone_move(t, l);
 	ilock_unlock(&l->run_lock);
 }
 
@@ -199,7 +210,7 @@ static void lone_settle(sem_t *s)
 			ilock_lock(&l->run_lock);
 			waits = t->lone == l && t->wchan == s;
 			if (waits)
-				lone_move(t);
+				lone_move(t, l);
 			ilock_unlock(&l->run_lock);
 		}
 		if (!waits)
