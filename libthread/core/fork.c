@@ -78,8 +78,8 @@ static void fork_child(struct thread *self)
 	__tsd_forked();
 	if (__notify_forked != NULL)
 		__notify_forked();
-	if (__workers_forked != NULL)
-		__workers_forked();
+	if (__workers_forked != NULL && __workers_forked())
+		had_others = true;
 	__ops->forked(had_others);
 	__newlib_forked();
 	__shared_forked();

@@ -123,13 +123,16 @@ int __work_start(struct work *w)
 	return error != 0 && work_withdraw(w) ? error : 0;
 }
 
-/* In a child of fork: it has none of the workers, and __threads_lock is free. */
-void __workers_forked(void)
+/* In a child of fork: it has none of the workers, and __threads_lock is free.  True: a worker may stand in a sleep queue. */
+bool __workers_forked(void)
 {
+	bool any = workers != NULL;
+
 	work_lock.held = 0;
 	for (struct worker *k = workers; k != NULL; k = k->next)
 		__service_forgotten(k->context);
 	workers = idle_workers = NULL;
 	work_first = NULL;
 	work_end = &work_first;
+	return any;
 }

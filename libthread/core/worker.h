@@ -3,6 +3,7 @@
  * for this work.
  */
 #pragma once
+#include <stdbool.h>
 
 struct work {
 	void (*run)(struct work *w); /* on one of these LWPs; may block; may free w at its end */
@@ -11,4 +12,4 @@ struct work {
 
 /* core/worker.c */
 int __work_start(struct work *w);
-void __workers_forked(void);
+bool __workers_forked(void);
