@@ -102,6 +102,11 @@ static int push_frame(struct lwp *l, struct trapframe *f, const struct weft_siga
 	save_context(l, f, addr, mask, &frame.uc);
 	if (copyout(sp, &frame, sizeof(frame)) != 0)
 		return -EFAULT;
+	/*
+	 * As at any call, the handler finds an empty x87 stack, and no pending exception (System V ABI, 3.2.1).  So does the thread
+	 * that goes on, if the handler is the library's, and leaves the LWP to another thread.
+	 */
+	__asm__ volatile("fnclex; emms" ::: "memory");
 	f->rsp = sp;
 	f->rip = act->entry;
 	f->rdi = info->signo;
