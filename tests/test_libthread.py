@@ -154,6 +154,19 @@ def test_a_library_on_contexts(guest, model):
     assert int(rounds[1]) > 10000, own
 
 
+@pytest.mark.parametrize("model, smp", [("sa", 1), ("sa", 2), ("sa", 4), ("mxn", 2), ("lwp", 2)])
+def test_no_lwp_is_worth_the_process(guest, model, smp):
+    """There are two free pages in the machine, and the library wants LWPs."""
+    result = guest(["thr_no_memory", 2], model=model, smp=smp, timing="exact", seed=7, mem="48M")
+    assert failures(result) == [], result.output
+
+
+@pytest.mark.parametrize("model", ["lwp", "mxn", "sa"])
+def test_the_first_thread_without_memory(guest, model):
+    result = guest(["thr_nospare"], model=model, smp=2, timing="exact", seed=7)
+    assert failures(result) == [], result.output
+
+
 @pytest.mark.parametrize("model, what, options, machine", [
     ("mxn", ["mq", 300], "concurrency=2", {"smp": 3, "mips": 50}),
     ("sa", ["mq", 300], "concurrency=2", {"smp": 3, "mips": 50}),

@@ -60,19 +60,36 @@ static inline void take_first(struct free_list *l, struct thread *t)
 	next->free_prev = free_end(l);
 }
 
-/* Zeroed memory of whole pages, or NULL. */
-void *__pages_alloc(size_t size)
+static void *pages_map(size_t size, int flags)
 {
 	long r = __sys_mmap(NULL, size, WEFT_PROT_READ | WEFT_PROT_WRITE,
-			    WEFT_MAP_PRIVATE | WEFT_MAP_ANON | WEFT_MAP_NORESERVE, -1, 0);
+			    WEFT_MAP_PRIVATE | WEFT_MAP_ANON | flags, -1, 0);
 
 	return r < 0 ? NULL : (void *)r;
 }
 
+/* Zeroed memory of whole pages, or NULL.  An access to it ends the process if no page is free then. */
+void *__pages_alloc(size_t size)
+{
+	return pages_map(size, WEFT_MAP_NORESERVE);
+}
+
+/*
+ * The same, but the pages are kept free for it.  It is for what the library allocates when the program has not asked for
+ * anything, such as an LWP instead of an LWP that blocks.
+ */
+static void *pages_reserve(size_t size)
+{
+	return pages_map(size, 0);
+}
+
+#define LIBRARY_STACK 16384 /* the stacks of contexts and services are not larger */
+
 /* Gives t a stack above a red zone.  Both are whole pages. */
 static bool stack_map(struct thread *t, size_t size, size_t guard)
 {
-	char *base = __pages_alloc(guard + size);
+	bool reserve = size <= LIBRARY_STACK;
+	char *base = reserve ? pages_reserve(guard + size) : __pages_alloc(guard + size);
 
 	if (base == NULL)
 		return false;
@@ -106,7 +123,7 @@ struct thread *__thread_slots(size_t size, unsigned *n)
 
 	if (size < least)
 		size = (least + WEFT_PAGE_SIZE - 1) & -(size_t)WEFT_PAGE_SIZE;
-	slab = (uintptr_t)__pages_alloc(size);
+	slab = (uintptr_t)pages_reserve(size);
 	if (slab == 0)
 		return NULL;
 	first = (slab + __tls.size + __tls.align - 1) & -__tls.align;

@@ -184,12 +184,15 @@ int __pool_make_ready(void)
 
 	/*
 	 * In a child of fork there may be fewer LWPs than the parent asked for.  A thread can be
-	 * created all the same.
+	 * created all the same, except in model sa: without a spare, and the LWP that tries again
+	 * to create one, it might never have an LWP.
 	 */
-	if (error != 0 && __pool_size > 0)
+	if (error != 0 && __pool_size > 0 && __options.waiting != WAITING_ACTIVATION)
 		error = 0;
 	if (error == 0)
 		__services_start();
+	if (error == 0 && __options.waiting == WAITING_ACTIVATION && !__pool_ready)
+		error = EAGAIN;
 	return error;
 }
 
