@@ -108,8 +108,18 @@ def test_fine(scene):
     assert bound.part(DISPATCHABLE) == bound.part(RUN_QUEUE) == 0
     assert bound.part(BLOCKED) + bound.part(ON_LWP) == pytest.approx(1)
     assert unbound.length / len(unbound.barriers) > bound.length / len(bound.barriers)
-    took = [result(one.output, "barrier_ns") for one in (bound, unbound)]
-    assert "by one or two tenths of the time" in LECTURE.read_text() and 0.75 < took[0] / took[1] < 0.95
+
+
+def barrier_ns(seed, *bound):
+    return result(run("run", "--no-build", "--model", "mxn", "--smp", "4", "--timing", "exact", "--mips", "100", "--seed",
+                      str(seed), "--", "barrier", *bound, "-s", "2", "-n", "200", "-i", "1"), "barrier_ns")
+
+
+def test_fine_takes_longer_with_unbound_threads():
+    """From seed to seed the part is 3 % to 11 %, so one run decides nothing."""
+    ratios = [barrier_ns(seed, "-b") / barrier_ns(seed) for seed in range(1, 7)]
+    assert max(ratios) < 1 and 0.9 < sum(ratios) / 6 < 0.96
+    assert "by some 7 % of the time (the mean of six seeds)" in LECTURE.read_text()
 
 
 def test_the_lecture_has_its_scenes():
