@@ -69,6 +69,17 @@ static bool rests(void)
 	return !moves_in(1000);
 }
 
+/* look: does t rest, too?  That takes a while. */
+static void suspend_and_continue(thread_t t, bool look)
+{
+	if (thr_suspend(t) != 0)
+		bail("thr_suspend");
+	if (look && !rests())
+		bail("it runs though suspended");
+	if (thr_continue(t) != 0)
+		bail("thr_continue");
+}
+
 static void test_running(long flags)
 {
 	thread_t t;
@@ -85,12 +96,7 @@ static void test_running(long flags)
 	ok("it runs", moves());
 	is("continue it, running", thr_continue(t), 0);
 	for (long i = 0; i < rounds / 10; i++) {
-		if (thr_suspend(t) != 0)
-			bail("thr_suspend");
-		if (i % 16 == 0 && !rests())
-			bail("it runs though suspended");
-		if (thr_continue(t) != 0)
-			bail("thr_continue");
+		suspend_and_continue(t, i % 16 == 0);
 		if (!moves())
 			bail("it does not run though continued");
 	}
@@ -524,12 +530,7 @@ static void test_owning(long flags)
 	setitimer(ITIMER_REAL, &every, NULL);
 	for (long i = 0; i < rounds / 3; i++) {
 		nap(100);
-		if (thr_suspend(t) != 0)
-			bail("thr_suspend");
-		if (i % 16 == 0 && !rests())
-			bail("it runs though suspended");
-		if (thr_continue(t) != 0)
-			bail("thr_continue");
+		suspend_and_continue(t, i % 16 == 0);
 	}
 	setitimer(ITIMER_REAL, &never, NULL);
 	stop = true;
