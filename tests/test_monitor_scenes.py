@@ -111,8 +111,9 @@ def test_fine(scene):
 
 
 def barrier_ns(seed, *bound):
-    return result(run("run", "--no-build", "--model", "mxn", "--smp", "4", "--timing", "exact", "--mips", "100", "--seed",
-                      str(seed), "--", "barrier", *bound, "-s", "2", "-n", "200", "-i", "1"), "barrier_ns")
+    machine = ["--model", "mxn", "--smp", "4", "--timing", "exact", "--mips", "100", "--seed", str(seed)]
+    program = ["barrier", *bound, "-s", "2", "-n", "200", "-i", "1"]
+    return result(run("run", "--no-build", *machine, "--", *program), "barrier_ns")
 
 
 def test_fine_takes_longer_with_unbound_threads():
