@@ -184,7 +184,7 @@ void __local_leave_blocked(uint32_t id)
 /*
  * Also while the lists are closed.  *Race:* a thread waits alone, the lists are closed, and a post from another LWP makes the
  * waiter enter its queue (lone.c); the caller, with _schedlock, does the same.  *Without this:* the waiter enters twice.
- * *Closed by:* the run_lock of the LWP that the waiter has left.
+ * *Closed by:* the run_lock of the LWP that the waiter has left; and if this LWP has exited, by lone_move (lone.c).
  */
 void __local_freeze(void)
 {
