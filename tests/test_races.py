@@ -122,7 +122,7 @@ RACES = [
     Race("cancelled-unlooked", ["thr_hand_on", "cancel", 12], 24, {"model": "sa", "smp": 2}),
     Race("self-suspended-unlooked", ["thr_hand_on", "self", 12], 24, {"model": "sa", "smp": 2}),
     Race("waiting-unlooked", ["thr_hand_on", "nap", 12], 24, {"model": "sa", "smp": 2}),
-    Race("settled-twice", ["thr_aged", 3],
+    Race("settled-after-age", ["thr_aged", 3],
          machine={"model": "sa", "smp": 2, "mips": 20, "options": "aging=1"}),
     Race("workers-at-fork", ["thr_fork_aio", 100], machine={"smp": 2}),
     Race("workers-at-fork", ["thr_fork_aio", 100], machine={"model": "sa", "smp": 2}),
