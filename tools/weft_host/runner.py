@@ -301,7 +301,9 @@ def _remote(top: str, digest: str, topic: str) -> Callable[[int, bytes], bytes]:
 
         if runner.build_digest() != digest:
             return pickle.dumps(runner.Lost(f"this worker has another build in {top}"))
-        distributed.get_worker().log_event(topic, number)
+        # Not Worker.log_event, which only queues: the scheduler knows of the call before it can kill the worker.
+        worker = distributed.get_worker()
+        distributed.utils.sync(worker.loop, worker.scheduler.log_event, topic=topic, msg=number)
         function, arguments = pickle.loads(packed)
         return pickle.dumps(function(*arguments))
 
