@@ -134,6 +134,10 @@ def commands():
         for cpus in (1, 3, 4, 8):
             label = f"{name} {cpus}cpu"
             yield label, machine(shlex.split(name), **drawn(label, smp=cpus))
+    for model in ("lwp", "mxn", "sa"):
+        for argv, more in ((["thr_nospare"], {}), (["thr_no_memory", 2], {"mem": "48M"})):
+            label = f"{argv[0]}-{model}"
+            yield label, machine(argv, model=model, **drawn(label, **more))
 
 
 def cases():
