@@ -321,13 +321,21 @@ void __stacks_trim(void)
 	}
 }
 
-/* In a child of fork: no thread runs on the stack of a free thread any more. */
+/*
+ * In a child of fork: no thread runs on the stack of a free thread any more, and none holds the lock of an LWP that has
+ * exited (lone.c).  A store only where it changes something, because the first store to a page copies it.
+ */
 void __stacks_forked(void)
 {
 	struct free_list *lists[] = {&with_stack, &bare};
 
-	for (int i = 0; i < 2; i++)
-		for (struct thread *t = lists[i]->first; t != free_end(lists[i]); t = t->free_next)
+	for (int i = 0; i < 2; i++) {
+		for (struct thread *t = lists[i]->first; t != free_end(lists[i]);
+		     t = t->free_next) {
 			if (t->on_stack != 0)
 				t->on_stack = 0;
+			if (t->own_lwp.run_lock.held != 0)
+				t->own_lwp.run_lock.held = 0;
+		}
+	}
 }

@@ -324,6 +324,7 @@ static void thread_forget(struct thread *t)
 	t->inherits = t->protects = t->pi_wait = NULL;
 	t->ceiling = 0;
 	t->on_stack = 0;
+	t->own_lwp.run_lock.held = 0;
 	if (t != __main_thread)
 		__thread_put(t);
 }
@@ -337,6 +338,7 @@ void __threads_forked(struct thread *self)
 		thread_forget(self->list_next);
 	running = 1;
 	self->detached &= ~DAEMON; /* it is the last thread */
+	self->own_lwp.run_lock.held = 0;
 	__unclaimed = self->detached == 0;
 	self->lwp->kept = NULL;
 	self->lwp->may_keep = self->bound ? 0 : LWP_KEEPS;
