@@ -181,3 +181,13 @@ def test_a_thread_that_is_to_run_before_others(guest, model, what, options, mach
     """Also while one of the others is not to be stopped."""
     result = guest(["thr_urgent", *what], model=model, options=options, timing="exact", seed=1, **machine)
     assert failures(result) == [], result.output
+
+
+@pytest.mark.parametrize("what, smp, options", [
+    (["lower", 0], 1, ""), (["lower", 0], 1, "preempted=stay"), (["lower", 20], 1, ""),
+    (["fifo", 5], 1, ""), (["fifo", 30], 1, ""), (["fifo", 90], 1, ""), (["fifo", 90], 1, "preempted=stay"),
+    (["rr", 5], 2, ""), (["rr", 5], 2, "preempted=stay"), (["rr", 12], 2, ""),
+])
+def test_threads_take_turns_beside_others(guest, what, smp, options):
+    result = guest(["thr_turns", *what], model="sa", smp=smp, options=options, timing="exact", seed=1, mips=100)
+    assert failures(result) == [], result.output

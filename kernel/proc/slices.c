@@ -128,6 +128,8 @@ static bool slices_end(struct proc *p, bool all, bool *told)
 		bool runs = (l->state == LWP_ST_ONPROC || l->state == LWP_ST_RUN) && !l->sc->idle;
 		bool surplus = l->sc->surplus && !l->watched;
 		if (runs && (surplus || (all && l->watched))) {
+			if (l->watched)
+				__atomic_store_n(&l->sc->slice_over, 1, __ATOMIC_RELAXED);
 			lwp_post_ast_locked(l, AST_PREEMPT);
 			*told = true;
 		}

@@ -257,9 +257,10 @@ struct thread {
 		struct {
 			struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
 		};
-		/* Model sa, of a context: list of idle LWPs.  Both point to struct threads alone (mxn/claim.h, idle_find). */
+		/* Model sa, of a context.  All point to struct threads alone (mxn/claim.h, idle_find). */
 		struct {
-			struct thread *idle_next, *idle_prev;
+			struct thread *idle_next, *idle_prev; /* list of idle LWPs */
+			struct thread *preempted;             /* left the LWP in its slice */
 		};
 	};
 	const void *gave_up; /* the object that it waited for in vain, until block returns it */

@@ -297,11 +297,11 @@ static void leave_surplus(struct thread *self)
 }
 
 /*
- * Called with _schedlock held; releases it.  The caller's LWP is to leave its CPU to another process.  So
+ * Called with _schedlock held; releases it.  The caller's LWP is to leave its CPU to another LWP.  So
  * the caller goes to an idle LWP or to the run queue, where another LWP may take it.  The LWP yields as it
- * releases the lock, and then looks for a thread again, mostly the caller.
+ * releases the lock, and then looks for a thread again, mostly the caller.  over: the caller's slice is over, too.
  */
-static void leave_preempted(struct thread *self)
+static void leave_preempted(struct thread *self, bool over)
 {
 	struct thread *context = context_of(self);
 	bool asked = self->lwp->told;
@@ -315,7 +315,10 @@ static void leave_preempted(struct thread *self)
 	} else {
 		self->state = TS_RUNQUEUE;
 		PROBE(thread_state, "thread state", self, TS_RUNQUEUE, 0);
-		__runq_push_head(self);
+		if (over)
+			runq_push(self);
+		else
+			__runq_push_head(self);
 		__realtime_look(self->pri, false);
 	}
 	if (unpark != 0)
@@ -327,29 +330,64 @@ static void leave_preempted(struct thread *self)
 }
 
 /*
+ * A slice is over on the LWP of `context`.  If the LWP runs a real-time thread, which has no slice, this is the slice of the thread
+ * that has left it the LWP.  This thread becomes the tail of its list.
+ *
+ * Without this: a real-time thread runs whenever a slice ends; the preempted thread is then the head of its list, and the
+ * others wait for ever.
+ */
+static void preempted_rotate(struct thread *context)
+{
+	struct thread *t = context->preempted;
+
+	context->preempted = NULL;
+	if (t == NULL || context->own_lwp.pri < PRI_REALTIME)
+		return;
+	local_freeze();
+	if (t->state == TS_RUNQUEUE) {
+		__runq_remove(t);
+		runq_push(t);
+	}
+	local_thaw();
+}
+
+/*
  * Where an LWP enters the library when it has unblocked and all CPUs are in use, when another process is
  * to have its CPU, at the end of a time slice, or when it has been asked to look for a real-time thread.
- * Called like a signal handler, at any place outside a critical section.  A context looks by itself.  A
- * thread for which others wait (no_suspend) goes on first, and comes again as soon as they wait no more.
+ * Called like a signal handler, at any place outside a critical section.  A context looks by itself, so its
+ * LWP has not to be asked.  A thread for which others wait (no_suspend) goes on first, and comes again as soon as they wait no
+ * more.
  */
 static void activation_upcall(void)
 {
 	struct thread *self = thread_self();
+	struct ulwp *l = self->lwp;
+	bool over;
 
-	if (self->bound)
+	if (self->bound) { /* a context, whose next thread has a whole slice; or a bound thread */
+		l->sc->slice_over = 0;
+		l->told = false;
 		return;
+	}
 	schedlock();
 	__waiting_look();
 	if (self->no_suspend != 0) {
 		self->no_suspend |= LOOK_OWED;
 		schedunlock();
-	} else if (self->lwp->sc->surplus) {
+		return;
+	}
+	over = __atomic_exchange_n(&l->sc->slice_over, 0, __ATOMIC_RELAXED);
+	if (over)
+		preempted_rotate(context_of(self));
+	if (l->sc->surplus) {
 		leave_surplus(self);
-	} else if (self->lwp->sc->yield && __options.hand_over) {
-		leave_preempted(self);
-	} else if (self->pri < PRI_REALTIME && __runq_top() >= self->pri) {
-		self->lwp->told = false;
-		__give_up_lwp(self, __runq_top() == self->pri);
+	} else if (l->sc->yield && __options.hand_over) {
+		leave_preempted(self, self->pri < PRI_REALTIME ? over : __realtime_charge(self));
+	} else if (self->pri < PRI_REALTIME && __runq_top() + over > self->pri) {
+		l->told = false;
+		if (!over)
+			context_of(self)->preempted = self;
+		__give_up_lwp(self, over);
 	} else {
 		schedunlock();
 		__mxn_preempted();

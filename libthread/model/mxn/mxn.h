@@ -574,4 +574,5 @@ void __mxn_give_way(void);
 void __mxn_preempted(void);
 void __mxn_rescheduled(struct thread *t, bool to_tail);
 int __realtime_prepare(void);
+bool __realtime_charge(struct thread *self);
 void __realtime_forked(void);

@@ -34,6 +34,7 @@
 static struct thread *volatile ticker; /* the LWP's context, once it is created */
 static struct ilock ticker_lock;       /* held while it is created; before __threads_lock */
 static bool ticking;                   /* it parks for the next tick, or is about to */
+static deadline_t due = NEVER;         /* the next tick */
 
 static void ticker_arm(void)
 {
@@ -255,23 +256,35 @@ static bool tick(void)
 	return more;
 }
 
+/*
+ * self, a real-time thread, leaves its LWP's CPU to another LWP.  This may be the ticker, whose tick is due and which does not see self
+ * on an LWP.  So self is charged here.  True: its slice is over.
+ */
+bool __realtime_charge(struct thread *self)
+{
+	if (self->lwp->rr != self || (deadline_t)gethrtime() < due || !equal_waits(self->pri))
+		return false;
+	if (self->slice > 0)
+		self->slice--;
+	return self->slice == 0;
+}
+
 static void __attribute__((noreturn)) ticker_main(struct thread *self)
 {
-	deadline_t next = NEVER;
-
 	for (;;) {
-		deadline_t now;
+		deadline_t now, next;
 
 		schedlock();
 		now = gethrtime();
-		if (ticking && next == NEVER) {
-			next = now + WEFT_TICK_NS;
-		} else if (ticking && now >= next) {
+		if (ticking && due == NEVER) {
+			due = now + WEFT_TICK_NS;
+		} else if (ticking && now >= due) {
 			ticking = tick();
-			next = next + WEFT_TICK_NS > now ? next + WEFT_TICK_NS : now + WEFT_TICK_NS;
+			due = due + WEFT_TICK_NS > now ? due + WEFT_TICK_NS : now + WEFT_TICK_NS;
 		}
 		if (!ticking)
-			next = NEVER;
+			due = NEVER;
+		next = due;
 		schedunlock();
 		__lwp_park(next, 0);
 	}
@@ -302,4 +315,5 @@ void __realtime_forked(void)
 	ticker = NULL;
 	ticker_lock.held = 0;
 	ticking = false;
+	due = NEVER;
 }
