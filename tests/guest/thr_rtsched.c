@@ -445,6 +445,51 @@ static void test_mutex(int protocol, const char *what, const char *want)
 	pthread_mutex_destroy(&mutex);
 }
 
+static void *locks_and_computes(void *arg)
+{
+	pthread_mutex_lock(&mutex);
+	compute(300 * MS);
+	record('o');
+	pthread_mutex_unlock(&mutex);
+	return NULL;
+}
+
+struct sleeper {
+	long ms;
+	char name;
+};
+
+static void *sleeps_for(void *arg)
+{
+	const struct sleeper *s = arg;
+
+	nanosleep(&(struct timespec){.tv_nsec = s->ms * MS}, NULL);
+	record(s->name);
+	return NULL;
+}
+
+/*
+ * Neither a higher thread nor, in sa, the end of a slice makes the owner the tail of its list.  (An LWP at a ceiling keeps
+ * the time slices of its class.)
+ */
+static void test_owner_stays_first(void)
+{
+	static const struct sleeper equal = {30, 'e'}, higher = {60, 'h'};
+	pthread_mutexattr_t a;
+	pthread_t t[3];
+
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_PROTECT);
+	pthread_mutexattr_setprioceiling(&a, 10);
+	pthread_mutex_init(&mutex, &a);
+	t[0] = start(SCHED_FIFO, 20, sleeps_for, (const char *)&higher);
+	t[1] = start(SCHED_FIFO, 10, sleeps_for, (const char *)&equal);
+	t[2] = start(SCHED_OTHER, 0, locks_and_computes, NULL);
+	join(t, 3);
+	went("a thread of the ceiling's priority runs after the owner", "hoe");
+	pthread_mutex_destroy(&mutex);
+}
+
 static void says_c(void *arg)
 {
 	record('c');
@@ -619,6 +664,8 @@ int main(int argc, char **argv)
 	test_mutex(PTHREAD_PRIO_NONE, "without a protocol", "lmlhle");
 	test_mutex(PTHREAD_PRIO_INHERIT, "an owner inherits real-time priority", "llhmle");
 	test_mutex(PTHREAD_PRIO_PROTECT, "an owner runs at its ceiling", "llhmle");
+	if (!lwp)
+		test_owner_stays_first();
 	test_others();
 	test_in_kernel();
 	test_several();

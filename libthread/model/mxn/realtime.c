@@ -207,6 +207,8 @@ void __realtime_changed(struct thread *t, bool lowered)
 			runq_push(t);
 		__realtime_look(t->pri, false);
 	} else if (!t->bound && t->lwp != &__nowhere) {
+		if (t->lwp->pri < PRI_REALTIME)
+			t->slice = RR_TICKS; /* 0 says that a real-time thread becomes the tail */
 		lwp_notes(t->lwp, t);
 		if (lowered && __runq_top() > t->pri)
 			__realtime_look(__runq_top(), false);
