@@ -174,12 +174,14 @@ def test_the_first_thread_without_memory(guest, model):
     ("sa", ["pipe", 300], "concurrency=2", {"smp": 4, "mips": 100}),
     ("sa", ["idle", 300], "", {"smp": 2}),
     ("mxn", ["suspend", 20], "concurrency=2", {"smp": 1}),
+    ("mxn", ["ceiling", 400], "concurrency=2", {"smp": 3, "seed": 2}),
+    ("sa", ["ceiling", 400], "concurrency=2", {"smp": 3, "seed": 2}),
     ("lwp", ["slices", 2000], "", {"smp": 1, "mips": 20}),
     ("sa", ["slices", 2000], "", {"smp": 1, "mips": 20}),
 ])
 def test_a_thread_that_is_to_run_before_others(guest, model, what, options, machine):
     """Also while one of the others is not to be stopped."""
-    result = guest(["thr_urgent", *what], model=model, options=options, timing="exact", seed=1, **machine)
+    result = guest(["thr_urgent", *what], model=model, options=options, timing="exact", **{"seed": 1, **machine})
     assert failures(result) == [], result.output
 
 

@@ -1,5 +1,5 @@
 /*
- * thr_urgent.c mq|pipe|idle|slices|suspend MS - how soon a thread runs that is to run before others, for MS milliseconds.
+ * thr_urgent.c mq|pipe|idle|slices|suspend|ceiling MS - how soon a thread runs that is to run before others, for MS milliseconds.
  *
  * mq      a real-time thread is woken while another thread computes, and uses a message queue now and then.  The library does not
  *         take the LWP of a thread that owns the lock of a message queue.
@@ -8,6 +8,8 @@
  *         little later than the one before
  * suspend a real-time thread is woken, and the thread is suspended whose LWP it was to get (model mxn, two LWPs); on one CPU.  MS
  *         wake-ups
+ * ceiling a real-time thread is woken, and the thread whose LWP it was to get locks a mutex with a ceiling (two LWPs).  MS wake-ups,
+ *         each a little later than the one before
  * slices  a thread computes beside a thread that uses a message queue all the time; on one CPU, where threads have slices
  */
 #include <fcntl.h>
@@ -256,6 +258,65 @@ static void suspended(long wake_ups)
 	   worst < FOR_EVER);
 }
 
+static pthread_mutex_t high; /* its ceiling is above the real-time thread */
+static volatile bool locks_now;
+
+/* Has the mutex until the real-time thread has run. */
+static void *locks(void *arg)
+{
+	while (!over) {
+		locks_now = true;
+		pthread_mutex_lock(&high);
+		while (locks_now && !over)
+			;
+		pthread_mutex_unlock(&high);
+	}
+	return NULL;
+}
+
+static void *wakes_at_lock(void *wake_ups)
+{
+	for (long i = 1; i <= (long)wake_ups && worst < FOR_EVER; i++) {
+		while (!locks_now)
+			;
+		spend(i * 2 % 800);
+		answered = false;
+		posted = gethrtime();
+		sem_post(&go);
+		while (!answered && gethrtime() < posted + FOR_EVER)
+			;
+		if (!answered)
+			worst = FOR_EVER;
+		locks_now = false;
+	}
+	over = true;
+	sem_post(&go);
+	return NULL;
+}
+
+static void raised(long wake_ups)
+{
+	pthread_mutexattr_t attr;
+	pthread_t t[3];
+	thread_t waker;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_PROTECT);
+	pthread_mutexattr_setprioceiling(&attr, 40);
+	pthread_mutex_init(&high, &attr);
+	t[0] = start(is_urgent, NULL, 10);
+	t[1] = start(locks, NULL, 0);
+	t[2] = start(computes, NULL, 0);
+	thr_setprio(t[2], 5);
+	thr_create(NULL, 0, wakes_at_lock, (void *)wake_ups, THR_BOUND, &waker);
+	thr_join(waker, NULL, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	ok("a real-time thread runs although the thread has a higher priority that was to leave it "
+	   "an LWP",
+	   worst < LATE);
+}
+
 /* The longest time in which the thread did not run. */
 static void *notes_gaps(void *arg)
 {
@@ -289,7 +350,7 @@ int main(int argc, char **argv)
 	struct mq_attr attr = {.mq_maxmsg = 4, .mq_msgsize = 64};
 
 	if (argc != 3)
-		bail("usage: thr_urgent mq|pipe|idle|slices|suspend MS");
+		bail("usage: thr_urgent mq|pipe|idle|slices|suspend|ceiling MS");
 	end = gethrtime() + atoll(argv[2]) * 1000000;
 	queue = mq_open("/urgent", O_CREAT | O_RDWR, 0600, &attr);
 	if (queue == (mqd_t)-1)
@@ -301,6 +362,8 @@ int main(int argc, char **argv)
 		idle_takes(atol(argv[2]));
 	else if (strcmp(argv[1], "suspend") == 0)
 		suspended(atol(argv[2]));
+	else if (strcmp(argv[1], "ceiling") == 0)
+		raised(atol(argv[2]));
 	else
 		real_time(strcmp(argv[1], "pipe") == 0);
 	printf("# the worst: %lld us\n", (long long)(worst / 1000));

@@ -169,6 +169,10 @@ void __mxn_give_way(void)
  * Where an LWP looks after it has been asked.  Called like a signal handler, at any place outside a
  * critical section (core/signal.c).  A thread for which others wait (no_suspend) goes on first, and
  * looks as soon as they wait no more.
+ *
+ * *Race:* an LWP is asked for its thread, and the thread gets a ceiling above the real-time thread that waits; *without this:* the
+ * real-time thread waits although a lower thread runs on another LWP; *closed by:* the caller, which keeps its LWP, asks
+ * another LWP.
  */
 void __mxn_preempted(void)
 {
@@ -183,6 +187,8 @@ void __mxn_preempted(void)
 	if (self->bound || top < PRI_REALTIME || top + over <= self->pri) {
 		if (over)
 			self->slice = RR_TICKS;
+		if (!self->bound)
+			__realtime_look(top, false);
 		schedunlock();
 	} else if (self->no_suspend != 0) {
 		self->no_suspend |= LOOK_OWED;
