@@ -286,13 +286,15 @@ static void *sends(void *arg)
 	while (suspensions < 5) {
 		mq_send(queue, message, MESSAGE, 0);
 		mq_receive(queue, message, MESSAGE, NULL);
+		turns(draw(2000)); /* where it can be suspended */
 	}
 	return NULL;
 }
 
 static void suspend_sender(unsigned round)
 {
-	const struct itimerval often = {{.tv_usec = 200}, {.tv_usec = 200}}, never = {0};
+	const long us = 150 + draw(100); /* not in phase with the sender */
+	const struct itimerval often = {{.tv_usec = us}, {.tv_usec = us}}, never = {0};
 	pthread_t t = new_thread(sends, NULL);
 
 	setitimer(ITIMER_REAL, &often, NULL);
