@@ -165,7 +165,7 @@ static void __attribute__((noreturn)) timer_main(struct thread *self)
 /* Creates the LWP if there is none.  0, EAGAIN, ENOMEM. */
 int __timeout_prepare(void)
 {
-	struct thread *t;
+	struct thread *t = NULL;
 	int error = 0;
 
 	if (__atomic_load_n(&timer, __ATOMIC_ACQUIRE) != NULL || thread_self()->bound)
@@ -177,6 +177,8 @@ int __timeout_prepare(void)
 			__atomic_store_n(&timer, t, __ATOMIC_RELEASE);
 	}
 	ilock_unlock(&timer_lock);
+	if (t != NULL)
+		__sys_lwp_yield(); /* else its first deadline waits until it gets a CPU */
 	return error;
 }
 
