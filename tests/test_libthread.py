@@ -185,11 +185,19 @@ def test_a_thread_that_is_to_run_before_others(guest, model, what, options, mach
     assert failures(result) == [], result.output
 
 
-@pytest.mark.parametrize("what, smp, options", [
-    (["lower", 0], 1, ""), (["lower", 0], 1, "preempted=stay"), (["lower", 20], 1, ""),
-    (["fifo", 5], 1, ""), (["fifo", 30], 1, ""), (["fifo", 90], 1, ""), (["fifo", 90], 1, "preempted=stay"),
-    (["rr", 5], 2, ""), (["rr", 5], 2, "preempted=stay"), (["rr", 12], 2, ""),
-])
-def test_threads_take_turns_beside_others(guest, what, smp, options):
-    result = guest(["thr_turns", *what], model="sa", smp=smp, options=options, timing="exact", seed=1, mips=100)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_threads_take_turns_if_no_slice_ends_on_a_cpu_of_theirs(guest, seed):
+    result = guest(["thr_phase", 3000], model="sa", smp=2, timing="exact", seed=seed, mips=5)
+    assert failures(result) == [], result.output
+
+
+TURNS = [("lower", 0, 1), ("lower", 20, 1), ("fifo", 5, 1), ("fifo", 30, 1), ("fifo", 90, 1), ("both", 85, 1),
+         ("post", 85, 1), ("inherits", 60, 1), ("fork", 50, 1), ("rr", 5, 2), ("rr", 12, 2)]
+BESIDE_PROCESSES = [("processes", 4, 2), ("processes", 3, 2), ("rr-processes", 6, 2)]
+
+
+@pytest.mark.parametrize("mode, n, smp, options", [
+    *((*turns, "") for turns in TURNS + BESIDE_PROCESSES), *((*turns, "preempted=stay") for turns in TURNS)])
+def test_threads_take_turns_beside_others(guest, mode, n, smp, options):
+    result = guest(["thr_turns", mode, n], model="sa", smp=smp, options=options, timing="exact", seed=1, mips=50)
     assert failures(result) == [], result.output

@@ -44,7 +44,6 @@ RACES = [
     sched("interrupt-before-resched", "room", 5, wide="kick"),
     Race("changed-unnoticed", ["races_sets", "turns", 20], wide="change"),
     sched("both-suspended", "suspend", 5),
-    Race("slices-left", ["thr_phase", 3000], machine={"model": "sa", "smp": 2, "mips": 5}),
     Race("suspended-unlooked", ["thr_hand_on", "handlers", 20]),
     Race("seen-suspended", ["thr_hand_on", "handlers", 20]),
     Race("redirected-suspended", ["thr_hand_on", "handlers", 20], machine={"model": "sa", "smp": 2}),

@@ -116,23 +116,21 @@ static unsigned lwps_without(struct proc *p)
 
 /*
  * Makes the LWPs of p that run threads enter the library: all activations, or only LWPs that have no
- * CPU of p.  True: there is such an LWP.  *told: an LWP enters the library.  p->lock held.
+ * CPU of p.  True: there is such an LWP.  p->lock held.
  */
-static bool slices_end(struct proc *p, bool all, bool *told)
+static bool slices_end(struct proc *p, bool all)
 {
 	bool any = false;
 
-	*told = false;
 	LIST_FOREACH (&p->lwps, l, struct lwp, proc_link) {
 		spin_acquire(&l->lock);
-		bool runs = (l->state == LWP_ST_ONPROC || l->state == LWP_ST_RUN) && !l->sc->idle;
+		bool active = l->state == LWP_ST_ONPROC || l->state == LWP_ST_RUN;
+		bool runs = active && !l->sc->idle;
 		bool surplus = l->sc->surplus && !l->watched;
-		if (runs && (surplus || (all && l->watched))) {
-			if (l->watched)
-				__atomic_store_n(&l->sc->slice_over, 1, __ATOMIC_RELAXED);
+		if (active && all && l->watched) /* before the AST */
+			__atomic_store_n(&l->sc->slice_over, p->up.slice, __ATOMIC_RELAXED);
+		if (runs && (surplus || (all && l->watched)))
 			lwp_post_ast_locked(l, AST_PREEMPT);
-			*told = true;
-		}
 		any |= runs && surplus;
 		spin_release(&l->lock);
 	}
@@ -143,19 +141,14 @@ static void slices_over(struct ktimer *t)
 {
 	struct proc *p = CONTAINER_OF(t, struct proc, up.slices);
 	struct proc_upcalls *up = &p->up;
-	bool soon, told;
+	bool soon;
 
 	spin_acquire(&p->lock); /* while it is held, p is not freed */
 	unsigned waiting = none_idle(up) ? threads_waiting(p) : 0;
 	unsigned without = lwps_without(p);
 	__atomic_store_n(&up->waiting, waiting > without ? waiting - without : 0, __ATOMIC_RELAXED);
-	soon = slices_end(p, waiting != 0, &told);
-	/*
-	 * *Race:* another process has all CPUs at the end of each slice, so all LWPs have handed their threads over, and these
-	 * are the first of the run queue again; *without this:* no slice ends, and the other threads wait for ever; *closed
-	 * by:* an end at the next tick, until an LWP runs.
-	 */
-	soon |= waiting != 0 && without != 0 && !told;
+	up->slice = up->slice % 255 + 1;
+	soon = slices_end(p, waiting != 0);
 	spin_acquire(slices_lock(p));
 	soon |= up->soon;
 	up->soon = false;

@@ -215,7 +215,7 @@ struct thread {
 		};
 		uint16_t base; /* both: a new thread copies them from its creator */
 	};
-	uint8_t slice;   /* model: ticks left of the time slice; realtime.c */
+	uint8_t slice;   /* model: ticks left of the time slice, realtime.c; or SLICE_KEPT */
 	uint8_t ceiling; /* queue: the highest of the ceilings of mutexes that it holds; 0: none */
 	void *protects;  /* self: these mutexes */
 	void *inherits;  /* queue: mutexes that it owns and that others have waited for */
@@ -230,6 +230,7 @@ struct thread {
 	bool owns_special;     /* self: may own robust mutexes, or mutexes with a protocol */
 	uint8_t detached;      /* list: DETACHED, DAEMON */
 	bool exited;           /* list: waits to be joined, or to be reused */
+	bool owes_slice;       /* model: its slice ended while it had inherited a priority */
 	struct thread *joiner; /* list: the thread that claims it */
 	void *(*start)(void *);
 	void *arg;
@@ -257,10 +258,9 @@ struct thread {
 		struct {
 			struct thread *to_child, *to_next, *to_prev; /* heap of time-outs */
 		};
-		/* Model sa, of a context.  All point to struct threads alone (mxn/claim.h, idle_find). */
+		/* Model sa, of a context: list of idle LWPs.  Both point to struct threads alone (mxn/claim.h, idle_find). */
 		struct {
-			struct thread *idle_next, *idle_prev; /* list of idle LWPs */
-			struct thread *preempted;             /* left the LWP in its slice */
+			struct thread *idle_next, *idle_prev;
 		};
 	};
 	const void *gave_up; /* the object that it waited for in vain, until block returns it */

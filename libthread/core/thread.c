@@ -325,6 +325,7 @@ static void thread_forget(struct thread *t)
 	t->ceiling = 0;
 	t->on_stack = 0;
 	t->own_lwp.run_lock.held = 0;
+	t->slice = 0; /* it is in no run queue */
 	if (t != __main_thread)
 		__thread_put(t);
 }

@@ -40,6 +40,7 @@ struct proc_upcalls {
 	bool slicing; /* `slices` is armed, or its function runs; the lock of slices, and atomic */
 	unsigned waiting; /* threads that waited for an LWP at the end of the last slice; atomic */
 	bool soon;        /* once more, a slice is to end at the next tick; the lock of slices */
+	uint8_t slice; /* number of the last slice that ended, from 1 on, for schedctl.h; p->lock */
 };
 
 /* Does a sleep with these flags count as blocking for l?  timed: it has a deadline. */

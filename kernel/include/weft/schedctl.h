@@ -32,7 +32,8 @@
  * The sum of `waiting` of a process's LWPs is the number of its threads that could run, and wait for an
  * LWP.  The kernel reads it at the end of a slice (activations, weft/lwp.h).  While the sum is 0, no
  * slice needs to end.  The library may write the number into any of the records.  An LWP that exits takes
- * its record's number with it.  `slice_over` tells this upcall from those for other reasons.
+ * its record's number with it.  `slice_over` tells this upcall from those for other reasons.  All LWPs get the same
+ * number, which is not 0 and not the number of the slice before.
  *
  * `signals` (activations): signals of the process that no LWP takes, because each LWP that runs a thread blocks
  * them.  The kernel sets the bits, then `look`.  The library clears `look`, then takes the bits, and looks
@@ -72,12 +73,12 @@ struct schedctl {
 		struct {
 			volatile uint8_t surplus; /* kernel writes: 1: has no CPU */
 			volatile uint8_t look;    /* kernel sets 1, library clears: see signals */
+			/* Kernel sets, library clears: the number of a slice that has ended. */
+			volatile uint8_t slice_over;
 		};
-		volatile uint32_t attend; /* both: not 0: the library has something to do first */
+		volatile uint32_t attend; /* all: not 0: the library has something to do first */
 	};
-	volatile uint16_t waiting; /* library writes: threads that wait for an LWP (activations) */
-	volatile uint8_t slice_over; /* kernel sets 1, library clears: see waiting */
-	uint8_t unused;
+	volatile uint32_t waiting; /* library writes: threads that wait for an LWP (activations) */
 	volatile uint64_t signals; /* kernel sets bits, library clears them (activations) */
 	volatile uint64_t mask;    /* both: the signals that it blocks */
 	volatile uint64_t pending; /* kernel writes: see mask */

@@ -35,11 +35,12 @@
 #define IDLE_TURNS 800 /* some 9,000 instructions */
 
 static bool activated;
-static unsigned cpus; /* that the process asks for */
-static bool spins;    /* may an idle LWP spin before it sleeps? */
-static int spares;    /* LWPs in upcall_idle(UPCALL_SPARE), or about to call it */
-static int coming;    /* LWPs that have been created and will be spares */
-static bool refused;  /* a spare could not be created */
+static unsigned cpus;      /* that the process asks for */
+static bool spins;         /* may an idle LWP spin before it sleeps? */
+static int spares;         /* LWPs in upcall_idle(UPCALL_SPARE), or about to call it */
+static int coming;         /* LWPs that have been created and will be spares */
+static bool refused;       /* a spare could not be created */
+static uint8_t slice_seen; /* the last slice that has ended, as far as the library knows */
 
 /* For aging: LWPs that were spares through a whole period are not needed. */
 static deadline_t period_end;
@@ -223,12 +224,35 @@ static void look_for_takers(struct thread *self)
 }
 
 /*
- * Called with _schedlock held; releases it.  The kernel has something for the LWP, which runs no thread: to look for
- * signals, or to wait for a CPU.  next: its partner, or NULL.
+ * Called with _schedlock held.  Has the kernel ended the slice of the LWP's thread?
+ *
+ * All slices end together.  So the first LWP that finds the number of a slice also takes their places from kept threads, which have
+ * left their LWPs within this slice.  Without this: another thread has the LWP whenever a slice ends, and the thread that it
+ * interrupts has the first place each time; threads of equal priority wait for ever.
+ */
+static bool slice_take(struct schedctl *sc)
+{
+	uint8_t slice = __atomic_exchange_n(&sc->slice_over, 0, __ATOMIC_RELAXED);
+
+	if (slice == 0)
+		return false;
+	if (slice != slice_seen) {
+		slice_seen = slice;
+		__slice_keep_none();
+	}
+	return true;
+}
+
+/*
+ * Called with _schedlock held; releases it.  The kernel has something for the LWP, which runs no thread: a slice has ended, or the LWP
+ * is to look for signals, or to wait for a CPU.  next: its partner, or NULL.
  */
 static void attend(struct thread *self, struct thread *next)
 {
-	if (self->lwp->sc->look) {
+	if (slice_take(self->lwp->sc)) {
+		self->partner = next;
+		schedunlock();
+	} else if (self->lwp->sc->look) {
 		self->partner = next;
 		look_for_takers(self);
 	} else if (next != NULL) {
@@ -318,7 +342,7 @@ static void leave_preempted(struct thread *self, bool over)
 		if (over)
 			runq_push(self);
 		else
-			__runq_push_head(self);
+			__slice_keep(self);
 		__realtime_look(self->pri, false);
 	}
 	if (unpark != 0)
@@ -327,28 +351,6 @@ static void leave_preempted(struct thread *self, bool over)
 	if (asked)
 		__realtime_look(__runq_top(), false);
 	__mxn_switch(self, context, lwp_hand_over(self, context));
-}
-
-/*
- * A slice is over on the LWP of `context`.  If the LWP runs a real-time thread, which has no slice, this is the slice of the thread
- * that has left it the LWP.  This thread becomes the tail of its list.
- *
- * Without this: a real-time thread runs whenever a slice ends; the preempted thread is then the head of its list, and the
- * others wait for ever.
- */
-static void preempted_rotate(struct thread *context)
-{
-	struct thread *t = context->preempted;
-
-	context->preempted = NULL;
-	if (t == NULL || context->own_lwp.pri < PRI_REALTIME)
-		return;
-	local_freeze();
-	if (t->state == TS_RUNQUEUE) {
-		__runq_remove(t);
-		runq_push(t);
-	}
-	local_thaw();
 }
 
 /*
@@ -364,8 +366,7 @@ static void activation_upcall(void)
 	struct ulwp *l = self->lwp;
 	bool over;
 
-	if (self->bound) { /* a context, whose next thread has a whole slice; or a bound thread */
-		l->sc->slice_over = 0;
+	if (self->bound) {
 		l->told = false;
 		return;
 	}
@@ -376,22 +377,25 @@ static void activation_upcall(void)
 		schedunlock();
 		return;
 	}
-	over = __atomic_exchange_n(&l->sc->slice_over, 0, __ATOMIC_RELAXED);
+	over = slice_take(l->sc);
 	if (over)
-		preempted_rotate(context_of(self));
+		self->owes_slice = self->pri > self->base_pri;
 	if (l->sc->surplus) {
 		leave_surplus(self);
 	} else if (l->sc->yield && __options.hand_over) {
 		leave_preempted(self, self->pri < PRI_REALTIME ? over : __realtime_charge(self));
 	} else if (self->pri < PRI_REALTIME && __runq_top() + over > self->pri) {
 		l->told = false;
-		if (!over)
-			context_of(self)->preempted = self;
 		__give_up_lwp(self, over);
 	} else {
-		schedunlock();
-		__mxn_preempted();
+		__realtime_preempt(self);
 	}
+}
+
+void __slice_owed(struct ulwp *l)
+{
+	l->sc->slice_over = slice_seen;
+	__sys_lwp_preempt(l->id);
 }
 
 /* As many LWPs as CPUs run threads, whatever the program asks for. */

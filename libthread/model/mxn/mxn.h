@@ -99,10 +99,14 @@ static inline void schedunlock(void)
  */
 extern struct runq {
 	struct run_list zero;
-	uint32_t above;                               /* threads of higher priorities */
-	uint64_t bitmap[2];                           /* priorities that have threads */
+	uint32_t above;     /* threads of higher priorities, and kept ones */
+	uint64_t bitmap[2]; /* priorities that have threads */
 	struct run_list pri[THREAD_MAX_PRIORITY + 1]; /* from 1 on; valid if in the bitmap */
+	uint64_t kept;                                /* priorities that have kept threads */
+	struct run_list kept_of[PRI_REALTIME];        /* valid if in `kept` */
 } __runq;
+
+#define SLICE_KEPT 255 /* slice of a kept thread (waiting.c) */
 
 static inline struct thread *run_end(struct run_list *l)
 {
@@ -111,7 +115,8 @@ static inline struct thread *run_end(struct run_list *l)
 
 int __runq_top(void);
 void __runq_push_above(struct thread *t);
-void __runq_push_head(struct thread *t); /* before the threads of equal priority */
+void __runq_push_head(
+	struct thread *t); /* before the threads of equal priority that are not kept */
 void __runq_remove(struct thread *t);
 void __runq_init(void);
 
@@ -123,6 +128,14 @@ static inline void run_list_append(struct run_list *l, struct thread *t)
 	t->run_prev = last;
 	last->run_next = t;
 	l->last = t;
+}
+
+static inline void run_list_prepend(struct run_list *l, struct thread *t)
+{
+	t->run_prev = run_end(l);
+	t->run_next = l->first;
+	l->first->run_prev = t;
+	l->first = t;
 }
 
 static inline void runq_push(struct thread *t)
@@ -358,6 +371,8 @@ void __pool_scheduler(struct thread *self) __attribute__((noreturn));
 
 void __activation_init(void);
 void __activation_forked(struct thread *self);
+/* The caller holds _schedlock.  The slice of the thread on l was over before. */
+void __slice_owed(struct ulwp *l);
 /*
  * Creates a spare, if it could not be created before.  Called by the reaper; returns when the reaper is to
  * call again.
@@ -468,6 +483,12 @@ void __waiting_look(void);
 void __waiting_begin(void);
 void __waiting_leave(struct thread *context);
 void __waiting_init(void); /* also in a child of fork */
+/*
+ * The caller holds _schedlock.  t has left its LWP, and its slice is not over.  keep: t enters the run queue, before the threads
+ * of its priority.  keep_none: slices have ended; the places of all kept threads are behind the threads of their priorities.
+ */
+void __slice_keep(struct thread *t);
+void __slice_keep_none(void);
 
 /* --- grow.c --------------------------------------------------------------------- */
 
@@ -575,4 +596,5 @@ void __mxn_preempted(void);
 void __mxn_rescheduled(struct thread *t, bool to_tail);
 int __realtime_prepare(void);
 bool __realtime_charge(struct thread *self);
+void __realtime_preempt(struct thread *self); /* called with _schedlock held; releases it */
 void __realtime_forked(void);

@@ -97,7 +97,6 @@ static struct thread *new_context(void)
 	c->spins = false;
 	c->on_stack = 1;
 	c->partner = NULL;
-	c->preempted = NULL;
 	save_fp_control(&c->fp_control);
 	return c;
 }

@@ -34,7 +34,6 @@
 static struct thread *volatile ticker; /* the LWP's context, once it is created */
 static struct ilock ticker_lock;       /* held while it is created; before __threads_lock */
 static bool ticking;                   /* it parks for the next tick, or is about to */
-static deadline_t due = NEVER;         /* the next tick */
 
 static void ticker_arm(void)
 {
@@ -146,7 +145,7 @@ void __give_up_lwp(struct thread *self, bool to_tail)
 	if (to_tail)
 		runq_push(self);
 	else
-		__runq_push_head(self);
+		__slice_keep(self);
 	prepare_switch(self, next);
 	__realtime_look(self->pri, false); /* another LWP may run a lower thread */
 	__mxn_switch(self, next, lwp_hand_over(self, next));
@@ -174,13 +173,11 @@ void __mxn_give_way(void)
  * real-time thread waits although a lower thread runs on another LWP; *closed by:* the caller, which keeps its LWP, asks
  * another LWP.
  */
-void __mxn_preempted(void)
+void __realtime_preempt(struct thread *self)
 {
-	struct thread *self = thread_self();
 	bool over;
 	int top;
 
-	schedlock();
 	self->lwp->told = false;
 	top = __runq_top();
 	over = self->pri >= PRI_REALTIME && self->slice == 0;
@@ -196,6 +193,12 @@ void __mxn_preempted(void)
 	} else {
 		__give_up_lwp(self, over);
 	}
+}
+
+void __mxn_preempted(void)
+{
+	schedlock();
+	__realtime_preempt(thread_self());
 }
 
 /* --- changes of priority and policy ---------------------------------------------------------- */
@@ -216,6 +219,10 @@ void __realtime_changed(struct thread *t, bool lowered)
 		if (t->lwp->pri < PRI_REALTIME)
 			t->slice = RR_TICKS; /* 0 says that a real-time thread becomes the tail */
 		lwp_notes(t->lwp, t);
+		if (lowered && t->owes_slice && t->pri == t->base_pri) {
+			t->owes_slice = false;
+			__slice_owed(t->lwp);
+		}
 		if (lowered && __runq_top() > t->pri)
 			__realtime_look(__runq_top(), false);
 	}
@@ -265,12 +272,12 @@ static bool tick(void)
 }
 
 /*
- * self, a real-time thread, leaves its LWP's CPU to another LWP.  This may be the ticker, whose tick is due and which does not see self
- * on an LWP.  So self is charged here.  True: its slice is over.
+ * self, a real-time thread, leaves its LWP's CPU to another LWP.  This may be the ticker, which then does not see self on an LWP.  Or
+ * it is another process, at each tick.  So self is charged a tick here.  True: its slice is over.
  */
 bool __realtime_charge(struct thread *self)
 {
-	if (self->lwp->rr != self || (deadline_t)gethrtime() < due || !equal_waits(self->pri))
+	if (self->lwp->rr != self || !equal_waits(self->pri))
 		return false;
 	if (self->slice > 0)
 		self->slice--;
@@ -279,20 +286,21 @@ bool __realtime_charge(struct thread *self)
 
 static void __attribute__((noreturn)) ticker_main(struct thread *self)
 {
+	deadline_t next = NEVER;
+
 	for (;;) {
-		deadline_t now, next;
+		deadline_t now;
 
 		schedlock();
 		now = gethrtime();
-		if (ticking && due == NEVER) {
-			due = now + WEFT_TICK_NS;
-		} else if (ticking && now >= due) {
+		if (ticking && next == NEVER) {
+			next = now + WEFT_TICK_NS;
+		} else if (ticking && now >= next) {
 			ticking = tick();
-			due = due + WEFT_TICK_NS > now ? due + WEFT_TICK_NS : now + WEFT_TICK_NS;
+			next = next + WEFT_TICK_NS > now ? next + WEFT_TICK_NS : now + WEFT_TICK_NS;
 		}
 		if (!ticking)
-			due = NEVER;
-		next = due;
+			next = NEVER;
 		schedunlock();
 		__lwp_park(next, 0);
 	}
@@ -301,7 +309,7 @@ static void __attribute__((noreturn)) ticker_main(struct thread *self)
 /* Creates the ticker if there is none.  0, EAGAIN, ENOMEM. */
 int __realtime_prepare(void)
 {
-	struct thread *t;
+	struct thread *t = NULL;
 	int error = 0;
 
 	if (__atomic_load_n(&ticker, __ATOMIC_ACQUIRE) != NULL)
@@ -313,6 +321,8 @@ int __realtime_prepare(void)
 			__atomic_store_n(&ticker, t, __ATOMIC_RELEASE);
 	}
 	ilock_unlock(&ticker_lock);
+	if (t != NULL)
+		__sys_lwp_yield(); /* else its first tick comes when it gets a CPU */
 	return error;
 }
 
@@ -323,5 +333,4 @@ void __realtime_forked(void)
 	ticker = NULL;
 	ticker_lock.held = 0;
 	ticking = false;
-	due = NEVER;
 }

@@ -22,10 +22,11 @@ void __runq_init(void)
 int __runq_top(void)
 {
 	int word = __runq.bitmap[1] != 0;
+	uint64_t map = __runq.bitmap[word] | (word == 0 ? __runq.kept : 0);
 
 	/* A caller without the lock may guess while the last thread leaves the queue. */
-	if (__runq.above != 0 && __runq.bitmap[word] != 0)
-		return word * 64 + 63 - __builtin_clzl(__runq.bitmap[word]);
+	if (__runq.above != 0 && map != 0)
+		return word * 64 + 63 - __builtin_clzl(map);
 	return __runq.zero.first != run_end(&__runq.zero) ? 0 : -1;
 }
 
@@ -52,16 +53,20 @@ void __runq_push_head(struct thread *t)
 	t->slice = slice;
 	t->run_prev->run_next = t->run_next;
 	t->run_next->run_prev = t->run_prev;
-	t->run_prev = run_end(l);
-	t->run_next = l->first;
-	l->first->run_prev = t;
-	l->first = t;
+	run_list_prepend(l, t);
 }
 
 void __runq_remove(struct thread *t)
 {
 	t->run_prev->run_next = t->run_next;
 	t->run_next->run_prev = t->run_prev;
+	if (t->slice == SLICE_KEPT) {
+		t->slice = RR_TICKS;
+		__runq.above--;
+		if (t->run_next == t->run_prev) /* the list itself */
+			__runq.kept &= ~(1ul << t->pri);
+		return;
+	}
 	if (t->pri == 0)
 		return;
 	__runq.above--;
@@ -76,7 +81,10 @@ struct thread *__runq_pop(void)
 
 	if (top < 0)
 		return NULL;
-	t = top == 0 ? __runq.zero.first : __runq.pri[top].first;
+	if (top < PRI_REALTIME && (__runq.kept >> top & 1))
+		t = __runq.kept_of[top].first;
+	else
+		t = top == 0 ? __runq.zero.first : __runq.pri[top].first;
 	__runq_remove(t);
 	return t;
 }

@@ -103,6 +103,38 @@ void __waiting_leave(struct thread *context)
 	told->waiting = n;
 }
 
+/*
+ * Without slices, t becomes the head of its list, and so does a real-time thread.  All others are kept: they stand in lists of their
+ * own, which come first.  At the head of its list, t could not be told from a thread that has waited there.
+ */
+void __slice_keep(struct thread *t)
+{
+	struct run_list *l = &__runq.kept_of[t->pri];
+	uint64_t bit = 1ul << t->pri % 64;
+
+	if (t->pri >= PRI_REALTIME || __options.waiting != WAITING_ACTIVATION ||
+	    !__options.slices) {
+		__runq_push_head(t);
+		return;
+	}
+	if (!(__runq.kept & bit))
+		l->first = l->last = run_end(l);
+	run_list_prepend(l, t);
+	__runq.kept |= bit;
+	__runq.above++;
+	t->slice = SLICE_KEPT;
+}
+
+void __slice_keep_none(void)
+{
+	while (__runq.kept != 0) {
+		struct thread *t = __runq.kept_of[__builtin_ctzl(__runq.kept)].last;
+
+		__runq_remove(t);
+		runq_push(t);
+	}
+}
+
 void __waiting_init(void)
 {
 	__pool_idle = NULL;
