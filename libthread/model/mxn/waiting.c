@@ -104,7 +104,7 @@ void __waiting_leave(struct thread *context)
 }
 
 /*
- * Without slices, t becomes the head of its list, and so does a real-time thread.  All others are kept: they stand in lists of their
+ * A real-time thread, and any thread without slices, becomes the head of its list.  All others are kept: they stand in lists of their
  * own, which come first.  At the head of its list, t could not be told from a thread that has waited there.
  */
 void __slice_keep(struct thread *t)
