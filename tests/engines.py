@@ -136,7 +136,7 @@ def commands():
             yield label, machine(shlex.split(name), **drawn(label, smp=cpus))
     for model in ("lwp", "mxn", "sa"):
         for argv, more in ((["thr_nospare"], {}), (["thr_no_memory", 2], {"mem": "48M"}),
-                           (["thr_turns", "rr", 5], {"mips": 20})):
+                           (["thr_turns", "rr", 5], {"mips": 20}), (["thr_phase", 500], {"mips": 5})):
             label = f"{argv[0]}-{model}"
             yield label, machine(argv, model=model, **drawn(label, **more))
 
