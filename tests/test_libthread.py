@@ -191,7 +191,7 @@ def test_threads_take_turns_if_no_slice_ends_on_a_cpu_of_theirs(guest, seed):
     assert failures(result) == [], result.output
 
 
-TURNS = [("lower", 0, 1), ("lower", 20, 1), ("fifo", 5, 1), ("fifo", 30, 1), ("fifo", 90, 1), ("both", 85, 1),
+TURNS = [("higher", 0, 1), ("higher", 20, 1), ("fifo", 5, 1), ("fifo", 30, 1), ("fifo", 90, 1), ("both", 85, 1),
          ("post", 85, 1), ("inherits", 60, 1), ("fork", 50, 1), ("rr", 5, 2), ("rr", 12, 2)]
 BESIDE_PROCESSES = [("processes", 4, 2), ("processes", 3, 2), ("rr-processes", 6, 2)]
 

@@ -127,7 +127,8 @@ static bool slices_end(struct proc *p, bool all)
 		bool active = l->state == LWP_ST_ONPROC || l->state == LWP_ST_RUN;
 		bool runs = active && !l->sc->idle;
 		bool surplus = l->sc->surplus && !l->watched;
-		if (active && all && l->watched) /* before the AST */
+		/* Before the AST.  Also for an LWP that has handed its thread over: its context looks. */
+		if (active && all && l->watched)
 			__atomic_store_n(&l->sc->slice_over, p->up.slice, __ATOMIC_RELAXED);
 		if (runs && (surplus || (all && l->watched)))
 			lwp_post_ast_locked(l, AST_PREEMPT);

@@ -338,8 +338,8 @@ void __threads_forked(struct thread *self)
 	while (self->list_next != self)
 		thread_forget(self->list_next);
 	running = 1;
-	self->detached &= ~DAEMON; /* it is the last thread */
-	self->own_lwp.run_lock.held = 0;
+	self->detached &= ~DAEMON;       /* it is the last thread */
+	self->own_lwp.run_lock.held = 0; /* as in __stacks_forked */
 	__unclaimed = self->detached == 0;
 	self->lwp->kept = NULL;
 	self->lwp->may_keep = self->bound ? 0 : LWP_KEEPS;

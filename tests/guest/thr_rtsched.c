@@ -427,15 +427,21 @@ static void *waits_and_locks(void *arg)
 	return NULL;
 }
 
-static void test_mutex(int protocol, const char *what, const char *want)
+static void mutex_make(int protocol, int ceiling)
 {
 	pthread_mutexattr_t a;
-	pthread_t t[4];
 
 	pthread_mutexattr_init(&a);
 	pthread_mutexattr_setprotocol(&a, protocol);
-	pthread_mutexattr_setprioceiling(&a, 30);
+	pthread_mutexattr_setprioceiling(&a, ceiling);
 	pthread_mutex_init(&mutex, &a);
+}
+
+static void test_mutex(int protocol, const char *what, const char *want)
+{
+	pthread_t t[4];
+
+	mutex_make(protocol, 30);
 	t[0] = start(SCHED_FIFO, 30, waits_and_locks, NULL);
 	t[1] = start(SCHED_FIFO, 20, waits, "m");
 	t[2] = start(SCHED_FIFO, 10, locks_and_posts, NULL);
@@ -475,13 +481,9 @@ static void *sleeps_for(void *arg)
 static void test_owner_stays_first(void)
 {
 	static const struct sleeper equal = {30, 'e'}, higher = {60, 'h'};
-	pthread_mutexattr_t a;
 	pthread_t t[3];
 
-	pthread_mutexattr_init(&a);
-	pthread_mutexattr_setprotocol(&a, PTHREAD_PRIO_PROTECT);
-	pthread_mutexattr_setprioceiling(&a, 10);
-	pthread_mutex_init(&mutex, &a);
+	mutex_make(PTHREAD_PRIO_PROTECT, 10);
 	t[0] = start(SCHED_FIFO, 20, sleeps_for, (const char *)&higher);
 	t[1] = start(SCHED_FIFO, 10, sleeps_for, (const char *)&equal);
 	t[2] = start(SCHED_OTHER, 0, locks_and_computes, NULL);

@@ -3,7 +3,7 @@
  *
  * Two threads compute beside a visitor, which begins at N ms:
  *
- * lower      a thread of a higher priority, which is not real-time, runs for 1 ms of each 50 ms
+ * higher     a thread of a higher priority, which is not real-time, runs for 1 ms of each 50 ms
  * fifo       a thread of SCHED_FIFO runs for 20 ms of each 100 ms.  Slices have the same period
  * both       a thread of SCHED_FIFO runs for 1 ms, and around it one of a higher priority for 40 ms, of each 100 ms
  * post       one of the two threads wakes a thread of SCHED_FIFO, which runs for 30 ms, each 100 ms
@@ -194,19 +194,18 @@ static bool workers_fair(int n, int slices, hrtime_t else_runs)
 }
 
 /* The visitors are threads. */
-static void beside_threads(const char *mode, struct visitor v)
+static void beside_threads(const char *mode, hrtime_t first)
 {
-	struct visitor lower = {v.first, 50 * MS, MS}, fifo = {v.first, 100 * MS, 20 * MS},
-		       between = {v.first + MS, 100 * MS, MS},
-		       around = {v.first, 100 * MS, 40 * MS}, served = {v.first, 100 * MS, 30 * MS},
-		       owner = {v.first, 100 * MS, 60 * MS};
+	struct visitor higher = {first, 50 * MS, MS}, fifo = {first, 100 * MS, 20 * MS},
+		       between = {first + MS, 100 * MS, MS}, around = {first, 100 * MS, 40 * MS},
+		       served = {first, 100 * MS, 30 * MS}, owner = {first, 100 * MS, 60 * MS};
 	pthread_t t[2];
 	int n = 0;
 
-	if (strcmp(mode, "lower") == 0) {
-		t[n++] = start(visits, &lower, SCHED_OTHER, 1);
+	if (strcmp(mode, "higher") == 0) {
+		t[n++] = start(visits, &higher, SCHED_OTHER, 1);
 		workers_start(2, SCHED_OTHER, NULL, NULL);
-		ok(NAME, workers_fair(2, 1, lower.runs));
+		ok(NAME, workers_fair(2, 1, higher.runs));
 	} else if (strcmp(mode, "fifo") == 0) {
 		t[n++] = start(visits, &fifo, SCHED_FIFO, 10);
 		workers_start(2, SCHED_OTHER, NULL, NULL);
@@ -220,10 +219,12 @@ static void beside_threads(const char *mode, struct visitor v)
 		t[n++] = start(serves, &served, SCHED_FIFO, 10);
 		workers_start(2, SCHED_OTHER, posts, &served);
 		ok(NAME, workers_fair(2, 1, 2 * served.runs));
-	} else {
+	} else if (strcmp(mode, "inherits") == 0) {
 		t[n++] = start(wants, &owner, SCHED_FIFO, 10);
 		workers_start(2, SCHED_OTHER, owns, &owner);
 		ok(NAME, workers_fair(2, 1, owner.runs));
+	} else {
+		bail("usage: thr_turns MODE N");
 	}
 	while (n > 0)
 		pthread_join(t[--n], NULL);
@@ -284,11 +285,11 @@ static void *forks(void *ms)
 
 static void beside_fork(long ms)
 {
+	static struct visitor computes_once = {0, FOR, FOR / 8};
 	pthread_t t;
 
 	for (int i = 0; i < 3; i++)
-		workers[i].thread =
-			start(visits, &(struct visitor){0, FOR, FOR / 8}, SCHED_OTHER, 0);
+		workers[i].thread = start(visits, &computes_once, SCHED_OTHER, 0);
 	t = start(forks, (void *)ms, SCHED_FIFO, 10);
 	for (int i = 0; i < 3; i++)
 		pthread_join(workers[i].thread, NULL);
@@ -315,7 +316,7 @@ int main(int argc, char **argv)
 	else if (strcmp(mode, "fork") == 0)
 		beside_fork(n);
 	else if (argc == 3)
-		beside_threads(mode, (struct visitor){.first = n * MS});
+		beside_threads(mode, n * MS);
 	else
 		bail("usage: thr_turns MODE N");
 	return tap_done();

@@ -73,7 +73,7 @@ struct schedctl {
 		struct {
 			volatile uint8_t surplus; /* kernel writes: 1: has no CPU */
 			volatile uint8_t look;    /* kernel sets 1, library clears: see signals */
-			/* Kernel sets, library clears: the number of a slice that has ended. */
+			/* Kernel sets, library clears (or sets again, later): the number of a slice that has ended. */
 			volatile uint8_t slice_over;
 		};
 		volatile uint32_t attend; /* all: not 0: the library has something to do first */

@@ -367,7 +367,8 @@ static void activation_upcall(void)
 	bool over;
 
 	if (self->bound) {
-		l->told = false;
+		l->told =
+			false; /* without _schedlock: at worst, the LWP is asked once more than it has to be */
 		return;
 	}
 	schedlock();

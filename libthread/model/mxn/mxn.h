@@ -115,8 +115,7 @@ static inline struct thread *run_end(struct run_list *l)
 
 int __runq_top(void);
 void __runq_push_above(struct thread *t);
-void __runq_push_head(
-	struct thread *t); /* before the threads of equal priority that are not kept */
+void __runq_push_head(struct thread *t); /* before its equals, except for kept ones */
 void __runq_remove(struct thread *t);
 void __runq_init(void);
 
@@ -146,20 +145,27 @@ static inline void runq_push(struct thread *t)
 		__runq_push_above(t);
 }
 
+/* t is the first thread of priority 0, and not kept. */
+static inline void runq_remove_zero(struct thread *t)
+{
+	struct thread *next = t->run_next;
+
+	__runq.zero.first = next;
+	next->run_prev = run_end(&__runq.zero);
+}
+
 /*
  * Can self's LWP switch to the first thread of priority 0 without any change to the LWP or its
  * mask?  If so, this thread is *first, and it has left the run queue.
  */
 static inline bool runq_pop_plain(struct thread *self, struct thread **first)
 {
-	struct thread *t = __runq.zero.first, *next;
+	struct thread *t = __runq.zero.first;
 
 	if (unlikely(t == run_end(&__runq.zero) ||
 		     (self->special | t->special | __runq.above) != 0))
 		return false;
-	next = t->run_next;
-	__runq.zero.first = next;
-	next->run_prev = run_end(&__runq.zero);
+	runq_remove_zero(t);
 	*first = t;
 	return true;
 }

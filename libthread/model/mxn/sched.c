@@ -79,13 +79,11 @@ void __runq_remove(struct thread *t)
 /* Without this case in __runq_pop: a yield with a mask takes 82 instructions more (micro). */
 static inline struct thread *runq_pop_zero(void)
 {
-	struct thread *t = __runq.zero.first, *next;
+	struct thread *t = __runq.zero.first;
 
 	if (t == run_end(&__runq.zero))
 		return NULL;
-	next = t->run_next;
-	__runq.zero.first = next;
-	next->run_prev = run_end(&__runq.zero);
+	runq_remove_zero(t);
 	return t;
 }
 

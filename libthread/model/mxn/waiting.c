@@ -3,8 +3,9 @@
  *
  * The kernel ends time slices only while threads wait for an LWP.  At the end of a slice it makes every
  * LWP of the pool that runs a thread look at the run queue (activation_upcall).  The thread becomes the
- * tail of its list if a thread of its priority or of a higher one waits.  Threads of SCHED_FIFO have no slices, those of
- * SCHED_RR have their own (realtime.c).
+ * tail of its list if a thread of its priority or of a higher one waits.  A thread that another takes the LWP from within its slice
+ * is kept: it is the first of its priority until slices end (__slice_keep).  Threads of SCHED_FIFO have no slices, those of SCHED_RR
+ * have their own (realtime.c).
  *
  * The bound: the run queue is first in, first out within a priority, and each CPU takes a thread from it
  * at the end of each slice at the latest.  So a thread waits at most (threads of its priority in the
