@@ -9,10 +9,10 @@
  * post       one of the two threads wakes a thread of SCHED_FIFO, which runs for 30 ms, each 100 ms
  * inherits   one of the two threads owns a mutex for 60 ms of each 100 ms, and a thread of SCHED_FIFO wants it
  *
- * Three threads compute on two CPUs, and a process on each CPU beside them, for N ms of each 10 ms:
+ * Three threads compute on two CPUs, and a process on each CPU beside them:
  *
- * processes  they are threads of SCHED_OTHER
- * rr-processes  of SCHED_RR
+ * processes  they are threads of SCHED_OTHER, and the processes compute for N ms of each 10 ms
+ * rr-processes  they are threads of SCHED_RR, and the processes compute and sleep for N ms in turns
  *
  * rr         N threads of SCHED_RR compute.  The library's ticker takes a CPU from them at each tick
  * fork       a thread of SCHED_FIFO forks.  Threads of the child, in the memory of threads that it does not have, take turns
@@ -237,7 +237,12 @@ static void beside_processes(int policy, long ms)
 	for (int cpu = 0; cpu < (int)__ncpu; cpu++) {
 		if (fork() == 0) {
 			processor_bind(P_PID, P_MYID, cpu, NULL);
-			visits(&v);
+			if (policy == SCHED_OTHER)
+				visits(&v);
+			while (gethrtime() < begun + FOR) {
+				spins_for(ms * MS);
+				waits_until(gethrtime() + ms * MS);
+			}
 			_exit(0);
 		}
 	}
@@ -268,15 +273,11 @@ static void *forks(void *ms)
 	waits_until(begun + (long)ms * MS);
 	child = fork();
 	if (child == 0) {
-		pthread_setschedparam(pthread_self(), SCHED_FIFO,
-				      &(struct sched_param){.sched_priority = 50});
 		begun = gethrtime();
 		memset(workers, 0, sizeof(workers));
-		workers_start(3, SCHED_OTHER, NULL, NULL);
-		pthread_setschedparam(pthread_self(), SCHED_FIFO,
-				      &(struct sched_param){.sched_priority = 10});
-		spins_for(350 * MS); /* the end of a slice */
-		_exit(!workers_fair(3, 2, 350 * MS));
+		workers_start(2, SCHED_OTHER, NULL, NULL);
+		spins_for(350 * MS); /* over the ends of slices */
+		_exit(!workers_fair(2, 1, 350 * MS));
 	}
 	waitpid(child, &status, 0);
 	ok("threads of the child take turns", status == 0);
@@ -288,6 +289,7 @@ static void beside_fork(long ms)
 	static struct visitor computes_once = {0, FOR, FOR / 8};
 	pthread_t t;
 
+	waits_until(gethrtime() + MS); /* so that the library's LWP for deadlines has begun */
 	for (int i = 0; i < 3; i++)
 		workers[i].thread = start(visits, &computes_once, SCHED_OTHER, 0);
 	t = start(forks, (void *)ms, SCHED_FIFO, 10);
