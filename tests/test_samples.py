@@ -153,6 +153,7 @@ program = "prog"
 figure = "real_ns"
 [configurations.one]
 [configurations.other]
+[configurations.third]
 [[tables]]
 kind = "sets"
 unit = "us"
@@ -232,6 +233,24 @@ def test_labels_of_bins_differ(tmp_path):
     found = samples.of_rows(one, rows, {"unit": "ms"})
     assert len(set(found.labels)) == samples.BINS
     assert sum(found.counts["one"]) == 28
+
+
+def test_bins_span_the_study(tmp_path, judge):
+    """A column that the study has not, far from the others, does not make the others equal."""
+    path = tmp_path / "samples.toml"
+    path.write_text(EXPERIMENT)
+    one = experiment.load(path)
+    columns = {"one": [10, 20] * 30, "other": [30, 40] * 30, "third": [1, 25, 9000]}
+    rows = [{"configuration": name, "status": "ok", "real_ns": value * 1000}
+            for name, values in columns.items() for value in values]
+    found = samples.of_rows(one, rows, {"unit": "us"})
+    assert found.labels == ["10.0", "13.0", "16.0", "19.0", "22.0", "25.0", "28.0", "31.0", "34.0", "40.0", "more"]
+    assert found.counts == {"one": [30, 0, 0, 0, 30, 0, 0, 0, 0, 0, 0], "other": [0] * 7 + [30, 0, 30, 0],
+                            "third": [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]}
+    assert samples.of_rows(one, rows[-3:], {"unit": "us"}) is None
+    claim = SETS.format("faster", 1)
+    assert judge(claim, one=FEW, other=MANY).verdict == "holds"
+    assert judge(claim, one=FEW, other=MANY, third=[10 ** 9] * 60).verdict == "holds"
 
 
 @pytest.mark.parametrize("old, new, why", [

@@ -139,7 +139,7 @@ class PaperValues(PaperCells):
     def pair(self, names):
         figure = self._figure or self._experiment.figure
         for view in self._tables(self._experiment, figure, self._where):
-            if view.get("kind") in ("frequencies", "sets", "chi-square"):
+            if view.get("kind") in samples.KINDS:
                 return self._both(samples.of_paper(view["paper"]), names)
         raise NotMeasured("the paper has no frequencies")
 

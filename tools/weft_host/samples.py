@@ -4,6 +4,8 @@ Two columns of figures are compared by how many of their values fall into each o
 share.  The first bin holds what is no more than the least value of all columns, each further one ends
 a step higher, and the last at the greatest: the step is the range divided by the number of bins.
 The study adds a millisecond, its clock's tick, to the greatest value; here there is no such tick.
+The range is that of the columns which stand for the study's systems.  A column that the study has not
+may be far from them all, and would leave them one bin.
 """
 
 import bisect
@@ -14,6 +16,7 @@ from . import cells
 from .runner import OK
 
 BINS = 10
+KINDS = ("frequencies", "sets", "chi-square", "ranges")  # of tables that show whole samples
 LEAST = 50  # samples of a column that a verdict can rest on
 ALPHA = 0.05  # the chance at which the study still believes that two samples are one
 
@@ -160,7 +163,7 @@ class Samples:
 
 def of_rows(experiment, rows, view):
     """The Samples of each configuration: a figure (value) of the good rows that `where` finds, in the
-    view's unit; None if nothing was measured."""
+    view's unit; None if none of the study's systems was measured."""
     figure = view.get("value", experiment.figure)
     divide = cells.divisor(experiment, view)
     columns = {}
@@ -169,12 +172,23 @@ def of_rows(experiment, rows, view):
             value = row.get(figure)
             if isinstance(value, (int, float)):
                 columns.setdefault(row["configuration"], []).append(value / divide)
-    if not columns:
+    span = [value for name in studied(experiment) for value in columns.get(name, [])]
+    if not span:
         return None
-    ends = edges([value for column in columns.values() for value in column])
-    return Samples(_texts(ends),
-                   {name: frequencies(columns[name], ends) for name in experiment.configurations
-                    if name in columns})
+    ends = edges(span)
+    labels = _texts(ends)
+    if any(value > ends[-1] for column in columns.values() for value in column):
+        ends, labels = [*ends, math.inf], [*labels, "more"]
+    return Samples(labels, {name: frequencies(columns[name], ends) for name in experiment.configurations
+                            if name in columns})
+
+
+def studied(experiment):
+    """The configurations that stand for the systems of a study: those beside its frequencies in a table
+    of the experiment.  All of them, if there are no such tables."""
+    names = {name for view in experiment.tables if view.get("kind") in KINDS
+             for name in view.get("paper", {}).get("columns", {})}
+    return names or set(experiment.configurations)
 
 
 def _texts(ends):
