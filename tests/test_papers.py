@@ -180,6 +180,15 @@ def test_a_slice_that_ends_inside_makes_a_convoy(results):
     assert raised["blocks"] < 0.05 * 4 * 1000
 
 
+def test_phases_differ(results):
+    """One turn of one thread takes a random time; so does what main computes before it, which ends somewhere in a
+    slice.  Of ten phases the shortest turn takes a third of the longest at most."""
+    phases = results("timemutex -r 10 -n 1 1 1 1000 1", smp=1)
+    took = sorted(line["user_ns"] for line in phases)
+    assert len(took) == 10 and 3 * took[0] < took[-1]
+    assert all(1.02 * one < other for one, other in zip(took, took[1:]))
+
+
 def test_timemutex_excludes(results):
     """It checks that by itself: more CPUs, threads that wait their turn to be active, priorities,
     sleeping inside and outside."""

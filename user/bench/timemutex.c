@@ -1,7 +1,8 @@
 /*
  * timemutex - how much time do critical sections and mutexes cost, and where does it go?
  *
- * timemutex [-b] [-l] [-n TURNS] [-p] [-r PHASES] [-w] WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
+ * timemutex [-b] [-l] [-n TURNS] [-p] [-r PHASES [-s PART]] [-w]
+ *           WHICH [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]
  *
  * Written from the description of J. Hart's program in "Thread Performance, Critical Sections, and
  * Mutexes" (1998), with its arguments and defaults, in Win32:
@@ -23,6 +24,7 @@
  * -r  measures so often, each time with another phase: main begins after a random part of a slice, each
  *     thread contends as soon as it is made, as in Hart's program, and wastes a random time, DELAY turns
  *     on an average.  Where a slice ends inside decides what comes after, so one phase says little
+ * -s  the first, second, ... so many phases (1)
  * -w  sleeps in each turn of the DELAY loop
  *
  * The program runs in the NT class, in the foreground unless -b is given.  It prints one line of
@@ -47,7 +49,7 @@
 const char bench_name[] = "timemutex";
 
 static int which, depth = 1, delay, threads = 4, sleeps, active;
-static long turns = 10000, phases;
+static long turns = 10000, phases, part = 1;
 static bool background, load, raise_priority, sleep_in_loop;
 
 static CRITICAL_SECTION section, inner;
@@ -119,6 +121,18 @@ static unsigned draw(uint32_t *state, unsigned below)
 	return (uint64_t)*state * below >> 32;
 }
 
+/*
+ * The state that begins sequence n.  n itself would not do: the first values drawn from n and from n + 1
+ * differ by 1664525 of 2^32, so ten phases would begin at one place.  After two steps they differ by two
+ * thirds of the range.
+ */
+static uint32_t seeded(uint32_t n)
+{
+	draw(&n, 1);
+	draw(&n, 1);
+	return n;
+}
+
 /* The paper's WasteTime: turns of a loop that a compiler cannot leave out. */
 static void waste_time(uint32_t *state)
 {
@@ -156,7 +170,7 @@ static void turn(bool exclusive, uint32_t *state)
 static DWORD WINAPI contend(LPVOID arg)
 {
 	bool exclusive = which != 0 && depth != 0;
-	uint32_t state = (uintptr_t)arg;
+	uint32_t state = seeded((uintptr_t)arg);
 
 	wait_for(gate);
 	for (long i = 0; i < turns; i++)
@@ -167,7 +181,7 @@ static DWORD WINAPI contend(LPVOID arg)
 
 static void __attribute__((noreturn)) usage(void)
 {
-	fputs("usage: timemutex [-b] [-l] [-n TURNS] [-p] [-r PHASES] [-w] WHICH\n"
+	fputs("usage: timemutex [-b] [-l] [-n TURNS] [-p] [-r PHASES [-s PART]] [-w] WHICH\n"
 	      "                 [DEPTH [DELAY [THREADS [SLEEPS [ACTIVE]]]]]\n"
 	      "  WHICH: 0 nothing, 1 critical section, 2 two of them, 3 mutex, 4 semaphore,\n"
 	      "         5 event\n",
@@ -200,7 +214,7 @@ static void parse(int argc, char **argv)
 {
 	int option;
 
-	while ((option = getopt(argc, argv, "bln:pr:w")) != -1) {
+	while ((option = getopt(argc, argv, "bln:pr:s:w")) != -1) {
 		switch (option) {
 		case 'b':
 			background = true;
@@ -216,6 +230,9 @@ static void parse(int argc, char **argv)
 			break;
 		case 'r':
 			phases = number("-r", optarg, 1, 1000);
+			break;
+		case 's':
+			part = number("-s", optarg, 1, 1000);
 			break;
 		case 'w':
 			sleep_in_loop = true;
@@ -281,7 +298,7 @@ static void measure(long phase)
 {
 	HANDLE thread[MAX_THREADS];
 	struct moment start, end;
-	uint32_t state = phase;
+	uint32_t state = seeded(phase);
 
 	done = 0;
 	if (phase > 0) {
@@ -316,6 +333,6 @@ int main(int argc, char **argv)
 	if (phases == 0)
 		measure(0);
 	for (long phase = 1; phase <= phases; phase++)
-		measure(phase);
+		measure((part - 1) * phases + phase);
 	return EXIT_SUCCESS;
 }
